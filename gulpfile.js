@@ -1,0 +1,24 @@
+const { execFileSync } = require('node:child_process');
+const { rmSync } = require('node:fs');
+const { dest, series, src } = require('gulp');
+
+async function clean() {
+	rmSync('dist', { recursive: true, force: true });
+}
+
+async function compile() {
+	execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.json'], {
+		stdio: 'inherit',
+	});
+}
+
+/** Icons and codex files lie beside the compiled classes: n8n looks for them there. */
+function assets() {
+	return src(['nodes/**/*.{svg,json}', 'icons/**/*.svg'], { base: '.', encoding: false }).pipe(
+		dest('dist'),
+	);
+}
+
+exports.assets = assets;
+exports.build = series(clean, compile, assets);
+exports.default = exports.build;

@@ -1,0 +1,46 @@
+// Installs the development dependencies once per lock file. Plain Node.js: it runs before anything is installed.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const neededGigabytes = 2;
+
+/** Ends the process with a message that says what to do next. */
+function stop(message) {
+	console.error(`\n${message}\n`);
+	process.exit(1);
+}
+
+const [major] = process.versions.node.split('.').map(Number);
+if (major < 20) {
+	stop(
+		`This project needs Node.js 20 or newer, and this is ${process.version}. Install a newer Node.js and run the command again.`,
+	);
+}
+
+const lock = readFileSync(join(root, 'package-lock.json'));
+const stamp = createHash('sha256').update(lock).update(process.versions.modules).digest('hex');
+const stampFile = join(root, 'node_modules', '.media-generation-setup');
+
+if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp) {
+	const { bavail, bsize } = statfsSync(root);
+	if (bavail * bsize < neededGigabytes * 1e9) {
+		stop(
+			`Not enough disk space in ${root}: the development dependencies take up to ${neededGigabytes} GB. Free some space and run the command again.`,
+		);
+	}
+	console.log('Installing the development dependencies (once per lock file) ...');
+	try {
+		execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+			cwd: root,
+			stdio: 'inherit',
+			shell: process.platform === 'win32',
+		});
+	} catch {
+		stop('npm ci failed; its message is above. Check the network and the disk, then run the command again.');
+	}
+	writeFileSync(stampFile, stamp);
+}
