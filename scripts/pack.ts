@@ -1,0 +1,38 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Halt } from './halt';
+import { npm } from './npm';
+
+export const root = join(__dirname, '..');
+
+/** `npm pack` of the built package into `folder`; the tarball's path. */
+export async function packPackage(folder: string): Promise<string> {
+	if (!existsSync(join(root, 'dist', 'nodes'))) {
+		throw new Halt('There is nothing to pack yet: run "npm run build" first.');
+	}
+	mkdirSync(folder, { recursive: true });
+	const output = await npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+		cwd: root,
+		purpose: 'packing the nodes',
+	});
+	// npm 12 gives an object by package name where older ones give an array.
+	const answer = JSON.parse(output) as Record<string, { filename: string }>;
+	const packed = Object.values(answer)[0];
+	if (!packed) throw new Halt('npm pack named no tarball.');
+	return join(folder, packed.filename);
+}
+
+/**
+ * Installs a tarball into n8n's user folder the way n8n installs a community package: into `.n8n/nodes`, without install scripts and
+ * without the peer dependencies, which n8n itself provides. No network is needed: the package has no dependencies.
+ */
+export async function installPackage(tarball: string, userFolder: string): Promise<void> {
+	const folder = join(userFolder, '.n8n', 'nodes');
+	mkdirSync(folder, { recursive: true });
+	const manifest = join(folder, 'package.json');
+	if (!existsSync(manifest)) {
+		writeFileSync(manifest, JSON.stringify({ name: 'installed-nodes', private: true, dependencies: {} }));
+	}
+	const flags = ['--ignore-scripts', '--legacy-peer-deps', '--omit=peer', '--no-audit', '--no-fund', '--prefer-offline'];
+	await npm(['install', ...flags, tarball], { cwd: folder, purpose: 'installing the nodes into n8n' });
+}

@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onCleanup } from '../../../scripts/cleanup';
+import { packPackage } from '../../../scripts/pack';
+import { type Service, startService } from '../../service';
+import { type N8n, type N8nOptions, startN8n } from './n8n';
+import { Rest, type SavedCredential, type SavedWorkflow } from './rest';
+import { testWorkflow } from './workflow';
+
+/** What a suite works with: an n8n with the packed nodes in it, the stand-in, and a credential that leads from one to the other. */
+export interface TestContext {
+	n8n: N8n;
+	rest: Rest;
+	service: Service;
+	credential: SavedCredential;
+	/**
+	 * Saves test/n8n/workflows/NAME.json with this context's credential, and `__SERVICE_URL__` and `__N8N_URL__` filled in besides
+	 * the given placeholders.
+	 */
+	addWorkflow(name: string, placeholders?: Record<string, string | number>): Promise<SavedWorkflow>;
+	/** Ends n8n and the stand-in. */
+	close(): Promise<void>;
+}
+
+/** How fast the stand-in finishes its tasks unless a suite says otherwise. */
+const taskMs = 1500;
+
+let packed: Promise<string> | undefined;
+
+/** The tarball of the built package: packed once per run, removed with it. MEDIA_GENERATION_TARBALL names a ready one. */
+export function packedTarball(): Promise<string> {
+	packed ??= (async () => {
+		if (process.env.MEDIA_GENERATION_TARBALL) return process.env.MEDIA_GENERATION_TARBALL;
+		const folder = mkdtempSync(join(tmpdir(), 'media-generation-pack-'));
+		process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+		return packPackage(folder);
+	})();
+	return packed;
+}
+
+interface ContextOptions extends Omit<N8nOptions, 'tarball'> {
+	settings?: NonNullable<Parameters<typeof startService>[0]>['settings'];
+}
+
+/** A context of one's own, for suites that kill n8n, need other settings, or disturb the others. Close it in `after()`. */
+export async function startContext({ settings, ...options }: ContextOptions = {}): Promise<TestContext> {
+	const service = await startService({ settings: { taskMs, ...settings } });
+	const forget = onCleanup(() => service.close());
+	try {
+		const n8n = await startN8n({ ...options, tarball: await packedTarball() });
+		const rest = new Rest(n8n.baseUrl);
+		await rest.ownerSetup();
+		const credential = await rest.createCredential('Media Generation API', 'mediaGenerationApi', {
+			apiKey: service.apiKey,
+			baseUrl: service.baseUrl,
+		});
+		return {
+			n8n,
+			rest,
+			service,
+			credential,
+			addWorkflow: (name, placeholders) =>
+				rest.createWorkflow(
+					testWorkflow(name, {
+						credential: { id: credential.id, name: credential.name },
+						placeholders: { SERVICE_URL: service.baseUrl, N8N_URL: n8n.baseUrl, ...placeholders },
+					}),
+				),
+			async close() {
+				await n8n.stop();
+				await service.close();
+				forget();
+			},
+		};
+	} catch (error) {
+		await service.close();
+		throw error;
+	}
+}
+
+let shared: Promise<TestContext> | undefined;
+
+/** The context that suites share, started by the first one that asks. The stand-in's records and faults are reset for each suite. */
+export async function sharedContext(): Promise<TestContext> {
+	shared ??= startContext();
+	const context = await shared;
+	await context.service.reset();
+	return context;
+}
+
+/** Called once by the runner, after the last suite. */
+export async function closeSharedContext(): Promise<void> {
+	await (await shared)?.close();
+	shared = undefined;
+}

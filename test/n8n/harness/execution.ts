@@ -1,0 +1,82 @@
+import { parse } from 'flatted';
+
+/** A file of an item as n8n keeps it: `id` points to the stored bytes, `data` has them itself in memory mode. */
+export interface BinaryEntry {
+	id?: string;
+	data?: string;
+	mimeType: string;
+	fileName?: string;
+	fileExtension?: string;
+	fileSize?: string;
+	bytes?: number;
+}
+
+export interface Item {
+	json: Record<string, unknown>;
+	binary?: Record<string, BinaryEntry>;
+	pairedItem?: unknown;
+	error?: unknown;
+}
+
+export interface ExecutionError {
+	name?: string;
+	message: string;
+	description?: string | null;
+	httpCode?: string | null;
+	node?: { name: string };
+}
+
+export interface NodeRun {
+	startTime: number;
+	executionTime: number;
+	executionStatus: string;
+	data?: { main: Array<Item[] | null> };
+	error?: ExecutionError;
+}
+
+export type ExecutionStatus = 'new' | 'running' | 'waiting' | 'success' | 'error' | 'canceled' | 'crashed' | 'unknown';
+
+/** An execution without its data, as the list gives it. */
+export interface ExecutionSummary {
+	id: string;
+	status: ExecutionStatus;
+	mode: string;
+	workflowId: string;
+	startedAt: string | null;
+	stoppedAt: string | null;
+	waitTill: string | null;
+}
+
+export interface Execution extends ExecutionSummary {
+	finished: boolean;
+	resultData: { runData: Record<string, NodeRun[]>; error?: ExecutionError; lastNodeExecuted?: string };
+}
+
+/** n8n stores and sends an execution's data in flatted form, as a string. */
+export function readExecution(raw: ExecutionSummary & { finished: boolean; data: string }): Execution {
+	const { data, ...summary } = raw;
+	// A running execution that has saved nothing yet has no data at all.
+	const stored = parse(data) as { resultData?: Partial<Execution['resultData']> } | undefined;
+	return { ...summary, resultData: { ...stored?.resultData, runData: stored?.resultData?.runData ?? {} } };
+}
+
+/** Over for good: nothing will change any more. */
+export function isFinished(status: ExecutionStatus): boolean {
+	return ['success', 'error', 'canceled', 'crashed'].includes(status);
+}
+
+/** A node's run, the last one by default. */
+export function nodeRun(execution: Execution, nodeName: string, run = -1): NodeRun {
+	const found = execution.resultData.runData[nodeName]?.at(run);
+	if (found) return found;
+	const ran = Object.keys(execution.resultData.runData).join(', ') || 'none';
+	const problem = execution.resultData.error?.message ?? 'no error';
+	throw new Error(
+		`Node "${nodeName}" did not run in execution ${execution.id} (${execution.status}; ${problem}); ran: ${ran}`,
+	);
+}
+
+/** What a node gave out: the items of its last run's first output, unless told otherwise. */
+export function items(execution: Execution, nodeName: string, where: { run?: number; output?: number } = {}): Item[] {
+	return nodeRun(execution, nodeName, where.run).data?.main[where.output ?? 0] ?? [];
+}

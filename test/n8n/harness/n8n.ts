@@ -1,0 +1,131 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { installPackage } from '../../../scripts/pack';
+import { onCleanup } from '../../../scripts/cleanup';
+import type { GroupMemory } from './memory';
+import { freePorts } from './ports';
+import { type N8nProcess, startProcess } from './process';
+import { waitUntil } from './wait';
+
+export interface N8nOptions {
+	/** Where n8n keeps everything. A temporary folder by default, which {@link N8n.stop} removes. */
+	userFolder?: string;
+	/** The packed nodes to install before the start; leave it out where they are installed already. */
+	tarball?: string;
+	port?: number;
+	/** Default: `n8n.log` in the user folder. */
+	logFile?: string;
+	env?: Record<string, string>;
+	/** How long n8n may take to be ready; its first start migrates its database. */
+	readyTimeoutMs?: number;
+}
+
+/** One n8n (main, worker and webhooks in one process, SQLite). */
+export interface N8n {
+	readonly baseUrl: string;
+	readonly port: number;
+	readonly userFolder: string;
+	readonly logFile: string;
+	/** The process that runs now; another one after {@link N8n.restart}. */
+	readonly process: N8nProcess;
+	memory(): GroupMemory;
+	/** Everything that the process wrote since its start. */
+	log(): string;
+	/** Sends a signal to n8n and its children; SIGKILL waits until they are gone. */
+	kill(signal: NodeJS.Signals): Promise<void>;
+	/** Starts again on the same folder and ports; ends the process first if it still runs. */
+	restart(env?: Record<string, string>): Promise<void>;
+	stop(): Promise<void>;
+}
+
+/** What every n8n of ours is started with: quiet, local, plain http. */
+export const commonEnv: Readonly<Record<string, string>> = {
+	N8N_LISTEN_ADDRESS: '127.0.0.1',
+	N8N_DIAGNOSTICS_ENABLED: 'false',
+	N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
+	N8N_TEMPLATES_ENABLED: 'false',
+	N8N_PERSONALIZATION_ENABLED: 'false',
+	N8N_SECURE_COOKIE: 'false',
+	N8N_RUNNERS_BROKER_LISTEN_ADDRESS: '127.0.0.1',
+	N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '10',
+};
+
+async function statusOf(url: string): Promise<number> {
+	try {
+		const response = await fetch(url, { signal: AbortSignal.timeout(5000) });
+		await response.body?.cancel();
+		return response.status;
+	} catch {
+		return 0;
+	}
+}
+
+/** Ready is when the health check says so and the REST routes exist, which come a little later. */
+export async function waitForReady(n8n: N8nProcess, baseUrl: string, timeoutMs = 120_000): Promise<void> {
+	await waitUntil(
+		async () => {
+			if (!n8n.isRunning()) throw new Error(`n8n ended early. The end of its log:\n${n8n.log().slice(-3000)}`);
+			if ((await statusOf(`${baseUrl}/healthz/readiness`)) !== 200) return false;
+			return ![0, 404].includes(await statusOf(`${baseUrl}/rest/login`));
+		},
+		{ timeoutMs, what: `n8n at ${baseUrl}`, details: () => n8n.log().slice(-3000) },
+	);
+}
+
+/** Starts a real n8n and waits until it is ready. It ends with {@link N8n.stop}, and in any case with this process. */
+export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
+	const userFolder = options.userFolder ?? mkdtempSync(join(tmpdir(), 'n8n-media-'));
+	const removeFolder = () => {
+		if (!options.userFolder) rmSync(userFolder, { recursive: true, force: true });
+	};
+	const forget = onCleanup(removeFolder);
+	mkdirSync(userFolder, { recursive: true });
+	if (options.tarball) await installPackage(options.tarball, userFolder);
+
+	const [freePort, brokerPort] = (await freePorts(2)) as [number, number];
+	const port = options.port ?? freePort;
+	const baseUrl = `http://127.0.0.1:${port}`;
+	const logFile = options.logFile ?? join(userFolder, 'n8n.log');
+	const env = {
+		...commonEnv,
+		N8N_USER_FOLDER: userFolder,
+		N8N_PORT: String(port),
+		N8N_RUNNERS_BROKER_PORT: String(brokerPort),
+		WEBHOOK_URL: `${baseUrl}/`,
+		...options.env,
+	};
+	const start = async (extra: Record<string, string> = {}) => {
+		const started = await startProcess('start', { env: { ...env, ...extra }, logFile });
+		try {
+			await waitForReady(started, baseUrl, options.readyTimeoutMs);
+		} catch (error) {
+			await started.stop(0);
+			throw error;
+		}
+		return started;
+	};
+	let current = await start();
+
+	return {
+		baseUrl,
+		port,
+		userFolder,
+		logFile,
+		get process() {
+			return current;
+		},
+		memory: () => current.memory(),
+		log: () => current.log(),
+		kill: (signal) => current.kill(signal),
+		async restart(extra) {
+			await current.stop();
+			current = await start(extra);
+		},
+		async stop() {
+			await current.stop();
+			removeFolder();
+			forget();
+		},
+	};
+}

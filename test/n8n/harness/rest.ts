@@ -1,0 +1,182 @@
+import { type Execution, type ExecutionSummary, type BinaryEntry, isFinished, readExecution } from './execution';
+import { waitUntil } from './wait';
+import type { Workflow } from './workflow';
+
+export interface Owner {
+	email: string;
+	password: string;
+}
+
+/** The login of every n8n that tests start. */
+export const testOwner: Owner = { email: 'owner@example.com', password: 'Passw0rd-for-tests' };
+
+export interface SavedWorkflow {
+	id: string;
+	name: string;
+	versionId: string;
+	active: boolean;
+}
+
+export interface SavedCredential {
+	id: string;
+	name: string;
+	type: string;
+}
+
+/** An answer of n8n's REST interface that is not 2xx. */
+export class RestError extends Error {
+	constructor(
+		readonly method: string,
+		readonly path: string,
+		readonly status: number,
+		readonly body: string,
+	) {
+		super(`${method} ${path} answered ${status}: ${body.slice(0, 500)}`);
+	}
+}
+
+/** n8n's own REST interface, the one its editor uses, with the login cookie. Not the public API: that one needs a key and can't run workflows. */
+export class Rest {
+	private cookie = '';
+
+	constructor(readonly baseUrl: string) {}
+
+	/** One request to `/rest/...`; the answer's `data`. */
+	async request<T>(method: string, path: string, body?: unknown): Promise<T> {
+		const response = await fetch(`${this.baseUrl}/rest${path}`, {
+			method,
+			headers: { cookie: this.cookie, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+			body: body === undefined ? undefined : JSON.stringify(body),
+		});
+		const text = await response.text();
+		if (!response.ok) throw new RestError(method, path, response.status, text);
+		for (const entry of response.headers.getSetCookie()) {
+			if (entry.startsWith('n8n-auth=')) this.cookie = entry.split(';', 1)[0] ?? '';
+		}
+		return text === '' ? (undefined as T) : (JSON.parse(text) as { data: T }).data;
+	}
+
+	/** Makes the owner of a fresh n8n; this client is logged in afterwards. */
+	async ownerSetup(owner: Owner = testOwner): Promise<void> {
+		await this.request('POST', '/owner/setup', { ...owner, firstName: 'Media', lastName: 'Owner' });
+	}
+
+	async login({ email, password }: Owner = testOwner): Promise<void> {
+		await this.request('POST', '/login', { emailOrLdapLoginId: email, password });
+	}
+
+	createCredential(name: string, type: string, data: Record<string, unknown>): Promise<SavedCredential> {
+		return this.request('POST', '/credentials', { name, type, data });
+	}
+
+	updateCredential(id: string, name: string, type: string, data: Record<string, unknown>): Promise<SavedCredential> {
+		return this.request('PATCH', `/credentials/${id}`, { name, type, data });
+	}
+
+	listCredentials(): Promise<SavedCredential[]> {
+		return this.request('GET', '/credentials');
+	}
+
+	/** What the editor's "Test" button does. */
+	testCredential(credential: SavedCredential, data: Record<string, unknown>): Promise<{ status: 'OK' | 'Error'; message: string }> {
+		return this.request('POST', '/credentials/test', { credentials: { ...credential, data } });
+	}
+
+	createWorkflow(workflow: Workflow): Promise<SavedWorkflow> {
+		return this.request('POST', '/workflows', workflow);
+	}
+
+	listWorkflows(): Promise<SavedWorkflow[]> {
+		return this.request('GET', '/workflows?includeScopes=false');
+	}
+
+	/** Publishes the workflow's present version: its webhooks and triggers go live within a second or two. */
+	publish(workflow: SavedWorkflow): Promise<SavedWorkflow> {
+		return this.request('POST', `/workflows/${workflow.id}/activate`, { versionId: workflow.versionId });
+	}
+
+	unpublish(workflow: SavedWorkflow): Promise<SavedWorkflow> {
+		return this.request('POST', `/workflows/${workflow.id}/deactivate`, {});
+	}
+
+	/** Runs a workflow as the editor's button does, from the trigger with this name; the execution's id. */
+	async runManually(workflow: SavedWorkflow, triggerName: string): Promise<string> {
+		const answer = await this.request<{ executionId?: string }>('POST', `/workflows/${workflow.id}/run`, {
+			triggerToStartFrom: { name: triggerName },
+		});
+		if (answer.executionId === undefined) throw new Error(`"${triggerName}" waits for a call of its test webhook`);
+		return answer.executionId;
+	}
+
+	/** Reads an execution with its data. */
+	async execution(id: string): Promise<Execution> {
+		return readExecution(await this.request('GET', `/executions/${id}`));
+	}
+
+	/** Waits until the execution is over (`finished`) or suspended (`waiting`, or over, should it never suspend). */
+	async waitForExecution(id: string, until: 'finished' | 'waiting' = 'finished', timeoutMs = 60_000): Promise<Execution> {
+		return waitUntil(
+			async () => {
+				const execution = await this.execution(id);
+				const reached = isFinished(execution.status) || (until === 'waiting' && execution.status === 'waiting');
+				return reached && execution;
+			},
+			{ timeoutMs, what: `The ${until === 'finished' ? 'end' : 'suspension'} of execution ${id}` },
+		);
+	}
+
+	/** The newest executions first; running ones among them. */
+	async listExecutions(workflowId: string, limit = 100): Promise<ExecutionSummary[]> {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+		const answer = await this.request<{ results: ExecutionSummary[] }>('GET', `/executions?filter=${filter}&limit=${limit}`);
+		return answer.results;
+	}
+
+	/** Waits until the workflow has `count` executions that are over, e.g. after calls of its webhook; oldest first. */
+	async waitForExecutions(workflowId: string, count: number, timeoutMs = 60_000): Promise<Execution[]> {
+		const finished = await waitUntil(
+			async () => {
+				const all = (await this.listExecutions(workflowId)).filter(({ status }) => isFinished(status));
+				return all.length >= count && all;
+			},
+			{ timeoutMs, what: `${count} finished executions of workflow ${workflowId}` },
+		);
+		return Promise.all(finished.reverse().map(({ id }) => this.execution(id)));
+	}
+
+	async stopExecution(id: string): Promise<void> {
+		await this.request('POST', `/executions/${id}/stop`);
+	}
+
+	async deleteExecution(id: string): Promise<void> {
+		await this.request('POST', '/executions/delete', { ids: [id] });
+	}
+
+	/** The bytes of a file in an item, from wherever n8n keeps them. */
+	async download(entry: BinaryEntry): Promise<Buffer> {
+		if (entry.id === undefined) return Buffer.from(entry.data ?? '', 'base64');
+		const query = new URLSearchParams({ id: entry.id, action: 'download' });
+		const response = await fetch(`${this.baseUrl}/rest/binary-data?${query}`, { headers: { cookie: this.cookie } });
+		if (!response.ok) throw new RestError('GET', '/binary-data', response.status, await response.text());
+		return Buffer.from(await response.arrayBuffer());
+	}
+
+	/**
+	 * Calls a published webhook (`/webhook/<path>`). After publishing it takes a moment to be live: 404 is tried again for `liveWithinMs`.
+	 */
+	async callWebhook(path: string, body: unknown = {}, liveWithinMs = 10_000): Promise<{ status: number; text: string }> {
+		const deadline = Date.now() + liveWithinMs;
+		return waitUntil(
+			async () => {
+				const response = await fetch(`${this.baseUrl}/webhook/${path}`, {
+					method: 'POST',
+					headers: { 'content-type': 'application/json' },
+					body: JSON.stringify(body),
+				});
+				const text = await response.text();
+				return (response.status !== 404 || Date.now() > deadline) && { status: response.status, text };
+			},
+			{ timeoutMs: liveWithinMs + 300_000, what: `An answer of the webhook ${path}` },
+		);
+	}
+}
