@@ -1,0 +1,101 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { bulkStream } from './media/bulk';
+import type { Settings } from './types';
+
+/** Content that is made while it is sent. */
+export interface Bulk {
+	length: number;
+	chunks: Iterable<Buffer>;
+	bytesPerSecond: number | null;
+}
+
+/** What a route says, before a fault may twist it. `json` goes before `content`. */
+export interface Answer {
+	status: number;
+	headers?: Record<string, string>;
+	json?: unknown;
+	content?: string | Buffer | Bulk;
+}
+
+export function json(status: number, body: unknown, headers?: Record<string, string>): Answer {
+	return { status, json: body, ...(headers ? { headers } : {}) };
+}
+
+/** A refusal, in the style that the settings ask for (facts, Shapes: it can arrive inside HTTP 200). */
+export function refusal(settings: Settings, status: number, error: string, code?: string): Answer {
+	const extra = code === undefined ? {} : { code };
+	if (settings.refusalStyle === 'insideHttp200')
+		return json(200, { success: false, message: error, ...extra });
+	const wait = settings.retryAfterS !== null && (status === 429 || status === 503);
+	return json(
+		status,
+		{ success: false, error, ...extra },
+		wait ? { 'retry-after': String(settings.retryAfterS) } : undefined,
+	);
+}
+
+export interface FlatAnswer {
+	status: number;
+	headers: Record<string, string>;
+	body: string | Buffer | Bulk;
+}
+
+/** The bytes and headers of an answer; header names in lower case. */
+export function flatten(answer: Answer): FlatAnswer {
+	const headers: Record<string, string> = {};
+	const isJson = answer.json !== undefined;
+	const body = isJson ? JSON.stringify(answer.json) : (answer.content ?? '');
+	headers['content-type'] = isJson
+		? 'application/json; charset=utf-8'
+		: 'text/plain; charset=utf-8';
+	headers['content-length'] = String(
+		typeof body === 'string' ? Buffer.byteLength(body) : body.length,
+	);
+	for (const [name, value] of Object.entries(answer.headers ?? {}))
+		headers[name.toLowerCase()] = value;
+	return { status: answer.status, headers, body };
+}
+
+export function isBulk(body: FlatAnswer['body']): body is Bulk {
+	return typeof body === 'object' && !Buffer.isBuffer(body);
+}
+
+/** Sends through Fastify. */
+export async function send(
+	reply: FastifyReply,
+	{ status, headers, body }: FlatAnswer,
+): Promise<FastifyReply> {
+	const payload = isBulk(body) ? bulkStream(body.chunks, body.bytesPerSecond) : body;
+	return await reply.code(status).headers(headers).send(payload);
+}
+
+/** Sends just these headers and, of the body, no more than `limit` bytes; then the connection is cut. */
+export function sendRaw(
+	reply: FastifyReply,
+	{ status, headers, body }: FlatAnswer,
+	limit = Infinity,
+): void {
+	reply.hijack();
+	const { raw } = reply;
+	raw.writeHead(status, headers);
+	const chunks = isBulk(body) ? body.chunks : [Buffer.from(body)];
+	const source = Readable.from(firstBytes(chunks, limit), { objectMode: false });
+	source.pipe(raw, { end: limit === Infinity });
+	if (limit === Infinity) return;
+	source.on('end', () => {
+		// An empty write tells when all bytes before it are on their way.
+		raw.write(Buffer.from(''), () => setImmediate(() => raw.socket?.destroySoon()));
+		if (limit === 0) raw.flushHeaders();
+		setTimeout(() => raw.socket?.destroySoon(), 50).unref();
+	});
+}
+
+function* firstBytes(chunks: Iterable<Buffer>, limit: number): Generator<Buffer> {
+	let left = limit;
+	for (const chunk of chunks) {
+		if (left <= 0) return;
+		yield left >= chunk.length ? chunk : chunk.subarray(0, left);
+		left -= chunk.length;
+	}
+}

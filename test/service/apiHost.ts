@@ -1,0 +1,141 @@
+import type { FastifyInstance } from 'fastify';
+import { json, refusal, type Answer } from './answer';
+import { now } from './clock';
+import type { Context } from './context';
+import { create } from './creation';
+import { door, type Call, type Route } from './door';
+import { taskPayload } from './payload';
+import type { ApiKeyRecord, RouteName, TaskKind, TaskRecord } from './types';
+
+/** The routes of the spec's endpoint table. */
+export function apiRoutes(app: FastifyInstance, context: Context): void {
+	const open = (name: RouteName, route: Route, kind?: TaskKind) =>
+		door(context, 'api', name, route, kind);
+	const creation = (kind: TaskKind) =>
+		open(
+			'create',
+			withKey(
+				context,
+				async (call, key) => await create(context, kind, key, call.record, paramsOf(call)),
+			),
+			kind,
+		);
+
+	app.get(
+		'/v1/credits',
+		open(
+			'credits',
+			withKey(context, () => credits(context)),
+		),
+	);
+	app.get(
+		'/v1/api-keys',
+		open(
+			'keys',
+			withKey(context, () => listKeys(context)),
+		),
+	);
+	app.post('/v1/task/sound-effect', creation('sound_effect'));
+	app.post('/v1/text-to-speech/:voice_id', creation('speech_by_id'));
+	app.post('/v1e/task/text-to-speech', creation('speech_by_name'));
+	app.post('/v1i/task/generate-image', creation('image'));
+	for (const prefix of ['v1', 'v1e'] as const) {
+		app.get(
+			`/${prefix}/task/:task_id`,
+			open(
+				'poll',
+				withKey(context, ({ params }) => look(context, prefix, params.task_id ?? '')),
+			),
+		);
+	}
+	app.setNotFoundHandler(open('unknown', () => json(404, { success: false, error: 'Not found' })));
+}
+
+/** Spec, Authentication. An invalid key is 401 whatever the refusal style is. */
+function withKey(
+	context: Context,
+	route: (call: Call, key: ApiKeyRecord) => Answer | Promise<Answer>,
+): Route {
+	return (call) => {
+		const verdict = context.keys.check(call.request.headers.authorization);
+		if (verdict.ok) return route(call, verdict.record);
+		if (verdict.reason === 'expired') {
+			return json(context.settings.expiredKeyStatus, {
+				success: false,
+				error: 'This API key has expired',
+			});
+		}
+		return json(401, { success: false, error: 'Invalid API key' });
+	};
+}
+
+function paramsOf({ params, request }: Call): TaskRecord['params'] {
+	const { output_format: format } = request.query as Record<string, string | undefined>;
+	return {
+		...(params.voice_id === undefined ? {} : { voice_id: params.voice_id }),
+		...(format === undefined ? {} : { output_format: format }),
+	};
+}
+
+function credits({ settings }: Context): Answer {
+	switch (settings.creditsShape) {
+		case 'data':
+			return json(200, { success: true, data: { credits: settings.credits } });
+		case 'string':
+			return json(200, { success: true, credits: String(settings.credits) });
+		case 'root':
+			return json(200, { success: true, credits: settings.credits });
+	}
+}
+
+/** The secrets are listed whole, so that it shows whether a client masks them. */
+function listKeys({ keys, settings }: Context): Answer {
+	const list = keys.keys.map(
+		({ id, name, key, created_at, expires_at, daily_limit, is_active }) => ({
+			id,
+			name,
+			key,
+			created_at,
+			expires_at,
+			daily_limit,
+			is_active,
+		}),
+	);
+	if (settings.keysShape === 'array') return json(200, list);
+	return json(200, { success: true, [settings.keysShape]: list });
+}
+
+function look(context: Context, prefix: 'v1' | 'v1e', id: string): Answer {
+	const { settings, store, urls } = context;
+	const task = store.get(id);
+	const hiddenMs = task?.steering.visible_after_ms ?? settings.visibleAfterMs;
+	if (
+		!task ||
+		!settings.pollRoutes[prefix].includes(task.kind) ||
+		now() < task.createdAt + hiddenMs
+	) {
+		return json(404, { success: false, error: 'Task not found' });
+	}
+	const sinceMs = now() - task.lastPollAt;
+	task.lastPollAt = now();
+	if (sinceMs < settings.minPollGapMs) return tooFast(context);
+	if (task.status === 'done') task.doneLooks += 1;
+	const withUrls = task.doneLooks > (task.steering.no_url_looks ?? settings.noUrlLooks);
+	const payload = taskPayload(task, settings, urls.files, withUrls);
+	return json(200, settings.taskShape === 'wrapped' ? { success: true, data: payload } : payload);
+}
+
+/** Facts, HTTP: how polls that come too fast are answered. */
+function tooFast({ settings }: Context): Answer {
+	const words = 'Server is busy, please try again later';
+	switch (settings.tooFastAnswer) {
+		case 'empty':
+			return { status: 200, content: '' };
+		case '503':
+			return refusal({ ...settings, refusalStyle: 'http' }, 503, words, 'server_busy');
+		case '429':
+			return refusal({ ...settings, refusalStyle: 'http' }, 429, words, 'server_busy');
+		case 'insideHttp200':
+			return json(200, { success: false, code: 'server_busy', message: words });
+	}
+}

@@ -1,0 +1,107 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from './context';
+import { applySettings } from './settings';
+import { summarise } from './summary';
+import type { FaultRule, Steering, TaskRecord } from './types';
+
+type Params = Record<string, string | undefined>;
+
+/** `/_control/` on the API host: what tests in other processes use. Needs no key; is neither recorded nor faulted. */
+export function controlRoutes(app: FastifyInstance, context: Context, reset: () => void): void {
+	const route = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, work: Work) =>
+		app.route({ method, url: `/_control/${path}`, handler: guarded(work) });
+	const { settings, store, faults, keys, callbacks, recorder } = context;
+
+	route('GET', 'settings', () => settings);
+	route('PATCH', 'settings', ({ body }) => {
+		applySettings(settings, body ?? {});
+		return settings;
+	});
+	route('GET', 'faults', () => faults.list().map(printable));
+	route('POST', 'faults', ({ body }) => {
+		const rules = (Array.isArray(body) ? body : [body]) as FaultRule[];
+		const added = rules.map((rule) => printable(faults.add(rule)));
+		return Array.isArray(body) ? added : added[0];
+	});
+	route('DELETE', 'faults', () => {
+		faults.clear();
+		return [];
+	});
+	route('DELETE', 'faults/:id', ({ params }) => ({ removed: faults.remove(params.id ?? '') }));
+
+	route('GET', 'summary', () => summarise(context));
+	route('GET', 'tasks', ({ query }) => select(store.tasks, query));
+	route('GET', 'requests', ({ query }) => select(recorder.requests, query));
+	route('GET', 'callbacks', ({ query }) => select(callbacks.records, query));
+	route('POST', 'tasks/:id/finish', async ({ params, body }) => {
+		const { as, ...extra } = (body ?? {}) as Steering & { as?: 'done' | 'error' };
+		const task = known(context, params.id);
+		store.finish(task, as === undefined ? extra : { ...extra, end: as });
+		await callbacks.settled(task.id);
+		return task;
+	});
+	route(
+		'POST',
+		'tasks/:id/callback',
+		async ({ params, body }) => await callbacks.send(known(context, params.id), body ?? {}),
+	);
+
+	route('GET', 'keys', () => keys.keys);
+	route('POST', 'keys', ({ body }) => keys.add(body ?? {}));
+	route('POST', 'keys/:id/revoke', ({ params }) => {
+		keys.revoke(params.id ?? '');
+		return keys.find(params.id ?? '');
+	});
+	route('POST', 'keys/:id/expire', ({ params }) => {
+		keys.expire(params.id ?? '');
+		return keys.find(params.id ?? '');
+	});
+	route('POST', 'reset', () => {
+		reset();
+		return { reset: true };
+	});
+}
+
+interface Asked {
+	params: Params;
+	query: Params;
+	body: unknown;
+}
+type Work = (asked: Asked) => unknown;
+
+/** Mistakes of the caller come back as 400 with words. */
+function guarded(work: Work) {
+	return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+		try {
+			const asked = {
+				params: request.params as Params,
+				query: request.query as Params,
+				body: request.body,
+			};
+			return await reply.type('application/json').send(JSON.stringify(await work(asked)));
+		} catch (error) {
+			return await reply
+				.code(400)
+				.send({ error: error instanceof Error ? error.message : String(error) });
+		}
+	};
+}
+
+export function known({ store }: Pick<Context, 'store'>, id: string | undefined): TaskRecord {
+	const task = store.get(id ?? '');
+	if (!task) throw new Error(`No such task: ${id}`);
+	return task;
+}
+
+/** `?host=files&status=200&limit=10`: fields that must be equal, then the last so many. */
+function select<T extends object>(records: T[], { limit, ...fields }: Params): T[] {
+	const wanted = Object.entries(fields);
+	const found = records.filter((record) =>
+		wanted.every(([name, value]) => String(Reflect.get(record, name)) === value),
+	);
+	return limit === undefined ? found : found.slice(-Number(limit));
+}
+
+function printable(rule: FaultRule): FaultRule {
+	return rule.path instanceof RegExp ? { ...rule, path: String(rule.path) } : rule;
+}

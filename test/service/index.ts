@@ -1,0 +1,167 @@
+/**
+ * A stand-in for the service of spec.md: three hosts on 127.0.0.1 (API, files, and a third one for redirects), with
+ * real media, callbacks, faults on demand, and a record of every request. README.md tells all that can be set.
+ */
+import { apiRoutes } from './apiHost';
+import { CallbackSender } from './callbacks';
+import { Timers } from './clock';
+import type { Context } from './context';
+import { controlRoutes, known } from './control';
+import { FaultBook } from './faults';
+import { fileRoutes, otherRoutes } from './fileHost';
+import { KeyRing } from './keys';
+import { taskPayload } from './payload';
+import { seededRandom } from './random';
+import { Recorder } from './recorder';
+import { listen, newServer } from './server';
+import { applySettings, defaultSettings } from './settings';
+import { summarise } from './summary';
+import { TaskStore } from './tasks';
+import type * as Types from './types';
+
+export * from './types';
+export { PortTakenError } from './server';
+export { defaultSettings } from './settings';
+
+export interface StandIn {
+	baseUrl: string;
+	fileUrl: string;
+	otherUrl: string;
+	/** The first key's secret. */
+	apiKey: string;
+	settings: Types.Settings;
+	keys: Types.ApiKeyRecord[];
+	addKey(fields?: Partial<Types.ApiKeyRecord>): Types.ApiKeyRecord;
+	/** By secret or id; the first key if none is given. */
+	revokeKey(keyOrId?: string): void;
+	expireKey(keyOrId?: string): void;
+	faults: {
+		add(rule: Types.FaultRule): Types.FaultRule;
+		remove(rule: Types.FaultRule | string): boolean;
+		clear(): void;
+		list(): Types.FaultRule[];
+	};
+	tasks: Types.TaskRecord[];
+	task(taskId: string): Types.TaskRecord;
+	requests: Types.RecordedRequest[];
+	callbacks: Types.CallbackRecord[];
+	readonly active: number;
+	readonly maxActive: number;
+	/** Tasks that were created, by kind or by a function. */
+	creations(filter?: Types.TaskKind | ((task: Types.TaskRecord) => boolean)): Types.TaskRecord[];
+	/** Requests to a poll route. */
+	polls(taskId?: string): Types.RecordedRequest[];
+	summary(): Types.Summary;
+	/** The task as a GET would show it now. */
+	payload(taskId: string): Types.JsonObject;
+	/** Ends a task now; resolves when its callbacks are through. */
+	finish(taskId: string, as?: 'done' | 'error', extra?: Types.Steering): Promise<void>;
+	sendCallback(
+		taskId: string,
+		overrides?: Types.CallbackOverrides,
+	): Promise<{ status: number; body: string }>;
+	/** Resolves when the task's callbacks are through. */
+	callbacksSettled(taskId: string): Promise<void>;
+	reset(): void;
+	close(): Promise<void>;
+}
+
+export async function startService(options: Types.ServiceOptions = {}): Promise<StandIn> {
+	const settings = defaultSettings();
+	applySettings(settings, structuredClone(options.settings ?? {}));
+	const context = newContext(settings, options);
+	const { store, faults, keys, callbacks, recorder, timers, urls } = context;
+	const startSettings = structuredClone(settings);
+
+	const reset = () => {
+		timers.clear();
+		for (const part of [store, recorder, keys, callbacks]) part.reset();
+		faults.clear();
+		Object.assign(settings, structuredClone(startSettings));
+	};
+
+	const servers = { api: newServer(), files: newServer(), other: newServer() };
+	apiRoutes(servers.api, context);
+	controlRoutes(servers.api, context, reset);
+	fileRoutes(servers.files, context);
+	otherRoutes(servers.other, context);
+	const close = async () => {
+		timers.clear();
+		await Promise.all([
+			...Object.values(servers).map(async (server) => await server.close()),
+			callbacks.close(),
+		]);
+	};
+	try {
+		urls.api = await listen(servers.api, options.port ?? 0);
+		urls.files = await listen(servers.files, options.filePort ?? 0);
+		urls.other = await listen(servers.other, options.otherPort ?? 0);
+	} catch (error) {
+		await close();
+		throw error;
+	}
+	const firstKey = keys.keys[0]?.key ?? '';
+
+	return {
+		baseUrl: urls.api,
+		fileUrl: urls.files,
+		otherUrl: urls.other,
+		apiKey: firstKey,
+		settings,
+		keys: keys.keys,
+		addKey: (fields) => keys.add(fields),
+		revokeKey: (keyOrId = firstKey) => keys.revoke(keyOrId),
+		expireKey: (keyOrId = firstKey) => keys.expire(keyOrId),
+		faults,
+		tasks: store.tasks,
+		task: (taskId) => known(context, taskId),
+		requests: recorder.requests,
+		callbacks: callbacks.records,
+		get active() {
+			return store.active;
+		},
+		get maxActive() {
+			return store.maxActive;
+		},
+		creations: (filter = () => true) =>
+			store.tasks.filter((task) =>
+				typeof filter === 'string' ? task.kind === filter : filter(task),
+			),
+		polls: (taskId) =>
+			recorder.requests.filter(
+				(request) =>
+					request.route === 'poll' && (taskId === undefined || request.taskId === taskId),
+			),
+		summary: () => summarise(context),
+		payload: (taskId) => taskPayload(known(context, taskId), settings, urls.files),
+		finish: async (taskId, as = 'done', extra = {}) => {
+			store.finish(known(context, taskId), { ...extra, end: as });
+			await callbacks.settled(taskId);
+		},
+		sendCallback: async (taskId, overrides) =>
+			await callbacks.send(known(context, taskId), overrides),
+		callbacksSettled: async (taskId) => await callbacks.settled(taskId),
+		reset,
+		close,
+	};
+}
+
+function newContext(settings: Types.Settings, { seed = 1, apiKey }: Types.ServiceOptions): Context {
+	const timers = new Timers();
+	const urls = { api: '', files: '', other: '' };
+	const store = new TaskStore(settings, seededRandom(seed), timers);
+	const callbacks = new CallbackSender(settings, timers, (task) =>
+		taskPayload(task, settings, urls.files),
+	);
+	store.onEnd = (task) => callbacks.announce(task);
+	return {
+		settings,
+		keys: new KeyRing(apiKey),
+		store,
+		faults: new FaultBook(seededRandom(seed + 1)),
+		recorder: new Recorder(),
+		callbacks,
+		timers,
+		urls,
+	};
+}

@@ -1,0 +1,63 @@
+import { Readable } from 'node:stream';
+
+const BLOCK_BYTES = 64 * 1024;
+
+/** One block of 16-bit samples whose wave fits a whole number of times: blocks can follow each other without a click. */
+const block = (() => {
+	const samples = Buffer.alloc(BLOCK_BYTES);
+	for (let at = 0; at < BLOCK_BYTES; at += 2) {
+		samples.writeInt16LE(Math.round(6000 * Math.sin((2 * Math.PI * 900 * at) / BLOCK_BYTES)), at);
+	}
+	return samples;
+})();
+
+/** The 44 bytes before `bytes - 44` bytes of 16-bit mono samples. */
+export function wavHeader(bytes: number): Buffer {
+	const header = Buffer.alloc(44);
+	header.write('RIFF', 0);
+	header.writeUInt32LE(Math.max(0, bytes - 8), 4);
+	header.write('WAVEfmt ', 8);
+	header.writeUInt32LE(16, 16);
+	header.writeUInt16LE(1, 20);
+	header.writeUInt16LE(1, 22);
+	header.writeUInt32LE(16_000, 24);
+	header.writeUInt32LE(32_000, 28);
+	header.writeUInt16LE(2, 32);
+	header.writeUInt16LE(16, 34);
+	header.write('data', 36);
+	header.writeUInt32LE(Math.max(0, bytes - 44), 40);
+	return header;
+}
+
+/** Bytes `from` (inclusive) to `to` (exclusive) of a file that is `head` and then tone without end; at most 64 KiB at once. */
+export function* bulkBytes(head: Buffer, from: number, to: number): Generator<Buffer> {
+	let at = from;
+	if (at < head.length) {
+		yield head.subarray(at, Math.min(head.length, to));
+		at = Math.min(head.length, to);
+	}
+	while (at < to) {
+		const inBlock = (at - head.length) % BLOCK_BYTES;
+		const length = Math.min(BLOCK_BYTES - inBlock, to - at);
+		yield block.subarray(inBlock, inBlock + length);
+		at += length;
+	}
+}
+
+/** The same as a stream, optionally no faster than `bytesPerSecond`. */
+export function bulkStream(chunks: Iterable<Buffer>, bytesPerSecond: number | null): Readable {
+	if (bytesPerSecond === null)
+		return Readable.from(chunks, { objectMode: false, highWaterMark: 4 * BLOCK_BYTES });
+	return Readable.from(slowed(chunks, bytesPerSecond), { objectMode: false });
+}
+
+async function* slowed(chunks: Iterable<Buffer>, bytesPerSecond: number): AsyncGenerator<Buffer> {
+	const step = Math.max(1, Math.min(16_384, Math.floor(bytesPerSecond / 10)));
+	for (const chunk of chunks) {
+		for (let at = 0; at < chunk.length; at += step) {
+			const piece = chunk.subarray(at, at + step);
+			yield piece;
+			await new Promise((resolve) => setTimeout(resolve, (piece.length / bytesPerSecond) * 1000));
+		}
+	}
+}

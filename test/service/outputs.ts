@@ -1,0 +1,86 @@
+import { picturePng, pictureSize, type PictureSize } from './media/picture';
+import { silentMp3, toneWav } from './media/tone';
+import { transcriptJson, transcriptSrt } from './media/transcript';
+import { wavHeader } from './media/bulk';
+import type { JsonObject, Settings, TaskRecord } from './types';
+
+/** A file of a finished task: what the file host serves under `/files/{task id}/{name}`. */
+export interface OutputFile {
+	name: string;
+	role: 'main' | 'preview' | 'srt' | 'json';
+	contentType: string;
+	/** Whole content, or the head of a `bulk` file. Made when asked for, not before. */
+	content: () => Buffer;
+	size?: PictureSize;
+}
+
+/** What the task was asked to say, sound like or show. */
+export function taskText(task: TaskRecord): string {
+	const text = task.kind === 'image' ? task.body.prompt : task.body.text;
+	return typeof text === 'string' ? text : '';
+}
+
+/** All files of a task, whether it is finished or not. */
+export function outputFiles(task: TaskRecord, settings: Settings): OutputFile[] {
+	return task.kind === 'image' ? pictures(task) : sounds(task, settings);
+}
+
+function pictures(task: TaskRecord): OutputFile[] {
+	const prompt = taskText(task);
+	const aspectRatio = (task.body.model_parameters as JsonObject | undefined)?.aspect_ratio;
+	const size = pictureSize(aspectRatio);
+	const small = pictureSize(aspectRatio, 16);
+	const count = task.steering.files ?? Number(task.body.generations_count ?? 1);
+	return Array.from({ length: count }, (_, index): OutputFile[] => [
+		{
+			name: `image-${index + 1}.png`,
+			role: 'main',
+			contentType: 'image/png',
+			content: () => picturePng(prompt, index, size),
+			size,
+		},
+		{
+			name: `preview-${index + 1}.png`,
+			role: 'preview',
+			contentType: 'image/png',
+			content: () => picturePng(prompt, index, small),
+		},
+	]).flat();
+}
+
+function sounds(task: TaskRecord, settings: Settings): OutputFile[] {
+	const { steering } = task;
+	const text = taskText(task);
+	const format = steering.audio ?? settings.audioFormat;
+	const contentType = format === 'mp3' ? 'audio/mpeg' : 'audio/wav';
+	const name = task.kind === 'sound_effect' ? 'effect' : 'speech';
+	const content = (index: number) => () => {
+		if (format === 'mp3') return silentMp3(text);
+		return steering.bytes === undefined
+			? toneWav(`${text}${index > 0 ? index : ''}`)
+			: wavHeader(steering.bytes);
+	};
+	const files = Array.from({ length: steering.files ?? 1 }, (_, index): OutputFile => ({
+		name: `${name}${index > 0 ? `-${index + 1}` : ''}.${format}`,
+		role: 'main',
+		contentType,
+		content: content(index),
+	}));
+	if (task.kind === 'speech_by_name' && task.body.with_transcript === true) {
+		files.push(
+			{
+				name: 'transcript.srt',
+				role: 'srt',
+				contentType: 'application/x-subrip',
+				content: () => transcriptSrt(text),
+			},
+			{
+				name: 'transcript.json',
+				role: 'json',
+				contentType: 'application/json',
+				content: () => transcriptJson(text),
+			},
+		);
+	}
+	return files;
+}

@@ -1,0 +1,130 @@
+import { now } from './clock';
+import { outputFiles, type OutputFile } from './outputs';
+import { TASK_TYPES } from './tasks';
+import type { JsonObject, ProgressStyle, Settings, TaskRecord } from './types';
+
+/** The task as a GET or a callback shows it (spec, Task and Events 3; facts, Shapes). */
+export function taskPayload(
+	task: TaskRecord,
+	settings: Settings,
+	fileUrl: string,
+	withUrls = true,
+): JsonObject {
+	const base = {
+		id: task.id,
+		status: statusName(task, settings),
+		progress: progress(task, task.steering.progress ?? settings.progress),
+		type: TASK_TYPES[task.kind],
+		created_at: new Date(task.createdAt).toISOString(),
+		credit_cost: task.cost,
+	};
+	if (task.status === 'doing') {
+		return settings.doingErrorMessage === null
+			? { ...base, metadata: {} }
+			: { ...base, metadata: {}, error_message: settings.doingErrorMessage };
+	}
+	if (task.status === 'error') return failed(base, task, settings);
+	const payload = withUrls
+		? finished(base, task, settings, fileUrl)
+		: { ...base, metadata: { stage: 'storing' } };
+	return { ...payload, ...task.steering.task };
+}
+
+function failed(base: JsonObject, task: TaskRecord, settings: Settings): JsonObject {
+	const words = task.steering.error_message ?? 'The generation failed';
+	const payload: JsonObject = { ...base, metadata: {}, credit_cost: 0, ...task.steering.task };
+	switch (settings.errorAt) {
+		case 'error':
+			return { ...payload, error: words };
+		case 'error.message':
+			return { ...payload, error: { message: words } };
+		case 'metadata.error_message':
+			return { ...payload, metadata: { error_message: words } };
+		case 'error_message':
+			return { ...payload, error_message: words };
+	}
+}
+
+function finished(
+	base: JsonObject,
+	task: TaskRecord,
+	settings: Settings,
+	fileUrl: string,
+): JsonObject {
+	const until =
+		settings.urlLifetimeMs === null ? '' : `?expires=${Math.round(now() + settings.urlLifetimeMs)}`;
+	const url = (file: OutputFile) => `${fileUrl}/files/${task.id}/${file.name}${until}`;
+	const files = outputFiles(task, settings);
+	const metadata: JsonObject =
+		task.kind === 'image' ? imageMetadata(files, url, settings) : soundMetadata(task, files, url);
+	Object.assign(metadata, task.steering.metadata);
+	if (!settings.outputAtRoot) return { ...base, metadata };
+	const outputUri = metadata.output_uri ?? metadata.audio_url;
+	delete metadata.output_uri;
+	delete metadata.audio_url;
+	return { ...base, output_uri: outputUri, metadata };
+}
+
+function imageMetadata(
+	files: OutputFile[],
+	url: (file: OutputFile) => string,
+	settings: Settings,
+): JsonObject {
+	const mains = files.filter(({ role }) => role === 'main');
+	const previews = files.filter(({ role }) => role === 'preview');
+	const metadata: JsonObject = {
+		result_images: mains.map((file, index) => ({
+			id: `${index + 1}`,
+			imageUrl: url(file),
+			previewUrl: url(previews[index] ?? file),
+			mimeType: file.contentType,
+			...file.size,
+		})),
+	};
+	if (settings.mirrorImageUrl && mains[0]) metadata.audio_url = url(mains[0]);
+	return metadata;
+}
+
+function soundMetadata(
+	task: TaskRecord,
+	files: OutputFile[],
+	url: (file: OutputFile) => string,
+): JsonObject {
+	const metadata: JsonObject = {};
+	let count = 0;
+	for (const file of files) {
+		if (file.role === 'srt') metadata.srt_url = url(file);
+		else if (file.role === 'json') metadata.json_url = url(file);
+		else if (++count > 1) metadata[`variant_${count}_url`] = url(file);
+		else {
+			metadata.audio_url = url(file);
+			if (task.kind === 'sound_effect') metadata.output_uri = url(file);
+		}
+	}
+	return metadata;
+}
+
+function statusName(task: TaskRecord, settings: Settings): string {
+	if (task.status !== 'doing') return task.status;
+	const names = task.steering.status_names ?? settings.statusNames;
+	return (
+		names[Math.min(names.length - 1, Math.floor(elapsedShare(task) * names.length))] ?? 'doing'
+	);
+}
+
+/** 0 at creation, below 1 until the end. */
+function elapsedShare(task: TaskRecord): number {
+	const total = task.dueAt - task.createdAt;
+	return total > 0 ? Math.min(0.999, (now() - task.createdAt) / total) : 0.999;
+}
+
+/** Facts, Status: `progress` can be null, a string, stuck at 0, or go back. 100 accompanies `done` (spec). */
+function progress(task: TaskRecord, style: ProgressStyle): number | string | null {
+	if (style === 'none') return null;
+	const honest = task.status === 'done' ? 100 : Math.floor(elapsedShare(task) * 100);
+	if (style === 'strings') return String(honest);
+	if (task.status !== 'doing') return honest;
+	if (style === 'stuck') return 0;
+	if (style === 'lying') return 99;
+	return style === 'backwards' ? 99 - honest : honest;
+}

@@ -1,0 +1,61 @@
+import { TASK_KINDS, type JsonObject, type Settings, type SettingsPatch } from './types';
+
+/** A service that behaves: tasks of 2 s, honest progress, one callback, no limits. */
+export function defaultSettings(): Settings {
+	return {
+		taskMs: 2000,
+		taskMsByKind: {},
+		progress: 'honest',
+		statusNames: ['doing'],
+		doingErrorMessage: null,
+		errorAt: 'error_message',
+		credits: 1_000_000,
+		costs: { sound_effect: 10, speech_by_id: 20, speech_by_name: 5, image: 30 },
+		creditsShape: 'root',
+		keysShape: 'data',
+		taskShape: 'root',
+		numbersAsStrings: false,
+		refusalStyle: 'http',
+		outOfCreditsStatus: 402,
+		expiredKeyStatus: 401,
+		activeTaskLimit: null,
+		dailyCap: null,
+		retryAfterS: null,
+		minPollGapMs: 0,
+		tooFastAnswer: 'empty',
+		visibleAfterMs: 0,
+		pollRoutes: { v1: [...TASK_KINDS], v1e: [...TASK_KINDS] },
+		noUrlLooks: 0,
+		outputAtRoot: false,
+		mirrorImageUrl: true,
+		audioFormat: 'wav',
+		fileType: null,
+		fileRedirect: 'none',
+		fileBytesPerSecond: null,
+		browsersOnly: false,
+		urlLifetimeMs: null,
+		callbacks: {
+			copies: 1,
+			concurrent: false,
+			delayMs: 0,
+			beforeCreationAnswer: false,
+			retryOn5xx: 0,
+			retryOn409: false,
+			retryDelayMs: 500,
+			timeoutMs: 30_000,
+			drop: false,
+		},
+	};
+}
+
+const NESTED = new Set<string>(['callbacks', 'costs', 'pollRoutes']);
+
+/** Puts a patch into live settings, in place. Names that are no setting are an error: a misspelt one would test nothing. */
+export function applySettings(settings: Settings, patch: SettingsPatch): void {
+	const target = settings as unknown as JsonObject;
+	for (const [name, value] of Object.entries(patch)) {
+		if (!Object.hasOwn(target, name)) throw new Error(`No such setting: ${name}`);
+		if (NESTED.has(name)) Object.assign(target[name] as JsonObject, value);
+		else target[name] = value;
+	}
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { now, type Timers } from './clock';
+import type { Random } from './random';
+import type { JsonObject, Settings, Steering, TaskKind, TaskRecord } from './types';
+
+/** The `type` field of a task: snake_case (spec, Task), of which only `sound_effect` is shown. */
+export const TASK_TYPES: Record<TaskKind, string> = {
+	sound_effect: 'sound_effect',
+	speech_by_id: 'text_to_speech',
+	speech_by_name: 'text_to_speech',
+	image: 'image',
+};
+
+export interface NewTask {
+	kind: TaskKind;
+	body: JsonObject;
+	params: TaskRecord['params'];
+	key: string;
+	cost: number;
+}
+
+/** All tasks. Their state follows from the time when asked; a timer each sees to it that nobody needs to ask. */
+export class TaskStore {
+	readonly tasks: TaskRecord[] = [];
+	/** The most tasks that were active at once. */
+	maxActive = 0;
+	/** Called once for each task that ends. */
+	onEnd: (task: TaskRecord) => void = () => {};
+	private readonly byId = new Map<string, TaskRecord>();
+	private readonly running = new Set<TaskRecord>();
+
+	constructor(
+		private readonly settings: Settings,
+		private readonly random: Random,
+		private readonly timers: Timers,
+	) {}
+
+	/** Tasks that have not ended. */
+	get active(): number {
+		return this.running.size;
+	}
+
+	create({ kind, body, params, key, cost }: NewTask): TaskRecord {
+		const steering = steeringOf(body);
+		const createdAt = now();
+		const ms = steering.never_ends ? Infinity : (steering.ms ?? this.durationMs(kind));
+		const task: TaskRecord = {
+			id: randomUUID(),
+			kind,
+			body,
+			params,
+			steering,
+			receiveUrl: typeof body.receive_url === 'string' ? body.receive_url : null,
+			createdAt,
+			dueAt: createdAt + ms,
+			finishedAt: null,
+			status: 'doing',
+			cost,
+			refunded: false,
+			polls: 0,
+			lastPollAt: 0,
+			doneLooks: 0,
+			key,
+		};
+		this.tasks.push(task);
+		this.byId.set(task.id, task);
+		this.running.add(task);
+		this.maxActive = Math.max(this.maxActive, this.running.size);
+		this.settings.credits -= cost;
+		this.timers.after(ms, () => this.settle(task, true));
+		return task;
+	}
+
+	/** The task, its state brought up to now. */
+	get(id: string): TaskRecord | undefined {
+		const task = this.byId.get(id);
+		if (task) this.settle(task);
+		return task;
+	}
+
+	/** Ends a task whose time has come: once. A failed one gives its credits back (facts, Status). */
+	settle(task: TaskRecord, due = now() >= task.dueAt): void {
+		if (!due || !this.running.has(task)) return;
+		this.running.delete(task);
+		task.finishedAt = task.dueAt;
+		task.status = task.steering.end ?? 'done';
+		if (task.status === 'error') {
+			task.refunded = true;
+			this.settings.credits += task.cost;
+		}
+		this.onEnd(task);
+	}
+
+	/** Ends a task now. */
+	finish(task: TaskRecord, changes: Steering): void {
+		if (task.status !== 'doing') throw new Error(`Task ${task.id} has ended already`);
+		Object.assign(task.steering, changes);
+		task.dueAt = now();
+		this.settle(task, true);
+	}
+
+	reset(): void {
+		this.tasks.length = 0;
+		this.byId.clear();
+		this.running.clear();
+		this.maxActive = 0;
+	}
+
+	private durationMs(kind: TaskKind): number {
+		const own = this.settings.taskMsByKind[kind];
+		if (own !== undefined) return own;
+		const { taskMs } = this.settings;
+		if (typeof taskMs === 'number') return taskMs;
+		return taskMs.min + this.random() * (taskMs.max - taskMs.min);
+	}
+}
+
+/** A copy of the body's `stand_in` object; empty where there is none. */
+export function steeringOf(body: JsonObject): Steering {
+	const given = body.stand_in;
+	return typeof given === 'object' && given !== null && !Array.isArray(given)
+		? { ...(given as Steering) }
+		: {};
+}

@@ -1,0 +1,262 @@
+/** The names that tests, benches and the control interface share. What each value does is told in README.md. */
+
+/** Which creation route made the task. The task's own `type` field is in `TASK_TYPES` (tasks.ts). */
+export type TaskKind = 'sound_effect' | 'speech_by_id' | 'speech_by_name' | 'image';
+export const TASK_KINDS: readonly TaskKind[] = [
+	'sound_effect',
+	'speech_by_id',
+	'speech_by_name',
+	'image',
+];
+
+export type HostName = 'api' | 'files' | 'other';
+export type RouteName = 'create' | 'poll' | 'credits' | 'keys' | 'file' | 'unknown';
+export type JsonObject = Record<string, unknown>;
+
+/** Completion callbacks (spec, Events; facts, Callbacks). */
+export interface CallbackSettings {
+	copies: number;
+	concurrent: boolean;
+	delayMs: number;
+	/** The task ends at once and its callback is delivered before the creation is answered. */
+	beforeCreationAnswer: boolean;
+	/** How many more times a callback is sent that was answered 5xx, or not at all. */
+	retryOn5xx: number;
+	/** Whether 409 counts as a reason to send again, like 5xx. */
+	retryOn409: boolean;
+	retryDelayMs: number;
+	timeoutMs: number;
+	drop: boolean;
+}
+
+/** Live and mutable: the next request sees a change. */
+export interface Settings {
+	taskMs: number | { min: number; max: number };
+	taskMsByKind: Partial<Record<TaskKind, number>>;
+	progress: ProgressStyle;
+	/** Names of a running task's status, spread evenly over its time (spec: names not shown). */
+	statusNames: string[];
+	/** Put into `error_message` of running tasks: it is not fatal (facts, Status). */
+	doingErrorMessage: string | null;
+	/** Where a failed task carries its words (facts, Status). */
+	errorAt: 'error_message' | 'error' | 'error.message' | 'metadata.error_message';
+
+	/** The balance itself: creations lower it, refunds raise it. */
+	credits: number;
+	/** Price of a task; images cost it once a picture. */
+	costs: Record<TaskKind, number>;
+	creditsShape: 'root' | 'data' | 'string';
+	keysShape: 'data' | 'api_keys' | 'array';
+	taskShape: 'root' | 'wrapped';
+	/** Creation answers carry their numbers as strings (facts, Shapes). */
+	numbersAsStrings: boolean;
+	refusalStyle: 'http' | 'insideHttp200';
+	outOfCreditsStatus: 401 | 402;
+	expiredKeyStatus: 401 | 403;
+
+	activeTaskLimit: number | null;
+	/** Credits that any one key may spend in a day (a key's own `daily_limit` goes before it). */
+	dailyCap: number | null;
+	/** Sent as Retry-After (seconds) with this service's own 429 and 503. */
+	retryAfterS: number | null;
+	/** A task polled again before so many ms were over is answered by `tooFastAnswer`. 0 = never. */
+	minPollGapMs: number;
+	tooFastAnswer: 'empty' | '503' | '429' | 'insideHttp200';
+	visibleAfterMs: number;
+	pollRoutes: { v1: TaskKind[]; v1e: TaskKind[] };
+
+	/** Done, but without any URL, for so many GETs of the task (facts, Status). */
+	noUrlLooks: number;
+	/** `output_uri` stands at the task's root instead of in the metadata (facts, Shapes). */
+	outputAtRoot: boolean;
+	/** `audio_url` of an image task is its first picture (facts, Shapes). */
+	mirrorImageUrl: boolean;
+	audioFormat: 'wav' | 'mp3';
+	/** Content-Type of every file, if it is not to be the right one. */
+	fileType: string | null;
+	fileRedirect: 'none' | 'otherHost';
+	fileBytesPerSecond: number | null;
+	/** The file host answers 403 unless the User-Agent begins with Mozilla/ (facts, HTTP). */
+	browsersOnly: boolean;
+	/** Output URLs expire that long after they were given out (then 403). */
+	urlLifetimeMs: number | null;
+
+	callbacks: CallbackSettings;
+}
+
+export type ProgressStyle = 'honest' | 'none' | 'stuck' | 'lying' | 'backwards' | 'strings';
+
+/** Partial on every level: what PATCH /_control/settings and `startService` take. */
+export type SettingsPatch = Partial<Omit<Settings, 'callbacks' | 'costs' | 'pollRoutes'>> & {
+	callbacks?: Partial<CallbackSettings>;
+	costs?: Partial<Record<TaskKind, number>>;
+	pollRoutes?: Partial<Settings['pollRoutes']>;
+};
+
+/** `stand_in` in a creation's body steers that one task. */
+export interface Steering {
+	ms?: number;
+	never_ends?: boolean;
+	end?: 'done' | 'error';
+	error_message?: string;
+	progress?: ProgressStyle;
+	status_names?: string[];
+	no_url_looks?: number;
+	visible_after_ms?: number;
+	/** How many output files; for images it goes before `generations_count`. */
+	files?: number;
+	/** Size of each output file; generated while it is sent. */
+	bytes?: number;
+	audio?: 'wav' | 'mp3';
+	file_type?: string;
+	file_status?: number;
+	/** The output files' content, word for word. */
+	file_body?: string;
+	no_callback?: boolean;
+	callback_copies?: number;
+	callback_delay_ms?: number;
+	callback_before_answer?: boolean;
+	/** Merged over the finished task's metadata. */
+	metadata?: JsonObject;
+	/** Merged over the finished task. */
+	task?: JsonObject;
+}
+
+export interface TaskRecord {
+	id: string;
+	kind: TaskKind;
+	/** The creation's JSON body as it came. */
+	body: JsonObject;
+	/** Path parameter and query of the v1 speech route. */
+	params: { voice_id?: string; output_format?: string };
+	steering: Steering;
+	receiveUrl: string | null;
+	/** ms since the epoch; `dueAt` is Infinity for a task that never ends. */
+	createdAt: number;
+	dueAt: number;
+	finishedAt: number | null;
+	status: 'doing' | 'done' | 'error';
+	cost: number;
+	refunded: boolean;
+	polls: number;
+	lastPollAt: number;
+	/** GETs answered since the task was done. */
+	doneLooks: number;
+	/** The secret that created it. */
+	key: string;
+}
+
+export interface RecordedRequest {
+	time: number;
+	host: HostName;
+	method: string;
+	url: string;
+	route: RouteName;
+	kind: TaskKind | null;
+	taskId: string | null;
+	headers: Record<string, string | string[] | undefined>;
+	/** Parsed JSON, or the text where it is none. */
+	body: unknown;
+	/** 0 = not answered (yet), -1 = connection destroyed. */
+	status: number;
+	/** Type of the fault that struck. */
+	fault: FaultAction['type'] | null;
+}
+
+export interface CallbackRecord {
+	taskId: string;
+	url: string;
+	at: number;
+	/** 0 = no answer. */
+	status: number;
+	body: string;
+	/** 1 = first. */
+	attempt: number;
+	copy: number;
+}
+
+export interface ApiKeyRecord {
+	id: string;
+	name: string;
+	key: string;
+	created_at: string;
+	expires_at: string | null;
+	daily_limit: number | null;
+	is_active: boolean;
+	/** Credits spent on `spentOn` (a UTC date). Not part of the listing. */
+	spent: number;
+	spentOn: string;
+}
+
+export type FaultAction =
+	| { type: 'status'; status: number; body?: unknown; headers?: Record<string, string> }
+	| { type: 'reset' }
+	| { type: 'processThenReset' }
+	| { type: 'processThenStatus'; status: number; body?: unknown; headers?: Record<string, string> }
+	| { type: 'stall'; ms?: number }
+	| { type: 'processThenStall'; ms?: number }
+	| { type: 'emptyBody' }
+	| { type: 'html' }
+	| { type: 'malformedJson' }
+	| { type: 'notObject'; body: unknown }
+	| { type: 'redirect'; to: string; status?: number }
+	| { type: 'truncate'; bytes: number }
+	| { type: 'wrongType'; contentType: string }
+	| { type: 'dropHeader'; name: string };
+
+export interface FaultRule {
+	/** Given by the stand-in. */
+	id?: string;
+	hits?: number;
+	host?: HostName;
+	method?: string;
+	path?: RegExp | string;
+	kind?: TaskKind;
+	route?: RouteName;
+	probability?: number;
+	times?: number;
+	skip?: number;
+	perTask?: boolean;
+	action: FaultAction;
+}
+
+export interface ServiceOptions {
+	port?: number;
+	filePort?: number;
+	otherPort?: number;
+	settings?: SettingsPatch;
+	seed?: number;
+	/** The first key; a random one if not given. */
+	apiKey?: string;
+}
+
+export interface CallbackOverrides {
+	url?: string;
+	method?: 'POST' | 'PUT' | 'GET' | 'DELETE' | 'PATCH';
+	headers?: Record<string, string>;
+	/** Instead of the task; a string is sent as it is. */
+	body?: unknown;
+	/** Merged over the task. */
+	patch?: JsonObject;
+}
+
+export interface Summary {
+	creations: number;
+	creationsByKind: Record<string, number>;
+	done: number;
+	failed: number;
+	active: number;
+	maxActive: number;
+	credits: number;
+	/** Costs of all creations less what was given back. */
+	charged: number;
+	polls: number;
+	pollsPerTask: { min: number; mean: number; max: number };
+	pollsByTask: Record<string, number>;
+	callbacks: number;
+	requests: number;
+	requestsByStatus: Record<string, number>;
+	fileRequests: number;
+	/** Requests to the file or the third host that carried an Authorization header: must be 0. */
+	foreignAuthorization: number;
+}

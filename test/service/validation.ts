@@ -1,0 +1,82 @@
+import type { JsonObject, TaskKind, TaskRecord } from './types';
+
+export interface CreationFault {
+	status: 400 | 422 | 500;
+	error: string;
+}
+
+const bad = (error: string): CreationFault => ({ status: 400, error });
+
+/** What is wrong with a creation (facts, HTTP: 400 validation, 422 model parameters, 500 image model). */
+export function creationFault(
+	kind: TaskKind,
+	body: unknown,
+	params: TaskRecord['params'],
+): CreationFault | null {
+	if (!isObject(body)) return bad('The request body must be a JSON object');
+	return (
+		sharedFault(body) ?? (kind === 'image' ? imageFault(body) : soundFault(kind, body, params))
+	);
+}
+
+function sharedFault(body: JsonObject): CreationFault | null {
+	const { receive_url: url } = body;
+	if (
+		url !== undefined &&
+		!(typeof url === 'string' && /^https?:\/\/./.test(url) && URL.canParse(url))
+	) {
+		return bad('receive_url must be an http(s) URL');
+	}
+	return null;
+}
+
+function soundFault(
+	kind: TaskKind,
+	body: JsonObject,
+	params: TaskRecord['params'],
+): CreationFault | null {
+	if (!isText(body.text)) return bad('text is required');
+	if (kind === 'speech_by_id') {
+		if (!isText(params.voice_id)) return bad('voice_id is required');
+		if (body.model_id !== undefined && !isText(body.model_id))
+			return bad('model_id must be a string');
+	}
+	if (kind === 'speech_by_name') {
+		if (!isText(body.voice)) return bad('voice is required');
+		if (body.with_transcript !== undefined && typeof body.with_transcript !== 'boolean') {
+			return bad('with_transcript must be a boolean');
+		}
+	}
+	return null;
+}
+
+function imageFault(body: JsonObject): CreationFault | null {
+	const {
+		prompt,
+		model_id: model,
+		generations_count: count = 1,
+		model_parameters: parameters = {},
+	} = body;
+	if (!isText(prompt)) return bad('prompt is required');
+	if (!isText(model)) return bad('model_id is required');
+	if (!Number.isInteger(count) || Number(count) < 1 || Number(count) > 100) {
+		return bad('generations_count must be an integer from 1 to 100');
+	}
+	if (!isObject(parameters)) return bad('model_parameters must be an object');
+	if (model.startsWith('invalid')) return { status: 500, error: `Invalid model_id ${model}` };
+	const { aspect_ratio: ratio, resolution } = parameters;
+	if (ratio !== undefined && !(isText(ratio) && /^\d+(\.\d+)?:\d+(\.\d+)?$/.test(ratio))) {
+		return { status: 422, error: `Unknown aspect_ratio ${JSON.stringify(ratio)}` };
+	}
+	if (resolution !== undefined && !isText(resolution))
+		return { status: 422, error: 'resolution must be a string' };
+	return null;
+}
+
+function isText(value: unknown): value is string {
+	return typeof value === 'string' && value.trim() !== '';
+}
+
+function isObject(value: unknown): value is JsonObject {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
