@@ -1,0 +1,537 @@
+/** The stand-in itself, over real HTTP: if it lies, every other suite does. */
+import { PNG } from 'pngjs';
+import { WaveFile } from 'wavefile';
+import { startService, type FaultAction, type JsonObject, type StandIn } from '../service';
+
+const PATHS = {
+	sound_effect: '/v1/task/sound-effect',
+	speech_by_id: '/v1/text-to-speech/voice-1?output_format=mp3_44100_128',
+	speech_by_name: '/v1e/task/text-to-speech',
+	image: '/v1i/task/generate-image',
+} as const;
+const BODIES: Record<keyof typeof PATHS, JsonObject> = {
+	sound_effect: { text: 'rain on a tin roof' },
+	speech_by_id: { text: 'Hello there', model_id: 'eleven_v3' },
+	speech_by_name: {
+		text: 'One two three four five six seven',
+		voice: 'en-US-AriaNeural',
+		with_transcript: true,
+	},
+	image: {
+		prompt: 'a lighthouse',
+		model_id: 'painter',
+		generations_count: 2,
+		model_parameters: { aspect_ratio: '16:9', resolution: '1K' },
+	},
+};
+type Kind = keyof typeof PATHS;
+
+let service: StandIn;
+const auth = () => ({ authorization: `Bearer ${service.apiKey}` });
+const get = async (path: string, headers: Record<string, string> = auth()) =>
+	await fetch(`${service.baseUrl}${path}`, { headers });
+const post = async (path: string, body: unknown, headers: Record<string, string> = auth()) =>
+	await fetch(`${service.baseUrl}${path}`, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json', ...headers },
+		body: typeof body === 'string' ? body : JSON.stringify(body),
+	});
+const read = async (response: Response) => (await response.json()) as JsonObject;
+const create = async (kind: Kind = 'sound_effect', extra: JsonObject = {}) => {
+	const answer = await read(await post(PATHS[kind], { ...BODIES[kind], ...extra }));
+	return answer.task_id as string;
+};
+const look = async (id: string) => await read(await get(`/v1/task/${id}`));
+const done = async (kind: Kind, steering: JsonObject = {}) => {
+	const task = await look(await create(kind, { stand_in: { ms: 0, ...steering } }));
+	return task.metadata as JsonObject;
+};
+const sleep = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
+
+beforeAll(async () => {
+	service = await startService({ settings: { taskMs: 60_000 } });
+});
+afterEach(() => service.reset());
+afterAll(async () => await service.close());
+
+describe('keys and credits', () => {
+	test.each([
+		['none', {}],
+		['unknown', { authorization: 'Bearer sk_nobody' }],
+		['not a bearer', { authorization: 'Basic abc' }],
+	])('401 with success false for a key that is %s', async (_, headers) => {
+		const response = await get('/v1/credits', headers);
+		expect(response.status).toBe(401);
+		expect(await read(response)).toEqual({ success: false, error: expect.any(String) as string });
+	});
+
+	test('expired keys are told so, revoked ones are invalid', async () => {
+		service.expireKey();
+		const expired = await get('/v1/credits');
+		expect([expired.status, (await read(expired)).error]).toEqual([
+			401,
+			'This API key has expired',
+		]);
+		service.reset();
+		service.revokeKey();
+		expect((await get('/v1/credits')).status).toBe(401);
+	});
+
+	test('at most three keys are active; all are listed', async () => {
+		const second = service.addKey({ name: 'Second', daily_limit: 15 });
+		service.addKey();
+		expect(() => service.addKey()).toThrow('At most 3');
+		service.revokeKey(second.key);
+		service.addKey();
+		const { data } = (await read(await get('/v1/api-keys'))) as { data: JsonObject[] };
+		expect(data).toHaveLength(4);
+		expect(data[1]).toMatchObject({
+			name: 'Second',
+			daily_limit: 15,
+			is_active: false,
+			key: second.key,
+		});
+		expect(data[1]).not.toHaveProperty('spent');
+	});
+
+	test.each([
+		['root', { success: true, credits: 100 }],
+		['data', { success: true, data: { credits: 100 } }],
+		['string', { success: true, credits: '100' }],
+	] as const)('the balance in shape %s', async (shape, expected) => {
+		Object.assign(service.settings, { credits: 100, creditsShape: shape });
+		expect(await read(await get('/v1/credits'))).toEqual(expected);
+	});
+
+	test('credits go down at creation and come back when a task fails', async () => {
+		service.settings.credits = 100;
+		const id = await create();
+		expect(service.settings.credits).toBe(90);
+		await service.finish(id, 'error', { error_message: 'No luck' });
+		expect(service.settings.credits).toBe(100);
+		expect(await look(id)).toMatchObject({ status: 'error', error_message: 'No luck' });
+	});
+
+	test('refuses without credits, over a daily cap, and over the active limit, and creates nothing', async () => {
+		service.settings.credits = 5;
+		expect((await post(PATHS.sound_effect, BODIES.sound_effect)).status).toBe(402);
+		Object.assign(service.settings, {
+			credits: 500,
+			dailyCap: 15,
+			activeTaskLimit: 1,
+			retryAfterS: 3,
+		});
+		await create();
+		const capped = await post(PATHS.sound_effect, BODIES.sound_effect);
+		expect([capped.status, (await read(capped)).error]).toEqual([
+			429,
+			expect.stringContaining('daily spend limit'),
+		]);
+		service.settings.dailyCap = null;
+		const busy = await post(PATHS.sound_effect, BODIES.sound_effect);
+		expect([busy.status, busy.headers.get('retry-after')]).toEqual([429, '3']);
+		expect(await read(busy)).toMatchObject({ success: false, code: 'active_task_limit' });
+		expect(service.creations()).toHaveLength(1);
+		expect(service.maxActive).toBe(1);
+	});
+});
+
+describe('creation', () => {
+	test.each(Object.keys(PATHS) as Kind[])('%s answers its task id at once', async (kind) => {
+		const answer = await read(await post(PATHS[kind], BODIES[kind]));
+		expect(answer).toMatchObject({ success: true, task_id: expect.any(String) as string });
+		expect(answer).toHaveProperty('ec_remain_credits');
+		expect('estimated_credits' in answer).toBe(kind === 'image');
+		expect(service.task(answer.task_id as string)).toMatchObject({
+			kind,
+			status: 'doing',
+			body: BODIES[kind],
+		});
+	});
+
+	test.each<[Kind, unknown, number]>([
+		['sound_effect', {}, 400],
+		['sound_effect', { text: ' ' }, 400],
+		['sound_effect', '{"text":', 400],
+		['sound_effect', [], 400],
+		['sound_effect', { text: 'x', receive_url: 'nowhere' }, 400],
+		['speech_by_name', { text: 'x' }, 400],
+		['speech_by_name', { text: 'x', voice: 'v', with_transcript: 'yes' }, 400],
+		['image', { prompt: 'x' }, 400],
+		['image', { prompt: 'x', model_id: 'm', generations_count: 1.5 }, 400],
+		['image', { prompt: 'x', model_id: 'm', model_parameters: { aspect_ratio: 'wide' } }, 422],
+		['image', { prompt: 'x', model_id: 'invalid-model' }, 500],
+	])('%s refuses %j with %d', async (kind, body, status) => {
+		const response = await post(PATHS[kind], body);
+		expect(response.status).toBe(status);
+		expect(await read(response)).toMatchObject({
+			success: false,
+			error: expect.any(String) as string,
+		});
+		expect(service.tasks).toHaveLength(0);
+	});
+
+	test('a refusal can come inside HTTP 200, numbers as strings', async () => {
+		Object.assign(service.settings, { refusalStyle: 'insideHttp200', numbersAsStrings: true });
+		const refused = await post(PATHS.sound_effect, {});
+		expect([refused.status, await read(refused)]).toEqual([
+			200,
+			{ success: false, message: 'text is required' },
+		]);
+		const answer = await read(await post(PATHS.image, BODIES.image));
+		expect(answer.estimated_credits).toBe('60');
+	});
+});
+
+describe('tasks', () => {
+	test('move through their states with time', async () => {
+		const id = await create('sound_effect', {
+			stand_in: { ms: 300, status_names: ['queued', 'doing'] },
+		});
+		expect(await look(id)).toMatchObject({ id, status: 'queued', type: 'sound_effect' });
+		await sleep(200);
+		const later = await look(id);
+		expect(later.status).toBe('doing');
+		expect(later.progress).toBeGreaterThan(50);
+		await sleep(150);
+		expect(await look(id)).toMatchObject({ status: 'done', progress: 100 });
+		expect(service.task(id).polls).toBe(3);
+		expect(service.polls(id)).toHaveLength(3);
+	});
+
+	test.each([
+		['none', null],
+		['stuck', 0],
+		['lying', 99],
+		['strings', '0'],
+		['backwards', 99],
+	] as const)('progress %s', async (progress, expected) => {
+		service.settings.progress = progress;
+		expect((await look(await create())).progress).toBe(expected);
+	});
+
+	test('404 for an unknown id, a path unknown, a route of another kind, and for a while after creation', async () => {
+		expect((await get('/v1/task/nobody')).status).toBe(404);
+		expect((await get('/v2/anything')).status).toBe(404);
+		service.settings.pollRoutes = { v1: ['image'], v1e: ['sound_effect'] };
+		const id = await create('sound_effect', { stand_in: { visible_after_ms: 100 } });
+		expect((await get(`/v1e/task/${id}`)).status).toBe(404);
+		await sleep(120);
+		expect((await get(`/v1/task/${id}`)).status).toBe(404);
+		expect((await get(`/v1e/task/${id}`)).status).toBe(200);
+	});
+
+	test('can be wrapped, carry a harmless error_message, be done without a URL, and be polled too fast', async () => {
+		Object.assign(service.settings, {
+			taskShape: 'wrapped',
+			doingErrorMessage: 'Retrying',
+			noUrlLooks: 1,
+		});
+		const id = await create();
+		expect(await look(id)).toMatchObject({
+			success: true,
+			data: { status: 'doing', error_message: 'Retrying' },
+		});
+		await service.finish(id);
+		expect(((await look(id)).data as JsonObject).metadata).toEqual({ stage: 'storing' });
+		expect(((await look(id)).data as JsonObject).metadata).toHaveProperty('audio_url');
+		service.settings.minPollGapMs = 10_000;
+		expect(await (await get(`/v1/task/${id}`)).text()).toBe('');
+	});
+
+	test.each(['error', 'error.message', 'metadata.error_message'] as const)(
+		'failure words at %s',
+		async (errorAt) => {
+			service.settings.errorAt = errorAt;
+			const id = await create('image', {
+				stand_in: { ms: 0, end: 'error', error_message: 'Too dark' },
+			});
+			const task = await look(id);
+			const found = errorAt
+				.split('.')
+				.reduce<unknown>((value, name) => (value as JsonObject)[name], task);
+			expect(found).toBe('Too dark');
+		},
+	);
+});
+
+describe('files', () => {
+	const fetchUrl = async (url: unknown, headers: Record<string, string> = {}) =>
+		await fetch(url as string, { headers });
+	const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer());
+
+	test('a sound effect is a playable WAV; audio_url and output_uri are one file', async () => {
+		const metadata = await done('sound_effect');
+		expect(metadata.output_uri).toBe(metadata.audio_url);
+		const response = await fetchUrl(metadata.audio_url);
+		expect(response.headers.get('content-type')).toBe('audio/wav');
+		const wave = new WaveFile(await bytes(response));
+		expect(wave.getSamples(false, Int16Array).length).toBeGreaterThan(5000);
+	});
+
+	test('speech with a transcript', async () => {
+		const metadata = await done('speech_by_name');
+		expect(await (await fetchUrl(metadata.srt_url)).text()).toMatch(
+			/^1\n00:00:00,000 --> 00:00:0\d,\d{3}\nOne two/,
+		);
+		expect(await read(await fetchUrl(metadata.json_url))).toMatchObject({
+			text: BODIES.speech_by_name.text,
+		});
+	});
+
+	test('images have the asked aspect ratio, differ, and are mirrored in audio_url', async () => {
+		const metadata = await done('image');
+		const images = metadata.result_images as Array<Record<string, string>>;
+		expect(metadata.audio_url).toBe(images[0]?.imageUrl);
+		const [first, second] = await Promise.all(
+			images.map(async (image) => await bytes(await fetchUrl(image.imageUrl))),
+		);
+		const png = PNG.sync.read(first as Buffer);
+		expect([png.width, png.height]).toEqual([114, 64]);
+		expect(first?.equals(second as Buffer)).toBe(false);
+	});
+
+	test('any size is made while it is sent, and in ranges', async () => {
+		const { audio_url: url } = await done('sound_effect', { bytes: 5_000_000 });
+		const whole = await bytes(await fetchUrl(url));
+		expect(whole).toHaveLength(5_000_000);
+		expect(whole.toString('latin1', 0, 4)).toBe('RIFF');
+		const part = await fetchUrl(url, { range: 'bytes=70000-' });
+		expect(part.status).toBe(206);
+		expect(part.headers.get('content-range')).toBe('bytes 70000-4999999/5000000');
+		expect((await bytes(part)).equals(whole.subarray(70_000))).toBe(true);
+		expect((await fetchUrl(url, { range: 'bytes=5000000-' })).status).toBe(416);
+	});
+
+	test('types, bodies, redirects, browsers only, expiry, MP3', async () => {
+		const odd = await done('sound_effect', { file_type: 'text/plain', file_body: 'no sound' });
+		const response = await fetchUrl(odd.audio_url);
+		expect([response.headers.get('content-type'), await response.text()]).toEqual([
+			'text/plain',
+			'no sound',
+		]);
+		service.settings.fileRedirect = 'otherHost';
+		expect((await fetchUrl(odd.audio_url)).url.startsWith(service.otherUrl)).toBe(true);
+		Object.assign(service.settings, { fileRedirect: 'none', browsersOnly: true });
+		expect((await fetchUrl(odd.audio_url)).status).toBe(403);
+		expect((await fetchUrl(odd.audio_url, { 'user-agent': 'Mozilla/5.0' })).status).toBe(200);
+		Object.assign(service.settings, { browsersOnly: false, urlLifetimeMs: -1, audioFormat: 'mp3' });
+		const late = await done('sound_effect');
+		expect((await fetchUrl(late.audio_url)).status).toBe(403);
+		service.settings.urlLifetimeMs = null;
+		const mp3 = await done('sound_effect');
+		expect((await bytes(await fetchUrl(mp3.audio_url))).readUInt16BE(0)).toBe(0xfffb);
+	});
+
+	test('sees a key that is sent along', async () => {
+		const { audio_url: url } = await done('sound_effect');
+		await fetchUrl(url);
+		expect(service.summary().foreignAuthorization).toBe(0);
+		await fetchUrl(url, auth());
+		expect(service.summary().foreignAuthorization).toBe(1);
+	});
+});
+
+describe('faults', () => {
+	const strike = (action: FaultAction) => service.faults.add({ route: 'create', action });
+	const attempt = async () => await post(PATHS.sound_effect, BODIES.sound_effect);
+
+	test.each<[FaultAction, number]>([
+		[{ type: 'reset' }, 0],
+		[{ type: 'processThenReset' }, 1],
+	])('%j loses the connection', async (action, creations) => {
+		strike(action);
+		await expect(attempt()).rejects.toThrow();
+		expect(service.creations()).toHaveLength(creations);
+		expect(service.requests[0]).toMatchObject({ status: -1, fault: action.type });
+	});
+
+	test.each<[FaultAction, number, string | RegExp, number]>([
+		[
+			{ type: 'status', status: 503, body: { success: false, code: 'server_busy' } },
+			503,
+			/server_busy/,
+			0,
+		],
+		[{ type: 'status', status: 502, body: '<html>' }, 502, '<html>', 0],
+		[{ type: 'processThenStatus', status: 504 }, 504, /success/, 1],
+		[{ type: 'stall', ms: 20 }, 504, /timeout/, 0],
+		[{ type: 'processThenStall', ms: 20 }, 200, /task_id/, 1],
+		[{ type: 'emptyBody' }, 200, '', 1],
+		[{ type: 'html' }, 200, /^<!DOCTYPE/, 1],
+		[{ type: 'malformedJson' }, 200, /^\{"success":true,"task_id":"$/, 1],
+		[{ type: 'notObject', body: [1] }, 200, '[1]', 1],
+	])('%j answers %d', async (action, status, text, creations) => {
+		strike(action);
+		const response = await attempt();
+		expect(response.status).toBe(status);
+		const body = await response.text();
+		if (typeof text === 'string') expect(body).toBe(text);
+		else expect(body).toMatch(text);
+		expect(service.creations()).toHaveLength(creations);
+	});
+
+	test('a stall without end is ended by the caller', async () => {
+		strike({ type: 'stall' });
+		const call = fetch(`${service.baseUrl}${PATHS.sound_effect}`, {
+			method: 'POST',
+			signal: AbortSignal.timeout(100),
+		});
+		await expect(call).rejects.toThrow();
+		expect(service.requests[0]?.status).toBe(0);
+	});
+
+	test('skip, times, perTask, kind, path and probability choose the requests', async () => {
+		const [first, second] = [await create(), await create('image')];
+		const statuses = async (id: string, count = 4) => {
+			const seen: number[] = [];
+			for (let index = 0; index < count; index++) seen.push((await get(`/v1/task/${id}`)).status);
+			return seen;
+		};
+		const action: FaultAction = { type: 'status', status: 503 };
+		const rule = service.faults.add({ route: 'poll', skip: 1, times: 2, perTask: true, action });
+		expect(await statuses(first)).toEqual([200, 503, 503, 200]);
+		expect(await statuses(second)).toEqual([200, 503, 503, 200]);
+		expect(rule.hits).toBe(4);
+		service.faults.clear();
+		service.faults.add({ kind: 'image', path: '/^\\/v1\\/task\\//', action });
+		expect([...(await statuses(first, 1)), ...(await statuses(second, 1))]).toEqual([200, 503]);
+		service.faults.clear();
+		service.faults.add({ path: 'v1/task/', probability: 0.33, action });
+		const busy = (await statuses(first, 200)).filter((status) => status === 503).length;
+		expect(busy).toBeGreaterThan(40);
+		expect(busy).toBeLessThan(95);
+	});
+
+	test('files can be cut short, redirected, mistyped, and lose their length', async () => {
+		const { audio_url: url } = (await done('sound_effect', { bytes: 200_000 })) as {
+			audio_url: string;
+		};
+		const once = (action: FaultAction) => service.faults.add({ route: 'file', times: 1, action });
+		for (const cut of [100_000, 0]) {
+			once({ type: 'truncate', bytes: cut });
+			const response = await fetch(url);
+			expect(response.headers.get('content-length')).toBe('200000');
+			let received = 0;
+			await expect(
+				(async () => {
+					for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>)
+						received += chunk.length;
+				})(),
+			).rejects.toThrow();
+			expect(received).toBe(cut);
+		}
+		once({ type: 'redirect', to: '{other}{path}' });
+		expect((await fetch(url)).url.startsWith(service.otherUrl)).toBe(true);
+		once({ type: 'wrongType', contentType: 'application/octet-stream' });
+		expect((await fetch(url)).headers.get('content-type')).toBe('application/octet-stream');
+		once({ type: 'dropHeader', name: 'Content-Length' });
+		const chunked = await fetch(url);
+		expect(chunked.headers.get('content-length')).toBeNull();
+		expect((await chunked.arrayBuffer()).byteLength).toBe(200_000);
+	});
+});
+
+describe('callbacks', () => {
+	const hook = () => `${service.otherUrl}/hook?signature=abc`;
+	const received = () =>
+		service.requests.filter(({ host, method }) => host === 'other' && method === 'POST');
+
+	test('post the final task once, and only with receive_url', async () => {
+		const id = await create('speech_by_id', { receive_url: hook(), stand_in: { ms: 30 } });
+		await create('sound_effect', { stand_in: { ms: 0 } });
+		await sleep(150);
+		expect(received()).toHaveLength(1);
+		expect(received()[0]?.body).toEqual(await look(id));
+		expect(received()[0]?.url).toBe('/hook?signature=abc');
+		expect(service.callbacks).toMatchObject([
+			{ taskId: id, status: 200, body: '{"received":true}', attempt: 1 },
+		]);
+	});
+
+	test('also for failures; copies, retries, drop', async () => {
+		service.settings.callbacks.retryOn5xx = 3;
+		service.settings.callbacks.retryDelayMs = 5;
+		service.faults.add({ host: 'other', times: 2, action: { type: 'status', status: 503 } });
+		await service.finish(await create('image', { receive_url: hook() }), 'error');
+		expect(service.callbacks.map(({ status }) => status)).toEqual([503, 503, 200]);
+		expect(received()[2]?.body).toMatchObject({ status: 'error' });
+		service.settings.callbacks.concurrent = true;
+		await service.finish(
+			await create('image', { receive_url: hook(), stand_in: { callback_copies: 3 } }),
+		);
+		expect(service.callbacks).toHaveLength(6);
+		service.settings.callbacks.drop = true;
+		await service.finish(await create('image', { receive_url: hook() }));
+		expect(service.callbacks).toHaveLength(6);
+	});
+
+	test('before the creation answer', async () => {
+		service.settings.callbacks.beforeCreationAnswer = true;
+		await create('sound_effect', { receive_url: hook() });
+		expect(received()).toHaveLength(1);
+	});
+
+	test('by hand, forged', async () => {
+		const id = await create('sound_effect', { receive_url: hook() });
+		await service.sendCallback(id, { patch: { status: 'done' }, headers: { 'x-forged': '1' } });
+		expect(received()[0]).toMatchObject({
+			body: { id, status: 'done' },
+			headers: { 'x-forged': '1' },
+		});
+		expect(await service.sendCallback(id, { body: '{', url: 'http://127.0.0.1:1/' })).toMatchObject(
+			{ status: 0 },
+		);
+	});
+});
+
+describe('control interface', () => {
+	const control = async (method: string, path: string, body?: unknown) => {
+		const response = await fetch(`${service.baseUrl}/_control/${path}`, {
+			method,
+			...(body === undefined ? {} : { body: JSON.stringify(body) }),
+		});
+		return { status: response.status, body: (await response.json()) as JsonObject & JsonObject[] };
+	};
+
+	test('settings, faults, finish, keys, ledgers, reset', async () => {
+		await control('PATCH', 'settings', { activeTaskLimit: 7, callbacks: { copies: 2 } });
+		expect(service.settings).toMatchObject({
+			activeTaskLimit: 7,
+			callbacks: { copies: 2, retryOn5xx: 0 },
+		});
+		expect(await control('PATCH', 'settings', { activeTasksLimit: 7 })).toMatchObject({
+			status: 400,
+		});
+
+		const { body: rule } = await control('POST', 'faults', {
+			route: 'poll',
+			times: 1,
+			action: { type: 'html' },
+		});
+		const id = await create();
+		expect(await (await get(`/v1/task/${id}`)).text()).toMatch(/^<!DOCTYPE/);
+		expect((await control('GET', 'faults')).body).toMatchObject([{ id: rule.id, hits: 1 }]);
+		expect((await control('DELETE', `faults/${String(rule.id)}`)).body).toEqual({ removed: true });
+
+		await control('POST', `tasks/${id}/finish`, { as: 'error', error_message: 'Enough' });
+		expect((await control('GET', 'tasks?status=error')).body).toMatchObject([
+			{ id, refunded: true },
+		]);
+		expect((await control('GET', 'requests?route=poll')).body).toHaveLength(1);
+		expect((await control('POST', 'keys', { name: 'Short' })).body).toMatchObject({
+			name: 'Short',
+		});
+		expect((await control('GET', 'summary')).body).toMatchObject({
+			creations: 1,
+			failed: 1,
+			charged: 0,
+			maxActive: 1,
+			polls: 1,
+			pollsByTask: { [id]: 1 },
+		});
+		await control('POST', 'reset');
+		expect((await control('GET', 'summary')).body).toMatchObject({ creations: 0, requests: 0 });
+		expect(service.settings.activeTaskLimit).toBeNull();
+	});
+});
