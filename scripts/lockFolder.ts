@@ -36,13 +36,18 @@ function holder(folder: string): number | undefined {
  * Runs `work` while holding `folder` as a lock between processes (mkdir is atomic). The lock of a process that is gone is taken over.
  * `onWait` is called once if somebody else holds it.
  */
-export async function withLock<T>(folder: string, work: () => Promise<T>, onWait: () => void): Promise<T> {
+export async function withLock<T>(
+	folder: string,
+	work: () => Promise<T>,
+	onWait: () => void,
+): Promise<T> {
 	let nameless = 0;
 	for (let waited = false; !take(folder); waited = true) {
 		if (!waited) onWait();
 		const pid = holder(folder);
 		nameless = pid === undefined ? nameless + 1 : 0;
-		if (nameless > 10 || (pid !== undefined && !lives(pid))) rmSync(folder, { recursive: true, force: true });
+		if (nameless > 10 || (pid !== undefined && !lives(pid)))
+			rmSync(folder, { recursive: true, force: true });
 		else await delay(500);
 	}
 	const release = () => rmSync(folder, { recursive: true, force: true });

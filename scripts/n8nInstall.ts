@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+	copyFileSync,
+	existsSync,
+	mkdirSync,
+	readFileSync,
+	rmSync,
+	statfsSync,
+	writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Halt } from './halt';
@@ -22,7 +30,10 @@ export interface N8nInstall {
 
 /** `$XDG_CACHE_HOME/n8n-nodes-media-generation`, or the same under `~/.cache`. */
 export function cacheFolder(): string {
-	return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'n8n-nodes-media-generation');
+	return join(
+		process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+		'n8n-nodes-media-generation',
+	);
 }
 
 function checkDiskSpace(folder: string): void {
@@ -41,11 +52,24 @@ function checkDiskSpace(folder: string): void {
  */
 export const installSteps: ReadonlyArray<{ args: string[]; purpose: string }> = [
 	{
-		args: ['install', '--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+		args: [
+			'install',
+			'--legacy-peer-deps',
+			'--ignore-scripts',
+			'--no-audit',
+			'--no-fund',
+			'--loglevel=error',
+		],
 		purpose: 'installing n8n',
 	},
-	{ args: ['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error'], purpose: "unpacking n8n's Node.js" },
-	{ args: ['rebuild', 'sqlite3', '--ignore-scripts=false', '--loglevel=error'], purpose: "building n8n's SQLite" },
+	{
+		args: ['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error'],
+		purpose: "unpacking n8n's Node.js",
+	},
+	{
+		args: ['rebuild', 'sqlite3', '--ignore-scripts=false', '--loglevel=error'],
+		purpose: "building n8n's SQLite",
+	},
 ];
 
 async function install(dir: string, binFolder: string): Promise<void> {

@@ -31,8 +31,21 @@ export async function installPackage(tarball: string, userFolder: string): Promi
 	mkdirSync(folder, { recursive: true });
 	const manifest = join(folder, 'package.json');
 	if (!existsSync(manifest)) {
-		writeFileSync(manifest, JSON.stringify({ name: 'installed-nodes', private: true, dependencies: {} }));
+		writeFileSync(
+			manifest,
+			JSON.stringify({ name: 'installed-nodes', private: true, dependencies: {} }),
+		);
 	}
-	const flags = ['--ignore-scripts', '--legacy-peer-deps', '--omit=peer', '--no-audit', '--no-fund', '--prefer-offline'];
-	await npm(['install', ...flags, tarball], { cwd: folder, purpose: 'installing the nodes into n8n' });
+	const flags = [
+		'--ignore-scripts',
+		'--legacy-peer-deps',
+		'--omit=peer',
+		'--no-audit',
+		'--no-fund',
+		'--prefer-offline',
+	];
+	await npm(['install', ...flags, tarball], {
+		cwd: folder,
+		purpose: 'installing the nodes into n8n',
+	});
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onCleanup } from '../../../scripts/cleanup';
 import { packPackage } from '../../../scripts/pack';
-import { type Service, startService } from '../../service';
+import { type SettingsPatch, type StandIn, startService } from '../../service';
 import { type N8n, type N8nOptions, startN8n } from './n8n';
 import { Rest, type SavedCredential, type SavedWorkflow } from './rest';
 import { testWorkflow } from './workflow';
@@ -12,7 +12,7 @@ import { testWorkflow } from './workflow';
 export interface TestContext {
 	n8n: N8n;
 	rest: Rest;
-	service: Service;
+	service: StandIn;
 	credential: SavedCredential;
 	/**
 	 * Saves test/n8n/workflows/NAME.json with this context's credential, and `__SERVICE_URL__` and `__N8N_URL__` filled in besides
@@ -40,11 +40,14 @@ export function packedTarball(): Promise<string> {
 }
 
 interface ContextOptions extends Omit<N8nOptions, 'tarball'> {
-	settings?: NonNullable<Parameters<typeof startService>[0]>['settings'];
+	settings?: SettingsPatch;
 }
 
 /** A context of one's own, for suites that kill n8n, need other settings, or disturb the others. Close it in `after()`. */
-export async function startContext({ settings, ...options }: ContextOptions = {}): Promise<TestContext> {
+export async function startContext({
+	settings,
+	...options
+}: ContextOptions = {}): Promise<TestContext> {
 	const service = await startService({ settings: { taskMs, ...settings } });
 	const forget = onCleanup(() => service.close());
 	try {
@@ -85,7 +88,7 @@ let shared: Promise<TestContext> | undefined;
 export async function sharedContext(): Promise<TestContext> {
 	shared ??= startContext();
 	const context = await shared;
-	await context.service.reset();
+	context.service.reset();
 	return context;
 }
 

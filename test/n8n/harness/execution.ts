@@ -34,7 +34,8 @@ export interface NodeRun {
 	error?: ExecutionError;
 }
 
-export type ExecutionStatus = 'new' | 'running' | 'waiting' | 'success' | 'error' | 'canceled' | 'crashed' | 'unknown';
+export type ExecutionStatus =
+	'new' | 'running' | 'waiting' | 'success' | 'error' | 'canceled' | 'crashed' | 'unknown';
 
 /** An execution without its data, as the list gives it. */
 export interface ExecutionSummary {
@@ -49,15 +50,24 @@ export interface ExecutionSummary {
 
 export interface Execution extends ExecutionSummary {
 	finished: boolean;
-	resultData: { runData: Record<string, NodeRun[]>; error?: ExecutionError; lastNodeExecuted?: string };
+	resultData: {
+		runData: Record<string, NodeRun[]>;
+		error?: ExecutionError;
+		lastNodeExecuted?: string;
+	};
 }
 
 /** n8n stores and sends an execution's data in flatted form, as a string. */
-export function readExecution(raw: ExecutionSummary & { finished: boolean; data: string }): Execution {
+export function readExecution(
+	raw: ExecutionSummary & { finished: boolean; data: string },
+): Execution {
 	const { data, ...summary } = raw;
 	// A running execution that has saved nothing yet has no data at all.
 	const stored = parse(data) as { resultData?: Partial<Execution['resultData']> } | undefined;
-	return { ...summary, resultData: { ...stored?.resultData, runData: stored?.resultData?.runData ?? {} } };
+	return {
+		...summary,
+		resultData: { ...stored?.resultData, runData: stored?.resultData?.runData ?? {} },
+	};
 }
 
 /** Over for good: nothing will change any more. */
@@ -77,6 +87,10 @@ export function nodeRun(execution: Execution, nodeName: string, run = -1): NodeR
 }
 
 /** What a node gave out: the items of its last run's first output, unless told otherwise. */
-export function items(execution: Execution, nodeName: string, where: { run?: number; output?: number } = {}): Item[] {
+export function items(
+	execution: Execution,
+	nodeName: string,
+	where: { run?: number; output?: number } = {},
+): Item[] {
 	return nodeRun(execution, nodeName, where.run).data?.main[where.output ?? 0] ?? [];
 }

@@ -44,7 +44,8 @@ export function groupMemory(group: number): GroupMemory {
 	if (!members) throw new Error('Memory is read from /proc, which only Linux has');
 	const processes = members.map((pid) => {
 		const status = read(`/proc/${pid}/status`);
-		const kilobytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+		const kilobytes = (field: string) =>
+			Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
 		return {
 			pid,
 			command: read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim(),
@@ -52,6 +53,7 @@ export function groupMemory(group: number): GroupMemory {
 			peakBytes: kilobytes('VmHWM') * 1024,
 		};
 	});
-	const sum = (key: 'rssBytes' | 'peakBytes') => processes.reduce((total, entry) => total + entry[key], 0);
+	const sum = (key: 'rssBytes' | 'peakBytes') =>
+		processes.reduce((total, entry) => total + entry[key], 0);
 	return { rssBytes: sum('rssBytes'), peakBytes: sum('peakBytes'), processes };
 }

@@ -62,10 +62,15 @@ async function statusOf(url: string): Promise<number> {
 }
 
 /** Ready is when the health check says so and the REST routes exist, which come a little later. */
-export async function waitForReady(n8n: N8nProcess, baseUrl: string, timeoutMs = 120_000): Promise<void> {
+export async function waitForReady(
+	n8n: N8nProcess,
+	baseUrl: string,
+	timeoutMs = 120_000,
+): Promise<void> {
 	await waitUntil(
 		async () => {
-			if (!n8n.isRunning()) throw new Error(`n8n ended early. The end of its log:\n${n8n.log().slice(-3000)}`);
+			if (!n8n.isRunning())
+				throw new Error(`n8n ended early. The end of its log:\n${n8n.log().slice(-3000)}`);
 			if ((await statusOf(`${baseUrl}/healthz/readiness`)) !== 200) return false;
 			return ![0, 404].includes(await statusOf(`${baseUrl}/rest/login`));
 		},

@@ -34,12 +34,17 @@ export interface N8nProcess {
 }
 
 /** Settings of whoever runs the tests must not leak into their n8n. */
-const foreign = /^(N8N_|DB_|QUEUE_|EXECUTIONS_|OFFLOAD_|WEBHOOK_URL$|NODE_OPTIONS$|NODE_ENV$|npm_|NODE_TEST_CONTEXT$)/i;
+const foreign =
+	/^(N8N_|DB_|QUEUE_|EXECUTIONS_|OFFLOAD_|WEBHOOK_URL$|NODE_OPTIONS$|NODE_ENV$|npm_|NODE_TEST_CONTEXT$)/i;
 
 function environment(binFolder: string, env: Record<string, string>): NodeJS.ProcessEnv {
 	const own = Object.entries(process.env).filter(([name]) => !foreign.test(name));
 	const separator = process.platform === 'win32' ? ';' : ':';
-	return { ...Object.fromEntries(own), PATH: `${binFolder}${separator}${process.env.PATH ?? ''}`, ...env };
+	return {
+		...Object.fromEntries(own),
+		PATH: `${binFolder}${separator}${process.env.PATH ?? ''}`,
+		...env,
+	};
 }
 
 function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
@@ -61,7 +66,10 @@ function guard(group: number): () => void {
 }
 
 /** Starts one process of n8n and returns at once; see {@link N8nProcess.waitForLog} or `waitForReady` of n8n.ts. */
-export async function startProcess(kind: ProcessKind, options: ProcessOptions): Promise<N8nProcess> {
+export async function startProcess(
+	kind: ProcessKind,
+	options: ProcessOptions,
+): Promise<N8nProcess> {
 	const { node, bin, binFolder } = await ensureN8n();
 	const logStart = existsSync(options.logFile) ? statSync(options.logFile).size : 0;
 	const descriptor = openSync(options.logFile, 'a');
@@ -74,7 +82,9 @@ export async function startProcess(kind: ProcessKind, options: ProcessOptions): 
 	await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
 	const pid = child.pid as number;
 	let running = true;
-	const exited = new Promise<void>((resolve) => child.once('exit', () => resolve())).then(() => void (running = false));
+	const exited = new Promise<void>((resolve) => child.once('exit', () => resolve())).then(
+		() => void (running = false),
+	);
 	const callOff = guard(pid);
 
 	const isGone = () => (groupMembers(pid) ?? (signalGroup(pid, 0) ? [pid] : [])).length === 0;
@@ -83,7 +93,8 @@ export async function startProcess(kind: ProcessKind, options: ProcessOptions): 
 	const log = () => readFileSync(options.logFile).subarray(logStart).toString('utf8');
 
 	const stop = async (graceMs = 15_000) => {
-		if (signalGroup(pid, 'SIGTERM')) await waitUntilGone(graceMs).catch(() => signalGroup(pid, 'SIGKILL'));
+		if (signalGroup(pid, 'SIGTERM'))
+			await waitUntilGone(graceMs).catch(() => signalGroup(pid, 'SIGKILL'));
 		await settle();
 	};
 	const settle = async () => {
@@ -104,10 +115,15 @@ export async function startProcess(kind: ProcessKind, options: ProcessOptions): 
 			await waitUntil(
 				() => {
 					if (pattern.test(log())) return true;
-					if (!running) throw new Error(`n8n ${kind} ended early. The end of its log:\n${log().slice(-3000)}`);
+					if (!running)
+						throw new Error(`n8n ${kind} ended early. The end of its log:\n${log().slice(-3000)}`);
 					return false;
 				},
-				{ timeoutMs, what: `${String(pattern)} in the log of n8n ${kind}`, details: () => log().slice(-3000) },
+				{
+					timeoutMs,
+					what: `${String(pattern)} in the log of n8n ${kind}`,
+					details: () => log().slice(-3000),
+				},
 			);
 		},
 		async kill(signal) {

@@ -1,4 +1,10 @@
-import { type Execution, type ExecutionSummary, type BinaryEntry, isFinished, readExecution } from './execution';
+import {
+	type Execution,
+	type ExecutionSummary,
+	type BinaryEntry,
+	isFinished,
+	readExecution,
+} from './execution';
 import { waitUntil } from './wait';
 import type { Workflow } from './workflow';
 
@@ -45,7 +51,10 @@ export class Rest {
 	async request<T>(method: string, path: string, body?: unknown): Promise<T> {
 		const response = await fetch(`${this.baseUrl}/rest${path}`, {
 			method,
-			headers: { cookie: this.cookie, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+			headers: {
+				cookie: this.cookie,
+				...(body === undefined ? {} : { 'content-type': 'application/json' }),
+			},
 			body: body === undefined ? undefined : JSON.stringify(body),
 		});
 		const text = await response.text();
@@ -65,11 +74,20 @@ export class Rest {
 		await this.request('POST', '/login', { emailOrLdapLoginId: email, password });
 	}
 
-	createCredential(name: string, type: string, data: Record<string, unknown>): Promise<SavedCredential> {
+	createCredential(
+		name: string,
+		type: string,
+		data: Record<string, unknown>,
+	): Promise<SavedCredential> {
 		return this.request('POST', '/credentials', { name, type, data });
 	}
 
-	updateCredential(id: string, name: string, type: string, data: Record<string, unknown>): Promise<SavedCredential> {
+	updateCredential(
+		id: string,
+		name: string,
+		type: string,
+		data: Record<string, unknown>,
+	): Promise<SavedCredential> {
 		return this.request('PATCH', `/credentials/${id}`, { name, type, data });
 	}
 
@@ -78,7 +96,10 @@ export class Rest {
 	}
 
 	/** What the editor's "Test" button does. */
-	testCredential(credential: SavedCredential, data: Record<string, unknown>): Promise<{ status: 'OK' | 'Error'; message: string }> {
+	testCredential(
+		credential: SavedCredential,
+		data: Record<string, unknown>,
+	): Promise<{ status: 'OK' | 'Error'; message: string }> {
 		return this.request('POST', '/credentials/test', { credentials: { ...credential, data } });
 	}
 
@@ -92,7 +113,9 @@ export class Rest {
 
 	/** Publishes the workflow's present version: its webhooks and triggers go live within a second or two. */
 	publish(workflow: SavedWorkflow): Promise<SavedWorkflow> {
-		return this.request('POST', `/workflows/${workflow.id}/activate`, { versionId: workflow.versionId });
+		return this.request('POST', `/workflows/${workflow.id}/activate`, {
+			versionId: workflow.versionId,
+		});
 	}
 
 	unpublish(workflow: SavedWorkflow): Promise<SavedWorkflow> {
@@ -101,10 +124,15 @@ export class Rest {
 
 	/** Runs a workflow as the editor's button does, from the trigger with this name; the execution's id. */
 	async runManually(workflow: SavedWorkflow, triggerName: string): Promise<string> {
-		const answer = await this.request<{ executionId?: string }>('POST', `/workflows/${workflow.id}/run`, {
-			triggerToStartFrom: { name: triggerName },
-		});
-		if (answer.executionId === undefined) throw new Error(`"${triggerName}" waits for a call of its test webhook`);
+		const answer = await this.request<{ executionId?: string }>(
+			'POST',
+			`/workflows/${workflow.id}/run`,
+			{
+				triggerToStartFrom: { name: triggerName },
+			},
+		);
+		if (answer.executionId === undefined)
+			throw new Error(`"${triggerName}" waits for a call of its test webhook`);
 		return answer.executionId;
 	}
 
@@ -114,11 +142,16 @@ export class Rest {
 	}
 
 	/** Waits until the execution is over (`finished`) or suspended (`waiting`, or over, should it never suspend). */
-	async waitForExecution(id: string, until: 'finished' | 'waiting' = 'finished', timeoutMs = 60_000): Promise<Execution> {
+	async waitForExecution(
+		id: string,
+		until: 'finished' | 'waiting' = 'finished',
+		timeoutMs = 60_000,
+	): Promise<Execution> {
 		return waitUntil(
 			async () => {
 				const execution = await this.execution(id);
-				const reached = isFinished(execution.status) || (until === 'waiting' && execution.status === 'waiting');
+				const reached =
+					isFinished(execution.status) || (until === 'waiting' && execution.status === 'waiting');
 				return reached && execution;
 			},
 			{ timeoutMs, what: `The ${until === 'finished' ? 'end' : 'suspension'} of execution ${id}` },
@@ -128,15 +161,24 @@ export class Rest {
 	/** The newest executions first; running ones among them. */
 	async listExecutions(workflowId: string, limit = 100): Promise<ExecutionSummary[]> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const answer = await this.request<{ results: ExecutionSummary[] }>('GET', `/executions?filter=${filter}&limit=${limit}`);
+		const answer = await this.request<{ results: ExecutionSummary[] }>(
+			'GET',
+			`/executions?filter=${filter}&limit=${limit}`,
+		);
 		return answer.results;
 	}
 
 	/** Waits until the workflow has `count` executions that are over, e.g. after calls of its webhook; oldest first. */
-	async waitForExecutions(workflowId: string, count: number, timeoutMs = 60_000): Promise<Execution[]> {
+	async waitForExecutions(
+		workflowId: string,
+		count: number,
+		timeoutMs = 60_000,
+	): Promise<Execution[]> {
 		const finished = await waitUntil(
 			async () => {
-				const all = (await this.listExecutions(workflowId)).filter(({ status }) => isFinished(status));
+				const all = (await this.listExecutions(workflowId)).filter(({ status }) =>
+					isFinished(status),
+				);
 				return all.length >= count && all;
 			},
 			{ timeoutMs, what: `${count} finished executions of workflow ${workflowId}` },
@@ -156,15 +198,22 @@ export class Rest {
 	async download(entry: BinaryEntry): Promise<Buffer> {
 		if (entry.id === undefined) return Buffer.from(entry.data ?? '', 'base64');
 		const query = new URLSearchParams({ id: entry.id, action: 'download' });
-		const response = await fetch(`${this.baseUrl}/rest/binary-data?${query}`, { headers: { cookie: this.cookie } });
-		if (!response.ok) throw new RestError('GET', '/binary-data', response.status, await response.text());
+		const response = await fetch(`${this.baseUrl}/rest/binary-data?${query}`, {
+			headers: { cookie: this.cookie },
+		});
+		if (!response.ok)
+			throw new RestError('GET', '/binary-data', response.status, await response.text());
 		return Buffer.from(await response.arrayBuffer());
 	}
 
 	/**
 	 * Calls a published webhook (`/webhook/<path>`). After publishing it takes a moment to be live: 404 is tried again for `liveWithinMs`.
 	 */
-	async callWebhook(path: string, body: unknown = {}, liveWithinMs = 10_000): Promise<{ status: number; text: string }> {
+	async callWebhook(
+		path: string,
+		body: unknown = {},
+		liveWithinMs = 10_000,
+	): Promise<{ status: number; text: string }> {
 		const deadline = Date.now() + liveWithinMs;
 		return waitUntil(
 			async () => {
@@ -174,7 +223,9 @@ export class Rest {
 					body: JSON.stringify(body),
 				});
 				const text = await response.text();
-				return (response.status !== 404 || Date.now() > deadline) && { status: response.status, text };
+				return (
+					(response.status !== 404 || Date.now() > deadline) && { status: response.status, text }
+				);
 			},
 			{ timeoutMs: liveWithinMs + 300_000, what: `An answer of the webhook ${path}` },
 		);

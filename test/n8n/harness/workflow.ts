@@ -29,7 +29,10 @@ interface Replacements {
 }
 
 /** Reads a workflow's JSON file and fills in what differs from one n8n to the next. A placeholder without a value is an error. */
-export function readWorkflow(file: string, { credential, placeholders = {}, name }: Replacements = {}): Workflow {
+export function readWorkflow(
+	file: string,
+	{ credential, placeholders = {}, name }: Replacements = {},
+): Workflow {
 	const text = readFileSync(file, 'utf8').replace(/__([A-Z][A-Z0-9_]*?)__/g, (_, key: string) => {
 		const value = placeholders[key];
 		if (value === undefined) throw new Error(`${file} wants a value for ${key}`);

@@ -1,0 +1,131 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { startN8n } from '../test/n8n/harness/n8n';
+import { isPortFree } from '../test/n8n/harness/ports';
+import { PortTakenError, type StandIn, startService } from '../test/service';
+import { cleanUp, onCleanup } from './cleanup';
+import { Halt, runMain } from './halt';
+import { ensureN8n } from './n8nInstall';
+import { importExamples, logIn, provideCredential } from './start/fill';
+import { printResults, runFirst } from './start/firstRun';
+import { buildAndInstall } from './start/install';
+import { readState, startFolder } from './start/state';
+
+const keyVariable = 'MEDIA_GENERATION_API_KEY';
+const firstExample = 'first-run.json';
+/** Long enough to watch the progress, short enough for a first look. */
+const taskMs = { min: 2000, max: 5000 };
+
+interface Options {
+	port: number;
+	servicePort: number;
+	baseUrl?: string;
+	once?: boolean;
+}
+
+function port(text: string): number {
+	const value = Number(text);
+	if (!/^\d+$/.test(text) || value < 1 || value > 65_535)
+		throw new InvalidArgumentError('It must be a port, 1 to 65535.');
+	return value;
+}
+
+function readOptions(): Options {
+	return new Command()
+		.name('npm start --')
+		.description('Starts an n8n with these nodes in it and runs an example')
+		.option('--port <number>', "port of n8n's editor", port, 5678)
+		.option('--service-port <number>', "port of the service's stand-in", port, 8787)
+		.option(
+			'--base-url <url>',
+			`use a real service instead of the stand-in (it charges!); its key is read from ${keyVariable}`,
+		)
+		.option('--once', 'end after printing the results')
+		.parse()
+		.opts<Options>();
+}
+
+/** Looked at before anything takes time. */
+async function checkPort(number: number, option: string, what: string): Promise<void> {
+	if (await isPortFree(number)) return;
+	throw new Halt(
+		`Port ${number}, which ${what} should listen on, is taken by another program. ` +
+			`End that program, or choose another port: npm start -- ${option} ${number + 10}`,
+	);
+}
+
+function realService(baseUrl: string): { baseUrl: string; apiKey: string } {
+	const apiKey = process.env[keyVariable];
+	if (!URL.canParse(baseUrl))
+		throw new Halt(
+			`"${baseUrl}" is no URL. Give the service's address, like https://api.example.com`,
+		);
+	if (!apiKey?.startsWith('sk_')) {
+		throw new Halt(
+			`With --base-url the API key is read from the environment: set ${keyVariable} to the key, which starts with sk_.`,
+		);
+	}
+	return { baseUrl, apiKey };
+}
+
+async function standIn(servicePort: number, apiKey: string): Promise<StandIn> {
+	try {
+		const service = await startService({ port: servicePort, apiKey, settings: { taskMs } });
+		onCleanup(() => service.close());
+		return service;
+	} catch (error) {
+		if (!(error instanceof PortTakenError)) throw error;
+		throw new Halt(
+			`${error.message}. Choose another port: npm start -- --service-port ${servicePort + 10}`,
+		);
+	}
+}
+
+runMain(async () => {
+	const options = readOptions();
+	const real = options.baseUrl === undefined ? undefined : realService(options.baseUrl);
+	await checkPort(options.port, '--port', 'n8n');
+	if (!real) await checkPort(options.servicePort, '--service-port', "the service's stand-in");
+
+	const state = readState();
+	await ensureN8n();
+	await buildAndInstall(state);
+	const service = real ? undefined : await standIn(options.servicePort, state.serviceKey);
+	const account = real ?? { apiKey: state.serviceKey, baseUrl: (service as StandIn).baseUrl };
+
+	console.log('Starting n8n ...');
+	const n8n = await startN8n({ userFolder: startFolder, port: options.port });
+	const rest = await logIn(n8n.baseUrl, state);
+	const examples = await importExamples(rest, await provideCredential(rest, account));
+	const first = examples.get(firstExample);
+	if (!first) throw new Halt(`examples/${firstExample} is missing.`);
+
+	console.log(
+		`Running "${first.name}" against ${service ? 'the stand-in' : 'the service'} at ${account.baseUrl} ...`,
+	);
+	const succeeded = await printResults(rest, await runFirst(rest, first, service));
+	if (options.once) {
+		await cleanUp();
+		process.exit(succeeded ? 0 : 1);
+	}
+	console.log(
+		[
+			'',
+			`  Editor    ${n8n.baseUrl}/workflow/${first.id}`,
+			`  Login     ${state.email}   ${state.password}`,
+			`  Examples  ${[...examples.values()].map(({ name }) => name).join(', ')}`,
+			'',
+			'Ctrl-C ends it.',
+		].join('\n'),
+	);
+	// Should n8n die on its own, this says so instead of going on in silence.
+	const watch = setInterval(() => {
+		if (n8n.process.isRunning()) return;
+		clearInterval(watch);
+		console.error(`n8n ended; its log is ${n8n.logFile}`);
+		void cleanUp().then(() => process.exit(1));
+	}, 1000);
+	onCleanup(() => {
+		clearInterval(watch);
+		console.log('\nEnding n8n ...');
+	});
+});

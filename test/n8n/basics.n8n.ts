@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { PNG } from 'pngjs';
+import { sharedContext, type TestContext } from './harness/context';
+import { type Execution, type Item, items, nodeRun } from './harness/execution';
+import { waitUntil } from './harness/wait';
+
+interface Output {
+	url: string;
+	kind: string;
+	binaryProperty?: string;
+	fileName?: string;
+	mimeType?: string;
+	fileSize?: number;
+}
+
+const generating = ['Sound Effect', 'Speech by Voice ID', 'Speech by Voice Name', 'Image'];
+
+function isAudio(bytes: Buffer): boolean {
+	const head = bytes.subarray(0, 4).toString('latin1');
+	return (
+		head === 'RIFF' ||
+		head.startsWith('ID3') ||
+		(bytes[0] === 0xff && ((bytes[1] ?? 0) & 0xe0) === 0xe0)
+	);
+}
+
+describe('basics', () => {
+	let context: TestContext;
+
+	before(async () => {
+		context = await sharedContext();
+	});
+
+	function only(execution: Execution, nodeName: string): Item {
+		const all = items(execution, nodeName);
+		assert.equal(all.length, 1, `${nodeName} gave ${all.length} items`);
+		return all[0] as Item;
+	}
+
+	/** Every file that an item's outputs name, read back from n8n. */
+	async function files(item: Item): Promise<Array<{ output: Output; bytes: Buffer }>> {
+		const outputs = item.json.outputs as Output[];
+		return Promise.all(
+			outputs.map(async (output) => {
+				const entry = item.binary?.[output.binaryProperty ?? ''];
+				assert.ok(entry, `no binary data for ${JSON.stringify(output)}`);
+				const bytes = await context.rest.download(entry);
+				assert.equal(bytes.length, output.fileSize);
+				return { output, bytes };
+			}),
+		);
+	}
+
+	async function checkGenerations(execution: Execution): Promise<void> {
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		for (const name of generating) {
+			const { json } = only(execution, name);
+			assert.equal(json.status, 'done', name);
+			assert.equal(typeof json.task_id, 'string', name);
+		}
+		for (const name of generating.slice(0, 2)) {
+			const [audio, ...rest] = await files(only(execution, name));
+			assert.equal(rest.length, 0, name);
+			assert.equal(audio?.output.kind, 'audio', name);
+			assert.ok(isAudio(audio.bytes), `${name}: no audio`);
+		}
+		const spoken = await files(only(execution, 'Speech by Voice Name'));
+		assert.ok(spoken.some(({ output, bytes }) => output.kind === 'audio' && isAudio(bytes)));
+		const transcripts = spoken
+			.filter(({ output }) => output.kind === 'transcript')
+			.map(({ bytes }) => bytes.toString());
+		assert.ok(
+			transcripts.some((text) => text.includes('-->')),
+			'no SRT',
+		);
+		assert.ok(
+			transcripts.some((text) => text.startsWith('{') || text.startsWith('[')),
+			'no JSON',
+		);
+
+		const pictures = await files(only(execution, 'Image'));
+		assert.deepEqual(
+			pictures.map(({ output }) => output.binaryProperty),
+			['picture', 'picture_1'],
+		);
+		for (const { bytes } of pictures) {
+			const { width, height } = PNG.sync.read(bytes);
+			assert.ok(Math.abs(width / height - 16 / 9) < 0.02, `${width} x ${height} is not 16:9`);
+		}
+	}
+
+	it('tells a good credential from a bad one', async () => {
+		const { rest, service, credential } = context;
+		const data = { apiKey: service.apiKey, baseUrl: service.baseUrl };
+		assert.equal((await rest.testCredential(credential, data)).status, 'OK');
+		assert.equal(
+			(await rest.testCredential(credential, { ...data, apiKey: 'sk_wrong' })).status,
+			'Error',
+		);
+	});
+
+	it('generates by all four routes, started by hand, and the files open', async () => {
+		const workflow = await context.addWorkflow('basics');
+		const id = await context.rest.runManually(workflow, 'Start');
+		await checkGenerations(await context.rest.waitForExecution(id));
+		assert.equal(context.service.creations().length, 4);
+	});
+
+	it('does the same when called by its webhook', async () => {
+		const { rest, service } = context;
+		const before = service.creations().length;
+		const workflow = await context.addWorkflow('basics');
+		await rest.publish(workflow);
+		assert.equal((await rest.callWebhook('basics', { text: 'A gate squeaks' })).status, 200);
+		const [execution] = await rest.waitForExecutions(workflow.id, 1);
+		assert.ok(execution);
+		await checkGenerations(execution);
+		assert.equal(service.creations().length - before, 4);
+		await rest.unpublish(workflow);
+	});
+
+	it('waits for many items at once, in order, and keeps the good ones beside a failed one', async () => {
+		const { rest, service } = context;
+		const before = service.creations().length;
+		const workflow = await context.addWorkflow('batch');
+		await rest.publish(workflow);
+		const jobs = Array.from({ length: 8 }, (_, index) => ({
+			text: `Sentence ${index}`,
+			standIn:
+				index === 3
+					? { end: 'error', error_message: 'no such voice', ms: 500 }
+					: { ms: 3000 - 300 * index },
+		}));
+		await rest.callWebhook('batch', { jobs });
+		const [execution] = await rest.waitForExecutions(workflow.id, 1);
+		assert.ok(execution);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const results = items(execution, 'Speech');
+		assert.deepEqual(
+			results.map(({ pairedItem }) => pairedItem),
+			jobs.map((_, item) => ({ item })),
+		);
+		assert.deepEqual(
+			results.map(({ json }) => json.outcome ?? json.status),
+			jobs.map((_, index) => (index === 3 ? 'failed' : 'done')),
+		);
+		assert.match(String(results[3]?.json.error), /no such voice/);
+		assert.equal(service.creations().length - before, jobs.length);
+		assert.ok(
+			nodeRun(execution, 'Speech').executionTime < 6000,
+			'one after the other would take 13 s',
+		);
+		await rest.unpublish(workflow);
+	});
+
+	it('takes up a task that was created without waiting, and pays nothing again', async () => {
+		const { rest, service } = context;
+		const before = service.creations().length;
+		const workflow = await context.addWorkflow('later');
+		const execution = await rest.waitForExecution(await rest.runManually(workflow, 'Start'));
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const taskId = only(execution, 'Create Only').json.task_id;
+		const waited = only(execution, 'Wait');
+		assert.equal(waited.json.task_id, taskId);
+		assert.equal(waited.json.status, 'done');
+		assert.equal((await files(waited)).length, 1);
+		assert.equal(only(execution, 'Look').json.task_id, taskId);
+		assert.equal(Object.keys(only(execution, 'Credits').json).length > 0, true);
+		assert.ok(items(execution, 'Keys').length > 0);
+		assert.ok(
+			!JSON.stringify(execution.resultData).includes(service.apiKey),
+			'the API key is in the output',
+		);
+		assert.equal(service.creations().length - before, 1);
+	});
+
+	it('stops asking when the execution is stopped', async () => {
+		const { rest, service } = context;
+		const before = service.creations().length;
+		const workflow = await context.addWorkflow('endless');
+		const id = await rest.runManually(workflow, 'Start');
+		await waitUntil(() => service.creations().length > before, {
+			timeoutMs: 10_000,
+			what: 'The creation',
+		});
+		await delay(2000);
+		await rest.stopExecution(id);
+		assert.equal((await rest.waitForExecution(id)).status, 'canceled');
+		const requests = service.requests.length;
+		await delay(6000);
+		assert.equal(service.requests.length, requests);
+	});
+});
