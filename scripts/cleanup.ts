@@ -4,6 +4,12 @@ const steps = new Set<Step>();
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 let listening = false;
 let running: Promise<void> | undefined;
+let ending = false;
+
+/** True once a signal has asked this process to end: failures after that are its consequences, and not worth a message. */
+export function isEnding(): boolean {
+	return ending;
+}
 
 /** Runs every step that was registered, the newest first; a failing one does not keep the others from running. */
 export function cleanUp(): Promise<void> {
@@ -27,7 +33,10 @@ export function onCleanup(step: Step): () => void {
 	if (!listening) {
 		listening = true;
 		for (const [signal, code] of Object.entries(signals)) {
-			process.on(signal, () => void cleanUp().finally(() => process.exit(code)));
+			process.on(signal, () => {
+				ending = true;
+				void cleanUp().finally(() => process.exit(code));
+			});
 		}
 	}
 	steps.add(step);

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { onCleanup } from './cleanup';
 
 /** Does the process still live? One that belongs to somebody else counts. */
 function lives(pid: number): boolean {
@@ -51,11 +52,11 @@ export async function withLock<T>(
 		else await delay(500);
 	}
 	const release = () => rmSync(folder, { recursive: true, force: true });
-	process.once('exit', release);
+	const forget = onCleanup(release);
 	try {
 		return await work();
 	} finally {
-		process.off('exit', release);
+		forget();
 		release();
 	}
 }

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { startN8n } from '../test/n8n/harness/n8n';
 import { isPortFree } from '../test/n8n/harness/ports';
@@ -11,6 +13,7 @@ import { buildAndInstall } from './start/install';
 import { readState, startFolder } from './start/state';
 
 const keyVariable = 'MEDIA_GENERATION_API_KEY';
+const logFile = join(startFolder, 'n8n.log');
 const firstExample = 'first-run.json';
 /** Long enough to watch the progress, short enough for a first look. */
 const taskMs = { min: 2000, max: 5000 };
@@ -93,7 +96,8 @@ runMain(async () => {
 	const account = real ?? { apiKey: state.serviceKey, baseUrl: (service as StandIn).baseUrl };
 
 	console.log('Starting n8n ...');
-	const n8n = await startN8n({ userFolder: startFolder, port: options.port });
+	rmSync(logFile, { force: true });
+	const n8n = await startN8n({ logFile, userFolder: startFolder, port: options.port });
 	const rest = await logIn(n8n.baseUrl, state);
 	const examples = await importExamples(rest, await provideCredential(rest, account));
 	const first = examples.get(firstExample);

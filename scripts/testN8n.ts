@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { Halt, runMain } from './halt';
 import { ensureN8n } from './n8nInstall';
@@ -36,7 +37,13 @@ runMain(async () => {
 	const runner = join(folder, 'harness', 'runSuites.ts');
 	const child = execa(
 		process.execPath,
-		['--import', require.resolve('tsx'), '--test-reporter=spec', runner, ...suites],
+		[
+			'--import',
+			pathToFileURL(require.resolve('tsx')).href,
+			'--test-reporter=spec',
+			runner,
+			...suites,
+		],
 		{ cwd: root, stdio: 'inherit', reject: false },
 	);
 	// Ctrl-C reaches the child by itself; the others are passed on, and the child cleans up before it ends.
