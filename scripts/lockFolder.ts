@@ -35,21 +35,24 @@ function holder(folder: string): number | undefined {
 
 /**
  * Runs `work` while holding `folder` as a lock between processes (mkdir is atomic). The lock of a process that is gone is taken over.
- * `onWait` is called once if somebody else holds it.
+ * `onWait` is called once if somebody else holds it; it may throw instead of waiting.
  */
 export async function withLock<T>(
 	folder: string,
 	work: () => Promise<T>,
-	onWait: () => void,
+	onWait: (holder: number) => void,
 ): Promise<T> {
+	let waits = 0;
 	let nameless = 0;
-	for (let waited = false; !take(folder); waited = true) {
-		if (!waited) onWait();
+	while (!take(folder)) {
 		const pid = holder(folder);
 		nameless = pid === undefined ? nameless + 1 : 0;
-		if (nameless > 10 || (pid !== undefined && !lives(pid)))
+		if (nameless > 10 || (pid !== undefined && !lives(pid))) {
 			rmSync(folder, { recursive: true, force: true });
-		else await delay(500);
+			continue;
+		}
+		if (pid !== undefined && waits++ === 0) onWait(pid);
+		await delay(500);
 	}
 	const release = () => rmSync(folder, { recursive: true, force: true });
 	const forget = onCleanup(release);

@@ -29,6 +29,6 @@ export async function npm(args: string[], options: NpmOptions): Promise<string> 
 	const output = `${result.stderr}\n${result.stdout}`.trim().split('\n').slice(-12).join('\n');
 	throw new Halt(
 		`npm failed while ${options.purpose} (npm ${args[0]}, in ${options.cwd}). Its last words:\n\n${output || result.shortMessage}\n\n` +
-			'Check the network and the disk, then run the command again: it goes on from what is already there.',
+			'Check the network and the disk, then run the command again.',
 	);
 }

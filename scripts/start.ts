@@ -1,11 +1,13 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { startN8n } from '../test/n8n/harness/n8n';
 import { isPortFree } from '../test/n8n/harness/ports';
 import { PortTakenError, type StandIn, startService } from '../test/service';
 import { cleanUp, onCleanup } from './cleanup';
 import { Halt, runMain } from './halt';
+import { withLock } from './lockFolder';
 import { ensureN8n } from './n8nInstall';
 import { importExamples, logIn, provideCredential } from './start/fill';
 import { printResults, runFirst } from './start/firstRun';
@@ -83,9 +85,10 @@ async function standIn(servicePort: number, apiKey: string): Promise<StandIn> {
 	}
 }
 
-runMain(async () => {
-	const options = readOptions();
-	const real = options.baseUrl === undefined ? undefined : realService(options.baseUrl);
+async function run(
+	options: Options,
+	real: ReturnType<typeof realService> | undefined,
+): Promise<void> {
 	await checkPort(options.port, '--port', 'n8n');
 	if (!real) await checkPort(options.servicePort, '--service-port', "the service's stand-in");
 
@@ -103,9 +106,8 @@ runMain(async () => {
 	const first = examples.get(firstExample);
 	if (!first) throw new Halt(`examples/${firstExample} is missing.`);
 
-	console.log(
-		`Running "${first.name}" against ${service ? 'the stand-in' : 'the service'} at ${account.baseUrl} ...`,
-	);
+	const where = `${service ? 'the stand-in' : 'the service'} at ${account.baseUrl}`;
+	console.log(`Running "${first.name}" against ${where} ...`);
 	const succeeded = await printResults(rest, await runFirst(rest, first, service));
 	if (options.once) {
 		await cleanUp();
@@ -121,15 +123,22 @@ runMain(async () => {
 			'Ctrl-C ends it.',
 		].join('\n'),
 	);
-	// Should n8n die on its own, this says so instead of going on in silence.
-	const watch = setInterval(() => {
-		if (n8n.process.isRunning()) return;
-		clearInterval(watch);
-		console.error(`n8n ended; its log is ${n8n.logFile}`);
-		void cleanUp().then(() => process.exit(1));
-	}, 1000);
-	onCleanup(() => {
-		clearInterval(watch);
-		console.log('\nEnding n8n ...');
-	});
+	onCleanup(() => console.log('\nEnding n8n ...'));
+	while (n8n.process.isRunning()) await delay(500);
+	throw new Halt(`n8n ended by itself. The end of its log, ${logFile}, may say why.`);
+}
+
+runMain(async () => {
+	const options = readOptions();
+	const real = options.baseUrl === undefined ? undefined : realService(options.baseUrl);
+	mkdirSync(startFolder, { recursive: true });
+	await withLock(
+		join(startFolder, 'running'),
+		() => run(options, real),
+		(pid) => {
+			throw new Halt(
+				`npm start is running already in this checkout (process ${pid}): end it first, or use its editor.`,
+			);
+		},
+	);
 });

@@ -103,8 +103,10 @@ export async function printResults(rest: Rest, execution: Execution): Promise<bo
 			rows.push([...task, seconds, ...first], ...others.map((file) => ['', '', '', '', ...file]));
 		}
 	}
-	console.log(`\n${table(['Node', 'Task', 'Status', 'Time', 'File', 'Type', 'Size'], rows)}`);
-	console.log(`\n  The files are in ${resultsFolder}`);
+	if (rows.length > 0) {
+		console.log(`\n${table(['Node', 'Task', 'Status', 'Time', 'File', 'Type', 'Size'], rows)}`);
+		console.log(`\n  The files are in ${resultsFolder}`);
+	}
 	if (execution.status === 'success') return true;
 	const { error } = execution.resultData;
 	console.error(
