@@ -1,0 +1,62 @@
+/**
+ * The trigger node: its webhook is the `receive_url` of tasks. What is posted is checked and verified in `callback/`,
+ * and delivered by the same code as a task that was waited for.
+ */
+import {
+	NodeConnectionTypes,
+	type INodeType,
+	type INodeTypeDescription,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
+} from 'n8n-workflow';
+import { receive } from './callback/receive';
+import { readTriggerSettings, triggerFields } from './operations/trigger';
+
+export class MediaGenerationTrigger implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Media Generation Trigger',
+		name: 'mediaGenerationTrigger',
+		icon: {
+			light: 'file:../../icons/mediaGeneration.svg',
+			dark: 'file:../../icons/mediaGeneration.dark.svg',
+		},
+		group: ['trigger'],
+		version: 1,
+		subtitle: '={{ $parameter["statuses"].join(", ") }}',
+		description: 'Starts the workflow when a media generation task is finished',
+		eventTriggerDescription: 'Waiting for the service to call the Test URL',
+		activationMessage: 'The service can now call the Production URL.',
+		defaults: { name: 'Media Generation Trigger' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'mediaGenerationApi', required: true }],
+		webhooks: [
+			{
+				name: 'default',
+				httpMethod: 'POST',
+				responseMode: 'onReceived',
+				path: 'callback',
+			},
+		],
+		properties: triggerFields,
+	};
+
+	// The service has no registration of webhooks: the URL travels with each task (spec, Events).
+	webhookMethods = {
+		default: {
+			async checkExists(): Promise<boolean> {
+				return true;
+			},
+			async create(): Promise<boolean> {
+				return true;
+			},
+			async delete(): Promise<boolean> {
+				return true;
+			},
+		},
+	};
+
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		return await receive(this, readTriggerSettings(this));
+	}
+}

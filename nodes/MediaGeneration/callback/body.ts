@@ -1,0 +1,40 @@
+/**
+ * Reading what was posted. Pure; believes nothing: sizes and shapes are checked before anything else is done with it.
+ * Source: spec "Events"; contract, "Trigger node".
+ */
+import { taskIdProblem } from '../operations/read';
+import { asText, isObject, type JsonObject } from '../service/task';
+
+/** Bodies of real callbacks are a few kB. */
+const MAX_BODY_BYTES = 1_000_000;
+const MAX_DEPTH = 30;
+const MAX_FIELD_LENGTH = 100_000;
+
+export type PostedBody =
+	{ ok: true; taskId: string; body: JsonObject } | { ok: false; reason: string };
+
+function tooDeepOrLong(value: unknown, depth = 0): boolean {
+	if (typeof value === 'string') return value.length > MAX_FIELD_LENGTH;
+	if (typeof value !== 'object' || value === null) return false;
+	return (
+		depth >= MAX_DEPTH ||
+		Object.entries(value).some(
+			([key, entry]) => key.length > 1_000 || tooDeepOrLong(entry, depth + 1),
+		)
+	);
+}
+
+/** @param bytes length of the raw body, where it is known */
+export function readPostedBody(body: unknown, bytes: number | undefined): PostedBody {
+	if (bytes !== undefined && bytes > MAX_BODY_BYTES)
+		return { ok: false, reason: 'the body is too large' };
+	if (!isObject(body)) return { ok: false, reason: 'the body is not a JSON object' };
+	if (tooDeepOrLong(body))
+		return { ok: false, reason: 'the body is nested too deeply or has oversized fields' };
+	const inner = typeof body.status !== 'string' && isObject(body.data) ? body.data : body;
+	const taskId = asText(inner.id) ?? asText(inner.task_id);
+	if (taskId === undefined) return { ok: false, reason: 'the body has no task id' };
+	return taskIdProblem(taskId) === undefined
+		? { ok: true, taskId, body }
+		: { ok: false, reason: 'the task id is malformed' };
+}

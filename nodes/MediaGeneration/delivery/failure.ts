@@ -1,0 +1,69 @@
+/**
+ * A failure as n8n shows it: an item with Continue On Fail, a thrown error without (contract, "Errors").
+ */
+import {
+	NodeApiError,
+	NodeOperationError,
+	type IBinaryKeyData,
+	type IDataObject,
+	type INode,
+	type INodeExecutionData,
+	type JsonObject,
+} from 'n8n-workflow';
+import { failureJson, type Failure } from '../service/errors';
+import type { DeliveredOutput } from './files';
+
+/**
+ * The error to throw. It is built from our words alone: what the HTTP helper throws holds the request with its headers.
+ *
+ * @param itemIndex the item that failed
+ * @param usefulTaskIds tasks of this run that are paid for and of use
+ */
+export function nodeError(
+	node: INode,
+	failure: Failure,
+	itemIndex: number,
+	usefulTaskIds: readonly string[] = [],
+): NodeApiError | NodeOperationError {
+	const others =
+		usefulTaskIds.length === 0
+			? ''
+			: ` Task IDs of this run that are paid for and still of use: ${usefulTaskIds.join(', ')}. "Task: Wait" fetches their results.`;
+	const description = `${failure.description}${others}`;
+	if (failure.outcome === 'invalid') {
+		return new NodeOperationError(node, failure.message, { description, itemIndex });
+	}
+	const httpCode = failure.httpStatus === undefined ? undefined : String(failure.httpStatus);
+	const details = failureJson(failure) as JsonObject;
+	return new NodeApiError(node, details, {
+		message: failure.message,
+		description,
+		httpCode,
+		itemIndex,
+	});
+}
+
+/** The item that stands for a failure with Continue On Fail. */
+export function failureItem(
+	node: INode,
+	failure: Failure,
+	itemIndex: number,
+	delivered: { outputs: DeliveredOutput[]; binary?: IBinaryKeyData } | undefined,
+): INodeExecutionData {
+	const json: IDataObject = { ...failureJson(failure) };
+	if (delivered !== undefined) json.outputs = delivered.outputs;
+	const item: INodeExecutionData = {
+		json,
+		...(delivered?.binary === undefined ? {} : { binary: delivered.binary }),
+		pairedItem: { item: itemIndex },
+	};
+	if (node.onError === 'continueErrorOutput') {
+		// n8n sends an item to the error branch by its `error`, but then reduces the JSON of every item that still has one
+		// to its message. It copies the item in between, and a copy leaves a hidden property behind: so the branch gets all fields.
+		Object.defineProperty(item, 'error', {
+			value: nodeError(node, failure, itemIndex),
+			enumerable: false,
+		});
+	}
+	return item;
+}

@@ -1,0 +1,71 @@
+/** Credits and API keys: `GET /v1/credits`, `GET /v1/api-keys`. Spec, Endpoints. Neither costs anything. */
+import type { INodeProperties } from 'n8n-workflow';
+import { apiKeysOf, creditsOf, isObject, type JsonObject } from '../service/task';
+import { operationField, type ReadingOperation } from './operation';
+
+export const creditsFields: INodeProperties[] = [
+	operationField('credits', 'get', [
+		{
+			name: 'Get',
+			value: 'get',
+			action: 'Get the credit balance',
+			description: 'Read how many credits the account has left',
+		},
+	]),
+];
+
+export const apiKeyFields: INodeProperties[] = [
+	operationField('apiKey', 'getAll', [
+		{
+			name: 'Get Many',
+			value: 'getAll',
+			action: 'Get many API keys',
+			description: 'List the API keys of the account, one item each, with the secrets masked',
+		},
+	]),
+];
+
+const SECRET = /sk_[^\s"']*/g;
+const SECRET_NAME = /^(api_?key|key|secret|token|value)$/i;
+
+/** Keeps the prefix and the last four characters of a secret: enough to tell keys apart, nothing to use. */
+export function maskSecret(secret: string): string {
+	const prefix = secret.startsWith('sk_') ? 'sk_' : '';
+	return secret.length - prefix.length < 12 ? `${prefix}****` : `${prefix}****${secret.slice(-4)}`;
+}
+
+/** Masks secrets wherever they stand in a record: by their prefix, and by the names that secrets have. */
+export function maskSecrets(value: unknown, name = '', depth = 0): unknown {
+	if (typeof value === 'string') {
+		if (SECRET_NAME.test(name) && !value.includes('*') && !value.startsWith('sk_'))
+			return maskSecret(value);
+		return value.replace(SECRET, (secret) => (secret.includes('*') ? secret : maskSecret(secret)));
+	}
+	if (depth > 20) return null;
+	if (Array.isArray(value))
+		return value.map((entry: unknown) => maskSecrets(entry, name, depth + 1));
+	if (!isObject(value)) return value;
+	return Object.fromEntries(
+		Object.entries(value).map(([key, entry]) => [key, maskSecrets(entry, key, depth + 1)]),
+	);
+}
+
+export const accountOperations: ReadingOperation[] = [
+	{
+		resource: 'credits',
+		operation: 'get',
+		path: () => '/v1/credits',
+		items(body): JsonObject[] | undefined {
+			if (!isObject(body)) return undefined;
+			const credits = creditsOf(body);
+			// A balance that arrives wrapped or as a text is put where workflows look for it.
+			return [credits === undefined ? body : { ...body, credits }];
+		},
+	},
+	{
+		resource: 'apiKey',
+		operation: 'getAll',
+		path: () => '/v1/api-keys',
+		items: (body) => apiKeysOf(body)?.map((record) => maskSecrets(record) as JsonObject),
+	},
+];

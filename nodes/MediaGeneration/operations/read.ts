@@ -1,0 +1,200 @@
+/**
+ * Reads and checks the fields of one item. Every refusal says which field is wrong and what it should be
+ * (outcome `invalid`); nothing has been sent by then.
+ */
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { invalid } from '../service/errors';
+import { isObject, type JsonObject } from '../service/task';
+
+const BAD_PATH_PART = /[/\\?#%\s\p{Cc}]/u;
+
+/** Whether a text can be put into a URL; lone surrogates can't. */
+function encodable(text: string): boolean {
+	try {
+		encodeURIComponent(text);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** What is wrong with a task ID, or undefined. */
+export function taskIdProblem(taskId: string): string | undefined {
+	if (taskId === '.' || taskId === '..' || BAD_PATH_PART.test(taskId) || !encodable(taskId)) {
+		return 'it has characters that no task ID has, such as "/" or "?"';
+	}
+	return taskId.length > 500 ? 'it is longer than 500 characters' : undefined;
+}
+
+/** Merges objects in depth; anything else of `extra`, arrays included, replaces what was there. Copies, changes neither. */
+export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
+	const merged: JsonObject = { ...base };
+	for (const [key, value] of Object.entries(extra)) {
+		// An own key of this name would set the prototype of the copy.
+		if (key === '__proto__') continue;
+		const present = Object.hasOwn(merged, key) ? merged[key] : undefined;
+		merged[key] = isObject(value) ? deepMerge(isObject(present) ? present : {}, value) : value;
+	}
+	return merged;
+}
+
+export class ItemFields {
+	constructor(
+		private readonly context: IExecuteFunctions,
+		readonly itemIndex: number,
+	) {}
+
+	raw(name: string): unknown {
+		return this.context.getNodeParameter(name, this.itemIndex, undefined);
+	}
+
+	option(name: string): unknown {
+		const options = this.context.getNodeParameter('options', this.itemIndex, {}) as unknown;
+		return isObject(options) ? options[name] : undefined;
+	}
+
+	/** A text that must be there. `label` is the field's name on screen. */
+	requiredText(name: string, label: string): string {
+		const text = this.optionalText(name, label);
+		if (text === undefined) {
+			throw invalid(
+				`The field "${label}" is empty`,
+				`Fill in "${label}". If it is an expression, check that this item has a value for it.`,
+			);
+		}
+		return text;
+	}
+
+	/** A text, or undefined where the field is empty, so that it is left out of the request. */
+	optionalText(name: string, label: string): string | undefined {
+		const value = this.raw(name);
+		if (value === undefined || value === null) return undefined;
+		if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
+			throw invalid(
+				`The field "${label}" is not a text`,
+				`Give "${label}" a text. An expression must lead to a text, not to an object or a list.`,
+			);
+		}
+		const text = String(value);
+		return text.trim() === '' ? undefined : text;
+	}
+
+	/** A text that becomes a part of the URL's path; returned encoded. */
+	pathPart(name: string, label: string): string {
+		const text = this.requiredText(name, label).trim();
+		if (text === '.' || text === '..' || !encodable(text)) {
+			throw invalid(
+				`The field "${label}" can't be used in an address: ${JSON.stringify(text)}`,
+				`Enter the ID as the service shows it.`,
+			);
+		}
+		return encodeURIComponent(text);
+	}
+
+	taskId(): string {
+		const taskId = this.requiredText('taskId', 'Task ID').trim();
+		const problem = taskIdProblem(taskId);
+		if (problem !== undefined) {
+			throw invalid(
+				`The Task ID can't be used: ${problem}`,
+				'Enter the task_id that the service returned when the task was created, and nothing else.',
+			);
+		}
+		return taskId;
+	}
+
+	boolean(name: string, fallback: boolean): boolean {
+		const value = this.raw(name);
+		return typeof value === 'boolean'
+			? value
+			: value === 'true'
+				? true
+				: value === 'false'
+					? false
+					: fallback;
+	}
+
+	/** A whole number of at least 1. */
+	count(name: string, label: string): number {
+		const value = numberFrom(this.raw(name));
+		if (value === undefined || !Number.isInteger(value) || value < 1) {
+			throw invalid(
+				`The field "${label}" must be a whole number of at least 1`,
+				`Set "${label}" to 1, 2, 3, ...`,
+			);
+		}
+		return value;
+	}
+
+	/** An option that must be a number above zero, or its fallback where it is not set. */
+	positiveOption(name: string, label: string, fallback: number): number {
+		const given = this.option(name);
+		if (given === undefined) return fallback;
+		const value = numberFrom(given);
+		if (value === undefined || value <= 0) {
+			throw invalid(
+				`The option "${label}" must be a number greater than 0`,
+				`Set "${label}" to a number greater than 0, or remove the option to use ${fallback}.`,
+			);
+		}
+		return value;
+	}
+
+	/** One of a closed list of values. */
+	choice<T extends string>(value: unknown, label: string, values: readonly T[], fallback: T): T {
+		if (value === undefined || value === '') return fallback;
+		const found = values.find((entry) => entry === value);
+		if (found === undefined) {
+			throw invalid(
+				`"${label}" has an unknown value`,
+				`Set "${label}" to one of: ${values.join(', ')}.`,
+			);
+		}
+		return found;
+	}
+
+	/** The option Extra Body Fields as an object; empty where it is not set. */
+	extraFields(): JsonObject {
+		const given = this.option('extraFields');
+		if (given === undefined || given === null || given === '') return {};
+		let value: unknown = given;
+		if (typeof given === 'string') {
+			try {
+				value = JSON.parse(given) as unknown;
+			} catch {
+				throw invalid(
+					'The option "Extra Body Fields" is not valid JSON',
+					'Enter a JSON object, e.g. {"voice_settings": {"speed": 1.1}}. Names and texts need double quotes.',
+				);
+			}
+		}
+		if (!isObject(value)) {
+			throw invalid(
+				'The option "Extra Body Fields" is not a JSON object',
+				'Enter an object in braces, e.g. {"duration_seconds": 5}, not a list, a text or a number.',
+			);
+		}
+		return value;
+	}
+
+	/** Leaves empty values out, then merges the Extra Body Fields in. */
+	body(fields: JsonObject): IDataObject {
+		return deepMerge(withoutEmpty(fields), this.extraFields()) as IDataObject;
+	}
+}
+
+function numberFrom(value: unknown): number | undefined {
+	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
+
+/** Without undefined values, and without objects that have nothing else. */
+export function withoutEmpty(fields: JsonObject): JsonObject {
+	const kept: JsonObject = {};
+	for (const [key, value] of Object.entries(fields)) {
+		const slim = isObject(value) ? withoutEmpty(value) : value;
+		if (slim === undefined || (isObject(slim) && Object.keys(slim).length === 0)) continue;
+		kept[key] = slim;
+	}
+	return kept;
+}

@@ -1,0 +1,115 @@
+/** Speech: by voice ID (`POST /v1/text-to-speech/{voice_id}`) and by voice name (`POST /v1e/task/text-to-speech`). Spec, Endpoints. */
+import type { INodeProperties } from 'n8n-workflow';
+import { operationField, shownFor, type GeneratingOperation } from './operation';
+
+const RESOURCE = 'speech';
+const byVoiceId = 'generateByVoiceId';
+const byVoiceName = 'generateByVoiceName';
+
+export const speechFields: INodeProperties[] = [
+	operationField(RESOURCE, byVoiceId, [
+		{
+			name: 'Generate by Voice ID',
+			value: byVoiceId,
+			action: 'Generate speech by voice ID',
+			description:
+				'Turn text into speech with a voice chosen by its ID, a model and an output format',
+		},
+		{
+			name: 'Generate by Voice Name',
+			value: byVoiceName,
+			action: 'Generate speech by voice name',
+			description:
+				'Turn text into speech with a voice chosen by its name, with a transcript if wanted',
+		},
+	]),
+	{
+		displayName: 'Voice ID',
+		name: 'voiceId',
+		type: 'string',
+		required: true,
+		default: '',
+		placeholder: 'e.g. 21m00Tcm4TlvDq8ikWAM',
+		description: 'ID of the voice at the service',
+		displayOptions: shownFor(RESOURCE, byVoiceId),
+	},
+	{
+		displayName: 'Voice Name',
+		name: 'voice',
+		type: 'string',
+		required: true,
+		default: '',
+		placeholder: 'e.g. en-US-AriaNeural',
+		description: 'Name of the voice at the service',
+		displayOptions: shownFor(RESOURCE, byVoiceName),
+	},
+	{
+		displayName: 'Text',
+		name: 'text',
+		type: 'string',
+		typeOptions: { rows: 4 },
+		required: true,
+		default: '',
+		placeholder: 'e.g. Welcome aboard!',
+		description: 'The text to speak',
+		displayOptions: shownFor(RESOURCE, byVoiceId, byVoiceName),
+	},
+	{
+		displayName: 'Model ID',
+		name: 'modelId',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. eleven_multilingual_v2',
+		description: 'Model to speak with. Leave empty to let the service choose.',
+		displayOptions: shownFor(RESOURCE, byVoiceId),
+	},
+	{
+		displayName: 'Output Format',
+		name: 'outputFormat',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. mp3_44100_128',
+		description: 'Format of the audio file. Leave empty to let the service choose.',
+		displayOptions: shownFor(RESOURCE, byVoiceId),
+	},
+	{
+		displayName: 'With Transcript',
+		name: 'withTranscript',
+		type: 'boolean',
+		default: false,
+		description: 'Whether to also get subtitles (SRT) and word timings (JSON)',
+		displayOptions: shownFor(RESOURCE, byVoiceName),
+	},
+];
+
+export const speechOperations: GeneratingOperation[] = [
+	{
+		resource: RESOURCE,
+		operation: byVoiceId,
+		request(fields) {
+			const outputFormat = fields.optionalText('outputFormat', 'Output Format');
+			return {
+				kind: 'speech-v1',
+				path: `/v1/text-to-speech/${fields.pathPart('voiceId', 'Voice ID')}`,
+				...(outputFormat === undefined ? {} : { qs: { output_format: outputFormat } }),
+				body: fields.body({
+					text: fields.requiredText('text', 'Text'),
+					model_id: fields.optionalText('modelId', 'Model ID'),
+				}),
+			};
+		},
+	},
+	{
+		resource: RESOURCE,
+		operation: byVoiceName,
+		request: (fields) => ({
+			kind: 'speech-v1e',
+			path: '/v1e/task/text-to-speech',
+			body: fields.body({
+				text: fields.requiredText('text', 'Text'),
+				voice: fields.requiredText('voice', 'Voice Name'),
+				with_transcript: fields.boolean('withTranscript', false),
+			}),
+		}),
+	},
+];

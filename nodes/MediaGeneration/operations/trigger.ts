@@ -1,0 +1,119 @@
+/** The fields of the trigger node, and how they are read (contract, "Trigger node"). */
+import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
+import { asNumber } from '../service/task';
+import { MAX_FILE_MB, type FileSettings } from './waiting';
+
+export const triggerFields: INodeProperties[] = [
+	{
+		displayName:
+			'Copy the Production URL above into the field "Callback URL" of a Media Generation node (with "Wait for Completion" off). The Test URL works once, and only while this node listens.',
+		name: 'urlNotice',
+		type: 'notice',
+		default: '',
+	},
+	{
+		displayName: 'Statuses',
+		name: 'statuses',
+		type: 'multiOptions',
+		options: [
+			{ name: 'Done', value: 'done', description: 'The task is finished and its files are there' },
+			{ name: 'Error', value: 'error', description: 'The task has failed' },
+		],
+		default: ['done', 'error'],
+		required: true,
+		description: 'Which ends of a task start the workflow',
+	},
+	{
+		displayName: 'Verify with Service',
+		name: 'verifyWithService',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether to ask the service about the task and to output its answer instead of what was posted. Anyone who knows the URL could post anything.',
+	},
+	{
+		displayName: 'Download Output',
+		name: 'downloadOutput',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
+	},
+	{
+		displayName: 'Put Output Files in Field',
+		name: 'binaryPropertyName',
+		type: 'string',
+		required: true,
+		default: 'data',
+		hint: 'The name of the output binary field of the first file; the next ones get _1, _2, ... appended',
+		displayOptions: { show: { downloadOutput: [true] } },
+	},
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options: [
+			{
+				displayName: 'Deduplicate',
+				name: 'deduplicate',
+				type: 'boolean',
+				default: true,
+				description:
+					'Whether a task that is called back twice with the same status starts the workflow only once',
+			},
+			{
+				displayName: 'Max File Size (MB)',
+				name: 'maxFileSize',
+				type: 'number',
+				typeOptions: { minValue: 0 },
+				default: MAX_FILE_MB,
+				description:
+					'Larger files are not downloaded: the workflow runs with "download_error" and the addresses',
+			},
+			{
+				displayName: 'Task Types',
+				name: 'types',
+				type: 'string',
+				default: '',
+				placeholder: 'e.g. sound_effect, image',
+				description:
+					'Start the workflow for these types of tasks only, separated by commas. Empty means all.',
+			},
+		],
+	},
+];
+
+export interface TriggerSettings {
+	statuses: string[];
+	verify: boolean;
+	/** Lower case; empty means all. */
+	types: string[];
+	deduplicate: boolean;
+	files: FileSettings;
+}
+
+/** What can't be used falls back to the default: a callback must not be lost to a misspelt option. */
+export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings {
+	const statuses = context.getNodeParameter('statuses', ['done', 'error']);
+	const options = context.getNodeParameter('options', {}) as Record<string, unknown>;
+	const maxFileMb = asNumber(options.maxFileSize) ?? MAX_FILE_MB;
+	const property = context.getNodeParameter('binaryPropertyName', 'data');
+	return {
+		statuses: Array.isArray(statuses) ? statuses.map(String) : ['done', 'error'],
+		verify: context.getNodeParameter('verifyWithService', true) !== false,
+		types: (typeof options.types === 'string' ? options.types : '')
+			.split(',')
+			.map((type) => type.trim().toLowerCase())
+			.filter((type) => type !== ''),
+		deduplicate: options.deduplicate !== false,
+		files: {
+			download: context.getNodeParameter('downloadOutput', true) !== false,
+			binaryPropertyName:
+				typeof property === 'string' && property.trim() !== '' ? property.trim() : 'data',
+			maxFileBytes: (maxFileMb > 0 ? maxFileMb : MAX_FILE_MB) * 1_000_000,
+			splitFiles: false,
+		},
+	};
+}

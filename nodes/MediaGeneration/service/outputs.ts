@@ -1,0 +1,111 @@
+/**
+ * Which files a finished task offers. Pure.
+ * Sources: spec "Task" (metadata), service-facts "Shapes": metadata.
+ */
+import { asText, isObject, type JsonObject, type Task } from './task';
+
+export type OutputKind = 'audio' | 'image' | 'transcript' | 'file';
+
+export interface TaskOutput {
+	url: string;
+	kind: OutputKind;
+	/** The MIME type that the service states for it, if any. */
+	statedType?: string;
+}
+
+const IMAGE_PATH = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?)$/i;
+const AUDIO_PATH = /\.(mp3|wav|ogg|opus|m4a|aac|flac|weba)$/i;
+const TRANSCRIPT_PATH = /\.(srt|vtt)$/i;
+const URL_KEY = /(_ur[il]s?|Ur[il]s?)$/;
+/** Addresses that are a smaller copy of a result, or that the request itself carried. */
+const PREVIEW_KEY = /preview|thumb|poster|waveform/i;
+const ECHO_KEY =
+	/receive|callback|webhook|reference|input|source|init|upload|request|prompt|voice/i;
+
+function httpUrl(value: unknown): string | undefined {
+	const text = asText(value);
+	if (text === undefined || !/^https?:\/\//i.test(text)) return undefined;
+	return URL.canParse(text) ? text : undefined;
+}
+
+function pathOf(url: string): string {
+	return new URL(url).pathname;
+}
+
+/** What a file is, by the name of its field, its path and the kind of the task. */
+function kindOf(key: string, url: string, taskType: string): OutputKind {
+	const path = pathOf(url);
+	if (/^(srt|vtt|json|transcript|subtitle)/i.test(key) || TRANSCRIPT_PATH.test(path))
+		return 'transcript';
+	if (IMAGE_PATH.test(path)) return 'image';
+	if (AUDIO_PATH.test(path)) return 'audio';
+	if (/image/i.test(taskType) || /image/i.test(key)) return 'image';
+	if (/audio/i.test(key) || /sound|speech|audio|voice|music/i.test(taskType)) return 'audio';
+	return 'file';
+}
+
+function imagesOf(metadata: JsonObject): TaskOutput[] {
+	const images = Array.isArray(metadata.result_images) ? (metadata.result_images as unknown[]) : [];
+	return images.flatMap((entry): TaskOutput[] => {
+		const image = isObject(entry) ? entry : { url: entry };
+		// A preview is no result where the picture itself is there (service-facts, Shapes).
+		const url = [image.imageUrl, image.image_url, image.url, image.previewUrl, image.preview_url]
+			.map(httpUrl)
+			.find((candidate) => candidate !== undefined);
+		if (url === undefined) return [];
+		const statedType = asText(image.mimeType) ?? asText(image.mime_type);
+		return [statedType === undefined ? { url, kind: 'image' } : { url, kind: 'image', statedType }];
+	});
+}
+
+/** All strings of the request, so that an address that it carried is never taken for a result. */
+function stringsIn(value: unknown, found: Set<string>, depth = 0): Set<string> {
+	if (typeof value === 'string') found.add(value);
+	else if (depth < 20 && Array.isArray(value))
+		value.forEach((entry) => stringsIn(entry, found, depth + 1));
+	else if (depth < 20 && isObject(value)) {
+		Object.values(value).forEach((entry) => stringsIn(entry, found, depth + 1));
+	}
+	return found;
+}
+
+/**
+ * The files of a finished task, each once: full pictures first, then the named outputs, then whatever else
+ * of the metadata is an address. Previews count only when there is nothing better.
+ *
+ * @param request the body of the creation request, where it is known: addresses it carried are no results
+ */
+export function outputsOf(task: Task, request?: unknown): TaskOutput[] {
+	const metadata = isObject(task.raw.metadata) ? task.raw.metadata : {};
+	const type = task.type ?? '';
+	const echoes = stringsIn(request, new Set());
+	const named = ['output_uri', 'output_url', 'audio_url', 'srt_url', 'json_url'];
+	const seen = new Set<string>();
+	const outputs: TaskOutput[] = [];
+	const add = (output: TaskOutput) => {
+		if (seen.has(output.url) || echoes.has(output.url)) return;
+		seen.add(output.url);
+		outputs.push(output);
+	};
+	const addField = (source: JsonObject, key: string) => {
+		const values = Array.isArray(source[key]) ? (source[key] as unknown[]) : [source[key]];
+		for (const value of values) {
+			const url = httpUrl(value);
+			if (url !== undefined) add({ url, kind: kindOf(key, url, type) });
+		}
+	};
+
+	imagesOf(metadata).forEach(add);
+	for (const key of named) {
+		addField(metadata, key);
+		addField(task.raw, key);
+	}
+	const others = Object.keys(metadata).filter(
+		(key) => URL_KEY.test(key) && !named.includes(key) && !ECHO_KEY.test(key),
+	);
+	others.filter((key) => !PREVIEW_KEY.test(key)).forEach((key) => addField(metadata, key));
+	if (outputs.length === 0) {
+		others.filter((key) => PREVIEW_KEY.test(key)).forEach((key) => addField(metadata, key));
+	}
+	return outputs;
+}

@@ -1,0 +1,110 @@
+/**
+ * What a task is, when it is over and which files it offers. Pure: knows nothing of n8n or of the network.
+ * Sources: spec "Task" and "States"; service-facts "Shapes" and "Status".
+ */
+
+export type JsonObject = Record<string, unknown>;
+
+/** `running` is every status that is neither `done` nor `error` (spec, States: rule 1). */
+export type TaskState = 'running' | 'done' | 'failed';
+
+export interface Task {
+	id: string | undefined;
+	state: TaskState;
+	/** The service's own word for the state. */
+	status: string;
+	/** 0 to 100, or undefined where the service sent nothing usable. */
+	progress: number | undefined;
+	type: string | undefined;
+	/** The service's words about a failure; on a running task it is not fatal. */
+	errorText: string | undefined;
+	/** The task object as the service sent it, unwrapped. */
+	raw: JsonObject;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A non-empty string, or a number as a string; anything else is undefined. */
+export function asText(value: unknown): string | undefined {
+	if (typeof value === 'string') return value === '' ? undefined : value;
+	return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined;
+}
+
+/** A finite number, also from a numeric string; anything else is undefined. */
+export function asNumber(value: unknown): number | undefined {
+	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
+
+/** The text of an `error`, `message` or similar field, which can be a string or an object with one. */
+export function errorTextOf(body: JsonObject): string | undefined {
+	const metadata = isObject(body.metadata) ? body.metadata : {};
+	const candidates = [
+		body.error_message,
+		body.error,
+		body.message,
+		body.detail,
+		metadata.error_message,
+	];
+	for (const candidate of candidates) {
+		const text = asText(isObject(candidate) ? candidate.message : candidate);
+		if (text !== undefined) return text;
+	}
+	return undefined;
+}
+
+/**
+ * Reads a task from an answer or a callback's body: at the root (spec) or wrapped as `{ success, data }` (service-facts).
+ * Undefined when the body is no task, e.g. `success:false` or an object without status.
+ */
+export function parseTask(body: unknown): Task | undefined {
+	if (!isObject(body)) return undefined;
+	const raw = typeof body.status !== 'string' && isObject(body.data) ? body.data : body;
+	if (typeof raw.status !== 'string' || raw.status === '') return undefined;
+	const status = raw.status;
+	const progress = asNumber(raw.progress);
+	return {
+		id: asText(raw.id) ?? asText(raw.task_id),
+		state: status === 'done' ? 'done' : status === 'error' ? 'failed' : 'running',
+		status,
+		progress: progress !== undefined && progress >= 0 && progress <= 100 ? progress : undefined,
+		type: asText(raw.type),
+		errorText: errorTextOf(raw),
+		raw,
+	};
+}
+
+/** The `task_id` of a creation's answer, at the root or under `data` (spec, Endpoints). */
+export function taskIdOf(body: unknown): string | undefined {
+	if (!isObject(body)) return undefined;
+	const nested = isObject(body.data) ? body.data : {};
+	return asText(body.task_id) ?? asText(nested.task_id) ?? asText(body.id) ?? asText(nested.id);
+}
+
+/** The balance in an answer of `GET /v1/credits`: a number or numeric string, at the root or under `data`. */
+export function creditsOf(body: unknown): number | undefined {
+	if (!isObject(body)) return asNumber(body);
+	const nested = isObject(body.data) ? body.data : {};
+	for (const value of [body.credits, nested.credits, body.balance, nested.balance, body.data]) {
+		const credits = asNumber(value);
+		if (credits !== undefined) return credits;
+	}
+	return undefined;
+}
+
+/** The records in an answer of `GET /v1/api-keys`: a list, or a list under one of its usual names. */
+export function apiKeysOf(body: unknown): JsonObject[] | undefined {
+	if (Array.isArray(body)) {
+		return body.map((entry: unknown) => (isObject(entry) ? entry : { key: entry }));
+	}
+	if (!isObject(body)) return undefined;
+	for (const name of ['data', 'api_keys', 'apiKeys', 'keys', 'items', 'results']) {
+		if (Array.isArray(body[name]) || isObject(body[name])) {
+			const found = apiKeysOf(body[name]);
+			if (found !== undefined) return found;
+		}
+	}
+	return undefined;
+}

@@ -1,0 +1,204 @@
+/**
+ * What an answer to a creation means for payment, and whether it may be sent again. Pure.
+ * A creation is repeated only where nothing can have been created; everything unclear is `unknown` and never repeated.
+ * Sources: spec "Errors"; service-facts "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
+ */
+import { retryAfterMs } from '../service/account';
+import type { Answer, Reply } from '../service/client';
+import { quote, type Failure } from '../service/errors';
+import { errorTextOf, isObject, taskIdOf, type JsonObject } from '../service/task';
+import { wordsOf } from '../service/look';
+
+export type Creation =
+	| { kind: 'created'; taskId: string; answer: JsonObject }
+	/** Nothing was created: send again after a pause, for at most `patienceMs` in all (undefined: until the deadline). */
+	| { kind: 'retry'; failure: Failure; retryAfterMs?: number; patienceMs?: number }
+	| { kind: 'failed'; failure: Failure };
+
+const CONNECTION_PATIENCE_MS = 60_000;
+const NO_HOST_PATIENCE_MS = 10_000;
+const AMBIGUOUS_429_PATIENCE_MS = 60_000;
+
+const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;
+const RATE =
+	/active.?task|too many|rate.?limit|concurren|queue|slow down|throttl|too fast|server.?busy/i;
+
+/** Everything an answer says about its reason: code and texts. */
+function reasonsOf(body: unknown): string {
+	if (!isObject(body)) return '';
+	const nested = isObject(body.error) ? body.error : {};
+	return [body.code, nested.code, body.error, body.message, nested.message, errorTextOf(body)]
+		.filter((part) => typeof part === 'string')
+		.join(' ');
+}
+
+/** What a 429 speaks of: the daily spend cap (spec, Authentication 7), a rate or active-task limit, or nothing clear. */
+export function kindOf429(body: unknown): 'cap' | 'rate' | 'ambiguous' {
+	const reasons = reasonsOf(body);
+	if (/active.?task.?limit/i.test(reasons)) return 'rate';
+	if (CAP.test(reasons)) return 'cap';
+	return RATE.test(reasons) ? 'rate' : 'ambiguous';
+}
+
+function isServerBusy(body: unknown): boolean {
+	return /server.?busy/i.test(reasonsOf(body));
+}
+
+function unknownOutcome(message: string, httpStatus?: number): Failure {
+	return {
+		outcome: 'unknown',
+		message,
+		description:
+			'The service may have created the task and charged for it, so it was not sent again. Check the task list or the credits at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, run the item again.',
+		...(httpStatus === undefined ? {} : { httpStatus }),
+	};
+}
+
+function rejected(message: string, description: string, httpStatus?: number): Failure {
+	return {
+		outcome: 'rejected',
+		message,
+		description: `${description} No task was created and nothing was paid.`,
+		...(httpStatus === undefined ? {} : { httpStatus }),
+	};
+}
+
+/** What to do about a refusal, by its status. */
+function adviceFor(status: number): string {
+	switch (status) {
+		case 401:
+			return 'Check the API key in the credential (invalid, expired or revoked) and the credits of the account.';
+		case 402:
+			return 'The account seems to be out of credits. Add credits at the service.';
+		case 403:
+			return 'The API key is not allowed to do this. Check the key and the plan at the service.';
+		case 404:
+			return 'Check the Base URL in the credential and the voice or model named in the node.';
+		case 413:
+			return 'The input is too large for the service. Shorten it.';
+		default:
+			return status >= 300 && status < 400
+				? 'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.'
+				: 'Correct the fields that the message names.';
+	}
+}
+
+function readTooMany(answer: Answer, nowMs: number): Creation {
+	const said = quote(wordsOf(answer)) ?? `HTTP ${answer.status}`;
+	const kind = kindOf429(answer.body);
+	if (kind === 'cap') {
+		return {
+			kind: 'failed',
+			failure: rejected(
+				`The API key has reached its daily or spend limit (${said})`,
+				'Raise the limit of the key on the API Keys page of the service, use another key, or run again tomorrow.',
+				answer.status,
+			),
+		};
+	}
+	const failure =
+		kind === 'rate'
+			? rejected(
+					`The service accepts no more tasks at the moment (${said})`,
+					'Lower the option Max Active Tasks, raise the Timeout option, or run again later.',
+					answer.status,
+				)
+			: rejected(
+					`The service refused the task because of a limit it does not name (${said})`,
+					'It is either a rate limit (run again later or lower Max Active Tasks) or the daily spend limit of the API key (raise it on the API Keys page).',
+					answer.status,
+				);
+	return retry(failure, answer, nowMs, kind === 'rate' ? undefined : AMBIGUOUS_429_PATIENCE_MS);
+}
+
+function retry(failure: Failure, answer: Answer, nowMs: number, patienceMs?: number): Creation {
+	const wait = retryAfterMs(answer.headers['retry-after'], nowMs);
+	return {
+		kind: 'retry',
+		failure,
+		...(wait === undefined ? {} : { retryAfterMs: wait }),
+		...(patienceMs === undefined ? {} : { patienceMs }),
+	};
+}
+
+function readSuccess(answer: Answer, nowMs: number): Creation {
+	const { body, status } = answer;
+	// A refusal can arrive inside HTTP 200 (service-facts, "Shapes").
+	if (isObject(body) && body.success === false) {
+		if (/active.?task.?limit/i.test(reasonsOf(body)) || isServerBusy(body))
+			return readTooMany(answer, nowMs);
+		return {
+			kind: 'failed',
+			failure: rejected(
+				`The service refused the task: ${quote(errorTextOf(body)) ?? 'no reason given'}`,
+				'Correct the fields that the message names, or check the credits.',
+				status,
+			),
+		};
+	}
+	const taskId = taskIdOf(body);
+	if (taskId !== undefined && isObject(body)) return { kind: 'created', taskId, answer: body };
+	const what =
+		answer.text === ''
+			? 'an empty answer'
+			: body === undefined
+				? 'an answer that is no JSON'
+				: 'an answer without task_id';
+	return {
+		kind: 'failed',
+		failure: unknownOutcome(
+			`The service accepted the request (HTTP ${status}) but sent ${what}; the task may exist`,
+			status,
+		),
+	};
+}
+
+/** What the reply to a creation means. */
+export function readCreation(reply: Reply, nowMs: number): Creation {
+	if (!reply.answered) {
+		if (reply.sent) {
+			return {
+				kind: 'failed',
+				failure: unknownOutcome(
+					`The answer to the request never came (${reply.reason}); the task may exist`,
+				),
+			};
+		}
+		return {
+			kind: 'retry',
+			failure: rejected(
+				`The service could not be reached: ${reply.reason}`,
+				'Check the Base URL in the credential and whether the service is up.',
+			),
+			patienceMs: reply.permanent ? NO_HOST_PATIENCE_MS : CONNECTION_PATIENCE_MS,
+		};
+	}
+	const { status } = reply;
+	const said = quote(wordsOf(reply)) ?? `HTTP ${status}`;
+	if (status >= 200 && status < 300) return readSuccess(reply, nowMs);
+	if (status === 429) return readTooMany(reply, nowMs);
+	if (status === 503 && isServerBusy(reply.body)) {
+		return retry(
+			rejected(
+				`The service is busy (${said})`,
+				'Run again later, or raise the Timeout option.',
+				status,
+			),
+			reply,
+			nowMs,
+		);
+	}
+	if (status >= 500 || status === 408 || status < 200) {
+		return {
+			kind: 'failed',
+			failure: unknownOutcome(
+				`The service failed while it handled the request (${said}); the task may exist`,
+				status,
+			),
+		};
+	}
+	return {
+		kind: 'failed',
+		failure: rejected(`The service refused the task (${said})`, adviceFor(status), status),
+	};
+}

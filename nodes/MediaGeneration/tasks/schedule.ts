@@ -1,0 +1,146 @@
+/**
+ * When to look at a task next. Pure: ages, progress and a random number in, a delay out. All times in ms.
+ *
+ * Three sources, in this order:
+ * 1. age: look soon while a task is young, in proportion to its age later. The mean delay after completion
+ *    then stays under 5% of the duration, with few looks, whatever the service says or does not say;
+ * 2. siblings: tasks of one kind made in one run tend to take equally long, so the first one to finish tells when to
+ *    look at the others;
+ * 3. progress: once a prediction made from it has come true, it is believed, and looks are spent near the end.
+ *    What goes back, stands still or runs past its own prediction is not believed again.
+ * Source: service-facts "Status" (progress may be null, stuck at 0, a string, or go back) and "Time and size".
+ */
+
+export interface ProgressSample {
+	ageMs: number;
+	/** 0 to 100. */
+	progress: number;
+}
+
+export interface LookHistory {
+	/** Age of the task now, counted from its creation. */
+	ageMs: number;
+	/** Progress seen so far, oldest first. */
+	samples: readonly ProgressSample[];
+	/** Ages at which sibling tasks of this run were found finished. */
+	siblingAgesMs: readonly number[];
+	/** Looks that were already brought forward because of siblings. */
+	broughtForward: number;
+}
+
+export interface NextLook {
+	delayMs: number;
+	/** True when siblings brought this look forward. */
+	broughtForward: boolean;
+}
+
+export const FIRST_LOOK_MS = 1_000;
+const MIN_INTERVAL_MS = 1_500;
+const AGE_FACTOR = 0.103;
+const MAX_INTERVAL_MS = 58_000;
+const JITTER = 0.06;
+/** Bounds the extra looks that siblings can cause. */
+const MAX_BROUGHT_FORWARD = 2;
+const SIBLING_MARGIN_MS = 120;
+/** With a trusted progress no pause is longer than this share of the age: the task must not outrun us. */
+const TRUSTED_GROWTH = 0.8;
+/** Shortest pause that a prediction may cause. */
+const MIN_AIM_MS = 350;
+
+/** The pause that depends on age alone. @param random in [0, 1) */
+export function intervalForAge(ageMs: number, random: number): number {
+	const interval = Math.min(Math.max(ageMs * AGE_FACTOR, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
+	return interval * (1 + JITTER * (2 * random - 1));
+}
+
+interface Prediction {
+	/** Earliest and latest age at which the task should be finished. */
+	fromMs: number;
+	toMs: number;
+	/** How often a later sample fell where the earlier ones said it would. */
+	confirmed: number;
+}
+
+/**
+ * Reads the duration out of progress that grows with age. A whole-number progress `p` at age `a` means a duration
+ * between `100a / (p + 1)` and `100a / (p - 0.5)`, whether the service rounds or cuts off. Undefined as soon as two samples contradict.
+ */
+export function predict(samples: readonly ProgressSample[]): Prediction | undefined {
+	let fromMs = 0;
+	let toMs = Infinity;
+	let confirmed = 0;
+	let previous = -1;
+	for (const { ageMs, progress } of samples) {
+		if (progress < previous || progress >= 100) return undefined;
+		const low = (100 * ageMs) / (progress + 1);
+		const high = progress >= 1 ? (100 * ageMs) / (progress - 0.5) : Infinity;
+		if (low > toMs || high < fromMs) return undefined;
+		// It counts as a confirmation only if the progress moved and the range before it was narrow enough to be wrong.
+		if (progress > previous && previous >= 1 && toMs < fromMs * 1.5) confirmed += 1;
+		fromMs = Math.max(fromMs, low);
+		toMs = Math.min(toMs, high);
+		previous = progress;
+	}
+	return toMs === Infinity ? undefined : { fromMs, toMs, confirmed };
+}
+
+/** The pause that a believable progress asks for, or undefined where there is none. */
+function delayForProgress(
+	ageMs: number,
+	samples: readonly ProgressSample[],
+	byAge: number,
+): number | undefined {
+	const prediction = predict(samples);
+	if (prediction === undefined || ageMs > prediction.toMs) return undefined;
+	const { fromMs, toMs, confirmed } = prediction;
+	const aim = Math.max(toMs - ageMs + 50, MIN_AIM_MS);
+	if (confirmed === 0) return aim < byAge ? aim : undefined;
+	const exact = toMs - fromMs <= Math.max(400, 0.04 * toMs);
+	const wanted =
+		exact && aim <= Math.max(0.2 * ageMs, MIN_INTERVAL_MS * 2)
+			? aim
+			: Math.max((toMs - ageMs) * 0.6, MIN_AIM_MS);
+	return Math.min(wanted, Math.max(byAge, ageMs * TRUSTED_GROWTH));
+}
+
+/** The pause that finished siblings ask for, or undefined. */
+function delayForSiblings({
+	ageMs,
+	siblingAgesMs,
+	broughtForward,
+}: LookHistory): number | undefined {
+	if (siblingAgesMs.length === 0 || broughtForward >= MAX_BROUGHT_FORWARD) return undefined;
+	const recent = siblingAgesMs.slice(-5);
+	const expected = Math.min(...recent);
+	const delay = expected - ageMs + SIBLING_MARGIN_MS * (1 + broughtForward);
+	// Well past the siblings' age there is nothing to learn from them any more.
+	return ageMs > expected * 1.1 + 1_000 ? undefined : Math.max(delay, SIBLING_MARGIN_MS);
+}
+
+/** When to look next. @param random in [0, 1), so that tables can test it */
+export function nextLook(history: LookHistory, random: number): NextLook {
+	const byAge = intervalForAge(history.ageMs, random);
+	const own = delayForProgress(history.ageMs, history.samples, byAge) ?? byAge;
+	const siblings = delayForSiblings(history);
+	return siblings !== undefined && siblings < own
+		? { delayMs: siblings, broughtForward: true }
+		: { delayMs: own, broughtForward: false };
+}
+
+/**
+ * How long to leave a busy service alone: what it asked for, else a growing pause that never exceeds the one for the
+ * task's age by much. @param streak busy answers in a row, from 1
+ */
+export function busyDelay(
+	streak: number,
+	ageMs: number,
+	retryAfterMs: number | undefined,
+	random: number,
+): number {
+	if (retryAfterMs !== undefined) return Math.max(retryAfterMs, 200) + random * 500;
+	const growing = 700 * 2 ** Math.min(streak - 1, 6);
+	return (
+		Math.min(growing, Math.max(intervalForAge(ageMs, 0.5), 1_000) * 2, MAX_INTERVAL_MS) *
+		(0.75 + random / 2)
+	);
+}

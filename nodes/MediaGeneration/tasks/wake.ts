@@ -1,0 +1,190 @@
+/**
+ * The webhook that wakes a suspended execution. Rules that must not regress:
+ * - it wakes only when every task is over by the service's own word; whatever was posted is no more than a reason to look;
+ * - it never throws into n8n: throwing would mark the execution failed and still run the next node with an empty item;
+ * - exactly one item per suspended item, in order.
+ */
+import type {
+	IDataObject,
+	INodeExecutionData,
+	IWebhookFunctions,
+	IWebhookResponseData,
+} from 'n8n-workflow';
+import { readPostedBody } from '../callback/body';
+import { verifyTask, VERIFY_BUDGET_MS, type Verdict } from '../callback/verify';
+import { Limiter } from '../delivery/files';
+import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
+import { createClient, type ServiceClient } from '../service/client';
+import { pause } from '../service/clock';
+import { failureJson, type Failure } from '../service/errors';
+import { fileOpener } from '../service/fileHost';
+import { lookAtTask } from '../service/look';
+import { notesExpression, readNotes, type SuspendedItem } from './suspend';
+import * as words from './words';
+
+const CONCURRENT_LOOKS = 10;
+
+/** Answers by the process that are being worked on: callbacks of one execution are handled one after the other. */
+const atWork = new Map<string, Promise<unknown>>();
+
+async function oneAfterTheOther<T>(key: string, job: () => Promise<T>): Promise<T> {
+	const before = atWork.get(key) ?? Promise.resolve();
+	const mine = before.then(job, job);
+	const settled = mine.catch(() => undefined);
+	atWork.set(key, settled);
+	try {
+		return await mine;
+	} finally {
+		if (atWork.get(key) === settled) atWork.delete(key);
+	}
+}
+
+function answer(
+	context: IWebhookFunctions,
+	status: number,
+	body: IDataObject,
+): IWebhookResponseData {
+	context.getResponseObject().status(status).json(body);
+	return { noWebhookResponse: true };
+}
+
+async function verdictOf(
+	client: ServiceClient,
+	{ taskId, kind, route, requestUrls }: SuspendedItem,
+	limiter: Limiter,
+): Promise<Verdict> {
+	return await limiter.run(
+		async () =>
+			await verifyTask(
+				{
+					look: async (timeoutMs) =>
+						await lookAtTask(
+							client,
+							{ taskId, kind, route, timeoutMs, signal: AbortSignal.timeout(timeoutMs) },
+							Date.now,
+						),
+					now: Date.now,
+					sleep: pause,
+				},
+				VERIFY_BUDGET_MS / 2,
+				requestUrls,
+			),
+	);
+}
+
+/** A failure that happened while the execution slept goes on as an item, whatever On Error says: n8n has no way to fail from here. */
+function failedItem(failure: Failure, index: number, outputs?: IDataObject[]): INodeExecutionData {
+	return {
+		json: { ...failureJson(failure), ...(outputs === undefined ? {} : { outputs }) },
+		pairedItem: { item: index },
+	};
+}
+
+async function itemFor(
+	context: IWebhookFunctions,
+	note: SuspendedItem,
+	verdict: Verdict | undefined,
+	suspended: INodeExecutionData,
+	index: number,
+	deps: DeliveryDeps,
+): Promise<INodeExecutionData> {
+	if (verdict?.kind !== 'terminal') return { ...suspended, pairedItem: { item: index } };
+	const { task } = verdict;
+	if (task.state === 'failed') return failedItem(words.failed(note.taskId, task), index);
+	const delivered = await deliver(
+		context,
+		{ taskId: note.taskId, task, request: note.requestUrls },
+		note.files,
+		index,
+		deps,
+	);
+	const [item] = delivered.items;
+	if (delivered.outputs.length === 0)
+		return failedItem(
+			words.withoutOutputs(
+				note.taskId,
+				task,
+				Object.keys((task.raw.metadata as IDataObject | undefined) ?? {}),
+			),
+			index,
+		);
+	if (delivered.failure === undefined && item !== undefined) return item;
+	const failure = delivered.failure ?? words.withoutOutputs(note.taskId, task, []);
+	return { ...item, ...failedItem(failure, index, delivered.outputs as unknown as IDataObject[]) };
+}
+
+/** The items that went to sleep and what was noted of them, or undefined where this execution is not ours to wake. */
+function readSuspended(
+	context: IWebhookFunctions,
+): { items: INodeExecutionData[]; notes: SuspendedItem[] } | undefined {
+	const items = context.evaluateExpression('{{ $input.all() }}') as unknown;
+	const notes = readNotes(context.evaluateExpression(notesExpression(context.getNode().name)));
+	if (!Array.isArray(items) || notes === undefined || notes.length !== items.length)
+		return undefined;
+	return { items: items as INodeExecutionData[], notes };
+}
+
+async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const posted = readPostedBody(context.getBodyData(), undefined);
+	if (!posted.ok) return answer(context, 400, { received: false, error: posted.reason });
+	const suspended = readSuspended(context);
+	if (suspended === undefined)
+		return answer(context, 404, { received: false, error: 'no task is waited for here' });
+	const { items, notes } = suspended;
+	if (!notes.some(({ taskId, complete }) => taskId === posted.taskId && !complete)) {
+		return answer(context, 200, {
+			received: true,
+			ignored: 'the task does not belong to this execution',
+		});
+	}
+
+	const client = await createClient(context);
+	const limiter = new Limiter(CONCURRENT_LOOKS);
+	const verdicts = await Promise.all(
+		notes.map(async (note) => (note.complete ? undefined : await verdictOf(client, note, limiter))),
+	);
+	const open = verdicts.filter((verdict) => verdict !== undefined && verdict.kind !== 'terminal');
+	if (open.some((verdict) => verdict?.kind === 'running')) {
+		return answer(context, 202, { received: true, waiting: open.length });
+	}
+	if (open.length > 0)
+		return answer(context, 503, {
+			received: false,
+			error: 'the service could not be asked, try again',
+		});
+
+	// The sender has its answer before the files are fetched.
+	answer(context, 200, { received: true });
+	const deps: DeliveryDeps = {
+		open: fileOpener(context),
+		now: Date.now,
+		sleep: pause,
+		limiter: new Limiter(CONCURRENT_DOWNLOADS),
+	};
+	const output = await Promise.all(
+		notes.map(async (note, index) => {
+			const item = items[index] ?? { json: { task_id: note.taskId } };
+			return await itemFor(context, note, verdicts[index], item, index, deps);
+		}),
+	);
+	return { noWebhookResponse: true, workflowData: [output] };
+}
+
+/** Handles one callback for a suspended execution. Never throws. */
+export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const id = context.evaluateExpression('{{ $execution.id }}');
+	const executionId = typeof id === 'string' ? id : 'unknown';
+	try {
+		return await oneAfterTheOther(executionId, async () => await wakeIfOver(context));
+	} catch (error) {
+		const reason = error instanceof Error ? error.message : 'unknown reason';
+		context.logger.warn(
+			`Media Generation: a callback for execution ${executionId} could not be handled: ${reason}`,
+		);
+		if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
+		return answer(context, 503, {
+			received: false,
+			error: 'the callback could not be handled, try again',
+		});
+	}
+}

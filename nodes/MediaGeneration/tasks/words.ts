@@ -1,0 +1,91 @@
+/**
+ * The failures of creating and waiting, in words: what happened, and what to do next (contract, "Errors").
+ */
+import { quote, type Failure } from '../service/errors';
+import type { Task } from '../service/task';
+
+const USE_WAIT = 'Nothing needs to be paid again: use the operation "Task: Wait" with this task ID';
+
+export function seconds(ms: number): string {
+	const value = Math.round(ms / 100) / 10;
+	return value >= 120 ? `${Math.round(value / 60)} minutes` : `${value} s`;
+}
+
+export function failed(taskId: string, task: Task): Failure {
+	const reason = quote(task.errorText);
+	return {
+		outcome: 'failed',
+		message: `Task ${taskId} failed${reason === undefined ? '' : `: ${reason}`}`,
+		description:
+			'The service ended this task with an error. Correct the input if the reason points to it, then run the item again: that makes a new task. Services usually refund failed tasks; check the credits.',
+		taskId,
+		status: task.status,
+	};
+}
+
+export function timedOut(
+	taskId: string,
+	timeoutMs: number,
+	task: Task | undefined,
+	detail: string | undefined,
+): Failure {
+	const seen =
+		task === undefined ? 'the service never described it' : `its last status was "${task.status}"`;
+	const trouble = quote(detail);
+	return {
+		outcome: 'timed_out',
+		message: `Task ${taskId} was not finished after ${seconds(timeoutMs)}; ${seen}`,
+		description: `The task is paid for and may still finish. ${USE_WAIT}, or raise the Timeout option.${trouble === undefined ? '' : ` The last look at it failed: ${trouble}.`}`,
+		taskId,
+		...(task === undefined ? {} : { status: task.status }),
+	};
+}
+
+export function cancelled(taskId: string, status: string | undefined): Failure {
+	return {
+		outcome: 'cancelled',
+		message: `The execution was stopped while task ${taskId} was running`,
+		description: `The task goes on at the service and is paid for. ${USE_WAIT} to get its result.`,
+		taskId,
+		...(status === undefined ? {} : { status }),
+	};
+}
+
+export function denied(
+	taskId: string,
+	{ httpStatus, detail }: { httpStatus: number; detail: string },
+): Failure {
+	return {
+		outcome: 'unreachable',
+		message: `Task ${taskId} exists, but the service refused to show it (HTTP ${httpStatus}): ${quote(detail) ?? 'no reason given'}`,
+		description: `The API key may have expired, been revoked or run out of credits. Put a valid key of the same account into the credential. ${USE_WAIT} then.`,
+		taskId,
+		httpStatus,
+	};
+}
+
+export function missing(
+	taskId: string,
+	{ detail, httpStatus }: { detail: string; httpStatus?: number },
+): Failure {
+	return {
+		outcome: 'unreachable',
+		message: `Task ${taskId} can't be found at the service: ${quote(detail) ?? 'HTTP 404'}`,
+		description:
+			'Check that the Base URL and the API key belong to the account that made the task, and that the task ID is complete. If the service uses another route for this kind of task, set the option Poll Route.',
+		taskId,
+		httpStatus: httpStatus ?? 404,
+	};
+}
+
+export function withoutOutputs(taskId: string, task: Task, metadataKeys: string[]): Failure {
+	const keys =
+		metadataKeys.length === 0 ? 'is empty' : `has only: ${metadataKeys.slice(0, 20).join(', ')}`;
+	return {
+		outcome: 'undelivered',
+		message: `Task ${taskId} is done, but the service names no output file; its metadata ${keys}`,
+		description: `Look at the task with "Task: Get". If the files appear later, "Task: Wait" with this task ID fetches them without paying again.`,
+		taskId,
+		status: task.status,
+	};
+}
