@@ -34,13 +34,14 @@ if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp) {
 	}
 	console.log('Installing the development dependencies (once per lock file) ...');
 	try {
-		execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+		// Not `npm ci`: it refuses lock files whose optional packages for other platforms are not all published.
+		execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
 			cwd: root,
 			stdio: 'inherit',
 			shell: process.platform === 'win32',
 		});
 	} catch {
-		stop('npm ci failed; its message is above. Check the network and the disk, then run the command again.');
+		stop('npm install failed; its message is above. Check the network and the disk, then run the command again.');
 	}
 	writeFileSync(stampFile, stamp);
 }

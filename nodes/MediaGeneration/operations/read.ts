@@ -44,8 +44,11 @@ export class ItemFields {
 		readonly itemIndex: number,
 	) {}
 
+	/** The value of a field; undefined where the workflow has none, e.g. because the field is hidden. */
 	raw(name: string): unknown {
-		return this.context.getNodeParameter(name, this.itemIndex, undefined);
+		// n8n throws for a missing field whose fallback is undefined.
+		const value: unknown = this.context.getNodeParameter(name, this.itemIndex, null);
+		return value ?? undefined;
 	}
 
 	option(name: string): unknown {
@@ -68,7 +71,7 @@ export class ItemFields {
 	/** A text, or undefined where the field is empty, so that it is left out of the request. */
 	optionalText(name: string, label: string): string | undefined {
 		const value = this.raw(name);
-		if (value === undefined || value === null) return undefined;
+		if (value === undefined) return undefined;
 		if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
 			throw invalid(
 				`The field "${label}" is not a text`,
