@@ -356,7 +356,8 @@ export class Generation {
 	/** Tells in the editor what went partly wrong. */
 	private hintAtFailures(count: number): void {
 		const failed = [...this.ends.values()].filter((end) => end.kind === 'failed').length;
-		if (failed === 0) return;
+		// Hints are younger than the oldest n8n that this node runs on, and tools of agents have none.
+		if (failed === 0 || !('addExecutionHints' in this.context)) return;
 		this.context.addExecutionHints({
 			type: 'warning',
 			location: 'outputPane',

@@ -42,16 +42,30 @@ const JITTER = 0.06;
 /** Bounds the extra looks that siblings can cause. */
 const MAX_BROUGHT_FORWARD = 2;
 const SIBLING_MARGIN_MS = 120;
-/** With a trusted progress no pause is longer than this share of the age: the task must not outrun us. */
-const TRUSTED_GROWTH = 0.8;
-/** Shortest pause that a prediction may cause. */
+/**
+ * A task can be done long before its progress says so. With a trusted progress no pause is longer than this share of
+ * the age, nor than this time, so that such a task is not left lying.
+ */
+const TRUSTED_GROWTH_YOUNG = 0.25;
+const TRUSTED_GROWTH = 0.5;
+const YOUNG_MS = 60_000;
+const MAX_TRUSTED_PAUSE_MS = 300_000;
+/** Shortest pause that a prediction may cause, and the shortest as a share of the age. */
 const MIN_AIM_MS = 350;
+const MIN_AIM_SHARE = 0.004;
+/** So near to its end, as a share of the age, a task is aimed at directly. */
+const NEAR_SHARE = 0.1;
+/** How much of the possible range one look covers. */
+const RANGE_STEP = 0.4;
 
 /** The pause that depends on age alone. @param random in [0, 1) */
 export function intervalForAge(ageMs: number, random: number): number {
 	const interval = Math.min(Math.max(ageMs * AGE_FACTOR, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
 	return interval * (1 + JITTER * (2 * random - 1));
 }
+
+/** A range of durations wider than this factor would have fitted almost any progress. */
+const WRONGABLE = 2.2;
 
 interface Prediction {
 	/** Earliest and latest age at which the task should be finished. */
@@ -76,7 +90,7 @@ export function predict(samples: readonly ProgressSample[]): Prediction | undefi
 		const high = progress >= 1 ? (100 * ageMs) / (progress - 0.5) : Infinity;
 		if (low > toMs || high < fromMs) return undefined;
 		// It counts as a confirmation only if the progress moved and the range before it was narrow enough to be wrong.
-		if (progress > previous && previous >= 1 && toMs < fromMs * 1.5) confirmed += 1;
+		if (progress > previous && previous >= 1 && toMs < fromMs * WRONGABLE) confirmed += 1;
 		fromMs = Math.max(fromMs, low);
 		toMs = Math.min(toMs, high);
 		previous = progress;
@@ -93,14 +107,19 @@ function delayForProgress(
 	const prediction = predict(samples);
 	if (prediction === undefined || ageMs > prediction.toMs) return undefined;
 	const { fromMs, toMs, confirmed } = prediction;
-	const aim = Math.max(toMs - ageMs + 50, MIN_AIM_MS);
-	if (confirmed === 0) return aim < byAge ? aim : undefined;
-	const exact = toMs - fromMs <= Math.max(400, 0.04 * toMs);
-	const wanted =
-		exact && aim <= Math.max(0.2 * ageMs, MIN_INTERVAL_MS * 2)
-			? aim
-			: Math.max((toMs - ageMs) * 0.6, MIN_AIM_MS);
-	return Math.min(wanted, Math.max(byAge, ageMs * TRUSTED_GROWTH));
+	const shortest = Math.max(MIN_AIM_MS, MIN_AIM_SHARE * ageMs);
+	if (confirmed === 0) {
+		const aim = Math.max(toMs - ageMs + 50, shortest);
+		return aim < byAge ? aim : undefined;
+	}
+	// Where the task can be finished already, a few looks are spread over the range; before, every look narrows it.
+	const range = toMs - Math.max(fromMs, ageMs);
+	const ahead = Math.max(0, fromMs - ageMs);
+	const near = ahead <= Math.max(range, NEAR_SHARE * ageMs);
+	const wanted = near ? ahead + range * RANGE_STEP + 50 : (ahead + range / 2) * 0.6;
+	const growth = ageMs < YOUNG_MS ? TRUSTED_GROWTH_YOUNG : TRUSTED_GROWTH;
+	const longest = Math.max(byAge, Math.min(ageMs * growth, MAX_TRUSTED_PAUSE_MS));
+	return Math.min(Math.max(wanted, shortest), longest);
 }
 
 /** The pause that finished siblings ask for, or undefined. */

@@ -5,6 +5,7 @@
  * - exactly one item per input item, in order: n8n links the items of a resumed node by position;
  * - the suspended items are what goes out if the deadline passes, so they carry the task IDs and say `timed_out`.
  */
+import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { callbackUrlProblem } from '../callback/receiveUrl';
 import type { FileSettings, WaitSettings } from '../operations/waiting';
@@ -192,7 +193,7 @@ export async function suspend(
 			deadline = Math.max(deadline, Date.now() + plan.job.timeoutMs);
 	}
 	const nodeContext = context.getContext('node') as Record<string, unknown>;
-	nodeContext[CONTEXT_FIELD] = notes;
+	nodeContext[CONTEXT_FIELD] = { id: randomUUID(), items: notes };
 	context.getExecuteData().data = { main: [items] };
 	await context.putExecutionToWait(new Date(deadline));
 	return [items];
@@ -213,14 +214,18 @@ function sleepingItem({ taskId, lastTask }: PendingTask, index: number): INodeEx
 	return { json, pairedItem: { item: index } };
 }
 
+export interface SuspensionNotes {
+	/** Tells this sleep from any other one of the same execution. */
+	id: string;
+	items: SuspendedItem[];
+}
+
 /** Reads the notes back when a callback arrives. Undefined where they are missing. */
-export function readNotes(value: unknown): SuspendedItem[] | undefined {
-	if (
-		!Array.isArray(value) ||
-		!value.every((note) => isObject(note) && typeof note.taskId === 'string')
-	)
+export function readNotes(value: unknown): SuspensionNotes | undefined {
+	if (!isObject(value) || typeof value.id !== 'string' || !Array.isArray(value.items))
 		return undefined;
-	return value as SuspendedItem[];
+	const complete = value.items.every((note) => isObject(note) && typeof note.taskId === 'string');
+	return complete ? { id: value.id, items: value.items as SuspendedItem[] } : undefined;
 }
 
 /** An expression for this node's notes; the name is quoted so that nothing in it can end the expression. */

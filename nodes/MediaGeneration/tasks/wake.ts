@@ -19,7 +19,7 @@ import { pause } from '../service/clock';
 import { failureJson, type Failure } from '../service/errors';
 import { fileOpener } from '../service/fileHost';
 import { lookAtTask } from '../service/look';
-import { notesExpression, readNotes, type SuspendedItem } from './suspend';
+import { notesExpression, readNotes, type SuspendedItem, type SuspensionNotes } from './suspend';
 import * as words from './words';
 
 const CONCURRENT_LOOKS = 10;
@@ -116,12 +116,26 @@ async function itemFor(
 /** The items that went to sleep and what was noted of them, or undefined where this execution is not ours to wake. */
 function readSuspended(
 	context: IWebhookFunctions,
-): { items: INodeExecutionData[]; notes: SuspendedItem[] } | undefined {
+): { items: INodeExecutionData[]; notes: SuspensionNotes } | undefined {
 	const items = context.evaluateExpression('{{ $input.all() }}') as unknown;
 	const notes = readNotes(context.evaluateExpression(notesExpression(context.getNode().name)));
-	if (!Array.isArray(items) || notes === undefined || notes.length !== items.length)
-		return undefined;
+	if (!Array.isArray(items) || notes?.items.length !== items.length) return undefined;
 	return { items: items as INodeExecutionData[], notes };
+}
+
+/**
+ * Sleeps that this process has ended. n8n itself lets only one call resume an execution; this spares the ones behind it
+ * the looks and the downloads.
+ */
+const ended = new Set<string>();
+const MAX_ENDED = 1_000;
+
+function noteEnded(id: string): void {
+	ended.add(id);
+	for (const oldest of ended) {
+		if (ended.size <= MAX_ENDED) return;
+		ended.delete(oldest);
+	}
 }
 
 async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
@@ -130,7 +144,10 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	const suspended = readSuspended(context);
 	if (suspended === undefined)
 		return answer(context, 404, { received: false, error: 'no task is waited for here' });
-	const { items, notes } = suspended;
+	const { items } = suspended;
+	const { id, items: notes } = suspended.notes;
+	if (ended.has(id))
+		return answer(context, 200, { received: true, ignored: 'the execution was woken before' });
 	if (!notes.some(({ taskId, complete }) => taskId === posted.taskId && !complete)) {
 		return answer(context, 200, {
 			received: true,
@@ -154,6 +171,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 		});
 
 	// The sender has its answer before the files are fetched.
+	noteEnded(id);
 	answer(context, 200, { received: true });
 	const deps: DeliveryDeps = {
 		open: fileOpener(context),

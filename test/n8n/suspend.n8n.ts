@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { startContext, type TestContext } from './harness/context';
+import { type Execution, items } from './harness/execution';
+import type { SavedWorkflow } from './harness/rest';
+import { waitUntil } from './harness/wait';
+
+interface JobSettings {
+	text: string;
+	standIn: Record<string, unknown>;
+}
+
+/** Suspension needs an n8n of its own: it is killed and started again here. */
+describe('suspend', () => {
+	let context: TestContext;
+	let workflow: SavedWorkflow | undefined;
+	let runs = 0;
+
+	before(async () => {
+		context = await startContext();
+	});
+	after(async () => await context.close());
+	afterEach(async () => {
+		if (workflow !== undefined) await context.rest.unpublish(workflow);
+		workflow = undefined;
+		context.service.reset();
+	});
+
+	/** Starts the workflow with these jobs and waits until its execution sleeps or is over. */
+	async function start(
+		jobs: JobSettings[],
+		{ grace = 0, timeout = 3600 }: { grace?: number; timeout?: number } = {},
+	): Promise<string> {
+		const path = `suspend-${(runs += 1)}`;
+		workflow = await context.addWorkflow('suspend', { PATH: path });
+		await context.rest.publish(workflow);
+		await context.rest.callWebhook(path, { jobs, grace, timeout });
+		const { id } = workflow;
+		const [summary] = await waitUntil(
+			async () => {
+				const all = await context.rest.listExecutions(id);
+				return all.length > 0 ? all : undefined;
+			},
+			{ timeoutMs: 20_000, what: 'The execution' },
+		);
+		assert.ok(summary);
+		return summary.id;
+	}
+
+	function job(text: string, standIn: Record<string, unknown>): JobSettings {
+		return { text, standIn };
+	}
+
+	async function sleeping(id: string): Promise<Execution> {
+		return await context.rest.waitForExecution(id, 'waiting', 60_000);
+	}
+
+	function checkDone(execution: Execution, count: number): void {
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		assert.equal(items(execution, 'Last').length, count);
+	}
+
+	it('sleeps once, wakes once, and gives 12 results in order with their files', async () => {
+		const { rest, service } = context;
+		const jobs = Array.from({ length: 12 }, (_, index) =>
+			job(`Sound ${index}`, {
+				ms: 6000 + 400 * (11 - index),
+				...(index === 4 ? { end: 'error', error_message: 'no such sound' } : {}),
+			}),
+		);
+		const id = await start(jobs);
+		await sleeping(id);
+		const suspendedAt = Date.now();
+		const execution = await rest.waitForExecution(id, 'finished', 60_000);
+		checkDone(execution, 12);
+
+		assert.equal(service.creations().length, 12);
+		const firstCallback = Math.min(...service.callbacks.map(({ at }) => at));
+		const between = service
+			.polls()
+			.filter(({ time }) => time > suspendedAt && time < firstCallback - 5);
+		assert.equal(between.length, 0, 'no poll between suspension and the first callback');
+
+		const results = items(execution, 'Generate');
+		assert.deepEqual(
+			results.map(({ json }) => json.outcome ?? json.status),
+			jobs.map((_, index) => (index === 4 ? 'failed' : 'done')),
+		);
+		const texts = results.map(({ json }) => service.task(String(json.task_id))?.body.text);
+		assert.deepEqual(
+			texts,
+			jobs.map(({ text }) => text),
+		);
+		assert.deepEqual(
+			results.map(({ pairedItem }) => pairedItem),
+			jobs.map((_, item) => ({ item })),
+		);
+		for (const [index, { binary }] of results.entries()) {
+			if (index === 4) continue;
+			assert.ok(binary?.data, `item ${index} has no file`);
+			const bytes = await rest.download(binary.data);
+			assert.equal(bytes.subarray(0, 4).toString('latin1'), 'RIFF');
+		}
+		const statuses = service.callbacks.map(({ status }) => status);
+		// Callbacks that queued up behind the one that woke the execution are received, too.
+		assert.ok(
+			statuses.every((status) => status === 200 || status === 202),
+			statuses.join(' '),
+		);
+		const woke = service.callbacks.filter(({ body }) => body === '{"received":true}');
+		assert.equal(woke.length, 1, 'one callback wakes the execution');
+
+		// "Task: Wait" behind it: finished items pass without a request, the failed one fails without a request.
+		const rested = items(execution, 'Rest');
+		assert.equal(rested[4]?.json.outcome, 'failed');
+		assert.match(String(rested[4]?.json.error), /no such sound/);
+		assert.deepEqual(rested[0]?.json, results[0]?.json);
+		assert.equal(service.summary().foreignAuthorization, 0);
+	});
+
+	it('does not sleep when everything is finished within the grace period', async () => {
+		const { rest, service } = context;
+		const id = await start([job('Short', { ms: 300 }), job('Shorter', { ms: 200 })], { grace: 20 });
+		const execution = await rest.waitForExecution(id, 'finished', 60_000);
+		checkDone(execution, 2);
+		assert.ok(items(execution, 'Generate').every(({ binary }) => binary?.data !== undefined));
+		assert.equal(service.creations().length, 2);
+	});
+
+	it('survives SIGKILL of n8n while it sleeps', async () => {
+		const { n8n, rest, service } = context;
+		const id = await start([job('Long', { ms: 3_600_000 }), job('Longer', { ms: 3_600_000 })]);
+		await sleeping(id);
+		await n8n.kill('SIGKILL');
+		await n8n.restart();
+		await rest.login();
+		const [first, second] = service.creations();
+		assert.ok(first && second);
+		await service.finish(first.id);
+		await service.finish(second.id);
+		const execution = await rest.waitForExecution(id, 'finished', 60_000);
+		checkDone(execution, 2);
+		assert.ok(items(execution, 'Generate').every(({ binary }) => binary?.data !== undefined));
+		assert.equal(service.creations().length, 2);
+	});
+
+	it('is not woken by forged, foreign or double callbacks, nor while the service is down', async () => {
+		const { rest, service } = context;
+		const id = await start([job('One', { ms: 3_600_000 }), job('Two', { ms: 3_600_000 })]);
+		await sleeping(id);
+		const [first, second] = service.creations();
+		assert.ok(first?.receiveUrl && second);
+		const post = async (body: unknown, url = first.receiveUrl as string) => {
+			const response = await fetch(url, {
+				method: 'POST',
+				headers: { 'content-type': 'application/json' },
+				body: JSON.stringify(body),
+			});
+			return response.status;
+		};
+		const claim = (taskId: string) => ({
+			...service.payload(taskId),
+			status: 'done',
+			progress: 100,
+		});
+
+		const wrongToken = first.receiveUrl.replace(/signature=\w\w/, 'signature=00');
+		assert.equal(await post(claim(first.id), wrongToken), 401);
+		assert.equal(await post(claim(first.id)), 202, 'a forged "done" does not wake');
+		assert.equal(await post({ id: 'foreign', status: 'done' }), 200);
+		assert.equal(await post({ nothing: true }), 400);
+		assert.equal((await rest.execution(id)).status, 'waiting');
+
+		await service.finish(first.id);
+		assert.equal(await post(claim(first.id)), 202, 'a double does not wake');
+		service.faults.add({ route: 'poll', action: { type: 'status', status: 500 } });
+		await service.finish(second.id);
+		await service.callbacksSettled(second.id);
+		assert.equal(service.callbacks.at(-1)?.status, 503);
+		assert.equal((await rest.execution(id)).status, 'waiting');
+
+		service.faults.clear();
+		const bothAtOnce = await Promise.all([post(claim(second.id)), post(claim(first.id))]);
+		assert.ok(bothAtOnce.includes(200), bothAtOnce.join(' '));
+		const execution = await rest.waitForExecution(id, 'finished', 60_000);
+		checkDone(execution, 2);
+		assert.equal(execution.resultData.runData.Last?.length, 1, 'the next node ran once');
+		assert.equal(service.creations().length, 2);
+	});
+
+	it('lets the items go on at the deadline, and "Task: Wait" gets the rest', async () => {
+		const { rest, service } = context;
+		service.settings.callbacks.drop = true;
+		const id = await start([job('Short', { ms: 2000 }), job('Long', { ms: 75_000 })], {
+			timeout: 5,
+		});
+		const execution = await rest.waitForExecution(id, 'finished', 180_000);
+		checkDone(execution, 2);
+		const results = items(execution, 'Generate');
+		assert.deepEqual(
+			results.map(({ json }) => json.timed_out),
+			[true, true],
+		);
+		const rested = items(execution, 'Rest');
+		assert.deepEqual(
+			rested.map(({ json }) => json.status),
+			['done', 'done'],
+		);
+		assert.ok(rested.every(({ binary }) => binary?.data !== undefined));
+		assert.deepEqual(
+			rested.map(({ json }) => json.timed_out),
+			[undefined, undefined],
+		);
+		assert.equal(service.creations().length, 2);
+	});
+});
