@@ -1,14 +1,17 @@
 /**
- * The trigger node: its webhook is the `receive_url` of tasks. What is posted is checked and verified in `callback/`,
- * and delivered by the same code as a task that was waited for.
+ * The trigger node: its webhook is the `receive_url` of tasks. What is posted is checked and verified in `callback/`;
+ * execute() then delivers it inside the started execution, by the same code as a task that was waited for.
  */
 import {
 	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
 	type INodeType,
 	type INodeTypeDescription,
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
+import { deliverReceived } from './callback/deliverReceived';
 import { receive } from './callback/receive';
 import { readTriggerSettings, triggerFields } from './operations/trigger';
 
@@ -58,5 +61,9 @@ export class MediaGenerationTrigger implements INodeType {
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await receive(this, readTriggerSettings(this));
+	}
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return [await deliverReceived(this)];
 	}
 }

@@ -3,6 +3,7 @@
  * Source: spec "Events"; contract, "Trigger node".
  */
 import { taskIdProblem } from '../operations/read';
+import { parseJson } from '../service/client';
 import { asText, isObject, type JsonObject } from '../service/task';
 
 /** Bodies of real callbacks are a few kB. */
@@ -22,6 +23,17 @@ function tooDeepOrLong(value: unknown, depth = 0): boolean {
 			([key, entry]) => key.length > 1_000 || tooDeepOrLong(entry, depth + 1),
 		)
 	);
+}
+
+/** The body as n8n parsed it, or parsed here where the sender named it something else than `application/json`. */
+export function postedValue(parsed: unknown, rawBody: Buffer | undefined): unknown {
+	const unparsed = typeof parsed === 'string' || (isObject(parsed) && isEmpty(parsed));
+	if (!unparsed || rawBody === undefined || rawBody.length > MAX_BODY_BYTES) return parsed;
+	return parseJson(rawBody.toString()) ?? parsed;
+}
+
+function isEmpty(value: object): boolean {
+	return Object.keys(value).length === 0;
 }
 
 /** @param bytes length of the raw body, where it is known */

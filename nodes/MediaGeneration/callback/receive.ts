@@ -1,19 +1,18 @@
 /**
- * The trigger's webhook: check, verify, answer, deliver (contract, "Trigger node": the table of answers).
+ * The trigger's webhook: check, verify, answer (contract, "Trigger node": the table of answers). The files are fetched
+ * afterwards, by `deliverReceived.ts`.
  */
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { Limiter } from '../delivery/files';
-import { CONCURRENT_DOWNLOADS, deliver } from '../delivery/item';
 import type { TriggerSettings } from '../operations/trigger';
 import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
 import { FailureError } from '../service/errors';
-import { fileOpener } from '../service/fileHost';
 import { lookAtTask } from '../service/look';
 import { parseTask, type Task } from '../service/task';
-import { readPostedBody } from './body';
+import { postedValue, readPostedBody } from './body';
+import { receivedItem } from './deliverReceived';
 import { checkSignature } from './receiveUrl';
-import { claim } from './seen';
+import { claim, release } from './seen';
 import { verifyTask } from './verify';
 
 class Refusal extends Error {
@@ -75,8 +74,21 @@ export function ignoredBecause(
 	return undefined;
 }
 
-function triggerId(context: IWebhookFunctions): string {
-	return `${context.getWorkflow().id ?? ''}:${context.getNode().id}:${context.getMode()}`;
+/**
+ * Claims the event for this call; false for a duplicate. While the editor listens, nothing is one: it takes a single event,
+ * and who tests wants to send the same task again.
+ */
+function claimEvent(context: IWebhookFunctions, event: string): boolean {
+	if (context.getMode() === 'manual') return true;
+	const trigger = `${context.getWorkflow().id ?? ''}:${context.getNode().id}`;
+	const staticData = context.getWorkflowStaticData('node');
+	if (!claim(trigger, event, staticData)) return false;
+	// n8n answers 5xx where it could not start an execution after all: then the sender's next try must count.
+	const response = context.getResponseObject();
+	response.once('finish', () => {
+		if (response.statusCode >= 400) release(trigger, event, staticData);
+	});
+	return true;
 }
 
 async function receiveOrRefuse(
@@ -85,7 +97,7 @@ async function receiveOrRefuse(
 ): Promise<IWebhookResponseData> {
 	const request = context.getRequestObject();
 	const { rawBody } = request as { rawBody?: Buffer };
-	const posted = readPostedBody(context.getBodyData(), rawBody?.length);
+	const posted = readPostedBody(postedValue(context.getBodyData(), rawBody), rawBody?.length);
 	const client = await createClient(context);
 	// The token is checked before the body is judged, so that who has none learns nothing.
 	const { pathname } = new URL(request.originalUrl, 'http://localhost');
@@ -105,42 +117,16 @@ async function receiveOrRefuse(
 	if (task === undefined) throw new Refusal(400, 'the body is not a task');
 	const ignored = ignoredBecause(task, settings);
 	if (ignored !== undefined) return answer(context, 200, { received: true, ignored });
-	if (
-		settings.deduplicate &&
-		!claim(triggerId(context), `${taskId}:${task.status}`, context.getWorkflowStaticData('node'))
-	) {
+	if (settings.deduplicate && !claimEvent(context, `${taskId}:${task.status}`)) {
 		return answer(context, 200, {
 			received: true,
 			ignored: 'this task and status was received before',
 		});
 	}
-
-	// Answer first: the event is ours from here on, whatever becomes of the files.
-	answer(context, 200, { received: true });
-	const delivered = await deliver(
-		context,
-		{ taskId, task },
-		{ ...settings.files, download: settings.files.download && task.state === 'done' },
-		0,
-		{
-			open: fileOpener(context),
-			now: Date.now,
-			sleep: pause,
-			limiter: new Limiter(CONCURRENT_DOWNLOADS),
-		},
-		{
-			verified: settings.verify,
-			...(signature.reference === undefined ? {} : { reference: signature.reference }),
-		},
-	);
-	const { items, failure } = delivered;
-	if (failure !== undefined)
-		items.forEach(({ json }) => Object.assign(json, { download_error: failure.message }));
+	// n8n answers with this as soon as it has stored the execution: what was answered 200 can't be lost any more.
 	return {
-		noWebhookResponse: true,
-		workflowData: [
-			items.map(({ json, binary }) => ({ json, ...(binary === undefined ? {} : { binary }) })),
-		],
+		webhookResponse: { received: true },
+		workflowData: [[receivedItem(taskId, task, settings.verify, signature.reference)]],
 	};
 }
 

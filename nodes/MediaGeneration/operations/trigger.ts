@@ -1,6 +1,6 @@
 /** The fields of the trigger node, and how they are read (contract, "Trigger node"). */
-import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
-import { asNumber } from '../service/task';
+import type { INodeProperties, IWebhookFunctions, NodeParameterValueType } from 'n8n-workflow';
+import { asNumber, isObject } from '../service/task';
 import { MAX_FILE_MB, type FileSettings } from './waiting';
 
 export const triggerFields: INodeProperties[] = [
@@ -91,29 +91,44 @@ export interface TriggerSettings {
 	/** Lower case; empty means all. */
 	types: string[];
 	deduplicate: boolean;
-	files: FileSettings;
 }
 
-/** What can't be used falls back to the default: a callback must not be lost to a misspelt option. */
+/** A field of the trigger, or the fallback where the workflow has none. */
+type ReadField = (name: string, fallback: NodeParameterValueType) => unknown;
+
+function readOptions(read: ReadField): Record<string, unknown> {
+	const options = read('options', {});
+	return isObject(options) ? options : {};
+}
+
+/**
+ * What decides whether a callback starts the workflow. What can't be used falls back to the default: a callback must not
+ * be lost to a misspelt option.
+ */
 export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings {
-	const statuses = context.getNodeParameter('statuses', ['done', 'error']);
-	const options = context.getNodeParameter('options', {}) as Record<string, unknown>;
-	const maxFileMb = asNumber(options.maxFileSize) ?? MAX_FILE_MB;
-	const property = context.getNodeParameter('binaryPropertyName', 'data');
+	const read: ReadField = (name, fallback) => context.getNodeParameter(name, fallback);
+	const statuses = read('statuses', ['done', 'error']);
+	const { types, deduplicate } = readOptions(read);
 	return {
 		statuses: Array.isArray(statuses) ? statuses.map(String) : ['done', 'error'],
-		verify: context.getNodeParameter('verifyWithService', true) !== false,
-		types: (typeof options.types === 'string' ? options.types : '')
+		verify: read('verifyWithService', true) !== false,
+		types: (typeof types === 'string' ? types : '')
 			.split(',')
 			.map((type) => type.trim().toLowerCase())
 			.filter((type) => type !== ''),
-		deduplicate: options.deduplicate !== false,
-		files: {
-			download: context.getNodeParameter('downloadOutput', true) !== false,
-			binaryPropertyName:
-				typeof property === 'string' && property.trim() !== '' ? property.trim() : 'data',
-			maxFileBytes: (maxFileMb > 0 ? maxFileMb : MAX_FILE_MB) * 1_000_000,
-			splitFiles: false,
-		},
+		deduplicate: deduplicate !== false,
+	};
+}
+
+/** How the files of the task are delivered, once the workflow runs. */
+export function readTriggerFileSettings(read: ReadField): FileSettings {
+	const maxFileMb = asNumber(readOptions(read).maxFileSize) ?? MAX_FILE_MB;
+	const property = read('binaryPropertyName', 'data');
+	return {
+		download: read('downloadOutput', true) !== false,
+		binaryPropertyName:
+			typeof property === 'string' && property.trim() !== '' ? property.trim() : 'data',
+		maxFileBytes: (maxFileMb > 0 ? maxFileMb : MAX_FILE_MB) * 1_000_000,
+		splitFiles: false,
 	};
 }
