@@ -3,93 +3,34 @@
  */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { prepareReceiveUrl } from '../callback/receiveUrl';
-import { failureItem, nodeError } from '../delivery/failure';
+import { warnOfTestUrls } from '../callback/testUrlHint';
+import { nodeError } from '../delivery/failure';
 import { Limiter } from '../delivery/files';
-import { CONCURRENT_DOWNLOADS, deliver, type Delivered, type DeliveryDeps } from '../delivery/item';
+import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
 import type { GeneratingOperation } from '../operations/operation';
 import type { WaitSettings } from '../operations/waiting';
 import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
-import { FailureError, invalid, type Failure } from '../service/errors';
+import { FailureError } from '../service/errors';
 import { fileOpener } from '../service/fileHost';
-import { creditsOf, type Task } from '../service/task';
-import { Ledger } from './ledger';
 import { lookAtTask } from '../service/look';
+import type { Task } from '../service/task';
+import { Ends } from './ends';
 import { attemptItem, planItem, type Planned } from './plan';
-import { fetchAnswer } from './read';
+import {
+	checkCredits,
+	ledgerOf,
+	refuseInvalid,
+	unreadableCredential,
+	type JobPlan,
+} from './prepare';
 import { runJobs, type Job, type JobResult, type RunDeps } from './run';
 import { checkSuspension, resumeUrlOf, suspend } from './suspend';
 
 const LOOK_TIMEOUT_MS = 20_000;
 const MIN_LOOK_TIMEOUT_MS = 2_000;
 
-/** What became of one input item. */
-type ItemEnd =
-	| { kind: 'items'; items: INodeExecutionData[] }
-	| { kind: 'failed'; failure: Failure; delivered?: Delivered }
-	| { kind: 'pending'; taskId: string; lastTask: Task | undefined }
-	| { kind: 'halted' };
-
-type JobPlan = Extract<Planned, { kind: 'job' }>;
-
 const isJob = (planned: Planned): planned is JobPlan => planned.kind === 'job';
-
-/** Which execution, which run of the node and which account the ledger speaks of. */
-function ledgerOf(context: IExecuteFunctions, baseUrl: string): Ledger {
-	const runIndex = context.evaluateExpression('{{ $runIndex }}', 0);
-	return new Ledger(context.getContext('node'), {
-		executionId: context.getExecutionId(),
-		runIndex: typeof runIndex === 'number' ? runIndex : 0,
-		baseUrl,
-	});
-}
-
-/** Throws for the first item that is wrong, unless failed items go on as items. */
-function refuseInvalid(context: IExecuteFunctions, planned: readonly Planned[]): void {
-	if (context.continueOnFail()) return;
-	planned.forEach((plan, index) => {
-		if (plan.kind === 'failed') throw nodeError(context.getNode(), plan.failure, index);
-	});
-}
-
-/** Fails the items whose Minimum Credits the balance does not reach. Nothing has been created by then. */
-async function checkCredits(
-	client: ServiceClient,
-	plans: JobPlan[],
-	signal?: AbortSignal,
-): Promise<Map<number, Failure>> {
-	const failures = new Map<number, Failure>();
-	const guarded = plans.filter(({ settings }) => settings.minimumCredits !== undefined);
-	if (guarded.length === 0) return failures;
-	let credits: number | undefined;
-	let reason = 'the answer holds no balance';
-	try {
-		credits = creditsOf(await fetchAnswer(client, '/v1/credits', signal));
-	} catch (error) {
-		reason = error instanceof Error ? error.message : reason;
-	}
-	for (const { job, settings } of guarded) {
-		const minimum = settings.minimumCredits ?? 0;
-		if (credits === undefined) {
-			failures.set(
-				job.index,
-				invalid(
-					`The credit balance could not be read, so nothing was created: ${reason}`,
-					'Run again later, or remove the option Minimum Credits.',
-				).failure,
-			);
-		} else if (credits < minimum) {
-			failures.set(
-				job.index,
-				invalid(
-					`The account has ${credits} credits, fewer than the ${minimum} that Minimum Credits asks for`,
-					'Add credits at the service or lower the option Minimum Credits. Nothing was created.',
-				).failure,
-			);
-		}
-	}
-	return failures;
-}
 
 function timedOutItem(
 	taskId: string,
@@ -103,8 +44,7 @@ function timedOutItem(
 }
 
 export class Generation {
-	private readonly ends = new Map<number, ItemEnd>();
-	private readonly knownTaskIds = new Set<string>();
+	private readonly ends: Ends;
 	private readonly delivery: DeliveryDeps;
 	private readonly signal: AbortSignal | undefined;
 
@@ -113,6 +53,7 @@ export class Generation {
 		private readonly operation: GeneratingOperation | undefined,
 	) {
 		this.signal = context.getExecutionCancelSignal();
+		this.ends = new Ends(context);
 		this.delivery = {
 			open: fileOpener(context),
 			now: Date.now,
@@ -139,7 +80,7 @@ export class Generation {
 		});
 		const plans = planned.filter(isJob);
 		const client = plans.length === 0 ? undefined : await this.clientFor(plans);
-		if (client === undefined) return [this.output(planned.length)];
+		if (client === undefined) return [this.ends.output(planned.length)];
 
 		const suspends = plans.some(
 			({ settings }) => settings.wait && settings.waitMode === 'callback',
@@ -148,10 +89,10 @@ export class Generation {
 		const ready = plans.filter(({ job }) => !this.ends.has(job.index));
 		const results = await this.run(client, ready, suspends);
 		this.settle(ready, results);
-		if (suspends && this.signal?.aborted !== true && this.pending().length > 0) {
+		if (suspends && this.signal?.aborted !== true && this.ends.pending().length > 0) {
 			return await this.suspendRest(client, plans, planned.length);
 		}
-		return [this.output(planned.length)];
+		return [this.ends.output(planned.length)];
 	}
 
 	/** The client, or undefined when the credential is wrong and failed items go on as items. */
@@ -187,9 +128,13 @@ export class Generation {
 			});
 			if (!prepared.ok) this.ends.set(job.index, { kind: 'failed', failure: prepared.failure });
 		}
+		warnOfTestUrls(
+			context,
+			plans.map(({ settings }) => settings.callbackUrl),
+		);
 		const poor = await checkCredits(client, plans, this.signal);
 		poor.forEach((failure, index) => this.ends.set(index, { kind: 'failed', failure }));
-		if (!context.continueOnFail()) this.throwFirstFailure();
+		if (!context.continueOnFail()) this.ends.throwFirstFailure();
 	}
 
 	private async run(
@@ -220,7 +165,7 @@ export class Generation {
 					},
 					Date.now,
 				),
-			onTask: (taskId) => this.knownTaskIds.add(taskId),
+			onTask: (taskId) => this.ends.knownTaskIds.add(taskId),
 			onFinished: async (job, taskId, task) =>
 				await this.deliverTask(job, taskId, task, settings.get(job.index)),
 		};
@@ -236,13 +181,14 @@ export class Generation {
 		);
 	}
 
+	/** Whether all files of the task could be had. */
 	private async deliverTask(
 		job: Job,
 		taskId: string,
 		task: Task,
 		settings: WaitSettings | undefined,
-	): Promise<void> {
-		if (settings === undefined) return;
+	): Promise<boolean> {
+		if (settings === undefined) return false;
 		const request = job.request?.body;
 		const delivered = await deliver(
 			this.context,
@@ -256,6 +202,7 @@ export class Generation {
 			job.index,
 			failure === undefined ? { kind: 'items', items } : { kind: 'failed', failure, delivered },
 		);
+		return failure === undefined;
 	}
 
 	/** Turns the results that are not delivered yet into ends. */
@@ -282,17 +229,11 @@ export class Generation {
 				this.ends.set(index, result.kind === 'halted' ? { kind: 'halted' } : result);
 			}
 		});
-		if (this.signal?.aborted === true && this.knownTaskIds.size > 0) {
+		if (this.signal?.aborted === true && this.ends.knownTaskIds.size > 0) {
 			this.context.logger.warn(
-				`Media Generation: the execution was stopped; its tasks go on at the service and are paid for: ${[...this.knownTaskIds].join(', ')}`,
+				`Media Generation: the execution was stopped; its tasks go on at the service and are paid for: ${[...this.ends.knownTaskIds].join(', ')}`,
 			);
 		}
-	}
-
-	private pending() {
-		return [...this.ends.entries()].flatMap(([index, end]) =>
-			end.kind === 'pending' ? [{ index, ...end }] : [],
-		);
 	}
 
 	/** Puts the execution to sleep with one item per input item; what is finished already travels along. */
@@ -304,72 +245,13 @@ export class Generation {
 		return await suspend(this.context, client, {
 			count,
 			plans: plans.map(({ job, settings }) => ({ job, settings })),
-			pending: this.pending(),
-			itemsOf: (index) => this.itemsOf(index),
+			pending: this.ends.pending(),
+			itemsOf: (index) => this.ends.itemsOf(index),
 			deliver: async (job, taskId, task, settings) => {
 				await this.deliverTask(job, taskId, task, settings);
 			},
 			fail: (index, failure) => this.ends.set(index, { kind: 'failed', failure }),
-			output: () => this.output(count),
+			output: () => this.ends.output(count),
 		});
 	}
-
-	private throwFirstFailure(): void {
-		const failures = [...this.ends.entries()].filter(([, end]) => end.kind === 'failed');
-		const [first] = failures.sort(([a], [b]) => a - b);
-		if (first === undefined || first[1].kind !== 'failed') return;
-		const [index, { failure }] = first;
-		const useless = new Set(
-			failures.flatMap(([, end]) =>
-				end.kind === 'failed' && end.failure.outcome === 'failed' ? [end.failure.taskId] : [],
-			),
-		);
-		const useful = [...this.knownTaskIds].filter((taskId) => !useless.has(taskId));
-		throw nodeError(this.context.getNode(), failure, index, useful);
-	}
-
-	private itemsOf(index: number): INodeExecutionData[] {
-		const end = this.ends.get(index);
-		if (end?.kind === 'items') return end.items;
-		if (end?.kind !== 'failed') return [];
-		const { failure, delivered } = end;
-		const binary = delivered?.items[0]?.binary;
-		return [
-			failureItem(
-				this.context.getNode(),
-				failure,
-				index,
-				delivered === undefined
-					? undefined
-					: { outputs: delivered.outputs, ...(binary === undefined ? {} : { binary }) },
-			),
-		];
-	}
-
-	/** All items in the order of the input. Throws for the first failure unless failed items go on as items. */
-	private output(count: number): INodeExecutionData[] {
-		if (!this.context.continueOnFail()) this.throwFirstFailure();
-		this.hintAtFailures(count);
-		return Array.from({ length: count }, (_, index) => this.itemsOf(index)).flat();
-	}
-
-	/** Tells in the editor what went partly wrong. */
-	private hintAtFailures(count: number): void {
-		const failed = [...this.ends.values()].filter((end) => end.kind === 'failed').length;
-		// Hints are younger than the oldest n8n that this node runs on, and tools of agents have none.
-		if (failed === 0 || !('addExecutionHints' in this.context)) return;
-		this.context.addExecutionHints({
-			type: 'warning',
-			location: 'outputPane',
-			message: `${failed} of ${count} items failed, see the field "outcome"`,
-		});
-	}
-}
-
-function unreadableCredential(error: unknown): Failure {
-	return {
-		outcome: 'invalid',
-		message: `The credential could not be read: ${error instanceof Error ? error.message : 'unknown reason'}`,
-		description: 'Select a Media Generation API credential in this node. Nothing was sent.',
-	};
 }

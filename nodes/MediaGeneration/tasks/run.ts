@@ -40,8 +40,8 @@ export interface RunDeps extends Omit<SubmitDeps, 'sleep'> {
 	ledger: Ledger;
 	/** Told of every task as soon as its ID is known. */
 	onTask(taskId: string): void;
-	/** Delivers a finished task. Never rejects. */
-	onFinished(job: Job, taskId: string, task: Task): Promise<void>;
+	/** Delivers a finished task; false where that failed. Never rejects. */
+	onFinished(job: Job, taskId: string, task: Task): Promise<boolean>;
 }
 
 export interface RunOptions {
@@ -131,9 +131,12 @@ class Run {
 		const onSubmitted = this.submissions.next();
 		const result = await this.runJob(job, onSubmitted);
 		onSubmitted();
-		if (result.kind === 'failed' && this.options.haltOnFailure) this.halt.abort();
 		// Addresses of files are temporary, so a finished task is delivered while others are still running.
-		if (result.kind === 'finished') await this.deps.onFinished(job, result.taskId, result.task);
+		const good =
+			result.kind === 'finished'
+				? await this.deps.onFinished(job, result.taskId, result.task)
+				: result.kind !== 'failed';
+		if (!good && this.options.haltOnFailure) this.halt.abort();
 		return result;
 	}
 
