@@ -2,7 +2,7 @@
 import { sleep } from 'n8n-workflow';
 
 /** Since n8n 2.34 `sleep` honours a signal; before, it ignores the second argument. */
-const sleepUntil = sleep;
+const sleepUntil: (ms: number, signal?: AbortSignal) => Promise<void> = sleep;
 
 /** No timer outlives an aborted pause by more than this where n8n's `sleep` knows no signal. */
 const SLICE_MS = 30_000;

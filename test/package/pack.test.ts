@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(__dirname, '..', '..');
+
+interface Packed {
+	size: number;
+	files: Array<{ path: string }>;
+}
+
+function pack(): Packed {
+	const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+		cwd: root,
+		encoding: 'utf8',
+		stdio: ['ignore', 'pipe', 'ignore'],
+		shell: process.platform === 'win32',
+	});
+	const [packed] = JSON.parse(output) as Packed[];
+	if (packed === undefined) throw new Error('npm pack reported nothing');
+	return packed;
+}
+
+/** What the sources of a folder become in `dist/`. */
+function built(folder: string, kinds: RegExp): string[] {
+	return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+		.filter((name) => kinds.test(name))
+		.map((name) => join('dist', folder, name).replace(/\.ts$/, '.js'));
+}
+
+describe('the packed tarball', () => {
+	const packed = pack();
+
+	it('holds the built sources, icons and codex files, the licence and the README, and nothing else', () => {
+		const expected = [
+			'LICENSE',
+			'README.md',
+			'package.json',
+			...built('nodes', /\.(ts|json|svg)$/),
+			...built('credentials', /\.ts$/),
+			...built('icons', /\.svg$/),
+		];
+		expect(packed.files.map(({ path }) => path).sort()).toEqual(expected.sort());
+	});
+
+	it('stays below 150 kB', () => {
+		expect(packed.size).toBeLessThan(150_000);
+	});
+});
