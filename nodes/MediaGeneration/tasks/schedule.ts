@@ -37,7 +37,7 @@ export interface NextLook {
 export const FIRST_LOOK_MS = 1_000;
 const MIN_INTERVAL_MS = 1_500;
 const AGE_FACTOR = 0.103;
-const MAX_INTERVAL_MS = 58_000;
+const MAX_INTERVAL_MS = 59_000;
 const JITTER = 0.06;
 /** Bounds the extra looks that siblings can cause. */
 const MAX_BROUGHT_FORWARD = 2;
@@ -49,14 +49,14 @@ const SIBLING_MARGIN_MS = 120;
 const TRUSTED_GROWTH_YOUNG = 0.25;
 const TRUSTED_GROWTH = 0.5;
 const YOUNG_MS = 60_000;
-const MAX_TRUSTED_PAUSE_MS = 300_000;
+const MAX_TRUSTED_PAUSE_MS = 480_000;
 /** Shortest pause that a prediction may cause, and the shortest as a share of the age. */
 const MIN_AIM_MS = 350;
-const MIN_AIM_SHARE = 0.004;
+const MIN_AIM_SHARE = 0.006;
 /** So near to its end, as a share of the age, a task is aimed at directly. */
 const NEAR_SHARE = 0.1;
 /** How much of the possible range one look covers. */
-const RANGE_STEP = 0.4;
+const RANGE_STEP = 0.55;
 
 /** The pause that depends on age alone. @param random in [0, 1) */
 export function intervalForAge(ageMs: number, random: number): number {
@@ -65,7 +65,7 @@ export function intervalForAge(ageMs: number, random: number): number {
 }
 
 /** A range of durations wider than this factor would have fitted almost any progress. */
-const WRONGABLE = 2.2;
+const WRONGABLE = 2.5;
 
 interface Prediction {
 	/** Earliest and latest age at which the task should be finished. */

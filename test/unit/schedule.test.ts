@@ -1,0 +1,178 @@
+import {
+	busyDelay,
+	intervalForAge,
+	nextLook,
+	predict,
+	type ProgressSample,
+} from '../../nodes/MediaGeneration/tasks/schedule';
+import { reports, simulate, simulateMany, type ProgressReport } from './simulation';
+
+const S = 1_000;
+const MIN = 60 * S;
+const H = 60 * MIN;
+/** Durations. Without progress a task is cheap to try, so that its mean can be known to within about 4%. */
+const ALL = [
+	...[2, 3, 5, 8, 12, 20, 35].map((seconds) => seconds * S),
+	...[1, 2, 4, 8, 15, 30, 60, 120, 180].map((minutes) => minutes * MIN),
+];
+const TASKS = 100;
+const TASKS_WITHOUT_PROGRESS = 800;
+
+describe('pause by age', () => {
+	test.each([
+		[0, 1_500],
+		[10 * S, 1_500],
+		[30 * S, 3_090],
+		[MIN, 6_180],
+		[10 * MIN, 59_000],
+		[3 * H, 59_000],
+	])('at an age of %d ms it is %d ms', (age, expected) => {
+		expect(intervalForAge(age, 0.5)).toBeCloseTo(expected, 5);
+	});
+
+	test('jitter moves it by at most 6% either way', () => {
+		expect(intervalForAge(MIN, 0)).toBeCloseTo(6_180 * 0.94);
+		expect(intervalForAge(MIN, 0.999_999)).toBeCloseTo(6_180 * 1.06, 1);
+	});
+});
+
+describe('prediction from progress', () => {
+	const at = (...pairs: Array<[number, number]>): ProgressSample[] =>
+		pairs.map(([ageMs, progress]) => ({ ageMs, progress }));
+	test.each<[string, ProgressSample[]]>([
+		['nothing', []],
+		['progress 0 only', at([1_000, 0], [2_000, 0])],
+		['going back', at([1_000, 20], [2_000, 10])],
+		['100 without being done', at([1_000, 100])],
+		['standing still for too long', at([1_000, 50], [9_000, 50])],
+		['jumping ahead', at([1_000, 10], [1_100, 80])],
+	])('none from %s', (_name, samples) => {
+		expect(predict(samples)).toBeUndefined();
+	});
+
+	test('the true duration lies in the range, whether the service cuts off or rounds', () => {
+		for (const round of [Math.floor, Math.round]) {
+			const samples = [1_000, 2_500, 4_000, 7_000].map((ageMs) => ({
+				ageMs,
+				progress: round(ageMs / 100),
+			}));
+			const prediction = predict(samples);
+			expect(prediction?.fromMs).toBeLessThanOrEqual(10_000);
+			expect(prediction?.toMs).toBeGreaterThanOrEqual(10_000);
+			expect(prediction?.confirmed).toBe(3);
+		}
+	});
+
+	test('one sample confirms nothing', () => {
+		expect(predict(at([1_000, 10]))?.confirmed).toBe(0);
+	});
+});
+
+describe('next look', () => {
+	const history = { ageMs: 20 * S, samples: [], siblingAgesMs: [], broughtForward: 0 };
+	test('without anything known it goes by age', () => {
+		expect(nextLook(history, 0.5)).toEqual({
+			delayMs: intervalForAge(20 * S, 0.5),
+			broughtForward: false,
+		});
+	});
+
+	test.each<[string, number[], number, number, boolean]>([
+		['a sibling that took a little longer: then', [21 * S], 0, 1_120, true],
+		['a sibling that took less: at once', [19.5 * S], 0, 120, true],
+		['a sibling that took much longer: by age', [90 * S], 0, 2_060, false],
+		['long past the sibling: by age', [10 * S], 0, 2_060, false],
+		['brought forward often enough: by age', [21 * S], 2, 2_060, false],
+		['the earliest of the recent siblings counts', [30 * S, 21 * S, 25 * S], 0, 1_120, true],
+		['a second try leaves more room', [21 * S], 1, 1_240, true],
+	])('%s', (_name, siblingAgesMs, broughtForward, delayMs, forward) => {
+		const next = nextLook({ ...history, siblingAgesMs, broughtForward }, 0.5);
+		expect(next.delayMs).toBeCloseTo(delayMs, 5);
+		expect(next.broughtForward).toBe(forward);
+	});
+});
+
+describe('pause for a busy service', () => {
+	test('what it asked for, and a little jitter', () => {
+		expect(busyDelay(1, 0, 5_000, 0)).toBe(5_000);
+		expect(busyDelay(1, 0, 5_000, 0.5)).toBe(5_250);
+		expect(busyDelay(1, 0, 0, 0)).toBe(200);
+	});
+	test('else it grows with the streak, bounded by the pause for the age', () => {
+		expect(busyDelay(1, H, undefined, 0.5)).toBe(700);
+		expect(busyDelay(3, H, undefined, 0.5)).toBe(2_800);
+		expect(busyDelay(50, 0, undefined, 0.5)).toBe(3_000);
+		expect(busyDelay(50, 3 * H, undefined, 0.5)).toBe(44_800);
+	});
+});
+
+describe('bounds over many durations', () => {
+	const known = new Map<string, number>();
+	const delayOf = (report: ProgressReport, about: number) => {
+		const key = `${report.name}:${about}`;
+		const delay =
+			known.get(key) ??
+			simulateMany(about, report, report === reports.none ? TASKS_WITHOUT_PROGRESS : TASKS)
+				.meanDelayMs;
+		known.set(key, delay);
+		return delay;
+	};
+	/** Delays of all durations put together, each against its own measure. */
+	const burden = (report: ProgressReport) =>
+		ALL.reduce((sum, about) => sum + delayOf(report, about) / Math.max(S, 0.05 * about), 0) /
+		ALL.length;
+
+	test.each(ALL)(
+		'without progress, tasks of about %d ms: at most max(1 s, 5%%) and never over 30 s',
+		(about) => {
+			expect(delayOf(reports.none, about)).toBeLessThanOrEqual(
+				Math.min(Math.max(S, 0.05 * about), 30 * S) * 1.07,
+			);
+		},
+	);
+
+	test('without progress, all durations together: strictly within the bound', () => {
+		const measure = ALL.map(
+			(about) => delayOf(reports.none, about) / Math.min(Math.max(S, 0.05 * about), 30 * S),
+		);
+		expect(measure.reduce((sum, value) => sum + value, 0) / ALL.length).toBeLessThanOrEqual(1);
+	});
+
+	test.each(['honest', 'honestRounded'] as const)(
+		'with %s progress: at most max(1 s, 2%%)',
+		(name) => {
+			for (const about of ALL) {
+				expect(delayOf(reports[name], about)).toBeLessThanOrEqual(Math.max(S, 0.02 * about));
+			}
+		},
+	);
+
+	test.each([
+		['none', 100],
+		['honest', 40],
+		['honestRounded', 40],
+	] as const)('an hour with progress "%s" takes at most %d looks', (name, limit) => {
+		const looks = Array.from({ length: 60 }, (_, seed) => simulate(H, reports[name], seed).looks);
+		expect(Math.max(...looks)).toBeLessThanOrEqual(limit);
+	});
+
+	test.each([
+		'stuckAt0',
+		'stuckAt50',
+		'stuckAt99',
+		'random',
+		'backwards',
+		'twiceTooFast',
+		'inSteps',
+	] as const)('a progress that lies (%s) costs at most a tenth more than none', (name) => {
+		expect(burden(reports[name])).toBeLessThanOrEqual(1.1 * burden(reports.none));
+	});
+
+	test('a task that is done when its progress says half is not left lying for long', () => {
+		for (const about of ALL.filter((duration) => duration >= 4 * S)) {
+			expect(delayOf(reports.twiceTooSlow, about)).toBeLessThanOrEqual(
+				Math.min(0.3 * about, 5 * MIN),
+			);
+		}
+	});
+});
