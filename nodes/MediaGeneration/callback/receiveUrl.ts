@@ -106,6 +106,8 @@ export function prepareReceiveUrl(
 			nonce: randomBytes(12).toString('hex'),
 			reference: url.searchParams.get('reference') ?? '',
 		};
+		// One value each: a name that stands twice would be read as a list.
+		if (values.reference !== '') url.searchParams.set('reference', values.reference);
 		url.searchParams.set('expires', values.expires);
 		url.searchParams.set('nonce', values.nonce);
 		url.searchParams.set(

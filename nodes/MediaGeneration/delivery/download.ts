@@ -70,6 +70,12 @@ function tooLarge(bytes: number | undefined, maxBytes: number): DownloadError {
 	);
 }
 
+/** Hosts without validators give a change away by the length at least. */
+function refuseOtherLength(length: string | undefined, { total }: Progress): void {
+	if (length !== undefined && total !== undefined && Number(length) !== total)
+		throw new DownloadError('the file changed while it was downloaded', false);
+}
+
 /** Checks an answer's status and headers, and notes what a continuation must match. */
 function accept(file: OpenFile, progress: Progress, maxBytes: number, now: number): void {
 	const { status, headers } = file;
@@ -92,11 +98,13 @@ function accept(file: OpenFile, progress: Progress, maxBytes: number, now: numbe
 		if (validator !== progress.validator)
 			throw new DownloadError('the file changed while it was downloaded', false);
 		if (status === 206) {
-			const start = /^bytes (\d+)-/.exec(headerOf(headers, 'content-range') ?? '')?.[1];
-			if (Number(start) !== progress.received)
+			const range = /^bytes (\d+)-\d*\/(\d+)?/.exec(headerOf(headers, 'content-range') ?? '');
+			if (Number(range?.[1]) !== progress.received)
 				throw new DownloadError('the file host continued at a wrong place', false);
+			refuseOtherLength(range?.[2], progress);
 			return;
 		}
+		refuseOtherLength(encoded ? undefined : headerOf(headers, 'content-length'), progress);
 	}
 	progress.validator = validator;
 	progress.contentType = headerOf(headers, 'content-type');

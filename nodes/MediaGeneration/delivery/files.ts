@@ -50,8 +50,10 @@ export function sanitizeName(text: string): string {
 	const clean = text
 		.normalize('NFC')
 		.replace(/[^\p{L}\p{N}._-]+/gu, '_')
-		.replace(/^[._]+|[._]+$/g, '')
-		.slice(0, 120);
+		.replace(/^[._]+/, '')
+		// Not in the middle of a letter that takes two units.
+		.replace(/^([^]{120})[^]*$/u, '$1')
+		.replace(/[._]+$/, '');
 	return clean === '' ? 'file' : clean;
 }
 

@@ -46,7 +46,11 @@ export function maskSecrets(value: unknown, name = '', depth = 0): unknown {
 		return value.map((entry: unknown) => maskSecrets(entry, name, depth + 1));
 	if (!isObject(value)) return value;
 	return Object.fromEntries(
-		Object.entries(value).map(([key, entry]) => [key, maskSecrets(entry, key, depth + 1)]),
+		Object.entries(value).map(([key, entry]) => [
+			// A list can be keyed by the keys themselves.
+			maskSecrets(key),
+			maskSecrets(entry, key, depth + 1),
+		]),
 	);
 }
 

@@ -60,6 +60,11 @@ export function learnFromThrottling(client: ServiceClient, reply: Reply, nowMs: 
 	if (wait !== undefined) pauseAccount(client.account, nowMs, wait);
 }
 
+/** Encoded for a path. An ID comes from outside: half a surrogate pair, which can't be encoded, becomes U+FFFD. */
+function pathPartOf(taskId: string): string {
+	return encodeURIComponent(Buffer.from(taskId).toString());
+}
+
 /**
  * Looks at a task once. With `auto` it asks the route that last answered for this kind, and on 404 the other one;
  * the one that answers is remembered.
@@ -76,7 +81,7 @@ export async function lookAtTask(
 	for (const route of routes) {
 		const reply = await client.send({
 			method: 'GET',
-			path: `/${route}/task/${encodeURIComponent(at.taskId)}`,
+			path: `/${route}/task/${pathPartOf(at.taskId)}`,
 			timeoutMs: at.timeoutMs,
 			signal: at.signal,
 		});

@@ -80,11 +80,14 @@ export function outputsOf(task: Task, request?: unknown): TaskOutput[] {
 	const type = task.type ?? '';
 	const echoes = stringsIn(request, new Set());
 	const named = ['output_uri', 'output_url', 'audio_url', 'srt_url', 'json_url'];
-	const seen = new Set<string>();
+	const seen = new Map<string, TaskOutput>();
 	const outputs: TaskOutput[] = [];
 	const add = (output: TaskOutput) => {
-		if (seen.has(output.url) || echoes.has(output.url)) return;
-		seen.add(output.url);
+		const known = seen.get(output.url);
+		// A second name of the same file can say more of it than the first one did.
+		if (known?.kind === 'file') known.kind = output.kind;
+		if (known !== undefined || echoes.has(output.url)) return;
+		seen.set(output.url, output);
 		outputs.push(output);
 	};
 	const addField = (source: JsonObject, key: string) => {

@@ -63,10 +63,13 @@ export function parseTask(body: unknown): Task | undefined {
 	if (!isObject(body)) return undefined;
 	const raw = typeof body.status !== 'string' && isObject(body.data) ? body.data : body;
 	if (typeof raw.status !== 'string' || raw.status === '') return undefined;
+	const id = asText(raw.id) ?? asText(raw.task_id);
+	// `{ success: false, status: 'error' }` without an ID speaks of the request, not of a task: no task has failed.
+	if (body.success === false && id === undefined) return undefined;
 	const status = raw.status;
 	const progress = asNumber(raw.progress);
 	return {
-		id: asText(raw.id) ?? asText(raw.task_id),
+		id,
 		state: status === 'done' ? 'done' : status === 'error' ? 'failed' : 'running',
 		status,
 		progress: progress !== undefined && progress >= 0 && progress <= 100 ? progress : undefined,
@@ -95,14 +98,14 @@ export function creditsOf(body: unknown): number | undefined {
 }
 
 /** The records in an answer of `GET /v1/api-keys`: a list, or a list under one of its usual names. */
-export function apiKeysOf(body: unknown): JsonObject[] | undefined {
+export function apiKeysOf(body: unknown, depth = 0): JsonObject[] | undefined {
 	if (Array.isArray(body)) {
 		return body.map((entry: unknown) => (isObject(entry) ? entry : { key: entry }));
 	}
-	if (!isObject(body)) return undefined;
+	if (!isObject(body) || depth > 5) return undefined;
 	for (const name of ['data', 'api_keys', 'apiKeys', 'keys', 'items', 'results']) {
 		if (Array.isArray(body[name]) || isObject(body[name])) {
-			const found = apiKeysOf(body[name]);
+			const found = apiKeysOf(body[name], depth + 1);
 			if (found !== undefined) return found;
 		}
 	}

@@ -6,7 +6,7 @@
 import { retryAfterMs } from '../service/account';
 import type { Answer, Reply } from '../service/client';
 import { quote, type Failure } from '../service/errors';
-import { errorTextOf, isObject, taskIdOf, type JsonObject } from '../service/task';
+import { asText, errorTextOf, isObject, taskIdOf, type JsonObject } from '../service/task';
 import { wordsOf } from '../service/look';
 
 export type Creation =
@@ -123,8 +123,8 @@ function retry(failure: Failure, answer: Answer, nowMs: number, patienceMs?: num
 
 function readSuccess(answer: Answer, nowMs: number): Creation {
 	const { body, status } = answer;
-	// A refusal can arrive inside HTTP 200 (service-facts, "Shapes").
-	if (isObject(body) && body.success === false) {
+	// A refusal can arrive inside HTTP 200 (service-facts, "Shapes"). With a task ID it is none: that task may be paid for.
+	if (isObject(body) && body.success === false && asText(body.task_id) === undefined) {
 		if (/active.?task.?limit/i.test(reasonsOf(body)) || isServerBusy(body))
 			return readTooMany(answer, nowMs);
 		return {

@@ -200,7 +200,11 @@ export class PollLoop {
 		entry.looking = true;
 		this.looksInFlight += 1;
 		const startedAt = this.deps.now();
-		const look = await this.deps.look(entry.watch);
+		// A look that breaks is a failed look, never the end of the waiting.
+		const look = await this.deps.look(entry.watch).catch((error: unknown): Look => ({
+			kind: 'busy',
+			detail: error instanceof Error ? error.message : 'the look failed',
+		}));
 		this.looksInFlight -= 1;
 		entry.looking = false;
 		entry.lastLookAt = this.deps.now();

@@ -37,6 +37,13 @@ const STOPPED: Failure = {
 	description: 'Nothing was created for this item. Run the workflow again to create it.',
 };
 
+const PAUSED_TOO_LONG: Failure = {
+	outcome: 'rejected',
+	message: 'The service asked to be left alone for longer than the Timeout option allows',
+	description:
+		'Raise the Timeout option, or run again later. No task was created and nothing was paid.',
+};
+
 /** Waits until the account may be asked again, and for `ms`, whichever is longer. */
 async function pause(deps: SubmitDeps, ms: number): Promise<void> {
 	const { account } = deps.client;
@@ -63,7 +70,7 @@ export async function createTask(
 		if (client.account.pausedUntil > now()) await pause(deps, deps.random() * 250);
 		if (signal?.aborted === true) return { ok: false, failure: STOPPED };
 		const left = deadline - now();
-		if (left <= 0 && lastRefusal !== undefined) return { ok: false, failure: lastRefusal };
+		if (left <= 0) return { ok: false, failure: lastRefusal ?? PAUSED_TOO_LONG };
 		const reply = await client.send({
 			method: 'POST',
 			path: request.path,

@@ -1,0 +1,52 @@
+import { accountOf, pauseAccount, retryAfterMs } from '../../nodes/MediaGeneration/service/account';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+
+describe('Retry-After', () => {
+	test.each<[string, unknown, number | undefined]>([
+		['seconds', '5', 5_000],
+		['a number', 7, 7_000],
+		['a part of a second', '0.5', 500],
+		['zero', '0', 0],
+		['the first of several', ['3', '9'], 3_000],
+		['an HTTP date', 'Sun, 01 Mar 2026 12:00:30 GMT', 30_000],
+		['a date that has passed', 'Sun, 01 Mar 2026 11:00:00 GMT', 0],
+		['more than five minutes', '86400', 300_000],
+		['a date far away', 'Sun, 01 Mar 2099 12:00:00 GMT', 300_000],
+		['a negative number', '-5', undefined],
+		['text', 'soon', undefined],
+		['nothing', '', undefined],
+		['blanks', '  ', undefined],
+		['infinity', 'Infinity', undefined],
+		['no header', undefined, undefined],
+		['an object', { seconds: 5 }, undefined],
+		['an empty list', [], undefined],
+	])('%s', (_name, header, expected) => {
+		expect(retryAfterMs(header, NOW)).toBe(expected);
+	});
+});
+
+describe('accounts', () => {
+	test('are shared by base URL and key, and by nothing less', () => {
+		const account = accountOf('https://a.example', 'sk_1');
+		expect(accountOf('https://a.example', 'sk_1')).toBe(account);
+		expect(accountOf('https://a.example', 'sk_2')).not.toBe(account);
+		expect(accountOf('https://b.example', 'sk_1')).not.toBe(account);
+	});
+
+	test('a pause is only ever made longer, and never beyond five minutes', () => {
+		const account = accountOf('https://pause.example', 'sk_1');
+		pauseAccount(account, NOW, 10_000);
+		pauseAccount(account, NOW, 4_000);
+		expect(account.pausedUntil).toBe(NOW + 10_000);
+		pauseAccount(account, NOW, 9_999_999);
+		expect(account.pausedUntil).toBe(NOW + 300_000);
+	});
+
+	test('the oldest ones are forgotten', () => {
+		const first = accountOf('https://first.example', 'sk_1');
+		for (let number = 0; number < 200; number += 1)
+			accountOf('https://many.example', `sk_${number}`);
+		expect(accountOf('https://first.example', 'sk_1')).not.toBe(first);
+	});
+});

@@ -1,0 +1,88 @@
+import {
+	apiKeyProblem,
+	baseUrlProblem,
+	isPrivateHost,
+	normalizeBaseUrl,
+} from '../../nodes/MediaGeneration/service/baseUrl';
+
+describe('base URL', () => {
+	test.each([
+		'https://api.example.com',
+		'https://api.example.com/',
+		' https://api.example.com/gateway/ ',
+		'http://127.0.0.1:5701',
+		'http://localhost:8080',
+		'http://[::1]:8080',
+		'http://192.168.1.20',
+		'http://10.0.0.1',
+		'http://172.16.0.1',
+		'http://stand-in:5701',
+		'http://media.internal',
+	])('%s can be used', (value) => {
+		expect(baseUrlProblem(value)).toBeUndefined();
+	});
+
+	test.each<[unknown, RegExp]>([
+		['', /has no Base URL/],
+		['   ', /has no Base URL/],
+		[undefined, /has no Base URL/],
+		[42, /has no Base URL/],
+		['api.example.com', /is not a URL/],
+		['ftp://api.example.com', /starts with "ftp:"/],
+		['file:///etc/passwd', /starts with "file:"/],
+		['https://user:pass@api.example.com', /user name or password/],
+		['https://user@api.example.com', /user name or password/],
+		['https://api.example.com?x=1', /query or a fragment/],
+		['https://api.example.com/?', /query or a fragment/],
+		['https://api.example.com/#part', /query or a fragment/],
+		['http://api.example.com', /http for a public host/],
+		['http://8.8.8.8', /http for a public host/],
+		['http://172.32.0.1', /http for a public host/],
+		['http://127.0.0.1.example.com', /http for a public host/],
+		['http://localhost.example.com', /http for a public host/],
+		['http://[2001:db8::1]', /http for a public host/],
+	])('%p is refused in words', (value, words) => {
+		expect(baseUrlProblem(value)).toMatch(words);
+	});
+
+	test.each([
+		['https://api.example.com/', 'https://api.example.com'],
+		[' https://api.example.com/a// ', 'https://api.example.com/a'],
+		['https://api.example.com', 'https://api.example.com'],
+	])('%p becomes %p', (value, expected) => {
+		expect(normalizeBaseUrl(value)).toBe(expected);
+	});
+
+	test.each([
+		['LOCALHOST', true],
+		['fd00::1', true],
+		['fe80::1', true],
+		['169.254.1.1', true],
+		['my.machine.local', true],
+		['0.0.0.0', false],
+		['1.1.1.1', false],
+		['fdexample.com', false],
+		['example.com', false],
+	])('%s is private: %p', (host, expected) => {
+		expect(isPrivateHost(host)).toBe(expected);
+	});
+});
+
+describe('API key', () => {
+	test('a key as the service makes it', () => {
+		expect(apiKeyProblem('sk_3fA9-b_c')).toBeUndefined();
+	});
+	test.each<[unknown, RegExp]>([
+		['', /has no API key/],
+		[undefined, /has no API key/],
+		['pk_secret-value', /does not start with "sk_"/],
+		[' sk_secret-value', /does not start with "sk_"/],
+		['sk_secret value', /spaces or other characters/],
+		['sk_secret-value\n', /spaces or other characters/],
+		['sk_secret-välue', /spaces or other characters/],
+	])('%p is refused in words that do not repeat it', (value, words) => {
+		const problem = apiKeyProblem(value);
+		expect(problem).toMatch(words);
+		expect(problem).not.toMatch(/secret|value/);
+	});
+});

@@ -1,0 +1,114 @@
+import { outputsOf } from '../../nodes/MediaGeneration/service/outputs';
+import { parseTask } from '../../nodes/MediaGeneration/service/task';
+
+function outputs(metadata: unknown, extra: object = {}, request?: unknown) {
+	const task = parseTask({ id: 't', status: 'done', metadata, ...extra });
+	if (task === undefined) throw new Error('no task');
+	return outputsOf(task, request);
+}
+const F = 'https://files.example';
+
+test.each<[string, unknown, object, unknown]>([
+	[
+		'both names of one file',
+		{ output_uri: `${F}/a`, audio_url: `${F}/a` },
+		{},
+		[{ url: `${F}/a`, kind: 'audio' }],
+	],
+	[
+		'two different files',
+		{ output_uri: `${F}/a.mp3`, audio_url: `${F}/b.mp3` },
+		{},
+		[
+			{ url: `${F}/a.mp3`, kind: 'audio' },
+			{ url: `${F}/b.mp3`, kind: 'audio' },
+		],
+	],
+	[
+		'speech with its transcripts',
+		{ audio_url: `${F}/a`, srt_url: `${F}/s`, json_url: `${F}/j` },
+		{},
+		[
+			{ url: `${F}/a`, kind: 'audio' },
+			{ url: `${F}/s`, kind: 'transcript' },
+			{ url: `${F}/j`, kind: 'transcript' },
+		],
+	],
+	[
+		'output_uri at the root',
+		{},
+		{ output_uri: `${F}/a`, type: 'sound_effect' },
+		[{ url: `${F}/a`, kind: 'audio' }],
+	],
+	[
+		'the kind of the task decides for a bare path',
+		{ output_uri: `${F}/a` },
+		{ type: 'generate_image' },
+		[{ url: `${F}/a`, kind: 'image' }],
+	],
+	['nothing decides', { output_uri: `${F}/a` }, {}, [{ url: `${F}/a`, kind: 'file' }]],
+	[
+		'several addresses in one field',
+		{ output_uri: [`${F}/a.png`, `${F}/b.png`] },
+		{},
+		[
+			{ url: `${F}/a.png`, kind: 'image' },
+			{ url: `${F}/b.png`, kind: 'image' },
+		],
+	],
+	[
+		'an unknown field that is an address',
+		{ video_url: `${F}/v.bin` },
+		{},
+		[{ url: `${F}/v.bin`, kind: 'file' }],
+	],
+	['null metadata', null, {}, []],
+	['metadata that is text', 'x', {}, []],
+	['no addresses', { output_uri: '', audio_url: null, srt_url: 5, json_url: {} }, {}, []],
+	[
+		'addresses of another kind',
+		{ output_uri: 'file:///etc/passwd', audio_url: 'javascript:alert(1)' },
+		{},
+		[],
+	],
+	['half an address', { output_uri: 'https://', audio_url: '/relative.mp3' }, {}, []],
+])('%s', (_name, metadata, extra, expected) => {
+	expect(outputs(metadata, extra)).toEqual(expected);
+});
+
+test('pictures come first, with their stated type, and audio_url mirroring one is no second file', () => {
+	const result_images = [
+		{ id: 1, imageUrl: `${F}/1.png`, previewUrl: `${F}/1s.png`, mimeType: 'image/png' },
+		{ id: 2, imageUrl: `${F}/2`, previewUrl: `${F}/2s.png` },
+	];
+	expect(outputs({ audio_url: `${F}/1.png`, result_images }, { type: 'image' })).toEqual([
+		{ url: `${F}/1.png`, kind: 'image', statedType: 'image/png' },
+		{ url: `${F}/2`, kind: 'image' },
+	]);
+});
+
+test('a preview counts only where there is nothing better', () => {
+	expect(outputs({ preview_url: `${F}/p.png`, output_uri: `${F}/a.png` })).toEqual([
+		{ url: `${F}/a.png`, kind: 'image' },
+	]);
+	expect(outputs({ preview_url: `${F}/p.png` })).toEqual([{ url: `${F}/p.png`, kind: 'image' }]);
+	expect(outputs({ result_images: [{ previewUrl: `${F}/p.png` }, {}, null, 7] })).toEqual([
+		{ url: `${F}/p.png`, kind: 'image' },
+	]);
+});
+
+test('addresses that the request carried are no results', () => {
+	const request = { receive_url: `${F}/hook`, nested: [{ image: `${F}/in.png` }] };
+	const metadata = {
+		callback_url: `${F}/other`,
+		input_image_url: `${F}/x.png`,
+		output_uri: `${F}/in.png`,
+		audio_url: `${F}/out.mp3`,
+	};
+	expect(outputs(metadata, {}, request)).toEqual([{ url: `${F}/out.mp3`, kind: 'audio' }]);
+});
+
+test('a request that is nested without end ends', () => {
+	const request = JSON.parse(`${'['.repeat(20_000)}"x"${']'.repeat(20_000)}`) as unknown;
+	expect(outputs({ output_uri: `${F}/a.mp3` }, {}, request)).toHaveLength(1);
+});

@@ -1,0 +1,185 @@
+import {
+	apiKeysOf,
+	asNumber,
+	asText,
+	creditsOf,
+	errorTextOf,
+	parseTask,
+	taskIdOf,
+} from '../../nodes/MediaGeneration/service/task';
+
+describe('parseTask', () => {
+	test('the shape of the specification', () => {
+		const raw = {
+			id: 't1',
+			status: 'done',
+			progress: 100,
+			type: 'sound_effect',
+			metadata: { output_uri: 'https://f/a.mp3' },
+		};
+		expect(parseTask(raw)).toEqual({
+			id: 't1',
+			state: 'done',
+			status: 'done',
+			progress: 100,
+			type: 'sound_effect',
+			errorText: undefined,
+			raw,
+		});
+	});
+
+	test('wrapped in data', () => {
+		const data = { id: 't1', status: 'doing', progress: '40' };
+		expect(parseTask({ success: true, data })).toMatchObject({
+			id: 't1',
+			state: 'running',
+			progress: 40,
+			raw: data,
+		});
+	});
+
+	test.each([
+		['done', 'done'],
+		['error', 'failed'],
+		['doing', 'running'],
+		['queued', 'running'],
+		['Done', 'running'],
+		['whatever comes next', 'running'],
+	])('status %s is %s', (status, state) => {
+		expect(parseTask({ status })?.state).toBe(state);
+	});
+
+	test.each<[unknown, number | undefined]>([
+		[null, undefined],
+		[undefined, undefined],
+		['', undefined],
+		['55', 55],
+		[0, 0],
+		[-1, undefined],
+		[101, undefined],
+		[1e308, undefined],
+		[Number.NaN, undefined],
+		[[50], undefined],
+		['fifty', undefined],
+	])('progress %p is read as %p', (progress, expected) => {
+		expect(parseTask({ status: 'doing', progress })?.progress).toBe(expected);
+	});
+
+	test('an error_message on a running task is not fatal', () => {
+		expect(parseTask({ status: 'doing', error_message: 'slow' })).toMatchObject({
+			state: 'running',
+			errorText: 'slow',
+		});
+	});
+
+	test('a task that failed is one even inside success:false, as long as it has its ID', () => {
+		expect(parseTask({ success: false, id: 't1', status: 'error' })?.state).toBe('failed');
+	});
+
+	test.each<[string, unknown]>([
+		['nothing', undefined],
+		['null', null],
+		['text', 'done'],
+		['a list', [{ status: 'done' }]],
+		['no status', { id: 't1' }],
+		['an empty status', { status: '' }],
+		['a numeric status', { status: 200 }],
+		['success:false', { success: false, code: 'server_busy' }],
+		[
+			'success:false with a status of the request',
+			{ success: false, status: 'error', message: 'server busy' },
+		],
+		['data that is a list', { data: [{ status: 'done' }] }],
+	])('%s is no task', (_name, body) => {
+		expect(parseTask(body)).toBeUndefined();
+	});
+});
+
+test.each<[unknown, string | undefined]>([
+	[{ task_id: 'a' }, 'a'],
+	[{ success: true, task_id: 'a', id: 'b' }, 'a'],
+	[{ data: { task_id: 'a' } }, 'a'],
+	[{ id: 'b' }, 'b'],
+	[{ data: { id: 'b' } }, 'b'],
+	[{ task_id: 17 }, '17'],
+	[{ task_id: '' }, undefined],
+	[{ task_id: null }, undefined],
+	[{ task_id: { a: 1 } }, undefined],
+	[{ task_id: Infinity }, undefined],
+	[['a'], undefined],
+	['a', undefined],
+	[undefined, undefined],
+])('taskIdOf %j', (body, expected) => {
+	expect(taskIdOf(body)).toBe(expected);
+});
+
+test.each<[unknown, number | undefined]>([
+	[{ success: true, credits: 12 }, 12],
+	[{ credits: '12.5' }, 12.5],
+	[{ data: { credits: 3 } }, 3],
+	[{ balance: 4 }, 4],
+	[{ data: 9 }, 9],
+	[{ credits: 0 }, 0],
+	['77', 77],
+	[8, 8],
+	[{ credits: null }, undefined],
+	[{ credits: 'many' }, undefined],
+	[[], undefined],
+	[undefined, undefined],
+])('creditsOf %j', (body, expected) => {
+	expect(creditsOf(body)).toBe(expected);
+});
+
+describe('apiKeysOf', () => {
+	const records = [{ name: 'a' }];
+	test.each<[unknown, unknown]>([
+		[records, records],
+		[{ data: records }, records],
+		[{ success: true, api_keys: records }, records],
+		[{ data: { keys: records } }, records],
+		[['sk_1'], [{ key: 'sk_1' }]],
+		[[], []],
+		[{ data: 'none' }, undefined],
+		[undefined, undefined],
+	])('%j', (body, expected) => {
+		expect(apiKeysOf(body)).toEqual(expected);
+	});
+
+	test('endless nesting ends', () => {
+		const body = JSON.parse(`${'{"data":'.repeat(50_000)}[]${'}'.repeat(50_000)}`) as unknown;
+		expect(apiKeysOf(body)).toBeUndefined();
+	});
+});
+
+test.each<[Record<string, unknown>, string | undefined]>([
+	[{ error_message: 'a', error: 'b' }, 'a'],
+	[{ error: 'b', message: 'c' }, 'b'],
+	[{ error: { message: 'b' } }, 'b'],
+	[{ message: 'c' }, 'c'],
+	[{ detail: 'd' }, 'd'],
+	[{ metadata: { error_message: 'e' } }, 'e'],
+	[{ error: '', message: 'c' }, 'c'],
+	[{ error: 500 }, '500'],
+	[{ error: { code: 1 } }, undefined],
+	[{ error: true }, undefined],
+	[{}, undefined],
+])('errorTextOf %j', (body, expected) => {
+	expect(errorTextOf(body)).toBe(expected);
+});
+
+test('texts and numbers', () => {
+	expect([asText('a'), asText(''), asText(0), asText(Number.NaN), asText(true)]).toEqual([
+		'a',
+		undefined,
+		'0',
+		undefined,
+		undefined,
+	]);
+	expect([asNumber('1'), asNumber(' '), asNumber('1e999'), asNumber(null), asNumber([1])]).toEqual([
+		1,
+		undefined,
+		undefined,
+		undefined,
+		undefined,
+	]);
+});
