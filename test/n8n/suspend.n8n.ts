@@ -3,6 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { startContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import type { SavedWorkflow } from './harness/rest';
+import { testWorkflow } from './harness/workflow';
 import { waitUntil } from './harness/wait';
 
 interface JobSettings {
@@ -17,7 +18,7 @@ describe('suspend', () => {
 	let runs = 0;
 
 	before(async () => {
-		context = await startContext();
+		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
 	});
 	after(async () => await context.close());
 	afterEach(async () => {
@@ -98,6 +99,11 @@ describe('suspend', () => {
 		for (const [index, { binary }] of results.entries()) {
 			if (index === 4) continue;
 			assert.ok(binary?.data, `item ${index} has no file`);
+			assert.match(
+				String(binary.data.id),
+				new RegExp(`executions/${id}/`),
+				'the file belongs to the execution, and goes with it',
+			);
 			const bytes = await rest.download(binary.data);
 			assert.equal(bytes.subarray(0, 4).toString('latin1'), 'RIFF');
 		}
@@ -212,5 +218,26 @@ describe('suspend', () => {
 			[undefined, undefined],
 		);
 		assert.equal(service.creations().length, 2);
+	});
+
+	it('refuses to sleep where the service could never call back', async () => {
+		const { rest, service } = context;
+		const credential = await rest.createCredential('A Public Service', 'mediaGenerationApi', {
+			apiKey: service.apiKey,
+			baseUrl: 'https://api.example.com',
+		});
+		const path = `suspend-${(runs += 1)}`;
+		workflow = await rest.createWorkflow(
+			testWorkflow('suspend', { credential, placeholders: { PATH: path } }),
+		);
+		await rest.publish(workflow);
+		await rest.callWebhook(path, { jobs: [job('Unheard', { ms: 100 })], grace: 0, timeout: 60 });
+		const [execution] = await rest.waitForExecutions(workflow.id, 1);
+		assert.equal(execution?.status, 'error');
+		assert.match(
+			String(execution.resultData.error?.message),
+			/can't be suspended: the service can't reach 127\.0\.0\.1/,
+		);
+		assert.match(String(execution.resultData.error?.description), /Set Wait Mode to "Poll"/);
 	});
 });
