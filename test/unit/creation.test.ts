@@ -1,0 +1,225 @@
+import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import { kindOf429, readCreation } from '../../nodes/MediaGeneration/tasks/creation';
+import { answer, noAnswer } from './replies';
+
+const NOW = 1_000_000;
+
+describe('created', () => {
+	test.each<[string, unknown, string]>([
+		['as the specification has it', { task_id: 't1' }, 't1'],
+		['with the rest', { success: true, task_id: 't1', ec_remain_credits: '12' }, 't1'],
+		['wrapped', { success: true, data: { task_id: 't1' } }, 't1'],
+		['as a number', { task_id: 7 }, '7'],
+		[
+			'with a task ID, whatever success says: the task may be paid for',
+			{ success: false, task_id: 't1' },
+			't1',
+		],
+	])('%s', (_name, body, taskId) => {
+		expect(readCreation(answer(200, body), NOW)).toEqual({ kind: 'created', taskId, answer: body });
+	});
+	test('201 and 202 count as well', () => {
+		expect(readCreation(answer(201, { task_id: 'a' }), NOW).kind).toBe('created');
+		expect(readCreation(answer(202, { task_id: 'a' }), NOW).kind).toBe('created');
+	});
+});
+
+describe('sent again, as nothing was created', () => {
+	test.each<[string, Reply, RegExp, object]>([
+		[
+			'refused',
+			noAnswer({ sent: false, reason: 'connect ECONNREFUSED' }),
+			/could not be reached: connect ECONNREFUSED/,
+			{ patienceMs: 60_000 },
+		],
+		[
+			'unknown host',
+			noAnswer({ sent: false, permanent: true, reason: 'ENOTFOUND' }),
+			/could not be reached: ENOTFOUND/,
+			{ patienceMs: 10_000 },
+		],
+		[
+			'active-task limit',
+			answer(429, { success: false, code: 'active_task_limit' }),
+			/accepts no more tasks/,
+			{},
+		],
+		[
+			'active-task limit that speaks of credits',
+			answer(429, { code: 'active_task_limit', message: 'buy credits for more' }),
+			/accepts no more tasks/,
+			{},
+		],
+		[
+			'rate limit',
+			answer(429, { error: 'Too many requests' }),
+			/accepts no more tasks at the moment \(HTTP 429: Too many requests\)/,
+			{},
+		],
+		[
+			'rate limit with Retry-After',
+			answer(429, { error: 'rate limit' }, { 'retry-after': '7' }),
+			/accepts no more tasks/,
+			{ retryAfterMs: 7_000 },
+		],
+		[
+			'ambiguous 429',
+			answer(429, { success: false }),
+			/a limit it does not name/,
+			{ patienceMs: 60_000 },
+		],
+		[
+			'ambiguous 429 without a body',
+			answer(429),
+			/a limit it does not name \(HTTP 429\)/,
+			{ patienceMs: 60_000 },
+		],
+		[
+			'ambiguous 429 in HTML',
+			answer(429, '<html>no</html>', { 'retry-after': '3' }),
+			/a limit it does not name/,
+			{ patienceMs: 60_000, retryAfterMs: 3_000 },
+		],
+		[
+			'503 server_busy',
+			answer(503, { success: false, code: 'server_busy', message: 'busy' }),
+			/The service is busy \(HTTP 503: busy\)/,
+			{},
+		],
+		[
+			'busy inside 200',
+			answer(200, { success: false, code: 'server_busy' }),
+			/accepts no more tasks/,
+			{},
+		],
+		[
+			'active-task limit inside 200',
+			answer(200, { success: false, error: 'active_task_limit reached' }),
+			/accepts no more tasks/,
+			{},
+		],
+	])('%s', (_name, reply, message, fields) => {
+		const creation = readCreation(reply, NOW);
+		expect(creation).toMatchObject({ kind: 'retry', failure: { outcome: 'rejected' }, ...fields });
+		if (creation.kind !== 'retry') return;
+		expect(creation.failure.message).toMatch(message);
+		expect(creation.failure.description).toMatch(/No task was created and nothing was paid\.$/);
+	});
+
+	test('the final words of an ambiguous 429 name both causes', () => {
+		const creation = readCreation(answer(429), NOW);
+		expect(creation.kind === 'retry' && creation.failure.description).toMatch(
+			/rate limit.*daily spend limit/,
+		);
+	});
+});
+
+describe('rejected at once', () => {
+	test.each<[string, Reply, RegExp, RegExp]>([
+		[
+			'daily cap',
+			answer(429, { error: 'Daily spend cap reached' }),
+			/daily or spend limit \(HTTP 429: Daily spend cap reached\)/,
+			/Raise the limit of the key/,
+		],
+		[
+			'spend cap in a code',
+			answer(429, { error: { code: 'spend_limit', message: 'no' } }),
+			/daily or spend limit/,
+			/tomorrow/,
+		],
+		[
+			'validation',
+			answer(400, { error: 'text is too long' }),
+			/refused the task \(HTTP 400: text is too long\)/,
+			/Correct the fields/,
+		],
+		[
+			'invalid key',
+			answer(401, { success: false, error: 'Invalid API key' }),
+			/HTTP 401: Invalid API key/,
+			/Check the API key.*credits/,
+		],
+		['no credits', answer(402, { message: 'Payment required' }), /HTTP 402/, /out of credits/],
+		['forbidden', answer(403), /refused the task \(HTTP 403\)/, /not allowed/],
+		['wrong path', answer(404, '<html>'), /HTTP 404/, /Base URL/],
+		['too large', answer(413), /HTTP 413/, /Shorten/],
+		[
+			'model parameters',
+			answer(422, { detail: 'bad resolution' }),
+			/HTTP 422: bad resolution/,
+			/Correct the fields/,
+		],
+		[
+			'refusal inside 200',
+			answer(200, { success: false, message: 'Not enough credits' }),
+			/refused the task: Not enough credits/,
+			/credits/,
+		],
+		['refusal inside 200 without words', answer(200, { success: false }), /no reason given/, /./],
+		[
+			'redirect',
+			answer(302, '', { location: 'https://evil.example' }),
+			/HTTP 302/,
+			/never sent along/,
+		],
+	])('%s', (_name, reply, message, description) => {
+		const creation = readCreation(reply, NOW);
+		expect(creation).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
+		if (creation.kind !== 'failed') return;
+		expect(creation.failure.message).toMatch(message);
+		expect(creation.failure.description).toMatch(description);
+		expect(creation.failure.httpStatus).toBe(reply.answered ? reply.status : undefined);
+	});
+});
+
+describe('unknown, and never sent again', () => {
+	test.each<[string, Reply, RegExp]>([
+		[
+			'timeout',
+			noAnswer({ reason: 'timeout of 5000ms exceeded' }),
+			/never came \(timeout of 5000ms exceeded\)/,
+		],
+		['reset', noAnswer({ reason: 'read ECONNRESET' }), /never came \(read ECONNRESET\)/],
+		['aborted on the way', noAnswer({ aborted: true, reason: 'canceled' }), /never came/],
+		[
+			'500',
+			answer(500, { error: 'Invalid model_id' }),
+			/failed while it handled the request \(HTTP 500: Invalid model_id\)/,
+		],
+		['502 in HTML', answer(502, '<html>Bad gateway</html>'), /\(HTTP 502\)/],
+		[
+			'503 that is no server_busy',
+			answer(503, 'Service Unavailable', { 'retry-after': '3' }),
+			/HTTP 503/,
+		],
+		['504', answer(504), /HTTP 504/],
+		['408', answer(408), /HTTP 408/],
+		['empty 200', answer(200), /HTTP 200\) but sent an empty answer/],
+		['HTML 200', answer(200, '<html>'), /an answer that is no JSON/],
+		['200 without an ID', answer(200, { success: true }), /without task_id/],
+		['200 with an unusable ID', answer(200, { task_id: { a: 1 } }), /without task_id/],
+		['200 with a list', answer(200, [{ task_id: 'a' }]), /without task_id/],
+	])('%s', (_name, reply, message) => {
+		const creation = readCreation(reply, NOW);
+		expect(creation).toMatchObject({ kind: 'failed', failure: { outcome: 'unknown' } });
+		if (creation.kind !== 'failed') return;
+		expect(creation.failure.message).toMatch(message);
+		expect(creation.failure.message).toMatch(/the task may exist$/);
+		expect(creation.failure.description).toMatch(/may have created the task.*not sent again/);
+	});
+});
+
+test.each<[unknown, string]>([
+	[{ message: 'daily limit' }, 'cap'],
+	[{ message: 'quota used up' }, 'cap'],
+	[{ error: { message: 'not enough credits' } }, 'cap'],
+	[{ message: 'capacity reached, slow down' }, 'rate'],
+	[{ message: 'queue is full' }, 'rate'],
+	[{ code: 'rate_limited', message: 'x' }, 'rate'],
+	[{ message: 'no' }, 'ambiguous'],
+	['text', 'ambiguous'],
+	[undefined, 'ambiguous'],
+])('a 429 with %j is %s', (body, kind) => {
+	expect(kindOf429(body)).toBe(kind);
+});

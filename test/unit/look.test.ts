@@ -1,0 +1,134 @@
+import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import {
+	learnFromThrottling,
+	lookAtTask,
+	readLook,
+	type Look,
+} from '../../nodes/MediaGeneration/service/look';
+import { answer, noAnswer, scriptedClient } from './replies';
+
+const NOW = 1_000_000;
+const TASK = { id: 't1', status: 'doing', progress: 5 };
+
+describe('what an answer means', () => {
+	test.each<[string, Reply, Partial<Look>]>([
+		['timeout', noAnswer({ reason: 'timeout' }), { kind: 'busy', detail: 'timeout' }],
+		[
+			'refused',
+			noAnswer({ sent: false, reason: 'ECONNREFUSED' }),
+			{ kind: 'busy', detail: 'ECONNREFUSED' },
+		],
+		[
+			'503 busy',
+			answer(503, { success: false, code: 'server_busy', message: 'busy' }, { 'retry-after': '2' }),
+			{ kind: 'busy', detail: 'HTTP 503: busy', httpStatus: 503, retryAfterMs: 2_000 },
+		],
+		['429', answer(429, { message: 'slow down' }), { kind: 'busy', detail: 'HTTP 429: slow down' }],
+		['500', answer(500), { kind: 'busy', detail: 'HTTP 500 with an empty body' }],
+		['a task with status 500', answer(500, TASK), { kind: 'busy' }],
+		['empty 200', answer(200), { kind: 'busy', detail: 'HTTP 200 with an empty body' }],
+		['HTML 200', answer(200, '<html>'), { kind: 'busy', detail: 'HTTP 200 without a task' }],
+		[
+			'busy inside 200',
+			answer(200, { success: false, message: 'busy' }),
+			{ kind: 'busy', detail: 'HTTP 200: busy' },
+		],
+		[
+			'busy inside 200 with a status of its own',
+			answer(200, { success: false, status: 'error', message: 'busy' }),
+			{ kind: 'busy' },
+		],
+		['400', answer(400, { error: 'no' }), { kind: 'busy', detail: 'HTTP 400: no' }],
+		['a redirect', answer(302), { kind: 'busy' }],
+		['404', answer(404), { kind: 'missing', detail: 'HTTP 404', httpStatus: 404 }],
+		[
+			'404 in words',
+			answer(404, { error: 'no such task' }),
+			{ kind: 'missing', detail: 'HTTP 404: no such task' },
+		],
+		[
+			'401',
+			answer(401, { error: 'expired' }),
+			{ kind: 'denied', detail: 'HTTP 401: expired', httpStatus: 401 },
+		],
+		['403', answer(403), { kind: 'denied', detail: 'no reason given', httpStatus: 403 }],
+	])('%s', (_name, reply, expected) => {
+		expect(readLook(reply, NOW)).toMatchObject(expected);
+	});
+
+	test('a task', () => {
+		expect(readLook(answer(200, TASK), NOW)).toMatchObject({
+			kind: 'task',
+			task: { id: 't1', state: 'running' },
+		});
+	});
+});
+
+describe('throttling is shared', () => {
+	test.each<[string, Reply, number]>([
+		['429 with Retry-After', answer(429, '', { 'retry-after': '4' }), NOW + 4_000],
+		['503 with Retry-After', answer(503, '', { 'retry-after': '4' }), NOW + 4_000],
+		['429 without', answer(429), 0],
+		['200 with', answer(200, '', { 'retry-after': '4' }), 0],
+		['no answer', noAnswer(), 0],
+	])('%s', (_name, reply, expected) => {
+		const client = scriptedClient(() => reply);
+		learnFromThrottling(client, reply, NOW);
+		expect(client.account.pausedUntil).toBe(expected);
+	});
+});
+
+describe('routes', () => {
+	const look = async (
+		client: ReturnType<typeof scriptedClient>,
+		taskId = 't1',
+		route: 'auto' | 'v1' | 'v1e' = 'auto',
+	) => await lookAtTask(client, { taskId, kind: 'speech', route, timeoutMs: 5_000 }, () => NOW);
+	const paths = (client: ReturnType<typeof scriptedClient>) =>
+		client.requests.map(({ path }) => path);
+
+	test('v1 first; nothing else is asked when it answers', async () => {
+		const client = scriptedClient(() => answer(200, TASK));
+		await look(client);
+		expect(paths(client)).toEqual(['/v1/task/t1']);
+		expect(client.requests[0]).toMatchObject({ method: 'GET', timeoutMs: 5_000 });
+	});
+
+	test('after a 404 the other one, which is then remembered', async () => {
+		const client = scriptedClient(({ path }) =>
+			path.startsWith('/v1e/') ? answer(200, TASK) : answer(404),
+		);
+		expect((await look(client)).kind).toBe('task');
+		await look(client);
+		expect(paths(client)).toEqual(['/v1/task/t1', '/v1e/task/t1', '/v1e/task/t1']);
+	});
+
+	test('404 on both is missing, in the words of the first', async () => {
+		const client = scriptedClient((_, count) => answer(404, { error: `route ${count}` }));
+		expect(await look(client)).toEqual({
+			kind: 'missing',
+			detail: 'HTTP 404: route 1',
+			httpStatus: 404,
+		});
+	});
+
+	test('a chosen route is the only one', async () => {
+		const client = scriptedClient(() => answer(404));
+		await look(client, 't1', 'v1e');
+		expect(paths(client)).toEqual(['/v1e/task/t1']);
+	});
+
+	test('a second route that refuses says nothing about a task that the first does not know', async () => {
+		const client = scriptedClient((_, count) => answer(count === 1 ? 404 : 403));
+		expect((await look(client)).kind).toBe('missing');
+	});
+
+	test.each([
+		['a/b?c', '/v1/task/a%2Fb%3Fc'],
+		['\ud800', '/v1/task/%EF%BF%BD'],
+	])('the ID %j is encoded', async (taskId, path) => {
+		const client = scriptedClient(() => answer(200, TASK));
+		await look(client, taskId);
+		expect(paths(client)).toEqual([path]);
+	});
+});

@@ -1,0 +1,349 @@
+import type { Look } from '../../nodes/MediaGeneration/service/look';
+import { parseTask } from '../../nodes/MediaGeneration/service/task';
+import {
+	GRACE_FOR_MISSING_MS,
+	PollLoop,
+	type PollDeps,
+	type Waited,
+	type Watch,
+} from '../../nodes/MediaGeneration/tasks/poll';
+import { seededRandom, VirtualClock } from './virtualClock';
+
+const URL_OF_FILE = 'https://files.example/a.mp3';
+
+function task(status: string, extra: object = {}): Look {
+	const found = parseTask({ id: 't', status, ...extra });
+	if (found === undefined) throw new Error('no task');
+	return { kind: 'task', task: found };
+}
+const running = (progress?: number): Look => task('doing', { progress });
+const done = (): Look => task('done', { metadata: { output_uri: URL_OF_FILE } });
+const busy = (retryAfterMs?: number): Look => ({
+	kind: 'busy',
+	detail: 'HTTP 503: busy',
+	...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+});
+const missing: Look = { kind: 'missing', detail: 'HTTP 404', httpStatus: 404 };
+
+type Script = (watch: Watch, ageMs: number, count: number) => Look | Promise<Look>;
+
+function setUp(script: Script, overrides: Partial<PollDeps> = {}) {
+	const clock = new VirtualClock();
+	const start = clock.now();
+	const looks: Array<{ taskId: string; ageMs: number }> = [];
+	const counts = new Map<string, number>();
+	const loop = new PollLoop({
+		async look(watch) {
+			const ageMs = clock.now() - watch.createdAt;
+			const count = (counts.get(watch.taskId) ?? 0) + 1;
+			counts.set(watch.taskId, count);
+			looks.push({ taskId: watch.taskId, ageMs });
+			return await script(watch, ageMs, count);
+		},
+		now: clock.now,
+		sleep: clock.sleep,
+		random: seededRandom(1),
+		pausedUntil: () => 0,
+		...overrides,
+	});
+	const wait = async (taskId = 't', timeoutMs = 600_000, extra: Partial<Watch> = {}) =>
+		await loop.wait({
+			taskId,
+			kind: 'speech',
+			createdAt: start,
+			deadline: start + timeoutMs,
+			...extra,
+		});
+	return { clock, start, looks, loop, wait };
+}
+const failureOf = (waited: Waited) => {
+	if (waited.ok) throw new Error('it did not fail');
+	return waited.failure;
+};
+
+test('a task is looked at until it is done', async () => {
+	const { clock, start, looks, wait } = setUp((_, age) => (age < 10_000 ? running() : done()));
+	const waited = await clock.run(wait());
+	expect(waited).toMatchObject({ ok: true, task: { state: 'done' } });
+	expect(looks[0]?.ageMs).toBeGreaterThan(700);
+	expect(clock.now() - start).toBeLessThan(11_700);
+	expect(clock.sleeping).toBe(0);
+});
+
+test('20 tasks of 10 s are all found within 1.15 times that, with at most 8 looks each', async () => {
+	const { clock, start, looks, wait } = setUp((_, age) => (age < 10_000 ? running() : done()));
+	const ids = Array.from({ length: 20 }, (_, index) => `t${index}`);
+	const results = await clock.run(Promise.all(ids.map(async (id) => await wait(id))));
+	expect(results.every(({ ok }) => ok)).toBe(true);
+	expect(clock.now() - start).toBeLessThanOrEqual(11_500);
+	for (const id of ids)
+		expect(looks.filter(({ taskId }) => taskId === id).length).toBeLessThanOrEqual(8);
+});
+
+test('each result belongs to its own task, whichever ends first', async () => {
+	const { clock, wait } = setUp((watch, age) =>
+		age < (watch.taskId === 'slow' ? 30_000 : 3_000)
+			? running()
+			: task('done', { id: watch.taskId, metadata: { output_uri: URL_OF_FILE } }),
+	);
+	const results = await clock.run(Promise.all([wait('slow'), wait('fast')]));
+	expect(results.map((waited) => waited.ok && waited.task.id)).toEqual(['slow', 'fast']);
+});
+
+test('no more looks at once than allowed', async () => {
+	let active = 0;
+	let most = 0;
+	const clock = new VirtualClock();
+	const loop = new PollLoop({
+		async look() {
+			active += 1;
+			most = Math.max(most, active);
+			await clock.sleep(500);
+			active -= 1;
+			return done();
+		},
+		now: clock.now,
+		sleep: clock.sleep,
+		random: () => 0.5,
+		pausedUntil: () => 0,
+		maxConcurrentLooks: 3,
+	});
+	const waits = Array.from(
+		{ length: 10 },
+		async (_, index) =>
+			await loop.wait({
+				taskId: `t${index}`,
+				kind: 'x',
+				createdAt: clock.now(),
+				deadline: clock.now() + 60_000,
+			}),
+	);
+	expect(await clock.run(Promise.all(waits))).toHaveLength(10);
+	expect(most).toBe(3);
+});
+
+describe('throttling', () => {
+	test('a paused account is left alone until the pause is over', async () => {
+		let pausedUntil = 0;
+		const { clock, start, looks, wait } = setUp(() => done(), { pausedUntil: () => pausedUntil });
+		pausedUntil = start + 20_000;
+		await clock.run(wait());
+		expect(looks[0]?.ageMs).toBe(20_000);
+	});
+
+	test('but not beyond the deadline: the last look decides', async () => {
+		let pausedUntil = 0;
+		const { clock, start, looks, wait } = setUp(() => done(), { pausedUntil: () => pausedUntil });
+		pausedUntil = start + 120_000;
+		expect((await clock.run(wait('t', 30_000))).ok).toBe(true);
+		expect(looks).toEqual([{ taskId: 't', ageMs: 30_000 }]);
+	});
+
+	test('busy answers, whatever they are, do not end the waiting', async () => {
+		const { clock, wait } = setUp((_, __, count) => (count < 12 ? busy() : done()));
+		expect((await clock.run(wait())).ok).toBe(true);
+	});
+
+	test('Retry-After is kept', async () => {
+		const { clock, looks, wait } = setUp((_, __, count) => (count === 1 ? busy(30_000) : done()));
+		await clock.run(wait());
+		expect((looks[1]?.ageMs ?? 0) - (looks[0]?.ageMs ?? 0)).toBeGreaterThanOrEqual(30_000);
+	});
+
+	test('a look that breaks is a busy one', async () => {
+		const { clock, wait } = setUp((_, __, count) => {
+			if (count < 3) throw new Error('broken');
+			return done();
+		});
+		expect((await clock.run(wait())).ok).toBe(true);
+	});
+});
+
+describe('404', () => {
+	test('is tolerated right after the creation', async () => {
+		const { clock, wait } = setUp((_, age) => (age < 20_000 ? missing : done()));
+		expect((await clock.run(wait())).ok).toBe(true);
+	});
+
+	test('for good it is unreachable, after a minute and not before', async () => {
+		const { clock, start, wait } = setUp(() => missing);
+		const failure = failureOf(await clock.run(wait()));
+		expect(failure).toMatchObject({ outcome: 'unreachable', taskId: 't', httpStatus: 404 });
+		expect(failure.message).toBe("Task t can't be found at the service: HTTP 404");
+		expect(failure.description).toMatch(/Base URL and the API key.*Poll Route/);
+		expect(clock.now() - start).toBeGreaterThanOrEqual(GRACE_FOR_MISSING_MS);
+		expect(clock.now() - start).toBeLessThan(2 * GRACE_FOR_MISSING_MS);
+	});
+
+	test('once in between is nothing', async () => {
+		const { clock, wait } = setUp((_, age, count) =>
+			count % 2 === 0 ? missing : age < 200_000 ? running() : done(),
+		);
+		expect((await clock.run(wait())).ok).toBe(true);
+	});
+});
+
+test('a refused key ends it at once, with the task ID', async () => {
+	const { clock, looks, wait } = setUp(() => ({
+		kind: 'denied',
+		detail: 'HTTP 401: expired',
+		httpStatus: 401,
+	}));
+	const failure = failureOf(await clock.run(wait()));
+	expect(failure).toMatchObject({ outcome: 'unreachable', taskId: 't', httpStatus: 401 });
+	expect(failure.message).toMatch(
+		/exists, but the service refused to show it \(HTTP 401\): HTTP 401: expired/,
+	);
+	expect(failure.description).toMatch(/Task: Wait/);
+	expect(looks).toHaveLength(1);
+});
+
+test("the service's error ends it, in its own words", async () => {
+	const { clock, wait } = setUp(() => task('error', { error_message: 'text violates the rules' }));
+	const failure = failureOf(await clock.run(wait()));
+	expect(failure).toMatchObject({
+		outcome: 'failed',
+		status: 'error',
+		message: 'Task t failed: text violates the rules',
+	});
+});
+
+describe('deadline', () => {
+	test('the last look comes at the deadline, and what is done by then is done', async () => {
+		const { clock, looks, wait } = setUp((_, age) => (age < 59_999 ? running() : done()));
+		expect((await clock.run(wait('t', 60_000))).ok).toBe(true);
+		expect(looks.at(-1)?.ageMs).toBe(60_000);
+	});
+
+	test('what is not is timed out, with the last status', async () => {
+		const { clock, start, wait } = setUp(() => running(40));
+		const waited = await clock.run(wait('t', 60_000));
+		expect(failureOf(waited)).toMatchObject({ outcome: 'timed_out', taskId: 't', status: 'doing' });
+		expect(failureOf(waited).message).toBe(
+			'Task t was not finished after 60 s; its last status was "doing"',
+		);
+		expect(failureOf(waited).description).toMatch(/paid for.*Task: Wait/);
+		expect(waited).toMatchObject({ lastTask: { progress: 40 } });
+		expect(clock.now() - start).toBe(60_000);
+	});
+
+	test('a service that never answered is named', async () => {
+		const { clock, wait } = setUp(() => busy());
+		const failure = failureOf(await clock.run(wait('t', 20_000)));
+		expect(failure.message).toMatch(/the service never described it/);
+		expect(failure.description).toMatch(/The last look at it failed: HTTP 503: busy\./);
+	});
+
+	test('that has passed already still allows one look', async () => {
+		const { clock, start, looks, wait } = setUp(() => done());
+		const waited = await clock.run(
+			wait('t', 0, { createdAt: start - 10_000, deadline: start - 5_000 }),
+		);
+		expect(waited.ok).toBe(true);
+		expect(looks).toHaveLength(1);
+	});
+});
+
+describe('done without outputs', () => {
+	test('is looked at again; what appears is taken', async () => {
+		const { clock, wait } = setUp((_, __, count) =>
+			count < 3 ? task('done', { metadata: {} }) : done(),
+		);
+		expect((await clock.run(wait())).ok).toBe(true);
+	});
+
+	test('after three more looks it fails and names the keys', async () => {
+		const { clock, looks, wait } = setUp(() => task('done', { metadata: { model: 'x', size: 2 } }));
+		const failure = failureOf(await clock.run(wait()));
+		expect(looks).toHaveLength(4);
+		expect(failure).toMatchObject({ outcome: 'undelivered', status: 'done' });
+		expect(failure.message).toMatch(/names no output file; its metadata has only: model, size$/);
+	});
+
+	test('an address that the request carried is no output', async () => {
+		const { clock, wait } = setUp(() => done());
+		const waited = await clock.run(wait('t', 600_000, { request: { receive_url: URL_OF_FILE } }));
+		expect(failureOf(waited).outcome).toBe('undelivered');
+	});
+});
+
+describe('siblings', () => {
+	test('the first one to finish brings the others forward, at most twice each', async () => {
+		// Without siblings a look every 6 s or so.
+		const { clock, looks, wait } = setUp((watch, age) =>
+			age < (watch.taskId === 'quick' ? 60_000 : 90_000) ? running() : done(),
+		);
+		await clock.run(Promise.all([wait('quick'), wait('late')]));
+		const foundAt = looks.filter(({ taskId }) => taskId === 'quick').at(-1)?.ageMs ?? 0;
+		const soon = looks.filter(
+			({ taskId, ageMs }) => taskId === 'late' && ageMs > foundAt && ageMs < foundAt + 2_000,
+		);
+		expect(soon.length).toBeGreaterThanOrEqual(1);
+		expect(soon.length).toBeLessThanOrEqual(3);
+	});
+
+	test('tasks of another kind are left alone', async () => {
+		const script: Script = (watch, age) =>
+			age < (watch.taskId === 'quick' ? 60_000 : 90_000) ? running() : done();
+		const run = async (kind: string) => {
+			const { clock, looks, wait } = setUp(script, { random: () => 0.5 });
+			await clock.run(Promise.all([wait('quick'), wait('late', 600_000, { kind })]));
+			return looks.filter(({ taskId }) => taskId === 'late').length;
+		};
+		expect(await run('image')).toBeLessThan(await run('speech'));
+	});
+});
+
+describe('letting go', () => {
+	test('cancelling ends everything at once, also in the middle of a look', async () => {
+		const stop = new AbortController();
+		const { clock, start, loop, looks, wait } = setUp(
+			async (watch) => {
+				if (watch.taskId === 'hanging') await new Promise(() => undefined);
+				return running();
+			},
+			{ signal: stop.signal },
+		);
+		clock.at(start + 30_000, () => stop.abort());
+		const results = await clock.run(Promise.all([wait('hanging'), wait('t')]));
+		expect(clock.now() - start).toBe(30_000);
+		expect(results.map((waited) => failureOf(waited).outcome)).toEqual(['cancelled', 'cancelled']);
+		expect(failureOf(results[1]).message).toBe(
+			'The execution was stopped while task t was running',
+		);
+		expect(failureOf(results[1])).toMatchObject({ taskId: 't', status: 'doing' });
+		const before = looks.length;
+		await clock.advance(600_000);
+		expect(looks).toHaveLength(before);
+		loop.close();
+	});
+
+	test('a wait after cancelling looks at nothing', async () => {
+		const { clock, looks, wait } = setUp(() => done(), { signal: AbortSignal.abort() });
+		expect(failureOf(await clock.run(wait())).outcome).toBe('cancelled');
+		expect(looks).toEqual([]);
+	});
+
+	test('releaseAll hands back what is still running, and keeps what is finished', async () => {
+		const { clock, start, loop, wait } = setUp((watch, age) =>
+			watch.taskId === 'quick' && age > 2_000 ? done() : running(10),
+		);
+		clock.at(start + 10_000, () => loop.releaseAll());
+		const [quick, slow] = await clock.run(Promise.all([wait('quick'), wait('slow')]));
+		expect(quick.ok).toBe(true);
+		expect(slow).toMatchObject({ ok: false, released: true, lastTask: { progress: 10 } });
+	});
+
+	test('the loop can be used again after it ran empty', async () => {
+		const { clock, wait } = setUp(() => done());
+		await clock.run(wait('a'));
+		expect((await clock.run(wait('b'))).ok).toBe(true);
+	});
+});
+
+test('a task made long ago is looked at without delay', async () => {
+	const { clock, start, looks, wait } = setUp(() => done());
+	await clock.run(wait('t', 600_000, { lookAtOnce: true }));
+	expect(looks).toHaveLength(1);
+	expect(clock.now()).toBe(start);
+});
