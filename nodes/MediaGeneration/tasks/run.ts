@@ -207,7 +207,10 @@ class Run {
 	/** What was cancelled because another item failed is not a failure of its own. */
 	private failed(failure: Failure, lastTask: Task | undefined): JobResult {
 		const halted = failure.outcome === 'cancelled' && this.deps.signal?.aborted !== true;
-		return halted ? { kind: 'halted' } : { kind: 'failed', failure, lastTask };
+		if (halted) return { kind: 'halted' };
+		// Before this task's slot goes to the next creation, which would be paid for in vain.
+		if (this.options.haltOnFailure) this.halt.abort();
+		return { kind: 'failed', failure, lastTask };
 	}
 }
 
