@@ -1,0 +1,121 @@
+import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import { createTask } from '../../nodes/MediaGeneration/tasks/submit';
+import { answer, noAnswer, scriptedClient } from './replies';
+import { VirtualClock } from './virtualClock';
+
+const REQUEST = {
+	kind: 'sound-effect',
+	path: '/v1/task/sound-effect',
+	qs: { a: 1 },
+	body: { text: 'rain' },
+};
+const CREATED = answer(200, { success: true, task_id: 't1' });
+
+function setUp(replies: (count: number, now: number) => Reply, timeoutMs = 600_000) {
+	const clock = new VirtualClock();
+	const start = clock.now();
+	const client = scriptedClient((_, count) => replies(count, clock.now()));
+	const stop = new AbortController();
+	const deps = {
+		client,
+		now: clock.now,
+		sleep: clock.sleep,
+		random: () => 0.5,
+		signal: stop.signal,
+	};
+	return {
+		clock,
+		start,
+		client,
+		stop,
+		create: async () => await createTask(deps, REQUEST, start + timeoutMs),
+	};
+}
+
+test('one request, exactly as it was made, and the answer as it came', async () => {
+	const { clock, start, client, create } = setUp(() => CREATED);
+	expect(await clock.run(create())).toEqual({
+		ok: true,
+		created: { taskId: 't1', createdAt: start, answer: { success: true, task_id: 't1' } },
+	});
+	expect(client.requests).toEqual([
+		{ method: 'POST', path: REQUEST.path, qs: REQUEST.qs, body: REQUEST.body, timeoutMs: 120_000 },
+	]);
+});
+
+test.each<[string, Reply]>([
+	['timeout', noAnswer()],
+	['500', answer(500)],
+	['502', answer(502)],
+	['503 in HTML', answer(503, '<html>')],
+	['504', answer(504)],
+	['empty 200', answer(200)],
+])('%s is never sent again', async (_name, reply) => {
+	const { clock, client, create } = setUp(() => reply);
+	expect(await clock.run(create())).toMatchObject({ ok: false, failure: { outcome: 'unknown' } });
+	expect(client.requests).toHaveLength(1);
+});
+
+test.each<[string, Reply]>([
+	['refused connection', noAnswer({ sent: false })],
+	['rate limit', answer(429, { message: 'rate limit' })],
+	['active-task limit', answer(429, { code: 'active_task_limit' })],
+	['server_busy', answer(503, { code: 'server_busy' })],
+])('%s is sent again until it is created', async (_name, reply) => {
+	const { clock, client, create } = setUp((count) => (count < 4 ? reply : CREATED));
+	expect(await clock.run(create())).toMatchObject({ ok: true, created: { taskId: 't1' } });
+	expect(client.requests).toHaveLength(4);
+});
+
+test('Retry-After is kept, and slows down everybody', async () => {
+	const { clock, start, client, create } = setUp((count) =>
+		count === 1 ? answer(429, { message: 'rate limit' }, { 'retry-after': '20' }) : CREATED,
+	);
+	const result = await clock.run(create());
+	expect(result.ok && result.created.createdAt).toBe(start + 20_000);
+	expect(client.account.pausedUntil).toBe(start + 20_000);
+});
+
+test.each<[string, Reply, number]>([
+	['a connection that is never made: a minute', noAnswer({ sent: false }), 60_000],
+	['an unknown host: ten seconds', noAnswer({ sent: false, permanent: true }), 10_000],
+	['an ambiguous 429: a minute', answer(429), 60_000],
+	['an active-task limit: until the deadline', answer(429, { code: 'active_task_limit' }), 600_000],
+])('patience with %s', async (_name, reply, patience) => {
+	const { clock, start, create } = setUp(() => reply);
+	expect(await clock.run(create())).toMatchObject({ ok: false, failure: { outcome: 'rejected' } });
+	expect(clock.now() - start).toBeLessThanOrEqual(patience);
+	expect(clock.now() - start).toBeGreaterThan(patience * 0.5 - 3_000);
+});
+
+test('the request gets no more time than is left', async () => {
+	const { clock, client, create } = setUp(() => CREATED, 30_000);
+	await clock.run(create());
+	expect(client.requests[0]?.timeoutMs).toBe(30_000);
+});
+
+test('an account that is paused beyond the deadline gets no request', async () => {
+	const { clock, start, client, create } = setUp(() => CREATED, 30_000);
+	client.account.pausedUntil = start + 60_000;
+	const result = await clock.run(create());
+	expect(result).toMatchObject({ ok: false, failure: { outcome: 'rejected' } });
+	expect(!result.ok && result.failure.message).toMatch(/left alone for longer than the Timeout/);
+	expect(client.requests).toEqual([]);
+});
+
+test('a paused account is waited for', async () => {
+	const { clock, start, client, create } = setUp(() => CREATED);
+	client.account.pausedUntil = start + 60_000;
+	const result = await clock.run(create());
+	expect(result.ok && result.created.createdAt).toBe(start + 60_000);
+});
+
+test('stopped during a pause: nothing more is sent', async () => {
+	const { clock, start, client, stop, create } = setUp(() =>
+		answer(429, { message: 'rate limit' }, { 'retry-after': '60' }),
+	);
+	clock.at(start + 5_000, () => stop.abort());
+	expect(await clock.run(create())).toMatchObject({ ok: false, failure: { outcome: 'cancelled' } });
+	expect(clock.now() - start).toBe(5_000);
+	expect(client.requests).toHaveLength(1);
+});
