@@ -99,6 +99,25 @@ describe('basics', () => {
 			(await rest.testCredential(credential, { ...data, apiKey: 'sk_wrong' })).status,
 			'Error',
 		);
+		const before = service.requests.length;
+		const refused: Array<[Record<string, string>, RegExp]> = [
+			[{ ...data, apiKey: 'pk_123' }, /does not start with "sk_"/],
+			[{ ...data, baseUrl: 'http://api.example.com' }, /uses http for a public host/],
+			[{ ...data, baseUrl: `${service.baseUrl}?key=1` }, /contains a query or a fragment/],
+			[{ ...data, baseUrl: 'nowhere' }, /is not a URL/],
+		];
+		for (const [bad, message] of refused) {
+			const result = await rest.testCredential(credential, bad);
+			assert.equal(result.status, 'Error');
+			assert.match(result.message, message);
+			assert.ok(!result.message.includes(data.apiKey), 'no key in a message');
+		}
+		assert.equal(service.requests.length, before, 'refused before any request');
+		assert.equal(
+			(await rest.testCredential(credential, { ...data, baseUrl: `${service.baseUrl}//` })).status,
+			'OK',
+			'a trailing slash is harmless',
+		);
 	});
 
 	it('generates by all four routes, started by hand, and the files open', async () => {
