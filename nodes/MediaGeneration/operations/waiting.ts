@@ -119,7 +119,8 @@ const waitingOptions: INodeProperties[] = [
 		name: 'splitFiles',
 		type: 'boolean',
 		default: false,
-		description: 'Whether to output one item per file instead of one item per task',
+		description:
+			'Whether to output one item per file instead of one item per task. Not available when suspending.',
 	},
 	{
 		displayName: 'Timeout (Seconds)',
@@ -294,8 +295,11 @@ export function readWaitSettings(fields: ItemFields, alwaysWaits: boolean): Wait
 	const grace = fields.option('gracePeriod');
 	const minimumCredits = fields.option('minimumCredits');
 	const reference = fields.option('callbackReference');
+	const files = readFileSettings(fields);
 	return {
-		...readFileSettings(fields),
+		...files,
+		// A suspended execution goes on with exactly one item per input item.
+		splitFiles: files.splitFiles && !(wait && waitMode === 'callback'),
 		wait,
 		waitMode,
 		callbackUrl: wait ? undefined : fields.optionalText('callbackUrl', 'Callback URL'),

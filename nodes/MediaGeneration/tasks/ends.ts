@@ -11,7 +11,7 @@ export type ItemEnd =
 	| { kind: 'items'; items: INodeExecutionData[] }
 	| { kind: 'failed'; failure: Failure; delivered?: Delivered }
 	/** Still running, when the execution is going to be suspended. */
-	| { kind: 'pending'; taskId: string; lastTask: Task | undefined }
+	| { kind: 'pending'; taskId: string; createdAt: number; lastTask: Task | undefined }
 	/** Given up because another item failed. */
 	| { kind: 'halted' };
 

@@ -165,7 +165,7 @@ export class Generation {
 					},
 					Date.now,
 				),
-			onTask: (taskId) => this.ends.knownTaskIds.add(taskId),
+			onTask: (taskId, job) => this.noteTask(taskId, job),
 			onFinished: async (job, taskId, task) =>
 				await this.deliverTask(job, taskId, task, settings.get(job.index)),
 		};
@@ -178,6 +178,16 @@ export class Generation {
 				haltOnFailure: !this.context.continueOnFail(),
 				graceMs: suspends ? first?.settings.graceMs : undefined,
 			},
+		);
+	}
+
+	/** The log keeps the ID of every paid task, should n8n die before the execution is saved. */
+	private noteTask(taskId: string, { index, request }: Job): void {
+		this.ends.knownTaskIds.add(taskId);
+		if (request === undefined) return;
+		const executionId = this.context.getExecutionId();
+		this.context.logger.info(
+			`Media Generation: task ${taskId} for item ${index} of execution ${executionId}`,
 		);
 	}
 

@@ -28,7 +28,7 @@ export type JobResult =
 	/** Not waited for: the creation's answer. */
 	| { kind: 'created'; created: Created }
 	/** Still running when the loop was released, so that the execution can be suspended. */
-	| { kind: 'pending'; taskId: string; lastTask: Task | undefined }
+	| { kind: 'pending'; taskId: string; createdAt: number; lastTask: Task | undefined }
 	| { kind: 'failed'; failure: Failure; lastTask: Task | undefined }
 	/** Given up because another item failed and the run is going to fail. */
 	| { kind: 'halted' };
@@ -39,7 +39,7 @@ export interface RunDeps extends Omit<SubmitDeps, 'sleep'> {
 	look(watch: Watch, route: PollRouteOption, signal?: AbortSignal): Promise<Look>;
 	ledger: Ledger;
 	/** Told of every task as soon as its ID is known. */
-	onTask(taskId: string): void;
+	onTask(taskId: string, job: Job): void;
 	/** Delivers a finished task; false where that failed. Never rejects. */
 	onFinished(job: Job, taskId: string, task: Task): Promise<boolean>;
 }
@@ -146,7 +146,7 @@ class Run {
 			return await this.slots.use(async () => await this.create(job, request, onSubmitted));
 		}
 		onSubmitted();
-		this.deps.onTask(taskId);
+		this.deps.onTask(taskId, job);
 		return await this.watch(job, taskId, this.deps.now(), true);
 	}
 
@@ -164,7 +164,7 @@ class Run {
 		onSubmitted();
 		if (!submitted.ok) return this.failed(submitted.failure, undefined);
 		const { created } = submitted;
-		this.deps.onTask(created.taskId);
+		this.deps.onTask(created.taskId, job);
 		if (!job.wait) return { kind: 'created', created };
 		return await this.watch(job, created.taskId, created.createdAt, earlier !== undefined);
 	}
@@ -196,7 +196,8 @@ class Run {
 			lookAtOnce: old,
 		});
 		if (waited.ok) return { kind: 'finished', taskId, task: waited.task };
-		if (waited.released === true) return { kind: 'pending', taskId, lastTask: waited.lastTask };
+		if (waited.released === true)
+			return { kind: 'pending', taskId, createdAt, lastTask: waited.lastTask };
 		// A failed task is of no more use: the next try makes a new one.
 		if (waited.failure.outcome === 'failed' && job.request !== undefined) {
 			this.deps.ledger.forget(job.index, job.request);

@@ -8,6 +8,7 @@
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { callbackUrlProblem } from '../callback/receiveUrl';
+import { Limiter } from '../delivery/files';
 import type { FileSettings, WaitSettings } from '../operations/waiting';
 import type { PollRouteOption } from '../service/account';
 import type { Credentials, ServiceClient } from '../service/client';
@@ -20,6 +21,7 @@ import * as words from './words';
 
 const CONTEXT_FIELD = 'suspension';
 const LAST_LOOK_TIMEOUT_MS = 5_000;
+export const CONCURRENT_LOOKS = 10;
 
 /** What waking up must know of one item. Plain data: n8n saves it with the execution. */
 export interface SuspendedItem {
@@ -36,6 +38,8 @@ export interface SuspendedItem {
 export interface PendingTask {
 	index: number;
 	taskId: string;
+	/** Epoch ms. */
+	createdAt: number;
 	lastTask: Task | undefined;
 }
 
@@ -113,13 +117,15 @@ async function lookOnceMore(
 	signal?: AbortSignal,
 ): Promise<PendingTask[]> {
 	const settingsOf = new Map(suspension.plans.map((plan) => [plan.job.index, plan]));
+	const limiter = new Limiter(CONCURRENT_LOOKS);
 	const looks = await Promise.all(
 		suspension.pending.map(async (pending) => {
 			const plan = settingsOf.get(pending.index);
 			const kind = plan?.job.request?.kind ?? 'task';
 			const route = plan?.job.route ?? 'auto';
 			const at = { taskId: pending.taskId, kind, route, signal, timeoutMs: LAST_LOOK_TIMEOUT_MS };
-			return { pending, plan, look: await lookAtTask(client, at, Date.now) };
+			const look = await limiter.run(async () => await lookAtTask(client, at, Date.now));
+			return { pending, plan, look };
 		}),
 	);
 	const open: PendingTask[] = [];
@@ -190,7 +196,7 @@ export async function suspend(
 			requestUrls: urlsIn(plan?.job.request?.body),
 		});
 		if (pending !== undefined && plan !== undefined)
-			deadline = Math.max(deadline, Date.now() + plan.job.timeoutMs);
+			deadline = Math.max(deadline, pending.createdAt + plan.job.timeoutMs);
 	}
 	const nodeContext = context.getContext('node') as Record<string, unknown>;
 	nodeContext[CONTEXT_FIELD] = { id: randomUUID(), items: notes };

@@ -19,10 +19,14 @@ import { pause } from '../service/clock';
 import { failureJson, type Failure } from '../service/errors';
 import { fileOpener } from '../service/fileHost';
 import { lookAtTask } from '../service/look';
-import { notesExpression, readNotes, type SuspendedItem, type SuspensionNotes } from './suspend';
+import {
+	CONCURRENT_LOOKS,
+	notesExpression,
+	readNotes,
+	type SuspendedItem,
+	type SuspensionNotes,
+} from './suspend';
 import * as words from './words';
-
-const CONCURRENT_LOOKS = 10;
 
 /** Answers by the process that are being worked on: callbacks of one execution are handled one after the other. */
 const atWork = new Map<string, Promise<unknown>>();
