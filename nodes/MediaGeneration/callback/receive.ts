@@ -8,6 +8,7 @@ import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
 import { FailureError } from '../service/errors';
 import { lookAtTask } from '../service/look';
+import { redactDeep } from '../service/redact';
 import { parseTask, type Task } from '../service/task';
 import { postedValue, readPostedBody } from './body';
 import { receivedItem } from './deliverReceived';
@@ -113,7 +114,7 @@ async function receiveOrRefuse(
 	const { taskId } = posted;
 	const task = settings.verify
 		? await verifiedTask(client, taskId)
-		: parseTask(JSON.parse(client.redact(JSON.stringify(posted.body))));
+		: parseTask(redactDeep(posted.body, (text) => client.redact(text)));
 	if (task === undefined) throw new Refusal(400, 'the body is not a task');
 	const ignored = ignoredBecause(task, settings);
 	if (ignored !== undefined) return answer(context, 200, { received: true, ignored });

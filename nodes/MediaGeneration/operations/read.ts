@@ -38,6 +38,14 @@ export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
 	return merged;
 }
 
+/** Far beyond any request, and far below what breaks the writing of JSON. */
+const MAX_DEPTH = 100;
+
+function nestedDeeperThan(levels: number, value: unknown): boolean {
+	if (typeof value !== 'object' || value === null) return false;
+	return levels === 0 || Object.values(value).some((entry) => nestedDeeperThan(levels - 1, entry));
+}
+
 export class ItemFields {
 	constructor(
 		private readonly context: IExecuteFunctions,
@@ -175,6 +183,12 @@ export class ItemFields {
 			throw invalid(
 				'The option "Extra Body Fields" is not a JSON object',
 				'Enter an object in braces, e.g. {"duration_seconds": 5}, not a list, a text or a number.',
+			);
+		}
+		if (nestedDeeperThan(MAX_DEPTH, value)) {
+			throw invalid(
+				`The option "Extra Body Fields" is nested deeper than ${MAX_DEPTH} levels`,
+				'Enter a flatter JSON object.',
 			);
 		}
 		return value;

@@ -14,6 +14,7 @@ import { accountOf, type Account } from './account';
 import { apiKeyProblem, baseUrlProblem, normalizeBaseUrl } from './baseUrl';
 import { invalid } from './errors';
 import { neverConnected, reasonOf, wasAborted } from './networkError';
+import { redactDeep, redactor } from './redact';
 
 export const CREDENTIAL = 'mediaGenerationApi';
 
@@ -91,13 +92,6 @@ export function parseJson(text: string): unknown {
 	}
 }
 
-export function redactor({ apiKey, callbackSecret }: Credentials): (text: string) => string {
-	return (text) => {
-		const withoutKey = text.split(apiKey).join('sk_***');
-		return callbackSecret.length < 4 ? withoutKey : withoutKey.split(callbackSecret).join('***');
-	};
-}
-
 export async function createClient(context: N8nContext): Promise<ServiceClient> {
 	const credentials = await readCredentials(context);
 	const redact = redactor(credentials);
@@ -131,7 +125,7 @@ export async function createClient(context: N8nContext): Promise<ServiceClient> 
 				answered: true,
 				status: response.statusCode,
 				headers: response.headers,
-				body: parseJson(text),
+				body: redactDeep(parseJson(text), redact),
 				text,
 			};
 		} catch (error) {

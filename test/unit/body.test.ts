@@ -1,0 +1,69 @@
+import { postedValue, readPostedBody } from '../../nodes/MediaGeneration/callback/body';
+
+const nested = (depth: number): unknown =>
+	JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as unknown;
+
+test.each<[string, object, string]>([
+	['the specification', { id: 't1', status: 'done' }, 't1'],
+	['task_id', { task_id: 't1', status: 'done' }, 't1'],
+	['wrapped', { success: true, data: { id: 't1', status: 'done' } }, 't1'],
+	['a number', { id: 12, status: 'done' }, '12'],
+	['no status yet', { id: 't1' }, 't1'],
+	[
+		'prototype keys',
+		JSON.parse('{"id":"t1","__proto__":{"status":"done"},"constructor":1}') as object,
+		't1',
+	],
+	['nested as deeply as allowed', { id: 't1', x: nested(28) }, 't1'],
+])('%s', (_name, body, taskId) => {
+	expect(readPostedBody(body, 100)).toEqual({ ok: true, taskId, body });
+});
+
+test.each<[string, unknown, RegExp]>([
+	['nothing', undefined, /not a JSON object/],
+	['null', null, /not a JSON object/],
+	['text', 'id=t1', /not a JSON object/],
+	['a list', [{ id: 't1' }], /not a JSON object/],
+	['an empty object', {}, /no task id/],
+	['an ID in the prototype only', JSON.parse('{"__proto__":{"id":"t1"}}'), /no task id/],
+	['an empty ID', { id: '' }, /no task id/],
+	['an ID that is an object', { id: { $ne: null } }, /no task id/],
+	['an ID that is a list', { id: ['t1'] }, /no task id/],
+	['an ID that is true', { id: true }, /no task id/],
+	['a path', { id: '../credits' }, /malformed/],
+	['a query', { id: 't1?x=1' }, /malformed/],
+	['a fragment', { id: 't1#x' }, /malformed/],
+	['an escape', { id: 't1%2f' }, /malformed/],
+	['a backslash', { id: 't1\\x' }, /malformed/],
+	['dots', { id: '..' }, /malformed/],
+	['a line break', { id: 't1\r\nHost: evil' }, /malformed/],
+	['a null byte', { id: 't1\0' }, /malformed/],
+	['half a letter', { id: 't\ud800' }, /malformed/],
+	['a long ID', { id: 'x'.repeat(501) }, /malformed/],
+	['a huge field', { id: 't1', error: 'x'.repeat(100_001) }, /oversized/],
+	['a huge name', { id: 't1', ['x'.repeat(1_001)]: 1 }, /oversized/],
+	['deep nesting', { id: 't1', x: nested(40) }, /nested too deeply/],
+	['endless nesting', { id: 't1', x: nested(20_000) }, /nested too deeply/],
+])('%s is refused', (_name, body, reason) => {
+	const posted = readPostedBody(body, undefined);
+	expect(posted.ok).toBe(false);
+	expect(!posted.ok && posted.reason).toMatch(reason);
+});
+
+test('a body that is too large is not even looked at', () => {
+	expect(readPostedBody({ id: 't1' }, 1_000_001)).toEqual({
+		ok: false,
+		reason: 'the body is too large',
+	});
+	expect(readPostedBody({ id: 't1' }, 1_000_000).ok).toBe(true);
+});
+
+test.each<[string, unknown, string | undefined, unknown]>([
+	['parsed already', { id: 'a' }, '{"id":"b"}', { id: 'a' }],
+	['named as text', '{"id":"b"}', '{"id":"b"}', { id: 'b' }],
+	['without a type', {}, '{"id":"b"}', { id: 'b' }],
+	['no JSON at all', {}, 'id=b', {}],
+	['no raw body', {}, undefined, {}],
+])('a body %s', (_name, parsed, raw, expected) => {
+	expect(postedValue(parsed, raw === undefined ? undefined : Buffer.from(raw))).toEqual(expected);
+});
