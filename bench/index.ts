@@ -1,0 +1,76 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { Halt, runMain } from '../scripts/halt';
+import { root } from '../scripts/pack';
+import '../scripts/cleanup';
+import { writeDocs } from './docs';
+import { outFolder, savedReports } from './saved';
+import { type Bench, isMet, type SavedReport, textReport, textTable, shownMark } from './report';
+
+/** In this order, so that what disturbs nobody comes first. Loaded only when wanted. */
+const benches: Record<string, () => Promise<{ bench: Bench }>> = {
+	schedule: () => import('./schedule'),
+	load: () => import('./load'),
+	overhead: () => import('./overhead'),
+	memory: () => import('./memory'),
+	callbacks: () => import('./callbacks'),
+	waiting: () => import('./waiting'),
+	batch: () => import('./batch'),
+};
+
+async function runBench(name: string, load: () => Promise<{ bench: Bench }>): Promise<SavedReport> {
+	const { bench } = await load();
+	console.log(`\n${name}: ${bench.title} ...`);
+	const started = Date.now();
+	const report = await bench.run((line) => console.log(`  ${line}`));
+	const saved: SavedReport = {
+		name,
+		title: bench.title,
+		on: `Node.js ${process.version}`,
+		tookS: Math.round((Date.now() - started) / 1000),
+		...report,
+	};
+	mkdirSync(outFolder, { recursive: true });
+	writeFileSync(join(outFolder, `${name}.json`), `${JSON.stringify(saved, undefined, '\t')}\n`);
+	console.log(`\n${textReport(saved)}\n(${saved.tookS} s)`);
+	return saved;
+}
+
+runMain(async () => {
+	const program = new Command()
+		.name('npm run bench --')
+		.description(
+			'Measures the nodes beside what one would build otherwise; the package must be built',
+		)
+		.argument('[name...]', `only these: ${Object.keys(benches).join(', ')}`)
+		.option('--write', 'write docs/benchmarks.md and docs/images/bench.svg from the last results')
+		.parse();
+	const names = program.args.length === 0 ? Object.keys(benches) : program.args;
+	const reports: SavedReport[] = [];
+	const failed: string[] = [];
+	for (const name of names) {
+		const load = benches[name];
+		if (load === undefined) {
+			if (name === 'none') continue; // Only --write.
+			throw new Halt(`There is no bench ${name}. There are: ${Object.keys(benches).join(', ')}.`);
+		}
+		try {
+			reports.push(await runBench(name, load));
+		} catch (error) {
+			// One bench that can't run leaves the others their turn.
+			failed.push(name);
+			console.error(error);
+		}
+	}
+	const marks = reports.flatMap(({ marks }) => marks);
+	if (marks.length > 0) {
+		const met = marks.filter(isMet).length;
+		console.log(`\n== ${met} of ${marks.length} marks met`);
+		console.log(textTable(['mark', 'measured', 'limit', ''], marks.map(shownMark)));
+	}
+	if (program.opts<{ write?: boolean }>().write === true) {
+		await writeDocs(savedReports(Object.keys(benches)), root);
+	}
+	if (failed.length > 0) throw new Halt(`Not measured: ${failed.join(', ')}.`);
+});

@@ -1,0 +1,98 @@
+/** What a bench hands back, and how it looks in the terminal. */
+
+export type Cell = string | number;
+
+export interface Table {
+	caption: string;
+	columns: string[];
+	/** The first cell names the row. Numbers are shown with a sensible number of digits. */
+	rows: Cell[][];
+}
+
+/** A goal of the project: what was measured beside its limit. */
+export interface Mark {
+	what: string;
+	measured: number;
+	limit: number;
+	/** `most`: at most the limit (default); `least`: at least. */
+	bound?: 'most' | 'least';
+	unit: string;
+}
+
+/** One group of the chart: bars of one unit, the longest of them as wide as the chart. */
+export interface Bars {
+	title: string;
+	unit: string;
+	bars: Array<{ label: string; value: number; ours: boolean }>;
+}
+
+export interface Report {
+	tables: Table[];
+	marks: Mark[];
+	bars: Bars[];
+	/** What was counted before any time was believed. */
+	checked: string[];
+}
+
+/** A report as bench/out/NAME.json keeps it. */
+export interface SavedReport extends Report {
+	name: string;
+	title: string;
+	/** Versions of Node.js, n8n and so on. */
+	on: string;
+	tookS: number;
+}
+
+export interface Bench {
+	title: string;
+	run(say: (line: string) => void): Promise<Report>;
+}
+
+export function isMet({ measured, limit, bound = 'most' }: Mark): boolean {
+	return bound === 'most' ? measured <= limit : measured >= limit;
+}
+
+/** Three significant digits, but no digits of whole numbers lost. */
+export function shown(value: Cell): string {
+	if (typeof value === 'string') return value;
+	if (!Number.isFinite(value)) return String(value);
+	const size = Math.abs(value);
+	if (Number.isInteger(value) || size >= 100) return Math.round(value).toLocaleString('en-US');
+	return value.toFixed(size >= 10 ? 1 : 2);
+}
+
+export function shownMark(mark: Mark): string[] {
+	const { what, measured, limit, bound = 'most', unit } = mark;
+	const suffix = unit === '' ? '' : ` ${unit}`;
+	return [
+		what,
+		`${shown(measured)}${suffix}`,
+		`${bound === 'most' ? 'at most' : 'at least'} ${shown(limit)}${suffix}`,
+		isMet(mark) ? 'met' : 'missed',
+	];
+}
+
+/** Columns padded to their width, numbers to the right. */
+export function textTable(columns: string[], rows: Cell[][]): string {
+	const cells = [columns, ...rows.map((row) => row.map(shown))];
+	const widths = columns.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
+	const line = (row: string[]) =>
+		row
+			.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+			.join('  ');
+	const [head = [], ...body] = cells;
+	return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...body.map(line)].join(
+		'\n',
+	);
+}
+
+export function textReport({ title, tables, marks, checked }: SavedReport): string {
+	const parts = [
+		`== ${title}`,
+		...tables.map(({ caption, columns, rows }) => `${caption}\n${textTable(columns, rows)}`),
+	];
+	if (marks.length > 0)
+		parts.push(textTable(['mark', 'measured', 'limit', ''], marks.map(shownMark)));
+	parts.push(`Checked: ${checked.join('; ')}.`);
+	return parts.join('\n\n');
+}
