@@ -1,0 +1,365 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { root } from '../../scripts/pack';
+import { sharedContext, startContext, type TestContext } from './harness/context';
+import { items, nodeRun } from './harness/execution';
+import type { SavedCredential, SavedWorkflow } from './harness/rest';
+import { waitUntil } from './harness/wait';
+import { readWorkflow } from './harness/workflow';
+import { callbackSecret, checkFiles, passedOn, post, Workbench } from './trigger/workbench';
+
+const received = { status: 200, body: { received: true } };
+
+describe('trigger', () => {
+	let context: TestContext;
+	let bench: Workbench;
+	let plain: SavedCredential;
+	let secret: SavedCredential;
+	let creator: SavedWorkflow;
+
+	before(async () => {
+		context = await sharedContext();
+		bench = new Workbench(context);
+		plain = await bench.credential('');
+		secret = await bench.credential(callbackSecret);
+		creator = await createWith(secret, 'trigger-create-1');
+		await bench.publish(creator, `${context.n8n.baseUrl}/webhook/trigger-create-1`);
+		await waitUntil(async () => (await context.rest.listExecutions(creator.id)).length === 1, {
+			timeoutMs: 30_000,
+			what: 'The first run of the creating workflow',
+		});
+	});
+
+	after(async () => {
+		await bench.close();
+	});
+
+	async function createWith({ id, name }: SavedCredential, path: string): Promise<SavedWorkflow> {
+		const file = join(root, 'test', 'n8n', 'workflows', 'trigger-create.json');
+		return context.rest.createWorkflow(
+			readWorkflow(file, { credential: { id, name }, placeholders: { PATH: path } }),
+		);
+	}
+
+	/** Has the creating workflow create tasks, one per job; what its node gave out. */
+	async function create(jobs: Array<Record<string, unknown>>): Promise<Record<string, unknown>[]> {
+		const before = (await context.rest.listExecutions(creator.id)).length;
+		const answer = await context.rest.callWebhook('trigger-create-1', { jobs });
+		assert.equal(answer.status, 200);
+		const executions = await context.rest.waitForExecutions(creator.id, before + 1);
+		const execution = executions.at(-1);
+		assert.ok(execution);
+		return items(execution, 'Create').map(({ json }) => json);
+	}
+
+	it('runs once for each of 10 tasks, with its reference and its files', async () => {
+		const { service } = context;
+		service.settings.taskMs = 1500;
+		const receiver = await bench.receiver('trigger-ten', secret);
+		const url = `${receiver.url}?campaign=spring%20sale`;
+		// All are called back twice; some by both calls at once, some before their creation is answered.
+		const created = await create(
+			Array.from({ length: 10 }, (_, index) => ({
+				text: `Sound ${index}`,
+				callbackUrl: url,
+				reference: `scene ${index} & "quotes" ä`,
+				standIn: {
+					callback_copies: index < 3 ? 3 : 2,
+					callback_before_answer: index === 3,
+					files: index === 4 ? 3 : 1,
+				},
+			})),
+		);
+		service.settings.callbacks.concurrent = true;
+		assert.equal(created.length, 10);
+		for (const { task_id: taskId } of created) {
+			const task = service.task(String(taskId));
+			const asked = new URL(task.receiveUrl ?? '');
+			assert.equal(asked.searchParams.get('campaign'), 'spring sale');
+			assert.ok(asked.searchParams.get('signature'));
+			await waitUntil(() => task.status === 'done', { timeoutMs: 30_000, what: 'A task' });
+			await service.callbacksSettled(task.id);
+		}
+		const runs = await receiver.ran(10);
+		const byTask = new Map(runs.map((run) => [passedOn(run).json.task_id, passedOn(run)]));
+		assert.equal(byTask.size, 10);
+		for (const [index, { task_id: taskId }] of created.entries()) {
+			const item = byTask.get(taskId);
+			assert.ok(item, `task ${String(taskId)} started no run`);
+			assert.equal(item.json.reference, `scene ${index} & "quotes" ä`);
+			assert.equal(item.json.verified, true);
+			assert.equal(item.json.status, 'done');
+			assert.equal(item.json.id, taskId);
+			assert.equal(item.json.task, undefined);
+			const outputs = await checkFiles(context, item, index === 4 ? 3 : 1);
+			assert.equal(outputs[0]?.binaryProperty, 'data');
+			const answers = service.callbacks.filter((call) => call.taskId === taskId);
+			assert.equal(answers.length, index < 3 ? 3 : 2);
+			for (const { status } of answers) assert.equal(status, 200);
+			const ignored = answers.filter(({ body }) => body.includes('received before'));
+			assert.equal(ignored.length, answers.length - 1);
+		}
+		assert.equal(service.summary().foreignAuthorization, 0);
+		assert.ok(!JSON.stringify(runs).includes(callbackSecret));
+		assert.ok(!JSON.stringify(runs).includes(service.apiKey));
+		service.settings.callbacks.concurrent = false;
+	});
+
+	it('runs once for copies that arrive at the same moment', async () => {
+		const receiver = await bench.receiver('trigger-copies', plain);
+		const taskId = await bench.task();
+		const body = context.service.payload(taskId);
+		const answers = await Promise.all(
+			Array.from({ length: 8 }, async () => await post(receiver.url, body)),
+		);
+		assert.deepEqual(
+			answers.map(({ status }) => status),
+			Array(8).fill(200),
+		);
+		assert.equal(answers.filter(({ body: { ignored } }) => ignored === undefined).length, 1);
+		const [run] = await receiver.ran(1);
+		assert.ok(run);
+		assert.equal(passedOn(run).json.reference, undefined);
+		await checkFiles(context, passedOn(run), 1);
+	});
+
+	it('takes an unsigned reference as it is when the credential has no secret', async () => {
+		const receiver = await bench.receiver('trigger-unsigned', plain);
+		const taskId = await bench.task();
+		const body = context.service.payload(taskId);
+		assert.deepEqual(await post(`${receiver.url}?reference=mine&signature=x`, body), received);
+		const [run] = await receiver.ran(1);
+		assert.ok(run);
+		assert.equal(passedOn(run).json.reference, 'mine');
+	});
+
+	it('runs for failed tasks without looking for files', async () => {
+		const receiver = await bench.receiver('trigger-failed', plain);
+		const taskId = await bench.task({ end: 'error', error_message: 'No luck' });
+		assert.deepEqual(await post(receiver.url, { id: taskId, status: 'error' }), received);
+		const [run] = await receiver.ran(1);
+		assert.ok(run);
+		const { json, binary } = passedOn(run);
+		assert.equal(json.status, 'error');
+		assert.equal(json.error_message, 'No luck');
+		assert.equal(binary, undefined);
+		assert.equal(json.download_error, undefined);
+	});
+
+	it('filters by status and type', async () => {
+		const failures = await bench.receiver('trigger-failures', plain, { statuses: ['error'] });
+		const images = await bench.receiver('trigger-images', plain, {
+			downloadOutput: false,
+			options: { types: ' Image , video ' },
+		});
+		const sound = context.service.payload(await bench.task());
+		const fields = { prompt: 'A heron', model_id: 'image-1', generations_count: 1 };
+		const image = context.service.payload(await bench.task({}, fields, '/v1i/task/generate-image'));
+		const ignored = async (url: string, body: unknown) => {
+			const answer = await post(url, body);
+			assert.equal(answer.status, 200);
+			return answer.body.ignored;
+		};
+		assert.equal(await ignored(failures.url, sound), 'status "done" is not selected');
+		assert.equal(await ignored(images.url, sound), 'type "sound_effect" is not selected');
+		assert.equal((await failures.runs()).length + (await images.runs()).length, 0);
+		assert.deepEqual(await post(images.url, image), received);
+		const [run] = await images.ran(1);
+		assert.ok(run);
+		const { json, binary } = passedOn(run);
+		assert.equal(json.type, 'image');
+		assert.equal(binary, undefined);
+		assert.equal((json.outputs as unknown[]).length, 1);
+	});
+
+	it('believes the body when told not to verify, and says so', async () => {
+		const { service } = context;
+		const receiver = await bench.receiver('trigger-believing', plain, { verifyWithService: false });
+		const taskId = await bench.task();
+		const before = service.polls().length;
+		const body = { ...service.payload(taskId), note: 'as posted' };
+		assert.deepEqual(await post(receiver.url, body), received);
+		const running = await post(receiver.url, { id: 'other', status: 'doing' });
+		assert.equal(running.body.ignored, 'the task is not finished (status "doing")');
+		assert.equal((await post(receiver.url, { id: 'no-status' })).status, 400);
+		const [run] = await receiver.ran(1);
+		assert.ok(run);
+		const { json } = passedOn(run);
+		assert.equal(json.verified, false);
+		assert.equal(json.note, 'as posted');
+		await checkFiles(context, passedOn(run), 1);
+		assert.equal(service.polls().length, before);
+	});
+
+	it('runs every time with Deduplicate off', async () => {
+		const receiver = await bench.receiver('trigger-again', plain, {
+			options: { deduplicate: false },
+		});
+		const body = context.service.payload(await bench.task());
+		for (let call = 0; call < 3; call++) assert.deepEqual(await post(receiver.url, body), received);
+		await receiver.ran(3);
+	});
+
+	it('runs with the addresses when a file can not be had', async () => {
+		const receiver = await bench.receiver('trigger-undelivered', plain, {
+			binaryPropertyName: 'sound',
+		});
+		const taskId = await bench.task({ file_status: 404 });
+		assert.deepEqual(await post(receiver.url, context.service.payload(taskId)), received);
+		const [run] = await receiver.ran(1);
+		assert.ok(run);
+		const { json, binary } = passedOn(run);
+		assert.match(String(json.download_error), /is done, but its file could not be downloaded/);
+		assert.match(String((json.outputs as Array<{ url: string }>)[0]?.url), /^http/);
+		assert.equal(binary, undefined);
+	});
+
+	it('answers before it downloads', async () => {
+		const { service } = context;
+		const receiver = await bench.receiver('trigger-slow-file', plain);
+		const fault = service.faults.add({ host: 'files', action: { type: 'stall' } });
+		const taskId = await bench.task();
+		assert.deepEqual(await post(receiver.url, service.payload(taskId)), received);
+		// The file host has not given out a byte: the run is there all the same.
+		const [run] = await receiver.runs();
+		assert.equal(run?.status, 'running');
+		service.faults.remove(fault);
+		await context.rest.stopExecution(run.id);
+		assert.equal((await context.rest.waitForExecution(run.id)).status, 'canceled');
+	});
+
+	it('answers 503 while the service can not be asked, and takes the next try', async () => {
+		const { service } = context;
+		const receiver = await bench.receiver('trigger-down', plain);
+		const body = service.payload(await bench.task());
+		for (const action of [{ type: 'stall' }, { type: 'status', status: 503 }] as const) {
+			const fault = service.faults.add({ route: 'poll', action });
+			// The contract's bound for the whole answer.
+			const answer = await post(receiver.url, body, { timeoutMs: 15_000 });
+			assert.equal(answer.status, 503);
+			assert.match(String(answer.body.error), /could not be asked .* try again/);
+			service.faults.remove(fault);
+		}
+		assert.equal((await receiver.runs()).length, 0);
+		assert.deepEqual(await post(receiver.url, body), received);
+		await receiver.ran(1);
+	});
+
+	it('takes one event while the editor listens for a test event', async () => {
+		const { rest } = context;
+		const receiver = await bench.receiver('trigger-test', secret, {}, false);
+		const body = context.service.payload(await bench.task());
+		assert.equal((await post(receiver.testUrl, body)).status, 404);
+		const [created] = await create([
+			{ text: 'Listening', callbackUrl: receiver.testUrl, reference: 'a test' },
+		]);
+		// The callback of that task finds nobody listening; then the editor listens, and it is sent again.
+		const taskId = String(created?.task_id);
+		await waitUntil(() => context.service.callbacks.some((call) => call.taskId === taskId), {
+			timeoutMs: 30_000,
+			what: 'The callback',
+		});
+		for (let round = 1; round <= 2; round++) {
+			const listening = await rest.request<{ waitingForWebhook?: boolean }>(
+				'POST',
+				`/workflows/${receiver.workflow.id}/run`,
+				{ triggerToStartFrom: { name: 'Finished' } },
+			);
+			assert.equal(listening.waitingForWebhook, true);
+			// What is ignored or refused does not use up the one event.
+			assert.equal((await post(receiver.testUrl, body)).status, 401);
+			const answer = await context.service.sendCallback(taskId);
+			assert.deepEqual(JSON.parse(answer.body), { received: true });
+			const runs = await receiver.ran(round);
+			const run = runs.at(-1);
+			assert.ok(run);
+			assert.equal(run.mode, 'manual');
+			assert.equal(passedOn(run).json.reference, 'a test');
+			await checkFiles(context, passedOn(run), 1);
+			assert.equal((await context.service.sendCallback(taskId)).status, 404);
+		}
+	});
+
+	it('warns of a test URL and refuses what can not be called', async () => {
+		const before = context.service.creations().length;
+		const [noUrl, ftp, user, created] = await create([
+			{ text: 'a', callbackUrl: 'somewhere' },
+			{ text: 'b', callbackUrl: 'ftp://example.com/x' },
+			{ text: 'c', callbackUrl: 'http://me:pass@127.0.0.1/x' },
+			{ text: 'd', callbackUrl: `${context.n8n.baseUrl}/webhook-test/nobody/callback` },
+		]);
+		for (const refused of [noUrl, ftp, user]) assert.equal(refused?.outcome, 'invalid');
+		assert.match(String(noUrl?.error), /Callback URL can't be used: it is not a URL/);
+		assert.match(String(ftp?.error), /it starts with "ftp:"/);
+		assert.match(String(user?.error), /user name or password/);
+		assert.equal(typeof created?.task_id, 'string');
+		assert.equal(context.service.creations().length - before, 1);
+		const [latest] = await context.rest.listExecutions(creator.id, 1);
+		assert.ok(latest);
+		const run = nodeRun(await context.rest.execution(latest.id), 'Create') as unknown as {
+			hints?: Array<{ message: string }>;
+		};
+		assert.ok(
+			run.hints?.some(({ message }) => /Test URL of n8n: it takes one call/.test(message)),
+			`no hint: ${JSON.stringify(run.hints)}`,
+		);
+	});
+
+	it('runs the two examples', async () => {
+		const { rest, service, n8n } = context;
+		const { id, name } = secret;
+		const example = (file: string) =>
+			readWorkflow(join(root, 'examples', file), { credential: { id, name } });
+		const receive = example('on-completion.json');
+		const hook = receive.nodes.find(({ type }) => type.endsWith('Trigger'))?.webhookId;
+		const url = `${n8n.baseUrl}/webhook/${String(hook)}/callback`;
+		const saved = await rest.createWorkflow(receive);
+		await bench.publish(saved, url);
+		const text = JSON.stringify(example('fire-and-forget.json'));
+		const address = /http:\/\/localhost:5678\/webhook\/[\w-]+\/callback/;
+		assert.ok(text.includes(`/webhook/${String(hook)}/callback`), 'another URL in the example');
+		const order = await rest.createWorkflow(
+			JSON.parse(text.replace(address, url)) as ReturnType<typeof example>,
+		);
+		const before = service.creations().length;
+		const execution = await rest.waitForExecution(await rest.runManually(order, 'When Clicked'));
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		assert.equal(service.creations().length - before, 3);
+		const runs = await rest.waitForExecutions(saved.id, 3);
+		const scenes = runs.map((run) => items(run, 'Use the File')[0]);
+		assert.deepEqual(scenes.map((item) => item?.json.scene).sort(), [
+			'scene-1',
+			'scene-2',
+			'scene-3',
+		]);
+		for (const item of scenes) {
+			assert.match(String(item?.json.file), /^http/);
+			assert.ok(item?.binary?.data);
+		}
+	});
+});
+
+describe('trigger, binary data on the file system', () => {
+	let context: TestContext;
+	before(async () => {
+		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
+	});
+	after(async () => {
+		await context.close();
+	});
+
+	it('keeps the files with the run that they belong to', async () => {
+		const bench = new Workbench(context);
+		const receiver = await bench.receiver('trigger-disk', await bench.credential(''));
+		const taskId = await bench.task({ files: 2 });
+		const answer = await post(receiver.url, context.service.payload(taskId));
+		assert.deepEqual(answer, received);
+		const [run] = await receiver.ran(1);
+		assert.ok(run);
+		const item = passedOn(run);
+		await checkFiles(context, item, 2);
+		for (const { id } of Object.values(item.binary ?? {}))
+			assert.match(id ?? '', new RegExp(`^filesystem.*/executions/${run.id}/`));
+	});
+});

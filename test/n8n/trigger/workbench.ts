@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import type { Steering } from '../../service';
+import type { TestContext } from '../harness/context';
+import {
+	type Execution,
+	type ExecutionSummary,
+	isFinished,
+	type Item,
+	items,
+} from '../harness/execution';
+import type { SavedCredential, SavedWorkflow } from '../harness/rest';
+import { waitUntil } from '../harness/wait';
+import { testWorkflow } from '../harness/workflow';
+
+export const callbackSecret = 'a-long-random-callback-secret';
+
+/** A published workflow that starts with the trigger. */
+export interface Receiver {
+	workflow: SavedWorkflow;
+	/** The trigger's Production URL. */
+	url: string;
+	testUrl: string;
+	runs(): Promise<ExecutionSummary[]>;
+	/** Waits until there are so many runs, all of them over; then there must be no more of them. Oldest first. */
+	ran(count: number, timeoutMs?: number): Promise<Execution[]>;
+}
+
+export interface Answer {
+	status: number;
+	body: Record<string, unknown>;
+}
+
+/** What the suites of the trigger share: receivers in n8n, tasks at the stand-in, callbacks by hand. */
+export class Workbench {
+	private readonly published: SavedWorkflow[] = [];
+
+	constructor(readonly context: TestContext) {}
+
+	/** The context's credential again, with a callback secret (empty: none). */
+	async credential(secret: string): Promise<SavedCredential> {
+		const { apiKey, baseUrl } = this.context.service;
+		return this.context.rest.createCredential('With Secret', 'mediaGenerationApi', {
+			apiKey,
+			baseUrl,
+			callbackSecret: secret,
+		});
+	}
+
+	/** @param path a name of its own for every receiver: it is the webhook's id */
+	async receiver(
+		path: string,
+		credential: SavedCredential,
+		parameters: Record<string, unknown> = {},
+		publish = true,
+	): Promise<Receiver> {
+		const { rest, n8n } = this.context;
+		const { id, name } = credential;
+		const definition = testWorkflow('trigger-receive', {
+			credential: { id, name },
+			placeholders: { PATH: path },
+		});
+		for (const node of definition.nodes) {
+			if (node.credentials) node.parameters = { ...node.parameters, ...parameters };
+		}
+		const workflow = await rest.createWorkflow(definition);
+		const url = `${n8n.baseUrl}/webhook/${path}/callback`;
+		if (publish) await this.publish(workflow, url);
+		return {
+			workflow,
+			url,
+			testUrl: url.replace('/webhook/', '/webhook-test/'),
+			runs: async () => await this.runsOf(workflow.id),
+			ran: async (count, timeoutMs = 60_000) => await this.ranOf(workflow.id, count, timeoutMs),
+		};
+	}
+
+	/** Publishes a workflow and waits until its webhook takes calls. */
+	async publish(workflow: SavedWorkflow, url: string): Promise<void> {
+		await this.context.rest.publish(workflow);
+		this.published.push(workflow);
+		await waitUntil(
+			async () => {
+				const response = await fetch(url, { method: 'POST' });
+				await response.body?.cancel();
+				return response.status !== 404;
+			},
+			{ timeoutMs: 30_000, what: `The webhook ${url}` },
+		);
+	}
+
+	async close(): Promise<void> {
+		for (const workflow of this.published) await this.context.rest.unpublish(workflow);
+	}
+
+	/** Creates a task at the stand-in, past n8n. It calls nobody back unless told to. */
+	async task(
+		steering: Steering = {},
+		fields: Record<string, unknown> = {},
+		route = '/v1/task/sound-effect',
+	): Promise<string> {
+		const { service } = this.context;
+		const response = await fetch(service.baseUrl + route, {
+			method: 'POST',
+			headers: {
+				authorization: `Bearer ${service.apiKey}`,
+				'content-type': 'application/json',
+			},
+			body: JSON.stringify({
+				text: 'rain',
+				...fields,
+				stand_in: { ms: 0, no_callback: true, ...steering },
+			}),
+		});
+		const { task_id: taskId } = (await response.json()) as { task_id: string };
+		assert.equal(response.status, 200);
+		const over = steering.never_ends === true || steering.ms !== undefined;
+		await waitUntil(() => over || service.task(taskId).status !== 'doing', {
+			timeoutMs: 10_000,
+			intervalMs: 10,
+			what: `The end of task ${taskId}`,
+		});
+		return taskId;
+	}
+
+	private async runsOf(workflowId: string): Promise<ExecutionSummary[]> {
+		const pageSize = 100;
+		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+		const all: ExecutionSummary[] = [];
+		for (let before = ''; ;) {
+			const { results } = await this.context.rest.request<{ results: ExecutionSummary[] }>(
+				'GET',
+				`/executions?filter=${filter}&limit=${pageSize}${before}`,
+			);
+			// Running executions come with every page.
+			const known = new Set(all.map(({ id }) => id));
+			const fresh = results.filter(({ id }) => !known.has(id));
+			all.push(...fresh);
+			const oldest = all.map(({ id }) => Number(id)).sort((a, b) => a - b)[0];
+			if (fresh.length === 0 || results.length < pageSize) return all;
+			before = `&lastId=${oldest}`;
+		}
+	}
+
+	private async ranOf(workflowId: string, count: number, timeoutMs: number): Promise<Execution[]> {
+		const finished = await waitUntil(
+			async () => {
+				const runs = await this.runsOf(workflowId);
+				return runs.length >= count && runs.every(({ status }) => isFinished(status)) && runs;
+			},
+			{ timeoutMs, what: `${count} finished runs of workflow ${workflowId}` },
+		);
+		assert.equal(finished.length, count, `${finished.length} runs instead of ${count}`);
+		const ids = finished.map(({ id }) => id).sort((a, b) => Number(a) - Number(b));
+		const executions: Execution[] = [];
+		for (const id of ids) executions.push(await this.context.rest.execution(id));
+		return executions;
+	}
+}
+
+/** Posts to a trigger. A string goes as it is. */
+export async function post(
+	url: string,
+	body: unknown,
+	{ method = 'POST', type = 'application/json', timeoutMs = 60_000 } = {},
+): Promise<Answer> {
+	const response = await fetch(url, {
+		method,
+		headers: { 'content-type': type },
+		...(method === 'GET' || method === 'HEAD'
+			? {}
+			: { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+		signal: AbortSignal.timeout(timeoutMs),
+	});
+	const text = await response.text();
+	let parsed: unknown;
+	try {
+		parsed = JSON.parse(text);
+	} catch {
+		parsed = { text };
+	}
+	return { status: response.status, body: parsed as Record<string, unknown> };
+}
+
+/** The one item that a run of the receiver passed on behind its trigger. */
+export function passedOn(execution: Execution): Item {
+	assert.equal(execution.status, 'success', execution.resultData.error?.message);
+	const [item, ...rest] = items(execution, 'Goes On');
+	assert.ok(item, `run ${execution.id} passed nothing on`);
+	assert.equal(rest.length, 0);
+	return item;
+}
+
+export interface Output {
+	url: string;
+	kind: string;
+	binaryProperty?: string;
+	fileName?: string;
+	mimeType?: string;
+	fileSize?: number;
+}
+
+/** Downloads the files of an item from n8n; they must be what the service's file host gives out. */
+export async function checkFiles(
+	{ rest }: TestContext,
+	item: Item,
+	count: number,
+): Promise<Output[]> {
+	const outputs = item.json.outputs as Output[];
+	assert.equal(outputs.length, count);
+	assert.equal(Object.keys(item.binary ?? {}).length, count);
+	for (const output of outputs) {
+		const entry = item.binary?.[output.binaryProperty ?? ''];
+		assert.ok(entry, `no binary data for ${JSON.stringify(output)}`);
+		const stored = await rest.download(entry);
+		const original = Buffer.from(await (await fetch(output.url)).arrayBuffer());
+		assert.ok(stored.length > 0 && stored.equals(original), `${output.url} differs`);
+		assert.equal(output.fileSize, stored.length);
+	}
+	return outputs;
+}
