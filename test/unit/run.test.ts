@@ -19,7 +19,7 @@ class Service {
 	mostActive = 0;
 
 	readonly client = scriptedClient(({ method, path, body }) =>
-		method === 'POST' ? this.create(String(body?.text)) : this.look(path.split('/').pop() ?? ''),
+		method === 'POST' ? this.create(body?.text as string) : this.look(path.split('/').pop() ?? ''),
 	);
 
 	private create(text: string): Reply {

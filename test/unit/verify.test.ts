@@ -69,9 +69,7 @@ test('a service that hangs: unavailable, within the budget', async () => {
 });
 
 test('a Retry-After beyond the budget is not waited for', async () => {
-	const { verdict, elapsed, looks } = await verify(
-		() => ({ ...busy, retryAfterMs: 60_000 }) as Look,
-	);
+	const { verdict, elapsed, looks } = await verify(() => ({ ...busy, retryAfterMs: 60_000 }));
 	expect(verdict.kind).toBe('unavailable');
 	expect([elapsed, looks]).toEqual([0, 1]);
 });

@@ -11,6 +11,7 @@ import {
 } from '../service/fileHost';
 import { retryAfterMs } from '../service/account';
 import type { OutputKind } from '../service/outputs';
+import { asNumber } from '../service/task';
 import { fileTypeOf, looksLikeHtml, looksLikeJson, type FileType } from './mimeType';
 
 export interface DownloadDeps {
@@ -91,7 +92,7 @@ function accept(file: OpenFile, progress: Progress, maxBytes: number, now: numbe
 			retryAfterMs(headers['retry-after'], now),
 		);
 	}
-	const length = Number(headerOf(headers, 'content-length') ?? NaN);
+	const length = asNumber(headerOf(headers, 'content-length'));
 	const encoded = (headerOf(headers, 'content-encoding') ?? 'identity') !== 'identity';
 	const validator = headerOf(headers, 'etag') ?? headerOf(headers, 'last-modified');
 	if (progress.received > 0) {
@@ -108,7 +109,7 @@ function accept(file: OpenFile, progress: Progress, maxBytes: number, now: numbe
 	}
 	progress.validator = validator;
 	progress.contentType = headerOf(headers, 'content-type');
-	progress.total = Number.isFinite(length) && !encoded ? length : undefined;
+	progress.total = encoded ? undefined : length;
 	if (progress.total !== undefined && progress.total > maxBytes)
 		throw tooLarge(progress.total, maxBytes);
 	if (progress.total === 0) throw new DownloadError('the file is empty', true);

@@ -150,6 +150,11 @@ function extensionOf(url: string): string {
 	return /\.([a-z0-9]{2,5})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
 }
 
+/** A host may state `constructor`, which every object has. */
+function ownEntry<T>(table: Record<string, T>, name: string): T | undefined {
+	return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
 /** The type of a file: its bytes, then a specific header that fits what was asked for, then its address, then its kind. */
 export function fileTypeOf(
 	head: Buffer,
@@ -160,8 +165,8 @@ export function fileTypeOf(
 	const sniffed = sniff(head);
 	if (sniffed !== undefined) return sniffed;
 	const stated = mimeOnly(header);
-	const byHeader = BY_MIME_TYPE[stated];
-	const byUrl = BY_EXTENSION[extensionOf(url)];
+	const byHeader = ownEntry(BY_MIME_TYPE, stated);
+	const byUrl = ownEntry(BY_EXTENSION, extensionOf(url));
 	if (
 		byHeader !== undefined &&
 		!(stated === 'application/json' && kind !== 'transcript' && kind !== 'file')

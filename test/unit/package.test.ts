@@ -1,0 +1,222 @@
+/** The package as it is published: names that saved workflows carry (contract), and what n8n demands of community packages. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
+import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
+import { MediaGenerationTrigger } from '../../nodes/MediaGeneration/MediaGenerationTrigger.node';
+
+interface Manifest {
+	name: string;
+	license: string;
+	keywords: string[];
+	author: { name: string; email: string };
+	files: string[];
+	scripts: Record<string, string>;
+	dependencies?: Record<string, string>;
+	peerDependencies: Record<string, string>;
+	overrides?: unknown;
+	n8n: { n8nNodesApiVersion: number; credentials: string[]; nodes: string[] };
+}
+const root = join(__dirname, '../..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+
+test('its name, licence, keyword and author', () => {
+	expect(manifest.name).toBe('n8n-nodes-media-generation');
+	expect(manifest.license).toBe('MIT');
+	expect(manifest.keywords).toContain('n8n-community-node-package');
+	expect(manifest.author.name).not.toBe('');
+	expect(manifest.author.email).toContain('@');
+});
+
+test('no runtime dependencies, one peer, no overrides', () => {
+	expect(manifest.dependencies).toBeUndefined();
+	expect(manifest.peerDependencies).toEqual({ 'n8n-workflow': '*' });
+	expect(manifest.overrides).toBeUndefined();
+});
+
+test.each(['prepare', 'preinstall', 'install', 'postinstall', 'prepublish'])(
+	'no script "%s"',
+	(name) => {
+		expect(Object.keys(manifest.scripts)).not.toContain(name);
+	},
+);
+
+test.each(['start', 'test', 'lint', 'build', 'test:n8n', 'service'])('the command "%s"', (name) => {
+	expect(manifest.scripts[name]).toBeTruthy();
+});
+
+test('only what is built is published, and what n8n loads has a source', () => {
+	expect(manifest.files).toEqual(['dist']);
+	expect(manifest.n8n.n8nNodesApiVersion).toBe(1);
+	expect(manifest.n8n.credentials).toHaveLength(1);
+	expect(manifest.n8n.nodes).toHaveLength(2);
+	for (const built of [...manifest.n8n.credentials, ...manifest.n8n.nodes]) {
+		const source = built.replace(/^dist\//, '').replace(/\.js$/, '.ts');
+		expect({ source, there: existsSync(join(root, source)) }).toEqual({ source, there: true });
+	}
+});
+
+test('files that a well-kept package has', () => {
+	expect(readdirSync(root)).toEqual(
+		expect.arrayContaining([
+			'LICENSE',
+			'README.md',
+			'gulpfile.js',
+			'tsconfig.json',
+			'package-lock.json',
+			'nodes',
+			'credentials',
+			'icons',
+			'test',
+		]),
+	);
+});
+
+const sources = (folder: string): string[] =>
+	readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) =>
+		entry.isDirectory()
+			? sources(join(folder, entry.name))
+			: entry.name.endsWith('.ts')
+				? [join(folder, entry.name)]
+				: [],
+	);
+
+test('the published code imports nothing but n8n-workflow, crypto and itself, and logs nothing by itself', () => {
+	for (const file of [...sources('nodes'), ...sources('credentials')]) {
+		const text = readFileSync(join(root, file), 'utf8');
+		const modules = [...text.matchAll(/from '([^']+)'/g)]
+			.map((match) => match[1] ?? '')
+			.filter((name) => !name.startsWith('.'));
+		expect({
+			file,
+			foreign: modules.filter((name) => !['n8n-workflow', 'crypto'].includes(name)),
+		}).toEqual({ file, foreign: [] });
+		expect({ file, logs: /console\.|process\.env|eslint-disable|: any\b/.test(text) }).toEqual({
+			file,
+			logs: false,
+		});
+	}
+});
+
+describe('names in saved workflows', () => {
+	const action = new MediaGeneration().description;
+	const trigger = new MediaGenerationTrigger().description;
+	const credential = new MediaGenerationApi();
+
+	test('nodes and credential', () => {
+		expect([action.name, action.displayName]).toEqual(['mediaGeneration', 'Media Generation']);
+		expect([trigger.name, trigger.displayName]).toEqual([
+			'mediaGenerationTrigger',
+			'Media Generation Trigger',
+		]);
+		expect([credential.name, credential.displayName]).toEqual([
+			'mediaGenerationApi',
+			'Media Generation API',
+		]);
+		expect(credential.properties.map(({ name }) => name)).toEqual([
+			'apiKey',
+			'baseUrl',
+			'callbackSecret',
+		]);
+		expect(credential.test.request.url).toBe('/v1/credits');
+		expect(action.usableAsTool).toBe(true);
+		expect(trigger.usableAsTool).toBeUndefined();
+	});
+
+	test('secrets are passwords, and the base URL is not invented', () => {
+		const byName = new Map(credential.properties.map((property) => [property.name, property]));
+		expect(byName.get('apiKey')?.typeOptions).toMatchObject({ password: true });
+		expect(byName.get('callbackSecret')?.typeOptions).toMatchObject({ password: true });
+		expect(byName.get('baseUrl')).toMatchObject({ required: true, default: '' });
+	});
+
+	test('resources and their operations', () => {
+		const table = action.properties
+			.filter(({ name }) => name === 'operation')
+			.map(({ displayOptions, options }) => [
+				displayOptions?.show?.resource,
+				(options ?? []).map((option) => 'value' in option && option.value),
+			]);
+		expect(table).toEqual(
+			expect.arrayContaining([
+				[['speech'], ['generateByVoiceId', 'generateByVoiceName']],
+				[['soundEffect'], ['generate']],
+				[['image'], ['generate']],
+				[['task'], ['get', 'wait']],
+				[['credits'], ['get']],
+				[['apiKey'], ['getAll']],
+			]),
+		);
+		expect(table).toHaveLength(6);
+	});
+
+	test.each([
+		'voiceId',
+		'text',
+		'modelId',
+		'outputFormat',
+		'voice',
+		'withTranscript',
+		'prompt',
+		'generationsCount',
+		'aspectRatio',
+		'resolution',
+		'taskId',
+		'waitForCompletion',
+		'waitMode',
+		'callbackUrl',
+		'downloadOutput',
+		'binaryPropertyName',
+		'options',
+	])('the field %s', (name) => {
+		expect(action.properties.map((property) => property.name)).toContain(name);
+	});
+
+	test.each([
+		'timeout',
+		'onTimeout',
+		'maxActiveTasks',
+		'extraFields',
+		'pollRoute',
+		'callbackReference',
+		'minimumCredits',
+		'maxFileSize',
+		'splitFiles',
+	])('the option %s', (name) => {
+		const options = action.properties
+			.filter((property) => property.name === 'options')
+			.flatMap((property) => property.options ?? []);
+		expect(options.map((option) => option.name)).toContain(name);
+	});
+
+	test('defaults', () => {
+		const defaults = Object.fromEntries(
+			action.properties.map((property) => [property.name, property.default as unknown]),
+		);
+		expect(defaults).toMatchObject({
+			waitForCompletion: true,
+			waitMode: 'poll',
+			downloadOutput: true,
+			binaryPropertyName: 'data',
+			taskId: '={{ $json.task_id }}',
+			generationsCount: 1,
+		});
+	});
+
+	test('the trigger', () => {
+		expect(trigger.webhooks).toMatchObject([{ httpMethod: 'POST', path: 'callback' }]);
+		expect(trigger.properties.map(({ name }) => name)).toEqual(
+			expect.arrayContaining([
+				'statuses',
+				'verifyWithService',
+				'downloadOutput',
+				'binaryPropertyName',
+				'options',
+			]),
+		);
+		const options = trigger.properties.find(({ name }) => name === 'options')?.options ?? [];
+		expect(options.map(({ name }) => name)).toEqual(
+			expect.arrayContaining(['types', 'deduplicate', 'maxFileSize']),
+		);
+	});
+});

@@ -1,0 +1,447 @@
+/** Whatever a service answers or a sender posts: no crash, no hang, no key, and always one of the contract's outcomes. */
+import fc from 'fast-check';
+import { readPostedBody } from '../../nodes/MediaGeneration/callback/body';
+import { checkSignature, prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { fileTypeOf } from '../../nodes/MediaGeneration/delivery/mimeType';
+import { sanitizeName } from '../../nodes/MediaGeneration/delivery/files';
+import { maskSecrets } from '../../nodes/MediaGeneration/operations/account';
+import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/operations/read';
+import { retryAfterMs } from '../../nodes/MediaGeneration/service/account';
+import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import { readLook } from '../../nodes/MediaGeneration/service/look';
+import {
+	neverConnected,
+	reasonOf,
+	wasAborted,
+} from '../../nodes/MediaGeneration/service/networkError';
+import { outputsOf } from '../../nodes/MediaGeneration/service/outputs';
+import { redactDeep, redactor } from '../../nodes/MediaGeneration/service/redact';
+import {
+	apiKeysOf,
+	creditsOf,
+	isObject,
+	parseTask,
+	taskIdOf,
+} from '../../nodes/MediaGeneration/service/task';
+import { readCreation } from '../../nodes/MediaGeneration/tasks/creation';
+import { busyDelay, nextLook } from '../../nodes/MediaGeneration/tasks/schedule';
+import { readNotes } from '../../nodes/MediaGeneration/tasks/suspend';
+
+fc.configureGlobal({
+	seed: 20_260_301,
+	numRuns: 300,
+	interruptAfterTimeLimit: 5_000,
+	markInterruptAsFailure: true,
+});
+
+const KEY = 'sk_a1b2c3d4e5f6';
+const NOW = 1_772_366_400_000;
+
+/** Names that the code looks for, that prototypes have, or any other. */
+const name = fc.oneof(
+	fc.constantFrom(
+		'success',
+		'status',
+		'data',
+		'id',
+		'task_id',
+		'progress',
+		'type',
+		'metadata',
+		'error',
+		'message',
+		'error_message',
+		'code',
+		'detail',
+		'credits',
+		'keys',
+		'output_uri',
+		'audio_url',
+		'result_images',
+		'imageUrl',
+		'srt_url',
+		'__proto__',
+		'constructor',
+		'toString',
+		KEY,
+	),
+	fc.string({ unit: 'binary', maxLength: 8 }),
+);
+const leaf = fc.oneof(
+	fc.constantFrom(
+		'done',
+		'error',
+		'doing',
+		'server_busy',
+		'active_task_limit',
+		'daily cap',
+		'https://files.example/a.mp3',
+		'https://',
+		'\ud800',
+		'\udc00x',
+		'',
+		KEY,
+		`Bearer ${KEY}`,
+	),
+	fc.string({ unit: 'binary', maxLength: 20 }),
+	fc.constantFrom(null, true, false, 0, -1, 1e308, -1e308, 1e-320, 2 ** 53 + 2),
+	fc.double({ noNaN: true }),
+);
+const json = fc.letrec<{ value: unknown }>((tie) => ({
+	value: fc.oneof(
+		{ maxDepth: 5, withCrossShrink: true },
+		leaf,
+		fc.array(tie('value'), { maxLength: 4 }),
+		fc
+			.array(fc.tuple(name, tie('value')), { maxLength: 6 })
+			.map((entries) => Object.fromEntries(entries)),
+	),
+})).value;
+/** What a service could send, as text: also endless nesting and half of a JSON. */
+const text = fc.oneof(
+	{ weight: 8, arbitrary: json.map((value) => JSON.stringify(value)) },
+	{
+		weight: 1,
+		arbitrary: fc
+			.integer({ min: 1, max: 20_000 })
+			.map((depth) => `${'{"data":'.repeat(depth)}1${'}'.repeat(depth)}`),
+	},
+	{
+		weight: 1,
+		arbitrary: fc
+			.integer({ min: 1, max: 20_000 })
+			.map(
+				(depth) =>
+					`{"task_id":"t","status":"done","metadata":${'['.repeat(depth)}${']'.repeat(depth)}}`,
+			),
+	},
+	{ weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+);
+const object = json.map((value) => (isObject(value) ? value : { value }));
+
+/** With halves of letters replaced, as they are on the way through a URL. */
+const wellFormed = (given: string) => Buffer.from(given).toString();
+
+/** As the network's door does it. */
+const redact = redactor({ apiKey: KEY, callbackSecret: '' });
+function parsed(raw: string): unknown {
+	try {
+		return redactDeep(JSON.parse(redact(raw)), redact);
+	} catch {
+		return undefined;
+	}
+}
+const header = fc.oneof(
+	fc.constantFrom('5', '-1', '1e400', 'Infinity', 'Wed, 21 Oct 2099 07:28:00 GMT', ''),
+	fc.string({ unit: 'binary' }),
+	json,
+);
+const reply: fc.Arbitrary<Reply> = fc.oneof(
+	fc
+		.record({
+			status: fc.oneof(
+				fc.constantFrom(200, 201, 302, 400, 401, 402, 403, 404, 408, 422, 429, 500, 502, 503, 504),
+				fc.integer({ min: 100, max: 999 }),
+			),
+			raw: text,
+			retryAfter: header,
+		})
+		.map(({ status, raw, retryAfter }): Reply => ({
+			answered: true,
+			status,
+			headers: { 'retry-after': retryAfter },
+			body: parsed(raw),
+			text: redact(raw),
+		})),
+	fc
+		.record({
+			sent: fc.boolean(),
+			permanent: fc.boolean(),
+			aborted: fc.boolean(),
+			reason: fc.string({ unit: 'binary' }),
+		})
+		.map((fields): Reply => ({ answered: false, ...fields })),
+);
+
+describe('answers', () => {
+	test('a creation is created, sent again or failed with an outcome; and what is unclear is never sent again', () => {
+		fc.assert(
+			fc.property(reply, (given) => {
+				const creation = readCreation(given, NOW);
+				if (creation.kind === 'created') {
+					expect(creation.taskId).not.toBe('');
+					return;
+				}
+				const { outcome, message, description } = creation.failure;
+				expect(['rejected', 'unknown']).toContain(outcome);
+				expect(message.length).toBeGreaterThan(0);
+				expect(message.length).toBeLessThan(1_000 + (given.answered ? 0 : given.reason.length));
+				expect(description.length).toBeGreaterThan(0);
+				if (creation.kind === 'retry') {
+					expect(outcome).toBe('rejected');
+					const nothingCreated = given.answered
+						? given.status === 429 ||
+							given.status === 503 ||
+							(isObject(given.body) && given.body.success === false)
+						: !given.sent;
+					expect(nothingCreated).toBe(true);
+				}
+				if (given.answered && given.status >= 500 && creation.kind === 'failed')
+					expect(outcome).toBe('unknown');
+			}),
+		);
+	});
+
+	test('a task ID in an accepted answer is never lost', () => {
+		fc.assert(
+			fc.property(object, fc.string({ minLength: 1 }), (body, taskId) => {
+				const answered = { ...body, task_id: taskId };
+				expect(
+					readCreation(
+						{ answered: true, status: 200, headers: {}, body: answered, text: 'x' },
+						NOW,
+					),
+				).toMatchObject({ kind: 'created', taskId });
+			}),
+		);
+	});
+
+	test('a look is one of four, and only a 401 or 403 is a refusal', () => {
+		fc.assert(
+			fc.property(reply, (given) => {
+				const look = readLook(given, NOW);
+				expect(['task', 'busy', 'missing', 'denied']).toContain(look.kind);
+				expect(look.kind === 'denied').toBe(
+					given.answered && (given.status === 401 || given.status === 403),
+				);
+				expect(look.kind === 'missing').toBe(given.answered && given.status === 404);
+				if (look.kind === 'task') expect(['running', 'done', 'failed']).toContain(look.task.state);
+			}),
+		);
+	});
+
+	test('nothing that is read from an answer holds the key', () => {
+		fc.assert(
+			fc.property(reply, (given) => {
+				const look = readLook(given, NOW);
+				const seen = [
+					readCreation(given, NOW),
+					look.kind === 'task' ? [outputsOf(look.task), look.task.errorText, look.task.id] : look,
+				];
+				const written = (() => {
+					try {
+						return JSON.stringify(seen);
+					} catch {
+						return '';
+					}
+				})();
+				if (given.answered) expect(written).not.toContain(KEY);
+			}),
+		);
+	});
+});
+
+test('an escaped key is found as well', () => {
+	fc.assert(
+		fc.property(json, fc.integer({ min: 0, max: KEY.length - 1 }), (value, position) => {
+			const escaped = `${KEY.slice(0, position)}\\u00${KEY.charCodeAt(position).toString(16)}${KEY.slice(position + 1)}`;
+			const raw = JSON.stringify(value).split(KEY).join(escaped);
+			expect(JSON.stringify(parsed(raw) ?? null)).not.toContain(KEY);
+		}),
+	);
+});
+
+test('parsing takes anything, and says only what is there', () => {
+	fc.assert(
+		fc.property(text, (raw) => {
+			const body = parsed(raw);
+			const task = parseTask(body);
+			if (task !== undefined) {
+				expect(task.status).not.toBe('');
+				expect(task.progress === undefined || (task.progress >= 0 && task.progress <= 100)).toBe(
+					true,
+				);
+				const outputs = outputsOf(task, body);
+				expect(new Set(outputs.map(({ url }) => url)).size).toBe(outputs.length);
+				for (const { url } of outputsOf(task)) expect(url).toMatch(/^https?:/i);
+			}
+			expect([undefined, 'string']).toContain(taskIdOf(body) === undefined ? undefined : 'string');
+			expect(Number.isNaN(creditsOf(body) ?? 0)).toBe(false);
+			for (const record of apiKeysOf(body) ?? []) expect(isObject(record)).toBe(true);
+			const posted = readPostedBody(body, raw.length);
+			expect(posted.ok ? taskIdProblem(posted.taskId) : posted.reason === '').toBe(
+				posted.ok ? undefined : false,
+			);
+			expect(readNotes(body)?.items ?? []).toBeInstanceOf(Array);
+		}),
+	);
+});
+
+test('masked records hold no secret', () => {
+	fc.assert(
+		fc.property(json, (value) => {
+			expect(JSON.stringify(maskSecrets(value) ?? null)).not.toContain(KEY);
+		}),
+	);
+});
+
+test('merging takes every value of the extra fields, pollutes nothing and changes neither side', () => {
+	fc.assert(
+		fc.property(object, object, (base, extra) => {
+			const before = JSON.stringify([base, extra]);
+			const merged = deepMerge(base, extra);
+			expect(JSON.stringify([base, extra])).toBe(before);
+			expect(Object.getPrototypeOf(merged)).toBe(Object.prototype);
+			expect(Object.keys(Object.prototype)).toEqual([]);
+			for (const [key, value] of Object.entries(extra)) {
+				if (key !== '__proto__' && !isObject(value)) expect(merged[key]).toBe(value);
+			}
+		}),
+	);
+});
+
+describe('signed URLs', () => {
+	const credentials = {
+		baseUrl: 'https://api.example',
+		apiKey: KEY,
+		callbackSecret: 'a long secret',
+	};
+	const path = fc.array(
+		fc.string({ unit: 'binary', maxLength: 8 }).map((part) => encodeURIComponent(wellFormed(part))),
+		{ maxLength: 4 },
+	);
+	const signed = fc
+		.record({ path, reference: fc.string({ unit: 'binary', maxLength: 60 }), tenant: fc.string() })
+		.map(({ path: parts, reference, tenant }) => {
+			const hook = new URL(`https://n8n.example/webhook/${parts.join('/')}`);
+			hook.searchParams.set('tenant', tenant);
+			return {
+				reference,
+				url: new URL(
+					prepareReceiveUrl(hook.href, credentials, { reference, signed: true, now: NOW }),
+				),
+			};
+		});
+	const check = (url: URL, now = NOW) =>
+		checkSignature('a long secret', url.pathname, Object.fromEntries(url.searchParams), now);
+
+	test('what was signed is accepted, with its reference', () => {
+		fc.assert(
+			fc.property(signed, ({ url, reference }) => {
+				expect(check(url)).toEqual({
+					ok: true,
+					reference: reference === '' ? undefined : wellFormed(reference),
+				});
+				expect(url.href).not.toContain('secret');
+			}),
+		);
+	});
+
+	test('one changed character anywhere is refused', () => {
+		fc.assert(
+			fc.property(
+				signed,
+				fc.constantFrom('expires', 'nonce', 'reference', 'signature'),
+				fc.nat(),
+				fc.constantFrom('0', 'x', 'é'),
+				({ url }, field, at, other) => {
+					const value = url.searchParams.get(field) ?? '';
+					const position = at % (value.length + 1);
+					const changed = value.slice(0, position) + other + value.slice(position + 1);
+					fc.pre(wellFormed(changed) !== value);
+					url.searchParams.set(field, changed);
+					expect(check(url).ok).toBe(false);
+				},
+			),
+		);
+	});
+
+	test('any query is checked without a crash', () => {
+		fc.assert(
+			fc.property(object, fc.string({ unit: 'binary' }), (query, pathname) => {
+				expect(checkSignature('a long secret', pathname, query, NOW).ok).toBe(false);
+			}),
+		);
+	});
+});
+
+describe('schedule', () => {
+	const ms = fc.oneof(
+		fc.integer({ min: 0, max: 11_000_000 }),
+		fc.double({ min: 0, max: 1e9, noNaN: true }),
+		fc.constantFrom(0, 1e12),
+	);
+	const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+	test('every pause is finite, above zero and bounded, whatever the progress says', () => {
+		const samples = fc.array(
+			fc.record({ ageMs: ms, progress: fc.double({ min: 0, max: 100, noNaN: true }) }),
+			{ maxLength: 12 },
+		);
+		fc.assert(
+			fc.property(
+				ms,
+				samples,
+				fc.array(ms, { maxLength: 8 }),
+				fc.nat(4),
+				random,
+				(ageMs, seen, siblingAgesMs, broughtForward, chance) => {
+					const { delayMs } = nextLook(
+						{ ageMs, samples: seen, siblingAgesMs, broughtForward },
+						chance,
+					);
+					expect(Number.isFinite(delayMs)).toBe(true);
+					expect(delayMs).toBeGreaterThan(0);
+					expect(delayMs).toBeLessThanOrEqual(480_000);
+				},
+			),
+		);
+	});
+
+	test('so is every pause for a busy service', () => {
+		fc.assert(
+			fc.property(
+				fc.integer({ min: 1, max: 1_000_000 }),
+				ms,
+				header,
+				random,
+				(streak, ageMs, given, chance) => {
+					const delay = busyDelay(streak, ageMs, retryAfterMs(given, NOW), chance);
+					expect(Number.isFinite(delay)).toBe(true);
+					expect(delay).toBeGreaterThan(0);
+					expect(delay).toBeLessThanOrEqual(301_000);
+				},
+			),
+		);
+	});
+});
+
+test('any thrown thing is read without a crash, and counts as sent unless it says otherwise', () => {
+	fc.assert(
+		fc.property(fc.anything(), (thrown) => {
+			expect(typeof reasonOf(thrown)).toBe('string');
+			expect(wasAborted(thrown)).toBe(false);
+			expect(neverConnected(thrown).never).toBe(false);
+		}),
+	);
+});
+
+test('names and types of files', () => {
+	fc.assert(
+		fc.property(
+			fc.string({ unit: 'binary', maxLength: 300 }),
+			fc.uint8Array({ maxLength: 64 }),
+			(given, head) => {
+				expect(sanitizeName(given)).toMatch(/^[^._/\\\s][^/\\\s\p{Cc}]*$/u);
+				const { mimeType, extension } = fileTypeOf(
+					Buffer.from(head),
+					given,
+					'https://files.example/x',
+					'file',
+				);
+				expect(mimeType).toMatch(/^[\w.+-]+\/[\w.+-]+$/);
+				expect(extension).toMatch(/^[a-z0-9]+$/);
+			},
+		),
+	);
+});

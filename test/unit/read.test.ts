@@ -1,0 +1,115 @@
+import { maskSecret, maskSecrets } from '../../nodes/MediaGeneration/operations/account';
+import {
+	deepMerge,
+	taskIdProblem,
+	withoutEmpty,
+} from '../../nodes/MediaGeneration/operations/read';
+
+describe('deepMerge', () => {
+	test.each<[string, Record<string, unknown>, Record<string, unknown>, unknown]>([
+		['adds', { a: 1 }, { b: 2 }, { a: 1, b: 2 }],
+		['replaces', { a: 1 }, { a: 2 }, { a: 2 }],
+		['goes into depth', { m: { a: 1, b: 2 } }, { m: { b: 3, c: 4 } }, { m: { a: 1, b: 3, c: 4 } }],
+		['replaces lists as a whole', { a: [1, 2] }, { a: [3] }, { a: [3] }],
+		['an object replaces a value', { a: 1 }, { a: { b: 1 } }, { a: { b: 1 } }],
+		['a value replaces an object', { a: { b: 1 } }, { a: null }, { a: null }],
+		[
+			'names of the prototype are names',
+			{},
+			{ constructor: { a: 1 }, toString: 'x' },
+			{ constructor: { a: 1 }, toString: 'x' },
+		],
+	])('%s', (_name, base, extra, expected) => {
+		expect(deepMerge(base, extra)).toEqual(expected);
+	});
+
+	test('changes neither side', () => {
+		const base = { m: { a: 1 } };
+		const extra = { m: { b: { c: 1 } } };
+		const merged = deepMerge(base, extra) as { m: { b: { c: number } } };
+		merged.m.b.c = 9;
+		expect(base).toEqual({ m: { a: 1 } });
+		expect(extra).toEqual({ m: { b: { c: 1 } } });
+	});
+
+	test.each([
+		'{"__proto__":{"polluted":1}}',
+		'{"a":{"__proto__":{"polluted":1}}}',
+		'{"constructor":{"prototype":{"polluted":1}}}',
+	])('%s reaches no prototype', (json) => {
+		const merged = deepMerge({ a: {} }, JSON.parse(json) as Record<string, unknown>);
+		expect(({} as { polluted?: number }).polluted).toBeUndefined();
+		expect(Object.getPrototypeOf(merged)).toBe(Object.prototype);
+		expect((merged as { polluted?: number }).polluted).toBeUndefined();
+	});
+});
+
+test.each(['a', '7f9c2ba4', 'task_1-2.3', 'Ü', 'x'.repeat(500)])(
+	'the task ID %p can be used',
+	(taskId) => {
+		expect(taskIdProblem(taskId)).toBeUndefined();
+	},
+);
+
+test.each<[string, RegExp]>([
+	['a/b', /such as "\/"/],
+	['a?b', /characters/],
+	['a#b', /characters/],
+	['a%2Fb', /characters/],
+	['a\\b', /characters/],
+	['a b', /characters/],
+	['a\nb', /characters/],
+	['.', /characters/],
+	['..', /characters/],
+	['a\udc00', /characters/],
+	['x'.repeat(501), /longer than 500/],
+])('the task ID %j is refused', (taskId, words) => {
+	expect(taskIdProblem(taskId)).toMatch(words);
+});
+
+test('empty values are left out, false and 0 are not', () => {
+	expect(
+		withoutEmpty({
+			a: undefined,
+			b: { c: undefined },
+			d: { e: { f: undefined } },
+			g: false,
+			h: 0,
+			i: '',
+			j: [],
+			k: null,
+		}),
+	).toEqual({ g: false, h: 0, i: '', j: [], k: null });
+});
+
+describe('secrets of API keys', () => {
+	const SECRET = 'sk_0123456789abcdef';
+	test.each([
+		[SECRET, 'sk_****cdef'],
+		['sk_short', 'sk_****'],
+		['no-prefix-but-long', '****long'],
+	])('%s becomes %s', (secret, masked) => {
+		expect(maskSecret(secret)).toBe(masked);
+	});
+
+	test.each<[string, unknown, unknown]>([
+		['by prefix', { name: 'main', key: SECRET }, { name: 'main', key: 'sk_****cdef' }],
+		['in the middle of a text', { note: `use ${SECRET} now` }, { note: 'use sk_****cdef now' }],
+		[
+			'by name',
+			{ api_key: 'abcdefghijklmnop', token: 'short' },
+			{ api_key: '****mnop', token: '****' },
+		],
+		['in depth', { a: [{ b: SECRET }] }, { a: [{ b: 'sk_****cdef' }] }],
+		['in names', { [SECRET]: { active: true } }, { 'sk_****cdef': { active: true } }],
+		['in a list', { keys: [SECRET, SECRET] }, { keys: ['sk_****cdef', 'sk_****cdef'] }],
+		['masked already', { key: 'sk_ab****yz' }, { key: 'sk_ab****yz' }],
+		[
+			'what is none',
+			{ id: 5, active: true, limit: null, name: 'key' },
+			{ id: 5, active: true, limit: null, name: 'key' },
+		],
+	])('%s', (_name, record, expected) => {
+		expect(maskSecrets(record)).toEqual(expected);
+	});
+});
