@@ -220,6 +220,43 @@ describe('suspend', () => {
 		assert.equal(service.creations().length, 2);
 	});
 
+	it('is woken although its only callback came while n8n was still saving it', async () => {
+		const { rest, service } = context;
+		service.settings.progress = 'none';
+		let finished = 0;
+		const path = `suspend-${(runs += 1)}`;
+		workflow = await context.addWorkflow('suspend', { PATH: path });
+		await rest.publish(workflow);
+		await rest.callWebhook(path, {
+			jobs: [job('Just now', { ms: 3_600_000 })],
+			grace: 0,
+			timeout: 3600,
+		});
+		// The task ends right after the last look before the sleep; the service calls once and never again.
+		const task = await waitUntil(
+			async () => {
+				const [created] = service.creations();
+				if (created === undefined || service.polls(created.id).length === 0) return undefined;
+				await service.finish(created.id);
+				finished += 1;
+				return created;
+			},
+			{ timeoutMs: 20_000, intervalMs: 1, what: 'The last look' },
+		);
+		await service.callbacksSettled(task.id);
+		assert.equal(finished, 1);
+		assert.deepEqual(
+			service.callbacks.map(({ status }) => status),
+			[409],
+			'n8n refused the only callback',
+		);
+		const [execution] = await rest.waitForExecutions(workflow.id, 1);
+		assert.ok(execution);
+		checkDone(execution, 1);
+		assert.equal(items(execution, 'Generate')[0]?.json.status, 'done');
+		assert.equal(service.creations().length, 1);
+	});
+
 	it('refuses to sleep where the service could never call back', async () => {
 		const { rest, service } = context;
 		const credential = await rest.createCredential('A Public Service', 'mediaGenerationApi', {

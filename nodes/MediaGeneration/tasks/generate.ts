@@ -254,6 +254,7 @@ export class Generation {
 	): Promise<INodeExecutionData[][]> {
 		return await suspend(this.context, client, {
 			count,
+			resumeUrl: resumeUrlOf(this.context) ?? '',
 			plans: plans.map(({ job, settings }) => ({ job, settings })),
 			pending: this.ends.pending(),
 			itemsOf: (index) => this.ends.itemsOf(index),

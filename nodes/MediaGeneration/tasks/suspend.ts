@@ -16,6 +16,7 @@ import { invalid, type Failure } from '../service/errors';
 import { outputsOf } from '../service/outputs';
 import { isObject, type Task } from '../service/task';
 import { lookAtTask } from '../service/look';
+import { mayEndSoon, nudge } from './nudge';
 import type { Job } from './run';
 import * as words from './words';
 
@@ -45,6 +46,8 @@ export interface PendingTask {
 
 export interface Suspension {
 	count: number;
+	/** Wakes the execution; the service has it as `receive_url`. */
+	resumeUrl: string;
 	plans: Array<{ job: Job; settings: WaitSettings }>;
 	pending: PendingTask[];
 	/** The items of an input item that is over. */
@@ -202,7 +205,21 @@ export async function suspend(
 	nodeContext[CONTEXT_FIELD] = { id: randomUUID(), items: notes };
 	context.getExecuteData().data = { main: [items] };
 	await context.putExecutionToWait(new Date(deadline));
+	callBackIfNeeded(context, suspension.resumeUrl, open);
 	return [items];
+}
+
+/** If one task is sure to go on for a while, its callback will find the execution asleep, and all tasks are looked at then. */
+function callBackIfNeeded(
+	context: IExecuteFunctions,
+	resumeUrl: string,
+	open: readonly PendingTask[],
+): void {
+	const [first] = open;
+	const now = Date.now();
+	const allMayEnd = open.every(({ lastTask, createdAt }) => mayEndSoon(lastTask, now - createdAt));
+	// Not awaited: the execution has to be saved first.
+	if (first !== undefined && allMayEnd) void nudge(context, resumeUrl, first.taskId);
 }
 
 /** A suspended node has exactly one item per input item. */
