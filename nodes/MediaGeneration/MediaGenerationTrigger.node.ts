@@ -38,6 +38,8 @@ export class MediaGenerationTrigger implements INodeType {
 				name: 'default',
 				httpMethod: 'POST',
 				responseMode: 'onReceived',
+				// Empty: webhook() says what is answered. Left out, n8n 2.41 answers with the name of its default.
+				responseData: '',
 				path: 'callback',
 			},
 		],
