@@ -1,6 +1,7 @@
 /**
  * The action node. How an item travels: `operations/` turns its fields into a request, `tasks/` submits it and waits,
- * `delivery/` makes the output item; only `service/` talks to the network.
+ * `delivery/` makes the output item; only `service/` talks to the network. What only a run needs is loaded by the first
+ * run: n8n loads every node when it starts, and wants the description only.
  */
 import {
 	NodeConnectionTypes,
@@ -13,9 +14,6 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { generatingOperations, properties, readingOperations } from './operations';
-import { Generation } from './tasks/generate';
-import { readItems } from './tasks/read';
-import { wake } from './tasks/wake';
 
 /** Wakes an execution that waits for its callbacks; its path is the node's ID, so that two such nodes don't mix. */
 const resumeWebhooks: IWebhookDescription[] = [
@@ -55,13 +53,17 @@ export class MediaGeneration implements INodeType {
 		const operation = this.getNodeParameter('operation', 0);
 		const named = (entry: { resource: string; operation: string }) =>
 			entry.resource === resource && entry.operation === operation;
-		if (resource === 'task' && operation === 'get') return await readItems(this, undefined);
 		const reading = readingOperations.find(named);
-		if (reading !== undefined) return await readItems(this, reading);
+		if (reading !== undefined || (resource === 'task' && operation === 'get')) {
+			const { readItems } = await import('./tasks/read');
+			return await readItems(this, reading);
+		}
+		const { Generation } = await import('./tasks/generate');
 		return await new Generation(this, generatingOperations.find(named)).execute();
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		const { wake } = await import('./tasks/wake');
 		return await wake(this);
 	}
 }

@@ -1,6 +1,7 @@
 /**
  * The trigger node: its webhook is the `receive_url` of tasks. What is posted is checked and verified in `callback/`;
  * execute() then delivers it inside the started execution, by the same code as a task that was waited for.
+ * Both are loaded by the first callback, as n8n loads every node when it starts.
  */
 import {
 	NodeConnectionTypes,
@@ -11,8 +12,6 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { deliverReceived } from './callback/deliverReceived';
-import { receive } from './callback/receive';
 import { readTriggerSettings, triggerFields } from './operations/trigger';
 
 export class MediaGenerationTrigger implements INodeType {
@@ -62,10 +61,12 @@ export class MediaGenerationTrigger implements INodeType {
 	};
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		const { receive } = await import('./callback/receive');
 		return await receive(this, readTriggerSettings(this));
 	}
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		const { deliverReceived } = await import('./callback/deliverReceived');
 		return [await deliverReceived(this)];
 	}
 }
