@@ -69,7 +69,7 @@ export default tseslint.config(
 		rules: { '@typescript-eslint/require-await': 'off' },
 	},
 	{
-		files: ['test/n8n/**/*.ts'],
+		files: ['test/n8n/**/*.ts', 'test/queue/**/*.ts', 'test/browser/**/*.ts'],
 		rules: {
 			'@typescript-eslint/no-floating-promises': [
 				'error',
