@@ -84,10 +84,9 @@ export function sendRaw(
 	source.pipe(raw, { end: limit === Infinity });
 	if (limit === Infinity) return;
 	source.on('end', () => {
-		// An empty write tells when all bytes before it are on their way.
-		raw.write(Buffer.from(''), () => setImmediate(() => raw.socket?.destroySoon()));
 		if (limit === 0) raw.flushHeaders();
-		setTimeout(() => raw.socket?.destroySoon(), 50).unref();
+		// Not at once: a client on a busy machine that sees the end together with the headers may never look at them.
+		setTimeout(() => raw.socket?.destroySoon(), 150).unref();
 	});
 }
 
