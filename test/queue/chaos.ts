@@ -1,0 +1,184 @@
+/** The chaos: 200 tasks through queue mode while everything breaks; then the ledgers are laid beside each other. */
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { cleanUp } from '../../scripts/cleanup';
+import { isFinished, items } from '../n8n/harness/execution';
+import type { SavedWorkflow } from '../n8n/harness/rest';
+import { waitUntil } from '../n8n/harness/wait';
+import { count, type Entry, type Fate, reconcile } from './chaos/ledgers';
+import { type Batch, type Blow, type Kind, makePlan, taskCount } from './chaos/plan';
+import { readRuns } from './chaos/runs';
+import { type QueueContext, startQueueContext } from './context';
+import { generating, recovering, triggered } from './workflows';
+
+const broken: Fate[] = ['LOST', 'CREATED TWICE', 'DELIVERED TWICE'];
+const quietWithinMs = 300_000;
+
+function say(text: string): void {
+	console.log(`${new Date().toISOString().slice(11, 19)}  ${text}`);
+}
+
+async function publishAll(context: QueueContext): Promise<Record<Kind | 'receive', SavedWorkflow>> {
+	const callbackUrl = context.triggerUrl('chaos-receive');
+	const flows = {
+		poll: await context.publish(generating('chaos-poll', { options: { timeout: 200 } })),
+		suspend: await context.publish(
+			generating('chaos-suspend', {
+				fields: { waitMode: 'callback' },
+				options: { timeout: 200, gracePeriod: 0 },
+			}),
+		),
+		trigger: await context.publish(
+			generating('chaos-trigger', { fields: { waitForCompletion: false, callbackUrl } }),
+		),
+		receive: await context.publish(triggered('chaos-receive')),
+	};
+	await waitUntil(async () => (await fetch(callbackUrl, { method: 'POST' })).status === 401, {
+		timeoutMs: 60_000,
+		what: 'The trigger',
+	});
+	return flows;
+}
+
+/** Calls a flow's webhook. Only what certainly reached nobody is called again; what may have been taken is not. */
+async function start(context: QueueContext, { kind, jobs }: Batch): Promise<boolean> {
+	for (let attempt = 0; attempt < 60; attempt++) {
+		try {
+			const { status } = await context.rest.callWebhook(`chaos-${kind}`, { jobs });
+			return status === 200;
+		} catch (error) {
+			const cause =
+				error instanceof Error ? (error.cause as { code?: string } | undefined) : undefined;
+			if (cause?.code !== 'ECONNREFUSED') return false;
+			await delay(500);
+		}
+	}
+	return false;
+}
+
+async function strike({ cluster, service }: QueueContext, blow: Blow, turn: number): Promise<void> {
+	if (blow.what === 'faults') {
+		say(
+			`the service: ${blow.rules.map(({ route, action }) => `${route} ${action.type}`).join(', ')}`,
+		);
+		const rules = blow.rules.map((rule) => service.faults.add(rule));
+		await delay(blow.forMs);
+		for (const rule of rules) service.faults.remove(rule);
+		return;
+	}
+	say(blow.what);
+	if (blow.what === 'kill redis') {
+		await cluster.redis.end('SIGKILL');
+		await delay(blow.downMs);
+		return await cluster.redis.start();
+	}
+	if (blow.what === 'restart main') return await cluster.main.restart();
+	const { workers, webhook } = cluster;
+	const member = blow.what === 'kill worker' ? workers[turn % workers.length] : webhook;
+	await member?.kill('SIGKILL');
+	await delay(blow.downMs);
+	await member?.start();
+	say(`${blow.what}: it runs again`);
+}
+
+/** Waits until no execution is under way any more. What still is at the end, hangs. */
+async function hanging(context: QueueContext, flows: SavedWorkflow[]): Promise<string[]> {
+	const open = async () => {
+		const lists = await Promise.all(flows.map(({ id }) => context.rest.listExecutions(id)));
+		return lists.flat().filter(({ status }) => !isFinished(status));
+	};
+	const deadline = Date.now() + quietWithinMs;
+	let left = await open();
+	while (left.length > 0 && Date.now() < deadline) {
+		await delay(2000);
+		left = await open();
+	}
+	await Promise.all(context.service.tasks.map(({ id }) => context.service.callbacksSettled(id)));
+	return (await open()).map(({ id, status }) => `execution ${id} is ${status}`);
+}
+
+/** Fetches what executions lost that died, by ID. */
+async function recover(context: QueueContext, orphans: Entry[]): Promise<number> {
+	if (orphans.length === 0) return 0;
+	const workflow = await context.publish(recovering('chaos-recover'));
+	const taskIds = orphans.flatMap((entry) => entry.taskIds);
+	await context.rest.callWebhook('chaos-recover', { taskIds });
+	const [execution] = await context.rest.waitForExecutions(workflow.id, 1, 120_000);
+	assert.ok(execution);
+	const known = items(execution, 'Generate').filter(
+		({ json }) => json.status === 'done' || json.outcome === 'failed',
+	);
+	return known.length;
+}
+
+async function run(seed: number): Promise<void> {
+	const plan = makePlan(seed);
+	say(
+		`seed ${seed}: ${taskCount} tasks by ${plan.batches.length} executions; starting the cluster ...`,
+	);
+	const context = await startQueueContext({
+		seed,
+		settings: { callbacks: { retryOn5xx: 90, retryOn409: true, retryDelayMs: 1000 } },
+		env: { N8N_EXECUTIONS_QUEUE_RECOVERY_INTERVAL: '1' },
+	});
+	const { service, cluster, rest } = context;
+	const flows = await publishAll(context);
+	const refused = new Set<string>();
+	const startedAt = Date.now();
+	const at = async (ms: number) => await delay(Math.max(0, startedAt + ms - Date.now()));
+	await Promise.all([
+		...plan.batches.map(async (batch) => {
+			await at(batch.atMs);
+			if (await start(context, batch)) return;
+			say(`nobody took the call for ${batch.jobs[0]?.text} ...`);
+			for (const { text } of batch.jobs) refused.add(text);
+		}),
+		...plan.blows.map(async (blow, turn) => {
+			await at(blow.atMs);
+			await strike(context, blow, turn);
+		}),
+	]);
+	say('all blows are struck; waiting until it is quiet ...');
+	const hangs = await hanging(context, Object.values(flows));
+	const runs = (await Promise.all(Object.values(flows).map((flow) => readRuns(rest, flow)))).flat();
+	const entries = reconcile({ batches: plan.batches, tasks: service.tasks, runs }, refused);
+	const orphans = entries.filter(({ fate }) => fate === 'orphaned' || fate === 'unknown');
+	const recovered = await recover(context, orphans);
+
+	console.log('\nWhat became of the tasks');
+	console.table(count(entries));
+	const { creations, charged, failed, polls, requestsByStatus } = service.summary();
+	console.log("The service's ledger:", { creations, charged, failed, polls, requestsByStatus });
+	const statuses: Record<string, number> = {};
+	for (const { status } of runs) statuses[status] = (statuses[status] ?? 0) + 1;
+	console.log("n8n's executions:", statuses);
+	console.log(`Recovered by ID: ${recovered} of ${orphans.length}`);
+	for (const { text, fate, taskIds, detail } of entries)
+		if (fate !== 'delivered')
+			console.log(`  ${fate}: ${text} ${taskIds.join(' ')} ${detail.slice(0, 200)}`);
+
+	assert.deepEqual(hangs, [], 'something hangs');
+	assert.deepEqual(
+		entries.filter(({ fate }) => broken.includes(fate)),
+		[],
+	);
+	assert.equal(entries.length, taskCount);
+	assert.equal(recovered, orphans.length, 'not every orphan was recovered');
+	assert.equal(
+		creations,
+		entries.reduce((sum, { taskIds }) => sum + taskIds.length, 0),
+		'tasks that nobody asked for',
+	);
+	assert.equal(charged, 10 * (creations - failed), 'charged otherwise than created');
+	assert.equal(service.summary().foreignAuthorization, 0);
+	assert.ok(cluster.members.every((member) => member.process.isRunning()));
+	await context.close();
+	say('The ledgers agree.');
+}
+
+run(Number(process.argv[2] ?? 1))
+	.catch((error: unknown) => {
+		console.error(error);
+		process.exitCode = 1;
+	})
+	.finally(() => void cleanUp().then(() => process.exit()));

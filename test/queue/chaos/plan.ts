@@ -1,0 +1,110 @@
+/** What one chaos run does and when. Everything follows from the seed, so that a run can be repeated. */
+import { seededRandom } from '../../service/random';
+import type { FaultRule } from '../../service';
+import type { Job } from '../workflows';
+
+export type Kind = 'poll' | 'suspend' | 'trigger';
+
+/** One execution to be started. */
+export interface Batch {
+	atMs: number;
+	kind: Kind;
+	jobs: Job[];
+}
+
+export type Blow =
+	| {
+			atMs: number;
+			what: 'kill worker' | 'kill webhook' | 'restart main' | 'kill redis';
+			downMs: number;
+	  }
+	| { atMs: number; what: 'faults'; forMs: number; rules: FaultRule[] };
+
+export interface Plan {
+	batches: Batch[];
+	blows: Blow[];
+}
+
+const sizes: Record<Kind, { batches: number; jobs: number }> = {
+	poll: { batches: 10, jobs: 8 },
+	suspend: { batches: 10, jobs: 6 },
+	trigger: { batches: 12, jobs: 5 },
+};
+export const taskCount = Object.values(sizes).reduce(
+	(sum, { batches, jobs }) => sum + batches * jobs,
+	0,
+);
+const startsWithinMs = 40_000;
+
+const busy = { success: false, code: 'server_busy', message: 'Too many requests' };
+const troubles: Array<{ name: string; rules: FaultRule[] }> = [
+	{
+		name: 'refuses',
+		rules: [
+			{ route: 'poll', probability: 0.5, action: { type: 'status', status: 503, body: busy } },
+			{
+				route: 'create',
+				probability: 0.5,
+				action: {
+					type: 'status',
+					status: 429,
+					body: { success: false, code: 'active_task_limit' },
+				},
+			},
+		],
+	},
+	{
+		name: 'stalls',
+		rules: [{ route: 'poll', probability: 0.5, action: { type: 'stall', ms: 4000 } }],
+	},
+	{
+		name: 'cuts',
+		rules: [
+			{ route: 'poll', probability: 0.4, action: { type: 'reset' } },
+			{ route: 'file', probability: 0.3, action: { type: 'truncate', bytes: 200 } },
+			{ route: 'create', times: 2, action: { type: 'processThenReset' } },
+		],
+	},
+	{
+		name: 'talks nonsense',
+		rules: [
+			{ route: 'poll', probability: 0.3, action: { type: 'html' } },
+			{ route: 'poll', probability: 0.3, action: { type: 'malformedJson' } },
+			{ route: 'poll', probability: 0.3, action: { type: 'emptyBody' } },
+			{ route: 'create', times: 1, action: { type: 'html' } },
+		],
+	},
+];
+
+export function makePlan(seed: number): Plan {
+	const random = seededRandom(seed);
+	const between = (from: number, to: number) => Math.round(from + random() * (to - from));
+	const batches = (Object.keys(sizes) as Kind[]).flatMap((kind) =>
+		Array.from({ length: sizes[kind].batches }, (_, batch): Batch => ({
+			kind,
+			atMs: between(0, startsWithinMs),
+			jobs: Array.from({ length: sizes[kind].jobs }, (__, item) => ({
+				text: `${kind} ${batch}-${item}`,
+				standIn: {
+					ms: between(500, 12_000),
+					...(random() < 0.05 ? { end: 'error', error_message: 'bad luck' } : {}),
+				},
+			})),
+		})),
+	);
+	const blows: Blow[] = [
+		{ what: 'kill worker', atMs: between(8_000, 14_000), downMs: 2000 },
+		{ what: 'kill webhook', atMs: between(16_000, 21_000), downMs: 1000 },
+		{ what: 'kill redis', atMs: between(24_000, 28_000), downMs: 1000 },
+		{ what: 'restart main', atMs: between(30_000, 33_000), downMs: 0 },
+		{ what: 'kill worker', atMs: between(36_000, 42_000), downMs: 2000 },
+		...troubles.map(({ rules }, index): Blow => ({
+			what: 'faults',
+			atMs: 4000 + index * 10_000 + between(0, 3000),
+			forMs: 5000,
+			rules,
+		})),
+	];
+	const byTime = (a: { atMs: number }, b: { atMs: number }) => a.atMs - b.atMs;
+	return { batches: batches.sort(byTime), blows: blows.sort(byTime) };
+}

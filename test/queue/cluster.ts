@@ -1,0 +1,194 @@
+/** n8n in queue mode on this machine: one main, one webhook processor and two workers over Redis and PostgreSQL. */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onCleanup } from '../../scripts/cleanup';
+import { installPackage } from '../../scripts/pack';
+import { ensureQueuePrograms } from '../../scripts/queuePrograms';
+import { commonEnv, type N8n, waitForReady } from '../n8n/harness/n8n';
+import { freePorts } from '../n8n/harness/ports';
+import { type N8nProcess, type ProcessKind, startProcess } from '../n8n/harness/process';
+import { waitUntil } from '../n8n/harness/wait';
+import { type RedisMemory, startPostgres, startRedis, type Store } from './store';
+
+/** One process of the cluster; it keeps its folder and ports over restarts. */
+export interface Member extends N8n {
+	readonly kind: ProcessKind;
+	/** Starts it after it was killed. */
+	start(): Promise<void>;
+}
+
+export interface Cluster {
+	main: Member;
+	webhook: Member;
+	workers: Member[];
+	members: Member[];
+	redis: Store;
+	stop(): Promise<void>;
+}
+
+export interface ClusterOptions {
+	tarball: string;
+	env?: Record<string, string>;
+	/** How many executions a worker runs at the same time. */
+	concurrency?: number;
+	redisMemory?: RedisMemory;
+}
+
+/** How soon Bull finds out that a worker died: n8n's own values are 60 s, 10 s and 30 s. */
+const fastDetection = {
+	QUEUE_WORKER_LOCK_DURATION: '6000',
+	QUEUE_WORKER_LOCK_RENEW_TIME: '1500',
+	QUEUE_WORKER_STALLED_INTERVAL: '3000',
+};
+
+async function waitForWebhooks(started: N8nProcess, baseUrl: string): Promise<void> {
+	await waitUntil(
+		async () => {
+			if (!started.isRunning())
+				throw new Error(`The webhook processor ended early:\n${started.log().slice(-3000)}`);
+			const answer = await fetch(`${baseUrl}/healthz/readiness`).catch(() => undefined);
+			return answer?.status === 200;
+		},
+		{
+			timeoutMs: 120_000,
+			what: 'The webhook processor',
+			details: () => started.log().slice(-3000),
+		},
+	);
+}
+
+interface MemberOptions {
+	kind: ProcessKind;
+	userFolder: string;
+	port: number;
+	env: Record<string, string>;
+	args?: string[];
+}
+
+async function startMember({ kind, userFolder, port, env, args }: MemberOptions): Promise<Member> {
+	const baseUrl = `http://127.0.0.1:${port}`;
+	const logFile = join(userFolder, 'n8n.log');
+	const launch = async (extra: Record<string, string> = {}) => {
+		const started = await startProcess(kind, { env: { ...env, ...extra }, logFile, args });
+		if (kind === 'start') await waitForReady(started, baseUrl);
+		else if (kind === 'webhook') await waitForWebhooks(started, baseUrl);
+		else await started.waitForLog(/n8n worker is now ready/, 120_000);
+		return started;
+	};
+	let current = await launch();
+	return {
+		kind,
+		baseUrl,
+		port,
+		userFolder,
+		logFile,
+		get process() {
+			return current;
+		},
+		memory: () => current.memory(),
+		log: () => current.log(),
+		kill: (signal) => current.kill(signal),
+		async start() {
+			current = await launch();
+		},
+		async restart(extra) {
+			await current.stop();
+			current = await launch(extra);
+		},
+		stop: () => current.stop(),
+	};
+}
+
+/** Starts everything and waits until it is ready. A failure on the way, a signal or {@link Cluster.stop} ends all of it. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+	const programs = await ensureQueuePrograms();
+	const folder = mkdtempSync(join(tmpdir(), 'n8n-queue-'));
+	chmodSync(folder, 0o755); // PostgreSQL's user passes through it.
+	const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+	const forget = onCleanup(removeFolder);
+	const ports = await freePorts(12);
+	const port = () => ports.pop() as number;
+	const members: Member[] = [];
+	const stores: Store[] = [];
+	const stop = async () => {
+		await Promise.all(members.map((member) => member.stop()));
+		await Promise.all(stores.map((store) => store.end('SIGKILL')));
+		removeFolder();
+		forget();
+	};
+	try {
+		const redis = await startRedis(programs, {
+			folder: join(folder, 'redis'),
+			port: port(),
+			memory: options.redisMemory ?? 'log',
+		});
+		stores.push(redis);
+		const postgres = await startPostgres(programs, {
+			folder: join(folder, 'postgres'),
+			port: port(),
+		});
+		stores.push(postgres);
+
+		const installed = join(folder, 'installed');
+		mkdirSync(installed);
+		await installPackage(options.tarball, installed);
+		const webhookPort = port();
+		const common = {
+			...commonEnv,
+			...fastDetection,
+			EXECUTIONS_MODE: 'queue',
+			OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
+			QUEUE_BULL_REDIS_HOST: '127.0.0.1',
+			QUEUE_BULL_REDIS_PORT: String(redis.port),
+			DB_TYPE: 'postgresdb',
+			DB_POSTGRESDB_HOST: '127.0.0.1',
+			DB_POSTGRESDB_PORT: String(postgres.port),
+			DB_POSTGRESDB_DATABASE: 'postgres',
+			DB_POSTGRESDB_USER: 'postgres',
+			DB_POSTGRESDB_PASSWORD: 'trusted',
+			DB_POSTGRESDB_POOL_SIZE: '10',
+			N8N_ENCRYPTION_KEY: randomBytes(16).toString('hex'),
+			N8N_DEFAULT_BINARY_DATA_MODE: 'database',
+			// The workers write it into resume URLs, the main into the editor's.
+			WEBHOOK_URL: `http://127.0.0.1:${webhookPort}/`,
+			...options.env,
+		};
+		const member = (
+			name: string,
+			kind: ProcessKind,
+			ownPort: number,
+			args?: string[],
+		): Promise<Member> => {
+			const userFolder = join(folder, name);
+			cpSync(installed, userFolder, { recursive: true });
+			const env = {
+				...common,
+				N8N_USER_FOLDER: userFolder,
+				N8N_PORT: String(ownPort),
+				N8N_RUNNERS_BROKER_PORT: String(port()),
+			};
+			return startMember({ kind, userFolder, port: ownPort, env, args }).then((started) => {
+				members.push(started);
+				return started;
+			});
+		};
+		// The main migrates the database; the others want it ready.
+		const main = await member('main', 'start', port());
+		const concurrency = [`--concurrency=${options.concurrency ?? 10}`];
+		const others = await Promise.allSettled([
+			member('webhook', 'webhook', webhookPort),
+			member('worker-1', 'worker', port(), concurrency),
+			member('worker-2', 'worker', port(), concurrency),
+		]);
+		const [webhook, ...workers] = others.map((result) => {
+			if (result.status === 'rejected') throw result.reason as Error;
+			return result.value;
+		});
+		return { main, webhook: webhook as Member, workers, members, redis, stop };
+	} catch (error) {
+		await stop();
+		throw error;
+	}
+}

@@ -1,0 +1,80 @@
+import { onCleanup } from '../../scripts/cleanup';
+import { packedTarball } from '../n8n/harness/context';
+import { Rest, type SavedCredential, type SavedWorkflow } from '../n8n/harness/rest';
+import type { Workflow } from '../n8n/harness/workflow';
+import { type SettingsPatch, type StandIn, startService } from '../service';
+import { type Cluster, type ClusterOptions, startCluster } from './cluster';
+
+/** The main answers the editor's requests, the webhook processor those to webhooks. */
+class QueueRest extends Rest {
+	constructor(
+		mainUrl: string,
+		private readonly webhooks: Rest,
+	) {
+		super(mainUrl);
+	}
+
+	override callWebhook(path: string, body?: unknown, liveWithinMs?: number) {
+		return this.webhooks.callWebhook(path, body, liveWithinMs);
+	}
+}
+
+/** What the suites on a cluster work with. */
+export interface QueueContext {
+	cluster: Cluster;
+	rest: Rest;
+	service: StandIn;
+	credential: SavedCredential;
+	/** Saves a workflow with this context's credential in it and publishes it. */
+	publish(make: (credential: SavedCredential) => Workflow): Promise<SavedWorkflow>;
+	/** The address at which the service reaches a trigger with this path. */
+	triggerUrl(path: string): string;
+	close(): Promise<void>;
+}
+
+interface QueueOptions extends Omit<ClusterOptions, 'tarball'> {
+	settings?: SettingsPatch;
+	seed?: number;
+}
+
+/** A cluster, a stand-in, and a credential with a callback secret that leads from one to the other. */
+export async function startQueueContext({
+	settings,
+	seed,
+	...options
+}: QueueOptions = {}): Promise<QueueContext> {
+	const service = await startService({ seed, settings });
+	const forget = onCleanup(() => service.close());
+	let cluster: Cluster | undefined;
+	const close = async () => {
+		await cluster?.stop();
+		await service.close();
+		forget();
+	};
+	try {
+		cluster = await startCluster({ ...options, tarball: await packedTarball() });
+		const { main, webhook } = cluster;
+		const rest = new QueueRest(main.baseUrl, new Rest(webhook.baseUrl));
+		await rest.ownerSetup();
+		const credential = await rest.createCredential('Media Generation API', 'mediaGenerationApi', {
+			apiKey: service.apiKey,
+			baseUrl: service.baseUrl,
+			callbackSecret: 'a-secret-of-the-callbacks',
+		});
+		return {
+			cluster,
+			rest,
+			service,
+			credential,
+			publish: async (make) => {
+				const workflow = await rest.createWorkflow(make(credential));
+				return await rest.publish(workflow);
+			},
+			triggerUrl: (path) => `${webhook.baseUrl}/webhook/${path}/callback`,
+			close,
+		};
+	} catch (error) {
+		await close();
+		throw error;
+	}
+}

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { type Item, items } from '../n8n/harness/execution';
+import type { SavedWorkflow } from '../n8n/harness/rest';
+import { waitUntil } from '../n8n/harness/wait';
+import { testWorkflow } from '../n8n/harness/workflow';
+import { type QueueContext, startQueueContext } from './context';
+import { generating, type Job, recovering, triggered } from './workflows';
+
+const patience = 120_000;
+
+function jobs(name: string, count: number, standIn: Record<string, unknown> = {}): Job[] {
+	return Array.from({ length: count }, (_, index) => ({ text: `${name} ${index}`, standIn }));
+}
+
+describe('queue mode', () => {
+	let context: QueueContext;
+
+	before(async () => {
+		context = await startQueueContext({
+			settings: { taskMs: 1500, callbacks: { retryOn5xx: 10, retryOn409: true } },
+		});
+	});
+	after(async () => await context?.close());
+	beforeEach(() => context.service.reset());
+
+	/** The only execution of a workflow, as soon as there is one. */
+	async function onlyExecution(workflow: SavedWorkflow): Promise<string> {
+		const { id } = await waitUntil(
+			async () => (await context.rest.listExecutions(workflow.id))[0],
+			{ timeoutMs: patience, what: `An execution of ${workflow.name}` },
+		);
+		return id;
+	}
+
+	async function checkFiles(results: Item[]): Promise<void> {
+		for (const { json, binary } of results) {
+			assert.equal(json.status, 'done', JSON.stringify(json));
+			const entry = binary?.data;
+			assert.ok(entry?.id, 'no file');
+			assert.match(entry.id, /^database/);
+			const bytes = await context.rest.download(entry);
+			assert.equal(bytes.subarray(0, 4).toString('latin1'), 'RIFF');
+			assert.equal(bytes.length, (json.outputs as Array<{ fileSize: number }>)[0]?.fileSize);
+		}
+	}
+
+	it('polls a batch on a worker; the main reads the files from the database', async () => {
+		const { rest, service } = context;
+		const workflow = await context.publish(generating('poll'));
+		await rest.callWebhook('poll', { jobs: jobs('poll', 12) });
+		const [execution] = await rest.waitForExecutions(workflow.id, 1, patience);
+		assert.ok(execution);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const results = items(execution, 'Generate');
+		assert.equal(results.length, 12);
+		await checkFiles(results);
+		assert.equal(service.creations().length, 12);
+		assert.ok(
+			context.cluster.workers.some((worker) => worker.log().includes(`execution ${execution.id}`)),
+			'no worker ran it',
+		);
+	});
+
+	it('runs the trigger once for each of ten signed callbacks, on the webhook processor', async () => {
+		const { rest, service } = context;
+		const receiver = await context.publish(triggered('finished'));
+		await context.publish(
+			generating('fire', {
+				fields: { waitForCompletion: false, callbackUrl: context.triggerUrl('finished') },
+				options: { callbackReference: '={{ $json.job.text }}' },
+			}),
+		);
+		// The trigger is live when it refuses what is not signed.
+		await waitUntil(
+			async () => (await fetch(context.triggerUrl('finished'), { method: 'POST' })).status === 401,
+			{ timeoutMs: patience, what: 'The trigger' },
+		);
+		await rest.callWebhook('fire', { jobs: jobs('fire', 10, { callback_copies: 2 }) });
+		const executions = await rest.waitForExecutions(receiver.id, 10, patience);
+		await Promise.all(service.tasks.map(({ id }) => service.callbacksSettled(id)));
+		assert.equal((await rest.listExecutions(receiver.id)).length, 10);
+		const delivered = executions.flatMap((execution) => items(execution, 'Finished'));
+		await checkFiles(delivered);
+		assert.deepEqual(
+			delivered.map(({ json }) => json.task_id).sort(),
+			service
+				.creations()
+				.map(({ id }) => id)
+				.sort(),
+		);
+		assert.deepEqual(
+			delivered.map(({ json }) => json.reference).sort(),
+			jobs('fire', 10)
+				.map(({ text }) => text)
+				.sort(),
+		);
+		assert.ok(delivered.every(({ json }) => json.verified === true));
+		assert.equal(service.callbacks.length, 20);
+		assert.ok(service.callbacks.every(({ status }) => status === 200));
+	});
+
+	it('suspends on a worker, and is woken by the webhook processor', async () => {
+		const { rest, service } = context;
+		const workflow = await context.publish(
+			generating('sleep', { fields: { waitMode: 'callback' }, options: { gracePeriod: 0 } }),
+		);
+		await rest.callWebhook('sleep', { jobs: jobs('sleep', 3, { never_ends: true }) });
+		const id = await onlyExecution(workflow);
+		const suspended = await rest.waitForExecution(id, 'waiting', patience);
+		assert.equal(suspended.status, 'waiting', suspended.resultData.error?.message);
+		for (const task of service.tasks) await service.finish(task.id);
+		const execution = await rest.waitForExecution(id, 'finished', patience);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		await checkFiles(items(execution, 'Last'));
+		assert.deepEqual(
+			items(execution, 'Last').map(({ json }) => service.task(String(json.task_id)).body.text),
+			jobs('sleep', 3).map(({ text }) => text),
+		);
+		assert.deepEqual(
+			service.callbacks.map(({ status }) => status),
+			[202, 202, 200],
+		);
+	});
+
+	it('stops polling on the worker when the execution is stopped on the main that started it', async () => {
+		const { rest, service, cluster, credential } = context;
+		const workflow = await rest.createWorkflow(testWorkflow('endless', { credential }));
+		const id = await rest.runManually(workflow, 'Start');
+		await waitUntil(() => service.polls().length > 1, { timeoutMs: patience, what: 'Polls' });
+		await rest.stopExecution(id);
+		assert.equal((await rest.waitForExecution(id, 'finished', patience)).status, 'canceled');
+		const [task] = service.creations();
+		assert.ok(task);
+		const logs = () => cluster.workers.map((worker) => worker.log()).join('');
+		await waitUntil(() => /the execution was stopped; .*/.exec(logs())?.[0].includes(task.id), {
+			timeoutMs: patience,
+			what: 'The warning in a worker log that names the task',
+		});
+		const before = service.requests.length;
+		// Another whole execution goes by meanwhile: the stopped one asks no more.
+		await rest.callWebhook('poll', { jobs: jobs('meanwhile', 1, { ms: 4000 }) });
+		await waitUntil(() => service.creations().some(({ status }) => status === 'done'), {
+			timeoutMs: patience,
+			what: 'The other task',
+		});
+		const later = service.requests.slice(before).map(({ taskId }) => taskId);
+		assert.ok(!later.includes(task.id), 'the stopped execution polls on');
+		assert.equal(service.creations().length, 2);
+	});
+
+	it('pays once when Retry On Fail runs the node again', async () => {
+		const { rest, service } = context;
+		service.faults.add({
+			route: 'poll',
+			times: 2,
+			action: { type: 'status', status: 401, body: { success: false, error: 'Invalid API key' } },
+		});
+		const workflow = await context.publish(
+			generating('again', { node: { retryOnFail: true, maxTries: 5, waitBetweenTries: 1000 } }),
+		);
+		await rest.callWebhook('again', { jobs: jobs('again', 3) });
+		const [execution] = await rest.waitForExecutions(workflow.id, 1, patience);
+		assert.ok(execution);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		await checkFiles(items(execution, 'Generate'));
+		assert.equal(service.creations().length, 3);
+	});
+
+	it('loses a polling execution with its worker, never runs it again, and its tasks are recovered by ID', async () => {
+		const { rest, service, cluster } = context;
+		const workflow = await context.publish(generating('orphan'));
+		await context.publish(recovering('recover'));
+		await rest.callWebhook('orphan', { jobs: jobs('orphan', 3, { never_ends: true }) });
+		const id = await onlyExecution(workflow);
+		await waitUntil(() => service.polls().length > 4, { timeoutMs: patience, what: 'Polls' });
+		const worker = cluster.workers.find((member) =>
+			member.log().includes(`Worker started execution ${id} `),
+		);
+		assert.ok(worker, 'no worker runs it');
+		const log = worker.log();
+		await worker.kill('SIGKILL');
+		const taskIds = service.creations().map((task) => task.id);
+		try {
+			const execution = await rest.waitForExecution(id, 'finished', patience);
+			assert.ok(['crashed', 'error'].includes(execution.status), execution.status);
+		} finally {
+			await worker.start();
+		}
+		// Whoever worked on it is known to have died; had it been run again, there would be new tasks by now.
+		assert.equal(service.creations().length, 3);
+		assert.deepEqual(
+			taskIds.filter((taskId) => !log.includes(taskId)),
+			[],
+			'the dead worker did not name a task in its log',
+		);
+		for (const taskId of taskIds) await service.finish(taskId);
+		const recovery = await context.rest.listExecutions(workflow.id);
+		assert.equal(recovery.length, 1, 'n8n made another execution of it');
+		assert.equal((await rest.callWebhook('recover', { taskIds })).status, 200);
+		const recovered = await waitUntil(
+			async () => {
+				const all = await rest.listWorkflows();
+				const found = all.find(({ name }) => name === 'recover');
+				const [execution] = found ? await rest.waitForExecutions(found.id, 1, patience) : [];
+				return execution;
+			},
+			{ timeoutMs: patience, what: 'The recovery' },
+		);
+		await checkFiles(items(recovered, 'Generate'));
+		assert.equal(service.creations().length, 3);
+	});
+});
