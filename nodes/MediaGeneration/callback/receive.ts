@@ -13,7 +13,7 @@ import { parseTask, type Task } from '../service/task';
 import { postedValue, readPostedBody } from './body';
 import { receivedItem } from './deliverReceived';
 import { checkSignature } from './receiveUrl';
-import { claim, release } from './seen';
+import { claim, release, wasSeen } from './seen';
 import { verifyTask } from './verify';
 
 class Refusal extends Error {
@@ -75,14 +75,30 @@ export function ignoredBecause(
 	return undefined;
 }
 
+/** What tells duplicates apart for one trigger. */
+interface Memory {
+	trigger: string;
+	staticData: IDataObject;
+}
+
 /**
- * Claims the event for this call; false for a duplicate. While the editor listens, nothing is one: it takes a single event,
- * and who tests wants to send the same task again.
+ * Undefined where nothing counts as a duplicate: with Deduplicate off, and while the editor listens, as that takes a single
+ * event and who tests wants to send the same task again.
  */
-function claimEvent(context: IWebhookFunctions, event: string): boolean {
-	if (context.getMode() === 'manual') return true;
-	const trigger = `${context.getWorkflow().id ?? ''}:${context.getNode().id}`;
-	const staticData = context.getWorkflowStaticData('node');
+function memoryOf(context: IWebhookFunctions, settings: TriggerSettings): Memory | undefined {
+	if (!settings.deduplicate || context.getMode() === 'manual') return undefined;
+	return {
+		trigger: `${context.getWorkflow().id ?? ''}:${context.getNode().id}`,
+		staticData: context.getWorkflowStaticData('node'),
+	};
+}
+
+/** Claims the event for this call; false for a duplicate. */
+function claimEvent(
+	context: IWebhookFunctions,
+	{ trigger, staticData }: Memory,
+	event: string,
+): boolean {
 	if (!claim(trigger, event, staticData)) return false;
 	// n8n answers 5xx where it could not start an execution after all: then the sender's next try must count.
 	const response = context.getResponseObject();
@@ -90,6 +106,13 @@ function claimEvent(context: IWebhookFunctions, event: string): boolean {
 		if (response.statusCode >= 400) release(trigger, event, staticData);
 	});
 	return true;
+}
+
+function answerDuplicate(context: IWebhookFunctions): IWebhookResponseData {
+	return answer(context, 200, {
+		received: true,
+		ignored: 'this task and status was received before',
+	});
 }
 
 async function receiveOrRefuse(
@@ -112,18 +135,23 @@ async function receiveOrRefuse(
 	if (!posted.ok) throw new Refusal(400, posted.reason);
 
 	const { taskId } = posted;
+	const memory = memoryOf(context, settings);
+	const claimed = parseTask(posted.body);
+	// A copy of what was let through needs no asking: what ends a task does not change any more.
+	if (
+		memory !== undefined &&
+		claimed !== undefined &&
+		wasSeen(memory.trigger, `${taskId}:${claimed.status}`, memory.staticData)
+	)
+		return answerDuplicate(context);
 	const task = settings.verify
 		? await verifiedTask(client, taskId)
 		: parseTask(redactDeep(posted.body, (text) => client.redact(text)));
 	if (task === undefined) throw new Refusal(400, 'the body is not a task');
 	const ignored = ignoredBecause(task, settings);
 	if (ignored !== undefined) return answer(context, 200, { received: true, ignored });
-	if (settings.deduplicate && !claimEvent(context, `${taskId}:${task.status}`)) {
-		return answer(context, 200, {
-			received: true,
-			ignored: 'this task and status was received before',
-		});
-	}
+	if (memory !== undefined && !claimEvent(context, memory, `${taskId}:${task.status}`))
+		return answerDuplicate(context);
 	// n8n answers with this as soon as it has stored the execution: what was answered 200 can't be lost any more.
 	return {
 		webhookResponse: { received: true },

@@ -45,6 +45,12 @@ export function claim(trigger: string, event: string, staticData: IDataObject): 
 	return true;
 }
 
+/** Whether an event was let through before. Claims nothing. */
+export function wasSeen(trigger: string, event: string, staticData: IDataObject): boolean {
+	const saved = staticData[FIELD];
+	return recent(trigger).has(event) || (Array.isArray(saved) && saved.includes(event));
+}
+
 /** Gives a claimed event back, when the workflow does not run after all. */
 export function release(trigger: string, event: string, staticData: IDataObject): void {
 	recent(trigger).delete(event);

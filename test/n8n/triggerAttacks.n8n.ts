@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { prepareReceiveUrl, SIGNED_FOR_MS } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { sharedContext, type TestContext } from './harness/context';
+import {
+	type Answer,
+	callbackSecret,
+	passedOn,
+	post,
+	type Receiver,
+	Workbench,
+} from './trigger/workbench';
+
+/** What an attacker could post to a trigger: each gets its answer, and none starts the workflow. */
+describe('attacks on the trigger', () => {
+	let context: TestContext;
+	let bench: Workbench;
+	let signedOnly: Receiver;
+	let open: Receiver;
+	let taskId: string;
+	let body: Record<string, unknown>;
+
+	before(async () => {
+		context = await sharedContext();
+		bench = new Workbench(context);
+		signedOnly = await bench.receiver('attack-signed', await bench.credential(callbackSecret));
+		open = await bench.receiver('attack-open', await bench.credential(''));
+		taskId = await bench.task();
+		body = context.service.payload(taskId);
+	});
+
+	after(async () => {
+		await bench.close();
+	});
+
+	/** A URL as the action node makes it. */
+	function signed(url: string, { reference = 'mine', now = Date.now() } = {}): string {
+		const { apiKey, baseUrl } = context.service;
+		return prepareReceiveUrl(
+			url,
+			{ apiKey, baseUrl, callbackSecret },
+			{ reference, signed: true, now },
+		);
+	}
+
+	function changed(url: string, name: string, value: string | undefined): string {
+		const copy = new URL(url);
+		if (value === undefined) copy.searchParams.delete(name);
+		else copy.searchParams.set(name, value);
+		return copy.href;
+	}
+
+	function refused(answer: Answer, status: number, words: RegExp): void {
+		assert.equal(answer.status, status, JSON.stringify(answer.body));
+		assert.match(String(answer.body.error ?? answer.body.message), words);
+		assert.ok(!JSON.stringify(answer.body).includes(callbackSecret));
+	}
+
+	async function nothingRan(): Promise<void> {
+		assert.deepEqual(await signedOnly.runs(), []);
+		assert.deepEqual(await open.runs(), []);
+	}
+
+	it('refuses URLs that are not signed as they should be', async () => {
+		const { url } = signedOnly;
+		const good = signed(url);
+		const polls = context.service.polls().length;
+		const notSigned = /the callback URL is not signed/;
+		const wrong = /the signature of the callback URL is wrong/;
+		refused(await post(url, body), 401, notSigned);
+		for (const name of ['signature', 'expires', 'nonce'])
+			refused(await post(changed(good, name, undefined), body), 401, notSigned);
+		refused(await post(changed(good, 'reference', 'yours'), body), 401, wrong);
+		refused(await post(changed(good, 'reference', undefined), body), 401, wrong);
+		refused(await post(`${good}&reference=second`, body), 401, wrong);
+		refused(await post(changed(good, 'nonce', '00'), body), 401, wrong);
+		refused(await post(changed(good, 'signature', '0'.repeat(64)), body), 401, wrong);
+		const later = String(Math.floor((Date.now() + 2 * SIGNED_FOR_MS) / 1000));
+		refused(await post(changed(good, 'expires', later), body), 401, wrong);
+		const old = signed(url, { now: Date.now() - SIGNED_FOR_MS - 1000 });
+		refused(await post(old, body), 401, /the callback URL has expired/);
+		const { search } = new URL(signed(open.url));
+		refused(await post(url + search, body), 401, wrong);
+		// Without a token not even the body is judged.
+		refused(await post(url, 'no JSON', { type: 'text/plain' }), 401, notSigned);
+		assert.equal(context.service.polls().length, polls, 'the service was asked');
+		await nothingRan();
+	});
+
+	it('refuses ids that the service does not know, or that are no ids', async () => {
+		refused(
+			await post(open.url, { ...body, id: 'e0a7a1a2-0000-4000-8000-000000000000' }),
+			404,
+			/the service does not know this task/,
+		);
+		const asked = context.service.requests.length;
+		for (const id of ['../credits', '..', 'a/../../v1/credits', `${taskId}?x=1`, `${taskId}#x`]) {
+			refused(await post(open.url, { ...body, id }), 400, /the task id is malformed/);
+		}
+		refused(await post(open.url, { ...body, id: 'x'.repeat(5000) }), 400, /malformed/);
+		for (const id of [undefined, null, '', {}, [taskId], true])
+			refused(await post(open.url, { ...body, id }), 400, /the body has no task id/);
+		assert.equal(context.service.requests.length, asked, 'the service was asked');
+		await nothingRan();
+	});
+
+	it('refuses bodies that are no tasks', async () => {
+		const notObject = /the body is not a JSON object/;
+		refused(await post(open.url, [body]), 400, notObject);
+		refused(await post(open.url, 'status=done', { type: 'text/plain' }), 400, notObject);
+		refused(await post(open.url, 'null'), 400, /./);
+		refused(await post(open.url, ''), 400, /no task id|not a JSON object/);
+		refused(await post(open.url, '[{"id":1}]', { type: 'text/plain' }), 400, notObject);
+		const huge = { ...body, padding: Array(50).fill('x'.repeat(99_000)) };
+		refused(await post(open.url, huge), 400, /the body is too large/);
+		const deep = `{"id":"${taskId}","status":"done","a":${'['.repeat(5000)}${']'.repeat(5000)}}`;
+		refused(await post(open.url, deep), 400, /nested too deeply/);
+		refused(await post(open.url, { ...body, note: 'x'.repeat(200_000) }), 400, /oversized/);
+		await nothingRan();
+	});
+
+	it('is spared what n8n refuses by itself', async () => {
+		// n8n parses JSON and looks for the method before it calls the node: its own words, and nothing runs either.
+		refused(await post(open.url, '{"id": "cut off'), 422, /Failed to parse request body/);
+		for (const method of ['GET', 'PUT', 'PATCH', 'DELETE'])
+			refused(await post(open.url, body, { method }), 404, /not registered for/);
+		const enormous = JSON.stringify({ ...body, padding: 'x'.repeat(17 * 1024 * 1024) });
+		const answer = await post(open.url, enormous);
+		assert.ok(answer.status >= 400, `n8n answered ${answer.status}`);
+		await nothingRan();
+	});
+
+	it('does not believe that a task is done', async () => {
+		const running = await bench.task({ never_ends: true });
+		for (const forged of [
+			{ id: running, status: 'done', progress: 100, metadata: { audio_url: 'http://x/y.mp3' } },
+			{ id: running, status: 'error' },
+			{ id: running, status: 'doing' },
+		]) {
+			const { status, body: answer } = await post(open.url, forged);
+			assert.equal(status, 200);
+			assert.deepEqual(answer, {
+				received: true,
+				ignored: 'the task is not finished (status "doing")',
+			});
+		}
+		await nothingRan();
+	});
+
+	it('passes on what the service says, whatever was posted', async () => {
+		const forged = { id: taskId, status: 'error', type: 'image', verified: false, reference: 'x' };
+		const url = signed(signedOnly.url, { reference: 'kept' });
+		const answer = await post(url, { ...forged, metadata: { audio_url: 'http://127.0.0.1:1/' } });
+		assert.deepEqual(answer, { status: 200, body: { received: true } });
+		const [run] = await signedOnly.ran(1);
+		assert.ok(run);
+		const { json } = passedOn(run);
+		assert.equal(json.status, 'done');
+		assert.equal(json.type, 'sound_effect');
+		assert.equal(json.verified, true);
+		assert.equal(json.reference, 'kept');
+		assert.ok(!JSON.stringify(json).includes('http://127.0.0.1:1/'));
+	});
+
+	it('reads JSON that is not called JSON', async () => {
+		const another = context.service.payload(await bench.task());
+		const answer = await post(open.url, JSON.stringify(another), { type: 'text/plain' });
+		assert.deepEqual(answer, { status: 200, body: { received: true } });
+		await open.ran(1);
+	});
+});
