@@ -48,7 +48,9 @@ export function claim(trigger: string, event: string, staticData: IDataObject): 
 /** Whether an event was let through before. Claims nothing. */
 export function wasSeen(trigger: string, event: string, staticData: IDataObject): boolean {
 	const saved = staticData[FIELD];
-	return recent(trigger).has(event) || (Array.isArray(saved) && saved.includes(event));
+	return (
+		recent(trigger).has(event) || (Array.isArray(saved) && (saved as unknown[]).includes(event))
+	);
 }
 
 /** Gives a claimed event back, when the workflow does not run after all. */
