@@ -1,0 +1,203 @@
+import { engineSetting, goOn, sound, steered } from './setting';
+
+const setting = engineSetting();
+
+function creation() {
+	return setting.service.requests.filter(({ route }) => route === 'create');
+}
+
+describe('requests', () => {
+	test('speech by voice ID: path encoded, format in the query, empty fields left out', async () => {
+		const parameters = {
+			resource: 'speech',
+			operation: 'generateByVoiceId',
+			text: 'Hello',
+			downloadOutput: false,
+		};
+		await setting.run({
+			parameters: {
+				...parameters,
+				voiceId: 'a voice',
+				modelId: 'eleven_v3',
+				outputFormat: 'mp3_44100_128',
+			},
+		});
+		await setting.run({
+			parameters: { ...parameters, voiceId: 'v2', modelId: '', outputFormat: '' },
+		});
+		const [first, second] = creation();
+		expect(first?.method).toBe('POST');
+		expect(first?.url).toBe('/v1/text-to-speech/a%20voice?output_format=mp3_44100_128');
+		expect(first?.body).toEqual({ text: 'Hello', model_id: 'eleven_v3' });
+		expect(second?.url).toBe('/v1/text-to-speech/v2');
+		expect(second?.body).toEqual({ text: 'Hello' });
+		expect(first?.headers.authorization).toBe(`Bearer ${setting.service.apiKey}`);
+	});
+
+	test('speech by voice name', async () => {
+		await setting.run({
+			parameters: {
+				resource: 'speech',
+				operation: 'generateByVoiceName',
+				voice: 'en-US-AriaNeural',
+				text: 'Hello',
+				withTranscript: true,
+				downloadOutput: false,
+			},
+		});
+		const [request] = creation();
+		expect(request?.url).toBe('/v1e/task/text-to-speech');
+		expect(request?.body).toEqual({
+			voice: 'en-US-AriaNeural',
+			text: 'Hello',
+			with_transcript: true,
+		});
+	});
+
+	test('image: extra fields are merged in depth and win', async () => {
+		await setting.run({
+			parameters: {
+				resource: 'image',
+				operation: 'generate',
+				prompt: 'A boat',
+				modelId: 'image-1',
+				generationsCount: 2,
+				aspectRatio: '16:9',
+				resolution: '',
+				downloadOutput: false,
+				options: { extraFields: '{"model_parameters": {"seed": 7}, "generations_count": 1}' },
+			},
+		});
+		const [request] = creation();
+		expect(request?.url).toBe('/v1i/task/generate-image');
+		expect(request?.body).toEqual({
+			prompt: 'A boat',
+			model_id: 'image-1',
+			generations_count: 1,
+			model_parameters: { aspect_ratio: '16:9', seed: 7 },
+		});
+	});
+
+	test('sound effect, not waiting: the answer goes out, signed callback URL and all', async () => {
+		const { output } = await setting.run({
+			parameters: {
+				...sound('Rain'),
+				waitForCompletion: false,
+				callbackUrl: `${setting.service.otherUrl}/webhook/abc/callback?keep=1`,
+				options: { callbackReference: 'order 7' },
+			},
+		});
+		const [body] = setting.bodies();
+		const url = new URL(String(body?.receive_url));
+		expect(url.searchParams.get('keep')).toBe('1');
+		expect(url.searchParams.get('reference')).toBe('order 7');
+		expect(url.searchParams.get('signature')).toMatch(/^[0-9a-f]{64}$/);
+		expect(output[0]?.json).toMatchObject({ success: true, task_id: setting.service.tasks[0]?.id });
+		expect(output[0]?.pairedItem).toEqual({ item: 0 });
+		expect(setting.service.polls()).toHaveLength(0);
+	});
+});
+
+describe('what is read', () => {
+	test('credits, whatever their shape', async () => {
+		for (const shape of ['root', 'data', 'string'] as const) {
+			setting.service.settings.creditsShape = shape;
+			const { output } = await setting.run({
+				parameters: { resource: 'credits', operation: 'get' },
+			});
+			expect(output[0]?.json.credits).toBe(1_000_000);
+		}
+	});
+
+	test('API keys, one item each, with masked secrets', async () => {
+		const other = setting.service.addKey();
+		const { output, saved } = await setting.run({
+			parameters: { resource: 'apiKey', operation: 'getAll' },
+		});
+		expect(output).toHaveLength(2);
+		expect(saved).not.toContain(other.key);
+		expect(saved).toContain('sk_****');
+	});
+
+	test('a wrong key is refused in words', async () => {
+		const { error } = await setting.run({
+			parameters: { resource: 'credits', operation: 'get' },
+			credentials: { apiKey: 'sk_wrong' },
+		});
+		expect(error?.message).toMatch(/^\/v1\/credits could not be read: HTTP 401/);
+		expect(error?.description).toMatch(/Check the API key/);
+	});
+
+	test('task get never fails for a failed task, and asks once', async () => {
+		const created = await setting.run({ parameters: { ...sound(), waitForCompletion: false } });
+		const taskId = String(created.output[0]?.json.task_id);
+		await setting.service.finish(taskId, 'error', { error_message: 'no such sound' });
+		const { output, error } = await setting.run({
+			parameters: { resource: 'task', operation: 'get', taskId },
+		});
+		expect(error).toBeUndefined();
+		expect(output[0]?.json).toMatchObject({ task_id: taskId, status: 'error', outputs: [] });
+		expect(setting.service.polls(taskId)).toHaveLength(1);
+	});
+
+	test('task get of an unknown task is unreachable', async () => {
+		const { output } = await setting.run({
+			parameters: { resource: 'task', operation: 'get', taskId: 'nobody' },
+			settings: goOn,
+		});
+		expect(output[0]?.json).toMatchObject({
+			outcome: 'unreachable',
+			task_id: 'nobody',
+			http_status: 404,
+		});
+	});
+});
+
+describe('outputs', () => {
+	test('a finished task: the service’s object, task_id, outputs and the paired item, in order', async () => {
+		const items = [300, 50, 150].map((ms, index) => ({ text: `Sound ${index}`, stand_in: { ms } }));
+		const { output } = await setting.run({ items, parameters: { ...sound(), options: steered } });
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
+			{ item: 0 },
+			{ item: 1 },
+			{ item: 2 },
+		]);
+		const taskIds = setting.service.tasks.map(({ id }) => id);
+		expect(output.map(({ json }) => json.task_id)).toEqual(
+			items.map(({ text }) => setting.service.tasks.find(({ body }) => body.text === text)?.id),
+		);
+		expect(new Set(taskIds).size).toBe(3);
+		const [first] = output;
+		expect(first?.json).toMatchObject({
+			id: first?.json.task_id,
+			status: 'done',
+			progress: 100,
+			type: 'sound_effect',
+		});
+		expect(first?.json.outputs).toEqual([
+			{
+				url: expect.stringMatching(/^http:/) as string,
+				kind: 'audio',
+				binaryProperty: 'data',
+				fileName: `sound_effect-${String(first?.json.task_id)}.wav`,
+				mimeType: 'audio/wav',
+				fileSize: expect.any(Number) as number,
+			},
+		]);
+	});
+
+	test('wrapped tasks, strings for numbers, statuses of other names, harmless error messages', async () => {
+		Object.assign(setting.service.settings, {
+			taskShape: 'wrapped',
+			numbersAsStrings: true,
+			progress: 'strings',
+			doingErrorMessage: 'one of the workers is slow',
+			statusNames: ['queued', 'warming_up', 'doing'],
+			taskMs: 2500,
+		});
+		const { output, error } = await setting.run({ parameters: sound() });
+		expect(error).toBeUndefined();
+		expect(output[0]?.json.status).toBe('done');
+		expect(setting.service.polls().length).toBeGreaterThan(1);
+	});
+});
