@@ -13,7 +13,7 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { generatingOperations, properties, readingOperations } from './operations';
+import { generatingOperations, properties, readingOperations, subtitle } from './operations';
 
 /** Wakes an execution that waits for its callbacks; its path is the node's ID, so that two such nodes don't mix. */
 const resumeWebhooks: IWebhookDescription[] = [
@@ -37,7 +37,7 @@ export class MediaGeneration implements INodeType {
 		},
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["resource"] + ": " + $parameter["operation"] }}',
+		subtitle,
 		description: 'Generate speech, sound effects and images, and wait for the results',
 		defaults: { name: 'Media Generation' },
 		usableAsTool: true,

@@ -24,8 +24,9 @@ export class MediaGenerationTrigger implements INodeType {
 		},
 		group: ['trigger'],
 		version: 1,
-		subtitle: '={{ $parameter["statuses"].join(", ") }}',
-		description: 'Starts the workflow when a media generation task is finished',
+		subtitle:
+			'={{ $parameter["statuses"].length > 1 ? "Done or failed" : $parameter["statuses"][0] === "error" ? "Failed" : "Done" }}',
+		description: 'Starts the workflow when speech, a sound effect or an image is finished',
 		eventTriggerDescription: 'Waiting for the service to call the Test URL',
 		activationMessage: 'The service can now call the Production URL.',
 		defaults: { name: 'Media Generation Trigger' },

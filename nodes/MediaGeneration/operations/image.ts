@@ -30,8 +30,9 @@ export const imageFields: INodeProperties[] = [
 		name: 'modelId',
 		type: 'string',
 		default: '',
-		placeholder: 'e.g. the ID of an image model of the service',
-		description: 'Model to draw with. Leave empty to let the service choose.',
+		placeholder: 'e.g. image-1',
+		description:
+			'Model to draw with, by its ID at the service. Leave empty only if the service chooses one by itself.',
 		displayOptions,
 	},
 	{
@@ -40,7 +41,8 @@ export const imageFields: INodeProperties[] = [
 		type: 'number',
 		typeOptions: { minValue: 1 },
 		default: 1,
-		description: 'How many pictures to make in this task',
+		description:
+			'How many pictures to make. All of them belong to one task; to get an item for each, use the option Split Files.',
 		displayOptions,
 	},
 	{

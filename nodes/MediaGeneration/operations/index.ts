@@ -32,6 +32,20 @@ const resourceField: INodeProperties = {
 	default: 'speech',
 };
 
+/** What the canvas says below the node's name: words instead of the values that workflows carry. */
+const subtitles: Record<string, string> = {
+	'speech:generateByVoiceId': 'Speech by voice ID',
+	'speech:generateByVoiceName': 'Speech by voice name',
+	'soundEffect:generate': 'Sound effect',
+	'image:generate': 'Image',
+	'task:get': 'Get task',
+	'task:wait': 'Wait for task',
+	'credits:get': 'Get credits',
+	'apiKey:getAll': 'Get API keys',
+};
+
+export const subtitle = `={{ (${JSON.stringify(subtitles)})[$parameter["resource"] + ":" + $parameter["operation"]] ?? $parameter["operation"] }}`;
+
 export const properties: INodeProperties[] = [
 	resourceField,
 	...speechFields,

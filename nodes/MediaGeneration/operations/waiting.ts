@@ -211,7 +211,7 @@ export const waitingFields: INodeProperties[] = [
 	...shownForBoth(
 		{
 			displayName:
-				'The service must be able to reach this n8n. After waking up, a failed task goes on as an item with "outcome": "failed" instead of stopping the execution. Put a "Task: Wait" behind this node: it passes finished items through, waits for what is left and fails for failed tasks.',
+				'The service must be able to reach this n8n. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for what is left at the timeout, and fails for tasks that failed while the execution was asleep.',
 			name: 'suspendNotice',
 			type: 'notice',
 			default: '',
