@@ -262,12 +262,12 @@ export async function runNode(options: EngineOptions): Promise<EngineResult> {
 	void options.stopWhen?.then(() => promise.cancel());
 	const run = await promise;
 	const { runData, error } = run.data.resultData;
-	const branch = (index: number) => runData.Media?.at(-1)?.data?.main[index] ?? [];
+	const branch = (index: number) => runData.Media?.at(-1)?.data?.main?.[index] ?? [];
 	return {
 		run,
 		output: branch(0),
 		errorOutput: branch(1),
-		error: error as EngineResult['error'],
+		error: error,
 		saved: JSON.stringify(run),
 		logs: logger.lines.slice(before),
 	};

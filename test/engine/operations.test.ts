@@ -88,7 +88,7 @@ describe('requests', () => {
 			},
 		});
 		const [body] = setting.bodies();
-		const url = new URL(String(body?.receive_url));
+		const url = new URL(body?.receive_url as string);
 		expect(url.searchParams.get('keep')).toBe('1');
 		expect(url.searchParams.get('reference')).toBe('order 7');
 		expect(url.searchParams.get('signature')).toMatch(/^[0-9a-f]{64}$/);
@@ -130,7 +130,7 @@ describe('what is read', () => {
 
 	test('task get never fails for a failed task, and asks once', async () => {
 		const created = await setting.run({ parameters: { ...sound(), waitForCompletion: false } });
-		const taskId = String(created.output[0]?.json.task_id);
+		const taskId = created.output[0]?.json.task_id as string;
 		await setting.service.finish(taskId, 'error', { error_message: 'no such sound' });
 		const { output, error } = await setting.run({
 			parameters: { resource: 'task', operation: 'get', taskId },
@@ -179,7 +179,7 @@ describe('outputs', () => {
 				url: expect.stringMatching(/^http:/) as string,
 				kind: 'audio',
 				binaryProperty: 'data',
-				fileName: `sound_effect-${String(first?.json.task_id)}.wav`,
+				fileName: `sound_effect-${first?.json.task_id as string}.wav`,
 				mimeType: 'audio/wav',
 				fileSize: expect.any(Number) as number,
 			},

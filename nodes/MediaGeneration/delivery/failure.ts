@@ -8,7 +8,6 @@ import {
 	type IDataObject,
 	type INode,
 	type INodeExecutionData,
-	type JsonObject,
 } from 'n8n-workflow';
 import { failureJson, type Failure } from '../service/errors';
 import type { DeliveredOutput } from './files';
@@ -30,17 +29,19 @@ export function nodeError(
 			? ''
 			: ` Task IDs of this run that are paid for and still of use: ${usefulTaskIds.join(', ')}. "Task: Wait" fetches their results.`;
 	const description = `${failure.description}${others}`;
-	if (failure.outcome === 'invalid') {
-		return new NodeOperationError(node, failure.message, { description, itemIndex });
-	}
-	const httpCode = failure.httpStatus === undefined ? undefined : String(failure.httpStatus);
-	const details = failureJson(failure) as JsonObject;
-	return new NodeApiError(node, details, {
-		message: failure.message,
-		description,
-		httpCode,
-		itemIndex,
-	});
+	const error =
+		failure.outcome === 'invalid'
+			? new NodeOperationError(node, failure.message, { description, itemIndex })
+			: new NodeApiError(node, failureJson(failure), {
+					message: failure.message,
+					description,
+					httpCode: failure.httpStatus === undefined ? undefined : String(failure.httpStatus),
+					itemIndex,
+				});
+	// n8n replaces messages that contain an error code such as ECONNRESET by its own, which would hide the task ID.
+	error.message = failure.message;
+	error.description = description;
+	return error;
 }
 
 /** The item that stands for a failure with Continue On Fail. */
