@@ -36,6 +36,13 @@ export class Ends {
 		);
 	}
 
+	/** The items of whose creation nothing is known. */
+	unclear(): number[] {
+		return [...this.byIndex.entries()].flatMap(([index, end]) =>
+			end.kind === 'failed' && end.failure.outcome === 'unknown' ? [index] : [],
+		);
+	}
+
 	/** Throws for the first failed item, naming the tasks of the run that are still of use. */
 	throwFirstFailure(): void {
 		const failures = [...this.byIndex.entries()].filter(([, end]) => end.kind === 'failed');

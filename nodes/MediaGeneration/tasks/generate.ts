@@ -239,9 +239,22 @@ export class Generation {
 				this.ends.set(index, result.kind === 'halted' ? { kind: 'halted' } : result);
 			}
 		});
-		if (this.signal?.aborted === true && this.ends.knownTaskIds.size > 0) {
-			this.context.logger.warn(
-				`Media Generation: the execution was stopped; its tasks go on at the service and are paid for: ${[...this.ends.knownTaskIds].join(', ')}`,
+		if (this.signal?.aborted === true) this.logStop();
+	}
+
+	/** What a stopped execution leaves behind: n8n saves nothing of it, so the log has to. */
+	private logStop(): void {
+		const { logger } = this.context;
+		const { knownTaskIds } = this.ends;
+		if (knownTaskIds.size > 0) {
+			logger.warn(
+				`Media Generation: the execution was stopped; its tasks go on at the service and are paid for: ${[...knownTaskIds].join(', ')}`,
+			);
+		}
+		const unclear = this.ends.unclear();
+		if (unclear.length > 0) {
+			logger.warn(
+				`Media Generation: the execution was stopped before the service had answered for items ${unclear.join(', ')}; their tasks may exist and be paid for`,
 			);
 		}
 	}

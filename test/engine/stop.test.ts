@@ -1,0 +1,109 @@
+/** Stop means stop: at once, nothing sent afterwards, every paid task in the log. */
+import { engineSetting, sound, steered } from './setting';
+import { quiet, until } from './until';
+
+const setting = engineSetting();
+const parameters = { ...sound(), downloadOutput: false, options: steered };
+const STOPPED =
+	/^The execution was stopped (while task .* was running|before this task was created)$/;
+const endless = { stand_in: { never_ends: true } };
+
+/** Longer than the pause to any next look or try would have been. */
+const A_WHILE = 2_500;
+
+async function nothingMoreIsSent() {
+	const sent = setting.service.requests.length;
+	await quiet(A_WHILE);
+	expect(setting.service.requests).toHaveLength(sent);
+}
+
+test('while waiting: the tasks are in the log, and no request follows', async () => {
+	const { service } = setting;
+	const { error, logs } = await setting.run({
+		items: [endless, endless, endless],
+		parameters,
+		stopWhen: until(
+			'three tasks polled',
+			() => service.tasks.filter((t) => t.polls > 0).length === 3,
+		),
+	});
+	expect(error?.message).toMatch(STOPPED);
+	const stopped = logs.find((line) => line.includes('the execution was stopped'));
+	for (const { id } of service.tasks) expect(stopped).toContain(id);
+	await nothingMoreIsSent();
+	expect(service.creations()).toHaveLength(3);
+});
+
+test('in the middle of a look that is never answered', async () => {
+	const { service } = setting;
+	service.faults.add({ route: 'poll', action: { type: 'stall' } });
+	const { error, logs } = await setting.run({
+		items: [endless],
+		parameters,
+		stopWhen: until('a look under way', () => service.polls().length === 1),
+	});
+	expect(error?.message).toMatch(STOPPED);
+	expect(logs.join('\n')).toContain(String(service.tasks[0]?.id));
+	await nothingMoreIsSent();
+});
+
+test('while creations wait for room: nothing more is created', async () => {
+	const { service } = setting;
+	service.settings.activeTaskLimit = 2;
+	const { error, logs } = await setting.run({
+		items: Array.from({ length: 6 }, () => endless),
+		parameters,
+		stopWhen: until('two created, others refused', () => {
+			const refused = service.requests.filter(({ status }) => status === 429);
+			return service.creations().length === 2 && refused.length >= 4;
+		}),
+	});
+	expect(error?.message).toMatch(STOPPED);
+	for (const { id } of service.tasks) expect(logs.join('\n')).toContain(id);
+	await nothingMoreIsSent();
+	expect(service.creations()).toHaveLength(2);
+});
+
+test('during a download: nothing is fetched afterwards', async () => {
+	const { service } = setting;
+	service.faults.add({ route: 'file', action: { type: 'stall' } });
+	const { run } = await setting.run({
+		parameters: sound(),
+		stopWhen: until('a file under way', () =>
+			service.requests.some(({ route }) => route === 'file'),
+		),
+	});
+	expect(run.status).toBe('canceled');
+	await nothingMoreIsSent();
+	expect(service.requests.filter(({ route }) => route === 'file')).toHaveLength(1);
+});
+
+test('before the creation is answered: the log says that a task may exist', async () => {
+	const { service } = setting;
+	service.faults.add({ route: 'create', skip: 1, action: { type: 'processThenStall' } });
+	const { logs } = await setting.run({
+		items: [endless, endless],
+		parameters: { ...parameters, options: { ...steered, maxActiveTasks: 2 } },
+		stopWhen: until('a task, and a creation under way', () => service.creations().length === 2),
+	});
+	expect(logs.join('\n')).toMatch(
+		/stopped before the service had answered for items [01]; their tasks may exist/,
+	);
+	expect(logs.join('\n')).toContain(String(service.tasks[0]?.id));
+	await nothingMoreIsSent();
+	expect(service.creations()).toHaveLength(2);
+});
+
+test('Retry On Fail after a stop sends nothing, minimum credits or not', async () => {
+	const { service } = setting;
+	const { error } = await setting.run({
+		items: [endless, endless],
+		parameters: { ...parameters, options: { ...steered, minimumCredits: 1 } },
+		settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 },
+		stopWhen: until('a task polled', () => service.polls().length > 0),
+	});
+	expect(error?.message).toMatch(/stopped|balance could not be read/);
+	await nothingMoreIsSent();
+	expect(service.creations()).toHaveLength(2);
+	expect(service.requests.filter(({ route }) => route === 'credits')).toHaveLength(1);
+});
