@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { sharedContext, type TestContext } from './harness/context';
+import { type Execution, type Item, items } from './harness/execution';
+import { readWorkflow, type Workflow } from './harness/workflow';
+
+const folder = join(__dirname, '..', '..', 'examples');
+const START = 'When Clicked';
+
+/** Every example as it is shipped, but for the credential, in a real n8n. */
+describe('examples', () => {
+	let context: TestContext;
+	before(async () => {
+		context = await sharedContext();
+	});
+
+	function read(name: string): Workflow {
+		const { id, name: credentialName } = context.credential;
+		return readWorkflow(join(folder, `${name}.json`), {
+			credential: { id, name: credentialName },
+		});
+	}
+
+	async function run(
+		name: string,
+		change: (workflow: Workflow) => void = () => undefined,
+	): Promise<Execution> {
+		context.service.reset();
+		const workflow = read(name);
+		change(workflow);
+		const saved = await context.rest.createWorkflow(workflow);
+		const id = await context.rest.runManually(saved, START);
+		const execution = await context.rest.waitForExecution(id, 'finished', 120_000);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		return execution;
+	}
+
+	async function signature(item: Item | undefined): Promise<string> {
+		assert.ok(item?.binary?.data, 'the item has a file');
+		const bytes = await context.rest.download(item.binary.data);
+		return bytes.subarray(0, 4).toString('latin1');
+	}
+
+	it('are importable: no placeholders, unique names and IDs, nodes that say what they are for', () => {
+		for (const file of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
+			const { name, nodes } = read(file.replace(/\.json$/, ''));
+			assert.match(name, /^Media Generation: /, file);
+			assert.equal(new Set(nodes.map((node) => node.name)).size, nodes.length, file);
+			assert.equal(new Set(nodes.map((node) => node.id)).size, nodes.length, file);
+			const ours = nodes.filter(({ type }) => type.startsWith('n8n-nodes-media-generation.'));
+			assert.ok(ours.length > 0, file);
+		}
+	});
+
+	it('text-to-file makes a file with the right name', async () => {
+		const [item, ...others] = items(await run('text-to-file'), 'Name the File');
+		assert.equal(others.length, 0);
+		assert.equal(item?.json.file, 'announcement.wav');
+		assert.equal(item?.binary?.data?.fileName, 'announcement.wav');
+		assert.equal(await signature(item), 'RIFF');
+		assert.equal(context.service.creations('speech_by_name').length, 1);
+	});
+
+	it('sound-batch makes all sounds of the list, at most five at once', async () => {
+		const execution = await run('sound-batch');
+		const sounds = items(execution, 'Make Sounds');
+		assert.equal(sounds.length, 8);
+		assert.ok(sounds.every(({ json }) => json.status === 'done'));
+		assert.equal(await signature(sounds[7]), 'RIFF');
+		assert.ok(context.service.summary().maxActive <= 5, 'five at once');
+	});
+
+	it('sound-batch creates nothing when the account has too few credits', async () => {
+		context.service.reset();
+		context.service.settings.credits = 99;
+		const saved = await context.rest.createWorkflow(read('sound-batch'));
+		const execution = await context.rest.waitForExecution(
+			await context.rest.runManually(saved, START),
+		);
+		const stopped = items(execution, 'Make Sounds');
+		assert.ok(stopped.length > 0);
+		assert.ok(
+			stopped.every(
+				({ json }) => json.outcome !== undefined && /credits/i.test(String(json.error)),
+			),
+		);
+		assert.equal(context.service.creations().length, 0);
+	});
+
+	it('four-pictures gives an item for each picture of one task', async () => {
+		const execution = await run('four-pictures');
+		const pictures = items(execution, 'Each Picture');
+		assert.equal(pictures.length, 4);
+		assert.equal(new Set(pictures.map(({ json }) => json.address)).size, 4);
+		assert.equal(new Set(pictures.map(({ json }) => json.task_id)).size, 1);
+		assert.equal(await signature(pictures[3]), '\x89PNG');
+		assert.equal(context.service.creations('image').length, 1);
+	});
+
+	it('long-task sleeps until its callbacks are in', async () => {
+		context.service.reset();
+		context.service.settings.taskMs = 3_600_000;
+		const saved = await context.rest.createWorkflow(read('long-task'));
+		const id = await context.rest.runManually(saved, START);
+		assert.equal((await context.rest.waitForExecution(id, 'waiting')).status, 'waiting');
+		for (const { id: taskId } of context.service.creations()) await context.service.finish(taskId);
+		const execution = await context.rest.waitForExecution(id);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const rest = items(execution, 'Wait for the Rest');
+		assert.deepEqual(
+			rest.map(({ json }) => json.status),
+			['done', 'done'],
+		);
+		assert.equal(await signature(rest[1]), 'RIFF');
+		assert.equal(context.service.creations().length, 2);
+	});
+
+	it('recover-task fetches the files of a task made by somebody else, and pays nothing', async () => {
+		const first = await run('text-to-file');
+		const taskId = String(items(first, 'Speak')[0]?.json.task_id);
+		const workflow = read('recover-task');
+		const node = workflow.nodes.find(({ name }) => name === 'The Task ID');
+		assert.ok(node);
+		node.parameters.jsonOutput = JSON.stringify({ task_id: taskId });
+		const saved = await context.rest.createWorkflow(workflow);
+		const execution = await context.rest.waitForExecution(
+			await context.rest.runManually(saved, START),
+		);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		assert.equal(items(execution, 'Look')[0]?.json.status, 'done');
+		assert.equal(await signature(items(execution, 'Fetch')[0]), 'RIFF');
+		assert.equal(context.service.creations().length, 1);
+	});
+
+	it('error-branch sends each outcome where it can be helped', async () => {
+		context.service.reset();
+		context.service.settings.taskMs = 4000;
+		const workflow = read('error-branch');
+		const jobs = workflow.nodes.find(({ name }) => name === 'Three Jobs');
+		assert.ok(jobs);
+		const given = JSON.parse(String(jobs.parameters.jsonOutput)) as {
+			jobs: Array<{ text: string; timeout: number }>;
+		};
+		assert.equal(given.jobs[1]?.timeout, 1);
+		const saved = await context.rest.createWorkflow(workflow);
+		const execution = await context.rest.waitForExecution(
+			await context.rest.runManually(saved, START),
+		);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		assert.deepEqual(
+			items(execution, 'Make the Sound', { output: 1 }).map(({ json }) => json.outcome),
+			['timed_out', 'invalid'],
+		);
+		assert.equal(items(execution, 'Use the File').length, 1);
+		const [waited] = items(execution, 'Wait Some More');
+		assert.equal(waited?.json.status, 'done');
+		assert.equal(await signature(waited), 'RIFF');
+		const [repeat] = items(execution, 'Correct and Repeat');
+		assert.equal(repeat?.json.outcome, 'invalid');
+		assert.match(String(repeat?.json.reason), /"Text" is empty/);
+		assert.equal(context.service.creations().length, 2);
+	});
+
+	it('first-run makes a sound, speech with a transcript, and a picture', async () => {
+		const execution = await run('first-run');
+		assert.equal(await signature(items(execution, 'Door Creaks')[0]), 'RIFF');
+		assert.ok(items(execution, 'Say Hello')[0]?.binary?.data_1, 'the transcript');
+		assert.equal(await signature(items(execution, 'Paint a Lighthouse')[0]), '\x89PNG');
+		assert.equal(context.service.creations().length, 3);
+	});
+});
