@@ -107,7 +107,7 @@ test('a loop that runs the node again creates again', async () => {
 	expect(run.data.resultData.runData.Media).toHaveLength(2);
 	expect(setting.service.creations()).toHaveLength(2);
 	const ids = run.data.resultData.runData.Media?.map(
-		({ data }) => data?.main[0]?.[0]?.json.task_id,
+		({ data }) => data?.main?.[0]?.[0]?.json.task_id,
 	);
 	expect(new Set(ids)).toEqual(new Set(setting.service.creations().map(({ id }) => id)));
 });

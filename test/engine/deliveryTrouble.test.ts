@@ -1,0 +1,182 @@
+/** Files that do not come at once, or not at all: whole after a retry, or reported, never short. */
+import type { FaultAction } from '../service';
+import { prepareEngine } from './engine';
+import { expectWhole, outputsOf, stored, taskIdOf } from './files';
+import { engineSetting, goOn, sound, steered } from './setting';
+
+const setting = engineSetting();
+const image = {
+	resource: 'image',
+	operation: 'generate',
+	prompt: 'A boat',
+	modelId: 'image-1',
+	generationsCount: '={{ $json.count ?? 1 }}',
+};
+
+const passing: FaultAction[] = [
+	{ type: 'truncate', bytes: 100 },
+	{ type: 'status', status: 503 },
+	{ type: 'status', status: 429, headers: { 'retry-after': '0' } },
+	{ type: 'reset' },
+	{ type: 'html' },
+	{ type: 'emptyBody' },
+	{ type: 'notObject', body: { success: false, error: 'not yet' } },
+];
+
+test('what fails in passing is fetched again, whole', async () => {
+	passing.forEach((action, index) => {
+		setting.service.faults.add({ path: `image-${index + 1}.png`, times: 1, action });
+	});
+	const { output, error } = await setting.run({
+		items: [{ count: passing.length }],
+		parameters: image,
+	});
+	expect(error).toBeUndefined();
+	expect(Object.keys(output[0]?.binary ?? {})).toHaveLength(passing.length);
+	await expectWhole(output[0]);
+	expect(setting.service.faults.list().map(({ hits }) => hits)).toEqual(passing.map(() => 1));
+});
+
+test('a host that wants browsers gets a browser-like User-Agent on the second try', async () => {
+	setting.service.settings.browsersOnly = true;
+	const { output } = await setting.run({ parameters: sound() });
+	expect(output[0]?.binary?.data?.mimeType).toBe('audio/wav');
+	const agents = setting.service.requests
+		.filter(({ route }) => route === 'file')
+		.map(({ headers, status }) => [status, /^Mozilla\//.test(String(headers['user-agent']))]);
+	expect(agents).toEqual([
+		[403, false],
+		[200, true],
+	]);
+});
+
+describe('what does not come', () => {
+	const cases: Array<[object, RegExp]> = [
+		[{ file_status: 404 }, /the file host answered HTTP 404$/],
+		[{ file_status: 403 }, /the file host answered HTTP 403$/],
+		[{ file_status: 410 }, /the file host answered HTTP 410$/],
+		[{ file_body: '<!DOCTYPE html><html><body>Gone</body></html>' }, /sent a web page instead/],
+		[{ file_body: '{"success":false,"error":"expired"}' }, /sent a JSON message instead/],
+		[{ file_body: '' }, /the file is empty$/],
+		[{ bytes: 2_000_000 }, /larger than allowed: 2 MB, and Max File Size is 1 MB$/],
+	];
+	const items = cases.map(([stand_in]) => ({ stand_in }));
+	const parameters = { ...sound(), options: { ...steered, maxFileSize: 1 } };
+
+	test('is undelivered with its address, and leaves nothing half-written', async () => {
+		const folder = await prepareEngine();
+		const before = stored(folder);
+		const { output } = await setting.run({ items, parameters, settings: goOn });
+		for (const [index, item] of output.entries()) {
+			const { error, ...json } = item.json;
+			const taskId = taskIdOf(item);
+			expect(json).toEqual({
+				outcome: 'undelivered',
+				status: 'done',
+				task_id: taskId,
+				outputs: [{ url: `${setting.service.fileUrl}/files/${taskId}/effect.wav`, kind: 'audio' }],
+			});
+			expect(error).toMatch(
+				new RegExp(`^Task ${taskId} is done, but its file could not be downloaded: `),
+			);
+			expect(error).toMatch(cases[index]?.[1] ?? /^$/);
+			expect(item.binary).toBeUndefined();
+		}
+		expect(output).toHaveLength(cases.length);
+		expect(stored(folder)).toEqual(before);
+	});
+
+	test('without Continue On Fail the error names the task and the address', async () => {
+		const { error } = await setting.run({ items: items.slice(0, 1), parameters });
+		const [task] = setting.service.tasks;
+		expect(error?.message).toMatch(/could not be downloaded: the file host answered HTTP 404$/);
+		expect(error?.description).toContain(`/files/${task?.id}/effect.wav`);
+		expect(error?.description).toContain('"Task: Wait"');
+	});
+});
+
+test('the size limit holds on the stream where no header tells the size', async () => {
+	const folder = await prepareEngine();
+	const before = stored(folder);
+	const faults = setting.service.faults;
+	faults.add({ route: 'file', action: { type: 'dropHeader', name: 'content-length' } });
+	const { output } = await setting.run({
+		items: [{ stand_in: { bytes: 3_000_000 } }],
+		parameters: { ...sound(), options: { ...steered, maxFileSize: 1 } },
+		settings: goOn,
+	});
+	expect(output[0]?.json).toMatchObject({ outcome: 'undelivered', status: 'done' });
+	expect(output[0]?.json.error).toMatch(/larger than allowed: more, and Max File Size is 1 MB$/);
+	expect(output[0]?.binary).toBeUndefined();
+	expect(stored(folder)).toEqual(before);
+	expect(setting.service.requests.filter(({ route }) => route === 'file')).toHaveLength(1);
+});
+
+test('a file that is cut again and again, with nothing new, is reported, never short', async () => {
+	const folder = await prepareEngine();
+	const before = stored(folder);
+	setting.service.faults.add({ route: 'file', action: { type: 'truncate', bytes: 0 } });
+	const { output } = await setting.run({ parameters: sound(), settings: goOn });
+	expect(output[0]?.json.outcome).toBe('undelivered');
+	expect(output[0]?.json.error).toMatch(/could not be downloaded: .+/);
+	expect(stored(folder)).toEqual(before);
+});
+
+test('one missing file of three: the others are kept, and task: wait fetches all later', async () => {
+	const missing = setting.service.faults.add({
+		path: 'image-2.png',
+		action: { type: 'status', status: 404 },
+	});
+	const { output } = await setting.run({
+		items: [{ count: 3 }],
+		parameters: image,
+		settings: goOn,
+	});
+	const [item] = output;
+	expect(item?.json).toMatchObject({ outcome: 'undelivered', status: 'done' });
+	expect(item?.json.error).toMatch(/1 of its 3 files could not be downloaded: .*HTTP 404$/);
+	expect(outputsOf(item).map(({ binaryProperty }) => binaryProperty)).toEqual([
+		'data',
+		undefined,
+		'data_2',
+	]);
+	expect(outputsOf(item).every(({ url }) => url.includes('/files/'))).toBe(true);
+	expect(Object.keys(item?.binary ?? {})).toEqual(['data', 'data_2']);
+	setting.service.faults.remove(missing);
+	const waiting = { resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' };
+	const later = await setting.run({ inputs: output, parameters: waiting });
+	expect(Object.keys(later.output[0]?.binary ?? {})).toEqual(['data', 'data_1', 'data_2']);
+	await expectWhole(later.output[0]);
+	expect(setting.service.creations()).toHaveLength(1);
+});
+
+describe('redirects that are not followed', () => {
+	const cases: Array<[string, RegExp]> = [
+		['{files}{path}', /it redirects more than 5 times$/],
+		['ftp://127.0.0.1/file.wav', /it redirects to ftp: which is not followed$/],
+		['http://', /it redirects without a usable address$/],
+	];
+	test.each(cases)('%s', async (to, message) => {
+		setting.service.faults.add({ route: 'file', action: { type: 'redirect', to } });
+		const { output } = await setting.run({ parameters: sound(), settings: goOn });
+		expect(output[0]?.json.outcome).toBe('undelivered');
+		expect(output[0]?.json.error).toMatch(message);
+	});
+});
+
+test('files of several items come while others are still running, in the right items', async () => {
+	const folder = await prepareEngine();
+	const before = stored(folder);
+	const items = [400, 50, 200].map((ms, index) => ({
+		text: `Sound ${index}`,
+		stand_in: { ms, bytes: 100_000 + index },
+	}));
+	const { output } = await setting.run({ items, parameters: { ...sound(), options: steered } });
+	expect(output.map((item) => outputsOf(item)[0]?.fileSize)).toEqual([100_000, 100_001, 100_002]);
+	for (const item of output) await expectWhole(item);
+	// The folder that the tests above find unchanged is the one where files arrive.
+	const sizes = stored(folder)
+		.filter((file) => !before.includes(file))
+		.join('\n');
+	for (const size of [100_000, 100_001, 100_002]) expect(sizes).toContain(` ${size}`);
+});
