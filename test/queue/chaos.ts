@@ -18,40 +18,34 @@ function say(text: string): void {
 	console.log(`${new Date().toISOString().slice(11, 19)}  ${text}`);
 }
 
-async function publishAll(context: QueueContext): Promise<Record<Kind | 'receive', SavedWorkflow>> {
+/** A workflow for each batch, so that an execution which died without a word is still known by its workflow. */
+async function publishAll(
+	context: QueueContext,
+	batches: Batch[],
+): Promise<{ receiver: SavedWorkflow; starters: SavedWorkflow[] }> {
 	const callbackUrl = context.triggerUrl('chaos-receive');
-	const flows = {
-		poll: await context.publish(generating('chaos-poll', { options: { timeout: 200 } })),
-		suspend: await context.publish(
-			generating('chaos-suspend', {
-				fields: { waitMode: 'callback' },
-				options: { timeout: 200, gracePeriod: 0 },
-			}),
-		),
-		trigger: await context.publish(
-			generating('chaos-trigger', { fields: { waitForCompletion: false, callbackUrl } }),
-		),
-		receive: await context.publish(triggered('chaos-receive')),
+	const receiver = await context.publish(triggered('chaos-receive'));
+	const kinds: Record<Kind, Parameters<typeof generating>[1]> = {
+		poll: { options: { timeout: 200 } },
+		suspend: { fields: { waitMode: 'callback' }, options: { timeout: 200, gracePeriod: 0 } },
+		trigger: { fields: { waitForCompletion: false, callbackUrl } },
 	};
+	const starters: SavedWorkflow[] = [];
+	for (const { name, kind } of batches)
+		starters.push(await context.publish(generating(name, kinds[kind])));
 	await waitUntil(async () => (await fetch(callbackUrl, { method: 'POST' })).status === 401, {
 		timeoutMs: 60_000,
 		what: 'The trigger',
 	});
-	return flows;
+	return { receiver, starters };
 }
 
-/** Calls a flow's webhook. Only what certainly reached nobody is called again; what may have been taken is not. */
-async function start(context: QueueContext, { kind, jobs }: Batch): Promise<boolean> {
-	for (let attempt = 0; attempt < 60; attempt++) {
-		try {
-			const { status } = await context.rest.callWebhook(`chaos-${kind}`, { jobs });
-			return status === 200;
-		} catch (error) {
-			const cause =
-				error instanceof Error ? (error.cause as { code?: string } | undefined) : undefined;
-			if (cause?.code !== 'ECONNREFUSED') return false;
-			await delay(500);
-		}
+/** Calls a flow's webhook. What nobody took (503) is called again; what may have been taken is not. */
+async function start(context: QueueContext, { name, jobs }: Batch): Promise<boolean> {
+	for (let attempt = 0; attempt < 120; attempt++) {
+		const { status } = await context.rest.callWebhook(name, { jobs });
+		if (status !== 503) return status === 200;
+		await delay(500);
 	}
 	return false;
 }
@@ -97,6 +91,16 @@ async function hanging(context: QueueContext, flows: SavedWorkflow[]): Promise<s
 	return (await open()).map(({ id, status }) => `execution ${id} is ${status}`);
 }
 
+/** How the callbacks were answered, without what differs from one to the next. */
+function answers({ service }: QueueContext): Record<string, number> {
+	const table: Record<string, number> = {};
+	for (const { status, body } of service.callbacks) {
+		const answer = `${status} ${body.replace(/[0-9a-f-]{36}|\d+/g, '*').slice(0, 90)}`;
+		table[answer] = (table[answer] ?? 0) + 1;
+	}
+	return table;
+}
+
 /** Fetches what executions lost that died, by ID. */
 async function recover(context: QueueContext, orphans: Entry[]): Promise<number> {
 	if (orphans.length === 0) return 0;
@@ -122,7 +126,7 @@ async function run(seed: number): Promise<void> {
 		env: { N8N_EXECUTIONS_QUEUE_RECOVERY_INTERVAL: '1' },
 	});
 	const { service, cluster, rest } = context;
-	const flows = await publishAll(context);
+	const { receiver, starters } = await publishAll(context, plan.batches);
 	const refused = new Set<string>();
 	const startedAt = Date.now();
 	const at = async (ms: number) => await delay(Math.max(0, startedAt + ms - Date.now()));
@@ -130,7 +134,7 @@ async function run(seed: number): Promise<void> {
 		...plan.batches.map(async (batch) => {
 			await at(batch.atMs);
 			if (await start(context, batch)) return;
-			say(`nobody took the call for ${batch.jobs[0]?.text} ...`);
+			say(`nobody took the call for ${batch.name}`);
 			for (const { text } of batch.jobs) refused.add(text);
 		}),
 		...plan.blows.map(async (blow, turn) => {
@@ -139,8 +143,10 @@ async function run(seed: number): Promise<void> {
 		}),
 	]);
 	say('all blows are struck; waiting until it is quiet ...');
-	const hangs = await hanging(context, Object.values(flows));
-	const runs = (await Promise.all(Object.values(flows).map((flow) => readRuns(rest, flow)))).flat();
+	const hangs = await hanging(context, [receiver, ...starters]);
+	const runs = await readRuns(rest, receiver, []);
+	for (const [index, batch] of plan.batches.entries())
+		runs.push(...(await readRuns(rest, starters[index] as SavedWorkflow, batch.jobs)));
 	const entries = reconcile({ batches: plan.batches, tasks: service.tasks, runs }, refused);
 	const orphans = entries.filter(({ fate }) => fate === 'orphaned' || fate === 'unknown');
 	const recovered = await recover(context, orphans);
@@ -152,6 +158,7 @@ async function run(seed: number): Promise<void> {
 	const statuses: Record<string, number> = {};
 	for (const { status } of runs) statuses[status] = (statuses[status] ?? 0) + 1;
 	console.log("n8n's executions:", statuses);
+	console.log("The callbacks' answers:", answers(context));
 	console.log(`Recovered by ID: ${recovered} of ${orphans.length}`);
 	for (const { text, fate, taskIds, detail } of entries)
 		if (fate !== 'delivered')

@@ -10,6 +10,7 @@ import { commonEnv, type N8n, waitForReady } from '../n8n/harness/n8n';
 import { freePorts } from '../n8n/harness/ports';
 import { type N8nProcess, type ProcessKind, startProcess } from '../n8n/harness/process';
 import { waitUntil } from '../n8n/harness/wait';
+import { type Gate, startGate } from './gate';
 import { type RedisMemory, startPostgres, startRedis, type Store } from './store';
 
 /** One process of the cluster; it keeps its folder and ports over restarts. */
@@ -25,6 +26,8 @@ export interface Cluster {
 	workers: Member[];
 	members: Member[];
 	redis: Store;
+	/** Where webhooks are reached: the proxy before the webhook processor. */
+	webhookUrl: string;
 	stop(): Promise<void>;
 }
 
@@ -38,9 +41,9 @@ export interface ClusterOptions {
 
 /** How soon Bull finds out that a worker died: n8n's own values are 60 s, 10 s and 30 s. */
 const fastDetection = {
-	QUEUE_WORKER_LOCK_DURATION: '6000',
-	QUEUE_WORKER_LOCK_RENEW_TIME: '1500',
-	QUEUE_WORKER_STALLED_INTERVAL: '3000',
+	QUEUE_WORKER_LOCK_DURATION: '25000',
+	QUEUE_WORKER_LOCK_RENEW_TIME: '4000',
+	QUEUE_WORKER_STALLED_INTERVAL: '8000',
 };
 
 async function waitForWebhooks(started: N8nProcess, baseUrl: string): Promise<void> {
@@ -48,8 +51,9 @@ async function waitForWebhooks(started: N8nProcess, baseUrl: string): Promise<vo
 		async () => {
 			if (!started.isRunning())
 				throw new Error(`The webhook processor ended early:\n${started.log().slice(-3000)}`);
-			const answer = await fetch(`${baseUrl}/healthz/readiness`).catch(() => undefined);
-			return answer?.status === 200;
+			// Its health check is content before its routes exist; n8n's own 404 is JSON.
+			const answer = await fetch(`${baseUrl}/webhook/nobody`).catch(() => undefined);
+			return answer?.headers.get('content-type')?.includes('json') ?? false;
 		},
 		{
 			timeoutMs: 120_000,
@@ -65,16 +69,27 @@ interface MemberOptions {
 	port: number;
 	env: Record<string, string>;
 	args?: string[];
+	/** Closed while the process is not ready. */
+	gate?: Gate;
 }
 
-async function startMember({ kind, userFolder, port, env, args }: MemberOptions): Promise<Member> {
+async function startMember({
+	kind,
+	userFolder,
+	port,
+	env,
+	args,
+	gate,
+}: MemberOptions): Promise<Member> {
 	const baseUrl = `http://127.0.0.1:${port}`;
 	const logFile = join(userFolder, 'n8n.log');
 	const launch = async (extra: Record<string, string> = {}) => {
+		if (gate) gate.open = false;
 		const started = await startProcess(kind, { env: { ...env, ...extra }, logFile, args });
 		if (kind === 'start') await waitForReady(started, baseUrl);
 		else if (kind === 'webhook') await waitForWebhooks(started, baseUrl);
 		else await started.waitForLog(/n8n worker is now ready/, 120_000);
+		if (gate) gate.open = true;
 		return started;
 	};
 	let current = await launch();
@@ -108,12 +123,14 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 	chmodSync(folder, 0o755); // PostgreSQL's user passes through it.
 	const removeFolder = () => rmSync(folder, { recursive: true, force: true });
 	const forget = onCleanup(removeFolder);
-	const ports = await freePorts(12);
+	const ports = await freePorts(14);
 	const port = () => ports.pop() as number;
 	const members: Member[] = [];
 	const stores: Store[] = [];
+	let gate: Gate | undefined;
 	const stop = async () => {
 		await Promise.all(members.map((member) => member.stop()));
+		await gate?.close();
 		await Promise.all(stores.map((store) => store.end('SIGKILL')));
 		removeFolder();
 		forget();
@@ -134,7 +151,9 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 		const installed = join(folder, 'installed');
 		mkdirSync(installed);
 		await installPackage(options.tarball, installed);
-		const webhookPort = port();
+		const [webhookPort, gatePort] = [port(), port()];
+		gate = await startGate(gatePort, webhookPort);
+		const webhookUrl = `http://127.0.0.1:${gatePort}`;
 		const common = {
 			...commonEnv,
 			...fastDetection,
@@ -152,7 +171,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 			N8N_ENCRYPTION_KEY: randomBytes(16).toString('hex'),
 			N8N_DEFAULT_BINARY_DATA_MODE: 'database',
 			// The workers write it into resume URLs, the main into the editor's.
-			WEBHOOK_URL: `http://127.0.0.1:${webhookPort}/`,
+			WEBHOOK_URL: `${webhookUrl}/`,
 			...options.env,
 		};
 		const member = (
@@ -169,7 +188,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 				N8N_PORT: String(ownPort),
 				N8N_RUNNERS_BROKER_PORT: String(port()),
 			};
-			return startMember({ kind, userFolder, port: ownPort, env, args }).then((started) => {
+			return startMember({
+				...{ kind, userFolder, port: ownPort, env, args },
+				...(kind === 'webhook' ? { gate } : {}),
+			}).then((started) => {
 				members.push(started);
 				return started;
 			});
@@ -186,7 +208,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 			if (result.status === 'rejected') throw result.reason as Error;
 			return result.value;
 		});
-		return { main, webhook: webhook as Member, workers, members, redis, stop };
+		return { main, webhook: webhook as Member, workers, members, redis, webhookUrl, stop };
 	} catch (error) {
 		await stop();
 		throw error;

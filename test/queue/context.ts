@@ -53,8 +53,8 @@ export async function startQueueContext({
 	};
 	try {
 		cluster = await startCluster({ ...options, tarball: await packedTarball() });
-		const { main, webhook } = cluster;
-		const rest = new QueueRest(main.baseUrl, new Rest(webhook.baseUrl));
+		const { main, webhookUrl } = cluster;
+		const rest = new QueueRest(main.baseUrl, new Rest(webhookUrl));
 		await rest.ownerSetup();
 		const credential = await rest.createCredential('Media Generation API', 'mediaGenerationApi', {
 			apiKey: service.apiKey,
@@ -70,7 +70,7 @@ export async function startQueueContext({
 				const workflow = await rest.createWorkflow(make(credential));
 				return await rest.publish(workflow);
 			},
-			triggerUrl: (path) => `${webhook.baseUrl}/webhook/${path}/callback`,
+			triggerUrl: (path) => `${webhookUrl}/webhook/${path}/callback`,
 			close,
 		};
 	} catch (error) {

@@ -25,7 +25,8 @@ interface Stored {
 	executionData?: { nodeExecutionStack?: Array<{ data?: { main?: Array<Item[] | null> } }> };
 }
 
-async function readRun(rest: Rest, id: string): Promise<Run> {
+/** One execution. `jobs`: what it was started with; none for those of the trigger. */
+async function readRun(rest: Rest, id: string, jobs: Job[]): Promise<Run> {
 	const raw = await rest.request<{ status: ExecutionStatus; data: string }>(
 		'GET',
 		`/executions/${id}`,
@@ -34,26 +35,23 @@ async function readRun(rest: Rest, id: string): Promise<Run> {
 	const runData = resultData?.runData ?? {};
 	const itemsOf = (run: NodeRun[] | undefined) => run?.at(-1)?.data?.main[0] ?? [];
 	const stacked = executionData?.nodeExecutionStack?.[0]?.data?.main?.[0] ?? [];
-	const first = [...itemsOf(runData.Called), ...itemsOf(runData.Finished), ...stacked];
-	const jobs = first
-		.map(({ json }) => (json.body as { jobs?: Job[] } | undefined)?.jobs)
-		.find((list) => list !== undefined);
 	const { message, description } = resultData?.error ?? {};
 	return {
 		id,
 		status: raw.status,
 		error: message && `${message} ${description ?? ''}`,
-		jobs: jobs ?? [],
-		received: first.flatMap(({ json }) =>
-			jobs === undefined && typeof json.task_id === 'string' ? [json.task_id] : [],
+		jobs,
+		received: [...itemsOf(runData.Finished), ...stacked].flatMap(({ json }) =>
+			typeof json.task_id === 'string' ? [json.task_id] : [],
 		),
-		output: itemsOf(runData.Last ?? runData.Generate),
+		output: itemsOf(runData.Last ?? runData.Generate ?? runData.Finished),
 	};
 }
 
 /** All executions of a workflow, their data included. */
-export async function readRuns(rest: Rest, workflow: SavedWorkflow): Promise<Run[]> {
+export async function readRuns(rest: Rest, workflow: SavedWorkflow, jobs: Job[]): Promise<Run[]> {
 	const runs: Run[] = [];
-	for (const { id } of await rest.listExecutions(workflow.id)) runs.push(await readRun(rest, id));
+	for (const { id } of await rest.listExecutions(workflow.id))
+		runs.push(await readRun(rest, id, jobs));
 	return runs;
 }
