@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sharedContext, type TestContext } from './harness/context';
+import { waitUntil } from './harness/wait';
 import { passedOn, Workbench } from './trigger/workbench';
 
 const callbacks = 500;
 const atATime = 20;
+
+interface Answer {
+	received: boolean;
+	ignored?: string;
+}
 
 describe('load on the trigger', () => {
 	let context: TestContext;
@@ -40,23 +46,28 @@ describe('load on the trigger', () => {
 				taskIds.push(await bench.task());
 			},
 		);
-		const answers = new Map<string, { status: number; body: string }>();
+		/** Sends as a service does that tries again after 503, which a busy n8n or its database may answer, too. */
+		const send = async (taskId: string) => {
+			let tries = 1;
+			const answer = await waitUntil(
+				async () => {
+					const { status, body } = await service.sendCallback(taskId, { url: receiver.url });
+					const firstTry = tries++ === 1;
+					return status !== 503 && { status, body, firstTry };
+				},
+				{ timeoutMs: 120_000, intervalMs: 1000, what: `An answer about task ${taskId}` },
+			);
+			assert.equal(answer.status, 200, answer.body);
+			return { ...(JSON.parse(answer.body) as Answer), firstTry: answer.firstTry };
+		};
 		await eachOf(taskIds, async (taskId) => {
-			let answer = await service.sendCallback(taskId, { url: receiver.url });
-			// On a busy machine the service may answer n8n too late: 503, and the sender tries again.
-			for (let again = 0; answer.status === 503 && again < 5; again++)
-				answer = await service.sendCallback(taskId, { url: receiver.url });
-			answers.set(taskId, answer);
+			const { received, ignored, firstTry } = await send(taskId);
+			assert.equal(received, true);
+			if (firstTry) assert.equal(ignored, undefined);
 		});
-		assert.equal(answers.size, callbacks);
-		for (const [taskId, { status, body }] of answers) {
-			assert.equal(status, 200, `${taskId}: ${body}`);
-			assert.deepEqual(JSON.parse(body), { received: true });
-		}
 		// Once more, all of them: every one is known by now.
 		await eachOf(taskIds, async (taskId) => {
-			const { body } = await service.sendCallback(taskId, { url: receiver.url });
-			assert.match(body, /was received before/);
+			assert.match(String((await send(taskId)).ignored), /was received before/);
 		});
 		const runs = await receiver.ran(callbacks, 300_000);
 		const ran = new Set(runs.map((run) => passedOn(run).json.task_id));

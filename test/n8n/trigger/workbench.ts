@@ -125,19 +125,15 @@ export class Workbench {
 	private async runsOf(workflowId: string): Promise<ExecutionSummary[]> {
 		const pageSize = 100;
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const all: ExecutionSummary[] = [];
-		for (let before = ''; ;) {
-			const { results } = await this.context.rest.request<{ results: ExecutionSummary[] }>(
-				'GET',
-				`/executions?filter=${filter}&limit=${pageSize}${before}`,
-			);
-			// Running executions come with every page.
-			const known = new Set(all.map(({ id }) => id));
-			const fresh = results.filter(({ id }) => !known.has(id));
-			all.push(...fresh);
-			const oldest = all.map(({ id }) => Number(id)).sort((a, b) => a - b)[0];
-			if (fresh.length === 0 || results.length < pageSize) return all;
-			before = `&lastId=${oldest}`;
+		const all = new Map<string, ExecutionSummary>();
+		for (let from = ''; ;) {
+			const page = await this.context.rest.request<{
+				results: ExecutionSummary[];
+				nextCursor?: string | null;
+			}>('GET', `/executions?filter=${filter}&limit=${pageSize}${from}`);
+			for (const run of page.results) all.set(run.id, run);
+			if (!page.nextCursor) return [...all.values()];
+			from = `&cursor=${encodeURIComponent(page.nextCursor)}`;
 		}
 	}
 
