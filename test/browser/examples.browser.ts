@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { sharedContext, type TestContext } from '../n8n/harness/context';
+import { readWorkflow } from '../n8n/harness/workflow';
+import { Editor } from './harness/editor';
+import { picture } from './harness/picture';
+
+const folder = join(__dirname, '..', '..', 'examples');
+const names = readdirSync(folder)
+	.filter((name) => name.endsWith('.json'))
+	.map((name) => name.replace(/\.json$/, ''));
+
+/** Every example opens on the canvas, with words below its nodes and nothing that n8n finds wrong. */
+void describe('examples', () => {
+	let context: TestContext;
+	let editor: Editor;
+	before(async () => {
+		context = await sharedContext();
+		editor = await Editor.open(context.n8n.baseUrl);
+		await editor.page.setViewportSize({ width: 1100, height: 620 });
+	});
+	after(async () => await editor.close());
+
+	for (const name of names) {
+		void it(`shows ${name}`, async () => {
+			const { id, name: credentialName } = context.credential;
+			const workflow = readWorkflow(join(folder, `${name}.json`), {
+				credential: { id, name: credentialName },
+			});
+			const saved = await context.rest.createWorkflow(workflow);
+			await editor.openWorkflow(saved.id);
+			const notes = workflow.nodes.filter(({ type }) => type.endsWith('.stickyNote')).length;
+			assert.equal(await editor.byId('canvas-node').count(), workflow.nodes.length - notes);
+			assert.equal(await editor.byId('sticky').count(), notes);
+			assert.equal(await editor.byId('node-issues').count(), 0);
+			await editor.byId('zoom-to-fit').click();
+			await editor.settled();
+			await picture(editor.byId('canvas'), name, join('examples', 'images'));
+		});
+	}
+});

@@ -1,0 +1,180 @@
+/** n8n's editor as a person uses it: what is clicked and typed, by the names on screen or the editor's own test IDs. */
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { onCleanup } from '../../../scripts/cleanup';
+import { testOwner } from '../../n8n/harness/rest';
+
+export type Theme = 'light' | 'dark';
+
+const flags = [
+	'--no-sandbox',
+	'--disable-gpu',
+	'--disable-quic',
+	'--no-first-run',
+	'--disable-background-networking',
+	'--disable-component-update',
+	'--disable-sync',
+];
+
+let launched: Promise<Browser> | undefined;
+
+async function browser(): Promise<Browser> {
+	launched ??= (async () => {
+		const started = await chromium.launch({
+			executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+			args: flags,
+		});
+		onCleanup(async () => await started.close());
+		return started;
+	})();
+	return await launched;
+}
+
+/** Called once by the runner, after the last suite. */
+export async function closeBrowser(): Promise<void> {
+	await (await launched)?.close();
+	launched = undefined;
+}
+
+/** The machine may be busy: a step that takes longer than this has failed. */
+const stepTimeoutMs = 45_000;
+
+export class Editor {
+	private constructor(
+		readonly page: Page,
+		private readonly baseUrl: string,
+	) {}
+
+	/** Opens a browser window of its own and logs in. */
+	static async open(baseUrl: string, theme: Theme = 'light'): Promise<Editor> {
+		const context = await (
+			await browser()
+		).newContext({ viewport: { width: 1280, height: 800 }, colorScheme: theme });
+		const page = await context.newPage();
+		page.setDefaultTimeout(stepTimeoutMs);
+		// The compiler of these tests marks functions by a helper, which pages don't have.
+		await page.addInitScript('globalThis.__name ??= (named) => named');
+		await page.goto(`${baseUrl}/signin`);
+		await page.fill('[name=emailOrLdapLoginId]', testOwner.email);
+		await page.fill('[name=password]', testOwner.password);
+		await page.keyboard.press('Enter');
+		await page.waitForURL((url) => !url.pathname.includes('signin'));
+		return new Editor(page, baseUrl);
+	}
+
+	async close(): Promise<void> {
+		await this.page.context().close();
+	}
+
+	byId(testId: string): Locator {
+		return this.page.locator(`[data-test-id="${testId}"]`);
+	}
+
+	/** What the browser shows as another theme from now on; n8n follows the system's. */
+	async useTheme(theme: Theme): Promise<void> {
+		await this.page.emulateMedia({ colorScheme: theme });
+		await this.page
+			.locator(theme === 'dark' ? 'body[data-theme=dark]' : 'body:not([data-theme=dark])')
+			.waitFor();
+	}
+
+	async newWorkflow(): Promise<void> {
+		await this.page.goto(`${this.baseUrl}/workflow/new`);
+		await this.byId('canvas-add-button').waitFor();
+	}
+
+	async openWorkflow(id: string): Promise<void> {
+		await this.page.goto(`${this.baseUrl}/workflow/${id}`);
+		await this.byId('canvas-node').first().waitFor();
+	}
+
+	/** The key N; on a canvas that has a node. */
+	async openNodePanel(): Promise<void> {
+		await this.page.keyboard.press('n');
+		await this.byId('node-creator-search-bar').waitFor();
+		const hint = this.page.getByText('Got it', { exact: true });
+		if (await hint.isVisible()) await hint.click();
+	}
+
+	async search(words: string): Promise<Locator> {
+		await this.byId('node-creator-search-bar').fill(words);
+		return this.byId('item-iterator-item');
+	}
+
+	/** Adds a manual trigger to an empty canvas. */
+	async addManualTrigger(): Promise<void> {
+		await this.byId('canvas-add-button').click();
+		await this.byId('node-creator-search-bar').waitFor();
+		const found = await this.search('manual');
+		await found.filter({ hasText: 'Trigger manually' }).first().click();
+		await this.byId('canvas-trigger-node').waitFor();
+		await this.page.keyboard.press('Escape');
+		await this.byId('node-creator-search-bar').waitFor({ state: 'detached' });
+	}
+
+	/** Searches the node panel and chooses one of the node's actions by its words; its panel opens. */
+	async addNode(words: string, action: string): Promise<void> {
+		await this.openNodePanel();
+		const found = await this.search(words);
+		await found.filter({ hasText: 'Media Generation' }).first().click();
+		await this.page.getByText(action, { exact: true }).click();
+		await this.byId('ndv').waitFor();
+	}
+
+	/** Opens a node's panel from the canvas. */
+	async openNode(name: string): Promise<void> {
+		await this.page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`).dblclick();
+		await this.byId('ndv').waitFor();
+	}
+
+	parameter(name: string): Locator {
+		return this.byId(`parameter-input-${name}`);
+	}
+
+	async fill(name: string, value: string): Promise<void> {
+		const field = this.parameter(name).locator('textarea, input').first();
+		await field.fill(value);
+		await field.blur();
+	}
+
+	async choose(name: string, option: string): Promise<void> {
+		await this.parameter(name).click();
+		await this.page
+			.locator('.el-select-dropdown__item:visible', { hasText: option })
+			.first()
+			.click();
+	}
+
+	/** "Execute step", until it has run. */
+	async executeStep(): Promise<void> {
+		await this.byId('node-execute-button').click();
+		await this.byId('output-panel').getByText('Binary', { exact: true }).waitFor();
+	}
+
+	/** The first file of the output, opened. */
+	async viewFile(): Promise<void> {
+		await this.byId('output-panel').getByText('Binary', { exact: true }).click();
+		await this.byId('ndv-view-binary-data').first().click();
+	}
+
+	/** Until the canvas has stopped moving. */
+	async settled(): Promise<void> {
+		await this.page
+			.locator('.vue-flow__transformationpane')
+			.first()
+			.evaluate(
+				async (pane) =>
+					await new Promise<void>((resolve) => {
+						let last = '';
+						let same = 0;
+						const look = () => {
+							const now = getComputedStyle(pane).transform;
+							same = now === last ? same + 1 : 0;
+							last = now;
+							if (same > 30) resolve();
+							else requestAnimationFrame(look);
+						};
+						look();
+					}),
+			);
+	}
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { sharedContext, type TestContext } from '../n8n/harness/context';
+import { Editor } from './harness/editor';
+import { picture } from './harness/picture';
+
+/** An image, the notice of suspending, and the trigger, with a credential that is there already. */
+void describe('image', () => {
+	let context: TestContext;
+	let editor: Editor;
+	before(async () => {
+		context = await sharedContext();
+		editor = await Editor.open(context.n8n.baseUrl);
+	});
+	after(async () => await editor.close());
+
+	void it('makes a picture that is shown', async () => {
+		await editor.newWorkflow();
+		await editor.addManualTrigger();
+		await editor.addNode('image generation', 'Generate an image');
+		await editor.fill('prompt', 'A lighthouse at dawn, watercolour');
+		await editor.fill('modelId', 'image-1');
+		await editor.fill('aspectRatio', '16:9');
+		await editor.executeStep();
+		await editor.viewFile();
+		const shown = editor.byId('output-panel').locator('img[src*="binary-data"]');
+		await shown.waitFor();
+		const width = await shown.evaluate(async (image: HTMLImageElement) => {
+			await image.decode();
+			return image.naturalWidth;
+		});
+		assert.ok(width > 0);
+		assert.equal(context.service.creations('image').length, 1);
+		await picture(editor.page, 'editor-image-light');
+		await editor.useTheme('dark');
+		await picture(editor.page, 'editor-image-dark');
+		await editor.useTheme('light');
+	});
+
+	void it('says what suspending needs, only when it is chosen', async () => {
+		const notice = editor.page.getByText('The service must be able to reach this n8n.');
+		assert.equal(await notice.count(), 0);
+		await editor.choose('waitMode', 'Suspend Until Callback');
+		await notice.waitFor();
+		await notice.scrollIntoViewIfNeeded();
+		await picture(editor.byId('ndv'), 'suspend-light');
+	});
+
+	void it('asks for a callback URL only when it does not wait', async () => {
+		assert.equal(await editor.parameter('callbackUrl').count(), 0);
+		await editor
+			.parameter('waitForCompletion')
+			.locator('.el-switch, [role=switch]')
+			.first()
+			.click();
+		await editor.parameter('callbackUrl').waitFor();
+		assert.equal(await editor.parameter('waitMode').count(), 0);
+		assert.equal(await editor.parameter('downloadOutput').count(), 0);
+	});
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { sharedContext, type TestContext } from '../n8n/harness/context';
+import { Editor } from './harness/editor';
+import { picture } from './harness/picture';
+
+/** A person who has never seen the package: finds the node, sets up the credential, makes speech and listens to it. */
+void describe('speech', () => {
+	let context: TestContext;
+	let editor: Editor;
+	before(async () => {
+		context = await sharedContext();
+		// The credential is made by hand here.
+		await context.rest.request('DELETE', `/credentials/${context.credential.id}`);
+		editor = await Editor.open(context.n8n.baseUrl);
+	});
+	after(async () => {
+		await editor.close();
+		context.credential = await context.rest.createCredential(
+			context.credential.name,
+			'mediaGenerationApi',
+			{ apiKey: context.service.apiKey, baseUrl: context.service.baseUrl },
+		);
+	});
+
+	async function saveCredential(apiKey: string): Promise<void> {
+		await editor.fill('apiKey', apiKey);
+		await editor.byId('credential-save-button').click();
+	}
+
+	/** What the dialog says after its test; n8n hides the reason behind "More details". */
+	async function refusedFor(reason: RegExp): Promise<void> {
+		const dialog = editor.byId('editCredential-modal');
+		const more = dialog.getByText('More details');
+		const words = dialog.getByText(reason);
+		await more.or(words).first().waitFor();
+		if (await more.isVisible()) await more.click();
+		await words.waitFor();
+	}
+
+	void it('is found by words for what it does', async () => {
+		await editor.newWorkflow();
+		await editor.addManualTrigger();
+		await editor.openNodePanel();
+		for (const words of ['sound effect', 'image generation', 'text to speech']) {
+			const found = await editor.search(words);
+			await found.filter({ hasText: 'Media Generation' }).first().waitFor();
+		}
+		await picture(editor.page, 'node-panel-light');
+		await editor.page.keyboard.press('Escape');
+	});
+
+	void it('says what is wrong with a key, and takes the right one', async () => {
+		await editor.addNode('text to speech', 'Generate speech by voice name');
+		await editor.byId('node-credentials-slot').getByRole('button').first().click();
+		await editor.byId('editCredential-modal').waitFor();
+		await editor.fill('baseUrl', context.service.baseUrl);
+
+		await saveCredential('not-a-key');
+		await refusedFor(/does not start with "sk_"/);
+		await saveCredential('sk_this_is_not_a_key_of_the_account');
+		await refusedFor(/invalid/i);
+		await picture(editor.page, 'credential-refused-light');
+
+		await saveCredential(context.service.apiKey);
+		await editor.byId('editCredential-modal').waitFor({ state: 'detached' });
+		await editor.byId('credential-edit-button').click();
+		await editor.page.getByText(/tested successfully/i).waitFor();
+		await picture(editor.page, 'credential-light');
+		await editor.page.keyboard.press('Escape');
+		await editor.byId('editCredential-modal').waitFor({ state: 'detached' });
+	});
+
+	void it('makes a file that can be listened to', async () => {
+		await editor.fill('voice', 'en-US-AriaNeural');
+		await editor.fill('text', 'Welcome aboard! The next stop is the harbour.');
+		await editor.executeStep();
+		await editor.viewFile();
+		const player = editor.page.locator('audio');
+		await player.waitFor();
+		const seconds = await player.evaluate(
+			async (audio: HTMLAudioElement) =>
+				await new Promise<number>((resolve, reject) => {
+					const look = () => audio.readyState > 0 && resolve(audio.duration);
+					audio.addEventListener('loadedmetadata', look);
+					audio.addEventListener(
+						'error',
+						() => reject(new Error('The file can not be played')),
+						true,
+					);
+					audio.load();
+					look();
+				}),
+		);
+		assert.ok(seconds > 0, `${seconds} s`);
+		assert.equal(context.service.creations('speech_by_name').length, 1);
+		await picture(editor.page, 'editor-speech-light');
+		await editor.useTheme('dark');
+		await picture(editor.page, 'editor-speech-dark');
+	});
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { sharedContext, type TestContext } from '../n8n/harness/context';
+import { Editor } from './harness/editor';
+import { picture } from './harness/picture';
+
+/** The trigger's panel: its URL, and a test event by a task of the stand-in. */
+void describe('trigger', () => {
+	let context: TestContext;
+	let editor: Editor;
+	before(async () => {
+		context = await sharedContext();
+		editor = await Editor.open(context.n8n.baseUrl);
+	});
+	after(async () => await editor.close());
+
+	void it('shows its URL, listens, and shows the task that is called back', async () => {
+		const { service } = context;
+		await editor.newWorkflow();
+		await editor.byId('canvas-add-button').click();
+		await editor.byId('node-creator-search-bar').waitFor();
+		await (
+			await editor.search('sound effect')
+		)
+			.filter({ hasText: 'Media Generation' })
+			.first()
+			.click();
+		const action = editor.page.getByText('On new Media Generation event', { exact: true });
+		await action.or(editor.byId('ndv')).first().waitFor();
+		if (await action.isVisible()) await action.click();
+		await editor.byId('ndv').waitFor();
+		const url = await editor.byId('webhook-url-item').first().innerText();
+		assert.match(url, /\/webhook-test\/[\w-]+\/callback/);
+
+		await editor.byId('trigger-execute-button').first().click();
+		await editor.byId('trigger-listening').waitFor();
+		await editor.page.getByText('Waiting for the service to call the Test URL').waitFor();
+		await picture(editor.page, 'trigger-light');
+		await editor.useTheme('dark');
+		await picture(editor.page, 'trigger-dark');
+
+		const target = /https?:\/\/\S+/.exec(url)?.[0];
+		const response = await fetch(`${service.baseUrl}/v1/task/sound-effect`, {
+			method: 'POST',
+			headers: {
+				authorization: `Bearer ${service.apiKey}`,
+				'content-type': 'application/json',
+			},
+			body: JSON.stringify({ text: 'A bell', receive_url: target, stand_in: { ms: 300 } }),
+		});
+		const { task_id: taskId } = (await response.json()) as { task_id: string };
+		await editor.byId('output-panel').getByText(taskId).first().waitFor();
+	});
+});
