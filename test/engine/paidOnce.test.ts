@@ -101,6 +101,45 @@ describe('Retry On Fail', () => {
 	});
 });
 
+describe('Retry On Fail together with Continue On Fail', () => {
+	const both = { ...again, onError: 'continueRegularOutput' as const };
+
+	test('an unclear first item is not sent again, and the other items are not paid again', async () => {
+		const { service } = setting;
+		service.faults.add({
+			route: 'create',
+			path: '/unclear',
+			action: { type: 'processThenReset' },
+		});
+		const { output } = await setting.run({
+			items: [{ voice: 'unclear' }, { voice: 'clear' }],
+			parameters: {
+				resource: 'speech',
+				operation: 'generateByVoiceId',
+				voiceId: '={{ $json.voice }}',
+				text: 'Hello',
+			},
+			settings: both,
+		});
+		expect(output.map(({ json }) => json.outcome ?? json.status)).toEqual(['unknown', 'done']);
+		expect(output[1]?.binary?.data?.mimeType).toBe('audio/wav');
+		expect(service.creations().map(({ params }) => params.voice_id)).toEqual(
+			expect.arrayContaining(['clear', 'unclear']),
+		);
+		expect(attempts()).toBe(2);
+	});
+
+	test('a first item that is not finished in time is waited for again', async () => {
+		const { output } = await setting.run({
+			items: [{ stand_in: { ms: 1_900 } }, { stand_in: { ms: 50 } }],
+			parameters: { ...parameters, options: { ...steered, timeout: 1 } },
+			settings: both,
+		});
+		expect(output.map(({ json }) => json.status)).toEqual(['done', 'done']);
+		expect(attempts()).toBe(2);
+	});
+});
+
 test('a loop that runs the node again creates again', async () => {
 	const { run, error } = await setting.run({ parameters: { ...parameters }, rounds: 2 });
 	expect(error).toBeUndefined();
