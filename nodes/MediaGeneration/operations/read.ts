@@ -47,6 +47,8 @@ function nestedDeeperThan(levels: number, value: unknown): boolean {
 }
 
 export class ItemFields {
+	private options: unknown;
+
 	constructor(
 		private readonly context: IExecuteFunctions,
 		readonly itemIndex: number,
@@ -60,8 +62,9 @@ export class ItemFields {
 	}
 
 	option(name: string): unknown {
-		const options = this.context.getNodeParameter('options', this.itemIndex, {}) as unknown;
-		return isObject(options) ? options[name] : undefined;
+		// n8n resolves the whole collection each time; once per item is enough.
+		this.options ??= this.context.getNodeParameter('options', this.itemIndex, {});
+		return isObject(this.options) ? this.options[name] : undefined;
 	}
 
 	/** A text that must be there. `label` is the field's name on screen. */

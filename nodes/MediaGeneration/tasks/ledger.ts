@@ -22,6 +22,8 @@ export interface RunIdentity {
 }
 
 export class Ledger {
+	private readonly hashes = new WeakMap<CreationRequest, string>();
+
 	constructor(
 		private readonly store: LedgerStore,
 		private readonly run: RunIdentity,
@@ -36,13 +38,21 @@ export class Ledger {
 	}
 
 	private keyOf(itemIndex: number, request: CreationRequest): string {
+		let hash = this.hashes.get(request);
+		if (hash === undefined) {
+			hash = this.hashOf(request);
+			this.hashes.set(request, hash);
+		}
+		return `${this.run.runIndex}:${itemIndex}:${hash}`;
+	}
+
+	private hashOf(request: CreationRequest): string {
 		// The resume URL's token differs between executions, not between tries; it is no part of what was asked for.
 		const { receive_url: _ignored, ...body } = request.body;
-		const hash = createHash('sha256')
+		return createHash('sha256')
 			.update(JSON.stringify([this.run.baseUrl, request.path, request.qs ?? null, body]))
 			.digest('hex')
 			.slice(0, 32);
-		return `${this.run.runIndex}:${itemIndex}:${hash}`;
 	}
 
 	/** The task that an earlier try created for this item and request. */
