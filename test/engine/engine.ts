@@ -3,7 +3,7 @@
  * Only what n8n's server adds (database, credentials store) is replaced by the least that the engine accepts.
  */
 import 'reflect-metadata';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BackendLogger, Container } from './container';
@@ -124,11 +124,13 @@ export interface EngineResult {
 
 let executions = 0;
 let prepared: Promise<string> | undefined;
+let userFolder: string | undefined;
 
 /** Folder of n8n's binary store, in filesystem mode. */
 export async function prepareEngine(): Promise<string> {
 	prepared ??= (async () => {
 		const folder = mkdtempSync(join(tmpdir(), 'media-generation-engine-'));
+		userFolder = folder;
 		process.env.N8N_USER_FOLDER = folder;
 		process.env.N8N_ENCRYPTION_KEY = 'engine-tests';
 		const settings = Container.get(InstanceSettings);
@@ -137,6 +139,11 @@ export async function prepareEngine(): Promise<string> {
 		return settings.n8nFolder;
 	})();
 	return await prepared;
+}
+
+/** Removes what the suite's runs have stored. */
+export function clearEngine(): void {
+	if (userFolder !== undefined) rmSync(userFolder, { recursive: true, force: true });
 }
 
 export async function readBinary(binary: IBinaryData): Promise<Buffer> {

@@ -1,7 +1,7 @@
 /** What all engine suites share: a stand-in of their own, runs of one node, and what must hold after every test. */
 import type { IDataObject } from 'n8n-workflow';
 import { startService, type SettingsPatch, type StandIn } from '../service';
-import { runNode, type EngineOptions, type EngineResult } from './engine';
+import { clearEngine, runNode, type EngineOptions, type EngineResult } from './engine';
 
 export const SECRET = 'callback-secret-of-the-tests';
 
@@ -27,7 +27,10 @@ export function engineSetting(settings: SettingsPatch = {}): Setting {
 	beforeAll(async () => {
 		service = await startService({ settings: { taskMs: 100, ...settings } });
 	});
-	afterAll(async () => await service?.close());
+	afterAll(async () => {
+		await service?.close();
+		clearEngine();
+	});
 	afterEach(() => {
 		const { requests, apiKey } = the();
 		const strangers = requests.filter(
