@@ -12,6 +12,7 @@ import { redactDeep } from '../service/redact';
 import { parseTask, type Task } from '../service/task';
 import { postedValue, readPostedBody } from './body';
 import { receivedItem } from './deliverReceived';
+import { hold, isSettled } from './holders';
 import { checkSignature } from './receiveUrl';
 import { claim, release, wasSeen } from './seen';
 import { verifyTask } from './verify';
@@ -75,6 +76,9 @@ export function ignoredBecause(
 	return undefined;
 }
 
+/** How long a copy waits for the answer to the call before it. */
+const HOLDER_PATIENCE_MS = 3_000;
+
 /** What tells duplicates apart for one trigger. */
 interface Memory {
 	trigger: string;
@@ -101,11 +105,18 @@ function claimEvent(
 ): boolean {
 	if (!claim(trigger, event, staticData)) return false;
 	// n8n answers 5xx where it could not start an execution after all: then the sender's next try must count.
-	const response = context.getResponseObject();
-	response.once('finish', () => {
-		if (response.statusCode >= 400) release(trigger, event, staticData);
-	});
+	hold(`${trigger}:${event}`, context.getResponseObject(), () =>
+		release(trigger, event, staticData),
+	);
 	return true;
+}
+
+/** Whether the event was let through before. Throws a Refusal while that is being tried and may still fail. */
+async function isDuplicate({ trigger, staticData }: Memory, event: string): Promise<boolean> {
+	if (!wasSeen(trigger, event, staticData)) return false;
+	if (!(await isSettled(`${trigger}:${event}`, async () => await pause(HOLDER_PATIENCE_MS))))
+		throw new Refusal(503, 'this callback is being handled already, try again');
+	return wasSeen(trigger, event, staticData);
 }
 
 function answerDuplicate(context: IWebhookFunctions): IWebhookResponseData {
@@ -141,7 +152,7 @@ async function receiveOrRefuse(
 	if (
 		memory !== undefined &&
 		claimed !== undefined &&
-		wasSeen(memory.trigger, `${taskId}:${claimed.status}`, memory.staticData)
+		(await isDuplicate(memory, `${taskId}:${claimed.status}`))
 	)
 		return answerDuplicate(context);
 	const task = settings.verify
@@ -150,8 +161,9 @@ async function receiveOrRefuse(
 	if (task === undefined) throw new Refusal(400, 'the body is not a task');
 	const ignored = ignoredBecause(task, settings);
 	if (ignored !== undefined) return answer(context, 200, { received: true, ignored });
-	if (memory !== undefined && !claimEvent(context, memory, `${taskId}:${task.status}`))
-		return answerDuplicate(context);
+	const event = `${taskId}:${task.status}`;
+	while (memory !== undefined && !claimEvent(context, memory, event))
+		if (await isDuplicate(memory, event)) return answerDuplicate(context);
 	// n8n answers with this as soon as it has stored the execution: what was answered 200 can't be lost any more.
 	return {
 		webhookResponse: { received: true },
