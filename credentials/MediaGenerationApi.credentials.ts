@@ -100,5 +100,32 @@ export class MediaGenerationApi implements ICredentialType {
 			url: '/v1/credits',
 			method: 'GET',
 		},
+		// n8n would say no more than "Unauthorized".
+		rules: [
+			{
+				type: 'responseCode',
+				properties: {
+					value: 401,
+					message:
+						'The service does not accept this API key: it is invalid, has expired or was revoked. Copy it again from the API Keys page of the service',
+				},
+			},
+			{
+				type: 'responseCode',
+				properties: {
+					value: 404,
+					message:
+						'There is no such service at the Base URL. Enter its address without a version such as /v1',
+				},
+			},
+			{
+				type: 'responseCode',
+				properties: {
+					value: 429,
+					message:
+						'The service takes no requests with this key at the moment: its daily limit may be reached. Try again later',
+				},
+			},
+		],
 	};
 }
