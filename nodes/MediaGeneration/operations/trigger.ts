@@ -6,7 +6,7 @@ import { MAX_FILE_MB, type FileSettings } from './waiting';
 export const triggerFields: INodeProperties[] = [
 	{
 		displayName:
-			'Copy the Production URL above into the field "Callback URL" of a Media Generation node (with "Wait for Completion" off). The Test URL works once, and only while this node listens.',
+			'Open "Webhook URLs" above and copy the Production URL into the field "Callback URL" of a Media Generation node (with "Wait for Completion" off). The Test URL works once, and only while this node listens.',
 		name: 'urlNotice',
 		type: 'notice',
 		default: '',
