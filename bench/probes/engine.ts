@@ -44,10 +44,10 @@ function credentialsHelper(access: Access) {
 		isCredentialUsableByNode: () => true,
 		getDecrypted: () => Promise.resolve({ ...access, callbackSecret: '' }),
 		preAuthentication: () => Promise.resolve(undefined),
-		authenticate: (credentials: IDataObject, _type: string, options: IHttpRequestOptions) =>
+		authenticate: (credentials: { apiKey: string }, _type: string, options: IHttpRequestOptions) =>
 			Promise.resolve({
 				...options,
-				headers: { ...options.headers, Authorization: `Bearer ${String(credentials.apiKey)}` },
+				headers: { ...options.headers, Authorization: `Bearer ${credentials.apiKey}` },
 			}),
 	};
 }
