@@ -47,7 +47,7 @@ void describe('speech', () => {
 			await found.filter({ hasText: 'Media Generation' }).first().waitFor();
 		}
 		await picture(editor.page, 'node-panel-light');
-		await editor.page.keyboard.press('Escape');
+		await editor.closeNodePanel();
 	});
 
 	void it('says what is wrong with a key, and takes the right one', async () => {
@@ -59,7 +59,7 @@ void describe('speech', () => {
 		await saveCredential('not-a-key');
 		await refusedFor(/does not start with "sk_"/);
 		await saveCredential('sk_this_is_not_a_key_of_the_account');
-		await refusedFor(/invalid/i);
+		await refusedFor(/does not accept this API key/);
 		await picture(editor.page, 'credential-refused-light');
 
 		await saveCredential(context.service.apiKey);
@@ -67,7 +67,7 @@ void describe('speech', () => {
 		await editor.byId('credential-edit-button').click();
 		await editor.page.getByText(/tested successfully/i).waitFor();
 		await picture(editor.page, 'credential-light');
-		await editor.page.keyboard.press('Escape');
+		await editor.page.locator('.el-dialog__headerbtn:visible').last().click();
 		await editor.byId('editCredential-modal').waitFor({ state: 'detached' });
 	});
 

@@ -26,10 +26,10 @@ void describe('trigger', () => {
 			.first()
 			.click();
 		const action = editor.page.getByText('On new Media Generation event', { exact: true });
-		await action.or(editor.byId('ndv')).first().waitFor();
-		if (await action.isVisible()) await action.click();
+		await action.click();
 		await editor.byId('ndv').waitFor();
-		const url = await editor.byId('webhook-url-item').first().innerText();
+		await editor.byId('ndv').getByText('Webhook URLs', { exact: true }).click();
+		const url = await editor.byId('ndv').getByText('/webhook-test/').first().innerText();
 		assert.match(url, /\/webhook-test\/[\w-]+\/callback/);
 
 		await editor.byId('trigger-execute-button').first().click();

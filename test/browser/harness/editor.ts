@@ -69,12 +69,13 @@ export class Editor {
 		return this.page.locator(`[data-test-id="${testId}"]`);
 	}
 
-	/** What the browser shows as another theme from now on; n8n follows the system's. */
+	/** Another theme from now on: n8n follows the system's, by style sheets alone. */
 	async useTheme(theme: Theme): Promise<void> {
 		await this.page.emulateMedia({ colorScheme: theme });
-		await this.page
-			.locator(theme === 'dark' ? 'body[data-theme=dark]' : 'body:not([data-theme=dark])')
-			.waitFor();
+		await this.page.waitForFunction(
+			(wanted) => matchMedia(`(prefers-color-scheme: ${wanted})`).matches,
+			theme,
+		);
 	}
 
 	async newWorkflow(): Promise<void> {
@@ -89,8 +90,14 @@ export class Editor {
 
 	/** The key N; on a canvas that has a node. */
 	async openNodePanel(): Promise<void> {
-		await this.page.keyboard.press('n');
-		await this.byId('node-creator-search-bar').waitFor();
+		const search = this.byId('node-creator-search-bar');
+		for (let tries = 0; tries < 5 && !(await search.isVisible()); tries += 1) {
+			// The key counts only where the canvas has the focus, which a closing panel gives back late.
+			await this.page.locator('.vue-flow__pane').click({ position: { x: 60, y: 120 } });
+			await this.page.keyboard.press('n');
+			await search.waitFor({ timeout: 5000 }).catch(() => undefined);
+		}
+		await search.waitFor();
 		const hint = this.page.getByText('Got it', { exact: true });
 		if (await hint.isVisible()) await hint.click();
 	}
@@ -107,8 +114,16 @@ export class Editor {
 		const found = await this.search('manual');
 		await found.filter({ hasText: 'Trigger manually' }).first().click();
 		await this.byId('canvas-trigger-node').waitFor();
-		await this.page.keyboard.press('Escape');
-		await this.byId('node-creator-search-bar').waitFor({ state: 'detached' });
+		await this.closeNodePanel();
+	}
+
+	/** The first Escape can go to the search's own words. */
+	async closeNodePanel(): Promise<void> {
+		const search = this.byId('node-creator-search-bar');
+		while (await search.isVisible()) {
+			await this.page.keyboard.press('Escape');
+			await search.waitFor({ state: 'hidden', timeout: 2000 }).catch(() => undefined);
+		}
 	}
 
 	/** Searches the node panel and chooses one of the node's actions by its words; its panel opens. */
