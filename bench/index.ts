@@ -16,6 +16,7 @@ const benches: Record<string, () => Promise<{ bench: Bench }>> = {
 	memory: () => import('./memory'),
 	callbacks: () => import('./callbacks'),
 	waiting: () => import('./waiting'),
+	race: () => import('./race'),
 	batch: () => import('./batch'),
 };
 

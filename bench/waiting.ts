@@ -1,3 +1,108 @@
+/** Many executions that wait for one long task each: polling beside suspended. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { startContext } from '../test/n8n/harness/context';
+import { waitUntil } from '../test/n8n/harness/wait';
 import type { Bench } from './report';
+import { check, mean, megabytes } from './stats';
+import { called, generate, last, oneItemEach, publish } from './workflows';
 
-export const bench: Bench = { title: 'to do', run: () => Promise.reject(new Error('to do')) };
+const executions = 200;
+const taskS = 90;
+/** Requests are counted, and memory is read, while nothing but waiting goes on. */
+const windowS = 30;
+
+type Mode = 'poll' | 'callback';
+
+interface Outcome {
+	memoryMb: number;
+	polls: number;
+	/** From a task's end to the end of its execution, mean, in s. */
+	delayS: number;
+}
+
+async function measure(mode: Mode): Promise<Outcome> {
+	const context = await startContext({ settings: { taskMs: taskS * 1000 } });
+	try {
+		const { n8n, rest, service } = context;
+		const options = mode === 'callback' ? { gracePeriod: 0 } : {};
+		const node = generate({ waitMode: mode }, options);
+		const workflow = await publish(context, 'waiting', [
+			called('waiting'),
+			oneItemEach(),
+			node,
+			last(),
+		]);
+		await delay(3_000);
+		const idle = n8n.memory().rssBytes;
+		for (let index = 0; index < executions; index += 1) {
+			await rest.callWebhook('waiting', {
+				jobs: [{ text: `Task ${index}`, standIn: { ms: taskS * 1000 } }],
+			});
+		}
+		await waitUntil(() => service.creations().length >= executions, {
+			timeoutMs: 120_000,
+			what: 'All creations',
+		});
+		await delay(5_000);
+		const before = service.polls().length;
+		await delay(windowS * 1000);
+		const polls = service.polls().length - before;
+		const memoryMb = megabytes(n8n.memory().rssBytes - idle);
+		const ended = await waitUntil(
+			async () => {
+				const all = await rest.listExecutions(workflow.id, 250);
+				const done = all.filter(({ status }) => status === 'success');
+				return done.length >= executions ? done : undefined;
+			},
+			{ timeoutMs: 300_000, intervalMs: 1_000, what: 'All executions' },
+		);
+		check(service.creations().length === executions, 'one task an execution');
+		const lastEnd = ended.map(({ stoppedAt }) => Date.parse(stoppedAt ?? '')).sort((a, b) => a - b);
+		const clock = Date.now() - performance.now();
+		const finished = service.tasks.map(({ dueAt }) => dueAt).sort((a, b) => a - b);
+		const base = (finished[0] ?? 0) > 1e12 ? 0 : clock;
+		const delays = lastEnd.map((at, index) => (at - ((finished[index] ?? 0) + base)) / 1000);
+		return { memoryMb, polls, delayS: mean(delays) };
+	} finally {
+		await context.close();
+	}
+}
+
+export const bench: Bench = {
+	title: `${executions} executions that wait ${taskS} s`,
+	async run(say) {
+		const polling = await measure('poll');
+		const suspended = await measure('callback');
+		say(`polling ${JSON.stringify(polling)}`);
+		say(`suspended ${JSON.stringify(suspended)}`);
+		const row = (label: string, { memoryMb, polls, delayS }: Outcome) => [
+			label,
+			memoryMb,
+			polls,
+			delayS,
+		];
+		return {
+			tables: [
+				{
+					caption: `While ${executions} executions wait: memory over idle, requests to the service in ${windowS} s, and the mean time from a task's end to its execution's end`,
+					columns: ['', 'memory, MB', `polls in ${windowS} s`, 'delay, s'],
+					rows: [row('polling', polling), row('suspended', suspended)],
+				},
+			],
+			marks: [
+				{ what: 'polls of suspended executions', measured: suspended.polls, limit: 0, unit: '' },
+			],
+			bars: [
+				{
+					title: `Requests to the service in ${windowS} s`,
+					unit: '',
+					bars: [
+						{ label: 'polling', value: polling.polls, ours: true },
+						{ label: 'suspended', value: suspended.polls, ours: true },
+					],
+				},
+			],
+			checked: [`${executions} tasks and ${executions} finished executions each`],
+		};
+	},
+};
