@@ -24,7 +24,15 @@ void describe('speech', () => {
 	});
 
 	async function saveCredential(apiKey: string): Promise<void> {
-		await editor.fill('apiKey', apiKey);
+		const { baseUrl } = context.service;
+		// A dialog that is still loading puts its defaults over what was typed.
+		do {
+			await editor.fill('baseUrl', baseUrl);
+			await editor.fill('apiKey', apiKey);
+		} while (
+			(await editor.valueOf('baseUrl')) !== baseUrl ||
+			(await editor.valueOf('apiKey')) !== apiKey
+		);
 		await editor.byId('credential-save-button').click();
 	}
 
@@ -54,7 +62,6 @@ void describe('speech', () => {
 		await editor.addNode('text to speech', 'Generate speech by voice name');
 		await editor.byId('node-credentials-slot').getByRole('button').first().click();
 		await editor.byId('editCredential-modal').waitFor();
-		await editor.fill('baseUrl', context.service.baseUrl);
 
 		await saveCredential('not-a-key');
 		await refusedFor(/does not start with "sk_"/);

@@ -151,6 +151,10 @@ export class Editor {
 		await field.blur();
 	}
 
+	async valueOf(name: string): Promise<string> {
+		return await this.parameter(name).locator('textarea, input').first().inputValue();
+	}
+
 	async choose(name: string, option: string): Promise<void> {
 		await this.parameter(name).click();
 		await this.page
