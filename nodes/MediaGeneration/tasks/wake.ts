@@ -128,18 +128,16 @@ function readSuspended(
 }
 
 /**
- * Sleeps that this process has ended. n8n itself lets only one call resume an execution; this spares the ones behind it
- * the looks and the downloads.
+ * Sleeps that this process has just ended, and when (epoch ms). n8n itself lets only one call resume an execution; this
+ * spares the ones right behind it the looks and the downloads. Not for long: should n8n fail to resume, a later call counts again.
  */
-const ended = new Set<string>();
-const MAX_ENDED = 1_000;
+const ended = new Map<string, number>();
+const REMEMBERED_MS = 60_000;
 
-function noteEnded(id: string): void {
-	ended.add(id);
-	for (const oldest of ended) {
-		if (ended.size <= MAX_ENDED) return;
-		ended.delete(oldest);
-	}
+function justEnded(id: string): boolean {
+	const now = Date.now();
+	for (const [other, at] of ended) if (now - at > REMEMBERED_MS) ended.delete(other);
+	return ended.has(id);
 }
 
 async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
@@ -150,7 +148,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 		return answer(context, 404, { received: false, error: 'no task is waited for here' });
 	const { items } = suspended;
 	const { id, items: notes } = suspended.notes;
-	if (ended.has(id))
+	if (justEnded(id))
 		return answer(context, 200, { received: true, ignored: 'the execution was woken before' });
 	if (!notes.some(({ taskId, complete }) => taskId === posted.taskId && !complete)) {
 		return answer(context, 200, {
@@ -175,7 +173,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 		});
 
 	// The sender has its answer before the files are fetched.
-	noteEnded(id);
+	ended.set(id, Date.now());
 	answer(context, 200, { received: true });
 	const deps: DeliveryDeps = {
 		open: fileOpener(context),
