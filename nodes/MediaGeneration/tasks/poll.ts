@@ -54,6 +54,9 @@ export const GRACE_FOR_MISSING_MS = 60_000;
 const LOOKS_BEFORE_MISSING = 3;
 const LOOKS_FOR_OUTPUTS = 3;
 const DELAY_FOR_OUTPUTS_MS = 1_000;
+/** The first looks at siblings spread over so long, evenly for any number of them. */
+const TURNS_MS = 1_500;
+const GOLDEN_RATIO = 0.618_034;
 
 interface Entry {
 	watch: Watch;
@@ -75,6 +78,8 @@ interface Entry {
 export class PollLoop {
 	private readonly entries = new Set<Entry>();
 	private readonly siblingAges = new Map<string, number[]>();
+	/** By kind, how many tasks came before. */
+	private readonly turns = new Map<string, number>();
 	private looksInFlight = 0;
 	private running = false;
 	private alarm = new AbortController();
@@ -118,11 +123,19 @@ export class PollLoop {
 		});
 	}
 
+	/**
+	 * Siblings are looked at in turns from the start: the one that is looked at soonest after its end tells when to look at
+	 * the others, so the more there are, the sooner the first end is seen.
+	 */
 	private scheduleFirst(entry: Entry): void {
-		const age = this.deps.now() - entry.watch.createdAt;
+		const { kind, createdAt } = entry.watch;
+		const turn = this.turns.get(kind) ?? 0;
+		this.turns.set(kind, turn + 1);
+		const age = this.deps.now() - createdAt;
 		if (age < FIRST_LOOK_MS) {
 			const spread = 0.8 + 0.4 * this.deps.random();
-			this.schedule(entry, Math.max(0, FIRST_LOOK_MS - age) * spread);
+			const later = ((turn * GOLDEN_RATIO) % 1) * TURNS_MS;
+			this.schedule(entry, Math.max(0, FIRST_LOOK_MS - age) * spread + later);
 		}
 	}
 
