@@ -115,19 +115,40 @@ function accept(file: OpenFile, progress: Progress, maxBytes: number, now: numbe
 	if (progress.total === 0) throw new DownloadError('the file is empty', true);
 }
 
-/** Chunks of a body; a body that stands still is given up. */
-async function* readBody(body: ByteStream, { sleep }: DownloadDeps): AsyncGenerator<Buffer> {
+/**
+ * Chunks of a body; a body that stands still is given up. One timer watches the whole body and no chunk is copied: with
+ * thousands of chunks, what each of them leaves behind is what makes n8n's memory grow.
+ */
+async function* readBody(body: ByteStream, deps: DownloadDeps): AsyncGenerator<Buffer> {
 	const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>;
+	const over = new AbortController();
+	// Undefined while it is not the host that is waited for, but the store.
+	let waitingSince: number | undefined;
+	let giveUp: (reason: DownloadError) => void = () => undefined;
+	void (async () => {
+		for (
+			let left = STALL_MS;
+			left > 0;
+			left = (waitingSince ?? deps.now()) + STALL_MS - deps.now()
+		) {
+			await deps.sleep(left, over.signal);
+			if (over.signal.aborted) return;
+		}
+		giveUp(new DownloadError('the file host stopped sending', true));
+	})();
 	try {
 		for (;;) {
-			const timer = new AbortController();
-			const stalled = sleep(STALL_MS, timer.signal).then(() => 'stalled' as const);
-			const next = await Promise.race([iterator.next(), stalled]).finally(() => timer.abort());
-			if (next === 'stalled') throw new DownloadError('the file host stopped sending', true);
+			waitingSince = deps.now();
+			const next = await new Promise<IteratorResult<Buffer | string>>((resolve, reject) => {
+				giveUp = reject;
+				iterator.next().then(resolve, reject);
+			});
+			waitingSince = undefined;
 			if (next.done === true) return;
-			yield Buffer.from(next.value as Buffer);
+			yield typeof next.value === 'string' ? Buffer.from(next.value) : next.value;
 		}
 	} finally {
+		over.abort('over');
 		discard(body);
 	}
 }
