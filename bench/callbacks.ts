@@ -1,123 +1,191 @@
-/** Callbacks at a trigger, beside posts at n8n's own Webhook node, in the same n8n. */
+/**
+ * Posts to our trigger beside posts to n8n's Webhook node, in the same n8n: once as n8n comes, once with the setting that
+ * makes n8n open its expression engine only where there is an expression (docs/operations.md).
+ */
 import { startContext, type TestContext } from '../test/n8n/harness/context';
+import { items } from '../test/n8n/harness/execution';
 import type { Bench } from './report';
-import { check } from './stats';
-import { called, last, publish, trigger } from './workflows';
+import { atOnce, measure, type Outcome, posts } from './posting';
+import { check, median } from './stats';
+import { called, last, publish, trigger, type Node } from './workflows';
 
-const posts = 500;
-const atOnce = 20;
+const rounds = 3;
+const warmUp = 60;
+const lazily = { N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true' };
 
-/** Posts the bodies, so many at a time, and returns posts per second; every one must be answered 200. */
-async function rate(url: string, bodies: unknown[]): Promise<number> {
-	const queue = [...bodies];
-	const started = performance.now();
-	await Promise.all(
-		Array.from({ length: atOnce }, async () => {
-			for (let body = queue.pop(); body !== undefined; body = queue.pop()) {
-				const answer = await fetch(url, {
-					method: 'POST',
-					headers: { 'content-type': 'application/json' },
-					body: JSON.stringify(body),
-				});
-				await answer.arrayBuffer();
-				check(answer.status === 200, `a post was answered ${answer.status}`);
+interface Way {
+	label: string;
+	path: string;
+	/** Below /webhook/. */
+	url: string;
+	node: Node;
+	ours: boolean;
+	verifies: boolean;
+}
+
+function ways(): Way[] {
+	const ourTrigger = (path: string, verifyWithService: boolean) => ({
+		path,
+		url: `${path}/callback`,
+		node: trigger(path, { verifyWithService, downloadOutput: false }),
+		ours: true,
+		verifies: verifyWithService,
+	});
+	return [
+		{
+			label: "n8n's Webhook node",
+			path: 'plain',
+			url: 'plain',
+			node: called('plain'),
+			ours: false,
+			verifies: false,
+		},
+		{ label: 'our trigger, verification off', ...ourTrigger('unverified', false) },
+		{ label: 'our trigger, verified with the service', ...ourTrigger('verified', true) },
+	];
+}
+
+/** The last executions gave out the tasks that were posted, none twice. */
+async function checkItems(context: TestContext, way: Way, workflowId: string): Promise<void> {
+	if (!way.ours) return;
+	const executions = await context.rest.listExecutions(workflowId, 20);
+	const ids = await Promise.all(
+		executions.map(async ({ id }) => {
+			const [item] = items(await context.rest.execution(id), 'Last');
+			check(item?.json.verified === way.verifies, `${way.label}: not an item of the trigger`);
+			return item.json.task_id;
+		}),
+	);
+	check(new Set(ids).size === ids.length, `${way.label}: a task came twice`);
+}
+
+interface Result {
+	way: Way;
+	perSecond: number;
+	executed: number;
+	p95Ms: number;
+	requests: number;
+}
+
+/** All ways in one n8n, in turns. */
+async function compare(
+	env: Record<string, string>,
+	say: (line: string) => void,
+): Promise<[plain: Result, unverified: Result, verified: Result]> {
+	const context = await startContext({ env });
+	try {
+		const subjects = await Promise.all(
+			ways().map(async (way) => {
+				const { id } = await publish(context, way.path, [way.node, last()]);
+				return { way, id, outcomes: [] as Outcome[] };
+			}),
+		);
+		for (const { way, id } of subjects) {
+			await context.rest.callWebhook(way.url, {}, 20_000);
+			await measure(context, way, id, warmUp);
+		}
+		for (let round = 0; round < rounds; round += 1) {
+			// Another one begins each time, as n8n's database grows.
+			const order = subjects.map((_, at) => subjects[(at + round) % subjects.length]);
+			for (const subject of order) {
+				if (subject === undefined) continue;
+				const outcome = await measure(context, subject.way, subject.id);
+				say(`${subject.way.label}: ${outcome.perSecond.toFixed(0)} a second`);
+				subject.outcomes.push(outcome);
 			}
-		}),
-	);
-	return (bodies.length * 1000) / (performance.now() - started);
+		}
+		for (const { way, id } of subjects) await checkItems(context, way, id);
+		const [plain, unverified, verified] = subjects.map(({ way, outcomes }): Result => {
+			const of = (key: keyof Outcome) => median(outcomes.map((outcome) => outcome[key]));
+			return {
+				way,
+				perSecond: of('perSecond'),
+				executed: of('executedPerSecond'),
+				p95Ms: of('p95Ms'),
+				requests: of('requests'),
+			};
+		});
+		check(
+			plain !== undefined && unverified !== undefined && verified !== undefined,
+			'a way is missing',
+		);
+		return [plain, unverified, verified];
+	} finally {
+		await context.close();
+	}
 }
 
-/** Finished tasks as the service posts them. */
-async function payloads({ service }: TestContext): Promise<unknown[]> {
-	return await Promise.all(
-		Array.from({ length: posts }, async (_, index) => {
-			const answer = await fetch(`${service.baseUrl}/v1/task/sound-effect`, {
-				method: 'POST',
-				headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' },
-				body: JSON.stringify({ text: `Sound ${index}` }),
-			});
-			const { task_id: id } = (await answer.json()) as { task_id: string };
-			await service.finish(id);
-			return service.payload(id);
-		}),
-	);
-}
+const columns = [
+	'',
+	'answers/s',
+	'beside Webhook node',
+	'executions/s',
+	'95% within, ms',
+	'service requests each',
+];
 
 export const bench: Bench = {
 	title: `${posts} callbacks, ${atOnce} at a time`,
 	async run(say) {
-		const context = await startContext({ settings: { taskMs: 3_600_000 } });
-		try {
-			const { n8n, rest, service } = context;
-			const quiet = { downloadOutput: false };
-			const flows = {
-				webhook: await publish(context, 'webhook', [called('bench-webhook'), last()]),
-				unverified: await publish(context, 'unverified', [
-					trigger('bench-unverified', { ...quiet, verifyWithService: false }),
-					last(),
-				]),
-				verified: await publish(context, 'verified', [trigger('bench-verified', quiet), last()]),
-			};
-			const urls = {
-				webhook: `${n8n.baseUrl}/webhook/bench-webhook`,
-				unverified: `${n8n.baseUrl}/webhook/bench-unverified/callback`,
-				verified: `${n8n.baseUrl}/webhook/bench-verified/callback`,
-			};
-			const bodies = await payloads(context);
-			await rate(urls.webhook, bodies.slice(0, 50)); // Warm.
-			const rates: Record<string, number> = {};
-			let asked = 0;
-			for (const name of ['webhook', 'unverified', 'verified'] as const) {
-				const before = service.polls().length;
-				rates[name] = await rate(urls[name], bodies);
-				if (name === 'verified') asked = service.polls().length - before;
-				const expected = posts + (name === 'webhook' ? 50 : 0);
-				await rest.waitForExecutions(flows[name].id, Math.min(expected, 100), 120_000);
-				say(`${name}: ${Math.round(rates[name])} a second`);
-			}
-			const { webhook = 0, unverified = 0, verified = 0 } = rates;
-			return {
-				tables: [
-					{
-						caption: 'Answered posts a second; each one starts an execution',
-						columns: ['', 'posts/s', 'beside the Webhook node', 'service requests a callback'],
-						rows: [
-							['n8n Webhook node', webhook, 1, 0],
-							['trigger, not verified', unverified, unverified / webhook, 0],
-							['trigger, verified', verified, verified / webhook, asked / posts],
-						],
-					},
-				],
-				marks: [
-					{
-						what: 'unverified callbacks beside the Webhook node',
-						measured: unverified / webhook,
-						limit: 0.9,
-						bound: 'least',
-						unit: 'x',
-					},
-					{
-						what: 'service requests a verified callback',
-						measured: asked / posts,
-						limit: 1,
-						unit: '',
-					},
-				],
-				bars: [
-					{
-						title: 'Callbacks a second',
-						unit: '/s',
-						bars: [
-							{ label: 'n8n Webhook node', value: webhook, ours: false },
-							{ label: 'trigger, not verified', value: unverified, ours: true },
-							{ label: 'trigger, verified', value: verified, ours: true },
-						],
-					},
-				],
-				checked: [`${posts} posts each, all answered 200`],
-			};
-		} finally {
-			await context.close();
-		}
+		say('as n8n comes');
+		const asItComes = await compare({}, say);
+		say('with N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true');
+		const lazy = await compare(lazily, say);
+		const table = (caption: string, results: Result[]) => ({
+			caption: `${caption}; median of ${rounds} rounds in turns`,
+			columns,
+			rows: results.map(({ way, perSecond, executed, p95Ms, requests }) => [
+				way.label,
+				perSecond,
+				`${(perSecond / (results[0]?.perSecond ?? 1)).toFixed(2)} x`,
+				executed,
+				p95Ms,
+				requests,
+			]),
+		});
+		const rateMark = (where: string, [plain, unverified]: Result[]) => ({
+			what: `${where}, verification off: rate beside n8n's Webhook node`,
+			measured: (unverified?.perSecond ?? 0) / (plain?.perSecond ?? 1),
+			limit: 0.9,
+			bound: 'least' as const,
+			unit: 'x',
+		});
+		return {
+			tables: [
+				table('As n8n 2.41 comes', asItComes),
+				table('With N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true', lazy),
+			],
+			marks: [
+				rateMark('as n8n comes', asItComes),
+				rateMark('expression engine on demand', lazy),
+				{
+					what: 'verification on: service requests a callback',
+					measured: Math.max(asItComes[2].requests, lazy[2].requests),
+					limit: 1,
+					unit: '',
+				},
+			],
+			bars: [
+				{
+					title: `${posts} callbacks, ${atOnce} at a time: answers a second (more is better)`,
+					unit: '/s',
+					bars: [
+						...asItComes.map(({ way, perSecond }) => ({
+							label: way.label,
+							value: perSecond,
+							ours: way.ours,
+						})),
+						...lazy.map(({ way, perSecond }) => ({
+							label: `${way.label}, engine on demand`,
+							value: perSecond,
+							ours: way.ours,
+						})),
+					],
+				},
+			],
+			checked: [
+				`each round: ${posts} answers 200 and exactly ${posts} successful executions; no task twice`,
+			],
+		};
 	},
 };

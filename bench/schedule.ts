@@ -23,8 +23,8 @@ const durations: ReadonlyArray<{ label: string; ms: number; tasks: number }> = [
 	{ label: '30 s', ms: 30 * SECOND, tasks: 400 },
 	{ label: '2 min', ms: 2 * MINUTE, tasks: 300 },
 	{ label: '10 min', ms: 10 * MINUTE, tasks: 500 },
-	{ label: '1 h', ms: HOUR, tasks: 600 },
-	{ label: '3 h', ms: 3 * HOUR, tasks: 300 },
+	{ label: '1 h', ms: HOUR, tasks: 1_500 },
+	{ label: '3 h', ms: 3 * HOUR, tasks: 1_500 },
 ];
 
 interface Summary {

@@ -60,7 +60,7 @@ export const generate = (parameters: Parameters = {}, options: Parameters = {}):
 export const trigger = (path: string, parameters: Parameters): Node => ({
 	name: 'Finished',
 	type: `${package_}.mediaGenerationTrigger`,
-	typeVersion: 1,
+	typeVersion: 1.1,
 	webhookId: path,
 	parameters: { options: {}, ...parameters },
 });

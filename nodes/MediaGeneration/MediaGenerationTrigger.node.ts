@@ -23,7 +23,8 @@ export class MediaGenerationTrigger implements INodeType {
 			dark: 'file:../../icons/mediaGeneration.dark.svg',
 		},
 		group: ['trigger'],
-		version: 1,
+		// To a webhook of version 1 n8n 2.41 puts a question of its own, by an expression, before each call.
+		version: [1, 1.1],
 		subtitle:
 			'={{ $parameter["statuses"].length > 1 ? "Done or failed" : $parameter["statuses"][0] === "error" ? "Failed" : "Done" }}',
 		description: 'Starts the workflow when speech, a sound effect or an image is finished',

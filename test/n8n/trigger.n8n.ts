@@ -248,7 +248,7 @@ describe('trigger', () => {
 
 	it('takes one event while the editor listens for a test event', async () => {
 		const { rest } = context;
-		const receiver = await bench.receiver('trigger-test', secret, {}, false);
+		const receiver = await bench.receiver('trigger-test', secret, {}, { publish: false });
 		const body = context.service.payload(await bench.task());
 		assert.equal((await post(receiver.testUrl, body)).status, 404);
 		const [created] = await create([

@@ -162,10 +162,20 @@ describe('attacks on the trigger', () => {
 		assert.ok(!JSON.stringify(json).includes('http://127.0.0.1:1/'));
 	});
 
-	it('reads JSON that is not called JSON', async () => {
-		const another = context.service.payload(await bench.task());
-		const answer = await post(open.url, JSON.stringify(another), { type: 'text/plain' });
-		assert.deepEqual(answer, { status: 200, body: { received: true } });
-		await open.ran(1);
-	});
+	for (const typeVersion of [1, 1.1]) {
+		it(`reads JSON that is not called JSON, version ${typeVersion}`, async () => {
+			const receiver = await bench.receiver(
+				`named-${typeVersion}`,
+				await bench.credential(''),
+				{},
+				{ typeVersion },
+			);
+			for (const type of ['text/plain', 'application/octet-stream']) {
+				const another = context.service.payload(await bench.task());
+				const answer = await post(receiver.url, JSON.stringify(another), { type });
+				assert.deepEqual(answer, { status: 200, body: { received: true } });
+			}
+			await receiver.ran(2);
+		});
+	}
 });

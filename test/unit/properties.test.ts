@@ -386,13 +386,13 @@ describe('schedule', () => {
 				fc.nat(4),
 				random,
 				(ageMs, seen, siblingAgesMs, broughtForward, chance) => {
-					const { delayMs } = nextLook(
-						{ ageMs, samples: seen, siblingAgesMs, broughtForward },
-						chance,
-					);
+					const history = { ageMs, samples: seen, siblingAgesMs, broughtForward };
+					const { delayMs, byAgeMs } = nextLook(history, chance);
 					expect(Number.isFinite(delayMs)).toBe(true);
 					expect(delayMs).toBeGreaterThan(0);
 					expect(delayMs).toBeLessThanOrEqual(480_000);
+					const then = { ...history, ageMs: ageMs + delayMs, plannedByAgeMs: byAgeMs };
+					expect(nextLook(then, chance).delayMs).toBeGreaterThan(0);
 				},
 			),
 		);

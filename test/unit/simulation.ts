@@ -36,13 +36,17 @@ export interface Simulated {
 export function simulate(durationMs: number, report: ProgressReport, seed: number): Simulated {
 	const random = seededRandom(seed);
 	const samples: ProgressSample[] = [];
+	let plannedByAgeMs = 0;
 	let ageMs = FIRST_LOOK_MS * (0.8 + 0.4 * random());
 	for (let looks = 1; ; looks += 1) {
 		if (ageMs >= durationMs) return { delayMs: ageMs - durationMs, looks };
 		if (looks > 5_000) throw new Error('More than 5,000 looks');
 		const progress = report(ageMs, durationMs, random);
 		if (progress !== undefined) samples.push({ ageMs, progress });
-		ageMs += nextLook({ ageMs, samples, siblingAgesMs: [], broughtForward: 0 }, random()).delayMs;
+		const history = { ageMs, samples, siblingAgesMs: [], broughtForward: 0, plannedByAgeMs };
+		const next = nextLook(history, random());
+		plannedByAgeMs = next.byAgeMs;
+		ageMs += next.delayMs;
 	}
 }
 

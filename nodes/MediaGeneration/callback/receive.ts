@@ -126,12 +126,20 @@ function answerDuplicate(context: IWebhookFunctions): IWebhookResponseData {
 	});
 }
 
+/** What n8n adds to a request. */
+type CallbackRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
+	rawBody?: Buffer;
+	readRawBody?: () => Promise<void>;
+};
+
 async function receiveOrRefuse(
 	context: IWebhookFunctions,
 	settings: TriggerSettings,
 ): Promise<IWebhookResponseData> {
-	const request = context.getRequestObject();
-	const { rawBody } = request as { rawBody?: Buffer };
+	const request = context.getRequestObject() as CallbackRequest;
+	// n8n reads no body whose type it does not know.
+	if (request.rawBody === undefined) await request.readRawBody?.();
+	const { rawBody } = request;
 	const posted = readPostedBody(postedValue(context.getBodyData(), rawBody), rawBody?.length);
 	const client = await createClient(context);
 	// The token is checked before the body is judged, so that who has none learns nothing.

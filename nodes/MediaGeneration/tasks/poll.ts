@@ -67,6 +67,7 @@ interface Entry {
 	settled: boolean;
 	samples: ProgressSample[];
 	broughtForward: number;
+	plannedByAgeMs: number;
 	busyStreak: number;
 	missingStreak: number;
 	looksWithoutOutputs: number;
@@ -109,6 +110,7 @@ export class PollLoop {
 				settled: false,
 				samples: [],
 				broughtForward: 0,
+				plannedByAgeMs: 0,
 				busyStreak: 0,
 				missingStreak: 0,
 				looksWithoutOutputs: 0,
@@ -303,15 +305,17 @@ export class PollLoop {
 	}
 
 	private scheduleNext(entry: Entry): void {
-		const { delayMs, broughtForward } = nextLook(
+		const { delayMs, broughtForward, byAgeMs } = nextLook(
 			{
 				ageMs: this.ageOf(entry),
 				samples: entry.samples,
 				siblingAgesMs: this.siblingAges.get(entry.watch.kind) ?? [],
 				broughtForward: entry.broughtForward,
+				plannedByAgeMs: entry.plannedByAgeMs,
 			},
 			this.deps.random(),
 		);
+		entry.plannedByAgeMs = byAgeMs;
 		if (broughtForward) entry.broughtForward += 1;
 		this.schedule(entry, delayMs);
 	}

@@ -26,18 +26,22 @@ export interface LookHistory {
 	siblingAgesMs: readonly number[];
 	/** Looks that were already brought forward because of siblings. */
 	broughtForward: number;
+	/** `byAgeMs` of the look before. Undefined for the first. */
+	plannedByAgeMs?: number;
 }
 
 export interface NextLook {
 	delayMs: number;
 	/** True when siblings brought this look forward. */
 	broughtForward: boolean;
+	/** The age at which age alone wants the next look. A guess that comes sooner and fails does not move it. */
+	byAgeMs: number;
 }
 
 export const FIRST_LOOK_MS = 1_000;
 const MIN_INTERVAL_MS = 1_500;
 const AGE_FACTOR = 0.103;
-const MAX_INTERVAL_MS = 59_000;
+const MAX_INTERVAL_MS = 58_900;
 const JITTER = 0.06;
 /** Bounds the extra looks that siblings can cause. */
 const MAX_BROUGHT_FORWARD = 2;
@@ -49,7 +53,7 @@ const SIBLING_MARGIN_MS = 120;
 const TRUSTED_GROWTH_YOUNG = 0.25;
 const TRUSTED_GROWTH = 0.5;
 const YOUNG_MS = 60_000;
-const MAX_TRUSTED_PAUSE_MS = 480_000;
+const MAX_TRUSTED_PAUSE_MS = 430_000;
 /** Shortest pause that a prediction may cause, and the shortest as a share of the age. */
 const MIN_AIM_MS = 350;
 const MIN_AIM_SHARE = 0.006;
@@ -138,12 +142,15 @@ function delayForSiblings({
 
 /** When to look next. @param random in [0, 1), so that tables can test it */
 export function nextLook(history: LookHistory, random: number): NextLook {
-	const byAge = intervalForAge(history.ageMs, random);
-	const own = delayForProgress(history.ageMs, history.samples, byAge) ?? byAge;
+	const { ageMs, samples, plannedByAgeMs = 0 } = history;
+	const planned = plannedByAgeMs - ageMs;
+	const byAge = planned >= MIN_AIM_MS ? planned : intervalForAge(ageMs, random);
+	const byAgeMs = ageMs + byAge;
+	const own = delayForProgress(ageMs, samples, byAge) ?? byAge;
 	const siblings = delayForSiblings(history);
 	return siblings !== undefined && siblings < own
-		? { delayMs: siblings, broughtForward: true }
-		: { delayMs: own, broughtForward: false };
+		? { delayMs: siblings, broughtForward: true, byAgeMs }
+		: { delayMs: own, broughtForward: false, byAgeMs };
 }
 
 /**

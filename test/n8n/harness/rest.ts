@@ -29,6 +29,9 @@ export interface SavedCredential {
 	type: string;
 }
 
+/** n8n lists no more executions at once. */
+const PAGE_SIZE = 100;
+
 /** An answer of n8n's REST interface that is not 2xx. */
 export class RestError extends Error {
 	constructor(
@@ -159,13 +162,19 @@ export class Rest {
 	}
 
 	/** The newest executions first; running ones among them. */
-	async listExecutions(workflowId: string, limit = 100): Promise<ExecutionSummary[]> {
+	async listExecutions(workflowId: string, limit = Infinity): Promise<ExecutionSummary[]> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const answer = await this.request<{ results: ExecutionSummary[] }>(
-			'GET',
-			`/executions?filter=${filter}&limit=${limit}`,
-		);
-		return answer.results;
+		// A new execution may come between two pages and move the others.
+		const all = new Map<string, ExecutionSummary>();
+		for (let from = ''; ;) {
+			const page = await this.request<{
+				results: ExecutionSummary[];
+				nextCursor?: string | null;
+			}>('GET', `/executions?filter=${filter}&limit=${Math.min(limit, PAGE_SIZE)}${from}`);
+			for (const execution of page.results) all.set(execution.id, execution);
+			if (!page.nextCursor || all.size >= limit) return [...all.values()].slice(0, limit);
+			from = `&cursor=${encodeURIComponent(page.nextCursor)}`;
+		}
 	}
 
 	/** Waits until the workflow has `count` executions that are over, e.g. after calls of its webhook; oldest first. */

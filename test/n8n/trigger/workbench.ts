@@ -51,7 +51,7 @@ export class Workbench {
 		path: string,
 		credential: SavedCredential,
 		parameters: Record<string, unknown> = {},
-		publish = true,
+		{ publish = true, typeVersion = 1.1 } = {},
 	): Promise<Receiver> {
 		const { rest, n8n } = this.context;
 		const { id, name } = credential;
@@ -60,7 +60,9 @@ export class Workbench {
 			placeholders: { PATH: path },
 		});
 		for (const node of definition.nodes) {
-			if (node.credentials) node.parameters = { ...node.parameters, ...parameters };
+			if (!node.credentials) continue;
+			node.parameters = { ...node.parameters, ...parameters };
+			node.typeVersion = typeVersion;
 		}
 		const workflow = await rest.createWorkflow(definition);
 		const url = `${n8n.baseUrl}/webhook/${path}/callback`;
@@ -69,7 +71,7 @@ export class Workbench {
 			workflow,
 			url,
 			testUrl: url.replace('/webhook/', '/webhook-test/'),
-			runs: async () => await this.runsOf(workflow.id),
+			runs: async () => await rest.listExecutions(workflow.id),
 			ran: async (count, timeoutMs = 60_000) => await this.ranOf(workflow.id, count, timeoutMs),
 		};
 	}
@@ -122,25 +124,10 @@ export class Workbench {
 		return taskId;
 	}
 
-	private async runsOf(workflowId: string): Promise<ExecutionSummary[]> {
-		const pageSize = 100;
-		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const all = new Map<string, ExecutionSummary>();
-		for (let from = ''; ;) {
-			const page = await this.context.rest.request<{
-				results: ExecutionSummary[];
-				nextCursor?: string | null;
-			}>('GET', `/executions?filter=${filter}&limit=${pageSize}${from}`);
-			for (const run of page.results) all.set(run.id, run);
-			if (!page.nextCursor) return [...all.values()];
-			from = `&cursor=${encodeURIComponent(page.nextCursor)}`;
-		}
-	}
-
 	private async ranOf(workflowId: string, count: number, timeoutMs: number): Promise<Execution[]> {
 		const finished = await waitUntil(
 			async () => {
-				const runs = await this.runsOf(workflowId);
+				const runs = await this.context.rest.listExecutions(workflowId);
 				return runs.length >= count && runs.every(({ status }) => isFinished(status)) && runs;
 			},
 			{ timeoutMs, what: `${count} finished runs of workflow ${workflowId}` },
