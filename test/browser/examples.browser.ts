@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { sharedContext, type TestContext } from '../n8n/harness/context';
 import { readWorkflow } from '../n8n/harness/workflow';
 import { Editor } from './harness/editor';
-import { picture } from './harness/picture';
+import { canvasPicture } from './harness/picture';
 
 const folder = join(__dirname, '..', '..', 'examples');
 const names = readdirSync(folder)
@@ -37,7 +37,7 @@ void describe('examples', () => {
 			assert.equal(await editor.byId('node-issues').count(), 0);
 			await editor.byId('zoom-to-fit').click();
 			await editor.settled();
-			await picture(editor.byId('canvas'), name, join('examples', 'images'));
+			await canvasPicture(editor, name);
 		});
 	}
 });

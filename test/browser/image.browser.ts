@@ -31,10 +31,7 @@ void describe('image', () => {
 		});
 		assert.ok(width > 0);
 		assert.equal(context.service.creations('image').length, 1);
-		await picture(editor.page, 'editor-image-light');
-		await editor.useTheme('dark');
-		await picture(editor.page, 'editor-image-dark');
-		await editor.useTheme('light');
+		await picture(editor, 'editor-image');
 	});
 
 	void it('says what suspending needs, only when it is chosen', async () => {
@@ -43,7 +40,7 @@ void describe('image', () => {
 		await editor.choose('waitMode', 'Suspend Until Callback');
 		await notice.waitFor();
 		await notice.scrollIntoViewIfNeeded();
-		await picture(editor.byId('ndv'), 'suspend-light');
+		await picture(editor, 'suspend', editor.byId('ndv'));
 	});
 
 	void it('asks for a callback URL only when it does not wait', async () => {

@@ -54,12 +54,12 @@ void describe('speech', () => {
 			const found = await editor.search(words);
 			await found.filter({ hasText: 'Media Generation' }).first().waitFor();
 		}
-		await picture(editor.page, 'node-panel-light');
+		await picture(editor, 'node-panel');
 		await editor.closeNodePanel();
 	});
 
-	void it('says what is wrong with a key, and takes the right one', async () => {
-		await editor.addNode('text to speech', 'Generate speech by voice name');
+	void it('is dragged onto the canvas, says what is wrong with a key, and takes the right one', async () => {
+		await editor.dragNode('text to speech', 'Generate speech by voice name');
 		await editor.byId('node-credentials-slot').getByRole('button').first().click();
 		await editor.byId('editCredential-modal').waitFor();
 
@@ -67,13 +67,13 @@ void describe('speech', () => {
 		await refusedFor(/does not start with "sk_"/);
 		await saveCredential('sk_this_is_not_a_key_of_the_account');
 		await refusedFor(/does not accept this API key/);
-		await picture(editor.page, 'credential-refused-light');
+		await picture(editor, 'credential-refused');
 
 		await saveCredential(context.service.apiKey);
 		await editor.byId('editCredential-modal').waitFor({ state: 'detached' });
 		await editor.byId('credential-edit-button').click();
 		await editor.page.getByText(/tested successfully/i).waitFor();
-		await picture(editor.page, 'credential-light');
+		await picture(editor, 'credential');
 		await editor.page.locator('.el-dialog__headerbtn:visible').last().click();
 		await editor.byId('editCredential-modal').waitFor({ state: 'detached' });
 	});
@@ -101,8 +101,6 @@ void describe('speech', () => {
 		);
 		assert.ok(seconds > 0, `${seconds} s`);
 		assert.equal(context.service.creations('speech_by_name').length, 1);
-		await picture(editor.page, 'editor-speech-light');
-		await editor.useTheme('dark');
-		await picture(editor.page, 'editor-speech-dark');
+		await picture(editor, 'editor-speech');
 	});
 });

@@ -35,9 +35,7 @@ void describe('trigger', () => {
 		await editor.byId('trigger-execute-button').first().click();
 		await editor.byId('trigger-listening').waitFor();
 		await editor.page.getByText('Waiting for the service to call the Test URL').waitFor();
-		await picture(editor.page, 'trigger-light');
-		await editor.useTheme('dark');
-		await picture(editor.page, 'trigger-dark');
+		await picture(editor, 'trigger');
 
 		const target = /https?:\/\/\S+/.exec(url)?.[0];
 		const response = await fetch(`${service.baseUrl}/v1/task/sound-effect`, {

@@ -135,6 +135,18 @@ export class Editor {
 		await this.byId('ndv').waitFor();
 	}
 
+	/** As {@link addNode}, but the action is dragged onto the canvas. */
+	async dragNode(words: string, action: string): Promise<void> {
+		await this.openNodePanel();
+		const found = await this.search(words);
+		await found.filter({ hasText: 'Media Generation' }).first().click();
+		await this.byId('item-iterator-item')
+			.filter({ has: this.page.getByText(action, { exact: true }) })
+			.dragTo(this.page.locator('.vue-flow__pane'), { targetPosition: { x: 420, y: 560 } });
+		await this.page.locator(`[data-test-id="canvas-node"][data-node-name="${action}"]`).waitFor();
+		await this.byId('ndv').waitFor();
+	}
+
 	/** Opens a node's panel from the canvas. */
 	async openNode(name: string): Promise<void> {
 		await this.page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`).dblclick();
