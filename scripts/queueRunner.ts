@@ -11,6 +11,7 @@ export async function runInQueueFolder(
 	file: string,
 	args: string[],
 	nodeArgs: string[] = [],
+	env: Record<string, string> = {},
 ): Promise<void> {
 	await ensureQueuePrograms();
 	await ensureN8n();
@@ -19,11 +20,11 @@ export async function runInQueueFolder(
 	const child = execa(
 		process.execPath,
 		['--import', tsx, ...nodeArgs, join(queueFolder, file), ...args],
-		{ cwd: root, stdio: 'inherit', reject: false },
+		{ cwd: root, stdio: 'inherit', reject: false, env },
 	);
 	// Ctrl-C reaches the child by itself; the others are passed on, and the child cleans up before it ends.
 	for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
 	process.on('SIGINT', () => {});
 	const { exitCode } = await child;
-	process.exitCode = exitCode ?? 1;
+	process.exitCode = Number(process.exitCode ?? 0) || (exitCode ?? 1);
 }

@@ -37,6 +37,8 @@ void describe('examples', () => {
 			assert.equal(await editor.byId('node-issues').count(), 0);
 			await editor.byId('zoom-to-fit').click();
 			await editor.settled();
+			await editor.byId('zoom-out-button').click();
+			await editor.settled();
 			await canvasPicture(editor, name);
 		});
 	}

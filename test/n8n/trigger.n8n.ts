@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { root } from '../../scripts/pack';
-import { sharedContext, startContext, type TestContext } from './harness/context';
+import { inQueueMode, sharedContext, startContext, type TestContext } from './harness/context';
 import { items, nodeRun } from './harness/execution';
 import type { SavedCredential, SavedWorkflow } from './harness/rest';
 import { waitUntil } from './harness/wait';
@@ -340,7 +340,7 @@ describe('trigger', () => {
 	});
 });
 
-describe('trigger, binary data on the file system', () => {
+describe('trigger, binary data on the file system', { skip: inQueueMode }, () => {
 	let context: TestContext;
 	before(async () => {
 		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });

@@ -26,7 +26,7 @@ export interface Cluster {
 	workers: Member[];
 	members: Member[];
 	redis: Store;
-	/** Where webhooks are reached: the proxy before the webhook processor. */
+	/** Where everything is reached: the proxy before the webhook processor and the main. */
 	webhookUrl: string;
 	stop(): Promise<void>;
 }
@@ -151,8 +151,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 		const installed = join(folder, 'installed');
 		mkdirSync(installed);
 		await installPackage(options.tarball, installed);
-		const [webhookPort, gatePort] = [port(), port()];
-		gate = await startGate(gatePort, webhookPort);
+		const [mainPort, webhookPort, gatePort] = [port(), port(), port()];
+		gate = await startGate(gatePort, { webhook: webhookPort, main: mainPort });
 		const webhookUrl = `http://127.0.0.1:${gatePort}`;
 		const common = {
 			...commonEnv,
@@ -197,7 +197,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 			});
 		};
 		// The main migrates the database; the others want it ready.
-		const main = await member('main', 'start', port());
+		const main = await member('main', 'start', mainPort);
 		const concurrency = [`--concurrency=${options.concurrency ?? 10}`];
 		const others = await Promise.allSettled([
 			member('webhook', 'webhook', webhookPort),

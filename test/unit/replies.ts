@@ -7,6 +7,7 @@ import type {
 	Reply,
 	ServiceClient,
 } from '../../nodes/MediaGeneration/service/client';
+import { Room } from '../../nodes/MediaGeneration/service/room';
 
 /** An answer; a body that is a string stands for itself and is no JSON. */
 export function answer(
@@ -44,7 +45,7 @@ export function scriptedClient(
 	reply: (request: ApiRequest, count: number) => Reply | Promise<Reply>,
 ): ScriptedClient {
 	const requests: ApiRequest[] = [];
-	const account: Account = { pausedUntil: 0, routes: new Map() };
+	const account: Account = { pausedUntil: 0, routes: new Map(), room: new Room() };
 	return {
 		requests,
 		account,

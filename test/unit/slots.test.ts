@@ -48,30 +48,3 @@ describe.each(['Slots', 'Limiter'] as const)('%s', (name) => {
 		expect(ran).toBe(true);
 	});
 });
-
-describe('waiting for room', () => {
-	test('ends when a slot is given back, for one at a time', async () => {
-		const clock = new VirtualClock();
-		const start = clock.now();
-		const slots = new Slots(5);
-		const woken: number[] = [];
-		const wait = async () => {
-			await slots.pauseOrRoom(async (cut) => await clock.sleep(60_000, cut));
-			woken.push(clock.now() - start);
-		};
-		const job = slots.use(async () => await clock.sleep(5_000));
-		await clock.run(Promise.all([job, wait(), wait()]));
-		expect(woken).toEqual([5_000, 60_000]);
-	});
-
-	test('ends when the execution is stopped', async () => {
-		const clock = new VirtualClock();
-		const start = clock.now();
-		const stop = new AbortController();
-		clock.at(start + 1_000, () => stop.abort());
-		await clock.run(
-			new Slots(1).pauseOrRoom(async (cut) => await clock.sleep(60_000, cut), stop.signal),
-		);
-		expect(clock.now() - start).toBe(1_000);
-	});
-});

@@ -1,8 +1,9 @@
 /**
  * What all runs in this n8n process share about one account, i.e. one base URL and key: until when the service asked
- * to be left alone, and which route answered for which kind of task. Kept in memory only; the key itself is not kept.
+ * to be left alone, which route answered for which kind of task, and who waits for room. Kept in memory only; the key itself is not kept.
  */
 import { createHash } from 'crypto';
+import { Room } from './room';
 
 export type PollRoute = 'v1' | 'v1e';
 
@@ -14,6 +15,8 @@ export interface Account {
 	pausedUntil: number;
 	/** The poll route that last answered for a kind of task (service-facts, "Poll routes"). */
 	routes: Map<string, PollRoute>;
+	/** Creations that the service had no room for. */
+	room: Room;
 }
 
 const MAX_ACCOUNTS = 200;
@@ -26,7 +29,7 @@ export function accountOf(baseUrl: string, apiKey: string): Account {
 	const id = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex');
 	let account = accounts.get(id);
 	if (account === undefined) {
-		account = { pausedUntil: 0, routes: new Map() };
+		account = { pausedUntil: 0, routes: new Map(), room: new Room() };
 		accounts.set(id, account);
 		const oldest = accounts.keys().next();
 		if (accounts.size > MAX_ACCOUNTS && oldest.done !== true) accounts.delete(oldest.value);

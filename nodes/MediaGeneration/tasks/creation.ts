@@ -12,7 +12,14 @@ import { wordsOf } from '../service/look';
 export type Creation =
 	| { kind: 'created'; taskId: string; answer: JsonObject }
 	/** Nothing was created: send again after a pause, for at most `patienceMs` in all (undefined: until the deadline). */
-	| { kind: 'retry'; failure: Failure; retryAfterMs?: number; patienceMs?: number }
+	| {
+			kind: 'retry';
+			failure: Failure;
+			retryAfterMs?: number;
+			patienceMs?: number;
+			/** Whether the service has too much of us: all who wait for that stand in one line (`service/room.ts`). */
+			full?: boolean;
+	  }
 	| { kind: 'failed'; failure: Failure };
 
 const CONNECTION_PATIENCE_MS = 60_000;
@@ -108,10 +115,17 @@ function readTooMany(answer: Answer, nowMs: number): Creation {
 					'It is either a rate limit (run again later or lower Max Active Tasks) or the daily spend limit of the API key (raise it on the API Keys page).',
 					answer.status,
 				);
-	return retry(failure, answer, nowMs, kind === 'rate' ? undefined : AMBIGUOUS_429_PATIENCE_MS);
+	return kind === 'rate'
+		? { ...retry(failure, answer, nowMs), full: true }
+		: retry(failure, answer, nowMs, AMBIGUOUS_429_PATIENCE_MS);
 }
 
-function retry(failure: Failure, answer: Answer, nowMs: number, patienceMs?: number): Creation {
+function retry(
+	failure: Failure,
+	answer: Answer,
+	nowMs: number,
+	patienceMs?: number,
+): Extract<Creation, { kind: 'retry' }> {
 	const wait = retryAfterMs(answer.headers['retry-after'], nowMs);
 	return {
 		kind: 'retry',

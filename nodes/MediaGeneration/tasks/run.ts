@@ -33,9 +33,7 @@ export type JobResult =
 	/** Given up because another item failed and the run is going to fail. */
 	| { kind: 'halted' };
 
-export interface RunDeps extends Omit<SubmitDeps, 'sleep'> {
-	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
-	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+export interface RunDeps extends SubmitDeps {
 	look(watch: Watch, route: PollRouteOption, signal?: AbortSignal): Promise<Look>;
 	ledger: Ledger;
 	/** Told of every task as soon as its ID is known. */
@@ -98,13 +96,7 @@ class Run {
 			sleep: deps.sleep,
 			pausedUntil: () => deps.client.account.pausedUntil,
 		});
-		this.submitDeps = {
-			...common,
-			client: deps.client,
-			// Room for another task appears when one of ours ends, often long before the pause is over.
-			sleep: async (ms, wake) =>
-				await this.slots.pauseOrRoom(async (cut) => await deps.sleep(ms, cut), wake),
-		};
+		this.submitDeps = { ...common, client: deps.client, sleep: deps.sleep };
 	}
 
 	async execute(): Promise<JobResult[]> {
@@ -195,6 +187,9 @@ class Run {
 			request: job.request?.body,
 			lookAtOnce: old,
 		});
+		// A task that is over leaves its place at the service to another one, of this run or any other in this process.
+		if (waited.ok || waited.failure.outcome === 'failed')
+			this.deps.client.account.room.pass('ended');
 		if (waited.ok) return { kind: 'finished', taskId, task: waited.task };
 		if (waited.released === true)
 			return { kind: 'pending', taskId, createdAt, lastTask: waited.lastTask };

@@ -1,11 +1,7 @@
-/**
- * How many tasks of a run may be in flight. A slot is taken before a task is created and given back when it is over,
- * which also wakes one creation that the service had no room for.
- */
+/** How many tasks of a run may be in flight. A slot is taken before a task is created and given back when it is over. */
 export class Slots {
 	private taken = 0;
 	private readonly queue: Array<() => void> = [];
-	private readonly hopeful: AbortController[] = [];
 
 	constructor(private readonly limit: number) {}
 
@@ -18,16 +14,6 @@ export class Slots {
 			const next = this.queue.shift();
 			if (next === undefined) this.taken -= 1;
 			else next();
-			this.hopeful.shift()?.abort();
 		}
-	}
-
-	/** Sleeps, but not beyond the moment in which a slot is given back. */
-	async pauseOrRoom(sleep: (cut: AbortSignal) => Promise<void>, wake?: AbortSignal): Promise<void> {
-		const room = new AbortController();
-		this.hopeful.push(room);
-		await sleep(wake === undefined ? room.signal : AbortSignal.any([room.signal, wake]));
-		const position = this.hopeful.indexOf(room);
-		if (position >= 0) this.hopeful.splice(position, 1);
 	}
 }

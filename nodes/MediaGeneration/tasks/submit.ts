@@ -3,6 +3,7 @@
  */
 import type { CreationRequest } from '../operations/operation';
 import type { ServiceClient } from '../service/client';
+import type { Turn } from '../service/room';
 import type { Failure } from '../service/errors';
 import type { JsonObject } from '../service/task';
 import { readCreation } from './creation';
@@ -21,7 +22,7 @@ export type Submitted = { ok: true; created: Created } | { ok: false; failure: F
 export interface SubmitDeps {
 	client: ServiceClient;
 	now: () => number;
-	/** Resolves after `ms`, or earlier when the signal aborts or there is room for a task. Never rejects. */
+	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
 	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 	random: () => number;
 	signal?: AbortSignal;
@@ -30,6 +31,8 @@ export interface SubmitDeps {
 /** One creation request is given so long, in ms: an answer that is given up is a task that may be paid for. */
 const CREATION_TIMEOUT_MS = 120_000;
 const MAX_PAUSE_MS = 8_000;
+/** The first in line before a full account asks so often, in ms; it asks for all who wait. */
+const MAX_PAUSE_FOR_ROOM_MS = 2_000;
 
 const STOPPED: Failure = {
 	outcome: 'cancelled',
@@ -64,8 +67,15 @@ export async function createTask(
 	deadline: number,
 ): Promise<Submitted> {
 	const { client, now, signal } = deps;
+	const { room } = client.account;
+	const place = room.newPlace();
+	let turn: Turn = 'time';
 	const startedAt = now();
 	let lastRefusal: Failure | undefined;
+	if (room.full) {
+		turn = await room.wait(place, deps, { ms: MAX_PAUSE_FOR_ROOM_MS, deadline });
+		lastRefusal = room.refusal;
+	}
 	for (let attempt = 0; ; attempt += 1) {
 		if (client.account.pausedUntil > now()) await pause(deps, deps.random() * 250);
 		if (signal?.aborted === true) return { ok: false, failure: STOPPED };
@@ -80,6 +90,10 @@ export async function createTask(
 		});
 		learnFromThrottling(client, reply, now());
 		const creation = readCreation(reply, now());
+		const full = creation.kind === 'retry' && creation.full === true;
+		// The place that an ended task left is taken by this one. Otherwise the next may try: there may be more room, or this was no question of room.
+		if (!full && (creation.kind !== 'created' || turn !== 'ended'))
+			room.pass(turn === 'ended' ? 'ended' : 'room');
 		if (creation.kind === 'created') {
 			const { taskId, answer } = creation;
 			return { ok: true, created: { taskId, createdAt: now(), answer } };
@@ -87,8 +101,14 @@ export async function createTask(
 		if (creation.kind === 'failed') return { ok: false, failure: creation.failure };
 
 		lastRefusal = creation.failure;
-		const backoff = Math.min(500 * 2 ** attempt, MAX_PAUSE_MS) * (0.75 + deps.random() / 2);
+		const longest = full ? MAX_PAUSE_FOR_ROOM_MS : MAX_PAUSE_MS;
+		const backoff = Math.min(500 * 2 ** attempt, longest) * (0.75 + deps.random() / 2);
 		const wait = creation.retryAfterMs ?? backoff;
+		if (full) {
+			room.refusal = creation.failure;
+			turn = await room.wait(place, deps, { ms: wait, deadline });
+			continue;
+		}
 		const patience = Math.min(deadline, startedAt + (creation.patienceMs ?? Infinity));
 		if (now() + wait >= patience) return { ok: false, failure: lastRefusal };
 		await pause(deps, wait);

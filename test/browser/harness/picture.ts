@@ -42,7 +42,8 @@ const overCanvas = [
 ]
 	.map((selector) => `${selector} { visibility: hidden !important; }`)
 	.join('\n');
-const margin = 24;
+/** The words below a node are no part of its box, and may be wider. */
+const margin = { side: 60, top: 24, bottom: 64 };
 
 /** A picture of all nodes and notes of the open workflow, and nothing else, as `examples/images/NAME.png`. */
 export async function canvasPicture({ page }: Editor, name: string): Promise<void> {
@@ -52,11 +53,10 @@ export async function canvasPicture({ page }: Editor, name: string): Promise<voi
 			return { left, top, right, bottom };
 		}),
 	);
-	const x = Math.max(0, Math.min(...boxes.map(({ left }) => left)) - margin);
-	const y = Math.max(0, Math.min(...boxes.map(({ top }) => top)) - margin);
-	const right = Math.max(...boxes.map((box) => box.right)) + margin;
-	// The name below a node is no part of its box.
-	const bottom = Math.max(...boxes.map((box) => box.bottom)) + 2 * margin;
+	const x = Math.max(0, Math.min(...boxes.map(({ left }) => left)) - margin.side);
+	const y = Math.max(0, Math.min(...boxes.map(({ top }) => top)) - margin.top);
+	const right = Math.max(...boxes.map((box) => box.right)) + margin.side;
+	const bottom = Math.max(...boxes.map((box) => box.bottom)) + margin.bottom;
 	const clip = { x, y, width: right - x, height: bottom - y };
 	keep(
 		await page.screenshot({ ...still, clip, style: overCanvas }),

@@ -43,6 +43,16 @@ interface ContextOptions extends Omit<N8nOptions, 'tarball'> {
 	settings?: SettingsPatch;
 }
 
+/** Whether the suites run on n8n's queue mode (`npm run test:queue`), with its files in the database, instead of on one process. */
+export const inQueueMode = process.env.MEDIA_GENERATION_N8N === 'queue';
+
+async function startOne(options: ContextOptions, tarball: string): Promise<N8n> {
+	if (!inQueueMode) return await startN8n({ ...options, tarball });
+	const { startClusterAsN8n } = await import('../../queue/clusterAsN8n');
+	const { N8N_DEFAULT_BINARY_DATA_MODE: _, ...env } = options.env ?? {};
+	return await startClusterAsN8n({ env, tarball });
+}
+
 /** A context of one's own, for suites that kill n8n, need other settings, or disturb the others. Close it in `after()`. */
 export async function startContext({
 	settings,
@@ -51,7 +61,7 @@ export async function startContext({
 	const service = await startService({ settings: { taskMs, ...settings } });
 	const forget = onCleanup(() => service.close());
 	try {
-		const n8n = await startN8n({ ...options, tarball: await packedTarball() });
+		const n8n = await startOne(options, await packedTarball());
 		const rest = new Rest(n8n.baseUrl);
 		await rest.ownerSetup();
 		const credential = await rest.createCredential('Media Generation API', 'mediaGenerationApi', {
