@@ -63,7 +63,9 @@ test.each<[string, unknown, string | undefined, unknown]>([
 	['named as text', '{"id":"b"}', '{"id":"b"}', { id: 'b' }],
 	['without a type', {}, '{"id":"b"}', { id: 'b' }],
 	['no JSON at all', {}, 'id=b', {}],
+	['of a type that n8n does not read', undefined, '{"id":"t1"}', { id: 't1' }],
 	['no raw body', {}, undefined, {}],
+	['nothing at all', undefined, undefined, undefined],
 ])('a body %s', (_name, parsed, raw, expected) => {
 	expect(postedValue(parsed, raw === undefined ? undefined : Buffer.from(raw))).toEqual(expected);
 });

@@ -27,7 +27,8 @@ function tooDeepOrLong(value: unknown, depth = 0): boolean {
 
 /** The body as n8n parsed it, or parsed here where the sender named it something else than `application/json`. */
 export function postedValue(parsed: unknown, rawBody: Buffer | undefined): unknown {
-	const unparsed = typeof parsed === 'string' || (isObject(parsed) && isEmpty(parsed));
+	const unparsed =
+		parsed === undefined || typeof parsed === 'string' || (isObject(parsed) && isEmpty(parsed));
 	if (!unparsed || rawBody === undefined || rawBody.length > MAX_BODY_BYTES) return parsed;
 	return parseJson(rawBody.toString()) ?? parsed;
 }
