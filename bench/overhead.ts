@@ -12,7 +12,7 @@ import { check, median } from './stats';
 
 const run = promisify(execFile);
 const items = 1_000;
-const rounds = 3;
+const rounds = 5;
 const apiKey = 'sk_bench';
 /** Each process also warms up with so many. */
 const warmUp = 200;

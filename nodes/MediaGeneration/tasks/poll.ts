@@ -57,6 +57,10 @@ const DELAY_FOR_OUTPUTS_MS = 1_000;
 /** The first looks at siblings spread over so long, evenly for any number of them. */
 const TURNS_MS = 1_500;
 const GOLDEN_RATIO = 0.618_034;
+/** Made once: an error with its stack is most of what waking costs, and n8n's `sleep` makes one from any other reason. */
+const WOKEN = new Error('woken');
+/** Wakes a loop that sleeps until something happens, and none that sleeps until a moment. */
+const ANY_NEWS = Number.MAX_VALUE;
 
 interface Entry {
 	watch: Watch;
@@ -84,6 +88,8 @@ export class PollLoop {
 	private looksInFlight = 0;
 	private running = false;
 	private alarm = new AbortController();
+	/** The moment until which the loop sleeps; -Infinity while it is awake. */
+	private sleepsUntil = -Infinity;
 
 	constructor(private readonly deps: PollDeps) {
 		deps.signal?.addEventListener('abort', this.cancelAll, { once: true });
@@ -118,9 +124,9 @@ export class PollLoop {
 				lastDetail: undefined,
 				settle: resolve,
 			};
-			if (watch.lookAtOnce !== true) this.scheduleFirst(entry);
 			this.entries.add(entry);
-			this.wake();
+			if (watch.lookAtOnce !== true) this.scheduleFirst(entry);
+			this.wake(entry.nextLookAt);
 			void this.run();
 		});
 	}
@@ -168,19 +174,16 @@ export class PollLoop {
 	}
 
 	private async sleepUntil(at: number): Promise<void> {
-		const alarm = this.alarm;
-		if (alarm.signal.aborted) {
-			this.alarm = new AbortController();
-			return;
-		}
 		const ms = at === Infinity ? 3_600_000 : Math.max(0, at - this.deps.now());
-		await this.deps.sleep(ms, alarm.signal);
-		if (alarm.signal.aborted) this.alarm = new AbortController();
+		this.alarm = new AbortController();
+		this.sleepsUntil = at;
+		await this.deps.sleep(ms, this.alarm.signal);
+		this.sleepsUntil = -Infinity;
 	}
 
-	private wake(): void {
-		// With a reason of our own: making the default one, an error with its stack, is most of what waking costs.
-		this.alarm.abort('woken');
+	/** Ends the loop's sleep if it would last beyond that moment. */
+	private wake(at: number): void {
+		if (at < this.sleepsUntil) this.alarm.abort(WOKEN);
 	}
 
 	/** Lets go of everything that is still running: the results say `released`. */
@@ -202,7 +205,7 @@ export class PollLoop {
 		entry.settled = true;
 		this.entries.delete(entry);
 		entry.settle(result);
-		this.wake();
+		this.wake(this.entries.size === 0 ? -Infinity : ANY_NEWS);
 	}
 
 	/** The last look comes at the deadline, so that what finished in time is not given up. */
@@ -210,6 +213,7 @@ export class PollLoop {
 		const { deadline } = entry.watch;
 		const now = this.deps.now();
 		entry.nextLookAt = Math.min(now + delayMs, Math.max(deadline, now));
+		this.wake(entry.nextLookAt);
 	}
 
 	private async lookAt(entry: Entry): Promise<void> {
@@ -225,7 +229,7 @@ export class PollLoop {
 		entry.looking = false;
 		entry.lastLookAt = this.deps.now();
 		if (!entry.settled) this.judge(entry, look, startedAt);
-		this.wake();
+		this.wake(ANY_NEWS);
 	}
 
 	private judge(entry: Entry, look: Look, startedAt: number): void {
