@@ -171,7 +171,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 			N8N_ENCRYPTION_KEY: randomBytes(16).toString('hex'),
 			N8N_DEFAULT_BINARY_DATA_MODE: 'database',
 			// The workers write it into resume URLs, the main into the editor's.
-			WEBHOOK_URL: `${webhookUrl}/`,
+			N8N_WEBHOOK_URL: `${webhookUrl}/`,
 			...options.env,
 		};
 		const member = (

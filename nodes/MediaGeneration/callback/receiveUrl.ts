@@ -65,7 +65,7 @@ export function callbackUrlProblem(value: string, baseUrl: string): string | und
 		return 'it contains a user name or password, which would be handed to the service. Remove them';
 	}
 	if (isPrivateHost(url.hostname) && !isPrivateHost(new URL(baseUrl).hostname)) {
-		return `the service can't reach ${url.hostname}, which is this machine or a private network. Set WEBHOOK_URL of n8n to a public address and copy the URL again`;
+		return `the service can't reach ${url.hostname}, which is this machine or a private network. Set N8N_WEBHOOK_URL (in older versions of n8n WEBHOOK_URL) to a public address and copy the URL again`;
 	}
 	return undefined;
 }

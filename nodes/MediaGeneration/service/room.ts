@@ -24,10 +24,17 @@ export interface RoomDeps {
 	signal?: AbortSignal;
 }
 
+/** Whoever is first in line asks after a quarter of the time since there was room last, within these bounds, in ms. */
+const SHARE_OF_WAIT = 0.25;
+const MIN_PAUSE_MS = 400;
+const MAX_PAUSE_MS = 5_000;
+
 export class Room {
 	/** Oldest first. */
 	private readonly line: Waiter[] = [];
 	private places = 0;
+	/** Epoch ms: when a task was created last, or the line began. */
+	private roomAt: number | undefined;
 	/** Why the service refused last. */
 	refusal: Failure | undefined;
 
@@ -41,16 +48,27 @@ export class Room {
 		return (this.places += 1);
 	}
 
+	/** A task was created: there was room. */
+	noteRoom(nowMs: number): void {
+		this.roomAt = nowMs;
+	}
+
+	/** Often while places get free often, as with short tasks, and seldom while they don't. */
+	private pauseMs(nowMs: number): number {
+		this.roomAt ??= nowMs;
+		return Math.min(Math.max((nowMs - this.roomAt) * SHARE_OF_WAIT, MIN_PAUSE_MS), MAX_PAUSE_MS);
+	}
+
 	/**
-	 * Waits for a turn to ask. Resolves `ms` after it became the first in line, at once when there may be room, at the deadline
-	 * (epoch ms), and when the signal aborts. Never rejects.
+	 * Waits for a turn to ask. Resolves some time after it became the first in line (`ms` if the service named it), at once when
+	 * there may be room, at the deadline (epoch ms), and when the signal aborts. Never rejects.
 	 *
 	 * @returns why it may ask, to be handed to {@link pass} if the place is not taken after all
 	 */
 	async wait(
 		place: number,
 		{ now, sleep, signal }: RoomDeps,
-		{ ms, deadline }: { ms: number; deadline: number },
+		{ ms, deadline }: { ms?: number | undefined; deadline: number },
 	): Promise<Turn> {
 		const me: Waiter = { place, woken: new AbortController(), turn: 'time' };
 		const later = this.line.findIndex((other) => other.place > place);
@@ -59,7 +77,7 @@ export class Room {
 		while (me.turn === 'time' && signal?.aborted !== true) {
 			const first = this.line[0] === me;
 			if (!first) asksAt = Infinity;
-			else if (asksAt === Infinity) asksAt = now() + ms;
+			else if (asksAt === Infinity) asksAt = now() + (ms ?? this.pauseMs(now()));
 			const until = Math.min(asksAt, deadline);
 			if (now() >= until) break;
 			me.woken = new AbortController();

@@ -31,8 +31,6 @@ export interface SubmitDeps {
 /** One creation request is given so long, in ms: an answer that is given up is a task that may be paid for. */
 const CREATION_TIMEOUT_MS = 120_000;
 const MAX_PAUSE_MS = 8_000;
-/** The first in line before a full account asks so often, in ms; it asks for all who wait. */
-const MAX_PAUSE_FOR_ROOM_MS = 2_000;
 
 const STOPPED: Failure = {
 	outcome: 'cancelled',
@@ -73,7 +71,7 @@ export async function createTask(
 	const startedAt = now();
 	let lastRefusal: Failure | undefined;
 	if (room.full) {
-		turn = await room.wait(place, deps, { ms: MAX_PAUSE_FOR_ROOM_MS, deadline });
+		turn = await room.wait(place, deps, { deadline });
 		lastRefusal = room.refusal;
 	}
 	for (let attempt = 0; ; attempt += 1) {
@@ -95,20 +93,20 @@ export async function createTask(
 		if (!full && (creation.kind !== 'created' || turn !== 'ended'))
 			room.pass(turn === 'ended' ? 'ended' : 'room');
 		if (creation.kind === 'created') {
+			room.noteRoom(now());
 			const { taskId, answer } = creation;
 			return { ok: true, created: { taskId, createdAt: now(), answer } };
 		}
 		if (creation.kind === 'failed') return { ok: false, failure: creation.failure };
 
 		lastRefusal = creation.failure;
-		const longest = full ? MAX_PAUSE_FOR_ROOM_MS : MAX_PAUSE_MS;
-		const backoff = Math.min(500 * 2 ** attempt, longest) * (0.75 + deps.random() / 2);
-		const wait = creation.retryAfterMs ?? backoff;
 		if (full) {
 			room.refusal = creation.failure;
-			turn = await room.wait(place, deps, { ms: wait, deadline });
+			turn = await room.wait(place, deps, { ms: creation.retryAfterMs, deadline });
 			continue;
 		}
+		const backoff = Math.min(500 * 2 ** attempt, MAX_PAUSE_MS) * (0.75 + deps.random() / 2);
+		const wait = creation.retryAfterMs ?? backoff;
 		const patience = Math.min(deadline, startedAt + (creation.patienceMs ?? Infinity));
 		if (now() + wait >= patience) return { ok: false, failure: lastRefusal };
 		await pause(deps, wait);

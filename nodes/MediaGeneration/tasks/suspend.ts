@@ -102,7 +102,7 @@ export function checkSuspension(
 	if (problem !== undefined) {
 		throw invalid(
 			`The execution can't be suspended: ${problem}`,
-			`${advice} Or set WEBHOOK_URL of n8n to an address that the service can reach.`,
+			`${advice} Or set N8N_WEBHOOK_URL (in older versions of n8n WEBHOOK_URL) to an address that the service can reach.`,
 		);
 	}
 }

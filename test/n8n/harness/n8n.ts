@@ -97,7 +97,7 @@ export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 		N8N_USER_FOLDER: userFolder,
 		N8N_PORT: String(port),
 		N8N_RUNNERS_BROKER_PORT: String(brokerPort),
-		WEBHOOK_URL: `${baseUrl}/`,
+		N8N_WEBHOOK_URL: `${baseUrl}/`,
 		...options.env,
 	};
 	const start = async (extra: Record<string, string> = {}) => {
