@@ -11,7 +11,7 @@ const loads = [
 	{ label: '100 files of 3 MB', files: 100, bytes: 3_000_000 },
 ];
 /** What a process holds differs from run to run. */
-const rounds = 3;
+const rounds = 5;
 
 /** The most that n8n's processes hold above what they held before, in bytes. */
 async function peakOver(context: TestContext, work: () => Promise<void>): Promise<number> {

@@ -156,10 +156,14 @@ describe('suspend', () => {
 		await sleeping(id);
 		const [first, second] = service.creations();
 		assert.ok(first?.receiveUrl && second);
-		const post = async (body: unknown, url = first.receiveUrl as string) => {
+		const post = async (
+			body: unknown,
+			url = first.receiveUrl as string,
+			contentType = 'application/json',
+		) => {
 			const response = await fetch(url, {
 				method: 'POST',
-				headers: { 'content-type': 'application/json' },
+				headers: { 'content-type': contentType },
 				body: JSON.stringify(body),
 			});
 			return response.status;
@@ -176,6 +180,8 @@ describe('suspend', () => {
 		);
 		assert.equal(await post(claim(first.id), wrongToken), 401);
 		assert.equal(await post(claim(first.id)), 202, 'a forged "done" does not wake');
+		for (const contentType of ['text/plain', 'application/octet-stream'])
+			assert.equal(await post(claim(first.id), undefined, contentType), 202, contentType);
 		assert.equal(await post({ id: 'foreign', status: 'done' }), 200);
 		assert.equal(await post({ nothing: true }), 400);
 		assert.equal((await rest.execution(id)).status, 'waiting');

@@ -1,7 +1,8 @@
 /**
- * Reading what was posted. Pure; believes nothing: sizes and shapes are checked before anything else is done with it.
+ * Reading what was posted. Believes nothing: sizes and shapes are checked before anything else is done with it.
  * Source: spec "Events"; contract, "Trigger node".
  */
+import type { IWebhookFunctions } from 'n8n-workflow';
 import { taskIdProblem } from '../operations/read';
 import { parseJson } from '../service/client';
 import { asText, isObject, type JsonObject } from '../service/task';
@@ -50,4 +51,19 @@ export function readPostedBody(body: unknown, bytes: number | undefined): Posted
 	return taskIdProblem(taskId) === undefined
 		? { ok: true, taskId, body }
 		: { ok: false, reason: 'the task id is malformed' };
+}
+
+/** What n8n adds to a request. */
+type CallbackRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
+	rawBody?: Buffer;
+	readRawBody?: () => Promise<void>;
+};
+
+/** What was posted to a webhook of n8n, whatever its sender says of the content type. */
+export async function postedTo(context: IWebhookFunctions): Promise<PostedBody> {
+	const request = context.getRequestObject() as CallbackRequest;
+	// n8n reads no body whose type it does not know.
+	if (request.rawBody === undefined) await request.readRawBody?.();
+	const { rawBody } = request;
+	return readPostedBody(postedValue(context.getBodyData(), rawBody), rawBody?.length);
 }

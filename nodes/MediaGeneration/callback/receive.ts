@@ -10,7 +10,7 @@ import { FailureError } from '../service/errors';
 import { lookAtTask } from '../service/look';
 import { redactDeep } from '../service/redact';
 import { parseTask, type Task } from '../service/task';
-import { postedValue, readPostedBody } from './body';
+import { postedTo } from './body';
 import { receivedItem } from './deliverReceived';
 import { hold, isSettled } from './holders';
 import { checkSignature } from './receiveUrl';
@@ -126,24 +126,14 @@ function answerDuplicate(context: IWebhookFunctions): IWebhookResponseData {
 	});
 }
 
-/** What n8n adds to a request. */
-type CallbackRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
-	rawBody?: Buffer;
-	readRawBody?: () => Promise<void>;
-};
-
 async function receiveOrRefuse(
 	context: IWebhookFunctions,
 	settings: TriggerSettings,
 ): Promise<IWebhookResponseData> {
-	const request = context.getRequestObject() as CallbackRequest;
-	// n8n reads no body whose type it does not know.
-	if (request.rawBody === undefined) await request.readRawBody?.();
-	const { rawBody } = request;
-	const posted = readPostedBody(postedValue(context.getBodyData(), rawBody), rawBody?.length);
+	const posted = await postedTo(context);
 	const client = await createClient(context);
 	// The token is checked before the body is judged, so that who has none learns nothing.
-	const { pathname } = new URL(request.originalUrl, 'http://localhost');
+	const { pathname } = new URL(context.getRequestObject().originalUrl, 'http://localhost');
 	const signature = checkSignature(
 		client.credentials.callbackSecret,
 		pathname,

@@ -10,7 +10,7 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import { readPostedBody } from '../callback/body';
+import { postedTo } from '../callback/body';
 import { verifyTask, VERIFY_BUDGET_MS, type Verdict } from '../callback/verify';
 import { Limiter } from '../delivery/files';
 import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
@@ -141,7 +141,7 @@ function justEnded(id: string): boolean {
 }
 
 async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const posted = readPostedBody(context.getBodyData(), undefined);
+	const posted = await postedTo(context);
 	if (!posted.ok) return answer(context, 400, { received: false, error: posted.reason });
 	const suspended = readSuspended(context);
 	if (suspended === undefined)
