@@ -3,99 +3,126 @@ import { createTask } from '../../nodes/MediaGeneration/tasks/submit';
 import { answer, scriptedClient } from './replies';
 import { VirtualClock } from './virtualClock';
 
-function setUp() {
+const refusal = { outcome: 'rejected', message: 'full', description: 'later' } as const;
+
+/** A room that was full at the start, and what asks for room: by name, and after how many ms. */
+function setUp(retryAfterMs?: number) {
 	const clock = new VirtualClock();
 	const start = clock.now();
 	const room = new Room();
-	const asked: Array<[name: string, atMs: number, why: string]> = [];
-	const wait = async (name: string, place: number, ms?: number, signal?: AbortSignal) => {
-		const { now, sleep } = clock;
-		const why = await room.wait(place, { now, sleep, signal }, { ms, deadline: start + 60_000 });
-		asked.push([name, clock.now() - start, why]);
+	const asked: Array<[name: string, atMs: number]> = [];
+	room.refused(start, refusal, retryAfterMs);
+	const { now, sleep } = clock;
+	const wait = async (name: string, place: number, signal?: AbortSignal) => {
+		await room.wait(place, { now, sleep, ...(signal && { signal }) }, start + 60_000);
+		asked.push([name, clock.now() - start]);
 	};
-	return { clock, start, room, asked, wait };
+	/** Waits, asks and is refused. */
+	const inVain = async (name: string) => {
+		await wait(name, room.newPlace());
+		room.refused(clock.now(), refusal);
+	};
+	return { clock, start, room, asked, wait, inVain };
 }
 
 describe('the line before a full account', () => {
-	test('only the first asks by time, then the next', async () => {
-		const { clock, room, asked, wait } = setUp();
-		const all = ['a', 'b', 'c'].map(async (name) => await wait(name, room.newPlace(), 2_000));
-		await clock.run(Promise.all(all));
+	test('only the first asks, and the next one after another pause', async () => {
+		const { clock, room, asked, inVain } = setUp();
+		expect(room.full).toBe(false);
+		await clock.run(Promise.all(['a', 'b', 'c'].map(inVain)));
 		expect(asked).toEqual([
-			['a', 2_000, 'time'],
-			['b', 4_000, 'time'],
-			['c', 6_000, 'time'],
+			['a', 400],
+			['b', 800],
+			['c', 1_200],
 		]);
 		expect(room.full).toBe(false);
 	});
 
-	test('a place that gets free lets the oldest ask at once, each place another one', async () => {
-		const { clock, start, room, asked, wait } = setUp();
-		clock.at(start + 500, () => {
-			room.pass('ended');
-			room.pass('room');
-		});
-		const all = ['a', 'b', 'c'].map(async (name) => await wait(name, room.newPlace(), 2_000));
-		await clock.run(Promise.all(all));
+	test('who gets in lets the next one ask at once, until one is refused', async () => {
+		const { clock, room, asked, wait, inVain } = setUp();
+		const getsIn = async (name: string) => {
+			await wait(name, room.newPlace());
+			room.found(clock.now());
+		};
+		await clock.run(Promise.all([getsIn('a'), getsIn('b'), inVain('c'), inVain('d')]));
 		expect(asked).toEqual([
-			['a', 500, 'ended'],
-			['b', 500, 'room'],
-			['c', 2_500, 'time'],
+			['a', 400],
+			['b', 400],
+			['c', 400],
+			['d', 800],
 		]);
+	});
+
+	test('the end of a task shortens a long pause to the shortest', async () => {
+		const { clock, start, room, asked, inVain } = setUp(30_000);
+		clock.at(start + 100, () => room.ended(clock.now()));
+		await clock.run(inVain('a'));
+		expect(asked).toEqual([['a', 400]]);
+		room.refused(clock.now(), refusal, 30_000);
+		clock.at(start + 9_000, () => room.ended(clock.now()));
+		await clock.run(inVain('b'));
+		expect(asked.at(-1)).toEqual(['b', 9_000]);
+	});
+
+	test('the service says how long to pause', async () => {
+		const { clock, asked, inVain } = setUp(7_000);
+		await clock.run(inVain('a'));
+		expect(asked).toEqual([['a', 7_000]]);
 	});
 
 	test('who was refused again gets its old place back', async () => {
 		const { clock, room, asked, wait } = setUp();
 		const [first, second] = [room.newPlace(), room.newPlace()];
-		const younger = wait('younger', second, 2_000);
-		await clock.run(Promise.all([younger, wait('older', first, 2_000)]));
+		const younger = wait('younger', second);
+		await clock.run(Promise.all([younger, wait('older', first)]));
 		expect(asked.map(([name]) => name)).toEqual(['older', 'younger']);
 	});
 
 	test('who is stopped leaves, and the next is the first', async () => {
-		const { clock, start, room, asked, wait } = setUp();
+		const { clock, start, room, asked, wait, inVain } = setUp(5_000);
 		const stop = new AbortController();
 		clock.at(start + 1_000, () => stop.abort());
-		const all = [
-			wait('stopped', room.newPlace(), 2_000, stop.signal),
-			wait('next', room.newPlace(), 2_000),
-		];
-		await clock.run(Promise.all(all));
+		await clock.run(Promise.all([wait('stopped', room.newPlace(), stop.signal), inVain('next')]));
 		expect(asked).toEqual([
-			['stopped', 1_000, 'time'],
-			['next', 3_000, 'time'],
+			['stopped', 1_000],
+			['next', 5_000],
 		]);
 	});
 
 	test('a turn of somebody who was stopped at the same moment is not lost', async () => {
-		const { clock, start, room, asked, wait } = setUp();
+		const { clock, start, room, asked, wait } = setUp(30_000);
 		const stop = new AbortController();
 		clock.at(start + 1_000, () => {
-			room.pass('ended');
+			room.next();
 			stop.abort();
 		});
-		const all = [
-			wait('stopped', room.newPlace(), 30_000, stop.signal),
-			wait('next', room.newPlace(), 30_000),
-		];
-		await clock.run(Promise.all(all));
-		expect(asked.at(-1)).toEqual(['next', 1_000, 'ended']);
+		await clock.run(
+			Promise.all([wait('stopped', room.newPlace(), stop.signal), wait('next', room.newPlace())]),
+		);
+		expect(asked.at(-1)).toEqual(['next', 1_000]);
 	});
 
 	test('nobody waits longer than it may', async () => {
-		const { clock, room, start } = setUp();
-		void room.wait(room.newPlace(), clock, { ms: 50_000, deadline: start + 60_000 });
-		await clock.run(room.wait(room.newPlace(), clock, { ms: 1_000, deadline: start + 3_000 }));
+		const { clock, room, start } = setUp(50_000);
+		void room.wait(room.newPlace(), clock, start + 60_000);
+		await clock.run(room.wait(room.newPlace(), clock, start + 3_000));
 		expect(clock.now() - start).toBe(3_000);
 	});
 
+	test('the first one whose question is never answered does not hold up the others', async () => {
+		const { clock, room, asked, wait, inVain } = setUp();
+		await clock.run(Promise.all([wait('silent', room.newPlace()), inVain('next')]));
+		expect(asked).toEqual([
+			['silent', 400],
+			['next', 800],
+		]);
+	});
+
 	test('asks often where there was room a moment ago, and the seldomer the longer there was none', async () => {
-		const { clock, start, room, asked, wait } = setUp();
-		room.noteRoom(start);
-		const place = room.newPlace();
+		const { clock, start, room, asked, inVain } = setUp();
 		await clock.run(
 			(async () => {
-				while (clock.now() - start < 50_000) await wait('first', place);
+				while (clock.now() - start < 50_000) await inVain('first');
 			})(),
 		);
 		const times = asked.map(([, atMs]) => atMs);
@@ -103,14 +130,20 @@ describe('the line before a full account', () => {
 		const pauses = times.map((atMs, index) => atMs - (times[index - 1] ?? 0));
 		expect(pauses.every((pause, index) => pause >= (pauses[index - 1] ?? 0))).toBe(true);
 		expect(pauses.at(-1)).toBe(5_000);
-		room.noteRoom(clock.now());
+		room.found(clock.now());
 		const before = clock.now();
-		await clock.run(wait('again', place));
+		room.refused(before, refusal);
+		await clock.run(inVain('again'));
 		expect(clock.now() - before).toBe(400);
 	});
 
-	test('passing on to nobody does nothing', () => {
-		expect(() => new Room().pass('ended')).not.toThrow();
+	test('a turn for nobody does nothing', () => {
+		const room = new Room();
+		expect(() => {
+			room.next();
+			room.ended(0);
+			room.found(0);
+		}).not.toThrow();
 	});
 });
 
@@ -136,22 +169,23 @@ function busyService(limit: number) {
 		if (!submitted.ok) return submitted.failure.outcome;
 		await clock.sleep(1_000);
 		active -= 1;
-		if (tellsEnd) client.account.room.pass('ended');
+		if (tellsEnd) client.account.room.ended(clock.now());
 		return 'created';
 	};
 	return { clock, one, most: () => most, refusals: () => refusals };
 }
 
 describe('many creations and a full account', () => {
-	test('all get in, in the least time, with few questions in vain', async () => {
+	test('all get in, in little more than the least time, with few questions in vain', async () => {
 		const { clock, one, most, refusals } = busyService(20);
 		const start = clock.now();
 		const all = Array.from({ length: 400 }, async () => await one(start + 600_000, true));
 		expect(new Set(await clock.run(Promise.all(all)))).toEqual(new Set(['created']));
 		expect(most()).toBe(20);
-		expect(clock.now() - start).toBeLessThan(20_000 * 1.1);
+		// A pause of 0.4 s can cost tasks of 1 s a fifth of their time, and longer ones little.
+		expect(clock.now() - start).toBeLessThan(20_000 * 1.2);
 		// All ask once at the same moment, before anybody knows; after that hardly any.
-		expect(refusals()).toBeLessThan(400 + 40);
+		expect(refusals()).toBeLessThan(400 + 60);
 	});
 
 	test('who comes later does not ask in vain', async () => {
@@ -162,7 +196,7 @@ describe('many creations and a full account', () => {
 			return await one(start + 600_000, true);
 		});
 		expect(new Set(await clock.run(Promise.all(all)))).toEqual(new Set(['created']));
-		expect(refusals()).toBeLessThan(40);
+		expect(refusals()).toBeLessThan(80);
 	});
 
 	test('they get in even where the ends of tasks are never heard of', async () => {

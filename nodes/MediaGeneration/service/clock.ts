@@ -1,6 +1,12 @@
 /** The real clock, for everything that takes one. */
 import { sleep } from 'n8n-workflow';
 
+/**
+ * Why a pause was ended, made once: an error with its stack is most of what waking costs, and n8n's `sleep` makes one from
+ * any other reason.
+ */
+export const WOKEN = new Error('woken');
+
 /** Since n8n 2.34 `sleep` honours a signal; before, it ignores the second argument. */
 const sleepUntil: (ms: number, signal?: AbortSignal) => Promise<void> = sleep;
 

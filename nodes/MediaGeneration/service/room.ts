@@ -1,19 +1,17 @@
 /**
  * The line before an account that accepts no more tasks at the moment (429, active-task limit), shared by all runs in this
- * process. Only the first in line asks again by time; the others wait until a task of this process ends or somebody found
- * room. So a full account is asked in vain about once for every place that gets free, however many creations wait.
+ * process. Only the first in line asks again; when it gets in, the next one may ask at once, and so on until one is refused.
+ * So a full account is asked in vain at most once in each pause, however many creations wait.
  */
+import { WOKEN } from './clock';
 import type { Failure } from './errors';
-
-/** Why somebody asks: its pause is over, a task of this process ended, or another one found room and there may be more. */
-export type Turn = 'time' | 'ended' | 'room';
 
 interface Waiter {
 	/** Order of arrival: who was refused again gets its old place back. */
 	place: number;
-	/** Aborts when something changed: its turn has come, or it is the first now. */
+	/** Aborts when something changed: it may ask, it is the first now, or the pause is shorter. */
 	woken: AbortController;
-	turn: Turn;
+	mayAsk: boolean;
 }
 
 export interface RoomDeps {
@@ -24,7 +22,7 @@ export interface RoomDeps {
 	signal?: AbortSignal;
 }
 
-/** Whoever is first in line asks after a quarter of the time since there was room last, within these bounds, in ms. */
+/** The pause after a refusal is a quarter of the time since there was room last, within these bounds, in ms. */
 const SHARE_OF_WAIT = 0.25;
 const MIN_PAUSE_MS = 400;
 const MAX_PAUSE_MS = 5_000;
@@ -35,6 +33,10 @@ export class Room {
 	private places = 0;
 	/** Epoch ms: when a task was created last, or the line began. */
 	private roomAt: number | undefined;
+	/** Epoch ms when somebody asked last. */
+	private askedAt = -Infinity;
+	/** Epoch ms: when the first in line may ask. */
+	private askAt = -Infinity;
 	/** Why the service refused last. */
 	refusal: Failure | undefined;
 
@@ -48,61 +50,64 @@ export class Room {
 		return (this.places += 1);
 	}
 
-	/** A task was created: there was room. */
-	noteRoom(nowMs: number): void {
-		this.roomAt = nowMs;
+	/** A creation was refused for want of room. `retryAfterMs` is what the service said of the pause. */
+	refused(nowMs: number, failure: Failure, retryAfterMs?: number): void {
+		this.refusal = failure;
+		this.askedAt = nowMs;
+		this.askAt = nowMs + (retryAfterMs ?? this.pauseMs(nowMs));
 	}
 
-	/** Often while places get free often, as with short tasks, and seldom while they don't. */
-	private pauseMs(nowMs: number): number {
-		this.roomAt ??= nowMs;
-		return Math.min(Math.max((nowMs - this.roomAt) * SHARE_OF_WAIT, MIN_PAUSE_MS), MAX_PAUSE_MS);
+	/** A task was created, so there may be more room. */
+	found(nowMs: number): void {
+		this.roomAt = nowMs;
+		this.next();
+	}
+
+	/** The next one may ask at once: there may be room, or whoever was to ask did not. */
+	next(): void {
+		const next = this.line.find(({ mayAsk }) => !mayAsk);
+		if (next === undefined) return;
+		next.mayAsk = true;
+		next.woken.abort(WOKEN);
+	}
+
+	/** A task of this process is over. Others may have taken its place by now, so the shortest pause is kept. */
+	ended(nowMs: number): void {
+		this.askAt = Math.min(this.askAt, Math.max(nowMs, this.askedAt + MIN_PAUSE_MS));
+		this.line[0]?.woken.abort(WOKEN);
 	}
 
 	/**
-	 * Waits for a turn to ask. Resolves some time after it became the first in line (`ms` if the service named it), at once when
-	 * there may be room, at the deadline (epoch ms), and when the signal aborts. Never rejects.
-	 *
-	 * @returns why it may ask, to be handed to {@link pass} if the place is not taken after all
+	 * Waits for a turn to ask: at the latest at the deadline (epoch ms), at once when the signal aborts. Never rejects.
+	 * Whoever asks then tells by {@link refused}, {@link found} or {@link next} what came of it.
 	 */
-	async wait(
-		place: number,
-		{ now, sleep, signal }: RoomDeps,
-		{ ms, deadline }: { ms?: number | undefined; deadline: number },
-	): Promise<Turn> {
-		const me: Waiter = { place, woken: new AbortController(), turn: 'time' };
+	async wait(place: number, { now, sleep, signal }: RoomDeps, deadline: number): Promise<void> {
+		const me: Waiter = { place, woken: new AbortController(), mayAsk: false };
 		const later = this.line.findIndex((other) => other.place > place);
 		this.line.splice(later < 0 ? this.line.length : later, 0, me);
-		let asksAt = Infinity;
-		while (me.turn === 'time' && signal?.aborted !== true) {
-			const first = this.line[0] === me;
-			if (!first) asksAt = Infinity;
-			else if (asksAt === Infinity) asksAt = now() + (ms ?? this.pauseMs(now()));
-			const until = Math.min(asksAt, deadline);
+		while (!me.mayAsk && signal?.aborted !== true) {
+			const until = Math.min(this.line[0] === me ? this.askAt : Infinity, deadline);
 			if (now() >= until) break;
 			me.woken = new AbortController();
 			const { signal: woken } = me.woken;
 			const either = signal === undefined ? woken : AbortSignal.any([signal, woken]);
 			await sleep(until - now(), either);
 		}
-		this.leave(me);
-		// Who may ask but won't lets the next one ask.
-		if (me.turn !== 'time' && (signal?.aborted === true || now() >= deadline)) this.pass(me.turn);
-		return me.turn;
+		const wasFirst = this.line[0] === me;
+		this.line.splice(this.line.indexOf(me), 1);
+		if (signal?.aborted === true || now() >= deadline) {
+			if (me.mayAsk) this.next();
+		} else {
+			// One question at a time: until its answer is there, the others pause.
+			this.askedAt = now();
+			this.askAt = Math.max(this.askAt, now() + this.pauseMs(now()));
+		}
+		if (wasFirst) this.line[0]?.woken.abort(WOKEN);
 	}
 
-	/** There may be room now: the oldest that was not told yet may ask. */
-	pass(turn: 'ended' | 'room'): void {
-		const next = this.line.find((waiter) => waiter.turn === 'time');
-		if (next === undefined) return;
-		next.turn = turn;
-		next.woken.abort('turn');
-	}
-
-	private leave(waiter: Waiter): void {
-		const wasFirst = this.line[0] === waiter;
-		const at = this.line.indexOf(waiter);
-		if (at >= 0) this.line.splice(at, 1);
-		if (wasFirst) this.line[0]?.woken.abort('first');
+	/** Short while places get free often, as with short tasks, and longer while they don't. */
+	private pauseMs(nowMs: number): number {
+		this.roomAt ??= nowMs;
+		return Math.min(Math.max((nowMs - this.roomAt) * SHARE_OF_WAIT, MIN_PAUSE_MS), MAX_PAUSE_MS);
 	}
 }

@@ -5,6 +5,7 @@
  *   unknown for good end the waiting;
  * - cancelling ends it at once.
  */
+import { WOKEN } from '../service/clock';
 import type { Failure } from '../service/errors';
 import type { Look } from '../service/look';
 import { outputsOf } from '../service/outputs';
@@ -57,8 +58,6 @@ const DELAY_FOR_OUTPUTS_MS = 1_000;
 /** The first looks at siblings spread over so long, evenly for any number of them. */
 const TURNS_MS = 1_500;
 const GOLDEN_RATIO = 0.618_034;
-/** Made once: an error with its stack is most of what waking costs, and n8n's `sleep` makes one from any other reason. */
-const WOKEN = new Error('woken');
 /** Wakes a loop that sleeps until something happens, and none that sleeps until a moment. */
 const ANY_NEWS = Number.MAX_VALUE;
 

@@ -189,7 +189,7 @@ class Run {
 		});
 		// A task that is over leaves its place at the service to another one, of this run or any other in this process.
 		if (waited.ok || waited.failure.outcome === 'failed')
-			this.deps.client.account.room.pass('ended');
+			this.deps.client.account.room.ended(this.deps.now());
 		if (waited.ok) return { kind: 'finished', taskId, task: waited.task };
 		if (waited.released === true)
 			return { kind: 'pending', taskId, createdAt, lastTask: waited.lastTask };

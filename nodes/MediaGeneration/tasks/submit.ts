@@ -3,7 +3,6 @@
  */
 import type { CreationRequest } from '../operations/operation';
 import type { ServiceClient } from '../service/client';
-import type { Turn } from '../service/room';
 import type { Failure } from '../service/errors';
 import type { JsonObject } from '../service/task';
 import { readCreation } from './creation';
@@ -67,11 +66,10 @@ export async function createTask(
 	const { client, now, signal } = deps;
 	const { room } = client.account;
 	const place = room.newPlace();
-	let turn: Turn = 'time';
 	const startedAt = now();
 	let lastRefusal: Failure | undefined;
 	if (room.full) {
-		turn = await room.wait(place, deps, { deadline });
+		await room.wait(place, deps, deadline);
 		lastRefusal = room.refusal;
 	}
 	for (let attempt = 0; ; attempt += 1) {
@@ -88,23 +86,22 @@ export async function createTask(
 		});
 		learnFromThrottling(client, reply, now());
 		const creation = readCreation(reply, now());
-		const full = creation.kind === 'retry' && creation.full === true;
-		// The place that an ended task left is taken by this one. Otherwise the next may try: there may be more room, or this was no question of room.
-		if (!full && (creation.kind !== 'created' || turn !== 'ended'))
-			room.pass(turn === 'ended' ? 'ended' : 'room');
 		if (creation.kind === 'created') {
-			room.noteRoom(now());
+			room.found(now());
 			const { taskId, answer } = creation;
 			return { ok: true, created: { taskId, createdAt: now(), answer } };
 		}
+		if (creation.kind === 'retry' && creation.full === true) {
+			lastRefusal = creation.failure;
+			room.refused(now(), creation.failure, creation.retryAfterMs);
+			await room.wait(place, deps, deadline);
+			continue;
+		}
+		// This was no question of room.
+		room.next();
 		if (creation.kind === 'failed') return { ok: false, failure: creation.failure };
 
 		lastRefusal = creation.failure;
-		if (full) {
-			room.refusal = creation.failure;
-			turn = await room.wait(place, deps, { ms: creation.retryAfterMs, deadline });
-			continue;
-		}
 		const backoff = Math.min(500 * 2 ** attempt, MAX_PAUSE_MS) * (0.75 + deps.random() / 2);
 		const wait = creation.retryAfterMs ?? backoff;
 		const patience = Math.min(deadline, startedAt + (creation.patienceMs ?? Infinity));
