@@ -1,8 +1,8 @@
 /** The chart of the README: horizontal bars, group by group, drawn as SVG by hand so that it needs no library. */
 import { shown, type Bars } from './report';
 
-const width = 860;
-const labelWidth = 330;
+const width = 910;
+const labelWidth = 380;
 const barSpace = 400;
 const barHeight = 16;
 const rowHeight = 22;
