@@ -82,7 +82,7 @@ function check(target: string): void {
 			transform: {
 				'^.+\\.ts$': [
 					'ts-jest',
-					{ tsconfig: join(root, 'tsconfig.test.json'), isolatedModules: true, diagnostics: false },
+					{ tsconfig: join(root, 'tsconfig.test.json'), diagnostics: false },
 				],
 			},
 			moduleNameMapper: JSON.parse(mapper) as Record<string, string>,

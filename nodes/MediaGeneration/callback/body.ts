@@ -1,8 +1,8 @@
 /**
- * Reading what was posted. Believes nothing: sizes and shapes are checked before anything else is done with it.
+ * Reading what was posted, and answering. Believes nothing: sizes and shapes are checked before anything else is done with it.
  * Source: spec "Events"; contract, "Trigger node".
  */
-import type { IWebhookFunctions } from 'n8n-workflow';
+import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { taskIdProblem } from '../operations/read';
 import { parseJson } from '../service/client';
 import { asText, isObject, type JsonObject } from '../service/task';
@@ -66,4 +66,14 @@ export async function postedTo(context: IWebhookFunctions): Promise<PostedBody> 
 	if (request.rawBody === undefined) await request.readRawBody?.();
 	const { rawBody } = request;
 	return readPostedBody(postedValue(context.getBodyData(), rawBody), rawBody?.length);
+}
+
+/** Answers in place of n8n, which would answer 200 whatever happened. No workflow runs unless the caller adds its data. */
+export function answer(
+	context: IWebhookFunctions,
+	status: number,
+	body: IDataObject,
+): IWebhookResponseData {
+	context.getResponseObject().status(status).json(body);
+	return { noWebhookResponse: true };
 }

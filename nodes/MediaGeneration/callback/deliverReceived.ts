@@ -3,7 +3,7 @@
  * So the sender waits for no download, and a download that n8n does not survive leaves an execution that names its task.
  */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { Limiter } from '../delivery/files';
+import { Limiter } from '../service/limiter';
 import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
 import { readTriggerFileSettings } from '../operations/trigger';
 import { pause } from '../service/clock';

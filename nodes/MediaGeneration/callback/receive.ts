@@ -10,7 +10,7 @@ import { FailureError } from '../service/errors';
 import { lookAtTask } from '../service/look';
 import { redactDeep } from '../service/redact';
 import { parseTask, type Task } from '../service/task';
-import { postedTo } from './body';
+import { answer, postedTo } from './body';
 import { receivedItem } from './deliverReceived';
 import { hold, isSettled } from './holders';
 import { checkSignature } from './receiveUrl';
@@ -24,15 +24,6 @@ class Refusal extends Error {
 	) {
 		super(message);
 	}
-}
-
-function answer(
-	context: IWebhookFunctions,
-	status: number,
-	body: IDataObject,
-): IWebhookResponseData {
-	context.getResponseObject().status(status).json(body);
-	return { noWebhookResponse: true };
 }
 
 /** The task by the service's own word. Throws a Refusal. */

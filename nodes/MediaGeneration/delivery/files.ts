@@ -4,6 +4,7 @@
 import type { IBinaryData } from 'n8n-workflow';
 import type { N8nContext } from '../service/client';
 import { streamFrom } from '../service/fileHost';
+import type { Limiter } from '../service/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
 import { DownloadError, openDownload, type DownloadDeps } from './download';
 
@@ -23,26 +24,6 @@ export interface DeliveredFile {
 	binary: IBinaryData | undefined;
 	/** Why the file is missing, completing "could not be downloaded: ...". */
 	problem: string | undefined;
-}
-
-/** Runs at most so many jobs at a time, in the order they came. */
-export class Limiter {
-	private active = 0;
-	private readonly queue: Array<() => void> = [];
-
-	constructor(private readonly limit: number) {}
-
-	async run<T>(job: () => Promise<T>): Promise<T> {
-		if (this.active >= this.limit) await new Promise<void>((resolve) => this.queue.push(resolve));
-		else this.active += 1;
-		try {
-			return await job();
-		} finally {
-			const next = this.queue.shift();
-			if (next === undefined) this.active -= 1;
-			else next();
-		}
-	}
 }
 
 /** Keeps letters of any script, digits, dot, dash and underscore; never empty, never only dots. */

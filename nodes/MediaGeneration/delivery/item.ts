@@ -6,16 +6,11 @@ import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workfl
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { quote, type Failure } from '../service/errors';
+import type { Limiter } from '../service/limiter';
 import { outputsOf } from '../service/outputs';
 import type { Task } from '../service/task';
 import type { DownloadDeps } from './download';
-import {
-	baseNames,
-	fetchFiles,
-	type DeliveredFile,
-	type DeliveredOutput,
-	type Limiter,
-} from './files';
+import { baseNames, fetchFiles, type DeliveredFile, type DeliveredOutput } from './files';
 
 export interface DeliveryDeps extends DownloadDeps {
 	limiter: Limiter;

@@ -5,7 +5,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { prepareReceiveUrl } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
 import { nodeError } from '../delivery/failure';
-import { Limiter } from '../delivery/files';
+import { Limiter } from '../service/limiter';
 import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
 import type { GeneratingOperation } from '../operations/operation';
 import type { WaitSettings } from '../operations/waiting';

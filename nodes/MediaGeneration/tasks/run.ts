@@ -4,11 +4,11 @@
 import type { CreationRequest } from '../operations/operation';
 import type { PollRouteOption } from '../service/account';
 import type { Failure } from '../service/errors';
+import { Limiter } from '../service/limiter';
 import type { Look } from '../service/look';
 import type { Task } from '../service/task';
 import type { Ledger } from './ledger';
 import { PollLoop, type Watch } from './poll';
-import { Slots } from './slots';
 import { createTask, type Created, type SubmitDeps, type Submitted } from './submit';
 
 /** What one item wants: a task to be created, or one that exists to be waited for. */
@@ -75,7 +75,8 @@ class Run {
 	private readonly signal: AbortSignal;
 	private readonly routes = new Map<string, PollRouteOption>();
 	private readonly loop: PollLoop;
-	private readonly slots: Slots;
+	/** A slot is taken before a task is created and given back when it is over. */
+	private readonly slots: Limiter;
 	private readonly submitDeps: SubmitDeps;
 	private readonly submissions: ReturnType<typeof countdown>;
 
@@ -86,7 +87,7 @@ class Run {
 	) {
 		const { signal: stop } = deps;
 		this.signal = stop === undefined ? this.halt.signal : AbortSignal.any([stop, this.halt.signal]);
-		this.slots = new Slots(options.maxActiveTasks);
+		this.slots = new Limiter(options.maxActiveTasks);
 		this.submissions = countdown(jobs.length);
 		const common = { now: deps.now, random: deps.random, signal: this.signal };
 		this.loop = new PollLoop({
@@ -135,7 +136,7 @@ class Run {
 	private async runJob(job: Job, onSubmitted: () => void): Promise<JobResult> {
 		const { request, taskId = '' } = job;
 		if (request !== undefined) {
-			return await this.slots.use(async () => await this.create(job, request, onSubmitted));
+			return await this.slots.run(async () => await this.create(job, request, onSubmitted));
 		}
 		onSubmitted();
 		this.deps.onTask(taskId, job);

@@ -8,7 +8,7 @@
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { callbackUrlProblem } from '../callback/receiveUrl';
-import { Limiter } from '../delivery/files';
+import { Limiter } from '../service/limiter';
 import type { FileSettings, WaitSettings } from '../operations/waiting';
 import type { PollRouteOption } from '../service/account';
 import type { Credentials, ServiceClient } from '../service/client';

@@ -10,9 +10,9 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import { postedTo } from '../callback/body';
+import { answer, postedTo } from '../callback/body';
 import { verifyTask, VERIFY_BUDGET_MS, type Verdict } from '../callback/verify';
-import { Limiter } from '../delivery/files';
+import { Limiter } from '../service/limiter';
 import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
 import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
@@ -41,15 +41,6 @@ async function oneAfterTheOther<T>(key: string, job: () => Promise<T>): Promise<
 	} finally {
 		if (atWork.get(key) === settled) atWork.delete(key);
 	}
-}
-
-function answer(
-	context: IWebhookFunctions,
-	status: number,
-	body: IDataObject,
-): IWebhookResponseData {
-	context.getResponseObject().status(status).json(body);
-	return { noWebhookResponse: true };
 }
 
 async function verdictOf(
