@@ -163,7 +163,7 @@ describe('attacks on the trigger', () => {
 	});
 
 	for (const typeVersion of [1, 1.1]) {
-		it(`reads JSON that is not called JSON, version ${typeVersion}`, async () => {
+		it(`reads JSON that is not called JSON and refuses what can not be read, version ${typeVersion}`, async () => {
 			const receiver = await bench.receiver(
 				`named-${typeVersion}`,
 				await bench.credential(''),
@@ -175,6 +175,16 @@ describe('attacks on the trigger', () => {
 				const answer = await post(receiver.url, JSON.stringify(another), { type });
 				assert.deepEqual(answer, { status: 200, body: { received: true } });
 			}
+			const form = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n';
+			const type = 'multipart/form-data; boundary=x';
+			refused(await post(receiver.url, form, { type }), 400, /the body has no task id/);
+			const notZipped = await post(receiver.url, 'no gzip at all', {
+				type: 'application/octet-stream',
+				headers: { 'content-encoding': 'gzip' },
+			});
+			// n8n reads all bodies for version 1, and answers in words of its own.
+			assert.ok(notZipped.status >= 400, `answered ${notZipped.status}`);
+			if (typeVersion > 1) refused(notZipped, 400, /the body is not a JSON object/);
 			await receiver.ran(2);
 		});
 	}

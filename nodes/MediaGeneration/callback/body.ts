@@ -28,14 +28,17 @@ function tooDeepOrLong(value: unknown, depth = 0): boolean {
 
 /** The body as n8n parsed it, or parsed here where the sender named it something else than `application/json`. */
 export function postedValue(parsed: unknown, rawBody: Buffer | undefined): unknown {
-	const unparsed =
-		parsed === undefined || typeof parsed === 'string' || (isObject(parsed) && isEmpty(parsed));
-	if (!unparsed || rawBody === undefined || rawBody.length > MAX_BODY_BYTES) return parsed;
+	if (!isUnparsed(parsed) || rawBody === undefined || rawBody.length > MAX_BODY_BYTES)
+		return parsed;
 	return parseJson(rawBody.toString()) ?? parsed;
 }
 
-function isEmpty(value: object): boolean {
-	return Object.keys(value).length === 0;
+function isUnparsed(body: unknown): boolean {
+	return (
+		body === undefined ||
+		typeof body === 'string' ||
+		(isObject(body) && Object.keys(body).length === 0)
+	);
 }
 
 /** @param bytes length of the raw body, where it is known */
@@ -62,10 +65,12 @@ type CallbackRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
 /** What was posted to a webhook of n8n, whatever its sender says of the content type. */
 export async function postedTo(context: IWebhookFunctions): Promise<PostedBody> {
 	const request = context.getRequestObject() as CallbackRequest;
-	// n8n reads no body whose type it does not know.
-	if (request.rawBody === undefined) await request.readRawBody?.();
+	const parsed: unknown = context.getBodyData();
+	// n8n reads no body whose type it does not know. One that can't be read is one that is not there.
+	if (request.rawBody === undefined && isUnparsed(parsed))
+		await request.readRawBody?.().catch(() => undefined);
 	const { rawBody } = request;
-	return readPostedBody(postedValue(context.getBodyData(), rawBody), rawBody?.length);
+	return readPostedBody(postedValue(parsed, rawBody), rawBody?.length);
 }
 
 /** Answers in place of n8n, which would answer 200 whatever happened. No workflow runs unless the caller adds its data. */

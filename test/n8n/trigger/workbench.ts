@@ -144,11 +144,16 @@ export class Workbench {
 export async function post(
 	url: string,
 	body: unknown,
-	{ method = 'POST', type = 'application/json', timeoutMs = 60_000 } = {},
+	{
+		method = 'POST',
+		type = 'application/json',
+		headers = {},
+		timeoutMs = 60_000,
+	}: { method?: string; type?: string; headers?: Record<string, string>; timeoutMs?: number } = {},
 ): Promise<Answer> {
 	const response = await fetch(url, {
 		method,
-		headers: { 'content-type': type },
+		headers: { 'content-type': type, ...headers },
 		...(method === 'GET' || method === 'HEAD'
 			? {}
 			: { body: typeof body === 'string' ? body : JSON.stringify(body) }),
