@@ -3,11 +3,11 @@
  * So the sender waits for no download, and a download that n8n does not survive leaves an execution that names its task.
  */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { Limiter } from '../service/limiter';
 import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
 import { readTriggerFileSettings } from '../operations/trigger';
 import { pause } from '../service/clock';
 import { fileOpener } from '../service/fileHost';
+import { Limiter } from '../service/limiter';
 import { parseTask, type Task } from '../service/task';
 
 /** What the webhook hands over to execute(). */

@@ -1,26 +1,28 @@
 /** The real clock, for everything that takes one. */
 import { sleep } from 'n8n-workflow';
 
-/**
- * Why a pause was ended, made once: an error with its stack is most of what waking costs, and n8n's `sleep` makes one from
- * any other reason.
- */
-export const WOKEN = new Error('woken');
-
 /** Since n8n 2.34 `sleep` honours a signal; before, it ignores the second argument. */
 const sleepUntil: (ms: number, signal?: AbortSignal) => Promise<void> = sleep;
+
+/** Made once: n8n's `sleep` makes an error, with its stack, from any reason that is none, and that is most of what waking costs. */
+const WOKEN = new Error('woken');
 
 /** No timer outlives an aborted pause by more than this where n8n's `sleep` knows no signal. */
 const SLICE_MS = 30_000;
 
 async function slice(ms: number, signal: AbortSignal): Promise<void> {
+	const cut = new AbortController();
 	await new Promise<void>((resolve) => {
 		const done = () => {
-			signal.removeEventListener('abort', done);
+			signal.removeEventListener('abort', wake);
 			resolve();
 		};
-		signal.addEventListener('abort', done, { once: true });
-		sleepUntil(ms, signal).then(done, done);
+		const wake = () => {
+			cut.abort(WOKEN);
+			done();
+		};
+		signal.addEventListener('abort', wake, { once: true });
+		sleepUntil(ms, cut.signal).then(done, done);
 	});
 }
 

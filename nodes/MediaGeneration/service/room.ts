@@ -3,7 +3,6 @@
  * process. Only the first in line asks again; when it gets in, the next one may ask at once, and so on until one is refused.
  * So a full account is asked in vain at most once in each pause, however many creations wait.
  */
-import { WOKEN } from './clock';
 import type { Failure } from './errors';
 
 interface Waiter {
@@ -68,13 +67,13 @@ export class Room {
 		const next = this.line.find(({ mayAsk }) => !mayAsk);
 		if (next === undefined) return;
 		next.mayAsk = true;
-		next.woken.abort(WOKEN);
+		next.woken.abort('woken');
 	}
 
 	/** A task of this process is over. Others may have taken its place by now, so the shortest pause is kept. */
 	ended(nowMs: number): void {
 		this.askAt = Math.min(this.askAt, Math.max(nowMs, this.askedAt + MIN_PAUSE_MS));
-		this.line[0]?.woken.abort(WOKEN);
+		this.line[0]?.woken.abort('woken');
 	}
 
 	/**
@@ -102,7 +101,7 @@ export class Room {
 			this.askedAt = now();
 			this.askAt = Math.max(this.askAt, now() + this.pauseMs(now()));
 		}
-		if (wasFirst) this.line[0]?.woken.abort(WOKEN);
+		if (wasFirst) this.line[0]?.woken.abort('woken');
 	}
 
 	/** Short while places get free often, as with short tasks, and longer while they don't. */

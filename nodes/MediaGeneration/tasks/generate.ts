@@ -5,7 +5,6 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { prepareReceiveUrl } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
 import { nodeError } from '../delivery/failure';
-import { Limiter } from '../service/limiter';
 import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
 import type { GeneratingOperation } from '../operations/operation';
 import type { WaitSettings } from '../operations/waiting';
@@ -13,6 +12,7 @@ import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
 import { FailureError } from '../service/errors';
 import { fileOpener } from '../service/fileHost';
+import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
 import type { Task } from '../service/task';
 import { Ends } from './ends';

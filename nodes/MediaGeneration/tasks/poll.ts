@@ -5,7 +5,6 @@
  *   unknown for good end the waiting;
  * - cancelling ends it at once.
  */
-import { WOKEN } from '../service/clock';
 import type { Failure } from '../service/errors';
 import type { Look } from '../service/look';
 import { outputsOf } from '../service/outputs';
@@ -182,7 +181,8 @@ export class PollLoop {
 
 	/** Ends the loop's sleep if it would last beyond that moment. */
 	private wake(at: number): void {
-		if (at < this.sleepsUntil) this.alarm.abort(WOKEN);
+		// With a reason: the default one is an error, and its stack is not for free.
+		if (at < this.sleepsUntil) this.alarm.abort('woken');
 	}
 
 	/** Lets go of everything that is still running: the results say `released`. */

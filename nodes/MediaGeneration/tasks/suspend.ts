@@ -8,11 +8,11 @@
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { callbackUrlProblem } from '../callback/receiveUrl';
-import { Limiter } from '../service/limiter';
 import type { FileSettings, WaitSettings } from '../operations/waiting';
 import type { PollRouteOption } from '../service/account';
 import type { Credentials, ServiceClient } from '../service/client';
 import { invalid, type Failure } from '../service/errors';
+import { Limiter } from '../service/limiter';
 import { outputsOf } from '../service/outputs';
 import { isObject, type Task } from '../service/task';
 import { lookAtTask } from '../service/look';

@@ -12,12 +12,12 @@ import type {
 } from 'n8n-workflow';
 import { answer, postedTo } from '../callback/body';
 import { verifyTask, VERIFY_BUDGET_MS, type Verdict } from '../callback/verify';
-import { Limiter } from '../service/limiter';
 import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
 import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
 import { failureJson, type Failure } from '../service/errors';
 import { fileOpener } from '../service/fileHost';
+import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
 import {
 	CONCURRENT_LOOKS,
