@@ -126,30 +126,37 @@ export class Editor {
 		}
 	}
 
-	/** Searches the node panel and chooses one of the node's actions by its words; its panel opens. */
-	async addNode(words: string, action: string): Promise<void> {
+	/** Searches the node panel and opens the node's actions. */
+	private async openActions(words: string): Promise<void> {
 		await this.openNodePanel();
 		const found = await this.search(words);
 		await found.filter({ hasText: 'Media Generation' }).first().click();
+	}
+
+	/** Searches the node panel and chooses one of the node's actions by its words; its panel opens. */
+	async addNode(words: string, action: string): Promise<void> {
+		await this.openActions(words);
 		await this.page.getByText(action, { exact: true }).click();
 		await this.byId('ndv').waitFor();
 	}
 
 	/** As {@link addNode}, but the action is dragged onto the canvas. */
 	async dragNode(words: string, action: string): Promise<void> {
-		await this.openNodePanel();
-		const found = await this.search(words);
-		await found.filter({ hasText: 'Media Generation' }).first().click();
+		await this.openActions(words);
 		await this.byId('item-iterator-item')
 			.filter({ has: this.page.getByText(action, { exact: true }) })
 			.dragTo(this.page.locator('.vue-flow__pane'), { targetPosition: { x: 420, y: 560 } });
-		await this.page.locator(`[data-test-id="canvas-node"][data-node-name="${action}"]`).waitFor();
+		await this.canvasNode(action).waitFor();
 		await this.byId('ndv').waitFor();
+	}
+
+	private canvasNode(name: string): Locator {
+		return this.page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
 	}
 
 	/** Opens a node's panel from the canvas. */
 	async openNode(name: string): Promise<void> {
-		await this.page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`).dblclick();
+		await this.canvasNode(name).dblclick();
 		await this.byId('ndv').waitFor();
 	}
 
