@@ -1,6 +1,6 @@
 /** One task waited for in virtual time: by the nodes' own loop, and as a plain loop of HTTP Request and Wait would. */
 import { seededRandom, VirtualClock } from '../test/unit/virtualClock';
-import { PollLoop } from '../nodes/MediaGeneration/tasks/poll';
+import { PollLoop } from '../nodes/MediaGeneration/wait/poll';
 import { parseTask } from '../nodes/MediaGeneration/service/task';
 import type { Look } from '../nodes/MediaGeneration/service/look';
 import { check } from './stats';

@@ -55,15 +55,15 @@ export class MediaGeneration implements INodeType {
 			entry.resource === resource && entry.operation === operation;
 		const reading = readingOperations.find(named);
 		if (reading !== undefined || (resource === 'task' && operation === 'get')) {
-			const { readItems } = await import('./tasks/read');
+			const { readItems } = await import('./run/readItems');
 			return await readItems(this, reading);
 		}
-		const { Generation } = await import('./tasks/generate');
+		const { Generation } = await import('./run/generate');
 		return await new Generation(this, generatingOperations.find(named)).execute();
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		const { wake } = await import('./tasks/wake');
+		const { wake } = await import('./sleep/wake');
 		return await wake(this);
 	}
 }

@@ -1,5 +1,5 @@
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import { kindOf429, readCreation } from '../../nodes/MediaGeneration/tasks/creation';
+import { kindOf429, readCreation } from '../../nodes/MediaGeneration/create/creation';
 import { answer, noAnswer } from './replies';
 
 const NOW = 1_000_000;

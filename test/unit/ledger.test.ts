@@ -1,4 +1,4 @@
-import { Ledger, type RunIdentity } from '../../nodes/MediaGeneration/tasks/ledger';
+import { Ledger, type RunIdentity } from '../../nodes/MediaGeneration/create/ledger';
 
 const RUN: RunIdentity = { executionId: '7', runIndex: 0, baseUrl: 'https://api.example' };
 const REQUEST = { kind: 'speech', path: '/v1/x', body: { text: 'a' } };

@@ -1,10 +1,11 @@
+import { addressesIn } from '../../nodes/MediaGeneration/service/verdict';
 import { outputsOf } from '../../nodes/MediaGeneration/service/outputs';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 
 function outputs(metadata: unknown, extra: object = {}, request?: unknown) {
 	const task = parseTask({ id: 't', status: 'done', metadata, ...extra });
 	if (task === undefined) throw new Error('no task');
-	return outputsOf(task, request);
+	return outputsOf(task, addressesIn(request));
 }
 const F = 'https://files.example';
 

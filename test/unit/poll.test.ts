@@ -6,7 +6,7 @@ import {
 	type PollDeps,
 	type Waited,
 	type Watch,
-} from '../../nodes/MediaGeneration/tasks/poll';
+} from '../../nodes/MediaGeneration/wait/poll';
 import { seededRandom, VirtualClock } from './virtualClock';
 
 const URL_OF_FILE = 'https://files.example/a.mp3';

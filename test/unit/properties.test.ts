@@ -5,7 +5,7 @@ import { checkSignature, prepareReceiveUrl } from '../../nodes/MediaGeneration/c
 import { fileTypeOf } from '../../nodes/MediaGeneration/delivery/mimeType';
 import { sanitizeName } from '../../nodes/MediaGeneration/delivery/files';
 import { maskSecrets } from '../../nodes/MediaGeneration/operations/account';
-import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/operations/read';
+import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/operations/fields';
 import { retryAfterMs } from '../../nodes/MediaGeneration/service/account';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { readLook } from '../../nodes/MediaGeneration/service/look';
@@ -14,18 +14,19 @@ import {
 	reasonOf,
 	wasAborted,
 } from '../../nodes/MediaGeneration/service/networkError';
+import { addressesIn } from '../../nodes/MediaGeneration/service/verdict';
 import { outputsOf } from '../../nodes/MediaGeneration/service/outputs';
 import { redactDeep, redactor } from '../../nodes/MediaGeneration/service/redact';
 import {
 	apiKeysOf,
 	creditsOf,
-	isObject,
 	parseTask,
 	taskIdOf,
 } from '../../nodes/MediaGeneration/service/task';
-import { readCreation } from '../../nodes/MediaGeneration/tasks/creation';
-import { busyDelay, nextLook } from '../../nodes/MediaGeneration/tasks/schedule';
-import { readNotes } from '../../nodes/MediaGeneration/tasks/suspend';
+import { isObject } from '../../nodes/MediaGeneration/service/json';
+import { readCreation } from '../../nodes/MediaGeneration/create/creation';
+import { busyDelay, nextLook } from '../../nodes/MediaGeneration/wait/schedule';
+import { readNotes } from '../../nodes/MediaGeneration/sleep/suspend';
 
 fc.configureGlobal({
 	seed: 20_260_301,
@@ -261,7 +262,7 @@ test('parsing takes anything, and says only what is there', () => {
 				expect(task.progress === undefined || (task.progress >= 0 && task.progress <= 100)).toBe(
 					true,
 				);
-				const outputs = outputsOf(task, body);
+				const outputs = outputsOf(task, addressesIn(body));
 				expect(new Set(outputs.map(({ url }) => url)).size).toBe(outputs.length);
 				for (const { url } of outputsOf(task)) expect(url).toMatch(/^https?:/i);
 			}

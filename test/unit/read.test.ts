@@ -3,7 +3,7 @@ import {
 	deepMerge,
 	taskIdProblem,
 	withoutEmpty,
-} from '../../nodes/MediaGeneration/operations/read';
+} from '../../nodes/MediaGeneration/operations/fields';
 
 describe('deepMerge', () => {
 	test.each<[string, Record<string, unknown>, Record<string, unknown>, unknown]>([

@@ -1,5 +1,5 @@
 import { Room } from '../../nodes/MediaGeneration/service/room';
-import { createTask } from '../../nodes/MediaGeneration/tasks/submit';
+import { createTask } from '../../nodes/MediaGeneration/create/submit';
 import { answer, scriptedClient } from './replies';
 import { VirtualClock } from './virtualClock';
 

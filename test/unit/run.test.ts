@@ -1,7 +1,7 @@
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { lookAtTask } from '../../nodes/MediaGeneration/service/look';
-import { Ledger } from '../../nodes/MediaGeneration/tasks/ledger';
-import { runJobs, type Job, type RunOptions } from '../../nodes/MediaGeneration/tasks/run';
+import { Ledger } from '../../nodes/MediaGeneration/create/ledger';
+import { runJobs, type Job, type RunOptions } from '../../nodes/MediaGeneration/run/jobs';
 import { answer, scriptedClient } from './replies';
 import { seededRandom, VirtualClock } from './virtualClock';
 

@@ -4,7 +4,7 @@ import {
 	nextLook,
 	predict,
 	type ProgressSample,
-} from '../../nodes/MediaGeneration/tasks/schedule';
+} from '../../nodes/MediaGeneration/wait/schedule';
 import { reports, simulate, simulateMany, type ProgressReport } from './simulation';
 
 const S = 1_000;

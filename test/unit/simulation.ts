@@ -3,7 +3,7 @@ import {
 	FIRST_LOOK_MS,
 	nextLook,
 	type ProgressSample,
-} from '../../nodes/MediaGeneration/tasks/schedule';
+} from '../../nodes/MediaGeneration/wait/schedule';
 import { seededRandom } from './virtualClock';
 
 /** What a service says of the progress of a task of this age. */

@@ -1,5 +1,5 @@
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import { createTask } from '../../nodes/MediaGeneration/tasks/submit';
+import { createTask } from '../../nodes/MediaGeneration/create/submit';
 import { answer, noAnswer, scriptedClient } from './replies';
 import { VirtualClock } from './virtualClock';
 

@@ -1,4 +1,4 @@
-import { notesExpression, readNotes } from '../../nodes/MediaGeneration/tasks/suspend';
+import { notesExpression, readNotes } from '../../nodes/MediaGeneration/sleep/suspend';
 
 const NOTE = { taskId: 't1', complete: false };
 

@@ -1,12 +1,11 @@
 import {
 	apiKeysOf,
-	asNumber,
-	asText,
 	creditsOf,
 	errorTextOf,
 	parseTask,
 	taskIdOf,
 } from '../../nodes/MediaGeneration/service/task';
+import { asNumber, asText } from '../../nodes/MediaGeneration/service/json';
 
 describe('parseTask', () => {
 	test('the shape of the specification', () => {

@@ -3,9 +3,8 @@
  * Source: spec "Events"; contract, "Trigger node".
  */
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { taskIdProblem } from '../operations/read';
-import { parseJson } from '../service/client';
-import { asText, isObject, type JsonObject } from '../service/task';
+import { taskIdProblem } from '../operations/fields';
+import { type JsonObject, asText, isObject, parseJson } from '../service/json';
 
 /** Bodies of real callbacks are a few kB. */
 const MAX_BODY_BYTES = 1_000_000;

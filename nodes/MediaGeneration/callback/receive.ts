@@ -6,7 +6,7 @@ import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-w
 import type { TriggerSettings } from '../operations/trigger';
 import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
-import { FailureError } from '../service/errors';
+import { FailureError } from '../service/failures';
 import { lookAtTask } from '../service/look';
 import { redactDeep } from '../service/redact';
 import { parseTask, type Task } from '../service/task';

@@ -6,7 +6,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { isPrivateHost } from '../service/baseUrl';
 import type { Credentials } from '../service/client';
-import { invalid } from '../service/errors';
+import { invalid } from '../service/failures';
 
 export const SIGNED_FOR_MS = 7 * 24 * 3_600_000;
 const MAX_REFERENCE = 500;

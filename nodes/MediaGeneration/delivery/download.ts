@@ -11,7 +11,7 @@ import {
 } from '../service/fileHost';
 import { retryAfterMs } from '../service/account';
 import type { OutputKind } from '../service/outputs';
-import { asNumber } from '../service/task';
+import { asNumber } from '../service/json';
 import { fileTypeOf, looksLikeHtml, looksLikeJson, type FileType } from './mimeType';
 
 export interface DownloadDeps {

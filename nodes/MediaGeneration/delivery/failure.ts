@@ -9,7 +9,7 @@ import {
 	type INode,
 	type INodeExecutionData,
 } from 'n8n-workflow';
-import { failureJson, type Failure } from '../service/errors';
+import { failureJson, type Failure } from '../service/failures';
 import type { DeliveredOutput } from './files';
 
 /**

@@ -5,10 +5,11 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
-import { quote, type Failure } from '../service/errors';
+import { quote, type Failure } from '../service/failures';
 import type { Limiter } from '../service/limiter';
 import { outputsOf } from '../service/outputs';
 import type { Task } from '../service/task';
+import { addressesIn } from '../service/verdict';
 import type { DownloadDeps } from './download';
 import { baseNames, fetchFiles, type DeliveredFile, type DeliveredOutput } from './files';
 
@@ -62,7 +63,7 @@ export async function deliver(
 	deps: DeliveryDeps,
 	extra: IDataObject = {},
 ): Promise<Delivered> {
-	const outputs = outputsOf(task, request);
+	const outputs = outputsOf(task, addressesIn(request));
 	const files: DeliveredFile[] = settings.download
 		? await fetchFiles(
 				context,

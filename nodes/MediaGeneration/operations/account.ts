@@ -1,6 +1,7 @@
 /** Credits and API keys: `GET /v1/credits`, `GET /v1/api-keys`. Spec, Endpoints. Neither costs anything. */
 import type { INodeProperties } from 'n8n-workflow';
-import { apiKeysOf, creditsOf, isObject, type JsonObject } from '../service/task';
+import { apiKeysOf, creditsOf } from '../service/task';
+import { type JsonObject, isObject } from '../service/json';
 import { operationField, type ReadingOperation } from './operation';
 
 export const creditsFields: INodeProperties[] = [

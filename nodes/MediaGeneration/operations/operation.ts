@@ -5,8 +5,8 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
-import type { JsonObject } from '../service/task';
-import type { ItemFields } from './read';
+import type { JsonObject } from '../service/json';
+import type { ItemFields } from './fields';
 
 export interface CreationRequest {
 	/** What siblings are compared by, and what a poll route is remembered for. */

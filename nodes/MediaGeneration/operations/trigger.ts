@@ -1,6 +1,6 @@
 /** The fields of the trigger node, and how they are read (contract, "Trigger node"). */
 import type { INodeProperties, IWebhookFunctions, NodeParameterValueType } from 'n8n-workflow';
-import { asNumber, isObject } from '../service/task';
+import { asNumber, isObject } from '../service/json';
 import { MAX_FILE_MB, type FileSettings } from './waiting';
 
 export const triggerFields: INodeProperties[] = [

@@ -4,8 +4,8 @@
  */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import type { PollRouteOption } from '../service/account';
-import { isObject } from '../service/task';
-import type { ItemFields } from './read';
+import { isObject } from '../service/json';
+import type { ItemFields } from './fields';
 
 export type WaitMode = 'poll' | 'callback';
 export type OnTimeout = 'error' | 'returnTask';

@@ -12,7 +12,8 @@ import type {
 } from 'n8n-workflow';
 import { accountOf, type Account } from './account';
 import { apiKeyProblem, baseUrlProblem, normalizeBaseUrl } from './baseUrl';
-import { invalid } from './errors';
+import { invalid } from './failures';
+import { parseJson } from './json';
 import { neverConnected, reasonOf, wasAborted } from './networkError';
 import { redactDeep, redactor } from './redact';
 
@@ -82,14 +83,6 @@ export async function readCredentials(context: N8nContext): Promise<Credentials>
 		apiKey: data.apiKey as string,
 		callbackSecret: typeof data.callbackSecret === 'string' ? data.callbackSecret : '',
 	};
-}
-
-export function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		return undefined;
-	}
 }
 
 export async function createClient(context: N8nContext): Promise<ServiceClient> {

@@ -4,7 +4,8 @@
  */
 import { pauseAccount, retryAfterMs, type PollRoute, type PollRouteOption } from './account';
 import type { Answer, Reply, ServiceClient } from './client';
-import { errorTextOf, isObject, parseTask, type Task } from './task';
+import { errorTextOf, parseTask, type Task } from './task';
+import { isObject } from './json';
 
 /** What one look at a task found. */
 export type Look =

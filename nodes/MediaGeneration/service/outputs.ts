@@ -2,7 +2,8 @@
  * Which files a finished task offers. Pure.
  * Sources: spec "Task" (metadata), service-facts "Shapes": metadata.
  */
-import { asText, isObject, type JsonObject, type Task } from './task';
+import { type Task } from './task';
+import { type JsonObject, asText, isObject } from './json';
 
 export type OutputKind = 'audio' | 'image' | 'transcript' | 'file';
 
@@ -58,27 +59,16 @@ function imagesOf(metadata: JsonObject): TaskOutput[] {
 	});
 }
 
-/** All strings of the request, so that an address that it carried is never taken for a result. */
-function stringsIn(value: unknown, found: Set<string>, depth = 0): Set<string> {
-	if (typeof value === 'string') found.add(value);
-	else if (depth < 20 && Array.isArray(value))
-		value.forEach((entry) => stringsIn(entry, found, depth + 1));
-	else if (depth < 20 && isObject(value)) {
-		Object.values(value).forEach((entry) => stringsIn(entry, found, depth + 1));
-	}
-	return found;
-}
-
 /**
  * The files of a finished task, each once: full pictures first, then the named outputs, then whatever else
  * of the metadata is an address. Previews count only when there is nothing better.
  *
- * @param request the body of the creation request, where it is known: addresses it carried are no results
+ * @param echoes texts that the creation request carried, where they are known: addresses among them are no results
  */
-export function outputsOf(task: Task, request?: unknown): TaskOutput[] {
+export function outputsOf(task: Task, echoes: Iterable<string> = []): TaskOutput[] {
 	const metadata = isObject(task.raw.metadata) ? task.raw.metadata : {};
 	const type = task.type ?? '';
-	const echoes = stringsIn(request, new Set());
+	const carried = new Set(echoes);
 	const named = ['output_uri', 'output_url', 'audio_url', 'srt_url', 'json_url'];
 	const seen = new Map<string, TaskOutput>();
 	const outputs: TaskOutput[] = [];
@@ -86,7 +76,7 @@ export function outputsOf(task: Task, request?: unknown): TaskOutput[] {
 		const known = seen.get(output.url);
 		// A second name of the same file can say more of it than the first one did.
 		if (known?.kind === 'file') known.kind = output.kind;
-		if (known !== undefined || echoes.has(output.url)) return;
+		if (known !== undefined || carried.has(output.url)) return;
 		seen.set(output.url, output);
 		outputs.push(output);
 	};

@@ -2,7 +2,8 @@
  * Nothing that comes from outside may carry the API key or the callback secret further. Texts are cleaned as they are;
  * parsed JSON is cleaned once more, because an escaped key (`\u0073k_...`) shows only after parsing.
  */
-import { isObject } from './task';
+
+import { isObject } from './json';
 
 export interface Secrets {
 	apiKey: string;

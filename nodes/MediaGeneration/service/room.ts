@@ -3,7 +3,7 @@
  * process. Only the first in line asks again; when it gets in, the next one may ask at once, and so on until one is refused.
  * So a full account is asked in vain at most once in each pause, however many creations wait.
  */
-import type { Failure } from './errors';
+import type { Failure } from './failures';
 
 interface Waiter {
 	/** Order of arrival: who was refused again gets its old place back. */

@@ -3,7 +3,7 @@
  * Sources: spec "Task" and "States"; service-facts "Shapes" and "Status".
  */
 
-export type JsonObject = Record<string, unknown>;
+import { asNumber, asText, isObject, type JsonObject } from './json';
 
 /** `running` is every status that is neither `done` nor `error` (spec, States: rule 1). */
 export type TaskState = 'running' | 'done' | 'failed';
@@ -20,22 +20,6 @@ export interface Task {
 	errorText: string | undefined;
 	/** The task object as the service sent it, unwrapped. */
 	raw: JsonObject;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** A non-empty string, or a number as a string; anything else is undefined. */
-export function asText(value: unknown): string | undefined {
-	if (typeof value === 'string') return value === '' ? undefined : value;
-	return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined;
-}
-
-/** A finite number, also from a numeric string; anything else is undefined. */
-export function asNumber(value: unknown): number | undefined {
-	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
 /** The text of an `error`, `message` or similar field, which can be a string or an object with one. */

@@ -4,7 +4,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { failureItem, nodeError } from '../delivery/failure';
 import type { Delivered } from '../delivery/item';
-import type { Failure } from '../service/errors';
+import type { Failure } from '../service/failures';
 import type { Task } from '../service/task';
 
 export type ItemEnd =

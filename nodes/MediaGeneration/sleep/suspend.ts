@@ -11,14 +11,16 @@ import { callbackUrlProblem } from '../callback/receiveUrl';
 import type { FileSettings, WaitSettings } from '../operations/waiting';
 import type { PollRouteOption } from '../service/account';
 import type { Credentials, ServiceClient } from '../service/client';
-import { invalid, type Failure } from '../service/errors';
+import { invalid, type Failure } from '../service/failures';
 import { Limiter } from '../service/limiter';
 import { outputsOf } from '../service/outputs';
-import { isObject, type Task } from '../service/task';
+import { type Task } from '../service/task';
+import { isObject } from '../service/json';
 import { lookAtTask } from '../service/look';
+import { addressesIn } from '../service/verdict';
 import { mayEndSoon, nudge } from './nudge';
-import type { Job } from './run';
-import * as words from './words';
+import type { Job } from '../run/jobs';
+import * as failures from '../service/failures';
 
 const CONTEXT_FIELD = 'suspension';
 const LAST_LOOK_TIMEOUT_MS = 5_000;
@@ -107,12 +109,6 @@ export function checkSuspension(
 	}
 }
 
-function urlsIn(value: unknown, depth = 0): string[] {
-	if (typeof value === 'string') return /^https?:/i.test(value) ? [value] : [];
-	if (depth > 20 || typeof value !== 'object' || value === null) return [];
-	return Object.values(value).flatMap((entry) => urlsIn(entry, depth + 1));
-}
-
 /** Looks once more at everything that is still open. What is over is delivered; what is not stays. */
 async function lookOnceMore(
 	client: ServiceClient,
@@ -135,13 +131,14 @@ async function lookOnceMore(
 	const over: Array<() => Promise<void>> = [];
 	for (const { pending, plan, look } of looks) {
 		const task = look.kind === 'task' ? look.task : undefined;
-		const finished = task?.state === 'done' && outputsOf(task, plan?.job.request?.body).length > 0;
+		const finished =
+			task?.state === 'done' && outputsOf(task, addressesIn(plan?.job.request?.body)).length > 0;
 		if (task !== undefined && finished && plan !== undefined) {
 			over.push(
 				async () => await suspension.deliver(plan.job, pending.taskId, task, plan.settings),
 			);
 		} else if (task?.state === 'failed') {
-			suspension.fail(pending.index, words.failed(pending.taskId, task));
+			suspension.fail(pending.index, failures.failed(pending.taskId, task));
 		} else {
 			open.push({ ...pending, lastTask: task ?? pending.lastTask });
 		}
@@ -196,7 +193,7 @@ export async function suspend(
 			kind: plan?.job.request?.kind ?? 'task',
 			route: plan?.job.route ?? 'auto',
 			files: { download, binaryPropertyName, maxFileBytes, splitFiles: false },
-			requestUrls: urlsIn(plan?.job.request?.body),
+			requestUrls: addressesIn(plan?.job.request?.body),
 		});
 		if (pending !== undefined && plan !== undefined)
 			deadline = Math.max(deadline, pending.createdAt + plan.job.timeoutMs);

@@ -3,11 +3,12 @@
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { GeneratingOperation } from '../operations/operation';
-import { ItemFields } from '../operations/read';
+import { ItemFields } from '../operations/fields';
 import { readWaitSettings, type WaitSettings } from '../operations/waiting';
-import { FailureError, type Failure } from '../service/errors';
-import { asText, isObject, parseTask } from '../service/task';
-import type { Job } from './run';
+import { FailureError, type Failure } from '../service/failures';
+import { parseTask } from '../service/task';
+import { asText, isObject } from '../service/json';
+import type { Job } from './jobs';
 
 export type Planned =
 	| { kind: 'job'; job: Job; settings: WaitSettings }

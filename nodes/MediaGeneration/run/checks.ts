@@ -4,11 +4,11 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { nodeError } from '../delivery/failure';
 import type { ServiceClient } from '../service/client';
-import { invalid, type Failure } from '../service/errors';
+import { invalid, type Failure } from '../service/failures';
 import { creditsOf } from '../service/task';
-import { Ledger } from './ledger';
+import { Ledger } from '../create/ledger';
 import type { Planned } from './plan';
-import { fetchAnswer } from './read';
+import { fetchAnswer } from './readItems';
 
 export type JobPlan = Extract<Planned, { kind: 'job' }>;
 

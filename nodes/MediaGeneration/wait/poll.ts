@@ -5,12 +5,14 @@
  *   unknown for good end the waiting;
  * - cancelling ends it at once.
  */
-import type { Failure } from '../service/errors';
+import type { Failure } from '../service/failures';
 import type { Look } from '../service/look';
 import { outputsOf } from '../service/outputs';
-import { isObject, type Task } from '../service/task';
+import { type Task } from '../service/task';
+import { isObject } from '../service/json';
+import { addressesIn } from '../service/verdict';
 import { busyDelay, FIRST_LOOK_MS, nextLook, type ProgressSample } from './schedule';
-import * as words from './words';
+import * as failures from '../service/failures';
 
 /** A task to wait for. Times are epoch ms. */
 export interface Watch {
@@ -101,7 +103,11 @@ export class PollLoop {
 	/** Waits until the task is over, its deadline has passed, or it can't be read. Never rejects. */
 	async wait(watch: Watch): Promise<Waited> {
 		if (this.deps.signal?.aborted === true) {
-			return { ok: false, failure: words.cancelled(watch.taskId, undefined), lastTask: undefined };
+			return {
+				ok: false,
+				failure: failures.cancelled(watch.taskId, undefined),
+				lastTask: undefined,
+			};
 		}
 		return await new Promise<Waited>((resolve) => {
 			const now = this.deps.now();
@@ -194,7 +200,7 @@ export class PollLoop {
 
 	private endAll(released: boolean): void {
 		for (const entry of [...this.entries]) {
-			const failure = words.cancelled(entry.watch.taskId, entry.lastTask?.status);
+			const failure = failures.cancelled(entry.watch.taskId, entry.lastTask?.status);
 			this.finish(entry, { ok: false, failure, lastTask: entry.lastTask, released });
 		}
 	}
@@ -238,7 +244,7 @@ export class PollLoop {
 			this.finish(entry, verdict);
 		} else if (startedAt >= entry.watch.deadline) {
 			const { taskId, deadline, createdAt } = entry.watch;
-			const failure = words.timedOut(
+			const failure = failures.timedOut(
 				taskId,
 				deadline - createdAt,
 				entry.lastTask,
@@ -259,11 +265,11 @@ export class PollLoop {
 				entry.lastTask = look.task;
 				return this.verdictOfTask(entry, look.task);
 			case 'denied':
-				return { ok: false, failure: words.denied(taskId, look), lastTask: entry.lastTask };
+				return { ok: false, failure: failures.denied(taskId, look), lastTask: entry.lastTask };
 			case 'missing': {
 				const patience = entry.firstSeenAt + GRACE_FOR_MISSING_MS;
 				if (this.deps.now() >= patience && entry.missingStreak >= LOOKS_BEFORE_MISSING) {
-					return { ok: false, failure: words.missing(taskId, look), lastTask: entry.lastTask };
+					return { ok: false, failure: failures.missing(taskId, look), lastTask: entry.lastTask };
 				}
 				this.scheduleNext(entry);
 				return undefined;
@@ -279,16 +285,16 @@ export class PollLoop {
 
 	private verdictOfTask(entry: Entry, task: Task): Waited | undefined {
 		if (task.state === 'failed') {
-			return { ok: false, failure: words.failed(entry.watch.taskId, task), lastTask: task };
+			return { ok: false, failure: failures.failed(entry.watch.taskId, task), lastTask: task };
 		}
 		if (task.state === 'done') {
-			if (outputsOf(task, entry.watch.request).length > 0) return { ok: true, task };
+			if (outputsOf(task, addressesIn(entry.watch.request)).length > 0) return { ok: true, task };
 			// `done` can come for a moment without any URL (service-facts, "Status").
 			if (entry.looksWithoutOutputs >= LOOKS_FOR_OUTPUTS) {
 				const keys = isObject(task.raw.metadata) ? Object.keys(task.raw.metadata) : [];
 				return {
 					ok: false,
-					failure: words.withoutOutputs(entry.watch.taskId, task, keys),
+					failure: failures.withoutOutputs(entry.watch.taskId, task, keys),
 					lastTask: task,
 				};
 			}

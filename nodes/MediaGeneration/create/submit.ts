@@ -3,8 +3,8 @@
  */
 import type { CreationRequest } from '../operations/operation';
 import type { ServiceClient } from '../service/client';
-import type { Failure } from '../service/errors';
-import type { JsonObject } from '../service/task';
+import type { Failure } from '../service/failures';
+import type { JsonObject } from '../service/json';
 import { readCreation } from './creation';
 import { learnFromThrottling } from '../service/look';
 

@@ -3,13 +3,13 @@
  */
 import type { CreationRequest } from '../operations/operation';
 import type { PollRouteOption } from '../service/account';
-import type { Failure } from '../service/errors';
+import type { Failure } from '../service/failures';
 import { Limiter } from '../service/limiter';
 import type { Look } from '../service/look';
 import type { Task } from '../service/task';
-import type { Ledger } from './ledger';
-import { PollLoop, type Watch } from './poll';
-import { createTask, type Created, type SubmitDeps, type Submitted } from './submit';
+import type { Ledger } from '../create/ledger';
+import { PollLoop, type Watch } from '../wait/poll';
+import { createTask, type Created, type SubmitDeps, type Submitted } from '../create/submit';
 
 /** What one item wants: a task to be created, or one that exists to be waited for. */
 export interface Job {

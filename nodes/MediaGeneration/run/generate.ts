@@ -10,7 +10,7 @@ import type { GeneratingOperation } from '../operations/operation';
 import type { WaitSettings } from '../operations/waiting';
 import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
-import { FailureError } from '../service/errors';
+import { FailureError } from '../service/failures';
 import { fileOpener } from '../service/fileHost';
 import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
@@ -23,9 +23,9 @@ import {
 	refuseInvalid,
 	unreadableCredential,
 	type JobPlan,
-} from './prepare';
-import { runJobs, type Job, type JobResult, type RunDeps } from './run';
-import { checkSuspension, resumeUrlOf, suspend } from './suspend';
+} from './checks';
+import { runJobs, type Job, type JobResult, type RunDeps } from './jobs';
+import { checkSuspension, resumeUrlOf, suspend } from '../sleep/suspend';
 
 const LOOK_TIMEOUT_MS = 20_000;
 const MIN_LOOK_TIMEOUT_MS = 2_000;

@@ -6,8 +6,8 @@
  */
 import { createHash } from 'crypto';
 import type { CreationRequest } from '../operations/operation';
-import type { Failure } from '../service/errors';
-import { asText, isObject, type JsonObject } from '../service/task';
+import type { Failure } from '../service/failures';
+import { type JsonObject, asText, isObject } from '../service/json';
 import type { Created } from './submit';
 
 /** The node's context: plain data that n8n saves with the execution. */

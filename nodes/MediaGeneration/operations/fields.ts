@@ -3,8 +3,8 @@
  * (outcome `invalid`); nothing has been sent by then.
  */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { invalid } from '../service/errors';
-import { isObject, type JsonObject } from '../service/task';
+import { invalid } from '../service/failures';
+import { type JsonObject, isObject } from '../service/json';
 
 const BAD_PATH_PART = /[/\\?#%\s\p{Cc}]/u;
 

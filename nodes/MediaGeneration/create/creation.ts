@@ -5,8 +5,9 @@
  */
 import { retryAfterMs } from '../service/account';
 import type { Answer, Reply } from '../service/client';
-import { quote, type Failure } from '../service/errors';
-import { asText, errorTextOf, isObject, taskIdOf, type JsonObject } from '../service/task';
+import { quote, type Failure } from '../service/failures';
+import { errorTextOf, taskIdOf } from '../service/task';
+import { type JsonObject, asText, isObject } from '../service/json';
 import { wordsOf } from '../service/look';
 
 export type Creation =

@@ -4,17 +4,18 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { failureItem, nodeError } from '../delivery/failure';
 import type { ReadingOperation } from '../operations/operation';
-import { ItemFields } from '../operations/read';
+import { ItemFields } from '../operations/fields';
 import type { PollRouteOption } from '../service/account';
 import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
-import { FailureError, quote, type Failure } from '../service/errors';
+import { FailureError, quote, type Failure } from '../service/failures';
 import { outputsOf } from '../service/outputs';
-import { errorTextOf, isObject } from '../service/task';
-import { busyDelay } from './schedule';
+import { errorTextOf } from '../service/task';
+import { isObject } from '../service/json';
+import { busyDelay } from '../wait/schedule';
 import { learnFromThrottling, lookAtTask, wordsOf } from '../service/look';
 import { attemptItem } from './plan';
-import * as words from './words';
+import * as failures from '../service/failures';
 
 const ATTEMPTS = 4;
 const TIMEOUT_MS = 20_000;
@@ -90,9 +91,9 @@ async function getTask(
 				};
 			}
 			case 'denied':
-				throw new FailureError(words.denied(taskId, look));
+				throw new FailureError(failures.denied(taskId, look));
 			case 'missing':
-				throw new FailureError(words.missing(taskId, look));
+				throw new FailureError(failures.missing(taskId, look));
 			case 'busy':
 				if (attempt >= ATTEMPTS || signal?.aborted === true) {
 					throw unreadable(`Task ${taskId}`, look.detail, look.httpStatus);

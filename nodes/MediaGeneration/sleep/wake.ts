@@ -15,7 +15,7 @@ import { verifyTask, VERIFY_BUDGET_MS, type Verdict } from '../callback/verify';
 import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
 import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
-import { failureJson, type Failure } from '../service/errors';
+import { failureJson, type Failure } from '../service/failures';
 import { fileOpener } from '../service/fileHost';
 import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
@@ -26,7 +26,7 @@ import {
 	type SuspendedItem,
 	type SuspensionNotes,
 } from './suspend';
-import * as words from './words';
+import * as failures from '../service/failures';
 
 /** Answers by the process that are being worked on: callbacks of one execution are handled one after the other. */
 const atWork = new Map<string, Promise<unknown>>();
@@ -85,7 +85,7 @@ async function itemFor(
 ): Promise<INodeExecutionData> {
 	if (verdict?.kind !== 'terminal') return { ...suspended, pairedItem: { item: index } };
 	const { task } = verdict;
-	if (task.state === 'failed') return failedItem(words.failed(note.taskId, task), index);
+	if (task.state === 'failed') return failedItem(failures.failed(note.taskId, task), index);
 	const delivered = await deliver(
 		context,
 		{ taskId: note.taskId, task, request: note.requestUrls },
@@ -96,7 +96,7 @@ async function itemFor(
 	const [item] = delivered.items;
 	if (delivered.outputs.length === 0)
 		return failedItem(
-			words.withoutOutputs(
+			failures.withoutOutputs(
 				note.taskId,
 				task,
 				Object.keys((task.raw.metadata as IDataObject | undefined) ?? {}),
@@ -104,7 +104,7 @@ async function itemFor(
 			index,
 		);
 	if (delivered.failure === undefined && item !== undefined) return item;
-	const failure = delivered.failure ?? words.withoutOutputs(note.taskId, task, []);
+	const failure = delivered.failure ?? failures.withoutOutputs(note.taskId, task, []);
 	return { ...item, ...failedItem(failure, index, delivered.outputs as unknown as IDataObject[]) };
 }
 

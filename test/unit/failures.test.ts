@@ -1,6 +1,6 @@
-import { failureJson, quote } from '../../nodes/MediaGeneration/service/errors';
+import { failureJson, quote } from '../../nodes/MediaGeneration/service/failures';
 import { parseTask, type Task } from '../../nodes/MediaGeneration/service/task';
-import * as words from '../../nodes/MediaGeneration/tasks/words';
+import * as failures from '../../nodes/MediaGeneration/service/failures';
 
 function task(fields: object): Task {
 	const found = parseTask({ id: 't', status: 'doing', ...fields });
@@ -15,19 +15,19 @@ test.each([
 	[120_000, '2 minutes'],
 	[86_400_000, '1440 minutes'],
 ])('%d ms are %s', (ms, text) => {
-	expect(words.seconds(ms)).toBe(text);
+	expect(failures.seconds(ms)).toBe(text);
 });
 
 test('every failure names its task, and says what to do', () => {
-	const failures = [
-		words.failed('t9', task({ status: 'error' })),
-		words.timedOut('t9', 1_000, undefined, undefined),
-		words.cancelled('t9', undefined),
-		words.denied('t9', { httpStatus: 401, detail: 'no' }),
-		words.missing('t9', { detail: '' }),
-		words.withoutOutputs('t9', task({ status: 'done' }), []),
+	const all = [
+		failures.failed('t9', task({ status: 'error' })),
+		failures.timedOut('t9', 1_000, undefined, undefined),
+		failures.cancelled('t9', undefined),
+		failures.denied('t9', { httpStatus: 401, detail: 'no' }),
+		failures.missing('t9', { detail: '' }),
+		failures.withoutOutputs('t9', task({ status: 'done' }), []),
 	];
-	expect(failures.map(({ outcome }) => outcome)).toEqual([
+	expect(all.map(({ outcome }) => outcome)).toEqual([
 		'failed',
 		'timed_out',
 		'cancelled',
@@ -35,7 +35,7 @@ test('every failure names its task, and says what to do', () => {
 		'unreachable',
 		'undelivered',
 	]);
-	for (const { taskId, message, description } of failures) {
+	for (const { taskId, message, description } of all) {
 		expect(taskId).toBe('t9');
 		expect(message).toContain('t9');
 		expect(description.length).toBeGreaterThan(40);
@@ -43,24 +43,24 @@ test('every failure names its task, and says what to do', () => {
 });
 
 test('what is paid for says so, and names the way to its result', () => {
-	expect(words.timedOut('t', 1, undefined, undefined).description).toMatch(/paid.*"Task: Wait"/);
-	expect(words.cancelled('t', undefined).description).toMatch(/paid.*"Task: Wait"/);
-	expect(words.denied('t', { httpStatus: 403, detail: '' }).description).toMatch(/"Task: Wait"/);
-	expect(words.withoutOutputs('t', task({}), []).description).toMatch(/without paying again/);
+	expect(failures.timedOut('t', 1, undefined, undefined).description).toMatch(/paid.*"Task: Wait"/);
+	expect(failures.cancelled('t', undefined).description).toMatch(/paid.*"Task: Wait"/);
+	expect(failures.denied('t', { httpStatus: 403, detail: '' }).description).toMatch(/"Task: Wait"/);
+	expect(failures.withoutOutputs('t', task({}), []).description).toMatch(/without paying again/);
 });
 
 test("the service's words are put on one line, and cut", () => {
-	expect(words.failed('t', task({ status: 'error', error: 'a\n\n b' })).message).toBe(
+	expect(failures.failed('t', task({ status: 'error', error: 'a\n\n b' })).message).toBe(
 		'Task t failed: a b',
 	);
-	expect(words.failed('t', task({ status: 'error' })).message).toBe('Task t failed');
+	expect(failures.failed('t', task({ status: 'error' })).message).toBe('Task t failed');
 	expect(quote('x'.repeat(400))).toHaveLength(303);
 	expect(quote(' \n ')).toBeUndefined();
 	expect(quote(undefined)).toBeUndefined();
 });
 
 test('metadata without any key is called empty', () => {
-	expect(words.withoutOutputs('t', task({}), []).message).toMatch(/its metadata is empty$/);
+	expect(failures.withoutOutputs('t', task({}), []).message).toMatch(/its metadata is empty$/);
 });
 
 test("an item's JSON has the contract's names, and nothing that is not known", () => {

@@ -1,0 +1,28 @@
+/** Values that come from outside: what they are before anything is believed of them. Pure. */
+
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A non-empty string, or a number as a string; anything else is undefined. */
+export function asText(value: unknown): string | undefined {
+	if (typeof value === 'string') return value === '' ? undefined : value;
+	return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined;
+}
+
+/** A finite number, also from a numeric string; anything else is undefined. */
+export function asNumber(value: unknown): number | undefined {
+	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
+
+/** The value of a JSON text, or undefined where it is not JSON. */
+export function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text) as unknown;
+	} catch {
+		return undefined;
+	}
+}
