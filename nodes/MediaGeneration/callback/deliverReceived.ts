@@ -8,6 +8,7 @@ import { readTriggerFileSettings } from '../operations/trigger';
 import { pause } from '../service/clock';
 import { fileOpener } from '../service/fileHost';
 import { Limiter } from '../service/limiter';
+import { outputsOf } from '../service/outputs';
 import { parseTask, type Task } from '../service/task';
 
 /** What the webhook hands over to execute(). */
@@ -53,7 +54,7 @@ export async function deliverReceived(context: IExecuteFunctions): Promise<INode
 		if (task === undefined || taskId === undefined) return [item];
 		const { items, failure } = await deliver(
 			context,
-			{ taskId, task },
+			{ taskId, task, outputs: outputsOf(task) },
 			{ ...files, download: files.download && task.state === 'done' },
 			index,
 			deps,

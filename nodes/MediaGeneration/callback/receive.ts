@@ -30,17 +30,13 @@ class Refusal extends Error {
 async function verifiedTask(client: ServiceClient, taskId: string): Promise<Task> {
 	const verdict = await verifyTask({
 		look: async (timeoutMs) =>
-			await lookAtTask(
-				client,
-				{
-					taskId,
-					kind: 'callback',
-					route: 'auto',
-					timeoutMs,
-					signal: AbortSignal.timeout(timeoutMs),
-				},
-				Date.now,
-			),
+			await lookAtTask(client, {
+				taskId,
+				kind: 'callback',
+				route: 'auto',
+				timeoutMs,
+				purpose: 'outsider',
+			}),
 		now: Date.now,
 		sleep: pause,
 	});

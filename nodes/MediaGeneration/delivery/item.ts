@@ -6,10 +6,11 @@ import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workfl
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { quote, type Failure } from '../service/failures';
-import type { Limiter } from '../service/limiter';
-import { outputsOf } from '../service/outputs';
+import { realClock } from '../service/clock';
+import { fileOpener } from '../service/fileHost';
+import { Limiter } from '../service/limiter';
 import type { Task } from '../service/task';
-import { addressesIn } from '../service/verdict';
+import type { Finished } from '../service/verdict';
 import type { DownloadDeps } from './download';
 import { baseNames, fetchFiles, type DeliveredFile, type DeliveredOutput } from './files';
 
@@ -57,13 +58,12 @@ function undelivered(taskId: string, task: Task, files: DeliveredFile[]): Failur
  */
 export async function deliver(
 	context: N8nContext,
-	{ taskId, task, request }: { taskId: string; task: Task; request?: unknown },
+	{ taskId, task, outputs }: Finished,
 	settings: FileSettings,
 	pairedItem: number,
 	deps: DeliveryDeps,
 	extra: IDataObject = {},
 ): Promise<Delivered> {
-	const outputs = outputsOf(task, addressesIn(request));
 	const files: DeliveredFile[] = settings.download
 		? await fetchFiles(
 				context,
@@ -110,4 +110,38 @@ export async function deliver(
 		outputs: shown.map(({ output }) => output),
 		failure: undelivered(taskId, task, shown),
 	};
+}
+
+/** The one front door: delivers finished tasks with one limiter for all of them. */
+export class Delivery {
+	private readonly deps: DeliveryDeps;
+
+	constructor(
+		private readonly context: N8nContext,
+		{ signal }: { signal?: AbortSignal; baseUrl: string },
+	) {
+		this.deps = {
+			open: fileOpener(context),
+			now: realClock.now,
+			sleep: realClock.sleep,
+			signal,
+			limiter: new Limiter(CONCURRENT_DOWNLOADS),
+		};
+	}
+
+	async deliver(
+		{ taskId, task, outputs }: Finished,
+		settings: FileSettings,
+		pairedItem: number,
+		extra: IDataObject = {},
+	): Promise<Delivered> {
+		return await deliver(
+			this.context,
+			{ taskId, task, outputs },
+			settings,
+			pairedItem,
+			this.deps,
+			extra,
+		);
+	}
 }

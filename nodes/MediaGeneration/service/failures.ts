@@ -2,6 +2,7 @@
  * What can go wrong, in the contract's words (README, "When something goes wrong"). Every failure says what happened and
  * what to do next.
  */
+import { withoutSocketCodes } from './networkError';
 import type { Task } from './task';
 
 export type Outcome =
@@ -13,6 +14,21 @@ export type Outcome =
 	| 'unreachable'
 	| 'cancelled'
 	| 'undelivered';
+
+const OUTCOMES: Readonly<Record<Outcome, true>> = {
+	invalid: true,
+	rejected: true,
+	unknown: true,
+	failed: true,
+	timed_out: true,
+	unreachable: true,
+	cancelled: true,
+	undelivered: true,
+};
+
+export function isOutcome(value: unknown): value is Outcome {
+	return typeof value === 'string' && Object.hasOwn(OUTCOMES, value);
+}
 
 export interface Failure {
 	outcome: Outcome;
@@ -39,7 +55,36 @@ export function invalid(message: string, description: string): FailureError {
 	return new FailureError({ outcome: 'invalid', message, description });
 }
 
-/** The item's JSON with Continue On Fail: `{ error, outcome, task_id?, status?, http_status? }` (contract, "Errors"). */
+export type Attempt<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+
+function asFailure(error: unknown): Failure {
+	if (error instanceof FailureError) return error.failure;
+	return {
+		outcome: 'invalid',
+		message: `A field of this item could not be read: ${error instanceof Error ? error.message : 'unknown reason'}`,
+		description: 'Check the expressions in the fields of the node. Nothing was sent.',
+	};
+}
+
+/** Runs `read`, turning its failures into values. */
+export function attempt<T>(read: () => T): Attempt<T> {
+	try {
+		return { ok: true, value: read() };
+	} catch (error) {
+		return { ok: false, failure: asFailure(error) };
+	}
+}
+
+/** Like {@link attempt}, for what takes time. */
+export async function attemptLater<T>(read: () => Promise<T>): Promise<Attempt<T>> {
+	try {
+		return { ok: true, value: await read() };
+	} catch (error) {
+		return { ok: false, failure: asFailure(error) };
+	}
+}
+
+/** The item's JSON with Continue On Fail: `{ error, outcome, task_id?, status?, http_status? }` (README, "When something goes wrong"). */
 export function failureJson(failure: Failure): {
 	error: string;
 	outcome: Outcome;
@@ -59,7 +104,7 @@ export function failureJson(failure: Failure): {
 /** A service's text, short enough for a message and on one line. */
 export function quote(text: string | undefined, limit = 300): string | undefined {
 	if (text === undefined) return undefined;
-	const line = text.replace(/\s+/g, ' ').trim();
+	const line = withoutSocketCodes(text.replace(/\s+/g, ' ').trim());
 	if (line === '') return undefined;
 	return line.length > limit ? `${line.slice(0, limit)}...` : line;
 }

@@ -68,8 +68,8 @@ export function intervalForAge(ageMs: number, random: number): number {
 	return interval * (1 + JITTER * (2 * random - 1));
 }
 
-/** A range of durations wider than this factor would have fitted almost any progress. */
-const WRONGABLE = 2.5;
+/** A range of durations wider than this factor would have fitted almost any progress: it proves nothing to fall into it. */
+const RANGE_THAT_CAN_BE_WRONG = 2.5;
 
 interface Prediction {
 	/** Earliest and latest age at which the task should be finished. */
@@ -94,7 +94,8 @@ export function predict(samples: readonly ProgressSample[]): Prediction | undefi
 		const high = progress >= 1 ? (100 * ageMs) / (progress - 0.5) : Infinity;
 		if (low > toMs || high < fromMs) return undefined;
 		// It counts as a confirmation only if the progress moved and the range before it was narrow enough to be wrong.
-		if (progress > previous && previous >= 1 && toMs < fromMs * WRONGABLE) confirmed += 1;
+		if (progress > previous && previous >= 1 && toMs < fromMs * RANGE_THAT_CAN_BE_WRONG)
+			confirmed += 1;
 		fromMs = Math.max(fromMs, low);
 		toMs = Math.min(toMs, high);
 		previous = progress;
@@ -154,8 +155,19 @@ export function nextLook(history: LookHistory, random: number): NextLook {
 }
 
 /**
- * How long to leave a busy service alone: what it asked for, else a growing pause that never exceeds the one for the
- * task's age by much. @param streak busy answers in a row, from 1
+ * The pause between two looks at a task whose callback is expected, in ms: a lost one is noticed within 30 s or 35% of the
+ * task's time, whichever is longer, by at most 15 looks at a task of an hour.
+ */
+export function asleepInterval(ageMs: number): number {
+	return Math.max(ASLEEP_INTERVAL_MS, ageMs * ASLEEP_FACTOR);
+}
+
+const ASLEEP_INTERVAL_MS = 27_000;
+const ASLEEP_FACTOR = 0.345;
+
+/**
+ * How long to leave a busy service alone: what it asked for, but never less than a growing pause that stays near the one
+ * for the task's age. "Come back in 0 s" is no licence to ask in a tight loop. @param streak busy answers in a row, from 1
  */
 export function busyDelay(
 	streak: number,
@@ -163,10 +175,9 @@ export function busyDelay(
 	retryAfterMs: number | undefined,
 	random: number,
 ): number {
-	if (retryAfterMs !== undefined) return Math.max(retryAfterMs, 200) + random * 500;
 	const growing = 700 * 2 ** Math.min(streak - 1, 6);
-	return (
+	const own =
 		Math.min(growing, Math.max(intervalForAge(ageMs, 0.5), 1_000) * 2, MAX_INTERVAL_MS) *
-		(0.75 + random / 2)
-	);
+		(0.75 + random / 2);
+	return retryAfterMs === undefined || retryAfterMs < own ? own : retryAfterMs + random * 500;
 }
