@@ -53,6 +53,10 @@ const mediaGeneration = new (load<INodeType>(
 	'nodes/MediaGeneration/MediaGeneration.node.js',
 	'MediaGeneration',
 ))();
+const mediaGenerationTrigger = new (load<INodeType>(
+	'nodes/MediaGeneration/MediaGenerationTrigger.node.js',
+	'MediaGenerationTrigger',
+))();
 
 /** Gives the items of the test to the workflow. */
 function source(items: INodeExecutionData[]): INodeType {
@@ -281,3 +285,16 @@ export async function runNode(options: EngineOptions): Promise<EngineResult> {
 }
 
 export { NodeHelpers };
+
+/** What the harness for webhooks (`webhook.ts`) builds its workflows from. */
+export {
+	connect,
+	credentialsHelper,
+	credentialType,
+	mediaGeneration,
+	mediaGenerationTrigger,
+	node,
+	noOp,
+	passing,
+	source,
+};
