@@ -32,6 +32,7 @@ import {
 	type INodeType,
 	type INodeTypes,
 	type IRun,
+	type IRunExecutionData,
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
@@ -52,6 +53,10 @@ const credentialType = new (load<ICredentialType>(
 const mediaGeneration = new (load<INodeType>(
 	'nodes/MediaGeneration/MediaGeneration.node.js',
 	'MediaGeneration',
+))();
+const mediaGenerationTrigger = new (load<INodeType>(
+	'nodes/MediaGeneration/MediaGenerationTrigger.node.js',
+	'MediaGenerationTrigger',
 ))();
 
 /** Gives the items of the test to the workflow. */
@@ -103,6 +108,8 @@ export interface EngineOptions {
 	stopWhen?: Promise<unknown>;
 	/** Runs the node that often, in a loop. */
 	rounds?: number;
+	/** Retries a failed execution, as n8n's Retry does: a new execution that begins at the node that failed. */
+	retryOf?: IRun;
 }
 
 export interface EngineResult {
@@ -199,45 +206,50 @@ function connect(...pairs: Array<[string, string, number?]>): IConnections {
 	return connections;
 }
 
-export async function runNode(options: EngineOptions): Promise<EngineResult> {
+export interface WorkflowToRun extends Pick<EngineOptions, 'credentials' | 'stopWhen' | 'retryOf'> {
+	/** Node types by name. */
+	types: Record<string, INodeType>;
+	nodes: INode[];
+	connections: IConnections;
+}
+
+/**
+ * The saved data of a failed execution as n8n's Retry ("with currently saved workflow") hands it to the next one: without
+ * the end of the node that failed, and with the node as the workflow has it now.
+ */
+function dataOfRetry(failed: IRun, workflow: Workflow): IRunExecutionData {
+	const data = structuredClone(failed.data);
+	const { resultData } = data;
+	delete resultData.error;
+	const last = resultData.runData[resultData.lastNodeExecuted ?? ''];
+	if (last?.at(-1)?.error !== undefined) last.pop();
+	for (const entry of data.executionData?.nodeExecutionStack ?? [])
+		entry.node = workflow.getNode(entry.node.name) ?? entry.node;
+	return data;
+}
+
+/** Runs a workflow from its first node. The result is that of the node "Media". */
+export async function runWorkflow(options: WorkflowToRun): Promise<EngineResult> {
 	await prepareEngine();
-	const inputs = options.inputs ?? (options.items ?? [{}]).map((json) => ({ json }));
-	const types: Record<string, INodeType> = {
-		source: source(inputs),
-		noOp,
-		loop: loopOnce(options.rounds ?? 1),
-		mediaGeneration,
-	};
+	const { types, nodes, connections, retryOf } = options;
 	const nodeTypes = {
 		getByName: (type: string) => types[type] as INodeType,
 		getByNameAndVersion: (type: string) => types[type] as INodeType,
 		getKnownTypes: () => ({}),
 	} as INodeTypes;
-	const looping = options.rounds !== undefined;
-	const nodes = [
-		node('Source', 'source'),
-		...(looping ? [node('Loop', 'loop')] : []),
-		node('Media', 'mediaGeneration', options.parameters, {
-			credentials: { mediaGenerationApi: { id: '1', name: 'Test' } },
-			...options.settings,
-		}),
-		node('After', 'noOp'),
-		node('Failed', 'noOp'),
-	];
 	const workflow = new Workflow({
 		id: 'engine-test',
 		name: 'Engine test',
 		nodes,
-		connections: looping
-			? connect(['Source', 'Loop'], ['Loop', 'Media'], ['Media', 'Loop'], ['Loop', 'After', 1])
-			: connect(['Source', 'Media'], ['Media', 'After'], ['Media', 'Failed', 1]),
+		connections,
 		active: false,
 		nodeTypes,
 		settings: { executionOrder: 'v1' },
 	});
 	await workflow.expression.acquireIsolate?.();
 	const executionId = String((executions += 1));
-	const hooks = new ExecutionLifecycleHooks('trigger', executionId, {
+	const mode = retryOf === undefined ? 'trigger' : 'retry';
+	const hooks = new ExecutionLifecycleHooks(mode, executionId, {
 		id: 'engine-test',
 		name: 'Engine test',
 		active: false,
@@ -264,8 +276,12 @@ export async function runNode(options: EngineOptions): Promise<EngineResult> {
 	} as unknown as IWorkflowExecuteAdditionalData;
 	const logger = BackendLogger();
 	const before = logger.lines.length;
-	const execution = new WorkflowExecute(additionalData, 'trigger', createRunExecutionData());
-	const promise = execution.run({ workflow, startNode: workflow.getNode('Source') as INode });
+	const data = retryOf === undefined ? createRunExecutionData() : dataOfRetry(retryOf, workflow);
+	const execution = new WorkflowExecute(additionalData, mode, data);
+	const promise =
+		retryOf === undefined
+			? execution.run({ workflow, startNode: workflow.getNode(nodes[0]?.name ?? '') as INode })
+			: execution.processRunExecutionData(workflow);
 	void options.stopWhen?.then(() => promise.cancel());
 	const run = await promise;
 	const { runData, error } = run.data.resultData;
@@ -280,4 +296,52 @@ export async function runNode(options: EngineOptions): Promise<EngineResult> {
 	};
 }
 
+/** The node "Media" as a workflow has it. */
+export function mediaNode({
+	parameters,
+	settings,
+}: Pick<EngineOptions, 'parameters' | 'settings'>): INode {
+	return node('Media', 'mediaGeneration', parameters, {
+		credentials: { mediaGenerationApi: { id: '1', name: 'Test' } },
+		...settings,
+	});
+}
+
+export async function runNode(options: EngineOptions): Promise<EngineResult> {
+	const inputs = options.inputs ?? (options.items ?? [{}]).map((json) => ({ json }));
+	const looping = options.rounds !== undefined;
+	return await runWorkflow({
+		...options,
+		types: {
+			source: source(inputs),
+			noOp,
+			loop: loopOnce(options.rounds ?? 1),
+			mediaGeneration,
+		},
+		nodes: [
+			node('Source', 'source'),
+			...(looping ? [node('Loop', 'loop')] : []),
+			mediaNode(options),
+			node('After', 'noOp'),
+			node('Failed', 'noOp'),
+		],
+		connections: looping
+			? connect(['Source', 'Loop'], ['Loop', 'Media'], ['Media', 'Loop'], ['Loop', 'After', 1])
+			: connect(['Source', 'Media'], ['Media', 'After'], ['Media', 'Failed', 1]),
+	});
+}
+
 export { NodeHelpers };
+
+/** What the harness for webhooks (`webhook.ts`) builds its workflows from. */
+export {
+	connect,
+	credentialsHelper,
+	credentialType,
+	mediaGeneration,
+	mediaGenerationTrigger,
+	node,
+	noOp,
+	passing,
+	source,
+};

@@ -1,25 +1,35 @@
 /** What all engine suites share: a stand-in of their own, runs of one node, and what must hold after every test. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { IDataObject } from 'n8n-workflow';
 import { startService, type SettingsPatch, type StandIn } from '../service';
+import { runTool, type ToolOptions, type ToolResult } from './agent';
 import { clearEngine, runNode, type EngineOptions, type EngineResult } from './engine';
 
 export const SECRET = 'callback-secret-of-the-tests';
 
 export interface Setting {
 	readonly service: StandIn;
-	run(
-		options: Omit<EngineOptions, 'credentials'> & {
-			credentials?: Partial<EngineOptions['credentials']>;
-		},
-	): Promise<EngineResult>;
+	run(options: RunOptions): Promise<EngineResult>;
+	/** As `run`; throws where the run is still going on after so long, and stops it. */
+	runWithin(ms: number, options: RunOptions): Promise<EngineResult>;
+	/** Runs the node as a tool of an AI agent. */
+	runTool(options: Omit<ToolOptions, 'credentials'>): Promise<ToolResult>;
+	/** Credentials of an account of its own: what the node has learnt of other accounts, such as pauses, is not known of it. */
+	ownAccount(): { apiKey: string };
 	/** The bodies of all creations, in order. */
 	bodies(): IDataObject[];
+	/** How many creations were sent, whatever became of them. */
+	attempts(): number;
 }
+
+type RunOptions = Omit<EngineOptions, 'credentials'> & {
+	credentials?: Partial<EngineOptions['credentials']>;
+};
 
 /** Sets a stand-in up for the suite; after each test it checks that the key went to the service and nowhere else. */
 export function engineSetting(settings: SettingsPatch = {}): Setting {
 	let service: StandIn | undefined;
-	const results: EngineResult[] = [];
+	const results: Array<Pick<EngineResult, 'saved' | 'logs'>> = [];
 	const the = (): StandIn => {
 		if (service === undefined) throw new Error('The stand-in is not running');
 		return service;
@@ -32,37 +42,58 @@ export function engineSetting(settings: SettingsPatch = {}): Setting {
 		clearEngine();
 	});
 	afterEach(() => {
-		const { requests, apiKey } = the();
+		const { requests, keys } = the();
 		const strangers = requests.filter(
 			({ host, headers }) => host !== 'api' && headers.authorization !== undefined,
 		);
 		expect(strangers).toEqual([]);
 		for (const { saved, logs } of results) {
 			for (const text of [saved, ...logs]) {
-				expect(text).not.toContain(apiKey);
+				for (const { key } of keys) expect(text).not.toContain(key);
 				expect(text).not.toContain(SECRET);
 			}
 		}
 		results.length = 0;
 		the().reset();
 	});
+	const credentials = () => {
+		const { apiKey, baseUrl } = the();
+		return { apiKey, baseUrl, callbackSecret: SECRET };
+	};
+	const run = async (options: RunOptions) => {
+		const result = await runNode({
+			...options,
+			credentials: { ...credentials(), ...options.credentials },
+		});
+		results.push(result);
+		return result;
+	};
 	return {
 		get service() {
 			return the();
 		},
-		async run(options) {
-			const { apiKey, baseUrl } = the();
-			const result = await runNode({
-				...options,
-				credentials: { apiKey, baseUrl, callbackSecret: SECRET, ...options.credentials },
-			});
+		run,
+		async runWithin(ms, options) {
+			const over = new AbortController();
+			const never = new Promise<never>(() => undefined);
+			const tooLong = delay(ms, undefined, { signal: over.signal }).catch(async () => await never);
+			const result = await run({ ...options, stopWhen: options.stopWhen ?? tooLong });
+			over.abort();
+			if (result.run.status === 'canceled')
+				throw new Error(`The run was still going on after ${ms / 1000} s`);
+			return result;
+		},
+		async runTool(options) {
+			const result = await runTool({ ...options, credentials: credentials() });
 			results.push(result);
 			return result;
 		},
+		ownAccount: () => ({ apiKey: the().addKey().key }),
 		bodies: () =>
 			the()
 				.creations()
 				.map(({ body }) => body as IDataObject),
+		attempts: () => the().requests.filter(({ route }) => route === 'create').length,
 	};
 }
 
@@ -76,3 +107,6 @@ export const sound = (text = '={{ $json.text ?? "Rain" }}') => ({
 export const steered = { extraFields: '={{ JSON.stringify({ stand_in: $json.stand_in ?? {} }) }}' };
 
 export const goOn = { onError: 'continueRegularOutput' as const };
+
+/** Retry On Fail with as little waiting between the tries as n8n has (it takes 0 for a second). */
+export const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import type { Timers } from './clock';
 import { bulkStream } from './media/bulk';
 import type { Settings } from './types';
 
@@ -88,6 +89,28 @@ export function sendRaw(
 		// Not at once: a client on a busy machine that sees the end together with the headers may never look at them.
 		setTimeout(() => raw.socket?.destroySoon(), 150).unref();
 	});
+}
+
+/**
+ * Sends the headers at once and then a space every `everyMs`, which JSON allows before its first brace: for `ms`, after
+ * which the body follows, or until the caller gives up.
+ */
+export async function sendDripping(
+	reply: FastifyReply,
+	{ status, headers, body }: FlatAnswer,
+	{ everyMs = 100, ms = Infinity }: { everyMs?: number; ms?: number },
+	timers: Timers,
+): Promise<void> {
+	reply.hijack();
+	const { raw } = reply;
+	const { 'content-length': _length, ...others } = headers;
+	raw.writeHead(status, others);
+	for (let left = ms; left > 0; left -= everyMs) {
+		raw.write(' ');
+		await timers.sleep(Math.min(everyMs, left));
+		if (raw.destroyed) return;
+	}
+	raw.end(isBulk(body) ? Buffer.concat([...body.chunks]) : body);
 }
 
 function* firstBytes(chunks: Iterable<Buffer>, limit: number): Generator<Buffer> {

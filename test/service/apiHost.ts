@@ -5,7 +5,7 @@ import type { Context } from './context';
 import { create } from './creation';
 import { door, type Call, type Route } from './door';
 import { taskPayload } from './payload';
-import type { ApiKeyRecord, RouteName, TaskKind, TaskRecord } from './types';
+import type { ApiKeyRecord, JsonObject, RouteName, Settings, TaskKind, TaskRecord } from './types';
 
 /** The routes of the spec's endpoint table. */
 export function apiRoutes(app: FastifyInstance, context: Context): void {
@@ -119,10 +119,30 @@ function look(context: Context, prefix: 'v1' | 'v1e', id: string): Answer {
 	const sinceMs = now() - task.lastPollAt;
 	task.lastPollAt = now();
 	if (sinceMs < settings.minPollGapMs) return tooFast(context);
-	if (task.status === 'done') task.doneLooks += 1;
+	const seen = asRead(task, settings);
+	if (seen.status === 'done') task.doneLooks += 1;
 	const withUrls = task.doneLooks > (task.steering.no_url_looks ?? settings.noUrlLooks);
-	const payload = taskPayload(task, settings, urls.files, withUrls);
-	return json(200, settings.taskShape === 'wrapped' ? { success: true, data: payload } : payload);
+	return json(200, shaped(settings, taskPayload(seen, settings, urls.files, withUrls)));
+}
+
+/** Facts, Callbacks: a callback can be faster than the service's own read of that task. */
+function asRead(task: TaskRecord, { readLagMs }: Settings): TaskRecord {
+	const lagMs = task.steering.read_lag_ms ?? readLagMs;
+	const lags = task.finishedAt !== null && now() < task.finishedAt + lagMs;
+	return lags ? { ...task, status: 'doing' } : task;
+}
+
+function shaped({ taskShape }: Settings, task: JsonObject): JsonObject {
+	switch (taskShape) {
+		case 'root':
+			return task;
+		case 'wrapped':
+			return { success: true, data: task };
+		case 'jsend':
+			return { status: 'success', data: task };
+		case 'jsendNested':
+			return { status: 'success', data: { task } };
+	}
 }
 
 /** Facts, HTTP: how polls that come too fast are answered. */

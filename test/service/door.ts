@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { flatten, json, send, sendRaw, type Answer } from './answer';
+import { flatten, json, send, sendDripping, sendRaw, type Answer } from './answer';
 import type { Context } from './context';
 import type { FaultAction, HostName, RecordedRequest, RouteName, TaskKind } from './types';
 
@@ -67,9 +67,9 @@ async function misbehave(
 	const say = async (answer: Answer) => await respond(record, reply, answer);
 	switch (fault.type) {
 		case 'reset':
-			return destroy(record, request, reply);
 		case 'processThenReset':
-			await carryOut();
+			if (fault.type === 'processThenReset') await carryOut();
+			if (fault.ms !== undefined) await context.timers.sleep(fault.ms);
 			return destroy(record, request, reply);
 		case 'status':
 			return await say(faultBody(fault.status, fault.body, fault.headers));
@@ -85,6 +85,12 @@ async function misbehave(
 			if (fault.ms === undefined) return reply.hijack();
 			await context.timers.sleep(fault.ms);
 			return await say(answer);
+		}
+		case 'drip': {
+			const answer = await carryOut();
+			record.status = answer.status;
+			void sendDripping(reply, flatten(answer), fault, context.timers);
+			return reply;
 		}
 		case 'redirect':
 			return await say({

@@ -24,6 +24,7 @@ export function defaultSettings(): Settings {
 		minPollGapMs: 0,
 		tooFastAnswer: 'empty',
 		visibleAfterMs: 0,
+		readLagMs: 0,
 		pollRoutes: { v1: [...TASK_KINDS], v1e: [...TASK_KINDS] },
 		noUrlLooks: 0,
 		outputAtRoot: false,

@@ -47,7 +47,7 @@ export interface Settings {
 	costs: Record<TaskKind, number>;
 	creditsShape: 'root' | 'data' | 'string';
 	keysShape: 'data' | 'api_keys' | 'array';
-	taskShape: 'root' | 'wrapped';
+	taskShape: 'root' | 'wrapped' | 'jsend' | 'jsendNested';
 	/** Creation answers carry their numbers as strings (facts, Shapes). */
 	numbersAsStrings: boolean;
 	refusalStyle: 'http' | 'insideHttp200';
@@ -63,6 +63,8 @@ export interface Settings {
 	minPollGapMs: number;
 	tooFastAnswer: 'empty' | '503' | '429' | 'insideHttp200';
 	visibleAfterMs: number;
+	/** A GET shows a task that is over as running for so long: callbacks are ahead of the service's own reads. */
+	readLagMs: number;
 	pollRoutes: { v1: TaskKind[]; v1e: TaskKind[] };
 
 	/** Done, but without any URL, for so many GETs of the task (facts, Status). */
@@ -103,6 +105,7 @@ export interface Steering {
 	status_names?: string[];
 	no_url_looks?: number;
 	visible_after_ms?: number;
+	read_lag_ms?: number;
 	/** How many output files; for images it goes before `generations_count`. */
 	files?: number;
 	/** Size of each output file; generated while it is sent. */
@@ -190,11 +193,12 @@ export interface ApiKeyRecord {
 
 export type FaultAction =
 	| { type: 'status'; status: number; body?: unknown; headers?: Record<string, string> }
-	| { type: 'reset' }
-	| { type: 'processThenReset' }
+	| { type: 'reset'; ms?: number }
+	| { type: 'processThenReset'; ms?: number }
 	| { type: 'processThenStatus'; status: number; body?: unknown; headers?: Record<string, string> }
 	| { type: 'stall'; ms?: number }
 	| { type: 'processThenStall'; ms?: number }
+	| { type: 'drip'; everyMs?: number; ms?: number }
 	| { type: 'emptyBody' }
 	| { type: 'html' }
 	| { type: 'malformedJson' }

@@ -1,7 +1,9 @@
 /** The stand-in itself, over real HTTP: if it lies, every other suite does. */
+import https from 'node:https';
 import { PNG } from 'pngjs';
 import { WaveFile } from 'wavefile';
 import { startService, type FaultAction, type JsonObject, type StandIn } from '../service';
+import { certificate, startTlsTrap } from '../service/tlsTrap';
 
 const PATHS = {
 	sound_effect: '/v1/task/sound-effect',
@@ -248,6 +250,27 @@ describe('tasks', () => {
 		expect(await (await get(`/v1/task/${id}`)).text()).toBe('');
 	});
 
+	test.each([
+		['jsend', (body: JsonObject) => body.data],
+		['jsendNested', (body: JsonObject) => (body.data as JsonObject).task],
+	] as const)('%s wraps a task', async (taskShape, taskIn) => {
+		service.settings.taskShape = taskShape;
+		const id = await create();
+		const body = await look(id);
+		expect(body.status).toBe('success');
+		expect(taskIn(body)).toMatchObject({ id, status: 'doing' });
+	});
+
+	test('a look can lag behind the end, for all tasks or for one', async () => {
+		service.settings.readLagMs = 600_000;
+		const behind = await create('sound_effect', { stand_in: { ms: 0 } });
+		const current = await create('sound_effect', { stand_in: { ms: 0, read_lag_ms: 0 } });
+		expect(await look(behind)).toMatchObject({ status: 'doing', metadata: {} });
+		expect(await look(current)).toMatchObject({ status: 'done' });
+		service.settings.readLagMs = 0;
+		expect(await look(behind)).toMatchObject({ status: 'done', progress: 100 });
+	});
+
 	test.each(['error', 'error.message', 'metadata.error_message'] as const)(
 		'failure words at %s',
 		async (errorAt) => {
@@ -348,6 +371,7 @@ describe('faults', () => {
 	test.each<[FaultAction, number]>([
 		[{ type: 'reset' }, 0],
 		[{ type: 'processThenReset' }, 1],
+		[{ type: 'processThenReset', ms: 20 }, 1],
 	])('%j loses the connection', async (action, creations) => {
 		strike(action);
 		await expect(attempt()).rejects.toThrow();
@@ -366,6 +390,7 @@ describe('faults', () => {
 		[{ type: 'processThenStatus', status: 504 }, 504, /success/, 1],
 		[{ type: 'stall', ms: 20 }, 504, /timeout/, 0],
 		[{ type: 'processThenStall', ms: 20 }, 200, /task_id/, 1],
+		[{ type: 'drip', everyMs: 5, ms: 20 }, 200, /^ {2,}\{"success":true,"task_id"/, 1],
 		[{ type: 'emptyBody' }, 200, '', 1],
 		[{ type: 'html' }, 200, /^<!DOCTYPE/, 1],
 		[{ type: 'malformedJson' }, 200, /^\{"success":true,"task_id":"$/, 1],
@@ -388,6 +413,47 @@ describe('faults', () => {
 		});
 		await expect(call).rejects.toThrow();
 		expect(service.requests[0]?.status).toBe(0);
+	});
+
+	test('a drip without end sends on and on, until the caller has enough', async () => {
+		strike({ type: 'drip', everyMs: 5 });
+		const enough = new AbortController();
+		const response = await fetch(`${service.baseUrl}${PATHS.sound_effect}`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json', ...auth() },
+			body: JSON.stringify(BODIES.sound_effect),
+			signal: enough.signal,
+		});
+		expect(response.status).toBe(200);
+		let received = '';
+		const reading = (async () => {
+			for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+				received += Buffer.from(chunk).toString();
+				if (received.length > 10) enough.abort();
+			}
+		})();
+		await expect(reading).rejects.toThrow();
+		expect(received).toMatch(/^ +$/);
+		expect(service.creations()).toHaveLength(1);
+	});
+
+	test('the TLS trap takes a request whole, and answers in plain text', async () => {
+		const trap = await startTlsTrap();
+		try {
+			const error = await new Promise((resolve) => {
+				const request = https.request(
+					`${trap.baseUrl}${PATHS.sound_effect}`,
+					{ method: 'POST', ca: certificate },
+					resolve,
+				);
+				request.on('error', resolve);
+				request.end('rain');
+			});
+			expect(error).toMatchObject({ code: expect.stringMatching(/^ERR_SSL_/) as string });
+			expect(trap.taken).toEqual(['rain']);
+		} finally {
+			await trap.close();
+		}
 	});
 
 	test('skip, times, perTask, kind, path and probability choose the requests', async () => {
