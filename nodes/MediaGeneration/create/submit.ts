@@ -3,7 +3,7 @@
  * The deadline decides whether to send. What was sent gets its full time: an answer that is given up is a lost task.
  */
 import type { CreationRequest } from '../operations/operation';
-import type { ServiceClient } from '../service/client';
+import type { Reply, ServiceClient } from '../service/client';
 import type { Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
 import type { JsonObject } from '../service/json';
@@ -23,8 +23,12 @@ export interface SubmitDeps extends Clock {
 	client: ServiceClient;
 	/** In [0, 1). */
 	random: () => number;
-	/** Aborts when the execution is stopped: then nothing more is sent, but an answer that is under way is awaited. */
+	/** Aborts when the run is over: then nothing more is sent, but an answer that is under way is awaited. */
 	signal?: AbortSignal;
+	/** Aborts when the execution is stopped: then no answer is awaited either. */
+	stop?: AbortSignal;
+	/** Receives the ID of a task whose creation was answered after the execution had been stopped. */
+	noteLate?: (taskId: string) => void;
 }
 
 /** For one creation request, in ms. */
@@ -43,6 +47,26 @@ const PAUSED_TOO_LONG: Failure = {
 	description:
 		'Raise the Timeout option, or run again later. No task was created and nothing was paid.',
 };
+
+const UNANSWERED: Failure = {
+	outcome: 'unknown',
+	message:
+		'The execution was stopped before the service had answered the request; the task may exist',
+	description:
+		'The service may have created the task and charged for it. Check the task list at the service; if the task is there, fetch it with "Task: Wait" and its ID.',
+};
+
+/** Resolves when the signal aborts. @returns also how to stop listening */
+function untilAborted(signal: AbortSignal): { promise: Promise<undefined>; forget: () => void } {
+	let forget = () => {};
+	const promise = new Promise<undefined>((resolve) => {
+		const onAbort = () => resolve(undefined);
+		if (signal.aborted) onAbort();
+		signal.addEventListener('abort', onAbort, { once: true });
+		forget = () => signal.removeEventListener('abort', onAbort);
+	});
+	return { promise, forget };
+}
 
 /** One creation, with all its tries. */
 class Submission {
@@ -91,11 +115,11 @@ class Submission {
 		}
 	}
 
-	/** One try. Undefined where another one may follow. */
-	private async send(): Promise<Submitted | undefined> {
-		const { client, now } = this.deps;
+	/** The answer to the request, or undefined where the execution is stopped before it comes. */
+	private async exchange(): Promise<Reply | undefined> {
+		const { client, stop, noteLate } = this.deps;
 		const { path, qs, body } = this.request;
-		const reply = await client.send({
+		const sent = client.send({
 			method: 'POST',
 			path,
 			qs,
@@ -103,6 +127,27 @@ class Submission {
 			purpose: 'create',
 			timeoutMs: CREATION_TIMEOUT_MS,
 		});
+		if (stop === undefined) return await sent;
+		const stopped = untilAborted(stop);
+		const reply = await Promise.race([sent, stopped.promise]);
+		stopped.forget();
+		if (reply === undefined) {
+			void sent.then((late) => {
+				const creation = readCreation(late, Date.now());
+				if (creation.kind === 'created') noteLate?.(creation.taskId);
+			});
+		}
+		return reply;
+	}
+
+	/** One try. Undefined where another one may follow. */
+	private async send(): Promise<Submitted | undefined> {
+		const { now } = this.deps;
+		const reply = await this.exchange();
+		if (reply === undefined) {
+			this.room.next();
+			return { ok: false, failure: UNANSWERED };
+		}
 		const creation = readCreation(reply, Date.now());
 		switch (creation.kind) {
 			case 'created': {

@@ -30,6 +30,13 @@ export class Ends {
 		);
 	}
 
+	/** The answer to a creation came after the execution had been stopped. */
+	noteLate(taskId: string): void {
+		this.context.logger.warn(
+			`Media Generation: task ${taskId} of the stopped execution ${this.context.getExecutionId()} exists and is paid for`,
+		);
+	}
+
 	/** Tasks of this run that are paid for and of use: all but those that failed by the service's word. */
 	private useful(): string[] {
 		const useless = new Set(

@@ -7,9 +7,8 @@ import { warnOfTestUrls } from '../callback/testUrlHint';
 import type { Ledger } from '../create/ledger';
 import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
-import { ItemFields } from '../operations/fields';
 import type { Operation } from '../operations/operation';
-import { readRunSettings } from '../operations/waiting';
+import type { RunSettings } from '../operations/waiting';
 import { createClient, type ServiceClient } from '../service/client';
 import { realClock } from '../service/clock';
 import * as failures from '../service/failures';
@@ -38,6 +37,8 @@ class Generation {
 	private readonly ends: Ends;
 	private readonly signal: AbortSignal | undefined;
 	private readonly count: number;
+	/** Those of the first item. */
+	private settings: RunSettings | undefined;
 
 	constructor(
 		private readonly context: IExecuteFunctions,
@@ -70,8 +71,10 @@ class Generation {
 		const items: Item[] = [];
 		for (let index = 0; index < this.count; index += 1) {
 			const planned = planItem(this.context, this.operation, index);
-			if (planned.kind === 'item') items.push(planned.item);
-			else if (planned.kind === 'failed') this.ends.set(index, planned);
+			if (planned.kind === 'item') {
+				items.push(planned.item);
+				this.settings ??= planned.run;
+			} else if (planned.kind === 'failed') this.ends.set(index, planned);
 			else
 				this.ends.set(index, {
 					kind: 'items',
@@ -160,8 +163,7 @@ class Generation {
 
 	private async run(tools: Tools, items: readonly Item[]): Promise<void> {
 		const { client, ledger } = tools;
-		const [first] = items;
-		if (first === undefined) return;
+		const { maxActiveTasks = 1 } = this.settings ?? {};
 		const ends = await runItems(
 			items,
 			{
@@ -172,12 +174,13 @@ class Generation {
 				signal: this.signal,
 				look: async ({ taskId, kind, route = 'auto' }, timeoutMs, signal) =>
 					await lookAtTask(client, { taskId, kind, route, timeoutMs, signal }),
+				noteLate: (taskId) => this.ends.noteLate(taskId),
 				noteTask: (taskId, { index }, { kind }) =>
 					this.ends.noteTask(taskId, index, kind === 'creates'),
 				conclude: async (item, parts) => await this.conclude(tools, item, parts),
 			},
 			{
-				...readRunSettings(new ItemFields(this.context, first.index)),
+				maxActiveTasks,
 				haltOnFailure: !this.context.continueOnFail(),
 			},
 		);

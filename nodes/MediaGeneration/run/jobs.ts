@@ -135,7 +135,7 @@ class Run {
 			return { kind: 'task', created, task: { ...created, old: true, receiveUrl } };
 		}
 		const submitted = await createTask(
-			{ ...this.deps, signal: this.signal },
+			{ ...this.deps, signal: this.signal, stop: this.deps.signal },
 			request,
 			now() + settings.timeoutMs,
 		);
@@ -166,7 +166,8 @@ class Run {
 			kind: request?.kind ?? 'task',
 			route,
 			createdAt,
-			deadline: createdAt + timeoutMs,
+			// A try that takes a task up waits for it once more.
+			deadline: (old ? this.deps.now() : createdAt) + timeoutMs,
 			echoes: addressesIn(request?.body),
 			lookAtOnce: old,
 			releasable: waiting.kind === 'suspend',

@@ -4,14 +4,19 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { ItemFields } from '../operations/fields';
 import type { Operation } from '../operations/operation';
-import { readItemSettings, type FileSettings } from '../operations/waiting';
+import {
+	readItemSettings,
+	readRunSettings,
+	type FileSettings,
+	type RunSettings,
+} from '../operations/waiting';
 import { attempt, isOutcome, type Failure } from '../service/failures';
 import { asText, isObject } from '../service/json';
 import { parseTask } from '../service/task';
 import type { Item } from './item';
 
 export type Planned =
-	| { kind: 'item'; item: Item }
+	| { kind: 'item'; item: Item; run: RunSettings }
 	/** `task: wait` behind a node that slept: the item is complete already. */
 	| { kind: 'complete'; item: INodeExecutionData }
 	| { kind: 'failed'; failure: Failure };
@@ -68,7 +73,7 @@ function planAwaited(fields: ItemFields, input: INodeExecutionData): Planned {
 		settings,
 		parts: [{ kind: 'awaits', number: 0, taskId }],
 	};
-	return { kind: 'item', item };
+	return { kind: 'item', item, run: readRunSettings(fields) };
 }
 
 /** What one input item asks for. Never throws. */
@@ -82,6 +87,7 @@ export function planItem(context: IExecuteFunctions, { work }: Operation, index:
 		return {
 			kind: 'item',
 			item: { index, settings, parts: [{ kind: 'creates', number: 0, request }] },
+			run: readRunSettings(fields),
 		};
 	});
 	return read.ok ? read.value : { kind: 'failed', failure: read.failure };

@@ -59,7 +59,7 @@ export function timeLimit(
 	outer?: AbortSignal,
 ): { signal: AbortSignal; timedOut: () => boolean; end: () => void } {
 	const controller = new AbortController();
-	const timer = AbortSignal.timeout(Math.max(1, Math.min(ms, 2 ** 31 - 1)));
+	const timer = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(ms, 2 ** 31 - 1))));
 	const abort = () => controller.abort(WOKEN);
 	timer.addEventListener('abort', abort, { once: true });
 	outer?.addEventListener('abort', abort, { once: true });
