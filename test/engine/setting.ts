@@ -11,7 +11,7 @@ export interface Setting {
 	readonly service: StandIn;
 	run(options: RunOptions): Promise<EngineResult>;
 	/** As `run`; throws where the run is still going on after so long, and stops it. */
-	runWithin(ms: number, options: RunOptions): Promise<EngineResult>;
+	runWithin(ms: number, options: Omit<RunOptions, 'stopWhen'>): Promise<EngineResult>;
 	/** Runs the node as a tool of an AI agent. */
 	runTool(options: Omit<ToolOptions, 'credentials'>): Promise<ToolResult>;
 	/** Credentials of an account of its own: what the node has learnt of other accounts, such as pauses, is not known of it. */
@@ -74,13 +74,15 @@ export function engineSetting(settings: SettingsPatch = {}): Setting {
 		},
 		run,
 		async runWithin(ms, options) {
+			let tooLong = false;
 			const over = new AbortController();
-			const never = new Promise<never>(() => undefined);
-			const tooLong = delay(ms, undefined, { signal: over.signal }).catch(async () => await never);
-			const result = await run({ ...options, stopWhen: options.stopWhen ?? tooLong });
+			const stopWhen = delay(ms, undefined, { signal: over.signal }).then(
+				() => (tooLong = true),
+				async () => await new Promise(() => undefined),
+			);
+			const result = await run({ ...options, stopWhen });
 			over.abort();
-			if (result.run.status === 'canceled')
-				throw new Error(`The run was still going on after ${ms / 1000} s`);
+			if (tooLong) throw new Error(`The run was still going on after ${ms / 1000} s`);
 			return result;
 		},
 		async runTool(options) {
