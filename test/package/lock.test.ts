@@ -8,9 +8,9 @@ interface LockedPackage {
 	optionalDependencies?: Record<string, string>;
 }
 
-const lock = JSON.parse(
-	readFileSync(join(__dirname, '..', '..', 'package-lock.json'), 'utf8'),
-) as { packages: Record<string, LockedPackage> };
+const lock = JSON.parse(readFileSync(join(__dirname, '..', '..', 'package-lock.json'), 'utf8')) as {
+	packages: Record<string, LockedPackage>;
+};
 
 /** Where Node.js would find a package from: the folder's own `node_modules`, then those above it. */
 function isLocked(name: string, from: string): boolean {
@@ -32,7 +32,9 @@ describe('package-lock.json', () => {
 	});
 
 	it('names no registry, so that everybody installs from their own', () => {
-		const named = Object.entries(lock.packages).filter(([, { resolved }]) => resolved !== undefined);
+		const named = Object.entries(lock.packages).filter(
+			([, { resolved }]) => resolved !== undefined,
+		);
 		expect(named).toEqual([]);
 	});
 });
