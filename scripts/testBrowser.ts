@@ -2,16 +2,15 @@
  * `npm run test:browser`: drives n8n's real editor in headless Chromium. `-- --pictures` also renews the pictures in docs/images and
  * examples/images. The package must be built.
  */
-import { existsSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { Halt, runMain } from './halt';
 import { ensureN8n } from './n8nInstall';
 import { root } from './pack';
+import { chooseSuites, runFile, specReporter, suitesIn } from './suites';
 
 const folder = join(root, 'test', 'browser');
-const ending = '.browser.ts';
 const known = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** The browser's path; installed from Debian's packages where that is possible. */
@@ -41,14 +40,6 @@ async function ensureChromium(): Promise<string> {
 	);
 }
 
-function chosenSuites(only: string[]): string[] {
-	const all = readdirSync(folder).filter((name) => name.endsWith(ending));
-	const chosen = all.filter((name) => only.length === 0 || only.includes(basename(name, ending)));
-	if (chosen.length > 0) return chosen.sort().map((name) => join(folder, name));
-	const names = all.map((name) => basename(name, ending)).join(', ');
-	throw new Halt(`There is no suite ${only.join(', ')}. There are: ${names}.`);
-}
-
 runMain(async () => {
 	const options = new Command()
 		.name('npm run test:browser --')
@@ -57,27 +48,14 @@ runMain(async () => {
 		.option('--pictures', 'renew docs/images and examples/images')
 		.parse()
 		.opts<{ only?: string[]; pictures?: boolean }>();
-	const suites = chosenSuites(options.only ?? []);
-	const chromium = await ensureChromium();
+	const suites = chooseSuites(suitesIn(folder, '.browser.ts'), options.only);
+	const env = {
+		CHROMIUM: await ensureChromium(),
+		...(options.pictures === true ? { MEDIA_GENERATION_PICTURES: '1' } : {}),
+	};
 	await ensureN8n();
-
-	const { execa } = await import('execa');
-	const tsx = pathToFileURL(require.resolve('tsx')).href;
-	const child = execa(
-		process.execPath,
-		['--import', tsx, '--test-reporter=spec', join(folder, 'harness', 'runSuites.ts'), ...suites],
-		{
-			cwd: root,
-			stdio: 'inherit',
-			reject: false,
-			env: {
-				CHROMIUM: chromium,
-				...(options.pictures === true ? { MEDIA_GENERATION_PICTURES: '1' } : {}),
-			},
-		},
-	);
-	for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-	process.on('SIGINT', () => {});
-	const { exitCode } = await child;
-	process.exitCode = exitCode ?? 1;
+	await runFile(join(folder, 'harness', 'runSuites.ts'), [...suites.values()], {
+		nodeArgs: specReporter,
+		env,
+	});
 });
