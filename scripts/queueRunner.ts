@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { ensureBuilt } from './built';
 import { ensureN8n } from './n8nInstall';
 import { root } from './pack';
 import { ensureQueuePrograms } from './queuePrograms';
@@ -12,6 +13,7 @@ export async function runInQueueFolder(
 	...more: [args: readonly string[], options?: Parameters<typeof runFile>[2]]
 ): Promise<void> {
 	await ensureQueuePrograms();
+	await ensureBuilt();
 	await ensureN8n();
 	await runFile(join(queueFolder, file), ...more);
 }

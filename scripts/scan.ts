@@ -1,6 +1,6 @@
 /**
  * `npm run scan`: what n8n's scanner of community packages checks, without publishing first: its two rule sets with inline disables
- * ignored, over the sources and over the packed tarball. The package must be built.
+ * ignored, over the sources and over the packed tarball.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import communityNodes from '@n8n/eslint-plugin-community-nodes';
 import { ESLint, type Linter } from 'eslint';
 import n8nNodesBase from 'eslint-plugin-n8n-nodes-base';
 import tseslint from 'typescript-eslint';
+import { ensureBuilt } from './built';
 import { runMain } from './halt';
 import { packPackage, root } from './pack';
 
@@ -57,6 +58,7 @@ async function scan(title: string, cwd: string, patterns: string[]): Promise<num
 }
 
 runMain(async () => {
+	await ensureBuilt();
 	const folder = mkdtempSync(join(tmpdir(), 'media-generation-scan-'));
 	try {
 		execFileSync('tar', ['-xzf', await packPackage(folder), '-C', folder]);

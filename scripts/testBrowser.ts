@@ -1,11 +1,13 @@
 /**
  * `npm run test:browser`: drives n8n's real editor in headless Chromium. `-- --pictures` also renews the pictures in docs/images and
- * examples/images. The package must be built.
+ * examples/images.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { Halt, runMain } from './halt';
+import { canInstallPackages, installPackages } from './apt';
+import { ensureBuilt } from './built';
 import { ensureN8n } from './n8nInstall';
 import { root } from './pack';
 import { chooseSuites, runFile, specReporter, suitesIn } from './suites';
@@ -21,22 +23,12 @@ async function ensureChromium(): Promise<string> {
 	const found = () => given ?? known.find((path) => existsSync(path));
 	const present = found();
 	if (present !== undefined) return present;
-	const canInstall = existsSync('/usr/bin/apt-get') && process.getuid?.() === 0;
-	if (canInstall) {
-		console.log('Installing chromium (once) ...');
-		const { execa } = await import('execa');
-		const env = { DEBIAN_FRONTEND: 'noninteractive' };
-		const options = { env, stdio: 'inherit', reject: false } as const;
-		await execa('apt-get', ['update', '-qq'], options);
-		await execa('apt-get', ['install', '-y', '-qq', 'chromium'], options);
-	}
+	if (canInstallPackages()) await installPackages(['chromium']);
 	const installed = found();
 	if (installed !== undefined) return installed;
 	throw new Halt(
 		`No Chromium was found in ${known.join(', ')}. ` +
-			(canInstall
-				? '"apt-get install chromium" failed; its message is above.'
-				: 'Install it (on Debian: "sudo apt-get install chromium"), or let the variable CHROMIUM name it, then run the command again.'),
+			'Install it (on Debian: "sudo apt-get install chromium"), or let the variable CHROMIUM name it, then run the command again.',
 	);
 }
 
@@ -53,6 +45,7 @@ runMain(async () => {
 		CHROMIUM: await ensureChromium(),
 		...(options.pictures === true ? { MEDIA_GENERATION_PICTURES: '1' } : {}),
 	};
+	await ensureBuilt();
 	await ensureN8n();
 	await runFile(join(folder, 'harness', 'runSuites.ts'), [...suites.values()], {
 		nodeArgs: specReporter,

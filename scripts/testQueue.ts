@@ -8,7 +8,7 @@ import { chooseSuites, specReporter, suitesIn } from './suites';
 /** Suites of test/n8n that run on a cluster, too, in the place of their one n8n. */
 const shared = ['basics', 'suspend', 'trigger', 'triggerAttacks'];
 
-/** Runs test/queue/*.queue.ts and the shared suites, or the load, on n8n in queue mode. The package must be built. */
+/** Runs test/queue/*.queue.ts and the shared suites, or the load, on n8n in queue mode. */
 runMain(async () => {
 	const { only, load } = new Command()
 		.name('npm run test:queue --')
