@@ -64,17 +64,19 @@ export class Ends {
 		if (end?.kind === 'items') return end.items;
 		if (end?.kind !== 'failed') return [];
 		const { failure, delivered } = end;
-		const binary = delivered?.items[0]?.binary;
-		return [
-			failureItem(
-				this.context.getNode(),
-				failure,
-				index,
-				delivered === undefined
-					? undefined
-					: { outputs: delivered.outputs, ...(binary === undefined ? {} : { binary }) },
-			),
-		];
+		const node = this.context.getNode();
+		if (delivered === undefined) return [failureItem(node, failure, index, undefined)];
+		const { items, outputs } = delivered;
+		const binary = items[0]?.binary;
+		// With Split Files, what is there has items of its own, and the failure names no binary field.
+		return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
+			? [
+					failureItem(node, failure, index, {
+						outputs,
+						...(binary === undefined ? {} : { binary }),
+					}),
+				]
+			: [...items.filter((item) => item.binary), failureItem(node, failure, index, { outputs })];
 	}
 
 	/** All items in the order of the input. Throws for the first failure unless failed items go on as items. */

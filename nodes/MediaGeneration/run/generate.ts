@@ -5,16 +5,16 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { prepareReceiveUrl } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
 import { nodeError } from '../delivery/failure';
-import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
+import { Delivery } from '../delivery/item';
 import type { GeneratingOperation } from '../operations/operation';
 import type { WaitSettings } from '../operations/waiting';
 import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
 import { FailureError } from '../service/failures';
-import { fileOpener } from '../service/fileHost';
-import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
+import { outputsOf } from '../service/outputs';
 import type { Task } from '../service/task';
+import { addressesIn } from '../service/verdict';
 import { Ends } from './ends';
 import { attemptItem, planItem, type Planned } from './plan';
 import {
@@ -45,7 +45,7 @@ function timedOutItem(
 
 export class Generation {
 	private readonly ends: Ends;
-	private readonly delivery: DeliveryDeps;
+	private delivery: Delivery | undefined;
 	private readonly signal: AbortSignal | undefined;
 
 	constructor(
@@ -54,13 +54,6 @@ export class Generation {
 	) {
 		this.signal = context.getExecutionCancelSignal();
 		this.ends = new Ends(context);
-		this.delivery = {
-			open: fileOpener(context),
-			now: Date.now,
-			sleep: pause,
-			signal: this.signal,
-			limiter: new Limiter(CONCURRENT_DOWNLOADS),
-		};
 	}
 
 	async execute(): Promise<INodeExecutionData[][]> {
@@ -81,6 +74,8 @@ export class Generation {
 		const plans = planned.filter(isJob);
 		const client = plans.length === 0 ? undefined : await this.clientFor(plans);
 		if (client === undefined) return [this.ends.output(planned.length)];
+		const { baseUrl } = client.credentials;
+		this.delivery = new Delivery(context, { baseUrl, signal: this.signal });
 
 		const suspends = plans.some(
 			({ settings }) => settings.wait && settings.waitMode === 'callback',
@@ -198,15 +193,9 @@ export class Generation {
 		task: Task,
 		settings: WaitSettings | undefined,
 	): Promise<boolean> {
-		if (settings === undefined) return false;
-		const request = job.request?.body;
-		const delivered = await deliver(
-			this.context,
-			{ taskId, task, request },
-			settings,
-			job.index,
-			this.delivery,
-		);
+		if (settings === undefined || this.delivery === undefined) return false;
+		const outputs = outputsOf(task, addressesIn(job.request?.body));
+		const delivered = await this.delivery.deliver({ taskId, task, outputs }, settings, job.index);
 		const { items, failure } = delivered;
 		this.ends.set(
 			job.index,

@@ -12,13 +12,13 @@ import type {
 } from 'n8n-workflow';
 import { answer, postedTo } from '../callback/body';
 import { verifyTask, VERIFY_BUDGET_MS, type Verdict } from '../callback/verify';
-import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
+import { Delivery } from '../delivery/item';
 import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
 import { failureJson, type Failure } from '../service/failures';
-import { fileOpener } from '../service/fileHost';
 import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
+import { outputsOf } from '../service/outputs';
 import {
 	CONCURRENT_LOOKS,
 	notesExpression,
@@ -76,22 +76,20 @@ function failedItem(failure: Failure, index: number, outputs?: IDataObject[]): I
 }
 
 async function itemFor(
-	context: IWebhookFunctions,
 	note: SuspendedItem,
 	verdict: Verdict | undefined,
 	suspended: INodeExecutionData,
 	index: number,
-	deps: DeliveryDeps,
+	delivery: Delivery,
 ): Promise<INodeExecutionData> {
 	if (verdict?.kind !== 'terminal') return { ...suspended, pairedItem: { item: index } };
 	const { task } = verdict;
 	if (task.state === 'failed') return failedItem(failures.failed(note.taskId, task), index);
-	const delivered = await deliver(
-		context,
-		{ taskId: note.taskId, task, request: note.requestUrls },
+	const outputs = outputsOf(task, note.requestUrls);
+	const delivered = await delivery.deliver(
+		{ taskId: note.taskId, task, outputs },
 		note.files,
 		index,
-		deps,
 	);
 	const [item] = delivered.items;
 	if (delivered.outputs.length === 0)
@@ -166,16 +164,11 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	// The sender has its answer before the files are fetched.
 	ended.set(id, Date.now());
 	answer(context, 200, { received: true });
-	const deps: DeliveryDeps = {
-		open: fileOpener(context),
-		now: Date.now,
-		sleep: pause,
-		limiter: new Limiter(CONCURRENT_DOWNLOADS),
-	};
+	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
 	const output = await Promise.all(
 		notes.map(async (note, index) => {
 			const item = items[index] ?? { json: { task_id: note.taskId } };
-			return await itemFor(context, note, verdicts[index], item, index, deps);
+			return await itemFor(note, verdicts[index], item, index, delivery);
 		}),
 	);
 	return { noWebhookResponse: true, workflowData: [output] };
