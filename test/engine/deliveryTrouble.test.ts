@@ -106,7 +106,7 @@ test('the size limit holds on the stream where no header tells the size', async 
 		settings: goOn,
 	});
 	expect(output[0]?.json).toMatchObject({ outcome: 'undelivered', status: 'done' });
-	expect(output[0]?.json.error).toMatch(/larger than allowed: more, and Max File Size is 1 MB$/);
+	expect(output[0]?.json.error).toMatch(/larger than allowed: Max File Size is 1 MB$/);
 	expect(output[0]?.binary).toBeUndefined();
 	expect(stored(folder)).toEqual(before);
 	expect(setting.service.requests.filter(({ route }) => route === 'file')).toHaveLength(1);

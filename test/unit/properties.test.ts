@@ -434,12 +434,11 @@ test('names and types of files', () => {
 			fc.uint8Array({ maxLength: 64 }),
 			(given, head) => {
 				expect(sanitizeName(given)).toMatch(/^[^._/\\\s][^/\\\s\p{Cc}]*$/u);
-				const { mimeType, extension } = fileTypeOf(
-					Buffer.from(head),
-					given,
-					'https://files.example/x',
-					'file',
-				);
+				const { mimeType, extension } = fileTypeOf(Buffer.from(head), {
+					stated: given,
+					url: 'https://files.example/x',
+					kind: 'file',
+				});
 				expect(mimeType).toMatch(/^[\w.+-]+\/[\w.+-]+$/);
 				expect(extension).toMatch(/^[a-z0-9]+$/);
 			},

@@ -3,11 +3,9 @@
  * So the sender waits for no download, and a download that n8n does not survive leaves an execution that names its task.
  */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
+import { Delivery } from '../delivery/item';
 import { readTriggerFileSettings } from '../operations/trigger';
-import { pause } from '../service/clock';
-import { fileOpener } from '../service/fileHost';
-import { Limiter } from '../service/limiter';
+import { createClient } from '../service/client';
 import { outputsOf } from '../service/outputs';
 import { parseTask, type Task } from '../service/task';
 
@@ -35,29 +33,33 @@ export function receivedItem(
 	return { json: { ...received } };
 }
 
+/** Undefined where the credential can't be read any more: then no private address is asked. */
+async function baseUrlOf(context: IExecuteFunctions): Promise<string | undefined> {
+	try {
+		return (await createClient(context)).credentials.baseUrl;
+	} catch {
+		return undefined;
+	}
+}
+
 /** Delivers what the webhook received. Never rejects: a file that can't be had is told in `download_error`. */
 export async function deliverReceived(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const files = readTriggerFileSettings((name, fallback) =>
 		context.getNodeParameter(name, 0, fallback),
 	);
-	const deps: DeliveryDeps = {
-		open: fileOpener(context),
-		now: Date.now,
-		sleep: pause,
+	const delivery = new Delivery(context, {
+		baseUrl: await baseUrlOf(context),
 		signal: context.getExecutionCancelSignal(),
-		limiter: new Limiter(CONCURRENT_DOWNLOADS),
-	};
+	});
 	const deliveries = context.getInputData().map(async (item, index) => {
 		const { task_id: taskId, task: posted, ...extra } = item.json as Partial<Received>;
 		const task = parseTask(posted);
 		// Whatever else an execution was started with goes on as it is.
 		if (task === undefined || taskId === undefined) return [item];
-		const { items, failure } = await deliver(
-			context,
+		const { items, failure } = await delivery.deliver(
 			{ taskId, task, outputs: outputsOf(task) },
 			{ ...files, download: files.download && task.state === 'done' },
 			index,
-			deps,
 			extra,
 		);
 		if (failure !== undefined) {

@@ -104,14 +104,16 @@ export class Ends {
 		const node = this.context.getNode();
 		if (delivered === undefined) return [failureItem(node, failure, index, undefined)];
 		const { items, outputs } = delivered;
-		// Split files: those that are there go on as items of their own, and one item says what is missing.
-		const split = items.length !== 1;
-		const binary = split ? undefined : items[0]?.binary;
-		const failed = failureItem(node, failure, index, {
-			outputs,
-			...(binary === undefined ? {} : { binary }),
-		});
-		return split ? [...items, failed] : [failed];
+		const binary = items[0]?.binary;
+		// With Split Files, what is there has items of its own, and the failure names no binary field.
+		return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
+			? [
+					failureItem(node, failure, index, {
+						outputs,
+						...(binary === undefined ? {} : { binary }),
+					}),
+				]
+			: [...items.filter((item) => item.binary), failureItem(node, failure, index, { outputs })];
 	}
 
 	/** All items in the order of the input. Throws for the first failure unless failed items go on as items. */
