@@ -11,7 +11,7 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { accountOf, type Account } from './account';
-import { apiKeyProblem, baseUrlProblem, normalizeBaseUrl } from './baseUrl';
+import { apiKeyProblem, baseUrlProblem, callbackSecretProblem, normalizeBaseUrl } from './baseUrl';
 import { invalid } from './failures';
 import { parseJson } from './json';
 import { neverConnected, reasonOf, wasAborted } from './networkError';
@@ -71,7 +71,10 @@ export interface ServiceClient {
 /** Reads and checks the credential. Throws an `invalid` failure in words before anything is sent. */
 export async function readCredentials(context: N8nContext): Promise<Credentials> {
 	const data = await context.getCredentials(CREDENTIAL);
-	const problem = baseUrlProblem(data.baseUrl) ?? apiKeyProblem(data.apiKey);
+	const problem =
+		baseUrlProblem(data.baseUrl) ??
+		apiKeyProblem(data.apiKey) ??
+		callbackSecretProblem(data.callbackSecret);
 	if (problem !== undefined) {
 		throw invalid(
 			problem,
@@ -113,13 +116,13 @@ export async function createClient(context: N8nContext): Promise<ServiceClient> 
 				CREDENTIAL,
 				options,
 			)) as { statusCode: number; headers: Record<string, unknown>; body: unknown };
-			const text = redact(typeof response.body === 'string' ? response.body : '');
+			const text = typeof response.body === 'string' ? response.body : '';
 			return {
 				answered: true,
 				status: response.statusCode,
 				headers: response.headers,
-				body: redactDeep(parseJson(text), redact),
-				text,
+				body: redactDeep(parseJson(text), credentials),
+				text: redact(text),
 			};
 		} catch (error) {
 			const { never, permanent } = neverConnected(error);

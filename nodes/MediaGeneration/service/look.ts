@@ -24,6 +24,8 @@ export interface LookAt {
 	/** For each request, in ms. */
 	timeoutMs: number;
 	signal?: AbortSignal;
+	/** `outsider`: looked at because an anonymous call said so; what the service says of throttling slows nobody else down. */
+	purpose?: 'outsider';
 }
 
 /** What an answer to `GET .../task/{id}` means. Pure. */
@@ -86,7 +88,7 @@ export async function lookAtTask(
 			timeoutMs: at.timeoutMs,
 			signal: at.signal,
 		});
-		learnFromThrottling(client, reply, now());
+		if (at.purpose !== 'outsider') learnFromThrottling(client, reply, now());
 		const look = readLook(reply, now());
 		if (look.kind === 'task') client.account.routes.set(at.kind, route);
 		if (look.kind !== 'missing') {

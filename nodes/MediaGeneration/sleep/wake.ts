@@ -10,8 +10,9 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import { answer, postedTo } from '../callback/body';
-import { verifyTask, VERIFY_BUDGET_MS, type Verdict } from '../callback/verify';
+import { postedTo } from '../callback/body';
+import { answer } from '../callback/respond';
+import { verifyTask, VERIFY_BUDGET_MS, type Verification } from '../callback/verify';
 import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
 import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
@@ -47,7 +48,7 @@ async function verdictOf(
 	client: ServiceClient,
 	{ taskId, kind, route, requestUrls }: SuspendedItem,
 	limiter: Limiter,
-): Promise<Verdict> {
+): Promise<Verification> {
 	return await limiter.run(
 		async () =>
 			await verifyTask(
@@ -61,9 +62,22 @@ async function verdictOf(
 					now: Date.now,
 					sleep: pause,
 				},
-				VERIFY_BUDGET_MS / 2,
-				requestUrls,
+				// What is posted here is no claim: the last one of many callbacks looks at all tasks.
+				{
+					budgetMs: VERIFY_BUDGET_MS / 2,
+					claimsEnd: false,
+					missesAllowed: 4,
+					echoes: requestUrls,
+				},
 			),
+	);
+}
+
+type Over = Extract<Verification, { kind: 'failed' | 'done' | 'doneWithoutFiles' }>;
+
+function isOver(verdict: Verification): verdict is Over {
+	return (
+		verdict.kind === 'failed' || verdict.kind === 'done' || verdict.kind === 'doneWithoutFiles'
 	);
 }
 
@@ -78,12 +92,13 @@ function failedItem(failure: Failure, index: number, outputs?: IDataObject[]): I
 async function itemFor(
 	context: IWebhookFunctions,
 	note: SuspendedItem,
-	verdict: Verdict | undefined,
+	verdict: Verification | undefined,
 	suspended: INodeExecutionData,
 	index: number,
 	deps: DeliveryDeps,
 ): Promise<INodeExecutionData> {
-	if (verdict?.kind !== 'terminal') return { ...suspended, pairedItem: { item: index } };
+	if (verdict === undefined || !isOver(verdict))
+		return { ...suspended, pairedItem: { item: index } };
 	const { task } = verdict;
 	if (task.state === 'failed') return failedItem(failures.failed(note.taskId, task), index);
 	const delivered = await deliver(
@@ -153,7 +168,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	const verdicts = await Promise.all(
 		notes.map(async (note) => (note.complete ? undefined : await verdictOf(client, note, limiter))),
 	);
-	const open = verdicts.filter((verdict) => verdict !== undefined && verdict.kind !== 'terminal');
+	const open = verdicts.filter((verdict) => verdict !== undefined && !isOver(verdict));
 	if (open.some((verdict) => verdict?.kind === 'running')) {
 		return answer(context, 202, { received: true, waiting: open.length });
 	}
