@@ -57,10 +57,13 @@ function savedIn({ staticData }: Memory): string[] {
 }
 
 /** Whether a holder is through; then its event is settled: let through, or given back where n8n answered with a failure. */
-function settle(memory: Memory, key: string, { response, giveBack }: Holder): boolean {
-	if (!response.writableEnded) return false;
-	eventsOf(memory).set(key, 'answered');
-	if (response.statusCode >= 400) giveBack();
+function settle(memory: Memory, key: string, holder: Holder): boolean {
+	const events = eventsOf(memory);
+	// It was given back before, and another call may have it by now.
+	if (events.get(key) !== holder) return true;
+	if (!holder.response.writableEnded) return false;
+	events.set(key, 'answered');
+	if (holder.response.statusCode >= 400) holder.giveBack();
 	return true;
 }
 
