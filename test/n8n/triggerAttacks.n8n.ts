@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { prepareReceiveUrl, SIGNED_FOR_MS } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { SIGNED_FOR_MS } from '../../nodes/MediaGeneration/callback/signature';
 import { sharedContext, type TestContext } from './harness/context';
 import {
 	type Answer,

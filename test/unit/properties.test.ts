@@ -1,7 +1,8 @@
 /** Whatever a service answers or a sender posts: no crash, no hang, no key, and always one of the contract's outcomes. */
 import fc from 'fast-check';
 import { readPostedBody } from '../../nodes/MediaGeneration/callback/body';
-import { checkSignature, prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { checkSignature } from '../../nodes/MediaGeneration/callback/signature';
 import { fileTypeOf } from '../../nodes/MediaGeneration/delivery/mimeType';
 import { sanitizeName } from '../../nodes/MediaGeneration/delivery/files';
 import { maskSecrets } from '../../nodes/MediaGeneration/operations/account';
@@ -124,10 +125,11 @@ const object = json.map((value) => (isObject(value) ? value : { value }));
 const wellFormed = (given: string) => Buffer.from(given).toString();
 
 /** As the network's door does it. */
-const redact = redactor({ apiKey: KEY, callbackSecret: '' });
+const secrets = { apiKey: KEY, callbackSecret: '' };
+const redact = redactor(secrets);
 function parsed(raw: string): unknown {
 	try {
-		return redactDeep(JSON.parse(redact(raw)), redact);
+		return redactDeep(JSON.parse(raw), secrets);
 	} catch {
 		return undefined;
 	}
@@ -324,13 +326,19 @@ describe('signed URLs', () => {
 			};
 		});
 	const check = (url: URL, now = NOW) =>
-		checkSignature('a long secret', url.pathname, Object.fromEntries(url.searchParams), now);
+		checkSignature(
+			'a long secret',
+			{ path: url.pathname, ownUrl: url.href, saidHosts: [] },
+			Object.fromEntries(url.searchParams),
+			now,
+		);
 
 	test('what was signed is accepted, with its reference', () => {
 		fc.assert(
 			fc.property(signed, ({ url, reference }) => {
 				expect(check(url)).toEqual({
 					ok: true,
+					signed: true,
 					reference: reference === '' ? undefined : wellFormed(reference),
 				});
 				expect(url.href).not.toContain('secret');
@@ -342,7 +350,7 @@ describe('signed URLs', () => {
 		fc.assert(
 			fc.property(
 				signed,
-				fc.constantFrom('expires', 'nonce', 'reference', 'signature'),
+				fc.constantFrom('signed_for', 'expires', 'nonce', 'reference', 'signature'),
 				fc.nat(),
 				fc.constantFrom('0', 'x', 'é'),
 				({ url }, field, at, other) => {
@@ -359,8 +367,9 @@ describe('signed URLs', () => {
 
 	test('any query is checked without a crash', () => {
 		fc.assert(
-			fc.property(object, fc.string({ unit: 'binary' }), (query, pathname) => {
-				expect(checkSignature('a long secret', pathname, query, NOW).ok).toBe(false);
+			fc.property(object, fc.string({ unit: 'binary' }), (query, path) => {
+				const arrival = { path, ownUrl: path, saidHosts: [path] };
+				expect(checkSignature('a long secret', arrival, query, NOW).ok).toBe(false);
 			}),
 		);
 	});

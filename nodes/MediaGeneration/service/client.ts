@@ -13,7 +13,7 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { accountOf, retryAfterMs, type Account, type Purpose } from './account';
-import { apiKeyProblem, baseUrlProblem, normalizeBaseUrl } from './baseUrl';
+import { apiKeyProblem, baseUrlProblem, callbackSecretProblem, normalizeBaseUrl } from './baseUrl';
 import { now, timeLimit } from './clock';
 import { invalid } from './failures';
 import { isObject, parseJson } from './json';
@@ -76,7 +76,10 @@ export interface ServiceClient {
 /** Reads and checks the credential. Throws an `invalid` failure in words before anything is sent. */
 async function readCredentials(context: N8nContext): Promise<Credentials> {
 	const data = await context.getCredentials(CREDENTIAL);
-	const problem = baseUrlProblem(data.baseUrl) ?? apiKeyProblem(data.apiKey);
+	const problem =
+		baseUrlProblem(data.baseUrl) ??
+		apiKeyProblem(data.apiKey) ??
+		callbackSecretProblem(data.callbackSecret);
 	if (problem !== undefined) {
 		throw invalid(
 			problem,
@@ -168,13 +171,13 @@ export async function createClient(context: N8nContext): Promise<ServiceClient> 
 				)) as unknown,
 		);
 		if ('answered' in response) return { ...response, reason: redact(response.reason) };
-		const text = redact(typeof response.body === 'string' ? response.body : '');
+		const text = typeof response.body === 'string' ? response.body : '';
 		const reply: Answer = {
 			answered: true,
 			status: response.statusCode,
 			headers: response.headers,
-			body: redactDeep(parseJson(text), redact),
-			text,
+			body: redactDeep(parseJson(text), credentials),
+			text: redact(text),
 		};
 		learnFrom(account, request.purpose, reply);
 		return reply;

@@ -5,7 +5,8 @@
  * - exactly one item per sleeping item, in order.
  */
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { answer, postedTo } from '../callback/body';
+import { postedTo } from '../callback/body';
+import { answer, Refusal, respond } from '../callback/respond';
 import { failureItem } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
 import { createClient, type ServiceClient } from '../service/client';
@@ -156,10 +157,9 @@ function withErrorBranch(
 
 async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const posted = await postedTo(context);
-	if (!posted.ok) return answer(context, 400, { received: false, error: posted.reason });
+	if (!posted.ok) throw new Refusal(400, posted.reason);
 	const sleeping = readSleeping(context);
-	if (sleeping === undefined)
-		return answer(context, 404, { received: false, error: 'no task is waited for here' });
+	if (sleeping === undefined) throw new Refusal(404, 'no task is waited for here');
 	const { items, notes } = sleeping;
 	const tasks = openTasks(notes);
 	const called = tasks.find(({ taskId }) => taskId === posted.taskId);
@@ -209,17 +209,9 @@ function openCount(sleep: Sleep, tasks: readonly Watch[]): number {
 
 /** Handles one call for a sleeping execution. Never throws. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	try {
-		return await wakeIfOver(context);
-	} catch (error) {
-		const reason = error instanceof Error ? error.message : 'unknown reason';
-		context.logger.warn(
-			`Media Generation: a call for a sleeping execution could not be handled: ${reason}`,
-		);
-		if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
-		return answer(context, 503, {
-			received: false,
-			error: 'the callback could not be handled, try again',
-		});
-	}
+	return await respond(
+		context,
+		'a call for a sleeping execution',
+		async () => await wakeIfOver(context),
+	);
 }
