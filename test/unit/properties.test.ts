@@ -13,7 +13,7 @@ import { readLook } from '../../nodes/MediaGeneration/service/look';
 import {
 	neverConnected,
 	reasonOf,
-	wasAborted,
+	withoutSocketCodes,
 } from '../../nodes/MediaGeneration/service/networkError';
 import { addressesIn } from '../../nodes/MediaGeneration/service/verdict';
 import { outputsOf } from '../../nodes/MediaGeneration/service/outputs';
@@ -27,7 +27,7 @@ import {
 import { isObject } from '../../nodes/MediaGeneration/service/json';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
 import { busyDelay, nextLook } from '../../nodes/MediaGeneration/wait/schedule';
-import { readNotes } from '../../nodes/MediaGeneration/sleep/suspend';
+import { readNotes } from '../../nodes/MediaGeneration/sleep/notes';
 
 fc.configureGlobal({
 	seed: 20_260_301,
@@ -160,7 +160,6 @@ const reply: fc.Arbitrary<Reply> = fc.oneof(
 		.record({
 			sent: fc.boolean(),
 			permanent: fc.boolean(),
-			aborted: fc.boolean(),
 			reason: fc.string({ unit: 'binary' }),
 		})
 		.map((fields): Reply => ({ answered: false, ...fields })),
@@ -180,7 +179,7 @@ describe('answers', () => {
 				expect(message.length).toBeGreaterThan(0);
 				expect(message.length).toBeLessThan(1_000 + (given.answered ? 0 : given.reason.length));
 				expect(description.length).toBeGreaterThan(0);
-				if (creation.kind === 'retry') {
+				if (creation.kind === 'retry' || creation.kind === 'full') {
 					expect(outcome).toBe('rejected');
 					const nothingCreated = given.answered
 						? given.status === 429 ||
@@ -209,13 +208,15 @@ describe('answers', () => {
 		);
 	});
 
-	test('a look is one of four, and only a 401 or 403 is a refusal', () => {
+	test("a look is one of four, and only a 401 or 403 in the service's own words, or without any, is a refusal", () => {
 		fc.assert(
 			fc.property(reply, (given) => {
 				const look = readLook(given, NOW);
 				expect(['task', 'busy', 'missing', 'denied']).toContain(look.kind);
 				expect(look.kind === 'denied').toBe(
-					given.answered && (given.status === 401 || given.status === 403),
+					given.answered &&
+						(given.status === 401 || given.status === 403) &&
+						(isObject(given.body) || given.text === ''),
 				);
 				expect(look.kind === 'missing').toBe(given.answered && given.status === 404);
 				if (look.kind === 'task') expect(['running', 'done', 'failed']).toContain(look.task.state);
@@ -430,7 +431,6 @@ test('any thrown thing is read without a crash, and counts as sent unless it say
 	fc.assert(
 		fc.property(fc.anything(), (thrown) => {
 			expect(typeof reasonOf(thrown)).toBe('string');
-			expect(wasAborted(thrown)).toBe(false);
 			expect(neverConnected(thrown).never).toBe(false);
 		}),
 	);

@@ -99,11 +99,15 @@ function withSignal<T extends N8nContext>(context: T, signal: AbortSignal): T {
 }
 
 /** What a 429 or 503 with Retry-After says of the account. A limit on spending says nothing of when to come back. */
-export function learnFrom(account: Account, purpose: Purpose, reply: Reply): void {
+export function learnFrom(
+	account: Account,
+	{ purpose, reply }: { purpose: Purpose; reply: Reply },
+	nowMs: number = now(),
+): void {
 	if (!reply.answered || (reply.status !== 429 && reply.status !== 503)) return;
 	if (kindOf429(reply.body) === 'cap') return;
 	const wait = retryAfterMs(reply.headers['retry-after'], Date.now());
-	if (wait !== undefined) account.pause(purpose, now(), wait);
+	if (wait !== undefined) account.pause(purpose, nowMs, wait);
 }
 
 interface RawResponse {
@@ -179,7 +183,7 @@ export async function createClient(context: N8nContext): Promise<ServiceClient> 
 			body: redactDeep(parseJson(text), credentials),
 			text: redact(text),
 		};
-		learnFrom(account, request.purpose, reply);
+		learnFrom(account, { purpose: request.purpose, reply });
 		return reply;
 	}
 

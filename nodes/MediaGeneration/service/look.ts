@@ -73,11 +73,15 @@ function routesFor(client: ServiceClient, { route, kind }: LookAt): PollRoute[] 
  * Looks at a task once. With `auto` it asks the route that last answered for this kind, and on 404 the other one;
  * the one that described a task is remembered.
  */
-export async function lookAtTask(client: ServiceClient, at: LookAt): Promise<Look> {
-	const end = now() + at.timeoutMs;
+export async function lookAtTask(
+	client: ServiceClient,
+	at: LookAt,
+	clockNow: () => number = now,
+): Promise<Look> {
+	const end = clockNow() + at.timeoutMs;
 	let missing: Look | undefined;
 	for (const route of routesFor(client, at)) {
-		const left = end - now();
+		const left = end - clockNow();
 		if (missing !== undefined && left <= 0) return missing;
 		const reply = await client.send({
 			method: 'GET',
