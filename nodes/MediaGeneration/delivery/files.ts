@@ -11,13 +11,16 @@ import { storeMemory } from './storeMemory';
 
 /** An output as the item shows it (README, "What comes out"). */
 export interface DeliveredOutput {
-	url: string;
+	/** Where the service offers it; a file that was joined here has none. */
+	url?: string;
 	kind: OutputKind;
 	binaryProperty?: string;
 	fileName?: string;
 	mimeType?: string;
 	/** In bytes. */
 	fileSize?: number;
+	/** Of WAV and MP3, measured. */
+	durationSeconds?: number;
 }
 
 export interface DeliveredFile {

@@ -1,0 +1,161 @@
+/**
+ * Several stored files into one: sound of one format becomes one file with measured times, transcripts are shifted to fit it.
+ * What can't be joined is passed on as it is, and a hint says why. (docs/media.md)
+ */
+import type { IBinaryData, IBinaryKeyData, IDataObject } from 'n8n-workflow';
+import { joinSrt, joinWords, transcriptOf } from '../media/captions';
+import { joined, planJoin, type JoinPlan } from '../media/join';
+import { scan } from '../media/scan';
+import type { FileSettings } from '../operations/waiting';
+import type { N8nContext } from '../service/client';
+import { readStored, readStoredText, storeChunks } from './binary';
+import { sanitizeName, type DeliveredOutput } from './files';
+
+/** The files of one part. */
+export interface Source {
+	sound: IBinaryData;
+	srt?: IBinaryData | undefined;
+	/** Word timings. */
+	words?: IBinaryData | undefined;
+}
+
+/** One file of what comes out, before it has a binary field. */
+export interface MadeFile {
+	output: DeliveredOutput;
+	binary: IBinaryData;
+}
+
+export type Joined =
+	| {
+			ok: true;
+			files: MadeFile[];
+			durationSeconds: number;
+			/** Where each part lies in the file, in seconds. */
+			times: Array<{ start: number; end: number }>;
+			transcript: IDataObject[] | undefined;
+	  }
+	| { ok: false; reason: string };
+
+/** Transcripts are texts; one that is longer than this is not one. */
+const MAX_TRANSCRIPT_BYTES = 20_000_000;
+
+export interface JoinOptions {
+	pauseMs: number;
+	/** Without an extension. */
+	baseName: string;
+	/** Whether the transcript is wanted as data, too. */
+	withTranscript: boolean;
+}
+
+/** Joins the sounds of all sources, in order, and their transcripts where each has one. */
+export async function joinSources(
+	context: N8nContext,
+	sources: readonly Source[],
+	{ pauseMs, baseName, withTranscript }: JoinOptions,
+): Promise<Joined> {
+	const facts = [];
+	for (const { sound } of sources) facts.push(await scan(readStored(context, sound)));
+	const plan = planJoin(facts, { pauseMs });
+	if (!plan.joinable) return { ok: false, reason: plan.reason };
+	const [first] = sources;
+	if (first === undefined) return { ok: false, reason: 'there is nothing to join' };
+	const name = sanitizeName(baseName);
+	const sound = await joinSound(context, sources, { plan, name });
+	const starts = plan.parts.map(({ start }) => start);
+	const srt = await joinTexts(context, sources, { field: 'srt', join: joinSrt, starts });
+	const words = await joinTexts(context, sources, { field: 'words', join: joinWords, starts });
+	const files = [sound];
+	if (srt !== undefined)
+		files.push(await storeText(context, srt, `${name}.srt`, 'application/x-subrip'));
+	if (words !== undefined)
+		files.push(await storeText(context, words, `${name}.json`, 'application/json'));
+	return {
+		ok: true,
+		files,
+		durationSeconds: plan.durationSeconds,
+		times: plan.parts,
+		transcript: withTranscript
+			? (transcriptOf(srt ?? words ?? '') as IDataObject[] | undefined)
+			: undefined,
+	};
+}
+
+async function joinSound(
+	context: N8nContext,
+	sources: readonly Source[],
+	{ plan, name }: { plan: JoinPlan; name: string },
+): Promise<MadeFile> {
+	const sample = sources[0]?.sound as IBinaryData;
+	const fileName = `${name}.${plan.extension}`;
+	let fileSize = 0;
+	async function* counted(): AsyncGenerator<Buffer> {
+		for await (const chunk of joined(plan, (part) =>
+			readStored(context, sources[part]?.sound as IBinaryData),
+		)) {
+			fileSize += chunk.length;
+			yield chunk;
+		}
+	}
+	const { mimeType, durationSeconds } = plan;
+	const binary = await storeChunks(context, counted(), {
+		fileName,
+		mimeType,
+		bytes: plan.bytes,
+		sample,
+	});
+	return {
+		binary,
+		output: { kind: 'audio', fileName, mimeType, fileSize, durationSeconds },
+	};
+}
+
+/** The transcripts of all sources as one; undefined where one has none, or one can't be read. */
+async function joinTexts(
+	context: N8nContext,
+	sources: readonly Source[],
+	{
+		field,
+		join,
+		starts,
+	}: {
+		field: 'srt' | 'words';
+		join: (texts: readonly string[], starts: readonly number[]) => string | undefined;
+		starts: readonly number[];
+	},
+): Promise<string | undefined> {
+	const texts: string[] = [];
+	for (const source of sources) {
+		const binary = source[field];
+		if (binary === undefined) return undefined;
+		texts.push(await readStoredText(context, binary, MAX_TRANSCRIPT_BYTES));
+	}
+	return join(texts, starts);
+}
+
+async function storeText(
+	context: N8nContext,
+	text: string,
+	fileName: string,
+	mimeType: string,
+): Promise<MadeFile> {
+	const bytes = Buffer.from(text);
+	const binary = await context.helpers.prepareBinaryData(bytes, fileName, mimeType);
+	return {
+		binary,
+		output: { kind: 'transcript', fileName, mimeType, fileSize: bytes.length },
+	};
+}
+
+/** Files under the binary fields `data`, `data_1`, ... and their outputs. */
+export function inFields(
+	files: readonly MadeFile[],
+	{ binaryPropertyName }: Pick<FileSettings, 'binaryPropertyName'>,
+): { outputs: DeliveredOutput[]; binary: IBinaryKeyData } {
+	const binary: IBinaryKeyData = {};
+	const outputs = files.map(({ output, binary: data }, index) => {
+		const binaryProperty = index === 0 ? binaryPropertyName : `${binaryPropertyName}_${index}`;
+		binary[binaryProperty] = data;
+		return { ...output, binaryProperty };
+	});
+	return { outputs, binary };
+}
