@@ -43,6 +43,8 @@ export interface JoinOptions {
 	pauseMs: number;
 	/** Without an extension. */
 	baseName: string;
+	/** What a part is called where it can't be joined; "part 1" unless given. @param number from 0 */
+	nameOf?: (number: number) => string;
 	/** Whether the transcript is wanted as data, too. */
 	withTranscript: boolean;
 }
@@ -51,11 +53,11 @@ export interface JoinOptions {
 export async function joinSources(
 	context: N8nContext,
 	sources: readonly Source[],
-	{ pauseMs, baseName, withTranscript }: JoinOptions,
+	{ pauseMs, baseName, withTranscript, nameOf }: JoinOptions,
 ): Promise<Joined> {
 	const facts = [];
 	for (const { sound } of sources) facts.push(await scan(readStored(context, sound)));
-	const plan = planJoin(facts, { pauseMs });
+	const plan = planJoin(facts, { pauseMs, nameOf });
 	if (!plan.joinable) return { ok: false, reason: plan.reason };
 	const [first] = sources;
 	if (first === undefined) return { ok: false, reason: 'there is nothing to join' };

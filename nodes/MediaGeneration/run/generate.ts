@@ -17,14 +17,14 @@ import * as failures from '../service/failures';
 import { attempt, attemptLater, FailureError } from '../service/failures';
 import { lookAtTask } from '../service/look';
 import type { Verdict } from '../service/verdict';
-import { checkSuspension, type Waking } from '../sleep/checks';
+import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
 import type { SleepingTask } from '../sleep/notes';
 import { lookOnceMore, sleepingInput, suspend, type Sleeper } from '../sleep/suspend';
 import { checkCredits, ledgerOf, unreadableCredential } from './checks';
 import { Ends } from './ends';
 import { isOver, type Item, type ItemEnd, type PartEnd } from './item';
 import { allFinished, runItems } from './jobs';
-import { planItem } from './plan';
+import { itemFor, planItem } from './plan';
 
 /** What a run works with, once the credential is read. */
 interface Tools {
@@ -56,7 +56,9 @@ class Generation {
 		const client = planned.length === 0 ? undefined : await this.clientFor(planned);
 		if (client === undefined) return this.ends.output(this.count);
 		const tools = await this.prepare(client, planned);
-		const items = planned.filter(({ index }) => this.ends.get(index) === undefined);
+		const items = planned
+			.filter(({ index }) => this.ends.get(index) === undefined)
+			.map((item) => this.asCutFirst(tools, item));
 		let handedOut = false;
 		try {
 			await this.run(tools, items);
@@ -161,6 +163,16 @@ class Generation {
 				now: Date.now(),
 			});
 		}
+	}
+
+	/** An item of a later try keeps the parts of the first one. */
+	private asCutFirst({ ledger }: Tools, item: Item): Item {
+		const { assembly, index, settings } = item;
+		const [first] = item.parts;
+		const repeats = this.context.getNode().retryOnFail === true && !isToolRun(this.context);
+		if (assembly.longText.kind === 'off' || first?.kind !== 'creates' || !repeats) return item;
+		const texts = ledger.firstTexts(index, assembly.texts);
+		return itemFor(index, settings, { request: first.request, texts });
 	}
 
 	private async run(tools: Tools, items: readonly Item[]): Promise<void> {
