@@ -252,6 +252,9 @@ it.each<[string, Credentials, RegExp]>([
 		credentials,
 	});
 	expect(error?.message).toMatch(words);
+	expect(error?.description).toMatch(
+		/Open the Media Generation API credential .* Nothing was sent/,
+	);
 	expect(setting.service.requests).toEqual([]);
 });
 
