@@ -26,8 +26,8 @@ test('130,000 tasks in one loop: the loop goes on, and Stop ends them all', asyn
 				kind: 'speech',
 				createdAt: start,
 				deadline: start + 600_000,
-			// One look shows that the loop goes on; its first looks at the others come later.
-			lookAtOnce: index === 0,
+				// One look shows that the loop goes on; its first looks at the others come later.
+				lookAtOnce: index === 0,
 			}),
 	);
 	await clock.advance(100);
