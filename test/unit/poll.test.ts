@@ -1,65 +1,21 @@
 import type { Look } from '../../nodes/MediaGeneration/service/look';
-import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import {
 	GRACE_FOR_MISSING_MS,
 	PollLoop,
 	type PollDeps,
-	type Waited,
-	type Watch,
 } from '../../nodes/MediaGeneration/wait/poll';
+import {
+	busy,
+	done,
+	failureOf,
+	missing,
+	running,
+	setUp,
+	task,
+	URL_OF_FILE,
+	type Script,
+} from './pollSetting';
 import { seededRandom, VirtualClock } from './virtualClock';
-
-const URL_OF_FILE = 'https://files.example/a.mp3';
-
-function task(status: string, extra: object = {}): Look {
-	const found = parseTask({ id: 't', status, ...extra });
-	if (found === undefined) throw new Error('no task');
-	return { kind: 'task', task: found };
-}
-const running = (progress?: number): Look => task('doing', { progress });
-const done = (): Look => task('done', { metadata: { output_uri: URL_OF_FILE } });
-const busy = (retryAfterMs?: number): Look => ({
-	kind: 'busy',
-	detail: 'HTTP 503: busy',
-	...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-});
-const missing: Look = { kind: 'missing', detail: 'HTTP 404', httpStatus: 404 };
-
-type Script = (watch: Watch, ageMs: number, count: number) => Look | Promise<Look>;
-
-function setUp(script: Script, overrides: Partial<PollDeps> = {}) {
-	const clock = new VirtualClock();
-	const start = clock.now();
-	const looks: Array<{ taskId: string; ageMs: number; timeoutMs: number }> = [];
-	const counts = new Map<string, number>();
-	const loop = new PollLoop({
-		async look(watch, timeoutMs) {
-			const ageMs = clock.now() - watch.createdAt;
-			const count = (counts.get(watch.taskId) ?? 0) + 1;
-			counts.set(watch.taskId, count);
-			looks.push({ taskId: watch.taskId, ageMs, timeoutMs });
-			return await script(watch, ageMs, count);
-		},
-		now: clock.now,
-		sleep: clock.sleep,
-		random: seededRandom(1),
-		pausedUntil: () => 0,
-		...overrides,
-	});
-	const watchOf = (taskId = 't', timeoutMs = 600_000, extra: Partial<Watch> = {}): Watch => ({
-		taskId,
-		kind: 'speech',
-		createdAt: start,
-		deadline: start + timeoutMs,
-		...extra,
-	});
-	const wait = async (...of: Parameters<typeof watchOf>) => await loop.wait(watchOf(...of));
-	return { clock, start, looks, loop, watchOf, wait };
-}
-const failureOf = (waited: Waited) => {
-	if (waited.kind !== 'failed') throw new Error(`it did not fail, but: ${waited.kind}`);
-	return waited.failure;
-};
 
 test('a task is looked at until it is done', async () => {
 	const { clock, start, looks, wait } = setUp((_, age) => (age < 10_000 ? running() : done()));
@@ -279,6 +235,54 @@ describe('deadline', () => {
 	});
 });
 
+describe('the end of looks that hang', () => {
+	/** A service that never answers: each look lasts as long as it may. */
+	const hanging = (overrides: Partial<PollDeps> = {}) => {
+		const timeouts: number[] = [];
+		const all = setUp(() => busy(), overrides);
+		const { clock } = all;
+		const loop = new PollLoop({
+			async look(_watch, timeoutMs) {
+				timeouts.push(timeoutMs);
+				await clock.sleep(timeoutMs);
+				return busy();
+			},
+			now: clock.now,
+			sleep: clock.sleep,
+			random: seededRandom(1),
+			pausedUntil: () => 0,
+			...overrides,
+		});
+		return { ...all, loop, timeouts };
+	};
+
+	test('a look may last 20 s, and at most 2 s beyond the deadline', async () => {
+		const { clock, start, loop, watchOf, timeouts } = hanging();
+		const waited = await clock.run(loop.wait(watchOf('t', 30_000)));
+		expect(failureOf(waited).outcome).toBe('timed_out');
+		expect(timeouts[0]).toBe(20_000);
+		expect(timeouts.every((timeoutMs) => timeoutMs <= 20_000)).toBe(true);
+		expect(clock.now() - start).toBe(32_000);
+	});
+
+	test('however many tasks want their last look at the same moment', async () => {
+		const { clock, start, loop, watchOf } = hanging({ maxConcurrentLooks: 3 });
+		const ids = Array.from({ length: 40 }, (_, index) => `t${index}`);
+		const waits = ids.map(async (id) => await loop.wait(watchOf(id, 30_000)));
+		const ends = await clock.run(Promise.all(waits));
+		expect(ends.map((end) => failureOf(end).outcome)).toEqual(ids.map(() => 'timed_out'));
+		expect(clock.now() - start).toBeLessThanOrEqual(32_000);
+	});
+
+	test('a deadline that has passed leaves 2 s for one look', async () => {
+		const { clock, start, loop, watchOf, timeouts } = hanging();
+		const passed = watchOf('t', 0, { createdAt: start - 10_000, deadline: start - 5_000 });
+		expect(failureOf(await clock.run(loop.wait(passed))).outcome).toBe('timed_out');
+		expect(timeouts).toEqual([2_000]);
+		expect(clock.now() - start).toBeLessThan(4_000);
+	});
+});
+
 describe('done without outputs', () => {
 	test('is looked at again; what appears is taken', async () => {
 		const { clock, wait } = setUp((_, __, count) =>
@@ -293,6 +297,16 @@ describe('done without outputs', () => {
 		expect(looks).toHaveLength(4);
 		expect(failure).toMatchObject({ outcome: 'undelivered', status: 'done' });
 		expect(failure.message).toMatch(/names no output file; its metadata has only: model, size$/);
+	});
+
+	test('at the deadline it is not called unfinished', async () => {
+		const { clock, start, wait } = setUp((_, age) =>
+			age < 9_000 ? running() : task('done', { metadata: { model: 'x' } }),
+		);
+		const failure = failureOf(await clock.run(wait('t', 10_000)));
+		expect(failure).toMatchObject({ outcome: 'undelivered', taskId: 't', status: 'done' });
+		expect(failure.message).toMatch(/is done, but the service names no output file/);
+		expect(clock.now() - start).toBe(10_000);
 	});
 
 	test('an address that the request carried is no output', async () => {
