@@ -99,7 +99,9 @@ class Submission {
 	}
 
 	private async queue(): Promise<void> {
-		await this.room.wait(this.place, this.deps, this.deadline);
+		// Until a pause beyond the deadline is over, nobody's turn is of use.
+		const paused = this.deps.client.account.pausedUntil('create') >= this.deadline;
+		if (!paused) await this.room.wait(this.place, this.deps, this.deadline);
 		this.lastRefusal = this.room.refusal ?? this.lastRefusal;
 	}
 

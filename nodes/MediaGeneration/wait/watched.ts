@@ -81,7 +81,8 @@ export class Watched {
 	private deniedStreak = 0;
 	private looksWithoutOutputs = 0;
 	private hurriedAt = -Infinity;
-	private readonly firstSeenAt: number;
+	/** Epoch ms at which the wait began. */
+	readonly firstSeenAt: number;
 
 	constructor(
 		readonly watch: Watch,
@@ -148,6 +149,7 @@ export class Watched {
 	/** The end of the waiting at the deadline. */
 	timedOut(): Waited {
 		const { taskId, deadline, createdAt } = this.watch;
+		if (this.lastTask?.state === 'done') return this.withoutOutputs(this.lastTask);
 		return this.failed(
 			failures.timedOut(taskId, deadline - createdAt, this.lastTask, this.lastDetail),
 		);
@@ -195,13 +197,15 @@ export class Watched {
 	}
 
 	private judgeWithoutFiles(task: Task, nowMs: number): Waited | undefined {
-		if (this.looksWithoutOutputs >= LOOKS_FOR_OUTPUTS) {
-			const keys = isObject(task.raw.metadata) ? Object.keys(task.raw.metadata) : [];
-			return this.failed(failures.withoutOutputs(this.watch.taskId, task, keys));
-		}
+		if (this.looksWithoutOutputs >= LOOKS_FOR_OUTPUTS) return this.withoutOutputs(task);
 		this.looksWithoutOutputs += 1;
 		this.schedule(nowMs, DELAY_FOR_OUTPUTS_MS * this.looksWithoutOutputs);
 		return undefined;
+	}
+
+	private withoutOutputs(task: Task): Waited {
+		const keys = isObject(task.raw.metadata) ? Object.keys(task.raw.metadata) : [];
+		return this.failed(failures.withoutOutputs(this.watch.taskId, task, keys));
 	}
 
 	private failed(failure: Failure): Waited {
