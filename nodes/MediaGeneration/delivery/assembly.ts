@@ -107,9 +107,14 @@ async function joinedItem(
 		})),
 		characters: texts.reduce((sum, text) => sum + text.length, 0),
 		...(joined.ok
-			? { duration_seconds: joined.durationSeconds }
+			? {
+					duration_seconds: joined.durationSeconds,
+					...(joined.hint === undefined ? {} : { hint: joined.hint }),
+				}
 			: { joined: false, hint: `The parts could not be joined: ${joined.reason}` }),
-		...(joined.ok && joined.transcript !== undefined ? { transcript: joined.transcript } : {}),
+		...(joined.ok && joined.transcript !== undefined
+			? { transcript: joined.transcript.map((spoken) => ({ ...spoken })) }
+			: {}),
 		outputs: outputs.map((output) => ({ ...output })),
 	};
 	const item: INodeExecutionData = { json, binary, pairedItem: { item: index } };

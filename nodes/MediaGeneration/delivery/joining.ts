@@ -2,9 +2,16 @@
  * Several stored files into one: sound of one format becomes one file with measured times, transcripts are shifted to fit it.
  * What can't be joined is passed on as it is, and a hint says why. (docs/media.md)
  */
-import type { IBinaryData, IBinaryKeyData, IDataObject } from 'n8n-workflow';
-import { joinSrt, joinWords, transcriptOf } from '../media/captions';
-import { joined, planJoin, type JoinPlan } from '../media/join';
+import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
+import {
+	mergeSrt,
+	mergeWords,
+	transcriptOf,
+	type Merged,
+	type PartTranscript,
+	type Spoken,
+} from '../media/captions';
+import { joined, planJoin, type Joinable } from '../media/join';
 import { scan } from '../media/scan';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
@@ -32,7 +39,9 @@ export type Joined =
 			durationSeconds: number;
 			/** Where each part lies in the file, in seconds. */
 			times: Array<{ start: number; end: number }>;
-			transcript: IDataObject[] | undefined;
+			/** What else is to be said: a transcript that could not be merged. */
+			hint: string | undefined;
+			transcript: Spoken[] | undefined;
 	  }
 	| { ok: false; reason: string };
 
@@ -63,29 +72,36 @@ export async function joinSources(
 	if (first === undefined) return { ok: false, reason: 'there is nothing to join' };
 	const name = sanitizeName(baseName);
 	const sound = await joinSound(context, sources, { plan, name });
-	const starts = plan.parts.map(({ start }) => start);
-	const srt = await joinTexts(context, sources, { field: 'srt', join: joinSrt, starts });
-	const words = await joinTexts(context, sources, { field: 'words', join: joinWords, starts });
 	const files = [sound];
-	if (srt !== undefined)
-		files.push(await storeText(context, srt, `${name}.srt`, 'application/x-subrip'));
-	if (words !== undefined)
-		files.push(await storeText(context, words, `${name}.json`, 'application/json'));
+	const hints: string[] = [];
+	const texts: Array<string | undefined> = [];
+	for (const { field, merge, extension, mimeType } of TRANSCRIPTS) {
+		const merged = await mergeTexts(context, { sources, field, merge, times: plan.parts });
+		if (merged !== undefined && !merged.merged) hints.push(merged.reason);
+		if (merged?.merged !== true) continue;
+		texts.push(merged.text);
+		files.push(await storeText(context, merged.text, `${name}.${extension}`, mimeType));
+	}
 	return {
 		ok: true,
 		files,
 		durationSeconds: plan.durationSeconds,
 		times: plan.parts,
-		transcript: withTranscript
-			? (transcriptOf(srt ?? words ?? '') as IDataObject[] | undefined)
-			: undefined,
+		hint: hints.length === 0 ? undefined : hints.join(' '),
+		transcript: withTranscript ? transcriptOf(texts[0] ?? '') : undefined,
 	};
 }
+
+/** In the order of their binary fields. */
+const TRANSCRIPTS = [
+	{ field: 'srt', merge: mergeSrt, extension: 'srt', mimeType: 'application/x-subrip' },
+	{ field: 'words', merge: mergeWords, extension: 'json', mimeType: 'application/json' },
+] as const;
 
 async function joinSound(
 	context: N8nContext,
 	sources: readonly Source[],
-	{ plan, name }: { plan: JoinPlan; name: string },
+	{ plan, name }: { plan: Joinable; name: string },
 ): Promise<MadeFile> {
 	const sample = sources[0]?.sound as IBinaryData;
 	const fileName = `${name}.${plan.extension}`;
@@ -111,27 +127,30 @@ async function joinSound(
 	};
 }
 
-/** The transcripts of all sources as one; undefined where one has none, or one can't be read. */
-async function joinTexts(
+/** The transcripts of all sources as one; undefined where one has none. */
+async function mergeTexts(
 	context: N8nContext,
-	sources: readonly Source[],
 	{
+		sources,
 		field,
-		join,
-		starts,
+		merge,
+		times,
 	}: {
+		sources: readonly Source[];
 		field: 'srt' | 'words';
-		join: (texts: readonly string[], starts: readonly number[]) => string | undefined;
-		starts: readonly number[];
+		merge: (parts: readonly PartTranscript[]) => Merged;
+		times: ReadonlyArray<{ start: number; end: number }>;
 	},
-): Promise<string | undefined> {
-	const texts: string[] = [];
-	for (const source of sources) {
+): Promise<Merged | undefined> {
+	const parts: PartTranscript[] = [];
+	for (const [number, source] of sources.entries()) {
 		const binary = source[field];
-		if (binary === undefined) return undefined;
-		texts.push(await readStoredText(context, binary, MAX_TRANSCRIPT_BYTES));
+		const time = times[number];
+		if (binary === undefined || time === undefined) return undefined;
+		const text = await readStoredText(context, binary, MAX_TRANSCRIPT_BYTES);
+		parts.push({ text, ...time });
 	}
-	return join(texts, starts);
+	return merge(parts);
 }
 
 async function storeText(

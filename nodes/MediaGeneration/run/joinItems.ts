@@ -78,6 +78,7 @@ async function joinGroup(
 		parts: indices.map((item, number) => ({ part: number + 1, item, ...joined.times[number] })),
 		duration_seconds: joined.durationSeconds,
 		...(value === undefined ? {} : { group: value }),
+		...(joined.hint === undefined ? {} : { hint: joined.hint }),
 		outputs: outputs.map((output) => ({ ...output })),
 	};
 	return { json, binary, pairedItem: indices.map((item) => ({ item })) };
