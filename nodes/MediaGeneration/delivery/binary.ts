@@ -6,6 +6,9 @@ import type { N8nContext } from '../service/client';
 import type { ByteStream } from '../service/fileHost';
 import { storeMemory } from './storeMemory';
 
+/** Transcripts are texts; one that is longer than this is not one. */
+export const MAX_TRANSCRIPT_BYTES = 20_000_000;
+
 const CHUNK_BYTES = 256 * 1024;
 
 /** The stream of a stored file; undefined where n8n keeps files in memory. */

@@ -15,7 +15,7 @@ import { joined, planJoin, type Joinable } from '../media/join';
 import { scan } from '../media/scan';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
-import { readStored, readStoredText, storeChunks } from './binary';
+import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
 import { sanitizeName, type DeliveredOutput } from './files';
 
 /** The files of one part. */
@@ -44,9 +44,6 @@ export type Joined =
 			transcript: Spoken[] | undefined;
 	  }
 	| { ok: false; reason: string };
-
-/** Transcripts are texts; one that is longer than this is not one. */
-const MAX_TRANSCRIPT_BYTES = 20_000_000;
 
 export interface JoinOptions {
 	pauseMs: number;
