@@ -55,8 +55,8 @@ export function triggerSetting(): TriggerSetting {
 		get service() {
 			return setting.service;
 		},
-		run: setting.run,
-		bodies: setting.bodies,
+		run: async (options) => await setting.run(options),
+		bodies: () => setting.bodies(),
 		get host() {
 			return the();
 		},
