@@ -56,7 +56,11 @@ export function triggerSetting(): TriggerSetting {
 			return setting.service;
 		},
 		run: setting.run,
+		runWithin: setting.runWithin,
+		runTool: setting.runTool,
+		ownAccount: setting.ownAccount,
 		bodies: setting.bodies,
+		attempts: setting.attempts,
 		get host() {
 			return the();
 		},
