@@ -254,3 +254,26 @@ it.each<[string, Credentials, RegExp]>([
 	expect(error?.message).toMatch(words);
 	expect(setting.service.requests).toEqual([]);
 });
+
+it('goes out of what the service echoes, written plainly or with escapes, and no ID is changed', async () => {
+	const { apiKey } = setting.service;
+	const callbackSecret = 'estimated_credits';
+	const body = {
+		id: `a-${callbackSecret}`,
+		status: 'doing',
+		error_message: `the key ${apiKey} is fine`,
+		[callbackSecret]: callbackSecret,
+	};
+	const action = { type: 'status', status: 200, body } as const;
+	setting.service.faults.add({ route: 'poll', action });
+	const { output, saved } = await setting.run({
+		parameters: { resource: 'task', operation: 'get', taskId: 't1' },
+		credentials: { callbackSecret },
+	});
+	expect(output[0]?.json).toMatchObject({
+		id: `a-${callbackSecret}`,
+		error_message: 'the key sk_*** is fine',
+		[callbackSecret]: '***',
+	});
+	expect(saved).not.toContain(apiKey);
+});

@@ -1,4 +1,5 @@
 /** One file over as many requests as it takes: whole or not at all, in bounded time, and nothing left open. */
+import { openDownload } from '../../nodes/MediaGeneration/delivery/download';
 import { digest, FILE, honest, host, partial, rangeStart, type Served } from './scriptedHost';
 
 const hosts: Array<ReturnType<typeof host>> = [];
@@ -460,9 +461,6 @@ describe('time', () => {
 
 	test('a store that takes its time is not the host: it may take hours', async () => {
 		const made = serving(() => ({}));
-		const { openDownload } = jest.requireActual<
-			typeof import('../../nodes/MediaGeneration/delivery/download')
-		>('../../nodes/MediaGeneration/delivery/download');
 		const slowly = async () => {
 			const opened = await openDownload('https://files.example/a.mp3', 'audio', 1e9, made.deps);
 			let bytes = 0;
@@ -490,9 +488,6 @@ describe('time', () => {
 describe('given up by the one who asked', () => {
 	const opened = async (serve: Parameters<typeof host>[0]) => {
 		const made = serving(serve);
-		const { openDownload } = jest.requireActual<
-			typeof import('../../nodes/MediaGeneration/delivery/download')
-		>('../../nodes/MediaGeneration/delivery/download');
 		return await made.clock.run(
 			openDownload('https://files.example/a.mp3', 'audio', 1e9, made.deps),
 		);

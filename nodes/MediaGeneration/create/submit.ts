@@ -160,6 +160,8 @@ class Submission {
 			case 'full':
 				this.lastRefusal = creation.failure;
 				this.room.refused(now(), creation.failure, creation.retryAfterMs);
+				if (now() + (creation.retryAfterMs ?? 0) >= this.deadline)
+					return { ok: false, failure: creation.failure };
 				await this.queue();
 				return undefined;
 			case 'retry':

@@ -5,7 +5,8 @@ import type { OpenFile } from '../service/fileHost';
 import { DownloadError } from './downloadError';
 
 export interface ReadDeps {
-	now(): number;
+	/** Epoch ms. */
+	now: () => number;
 	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
 	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 	/** Ends the reading at once. */

@@ -13,7 +13,8 @@ import { fileTypeOf, type FileType } from './mimeType';
 
 export interface DownloadDeps {
 	open: OpenFileFn;
-	now(): number;
+	/** Epoch ms. */
+	now: () => number;
 	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
 	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 	signal?: AbortSignal | undefined;
@@ -146,7 +147,7 @@ class Transfer {
 			file.ended(reading, again);
 		} catch (error) {
 			if (reading.part && file.received === reading.before) file.partFailed();
-			throw error;
+			throw asDownloadError(error);
 		}
 	}
 }
@@ -174,7 +175,7 @@ export async function openDownload(
 				throw new DownloadError(problem, 'nothing');
 		} catch (error) {
 			transfer.close();
-			throw error;
+			throw asDownloadError(error);
 		}
 		transfer.close();
 		await deps.sleep(700 * looks, deps.signal);

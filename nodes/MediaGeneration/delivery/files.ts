@@ -6,7 +6,7 @@ import type { N8nContext } from '../service/client';
 import type { Limiter } from '../service/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
 import { openDownload, type DownloadDeps } from './download';
-import { DownloadError } from './downloadError';
+import { asDownloadError, DownloadError } from './downloadError';
 import { storeMemory } from './storeMemory';
 
 /** An output as the item shows it (README, "What comes out"). */
@@ -108,10 +108,16 @@ async function store({ output, baseName, maxBytes }: Wanted, deps: FetchDeps): P
 			release();
 		}
 	} catch (error) {
-		throw download.failure() ?? error;
+		throw download.failure() ?? storeFailure(error);
 	} finally {
 		download.close();
 	}
+}
+
+function storeFailure(error: unknown): DownloadError {
+	if (error instanceof DownloadError) return error;
+	const reason = error instanceof Error ? error.message : 'unknown reason';
+	return new DownloadError(`n8n could not store it: ${reason}`, 'nothing');
 }
 
 async function storeOrStartOver(wanted: Wanted, deps: FetchDeps): Promise<Stored> {
@@ -119,15 +125,11 @@ async function storeOrStartOver(wanted: Wanted, deps: FetchDeps): Promise<Stored
 		try {
 			return await store(wanted, deps);
 		} catch (error) {
-			const mayHelp = error instanceof DownloadError && error.next === 'startOver';
-			if (!mayHelp || starts >= MAX_STARTS || deps.signal?.aborted === true) throw error;
+			const failure = asDownloadError(error);
+			const enough = starts >= MAX_STARTS || deps.signal?.aborted === true;
+			if (failure.next !== 'startOver' || enough) throw failure;
 		}
 	}
-}
-
-function problemOf(error: unknown): string {
-	if (error instanceof DownloadError) return error.message;
-	return `n8n could not store it: ${error instanceof Error ? error.message : 'unknown reason'}`;
 }
 
 /**
@@ -153,7 +155,7 @@ export async function fetchFiles(
 				);
 				return { output: { url, kind, ...stored }, binary, problem: undefined };
 			} catch (error) {
-				return missing(problemOf(error));
+				return missing(asDownloadError(error).message);
 			}
 		}),
 	);

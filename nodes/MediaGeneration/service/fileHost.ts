@@ -24,7 +24,7 @@ export interface OpenFile {
 	headers: Record<string, unknown>;
 	body: ByteStream;
 	/** A stream of what a generator yields, which n8n's store takes. */
-	streamOf(chunks: AsyncGenerator<Buffer>): ByteStream;
+	streamOf: (chunks: AsyncGenerator<Buffer>) => ByteStream;
 	/** Frees the connection, whether the body was read or not. To be called on every way out; calling it again does no harm. */
 	close(): void;
 }

@@ -179,6 +179,8 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	const patience = timeLimit(CONFIRM_MS);
 	const confirmed = await sleep.confirm(called.taskId, patience.signal);
 	patience.end();
+	if (!confirmed && !sleep.runs(called.taskId))
+		throw new Refusal(503, 'the service could not be asked, try again');
 	if (!confirmed || !(await allOver(client, sleep, tasks)))
 		return answer(context, 202, { received: true, waiting: openCount(sleep, tasks) });
 	if (sleep.ended)

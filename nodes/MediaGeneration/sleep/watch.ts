@@ -8,7 +8,7 @@
 import { callSelf, type N8nContext, type ServiceClient } from '../service/client';
 import { realClock, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
-import { lookAtTask } from '../service/look';
+import { lookAtTask, type Look } from '../service/look';
 import type { Finished } from '../service/verdict';
 import { PollLoop, type Waited, type Watch } from '../wait/poll';
 
@@ -75,6 +75,12 @@ export class Sleep {
 		return this.over.has(taskId);
 	}
 
+	/** Whether the service said of a task, when it was looked at last, that it goes on. */
+	runs(taskId: string): boolean {
+		const watch = this.watches.get(taskId);
+		return watch !== undefined && this.watcher.lastLooks.get(watch) === 'task';
+	}
+
 	note(taskId: string, over: Over): void {
 		this.over.set(taskId, over);
 		const watch = this.watches.get(taskId);
@@ -124,6 +130,8 @@ const AFTER_DEADLINE_MS = 120_000;
 
 class Watcher {
 	readonly loop: PollLoop;
+	/** What the last look at a task found. */
+	readonly lastLooks = new WeakMap<Watch, Look['kind']>();
 
 	constructor(
 		public context: N8nContext,
@@ -133,8 +141,12 @@ class Watcher {
 		this.loop = new PollLoop({
 			...clock,
 			random: Math.random,
-			look: async ({ taskId, kind, route = 'auto' }, timeoutMs) =>
-				await lookAtTask(this.client, { taskId, kind, route, timeoutMs }),
+			look: async (watch, timeoutMs) => {
+				const { taskId, kind, route = 'auto' } = watch;
+				const look = await lookAtTask(this.client, { taskId, kind, route, timeoutMs });
+				this.lastLooks.set(watch, look.kind);
+				return look;
+			},
 			pausedUntil: () => this.client.account.pausedUntil('look'),
 		});
 	}

@@ -16,6 +16,7 @@ import {
 	asleepInterval,
 	busyDelay,
 	FIRST_LOOK_MS,
+	firstLookAsleep,
 	nextLook,
 	type ProgressSample,
 } from './schedule';
@@ -100,7 +101,7 @@ export class Watched {
 	scheduleFirst(turn: number, { nowMs, random }: Surroundings): void {
 		if (this.watch.lookAtOnce === true) return;
 		const age = this.ageAt(nowMs);
-		if (this.watch.pace === 'asleep') return this.schedule(nowMs, asleepInterval(age));
+		if (this.watch.pace === 'asleep') return this.schedule(nowMs, firstLookAsleep(age));
 		if (age >= FIRST_LOOK_MS) return;
 		const later = ((turn * GOLDEN_RATIO) % 1) * TURNS_MS;
 		this.schedule(nowMs, (FIRST_LOOK_MS - age) * (0.8 + 0.4 * random) + later);
