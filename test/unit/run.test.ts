@@ -113,14 +113,14 @@ class Service {
 					look: async ({ taskId, kind, route = 'auto' }, timeoutMs, signal) =>
 						await lookAtTask(this.client, { taskId, kind, route, signal, timeoutMs }, now),
 					noteTask: (taskId) => this.known.push(taskId),
-					conclude: async (_item, parts) => await this.conclude(parts),
+					conclude: async (item, parts) => await this.conclude(item, parts),
 				},
 				{ maxActiveTasks: 20, haltOnFailure: false, ...options },
 			),
 		);
 	}
 
-	private async conclude(parts: PartEnd[]): Promise<ItemEnd> {
+	private async conclude({ settings }: Item, parts: PartEnd[]): Promise<ItemEnd> {
 		await Promise.resolve();
 		const finished = allFinished(parts)?.map(({ taskId }) => taskId);
 		if (finished !== undefined) {
@@ -128,7 +128,10 @@ class Service {
 			return { kind: 'items', items: finished.map((task_id) => ({ json: { task_id } })) };
 		}
 		for (const part of parts) {
-			if (part.kind === 'failed') return part;
+			if (part.kind === 'failed')
+				return settings.onTimeout === 'returnTask'
+					? { kind: 'items', items: [{ json: { task_id: part.failure.taskId } }] }
+					: part;
 			if (part.kind === 'created')
 				return { kind: 'items', items: [{ json: { answer: part.created.answer as IDataObject } }] };
 		}
@@ -251,7 +254,7 @@ describe('items of different waiting in one run', () => {
 		const service = new Service();
 		const settings = [{}, { timeoutMs: 5_000, onTimeout: 'returnTask' as const }];
 		const results = await service.run(['20000', '600000'], { haltOnFailure: true }, settings);
-		expect(taskIdsOf(results[0])).toEqual(['task-0']);
+		expect(results.map(taskIdsOf)).toEqual([['task-0'], ['task-1']]);
 	});
 });
 
