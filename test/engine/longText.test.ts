@@ -32,7 +32,12 @@ test('one task for each part, one item with one file that is as long as its part
 	expect(parts).toHaveLength(3);
 	expect(characters).toBe(PARAGRAPHS.reduce((sum, { length }) => sum + length, 0));
 	expect(outputs).toMatchObject([
-		{ kind: 'audio', binaryProperty: 'data', mimeType: 'audio/wav', durationSeconds: duration_seconds },
+		{
+			kind: 'audio',
+			binaryProperty: 'data',
+			mimeType: 'audio/wav',
+			durationSeconds: duration_seconds,
+		},
 	]);
 	const times = parts as Array<{ part: number; start: number; end: number }>;
 	expect(times.map(({ part }) => part)).toEqual([1, 2, 3]);

@@ -179,6 +179,7 @@ describe('outputs', () => {
 				url: expect.stringMatching(/^http:/) as string,
 				kind: 'audio',
 				binaryProperty: 'data',
+				durationSeconds: expect.any(Number) as number,
 				fileName: `sound_effect-${first?.json.task_id as string}.wav`,
 				mimeType: 'audio/wav',
 				fileSize: expect.any(Number) as number,

@@ -55,8 +55,12 @@ export function triggerSetting(): TriggerSetting {
 		get service() {
 			return setting.service;
 		},
-		run: async (options) => await setting.run(options),
-		bodies: () => setting.bodies(),
+		run: setting.run,
+		runWithin: setting.runWithin,
+		runTool: setting.runTool,
+		ownAccount: setting.ownAccount,
+		bodies: setting.bodies,
+		attempts: setting.attempts,
 		get host() {
 			return the();
 		},

@@ -69,8 +69,9 @@ const settings: FileSettings = {
 	binaryPropertyName: 'data',
 	maxFileBytes: 1e6,
 	splitFiles: false,
+	transcriptInOutput: false,
 };
-const split = { ...settings, splitFiles: true };
+const split = { ...settings, splitFiles: true, transcriptInOutput: false };
 const properties = (outputs: unknown) =>
 	(outputs as Array<{ binaryProperty?: string }>).map(({ binaryProperty }) => binaryProperty);
 

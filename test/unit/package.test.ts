@@ -117,6 +117,7 @@ describe('names in saved workflows', () => {
 			'apiKey',
 			'baseUrl',
 			'callbackSecret',
+			'keyHeader',
 		]);
 		expect(credential.test.request.url).toBe('/v1/credits');
 		expect(action.usableAsTool).toBe(true);
@@ -145,9 +146,10 @@ describe('names in saved workflows', () => {
 				[['task'], ['get', 'wait']],
 				[['credits'], ['get']],
 				[['apiKey'], ['getAll']],
+				[['audio'], ['join']],
 			]),
 		);
-		expect(table).toHaveLength(6);
+		expect(table).toHaveLength(7);
 	});
 
 	test.each([

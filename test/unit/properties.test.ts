@@ -436,6 +436,22 @@ test('any thrown thing is read without a crash, and counts as sent unless it say
 	);
 });
 
+test('no text keeps a code for which n8n would show words of its own', () => {
+	const codes = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'ERRADDRINUSE', 'EPERM'];
+	codes.push('EADDRNOTAVAIL', 'ECONNABORTED', 'EHOSTUNREACH', 'EAI_AGAIN', 'ENOENT', 'EISDIR');
+	codes.push('ENOTDIR', 'EACCES', 'EEXIST', 'GETADDRINFO');
+	const piece = fc.oneof(
+		fc.constantFrom(...codes, ...codes.map((code) => code.toLowerCase()), 'connect ', 'read ', ' '),
+		fc.string({ maxLength: 5 }),
+	);
+	fc.assert(
+		fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+			const clean = withoutSocketCodes(pieces.join('')).toUpperCase();
+			expect(codes.filter((code) => clean.includes(code))).toEqual([]);
+		}),
+	);
+});
+
 test('names and types of files', () => {
 	fc.assert(
 		fc.property(

@@ -14,7 +14,7 @@ import type {
 } from 'n8n-workflow';
 import { accountOf, retryAfterMs, type Account, type Purpose } from './account';
 import { apiKeyProblem, baseUrlProblem, callbackSecretProblem, normalizeBaseUrl } from './baseUrl';
-import { now, timeLimit } from './clock';
+import { now, timeLimit, untilAborted } from './clock';
 import { invalid } from './failures';
 import { isObject, parseJson } from './json';
 import { neverConnected, reasonOf } from './networkError';
@@ -110,6 +110,10 @@ export function learnFrom(
 	if (wait !== undefined) account.pause(purpose, nowMs, wait);
 }
 
+function tooLate(timeoutMs: number): string {
+	return `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
+}
+
 interface RawResponse {
 	statusCode: number;
 	headers: Record<string, unknown>;
@@ -124,8 +128,15 @@ async function exchange(
 	request: (context: N8nContext, options: IHttpRequestOptions) => Promise<unknown>,
 ): Promise<RawResponse | NoAnswer> {
 	const limit = timeLimit(timeoutMs, outer);
+	const over = untilAborted(limit.signal);
+	const unanswered = (reason: string): NoAnswer => ({
+		answered: false,
+		sent: true,
+		permanent: false,
+		reason,
+	});
 	try {
-		return (await request(withSignal(context, limit.signal), {
+		const sent = request(withSignal(context, limit.signal), {
 			...options,
 			// Idle time, in case the abort below is not heard.
 			timeout: Math.max(1, Math.ceil(timeoutMs)),
@@ -134,14 +145,18 @@ async function exchange(
 			ignoreHttpStatusErrors: true,
 			// A redirect would carry the bearer token to wherever it points.
 			disableFollowRedirect: true,
-		})) as RawResponse;
+		});
+		const response = await Promise.race([sent, over.promise]);
+		if (response !== undefined) return response as RawResponse;
+		// A helper that does not hear the abort is not waited for.
+		sent.catch(() => undefined);
+		return unanswered(limit.timedOut() ? tooLate(timeoutMs) : 'the request was given up');
 	} catch (error) {
 		const { never, permanent } = neverConnected(error);
-		const reason = limit.timedOut()
-			? `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`
-			: reasonOf(error);
-		return { answered: false, sent: !never, permanent, reason };
+		const reason = limit.timedOut() ? tooLate(timeoutMs) : reasonOf(error);
+		return { ...unanswered(reason), sent: !never, permanent };
 	} finally {
+		over.forget();
 		limit.end();
 	}
 }

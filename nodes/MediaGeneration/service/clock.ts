@@ -73,3 +73,18 @@ export function timeLimit(
 		},
 	};
 }
+
+/** Resolves when the signal aborts. Call `forget` when it is not waited for any more. */
+export function untilAborted(signal: AbortSignal): {
+	promise: Promise<undefined>;
+	forget: () => void;
+} {
+	let forget = () => {};
+	const promise = new Promise<undefined>((resolve) => {
+		const onAbort = () => resolve(undefined);
+		if (signal.aborted) onAbort();
+		signal.addEventListener('abort', onAbort, { once: true });
+		forget = () => signal.removeEventListener('abort', onAbort);
+	});
+	return { promise, forget };
+}
