@@ -31,7 +31,7 @@ function world({ answer, store }: World = {}) {
 			const bytes = typeof given === 'number' ? Buffer.from('x') : given;
 			return await Promise.resolve({
 				statusCode: typeof given === 'number' ? given : 200,
-				headers: { 'content-type': 'image/png' },
+				headers: { 'content-type': 'image/png', 'transfer-encoding': 'chunked' },
 				body: bytes instanceof Readable ? bytes : Readable.from([bytes], { objectMode: false }),
 			});
 		},
