@@ -120,7 +120,7 @@ test('one creation each, and every item delivered or named', async () => {
 	if (late.length === 0) return;
 	service.faults.clear();
 	const waited = await setting.runWithin(20_000, {
-		items: late.map(({ json }) => ({ task_id: json.task_id })) as Array<{ task_id: string }>,
+		items: late.map(({ json }) => ({ task_id: json.task_id })),
 		parameters: { resource: 'task', operation: 'wait' },
 		credentials: setting.ownAccount(),
 	});
