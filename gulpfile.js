@@ -1,6 +1,8 @@
 const { execFileSync } = require('node:child_process');
 const { rmSync } = require('node:fs');
 const { dest, series, src } = require('gulp');
+const manifest = require('./package.json');
+const { fillIn } = require('./scripts/publisher.cjs');
 
 async function clean() {
 	rmSync('dist', { recursive: true, force: true });
@@ -19,6 +21,11 @@ function assets() {
 	);
 }
 
+/** The repository's address, where the sources name a stand-in for it. */
+async function addresses() {
+	fillIn('dist', manifest);
+}
+
 exports.assets = assets;
-exports.build = series(clean, compile, assets);
+exports.build = series(clean, compile, assets, addresses);
 exports.default = exports.build;

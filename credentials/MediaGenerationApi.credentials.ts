@@ -9,15 +9,62 @@ import type {
 import {
 	apiKeyProblem,
 	baseUrlProblem,
+	callbackSecretProblem,
 	normalizeBaseUrl,
 } from '../nodes/MediaGeneration/service/baseUrl';
 
-/** The address that a request goes to, with `baseURL` and `url` put together as n8n's helper does it. */
-function targetOf({ baseURL, url }: IHttpRequestOptions): URL {
-	return baseURL === undefined || /^https?:\/\//i.test(url)
-		? new URL(url)
-		: new URL(`${baseURL.replace(/\/+$/, '')}/${url.replace(/^\/+/, '')}`);
+/**
+ * A request as n8n hands it over. Its HTTP Request node, and whatever else uses n8n's older helper, has `uri` instead of
+ * `url`, and options of its own for redirects.
+ */
+interface AnyRequest extends Omit<IHttpRequestOptions, 'url'> {
+	url?: string;
+	uri?: unknown;
+	followRedirect?: boolean;
+	followAllRedirects?: boolean;
 }
+
+const USE_BASE = 'Use an address under the Base URL';
+
+/** The address that a request goes to, with `baseURL` put before a path. Throws where two readers could understand two. */
+function targetOf({ baseURL, url, uri }: AnyRequest): URL {
+	const named = [url, uri].flatMap((value) =>
+		typeof value === 'string' || value instanceof URL ? [String(value)] : [],
+	);
+	const [address] = named;
+	if (address === undefined || named.some((other) => other !== address)) {
+		throw new Error(
+			`The request names ${address === undefined ? 'no address' : 'two addresses'}, so the API key was not added. ${USE_BASE}.`,
+		);
+	}
+	const whole =
+		baseURL !== undefined && /^\/(?!\/)/.test(address)
+			? baseURL.replace(/\/+$/, '') + address
+			: address;
+	if (!/^https?:\/\//i.test(whole) || !URL.canParse(whole)) {
+		throw new Error(
+			`The request's address is not a URL, so the API key was not added. ${USE_BASE}.`,
+		);
+	}
+	return new URL(whole);
+}
+
+/** The headers without another one of this name, in whatever case. */
+function withHeader(
+	headers: IHttpRequestOptions['headers'],
+	name: string,
+	value: string,
+): IHttpRequestOptions['headers'] {
+	const others = Object.entries(headers ?? {}).filter(
+		([other]) => other.toLowerCase() !== name.toLowerCase(),
+	);
+	return { ...Object.fromEntries(others), [name]: value };
+}
+
+const NOT_THE_SERVICE =
+	'What answers at the Base URL is a web page or something else that is not this service. Enter the address of its API, without a version such as /v1';
+
+const REDIRECTS = [301, 302, 303, 307, 308];
 
 export class MediaGenerationApi implements ICredentialType {
 	name = 'mediaGenerationApi';
@@ -60,38 +107,59 @@ export class MediaGenerationApi implements ICredentialType {
 			typeOptions: { password: true },
 			default: '',
 			description:
-				'Any long random text. If set, callback URLs are signed with it and the trigger refuses callbacks without a valid signature. It is never sent anywhere.',
+				'Any long random text of at least 16 characters. If set, callback URLs are signed with it and the trigger refuses callbacks without a valid signature. It is never sent anywhere.',
+		},
+		{
+			displayName: 'Key Header',
+			name: 'keyHeader',
+			type: 'options',
+			options: [
+				{ name: 'Authorization: Bearer', value: 'authorization' },
+				{ name: 'xi-api-key', value: 'xi-api-key' },
+			],
+			default: 'authorization',
+			description:
+				'The header that carries the API key. Change it only if the service asks for another one.',
 		},
 	];
 
 	/**
 	 * Attaches the key, and only to requests under the base URL: whatever else asks for this credential is refused.
-	 * Source: spec, Authentication 1.
+	 * Source: docs/service.md, "Authentication".
 	 */
 	async authenticate(
 		credentials: ICredentialDataDecryptedObject,
 		requestOptions: IHttpRequestOptions,
 	): Promise<IHttpRequestOptions> {
-		const problem = baseUrlProblem(credentials.baseUrl) ?? apiKeyProblem(credentials.apiKey);
+		const problem =
+			baseUrlProblem(credentials.baseUrl) ??
+			apiKeyProblem(credentials.apiKey) ??
+			callbackSecretProblem(credentials.callbackSecret);
 		if (problem !== undefined) throw new Error(problem);
-		const { apiKey, baseUrl } = credentials as { apiKey: string; baseUrl: string };
-		const base = new URL(normalizeBaseUrl(baseUrl));
+		const { apiKey, baseUrl, keyHeader } = credentials as Record<string, string>;
+		const base = new URL(normalizeBaseUrl(baseUrl ?? ''));
 		const target = targetOf(requestOptions);
 		const underBase =
 			target.origin === base.origin &&
 			`${target.pathname}/`.startsWith(`${base.pathname.replace(/\/+$/, '')}/`);
 		if (!underBase) {
 			throw new Error(
-				`The API key of this credential is sent to ${base.origin} only, not to ${target.origin}. Use an address under the Base URL.`,
+				`The API key of this credential is sent to ${base.origin}${base.pathname} only, not to ${target.origin}${target.pathname}. ${USE_BASE}.`,
 			);
 		}
-		return {
+		const [header, value] =
+			keyHeader === 'xi-api-key'
+				? ['xi-api-key', apiKey ?? '']
+				: ['Authorization', `Bearer ${apiKey ?? ''}`];
+		const request: AnyRequest = {
 			...requestOptions,
-			// n8n would send the header along on redirects to other hosts.
+			// n8n would send the header along on redirects to other hosts. Its two helpers have different names for that.
 			disableFollowRedirect: true,
-			sendCredentialsOnCrossOriginRedirect: false,
-			headers: { ...requestOptions.headers, Authorization: `Bearer ${apiKey}` },
+			followRedirect: false,
+			followAllRedirects: false,
+			headers: withHeader(requestOptions.headers, header, value),
 		};
+		return request as IHttpRequestOptions;
 	}
 
 	test: ICredentialTestRequest = {
@@ -100,8 +168,38 @@ export class MediaGenerationApi implements ICredentialType {
 			url: '/v1/credits',
 			method: 'GET',
 		},
-		// n8n would say no more than "Unauthorized".
+		// n8n would say no more than "Unauthorized", and take any answer with 200 for a success. It reads both kinds of rules.
 		rules: [
+			{
+				type: 'responseSuccessBody',
+				properties: {
+					key: 'success',
+					value: false,
+					message:
+						'The service refuses to show the credits of this API key. Copy the key again from the API Keys page of the service',
+				},
+			},
+			{
+				// What n8n could not parse as JSON, such as an HTML page, is a string; an empty answer is nothing.
+				type: 'responseSuccessBody',
+				properties: {
+					key: 'constructor.name',
+					value: 'String',
+					message: NOT_THE_SERVICE,
+				},
+			},
+			{
+				type: 'responseSuccessBody',
+				properties: { key: 'constructor.name', value: undefined, message: NOT_THE_SERVICE },
+			},
+			...REDIRECTS.map((value) => ({
+				type: 'responseCode' as const,
+				properties: {
+					value,
+					message:
+						'The Base URL leads on to another address, where the API key is not sent. Enter the address of the service itself, e.g. with https:// or without "www."',
+				},
+			})),
 			{
 				type: 'responseCode',
 				properties: {
@@ -126,6 +224,6 @@ export class MediaGenerationApi implements ICredentialType {
 						'The service takes no requests with this key at the moment: its daily limit may be reached. Try again later',
 				},
 			},
-		],
+		] as ICredentialTestRequest['rules'],
 	};
 }

@@ -5,6 +5,20 @@ import { npm } from './npm';
 
 export const root = join(__dirname, '..');
 
+/** What `npm pack --json` says of a tarball. Bytes. */
+export interface Packed {
+	filename: string;
+	size: number;
+	files: Array<{ path: string }>;
+}
+
+/** Reads the answer of `npm pack --json`: npm 12 gives an object by package name where older ones give an array. */
+export function packedIn(answer: string): Packed {
+	const [packed] = Object.values(JSON.parse(answer) as Record<string, Packed>);
+	if (packed !== undefined) return packed;
+	throw new Halt('npm pack named no tarball. Run "npm pack" to see what it says.');
+}
+
 /** `npm pack` of the built package into `folder`; the tarball's path. */
 export async function packPackage(folder: string): Promise<string> {
 	if (!existsSync(join(root, 'dist', 'nodes'))) {
@@ -15,11 +29,7 @@ export async function packPackage(folder: string): Promise<string> {
 		cwd: root,
 		purpose: 'packing the nodes',
 	});
-	// npm 12 gives an object by package name where older ones give an array.
-	const answer = JSON.parse(output) as Record<string, { filename: string }>;
-	const packed = Object.values(answer)[0];
-	if (!packed) throw new Halt('npm pack named no tarball.');
-	return join(folder, packed.filename);
+	return join(folder, packedIn(output).filename);
 }
 
 /**

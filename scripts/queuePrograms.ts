@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { canInstallPackages, installPackages } from './apt';
 import { Halt } from './halt';
 
 /** Where the programs lie that n8n's queue mode needs besides n8n. */
@@ -35,32 +36,17 @@ function find(): QueuePrograms | undefined {
 	return redisServer && folder ? { redisServer, postgresFolder: folder } : undefined;
 }
 
-async function install(): Promise<void> {
-	const { execa } = await import('execa');
-	console.log(`Installing ${packages.join(' and ')} from Debian's packages ...`);
-	// In run level 1 Debian's packages do not start their servers, which would take the usual ports.
-	const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-	for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...packages]]) {
-		const { exitCode, stderr } = await execa('apt-get', args, { env, reject: false });
-		if (exitCode !== 0) {
-			throw new Halt(
-				`apt-get ${args[0]} failed:\n\n${stderr.trim().split('\n').slice(-8).join('\n')}\n\nInstall ${packages.join(' and ')} by hand, then run the command again.`,
-			);
-		}
-	}
-}
-
 /** Finds Redis and PostgreSQL, and installs them where that is possible without asking anybody. */
 export async function ensureQueuePrograms(): Promise<QueuePrograms> {
 	const present = find();
 	if (present) return present;
-	if (process.getuid?.() !== 0 || !onPath('apt-get')) {
+	if (!canInstallPackages()) {
 		throw new Halt(
 			`n8n's queue mode needs Redis and PostgreSQL, and this machine has not both of them. Install them first, e.g. by\n\n` +
 				`  sudo apt-get install ${packages.join(' ')}\n\nThen run the command again. Nothing is started but under own ports and in temporary folders.`,
 		);
 	}
-	await install();
+	await installPackages(packages);
 	const installed = find();
 	if (installed) return installed;
 	throw new Halt(

@@ -14,6 +14,20 @@ function stop(message) {
 	process.exit(1);
 }
 
+/** Whether npm did what it was asked for; its own message stays on the screen. */
+function npm(...args) {
+	try {
+		execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+			cwd: root,
+			stdio: 'inherit',
+			shell: process.platform === 'win32',
+		});
+		return true;
+	} catch {
+		return false;
+	}
+}
+
 const [major] = process.versions.node.split('.').map(Number);
 if (major < 20) {
 	stop(
@@ -33,15 +47,16 @@ if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp) {
 		);
 	}
 	console.log('Installing the development dependencies (once per lock file) ...');
-	try {
-		// Not `npm ci`: it refuses lock files whose optional packages for other platforms are not all published.
-		execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
-			cwd: root,
-			stdio: 'inherit',
-			shell: process.platform === 'win32',
-		});
-	} catch {
-		stop('npm install failed; its message is above. Check the network and the disk, then run the command again.');
+	if (!npm('ci')) {
+		// A registry of one's own may lack what the lock file names for other platforms; npm install does without.
+		console.log(
+			'"npm ci" failed; its message is above. Trying "npm install", which takes the same versions where it can ...',
+		);
+		if (!npm('install', '--no-save')) {
+			stop(
+				'"npm install" failed, too; its message is above. Check the network and the disk, then run the command again.',
+			);
+		}
 	}
 	writeFileSync(stampFile, stamp);
 }

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { runMain } from './halt';
 import { runInQueueFolder } from './queueRunner';
 
-/** Runs the chaos on n8n in queue mode and prints the ledgers. The package must be built. */
+/** Runs the chaos on n8n in queue mode and prints the ledgers. */
 runMain(async () => {
 	const { seed } = new Command()
 		.name('npm run test:chaos --')

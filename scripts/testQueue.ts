@@ -1,17 +1,14 @@
-import { readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { Command } from 'commander';
-import { Halt, runMain } from './halt';
+import { runMain } from './halt';
 import { root } from './pack';
 import { queueFolder, runInQueueFolder } from './queueRunner';
+import { chooseSuites, specReporter, suitesIn } from './suites';
 
-const ending = '.queue.ts';
 /** Suites of test/n8n that run on a cluster, too, in the place of their one n8n. */
 const shared = ['basics', 'suspend', 'trigger', 'triggerAttacks'];
-const sharedFolder = join(root, 'test', 'n8n');
-const reporter = ['--test-reporter=spec'];
 
-/** Runs test/queue/*.queue.ts and the shared suites, or the load, on n8n in queue mode. The package must be built. */
+/** Runs test/queue/*.queue.ts and the shared suites, or the load, on n8n in queue mode. */
 runMain(async () => {
 	const { only, load } = new Command()
 		.name('npm run test:queue --')
@@ -21,21 +18,16 @@ runMain(async () => {
 		.parse()
 		.opts<{ only?: string[]; load?: boolean }>();
 	if (load) return await runInQueueFolder('load.ts', []);
-	const own = readdirSync(queueFolder)
-		.filter((name) => name.endsWith(ending))
-		.map((name) => basename(name, ending))
-		.sort();
-	const wanted = (name: string) => only === undefined || only.includes(name);
-	const ownFiles = own.filter(wanted).map((name) => join(queueFolder, `${name}${ending}`));
-	const sharedFiles = shared.filter(wanted).map((name) => join(sharedFolder, `${name}.n8n.ts`));
-	if (ownFiles.length + sharedFiles.length === 0)
-		throw new Halt(
-			`There is no suite ${only?.join(', ')}. There are: ${[...own, ...shared].join(', ')}.`,
-		);
-	if (ownFiles.length > 0) await runInQueueFolder('runSuites.ts', ownFiles, reporter);
+	const own = suitesIn(queueFolder, '.queue.ts');
+	const ofOneN8n = chooseSuites(suitesIn(join(root, 'test', 'n8n'), '.n8n.ts'), shared);
+	const files = [...chooseSuites(new Map([...own, ...ofOneN8n]), only).values()];
+	const isOwn = (file: string) => [...own.values()].includes(file);
+	const [ownFiles, sharedFiles] = [files.filter(isOwn), files.filter((file) => !isOwn(file))];
+	const options = { nodeArgs: specReporter };
+	if (ownFiles.length > 0) await runInQueueFolder('runSuites.ts', ownFiles, options);
 	if (sharedFiles.length > 0) {
-		await runInQueueFolder(join('..', 'n8n', 'harness', 'runSuites.ts'), sharedFiles, reporter, {
-			MEDIA_GENERATION_N8N: 'queue',
-		});
+		const runner = join('..', 'n8n', 'harness', 'runSuites.ts');
+		const env = { MEDIA_GENERATION_N8N: 'queue' };
+		await runInQueueFolder(runner, sharedFiles, { ...options, env });
 	}
 });

@@ -1,6 +1,6 @@
 /**
- * The action node. How an item travels: `operations/` turns its fields into a request, `tasks/` submits it and waits,
- * `delivery/` makes the output item; only `service/` talks to the network. What only a run needs is loaded by the first
+ * The action node. How an item travels: `operations/` turns its fields into a request, `create/` sends it, `wait/` follows the
+ * task, `delivery/` makes the output item, and `run/` does so for all items; only `service/` talks to the network. What only a run needs is loaded by the first
  * run: n8n loads every node when it starts, and wants the description only.
  */
 import {
@@ -13,7 +13,7 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { generatingOperations, properties, readingOperations, subtitle } from './operations';
+import { properties, subtitle } from './operations';
 
 /** Wakes an execution that waits for its callbacks; its path is the node's ID, so that two such nodes don't mix. */
 const resumeWebhooks: IWebhookDescription[] = [
@@ -43,23 +43,20 @@ export class MediaGeneration implements INodeType {
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'mediaGenerationApi', required: true }],
+		credentials: [
+			{
+				name: 'mediaGenerationApi',
+				required: true,
+				displayOptions: { hide: { resource: ['audio'] } },
+			},
+		],
 		webhooks: resumeWebhooks,
 		properties,
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const resource = this.getNodeParameter('resource', 0);
-		const operation = this.getNodeParameter('operation', 0);
-		const named = (entry: { resource: string; operation: string }) =>
-			entry.resource === resource && entry.operation === operation;
-		const reading = readingOperations.find(named);
-		if (reading !== undefined || (resource === 'task' && operation === 'get')) {
-			const { readItems } = await import('./run/readItems');
-			return await readItems(this, reading);
-		}
-		const { Generation } = await import('./run/generate');
-		return await new Generation(this, generatingOperations.find(named)).execute();
+		const { runOperation } = await import('./run');
+		return [await runOperation(this)];
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {

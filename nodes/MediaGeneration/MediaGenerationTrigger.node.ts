@@ -47,7 +47,7 @@ export class MediaGenerationTrigger implements INodeType {
 		properties: triggerFields,
 	};
 
-	// The service has no registration of webhooks: the URL travels with each task (spec, Events).
+	// The service has no registration of webhooks: the URL travels with each task (docs/service.md, "Events").
 	webhookMethods = {
 		default: {
 			async checkExists(): Promise<boolean> {

@@ -13,9 +13,7 @@ export interface StartState {
 	password: string;
 	/** The stand-in's API key: the same one each time, so that nothing in n8n has to change. */
 	serviceKey: string;
-	/** Of the sources that `dist/` was built from, with that of `dist/`. */
-	builtFrom?: string;
-	/** Of the `dist/` that is installed in n8n. */
+	/** The hash of the package that is installed in n8n. */
 	installed?: string;
 }
 

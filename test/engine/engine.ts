@@ -103,7 +103,7 @@ export interface EngineOptions {
 	parameters: INodeParameters;
 	/** Node settings: onError, retryOnFail, maxTries, waitBetweenTries ... */
 	settings?: Partial<INode>;
-	credentials: { apiKey: string; baseUrl: string; callbackSecret?: string };
+	credentials: { apiKey: string; baseUrl: string; callbackSecret?: string; keyHeader?: string };
 	/** Stops the execution when this resolves. */
 	stopWhen?: Promise<unknown>;
 	/** Runs the node that often, in a loop. */

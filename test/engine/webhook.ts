@@ -18,6 +18,7 @@
  *     await execution.deadline();                 // instead of a callback: what n8n does at the deadline
  *     host.executions.beforeSaving = async () => ...;  // holds the moment in which n8n answers 409
  *     host.storing = 'fails';                     // n8n can't store executions: 500
+ *     host.beforeStoring = async () => ...;       // holds the answer to a callback that starts a workflow
  *     await host.close();
  */
 import { createServer } from 'node:http';
@@ -73,6 +74,8 @@ export interface Published {
 	listen(): void;
 	/** What the workflow's static data holds by now. */
 	staticData(): IDataObject;
+	/** Puts other static data in its place, as a database has it that this process did not write. */
+	restore(staticData: IDataObject): void;
 	executions(): Execution[];
 }
 
@@ -93,6 +96,8 @@ export interface WebhookHost {
 	readonly executions: Executions;
 	/** `fails`: n8n answers 500 where it would start an execution. */
 	storing: 'works' | 'fails';
+	/** Runs before n8n stores an execution, and so before a trigger's callback is answered. */
+	beforeStoring: () => Promise<void>;
 	publish(options: PublishOptions): Published;
 	start(options: Omit<EngineOptions, 'rounds' | 'stopWhen'>): Promise<Execution>;
 	/** Posts JSON (or a text, as it is) as a sender of callbacks does. */
@@ -140,6 +145,8 @@ class Host implements WebhookHost {
 
 	storing: 'works' | 'fails' = 'works';
 
+	beforeStoring: () => Promise<void> = async () => await Promise.resolve();
+
 	private readonly published = new Map<string, Definition>();
 
 	private readonly listening = new Set<string>();
@@ -186,6 +193,7 @@ class Host implements WebhookHost {
 			testUrl: `${this.url}/webhook-test/${path}`,
 			listen: () => this.listening.add(path),
 			staticData: () => JSON.parse(definition.staticData) as IDataObject,
+			restore: (staticData) => (definition.staticData = JSON.stringify(staticData)),
 			executions: () => [...(this.executionsOf.get(id) ?? [])],
 		};
 	}
@@ -356,6 +364,7 @@ class Host implements WebhookHost {
 				response.status(code).json(result.webhookResponse ?? { message: 'Webhook call received' });
 			return false;
 		}
+		await this.beforeStoring();
 		if (this.storing === 'fails') throw new Error('There was a problem executing the workflow');
 		if (asleep === undefined) {
 			const execution = this.executions.start(definition, mode, {

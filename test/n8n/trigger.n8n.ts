@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import { root } from '../../scripts/pack';
 import { inQueueMode, sharedContext, startContext, type TestContext } from './harness/context';
 import { items, nodeRun } from './harness/execution';
@@ -58,6 +59,7 @@ describe('trigger', () => {
 		service.settings.taskMs = 1500;
 		const receiver = await bench.receiver('trigger-ten', secret);
 		const url = `${receiver.url}?campaign=spring%20sale`;
+		service.settings.callbacks.concurrent = true;
 		// All are called back twice; some by both calls at once, some before their creation is answered.
 		const created = await create(
 			Array.from({ length: 10 }, (_, index) => ({
@@ -71,7 +73,6 @@ describe('trigger', () => {
 				},
 			})),
 		);
-		service.settings.callbacks.concurrent = true;
 		assert.equal(created.length, 10);
 		for (const { task_id: taskId } of created) {
 			const task = service.task(String(taskId));
@@ -188,8 +189,26 @@ describe('trigger', () => {
 		const { json } = passedOn(run);
 		assert.equal(json.verified, false);
 		assert.equal(json.note, 'as posted');
-		await checkFiles(context, passedOn(run), 1);
+		// Anybody could have named the address, so nothing is fetched from it.
+		assert.match(String(json.download_error), /neither verified nor signed/);
+		assert.equal(passedOn(run).binary, undefined);
 		assert.equal(service.polls().length, before);
+	});
+
+	it('fetches the files that a signed callback names, unverified', async () => {
+		const { service } = context;
+		const { apiKey, baseUrl } = service;
+		const receiver = await bench.receiver('trigger-signed', secret, { verifyWithService: false });
+		const url = prepareReceiveUrl(
+			receiver.url,
+			{ apiKey, baseUrl, callbackSecret },
+			{ reference: undefined, signed: true, now: Date.now() },
+		);
+		assert.deepEqual(await post(url, service.payload(await bench.task())), received);
+		const [run] = await receiver.ran(1);
+		assert.ok(run);
+		assert.equal(passedOn(run).json.verified, false);
+		await checkFiles(context, passedOn(run), 1);
 	});
 
 	it('runs every time with Deduplicate off', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { prepareReceiveUrl, SIGNED_FOR_MS } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { SIGNED_FOR_MS } from '../../nodes/MediaGeneration/callback/signature';
 import { sharedContext, type TestContext } from './harness/context';
 import {
 	type Answer,
@@ -80,7 +81,9 @@ describe('attacks on the trigger', () => {
 		const old = signed(url, { now: Date.now() - SIGNED_FOR_MS - 1000 });
 		refused(await post(old, body), 401, /the callback URL has expired/);
 		const { search } = new URL(signed(open.url));
-		refused(await post(url + search, body), 401, wrong);
+		refused(await post(url + search, body), 401, /was signed for another trigger/);
+		const elsewhere = signed(url.replace('127.0.0.1', '127.0.0.2'));
+		refused(await post(url + new URL(elsewhere).search, body), 401, /signed for another host/);
 		// Without a token not even the body is judged.
 		refused(await post(url, 'no JSON', { type: 'text/plain' }), 401, notSigned);
 		assert.equal(context.service.polls().length, polls, 'the service was asked');
@@ -132,18 +135,29 @@ describe('attacks on the trigger', () => {
 
 	it('does not believe that a task is done', async () => {
 		const running = await bench.task({ never_ends: true });
-		for (const forged of [
-			{ id: running, status: 'done', progress: 100, metadata: { audio_url: 'http://x/y.mp3' } },
+		const metadata = { audio_url: 'http://x/y.mp3' };
+		// A callback can be faster than the service's own read, so the answer to a lie takes a while, all lies together.
+		const lies = [
+			{ id: running, status: 'done', progress: 100, metadata },
 			{ id: running, status: 'error' },
-			{ id: running, status: 'doing' },
-		]) {
-			const { status, body: answer } = await post(open.url, forged);
-			assert.equal(status, 200);
-			assert.deepEqual(answer, {
-				received: true,
-				ignored: 'the task is not finished (status "doing")',
-			});
-		}
+		].map(async (forged) => await post(open.url, forged, { timeoutMs: 15_000 }));
+		for (const lie of await Promise.all(lies))
+			refused(lie, 503, /does not confirm yet that this task is over, try again/);
+		assert.deepEqual((await post(open.url, { id: running, status: 'doing' })).body, {
+			received: true,
+			ignored: 'the task is not finished (status "doing")',
+		});
+		await nothingRan();
+	});
+
+	it('is no lever against the service', async () => {
+		const { service } = context;
+		const before = service.polls().length;
+		const ids = Array.from({ length: 100 }, (_, index) => `made-up-${index}`);
+		const answers = await Promise.all(ids.map(async (id) => await post(open.url, { ...body, id })));
+		for (const answer of answers) refused(answer, 404, /does not know this task/);
+		const spent = service.polls().length - before;
+		assert.ok(spent <= 200, `${spent} requests for 100 ids`);
 		await nothingRan();
 	});
 

@@ -1,13 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-
-const root = join(__dirname, '..', '..');
-
-interface Packed {
-	size: number;
-	files: Array<{ path: string }>;
-}
+import { type Packed, packedIn, root } from '../../scripts/pack';
 
 function pack(): Packed {
 	const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
@@ -16,9 +10,7 @@ function pack(): Packed {
 		stdio: ['ignore', 'pipe', 'ignore'],
 		shell: process.platform === 'win32',
 	});
-	const [packed] = JSON.parse(output) as Packed[];
-	if (packed === undefined) throw new Error('npm pack reported nothing');
-	return packed;
+	return packedIn(output);
 }
 
 /** What the sources of a folder become in `dist/`. */
@@ -45,5 +37,20 @@ describe('the packed tarball', () => {
 
 	it('stays below 150 kB', () => {
 		expect(packed.size).toBeLessThan(150_000);
+	});
+});
+
+describe('the answer of npm pack --json', () => {
+	const packed = { filename: 'a-1.0.0.tgz', size: 1, files: [] };
+
+	it.each([
+		['an array, as npm gives it up to version 11', [packed]],
+		['an object by package name, as npm 12 gives it', { a: packed }],
+	])('is %s', (_, answer) => {
+		expect(packedIn(JSON.stringify(answer))).toEqual(packed);
+	});
+
+	it('names a tarball', () => {
+		expect(() => packedIn('[]')).toThrow('npm pack named no tarball. Run "npm pack"');
 	});
 });

@@ -1,4 +1,9 @@
-import { accountOf, pauseAccount, retryAfterMs } from '../../nodes/MediaGeneration/service/account';
+import {
+	Account,
+	accountOf,
+	retryAfterMs,
+	type Purpose,
+} from '../../nodes/MediaGeneration/service/account';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -35,12 +40,25 @@ describe('accounts', () => {
 	});
 
 	test('a pause is only ever made longer, and never beyond five minutes', () => {
-		const account = accountOf('https://pause.example', 'sk_1');
-		pauseAccount(account, NOW, 10_000);
-		pauseAccount(account, NOW, 4_000);
-		expect(account.pausedUntil).toBe(NOW + 10_000);
-		pauseAccount(account, NOW, 9_999_999);
-		expect(account.pausedUntil).toBe(NOW + 300_000);
+		const account = new Account();
+		expect(account.pausedUntil('create')).toBe(0);
+		account.pause('create', NOW, 10_000);
+		account.pause('create', NOW, 4_000);
+		expect(account.pausedUntil('create')).toBe(NOW + 10_000);
+		account.pause('create', NOW, 9_999_999);
+		expect(account.pausedUntil('create')).toBe(NOW + 300_000);
+	});
+
+	test.each<[Purpose, Purpose[]]>([
+		['create', ['create']],
+		['look', ['look']],
+		['read', ['read']],
+		['outsider', []],
+	])('a pause said of "%s" holds back %j and nothing else', (purpose, held) => {
+		const account = new Account();
+		account.pause(purpose, NOW, 10_000);
+		const all: Purpose[] = ['create', 'look', 'read', 'outsider'];
+		expect(all.filter((each) => account.pausedUntil(each) > 0)).toEqual(held);
 	});
 
 	test('the oldest ones are forgotten', () => {

@@ -1,6 +1,7 @@
 import {
 	apiKeyProblem,
 	baseUrlProblem,
+	callbackSecretProblem,
 	isPrivateHost,
 	normalizeBaseUrl,
 } from '../../nodes/MediaGeneration/service/baseUrl';
@@ -59,7 +60,32 @@ describe('base URL', () => {
 		['fe80::1', true],
 		['169.254.1.1', true],
 		['my.machine.local', true],
-		['0.0.0.0', false],
+		['localhost.', true],
+		['stand-in..', true],
+		['127.0.0.1.', true],
+		['nas.lan', true],
+		['0.0.0.0', true],
+		['100.64.0.1', true],
+		['100.127.255.255', true],
+		['198.18.0.1', true],
+		['255.255.255.255', true],
+		['[::]', true],
+		['::', true],
+		['[::1]', true],
+		['[::ffff:192.168.1.5]', true],
+		['[::ffff:c0a8:105]', true],
+		['[::ffff:0:0]', true],
+		['[::7f00:1]', true],
+		['[64:ff9b::a00:1]', true],
+		['[fec0::1]', true],
+		['100.63.255.255', false],
+		['100.128.0.1', false],
+		['198.20.0.1', false],
+		['[::ffff:8.8.8.8]', false],
+		['[64:ff9b::808:808]', false],
+		['[2606:4700::1111]', false],
+		['example.com.', false],
+		['100.64.example.com', false],
 		['1.1.1.1', false],
 		['fdexample.com', false],
 		['example.com', false],
@@ -77,6 +103,7 @@ describe('API key', () => {
 		[undefined, /has no API key/],
 		['pk_secret-value', /does not start with "sk_"/],
 		[' sk_secret-value', /does not start with "sk_"/],
+		['sk_', /no more than "sk_"/],
 		['sk_secret value', /spaces or other characters/],
 		['sk_secret-value\n', /spaces or other characters/],
 		['sk_secret-välue', /spaces or other characters/],
@@ -84,5 +111,21 @@ describe('API key', () => {
 		const problem = apiKeyProblem(value);
 		expect(problem).toMatch(words);
 		expect(problem).not.toMatch(/secret|value/);
+	});
+});
+
+describe('callback secret', () => {
+	test.each([undefined, null, '', 'sixteen letters!', 'x'.repeat(200)])('%p is fine', (value) => {
+		expect(callbackSecretProblem(value)).toBeUndefined();
+	});
+	test.each<[unknown, RegExp]>([
+		['task', /shorter than 16 characters. Enter a long random text, or leave it empty/],
+		['fifteen letters', /shorter than 16 characters/],
+		[' '.repeat(20), /shorter than 16 characters/],
+		[1234567890123456, /is not a text/],
+	])('%p is refused in words that do not repeat it', (value, words) => {
+		const problem = callbackSecretProblem(value);
+		expect(problem).toMatch(words);
+		expect(problem).not.toContain(String(value));
 	});
 });

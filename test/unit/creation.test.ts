@@ -1,5 +1,6 @@
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import { kindOf429, readCreation } from '../../nodes/MediaGeneration/create/creation';
+import { readCreation } from '../../nodes/MediaGeneration/create/creation';
+import { kindOf429 } from '../../nodes/MediaGeneration/service/throttling';
 import { answer, noAnswer } from './replies';
 
 const NOW = 1_000_000;
@@ -42,25 +43,25 @@ describe('sent again, as nothing was created', () => {
 			'active-task limit',
 			answer(429, { success: false, code: 'active_task_limit' }),
 			/accepts no more tasks/,
-			{},
+			{ kind: 'full' },
 		],
 		[
 			'active-task limit that speaks of credits',
 			answer(429, { code: 'active_task_limit', message: 'buy credits for more' }),
 			/accepts no more tasks/,
-			{},
+			{ kind: 'full' },
 		],
 		[
 			'rate limit',
 			answer(429, { error: 'Too many requests' }),
 			/accepts no more tasks at the moment \(HTTP 429: Too many requests\)/,
-			{},
+			{ kind: 'full' },
 		],
 		[
 			'rate limit with Retry-After',
 			answer(429, { error: 'rate limit' }, { 'retry-after': '7' }),
 			/accepts no more tasks/,
-			{ retryAfterMs: 7_000 },
+			{ kind: 'full', retryAfterMs: 7_000 },
 		],
 		[
 			'ambiguous 429',
@@ -90,18 +91,18 @@ describe('sent again, as nothing was created', () => {
 			'busy inside 200',
 			answer(200, { success: false, code: 'server_busy' }),
 			/accepts no more tasks/,
-			{},
+			{ kind: 'full' },
 		],
 		[
 			'active-task limit inside 200',
 			answer(200, { success: false, error: 'active_task_limit reached' }),
 			/accepts no more tasks/,
-			{},
+			{ kind: 'full' },
 		],
 	])('%s', (_name, reply, message, fields) => {
 		const creation = readCreation(reply, NOW);
 		expect(creation).toMatchObject({ kind: 'retry', failure: { outcome: 'rejected' }, ...fields });
-		if (creation.kind !== 'retry') return;
+		if (creation.kind !== 'retry' && creation.kind !== 'full') return;
 		expect(creation.failure.message).toMatch(message);
 		expect(creation.failure.description).toMatch(/No task was created and nothing was paid\.$/);
 	});
@@ -181,7 +182,7 @@ describe('unknown, and never sent again', () => {
 			/never came \(timeout of 5000ms exceeded\)/,
 		],
 		['reset', noAnswer({ reason: 'read ECONNRESET' }), /never came \(read ECONNRESET\)/],
-		['aborted on the way', noAnswer({ aborted: true, reason: 'canceled' }), /never came/],
+		['aborted on the way', noAnswer({ reason: 'canceled' }), /never came \(canceled\)/],
 		[
 			'500',
 			answer(500, { error: 'Invalid model_id' }),
@@ -196,7 +197,7 @@ describe('unknown, and never sent again', () => {
 		['504', answer(504), /HTTP 504/],
 		['408', answer(408), /HTTP 408/],
 		['empty 200', answer(200), /HTTP 200\) but sent an empty answer/],
-		['HTML 200', answer(200, '<html>'), /an answer that is no JSON/],
+		['HTML 200', answer(200, '<html>'), /an answer that is not JSON/],
 		['200 without an ID', answer(200, { success: true }), /without task_id/],
 		['200 with an unusable ID', answer(200, { task_id: { a: 1 } }), /without task_id/],
 		['200 with a list', answer(200, [{ task_id: 'a' }]), /without task_id/],

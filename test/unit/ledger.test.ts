@@ -1,58 +1,200 @@
-import { Ledger, type RunIdentity } from '../../nodes/MediaGeneration/create/ledger';
+import { Ledger, type RunIdentity, type Slot } from '../../nodes/MediaGeneration/create/ledger';
 
 const RUN: RunIdentity = { executionId: '7', runIndex: 0, baseUrl: 'https://api.example' };
+const LATER: RunIdentity = { ...RUN, executionId: '8' };
 const REQUEST = { kind: 'speech', path: '/v1/x', body: { text: 'a' } };
+const OTHER_TEXT = { ...REQUEST, body: { text: 'b' } };
 const CREATED = { taskId: 't1', createdAt: 5, answer: { task_id: 't1' } };
 const FAILURE = { outcome: 'unknown' as const, message: 'm', description: 'd' };
+const SLOT: Slot = { item: 0, part: 0 };
 
-/** What n8n does between two tries: the context goes through JSON. */
+const NOTHING = { kind: 'nothing' };
+const FOUND = { kind: 'created', created: CREATED, receiveUrl: undefined };
+
+/** What n8n does between two tries and two executions: the context goes through JSON. */
 const saved = (store: Record<string, unknown>) =>
 	JSON.parse(JSON.stringify(store)) as Record<string, unknown>;
 
+/** The store of a run that created one task. */
+function storeWith(request: typeof REQUEST & { body: object } = REQUEST, slot = SLOT) {
+	const store = {};
+	new Ledger(store, RUN).noteCreated(slot, request, CREATED);
+	return saved(store);
+}
+
 test('what an earlier try created is found again, also after n8n saved it', () => {
-	const store = {};
-	new Ledger(store, RUN).noteCreated(3, REQUEST, CREATED);
-	expect(new Ledger(saved(store), RUN).created(3, REQUEST)).toEqual(CREATED);
+	const slot = { item: 3, part: 2 };
+	expect(new Ledger(storeWith(REQUEST, slot), RUN).earlier(slot, REQUEST)).toEqual(FOUND);
 });
 
-test('a resume URL with another token is the same request', () => {
-	const store = {};
-	const body = { ...REQUEST.body, receive_url: 'https://n8n.example/1?signature=a' };
-	new Ledger(store, RUN).noteCreated(0, { ...REQUEST, body }, CREATED);
-	expect(
-		new Ledger(store, RUN).created(0, {
+describe('within one execution the item counts, whatever its request', () => {
+	test.each<[string, typeof REQUEST & { qs?: { f: string } }]>([
+		['the same request', REQUEST],
+		['another text, as of a random number in it', OTHER_TEXT],
+		['another route', { ...REQUEST, path: '/v1/y' }],
+		['another query', { ...REQUEST, qs: { f: 'mp3' } }],
+	])('%s is taken up', (_name, request) => {
+		expect(new Ledger(storeWith(), RUN).earlier(SLOT, request)).toEqual(FOUND);
+	});
+
+	test.each<[string, Slot, RunIdentity]>([
+		['another item', { item: 1, part: 0 }, RUN],
+		['another part of its text', { item: 0, part: 1 }, RUN],
+		['another round of a loop', SLOT, { ...RUN, runIndex: 1 }],
+	])('%s creates again', (_name, slot, run) => {
+		expect(new Ledger(storeWith(), run).earlier(slot, REQUEST)).toEqual(NOTHING);
+	});
+});
+
+describe("after n8n's Retry of a failed execution the request counts too", () => {
+	test('the same one is taken up', () => {
+		expect(new Ledger(storeWith(), LATER).earlier(SLOT, REQUEST)).toEqual(FOUND);
+	});
+
+	test.each<[string, Slot, typeof REQUEST & { qs?: { f: string } }, RunIdentity]>([
+		['another text', SLOT, OTHER_TEXT, LATER],
+		['another route', SLOT, { ...REQUEST, path: '/v1/y' }, LATER],
+		['another query', SLOT, { ...REQUEST, qs: { f: 'mp3' } }, LATER],
+		['another service', SLOT, REQUEST, { ...LATER, baseUrl: 'https://other.example' }],
+		['another item', { item: 1, part: 0 }, REQUEST, LATER],
+		['another round of a loop', SLOT, REQUEST, { ...LATER, runIndex: 1 }],
+	])('%s creates again', (_name, slot, request, run) => {
+		expect(new Ledger(storeWith(), run).earlier(slot, request)).toEqual(NOTHING);
+	});
+
+	test('a resume URL of another execution, with another token, is the same request', () => {
+		const withUrl = (receive_url: string) => ({
 			...REQUEST,
-			body: { ...body, receive_url: 'https://n8n.example/1?signature=b' },
-		}),
-	).toEqual(CREATED);
+			body: { ...REQUEST.body, receive_url },
+		});
+		const store = storeWith(withUrl('https://n8n.example/wait/7/node?signature=a'));
+		const request = withUrl('https://n8n.example/wait/8/node?signature=b');
+		expect(new Ledger(store, LATER).earlier(SLOT, request)).toEqual({
+			...FOUND,
+			// Where the old task will call, without its token.
+			receiveUrl: 'https://n8n.example/wait/7/node',
+		});
+		expect(JSON.stringify(store)).not.toContain('signature');
+	});
 });
 
-test.each<[string, number, typeof REQUEST & { qs?: { f: string } }, RunIdentity]>([
-	['another item', 1, REQUEST, RUN],
-	['another text', 0, { ...REQUEST, body: { text: 'b' } }, RUN],
-	['another route', 0, { ...REQUEST, path: '/v1/y' }, RUN],
-	['another query', 0, { ...REQUEST, qs: { f: 'mp3' } }, RUN],
-	['another round of a loop', 0, REQUEST, { ...RUN, runIndex: 1 }],
-	['another service', 0, REQUEST, { ...RUN, baseUrl: 'https://other.example' }],
-])('%s creates anew', (_name, index, request, run) => {
-	const store = {};
-	new Ledger(store, RUN).noteCreated(0, REQUEST, CREATED);
-	expect(new Ledger(store, run).created(index, request)).toBeUndefined();
+describe('an unknown outcome', () => {
+	const storeOfUnknown = () => {
+		const store = {};
+		new Ledger(store, RUN).noteUnknown(SLOT, REQUEST, FAILURE);
+		return saved(store);
+	};
+
+	test.each([
+		['the same request', REQUEST],
+		['another text', OTHER_TEXT],
+	])('stands in the same execution: %s', (_name, request) => {
+		expect(new Ledger(storeOfUnknown(), RUN).earlier(SLOT, request)).toEqual({
+			kind: 'unknown',
+			failure: FAILURE,
+		});
+	});
+
+	test('and only there', () => {
+		expect(new Ledger(storeOfUnknown(), LATER).earlier(SLOT, REQUEST)).toEqual(NOTHING);
+	});
 });
 
-test('an unknown outcome stands in the same execution, and only there', () => {
-	const store = {};
-	new Ledger(store, RUN).noteUnknown(0, REQUEST, FAILURE);
-	expect(new Ledger(saved(store), RUN).unknown(0, REQUEST)).toEqual(FAILURE);
-	expect(new Ledger(store, { ...RUN, executionId: '8' }).unknown(0, REQUEST)).toBeUndefined();
-	expect(new Ledger(store, RUN).created(0, REQUEST)).toBeUndefined();
-});
-
-test('a forgotten task is created anew', () => {
+test('a forgotten task is created again', () => {
 	const ledger = new Ledger({}, RUN);
-	ledger.noteCreated(0, REQUEST, CREATED);
-	ledger.forget(0, REQUEST);
-	expect(ledger.created(0, REQUEST)).toBeUndefined();
+	ledger.noteCreated(SLOT, REQUEST, CREATED);
+	ledger.noteCreated({ item: 0, part: 1 }, REQUEST, CREATED);
+	ledger.forget(SLOT);
+	expect(ledger.earlier(SLOT, REQUEST)).toEqual(NOTHING);
+	expect(ledger.earlier({ item: 0, part: 1 }, REQUEST)).toEqual(FOUND);
+});
+
+describe('as a tool every try has another run index', () => {
+	const tool = (runIndex: number, executionId = '7'): RunIdentity => ({
+		...RUN,
+		executionId,
+		runIndex,
+		asTool: true,
+	});
+	/** A call that created one task, and handed it out or not. */
+	const call = (store: Record<string, unknown>, run: RunIdentity, handedOut: boolean) => {
+		const ledger = new Ledger(store, run);
+		ledger.noteCreated(SLOT, REQUEST, CREATED);
+		ledger.close(() => handedOut);
+	};
+
+	test('a try takes up what an earlier one left behind', () => {
+		const store = {};
+		call(store, tool(0), false);
+		expect(new Ledger(saved(store), tool(1)).earlier(SLOT, REQUEST)).toEqual(FOUND);
+	});
+
+	test('an unknown creation is not sent again by the next try', () => {
+		const store = {};
+		const ledger = new Ledger(store, tool(0));
+		ledger.noteUnknown(SLOT, REQUEST, FAILURE);
+		ledger.close(() => false);
+		expect(new Ledger(saved(store), tool(1)).earlier(SLOT, REQUEST)).toEqual({
+			kind: 'unknown',
+			failure: FAILURE,
+		});
+	});
+
+	test('what was handed out is not for the next call', () => {
+		const store = {};
+		call(store, tool(0), true);
+		expect(new Ledger(saved(store), tool(1)).earlier(SLOT, REQUEST)).toEqual(NOTHING);
+	});
+
+	test.each<[string, RunIdentity, typeof REQUEST]>([
+		['another request', tool(1), OTHER_TEXT],
+		['another execution', tool(1, '8'), REQUEST],
+	])('%s creates again', (_name, run, request) => {
+		const store = {};
+		call(store, tool(0), false);
+		expect(new Ledger(saved(store), run).earlier(SLOT, request)).toEqual(NOTHING);
+	});
+
+	test('two calls at the same moment have a task each', () => {
+		const store = {};
+		const [first, second] = [new Ledger(store, tool(0)), new Ledger(store, tool(1))];
+		first.noteCreated(SLOT, REQUEST, CREATED);
+		expect(second.earlier(SLOT, REQUEST)).toEqual(NOTHING);
+		first.close(() => false);
+		expect(second.earlier(SLOT, REQUEST)).toEqual(FOUND);
+		// The second has it now: a third finds nothing.
+		expect(new Ledger(store, tool(2)).earlier(SLOT, REQUEST)).toEqual(NOTHING);
+	});
+
+	test('two items with the same request have a task each', () => {
+		const store = {};
+		call(store, tool(0), false);
+		const ledger = new Ledger(store, tool(1));
+		expect(ledger.earlier(SLOT, REQUEST)).toEqual(FOUND);
+		expect(ledger.earlier({ item: 1, part: 0 }, REQUEST)).toEqual(NOTHING);
+		expect(ledger.earlier(SLOT, REQUEST)).toEqual(FOUND);
+	});
+
+	test('what was handed out of several items is settled item by item', () => {
+		const store = {};
+		const ledger = new Ledger(store, tool(0));
+		ledger.noteCreated(SLOT, REQUEST, CREATED);
+		ledger.noteCreated({ item: 1, part: 0 }, OTHER_TEXT, { ...CREATED, taskId: 't2' });
+		ledger.close((item) => item === 0);
+		const next = new Ledger(store, tool(1));
+		expect(next.earlier(SLOT, REQUEST)).toEqual(NOTHING);
+		expect(next.earlier(SLOT, OTHER_TEXT)).toMatchObject({ created: { taskId: 't2' } });
+	});
+
+	test('a task that failed is forgotten, whichever try made it', () => {
+		const store = {};
+		call(store, tool(0), false);
+		const ledger = new Ledger(store, tool(1));
+		ledger.earlier(SLOT, REQUEST);
+		ledger.forget(SLOT);
+		ledger.close(() => false);
+		expect(new Ledger(store, tool(2)).earlier(SLOT, REQUEST)).toEqual(NOTHING);
+	});
 });
 
 test.each([
@@ -60,9 +202,11 @@ test.each([
 	['text', 'x'],
 	['null', null],
 	['nonsense entries', { a: 1 }],
+	['an entry without a task', { '0:0:0': { execution: '7' } }],
+	['an entry without a time', { '0:0:0': { execution: '7', taskId: 't1' } }],
 ])('a store that holds %s is no obstacle', (_name, createdTasks) => {
 	const ledger = new Ledger({ createdTasks }, RUN);
-	expect(ledger.created(0, REQUEST)).toBeUndefined();
-	ledger.noteCreated(0, REQUEST, CREATED);
-	expect(ledger.created(0, REQUEST)).toEqual(CREATED);
+	expect(ledger.earlier(SLOT, REQUEST)).toEqual(NOTHING);
+	ledger.noteCreated(SLOT, REQUEST, CREATED);
+	expect(ledger.earlier(SLOT, REQUEST)).toEqual(FOUND);
 });

@@ -1,10 +1,5 @@
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import {
-	learnFromThrottling,
-	lookAtTask,
-	readLook,
-	type Look,
-} from '../../nodes/MediaGeneration/service/look';
+import { lookAtTask, readLook, type Look } from '../../nodes/MediaGeneration/service/look';
 import { answer, noAnswer, scriptedClient } from './replies';
 
 const NOW = 1_000_000;
@@ -52,6 +47,17 @@ describe('what an answer means', () => {
 			{ kind: 'denied', detail: 'HTTP 401: expired', httpStatus: 401 },
 		],
 		['403', answer(403), { kind: 'denied', detail: 'no reason given', httpStatus: 403 }],
+		[
+			'401 in HTML, from an edge that knows nothing of the key',
+			answer(401, '<html>Unauthorized</html>'),
+			{ kind: 'busy', detail: 'HTTP 401 without a task', httpStatus: 401 },
+		],
+		['403 in HTML', answer(403, '<html>'), { kind: 'busy', httpStatus: 403 }],
+		[
+			'a status "error" that speaks of the request, not of a task',
+			answer(200, { status: 'error', message: 'Too many requests' }),
+			{ kind: 'busy', detail: 'HTTP 200: Too many requests' },
+		],
 	])('%s', (_name, reply, expected) => {
 		expect(readLook(reply, NOW)).toMatchObject(expected);
 	});
@@ -61,20 +67,6 @@ describe('what an answer means', () => {
 			kind: 'task',
 			task: { id: 't1', state: 'running' },
 		});
-	});
-});
-
-describe('throttling is shared', () => {
-	test.each<[string, Reply, number]>([
-		['429 with Retry-After', answer(429, '', { 'retry-after': '4' }), NOW + 4_000],
-		['503 with Retry-After', answer(503, '', { 'retry-after': '4' }), NOW + 4_000],
-		['429 without', answer(429), 0],
-		['200 with', answer(200, '', { 'retry-after': '4' }), 0],
-		['no answer', noAnswer(), 0],
-	])('%s', (_name, reply, expected) => {
-		const client = scriptedClient(() => reply);
-		learnFromThrottling(client, reply, NOW);
-		expect(client.account.pausedUntil).toBe(expected);
 	});
 });
 
@@ -110,6 +102,37 @@ describe('routes', () => {
 			detail: 'HTTP 404: route 1',
 			httpStatus: 404,
 		});
+	});
+
+	test('a bare status is no task to remember a route for', async () => {
+		const client = scriptedClient(({ path }) =>
+			path.startsWith('/v1e/') ? answer(200, { status: 'ok' }) : answer(404),
+		);
+		expect((await look(client)).kind).toBe('missing');
+		await look(client);
+		expect(paths(client)).toEqual(['/v1/task/t1', '/v1e/task/t1', '/v1/task/t1', '/v1e/task/t1']);
+	});
+
+	test.each<[string, number, number[]]>([
+		['the second route gets what the first left of the time', 3_500, [5_000, 1_500]],
+		['without any time left it is not asked', 5_000, [5_000]],
+	])('%s', async (_name, firstTakesMs, timeouts) => {
+		let now = NOW;
+		const client = scriptedClient(() => {
+			now += firstTakesMs;
+			return answer(404);
+		});
+		const at = { taskId: 't1', kind: 'speech', route: 'auto', timeoutMs: 5_000 } as const;
+		expect((await lookAtTask(client, at, () => now)).kind).toBe('missing');
+		expect(client.requests.map(({ timeoutMs }) => timeoutMs)).toEqual(timeouts);
+	});
+
+	test('a look that an outsider asked for says so', async () => {
+		const client = scriptedClient(() => answer(200, TASK));
+		await look(client);
+		const at = { taskId: 't1', kind: 'speech', route: 'v1', timeoutMs: 5_000 } as const;
+		await lookAtTask(client, { ...at, purpose: 'outsider' });
+		expect(client.requests.map(({ purpose }) => purpose)).toEqual(['look', 'outsider']);
 	});
 
 	test('a chosen route is the only one', async () => {

@@ -1,8 +1,18 @@
+import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import {
 	neverConnected,
 	reasonOf,
-	wasAborted,
+	withoutSocketCodes,
 } from '../../nodes/MediaGeneration/service/networkError';
+
+const NODE: INode = {
+	id: 'n',
+	name: 'n',
+	type: 't',
+	typeVersion: 1,
+	position: [0, 0],
+	parameters: {},
+};
 
 const error = (message: string, fields: object = {}) => Object.assign(new Error(message), fields);
 
@@ -26,7 +36,33 @@ describe('can the service have seen the request?', () => {
 			true,
 			false,
 		],
-		['no route', error('x', { code: 'EHOSTUNREACH' }), true, false],
+		['no route', error('x', { code: 'EHOSTUNREACH', syscall: 'connect' }), true, false],
+		['no route, from whichever call', error('x', { code: 'EHOSTUNREACH' }), false, false],
+		[
+			'no route, while reading an answer',
+			error('read EHOSTUNREACH', { code: 'EHOSTUNREACH', syscall: 'read' }),
+			false,
+			false,
+		],
+		[
+			'the network went down while writing',
+			error('write ENETDOWN', { code: 'ENETDOWN', syscall: 'write' }),
+			false,
+			false,
+		],
+		['refused, from whichever call', error('x', { code: 'ECONNREFUSED' }), false, false],
+		[
+			'plain text where TLS was spoken before: the request may be carried out',
+			error('wrong version number', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
+			false,
+			false,
+		],
+		[
+			'an alert after the handshake',
+			error('x', { code: 'ERR_SSL_TLSV1_ALERT_INTERNAL' }),
+			false,
+			false,
+		],
 		[
 			'connect timed out in the system',
 			error('connect ETIMEDOUT', { code: 'ETIMEDOUT', syscall: 'connect' }),
@@ -55,7 +91,7 @@ describe('can the service have seen the request?', () => {
 			false,
 		],
 		['refused by n8n', error('blocked', { name: 'SsrfBlockedIpError' }), true, true],
-		['wrapped', error('outer', { cause: error('inner', { code: 'ECONNREFUSED' }) }), true, false],
+		['wrapped', error('outer', { cause: error('inner', { syscall: 'connect' }) }), true, false],
 		[
 			'several addresses',
 			error('all failed', { errors: [error('one', { code: 'ECONNREFUSED', syscall: 'connect' })] }),
@@ -88,22 +124,21 @@ describe('can the service have seen the request?', () => {
 	});
 });
 
-test.each<[unknown, boolean]>([
-	[error('canceled', { code: 'ERR_CANCELED' }), true],
-	[error('x', { name: 'AbortError' }), true],
-	[error('x', { cause: error('y', { name: 'CanceledError' }) }), true],
-	[error('x', { code: 'ECONNRESET' }), false],
-])('aborted: %#', (thrown, expected) => {
-	expect(wasAborted(thrown)).toBe(expected);
-});
-
 test.each<[unknown, string]>([
-	[error('socket hang up', { code: 'ECONNRESET' }), 'socket hang up (ECONNRESET)'],
+	[error('socket hang up', { code: 'ECONNRESET' }), 'socket hang up: the connection was reset'],
 	[
 		error('connect ECONNREFUSED 1.2.3.4:80', { code: 'ECONNREFUSED' }),
-		'connect ECONNREFUSED 1.2.3.4:80',
+		'the connection was refused',
 	],
-	[error('outer', { cause: error('inner', { code: 'EPIPE' }) }), 'inner (EPIPE)'],
+	[
+		error('outer', { cause: error('inner', { code: 'EPIPE' }) }),
+		'inner: the connection was closed',
+	],
+	[error('Parse Error', { code: 'HPE_INVALID_CONSTANT' }), 'Parse Error (HPE_INVALID_CONSTANT)'],
+	[
+		error('certificate has expired (CERT_HAS_EXPIRED)', { code: 'CERT_HAS_EXPIRED' }),
+		'certificate has expired (CERT_HAS_EXPIRED)',
+	],
 	[error(''), 'the request failed'],
 	[null, 'the request failed'],
 	[{ message: 5 }, 'the request failed'],
@@ -114,4 +149,43 @@ test.each<[unknown, string]>([
 test('a reason holds nothing of the request', () => {
 	const thrown = error('timeout', { config: { headers: { Authorization: 'Bearer sk_secret' } } });
 	expect(reasonOf(thrown)).toBe('timeout');
+});
+
+describe('codes that make n8n put a message of its own in the place of ours', () => {
+	test.each([
+		['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:443', 'the connection was refused'],
+		['ECONNRESET', 'read ECONNRESET', 'the connection was reset'],
+		['ENOTFOUND', 'getaddrinfo ENOTFOUND api.example', 'the host name is not known'],
+		['ETIMEDOUT', 'connect ETIMEDOUT 1.2.3.4:443', 'the connection timed out'],
+		['ERRADDRINUSE', 'ERRADDRINUSE', 'the address is in use'],
+		['EADDRNOTAVAIL', 'EADDRNOTAVAIL', 'the address is not available'],
+		['ECONNABORTED', 'ECONNABORTED', 'the connection was aborted'],
+		['EHOSTUNREACH', 'connect EHOSTUNREACH 1.2.3.4:443', 'the host is unreachable'],
+		['EAI_AGAIN', 'getaddrinfo EAI_AGAIN api.example', 'the host name could not be looked up'],
+		['ENOENT', 'ENOENT', 'no such file'],
+		['EISDIR', 'EISDIR', 'a folder, not a file'],
+		['ENOTDIR', 'ENOTDIR', 'not a folder'],
+		['EACCES', 'EACCES', 'access denied'],
+		['EEXIST', 'EEXIST', 'it exists already'],
+		['EPERM', 'EPERM', 'not permitted'],
+		['GETADDRINFO', 'getaddrinfo failed', 'name look-up failed'],
+	])('%s', (code, text, words) => {
+		const shown = (message: string) => [
+			new NodeApiError(NODE, {}, { message }).message,
+			new NodeOperationError(NODE, message).message,
+		];
+		// The code is one of n8n's, in any spelling and anywhere in a text.
+		const raw = `Task t1: ${code.toLowerCase()}.`;
+		expect(shown(raw)).not.toContain(raw);
+		for (const given of [text, `x ${text}`, `(${code})`, code.toLowerCase(), `x${code}y`]) {
+			const message = `Task t1: ${withoutSocketCodes(given)}`;
+			expect(shown(message)).toEqual([message, message]);
+		}
+		expect(withoutSocketCodes(text)).toBe(words);
+	});
+
+	test('any other text stays as it is', () => {
+		const text = 'the voice "en-US-AriaNeural" is not known (HTTP 422: E_VOICE)';
+		expect(withoutSocketCodes(text)).toBe(text);
+	});
 });

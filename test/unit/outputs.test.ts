@@ -77,13 +77,13 @@ test.each<[string, unknown, object, unknown]>([
 	expect(outputs(metadata, extra)).toEqual(expected);
 });
 
-test('pictures come first, with their stated type, and audio_url mirroring one is no second file', () => {
+test('pictures come first, and audio_url mirroring one is no second file', () => {
 	const result_images = [
 		{ id: 1, imageUrl: `${F}/1.png`, previewUrl: `${F}/1s.png`, mimeType: 'image/png' },
 		{ id: 2, imageUrl: `${F}/2`, previewUrl: `${F}/2s.png` },
 	];
 	expect(outputs({ audio_url: `${F}/1.png`, result_images }, { type: 'image' })).toEqual([
-		{ url: `${F}/1.png`, kind: 'image', statedType: 'image/png' },
+		{ url: `${F}/1.png`, kind: 'image' },
 		{ url: `${F}/2`, kind: 'image' },
 	]);
 });
@@ -107,6 +107,100 @@ test('addresses that the request carried are no results', () => {
 		audio_url: `${F}/out.mp3`,
 	};
 	expect(outputs(metadata, {}, request)).toEqual([{ url: `${F}/out.mp3`, kind: 'audio' }]);
+});
+
+describe('results that lie deeper', () => {
+	test.each<[string, unknown, object, Array<[string, string]>]>([
+		['in an object of their own', { v3: { audio_url: `${F}/a` } }, {}, [['a', 'audio']]],
+		[
+			'the same file at the top and deeper is one',
+			{ audio_url: `${F}/a`, v3: { audio_url: `${F}/a`, srt_url: `${F}/s` } },
+			{},
+			[
+				['a', 'audio'],
+				['s', 'transcript'],
+			],
+		],
+		[
+			'what is named at the top comes first',
+			{ v3: { audio_url: `${F}/b` }, audio_url: `${F}/a` },
+			{},
+			[
+				['a', 'audio'],
+				['b', 'audio'],
+			],
+		],
+		[
+			'pictures',
+			{ v3: { result_images: [{ imageUrl: `${F}/1`, previewUrl: `${F}/1s` }] } },
+			{},
+			[['1', 'image']],
+		],
+		[
+			'a list of clips',
+			{ clips: [{ audio_url: `${F}/1` }, { audio_url: `${F}/2`, video_url: `${F}/2.mp4` }] },
+			{ type: 'music' },
+			[
+				['1', 'audio'],
+				['2', 'audio'],
+				['2.mp4', 'file'],
+			],
+		],
+		['by a bare name in a list', { outputs: [{ url: `${F}/1.wav` }] }, {}, [['1.wav', 'audio']]],
+		['under the name of their kind', { audio: { url: `${F}/1` } }, {}, [['1', 'audio']]],
+		['under the name of a transcript', { subtitles: { url: `${F}/1` } }, {}, [['1', 'transcript']]],
+		[
+			'in the data of the root',
+			{},
+			{ all_audio_urls: [`${F}/1`, `${F}/2`] },
+			[
+				['1', 'audio'],
+				['2', 'audio'],
+			],
+		],
+	])('%s', (_name, metadata, extra, expected) => {
+		expect(
+			outputs(metadata, extra).map(({ url, kind }) => [url.slice(F.length + 1), kind]),
+		).toEqual(expected);
+	});
+
+	test('what the request carried is none, however deep', () => {
+		const echoed = {
+			input: { audio_url: `${F}/in.mp3` },
+			params: { voice: { url: `${F}/voice.mp3` }, request: [{ image_url: `${F}/in.png` }] },
+			v3: { source: { url: `${F}/x` }, audio_url: `${F}/out.mp3` },
+		};
+		expect(outputs(echoed)).toEqual([{ url: `${F}/out.mp3`, kind: 'audio' }]);
+	});
+
+	test('endless nesting ends', () => {
+		const depth = 20_000;
+		const endless = JSON.parse(
+			`${'{"v3":'.repeat(depth)}{"audio_url":"${F}/a"}${'}'.repeat(depth)}`,
+		) as unknown;
+		expect(outputs({ deep: endless, output_uri: `${F}/b.mp3` })).toHaveLength(1);
+	});
+});
+
+test('all addresses of one field, each once', () => {
+	const metadata = { audio_url: `${F}/1`, all_audio_urls: [`${F}/1`, `${F}/2`, null, 5] };
+	expect(outputs(metadata)).toEqual([
+		{ url: `${F}/1`, kind: 'audio' },
+		{ url: `${F}/2`, kind: 'audio' },
+	]);
+});
+
+test('a stream is no result, not even where there is nothing else', () => {
+	const streams = { stream_url: `${F}/s`, streamUrl: `${F}/t`, v3: { audio_stream_url: `${F}/u` } };
+	expect(outputs(streams)).toEqual([]);
+	expect(outputs({ ...streams, audio_url: `${F}/a` })).toEqual([{ url: `${F}/a`, kind: 'audio' }]);
+	// A stream under a second name is the file itself.
+	expect(outputs({ stream_url: `${F}/a`, audio_url: `${F}/a` })).toHaveLength(1);
+});
+
+test('transcripts that are null are none', () => {
+	const metadata = { audio_url: `${F}/a`, srt_url: null, json_url: null };
+	expect(outputs(metadata)).toEqual([{ url: `${F}/a`, kind: 'audio' }]);
 });
 
 test('a request that is nested without end ends', () => {

@@ -1,7 +1,8 @@
 /** Whatever a service answers or a sender posts: no crash, no hang, no key, and always one of the contract's outcomes. */
 import fc from 'fast-check';
 import { readPostedBody } from '../../nodes/MediaGeneration/callback/body';
-import { checkSignature, prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { checkSignature } from '../../nodes/MediaGeneration/callback/signature';
 import { fileTypeOf } from '../../nodes/MediaGeneration/delivery/mimeType';
 import { sanitizeName } from '../../nodes/MediaGeneration/delivery/files';
 import { maskSecrets } from '../../nodes/MediaGeneration/operations/account';
@@ -12,7 +13,7 @@ import { readLook } from '../../nodes/MediaGeneration/service/look';
 import {
 	neverConnected,
 	reasonOf,
-	wasAborted,
+	withoutSocketCodes,
 } from '../../nodes/MediaGeneration/service/networkError';
 import { addressesIn } from '../../nodes/MediaGeneration/service/verdict';
 import { outputsOf } from '../../nodes/MediaGeneration/service/outputs';
@@ -26,7 +27,7 @@ import {
 import { isObject } from '../../nodes/MediaGeneration/service/json';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
 import { busyDelay, nextLook } from '../../nodes/MediaGeneration/wait/schedule';
-import { readNotes } from '../../nodes/MediaGeneration/sleep/suspend';
+import { readNotes } from '../../nodes/MediaGeneration/sleep/notes';
 
 fc.configureGlobal({
 	seed: 20_260_301,
@@ -124,10 +125,11 @@ const object = json.map((value) => (isObject(value) ? value : { value }));
 const wellFormed = (given: string) => Buffer.from(given).toString();
 
 /** As the network's door does it. */
-const redact = redactor({ apiKey: KEY, callbackSecret: '' });
+const secrets = { apiKey: KEY, callbackSecret: '' };
+const redact = redactor(secrets);
 function parsed(raw: string): unknown {
 	try {
-		return redactDeep(JSON.parse(redact(raw)), redact);
+		return redactDeep(JSON.parse(raw), secrets);
 	} catch {
 		return undefined;
 	}
@@ -158,7 +160,6 @@ const reply: fc.Arbitrary<Reply> = fc.oneof(
 		.record({
 			sent: fc.boolean(),
 			permanent: fc.boolean(),
-			aborted: fc.boolean(),
 			reason: fc.string({ unit: 'binary' }),
 		})
 		.map((fields): Reply => ({ answered: false, ...fields })),
@@ -178,7 +179,7 @@ describe('answers', () => {
 				expect(message.length).toBeGreaterThan(0);
 				expect(message.length).toBeLessThan(1_000 + (given.answered ? 0 : given.reason.length));
 				expect(description.length).toBeGreaterThan(0);
-				if (creation.kind === 'retry') {
+				if (creation.kind === 'retry' || creation.kind === 'full') {
 					expect(outcome).toBe('rejected');
 					const nothingCreated = given.answered
 						? given.status === 429 ||
@@ -207,13 +208,15 @@ describe('answers', () => {
 		);
 	});
 
-	test('a look is one of four, and only a 401 or 403 is a refusal', () => {
+	test("a look is one of four, and only a 401 or 403 in the service's own words, or without any, is a refusal", () => {
 		fc.assert(
 			fc.property(reply, (given) => {
 				const look = readLook(given, NOW);
 				expect(['task', 'busy', 'missing', 'denied']).toContain(look.kind);
 				expect(look.kind === 'denied').toBe(
-					given.answered && (given.status === 401 || given.status === 403),
+					given.answered &&
+						(given.status === 401 || given.status === 403) &&
+						(isObject(given.body) || given.text === ''),
 				);
 				expect(look.kind === 'missing').toBe(given.answered && given.status === 404);
 				if (look.kind === 'task') expect(['running', 'done', 'failed']).toContain(look.task.state);
@@ -324,13 +327,19 @@ describe('signed URLs', () => {
 			};
 		});
 	const check = (url: URL, now = NOW) =>
-		checkSignature('a long secret', url.pathname, Object.fromEntries(url.searchParams), now);
+		checkSignature(
+			'a long secret',
+			{ path: url.pathname, ownUrl: url.href, saidHosts: [] },
+			Object.fromEntries(url.searchParams),
+			now,
+		);
 
 	test('what was signed is accepted, with its reference', () => {
 		fc.assert(
 			fc.property(signed, ({ url, reference }) => {
 				expect(check(url)).toEqual({
 					ok: true,
+					signed: true,
 					reference: reference === '' ? undefined : wellFormed(reference),
 				});
 				expect(url.href).not.toContain('secret');
@@ -342,7 +351,7 @@ describe('signed URLs', () => {
 		fc.assert(
 			fc.property(
 				signed,
-				fc.constantFrom('expires', 'nonce', 'reference', 'signature'),
+				fc.constantFrom('signed_for', 'expires', 'nonce', 'reference', 'signature'),
 				fc.nat(),
 				fc.constantFrom('0', 'x', 'é'),
 				({ url }, field, at, other) => {
@@ -359,8 +368,9 @@ describe('signed URLs', () => {
 
 	test('any query is checked without a crash', () => {
 		fc.assert(
-			fc.property(object, fc.string({ unit: 'binary' }), (query, pathname) => {
-				expect(checkSignature('a long secret', pathname, query, NOW).ok).toBe(false);
+			fc.property(object, fc.string({ unit: 'binary' }), (query, path) => {
+				const arrival = { path, ownUrl: path, saidHosts: [path] };
+				expect(checkSignature('a long secret', arrival, query, NOW).ok).toBe(false);
 			}),
 		);
 	});
@@ -421,7 +431,6 @@ test('any thrown thing is read without a crash, and counts as sent unless it say
 	fc.assert(
 		fc.property(fc.anything(), (thrown) => {
 			expect(typeof reasonOf(thrown)).toBe('string');
-			expect(wasAborted(thrown)).toBe(false);
 			expect(neverConnected(thrown).never).toBe(false);
 		}),
 	);
@@ -434,12 +443,11 @@ test('names and types of files', () => {
 			fc.uint8Array({ maxLength: 64 }),
 			(given, head) => {
 				expect(sanitizeName(given)).toMatch(/^[^._/\\\s][^/\\\s\p{Cc}]*$/u);
-				const { mimeType, extension } = fileTypeOf(
-					Buffer.from(head),
-					given,
-					'https://files.example/x',
-					'file',
-				);
+				const { mimeType, extension } = fileTypeOf(Buffer.from(head), {
+					stated: given,
+					url: 'https://files.example/x',
+					kind: 'file',
+				});
 				expect(mimeType).toMatch(/^[\w.+-]+\/[\w.+-]+$/);
 				expect(extension).toMatch(/^[a-z0-9]+$/);
 			},

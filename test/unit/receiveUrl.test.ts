@@ -1,17 +1,20 @@
 import {
 	callbackUrlProblem,
-	checkSignature,
 	isTestUrl,
 	prepareReceiveUrl,
-	SIGNED_FOR_MS,
-	signedPath,
+	withoutReceiveUrls,
 } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import {
+	checkSignature,
+	SIGNED_FOR_MS,
+	type Arrival,
+} from '../../nodes/MediaGeneration/callback/signature';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const CREDENTIALS = {
 	baseUrl: 'https://api.example',
 	apiKey: 'sk_x',
-	callbackSecret: 'a long secret',
+	callbackSecret: 'a long enough secret',
 };
 const HOOK = 'https://n8n.example/webhook/1a2b/callback';
 
@@ -34,8 +37,21 @@ function queryOf({ searchParams }: URL): Record<string, unknown> {
 		}),
 	);
 }
-const check = (url: URL, now = NOW, secret = CREDENTIALS.callbackSecret) =>
-	checkSignature(secret, url.pathname, queryOf(url), now);
+/** @param arrival where the call has come in, if that is another place than the URL says */
+const check = (
+	url: URL,
+	{
+		now = NOW,
+		secret = CREDENTIALS.callbackSecret,
+		...arrival
+	}: Partial<Arrival> & {
+		now?: number;
+		secret?: string;
+	} = {},
+) => {
+	const place = { path: url.pathname, ownUrl: `https://${url.host}/x`, saidHosts: [], ...arrival };
+	return checkSignature(secret, place, queryOf(url), now);
+};
 
 describe('a signed URL', () => {
 	test.each<[string, string, string | undefined]>([
@@ -55,7 +71,7 @@ describe('a signed URL', () => {
 			reference === 'a\ud800'
 				? 'a\ufffd'
 				: (reference ?? new URL(hook).searchParams.get('reference') ?? undefined);
-		expect(check(url)).toEqual({ ok: true, reference: expected });
+		expect(check(url)).toEqual({ ok: true, signed: true, reference: expected });
 	});
 
 	test('no two are alike', () => {
@@ -90,12 +106,18 @@ describe('a signed URL', () => {
 		['no expires', (url) => url.searchParams.delete('expires'), /not signed/],
 		['no nonce', (url) => url.searchParams.delete('nonce'), /not signed/],
 		['no signature', (url) => url.searchParams.delete('signature'), /not signed/],
-		['another trigger', (url) => (url.pathname = '/webhook/other/callback'), /is wrong/],
+		['where it was signed for', (url) => url.searchParams.set('signed_for', 'a/b'), /is wrong/],
+		['no word of that', (url) => url.searchParams.delete('signed_for'), /not signed/],
+		['another trigger', (url) => (url.pathname = '/webhook/other/callback'), /another trigger/],
+		['no path', (url) => (url.pathname = '/'), /another trigger/],
+		['the end of the path', (url) => (url.pathname = '/callback'.slice(3)), /another trigger/],
 		[
 			'the test URL of the trigger',
 			(url) => (url.pathname = url.pathname.replace('webhook', 'webhook-test')),
-			/is wrong/,
+			/another trigger/,
 		],
+		['another host', (url) => (url.host = 'n8n.other'), /another host.*set N8N_WEBHOOK_URL/],
+		['another port', (url) => (url.port = '8443'), /another host/],
 		[
 			'values moved from one to the other',
 			(url) => {
@@ -113,7 +135,7 @@ describe('a signed URL', () => {
 	});
 
 	test('another secret refuses it', () => {
-		expect(check(build(), NOW, 'another secret')).toEqual({
+		expect(check(build(), { secret: 'another secret' })).toEqual({
 			ok: false,
 			reason: 'the signature of the callback URL is wrong',
 		});
@@ -121,17 +143,42 @@ describe('a signed URL', () => {
 
 	test('it expires', () => {
 		const url = build();
-		expect(check(url, NOW + SIGNED_FOR_MS - 1_000).ok).toBe(true);
-		expect(check(url, NOW + SIGNED_FOR_MS + 1_000)).toEqual({
+		expect(check(url, { now: NOW + SIGNED_FOR_MS - 1_000 }).ok).toBe(true);
+		expect(check(url, { now: NOW + SIGNED_FOR_MS + 1_000 })).toEqual({
 			ok: false,
 			reason: 'the callback URL has expired',
 		});
 	});
 
-	test('it survives a reverse proxy that strips a prefix', () => {
-		const url = build('https://example.com/n8n/webhook/1a2b/callback');
-		url.pathname = '/webhook/1a2b/callback';
-		expect(check(url).ok).toBe(true);
+	test.each([
+		['https://example.com/n8n/webhook/1a2b/callback', '/webhook/1a2b/callback'],
+		['https://example.com/n8n/hooks/1a2b/callback', '/hooks/1a2b/callback'],
+		['https://example.com/hooks/1a2b/callback', '/hooks/1a2b/callback'],
+		['https://example.com/a/b/webhook/1a2b/callback/', '/b/webhook/1a2b/callback'],
+	])('%s survives a proxy that makes it %s', (hook, path) => {
+		expect(check(build(hook), { path }).ok).toBe(true);
+	});
+
+	test.each<[string, string | undefined, string[], boolean]>([
+		['the address that n8n knows', 'https://n8n.example/x', [], true],
+		['another public address than n8n knows', 'https://b.example/x', ['n8n.example'], false],
+		[
+			'n8n thinks it is private, the proxy says more',
+			'http://localhost:5678/x',
+			['n8n.example'],
+			true,
+		],
+		[
+			'n8n thinks it is private, nobody says more',
+			'http://localhost:5678/x',
+			['localhost:5678'],
+			false,
+		],
+		['n8n knows nothing, the proxy does', undefined, ['10.0.0.1', 'n8n.example'], true],
+		['nobody knows anything', undefined, [], false],
+		['what n8n says is no URL', 'nonsense', ['n8n.example'], true],
+	])('its host is checked: %s', (_name, ownUrl, saidHosts, ok) => {
+		expect(check(build(), { ownUrl, saidHosts }).ok).toBe(ok);
 	});
 });
 
@@ -139,15 +186,14 @@ describe('without a secret', () => {
 	test('nothing is signed and the reference is taken as it is', () => {
 		const url = build(HOOK, 'r', '');
 		expect([...url.searchParams.keys()]).toEqual(['reference']);
-		expect(check(url, NOW, '')).toEqual({ ok: true, reference: 'r' });
+		expect(check(url, { secret: '' })).toEqual({ ok: true, signed: false, reference: 'r' });
 	});
 	test('a list is no reference, and a long one is cut', () => {
-		expect(checkSignature('', '/x', { reference: ['a', 'b'] }, NOW)).toEqual({
-			ok: true,
+		const place = { path: '/x', ownUrl: undefined, saidHosts: [] };
+		expect(checkSignature('', place, { reference: ['a', 'b'] }, NOW)).toMatchObject({
 			reference: undefined,
 		});
-		expect(checkSignature('', '/x', { reference: 'x'.repeat(900) }, NOW)).toEqual({
-			ok: true,
+		expect(checkSignature('', place, { reference: 'x'.repeat(900) }, NOW)).toMatchObject({
 			reference: 'x'.repeat(500),
 		});
 	});
@@ -170,7 +216,14 @@ test.each<[string, RegExp]>([
 	['ftp://n8n.example/x', /http and https addresses only/],
 	['https://user:pass@n8n.example/x', /user name or password/],
 	['http://localhost:5678/webhook/1', /can't reach localhost.*WEBHOOK_URL/],
+	['http://localhost./webhook/1', /can't reach localhost\./],
 	['http://192.168.1.4/webhook/1', /can't reach 192\.168\.1\.4/],
+	['http://0.0.0.0:5678/webhook/1', /can't reach 0\.0\.0\.0/],
+	['http://[::]:5678/webhook/1', /can't reach \[::\]/],
+	['http://[::ffff:192.168.1.5]/webhook/1', /can't reach \[::ffff:c0a8:105\]/],
+	['http://100.64.3.4/webhook/1', /can't reach 100\.64\.3\.4/],
+	['http://2130706433/webhook/1', /can't reach 127\.0\.0\.1/],
+	['http://n8n:5678/webhook/1', /can't reach n8n/],
 ])('%p is refused in words', (url, words) => {
 	expect(callbackUrlProblem(url, CREDENTIALS.baseUrl)).toMatch(words);
 	expect(() => build(url)).toThrow(words);
@@ -192,12 +245,61 @@ test('test URLs are known', () => {
 	expect(isTestUrl('nonsense')).toBe(false);
 });
 
-test.each([
-	['/webhook/a/callback/', '/webhook/a/callback'],
-	['/prefix/webhook/a', '/webhook/a'],
-	['/webhook/a%20b', '/webhook/a b'],
-	['/%zz', '/%zz'],
-	['/elsewhere', '/elsewhere'],
-])('the signed path of %s is %s', (path, expected) => {
-	expect(signedPath(path)).toBe(expected);
+describe('what the service echoes', () => {
+	const signed = build(HOOK, 'order 7').href;
+	const resume = `https://n8n.example/webhook-waiting/12/a-node?signature=${'f'.repeat(64)}`;
+	const token = (url: string) => new URL(url).searchParams.get('signature') ?? '';
+
+	test.each([
+		['a signed callback URL', signed],
+		['one in a text', `Called "${signed}", then <${signed}>.`],
+		['with its parameters in another order', `${HOOK}?signature=${token(signed)}&signed_for=x`],
+		['the URL that wakes an execution', resume],
+		[
+			'one without a node',
+			`https://x.example/n8n/webhook-waiting/7?signature=${token(resume)}&a=b`,
+		],
+	])('loses its token: %s', (_name, text) => {
+		const clean = JSON.stringify(withoutReceiveUrls({ a: [{ receive_url: text }], text }));
+		expect(clean).not.toContain(token(signed));
+		expect(clean).not.toContain(token(resume));
+		expect(clean).toContain('signature=***');
+		expect(clean).toMatch(/https:\/\/[^"]*\?/);
+	});
+
+	test.each([
+		'https://files.example/a.mp3?signature=abcdef0123456789&expires=12',
+		'https://files.example/waiting/12/a.mp3?signature=abcdef0123456789',
+		'https://files.example/a.mp3?Signature=abc&Expires=12&signed_forever=1',
+		'https://files.example/signature=/a.mp3',
+		'signature=abcdef0123456789&signed_for=x',
+		HOOK,
+		'no address',
+	])('%s stays as it is', (text) => {
+		expect(withoutReceiveUrls({ text }, [signed, HOOK])).toEqual({ text });
+	});
+
+	test('a URL that was sent loses its token wherever that stands, whatever the URL looks like', () => {
+		const sent = `https://n8n.example/sleepers/12/a?signature=${'e'.repeat(64)}`;
+		const echo = { url: sent, q: encodeURIComponent(sent), id: 12, other: null };
+		expect(withoutReceiveUrls(echo, [sent, 'nonsense', 'https://x.example/?signature=a'])).toEqual({
+			...echo,
+			url: 'https://n8n.example/sleepers/12/a?signature=***',
+			q: encodeURIComponent(sent).replace(/e{64}/, '***'),
+		});
+	});
+
+	test('names stay, and endless nesting ends', () => {
+		expect(withoutReceiveUrls({ [signed]: 1 })).toEqual({ [signed]: 1 });
+		const depth = 100_000;
+		const deep = JSON.parse(`${'['.repeat(depth)}"${signed}"${']'.repeat(depth)}`) as unknown;
+		let inner: unknown = withoutReceiveUrls(deep);
+		while (Array.isArray(inner)) inner = inner[0];
+		expect(inner).toMatch(/signature=\*\*\*$/);
+	});
+
+	test('a long text takes no long time', () => {
+		const long = `https://x.example/?${'&signed_for='.repeat(50_000)}`;
+		expect(withoutReceiveUrls({ long })).toEqual({ long });
+	});
 });

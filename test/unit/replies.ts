@@ -1,13 +1,13 @@
 /** Replies and clients as the network's door makes them, for everything above it. */
-import type { Account } from '../../nodes/MediaGeneration/service/account';
-import type {
-	Answer,
-	ApiRequest,
-	NoAnswer,
-	Reply,
-	ServiceClient,
+import { Account } from '../../nodes/MediaGeneration/service/account';
+import {
+	learnFrom,
+	type Answer,
+	type ApiRequest,
+	type NoAnswer,
+	type Reply,
+	type ServiceClient,
 } from '../../nodes/MediaGeneration/service/client';
-import { Room } from '../../nodes/MediaGeneration/service/room';
 
 /** An answer; a body that is a string stands for itself and is no JSON. */
 export function answer(
@@ -30,7 +30,6 @@ export function noAnswer(fields: Partial<NoAnswer> = {}): NoAnswer {
 		answered: false,
 		sent: true,
 		permanent: false,
-		aborted: false,
 		reason: 'socket hang up',
 		...fields,
 	};
@@ -40,12 +39,16 @@ export interface ScriptedClient extends ServiceClient {
 	requests: ApiRequest[];
 }
 
-/** A client whose replies come from a function; every request is kept. */
+/**
+ * A client whose replies come from a function; every request is kept. What an answer says of throttling it learns as the
+ * real door does.
+ */
 export function scriptedClient(
 	reply: (request: ApiRequest, count: number) => Reply | Promise<Reply>,
+	now?: () => number,
 ): ScriptedClient {
 	const requests: ApiRequest[] = [];
-	const account: Account = { pausedUntil: 0, routes: new Map(), room: new Room() };
+	const account = new Account();
 	return {
 		requests,
 		account,
@@ -53,7 +56,9 @@ export function scriptedClient(
 		redact: (text) => text,
 		async send(request) {
 			requests.push(request);
-			return await reply(request, requests.length);
+			const replied = await reply(request, requests.length);
+			learnFrom(account, { purpose: request.purpose, reply: replied }, now?.());
+			return replied;
 		},
 	};
 }

@@ -115,7 +115,10 @@ describe('pause for a busy service', () => {
 	test('what it asked for, and a little jitter', () => {
 		expect(busyDelay(1, 0, 5_000, 0)).toBe(5_000);
 		expect(busyDelay(1, 0, 5_000, 0.5)).toBe(5_250);
-		expect(busyDelay(1, 0, 0, 0)).toBe(200);
+	});
+	test.each([0, 1, 200])('"come back in %d ms" is no licence for a tight loop', (retryAfterMs) => {
+		expect(busyDelay(1, 0, retryAfterMs, 0)).toBe(525);
+		expect(busyDelay(3, H, retryAfterMs, 0.5)).toBe(2_800);
 	});
 	test('else it grows with the streak, bounded by the pause for the age', () => {
 		expect(busyDelay(1, H, undefined, 0.5)).toBe(700);

@@ -2,6 +2,7 @@ import {
 	apiKeysOf,
 	creditsOf,
 	errorTextOf,
+	mentionsTask,
 	parseTask,
 	taskIdOf,
 } from '../../nodes/MediaGeneration/service/task';
@@ -39,13 +40,33 @@ describe('parseTask', () => {
 
 	test.each([
 		['done', 'done'],
-		['error', 'failed'],
 		['doing', 'running'],
 		['queued', 'running'],
 		['Done', 'running'],
 		['whatever comes next', 'running'],
 	])('status %s is %s', (status, state) => {
 		expect(parseTask({ status })?.state).toBe(state);
+	});
+
+	// A task that is taken for failed is paid for again, so a bare "error" is not enough.
+	test.each<[string, object]>([
+		['an ID', { id: 't1' }],
+		['a task ID', { task_id: 7 }],
+		['metadata', { metadata: {} }],
+		['progress', { progress: 0 }],
+		['a type', { type: 'speech' }],
+	])('status error is failed where the answer has %s', (_name, sign) => {
+		expect(parseTask({ status: 'error', message: 'no', ...sign })?.state).toBe('failed');
+	});
+
+	test.each<[string, unknown]>([
+		['data', { success: true, data: { id: 't1', status: 'done' } }],
+		['data.task', { success: true, data: { task: { id: 't1', status: 'done' } } }],
+		['JSend', { status: 'success', data: { id: 't1', status: 'done' } }],
+		['JSend with a task', { status: 'success', data: { task: { id: 't1', status: 'done' } } }],
+		['a task with data of its own', { id: 't1', status: 'done', data: { status: 'stored' } }],
+	])('unwrapped from %s', (_name, body) => {
+		expect(parseTask(body)).toMatchObject({ id: 't1', state: 'done' });
 	});
 
 	test.each<[unknown, number | undefined]>([
@@ -88,6 +109,9 @@ describe('parseTask', () => {
 			'success:false with a status of the request',
 			{ success: false, status: 'error', message: 'server busy' },
 		],
+		['a status of the request', { status: 'error', message: 'Too many requests' }],
+		['a bare error', { status: 'error' }],
+		['an error with data of no task', { status: 'error', data: { retry: true } }],
 		['data that is a list', { data: [{ status: 'done' }] }],
 	])('%s is no task', (_name, body) => {
 		expect(parseTask(body)).toBeUndefined();
@@ -110,6 +134,18 @@ test.each<[unknown, string | undefined]>([
 	[undefined, undefined],
 ])('taskIdOf %j', (body, expected) => {
 	expect(taskIdOf(body)).toBe(expected);
+});
+
+test.each<[unknown, boolean]>([
+	[{ task_id: 'a' }, true],
+	[{ success: false, error: { context: [{ taskId: 7 }] } }, true],
+	[{ success: false, message: 'task_id is required' }, false],
+	[{ success: false, task_id: '' }, false],
+	[{ success: false, task_id: null }, false],
+	['task_id', false],
+	[undefined, false],
+])('mentionsTask %j', (body, expected) => {
+	expect(mentionsTask(body)).toBe(expected);
 });
 
 test.each<[unknown, number | undefined]>([

@@ -1,4 +1,8 @@
-import { VERIFY_BUDGET_MS, verifyTask } from '../../nodes/MediaGeneration/callback/verify';
+import {
+	VERIFY_BUDGET_MS,
+	verifyTask,
+	type VerifyOptions,
+} from '../../nodes/MediaGeneration/callback/verify';
 import type { Look } from '../../nodes/MediaGeneration/service/look';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import { VirtualClock } from './virtualClock';
@@ -14,33 +18,43 @@ function task(
 const missing: Look = { kind: 'missing', detail: 'HTTP 404' };
 const busy: Look = { kind: 'busy', detail: 'HTTP 503: busy' };
 
+const denied: Look = { kind: 'denied', detail: 'HTTP 401', httpStatus: 401 };
+
 async function verify(
-	script: (count: number, timeoutMs: number) => Look,
-	{ lookMs = 0, budgetMs = VERIFY_BUDGET_MS, urls = [] as string[] } = {},
+	script: (count: number, misses: number) => Look,
+	{
+		lookMs = 0,
+		...options
+	}: Partial<VerifyOptions> & {
+		lookMs?: number;
+	} = {},
 ) {
 	const clock = new VirtualClock();
 	const start = clock.now();
 	let looks = 0;
-	const look = async (timeoutMs: number) => {
+	const look = async (timeoutMs: number, misses: number) => {
 		looks += 1;
 		await clock.sleep(Math.min(lookMs, timeoutMs));
-		return script(looks, timeoutMs);
+		return script(looks, misses);
 	};
 	const verdict = await clock.run(
-		verifyTask({ look, now: clock.now, sleep: clock.sleep }, budgetMs, urls),
+		verifyTask({ look, now: clock.now, sleep: clock.sleep }, { claimsEnd: true, ...options }),
 	);
 	return { verdict, looks, elapsed: clock.now() - start };
 }
 
 test.each<[string, Look[], string, number]>([
-	['done', [task('done')], 'terminal', 1],
-	['failed', [task('error', {})], 'terminal', 1],
-	['still running: the body lied', [task('doing')], 'running', 1],
-	['busy, then done', [busy, busy, task('done')], 'terminal', 3],
-	['unknown for a moment', [missing, missing, task('done')], 'terminal', 3],
-	['done, files a moment later', [task('done', {}), task('done')], 'terminal', 2],
-	['done, files never', [task('done', {})], 'terminal', 4],
-	['refused key', [{ kind: 'denied', detail: 'HTTP 401', httpStatus: 401 }], 'unavailable', 1],
+	['done', [task('done')], 'done', 1],
+	['failed', [task('error', {})], 'failed', 1],
+	['running for a moment', [task('doing'), task('doing'), task('done')], 'done', 3],
+	['busy, then done', [busy, busy, task('done')], 'done', 3],
+	['unknown for a moment', [missing, task('done')], 'done', 2],
+	['unknown', [missing], 'unknown', 2],
+	['unknown, busy between', [missing, busy, missing], 'unknown', 3],
+	['done, files a moment later', [task('done', {}), task('done')], 'done', 2],
+	['done, files much later', [...Array<Look>(6).fill(task('done', {})), task('done')], 'done', 7],
+	['a key that is refused once', [denied, task('done')], 'done', 2],
+	['a key that is refused', [denied], 'unavailable', 2],
 ])('%s', async (_name, answers, kind, expected) => {
 	const { verdict, looks } = await verify(
 		(count) => answers[Math.min(count, answers.length) - 1] ?? busy,
@@ -49,32 +63,67 @@ test.each<[string, Look[], string, number]>([
 	expect(looks).toBe(expected);
 });
 
-test('404 for as long as a young task may need is unknown', async () => {
-	const { verdict, elapsed, looks } = await verify(() => missing);
-	expect(verdict).toEqual({ kind: 'unknown' });
-	expect(looks).toBeGreaterThan(2);
-	expect(elapsed).toBeLessThan(3_000);
+test('each look hears how often the task was unknown so far', async () => {
+	const heard: number[] = [];
+	await verify((_count, misses) => {
+		heard.push(misses);
+		return missing;
+	});
+	expect(heard).toEqual([0, 1]);
 });
 
-test('a service that stays busy: unavailable, within the budget', async () => {
-	const { verdict, elapsed } = await verify(() => busy);
-	expect(verdict).toEqual({ kind: 'unavailable', reason: 'HTTP 503: busy' });
+test('a young task has a moment between the two looks', async () => {
+	const { elapsed } = await verify((count) => (count === 1 ? missing : task('done')));
+	expect(elapsed).toBe(1_500);
+});
+
+test('a caller can allow more misses', async () => {
+	expect((await verify(() => missing, { missesAllowed: 4 })).looks).toBe(4);
+});
+
+test('a task that runs on is looked at once where the callback claims no more', async () => {
+	const { verdict, looks } = await verify(() => task('doing'), { claimsEnd: false });
+	expect([verdict.kind, looks]).toEqual(['running', 1]);
+});
+
+test.each<[string, Look, string]>([
+	['still running though its callback says otherwise', task('doing'), 'running'],
+	['done without a file', task('done', {}), 'doneWithoutFiles'],
+	['busy', busy, 'unavailable'],
+])('%s: looked at for the whole budget, and not longer', async (_name, look, kind) => {
+	const { verdict, looks, elapsed } = await verify(() => look);
+	expect(verdict.kind).toBe(kind);
+	expect(looks).toBe(9);
+	expect(elapsed).toBeGreaterThan(VERIFY_BUDGET_MS - 2_000);
 	expect(elapsed).toBeLessThanOrEqual(VERIFY_BUDGET_MS);
 });
 
 test('a service that hangs: unavailable, within the budget', async () => {
 	const { verdict, elapsed } = await verify(() => busy, { lookMs: 1_000_000 });
-	expect(verdict.kind).toBe('unavailable');
+	expect(verdict).toEqual({ kind: 'unavailable', reason: 'HTTP 503: busy' });
 	expect(elapsed).toBeLessThanOrEqual(VERIFY_BUDGET_MS);
 });
 
-test('a Retry-After beyond the budget is not waited for', async () => {
-	const { verdict, elapsed, looks } = await verify(() => ({ ...busy, retryAfterMs: 60_000 }));
-	expect(verdict.kind).toBe('unavailable');
-	expect([elapsed, looks]).toEqual([0, 1]);
+test('a Retry-After beyond the budget is not waited for, a shorter one is', async () => {
+	const late = await verify(() => ({ ...busy, retryAfterMs: 60_000 }));
+	expect([late.verdict.kind, late.elapsed, late.looks]).toEqual(['unavailable', 0, 1]);
+	const soon = await verify((count) =>
+		count === 1 ? { ...busy, retryAfterMs: 5_000 } : task('done'),
+	);
+	expect([soon.verdict.kind, soon.elapsed, soon.looks]).toEqual(['done', 5_000, 2]);
+});
+
+test('no budget, no look', async () => {
+	const { verdict, looks } = await verify(() => busy, { budgetMs: 0 });
+	expect([verdict, looks]).toEqual([
+		{ kind: 'unavailable', reason: 'the service was not asked' },
+		0,
+	]);
 });
 
 test('an address that the request carried is no file', async () => {
-	const { looks } = await verify(() => task('done'), { urls: ['https://files.example/a.mp3'] });
-	expect(looks).toBe(4);
+	const { verdict } = await verify(() => task('done'), {
+		echoes: ['https://files.example/a.mp3'],
+	});
+	expect(verdict.kind).toBe('doneWithoutFiles');
 });

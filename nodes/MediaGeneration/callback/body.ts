@@ -1,8 +1,8 @@
 /**
- * Reading what was posted, and answering. Believes nothing: sizes and shapes are checked before anything else is done with it.
- * Source: spec "Events"; contract, "Trigger node".
+ * Reading what was posted. Believes nothing: sizes and shapes are checked before anything else is done with it.
+ * Source: docs/service.md, "Events".
  */
-import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type { IWebhookFunctions } from 'n8n-workflow';
 import { taskIdProblem } from '../operations/fields';
 import { type JsonObject, asText, isObject, parseJson } from '../service/json';
 
@@ -70,14 +70,4 @@ export async function postedTo(context: IWebhookFunctions): Promise<PostedBody> 
 		await request.readRawBody?.().catch(() => undefined);
 	const { rawBody } = request;
 	return readPostedBody(postedValue(parsed, rawBody), rawBody?.length);
-}
-
-/** Answers in place of n8n, which would answer 200 whatever happened. No workflow runs unless the caller adds its data. */
-export function answer(
-	context: IWebhookFunctions,
-	status: number,
-	body: IDataObject,
-): IWebhookResponseData {
-	context.getResponseObject().status(status).json(body);
-	return { noWebhookResponse: true };
 }

@@ -3,65 +3,87 @@
  * So the sender waits for no download, and a download that n8n does not survive leaves an execution that names its task.
  */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
+import { Delivery } from '../delivery/item';
 import { readTriggerFileSettings } from '../operations/trigger';
-import { pause } from '../service/clock';
-import { fileOpener } from '../service/fileHost';
-import { Limiter } from '../service/limiter';
-import { parseTask, type Task } from '../service/task';
+import { createClient } from '../service/client';
+import { withoutOutputs } from '../service/failures';
+import { isObject, type JsonObject } from '../service/json';
+import { parseTask } from '../service/task';
+import { verdictOf, type Verdict } from '../service/verdict';
 
 /** What the webhook hands over to execute(). */
 export interface Received {
 	task_id: string;
 	/** As the service sent it (or, unverified, as it was posted). */
-	task: IDataObject;
+	task: JsonObject;
 	verified: boolean;
-	reference?: string;
+	/** Whether the URL was signed, so that whoever called was given it by this credential's owner. */
+	signed: boolean;
+	/** Of the URL. */
+	reference: string | undefined;
 }
 
-export function receivedItem(
-	taskId: string,
-	task: Task,
-	verified: boolean,
-	reference: string | undefined,
-): INodeExecutionData {
-	const received: Received = {
-		task_id: taskId,
-		task: task.raw as IDataObject,
-		verified,
-		...(reference === undefined ? {} : { reference }),
+const UNTRUSTED =
+	'The files were not downloaded: this callback was neither verified nor signed, so anybody could have named their addresses. Turn on "Verify with Service", or set a Callback Secret in the credential';
+
+/** The item that starts the execution. Fields that this node writes itself are never taken from the task. */
+export function receivedItem({ task, reference, ...received }: Received): INodeExecutionData {
+	const { reference: _reference, download_error: _error, ...fields } = task;
+	return {
+		json: {
+			...received,
+			task: fields,
+			...(reference === undefined ? {} : { reference }),
+		},
 	};
-	return { json: { ...received } };
 }
 
-/** Delivers what the webhook received. Never rejects: a file that can't be had is told in `download_error`. */
+/** Undefined where the credential can't be read any more: then no private address is asked. */
+async function baseUrlOf(context: IExecuteFunctions): Promise<string | undefined> {
+	try {
+		return (await createClient(context)).credentials.baseUrl;
+	} catch {
+		return undefined;
+	}
+}
+
+/** What is to be said of a task's files where there are none, or they are not to be fetched. */
+function withoutDownload(verdict: Verdict, taskId: string, mayFetch: boolean): string | undefined {
+	if (verdict.kind === 'doneWithoutFiles') {
+		const { metadata } = verdict.task.raw;
+		const names = isObject(metadata) ? Object.keys(metadata) : [];
+		return withoutOutputs(taskId, verdict.task, names).message;
+	}
+	return verdict.kind === 'done' && !mayFetch ? UNTRUSTED : undefined;
+}
+
+/** Delivers what the webhook received. Never rejects: a file that can't be fetched is reported in `download_error`. */
 export async function deliverReceived(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const files = readTriggerFileSettings((name, fallback) =>
 		context.getNodeParameter(name, 0, fallback),
 	);
-	const deps: DeliveryDeps = {
-		open: fileOpener(context),
-		now: Date.now,
-		sleep: pause,
+	const delivery = new Delivery(context, {
+		baseUrl: await baseUrlOf(context),
 		signal: context.getExecutionCancelSignal(),
-		limiter: new Limiter(CONCURRENT_DOWNLOADS),
-	};
+	});
 	const deliveries = context.getInputData().map(async (item, index) => {
-		const { task_id: taskId, task: posted, ...extra } = item.json as Partial<Received>;
+		const received = item.json as Partial<IDataObject & Received>;
+		const { task_id: taskId, task: posted, signed, ...extra } = received;
 		const task = parseTask(posted);
 		// Whatever else an execution was started with goes on as it is.
 		if (task === undefined || taskId === undefined) return [item];
-		const { items, failure } = await deliver(
-			context,
-			{ taskId, task },
-			{ ...files, download: files.download && task.state === 'done' },
+		const verdict = verdictOf(task);
+		const trusted = extra.verified === true || signed === true;
+		const problem = withoutDownload(verdict, taskId, trusted || !files.download);
+		const download = files.download && verdict.kind === 'done' && problem === undefined;
+		const { items, failure } = await delivery.deliver(
+			{ taskId, task, outputs: verdict.kind === 'done' ? verdict.outputs : [] },
+			{ ...files, download },
 			index,
-			deps,
 			extra,
 		);
-		if (failure !== undefined) {
-			for (const { json } of items) json.download_error = failure.message;
-		}
+		const error = problem ?? failure?.message;
+		if (error !== undefined) for (const { json } of items) json.download_error = error;
 		return items;
 	});
 	return (await Promise.all(deliveries)).flat();

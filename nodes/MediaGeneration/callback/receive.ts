@@ -1,79 +1,91 @@
 /**
- * The trigger's webhook: check, verify, answer (contract, "Trigger node": the table of answers). The files are fetched
- * afterwards, by `deliverReceived.ts`.
+ * The trigger's webhook: check, confirm, answer (docs/trigger.md, "What it answers"). The files are fetched afterwards, by
+ * `deliverReceived.ts`.
  */
-import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import type { TriggerSettings } from '../operations/trigger';
 import { createClient, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
-import { FailureError } from '../service/failures';
-import { lookAtTask } from '../service/look';
 import { redactDeep } from '../service/redact';
 import { parseTask, type Task } from '../service/task';
-import { answer, postedTo } from './body';
+import { verdictOf, type Verdict } from '../service/verdict';
+import { postedTo } from './body';
+import { confirm } from './confirm';
 import { receivedItem } from './deliverReceived';
-import { hold, isSettled } from './holders';
-import { checkSignature } from './receiveUrl';
-import { claim, release, wasSeen } from './seen';
-import { verifyTask } from './verify';
+import { claim, stateOf, type Memory } from './once';
+import { withoutReceiveUrls } from './receiveUrl';
+import { answer, Refusal, respond } from './respond';
+import { checkSignature, type Arrival } from './signature';
+import { VERIFY_BUDGET_MS } from './verify';
 
-class Refusal extends Error {
-	constructor(
-		readonly status: number,
-		message: string,
-	) {
-		super(message);
-	}
+/** Senders give up after 15 s (docs/service.md, "Callbacks"); n8n needs a moment to store the execution. */
+const ANSWER_WITHIN_MS = 14_000;
+/** How long a copy waits for the answer to the call before it. */
+const HOLDER_PATIENCE_MS = 3_000;
+
+/** What all steps of one call need. */
+interface Call {
+	context: IWebhookFunctions;
+	client: ServiceClient;
+	/** What tells duplicates apart; undefined where nothing counts as one. */
+	memory: Memory | undefined;
+	reference: string | undefined;
+	/** Epoch ms. */
+	answerBy: number;
 }
 
-/** The task by the service's own word. Throws a Refusal. */
-async function verifiedTask(client: ServiceClient, taskId: string): Promise<Task> {
-	const verdict = await verifyTask({
-		look: async (timeoutMs) =>
-			await lookAtTask(
-				client,
-				{
-					taskId,
-					kind: 'callback',
-					route: 'auto',
-					timeoutMs,
-					signal: AbortSignal.timeout(timeoutMs),
-				},
-				Date.now,
-			),
-		now: Date.now,
-		sleep: pause,
-	});
-	switch (verdict.kind) {
-		case 'terminal':
-		case 'running':
-			return verdict.task;
-		case 'unknown':
-			throw new Refusal(404, 'the service does not know this task');
-		case 'unavailable':
-			throw new Refusal(503, 'the service could not be asked about this task, try again');
-	}
+/** Waits as long as a copy may. */
+function patienceOf({ answerBy }: Call): () => Promise<void> {
+	return async () => await pause(Math.max(0, Math.min(HOLDER_PATIENCE_MS, answerBy - Date.now())));
+}
+
+/** The URL that was called, with a host of no meaning: n8n does not know how the outside calls it. */
+function urlOf(context: IWebhookFunctions): URL {
+	return new URL(context.getRequestObject().originalUrl, 'http://localhost');
+}
+
+/** Where the call has come in. */
+function arrivalOf(context: IWebhookFunctions): Arrival {
+	const { headers } = context.getRequestObject();
+	const saidHosts = [headers.host, headers['x-forwarded-host']]
+		.flatMap((value) => value ?? [])
+		.map((value) => value.split(',')[0]?.trim() ?? '');
+	return { path: urlOf(context).pathname, ownUrl: context.getNodeWebhookUrl('default'), saidHosts };
+}
+
+/** Whether the URL is signed, and its reference. Throws a Refusal where it should be signed and is not. */
+function checkedUrl(context: IWebhookFunctions, client: ServiceClient) {
+	const query = context.getQueryData() as Record<string, unknown>;
+	const { callbackSecret } = client.credentials;
+	const checked = checkSignature(callbackSecret, arrivalOf(context), query, Date.now());
+	if (!checked.ok) throw new Refusal(401, checked.reason);
+	return checked;
+}
+
+/** What the service itself says of the task. Throws a Refusal where it says nothing, or less than the callback claims. */
+async function confirmed(
+	{ client, answerBy }: Call,
+	taskId: string,
+	claimed: Task | undefined,
+): Promise<Verdict> {
+	const over = claimed?.state !== 'running';
+	const claim = { taskId, type: claimed?.type, over };
+	const verdict = await confirm(client, claim, Math.min(VERIFY_BUDGET_MS, answerBy - Date.now()));
+	if (verdict.kind === 'unknown') throw new Refusal(404, 'the service does not know this task');
+	if (verdict.kind === 'unavailable')
+		throw new Refusal(503, 'the service could not be asked about this task, try again');
+	if (verdict.kind === 'running' && over)
+		throw new Refusal(503, 'the service does not confirm yet that this task is over, try again');
+	return verdict;
 }
 
 /** Why a task does not run the workflow, or undefined. */
-export function ignoredBecause(
-	task: Task,
-	{ statuses, types }: TriggerSettings,
-): string | undefined {
+function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): string | undefined {
 	if (task.state === 'running') return `the task is not finished (status "${task.status}")`;
 	if (!statuses.includes(task.status)) return `status "${task.status}" is not selected`;
 	if (types.length > 0 && !types.includes((task.type ?? '').toLowerCase()))
 		return `type "${task.type ?? ''}" is not selected`;
 	return undefined;
-}
-
-/** How long a copy waits for the answer to the call before it. */
-const HOLDER_PATIENCE_MS = 3_000;
-
-/** What tells duplicates apart for one trigger. */
-interface Memory {
-	trigger: string;
-	staticData: IDataObject;
 }
 
 /**
@@ -88,95 +100,84 @@ function memoryOf(context: IWebhookFunctions, settings: TriggerSettings): Memory
 	};
 }
 
+/**
+ * What counts as the same event: a task in the service's own spelling, its status and the reference, so that a forged
+ * reference takes nothing from the true one. `done` without files is not the same as with them.
+ */
+function eventOf({ reference }: Call, taskId: string, status: string, withFiles: boolean): string {
+	return JSON.stringify([taskId, status, reference ?? '', withFiles]);
+}
+
+/** Whether an event was let through before. Throws a Refusal while it is being handled and may still fail. */
+function isOld(state: 'new' | 'mine' | 'duplicate' | 'busy'): boolean {
+	if (state === 'busy') throw new Refusal(503, 'this callback is being handled already, try again');
+	return state === 'duplicate';
+}
+
+/** A copy of what was let through needs no asking: what ends a task does not change any more. */
+async function isCopy(call: Call, taskId: string, claimed: Task | undefined): Promise<boolean> {
+	const { memory } = call;
+	if (memory === undefined || claimed === undefined) return false;
+	const event = eventOf(call, taskId, claimed.status, true);
+	return isOld(await stateOf(memory, event, patienceOf(call)));
+}
+
 /** Claims the event for this call; false for a duplicate. */
-function claimEvent(
-	context: IWebhookFunctions,
-	{ trigger, staticData }: Memory,
-	event: string,
-): boolean {
-	if (!claim(trigger, event, staticData)) return false;
-	// n8n answers 5xx where it could not start an execution after all: then the sender's next try must count.
-	hold(`${trigger}:${event}`, context.getResponseObject(), () =>
-		release(trigger, event, staticData),
-	);
-	return true;
+async function claimed(call: Call, postedId: string, { kind, task }: Verdict): Promise<boolean> {
+	const { memory, context } = call;
+	if (memory === undefined) return true;
+	const withFiles = kind !== 'doneWithoutFiles';
+	const event = eventOf(call, task.id ?? postedId, task.status, withFiles);
+	return !isOld(await claim(memory, event, context.getResponseObject(), patienceOf(call)));
 }
 
-/** Whether the event was let through before. Throws a Refusal while that is being tried and may still fail. */
-async function isDuplicate({ trigger, staticData }: Memory, event: string): Promise<boolean> {
-	if (!wasSeen(trigger, event, staticData)) return false;
-	if (!(await isSettled(`${trigger}:${event}`, async () => await pause(HOLDER_PATIENCE_MS))))
-		throw new Refusal(503, 'this callback is being handled already, try again');
-	return wasSeen(trigger, event, staticData);
+function answerDuplicate({ context }: Call): IWebhookResponseData {
+	const ignored = 'this task and status was received before';
+	return answer(context, 200, { received: true, ignored });
 }
 
-function answerDuplicate(context: IWebhookFunctions): IWebhookResponseData {
-	return answer(context, 200, {
-		received: true,
-		ignored: 'this task and status was received before',
-	});
+/** The service's spelling of an ID that was posted; what was posted where the service has quite another one. */
+function spelled(taskId: string, { id }: Task): string {
+	return id?.toLowerCase() === taskId.toLowerCase() ? id : taskId;
 }
 
-async function receiveOrRefuse(
+async function handle(
 	context: IWebhookFunctions,
 	settings: TriggerSettings,
 ): Promise<IWebhookResponseData> {
+	const answerBy = Date.now() + ANSWER_WITHIN_MS;
 	const posted = await postedTo(context);
 	const client = await createClient(context);
 	// The token is checked before the body is judged, so that who has none learns nothing.
-	const { pathname } = new URL(context.getRequestObject().originalUrl, 'http://localhost');
-	const signature = checkSignature(
-		client.credentials.callbackSecret,
-		pathname,
-		context.getQueryData() as Record<string, unknown>,
-		Date.now(),
-	);
-	if (!signature.ok) throw new Refusal(401, signature.reason);
+	const { signed, reference } = checkedUrl(context, client);
 	if (!posted.ok) throw new Refusal(400, posted.reason);
 
 	const { taskId } = posted;
-	const memory = memoryOf(context, settings);
-	const claimed = parseTask(posted.body);
-	// A copy of what was let through needs no asking: what ends a task does not change any more.
-	if (
-		memory !== undefined &&
-		claimed !== undefined &&
-		(await isDuplicate(memory, `${taskId}:${claimed.status}`))
-	)
-		return answerDuplicate(context);
-	const task = settings.verify
-		? await verifiedTask(client, taskId)
-		: parseTask(redactDeep(posted.body, (text) => client.redact(text)));
-	if (task === undefined) throw new Refusal(400, 'the body is not a task');
+	const call: Call = { context, client, memory: memoryOf(context, settings), reference, answerBy };
+	const said = parseTask(redactDeep(posted.body, client.credentials));
+	if (await isCopy(call, taskId, said)) return answerDuplicate(call);
+	if (!settings.verify && said === undefined) throw new Refusal(400, 'the body is not a task');
+	const verdict =
+		settings.verify || said === undefined ? await confirmed(call, taskId, said) : verdictOf(said);
+	const { task } = verdict;
 	const ignored = ignoredBecause(task, settings);
 	if (ignored !== undefined) return answer(context, 200, { received: true, ignored });
-	const event = `${taskId}:${task.status}`;
-	while (memory !== undefined && !claimEvent(context, memory, event))
-		if (await isDuplicate(memory, event)) return answerDuplicate(context);
+	if (!(await claimed(call, taskId, verdict))) return answerDuplicate(call);
+	const item = receivedItem({
+		task_id: spelled(taskId, task),
+		task: withoutReceiveUrls(task.raw, [urlOf(context).href]),
+		verified: settings.verify,
+		signed,
+		reference,
+	});
 	// n8n answers with this as soon as it has stored the execution: what was answered 200 can't be lost any more.
-	return {
-		webhookResponse: { received: true },
-		workflowData: [[receivedItem(taskId, task, settings.verify, signature.reference)]],
-	};
+	return { webhookResponse: { received: true }, workflowData: [[item]] };
 }
 
-/** Handles one callback. Never throws: every refusal is an answer. */
+/** Handles one callback. Never rejects: every refusal is an answer. */
 export async function receive(
 	context: IWebhookFunctions,
 	settings: TriggerSettings,
 ): Promise<IWebhookResponseData> {
-	try {
-		return await receiveOrRefuse(context, settings);
-	} catch (error) {
-		if (error instanceof Refusal)
-			return answer(context, error.status, { received: false, error: error.message });
-		const reason =
-			error instanceof FailureError || error instanceof Error ? error.message : 'unknown reason';
-		context.logger.warn(`Media Generation Trigger: a callback could not be handled: ${reason}`);
-		if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
-		return answer(context, 503, {
-			received: false,
-			error: 'the callback could not be handled, try again',
-		});
-	}
+	return await respond(context, 'a callback', async () => await handle(context, settings));
 }

@@ -1,46 +1,12 @@
 /**
- * Callback URLs: built and signed by the action node, checked by the trigger. Pure.
- * Signed are the path and `expires`, `nonce`, `reference` (contract, "Signed callback URLs"), so that a URL for one trigger
- * is no good for another, and a reference can't be changed. The service signs nothing itself (spec, Events: gaps).
+ * Callback URLs, as the action node hands them to the service: checked, given a reference, signed (`signature.ts`), and kept
+ * out of every output. Pure.
  */
-import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { isPrivateHost } from '../service/baseUrl';
 import type { Credentials } from '../service/client';
 import { invalid } from '../service/failures';
-
-export const SIGNED_FOR_MS = 7 * 24 * 3_600_000;
-const MAX_REFERENCE = 500;
-
-export interface SignedValues {
-	/** Epoch seconds, as text. */
-	expires: string;
-	nonce: string;
-	reference: string;
-}
-
-/** HMAC-SHA256 over the path and the values, each on a line of its own with its length, in hexadecimal. */
-export function signatureOf(
-	secret: string,
-	path: string,
-	{ expires, nonce, reference }: SignedValues,
-): string {
-	const parts = [path, expires, nonce, reference].map(
-		(part) => `${Buffer.byteLength(part)}:${part}`,
-	);
-	return createHmac('sha256', secret).update(parts.join('\n')).digest('hex');
-}
-
-/** The path as both sides see it: decoded, without a trailing slash or a prefix that a reverse proxy may strip. */
-export function signedPath(pathname: string): string {
-	let decoded = pathname;
-	try {
-		decoded = decodeURIComponent(pathname);
-	} catch {
-		// A malformed escape is signed as it stands.
-	}
-	const webhook = /\/webhook(?:-test|-waiting)?\/.*$/.exec(decoded);
-	return (webhook?.[0] ?? decoded).replace(/\/+$/, '');
-}
+import { changeTexts } from '../service/redact';
+import { MAX_REFERENCE, sign } from './signature';
 
 export interface ReceiveUrlOptions {
 	reference: string | undefined;
@@ -100,61 +66,35 @@ export function prepareReceiveUrl(
 	}
 	const url = new URL(value.trim());
 	if (reference !== '') url.searchParams.set('reference', reference);
-	if (signed && callbackSecret !== '') {
-		const values: SignedValues = {
-			expires: String(Math.floor((now + SIGNED_FOR_MS) / 1000)),
-			nonce: randomBytes(12).toString('hex'),
-			reference: url.searchParams.get('reference') ?? '',
-		};
-		// One value each: a name that stands twice would be read as a list.
-		if (values.reference !== '') url.searchParams.set('reference', values.reference);
-		url.searchParams.set('expires', values.expires);
-		url.searchParams.set('nonce', values.nonce);
-		url.searchParams.set(
-			'signature',
-			signatureOf(callbackSecret, signedPath(url.pathname), values),
-		);
-	}
+	if (signed && callbackSecret !== '') sign(url, callbackSecret, now);
 	return url.href;
 }
 
-export type SignatureCheck =
-	{ ok: true; reference: string | undefined } | { ok: false; reason: string };
-
-function single(value: unknown): string | undefined {
-	return typeof value === 'string' ? value : undefined;
+/** Whether only the service may have this URL: signed by this package, or n8n's own that wakes an execution. */
+function wakesOrCalls(url: string): boolean {
+	const start = url.indexOf('?');
+	if (start < 0) return false;
+	const query = url.slice(start).replace(/^\?/, '&');
+	if (!query.includes('&signature=')) return false;
+	return query.includes('&signed_for=') || /-waiting\/\d+(?:\/|$)/.test(url.slice(0, start));
 }
 
 /**
- * Checks the query of a callback in constant time.
+ * Takes the tokens of callback URLs that the service echoes out of what it sent, in place: whoever reads an output could
+ * call back with them. The rest of each address stays, as do all names.
  *
- * @param secret empty: nothing is checked, the reference is taken as it is
- * @param now epoch ms
+ * @param sent callback URLs that are known to be on their way, whatever they look like
  */
-export function checkSignature(
-	secret: string,
-	path: string,
-	query: Record<string, unknown>,
-	now: number,
-): SignatureCheck {
-	const reference = single(query.reference);
-	const given =
-		reference === undefined || reference === '' ? undefined : reference.slice(0, MAX_REFERENCE);
-	if (secret === '') return { ok: true, reference: given };
-	const expires = single(query.expires);
-	const nonce = single(query.nonce);
-	const signature = single(query.signature);
-	if (expires === undefined || nonce === undefined || signature === undefined) {
-		return { ok: false, reason: 'the callback URL is not signed' };
-	}
-	const expected = Buffer.from(
-		signatureOf(secret, signedPath(path), { expires, nonce, reference: reference ?? '' }),
-	);
-	const actual = Buffer.from(signature);
-	const equal = expected.length === actual.length && timingSafeEqual(expected, actual);
-	if (!equal) return { ok: false, reason: 'the signature of the callback URL is wrong' };
-	const seconds = Number(expires);
-	if (!Number.isFinite(seconds) || seconds * 1000 < now)
-		return { ok: false, reason: 'the callback URL has expired' };
-	return { ok: true, reference: given };
+export function withoutReceiveUrls<T>(json: T, sent: readonly string[] = []): T {
+	const tokens = sent.flatMap((url) => {
+		const token = URL.canParse(url) ? new URL(url).searchParams.get('signature') : null;
+		return token === null || token.length < 16 ? [] : [token];
+	});
+	const clean = (text: string) => {
+		const masked = text.replace(/https?:\/\/[^\s"'<>\\]+/gi, (url) =>
+			wakesOrCalls(url) ? url.replace(/([?&]signature=)[^&#]*/g, '$1***') : url,
+		);
+		return tokens.reduce((left, token) => left.split(token).join('***'), masked);
+	};
+	return changeTexts(json, { text: clean }) as T;
 }

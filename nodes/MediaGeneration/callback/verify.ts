@@ -1,72 +1,94 @@
 /**
- * A posted body is a hint; what counts is what the service itself says of the task (service-facts, "Callbacks").
+ * A posted body is a hint; what counts is what the service itself says of the task (docs/service.md, "Callbacks").
  * The whole verdict comes within a bound, so that the sender gets its answer in time.
  */
 import type { Look } from '../service/look';
-import { outputsOf } from '../service/outputs';
-import type { Task } from '../service/task';
+import { verdictOf, type Verdict } from '../service/verdict';
 
-export type Verdict =
-	| { kind: 'terminal'; task: Task }
-	| { kind: 'running'; task: Task }
-	/** 404 for as long as we asked. */
+export type Verification =
+	| Verdict
+	/** The service does not know the task. */
 	| { kind: 'unknown' }
 	/** The service can't be asked just now. */
 	| { kind: 'unavailable'; reason: string };
 
 export interface VerifyDeps {
-	look(timeoutMs: number): Promise<Look>;
+	/** @param misses how often the service has answered 404 so far */
+	look(timeoutMs: number, misses: number): Promise<Look>;
 	now(): number;
 	sleep(ms: number): Promise<void>;
 }
 
-/** The whole answer to the sender comes within 15 s; this leaves room for the rest. */
+export interface VerifyOptions {
+	/** For all looks together, in ms. */
+	budgetMs?: number;
+	/** Whether the callback says that the task is over: then a task that still runs is looked at again. */
+	claimsEnd: boolean;
+	/** How many answers 404 are enough to call a task unknown. */
+	missesAllowed?: number;
+	/** Texts that the creation request carried, where they are known: addresses among them are no results. */
+	echoes?: readonly string[];
+}
+
+/** The whole answer to the sender comes within 15 s; this leaves time for the rest. */
 export const VERIFY_BUDGET_MS = 12_000;
-/** A task can be unknown for a short time after its creation (service-facts, "Poll routes"). */
-const UNKNOWN_PATIENCE_MS = 3_000;
 const LOOK_TIMEOUT_MS = 5_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 2_000;
+/** A task can be unknown for a short time after its creation (docs/service.md, "Poll routes"). */
+const PAUSE_AFTER_MISS_MS = 1_500;
+/** An anonymous call must not cost many requests. */
+const MISSES_ALLOWED = 2;
+/** A single 401 can come from an edge, or from throttling (docs/service.md, "More routes"). */
+const DENIALS_ALLOWED = 2;
+
+function verdictOn(look: Look, echoes: readonly string[]): Verification {
+	switch (look.kind) {
+		case 'task':
+			return verdictOf(look.task, echoes);
+		case 'missing':
+			return { kind: 'unknown' };
+		case 'denied':
+		case 'busy':
+			return { kind: 'unavailable', reason: look.detail };
+	}
+}
+
+function pauseAfter(look: Look, attempt: number): number {
+	if (look.kind === 'missing') return PAUSE_AFTER_MISS_MS;
+	const pause = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
+	return look.kind === 'busy' ? Math.max(pause, look.retryAfterMs ?? 0) : pause;
+}
 
 /**
- * Asks the service until it gives a clear answer or the budget is spent.
- * `done` without any file is asked again: it can come for a moment (service-facts, "Status").
- *
- * @param budgetMs for all looks together
+ * Asks the service until it gives a clear answer or the budget is spent; then the last answer counts. Asked again are: a
+ * busy service, `done` without any file, which can come for a moment (docs/service.md, "Status"), and a task that still
+ * runs though its callback says otherwise, as a callback can be faster than the service's own read of that task.
  */
 export async function verifyTask(
 	deps: VerifyDeps,
-	budgetMs: number = VERIFY_BUDGET_MS,
-	requestUrls: readonly string[] = [],
-): Promise<Verdict> {
-	const startedAt = deps.now();
-	let verdict: Verdict = { kind: 'unavailable', reason: 'the service was not asked' };
-	for (let attempt = 0; ; attempt += 1) {
-		const left = budgetMs - (deps.now() - startedAt);
-		if (left <= 0) return verdict;
-		const look = await deps.look(Math.min(LOOK_TIMEOUT_MS, left));
-		let patience = budgetMs;
-		switch (look.kind) {
-			case 'task':
-				if (look.task.state === 'running') return { kind: 'running', task: look.task };
-				verdict = { kind: 'terminal', task: look.task };
-				if (
-					look.task.state === 'failed' ||
-					outputsOf(look.task, requestUrls).length > 0 ||
-					attempt >= 3
-				)
-					return verdict;
-				break;
-			case 'missing':
-				verdict = { kind: 'unknown' };
-				patience = UNKNOWN_PATIENCE_MS;
-				break;
-			case 'denied':
-				return { kind: 'unavailable', reason: look.detail };
-			case 'busy':
-				verdict = { kind: 'unavailable', reason: look.detail };
-		}
-		const asked = look.kind === 'busy' ? look.retryAfterMs : undefined;
-		const wait = Math.max(asked ?? 0, 250 * 2 ** attempt);
-		if (deps.now() - startedAt + wait >= patience) return verdict;
-		await deps.sleep(wait);
+	{
+		budgetMs = VERIFY_BUDGET_MS,
+		claimsEnd,
+		missesAllowed = MISSES_ALLOWED,
+		echoes = [],
+	}: VerifyOptions,
+): Promise<Verification> {
+	const end = deps.now() + budgetMs;
+	let verdict: Verification = { kind: 'unavailable', reason: 'the service was not asked' };
+	let misses = 0;
+	let denials = 0;
+	for (let attempt = 0; deps.now() < end; attempt += 1) {
+		const look = await deps.look(Math.min(LOOK_TIMEOUT_MS, end - deps.now()), misses);
+		verdict = verdictOn(look, echoes);
+		if (look.kind === 'missing') misses += 1;
+		if (look.kind === 'denied') denials += 1;
+		if (verdict.kind === 'done' || verdict.kind === 'failed') return verdict;
+		if (verdict.kind === 'running' && !claimsEnd) return verdict;
+		if (misses >= missesAllowed || denials >= DENIALS_ALLOWED) return verdict;
+		const pause = pauseAfter(look, attempt);
+		if (deps.now() + pause >= end) return verdict;
+		await deps.sleep(pause);
 	}
+	return verdict;
 }

@@ -1,56 +1,35 @@
 /**
  * What an answer to a creation means for payment, and whether it may be sent again. Pure.
  * A creation is repeated only where nothing can have been created; everything unclear is `unknown` and never repeated.
- * Sources: spec "Errors"; service-facts "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
+ * Sources: docs/service.md, "Errors", "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
 import { retryAfterMs } from '../service/account';
 import type { Answer, Reply } from '../service/client';
 import { quote, type Failure } from '../service/failures';
-import { errorTextOf, taskIdOf } from '../service/task';
-import { type JsonObject, asText, isObject } from '../service/json';
+import { errorTextOf, mentionsTask, taskIdOf } from '../service/task';
+import { type JsonObject, isObject } from '../service/json';
 import { wordsOf } from '../service/look';
+import { isServerBusy, kindOf429, reasonsOf } from '../service/throttling';
+
+/** Nothing was created: send again after a pause. */
+export interface Refusal {
+	failure: Failure;
+	/** What the service said of the pause. */
+	retryAfterMs?: number;
+	/** For how long in all to try again, in ms; undefined: until the deadline. */
+	patienceMs?: number;
+}
 
 export type Creation =
 	| { kind: 'created'; taskId: string; answer: JsonObject }
-	/** Nothing was created: send again after a pause, for at most `patienceMs` in all (undefined: until the deadline). */
-	| {
-			kind: 'retry';
-			failure: Failure;
-			retryAfterMs?: number;
-			patienceMs?: number;
-			/** Whether the service has too much of us: all who wait for that stand in one line (`service/room.ts`). */
-			full?: boolean;
-	  }
+	| ({ kind: 'retry' } & Refusal)
+	/** The account has too many tasks: all who wait for that stand in one queue (`service/room.ts`). */
+	| ({ kind: 'full' } & Refusal)
 	| { kind: 'failed'; failure: Failure };
 
 const CONNECTION_PATIENCE_MS = 60_000;
 const NO_HOST_PATIENCE_MS = 10_000;
 const AMBIGUOUS_429_PATIENCE_MS = 60_000;
-
-const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;
-const RATE =
-	/active.?task|too many|rate.?limit|concurren|queue|slow down|throttl|too fast|server.?busy/i;
-
-/** Everything an answer says about its reason: code and texts. */
-function reasonsOf(body: unknown): string {
-	if (!isObject(body)) return '';
-	const nested = isObject(body.error) ? body.error : {};
-	return [body.code, nested.code, body.error, body.message, nested.message, errorTextOf(body)]
-		.filter((part) => typeof part === 'string')
-		.join(' ');
-}
-
-/** What a 429 speaks of: the daily spend cap (spec, Authentication 7), a rate or active-task limit, or nothing clear. */
-export function kindOf429(body: unknown): 'cap' | 'rate' | 'ambiguous' {
-	const reasons = reasonsOf(body);
-	if (/active.?task.?limit/i.test(reasons)) return 'rate';
-	if (CAP.test(reasons)) return 'cap';
-	return RATE.test(reasons) ? 'rate' : 'ambiguous';
-}
-
-function isServerBusy(body: unknown): boolean {
-	return /server.?busy/i.test(reasonsOf(body));
-}
 
 function unknownOutcome(message: string, httpStatus?: number): Failure {
 	return {
@@ -117,7 +96,7 @@ function readTooMany(answer: Answer, nowMs: number): Creation {
 					answer.status,
 				);
 	return kind === 'rate'
-		? { ...retry(failure, answer, nowMs), full: true }
+		? { ...retry(failure, answer, nowMs), kind: 'full' }
 		: retry(failure, answer, nowMs, AMBIGUOUS_429_PATIENCE_MS);
 }
 
@@ -138,8 +117,8 @@ function retry(
 
 function readSuccess(answer: Answer, nowMs: number): Creation {
 	const { body, status } = answer;
-	// A refusal can arrive inside HTTP 200 (service-facts, "Shapes"). With a task ID it is none: that task may be paid for.
-	if (isObject(body) && body.success === false && asText(body.task_id) === undefined) {
+	// A refusal can arrive inside HTTP 200 (docs/service.md, "Shapes"). With a task ID anywhere in it, that task may be paid for.
+	if (isObject(body) && body.success === false && !mentionsTask(body)) {
 		if (/active.?task.?limit/i.test(reasonsOf(body)) || isServerBusy(body))
 			return readTooMany(answer, nowMs);
 		return {
@@ -157,7 +136,7 @@ function readSuccess(answer: Answer, nowMs: number): Creation {
 		answer.text === ''
 			? 'an empty answer'
 			: body === undefined
-				? 'an answer that is no JSON'
+				? 'an answer that is not JSON'
 				: 'an answer without task_id';
 	return {
 		kind: 'failed',
@@ -191,6 +170,15 @@ export function readCreation(reply: Reply, nowMs: number): Creation {
 	const { status } = reply;
 	const said = quote(wordsOf(reply)) ?? `HTTP ${status}`;
 	if (status >= 200 && status < 300) return readSuccess(reply, nowMs);
+	if (mentionsTask(reply.body)) {
+		return {
+			kind: 'failed',
+			failure: unknownOutcome(
+				`The service refused the request (${said}) but named a task (${taskIdOf(reply.body) ?? 'see its answer'}); it may exist`,
+				status,
+			),
+		};
+	}
 	if (status === 429) return readTooMany(reply, nowMs);
 	if (status === 503 && isServerBusy(reply.body)) {
 		return retry(

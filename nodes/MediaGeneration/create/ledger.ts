@@ -1,28 +1,57 @@
 /**
- * What this run has paid for already. n8n's Retry On Fail calls execute() again in the same execution; the ledger, kept
- * in the node's context, survives between the tries, so that a task is taken up again instead of being created anew.
- * Rules: a task that ended in `error` is forgotten (and so made anew); an `unknown` creation is never sent again in the
- * same execution; a loop that runs the node again has another run index and creates again.
+ * What this execution has paid for already. n8n's Retry On Fail calls execute() again in the same execution; the ledger,
+ * kept in the node's context, survives between the tries, so that a task is taken up again instead of being created again.
+ *
+ * - Within one execution, what counts is the item, not the text of its request: a text with `$now` or a random number differs
+ *   in each try, and what was paid for in the first one is still what the item asked for.
+ * - n8n's Retry of a failed execution is another execution with the same context. There the request has to be the same, as
+ *   the workflow may have been changed in between.
+ * - As a tool of an agent every try gets another run index, like every call of the tool. There a task belongs to its request
+ *   until it was handed out: a try takes up what an earlier one left behind, and the next call makes a task of its own.
+ * - A task that ended in `error` is forgotten (and so made again); an `unknown` creation is never sent again in the same
+ *   execution; a loop that runs the node again has another run index and creates again.
  */
 import { createHash } from 'crypto';
 import type { CreationRequest } from '../operations/operation';
 import type { Failure } from '../service/failures';
-import { type JsonObject, asText, isObject } from '../service/json';
+import { asText, isObject, type JsonObject } from '../service/json';
 import type { Created } from './submit';
 
 /** The node's context: plain data that n8n saves with the execution. */
 export type LedgerStore = Record<string, unknown>;
 
 const FIELD = 'createdTasks';
+const TEXTS_FIELD = 'longTexts';
 
 export interface RunIdentity {
 	executionId: string;
 	runIndex: number;
 	baseUrl: string;
+	/** Whether the node runs as a tool of an agent. */
+	asTool?: boolean;
 }
+
+/** One task of a run: which item it is for, and which part of its text (0 where there is only one). */
+export interface Slot {
+	item: number;
+	part: number;
+}
+
+/** What an earlier try left for a slot. */
+export type Earlier =
+	| { kind: 'created'; created: Created; receiveUrl: string | undefined }
+	| { kind: 'unknown'; failure: Failure }
+	| { kind: 'nothing' };
+
+const NOTHING: Earlier = { kind: 'nothing' };
+
+/** Entries that a run of this process is working on: another call of the same tool at the same moment leaves them alone. */
+const inUse = new WeakSet<object>();
 
 export class Ledger {
 	private readonly hashes = new WeakMap<CreationRequest, string>();
+	/** As a tool: the entry that a slot of this run has made or taken up. */
+	private readonly mine = new Map<string, JsonObject>();
 
 	constructor(
 		private readonly store: LedgerStore,
@@ -37,61 +66,129 @@ export class Ledger {
 		return fresh;
 	}
 
-	private keyOf(itemIndex: number, request: CreationRequest): string {
-		let hash = this.hashes.get(request);
-		if (hash === undefined) {
-			hash = this.hashOf(request);
-			this.hashes.set(request, hash);
-		}
-		return `${this.run.runIndex}:${itemIndex}:${hash}`;
-	}
-
 	private hashOf(request: CreationRequest): string {
-		// The resume URL's token differs between executions, not between tries; it is no part of what was asked for.
+		const known = this.hashes.get(request);
+		if (known !== undefined) return known;
+		// The resume URL's token differs between executions, not between tries; it is not part of what was asked for.
 		const { receive_url: _ignored, ...body } = request.body;
-		return createHash('sha256')
+		const hash = createHash('sha256')
 			.update(JSON.stringify([this.run.baseUrl, request.path, request.qs ?? null, body]))
 			.digest('hex')
 			.slice(0, 32);
+		this.hashes.set(request, hash);
+		return hash;
 	}
 
-	/** The task that an earlier try created for this item and request. */
-	created(itemIndex: number, request: CreationRequest): Created | undefined {
-		const entry = this.entries()[this.keyOf(itemIndex, request)];
+	private keyOf({ item, part }: Slot): string {
+		return `${this.run.runIndex}:${item}:${part}`;
+	}
+
+	private entryFor(slot: Slot, request: CreationRequest): JsonObject | undefined {
+		if (this.run.asTool === true)
+			return this.mine.get(this.keyOf(slot)) ?? this.leftBehind(slot, request);
+		const entry = this.entries()[this.keyOf(slot)];
 		if (!isObject(entry)) return undefined;
+		const sameExecution = entry.execution === this.run.executionId;
+		return sameExecution || entry.hash === this.hashOf(request) ? entry : undefined;
+	}
+
+	/** As a tool: what an earlier try made for the same request and could not hand out. */
+	private leftBehind(slot: Slot, request: CreationRequest): JsonObject | undefined {
+		const hash = this.hashOf(request);
+		const free = Object.values(this.entries()).find(
+			(entry) =>
+				isObject(entry) &&
+				entry.hash === hash &&
+				entry.execution === this.run.executionId &&
+				entry.delivered !== true &&
+				!inUse.has(entry),
+		);
+		if (!isObject(free)) return undefined;
+		this.take(slot, free);
+		return free;
+	}
+
+	private take(slot: Slot, entry: JsonObject): void {
+		this.mine.set(this.keyOf(slot), entry);
+		inUse.add(entry);
+	}
+
+	private note(slot: Slot, request: CreationRequest, fields: JsonObject): void {
+		const entry = { execution: this.run.executionId, hash: this.hashOf(request), ...fields };
+		this.entries()[this.keyOf(slot)] = entry;
+		if (this.run.asTool === true) this.take(slot, entry);
+	}
+
+	/** What an earlier try left for this slot. */
+	earlier(slot: Slot, request: CreationRequest): Earlier {
+		const entry = this.entryFor(slot, request);
+		if (entry === undefined) return NOTHING;
+		if (isObject(entry.failure)) {
+			return entry.execution === this.run.executionId
+				? { kind: 'unknown', failure: entry.failure as unknown as Failure }
+				: NOTHING;
+		}
 		const taskId = asText(entry.taskId);
-		if (taskId === undefined || typeof entry.createdAt !== 'number') return undefined;
+		if (taskId === undefined || typeof entry.createdAt !== 'number') return NOTHING;
+		const answer = isObject(entry.answer) ? entry.answer : { task_id: taskId };
 		return {
+			kind: 'created',
+			created: { taskId, createdAt: entry.createdAt, answer },
+			receiveUrl: asText(entry.receiveUrl),
+		};
+	}
+
+	noteCreated(slot: Slot, request: CreationRequest, { taskId, createdAt, answer }: Created): void {
+		const receiveUrl = asText(request.body.receive_url);
+		this.note(slot, request, {
 			taskId,
-			createdAt: entry.createdAt,
-			answer: isObject(entry.answer) ? entry.answer : { task_id: taskId },
-		};
+			createdAt,
+			answer,
+			...(receiveUrl === undefined ? {} : { receiveUrl: endpointOf(receiveUrl) }),
+		});
 	}
 
-	/** The unclear end of an earlier try in this execution. */
-	unknown(itemIndex: number, request: CreationRequest): Failure | undefined {
-		const entry = this.entries()[this.keyOf(itemIndex, request)];
-		if (!isObject(entry) || entry.unknownIn !== this.run.executionId || !isObject(entry.failure))
-			return undefined;
-		return entry.failure as unknown as Failure;
+	noteUnknown(slot: Slot, request: CreationRequest, failure: Failure): void {
+		this.note(slot, request, { failure: { ...failure } });
 	}
 
-	noteCreated(
-		itemIndex: number,
-		request: CreationRequest,
-		{ taskId, createdAt, answer }: Created,
-	): void {
-		this.entries()[this.keyOf(itemIndex, request)] = { taskId, createdAt, answer };
+	/**
+	 * The texts that an item's long text was split into by its first try: a text with `$now` would be cut elsewhere by each
+	 * try, and parts of different cuts don't fit together.
+	 */
+	firstTexts(item: number, texts: string[]): string[] {
+		const present = this.store[TEXTS_FIELD];
+		const all: JsonObject = isObject(present) ? present : {};
+		const key = `${this.run.runIndex}:${item}`;
+		const earlier = all[key];
+		if (
+			isObject(earlier) &&
+			earlier.execution === this.run.executionId &&
+			Array.isArray(earlier.texts)
+		)
+			return earlier.texts.map(String);
+		this.store[TEXTS_FIELD] = { ...all, [key]: { execution: this.run.executionId, texts } };
+		return texts;
 	}
 
-	noteUnknown(itemIndex: number, request: CreationRequest, failure: Failure): void {
-		this.entries()[this.keyOf(itemIndex, request)] = {
-			unknownIn: this.run.executionId,
-			failure: { ...failure },
-		};
+	/** A task that failed is of no more use: the next try makes a new one. */
+	forget(slot: Slot): void {
+		const entries = this.entries();
+		const entry = this.mine.get(this.keyOf(slot)) ?? entries[this.keyOf(slot)];
+		for (const [key, value] of Object.entries(entries)) if (value === entry) delete entries[key];
+		this.mine.delete(this.keyOf(slot));
 	}
 
-	forget(itemIndex: number, request: CreationRequest): void {
-		delete this.entries()[this.keyOf(itemIndex, request)];
+	/** The run is over. As a tool, what was handed out is not for a later call, and the rest is free for the next try. */
+	close(handedOut: (item: number) => boolean): void {
+		for (const [key, entry] of this.mine) {
+			if (handedOut(Number(key.split(':')[1]))) entry.delivered = true;
+			inUse.delete(entry);
+		}
 	}
+}
+
+/** A receive URL without its query: enough to know it by, and without any token. */
+export function endpointOf(url: string): string {
+	return URL.canParse(url) ? new URL(url).origin + new URL(url).pathname : url;
 }

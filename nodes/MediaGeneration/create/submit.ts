@@ -1,12 +1,13 @@
 /**
  * Creating a task: sent, and sent again only where `creation.ts` says that nothing can have been created.
+ * The deadline decides whether to send. What was sent gets its full time: an answer that is given up is a lost task.
  */
 import type { CreationRequest } from '../operations/operation';
-import type { ServiceClient } from '../service/client';
+import type { Reply, ServiceClient } from '../service/client';
+import type { Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
 import type { JsonObject } from '../service/json';
-import { readCreation } from './creation';
-import { learnFromThrottling } from '../service/look';
+import { readCreation, type Refusal } from './creation';
 
 export interface Created {
 	taskId: string;
@@ -18,18 +19,21 @@ export interface Created {
 
 export type Submitted = { ok: true; created: Created } | { ok: false; failure: Failure };
 
-export interface SubmitDeps {
+export interface SubmitDeps extends Clock {
 	client: ServiceClient;
-	now: () => number;
-	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
-	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+	/** In [0, 1). */
 	random: () => number;
+	/** Aborts when the run is over: then nothing more is sent, but an answer that is under way is awaited. */
 	signal?: AbortSignal;
+	/** Aborts when the execution is stopped: then no answer is awaited either. */
+	stop?: AbortSignal;
+	/** Receives the ID of a task whose creation was answered after the execution had been stopped. */
+	noteLate?: (taskId: string) => void;
 }
 
-/** One creation request is given so long, in ms: an answer that is given up is a task that may be paid for. */
+/** For one creation request, in ms. */
 const CREATION_TIMEOUT_MS = 120_000;
-const MAX_PAUSE_MS = 8_000;
+const MAX_BACKOFF_MS = 8_000;
 
 const STOPPED: Failure = {
 	outcome: 'cancelled',
@@ -44,12 +48,154 @@ const PAUSED_TOO_LONG: Failure = {
 		'Raise the Timeout option, or run again later. No task was created and nothing was paid.',
 };
 
-/** Waits until the account may be asked again, and for `ms`, whichever is longer. */
-async function pause(deps: SubmitDeps, ms: number): Promise<void> {
-	const { account } = deps.client;
-	await deps.sleep(Math.max(ms, account.pausedUntil - deps.now()), deps.signal);
-	while (deps.now() < account.pausedUntil && deps.signal?.aborted !== true) {
-		await deps.sleep(account.pausedUntil - deps.now(), deps.signal);
+const UNANSWERED: Failure = {
+	outcome: 'unknown',
+	message:
+		'The execution was stopped before the service had answered the request; the task may exist',
+	description:
+		'The service may have created the task and charged for it. Check the task list at the service; if the task is there, fetch it with "Task: Wait" and its ID.',
+};
+
+/** Resolves when the signal aborts. @returns also how to stop listening */
+function untilAborted(signal: AbortSignal): { promise: Promise<undefined>; forget: () => void } {
+	let forget = () => {};
+	const promise = new Promise<undefined>((resolve) => {
+		const onAbort = () => resolve(undefined);
+		if (signal.aborted) onAbort();
+		signal.addEventListener('abort', onAbort, { once: true });
+		forget = () => signal.removeEventListener('abort', onAbort);
+	});
+	return { promise, forget };
+}
+
+/** One creation, with all its tries. */
+class Submission {
+	private readonly place: number;
+	private lastRefusal: Failure | undefined;
+	/** Epoch ms of the first refusal of each kind that has a patience of its own. */
+	private readonly firstRefusals = new Map<number, number>();
+	private tries = 0;
+
+	constructor(
+		private readonly deps: SubmitDeps,
+		private readonly request: CreationRequest,
+		private readonly deadline: number,
+	) {
+		this.place = deps.client.account.room.newPlace();
+	}
+
+	private get room() {
+		return this.deps.client.account.room;
+	}
+
+	async run(): Promise<Submitted> {
+		if (this.room.full) await this.queue();
+		for (;;) {
+			const obstacle = await this.waitOutPause();
+			if (obstacle !== undefined) return { ok: false, failure: obstacle };
+			const submitted = await this.send();
+			if (submitted !== undefined) return submitted;
+		}
+	}
+
+	private async queue(): Promise<void> {
+		// Until a pause beyond the deadline is over, nobody's turn is of use.
+		const paused = this.deps.client.account.pausedUntil('create') >= this.deadline;
+		if (!paused) await this.room.wait(this.place, this.deps, this.deadline);
+		this.lastRefusal = this.room.refusal ?? this.lastRefusal;
+	}
+
+	/** Waits until the account may be asked again, unless that is too late. Why nothing may be sent, or undefined. */
+	private async waitOutPause(): Promise<Failure | undefined> {
+		const { client, now, sleep, random, signal } = this.deps;
+		for (;;) {
+			if (signal?.aborted === true) return STOPPED;
+			const until = client.account.pausedUntil('create');
+			if (Math.max(until, now()) >= this.deadline) return this.lastRefusal ?? PAUSED_TOO_LONG;
+			if (until <= now()) return undefined;
+			await sleep(Math.min(until - now() + random() * 250, this.deadline - now()), signal);
+		}
+	}
+
+	/** The answer to the request, or undefined where the execution is stopped before it comes. */
+	private async exchange(): Promise<Reply | undefined> {
+		const { client, stop, noteLate } = this.deps;
+		const { path, qs, body } = this.request;
+		const sent = client.send({
+			method: 'POST',
+			path,
+			qs,
+			body,
+			purpose: 'create',
+			timeoutMs: CREATION_TIMEOUT_MS,
+		});
+		if (stop === undefined) return await sent;
+		const stopped = untilAborted(stop);
+		const reply = await Promise.race([sent, stopped.promise]);
+		stopped.forget();
+		if (reply === undefined) {
+			void sent.then((late) => {
+				const creation = readCreation(late, Date.now());
+				if (creation.kind === 'created') noteLate?.(creation.taskId);
+			});
+		}
+		return reply;
+	}
+
+	/** One try. Undefined where another one may follow. */
+	private async send(): Promise<Submitted | undefined> {
+		const { now } = this.deps;
+		const reply = await this.exchange();
+		if (reply === undefined) {
+			this.room.next();
+			return { ok: false, failure: UNANSWERED };
+		}
+		const creation = readCreation(reply, Date.now());
+		switch (creation.kind) {
+			case 'created': {
+				this.room.found(now());
+				const { taskId, answer } = creation;
+				return { ok: true, created: { taskId, createdAt: now(), answer } };
+			}
+			case 'full':
+				this.lastRefusal = creation.failure;
+				this.room.refused(now(), creation.failure, creation.retryAfterMs);
+				if (now() + (creation.retryAfterMs ?? 0) >= this.deadline)
+					return { ok: false, failure: creation.failure };
+				await this.queue();
+				return undefined;
+			case 'retry':
+				this.room.next();
+				return await this.backOff(creation);
+			case 'failed':
+				this.room.next();
+				return { ok: false, failure: creation.failure };
+		}
+	}
+
+	/** Pauses before the next try, or gives up where that would come too late. */
+	private async backOff({
+		failure,
+		retryAfterMs,
+		patienceMs,
+	}: Refusal): Promise<Submitted | undefined> {
+		const { now, sleep, random, signal } = this.deps;
+		this.lastRefusal = failure;
+		const backoff = Math.min(500 * 2 ** this.tries, MAX_BACKOFF_MS) * (0.75 + random() / 2);
+		this.tries += 1;
+		const wait = Math.max(retryAfterMs ?? 0, backoff);
+		if (now() + wait >= Math.min(this.deadline, this.patienceEnds(patienceMs)))
+			return { ok: false, failure };
+		await sleep(wait, signal);
+		return undefined;
+	}
+
+	/** Patience counts from the first refusal of its kind: what came before it says nothing of it. */
+	private patienceEnds(patienceMs: number | undefined): number {
+		if (patienceMs === undefined) return Infinity;
+		const first = this.firstRefusals.get(patienceMs) ?? this.deps.now();
+		this.firstRefusals.set(patienceMs, first);
+		return first + patienceMs;
 	}
 }
 
@@ -63,49 +209,5 @@ export async function createTask(
 	request: CreationRequest,
 	deadline: number,
 ): Promise<Submitted> {
-	const { client, now, signal } = deps;
-	const { room } = client.account;
-	const place = room.newPlace();
-	const startedAt = now();
-	let lastRefusal: Failure | undefined;
-	if (room.full) {
-		await room.wait(place, deps, deadline);
-		lastRefusal = room.refusal;
-	}
-	for (let attempt = 0; ; attempt += 1) {
-		if (client.account.pausedUntil > now()) await pause(deps, deps.random() * 250);
-		if (signal?.aborted === true) return { ok: false, failure: STOPPED };
-		const left = deadline - now();
-		if (left <= 0) return { ok: false, failure: lastRefusal ?? PAUSED_TOO_LONG };
-		const reply = await client.send({
-			method: 'POST',
-			path: request.path,
-			qs: request.qs,
-			body: request.body,
-			timeoutMs: Math.min(CREATION_TIMEOUT_MS, Math.max(left, 1_000)),
-		});
-		learnFromThrottling(client, reply, now());
-		const creation = readCreation(reply, now());
-		if (creation.kind === 'created') {
-			room.found(now());
-			const { taskId, answer } = creation;
-			return { ok: true, created: { taskId, createdAt: now(), answer } };
-		}
-		if (creation.kind === 'retry' && creation.full === true) {
-			lastRefusal = creation.failure;
-			room.refused(now(), creation.failure, creation.retryAfterMs);
-			await room.wait(place, deps, deadline);
-			continue;
-		}
-		// This was no question of room.
-		room.next();
-		if (creation.kind === 'failed') return { ok: false, failure: creation.failure };
-
-		lastRefusal = creation.failure;
-		const backoff = Math.min(500 * 2 ** attempt, MAX_PAUSE_MS) * (0.75 + deps.random() / 2);
-		const wait = creation.retryAfterMs ?? backoff;
-		const patience = Math.min(deadline, startedAt + (creation.patienceMs ?? Infinity));
-		if (now() + wait >= patience) return { ok: false, failure: lastRefusal };
-		await pause(deps, wait);
-	}
+	return await new Submission(deps, request, deadline).run();
 }

@@ -1,5 +1,5 @@
 /**
- * A failure as n8n shows it: an item with Continue On Fail, a thrown error without (contract, "Errors").
+ * A failure as n8n shows it: an item with Continue On Fail, a thrown error without (README, "When something goes wrong").
  */
 import {
 	NodeApiError,
@@ -12,23 +12,38 @@ import {
 import { failureJson, type Failure } from '../service/failures';
 import type { DeliveredOutput } from './files';
 
+/** What a failed run leaves behind. */
+export interface Left {
+	/** Tasks that are paid for and of use. */
+	taskIds: readonly string[];
+	/** Items whose tasks may exist: the answer to their creation never came. */
+	unclearItems: readonly number[];
+}
+
+function wordsFor({ taskIds, unclearItems }: Left): string {
+	const unclear =
+		unclearItems.length === 0
+			? ''
+			: ` The tasks of items ${unclearItems.join(', ')} may exist and be paid for, as the answers to their creation never came: check at the service.`;
+	const useful =
+		taskIds.length === 0
+			? ''
+			: ` Task IDs of this run that are paid for and still of use: ${taskIds.join(', ')}. "Task: Wait" fetches their results.`;
+	return unclear + useful;
+}
+
 /**
  * The error to throw. It is built from our words alone: what the HTTP helper throws holds the request with its headers.
  *
  * @param itemIndex the item that failed
- * @param usefulTaskIds tasks of this run that are paid for and of use
  */
 export function nodeError(
 	node: INode,
 	failure: Failure,
 	itemIndex: number,
-	usefulTaskIds: readonly string[] = [],
+	left: Left = { taskIds: [], unclearItems: [] },
 ): NodeApiError | NodeOperationError {
-	const others =
-		usefulTaskIds.length === 0
-			? ''
-			: ` Task IDs of this run that are paid for and still of use: ${usefulTaskIds.join(', ')}. "Task: Wait" fetches their results.`;
-	const description = `${failure.description}${others}`;
+	const description = `${failure.description}${wordsFor(left)}`;
 	const error =
 		failure.outcome === 'invalid'
 			? new NodeOperationError(node, failure.message, { description, itemIndex })

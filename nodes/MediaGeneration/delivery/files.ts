@@ -3,20 +3,24 @@
  */
 import type { IBinaryData } from 'n8n-workflow';
 import type { N8nContext } from '../service/client';
-import { streamFrom } from '../service/fileHost';
 import type { Limiter } from '../service/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
-import { DownloadError, openDownload, type DownloadDeps } from './download';
+import { openDownload, type DownloadDeps } from './download';
+import { asDownloadError, DownloadError } from './downloadError';
+import { storeMemory } from './storeMemory';
 
-/** An output as the item shows it (contract, "Output of a finished task"). */
+/** An output as the item shows it (README, "What comes out"). */
 export interface DeliveredOutput {
-	url: string;
+	/** Where the service offers it; a file that was joined here has none. */
+	url?: string;
 	kind: OutputKind;
 	binaryProperty?: string;
 	fileName?: string;
 	mimeType?: string;
 	/** In bytes. */
 	fileSize?: number;
+	/** Of WAV and MP3, measured. */
+	durationSeconds?: number;
 }
 
 export interface DeliveredFile {
@@ -25,6 +29,17 @@ export interface DeliveredFile {
 	/** Why the file is missing, completing "could not be downloaded: ...". */
 	problem: string | undefined;
 }
+
+/** What fetching the files of one task takes. */
+export interface FetchDeps extends DownloadDeps {
+	context: N8nContext;
+	limiter: Limiter;
+}
+
+/** How many files of one task are fetched. */
+export const MAX_FILES = 100;
+/** How often a file is fetched that changes on its way. */
+const MAX_STARTS = 2;
 
 /** Keeps letters of any script, digits, dot, dash and underscore; never empty, never only dots. */
 export function sanitizeName(text: string): string {
@@ -58,47 +73,100 @@ export function baseNames(
 	});
 }
 
-async function store(
-	context: N8nContext,
-	output: TaskOutput,
-	baseName: string,
-	maxBytes: number,
-	deps: DownloadDeps,
-) {
+interface Wanted {
+	output: TaskOutput;
+	/** Without an extension. */
+	baseName: string;
+	maxBytes: number;
+}
+
+/** What is known of a file that lies in n8n's store. */
+interface Stored {
+	binary: IBinaryData;
+	fileName: string;
+	mimeType: string;
+	fileSize: number;
+	durationSeconds?: number;
+}
+
+/** Downloads a file into n8n's store. However it ends, nothing of it stays open. */
+async function store({ output, baseName, maxBytes }: Wanted, deps: FetchDeps): Promise<Stored> {
 	const download = await openDownload(output.url, output.kind, maxBytes, deps);
-	const { mimeType, extension } = download.type;
-	const fileName = `${baseName}.${extension}`;
-	const stream = streamFrom(download.chunks, download.sample);
-	const binary = await context.helpers.prepareBinaryData(stream, fileName, mimeType);
-	return { binary, fileName, mimeType, fileSize: download.received() };
+	try {
+		const release = await storeMemory.reserve(download.length ?? maxBytes, deps.signal);
+		try {
+			const { mimeType, extension } = download.type;
+			const fileName = `${baseName}.${extension}`;
+			const stream = download.stream();
+			// A store that fails without having read the stream leaves it to us, and what it fails with.
+			stream.on('error', () => undefined);
+			try {
+				const binary = await deps.context.helpers.prepareBinaryData(stream, fileName, mimeType);
+				storeMemory.learn(binary);
+				const seconds = output.kind === 'audio' ? download.seconds() : undefined;
+				return {
+					binary,
+					fileName,
+					mimeType,
+					fileSize: download.received(),
+					...(seconds === undefined ? {} : { durationSeconds: seconds }),
+				};
+			} finally {
+				download.close();
+				stream.destroy();
+			}
+		} finally {
+			release();
+		}
+	} catch (error) {
+		throw download.failure() ?? storeFailure(error);
+	} finally {
+		download.close();
+	}
+}
+
+function storeFailure(error: unknown): DownloadError {
+	if (error instanceof DownloadError) return error;
+	const reason = error instanceof Error ? error.message : 'unknown reason';
+	return new DownloadError(`n8n could not store it: ${reason}`, 'nothing');
+}
+
+async function storeOrStartOver(wanted: Wanted, deps: FetchDeps): Promise<Stored> {
+	for (let starts = 1; ; starts += 1) {
+		try {
+			return await store(wanted, deps);
+		} catch (error) {
+			const failure = asDownloadError(error);
+			const enough = starts >= MAX_STARTS || deps.signal?.aborted === true;
+			if (failure.next !== 'startOver' || enough) throw failure;
+		}
+	}
 }
 
 /**
- * Downloads the files of one task. Never rejects: a file that can't be had says why in `problem`, and its address stays.
+ * Downloads the files of one task. Never rejects: a file that can't be fetched says why in `problem`, and its address stays.
+ *
+ * @param names base names of the files, in their order
  */
 export async function fetchFiles(
-	context: N8nContext,
 	outputs: readonly TaskOutput[],
-	names: readonly string[],
-	maxBytes: number,
-	limiter: Limiter,
-	deps: DownloadDeps,
+	{ names, maxBytes }: { names: readonly string[]; maxBytes: number },
+	deps: FetchDeps,
 ): Promise<DeliveredFile[]> {
 	return await Promise.all(
 		outputs.map(async (output, index): Promise<DeliveredFile> => {
 			const { url, kind } = output;
+			const missing = (problem: string) => ({ output: { url, kind }, binary: undefined, problem });
+			if (index >= MAX_FILES)
+				return missing(`only the first ${MAX_FILES} files of a task are fetched`);
+			const wanted = { output, baseName: names[index] ?? 'file', maxBytes };
 			try {
-				const stored = await limiter.run(
-					async () => await store(context, output, names[index] ?? 'file', maxBytes, deps),
+				const { binary, ...stored } = await deps.limiter.run(
+					async () => await storeOrStartOver(wanted, deps),
 				);
-				const { binary, fileName, mimeType, fileSize } = stored;
-				return { output: { url, kind, fileName, mimeType, fileSize }, binary, problem: undefined };
+				return { output: { url, kind, ...stored }, binary, problem: undefined };
 			} catch (error) {
-				const problem =
-					error instanceof DownloadError
-						? error.message
-						: `n8n could not store it: ${error instanceof Error ? error.message : 'unknown reason'}`;
-				return { output: { url, kind }, binary: undefined, problem };
+				return missing(asDownloadError(error).message);
 			}
 		}),
 	);

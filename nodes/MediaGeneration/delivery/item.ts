@@ -1,113 +1,163 @@
 /**
  * What the user sees: the item or items of a finished task, the same for generations, `task: wait`, resumed executions
- * and the trigger (contract, "Output of a finished task").
+ * and the trigger (README, "What comes out").
  */
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { transcriptOf } from '../media/captions';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
-import { quote, type Failure } from '../service/failures';
-import type { Limiter } from '../service/limiter';
-import { outputsOf } from '../service/outputs';
-import type { Task } from '../service/task';
-import { addressesIn } from '../service/verdict';
-import type { DownloadDeps } from './download';
-import { baseNames, fetchFiles, type DeliveredFile, type DeliveredOutput } from './files';
-
-export interface DeliveryDeps extends DownloadDeps {
-	limiter: Limiter;
-}
+import { pause } from '../service/clock';
+import { attemptLater, quote, type Failure } from '../service/failures';
+import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
+import { fileOpener } from '../service/fileHost';
+import { Limiter } from '../service/limiter';
+import type { Finished } from '../service/verdict';
+import {
+	baseNames,
+	fetchFiles,
+	type DeliveredFile,
+	type DeliveredOutput,
+	type FetchDeps,
+} from './files';
 
 export interface Delivered {
+	/** One item; with Split Files one for each file that is there, and none where none is. */
 	items: INodeExecutionData[];
+	/** All files, also those that are missing. Names the binary fields of `items[0]`; with Split Files it names none. */
 	outputs: DeliveredOutput[];
 	/** Outcome `undelivered`, where a file is missing. */
 	failure: Failure | undefined;
 }
 
-/** How many files are downloaded at the same time by one run. */
-export const CONCURRENT_DOWNLOADS = 4;
-
-function propertyName(base: string, index: number): string {
-	return index === 0 ? base : `${base}_${index}`;
+export interface DeliveryOptions {
+	/** Base URL of the service: only where it is private, files are fetched from private addresses. */
+	baseUrl: string | undefined;
+	/** Ends all downloads. */
+	signal?: AbortSignal | undefined;
 }
 
-function undelivered(taskId: string, task: Task, files: DeliveredFile[]): Failure | undefined {
+/** How many files are downloaded at the same time by one run. */
+const CONCURRENT_DOWNLOADS = 4;
+/** How many addresses of missing files a message names. */
+const NAMED_ADDRESSES = 20;
+
+function undelivered({ taskId, task }: Finished, files: DeliveredFile[]): Failure | undefined {
 	const missing = files.filter(({ problem }) => problem !== undefined);
 	const [first] = missing;
 	if (first === undefined) return undefined;
-	const which =
-		missing.length === files.length && files.length === 1
-			? 'its file'
-			: `${missing.length} of its ${files.length} files`;
+	const which = files.length === 1 ? 'its file' : `${missing.length} of its ${files.length} files`;
+	const named = missing.slice(0, NAMED_ADDRESSES).map(({ output }) => output.url);
+	const others = missing.length - named.length;
+	const more = others === 0 ? '' : ` and ${others} more, which the field "outputs" has`;
 	return {
 		outcome: 'undelivered',
 		message: `Task ${taskId} is done, but ${which} could not be downloaded: ${quote(first.problem) ?? 'unknown reason'}`,
-		description: `The task is paid for. Use "Task: Wait" with this task ID to fetch the files again, or open the addresses: ${missing.map(({ output }) => output.url).join(' ')}`,
+		description: `The task is paid for. Use "Task: Wait" with this task ID to fetch the files again, or open the addresses: ${named.join(' ')}${more}`,
 		taskId,
 		status: task.status,
 	};
 }
 
-/**
- * Downloads the files of a finished task where wanted and builds its items. Never rejects.
- *
- * @param pairedItem index of the input item
- * @param extra further fields of the JSON, e.g. `verified`
- * @param request the creation request's body, where it is known
- */
-export async function deliver(
-	context: N8nContext,
-	{ taskId, task, request }: { taskId: string; task: Task; request?: unknown },
-	settings: FileSettings,
-	pairedItem: number,
-	deps: DeliveryDeps,
-	extra: IDataObject = {},
-): Promise<Delivered> {
-	const outputs = outputsOf(task, addressesIn(request));
-	const files: DeliveredFile[] = settings.download
-		? await fetchFiles(
-				context,
-				outputs,
-				baseNames(outputs, task.type, taskId),
-				settings.maxFileBytes,
-				deps.limiter,
-				deps,
-			)
-		: outputs.map(({ url, kind }) => ({
+/** Gives each file that is there the binary field that it goes into. */
+function withProperties(
+	files: DeliveredFile[],
+	nameOf: (index: number) => string,
+): DeliveredFile[] {
+	return files.map((file, index) =>
+		file.binary === undefined
+			? file
+			: { ...file, output: { ...file.output, binaryProperty: nameOf(index) } },
+	);
+}
+
+function binaryOf(files: DeliveredFile[]): { binary?: IBinaryKeyData } {
+	const binary: IBinaryKeyData = {};
+	for (const { binary: data, output } of files) {
+		if (data !== undefined && output.binaryProperty !== undefined)
+			binary[output.binaryProperty] = data;
+	}
+	return Object.keys(binary).length === 0 ? {} : { binary };
+}
+
+/** Delivers the finished tasks of one run: its downloads share a number of slots. */
+export class Delivery {
+	private readonly deps: FetchDeps;
+
+	constructor(context: N8nContext, { baseUrl, signal }: DeliveryOptions) {
+		this.deps = {
+			context,
+			open: fileOpener({ context, baseUrl, sleep: pause }),
+			now: Date.now,
+			sleep: pause,
+			signal,
+			limiter: new Limiter(CONCURRENT_DOWNLOADS),
+		};
+	}
+
+	/**
+	 * Downloads the files of a finished task where wanted and builds its items. Never rejects.
+	 *
+	 * @param pairedItem index of the input item
+	 * @param extra further fields of the JSON, e.g. `verified`
+	 */
+	async deliver(
+		finished: Finished,
+		settings: FileSettings,
+		pairedItem: number,
+		extra: IDataObject = {},
+	): Promise<Delivered> {
+		const { taskId, task } = finished;
+		const files = await this.files(finished, settings);
+		const item = (shown: DeliveredFile[]): INodeExecutionData => ({
+			json: {
+				...(task.raw as IDataObject),
+				task_id: taskId,
+				outputs: shown.map(({ output }) => ({ ...output })),
+				...(transcript === undefined ? {} : { transcript }),
+				...extra,
+			},
+			...binaryOf(shown),
+			pairedItem: { item: pairedItem },
+		});
+		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
+		const base = settings.binaryPropertyName;
+		const failure = undelivered(finished, files);
+		if (settings.splitFiles && files.length > 0) {
+			const there = files.filter(({ problem }) => problem === undefined);
+			return {
+				items: withProperties(there, () => base).map((file) => item([file])),
+				outputs: files.map(({ output }) => output),
+				failure,
+			};
+		}
+		const shown = withProperties(files, (index) => (index === 0 ? base : `${base}_${index}`));
+		return { items: [item(shown)], outputs: shown.map(({ output }) => output), failure };
+	}
+
+	/** What was said when, by the first transcript that can be read; undefined where there is none. */
+	private async transcriptOf(files: readonly DeliveredFile[]): Promise<IDataObject[] | undefined> {
+		for (const { output, binary } of files) {
+			if (output.kind !== 'transcript' || binary === undefined) continue;
+			const text = await attemptLater(
+				async () => await readStoredText(this.deps.context, binary, MAX_TRANSCRIPT_BYTES),
+			);
+			const spoken = text.ok ? transcriptOf(text.value) : undefined;
+			if (spoken !== undefined) return spoken.map((entry) => ({ ...entry }));
+		}
+		return undefined;
+	}
+
+	private async files(
+		{ taskId, task, outputs }: Finished,
+		{ download, maxFileBytes }: FileSettings,
+	): Promise<DeliveredFile[]> {
+		if (!download)
+			return outputs.map(({ url, kind }) => ({
 				output: { url, kind },
 				binary: undefined,
 				problem: undefined,
 			}));
-	const shown = files.map((file, index): DeliveredFile => {
-		if (file.binary === undefined) return file;
-		const binaryProperty = propertyName(
-			settings.binaryPropertyName,
-			settings.splitFiles ? 0 : index,
-		);
-		return { ...file, output: { ...file.output, binaryProperty } };
-	});
-	const json = (delivered: DeliveredFile[]): IDataObject => ({
-		...(task.raw as IDataObject),
-		task_id: taskId,
-		outputs: delivered.map(({ output }) => ({ ...output })),
-		...extra,
-	});
-	const item = (delivered: DeliveredFile[]): INodeExecutionData => {
-		const binary: IBinaryKeyData = {};
-		for (const { binary: data, output } of delivered) {
-			if (data !== undefined && output.binaryProperty !== undefined)
-				binary[output.binaryProperty] = data;
-		}
-		return {
-			json: json(delivered),
-			...(Object.keys(binary).length === 0 ? {} : { binary }),
-			pairedItem: { item: pairedItem },
-		};
-	};
-	const split = settings.splitFiles && shown.length > 0;
-	return {
-		items: split ? shown.map((file) => item([file])) : [item(shown)],
-		outputs: shown.map(({ output }) => output),
-		failure: undelivered(taskId, task, shown),
-	};
+		const names = baseNames(outputs, task.type, taskId);
+		return await fetchFiles(outputs, { names, maxBytes: maxFileBytes }, this.deps);
+	}
 }

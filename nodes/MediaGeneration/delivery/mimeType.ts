@@ -1,12 +1,22 @@
 /**
- * What kind of file some bytes are. Pure. Headers of file hosts are often generic or wrong (service-facts, "Time and size"),
- * so the first bytes decide where they can.
+ * What kind of file some bytes are. Pure. Headers of file hosts are often generic or wrong (docs/service.md, "Time and
+ * size"), so the first bytes decide where they can.
  */
 import type { OutputKind } from '../service/outputs';
+import { aacFrame, framed, mpegFrame } from './mpeg';
+import { textOf } from './text';
 
 export interface FileType {
 	mimeType: string;
 	extension: string;
+}
+
+/** What is known of a file besides its bytes. */
+export interface AboutFile {
+	kind: OutputKind;
+	url: string;
+	/** The Content-Type that its host states. */
+	stated: string | undefined;
 }
 
 const type = (mimeType: string, extension: string): FileType => ({ mimeType, extension });
@@ -26,6 +36,9 @@ const BY_MIME_TYPE: Record<string, string> = {
 	'audio/x-m4a': 'm4a',
 	'audio/aac': 'aac',
 	'audio/webm': 'weba',
+	'audio/aiff': 'aiff',
+	'audio/x-aiff': 'aiff',
+	'audio/amr': 'amr',
 	'audio/basic': 'ulaw',
 	'audio/l16': 'pcm',
 	'audio/pcm': 'pcm',
@@ -45,6 +58,7 @@ const BY_MIME_TYPE: Record<string, string> = {
 	'application/x-subrip': 'srt',
 	'text/vtt': 'vtt',
 	'text/srt': 'srt',
+	'text/csv': 'csv',
 };
 
 const BY_EXTENSION: Record<string, FileType> = {
@@ -55,41 +69,32 @@ const BY_EXTENSION: Record<string, FileType> = {
 	flac: type('audio/flac', 'flac'),
 	m4a: type('audio/mp4', 'm4a'),
 	aac: type('audio/aac', 'aac'),
+	weba: type('audio/webm', 'weba'),
+	pcm: type('audio/pcm', 'pcm'),
+	ulaw: type('audio/basic', 'ulaw'),
 	png: type('image/png', 'png'),
 	jpg: type('image/jpeg', 'jpg'),
 	jpeg: type('image/jpeg', 'jpg'),
 	gif: type('image/gif', 'gif'),
 	webp: type('image/webp', 'webp'),
 	avif: type('image/avif', 'avif'),
+	bmp: type('image/bmp', 'bmp'),
+	tif: type('image/tiff', 'tiff'),
+	tiff: type('image/tiff', 'tiff'),
+	svg: type('image/svg+xml', 'svg'),
 	srt: type('application/x-subrip', 'srt'),
 	vtt: type('text/vtt', 'vtt'),
 	json: type('application/json', 'json'),
 	txt: type('text/plain', 'txt'),
+	csv: type('text/csv', 'csv'),
 	mp4: type('video/mp4', 'mp4'),
+	webm: type('video/webm', 'webm'),
 	zip: type('application/zip', 'zip'),
 	pdf: type('application/pdf', 'pdf'),
 };
 
-/** An MPEG audio frame: sync word, a valid version, layer, bit rate and sample rate. */
-function isMpegFrame(head: Buffer): boolean {
-	if (head.length < 3 || head[0] !== 0xff) return false;
-	const [, second = 0, third = 0] = head;
-	const layer = (second >> 1) & 3;
-	return (
-		(second & 0xe0) === 0xe0 &&
-		((second >> 3) & 3) !== 1 &&
-		layer !== 0 &&
-		third >> 4 !== 15 &&
-		((third >> 2) & 3) !== 3
-	);
-}
-
-function isAdts(head: Buffer): boolean {
-	return head.length > 1 && head[0] === 0xff && ((head[1] ?? 0) & 0xf6) === 0xf0;
-}
-
-/** The type of a file by its first bytes (about 4 kB are plenty), or undefined. */
-export function sniff(head: Buffer): FileType | undefined {
+/** The type of a file by its first bytes (about 4 kB are plenty), or undefined where no signature is certain. */
+export function signatureOf(head: Buffer): FileType | undefined {
 	const at = (offset: number, text: string) =>
 		head.length >= offset + text.length &&
 		head.toString('latin1', offset, offset + text.length) === text;
@@ -98,7 +103,7 @@ export function sniff(head: Buffer): FileType | undefined {
 	if (at(0, 'GIF87a') || at(0, 'GIF89a')) return type('image/gif', 'gif');
 	if (at(0, 'RIFF') && at(8, 'WEBP')) return type('image/webp', 'webp');
 	if (at(0, 'RIFF') && at(8, 'WAVE')) return type('audio/wav', 'wav');
-	if (at(0, 'ID3')) return type('audio/mpeg', 'mp3');
+	if (at(0, 'ID3') && (head[3] ?? 0xff) < 0x10) return type('audio/mpeg', 'mp3');
 	if (at(0, 'OggS')) return type('audio/ogg', head.includes('OpusHead') ? 'opus' : 'ogg');
 	if (at(0, 'fLaC')) return type('audio/flac', 'flac');
 	if (at(4, 'ftypavif') || at(4, 'ftypavis')) return type('image/avif', 'avif');
@@ -110,38 +115,44 @@ export function sniff(head: Buffer): FileType | undefined {
 	if (at(0, 'II*\0') || at(0, 'MM\0*')) return type('image/tiff', 'tiff');
 	if (at(0, '%PDF-')) return type('application/pdf', 'pdf');
 	if (at(0, 'PK\x03\x04')) return type('application/zip', 'zip');
-	if (isAdts(head)) return type('audio/aac', 'aac');
-	if (isMpegFrame(head)) return type('audio/mpeg', 'mp3');
-	const text = head
-		.toString('utf8', 0, 200)
-		.replace(/^\ufeff/, '')
-		.trimStart();
+	if (framed(head, aacFrame) === 'certain') return type('audio/aac', 'aac');
+	if (framed(head, mpegFrame) === 'certain') return type('audio/mpeg', 'mp3');
+	return textSignatureOf(textOf(head));
+}
+
+function textSignatureOf(text: string | undefined): FileType | undefined {
+	if (text === undefined) return undefined;
 	if (text.startsWith('WEBVTT')) return type('text/vtt', 'vtt');
-	if (/^\d+\s*\r?\n\d\d:\d\d:\d\d[,.]\d{3} -->/.test(text))
+	if (/^\d+[ \t]*\r?\n[\d:]+[,.]\d+[ \t]*-->/.test(text))
 		return type('application/x-subrip', 'srt');
-	if (/^(<\?xml[^>]*>\s*)?<svg[\s>]/i.test(text)) return type('image/svg+xml', 'svg');
+	if (/^<svg[\s>]/i.test(withoutProlog(text))) return type('image/svg+xml', 'svg');
 	return undefined;
 }
 
-/** Whether the bytes begin like a web page. */
-export function looksLikeHtml(head: Buffer): boolean {
-	const text = head
-		.toString('utf8', 0, 512)
-		.replace(/^\ufeff/, '')
-		.trimStart();
-	return /^(<!--[\s\S]*?-->\s*)?<(!doctype\s+html|html|head|body)\b/i.test(text);
+/** A document without what can stand before its first element. */
+export function withoutProlog(text: string): string {
+	return text.replace(/^(?:\s|<\?[^>]*>|<!--[^]*?-->|<!doctype(?!\s+html)[^>]*>)+/i, '');
 }
 
-/** Whether the bytes begin like a JSON object or list. */
-export function looksLikeJson(head: Buffer): boolean {
-	const text = head
-		.toString('utf8', 0, 512)
-		.replace(/^\ufeff/, '')
-		.trimStart();
+/** Whether a text begins like a JSON object or list. */
+export function looksLikeJson(text: string): boolean {
 	return /^(\{\s*("|\})|\[\s*("|\{|\[|\]|\d|-|t|f|n))/.test(text);
 }
 
-function mimeOnly(header: string | undefined): string {
+/** The type by what may be the first frame of an audio file and may as well be anything else. */
+function guessOf(head: Buffer): FileType | undefined {
+	if (textOf(head) !== undefined) return undefined;
+	if (framed(head, aacFrame) === 'perhaps') return type('audio/aac', 'aac');
+	return framed(head, mpegFrame) === 'perhaps' ? type('audio/mpeg', 'mp3') : undefined;
+}
+
+/** Whether any signature, however weak, knows the bytes. */
+export function isKnown(head: Buffer): boolean {
+	return (signatureOf(head) ?? guessOf(head)) !== undefined;
+}
+
+/** A Content-Type without its parameters. */
+export function mimeOnly(header: string | undefined): string {
 	return (header ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
@@ -155,26 +166,38 @@ function ownEntry<T>(table: Record<string, T>, name: string): T | undefined {
 	return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** The type of a file: its bytes, then a specific header that fits what was asked for, then its address, then its kind. */
-export function fileTypeOf(
-	head: Buffer,
-	header: string | undefined,
-	url: string,
-	kind: OutputKind,
-): FileType {
-	const sniffed = sniff(head);
-	if (sniffed !== undefined) return sniffed;
-	const stated = mimeOnly(header);
-	const byHeader = ownEntry(BY_MIME_TYPE, stated);
+/** The specific types that the header and the address speak of. */
+export function namedTypes({ stated, url }: AboutFile): { byHeader?: FileType; byUrl?: FileType } {
+	const mimeType = mimeOnly(stated);
+	const extension = ownEntry(BY_MIME_TYPE, mimeType);
 	const byUrl = ownEntry(BY_EXTENSION, extensionOf(url));
-	if (
-		byHeader !== undefined &&
-		!(stated === 'application/json' && kind !== 'transcript' && kind !== 'file')
-	) {
-		return type(stated, byHeader);
-	}
-	if (byUrl !== undefined) return byUrl;
-	if (kind === 'transcript')
-		return looksLikeJson(head) ? type('application/json', 'json') : type('text/plain', 'txt');
-	return type('application/octet-stream', 'bin');
+	return {
+		...(extension === undefined ? {} : { byHeader: type(mimeType, extension) }),
+		...(byUrl === undefined ? {} : { byUrl }),
+	};
+}
+
+/** Whether a type is one of texts. */
+export function isTextType(mimeType: string): boolean {
+	return (
+		/^text\/|[/+](json|xml)$|^application\/(x-subrip|xhtml\+xml)$/.test(mimeType) &&
+		mimeType !== 'image/svg+xml'
+	);
+}
+
+/**
+ * The type of a file: its bytes, then a specific header that fits what was asked for, then its address, then what its
+ * bytes may be.
+ */
+export function fileTypeOf(head: Buffer, about: AboutFile): FileType {
+	const { kind } = about;
+	const { byHeader, byUrl } = namedTypes(about);
+	const binary = kind === 'audio' || kind === 'image';
+	const fitting =
+		byHeader !== undefined && binary && isTextType(byHeader.mimeType) ? undefined : byHeader;
+	const found = signatureOf(head) ?? fitting ?? byUrl ?? guessOf(head);
+	if (found !== undefined) return found;
+	const text = textOf(head);
+	if (kind !== 'transcript' || text === undefined) return type('application/octet-stream', 'bin');
+	return looksLikeJson(text) ? type('application/json', 'json') : type('text/plain', 'txt');
 }

@@ -1,30 +1,7 @@
-/** Credits and API keys: `GET /v1/credits`, `GET /v1/api-keys`. Spec, Endpoints. Neither costs anything. */
-import type { INodeProperties } from 'n8n-workflow';
+/** Credits and API keys: `GET /v1/credits`, `GET /v1/api-keys`. docs/service.md, "Endpoints". Neither costs anything. */
 import { apiKeysOf, creditsOf } from '../service/task';
 import { type JsonObject, isObject } from '../service/json';
-import { operationField, type ReadingOperation } from './operation';
-
-export const creditsFields: INodeProperties[] = [
-	operationField('credits', 'get', [
-		{
-			name: 'Get',
-			value: 'get',
-			action: 'Get the credit balance',
-			description: 'Read how many credits the account has left',
-		},
-	]),
-];
-
-export const apiKeyFields: INodeProperties[] = [
-	operationField('apiKey', 'getAll', [
-		{
-			name: 'Get Many',
-			value: 'getAll',
-			action: 'Get many API keys',
-			description: 'List the API keys of the account, one item each, with the secrets masked',
-		},
-	]),
-];
+import type { Resource } from './operation';
 
 const SECRET = /sk_[^\s"']*/g;
 const SECRET_NAME = /^(api_?key|key|secret|token|value)$/i;
@@ -55,22 +32,47 @@ export function maskSecrets(value: unknown, name = '', depth = 0): unknown {
 	);
 }
 
-export const accountOperations: ReadingOperation[] = [
-	{
-		resource: 'credits',
-		operation: 'get',
-		path: () => '/v1/credits',
-		items(body): JsonObject[] | undefined {
-			if (!isObject(body)) return undefined;
-			const credits = creditsOf(body);
-			// A balance that arrives wrapped or as a text is put where workflows look for it.
-			return [credits === undefined ? body : { ...body, credits }];
+export const credits: Resource = {
+	value: 'credits',
+	name: 'Credit',
+	fields: [],
+	operations: [
+		{
+			value: 'get',
+			name: 'Get',
+			action: 'Get credit balance',
+			description: 'Read how many credits the account has left',
+			subtitle: 'Get credits',
+			work: {
+				kind: 'reads',
+				path: '/v1/credits',
+				items(body): JsonObject[] | undefined {
+					if (!isObject(body)) return undefined;
+					const balance = creditsOf(body);
+					// A balance that arrives wrapped or as a text is put where workflows look for it.
+					return [balance === undefined ? body : { ...body, credits: balance }];
+				},
+			},
 		},
-	},
-	{
-		resource: 'apiKey',
-		operation: 'getAll',
-		path: () => '/v1/api-keys',
-		items: (body) => apiKeysOf(body)?.map((record) => maskSecrets(record) as JsonObject),
-	},
-];
+	],
+};
+
+export const apiKeys: Resource = {
+	value: 'apiKey',
+	name: 'API Key',
+	fields: [],
+	operations: [
+		{
+			value: 'getAll',
+			name: 'Get Many',
+			action: 'Get many API keys',
+			description: 'List the API keys of the account, one item each, with the secrets masked',
+			subtitle: 'Get API keys',
+			work: {
+				kind: 'reads',
+				path: '/v1/api-keys',
+				items: (body) => apiKeysOf(body)?.map((record) => maskSecrets(record) as JsonObject),
+			},
+		},
+	],
+};

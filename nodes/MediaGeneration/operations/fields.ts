@@ -4,7 +4,7 @@
  */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { invalid } from '../service/failures';
-import { type JsonObject, isObject } from '../service/json';
+import { asNumber, isObject, type JsonObject } from '../service/json';
 
 const BAD_PATH_PART = /[/\\?#%\s\p{Cc}]/u;
 
@@ -130,7 +130,7 @@ export class ItemFields {
 
 	/** A whole number of at least 1. */
 	count(name: string, label: string): number {
-		const value = numberFrom(this.raw(name));
+		const value = asNumber(this.raw(name));
 		if (value === undefined || !Number.isInteger(value) || value < 1) {
 			throw invalid(
 				`The field "${label}" must be a whole number of at least 1`,
@@ -140,15 +140,21 @@ export class ItemFields {
 		return value;
 	}
 
-	/** An option that must be a number above zero, or its fallback where it is not set. */
-	positiveOption(name: string, label: string, fallback: number): number {
+	/** An option that must be a number above zero, and at most `most`, or its fallback where it is not set. */
+	positiveOption(name: string, label: string, fallback: number, most = Infinity): number {
 		const given = this.option(name);
 		if (given === undefined) return fallback;
-		const value = numberFrom(given);
+		const value = asNumber(given);
 		if (value === undefined || value <= 0) {
 			throw invalid(
 				`The option "${label}" must be a number greater than 0`,
 				`Set "${label}" to a number greater than 0, or remove the option to use ${fallback}.`,
+			);
+		}
+		if (value > most) {
+			throw invalid(
+				`The option "${label}" must be at most ${most}`,
+				`Set "${label}" to a smaller number, or remove the option to use ${fallback}. Nothing was sent.`,
 			);
 		}
 		return value;
@@ -201,11 +207,6 @@ export class ItemFields {
 	body(fields: JsonObject): IDataObject {
 		return deepMerge(withoutEmpty(fields), this.extraFields()) as IDataObject;
 	}
-}
-
-function numberFrom(value: unknown): number | undefined {
-	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
 /** Without undefined values, and without objects that have nothing else. */

@@ -1,19 +1,11 @@
-/** Images: `POST /v1i/task/generate-image`. Spec, Endpoints. Models differ in what they take, so empty values are left out. */
+/** Images: `POST /v1i/task/generate-image`. docs/service.md, "Endpoints". Models differ in what they take, so empty values are left out. */
 import type { INodeProperties } from 'n8n-workflow';
-import { operationField, shownFor, type GeneratingOperation } from './operation';
+import { shownFor, type Resource } from './operation';
 
 const RESOURCE = 'image';
 const displayOptions = shownFor(RESOURCE, 'generate');
 
-export const imageFields: INodeProperties[] = [
-	operationField(RESOURCE, 'generate', [
-		{
-			name: 'Generate',
-			value: 'generate',
-			action: 'Generate an image',
-			description: 'Make one or more pictures from a prompt',
-		},
-	]),
+const fields: INodeProperties[] = [
 	{
 		displayName: 'Prompt',
 		name: 'prompt',
@@ -65,22 +57,33 @@ export const imageFields: INodeProperties[] = [
 	},
 ];
 
-export const imageOperations: GeneratingOperation[] = [
-	{
-		resource: RESOURCE,
-		operation: 'generate',
-		request: (fields) => ({
-			kind: 'image',
-			path: '/v1i/task/generate-image',
-			body: fields.body({
-				prompt: fields.requiredText('prompt', 'Prompt'),
-				model_id: fields.optionalText('modelId', 'Model ID'),
-				generations_count: fields.count('generationsCount', 'Number of Images'),
-				model_parameters: {
-					aspect_ratio: fields.optionalText('aspectRatio', 'Aspect Ratio'),
-					resolution: fields.optionalText('resolution', 'Resolution'),
-				},
-			}),
-		}),
-	},
-];
+export const image: Resource = {
+	value: RESOURCE,
+	name: 'Image',
+	fields,
+	operations: [
+		{
+			value: 'generate',
+			name: 'Generate',
+			action: 'Generate image',
+			description: 'Make one or more pictures from a prompt',
+			subtitle: 'Image',
+			work: {
+				kind: 'creates',
+				request: (item) => ({
+					kind: 'image',
+					path: '/v1i/task/generate-image',
+					body: item.body({
+						prompt: item.requiredText('prompt', 'Prompt'),
+						model_id: item.optionalText('modelId', 'Model ID'),
+						generations_count: item.count('generationsCount', 'Number of Images'),
+						model_parameters: {
+							aspect_ratio: item.optionalText('aspectRatio', 'Aspect Ratio'),
+							resolution: item.optionalText('resolution', 'Resolution'),
+						},
+					}),
+				}),
+			},
+		},
+	],
+};

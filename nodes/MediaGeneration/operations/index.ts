@@ -1,58 +1,74 @@
-/** The table of all resources and operations (contract, "Action node"). */
+/**
+ * The one table of resources and operations. Whatever depends on which there are (options, subtitles, when fields are shown,
+ * what is executed) is derived from it.
+ */
 import type { INodeProperties } from 'n8n-workflow';
-import { accountOperations, apiKeyFields, creditsFields } from './account';
-import { imageFields, imageOperations } from './image';
-import type { GeneratingOperation, ReadingOperation } from './operation';
-import { soundEffectFields, soundEffectOperations } from './soundEffect';
-import { speechFields, speechOperations } from './speech';
-import { taskFields } from './task';
+import { invalid } from '../service/failures';
+import { apiKeys, credits } from './account';
+import { audio } from './audio';
+import { image } from './image';
+import type { Operation, Resource } from './operation';
+import { soundEffect } from './soundEffect';
+import { speech } from './speech';
+import { task } from './task';
 import { waitingFields } from './waiting';
 
-export const generatingOperations: GeneratingOperation[] = [
-	...speechOperations,
-	...soundEffectOperations,
-	...imageOperations,
-];
+/** In the order of their names. */
+const resources: readonly Resource[] = [apiKeys, audio, credits, image, soundEffect, speech, task];
 
-export const readingOperations: ReadingOperation[] = accountOperations;
+/** The operation that a node's parameters name. Throws an `invalid` failure for a pair that does not exist. */
+export function operationOf(resource: unknown, operation: unknown): Operation {
+	const found = resources
+		.find(({ value }) => value === resource)
+		?.operations.find(({ value }) => value === operation);
+	if (found !== undefined) return found;
+	const known = resources.flatMap(({ value, operations }) =>
+		operations.map((entry) => `${value}: ${entry.value}`),
+	);
+	throw invalid(
+		`There is no operation "${String(operation)}" of the resource "${String(resource)}"`,
+		`Choose Resource and Operation again in this node. There are: ${known.join(', ')}.`,
+	);
+}
 
 const resourceField: INodeProperties = {
 	displayName: 'Resource',
 	name: 'resource',
 	type: 'options',
 	noDataExpression: true,
-	options: [
-		{ name: 'API Key', value: 'apiKey' },
-		{ name: 'Credit', value: 'credits' },
-		{ name: 'Image', value: 'image' },
-		{ name: 'Sound Effect', value: 'soundEffect' },
-		{ name: 'Speech', value: 'speech' },
-		{ name: 'Task', value: 'task' },
-	],
+	options: resources.map(({ name, value }) => ({ name, value })),
 	default: 'speech',
 };
 
+function operationField({ value: resource, operations }: Resource): INodeProperties {
+	const field: INodeProperties = {
+		displayName: 'Operation',
+		name: 'operation',
+		type: 'options',
+		noDataExpression: true,
+		default: '',
+		displayOptions: { show: { resource: [resource] } },
+		options: operations.map(({ name, value, action, description }) => ({
+			name,
+			value,
+			action,
+			description,
+		})),
+	};
+	return { ...field, default: operations[0]?.value ?? '' };
+}
+
 /** What the canvas says below the node's name: words instead of the values that workflows carry. */
-const subtitles: Record<string, string> = {
-	'speech:generateByVoiceId': 'Speech by voice ID',
-	'speech:generateByVoiceName': 'Speech by voice name',
-	'soundEffect:generate': 'Sound effect',
-	'image:generate': 'Image',
-	'task:get': 'Get task',
-	'task:wait': 'Wait for task',
-	'credits:get': 'Get credits',
-	'apiKey:getAll': 'Get API keys',
-};
+const subtitles = Object.fromEntries(
+	resources.flatMap(({ value: resource, operations }) =>
+		operations.map(({ value, subtitle }) => [`${resource}:${value}`, subtitle]),
+	),
+);
 
 export const subtitle = `={{ (${JSON.stringify(subtitles)})[$parameter["resource"] + ":" + $parameter["operation"]] ?? $parameter["operation"] }}`;
 
 export const properties: INodeProperties[] = [
 	resourceField,
-	...speechFields,
-	...soundEffectFields,
-	...imageFields,
-	...taskFields,
-	...creditsFields,
-	...apiKeyFields,
-	...waitingFields,
+	...resources.flatMap((resource) => [operationField(resource), ...resource.fields]),
+	...waitingFields(resources),
 ];

@@ -1,10 +1,5 @@
 /** What an operation is, and the pieces that all resources build their fields from. */
-import type {
-	IDataObject,
-	IDisplayOptions,
-	INodeProperties,
-	INodePropertyOptions,
-} from 'n8n-workflow';
+import type { IDataObject, IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import type { JsonObject } from '../service/json';
 import type { ItemFields } from './fields';
 
@@ -17,39 +12,41 @@ export interface CreationRequest {
 	body: IDataObject;
 }
 
-/** An operation that creates a task, and so costs money. */
-export interface GeneratingOperation {
-	resource: string;
-	operation: string;
-	/** The creation request of one item. Throws an `invalid` failure for bad input. */
-	request(fields: ItemFields): CreationRequest;
+/** What an operation does. */
+export type Work =
+	/** Creates a task, and so costs money. The request of one item; throws an `invalid` failure for bad input. */
+	| { kind: 'creates'; request(fields: ItemFields): CreationRequest }
+	/** Waits for a task made earlier. */
+	| { kind: 'awaits' }
+	/** Joins files of its input; needs no credential. */
+	| { kind: 'joins' }
+	/** Looks at a task once. */
+	| { kind: 'looks' }
+	/** Reads something else: `items` of the answer's body, or undefined where it is not what it should be. */
+	| { kind: 'reads'; path: string; items(body: unknown): JsonObject[] | undefined };
+
+/** One line of the table: what workflows carry, what the editor shows, what it does. */
+export interface Operation {
+	/** As workflows carry it. */
+	value: string;
+	name: string;
+	action: string;
+	description: string;
+	/** What the canvas says below the node's name. */
+	subtitle: string;
+	work: Work;
 }
 
-/** An operation that only reads. */
-export interface ReadingOperation {
-	resource: string;
-	operation: string;
-	path(fields: ItemFields): string;
-	/** The items in the answer's body, or undefined where it is not what it should be. */
-	items(body: unknown): JsonObject[] | undefined;
+export interface Resource {
+	/** As workflows carry it. */
+	value: string;
+	name: string;
+	/** The first one is the default. */
+	operations: readonly Operation[];
+	/** The fields of its operations, without those that several resources share. */
+	fields: readonly INodeProperties[];
 }
 
 export function shownFor(resource: string, ...operations: string[]): IDisplayOptions {
 	return { show: { resource: [resource], operation: operations } };
-}
-
-export function operationField(
-	resource: string,
-	defaultValue: string,
-	options: INodePropertyOptions[],
-): INodeProperties {
-	return {
-		displayName: 'Operation',
-		name: 'operation',
-		type: 'options',
-		noDataExpression: true,
-		displayOptions: { show: { resource: [resource] } },
-		options,
-		default: defaultValue,
-	};
 }

@@ -1,18 +1,10 @@
-/** Sound effects: `POST /v1/task/sound-effect`. Spec, Endpoints. */
+/** Sound effects: `POST /v1/task/sound-effect`. docs/service.md, "Endpoints". */
 import type { INodeProperties } from 'n8n-workflow';
-import { operationField, shownFor, type GeneratingOperation } from './operation';
+import { shownFor, type Resource } from './operation';
 
 const RESOURCE = 'soundEffect';
 
-export const soundEffectFields: INodeProperties[] = [
-	operationField(RESOURCE, 'generate', [
-		{
-			name: 'Generate',
-			value: 'generate',
-			action: 'Generate a sound effect',
-			description: 'Make a sound from a description of it',
-		},
-	]),
+const fields: INodeProperties[] = [
 	{
 		displayName: 'Text',
 		name: 'text',
@@ -26,14 +18,25 @@ export const soundEffectFields: INodeProperties[] = [
 	},
 ];
 
-export const soundEffectOperations: GeneratingOperation[] = [
-	{
-		resource: RESOURCE,
-		operation: 'generate',
-		request: (fields) => ({
-			kind: 'sound-effect',
-			path: '/v1/task/sound-effect',
-			body: fields.body({ text: fields.requiredText('text', 'Text') }),
-		}),
-	},
-];
+export const soundEffect: Resource = {
+	value: RESOURCE,
+	name: 'Sound Effect',
+	fields,
+	operations: [
+		{
+			value: 'generate',
+			name: 'Generate',
+			action: 'Generate sound effect',
+			description: 'Make a sound from a description of it',
+			subtitle: 'Sound effect',
+			work: {
+				kind: 'creates',
+				request: (item) => ({
+					kind: 'sound-effect',
+					path: '/v1/task/sound-effect',
+					body: item.body({ text: item.requiredText('text', 'Text') }),
+				}),
+			},
+		},
+	],
+};

@@ -1,28 +1,13 @@
-/** Speech: by voice ID (`POST /v1/text-to-speech/{voice_id}`) and by voice name (`POST /v1e/task/text-to-speech`). Spec, Endpoints. */
+/** Speech: by voice ID (`POST /v1/text-to-speech/{voice_id}`) and by voice name (`POST /v1e/task/text-to-speech`). docs/service.md, "Endpoints". */
 import type { INodeProperties } from 'n8n-workflow';
-import { operationField, shownFor, type GeneratingOperation } from './operation';
+import { longTextField } from './longText';
+import { shownFor, type Resource } from './operation';
 
 const RESOURCE = 'speech';
 const byVoiceId = 'generateByVoiceId';
 const byVoiceName = 'generateByVoiceName';
 
-export const speechFields: INodeProperties[] = [
-	operationField(RESOURCE, byVoiceId, [
-		{
-			name: 'Generate by Voice ID',
-			value: byVoiceId,
-			action: 'Generate speech by voice ID',
-			description:
-				'Turn text into speech with a voice chosen by its ID, a model and an output format',
-		},
-		{
-			name: 'Generate by Voice Name',
-			value: byVoiceName,
-			action: 'Generate speech by voice name',
-			description:
-				'Turn text into speech with a voice chosen by its name, with a transcript if wanted',
-		},
-	]),
+const fields: INodeProperties[] = [
 	{
 		displayName: 'Voice ID',
 		name: 'voiceId',
@@ -54,6 +39,7 @@ export const speechFields: INodeProperties[] = [
 		description: 'The text to speak',
 		displayOptions: shownFor(RESOURCE, byVoiceId, byVoiceName),
 	},
+	{ ...longTextField, displayOptions: shownFor(RESOURCE, byVoiceId, byVoiceName) },
 	{
 		displayName: 'Model ID',
 		name: 'modelId',
@@ -82,34 +68,53 @@ export const speechFields: INodeProperties[] = [
 	},
 ];
 
-export const speechOperations: GeneratingOperation[] = [
-	{
-		resource: RESOURCE,
-		operation: byVoiceId,
-		request(fields) {
-			const outputFormat = fields.optionalText('outputFormat', 'Output Format');
-			return {
-				kind: 'speech-v1',
-				path: `/v1/text-to-speech/${fields.pathPart('voiceId', 'Voice ID')}`,
-				...(outputFormat === undefined ? {} : { qs: { output_format: outputFormat } }),
-				body: fields.body({
-					text: fields.requiredText('text', 'Text'),
-					model_id: fields.optionalText('modelId', 'Model ID'),
-				}),
-			};
+export const speech: Resource = {
+	value: RESOURCE,
+	name: 'Speech',
+	fields,
+	operations: [
+		{
+			value: byVoiceId,
+			name: 'Generate by Voice ID',
+			action: 'Generate speech by voice ID',
+			description:
+				'Turn text into speech with a voice chosen by its ID, a model and an output format',
+			subtitle: 'Speech by voice ID',
+			work: {
+				kind: 'creates',
+				request(item) {
+					const outputFormat = item.optionalText('outputFormat', 'Output Format');
+					return {
+						kind: 'speech-v1',
+						path: `/v1/text-to-speech/${item.pathPart('voiceId', 'Voice ID')}`,
+						...(outputFormat === undefined ? {} : { qs: { output_format: outputFormat } }),
+						body: item.body({
+							text: item.requiredText('text', 'Text'),
+							model_id: item.optionalText('modelId', 'Model ID'),
+						}),
+					};
+				},
+			},
 		},
-	},
-	{
-		resource: RESOURCE,
-		operation: byVoiceName,
-		request: (fields) => ({
-			kind: 'speech-v1e',
-			path: '/v1e/task/text-to-speech',
-			body: fields.body({
-				text: fields.requiredText('text', 'Text'),
-				voice: fields.requiredText('voice', 'Voice Name'),
-				with_transcript: fields.boolean('withTranscript', false),
-			}),
-		}),
-	},
-];
+		{
+			value: byVoiceName,
+			name: 'Generate by Voice Name',
+			action: 'Generate speech by voice name',
+			description:
+				'Turn text into speech with a voice chosen by its name, with a transcript if wanted',
+			subtitle: 'Speech by voice name',
+			work: {
+				kind: 'creates',
+				request: (item) => ({
+					kind: 'speech-v1e',
+					path: '/v1e/task/text-to-speech',
+					body: item.body({
+						text: item.requiredText('text', 'Text'),
+						voice: item.requiredText('voice', 'Voice Name'),
+						with_transcript: item.boolean('withTranscript', false),
+					}),
+				}),
+			},
+		},
+	],
+};

@@ -1,24 +1,10 @@
-/** Tasks made earlier: `GET /v1/task/{task_id}` and `GET /v1e/task/{task_id}`. Spec, Endpoints. Nothing is paid again. */
+/** Tasks made earlier: `GET /v1/task/{task_id}` and `GET /v1e/task/{task_id}`. docs/service.md, "Endpoints". Nothing is paid again. */
 import type { INodeProperties } from 'n8n-workflow';
-import { operationField, shownFor } from './operation';
+import { shownFor, type Resource } from './operation';
 
 const RESOURCE = 'task';
 
-export const taskFields: INodeProperties[] = [
-	operationField(RESOURCE, 'get', [
-		{
-			name: 'Get',
-			value: 'get',
-			action: 'Get a task',
-			description: 'Read the current state of a task once, whatever it is',
-		},
-		{
-			name: 'Wait',
-			value: 'wait',
-			action: 'Wait for a task',
-			description: 'Wait for a task made earlier and get its files. Nothing is paid again.',
-		},
-	]),
+const fields: INodeProperties[] = [
 	{
 		displayName: 'Task ID',
 		name: 'taskId',
@@ -30,3 +16,27 @@ export const taskFields: INodeProperties[] = [
 		displayOptions: shownFor(RESOURCE, 'get', 'wait'),
 	},
 ];
+
+export const task: Resource = {
+	value: RESOURCE,
+	name: 'Task',
+	fields,
+	operations: [
+		{
+			value: 'get',
+			name: 'Get',
+			action: 'Get task',
+			description: 'Read the current state of a task once, whatever it is',
+			subtitle: 'Get task',
+			work: { kind: 'looks' },
+		},
+		{
+			value: 'wait',
+			name: 'Wait',
+			action: 'Wait for task',
+			description: 'Wait for a task made earlier and get its files. Nothing is paid again.',
+			subtitle: 'Wait for task',
+			work: { kind: 'awaits' },
+		},
+	],
+};

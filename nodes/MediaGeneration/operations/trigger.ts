@@ -1,4 +1,4 @@
-/** The fields of the trigger node, and how they are read (contract, "Trigger node"). */
+/** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions, NodeParameterValueType } from 'n8n-workflow';
 import { asNumber, isObject } from '../service/json';
 import { MAX_FILE_MB, type FileSettings } from './waiting';
@@ -21,7 +21,7 @@ export const triggerFields: INodeProperties[] = [
 		],
 		default: ['done', 'error'],
 		required: true,
-		description: 'Which ends of a task start the workflow',
+		description: 'Whether the workflow starts for finished tasks, for failed ones, or for both',
 	},
 	{
 		displayName: 'Verify with Service',
@@ -29,7 +29,7 @@ export const triggerFields: INodeProperties[] = [
 		type: 'boolean',
 		default: true,
 		description:
-			'Whether to ask the service about the task and to output its answer instead of what was posted. Anyone who knows the URL could post anything.',
+			'Whether to ask the service about the task and to output its answer instead of what was posted. Anyone who knows the URL could post anything: with this off, files are downloaded only if the credential has a Callback Secret.',
 	},
 	{
 		displayName: 'Download Output',
@@ -61,7 +61,7 @@ export const triggerFields: INodeProperties[] = [
 				type: 'boolean',
 				default: true,
 				description:
-					'Whether a task that is called back twice with the same status starts the workflow only once',
+					'Whether a task that is called back twice with the same status and reference starts the workflow only once',
 			},
 			{
 				displayName: 'Max File Size (MB)',
@@ -130,5 +130,6 @@ export function readTriggerFileSettings(read: ReadField): FileSettings {
 			typeof property === 'string' && property.trim() !== '' ? property.trim() : 'data',
 		maxFileBytes: (maxFileMb > 0 ? maxFileMb : MAX_FILE_MB) * 1_000_000,
 		splitFiles: false,
+		transcriptInOutput: false,
 	};
 }

@@ -1,34 +1,46 @@
 /**
- * The fields that all generating operations share, and `task: wait` where they make sense: whether and how to wait,
- * what to do with the files, and the options (contract, "Fields of the generating operations").
+ * The fields that all creating operations share, and `task: wait` where they make sense: whether and how to wait,
+ * what to do with the files, and the options (README, "Waiting").
  */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import type { PollRouteOption } from '../service/account';
-import { isObject } from '../service/json';
+import { invalid } from '../service/failures';
+import { asText, isObject } from '../service/json';
 import type { ItemFields } from './fields';
-
-export type WaitMode = 'poll' | 'callback';
-export type OnTimeout = 'error' | 'returnTask';
+import { longTextOptions, readLongText, type LongText } from './longText';
+import type { Resource, Work } from './operation';
 
 export interface FileSettings {
 	download: boolean;
 	binaryPropertyName: string;
 	maxFileBytes: number;
 	splitFiles: boolean;
+	/** Whether the JSON carries the transcript, where one was delivered. */
+	transcriptInOutput: boolean;
 }
 
-export interface WaitSettings extends FileSettings {
-	wait: boolean;
-	waitMode: WaitMode;
-	callbackUrl: string | undefined;
+/** How an item waits for its tasks. */
+export type Waiting =
+	| { kind: 'no'; callbackUrl: string | undefined }
+	| { kind: 'poll' }
+	/** Polls for a while, then puts the execution to sleep. `watched`: whether this n8n also looks while it sleeps. */
+	| { kind: 'suspend'; graceMs: number; watched: boolean };
+
+/** The settings of one item. */
+export interface ItemSettings {
+	waiting: Waiting;
+	files: FileSettings;
 	callbackReference: string | undefined;
 	timeoutMs: number;
-	/** How long `callback` polls before it suspends. */
-	graceMs: number;
-	onTimeout: OnTimeout;
-	maxActiveTasks: number;
+	onTimeout: 'error' | 'returnTask';
 	pollRoute: PollRouteOption;
 	minimumCredits: number | undefined;
+	longText: LongText;
+}
+
+/** The settings of the whole run: those of its first item. */
+export interface RunSettings {
+	maxActiveTasks: number;
 }
 
 const POLL_TIMEOUT_S = 600;
@@ -36,27 +48,22 @@ const CALLBACK_TIMEOUT_S = 86_400;
 const GRACE_S = 10;
 export const MAX_FILE_MB = 500;
 const MAX_ACTIVE_TASKS = 20;
+/** A hundred years: what is far beyond a date that n8n can save. */
+const MAX_TIMEOUT_S = 100 * 365 * 86_400;
 
-const generating = { resource: ['image', 'soundEffect', 'speech'] };
-const waitingFor = { resource: ['task'], operation: ['wait'] };
+type Conditions = NonNullable<IDisplayOptions['show']>;
 
-/** One entry for the generating resources and one for `task: wait`, as display conditions can't say "or". */
-function shownForBoth(
-	field: INodeProperties,
-	extra: NonNullable<IDisplayOptions['show']> = {},
-): INodeProperties[] {
-	return [
-		{ ...field, displayOptions: { show: { ...generating, ...extra } } },
-		{ ...field, displayOptions: { show: { ...waitingFor, ...withoutWaitFlag(extra) } } },
-	];
-}
-
-/** `task: wait` always waits, so it has no such flag to depend on. */
-function withoutWaitFlag({
-	waitForCompletion: _ignored,
-	...rest
-}: NonNullable<IDisplayOptions['show']>) {
-	return rest;
+/** When the fields of waiting are shown: an entry for each combination that one condition can't express. */
+function conditionsFor(resources: readonly Resource[], kind: Work['kind']): Conditions[] {
+	const whole: string[] = [];
+	const parts: Conditions[] = [];
+	for (const { value, operations } of resources) {
+		const fitting = operations.filter(({ work }) => work.kind === kind);
+		if (fitting.length === operations.length) whole.push(value);
+		else if (fitting.length > 0)
+			parts.push({ resource: [value], operation: fitting.map((operation) => operation.value) });
+	}
+	return whole.length === 0 ? parts : [{ resource: whole }, ...parts];
 }
 
 const maxFileSizeOption: INodeProperties = {
@@ -131,6 +138,14 @@ const waitingOptions: INodeProperties[] = [
 		description:
 			'How long to wait for one task, counted from its creation. Without this option: 600 seconds when polling, 86400 (one day) when suspending.',
 	},
+	{
+		displayName: 'Watch While Asleep',
+		name: 'watchWhileAsleep',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether this n8n also looks at the tasks, rarely, while the execution sleeps, so that no lost callback leaves it asleep',
+	},
 ];
 
 const creatingOptions: INodeProperties[] = [
@@ -175,18 +190,29 @@ const creatingOptions: INodeProperties[] = [
 const byDisplayName = (a: INodeProperties, b: INodeProperties) =>
 	a.displayName.toLowerCase() < b.displayName.toLowerCase() ? -1 : 1;
 
-export const waitingFields: INodeProperties[] = [
+const waitFlag: INodeProperties = {
+	displayName: 'Wait for Completion',
+	name: 'waitForCompletion',
+	type: 'boolean',
+	default: true,
+	description:
+		'Whether to wait until the task is finished and output its result. If off, the task ID goes out at once.',
+};
+
+const callbackUrl: INodeProperties = {
+	displayName: 'Callback URL',
+	name: 'callbackUrl',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. https://n8n.example.com/webhook/.../callback',
+	description:
+		'Where the service posts the finished task, e.g. the Production URL of a Media Generation Trigger. Leave empty to fetch the result later with "Task: Wait".',
+};
+
+/** Shown while the node waits, with what has to be set for each. */
+const whileWaiting: Array<{ field: INodeProperties; when: Conditions }> = [
 	{
-		displayName: 'Wait for Completion',
-		name: 'waitForCompletion',
-		type: 'boolean',
-		default: true,
-		description:
-			'Whether to wait until the task is finished and output its result. If off, the task ID goes out at once.',
-		displayOptions: { show: generating },
-	},
-	...shownForBoth(
-		{
+		field: {
 			displayName: 'Wait Mode',
 			name: 'waitMode',
 			type: 'options',
@@ -194,42 +220,32 @@ export const waitingFields: INodeProperties[] = [
 				{
 					name: 'Poll',
 					value: 'poll',
-					description: 'Ask the service again and again. Best for tasks of up to some minutes.',
+					description: 'Ask the service again and again. Best for tasks of up to a few minutes.',
 				},
 				{
 					name: 'Suspend Until Callback',
 					value: 'callback',
 					description:
-						'Put the execution to sleep until the service calls back. Best for long tasks: holds no worker and survives a restart.',
+						'Put the execution to sleep until its tasks are over. Best for long tasks: holds no worker and survives a restart.',
 				},
 			],
 			default: 'poll',
 			description: 'How to wait for the result',
 		},
-		{ waitForCompletion: [true] },
-	),
-	...shownForBoth(
-		{
+		when: {},
+	},
+	{
+		field: {
 			displayName:
-				'The service must be able to reach this n8n. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for what is left at the timeout, and fails for tasks that failed while the execution was asleep.',
+				'The execution sleeps until the service calls back, this n8n sees by its own rare looks that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for what is left at the timeout, and fails for tasks that failed meanwhile.',
 			name: 'suspendNotice',
 			type: 'notice',
 			default: '',
 		},
-		{ waitForCompletion: [true], waitMode: ['callback'] },
-	),
-	{
-		displayName: 'Callback URL',
-		name: 'callbackUrl',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. https://n8n.example.com/webhook/.../callback',
-		description:
-			'Where the service posts the finished task, e.g. the Production URL of a Media Generation Trigger. Leave empty to fetch the result later with "Task: Wait".',
-		displayOptions: { show: { ...generating, waitForCompletion: [false] } },
+		when: { waitMode: ['callback'] },
 	},
-	...shownForBoth(
-		{
+	{
+		field: {
 			displayName: 'Download Output',
 			name: 'downloadOutput',
 			type: 'boolean',
@@ -237,38 +253,55 @@ export const waitingFields: INodeProperties[] = [
 			description:
 				'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
 		},
-		{ waitForCompletion: [true] },
-	),
-	...shownForBoth(
-		{
+		when: {},
+	},
+	{
+		field: {
 			displayName: 'Put Output Files in Field',
 			name: 'binaryPropertyName',
 			type: 'string',
 			required: true,
 			default: 'data',
-			hint: 'The name of the output binary field of the first file; the next ones get _1, _2, ... appended',
+			hint: 'Name of the binary field of the first file; the next ones get _1, _2, ... appended',
 		},
-		{ waitForCompletion: [true], downloadOutput: [true] },
-	),
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: [...waitingOptions, ...creatingOptions].sort(byDisplayName),
-		displayOptions: { show: generating },
-	},
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: waitingOptions,
-		displayOptions: { show: waitingFor },
+		when: { downloadOutput: [true] },
 	},
 ];
+
+function optionsField(options: INodeProperties[], show: Conditions): INodeProperties {
+	return {
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options,
+		displayOptions: { show },
+	};
+}
+
+/** The fields that creating operations share, and those that wait for a task made earlier where they make sense. */
+export function waitingFields(resources: readonly Resource[]): INodeProperties[] {
+	const creating = conditionsFor(resources, 'creates');
+	const awaiting = conditionsFor(resources, 'awaits');
+	const shown = (field: INodeProperties, conditions: Conditions[], when: Conditions = {}) =>
+		conditions.map((show) => ({ ...field, displayOptions: { show: { ...show, ...when } } }));
+	return [
+		...shown(waitFlag, creating),
+		...shown(callbackUrl, creating, { waitForCompletion: [false] }),
+		...whileWaiting.flatMap(({ field, when }) => [
+			...shown(field, creating, { waitForCompletion: [true], ...when }),
+			...shown(field, awaiting, when),
+		]),
+		...creating.map((show) =>
+			optionsField(
+				[...waitingOptions, ...creatingOptions, ...longTextOptions].sort(byDisplayName),
+				show,
+			),
+		),
+		...awaiting.map((show) => optionsField(waitingOptions, show)),
+	];
+}
 
 /** How the files of one item are delivered. */
 export function readFileSettings(fields: ItemFields): FileSettings {
@@ -280,46 +313,52 @@ export function readFileSettings(fields: ItemFields): FileSettings {
 		maxFileBytes:
 			fields.positiveOption('maxFileSize', 'Max File Size (MB)', MAX_FILE_MB) * 1_000_000,
 		splitFiles: splitFiles === true,
+		transcriptInOutput: fields.option('transcriptInOutput') === true,
 	};
 }
 
-/** How one item waits. Throws an `invalid` failure for bad input. */
-export function readWaitSettings(fields: ItemFields, alwaysWaits: boolean): WaitSettings {
-	const wait = alwaysWaits || fields.boolean('waitForCompletion', true);
-	const waitMode = fields.choice(
+/** How one item waits for its tasks. */
+function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
+	if (!alwaysWaits && !fields.boolean('waitForCompletion', true))
+		return { kind: 'no', callbackUrl: fields.optionalText('callbackUrl', 'Callback URL') };
+	const mode = fields.choice(
 		fields.raw('waitMode'),
 		'Wait Mode',
 		['poll', 'callback'] as const,
 		'poll',
 	);
-	const defaultTimeout = waitMode === 'callback' ? CALLBACK_TIMEOUT_S : POLL_TIMEOUT_S;
+	if (mode === 'poll') return { kind: 'poll' };
 	const grace = fields.option('gracePeriod');
-	const minimumCredits = fields.option('minimumCredits');
-	const reference = fields.option('callbackReference');
-	const files = readFileSettings(fields);
+	const graceS = isZero(grace)
+		? 0
+		: fields.positiveOption('gracePeriod', 'Polling Before Suspending (Seconds)', GRACE_S);
 	return {
-		...files,
+		kind: 'suspend',
+		graceMs: graceS * 1000,
+		watched: fields.option('watchWhileAsleep') !== false,
+	};
+}
+
+/** Everything that an item sets. Throws an `invalid` failure for bad input. */
+export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
+	const waiting = readWaiting(fields, alwaysWaits);
+	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
+	const defaultTimeout = waiting.kind === 'suspend' ? CALLBACK_TIMEOUT_S : POLL_TIMEOUT_S;
+	const files = readFileSettings(fields);
+	checkLongText(longText, waiting, files);
+	return {
+		waiting,
+		longText,
 		// A suspended execution goes on with exactly one item per input item.
-		splitFiles: files.splitFiles && !(wait && waitMode === 'callback'),
-		wait,
-		waitMode,
-		callbackUrl: wait ? undefined : fields.optionalText('callbackUrl', 'Callback URL'),
-		callbackReference: typeof reference === 'string' && reference !== '' ? reference : undefined,
-		timeoutMs: fields.positiveOption('timeout', 'Timeout (Seconds)', defaultTimeout) * 1000,
-		graceMs:
-			(grace === 0 || isZero(grace)
-				? 0
-				: fields.positiveOption('gracePeriod', 'Polling Before Suspending (Seconds)', GRACE_S)) *
-			1000,
+		files: { ...files, splitFiles: files.splitFiles && waiting.kind !== 'suspend' },
+		callbackReference: asText(fields.option('callbackReference')),
+		timeoutMs:
+			fields.positiveOption('timeout', 'Timeout (Seconds)', defaultTimeout, MAX_TIMEOUT_S) * 1000,
 		onTimeout: fields.choice(
 			fields.option('onTimeout'),
 			'On Timeout',
 			['error', 'returnTask'] as const,
 			'error',
-		),
-		maxActiveTasks: Math.max(
-			1,
-			Math.floor(fields.positiveOption('maxActiveTasks', 'Max Active Tasks', MAX_ACTIVE_TASKS)),
 		),
 		pollRoute: fields.choice(
 			fields.option('pollRoute'),
@@ -327,13 +366,47 @@ export function readWaitSettings(fields: ItemFields, alwaysWaits: boolean): Wait
 			['auto', 'v1', 'v1e'] as const,
 			'auto',
 		),
-		minimumCredits:
-			minimumCredits === undefined || isZero(minimumCredits)
-				? undefined
-				: fields.positiveOption('minimumCredits', 'Minimum Credits', 0),
+		minimumCredits: optionAboveZero(fields, 'minimumCredits', 'Minimum Credits'),
 	};
 }
 
+/** Which ways of waiting a long text goes with. Throws an `invalid` failure. */
+function checkLongText({ kind }: LongText, waiting: Waiting, files: FileSettings): void {
+	if (kind === 'join' && waiting.kind === 'no')
+		throw invalid(
+			'"Long Text: Join Into One File" needs to wait for its parts',
+			'Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off". Nothing was sent.',
+		);
+	if (kind === 'join' && !files.download)
+		throw invalid(
+			'"Long Text: Join Into One File" needs the files of its parts',
+			'Turn "Download Output" on, or set "Long Text" to "One Item per Part". Nothing was sent.',
+		);
+	if (kind === 'parts' && waiting.kind === 'suspend')
+		throw invalid(
+			'"Long Text: One Item per Part" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
+			'Set "Long Text" to "Join Into One File", or "Wait Mode" to "Poll". Nothing was sent.',
+		);
+}
+
+/** What the run as a whole takes from its first item. Throws an `invalid` failure for bad input. */
+export function readRunSettings(fields: ItemFields): RunSettings {
+	const maxActiveTasks = fields.positiveOption(
+		'maxActiveTasks',
+		'Max Active Tasks',
+		MAX_ACTIVE_TASKS,
+	);
+	return { maxActiveTasks: Math.max(1, Math.floor(maxActiveTasks)) };
+}
+
+/** A number above zero; undefined where it is not set, or zero, which is how such an option is switched off. */
+function optionAboveZero(fields: ItemFields, name: string, label: string): number | undefined {
+	const given = fields.option(name);
+	return given === undefined || isZero(given) ? undefined : fields.positiveOption(name, label, 0);
+}
+
 function isZero(value: unknown): boolean {
-	return !isObject(value) && value !== '' && value !== null && Number(value) === 0;
+	return (
+		!isObject(value) && value !== undefined && value !== '' && value !== null && Number(value) === 0
+	);
 }

@@ -2,15 +2,13 @@
  * What happens between reading the items and creating the first task: everything that can still be refused for free.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { nodeError } from '../delivery/failure';
 import type { ServiceClient } from '../service/client';
 import { invalid, type Failure } from '../service/failures';
 import { creditsOf } from '../service/task';
 import { Ledger } from '../create/ledger';
-import type { Planned } from './plan';
+import { isToolRun } from '../sleep/checks';
+import type { Item } from './item';
 import { fetchAnswer } from './readItems';
-
-export type JobPlan = Extract<Planned, { kind: 'job' }>;
 
 /** Which execution, which run of the node and which account the ledger speaks of. */
 export function ledgerOf(context: IExecuteFunctions, baseUrl: string): Ledger {
@@ -19,25 +17,18 @@ export function ledgerOf(context: IExecuteFunctions, baseUrl: string): Ledger {
 		executionId: context.getExecutionId(),
 		runIndex: typeof runIndex === 'number' ? runIndex : 0,
 		baseUrl,
-	});
-}
-
-/** Throws for the first item that is wrong, unless failed items go on as items. */
-export function refuseInvalid(context: IExecuteFunctions, planned: readonly Planned[]): void {
-	if (context.continueOnFail()) return;
-	planned.forEach((plan, index) => {
-		if (plan.kind === 'failed') throw nodeError(context.getNode(), plan.failure, index);
+		asTool: isToolRun(context),
 	});
 }
 
 /** Fails the items whose Minimum Credits the balance does not reach. Nothing has been created by then. */
 export async function checkCredits(
 	client: ServiceClient,
-	plans: JobPlan[],
+	items: readonly Item[],
 	signal?: AbortSignal,
 ): Promise<Map<number, Failure>> {
 	const failures = new Map<number, Failure>();
-	const guarded = plans.filter(({ settings }) => settings.minimumCredits !== undefined);
+	const guarded = items.filter(({ settings }) => settings.minimumCredits !== undefined);
 	if (guarded.length === 0) return failures;
 	let credits: number | undefined;
 	let reason = 'the answer holds no balance';
@@ -46,11 +37,11 @@ export async function checkCredits(
 	} catch (error) {
 		reason = error instanceof Error ? error.message : reason;
 	}
-	for (const { job, settings } of guarded) {
+	for (const { index, settings } of guarded) {
 		const minimum = settings.minimumCredits ?? 0;
 		if (credits === undefined) {
 			failures.set(
-				job.index,
+				index,
 				invalid(
 					`The credit balance could not be read, so nothing was created: ${reason}`,
 					'Run again later, or remove the option Minimum Credits.',
@@ -58,7 +49,7 @@ export async function checkCredits(
 			);
 		} else if (credits < minimum) {
 			failures.set(
-				job.index,
+				index,
 				invalid(
 					`The account has ${credits} credits, fewer than the ${minimum} that Minimum Credits asks for`,
 					'Add credits at the service or lower the option Minimum Credits. Nothing was created.',

@@ -1,24 +1,14 @@
 /**
- * What became of each input item, and the one output that is made of it.
+ * What became of the items of a run, and the one output that is made of it.
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { failureItem, nodeError } from '../delivery/failure';
-import type { Delivered } from '../delivery/item';
-import type { Failure } from '../service/failures';
-import type { Task } from '../service/task';
-
-export type ItemEnd =
-	| { kind: 'items'; items: INodeExecutionData[] }
-	| { kind: 'failed'; failure: Failure; delivered?: Delivered }
-	/** Still running, when the execution is going to be suspended. */
-	| { kind: 'pending'; taskId: string; createdAt: number; lastTask: Task | undefined }
-	/** Given up because another item failed. */
-	| { kind: 'halted' };
+import type { ItemEnd } from './item';
 
 export class Ends {
 	private readonly byIndex = new Map<number, ItemEnd>();
 	/** Every task of the run whose ID is known. */
-	readonly knownTaskIds = new Set<string>();
+	private readonly taskIds = new Set<string>();
 
 	constructor(private readonly context: IExecuteFunctions) {}
 
@@ -26,36 +16,83 @@ export class Ends {
 		this.byIndex.set(index, end);
 	}
 
-	has(index: number): boolean {
-		return this.byIndex.has(index);
+	get(index: number): ItemEnd | undefined {
+		return this.byIndex.get(index);
 	}
 
-	pending() {
-		return [...this.byIndex.entries()].flatMap(([index, end]) =>
-			end.kind === 'pending' ? [{ index, ...end }] : [],
+	/** The log keeps the ID of every paid task, should n8n die before the execution is saved. */
+	noteTask(taskId: string, index: number, paidHere: boolean): void {
+		this.taskIds.add(taskId);
+		if (!paidHere) return;
+		const executionId = this.context.getExecutionId();
+		this.context.logger.info(
+			`Media Generation: task ${taskId} for item ${index} of execution ${executionId}`,
 		);
+	}
+
+	/** The answer to a creation came after the execution had been stopped. */
+	noteLate(taskId: string): void {
+		this.context.logger.warn(
+			`Media Generation: task ${taskId} of the stopped execution ${this.context.getExecutionId()} exists and is paid for`,
+		);
+	}
+
+	/** Tasks of this run that are paid for and of use: all but those that failed by the service's word. */
+	private useful(): string[] {
+		const useless = new Set(
+			this.failures().flatMap(([, { failure }]) =>
+				failure.outcome === 'failed' ? [failure.taskId] : [],
+			),
+		);
+		return [...this.taskIds].filter((taskId) => !useless.has(taskId));
 	}
 
 	/** The items of whose creation nothing is known. */
-	unclear(): number[] {
-		return [...this.byIndex.entries()].flatMap(([index, end]) =>
-			end.kind === 'failed' && end.failure.outcome === 'unknown' ? [index] : [],
+	private unclear(): number[] {
+		return this.failures().flatMap(([index, { failure }]) =>
+			failure.outcome === 'unknown' ? [index] : [],
 		);
 	}
 
-	/** Throws for the first failed item, naming the tasks of the run that are still of use. */
+	private failures() {
+		return [...this.byIndex.entries()]
+			.flatMap(([index, end]) => (end.kind === 'failed' ? [[index, end] as const] : []))
+			.sort(([a], [b]) => a - b);
+	}
+
+	/** Throws for the first failed item, naming what is paid for and still of use, and what may be. */
 	throwFirstFailure(): void {
-		const failures = [...this.byIndex.entries()].filter(([, end]) => end.kind === 'failed');
-		const [first] = failures.sort(([a], [b]) => a - b);
-		if (first === undefined || first[1].kind !== 'failed') return;
+		const [first] = this.failures();
+		if (first === undefined) return;
 		const [index, { failure }] = first;
-		const useless = new Set(
-			failures.flatMap(([, end]) =>
-				end.kind === 'failed' && end.failure.outcome === 'failed' ? [end.failure.taskId] : [],
-			),
-		);
-		const useful = [...this.knownTaskIds].filter((taskId) => !useless.has(taskId));
-		throw nodeError(this.context.getNode(), failure, index, useful);
+		const left = { taskIds: this.useful(), unclearItems: this.unclear() };
+		this.logLeft('the run failed', left);
+		throw nodeError(this.context.getNode(), failure, index, left);
+	}
+
+	/** What a stopped execution leaves behind: n8n saves nothing of it, so the log has to. */
+	logStop(): void {
+		this.logLeft('the execution was stopped', {
+			taskIds: this.useful(),
+			unclearItems: this.unclear(),
+		});
+	}
+
+	private logLeft(
+		why: string,
+		{ taskIds, unclearItems }: { taskIds: string[]; unclearItems: number[] },
+	): void {
+		const { logger } = this.context;
+		if (taskIds.length > 0) {
+			logger.warn(
+				`Media Generation: ${why}; its tasks go on at the service and are paid for: ${taskIds.join(', ')}`,
+			);
+		}
+		if (unclearItems.length > 0) {
+			logger.warn(
+				`Media Generation: ${why} before the service had answered for items ${unclearItems.join(', ')}; their tasks may exist and be paid for`,
+			);
+		}
 	}
 
 	/** The items of one input item; none where it was given up or is still running. */
@@ -64,29 +101,33 @@ export class Ends {
 		if (end?.kind === 'items') return end.items;
 		if (end?.kind !== 'failed') return [];
 		const { failure, delivered } = end;
-		const binary = delivered?.items[0]?.binary;
-		return [
-			failureItem(
-				this.context.getNode(),
-				failure,
-				index,
-				delivered === undefined
-					? undefined
-					: { outputs: delivered.outputs, ...(binary === undefined ? {} : { binary }) },
-			),
-		];
+		const node = this.context.getNode();
+		if (delivered === undefined) return [failureItem(node, failure, index, undefined)];
+		const { items, outputs } = delivered;
+		const binary = items[0]?.binary;
+		// With Split Files, what is there has items of its own, and the failure names no binary field.
+		return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
+			? [
+					failureItem(node, failure, index, {
+						outputs,
+						...(binary === undefined ? {} : { binary }),
+					}),
+				]
+			: [...items.filter((item) => item.binary), failureItem(node, failure, index, { outputs })];
 	}
 
 	/** All items in the order of the input. Throws for the first failure unless failed items go on as items. */
 	output(count: number): INodeExecutionData[] {
 		if (!this.context.continueOnFail()) this.throwFirstFailure();
 		this.hintAtFailures(count);
+		if (this.unclear().length > 0)
+			this.logLeft('the run ended', { taskIds: [], unclearItems: this.unclear() });
 		return Array.from({ length: count }, (_, index) => this.itemsOf(index)).flat();
 	}
 
-	/** Tells in the editor what went partly wrong. */
+	/** Shows in the editor what went partly wrong. */
 	private hintAtFailures(count: number): void {
-		const failed = [...this.byIndex.values()].filter((end) => end.kind === 'failed').length;
+		const failed = this.failures().length;
 		// Hints are younger than the oldest n8n that this node runs on, and tools of agents have none.
 		if (failed === 0 || !('addExecutionHints' in this.context)) return;
 		this.context.addExecutionHints({

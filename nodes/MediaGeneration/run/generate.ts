@@ -1,281 +1,382 @@
 /**
- * The generating operations and `task: wait`: read all items, submit, wait, deliver, and make one output of it.
+ * The operations that create tasks or wait for them: read all items, create, wait, deliver, and make one output of it.
  */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { prepareReceiveUrl } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
+import type { Ledger } from '../create/ledger';
+import { assemble, deliverPart } from '../delivery/assembly';
 import { nodeError } from '../delivery/failure';
-import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
-import type { GeneratingOperation } from '../operations/operation';
-import type { WaitSettings } from '../operations/waiting';
+import { Delivery } from '../delivery/item';
+import { failureOfPart } from '../delivery/partFailure';
+import type { Operation } from '../operations/operation';
+import type { RunSettings } from '../operations/waiting';
 import { createClient, type ServiceClient } from '../service/client';
-import { pause } from '../service/clock';
-import { FailureError } from '../service/failures';
-import { fileOpener } from '../service/fileHost';
-import { Limiter } from '../service/limiter';
+import { realClock } from '../service/clock';
+import * as failures from '../service/failures';
+import { attempt, attemptLater, FailureError } from '../service/failures';
 import { lookAtTask } from '../service/look';
-import type { Task } from '../service/task';
+import type { Verdict } from '../service/verdict';
+import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
+import type { SleepingTask } from '../sleep/notes';
+import { lookOnceMore, sleepingInput, suspend, type Sleeper } from '../sleep/suspend';
+import { checkCredits, ledgerOf, unreadableCredential } from './checks';
 import { Ends } from './ends';
-import { attemptItem, planItem, type Planned } from './plan';
-import {
-	checkCredits,
-	ledgerOf,
-	refuseInvalid,
-	unreadableCredential,
-	type JobPlan,
-} from './checks';
-import { runJobs, type Job, type JobResult, type RunDeps } from './jobs';
-import { checkSuspension, resumeUrlOf, suspend } from '../sleep/suspend';
+import { isOver, type Item, type ItemEnd, type PartEnd } from './item';
+import { allFinished, runItems } from './jobs';
+import { itemFor, planItem } from './plan';
 
-const LOOK_TIMEOUT_MS = 20_000;
-const MIN_LOOK_TIMEOUT_MS = 2_000;
-
-const isJob = (planned: Planned): planned is JobPlan => planned.kind === 'job';
-
-function timedOutItem(
-	taskId: string,
-	lastTask: Task | undefined,
-	index: number,
-): INodeExecutionData {
-	return {
-		json: { ...(lastTask?.raw as IDataObject | undefined), task_id: taskId, timed_out: true },
-		pairedItem: { item: index },
-	};
+/** What a run works with, once the credential is read. */
+interface Tools {
+	client: ServiceClient;
+	ledger: Ledger;
+	delivery: Delivery;
+	/** Undefined where no item suspends. */
+	waking: Waking | undefined;
 }
 
-export class Generation {
+class Generation {
 	private readonly ends: Ends;
-	private readonly delivery: DeliveryDeps;
 	private readonly signal: AbortSignal | undefined;
+	private readonly count: number;
+	/** Those of the first item. */
+	private settings: RunSettings | undefined;
 
 	constructor(
 		private readonly context: IExecuteFunctions,
-		private readonly operation: GeneratingOperation | undefined,
+		private readonly operation: Operation,
 	) {
-		this.signal = context.getExecutionCancelSignal();
 		this.ends = new Ends(context);
-		this.delivery = {
-			open: fileOpener(context),
-			now: Date.now,
-			sleep: pause,
-			signal: this.signal,
-			limiter: new Limiter(CONCURRENT_DOWNLOADS),
-		};
+		this.signal = context.getExecutionCancelSignal();
+		this.count = context.getInputData().length;
 	}
 
-	async execute(): Promise<INodeExecutionData[][]> {
-		const { context } = this;
-		const planned = context
-			.getInputData()
-			.map((_, index) => planItem(context, this.operation, index));
-		refuseInvalid(context, planned);
-		planned.forEach((plan, index) => {
-			if (plan.kind === 'failed') this.ends.set(index, plan);
-			if (plan.kind === 'complete') {
+	async execute(): Promise<INodeExecutionData[]> {
+		const planned = this.plan();
+		const client = planned.length === 0 ? undefined : await this.clientFor(planned);
+		if (client === undefined) return this.ends.output(this.count);
+		const tools = await this.prepare(client, planned);
+		const items = planned
+			.filter(({ index }) => this.ends.get(index) === undefined)
+			.map((item) => this.asCutFirst(tools, item));
+		let handedOut = false;
+		try {
+			await this.run(tools, items);
+			const output = await this.outputOrSleep(tools, items);
+			handedOut = true;
+			return output;
+		} finally {
+			tools.ledger.close((index) => handedOut && this.ends.get(index)?.kind === 'items');
+		}
+	}
+
+	/** The items that are to be run; what is over already, or wrong, has its end. */
+	private plan(): Item[] {
+		const items: Item[] = [];
+		for (let index = 0; index < this.count; index += 1) {
+			const planned = planItem(this.context, this.operation, index);
+			if (planned.kind === 'item') {
+				items.push(planned.item);
+				this.settings ??= planned.run;
+			} else if (planned.kind === 'failed') this.ends.set(index, planned);
+			else
 				this.ends.set(index, {
 					kind: 'items',
-					items: [{ ...plan.item, pairedItem: { item: index } }],
+					items: [{ ...planned.item, pairedItem: { item: index } }],
 				});
-			}
-		});
-		const plans = planned.filter(isJob);
-		const client = plans.length === 0 ? undefined : await this.clientFor(plans);
-		if (client === undefined) return [this.ends.output(planned.length)];
-
-		const suspends = plans.some(
-			({ settings }) => settings.wait && settings.waitMode === 'callback',
-		);
-		await this.prepare(client, plans, suspends);
-		const ready = plans.filter(({ job }) => !this.ends.has(job.index));
-		const results = await this.run(client, ready, suspends);
-		this.settle(ready, results);
-		if (suspends && this.signal?.aborted !== true && this.ends.pending().length > 0) {
-			return await this.suspendRest(client, plans, planned.length);
 		}
-		return [this.ends.output(planned.length)];
+		if (!this.context.continueOnFail()) this.ends.throwFirstFailure();
+		return items;
 	}
 
 	/** The client, or undefined when the credential is wrong and failed items go on as items. */
-	private async clientFor(plans: JobPlan[]): Promise<ServiceClient | undefined> {
+	private async clientFor(items: readonly Item[]): Promise<ServiceClient | undefined> {
 		try {
 			return await createClient(this.context);
 		} catch (error) {
 			if (!(error instanceof FailureError))
 				throw nodeError(this.context.getNode(), unreadableCredential(error), 0);
-			for (const { job } of plans)
-				this.ends.set(job.index, { kind: 'failed', failure: error.failure });
+			const { failure } = error;
+			for (const { index } of items) this.ends.set(index, { kind: 'failed', failure });
 			return undefined;
 		}
 	}
 
 	/** Everything that can be refused before anything is created. */
-	private async prepare(client: ServiceClient, plans: JobPlan[], suspends: boolean): Promise<void> {
-		const { context } = this;
-		const resumeUrl = suspends ? resumeUrlOf(context) : undefined;
-		for (const plan of plans) {
-			const { job, settings } = plan;
-			const prepared = attemptItem(() => {
-				const suspended = settings.wait && settings.waitMode === 'callback';
-				if (suspended)
-					checkSuspension(context, client.credentials, resumeUrl, job.request !== undefined);
-				const url = suspended ? resumeUrl : settings.callbackUrl;
-				if (job.request === undefined || url === undefined) return;
-				job.request.body.receive_url = prepareReceiveUrl(url, client.credentials, {
-					reference: settings.callbackReference,
-					signed: !suspended,
-					now: Date.now(),
-				});
-			});
-			if (!prepared.ok) this.ends.set(job.index, { kind: 'failed', failure: prepared.failure });
+	private async prepare(client: ServiceClient, items: readonly Item[]): Promise<Tools> {
+		const { context, signal } = this;
+		const { baseUrl } = client.credentials;
+		const waking = await this.prepareSuspension(baseUrl, items);
+		for (const item of items) {
+			const addressed = attempt(() => this.setReceiveUrls(client, item, waking));
+			if (!addressed.ok) this.ends.set(item.index, { kind: 'failed', failure: addressed.failure });
 		}
 		warnOfTestUrls(
 			context,
-			plans.map(({ settings }) => settings.callbackUrl),
+			items.map(({ settings: { waiting } }) =>
+				waiting.kind === 'no' ? waiting.callbackUrl : undefined,
+			),
 		);
-		const poor = await checkCredits(client, plans, this.signal);
+		const creating = items.filter(({ index }) => this.ends.get(index) === undefined);
+		const poor = await checkCredits(client, creating, signal);
 		poor.forEach((failure, index) => this.ends.set(index, { kind: 'failed', failure }));
 		if (!context.continueOnFail()) this.ends.throwFirstFailure();
-	}
-
-	private async run(
-		client: ServiceClient,
-		plans: JobPlan[],
-		suspends: boolean,
-	): Promise<JobResult[]> {
-		const settings = new Map(plans.map((plan) => [plan.job.index, plan.settings]));
-		const deps: RunDeps = {
+		return {
 			client,
-			now: Date.now,
-			random: Math.random,
-			sleep: pause,
-			signal: this.signal,
-			ledger: ledgerOf(this.context, client.credentials.baseUrl),
-			look: async ({ taskId, kind, deadline }, route, signal) =>
-				await lookAtTask(
-					client,
-					{
-						taskId,
-						kind,
-						route,
-						signal,
-						timeoutMs: Math.min(
-							LOOK_TIMEOUT_MS,
-							Math.max(MIN_LOOK_TIMEOUT_MS, deadline - Date.now()),
-						),
-					},
-					Date.now,
-				),
-			onTask: (taskId, job) => this.noteTask(taskId, job),
-			onFinished: async (job, taskId, task) =>
-				await this.deliverTask(job, taskId, task, settings.get(job.index)),
+			waking,
+			ledger: ledgerOf(context, baseUrl),
+			delivery: new Delivery(context, { signal, baseUrl }),
 		};
-		const [first] = plans;
-		return await runJobs(
-			plans.map(({ job }) => job),
-			deps,
+	}
+
+	/** How the execution can be woken; items that suspend fail where it can't. */
+	private async prepareSuspension(
+		baseUrl: string,
+		items: readonly Item[],
+	): Promise<Waking | undefined> {
+		const suspending = items.filter(({ settings }) => settings.waiting.kind === 'suspend');
+		if (suspending.length === 0) return undefined;
+		const watched = suspending.every(
+			({ settings: { waiting } }) => waiting.kind === 'suspend' && waiting.watched,
+		);
+		const checked = await attemptLater(
+			async () => await checkSuspension(this.context, baseUrl, watched),
+		);
+		if (checked.ok) return checked.value;
+		const { failure } = checked;
+		for (const { index } of suspending) this.ends.set(index, { kind: 'failed', failure });
+		return undefined;
+	}
+
+	/** Tells the service where to report the end of a task. */
+	private setReceiveUrls(client: ServiceClient, { settings, parts }: Item, waking?: Waking): void {
+		const { waiting, callbackReference: reference } = settings;
+		const suspends = waiting.kind === 'suspend';
+		const callable = waking?.callable === true ? waking.resumeUrl : undefined;
+		const url = suspends ? callable : waiting.kind === 'no' ? waiting.callbackUrl : undefined;
+		if (url === undefined) return;
+		for (const part of parts) {
+			if (part.kind !== 'creates') continue;
+			part.request.body.receive_url = prepareReceiveUrl(url, client.credentials, {
+				reference,
+				signed: !suspends,
+				now: Date.now(),
+			});
+		}
+	}
+
+	/** An item of a later try keeps the parts of the first one. */
+	private asCutFirst({ ledger }: Tools, item: Item): Item {
+		const { assembly, index, settings } = item;
+		const [first] = item.parts;
+		const repeats = this.context.getNode().retryOnFail === true && !isToolRun(this.context);
+		if (assembly.longText.kind === 'off' || first?.kind !== 'creates' || !repeats) return item;
+		const texts = ledger.firstTexts(index, assembly.texts);
+		return itemFor(index, settings, { request: first.request, texts });
+	}
+
+	private async run(tools: Tools, items: readonly Item[]): Promise<void> {
+		const { client, ledger } = tools;
+		const { maxActiveTasks = 1 } = this.settings ?? {};
+		const ends = await runItems(
+			items,
 			{
-				maxActiveTasks: first?.settings.maxActiveTasks ?? 1,
+				...realClock,
+				random: Math.random,
+				client,
+				ledger,
+				signal: this.signal,
+				look: async ({ taskId, kind, route = 'auto' }, timeoutMs, signal) =>
+					await lookAtTask(client, { taskId, kind, route, timeoutMs, signal }),
+				noteLate: (taskId) => this.ends.noteLate(taskId),
+				noteTask: (taskId, { index }, { kind }) =>
+					this.ends.noteTask(taskId, index, kind === 'creates'),
+				deliver: async ({ index, settings: { files }, assembly }, { number }, finished) =>
+					await deliverPart(tools.delivery, finished, { number, assembly, files, index }),
+				conclude: async (item, parts) => await this.conclude(tools, item, parts),
+			},
+			{
+				maxActiveTasks,
 				haltOnFailure: !this.context.continueOnFail(),
-				graceMs: suspends ? first?.settings.graceMs : undefined,
 			},
 		);
+		items.forEach(({ index }, position) =>
+			this.ends.set(index, ends[position] ?? { kind: 'halted' }),
+		);
+		if (this.signal?.aborted === true) this.ends.logStop();
 	}
 
-	/** The log keeps the ID of every paid task, should n8n die before the execution is saved. */
-	private noteTask(taskId: string, { index, request }: Job): void {
-		this.ends.knownTaskIds.add(taskId);
-		if (request === undefined) return;
-		const executionId = this.context.getExecutionId();
-		this.context.logger.info(
-			`Media Generation: task ${taskId} for item ${index} of execution ${executionId}`,
-		);
+	/** What becomes of an item whose parts have ended. */
+	private async conclude({ delivery }: Tools, item: Item, parts: PartEnd[]): Promise<ItemEnd> {
+		const { index, settings, assembly } = item;
+		const finished = allFinished(parts);
+		if (finished !== undefined) {
+			const input = { assembly, files: settings.files, index };
+			const delivered = await assemble(this.context, { delivery, parts: finished }, input);
+			const { items, failure } = delivered;
+			return failure === undefined
+				? { kind: 'items', items }
+				: { kind: 'failed', failure, delivered };
+		}
+		const failed = parts.find((part) => part.kind === 'failed');
+		if (failed !== undefined) return this.concludeFailed(item, parts, failed);
+		if (parts.some(({ kind }) => kind === 'halted')) return { kind: 'halted' };
+		if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
+		return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
 	}
 
-	/** Whether all files of the task could be had. */
-	private async deliverTask(
-		job: Job,
-		taskId: string,
-		task: Task,
-		settings: WaitSettings | undefined,
-	): Promise<boolean> {
-		if (settings === undefined) return false;
-		const request = job.request?.body;
-		const delivered = await deliver(
-			this.context,
-			{ taskId, task, request },
-			settings,
-			job.index,
-			this.delivery,
-		);
-		const { items, failure } = delivered;
-		this.ends.set(
-			job.index,
-			failure === undefined ? { kind: 'items', items } : { kind: 'failed', failure, delivered },
-		);
-		return failure === undefined;
+	private concludeFailed(
+		{ index, settings, assembly }: Item,
+		parts: readonly PartEnd[],
+		failed: Extract<PartEnd, { kind: 'failed' }>,
+	): ItemEnd {
+		const { failure, lastTask } = failed;
+		const { outcome, taskId } = failure;
+		if (outcome !== 'timed_out' || settings.onTimeout !== 'returnTask' || taskId === undefined) {
+			if (assembly.longText.kind === 'off') return { kind: 'failed', failure };
+			const number = parts.indexOf(failed);
+			const taskIds = parts.flatMap(taskIdOf);
+			return {
+				kind: 'failed',
+				failure: failureOfPart(failure, { number, taskIds, texts: assembly.texts }),
+			};
+		}
+		const json = {
+			...(lastTask?.raw as IDataObject | undefined),
+			task_id: taskId,
+			...(assembly.longText.kind === 'off' ? {} : { task_ids: parts.flatMap(taskIdOf) }),
+			timed_out: true,
+		};
+		return { kind: 'items', items: [{ json, pairedItem: { item: index } }] };
 	}
 
-	/** Turns the results that are not delivered yet into ends. */
-	private settle(plans: JobPlan[], results: JobResult[]): void {
-		results.forEach((result, position) => {
-			const plan = plans[position];
-			if (plan === undefined || result.kind === 'finished') return;
-			const { index } = plan.job;
-			if (result.kind === 'created') {
-				const { answer, taskId } = result.created;
-				const json = { ...(answer as IDataObject), task_id: taskId };
-				this.ends.set(index, { kind: 'items', items: [{ json, pairedItem: { item: index } }] });
-			} else if (result.kind === 'failed') {
-				const { failure, lastTask } = result;
-				const returned =
-					failure.outcome === 'timed_out' && plan.settings.onTimeout === 'returnTask';
-				this.ends.set(
-					index,
-					returned && failure.taskId !== undefined
-						? { kind: 'items', items: [timedOutItem(failure.taskId, lastTask, index)] }
-						: { kind: 'failed', failure },
-				);
-			} else {
-				this.ends.set(index, result.kind === 'halted' ? { kind: 'halted' } : result);
-			}
+	/** The output, or, where tasks are left for the sleep, what the execution sleeps on. */
+	private async outputOrSleep(tools: Tools, items: readonly Item[]): Promise<INodeExecutionData[]> {
+		const { waking } = tools;
+		const asleep = items.flatMap((item) => {
+			const end = this.ends.get(item.index);
+			return end?.kind === 'asleep' ? [{ item, parts: end.parts }] : [];
 		});
-		if (this.signal?.aborted === true) this.logStop();
+		if (asleep.length === 0 || waking === undefined || this.signal?.aborted === true)
+			return this.ends.output(this.count);
+		const looked = await Promise.all(
+			asleep.map(async ({ item, parts }) => ({
+				item,
+				parts: await this.lookAtParts(tools, item, parts),
+			})),
+		);
+		// Downloads would widen the moment between the look and the sleep, so they come first only if nothing is left to wait for.
+		const over = looked.every(({ parts }) => parts.every(isOver));
+		for (const { item, parts } of looked) {
+			const failed = parts.some(({ kind }) => kind === 'failed');
+			const end: ItemEnd =
+				over || failed ? await this.conclude(tools, item, parts) : { kind: 'asleep', parts };
+			this.ends.set(item.index, end);
+		}
+		if (over) return this.ends.output(this.count);
+		if (!this.context.continueOnFail()) this.ends.throwFirstFailure();
+		return await suspend(this.context, tools.client, { waking, sleepers: this.sleepers(items) });
 	}
 
-	/** What a stopped execution leaves behind: n8n saves nothing of it, so the log has to. */
-	private logStop(): void {
-		const { logger } = this.context;
-		const { knownTaskIds } = this.ends;
-		if (knownTaskIds.size > 0) {
-			logger.warn(
-				`Media Generation: the execution was stopped; its tasks go on at the service and are paid for: ${[...knownTaskIds].join(', ')}`,
-			);
-		}
-		const unclear = this.ends.unclear();
-		if (unclear.length > 0) {
-			logger.warn(
-				`Media Generation: the execution was stopped before the service had answered for items ${unclear.join(', ')}; their tasks may exist and be paid for`,
-			);
-		}
-	}
-
-	/** Puts the execution to sleep with one item per input item; what is finished already travels along. */
-	private async suspendRest(
-		client: ServiceClient,
-		plans: JobPlan[],
-		count: number,
-	): Promise<INodeExecutionData[][]> {
-		return await suspend(this.context, client, {
-			count,
-			resumeUrl: resumeUrlOf(this.context) ?? '',
-			plans: plans.map(({ job, settings }) => ({ job, settings })),
-			pending: this.ends.pending(),
-			itemsOf: (index) => this.ends.itemsOf(index),
-			deliver: async (job, taskId, task, settings) => {
-				await this.deliverTask(job, taskId, task, settings);
-			},
-			fail: (index, failure) => this.ends.set(index, { kind: 'failed', failure }),
-			output: () => this.ends.output(count),
+	/** The last look before the sleep, as a callback that came earlier will not come again. */
+	private async lookAtParts(
+		{ client, ledger }: Tools,
+		{ index }: Item,
+		parts: readonly PartEnd[],
+	): Promise<PartEnd[]> {
+		const open = parts.map((part) => (part.kind === 'asleep' ? [part.task] : []));
+		const verdicts = await lookOnceMore(client, open.flat(), this.signal);
+		return parts.map((part, number) => {
+			const verdict = part.kind === 'asleep' ? verdicts.shift() : undefined;
+			if (part.kind !== 'asleep' || verdict === undefined) return part;
+			if (verdict.kind === 'failed') ledger.forget({ item: index, part: number });
+			return partEndOf(part.task, verdict);
 		});
 	}
+
+	/** One for each input item, in order. */
+	private sleepers(items: readonly Item[]): Sleeper[] {
+		const byIndex = new Map(items.map((item) => [item.index, item]));
+		return Array.from({ length: this.count }, (_, index): Sleeper => {
+			const end = this.ends.get(index);
+			const item = byIndex.get(index);
+			if (end?.kind !== 'asleep' || item === undefined)
+				return { kind: 'complete', item: this.ends.itemsOf(index)[0] ?? { json: {} } };
+			const { waiting, files } = item.settings;
+			return {
+				kind: 'open',
+				tasks: end.parts.flatMap(sleepingTask),
+				assembly: item.assembly,
+				files,
+				watched: waiting.kind === 'suspend' && waiting.watched,
+			};
+		});
+	}
+}
+
+/** The item of a task that is not waited for. */
+function createdItem(
+	{ index, assembly }: Item,
+	parts: readonly PartEnd[],
+	part: PartEnd,
+): INodeExecutionData[] {
+	if (part.kind !== 'created') return [];
+	const { answer, taskId } = part.created;
+	const json: IDataObject = {
+		...(answer as IDataObject),
+		task_id: taskId,
+		...(assembly.longText.kind === 'parts'
+			? { part: parts.indexOf(part) + 1, parts: parts.length }
+			: {}),
+	};
+	return [{ json, pairedItem: { item: index } }];
+}
+
+function taskIdOf(part: PartEnd): string[] {
+	switch (part.kind) {
+		case 'finished':
+			return [part.finished.taskId];
+		case 'created':
+			return [part.created.taskId];
+		case 'asleep':
+			return [part.task.watch.taskId];
+		case 'failed':
+			return part.failure.taskId === undefined ? [] : [part.failure.taskId];
+		case 'halted':
+			return [];
+	}
+}
+
+function partEndOf(task: SleepingTask, verdict: Verdict): PartEnd {
+	const { watch } = task;
+	switch (verdict.kind) {
+		case 'done': {
+			const finished = { taskId: watch.taskId, task: verdict.task, outputs: verdict.outputs };
+			return { kind: 'finished', finished, watch };
+		}
+		case 'failed':
+			return {
+				kind: 'failed',
+				failure: failures.failed(watch.taskId, verdict.task),
+				lastTask: verdict.task,
+			};
+		default:
+			return { kind: 'asleep', task: { ...task, lastTask: verdict.task } };
+	}
+}
+
+/** A part of an item that goes to sleep; one that is over already is known as such, should its files be fetched later. */
+function sleepingTask(part: PartEnd): SleepingTask[] {
+	if (part.kind === 'asleep') return [part.task];
+	if (part.kind !== 'finished') return [];
+	const { watch, finished } = part;
+	return [{ watch, finished, lastTask: finished.task, receiveUrl: undefined }];
+}
+
+/** Runs an operation that creates tasks or waits for them. */
+export async function generate(
+	context: IExecuteFunctions,
+	operation: Operation,
+): Promise<INodeExecutionData[]> {
+	return sleepingInput(context) ?? (await new Generation(context, operation).execute());
 }

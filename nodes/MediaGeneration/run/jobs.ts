@@ -1,221 +1,249 @@
 /**
- * All items of one run: submitted concurrently up to a limit, waited for in one loop. Nothing here knows of files or items.
+ * All items of one run: their tasks are created concurrently up to a limit, waited for in one loop, and delivered as they
+ * finish, because addresses of files are temporary.
  */
+import type { Ledger, Slot } from '../create/ledger';
+import { createTask, type Created, type SubmitDeps } from '../create/submit';
+import type { Delivered } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
-import type { PollRouteOption } from '../service/account';
-import type { Failure } from '../service/failures';
 import { Limiter } from '../service/limiter';
 import type { Look } from '../service/look';
-import type { Task } from '../service/task';
-import type { Ledger } from '../create/ledger';
+import { addressesIn, type Finished } from '../service/verdict';
 import { PollLoop, type Watch } from '../wait/poll';
-import { createTask, type Created, type SubmitDeps, type Submitted } from '../create/submit';
-
-/** What one item wants: a task to be created, or one that exists to be waited for. */
-export interface Job {
-	index: number;
-	/** Undefined for `task: wait`. */
-	request: CreationRequest | undefined;
-	/** The task to wait for, for `task: wait`. */
-	taskId: string | undefined;
-	wait: boolean;
-	timeoutMs: number;
-	route: PollRouteOption;
-}
-
-export type JobResult =
-	| { kind: 'finished'; taskId: string; task: Task }
-	/** Not waited for: the creation's answer. */
-	| { kind: 'created'; created: Created }
-	/** Still running when the loop was released, so that the execution can be suspended. */
-	| { kind: 'pending'; taskId: string; createdAt: number; lastTask: Task | undefined }
-	| { kind: 'failed'; failure: Failure; lastTask: Task | undefined }
-	/** Given up because another item failed and the run is going to fail. */
-	| { kind: 'halted' };
+import type { Item, ItemEnd, Part, PartEnd } from './item';
 
 export interface RunDeps extends SubmitDeps {
-	look(watch: Watch, route: PollRouteOption, signal?: AbortSignal): Promise<Look>;
+	look(watch: Watch, timeoutMs: number, signal: AbortSignal): Promise<Look>;
 	ledger: Ledger;
-	/** Told of every task as soon as its ID is known. */
-	onTask(taskId: string, job: Job): void;
-	/** Delivers a finished task; false where that failed. Never rejects. */
-	onFinished(job: Job, taskId: string, task: Task): Promise<boolean>;
+	/** Told of every task as soon as its ID is known, and whether this run paid for it. */
+	noteTask(taskId: string, item: Item, part: Part): void;
+	/** Fetches the files of a finished part, as their addresses are temporary. Never rejects. */
+	deliver(item: Item, part: Part, finished: Finished): Promise<Delivered>;
+	/** What becomes of an item whose parts have ended. Never rejects. */
+	conclude(item: Item, parts: PartEnd[]): Promise<ItemEnd>;
 }
 
 export interface RunOptions {
 	maxActiveTasks: number;
 	/** Whether the first failure ends the run: nothing more is created, nothing more is waited for. */
 	haltOnFailure: boolean;
-	/** Undefined: wait for every task. Else wait so long after the last creation, in ms, and leave the rest pending. */
-	graceMs: number | undefined;
 }
 
-/** A signal that aborts when as many different callers as announced have called. */
-function countdown(callers: number): { signal: AbortSignal; next(): () => void } {
-	const controller = new AbortController();
-	let left = callers;
-	return {
-		signal: controller.signal,
-		next() {
-			let called = false;
-			return () => {
-				if (called) return;
-				called = true;
-				left -= 1;
-				if (left === 0) controller.abort();
-			};
-		},
-	};
+/** A task that exists, and what is needed to follow it. */
+interface Task {
+	taskId: string;
+	createdAt: number;
+	/** Whether it was made before this run, so that it may be over already. */
+	old: boolean;
+	/** Where the service reports its end; undefined where it does not. */
+	receiveUrl: string | undefined;
 }
 
-/** One run of the node: all its items, from request to finished task. */
+type Submitted =
+	{ kind: 'task'; task: Task; created?: Created } | Extract<PartEnd, { kind: 'failed' | 'halted' }>;
+
+const HALTED: { kind: 'halted' } = { kind: 'halted' };
+
+/** One run of the node: all its items, from request to output item. */
 class Run {
 	/** Aborts when the run is going to fail anyway. */
 	private readonly halt = new AbortController();
 	private readonly signal: AbortSignal;
-	private readonly routes = new Map<string, PollRouteOption>();
 	private readonly loop: PollLoop;
 	/** A slot is taken before a task is created and given back when it is over. */
 	private readonly slots: Limiter;
-	private readonly submitDeps: SubmitDeps;
-	private readonly submissions: ReturnType<typeof countdown>;
 
 	constructor(
-		private readonly jobs: readonly Job[],
+		private readonly items: readonly Item[],
 		private readonly deps: RunDeps,
 		private readonly options: RunOptions,
 	) {
 		const { signal: stop } = deps;
 		this.signal = stop === undefined ? this.halt.signal : AbortSignal.any([stop, this.halt.signal]);
 		this.slots = new Limiter(options.maxActiveTasks);
-		this.submissions = countdown(jobs.length);
-		const common = { now: deps.now, random: deps.random, signal: this.signal };
 		this.loop = new PollLoop({
-			...common,
-			look: async (watch) =>
-				await deps.look(watch, this.routes.get(watch.taskId) ?? 'auto', this.signal),
+			now: deps.now,
 			sleep: deps.sleep,
-			pausedUntil: () => deps.client.account.pausedUntil,
+			random: deps.random,
+			signal: this.signal,
+			look: async (watch, timeoutMs) => await deps.look(watch, timeoutMs, this.signal),
+			pausedUntil: () => deps.client.account.pausedUntil('look'),
 		});
-		this.submitDeps = { ...common, client: deps.client, sleep: deps.sleep };
 	}
 
-	async execute(): Promise<JobResult[]> {
-		const settled = Promise.all(this.jobs.map(async (job) => await this.runAndDeliver(job)));
-		if (this.options.graceMs !== undefined)
-			await this.releaseAfterGrace(settled, this.options.graceMs);
-		const results = await settled;
+	async execute(): Promise<ItemEnd[]> {
+		const submissions: Array<Promise<unknown>> = [];
+		const ends = this.items.map(async (item) => {
+			const parts = item.parts.map((part) => {
+				const submitted = this.submit(item, part);
+				submissions.push(submitted);
+				return submitted.then(async ({ result, giveBack }) => {
+					const end = await this.follow(item, part, result);
+					giveBack();
+					return await this.deliver(item, part, end);
+				});
+			});
+			return await this.conclude(item, await Promise.all(parts));
+		});
+		await this.letSleepersGo(submissions, ends);
+		const results = await Promise.all(ends);
 		this.loop.close();
 		return results;
 	}
 
-	/** Lets go of what is still running some time after the last creation. */
-	private async releaseAfterGrace(settled: Promise<unknown>, graceMs: number): Promise<void> {
-		const over = new AbortController();
-		void settled.then(() => over.abort());
-		const { sleep } = this.deps;
-		const either = AbortSignal.any([this.submissions.signal, over.signal]);
-		while (!either.aborted) await sleep(3_600_000, either);
-		await sleep(graceMs, over.signal);
-		this.loop.releaseAll();
+	/** Some time after the last creation, lets go of what may sleep; whoever polls is waited for first. */
+	private async letSleepersGo(
+		submissions: ReadonlyArray<Promise<unknown>>,
+		ends: ReadonlyArray<Promise<unknown>>,
+	): Promise<void> {
+		const graces = this.items.map(({ settings: { waiting } }) =>
+			waiting.kind === 'suspend' ? waiting.graceMs : undefined,
+		);
+		if (graces.every((graceMs) => graceMs === undefined)) return;
+		await Promise.all([...submissions, ...ends.filter((_, index) => graces[index] === undefined)]);
+		const allOver = new AbortController();
+		void Promise.all(ends).then(() => allOver.abort());
+		await this.deps.sleep(Math.max(...graces.map((graceMs) => graceMs ?? 0)), allOver.signal);
+		this.loop.release();
 	}
 
-	private async runAndDeliver(job: Job): Promise<JobResult> {
-		const onSubmitted = this.submissions.next();
-		const result = await this.runJob(job, onSubmitted);
-		onSubmitted();
-		// Addresses of files are temporary, so a finished task is delivered while others are still running.
-		const good =
-			result.kind === 'finished'
-				? await this.deps.onFinished(job, result.taskId, result.task)
-				: result.kind !== 'failed';
-		if (!good && this.options.haltOnFailure) this.halt.abort();
-		return result;
-	}
-
-	private async runJob(job: Job, onSubmitted: () => void): Promise<JobResult> {
-		const { request, taskId = '' } = job;
-		if (request !== undefined) {
-			return await this.slots.run(async () => await this.create(job, request, onSubmitted));
+	/** Creates the part's task where there is none yet. The slot is held until the task is over. */
+	private async submit(
+		item: Item,
+		part: Part,
+	): Promise<{ result: Submitted; giveBack: () => void }> {
+		if (part.kind === 'awaits') {
+			const { taskId } = part;
+			this.deps.noteTask(taskId, item, part);
+			const task = { taskId, createdAt: this.deps.now(), old: true, receiveUrl: undefined };
+			return { result: { kind: 'task', task }, giveBack: () => undefined };
 		}
-		onSubmitted();
-		this.deps.onTask(taskId, job);
-		return await this.watch(job, taskId, this.deps.now(), true);
+		const giveBack = await this.slots.take();
+		const result = this.halt.signal.aborted ? HALTED : await this.create(item, part);
+		if (result.kind === 'task') this.deps.noteTask(result.task.taskId, item, part);
+		else this.haltAfter(result);
+		return { result, giveBack };
 	}
 
 	private async create(
-		job: Job,
-		request: CreationRequest,
-		onSubmitted: () => void,
-	): Promise<JobResult> {
-		if (this.halt.signal.aborted) return { kind: 'halted' };
-		const earlier = this.deps.ledger.created(job.index, request);
-		const submitted =
-			earlier === undefined
-				? await this.submit(job, request)
-				: { ok: true as const, created: earlier };
-		onSubmitted();
-		if (!submitted.ok) return this.failed(submitted.failure, undefined);
-		const { created } = submitted;
-		this.deps.onTask(created.taskId, job);
-		if (!job.wait) return { kind: 'created', created };
-		return await this.watch(job, created.taskId, created.createdAt, earlier !== undefined);
-	}
-
-	private async submit(job: Job, request: CreationRequest): Promise<Submitted> {
+		{ index, settings }: Item,
+		{ number, request }: Extract<Part, { kind: 'creates' }>,
+	): Promise<Submitted> {
 		const { ledger, now } = this.deps;
-		const unclear = ledger.unknown(job.index, request);
-		if (unclear !== undefined) return { ok: false, failure: unclear };
-		const submitted = await createTask(this.submitDeps, request, now() + job.timeoutMs);
-		if (submitted.ok) ledger.noteCreated(job.index, request, submitted.created);
-		else if (submitted.failure.outcome === 'unknown')
-			ledger.noteUnknown(job.index, request, submitted.failure);
-		return submitted;
+		const slot: Slot = { item: index, part: number };
+		const earlier = ledger.earlier(slot, request);
+		if (earlier.kind === 'unknown') return { kind: 'failed', failure: earlier.failure };
+		if (earlier.kind === 'created') {
+			const { created, receiveUrl } = earlier;
+			return { kind: 'task', created, task: { ...created, old: true, receiveUrl } };
+		}
+		const submitted = await createTask(
+			{ ...this.deps, signal: this.signal, stop: this.deps.signal },
+			request,
+			now() + settings.timeoutMs,
+		);
+		if (!submitted.ok) {
+			const { failure } = submitted;
+			if (failure.outcome === 'unknown') ledger.noteUnknown(slot, request, failure);
+			return this.unlessHalted({ kind: 'failed', failure });
+		}
+		const { created } = submitted;
+		ledger.noteCreated(slot, request, created);
+		return {
+			kind: 'task',
+			created,
+			task: { ...created, old: false, receiveUrl: receiveUrlOf(request) },
+		};
 	}
 
-	private async watch(
-		job: Job,
-		taskId: string,
-		createdAt: number,
-		old: boolean,
-	): Promise<JobResult> {
-		this.routes.set(taskId, job.route);
-		const waited = await this.loop.wait({
+	/** From a task to its end. */
+	private async follow(item: Item, part: Part, submitted: Submitted): Promise<PartEnd> {
+		if (submitted.kind !== 'task') return submitted;
+		const { task, created } = submitted;
+		const { waiting, timeoutMs, pollRoute: route } = item.settings;
+		if (waiting.kind === 'no' && created !== undefined) return { kind: 'created', created };
+		const { taskId, createdAt, old } = task;
+		const request = part.kind === 'creates' ? part.request : undefined;
+		const watch: Watch = {
 			taskId,
-			kind: job.request?.kind ?? 'task',
+			kind: request?.kind ?? 'task',
+			route,
 			createdAt,
-			deadline: createdAt + job.timeoutMs,
-			request: job.request?.body,
+			// A try that takes a task up waits for it once more.
+			deadline: (old ? this.deps.now() : createdAt) + timeoutMs,
+			echoes: addressesIn(request?.body),
 			lookAtOnce: old,
-		});
-		// A task that is over leaves its place at the service to another one, of this run or any other in this process.
-		if (waited.ok || waited.failure.outcome === 'failed')
-			this.deps.client.account.room.ended(this.deps.now());
-		if (waited.ok) return { kind: 'finished', taskId, task: waited.task };
-		if (waited.released === true)
-			return { kind: 'pending', taskId, createdAt, lastTask: waited.lastTask };
-		// A failed task is of no more use: the next try makes a new one.
-		if (waited.failure.outcome === 'failed' && job.request !== undefined) {
-			this.deps.ledger.forget(job.index, job.request);
+			releasable: waiting.kind === 'suspend',
+		};
+		const waited = await this.loop.wait(watch);
+		switch (waited.kind) {
+			case 'finished':
+				// A task that is over leaves its slot at the service to another one, of this run or any other in this process.
+				this.deps.client.account.room.ended(this.deps.now());
+				return { kind: 'finished', finished: waited.finished, watch };
+			case 'released':
+				return {
+					kind: 'asleep',
+					task: { watch, lastTask: waited.lastTask, receiveUrl: task.receiveUrl },
+				};
+			case 'failed': {
+				const { failure, lastTask } = waited;
+				if (failure.outcome === 'failed') {
+					this.deps.client.account.room.ended(this.deps.now());
+					this.deps.ledger.forget({ item: item.index, part: part.number });
+				}
+				const end = this.unlessHalted({ kind: 'failed', failure, lastTask });
+				const goesOn = failure.outcome === 'timed_out' && item.settings.onTimeout === 'returnTask';
+				if (!goesOn) this.haltAfter(end);
+				return end;
+			}
 		}
-		return this.failed(waited.failure, waited.lastTask);
+	}
+
+	private async deliver(item: Item, part: Part, end: PartEnd): Promise<PartEnd> {
+		if (end.kind !== 'finished') return end;
+		const delivered = await this.deps.deliver(item, part, end.finished);
+		// Other parts need not be created for an item that fails anyway.
+		if (delivered.failure !== undefined) this.haltAfter({ kind: 'failed' });
+		return { ...end, delivered };
 	}
 
 	/** What was cancelled because another item failed is not a failure of its own. */
-	private failed(failure: Failure, lastTask: Task | undefined): JobResult {
-		const halted = failure.outcome === 'cancelled' && this.deps.signal?.aborted !== true;
-		if (halted) return { kind: 'halted' };
-		// Before this task's slot goes to the next creation, which would be paid for in vain.
-		if (this.options.haltOnFailure) this.halt.abort();
-		return { kind: 'failed', failure, lastTask };
+	private unlessHalted(
+		end: Extract<PartEnd, { kind: 'failed' }>,
+	): Extract<PartEnd, { kind: 'failed' | 'halted' }> {
+		return end.failure.outcome === 'cancelled' && this.deps.signal?.aborted !== true
+			? { kind: 'halted' }
+			: end;
+	}
+
+	/** Before the slot goes to the next creation, which would be paid for in vain. */
+	private haltAfter({ kind }: { kind: string }): void {
+		if (kind === 'failed' && this.options.haltOnFailure) this.halt.abort();
+	}
+
+	private async conclude(item: Item, parts: PartEnd[]): Promise<ItemEnd> {
+		const end = await this.deps.conclude(item, parts);
+		this.haltAfter(end);
+		return end;
 	}
 }
 
-/** Runs all jobs and returns their results in order. Never rejects. */
-export async function runJobs(
-	jobs: readonly Job[],
+function receiveUrlOf({ body }: CreationRequest): string | undefined {
+	return typeof body.receive_url === 'string' ? body.receive_url : undefined;
+}
+
+/** The finished parts, if all of them have finished. */
+export function allFinished(parts: readonly PartEnd[]) {
+	const finished = parts.flatMap((part) => (part.kind === 'finished' ? [part] : []));
+	return finished.length === parts.length ? finished : undefined;
+}
+
+/** Runs all items and returns their ends in order. Never rejects. */
+export async function runItems(
+	items: readonly Item[],
 	deps: RunDeps,
 	options: RunOptions,
-): Promise<JobResult[]> {
-	return await new Run(jobs, deps, options).execute();
+): Promise<ItemEnd[]> {
+	return await new Run(items, deps, options).execute();
 }

@@ -1,108 +1,114 @@
 /**
- * From the items of a run to jobs: reads and checks every item before anything is sent.
+ * From the input to items: reads and checks every item before anything is sent.
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import type { GeneratingOperation } from '../operations/operation';
 import { ItemFields } from '../operations/fields';
-import { readWaitSettings, type WaitSettings } from '../operations/waiting';
-import { FailureError, type Failure } from '../service/failures';
-import { parseTask } from '../service/task';
+import type { CreationRequest, Operation } from '../operations/operation';
+import { requestsFor, textsOf } from '../operations/parts';
+import {
+	readItemSettings,
+	readRunSettings,
+	type ItemSettings,
+	type FileSettings,
+	type RunSettings,
+} from '../operations/waiting';
+import { attempt, isOutcome, type Failure } from '../service/failures';
 import { asText, isObject } from '../service/json';
-import type { Job } from './jobs';
+import { parseTask } from '../service/task';
+import type { Item } from './item';
 
 export type Planned =
-	| { kind: 'job'; job: Job; settings: WaitSettings }
-	/** `task: wait` behind a suspended node: the item is complete already. */
+	| { kind: 'item'; item: Item; run: RunSettings }
+	/** `task: wait` behind a node that slept: the item is complete already. */
 	| { kind: 'complete'; item: INodeExecutionData }
 	| { kind: 'failed'; failure: Failure };
 
-/** Runs `read`, turning its failures into values. */
-export function attemptItem<T>(
-	read: () => T,
-): { ok: true; value: T } | { ok: false; failure: Failure } {
-	try {
-		return { ok: true, value: read() };
-	} catch (error) {
-		if (error instanceof FailureError) return { ok: false, failure: error.failure };
-		const message = error instanceof Error ? error.message : 'unknown reason';
-		return {
-			ok: false,
-			failure: {
-				outcome: 'invalid',
-				message: `A field of this item could not be read: ${message}`,
-				description: 'Check the expressions in the fields of the node. Nothing was sent.',
-			},
-		};
-	}
+/** Ends that no waiting changes: the failure of a node before this one is still the item's failure. */
+const FINAL = new Set(['failed', 'invalid', 'rejected', 'unknown']);
+
+/** The failure that an item brings along from a node before this one, for `task: wait`. */
+function failureFromInput({ json }: INodeExecutionData): Failure | undefined {
+	const { outcome, error } = json;
+	if (!isOutcome(outcome) || !FINAL.has(outcome)) return undefined;
+	const taskId = asText(json.task_id);
+	if (outcome !== 'failed' && taskId !== undefined) return undefined;
+	const status = asText(json.status);
+	return {
+		outcome,
+		message: asText(error) ?? `The item failed in a node before this one (${outcome})`,
+		description:
+			outcome === 'failed'
+				? 'The service ended this task with an error. Correct the input if the reason points to it, then run the item again: that makes a new task.'
+				: 'No task of this item is known, so there is nothing to wait for. See the node that made it.',
+		...(taskId === undefined ? {} : { taskId }),
+		...(status === undefined ? {} : { status }),
+		...(typeof json.http_status === 'number' ? { httpStatus: json.http_status } : {}),
+	};
 }
 
-/** What an item that comes out of a suspended node already knows of its task (README, "Waiting"). */
-export function planFromInput(
-	item: INodeExecutionData,
-	taskId: string,
-	settings: WaitSettings,
-): Planned | undefined {
-	const { json } = item;
-	if (asText(json.task_id) !== taskId) return undefined;
-	if (json.outcome === 'failed') {
-		const message = asText(json.error) ?? `Task ${taskId} failed`;
-		return {
-			kind: 'failed',
-			failure: {
-				outcome: 'failed',
-				message,
-				description:
-					'The service ended this task with an error. Correct the input if the reason points to it, then run the item again: that makes a new task.',
-				taskId,
-				...(asText(json.status) === undefined ? {} : { status: asText(json.status) }),
-			},
-		};
-	}
-	if (
-		json.outcome !== undefined ||
-		parseTask(json)?.state !== 'done' ||
-		!Array.isArray(json.outputs)
-	)
-		return undefined;
-	const outputs: unknown[] = json.outputs;
+/** Whether an item of a node that slept has all that `task: wait` could fetch. */
+function isComplete({ json, binary }: INodeExecutionData, { download }: FileSettings): boolean {
+	if (json.outcome !== undefined || parseTask(json)?.state !== 'done') return false;
+	const outputs: unknown[] = Array.isArray(json.outputs) ? json.outputs : [];
 	const present = outputs.every(
 		(output) =>
 			isObject(output) &&
 			typeof output.binaryProperty === 'string' &&
-			item.binary?.[output.binaryProperty] !== undefined,
+			binary?.[output.binaryProperty] !== undefined,
 	);
-	return outputs.length > 0 && (present || !settings.download)
-		? { kind: 'complete', item }
-		: undefined;
+	return outputs.length > 0 && (present || !download);
 }
 
-export function planItem(
-	context: IExecuteFunctions,
-	operation: GeneratingOperation | undefined,
+function planAwaited(fields: ItemFields, input: INodeExecutionData): Planned {
+	const failure = failureFromInput(input);
+	const named = asText(input.json.task_id);
+	// An item that says itself why it has no task needs no Task ID.
+	if (failure !== undefined && named === undefined) return { kind: 'failed', failure };
+	const settings = readItemSettings(fields, true);
+	const taskId = fields.taskId();
+	if (taskId === named) {
+		if (failure !== undefined) return { kind: 'failed', failure };
+		if (isComplete(input, settings.files)) return { kind: 'complete', item: input };
+	}
+	const item: Item = {
+		index: fields.itemIndex,
+		settings,
+		parts: [{ kind: 'awaits', number: 0, taskId }],
+		assembly: { longText: settings.longText, texts: [''] },
+	};
+	return { kind: 'item', item, run: readRunSettings(fields) };
+}
+
+/** An item that creates a task for each of its texts. */
+export function itemFor(
 	index: number,
-): Planned {
+	settings: ItemSettings,
+	{ request, texts }: { request: CreationRequest; texts: string[] },
+): Item {
+	const { longText } = settings;
+	const requests = longText.kind === 'off' ? [request] : requestsFor(request, texts);
+	return {
+		index,
+		settings,
+		parts: requests.map((each, number) => ({ kind: 'creates', number, request: each })),
+		assembly: { longText, texts },
+	};
+}
+
+/** What one input item asks for. Never throws. */
+export function planItem(context: IExecuteFunctions, { work }: Operation, index: number): Planned {
 	const fields = new ItemFields(context, index);
-	const read = attemptItem((): Planned => {
-		const settings = readWaitSettings(fields, operation === undefined);
-		const { wait, timeoutMs, pollRoute: route } = settings;
-		if (operation !== undefined) {
-			const request = operation.request(fields);
-			return {
-				kind: 'job',
-				job: { index, request, taskId: undefined, wait, timeoutMs, route },
-				settings,
-			};
-		}
-		const taskId = fields.taskId();
-		const input = context.getInputData()[index];
-		const known = input === undefined ? undefined : planFromInput(input, taskId, settings);
-		return (
-			known ?? {
-				kind: 'job',
-				job: { index, request: undefined, taskId, wait, timeoutMs, route },
-				settings,
-			}
-		);
+	const read = attempt((): Planned => {
+		if (work.kind !== 'creates')
+			return planAwaited(fields, context.getInputData()[index] ?? { json: {} });
+		const settings = readItemSettings(fields, false);
+		const request = work.request(fields);
+		const { longText } = settings;
+		return {
+			kind: 'item',
+			item: itemFor(index, settings, { request, texts: textsOf(request, longText) }),
+			run: readRunSettings(fields),
+		};
 	});
 	return read.ok ? read.value : { kind: 'failed', failure: read.failure };
 }

@@ -3,18 +3,17 @@
  */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { failureItem, nodeError } from '../delivery/failure';
-import type { ReadingOperation } from '../operations/operation';
+import type { Operation } from '../operations/operation';
 import { ItemFields } from '../operations/fields';
 import type { PollRouteOption } from '../service/account';
 import { createClient, type ServiceClient } from '../service/client';
-import { pause } from '../service/clock';
-import { FailureError, quote, type Failure } from '../service/failures';
+import { now, pause } from '../service/clock';
+import { attempt, FailureError, quote, type Failure } from '../service/failures';
 import { outputsOf } from '../service/outputs';
 import { errorTextOf } from '../service/task';
 import { isObject } from '../service/json';
 import { busyDelay } from '../wait/schedule';
-import { learnFromThrottling, lookAtTask, wordsOf } from '../service/look';
-import { attemptItem } from './plan';
+import { lookAtTask, wordsOf } from '../service/look';
 import * as failures from '../service/failures';
 
 const ATTEMPTS = 4;
@@ -39,8 +38,13 @@ export async function fetchAnswer(
 	signal?: AbortSignal,
 ): Promise<unknown> {
 	for (let attempt = 1; ; attempt += 1) {
-		const reply = await client.send({ method: 'GET', path, timeoutMs: TIMEOUT_MS, signal });
-		learnFromThrottling(client, reply, Date.now());
+		const reply = await client.send({
+			method: 'GET',
+			path,
+			purpose: 'read',
+			timeoutMs: TIMEOUT_MS,
+			signal,
+		});
 		let reason: string;
 		let httpStatus: number | undefined;
 		let permanent = false;
@@ -62,7 +66,7 @@ export async function fetchAnswer(
 			throw unreadable(path, reason, httpStatus);
 		const wait = Math.max(
 			busyDelay(attempt, 0, undefined, Math.random()),
-			client.account.pausedUntil - Date.now(),
+			client.account.pausedUntil('read') - now(),
 		);
 		await pause(Math.min(wait, 30_000), signal);
 	}
@@ -76,11 +80,13 @@ async function getTask(
 	signal?: AbortSignal,
 ): Promise<IDataObject> {
 	for (let attempt = 1; ; attempt += 1) {
-		const look = await lookAtTask(
-			client,
-			{ taskId, kind: 'task', route, timeoutMs: TIMEOUT_MS, signal },
-			Date.now,
-		);
+		const look = await lookAtTask(client, {
+			taskId,
+			kind: 'task',
+			route,
+			timeoutMs: TIMEOUT_MS,
+			signal,
+		});
 		switch (look.kind) {
 			case 'task': {
 				const outputs = look.task.state === 'done' ? outputsOf(look.task) : [];
@@ -109,19 +115,18 @@ async function getTask(
 async function readItem(
 	context: IExecuteFunctions,
 	client: ServiceClient,
-	operation: ReadingOperation | undefined,
+	{ work }: Operation,
 	index: number,
 ) {
 	const signal = context.getExecutionCancelSignal();
 	const fields = new ItemFields(context, index);
-	if (operation === undefined) {
-		const read = attemptItem(() => fields.taskId());
+	if (work.kind !== 'reads') {
+		const read = attempt(() => fields.taskId());
 		if (!read.ok) throw new FailureError(read.failure);
 		return [await getTask(client, read.value, 'auto', signal)];
 	}
-	const path = operation.path(fields);
-	const items = operation.items(await fetchAnswer(client, path, signal));
-	if (items === undefined) throw unreadable(path, 'the answer has an unexpected shape');
+	const items = work.items(await fetchAnswer(client, work.path, signal));
+	if (items === undefined) throw unreadable(work.path, 'the answer has an unexpected shape');
 	return items as IDataObject[];
 }
 
@@ -134,11 +139,11 @@ function asFailure(error: unknown): Failure {
 	};
 }
 
-/** One item, or several, per input item. @param operation undefined for `task: get` */
+/** One item, or several, per input item. */
 export async function readItems(
 	context: IExecuteFunctions,
-	operation: ReadingOperation | undefined,
-): Promise<INodeExecutionData[][]> {
+	operation: Operation,
+): Promise<INodeExecutionData[]> {
 	const output: INodeExecutionData[] = [];
 	let client: ServiceClient | undefined;
 	for (let index = 0; index < context.getInputData().length; index += 1) {
@@ -152,5 +157,5 @@ export async function readItems(
 			output.push(failureItem(context.getNode(), failure, index, undefined));
 		}
 	}
-	return [output];
+	return output;
 }

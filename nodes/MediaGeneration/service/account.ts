@@ -1,6 +1,7 @@
 /**
  * What all runs in this n8n process share about one account, i.e. one base URL and key: until when the service asked
- * to be left alone, which route answered for which kind of task, and who waits for room. Kept in memory only; the key itself is not kept.
+ * to be left alone, which route answered for which kind of task, and who waits for capacity. Kept in memory only; the key
+ * itself is not kept.
  */
 import { createHash } from 'crypto';
 import { Room } from './room';
@@ -10,13 +11,30 @@ export type PollRoute = 'v1' | 'v1e';
 /** `auto`: find out which route answers, and remember it. */
 export type PollRouteOption = 'auto' | PollRoute;
 
-export interface Account {
-	/** Epoch ms before which no request should be sent (Retry-After of a 429 or 503). */
-	pausedUntil: number;
-	/** The poll route that last answered for a kind of task (service-facts, "Poll routes"). */
-	routes: Map<string, PollRoute>;
-	/** Creations that the service had no room for. */
-	room: Room;
+/**
+ * What a request is for. A pause is about what it was said of: throttled looks hold back no creation, and a creation that
+ * met a limit holds back no look. What an outsider causes by posting to a webhook pauses nothing.
+ */
+export type Purpose = 'create' | 'look' | 'read' | 'outsider';
+
+export class Account {
+	private readonly pauses = new Map<Purpose, number>();
+	/** The poll route that last answered for a kind of task (docs/service.md, "Poll routes"). */
+	readonly routes = new Map<string, PollRoute>();
+	/** Creations that the service had no capacity for. */
+	readonly room = new Room();
+
+	/** Epoch ms before which no request for this purpose should be sent. */
+	pausedUntil(purpose: Purpose): number {
+		return this.pauses.get(purpose) ?? 0;
+	}
+
+	/** Holds back all runs of the account until `nowMs + retryAfterMs`; only ever longer. */
+	pause(purpose: Purpose, nowMs: number, retryAfterMs: number): void {
+		if (purpose === 'outsider') return;
+		const until = nowMs + Math.min(retryAfterMs, MAX_PAUSE_MS);
+		this.pauses.set(purpose, Math.max(this.pausedUntil(purpose), until));
+	}
 }
 
 const MAX_ACCOUNTS = 200;
@@ -29,7 +47,7 @@ export function accountOf(baseUrl: string, apiKey: string): Account {
 	const id = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex');
 	let account = accounts.get(id);
 	if (account === undefined) {
-		account = { pausedUntil: 0, routes: new Map(), room: new Room() };
+		account = new Account();
 		accounts.set(id, account);
 		const oldest = accounts.keys().next();
 		if (accounts.size > MAX_ACCOUNTS && oldest.done !== true) accounts.delete(oldest.value);
@@ -37,14 +55,11 @@ export function accountOf(baseUrl: string, apiKey: string): Account {
 	return account;
 }
 
-/** Slows every run of the account down until `nowMs + retryAfterMs`. */
-export function pauseAccount(account: Account, nowMs: number, retryAfterMs: number): void {
-	account.pausedUntil = Math.max(account.pausedUntil, nowMs + Math.min(retryAfterMs, MAX_PAUSE_MS));
-}
-
 /**
  * A Retry-After header as ms from now, from seconds or an HTTP date (RFC 9110, 10.2.3); undefined when there is none
- * or it can't be read.
+ * or it can't be read. It can be 0: whoever waits by it has a least pause of its own.
+ *
+ * @param nowMs epoch ms by the machine's clock, as dates are
  */
 export function retryAfterMs(header: unknown, nowMs: number): number | undefined {
 	const value: unknown = Array.isArray(header) ? header[0] : header;

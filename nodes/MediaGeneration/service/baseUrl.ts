@@ -1,26 +1,47 @@
 /**
- * Checks of the credential's fields (contract, "Credential fields"). Pure; used by the credential and by the client.
+ * Checks of the credential's fields. Pure; used by the credential and by the client.
  */
 
+/** Addresses that mean this machine, a private or shared network, or nothing at all on the public internet (RFC 6890). */
 const PRIVATE_IPV4 = [
-	/^127\./,
+	/^0\./,
 	/^10\./,
-	/^192\.168\./,
+	/^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./,
+	/^127\./,
 	/^169\.254\./,
 	/^172\.(1[6-9]|2\d|3[01])\./,
+	/^192\.0\.0\./,
+	/^192\.168\./,
+	/^198\.1[89]\./,
+	/^(24\d|25[0-5])\./,
 ];
 
+/** The IPv4 address that an IPv6 address holds: mapped (`::ffff:a.b.c.d`), compatible (`::a.b.c.d`) or by NAT64 (`64:ff9b::`). */
+function ipv4Within(ipv6: string): string | undefined {
+	const held = /^(?:::ffff:|::ffff:0:|::|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$/.exec(ipv6);
+	const [high, low] = [held?.[1], held?.[2]].map((part) => parseInt(part ?? '', 16));
+	if (high === undefined || low === undefined || Number.isNaN(high + low)) return undefined;
+	return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}
+
 /**
- * Whether a host name means this machine or a private network: loopback and private addresses,
- * `.local`, `.internal` and `.localhost` names, and single-label names (as containers have).
+ * Whether a host name means this machine or a private network: loopback, private, shared and unspecified addresses in all
+ * their spellings, `.local`, `.internal` and `.localhost` names, and single-label names (as containers have).
+ *
+ * @param hostname as `URL` gives it, so that other spellings of an address are the usual one already
  */
 export function isPrivateHost(hostname: string): boolean {
-	const host = hostname.toLowerCase().replace(/^\[|\]$/g, '');
+	const host = hostname.toLowerCase().replace(/^\[|\]$|\.+$/g, '');
 	if (host.includes(':')) {
-		return host === '::1' || /^f[cd]/.test(host) || /^fe[89ab]/.test(host);
+		const address = URL.canParse(`http://[${host}]`)
+			? new URL(`http://[${host}]`).hostname.slice(1, -1)
+			: host;
+		const ipv4 = ipv4Within(address);
+		if (ipv4 !== undefined) return isPrivateHost(ipv4);
+		return address === '::' || address === '::1' || /^(f[cd]|fe[89a-f])/.test(address);
 	}
 	if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return PRIVATE_IPV4.some((range) => range.test(host));
-	return !host.includes('.') || /\.(localhost|local|internal)$/.test(host);
+	return !host.includes('.') || /\.(localhost|local|internal|lan|home\.arpa)$/.test(host);
 }
 
 /** What is wrong with a base URL, in words for the user, or undefined if it can be used. */
@@ -49,7 +70,10 @@ export function baseUrlProblem(value: unknown): string | undefined {
 	return undefined;
 }
 
-/** What is wrong with an API key, in words that do not repeat it, or undefined. Source: spec, Authentication 2. */
+/**
+ * What is wrong with an API key, in words that do not repeat it, or undefined.
+ * Source: docs/service.md, "Authentication".
+ */
 export function apiKeyProblem(value: unknown): string | undefined {
 	if (typeof value !== 'string' || value.trim() === '') {
 		return 'The credential has no API key. Create a key on the API Keys page of the service and enter it';
@@ -59,6 +83,24 @@ export function apiKeyProblem(value: unknown): string | undefined {
 	}
 	if (!/^[\x21-\x7e]+$/.test(value)) {
 		return 'The API key of the credential contains spaces or other characters that no key has. Copy it again without them';
+	}
+	if (value === 'sk_') {
+		return 'The API key of the credential is no more than "sk_". Copy the whole key from the API Keys page of the service';
+	}
+	return undefined;
+}
+
+/** A shorter secret could be guessed, and could stand in ordinary texts by accident. */
+const MIN_SECRET = 16;
+
+/** What is wrong with a callback secret, in words that do not repeat it, or undefined. None at all is fine. */
+export function callbackSecretProblem(value: unknown): string | undefined {
+	if (value === undefined || value === null || value === '') return undefined;
+	if (typeof value !== 'string') {
+		return 'The Callback Secret of the credential is not a text. Enter a long random text, or leave it empty';
+	}
+	if (value.trim().length < MIN_SECRET) {
+		return `The Callback Secret of the credential is shorter than ${MIN_SECRET} characters. Enter a long random text, or leave it empty`;
 	}
 	return undefined;
 }

@@ -1,8 +1,10 @@
 /**
- * The one door to the network. Rules that must not regress:
+ * The one door to the service. Rules that must not regress:
  * - the API key is attached by n8n's credential only, to requests under the base URL only, and no redirect is followed with it;
- * - files are fetched without any credential;
- * - nothing here retries: whoever asks knows what may be sent twice.
+ * - nothing here retries: whoever asks knows what may be sent twice;
+ * - every request ends within its time, however slowly its answer drips;
+ * - what an answer says of throttling is learned here, so that nobody has to remember to.
+ * Files are fetched by `fileHost.ts`, without any credential.
  */
 import type {
 	IDataObject,
@@ -10,14 +12,16 @@ import type {
 	IHttpRequestOptions,
 	IWebhookFunctions,
 } from 'n8n-workflow';
-import { accountOf, type Account } from './account';
-import { apiKeyProblem, baseUrlProblem, normalizeBaseUrl } from './baseUrl';
+import { accountOf, retryAfterMs, type Account, type Purpose } from './account';
+import { apiKeyProblem, baseUrlProblem, callbackSecretProblem, normalizeBaseUrl } from './baseUrl';
+import { now, timeLimit } from './clock';
 import { invalid } from './failures';
-import { parseJson } from './json';
-import { neverConnected, reasonOf, wasAborted } from './networkError';
+import { isObject, parseJson } from './json';
+import { neverConnected, reasonOf } from './networkError';
 import { redactDeep, redactor } from './redact';
+import { kindOf429 } from './throttling';
 
-export const CREDENTIAL = 'mediaGenerationApi';
+const CREDENTIAL = 'mediaGenerationApi';
 
 export type N8nContext = IExecuteFunctions | IWebhookFunctions;
 
@@ -36,7 +40,6 @@ export interface NoAnswer {
 	sent: boolean;
 	/** Whether trying again soon is pointless: unknown host, bad certificate, refused by n8n's own protection. */
 	permanent: boolean;
-	aborted: boolean;
 	reason: string;
 }
 
@@ -48,9 +51,11 @@ export interface ApiRequest {
 	path: string;
 	qs?: IDataObject;
 	body?: IDataObject;
-	/** For one request, in ms. */
+	/** What the request is for: decides what its throttling pauses. */
+	purpose: Purpose;
+	/** From the request to the last byte of its answer, in ms. */
 	timeoutMs: number;
-	/** Where the context has no cancel signal of its own (webhooks). */
+	/** Gives the request up. A creation has none: an answer that is given up is a task that may be paid for. */
 	signal?: AbortSignal;
 }
 
@@ -69,9 +74,12 @@ export interface ServiceClient {
 }
 
 /** Reads and checks the credential. Throws an `invalid` failure in words before anything is sent. */
-export async function readCredentials(context: N8nContext): Promise<Credentials> {
+async function readCredentials(context: N8nContext): Promise<Credentials> {
 	const data = await context.getCredentials(CREDENTIAL);
-	const problem = baseUrlProblem(data.baseUrl) ?? apiKeyProblem(data.apiKey);
+	const problem =
+		baseUrlProblem(data.baseUrl) ??
+		apiKeyProblem(data.apiKey) ??
+		callbackSecretProblem(data.callbackSecret);
 	if (problem !== undefined) {
 		throw invalid(
 			problem,
@@ -85,8 +93,62 @@ export async function readCredentials(context: N8nContext): Promise<Credentials>
 	};
 }
 
+/** n8n's helper gives every request the execution's own signal; this context hands it the request's instead. */
+function withSignal<T extends N8nContext>(context: T, signal: AbortSignal): T {
+	return Object.create(context, { getExecutionCancelSignal: { value: () => signal } }) as T;
+}
+
+/** What a 429 or 503 with Retry-After says of the account. A limit on spending says nothing of when to come back. */
+export function learnFrom(
+	account: Account,
+	{ purpose, reply }: { purpose: Purpose; reply: Reply },
+	nowMs: number = now(),
+): void {
+	if (!reply.answered || (reply.status !== 429 && reply.status !== 503)) return;
+	if (kindOf429(reply.body) === 'cap') return;
+	const wait = retryAfterMs(reply.headers['retry-after'], Date.now());
+	if (wait !== undefined) account.pause(purpose, nowMs, wait);
+}
+
+interface RawResponse {
+	statusCode: number;
+	headers: Record<string, unknown>;
+	body: unknown;
+}
+
+/** One request within its time. Never rejects. */
+async function exchange(
+	context: N8nContext,
+	options: IHttpRequestOptions,
+	{ timeoutMs, signal: outer }: { timeoutMs: number; signal?: AbortSignal },
+	request: (context: N8nContext, options: IHttpRequestOptions) => Promise<unknown>,
+): Promise<RawResponse | NoAnswer> {
+	const limit = timeLimit(timeoutMs, outer);
+	try {
+		return (await request(withSignal(context, limit.signal), {
+			...options,
+			// Idle time, in case the abort below is not heard.
+			timeout: Math.max(1, Math.ceil(timeoutMs)),
+			abortSignal: limit.signal,
+			returnFullResponse: true,
+			ignoreHttpStatusErrors: true,
+			// A redirect would carry the bearer token to wherever it points.
+			disableFollowRedirect: true,
+		})) as RawResponse;
+	} catch (error) {
+		const { never, permanent } = neverConnected(error);
+		const reason = limit.timedOut()
+			? `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`
+			: reasonOf(error);
+		return { answered: false, sent: !never, permanent, reason };
+	} finally {
+		limit.end();
+	}
+}
+
 export async function createClient(context: N8nContext): Promise<ServiceClient> {
 	const credentials = await readCredentials(context);
+	const account = accountOf(credentials.baseUrl, credentials.apiKey);
 	const redact = redactor(credentials);
 
 	async function send(request: ApiRequest): Promise<Reply> {
@@ -100,38 +162,50 @@ export async function createClient(context: N8nContext): Promise<ServiceClient> 
 				...(request.body === undefined ? {} : { 'Content-Type': 'application/json' }),
 			},
 			encoding: 'text',
-			timeout: Math.max(1, Math.ceil(request.timeoutMs)),
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			// A redirect would carry the bearer token to wherever it points.
-			disableFollowRedirect: true,
-			...(request.signal === undefined ? {} : { abortSignal: request.signal }),
 		};
-		try {
-			const response = (await context.helpers.httpRequestWithAuthentication.call(
-				context,
-				CREDENTIAL,
-				options,
-			)) as { statusCode: number; headers: Record<string, unknown>; body: unknown };
-			const text = redact(typeof response.body === 'string' ? response.body : '');
-			return {
-				answered: true,
-				status: response.statusCode,
-				headers: response.headers,
-				body: redactDeep(parseJson(text), redact),
-				text,
-			};
-		} catch (error) {
-			const { never, permanent } = neverConnected(error);
-			return {
-				answered: false,
-				sent: !never,
-				permanent,
-				aborted: wasAborted(error),
-				reason: redact(reasonOf(error)),
-			};
-		}
+		const response = await exchange(
+			context,
+			options,
+			request,
+			async (limited, limitedOptions) =>
+				(await context.helpers.httpRequestWithAuthentication.call(
+					limited,
+					CREDENTIAL,
+					limitedOptions,
+				)) as unknown,
+		);
+		if ('answered' in response) return { ...response, reason: redact(response.reason) };
+		const text = typeof response.body === 'string' ? response.body : '';
+		const reply: Answer = {
+			answered: true,
+			status: response.statusCode,
+			headers: response.headers,
+			body: redactDeep(parseJson(text), credentials),
+			text: redact(text),
+		};
+		learnFrom(account, { purpose: request.purpose, reply });
+		return reply;
 	}
 
-	return { credentials, account: accountOf(credentials.baseUrl, credentials.apiKey), send, redact };
+	return { credentials, account, send, redact };
+}
+
+const SELF_CALL_TIMEOUT_MS = 20_000;
+
+/** A call of this n8n to an address of its own, without any credential. The status, or the reason why there is none. */
+export async function callSelf(
+	context: N8nContext,
+	url: string,
+	body: IDataObject,
+): Promise<{ status: number; body: unknown } | { status: undefined; reason: string }> {
+	const response = await exchange(
+		context,
+		{ method: 'POST', url, body, json: true },
+		{ timeoutMs: SELF_CALL_TIMEOUT_MS },
+		async (_limited, limitedOptions) =>
+			(await context.helpers.httpRequest(limitedOptions)) as unknown,
+	);
+	if ('answered' in response) return { status: undefined, reason: response.reason };
+	const { body: answered } = response;
+	return { status: response.statusCode, body: isObject(answered) ? answered : undefined };
 }

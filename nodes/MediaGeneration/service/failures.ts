@@ -2,6 +2,7 @@
  * What can go wrong, in the contract's words (README, "When something goes wrong"). Every failure says what happened and
  * what to do next.
  */
+import { withoutSocketCodes } from './networkError';
 import type { Task } from './task';
 
 export type Outcome =
@@ -14,6 +15,21 @@ export type Outcome =
 	| 'cancelled'
 	| 'undelivered';
 
+const OUTCOMES: Readonly<Record<Outcome, true>> = {
+	invalid: true,
+	rejected: true,
+	unknown: true,
+	failed: true,
+	timed_out: true,
+	unreachable: true,
+	cancelled: true,
+	undelivered: true,
+};
+
+export function isOutcome(value: unknown): value is Outcome {
+	return typeof value === 'string' && Object.hasOwn(OUTCOMES, value);
+}
+
 export interface Failure {
 	outcome: Outcome;
 	/** What happened. */
@@ -24,6 +40,10 @@ export interface Failure {
 	/** The last status that the service named. */
 	status?: string;
 	httpStatus?: number;
+	/** Of a long text: which part failed (from 1), how many there are, and the tasks of all of them. */
+	part?: number;
+	parts?: number;
+	taskIds?: string[];
 }
 
 /** A failure on its way from where it was found to the item that it belongs to. */
@@ -39,13 +59,45 @@ export function invalid(message: string, description: string): FailureError {
 	return new FailureError({ outcome: 'invalid', message, description });
 }
 
-/** The item's JSON with Continue On Fail: `{ error, outcome, task_id?, status?, http_status? }` (contract, "Errors"). */
+export type Attempt<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+
+function asFailure(error: unknown): Failure {
+	if (error instanceof FailureError) return error.failure;
+	return {
+		outcome: 'invalid',
+		message: `A field of this item could not be read: ${error instanceof Error ? error.message : 'unknown reason'}`,
+		description: 'Check the expressions in the fields of the node. Nothing was sent.',
+	};
+}
+
+/** Runs `read`, turning its failures into values. */
+export function attempt<T>(read: () => T): Attempt<T> {
+	try {
+		return { ok: true, value: read() };
+	} catch (error) {
+		return { ok: false, failure: asFailure(error) };
+	}
+}
+
+/** Like {@link attempt}, for what takes time. */
+export async function attemptLater<T>(read: () => Promise<T>): Promise<Attempt<T>> {
+	try {
+		return { ok: true, value: await read() };
+	} catch (error) {
+		return { ok: false, failure: asFailure(error) };
+	}
+}
+
+/** The item's JSON with Continue On Fail: `{ error, outcome, task_id?, status?, http_status? }` (README, "When something goes wrong"). */
 export function failureJson(failure: Failure): {
 	error: string;
 	outcome: Outcome;
 	task_id?: string;
 	status?: string;
 	http_status?: number;
+	task_ids?: string[];
+	part?: number;
+	parts?: number;
 } {
 	return {
 		error: failure.message,
@@ -53,13 +105,16 @@ export function failureJson(failure: Failure): {
 		...(failure.taskId === undefined ? {} : { task_id: failure.taskId }),
 		...(failure.status === undefined ? {} : { status: failure.status }),
 		...(failure.httpStatus === undefined ? {} : { http_status: failure.httpStatus }),
+		...(failure.taskIds === undefined ? {} : { task_ids: failure.taskIds }),
+		...(failure.part === undefined ? {} : { part: failure.part }),
+		...(failure.parts === undefined ? {} : { parts: failure.parts }),
 	};
 }
 
 /** A service's text, short enough for a message and on one line. */
 export function quote(text: string | undefined, limit = 300): string | undefined {
 	if (text === undefined) return undefined;
-	const line = text.replace(/\s+/g, ' ').trim();
+	const line = withoutSocketCodes(text.replace(/\s+/g, ' ').trim());
 	if (line === '') return undefined;
 	return line.length > limit ? `${line.slice(0, limit)}...` : line;
 }

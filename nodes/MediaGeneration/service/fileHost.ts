@@ -1,9 +1,14 @@
 /**
- * Opening a file of a task. The other half of the door to the network: plain requests, never a credential.
- * Redirects are followed here, one by one, so that https never becomes http and every hop passes n8n's own protection
- * against server-side request forgery. Source: service-facts "Time and size" (output files lie on another host).
+ * Opening a file of a task. The other half of the door to the network: plain requests, never a credential. Rules that must
+ * not regress:
+ * - redirects are followed here, one by one, so that https never becomes http and every hop passes n8n's own protection
+ *   against server-side request forgery;
+ * - files are fetched from private addresses only where the service itself has one: n8n's own protection is off by default;
+ * - whatever was opened is closed by aborting its request. n8n wraps response streams so that destroying one which was not
+ *   read leaves the socket open.
  */
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
+import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
 import { neverConnected, reasonOf } from './networkError';
 
@@ -18,8 +23,10 @@ export interface OpenFile {
 	status: number;
 	headers: Record<string, unknown>;
 	body: ByteStream;
-	/** The address after redirects. */
-	url: string;
+	/** A stream of what a generator yields, which n8n's store takes. */
+	streamOf: (chunks: AsyncGenerator<Buffer>) => ByteStream;
+	/** Frees the connection, whether the body was read or not. To be called on every way out; calling it again does no harm. */
+	close(): void;
 }
 
 export interface NotOpened {
@@ -29,15 +36,27 @@ export interface NotOpened {
 	transient: boolean;
 }
 
+/** Opens an address. Never rejects. An abort of the signal ends the request, also while its body is being read. */
 export type OpenFileFn = (
 	url: string,
 	headers: Record<string, string>,
 	signal: AbortSignal | undefined,
 ) => Promise<OpenFile | NotOpened>;
 
+export interface FileOpenerDeps {
+	context: N8nContext;
+	/** Base URL of the service; without one, no private address is asked. */
+	baseUrl: string | undefined;
+	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
+	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
 const MAX_REDIRECTS = 5;
+/** For one hop, until its headers are there. */
 const OPEN_TIMEOUT_MS = 60_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** Made once: an abort without a reason makes an error with its stack each time. */
+const CLOSED = new Error('closed');
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
 	const value: unknown = headers[name];
@@ -59,57 +78,98 @@ export function redirectTarget(location: string | undefined, from: string): URL 
 	return target;
 }
 
-export function fileOpener(context: N8nContext): OpenFileFn {
+/** Why an address is not asked, or undefined. Pure. */
+export function addressProblem(url: string, baseUrl: string | undefined): string | undefined {
+	const { hostname } = new URL(url);
+	if (!isPrivateHost(hostname)) return undefined;
+	if (baseUrl !== undefined && isPrivateHost(new URL(baseUrl).hostname)) return undefined;
+	return `its address (${hostname}) is in a private network, and the service is not`;
+}
+
+const failed = (reason: string, transient = false): NotOpened => ({ ok: false, reason, transient });
+
+/** One request, without following anything. */
+async function request(
+	{ context, sleep }: FileOpenerDeps,
+	options: IHttpRequestOptions,
+	signal: AbortSignal | undefined,
+): Promise<OpenFile | NotOpened> {
+	const over = new AbortController();
+	const answered = new AbortController();
+	const stop = () => over.abort(CLOSED);
+	signal?.addEventListener('abort', stop);
+	if (signal?.aborted === true) stop();
+	let late = false;
+	// The helper's own time limit counts silence only, and a header that comes letter by letter is none.
+	void sleep(OPEN_TIMEOUT_MS, answered.signal).then(() => {
+		late = !answered.signal.aborted;
+		if (late) stop();
+	});
+	try {
+		const response = (await context.helpers.httpRequest({
+			...options,
+			abortSignal: over.signal,
+		})) as { statusCode: number; headers: Record<string, unknown>; body: ByteStream };
+		const { body } = response;
+		// An abort shows as an error of the stream, also where nobody reads it.
+		body.on('error', () => undefined);
+		return {
+			ok: true,
+			status: response.statusCode,
+			headers: response.headers,
+			body,
+			streamOf: (chunks) => streamOf(body, chunks),
+			close: () => {
+				signal?.removeEventListener('abort', stop);
+				stop();
+				body.destroy();
+			},
+		};
+	} catch (error) {
+		signal?.removeEventListener('abort', stop);
+		if (late) return failed(`it did not answer within ${OPEN_TIMEOUT_MS / 1000} s`, true);
+		return failed(reasonOf(error), !neverConnected(error).permanent);
+	} finally {
+		answered.abort(CLOSED);
+	}
+}
+
+export function fileOpener(deps: FileOpenerDeps): OpenFileFn {
 	return async (address, headers, signal) => {
 		let url = address;
 		for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-			const options: IHttpRequestOptions = {
-				method: 'GET',
-				url,
-				headers: { Accept: '*/*', 'Accept-Encoding': 'identity', ...headers },
-				encoding: 'stream',
-				returnFullResponse: true,
-				ignoreHttpStatusErrors: true,
-				disableFollowRedirect: true,
-				timeout: OPEN_TIMEOUT_MS,
-				...(signal === undefined ? {} : { abortSignal: signal }),
-			};
-			let response: { statusCode: number; headers: Record<string, unknown>; body: ByteStream };
-			try {
-				response = (await context.helpers.httpRequest(options)) as typeof response;
-			} catch (error) {
-				return { ok: false, reason: reasonOf(error), transient: !neverConnected(error).permanent };
-			}
-			if (!REDIRECTS.has(response.statusCode)) {
-				return {
-					ok: true,
-					status: response.statusCode,
-					headers: response.headers,
-					body: response.body,
+			const problem = addressProblem(url, deps.baseUrl);
+			if (problem !== undefined) return failed(problem);
+			const opened = await request(
+				deps,
+				{
+					method: 'GET',
 					url,
-				};
-			}
-			discard(response.body);
-			const target = redirectTarget(headerOf(response.headers, 'location'), url);
-			if (typeof target === 'string') return { ok: false, reason: target, transient: false };
+					headers: { Accept: '*/*', 'Accept-Encoding': 'identity', ...headers },
+					encoding: 'stream',
+					returnFullResponse: true,
+					ignoreHttpStatusErrors: true,
+					disableFollowRedirect: true,
+					timeout: OPEN_TIMEOUT_MS,
+				},
+				signal,
+			);
+			if (!opened.ok || !REDIRECTS.has(opened.status)) return opened;
+			opened.close();
+			const target = redirectTarget(headerOf(opened.headers, 'location'), url);
+			if (typeof target === 'string') return failed(target);
 			url = target.href;
 		}
-		return { ok: false, reason: `it redirects more than ${MAX_REDIRECTS} times`, transient: false };
+		return failed(`it redirects more than ${MAX_REDIRECTS} times`);
 	};
 }
 
-/** Ends a response that is not wanted any more, so that its connection is freed. */
-export function discard(body: ByteStream): void {
-	body.on('error', () => undefined);
-	body.destroy();
-}
-
 /**
- * A stream of what a generator yields. Community nodes may not import Node's stream module, but every response body
- * is one of its classes, and these share the static `from`.
+ * Community nodes may not import Node's stream module, but every response body is one of its classes, and these share the
+ * static `from`.
  */
-export function streamFrom(chunks: AsyncGenerator<Buffer>, sample: ByteStream): ByteStream {
-	const factory = sample.constructor as unknown as {
+function streamOf(body: ByteStream, chunks: AsyncGenerator<Buffer>): ByteStream {
+	const factory = body.constructor as unknown as {
 		from(iterable: AsyncIterable<Buffer>, options: { objectMode: boolean }): ByteStream;
 	};
 	return factory.from(chunks, { objectMode: false });

@@ -1,19 +1,31 @@
-/** Runs at most so many jobs at a time, in the order they came. */
+/** Hands out a limited number of slots, in the order in which they were asked for. */
 export class Limiter {
-	private active = 0;
+	private taken = 0;
 	private readonly queue: Array<() => void> = [];
 
 	constructor(private readonly limit: number) {}
 
+	/** Waits for a slot. Returns the function that gives it back; calling it again does nothing. */
+	async take(): Promise<() => void> {
+		if (this.taken >= this.limit) await new Promise<void>((resolve) => this.queue.push(resolve));
+		else this.taken += 1;
+		let given = false;
+		return () => {
+			if (given) return;
+			given = true;
+			const next = this.queue.shift();
+			if (next === undefined) this.taken -= 1;
+			else next();
+		};
+	}
+
+	/** Runs a job in a slot. */
 	async run<T>(job: () => Promise<T>): Promise<T> {
-		if (this.active >= this.limit) await new Promise<void>((resolve) => this.queue.push(resolve));
-		else this.active += 1;
+		const giveBack = await this.take();
 		try {
 			return await job();
 		} finally {
-			const next = this.queue.shift();
-			if (next === undefined) this.active -= 1;
-			else next();
+			giveBack();
 		}
 	}
 }

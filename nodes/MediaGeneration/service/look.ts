@@ -1,11 +1,12 @@
 /**
  * One look at a task: which route to ask, and what its answer means. Nothing here ends the waiting by itself.
- * Sources: spec "Endpoints" and "Authentication"; service-facts "Poll routes" and "HTTP".
+ * Sources: docs/service.md, "Endpoints", "Poll routes" and "HTTP".
  */
-import { pauseAccount, retryAfterMs, type PollRoute, type PollRouteOption } from './account';
+import { retryAfterMs, type PollRoute, type PollRouteOption, type Purpose } from './account';
 import type { Answer, Reply, ServiceClient } from './client';
-import { errorTextOf, parseTask, type Task } from './task';
+import { now } from './clock';
 import { isObject } from './json';
+import { errorTextOf, isDescribed, parseTask, type Task } from './task';
 
 /** What one look at a task found. */
 export type Look =
@@ -14,26 +15,30 @@ export type Look =
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
 	/** 404 on every route that was tried. */
 	| { kind: 'missing'; detail: string; httpStatus?: number }
-	/** 401 or 403: the key does not open it. */
+	/** 401 or 403 in the service's own words. One alone is no proof: throttling can look like it. */
 	| { kind: 'denied'; detail: string; httpStatus: number };
 
 export interface LookAt {
 	taskId: string;
+	/** What a poll route is remembered for. */
 	kind: string;
 	route: PollRouteOption;
-	/** For each request, in ms. */
+	/** For the whole look, in ms, whichever routes it asks. */
 	timeoutMs: number;
+	/** `look` unless somebody outside asked for it. */
+	purpose?: Purpose;
 	signal?: AbortSignal;
 }
 
-/** What an answer to `GET .../task/{id}` means. Pure. */
-export function readLook(reply: Reply, nowMs: number): Look {
+/** What an answer to `GET .../task/{id}` means. Pure but for the clock, which dates of Retry-After are read by. */
+export function readLook(reply: Reply, nowMs: number = Date.now()): Look {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
 	const { status } = reply;
 	const words = wordsOf(reply);
-	if (status === 401 || status === 403) {
+	// A page in HTML comes from something in between, which knows nothing of the key.
+	const fromAnEdge = !isObject(reply.body) && reply.text !== '';
+	if ((status === 401 || status === 403) && !fromAnEdge)
 		return { kind: 'denied', detail: words ?? 'no reason given', httpStatus: status };
-	}
 	if (status === 404) return { kind: 'missing', detail: words ?? 'HTTP 404', httpStatus: status };
 	const task = status >= 200 && status < 300 ? parseTask(reply.body) : undefined;
 	if (task !== undefined) return { kind: 'task', task };
@@ -54,45 +59,47 @@ export function wordsOf({ status, body }: Answer): string | undefined {
 	return text === undefined ? undefined : `HTTP ${status}: ${text}`;
 }
 
-/** A 429 or 503 with Retry-After slows down every run of the account. */
-export function learnFromThrottling(client: ServiceClient, reply: Reply, nowMs: number): void {
-	if (!reply.answered || (reply.status !== 429 && reply.status !== 503)) return;
-	const wait = retryAfterMs(reply.headers['retry-after'], nowMs);
-	if (wait !== undefined) pauseAccount(client.account, nowMs, wait);
-}
-
 /** Encoded for a path. An ID comes from outside: half a surrogate pair, which can't be encoded, becomes U+FFFD. */
 function pathPartOf(taskId: string): string {
 	return encodeURIComponent(Buffer.from(taskId).toString());
 }
 
+function routesFor(client: ServiceClient, { route, kind }: LookAt): PollRoute[] {
+	if (route !== 'auto') return [route];
+	return client.account.routes.get(kind) === 'v1e' ? ['v1e', 'v1'] : ['v1', 'v1e'];
+}
+
 /**
  * Looks at a task once. With `auto` it asks the route that last answered for this kind, and on 404 the other one;
- * the one that answers is remembered.
+ * the one that described a task is remembered.
  */
 export async function lookAtTask(
 	client: ServiceClient,
 	at: LookAt,
-	now: () => number,
+	clockNow: () => number = now,
 ): Promise<Look> {
-	const remembered = client.account.routes.get(at.kind) ?? 'v1';
-	const routes: PollRoute[] =
-		at.route === 'auto' ? (remembered === 'v1' ? ['v1', 'v1e'] : ['v1e', 'v1']) : [at.route];
+	const end = clockNow() + at.timeoutMs;
 	let missing: Look | undefined;
-	for (const route of routes) {
+	for (const route of routesFor(client, at)) {
+		const left = end - clockNow();
+		if (missing !== undefined && left <= 0) return missing;
 		const reply = await client.send({
 			method: 'GET',
 			path: `/${route}/task/${pathPartOf(at.taskId)}`,
-			timeoutMs: at.timeoutMs,
+			purpose: at.purpose ?? 'look',
+			timeoutMs: Math.max(1, left),
 			signal: at.signal,
 		});
-		learnFromThrottling(client, reply, now());
-		const look = readLook(reply, now());
-		if (look.kind === 'task') client.account.routes.set(at.kind, route);
-		if (look.kind !== 'missing') {
-			// The other route not existing says nothing while the first one knew no such task.
-			return look.kind === 'denied' && missing !== undefined ? missing : look;
+		const look = readLook(reply);
+		if (look.kind === 'task') {
+			// Some servers answer every path with 200 and a status of their own: that is no task, and no route to remember.
+			const described = isDescribed(look.task);
+			if (described) client.account.routes.set(at.kind, route);
+			return missing !== undefined && !described ? missing : look;
 		}
+		// The other route not existing, or refusing, says nothing while the first one knew no such task.
+		if (look.kind !== 'missing')
+			return look.kind === 'denied' && missing !== undefined ? missing : look;
 		missing ??= look;
 	}
 	return missing ?? { kind: 'busy', detail: 'no route was asked' };

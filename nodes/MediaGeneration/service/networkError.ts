@@ -1,6 +1,7 @@
 /**
  * Reads what n8n's HTTP helper throws. Pure. What matters for payment is one question: can the service have seen the
- * request? Only a connection that was never made says no for certain (issue: "The retry rules").
+ * request? Only a connection that was provably never made says no: `connect` or the look-up of the name failed, or the
+ * certificate was refused. Every other error can come after the request was sent (docs/service.md, "HTTP").
  */
 
 interface ErrorLike {
@@ -25,30 +26,23 @@ function chainOf(error: unknown): ErrorLike[] {
 	return chain;
 }
 
-const REFUSED = new Set([
-	'ECONNREFUSED',
-	'EAI_AGAIN',
-	'EHOSTUNREACH',
-	'ENETUNREACH',
-	'EHOSTDOWN',
-	'ENETDOWN',
-]);
+/** These name no request, whatever reports them. */
 const NO_SUCH_HOST = new Set(['ENOTFOUND', 'EAI_FAIL', 'EAI_NONAME', 'ERR_INVALID_URL']);
-const TLS =
-	/^(CERT_|ERR_TLS_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_SELF_SIGNED|HOSTNAME_MISMATCH|EPROTO$|ERR_SSL_WRONG_VERSION)/;
+const NAME_SERVER_SILENT = new Set(['EAI_AGAIN']);
+/** Node.js verifies the certificate before it sends the first byte of a request. */
+const BAD_CERTIFICATE =
+	/^(CERT_|UNABLE_TO_(GET|VERIFY)_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME)/;
 const BEFORE_TLS = /before secure TLS connection was established/i;
 
-/**
- * Whether the connection was never made, and if so whether trying again soon is pointless.
- * A time-out counts as never connected only where the operating system reports it for `connect`.
- */
+/** Whether the connection was never made, and if so whether trying again soon is pointless. */
 export function neverConnected(error: unknown): { never: boolean; permanent: boolean } {
 	for (const { code, syscall, message, name } of chainOf(error)) {
-		const words = typeof code === 'string' ? code : '';
-		if (NO_SUCH_HOST.has(words) || TLS.test(words)) return { never: true, permanent: true };
+		const word = typeof code === 'string' ? code : '';
+		if (NO_SUCH_HOST.has(word) || BAD_CERTIFICATE.test(word))
+			return { never: true, permanent: true };
+		// n8n's own protection against server-side request forgery refuses before anything is sent.
 		if (typeof name === 'string' && /^Ssrf/.test(name)) return { never: true, permanent: true };
-		if (REFUSED.has(words)) return { never: true, permanent: false };
-		if (syscall === 'connect' || syscall === 'getaddrinfo')
+		if (NAME_SERVER_SILENT.has(word) || syscall === 'connect' || syscall === 'getaddrinfo')
 			return { never: true, permanent: false };
 		if (typeof message === 'string' && BEFORE_TLS.test(message))
 			return { never: true, permanent: false };
@@ -56,14 +50,36 @@ export function neverConnected(error: unknown): { never: boolean; permanent: boo
 	return { never: false, permanent: false };
 }
 
-export function wasAborted(error: unknown): boolean {
-	return chainOf(error).some(
-		({ code, name }) =>
-			code === 'ERR_CANCELED' || name === 'AbortError' || name === 'CanceledError',
-	);
+/** What the codes of Node.js mean, for people. n8n replaces every message that holds such a code by one of its own. */
+const IN_WORDS: ReadonlyArray<readonly [RegExp, string]> = [
+	[/(connect )?ECONNREFUSED( \S+)?/gi, 'the connection was refused'],
+	[/((read|write) )?ECONNRESET/gi, 'the connection was reset'],
+	[/(getaddrinfo )?ENOTFOUND( \S+)?/gi, 'the host name is not known'],
+	[/(getaddrinfo )?EAI_\w+( \S+)?/gi, 'the host name could not be looked up'],
+	[/((connect|read|write) )?(ETIMEDOUT|ESOCKETTIMEDOUT)( \S+)?/gi, 'the connection timed out'],
+	[/ECONNABORTED/gi, 'the connection was aborted'],
+	[
+		/((connect|read) )?(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)( \S+)?/gi,
+		'the host is unreachable',
+	],
+	[/(write )?EPIPE/gi, 'the connection was closed'],
+	[/ERRADDRINUSE|EADDRINUSE/gi, 'the address is in use'],
+	[/EADDRNOTAVAIL/gi, 'the address is not available'],
+	[/ENOENT/gi, 'no such file'],
+	[/EISDIR/gi, 'a folder, not a file'],
+	[/ENOTDIR/gi, 'not a folder'],
+	[/EACCES/gi, 'access denied'],
+	[/EEXIST/gi, 'it exists already'],
+	[/EPERM/gi, 'not permitted'],
+	[/GETADDRINFO/gi, 'name look-up'],
+];
+
+/** A text without codes such as ECONNRESET, for which n8n would show "You can retry the request immediately" instead. */
+export function withoutSocketCodes(text: string): string {
+	return IN_WORDS.reduce((clean, [code, words]) => clean.replace(code, words), text);
 }
 
-/** A short reason in words, e.g. "timeout of 20000ms exceeded (ECONNABORTED)". Holds nothing of the request. */
+/** A short reason in words, e.g. "the connection was reset". Holds nothing of the request. */
 export function reasonOf(error: unknown): string {
 	const chain = chainOf(error);
 	const deepest = [...chain]
@@ -71,5 +87,8 @@ export function reasonOf(error: unknown): string {
 		.find(({ message }) => typeof message === 'string' && message !== '');
 	const message = typeof deepest?.message === 'string' ? deepest.message : 'the request failed';
 	const code = chain.map((entry) => entry.code).find((entry) => typeof entry === 'string');
-	return code === undefined || message.includes(code) ? message : `${message} (${code})`;
+	const inWords = withoutSocketCodes(message);
+	if (code === undefined || inWords !== message || message.includes(code)) return inWords;
+	const codeInWords = withoutSocketCodes(code);
+	return codeInWords === code ? `${message} (${code})` : `${message}: ${codeInWords}`;
 }

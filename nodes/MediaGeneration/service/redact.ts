@@ -1,8 +1,7 @@
 /**
  * Nothing that comes from outside may carry the API key or the callback secret further. Texts are cleaned as they are;
- * parsed JSON is cleaned once more, because an escaped key (`\u0073k_...`) shows only after parsing.
+ * JSON is cleaned after it was parsed, as an escaped key (`\u0073k_...`) shows only then.
  */
-
 import { isObject } from './json';
 
 export interface Secrets {
@@ -10,31 +9,54 @@ export interface Secrets {
 	callbackSecret: string;
 }
 
-/** Replaces the key and the callback secret in a text. */
+/** Replaces the key and the callback secret in a text, such as an error message. */
 export function redactor({ apiKey, callbackSecret }: Secrets): (text: string) => string {
 	return (text) => {
 		const withoutKey = text.split(apiKey).join('sk_***');
-		return callbackSecret.length < 4 ? withoutKey : withoutKey.split(callbackSecret).join('***');
+		return callbackSecret === '' ? withoutKey : withoutKey.split(callbackSecret).join('***');
 	};
 }
 
-/** Cleans all strings and names of a parsed JSON value, in place; without recursion, as nesting can be endless. */
-export function redactDeep(value: unknown, redact: (text: string) => string): unknown {
-	if (typeof value === 'string') return redact(value);
+/** What changes the texts of a JSON value, and its names where they are to change too. */
+interface Change {
+	/** @param name of the field that holds the text, where one does */
+	text: (text: string, name?: string) => string;
+	name?: (name: string) => string;
+}
+
+/** Changes all texts of a parsed JSON value in place, and returns it; without recursion, as nesting can be endless. */
+export function changeTexts(value: unknown, { text, name: rename }: Change): unknown {
+	if (typeof value === 'string') return text(value);
 	const open: unknown[] = [value];
 	for (let current = open.pop(); current !== undefined; current = open.pop()) {
 		if (!isObject(current) && !Array.isArray(current)) continue;
 		const container = current as Record<string, unknown>;
+		const inList = Array.isArray(current);
 		for (const name of Object.keys(container)) {
 			const entry = container[name];
-			const clean = typeof entry === 'string' ? redact(entry) : entry;
-			const cleanName = redact(name);
+			const clean = typeof entry === 'string' ? text(entry, inList ? undefined : name) : entry;
+			const cleanName = inList || rename === undefined ? name : rename(name);
 			if (cleanName !== name) delete container[name];
 			if (clean !== entry || cleanName !== name) define(container, cleanName, clean);
 			if (typeof clean === 'object' && clean !== null) open.push(clean);
 		}
 	}
 	return value;
+}
+
+const ID_FIELD = /^id$|_id$|[a-z]Id$/;
+
+/**
+ * Cleans a parsed answer of the service in place. Names of fields and IDs are never touched by the callback secret, which
+ * the service was never told: it can stand in them by accident only, and a task whose ID is changed is lost.
+ */
+export function redactDeep(value: unknown, secrets: Secrets): unknown {
+	const all = redactor(secrets);
+	const keyOnly = redactor({ ...secrets, callbackSecret: '' });
+	return changeTexts(value, {
+		text: (text, name) => (name !== undefined && ID_FIELD.test(name) ? keyOnly(text) : all(text)),
+		name: keyOnly,
+	});
 }
 
 /** Not by assignment: a name such as `__proto__` stays a name. */

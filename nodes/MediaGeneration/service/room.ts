@@ -1,27 +1,25 @@
 /**
- * The line before an account that accepts no more tasks at the moment (429, active-task limit), shared by all runs in this
- * process. Only the first in line asks again; when it gets in, the next one may ask at once, and so on until one is refused.
- * So a full account is asked in vain at most once in each pause, however many creations wait.
+ * The queue before an account that accepts no more tasks at the moment (429, active-task limit), shared by all runs in this
+ * process. Only the first in the queue asks again; when it gets in, the next one may ask at once, and so on until one is
+ * refused. So a full account is asked in vain at most once in each pause, however many creations wait.
  */
+import type { Clock } from './clock';
 import type { Failure } from './failures';
 
 interface Waiter {
-	/** Order of arrival: who was refused again gets its old place back. */
+	/** Order of arrival: a creation that was refused again gets its old position back. */
 	place: number;
 	/** Aborts when something changed: it may ask, it is the first now, or the pause is shorter. */
 	woken: AbortController;
 	mayAsk: boolean;
 }
 
-export interface RoomDeps {
-	now: () => number;
-	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
-	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+export interface RoomDeps extends Clock {
 	/** Aborts when the execution is stopped. */
 	signal?: AbortSignal;
 }
 
-/** The pause after a refusal is a quarter of the time since there was room last, within these bounds, in ms. */
+/** The pause after a refusal is a quarter of the time since a task was created last, within these bounds, in ms. */
 const SHARE_OF_WAIT = 0.25;
 const MIN_PAUSE_MS = 400;
 const MAX_PAUSE_MS = 5_000;
@@ -30,39 +28,42 @@ export class Room {
 	/** Oldest first. */
 	private readonly line: Waiter[] = [];
 	private places = 0;
-	/** Epoch ms: when a task was created last, or the line began. */
+	/** Epoch ms: when a task was created last, or the queue began. */
 	private roomAt: number | undefined;
-	/** Epoch ms when somebody asked last. */
+	/** Epoch ms when a creation was sent last. */
 	private askedAt = -Infinity;
-	/** Epoch ms: when the first in line may ask. */
+	/** Epoch ms: when the first in the queue may ask. */
 	private askAt = -Infinity;
 	/** Why the service refused last. */
 	refusal: Failure | undefined;
 
-	/** Whether somebody waits already: who comes now waits behind them instead of asking in vain. */
+	/** Whether a creation waits already: the next one waits behind it instead of asking in vain. */
 	get full(): boolean {
 		return this.line.length > 0;
 	}
 
-	/** A place in line, to be kept for all tries of one creation. */
+	/** A position in the queue, to be kept for all tries of one creation. */
 	newPlace(): number {
 		return (this.places += 1);
 	}
 
-	/** A creation was refused for want of room. `retryAfterMs` is what the service said of the pause. */
+	/** A creation was refused because the account is full. `retryAfterMs` is what the service said of the pause. */
 	refused(nowMs: number, failure: Failure, retryAfterMs?: number): void {
 		this.refusal = failure;
 		this.askedAt = nowMs;
-		this.askAt = nowMs + (retryAfterMs ?? this.pauseMs(nowMs));
+		const pauseMs = this.pauseMs(nowMs);
+		// "Come back in 0 s" is no licence to ask in a tight loop.
+		this.askAt =
+			nowMs + (retryAfterMs === undefined ? pauseMs : Math.max(retryAfterMs, MIN_PAUSE_MS));
 	}
 
-	/** A task was created, so there may be more room. */
+	/** A task was created, so there may be capacity for more. */
 	found(nowMs: number): void {
 		this.roomAt = nowMs;
 		this.next();
 	}
 
-	/** The next one may ask at once: there may be room, or whoever was to ask did not. */
+	/** The next one may ask at once: there may be capacity, or the one that was to ask did not. */
 	next(): void {
 		const next = this.line.find(({ mayAsk }) => !mayAsk);
 		if (next === undefined) return;
@@ -70,7 +71,7 @@ export class Room {
 		next.woken.abort('woken');
 	}
 
-	/** A task of this process is over. Others may have taken its place by now, so the shortest pause is kept. */
+	/** A task of this process is over. Others may have taken its slot by now, so the shortest pause is kept. */
 	ended(nowMs: number): void {
 		this.askAt = Math.min(this.askAt, Math.max(nowMs, this.askedAt + MIN_PAUSE_MS));
 		this.line[0]?.woken.abort('woken');
@@ -78,7 +79,7 @@ export class Room {
 
 	/**
 	 * Waits for a turn to ask: at the latest at the deadline (epoch ms), at once when the signal aborts. Never rejects.
-	 * Whoever asks then tells by {@link refused}, {@link found} or {@link next} what came of it.
+	 * The caller then reports by {@link refused}, {@link found} or {@link next} what came of it.
 	 */
 	async wait(place: number, { now, sleep, signal }: RoomDeps, deadline: number): Promise<void> {
 		const me: Waiter = { place, woken: new AbortController(), mayAsk: false };
@@ -104,7 +105,7 @@ export class Room {
 		if (wasFirst) this.line[0]?.woken.abort('woken');
 	}
 
-	/** Short while places get free often, as with short tasks, and longer while they don't. */
+	/** Short while slots get free often, as with short tasks, and longer while they don't. */
 	private pauseMs(nowMs: number): number {
 		this.roomAt ??= nowMs;
 		return Math.min(Math.max((nowMs - this.roomAt) * SHARE_OF_WAIT, MIN_PAUSE_MS), MAX_PAUSE_MS);

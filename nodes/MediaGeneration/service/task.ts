@@ -1,11 +1,11 @@
 /**
  * What a task is, when it is over and which files it offers. Pure: knows nothing of n8n or of the network.
- * Sources: spec "Task" and "States"; service-facts "Shapes" and "Status".
+ * Sources: docs/service.md, "Resources", "States", "Shapes" and "Status".
  */
 
 import { asNumber, asText, isObject, type JsonObject } from './json';
 
-/** `running` is every status that is neither `done` nor `error` (spec, States: rule 1). */
+/** `running` is every status that is neither `done` nor `error` (docs/service.md, "States"). */
 export type TaskState = 'running' | 'done' | 'failed';
 
 export interface Task {
@@ -39,18 +39,43 @@ export function errorTextOf(body: JsonObject): string | undefined {
 	return undefined;
 }
 
+/** Whether an object says more of a task than a status, which answers of all kinds carry. */
+function describesTask(raw: JsonObject): boolean {
+	return (
+		asText(raw.id) !== undefined ||
+		asText(raw.task_id) !== undefined ||
+		isObject(raw.metadata) ||
+		raw.progress !== undefined ||
+		asText(raw.type) !== undefined
+	);
+}
+
+/** Whether the service described a task, rather than answered with a bare status. */
+export function isDescribed({ raw }: Task): boolean {
+	return describesTask(raw);
+}
+
+/** The task itself: at the root (docs/service.md, "Resources"), or wrapped as `{ success, data }` or `{ status: "success", data }`. */
+function unwrapped(body: JsonObject): JsonObject {
+	const { data } = body;
+	if (!isObject(data)) return body;
+	const inner = typeof data.status !== 'string' && isObject(data.task) ? data.task : data;
+	if (typeof body.status !== 'string') return inner;
+	return !describesTask(body) && typeof inner.status === 'string' ? inner : body;
+}
+
 /**
- * Reads a task from an answer or a callback's body: at the root (spec) or wrapped as `{ success, data }` (service-facts).
- * Undefined when the body is no task, e.g. `success:false` or an object without status.
+ * Reads a task from an answer or a callback's body. Undefined when the body is no task: `success: false`, an object without a
+ * status, or `{ status: "error", message: "Too many requests" }`, which speaks of the request and of no task.
  */
 export function parseTask(body: unknown): Task | undefined {
 	if (!isObject(body)) return undefined;
-	const raw = typeof body.status !== 'string' && isObject(body.data) ? body.data : body;
+	const raw = unwrapped(body);
 	if (typeof raw.status !== 'string' || raw.status === '') return undefined;
 	const id = asText(raw.id) ?? asText(raw.task_id);
-	// `{ success: false, status: 'error' }` without an ID speaks of the request, not of a task: no task has failed.
-	if (body.success === false && id === undefined) return undefined;
-	const status = raw.status;
+	const { status } = raw;
+	if (id === undefined && (body.success === false || (status === 'error' && !describesTask(raw))))
+		return undefined;
 	const progress = asNumber(raw.progress);
 	return {
 		id,
@@ -63,7 +88,17 @@ export function parseTask(body: unknown): Task | undefined {
 	};
 }
 
-/** The `task_id` of a creation's answer, at the root or under `data` (spec, Endpoints). */
+/** Whether any `task_id` stands in an answer, however deep: then a task may exist, whatever else the answer says. */
+export function mentionsTask(body: unknown, depth = 0): boolean {
+	if (typeof body !== 'object' || body === null || depth > 10) return false;
+	return Object.entries(body).some(
+		([name, value]) =>
+			((name === 'task_id' || name === 'taskId') && asText(value) !== undefined) ||
+			mentionsTask(value, depth + 1),
+	);
+}
+
+/** The `task_id` of a creation's answer, at the root or under `data` (docs/service.md, "Endpoints"). */
 export function taskIdOf(body: unknown): string | undefined {
 	if (!isObject(body)) return undefined;
 	const nested = isObject(body.data) ? body.data : {};

@@ -1,258 +1,157 @@
 /**
- * Putting an execution to sleep until the callbacks of its tasks are in: what goes to sleep, and what is needed to wake up.
- * Source: n8n's waiting webhooks. Rules that must not regress:
- * - nothing suspends before every task has been looked at once more, as a callback that came earlier will not come again;
+ * Putting an execution to sleep until its tasks are over (README, "Waiting"). Rules that must not regress:
+ * - nothing sleeps before every task has been looked at once more, as a callback that came earlier will not come again;
  * - exactly one item per input item, in order: n8n links the items of a resumed node by position;
- * - the suspended items are what goes out if the deadline passes, so they carry the task IDs and say `timed_out`.
+ * - the sleeping items are what goes out if the deadline passes, so they carry the task IDs and say `timed_out`;
+ * - what n8n is given to keep is not what is returned: n8n empties the returned list where failures have a branch of their own.
  */
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { callbackUrlProblem } from '../callback/receiveUrl';
-import type { FileSettings, WaitSettings } from '../operations/waiting';
-import type { PollRouteOption } from '../service/account';
-import type { Credentials, ServiceClient } from '../service/client';
-import { invalid, type Failure } from '../service/failures';
+import type { Assembly } from '../delivery/assembly';
+import type { FileSettings } from '../operations/waiting';
+import type { ServiceClient } from '../service/client';
+import { now } from '../service/clock';
 import { Limiter } from '../service/limiter';
-import { outputsOf } from '../service/outputs';
-import { type Task } from '../service/task';
-import { isObject } from '../service/json';
 import { lookAtTask } from '../service/look';
-import { addressesIn } from '../service/verdict';
-import { mayEndSoon, nudge } from './nudge';
-import type { Job } from '../run/jobs';
-import * as failures from '../service/failures';
+import { verdictOf, type Verdict } from '../service/verdict';
+import type { Waking } from './checks';
+import {
+	CONTEXT_FIELD,
+	openTasks,
+	type Notes,
+	type SleepingItem,
+	type SleepingTask,
+} from './notes';
+import { sleepOf } from './watch';
 
-const CONTEXT_FIELD = 'suspension';
 const LAST_LOOK_TIMEOUT_MS = 5_000;
-export const CONCURRENT_LOOKS = 10;
+const CONCURRENT_LOOKS = 10;
 
-/** What waking up must know of one item. Plain data: n8n saves it with the execution. */
-export interface SuspendedItem {
-	taskId: string;
-	/** Whether the task was over, and its item complete, before the execution went to sleep. */
-	complete: boolean;
-	kind: string;
-	route: PollRouteOption;
-	files: FileSettings;
-	/** Addresses that the request carried: no results. */
-	requestUrls: string[];
-}
+/** One input item of an execution that goes to sleep. */
+export type Sleeper =
+	/** Over already, with its one item. */
+	| { kind: 'complete'; item: INodeExecutionData }
+	| {
+			kind: 'open';
+			tasks: SleepingTask[];
+			files: FileSettings;
+			assembly: Assembly;
+			watched: boolean;
+	  };
 
-export interface PendingTask {
-	index: number;
-	taskId: string;
-	/** Epoch ms. */
-	createdAt: number;
-	lastTask: Task | undefined;
-}
-
-export interface Suspension {
-	count: number;
-	/** Wakes the execution; the service has it as `receive_url`. */
-	resumeUrl: string;
-	plans: Array<{ job: Job; settings: WaitSettings }>;
-	pending: PendingTask[];
-	/** The items of an input item that is over. */
-	itemsOf(index: number): INodeExecutionData[];
-	deliver(job: Job, taskId: string, task: Task, settings: WaitSettings): Promise<void>;
-	fail(index: number, failure: Failure): void;
-	/** The output if nothing is left to wait for. Throws as a run without suspension does. */
-	output(): INodeExecutionData[];
-}
-
-/** Whether the node runs as a tool of an AI agent, where an execution can't be suspended. */
-function isToolRun(context: IExecuteFunctions): boolean {
-	const { isToolExecution } = context as Partial<Pick<IExecuteFunctions, 'isToolExecution'>>;
-	return (
-		(isToolExecution !== undefined && context.isToolExecution()) ||
-		context.getNode().type.endsWith('Tool')
-	);
-}
-
-/** The URL that wakes this execution, with n8n's own token and this node's ID as its last part; undefined if n8n has none. */
-export function resumeUrlOf(context: IExecuteFunctions): string | undefined {
-	const resumeUrl = context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
-	if (typeof resumeUrl !== 'string' || !URL.canParse(resumeUrl)) return undefined;
-	const url = new URL(resumeUrl);
-	// Without a token anyone could wake the execution; n8n has it since 2.14.
-	if (!url.searchParams.has('signature')) return undefined;
-	url.pathname += `/${context.getNode().id}`;
-	return url.href;
-}
-
-/** Throws an `invalid` failure where suspending can't work. */
-export function checkSuspension(
-	context: IExecuteFunctions,
-	credentials: Credentials,
-	resumeUrl: string | undefined,
-	creates: boolean,
-): void {
-	const advice = 'Set Wait Mode to "Poll". Nothing was created.';
-	if (isToolRun(context)) {
-		throw invalid(
-			"An execution can't be suspended while the node runs as a tool of an AI agent",
-			advice,
-		);
-	}
-	if (resumeUrl === undefined) {
-		throw invalid(
-			'This n8n gives no signed resume URL, which suspending needs',
-			`Update n8n to 2.14 or newer, or do without. ${advice}`,
-		);
-	}
-	const problem = creates ? callbackUrlProblem(resumeUrl, credentials.baseUrl) : undefined;
-	if (problem !== undefined) {
-		throw invalid(
-			`The execution can't be suspended: ${problem}`,
-			`${advice} Or set N8N_WEBHOOK_URL (in older versions of n8n WEBHOOK_URL) to an address that the service can reach.`,
-		);
-	}
-}
-
-/** Looks once more at everything that is still open. What is over is delivered; what is not stays. */
-async function lookOnceMore(
+/** Looks once more at tasks that are still open. A look that fails leaves the task open. In order. */
+export async function lookOnceMore(
 	client: ServiceClient,
-	suspension: Suspension,
+	tasks: readonly SleepingTask[],
 	signal?: AbortSignal,
-): Promise<PendingTask[]> {
-	const settingsOf = new Map(suspension.plans.map((plan) => [plan.job.index, plan]));
+): Promise<Verdict[]> {
 	const limiter = new Limiter(CONCURRENT_LOOKS);
-	const looks = await Promise.all(
-		suspension.pending.map(async (pending) => {
-			const plan = settingsOf.get(pending.index);
-			const kind = plan?.job.request?.kind ?? 'task';
-			const route = plan?.job.route ?? 'auto';
-			const at = { taskId: pending.taskId, kind, route, signal, timeoutMs: LAST_LOOK_TIMEOUT_MS };
-			const look = await limiter.run(async () => await lookAtTask(client, at, Date.now));
-			return { pending, plan, look };
+	return await Promise.all(
+		tasks.map(async ({ watch, lastTask }): Promise<Verdict> => {
+			const { taskId, kind, route = 'auto', echoes } = watch;
+			const timeoutMs = LAST_LOOK_TIMEOUT_MS;
+			const look = await limiter.run(
+				async () => await lookAtTask(client, { taskId, kind, route, timeoutMs, signal }),
+			);
+			if (look.kind === 'task') return verdictOf(look.task, echoes);
+			return { kind: 'running', task: lastTask ?? UNSEEN };
 		}),
 	);
-	const open: PendingTask[] = [];
-	const over: Array<() => Promise<void>> = [];
-	for (const { pending, plan, look } of looks) {
-		const task = look.kind === 'task' ? look.task : undefined;
-		const finished =
-			task?.state === 'done' && outputsOf(task, addressesIn(plan?.job.request?.body)).length > 0;
-		if (task !== undefined && finished && plan !== undefined) {
-			over.push(
-				async () => await suspension.deliver(plan.job, pending.taskId, task, plan.settings),
-			);
-		} else if (task?.state === 'failed') {
-			suspension.fail(pending.index, failures.failed(pending.taskId, task));
-		} else {
-			open.push({ ...pending, lastTask: task ?? pending.lastTask });
-		}
-	}
-	// Downloads would widen the moment between the look and the sleep, so they come first only if nothing is left to wait for.
-	if (open.length === 0) {
-		await Promise.all(over.map(async (deliver) => await deliver()));
-		return [];
-	}
-	const stillOpen = new Set(open.map(({ index }) => index));
-	const finished = looks.filter(
-		({ pending, look }) =>
-			!stillOpen.has(pending.index) && look.kind === 'task' && look.task.state === 'done',
-	);
-	return [
-		...open,
-		...finished.map(({ pending, look }) => ({
-			...pending,
-			lastTask: look.kind === 'task' ? look.task : undefined,
-		})),
-	];
 }
 
-/**
- * Suspends the execution with one item per input item, or returns the output if everything is over after the last look.
- */
-export async function suspend(
-	context: IExecuteFunctions,
-	client: ServiceClient,
-	suspension: Suspension,
-): Promise<INodeExecutionData[][]> {
-	const open = await lookOnceMore(client, suspension, context.getExecutionCancelSignal());
-	if (open.length === 0) return [suspension.output()];
+const UNSEEN = {
+	id: undefined,
+	state: 'running',
+	status: '',
+	progress: undefined,
+	type: undefined,
+	errorText: undefined,
+	raw: {},
+} as const;
 
-	const pendingByIndex = new Map(open.map((pending) => [pending.index, pending]));
-	const planByIndex = new Map(suspension.plans.map((plan) => [plan.job.index, plan]));
-	const items: INodeExecutionData[] = [];
-	const notes: SuspendedItem[] = [];
-	let deadline = Date.now();
-	for (let index = 0; index < suspension.count; index += 1) {
-		const pending = pendingByIndex.get(index);
-		const plan = planByIndex.get(index);
-		items.push(
-			pending === undefined
-				? onlyItem(suspension.itemsOf(index), index)
-				: sleepingItem(pending, index),
-		);
-		const { download = true, binaryPropertyName = 'data', maxFileBytes = 0 } = plan?.settings ?? {};
-		notes.push({
-			taskId: pending?.taskId ?? '',
-			complete: pending === undefined,
-			kind: plan?.job.request?.kind ?? 'task',
-			route: plan?.job.route ?? 'auto',
-			files: { download, binaryPropertyName, maxFileBytes, splitFiles: false },
-			requestUrls: addressesIn(plan?.job.request?.body),
-		});
-		if (pending !== undefined && plan !== undefined)
-			deadline = Math.max(deadline, pending.createdAt + plan.job.timeoutMs);
-	}
-	const nodeContext = context.getContext('node') as Record<string, unknown>;
-	nodeContext[CONTEXT_FIELD] = { id: randomUUID(), items: notes };
-	context.getExecuteData().data = { main: [items] };
-	await context.putExecutionToWait(new Date(deadline));
-	callBackIfNeeded(context, suspension.resumeUrl, open);
-	return [items];
-}
-
-/** If one task is sure to go on for a while, its callback will find the execution asleep, and all tasks are looked at then. */
-function callBackIfNeeded(
-	context: IExecuteFunctions,
-	resumeUrl: string,
-	open: readonly PendingTask[],
-): void {
-	const [first] = open;
-	const now = Date.now();
-	const allMayEnd = open.every(({ lastTask, createdAt }) => mayEndSoon(lastTask, now - createdAt));
-	// Not awaited: the execution has to be saved first.
-	if (first !== undefined && allMayEnd) void nudge(context, resumeUrl, first.taskId);
-}
-
-/** A suspended node has exactly one item per input item. */
-function onlyItem(items: INodeExecutionData[], index: number): INodeExecutionData {
-	return { ...(items[0] ?? { json: {} }), pairedItem: { item: index } };
-}
-
-/** What goes out for a task that is not over by the deadline. */
-function sleepingItem({ taskId, lastTask }: PendingTask, index: number): INodeExecutionData {
+/** What goes out for an item that is not over by the deadline. */
+function sleepingItem(tasks: readonly SleepingTask[], index: number): INodeExecutionData {
+	const [first] = tasks;
 	const json: IDataObject = {
-		...(lastTask?.raw as IDataObject | undefined),
-		task_id: taskId,
+		...(first?.lastTask?.raw as IDataObject | undefined),
+		task_id: first?.watch.taskId,
+		...(tasks.length > 1 ? { task_ids: tasks.map(({ watch }) => watch.taskId) } : {}),
 		timed_out: true,
 	};
 	return { json, pairedItem: { item: index } };
 }
 
-export interface SuspensionNotes {
-	/** Tells this sleep from any other one of the same execution. */
-	id: string;
-	items: SuspendedItem[];
+/** The inputs that executions of this process sleep on: n8n's Retry On Fail runs the node again on them. */
+const asleep = new WeakSet<object>();
+
+/**
+ * The items of an execution that is asleep already. n8n repeats a node also when it returned normally and its first item has
+ * an `error`; the input then is what this node put to sleep, and nothing must happen to it but to sleep on.
+ */
+export function sleepingInput(context: IExecuteFunctions): INodeExecutionData[] | undefined {
+	const items = context.getInputData();
+	return items.some((item) => asleep.has(item)) ? copyOf(items) : undefined;
 }
 
-/** Reads the notes back when a callback arrives. Undefined where they are missing. */
-export function readNotes(value: unknown): SuspensionNotes | undefined {
-	if (!isObject(value) || typeof value.id !== 'string' || !Array.isArray(value.items))
-		return undefined;
-	const complete = value.items.every((note) => isObject(note) && typeof note.taskId === 'string');
-	return complete ? { id: value.id, items: value.items as SuspendedItem[] } : undefined;
+function copyOf(items: readonly INodeExecutionData[]): INodeExecutionData[] {
+	return items.map((item) => {
+		const copy = { ...item };
+		// Failures carry their error as a hidden property, for the error branch.
+		const error = Object.getOwnPropertyDescriptor(item, 'error');
+		if (error !== undefined) Object.defineProperty(copy, 'error', error);
+		return copy;
+	});
 }
 
-/** An expression for this node's notes; the name is quoted so that nothing in it can end the expression. */
-export function notesExpression(nodeName: string): string {
-	const quoted = JSON.stringify(nodeName).replace(
-		/[{}]/g,
-		(brace) => `\\u00${brace.charCodeAt(0).toString(16)}`,
+/** Suspends the execution with one item per input item, and returns them. */
+export async function suspend(
+	context: IExecuteFunctions,
+	client: ServiceClient,
+	{ sleepers, waking }: { sleepers: readonly Sleeper[]; waking: Waking },
+): Promise<INodeExecutionData[]> {
+	const items = sleepers.map((sleeper, index) =>
+		sleeper.kind === 'complete'
+			? { ...sleeper.item, pairedItem: { item: index } }
+			: sleepingItem(sleeper.tasks, index),
 	);
-	return `{{ $node[${quoted}].context["${CONTEXT_FIELD}"] }}`;
+	const notes: Notes = {
+		id: randomUUID(),
+		watched: sleepers.every((sleeper) => sleeper.kind === 'complete' || sleeper.watched),
+		items: sleepers.map((sleeper): SleepingItem => {
+			if (sleeper.kind === 'complete') return { kind: 'complete' };
+			return {
+				kind: 'open',
+				files: sleeper.files,
+				assembly: sleeper.assembly,
+				tasks: sleeper.tasks.map(({ watch, receiveUrl }) => ({
+					...watch,
+					lookAtOnce: false,
+					// Where the service calls back, looks are for the case that the callback gets lost.
+					pace: waking.callable && callsHere(receiveUrl, waking.resumeUrl) ? 'asleep' : 'poll',
+				})),
+			};
+		}),
+	};
+	const tasks = openTasks(notes);
+	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = notes;
+	for (const item of items) asleep.add(item);
+	context.getExecuteData().data = { main: [items] };
+	const deadline = tasks.reduce((latest, task) => Math.max(latest, task.deadline), now());
+	await context.putExecutionToWait(new Date(deadline));
+	const sleep = sleepOf(notes.id, { context, client });
+	for (const { watch, finished } of sleepers.flatMap(openTasksOf))
+		if (finished !== undefined)
+			sleep.note(watch.taskId, { kind: 'finished', finished, seenAt: now() });
+	sleep.watchesAll = notes.watched;
+	if (notes.watched) sleep.watch(tasks, waking.resumeUrl);
+	return copyOf(items);
+}
+
+function openTasksOf(sleeper: Sleeper): SleepingTask[] {
+	return sleeper.kind === 'open' ? sleeper.tasks : [];
+}
+
+/** Whether a task's callback comes to this execution: one that an earlier execution made calls that one. */
+function callsHere(receiveUrl: string | undefined, resumeUrl: string): boolean {
+	return receiveUrl !== undefined && new URL(receiveUrl).pathname === new URL(resumeUrl).pathname;
 }

@@ -1,201 +1,227 @@
 /**
- * The webhook that wakes a suspended execution. Rules that must not regress:
+ * The webhook that wakes a sleeping execution, called by the service or by this n8n itself. Rules that must not regress:
  * - it wakes only when every task is over by the service's own word; whatever was posted is no more than a reason to look;
  * - it never throws into n8n: throwing would mark the execution failed and still run the next node with an empty item;
- * - exactly one item per suspended item, in order.
+ * - exactly one item per sleeping item, in order.
  */
-import type {
-	IDataObject,
-	INodeExecutionData,
-	IWebhookFunctions,
-	IWebhookResponseData,
-} from 'n8n-workflow';
-import { answer, postedTo } from '../callback/body';
-import { verifyTask, VERIFY_BUDGET_MS, type Verdict } from '../callback/verify';
-import { CONCURRENT_DOWNLOADS, deliver, type DeliveryDeps } from '../delivery/item';
+import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { postedTo } from '../callback/body';
+import { answer, Refusal, respond } from '../callback/respond';
+import { failureItem } from '../delivery/failure';
+import { assemble } from '../delivery/assembly';
+import { Delivery } from '../delivery/item';
+import { failureOfPart } from '../delivery/partFailure';
 import { createClient, type ServiceClient } from '../service/client';
-import { pause } from '../service/clock';
-import { failureJson, type Failure } from '../service/failures';
-import { fileOpener } from '../service/fileHost';
-import { Limiter } from '../service/limiter';
-import { lookAtTask } from '../service/look';
-import {
-	CONCURRENT_LOOKS,
-	notesExpression,
-	readNotes,
-	type SuspendedItem,
-	type SuspensionNotes,
-} from './suspend';
+import { now, timeLimit } from '../service/clock';
 import * as failures from '../service/failures';
+import type { Failure } from '../service/failures';
+import { lookAtTask } from '../service/look';
+import { verdictOf, type Finished } from '../service/verdict';
+import type { Watch } from '../wait/poll';
+import { notesExpression, openTasks, readNotes, type Notes, type SleepingItem } from './notes';
+import { sleepOf, type Over, type Sleep } from './watch';
 
-/** Answers by the process that are being worked on: callbacks of one execution are handled one after the other. */
-const atWork = new Map<string, Promise<unknown>>();
-
-async function oneAfterTheOther<T>(key: string, job: () => Promise<T>): Promise<T> {
-	const before = atWork.get(key) ?? Promise.resolve();
-	const mine = before.then(job, job);
-	const settled = mine.catch(() => undefined);
-	atWork.set(key, settled);
-	try {
-		return await mine;
-	} finally {
-		if (atWork.get(key) === settled) atWork.delete(key);
-	}
-}
-
-async function verdictOf(
-	client: ServiceClient,
-	{ taskId, kind, route, requestUrls }: SuspendedItem,
-	limiter: Limiter,
-): Promise<Verdict> {
-	return await limiter.run(
-		async () =>
-			await verifyTask(
-				{
-					look: async (timeoutMs) =>
-						await lookAtTask(
-							client,
-							{ taskId, kind, route, timeoutMs, signal: AbortSignal.timeout(timeoutMs) },
-							Date.now,
-						),
-					now: Date.now,
-					sleep: pause,
-				},
-				VERIFY_BUDGET_MS / 2,
-				requestUrls,
-			),
-	);
-}
-
-/** A failure that happened while the execution slept goes on as an item, whatever On Error says: n8n has no way to fail from here. */
-function failedItem(failure: Failure, index: number, outputs?: IDataObject[]): INodeExecutionData {
-	return {
-		json: { ...failureJson(failure), ...(outputs === undefined ? {} : { outputs }) },
-		pairedItem: { item: index },
-	};
-}
-
-async function itemFor(
-	context: IWebhookFunctions,
-	note: SuspendedItem,
-	verdict: Verdict | undefined,
-	suspended: INodeExecutionData,
-	index: number,
-	deps: DeliveryDeps,
-): Promise<INodeExecutionData> {
-	if (verdict?.kind !== 'terminal') return { ...suspended, pairedItem: { item: index } };
-	const { task } = verdict;
-	if (task.state === 'failed') return failedItem(failures.failed(note.taskId, task), index);
-	const delivered = await deliver(
-		context,
-		{ taskId: note.taskId, task, request: note.requestUrls },
-		note.files,
-		index,
-		deps,
-	);
-	const [item] = delivered.items;
-	if (delivered.outputs.length === 0)
-		return failedItem(
-			failures.withoutOutputs(
-				note.taskId,
-				task,
-				Object.keys((task.raw.metadata as IDataObject | undefined) ?? {}),
-			),
-			index,
-		);
-	if (delivered.failure === undefined && item !== undefined) return item;
-	const failure = delivered.failure ?? failures.withoutOutputs(note.taskId, task, []);
-	return { ...item, ...failedItem(failure, index, delivered.outputs as unknown as IDataObject[]) };
-}
+/** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
+const CONFIRM_MS = 8_000;
+const LOOK_TIMEOUT_MS = 5_000;
+/** Addresses of files are temporary: what was seen longer ago is looked at again before its files are fetched. */
+const FRESH_MS = 5 * 60_000;
 
 /** The items that went to sleep and what was noted of them, or undefined where this execution is not ours to wake. */
-function readSuspended(
+function readSleeping(
 	context: IWebhookFunctions,
-): { items: INodeExecutionData[]; notes: SuspensionNotes } | undefined {
+): { items: INodeExecutionData[]; notes: Notes } | undefined {
 	const items = context.evaluateExpression('{{ $input.all() }}') as unknown;
 	const notes = readNotes(context.evaluateExpression(notesExpression(context.getNode().name)));
 	if (!Array.isArray(items) || notes?.items.length !== items.length) return undefined;
 	return { items: items as INodeExecutionData[], notes };
 }
 
-/**
- * Sleeps that this process has just ended, and when (epoch ms). n8n itself lets only one call resume an execution; this
- * spares the ones right behind it the looks and the downloads. Not for long: should n8n fail to resume, a later call counts again.
- */
-const ended = new Map<string, number>();
-const REMEMBERED_MS = 60_000;
+/** The address that this call came to, so that this n8n can call it too. */
+function ownUrl(context: IWebhookFunctions): string | undefined {
+	const url = context.evaluateExpression('{{ $execution.resumeUrl }}');
+	const { originalUrl } = context.getRequestObject();
+	if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
+	const called = new URL(originalUrl, url);
+	const own = new URL(url);
+	own.pathname += `/${context.getNode().id}`;
+	const signature = called.searchParams.get('signature');
+	if (signature !== null) own.searchParams.set('signature', signature);
+	return own.href;
+}
 
-function justEnded(id: string): boolean {
-	const now = Date.now();
-	for (const [other, at] of ended) if (now - at > REMEMBERED_MS) ended.delete(other);
-	return ended.has(id);
+/** What a look says of a task, where it says that it is over. */
+async function overNow(
+	client: ServiceClient,
+	{ taskId, kind, route = 'auto', echoes }: Watch,
+): Promise<Over | undefined> {
+	const look = await lookAtTask(client, { taskId, kind, route, timeoutMs: LOOK_TIMEOUT_MS });
+	if (look.kind !== 'task') return undefined;
+	const verdict = verdictOf(look.task, echoes);
+	const seenAt = now();
+	if (verdict.kind === 'done')
+		return {
+			kind: 'finished',
+			seenAt,
+			finished: { taskId, task: look.task, outputs: verdict.outputs },
+		};
+	if (verdict.kind === 'failed')
+		return { kind: 'failed', seenAt, failure: failures.failed(taskId, look.task) };
+	return undefined;
+}
+
+/** Whether all tasks are over. Looks only at those that nobody watches, and stops at the first that runs. */
+async function allOver(
+	client: ServiceClient,
+	sleep: Sleep,
+	tasks: readonly Watch[],
+): Promise<boolean> {
+	const open = tasks.filter(({ taskId }) => !sleep.over.has(taskId));
+	if (open.length === 0) return true;
+	if (sleep.watchesAll) return false;
+	open.sort(
+		(a, b) => Number(b.taskId === sleep.lastRunning) - Number(a.taskId === sleep.lastRunning),
+	);
+	for (const task of open) {
+		const over = await overNow(client, task);
+		if (over === undefined) {
+			sleep.lastRunning = task.taskId;
+			return false;
+		}
+		sleep.note(task.taskId, over);
+	}
+	return true;
+}
+
+/** The finished tasks of an item, or why it failed. */
+async function outcomeOf(
+	client: ServiceClient,
+	sleep: Sleep,
+	{ tasks, assembly: { texts, longText } }: Extract<SleepingItem, { kind: 'open' }>,
+): Promise<{ finished: Finished[] } | { failure: Failure }> {
+	const finished: Finished[] = [];
+	const taskIds = tasks.map(({ taskId }) => taskId);
+	for (const [number, task] of tasks.entries()) {
+		let over = sleep.over.get(task.taskId);
+		if (over?.kind === 'finished' && now() - over.seenAt > FRESH_MS)
+			over = (await overNow(client, task)) ?? over;
+		if (over?.kind === 'finished') finished.push(over.finished);
+		else {
+			const failure = over?.failure ?? failures.cancelled(task.taskId, undefined);
+			if (longText.kind === 'off') return { failure };
+			return { failure: failureOfPart(failure, { number, texts, taskIds }) };
+		}
+	}
+	return { finished };
+}
+
+async function itemFor(
+	context: IWebhookFunctions,
+	{ client, sleep, delivery }: { client: ServiceClient; sleep: Sleep; delivery: Delivery },
+	{ note, item, index }: { note: SleepingItem; item: INodeExecutionData; index: number },
+): Promise<INodeExecutionData> {
+	const node = context.getNode();
+	if (note.kind === 'complete') {
+		const { error, outcome } = item.json;
+		// What failed before the execution slept leaves by the error branch as well.
+		if (typeof error !== 'string' || typeof outcome !== 'string')
+			return { ...item, pairedItem: { item: index } };
+		return withErrorBranch(context, item, index);
+	}
+	const result = await outcomeOf(client, sleep, note);
+	if ('failure' in result) return failureItem(node, result.failure, index, undefined);
+	const parts = result.finished.map((finished) => ({ finished }));
+	const { assembly, files } = note;
+	const { items, outputs, failure } = await assemble(
+		context,
+		{ delivery, parts },
+		{ assembly, files, index },
+	);
+	const [delivered] = items;
+	if (failure === undefined) return delivered ?? { ...item, pairedItem: { item: index } };
+	return failureItem(node, failure, index, {
+		outputs,
+		...(delivered?.binary === undefined ? {} : { binary: delivered.binary }),
+	});
+}
+
+/** An item that says that it failed, with what n8n sends it to the error branch by. */
+function withErrorBranch(
+	context: IWebhookFunctions,
+	item: INodeExecutionData,
+	index: number,
+): INodeExecutionData {
+	const { error, outcome } = item.json as { error: string; outcome: Failure['outcome'] };
+	const marked = failureItem(
+		context.getNode(),
+		{ outcome, message: error, description: '' },
+		index,
+		undefined,
+	);
+	marked.json = item.json;
+	if (item.binary !== undefined) marked.binary = item.binary;
+	return marked;
 }
 
 async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const posted = await postedTo(context);
-	if (!posted.ok) return answer(context, 400, { received: false, error: posted.reason });
-	const suspended = readSuspended(context);
-	if (suspended === undefined)
-		return answer(context, 404, { received: false, error: 'no task is waited for here' });
-	const { items } = suspended;
-	const { id, items: notes } = suspended.notes;
-	if (justEnded(id))
-		return answer(context, 200, { received: true, ignored: 'the execution was woken before' });
-	if (!notes.some(({ taskId, complete }) => taskId === posted.taskId && !complete)) {
+	if (!posted.ok) throw new Refusal(400, posted.reason);
+	const sleeping = readSleeping(context);
+	if (sleeping === undefined) throw new Refusal(404, 'no task is waited for here');
+	const { items, notes } = sleeping;
+	const tasks = openTasks(notes);
+	const called = tasks.find(({ taskId }) => taskId === posted.taskId);
+	if (called === undefined)
 		return answer(context, 200, {
 			received: true,
 			ignored: 'the task does not belong to this execution',
 		});
-	}
 
 	const client = await createClient(context);
-	const limiter = new Limiter(CONCURRENT_LOOKS);
-	const verdicts = await Promise.all(
-		notes.map(async (note) => (note.complete ? undefined : await verdictOf(client, note, limiter))),
-	);
-	const open = verdicts.filter((verdict) => verdict !== undefined && verdict.kind !== 'terminal');
-	if (open.some((verdict) => verdict?.kind === 'running')) {
-		return answer(context, 202, { received: true, waiting: open.length });
-	}
-	if (open.length > 0)
-		return answer(context, 503, {
-			received: false,
-			error: 'the service could not be asked, try again',
-		});
+	const sleep = sleepOf(notes.id, { context, client });
+	if (sleep.ended)
+		return answer(context, 200, { received: true, ignored: 'the execution was woken before' });
+	const resumeUrl = ownUrl(context);
+	// An unfinished check is repeated by this process, whether or not the callback is.
+	if (resumeUrl !== undefined) sleep.watch(notes.watched ? tasks : [called], resumeUrl);
+	const patience = timeLimit(CONFIRM_MS);
+	const confirmed = await sleep.confirm(called.taskId, patience.signal);
+	patience.end();
+	if (!confirmed && !sleep.runs(called.taskId))
+		throw new Refusal(503, 'the service could not be asked, try again');
+	if (!confirmed || !(await allOver(client, sleep, tasks)))
+		return answer(context, 202, { received: true, waiting: openCount(sleep, tasks) });
+	if (sleep.ended)
+		return answer(context, 200, { received: true, ignored: 'the execution was woken before' });
 
 	// The sender has its answer before the files are fetched.
-	ended.set(id, Date.now());
+	sleep.end();
 	answer(context, 200, { received: true });
-	const deps: DeliveryDeps = {
-		open: fileOpener(context),
-		now: Date.now,
-		sleep: pause,
-		limiter: new Limiter(CONCURRENT_DOWNLOADS),
-	};
-	const output = await Promise.all(
-		notes.map(async (note, index) => {
-			const item = items[index] ?? { json: { task_id: note.taskId } };
-			return await itemFor(context, note, verdicts[index], item, index, deps);
-		}),
-	);
-	return { noWebhookResponse: true, workflowData: [output] };
+	let woken = false;
+	try {
+		const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
+		const output = await Promise.all(
+			notes.items.map(async (note, index) => {
+				const item = items[index] ?? { json: {} };
+				return await itemFor(context, { client, sleep, delivery }, { note, item, index });
+			}),
+		);
+		woken = true;
+		return { noWebhookResponse: true, workflowData: [output] };
+	} finally {
+		if (!woken) sleep.sleepOn(called, resumeUrl);
+	}
 }
 
-/** Handles one callback for a suspended execution. Never throws. */
+function openCount(sleep: Sleep, tasks: readonly Watch[]): number {
+	return tasks.filter(({ taskId }) => !sleep.over.has(taskId)).length;
+}
+
+/** Handles one call for a sleeping execution. Never throws. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const id = context.evaluateExpression('{{ $execution.id }}');
-	const executionId = typeof id === 'string' ? id : 'unknown';
-	try {
-		return await oneAfterTheOther(executionId, async () => await wakeIfOver(context));
-	} catch (error) {
-		const reason = error instanceof Error ? error.message : 'unknown reason';
-		context.logger.warn(
-			`Media Generation: a callback for execution ${executionId} could not be handled: ${reason}`,
-		);
-		if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
-		return answer(context, 503, {
-			received: false,
-			error: 'the callback could not be handled, try again',
-		});
-	}
+	return await respond(
+		context,
+		'a call for a sleeping execution',
+		async () => await wakeIfOver(context),
+	);
 }

@@ -68,8 +68,8 @@ export function intervalForAge(ageMs: number, random: number): number {
 	return interval * (1 + JITTER * (2 * random - 1));
 }
 
-/** A range of durations wider than this factor would have fitted almost any progress. */
-const WRONGABLE = 2.5;
+/** A range of durations wider than this factor would have fitted almost any progress: it proves nothing to fall into it. */
+const RANGE_THAT_CAN_BE_WRONG = 2.5;
 
 interface Prediction {
 	/** Earliest and latest age at which the task should be finished. */
@@ -94,7 +94,8 @@ export function predict(samples: readonly ProgressSample[]): Prediction | undefi
 		const high = progress >= 1 ? (100 * ageMs) / (progress - 0.5) : Infinity;
 		if (low > toMs || high < fromMs) return undefined;
 		// It counts as a confirmation only if the progress moved and the range before it was narrow enough to be wrong.
-		if (progress > previous && previous >= 1 && toMs < fromMs * WRONGABLE) confirmed += 1;
+		if (progress > previous && previous >= 1 && toMs < fromMs * RANGE_THAT_CAN_BE_WRONG)
+			confirmed += 1;
 		fromMs = Math.max(fromMs, low);
 		toMs = Math.min(toMs, high);
 		previous = progress;
@@ -153,9 +154,28 @@ export function nextLook(history: LookHistory, random: number): NextLook {
 		: { delayMs: own, broughtForward: false, byAgeMs };
 }
 
+/** After falling asleep: n8n refuses callbacks while it saves the execution (`npm run bench -- race`), so one look follows. */
+const AFTER_FALLING_ASLEEP_MS = 2_500;
+const FIRST_AGE_ASLEEP_MS = 12_500;
+const ASLEEP_INTERVAL_MS = 29_500;
+const ASLEEP_FACTOR = 0.347;
+
+/** When to look first at a task whose execution has just gone to sleep, in ms from now. */
+export function firstLookAsleep(ageMs: number): number {
+	return Math.max(AFTER_FALLING_ASLEEP_MS, FIRST_AGE_ASLEEP_MS - ageMs);
+}
+
 /**
- * How long to leave a busy service alone: what it asked for, else a growing pause that never exceeds the one for the
- * task's age by much. @param streak busy answers in a row, from 1
+ * The pause between two looks at a task whose callback is expected, in ms: a lost one is noticed within 30 s or 35% of the
+ * task's time, whichever is longer, by at most 15 looks while a task runs for an hour.
+ */
+export function asleepInterval(ageMs: number): number {
+	return Math.max(ASLEEP_INTERVAL_MS, ageMs * ASLEEP_FACTOR);
+}
+
+/**
+ * How long to leave a busy service alone: what it asked for, but never less than a growing pause that stays near the one
+ * for the task's age. "Come back in 0 s" is no licence to ask in a tight loop. @param streak busy answers in a row, from 1
  */
 export function busyDelay(
 	streak: number,
@@ -163,10 +183,9 @@ export function busyDelay(
 	retryAfterMs: number | undefined,
 	random: number,
 ): number {
-	if (retryAfterMs !== undefined) return Math.max(retryAfterMs, 200) + random * 500;
 	const growing = 700 * 2 ** Math.min(streak - 1, 6);
-	return (
+	const own =
 		Math.min(growing, Math.max(intervalForAge(ageMs, 0.5), 1_000) * 2, MAX_INTERVAL_MS) *
-		(0.75 + random / 2)
-	);
+		(0.75 + random / 2);
+	return retryAfterMs === undefined || retryAfterMs < own ? own : retryAfterMs + random * 500;
 }

@@ -1,18 +1,20 @@
-// What n8n's scanner of community packages checks, without publishing first: its two rule sets with inline disables
-// ignored, over the sources and over the packed tarball. `npm run scan`, after `npm run build`.
+/**
+ * `npm run scan`: what n8n's scanner of community packages checks, without publishing first: its two rule sets with inline disables
+ * ignored, over the sources and over the packed tarball.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import communityNodes from '@n8n/eslint-plugin-community-nodes';
-import { ESLint } from 'eslint';
+import { ESLint, type Linter } from 'eslint';
 import n8nNodesBase from 'eslint-plugin-n8n-nodes-base';
 import tseslint from 'typescript-eslint';
+import { ensureBuilt } from './built';
+import { runMain } from './halt';
+import { packPackage, root } from './pack';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-
-const config = [
+const config: Linter.Config[] = [
 	communityNodes.configs.recommended,
 	{ rules: { 'no-console': 'error' } },
 	{ plugins: { 'n8n-nodes-base': n8nNodesBase } },
@@ -38,7 +40,7 @@ const config = [
 ];
 
 /** Lints what matches below a folder and returns the number of errors. */
-async function scan(title, cwd, patterns) {
+async function scan(title: string, cwd: string, patterns: string[]): Promise<number> {
 	const eslint = new ESLint({
 		cwd,
 		allowInlineConfig: false,
@@ -55,21 +57,16 @@ async function scan(title, cwd, patterns) {
 	return errors;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'media-generation-scan-'));
-try {
-	const [packed] = JSON.parse(
-		execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-			cwd: root,
-			encoding: 'utf8',
-			stdio: ['ignore', 'pipe', 'ignore'],
-			shell: process.platform === 'win32',
-		}),
-	);
-	execFileSync('tar', ['-xzf', join(folder, packed.filename), '-C', folder]);
-	const errors =
-		(await scan('Sources', root, ['package.json', '{nodes,credentials}/**/*.{js,ts,json}'])) +
-		(await scan('Tarball', join(folder, 'package'), ['**/*.js', '**/*.json']));
-	process.exitCode = errors === 0 ? 0 : 1;
-} finally {
-	rmSync(folder, { recursive: true, force: true });
-}
+runMain(async () => {
+	await ensureBuilt();
+	const folder = mkdtempSync(join(tmpdir(), 'media-generation-scan-'));
+	try {
+		execFileSync('tar', ['-xzf', await packPackage(folder), '-C', folder]);
+		const errors =
+			(await scan('Sources', root, ['package.json', '{nodes,credentials}/**/*.{js,ts,json}'])) +
+			(await scan('Tarball', join(folder, 'package'), ['**/*.js', '**/*.json']));
+		process.exitCode = errors === 0 ? 0 : 1;
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+});

@@ -1,0 +1,136 @@
+/**
+ * Signatures of callback URLs: made by the action node, checked by the trigger. Pure. Signed are the host and path that the
+ * URL was made for (`signed_for`), `expires`, `nonce` and `reference`, so that a URL for one trigger is no good for
+ * another, nor for the same trigger of another n8n, and a reference can't be changed. The service signs nothing itself
+ * (docs/service.md, "Events").
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
+import { isPrivateHost } from '../service/baseUrl';
+
+export const SIGNED_FOR_MS = 7 * 24 * 3_600_000;
+export const MAX_REFERENCE = 500;
+
+export interface SignedValues {
+	/** Host and path that the URL was made for. */
+	signedFor: string;
+	/** Epoch seconds, as text. */
+	expires: string;
+	nonce: string;
+	reference: string;
+}
+
+/** HMAC-SHA256 over the values, each on a line of its own with its length, in hexadecimal. */
+function signatureOf(
+	secret: string,
+	{ signedFor, expires, nonce, reference }: SignedValues,
+): string {
+	const parts = [signedFor, expires, nonce, reference].map(
+		(part) => `${Buffer.byteLength(part)}:${part}`,
+	);
+	return createHmac('sha256', secret).update(parts.join('\n')).digest('hex');
+}
+
+/** A path as both sides see it: decoded, without trailing slashes. */
+function plainPath(pathname: string): string {
+	let decoded = pathname;
+	try {
+		decoded = decodeURIComponent(pathname);
+	} catch {
+		// A malformed escape is signed as it stands.
+	}
+	return decoded.replace(/\/+$/, '');
+}
+
+/** Adds the signature and what it covers to a URL. @param now epoch ms */
+export function sign(url: URL, secret: string, now: number): void {
+	const values: SignedValues = {
+		signedFor: url.host + plainPath(url.pathname),
+		expires: String(Math.floor((now + SIGNED_FOR_MS) / 1000)),
+		nonce: randomBytes(12).toString('hex'),
+		reference: url.searchParams.get('reference') ?? '',
+	};
+	// One value each: a name that stands twice would be read as a list.
+	if (values.reference !== '') url.searchParams.set('reference', values.reference);
+	url.searchParams.set('signed_for', values.signedFor);
+	url.searchParams.set('expires', values.expires);
+	url.searchParams.set('nonce', values.nonce);
+	url.searchParams.set('signature', signatureOf(secret, values));
+}
+
+/** Where a call has arrived. */
+export interface Arrival {
+	/** The path that n8n was asked for, which can lack a prefix that a proxy has taken away. */
+	path: string;
+	/** The trigger's own URL, as n8n knows it; undefined if it has none. */
+	ownUrl: string | undefined;
+	/** What the request says that the host is. Anybody can write that. */
+	saidHosts: readonly string[];
+}
+
+/** What the query of a signed URL must have. */
+function signedValues(
+	query: Record<string, unknown>,
+): (SignedValues & { signature: string }) | undefined {
+	const { signed_for: signedFor, expires, nonce, signature, reference = '' } = query;
+	const texts = [signedFor, expires, nonce, signature, reference];
+	if (!texts.every((text) => typeof text === 'string')) return undefined;
+	return { signedFor, expires, nonce, signature, reference } as SignedValues & {
+		signature: string;
+	};
+}
+
+/**
+ * Whether a URL was made for the place where it was called. The path may have lost a prefix at a proxy. Where n8n knows its
+ * public address, that is what the host must be; where it thinks that it has a private one, the request's own word counts.
+ */
+function misplaced(signedFor: string, { path, ownUrl, saidHosts }: Arrival): string | undefined {
+	const slash = signedFor.indexOf('/');
+	const host = signedFor.slice(0, slash);
+	const here = plainPath(path);
+	if (slash < 0 || here === '' || !signedFor.slice(slash).endsWith(here))
+		return 'the callback URL was signed for another trigger';
+	const own = ownUrl !== undefined && URL.canParse(ownUrl) ? new URL(ownUrl) : undefined;
+	const hosts =
+		own === undefined || isPrivateHost(own.hostname) ? [own?.host, ...saidHosts] : [own.host];
+	return hosts.includes(host)
+		? undefined
+		: 'the callback URL was signed for another host. If it is the address of this n8n, set N8N_WEBHOOK_URL to it';
+}
+
+export type SignatureCheck =
+	| {
+			ok: true;
+			/** Whether there is a secret, so that the URL is known to come from here. */
+			signed: boolean;
+			reference: string | undefined;
+	  }
+	| { ok: false; reason: string };
+
+/**
+ * Checks the query of a callback, the signature in constant time.
+ *
+ * @param secret empty: nothing is checked, the reference is taken as it is
+ * @param now epoch ms
+ */
+export function checkSignature(
+	secret: string,
+	arrival: Arrival,
+	query: Record<string, unknown>,
+	now: number,
+): SignatureCheck {
+	const given = typeof query.reference === 'string' ? query.reference : '';
+	const reference = given === '' ? undefined : given.slice(0, MAX_REFERENCE);
+	if (secret === '') return { ok: true, signed: false, reference };
+	const values = signedValues(query);
+	if (values === undefined) return { ok: false, reason: 'the callback URL is not signed' };
+	const expected = Buffer.from(signatureOf(secret, values));
+	const actual = Buffer.from(values.signature);
+	if (expected.length !== actual.length || !timingSafeEqual(expected, actual))
+		return { ok: false, reason: 'the signature of the callback URL is wrong' };
+	const elsewhere = misplaced(values.signedFor, arrival);
+	if (elsewhere !== undefined) return { ok: false, reason: elsewhere };
+	const seconds = Number(values.expires);
+	if (!Number.isFinite(seconds) || seconds * 1000 < now)
+		return { ok: false, reason: 'the callback URL has expired' };
+	return { ok: true, signed: true, reference };
+}

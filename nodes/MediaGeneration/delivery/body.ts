@@ -1,0 +1,101 @@
+/**
+ * Reading a body in bounded time: one that stands still is given up, and so is a file that comes too slowly on the whole.
+ */
+import type { OpenFile } from '../service/fileHost';
+import { DownloadError } from './downloadError';
+
+export interface ReadDeps {
+	/** Epoch ms. */
+	now: () => number;
+	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
+	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+	/** Ends the reading at once. */
+	signal: AbortSignal;
+	pace: Pace;
+}
+
+/** Made once: an abort without a reason makes an error with its stack each time. */
+export const OVER = new Error('over');
+
+/** A body that brings nothing for this long is given up. */
+const STALL_MS = 60_000;
+/** What any file may take, whatever its size. */
+const GRACE_MS = 10 * 60_000;
+/** Beyond that, 20 kB a second: 500 MB may take seven hours. */
+const LEAST_BYTES_PER_MS = 20;
+
+/** The time that the host of one file has been waited for, over all requests. What n8n's store takes does not count. */
+export class Pace {
+	private waitedMs = 0;
+
+	constructor(private readonly now: () => number) {}
+
+	/** Counts the time since a moment (epoch ms). */
+	waitedSince(since: number): void {
+		this.waitedMs += this.now() - since;
+	}
+
+	/** Counts what a wait for the host takes. */
+	async during<T>(wait: Promise<T>): Promise<T> {
+		const since = this.now();
+		try {
+			return await wait;
+		} finally {
+			this.waitedSince(since);
+		}
+	}
+
+	/** Throws where the file comes too slowly. */
+	check(received: number): void {
+		if (this.waitedMs <= GRACE_MS + received / LEAST_BYTES_PER_MS) return;
+		const minutes = Math.round(this.waitedMs / 60_000);
+		throw new DownloadError(
+			`the file host sends too slowly: ${received} bytes in ${minutes} minutes`,
+			'nothing',
+		);
+	}
+}
+
+/**
+ * Chunks of a body. One timer watches the whole body and no chunk is copied: with thousands of chunks, what each of them
+ * leaves behind is what makes n8n's memory grow.
+ */
+export async function* readBody(file: OpenFile, deps: ReadDeps): AsyncGenerator<Buffer> {
+	const iterator = file.body[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>;
+	const over = new AbortController();
+	// Undefined while it is not the host that is waited for, but the store.
+	let waitingSince: number | undefined;
+	let giveUp: (reason: DownloadError) => void = () => undefined;
+	const stop = () => giveUp(new DownloadError('the download was stopped', 'nothing'));
+	deps.signal.addEventListener('abort', stop);
+	void (async () => {
+		for (
+			let left = STALL_MS;
+			left > 0;
+			left = (waitingSince ?? deps.now()) + STALL_MS - deps.now()
+		) {
+			await deps.sleep(left, over.signal);
+			if (over.signal.aborted) return;
+		}
+		giveUp(new DownloadError('the file host stopped sending', 'again'));
+	})();
+	try {
+		for (;;) {
+			waitingSince = deps.now();
+			const next = await new Promise<IteratorResult<Buffer | string>>((resolve, reject) => {
+				giveUp = reject;
+				if (deps.signal.aborted) stop();
+				iterator.next().then(resolve, reject);
+			});
+			deps.pace.waitedSince(waitingSince);
+			waitingSince = undefined;
+			if (next.done === true) return;
+			yield typeof next.value === 'string' ? Buffer.from(next.value) : next.value;
+		}
+	} finally {
+		if (waitingSince !== undefined) deps.pace.waitedSince(waitingSince);
+		deps.signal.removeEventListener('abort', stop);
+		over.abort(OVER);
+		file.close();
+	}
+}

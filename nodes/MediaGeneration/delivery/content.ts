@@ -1,0 +1,86 @@
+/**
+ * What a file host sends with HTTP 200 and is no result: error pages, error objects, words (docs/service.md, "HTTP").
+ * Pure. Media are not text; that alone tells most of them apart, whatever type the host states.
+ */
+import { quote } from '../service/failures';
+import { isObject, parseJson } from '../service/json';
+import {
+	isKnown,
+	isTextType,
+	looksLikeJson,
+	mimeOnly,
+	namedTypes,
+	withoutProlog,
+	type AboutFile,
+} from './mimeType';
+import { textOf } from './text';
+
+/** What an error object may have besides its error. A transcript has a list of words or segments. */
+const ERROR_KEY = /^(errors?|error_?(message|code)|message|detail|code)$/i;
+
+/** Whether nothing but media (or another format that is no text) can be what was asked for. */
+function isMedia({ kind, ...about }: AboutFile): boolean {
+	if (kind === 'audio' || kind === 'image') return true;
+	if (kind === 'transcript') return false;
+	const { byHeader, byUrl } = namedTypes({ kind, ...about });
+	return [byHeader, byUrl].some((named) => named !== undefined && !isTextType(named.mimeType));
+}
+
+/** What a text that is no file is called, e.g. "a web page". */
+function nameOf(text: string): string {
+	const root = withoutProlog(text);
+	const isHtml = /^<(!doctype\s+html|html)\b/i.test(root);
+	if (!isHtml && (/^<\?xml/i.test(text) || /^<error[\s>]/i.test(root))) return 'an XML message';
+	if (text.startsWith('<')) return 'a web page';
+	return looksLikeJson(text) ? 'a JSON message' : 'a text';
+}
+
+function inWords(text: string): string {
+	const name = nameOf(text);
+	const words = quote(text, 100);
+	const said = name === 'a web page' || words === undefined ? '' : `: ${words}`;
+	return `the file host sent ${name} instead of the file${said}`;
+}
+
+function isErrorObject(text: string): boolean {
+	const value = parseJson(text);
+	if (!isObject(value)) return false;
+	if (value.success === false) return true;
+	const hasList = Object.values(value).some((entry) => Array.isArray(entry));
+	return (
+		!hasList && Object.entries(value).some(([key, entry]) => ERROR_KEY.test(key) && entry !== null)
+	);
+}
+
+/** Whether a text can't be what its address or its host says that it is. */
+function isOtherText(text: string, about: AboutFile): boolean {
+	const { byHeader, byUrl } = namedTypes(about);
+	switch ((byUrl ?? byHeader)?.extension) {
+		case 'srt':
+		case 'vtt':
+			return !text.includes('-->') && !text.startsWith('WEBVTT') && !looksLikeJson(text);
+		case 'json':
+			return !looksLikeJson(text);
+		default:
+			return false;
+	}
+}
+
+/**
+ * Why the beginning of a file shows that it is no result, completing "could not be downloaded: ..."; undefined where it
+ * may be one.
+ *
+ * @param head all of the file where it is shorter than that
+ */
+export function problemWith(head: Buffer, about: AboutFile): string | undefined {
+	const text = textOf(head);
+	if (isMedia(about)) {
+		if (isKnown(head)) return undefined;
+		if (text !== undefined) return inWords(text);
+		const stated = mimeOnly(about.stated);
+		return isTextType(stated) ? `the file host sent ${stated} instead of the file` : undefined;
+	}
+	if (text === undefined) return undefined;
+	const isPage = ['a web page', 'an XML message'].includes(nameOf(text));
+	return isPage || isErrorObject(text) || isOtherText(text, about) ? inWords(text) : undefined;
+}

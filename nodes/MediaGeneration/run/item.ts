@@ -1,0 +1,52 @@
+/**
+ * One input item, from plan to end. It carries its settings and its parts; running it returns its end, and nothing about it
+ * is kept anywhere else.
+ */
+import type { INodeExecutionData } from 'n8n-workflow';
+import type { Created } from '../create/submit';
+import type { Assembly } from '../delivery/assembly';
+import type { Delivered } from '../delivery/item';
+import type { CreationRequest } from '../operations/operation';
+import type { ItemSettings } from '../operations/waiting';
+import type { Failure } from '../service/failures';
+import type { Finished } from '../service/verdict';
+import type { SleepingTask } from '../sleep/notes';
+import type { Watch } from '../wait/poll';
+
+/** One task that an item needs. */
+export type Part =
+	| { kind: 'creates'; number: number; request: CreationRequest }
+	/** `task: wait`: it was made earlier. */
+	| { kind: 'awaits'; number: number; taskId: string };
+
+export interface Item {
+	/** Of the input item. */
+	index: number;
+	settings: ItemSettings;
+	/** At least one. */
+	parts: readonly Part[];
+	/** How their results make the item's output. */
+	assembly: Assembly;
+}
+
+export type PartEnd =
+	/** `delivered`: its files, fetched as soon as it was over. */
+	| { kind: 'finished'; finished: Finished; watch: Watch; delivered?: Delivered }
+	/** Not waited for: the creation's answer. */
+	| { kind: 'created'; created: Created }
+	/** Let go unfinished, so that the execution can sleep. */
+	| { kind: 'asleep'; task: SleepingTask }
+	| { kind: 'failed'; failure: Failure; lastTask?: SleepingTask['lastTask'] }
+	/** Given up because the run is going to fail anyway. */
+	| { kind: 'halted' };
+
+export type ItemEnd =
+	| { kind: 'items'; items: INodeExecutionData[] }
+	| { kind: 'failed'; failure: Failure; delivered?: Delivered }
+	| { kind: 'asleep'; parts: PartEnd[] }
+	| { kind: 'halted' };
+
+/** Whether nothing more can happen to a part. */
+export function isOver(part: PartEnd): boolean {
+	return part.kind !== 'asleep';
+}

@@ -1,0 +1,42 @@
+/** A map that forgets what was not used for the longest time, so that nothing from outside can fill the memory. */
+export class BoundedMap<K, V> {
+	private readonly entries = new Map<K, V>();
+
+	/** @param limit how many entries it keeps */
+	constructor(private readonly limit: number) {}
+
+	get size(): number {
+		return this.entries.size;
+	}
+
+	has(key: K): boolean {
+		return this.entries.has(key);
+	}
+
+	/** The value of a key, which counts as a use of it. */
+	get(key: K): V | undefined {
+		const value = this.entries.get(key);
+		if (value !== undefined) this.set(key, value);
+		return value;
+	}
+
+	set(key: K, value: V): void {
+		this.entries.delete(key);
+		this.entries.set(key, value);
+		const oldest = this.entries.keys().next();
+		if (this.entries.size > this.limit && oldest.done !== true) this.entries.delete(oldest.value);
+	}
+
+	delete(key: K): void {
+		this.entries.delete(key);
+	}
+
+	/** The value of a key, made now where there is none yet. */
+	ensure(key: K, make: () => V): V {
+		const present = this.get(key);
+		if (present !== undefined) return present;
+		const made = make();
+		this.set(key, made);
+		return made;
+	}
+}

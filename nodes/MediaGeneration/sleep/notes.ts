@@ -1,0 +1,80 @@
+/**
+ * What goes to sleep with an execution, so that waking knows what to wait for. Plain data in the node's context, which n8n
+ * saves with the execution.
+ */
+import type { Assembly } from '../delivery/assembly';
+import type { FileSettings } from '../operations/waiting';
+import { isObject } from '../service/json';
+import type { Task } from '../service/task';
+import type { Finished } from '../service/verdict';
+import type { Watch } from '../wait/poll';
+
+export const CONTEXT_FIELD = 'suspension';
+
+/** A task that is still open when the execution goes to sleep. */
+export interface SleepingTask {
+	watch: Watch;
+	lastTask: Task | undefined;
+	/** Where the service reports its end, as the ledger knows it; undefined where it does not. */
+	receiveUrl: string | undefined;
+	/** Set where it was seen as over before the execution went to sleep. */
+	finished?: Finished;
+}
+
+/** What waking must know of one item. */
+export type SleepingItem =
+	/** Over before the execution went to sleep: its item lies in the input. */
+	{ kind: 'complete' } | { kind: 'open'; tasks: Watch[]; files: FileSettings; assembly: Assembly };
+
+export interface Notes {
+	/** Tells this sleep from any other one of the same execution. */
+	id: string;
+	/** Whether this n8n also looks at the tasks while the execution sleeps. */
+	watched: boolean;
+	items: SleepingItem[];
+}
+
+function isWatch(value: unknown): boolean {
+	return (
+		isObject(value) &&
+		typeof value.taskId === 'string' &&
+		typeof value.createdAt === 'number' &&
+		typeof value.deadline === 'number'
+	);
+}
+
+function isSleepingItem(value: unknown): boolean {
+	if (!isObject(value)) return false;
+	return (
+		value.kind === 'complete' ||
+		(value.kind === 'open' &&
+			isObject(value.files) &&
+			isObject(value.assembly) &&
+			Array.isArray(value.tasks) &&
+			value.tasks.length > 0 &&
+			value.tasks.every(isWatch))
+	);
+}
+
+/** Reads the notes back when the execution is to wake. Undefined where they are missing. */
+export function readNotes(value: unknown): Notes | undefined {
+	if (!isObject(value) || typeof value.id !== 'string' || !Array.isArray(value.items))
+		return undefined;
+	return value.items.every(isSleepingItem)
+		? { id: value.id, watched: value.watched !== false, items: value.items as SleepingItem[] }
+		: undefined;
+}
+
+/** An expression for this node's notes; the name is quoted so that nothing in it can end the expression. */
+export function notesExpression(nodeName: string): string {
+	const quoted = JSON.stringify(nodeName).replace(
+		/[{}]/g,
+		(brace) => `\\u00${brace.charCodeAt(0).toString(16)}`,
+	);
+	return `{{ $node[${quoted}].context["${CONTEXT_FIELD}"] }}`;
+}
+
+/** All open tasks of a sleep. */
+export function openTasks({ items }: Notes): Watch[] {
+	return items.flatMap((item) => (item.kind === 'open' ? item.tasks : []));
+}

@@ -1,0 +1,236 @@
+/**
+ * One task that is waited for: what was seen of it, and when to look next. It knows no clock and no service: what a look
+ * found comes in, and out comes the end of the waiting, or the moment of the next look. Rules that must not regress:
+ * - a failed look is never a failed task; only the service's word, the deadline, a key that is refused twice, or a task that
+ *   stays unknown for good end the waiting;
+ * - the last look comes at the deadline, so that what finished in time is not given up.
+ */
+import type { PollRouteOption } from '../service/account';
+import * as failures from '../service/failures';
+import type { Failure } from '../service/failures';
+import { isObject } from '../service/json';
+import type { Look } from '../service/look';
+import type { Task } from '../service/task';
+import { verdictOf, type Finished } from '../service/verdict';
+import {
+	asleepInterval,
+	busyDelay,
+	FIRST_LOOK_MS,
+	firstLookAsleep,
+	nextLook,
+	type ProgressSample,
+} from './schedule';
+
+/** A task to wait for. Times are epoch ms. */
+export interface Watch {
+	taskId: string;
+	/** What siblings are compared by, and what a poll route is remembered for. */
+	kind: string;
+	route?: PollRouteOption;
+	createdAt: number;
+	deadline: number;
+	/** Addresses that the request carried: no results. */
+	echoes?: readonly string[];
+	/** Whether the first look may come at once, as for tasks made long ago. */
+	lookAtOnce?: boolean;
+	/** `asleep`: a callback is expected, and looks are only for the case that it gets lost. */
+	pace?: 'poll' | 'asleep';
+	/** Whether {@link PollLoop.release} lets go of it. */
+	releasable?: boolean;
+}
+
+export type Waited =
+	| { kind: 'finished'; finished: Finished }
+	| { kind: 'failed'; failure: Failure; lastTask: Task | undefined }
+	/** Let go unfinished on purpose, so that the execution can sleep. */
+	| { kind: 'released'; lastTask: Task | undefined };
+
+/** Tasks that answer 404 get this long to appear (docs/service.md, "Poll routes"). */
+export const GRACE_FOR_MISSING_MS = 60_000;
+const LOOKS_BEFORE_MISSING = 3;
+const LOOKS_FOR_OUTPUTS = 3;
+const DELAY_FOR_OUTPUTS_MS = 1_000;
+/** One refusal can come from throttling: it counts when the service repeats it after this time. */
+const CONFIRM_DENIAL_MS = 4_000;
+/** The first looks at siblings are spread evenly over this period. */
+const TURNS_MS = 1_500;
+const GOLDEN_RATIO = 0.618_034;
+
+/** After a callback that the service does not confirm yet, looks come at growing intervals for this time. */
+const HURRY_MS = 30_000;
+const MIN_HURRY_INTERVAL_MS = 500;
+
+/** What is learned from siblings, and the dice. */
+export interface Surroundings {
+	nowMs: number;
+	/** In [0, 1). */
+	random: number;
+	/** Ages at which siblings were found finished. */
+	siblingAgesMs: readonly number[];
+}
+
+export class Watched {
+	nextLookAt: number;
+	lastTask: Task | undefined;
+	private lastDetail: string | undefined;
+	private readonly samples: ProgressSample[] = [];
+	private broughtForward = 0;
+	private plannedByAgeMs = 0;
+	private busyStreak = 0;
+	private missingStreak = 0;
+	private deniedStreak = 0;
+	private looksWithoutOutputs = 0;
+	private hurriedAt = -Infinity;
+	/** Epoch ms at which the wait began. */
+	readonly firstSeenAt: number;
+
+	constructor(
+		readonly watch: Watch,
+		nowMs: number,
+	) {
+		this.firstSeenAt = nowMs;
+		this.nextLookAt = nowMs;
+	}
+
+	/**
+	 * Siblings are looked at in turns from the start: the one that is looked at soonest after its end shows when to look at
+	 * the others, so the more there are, the sooner the first end is seen.
+	 *
+	 * @param turn how many siblings came before
+	 */
+	scheduleFirst(turn: number, { nowMs, random }: Surroundings): void {
+		if (this.watch.lookAtOnce === true) return;
+		const age = this.ageAt(nowMs);
+		if (this.watch.pace === 'asleep') return this.schedule(nowMs, firstLookAsleep(age));
+		if (age >= FIRST_LOOK_MS) return;
+		const later = ((turn * GOLDEN_RATIO) % 1) * TURNS_MS;
+		this.schedule(nowMs, (FIRST_LOOK_MS - age) * (0.8 + 0.4 * random) + later);
+	}
+
+	/** The end of the waiting that a look brought, or undefined after the next look is scheduled. */
+	judge(look: Look, around: Surroundings): Waited | undefined {
+		this.lastDetail = look.kind === 'task' ? undefined : look.detail;
+		this.missingStreak = look.kind === 'missing' ? this.missingStreak + 1 : 0;
+		this.busyStreak = look.kind === 'busy' ? this.busyStreak + 1 : 0;
+		// A throttled look between two refusals takes nothing of them back.
+		if (look.kind === 'task' || look.kind === 'missing') this.deniedStreak = 0;
+		switch (look.kind) {
+			case 'task':
+				this.lastTask = look.task;
+				return this.judgeTask(look.task, around);
+			case 'denied':
+				this.deniedStreak += 1;
+				if (this.deniedStreak > 1) return this.failed(failures.denied(this.watch.taskId, look));
+				this.schedule(around.nowMs, CONFIRM_DENIAL_MS);
+				return undefined;
+			case 'missing':
+				if (
+					around.nowMs >= this.firstSeenAt + GRACE_FOR_MISSING_MS &&
+					this.missingStreak >= LOOKS_BEFORE_MISSING
+				)
+					return this.failed(failures.missing(this.watch.taskId, look));
+				this.scheduleNext(around);
+				return undefined;
+			case 'busy': {
+				const age = this.ageAt(around.nowMs);
+				const delay = busyDelay(this.busyStreak, age, look.retryAfterMs, around.random);
+				this.schedule(around.nowMs, delay);
+				return undefined;
+			}
+		}
+	}
+
+	/** Somebody says that the task is over; the service's own word can lag behind that for a while. */
+	hurry(nowMs: number): void {
+		this.nextLookAt = nowMs;
+		this.hurriedAt = nowMs;
+	}
+
+	/** The end of the waiting at the deadline. */
+	timedOut(): Waited {
+		const { taskId, deadline, createdAt } = this.watch;
+		if (this.lastTask?.state === 'done') return this.withoutOutputs(this.lastTask);
+		return this.failed(
+			failures.timedOut(taskId, deadline - createdAt, this.lastTask, this.lastDetail),
+		);
+	}
+
+	cancelled(): Waited {
+		return this.failed(failures.cancelled(this.watch.taskId, this.lastTask?.status));
+	}
+
+	/** A sibling was found finished: looks sooner, if that helps. */
+	hearOfSibling(around: Surroundings): void {
+		if (this.watch.lookAtOnce === true || this.busyStreak > 0) return;
+		const { delayMs, broughtForward, byAgeMs } = this.plan(around);
+		if (!broughtForward || around.nowMs + delayMs >= this.nextLookAt) return;
+		this.plannedByAgeMs = byAgeMs;
+		this.broughtForward += 1;
+		this.schedule(around.nowMs, delayMs);
+	}
+
+	/** Whether its end shows when to look at its siblings. */
+	get showsTheWay(): boolean {
+		return this.watch.lookAtOnce !== true && this.looksWithoutOutputs === 0;
+	}
+
+	ageAt(nowMs: number): number {
+		return Math.max(0, nowMs - this.watch.createdAt);
+	}
+
+	private judgeTask(task: Task, around: Surroundings): Waited | undefined {
+		const { taskId, echoes } = this.watch;
+		const verdict = verdictOf(task, echoes);
+		switch (verdict.kind) {
+			case 'failed':
+				return this.failed(failures.failed(taskId, task));
+			case 'done':
+				return { kind: 'finished', finished: { taskId, task, outputs: verdict.outputs } };
+			case 'doneWithoutFiles':
+				return this.judgeWithoutFiles(task, around.nowMs);
+			case 'running':
+				if (task.progress !== undefined)
+					this.samples.push({ ageMs: this.ageAt(around.nowMs), progress: task.progress });
+				this.scheduleNext(around);
+				return undefined;
+		}
+	}
+
+	private judgeWithoutFiles(task: Task, nowMs: number): Waited | undefined {
+		if (this.looksWithoutOutputs >= LOOKS_FOR_OUTPUTS) return this.withoutOutputs(task);
+		this.looksWithoutOutputs += 1;
+		this.schedule(nowMs, DELAY_FOR_OUTPUTS_MS * this.looksWithoutOutputs);
+		return undefined;
+	}
+
+	private withoutOutputs(task: Task): Waited {
+		const keys = isObject(task.raw.metadata) ? Object.keys(task.raw.metadata) : [];
+		return this.failed(failures.withoutOutputs(this.watch.taskId, task, keys));
+	}
+
+	private failed(failure: Failure): Waited {
+		return { kind: 'failed', failure, lastTask: this.lastTask };
+	}
+
+	private plan({ nowMs, random, siblingAgesMs }: Surroundings) {
+		const ageMs = this.ageAt(nowMs);
+		const { samples, broughtForward, plannedByAgeMs } = this;
+		return nextLook({ ageMs, samples, siblingAgesMs, broughtForward, plannedByAgeMs }, random);
+	}
+
+	private scheduleNext(around: Surroundings): void {
+		const sinceHurry = around.nowMs - this.hurriedAt;
+		if (sinceHurry < HURRY_MS)
+			return this.schedule(around.nowMs, Math.max(MIN_HURRY_INTERVAL_MS, sinceHurry));
+		if (this.watch.pace === 'asleep')
+			return this.schedule(around.nowMs, asleepInterval(this.ageAt(around.nowMs)));
+		const { delayMs, broughtForward, byAgeMs } = this.plan(around);
+		this.plannedByAgeMs = byAgeMs;
+		if (broughtForward) this.broughtForward += 1;
+		this.schedule(around.nowMs, delayMs);
+	}
+
+	private schedule(nowMs: number, delayMs: number): void {
+		this.nextLookAt = Math.min(nowMs + delayMs, Math.max(this.watch.deadline, nowMs));
+	}
+}

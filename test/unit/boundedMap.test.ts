@@ -1,0 +1,26 @@
+import { BoundedMap } from '../../nodes/MediaGeneration/service/boundedMap';
+
+test('it forgets what was not used for the longest time', () => {
+	const map = new BoundedMap<string, number>(2);
+	map.set('a', 1);
+	map.set('b', 2);
+	expect(map.get('a')).toBe(1);
+	map.set('c', 3);
+	expect([map.has('a'), map.has('b'), map.has('c'), map.size]).toEqual([true, false, true, 2]);
+});
+
+test('setting a key again, or taking one away, makes it no larger', () => {
+	const map = new BoundedMap<string, number>(2);
+	map.set('a', 1);
+	map.set('a', 2);
+	map.set('b', 3);
+	expect([map.get('a'), map.size]).toEqual([2, 2]);
+	map.delete('a');
+	expect([map.get('a'), map.size]).toEqual([undefined, 1]);
+});
+
+test('a value is made once', () => {
+	const map = new BoundedMap<string, object>(2);
+	const made = map.ensure('a', () => ({}));
+	expect(map.ensure('a', () => ({}))).toBe(made);
+});

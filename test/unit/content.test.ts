@@ -1,0 +1,180 @@
+/** What a file host sends with HTTP 200 and is no result: pages, messages, words; and what is one, however it begins. */
+import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
+import { host, type Asked } from './scriptedHost';
+
+const utf16 = (text: string, bigEndian = false) => {
+	const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
+	return bigEndian ? bytes.swap16() : bytes;
+};
+const XHTML =
+	'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd"><html>';
+const S3 =
+	'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>';
+
+const pages: Array<[string, Buffer | string]> = [
+	['HTML', '<!DOCTYPE html><title>Error</title>'],
+	['HTML after a byte order mark', '\ufeff<html>'],
+	['an XHTML prolog', XHTML],
+	['a title first', '<title>403 Forbidden</title><h1>Forbidden</h1>'],
+	['a script first', '<script>location = "/login"</script>'],
+	['a centred word first', '<center><h1>502 Bad Gateway</h1></center>'],
+	['a long comment first', `<!-- ${'x'.repeat(3_000)} --><p>Gone</p>`],
+	['a comment longer than what is looked at', `<!-- ${'x'.repeat(9_000)} --><p>Gone</p>`],
+	['UTF-16', utf16('<html><body>Gone</body></html>')],
+	['UTF-16, the other way around', utf16('<html><body>Gone</body></html>', true)],
+	['UTF-16 without a mark', utf16('<html><body>Gone</body></html>').subarray(2)],
+	['UTF-16 that begins like MPEG audio', utf16('{"message":"expired"}')],
+	['HTML in Latin-1', Buffer.from('<p>Accès refusé</p>', 'latin1')],
+	["a store's error in XML", S3],
+	['words', 'Access denied'],
+	['words in Latin-1', Buffer.from('Accès refusé à cette ressource', 'latin1')],
+	['words in another script', 'アクセスが拒否されました'],
+	['a JSON message', '{"message":"expired"}'],
+	['a JSON list', '[{"error":"expired"}]'],
+	['a single word in JSON', '"expired"'],
+];
+const types = [
+	'audio/mpeg',
+	'image/png',
+	'application/octet-stream',
+	'text/html',
+	'application/xml',
+	'',
+];
+
+const sent = (body: Buffer | string, contentType: string) =>
+	host(() => ({
+		body: Buffer.from(body as string),
+		headers: { 'content-type': contentType },
+	}));
+
+describe.each<OutputKind>(['audio', 'image'])('%s', (kind) => {
+	test.each(pages)('%s is no file, whatever its type says', async (_name, body) => {
+		for (const contentType of types) {
+			const { run, requests } = sent(body, contentType);
+			const asked: Asked = { kind, url: 'https://files.example/x' };
+			await expect(run(asked)).rejects.toThrow(/^the file host sent .+ instead of the file/);
+			expect(requests).toHaveLength(3);
+		}
+	});
+
+	test.each([
+		'text/html',
+		'text/plain; charset=utf-8',
+		'application/xhtml+xml',
+		'application/xml',
+		'application/problem+json',
+	])('bytes that no signature knows with the type %s are an error page', async (contentType) => {
+		const compressed = Buffer.from('1f8b0800000000000003abcd01ff', 'hex');
+		const { run } = sent(compressed, contentType);
+		await expect(run({ kind })).rejects.toThrow(/instead of the file/);
+	});
+
+	test('bytes that a signature knows are a file, whatever the type says', async () => {
+		for (const contentType of types) {
+			const wav = Buffer.concat([Buffer.from('RIFF\x24\0\0\0WAVEfmt '), Buffer.alloc(400, 7)]);
+			const { type } = await sent(wav, contentType).run({ kind });
+			expect(type.mimeType).toBe('audio/wav');
+		}
+	});
+});
+
+test.each(pages.filter(([name]) => name !== 'a single word in JSON'))(
+	'a film is no %s either',
+	async (_name, body) => {
+		const asked: Asked = { kind: 'file', url: 'https://files.example/film.mp4' };
+		await expect(sent(body, 'application/octet-stream').run(asked)).rejects.toThrow(
+			/instead of the file/,
+		);
+		await expect(
+			sent(body, 'video/mp4').run({ kind: 'file', url: 'https://files.example/x' }),
+		).rejects.toThrow(/instead of the file/);
+	},
+);
+
+test.each<[string, OutputKind, string, string, RegExp]>([
+	['a web page', 'transcript', '<html>', '.srt', /a web page instead/],
+	['a web page', 'file', '<html>', '', /a web page instead/],
+	[
+		"a store's error",
+		'transcript',
+		S3,
+		'.json',
+		/an XML message instead of the file: .*AccessDenied/,
+	],
+	["a store's error", 'file', S3, '', /an XML message instead/],
+	[
+		'an error object',
+		'transcript',
+		'{"error":"expired"}',
+		'.json',
+		/a JSON message instead of the file: .*expired/,
+	],
+	[
+		'a message',
+		'transcript',
+		'{"message":"expired","code":403}',
+		'.json',
+		/a JSON message instead/,
+	],
+	['a refusal', 'file', ' {"success": false}', '', /a JSON message instead/],
+	['words', 'transcript', 'Access denied', '.srt', /a text instead of the file: Access denied$/],
+	['words', 'transcript', 'Access denied', '.json', /a text instead of the file/],
+])('%s is no %s', async (_name, kind, body, extension, reason) => {
+	const { run } = sent(body, 'application/octet-stream');
+	await expect(run({ kind, url: `https://files.example/x${extension}` })).rejects.toThrow(reason);
+});
+
+test('an error page that goes away is forgotten', async () => {
+	const { run } = host((_, count) => (count === 1 ? { body: Buffer.from('<html>') } : {}));
+	expect((await run()).type.mimeType).toBe('audio/mpeg');
+});
+
+test.each<[string, OutputKind, string, Buffer | string, string]>([
+	['a list of words', 'transcript', '.json', '[{"word":"a"}]', 'application/json'],
+	[
+		'an object with segments, and no error',
+		'transcript',
+		'.json',
+		'{"error":null,"segments":[]}',
+		'application/json',
+	],
+	['a text', 'transcript', '.json', '{"text":"message"}', 'application/json'],
+	[
+		'subtitles',
+		'transcript',
+		'.srt',
+		'1\n00:00:00,000 --> 00:00:01,000\n<b>x</b>',
+		'application/x-subrip',
+	],
+	[
+		'subtitles that begin elsewhere than at 1',
+		'transcript',
+		'.srt',
+		'\n\n0\n0:00:00.0 --> 0:00:01.0\nx',
+		'application/x-subrip',
+	],
+	['a plain transcript', 'transcript', '.txt', 'Hello there', 'text/plain'],
+	['a table', 'file', '.csv', 'a,b\n1,2', 'text/csv'],
+	[
+		'a drawing',
+		'image',
+		'.svg',
+		'<?xml version="1.0"?>\n<!-- Made by hand -->\n<svg xmlns="x">',
+		'image/svg+xml',
+	],
+	[
+		'samples without a header',
+		'audio',
+		'.pcm',
+		Buffer.from('ffff00000100ffff', 'hex'),
+		'audio/pcm',
+	],
+	['silence without a header', 'audio', '.pcm', Buffer.alloc(6_000, 0xff), 'audio/pcm'],
+	['eight-bit silence', 'audio', '.pcm', Buffer.alloc(6_000, 0x80), 'audio/pcm'],
+])('%s is a file', async (_name, kind, extension, body, mimeType) => {
+	const { run } = sent(body, '');
+	expect((await run({ kind, url: `https://files.example/x${extension}` })).type.mimeType).toBe(
+		mimeType,
+	);
+});

@@ -1,0 +1,260 @@
+/** The front door of delivery: items, outputs and failures, and that a store may do what it likes. */
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { IBinaryData, IHttpRequestOptions } from 'n8n-workflow';
+import { Delivery } from '../../nodes/MediaGeneration/delivery/item';
+import type { FileSettings } from '../../nodes/MediaGeneration/operations/waiting';
+import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
+import type { TaskOutput } from '../../nodes/MediaGeneration/service/outputs';
+import { parseTask } from '../../nodes/MediaGeneration/service/task';
+import type { Finished } from '../../nodes/MediaGeneration/service/verdict';
+
+const F = 'https://files.example';
+const png = (index: number) => Buffer.from(`\x89PNG\r\n\x1a\n\0 picture ${index}`, 'latin1');
+
+interface World {
+	/** Instead of a picture: an HTTP status, or a body. */
+	answer?: (index: number, count: number) => number | Buffer | Readable;
+	store?: (stream: Readable, name: string) => Promise<void>;
+}
+
+function world({ answer, store }: World = {}) {
+	const requests: Array<{ url: string; signal: AbortSignal }> = [];
+	let inStore = 0;
+	const seen = { requests, mostInStore: 0, streams: [] as Readable[] };
+	const helpers = {
+		async httpRequest({ url, abortSignal }: IHttpRequestOptions) {
+			requests.push({ url, signal: abortSignal as AbortSignal });
+			const index = Number(/\d+$/.exec(url)?.[0]);
+			const count = requests.filter((request) => request.url === url).length;
+			const given = answer?.(index, count) ?? png(index);
+			const bytes = typeof given === 'number' ? Buffer.from('x') : given;
+			return await Promise.resolve({
+				statusCode: typeof given === 'number' ? given : 200,
+				headers: { 'content-type': 'image/png' },
+				body: bytes instanceof Readable ? bytes : Readable.from([bytes], { objectMode: false }),
+			});
+		},
+		async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
+			seen.streams.push(stream);
+			inStore += 1;
+			seen.mostInStore = Math.max(seen.mostInStore, inStore);
+			try {
+				await store?.(stream, fileName);
+				const bytes = await buffer(stream);
+				const data: IBinaryData = { data: bytes.toString('base64'), fileName, mimeType };
+				return data;
+			} finally {
+				inStore -= 1;
+			}
+		},
+	};
+	const delivery = new Delivery({ helpers } as unknown as N8nContext, {
+		baseUrl: 'https://api.example',
+	});
+	return { ...seen, seen, delivery };
+}
+
+function finished(count: number): Finished {
+	const task = parseTask({ id: 't', status: 'done', type: 'image', metadata: {} });
+	if (task === undefined) throw new Error('no task');
+	const outputs = Array.from({ length: count }, (_, index): TaskOutput => ({
+		url: `${F}/${index}`,
+		kind: 'image',
+	}));
+	return { taskId: 't', task, outputs };
+}
+const settings: FileSettings = {
+	download: true,
+	binaryPropertyName: 'data',
+	maxFileBytes: 1e6,
+	splitFiles: false,
+};
+const split = { ...settings, splitFiles: true };
+const properties = (outputs: unknown) =>
+	(outputs as Array<{ binaryProperty?: string }>).map(({ binaryProperty }) => binaryProperty);
+
+describe('one item', () => {
+	test('with all files, further fields and its paired item', async () => {
+		const { delivery } = world();
+		const { items, outputs, failure } = await delivery.deliver(finished(2), settings, 7, {
+			verified: true,
+		});
+		expect(failure).toBeUndefined();
+		expect(items).toHaveLength(1);
+		expect(items[0]).toMatchObject({
+			pairedItem: { item: 7 },
+			json: { task_id: 't', verified: true },
+		});
+		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data', 'data_1']);
+		expect(items[0]?.json.outputs).toEqual(outputs);
+		expect(outputs[1]).toEqual({
+			url: `${F}/1`,
+			kind: 'image',
+			binaryProperty: 'data_1',
+			fileName: 'image-t-2.png',
+			mimeType: 'image/png',
+			fileSize: png(1).length,
+		});
+	});
+
+	test('with one file missing: the others are there, and nothing names what is not', async () => {
+		const { delivery } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
+		const { items, outputs, failure } = await delivery.deliver(finished(3), settings, 0);
+		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data_1', 'data_2']);
+		expect(properties(outputs)).toEqual([undefined, 'data_1', 'data_2']);
+		expect(properties(items[0]?.json.outputs)).toEqual([undefined, 'data_1', 'data_2']);
+		expect(failure).toMatchObject({ outcome: 'undelivered', taskId: 't', status: 'done' });
+		expect(failure?.message).toBe(
+			'Task t is done, but 1 of its 3 files could not be downloaded: the file host answered HTTP 404',
+		);
+		expect(failure?.description).toMatch(/open the addresses: https:\/\/files.example\/0$/);
+	});
+
+	test('without download: the addresses, and nothing is asked', async () => {
+		const { delivery, requests } = world();
+		const wanted = { ...settings, download: false };
+		const { items, failure } = await delivery.deliver(finished(2), wanted, 0);
+		expect([items.length, items[0]?.binary, failure]).toEqual([1, undefined, undefined]);
+		expect(items[0]?.json.outputs).toEqual(
+			[0, 1].map((n) => ({ url: `${F}/${n}`, kind: 'image' })),
+		);
+		expect(requests).toEqual([]);
+	});
+
+	test('without files', async () => {
+		for (const wanted of [settings, split]) {
+			const { items, failure } = await world().delivery.deliver(finished(0), wanted, 0);
+			expect(items.map(({ json }) => json.outputs)).toEqual([[]]);
+			expect(failure).toBeUndefined();
+		}
+	});
+});
+
+describe('Split Files', () => {
+	test.each([0, 1, 2])('with file %d missing, each of the others has an item', async (gone) => {
+		const { delivery } = world({ answer: (index) => (index === gone ? 404 : png(index)) });
+		const { items, outputs, failure } = await delivery.deliver(finished(3), split, 4);
+		const there = [0, 1, 2].filter((index) => index !== gone);
+		expect(items.map(({ json }) => (json.outputs as unknown as TaskOutput[])[0]?.url)).toEqual(
+			there.map((index) => `${F}/${index}`),
+		);
+		for (const item of items) {
+			expect(properties(item.json.outputs)).toEqual(['data']);
+			expect(Object.keys(item.binary ?? {})).toEqual(['data']);
+			expect(item.pairedItem).toEqual({ item: 4 });
+		}
+		// Three files can't be "data" at once: the list of all names no field.
+		expect(properties(outputs)).toEqual([undefined, undefined, undefined]);
+		expect(outputs.map(({ url }) => url)).toEqual([0, 1, 2].map((index) => `${F}/${index}`));
+		expect(failure?.message).toMatch(/1 of its 3 files could not be downloaded/);
+	});
+
+	test('with all files missing there is no item', async () => {
+		const { delivery } = world({ answer: () => 410 });
+		const { items, outputs, failure } = await delivery.deliver(finished(2), split, 0);
+		expect(items).toEqual([]);
+		expect(outputs).toHaveLength(2);
+		expect(failure?.message).toMatch(/2 of its 2 files/);
+	});
+
+	test('without download, each address has an item', async () => {
+		const wanted = { ...split, download: false };
+		const { items, failure } = await world().delivery.deliver(finished(2), wanted, 0);
+		expect(items.map(({ json }) => json.outputs)).toEqual(
+			[0, 1].map((n) => [{ url: `${F}/${n}`, kind: 'image' }]),
+		);
+		expect(failure).toBeUndefined();
+	});
+});
+
+test('at most a hundred files of a task are fetched; the others are said to be missing', async () => {
+	const { delivery, requests } = world();
+	const { items, outputs, failure } = await delivery.deliver(finished(12_000), settings, 0);
+	expect(requests).toHaveLength(100);
+	expect(Object.keys(items[0]?.binary ?? {})).toHaveLength(100);
+	expect(outputs).toHaveLength(12_000);
+	expect(failure?.message).toBe(
+		'Task t is done, but 11900 of its 12000 files could not be downloaded: only the first 100 files of a task are fetched',
+	);
+	expect(failure?.description.length).toBeLessThan(2_000);
+	expect(failure?.description).toMatch(
+		/\/100 .*\/119 and 11880 more, which the field "outputs" has$/,
+	);
+});
+
+test('four files at a time', async () => {
+	const { delivery, seen } = world();
+	await delivery.deliver(finished(20), settings, 0);
+	expect(seen.mostInStore).toBe(4);
+});
+
+describe('a store that fails', () => {
+	const stores: Array<[string, World['store']]> = [
+		['before it reads', async () => await Promise.reject(new Error('no space left on device'))],
+		[
+			'in the middle',
+			async (stream) => {
+				await new Promise((resolve) => stream.once('readable', resolve));
+				throw new Error('no space left on device');
+			},
+		],
+	];
+	test.each(stores)('%s: said in words, and nothing stays open', async (_name, store) => {
+		const { delivery, requests, seen } = world({ ...(store ? { store } : {}) });
+		const { failure } = await delivery.deliver(finished(6), settings, 0);
+		expect(failure?.message).toMatch(/n8n could not store it: no space left on device$/);
+		expect(requests.map(({ signal }) => signal.aborted)).toEqual(requests.map(() => true));
+		expect(seen.streams.map(({ destroyed }) => destroyed)).toEqual(seen.streams.map(() => true));
+	});
+
+	test('because of the file says what is wrong with the file, not with the store', async () => {
+		const { delivery } = world({
+			answer: () => Buffer.concat([png(0), Buffer.alloc(2_000_000)]),
+			store: async (stream) => {
+				await buffer(stream).catch(() => {
+					throw new Error('could not read the stream');
+				});
+			},
+		});
+		const { failure } = await delivery.deliver(finished(1), settings, 0);
+		expect(failure?.message).toMatch(/could not be downloaded: the file is larger than allowed/);
+	});
+});
+
+test('every request is closed, also of files that came whole', async () => {
+	const { delivery, requests } = world({ answer: (index) => (index % 2 === 0 ? png(index) : 404) });
+	await delivery.deliver(finished(10), settings, 0);
+	expect(requests).toHaveLength(10);
+	expect(requests.every(({ signal }) => signal.aborted)).toBe(true);
+});
+
+describe('a file that changes on its way', () => {
+	const cut = (bytes: Buffer) =>
+		Readable.from(
+			(function* () {
+				yield bytes;
+				throw new Error('aborted');
+			})(),
+			{ objectMode: false },
+		);
+	const old = Buffer.concat([png(0), Buffer.alloc(5_000, 1)]);
+	const recent = Buffer.concat([png(0), Buffer.alloc(5_000, 2)]);
+
+	test('is fetched once more from nothing', async () => {
+		const { delivery, seen } = world({ answer: (_, count) => (count === 1 ? cut(old) : recent) });
+		const { items, failure } = await delivery.deliver(finished(1), settings, 0);
+		expect(failure).toBeUndefined();
+		expect(items[0]?.binary?.data?.data).toBe(recent.toString('base64'));
+		expect(seen.streams.map(({ destroyed }) => destroyed)).toEqual([true, true]);
+	});
+
+	test('and is given up where it goes on changing', async () => {
+		const { delivery, requests } = world({
+			answer: (_, count) => cut(Buffer.concat([png(0), Buffer.alloc(5_000, count)])),
+		});
+		const { failure } = await delivery.deliver(finished(1), settings, 0);
+		expect(failure?.message).toMatch(/the file changed while it was downloaded$/);
+		expect(requests).toHaveLength(4);
+	});
+});

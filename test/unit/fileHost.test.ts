@@ -1,0 +1,189 @@
+/** The door to file hosts: where it goes, where it does not, and that it closes what it opens. */
+import { Readable } from 'node:stream';
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
+import {
+	addressProblem,
+	fileOpener,
+	redirectTarget,
+} from '../../nodes/MediaGeneration/service/fileHost';
+import { VirtualClock } from './virtualClock';
+
+const BASE_URL = 'https://api.example';
+const FILE_URL = 'https://files.example/a';
+
+interface Scripted {
+	statusCode: number;
+	headers?: Record<string, unknown>;
+	body?: Readable;
+}
+
+function door(
+	answer: (options: IHttpRequestOptions, count: number) => Scripted | Promise<Scripted>,
+	baseUrl: string | undefined = BASE_URL,
+) {
+	const clock = new VirtualClock();
+	const requests: IHttpRequestOptions[] = [];
+	const httpRequest = async (options: IHttpRequestOptions) => {
+		requests.push(options);
+		const {
+			statusCode,
+			headers = {},
+			body = Readable.from(['x']),
+		} = await answer(options, requests.length);
+		return { statusCode, headers, body };
+	};
+	const context = { helpers: { httpRequest } } as unknown as N8nContext;
+	const open = fileOpener({ context, baseUrl, sleep: clock.sleep });
+	const aborted = () =>
+		requests.map(({ abortSignal }) => (abortSignal as AbortSignal | undefined)?.aborted === true);
+	return { clock, requests, open, aborted };
+}
+
+test.each<[string | undefined, string, string | RegExp]>([
+	['/b.mp3', 'https://a.example/x/y', 'https://a.example/b.mp3'],
+	['https://b.example/z', 'https://a.example/', 'https://b.example/z'],
+	['https://b.example/z', 'http://a.example/', 'https://b.example/z'],
+	['http://b.example/z', 'http://a.example/', 'http://b.example/z'],
+	['http://b.example/z', 'https://a.example/', /from https to http/],
+	['file:///etc/passwd', 'https://a.example/', /redirects to file:/],
+	['data:text/plain,x', 'https://a.example/', /redirects to data:/],
+	['https://', 'https://a.example/', /without a usable address/],
+	[undefined, 'https://a.example/', /without a usable address/],
+])('a redirect to %p from %s', (location, from, expected) => {
+	const target = redirectTarget(location, from);
+	if (typeof expected === 'string') expect(target instanceof URL && target.href).toBe(expected);
+	else expect(target).toMatch(expected);
+});
+
+describe('private addresses', () => {
+	test.each([
+		['http://127.0.0.1/a', '127.0.0.1'],
+		['http://169.254.169.254/latest/meta-data', '169.254.169.254'],
+		['https://10.1.2.3:8443/a', '10.1.2.3'],
+		['http://[::1]/a', '[::1]'],
+		['http://localhost/a', 'localhost'],
+		['http://minio/a', 'minio'],
+		['https://files.internal/a', 'files.internal'],
+	])('%s is asked only where the service is in such a network too', (url, host) => {
+		const words = `its address (${host}) is in a private network, and the service is not`;
+		expect(addressProblem(url, BASE_URL)).toBe(words);
+		expect(addressProblem(url, undefined)).toBe(words);
+		expect(addressProblem(url, 'http://192.168.1.5:3000/api')).toBeUndefined();
+	});
+
+	test('a public address is asked whatever the base URL is', () => {
+		for (const baseUrl of [BASE_URL, undefined, 'http://127.0.0.1:1'])
+			expect(addressProblem(FILE_URL, baseUrl)).toBeUndefined();
+	});
+
+	test('nothing is sent there, for good', async () => {
+		const { open, requests } = door(() => ({ statusCode: 200 }));
+		expect(await open('http://10.0.0.1/a', {}, undefined)).toEqual({
+			ok: false,
+			reason: 'its address (10.0.0.1) is in a private network, and the service is not',
+			transient: false,
+		});
+		expect(requests).toEqual([]);
+	});
+
+	test('nor by a redirect', async () => {
+		const { open, requests, aborted } = door(() => ({
+			statusCode: 302,
+			headers: { location: 'https://169.254.169.254/latest' },
+		}));
+		const opened = await open(FILE_URL, {}, undefined);
+		expect(opened).toMatchObject({ ok: false, transient: false });
+		expect(opened).toHaveProperty('reason', expect.stringContaining('(169.254.169.254)'));
+		expect(requests.map(({ url }) => url)).toEqual([FILE_URL]);
+		expect(aborted()).toEqual([true]);
+	});
+});
+
+describe('what is opened is closed', () => {
+	test('by aborting its request, and its own only', async () => {
+		const { open, aborted } = door(() => ({ statusCode: 200 }));
+		const files = [await open(FILE_URL, {}, undefined), await open(FILE_URL, {}, undefined)];
+		expect(aborted()).toEqual([false, false]);
+		if (files[0]?.ok) files[0].close();
+		expect(aborted()).toEqual([true, false]);
+		if (files[1]?.ok) files[1].close();
+		expect(aborted()).toEqual([true, true]);
+	});
+
+	test('a hop is closed before the next one is opened', async () => {
+		const seen: boolean[][] = [];
+		const made = door((_, count) => {
+			seen.push(made.aborted());
+			return count < 4 ? { statusCode: 302, headers: { location: '/next' } } : { statusCode: 200 };
+		});
+		const opened = await made.open(FILE_URL, {}, undefined);
+		expect(opened.ok).toBe(true);
+		expect(seen.at(-1)).toEqual([true, true, true, false]);
+	});
+
+	test('redirects without end are given up, and all are closed', async () => {
+		const { open, aborted } = door(() => ({ statusCode: 307, headers: { location: '/next' } }));
+		expect(await open(FILE_URL, {}, undefined)).toMatchObject({
+			reason: 'it redirects more than 5 times',
+		});
+		expect(aborted()).toEqual(Array.from({ length: 6 }, () => true));
+	});
+
+	test('by the signal of whoever asked, which is left alone afterwards', async () => {
+		const { open, aborted } = door(() => ({ statusCode: 200 }));
+		const stop = new AbortController();
+		const remove = jest.spyOn(stop.signal, 'removeEventListener');
+		const [first, second] = [
+			await open(FILE_URL, {}, stop.signal),
+			await open(FILE_URL, {}, stop.signal),
+		];
+		if (first.ok) first.close();
+		expect(remove).toHaveBeenCalledTimes(1);
+		stop.abort();
+		expect(aborted()).toEqual([true, true]);
+		if (second.ok) second.close();
+		expect(remove).toHaveBeenCalledTimes(2);
+	});
+
+	test('a signal that has aborted opens nothing that stays', async () => {
+		const { open, aborted } = door(() => ({ statusCode: 200 }));
+		const opened = await open(FILE_URL, {}, AbortSignal.abort());
+		expect(aborted()).toEqual([true]);
+		if (opened.ok) opened.close();
+	});
+
+	test('an error of a stream that nobody reads ends nothing', async () => {
+		const body = new Readable({ read() {} });
+		const { open } = door(() => ({ statusCode: 200, body }));
+		const opened = await open(FILE_URL, {}, undefined);
+		expect(() => body.emit('error', new Error('aborted'))).not.toThrow();
+		if (opened.ok) opened.close();
+		expect(body.destroyed).toBe(true);
+	});
+});
+
+test('headers that take longer than a minute are given up, however they drip', async () => {
+	const { open, clock, aborted } = door(
+		async ({ abortSignal }) =>
+			await new Promise((_, reject) => {
+				(abortSignal as AbortSignal).addEventListener('abort', () => reject(new Error('canceled')));
+			}),
+	);
+	const before = clock.now();
+	expect(await clock.run(open(FILE_URL, {}, undefined))).toEqual({
+		ok: false,
+		reason: 'it did not answer within 60 s',
+		transient: true,
+	});
+	expect(clock.now() - before).toBe(60_000);
+	expect(aborted()).toEqual([true]);
+});
+
+test('the timer for that ends with the answer', async () => {
+	const { open, clock } = door(() => ({ statusCode: 200 }));
+	const opened = await open(FILE_URL, {}, undefined);
+	expect(clock.sleeping).toBe(0);
+	await clock.advance(120_000);
+	if (opened.ok) expect(opened.body.destroyed).toBe(false);
+});
