@@ -126,7 +126,7 @@ function part(
 			length > head.length || settings.fileBytesPerSecond !== null
 				? {
 						length: to - from,
-						chunks: bulkBytes(head, from, to),
+						chunks: bulkBytes(head, { from, to }, output.block?.()),
 						bytesPerSecond: settings.fileBytesPerSecond,
 					}
 				: head.subarray(from, to),

@@ -73,7 +73,15 @@ export interface Settings {
 	outputAtRoot: boolean;
 	/** `audio_url` of an image task is its first picture (facts, Shapes). */
 	mirrorImageUrl: boolean;
-	audioFormat: 'wav' | 'mp3';
+	/** `mp3_vbr`: MP3 whose bit rate varies. */
+	audioFormat: AudioFormat;
+	/** ID3v2 before and ID3v1 after the sound of MP3 files. */
+	mp3Tags: boolean;
+	/** Hz; null: 16,000 for WAV and 44,100 for MP3. */
+	sampleRate: SampleRate | null;
+	/** The longest text that a sound task takes, in characters, and what a longer one is answered. */
+	maxTextLength: number | null;
+	textTooLongStatus: 400 | 422;
 	/** Content-Type of every file, if it is not to be the right one. */
 	fileType: string | null;
 	fileRedirect: 'none' | 'otherHost';
@@ -91,6 +99,8 @@ export interface Settings {
 	callbacks: CallbackSettings;
 }
 
+export type AudioFormat = 'wav' | 'mp3' | 'mp3_vbr';
+export type SampleRate = 8000 | 11025 | 12000 | 16000 | 22050 | 24000 | 32000 | 44100 | 48000;
 export type ProgressStyle = 'honest' | 'none' | 'stuck' | 'lying' | 'backwards' | 'strings';
 
 /** Partial on every level: what PATCH /_control/settings and `startService` take. */
@@ -115,7 +125,8 @@ export interface Steering {
 	files?: number;
 	/** Size of each output file; generated while it is sent. */
 	bytes?: number;
-	audio?: 'wav' | 'mp3';
+	audio?: AudioFormat;
+	sample_rate?: SampleRate;
 	file_type?: string;
 	file_status?: number;
 	/** The output files' content, word for word. */

@@ -1,4 +1,4 @@
-import type { JsonObject, TaskKind, TaskRecord } from './types';
+import type { JsonObject, Settings, TaskKind, TaskRecord } from './types';
 
 export interface CreationFault {
 	status: 400 | 422 | 500;
@@ -41,13 +41,19 @@ function soundFault(
 		if (body.model_id !== undefined && !isText(body.model_id))
 			return bad('model_id must be a string');
 	}
-	if (kind === 'speech_by_name') {
-		if (!isText(body.voice)) return bad('voice is required');
-		if (body.with_transcript !== undefined && typeof body.with_transcript !== 'boolean') {
-			return bad('with_transcript must be a boolean');
-		}
-	}
+	if (kind === 'speech_by_name' && !isText(body.voice)) return bad('voice is required');
+	if (kind === 'sound_effect') return null;
+	if (body.with_transcript !== undefined && typeof body.with_transcript !== 'boolean')
+		return bad('with_transcript must be a boolean');
 	return null;
+}
+
+/** Length limits differ from model to model (facts, Shapes); counted in characters, not in UTF-16 units. */
+export function textFault(body: JsonObject, settings: Settings): CreationFault | null {
+	const { maxTextLength: most, textTooLongStatus: status } = settings;
+	const length = typeof body.text === 'string' ? [...body.text].length : 0;
+	if (most === null || length <= most) return null;
+	return { status, error: `text has ${length} characters, and the limit is ${most} characters` };
 }
 
 function imageFault(body: JsonObject): CreationFault | null {

@@ -58,10 +58,9 @@ export function withTimes(segment: Segment, change: (seconds: number) => number)
 
 /** When a segment begins and ends: its own times, else those of its words; undefined where there are none. */
 export function spanOf(segment: Segment): { start: number; end: number } | undefined {
-	const starts = [segment, ...segment.words].flatMap(({ start }) => start ?? []);
-	const ends = [segment, ...segment.words].flatMap(({ end }) => end ?? []);
-	const start = segment.start ?? starts[0];
-	const end = segment.end ?? ends.at(-1);
+	const { words } = segment;
+	const start = segment.start ?? words.find((word) => word.start !== undefined)?.start;
+	const end = segment.end ?? words.flatMap((word) => word.end ?? []).at(-1);
 	return start === undefined || end === undefined
 		? undefined
 		: { start, end: Math.max(start, end) };
