@@ -43,7 +43,13 @@ export class MediaGeneration implements INodeType {
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'mediaGenerationApi', required: true }],
+		credentials: [
+			{
+				name: 'mediaGenerationApi',
+				required: true,
+				displayOptions: { hide: { resource: ['audio'] } },
+			},
+		],
 		webhooks: resumeWebhooks,
 		properties,
 	};

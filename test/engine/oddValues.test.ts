@@ -25,7 +25,7 @@ describe('Callback Reference', () => {
 		});
 		expect(error).toBeUndefined();
 		const [body] = setting.bodies();
-		expect(new URL(String(body?.receive_url)).searchParams.get('reference')).toBe(expected);
+		expect(new URL(body?.receive_url as string).searchParams.get('reference')).toBe(expected);
 	});
 });
 

@@ -40,9 +40,9 @@ const started: Array<{ file: string; from: string; creations: number; expected: 
 		from: 'Start',
 		creations: 4,
 		expected: {
+			'Not in Time': { each: ['timed out'], files: [] },
+			'In Time': { each: ['done'], files: ['late'] },
 			'Two Files': { each: ['done', 'done'], files: ['sound'] },
-			'Not in Time': { each: ['timed out', 'timed out'], files: [] },
-			'In Time': { each: ['done', 'done'], files: ['late'] },
 			'No Download': { each: ['done', 'done'], files: [] },
 		},
 	},

@@ -33,6 +33,9 @@ export function defaultSettings(): Settings {
 		fileType: null,
 		fileRedirect: 'none',
 		fileBytesPerSecond: null,
+		fileEncoding: null,
+		fileValidators: 'strong',
+		fileRanges: 'all',
 		browsersOnly: false,
 		urlLifetimeMs: null,
 		callbacks: {

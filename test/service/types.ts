@@ -78,6 +78,11 @@ export interface Settings {
 	fileType: string | null;
 	fileRedirect: 'none' | 'otherHost';
 	fileBytesPerSecond: number | null;
+	/** Files are compressed without being asked; `gzip, gzip` twice. Compressed files have no ranges. */
+	fileEncoding: 'gzip' | 'gzip, gzip' | null;
+	fileValidators: 'strong' | 'weak' | 'none';
+	/** Whether parts are sent; a number: no part is longer than so many bytes. */
+	fileRanges: 'all' | 'none' | number;
 	/** The file host answers 403 unless the User-Agent begins with Mozilla/ (facts, HTTP). */
 	browsersOnly: boolean;
 	/** Output URLs expire that long after they were given out (then 403). */

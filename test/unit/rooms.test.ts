@@ -83,7 +83,8 @@ test('no imports form a circle', () => {
 		cleared.add(file);
 		return undefined;
 	};
-	expect(sources.map(({ file }) => circleFrom(file, [])).filter(Boolean)).toEqual([]);
+	const circles = sources.map(({ file }) => circleFrom(file, []));
+	expect(circles.find((circle) => circle !== undefined)).toBeUndefined();
 });
 
 test('the network has one door for the service and one for files', () => {

@@ -5,6 +5,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { invalid } from '../service/failures';
 import { apiKeys, credits } from './account';
+import { audio } from './audio';
 import { image } from './image';
 import type { Operation, Resource } from './operation';
 import { soundEffect } from './soundEffect';
@@ -13,7 +14,7 @@ import { task } from './task';
 import { waitingFields } from './waiting';
 
 /** In the order of their names. */
-const resources: readonly Resource[] = [apiKeys, credits, image, soundEffect, speech, task];
+const resources: readonly Resource[] = [apiKeys, audio, credits, image, soundEffect, speech, task];
 
 /** The operation that a node's parameters name. Throws an `invalid` failure for a pair that does not exist. */
 export function operationOf(resource: unknown, operation: unknown): Operation {

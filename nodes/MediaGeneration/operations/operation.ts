@@ -18,6 +18,8 @@ export type Work =
 	| { kind: 'creates'; request(fields: ItemFields): CreationRequest }
 	/** Waits for a task made earlier. */
 	| { kind: 'awaits' }
+	/** Joins files of its input; needs no credential. */
+	| { kind: 'joins' }
 	/** Looks at a task once. */
 	| { kind: 'looks' }
 	/** Reads something else: `items` of the answer's body, or undefined where it is not what it should be. */

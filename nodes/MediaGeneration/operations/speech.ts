@@ -1,5 +1,6 @@
 /** Speech: by voice ID (`POST /v1/text-to-speech/{voice_id}`) and by voice name (`POST /v1e/task/text-to-speech`). docs/service.md, "Endpoints". */
 import type { INodeProperties } from 'n8n-workflow';
+import { longTextField } from './longText';
 import { shownFor, type Resource } from './operation';
 
 const RESOURCE = 'speech';
@@ -38,6 +39,7 @@ const fields: INodeProperties[] = [
 		description: 'The text to speak',
 		displayOptions: shownFor(RESOURCE, byVoiceId, byVoiceName),
 	},
+	{ ...longTextField, displayOptions: shownFor(RESOURCE, byVoiceId, byVoiceName) },
 	{
 		displayName: 'Model ID',
 		name: 'modelId',

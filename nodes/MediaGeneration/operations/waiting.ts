@@ -4,8 +4,10 @@
  */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import type { PollRouteOption } from '../service/account';
+import { invalid } from '../service/failures';
 import { asText, isObject } from '../service/json';
 import type { ItemFields } from './fields';
+import { longTextOptions, readLongText, type LongText } from './longText';
 import type { Resource, Work } from './operation';
 
 export interface FileSettings {
@@ -13,6 +15,8 @@ export interface FileSettings {
 	binaryPropertyName: string;
 	maxFileBytes: number;
 	splitFiles: boolean;
+	/** Whether the JSON carries the transcript, where one was delivered. */
+	transcriptInOutput: boolean;
 }
 
 /** How an item waits for its tasks. */
@@ -31,6 +35,7 @@ export interface ItemSettings {
 	onTimeout: 'error' | 'returnTask';
 	pollRoute: PollRouteOption;
 	minimumCredits: number | undefined;
+	longText: LongText;
 }
 
 /** The settings of the whole run: those of its first item. */
@@ -289,7 +294,10 @@ export function waitingFields(resources: readonly Resource[]): INodeProperties[]
 			...shown(field, awaiting, when),
 		]),
 		...creating.map((show) =>
-			optionsField([...waitingOptions, ...creatingOptions].sort(byDisplayName), show),
+			optionsField(
+				[...waitingOptions, ...creatingOptions, ...longTextOptions].sort(byDisplayName),
+				show,
+			),
 		),
 		...awaiting.map((show) => optionsField(waitingOptions, show)),
 	];
@@ -305,6 +313,7 @@ export function readFileSettings(fields: ItemFields): FileSettings {
 		maxFileBytes:
 			fields.positiveOption('maxFileSize', 'Max File Size (MB)', MAX_FILE_MB) * 1_000_000,
 		splitFiles: splitFiles === true,
+		transcriptInOutput: fields.option('transcriptInOutput') === true,
 	};
 }
 
@@ -333,10 +342,13 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 /** Everything that an item sets. Throws an `invalid` failure for bad input. */
 export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
 	const waiting = readWaiting(fields, alwaysWaits);
+	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
 	const defaultTimeout = waiting.kind === 'suspend' ? CALLBACK_TIMEOUT_S : POLL_TIMEOUT_S;
 	const files = readFileSettings(fields);
+	checkLongText(longText, waiting, files);
 	return {
 		waiting,
+		longText,
 		// A suspended execution goes on with exactly one item per input item.
 		files: { ...files, splitFiles: files.splitFiles && waiting.kind !== 'suspend' },
 		callbackReference: asText(fields.option('callbackReference')),
@@ -356,6 +368,25 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 		),
 		minimumCredits: optionAboveZero(fields, 'minimumCredits', 'Minimum Credits'),
 	};
+}
+
+/** Which ways of waiting a long text goes with. Throws an `invalid` failure. */
+function checkLongText({ kind }: LongText, waiting: Waiting, files: FileSettings): void {
+	if (kind === 'join' && waiting.kind === 'no')
+		throw invalid(
+			'"Long Text: Join Into One File" needs to wait for its parts',
+			'Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off". Nothing was sent.',
+		);
+	if (kind === 'join' && !files.download)
+		throw invalid(
+			'"Long Text: Join Into One File" needs the files of its parts',
+			'Turn "Download Output" on, or set "Long Text" to "One Item per Part". Nothing was sent.',
+		);
+	if (kind === 'parts' && waiting.kind === 'suspend')
+		throw invalid(
+			'"Long Text: One Item per Part" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
+			'Set "Long Text" to "Join Into One File", or "Wait Mode" to "Poll". Nothing was sent.',
+		);
 }
 
 /** What the run as a whole takes from its first item. Throws an `invalid` failure for bad input. */

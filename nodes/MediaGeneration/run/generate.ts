@@ -5,8 +5,10 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { prepareReceiveUrl } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
 import type { Ledger } from '../create/ledger';
+import { assemble, deliverPart } from '../delivery/assembly';
 import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
+import { failureOfPart } from '../delivery/partFailure';
 import type { Operation } from '../operations/operation';
 import type { RunSettings } from '../operations/waiting';
 import { createClient, type ServiceClient } from '../service/client';
@@ -15,14 +17,14 @@ import * as failures from '../service/failures';
 import { attempt, attemptLater, FailureError } from '../service/failures';
 import { lookAtTask } from '../service/look';
 import type { Verdict } from '../service/verdict';
-import { checkSuspension, type Waking } from '../sleep/checks';
+import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
 import type { SleepingTask } from '../sleep/notes';
 import { lookOnceMore, sleepingInput, suspend, type Sleeper } from '../sleep/suspend';
 import { checkCredits, ledgerOf, unreadableCredential } from './checks';
 import { Ends } from './ends';
 import { isOver, type Item, type ItemEnd, type PartEnd } from './item';
 import { allFinished, runItems } from './jobs';
-import { planItem } from './plan';
+import { itemFor, planItem } from './plan';
 
 /** What a run works with, once the credential is read. */
 interface Tools {
@@ -54,7 +56,9 @@ class Generation {
 		const client = planned.length === 0 ? undefined : await this.clientFor(planned);
 		if (client === undefined) return this.ends.output(this.count);
 		const tools = await this.prepare(client, planned);
-		const items = planned.filter(({ index }) => this.ends.get(index) === undefined);
+		const items = planned
+			.filter(({ index }) => this.ends.get(index) === undefined)
+			.map((item) => this.asCutFirst(tools, item));
 		let handedOut = false;
 		try {
 			await this.run(tools, items);
@@ -161,6 +165,16 @@ class Generation {
 		}
 	}
 
+	/** An item of a later try keeps the parts of the first one. */
+	private asCutFirst({ ledger }: Tools, item: Item): Item {
+		const { assembly, index, settings } = item;
+		const [first] = item.parts;
+		const repeats = this.context.getNode().retryOnFail === true && !isToolRun(this.context);
+		if (assembly.longText.kind === 'off' || first?.kind !== 'creates' || !repeats) return item;
+		const texts = ledger.firstTexts(index, assembly.texts);
+		return itemFor(index, settings, { request: first.request, texts });
+	}
+
 	private async run(tools: Tools, items: readonly Item[]): Promise<void> {
 		const { client, ledger } = tools;
 		const { maxActiveTasks = 1 } = this.settings ?? {};
@@ -177,6 +191,8 @@ class Generation {
 				noteLate: (taskId) => this.ends.noteLate(taskId),
 				noteTask: (taskId, { index }, { kind }) =>
 					this.ends.noteTask(taskId, index, kind === 'creates'),
+				deliver: async ({ index, settings: { files }, assembly }, { number }, finished) =>
+					await deliverPart(tools.delivery, finished, { number, assembly, files, index }),
 				conclude: async (item, parts) => await this.conclude(tools, item, parts),
 			},
 			{
@@ -191,44 +207,44 @@ class Generation {
 	}
 
 	/** What becomes of an item whose parts have ended. */
-	private async conclude(
-		{ delivery }: Tools,
-		{ index, settings }: Item,
-		parts: PartEnd[],
-	): Promise<ItemEnd> {
+	private async conclude({ delivery }: Tools, item: Item, parts: PartEnd[]): Promise<ItemEnd> {
+		const { index, settings, assembly } = item;
 		const finished = allFinished(parts);
-		const [only] = finished ?? [];
-		if (only !== undefined) {
-			const delivered = await delivery.deliver(only, settings.files, index);
+		if (finished !== undefined) {
+			const input = { assembly, files: settings.files, index };
+			const delivered = await assemble(this.context, { delivery, parts: finished }, input);
 			const { items, failure } = delivered;
 			return failure === undefined
 				? { kind: 'items', items }
 				: { kind: 'failed', failure, delivered };
 		}
-		for (const part of parts) {
-			if (part.kind === 'failed') return this.concludeFailed(index, settings, part);
-			if (part.kind === 'created') {
-				const { answer, taskId } = part.created;
-				const json = { ...(answer as IDataObject), task_id: taskId };
-				return { kind: 'items', items: [{ json, pairedItem: { item: index } }] };
-			}
-		}
-		return parts.some(({ kind }) => kind === 'halted')
-			? { kind: 'halted' }
-			: { kind: 'asleep', parts };
+		const failed = parts.find((part) => part.kind === 'failed');
+		if (failed !== undefined) return this.concludeFailed(item, parts, failed);
+		if (parts.some(({ kind }) => kind === 'halted')) return { kind: 'halted' };
+		if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
+		return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
 	}
 
 	private concludeFailed(
-		index: number,
-		{ onTimeout }: Item['settings'],
-		{ failure, lastTask }: Extract<PartEnd, { kind: 'failed' }>,
+		{ index, settings, assembly }: Item,
+		parts: readonly PartEnd[],
+		failed: Extract<PartEnd, { kind: 'failed' }>,
 	): ItemEnd {
+		const { failure, lastTask } = failed;
 		const { outcome, taskId } = failure;
-		if (outcome !== 'timed_out' || onTimeout !== 'returnTask' || taskId === undefined)
-			return { kind: 'failed', failure };
+		if (outcome !== 'timed_out' || settings.onTimeout !== 'returnTask' || taskId === undefined) {
+			if (assembly.longText.kind === 'off') return { kind: 'failed', failure };
+			const number = parts.indexOf(failed);
+			const taskIds = parts.flatMap(taskIdOf);
+			return {
+				kind: 'failed',
+				failure: failureOfPart(failure, { number, taskIds, texts: assembly.texts }),
+			};
+		}
 		const json = {
 			...(lastTask?.raw as IDataObject | undefined),
 			task_id: taskId,
+			...(assembly.longText.kind === 'off' ? {} : { task_ids: parts.flatMap(taskIdOf) }),
 			timed_out: true,
 		};
 		return { kind: 'items', items: [{ json, pairedItem: { item: index } }] };
@@ -290,10 +306,44 @@ class Generation {
 			return {
 				kind: 'open',
 				tasks: end.parts.flatMap(sleepingTask),
+				assembly: item.assembly,
 				files,
 				watched: waiting.kind === 'suspend' && waiting.watched,
 			};
 		});
+	}
+}
+
+/** The item of a task that is not waited for. */
+function createdItem(
+	{ index, assembly }: Item,
+	parts: readonly PartEnd[],
+	part: PartEnd,
+): INodeExecutionData[] {
+	if (part.kind !== 'created') return [];
+	const { answer, taskId } = part.created;
+	const json: IDataObject = {
+		...(answer as IDataObject),
+		task_id: taskId,
+		...(assembly.longText.kind === 'parts'
+			? { part: parts.indexOf(part) + 1, parts: parts.length }
+			: {}),
+	};
+	return [{ json, pairedItem: { item: index } }];
+}
+
+function taskIdOf(part: PartEnd): string[] {
+	switch (part.kind) {
+		case 'finished':
+			return [part.finished.taskId];
+		case 'created':
+			return [part.created.taskId];
+		case 'asleep':
+			return [part.task.watch.taskId];
+		case 'failed':
+			return part.failure.taskId === undefined ? [] : [part.failure.taskId];
+		case 'halted':
+			return [];
 	}
 }
 

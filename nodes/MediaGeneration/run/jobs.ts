@@ -4,6 +4,7 @@
  */
 import type { Ledger, Slot } from '../create/ledger';
 import { createTask, type Created, type SubmitDeps } from '../create/submit';
+import type { Delivered } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
 import { Limiter } from '../service/limiter';
 import type { Look } from '../service/look';
@@ -16,6 +17,8 @@ export interface RunDeps extends SubmitDeps {
 	ledger: Ledger;
 	/** Told of every task as soon as its ID is known, and whether this run paid for it. */
 	noteTask(taskId: string, item: Item, part: Part): void;
+	/** Fetches the files of a finished part, as their addresses are temporary. Never rejects. */
+	deliver(item: Item, part: Part, finished: Finished): Promise<Delivered>;
 	/** What becomes of an item whose parts have ended. Never rejects. */
 	conclude(item: Item, parts: PartEnd[]): Promise<ItemEnd>;
 }
@@ -77,7 +80,7 @@ class Run {
 				return submitted.then(async ({ result, giveBack }) => {
 					const end = await this.follow(item, part, result);
 					giveBack();
-					return end;
+					return await this.deliver(item, part, end);
 				});
 			});
 			return await this.conclude(item, await Promise.all(parts));
@@ -197,6 +200,14 @@ class Run {
 		}
 	}
 
+	private async deliver(item: Item, part: Part, end: PartEnd): Promise<PartEnd> {
+		if (end.kind !== 'finished') return end;
+		const delivered = await this.deps.deliver(item, part, end.finished);
+		// Other parts need not be created for an item that fails anyway.
+		if (delivered.failure !== undefined) this.haltAfter({ kind: 'failed' });
+		return { ...end, delivered };
+	}
+
 	/** What was cancelled because another item failed is not a failure of its own. */
 	private unlessHalted(
 		end: Extract<PartEnd, { kind: 'failed' }>,
@@ -222,9 +233,9 @@ function receiveUrlOf({ body }: CreationRequest): string | undefined {
 	return typeof body.receive_url === 'string' ? body.receive_url : undefined;
 }
 
-/** The finished tasks among parts that have all finished; undefined where one has not. */
-export function allFinished(parts: readonly PartEnd[]): Finished[] | undefined {
-	const finished = parts.flatMap((part) => (part.kind === 'finished' ? [part.finished] : []));
+/** The finished parts, if all of them have finished. */
+export function allFinished(parts: readonly PartEnd[]) {
+	const finished = parts.flatMap((part) => (part.kind === 'finished' ? [part] : []));
 	return finished.length === parts.length ? finished : undefined;
 }
 
