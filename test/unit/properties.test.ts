@@ -32,7 +32,7 @@ import { readNotes } from '../../nodes/MediaGeneration/sleep/notes';
 fc.configureGlobal({
 	seed: 20_260_301,
 	numRuns: 300,
-	interruptAfterTimeLimit: 5_000,
+	interruptAfterTimeLimit: 25_000,
 	markInterruptAsFailure: true,
 });
 
