@@ -16,7 +16,7 @@ export interface OutputFile {
 
 /** What the task was asked to say, sound like or show. */
 export function taskText(task: TaskRecord): string {
-	const text = task.kind === 'image' ? task.body.prompt : task.body.text;
+	const text = task.body.text ?? task.body.prompt ?? task.body.idea;
 	return typeof text === 'string' ? text : '';
 }
 
@@ -53,7 +53,8 @@ function sounds(task: TaskRecord, settings: Settings): OutputFile[] {
 	const text = taskText(task);
 	const format = steering.audio ?? settings.audioFormat;
 	const contentType = format === 'mp3' ? 'audio/mpeg' : 'audio/wav';
-	const name = task.kind === 'sound_effect' ? 'effect' : 'speech';
+	const names = { sound_effect: 'effect', music: 'music' } as Partial<Record<string, string>>;
+	const name = names[task.kind] ?? 'speech';
 	const content = (index: number) => () => {
 		if (format === 'mp3') return silentMp3(text);
 		return steering.bytes === undefined
@@ -66,7 +67,7 @@ function sounds(task: TaskRecord, settings: Settings): OutputFile[] {
 		contentType,
 		content: content(index),
 	}));
-	if (task.kind === 'speech_by_name' && task.body.with_transcript === true) {
+	if (task.kind.startsWith('speech') && task.body.with_transcript === true) {
 		files.push(
 			{
 				name: 'transcript.srt',

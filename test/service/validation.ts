@@ -15,7 +15,12 @@ export function creationFault(
 ): CreationFault | null {
 	if (!isObject(body)) return bad('The request body must be a JSON object');
 	return (
-		sharedFault(body) ?? (kind === 'image' ? imageFault(body) : soundFault(kind, body, params))
+		sharedFault(body) ??
+		(kind === 'image'
+			? imageFault(body)
+			: kind === 'music'
+				? musicFault(body)
+				: soundFault(kind, body, params))
 	);
 }
 
@@ -41,13 +46,17 @@ function soundFault(
 		if (body.model_id !== undefined && !isText(body.model_id))
 			return bad('model_id must be a string');
 	}
-	if (kind === 'speech_by_name') {
-		if (!isText(body.voice)) return bad('voice is required');
+	if (kind === 'speech_by_name' && !isText(body.voice)) return bad('voice is required');
+	if (kind !== 'sound_effect') {
 		if (body.with_transcript !== undefined && typeof body.with_transcript !== 'boolean') {
 			return bad('with_transcript must be a boolean');
 		}
 	}
 	return null;
+}
+
+function musicFault(body: JsonObject): CreationFault | null {
+	return isText(body.prompt) || isText(body.idea) ? null : bad('prompt or idea is required');
 }
 
 function imageFault(body: JsonObject): CreationFault | null {
