@@ -55,17 +55,12 @@ export function triggerSetting(): TriggerSetting {
 		get service() {
 			return setting.service;
 		},
-<<<<<<< HEAD
 		run: setting.run,
 		runWithin: setting.runWithin,
 		runTool: setting.runTool,
 		ownAccount: setting.ownAccount,
 		bodies: setting.bodies,
 		attempts: setting.attempts,
-=======
-		run: async (options) => await setting.run(options),
-		bodies: () => setting.bodies(),
->>>>>>> main
 		get host() {
 			return the();
 		},

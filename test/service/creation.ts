@@ -39,12 +39,16 @@ export async function create(
 }
 
 function created({ settings }: Context, task: TaskRecord): Answer {
+	const { costNamed } = settings;
 	const number = (value: number) => (settings.numbersAsStrings ? String(value) : value);
 	return json(200, {
 		success: true,
 		task_id: task.id,
-		ec_remain_credits: number(settings.credits),
-		...(task.kind === 'image' ? { estimated_credits: number(task.cost) } : {}),
+		...(costNamed.balance ? { ec_remain_credits: number(settings.credits) } : {}),
+		...(costNamed.answer === 'images' && task.kind === 'image'
+			? { estimated_credits: number(task.cost) }
+			: {}),
+		...(costNamed.answer === 'all' ? { credit_cost: number(task.cost) } : {}),
 	});
 }
 

@@ -105,7 +105,7 @@ function part(
 		...(fileRanges === 'none' ? {} : { 'accept-ranges': 'bytes' }),
 	};
 	if (fileEncoding !== null) {
-		const whole = Buffer.concat([...bulkBytes(head, 0, length)]);
+		const whole = Buffer.concat([...bulkBytes(head, { from: 0, to: length }, output.block?.())]);
 		return {
 			status: 200,
 			headers: { ...own, 'content-encoding': fileEncoding },

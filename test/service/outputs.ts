@@ -17,7 +17,7 @@ export interface OutputFile {
 
 /** What the task was asked to say, sound like or show. */
 export function taskText(task: TaskRecord): string {
-	const text = task.kind === 'image' ? task.body.prompt : task.body.text;
+	const text = task.body.text ?? task.body.prompt ?? task.body.idea;
 	return typeof text === 'string' ? text : '';
 }
 
@@ -53,7 +53,8 @@ function sounds(task: TaskRecord, settings: Settings): OutputFile[] {
 	const { steering } = task;
 	const text = taskText(task);
 	const sound = soundOf(task, settings);
-	const name = task.kind === 'sound_effect' ? 'effect' : 'speech';
+	const names = { sound_effect: 'effect', music: 'music' } as Partial<Record<string, string>>;
+	const name = names[task.kind] ?? 'speech';
 	const make = (index: number) =>
 		steering.bytes === undefined
 			? { content: () => soundFile(`${text}${index > 0 ? index : ''}`, sound) }
@@ -64,7 +65,7 @@ function sounds(task: TaskRecord, settings: Settings): OutputFile[] {
 		contentType: CONTENT_TYPES[sound.format],
 		...make(index),
 	}));
-	if (task.kind !== 'sound_effect' && task.body.with_transcript === true) {
+	if (task.kind.startsWith('speech') && task.body.with_transcript === true) {
 		files.push(
 			{
 				name: 'transcript.srt',

@@ -15,7 +15,12 @@ export function creationFault(
 ): CreationFault | null {
 	if (!isObject(body)) return bad('The request body must be a JSON object');
 	return (
-		sharedFault(body) ?? (kind === 'image' ? imageFault(body) : soundFault(kind, body, params))
+		sharedFault(body) ??
+		(kind === 'image'
+			? imageFault(body)
+			: kind === 'music'
+				? musicFault(body)
+				: soundFault(kind, body, params))
 	);
 }
 
@@ -46,6 +51,10 @@ function soundFault(
 	if (body.with_transcript !== undefined && typeof body.with_transcript !== 'boolean')
 		return bad('with_transcript must be a boolean');
 	return null;
+}
+
+function musicFault(body: JsonObject): CreationFault | null {
+	return isText(body.prompt) || isText(body.idea) ? null : bad('prompt or idea is required');
 }
 
 /** Length limits differ from model to model (facts, Shapes); counted in characters, not in UTF-16 units. */

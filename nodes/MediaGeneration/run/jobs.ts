@@ -171,7 +171,7 @@ class Run {
 			createdAt,
 			// A try that takes a task up waits for it once more.
 			deadline: (old ? this.deps.now() : createdAt) + timeoutMs,
-			echoes: addressesIn(request?.body),
+			echoes: addressesIn([request?.body, request?.qs]),
 			lookAtOnce: old,
 			releasable: waiting.kind === 'suspend',
 		};
