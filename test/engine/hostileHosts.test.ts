@@ -49,7 +49,8 @@ async function runCase(seed: number, host: HostileHost, real: N8nContext): Promi
 	const plan = planOf(seed);
 	let bytes: Buffer | undefined;
 	const helpers = {
-		httpRequest: real.helpers.httpRequest,
+		httpRequest: async (options: Parameters<typeof real.helpers.httpRequest>[0]) =>
+			(await real.helpers.httpRequest(options)) as unknown,
 		async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
 			bytes = await storeOf(stream, plan);
 			return { data: '', fileName, mimeType };

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import type { IDataObject } from 'n8n-workflow';
 import { Ledger } from '../../nodes/MediaGeneration/create/ledger';
 import type { ItemSettings } from '../../nodes/MediaGeneration/operations/waiting';
 import type { Item, ItemEnd, Part, PartEnd } from '../../nodes/MediaGeneration/run/item';
@@ -144,7 +143,7 @@ class Service {
 					? { kind: 'items', items: [{ json: { task_id: part.failure.taskId } }] }
 					: part;
 			if (part.kind === 'created')
-				return { kind: 'items', items: [{ json: { answer: part.created.answer as IDataObject } }] };
+				return { kind: 'items', items: [{ json: { answer: part.created.answer } }] };
 		}
 		return parts.some(({ kind }) => kind === 'halted')
 			? { kind: 'halted' }

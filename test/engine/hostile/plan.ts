@@ -93,7 +93,7 @@ function words(random: Random, length: number): string[] {
 }
 
 const CONTENTS: Array<
-	Omit<Content, 'versions'> & { make(random: Random, length: number): Buffer }
+	Omit<Content, 'versions'> & { make: (random: Random, length: number) => Buffer }
 > = [
 	{
 		kind: 'audio',
