@@ -163,14 +163,6 @@ describe('unclear: never sent again', () => {
 		expect(output[0]?.json.error).toMatch(/the task may exist/);
 		expect(attempts()).toBe(1);
 	});
-
-	test('a time-out', async () => {
-		setting.service.faults.add({ route: 'create', action: { type: 'processThenStall' } });
-		const { error } = await setting.run({ parameters: { ...parameters, options: { timeout: 1 } } });
-		expect(error?.message).toMatch(/answer to the request never came .*the task may exist/);
-		expect(error?.description).toMatch(/was not sent again/);
-		expect(attempts()).toBe(1);
-	});
 });
 
 describe('many at once', () => {

@@ -127,7 +127,7 @@ describe('outcomes', () => {
 		expect(returned.output[0]?.json.task_id).toBe(setting.service.tasks[1]?.id);
 	});
 
-	test.each([401, 403])('unreachable at once when the key stops opening it: %d', async (status) => {
+	test.each([401, 403])('unreachable when the key stops opening it, and the service says so twice: %d', async (status) => {
 		setting.service.faults.add({
 			route: 'poll',
 			action: { type: 'status', status, body: { success: false, error: 'API key expired' } },
@@ -138,7 +138,7 @@ describe('outcomes', () => {
 			`Task ${taskId} exists, but the service refused to show it (HTTP ${status}): HTTP ${status}: API key expired`,
 		);
 		expect(error?.description).toContain(`still of use: ${taskId}`);
-		expect(setting.service.polls(taskId)).toHaveLength(1);
+		expect(setting.service.polls(taskId)).toHaveLength(2);
 	});
 
 	test('one failed item among many: the good ones are kept, in order', async () => {
