@@ -117,6 +117,7 @@ describe('names in saved workflows', () => {
 			'apiKey',
 			'baseUrl',
 			'callbackSecret',
+			'keyHeader',
 		]);
 		expect(credential.test.request.url).toBe('/v1/credits');
 		expect(action.usableAsTool).toBe(true);
