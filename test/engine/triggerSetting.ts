@@ -55,21 +55,12 @@ export function triggerSetting(): TriggerSetting {
 		get service() {
 			return setting.service;
 		},
-<<<<<<< HEAD
-		run: setting.run,
-		runWithin: setting.runWithin,
-		runTool: setting.runTool,
-		ownAccount: setting.ownAccount,
-		bodies: setting.bodies,
-		attempts: setting.attempts,
-=======
 		run: async (options) => await setting.run(options),
 		runWithin: async (ms, options) => await setting.runWithin(ms, options),
 		runTool: async (options) => await setting.runTool(options),
 		ownAccount: () => setting.ownAccount(),
 		bodies: () => setting.bodies(),
 		attempts: () => setting.attempts(),
->>>>>>> port
 		get host() {
 			return the();
 		},
