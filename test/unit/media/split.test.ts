@@ -119,9 +119,12 @@ describe('where it is cut', () => {
 	});
 
 	test('at a paragraph, even where a sentence would be a little more even', () => {
-		const paragraphs = [sentence(10), `${sentence(6)} ${sentence(5)}`].map((text) => text);
-		expect(splitText(paragraphs.join('\n\n'), 120)).toEqual(paragraphs);
-		expect(splitText(paragraphs.join('\r\n \r\n'), 120)).toEqual(paragraphs);
+		// Cut at the paragraph: 39 and 50 characters; at the first sentence after it: 45 and 46.
+		const first = sentence(5, 'All other');
+		const second = `Yes. ${sentence(7, 'All')}`;
+		for (const gap of ['\n\n', '\r\n \r\n', '\n'])
+			expect(splitText(first + gap + second, 60)).toEqual([first, second]);
+		expect(splitText(`${first} ${second}`, 60)).toEqual([`${first} Yes.`, second.slice(5)]);
 	});
 
 	test('at a sentence, where paragraphs would leave one part tiny', () => {
