@@ -53,10 +53,10 @@ describe('paragraphs and sentences', () => {
 	test.each([1, 2, 3, 5, 8, 13])(
 		'windows make no difference to a long text (%d sentences between paragraphs)',
 		(each) => {
-			// What decides whether "etc." ends a sentence comes later than the window's end, somewhere.
+			// What decides whether "so on." ends a sentence comes later than the window's end, somewhere.
 			const sentences = Array.from({ length: 600 }, (_, index) =>
-				index % 7 === 3
-					? `Number ${index} etc. (1234567890) goes on. |`
+				index % 2 === 1
+					? `Number ${index} and so on. (1234567890) goes on. |`
 					: `Sentence ${index} ends here. |`,
 			);
 			const text = sentences
