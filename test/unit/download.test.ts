@@ -340,10 +340,46 @@ describe('a body that n8n has decompressed: lengths and places are those of the 
 	test.each<[string, Record<string, string>]>([
 		['shorter when compressed', long],
 		['slightly longer when compressed', slightlyLonger],
-	])('%s: whole', async (_name, headers) => {
-		const { run, requests } = serving(() => ({ headers }));
+	])('%s: whole, once its end is confirmed by the end of a part', async (_name, headers) => {
+		const { run, requests } = serving((asked) =>
+			asked.Range === undefined ? { headers } : honest(asked),
+		);
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
-		expect(requests).toHaveLength(1);
+		expect(requests).toEqual([{}, { Range: `bytes=${FILE.length - 4_096}-`, 'If-Range': '"v1"' }]);
+	});
+
+	test('whole, once it has ended twice at the same place', async () => {
+		const { run, requests } = serving(() => ({ headers: long }));
+		expect(digest((await run()).bytes)).toBe(digest(FILE));
+		expect(requests).toHaveLength(2);
+	});
+
+	test.each([{ etag: 'W/"v1"' }, { etag: '' }])(
+		'a part confirms its end also with the validator %p, and is not taken',
+		async (validator) => {
+			const { run, requests } = serving((asked) =>
+				asked.Range === undefined
+					? { headers: { ...long, ...validator } }
+					: honest(asked, { headers: validator }),
+			);
+			expect(digest((await run()).bytes)).toBe(digest(FILE));
+			expect(requests[1]).toEqual({ Range: `bytes=${FILE.length - 4_096}-` });
+			expect(requests).toHaveLength(2);
+		},
+	);
+
+	test('lost in part without a word: all again', async () => {
+		const validator = { etag: 'W/"v1"' };
+		const { run, requests } = serving((asked, count) =>
+			asked.Range === undefined
+				? {
+						headers: { ...long, ...validator },
+						...(count === 1 ? { body: FILE.subarray(0, CUT) } : {}),
+					}
+				: honest(asked, { headers: validator }),
+		);
+		expect(digest((await run()).bytes)).toBe(digest(FILE));
+		expect(requests.map(({ Range }) => Range !== undefined)).toEqual([false, true, false, false]);
 	});
 
 	test('cut, and compressed again from the start', async () => {
@@ -361,7 +397,7 @@ describe('a body that n8n has decompressed: lengths and places are those of the 
 				: honest(headers),
 		);
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
-		expect(requests).toHaveLength(3);
+		expect(requests).toHaveLength(4);
 	});
 
 	test('cut, and continued by a place in the compressed bytes: from the start', async () => {

@@ -143,7 +143,7 @@ describe('names in saved workflows', () => {
 				[['speech'], ['generateByVoiceId', 'generateByVoiceName']],
 				[['soundEffect'], ['generate']],
 				[['image'], ['generate']],
-				[['task'], ['get', 'wait']],
+				[['task'], ['create', 'get', 'wait']],
 				[['credits'], ['get']],
 				[['apiKey'], ['getAll']],
 				[['audio'], ['join']],

@@ -98,14 +98,20 @@ describe('the probe', () => {
 	});
 
 	it('names the quirks of a task that is under way', async () => {
-		await start({
+		const { faults } = await start({
 			statusNames: ['queued', 'rendering'],
 			progress: 'backwards',
 			doingErrorMessage: 'still warming up',
 			noUrlLooks: 2,
-			visibleAfterMs: 20,
 			pollRoutes: { v1: ['sound_effect', 'speech_by_id', 'image'] },
-			taskMs: 150,
+			taskMs: 400,
+		});
+		// As of a task that its service does not show yet.
+		faults.add({
+			route: 'poll',
+			perTask: true,
+			times: 2,
+			action: { type: 'status', status: 404, body: { success: false, error: 'Task not found' } },
 		});
 		const findings = await run({ spend });
 		expect(seen(findings, 'Names of a running image')).toMatch(/queued|rendering/);

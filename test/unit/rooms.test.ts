@@ -16,7 +16,8 @@ const FLOORS = [
 	['callback'],
 	['delivery'],
 	['create', 'wait'],
-	['operations', 'media'],
+	['operations'],
+	['media'],
 	['service'],
 ];
 /** Whoever else sends something needs a good reason, and a line here. */

@@ -69,9 +69,14 @@ export class FileSoFar {
 
 	/** The headers that ask for what is missing. */
 	ask(): Record<string, string> {
-		if (this.received === 0 || this.validator === undefined || !this.parts) return {};
-		this.askedFrom = this.received - Math.min(this.last.length, OVERLAP_BYTES);
-		return { Range: `bytes=${this.askedFrom}-`, 'If-Range': this.validator };
+		const overlap = Math.min(this.last.length, OVERLAP_BYTES);
+		// A part from the start on is all of it, perhaps compressed, with a length that is not the file's.
+		if (this.received === overlap || !this.parts) return {};
+		this.askedFrom = this.received - overlap;
+		const range = { Range: `bytes=${this.askedFrom}-` };
+		if (this.validator !== undefined) return { ...range, 'If-Range': this.validator };
+		// Good enough to see whether anything follows, but not to take it.
+		return this.endSeenAt === this.received ? range : {};
 	}
 
 	/** New bytes: every byte of a file passes here once, in order. */
@@ -142,8 +147,12 @@ export class FileSoFar {
 			if (received > before) throw this.brokeOff();
 		} else if (stated === undefined) {
 			if (!framed) this.askAboutEnd();
-			// The body of an answer is never cut by itself: what is longer, or a trifle shorter, was compressed on its way.
-		} else if (received < stated - compressionLoss(stated)) throw this.brokeOff();
+		} else if (received !== stated) {
+			if (received < stated - compressionLoss(stated)) throw this.brokeOff();
+			// It was compressed on its way: the length is not the file's.
+			this.stated = undefined;
+			this.askAboutEnd();
+		}
 	}
 
 	/** Called after a part that brought nothing: what it was asked for may be no place in the compressed file. */
@@ -167,7 +176,8 @@ export class FileSoFar {
 		if (
 			part?.from !== this.askedFrom ||
 			(part.total ?? this.length) !== (this.length ?? part.total) ||
-			(validator ?? this.validator) !== this.validator
+			(validator ?? this.validator) !== this.validator ||
+			(this.validator === undefined && part.end > this.received)
 		)
 			throw this.noParts('continued at a wrong place');
 		return part;
@@ -186,8 +196,9 @@ export class FileSoFar {
 	}
 
 	/**
-	 * The end of a connection that no header has announced may be a cut, and Node.js does not even tell a reset from it.
-	 * So what comes after it is asked for, or all of it: what ends at the same place again is whole.
+	 * Where no length confirms an end, it may be a cut: Node.js does not tell a reset connection from a closed one, and what
+	 * n8n's HTTP client was still decompressing at that moment is lost without a word. So what follows is asked for, or all of
+	 * it: what ends at the same place again is whole.
 	 */
 	private askAboutEnd(): void {
 		if (this.endSeenAt === this.received) return;

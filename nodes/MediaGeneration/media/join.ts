@@ -2,6 +2,7 @@
 import { mp3Pieces } from './joinMp3';
 import { wavPieces } from './joinWav';
 import { encodingInWords } from './wav';
+import { MOST_MP3_BYTES } from './mp3';
 import type { JoinPiece } from './pieces';
 import {
 	type ByteRange,
@@ -47,8 +48,6 @@ const KINDS = {
 	mp3: { name: 'an MP3 file', mimeType: 'audio/mpeg', extension: 'mp3' },
 	wav: { name: 'a WAV file', mimeType: 'audio/wav', extension: 'wav' },
 };
-/** The sizes in an MP3 file's header have 32 bits. */
-const MOST_MP3_BYTES = 0xffff_ffff;
 
 type Sound = Mp3Facts | WavFacts;
 

@@ -16,9 +16,8 @@ export interface Segment extends JsonObject {
 }
 
 /** The times of a value as numbers; what is not a time is left out. */
-function timesOf(value: JsonObject): { start?: number; end?: number } {
-	const [start, end] = [asNumber(value.start), asNumber(value.end)];
-	return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+function timesOf(value: JsonObject): Pick<TimedWord, 'start' | 'end'> {
+	return { start: asNumber(value.start), end: asNumber(value.end) };
 }
 
 function readWord(value: unknown): TimedWord | undefined {

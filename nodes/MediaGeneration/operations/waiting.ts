@@ -48,8 +48,8 @@ const CALLBACK_TIMEOUT_S = 86_400;
 const GRACE_S = 10;
 export const MAX_FILE_MB = 500;
 const MAX_ACTIVE_TASKS = 20;
-/** A hundred years: what is far beyond a date that n8n can save. */
-const MAX_TIMEOUT_S = 100 * 365 * 86_400;
+/** Until the year 9900: later dates can't be saved by every database of n8n. */
+const MAX_TIMEOUT_S = 7_870 * 365 * 86_400;
 
 type Conditions = NonNullable<IDisplayOptions['show']>;
 
@@ -351,7 +351,7 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 		longText,
 		// A suspended execution goes on with exactly one item per input item.
 		files: { ...files, splitFiles: files.splitFiles && waiting.kind !== 'suspend' },
-		callbackReference: asText(fields.option('callbackReference')),
+		callbackReference: readReference(fields.option('callbackReference')),
 		timeoutMs:
 			fields.positiveOption('timeout', 'Timeout (Seconds)', defaultTimeout, MAX_TIMEOUT_S) * 1000,
 		onTimeout: fields.choice(
@@ -397,6 +397,11 @@ export function readRunSettings(fields: ItemFields): RunSettings {
 		MAX_ACTIVE_TASKS,
 	);
 	return { maxActiveTasks: Math.max(1, Math.floor(maxActiveTasks)) };
+}
+
+/** A reference of any simple kind is sent as a text: an expression often leads to a number. */
+function readReference(given: unknown): string | undefined {
+	return asText(typeof given === 'boolean' ? String(given) : given);
 }
 
 /** A number above zero; undefined where it is not set, or zero, which is how such an option is switched off. */

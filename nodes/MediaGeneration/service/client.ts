@@ -10,6 +10,7 @@ import type {
 	IDataObject,
 	IExecuteFunctions,
 	IHttpRequestOptions,
+	ILoadOptionsFunctions,
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { accountOf, retryAfterMs, type Account, type Purpose } from './account';
@@ -24,6 +25,8 @@ import { kindOf429 } from './throttling';
 const CREDENTIAL = 'mediaGenerationApi';
 
 export type N8nContext = IExecuteFunctions | IWebhookFunctions;
+/** Also where the editor asks for a list. */
+export type RequestContext = N8nContext | ILoadOptionsFunctions;
 
 export interface Answer {
 	answered: true;
@@ -74,7 +77,7 @@ export interface ServiceClient {
 }
 
 /** Reads and checks the credential. Throws an `invalid` failure in words before anything is sent. */
-async function readCredentials(context: N8nContext): Promise<Credentials> {
+async function readCredentials(context: RequestContext): Promise<Credentials> {
 	const data = await context.getCredentials(CREDENTIAL);
 	const problem =
 		baseUrlProblem(data.baseUrl) ??
@@ -94,7 +97,7 @@ async function readCredentials(context: N8nContext): Promise<Credentials> {
 }
 
 /** n8n's helper gives every request the execution's own signal; this context hands it the request's instead. */
-function withSignal<T extends N8nContext>(context: T, signal: AbortSignal): T {
+function withSignal<T extends RequestContext>(context: T, signal: AbortSignal): T {
 	return Object.create(context, { getExecutionCancelSignal: { value: () => signal } }) as T;
 }
 
@@ -122,10 +125,10 @@ interface RawResponse {
 
 /** One request within its time. Never rejects. */
 async function exchange(
-	context: N8nContext,
+	context: RequestContext,
 	options: IHttpRequestOptions,
 	{ timeoutMs, signal: outer }: { timeoutMs: number; signal?: AbortSignal },
-	request: (context: N8nContext, options: IHttpRequestOptions) => Promise<unknown>,
+	request: (context: RequestContext, options: IHttpRequestOptions) => Promise<unknown>,
 ): Promise<RawResponse | NoAnswer> {
 	const limit = timeLimit(timeoutMs, outer);
 	const over = untilAborted(limit.signal);
@@ -161,7 +164,7 @@ async function exchange(
 	}
 }
 
-export async function createClient(context: N8nContext): Promise<ServiceClient> {
+export async function createClient(context: RequestContext): Promise<ServiceClient> {
 	const credentials = await readCredentials(context);
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
 	const redact = redactor(credentials);

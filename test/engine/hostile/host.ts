@@ -206,7 +206,8 @@ async function answer(
 	if (bodiless) return socket.end();
 	await writeBody(socket, body, trouble, framing === 'chunked');
 	if (trouble?.type === 'stall') return;
-	if (trouble?.type === 'reset') {
+	if (trouble?.type === 'resetAfterAll' && framing === 'chunked') socket.write('0\r\n\r\n');
+	if (trouble?.type === 'reset' || trouble?.type === 'resetAfterAll') {
 		// Not at once, so that the bytes before it arrive.
 		setTimeout(() => socket.resetAndDestroy(), 2);
 		return;

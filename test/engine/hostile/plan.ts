@@ -1,6 +1,7 @@
 /**
  * How one file host misbehaves, drawn from a seed: the file, the host's habits, and what goes wrong with single requests.
- * Left out is what HTTP can't show: a Content-Length below the file's, and a compressed body that is cut before it is sent.
+ * Left out is what HTTP can't show: a Content-Length below the file's, a compressed body that is cut before it is sent, and
+ * a reset right behind the last chunk of a compressed body (n8n's HTTP client then loses what it has not decompressed yet).
  */
 import type { OutputKind } from '../../../nodes/MediaGeneration/service/outputs';
 import { seededRandom } from '../../unit/virtualClock';
@@ -40,7 +41,9 @@ export interface Habits {
 export type Trouble =
 	| { type: 'cut' | 'reset' | 'stall'; after: number }
 	| { type: 'status'; status: number; retryAfter?: number }
-	| { type: 'page' | 'words' | 'silence' | 'slowly' };
+	| { type: 'page' | 'words' | 'silence' | 'slowly' }
+	/** A whole answer, and then a reset instead of an end. */
+	| { type: 'resetAfterAll' };
 
 export interface Plan {
 	seed: number;
@@ -205,7 +208,8 @@ function habitsOf(random: Random, { mimeType, signed }: Content): Habits {
 function troubleOf(random: Random, length: number): Trouble {
 	const place = Math.floor(random() * length);
 	const roll = random();
-	if (roll < 0.35) return { type: 'cut', after: place };
+	if (roll < 0.3) return { type: 'cut', after: place };
+	if (roll < 0.35) return { type: 'resetAfterAll' };
 	if (roll < 0.6) return { type: 'reset', after: place };
 	if (roll < 0.64) return { type: 'stall', after: place };
 	if (roll < 0.66) return { type: 'silence' };
@@ -217,7 +221,7 @@ function troubleOf(random: Random, length: number): Trouble {
 }
 
 /** Troubles that another request overcomes, whatever came before. */
-const PASSING = new Set(['cut', 'reset', 'stall', 'silence', 'slowly']);
+const PASSING = new Set(['cut', 'reset', 'stall', 'silence', 'slowly', 'resetAfterAll']);
 
 export function planOf(seed: number): Plan {
 	const random = seededRandom(seed);
@@ -228,6 +232,9 @@ export function planOf(seed: number): Plan {
 	const troubles = Array.from({ length: count }, () =>
 		random() < 0.2 ? undefined : troubleOf(random, length),
 	);
+	if (habits.framing === 'chunked' && habits.encoding !== 'none')
+		for (const [index, trouble] of troubles.entries())
+			if (trouble?.type === 'resetAfterAll') troubles[index] = { type: 'cut', after: 1_000 };
 	const changesAt = random() < 0.15 ? 1 + Math.floor(random() * 3) : Infinity;
 	const store = pick(random, ...Array<'works'>(30).fill('works'), 'failsAtOnce', 'failsLater');
 	const stopAfterMs = random() < 0.02 ? random() * 30 : undefined;
