@@ -95,7 +95,7 @@ const responds =
 	async () =>
 		await Promise.resolve({ statusCode, headers, body });
 const throws =
-	(error: unknown): Helper =>
+	(error: Error): Helper =>
 	async () =>
 		await Promise.reject(error);
 
