@@ -1,5 +1,5 @@
 /** Long texts: spoken in parts, joined into one file, paid once each. */
-import type { IBinaryData, INodeParameters } from 'n8n-workflow';
+import type { IBinaryData, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { parseSrt } from '../../nodes/MediaGeneration/media/srt';
 import { toneHz } from '../service/media/tone';
 import { decodeMp3, decodeWav, toneAt } from '../unit/media/listen';
@@ -100,6 +100,11 @@ interface Times {
 	end: number;
 }
 
+function firstOf([item]: INodeExecutionData[]): INodeExecutionData {
+	if (item === undefined) throw new Error('no item');
+	return item;
+}
+
 async function bytesOf(binary: IBinaryData | undefined): Promise<Buffer> {
 	if (binary === undefined) throw new Error('no file');
 	return await readBinary(binary);
@@ -111,7 +116,7 @@ test.each(['wav', 'mp3', 'mp3_vbr'] as const)(
 		setting.service.settings.audioFormat = audioFormat;
 		const options = { maxCharacters: 80, pauseBetweenParts: 500 };
 		const { output } = await setting.run({ parameters: { ...speech, options } });
-		const { json, binary } = output[0] ?? { json: {} };
+		const { json, binary } = firstOf(output);
 		const bytes = await bytesOf(binary?.data);
 		const heard = audioFormat === 'wav' ? decodeWav(bytes) : await decodeMp3(bytes);
 		expect(heard.errors).toEqual([]);
@@ -132,7 +137,7 @@ test('transcripts are merged, and fit the joined file', async () => {
 			options: { maxCharacters: 80, transcriptInOutput: true },
 		},
 	});
-	const { json, binary } = output[0] ?? { json: {} };
+	const { json, binary } = firstOf(output);
 	expect((json.outputs as Array<{ fileName: string }>).map(({ fileName }) => fileName)).toEqual([
 		expect.stringMatching(/\.wav$/),
 		expect.stringMatching(/\.srt$/),
@@ -206,7 +211,7 @@ test('parts without an audio file come as they are, and a hint says why', async 
 			},
 		},
 	});
-	const { json, binary } = output[0] ?? { json: {} };
+	const { json, binary } = firstOf(output);
 	expect(json).toMatchObject({
 		joined: false,
 		task_ids: [{}, {}, {}].map(() => expect.any(String) as string),
