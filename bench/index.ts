@@ -17,6 +17,7 @@ const benches: Record<string, () => Promise<{ bench: Bench }>> = {
 	memory: () => import('./memory'),
 	callbacks: () => import('./callbacks'),
 	waiting: () => import('./waiting'),
+	watching: () => import('./watching'),
 	race: () => import('./race'),
 	batch: () => import('./batch'),
 };
