@@ -32,7 +32,7 @@ export async function listOf(
 			getByName: () => mediaGeneration,
 			getByNameAndVersion: () => mediaGeneration,
 			getKnownTypes: () => ({}),
-		} as INodeTypes,
+		},
 	});
 	const additionalData = {
 		credentialsHelper: credentialsHelper(credentials),
