@@ -3,7 +3,6 @@ import { LoadOptionsContext } from 'n8n-core';
 import {
 	Workflow,
 	type INodeListSearchResult,
-	type INodeTypes,
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 import { credentialsHelper, mediaGeneration, mediaNode, type EngineOptions } from './engine';
