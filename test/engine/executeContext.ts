@@ -44,5 +44,5 @@ export async function executeContext(): Promise<IExecuteFunctions> {
 		{ main: [[]] },
 		{ node, data: { main: [[]] }, source: null },
 		[],
-	) as unknown as IExecuteFunctions;
+	);
 }

@@ -21,6 +21,8 @@ export interface Served {
 	breakAfter?: number;
 	stallAfter?: number;
 	chunkBytes?: number;
+	/** Whether a body that stands still hears that it is closed. */
+	deaf?: boolean;
 	/** Virtual time between two chunks. */
 	gapMs?: number;
 }
@@ -32,7 +34,7 @@ export interface Asked {
 }
 
 async function* chunksOf(
-	{ body = FILE, breakAfter, stallAfter, chunkBytes = 1_000, gapMs }: Served,
+	{ body = FILE, breakAfter, stallAfter, chunkBytes = 1_000, gapMs, deaf }: Served,
 	clock: VirtualClock,
 	over: AbortSignal,
 ): AsyncGenerator<Buffer> {
@@ -46,7 +48,7 @@ async function* chunksOf(
 		yield await Promise.resolve(body.subarray(at, Math.min(at + chunkBytes, end)));
 	}
 	if (breakAfter !== undefined) throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
-	if (stallAfter !== undefined) await aborted;
+	if (stallAfter !== undefined) await (deaf === true ? new Promise(() => undefined) : aborted);
 }
 
 export function host(

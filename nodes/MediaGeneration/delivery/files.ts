@@ -34,7 +34,7 @@ export interface FetchDeps extends DownloadDeps {
 }
 
 /** How many files of one task are fetched. */
-export const MAX_FILES = 100;
+const MAX_FILES = 100;
 /** How often a file is fetched that changes on its way. */
 const MAX_STARTS = 2;
 
@@ -101,7 +101,6 @@ async function store({ output, baseName, maxBytes }: Wanted, deps: FetchDeps): P
 				storeMemory.learn(binary);
 				return { binary, fileName, mimeType, fileSize: download.received() };
 			} finally {
-				download.close();
 				stream.destroy();
 			}
 		} finally {
