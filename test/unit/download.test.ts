@@ -1,4 +1,5 @@
 /** One file over as many requests as it takes: whole or not at all, in bounded time, and nothing left open. */
+import { getEventListeners } from 'node:events';
 import { openDownload } from '../../nodes/MediaGeneration/delivery/download';
 import { digest, FILE, honest, host, partial, rangeStart, type Served } from './scriptedHost';
 
@@ -33,12 +34,14 @@ test('a whole file in one request, with its type', async () => {
 
 describe('cut in the middle', () => {
 	test('it is continued a little before the place where it broke, as long as enough new comes', async () => {
-		const { run, requests } = serving((headers) =>
+		const { run, requests, listeners } = serving((headers) =>
 			honest(headers, rangeStart(headers) < 200_000 ? { breakAfter: CUT } : {}),
 		);
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
 		expect(requests[1]).toEqual({ Range: `bytes=${CUT - 4_096}-`, 'If-Range': '"v1"' });
 		expect(requests).toHaveLength(4);
+		// One request leaves nothing for the next one.
+		expect(listeners).toEqual([1, 1, 1, 1]);
 	});
 
 	test('an end that comes too early is a cut as well', async () => {
@@ -316,6 +319,26 @@ describe('how long the file is', () => {
 			);
 			expect(digest((await run()).bytes)).toBe(digest(FILE));
 			expect(requests).toHaveLength(3);
+		});
+
+		test('that is another one each time is asked about a few times only', async () => {
+			const { run, requests } = serving((_, count) => ({
+				body: FILE.subarray(0, CUT + count),
+				headers: { ...UNMEASURED, etag: '' },
+			}));
+			await expect(run()).rejects.toThrow(/^the file ended after \d+ bytes without a word$/);
+			expect(requests.length).toBeLessThan(12);
+		});
+
+		test('is no failed try: what failed before does not count together with it', async () => {
+			const body = FILE.subarray(0, 10_000);
+			const headers = { ...UNMEASURED, etag: '' };
+			const { run } = serving((asked, count) =>
+				asked.Range === undefined
+					? { body, headers, ...(count < 4 ? { breakAfter: 5_000 + count } : {}) }
+					: { status: 206, body, headers: { ...headers, 'content-range': 'bytes 1-2/3' } },
+			);
+			expect((await run()).bytes).toHaveLength(body.length);
 		});
 
 		test('is one where the host says so by its chunks', async () => {
@@ -613,6 +636,23 @@ describe('time', () => {
 		expect(clock.now() - before).toBeLessThan(12 * 60_000);
 	});
 
+	test('Stop while the store takes its time ends it too, however deaf the host is', async () => {
+		const made = serving(() => ({ stallAfter: CUT, deaf: true }));
+		const stop = new AbortController();
+		made.deps.signal = stop.signal;
+		const slowly = async () => {
+			const opened = await openDownload('https://files.example/a.mp3', 'audio', 1e9, made.deps);
+			for await (const chunk of opened.chunks) {
+				void chunk;
+				await made.clock.sleep(10_000);
+				stop.abort();
+			}
+		};
+		const before = made.clock.now();
+		await expect(made.clock.run(slowly())).rejects.toThrow('the download was stopped');
+		expect(made.clock.now() - before).toBeLessThanOrEqual(60_000);
+	});
+
 	test.each([false, true])(
 		'Stop ends a download that stands still, at once (deaf: %p)',
 		async (deaf) => {
@@ -637,7 +677,15 @@ describe('given up by the one who asked', () => {
 	};
 
 	test('before a byte was taken: nothing stays open', async () => {
-		(await opened(() => ({}))).close();
+		const made = serving(() => ({}));
+		const stop = new AbortController();
+		made.deps.signal = stop.signal;
+		const download = await made.clock.run(
+			openDownload('https://files.example/a.mp3', 'audio', 1e9, made.deps),
+		);
+		expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1);
+		download.close();
+		expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
 	});
 
 	test('before the first byte is asked for: nothing is asked any more', async () => {

@@ -1,5 +1,6 @@
 /** A file host that serves what a function says, as n8n's HTTP client hands it over; virtual time, and a count of what is still open. */
 import { createHash } from 'node:crypto';
+import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { openDownload, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/service/fileHost';
@@ -57,6 +58,8 @@ export function host(
 	const clock = new VirtualClock();
 	const requests: Array<Record<string, string>> = [];
 	const open = new Set<OpenFile>();
+	/** How many listened for the end of the download whenever an answer was opened. */
+	const listeners: number[] = [];
 	const deps: DownloadDeps = {
 		async open(_url, headers, signal): Promise<OpenFile | NotOpened> {
 			requests.push(headers);
@@ -71,7 +74,9 @@ export function host(
 				...served.headers,
 			};
 			const over = new AbortController();
-			signal?.addEventListener('abort', () => over.abort());
+			const abort = () => over.abort();
+			signal?.addEventListener('abort', abort);
+			if (signal !== undefined) listeners.push(getEventListeners(signal, 'abort').length);
 			const file: OpenFile = {
 				ok: true,
 				status,
@@ -80,6 +85,7 @@ export function host(
 				streamOf: (chunks) => Readable.from(chunks, { objectMode: false }),
 				close() {
 					open.delete(file);
+					signal?.removeEventListener('abort', abort);
 					over.abort();
 					file.body.on('error', () => undefined);
 					file.body.destroy();
@@ -104,6 +110,7 @@ export function host(
 	return {
 		clock,
 		requests,
+		listeners,
 		deps,
 		/** How many answers were opened and not closed. */
 		stillOpen: () => open.size,
