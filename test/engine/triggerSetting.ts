@@ -56,7 +56,11 @@ export function triggerSetting(): TriggerSetting {
 			return setting.service;
 		},
 		run: async (options) => await setting.run(options),
+		runWithin: async (ms, options) => await setting.runWithin(ms, options),
+		runTool: async (options) => await setting.runTool(options),
+		ownAccount: () => setting.ownAccount(),
 		bodies: () => setting.bodies(),
+		attempts: () => setting.attempts(),
 		get host() {
 			return the();
 		},

@@ -105,7 +105,7 @@ function part(
 		...(fileRanges === 'none' ? {} : { 'accept-ranges': 'bytes' }),
 	};
 	if (fileEncoding !== null) {
-		const whole = Buffer.concat([...bulkBytes(head, 0, length)]);
+		const whole = Buffer.concat([...bulkBytes(head, { from: 0, to: length }, output.block?.())]);
 		return {
 			status: 200,
 			headers: { ...own, 'content-encoding': fileEncoding },
@@ -126,7 +126,7 @@ function part(
 			length > head.length || settings.fileBytesPerSecond !== null
 				? {
 						length: to - from,
-						chunks: bulkBytes(head, from, to),
+						chunks: bulkBytes(head, { from, to }, output.block?.()),
 						bytesPerSecond: settings.fileBytesPerSecond,
 					}
 				: head.subarray(from, to),

@@ -34,7 +34,7 @@ test('130,000 tasks in one loop: the loop goes on, and Stop ends them all', asyn
 	expect(looks).toBe(1);
 	stop.abort();
 	const outcomes = (await Promise.all(waits)).map((waited) =>
-		waited.ok ? 'done' : waited.failure.outcome,
+		waited.kind === 'failed' ? waited.failure.outcome : waited.kind,
 	);
 	expect(new Set(outcomes)).toEqual(new Set(['cancelled']));
 });

@@ -19,6 +19,7 @@ test.each(['GET', 'POST'] as const)(
 			method,
 			path: '/v1/anything',
 			...(method === 'POST' ? { body: { text: 'rain' } } : {}),
+			purpose: 'read',
 			timeoutMs: 100,
 		});
 		expect(reply).toMatchObject({ answered: false, sent: true, permanent: false });

@@ -129,7 +129,7 @@ class Transfer {
 	private async *read(opened: OpenFile, reading: Reading): AsyncGenerator<Buffer> {
 		const { deps, file, over, pace } = this;
 		// What is there already comes again where the answer begins before its end: it is compared and passed over.
-		let again = reading.before - reading.from;
+		let { again } = reading;
 		const comparison = createHash('sha256');
 		const { now, sleep } = deps;
 		try {
@@ -139,8 +139,7 @@ class Transfer {
 				if (passed > 0) {
 					comparison.update(chunk.subarray(0, passed));
 					again -= passed;
-					if (again === 0 && comparison.digest('hex') !== reading.known)
-						throw file.mismatch(reading.part);
+					if (again === 0) file.compare(comparison.digest('hex'), reading);
 					if (passed === chunk.length) continue;
 				}
 				const fresh = passed === 0 ? chunk : chunk.subarray(passed);
@@ -149,7 +148,7 @@ class Transfer {
 			}
 			file.ended(reading, again);
 		} catch (error) {
-			if (reading.part && file.received === reading.before) file.partFailed();
+			if (reading.part !== undefined && file.received === reading.before) file.partFailed();
 			throw asDownloadError(error);
 		}
 	}

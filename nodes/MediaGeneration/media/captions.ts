@@ -1,6 +1,7 @@
 /** Transcripts of parts put together, so that their times fit the joined sound. Pure. */
-import { parseSrt, writeSrt } from './srt';
-import { parseWords, spanOf, withTimes } from './words';
+import { type NameOf, partName } from './sound';
+import { type Cue, parseSrt, writeSrt } from './srt';
+import { parseWords, type Segment, spanOf, withTimes } from './words';
 
 /** A part's transcript, and when the part begins and ends in the joined sound, in seconds. */
 export interface PartTranscript {
@@ -38,12 +39,12 @@ interface Format<T> {
 }
 
 /** The first part that can't be read refuses all. */
-function merge<T>(parts: readonly PartTranscript[], format: Format<T>): Merged {
+function merge<T>(parts: readonly PartTranscript[], format: Format<T>, nameOf: NameOf): Merged {
 	const values: T[] = [];
 	for (const [index, part] of parts.entries()) {
 		const own = format.read(part.text);
 		if (own === undefined) {
-			const reason = `The transcript of part ${index + 1} can't be read: it is not ${format.name}.`;
+			const reason = `The transcript of ${nameOf(index)} can't be read: it is not ${format.name}.`;
 			return { merged: false, reason, part: index };
 		}
 		for (const value of own) values.push(format.shift(value, part));
@@ -52,8 +53,8 @@ function merge<T>(parts: readonly PartTranscript[], format: Format<T>): Merged {
 }
 
 /** One SubRip file (SRT) of the parts' ones: numbered from 1, times shifted by the beginning of each part. */
-export function mergeSrt(parts: readonly PartTranscript[]): Merged {
-	return merge(parts, {
+export function mergeSrt(parts: readonly PartTranscript[], nameOf = partName): Merged {
+	const format: Format<Cue> = {
 		name: 'a SubRip file',
 		read: parseSrt,
 		shift: (cue, part) => ({
@@ -62,18 +63,20 @@ export function mergeSrt(parts: readonly PartTranscript[]): Merged {
 			endMs: shifted(cue.endMs, part),
 		}),
 		write: writeSrt,
-	});
+	};
+	return merge(parts, format, nameOf);
 }
 
 /** The same for transcripts in JSON, word by word. What else they say of a word is kept. */
-export function mergeWords(parts: readonly PartTranscript[]): Merged {
-	return merge(parts, {
+export function mergeWords(parts: readonly PartTranscript[], nameOf = partName): Merged {
+	const format: Format<Segment> = {
 		name: 'a list of timed words',
 		read: parseWords,
 		shift: (segment, part) =>
 			withTimes(segment, (seconds) => inSeconds(shifted(inMs(seconds), part))),
 		write: (segments) => JSON.stringify(segments),
-	});
+	};
+	return merge(parts, format, nameOf);
 }
 
 /** What a transcript says, be it SRT or JSON; undefined where it is neither. */

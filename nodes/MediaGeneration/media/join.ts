@@ -2,8 +2,17 @@
 import { mp3Pieces } from './joinMp3';
 import { wavPieces } from './joinWav';
 import { encodingInWords } from './wav';
+import { MOST_MP3_BYTES } from './mp3';
 import type { JoinPiece } from './pieces';
-import { type ByteRange, inWords, type Mp3Facts, type SoundFacts, type WavFacts } from './sound';
+import {
+	type ByteRange,
+	inWords,
+	type Mp3Facts,
+	type NameOf,
+	partName,
+	type SoundFacts,
+	type WavFacts,
+} from './sound';
 
 export interface Joinable {
 	joinable: true;
@@ -32,15 +41,13 @@ export interface JoinOptions {
 	/** Silence between two parts, in ms; of MP3 parts the nearest number of frames (of about 26 ms each), but at least one. */
 	pauseMs: number;
 	/** How a part is called in `reason`; default "part 1" for the first one. */
-	nameOf?: (index: number) => string;
+	nameOf?: NameOf;
 }
 
 const KINDS = {
 	mp3: { name: 'an MP3 file', mimeType: 'audio/mpeg', extension: 'mp3' },
 	wav: { name: 'a WAV file', mimeType: 'audio/wav', extension: 'wav' },
 };
-/** The sizes in an MP3 file's header have 32 bits. */
-const MOST_MP3_BYTES = 0xffff_ffff;
 
 type Sound = Mp3Facts | WavFacts;
 
@@ -91,7 +98,7 @@ function ofKind<K extends Sound['kind']>(sounds: readonly Sound[], kind: K) {
 
 /** Whether parts can be joined, and how: by the facts that `scan` found of each, in their order. Nothing is thrown. */
 export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): JoinPlan {
-	const nameOf = options.nameOf ?? ((index: number) => `part ${index + 1}`);
+	const { pauseMs, nameOf = partName } = options;
 	const sounds: Sound[] = [];
 	for (const [index, part] of facts.entries()) {
 		if (part.kind === 'none') return refused(nameOf(index), '', part.problem, index);
@@ -103,8 +110,8 @@ export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): Jo
 	if (first === undefined) return { joinable: false, reason: 'There is no sound to join.' };
 	const { pieces, parts, samples, sampleRate } =
 		first.kind === 'mp3'
-			? mp3Pieces(first, ofKind(sounds, 'mp3'), options.pauseMs)
-			: wavPieces(first, ofKind(sounds, 'wav'), options.pauseMs);
+			? mp3Pieces(first, ofKind(sounds, 'mp3'), pauseMs)
+			: wavPieces(first, ofKind(sounds, 'wav'), pauseMs);
 	const bytes = sizeOf(pieces);
 	if (first.kind === 'mp3' && bytes > MOST_MP3_BYTES) {
 		const reason = `The joined file would have ${inWords(bytes)} bytes, and an MP3 file can have 4 GB.`;

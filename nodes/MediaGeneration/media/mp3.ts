@@ -107,6 +107,9 @@ export function silentFrame(header: FrameHeader, bitrateIndex: number | undefine
 	return emptyFrame(header, HEADER_BYTES + sideInfoBytes(header), bitrateIndex ?? 1);
 }
 
+/** The sizes in this frame have 32 bits. */
+export const MOST_MP3_BYTES = 0xffff_ffff;
+
 const TABLE_ENTRIES = 100;
 const HAS_FRAMES = 1;
 const HAS_BYTES = 2;
@@ -133,7 +136,7 @@ export function infoFrame({ header, bitrateIndex, frames, bytes, bytesBefore }: 
 	frame.write(bitrateIndex === undefined ? 'Xing' : 'Info', at, 'latin1');
 	frame.writeUInt32BE(HAS_FRAMES | HAS_BYTES | HAS_TABLE, at + 4);
 	frame.writeUInt32BE(frames, at + 8);
-	frame.writeUInt32BE(total, at + 12);
+	frame.writeUInt32BE(Math.min(total, MOST_MP3_BYTES), at + 12);
 	for (let entry = 0; entry < TABLE_ENTRIES; entry += 1) {
 		const before = frame.length + bytesBefore(Math.floor((entry * frames) / TABLE_ENTRIES));
 		frame[at + 16 + entry] = Math.min(255, Math.floor((256 * before) / total));

@@ -55,6 +55,11 @@ export function noSound(problem: string): NoSound {
 	return { kind: 'none', problem };
 }
 
+/** How a part (from 0) is called in sentences for the user. */
+export type NameOf = (index: number) => string;
+
+export const partName: NameOf = (index) => `part ${index + 1}`;
+
 /** "12,345" */
 export function inWords(number: number): string {
 	return number.toLocaleString('en-US');

@@ -49,9 +49,11 @@ function* codePoints({ from, to }: Range, text: string, maxCharacters: number): 
 
 /** Cuts a piece at ever worse places, until nothing is longer than a part. */
 function* finer(text: string, piece: Piece, maxCharacters: number, step = 0): Generator<Piece> {
-	if (piece.to - piece.from <= maxCharacters) return yield piece;
 	const way = FINER[step];
-	if (way === undefined) return yield* cutAt(text, piece, codePoints(piece, text, maxCharacters));
+	if (piece.to - piece.from <= maxCharacters || way === undefined) {
+		yield* cutAt(text, piece, codePoints(piece, text, maxCharacters));
+		return;
+	}
 	const stride = Math.max(1, Math.floor(maxCharacters * STRIDE_SHARE));
 	const places = function* (): Generator<Place> {
 		for (const at of way.places(text, piece, stride)) yield { at, cut: way.cut };

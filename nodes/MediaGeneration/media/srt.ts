@@ -18,12 +18,20 @@ function inMs([hours = '0', minutes = '0', seconds = '0', fraction = '0']: Array
 	return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + ms;
 }
 
+const isBlank = (line: string | undefined) => line?.trim() === '';
+
+/** Which of the lines between two times is the number of the next cue, if one is: a number alone, apart from the text. */
+function numberAt(lines: readonly string[]): number {
+	const at = lines.flatMap((line, index) => (isBlank(line) ? [] : [index])).at(-1) ?? -1;
+	const isApart = at === lines.length - 1 || isBlank(lines[at - 1]);
+	return isApart && /^\s*\d+\s*$/.test(lines[at] ?? '') ? at : lines.length;
+}
+
 function textOf(lines: readonly string[], isLast: boolean): string {
-	// Right before the next times stands the next number.
-	const own = !isLast && /^\s*\d+\s*$/.test(lines.at(-1) ?? '') ? lines.slice(0, -1) : lines;
-	return own
+	return lines
+		.slice(0, isLast ? lines.length : numberAt(lines))
+		.filter((line) => !isBlank(line))
 		.map((line) => line.trimEnd())
-		.filter((line) => line !== '')
 		.join('\n');
 }
 

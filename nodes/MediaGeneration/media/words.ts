@@ -16,9 +16,8 @@ export interface Segment extends JsonObject {
 }
 
 /** The times of a value as numbers; what is not a time is left out. */
-function timesOf(value: JsonObject): { start?: number; end?: number } {
-	const [start, end] = [asNumber(value.start), asNumber(value.end)];
-	return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+function timesOf(value: JsonObject): Pick<TimedWord, 'start' | 'end'> {
+	return { start: asNumber(value.start), end: asNumber(value.end) };
 }
 
 function readWord(value: unknown): TimedWord | undefined {
@@ -58,10 +57,9 @@ export function withTimes(segment: Segment, change: (seconds: number) => number)
 
 /** When a segment begins and ends: its own times, else those of its words; undefined where there are none. */
 export function spanOf(segment: Segment): { start: number; end: number } | undefined {
-	const starts = [segment, ...segment.words].flatMap(({ start }) => start ?? []);
-	const ends = [segment, ...segment.words].flatMap(({ end }) => end ?? []);
-	const start = segment.start ?? starts[0];
-	const end = segment.end ?? ends.at(-1);
+	const { words } = segment;
+	const start = segment.start ?? words.find((word) => word.start !== undefined)?.start;
+	const end = segment.end ?? words.flatMap((word) => word.end ?? []).at(-1);
 	return start === undefined || end === undefined
 		? undefined
 		: { start, end: Math.max(start, end) };

@@ -40,7 +40,11 @@ const resourceField: INodeProperties = {
 	default: 'speech',
 };
 
-function operationField({ value: resource, operations }: Resource): INodeProperties {
+function operationField({
+	value: resource,
+	operations,
+	defaultOperation,
+}: Resource): INodeProperties {
 	const field: INodeProperties = {
 		displayName: 'Operation',
 		name: 'operation',
@@ -55,7 +59,7 @@ function operationField({ value: resource, operations }: Resource): INodePropert
 			description,
 		})),
 	};
-	return { ...field, default: operations[0]?.value ?? '' };
+	return { ...field, default: defaultOperation ?? operations[0]?.value ?? '' };
 }
 
 /** What the canvas says below the node's name: words instead of the values that workflows carry. */

@@ -41,8 +41,10 @@ export interface Resource {
 	/** As workflows carry it. */
 	value: string;
 	name: string;
-	/** The first one is the default. */
+	/** In the order of their names. */
 	operations: readonly Operation[];
+	/** The first one, unless given. Never to be changed: workflows are saved without a field that has its default value. */
+	defaultOperation?: string;
 	/** The fields of its operations, without those that several resources share. */
 	fields: readonly INodeProperties[];
 }

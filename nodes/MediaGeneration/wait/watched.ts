@@ -51,7 +51,7 @@ const LOOKS_BEFORE_MISSING = 3;
 const LOOKS_FOR_OUTPUTS = 3;
 const DELAY_FOR_OUTPUTS_MS = 1_000;
 /** One refusal can come from throttling: it counts when the service repeats it after this time. */
-const CONFIRM_DENIAL_MS = 4_000;
+const CONFIRM_DENIAL_MS = 2_500;
 /** The first looks at siblings are spread evenly over this period. */
 const TURNS_MS = 1_500;
 const GOLDEN_RATIO = 0.618_034;
