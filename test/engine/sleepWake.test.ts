@@ -59,16 +59,16 @@ describe('the last callback is not lost', () => {
 	});
 
 	test.each([
-		['throttles with 429', { type: 'status', status: 429, body: BUSY }],
-		['resets the connection', { type: 'reset' }],
-		['answers with a page', { type: 'html' }],
-		['refuses the key once', { type: 'status', status: 401, body: { success: false, error: 'x' } }],
+		['throttles with 429', 6, { type: 'status', status: 429, body: BUSY }],
+		['resets the connection', 6, { type: 'reset' }],
+		['answers with a page', 6, { type: 'html' }],
+		['refuses the key once', 1, { type: 'status', status: 401, body: { success: false } }],
 	] as const)(
 		'on a service that %s',
-		async (_, action) => {
+		async (_, times, action) => {
 			const { service } = setting;
 			const execution = await sleeping({ items: voices(1), parameters: speaking() });
-			service.faults.add({ route: 'poll', times: 6, action });
+			service.faults.add({ route: 'poll', times, action });
 			await service.finish(taskOf('v0'));
 			await awake(execution, 40_000);
 			expect(ends(await given(execution, 'After'))).toEqual(['done']);
