@@ -217,7 +217,7 @@ test('n8n’s Retry of a failed run wakes the new execution, not the old one', a
 	expect(failed.status).toBe('error');
 }, 60_000);
 
-test.each(['constructor', 'toString', 'hasOwnProperty', 'it\'s "{{ 1 }}" \\ `${x}`'])(
+test.each(['constructor', 'toString', 'valueOf', 'it\'s "{{ 1 }}" \\ `${x}`'])(
 	'a node named %s wakes, or is refused before anything is paid',
 	async (name) => {
 		const { service } = setting;
