@@ -10,6 +10,9 @@ const REFUSAL: FaultAction = {
 	body: { success: false, error: 'bad voice' },
 };
 
+/** The deadline is played by the test; this ends what n8n looks at meanwhile. */
+const SOON = { timeout: 5 };
+
 const onErrors = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const;
 type OnError = (typeof onErrors)[number];
 const cases = onErrors.flatMap((onError) =>
@@ -53,7 +56,7 @@ describe.each(cases)('On Error: %s, Retry On Fail: %s', (onError, retryOnFail) =
 	test('at the deadline every task ID goes on', async () => {
 		const execution = await sleeping({
 			items: [{ voice: 'one' }, { voice: 'two' }],
-			parameters: speaking(),
+			parameters: speaking(SOON),
 			settings,
 		});
 		await execution.deadline();
@@ -142,7 +145,7 @@ describe.each(cases.filter(([onError]) => onError !== 'stopWorkflow'))(
 		});
 
 		test('at the deadline nothing is lost', async () => {
-			const execution = await sleeping({ items, parameters: speaking(), settings });
+			const execution = await sleeping({ items, parameters: speaking(SOON), settings });
 			await execution.deadline();
 			const [after, failed] = [await given(execution, 'After'), await given(execution, 'Failed')];
 			const all = [...after, ...failed];
