@@ -137,7 +137,8 @@ describe('MP3', () => {
 		const kbps = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 		const begins: number[] = [];
 		for (let at = 0; at < file.length;) {
-			expect(file.readUInt16BE(at) & 0xfffe).toBe(0xfffa);
+			// MPEG-1, Layer III, without a checksum.
+			expect(file.readUInt16BE(at)).toBe(0xfffb);
 			begins.push(at);
 			const third = file[at + 2] ?? 0;
 			at += Math.floor((144_000 * (kbps[third >> 4] ?? 0)) / 44_100) + ((third >> 1) & 1);
@@ -149,10 +150,10 @@ describe('MP3', () => {
 		'its table leads to each hundredth of the time (variable: %s)',
 		async (variable) => {
 			// Parts of very different density: a tone costs little, silence next to nothing.
-			const texts = ['short', 'x'.repeat(3000), 'another one '.repeat(200)];
+			const texts = ['short', 'x'.repeat(3000), 'another one '.repeat(3000)];
 			const { file } = await join_(
 				texts.map((text) => toneMp3(text, { variable })),
-				20_000,
+				3_000,
 			);
 			const [, ...begins] = frameBegins(file);
 			const at = file.indexOf(variable ? 'Xing' : 'Info') + 16;
