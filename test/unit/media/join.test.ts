@@ -178,7 +178,7 @@ describe('MP3', () => {
 		const large = { ...facts, bytes: 2 ** 31, ranges: [[0, 2 ** 31]] } as SoundFacts;
 		const made = planJoin([large, large], { pauseMs: 0 });
 		expect(reasonOf(made)).toMatch(
-			/^The joined file would have 4,294,967,\d{3} bytes, and an MP3 file can have 4 GB\.$/,
+			/^The joined file would have 4,294,967,\d{3} bytes, and an MP3 file can have at most 4 GB\.$/,
 		);
 	});
 });
