@@ -56,11 +56,11 @@ class Generation {
 		const client = planned.length === 0 ? undefined : await this.clientFor(planned);
 		if (client === undefined) return this.ends.output(this.count);
 		const tools = await this.prepare(client, planned);
-		const items = planned
-			.filter(({ index }) => this.ends.get(index) === undefined)
-			.map((item) => this.asCutFirst(tools, item));
+		const open = this.withoutEnd(planned).map((item) => this.asCutFirst(tools, item));
 		let handedOut = false;
 		try {
+			await this.refusePoor(tools, open);
+			const items = this.withoutEnd(open);
 			await this.run(tools, items);
 			const output = await this.outputOrSleep(tools, items);
 			handedOut = true;
@@ -102,7 +102,7 @@ class Generation {
 		}
 	}
 
-	/** Everything that can be refused before anything is created. */
+	/** Everything that can be refused before anything is created, but for a lack of credits. */
 	private async prepare(client: ServiceClient, items: readonly Item[]): Promise<Tools> {
 		const { context, signal } = this;
 		const { baseUrl } = client.credentials;
@@ -117,10 +117,6 @@ class Generation {
 				waiting.kind === 'no' ? waiting.callbackUrl : undefined,
 			),
 		);
-		const creating = items.filter(({ index }) => this.ends.get(index) === undefined);
-		const poor = await checkCredits(client, creating, signal);
-		poor.forEach((failure, index) => this.ends.set(index, { kind: 'failed', failure }));
-		if (!context.continueOnFail()) this.ends.throwFirstFailure();
 		return {
 			client,
 			waking,
@@ -163,6 +159,18 @@ class Generation {
 				now: Date.now(),
 			});
 		}
+	}
+
+	private withoutEnd(items: readonly Item[]): Item[] {
+		return items.filter(({ index }) => this.ends.get(index) === undefined);
+	}
+
+	/** The last that can be refused for free. What an earlier try has paid for costs nothing more, and must not be lost for want of credits. */
+	private async refusePoor({ client, ledger }: Tools, items: readonly Item[]): Promise<void> {
+		const creating = items.filter((item) => createsAnything(item, ledger));
+		const poor = await checkCredits(client, creating, this.signal);
+		poor.forEach((failure, index) => this.ends.set(index, { kind: 'failed', failure }));
+		if (!this.context.continueOnFail()) this.ends.throwFirstFailure();
 	}
 
 	/** An item of a later try keeps the parts of the first one. */
@@ -345,6 +353,15 @@ function taskIdOf(part: PartEnd): string[] {
 		case 'halted':
 			return [];
 	}
+}
+
+/** Whether any task of an item is still to be created. */
+function createsAnything({ index, parts }: Item, ledger: Ledger): boolean {
+	return parts.some(
+		(part) =>
+			part.kind === 'creates' &&
+			ledger.earlier({ item: index, part: part.number }, part.request).kind === 'nothing',
+	);
 }
 
 function partEndOf(task: SleepingTask, verdict: Verdict): PartEnd {
