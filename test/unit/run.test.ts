@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Ledger } from '../../nodes/MediaGeneration/create/ledger';
+import { Spending } from '../../nodes/MediaGeneration/run/spending';
 import type { ItemSettings } from '../../nodes/MediaGeneration/operations/waiting';
 import type { Item, ItemEnd, Part, PartEnd } from '../../nodes/MediaGeneration/run/item';
 import { allFinished, runItems, type RunOptions } from '../../nodes/MediaGeneration/run/jobs';
@@ -102,6 +103,7 @@ class Service {
 			assembly: { longText: { kind: 'off' }, texts: [''] },
 		}));
 		const { now, sleep } = this.clock;
+		const run = { executionId: '1', runIndex: 0, baseUrl: 'https://api.example' };
 		return await this.clock.run(
 			runItems(
 				items,
@@ -112,10 +114,15 @@ class Service {
 					random: seededRandom(5),
 					signal: this.stop.signal,
 					stop: this.stop.signal,
-					ledger: new Ledger(this.store, {
-						executionId: '1',
-						runIndex: 0,
-						baseUrl: 'https://api.example',
+					ledger: new Ledger(this.store, run),
+					spending: new Spending({
+						now,
+						sleep,
+						store: this.store,
+						run,
+						maximum: undefined,
+						look: async () => await Promise.reject(new Error('Nobody asks for costs')),
+						pausedUntil: () => 0,
 					}),
 					look: async ({ taskId, kind, route = 'auto' }, timeoutMs, signal) =>
 						await lookAtTask(this.client, { taskId, kind, route, signal, timeoutMs }, now),

@@ -5,7 +5,7 @@
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import type { PollRouteOption } from '../service/account';
 import { invalid } from '../service/failures';
-import { asText, isObject } from '../service/json';
+import { asNumber, asText, isObject } from '../service/json';
 import type { ItemFields } from './fields';
 import { longTextOptions, readLongText, type LongText } from './longText';
 import type { Resource, Work } from './operation';
@@ -41,6 +41,8 @@ export interface ItemSettings {
 /** The settings of the whole run: those of its first item. */
 export interface RunSettings {
 	maxActiveTasks: number;
+	/** Credits that the run's tasks may cost before nothing more is created. */
+	maximumCredits: number | undefined;
 }
 
 const POLL_TIMEOUT_S = 600;
@@ -175,6 +177,15 @@ const creatingOptions: INodeProperties[] = [
 		default: MAX_ACTIVE_TASKS,
 		description:
 			'How many tasks of this run may be in progress at the same time. The setting of the first item counts.',
+	},
+	{
+		displayName: 'Maximum Credits',
+		name: 'maximumCredits',
+		type: 'number',
+		typeOptions: { minValue: 0 },
+		default: 100,
+		description:
+			"Create no further task of this run once those created cost this many credits by the service's own word. The setting of the first item counts; as a tool of an agent all calls of an execution count together.",
 	},
 	{
 		displayName: 'Minimum Credits',
@@ -396,7 +407,23 @@ export function readRunSettings(fields: ItemFields): RunSettings {
 		'Max Active Tasks',
 		MAX_ACTIVE_TASKS,
 	);
-	return { maxActiveTasks: Math.max(1, Math.floor(maxActiveTasks)) };
+	return {
+		maxActiveTasks: Math.max(1, Math.floor(maxActiveTasks)),
+		maximumCredits: readMaximumCredits(fields),
+	};
+}
+
+/** An option that is there but leads to nothing must not pass for no limit. */
+function readMaximumCredits(fields: ItemFields): number | undefined {
+	if (!fields.hasOption('maximumCredits')) return undefined;
+	const maximum = asNumber(fields.option('maximumCredits'));
+	if (maximum === undefined || maximum < 0) {
+		throw invalid(
+			'The option "Maximum Credits" must be a number of at least 0',
+			'Set "Maximum Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
+		);
+	}
+	return maximum;
 }
 
 /** A reference of any simple kind is sent as a text: an expression often leads to a number. */

@@ -4,7 +4,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { prepareReceiveUrl } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
-import type { Ledger } from '../create/ledger';
+import { Ledger, type RunIdentity } from '../create/ledger';
 import { assemble, deliverPart } from '../delivery/assembly';
 import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
@@ -20,16 +20,21 @@ import type { Verdict } from '../service/verdict';
 import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
 import type { SleepingTask } from '../sleep/notes';
 import { lookOnceMore, sleepingInput, suspend, type Sleeper } from '../sleep/suspend';
-import { checkCredits, ledgerOf, unreadableCredential } from './checks';
+import { Balance, checkCredits, runOf, unreadableCredential } from './checks';
 import { Ends } from './ends';
 import { isOver, type Item, type ItemEnd, type PartEnd } from './item';
 import { allFinished, runItems } from './jobs';
 import { itemFor, planItem } from './plan';
+import { Spending } from './spending';
+
+/** For one look at a task for its cost. */
+const COST_LOOK_MS = 5_000;
 
 /** What a run works with, once the credential is read. */
 interface Tools {
 	client: ServiceClient;
 	ledger: Ledger;
+	spending: Spending;
 	delivery: Delivery;
 	/** Undefined where no item suspends. */
 	waking: Waking | undefined;
@@ -55,18 +60,20 @@ class Generation {
 		const planned = this.plan();
 		const client = planned.length === 0 ? undefined : await this.clientFor(planned);
 		if (client === undefined) return this.ends.output(this.count);
-		const tools = await this.prepare(client, planned);
-		const open = this.withoutEnd(planned).map((item) => this.asCutFirst(tools, item));
+		const run = runOf(this.context, client.credentials.baseUrl);
+		const ledger = new Ledger(this.context.getContext('node'), run);
 		let handedOut = false;
 		try {
-			await this.refusePoor(tools, open);
-			const items = this.withoutEnd(open);
+			const tools = await this.prepare({ client, ledger, run }, planned);
+			const items = planned
+				.filter(({ index }) => this.ends.get(index) === undefined)
+				.map((item) => this.asCutFirst(tools, item));
 			await this.run(tools, items);
 			const output = await this.outputOrSleep(tools, items);
 			handedOut = true;
 			return output;
 		} finally {
-			tools.ledger.close((index) => handedOut && this.ends.get(index)?.kind === 'items');
+			ledger.close((index) => handedOut && this.ends.get(index)?.kind === 'items');
 		}
 	}
 
@@ -102,8 +109,11 @@ class Generation {
 		}
 	}
 
-	/** Everything that can be refused before anything is created, but for a lack of credits. */
-	private async prepare(client: ServiceClient, items: readonly Item[]): Promise<Tools> {
+	/** Everything that can be refused before anything is created. */
+	private async prepare(
+		{ client, ledger, run }: { client: ServiceClient; ledger: Ledger; run: RunIdentity },
+		items: readonly Item[],
+	): Promise<Tools> {
 		const { context, signal } = this;
 		const { baseUrl } = client.credentials;
 		const waking = await this.prepareSuspension(baseUrl, items);
@@ -117,12 +127,43 @@ class Generation {
 				waiting.kind === 'no' ? waiting.callbackUrl : undefined,
 			),
 		);
+		const creating = items.filter(
+			(item) => this.ends.get(item.index) === undefined && !isPaidFor(ledger, item),
+		);
+		const balance = new Balance(client, signal);
+		const poor = await checkCredits(balance, creating);
+		poor.forEach((failure, index) => this.ends.set(index, { kind: 'failed', failure }));
+		if (!context.continueOnFail()) this.ends.throwFirstFailure();
+		const spending = await this.prepareSpending(client, run, balance);
+		this.ends.spending = spending;
 		return {
 			client,
 			waking,
-			ledger: ledgerOf(context, baseUrl),
+			ledger,
+			spending,
 			delivery: new Delivery(context, { signal, baseUrl }),
 		};
+	}
+
+	/** What the run costs; with a limit, from which balance on. */
+	private async prepareSpending(
+		client: ServiceClient,
+		run: RunIdentity,
+		balance: Balance,
+	): Promise<Spending> {
+		const { signal } = this;
+		const maximum = this.settings?.maximumCredits;
+		return new Spending({
+			...realClock,
+			store: this.context.getContext('node'),
+			run,
+			maximum,
+			balance: maximum === undefined ? undefined : await balance.ifKnown(),
+			look: async (taskId, { kind, route }) =>
+				await lookAtTask(client, { taskId, kind, route, timeoutMs: COST_LOOK_MS, signal }),
+			pausedUntil: () => client.account.pausedUntil('look'),
+			signal,
+		});
 	}
 
 	/** How the execution can be woken; items that suspend fail where it can't. */
@@ -161,18 +202,6 @@ class Generation {
 		}
 	}
 
-	private withoutEnd(items: readonly Item[]): Item[] {
-		return items.filter(({ index }) => this.ends.get(index) === undefined);
-	}
-
-	/** The last that can be refused for free. What an earlier try has paid for costs nothing more, and must not be lost for want of credits. */
-	private async refusePoor({ client, ledger }: Tools, items: readonly Item[]): Promise<void> {
-		const creating = items.filter((item) => createsAnything(item, ledger));
-		const poor = await checkCredits(client, creating, this.signal);
-		poor.forEach((failure, index) => this.ends.set(index, { kind: 'failed', failure }));
-		if (!this.context.continueOnFail()) this.ends.throwFirstFailure();
-	}
-
 	/** An item of a later try keeps the parts of the first one. */
 	private asCutFirst({ ledger }: Tools, item: Item): Item {
 		const { assembly, index, settings } = item;
@@ -184,8 +213,10 @@ class Generation {
 	}
 
 	private async run(tools: Tools, items: readonly Item[]): Promise<void> {
-		const { client, ledger } = tools;
+		const { client, ledger, spending } = tools;
 		const { maxActiveTasks = 1 } = this.settings ?? {};
+		for (const { item, part, created } of items.flatMap((each) => earlierTasks(ledger, each)))
+			spending.takeUp(created, { kind: part.request.kind, route: item.settings.pollRoute });
 		const ends = await runItems(
 			items,
 			{
@@ -193,6 +224,7 @@ class Generation {
 				random: Math.random,
 				client,
 				ledger,
+				spending,
 				signal: this.signal,
 				look: async ({ taskId, kind, route = 'auto' }, timeoutMs, signal) =>
 					await lookAtTask(client, { taskId, kind, route, timeoutMs, signal }),
@@ -211,6 +243,7 @@ class Generation {
 		items.forEach(({ index }, position) =>
 			this.ends.set(index, ends[position] ?? { kind: 'halted' }),
 		);
+		await spending.settled();
 		if (this.signal?.aborted === true) this.ends.logStop();
 	}
 
@@ -322,6 +355,21 @@ class Generation {
 	}
 }
 
+/** The tasks of an item that an earlier try has made. */
+function earlierTasks(ledger: Ledger, item: Item) {
+	return item.parts.flatMap((part) => {
+		if (part.kind !== 'creates') return [];
+		const earlier = ledger.earlier({ item: item.index, part: part.number }, part.request);
+		return earlier.kind === 'created' ? [{ item, part, created: earlier.created }] : [];
+	});
+}
+
+/** Whether nothing is left to be paid for an item. */
+function isPaidFor(ledger: Ledger, item: Item): boolean {
+	const creating = item.parts.filter(({ kind }) => kind === 'creates');
+	return earlierTasks(ledger, item).length === creating.length;
+}
+
 /** The item of a task that is not waited for. */
 function createdItem(
 	{ index, assembly }: Item,
@@ -353,15 +401,6 @@ function taskIdOf(part: PartEnd): string[] {
 		case 'halted':
 			return [];
 	}
-}
-
-/** Whether any task of an item is still to be created. */
-function createsAnything({ index, parts }: Item, ledger: Ledger): boolean {
-	return parts.some(
-		(part) =>
-			part.kind === 'creates' &&
-			ledger.earlier({ item: index, part: part.number }, part.request).kind === 'nothing',
-	);
 }
 
 function partEndOf(task: SleepingTask, verdict: Verdict): PartEnd {

@@ -11,10 +11,12 @@ import type { Look } from '../service/look';
 import { addressesIn, type Finished } from '../service/verdict';
 import { PollLoop, type Watch } from '../wait/poll';
 import type { Item, ItemEnd, Part, PartEnd } from './item';
+import type { Spending } from './spending';
 
 export interface RunDeps extends SubmitDeps {
 	look(watch: Watch, timeoutMs: number, signal: AbortSignal): Promise<Look>;
 	ledger: Ledger;
+	spending: Spending;
 	/** Told of every task as soon as its ID is known, and whether this run paid for it. */
 	noteTask(taskId: string, item: Item, part: Part): void;
 	/** Fetches the files of a finished part, as their addresses are temporary. Never rejects. */
@@ -129,7 +131,7 @@ class Run {
 		{ index, settings }: Item,
 		{ number, request }: Extract<Part, { kind: 'creates' }>,
 	): Promise<Submitted> {
-		const { ledger, now } = this.deps;
+		const { ledger, spending, now } = this.deps;
 		const slot: Slot = { item: index, part: number };
 		const earlier = ledger.earlier(slot, request);
 		if (earlier.kind === 'unknown') return { kind: 'failed', failure: earlier.failure };
@@ -137,11 +139,14 @@ class Run {
 			const { created, receiveUrl } = earlier;
 			return { kind: 'task', created, task: { ...created, old: true, receiveUrl } };
 		}
+		const turn = await spending.turn({ kind: request.kind, route: settings.pollRoute });
+		if (turn.kind === 'refused') return { kind: 'failed', failure: turn.failure };
 		const submitted = await createTask(
 			{ ...this.deps, signal: this.signal, stop: this.deps.signal },
 			request,
 			now() + settings.timeoutMs,
 		);
+		turn.end(submitted.ok ? submitted.created : undefined);
 		if (!submitted.ok) {
 			const { failure } = submitted;
 			if (failure.outcome === 'unknown') ledger.noteUnknown(slot, request, failure);
@@ -176,6 +181,8 @@ class Run {
 			releasable: waiting.kind === 'suspend',
 		};
 		const waited = await this.loop.wait(watch);
+		const lastSeen = waited.kind === 'finished' ? waited.finished.task : waited.lastTask;
+		this.deps.spending.seen(taskId, lastSeen);
 		switch (waited.kind) {
 			case 'finished':
 				// A task that is over leaves its slot at the service to another one, of this run or any other in this process.
