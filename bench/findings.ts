@@ -15,7 +15,7 @@ export const findings: Record<string, string> = {
 		'Webhook node alone is exempt from the first and reads no credential. Webhooks of version 1 also have an expression evaluated, therefore the trigger is version 1.1. ' +
 		'`N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true` makes both nodes several times faster. What is left between them is the credential, read from the database, and the memory of duplicates, written to it.',
 	waiting:
-		'Found: an execution that polls costs little CPU but stays in memory as a running execution of n8n; a suspended one is a row in the database, and asks nothing until its callback comes. ' +
+		'Found: an execution that polls costs little CPU but stays in memory as a running execution of n8n; a suspended one is a row in the database, and looks once in 30 s for the case that its callback gets lost. ' +
 		'Two hundred callbacks within seconds are taken as fast as n8n takes webhook calls (about ten a second here), so the last of them wait in line.',
 	memory:
 		'Found: both nodes stream. What grows in the first run of a process are its heap and the buffers that wait for the first garbage collections; it differs by 30 MB from process to process, more than ' +

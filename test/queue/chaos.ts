@@ -1,11 +1,15 @@
-/** The chaos: 200 tasks through queue mode while everything breaks; then the ledgers are laid beside each other. */
+/**
+ * The chaos: 200 tasks through queue mode while everything breaks; then the ledgers are laid beside each other. Every callback is
+ * sent once and never again, and one in ten is lost on purpose.
+ */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cleanUp } from '../../scripts/cleanup';
 import { isFinished, items } from '../n8n/harness/execution';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
-import { count, type Entry, type Fate, reconcile } from './chaos/ledgers';
+import { count, type Fate, reconcile } from './chaos/ledgers';
+import { TaskLog } from './chaos/logs';
 import { type Batch, type Blow, type Kind, makePlan, taskCount } from './chaos/plan';
 import { readRuns } from './chaos/runs';
 import { type QueueContext, startQueueContext } from './context';
@@ -31,8 +35,8 @@ async function publishAll(
 		trigger: { fields: { waitForCompletion: false, callbackUrl } },
 	};
 	const starters: SavedWorkflow[] = [];
-	for (const { name, kind } of batches)
-		starters.push(await context.publish(generating(name, kinds[kind])));
+	for (const { name, kind, of } of batches)
+		starters.push(await context.publish(generating(name, { of, ...kinds[kind] })));
 	await waitUntil(async () => (await fetch(callbackUrl, { method: 'POST' })).status === 401, {
 		timeoutMs: 60_000,
 		what: 'The trigger',
@@ -50,7 +54,12 @@ async function start(context: QueueContext, { name, jobs }: Batch): Promise<bool
 	return false;
 }
 
-async function strike({ cluster, service }: QueueContext, blow: Blow, turn: number): Promise<void> {
+/** @returns when a process of n8n was killed, in epoch ms */
+async function strike(
+	{ cluster, service }: QueueContext,
+	blow: Blow,
+	turn: number,
+): Promise<number | undefined> {
 	if (blow.what === 'faults') {
 		say(
 			`the service: ${blow.rules.map(({ route, action }) => `${route} ${action.type}`).join(', ')}`,
@@ -58,21 +67,27 @@ async function strike({ cluster, service }: QueueContext, blow: Blow, turn: numb
 		const rules = blow.rules.map((rule) => service.faults.add(rule));
 		await delay(blow.forMs);
 		for (const rule of rules) service.faults.remove(rule);
-		return;
+		return undefined;
 	}
 	say(blow.what);
 	if (blow.what === 'kill redis') {
 		await cluster.redis.end('SIGKILL');
 		await delay(blow.downMs);
-		return await cluster.redis.start();
+		await cluster.redis.start();
+		return undefined;
 	}
-	if (blow.what === 'restart main') return await cluster.main.restart();
+	if (blow.what === 'restart main') {
+		await cluster.main.restart();
+		return undefined;
+	}
 	const { workers, webhook } = cluster;
 	const member = blow.what === 'kill worker' ? workers[turn % workers.length] : webhook;
+	const killedAt = Date.now();
 	await member?.kill('SIGKILL');
 	await delay(blow.downMs);
 	await member?.start();
 	say(`${blow.what}: it runs again`);
+	return killedAt;
 }
 
 /** Waits until no execution is under way any more. What still is at the end, hangs. */
@@ -101,11 +116,10 @@ function answers({ service }: QueueContext): Record<string, number> {
 	return table;
 }
 
-/** Fetches what executions lost that died, by ID. */
-async function recover(context: QueueContext, orphans: Entry[]): Promise<number> {
-	if (orphans.length === 0) return 0;
+/** Fetches what was paid for and not delivered, by the IDs that n8n has. How many are done, or failed by the service's word. */
+async function recover(context: QueueContext, taskIds: readonly string[]): Promise<number> {
+	if (taskIds.length === 0) return 0;
 	const workflow = await context.publish(recovering('chaos-recover'));
-	const taskIds = orphans.flatMap((entry) => entry.taskIds);
 	await context.rest.callWebhook('chaos-recover', { taskIds });
 	const [execution] = await context.rest.waitForExecutions(workflow.id, 1, 120_000);
 	assert.ok(execution);
@@ -115,6 +129,23 @@ async function recover(context: QueueContext, orphans: Entry[]): Promise<number>
 	return known.length;
 }
 
+/** What the plan promises: each callback once, some never, and every kind of task waited for in every way. */
+function checkPlan({ service }: QueueContext, batches: readonly Batch[]): void {
+	const sent = service.callbacks.map(({ taskId }) => taskId);
+	assert.equal(new Set(sent).size, sent.length, 'a callback was sent twice');
+	const lost = service.tasks.filter(
+		({ receiveUrl, steering }) => receiveUrl !== null && steering.no_callback,
+	);
+	assert.ok(lost.length > 0, 'no callback was lost on purpose');
+	assert.deepEqual(
+		lost.filter(({ id }) => sent.includes(id)),
+		[],
+	);
+	const kinds = new Set(batches.map(({ kind, of }) => `${kind}, ${of}`));
+	assert.equal(kinds.size, 12);
+	console.log(`Callbacks: ${sent.length} sent once, ${lost.length} lost on purpose`);
+}
+
 async function run(seed: number): Promise<void> {
 	const plan = makePlan(seed);
 	say(
@@ -122,12 +153,12 @@ async function run(seed: number): Promise<void> {
 	);
 	const context = await startQueueContext({
 		seed,
-		settings: { callbacks: { retryOn5xx: 90, retryOn409: true, retryDelayMs: 1000 } },
 		env: { N8N_EXECUTIONS_QUEUE_RECOVERY_INTERVAL: '1' },
 	});
 	const { service, cluster, rest } = context;
 	const { receiver, starters } = await publishAll(context, plan.batches);
 	const refused = new Set<string>();
+	const killedAt: number[] = [];
 	const startedAt = Date.now();
 	const at = async (ms: number) => await delay(Math.max(0, startedAt + ms - Date.now()));
 	await Promise.all([
@@ -139,7 +170,8 @@ async function run(seed: number): Promise<void> {
 		}),
 		...plan.blows.map(async (blow, turn) => {
 			await at(blow.atMs);
-			await strike(context, blow, turn);
+			const killed = await strike(context, blow, turn);
+			if (killed !== undefined) killedAt.push(killed);
 		}),
 	]);
 	say('all blows are struck; waiting until it is quiet ...');
@@ -147,22 +179,24 @@ async function run(seed: number): Promise<void> {
 	const runs = await readRuns(rest, receiver, []);
 	for (const [index, batch] of plan.batches.entries())
 		runs.push(...(await readRuns(rest, starters[index] as SavedWorkflow, batch.jobs)));
-	const entries = reconcile({ batches: plan.batches, tasks: service.tasks, runs }, refused);
-	const orphans = entries.filter(({ fate }) => fate === 'orphaned' || fate === 'unknown');
-	const recovered = await recover(context, orphans);
+	const { batches } = plan;
+	const log = new TaskLog(cluster.members);
+	const entries = reconcile({ batches, tasks: service.tasks, runs, log, killedAt, refused });
+	const recoverable = entries.flatMap(({ recoverBy }) => recoverBy ?? []);
+	const recovered = await recover(context, recoverable);
 
 	console.log('\nWhat became of the tasks');
 	console.table(count(entries));
-	const { creations, charged, failed, polls, requestsByStatus } = service.summary();
-	console.log("The service's ledger:", { creations, charged, failed, polls, requestsByStatus });
+	const { creations, charged, polls, creationsByKind, requestsByStatus } = service.summary();
+	console.log("The service's ledger:", { creationsByKind, charged, polls, requestsByStatus });
 	const statuses: Record<string, number> = {};
 	for (const { status } of runs) statuses[status] = (statuses[status] ?? 0) + 1;
 	console.log("n8n's executions:", statuses);
 	console.log("The callbacks' answers:", answers(context));
-	console.log(`Recovered by ID: ${recovered} of ${orphans.length}`);
-	for (const { text, fate, taskIds, detail } of entries)
+	console.log(`Recovered by the IDs in executions and logs: ${recovered} of ${recoverable.length}`);
+	for (const { text, fate, made, detail } of entries)
 		if (fate !== 'delivered')
-			console.log(`  ${fate}: ${text} ${taskIds.join(' ')} ${detail.slice(0, 200)}`);
+			console.log(`  ${fate}: ${text} ${made.join(' ')} ${detail.slice(0, 200)}`);
 
 	assert.deepEqual(hangs, [], 'something hangs');
 	assert.deepEqual(
@@ -170,13 +204,21 @@ async function run(seed: number): Promise<void> {
 		[],
 	);
 	assert.equal(entries.length, taskCount);
-	assert.equal(recovered, orphans.length, 'not every orphan was recovered');
+	assert.equal(recovered, recoverable.length, 'not everything was recovered');
 	assert.equal(
 		creations,
-		entries.reduce((sum, { taskIds }) => sum + taskIds.length, 0),
+		entries.reduce((sum, { made }) => sum + made.length, 0),
 		'tasks that nobody asked for',
 	);
-	assert.equal(charged, 10 * (creations - failed), 'charged otherwise than created');
+	const { costs } = service.settings;
+	const price = ({ kind, body }: (typeof service.tasks)[number]) =>
+		costs[kind] * (kind === 'image' ? Number(body.generations_count) : 1);
+	assert.equal(
+		charged,
+		service.tasks.reduce((sum, task) => sum + (task.status === 'error' ? 0 : price(task)), 0),
+		'charged otherwise than created',
+	);
+	checkPlan(context, batches);
 	assert.equal(service.summary().foreignAuthorization, 0);
 	assert.ok(cluster.members.every((member) => member.process.isRunning()));
 	await context.close();

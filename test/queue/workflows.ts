@@ -58,17 +58,61 @@ function called(path: string): Step[] {
 	];
 }
 
+const text = '={{ $json.job.text }}';
+
+/** What an operation wants to make a task of `$json.job.text`. */
+export const media = {
+	'sound effect': { resource: 'soundEffect', operation: 'generate', text },
+	'speech by ID': {
+		resource: 'speech',
+		operation: 'generateByVoiceId',
+		voiceId: '21m00Tcm4TlvDq8ikWAM',
+		modelId: 'eleven_multilingual_v2',
+		outputFormat: 'mp3_44100_128',
+		text,
+	},
+	'speech by name': {
+		resource: 'speech',
+		operation: 'generateByVoiceName',
+		voice: 'en-US-AriaNeural',
+		withTranscript: true,
+		text,
+	},
+	images: {
+		resource: 'image',
+		operation: 'generate',
+		prompt: text,
+		modelId: 'image-1',
+		generationsCount: 2,
+		aspectRatio: '16:9',
+		resolution: '1K',
+	},
+} as const satisfies Record<string, Record<string, unknown>>;
+export type Media = keyof typeof media;
+
+/** The text that a task was asked for with, as the service got it. */
+export function textOf({ body }: { body: Record<string, unknown> }): unknown {
+	return body.text ?? body.prompt;
+}
+
 interface GenerateOptions {
+	/** A sound effect unless told otherwise. */
+	of?: Media;
 	fields?: Record<string, unknown>;
 	options?: Record<string, unknown>;
 	/** Settings of the node itself; by default failed items go on as items. */
 	node?: Record<string, unknown>;
 }
 
-/** `POST /webhook/PATH { jobs }` makes one sound effect for each job; what comes out is in the node `Generate`. */
+/** `POST /webhook/PATH { jobs }` makes one task for each job; what comes out is in the node `Generate`. */
 export function generating(
 	path: string,
-	{ fields, options, node = { onError: 'continueRegularOutput' } }: GenerateOptions = {},
+	{
+		of = 'sound effect',
+		fields,
+		options,
+		node = { onError: 'continueRegularOutput' },
+	}: GenerateOptions = {},
 ): (credential: SavedCredential) => Workflow {
 	return (credential) =>
 		chain(path, credential, [
@@ -77,9 +121,7 @@ export function generating(
 				name: 'Generate',
 				type: action,
 				parameters: {
-					resource: 'soundEffect',
-					operation: 'generate',
-					text: '={{ $json.job.text }}',
+					...media[of],
 					...fields,
 					options: { extraFields: steered, ...options },
 				},

@@ -43,6 +43,7 @@ const GOES_ON = /^[\p{Ps}\p{Pi}"'¿¡]*\p{Ll}/u;
 const BLANK_LINE = /\n[^\S\n]*\n|[\f\u2029]/;
 
 const SPACE = /\s/;
+const OPENING = /[\p{Ps}\p{Pi}]/u;
 /** A mark belongs to the character before it, also where that is a space. */
 const ATTACHED = /^[\p{M}\u200d\u{1f3fb}-\u{1f3ff}]/u;
 
@@ -51,7 +52,7 @@ const ATTACHED = /^[\p{M}\u200d\u{1f3fb}-\u{1f3ff}]/u;
  * the space, a few characters at most: looking for the space from each comma would take long where there are only commas.
  */
 const CLAUSE_END = new RegExp(
-	`(?<=(?:[,;:!?)\\]}…–—،؛]|\\.\\.)[\\p{Pe}\\p{Pf}\\p{Pi}"']{0,4})\\s+|\\n\\s*|[，、；：。！？—]${CLOSING}\\s*`,
+	`(?<=(?:[,;:!?)\\]}…–—،؛]|\\.\\.)[\\p{Pe}\\p{Pf}\\p{Pi}"']{0,4})\\s+|\\n\\s*|[，、；：。！？—][\\p{Pe}\\p{Pf}"']*\\s*`,
 	'gu',
 );
 
@@ -99,6 +100,8 @@ export function* sentencePlaces(text: string): Generator<Place> {
 	let last = 0;
 	for (const begin of sentenceBegins(text)) {
 		let at = begin;
+		// Where no space shows which, a quote that opens the next sentence is taken for one that closes the last.
+		while (OPENING.test(text.charAt(at - 1))) at -= 1;
 		while (at < text.length && SPACE.test(text.charAt(at))) at += 1;
 		if (at <= last || at >= text.length) continue;
 		const end = trimmed(text, { from: last, to: at }).to;

@@ -5,8 +5,9 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { callbackUrlProblem } from '../callback/receiveUrl';
 import { callSelf } from '../service/client';
 import { invalid } from '../service/failures';
-import { notesExpression } from './notes';
+import { CONTEXT_FIELD, notesExpression } from './notes';
 
+const PROBE = 'noted';
 const ADVICE = 'Set Wait Mode to "Poll". Nothing was created.';
 
 /** Whether the node runs as a tool of an AI agent, where an execution can't be suspended. */
@@ -29,16 +30,27 @@ export function resumeUrlOf(context: IExecuteFunctions): string | undefined {
 	return url.href;
 }
 
-/** Waking finds its notes by the node's name, and n8n refuses expressions with some names. */
+/** Waking finds its notes by the node's name. n8n refuses expressions with some names, and reads nothing by others. */
 function checkName(context: IExecuteFunctions): void {
 	const { name } = context.getNode();
-	try {
-		context.evaluateExpression(notesExpression(name), 0);
-	} catch {
+	if (!readsBack(context, name))
 		throw invalid(
 			`An execution can't be suspended by a node with the name "${name}"`,
 			`n8n gives no access to a node of that name. Rename the node. ${ADVICE}`,
 		);
+}
+
+/** Whether what is noted in the node's context is found again by the node's name. */
+function readsBack(context: IExecuteFunctions, name: string): boolean {
+	const store = context.getContext('node') as Record<string, unknown>;
+	const before = store[CONTEXT_FIELD];
+	store[CONTEXT_FIELD] = PROBE;
+	try {
+		return context.evaluateExpression(notesExpression(name), 0) === PROBE;
+	} catch {
+		return false;
+	} finally {
+		store[CONTEXT_FIELD] = before;
 	}
 }
 

@@ -19,7 +19,7 @@ import { lookAtTask } from '../service/look';
 import { verdictOf, type Finished } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 import { notesExpression, openTasks, readNotes, type Notes, type SleepingItem } from './notes';
-import { sleepOf, type Over, type Sleep } from './watch';
+import { FOREIGN_TASK, NOT_WAITED_FOR, sleepOf, type Over, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
 const CONFIRM_MS = 8_000;
@@ -167,15 +167,11 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	const posted = await postedTo(context);
 	if (!posted.ok) throw new Refusal(400, posted.reason);
 	const sleeping = readSleeping(context);
-	if (sleeping === undefined) throw new Refusal(404, 'no task is waited for here');
+	if (sleeping === undefined) throw new Refusal(404, NOT_WAITED_FOR);
 	const { items, notes } = sleeping;
 	const tasks = openTasks(notes);
 	const called = tasks.find(({ taskId }) => taskId === posted.taskId);
-	if (called === undefined)
-		return answer(context, 200, {
-			received: true,
-			ignored: 'the task does not belong to this execution',
-		});
+	if (called === undefined) return answer(context, 200, { received: true, ignored: FOREIGN_TASK });
 
 	const client = await createClient(context);
 	const sleep = sleepOf(notes.id, { context, client });

@@ -8,6 +8,7 @@
 import { callSelf, type N8nContext, type ServiceClient } from '../service/client';
 import { realClock, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
+import { isObject } from '../service/json';
 import { lookAtTask, type Look } from '../service/look';
 import type { Finished } from '../service/verdict';
 import { PollLoop, type Waited, type Watch } from '../wait/poll';
@@ -128,6 +129,22 @@ const MAKE_SURE_MS = 60_000;
 /** Beyond its deadline n8n wakes an execution by itself. */
 const AFTER_DEADLINE_MS = 120_000;
 
+/** What a call is told that nobody here waits for. */
+export const NOT_WAITED_FOR = 'no task is waited for here';
+export const FOREIGN_TASK = 'the task does not belong to this execution';
+const BEYOND_CALLS = ['has finished', 'does not exist', NOT_WAITED_FOR, FOREIGN_TASK];
+
+/**
+ * Whether an answer says that the execution sleeps no more, or not over this task: n8n's own words, or ours. A status alone
+ * says too little: 404 also comes from a proxy or from an n8n that is still starting, 409 from one that is still saving.
+ */
+function isBeyondCalls(answer: Awaited<ReturnType<typeof callSelf>>): boolean {
+	if (answer.status === undefined || !isObject(answer.body)) return false;
+	const { message, error, ignored } = answer.body;
+	const words = [message, error, ignored].filter((said) => typeof said === 'string').join(' ');
+	return BEYOND_CALLS.some((said) => words.includes(said));
+}
+
 class Watcher {
 	readonly loop: PollLoop;
 	/** What the last look at a task found. */
@@ -160,11 +177,11 @@ class Watcher {
 		if (delayMs > 0) await this.clock.sleep(delayMs, sleep.woken);
 		const giveUpAt = Math.max(deadline, this.clock.now()) + AFTER_DEADLINE_MS;
 		for (let call = 0; !sleep.ended && this.clock.now() < giveUpAt; call += 1) {
-			const { status } = await callSelf(this.context, resumeUrl, { id: taskId });
-			// It has finished or is unknown, or it sleeps on for tasks that are not watched here.
-			if (status === 404 || (status === 202 && !sleep.watchesAll)) return;
+			const answer = await callSelf(this.context, resumeUrl, { id: taskId });
+			// Or it sleeps on for tasks that are not watched here.
+			if (isBeyondCalls(answer) || (answer.status === 202 && !sleep.watchesAll)) return;
 			const pauseMs = CALL_PAUSES_MS[Math.min(call, CALL_PAUSES_MS.length - 1)] ?? 0;
-			await this.clock.sleep(status === 200 ? MAKE_SURE_MS : pauseMs, sleep.woken);
+			await this.clock.sleep(answer.status === 200 ? MAKE_SURE_MS : pauseMs, sleep.woken);
 		}
 	}
 }

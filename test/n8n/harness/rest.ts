@@ -214,6 +214,14 @@ export class Rest {
 		return Promise.all(finished.reverse().map(({ id }) => this.execution(id)));
 	}
 
+	/** n8n's Retry of a failed execution, with the workflow as it was; the new one's id, as soon as it is over or asleep. */
+	async retryExecution(id: string): Promise<string> {
+		const { id: retried } = await this.request<{ id: string }>('POST', `/executions/${id}/retry`, {
+			loadWorkflow: false,
+		});
+		return retried;
+	}
+
 	async stopExecution(id: string): Promise<void> {
 		await this.request('POST', `/executions/${id}/stop`);
 	}

@@ -1,7 +1,7 @@
 /** What one chaos run does and when. Everything follows from the seed, so that a run can be repeated. */
 import { seededRandom } from '../../service/random';
 import type { FaultRule } from '../../service';
-import type { Job } from '../workflows';
+import { type Job, media, type Media } from '../workflows';
 
 export type Kind = 'poll' | 'suspend' | 'trigger';
 
@@ -10,6 +10,8 @@ export interface Batch {
 	name: string;
 	atMs: number;
 	kind: Kind;
+	/** What its tasks make: every kind of task is waited for in every way. */
+	of: Media;
 	jobs: Job[];
 }
 
@@ -35,6 +37,9 @@ export const taskCount = Object.values(sizes).reduce(
 	(sum, { batches, jobs }) => sum + batches * jobs,
 	0,
 );
+/** A service need not call twice, and a network may lose what it sends. */
+const lostCallbacks = 0.1;
+const failures = 0.05;
 /** A process of n8n takes up to 20 s to be back on two cores: the blows are to hit a cluster that stands. */
 const startsWithinMs = 110_000;
 
@@ -81,16 +86,19 @@ const troubles: Array<{ name: string; rules: FaultRule[] }> = [
 export function makePlan(seed: number): Plan {
 	const random = seededRandom(seed);
 	const between = (from: number, to: number) => Math.round(from + random() * (to - from));
+	const kindsOfMedia = Object.keys(media) as Media[];
 	const batches = (Object.keys(sizes) as Kind[]).flatMap((kind) =>
 		Array.from({ length: sizes[kind].batches }, (_, batch): Batch => ({
 			name: `chaos-${kind}-${batch}`,
 			kind,
+			of: kindsOfMedia[batch % kindsOfMedia.length] ?? 'sound effect',
 			atMs: between(0, startsWithinMs),
 			jobs: Array.from({ length: sizes[kind].jobs }, (__, item) => ({
 				text: `${kind} ${batch}-${item}`,
 				standIn: {
 					ms: between(500, 12_000),
-					...(random() < 0.05 ? { end: 'error', error_message: 'bad luck' } : {}),
+					...(random() < failures ? { end: 'error', error_message: 'bad luck' } : {}),
+					...(random() < lostCallbacks ? { no_callback: true } : {}),
 				},
 			})),
 		})),

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { startContext, type TestContext } from './harness/context';
+import { items } from './harness/execution';
+import { waitUntil } from './harness/wait';
+import type { Workflow } from './harness/workflow';
+import {
+	allAsleep,
+	checkDone,
+	checkPaidOnce,
+	endless,
+	ended,
+	type Flow,
+	type Job,
+	nodeOf,
+	patience,
+	publishFlow,
+} from './asleep/workbench';
+
+/** What wakes a sleeping execution, however badly its callbacks go. */
+describe('asleep', () => {
+	let context: TestContext;
+	const flows: Flow[] = [];
+
+	before(async () => {
+		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
+	});
+	after(async () => await context.close());
+	afterEach(async () => {
+		for (const { workflow } of flows.splice(0)) await context.rest.unpublish(workflow);
+		context.service.reset();
+	});
+
+	async function publish(change?: (workflow: Workflow) => void): Promise<Flow> {
+		const flow = await publishFlow(context, change);
+		flows.push(flow);
+		return flow;
+	}
+
+	async function finishAll(): Promise<void> {
+		const open = context.service.creations().filter(({ status }) => status === 'doing');
+		await Promise.all(open.map(async ({ id }) => await context.service.finish(id)));
+	}
+
+	it('100 executions wake by themselves, though every callback is lost', async () => {
+		const { rest, service } = context;
+		service.settings.callbacks.drop = true;
+		const flow = await publish();
+		await flow.startMany(100, (index) => [endless(`Lost ${index}`)]);
+		await allAsleep(context, flow, 100);
+		await finishAll();
+		checkDone(context, await rest.waitForExecutions(flow.workflow.id, 100, 300_000));
+		checkPaidOnce(context, 100);
+		assert.equal(service.callbacks.length, 0);
+		const looks = service.tasks.map(({ id }) => service.polls(id).length);
+		assert.ok(Math.max(...looks) <= 6, `looks at each task: ${looks.join(' ')}`);
+	});
+
+	it('200 tasks are finished and none stranded, though a third of the looks meet a busy service', async () => {
+		const { rest, service } = context;
+		service.faults.add({
+			route: 'poll',
+			probability: 1 / 3,
+			action: { type: 'status', status: 503, body: { success: false, code: 'server_busy' } },
+		});
+		const flow = await publish();
+		await flow.startMany(20, (index) =>
+			Array.from({ length: 10 }, (_, item) => endless(`Busy ${index}-${item}`)),
+		);
+		await allAsleep(context, flow, 20, 200);
+		await finishAll();
+		checkDone(context, await rest.waitForExecutions(flow.workflow.id, 20, 300_000));
+		checkPaidOnce(context, 200);
+		assert.equal(service.callbacks.length, 200, 'each callback is sent once');
+	});
+
+	it('is woken although the service lags behind its own callback', async () => {
+		const { service } = context;
+		// Longer than the callback is kept waiting for its answer.
+		const flow = await publish();
+		const id = await flow.asleep([endless('Late', { standIn: { read_lag_ms: 10_000 } })]);
+		await finishAll();
+		assert.deepEqual(
+			service.callbacks.map(({ status }) => status),
+			[202],
+		);
+		checkDone(context, [await ended(context, id)]);
+		checkPaidOnce(context, 1);
+		assert.equal(service.callbacks.length, 1, 'the callback is sent once');
+	});
+
+	it('20 executions are woken although the service, asked because of a callback, wants to be left alone', async () => {
+		const { rest, service } = context;
+		const flow = await publish();
+		await flow.startMany(20, (index) => [endless(`Left alone ${index}`)]);
+		await allAsleep(context, flow, 20);
+		service.faults.add({
+			route: 'poll',
+			perTask: true,
+			times: 1,
+			action: { type: 'status', status: 503, headers: { 'retry-after': '9' } },
+		});
+		await finishAll();
+		checkDone(context, await rest.waitForExecutions(flow.workflow.id, 20, 300_000));
+		checkPaidOnce(context, 20);
+		assert.equal(service.callbacks.length, 20, 'each callback is sent once');
+	});
+
+	it('looks about once at each of 50 tasks of one execution', async () => {
+		const { service } = context;
+		const flow = await publish();
+		const id = await flow.asleep(
+			Array.from({ length: 50 }, (_, index) => endless(`Many ${index}`)),
+		);
+		const before = service.polls().length;
+		// The last one goes on, so that the others find the execution asleep.
+		const [last, ...others] = service.creations().reverse();
+		assert.ok(last);
+		await Promise.all(others.map(async (task) => await service.finish(task.id)));
+		await service.finish(last.id);
+		checkDone(context, [await ended(context, id)]);
+		const looks = service.polls().length - before;
+		assert.ok(looks >= 50 && looks <= 75, `${looks} looks at 50 tasks`);
+		assert.deepEqual(
+			service.callbacks.map(({ status }) => status),
+			[...others.map(() => 202), 200],
+		);
+	});
+
+	it('slow downloads hold no callback up', async () => {
+		const { rest, service } = context;
+		const flow = await publish();
+		const id = await flow.asleep([endless('Slow', { standIn: { callback_copies: 3 } })]);
+		const [task] = service.creations();
+		assert.ok(task);
+		const slow = service.faults.add({
+			route: 'file',
+			action: { type: 'processThenStall', ms: 15_000 },
+		});
+		await service.finish(task.id);
+		// Three callbacks are answered, one after another, while the file is on its way.
+		assert.deepEqual(
+			service.callbacks.map(({ status }) => status),
+			[200, 200, 200],
+		);
+		await waitUntil(() => slow.hits === 1, { timeoutMs: patience, what: 'The download' });
+		assert.equal((await rest.execution(id)).status, 'waiting');
+		checkDone(context, [await ended(context, id)]);
+		assert.equal(slow.hits, 1, 'the file is fetched once');
+	});
+
+	it("n8n's Retry of a failed run is woken for its own sake", async () => {
+		const { rest, service } = context;
+		const flow = await publish();
+		// The second creation is refused, and so the run fails with the first task paid for.
+		service.faults.add({
+			route: 'create',
+			skip: 1,
+			times: 1,
+			action: { type: 'status', status: 422, body: { success: false, error: 'not today' } },
+		});
+		const jobs: Job[] = [endless('Kept'), endless('Refused')];
+		const failed = await flow.start(jobs);
+		const first = await rest.waitForExecution(failed, 'finished', patience);
+		assert.equal(first.status, 'error');
+		assert.match(String(first.resultData.error?.message), /not today/);
+		checkPaidOnce(context, 1);
+		const retried = await rest.retryExecution(failed);
+		assert.equal((await rest.waitForExecution(retried, 'waiting', patience)).status, 'waiting');
+		checkPaidOnce(context, 2);
+		const [kept, refused] = service.creations();
+		assert.ok(kept?.receiveUrl && refused?.receiveUrl);
+		assert.notEqual(new URL(kept.receiveUrl).pathname, new URL(refused.receiveUrl).pathname);
+		await finishAll();
+		checkDone(context, [await ended(context, retried)]);
+		checkPaidOnce(context, 2);
+	});
+
+	for (const name of ['constructor', '__proto__', 'toString', 'it\'s {{ 1 }} "odd" \\ name'])
+		it(`a node with the name ${name} is woken, or refused before anything is paid`, async () => {
+			const { rest, service } = context;
+			const flow = await publish((workflow) => {
+				const { Generate, ...others } = workflow.connections as Record<
+					string,
+					{ main: Array<Array<{ node: string }>> }
+				>;
+				assert.ok(Generate);
+				const into = others['One Item Each']?.main[0]?.[0];
+				assert.ok(into);
+				into.node = name;
+				workflow.connections = Object.fromEntries([...Object.entries(others), [name, Generate]]);
+				nodeOf(workflow).name = name;
+			});
+			const id = await flow.start([endless('Named')]);
+			const { status, resultData } = await rest.waitForExecution(id, 'waiting', patience);
+			if (status === 'waiting') {
+				await finishAll();
+				const execution = await ended(context, id);
+				assert.equal(items(execution, 'Went Well')[0]?.json.status, 'done');
+				checkPaidOnce(context, 1);
+				return;
+			}
+			// One of them is refused by n8n itself.
+			assert.match(
+				String(resultData.error?.message),
+				/can't be suspended by a node with the name|Destination node not found/,
+			);
+			assert.equal(service.creations().length, 0);
+		});
+});

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import type { Steering } from '../../service';
+import type { TestContext } from '../harness/context';
+import { type Execution, type Item, items } from '../harness/execution';
+import type { SavedWorkflow } from '../harness/rest';
+import { waitUntil } from '../harness/wait';
+import { testWorkflow, type Workflow, type WorkflowNode } from '../harness/workflow';
+
+export const patience = 120_000;
+
+/** One input item of the node that suspends. */
+export interface Job {
+	text: string;
+	standIn?: Steering;
+	/** Suspends unless told otherwise. */
+	mode?: 'poll' | 'callback';
+	split?: boolean;
+}
+
+export interface RunSettings {
+	/** In seconds. */
+	grace?: number;
+	timeout?: number;
+	watch?: boolean;
+	download?: boolean;
+}
+
+/** A published workflow whose node `Generate` suspends: `POST { jobs }` starts it. */
+export interface Flow {
+	workflow: SavedWorkflow;
+	path: string;
+	/** Starts an execution and returns its id; it may be over by then. */
+	start(jobs: Job[], settings?: RunSettings): Promise<string>;
+	/** Starts as many executions with these jobs each, without waiting for any. */
+	startMany(count: number, jobs: (index: number) => Job[], settings?: RunSettings): Promise<void>;
+	/** Starts one and waits until it sleeps. */
+	asleep(jobs: Job[], settings?: RunSettings): Promise<string>;
+}
+
+/** A job whose task goes on until the test ends it. */
+export function endless(text: string, more: Partial<Job> = {}): Job {
+	return { text, ...more, standIn: { never_ends: true, ...more.standIn } };
+}
+
+export function nodeOf({ nodes }: Workflow, name = 'Generate'): WorkflowNode {
+	const node = nodes.find((one) => one.name === name);
+	assert.ok(node, `no node ${name}`);
+	return node;
+}
+
+let flows = 0;
+
+/** @param change what the test's workflow has otherwise than workflows/asleep.json */
+export async function publishFlow(
+	context: TestContext,
+	change: (workflow: Workflow) => void = () => undefined,
+): Promise<Flow> {
+	const { rest, credential } = context;
+	const path = `asleep-${(flows += 1)}`;
+	const { id, name } = credential;
+	const definition = testWorkflow('asleep', {
+		credential: { id, name },
+		placeholders: { PATH: path },
+		name: path,
+	});
+	change(definition);
+	const workflow = await rest.createWorkflow(definition);
+	await rest.publish(workflow);
+	const call = async (jobs: Job[], settings: RunSettings = {}) => {
+		const { grace = 0, timeout = 3600, watch = true, download = true } = settings;
+		const { status } = await rest.callWebhook(path, { jobs, grace, timeout, watch, download });
+		assert.equal(status, 200);
+	};
+	const newest = async () => (await rest.listExecutions(workflow.id, 1))[0]?.id;
+	const start: Flow['start'] = async (jobs, settings) => {
+		const before = await newest();
+		await call(jobs, settings);
+		return await waitUntil(
+			async () => {
+				const id = await newest();
+				return id === before ? undefined : id;
+			},
+			{ timeoutMs: patience, what: 'The execution' },
+		);
+	};
+	return {
+		workflow,
+		path,
+		start,
+		async startMany(count, jobs, settings) {
+			for (let index = 0; index < count; index += 1) await call(jobs(index), settings);
+		},
+		async asleep(jobs, settings) {
+			const execution = await start(jobs, settings);
+			const { status, resultData } = await rest.waitForExecution(execution, 'waiting', patience);
+			assert.equal(status, 'waiting', resultData.error?.message);
+			return execution;
+		},
+	};
+}
+
+/** The flow as a sub-workflow, and a parent that passes its call on to it. */
+export async function subWorkflow(
+	context: TestContext,
+): Promise<{ parent: Flow; child: SavedWorkflow }> {
+	const { rest, credential } = context;
+	const definition = testWorkflow('asleep', {
+		credential: { id: credential.id, name: credential.name },
+		placeholders: { PATH: 'sub-workflow' },
+		name: 'Sub-workflow',
+	});
+	const trigger = nodeOf(definition, 'Called');
+	trigger.type = 'n8n-nodes-base.executeWorkflowTrigger';
+	trigger.typeVersion = 1.1;
+	trigger.parameters = { inputSource: 'passthrough' };
+	delete trigger.webhookId;
+	const child = await rest.createWorkflow(definition);
+	await rest.publish(child);
+	const parent = await publishFlow(context, (workflow) => {
+		const call = nodeOf(workflow);
+		workflow.nodes = [
+			nodeOf(workflow, 'Called'),
+			{
+				id: call.id,
+				position: call.position,
+				name: 'Sub-workflow',
+				type: 'n8n-nodes-base.executeWorkflow',
+				typeVersion: 1.2,
+				parameters: {
+					workflowId: { __rl: true, mode: 'id', value: child.id },
+					options: { waitForSubWorkflow: true },
+				},
+			},
+		];
+		workflow.connections = {
+			Called: { main: [[{ node: 'Sub-workflow', type: 'main', index: 0 }]] },
+		};
+	});
+	return { parent, child };
+}
+
+/** Waits until as many executions of the flow sleep, and none does anything else. */
+export async function allAsleep(
+	{ rest, service }: TestContext,
+	flow: Flow,
+	count: number,
+	tasks = count,
+): Promise<void> {
+	await waitUntil(
+		async () => {
+			if (service.creations().length < tasks) return false;
+			const all = await rest.listExecutions(flow.workflow.id);
+			return all.length === count && all.every(({ status }) => status === 'waiting');
+		},
+		{ timeoutMs: 180_000, intervalMs: 500, what: `${count} sleeping executions` },
+	);
+}
+
+/** The execution after its end; it must have succeeded. */
+export async function ended(
+	{ rest }: TestContext,
+	id: string,
+	timeoutMs = patience,
+): Promise<Execution> {
+	const execution = await rest.waitForExecution(id, 'finished', timeoutMs);
+	assert.equal(execution.status, 'success', execution.resultData.error?.message);
+	return execution;
+}
+
+/** What an item came to: `done`, or its outcome. */
+export function endOf({ json }: Item): unknown {
+	if (json.timed_out === true) return 'timed out';
+	return json.outcome ?? json.status;
+}
+
+/** The items of a branch of `Generate`, by their ends; none where it was not taken. */
+export function branch(execution: Execution, output: 0 | 1 = 0): Item[] {
+	return items(execution, 'Generate', { output });
+}
+
+/** Every task was paid for once, and the key went nowhere else. */
+export function checkPaidOnce({ service }: TestContext, count: number): void {
+	const texts = service.creations().map(({ body }) => body.text);
+	assert.equal(texts.length, count, `created: ${texts.join(', ')}`);
+	assert.equal(new Set(texts).size, count, `created twice: ${texts.join(', ')}`);
+	assert.equal(service.summary().foreignAuthorization, 0);
+}
+
+/** Every item of the executions is done, with the text of its job, in order. */
+export function checkDone(
+	{ service }: TestContext,
+	executions: Execution[],
+	{ files = true }: { files?: boolean } = {},
+): void {
+	for (const execution of executions) {
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const jobs = items(execution, 'One Item Each').map(({ json }) => (json.job as Job).text);
+		const done = items(execution, 'Went Well');
+		assert.deepEqual(
+			done.map(endOf),
+			jobs.map(() => 'done'),
+		);
+		assert.deepEqual(
+			done.map(({ json }) => service.task(String(json.task_id)).body.text),
+			jobs,
+		);
+		assert.ok(
+			!files || done.every(({ binary }) => binary?.data !== undefined),
+			'an item has no file',
+		);
+	}
+}

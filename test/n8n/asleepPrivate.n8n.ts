@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { startContext, type TestContext } from './harness/context';
+import type { Execution } from './harness/execution';
+import { freePorts } from './harness/ports';
+import {
+	allAsleep,
+	checkDone,
+	checkPaidOnce,
+	endless,
+	ended,
+	type Flow,
+	patience,
+	publishFlow,
+	type RunSettings,
+} from './asleep/workbench';
+import { type PublicName, startPublicName } from './asleep/publicName';
+
+/** No file is fetched from a private address of a service that has a public one. */
+const withoutFiles: RunSettings = { download: false };
+
+/** An n8n on a private address, and a service on a public one: no callback can come. */
+describe('asleep on a private address', () => {
+	let publicName: PublicName;
+	let context: TestContext;
+	let flow: Flow | undefined;
+
+	before(async () => {
+		publicName = await startPublicName();
+		context = await startContext({ env: publicName.env });
+		publicName.leadTo(context.service.baseUrl);
+		const { rest, service } = context;
+		const credential = await rest.createCredential('A Public Service', 'mediaGenerationApi', {
+			apiKey: service.apiKey,
+			baseUrl: publicName.baseUrl,
+		});
+		context = { ...context, credential };
+	});
+	after(async () => {
+		await context.close();
+		await publicName.close();
+	});
+	afterEach(async () => {
+		if (flow !== undefined) await context.rest.unpublish(flow.workflow);
+		flow = undefined;
+		context.service.reset();
+	});
+
+	async function finishAll(): Promise<void> {
+		for (const { id } of context.service.creations()) await context.service.finish(id);
+	}
+
+	async function restart(webhookUrl: string): Promise<void> {
+		await context.n8n.restart({ N8N_WEBHOOK_URL: webhookUrl });
+		await context.rest.login();
+	}
+
+	async function refused(settings: RunSettings = {}): Promise<Execution> {
+		flow = await publishFlow(context);
+		const id = await flow.start([endless('Unheard')], { ...withoutFiles, ...settings });
+		const execution = await context.rest.waitForExecution(id, 'finished', patience);
+		assert.equal(execution.status, 'error');
+		assert.equal(context.service.creations().length, 0, 'something was paid');
+		assert.equal(context.service.requests.length, 0);
+		return execution;
+	}
+
+	it('100 executions wake by themselves, and the service is told of no address', async () => {
+		const { rest, service } = context;
+		flow = await publishFlow(context);
+		await flow.startMany(100, (index) => [endless(`Private ${index}`)], withoutFiles);
+		await allAsleep(context, flow, 100);
+		assert.deepEqual(
+			service.creations().filter(({ receiveUrl }) => receiveUrl !== null),
+			[],
+		);
+		await finishAll();
+		const executions = await rest.waitForExecutions(flow.workflow.id, 100, 300_000);
+		checkDone(context, executions, { files: false });
+		checkPaidOnce(context, 100);
+		assert.equal(service.callbacks.length, 0);
+	});
+
+	it('looks as often as in polling, and wakes when all tasks are over', async () => {
+		const { service } = context;
+		flow = await publishFlow(context);
+		const long = { standIn: { never_ends: false, ms: 30_000 } };
+		const jobs = [endless('Asleep', long), endless('Polled', { ...long, mode: 'poll' })];
+		const asleep = await flow.start(jobs.slice(0, 1), withoutFiles);
+		const polled = await flow.start(jobs.slice(1), withoutFiles);
+		checkDone(context, [await ended(context, asleep), await ended(context, polled)], {
+			files: false,
+		});
+		const [one, other] = ['Asleep', 'Polled'].map((text) => {
+			const [task] = service.creations(({ body }) => body.text === text);
+			return service.polls(task?.id).length;
+		});
+		assert.ok(one !== undefined && other !== undefined);
+		assert.ok(one >= other / 2 && one <= other * 2, `${one} looks asleep, ${other} in polling`);
+	});
+
+	it('is refused before anything is paid where nobody would look', async () => {
+		const { resultData } = await refused({ watch: false });
+		assert.match(
+			String(resultData.error?.message),
+			/can't be suspended: the service can't reach 127\.0\.0\.1/,
+		);
+		const description = String(resultData.error?.description);
+		assert.match(description, /Turn the option Watch While Asleep on/);
+		assert.match(description, /Nothing was created/);
+	});
+
+	it('wakes itself by an address that means this machine, which nobody else could call', async () => {
+		await restart(`http://0.0.0.0:${context.n8n.port}/`);
+		flow = await publishFlow(context);
+		const id = await flow.asleep([endless('Here')], withoutFiles);
+		await finishAll();
+		checkDone(context, [await ended(context, id)], { files: false });
+		checkPaidOnce(context, 1);
+	});
+
+	it('is refused before anything is paid where this n8n does not reach itself', async () => {
+		const [nobody] = await freePorts(1);
+		await restart(`http://127.0.0.1:${nobody}/`);
+		const { resultData } = await refused();
+		assert.match(
+			String(resultData.error?.message),
+			new RegExp(`this n8n can't reach its own address http://127.0.0.1:${nobody} \\(`),
+		);
+		const description = String(resultData.error?.description);
+		assert.match(description, /Set N8N_WEBHOOK_URL/);
+		assert.match(description, /Set Wait Mode to "Poll". Nothing was created/);
+	});
+});

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { inQueueMode, startContext, type TestContext } from './harness/context';
+import { type Execution, type Item, items } from './harness/execution';
+import { waitUntil } from './harness/wait';
+import type { Workflow } from './harness/workflow';
+import {
+	branch,
+	checkDone,
+	checkPaidOnce,
+	endless,
+	endOf,
+	ended,
+	type Flow,
+	type Job,
+	nodeOf,
+	patience,
+	publishFlow,
+	subWorkflow,
+} from './asleep/workbench';
+
+const onErrors = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const;
+
+/** A node that suspends, with each of its settings. In queue mode, too. */
+describe('asleep, with every setting', () => {
+	let context: TestContext;
+	const flows: Flow[] = [];
+
+	before(async () => {
+		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
+	});
+	after(async () => await context.close());
+	afterEach(async () => {
+		for (const { workflow } of flows.splice(0)) await context.rest.unpublish(workflow);
+		context.service.reset();
+	});
+
+	async function publish(change?: (workflow: Workflow) => void): Promise<Flow> {
+		const flow = await publishFlow(context, change);
+		flows.push(flow);
+		return flow;
+	}
+
+	function taskOf(text: string): string {
+		const [task, ...others] = context.service.creations(({ body }) => body.text === text);
+		assert.ok(task && others.length === 0, `${others.length + 1} tasks for ${text}`);
+		return task.id;
+	}
+
+	/** All fields of a task that failed while the execution slept. */
+	function checkFailed(item: Item | undefined, text: string): void {
+		assert.ok(item);
+		const { error, outcome, status, task_id } = item.json;
+		assert.match(String(error), /no such sound/);
+		assert.deepEqual(
+			{ outcome, status, task_id },
+			{ outcome: 'failed', status: 'error', task_id: taskOf(text) },
+		);
+	}
+
+	const polled: Job = { text: 'Polled', mode: 'poll', standIn: { ms: 500 } };
+	const mixed = [polled, endless('Slept'), endless('Fails asleep'), endless('Slept, too')];
+
+	async function finishMixed(): Promise<void> {
+		const { service } = context;
+		await service.finish(taskOf('Slept'));
+		await service.finish(taskOf('Fails asleep'), 'error', { error_message: 'no such sound' });
+		await service.finish(taskOf('Slept, too'));
+	}
+
+	for (const onError of onErrors)
+		for (const retryOnFail of [false, true])
+			it(`delivers all of a mixed run: On Error ${onError}, Retry On Fail ${retryOnFail ? 'on' : 'off'}`, async () => {
+				const { service, rest } = context;
+				const stops = onError === 'stopWorkflow';
+				const flow = await publish((workflow) =>
+					Object.assign(nodeOf(workflow), { onError, retryOnFail, waitBetweenTries: 500 }),
+				);
+				// A try that fails: by the node's error where the run stops, by an error in the first item where it goes on.
+				const refused: Job = { text: '' };
+				if (stops && retryOnFail)
+					service.faults.add({
+						route: 'create',
+						skip: 1,
+						times: 1,
+						action: { type: 'status', status: 422, body: { success: false, error: 'not now' } },
+					});
+				const id = await flow.asleep(stops ? mixed : [refused, ...mixed]);
+				checkPaidOnce(context, 4);
+				await finishMixed();
+				const execution = await ended(context, id);
+				checkPaidOnce(context, 4);
+
+				const whole = ['done', 'done', 'failed', 'done'];
+				const apart = onError === 'continueErrorOutput' && !inQueueMode;
+				assert.deepEqual(
+					[branch(execution).map(endOf), branch(execution, 1).map(endOf)],
+					stops
+						? [whole, []]
+						: apart
+							? [
+									['done', 'done', 'done'],
+									['invalid', 'failed'],
+								]
+							: [['invalid', ...whole], []],
+				);
+				checkFailed(
+					[...branch(execution), ...branch(execution, 1)].find((item) => endOf(item) === 'failed'),
+					'Fails asleep',
+				);
+				const done = branch(execution).filter((item) => endOf(item) === 'done');
+				assert.deepEqual(
+					done.map(({ json }) => service.task(String(json.task_id)).body.text),
+					['Polled', 'Slept', 'Slept, too'],
+				);
+				for (const { binary } of done) {
+					assert.ok(binary?.data);
+					assert.equal(
+						(await rest.download(binary.data)).subarray(0, 4).toString('latin1'),
+						'RIFF',
+					);
+				}
+				// What comes behind finds each item's own job.
+				assert.deepEqual(linkedTexts(execution), ['Polled', 'Slept', 'Slept, too']);
+			});
+
+	/** The jobs that n8n links the finished items to. */
+	function linkedTexts(execution: Execution): unknown[] {
+		return items(execution, 'Went Well')
+			.filter((item) => endOf(item) === 'done')
+			.map(({ json }) => json.linked);
+	}
+
+	it('creates nothing where the run stops and one item is refused', async () => {
+		const { rest, service } = context;
+		const flow = await publish((workflow) =>
+			Object.assign(nodeOf(workflow), { retryOnFail: true, waitBetweenTries: 500 }),
+		);
+		const id = await flow.start([...mixed, { text: '' }]);
+		const execution = await rest.waitForExecution(id, 'finished', patience);
+		assert.equal(execution.status, 'error');
+		assert.match(String(execution.resultData.error?.message), /"Text" is empty/);
+		assert.equal(service.creations().length, 0);
+	});
+
+	it('Split Files of an item that polls stays split beside items that sleep', async () => {
+		const { service } = context;
+		const flow = await publish();
+		const split: Job = { text: 'Split', mode: 'poll', split: true, standIn: { ms: 500, files: 3 } };
+		const id = await flow.asleep([split, endless('Slept')]);
+		await service.finish(taskOf('Slept'));
+		const out = branch(await ended(context, id));
+		assert.equal(out.filter(({ json }) => json.task_id === taskOf('Split')).length, 3);
+		assert.equal(out.filter(({ json }) => json.task_id === taskOf('Slept')).length, 1);
+		assert.ok(out.every(({ binary }) => binary?.data !== undefined));
+	});
+
+	it('"Task: Wait" sleeps, and wakes by its own looks', async () => {
+		const { service } = context;
+		const flow = await publish((workflow) => {
+			const { parameters } = nodeOf(workflow);
+			Object.assign(parameters, {
+				resource: 'task',
+				operation: 'wait',
+				taskId: '={{ $json.job.text }}',
+			});
+			nodeOf(workflow).onError = 'continueRegularOutput';
+		});
+		const ids: string[] = [];
+		for (const text of ['One', 'Two']) {
+			const response = await fetch(`${service.baseUrl}/v1/task/sound-effect`, {
+				method: 'POST',
+				headers: {
+					authorization: `Bearer ${service.apiKey}`,
+					'content-type': 'application/json',
+				},
+				body: JSON.stringify({ text, stand_in: { never_ends: true } }),
+			});
+			ids.push(((await response.json()) as { task_id: string }).task_id);
+		}
+		const id = await flow.asleep(ids.map((text) => ({ text })));
+		await service.finish(taskOf('One'));
+		await service.finish(taskOf('Two'), 'error', { error_message: 'no such sound' });
+		const out = branch(await ended(context, id));
+		assert.deepEqual(out.map(endOf), ['done', 'failed']);
+		assert.ok(out[0]?.binary?.data);
+		checkFailed(out[1], 'Two');
+		assert.equal(service.callbacks.length, 0);
+		checkPaidOnce(context, 2);
+	});
+
+	for (const [how, drop] of [
+		['its callbacks', false],
+		['its own looks', true],
+	] as const)
+		it(`a sleeping sub-workflow holds its parent, and both finish: woken by ${how}`, async () => {
+			const { rest, service } = context;
+			service.settings.callbacks.drop = drop;
+			const { parent, child } = await subWorkflow(context);
+			flows.push(parent);
+			const jobs = [endless('First'), endless('Second')];
+			const id = await parent.asleep(jobs);
+			const [sleeper] = await waitUntil(
+				async () => {
+					const all = await rest.listExecutions(child.id);
+					return all.length > 0 && all;
+				},
+				{ timeoutMs: patience, what: 'The execution of the sub-workflow' },
+			);
+			assert.ok(sleeper);
+			assert.equal((await rest.waitForExecution(sleeper.id, 'waiting')).status, 'waiting');
+			await service.finish(taskOf('First'));
+			assert.equal((await rest.execution(id)).status, 'waiting');
+			await service.finish(taskOf('Second'));
+			checkDone(context, [await ended(context, sleeper.id)]);
+			const out = items(await ended(context, id), 'Sub-workflow');
+			assert.deepEqual(out.map(endOf), ['done', 'done']);
+			assert.ok(out.every(({ binary }) => binary?.data !== undefined));
+			checkPaidOnce(context, 2);
+		});
+});

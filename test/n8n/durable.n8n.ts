@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { startContext, type TestContext } from './harness/context';
+import { type Execution, items } from './harness/execution';
+import { waitUntil } from './harness/wait';
+import { readWorkflow } from './harness/workflow';
+import { checkPaidOnce, endOf, nodeOf } from './asleep/workbench';
+
+const example = join(__dirname, '..', '..', 'examples', 'durable-wait.json');
+const SLEEP = 'Sleep (Task: Wait)';
+/** n8n looks for deadlines once a minute. */
+const roundS = 70;
+const roundMs = 240_000;
+
+/** examples/durable-wait.json with shorter rounds, while n8n is killed again and again. No callback ever comes. */
+describe('the durable loop', () => {
+	let context: TestContext;
+	before(async () => {
+		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
+	});
+	after(async () => await context.close());
+
+	async function kill(): Promise<void> {
+		await context.n8n.kill('SIGKILL');
+	}
+
+	async function startAgain(): Promise<void> {
+		await context.n8n.restart();
+		await context.rest.login();
+	}
+
+	/** Waits until the execution sleeps in its nth round. */
+	async function asleepInRound(id: string, round: number): Promise<Execution> {
+		return await waitUntil(
+			async () => {
+				const execution = await context.rest.execution(id);
+				assert.ok(
+					['new', 'running', 'waiting'].includes(execution.status),
+					`${execution.status}: ${execution.resultData.error?.message}`,
+				);
+				const rounds = execution.resultData.runData[SLEEP]?.length ?? 0;
+				return execution.status === 'waiting' && rounds >= round && execution;
+			},
+			{ timeoutMs: roundMs, intervalMs: 500, what: `Round ${round} of execution ${id}` },
+		);
+	}
+
+	it('survives two times SIGKILL: in its sleep, and with its tasks over while n8n is down', async () => {
+		const { rest, service, credential } = context;
+		service.settings.taskMs = 3_600_000;
+		const { id: credentialId, name } = credential;
+		const workflow = readWorkflow(example, { credential: { id: credentialId, name } });
+		const sleep = nodeOf(workflow, SLEEP);
+		(sleep.parameters.options as Record<string, unknown>).timeout = roundS;
+		const texts = nodeOf(workflow, 'Two Long Texts');
+		texts.parameters.jsonOutput = JSON.stringify({ texts: ['One.', 'Two.', 'Three.'] });
+		const saved = await rest.createWorkflow(workflow);
+		const id = await rest.runManually(saved, 'When Clicked');
+
+		await asleepInRound(id, 1);
+		await kill();
+		await startAgain();
+		// n8n wakes it at the end of the round, and it goes to sleep again, watched by the process that runs now.
+		await asleepInRound(id, 2);
+		const [one, two, three] = service.creations();
+		assert.ok(one && two && three);
+		const looksBefore = service.polls().length;
+		await service.finish(one.id, 'error', { error_message: 'no such voice' });
+		await waitUntil(() => service.polls().length > looksBefore, {
+			timeoutMs: 60_000,
+			what: 'A look while it sleeps',
+		});
+		await kill();
+		await service.finish(two.id);
+		await startAgain();
+		await asleepInRound(id, 3);
+		await service.finish(three.id);
+		const execution = await rest.waitForExecution(id, 'finished', roundMs);
+
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const runs = execution.resultData.runData['Use the Files'] ?? [];
+		const out = runs.flatMap(({ data }) => data?.main[0] ?? []);
+		const ends = new Map(out.map((item) => [item.json.task_id, endOf(item)]));
+		assert.deepEqual(
+			[one, two, three].map((task) => ends.get(task.id)),
+			['failed', 'done', 'done'],
+		);
+		assert.equal(out.length, 3, 'each task leaves the loop once');
+		for (const { json, binary } of out) {
+			if (json.outcome !== undefined) {
+				assert.match(String(json.error), /no such voice/);
+				continue;
+			}
+			assert.ok(binary?.data);
+			assert.equal((await rest.download(binary.data)).subarray(0, 4).toString('latin1'), 'RIFF');
+		}
+		assert.equal(items(execution, "Speak (Don't Wait)").length, 3);
+		assert.equal(execution.resultData.runData["Speak (Don't Wait)"]?.length, 1);
+		checkPaidOnce(context, 3);
+		assert.equal(service.callbacks.length, 0);
+	});
+});

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { type Execution, items } from '../n8n/harness/execution';
+import type { SavedWorkflow } from '../n8n/harness/rest';
+import { waitUntil } from '../n8n/harness/wait';
+import type { Member } from './cluster';
+import { type QueueContext, startQueueContext } from './context';
+import { generating, type Job } from './workflows';
+
+const patience = 120_000;
+/** n8n looks for deadlines once a minute. */
+const shortS = 70;
+
+/** Who wakes what a worker has put to sleep. Every callback is sent once. */
+describe('asleep in queue mode', () => {
+	let context: QueueContext;
+
+	before(async () => {
+		context = await startQueueContext();
+	});
+	after(async () => await context?.close());
+	beforeEach(() => context.service.reset());
+
+	function endless(name: string, count: number): Job[] {
+		return Array.from({ length: count }, (_, index) => ({
+			text: `${name} ${index}`,
+			standIn: { never_ends: true },
+		}));
+	}
+
+	/** Starts a suspending execution and waits until it sleeps. */
+	async function asleep(
+		name: string,
+		jobs: Job[],
+		timeout = 3600,
+	): Promise<{ id: string; workflow: SavedWorkflow; worker: Member }> {
+		const { rest, cluster } = context;
+		const workflow = await context.publish(
+			generating(name, { fields: { waitMode: 'callback' }, options: { gracePeriod: 0, timeout } }),
+		);
+		await rest.callWebhook(name, { jobs });
+		const { id } = await waitUntil(async () => (await rest.listExecutions(workflow.id))[0], {
+			timeoutMs: patience,
+			what: 'The execution',
+		});
+		const execution = await rest.waitForExecution(id, 'waiting', patience);
+		assert.equal(execution.status, 'waiting', execution.resultData.error?.message);
+		const worker = cluster.workers.find((member) => member.log().includes(`of execution ${id}\n`));
+		assert.ok(worker, 'no worker names the execution');
+		return { id, workflow, worker };
+	}
+
+	async function ended(id: string, timeoutMs = patience): Promise<Execution> {
+		const execution = await context.rest.waitForExecution(id, 'finished', timeoutMs);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		return execution;
+	}
+
+	async function checkDone(execution: Execution, jobs: Job[]): Promise<void> {
+		const results = items(execution, 'Last');
+		assert.deepEqual(
+			results.map(({ json }) => [
+				json.status,
+				context.service.task(String(json.task_id)).body.text,
+			]),
+			jobs.map(({ text }) => ['done', text]),
+		);
+		for (const { binary } of results) {
+			assert.ok(binary?.data);
+			const bytes = await context.rest.download(binary.data);
+			assert.equal(bytes.subarray(0, 4).toString('latin1'), 'RIFF');
+		}
+		assert.equal(context.service.creations().length, jobs.length);
+	}
+
+	it('the worker that suspended it wakes it where all callbacks are lost', async () => {
+		const { service } = context;
+		service.settings.callbacks.drop = true;
+		const jobs = endless('watched', 3);
+		const { id } = await asleep('watched', jobs);
+		for (const task of service.tasks) await service.finish(task.id);
+		await checkDone(await ended(id), jobs);
+	});
+
+	it('its callback wakes it though that worker was killed, also where the callbacks of its other tasks are lost', async () => {
+		const { service } = context;
+		const jobs = endless('called', 3);
+		const { id, worker } = await asleep('called', jobs);
+		await worker.kill('SIGKILL');
+		try {
+			const [first, second, third] = service.tasks;
+			assert.ok(first && second && third);
+			await service.finish(first.id, 'done', { no_callback: true });
+			await service.finish(second.id);
+			await service.finish(third.id, 'done', { no_callback: true });
+			await checkDone(await ended(id), jobs);
+			assert.equal(service.callbacks.length, 1);
+		} finally {
+			await worker.start();
+		}
+	});
+
+	it('its deadline wakes it where that worker was killed and no callback comes', async () => {
+		const { service } = context;
+		service.settings.callbacks.drop = true;
+		const jobs = endless('deadline', 2);
+		const { id, worker } = await asleep('deadline', jobs, shortS);
+		await worker.kill('SIGKILL');
+		try {
+			for (const task of service.tasks) await service.finish(task.id);
+			const looks = service.polls().length;
+			const results = items(await ended(id, 240_000), 'Generate');
+			assert.deepEqual(
+				results.map(({ json }) => [json.timed_out, json.task_id]),
+				service.tasks.map((task) => [true, task.id]),
+			);
+			assert.equal(service.polls().length, looks, 'somebody else looked');
+			assert.equal(service.creations().length, 2);
+		} finally {
+			await worker.start();
+		}
+	});
+});
