@@ -99,6 +99,14 @@ describe('examples', () => {
 		assert.equal(context.service.creations('image').length, 1);
 	});
 
+	it('any-task makes music by an endpoint that has no operation of its own', async () => {
+		const [item, ...others] = items(await run('any-task'), 'Make Music');
+		assert.equal(others.length, 0);
+		assert.equal(item?.json.type, 'music_generation');
+		assert.equal(await signature(item), 'RIFF');
+		assert.equal(context.service.creations('music').length, 1);
+	});
+
 	it('long-task sleeps until its callbacks are in', async () => {
 		context.service.reset();
 		context.service.settings.taskMs = 3_600_000;

@@ -24,6 +24,7 @@ import {
 	type SleepingItem,
 	type SleepingTask,
 } from './notes';
+import { noteForTooltip } from './tooltip';
 import { sleepOf } from './watch';
 
 const LAST_LOOK_TIMEOUT_MS = 5_000;
@@ -138,6 +139,7 @@ export async function suspend(
 	for (const item of items) asleep.add(item);
 	context.getExecuteData().data = { main: [items] };
 	const deadline = tasks.reduce((latest, task) => Math.max(latest, task.deadline), now());
+	noteForTooltip(context, waking.resumeUrl, { tasks: tasks.length, deadline });
 	await context.putExecutionToWait(new Date(deadline));
 	const sleep = sleepOf(notes.id, { context, client });
 	for (const { watch, finished } of sleepers.flatMap(openTasksOf))
