@@ -2,7 +2,9 @@
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { Account } from '../../nodes/MediaGeneration/service/account';
 import type { Answer, ServiceClient } from '../../nodes/MediaGeneration/service/client';
+import type { Notes } from '../../nodes/MediaGeneration/sleep/notes';
 import { sleepOf } from '../../nodes/MediaGeneration/sleep/watch';
+import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
 import { VirtualClock } from './virtualClock';
 
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node?signature=abc';
@@ -41,19 +43,30 @@ function asleep(answers: Array<{ statusCode: number; body?: unknown }>, taskMs =
 		send,
 		redact: (text: string) => text,
 	} satisfies ServiceClient;
-	const sleep = sleepOf(`sleep-${(sleeps += 1)}`, { context, client, clock });
-	sleep.watchesAll = true;
-	const watch = {
-		taskId: 't',
-		kind: 'x',
-		createdAt: startedAt,
-		deadline: startedAt + 24 * HOUR,
-		pace: 'asleep' as const,
+	/** Another sleep of the same account. */
+	const fallAsleep = (id: string) => {
+		const watch: Watch = {
+			taskId: 't',
+			kind: 'x',
+			createdAt: startedAt,
+			deadline: startedAt + 24 * HOUR,
+			pace: 'asleep',
+		};
+		const notes: Notes = {
+			id,
+			watched: true,
+			items: [{ kind: 'open', tasks: [watch], files: FILES }],
+		};
+		return { watch, sleep: sleepOf(notes, { context, client, clock }) };
 	};
+	const id = `sleep-${(sleeps += 1)}`;
+	const { watch, sleep } = fallAsleep(id);
+	sleep.watchesAll = true;
 	sleep.watch([watch], RESUME_URL);
-	return { clock, calls, looks, sleep };
+	return { clock, calls, looks, sleep, again: () => fallAsleep(id).sleep, fallAsleep };
 }
 let sleeps = 0;
+const FILES = { download: false, binaryPropertyName: 'data', maxFileBytes: 1, splitFiles: false };
 
 const running = {
 	statusCode: 409,
@@ -140,4 +153,43 @@ test('a callback that wakes it ends the looks and the calls', async () => {
 	await clock.advance(24 * HOUR);
 	expect(looks).toHaveLength(before);
 	expect(calls).toHaveLength(0);
+});
+
+describe('what is known of a sleep', () => {
+	test('is kept while it sleeps and for a while after it was woken, should n8n fail to resume it', async () => {
+		const { clock, sleep, again, fallAsleep } = asleep([{ statusCode: 200 }], 48 * HOUR);
+		await clock.advance(12 * HOUR);
+		fallAsleep('another');
+		expect(again()).toBe(sleep);
+		sleep.end();
+		await clock.advance(59_000);
+		fallAsleep('a third');
+		expect(again()).toBe(sleep);
+		expect(sleep.ended).toBe(true);
+	});
+
+	test('is dropped by the next sleep after that, with the tasks that it holds', async () => {
+		const { clock, sleep, again, fallAsleep } = asleep([{ statusCode: 200 }], 48 * HOUR);
+		sleep.end();
+		await clock.advance(60_000);
+		fallAsleep('the next');
+		expect(again()).not.toBe(sleep);
+	});
+
+	test('is dropped when another process woke it, and n8n says that it has finished', async () => {
+		const { clock, sleep, again, fallAsleep } = asleep([finished]);
+		await clock.advance(HOUR);
+		fallAsleep('a later one');
+		expect(again()).not.toBe(sleep);
+	});
+
+	test('is dropped some time after its deadline, at which n8n wakes it', async () => {
+		const { clock, sleep, again, fallAsleep } = asleep([{ statusCode: 200 }], 48 * HOUR);
+		await clock.advance(24 * HOUR + 119_000);
+		fallAsleep('before');
+		expect(again()).toBe(sleep);
+		await clock.advance(1_000);
+		fallAsleep('after');
+		expect(again()).not.toBe(sleep);
+	});
 });

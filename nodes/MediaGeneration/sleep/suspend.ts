@@ -16,6 +16,7 @@ import { verdictOf, type Verdict } from '../service/verdict';
 import type { Waking } from './checks';
 import {
 	CONTEXT_FIELD,
+	deadlineOf,
 	openTasks,
 	type Notes,
 	type SleepingItem,
@@ -127,9 +128,8 @@ export async function suspend(
 	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = notes;
 	for (const item of items) asleep.add(item);
 	context.getExecuteData().data = { main: [items] };
-	const deadline = tasks.reduce((latest, task) => Math.max(latest, task.deadline), now());
-	await context.putExecutionToWait(new Date(deadline));
-	const sleep = sleepOf(notes.id, { context, client });
+	await context.putExecutionToWait(new Date(Math.max(deadlineOf(notes), now())));
+	const sleep = sleepOf(notes, { context, client });
 	for (const { watch, finished } of sleepers.flatMap(openTasksOf))
 		if (finished !== undefined)
 			sleep.note(watch.taskId, { kind: 'finished', finished, seenAt: now() });

@@ -12,6 +12,7 @@ import { isObject } from '../service/json';
 import { lookAtTask, type Look } from '../service/look';
 import type { Finished } from '../service/verdict';
 import { PollLoop, type Waited, type Watch } from '../wait/poll';
+import { deadlineOf, type Notes } from './notes';
 
 /** A task that is over by the service's own word, or that can't be read for good. */
 export type Over =
@@ -35,11 +36,23 @@ export class Sleep {
 	private awake = new AbortController();
 	private wokenAt: number | undefined;
 
-	constructor(private readonly watcher: Watcher) {}
+	/** @param deadline when n8n wakes it in any case, in epoch ms */
+	constructor(
+		private readonly watcher: Watcher,
+		private readonly deadline: number,
+	) {}
 
 	/** Whether the execution was woken just now. */
 	get ended(): boolean {
 		return this.wokenAt !== undefined && this.watcher.clock.now() - this.wokenAt < WOKEN_MS;
+	}
+
+	/** Whether nothing of it will be needed any more: it was woken a while ago, or its deadline has passed. */
+	get isHistory(): boolean {
+		const now = this.watcher.clock.now();
+		return this.wokenAt === undefined
+			? now >= this.deadline + AFTER_DEADLINE_MS
+			: now - this.wokenAt >= WOKEN_MS;
 	}
 
 	/** Aborts when the execution wakes. */
@@ -178,8 +191,9 @@ class Watcher {
 		const giveUpAt = Math.max(deadline, this.clock.now()) + AFTER_DEADLINE_MS;
 		for (let call = 0; !sleep.ended && this.clock.now() < giveUpAt; call += 1) {
 			const answer = await callSelf(this.context, resumeUrl, { id: taskId });
-			// Or it sleeps on for tasks that are not watched here.
-			if (isBeyondCalls(answer) || (answer.status === 202 && !sleep.watchesAll)) return;
+			if (isBeyondCalls(answer)) return sleep.end();
+			// It sleeps on for tasks that are not watched here.
+			if (answer.status === 202 && !sleep.watchesAll) return;
 			const pauseMs = CALL_PAUSES_MS[Math.min(call, CALL_PAUSES_MS.length - 1)] ?? 0;
 			await this.clock.sleep(answer.status === 200 ? MAKE_SURE_MS : pauseMs, sleep.woken);
 		}
@@ -204,9 +218,9 @@ function watcherFor(context: N8nContext, client: ServiceClient, clock: Clock): W
 	return present;
 }
 
-/** What this process knows of a sleep; begun here if it knows nothing. @param id as in the execution's notes */
+/** What this process knows of a sleep; begun here if it knows nothing. */
 export function sleepOf(
-	id: string,
+	notes: Notes,
 	{
 		context,
 		client,
@@ -214,10 +228,11 @@ export function sleepOf(
 	}: { context: N8nContext; client: ServiceClient; clock?: Clock },
 ): Sleep {
 	const watcher = watcherFor(context, client, clock);
-	const present = sleeps.get(id);
+	const present = sleeps.get(notes.id);
 	if (present !== undefined) return present;
-	const fresh = new Sleep(watcher);
-	sleeps.set(id, fresh);
+	for (const [old, sleep] of sleeps) if (sleep.isHistory) sleeps.delete(old);
+	const fresh = new Sleep(watcher, deadlineOf(notes));
+	sleeps.set(notes.id, fresh);
 	const [oldest] = sleeps;
 	if (sleeps.size > MAX_SLEEPS && oldest !== undefined) {
 		oldest[1].end();
