@@ -155,6 +155,19 @@ test('a callback that wakes it ends the looks and the calls', async () => {
 	expect(calls).toHaveLength(0);
 });
 
+test('when waking it breaks off, it is called again after a while, though other calls end', async () => {
+	const { clock, calls, sleep, fallAsleep } = asleep([running, running, finished]);
+	await clock.advance(72_000);
+	expect(calls).toHaveLength(2);
+	sleep.end();
+	sleep.sleepOn(fallAsleep('the same').watch, RESUME_URL);
+	await clock.advance(2_000);
+	expect(sleep.ended).toBe(false);
+	expect(calls).toHaveLength(2);
+	await clock.advance(1_000);
+	expect(calls).toHaveLength(3);
+});
+
 describe('what is known of a sleep', () => {
 	test('is kept while it sleeps and for a while after it was woken, should n8n fail to resume it', async () => {
 		const { clock, sleep, again, fallAsleep } = asleep([{ statusCode: 200 }], 48 * HOUR);

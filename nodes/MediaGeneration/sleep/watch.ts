@@ -5,13 +5,13 @@
  * No execution's data is kept: of each sleep its tasks and its address, of each account one context to send requests with.
  * The watch ends with the process; callbacks and the deadline remain.
  */
-import { callSelf, type N8nContext, type ServiceClient } from '../service/client';
+import type { N8nContext, ServiceClient } from '../service/client';
 import { realClock, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
-import { isObject } from '../service/json';
 import { lookAtTask, type Look } from '../service/look';
 import type { Finished } from '../service/verdict';
 import { PollLoop, type Waited, type Watch } from '../wait/poll';
+import { callUntilAwake } from './call';
 import { deadlineOf, type Notes } from './notes';
 
 /** A task that is over by the service's own word, or that can't be read for good. */
@@ -19,6 +19,10 @@ export type Over =
 	| { kind: 'finished'; finished: Finished; seenAt: number }
 	| { kind: 'failed'; failure: Failure; seenAt: number };
 
+/** For a call that is under way. */
+const CONFIRMING_MS = 3_000;
+/** Beyond its deadline n8n wakes an execution by itself. */
+const AFTER_DEADLINE_MS = 120_000;
 /** How long an execution counts as woken. Should n8n fail to resume it, a later call counts again. */
 const WOKEN_MS = 60_000;
 
@@ -115,11 +119,10 @@ export class Sleep {
 	sleepOn(task: Watch, resumeUrl: string | undefined): void {
 		this.wokenAt = undefined;
 		this.awake = new AbortController();
-		if (resumeUrl !== undefined)
-			void this.watcher.wakeUp(this, resumeUrl, { ...task, delayMs: CONFIRMING_MS });
+		if (resumeUrl !== undefined) void this.callUp(task.taskId, resumeUrl, CONFIRMING_MS);
 	}
 
-	private learn({ taskId, deadline }: Watch, waited: Waited, resumeUrl: string): void {
+	private learn({ taskId }: Watch, waited: Waited, resumeUrl: string): void {
 		this.watches.delete(taskId);
 		// A call that waits for this very news wakes the execution by itself.
 		const delayMs = this.confirming > 0 ? CONFIRMING_MS : 0;
@@ -129,33 +132,23 @@ export class Sleep {
 		else if (waited.failure.outcome !== 'timed_out')
 			this.note(taskId, { kind: 'failed', failure: waited.failure, seenAt });
 		if (this.watches.size === 0 && this.over.has(taskId))
-			void this.watcher.wakeUp(this, resumeUrl, { taskId, deadline, delayMs });
+			void this.callUp(taskId, resumeUrl, delayMs);
 	}
-}
 
-/** Pauses between the calls of an execution that does not wake, in ms; the last one repeats. */
-const CALL_PAUSES_MS = [300, 700, 1_500, 3_000, 6_000, 12_000, 30_000, 60_000];
-/** For a call that is under way. */
-const CONFIRMING_MS = 3_000;
-/** After an answer that says "woken": time for the delivery, before it is made sure. */
-const MAKE_SURE_MS = 60_000;
-/** Beyond its deadline n8n wakes an execution by itself. */
-const AFTER_DEADLINE_MS = 120_000;
-
-/** What a call is told that nobody here waits for. */
-export const NOT_WAITED_FOR = 'no task is waited for here';
-export const FOREIGN_TASK = 'the task does not belong to this execution';
-const BEYOND_CALLS = ['has finished', 'does not exist', NOT_WAITED_FOR, FOREIGN_TASK];
-
-/**
- * Whether an answer says that the execution sleeps no more, or not over this task: n8n's own words, or ours. A status alone
- * says too little: 404 also comes from a proxy or from an n8n that is still starting, 409 from one that is still saving.
- */
-function isBeyondCalls(answer: Awaited<ReturnType<typeof callSelf>>): boolean {
-	if (answer.status === undefined || !isObject(answer.body)) return false;
-	const { message, error, ignored } = answer.body;
-	const words = [message, error, ignored].filter((said) => typeof said === 'string').join(' ');
-	return BEYOND_CALLS.some((said) => words.includes(said));
+	private async callUp(taskId: string, resumeUrl: string, delayMs: number): Promise<void> {
+		const { clock } = this.watcher;
+		const isGone = await callUntilAwake({
+			context: () => this.watcher.context,
+			clock,
+			resumeUrl,
+			taskId,
+			delayMs,
+			until: Math.max(this.deadline, clock.now()) + AFTER_DEADLINE_MS,
+			woken: this.woken,
+			knowsAll: this.watchesAll,
+		});
+		if (isGone) this.end();
+	}
 }
 
 class Watcher {
@@ -179,24 +172,6 @@ class Watcher {
 			},
 			pausedUntil: () => this.client.account.pausedUntil('look'),
 		});
-	}
-
-	/** Calls a sleeping execution until it is awake. Never rejects. */
-	async wakeUp(
-		sleep: Sleep,
-		resumeUrl: string,
-		{ taskId, deadline, delayMs }: { taskId: string; deadline: number; delayMs: number },
-	): Promise<void> {
-		if (delayMs > 0) await this.clock.sleep(delayMs, sleep.woken);
-		const giveUpAt = Math.max(deadline, this.clock.now()) + AFTER_DEADLINE_MS;
-		for (let call = 0; !sleep.ended && this.clock.now() < giveUpAt; call += 1) {
-			const answer = await callSelf(this.context, resumeUrl, { id: taskId });
-			if (isBeyondCalls(answer)) return sleep.end();
-			// It sleeps on for tasks that are not watched here.
-			if (answer.status === 202 && !sleep.watchesAll) return;
-			const pauseMs = CALL_PAUSES_MS[Math.min(call, CALL_PAUSES_MS.length - 1)] ?? 0;
-			await this.clock.sleep(answer.status === 200 ? MAKE_SURE_MS : pauseMs, sleep.woken);
-		}
 	}
 }
 
