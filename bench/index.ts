@@ -13,6 +13,7 @@ const benches: Record<string, () => Promise<{ bench: Bench }>> = {
 	schedule: () => import('./schedule'),
 	load: () => import('./load'),
 	overhead: () => import('./overhead'),
+	joining: () => import('./joining'),
 	memory: () => import('./memory'),
 	callbacks: () => import('./callbacks'),
 	waiting: () => import('./waiting'),

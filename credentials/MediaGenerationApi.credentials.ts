@@ -157,8 +157,6 @@ export class MediaGenerationApi implements ICredentialType {
 			disableFollowRedirect: true,
 			followRedirect: false,
 			followAllRedirects: false,
-			maxRedirects: 0,
-			sendCredentialsOnCrossOriginRedirect: false,
 			headers: withHeader(requestOptions.headers, header, value),
 		};
 		return request as IHttpRequestOptions;

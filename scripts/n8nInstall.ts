@@ -3,6 +3,7 @@ import {
 	copyFileSync,
 	existsSync,
 	mkdirSync,
+	readdirSync,
 	readFileSync,
 	rmSync,
 	statfsSync,
@@ -15,10 +16,30 @@ import { withLock } from './lockFolder';
 import { npm } from './npm';
 
 const neededGigabytes = 3;
-const manifestFolder = join(__dirname, '..', 'test', 'n8n', 'install');
+/** A folder for each version, with the manifest and the lock file that install it. */
+const manifests = join(__dirname, '..', 'test', 'n8n', 'install');
+
+/** The version that everything runs in unless told otherwise. */
+export const defaultVersion = '2.41.1';
+/** Every version of n8n that can be installed here, the oldest first. */
+export const versions: readonly string[] = readdirSync(manifests).sort((one, other) =>
+	one.localeCompare(other, 'en', { numeric: true }),
+);
+/** Names the version for this process and those that it starts; see {@link n8nVersion}. */
+export const versionVariable = 'MEDIA_GENERATION_N8N_VERSION';
+
+/** The version of n8n that this process uses. A {@link Halt} for one that can't be installed. */
+export function n8nVersion(): string {
+	const version = process.env[versionVariable] || defaultVersion;
+	if (versions.includes(version)) return version;
+	throw new Halt(
+		`${versionVariable} is "${version}", and these versions of n8n can be installed: ${versions.join(', ')}.`,
+	);
+}
 
 /** A real n8n with the Node.js that it wants, outside the checkout. */
 export interface N8nInstall {
+	version: string;
 	dir: string;
 	/** The Node.js 24 of the npm package `node`. */
 	node: string;
@@ -72,15 +93,15 @@ export const installSteps: ReadonlyArray<{ args: string[]; purpose: string }> = 
 	},
 ];
 
-async function install(dir: string, binFolder: string): Promise<void> {
+async function install({ version, dir, binFolder }: N8nInstall): Promise<void> {
 	// What an interrupted attempt left behind is of unknown state.
 	rmSync(dir, { recursive: true, force: true });
 	mkdirSync(dir, { recursive: true });
 	checkDiskSpace(dir);
 	for (const file of ['package.json', 'package-lock.json']) {
-		copyFileSync(join(manifestFolder, file), join(dir, file));
+		copyFileSync(join(manifests, version, file), join(dir, file));
 	}
-	console.log(`Installing n8n into ${dir}: once, about 5 minutes and 2.2 GB ...`);
+	console.log(`Installing n8n ${version} into ${dir}: once, about 5 minutes and 2.2 GB ...`);
 	for (const { args, purpose } of installSteps) {
 		console.log(`  ${purpose} ...`);
 		await npm(args, { cwd: dir, purpose, binFolders: [binFolder] });
@@ -88,28 +109,35 @@ async function install(dir: string, binFolder: string): Promise<void> {
 	writeFileSync(join(dir, '.complete'), '');
 }
 
-/** The cached n8n, installed first if it is not there yet. Two callers at once install it once. */
-export async function ensureN8n(): Promise<N8nInstall> {
-	const lock = readFileSync(join(manifestFolder, 'package-lock.json'));
+/** Where a version lies, or would lie: the folder is named by its lock file. */
+function located(version: string): N8nInstall {
+	const lock = readFileSync(join(manifests, version, 'package-lock.json'));
 	const key = createHash('sha256').update(lock).digest('hex').slice(0, 12);
 	const dir = join(cacheFolder(), `n8n-${key}`);
-	const binFolder = join(dir, 'node_modules', '.bin');
-	const isComplete = () => existsSync(join(dir, '.complete'));
+	const modules = join(dir, 'node_modules');
+	const executable = process.platform === 'win32' ? 'node.exe' : 'node';
+	return {
+		version,
+		dir,
+		binFolder: join(modules, '.bin'),
+		node: join(modules, 'node', 'bin', executable),
+		bin: join(modules, 'n8n', 'bin', 'n8n'),
+	};
+}
+
+/** The cached n8n of this process's version, installed first if it is not there yet. Two callers at once install it once. */
+export async function ensureN8n(): Promise<N8nInstall> {
+	const n8n = located(n8nVersion());
+	const isComplete = () => existsSync(join(n8n.dir, '.complete'));
 	if (!isComplete()) {
 		mkdirSync(cacheFolder(), { recursive: true });
 		await withLock(
-			`${dir}.lock`,
+			`${n8n.dir}.lock`,
 			async () => {
-				if (!isComplete()) await install(dir, binFolder);
+				if (!isComplete()) await install(n8n);
 			},
 			() => console.log('Another process is installing n8n; waiting for it ...'),
 		);
 	}
-	const executable = process.platform === 'win32' ? 'node.exe' : 'node';
-	return {
-		dir,
-		binFolder,
-		node: join(dir, 'node_modules', 'node', 'bin', executable),
-		bin: join(dir, 'node_modules', 'n8n', 'bin', 'n8n'),
-	};
+	return n8n;
 }

@@ -6,6 +6,8 @@
 import {
 	NodeConnectionTypes,
 	type IExecuteFunctions,
+	type ILoadOptionsFunctions,
+	type INodeListSearchResult,
 	type INodeExecutionData,
 	type INodeType,
 	type INodeTypeDescription,
@@ -14,6 +16,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { properties, subtitle } from './operations';
+import type { ListName } from './operations/locator';
 
 /** Wakes an execution that waits for its callbacks; its path is the node's ID, so that two such nodes don't mix. */
 const resumeWebhooks: IWebhookDescription[] = [
@@ -26,6 +29,26 @@ const resumeWebhooks: IWebhookDescription[] = [
 		restartWebhook: true,
 	},
 ];
+
+type ListSearch = (
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	paginationToken?: string,
+) => Promise<INodeListSearchResult>;
+
+/** Answers the editor when it asks for a list. */
+function listSearch(name: ListName): ListSearch {
+	return async function (filter, paginationToken) {
+		const { searchList } = await import('./run/lists');
+		return await searchList(this, name, filter, paginationToken);
+	};
+}
+
+const listSearches: Record<ListName, ListSearch> = {
+	searchImageModels: listSearch('searchImageModels'),
+	searchSpeechModels: listSearch('searchSpeechModels'),
+	searchVoices: listSearch('searchVoices'),
+};
 
 export class MediaGeneration implements INodeType {
 	description: INodeTypeDescription = {
@@ -43,10 +66,18 @@ export class MediaGeneration implements INodeType {
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'mediaGenerationApi', required: true }],
+		credentials: [
+			{
+				name: 'mediaGenerationApi',
+				required: true,
+				displayOptions: { hide: { resource: ['audio'] } },
+			},
+		],
 		webhooks: resumeWebhooks,
 		properties,
 	};
+
+	methods = { listSearch: listSearches };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const { runOperation } = await import('./run');

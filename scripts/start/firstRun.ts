@@ -16,6 +16,7 @@ const kindNames: Record<TaskKind, string> = {
 	speech_by_id: 'speech',
 	speech_by_name: 'speech',
 	image: 'image',
+	music: 'music',
 };
 
 /** A value out of somebody else's JSON, for printing. */

@@ -10,6 +10,7 @@ const voiceName = {
 	text: 'Hello',
 };
 const voiceId = { resource: 'speech', operation: 'generateByVoiceId', voiceId: 'v', text: 'Hello' };
+const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 const image = { resource: 'image', operation: 'generate', prompt: 'A boat', generationsCount: 1 };
 const task = (taskId: string) => ({ resource: 'task', operation: 'wait', taskId });
 
@@ -19,11 +20,23 @@ const cases: Array<[string, INodeParameters, RegExp]> = [
 	['text that is an object', sound('={{ $json }}'), /"Text" is not a text/],
 	['empty prompt', { ...image, prompt: '={{ "" }}' }, /"Prompt" is empty/],
 	['empty voice', { ...voiceName, voice: '={{ "" }}' }, /"Voice Name" is empty/],
-	['empty voice ID', { ...voiceId, voiceId: '={{ "" }}' }, /"Voice ID" is empty/],
+	['empty voice', { ...voiceId, voiceId: '={{ "" }}' }, /"Voice" is empty/],
+	['empty voice by ID', { ...voiceId, voiceId: byId('={{ "" }}') }, /"Voice" is empty/],
+	[
+		'voice that is an object',
+		{ ...voiceId, voiceId: byId('={{ $json }}') },
+		/"Voice" is not a text/,
+	],
+	['model that is a list', { ...voiceId, modelId: '={{ [1] }}' }, /"Model" is not a text/],
+	[
+		'model of an image that is a list',
+		{ ...image, modelId: byId('={{ [1] }}') },
+		/"Model" is not a text/,
+	],
 	[
 		'voice ID with path tricks',
 		{ ...voiceId, voiceId: '..' },
-		/"Voice ID" can't be used in an address/,
+		/"Voice" can't be used in an address/,
 	],
 	['empty task ID', task('={{ "" }}'), /"Task ID" is empty/],
 	['task ID with a slash', task('a/b'), /Task ID can't be used/],

@@ -37,7 +37,7 @@ it('is signed, with the reference, where the credential has a secret', async () 
 		...run,
 		parameters: { ...run.parameters, options: { callbackReference: 'order 7' } },
 	});
-	const sent = new URL(String(setting.bodies()[0]?.receive_url));
+	const sent = new URL(setting.bodies()[0]?.receive_url as string);
 	expect(sent.origin + sent.pathname).toBe(HOOK);
 	expect(sent.searchParams.get('reference')).toBe('order 7');
 	expect(sent.searchParams.get('signed_for')).toBe('n8n.example/webhook/1a2b/callback');

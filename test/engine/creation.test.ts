@@ -164,8 +164,10 @@ describe('unclear: never sent again', () => {
 		expect(attempts()).toBe(1);
 	});
 
-	test('a time-out', async () => {
-		setting.service.faults.add({ route: 'create', action: { type: 'processThenStall' } });
+	// A creation gets 120 s, so that the rest of "it never came" is tested where no time passes (test/unit/submit.test.ts).
+	test('an answer that never comes, later than the Timeout', async () => {
+		const action: FaultAction = { type: 'processThenReset', ms: 1_500 };
+		setting.service.faults.add({ route: 'create', action });
 		const { error } = await setting.run({ parameters: { ...parameters, options: { timeout: 1 } } });
 		expect(error?.message).toMatch(/answer to the request never came .*the task may exist/);
 		expect(error?.description).toMatch(/was not sent again/);

@@ -57,6 +57,21 @@ describe('what does not come', () => {
 		[{ file_status: 410 }, /the file host answered HTTP 410$/],
 		[{ file_body: '<!DOCTYPE html><html><body>Gone</body></html>' }, /sent a web page instead/],
 		[{ file_body: '{"success":false,"error":"expired"}' }, /sent a JSON message instead/],
+		[
+			{
+				file_body: '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>',
+				file_type: 'audio/mpeg',
+			},
+			/sent an XML message instead of the file: .*AccessDenied/,
+		],
+		[
+			{ file_body: '<script>location = "/login"</script>', file_type: 'audio/wav' },
+			/sent a web page instead of the file$/,
+		],
+		[
+			{ file_body: 'Access denied', file_type: 'audio/mpeg' },
+			/sent a text instead of the file: Access denied$/,
+		],
 		[{ file_body: '' }, /the file is empty$/],
 		[{ bytes: 2_000_000 }, /larger than allowed: 2 MB, and Max File Size is 1 MB$/],
 	];
@@ -120,6 +135,85 @@ test('a file that is cut again and again, with nothing new, is reported, never s
 	expect(output[0]?.json.outcome).toBe('undelivered');
 	expect(output[0]?.json.error).toMatch(/could not be downloaded: .+/);
 	expect(stored(folder)).toEqual(before);
+});
+
+describe('hosts that do as they like', () => {
+	const items = [{ stand_in: { bytes: 600_000 } }];
+	const parameters = { ...sound(), options: steered };
+	const fileStatuses = () =>
+		setting.service.requests.filter(({ route }) => route === 'file').map(({ status }) => status);
+	const cutAt = (...places: number[]) =>
+		places.forEach((bytes) =>
+			setting.service.faults.add({ route: 'file', times: 1, action: { type: 'truncate', bytes } }),
+		);
+
+	test('files that are compressed without being asked arrive as they are', async () => {
+		setting.service.settings.fileEncoding = 'gzip';
+		const { output, error } = await setting.run({
+			items: [...items, { stand_in: { bytes: 40 } }, { stand_in: { audio: 'mp3' } }],
+			parameters,
+		});
+		expect(error).toBeUndefined();
+		for (const item of output) await expectWhole(item);
+		expect(outputsOf(output[0])[0]).toMatchObject({ mimeType: 'audio/wav', fileSize: 600_000 });
+		expect(fileStatuses().slice(0, 3)).toEqual([200, 200, 200]);
+	});
+
+	test('compressed and cut, they are fetched again from the start', async () => {
+		setting.service.settings.fileEncoding = 'gzip';
+		cutAt(1_500);
+		const { output } = await setting.run({ items, parameters });
+		expect(outputsOf(output[0])[0]?.fileSize).toBe(600_000);
+		await expectWhole(output[0]);
+	});
+
+	test('an encoding that n8n can not undo is refused in words', async () => {
+		setting.service.settings.fileEncoding = 'gzip, gzip';
+		const { output } = await setting.run({ items, parameters, settings: goOn });
+		expect(output[0]?.json.error).toMatch(/in an encoding that n8n can't undo: gzip, gzip$/);
+		expect(fileStatuses()).toEqual([200]);
+	});
+
+	test('parts that are shorter than asked for are put together', async () => {
+		setting.service.settings.fileRanges = 150_000;
+		cutAt(200_000);
+		const { output } = await setting.run({ items, parameters });
+		await expectWhole(output[0]);
+		expect(fileStatuses().slice(0, 4)).toEqual([200, 206, 206, 206]);
+	});
+
+	test.each(['none', 'weak'] as const)(
+		'validators: %s; no part is asked for',
+		async (validators) => {
+			setting.service.settings.fileValidators = validators;
+			cutAt(200_000, 400_000);
+			const { output } = await setting.run({ items, parameters });
+			expect(fileStatuses()).toEqual([200, 200, 200]);
+			await expectWhole(output[0]);
+		},
+	);
+});
+
+test('Split Files with one missing file: the others have their items, and one says what is missing', async () => {
+	setting.service.faults.add({ path: 'image-1.png', action: { type: 'status', status: 404 } });
+	const { output } = await setting.run({
+		items: [{ count: 3 }],
+		parameters: { ...image, options: { splitFiles: true } },
+		settings: goOn,
+	});
+	expect(output).toHaveLength(3);
+	for (const item of output.slice(0, 2)) {
+		expect(item.json.outcome).toBeUndefined();
+		await expectWhole(item);
+	}
+	expect(output[2]?.binary).toBeUndefined();
+	expect(output[2]?.json.error).toMatch(/1 of its 3 files could not be downloaded/);
+	expect(outputsOf(output[2]).map(({ binaryProperty }) => binaryProperty)).toEqual([
+		undefined,
+		undefined,
+		undefined,
+	]);
+	expect(output.map(({ pairedItem }) => pairedItem)).toEqual(output.map(() => ({ item: 0 })));
 });
 
 test('one missing file of three: the others are kept, and task: wait fetches all later', async () => {

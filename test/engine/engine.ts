@@ -217,8 +217,8 @@ export interface WorkflowToRun extends Pick<EngineOptions, 'credentials' | 'stop
  * The saved data of a failed execution as n8n's Retry ("with currently saved workflow") hands it to the next one: without
  * the end of the node that failed, and with the node as the workflow has it now.
  */
-function dataOfRetry(failed: IRun, workflow: Workflow): IRunExecutionData {
-	const data = structuredClone(failed.data);
+export function dataOfRetry(failed: IRunExecutionData, workflow: Workflow): IRunExecutionData {
+	const data = structuredClone(failed);
 	const { resultData } = data;
 	delete resultData.error;
 	const last = resultData.runData[resultData.lastNodeExecuted ?? ''];
@@ -276,7 +276,8 @@ export async function runWorkflow(options: WorkflowToRun): Promise<EngineResult>
 	} as unknown as IWorkflowExecuteAdditionalData;
 	const logger = BackendLogger();
 	const before = logger.lines.length;
-	const data = retryOf === undefined ? createRunExecutionData() : dataOfRetry(retryOf, workflow);
+	const data =
+		retryOf === undefined ? createRunExecutionData() : dataOfRetry(retryOf.data, workflow);
 	const execution = new WorkflowExecute(additionalData, mode, data);
 	const promise =
 		retryOf === undefined

@@ -19,7 +19,7 @@ import {
 	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 import { BackendLogger } from './container';
-import { credentialsHelper, type EngineOptions, type EngineResult } from './engine';
+import { credentialsHelper, dataOfRetry, type EngineOptions, type EngineResult } from './engine';
 
 /** A workflow as it is saved. */
 export interface Definition {
@@ -121,12 +121,29 @@ export class Executions {
 		mode: WorkflowExecuteMode,
 		at: { node: INode; items: INodeExecutionData[][] },
 	): Execution {
-		const id = String(this.rows.size + 1);
 		const data = createRunExecutionData({
 			executionData: {
 				nodeExecutionStack: [{ node: at.node, data: { main: at.items }, source: null }],
 			},
 		});
+		return this.begin(definition, mode, data);
+	}
+
+	/** Retries a failed execution, as the button in its list does: a new execution that begins at the node that failed. */
+	retry(failed: Execution): Execution {
+		const saved = this.read(failed.id);
+		if (saved?.row.status !== 'error') throw new Error(`Execution ${failed.id} has not failed`);
+		const { definition } = saved.row;
+		const data = dataOfRetry(saved.data, this.workflowOf(definition));
+		return this.begin(definition, 'retry', data);
+	}
+
+	private begin(
+		definition: Definition,
+		mode: WorkflowExecuteMode,
+		data: IRunExecutionData,
+	): Execution {
+		const id = String(this.rows.size + 1);
 		const row: Row = {
 			id,
 			mode,

@@ -1,5 +1,5 @@
 /** Rule 3: the key goes to the service and nowhere else, whoever asks n8n for a request with this credential. */
-import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { connect, node, noOp, passing, prepareEngine } from './engine';
 import { Executions } from './executions';
 import { engineSetting } from './setting';
@@ -51,7 +51,7 @@ async function send(helper: Helper, options: object, credentials: Credentials = 
 			staticData: '{}',
 		},
 		'trigger',
-		{ node: start as INode, items: [[{ json: {} }]] },
+		{ node: start, items: [[{ json: {} }]] },
 	);
 	const { output } = await execution.settled();
 	return output[0]?.json ?? {};
@@ -252,6 +252,9 @@ it.each<[string, Credentials, RegExp]>([
 		credentials,
 	});
 	expect(error?.message).toMatch(words);
+	expect(error?.description).toMatch(
+		/Open the Media Generation API credential .* Nothing was sent/,
+	);
 	expect(setting.service.requests).toEqual([]);
 });
 

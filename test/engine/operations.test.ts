@@ -34,6 +34,80 @@ describe('requests', () => {
 		expect(first?.headers.authorization).toBe(`Bearer ${setting.service.apiKey}`);
 	});
 
+	test.each([
+		['by ID', { __rl: true, mode: 'id', value: 'a voice' }],
+		['from the list', { __rl: true, mode: 'list', value: 'a voice', cachedResultName: 'A Voice' }],
+		['by an expression', { __rl: true, mode: 'id', value: '={{ $json.voice }}' }],
+		['by an expression in place of the picker', '={{ $json.voice }}'],
+		['as older workflows have it', 'a voice'],
+	])('voice and model %s', async (_, voiceId) => {
+		const modelId =
+			typeof voiceId === 'string' ? '={{ $json.model }}' : { ...voiceId, value: 'eleven_v3' };
+		await setting.run({
+			items: [{ voice: 'a voice', model: 'eleven_v3' }],
+			parameters: {
+				resource: 'speech',
+				operation: 'generateByVoiceId',
+				text: 'Hello',
+				voiceId,
+				modelId,
+				downloadOutput: false,
+			},
+		});
+		const [request] = creation();
+		expect(request?.url).toBe('/v1/text-to-speech/a%20voice');
+		expect(request?.body).toEqual({ text: 'Hello', model_id: 'eleven_v3' });
+	});
+
+	test('an empty model is left out, whatever it is written as', async () => {
+		const speech = { resource: 'speech', operation: 'generateByVoiceId', text: 'Hello' };
+		for (const modelId of ['', { __rl: true, mode: 'id', value: '' }, undefined])
+			await setting.run({
+				parameters: {
+					...speech,
+					voiceId: 'v',
+					downloadOutput: false,
+					...(modelId === undefined ? {} : { modelId }),
+				},
+			});
+		expect(creation().map(({ body }) => body)).toEqual(Array(3).fill({ text: 'Hello' }));
+	});
+
+	test.each([
+		[true, { text: 'Hello', with_transcript: true }],
+		[false, { text: 'Hello' }],
+	])('speech by voice ID, with transcript: %s', async (withTranscript, body) => {
+		const { output } = await setting.run({
+			parameters: {
+				resource: 'speech',
+				operation: 'generateByVoiceId',
+				voiceId: 'v',
+				text: 'Hello',
+				withTranscript,
+			},
+		});
+		expect(creation()[0]?.body).toEqual(body);
+		const kinds = (output[0]?.json.outputs as Array<{ kind: string }>).map(({ kind }) => kind);
+		expect(kinds).toEqual(withTranscript ? ['audio', 'transcript', 'transcript'] : ['audio']);
+	});
+
+	test('speech by voice name, without a transcript', async () => {
+		await setting.run({
+			parameters: {
+				resource: 'speech',
+				operation: 'generateByVoiceName',
+				voice: 'en-US-AriaNeural',
+				text: 'Hello',
+				downloadOutput: false,
+			},
+		});
+		expect(creation()[0]?.body).toEqual({
+			voice: 'en-US-AriaNeural',
+			text: 'Hello',
+			with_transcript: false,
+		});
+	});
+
 	test('speech by voice name', async () => {
 		await setting.run({
 			parameters: {
@@ -76,6 +150,19 @@ describe('requests', () => {
 			generations_count: 1,
 			model_parameters: { aspect_ratio: '16:9', seed: 7 },
 		});
+	});
+
+	test('image: the model can be picked from the list', async () => {
+		await setting.run({
+			parameters: {
+				resource: 'image',
+				operation: 'generate',
+				prompt: 'A boat',
+				modelId: { __rl: true, mode: 'list', value: 'image-2', cachedResultName: 'image-2' },
+				downloadOutput: false,
+			},
+		});
+		expect(creation()[0]?.body).toMatchObject({ model_id: 'image-2' });
 	});
 
 	test('sound effect, not waiting: the answer goes out, signed callback URL and all', async () => {
@@ -179,6 +266,7 @@ describe('outputs', () => {
 				url: expect.stringMatching(/^http:/) as string,
 				kind: 'audio',
 				binaryProperty: 'data',
+				durationSeconds: expect.any(Number) as number,
 				fileName: `sound_effect-${first?.json.task_id as string}.wav`,
 				mimeType: 'audio/wav',
 				fileSize: expect.any(Number) as number,

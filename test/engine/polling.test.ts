@@ -127,19 +127,22 @@ describe('outcomes', () => {
 		expect(returned.output[0]?.json.task_id).toBe(setting.service.tasks[1]?.id);
 	});
 
-	test.each([401, 403])('unreachable at once when the key stops opening it: %d', async (status) => {
-		setting.service.faults.add({
-			route: 'poll',
-			action: { type: 'status', status, body: { success: false, error: 'API key expired' } },
-		});
-		const { error } = await setting.run({ parameters });
-		const taskId = setting.service.tasks[0]?.id ?? '';
-		expect(error?.message).toBe(
-			`Task ${taskId} exists, but the service refused to show it (HTTP ${status}): HTTP ${status}: API key expired`,
-		);
-		expect(error?.description).toContain(`still of use: ${taskId}`);
-		expect(setting.service.polls(taskId)).toHaveLength(1);
-	});
+	test.each([401, 403])(
+		'unreachable when the key stops opening it, which a second look confirms: %d',
+		async (status) => {
+			setting.service.faults.add({
+				route: 'poll',
+				action: { type: 'status', status, body: { success: false, error: 'API key expired' } },
+			});
+			const { error } = await setting.run({ parameters });
+			const taskId = setting.service.tasks[0]?.id ?? '';
+			expect(error?.message).toBe(
+				`Task ${taskId} exists, but the service refused to show it (HTTP ${status}): HTTP ${status}: API key expired`,
+			);
+			expect(error?.description).toContain(`still of use: ${taskId}`);
+			expect(setting.service.polls(taskId)).toHaveLength(2);
+		},
+	);
 
 	test('one failed item among many: the good ones are kept, in order', async () => {
 		const items = [50, 60, 70, 80].map((ms, index) => ({

@@ -9,17 +9,17 @@ export const SECRET = 'callback-secret-of-the-tests';
 
 export interface Setting {
 	readonly service: StandIn;
-	run(options: RunOptions): Promise<EngineResult>;
+	run: (options: RunOptions) => Promise<EngineResult>;
 	/** As `run`; throws where the run is still going on after so long, and stops it. */
-	runWithin(ms: number, options: Omit<RunOptions, 'stopWhen'>): Promise<EngineResult>;
+	runWithin: (ms: number, options: Omit<RunOptions, 'stopWhen'>) => Promise<EngineResult>;
 	/** Runs the node as a tool of an AI agent. */
-	runTool(options: Omit<ToolOptions, 'credentials'>): Promise<ToolResult>;
+	runTool: (options: Omit<ToolOptions, 'credentials'>) => Promise<ToolResult>;
 	/** Credentials of an account of its own: what the node has learnt of other accounts, such as pauses, is not known of it. */
-	ownAccount(): { apiKey: string };
+	ownAccount: () => { apiKey: string };
 	/** The bodies of all creations, in order. */
-	bodies(): IDataObject[];
+	bodies: () => IDataObject[];
 	/** How many creations were sent, whatever became of them. */
-	attempts(): number;
+	attempts: () => number;
 }
 
 type RunOptions = Omit<EngineOptions, 'credentials'> & {

@@ -43,7 +43,7 @@ describe('a 401 or 403 while polling', () => {
 		for (const skip of [0, 2, 4])
 			setting.service.faults.add({ route: 'poll', skip, times: 1, action: refusal(401, EXPIRED) });
 		const { output, error } = await setting.run({
-			items: [{ stand_in: { ms: 6_000 } }],
+			items: [{ stand_in: { ms: 9_000 } }],
 			parameters: { ...parameters, options: steered },
 		});
 		expect(error).toBeUndefined();

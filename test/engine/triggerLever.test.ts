@@ -91,11 +91,11 @@ it('answers 503 while the account is paused, and asks nothing', async () => {
 	const apiKey = freshKey();
 	const trigger = setting.trigger({}, '', apiKey);
 	const id = await setting.task();
-	accountOf(apiKey).pausedUntil = Date.now() + 60_000;
+	accountOf(apiKey).pause('look', Date.now(), 60_000);
 	expect(await post(trigger.url, done(id))).toEqual(UNASKED);
 	expect(setting.service.polls()).toHaveLength(0);
-	accountOf(apiKey).pausedUntil = 0;
-	expect(await post(trigger.url, done(id))).toEqual(RECEIVED);
+	const unpaused = setting.trigger({}, '', freshKey());
+	expect(await post(unpaused.url, done(id))).toEqual(RECEIVED);
 });
 
 it('pauses nobody else when its looks are throttled, and asks no more for a while', async () => {
@@ -107,7 +107,8 @@ it('pauses nobody else when its looks are throttled, and asks no more for a whil
 	expect(await post(trigger.url, done(id))).toEqual(UNASKED);
 	expect(await post(trigger.url, done(id))).toEqual(UNASKED);
 	expect(setting.service.polls()).toHaveLength(1);
-	expect(accountOf(apiKey).pausedUntil).toBe(0);
+	for (const purpose of ['create', 'look', 'read'] as const)
+		expect(accountOf(apiKey).pausedUntil(purpose)).toBe(0);
 	setting.service.faults.remove(fault);
 	const { output } = await setting.run({ parameters: sound(), credentials: { apiKey } });
 	expect(output[0]?.json.status).toBe('done');

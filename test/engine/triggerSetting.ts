@@ -55,8 +55,12 @@ export function triggerSetting(): TriggerSetting {
 		get service() {
 			return setting.service;
 		},
-		run: setting.run,
-		bodies: setting.bodies,
+		run: async (options) => await setting.run(options),
+		runWithin: async (ms, options) => await setting.runWithin(ms, options),
+		runTool: async (options) => await setting.runTool(options),
+		ownAccount: () => setting.ownAccount(),
+		bodies: () => setting.bodies(),
+		attempts: () => setting.attempts(),
 		get host() {
 			return the();
 		},

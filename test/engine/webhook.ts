@@ -91,6 +91,11 @@ export interface PostOptions {
 	signal?: AbortSignal;
 }
 
+export interface StartOptions extends Omit<EngineOptions, 'rounds' | 'stopWhen' | 'retryOf'> {
+	/** Of the node; "Media" if not given. Its ID is `id-Media` all the same. */
+	name?: string;
+}
+
 export interface WebhookHost {
 	readonly url: string;
 	readonly executions: Executions;
@@ -99,7 +104,7 @@ export interface WebhookHost {
 	/** Runs before n8n stores an execution, and so before a trigger's callback is answered. */
 	beforeStoring: () => Promise<void>;
 	publish(options: PublishOptions): Published;
-	start(options: Omit<EngineOptions, 'rounds' | 'stopWhen'>): Promise<Execution>;
+	start(options: StartOptions): Promise<Execution>;
 	/** Posts JSON (or a text, as it is) as a sender of callbacks does. */
 	post(url: string, body: unknown, options?: PostOptions): Promise<HttpAnswer>;
 	close(): Promise<void>;
@@ -198,21 +203,23 @@ class Host implements WebhookHost {
 		};
 	}
 
-	async start(options: Omit<EngineOptions, 'rounds' | 'stopWhen'>): Promise<Execution> {
+	async start(options: StartOptions): Promise<Execution> {
 		await prepareEngine();
+		const { name = 'Media' } = options;
 		const inputs = options.inputs ?? (options.items ?? [{}]).map((json) => ({ json }));
 		const definition: Definition = {
 			id: 'sleeping',
 			nodes: [
 				node('Source', 'source'),
-				node('Media', 'mediaGeneration', options.parameters, {
+				node(name, 'mediaGeneration', options.parameters, {
+					id: 'id-Media',
 					credentials: { mediaGenerationApi: { id: '1', name: 'Test' } },
 					...options.settings,
 				}),
 				node('After', 'noOp'),
 				node('Failed', 'noOp'),
 			],
-			connections: connect(['Source', 'Media'], ['Media', 'After'], ['Media', 'Failed', 1]),
+			connections: connect(['Source', name], [name, 'After'], [name, 'Failed', 1]),
 			types: { source: source(inputs), noOp, mediaGeneration },
 			credentials: options.credentials,
 			staticData: '{}',

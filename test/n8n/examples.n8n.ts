@@ -194,4 +194,39 @@ describe('examples', () => {
 		assert.equal(await signature(items(execution, 'Paint a Lighthouse')[0]), '\x89PNG');
 		assert.equal(context.service.creations().length, 3);
 	});
+
+	it('book-chapter makes one file with captions out of a text that is too long', async () => {
+		const execution = await run('book-chapter');
+		const [item, ...others] = items(execution, 'Speak the Chapter');
+		assert.equal(others.length, 0);
+		const parts = context.service.creations('speech_by_name').length;
+		assert.ok(parts > 2, `${parts} parts`);
+		assert.equal((item?.json.task_ids as string[]).length, parts);
+		assert.equal(await signature(item), 'RIFF');
+		assert.ok(item?.binary?.data_1, 'captions');
+		const [marks] = items(execution, 'Chapter Marks');
+		assert.equal((marks?.json.marks as string[]).length, parts);
+	});
+
+	it('dialogue joins the lines of each scene, each with its own voice', async () => {
+		const execution = await run('dialogue');
+		const scenes = items(execution, 'Join the Scenes');
+		assert.deepEqual(
+			scenes.map(({ json, binary }) => [json.group, binary?.data?.fileName]),
+			[
+				['harbour', 'harbour.wav'],
+				['tower', 'tower.wav'],
+			],
+		);
+		assert.equal(await signature(scenes[1]), 'RIFF');
+		assert.equal(context.service.creations().length, 5);
+	});
+
+	it('jingle-and-speech puts a sound and a speech into one file', async () => {
+		const [news, ...others] = items(await run('jingle-and-speech'), 'Join');
+		assert.equal(others.length, 0);
+		assert.equal(news?.binary?.data?.fileName, 'news.wav');
+		assert.equal((news?.json.parts as unknown[]).length, 2);
+		assert.equal(await signature(news), 'RIFF');
+	});
 });

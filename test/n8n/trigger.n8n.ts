@@ -254,7 +254,7 @@ describe('trigger', () => {
 		const body = service.payload(await bench.task());
 		for (const action of [{ type: 'stall' }, { type: 'status', status: 503 }] as const) {
 			const fault = service.faults.add({ route: 'poll', action });
-			// The contract's bound for the whole answer.
+			// Senders are answered within 15 s (docs/trigger.md).
 			const answer = await post(receiver.url, body, { timeoutMs: 15_000 });
 			assert.equal(answer.status, 503);
 			assert.match(String(answer.body.error), /could not be asked .* try again/);

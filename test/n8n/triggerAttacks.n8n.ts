@@ -153,11 +153,17 @@ describe('attacks on the trigger', () => {
 	it('is no lever against the service', async () => {
 		const { service } = context;
 		const before = service.polls().length;
-		const ids = Array.from({ length: 100 }, (_, index) => `made-up-${index}`);
-		const answers = await Promise.all(ids.map(async (id) => await post(open.url, { ...body, id })));
-		for (const answer of answers) refused(answer, 404, /does not know this task/);
+		const ids = Array.from({ length: 50 }, (_, index) => `made-up-${index}`);
+		// As many at a time as n8n gets through while somebody waits.
+		for (let from = 0; from < ids.length; from += 10) {
+			const some = ids.slice(from, from + 10);
+			const answers = await Promise.all(
+				some.map(async (id) => await post(open.url, { ...body, id })),
+			);
+			for (const answer of answers) refused(answer, 404, /does not know this task/);
+		}
 		const spent = service.polls().length - before;
-		assert.ok(spent <= 200, `${spent} requests for 100 ids`);
+		assert.ok(spent <= 100, `${spent} requests for 50 ids`);
 		await nothingRan();
 	});
 

@@ -4,6 +4,7 @@ import { now } from './clock';
 import type { Context } from './context';
 import { create } from './creation';
 import { door, type Call, type Route } from './door';
+import { listRoutes } from './lists';
 import { taskPayload } from './payload';
 import type { ApiKeyRecord, JsonObject, RouteName, Settings, TaskKind, TaskRecord } from './types';
 
@@ -39,6 +40,15 @@ export function apiRoutes(app: FastifyInstance, context: Context): void {
 	app.post('/v1/text-to-speech/:voice_id', creation('speech_by_id'));
 	app.post('/v1e/task/text-to-speech', creation('speech_by_name'));
 	app.post('/v1i/task/generate-image', creation('image'));
+	app.post('/v1m/task/music-generation', creation('music'));
+	for (const [path, list] of listRoutes(context))
+		app.get(
+			path,
+			open(
+				'list',
+				withKey(context, ({ request }) => list(request.query as Record<string, string>)),
+			),
+		);
 	for (const prefix of ['v1', 'v1e'] as const) {
 		app.get(
 			`/${prefix}/task/:task_id`,

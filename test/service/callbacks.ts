@@ -4,7 +4,7 @@ import type { CallbackOverrides, CallbackRecord, JsonObject, Settings, TaskRecor
 
 type Delivery = { status: number; body: string };
 
-/** Sends completion callbacks (spec, Events) and keeps what came of each. */
+/** Sends completion callbacks (docs/service.md, "Events") and keeps what came of each. */
 export class CallbackSender {
 	readonly records: CallbackRecord[] = [];
 	private readonly pending = new Map<string, Promise<void>>();
@@ -17,7 +17,7 @@ export class CallbackSender {
 		private readonly payload: (task: TaskRecord) => JsonObject,
 	) {}
 
-	/** To be called once when a task ends. Without `receive_url` there is no callback (spec, Events 4). */
+	/** To be called once when a task ends. Without `receive_url` there is no callback (docs/service.md, "Events"). */
 	announce(task: TaskRecord): void {
 		const { callbacks } = this.settings;
 		const { receiveUrl, steering } = task;

@@ -1,6 +1,6 @@
 import { json, refusal, type Answer } from './answer';
 import type { Context } from './context';
-import { creationFault } from './validation';
+import { creationFault, textFault } from './validation';
 import type { ApiKeyRecord, JsonObject, RecordedRequest, TaskKind, TaskRecord } from './types';
 
 /** How long a creation waits for the callback that is to come before its answer. */
@@ -18,6 +18,8 @@ export async function create(
 	const fault = creationFault(kind, record.body, params);
 	if (fault) return refusal(settings, fault.status, fault.error);
 	const body = record.body as JsonObject;
+	const tooLong = textFault(body, settings);
+	if (tooLong) return refusal(settings, tooLong.status, tooLong.error);
 	const cost = costOf(context, kind, body);
 	const refused = cannotPay(context, key, cost) ?? tooMany(context);
 	if (refused) return refused;
@@ -37,12 +39,16 @@ export async function create(
 }
 
 function created({ settings }: Context, task: TaskRecord): Answer {
+	const { costNamed } = settings;
 	const number = (value: number) => (settings.numbersAsStrings ? String(value) : value);
 	return json(200, {
 		success: true,
 		task_id: task.id,
-		ec_remain_credits: number(settings.credits),
-		...(task.kind === 'image' ? { estimated_credits: number(task.cost) } : {}),
+		...(costNamed.balance ? { ec_remain_credits: number(settings.credits) } : {}),
+		...(costNamed.answer === 'images' && task.kind === 'image'
+			? { estimated_credits: number(task.cost) }
+			: {}),
+		...(costNamed.answer === 'all' ? { credit_cost: number(task.cost) } : {}),
 	});
 }
 

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Answer } from './answer';
 import { now } from './clock';
@@ -5,8 +6,8 @@ import type { Context } from './context';
 import { door, type Call } from './door';
 import { bulkBytes } from './media/bulk';
 import { outputFiles, type OutputFile } from './outputs';
-import { byteRange } from './range';
-import type { TaskRecord } from './types';
+import { byteRange, type ByteRange } from './range';
+import type { Settings, TaskRecord } from './types';
 
 const page = (status: number, words: string): Answer => ({
 	status,
@@ -69,6 +70,20 @@ function file(
 	return part(context, task, output, headers);
 }
 
+function etagOf(task: TaskRecord, output: OutputFile, { fileValidators }: Settings) {
+	if (fileValidators === 'none') return undefined;
+	return `${fileValidators === 'weak' ? 'W/' : ''}"${task.id}/${output.name}"`;
+}
+
+function packed(whole: Buffer, encoding: string): Buffer {
+	return encoding.split(', ').reduce((bytes) => gzipSync(bytes), whole);
+}
+
+function capped(range: ByteRange | null, limit: Settings['fileRanges']): ByteRange | null {
+	if (range === null || typeof limit !== 'number') return range;
+	return { from: range.from, to: Math.min(range.to, range.from + limit) };
+}
+
 /** 200 with the whole file, or 206 with the range that was asked for. Nothing is held: bytes are made as they go out. */
 function part(
 	{ settings }: Context,
@@ -81,19 +96,29 @@ function part(
 	const head =
 		isMain && steering.file_body !== undefined ? Buffer.from(steering.file_body) : output.content();
 	const length = (isMain ? steering.bytes : undefined) ?? head.length;
-	const etag = `"${task.id}/${output.name}"`;
-	const ifRange = headers['if-range'];
-	const range = ifRange === undefined || ifRange === etag ? byteRange(headers.range, length) : null;
+	const etag = etagOf(task, output, settings);
+	const { fileEncoding, fileRanges } = settings;
 	const own = {
 		'content-type':
 			(isMain ? steering.file_type : undefined) ?? settings.fileType ?? output.contentType,
-		'accept-ranges': 'bytes',
-		etag,
+		...(etag === undefined ? {} : { etag }),
+		...(fileRanges === 'none' ? {} : { 'accept-ranges': 'bytes' }),
 	};
+	if (fileEncoding !== null) {
+		const whole = Buffer.concat([...bulkBytes(head, { from: 0, to: length }, output.block?.())]);
+		return {
+			status: 200,
+			headers: { ...own, 'content-encoding': fileEncoding },
+			content: packed(whole, fileEncoding),
+		};
+	}
+	const ifRange = headers['if-range'];
+	const wanted = ifRange === undefined || ifRange === etag ? headers.range : undefined;
+	const range = fileRanges === 'none' ? null : byteRange(wanted, length);
 	if (range === 'unsatisfiable') {
 		return { status: 416, headers: { ...own, 'content-range': `bytes */${length}` }, content: '' };
 	}
-	const { from, to } = range ?? { from: 0, to: length };
+	const { from, to } = capped(range, fileRanges) ?? { from: 0, to: length };
 	return {
 		status: range ? 206 : 200,
 		headers: range ? { ...own, 'content-range': `bytes ${from}-${to - 1}/${length}` } : own,
@@ -101,7 +126,7 @@ function part(
 			length > head.length || settings.fileBytesPerSecond !== null
 				? {
 						length: to - from,
-						chunks: bulkBytes(head, from, to),
+						chunks: bulkBytes(head, { from, to }, output.block?.()),
 						bytesPerSecond: settings.fileBytesPerSecond,
 					}
 				: head.subarray(from, to),

@@ -11,6 +11,7 @@ import { FaultBook } from './faults';
 import { fileRoutes, otherRoutes } from './fileHost';
 import { KeyRing } from './keys';
 import { taskPayload } from './payload';
+import { loadMp3Encoder } from './media/mp3';
 import { seededRandom } from './random';
 import { Recorder } from './recorder';
 import { listen, newServer } from './server';
@@ -67,6 +68,7 @@ export interface StandIn {
 }
 
 export async function startService(options: Types.ServiceOptions = {}): Promise<StandIn> {
+	await loadMp3Encoder();
 	const settings = defaultSettings();
 	applySettings(settings, structuredClone(options.settings ?? {}));
 	const context = newContext(settings, options);

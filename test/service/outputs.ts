@@ -1,7 +1,6 @@
 import { picturePng, pictureSize, type PictureSize } from './media/picture';
-import { silentMp3, toneWav } from './media/tone';
+import { bulkSound, CONTENT_TYPES, soundFile, soundOf } from './media/sounds';
 import { transcriptJson, transcriptSrt } from './media/transcript';
-import { wavHeader } from './media/bulk';
 import type { JsonObject, Settings, TaskRecord } from './types';
 
 /** A file of a finished task: what the file host serves under `/files/{task id}/{name}`. */
@@ -11,12 +10,14 @@ export interface OutputFile {
 	contentType: string;
 	/** Whole content, or the head of a `bulk` file. Made when asked for, not before. */
 	content: () => Buffer;
+	/** What follows the head of a `bulk` file again and again; a WAV's tone where it is not given. */
+	block?: () => Buffer;
 	size?: PictureSize;
 }
 
 /** What the task was asked to say, sound like or show. */
 export function taskText(task: TaskRecord): string {
-	const text = task.kind === 'image' ? task.body.prompt : task.body.text;
+	const text = task.body.text ?? task.body.prompt ?? task.body.idea;
 	return typeof text === 'string' ? text : '';
 }
 
@@ -51,22 +52,20 @@ function pictures(task: TaskRecord): OutputFile[] {
 function sounds(task: TaskRecord, settings: Settings): OutputFile[] {
 	const { steering } = task;
 	const text = taskText(task);
-	const format = steering.audio ?? settings.audioFormat;
-	const contentType = format === 'mp3' ? 'audio/mpeg' : 'audio/wav';
-	const name = task.kind === 'sound_effect' ? 'effect' : 'speech';
-	const content = (index: number) => () => {
-		if (format === 'mp3') return silentMp3(text);
-		return steering.bytes === undefined
-			? toneWav(`${text}${index > 0 ? index : ''}`)
-			: wavHeader(steering.bytes);
-	};
+	const sound = soundOf(task, settings);
+	const names = { sound_effect: 'effect', music: 'music' } as Partial<Record<string, string>>;
+	const name = names[task.kind] ?? 'speech';
+	const make = (index: number) =>
+		steering.bytes === undefined
+			? { content: () => soundFile(`${text}${index > 0 ? index : ''}`, sound) }
+			: bulkSound(text, steering.bytes, sound);
 	const files = Array.from({ length: steering.files ?? 1 }, (_, index): OutputFile => ({
-		name: `${name}${index > 0 ? `-${index + 1}` : ''}.${format}`,
+		name: `${name}${index > 0 ? `-${index + 1}` : ''}.${sound.format}`,
 		role: 'main',
-		contentType,
-		content: content(index),
+		contentType: CONTENT_TYPES[sound.format],
+		...make(index),
 	}));
-	if (task.kind === 'speech_by_name' && task.body.with_transcript === true) {
+	if (task.kind.startsWith('speech') && task.body.with_transcript === true) {
 		files.push(
 			{
 				name: 'transcript.srt',

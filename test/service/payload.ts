@@ -16,12 +16,13 @@ export function taskPayload(
 		progress: progress(task, task.steering.progress ?? settings.progress),
 		type: TASK_TYPES[task.kind],
 		created_at: new Date(task.createdAt).toISOString(),
-		credit_cost: task.cost,
+		...(settings.costNamed.task ? { credit_cost: task.cost } : {}),
 	};
 	if (task.status === 'doing') {
+		const metadata = runningMetadata(task, fileUrl);
 		return settings.doingErrorMessage === null
-			? { ...base, metadata: {} }
-			: { ...base, metadata: {}, error_message: settings.doingErrorMessage };
+			? { ...base, metadata }
+			: { ...base, metadata, error_message: settings.doingErrorMessage };
 	}
 	if (task.status === 'error') return failed(base, task, settings);
 	const payload = withUrls
@@ -30,9 +31,14 @@ export function taskPayload(
 	return { ...payload, ...task.steering.task };
 }
 
+/** Facts, More routes: music can be listened to while it is made, which is no result. */
+function runningMetadata(task: TaskRecord, fileUrl: string): JsonObject {
+	return task.kind === 'music' ? { stream_url: `${fileUrl}/stream/${task.id}` } : {};
+}
+
 function failed(base: JsonObject, task: TaskRecord, settings: Settings): JsonObject {
 	const words = task.steering.error_message ?? 'The generation failed';
-	const payload: JsonObject = { ...base, metadata: {}, credit_cost: 0, ...task.steering.task };
+	const payload: JsonObject = { ...base, metadata: {}, ...refund(settings), ...task.steering.task };
 	switch (settings.errorAt) {
 		case 'error':
 			return { ...payload, error: words };
@@ -43,6 +49,10 @@ function failed(base: JsonObject, task: TaskRecord, settings: Settings): JsonObj
 		case 'error_message':
 			return { ...payload, error_message: words };
 	}
+}
+
+function refund({ costNamed }: Settings): JsonObject {
+	return costNamed.task ? { credit_cost: 0 } : {};
 }
 
 function finished(
@@ -56,7 +66,11 @@ function finished(
 	const url = (file: OutputFile) => `${fileUrl}/files/${task.id}/${file.name}${until}`;
 	const files = outputFiles(task, settings);
 	const metadata: JsonObject =
-		task.kind === 'image' ? imageMetadata(files, url, settings) : soundMetadata(task, files, url);
+		task.kind === 'image'
+			? imageMetadata(files, url, settings)
+			: task.kind === 'music'
+				? { all_audio_urls: files.map(url) }
+				: soundMetadata(task, files, url);
 	Object.assign(metadata, task.steering.metadata);
 	if (!settings.outputAtRoot) return { ...base, metadata };
 	const outputUri = metadata.output_uri ?? metadata.audio_url;

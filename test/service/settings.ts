@@ -10,8 +10,18 @@ export function defaultSettings(): Settings {
 		doingErrorMessage: null,
 		errorAt: 'error_message',
 		credits: 1_000_000,
-		costs: { sound_effect: 10, speech_by_id: 20, speech_by_name: 5, image: 30 },
+		costs: { sound_effect: 10, speech_by_id: 20, speech_by_name: 5, image: 30, music: 50 },
+		costNamed: { answer: 'images', task: true, balance: true },
 		creditsShape: 'root',
+		lists: {
+			voicesV3: true,
+			voicesV2: true,
+			voicesV1: true,
+			speechModels: true,
+			imageModels: true,
+			voices: 250,
+			overlap: 3,
+		},
 		keysShape: 'data',
 		taskShape: 'root',
 		numbersAsStrings: false,
@@ -30,9 +40,16 @@ export function defaultSettings(): Settings {
 		outputAtRoot: false,
 		mirrorImageUrl: true,
 		audioFormat: 'wav',
+		mp3Tags: true,
+		sampleRate: null,
+		maxTextLength: null,
+		textTooLongStatus: 400,
 		fileType: null,
 		fileRedirect: 'none',
 		fileBytesPerSecond: null,
+		fileEncoding: null,
+		fileValidators: 'strong',
+		fileRanges: 'all',
 		browsersOnly: false,
 		urlLifetimeMs: null,
 		callbacks: {
@@ -49,7 +66,7 @@ export function defaultSettings(): Settings {
 	};
 }
 
-const NESTED = new Set<string>(['callbacks', 'costs', 'pollRoutes']);
+const NESTED = new Set<string>(['callbacks', 'costNamed', 'costs', 'lists', 'pollRoutes']);
 
 /** Puts a patch into live settings, in place. Names that are no setting are an error: a misspelt one would test nothing. */
 export function applySettings(settings: Settings, patch: SettingsPatch): void {

@@ -9,6 +9,7 @@ export const TASK_TYPES: Record<TaskKind, string> = {
 	speech_by_id: 'text_to_speech',
 	speech_by_name: 'text_to_speech',
 	image: 'image',
+	music: 'music_generation',
 };
 
 export interface NewTask {

@@ -1,16 +1,17 @@
 /** The names that tests, benches and the control interface share. What each value does is told in README.md. */
 
 /** Which creation route made the task. The task's own `type` field is in `TASK_TYPES` (tasks.ts). */
-export type TaskKind = 'sound_effect' | 'speech_by_id' | 'speech_by_name' | 'image';
+export type TaskKind = 'sound_effect' | 'speech_by_id' | 'speech_by_name' | 'image' | 'music';
 export const TASK_KINDS: readonly TaskKind[] = [
 	'sound_effect',
 	'speech_by_id',
 	'speech_by_name',
 	'image',
+	'music',
 ];
 
 export type HostName = 'api' | 'files' | 'other';
-export type RouteName = 'create' | 'poll' | 'credits' | 'keys' | 'file' | 'unknown';
+export type RouteName = 'create' | 'poll' | 'credits' | 'keys' | 'list' | 'file' | 'unknown';
 export type JsonObject = Record<string, unknown>;
 
 /** Completion callbacks (spec, Events; facts, Callbacks). */
@@ -29,6 +30,34 @@ export interface CallbackSettings {
 	drop: boolean;
 }
 
+/** Where the service names what a task costs (docs/service.md, "Shapes"). */
+export interface CostSettings {
+	/** In the creation's answer: `estimated_credits` of images only, or `credit_cost` of every task. */
+	answer: 'images' | 'all' | 'none';
+	/** `credit_cost` of the task, from its creation on. */
+	task: boolean;
+	/** `ec_remain_credits` in the creation's answer. */
+	balance: boolean;
+}
+
+/** Which lists the service publishes (docs/service.md, "More routes"). */
+export interface ListSettings {
+	/** `GET /v3/voices`: by provider, searchable, paged; its IDs have the provider's name in front. */
+	voicesV3: boolean;
+	/** `GET /v2/voices`: searchable, paged by tokens. */
+	voicesV2: boolean;
+	/** `GET /v1/voices`: all at once. */
+	voicesV1: boolean;
+	/** `GET /v1/models`. */
+	speechModels: boolean;
+	/** `GET /v1i/models`. */
+	imageModels: boolean;
+	/** How many voices there are. */
+	voices: number;
+	/** How many voices at the end of a page stand at the beginning of the next one again (v3). */
+	overlap: number;
+}
+
 /** Live and mutable: the next request sees a change. */
 export interface Settings {
 	taskMs: number | { min: number; max: number };
@@ -45,7 +74,9 @@ export interface Settings {
 	credits: number;
 	/** Price of a task; images cost it once a picture. */
 	costs: Record<TaskKind, number>;
+	costNamed: CostSettings;
 	creditsShape: 'root' | 'data' | 'string';
+	lists: ListSettings;
 	keysShape: 'data' | 'api_keys' | 'array';
 	taskShape: 'root' | 'wrapped' | 'jsend' | 'jsendNested';
 	/** Creation answers carry their numbers as strings (facts, Shapes). */
@@ -73,11 +104,24 @@ export interface Settings {
 	outputAtRoot: boolean;
 	/** `audio_url` of an image task is its first picture (facts, Shapes). */
 	mirrorImageUrl: boolean;
-	audioFormat: 'wav' | 'mp3';
+	/** `mp3_vbr`: MP3 whose bit rate varies. */
+	audioFormat: AudioFormat;
+	/** ID3v2 before and ID3v1 after the sound of MP3 files. */
+	mp3Tags: boolean;
+	/** Hz; null: 16,000 for WAV and 44,100 for MP3. */
+	sampleRate: SampleRate | null;
+	/** The longest text that a sound task takes, in characters, and what a longer one is answered. */
+	maxTextLength: number | null;
+	textTooLongStatus: 400 | 422;
 	/** Content-Type of every file, if it is not to be the right one. */
 	fileType: string | null;
 	fileRedirect: 'none' | 'otherHost';
 	fileBytesPerSecond: number | null;
+	/** Files are compressed without being asked; `gzip, gzip` twice. Compressed files have no ranges. */
+	fileEncoding: 'gzip' | 'gzip, gzip' | null;
+	fileValidators: 'strong' | 'weak' | 'none';
+	/** Whether parts are sent; a number: no part is longer than so many bytes. */
+	fileRanges: 'all' | 'none' | number;
 	/** The file host answers 403 unless the User-Agent begins with Mozilla/ (facts, HTTP). */
 	browsersOnly: boolean;
 	/** Output URLs expire that long after they were given out (then 403). */
@@ -86,10 +130,16 @@ export interface Settings {
 	callbacks: CallbackSettings;
 }
 
+export type AudioFormat = 'wav' | 'mp3' | 'mp3_vbr';
+export type SampleRate = 8000 | 11025 | 12000 | 16000 | 22050 | 24000 | 32000 | 44100 | 48000;
 export type ProgressStyle = 'honest' | 'none' | 'stuck' | 'lying' | 'backwards' | 'strings';
 
 /** Partial on every level: what PATCH /_control/settings and `startService` take. */
-export type SettingsPatch = Partial<Omit<Settings, 'callbacks' | 'costs' | 'pollRoutes'>> & {
+export type SettingsPatch = Partial<
+	Omit<Settings, 'callbacks' | 'costNamed' | 'costs' | 'lists' | 'pollRoutes'>
+> & {
+	costNamed?: Partial<CostSettings>;
+	lists?: Partial<ListSettings>;
 	callbacks?: Partial<CallbackSettings>;
 	costs?: Partial<Record<TaskKind, number>>;
 	pollRoutes?: Partial<Settings['pollRoutes']>;
@@ -110,7 +160,8 @@ export interface Steering {
 	files?: number;
 	/** Size of each output file; generated while it is sent. */
 	bytes?: number;
-	audio?: 'wav' | 'mp3';
+	audio?: AudioFormat;
+	sample_rate?: SampleRate;
 	file_type?: string;
 	file_status?: number;
 	/** The output files' content, word for word. */

@@ -1,4 +1,4 @@
-import type { JsonObject, TaskKind, TaskRecord } from './types';
+import type { JsonObject, Settings, TaskKind, TaskRecord } from './types';
 
 export interface CreationFault {
 	status: 400 | 422 | 500;
@@ -15,7 +15,12 @@ export function creationFault(
 ): CreationFault | null {
 	if (!isObject(body)) return bad('The request body must be a JSON object');
 	return (
-		sharedFault(body) ?? (kind === 'image' ? imageFault(body) : soundFault(kind, body, params))
+		sharedFault(body) ??
+		(kind === 'image'
+			? imageFault(body)
+			: kind === 'music'
+				? musicFault(body)
+				: soundFault(kind, body, params))
 	);
 }
 
@@ -41,13 +46,23 @@ function soundFault(
 		if (body.model_id !== undefined && !isText(body.model_id))
 			return bad('model_id must be a string');
 	}
-	if (kind === 'speech_by_name') {
-		if (!isText(body.voice)) return bad('voice is required');
-		if (body.with_transcript !== undefined && typeof body.with_transcript !== 'boolean') {
-			return bad('with_transcript must be a boolean');
-		}
-	}
+	if (kind === 'speech_by_name' && !isText(body.voice)) return bad('voice is required');
+	if (kind === 'sound_effect') return null;
+	if (body.with_transcript !== undefined && typeof body.with_transcript !== 'boolean')
+		return bad('with_transcript must be a boolean');
 	return null;
+}
+
+function musicFault(body: JsonObject): CreationFault | null {
+	return isText(body.prompt) || isText(body.idea) ? null : bad('prompt or idea is required');
+}
+
+/** Length limits differ from model to model (facts, Shapes); counted in characters, not in UTF-16 units. */
+export function textFault(body: JsonObject, settings: Settings): CreationFault | null {
+	const { maxTextLength: most, textTooLongStatus: status } = settings;
+	const length = typeof body.text === 'string' ? [...body.text].length : 0;
+	if (most === null || length <= most) return null;
+	return { status, error: `text has ${length} characters, and the limit is ${most} characters` };
 }
 
 function imageFault(body: JsonObject): CreationFault | null {

@@ -31,7 +31,7 @@ function world({ answer, store }: World = {}) {
 			const bytes = typeof given === 'number' ? Buffer.from('x') : given;
 			return await Promise.resolve({
 				statusCode: typeof given === 'number' ? given : 200,
-				headers: { 'content-type': 'image/png' },
+				headers: { 'content-type': 'image/png', 'transfer-encoding': 'chunked' },
 				body: bytes instanceof Readable ? bytes : Readable.from([bytes], { objectMode: false }),
 			});
 		},
@@ -69,8 +69,9 @@ const settings: FileSettings = {
 	binaryPropertyName: 'data',
 	maxFileBytes: 1e6,
 	splitFiles: false,
+	transcriptInOutput: false,
 };
-const split = { ...settings, splitFiles: true };
+const split = { ...settings, splitFiles: true, transcriptInOutput: false };
 const properties = (outputs: unknown) =>
 	(outputs as Array<{ binaryProperty?: string }>).map(({ binaryProperty }) => binaryProperty);
 

@@ -37,7 +37,7 @@ describe('cut in the middle', () => {
 			honest(headers, rangeStart(headers) < 200_000 ? { breakAfter: CUT } : {}),
 		);
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
-		expect(requests[1]).toEqual({ Range: `bytes=${CUT - 1_000}-`, 'If-Range': '"v1"' });
+		expect(requests[1]).toEqual({ Range: `bytes=${CUT - 4_096}-`, 'If-Range': '"v1"' });
 		expect(requests).toHaveLength(4);
 	});
 
@@ -114,7 +114,7 @@ describe('cut in the middle', () => {
 	});
 
 	describe('a part that is not what was asked for: all again from the start', () => {
-		const start = CUT - 1_000;
+		const start = CUT - 4_096;
 		test.each<[string, Served]>([
 			['from a later place', partial(CUT + 1)],
 			['from a much earlier place', partial(5)],
@@ -269,23 +269,67 @@ describe('how long the file is', () => {
 		expect(requests).toHaveLength(2);
 	});
 
-	test('an end that nobody announced is asked about, where the host knows ranges', async () => {
-		const { run, requests } = serving((headers) =>
-			headers.Range === undefined
-				? { body: FILE.subarray(0, CUT), headers: { ...UNMEASURED, 'accept-ranges': 'bytes' } }
-				: honest(headers),
-		);
-		expect(digest((await run()).bytes)).toBe(digest(FILE));
-		expect(requests).toHaveLength(2);
+	describe('an end that nobody announced', () => {
+		const cut = { body: FILE.subarray(0, CUT), headers: UNMEASURED };
+
+		test('is asked about: a part brings what is missing', async () => {
+			const { run, requests } = serving((headers) =>
+				headers.Range === undefined ? cut : honest(headers),
+			);
+			expect(digest((await run()).bytes)).toBe(digest(FILE));
+			expect(requests).toHaveLength(2);
+		});
+
+		test('without parts it is believed the second time', async () => {
+			const { run, requests } = serving((_, count) =>
+				count === 1 ? cut : { headers: { ...UNMEASURED, etag: '' } },
+			);
+			expect(digest((await run()).bytes)).toBe(digest(FILE));
+			expect(requests).toHaveLength(3);
+		});
+
+		test('is one where the host says so by its chunks', async () => {
+			const { run, requests } = serving(() => ({
+				headers: { ...UNMEASURED, 'transfer-encoding': 'chunked' },
+			}));
+			expect(digest((await run()).bytes)).toBe(digest(FILE));
+			expect(requests).toHaveLength(1);
+		});
+
+		test('is none before the place that a part has named', async () => {
+			const { run } = serving((headers) => {
+				if (headers.Range === undefined) return { breakAfter: CUT, headers: UNMEASURED };
+				const start = rangeStart(headers);
+				const range = `bytes ${start}-${FILE.length - 1}/*`;
+				// Quietly cut behind what was there already.
+				return {
+					status: 206,
+					body: FILE.subarray(start, CUT),
+					headers: { ...UNMEASURED, 'content-range': range },
+				};
+			});
+			await expect(run()).rejects.toThrow(/(the file broke off after 100000 bytes|aborted)/);
+		});
 	});
 
-	test.each<[string, Record<string, string>]>([
-		['announced by its chunks', { 'transfer-encoding': 'chunked', 'accept-ranges': 'bytes' }],
-		['from a host without ranges', {}],
-	])('an end is believed: %s', async (_name, headers) => {
-		const { run, requests } = serving(() => ({ headers: { ...UNMEASURED, ...headers } }));
+	test('the total of a part is believed once its bytes fit: it may be that of the compressed file', async () => {
+		const total = FILE.length + 100;
+		const { run } = serving((headers, count) =>
+			headers.Range === undefined
+				? {
+						headers: { ...UNMEASURED, 'transfer-encoding': 'chunked' },
+						...(count === 1 ? { breakAfter: CUT } : {}),
+					}
+				: {
+						status: 206,
+						breakAfter: 0,
+						headers: {
+							...UNMEASURED,
+							'content-range': `bytes ${rangeStart(headers)}-${total - 1}/${total}`,
+						},
+					},
+		);
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
-		expect(requests).toHaveLength(1);
 	});
 });
 
@@ -296,10 +340,46 @@ describe('a body that n8n has decompressed: lengths and places are those of the 
 	test.each<[string, Record<string, string>]>([
 		['shorter when compressed', long],
 		['slightly longer when compressed', slightlyLonger],
-	])('%s: whole', async (_name, headers) => {
-		const { run, requests } = serving(() => ({ headers }));
+	])('%s: whole, once its end is confirmed by the end of a part', async (_name, headers) => {
+		const { run, requests } = serving((asked) =>
+			asked.Range === undefined ? { headers } : honest(asked),
+		);
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
-		expect(requests).toHaveLength(1);
+		expect(requests).toEqual([{}, { Range: `bytes=${FILE.length - 4_096}-`, 'If-Range': '"v1"' }]);
+	});
+
+	test('whole, once it has ended twice at the same place', async () => {
+		const { run, requests } = serving(() => ({ headers: long }));
+		expect(digest((await run()).bytes)).toBe(digest(FILE));
+		expect(requests).toHaveLength(2);
+	});
+
+	test.each([{ etag: 'W/"v1"' }, { etag: '' }])(
+		'a part confirms its end also with the validator %p, and is not taken',
+		async (validator) => {
+			const { run, requests } = serving((asked) =>
+				asked.Range === undefined
+					? { headers: { ...long, ...validator } }
+					: honest(asked, { headers: validator }),
+			);
+			expect(digest((await run()).bytes)).toBe(digest(FILE));
+			expect(requests[1]).toEqual({ Range: `bytes=${FILE.length - 4_096}-` });
+			expect(requests).toHaveLength(2);
+		},
+	);
+
+	test('lost in part without a word: all again', async () => {
+		const validator = { etag: 'W/"v1"' };
+		const { run, requests } = serving((asked, count) =>
+			asked.Range === undefined
+				? {
+						headers: { ...long, ...validator },
+						...(count === 1 ? { body: FILE.subarray(0, CUT) } : {}),
+					}
+				: honest(asked, { headers: validator }),
+		);
+		expect(digest((await run()).bytes)).toBe(digest(FILE));
+		expect(requests.map(({ Range }) => Range !== undefined)).toEqual([false, true, false, false]);
 	});
 
 	test('cut, and compressed again from the start', async () => {
@@ -317,7 +397,7 @@ describe('a body that n8n has decompressed: lengths and places are those of the 
 				: honest(headers),
 		);
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
-		expect(requests).toHaveLength(3);
+		expect(requests).toHaveLength(4);
 	});
 
 	test('cut, and continued by a place in the compressed bytes: from the start', async () => {

@@ -165,7 +165,7 @@ describe('codes that make n8n put a message of its own in the place of ours', ()
 		['ENOENT', 'ENOENT', 'no such file'],
 		['EISDIR', 'EISDIR', 'a folder, not a file'],
 		['ENOTDIR', 'ENOTDIR', 'not a folder'],
-		['EACCES', 'EACCES', 'access denied'],
+		['EACCES', 'EACCES', 'no access'],
 		['EEXIST', 'EEXIST', 'it exists already'],
 		['EPERM', 'EPERM', 'not permitted'],
 		['GETADDRINFO', 'getaddrinfo failed', 'name look-up failed'],

@@ -117,6 +117,7 @@ describe('names in saved workflows', () => {
 			'apiKey',
 			'baseUrl',
 			'callbackSecret',
+			'keyHeader',
 		]);
 		expect(credential.test.request.url).toBe('/v1/credits');
 		expect(action.usableAsTool).toBe(true);
@@ -142,12 +143,13 @@ describe('names in saved workflows', () => {
 				[['speech'], ['generateByVoiceId', 'generateByVoiceName']],
 				[['soundEffect'], ['generate']],
 				[['image'], ['generate']],
-				[['task'], ['get', 'wait']],
+				[['task'], ['create', 'get', 'wait']],
 				[['credits'], ['get']],
 				[['apiKey'], ['getAll']],
+				[['audio'], ['join']],
 			]),
 		);
-		expect(table).toHaveLength(6);
+		expect(table).toHaveLength(7);
 	});
 
 	test.each([

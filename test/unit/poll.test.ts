@@ -1,70 +1,29 @@
 import type { Look } from '../../nodes/MediaGeneration/service/look';
-import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import {
 	GRACE_FOR_MISSING_MS,
 	PollLoop,
 	type PollDeps,
-	type Waited,
-	type Watch,
 } from '../../nodes/MediaGeneration/wait/poll';
+import {
+	busy,
+	done,
+	failureOf,
+	missing,
+	running,
+	setUp,
+	task,
+	URL_OF_FILE,
+	type Script,
+} from './pollSetting';
 import { seededRandom, VirtualClock } from './virtualClock';
-
-const URL_OF_FILE = 'https://files.example/a.mp3';
-
-function task(status: string, extra: object = {}): Look {
-	const found = parseTask({ id: 't', status, ...extra });
-	if (found === undefined) throw new Error('no task');
-	return { kind: 'task', task: found };
-}
-const running = (progress?: number): Look => task('doing', { progress });
-const done = (): Look => task('done', { metadata: { output_uri: URL_OF_FILE } });
-const busy = (retryAfterMs?: number): Look => ({
-	kind: 'busy',
-	detail: 'HTTP 503: busy',
-	...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-});
-const missing: Look = { kind: 'missing', detail: 'HTTP 404', httpStatus: 404 };
-
-type Script = (watch: Watch, ageMs: number, count: number) => Look | Promise<Look>;
-
-function setUp(script: Script, overrides: Partial<PollDeps> = {}) {
-	const clock = new VirtualClock();
-	const start = clock.now();
-	const looks: Array<{ taskId: string; ageMs: number }> = [];
-	const counts = new Map<string, number>();
-	const loop = new PollLoop({
-		async look(watch) {
-			const ageMs = clock.now() - watch.createdAt;
-			const count = (counts.get(watch.taskId) ?? 0) + 1;
-			counts.set(watch.taskId, count);
-			looks.push({ taskId: watch.taskId, ageMs });
-			return await script(watch, ageMs, count);
-		},
-		now: clock.now,
-		sleep: clock.sleep,
-		random: seededRandom(1),
-		pausedUntil: () => 0,
-		...overrides,
-	});
-	const wait = async (taskId = 't', timeoutMs = 600_000, extra: Partial<Watch> = {}) =>
-		await loop.wait({
-			taskId,
-			kind: 'speech',
-			createdAt: start,
-			deadline: start + timeoutMs,
-			...extra,
-		});
-	return { clock, start, looks, loop, wait };
-}
-const failureOf = (waited: Waited) => {
-	if (waited.ok) throw new Error('it did not fail');
-	return waited.failure;
-};
 
 test('a task is looked at until it is done', async () => {
 	const { clock, start, looks, wait } = setUp((_, age) => (age < 10_000 ? running() : done()));
 	const waited = await clock.run(wait());
-	expect(waited).toMatchObject({ ok: true, task: { state: 'done' } });
+	expect(waited).toMatchObject({
+		kind: 'finished',
+		finished: { taskId: 't', task: { state: 'done' }, outputs: [{ url: URL_OF_FILE }] },
+	});
 	expect(looks[0]?.ageMs).toBeGreaterThan(700);
 	expect(clock.now() - start).toBeLessThan(11_700);
 	expect(clock.sleeping).toBe(0);
@@ -74,7 +33,7 @@ test('20 tasks of 10 s are all found within 1.15 times that, with at most 8 look
 	const { clock, start, looks, wait } = setUp((_, age) => (age < 10_000 ? running() : done()));
 	const ids = Array.from({ length: 20 }, (_, index) => `t${index}`);
 	const results = await clock.run(Promise.all(ids.map(async (id) => await wait(id))));
-	expect(results.every(({ ok }) => ok)).toBe(true);
+	expect(results.every(({ kind }) => kind === 'finished')).toBe(true);
 	expect(clock.now() - start).toBeLessThanOrEqual(11_500);
 	for (const id of ids)
 		expect(looks.filter(({ taskId }) => taskId === id).length).toBeLessThanOrEqual(8);
@@ -87,7 +46,10 @@ test('each result belongs to its own task, whichever ends first', async () => {
 			: task('done', { id: watch.taskId, metadata: { output_uri: URL_OF_FILE } }),
 	);
 	const results = await clock.run(Promise.all([wait('slow'), wait('fast')]));
-	expect(results.map((waited) => waited.ok && waited.task.id)).toEqual(['slow', 'fast']);
+	expect(results.map((waited) => waited.kind === 'finished' && waited.finished.task.id)).toEqual([
+		'slow',
+		'fast',
+	]);
 });
 
 test('no more looks at once than allowed', async () => {
@@ -135,13 +97,13 @@ describe('throttling', () => {
 		let pausedUntil = 0;
 		const { clock, start, looks, wait } = setUp(() => done(), { pausedUntil: () => pausedUntil });
 		pausedUntil = start + 120_000;
-		expect((await clock.run(wait('t', 30_000))).ok).toBe(true);
-		expect(looks).toEqual([{ taskId: 't', ageMs: 30_000 }]);
+		expect((await clock.run(wait('t', 30_000))).kind).toBe('finished');
+		expect(looks).toEqual([{ taskId: 't', ageMs: 30_000, timeoutMs: 2_000 }]);
 	});
 
 	test('busy answers, whatever they are, do not end the waiting', async () => {
 		const { clock, wait } = setUp((_, __, count) => (count < 12 ? busy() : done()));
-		expect((await clock.run(wait())).ok).toBe(true);
+		expect((await clock.run(wait())).kind).toBe('finished');
 	});
 
 	test('Retry-After is kept', async () => {
@@ -155,14 +117,14 @@ describe('throttling', () => {
 			if (count < 3) throw new Error('broken');
 			return done();
 		});
-		expect((await clock.run(wait())).ok).toBe(true);
+		expect((await clock.run(wait())).kind).toBe('finished');
 	});
 });
 
 describe('404', () => {
 	test('is tolerated right after the creation', async () => {
 		const { clock, wait } = setUp((_, age) => (age < 20_000 ? missing : done()));
-		expect((await clock.run(wait())).ok).toBe(true);
+		expect((await clock.run(wait())).kind).toBe('finished');
 	});
 
 	test('for good it is unreachable, after a minute and not before', async () => {
@@ -179,23 +141,52 @@ describe('404', () => {
 		const { clock, wait } = setUp((_, age, count) =>
 			count % 2 === 0 ? missing : age < 200_000 ? running() : done(),
 		);
-		expect((await clock.run(wait())).ok).toBe(true);
+		expect((await clock.run(wait())).kind).toBe('finished');
 	});
 });
 
-test('a refused key ends it at once, with the task ID', async () => {
-	const { clock, looks, wait } = setUp(() => ({
-		kind: 'denied',
-		detail: 'HTTP 401: expired',
-		httpStatus: 401,
-	}));
-	const failure = failureOf(await clock.run(wait()));
-	expect(failure).toMatchObject({ outcome: 'unreachable', taskId: 't', httpStatus: 401 });
-	expect(failure.message).toMatch(
-		/exists, but the service refused to show it \(HTTP 401\): HTTP 401: expired/,
-	);
-	expect(failure.description).toMatch(/Task: Wait/);
-	expect(looks).toHaveLength(1);
+describe('a refused key', () => {
+	const denied: Look = { kind: 'denied', detail: 'HTTP 401: expired', httpStatus: 401 };
+
+	test('ends it when a second look some seconds later is refused as well, with the task ID', async () => {
+		const { clock, looks, wait } = setUp(() => denied);
+		const failure = failureOf(await clock.run(wait()));
+		expect(failure).toMatchObject({ outcome: 'unreachable', taskId: 't', httpStatus: 401 });
+		expect(failure.message).toMatch(
+			/exists, but the service refused to show it \(HTTP 401\): HTTP 401: expired/,
+		);
+		expect(failure.description).toMatch(/Task: Wait/);
+		expect(looks).toHaveLength(2);
+		expect((looks[1]?.ageMs ?? 0) - (looks[0]?.ageMs ?? 0)).toBe(4_000);
+	});
+
+	test('once is nothing', async () => {
+		const { clock, wait } = setUp((_, __, count) => (count === 1 ? denied : done()));
+		expect((await clock.run(wait())).kind).toBe('finished');
+	});
+
+	test.each<[string, Look]>([
+		['the task', running()],
+		['404', missing],
+	])('again and again with %s between is nothing', async (_name, between) => {
+		const { clock, wait } = setUp((_, age, count) =>
+			age > 50_000 ? done() : count % 2 === 1 ? denied : between,
+		);
+		expect((await clock.run(wait())).kind).toBe('finished');
+	});
+
+	test('twice with a busy answer between is a refusal', async () => {
+		const { clock, looks, wait } = setUp((_, __, count) => (count % 2 === 1 ? denied : busy()));
+		expect(failureOf(await clock.run(wait()))).toMatchObject({ outcome: 'unreachable' });
+		expect(looks).toHaveLength(3);
+	});
+
+	test('at the deadline once is not enough: the task is timed out, and the refusal is named', async () => {
+		const { clock, wait } = setUp((_, age) => (age < 10_000 ? running() : denied));
+		const failure = failureOf(await clock.run(wait('t', 10_000)));
+		expect(failure).toMatchObject({ outcome: 'timed_out', taskId: 't', status: 'doing' });
+		expect(failure.description).toMatch(/HTTP 401: expired/);
+	});
 });
 
 test("the service's error ends it, in its own words", async () => {
@@ -211,7 +202,7 @@ test("the service's error ends it, in its own words", async () => {
 describe('deadline', () => {
 	test('the last look comes at the deadline, and what is done by then is done', async () => {
 		const { clock, looks, wait } = setUp((_, age) => (age < 59_999 ? running() : done()));
-		expect((await clock.run(wait('t', 60_000))).ok).toBe(true);
+		expect((await clock.run(wait('t', 60_000))).kind).toBe('finished');
 		expect(looks.at(-1)?.ageMs).toBe(60_000);
 	});
 
@@ -239,8 +230,56 @@ describe('deadline', () => {
 		const waited = await clock.run(
 			wait('t', 0, { createdAt: start - 10_000, deadline: start - 5_000 }),
 		);
-		expect(waited.ok).toBe(true);
+		expect(waited.kind).toBe('finished');
 		expect(looks).toHaveLength(1);
+	});
+});
+
+describe('the end of looks that hang', () => {
+	/** A service that never answers: each look lasts as long as it may. */
+	const hanging = (overrides: Partial<PollDeps> = {}) => {
+		const timeouts: number[] = [];
+		const all = setUp(() => busy(), overrides);
+		const { clock } = all;
+		const loop = new PollLoop({
+			async look(_watch, timeoutMs) {
+				timeouts.push(timeoutMs);
+				await clock.sleep(timeoutMs);
+				return busy();
+			},
+			now: clock.now,
+			sleep: clock.sleep,
+			random: seededRandom(1),
+			pausedUntil: () => 0,
+			...overrides,
+		});
+		return { ...all, loop, timeouts };
+	};
+
+	test('a look may last 20 s, and at most 2 s beyond the deadline', async () => {
+		const { clock, start, loop, watchOf, timeouts } = hanging();
+		const waited = await clock.run(loop.wait(watchOf('t', 30_000)));
+		expect(failureOf(waited).outcome).toBe('timed_out');
+		expect(timeouts[0]).toBe(20_000);
+		expect(timeouts.every((timeoutMs) => timeoutMs <= 20_000)).toBe(true);
+		expect(clock.now() - start).toBe(32_000);
+	});
+
+	test('however many tasks want their last look at the same moment', async () => {
+		const { clock, start, loop, watchOf } = hanging({ maxConcurrentLooks: 3 });
+		const ids = Array.from({ length: 40 }, (_, index) => `t${index}`);
+		const waits = ids.map(async (id) => await loop.wait(watchOf(id, 30_000)));
+		const ends = await clock.run(Promise.all(waits));
+		expect(ends.map((end) => failureOf(end).outcome)).toEqual(ids.map(() => 'timed_out'));
+		expect(clock.now() - start).toBeLessThanOrEqual(32_000);
+	});
+
+	test('a deadline that has passed leaves 2 s for one look', async () => {
+		const { clock, start, loop, watchOf, timeouts } = hanging();
+		const passed = watchOf('t', 0, { createdAt: start - 10_000, deadline: start - 5_000 });
+		expect(failureOf(await clock.run(loop.wait(passed))).outcome).toBe('timed_out');
+		expect(timeouts).toEqual([2_000]);
+		expect(clock.now() - start).toBeLessThan(4_000);
 	});
 });
 
@@ -249,7 +288,7 @@ describe('done without outputs', () => {
 		const { clock, wait } = setUp((_, __, count) =>
 			count < 3 ? task('done', { metadata: {} }) : done(),
 		);
-		expect((await clock.run(wait())).ok).toBe(true);
+		expect((await clock.run(wait())).kind).toBe('finished');
 	});
 
 	test('after three more looks it fails and names the keys', async () => {
@@ -260,9 +299,19 @@ describe('done without outputs', () => {
 		expect(failure.message).toMatch(/names no output file; its metadata has only: model, size$/);
 	});
 
+	test('at the deadline it is not called unfinished', async () => {
+		const { clock, start, wait } = setUp((_, age) =>
+			age < 9_000 ? running() : task('done', { metadata: { model: 'x' } }),
+		);
+		const failure = failureOf(await clock.run(wait('t', 10_000)));
+		expect(failure).toMatchObject({ outcome: 'undelivered', taskId: 't', status: 'done' });
+		expect(failure.message).toMatch(/is done, but the service names no output file/);
+		expect(clock.now() - start).toBe(10_000);
+	});
+
 	test('an address that the request carried is no output', async () => {
 		const { clock, wait } = setUp(() => done());
-		const waited = await clock.run(wait('t', 600_000, { request: { receive_url: URL_OF_FILE } }));
+		const waited = await clock.run(wait('t', 600_000, { echoes: [URL_OF_FILE] }));
 		expect(failureOf(waited).outcome).toBe('undelivered');
 	});
 });
@@ -324,20 +373,54 @@ describe('letting go', () => {
 		expect(looks).toEqual([]);
 	});
 
-	test('releaseAll hands back what is still running, and keeps what is finished', async () => {
+	test('release hands back what is still running, and keeps what is finished', async () => {
 		const { clock, start, loop, wait } = setUp((watch, age) =>
 			watch.taskId === 'quick' && age > 2_000 ? done() : running(10),
 		);
-		clock.at(start + 10_000, () => loop.releaseAll());
-		const [quick, slow] = await clock.run(Promise.all([wait('quick'), wait('slow')]));
-		expect(quick.ok).toBe(true);
-		expect(slow).toMatchObject({ ok: false, released: true, lastTask: { progress: 10 } });
+		clock.at(start + 10_000, () => loop.release());
+		const releasable = { releasable: true };
+		const [quick, slow] = await clock.run(
+			Promise.all([wait('quick', 600_000, releasable), wait('slow', 600_000, releasable)]),
+		);
+		expect(quick.kind).toBe('finished');
+		expect(slow).toMatchObject({ kind: 'released', lastTask: { progress: 10 } });
+		expect(clock.now() - start).toBe(10_000);
+	});
+
+	test('release keeps waiting for what is not releasable', async () => {
+		const { clock, start, loop, wait } = setUp((_, age) => (age < 20_000 ? running() : done()));
+		clock.at(start + 10_000, () => loop.release());
+		const [released, kept] = await clock.run(
+			Promise.all([wait('a', 600_000, { releasable: true }), wait('b')]),
+		);
+		expect(released.kind).toBe('released');
+		expect(kept.kind).toBe('finished');
+	});
+
+	test('what is let go in the middle of a look stays let go, whatever the look finds', async () => {
+		const { clock, start, loop, wait } = setUp(async () => {
+			await clock.sleep(5_000);
+			return done();
+		});
+		clock.at(start + 3_000, () => loop.release());
+		expect((await clock.run(wait('t', 600_000, { releasable: true }))).kind).toBe('released');
+		expect(clock.now() - start).toBe(3_000);
+		await clock.advance(60_000);
+		expect(clock.sleeping).toBe(0);
+	});
+
+	test('forget lets go of one wait, and of that one only', async () => {
+		const { clock, start, loop, watchOf } = setUp((_, age) => (age < 20_000 ? running() : done()));
+		const [one, other] = [watchOf('a'), watchOf('b')];
+		clock.at(start + 10_000, () => loop.forget(one));
+		const ends = await clock.run(Promise.all([loop.wait(one), loop.wait(other)]));
+		expect(ends.map(({ kind }) => kind)).toEqual(['released', 'finished']);
 	});
 
 	test('the loop can be used again after it ran empty', async () => {
 		const { clock, wait } = setUp(() => done());
 		await clock.run(wait('a'));
-		expect((await clock.run(wait('b'))).ok).toBe(true);
+		expect((await clock.run(wait('b'))).kind).toBe('finished');
 	});
 });
 

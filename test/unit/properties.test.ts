@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { readPostedBody } from '../../nodes/MediaGeneration/callback/body';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import { checkSignature } from '../../nodes/MediaGeneration/callback/signature';
-import { fileTypeOf } from '../../nodes/MediaGeneration/delivery/mimeType';
+import { problemWith } from '../../nodes/MediaGeneration/delivery/content';
+import { fileTypeOf, isKnown } from '../../nodes/MediaGeneration/delivery/mimeType';
 import { sanitizeName } from '../../nodes/MediaGeneration/delivery/files';
 import { maskSecrets } from '../../nodes/MediaGeneration/operations/account';
 import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/operations/fields';
@@ -32,7 +33,7 @@ import { readNotes } from '../../nodes/MediaGeneration/sleep/notes';
 fc.configureGlobal({
 	seed: 20_260_301,
 	numRuns: 300,
-	interruptAfterTimeLimit: 5_000,
+	interruptAfterTimeLimit: 25_000,
 	markInterruptAsFailure: true,
 });
 
@@ -434,6 +435,74 @@ test('any thrown thing is read without a crash, and counts as sent unless it say
 			expect(neverConnected(thrown).never).toBe(false);
 		}),
 	);
+});
+
+test('no text keeps a code for which n8n would show words of its own', () => {
+	const codes = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'ERRADDRINUSE', 'EPERM'];
+	codes.push('EADDRNOTAVAIL', 'ECONNABORTED', 'EHOSTUNREACH', 'EAI_AGAIN', 'ENOENT', 'EISDIR');
+	codes.push('ENOTDIR', 'EACCES', 'EEXIST', 'GETADDRINFO');
+	const piece = fc.oneof(
+		fc.constantFrom(...codes, ...codes.map((code) => code.toLowerCase()), 'connect ', 'read ', ' '),
+		fc.string({ maxLength: 5 }),
+	);
+	fc.assert(
+		fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+			const clean = withoutSocketCodes(pieces.join('')).toUpperCase();
+			expect(codes.filter((code) => clean.includes(code))).toEqual([]);
+		}),
+	);
+});
+
+describe('what file hosts send', () => {
+	const about = fc.record({
+		kind: fc.constantFrom(
+			'audio' as const,
+			'image' as const,
+			'transcript' as const,
+			'file' as const,
+		),
+		url: fc.constantFrom(
+			'https://f.example/x',
+			'https://f.example/x.mp4',
+			'https://f.example/x.srt',
+		),
+		stated: fc.option(fc.string({ unit: 'binary', maxLength: 30 }), { nil: undefined }),
+	});
+	const bytes = fc.oneof(
+		fc.uint8Array({ maxLength: 64 }).map((array) => Buffer.from(array)),
+		fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
+		json.map((value) => Buffer.from(JSON.stringify(value))),
+		fc.string({ unit: 'binary' }).map((text) => Buffer.from(`\ufeff${text}`, 'utf16le')),
+	);
+
+	test('any bytes are judged without a crash, and typed in words that n8n can use', () => {
+		fc.assert(
+			fc.property(bytes, about, (head, file) => {
+				const problem = problemWith(head, file);
+				if (problem !== undefined) {
+					expect(problem).toMatch(/^the file host sent .+ instead of the file/);
+					expect(problem.length).toBeLessThan(250);
+				}
+				const { mimeType, extension } = fileTypeOf(head, file);
+				expect(mimeType).toMatch(/^[\w.+-]+\/[\w.+-]+$/);
+				expect(extension).toMatch(/^[a-z0-9]+$/);
+			}),
+		);
+	});
+
+	test('words are no sound and no picture, whatever their encoding', () => {
+		const words = fc.array(fc.string({ unit: 'grapheme-ascii', minLength: 1 }), { minLength: 1 });
+		const encoding = fc.constantFrom('utf8' as const, 'utf16le' as const, 'latin1' as const);
+		fc.assert(
+			fc.property(words, encoding, about, (given, named, file) => {
+				const text = given.join(' ');
+				const head = Buffer.from(named === 'utf16le' ? `\ufeff${text}` : text, named);
+				fc.pre(!isKnown(head));
+				for (const kind of ['audio', 'image'] as const)
+					expect(problemWith(head, { ...file, kind })).toMatch(/instead of the file/);
+			}),
+		);
+	});
 });
 
 test('names and types of files', () => {

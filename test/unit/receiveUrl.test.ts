@@ -102,6 +102,7 @@ describe('a signed URL', () => {
 		['expires', (url) => url.searchParams.set('expires', '99999999999'), /is wrong/],
 		['nonce', (url) => url.searchParams.set('nonce', 'other'), /is wrong/],
 		['reference', (url) => url.searchParams.set('reference', 'other'), /is wrong/],
+		['a second reference', (url) => url.searchParams.append('reference', 'other'), /is wrong/],
 		['no reference', (url) => url.searchParams.delete('reference'), /is wrong/],
 		['no expires', (url) => url.searchParams.delete('expires'), /not signed/],
 		['no nonce', (url) => url.searchParams.delete('nonce'), /not signed/],

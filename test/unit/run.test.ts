@@ -1,11 +1,51 @@
+import { setMaxListeners } from 'node:events';
+import { Ledger } from '../../nodes/MediaGeneration/create/ledger';
+import { Spending } from '../../nodes/MediaGeneration/run/spending';
+import type { ItemSettings } from '../../nodes/MediaGeneration/operations/waiting';
+import type { Item, ItemEnd, Part, PartEnd } from '../../nodes/MediaGeneration/run/item';
+import { allFinished, runItems, type RunOptions } from '../../nodes/MediaGeneration/run/jobs';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { lookAtTask } from '../../nodes/MediaGeneration/service/look';
-import { Ledger } from '../../nodes/MediaGeneration/create/ledger';
-import { runJobs, type Job, type RunOptions } from '../../nodes/MediaGeneration/run/jobs';
 import { answer, scriptedClient } from './replies';
 import { seededRandom, VirtualClock } from './virtualClock';
 
 const DONE = { metadata: { output_uri: 'https://files.example/a.mp3' } };
+
+const SETTINGS: ItemSettings = {
+	waiting: { kind: 'poll' },
+	files: {
+		download: true,
+		binaryPropertyName: 'data',
+		maxFileBytes: 1_000_000,
+		splitFiles: false,
+		transcriptInOutput: false,
+	},
+	callbackReference: undefined,
+	timeoutMs: 600_000,
+	onTimeout: 'error',
+	pollRoute: 'auto',
+	minimumCredits: undefined,
+	longText: { kind: 'off' },
+};
+const NOT_WAITING: Partial<ItemSettings> = { waiting: { kind: 'no', callbackUrl: undefined } };
+const sleepingAfter = (graceMs: number): Partial<ItemSettings> => ({
+	waiting: { kind: 'suspend', graceMs, watched: true },
+});
+
+/** A text, the parts of a long one, or a task made earlier. */
+function partsOf(text: string | string[] | { taskId: string }): Part[] {
+	if (!Array.isArray(text) && typeof text === 'object')
+		return [{ kind: 'awaits', number: 0, taskId: text.taskId }];
+	return [text].flat().map((part, number) => ({
+		kind: 'creates',
+		number,
+		request: { kind: 'sound', path: '/v1/task/sound-effect', body: { text: part } },
+	}));
+}
+
+const taskIdsOf = (end: ItemEnd | undefined) =>
+	end?.kind === 'items' ? end.items.map(({ json }) => json.task_id) : end?.kind;
+const outcomeOf = (end: ItemEnd) => (end.kind === 'failed' ? end.failure.outcome : end.kind);
 
 /** A service in a few lines: tasks last as long as their text says; texts that are words do what they say. */
 class Service {
@@ -17,6 +57,11 @@ class Service {
 	readonly delivered: string[] = [];
 	readonly store: Record<string, unknown> = {};
 	mostActive = 0;
+
+	constructor() {
+		// As n8n does with the signal of an execution.
+		setMaxListeners(Infinity, this.stop.signal);
+	}
 
 	readonly client = scriptedClient(({ method, path, body }) =>
 		method === 'POST' ? this.create(body?.text as string) : this.look(path.split('/').pop() ?? ''),
@@ -47,49 +92,69 @@ class Service {
 	}
 
 	async run(
-		texts: Array<string | { taskId: string }>,
+		texts: Array<string | string[] | { taskId: string }>,
 		options: Partial<RunOptions> = {},
-		fields: Partial<Job> = {},
-	) {
-		const jobs = texts.map((text, index): Job => ({
+		settings: Partial<ItemSettings> | Array<Partial<ItemSettings>> = {},
+	): Promise<ItemEnd[]> {
+		const items = texts.map((text, index): Item => ({
 			index,
-			request:
-				typeof text === 'string'
-					? { kind: 'sound', path: '/v1/task/sound-effect', body: { text } }
-					: undefined,
-			taskId: typeof text === 'string' ? undefined : text.taskId,
-			wait: true,
-			timeoutMs: 600_000,
-			route: 'auto',
-			...fields,
+			settings: { ...SETTINGS, ...(Array.isArray(settings) ? settings[index] : settings) },
+			parts: partsOf(text),
+			assembly: { longText: { kind: 'off' }, texts: [''] },
 		}));
 		const { now, sleep } = this.clock;
+		const run = { executionId: '1', runIndex: 0, baseUrl: 'https://api.example' };
 		return await this.clock.run(
-			runJobs(
-				jobs,
+			runItems(
+				items,
 				{
 					client: this.client,
 					now,
 					sleep,
 					random: seededRandom(5),
 					signal: this.stop.signal,
-					ledger: new Ledger(this.store, {
-						executionId: '1',
-						runIndex: 0,
-						baseUrl: 'https://api.example',
+					stop: this.stop.signal,
+					ledger: new Ledger(this.store, run),
+					spending: new Spending({
+						now,
+						sleep,
+						store: this.store,
+						run,
+						maximum: undefined,
+						look: async () => await Promise.reject(new Error('Nobody asks for costs')),
+						pausedUntil: () => 0,
 					}),
-					look: async ({ taskId, kind }, route, signal) =>
-						await lookAtTask(this.client, { taskId, kind, route, signal, timeoutMs: 5_000 }, now),
-					onTask: (taskId) => this.known.push(taskId),
-					onFinished: async (_job, taskId) => {
+					look: async ({ taskId, kind, route = 'auto' }, timeoutMs, signal) =>
+						await lookAtTask(this.client, { taskId, kind, route, signal, timeoutMs }, now),
+					noteTask: (taskId) => this.known.push(taskId),
+					deliver: async (_item, _part, { taskId }) => {
 						await Promise.resolve();
 						this.delivered.push(taskId);
-						return true;
+						return { items: [{ json: { task_id: taskId } }], outputs: [], failure: undefined };
 					},
+					conclude: async (item, parts) => await this.conclude(item, parts),
 				},
-				{ maxActiveTasks: 20, haltOnFailure: false, graceMs: undefined, ...options },
+				{ maxActiveTasks: 20, haltOnFailure: false, ...options },
 			),
 		);
+	}
+
+	private async conclude({ settings }: Item, parts: PartEnd[]): Promise<ItemEnd> {
+		await Promise.resolve();
+		const finished = allFinished(parts);
+		if (finished !== undefined)
+			return { kind: 'items', items: finished.flatMap(({ delivered }) => delivered?.items ?? []) };
+		for (const part of parts) {
+			if (part.kind === 'failed')
+				return settings.onTimeout === 'returnTask'
+					? { kind: 'items', items: [{ json: { task_id: part.failure.taskId } }] }
+					: part;
+			if (part.kind === 'created')
+				return { kind: 'items', items: [{ json: { answer: part.created.answer } }] };
+		}
+		return parts.some(({ kind }) => kind === 'halted')
+			? { kind: 'halted' }
+			: { kind: 'asleep', parts };
 	}
 
 	get elapsed(): number {
@@ -104,11 +169,7 @@ class Service {
 test('results stand in the order of the items, whichever ends first, and each is delivered once', async () => {
 	const service = new Service();
 	const results = await service.run(['9000', '3000', '6000']);
-	expect(results.map((result) => result.kind === 'finished' && result.taskId)).toEqual([
-		'task-0',
-		'task-1',
-		'task-2',
-	]);
+	expect(results.map(taskIdsOf)).toEqual([['task-0'], ['task-1'], ['task-2']]);
 	expect(service.delivered).toEqual(['task-1', 'task-2', 'task-0']);
 });
 
@@ -125,16 +186,14 @@ test('never more tasks in flight than allowed', async () => {
 		Array.from({ length: 12 }, (_, index) => String(2_000 + 500 * index)),
 		{ maxActiveTasks: 3 },
 	);
-	expect(results.every(({ kind }) => kind === 'finished')).toBe(true);
+	expect(results.every(({ kind }) => kind === 'items')).toBe(true);
 	expect(service.mostActive).toBeLessThanOrEqual(3);
 });
 
 test('one bad item leaves the others alone', async () => {
 	const service = new Service();
 	const results = await service.run(['3000', 'refuse', 'fail', 'vanish', '5000']);
-	expect(
-		results.map((result) => (result.kind === 'failed' ? result.failure.outcome : result.kind)),
-	).toEqual(['finished', 'rejected', 'failed', 'unknown', 'finished']);
+	expect(results.map(outcomeOf)).toEqual(['items', 'rejected', 'failed', 'unknown', 'items']);
 	expect(service.creations).toBe(5);
 });
 
@@ -154,11 +213,7 @@ test('stopping: everything is cancelled at once and nothing more is sent', async
 	const service = new Service();
 	service.clock.at(service.start + 5_000, () => service.stop.abort());
 	const results = await service.run(['60000', '60000', '60000'], { maxActiveTasks: 2 });
-	expect(results.map((result) => result.kind === 'failed' && result.failure.outcome)).toEqual([
-		'cancelled',
-		'cancelled',
-		'cancelled',
-	]);
+	expect(results.map(outcomeOf)).toEqual(['cancelled', 'cancelled', 'cancelled']);
 	expect(service.elapsed).toBe(5_000);
 	const sent = service.client.requests.length;
 	await service.clock.advance(600_000);
@@ -168,36 +223,91 @@ test('stopping: everything is cancelled at once and nothing more is sent', async
 
 test('not waiting: the answer of the creation comes back', async () => {
 	const service = new Service();
-	const results = await service.run(['60000'], {}, { wait: false });
+	const results = await service.run(['60000'], {}, NOT_WAITING);
 	expect(results).toMatchObject([
-		{ kind: 'created', created: { taskId: 'task-0', answer: { task_id: 'task-0' } } },
+		{ kind: 'items', items: [{ json: { answer: { task_id: 'task-0' } } }] },
 	]);
 	expect(service.client.requests).toHaveLength(1);
 });
 
 describe('grace', () => {
-	test('what still runs some time after the last creation is pending', async () => {
+	test('what still runs some time after the last creation is left for the sleep', async () => {
 		const service = new Service();
-		const results = await service.run(['3000', '600000'], { graceMs: 10_000 });
-		expect(results.map(({ kind }) => kind)).toEqual(['finished', 'pending']);
-		expect(results[1]).toMatchObject({ taskId: 'task-1', lastTask: { status: 'doing' } });
+		const results = await service.run(['3000', '600000'], {}, sleepingAfter(10_000));
+		expect(results.map(({ kind }) => kind)).toEqual(['items', 'asleep']);
+		expect(results[1]).toMatchObject({
+			parts: [
+				{ kind: 'asleep', task: { watch: { taskId: 'task-1' }, lastTask: { status: 'doing' } } },
+			],
+		});
 		expect(service.elapsed).toBe(10_000);
 	});
 
 	test('it does not last longer than the tasks', async () => {
 		const service = new Service();
-		await service.run(['2000'], { graceMs: 60_000 });
+		await service.run(['2000'], {}, sleepingAfter(60_000));
 		expect(service.elapsed).toBeLessThan(5_000);
 	});
 });
 
+describe('items of different waiting in one run', () => {
+	test('who polls is waited for before the others may sleep', async () => {
+		const service = new Service();
+		const settings = [{}, sleepingAfter(5_000), NOT_WAITING];
+		const results = await service.run(['20000', '600000', '600000'], {}, settings);
+		expect(results.map(({ kind }) => kind)).toEqual(['items', 'asleep', 'items']);
+		expect(taskIdsOf(results[0])).toEqual(['task-0']);
+		expect(service.elapsed).toBeGreaterThanOrEqual(20_000);
+		expect(service.elapsed).toBeLessThan(30_000);
+	});
+
+	test('what times out while the others run is over for itself alone', async () => {
+		const service = new Service();
+		const results = await service.run(['20000', '600000'], {}, [{}, { timeoutMs: 5_000 }]);
+		expect(results.map(outcomeOf)).toEqual(['items', 'timed_out']);
+	});
+
+	test('a time-out that may go on as a task halts nothing', async () => {
+		const service = new Service();
+		const settings = [{}, { timeoutMs: 5_000, onTimeout: 'returnTask' as const }];
+		const results = await service.run(['20000', '600000'], { haltOnFailure: true }, settings);
+		expect(results.map(taskIdsOf)).toEqual([['task-0'], ['task-1']]);
+	});
+});
+
+describe('several parts of one item', () => {
+	test('are made at once, and are the item in their order', async () => {
+		const service = new Service();
+		const results = await service.run([['6000', '3000', '9000'], '1000']);
+		expect(results.map(taskIdsOf)).toEqual([['task-0', 'task-1', 'task-2'], ['task-3']]);
+		expect(service.elapsed).toBeLessThan(10_500);
+	});
+
+	test('take a slot each', async () => {
+		const service = new Service();
+		await service.run([['3000', '3000', '3000', '3000'], '3000'], { maxActiveTasks: 2 });
+		expect(service.mostActive).toBe(2);
+		expect(service.creations).toBe(5);
+	});
+
+	test('one that fails fails the item; the next try makes that one again, and only that one', async () => {
+		const service = new Service();
+		const [first] = await service.run([['3000', 'fail', '2000']]);
+		expect(first).toMatchObject({ kind: 'failed', failure: { outcome: 'failed' } });
+		expect(service.creations).toBe(3);
+		const [second] = await service.run([['3000', '1000', '2000']]);
+		expect(taskIdsOf(second)).toEqual(['task-0', 'task-3', 'task-2']);
+		expect(service.creations).toBe(4);
+	});
+});
+
 describe('a second try of the same run', () => {
-	test('takes up what exists, sends no unclear creation again, and creates anew what failed or was refused', async () => {
+	test('takes up what exists, sends no unclear creation again, and creates again what failed or was refused', async () => {
 		const service = new Service();
 		await service.run(['3000', 'fail', 'vanish', 'refuse']);
 		expect(service.creations).toBe(4);
 		const results = await service.run(['3000', 'fail', 'vanish', 'refuse']);
-		expect(results[0]).toMatchObject({ kind: 'finished', taskId: 'task-0' });
+		expect(results[0]).toMatchObject({ kind: 'items', items: [{ json: { task_id: 'task-0' } }] });
 		expect(results[1]).toMatchObject({
 			kind: 'failed',
 			failure: { outcome: 'failed', taskId: 'task-2' },
@@ -214,21 +324,21 @@ describe('a second try of the same run', () => {
 			failure: { outcome: 'timed_out', taskId: 'task-0' },
 		});
 		const [second] = await service.run(['60000'], {}, { timeoutMs: 90_000 });
-		expect(second).toMatchObject({ kind: 'finished', taskId: 'task-0' });
+		expect(taskIdsOf(second)).toEqual(['task-0']);
 		expect(service.creations).toBe(1);
 	});
 });
 
 test('waiting for a task made earlier creates nothing', async () => {
 	const service = new Service();
-	await service.run(['1000'], {}, { wait: false });
+	await service.run(['1000'], {}, NOT_WAITING);
 	const results = await service.run([{ taskId: 'task-0' }]);
-	expect(results).toMatchObject([{ kind: 'finished', taskId: 'task-0' }]);
+	expect(results.map(taskIdsOf)).toEqual([['task-0']]);
 	expect(service.creations).toBe(1);
 });
 
 test('no items, no requests', async () => {
 	const service = new Service();
-	expect(await service.run([], { graceMs: 10_000 })).toEqual([]);
+	expect(await service.run([], {}, sleepingAfter(10_000))).toEqual([]);
 	expect(service.client.requests).toEqual([]);
 });

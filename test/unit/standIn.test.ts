@@ -2,8 +2,11 @@
 import https from 'node:https';
 import { PNG } from 'pngjs';
 import { WaveFile } from 'wavefile';
+import { scan } from '../../nodes/MediaGeneration/media/scan';
 import { startService, type FaultAction, type JsonObject, type StandIn } from '../service';
 import { certificate, startTlsTrap } from '../service/tlsTrap';
+import { toneHz, toneSeconds } from '../service/media/tone';
+import { decodeMp3, decodeWav, toneAt } from './media/listen';
 
 const PATHS = {
 	sound_effect: '/v1/task/sound-effect',
@@ -164,6 +167,7 @@ describe('creation', () => {
 		['sound_effect', { text: 'x', receive_url: 'nowhere' }, 400],
 		['speech_by_name', { text: 'x' }, 400],
 		['speech_by_name', { text: 'x', voice: 'v', with_transcript: 'yes' }, 400],
+		['speech_by_id', { text: 'x', with_transcript: 1 }, 400],
 		['image', { prompt: 'x' }, 400],
 		['image', { prompt: 'x', model_id: 'm', generations_count: 1.5 }, 400],
 		['image', { prompt: 'x', model_id: 'm', model_parameters: { aspect_ratio: 'wide' } }, 422],
@@ -188,6 +192,23 @@ describe('creation', () => {
 		const answer = await read(await post(PATHS.image, BODIES.image));
 		expect(answer.estimated_credits).toBe('60');
 	});
+});
+
+describe('long texts', () => {
+	test.each([400, 422] as const)(
+		'more than the limit is refused with words (%d)',
+		async (status) => {
+			Object.assign(service.settings, { maxTextLength: 10, textTooLongStatus: status });
+			const response = await post(PATHS.speech_by_id, { text: 'eleven char' });
+			expect([response.status, await read(response)]).toEqual([
+				status,
+				{ success: false, error: 'text has 11 characters, and the limit is 10 characters' },
+			]);
+			expect(service.creations()).toHaveLength(0);
+			// A character is one, however many units it takes.
+			expect((await post(PATHS.speech_by_id, { text: '😀'.repeat(10) })).status).toBe(200);
+		},
+	);
 });
 
 describe('tasks', () => {
@@ -306,9 +327,55 @@ describe('files', () => {
 		expect(await (await fetchUrl(metadata.srt_url)).text()).toMatch(
 			/^1\n00:00:00,000 --> 00:00:0\d,\d{3}\nOne two/,
 		);
-		expect(await read(await fetchUrl(metadata.json_url))).toMatchObject({
-			text: BODIES.speech_by_name.text,
-		});
+		expect(await read(await fetchUrl(metadata.json_url))).toMatchObject([
+			{ text: 'One two three four five six', words: expect.any(Array) as unknown[] },
+			{ text: 'seven', words: [{ text: 'seven', type: 'word' }] },
+		]);
+	});
+
+	test('both kinds of speech have a transcript, where it was asked for, and sounds have none', async () => {
+		const body = { with_transcript: true, text: 'Hello there' };
+		const urls = async (kind: Kind, extra: JsonObject) => {
+			const { srt_url, json_url } = (
+				await look(await create(kind, { ...extra, stand_in: { ms: 0 } }))
+			).metadata as JsonObject;
+			return [typeof srt_url, typeof json_url];
+		};
+		expect(await urls('speech_by_id', body)).toEqual(['string', 'string']);
+		expect(await urls('speech_by_id', { ...body, with_transcript: false })).toEqual([
+			'undefined',
+			'undefined',
+		]);
+		expect(await urls('sound_effect', body)).toEqual(['undefined', 'undefined']);
+	});
+
+	test.each<[JsonObject, JsonObject, number]>([
+		[{ audio: 'mp3' }, { kind: 'mp3', bitrateIndex: 9 }, 44_100],
+		[{ audio: 'mp3_vbr' }, { kind: 'mp3', bitrateIndex: undefined }, 44_100],
+		[{ audio: 'mp3', sample_rate: 24_000 }, { kind: 'mp3' }, 24_000],
+		[{ sample_rate: 8_000 }, { kind: 'wav' }, 8_000],
+	])('%j: the tone of the text', async (steering, expected, sampleRate) => {
+		const text = 'A storm, far away';
+		const { audio_url: url } = (
+			await look(await create('speech_by_id', { text, stand_in: { ms: 0, ...steering } }))
+		).metadata as JsonObject;
+		const file = await bytes(await fetchUrl(url));
+		expect(await scan([file])).toMatchObject(expected);
+		const heard = file.indexOf('RIFF') === 0 ? decodeWav(file) : await decodeMp3(file);
+		expect(heard).toMatchObject({ sampleRate, errors: [] });
+		expect(toneAt(heard, 0.15)).toBe(toneHz(text));
+		expect(heard.samples.length / sampleRate - toneSeconds(text)).toBeLessThan(0.15);
+		expect(heard.samples.length / sampleRate).toBeGreaterThanOrEqual(toneSeconds(text));
+	});
+
+	test('MP3 of any size plays as well', async () => {
+		const { audio_url: url } = await done('sound_effect', { audio: 'mp3', bytes: 1_000_000 });
+		const file = await bytes(await fetchUrl(url));
+		expect(file).toHaveLength(1_000_000);
+		const { samples, errors } = await decodeMp3(file);
+		expect(errors).toEqual([]);
+		// 128 kbit/s
+		expect(samples.length / 44_100).toBeCloseTo(62.5, 0);
 	});
 
 	test('images have the asked aspect ratio, differ, and are mirrored in audio_url', async () => {
@@ -352,7 +419,7 @@ describe('files', () => {
 		expect((await fetchUrl(late.audio_url)).status).toBe(403);
 		service.settings.urlLifetimeMs = null;
 		const mp3 = await done('sound_effect');
-		expect((await bytes(await fetchUrl(mp3.audio_url))).readUInt16BE(0)).toBe(0xfffb);
+		expect((await bytes(await fetchUrl(mp3.audio_url))).toString('latin1', 0, 3)).toBe('ID3');
 	});
 
 	test('sees a key that is sent along', async () => {

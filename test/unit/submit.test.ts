@@ -1,5 +1,5 @@
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import { createTask } from '../../nodes/MediaGeneration/create/submit';
+import { createTask, type SubmitDeps } from '../../nodes/MediaGeneration/create/submit';
 import { answer, noAnswer, scriptedClient } from './replies';
 import { VirtualClock } from './virtualClock';
 
@@ -11,12 +11,15 @@ const REQUEST = {
 };
 const CREATED = answer(200, { success: true, task_id: 't1' });
 
-function setUp(replies: (count: number, now: number) => Reply, timeoutMs = 600_000) {
+function setUp(
+	replies: (count: number, clock: VirtualClock) => Reply | Promise<Reply>,
+	timeoutMs = 600_000,
+) {
 	const clock = new VirtualClock();
 	const start = clock.now();
-	const client = scriptedClient((_, count) => replies(count, clock.now()), clock.now);
+	const client = scriptedClient((_, count) => replies(count, clock), clock.now);
 	const stop = new AbortController();
-	const deps = {
+	const deps: SubmitDeps = {
 		client,
 		now: clock.now,
 		sleep: clock.sleep,
@@ -28,6 +31,7 @@ function setUp(replies: (count: number, now: number) => Reply, timeoutMs = 600_0
 		start,
 		client,
 		stop,
+		deps,
 		create: async () => await createTask(deps, REQUEST, start + timeoutMs),
 	};
 }
@@ -109,6 +113,69 @@ test('an account that is paused beyond the deadline gets no request', async () =
 	expect(result).toMatchObject({ ok: false, failure: { outcome: 'rejected' } });
 	expect(!result.ok && result.failure.message).toMatch(/left alone for longer than the Timeout/);
 	expect(client.requests).toEqual([]);
+});
+
+test.each<[string, Reply]>([
+	['rate limit', answer(429, { message: 'rate limit' }, { 'retry-after': '120' })],
+	['active-task limit', answer(429, { code: 'active_task_limit' }, { 'retry-after': '120' })],
+	['a limit without a name', answer(429, {}, { 'retry-after': '120' })],
+	['server_busy', answer(503, { code: 'server_busy' }, { 'retry-after': '120' })],
+])('a Retry-After beyond the deadline ends it at once: %s', async (_name, reply) => {
+	const { clock, start, client, create } = setUp(() => reply, 60_000);
+	const result = await clock.run(create());
+	expect(result).toMatchObject({ ok: false, failure: { outcome: 'rejected' } });
+	// In the service's own words, not only that it asked for a pause.
+	expect(!result.ok && result.failure.httpStatus).toBe(reply.answered && reply.status);
+	expect(clock.now()).toBe(start);
+	expect(client.requests).toHaveLength(1);
+});
+
+test.each<[string, Reply]>([
+	['active-task limit', answer(429, { code: 'active_task_limit' }, { 'retry-after': '0' })],
+	['server_busy', answer(503, { code: 'server_busy' }, { 'retry-after': '0' })],
+	['an ambiguous 429', answer(429, {}, { 'retry-after': 'Sun, 01 Mar 2020 12:00:00 GMT' })],
+])('Retry-After of nothing is no licence for a tight loop: %s', async (_name, reply) => {
+	const { clock, client, create } = setUp(() => reply, 10_000);
+	await clock.run(create());
+	expect(client.requests.length).toBeLessThanOrEqual(25);
+});
+
+test('patience for a connection counts from the first that fails, not from before the queue', async () => {
+	let refusedFor = 0;
+	const { clock, start, create } = setUp((_, { now }) => {
+		if (now() < start + 70_000) return answer(429, { code: 'active_task_limit' });
+		return (refusedFor += 1) === 1 ? noAnswer({ sent: false }) : CREATED;
+	});
+	expect(await clock.run(create())).toMatchObject({ ok: true });
+	expect(refusedFor).toBe(2);
+});
+
+describe('while the answer is under way', () => {
+	const inTenSeconds = async (_: number, clock: VirtualClock) => {
+		await clock.sleep(10_000);
+		return CREATED;
+	};
+
+	test('a stopped execution ends at once as unknown, and the ID is noted when it comes', async () => {
+		const { clock, start, deps, create } = setUp(inTenSeconds);
+		const late: string[] = [];
+		const stop = new AbortController();
+		deps.stop = stop.signal;
+		deps.noteLate = (taskId) => late.push(taskId);
+		clock.at(start + 3_000, () => stop.abort());
+		const result = await clock.run(create());
+		expect(result).toMatchObject({ ok: false, failure: { outcome: 'unknown' } });
+		expect(clock.now() - start).toBe(3_000);
+		expect(late).toEqual([]);
+		await clock.advance(10_000);
+		expect(late).toEqual(['t1']);
+	});
+
+	test('a run that only ends awaits it, beyond its deadline as well', async () => {
+		const { clock, start, stop, create } = setUp(inTenSeconds, 1_000);
+		clock.at(start + 3_000, () => stop.abort());
+		expect(await clock.run(create())).toMatchObject({ ok: true, created: { taskId: 't1' } });
+	});
 });
 
 test('a paused account is waited for', async () => {

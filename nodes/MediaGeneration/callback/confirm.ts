@@ -126,7 +126,8 @@ export async function confirm(
 	if ((state.unknown.get(claim.taskId) ?? 0) > Date.now()) return { kind: 'unknown' };
 	const key = `${claim.over}:${claim.taskId}`;
 	const present = state.underWay.get(key);
-	if (present !== undefined) return await present;
+	// A copy each: what one workflow makes of its item is nothing to the others.
+	if (present !== undefined) return structuredClone(await present);
 	if (state.underWay.size >= CLAIMS_AT_ONCE)
 		return { kind: 'unavailable', reason: 'too many callbacks at once' };
 	const verification = ask(client, { state, claim, budgetMs }).finally(() =>

@@ -90,7 +90,7 @@ function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): strin
 
 /**
  * Undefined where nothing counts as a duplicate: with Deduplicate off, and while the editor listens, as that takes a single
- * event and who tests wants to send the same task again.
+ * event, and whoever tests wants to send the same task again.
  */
 function memoryOf(context: IWebhookFunctions, settings: TriggerSettings): Memory | undefined {
 	if (!settings.deduplicate || context.getMode() === 'manual') return undefined;
@@ -148,7 +148,7 @@ async function handle(
 	const answerBy = Date.now() + ANSWER_WITHIN_MS;
 	const posted = await postedTo(context);
 	const client = await createClient(context);
-	// The token is checked before the body is judged, so that who has none learns nothing.
+	// The token is checked before the body is judged, so that a caller without one learns nothing.
 	const { signed, reference } = checkedUrl(context, client);
 	if (!posted.ok) throw new Refusal(400, posted.reason);
 

@@ -71,9 +71,10 @@ export interface Arrival {
 function signedValues(
 	query: Record<string, unknown>,
 ): (SignedValues & { signature: string }) | undefined {
-	const { signed_for: signedFor, expires, nonce, signature, reference = '' } = query;
-	const texts = [signedFor, expires, nonce, signature, reference];
-	if (!texts.every((text) => typeof text === 'string')) return undefined;
+	const { signed_for: signedFor, expires, nonce, signature } = query;
+	if (![signedFor, expires, nonce, signature].every((text) => typeof text === 'string'))
+		return undefined;
+	const reference = typeof query.reference === 'string' ? query.reference : '';
 	return { signedFor, expires, nonce, signature, reference } as SignedValues & {
 		signature: string;
 	};

@@ -1,4 +1,4 @@
-/** n8n's test URL takes one callback, and none unless the editor listens: fine for trying out, no good in production. */
+/** n8n's test URL takes one callback, and none unless the editor listens: fine for trying out, of no use in production. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { isTestUrl } from './receiveUrl';
 
@@ -14,10 +14,10 @@ export function warnOfTestUrls(
 	const count = callbackUrls.filter((url) => url !== undefined && isTestUrl(url)).length;
 	// Hints are younger than the oldest n8n that this node runs on, and tools of agents have none.
 	if (count === 0 || !('addExecutionHints' in context)) return;
-	const butSoMany = count === 1 ? '' : `, but ${count} tasks were given it`;
+	const butSeveral = count === 1 ? '' : `, but ${count} tasks were given it`;
 	context.addExecutionHints({
 		type: 'warning',
 		location: 'outputPane',
-		message: `The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${butSoMany}. Use the Production URL of a published workflow.`,
+		message: `The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${butSeveral}. Use the Production URL of a published workflow.`,
 	});
 }

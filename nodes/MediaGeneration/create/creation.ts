@@ -60,7 +60,7 @@ function adviceFor(status: number): string {
 		case 403:
 			return 'The API key is not allowed to do this. Check the key and the plan at the service.';
 		case 404:
-			return 'Check the Base URL in the credential and the voice or model named in the node.';
+			return 'Check the Base URL in the credential and the path, voice or model named in the node.';
 		case 413:
 			return 'The input is too large for the service. Shorten it.';
 		default:

@@ -21,6 +21,7 @@ import type { Created } from './submit';
 export type LedgerStore = Record<string, unknown>;
 
 const FIELD = 'createdTasks';
+const TEXTS_FIELD = 'longTexts';
 
 export interface RunIdentity {
 	executionId: string;
@@ -149,6 +150,25 @@ export class Ledger {
 
 	noteUnknown(slot: Slot, request: CreationRequest, failure: Failure): void {
 		this.note(slot, request, { failure: { ...failure } });
+	}
+
+	/**
+	 * The texts that an item's long text was split into by its first try: a text with `$now` would be cut elsewhere by each
+	 * try, and parts of different cuts don't fit together.
+	 */
+	firstTexts(item: number, texts: string[]): string[] {
+		const present = this.store[TEXTS_FIELD];
+		const all: JsonObject = isObject(present) ? present : {};
+		const key = `${this.run.runIndex}:${item}`;
+		const earlier = all[key];
+		if (
+			isObject(earlier) &&
+			earlier.execution === this.run.executionId &&
+			Array.isArray(earlier.texts)
+		)
+			return earlier.texts.map(String);
+		this.store[TEXTS_FIELD] = { ...all, [key]: { execution: this.run.executionId, texts } };
+		return texts;
 	}
 
 	/** A task that failed is of no more use: the next try makes a new one. */

@@ -4,7 +4,7 @@
  */
 import type { CreationRequest } from '../operations/operation';
 import type { Reply, ServiceClient } from '../service/client';
-import type { Clock } from '../service/clock';
+import { untilAborted, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
 import type { JsonObject } from '../service/json';
 import { readCreation, type Refusal } from './creation';
@@ -56,18 +56,6 @@ const UNANSWERED: Failure = {
 		'The service may have created the task and charged for it. Check the task list at the service; if the task is there, fetch it with "Task: Wait" and its ID.',
 };
 
-/** Resolves when the signal aborts. @returns also how to stop listening */
-function untilAborted(signal: AbortSignal): { promise: Promise<undefined>; forget: () => void } {
-	let forget = () => {};
-	const promise = new Promise<undefined>((resolve) => {
-		const onAbort = () => resolve(undefined);
-		if (signal.aborted) onAbort();
-		signal.addEventListener('abort', onAbort, { once: true });
-		forget = () => signal.removeEventListener('abort', onAbort);
-	});
-	return { promise, forget };
-}
-
 /** One creation, with all its tries. */
 class Submission {
 	private readonly place: number;
@@ -99,7 +87,9 @@ class Submission {
 	}
 
 	private async queue(): Promise<void> {
-		await this.room.wait(this.place, this.deps, this.deadline);
+		// Until a pause beyond the deadline is over, nobody's turn is of use.
+		const paused = this.deps.client.account.pausedUntil('create') >= this.deadline;
+		if (!paused) await this.room.wait(this.place, this.deps, this.deadline);
 		this.lastRefusal = this.room.refusal ?? this.lastRefusal;
 	}
 

@@ -3,6 +3,7 @@
  * start where the host knows none. A file is delivered whole or not at all, and nothing of it stays open.
  */
 import { createHash } from 'crypto';
+import { durationMeter, type DurationMeter } from '../media/duration';
 import type { ByteStream, OpenFile, OpenFileFn } from '../service/fileHost';
 import type { OutputKind } from '../service/outputs';
 import { OVER, Pace, readBody } from './body';
@@ -30,6 +31,8 @@ export interface Download {
 	stream(): ByteStream;
 	/** Bytes handed out so far. */
 	received(): number;
+	/** How long the sound is, once all bytes are handed out; undefined for what is not WAV or MP3. */
+	seconds(): number | undefined;
 	/** Why `chunks` ended without the end of the file. */
 	failure(): DownloadError | undefined;
 	/** Ends whatever is open. To be called once the file is not wanted any more, stored or not. */
@@ -126,7 +129,7 @@ class Transfer {
 	private async *read(opened: OpenFile, reading: Reading): AsyncGenerator<Buffer> {
 		const { deps, file, over, pace } = this;
 		// What is there already comes again where the answer begins before its end: it is compared and passed over.
-		let again = reading.before - reading.from;
+		let { again } = reading;
 		const comparison = createHash('sha256');
 		const { now, sleep } = deps;
 		try {
@@ -136,8 +139,7 @@ class Transfer {
 				if (passed > 0) {
 					comparison.update(chunk.subarray(0, passed));
 					again -= passed;
-					if (again === 0 && comparison.digest('hex') !== reading.known)
-						throw file.mismatch(reading.part);
+					if (again === 0) file.compare(comparison.digest('hex'), reading);
 					if (passed === chunk.length) continue;
 				}
 				const fresh = passed === 0 ? chunk : chunk.subarray(passed);
@@ -146,7 +148,7 @@ class Transfer {
 			}
 			file.ended(reading, again);
 		} catch (error) {
-			if (reading.part && file.received === reading.before) file.partFailed();
+			if (reading.part !== undefined && file.received === reading.before) file.partFailed();
 			throw asDownloadError(error);
 		}
 	}
@@ -194,7 +196,8 @@ async function firstChunks(chunks: AsyncGenerator<Buffer>): Promise<Buffer[]> {
 }
 
 function downloadOf(transfer: Transfer, first: Buffer[], type: FileType): Download {
-	const chunks = joined(first, transfer.chunks);
+	const meter = durationMeter();
+	const chunks = metered(joined(first, transfer.chunks), meter);
 	return {
 		type,
 		length: transfer.file.length,
@@ -204,6 +207,7 @@ function downloadOf(transfer: Transfer, first: Buffer[], type: FileType): Downlo
 			return transfer.streamOf(chunks);
 		},
 		received: () => transfer.file.received,
+		seconds: () => meter.seconds(),
 		failure: () => transfer.failure,
 		close: () => transfer.close(),
 	};
@@ -212,4 +216,15 @@ function downloadOf(transfer: Transfer, first: Buffer[], type: FileType): Downlo
 async function* joined(first: Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
 	yield* first;
 	yield* rest;
+}
+
+/** Every chunk passes here once. */
+async function* metered(
+	chunks: AsyncGenerator<Buffer>,
+	meter: DurationMeter,
+): AsyncGenerator<Buffer> {
+	for await (const chunk of chunks) {
+		meter.push(chunk);
+		yield chunk;
+	}
 }

@@ -12,20 +12,25 @@ import { retryAfterMs } from '../service/account';
 import { headerOf } from '../service/fileHost';
 import { asNumber } from '../service/json';
 import { DownloadError, megabytes } from './downloadError';
+import {
+	isFramed,
+	lengthBy416,
+	partOf,
+	refuseEncoding,
+	strongValidator,
+	type FileAnswer,
+	type Part,
+} from './fileAnswer';
 
-export interface FileAnswer {
-	status: number;
-	headers: Record<string, unknown>;
-}
-
-/** How an answer is to be read. */
+/** How the body of an answer is to be read. */
 export interface Reading {
-	/** Where in the file its bytes begin. */
-	from: number;
-	/** Digest of what is there from that place on: what its first bytes must be. */
-	known: string;
-	part: boolean;
-	/** Whether its end is certain by itself. */
+	/** Undefined where it is all of the file. */
+	part: Part | undefined;
+	/** Bytes that it brings a second time, at its beginning. */
+	again: number;
+	/** What they must be. */
+	digest: string;
+	/** Whether a cut can be told from its end. */
 	framed: boolean;
 	/** Bytes that were there before it. */
 	before: number;
@@ -33,44 +38,25 @@ export interface Reading {
 
 /** How much of the end of what is there comes once more with a part, to see that it fits. */
 const OVERLAP_BYTES = 4_096;
-/** A date counts as a strong validator where the file was this old when it was sent (RFC 9110, 8.8.2.2). */
-const SETTLED_MS = 60_000;
 /** How much longer compression can make a file: a few bytes for each block, and a header. */
 const compressionLoss = (bytes: number): number => 64 + bytes / 1_000;
-
 const TRANSIENT = new Set([408, 425, 429]);
-
-/** What a part is continued by: a strong ETag, or a date that is as good. */
-function strongValidator(headers: Record<string, unknown>): string | undefined {
-	const etag = headerOf(headers, 'etag');
-	if (etag !== undefined) return etag.startsWith('"') ? etag : undefined;
-	const modified = headerOf(headers, 'last-modified');
-	const age = Date.parse(headerOf(headers, 'date') ?? '') - Date.parse(modified ?? '');
-	return age >= SETTLED_MS ? modified : undefined;
-}
-
-function refuseEncoding(headers: Record<string, unknown>): void {
-	const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
-	if (encoding !== '' && encoding.toLowerCase() !== 'identity')
-		throw new DownloadError(
-			`the file host sent it in an encoding that n8n can't undo: ${encoding.slice(0, 60)}`,
-			'nothing',
-		);
-}
 
 export class FileSoFar {
 	/** Bytes that are there. */
 	received = 0;
 	contentType: string | undefined;
 	asBrowser = false;
-	/** By a part's Content-Range: certain. */
+	/** By a part that fits: certain. */
 	private total: number | undefined;
 	/** By the Content-Length of an answer with all of it. */
 	private stated: number | undefined;
 	private validator: string | undefined;
-	/** Whether the host has shown that it knows ranges, or that it doesn't. */
-	private parts: 'offered' | 'untried' | 'useless' = 'untried';
-	private endAsked = false;
+	/** Whether the host may be asked for parts. */
+	private parts = true;
+	private askedFrom = 0;
+	/** Where the file ended without a word. */
+	private endSeenAt: number | undefined;
 	private readonly hash = createHash('sha256');
 	private last: Buffer = Buffer.alloc(0);
 
@@ -83,15 +69,24 @@ export class FileSoFar {
 
 	/** The headers that ask for what is missing. */
 	ask(): Record<string, string> {
-		if (this.received === 0 || this.validator === undefined || this.parts === 'useless') return {};
-		const from = this.received - Math.min(this.last.length, OVERLAP_BYTES);
-		return { Range: `bytes=${from}-`, 'If-Range': this.validator };
+		const overlap = Math.min(this.last.length, OVERLAP_BYTES);
+		// A part from the start on is all of it, perhaps compressed, with a length that is not the file's.
+		if (this.received === overlap || !this.parts) return {};
+		this.askedFrom = this.received - overlap;
+		const range = { Range: `bytes=${this.askedFrom}-` };
+		if (this.validator !== undefined) return { ...range, 'If-Range': this.validator };
+		// Good enough to see whether anything follows, but not to take it.
+		return this.endSeenAt === this.received ? range : {};
 	}
 
 	/** New bytes: every byte of a file passes here once, in order. */
 	take(bytes: Buffer): void {
 		this.hash.update(bytes);
-		this.last = bytes;
+		// Not copied, but for small chunks.
+		this.last =
+			bytes.length >= OVERLAP_BYTES
+				? bytes
+				: Buffer.concat([this.last, bytes]).subarray(-OVERLAP_BYTES);
 		this.received += bytes.length;
 		if (this.received > this.maxBytes) throw this.tooLarge();
 	}
@@ -100,93 +95,98 @@ export class FileSoFar {
 	 * Checks an answer's status and headers. Undefined where it says that all is there already; throws a DownloadError
 	 * where it is of no use.
 	 *
+	 * @param asked what {@link ask} gave
 	 * @param now epoch ms
 	 */
 	accept(answer: FileAnswer, asked: Record<string, string>, now: number): Reading | undefined {
 		const { status, headers } = answer;
 		const ranged = asked.Range !== undefined;
-		if (status === 416 && ranged) return this.acceptNoRange(headers);
+		if (status === 416 && ranged) {
+			this.acceptEnd(headers);
+			return undefined;
+		}
 		if (status !== 200 && !(status === 206 && ranged)) throw this.refusal(answer, now);
 		refuseEncoding(headers);
-		const from = status === 206 ? this.acceptPart(headers) : this.acceptAll(headers);
-		if (this.length !== undefined && this.length > this.maxBytes) throw this.tooLarge();
+		const part = status === 206 ? this.acceptPart(headers) : undefined;
+		if (part === undefined) this.acceptAll(headers);
+		const length = part?.total ?? this.length;
+		if (length !== undefined && length > this.maxBytes) throw this.tooLarge(length);
 		return {
-			from,
-			known: this.digestFrom(from),
-			part: status === 206,
-			framed:
-				headerOf(headers, 'content-length') !== undefined ||
-				headerOf(headers, 'transfer-encoding') !== undefined,
+			part,
+			again: this.received - (part?.from ?? 0),
+			digest: this.digestFrom(part?.from ?? 0),
+			framed: isFramed(headers),
 			before: this.received,
 		};
+	}
+
+	/** Called with the digest of what has come a second time. Throws where that is not what came first. */
+	compare(digest: string, reading: Reading): void {
+		const { part } = reading;
+		if (digest !== reading.digest)
+			throw part === undefined ? this.changed() : this.noParts('continued with other bytes');
+		// Not before: it may be a part of the compressed file.
+		this.total ??= part?.total;
 	}
 
 	/**
 	 * Called when an answer has come to its end by itself. Throws where that is not the end of the file.
 	 *
-	 * @param again bytes that were there already and did not come again
+	 * @param missing bytes that did not come a second time
 	 */
-	ended({ part, framed, before }: Reading, again: number): void {
+	ended({ part, framed, before }: Reading, missing: number): void {
 		const { received, total, stated } = this;
-		if (again > 0) throw this.brokeOff();
 		if (received === 0) throw new DownloadError('the file is empty', 'again');
-		if (total !== undefined && received > total)
-			throw new DownloadError(
-				`the file is longer than the ${total} bytes it was said to have`,
-				'startOver',
-			);
-		if (total !== undefined || part) {
-			if (received === total || (total === undefined && received === before)) return;
-			throw this.brokeOff();
+		if (missing > 0 || received < (part?.end ?? 0)) throw this.brokeOff();
+		if (total !== undefined) {
+			if (received === total) return;
+			throw received < total ? this.brokeOff() : this.tooLong(total);
 		}
-		if (stated === undefined) {
+		if (part !== undefined) {
+			// A host that does not know how long the file is has sent all of it once nothing new comes.
+			if (received > before) throw this.brokeOff();
+		} else if (stated === undefined) {
 			if (!framed) this.askAboutEnd();
-			return;
+		} else if (received !== stated) {
+			if (received < stated - compressionLoss(stated)) throw this.brokeOff();
+			// It was compressed on its way: the length is not the file's.
+			this.stated = undefined;
+			this.askAboutEnd();
 		}
-		// The body of an answer is never cut by itself: what is longer, or a trifle shorter, was compressed on its way.
-		if (received < stated - compressionLoss(stated)) throw this.brokeOff();
 	}
 
-	private acceptAll(headers: Record<string, unknown>): number {
+	/** Called after a part that brought nothing: what it was asked for may be no place in the compressed file. */
+	partFailed(): void {
+		this.parts = false;
+	}
+
+	private acceptAll(headers: FileAnswer['headers']): void {
 		const length = asNumber(headerOf(headers, 'content-length'));
-		if (
-			this.received > 0 &&
-			length !== undefined &&
-			this.stated !== undefined &&
-			length !== this.stated
-		)
+		if (this.received > 0 && length !== (this.stated ?? length) && length !== undefined)
 			throw this.changed();
 		this.stated ??= length;
 		// What comes after the bytes that are there comes from this answer, whatever validator the one before it had.
 		this.validator = strongValidator(headers);
 		this.contentType ??= headerOf(headers, 'content-type');
-		if (this.parts === 'untried' && headerOf(headers, 'accept-ranges') === 'bytes')
-			this.parts = 'offered';
-		return 0;
 	}
 
-	private acceptPart(headers: Record<string, unknown>): number {
-		const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headerOf(headers, 'content-range') ?? '');
-		const [from, end] = [Number(range?.[1]), Number(range?.[2])];
-		const total = asNumber(range?.[3]);
-		const length = asNumber(headerOf(headers, 'content-length')) ?? end + 1 - from;
+	private acceptPart(headers: FileAnswer['headers']): Part {
+		const part = partOf(headers);
 		const validator = strongValidator(headers);
-		const fits =
-			from <= this.received &&
-			from >= this.received - this.last.length &&
-			length === end + 1 - from &&
-			(total === undefined || (total > end && total === (this.length ?? total))) &&
-			(validator === undefined || validator === this.validator);
-		if (!fits) throw this.noParts('the file host continued at a wrong place');
-		this.total ??= total;
-		return from;
+		if (
+			part?.from !== this.askedFrom ||
+			(part.total ?? this.length) !== (this.length ?? part.total) ||
+			(validator ?? this.validator) !== this.validator ||
+			(this.validator === undefined && part.end > this.received)
+		)
+			throw this.noParts('continued at a wrong place');
+		return part;
 	}
 
-	private acceptNoRange(headers: Record<string, unknown>): undefined {
-		const total = /^bytes \*\/(\d+)$/.exec(headerOf(headers, 'content-range') ?? '')?.[1];
-		if (Number(total) === this.received && this.received === (this.length ?? this.received))
-			return undefined;
-		throw this.noParts('the file host did not continue the file (HTTP 416)');
+	private acceptEnd(headers: FileAnswer['headers']): void {
+		const total = lengthBy416(headers);
+		if (total !== this.received || total !== (this.length ?? total))
+			throw this.noParts('did not continue the file (HTTP 416)');
 	}
 
 	private digestFrom(from: number): string {
@@ -195,10 +195,14 @@ export class FileSoFar {
 		return createHash('sha256').update(again).digest('hex');
 	}
 
-	/** An end that no header has announced may be a cut. A host that knows ranges can be asked. */
+	/**
+	 * Where no length confirms an end, it may be a cut: Node.js does not tell a reset connection from a closed one, and what
+	 * n8n's HTTP client was still decompressing at that moment is lost without a word. So what follows is asked for, or all of
+	 * it: what ends at the same place again is whole.
+	 */
 	private askAboutEnd(): void {
-		if (this.endAsked || this.parts !== 'offered' || this.validator === undefined) return;
-		this.endAsked = true;
+		if (this.endSeenAt === this.received) return;
+		this.endSeenAt = this.received;
 		throw new DownloadError(`the file ended after ${this.received} bytes without a word`, 'again');
 	}
 
@@ -208,27 +212,13 @@ export class FileSoFar {
 			this.asBrowser = true;
 			return new DownloadError(words, 'again');
 		}
-		const transient = TRANSIENT.has(status) || status >= 500;
-		return new DownloadError(
-			words,
-			transient ? 'again' : 'nothing',
-			retryAfterMs(headers['retry-after'], now),
-		);
+		const next = TRANSIENT.has(status) || status >= 500 ? 'again' : 'nothing';
+		return new DownloadError(words, next, retryAfterMs(headers['retry-after'], now));
 	}
 
-	/** What came a second time is not what came first. */
-	mismatch(part: boolean): DownloadError {
-		return part ? this.noParts('the file host continued with other bytes') : this.changed();
-	}
-
-	/** A part that brought nothing: n8n may have taken a place in compressed bytes for one in the file. */
-	partFailed(): void {
-		this.parts = 'useless';
-	}
-
-	private noParts(message: string): DownloadError {
-		this.parts = 'useless';
-		return new DownloadError(message, 'again');
+	private noParts(what: string): DownloadError {
+		this.parts = false;
+		return new DownloadError(`the file host ${what}`, 'again');
 	}
 
 	private changed(): DownloadError {
@@ -240,10 +230,15 @@ export class FileSoFar {
 		return new DownloadError(`the file broke off after ${this.received}${of} bytes`, 'again');
 	}
 
-	private tooLarge(): DownloadError {
-		const known =
-			this.length !== undefined && this.length > this.maxBytes ? this.length : undefined;
-		const size = known === undefined ? '' : `${megabytes(known)}, and `;
+	private tooLong(total: number): DownloadError {
+		return new DownloadError(
+			`the file is longer than the ${total} bytes that its host spoke of`,
+			'startOver',
+		);
+	}
+
+	private tooLarge(length?: number): DownloadError {
+		const size = length === undefined ? '' : `${megabytes(length)}, and `;
 		return new DownloadError(
 			`the file is larger than allowed: ${size}Max File Size is ${megabytes(this.maxBytes)}`,
 			'nothing',

@@ -11,13 +11,16 @@ import { storeMemory } from './storeMemory';
 
 /** An output as the item shows it (README, "What comes out"). */
 export interface DeliveredOutput {
-	url: string;
+	/** Where the service offers it; a file that was joined here has none. */
+	url?: string;
 	kind: OutputKind;
 	binaryProperty?: string;
 	fileName?: string;
 	mimeType?: string;
 	/** In bytes. */
 	fileSize?: number;
+	/** Of WAV and MP3, measured. */
+	durationSeconds?: number;
 }
 
 export interface DeliveredFile {
@@ -83,6 +86,7 @@ interface Stored {
 	fileName: string;
 	mimeType: string;
 	fileSize: number;
+	durationSeconds?: number;
 }
 
 /** Downloads a file into n8n's store. However it ends, nothing of it stays open. */
@@ -99,7 +103,14 @@ async function store({ output, baseName, maxBytes }: Wanted, deps: FetchDeps): P
 			try {
 				const binary = await deps.context.helpers.prepareBinaryData(stream, fileName, mimeType);
 				storeMemory.learn(binary);
-				return { binary, fileName, mimeType, fileSize: download.received() };
+				const seconds = output.kind === 'audio' ? download.seconds() : undefined;
+				return {
+					binary,
+					fileName,
+					mimeType,
+					fileSize: download.received(),
+					...(seconds === undefined ? {} : { durationSeconds: seconds }),
+				};
 			} finally {
 				download.close();
 				stream.destroy();

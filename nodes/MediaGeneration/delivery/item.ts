@@ -3,10 +3,12 @@
  * and the trigger (README, "What comes out").
  */
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { transcriptOf } from '../media/captions';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { pause } from '../service/clock';
-import { quote, type Failure } from '../service/failures';
+import { attemptLater, quote, type Failure } from '../service/failures';
+import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
 import { fileOpener } from '../service/fileHost';
 import { Limiter } from '../service/limiter';
 import type { Finished } from '../service/verdict';
@@ -111,11 +113,13 @@ export class Delivery {
 				...(task.raw as IDataObject),
 				task_id: taskId,
 				outputs: shown.map(({ output }) => ({ ...output })),
+				...(transcript === undefined ? {} : { transcript }),
 				...extra,
 			},
 			...binaryOf(shown),
 			pairedItem: { item: pairedItem },
 		});
+		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
 		const base = settings.binaryPropertyName;
 		const failure = undelivered(finished, files);
 		if (settings.splitFiles && files.length > 0) {
@@ -128,6 +132,19 @@ export class Delivery {
 		}
 		const shown = withProperties(files, (index) => (index === 0 ? base : `${base}_${index}`));
 		return { items: [item(shown)], outputs: shown.map(({ output }) => output), failure };
+	}
+
+	/** What was said when, by the first transcript that can be read; undefined where there is none. */
+	private async transcriptOf(files: readonly DeliveredFile[]): Promise<IDataObject[] | undefined> {
+		for (const { output, binary } of files) {
+			if (output.kind !== 'transcript' || binary === undefined) continue;
+			const text = await attemptLater(
+				async () => await readStoredText(this.deps.context, binary, MAX_TRANSCRIPT_BYTES),
+			);
+			const spoken = text.ok ? transcriptOf(text.value) : undefined;
+			if (spoken !== undefined) return spoken.map((entry) => ({ ...entry }));
+		}
+		return undefined;
 	}
 
 	private async files(

@@ -9,7 +9,7 @@ import { asNumber, isObject, type JsonObject } from '../service/json';
 const BAD_PATH_PART = /[/\\?#%\s\p{Cc}]/u;
 
 /** Whether a text can be put into a URL; lone surrogates can't. */
-function encodable(text: string): boolean {
+export function encodable(text: string): boolean {
 	try {
 		encodeURIComponent(text);
 		return true;
@@ -58,13 +58,19 @@ export class ItemFields {
 	raw(name: string): unknown {
 		// n8n throws for a missing field whose fallback is undefined.
 		const value: unknown = this.context.getNodeParameter(name, this.itemIndex, null);
-		return value ?? undefined;
+		return withoutLocator(value) ?? undefined;
 	}
 
 	option(name: string): unknown {
 		// n8n resolves the whole collection each time; once per item is enough.
 		this.options ??= this.context.getNodeParameter('options', this.itemIndex, {});
 		return isObject(this.options) ? this.options[name] : undefined;
+	}
+
+	/** Whether the workflow sets an option, be it to nothing. */
+	hasOption(name: string): boolean {
+		this.option(name);
+		return isObject(this.options) && Object.hasOwn(this.options, name);
 	}
 
 	/** A text that must be there. `label` is the field's name on screen. */
@@ -173,40 +179,63 @@ export class ItemFields {
 		return found;
 	}
 
+	/** A field that holds a JSON object, as a text or as what an expression leads to; empty where it is not set. */
+	jsonField(name: string, label: string, example: string): JsonObject {
+		return jsonObject(this.raw(name), { what: `field "${label}"`, example });
+	}
+
 	/** The option Extra Body Fields as an object; empty where it is not set. */
 	extraFields(): JsonObject {
-		const given = this.option('extraFields');
-		if (given === undefined || given === null || given === '') return {};
-		let value: unknown = given;
-		if (typeof given === 'string') {
-			try {
-				value = JSON.parse(given) as unknown;
-			} catch {
-				throw invalid(
-					'The option "Extra Body Fields" is not valid JSON',
-					'Enter a JSON object, e.g. {"voice_settings": {"speed": 1.1}}. Names and texts need double quotes.',
-				);
-			}
-		}
-		if (!isObject(value)) {
-			throw invalid(
-				'The option "Extra Body Fields" is not a JSON object',
-				'Enter an object in braces, e.g. {"duration_seconds": 5}, not a list, a text or a number.',
-			);
-		}
-		if (nestedDeeperThan(MAX_DEPTH, value)) {
-			throw invalid(
-				`The option "Extra Body Fields" is nested deeper than ${MAX_DEPTH} levels`,
-				'Enter a flatter JSON object.',
-			);
-		}
-		return value;
+		return jsonObject(this.option('extraFields'), {
+			what: 'option "Extra Body Fields"',
+			example: '{"voice_settings": {"speed": 1.1}}',
+		});
 	}
 
 	/** Leaves empty values out, then merges the Extra Body Fields in. */
 	body(fields: JsonObject): IDataObject {
-		return deepMerge(withoutEmpty(fields), this.extraFields()) as IDataObject;
+		return this.merged(withoutEmpty(fields));
 	}
+
+	/** With the Extra Body Fields merged in. A copy. */
+	merged(body: JsonObject): IDataObject {
+		return deepMerge(deepMerge({}, body), this.extraFields()) as IDataObject;
+	}
+}
+
+/** The value of a resource locator. Workflows that are older than the locator have a plain text in its place. */
+function withoutLocator(value: unknown): unknown {
+	return isObject(value) && value.__rl === true ? value.value : value;
+}
+
+/** An object out of JSON, or of what an expression leads to. `what` names the place it stands in. Throws an `invalid` failure. */
+function jsonObject(given: unknown, { what, example }: { what: string; example: string }) {
+	if (given === undefined || given === null) return {};
+	let value: unknown = given;
+	if (typeof given === 'string') {
+		if (given.trim() === '') return {};
+		try {
+			value = JSON.parse(given) as unknown;
+		} catch {
+			throw invalid(
+				`The ${what} is not valid JSON`,
+				`Enter a JSON object, e.g. ${example}. Names and texts need double quotes.`,
+			);
+		}
+	}
+	if (!isObject(value)) {
+		throw invalid(
+			`The ${what} is not a JSON object`,
+			`Enter an object in braces, e.g. ${example}, not a list, a text or a number.`,
+		);
+	}
+	if (nestedDeeperThan(MAX_DEPTH, value)) {
+		throw invalid(
+			`The ${what} is nested deeper than ${MAX_DEPTH} levels`,
+			'Enter a flatter JSON object.',
+		);
+	}
+	return value;
 }
 
 /** Without undefined values, and without objects that have nothing else. */

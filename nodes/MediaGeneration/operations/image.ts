@@ -1,5 +1,6 @@
 /** Images: `POST /v1i/task/generate-image`. docs/service.md, "Endpoints". Models differ in what they take, so empty values are left out. */
 import type { INodeProperties } from 'n8n-workflow';
+import { locator } from './locator';
 import { shownFor, type Resource } from './operation';
 
 const RESOURCE = 'image';
@@ -17,16 +18,14 @@ const fields: INodeProperties[] = [
 		description: 'What the picture should show',
 		displayOptions,
 	},
-	{
-		displayName: 'Model ID',
+	locator({
+		displayName: 'Model',
 		name: 'modelId',
-		type: 'string',
-		default: '',
 		placeholder: 'e.g. image-1',
-		description:
-			'Model to draw with, by its ID at the service. Leave empty only if the service chooses one by itself.',
+		description: 'The model to draw with. Leave empty only if the service chooses one by itself.',
 		displayOptions,
-	},
+		list: 'searchImageModels',
+	}),
 	{
 		displayName: 'Number of Images',
 		name: 'generationsCount',
@@ -75,7 +74,7 @@ export const image: Resource = {
 					path: '/v1i/task/generate-image',
 					body: item.body({
 						prompt: item.requiredText('prompt', 'Prompt'),
-						model_id: item.optionalText('modelId', 'Model ID'),
+						model_id: item.optionalText('modelId', 'Model'),
 						generations_count: item.count('generationsCount', 'Number of Images'),
 						model_parameters: {
 							aspect_ratio: item.optionalText('aspectRatio', 'Aspect Ratio'),

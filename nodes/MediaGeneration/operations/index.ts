@@ -5,6 +5,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { invalid } from '../service/failures';
 import { apiKeys, credits } from './account';
+import { audio } from './audio';
 import { image } from './image';
 import type { Operation, Resource } from './operation';
 import { soundEffect } from './soundEffect';
@@ -13,7 +14,7 @@ import { task } from './task';
 import { waitingFields } from './waiting';
 
 /** In the order of their names. */
-const resources: readonly Resource[] = [apiKeys, credits, image, soundEffect, speech, task];
+const resources: readonly Resource[] = [apiKeys, audio, credits, image, soundEffect, speech, task];
 
 /** The operation that a node's parameters name. Throws an `invalid` failure for a pair that does not exist. */
 export function operationOf(resource: unknown, operation: unknown): Operation {
@@ -39,7 +40,11 @@ const resourceField: INodeProperties = {
 	default: 'speech',
 };
 
-function operationField({ value: resource, operations }: Resource): INodeProperties {
+function operationField({
+	value: resource,
+	operations,
+	defaultOperation,
+}: Resource): INodeProperties {
 	const field: INodeProperties = {
 		displayName: 'Operation',
 		name: 'operation',
@@ -54,7 +59,7 @@ function operationField({ value: resource, operations }: Resource): INodePropert
 			description,
 		})),
 	};
-	return { ...field, default: operations[0]?.value ?? '' };
+	return { ...field, default: defaultOperation ?? operations[0]?.value ?? '' };
 }
 
 /** What the canvas says below the node's name: words instead of the values that workflows carry. */

@@ -18,6 +18,8 @@ export type Work =
 	| { kind: 'creates'; request(fields: ItemFields): CreationRequest }
 	/** Waits for a task made earlier. */
 	| { kind: 'awaits' }
+	/** Joins files of its input; needs no credential. */
+	| { kind: 'joins' }
 	/** Looks at a task once. */
 	| { kind: 'looks' }
 	/** Reads something else: `items` of the answer's body, or undefined where it is not what it should be. */
@@ -39,8 +41,10 @@ export interface Resource {
 	/** As workflows carry it. */
 	value: string;
 	name: string;
-	/** The first one is the default. */
+	/** In the order of their names. */
 	operations: readonly Operation[];
+	/** The first one, unless given. Never to be changed: workflows are saved without a field that has its default value. */
+	defaultOperation?: string;
 	/** The fields of its operations, without those that several resources share. */
 	fields: readonly INodeProperties[];
 }

@@ -1,5 +1,7 @@
 /** Speech: by voice ID (`POST /v1/text-to-speech/{voice_id}`) and by voice name (`POST /v1e/task/text-to-speech`). docs/service.md, "Endpoints". */
 import type { INodeProperties } from 'n8n-workflow';
+import { locator } from './locator';
+import { longTextField } from './longText';
 import { shownFor, type Resource } from './operation';
 
 const RESOURCE = 'speech';
@@ -7,16 +9,15 @@ const byVoiceId = 'generateByVoiceId';
 const byVoiceName = 'generateByVoiceName';
 
 const fields: INodeProperties[] = [
-	{
-		displayName: 'Voice ID',
+	locator({
+		displayName: 'Voice',
 		name: 'voiceId',
-		type: 'string',
 		required: true,
-		default: '',
 		placeholder: 'e.g. 21m00Tcm4TlvDq8ikWAM',
-		description: 'ID of the voice at the service',
+		description: 'The voice to speak with',
 		displayOptions: shownFor(RESOURCE, byVoiceId),
-	},
+		list: 'searchVoices',
+	}),
 	{
 		displayName: 'Voice Name',
 		name: 'voice',
@@ -38,15 +39,15 @@ const fields: INodeProperties[] = [
 		description: 'The text to speak',
 		displayOptions: shownFor(RESOURCE, byVoiceId, byVoiceName),
 	},
-	{
-		displayName: 'Model ID',
+	{ ...longTextField, displayOptions: shownFor(RESOURCE, byVoiceId, byVoiceName) },
+	locator({
+		displayName: 'Model',
 		name: 'modelId',
-		type: 'string',
-		default: '',
 		placeholder: 'e.g. eleven_multilingual_v2',
-		description: 'Model to speak with. Leave empty to let the service choose.',
+		description: 'The model to speak with. Leave empty to let the service choose.',
 		displayOptions: shownFor(RESOURCE, byVoiceId),
-	},
+		list: 'searchSpeechModels',
+	}),
 	{
 		displayName: 'Output Format',
 		name: 'outputFormat',
@@ -62,7 +63,7 @@ const fields: INodeProperties[] = [
 		type: 'boolean',
 		default: false,
 		description: 'Whether to also get subtitles (SRT) and word timings (JSON)',
-		displayOptions: shownFor(RESOURCE, byVoiceName),
+		displayOptions: shownFor(RESOURCE, byVoiceId, byVoiceName),
 	},
 ];
 
@@ -76,7 +77,7 @@ export const speech: Resource = {
 			name: 'Generate by Voice ID',
 			action: 'Generate speech by voice ID',
 			description:
-				'Turn text into speech with a voice chosen by its ID, a model and an output format',
+				'Turn text into speech with a voice chosen by its ID, a model and an output format, with a transcript if wanted',
 			subtitle: 'Speech by voice ID',
 			work: {
 				kind: 'creates',
@@ -84,11 +85,13 @@ export const speech: Resource = {
 					const outputFormat = item.optionalText('outputFormat', 'Output Format');
 					return {
 						kind: 'speech-v1',
-						path: `/v1/text-to-speech/${item.pathPart('voiceId', 'Voice ID')}`,
+						path: `/v1/text-to-speech/${item.pathPart('voiceId', 'Voice')}`,
 						...(outputFormat === undefined ? {} : { qs: { output_format: outputFormat } }),
 						body: item.body({
 							text: item.requiredText('text', 'Text'),
-							model_id: item.optionalText('modelId', 'Model ID'),
+							model_id: item.optionalText('modelId', 'Model'),
+							// Not all services take the field here, so it is sent only where it is wanted.
+							with_transcript: item.boolean('withTranscript', false) ? true : undefined,
 						}),
 					};
 				},

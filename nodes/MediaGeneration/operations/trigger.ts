@@ -130,5 +130,6 @@ export function readTriggerFileSettings(read: ReadField): FileSettings {
 			typeof property === 'string' && property.trim() !== '' ? property.trim() : 'data',
 		maxFileBytes: (maxFileMb > 0 ? maxFileMb : MAX_FILE_MB) * 1_000_000,
 		splitFiles: false,
+		transcriptInOutput: false,
 	};
 }

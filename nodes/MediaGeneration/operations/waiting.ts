@@ -4,8 +4,10 @@
  */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import type { PollRouteOption } from '../service/account';
-import { asText, isObject } from '../service/json';
+import { invalid } from '../service/failures';
+import { asNumber, asText, isObject } from '../service/json';
 import type { ItemFields } from './fields';
+import { longTextOptions, readLongText, type LongText } from './longText';
 import type { Resource, Work } from './operation';
 
 export interface FileSettings {
@@ -13,6 +15,8 @@ export interface FileSettings {
 	binaryPropertyName: string;
 	maxFileBytes: number;
 	splitFiles: boolean;
+	/** Whether the JSON carries the transcript, where one was delivered. */
+	transcriptInOutput: boolean;
 }
 
 /** How an item waits for its tasks. */
@@ -31,11 +35,14 @@ export interface ItemSettings {
 	onTimeout: 'error' | 'returnTask';
 	pollRoute: PollRouteOption;
 	minimumCredits: number | undefined;
+	longText: LongText;
 }
 
 /** The settings of the whole run: those of its first item. */
 export interface RunSettings {
 	maxActiveTasks: number;
+	/** Credits that the run's tasks may cost before nothing more is created. */
+	maximumCredits: number | undefined;
 }
 
 const POLL_TIMEOUT_S = 600;
@@ -43,8 +50,8 @@ const CALLBACK_TIMEOUT_S = 86_400;
 const GRACE_S = 10;
 export const MAX_FILE_MB = 500;
 const MAX_ACTIVE_TASKS = 20;
-/** A hundred years: what is far beyond a date that n8n can save. */
-const MAX_TIMEOUT_S = 100 * 365 * 86_400;
+/** Until the year 9900: later dates can't be saved by every database of n8n. */
+const MAX_TIMEOUT_S = 7_870 * 365 * 86_400;
 
 type Conditions = NonNullable<IDisplayOptions['show']>;
 
@@ -172,6 +179,15 @@ const creatingOptions: INodeProperties[] = [
 			'How many tasks of this run may be in progress at the same time. The setting of the first item counts.',
 	},
 	{
+		displayName: 'Maximum Credits',
+		name: 'maximumCredits',
+		type: 'number',
+		typeOptions: { minValue: 0 },
+		default: 100,
+		description:
+			"Create no further task of this run once those created cost this many credits by the service's own word. The setting of the first item counts; as a tool of an agent all calls of an execution count together.",
+	},
+	{
 		displayName: 'Minimum Credits',
 		name: 'minimumCredits',
 		type: 'number',
@@ -289,7 +305,10 @@ export function waitingFields(resources: readonly Resource[]): INodeProperties[]
 			...shown(field, awaiting, when),
 		]),
 		...creating.map((show) =>
-			optionsField([...waitingOptions, ...creatingOptions].sort(byDisplayName), show),
+			optionsField(
+				[...waitingOptions, ...creatingOptions, ...longTextOptions].sort(byDisplayName),
+				show,
+			),
 		),
 		...awaiting.map((show) => optionsField(waitingOptions, show)),
 	];
@@ -305,6 +324,7 @@ export function readFileSettings(fields: ItemFields): FileSettings {
 		maxFileBytes:
 			fields.positiveOption('maxFileSize', 'Max File Size (MB)', MAX_FILE_MB) * 1_000_000,
 		splitFiles: splitFiles === true,
+		transcriptInOutput: fields.option('transcriptInOutput') === true,
 	};
 }
 
@@ -333,13 +353,16 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 /** Everything that an item sets. Throws an `invalid` failure for bad input. */
 export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
 	const waiting = readWaiting(fields, alwaysWaits);
+	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
 	const defaultTimeout = waiting.kind === 'suspend' ? CALLBACK_TIMEOUT_S : POLL_TIMEOUT_S;
 	const files = readFileSettings(fields);
+	checkLongText(longText, waiting, files);
 	return {
 		waiting,
+		longText,
 		// A suspended execution goes on with exactly one item per input item.
 		files: { ...files, splitFiles: files.splitFiles && waiting.kind !== 'suspend' },
-		callbackReference: asText(fields.option('callbackReference')),
+		callbackReference: readReference(fields.option('callbackReference')),
 		timeoutMs:
 			fields.positiveOption('timeout', 'Timeout (Seconds)', defaultTimeout, MAX_TIMEOUT_S) * 1000,
 		onTimeout: fields.choice(
@@ -358,6 +381,25 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 	};
 }
 
+/** Which ways of waiting a long text goes with. Throws an `invalid` failure. */
+function checkLongText({ kind }: LongText, waiting: Waiting, files: FileSettings): void {
+	if (kind === 'join' && waiting.kind === 'no')
+		throw invalid(
+			'"Long Text: Join Into One File" needs to wait for its parts',
+			'Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off". Nothing was sent.',
+		);
+	if (kind === 'join' && !files.download)
+		throw invalid(
+			'"Long Text: Join Into One File" needs the files of its parts',
+			'Turn "Download Output" on, or set "Long Text" to "One Item per Part". Nothing was sent.',
+		);
+	if (kind === 'parts' && waiting.kind === 'suspend')
+		throw invalid(
+			'"Long Text: One Item per Part" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
+			'Set "Long Text" to "Join Into One File", or "Wait Mode" to "Poll". Nothing was sent.',
+		);
+}
+
 /** What the run as a whole takes from its first item. Throws an `invalid` failure for bad input. */
 export function readRunSettings(fields: ItemFields): RunSettings {
 	const maxActiveTasks = fields.positiveOption(
@@ -365,7 +407,28 @@ export function readRunSettings(fields: ItemFields): RunSettings {
 		'Max Active Tasks',
 		MAX_ACTIVE_TASKS,
 	);
-	return { maxActiveTasks: Math.max(1, Math.floor(maxActiveTasks)) };
+	return {
+		maxActiveTasks: Math.max(1, Math.floor(maxActiveTasks)),
+		maximumCredits: readMaximumCredits(fields),
+	};
+}
+
+/** An option that is there but leads to nothing must not pass for no limit. */
+function readMaximumCredits(fields: ItemFields): number | undefined {
+	if (!fields.hasOption('maximumCredits')) return undefined;
+	const maximum = asNumber(fields.option('maximumCredits'));
+	if (maximum === undefined || maximum < 0) {
+		throw invalid(
+			'The option "Maximum Credits" must be a number of at least 0',
+			'Set "Maximum Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
+		);
+	}
+	return maximum;
+}
+
+/** A reference of any simple kind is sent as a text: an expression often leads to a number. */
+function readReference(given: unknown): string | undefined {
+	return asText(typeof given === 'boolean' ? String(given) : given);
 }
 
 /** A number above zero; undefined where it is not set, or zero, which is how such an option is switched off. */

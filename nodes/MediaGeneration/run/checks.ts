@@ -3,56 +3,88 @@
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { ServiceClient } from '../service/client';
-import { invalid, type Failure } from '../service/failures';
+import { attemptLater, invalid, type Attempt, type Failure } from '../service/failures';
 import { creditsOf } from '../service/task';
-import { Ledger } from '../create/ledger';
+import type { RunIdentity } from '../create/ledger';
 import { isToolRun } from '../sleep/checks';
 import type { Item } from './item';
 import { fetchAnswer } from './readItems';
 
-/** Which execution, which run of the node and which account the ledger speaks of. */
-export function ledgerOf(context: IExecuteFunctions, baseUrl: string): Ledger {
+/** Which execution, which run of the node and which account it is about. */
+export function runOf(context: IExecuteFunctions, baseUrl: string): RunIdentity {
 	const runIndex = context.evaluateExpression('{{ $runIndex }}', 0);
-	return new Ledger(context.getContext('node'), {
+	return {
 		executionId: context.getExecutionId(),
 		runIndex: typeof runIndex === 'number' ? runIndex : 0,
 		baseUrl,
 		asTool: isToolRun(context),
-	});
+	};
 }
 
-/** Fails the items whose Minimum Credits the balance does not reach. Nothing has been created by then. */
+/** For the balance where a run can do without it. */
+const BALANCE_TIMEOUT_MS = 10_000;
+
+/** The account's balance before the run, read once at most. */
+export class Balance {
+	private read: Promise<Attempt<number>> | undefined;
+
+	constructor(
+		private readonly client: ServiceClient,
+		private readonly signal?: AbortSignal,
+	) {}
+
+	/** Asks again where the service can't answer just now. A failure says why there is no balance. */
+	async known(): Promise<Attempt<number>> {
+		this.read ??= attemptLater(async () => {
+			const credits = creditsOf(await fetchAnswer(this.client, '/v1/credits', this.signal));
+			if (credits === undefined) throw invalid('the answer holds no balance', '');
+			return credits;
+		});
+		return await this.read;
+	}
+
+	/** Asks once. */
+	async ifKnown(): Promise<number | undefined> {
+		if (this.read !== undefined) {
+			const read = await this.read;
+			return read.ok ? read.value : undefined;
+		}
+		const reply = await this.client.send({
+			method: 'GET',
+			path: '/v1/credits',
+			purpose: 'read',
+			timeoutMs: BALANCE_TIMEOUT_MS,
+			signal: this.signal,
+		});
+		return reply.answered && reply.status === 200 ? creditsOf(reply.body) : undefined;
+	}
+}
+
+/** Fails the items whose Minimum Credits the balance does not reach. */
 export async function checkCredits(
-	client: ServiceClient,
+	balance: Balance,
 	items: readonly Item[],
-	signal?: AbortSignal,
 ): Promise<Map<number, Failure>> {
 	const failures = new Map<number, Failure>();
 	const guarded = items.filter(({ settings }) => settings.minimumCredits !== undefined);
 	if (guarded.length === 0) return failures;
-	let credits: number | undefined;
-	let reason = 'the answer holds no balance';
-	try {
-		credits = creditsOf(await fetchAnswer(client, '/v1/credits', signal));
-	} catch (error) {
-		reason = error instanceof Error ? error.message : reason;
-	}
+	const read = await balance.known();
 	for (const { index, settings } of guarded) {
 		const minimum = settings.minimumCredits ?? 0;
-		if (credits === undefined) {
+		if (!read.ok) {
 			failures.set(
 				index,
 				invalid(
-					`The credit balance could not be read, so nothing was created: ${reason}`,
+					`The credit balance could not be read, so nothing was created: ${read.failure.message}`,
 					'Run again later, or remove the option Minimum Credits.',
 				).failure,
 			);
-		} else if (credits < minimum) {
+		} else if (read.value < minimum) {
 			failures.set(
 				index,
 				invalid(
-					`The account has ${credits} credits, fewer than the ${minimum} that Minimum Credits asks for`,
-					'Add credits at the service or lower the option Minimum Credits. Nothing was created.',
+					`The account has ${read.value} credits, fewer than the ${minimum} that Minimum Credits asks for`,
+					'Add credits at the service or lower the option Minimum Credits. Nothing was created for this item.',
 				).failure,
 			);
 		}

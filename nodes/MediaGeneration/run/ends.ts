@@ -4,11 +4,14 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { failureItem, nodeError } from '../delivery/failure';
 import type { ItemEnd } from './item';
+import { spendingHints, type Spending } from './spending';
 
 export class Ends {
 	private readonly byIndex = new Map<number, ItemEnd>();
 	/** Every task of the run whose ID is known. */
 	private readonly taskIds = new Set<string>();
+	/** Undefined where nothing was created. */
+	spending: Spending | undefined;
 
 	constructor(private readonly context: IExecuteFunctions) {}
 
@@ -120,6 +123,7 @@ export class Ends {
 	output(count: number): INodeExecutionData[] {
 		if (!this.context.continueOnFail()) this.throwFirstFailure();
 		this.hintAtFailures(count);
+		for (const { type, message } of spendingHints(this.spending)) this.hint(type, message);
 		if (this.unclear().length > 0)
 			this.logLeft('the run ended', { taskIds: [], unclearItems: this.unclear() });
 		return Array.from({ length: count }, (_, index) => this.itemsOf(index)).flat();
@@ -128,12 +132,13 @@ export class Ends {
 	/** Shows in the editor what went partly wrong. */
 	private hintAtFailures(count: number): void {
 		const failed = this.failures().length;
+		if (failed > 0)
+			this.hint('warning', `${failed} of ${count} items failed, see the field "outcome"`);
+	}
+
+	private hint(type: 'info' | 'warning', message: string): void {
 		// Hints are younger than the oldest n8n that this node runs on, and tools of agents have none.
-		if (failed === 0 || !('addExecutionHints' in this.context)) return;
-		this.context.addExecutionHints({
-			type: 'warning',
-			location: 'outputPane',
-			message: `${failed} of ${count} items failed, see the field "outcome"`,
-		});
+		if (!('addExecutionHints' in this.context)) return;
+		this.context.addExecutionHints({ type, location: 'outputPane', message });
 	}
 }

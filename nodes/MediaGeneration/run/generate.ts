@@ -4,9 +4,11 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { prepareReceiveUrl } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
-import type { Ledger } from '../create/ledger';
+import { Ledger, type RunIdentity } from '../create/ledger';
+import { assemble, deliverPart } from '../delivery/assembly';
 import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
+import { failureOfPart } from '../delivery/partFailure';
 import type { Operation } from '../operations/operation';
 import type { RunSettings } from '../operations/waiting';
 import { createClient, type ServiceClient } from '../service/client';
@@ -15,19 +17,24 @@ import * as failures from '../service/failures';
 import { attempt, attemptLater, FailureError } from '../service/failures';
 import { lookAtTask } from '../service/look';
 import type { Verdict } from '../service/verdict';
-import { checkSuspension, type Waking } from '../sleep/checks';
+import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
 import type { SleepingTask } from '../sleep/notes';
 import { lookOnceMore, sleepingInput, suspend, type Sleeper } from '../sleep/suspend';
-import { checkCredits, ledgerOf, unreadableCredential } from './checks';
+import { Balance, checkCredits, runOf, unreadableCredential } from './checks';
 import { Ends } from './ends';
 import { isOver, type Item, type ItemEnd, type PartEnd } from './item';
 import { allFinished, runItems } from './jobs';
-import { planItem } from './plan';
+import { itemFor, planItem } from './plan';
+import { Spending } from './spending';
+
+/** For one look at a task for its cost. */
+const COST_LOOK_MS = 5_000;
 
 /** What a run works with, once the credential is read. */
 interface Tools {
 	client: ServiceClient;
 	ledger: Ledger;
+	spending: Spending;
 	delivery: Delivery;
 	/** Undefined where no item suspends. */
 	waking: Waking | undefined;
@@ -53,16 +60,20 @@ class Generation {
 		const planned = this.plan();
 		const client = planned.length === 0 ? undefined : await this.clientFor(planned);
 		if (client === undefined) return this.ends.output(this.count);
-		const tools = await this.prepare(client, planned);
-		const items = planned.filter(({ index }) => this.ends.get(index) === undefined);
+		const run = runOf(this.context, client.credentials.baseUrl);
+		const ledger = new Ledger(this.context.getContext('node'), run);
 		let handedOut = false;
 		try {
+			const tools = await this.prepare({ client, ledger, run }, planned);
+			const items = planned
+				.filter(({ index }) => this.ends.get(index) === undefined)
+				.map((item) => this.asCutFirst(tools, item));
 			await this.run(tools, items);
 			const output = await this.outputOrSleep(tools, items);
 			handedOut = true;
 			return output;
 		} finally {
-			tools.ledger.close((index) => handedOut && this.ends.get(index)?.kind === 'items');
+			ledger.close((index) => handedOut && this.ends.get(index)?.kind === 'items');
 		}
 	}
 
@@ -99,7 +110,10 @@ class Generation {
 	}
 
 	/** Everything that can be refused before anything is created. */
-	private async prepare(client: ServiceClient, items: readonly Item[]): Promise<Tools> {
+	private async prepare(
+		{ client, ledger, run }: { client: ServiceClient; ledger: Ledger; run: RunIdentity },
+		items: readonly Item[],
+	): Promise<Tools> {
 		const { context, signal } = this;
 		const { baseUrl } = client.credentials;
 		const waking = await this.prepareSuspension(baseUrl, items);
@@ -113,16 +127,43 @@ class Generation {
 				waiting.kind === 'no' ? waiting.callbackUrl : undefined,
 			),
 		);
-		const creating = items.filter(({ index }) => this.ends.get(index) === undefined);
-		const poor = await checkCredits(client, creating, signal);
+		const creating = items.filter(
+			(item) => this.ends.get(item.index) === undefined && !isPaidFor(ledger, item),
+		);
+		const balance = new Balance(client, signal);
+		const poor = await checkCredits(balance, creating);
 		poor.forEach((failure, index) => this.ends.set(index, { kind: 'failed', failure }));
 		if (!context.continueOnFail()) this.ends.throwFirstFailure();
+		const spending = await this.prepareSpending(client, run, balance);
+		this.ends.spending = spending;
 		return {
 			client,
 			waking,
-			ledger: ledgerOf(context, baseUrl),
+			ledger,
+			spending,
 			delivery: new Delivery(context, { signal, baseUrl }),
 		};
+	}
+
+	/** What the run costs; with a limit, from which balance on. */
+	private async prepareSpending(
+		client: ServiceClient,
+		run: RunIdentity,
+		balance: Balance,
+	): Promise<Spending> {
+		const { signal } = this;
+		const maximum = this.settings?.maximumCredits;
+		return new Spending({
+			...realClock,
+			store: this.context.getContext('node'),
+			run,
+			maximum,
+			balance: maximum === undefined ? undefined : await balance.ifKnown(),
+			look: async (taskId, { kind, route }) =>
+				await lookAtTask(client, { taskId, kind, route, timeoutMs: COST_LOOK_MS, signal }),
+			pausedUntil: () => client.account.pausedUntil('look'),
+			signal,
+		});
 	}
 
 	/** How the execution can be woken; items that suspend fail where it can't. */
@@ -161,9 +202,21 @@ class Generation {
 		}
 	}
 
+	/** An item of a later try keeps the parts of the first one. */
+	private asCutFirst({ ledger }: Tools, item: Item): Item {
+		const { assembly, index, settings } = item;
+		const [first] = item.parts;
+		const repeats = this.context.getNode().retryOnFail === true && !isToolRun(this.context);
+		if (assembly.longText.kind === 'off' || first?.kind !== 'creates' || !repeats) return item;
+		const texts = ledger.firstTexts(index, assembly.texts);
+		return itemFor(index, settings, { request: first.request, texts });
+	}
+
 	private async run(tools: Tools, items: readonly Item[]): Promise<void> {
-		const { client, ledger } = tools;
+		const { client, ledger, spending } = tools;
 		const { maxActiveTasks = 1 } = this.settings ?? {};
+		for (const { item, part, created } of items.flatMap((each) => earlierTasks(ledger, each)))
+			spending.takeUp(created, { kind: part.request.kind, route: item.settings.pollRoute });
 		const ends = await runItems(
 			items,
 			{
@@ -171,12 +224,15 @@ class Generation {
 				random: Math.random,
 				client,
 				ledger,
+				spending,
 				signal: this.signal,
 				look: async ({ taskId, kind, route = 'auto' }, timeoutMs, signal) =>
 					await lookAtTask(client, { taskId, kind, route, timeoutMs, signal }),
 				noteLate: (taskId) => this.ends.noteLate(taskId),
 				noteTask: (taskId, { index }, { kind }) =>
 					this.ends.noteTask(taskId, index, kind === 'creates'),
+				deliver: async ({ index, settings: { files }, assembly }, { number }, finished) =>
+					await deliverPart(tools.delivery, finished, { number, assembly, files, index }),
 				conclude: async (item, parts) => await this.conclude(tools, item, parts),
 			},
 			{
@@ -187,48 +243,49 @@ class Generation {
 		items.forEach(({ index }, position) =>
 			this.ends.set(index, ends[position] ?? { kind: 'halted' }),
 		);
+		await spending.settled();
 		if (this.signal?.aborted === true) this.ends.logStop();
 	}
 
 	/** What becomes of an item whose parts have ended. */
-	private async conclude(
-		{ delivery }: Tools,
-		{ index, settings }: Item,
-		parts: PartEnd[],
-	): Promise<ItemEnd> {
+	private async conclude({ delivery }: Tools, item: Item, parts: PartEnd[]): Promise<ItemEnd> {
+		const { index, settings, assembly } = item;
 		const finished = allFinished(parts);
-		const [only] = finished ?? [];
-		if (only !== undefined) {
-			const delivered = await delivery.deliver(only, settings.files, index);
+		if (finished !== undefined) {
+			const input = { assembly, files: settings.files, index };
+			const delivered = await assemble(this.context, { delivery, parts: finished }, input);
 			const { items, failure } = delivered;
 			return failure === undefined
 				? { kind: 'items', items }
 				: { kind: 'failed', failure, delivered };
 		}
-		for (const part of parts) {
-			if (part.kind === 'failed') return this.concludeFailed(index, settings, part);
-			if (part.kind === 'created') {
-				const { answer, taskId } = part.created;
-				const json = { ...(answer as IDataObject), task_id: taskId };
-				return { kind: 'items', items: [{ json, pairedItem: { item: index } }] };
-			}
-		}
-		return parts.some(({ kind }) => kind === 'halted')
-			? { kind: 'halted' }
-			: { kind: 'asleep', parts };
+		const failed = parts.find((part) => part.kind === 'failed');
+		if (failed !== undefined) return this.concludeFailed(item, parts, failed);
+		if (parts.some(({ kind }) => kind === 'halted')) return { kind: 'halted' };
+		if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
+		return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
 	}
 
 	private concludeFailed(
-		index: number,
-		{ onTimeout }: Item['settings'],
-		{ failure, lastTask }: Extract<PartEnd, { kind: 'failed' }>,
+		{ index, settings, assembly }: Item,
+		parts: readonly PartEnd[],
+		failed: Extract<PartEnd, { kind: 'failed' }>,
 	): ItemEnd {
+		const { failure, lastTask } = failed;
 		const { outcome, taskId } = failure;
-		if (outcome !== 'timed_out' || onTimeout !== 'returnTask' || taskId === undefined)
-			return { kind: 'failed', failure };
+		if (outcome !== 'timed_out' || settings.onTimeout !== 'returnTask' || taskId === undefined) {
+			if (assembly.longText.kind === 'off') return { kind: 'failed', failure };
+			const number = parts.indexOf(failed);
+			const taskIds = parts.flatMap(taskIdOf);
+			return {
+				kind: 'failed',
+				failure: failureOfPart(failure, { number, taskIds, texts: assembly.texts }),
+			};
+		}
 		const json = {
 			...(lastTask?.raw as IDataObject | undefined),
 			task_id: taskId,
+			...(assembly.longText.kind === 'off' ? {} : { task_ids: parts.flatMap(taskIdOf) }),
 			timed_out: true,
 		};
 		return { kind: 'items', items: [{ json, pairedItem: { item: index } }] };
@@ -290,10 +347,59 @@ class Generation {
 			return {
 				kind: 'open',
 				tasks: end.parts.flatMap(sleepingTask),
+				assembly: item.assembly,
 				files,
 				watched: waiting.kind === 'suspend' && waiting.watched,
 			};
 		});
+	}
+}
+
+/** The tasks of an item that an earlier try has made. */
+function earlierTasks(ledger: Ledger, item: Item) {
+	return item.parts.flatMap((part) => {
+		if (part.kind !== 'creates') return [];
+		const earlier = ledger.earlier({ item: item.index, part: part.number }, part.request);
+		return earlier.kind === 'created' ? [{ item, part, created: earlier.created }] : [];
+	});
+}
+
+/** Whether nothing is left to be paid for an item. */
+function isPaidFor(ledger: Ledger, item: Item): boolean {
+	const creating = item.parts.filter(({ kind }) => kind === 'creates');
+	return earlierTasks(ledger, item).length === creating.length;
+}
+
+/** The item of a task that is not waited for. */
+function createdItem(
+	{ index, assembly }: Item,
+	parts: readonly PartEnd[],
+	part: PartEnd,
+): INodeExecutionData[] {
+	if (part.kind !== 'created') return [];
+	const { answer, taskId } = part.created;
+	const json: IDataObject = {
+		...(answer as IDataObject),
+		task_id: taskId,
+		...(assembly.longText.kind === 'parts'
+			? { part: parts.indexOf(part) + 1, parts: parts.length }
+			: {}),
+	};
+	return [{ json, pairedItem: { item: index } }];
+}
+
+function taskIdOf(part: PartEnd): string[] {
+	switch (part.kind) {
+		case 'finished':
+			return [part.finished.taskId];
+		case 'created':
+			return [part.created.taskId];
+		case 'asleep':
+			return [part.task.watch.taskId];
+		case 'failed':
+			return part.failure.taskId === undefined ? [] : [part.failure.taskId];
+		case 'halted':
+			return [];
 	}
 }
 

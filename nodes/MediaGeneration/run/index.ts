@@ -7,6 +7,7 @@ import { operationOf } from '../operations';
 import type { Operation } from '../operations/operation';
 import { FailureError } from '../service/failures';
 import { generate } from './generate';
+import { joinItems } from './joinItems';
 import { readItems } from './readItems';
 
 /** The operation that the node names. Throws n8n's error for a pair of resource and operation that does not exist. */
@@ -27,6 +28,8 @@ export async function runOperation(context: IExecuteFunctions): Promise<INodeExe
 		case 'creates':
 		case 'awaits':
 			return await generate(context, operation);
+		case 'joins':
+			return await joinItems(context);
 		case 'reads':
 		case 'looks':
 			return await readItems(context, operation);

@@ -4,6 +4,7 @@
  */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { Created } from '../create/submit';
+import type { Assembly } from '../delivery/assembly';
 import type { Delivered } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
 import type { ItemSettings } from '../operations/waiting';
@@ -24,10 +25,13 @@ export interface Item {
 	settings: ItemSettings;
 	/** At least one. */
 	parts: readonly Part[];
+	/** How their results make the item's output. */
+	assembly: Assembly;
 }
 
 export type PartEnd =
-	| { kind: 'finished'; finished: Finished; watch: Watch }
+	/** `delivered`: its files, fetched as soon as it was over. */
+	| { kind: 'finished'; finished: Finished; watch: Watch; delivered?: Delivered }
 	/** Not waited for: the creation's answer. */
 	| { kind: 'created'; created: Created }
 	/** Let go unfinished, so that the execution can sleep. */

@@ -4,18 +4,23 @@
  */
 import type { Ledger, Slot } from '../create/ledger';
 import { createTask, type Created, type SubmitDeps } from '../create/submit';
+import type { Delivered } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
 import { Limiter } from '../service/limiter';
 import type { Look } from '../service/look';
 import { addressesIn, type Finished } from '../service/verdict';
 import { PollLoop, type Watch } from '../wait/poll';
 import type { Item, ItemEnd, Part, PartEnd } from './item';
+import type { Spending } from './spending';
 
 export interface RunDeps extends SubmitDeps {
 	look(watch: Watch, timeoutMs: number, signal: AbortSignal): Promise<Look>;
 	ledger: Ledger;
+	spending: Spending;
 	/** Told of every task as soon as its ID is known, and whether this run paid for it. */
 	noteTask(taskId: string, item: Item, part: Part): void;
+	/** Fetches the files of a finished part, as their addresses are temporary. Never rejects. */
+	deliver(item: Item, part: Part, finished: Finished): Promise<Delivered>;
 	/** What becomes of an item whose parts have ended. Never rejects. */
 	conclude(item: Item, parts: PartEnd[]): Promise<ItemEnd>;
 }
@@ -77,7 +82,7 @@ class Run {
 				return submitted.then(async ({ result, giveBack }) => {
 					const end = await this.follow(item, part, result);
 					giveBack();
-					return end;
+					return await this.deliver(item, part, end);
 				});
 			});
 			return await this.conclude(item, await Promise.all(parts));
@@ -126,7 +131,7 @@ class Run {
 		{ index, settings }: Item,
 		{ number, request }: Extract<Part, { kind: 'creates' }>,
 	): Promise<Submitted> {
-		const { ledger, now } = this.deps;
+		const { ledger, spending, now } = this.deps;
 		const slot: Slot = { item: index, part: number };
 		const earlier = ledger.earlier(slot, request);
 		if (earlier.kind === 'unknown') return { kind: 'failed', failure: earlier.failure };
@@ -134,11 +139,14 @@ class Run {
 			const { created, receiveUrl } = earlier;
 			return { kind: 'task', created, task: { ...created, old: true, receiveUrl } };
 		}
+		const turn = await spending.turn({ kind: request.kind, route: settings.pollRoute });
+		if (turn.kind === 'refused') return { kind: 'failed', failure: turn.failure };
 		const submitted = await createTask(
 			{ ...this.deps, signal: this.signal, stop: this.deps.signal },
 			request,
 			now() + settings.timeoutMs,
 		);
+		turn.end(submitted.ok ? submitted.created : undefined);
 		if (!submitted.ok) {
 			const { failure } = submitted;
 			if (failure.outcome === 'unknown') ledger.noteUnknown(slot, request, failure);
@@ -168,11 +176,13 @@ class Run {
 			createdAt,
 			// A try that takes a task up waits for it once more.
 			deadline: (old ? this.deps.now() : createdAt) + timeoutMs,
-			echoes: addressesIn(request?.body),
+			echoes: addressesIn([request?.body, request?.qs]),
 			lookAtOnce: old,
 			releasable: waiting.kind === 'suspend',
 		};
 		const waited = await this.loop.wait(watch);
+		const lastSeen = waited.kind === 'finished' ? waited.finished.task : waited.lastTask;
+		this.deps.spending.seen(taskId, lastSeen);
 		switch (waited.kind) {
 			case 'finished':
 				// A task that is over leaves its slot at the service to another one, of this run or any other in this process.
@@ -195,6 +205,14 @@ class Run {
 				return end;
 			}
 		}
+	}
+
+	private async deliver(item: Item, part: Part, end: PartEnd): Promise<PartEnd> {
+		if (end.kind !== 'finished') return end;
+		const delivered = await this.deps.deliver(item, part, end.finished);
+		// Other parts need not be created for an item that fails anyway.
+		if (delivered.failure !== undefined) this.haltAfter({ kind: 'failed' });
+		return { ...end, delivered };
 	}
 
 	/** What was cancelled because another item failed is not a failure of its own. */
@@ -222,9 +240,9 @@ function receiveUrlOf({ body }: CreationRequest): string | undefined {
 	return typeof body.receive_url === 'string' ? body.receive_url : undefined;
 }
 
-/** The finished tasks among parts that have all finished; undefined where one has not. */
-export function allFinished(parts: readonly PartEnd[]): Finished[] | undefined {
-	const finished = parts.flatMap((part) => (part.kind === 'finished' ? [part.finished] : []));
+/** The finished parts, if all of them have finished. */
+export function allFinished(parts: readonly PartEnd[]) {
+	const finished = parts.flatMap((part) => (part.kind === 'finished' ? [part] : []));
 	return finished.length === parts.length ? finished : undefined;
 }
 

@@ -3,10 +3,12 @@
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { ItemFields } from '../operations/fields';
-import type { Operation } from '../operations/operation';
+import type { CreationRequest, Operation } from '../operations/operation';
+import { requestsFor, textsOf } from '../operations/parts';
 import {
 	readItemSettings,
 	readRunSettings,
+	type ItemSettings,
 	type FileSettings,
 	type RunSettings,
 } from '../operations/waiting';
@@ -72,8 +74,25 @@ function planAwaited(fields: ItemFields, input: INodeExecutionData): Planned {
 		index: fields.itemIndex,
 		settings,
 		parts: [{ kind: 'awaits', number: 0, taskId }],
+		assembly: { longText: settings.longText, texts: [''] },
 	};
 	return { kind: 'item', item, run: readRunSettings(fields) };
+}
+
+/** An item that creates a task for each of its texts. */
+export function itemFor(
+	index: number,
+	settings: ItemSettings,
+	{ request, texts }: { request: CreationRequest; texts: string[] },
+): Item {
+	const { longText } = settings;
+	const requests = longText.kind === 'off' ? [request] : requestsFor(request, texts);
+	return {
+		index,
+		settings,
+		parts: requests.map((each, number) => ({ kind: 'creates', number, request: each })),
+		assembly: { longText, texts },
+	};
 }
 
 /** What one input item asks for. Never throws. */
@@ -84,9 +103,10 @@ export function planItem(context: IExecuteFunctions, { work }: Operation, index:
 			return planAwaited(fields, context.getInputData()[index] ?? { json: {} });
 		const settings = readItemSettings(fields, false);
 		const request = work.request(fields);
+		const { longText } = settings;
 		return {
 			kind: 'item',
-			item: { index, settings, parts: [{ kind: 'creates', number: 0, request }] },
+			item: itemFor(index, settings, { request, texts: textsOf(request, longText) }),
 			run: readRunSettings(fields),
 		};
 	});

@@ -10,11 +10,12 @@ import type {
 	IDataObject,
 	IExecuteFunctions,
 	IHttpRequestOptions,
+	ILoadOptionsFunctions,
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { accountOf, retryAfterMs, type Account, type Purpose } from './account';
 import { apiKeyProblem, baseUrlProblem, callbackSecretProblem, normalizeBaseUrl } from './baseUrl';
-import { now, timeLimit } from './clock';
+import { now, timeLimit, untilAborted } from './clock';
 import { invalid } from './failures';
 import { isObject, parseJson } from './json';
 import { neverConnected, reasonOf } from './networkError';
@@ -24,6 +25,8 @@ import { kindOf429 } from './throttling';
 const CREDENTIAL = 'mediaGenerationApi';
 
 export type N8nContext = IExecuteFunctions | IWebhookFunctions;
+/** Also where the editor asks for a list. */
+export type RequestContext = N8nContext | ILoadOptionsFunctions;
 
 export interface Answer {
 	answered: true;
@@ -74,7 +77,7 @@ export interface ServiceClient {
 }
 
 /** Reads and checks the credential. Throws an `invalid` failure in words before anything is sent. */
-async function readCredentials(context: N8nContext): Promise<Credentials> {
+async function readCredentials(context: RequestContext): Promise<Credentials> {
 	const data = await context.getCredentials(CREDENTIAL);
 	const problem =
 		baseUrlProblem(data.baseUrl) ??
@@ -94,7 +97,7 @@ async function readCredentials(context: N8nContext): Promise<Credentials> {
 }
 
 /** n8n's helper gives every request the execution's own signal; this context hands it the request's instead. */
-function withSignal<T extends N8nContext>(context: T, signal: AbortSignal): T {
+function withSignal<T extends RequestContext>(context: T, signal: AbortSignal): T {
 	return Object.create(context, { getExecutionCancelSignal: { value: () => signal } }) as T;
 }
 
@@ -110,6 +113,10 @@ export function learnFrom(
 	if (wait !== undefined) account.pause(purpose, nowMs, wait);
 }
 
+function tooLate(timeoutMs: number): string {
+	return `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
+}
+
 interface RawResponse {
 	statusCode: number;
 	headers: Record<string, unknown>;
@@ -118,14 +125,21 @@ interface RawResponse {
 
 /** One request within its time. Never rejects. */
 async function exchange(
-	context: N8nContext,
+	context: RequestContext,
 	options: IHttpRequestOptions,
 	{ timeoutMs, signal: outer }: { timeoutMs: number; signal?: AbortSignal },
-	request: (context: N8nContext, options: IHttpRequestOptions) => Promise<unknown>,
+	request: (context: RequestContext, options: IHttpRequestOptions) => Promise<unknown>,
 ): Promise<RawResponse | NoAnswer> {
 	const limit = timeLimit(timeoutMs, outer);
+	const over = untilAborted(limit.signal);
+	const unanswered = (reason: string): NoAnswer => ({
+		answered: false,
+		sent: true,
+		permanent: false,
+		reason,
+	});
 	try {
-		return (await request(withSignal(context, limit.signal), {
+		const sent = request(withSignal(context, limit.signal), {
 			...options,
 			// Idle time, in case the abort below is not heard.
 			timeout: Math.max(1, Math.ceil(timeoutMs)),
@@ -134,19 +148,23 @@ async function exchange(
 			ignoreHttpStatusErrors: true,
 			// A redirect would carry the bearer token to wherever it points.
 			disableFollowRedirect: true,
-		})) as RawResponse;
+		});
+		const response = await Promise.race([sent, over.promise]);
+		if (response !== undefined) return response as RawResponse;
+		// A helper that does not hear the abort is not waited for.
+		sent.catch(() => undefined);
+		return unanswered(limit.timedOut() ? tooLate(timeoutMs) : 'the request was given up');
 	} catch (error) {
 		const { never, permanent } = neverConnected(error);
-		const reason = limit.timedOut()
-			? `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`
-			: reasonOf(error);
-		return { answered: false, sent: !never, permanent, reason };
+		const reason = limit.timedOut() ? tooLate(timeoutMs) : reasonOf(error);
+		return { ...unanswered(reason), sent: !never, permanent };
 	} finally {
+		over.forget();
 		limit.end();
 	}
 }
 
-export async function createClient(context: N8nContext): Promise<ServiceClient> {
+export async function createClient(context: RequestContext): Promise<ServiceClient> {
 	const credentials = await readCredentials(context);
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
 	const redact = redactor(credentials);

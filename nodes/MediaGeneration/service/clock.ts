@@ -23,20 +23,31 @@ export function now(): number {
 	return performance.timeOrigin + performance.now();
 }
 
+const onAborts = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls `act` once when the signal aborts. One listener on the signal serves any number of callers: Node.js warns in n8n's log
+ * of signals with more than ten, and a run has one signal for all its requests. @returns how to stop listening
+ */
+export function onAbort(signal: AbortSignal, act: () => void): () => void {
+	let acts = onAborts.get(signal);
+	if (acts === undefined) {
+		const fresh = new Set<() => void>();
+		acts = fresh;
+		onAborts.set(signal, fresh);
+		signal.addEventListener('abort', () => fresh.forEach((each) => each()), { once: true });
+	}
+	const mine = () => act();
+	acts.add(mine);
+	return () => acts.delete(mine);
+}
+
 async function slice(ms: number, signal: AbortSignal): Promise<void> {
 	const cut = new AbortController();
-	await new Promise<void>((resolve) => {
-		const done = () => {
-			signal.removeEventListener('abort', wake);
-			resolve();
-		};
-		const wake = () => {
-			cut.abort(WOKEN);
-			done();
-		};
-		signal.addEventListener('abort', wake, { once: true });
-		sleepUntil(ms, cut.signal).then(done, done);
-	});
+	const woken = untilAborted(signal);
+	await Promise.race([sleepUntil(ms, cut.signal).catch(() => undefined), woken.promise]);
+	woken.forget();
+	cut.abort(WOKEN);
 }
 
 /** Resolves after `ms`, or as soon as the signal aborts. Never rejects. */
@@ -62,14 +73,27 @@ export function timeLimit(
 	const timer = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(ms, 2 ** 31 - 1))));
 	const abort = () => controller.abort(WOKEN);
 	timer.addEventListener('abort', abort, { once: true });
-	outer?.addEventListener('abort', abort, { once: true });
+	const forget = outer === undefined ? undefined : onAbort(outer, abort);
 	if (outer?.aborted === true) abort();
 	return {
 		signal: controller.signal,
 		timedOut: () => timer.aborted,
 		end() {
 			timer.removeEventListener('abort', abort);
-			outer?.removeEventListener('abort', abort);
+			forget?.();
 		},
 	};
+}
+
+/** Resolves when the signal aborts. Call `forget` when it is not waited for any more. */
+export function untilAborted(signal: AbortSignal): {
+	promise: Promise<undefined>;
+	forget: () => void;
+} {
+	let forget = () => {};
+	const promise = new Promise<undefined>((resolve) => {
+		if (signal.aborted) resolve(undefined);
+		else forget = onAbort(signal, () => resolve(undefined));
+	});
+	return { promise, forget: () => forget() };
 }

@@ -40,6 +40,10 @@ export interface Failure {
 	/** The last status that the service named. */
 	status?: string;
 	httpStatus?: number;
+	/** Of a long text: which part failed (from 1), how many there are, and the tasks of all of them. */
+	part?: number;
+	parts?: number;
+	taskIds?: string[];
 }
 
 /** A failure on its way from where it was found to the item that it belongs to. */
@@ -91,6 +95,9 @@ export function failureJson(failure: Failure): {
 	task_id?: string;
 	status?: string;
 	http_status?: number;
+	task_ids?: string[];
+	part?: number;
+	parts?: number;
 } {
 	return {
 		error: failure.message,
@@ -98,6 +105,9 @@ export function failureJson(failure: Failure): {
 		...(failure.taskId === undefined ? {} : { task_id: failure.taskId }),
 		...(failure.status === undefined ? {} : { status: failure.status }),
 		...(failure.httpStatus === undefined ? {} : { http_status: failure.httpStatus }),
+		...(failure.taskIds === undefined ? {} : { task_ids: failure.taskIds }),
+		...(failure.part === undefined ? {} : { part: failure.part }),
+		...(failure.parts === undefined ? {} : { parts: failure.parts }),
 	};
 }
 

@@ -68,7 +68,7 @@ const IN_WORDS: ReadonlyArray<readonly [RegExp, string]> = [
 	[/ENOENT/gi, 'no such file'],
 	[/EISDIR/gi, 'a folder, not a file'],
 	[/ENOTDIR/gi, 'not a folder'],
-	[/EACCES/gi, 'access denied'],
+	[/EACCES/gi, 'no access'],
 	[/EEXIST/gi, 'it exists already'],
 	[/EPERM/gi, 'not permitted'],
 	[/GETADDRINFO/gi, 'name look-up'],

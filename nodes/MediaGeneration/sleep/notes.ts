@@ -2,6 +2,7 @@
  * What goes to sleep with an execution, so that waking knows what to wait for. Plain data in the node's context, which n8n
  * saves with the execution.
  */
+import type { Assembly } from '../delivery/assembly';
 import type { FileSettings } from '../operations/waiting';
 import { isObject } from '../service/json';
 import type { Task } from '../service/task';
@@ -23,7 +24,7 @@ export interface SleepingTask {
 /** What waking must know of one item. */
 export type SleepingItem =
 	/** Over before the execution went to sleep: its item lies in the input. */
-	{ kind: 'complete' } | { kind: 'open'; tasks: Watch[]; files: FileSettings };
+	{ kind: 'complete' } | { kind: 'open'; tasks: Watch[]; files: FileSettings; assembly: Assembly };
 
 export interface Notes {
 	/** Tells this sleep from any other one of the same execution. */
@@ -48,6 +49,7 @@ function isSleepingItem(value: unknown): boolean {
 		value.kind === 'complete' ||
 		(value.kind === 'open' &&
 			isObject(value.files) &&
+			isObject(value.assembly) &&
 			Array.isArray(value.tasks) &&
 			value.tasks.length > 0 &&
 			value.tasks.every(isWatch))

@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { Assembly } from '../delivery/assembly';
 import type { FileSettings } from '../operations/waiting';
 import type { ServiceClient } from '../service/client';
 import { now } from '../service/clock';
@@ -31,7 +32,13 @@ const CONCURRENT_LOOKS = 10;
 export type Sleeper =
 	/** Over already, with its one item. */
 	| { kind: 'complete'; item: INodeExecutionData }
-	| { kind: 'open'; tasks: SleepingTask[]; files: FileSettings; watched: boolean };
+	| {
+			kind: 'open';
+			tasks: SleepingTask[];
+			files: FileSettings;
+			assembly: Assembly;
+			watched: boolean;
+	  };
 
 /** Looks once more at tasks that are still open. A look that fails leaves the task open. In order. */
 export async function lookOnceMore(
@@ -69,6 +76,7 @@ function sleepingItem(tasks: readonly SleepingTask[], index: number): INodeExecu
 	const json: IDataObject = {
 		...(first?.lastTask?.raw as IDataObject | undefined),
 		task_id: first?.watch.taskId,
+		...(tasks.length > 1 ? { task_ids: tasks.map(({ watch }) => watch.taskId) } : {}),
 		timed_out: true,
 	};
 	return { json, pairedItem: { item: index } };
@@ -115,6 +123,7 @@ export async function suspend(
 			return {
 				kind: 'open',
 				files: sleeper.files,
+				assembly: sleeper.assembly,
 				tasks: sleeper.tasks.map(({ watch, receiveUrl }) => ({
 					...watch,
 					lookAtOnce: false,

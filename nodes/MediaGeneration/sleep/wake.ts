@@ -8,7 +8,9 @@ import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from
 import { postedTo } from '../callback/body';
 import { answer, Refusal, respond } from '../callback/respond';
 import { failureItem } from '../delivery/failure';
+import { assemble } from '../delivery/assembly';
 import { Delivery } from '../delivery/item';
+import { failureOfPart } from '../delivery/partFailure';
 import { createClient, type ServiceClient } from '../service/client';
 import { now, timeLimit } from '../service/clock';
 import * as failures from '../service/failures';
@@ -96,16 +98,20 @@ async function allOver(
 async function outcomeOf(
 	client: ServiceClient,
 	sleep: Sleep,
-	tasks: readonly Watch[],
+	{ tasks, assembly: { texts, longText } }: Extract<SleepingItem, { kind: 'open' }>,
 ): Promise<{ finished: Finished[] } | { failure: Failure }> {
 	const finished: Finished[] = [];
-	for (const task of tasks) {
+	const taskIds = tasks.map(({ taskId }) => taskId);
+	for (const [number, task] of tasks.entries()) {
 		let over = sleep.over.get(task.taskId);
 		if (over?.kind === 'finished' && now() - over.seenAt > FRESH_MS)
 			over = (await overNow(client, task)) ?? over;
-		if (over?.kind === 'failed') return { failure: over.failure };
-		if (over === undefined) return { failure: failures.cancelled(task.taskId, undefined) };
-		finished.push(over.finished);
+		if (over?.kind === 'finished') finished.push(over.finished);
+		else {
+			const failure = over?.failure ?? failures.cancelled(task.taskId, undefined);
+			if (longText.kind === 'off') return { failure };
+			return { failure: failureOfPart(failure, { number, texts, taskIds }) };
+		}
 	}
 	return { finished };
 }
@@ -123,19 +129,21 @@ async function itemFor(
 			return { ...item, pairedItem: { item: index } };
 		return withErrorBranch(context, item, index);
 	}
-	const result = await outcomeOf(client, sleep, note.tasks);
+	const result = await outcomeOf(client, sleep, note);
 	if ('failure' in result) return failureItem(node, result.failure, index, undefined);
-	const [finished] = result.finished;
-	if (finished === undefined) return { ...item, pairedItem: { item: index } };
-	const { items, outputs, failure } = await delivery.deliver(finished, note.files, index);
-	const [delivered] = items;
-	if (failure === undefined && delivered !== undefined) return delivered;
-	return failureItem(
-		node,
-		failure ?? failures.withoutOutputs(finished.taskId, finished.task, []),
-		index,
-		{ outputs, ...(delivered?.binary === undefined ? {} : { binary: delivered.binary }) },
+	const parts = result.finished.map((finished) => ({ finished }));
+	const { assembly, files } = note;
+	const { items, outputs, failure } = await assemble(
+		context,
+		{ delivery, parts },
+		{ assembly, files, index },
 	);
+	const [delivered] = items;
+	if (failure === undefined) return delivered ?? { ...item, pairedItem: { item: index } };
+	return failureItem(node, failure, index, {
+		outputs,
+		...(delivered?.binary === undefined ? {} : { binary: delivered.binary }),
+	});
 }
 
 /** An item that says that it failed, with what n8n sends it to the error branch by. */

@@ -36,6 +36,11 @@ interface Entry {
 	settle(result: Waited): void;
 }
 
+/** Epoch ms at which the last look at a task has to be over. A deadline that had passed from the start leaves time for one. */
+function lastMomentOf({ watched }: Entry): number {
+	return Math.max(watched.watch.deadline, watched.firstSeenAt) + OVERTIME_MS;
+}
+
 export class PollLoop {
 	private readonly entries = new Set<Entry>();
 	private readonly siblingAges = new Map<string, number[]>();
@@ -124,6 +129,11 @@ export class PollLoop {
 		let until = Infinity;
 		for (const entry of this.entries) {
 			if (entry.looking) continue;
+			// Its last look found no capacity in time.
+			if (now >= lastMomentOf(entry)) {
+				this.finish(entry, entry.watched.timedOut());
+				continue;
+			}
 			const at = this.dueAt(entry);
 			if (at <= now) due.push(entry);
 			else until = Math.min(until, at);
@@ -131,8 +141,9 @@ export class PollLoop {
 		due.sort((a, b) => a.watched.nextLookAt - b.watched.nextLookAt);
 		const free = Math.max(0, (this.deps.maxConcurrentLooks ?? 10) - this.looksInFlight);
 		for (const entry of due.slice(0, free)) void this.lookAt(entry);
-		// Without a free slot the end of a look wakes the loop; there is no moment to wait for.
-		return due.length > free ? Infinity : until;
+		if (this.entries.size === 0) return now;
+		// Without a free slot the end of a look wakes the loop, and else the moment at which a task is given up.
+		return due.slice(free).reduce((next, entry) => Math.min(next, lastMomentOf(entry)), until);
 	}
 
 	/** A paused account delays looks, but never the verdict at the deadline. */
@@ -169,8 +180,7 @@ export class PollLoop {
 		entry.looking = true;
 		this.looksInFlight += 1;
 		const startedAt = this.deps.now();
-		const left = watch.deadline + OVERTIME_MS - startedAt;
-		const timeoutMs = Math.min(LOOK_TIMEOUT_MS, Math.max(left, OVERTIME_MS));
+		const timeoutMs = Math.min(LOOK_TIMEOUT_MS, lastMomentOf(entry) - startedAt);
 		// A look that breaks is a failed look, never the end of the waiting.
 		const look = await this.deps.look(watch, timeoutMs).catch((error: unknown): Look => ({
 			kind: 'busy',

@@ -167,7 +167,7 @@ export function firstLookAsleep(ageMs: number): number {
 
 /**
  * The pause between two looks at a task whose callback is expected, in ms: a lost one is noticed within 30 s or 35% of the
- * task's time, whichever is longer, by at most 15 looks at a task of an hour.
+ * task's time, whichever is longer, by at most 15 looks while a task runs for an hour.
  */
 export function asleepInterval(ageMs: number): number {
 	return Math.max(ASLEEP_INTERVAL_MS, ageMs * ASLEEP_FACTOR);

@@ -51,7 +51,7 @@ const LOOKS_BEFORE_MISSING = 3;
 const LOOKS_FOR_OUTPUTS = 3;
 const DELAY_FOR_OUTPUTS_MS = 1_000;
 /** One refusal can come from throttling: it counts when the service repeats it after this time. */
-const CONFIRM_DENIAL_MS = 4_000;
+const CONFIRM_DENIAL_MS = 2_500;
 /** The first looks at siblings are spread evenly over this period. */
 const TURNS_MS = 1_500;
 const GOLDEN_RATIO = 0.618_034;
@@ -81,7 +81,8 @@ export class Watched {
 	private deniedStreak = 0;
 	private looksWithoutOutputs = 0;
 	private hurriedAt = -Infinity;
-	private readonly firstSeenAt: number;
+	/** Epoch ms at which the wait began. */
+	readonly firstSeenAt: number;
 
 	constructor(
 		readonly watch: Watch,
@@ -148,6 +149,7 @@ export class Watched {
 	/** The end of the waiting at the deadline. */
 	timedOut(): Waited {
 		const { taskId, deadline, createdAt } = this.watch;
+		if (this.lastTask?.state === 'done') return this.withoutOutputs(this.lastTask);
 		return this.failed(
 			failures.timedOut(taskId, deadline - createdAt, this.lastTask, this.lastDetail),
 		);
@@ -195,13 +197,15 @@ export class Watched {
 	}
 
 	private judgeWithoutFiles(task: Task, nowMs: number): Waited | undefined {
-		if (this.looksWithoutOutputs >= LOOKS_FOR_OUTPUTS) {
-			const keys = isObject(task.raw.metadata) ? Object.keys(task.raw.metadata) : [];
-			return this.failed(failures.withoutOutputs(this.watch.taskId, task, keys));
-		}
+		if (this.looksWithoutOutputs >= LOOKS_FOR_OUTPUTS) return this.withoutOutputs(task);
 		this.looksWithoutOutputs += 1;
 		this.schedule(nowMs, DELAY_FOR_OUTPUTS_MS * this.looksWithoutOutputs);
 		return undefined;
+	}
+
+	private withoutOutputs(task: Task): Waited {
+		const keys = isObject(task.raw.metadata) ? Object.keys(task.raw.metadata) : [];
+		return this.failed(failures.withoutOutputs(this.watch.taskId, task, keys));
 	}
 
 	private failed(failure: Failure): Waited {

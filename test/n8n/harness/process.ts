@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs
 import { join } from 'node:path';
 import { onCleanup } from '../../../scripts/cleanup';
 import { ensureN8n } from '../../../scripts/n8nInstall';
+import { signalGroup } from './group.cjs';
 import { groupMembers, groupMemory, type GroupMemory } from './memory';
 import { waitUntil } from './wait';
 
@@ -47,19 +48,12 @@ function environment(binFolder: string, env: Record<string, string>): NodeJS.Pro
 	};
 }
 
-function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
-	try {
-		return process.kill(-group, signal);
-	} catch {
-		return false;
-	}
-}
-
 /** Kills the group if this process dies without cleaning up; the returned function calls the guard off. */
 function guard(group: number): () => void {
 	const child = spawn(process.execPath, [join(__dirname, 'guard.cjs'), String(group)], {
 		stdio: ['pipe', 'ignore', 'ignore'],
 		detached: true,
+		windowsHide: true,
 	});
 	child.unref();
 	return () => void child.kill('SIGKILL');
@@ -77,6 +71,7 @@ export async function startProcess(
 		env: environment(binFolder, options.env),
 		stdio: ['ignore', descriptor, descriptor],
 		detached: true,
+		windowsHide: true,
 	});
 	closeSync(descriptor);
 	await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));

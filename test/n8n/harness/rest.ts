@@ -5,6 +5,7 @@ import {
 	isFinished,
 	readExecution,
 } from './execution';
+import { atLeast } from './version';
 import { waitUntil } from './wait';
 import type { Workflow } from './workflow';
 
@@ -29,6 +30,8 @@ export interface SavedCredential {
 	type: string;
 }
 
+/** The first version that was seen to run a saved workflow by its ID alone. */
+const RUNS_SAVED = '2.41';
 /** n8n lists no more executions at once. */
 const PAGE_SIZE = 100;
 
@@ -107,7 +110,12 @@ export class Rest {
 	}
 
 	createWorkflow(workflow: Workflow): Promise<SavedWorkflow> {
-		return this.request('POST', '/workflows', workflow);
+		// n8n 1 wants to be told that it is not active; later ones know drafts.
+		return this.request(
+			'POST',
+			'/workflows',
+			atLeast('2') ? workflow : { ...workflow, active: false },
+		);
 	}
 
 	listWorkflows(): Promise<SavedWorkflow[]> {
@@ -116,13 +124,20 @@ export class Rest {
 
 	/** Publishes the workflow's present version: its webhooks and triggers go live within a second or two. */
 	publish(workflow: SavedWorkflow): Promise<SavedWorkflow> {
+		if (!atLeast('2')) return this.setActive(workflow, true);
 		return this.request('POST', `/workflows/${workflow.id}/activate`, {
 			versionId: workflow.versionId,
 		});
 	}
 
 	unpublish(workflow: SavedWorkflow): Promise<SavedWorkflow> {
+		if (!atLeast('2')) return this.setActive(workflow, false);
 		return this.request('POST', `/workflows/${workflow.id}/deactivate`, {});
+	}
+
+	/** What publishing was in n8n 1. */
+	private setActive({ id, versionId }: SavedWorkflow, active: boolean): Promise<SavedWorkflow> {
+		return this.request('PATCH', `/workflows/${id}`, { active, versionId });
 	}
 
 	/** Runs a workflow as the editor's button does, from the trigger with this name; the execution's id. */
@@ -132,6 +147,10 @@ export class Rest {
 			`/workflows/${workflow.id}/run`,
 			{
 				triggerToStartFrom: { name: triggerName },
+				// Older versions run what they are sent instead of what is saved.
+				...(atLeast(RUNS_SAVED)
+					? {}
+					: { workflowData: await this.request('GET', `/workflows/${workflow.id}`) }),
 			},
 		);
 		if (answer.executionId === undefined)

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 const BLOCK_BYTES = 64 * 1024;
 
 /** One block of 16-bit samples whose wave fits a whole number of times: blocks can follow each other without a click. */
-const block = (() => {
+const toneBlock: Buffer = (() => {
 	const samples = Buffer.alloc(BLOCK_BYTES);
 	for (let at = 0; at < BLOCK_BYTES; at += 2) {
 		samples.writeInt16LE(Math.round(6000 * Math.sin((2 * Math.PI * 900 * at) / BLOCK_BYTES)), at);
@@ -29,16 +29,20 @@ export function wavHeader(bytes: number): Buffer {
 	return header;
 }
 
-/** Bytes `from` (inclusive) to `to` (exclusive) of a file that is `head` and then tone without end; at most 64 KiB at once. */
-export function* bulkBytes(head: Buffer, from: number, to: number): Generator<Buffer> {
+/** Bytes `from` (inclusive) to `to` (exclusive) of a file that is `head` and then a block again and again; at most a block at once. */
+export function* bulkBytes(
+	head: Buffer,
+	{ from, to }: { from: number; to: number },
+	block = toneBlock,
+): Generator<Buffer> {
 	let at = from;
 	if (at < head.length) {
 		yield head.subarray(at, Math.min(head.length, to));
 		at = Math.min(head.length, to);
 	}
 	while (at < to) {
-		const inBlock = (at - head.length) % BLOCK_BYTES;
-		const length = Math.min(BLOCK_BYTES - inBlock, to - at);
+		const inBlock = (at - head.length) % block.length;
+		const length = Math.min(block.length - inBlock, to - at);
 		yield block.subarray(inBlock, inBlock + length);
 		at += length;
 	}

@@ -2,33 +2,32 @@ import { WaveFile } from 'wavefile';
 import { hash } from '../random';
 
 const SAMPLE_RATE = 16_000;
+const LOUDNESS = 9000;
 
-/** Length of the tone that stands for a text: longer texts last longer, 0.3 to 2.3 s. */
+/** Length of the tone that stands for a text: longer texts last longer, 0.3 to 2.3 s up to 100 characters, then 0.5 s per 1,000. */
 export function toneSeconds(text: string): number {
-	return 0.3 + Math.min(text.length, 100) * 0.02;
+	return 0.3 + Math.min(text.length, 100) * 0.02 + Math.max(0, text.length - 100) * 0.0005;
 }
 
-/** A playable WAV (16 bit, mono) whose pitch depends on the text. */
-export function toneWav(text: string): Buffer {
-	const pitchHz = 220 + (hash(text) % 660);
-	const count = Math.round(toneSeconds(text) * SAMPLE_RATE);
-	const fade = SAMPLE_RATE / 100;
-	const samples = new Int16Array(count);
-	for (let index = 0; index < count; index++) {
+/** Pitch of that tone: one of 80, 25 Hz apart, so that a text can be found in a file by its tone. */
+export function toneHz(text: string): number {
+	return 200 + 25 * (hash(text) % 80);
+}
+
+/** The tone of a text in one channel, 16 bit; it fades in and out over 10 ms. */
+export function toneSamples(text: string, sampleRate: number): Int16Array {
+	const count = Math.round(toneSeconds(text) * sampleRate);
+	const fade = sampleRate / 100;
+	const step = (2 * Math.PI * toneHz(text)) / sampleRate;
+	return Int16Array.from({ length: count }, (_, index) => {
 		const loudness = Math.min(1, index / fade, (count - index) / fade);
-		samples[index] = Math.round(
-			9000 * loudness * Math.sin((2 * Math.PI * pitchHz * index) / SAMPLE_RATE),
-		);
-	}
-	const wave = new WaveFile();
-	wave.fromScratch(1, SAMPLE_RATE, '16', samples);
-	return Buffer.from(wave.toBuffer());
+		return Math.round(LOUDNESS * loudness * Math.sin(step * index));
+	});
 }
 
-/** A playable MP3 of silence: MPEG-1 Layer III frames (128 kbit/s, 44.1 kHz) with empty side information. */
-export function silentMp3(text: string): Buffer {
-	const frame = Buffer.alloc(417);
-	frame.writeUInt32BE(0xfffb9064);
-	const frames = Math.ceil((toneSeconds(text) * 44_100) / 1152);
-	return Buffer.concat(Array.from({ length: frames }, () => frame));
+/** A playable WAV (16 bit, mono). */
+export function toneWav(text: string, sampleRate = SAMPLE_RATE): Buffer {
+	const wave = new WaveFile();
+	wave.fromScratch(1, sampleRate, '16', toneSamples(text, sampleRate));
+	return Buffer.from(wave.toBuffer());
 }

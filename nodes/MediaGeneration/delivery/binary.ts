@@ -1,0 +1,92 @@
+/**
+ * Reading from and writing to n8n's binary store, as streams where the store streams.
+ */
+import type { IBinaryData } from 'n8n-workflow';
+import type { N8nContext } from '../service/client';
+import type { ByteStream } from '../service/fileHost';
+import { storeMemory } from './storeMemory';
+
+/** Transcripts are texts; one that is longer than this is not one. */
+export const MAX_TRANSCRIPT_BYTES = 20_000_000;
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** The stream of a stored file; undefined where n8n keeps files in memory. */
+async function streamOf(context: N8nContext, { id }: IBinaryData): Promise<ByteStream | undefined> {
+	return id === undefined ? undefined : await context.helpers.getBinaryStream(id, CHUNK_BYTES);
+}
+
+/** The bytes of a stored file, in chunks; it is opened when the first one is asked for and closed whatever happens. */
+export async function* readStored(
+	context: N8nContext,
+	binary: IBinaryData,
+): AsyncGenerator<Buffer> {
+	const stream = await streamOf(context, binary);
+	if (stream === undefined) {
+		yield Buffer.from(binary.data, 'base64');
+		return;
+	}
+	try {
+		for await (const chunk of stream)
+			yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as Uint8Array);
+	} finally {
+		stream.destroy();
+	}
+}
+
+/** A stored text. Throws where it is longer than `maxBytes`. */
+export async function readStoredText(
+	context: N8nContext,
+	binary: IBinaryData,
+	maxBytes: number,
+): Promise<string> {
+	const chunks: Buffer[] = [];
+	let length = 0;
+	for await (const chunk of readStored(context, binary)) {
+		length += chunk.length;
+		if (length > maxBytes) throw new Error(`it is longer than ${maxBytes} bytes`);
+		chunks.push(chunk);
+	}
+	return Buffer.concat(chunks).toString('utf8');
+}
+
+export interface NewFile {
+	fileName: string;
+	mimeType: string;
+	/** As far as it is known, in bytes: n8n's other modes than filesystem put the whole file into memory. */
+	bytes: number;
+}
+
+/**
+ * Stores what a generator yields.
+ *
+ * @param sample a stored file: community nodes may not import Node's streams, but every stream of n8n's store is one
+ */
+export async function storeChunks(
+	context: N8nContext,
+	chunks: AsyncGenerator<Buffer>,
+	{ fileName, mimeType, bytes, sample }: NewFile & { sample: IBinaryData },
+): Promise<IBinaryData> {
+	const release = await storeMemory.reserve(bytes, undefined);
+	try {
+		const model = await streamOf(context, sample);
+		if (model === undefined) {
+			const parts: Buffer[] = [];
+			for await (const chunk of chunks) parts.push(chunk);
+			return await context.helpers.prepareBinaryData(Buffer.concat(parts), fileName, mimeType);
+		}
+		const factory = model.constructor as unknown as {
+			from(source: AsyncIterable<Buffer>, options: { objectMode: boolean }): ByteStream;
+		};
+		const stream = factory.from(chunks, { objectMode: false });
+		model.destroy();
+		try {
+			return await context.helpers.prepareBinaryData(stream, fileName, mimeType);
+		} finally {
+			stream.destroy();
+		}
+	} finally {
+		release();
+		await chunks.return(undefined);
+	}
+}

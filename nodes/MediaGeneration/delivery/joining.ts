@@ -1,0 +1,179 @@
+/**
+ * Several stored files into one: sound of one format becomes one file with measured times, transcripts are shifted to fit it.
+ * What can't be joined is passed on as it is, and a hint says why. (docs/media.md)
+ */
+import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
+import {
+	mergeSrt,
+	mergeWords,
+	transcriptOf,
+	type Merged,
+	type PartTranscript,
+	type Spoken,
+} from '../media/captions';
+import { joined, planJoin, type Joinable } from '../media/join';
+import { scan } from '../media/scan';
+import type { FileSettings } from '../operations/waiting';
+import type { N8nContext } from '../service/client';
+import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
+import { sanitizeName, type DeliveredOutput } from './files';
+
+/** The files of one part. */
+export interface Source {
+	sound: IBinaryData;
+	srt?: IBinaryData | undefined;
+	/** Word timings. */
+	words?: IBinaryData | undefined;
+}
+
+/** One file of what comes out, before it has a binary field. */
+export interface MadeFile {
+	output: DeliveredOutput;
+	binary: IBinaryData;
+}
+
+export type Joined =
+	| {
+			ok: true;
+			files: MadeFile[];
+			durationSeconds: number;
+			/** Where each part lies in the file, in seconds. */
+			times: Array<{ start: number; end: number }>;
+			/** What else is to be said: a transcript that could not be merged. */
+			hint: string | undefined;
+			transcript: Spoken[] | undefined;
+	  }
+	| { ok: false; reason: string };
+
+export interface JoinOptions {
+	pauseMs: number;
+	/** Without an extension. */
+	baseName: string;
+	/** What a part is called where it can't be joined; "part 1" unless given. @param number from 0 */
+	nameOf?: (number: number) => string;
+	/** Whether the transcript is wanted as data, too. */
+	withTranscript: boolean;
+}
+
+/** Joins the sounds of all sources, in order, and their transcripts where each has one. */
+export async function joinSources(
+	context: N8nContext,
+	sources: readonly Source[],
+	{ pauseMs, baseName, withTranscript, nameOf }: JoinOptions,
+): Promise<Joined> {
+	const facts = [];
+	for (const { sound } of sources) facts.push(await scan(readStored(context, sound)));
+	const plan = planJoin(facts, { pauseMs, nameOf });
+	if (!plan.joinable) return { ok: false, reason: plan.reason };
+	const [first] = sources;
+	if (first === undefined) return { ok: false, reason: 'there is nothing to join' };
+	const name = sanitizeName(baseName);
+	const sound = await joinSound(context, sources, { plan, name });
+	const files = [sound];
+	const hints: string[] = [];
+	const texts: Array<string | undefined> = [];
+	for (const { field, merge, extension, mimeType } of TRANSCRIPTS) {
+		const merged = await mergeTexts(context, { sources, field, merge, times: plan.parts });
+		if (merged !== undefined && !merged.merged) hints.push(merged.reason);
+		if (merged?.merged !== true) continue;
+		texts.push(merged.text);
+		files.push(await storeText(context, merged.text, `${name}.${extension}`, mimeType));
+	}
+	return {
+		ok: true,
+		files,
+		durationSeconds: plan.durationSeconds,
+		times: plan.parts,
+		hint: hints.length === 0 ? undefined : hints.join(' '),
+		transcript: withTranscript ? transcriptOf(texts[0] ?? '') : undefined,
+	};
+}
+
+/** In the order of their binary fields. */
+const TRANSCRIPTS = [
+	{ field: 'srt', merge: mergeSrt, extension: 'srt', mimeType: 'application/x-subrip' },
+	{ field: 'words', merge: mergeWords, extension: 'json', mimeType: 'application/json' },
+] as const;
+
+async function joinSound(
+	context: N8nContext,
+	sources: readonly Source[],
+	{ plan, name }: { plan: Joinable; name: string },
+): Promise<MadeFile> {
+	const sample = sources[0]?.sound as IBinaryData;
+	const fileName = `${name}.${plan.extension}`;
+	let fileSize = 0;
+	async function* counted(): AsyncGenerator<Buffer> {
+		for await (const chunk of joined(plan, (part) =>
+			readStored(context, sources[part]?.sound as IBinaryData),
+		)) {
+			fileSize += chunk.length;
+			yield chunk;
+		}
+	}
+	const { mimeType, durationSeconds } = plan;
+	const binary = await storeChunks(context, counted(), {
+		fileName,
+		mimeType,
+		bytes: plan.bytes,
+		sample,
+	});
+	return {
+		binary,
+		output: { kind: 'audio', fileName, mimeType, fileSize, durationSeconds },
+	};
+}
+
+/** The transcripts of all sources as one; undefined where one has none. */
+async function mergeTexts(
+	context: N8nContext,
+	{
+		sources,
+		field,
+		merge,
+		times,
+	}: {
+		sources: readonly Source[];
+		field: 'srt' | 'words';
+		merge: (parts: readonly PartTranscript[]) => Merged;
+		times: ReadonlyArray<{ start: number; end: number }>;
+	},
+): Promise<Merged | undefined> {
+	const parts: PartTranscript[] = [];
+	for (const [number, source] of sources.entries()) {
+		const binary = source[field];
+		const time = times[number];
+		if (binary === undefined || time === undefined) return undefined;
+		const text = await readStoredText(context, binary, MAX_TRANSCRIPT_BYTES);
+		parts.push({ text, ...time });
+	}
+	return merge(parts);
+}
+
+async function storeText(
+	context: N8nContext,
+	text: string,
+	fileName: string,
+	mimeType: string,
+): Promise<MadeFile> {
+	const bytes = Buffer.from(text);
+	const binary = await context.helpers.prepareBinaryData(bytes, fileName, mimeType);
+	return {
+		binary,
+		output: { kind: 'transcript', fileName, mimeType, fileSize: bytes.length },
+	};
+}
+
+/** Files under the binary fields `data`, `data_1`, ... and their outputs. */
+export function inFields(
+	files: readonly MadeFile[],
+	{ binaryPropertyName }: Pick<FileSettings, 'binaryPropertyName'>,
+): { outputs: DeliveredOutput[]; binary: IBinaryKeyData } {
+	const binary: IBinaryKeyData = {};
+	const outputs = files.map(({ output, binary: data }, index) => {
+		const binaryProperty = index === 0 ? binaryPropertyName : `${binaryPropertyName}_${index}`;
+		binary[binaryProperty] = data;
+		return { ...output, binaryProperty };
+	});
+	return { outputs, binary };
+}

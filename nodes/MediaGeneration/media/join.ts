@@ -1,0 +1,176 @@
+/** Joining sound files of one format into one, as streams: planned from what a first pass found, written in a second one. Pure. */
+import { mp3Pieces } from './joinMp3';
+import { wavPieces } from './joinWav';
+import { encodingInWords } from './wav';
+import { MOST_MP3_BYTES } from './mp3';
+import type { JoinPiece } from './pieces';
+import {
+	type ByteRange,
+	inWords,
+	type Mp3Facts,
+	type NameOf,
+	partName,
+	type SoundFacts,
+	type WavFacts,
+} from './sound';
+
+export interface Joinable {
+	joinable: true;
+	kind: 'mp3' | 'wav';
+	/** When each part begins and ends in the joined file, in seconds, counted in samples. Pauses lie between the parts. */
+	parts: Array<{ start: number; end: number }>;
+	durationSeconds: number;
+	mimeType: string;
+	extension: string;
+	/** Size of the joined file. */
+	bytes: number;
+	pieces: JoinPiece[];
+}
+
+export interface NotJoinable {
+	joinable: false;
+	/** A sentence for the user. */
+	reason: string;
+	/** The part it is about (from 0), if it is about one. */
+	part?: number;
+}
+
+export type JoinPlan = Joinable | NotJoinable;
+
+export interface JoinOptions {
+	/** Silence between two parts, in ms; of MP3 parts the nearest number of frames (of about 26 ms each), but at least one. */
+	pauseMs: number;
+	/** How a part is called in `reason`; default "part 1" for the first one. */
+	nameOf?: NameOf;
+}
+
+const KINDS = {
+	mp3: { name: 'an MP3 file', mimeType: 'audio/mpeg', extension: 'mp3' },
+	wav: { name: 'a WAV file', mimeType: 'audio/wav', extension: 'wav' },
+};
+
+type Sound = Mp3Facts | WavFacts;
+
+function channelsInWords(channels: number): string {
+	return ['mono', 'stereo'][channels - 1] ?? `${channels} channels`;
+}
+
+/** What must be the same in all parts. */
+function features(facts: Sound): string[] {
+	const { sampleRate, channels } = facts.kind === 'mp3' ? facts.header : facts.format;
+	const coding =
+		facts.kind === 'mp3' ? `MPEG-${facts.header.version}` : encodingInWords(facts.format);
+	return [coding, `${inWords(sampleRate)} Hz`, channelsInWords(channels)];
+}
+
+/** Why a part does not fit the first one, as the end of a sentence. */
+function difference(first: Sound, other: Sound, nameOfFirst: string): string | undefined {
+	if (first.kind !== other.kind)
+		return `it is ${KINDS[other.kind].name}, and ${nameOfFirst} is ${KINDS[first.kind].name}`;
+	const expected = features(first);
+	const differing = features(other).flatMap((feature, index) =>
+		feature === expected[index] ? [] : [`${feature} instead of ${expected[index]}`],
+	);
+	if (differing.length > 0) return `its sound has another format: ${differing.join(', ')}`;
+	const isSameSpace =
+		first.kind !== 'wav' ||
+		other.kind !== 'wav' ||
+		first.format.blockBytes === other.format.blockBytes;
+	return isSameSpace ? undefined : 'its samples take another number of bytes';
+}
+
+function refused(name: string, to: string, problem: string, part: number): NotJoinable {
+	const sentence = `${name} can't be joined${to}: ${problem}.`;
+	return { joinable: false, reason: sentence.charAt(0).toUpperCase() + sentence.slice(1), part };
+}
+
+function sizeOf(pieces: readonly JoinPiece[]): number {
+	return pieces.reduce((sum, piece) => {
+		if (piece.kind === 'bytes') return sum + piece.bytes.length;
+		if (piece.kind === 'pattern') return sum + piece.length;
+		return sum + piece.ranges.reduce((bytes, [from, to]) => bytes + to - from, 0);
+	}, 0);
+}
+
+function ofKind<K extends Sound['kind']>(sounds: readonly Sound[], kind: K) {
+	return sounds.filter((sound): sound is Extract<Sound, { kind: K }> => sound.kind === kind);
+}
+
+/** Whether parts can be joined, and how: by the facts that `scan` found of each, in their order. Nothing is thrown. */
+export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): JoinPlan {
+	const { pauseMs, nameOf = partName } = options;
+	const sounds: Sound[] = [];
+	for (const [index, part] of facts.entries()) {
+		if (part.kind === 'none') return refused(nameOf(index), '', part.problem, index);
+		const problem = difference(sounds[0] ?? part, part, nameOf(0));
+		if (problem !== undefined) return refused(nameOf(index), ` to ${nameOf(0)}`, problem, index);
+		sounds.push(part);
+	}
+	const [first] = sounds;
+	if (first === undefined) return { joinable: false, reason: 'There is no sound to join.' };
+	const { pieces, parts, samples, sampleRate } =
+		first.kind === 'mp3'
+			? mp3Pieces(first, ofKind(sounds, 'mp3'), pauseMs)
+			: wavPieces(first, ofKind(sounds, 'wav'), pauseMs);
+	const bytes = sizeOf(pieces);
+	if (first.kind === 'mp3' && bytes > MOST_MP3_BYTES) {
+		const reason = `The joined file would have ${inWords(bytes)} bytes, and an MP3 file can have 4 GB.`;
+		return { joinable: false, reason };
+	}
+	const { mimeType, extension } = KINDS[first.kind];
+	return {
+		joinable: true,
+		kind: first.kind,
+		parts: parts.map(({ from, to }) => ({ start: from / sampleRate, end: to / sampleRate })),
+		durationSeconds: samples / sampleRate,
+		mimeType,
+		extension,
+		bytes,
+		pieces,
+	};
+}
+
+const BLOCK_BYTES = 65_536;
+
+function* repeated(pattern: Buffer, length: number): Generator<Buffer> {
+	const times = Math.max(1, Math.floor(BLOCK_BYTES / pattern.length));
+	const block = Buffer.alloc(Math.min(length, times * pattern.length), pattern);
+	for (let left = length; left > 0; left -= block.length) yield block.subarray(0, left);
+}
+
+/** The bytes of a stream that lie in some ranges. */
+async function* cutOut(chunks: AsyncIterable<Uint8Array>, ranges: readonly ByteRange[]) {
+	let position = 0;
+	let next = 0;
+	for await (const chunk of chunks) {
+		const end = position + chunk.length;
+		for (let range = ranges[next]; range !== undefined && range[0] < end; range = ranges[next]) {
+			const from = Math.max(range[0], position) - position;
+			const to = Math.min(range[1], end) - position;
+			if (to > from) yield Buffer.from(chunk.buffer, chunk.byteOffset + from, to - from);
+			if (range[1] > end) break;
+			next += 1;
+		}
+		position = end;
+		if (next === ranges.length) return;
+	}
+	if (next < ranges.length) throw new Error('A file became shorter while it was being joined.');
+}
+
+/** Opens a part (from 0) from its first byte on. */
+export type OpenPart = (
+	index: number,
+) => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
+
+/**
+ * The joined file, chunk by chunk: each part is opened when it is its turn, read once and closed. At most one chunk is held.
+ *
+ * @throws Error where a part is shorter than `scan` found it; what a part's stream throws is thrown on
+ */
+export async function* joined(plan: Joinable, openPart: OpenPart): AsyncGenerator<Buffer> {
+	for (const piece of plan.pieces) {
+		if (piece.kind === 'bytes') yield piece.bytes;
+		else if (piece.kind === 'pattern') yield* repeated(piece.pattern, piece.length);
+		else if (piece.ranges.length > 0) yield* cutOut(await openPart(piece.index), piece.ranges);
+	}
+}

@@ -1,0 +1,163 @@
+/** Walks over the frames of an MP3 file, in one pass. Pure. */
+import { type FrameHeader, frameLengths, INFO_BYTES, readHeader, readInfoFrame } from './mp3';
+import { type ByteRange, inWords, noSound, type Scanner, type SoundFacts, Unread } from './sound';
+import { TAG_BYTES, TAIL_BYTES, tagBegin, tagLength } from './tags';
+
+/** How many bytes must be there before a frame or tag is read; the end of a file is read as if zeros followed. */
+const LOOK_BYTES = Math.max(INFO_BYTES, TAG_BYTES);
+/** Sync, version, layer and sample rate: the same in all frames. */
+const FORMAT_BITS = 0xfffe_0c00;
+const MODE_BITS = 0xc0;
+const HEADER_BYTES = 4;
+/** The table of positions is thinned out when it gets longer. */
+const MOST_POINTS = 512;
+/** A file whose sound lies in more pieces than this is broken, and not worth the memory. */
+const MOST_RANGES = 1000;
+
+export class Mp3Scanner implements Scanner {
+	private readonly unread = new Unread();
+	/** Where the next frame or tag begins. */
+	private next = 0;
+	private header: FrameHeader | undefined;
+	private lengths: readonly number[] = [];
+	private isConstant = true;
+	private frames = 0;
+	/** Of all frames that were counted. */
+	private bytes = 0;
+	private lastFrame = { from: 0, to: 0 };
+	private statedFrames: number | undefined;
+	private readonly ranges: ByteRange[] = [];
+	private rangeFrom = 0;
+	private points: number[] = [];
+	private stride = 1;
+	/** What is wrong, and from which byte on: the rest of the file is not read. */
+	private lost: { at: number; problem: string } | undefined;
+
+	push(chunk: Uint8Array): void {
+		const { unread } = this;
+		unread.push(chunk);
+		this.read(unread.bytes, unread.bytes.length - LOOK_BYTES);
+		unread.dropTo(this.lost === undefined ? this.next : unread.total - TAIL_BYTES);
+	}
+
+	end(): SoundFacts {
+		const { bytes, total } = this.unread;
+		this.read(Buffer.concat([bytes, Buffer.alloc(LOOK_BYTES)]), bytes.length - 1);
+		const { lost } = this;
+		// Less than a header is what is left of a frame that was cut off.
+		const isOver = lost === undefined || total - lost.at < HEADER_BYTES;
+		if (!isOver && tagBegin(bytes, total) !== lost.at) return noSound(lost.problem);
+		if (this.lastFrame.to > total) this.forgetLastFrame();
+		return this.facts();
+	}
+
+	seconds(): number | undefined {
+		const { header, statedFrames } = this;
+		const frames = this.lost === undefined ? this.frames : statedFrames;
+		if (header === undefined || frames === undefined || frames === 0) return undefined;
+		return (frames * header.samplesPerFrame) / header.sampleRate;
+	}
+
+	/** Reads frames and tags that begin at `last` or before. */
+	private read(bytes: Buffer, last: number): void {
+		const { position } = this.unread;
+		let at = this.next - position;
+		while (at <= last && this.lost === undefined) {
+			at += this.frameAt(bytes, at) ?? this.otherAt(bytes, at);
+		}
+		this.next = position + at;
+	}
+
+	/** How long the frame is that begins there; undefined where none of the file's format does. */
+	private frameAt(bytes: Buffer, at: number): number | undefined {
+		const { header } = this;
+		const bits = bytes.readUInt32BE(at);
+		if (header === undefined || ((bits ^ header.bits) & FORMAT_BITS) !== 0) return undefined;
+		const index = (bits >>> 12) & 15;
+		const unpadded = this.lengths[index] ?? 0;
+		const isMono = (bits & MODE_BITS) === MODE_BITS;
+		if (unpadded === 0 || isMono !== (header.channels === 1)) return undefined;
+		const length = unpadded + ((bits >>> 9) & 1);
+		// Between other frames its mark could be there by chance, but then the frame would code something.
+		if (this.frames === 0 || bytes.readUInt32BE(at + HEADER_BYTES) === 0) {
+			const info = readInfoFrame(bytes, at, header);
+			if (info !== undefined) {
+				this.statedFrames = (this.statedFrames ?? 0) + (info.statedFrames ?? 0);
+				return length;
+			}
+		}
+		// The rate of a header frame says nothing of the others.
+		if (this.frames === 0) this.header = { ...header, bits, bitrateIndex: index, length };
+		else if (index !== header.bitrateIndex) this.isConstant = false;
+		this.count(this.unread.position + at, length);
+		return length;
+	}
+
+	/** How many bytes of something else begin there. */
+	private otherAt(bytes: Buffer, at: number): number {
+		if (bytes[at] === 0) {
+			let end = at + 1;
+			while (bytes[end] === 0) end += 1;
+			return end - at;
+		}
+		const length = tagLength(bytes, at);
+		if (length !== undefined) return length;
+		const header = readHeader(bytes.readUInt32BE(at));
+		const place = `what lies at byte ${inWords(this.unread.position + at)}`;
+		if ('problem' in header) this.lose(at, `${place} ${header.problem}`);
+		else if (this.header !== undefined)
+			this.lose(at, `${place} is a frame of another format than those before it`);
+		else {
+			this.header = header;
+			this.lengths = frameLengths(header);
+		}
+		return 0;
+	}
+
+	private lose(at: number, problem: string): void {
+		this.lost = { at: this.unread.position + at, problem };
+	}
+
+	private count(from: number, length: number): void {
+		if (from !== this.lastFrame.to || this.frames === 0) {
+			this.closeRange();
+			this.rangeFrom = from;
+		}
+		this.lastFrame = { from, to: from + length };
+		if (this.frames % this.stride === 0) this.addPoint();
+		this.frames += 1;
+		this.bytes += length;
+	}
+
+	private addPoint(): void {
+		this.points.push(this.bytes);
+		if (this.points.length < MOST_POINTS) return;
+		this.points = this.points.filter((_, index) => index % 2 === 0);
+		this.stride *= 2;
+	}
+
+	private closeRange(): void {
+		const { to } = this.lastFrame;
+		if (this.frames === 0 || to === this.rangeFrom) return;
+		this.ranges.push([this.rangeFrom, to]);
+		if (this.ranges.length > MOST_RANGES)
+			this.lost = { at: to, problem: `its sound lies in more than ${inWords(MOST_RANGES)} pieces` };
+	}
+
+	/** The file ends within it. */
+	private forgetLastFrame(): void {
+		const { from, to } = this.lastFrame;
+		this.frames -= 1;
+		this.bytes -= to - from;
+		this.lastFrame = { from, to: from };
+	}
+
+	private facts(): SoundFacts {
+		const { header, frames, bytes, ranges, points, stride } = this;
+		this.closeRange();
+		if (header === undefined || frames === 0) return noSound('it holds no sound');
+		const bitrateIndex = this.isConstant ? header.bitrateIndex : undefined;
+		const samples = frames * header.samplesPerFrame;
+		return { kind: 'mp3', header, bitrateIndex, frames, samples, bytes, ranges, points, stride };
+	}
+}

@@ -1,0 +1,94 @@
+/** What a pass over a sound file finds. Pure. */
+import type { FrameHeader } from './mp3';
+import type { WavFormat } from './wav';
+
+/** Bytes of a file: from the first (inclusive) to the second (exclusive). */
+export type ByteRange = readonly [from: number, to: number];
+
+export interface Mp3Facts {
+	kind: 'mp3';
+	/** Of the first frame. */
+	header: FrameHeader;
+	/** Of all frames, where it is constant. */
+	bitrateIndex: number | undefined;
+	frames: number;
+	/** Samples of each channel. */
+	samples: number;
+	/** Bytes of all frames. */
+	bytes: number;
+	/** Where the frames lie; tags and headers that hold no sound are left out. */
+	ranges: ByteRange[];
+	/** How many bytes of sound lie before the frames 0, `stride`, 2 x `stride` ... */
+	points: number[];
+	stride: number;
+}
+
+export interface WavFacts {
+	kind: 'wav';
+	format: WavFormat;
+	/** Samples of each channel. */
+	samples: number;
+	/** Bytes of all samples. */
+	bytes: number;
+	ranges: ByteRange[];
+}
+
+/** Sound that can't be joined to other sound. */
+export interface NoSound {
+	kind: 'none';
+	/** Why, as the end of a sentence: "it is not an MP3 or WAV file". */
+	problem: string;
+}
+
+export type SoundFacts = Mp3Facts | WavFacts | NoSound;
+
+/** Reads a file from its first to its last byte, in chunks of any size. */
+export interface Scanner {
+	push(chunk: Uint8Array): void;
+	/** To be called once, after the last chunk. */
+	end(): SoundFacts;
+	/** How long the sound so far is, in seconds; undefined where the file does not say. */
+	seconds(): number | undefined;
+}
+
+export function noSound(problem: string): NoSound {
+	return { kind: 'none', problem };
+}
+
+/** How a part (from 0) is called in sentences for the user. */
+export type NameOf = (index: number) => string;
+
+export const partName: NameOf = (index) => `part ${index + 1}`;
+
+/** "12,345" */
+export function inWords(number: number): string {
+	return number.toLocaleString('en-US');
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * The bytes that are not read yet: what a chunk leaves unread is put before the next one.
+ * `position` is where the first of them lies in the file.
+ */
+export class Unread {
+	position = 0;
+	bytes: Buffer = NOTHING;
+
+	/** Bytes of the file so far. */
+	get total(): number {
+		return this.position + this.bytes.length;
+	}
+
+	push(chunk: Uint8Array): void {
+		const added = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+		this.bytes = this.bytes.length === 0 ? added : Buffer.concat([this.bytes, added]);
+	}
+
+	/** Forgets what lies before a position. What is left is copied: it is little, and the chunk may be used again. */
+	dropTo(position: number): void {
+		const count = Math.max(0, Math.min(position - this.position, this.bytes.length));
+		this.bytes = count === this.bytes.length ? NOTHING : Buffer.from(this.bytes.subarray(count));
+		this.position += count;
+	}
+}

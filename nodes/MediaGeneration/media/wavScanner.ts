@@ -1,0 +1,103 @@
+/** Reads the chunks of a WAV file, in one pass. Pure. */
+import { noSound, type Scanner, type SoundFacts, Unread } from './sound';
+import { readFormat, type WavFormat } from './wav';
+
+const RIFF_HEADER_BYTES = 12;
+const CHUNK_HEADER_BYTES = 8;
+/** A size that says "see the chunk ds64" in a large file, and "not known" in one that was written as a stream. */
+const UNKNOWN_SIZE = 0xffff_ffff;
+/** Of a format chunk that much is read; what follows is of no use here. */
+const MOST_FORMAT_BYTES = 64;
+const SIZES_BYTES = 24;
+
+export class WavScanner implements Scanner {
+	private readonly unread = new Unread();
+	/** Where the next chunk begins, or the padding byte before it. */
+	private next = 0;
+	private isAfterOdd = false;
+	private riffSize = 0;
+	/** What the chunk ds64 of a large file says. */
+	private largeDataSize: number | undefined;
+	private format: WavFormat | undefined;
+	private data: { from: number; size: number } | undefined;
+	private problem: string | undefined;
+
+	push(chunk: Uint8Array): void {
+		this.unread.push(chunk);
+		this.read();
+		const isRead = this.data !== undefined || this.problem !== undefined;
+		this.unread.dropTo(isRead ? this.unread.total : this.next);
+	}
+
+	end(): SoundFacts {
+		const { format, data, problem } = this;
+		if (problem !== undefined) return noSound(problem);
+		if (data === undefined) return noSound('it is a WAV file without samples');
+		if (format === undefined) return noSound('it is a WAV file that does not state its format');
+		const there = Math.max(0, Math.min(data.size, this.unread.total - data.from));
+		const samples = Math.floor(there / format.blockBytes);
+		const bytes = samples * format.blockBytes;
+		return { kind: 'wav', format, samples, bytes, ranges: [[data.from, data.from + bytes]] };
+	}
+
+	seconds(): number | undefined {
+		const facts = this.end();
+		return facts.kind === 'wav' ? facts.samples / facts.format.sampleRate : undefined;
+	}
+
+	/** Reads the chunks that begin in the bytes that are there, up to the samples. */
+	private read(): void {
+		const { unread } = this;
+		while (this.data === undefined && this.problem === undefined) {
+			const at = this.next - unread.position;
+			const length =
+				this.next === 0 ? this.readRiff(unread.bytes) : this.readChunk(unread.bytes, at);
+			if (length === undefined) return;
+			this.next += length;
+		}
+	}
+
+	/** How many bytes were read; undefined where more must come first. */
+	private readRiff(bytes: Buffer): number | undefined {
+		if (bytes.length < RIFF_HEADER_BYTES) return undefined;
+		this.riffSize = bytes.readUInt32LE(4);
+		return RIFF_HEADER_BYTES;
+	}
+
+	/** The same for a chunk. */
+	private readChunk(bytes: Buffer, at: number): number | undefined {
+		if (bytes.length < at + CHUNK_HEADER_BYTES) return undefined;
+		if (this.isAfterOdd) {
+			// A zero makes the size even, but not everyone writes it; no name begins with a zero.
+			this.isAfterOdd = false;
+			if (bytes[at] === 0) return 1;
+		}
+		const id = bytes.toString('latin1', at, at + 4);
+		const size = bytes.readUInt32LE(at + 4);
+		const content = at + CHUNK_HEADER_BYTES;
+		const least =
+			id === 'fmt ' ? Math.min(size, MOST_FORMAT_BYTES) : id === 'ds64' ? SIZES_BYTES : 0;
+		if (bytes.length < content + least) return undefined;
+		if (id === 'fmt ') this.readFormat(bytes.subarray(content, content + least));
+		if (id === 'ds64') this.largeDataSize = Number(bytes.readBigUInt64LE(content + 8));
+		if (id === 'data') {
+			const from = this.next + CHUNK_HEADER_BYTES;
+			this.data = { from, size: this.dataSize(from, size) };
+		}
+		this.isAfterOdd = size % 2 === 1;
+		return CHUNK_HEADER_BYTES + size;
+	}
+
+	private readFormat(content: Buffer): void {
+		const format = readFormat(content);
+		if ('problem' in format) this.problem = format.problem;
+		else this.format = format;
+	}
+
+	/** Who writes a file as a stream does not know its size: the samples then go on to its end. */
+	private dataSize(from: number, size: number): number {
+		if (size === UNKNOWN_SIZE) return this.largeDataSize ?? Infinity;
+		const isStream = size === 0 && (this.riffSize + 8 <= from || this.riffSize === UNKNOWN_SIZE);
+		return isStream ? Infinity : size;
+	}
+}

@@ -1,0 +1,72 @@
+/** Sound files that are there already: joined here, without the service. (docs/media.md) */
+import type { INodeProperties } from 'n8n-workflow';
+import { pauseOption } from './longText';
+import { shownFor, type Resource } from './operation';
+
+const RESOURCE = 'audio';
+const displayOptions = shownFor(RESOURCE, 'join');
+
+const fields: INodeProperties[] = [
+	{
+		displayName: 'Input Binary Field',
+		name: 'inputBinaryField',
+		type: 'string',
+		required: true,
+		default: 'data',
+		hint: 'The name of the input binary field with the audio file of each item',
+		displayOptions,
+	},
+	{
+		displayName: 'Group By',
+		name: 'groupBy',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. {{ $json.chapter }}',
+		description:
+			'Items with the same value are joined into one file, in the order in which they come. Leave empty to join all items.',
+		displayOptions,
+	},
+	{
+		displayName: 'File Name',
+		name: 'fileName',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. chapter-1',
+		description: 'Name of the joined file; its extension is added. Leave empty for "joined".',
+		displayOptions,
+	},
+	{
+		displayName: 'Put Output File in Field',
+		name: 'binaryPropertyName',
+		type: 'string',
+		required: true,
+		default: 'data',
+		hint: 'The name of the output binary field of the joined file; merged subtitles get _1',
+		displayOptions,
+	},
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options: [pauseOption],
+		displayOptions,
+	},
+];
+
+export const audio: Resource = {
+	value: RESOURCE,
+	name: 'Audio',
+	fields,
+	operations: [
+		{
+			value: 'join',
+			name: 'Join',
+			action: 'Join audio',
+			description: 'Join the audio files of all items into one; MP3 or WAV, without the service',
+			subtitle: 'Join audio',
+			work: { kind: 'joins' },
+		},
+	],
+};

@@ -1,0 +1,121 @@
+/**
+ * Texts longer than one request takes: the field that splits them, and how it is read (docs/media.md).
+ */
+import type { INodeProperties } from 'n8n-workflow';
+import { asNumber } from '../service/json';
+import { invalid } from '../service/failures';
+import type { ItemFields } from './fields';
+
+/** What is done with a text that is longer than one request takes. */
+export type LongText =
+	| { kind: 'off' }
+	/** One task for each part, and one file of all of them. `pauseMs`: silence between the parts. */
+	| { kind: 'join'; maxCharacters: number; pauseMs: number }
+	/** One task and one item for each part. */
+	| { kind: 'parts'; maxCharacters: number };
+
+const MAX_CHARACTERS = 2_500;
+const LEAST_CHARACTERS = 50;
+const LONGEST_PAUSE_MS = 60_000;
+
+export const longTextField: INodeProperties = {
+	displayName: 'Long Text',
+	name: 'longText',
+	type: 'options',
+	options: [
+		{
+			name: 'Join Into One File',
+			value: 'join',
+			description: 'Split it, speak all parts at once, and join them into one file',
+		},
+		{
+			name: 'Off',
+			value: 'off',
+			description: 'Send the text as it is, in one request',
+		},
+		{
+			name: 'One Item per Part',
+			value: 'parts',
+			description: 'Split it, and output one item for each part',
+		},
+	],
+	default: 'off',
+	description: 'What to do with a text that is longer than one request takes',
+};
+
+const speechOnly = { show: { '/resource': ['speech'], '/longText': ['join', 'parts'] } };
+
+export const pauseOption: INodeProperties = {
+	displayName: 'Pause Between Parts (Ms)',
+	name: 'pauseBetweenParts',
+	type: 'number',
+	typeOptions: { minValue: 0, maxValue: LONGEST_PAUSE_MS },
+	default: 0,
+	description: 'Silence between the parts of a joined file, in milliseconds',
+};
+
+/** Options of long texts; shown where there is one. */
+export const longTextOptions: INodeProperties[] = [
+	{
+		displayName: 'Max Characters per Part',
+		name: 'maxCharacters',
+		type: 'number',
+		typeOptions: { minValue: LEAST_CHARACTERS },
+		default: MAX_CHARACTERS,
+		description:
+			'The longest part of a long text. The limits of services lie between 2,000 and 10,000.',
+		displayOptions: speechOnly,
+	},
+	{
+		...pauseOption,
+		displayOptions: { show: { '/resource': ['speech'], '/longText': ['join'] } },
+	},
+	{
+		displayName: 'Transcript in Output',
+		name: 'transcriptInOutput',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to add the transcript to the JSON as a list of text, start and end in seconds, where one was delivered',
+		displayOptions: { show: { '/resource': ['speech'] } },
+	},
+];
+
+/** The option Pause Between Parts, in ms. Throws an `invalid` failure. */
+export function readPause(fields: ItemFields): number {
+	const given = fields.option('pauseBetweenParts') ?? 0;
+	const pauseMs = asNumber(given);
+	if (pauseMs === undefined || pauseMs < 0 || pauseMs > LONGEST_PAUSE_MS) {
+		throw invalid(
+			`The option "Pause Between Parts (Ms)" must be a number from 0 to ${LONGEST_PAUSE_MS}`,
+			'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
+		);
+	}
+	return pauseMs;
+}
+
+function readMaxCharacters(fields: ItemFields): number {
+	const value = asNumber(fields.option('maxCharacters') ?? MAX_CHARACTERS);
+	if (value === undefined || !Number.isInteger(value) || value < LEAST_CHARACTERS) {
+		throw invalid(
+			`The option "Max Characters per Part" must be a whole number of at least ${LEAST_CHARACTERS}`,
+			`Set it to the limit of your model, or remove the option to use ${MAX_CHARACTERS}. Nothing was sent.`,
+		);
+	}
+	return value;
+}
+
+/** How an item treats its text. Throws an `invalid` failure for bad input. */
+export function readLongText(fields: ItemFields): LongText {
+	const kind = fields.choice(
+		fields.raw('longText'),
+		'Long Text',
+		['off', 'join', 'parts'] as const,
+		'off',
+	);
+	if (kind === 'off') return { kind };
+	const maxCharacters = readMaxCharacters(fields);
+	return kind === 'parts'
+		? { kind, maxCharacters }
+		: { kind, maxCharacters, pauseMs: readPause(fields) };
+}

@@ -1,0 +1,109 @@
+/**
+ * `audio: join`: the audio of all input items into one file for each group. Nothing is sent anywhere.
+ */
+import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { failureItem, nodeError } from '../delivery/failure';
+import { inFields, joinSources, type Source } from '../delivery/joining';
+import { ItemFields } from '../operations/fields';
+import { readPause } from '../operations/longText';
+import { attemptLater, invalid, type Failure } from '../service/failures';
+
+/** The items that become one file. */
+interface Group {
+	/** The value of Group By; undefined where it is empty. */
+	value: string | undefined;
+	indices: number[];
+}
+
+function textField(fields: ItemFields, name: string, label: string): string | undefined {
+	return fields.optionalText(name, label)?.trim();
+}
+
+/** In the order in which their first items come. Throws an `invalid` failure. */
+function groupsOf(context: IExecuteFunctions): Group[] {
+	const groups = new Map<string | undefined, Group>();
+	context.getInputData().forEach((_, index) => {
+		const value = textField(new ItemFields(context, index), 'groupBy', 'Group By');
+		const group = groups.get(value) ?? { value, indices: [] };
+		groups.set(value, group);
+		group.indices.push(index);
+	});
+	return [...groups.values()];
+}
+
+const SUBTITLES = /^(application\/x-subrip|text\/srt)$/;
+
+/** The files of one item. Throws an `invalid` failure where the field has none. */
+function sourceOf(item: INodeExecutionData, field: string, index: number): Source {
+	const sound = item.binary?.[field];
+	if (sound === undefined) {
+		const present = Object.keys(item.binary ?? {});
+		throw invalid(
+			`Item ${index} has no binary field "${field}"`,
+			present.length === 0
+				? 'The item has no binary data. Put the audio file there first, e.g. with "Download Output".'
+				: `Set Input Binary Field to one of those that the item has: ${present.join(', ')}.`,
+		);
+	}
+	const isSubtitles = ({ mimeType, fileExtension, fileName }: IBinaryData) =>
+		SUBTITLES.test(mimeType) || fileExtension === 'srt' || /\.srt$/i.test(fileName ?? '');
+	return { sound, srt: Object.values(item.binary ?? {}).find(isSubtitles) };
+}
+
+/** Replaces "part 2" by the item that it is: users know items, counted from 0 as n8n shows them. */
+async function joinGroup(
+	context: IExecuteFunctions,
+	{ value, indices }: Group,
+): Promise<INodeExecutionData> {
+	const items = context.getInputData();
+	const [first = 0] = indices;
+	const fields = new ItemFields(context, first);
+	const inputField = fields.requiredText('inputBinaryField', 'Input Binary Field').trim();
+	const sources = indices.map((index) => sourceOf(items[index] ?? { json: {} }, inputField, index));
+	const joined = await joinSources(context, sources, {
+		pauseMs: readPause(fields),
+		baseName: textField(fields, 'fileName', 'File Name') ?? 'joined',
+		withTranscript: false,
+		nameOf: (number) => `item ${indices[number] ?? number}`,
+	});
+	if (!joined.ok)
+		throw invalid(
+			`The audio can't be joined: ${joined.reason}`,
+			'Joining takes MP3 files, or WAV files, that all have the same format. Convert those that differ, or join them apart with Group By.',
+		);
+	const binaryPropertyName =
+		textField(fields, 'binaryPropertyName', 'Put Output File in Field') ?? 'data';
+	const { outputs, binary } = inFields(joined.files, { binaryPropertyName });
+	const json: IDataObject = {
+		parts: indices.map((item, number) => ({ part: number + 1, item, ...joined.times[number] })),
+		duration_seconds: joined.durationSeconds,
+		...(value === undefined ? {} : { group: value }),
+		...(joined.hint === undefined ? {} : { hint: joined.hint }),
+		outputs: outputs.map((output) => ({ ...output })),
+	};
+	return { json, binary, pairedItem: indices.map((item) => ({ item })) };
+}
+
+function failed(
+	context: IExecuteFunctions,
+	failure: Failure,
+	indices: number[],
+): INodeExecutionData {
+	const [first = 0] = indices;
+	if (!context.continueOnFail()) throw nodeError(context.getNode(), failure, first);
+	const item = failureItem(context.getNode(), failure, first, undefined);
+	return Object.assign(item, { pairedItem: indices.map((index) => ({ item: index })) });
+}
+
+/** One item for each group. */
+export async function joinItems(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+	const grouped = await attemptLater(async () => await Promise.resolve(groupsOf(context)));
+	const all = context.getInputData().map((_, index) => index);
+	if (!grouped.ok) return [failed(context, grouped.failure, all)];
+	const output: INodeExecutionData[] = [];
+	for (const group of grouped.value) {
+		const joined = await attemptLater(async () => await joinGroup(context, group));
+		output.push(joined.ok ? joined.value : failed(context, joined.failure, group.indices));
+	}
+	return output;
+}

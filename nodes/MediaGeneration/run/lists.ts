@@ -1,0 +1,155 @@
+/**
+ * What the editor shows under "From List". Where the service publishes no list, or it can't be read, the editor gets an error: it
+ * shows its message and description in place of the list.
+ */
+import { NodeApiError, type ILoadOptionsFunctions, type INodeListSearchResult } from 'n8n-workflow';
+import {
+	lists,
+	PAGE_SIZE,
+	type List,
+	type ListEntry,
+	type ListPage,
+	type ListRoute,
+} from '../operations/lists';
+import type { ListName } from '../operations/locator';
+import { createClient, type ServiceClient } from '../service/client';
+import { attemptLater, FailureError, type Failure } from '../service/failures';
+import { asText, isObject, parseJson } from '../service/json';
+import { unreadableCredential } from './checks';
+import { fetchAnswer } from './readItems';
+
+/** Where a page begins. It travels to the editor and back. */
+interface Position {
+	route: string;
+	cursor: string;
+	/** What the pages before it showed last: services repeat entries at the borders of pages. */
+	seen: string[];
+}
+
+const SEEN_KEPT = 2 * PAGE_SIZE;
+/** Pages that hold nothing new are skipped; after this many in a row nothing new is expected. */
+const MAX_PAGES_IN_VAIN = 5;
+/** The service answered, but not with a list: there is none under this route. */
+const NO_LIST = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
+const BY_ID = 'Choose By ID and enter the ID as the service shows it.';
+
+function positionOf(token: string | undefined): Position | undefined {
+	const position = token === undefined ? undefined : parseJson(token);
+	if (!isObject(position)) return undefined;
+	const [route, cursor] = [asText(position.route), asText(position.cursor)];
+	if (route === undefined || cursor === undefined) return undefined;
+	const seen = Array.isArray(position.seen) ? position.seen.map(String) : [];
+	return { route, cursor, seen };
+}
+
+/** One page of a route, or undefined where the service has no such list. Throws a FailureError where it can't be read. */
+async function pageOf(
+	client: ServiceClient,
+	route: ListRoute,
+	search: string,
+	cursor: string | undefined,
+): Promise<ListPage | undefined> {
+	const path = route.path(search, cursor);
+	const answer = await attemptLater(async () => await fetchAnswer(client, path));
+	if (answer.ok) return route.read(answer.value, cursor);
+	const { failure } = answer;
+	if (failure.httpStatus !== undefined && NO_LIST.has(failure.httpStatus)) return undefined;
+	throw new FailureError(failure);
+}
+
+/** What of a list that came whole belongs on a page. @param cursor how many entries came before */
+function cutOut(entries: ListEntry[], search: string, cursor = '0'): ListPage {
+	const wanted = search.toLowerCase();
+	const found = entries.filter((entry) =>
+		Object.values(entry as Record<keyof ListEntry, string>).some((text) =>
+			text.toLowerCase().includes(wanted),
+		),
+	);
+	const end = Number(cursor) + PAGE_SIZE;
+	return {
+		entries: found.slice(Number(cursor), end),
+		next: end < found.length ? String(end) : undefined,
+	};
+}
+
+/** From a position on: the first entries that were not shown yet. Undefined where the service has no such list. */
+async function readOn(
+	client: ServiceClient,
+	route: ListRoute,
+	search: string,
+	from: Position | undefined,
+): Promise<INodeListSearchResult | undefined> {
+	let cursor = from?.cursor;
+	const seen = [...(from?.seen ?? [])];
+	for (let pages = 1; ; pages += 1) {
+		const answered = await pageOf(client, route, search, cursor);
+		if (answered === undefined) return undefined;
+		const page = route.whole ? cutOut(answered.entries, search, cursor) : answered;
+		const known = new Set(seen);
+		const results = page.entries.filter(({ value }) => !known.has(value) && known.add(value));
+		seen.push(...results.map(({ value }) => value));
+		cursor = page.next;
+		if (cursor === undefined) return { results };
+		if (results.length > 0) {
+			const position: Position = { route: route.name, cursor, seen: seen.slice(-SEEN_KEPT) };
+			return { results, paginationToken: JSON.stringify(position) };
+		}
+		if (pages >= MAX_PAGES_IN_VAIN) return { results };
+	}
+}
+
+async function search(
+	client: ServiceClient,
+	{ what, routes }: List,
+	words: string,
+	from: Position | undefined,
+): Promise<INodeListSearchResult> {
+	let empty: INodeListSearchResult | undefined;
+	for (const route of routes) {
+		if (from !== undefined && route.name !== from.route) continue;
+		const found = await readOn(client, route, words, from);
+		if (found !== undefined && found.results.length > 0) return found;
+		empty ??= found;
+	}
+	// Nothing that fits is an answer; nothing at all is not.
+	if (empty !== undefined && (words !== '' || from !== undefined)) return empty;
+	throw new FailureError({
+		outcome: 'rejected',
+		message: `The service publishes no list of ${what}`,
+		description: BY_ID,
+	});
+}
+
+/** In the editor's terms: it shows description and status of a NodeApiError, and of no other error. */
+function asShown(context: ILoadOptionsFunctions, what: string, failure: Failure): NodeApiError {
+	const { httpStatus, outcome, message: said } = failure;
+	const [, reason] = / could not be read: (.*)$/s.exec(said) ?? [];
+	const message = reason === undefined ? said : `The list of ${what} could not be read: ${reason}`;
+	const advice = outcome === 'unreachable' ? 'Try again in a while.' : failure.description;
+	const description = advice === BY_ID ? BY_ID : `${advice} Or: ${BY_ID}`;
+	const httpCode = httpStatus === undefined ? undefined : String(httpStatus);
+	return new NodeApiError(context.getNode(), { message }, { message, description, httpCode });
+}
+
+/**
+ * A page of a list. Throws a NodeApiError that says what to do instead.
+ *
+ * @param filter what was typed into the search field
+ * @param paginationToken as the page before gave it
+ */
+export async function searchList(
+	context: ILoadOptionsFunctions,
+	name: ListName,
+	filter = '',
+	paginationToken?: string,
+): Promise<INodeListSearchResult> {
+	const list = lists[name];
+	const found = await attemptLater(async () => {
+		const client = await createClient(context).catch((error: unknown) => {
+			throw error instanceof FailureError ? error : new FailureError(unreadableCredential(error));
+		});
+		return await search(client, list, filter.trim(), positionOf(paginationToken));
+	});
+	if (found.ok) return found.value;
+	throw asShown(context, list.what, found.failure);
+}

@@ -1,0 +1,245 @@
+/**
+ * What the tasks of a run cost, by the service's own word: for the hint after the run, and for the option Maximum Credits.
+ *
+ * - The word is that of the creation's answer, else of the task itself, else the difference of the balances that two answers
+ *   name. What the service says of a task later goes before what it said first: a failed one may cost nothing in the end.
+ * - With a limit creations take turns, and a turn lasts until the cost is known. The tasks still run at the same time.
+ * - It is kept in the node's context, so that what earlier tries of the run have created counts as well. As a tool of an agent
+ *   every call has a run index of its own, and so has every try: there all calls of the execution count together.
+ */
+import type { LedgerStore, RunIdentity } from '../create/ledger';
+import type { Created } from '../create/submit';
+import type { PollRouteOption } from '../service/account';
+import type { Clock } from '../service/clock';
+import { invalid, type Failure } from '../service/failures';
+import { asNumber, isObject, type JsonObject } from '../service/json';
+import { Limiter } from '../service/limiter';
+import type { Look } from '../service/look';
+import { isDescribed, type Task } from '../service/task';
+
+/** How to ask the service for a task. */
+export interface TaskRoute {
+	kind: string;
+	route: PollRouteOption;
+}
+
+export interface SpendingDeps extends Clock {
+	/** The node's context. */
+	store: LedgerStore;
+	run: RunIdentity;
+	/** Credits; undefined: no limit. */
+	maximum: number | undefined;
+	/** Before the first creation, where it is known. */
+	balance?: number | undefined;
+	look: (taskId: string, route: TaskRoute) => Promise<Look>;
+	/** Epoch ms before which the account wants no look. */
+	pausedUntil: () => number;
+	/** Aborts when the run is over. */
+	signal?: AbortSignal | undefined;
+}
+
+/** A creation's turn. */
+export type Turn =
+	| { kind: 'refused'; failure: Failure }
+	/** `end` must be called, with what was created. It returns at once; the turn lasts until the cost is known. */
+	| { kind: 'go'; end(created: Created | undefined): void };
+
+export interface Spent {
+	tasks: number;
+	/** As far as the service has named them. */
+	credits: number;
+	/** Of how many tasks the service named no cost. */
+	unnamed: number;
+}
+
+const FIELD = 'taskCosts';
+/** Before each look at a task for its cost: a task can be unknown to the service for a moment after its creation. */
+const LOOK_AFTER_MS = [0, 500, 1_000, 2_000];
+const LONGEST_PAUSE_MS = 10_000;
+
+/** What the context keeps: null where the cost is not known. */
+type Costs = Record<string, number | null>;
+
+/** One for each node's context, as several calls of a tool can run in it at the same moment. */
+const gates = new WeakMap<LedgerStore, Limiter>();
+
+function gateOf(store: LedgerStore): Limiter {
+	const present = gates.get(store) ?? new Limiter(1);
+	gates.set(store, present);
+	return present;
+}
+
+/** The cost that an answer or a task names (docs/service.md, "Shapes"). */
+export function costIn(body: JsonObject): number | undefined {
+	const nested = isObject(body.data) ? body.data : {};
+	return [body.credit_cost, nested.credit_cost, body.estimated_credits, nested.estimated_credits]
+		.map(asNumber)
+		.find((cost) => cost !== undefined && cost >= 0);
+}
+
+function balanceIn({ answer }: Created): number | undefined {
+	const nested = isObject(answer.data) ? answer.data : {};
+	return asNumber(answer.ec_remain_credits) ?? asNumber(nested.ec_remain_credits);
+}
+
+/** Without the tails that sums of fractions have. */
+function rounded(credits: number): number {
+	return Math.round(credits * 1_000) / 1_000;
+}
+
+export class Spending {
+	private readonly costs: Costs;
+	private readonly gate: Limiter;
+	private balance: number | undefined;
+	/** The service described a task without a cost: it will not name that of another one. */
+	private tasksNameNoCost = false;
+
+	constructor(private readonly deps: SpendingDeps) {
+		this.costs = costsOf(deps.store, deps.run);
+		this.gate = gateOf(deps.store);
+		this.balance = deps.balance;
+	}
+
+	get spent(): Spent {
+		const costs = Object.values(this.costs);
+		const named = costs.filter((cost) => cost !== null);
+		return {
+			tasks: costs.length,
+			credits: rounded(named.reduce((sum, cost) => sum + cost, 0)),
+			unnamed: costs.length - named.length,
+		};
+	}
+
+	get limited(): boolean {
+		return this.deps.maximum !== undefined;
+	}
+
+	/** Waits until a task may be created, as far as its cost is concerned. */
+	async turn(route: TaskRoute): Promise<Turn> {
+		if (!this.limited) {
+			return { kind: 'go', end: (created) => created !== undefined && this.note(created) };
+		}
+		const giveBack = await this.gate.take();
+		const failure = this.refusal();
+		if (failure !== undefined) {
+			giveBack();
+			return { kind: 'refused', failure };
+		}
+		return {
+			kind: 'go',
+			end: (created) => {
+				if (created === undefined) giveBack();
+				else void this.learn(created, route, this.spentSince(created)).then(giveBack);
+			},
+		};
+	}
+
+	/** A task that an earlier try or an earlier execution has made, and that this run takes up. Before the first turn. */
+	takeUp(created: Created, route: TaskRoute): void {
+		if (typeof this.costs[created.taskId] === 'number') return;
+		if (!this.limited) return this.note(created);
+		void this.gate.run(async () => await this.learn(created, route, undefined));
+	}
+
+	/** What the service says of a task later on. Of tasks that the run did not make nothing is kept. */
+	seen(taskId: string, task: Task | undefined): void {
+		const cost = task === undefined ? undefined : costIn(task.raw);
+		if (cost !== undefined && Object.hasOwn(this.costs, taskId)) this.costs[taskId] = cost;
+	}
+
+	/** Resolves when no cost is asked for any more. */
+	async settled(): Promise<void> {
+		if (this.limited) (await this.gate.take())();
+	}
+
+	private refusal(): Failure | undefined {
+		const { maximum = Infinity } = this.deps;
+		const { credits } = this.spent;
+		if (credits < maximum) return undefined;
+		return invalid(
+			`Maximum Credits is reached: the tasks of this run cost ${credits} credits, and the option allows ${maximum}`,
+			'No task was created for this item. Raise the option Maximum Credits, or run the items that are left again.',
+		).failure;
+	}
+
+	private note({ taskId, answer }: Created): void {
+		this.costs[taskId] ??= costIn(answer) ?? null;
+	}
+
+	/** By how much the balance has fallen since the creation before, as the two answers have it. */
+	private spentSince(created: Created): number | undefined {
+		const before = this.balance;
+		this.balance = balanceIn(created);
+		if (before === undefined || this.balance === undefined) return undefined;
+		// It can have risen: failed tasks are refunded.
+		return before > this.balance ? before - this.balance : undefined;
+	}
+
+	private async learn(
+		created: Created,
+		route: TaskRoute,
+		byBalance: number | undefined,
+	): Promise<void> {
+		this.note(created);
+		const { taskId } = created;
+		if (this.costs[taskId] !== null) return;
+		const cost = (await this.costByLook(taskId, route)) ?? byBalance;
+		this.costs[taskId] ??= cost ?? null;
+	}
+
+	private async costByLook(taskId: string, route: TaskRoute): Promise<number | undefined> {
+		const { look, now, sleep, pausedUntil, signal } = this.deps;
+		for (const afterMs of LOOK_AFTER_MS) {
+			const pauseMs = Math.max(afterMs, pausedUntil() - now());
+			if (this.tasksNameNoCost || pauseMs > LONGEST_PAUSE_MS) return undefined;
+			if (pauseMs > 0) await sleep(pauseMs, signal);
+			if (signal?.aborted === true) return undefined;
+			const seen = await look(taskId, route);
+			if (seen.kind === 'denied') return undefined;
+			if (seen.kind !== 'task') continue;
+			const cost = costIn(seen.task.raw);
+			if (cost === undefined) this.tasksNameNoCost = isDescribed(seen.task);
+			return cost;
+		}
+		return undefined;
+	}
+}
+
+/** The costs of this run so far. Those of another run are dropped. */
+function costsOf(store: LedgerStore, { executionId, runIndex, asTool }: RunIdentity): Costs {
+	const run = asTool === true ? executionId : `${executionId}:${runIndex}`;
+	const present = store[FIELD];
+	if (isObject(present) && present.run === run && isObject(present.costs))
+		return present.costs as Costs;
+	const costs: Costs = {};
+	store[FIELD] = { run, costs };
+	return costs;
+}
+
+function tasks(count: number): string {
+	return count === 1 ? '1 task' : `${count} tasks`;
+}
+
+/** What the editor says of a run's costs, in lines of at most 120 characters. */
+export function spendingHints(
+	spending: Spending | undefined,
+): Array<{ type: 'info' | 'warning'; message: string }> {
+	if (spending === undefined) return [];
+	const { tasks: created, credits, unnamed } = spending.spent;
+	if (created === 0) return [];
+	const message =
+		unnamed === created
+			? `${tasks(created)} created; ${created === 1 ? 'its' : 'their'} cost is not known`
+			: unnamed === 0
+				? `${tasks(created)} created, ${credits} credits by the service's word`
+				: `${tasks(created)} created, at least ${credits} credits by the service's word; not known for ${unnamed} of them`;
+	if (!spending.limited || unnamed === 0) return [{ type: 'info', message }];
+	const them = unnamed === 1 ? 'it' : 'them';
+	return [
+		{ type: 'info', message },
+		{
+			type: 'warning',
+			message: `Maximum Credits could not count ${tasks(unnamed)}, as the service named no cost for ${them}`,
+		},
+	];
+}

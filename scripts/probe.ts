@@ -1,0 +1,90 @@
+/**
+ * `npm run probe -- --base-url URL`: what a real service does where the specification leaves it open, beside what the nodes expect. Reads
+ * only, unless `--spend` or `--callback` is given. The key comes from the environment and is never printed.
+ */
+import { Command, InvalidArgumentError } from 'commander';
+import { apiKeyProblem, baseUrlProblem } from '../nodes/MediaGeneration/service/baseUrl';
+import { Halt, runMain } from './halt';
+import { probe } from './probe/index';
+import { defaultValues, type Values } from './probe/kinds';
+import { printed } from './probe/printed';
+
+const keyVariable = 'MEDIA_GENERATION_API_KEY';
+const pollMs = 2000;
+const callbackPort = 8790;
+
+interface Options extends Values {
+	baseUrl: string;
+	spend?: boolean;
+	callback?: string;
+	port: number;
+	watch: number;
+	patience: number;
+}
+
+function positive(text: string): number {
+	const value = Number(text);
+	if (Number.isInteger(value) && value > 0) return value;
+	throw new InvalidArgumentError('It must be a whole number above 0.');
+}
+
+function readOptions(): Options {
+	return new Command()
+		.name('npm run probe --')
+		.description(
+			`Compares a service with what the nodes expect; its key is read from ${keyVariable}`,
+		)
+		.requiredOption('--base-url <url>', 'address of the service')
+		.option('--spend', 'make one task of each kind, which costs credits')
+		.option(
+			'--callback <url>',
+			'make one task with this callback address, which must lead to this machine',
+		)
+		.option(
+			'--port <number>',
+			'where this machine listens for the callback',
+			positive,
+			callbackPort,
+		)
+		.option('--watch <seconds>', 'how long to watch for repeats of the callback', positive, 120)
+		.option('--patience <seconds>', 'how long to wait for one task', positive, 900)
+		.option('--voice-id <id>', 'voice of the first speech', defaultValues.voiceId)
+		.option('--speech-model <id>', 'its model', defaultValues.speechModel)
+		.option('--output-format <format>', 'its format', defaultValues.outputFormat)
+		.option('--voice <name>', 'voice of the second speech', defaultValues.voice)
+		.option('--image-model <id>', 'model of the image', defaultValues.imageModel)
+		.parse()
+		.opts<Options>();
+}
+
+function checkedKey({ baseUrl, callback }: Options): string {
+	const apiKey = process.env[keyVariable] ?? '';
+	const problem = baseUrlProblem(baseUrl);
+	if (problem !== undefined) throw new Halt(problem.replace(' of the credential', ''));
+	if (apiKeyProblem(apiKey) !== undefined)
+		throw new Halt(
+			`The API key is read from the environment: set ${keyVariable} to the key, which starts with sk_.`,
+		);
+	if (callback !== undefined && !URL.canParse(callback))
+		throw new Halt(
+			`"${callback}" is not a URL. Give the address that leads to this machine, e.g. of a tunnel.`,
+		);
+	return apiKey;
+}
+
+runMain(async () => {
+	const options = readOptions();
+	const apiKey = checkedKey(options);
+	const patienceMs = options.patience * 1000;
+	const { port, callback: url } = options;
+	const findings = await probe({
+		baseUrl: options.baseUrl,
+		apiKey,
+		...(options.spend === true ? { spend: { ...options, pollMs, patienceMs } } : {}),
+		...(url === undefined
+			? {}
+			: { callback: { url, port, patienceMs, watchMs: options.watch * 1000 } }),
+		log: (text) => console.log(text),
+	});
+	console.log(`\n${printed(findings)}\n`);
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { sharedContext, type TestContext } from './harness/context';
+import { canSuspend } from './harness/version';
+import { testWorkflow } from './harness/workflow';
+
+/** What a version of n8n lacks is refused in words before anything is paid for. */
+describe('refusals', () => {
+	let context: TestContext;
+	before(async () => {
+		context = await sharedContext();
+	});
+
+	it(
+		'suspending, where n8n does not sign its resume URLs',
+		{ skip: canSuspend() && 'this n8n can suspend' },
+		async () => {
+			const { rest, service } = context;
+			const workflow = await context.addWorkflow('suspend', { PATH: 'refusal' });
+			await rest.publish(workflow);
+			const job = { text: 'Long', standIn: { ms: 3_600_000 } };
+			await rest.callWebhook('refusal', { jobs: [job], grace: 0, timeout: 60 });
+			const [execution] = await rest.waitForExecutions(workflow.id, 1);
+			await rest.unpublish(workflow);
+			assert.equal(execution?.status, 'error');
+			const { message, description } = execution.resultData.error ?? {};
+			assert.equal(message, 'This n8n gives no signed resume URL, which suspending needs');
+			assert.match(String(description), /Update n8n to 2\.14 or newer.*Set Wait Mode to "Poll"/);
+			assert.equal(service.creations().length, 0);
+		},
+	);
+
+	it('a wait mode that does not exist', async () => {
+		const { rest, service } = context;
+		service.reset();
+		const workflow = testWorkflow('basics', { credential: context.credential });
+		for (const { parameters } of workflow.nodes.filter(({ credentials }) => credentials))
+			parameters.waitMode = 'telepathy';
+		const saved = await rest.createWorkflow(workflow);
+		const execution = await rest.waitForExecution(await rest.runManually(saved, 'Start'));
+		assert.equal(execution.status, 'error');
+		assert.match(String(execution.resultData.error?.message), /"Wait Mode" has an unknown value/);
+		assert.equal(service.creations().length, 0);
+	});
+});

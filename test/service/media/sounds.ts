@@ -1,0 +1,36 @@
+/** The sound of a task, in the format that the settings or the task itself ask for. */
+import type { SampleRate, Settings, TaskRecord } from '../types';
+import { wavHeader } from './bulk';
+import { type Mp3Options, toneMp3 } from './mp3';
+import { toneWav } from './tone';
+
+export interface Sound {
+	format: 'wav' | 'mp3';
+	mp3: Mp3Options;
+	/** Hz; the format's own where it is undefined. */
+	sampleRate: SampleRate | undefined;
+}
+
+export const CONTENT_TYPES = { wav: 'audio/wav', mp3: 'audio/mpeg' };
+
+export function soundOf({ steering, id }: TaskRecord, settings: Settings): Sound {
+	const audio = steering.audio ?? settings.audioFormat;
+	const sampleRate = steering.sample_rate ?? settings.sampleRate ?? undefined;
+	return {
+		format: audio === 'wav' ? 'wav' : 'mp3',
+		mp3: { variable: audio === 'mp3_vbr', title: settings.mp3Tags ? id : undefined, sampleRate },
+		sampleRate,
+	};
+}
+
+/** The tone that stands for a text. */
+export function soundFile(text: string, { format, mp3, sampleRate }: Sound): Buffer {
+	return format === 'mp3' ? toneMp3(text, mp3) : toneWav(text, sampleRate);
+}
+
+/** A file of any size, made while it is sent: its head, and what follows that again and again. */
+export function bulkSound(text: string, bytes: number, { format, mp3 }: Sound) {
+	if (format === 'wav') return { content: () => wavHeader(bytes) };
+	const frames = () => toneMp3(text, { ...mp3, header: false, title: undefined });
+	return { content: () => Buffer.alloc(0), block: frames };
+}

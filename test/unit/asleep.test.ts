@@ -1,0 +1,131 @@
+/** Looks at tasks whose callbacks are expected: rare, but a callback that got lost is noticed in time. */
+import { firstLookAsleep } from '../../nodes/MediaGeneration/wait/schedule';
+import { busy, done, running, setUp, type Script } from './pollSetting';
+
+const S = 1_000;
+const MIN = 60 * S;
+const H = 60 * MIN;
+const DAY = 24 * H;
+const asleep = { pace: 'asleep' } as const;
+
+const endsAt =
+	(durationMs: number): Script =>
+	(_, ageMs) =>
+		ageMs < durationMs ? running() : done();
+
+describe('the pace while a callback is expected', () => {
+	test('a task of an hour is looked at 15 times at most before its callback', async () => {
+		const { clock, looks, wait } = setUp(endsAt(H));
+		await clock.run(wait('t', DAY, asleep));
+		expect(looks.filter(({ ageMs }) => ageMs <= H).length).toBeLessThanOrEqual(15);
+		expect(looks.length).toBeLessThanOrEqual(16);
+	});
+
+	test.each([1, 5, 20, 26, 28, 60, 200, 600, 1_800, 3_600, 7_200, 10_800].map((s) => s * S))(
+		'a lost callback of a task of %d ms is noticed within 30 s or 35% of its time',
+		async (durationMs) => {
+			const { clock, start, wait } = setUp(endsAt(durationMs));
+			expect((await clock.run(wait('t', DAY, asleep))).kind).toBe('finished');
+			const lateMs = clock.now() - start - durationMs;
+			expect(lateMs).toBeLessThanOrEqual(Math.max(30 * S, 0.35 * durationMs));
+		},
+	);
+
+	test('that holds for a task that was old already when the execution went to sleep', async () => {
+		const { clock, start, wait } = setUp(endsAt(H));
+		await clock.advance(50 * MIN);
+		await clock.run(wait('t', DAY, asleep));
+		expect(clock.now() - start - H).toBeLessThanOrEqual(0.35 * H);
+	});
+
+	test.each([
+		[0, 12_500],
+		[8 * S, 12_500],
+		[11 * S, 13_500],
+		[50 * MIN, 50 * MIN + 2_500],
+	])(
+		'asleep at an age of %d ms, a task is looked at first at %d ms: n8n refuses callbacks while it falls asleep',
+		async (ageMs, expected) => {
+			const { clock, looks, wait } = setUp(endsAt(H));
+			await clock.advance(ageMs);
+			await clock.run(wait('t', DAY, asleep));
+			expect(looks[0]?.ageMs).toBe(expected);
+		},
+	);
+
+	test('the last look comes at the deadline', async () => {
+		const { clock, looks, wait } = setUp(endsAt(10 * MIN - 1));
+		expect((await clock.run(wait('t', 10 * MIN, asleep))).kind).toBe('finished');
+		expect(looks.at(-1)?.ageMs).toBe(10 * MIN);
+	});
+
+	test('a task that nobody calls back for is polled as usual', async () => {
+		const { clock, start, wait } = setUp(endsAt(10 * MIN));
+		await clock.run(wait('t', DAY, { pace: 'poll' }));
+		expect(clock.now() - start - 10 * MIN).toBeLessThan(MIN);
+	});
+});
+
+describe('somebody says that the task is over', () => {
+	/** The callback comes after 5 min, and the service's own word lags behind it. */
+	const called = (lagMs: number, script?: Script) => {
+		const all = setUp(script ?? endsAt(5 * MIN + lagMs));
+		const watch = all.watchOf('t', DAY, asleep);
+		all.clock.at(all.start + 5 * MIN, () => all.loop.hurry(watch));
+		return { ...all, run: async () => await all.clock.run(all.loop.wait(watch)) };
+	};
+	const after = (looks: Array<{ ageMs: number }>) =>
+		looks.map(({ ageMs }) => ageMs - 5 * MIN).filter((ageMs) => ageMs >= 0);
+
+	test('it is looked at in that moment', async () => {
+		const { looks, run } = called(0);
+		expect((await run()).kind).toBe('finished');
+		expect(after(looks)).toEqual([0]);
+	});
+
+	test.each([300, 2_000, 9_000, 25_000])(
+		'what the service confirms %d ms later is seen in at most as long again, with few looks',
+		async (lagMs) => {
+			const { clock, start, looks, run } = called(lagMs);
+			expect((await run()).kind).toBe('finished');
+			const lateMs = clock.now() - start - 5 * MIN - lagMs;
+			expect(lateMs).toBeLessThanOrEqual(Math.max(500, lagMs));
+			expect(after(looks).length).toBeLessThanOrEqual(8);
+		},
+	);
+
+	test('who was wrong changes nothing for long', async () => {
+		const { looks, run } = called(H);
+		expect((await run()).kind).toBe('finished');
+		expect(after(looks).filter((ms) => ms < 2 * MIN).length).toBeLessThanOrEqual(10);
+		expect(looks.length).toBeLessThanOrEqual(25);
+	});
+
+	test('a busy service in that moment is asked again soon', async () => {
+		const { clock, start, run } = called(0, (_, ageMs) =>
+			ageMs < 5 * MIN ? running() : ageMs < 5 * MIN + 3 * S ? busy() : done(),
+		);
+		expect((await run()).kind).toBe('finished');
+		expect(clock.now() - start - 5 * MIN).toBeLessThan(10 * S);
+	});
+
+	test('in the middle of a look: another one follows soon', async () => {
+		const { clock, start, loop, watchOf } = setUp(async (_, ageMs) => {
+			// What the service answers is as old as the question.
+			await clock.sleep(2 * S);
+			return ageMs < 13 * S ? running() : done();
+		});
+		const watch = watchOf('t', DAY, asleep);
+		const lookedAt = start + firstLookAsleep(0);
+		clock.at(lookedAt + S, () => loop.hurry(watch));
+		await clock.run(loop.wait(watch));
+		expect(clock.now() - lookedAt).toBeLessThan(8 * S);
+	});
+
+	test('about a task that is not waited for: nothing happens', async () => {
+		const { clock, looks, loop, watchOf, wait } = setUp(endsAt(MIN));
+		loop.hurry(watchOf('other'));
+		await clock.run(wait('t', DAY, asleep));
+		expect(looks.every(({ taskId }) => taskId === 't')).toBe(true);
+	});
+});

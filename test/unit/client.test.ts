@@ -1,0 +1,270 @@
+/** The door to the service: what it hands to n8n's helper, and what it makes of whatever comes back. */
+import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
+import { Account, type Purpose } from '../../nodes/MediaGeneration/service/account';
+import {
+	callSelf,
+	createClient,
+	learnFrom,
+	type ApiRequest,
+	type N8nContext,
+	type Reply,
+} from '../../nodes/MediaGeneration/service/client';
+import { now } from '../../nodes/MediaGeneration/service/clock';
+import { FailureError } from '../../nodes/MediaGeneration/service/failures';
+import { answer, noAnswer } from './replies';
+
+const NOW = 1_000_000;
+const KEY = 'sk_0123456789abcdef';
+const SECRET = 'a-callback-secret';
+
+describe('what an answer says of the account', () => {
+	const learned = (purpose: Purpose, reply: Reply) => {
+		const account = new Account();
+		learnFrom(account, { purpose, reply }, NOW);
+		return (['create', 'look', 'read'] as const).map((each) => account.pausedUntil(each));
+	};
+
+	test.each<[string, Reply, number]>([
+		['429 with Retry-After', answer(429, '', { 'retry-after': '4' }), NOW + 4_000],
+		['503 with Retry-After', answer(503, '', { 'retry-after': '4' }), NOW + 4_000],
+		['429 without', answer(429), 0],
+		['200 with', answer(200, '', { 'retry-after': '4' }), 0],
+		[
+			'a daily cap, which is about money and not about looks or rates',
+			answer(429, { error: 'Daily spend cap reached' }, { 'retry-after': '4' }),
+			0,
+		],
+		['no answer', noAnswer(), 0],
+	])('%s', (_name, reply, expected) => {
+		expect(learned('create', reply)).toEqual([expected, 0, 0]);
+	});
+
+	test.each<[Purpose, number[]]>([
+		['create', [NOW + 4_000, 0, 0]],
+		['look', [0, NOW + 4_000, 0]],
+		['read', [0, 0, NOW + 4_000]],
+		['outsider', [0, 0, 0]],
+	])('is about what it was said of: %s', (purpose, expected) => {
+		expect(learned(purpose, answer(503, '', { 'retry-after': '4' }))).toEqual(expected);
+	});
+});
+
+type Helper = (this: N8nContext, options: IHttpRequestOptions) => Promise<unknown>;
+
+/** As much of n8n's context as the door uses. */
+function contextWith(helper: Helper, credentials: object = {}) {
+	const sent: IHttpRequestOptions[] = [];
+	const context = {
+		getCredentials: async () =>
+			await Promise.resolve({
+				apiKey: KEY,
+				baseUrl: 'https://api.example/',
+				callbackSecret: SECRET,
+				...credentials,
+			}),
+		getExecutionCancelSignal: () => undefined,
+		helpers: {
+			async httpRequestWithAuthentication(
+				this: N8nContext,
+				_type: string,
+				options: IHttpRequestOptions,
+			) {
+				sent.push(options);
+				return await helper.call(this, options);
+			},
+			async httpRequest(options: IHttpRequestOptions) {
+				sent.push(options);
+				return await helper.call(context, options);
+			},
+		},
+	} as unknown as N8nContext;
+	return { context, sent };
+}
+
+const LOOK: ApiRequest = { method: 'GET', path: '/v1/task/t1', purpose: 'look', timeoutMs: 5_000 };
+
+/** One request, answered so. */
+async function exchanged(helper: Helper, request: Partial<ApiRequest> = {}) {
+	const { context, sent } = contextWith(helper);
+	const client = await createClient(context);
+	const reply = await client.send({ ...LOOK, ...request });
+	return { client, reply, options: sent[0] };
+}
+const responds =
+	(statusCode: number, body: unknown, headers: object = {}): Helper =>
+	async () =>
+		await Promise.resolve({ statusCode, headers, body });
+const throws =
+	(error: Error): Helper =>
+	async () =>
+		await Promise.reject(error);
+
+describe('a request', () => {
+	test('goes to the base URL, follows no redirect and throws for no status', async () => {
+		const { options } = await exchanged(responds(200, '{}'), {
+			method: 'POST',
+			path: '/v1/x',
+			body: { text: 'a' },
+			qs: { f: 'mp3' },
+		});
+		expect(options).toMatchObject({
+			method: 'POST',
+			url: 'https://api.example/v1/x',
+			qs: { f: 'mp3' },
+			body: { text: 'a' },
+			disableFollowRedirect: true,
+			returnFullResponse: true,
+			ignoreHttpStatusErrors: true,
+		});
+		expect(JSON.stringify(options)).not.toContain(KEY);
+	});
+
+	test("is given up by its own signal, also where n8n's helper takes the execution's", async () => {
+		let seen: AbortSignal | undefined;
+		await exchanged(async function (options) {
+			seen = (this as IExecuteFunctions).getExecutionCancelSignal();
+			expect(options.abortSignal).toBe(seen);
+			return await Promise.resolve({ statusCode: 200, headers: {}, body: '{}' });
+		});
+		expect(seen).toBeInstanceOf(AbortSignal);
+	});
+});
+
+describe('an answer', () => {
+	test('is parsed', async () => {
+		const { reply } = await exchanged(responds(200, '{"id":"t1"}', { 'x-a': '1' }));
+		expect(reply).toMatchObject({
+			answered: true,
+			status: 200,
+			headers: { 'x-a': '1' },
+			body: { id: 't1' },
+		});
+	});
+
+	test.each([
+		['HTML', '<html>'],
+		['nothing', ''],
+		['half a JSON', '{"id":'],
+		['no text', { id: 't1' }],
+	])('that is %s has no body', async (_name, body) => {
+		const { reply } = await exchanged(responds(502, body));
+		expect(reply).toMatchObject({ answered: true, status: 502, body: undefined });
+	});
+
+	test('never carries the key or the secret further, escaped or not', async () => {
+		const escaped = KEY.replace('s', '\\u0073');
+		const { reply } = await exchanged(
+			responds(401, `{"error":"bad ${KEY}","echo":["${escaped}","${SECRET}"]}`),
+		);
+		expect(JSON.stringify(reply)).not.toContain(KEY);
+		expect(JSON.stringify(reply)).not.toContain(SECRET);
+		expect(reply).toMatchObject({ body: { error: 'bad sk_***', echo: ['sk_***', '***'] } });
+	});
+
+	test('that throttles is remembered by the door itself', async () => {
+		const { client } = await exchanged(responds(429, '', { 'retry-after': '300' }), {
+			purpose: 'read',
+		});
+		expect(client.account.pausedUntil('read')).toBeGreaterThan(now() + 200_000);
+		expect(client.account.pausedUntil('create')).toBe(0);
+		expect(client.account.pausedUntil('look')).toBe(0);
+	});
+});
+
+describe('no answer', () => {
+	test('a connection that was never made', async () => {
+		const error = Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' });
+		const { reply } = await exchanged(throws(error));
+		expect(reply).toEqual({
+			answered: false,
+			sent: false,
+			permanent: false,
+			reason: 'the connection was refused',
+		});
+	});
+
+	test('whatever else is thrown counts as sent, and its reason holds no secret', async () => {
+		const { reply } = await exchanged(throws(new Error(`socket hang up, ${KEY} ${SECRET}`)));
+		expect(reply).toMatchObject({ answered: false, sent: true, permanent: false });
+		expect(JSON.stringify(reply)).toMatch(/socket hang up/);
+		expect(JSON.stringify(reply)).not.toContain(KEY);
+		expect(JSON.stringify(reply)).not.toContain(SECRET);
+	});
+
+	/** An answer that never ends, and a helper that hears the abort or does not. */
+	const endless: Array<[string, Helper]> = [
+		[
+			'a helper that hears it',
+			async ({ abortSignal }) =>
+				await new Promise((_, reject) => {
+					(abortSignal as AbortSignal).addEventListener('abort', () =>
+						reject(new Error('canceled')),
+					);
+				}),
+		],
+		['a helper that is deaf', async () => await new Promise(() => undefined)],
+	];
+	describe.each(endless)('with %s', (_name, helper) => {
+		test('every request ends within its time, counts as sent, and says so', async () => {
+			const { reply, options } = await exchanged(helper, { timeoutMs: 30 });
+			expect(reply).toEqual({
+				answered: false,
+				sent: true,
+				permanent: false,
+				reason: 'no whole answer within 1 s',
+			});
+			expect(options?.timeout).toBe(30);
+		});
+
+		test('a request that is given up ends at once', async () => {
+			const stop = new AbortController();
+			const exchange = exchanged(helper, { signal: stop.signal, timeoutMs: 3_600_000 });
+			setImmediate(() => stop.abort());
+			const { reply } = await exchange;
+			expect(reply).toMatchObject({ answered: false, sent: true });
+		});
+	});
+});
+
+describe('a credential that is wrong is refused in words before anything is sent', () => {
+	test.each<[string, object, RegExp]>([
+		['no base URL', { baseUrl: '' }, /Base URL/],
+		['a base URL that is none', { baseUrl: 'api' }, /Base URL/],
+		['no key', { apiKey: '' }, /API [Kk]ey/],
+		['a key of another kind', { apiKey: 'pk_123456789' }, /sk_/],
+		['a short secret', { callbackSecret: 'short' }, /[Ss]ecret/],
+	])('%s', async (_name, credentials, message) => {
+		const { context, sent } = contextWith(responds(200, '{}'), credentials);
+		const error: unknown = await createClient(context).catch((thrown: unknown) => thrown);
+		expect(error).toBeInstanceOf(FailureError);
+		const { failure } = error as FailureError;
+		expect(failure).toMatchObject({ outcome: 'invalid' });
+		expect(failure.message).toMatch(message);
+		expect(failure.description).toMatch(/correct it. Nothing was sent/);
+		expect(sent).toEqual([]);
+	});
+});
+
+describe('a call of this n8n to itself', () => {
+	const URL = 'https://n8n.example/webhook-waiting/1/node?signature=x';
+
+	test('carries no credential, and brings the status and what is an object', async () => {
+		const { context, sent } = contextWith(responds(202, { received: true }));
+		expect(await callSelf(context, URL, { id: 't1' })).toEqual({
+			status: 202,
+			body: { received: true },
+		});
+		expect(sent).toMatchObject([
+			{ method: 'POST', url: URL, body: { id: 't1' }, disableFollowRedirect: true },
+		]);
+	});
+
+	test('that is not answered says why', async () => {
+		const error = Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' });
+		const { context } = contextWith(throws(error));
+		expect(await callSelf(context, URL, {})).toEqual({
+			status: undefined,
+			reason: 'the connection was refused',
+		});
+	});
+});

@@ -1,0 +1,116 @@
+/** On the real clock, by what aborts and what does not: none of these tests asserts how long anything takes. */
+import { getEventListeners } from 'node:events';
+import {
+	now,
+	onAbort,
+	pause,
+	timeLimit,
+	untilAborted,
+} from '../../nodes/MediaGeneration/service/clock';
+
+const aborted = async (signal: AbortSignal) => {
+	if (!signal.aborted)
+		await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+};
+
+describe('a time limit', () => {
+	test('aborts after its time, and says so', async () => {
+		const limit = timeLimit(20);
+		expect(limit.signal.aborted).toBe(false);
+		expect(limit.timedOut()).toBe(false);
+		await aborted(limit.signal);
+		expect(limit.timedOut()).toBe(true);
+		limit.end();
+	});
+
+	test('aborts with the outer signal, which is no time-out', () => {
+		const outer = new AbortController();
+		const limit = timeLimit(60_000, outer.signal);
+		outer.abort();
+		expect(limit.signal.aborted).toBe(true);
+		expect(limit.timedOut()).toBe(false);
+		limit.end();
+	});
+
+	test('is over at once where the outer signal has aborted already', () => {
+		const limit = timeLimit(60_000, AbortSignal.abort());
+		expect(limit.signal.aborted).toBe(true);
+		expect(limit.timedOut()).toBe(false);
+		limit.end();
+	});
+
+	test('after its end, nothing aborts it any more', async () => {
+		const outer = new AbortController();
+		const ended = timeLimit(20, outer.signal);
+		ended.end();
+		const other = timeLimit(60);
+		await aborted(other.signal);
+		outer.abort();
+		expect(ended.signal.aborted).toBe(false);
+		other.end();
+	});
+
+	test('thousands of them leave one listener on the outer signal', () => {
+		const outer = new AbortController();
+		const open = Array.from({ length: 5_000 }, () => timeLimit(60_000, outer.signal));
+		for (const limit of open.slice(1)) limit.end();
+		expect(getEventListeners(outer.signal, 'abort').length).toBeLessThanOrEqual(1);
+		outer.abort();
+		expect(open.filter(({ signal }) => signal.aborted)).toEqual([open[0]]);
+		open[0]?.end();
+	});
+
+	test.each([0, -5, 0.2, 1e12, Infinity])('takes %d ms', (ms) => {
+		const limit = timeLimit(ms);
+		expect(limit.signal.aborted).toBe(false);
+		limit.end();
+	});
+});
+
+describe('acting on an abort', () => {
+	test('everyone who listens acts once, and who stopped listening does not', () => {
+		const { signal, abort } = (() => {
+			const controller = new AbortController();
+			return { signal: controller.signal, abort: () => controller.abort() };
+		})();
+		const acted: string[] = [];
+		onAbort(signal, () => acted.push('first'));
+		const forget = onAbort(signal, () => acted.push('second'));
+		onAbort(signal, () => acted.push('third'));
+		forget();
+		abort();
+		abort();
+		expect(acted).toEqual(['first', 'third']);
+	});
+
+	test('waiting for it ends with it, also where it was before', async () => {
+		const controller = new AbortController();
+		const later = untilAborted(controller.signal);
+		controller.abort();
+		expect(await later.promise).toBeUndefined();
+		expect(await untilAborted(controller.signal).promise).toBeUndefined();
+	});
+});
+
+describe('a pause', () => {
+	test('ends as soon as the signal aborts', async () => {
+		const stop = new AbortController();
+		const paused = pause(3_600_000, stop.signal);
+		stop.abort();
+		await paused;
+		await pause(3_600_000, stop.signal);
+	});
+
+	test('never ends early', async () => {
+		const start = now();
+		await pause(30, new AbortController().signal);
+		expect(now() - start).toBeGreaterThanOrEqual(30);
+	});
+});
+
+test('a clock that somebody sets back moves nothing', () => {
+	const before = now();
+	const spy = jest.spyOn(Date, 'now').mockReturnValue(before - 3_600_000);
+	expect(now()).toBeGreaterThanOrEqual(before);
+	spy.mockRestore();
+});

@@ -1,0 +1,105 @@
+/** Which paths "Task: Create" may post to: those under the Base URL, and nothing that could lead elsewhere. */
+import fc from 'fast-check';
+import { endpointPath } from '../../nodes/MediaGeneration/operations/endpointPath';
+import { FailureError, type Failure } from '../../nodes/MediaGeneration/service/failures';
+
+function refusalOf(given: string): Failure {
+	try {
+		endpointPath(given);
+	} catch (error) {
+		if (error instanceof FailureError) return error.failure;
+		throw error;
+	}
+	throw new Error(`${given} was not refused`);
+}
+
+test.each([
+	['/v1m/task/music-generation', '/v1m/task/music-generation'],
+	['  /v1/task/dubbing  ', '/v1/task/dubbing'],
+	['/v1/task/dubbing/', '/v1/task/dubbing/'],
+	['/v1/text-to-speech/a voice', '/v1/text-to-speech/a%20voice'],
+	['/v1/text-to-speech/a%20voice', '/v1/text-to-speech/a%20voice'],
+	['/v1/text-to-speech/Stimme-ä', '/v1/text-to-speech/Stimme-%C3%A4'],
+	['/v1/models/some:model@2/task', '/v1/models/some:model@2/task'],
+	['/v1/..hidden/a..b', '/v1/..hidden/a..b'],
+])('%j becomes %j', (given, expected) => {
+	expect(endpointPath(given)).toBe(expected);
+});
+
+test.each<[string, RegExp]>([
+	['v1/task/x', /does not begin with a slash/],
+	['https://elsewhere.example/v1/task', /does not begin with a slash/],
+	['//elsewhere.example/v1/task', /two slashes in a row/],
+	['/v1//task', /two slashes in a row/],
+	['/', /names no endpoint/],
+	['/v1/../admin', /the part "\.\."/],
+	['/v1/..', /the part "\.\."/],
+	['/v1/./task', /the part "\."/],
+	['/v1/%2e%2e/admin', /the part "\.\."/],
+	['/v1/.%2E/admin', /the part "\.\."/],
+	['/v1/..;/admin', /the part "\.\."/],
+	['/v1/task?x=1', /a question mark/],
+	['/v1/task%3Fx=1', /a question mark/],
+	['/v1/task#x', /a number sign/],
+	['/v1/task%23x', /a number sign/],
+	['/v1\\..\\admin', /a backslash/],
+	['/v1%5C..%5Cadmin', /a backslash/],
+	['/v1/a%2Fb', /an encoded slash/],
+	['/v1/%252e%252e/admin', /is encoded twice/],
+	['/v1/100%', /a percent sign that encodes nothing/],
+	['/v1/%ff', /a percent sign that encodes nothing/],
+	['/v1/a\nb', /a control character/],
+	['/v1/a%00b', /a control character/],
+	['/v1/a%0D%0Ab', /a control character/],
+	['/v1/a\udc00', /half of a character/],
+])('%j is refused', (given, words) => {
+	const failure = refusalOf(given);
+	expect(failure.outcome).toBe('invalid');
+	expect(failure.message).toMatch(/^The field "Path" can't be used: /);
+	expect(failure.message).toMatch(words);
+	expect(failure.description).toMatch(/e\.g\. \/v1m\/task\/music-generation/);
+});
+
+test('a path that is too long is refused', () => {
+	expect(endpointPath(`/${'x'.repeat(1_999)}`)).toHaveLength(2_000);
+	expect(refusalOf(`/${'x'.repeat(2_000)}`).message).toMatch(/longer than 2000 characters/);
+});
+
+test('whatever is accepted stays under the Base URL, also after normalisation', () => {
+	const piece = fc.oneof(
+		fc.constantFrom(
+			'/',
+			'.',
+			'..',
+			'%2e',
+			'%2F',
+			'%5c',
+			'\\',
+			'?',
+			'#',
+			'@',
+			':',
+			'//',
+			'v1',
+			'%25',
+		),
+		fc.string({ unit: 'binary', maxLength: 4 }),
+	);
+	fc.assert(
+		fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+			let path: string;
+			try {
+				path = endpointPath(`/${pieces.join('')}`);
+			} catch (error) {
+				expect(error).toBeInstanceOf(FailureError);
+				return;
+			}
+			const url = new URL(`https://api.example.com/base${path}`);
+			expect(url.href).toBe(`https://api.example.com/base${path}`);
+			expect(url.search + url.hash).toBe('');
+			const decoded = decodeURIComponent(url.pathname).split('/');
+			expect(decoded).not.toContain('..');
+			expect(decoded).not.toContain('.');
+		}),
+	);
+});

@@ -1,0 +1,324 @@
+/** Transcripts: read whatever their shape, put together so that they fit the joined sound. */
+import fc from 'fast-check';
+import {
+	mergeSrt,
+	mergeWords,
+	type PartTranscript,
+	transcriptOf,
+} from '../../../nodes/MediaGeneration/media/captions';
+import { parseSrt, writeSrt } from '../../../nodes/MediaGeneration/media/srt';
+import { toneSeconds } from '../../service/media/tone';
+import { transcriptJson, transcriptSrt } from '../../service/media/transcript';
+
+fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
+
+const USUAL = `1
+00:00:00,000 --> 00:00:01,500
+Once upon a time
+
+2
+00:00:01,500 --> 00:00:03,250
+there was a lighthouse,
+and nobody saw it.
+`;
+const CUES = [
+	{ startMs: 0, endMs: 1500, text: 'Once upon a time' },
+	{ startMs: 1500, endMs: 3250, text: 'there was a lighthouse,\nand nobody saw it.' },
+];
+
+describe('SRT', () => {
+	test.each<[string, string]>([
+		['as usual', USUAL],
+		['CRLF', USUAL.replaceAll('\n', '\r\n')],
+		['CR alone', USUAL.replaceAll('\n', '\r')],
+		['a byte order mark', `\ufeff${USUAL}`],
+		['points before the milliseconds', USUAL.replaceAll(/,(?=\d{3})/g, '.')],
+		['no numbers', USUAL.replaceAll(/^\d\n/gm, '')],
+		['wrong numbers', USUAL.replaceAll(/^(\d)\n/gm, '7$1\n')],
+		['no blank lines', USUAL.replaceAll('\n\n', '\n')],
+		['many blank lines', USUAL.replaceAll('\n', '\n\n')],
+		['no line end at the end', USUAL.trimEnd()],
+		['no hours', USUAL.replaceAll('00:00:0', '00:0')],
+		['short times', USUAL.replaceAll('00:00:0', '0:0:').replaceAll(',500', ',5')],
+		['places on the screen', USUAL.replaceAll(/(--> \S+)/g, '$1 X1:40 X2:600 Y1:20 Y2:50')],
+		['spaces everywhere', USUAL.replaceAll(/^|$/gm, ' ').replaceAll(/^ (?=[a-zO])/gm, '')],
+		['WebVTT', `WEBVTT\n\nNOTE it is not SRT\n\n${USUAL.replaceAll(/,(?=\d{3})/g, '.')}`],
+	])('%s', (_, text) => {
+		expect(parseSrt(text)).toEqual(CUES);
+	});
+
+	test('a text that is a number stays', () => {
+		const numbers =
+			'1\n00:00:00,000 --> 00:00:01,000\n1\n2\n\n2\n00:00:01,000 --> 00:00:02,000\n42\n';
+		expect(parseSrt(numbers)?.map(({ text }) => text)).toEqual(['1\n2', '42']);
+		const withoutNumbers = '00:00:00,000 --> 00:00:01,000\n42\n\n00:00:01,000 --> 00:00:02,000\n43';
+		expect(parseSrt(withoutNumbers)?.map(({ text }) => text)).toEqual(['42', '43']);
+	});
+
+	test('what overlaps is shortened, what is out of order is put in order, what ends too soon ends at once', () => {
+		const cue = (start: string, end: string, text: string) =>
+			`00:00:0${start} --> 00:00:0${end}\n${text}\n\n`;
+		const text =
+			cue('3,000', '4,000', 'third') +
+			cue('0,000', '2,500', 'first') +
+			cue('2,000', '9,000', 'second') +
+			cue('5,000', '4,000', 'fifth') +
+			cue('3,000', '3,500', 'fourth, at the same time');
+		expect(parseSrt(text)).toEqual([
+			{ startMs: 0, endMs: 2000, text: 'first' },
+			{ startMs: 2000, endMs: 3000, text: 'second' },
+			{ startMs: 3000, endMs: 4000, text: 'third' },
+			{ startMs: 3000, endMs: 3500, text: 'fourth, at the same time' },
+			{ startMs: 5000, endMs: 5000, text: 'fifth' },
+		]);
+	});
+
+	test('nothing was said', () => {
+		expect(parseSrt('')).toEqual([]);
+		expect(parseSrt('\ufeff \r\n')).toEqual([]);
+		expect(parseSrt('1\n00:00:00,000 --> 00:00:01,000\n\n')).toEqual([]);
+	});
+
+	test.each([
+		'no subtitles',
+		'<!DOCTYPE html>',
+		'{"error":"expired"}',
+		'1\n2\n3',
+		'--> 00:00:01,000',
+	])('%s is something else', (text) => {
+		expect(parseSrt(text)).toBeUndefined();
+	});
+
+	test('times beyond an hour, and beyond a hundred', () => {
+		const cues = [{ startMs: 3_723_004, endMs: 360_000_000 + 5, text: 'late' }];
+		expect(writeSrt(cues)).toBe('1\n01:02:03,004 --> 100:00:00,005\nlate\n');
+		expect(parseSrt(writeSrt(cues))).toEqual(cues);
+	});
+
+	test('what is written is read the same', () => {
+		const line = fc
+			.string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
+			.map((text) => text.replaceAll(/[\r\n]/g, '').trimEnd())
+			.filter((text) => text !== '' && !text.startsWith('\ufeff'));
+		const cue = fc.record({
+			gap: fc.nat(2000),
+			length: fc.integer({ min: 1, max: 5000 }),
+			lines: fc.array(line, { minLength: 1, maxLength: 3 }),
+		});
+		fc.assert(
+			fc.property(fc.array(cue, { maxLength: 20 }), fc.boolean(), (given, isCrLf) => {
+				let at = 0;
+				const cues = given.map(({ gap, length, lines }) => {
+					const startMs = at + gap;
+					at = startMs + length;
+					return { startMs, endMs: at, text: lines.join('\n') };
+				});
+				const written = writeSrt(cues);
+				expect(parseSrt(isCrLf ? written.replaceAll('\n', '\r\n') : written)).toEqual(cues);
+			}),
+		);
+	});
+
+	test('any text: read or refused, never thrown, and times in order', () => {
+		const piece = fc.oneof(
+			fc.constantFrom(
+				'00:00:01,000',
+				' --> ',
+				'1',
+				'\n',
+				'\r\n',
+				'\n\n',
+				'\ufeff',
+				'99:99:99.9',
+				':',
+				',',
+			),
+			fc.string({ unit: 'binary', maxLength: 5 }),
+		);
+		const text = fc.array(piece, { maxLength: 60, size: 'max' }).map((pieces) => pieces.join(''));
+		fc.assert(
+			fc.property(text, (given) => {
+				const cues = parseSrt(given) ?? [];
+				for (const { startMs, endMs } of cues) expect(endMs).toBeGreaterThanOrEqual(startMs);
+				const starts = cues.map(({ startMs }) => startMs);
+				expect(starts).toEqual([...starts].sort((one, other) => one - other));
+			}),
+		);
+	});
+});
+
+describe('merging SRT', () => {
+	test('numbered again, shifted by where each part begins', () => {
+		const parts: PartTranscript[] = [
+			{ text: USUAL, start: 0, end: 3.3 },
+			{ text: `\ufeff${USUAL.replaceAll('\n', '\r\n')}`, start: 3.8041, end: 7.2 },
+		];
+		const result = mergeSrt(parts);
+		expect(result).toEqual({
+			merged: true,
+			text: `1
+00:00:00,000 --> 00:00:01,500
+Once upon a time
+
+2
+00:00:01,500 --> 00:00:03,250
+there was a lighthouse,
+and nobody saw it.
+
+3
+00:00:03,804 --> 00:00:05,304
+Once upon a time
+
+4
+00:00:05,304 --> 00:00:07,054
+there was a lighthouse,
+and nobody saw it.
+`,
+		});
+	});
+
+	test('nothing is said after the end of its part', () => {
+		const parts = [
+			{ text: USUAL, start: 0, end: 2 },
+			{ text: USUAL, start: 10, end: 11 },
+		];
+		const result = mergeSrt(parts);
+		expect(
+			result.merged && parseSrt(result.text)?.map(({ startMs, endMs }) => [startMs, endMs]),
+		).toEqual([
+			[0, 1500],
+			[1500, 2000],
+			[10_000, 11_000],
+			[11_000, 11_000],
+		]);
+	});
+
+	test('parts without a word are nothing special', () => {
+		const parts = [
+			{ text: '', start: 0, end: 1 },
+			{ text: USUAL, start: 1, end: 5 },
+		];
+		const result = mergeSrt(parts);
+		expect(result.merged && parseSrt(result.text)).toHaveLength(2);
+		expect(mergeSrt([])).toEqual({ merged: true, text: '' });
+	});
+
+	test('a part that is something else is named', () => {
+		const parts = [
+			{ text: USUAL, start: 0, end: 4 },
+			{ text: '<html>', start: 4, end: 8 },
+		];
+		expect(mergeSrt(parts)).toEqual({
+			merged: false,
+			reason: "The transcript of part 2 can't be read: it is not a SubRip file.",
+			part: 1,
+		});
+		const reason = "The transcript of item 7 can't be read: it is not a SubRip file.";
+		expect(mergeSrt(parts, (index) => `item ${index + 6}`)).toMatchObject({ reason });
+	});
+});
+
+describe('timed words', () => {
+	const word = (text: string, start: number, end: number) => ({ text, start, end, type: 'word' });
+	const SEGMENTS = [
+		{
+			text: 'Once upon',
+			speaker: 'one',
+			words: [
+				word('Once', 0, 0.4),
+				{ ...word(' ', 0.4, 0.5), type: 'spacing' },
+				word('upon', 0.5, 1.1),
+			],
+		},
+		{ text: 'a time.', words: [word('a', 1.1, 1.2), word('time.', 1.2, 1.999)] },
+	];
+	const JSON_TEXT = JSON.stringify(SEGMENTS);
+
+	test('shifted, and everything else kept', () => {
+		const result = mergeWords([
+			{ text: JSON_TEXT, start: 0, end: 2 },
+			{ text: `\ufeff${JSON_TEXT}`, start: 2.6122, end: 4 },
+		]);
+		const merged = JSON.parse(result.merged ? result.text : '[]') as typeof SEGMENTS;
+		expect(merged.slice(0, 2)).toEqual(SEGMENTS);
+		expect(merged.slice(2)).toEqual([
+			{
+				text: 'Once upon',
+				speaker: 'one',
+				words: [
+					word('Once', 2.612, 3.012),
+					{ ...word(' ', 3.012, 3.112), type: 'spacing' },
+					word('upon', 3.112, 3.712),
+				],
+			},
+			{ text: 'a time.', words: [word('a', 3.712, 3.812), word('time.', 3.812, 4)] },
+		]);
+	});
+
+	test('times of segments are shifted too; words without times stay as they are', () => {
+		const text = JSON.stringify({
+			text: 'Hi',
+			start: '0.5',
+			end: 1,
+			words: [{ word: 'Hi', start: null }],
+		});
+		const result = mergeWords([{ text, start: 10, end: 12 }]);
+		expect(result.merged && JSON.parse(result.text)).toEqual([
+			{ text: 'Hi', start: 10.5, end: 11, words: [{ word: 'Hi', text: 'Hi' }] },
+		]);
+	});
+
+	test.each([
+		['not JSON', '[{'],
+		['an error', '{"error":"expired"}'],
+		['a number', '7'],
+		['null', 'null'],
+		['words that are none', '[{"text":"x","words":[1]}]'],
+		['words without a text', '[{"text":"x","words":[{"start":1,"end":2}]}]'],
+		['no words', '[{"text":"x"}]'],
+		['SRT', USUAL],
+	])('%s is refused', (_, text) => {
+		expect(mergeWords([{ text, start: 0, end: 1 }])).toEqual({
+			merged: false,
+			reason: "The transcript of part 1 can't be read: it is not a list of timed words.",
+			part: 0,
+		});
+	});
+
+	test('any JSON: read or refused, never thrown', () => {
+		fc.assert(
+			fc.property(fc.json(), fc.double(), fc.double(), (text, start, end) => {
+				expect(typeof mergeWords([{ text, start, end }]).merged).toBe('boolean');
+				expect(transcriptOf(text) ?? []).toEqual(expect.any(Array));
+			}),
+		);
+	});
+
+	test('what was said when, of SRT and of JSON', () => {
+		expect(transcriptOf(USUAL)).toEqual([
+			{ text: 'Once upon a time', start: 0, end: 1.5 },
+			{ text: 'there was a lighthouse,\nand nobody saw it.', start: 1.5, end: 3.25 },
+		]);
+		expect(transcriptOf(`\ufeff \n${JSON_TEXT}`)).toEqual([
+			{ text: 'Once upon', start: 0, end: 1.1 },
+			{ text: 'a time.', start: 1.1, end: 1.999 },
+		]);
+		expect(transcriptOf('[{"text":"Hi","start":1,"end":2}]')).toEqual([
+			{ text: 'Hi', start: 1, end: 2 },
+		]);
+		expect(transcriptOf('')).toEqual([]);
+		expect(transcriptOf('[]')).toEqual([]);
+		expect(transcriptOf('[{"text":"no time","words":[]}]')).toEqual([]);
+		expect(transcriptOf('{"error":"expired"}')).toBeUndefined();
+		expect(transcriptOf('<html>')).toBeUndefined();
+	});
+
+	test("the stand-in's transcripts fit its sound, and each other", () => {
+		const text =
+			'One two three four five six seven eight nine, and so on until the end of the text.';
+		const said = transcriptOf(transcriptSrt(text).toString());
+		expect(transcriptOf(transcriptJson(text).toString())).toEqual(said);
+		expect(said?.map((cue) => cue.text).join(' ')).toBe(text);
+		expect(said?.at(-1)?.end).toBeCloseTo(toneSeconds(text), 1);
+	});
+});

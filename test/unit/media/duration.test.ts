@@ -1,0 +1,66 @@
+/** How long a file is, measured while it passes through. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { durationMeter } from '../../../nodes/MediaGeneration/media/duration';
+import { loadMp3Encoder, toneMp3 } from '../../service/media/mp3';
+import { toneSeconds, toneWav } from '../../service/media/tone';
+import { decodeMp3 } from './listen';
+
+const fixture = (name: string) => readFileSync(join(__dirname, 'files', name));
+
+function secondsOf(file: Buffer, size = 1000): number | undefined {
+	const meter = durationMeter();
+	for (let at = 0; at < file.length; at += size) meter.push(file.subarray(at, at + size));
+	const seconds = meter.seconds();
+	expect(meter.seconds()).toBe(seconds);
+	return seconds;
+}
+
+beforeAll(loadMp3Encoder);
+
+test('WAV: exactly', () => {
+	const file = toneWav('Some words');
+	expect(secondsOf(file)).toBe((file.length - 44) / 32_000);
+	expect(secondsOf(file)).toBeCloseTo(toneSeconds('Some words'), 4);
+	expect(secondsOf(file.subarray(0, 44 + 3200))).toBe(0.1);
+});
+
+test.each([
+	['constant', { title: 'x' }],
+	['variable', { variable: true, title: 'x' }],
+	['without a header frame', { header: false }],
+	['MPEG-2.5', { sampleRate: 8000 as const, bitrate: 32 as const }],
+])('MP3, %s: what a decoder counts', async (_, options) => {
+	const file = toneMp3('Some words', options);
+	const { samples, sampleRate } = await decodeMp3(file);
+	expect(secondsOf(file)).toBe(samples.length / sampleRate);
+	expect(secondsOf(file, 7)).toBe(samples.length / sampleRate);
+});
+
+test('MP3 that breaks off: what is there, whatever its header frame states', () => {
+	const file = toneMp3('Some words').subarray(0, 417 + 4 * 418 + 300);
+	expect(secondsOf(file)).toBe((4 * 1152) / 44_100);
+});
+
+test('MP3 with a broken frame: as much as its header frame states, without one nobody knows', () => {
+	const whole = toneMp3('Some words');
+	const seconds = secondsOf(whole);
+	const broken = Buffer.from(whole);
+	broken.fill(0x55, 2000, 2500);
+	expect(secondsOf(broken)).toBe(seconds);
+	expect(secondsOf(broken.subarray(417))).toBeUndefined();
+});
+
+test.each([
+	['nothing', Buffer.alloc(0)],
+	['a byte', Buffer.from('R')],
+	['a picture', Buffer.from('\x89PNG\r\n\x1a\n and more than that', 'latin1')],
+	['a web page', Buffer.from('<!DOCTYPE html><html></html>')],
+	['Ogg', Buffer.from('OggS'.padEnd(100))],
+	['Layer II', fixture('layer2.mp2')],
+	['free format', fixture('lame-free-format.mp3')],
+	['a WAV file without samples', toneWav('x').subarray(0, 30)],
+	['zeros', Buffer.alloc(100)],
+])('%s has no duration', (_, file) => {
+	expect(secondsOf(file)).toBeUndefined();
+});

@@ -1,0 +1,432 @@
+/** Joining: what comes out must play everywhere, and each part must be where it is said to be. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { WaveFile } from 'wavefile';
+import { durationMeter } from '../../../nodes/MediaGeneration/media/duration';
+import {
+	type Joinable,
+	joined,
+	type JoinPlan,
+	planJoin,
+} from '../../../nodes/MediaGeneration/media/join';
+import { scan } from '../../../nodes/MediaGeneration/media/scan';
+import type { SoundFacts } from '../../../nodes/MediaGeneration/media/sound';
+import { encodeMp3, loadMp3Encoder, type Mp3Options, toneMp3 } from '../../service/media/mp3';
+import { toneHz, toneSamples, toneSeconds, toneWav } from '../../service/media/tone';
+import { decodeMp3, decodeWav, toneAt } from './listen';
+
+const TEXTS = ['Once upon a time', 'there was a lighthouse.', 'Nobody had ever seen its light.'];
+const fixture = (name: string) => readFileSync(join(__dirname, 'files', name));
+
+/** As a file comes from a store: in chunks that know nothing of frames. */
+function* chunked(file: Buffer, size = 1000) {
+	for (let at = 0; at < file.length; at += size) yield file.subarray(at, at + size);
+}
+
+async function* stream(file: Buffer, size?: number): AsyncGenerator<Buffer> {
+	for (const chunk of chunked(file, size)) yield await Promise.resolve(chunk);
+}
+
+async function plan(files: Buffer[], pauseMs = 0): Promise<JoinPlan> {
+	const facts = await Promise.all(files.map(async (file) => await scan(stream(file))));
+	return planJoin(facts, { pauseMs });
+}
+
+async function collected(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+	const all: Buffer[] = [];
+	for await (const chunk of chunks) all.push(chunk);
+	return Buffer.concat(all);
+}
+
+async function join_(files: Buffer[], pauseMs = 0): Promise<{ plan: Joinable; file: Buffer }> {
+	const made = await plan(files, pauseMs);
+	if (!made.joinable) throw new Error(made.reason);
+	const file = await collected(joined(made, (index) => stream(files[index] ?? Buffer.alloc(0))));
+	expect(file.length).toBe(made.bytes);
+	return { plan: made, file };
+}
+
+const reasonOf = (made: JoinPlan) => (made.joinable ? undefined : made.reason);
+
+beforeAll(loadMp3Encoder);
+
+describe('MP3', () => {
+	test.each<[string, Mp3Options]>([
+		['constant bit rate, with tags', { title: 'Part' }],
+		['variable bit rate, with tags', { variable: true, title: 'Part' }],
+		['variable bit rate, without a header frame', { variable: true, header: false }],
+		['48,000 Hz', { sampleRate: 48000 }],
+		['32,000 Hz', { sampleRate: 32000, bitrate: 32 }],
+		['MPEG-2', { sampleRate: 22050, bitrate: 64 }],
+		['MPEG-2, variable', { sampleRate: 24000, variable: true, title: 'x' }],
+		['MPEG-2.5', { sampleRate: 8000, bitrate: 32 }],
+	])('%s: decodes without a complaint, and each part is where it should be', async (_, options) => {
+		const files = TEXTS.map((text) => toneMp3(text, options));
+		const { plan: made, file } = await join_(files, 400);
+		const heard = await decodeMp3(file);
+		expect(heard.errors).toEqual([]);
+		expect(heard.sampleRate).toBe(options.sampleRate ?? 44100);
+		// The decoder leaves out the header frame, as players do.
+		expect(heard.samples.length / heard.sampleRate).toBeCloseTo(made.durationSeconds, 9);
+		for (const [index, text] of TEXTS.entries()) {
+			const { start = NaN, end = NaN } = made.parts[index] ?? {};
+			// An encoder delays the sound by up to 0.15 s at the lowest rates.
+			expect(toneAt(heard, start + 0.15)).toBe(toneHz(text));
+			expect(end - start).toBeGreaterThanOrEqual(toneSeconds(text));
+			expect(end - start).toBeLessThan(toneSeconds(text) + 0.25);
+			if (index > 0) expect(toneAt(heard, start - 0.21)).toBeUndefined();
+		}
+		expect(made.parts[0]?.start).toBe(0);
+		expect(made.parts.at(-1)?.end).toBe(made.durationSeconds);
+	});
+
+	test('files of LAME itself: tags, checksums, its own header frames', async () => {
+		for (const name of ['lame-cbr-checksums', 'lame-vbr', 'lame-mpeg2', 'lame-abr-mpeg25']) {
+			const one = fixture(`${name}.mp3`);
+			const { plan: made, file } = await join_([one, one, one], 300);
+			const heard = await decodeMp3(file);
+			expect({ name, errors: heard.errors }).toEqual({ name, errors: [] });
+			expect(heard.samples.length / heard.sampleRate).toBeCloseTo(made.durationSeconds, 9);
+			for (const { start, end } of made.parts) {
+				expect(end - start).toBeGreaterThan(0.5);
+				expect(toneAt(heard, start + 0.15)).toBe(500);
+			}
+			expect(file.indexOf('ID3')).toBe(-1);
+			expect(file.toString('latin1').split(/Xing|Info/)).toHaveLength(2);
+		}
+	});
+
+	test('stereo', async () => {
+		const channels = ['left', 'right channel'].map((text) =>
+			Float32Array.from(toneSamples(text, 44100).subarray(0, 15_000), (sample) => sample / 32768),
+		);
+		const one = encodeMp3(channels, { title: 'Stereo' });
+		const { file } = await join_([one, one]);
+		const heard = await decodeMp3(file);
+		expect([heard.channels, heard.errors]).toEqual([2, []]);
+	});
+
+	test('a pause is the nearest number of frames, and at least one', async () => {
+		const file = toneMp3('tone');
+		const pauseOf = async (pauseMs: number) => {
+			const made = await plan([file, file], pauseMs);
+			const [first, second] = made.joinable ? made.parts : [];
+			return Math.round((((second?.start ?? NaN) - (first?.end ?? NaN)) * 44100) / 1152);
+		};
+		expect(await pauseOf(0)).toBe(0);
+		expect(await pauseOf(1)).toBe(1);
+		expect(await pauseOf(500)).toBe(19);
+		expect(await pauseOf(60_000)).toBe(2297);
+	});
+
+	test('the header frame says what is there', async () => {
+		const files = TEXTS.map((text) => toneMp3(text, { title: text }));
+		const { plan: made, file } = await join_(files, 100);
+		const at = file.indexOf('Info');
+		expect(at).toBe(4 + 17);
+		expect(file.readUInt32BE(at + 4)).toBe(7);
+		expect(file.readUInt32BE(at + 8)).toBe(Math.round((made.durationSeconds * 44100) / 1152));
+		expect(file.readUInt32BE(at + 12)).toBe(file.length);
+		const varying = await join_([toneMp3('One'), toneMp3('Two', { bitrate: 64 })]);
+		expect(varying.file.indexOf('Xing')).toBe(4 + 17);
+		expect(varying.file.indexOf('Info')).toBe(-1);
+	});
+
+	/** Where each frame of a joined file begins. */
+	function frameBegins(file: Buffer): number[] {
+		const kbps = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
+		const begins: number[] = [];
+		for (let at = 0; at < file.length;) {
+			expect(file.readUInt16BE(at) & 0xfffe).toBe(0xfffa);
+			begins.push(at);
+			const third = file[at + 2] ?? 0;
+			at += Math.floor((144_000 * (kbps[third >> 4] ?? 0)) / 44_100) + ((third >> 1) & 1);
+		}
+		return begins;
+	}
+
+	test.each([false, true])(
+		'its table leads to each hundredth of the time (variable: %s)',
+		async (variable) => {
+			// Parts of very different density: a tone costs little, silence next to nothing.
+			const texts = ['short', 'x'.repeat(3000), 'another one '.repeat(200)];
+			const { file } = await join_(
+				texts.map((text) => toneMp3(text, { variable })),
+				20_000,
+			);
+			const [, ...begins] = frameBegins(file);
+			const at = file.indexOf(variable ? 'Xing' : 'Info') + 16;
+			for (let entry = 0; entry < 100; entry += 1) {
+				const wanted = begins[Math.floor((entry * begins.length) / 100)] ?? NaN;
+				const found = ((file[at + entry] ?? NaN) * file.length) / 256;
+				// A step of the table, and what lies between two points that were kept of a part.
+				expect(Math.abs(found - wanted)).toBeLessThanOrEqual(file.length / 256 + 500);
+			}
+		},
+	);
+
+	test('a joined file can be joined again', async () => {
+		const { plan: made, file } = await join_(TEXTS.map((text) => toneMp3(text)));
+		const again = await join_([file, file]);
+		expect(again.plan.durationSeconds).toBeCloseTo(2 * made.durationSeconds, 9);
+		expect((await decodeMp3(again.file)).errors).toEqual([]);
+	});
+
+	test('a file that is larger than its header can say is refused', async () => {
+		const facts = await scan(stream(toneMp3('One')));
+		const large = { ...facts, bytes: 2 ** 31, ranges: [[0, 2 ** 31]] } as SoundFacts;
+		const made = planJoin([large, large], { pauseMs: 0 });
+		expect(reasonOf(made)).toMatch(
+			/^The joined file would have 4,294,967,\d{3} bytes, and an MP3 file can have 4 GB\.$/,
+		);
+	});
+});
+
+describe('WAV', () => {
+	const wavOf = (
+		samples: number[] | number[][] | Float32Array,
+		bitDepth = '16',
+		rate = 8000,
+	): Buffer => {
+		const wave = new WaveFile();
+		const channels = Array.isArray(samples[0]) ? samples.length : 1;
+		wave.fromScratch(channels, rate, bitDepth, samples);
+		return Buffer.from(wave.toBuffer());
+	};
+	const samplesOf = (file: Buffer) => [...new WaveFile(file).getSamples(true)];
+
+	test('each part is found at its start, by its tone', async () => {
+		const { plan: made, file } = await join_(
+			TEXTS.map((text) => toneWav(text)),
+			400,
+		);
+		const heard = decodeWav(file);
+		expect(heard.samples.length / 16_000).toBe(made.durationSeconds);
+		for (const [index, text] of TEXTS.entries()) {
+			const { start = NaN, end = NaN } = made.parts[index] ?? {};
+			expect(toneAt(heard, start)).toBe(toneHz(text));
+			expect(end - start).toBeCloseTo(toneSeconds(text), 4);
+			if (index > 0) expect(toneAt(heard, start - 0.21)).toBeUndefined();
+		}
+		expect(made).toMatchObject({ kind: 'wav', mimeType: 'audio/wav', extension: 'wav' });
+	});
+
+	test.each<[string, number[], number[]]>([
+		['8', [1, 128, 255, 4], [7, 9]],
+		['16', [1, -2, 32767], [-32768, 5]],
+		['24', [1, -2, 8388607], [-8388608, 5]],
+		['32', [1, -2, 2147483647], [-2147483648, 5]],
+		['32f', [0.5, -0.25, 1], [-1, 0.125]],
+		['64', [0.1, -0.2], [0.3]],
+	])('%s bits: every sample is there, with silence between', async (bitDepth, one, other) => {
+		const { plan: made, file } = await join_([wavOf(one, bitDepth), wavOf(other, bitDepth)], 0.25);
+		const silence = bitDepth === '8' ? 128 : 0;
+		expect(samplesOf(file)).toEqual([...one, silence, silence, ...other]);
+		expect(made.parts).toEqual([
+			{ start: 0, end: one.length / 8000 },
+			{ start: (one.length + 2) / 8000, end: (one.length + 2 + other.length) / 8000 },
+		]);
+	});
+
+	test.each([
+		['8a', 0xd5],
+		['8m', 0xff],
+	])('%s: silence is not zero', async (bitDepth, silence) => {
+		const wave = new WaveFile(wavOf([1000, -1000, 3000, 0]));
+		if (bitDepth === '8a') wave.toALaw();
+		else wave.toMuLaw();
+		const part = Buffer.from(wave.toBuffer());
+		const { file } = await join_([part, part], 0.25);
+		const data = file.subarray(file.indexOf('data') + 8);
+		const own = data.subarray(0, 4);
+		expect(data).toEqual(Buffer.concat([own, Buffer.alloc(2, silence), own]));
+		const back = new WaveFile(file);
+		expect(back.bitDepth).toBe(bitDepth);
+		// Formats other than PCM say how many samples there are.
+		expect(file.readUInt32LE(file.indexOf('fact') + 8)).toBe(10);
+	});
+
+	test('stereo, and an odd number of bytes', async () => {
+		const stereo = wavOf([
+			[1, 2, 3],
+			[4, 5, 6],
+		]);
+		const { file } = await join_([stereo, stereo], 0.125);
+		expect(samplesOf(file)).toEqual([1, 4, 2, 5, 3, 6, 0, 0, 1, 4, 2, 5, 3, 6]);
+		const odd = await join_([wavOf([1, 2], '8'), wavOf([3], '8')]);
+		expect(odd.file.length % 2).toBe(0);
+		expect(odd.file.readUInt32LE(4)).toBe(odd.file.length - 8);
+		expect(odd.file.readUInt32LE(odd.file.indexOf('data') + 4)).toBe(3);
+	});
+
+	test('beyond 4 GiB the sizes have 64 bits', async () => {
+		const facts = await scan(stream(wavOf([1, 2, 3])));
+		const bytes = 2 ** 32;
+		const large = { ...facts, bytes, samples: bytes / 2, ranges: [[44, 44 + bytes]] } as SoundFacts;
+		const made = planJoin([large, large], { pauseMs: 0 });
+		if (!made.joinable) throw new Error(made.reason);
+		expect(made.durationSeconds).toBe(bytes / 8000);
+		const first = await joined(made, () => stream(Buffer.alloc(0))).next();
+		const header = first.value as Buffer;
+		expect(header.toString('latin1', 0, 4)).toBe('RF64');
+		expect(header.readUInt32LE(4)).toBe(0xffffffff);
+		expect(header.toString('latin1', 8, 16)).toBe('WAVEds64');
+		expect(header.readBigUInt64LE(20)).toBe(BigInt(made.bytes - 8));
+		expect(header.readBigUInt64LE(28)).toBe(2n ** 33n);
+		expect(header.readBigUInt64LE(36)).toBe(2n ** 32n);
+		expect(header.readUInt32LE(header.length - 4)).toBe(0xffffffff);
+		// What is written can be read: the first samples, and no others.
+		const read = await scan([Buffer.concat([header, Buffer.alloc(10)])]);
+		expect(read).toMatchObject({ kind: 'wav', samples: 5 });
+	});
+});
+
+describe('what can not be joined', () => {
+	const mono = () => toneMp3('One');
+
+	test.each<[string, () => Buffer[], string]>([
+		['nothing', () => [], 'There is no sound to join.'],
+		['an empty file', () => [mono(), Buffer.alloc(0)], "Part 2 can't be joined: it is empty."],
+		[
+			'a web page',
+			() => [Buffer.from('<!DOCTYPE html><html></html>'), mono()],
+			"Part 1 can't be joined: it is not an MP3 or WAV file.",
+		],
+		[
+			'another kind',
+			() => [mono(), mono(), toneWav('Two')],
+			"Part 3 can't be joined to part 1: it is a WAV file, and part 1 is an MP3 file.",
+		],
+		[
+			'another sample rate',
+			() => [mono(), toneMp3('Two', { sampleRate: 48000 })],
+			"Part 2 can't be joined to part 1: its sound has another format: 48,000 Hz instead of 44,100 Hz.",
+		],
+		[
+			'another MPEG version and sample rate',
+			() => [mono(), toneMp3('Two', { sampleRate: 16000, bitrate: 32 })],
+			"Part 2 can't be joined to part 1: its sound has another format: MPEG-2 instead of MPEG-1, 16,000 Hz instead of 44,100 Hz.",
+		],
+		[
+			'stereo',
+			() => {
+				const samples = new Float32Array(5000);
+				return [mono(), encodeMp3([samples, samples])];
+			},
+			"Part 2 can't be joined to part 1: its sound has another format: stereo instead of mono.",
+		],
+		[
+			'other samples',
+			() => {
+				const wave = new WaveFile();
+				wave.fromScratch(6, 16000, '24', Array(6).fill([1, 2]) as number[][]);
+				return [toneWav('One'), Buffer.from(wave.toBuffer())];
+			},
+			"Part 2 can't be joined to part 1: its sound has another format: 24-bit PCM instead of 16-bit PCM, 6 channels instead of mono.",
+		],
+	])('%s', async (_, files, reason) => {
+		expect(reasonOf(await plan(files()))).toBe(reason);
+	});
+
+	test('the part is named as the caller wants it, and by its number', async () => {
+		const facts = await Promise.all(
+			[mono(), toneWav('Two')].map(async (file) => await scan([file])),
+		);
+		const made = planJoin(facts, { pauseMs: 0, nameOf: (index) => `item ${index + 7}` });
+		expect(made).toEqual({
+			joinable: false,
+			reason: "Item 8 can't be joined to item 7: it is a WAV file, and item 7 is an MP3 file.",
+			part: 1,
+		});
+	});
+});
+
+describe('streams', () => {
+	test('a part that changed between the passes fails', async () => {
+		const files = [toneMp3('One'), toneMp3('Two')];
+		const made = await plan(files);
+		if (!made.joinable) throw new Error(made.reason);
+		const short = (index: number) => stream((files[index] as Buffer).subarray(0, 3000));
+		await expect(collected(joined(made, short))).rejects.toThrow(
+			new Error('A file became shorter while it was being joined.'),
+		);
+	});
+
+	test("what a part's stream throws comes out, in both passes", async () => {
+		const broken = async function* () {
+			yield await Promise.resolve(toneMp3('One'));
+			throw new Error('The store is gone');
+		};
+		await expect(scan(broken())).rejects.toThrow('The store is gone');
+		const made = await plan([toneMp3('One, which is longer')]);
+		if (!made.joinable) throw new Error(made.reason);
+		await expect(collected(joined(made, broken))).rejects.toThrow('The store is gone');
+	});
+
+	test('parts are opened one after the other, read no further than asked for, and closed', async () => {
+		const events: string[] = [];
+		const files = [toneWav('One'), toneWav('Two')];
+		const made = await plan(files, 100);
+		if (!made.joinable) throw new Error(made.reason);
+		const open = async (index: number) => {
+			events.push(`open ${index}`);
+			const source = stream(files[index] as Buffer, 4000);
+			return await Promise.resolve(
+				(async function* () {
+					try {
+						for await (const chunk of source) {
+							events.push(`read ${index}`);
+							yield chunk;
+						}
+						yield* stream(Buffer.alloc(50_000));
+					} finally {
+						events.push(`closed ${index}`);
+					}
+				})(),
+			);
+		};
+		const chunks = joined(made, open);
+		await chunks.next();
+		expect(events).toEqual([]);
+		await chunks.next();
+		expect(events).toEqual(['open 0', 'read 0']);
+		await chunks.next();
+		expect(events).toEqual(['open 0', 'read 0', 'read 0']);
+		await chunks.return(undefined);
+		expect(events.at(-1)).toBe('closed 0');
+		events.length = 0;
+		expect((await collected(joined(made, open))).length).toBe(made.bytes);
+		expect(events.filter((event) => !event.startsWith('read'))).toEqual([
+			'open 0',
+			'closed 0',
+			'open 1',
+			'closed 1',
+		]);
+	});
+
+	test('a long pause comes in small pieces', async () => {
+		const made = await plan([toneWav('One'), toneWav('Two')], 60_000);
+		if (!made.joinable) throw new Error(made.reason);
+		let largest = 0;
+		for await (const chunk of joined(made, (index) => stream(toneWav(index === 0 ? 'One' : 'Two'))))
+			largest = Math.max(largest, chunk.length);
+		expect(largest).toBeLessThanOrEqual(65_536);
+	});
+
+	test('500 parts', async () => {
+		const files = TEXTS.map((text) => toneMp3(text, { title: text }));
+		const facts = await Promise.all(files.map(async (file) => await scan([file])));
+		const many = Array.from({ length: 500 }, (_, index) => facts[index % 3] as SoundFacts);
+		const made = planJoin(many, { pauseMs: 50 });
+		if (!made.joinable) throw new Error(made.reason);
+		const meter = durationMeter();
+		let bytes = 0;
+		for await (const chunk of joined(made, (index) => stream(files[index % 3] as Buffer))) {
+			meter.push(chunk);
+			bytes += chunk.length;
+		}
+		expect(bytes).toBe(made.bytes);
+		expect(meter.seconds()).toBeCloseTo(made.durationSeconds, 9);
+		expect(made.parts).toHaveLength(500);
+	});
+});

@@ -1,0 +1,53 @@
+/** Ears for the tests: an MP3 decoder that shares nothing with the code under test, and what is heard when. */
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { MPEGDecodedAudio } from 'mpg123-decoder';
+import { WaveFile } from 'wavefile';
+
+export interface Heard {
+	/** The first channel, between -1 and 1. */
+	samples: Float32Array;
+	channels: number;
+	sampleRate: number;
+	/** What the decoder complains of. */
+	errors: string[];
+}
+
+export async function decodeMp3(mp3: Buffer): Promise<Heard> {
+	const worker = new Worker(join(__dirname, 'decoder.mjs'), { workerData: new Uint8Array(mp3) });
+	const [audio] = (await once(worker, 'message')) as [MPEGDecodedAudio];
+	await worker.terminate();
+	const { channelData, sampleRate, errors } = audio;
+	const [samples = new Float32Array()] = channelData;
+	const words = errors.map(({ message }) => message);
+	return { samples, channels: channelData.length, sampleRate, errors: words };
+}
+
+export function decodeWav(wav: Buffer): Heard {
+	const wave = new WaveFile(wav);
+	const { numChannels, sampleRate } = wave.fmt as { numChannels: number; sampleRate: number };
+	wave.toBitDepth('32f');
+	const all = wave.getSamples(false, Float32Array) as unknown as Float32Array | Float32Array[];
+	const samples = Array.isArray(all) ? (all[0] ?? new Float32Array()) : all;
+	return { samples, channels: numChannels, sampleRate, errors: [] };
+}
+
+/** How much of one pitch is in some samples (Goertzel). */
+function strength(samples: Float32Array, hz: number, sampleRate: number): number {
+	const factor = 2 * Math.cos((2 * Math.PI * hz) / sampleRate);
+	let [last, before] = [0, 0];
+	for (const sample of samples) [last, before] = [sample + factor * last - before, last];
+	return last ** 2 + before ** 2 - factor * last * before;
+}
+
+/** The tone of a fifth of a second from `seconds` on, in Hz (see `toneHz` of the stand-in); undefined for silence. */
+export function toneAt({ samples, sampleRate }: Heard, seconds: number): number | undefined {
+	const from = Math.round(seconds * sampleRate);
+	const window = samples.subarray(from, from + Math.round(sampleRate / 5));
+	const loudest = window.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+	if (loudest < 0.01) return undefined;
+	const pitches = Array.from({ length: 80 }, (_, index) => 200 + 25 * index);
+	const strengths = pitches.map((hz) => strength(window, hz, sampleRate));
+	return pitches[strengths.indexOf(Math.max(...strengths))];
+}

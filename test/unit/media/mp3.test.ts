@@ -1,0 +1,359 @@
+/** MP3 files as they come: their frames counted, everything else left out, what is broken refused in words. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { readHeader } from '../../../nodes/MediaGeneration/media/mp3';
+import { scan } from '../../../nodes/MediaGeneration/media/scan';
+import type { Mp3Facts } from '../../../nodes/MediaGeneration/media/sound';
+import { id3v1, id3v2 } from '../../service/media/id3';
+import { encodeMp3, loadMp3Encoder, toneMp3 } from '../../service/media/mp3';
+import { toneSamples } from '../../service/media/tone';
+import { decodeMp3 } from './listen';
+
+fc.configureGlobal({ seed: 20_261_121, numRuns: 200 });
+
+const fixture = (name: string) => readFileSync(join(__dirname, 'files', name));
+const zeros = (count: number) => Buffer.alloc(count);
+
+/** Frames of 128 kbit/s and 44,100 Hz, mono, without anything around them. */
+let frames: Buffer = zeros(0);
+/** How many. */
+let count = 0;
+
+beforeAll(async () => {
+	await loadMp3Encoder();
+	frames = toneMp3('A tone', { header: false });
+	count = Math.round((frames.length * 44_100) / (144 * 128_000));
+});
+
+async function factsOf(file: Buffer): Promise<Mp3Facts> {
+	const facts = await scan([file]);
+	if (facts.kind !== 'mp3') throw new Error(facts.kind === 'none' ? facts.problem : facts.kind);
+	return facts;
+}
+
+async function problemOf(file: Buffer): Promise<string | undefined> {
+	const facts = await scan([file]);
+	return facts.kind === 'none' ? facts.problem : undefined;
+}
+
+/** The bytes that joining would take of a file. */
+function soundOf(file: Buffer, { ranges }: Mp3Facts): Buffer {
+	return Buffer.concat(ranges.map(([from, to]) => file.subarray(from, to)));
+}
+
+describe('frame headers', () => {
+	test.each([
+		[0xfffb9064, '1', 44_100, 2, 417],
+		[0xfffb9264, '1', 44_100, 2, 418],
+		[0xfffb90c4, '1', 44_100, 1, 417],
+		[0xfffae464, '1', 48_000, 2, 960],
+		[0xfffb1800, '1', 32_000, 2, 144],
+		[0xfff38064, '2', 22_050, 2, 208],
+		[0xfff314c0, '2', 24_000, 1, 24],
+		[0xfff3e8c0, '2', 16_000, 1, 720],
+		[0xffe328c4, '2.5', 8_000, 1, 144],
+		[0xffe3e0c4, '2.5', 11_025, 1, 1044],
+		[0xffe354c4, '2.5', 12_000, 1, 240],
+	])(
+		'%p is MPEG-%s, %d Hz, %d channels, %d bytes',
+		(bits, version, sampleRate, channels, length) => {
+			const samplesPerFrame = version === '1' ? 1152 : 576;
+			const expected = { version, sampleRate, channels, length, samplesPerFrame };
+			expect(readHeader(bits)).toMatchObject(expected);
+		},
+	);
+
+	test.each([
+		[0x00000000, 'is not the beginning of an MP3 frame'],
+		[0x7ffb9064, 'is not the beginning of an MP3 frame'],
+		[0xffdb9064, 'is not the beginning of an MP3 frame'],
+		// A version and a sample rate that do not exist.
+		[0xffeb9064, 'is not the beginning of an MP3 frame'],
+		[0xfffb9c64, 'is not the beginning of an MP3 frame'],
+		[0xfffd9064, 'is MPEG audio, but not Layer III'],
+		[0xffff9064, 'is MPEG audio, but not Layer III'],
+		[0xfffb0064, 'is a frame in free format'],
+		[0xfffbf064, 'is a frame with a bit rate that does not exist'],
+	])('%p %s', (bits, problem) => {
+		expect(readHeader(bits)).toEqual({ problem });
+	});
+});
+
+describe('frames are counted as a decoder counts them', () => {
+	const rates = [8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000] as const;
+	const kinds = rates.flatMap((sampleRate) =>
+		[false, true].flatMap((variable) =>
+			[1, 2].map((channels) => ({ sampleRate, variable, channels })),
+		),
+	);
+
+	test.each(kinds)('%p', async ({ sampleRate, variable, channels }) => {
+		const tone = Float32Array.from(toneSamples('Tone', sampleRate), (sample) => sample / 32_768);
+		const sound = Array.from({ length: channels }, () => tone);
+		const file = encodeMp3(sound, { sampleRate, variable, bitrate: 64, title: 'Tone' });
+		const facts = await factsOf(file);
+		const heard = await decodeMp3(file);
+		expect(heard.errors).toEqual([]);
+		expect(facts.samples).toBe(heard.samples.length);
+		expect(facts.header).toMatchObject({ sampleRate, channels });
+		expect(facts.bitrateIndex === undefined).toBe(variable);
+		expect(facts.bytes).toBe(soundOf(file, facts).length);
+	});
+
+	test.each(['lame-cbr-checksums', 'lame-vbr', 'lame-abr-mpeg25'])(
+		'%s: the header frame is no sound',
+		async (name) => {
+			const file = fixture(`${name}.mp3`);
+			const facts = await factsOf(file);
+			const stated = file.readUInt32BE(file.toString('latin1').search(/(Xing|Info)\0\0\0\x0f/) + 8);
+			expect(facts.frames).toBe(stated);
+			expect(facts.ranges).toHaveLength(1);
+		},
+	);
+});
+
+describe('what is not sound is left out', () => {
+	const syncsafe = (size: number) => Buffer.from([21, 14, 7, 0].map((by) => (size >> by) & 0x7f));
+	const id3v2WithFooter = () => {
+		const head = Buffer.concat([Buffer.from('ID3\x04\0\x10'), syncsafe(300)]);
+		return Buffer.concat([head, zeros(300), head]);
+	};
+	/** An item, and before and after it what APEv2 puts there. */
+	const ape = ({ header, footer }: { header: boolean; footer: boolean }) => {
+		const item = Buffer.concat([
+			Buffer.from([4, 0, 0, 0, 0, 0, 0, 0]),
+			Buffer.from('Title\0\xff\xfbab'),
+		]);
+		const part = (flags: number) => {
+			const bytes = Buffer.alloc(32);
+			bytes.write('APETAGEX');
+			bytes.writeUInt32LE(2000, 8);
+			bytes.writeUInt32LE(item.length + (footer ? 32 : 0), 12);
+			bytes.writeUInt32LE(1, 16);
+			bytes.writeUInt32LE(flags >>> 0, 20);
+			return bytes;
+		};
+		return Buffer.concat([
+			...(header ? [part(0xa0000000)] : []),
+			item,
+			...(footer ? [part(header ? 0x80000000 : 0)] : []),
+		]);
+	};
+	const extended = () => Buffer.concat([Buffer.from('TAG+'), zeros(223), id3v1('Title')]);
+	const vbri = () => {
+		const frame = Buffer.alloc(417);
+		frame.writeUInt32BE(0xfffb90c4);
+		frame.write('VBRI', 36);
+		frame.writeUInt32BE(count, 36 + 14);
+		return frame;
+	};
+	const info = () => toneMp3('A tone').subarray(0, 417);
+
+	test.each<[string, () => [before: Buffer, after: Buffer]]>([
+		['nothing', () => [zeros(0), zeros(0)]],
+		['ID3v2', () => [id3v2('Title'), zeros(0)]],
+		['ID3v2 twice', () => [Buffer.concat([id3v2('Title'), id3v2('Other')]), zeros(0)]],
+		['ID3v2 with a footer', () => [id3v2WithFooter(), zeros(0)]],
+		['ID3v1', () => [zeros(0), id3v1('Title')]],
+		['ID3v1, extended', () => [zeros(0), extended()]],
+		['APEv2 before', () => [ape({ header: true, footer: true }), zeros(0)]],
+		['APEv2 before, without a footer', () => [ape({ header: true, footer: false }), zeros(0)]],
+		['APEv2 after', () => [zeros(0), ape({ header: true, footer: true })]],
+		['APEv1', () => [zeros(0), ape({ header: false, footer: true })]],
+		[
+			'APEv1 and ID3v1',
+			() => [zeros(0), Buffer.concat([ape({ header: false, footer: true }), id3v1('T')])],
+		],
+		['ID3v2 after', () => [zeros(0), id3v2WithFooter()]],
+		['Info', () => [info(), zeros(0)]],
+		['VBRI', () => [vbri(), zeros(0)]],
+		['ID3v2 and Info', () => [Buffer.concat([id3v2('Title'), info()]), id3v1('Title')]],
+		['zeros', () => [zeros(1000), zeros(3000)]],
+		['a byte or two', () => [zeros(0), Buffer.from([0xff, 0xfb])]],
+		['a frame that is not whole', () => [zeros(0), frames.subarray(0, 400)]],
+		['a header alone', () => [zeros(0), frames.subarray(0, 4)]],
+	])('%s', async (_, around) => {
+		const [before, after] = around();
+		const file = Buffer.concat([before, frames, after]);
+		const facts = await factsOf(file);
+		expect(facts.frames).toBe(count);
+		expect(soundOf(file, facts)).toEqual(frames);
+		expect(facts.bitrateIndex).toBe(9);
+	});
+
+	test('files that were put one after the other are one sound', async () => {
+		const one = toneMp3('A tone', { title: 'One' });
+		const facts = await factsOf(Buffer.concat([one, one, info(), frames]));
+		expect(facts.frames).toBe(3 * count);
+		expect(facts.ranges).toHaveLength(3);
+	});
+
+	test('a file in too many pieces is refused', async () => {
+		const piece = Buffer.concat([frames.subarray(0, 417), zeros(10)]);
+		const file = Buffer.concat(Array.from({ length: 1500 }, () => piece));
+		expect(await problemOf(file)).toBe('its sound lies in more than 1,000 pieces');
+	});
+
+	test('tags alone are no sound', async () => {
+		expect(await problemOf(id3v2('Title'))).toBe('it holds no sound');
+		expect(await problemOf(zeros(5000))).toBe('it holds no sound');
+		expect(await problemOf(frames.subarray(0, 300))).toBe('it holds no sound');
+	});
+});
+
+describe('what is broken is refused, and where', () => {
+	const broken = (at: number, bytes: number[]) => {
+		const file = Buffer.from(frames);
+		Buffer.from(bytes).copy(file, at);
+		return file;
+	};
+	/** Where the third frame begins. */
+	const third = () => 417 + 418;
+
+	test.each<[string, () => Buffer, string | RegExp]>([
+		[
+			'a frame',
+			() => broken(third(), [0x12, 0x34]),
+			'what lies at byte 835 is not the beginning of an MP3 frame',
+		],
+		[
+			'a missing byte',
+			() => Buffer.concat([frames.subarray(0, 500), frames.subarray(501)]),
+			/^what lies at byte [48]\d\d is /,
+		],
+		[
+			'text after the sound',
+			() => Buffer.concat([frames, Buffer.from('and more')]),
+			/^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/,
+		],
+		[
+			'free format',
+			() => broken(third() + 2, [0x00]),
+			'what lies at byte 835 is a frame in free format',
+		],
+		[
+			'a bit rate',
+			() => broken(third() + 2, [0xf0]),
+			'what lies at byte 835 is a frame with a bit rate that does not exist',
+		],
+		[
+			'another sample rate',
+			() => Buffer.concat([frames, toneMp3('A tone', { sampleRate: 48000 })]),
+			/^what lies at byte [\d,]+ is a frame of another format than those before it$/,
+		],
+		[
+			'stereo frames',
+			() => broken(third() + 3, [0x44]),
+			'what lies at byte 835 is a frame of another format than those before it',
+		],
+	])('%s', async (_, file, problem) => {
+		if (typeof problem === 'string') expect(await problemOf(file())).toBe(problem);
+		else expect(await problemOf(file())).toMatch(problem);
+	});
+
+	test('free format and Layer II, as encoders write them', async () => {
+		expect(await problemOf(fixture('lame-free-format.mp3'))).toBe(
+			'what lies at byte 0 is a frame in free format',
+		);
+		expect(await problemOf(fixture('layer2.mp2'))).toBe(
+			'what lies at byte 0 is MPEG audio, but not Layer III',
+		);
+	});
+
+	test.each([
+		['an Ogg file', 'OggS'],
+		['a FLAC file', 'fLaC'],
+		['an MP4 or M4A file', '\0\0\0\x20ftypM4A '],
+		['a WebM file', '\x1aE\xdf\xa3'],
+		['an AIFF file', 'FORM\0\0\0\0AIFF'],
+		['an AAC file', '\xff\xf1\x50\x80'],
+	])('%s is called by its name', async (name, mark) => {
+		const file = Buffer.concat([Buffer.from(mark, 'latin1'), zeros(100)]);
+		expect(await problemOf(file)).toBe(`it is ${name}, not an MP3 or WAV file`);
+	});
+
+	test.each([
+		['nothing', '', 'it is empty'],
+		['a byte', 'x', 'it is not an MP3 or WAV file'],
+		['a web page', '<!DOCTYPE html><html></html>', 'it is not an MP3 or WAV file'],
+		['JSON', '{"error":"expired"}', 'it is not an MP3 or WAV file'],
+	])('%s', async (_, text, problem) => {
+		expect(await problemOf(Buffer.from(text))).toBe(problem);
+	});
+});
+
+describe('whatever comes', () => {
+	test('chunks of any size say the same', async () => {
+		const file = Buffer.concat([
+			id3v2('Title'),
+			toneMp3('A tone', { variable: true }),
+			zeros(5),
+			toneMp3('Other', { variable: true }),
+			id3v1('Title'),
+		]);
+		const whole = await scan([file]);
+		expect(whole.kind).toBe('mp3');
+		const sizes = fc.array(fc.integer({ min: 0, max: 700 }), {
+			minLength: 1,
+			maxLength: 20,
+			size: 'max',
+		});
+		await fc.assert(
+			fc.asyncProperty(sizes, async (lengths) => {
+				const chunks: Buffer[] = [];
+				for (let at = 0, turn = 0; at < file.length; turn += 1) {
+					const length = (lengths[turn % lengths.length] ?? 0) || 1;
+					// A copy, which is overwritten after it was read, as a pool of buffers may do.
+					chunks.push(Buffer.from(file.subarray(at, at + length)));
+					at += length;
+				}
+				const reused = function* () {
+					for (const chunk of chunks) {
+						yield chunk;
+						chunk.fill(0x55);
+					}
+				};
+				expect(await scan(reused())).toEqual(whole);
+			}),
+		);
+	});
+
+	test('broken files are refused or read, but nothing is thrown', async () => {
+		const file = Buffer.concat([id3v2('T'), toneMp3('A tone'), id3v1('T')]);
+		const change = fc.record({ at: fc.nat(file.length - 1), byte: fc.nat(255) });
+		const cut = fc.record({ from: fc.nat(600), to: fc.nat(file.length) });
+		await fc.assert(
+			fc.asyncProperty(fc.array(change, { maxLength: 5 }), cut, async (changes, { from, to }) => {
+				const copy = Buffer.from(file);
+				for (const { at, byte } of changes) copy[at] = byte;
+				const facts = await scan([copy.subarray(from, Math.max(from, to))]);
+				if (facts.kind === 'mp3') {
+					expect(facts.frames).toBeGreaterThan(0);
+					expect(facts.frames).toBeLessThanOrEqual(count);
+				} else expect(facts).toEqual({ kind: 'none', problem: expect.any(String) as string });
+			}),
+		);
+	});
+
+	test('any bytes', async () => {
+		const marks = fc.constantFrom(
+			'ID3',
+			'TAG',
+			'APETAGEX',
+			'RIFF\0\0\0\0WAVE',
+			'RIFF\0\0\0\0WAVEfmt ',
+			'\xff\xfb\x90\xc4',
+		);
+		await fc.assert(
+			fc.asyncProperty(
+				marks,
+				fc.uint8Array({ maxLength: 400, size: 'max' }),
+				async (mark, bytes) => {
+					const facts = await scan([Buffer.from(mark, 'latin1'), bytes]);
+					expect(['none', 'wav', 'mp3']).toContain(facts.kind);
+				},
+			),
+		);
+	});
+});

@@ -1,0 +1,298 @@
+/** Cutting texts: what is lost, doubled or torn apart here is paid for and never heard. */
+import fc from 'fast-check';
+import { splitText } from '../../../nodes/MediaGeneration/media/split';
+
+fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
+
+const withoutSpaces = (text: string) => text.replace(/\s+/g, '');
+
+/** Every part stands in the text, one after the other; what lies between two of them. */
+function gaps(text: string, parts: readonly string[]): string[] {
+	let at = 0;
+	const between = parts.map((part) => {
+		const found = text.indexOf(part, at);
+		if (found < at) throw new Error(`A part that is not in the text: ${part}`);
+		const gap = text.slice(at, found);
+		at = found + part.length;
+		return gap;
+	});
+	return [...between, text.slice(at)];
+}
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** Graphemes of the text that two parts share. */
+function tornGraphemes(text: string, parts: readonly string[]): string[] {
+	const ends = new Set<number>();
+	let count = 0;
+	for (const part of parts) ends.add((count += withoutSpaces(part).length));
+	let at = 0;
+	return [...graphemes.segment(text)].flatMap(({ segment }) => {
+		const begin = at;
+		at += withoutSpaces(segment).length;
+		return [...ends].some((end) => end > begin && end < at) ? [segment] : [];
+	});
+}
+
+const anyCharacter = fc.oneof(
+	{ weight: 4, arbitrary: fc.constantFrom(' ', ' ', '\n', '\r\n', '\t', '\u00a0', '\u3000') },
+	{
+		weight: 4,
+		arbitrary: fc.constantFrom('.', '!', '?', '…', ',', ';', '"', '”', ')', '—', '。', '、'),
+	},
+	{ weight: 6, arbitrary: fc.constantFrom('a', 'B', 'Dr', 'z', '3', 'word', 'Satz', 'ß', 'é') },
+	{ weight: 2, arbitrary: fc.constantFrom('今', '天', 'こ', 'ภา', 'ษา', 'क्षि', '한', 'ا') },
+	{ weight: 2, arbitrary: fc.constantFrom('👨‍👩‍👧‍👦', '🇩🇪', '👍🏽', 'e\u0301', '\u0301', '\u200d', '😀') },
+	{ weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 3 }) },
+	{ weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 2 }) },
+);
+const anyText = fc
+	.array(anyCharacter, { maxLength: 300, size: 'max' })
+	.map((characters) => characters.join(''));
+
+describe('whatever the text is', () => {
+	test('nothing is lost or doubled, and no part is longer than allowed or empty', () => {
+		fc.assert(
+			fc.property(anyText, fc.integer({ min: 1, max: 120 }), (text, maxCharacters) => {
+				const parts = splitText(text, maxCharacters);
+				expect(parts.filter((part) => part.length > maxCharacters)).toEqual([]);
+				expect(parts.filter((part) => part === '' || part !== part.trim())).toEqual([]);
+				expect(gaps(text, parts).join('').trim()).toBe('');
+			}),
+		);
+	});
+
+	test('no grapheme is torn that fits into a part', () => {
+		fc.assert(
+			fc.property(anyText, fc.integer({ min: 50, max: 120 }), (text, maxCharacters) => {
+				const torn = tornGraphemes(text, splitText(text, maxCharacters));
+				expect(torn.filter((grapheme) => grapheme.length <= maxCharacters)).toEqual([]);
+			}),
+		);
+	});
+
+	test('sentences that fit are never cut, and the parts are even', () => {
+		const sentence = fc
+			.array(fc.constantFrom('one', 'other', 'words', 'follow', 'it'), {
+				minLength: 1,
+				maxLength: 8,
+			})
+			.map((words) => `The ${words.join(' ')}.`);
+		const book = fc.array(sentence, { minLength: 30, maxLength: 120, size: 'max' });
+		fc.assert(
+			fc.property(book, fc.integer({ min: 300, max: 600 }), (sentences, maxCharacters) => {
+				const parts = splitText(sentences.join(' '), maxCharacters);
+				expect(parts.flatMap((part) => part.match(/The [^.]*\./g))).toEqual(sentences);
+				const lengths = parts.map(({ length }) => length);
+				// A sentence has at most 60 characters.
+				expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThan(120);
+				const fewest = Math.ceil(sentences.join(' ').length / maxCharacters);
+				expect(parts.length).toBeLessThanOrEqual(Math.ceil(fewest * 1.25) + 1);
+			}),
+		);
+	});
+});
+
+describe('where it is cut', () => {
+	const sentence = (words: number, first = 'The') => `${first} ${'words '.repeat(words).trim()}.`;
+
+	test('a text that fits stays whole, without the spaces around it', () => {
+		expect(splitText('  One line.\n\nAnother.\n', 50)).toEqual(['One line.\n\nAnother.']);
+		expect(splitText('x'.repeat(50), 50)).toEqual(['x'.repeat(50)]);
+	});
+
+	test('a text of spaces has no parts', () => {
+		expect(splitText(' \n\t\u3000\r\n', 50)).toEqual([]);
+		expect(splitText('', 50)).toEqual([]);
+	});
+
+	test.each([0, -5, NaN])('a part can not have at most %d characters', (maxCharacters) => {
+		expect(() => splitText('text', maxCharacters)).toThrow(
+			new RangeError('A part of a text has at least one character.'),
+		);
+	});
+
+	test('even parts instead of a full one and a tiny one', () => {
+		const text = Array.from({ length: 22 }, () => sentence(4)).join(' ');
+		// 22 sentences of 28 characters and a space: 637 characters.
+		expect(splitText(text, 600).map(({ length }) => length)).toEqual([318, 318]);
+	});
+
+	test('at a paragraph, even where a sentence would be a little more even', () => {
+		// Cut at the paragraph: 39 and 50 characters; at the first sentence after it: 45 and 46.
+		const first = sentence(5, 'All other');
+		const second = `Yes. ${sentence(7, 'All')}`;
+		for (const gap of ['\n\n', '\r\n \r\n', '\n'])
+			expect(splitText(first + gap + second, 60)).toEqual([first, second]);
+		expect(splitText(`${first} ${second}`, 60)).toEqual([`${first} Yes.`, second.slice(5)]);
+	});
+
+	test('at a sentence, where paragraphs would leave one part tiny', () => {
+		const text = `Title.\n\n${sentence(5)} ${sentence(5, 'Some')} ${sentence(5, 'Other')}`;
+		expect(splitText(text, 100)).toEqual([
+			`Title.\n\n${sentence(5)}`,
+			`${sentence(5, 'Some')} ${sentence(5, 'Other')}`,
+		]);
+	});
+
+	test('a line that ends a sentence counts as a paragraph, a wrapped line does not', () => {
+		const wrapped =
+			'The words of this sentence are wrapped\nafter some of them. Another sentence follows here.';
+		expect(splitText(wrapped, 60)).toEqual([
+			'The words of this sentence are wrapped\nafter some of them.',
+			'Another sentence follows here.',
+		]);
+	});
+
+	test.each([
+		[
+			'titles',
+			'We all went to see old Mr. Brown of Dr. Smith. They had much to say about it all.',
+			'Smith.',
+		],
+		[
+			'initials',
+			'This is a book that J. R. R. Tolkien wrote. It has been read by many people since.',
+			'wrote.',
+		],
+		[
+			'decimals',
+			'He had to pay 3.14 per cent more than that. It was version 2.0.1 of his own plan.',
+			'that.',
+		],
+		[
+			'German dates',
+			'Am 3. Mai kam er mit dem 1. Zug in die Stadt. Er blieb bis zum 5. Juni dieses Jahres.',
+			'Stadt.',
+		],
+		[
+			'German abbreviations',
+			'Es gibt z. B. Hunde bzw. Katzen im Haus Nr. 5. Außerdem usw. Tiere wie u. a. Pferde im Stall.',
+			'Nr. 5. Außerdem usw. Tiere',
+		],
+		[
+			'quoted exclamations',
+			'He looked at them all and said "Stop!" to us. "Why?" they asked. "Because!" he said.',
+			'us.',
+		],
+		[
+			'ellipses',
+			'She was not sure... Perhaps it would be best. He did not know... But he would see it.',
+			'best.',
+		],
+		[
+			'closing quotes',
+			'She only said “I will not come with you.” Then she went away and was not seen again.',
+			'you.”',
+		],
+	])('%s do not end a sentence where they should not', (_, text, end) => {
+		const [first = '', second] = splitText(text, 60);
+		const expected = end.endsWith('.') || end.endsWith('”') ? end : undefined;
+		if (expected === undefined) expect(first).not.toMatch(/(?:z\. B\.|bzw\.|Nr\.|usw\.|u\. a\.)$/);
+		else expect(first.endsWith(expected)).toBe(true);
+		expect(second).toBeDefined();
+	});
+
+	test.each([
+		['Chinese', '今天天气很好，我们去公园散步吧。你想不想一起去？我觉得很好玩！', '。'],
+		['Japanese', 'こんにちは。今日はとてもいい天気です。散歩に行きましょう。', '。'],
+		['Hindi', 'नमस्ते आप कैसे हैं। मैं ठीक हूँ और आप। हम कल बाज़ार जाएँगे।', '।'],
+		['Arabic', 'مرحبا بكم في هذا المكان. كيف حالك اليوم؟ أنا بخير والحمد لله.', '؟'],
+	])('%s sentences', (_, text, end) => {
+		const parts = splitText(text, 24);
+		expect(parts.length).toBeGreaterThan(1);
+		for (const part of parts) expect(part).toMatch(/[。？！।؟.]$/u);
+		expect(parts.some((part) => part.endsWith(end))).toBe(true);
+	});
+
+	test('a sentence that is too long is cut at commas, not before the last of a number', () => {
+		const text =
+			'It costs 3,141 a piece, which is more than anyone would pay, who has seen it (as we have), and knows.';
+		expect(splitText(text, 60)).toEqual([
+			'It costs 3,141 a piece, which is more than anyone would pay,',
+			'who has seen it (as we have), and knows.',
+		]);
+	});
+
+	test('Chinese without a full stop is cut at its commas', () => {
+		expect(splitText('今天天气很好，我们去公园散步吧，你想不想一起去', 16)).toEqual([
+			'今天天气很好，我们去公园散步吧，',
+			'你想不想一起去',
+		]);
+	});
+
+	test('without commas it is cut at spaces', () => {
+		const parts = splitText('words and more words and no end of it '.repeat(5), 50);
+		expect(parts.join(' ')).toBe('words and more words and no end of it '.repeat(5).trim());
+	});
+
+	test('without spaces it is cut between words, where the language has any', () => {
+		const words = [
+			...new Intl.Segmenter('th', { granularity: 'word' }).segment('ภาษาไทยเป็นภาษาที่ใช้ในประเทศไทย'),
+		];
+		expect(words.length).toBeGreaterThan(5);
+		const begins = new Set(words.map(({ index }) => index));
+		const parts = splitText('ภาษาไทยเป็นภาษาที่ใช้ในประเทศไทย', 15);
+		expect(parts.length).toBeGreaterThan(2);
+		let at = 0;
+		for (const part of parts) {
+			expect(begins.has(at)).toBe(true);
+			at += part.length;
+		}
+	});
+
+	test('a long address is cut anyway', () => {
+		expect(splitText(`x${'0123456789'.repeat(12)}`, 50).map(({ length }) => length)).toEqual([
+			40, 40, 41,
+		]);
+	});
+
+	test('families of emoji stay together', () => {
+		const parts = splitText('👨‍👩‍👧‍👦'.repeat(20), 50);
+		expect(parts.join('')).toBe('👨‍👩‍👧‍👦'.repeat(20));
+		for (const part of parts) expect(part.replaceAll('👨‍👩‍👧‍👦', '')).toBe('');
+	});
+
+	test('a single grapheme that is longer than a part ends up in several, no character torn', () => {
+		const parts = splitText(`a${'\u{1d165}'.repeat(100)}`, 50);
+		expect(parts.join('')).toBe(`a${'\u{1d165}'.repeat(100)}`);
+		for (const part of parts) expect(part.length).toBeLessThanOrEqual(50);
+		expect(parts.join('|')).not.toMatch(/[\ud800-\udbff]\|/);
+	});
+});
+
+describe('long texts', () => {
+	const book = (length: number, sentences: string) =>
+		sentences.repeat(Math.ceil(length / sentences.length)).slice(0, length);
+
+	test('100,000 characters are 40 parts of 2,500, or a few more', () => {
+		const text = book(
+			100_000,
+			'The quick brown fox jumps over the lazy dog. It ran away, and nobody saw it.\n\n',
+		);
+		const parts = splitText(text, 2500);
+		expect(parts.length).toBeGreaterThanOrEqual(40);
+		expect(parts.length).toBeLessThanOrEqual(42);
+		expect(withoutSpaces(parts.join(''))).toBe(withoutSpaces(text));
+	});
+
+	// Whatever grows with the square of the length does not end within a test's time.
+	test.each([
+		['prose', 'The quick brown fox, as they say, jumps over the lazy dog. '],
+		['no punctuation', 'the quick brown fox jumps over the lazy dog '],
+		['no spaces', 'abcdefghij'],
+		['Chinese', '今天天气很好我们去公园散步吧'],
+		['emoji', '👨‍👩‍👧‍👦'],
+		['one grapheme', '\u0301'],
+		['closing brackets', ')'],
+		['commas', ','],
+		['full stops', '.'],
+		['spaces', ' '],
+		['line ends', 'a\r\n'],
+	])('a million characters: %s', (_, sentences) => {
+		const text = `a${book(1_000_000, sentences)}b`;
+		const parts = splitText(text, 5000);
+		expect(withoutSpaces(parts.join(''))).toBe(withoutSpaces(text));
+		expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(5000);
+	});
+});

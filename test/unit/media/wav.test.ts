@@ -1,0 +1,205 @@
+/** WAV files as programs write them, and as they should not. */
+import { WaveFile } from 'wavefile';
+import { scan } from '../../../nodes/MediaGeneration/media/scan';
+
+interface Shape {
+	id?: string;
+	riffSize?: number;
+	before?: Buffer[];
+	format?: Buffer;
+	dataSize?: number;
+	data?: Buffer;
+	after?: Buffer[];
+}
+
+function chunk(id: string, content: Buffer, { size = content.length, padded = true } = {}): Buffer {
+	const head = Buffer.alloc(8);
+	head.write(id);
+	head.writeUInt32LE(size, 4);
+	const padding = padded && content.length % 2 === 1 ? [Buffer.alloc(1)] : [];
+	return Buffer.concat([head, content, ...padding]);
+}
+
+interface PlainFormat {
+	tag?: number;
+	channels?: number;
+	rate?: number;
+	bits?: number;
+	/** Bytes of one sample of all channels. */
+	block?: number;
+}
+
+/** The content of a plain format chunk. */
+function plain({ tag = 1, channels = 1, rate = 8000, bits = 16, block }: PlainFormat = {}): Buffer {
+	const blockBytes = block ?? (channels * bits) / 8;
+	const content = Buffer.alloc(16);
+	content.writeUInt16LE(tag, 0);
+	content.writeUInt16LE(channels, 2);
+	content.writeUInt32LE(rate, 4);
+	content.writeUInt32LE(rate * blockBytes, 8);
+	content.writeUInt16LE(blockBytes, 12);
+	content.writeUInt16LE(bits, 14);
+	return content;
+}
+
+const GUID = '000000001000800000aa00389b71';
+
+function extensible({
+	inner = 1,
+	guid = GUID,
+	...rest
+}: { inner?: number; guid?: string; channels?: number } = {}) {
+	const content = Buffer.alloc(40);
+	plain({ tag: 0xfffe, ...rest }).copy(content);
+	content.writeUInt16LE(22, 16);
+	content.writeUInt16LE(16, 18);
+	content.writeUInt16LE(inner, 24);
+	Buffer.from(guid, 'hex').copy(content, 26);
+	return content;
+}
+
+const SOUND = Buffer.from([1, 0, 2, 0, 3, 0]);
+
+function wav({
+	id = 'RIFF',
+	riffSize,
+	before = [],
+	format = plain(),
+	dataSize,
+	data = SOUND,
+	after = [],
+}: Shape): Buffer {
+	const size = dataSize === undefined ? {} : { size: dataSize };
+	const body = Buffer.concat([
+		...before,
+		chunk('fmt ', format),
+		chunk('data', data, size),
+		...after,
+	]);
+	const head = Buffer.from(`${id}\0\0\0\0WAVE`);
+	head.writeUInt32LE(riffSize ?? body.length + 4, 4);
+	return Buffer.concat([head, body]);
+}
+
+const list = chunk('LIST', Buffer.from('INFOISFT\x04\0\0\0test'));
+
+test.each<[string, Shape, samples: number]>([
+	['as usual', {}, 3],
+	['an extensible format', { format: extensible() }, 3],
+	[
+		'a format chunk with an empty extension',
+		{ format: Buffer.concat([plain(), Buffer.alloc(2)]) },
+		3,
+	],
+	['a long format chunk', { format: Buffer.concat([plain(), Buffer.alloc(500)]) }, 3],
+	['a LIST before the samples', { before: [list] }, 3],
+	['a LIST after the samples', { after: [list] }, 3],
+	['chunks of an odd size', { before: [chunk('note', Buffer.from('odd'))], after: [list] }, 3],
+	[
+		'an odd size without padding',
+		{ before: [chunk('note', Buffer.from('odd'), { padded: false })] },
+		3,
+	],
+	['a large chunk before', { before: [chunk('bext', Buffer.alloc(5000, 7))] }, 3],
+	['the size of a stream: 0', { riffSize: 0, dataSize: 0 }, 3],
+	['the size of a stream: 0 of samples', { riffSize: 36, dataSize: 0 }, 3],
+	['the size of a stream: all ones', { riffSize: 0xffffffff, dataSize: 0xffffffff }, 3],
+	['the size of a stream: all ones and 0', { riffSize: 0xffffffff, dataSize: 0 }, 3],
+	['the size of a stream: as large as can be', { riffSize: 0x7fffffff, dataSize: 0x7fffffdb }, 3],
+	['a file that was cut off', { dataSize: 1000 }, 3],
+	['a sample that is not whole', { data: SOUND.subarray(0, 5) }, 2],
+	['no samples, but a LIST', { data: Buffer.alloc(0), after: [list] }, 0],
+	['no samples', { data: Buffer.alloc(0) }, 0],
+	['float', { format: plain({ tag: 3, bits: 32 }), data: Buffer.alloc(8) }, 2],
+	['float, extensible', { format: extensible({ inner: 3 }) }, 3],
+	['A-law', { format: plain({ tag: 6, bits: 8 }) }, 6],
+	['stereo', { format: plain({ channels: 2 }) }, 1],
+	['24 bits in 32', { format: plain({ bits: 24, block: 4 }), data: Buffer.alloc(8) }, 2],
+])('%s', async (_, shape, samples) => {
+	const file = wav(shape);
+	const from = file.indexOf('data') + 8;
+	const facts = await scan([file]);
+	if (facts.kind !== 'wav') throw new Error(JSON.stringify(facts));
+	const bytes = samples * facts.format.blockBytes;
+	expect(facts).toMatchObject({ samples, bytes, ranges: [[from, from + bytes]] });
+	// Byte by byte it is the same.
+	expect(await scan([...file].map((byte) => Buffer.from([byte])))).toEqual(facts);
+});
+
+test.each(['RF64', 'BW64'])('%s: sizes of 64 bits', async (id) => {
+	const sizes = Buffer.alloc(28);
+	sizes.writeBigUInt64LE(6n, 8);
+	const shape = { id, riffSize: 0xffffffff, before: [chunk('ds64', sizes)], dataSize: 0xffffffff };
+	expect(await scan([wav({ ...shape, after: [list] })])).toMatchObject({ samples: 3 });
+});
+
+test.each<[string, Buffer, string]>([
+	[
+		'ADPCM',
+		wav({ format: plain({ tag: 2, bits: 4, block: 256 }) }),
+		"its samples are coded in a way that can't be joined (format 2)",
+	],
+	[
+		'MP3 in a WAV file',
+		wav({ format: plain({ tag: 0x55, bits: 0, block: 1 }) }),
+		"its samples are coded in a way that can't be joined (format 85)",
+	],
+	[
+		'an unknown extensible format',
+		wav({ format: extensible({ guid: '00'.repeat(14) }) }),
+		"its samples are coded in a way that can't be joined (format 65534)",
+	],
+	[
+		'a format chunk that is too short',
+		wav({ format: Buffer.alloc(14) }),
+		'its format chunk is too short',
+	],
+	[
+		'no channels',
+		wav({ format: plain({ channels: 0, block: 2 }) }),
+		'its format chunk contradicts itself',
+	],
+	['no sample rate', wav({ format: plain({ rate: 0 }) }), 'its format chunk contradicts itself'],
+	[
+		'too little space for its samples',
+		wav({ format: plain({ block: 1 }) }),
+		'its format chunk contradicts itself',
+	],
+	[
+		'a space that its channels can not share',
+		wav({ format: plain({ channels: 2, block: 5 }) }),
+		'its format chunk contradicts itself',
+	],
+	['no samples chunk', wav({}).subarray(0, 36), 'it is a WAV file without samples'],
+	['a header that is cut off', wav({}).subarray(0, 20), 'it is a WAV file without samples'],
+	[
+		'no format chunk',
+		Buffer.concat([wav({}).subarray(0, 12), chunk('data', SOUND)]),
+		'it is a WAV file that does not state its format',
+	],
+	[
+		'big-endian',
+		Buffer.concat([Buffer.from('RIFX'), wav({}).subarray(4)]),
+		'it is not an MP3 or WAV file',
+	],
+	['another RIFF file', Buffer.from('RIFF\x04\0\0\0AVI LIST'), 'it is not an MP3 or WAV file'],
+])('%s is refused', async (_, file, problem) => {
+	expect(await scan([file])).toEqual({ kind: 'none', problem });
+});
+
+test('what a library writes', async () => {
+	for (const bitDepth of ['8', '16', '24', '32', '32f', '64']) {
+		const wave = new WaveFile();
+		wave.fromScratch(2, 44_100, bitDepth, [
+			[0.5, 0.25, 0.125],
+			[0, 0, 0],
+		]);
+		wave.setTag('ISFT', 'odd');
+		const facts = await scan([wave.toBuffer()]);
+		expect(facts).toMatchObject({
+			kind: 'wav',
+			samples: 3,
+			format: { channels: 2, sampleRate: 44_100, bits: parseInt(bitDepth, 10) },
+		});
+	}
+});

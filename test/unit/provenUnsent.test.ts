@@ -1,0 +1,36 @@
+/** Only what proves that no request was sent counts as "never connected". */
+import { neverConnected } from '../../nodes/MediaGeneration/service/networkError';
+
+const error = (fields: object) => Object.assign(new Error('x'), fields);
+
+test.each<[string, object]>([
+	['a plain-text answer on a TLS socket', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }],
+	['a bad record', { code: 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC' }],
+	['a TLS protocol error while writing', { code: 'EPROTO', syscall: 'write' }],
+	['no route any more, while reading', { code: 'EHOSTUNREACH', syscall: 'read' }],
+	['the network went down while reading', { code: 'ENETDOWN', syscall: 'read' }],
+	['the network became unreachable while writing', { code: 'ENETUNREACH', syscall: 'write' }],
+	['the host went down while reading', { code: 'EHOSTDOWN', syscall: 'read' }],
+	['no route, nobody knows when', { code: 'EHOSTUNREACH' }],
+	['refused, nobody knows when', { code: 'ECONNREFUSED' }],
+	['timed out while reading', { code: 'ETIMEDOUT', syscall: 'read' }],
+])('may have been sent: %s', (_, fields) => {
+	expect(neverConnected(error(fields)).never).toBe(false);
+	expect(neverConnected(error({ cause: error(fields) })).never).toBe(false);
+});
+
+test.each<[string, object]>([
+	['refused', { code: 'ECONNREFUSED', syscall: 'connect' }],
+	['no route', { code: 'EHOSTUNREACH', syscall: 'connect' }],
+	['network unreachable', { code: 'ENETUNREACH', syscall: 'connect' }],
+	['timed out', { code: 'ETIMEDOUT', syscall: 'connect' }],
+	['no such name', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }],
+	['no name server', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }],
+	['an expired certificate', { code: 'CERT_HAS_EXPIRED' }],
+	['a certificate of its own', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
+	['an unknown issuer', { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }],
+	['a certificate for another name', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }],
+])('was never sent: %s', (_, fields) => {
+	expect(neverConnected(error(fields)).never).toBe(true);
+	expect(neverConnected(error({ cause: error(fields) })).never).toBe(true);
+});

@@ -1,0 +1,106 @@
+/**
+ * The structure of the node, as README and CONTRIBUTING draw it: a floor knows the floors below it and nothing above, the
+ * network has one door, and no room grows into the house.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { preProcessFile } from 'typescript';
+
+const ROOT = join(__dirname, '../../nodes/MediaGeneration');
+
+/** From the top. Rooms of one floor do not know each other. */
+const FLOORS = [
+	['node'],
+	['run'],
+	['sleep'],
+	['callback'],
+	['delivery'],
+	['create', 'wait'],
+	['operations'],
+	['media'],
+	['service'],
+];
+/** Whoever else sends something needs a good reason, and a line here. */
+const DOORS = ['service/client.ts', 'service/fileHost.ts'];
+
+interface Source {
+	/** Relative to the node's folder, with slashes. */
+	file: string;
+	room: string;
+	text: string;
+	/** The files of the node that it imports, for values or types. */
+	imports: string[];
+}
+
+function importsOf(path: string, text: string): string[] {
+	return preProcessFile(text)
+		.importedFiles.map(({ fileName }) => fileName)
+		.filter((name) => name.startsWith('.'))
+		.map((name) => join(dirname(path), name))
+		.map((target) => {
+			const found = [`${target}.ts`, join(target, 'index.ts')].find((file) => existsSync(file));
+			if (found === undefined) throw new Error(`${path} imports ${target}, which is not there`);
+			return relative(ROOT, found).split(sep).join('/');
+		});
+}
+
+const sources: Source[] = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
+	.filter((name) => name.endsWith('.ts'))
+	.map((name) => {
+		const path = join(ROOT, name);
+		const text = readFileSync(path, 'utf8');
+		const file = name.split(sep).join('/');
+		const room = file.includes('/') ? file.slice(0, file.indexOf('/')) : 'node';
+		return { file, room, text, imports: importsOf(path, text) };
+	});
+
+const roomOf = (file: string) => sources.find((source) => source.file === file)?.room ?? '';
+const floorOf = (room: string) => FLOORS.findIndex((rooms) => rooms.includes(room));
+
+test('every file lies in a room of the plan', () => {
+	expect(sources.length).toBeGreaterThan(50);
+	expect(sources.filter(({ room }) => floorOf(room) < 0).map(({ file }) => file)).toEqual([]);
+});
+
+test('no import goes upwards, or to another room of the same floor', () => {
+	const wrong = sources.flatMap(({ file, room, imports }) =>
+		imports
+			.filter((target) => roomOf(target) !== room && floorOf(roomOf(target)) <= floorOf(room))
+			.map((target) => `${file} -> ${target}`),
+	);
+	expect(wrong).toEqual([]);
+});
+
+test('no imports form a circle', () => {
+	const byFile = new Map(sources.map((source) => [source.file, source.imports]));
+	const cleared = new Set<string>();
+	const circleFrom = (file: string, path: readonly string[]): string | undefined => {
+		if (path.includes(file)) return [...path.slice(path.indexOf(file)), file].join(' -> ');
+		if (cleared.has(file)) return undefined;
+		for (const target of byFile.get(file) ?? []) {
+			const circle = circleFrom(target, [...path, file]);
+			if (circle !== undefined) return circle;
+		}
+		cleared.add(file);
+		return undefined;
+	};
+	const circles = sources.map(({ file }) => circleFrom(file, []));
+	expect(circles.find((circle) => circle !== undefined)).toBeUndefined();
+});
+
+test('the network has one door for the service and one for files', () => {
+	const sending = sources.filter(({ text }) =>
+		/httpRequest|\bfetch\(|XMLHttpRequest|requestWithAuthentication|requestOAuth/.test(text),
+	);
+	expect(sending.map(({ file }) => file).sort()).toEqual(DOORS);
+});
+
+test('no room holds more than a quarter of the lines', () => {
+	const lines = (of: readonly Source[]) =>
+		of.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
+	const all = lines(sources);
+	const shares = FLOORS.flat().map(
+		(room) => [room, lines(sources.filter((source) => source.room === room)) / all] as const,
+	);
+	expect(shares.filter(([, share]) => share > 0.25)).toEqual([]);
+});

@@ -1,0 +1,314 @@
+/** What this n8n knows of a sleeping execution, and when it wakes it: on a virtual clock, with a service and an n8n in a few lines. */
+import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
+import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import { sleepOf, type Over, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
+import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
+import { answer, scriptedClient } from './replies';
+import { VirtualClock } from './virtualClock';
+
+const S = 1_000;
+const MIN = 60 * S;
+const HOUR = 60 * MIN;
+const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node?signature=abc';
+const DONE = { status: 'done', metadata: { output_uri: 'https://files.example/a.mp3' } };
+
+type Task = { ms: number; end?: 'done' | 'error' } | { answers: Reply };
+
+let count = 0;
+
+/** An account with tasks, and an n8n that answers the calls of its resume URLs with a status. */
+class World {
+	readonly clock = new VirtualClock();
+	readonly start = this.clock.now();
+	readonly calls: Array<{ atMs: number; url: string; taskId: unknown }> = [];
+	/** What n8n answers: the next one, and the last one from then on. */
+	answers: Array<{ statusCode: number; body?: unknown }> = [
+		{ statusCode: 200 },
+		{ statusCode: 409, body: { message: 'The execution "7" has finished already.' } },
+	];
+	/** How long an answer of the service takes. */
+	lookMs = 0;
+	looking = 0;
+	mostLooking = 0;
+	readonly client = scriptedClient(async ({ path }) => {
+		this.mostLooking = Math.max(this.mostLooking, (this.looking += 1));
+		if (this.lookMs > 0) await this.clock.sleep(this.lookMs);
+		this.looking -= 1;
+		return this.look(path.split('/').pop() ?? '');
+	});
+	private readonly context = {
+		helpers: {
+			httpRequest: async ({ url, body }: IHttpRequestOptions) => {
+				const taskId = (body as { id?: unknown }).id;
+				this.calls.push({ atMs: this.elapsed, url, taskId });
+				const next = this.answers[Math.min(this.calls.length, this.answers.length) - 1];
+				return await Promise.resolve({ headers: {}, ...next });
+			},
+		},
+	} as unknown as IExecuteFunctions;
+
+	constructor(readonly tasks: Record<string, Task>) {}
+
+	get elapsed(): number {
+		return this.clock.now() - this.start;
+	}
+
+	get looks(): string[] {
+		return this.client.requests.map(({ path }) => path.split('/').pop() ?? '');
+	}
+
+	private look(taskId: string): Reply {
+		const task = this.tasks[taskId];
+		if (task === undefined) return answer(404);
+		if ('answers' in task) return task.answers;
+		if (this.elapsed < task.ms) return answer(200, { id: taskId, status: 'doing' });
+		return answer(
+			200,
+			task.end === 'error' ? { id: taskId, status: 'error' } : { id: taskId, ...DONE },
+		);
+	}
+
+	watchOf(taskId: string): Watch {
+		const deadline = this.start + 24 * HOUR;
+		return { taskId, kind: 'x', createdAt: this.start, deadline, pace: 'asleep' };
+	}
+
+	sleep(id = `sleep-test-${(count += 1)}`): Sleep {
+		const { context, client, clock } = this;
+		return sleepOf(id, { context, client, clock });
+	}
+
+	/** An execution that sleeps on all tasks, watched by this process. */
+	asleep(): Sleep {
+		const sleep = this.sleep();
+		sleep.watchesAll = true;
+		const watches = Object.keys(this.tasks).map((taskId) => this.watchOf(taskId));
+		sleep.watch(watches, RESUME_URL);
+		return sleep;
+	}
+}
+
+const over = (kind: Over['kind'], sleep: Sleep) =>
+	[...sleep.over].flatMap(([taskId, found]) => (found.kind === kind ? [taskId] : []));
+
+describe('an execution sleeps until all of its tasks are over', () => {
+	test('it is called when the last one is, once, and by that task', async () => {
+		const world = new World({ a: { ms: MIN }, b: { ms: 10 * MIN }, c: { ms: 5 * MIN } });
+		const sleep = world.asleep();
+		await world.clock.advance(10 * MIN - 1);
+		expect(world.calls).toEqual([]);
+		expect(over('finished', sleep).sort()).toEqual(['a', 'c']);
+		await world.clock.advance(0.35 * 10 * MIN);
+		expect(world.calls[0]).toMatchObject({ url: RESUME_URL, taskId: 'b' });
+		expect(over('finished', sleep).sort()).toEqual(['a', 'b', 'c']);
+		await world.clock.advance(24 * HOUR);
+		// The second one makes sure that it woke.
+		expect(world.calls.map(({ taskId }) => taskId)).toEqual(['b', 'b']);
+	});
+
+	test('each result is known as the service described it, with its files', async () => {
+		const world = new World({ a: { ms: MIN } });
+		const sleep = world.asleep();
+		await world.clock.advance(2 * MIN);
+		expect(sleep.over.get('a')).toMatchObject({
+			kind: 'finished',
+			finished: {
+				taskId: 'a',
+				task: { state: 'done' },
+				outputs: [{ url: DONE.metadata.output_uri }],
+			},
+		});
+	});
+
+	test.each<[string, Task, object]>([
+		['failed', { ms: 0, end: 'error' }, { outcome: 'failed', taskId: 'a' }],
+		[
+			'can not be found for good',
+			{ answers: answer(404) },
+			{ outcome: 'unreachable', taskId: 'a' },
+		],
+		[
+			'is refused for good',
+			{ answers: answer(401, { error: 'expired' }) },
+			{ outcome: 'unreachable', httpStatus: 401 },
+		],
+		[
+			'is done without a file for good',
+			{ answers: answer(200, { id: 'a', status: 'done', metadata: {} }) },
+			{ outcome: 'undelivered' },
+		],
+	])('a task that %s counts as over', async (_name, task, failure) => {
+		const world = new World({ a: task, b: { ms: MIN } });
+		const sleep = world.asleep();
+		await world.clock.advance(HOUR);
+		expect(sleep.over.get('a')).toMatchObject({ kind: 'failed', failure });
+		expect(world.calls.length).toBeGreaterThan(0);
+	});
+
+	test.each<[string, Reply]>([
+		['busy', answer(503, { code: 'server_busy' })],
+		['a web page', answer(200, '<html>')],
+		['an edge that refuses', answer(403, '<html>')],
+	])('a service that is %s ends nothing', async (_name, reply) => {
+		const world = new World({ a: { answers: reply } });
+		const sleep = world.asleep();
+		await world.clock.advance(HOUR);
+		expect(sleep.over.size).toBe(0);
+		expect(world.calls).toEqual([]);
+		world.tasks.a = { ms: 0 };
+		await world.clock.advance(HOUR);
+		expect(world.calls.length).toBeGreaterThan(0);
+	});
+
+	test('a task that is watched already is not watched twice, and one that is over not again', async () => {
+		const world = new World({ a: { ms: 10 * MIN } });
+		const sleep = world.asleep();
+		sleep.watch([world.watchOf('a')], RESUME_URL);
+		await world.clock.advance(20 * MIN);
+		const looks = world.looks.length;
+		sleep.watch([world.watchOf('a')], RESUME_URL);
+		await world.clock.advance(HOUR);
+		expect(world.looks).toHaveLength(looks);
+		expect(looks).toBeLessThanOrEqual(12);
+	});
+});
+
+describe('a callback', () => {
+	const patience = (world: World, ms: number) => {
+		const controller = new AbortController();
+		world.clock.at(world.clock.now() + ms, () => controller.abort());
+		return controller.signal;
+	};
+
+	test('is confirmed at once by a look', async () => {
+		const world = new World({ a: { ms: 5 * MIN } });
+		const sleep = world.asleep();
+		await world.clock.advance(5 * MIN);
+		const confirmed = sleep.confirm('a', patience(world, 8 * S));
+		expect(await world.clock.run(confirmed)).toBe(true);
+		expect(world.elapsed).toBe(5 * MIN);
+	});
+
+	test('that comes before the service knows of it is confirmed as soon as it does', async () => {
+		const world = new World({ a: { ms: 5 * MIN } });
+		const sleep = world.asleep();
+		await world.clock.advance(5 * MIN - 2 * S);
+		expect(await world.clock.run(sleep.confirm('a', patience(world, 8 * S)))).toBe(true);
+		expect(world.elapsed).toBeLessThanOrEqual(5 * MIN + 2 * S);
+	});
+
+	test('that is not true is not confirmed, and the task is known to go on', async () => {
+		const world = new World({ a: { ms: HOUR } });
+		const sleep = world.asleep();
+		await world.clock.advance(5 * MIN);
+		expect(sleep.runs('a')).toBe(true);
+		expect(await world.clock.run(sleep.confirm('a', patience(world, 8 * S)))).toBe(false);
+		expect(sleep.runs('a')).toBe(true);
+		expect(world.elapsed).toBe(5 * MIN + 8 * S);
+	});
+
+	test('that can not be checked leaves it open whether the task goes on', async () => {
+		const world = new World({ a: { answers: answer(503) } });
+		const sleep = world.asleep();
+		expect(await world.clock.run(sleep.confirm('a', patience(world, 8 * S)))).toBe(false);
+		expect(sleep.runs('a')).toBe(false);
+	});
+
+	test('of a task that is known to be over needs no look', async () => {
+		const world = new World({ a: { ms: MIN } });
+		const sleep = world.asleep();
+		await world.clock.advance(3 * MIN);
+		const looks = world.looks.length;
+		expect(await world.clock.run(sleep.confirm('a', patience(world, 8 * S)))).toBe(true);
+		expect(world.looks).toHaveLength(looks);
+	});
+
+	test('whose call is going to wake the execution is not overtaken by a call of this n8n', async () => {
+		const world = new World({ a: { ms: 5 * MIN } });
+		const sleep = world.asleep();
+		await world.clock.advance(5 * MIN);
+		await world.clock.run(sleep.confirm('a', patience(world, 8 * S)));
+		sleep.end();
+		await world.clock.advance(HOUR);
+		expect(world.calls).toEqual([]);
+	});
+
+	test('whose call does not wake it after all is made up for by this n8n', async () => {
+		const world = new World({ a: { ms: 5 * MIN } });
+		const sleep = world.asleep();
+		await world.clock.advance(5 * MIN);
+		await world.clock.run(sleep.confirm('a', patience(world, 8 * S)));
+		await world.clock.advance(HOUR);
+		expect(world.calls[0]).toMatchObject({ atMs: 5 * MIN + 3 * S, taskId: 'a' });
+	});
+});
+
+describe('waking', () => {
+	test('that breaks off, as when a file can not be stored, is tried again', async () => {
+		const world = new World({ a: { ms: MIN } });
+		const sleep = world.asleep();
+		await world.clock.advance(3 * MIN);
+		sleep.end();
+		expect(sleep.ended).toBe(true);
+		const before = world.calls.length;
+		sleep.sleepOn(world.watchOf('a'), RESUME_URL);
+		expect(sleep.ended).toBe(false);
+		await world.clock.advance(10 * S);
+		expect(world.calls.length).toBeGreaterThan(before);
+	});
+
+	test('counts for a minute: should n8n not resume it, a later call counts again', async () => {
+		const world = new World({ a: { ms: HOUR } });
+		const sleep = world.asleep();
+		sleep.end();
+		await world.clock.advance(59 * S);
+		expect(sleep.ended).toBe(true);
+		await world.clock.advance(2 * S);
+		expect(sleep.ended).toBe(false);
+	});
+
+	test('an answer that it sleeps on, for tasks that nobody watches here, ends the calls', async () => {
+		const world = new World({ a: { ms: MIN } });
+		world.answers = [{ statusCode: 202 }];
+		const sleep = world.asleep();
+		sleep.watchesAll = false;
+		await world.clock.advance(24 * HOUR);
+		expect(world.calls).toHaveLength(1);
+	});
+});
+
+describe('many executions of one account', () => {
+	test('are watched by one loop: no more than ten looks at a time', async () => {
+		const world = new World({});
+		world.lookMs = 200;
+		const sleeps = Array.from({ length: 200 }, (_, index) => {
+			world.tasks[`t${index}`] = { ms: MIN };
+			const sleep = world.sleep();
+			sleep.watch([world.watchOf(`t${index}`)], `${RESUME_URL}&n=${index}`);
+			return sleep;
+		});
+		await world.clock.advance(3 * MIN);
+		expect(world.mostLooking).toBe(10);
+		expect(sleeps.every(({ over: known }) => known.size === 1)).toBe(true);
+		expect(new Set(world.calls.map(({ url }) => url)).size).toBe(200);
+	});
+
+	test('a sleep is found again by its ID', () => {
+		const world = new World({});
+		const sleep = world.sleep('one');
+		expect(world.sleep('one')).toBe(sleep);
+		expect(world.sleep('other')).not.toBe(sleep);
+	});
+
+	test('memory is bounded: the oldest of very many is forgotten, and looked at no more', async () => {
+		const world = new World({ a: { ms: 10 * HOUR } });
+		const first = world.sleep('first of many');
+		first.watch([world.watchOf('a')], RESUME_URL);
+		for (let number = 0; number < 20_000; number += 1) world.sleep(`many-${number}`);
+		expect(world.sleep('first of many')).not.toBe(first);
+		const looks = world.looks.length;
+		await world.clock.advance(24 * HOUR);
+		expect(world.looks).toHaveLength(looks);
+		expect(world.calls).toEqual([]);
+	});
+});

@@ -1,0 +1,292 @@
+/** What the tasks of a run cost, by whichever word of the service, and when the next one may be created. */
+import type { RunIdentity } from '../../nodes/MediaGeneration/create/ledger';
+import {
+	costIn,
+	Spending,
+	spendingHints,
+	type SpendingDeps,
+	type Turn,
+} from '../../nodes/MediaGeneration/run/spending';
+import type { Look } from '../../nodes/MediaGeneration/service/look';
+import { parseTask, type Task } from '../../nodes/MediaGeneration/service/task';
+import { VirtualClock } from './virtualClock';
+
+const RUN: RunIdentity = { executionId: '7', runIndex: 0, baseUrl: 'https://api.example' };
+const ROUTE = { kind: 'sound', route: 'auto' } as const;
+
+const task = (fields: object): Task => {
+	const parsed = parseTask({ id: 'x', status: 'doing', ...fields });
+	if (parsed === undefined) throw new Error('That is no task');
+	return parsed;
+};
+const seen = (fields: object): Look => ({ kind: 'task', task: task(fields) });
+const MISSING: Look = { kind: 'missing', detail: 'HTTP 404' };
+
+/** A run whose looks at tasks find what the test says, in this order; the last one repeats. */
+function setting(looks: Look[] = [MISSING], deps: Partial<SpendingDeps> = {}) {
+	const clock = new VirtualClock();
+	const asked: Array<{ taskId: string; at: number }> = [];
+	const start = clock.now();
+	const spending = new Spending({
+		now: clock.now,
+		sleep: clock.sleep,
+		store: {},
+		run: RUN,
+		maximum: 25,
+		look: async (taskId) => {
+			asked.push({ taskId, at: clock.now() - start });
+			return await Promise.resolve(looks[asked.length - 1] ?? looks.at(-1) ?? MISSING);
+		},
+		pausedUntil: () => 0,
+		...deps,
+	});
+	/** Creates a task whose answer says this; what became of the turn. */
+	const create = async (taskId: string, answer: object = {}): Promise<Turn> => {
+		const turn = await clock.run(spending.turn(ROUTE));
+		const created = { taskId, createdAt: clock.now(), answer: { task_id: taskId, ...answer } };
+		if (turn.kind === 'go') turn.end(created);
+		return turn;
+	};
+	return { clock, spending, asked, create };
+}
+
+test.each<[object, number | undefined]>([
+	[{ credit_cost: 5 }, 5],
+	[{ credit_cost: '5.5' }, 5.5],
+	[{ credit_cost: 0 }, 0],
+	[{ estimated_credits: '60' }, 60],
+	[{ credit_cost: null, estimated_credits: 7 }, 7],
+	[{ credit_cost: 4, estimated_credits: 7 }, 4],
+	[{ data: { credit_cost: 3 } }, 3],
+	[{ credit_cost: -5 }, undefined],
+	[{ credit_cost: 'free' }, undefined],
+	[{ credit_cost: '' }, undefined],
+	[{ credit_cost: {} }, undefined],
+	[{}, undefined],
+])('the cost in %j is %p', (body, cost) => {
+	expect(costIn(body as Record<string, unknown>)).toBe(cost);
+});
+
+test('a turn lasts until the cost is known; the next one is refused once they reach the limit', async () => {
+	const { clock, spending, create, asked } = setting([MISSING, MISSING, seen({ credit_cost: 20 })]);
+	await create('a');
+	const second = await clock.run(spending.turn(ROUTE));
+	expect(asked.map(({ at }) => at)).toEqual([0, 500, 1_500]);
+	expect(second.kind).toBe('go');
+	if (second.kind === 'go') second.end(undefined);
+	await create('b', { credit_cost: 5 });
+	expect(await create('c')).toMatchObject({
+		kind: 'refused',
+		failure: { outcome: 'invalid', message: expect.stringContaining('25 credits') as string },
+	});
+	expect(spending.spent).toEqual({ tasks: 2, credits: 25, unnamed: 0 });
+});
+
+test('a creation that failed ends its turn, and costs nothing', async () => {
+	const { clock, spending } = setting();
+	for (let tries = 0; tries < 3; tries += 1) {
+		const turn = await clock.run(spending.turn(ROUTE));
+		if (turn.kind === 'go') turn.end(undefined);
+	}
+	expect(spending.spent).toEqual({ tasks: 0, credits: 0, unnamed: 0 });
+});
+
+test('a service that describes a task without a cost is not asked for that of the next one', async () => {
+	const { spending, create, asked, clock } = setting([seen({ progress: 0 })]);
+	await create('a');
+	await create('b');
+	await clock.run(spending.settled());
+	expect(asked).toEqual([{ taskId: 'a', at: 0 }]);
+	expect(spending.spent).toEqual({ tasks: 2, credits: 0, unnamed: 2 });
+});
+
+test('looks end after a while, at a refusal, and where the account is to be left alone', async () => {
+	const never = setting([MISSING]);
+	await never.create('a');
+	await never.clock.run(never.spending.settled());
+	expect(never.asked.map(({ at }) => at)).toEqual([0, 500, 1_500, 3_500]);
+
+	const denied = setting([{ kind: 'denied', detail: 'no', httpStatus: 401 }]);
+	await denied.create('a');
+	await denied.clock.run(denied.spending.settled());
+	expect(denied.asked).toHaveLength(1);
+
+	const paused = setting([seen({ credit_cost: 1 })], { pausedUntil: () => Infinity });
+	await paused.create('a');
+	await paused.clock.run(paused.spending.settled());
+	expect(paused.asked).toHaveLength(0);
+
+	const stop = new AbortController();
+	stop.abort();
+	const stopped = setting([seen({ credit_cost: 1 })], { signal: stop.signal });
+	await stopped.create('a');
+	await stopped.clock.run(stopped.spending.settled());
+	expect(stopped.asked).toHaveLength(0);
+});
+
+describe('where only the balance tells', () => {
+	test.each<[string, number | undefined, Array<[unknown, number | null]>]>([
+		[
+			'what it fell by',
+			100,
+			[
+				[90, 10],
+				['70', 20],
+			],
+		],
+		[
+			'nothing where it was not known before',
+			undefined,
+			[
+				[90, null],
+				[85, 5],
+			],
+		],
+		[
+			'nothing where it rose, as after a refund',
+			100,
+			[
+				[120, null],
+				[115, 5],
+			],
+		],
+		[
+			'nothing across an answer without it',
+			100,
+			[
+				[undefined, null],
+				[80, null],
+				[75, 5],
+			],
+		],
+	])('%s', async (_, balance, steps) => {
+		const store: Record<string, unknown> = {};
+		const { spending, create, clock } = setting([MISSING], { balance, store, maximum: 1_000 });
+		for (const [index, [remain]] of steps.entries())
+			await create(`t${index}`, { ec_remain_credits: remain });
+		await clock.run(spending.settled());
+		expect((store.taskCosts as { costs: object }).costs).toEqual(
+			Object.fromEntries(steps.map(([, cost], index) => [`t${index}`, cost])),
+		);
+	});
+
+	test('the cost that the service names goes before it', async () => {
+		const { spending, create, clock } = setting([seen({ credit_cost: 3 })], { balance: 100 });
+		await create('a', { ec_remain_credits: 90 });
+		await clock.run(spending.settled());
+		expect(spending.spent.credits).toBe(3);
+	});
+});
+
+test('what the service says later goes before what it said first, for tasks of the run only', async () => {
+	const { spending, create } = setting();
+	await create('a', { estimated_credits: 30 });
+	spending.seen('a', task({ credit_cost: 12 }));
+	spending.seen('elsewhere', task({ credit_cost: 500 }));
+	spending.seen('a', task({ credit_cost: null }));
+	spending.seen('a', undefined);
+	expect(spending.spent).toEqual({ tasks: 1, credits: 12, unnamed: 0 });
+	expect((await create('b', { credit_cost: 20 })).kind).toBe('go');
+});
+
+describe('what counts', () => {
+	const saved = (store: object) => JSON.parse(JSON.stringify(store)) as Record<string, unknown>;
+	async function spentBefore(run: RunIdentity = RUN) {
+		const store = {};
+		await setting([], { store, run }).create('a', { credit_cost: 10 });
+		return saved(store);
+	}
+
+	test('earlier tries of the run do, also after n8n saved it', async () => {
+		const { spending } = setting([], { store: await spentBefore() });
+		expect(spending.spent).toEqual({ tasks: 1, credits: 10, unnamed: 0 });
+	});
+
+	test.each<[string, Partial<RunIdentity>]>([
+		['another run of the node', { runIndex: 1 }],
+		['another execution', { executionId: '8' }],
+	])('%s does not', async (_, other) => {
+		const { spending } = setting([], {
+			store: await spentBefore(),
+			run: { ...RUN, ...other },
+		});
+		expect(spending.spent.tasks).toBe(0);
+	});
+
+	test('as a tool all runs of the execution do', async () => {
+		const { spending } = setting([], {
+			store: await spentBefore({ ...RUN, asTool: true }),
+			run: { ...RUN, asTool: true, runIndex: 5 },
+		});
+		expect(spending.spent.credits).toBe(10);
+	});
+
+	test('a task that is taken up does, once, before the first turn', async () => {
+		const { spending, clock, asked } = setting([seen({ credit_cost: 25 })]);
+		const created = { taskId: 'old', createdAt: 0, answer: { ec_remain_credits: 5 } };
+		spending.takeUp(created, ROUTE);
+		spending.takeUp(created, ROUTE);
+		expect((await clock.run(spending.turn(ROUTE))).kind).toBe('refused');
+		expect(asked).toHaveLength(1);
+		expect(spending.spent).toEqual({ tasks: 1, credits: 25, unnamed: 0 });
+	});
+
+	test('without a limit nobody waits or asks', async () => {
+		const { spending, create, asked } = setting([], { maximum: undefined });
+		const turn = await spending.turn(ROUTE);
+		await create('a');
+		spending.takeUp({ taskId: 'b', createdAt: 0, answer: { credit_cost: 4 } }, ROUTE);
+		await spending.settled();
+		expect(turn.kind).toBe('go');
+		expect(asked).toEqual([]);
+		expect(spending.spent).toEqual({ tasks: 2, credits: 4, unnamed: 1 });
+	});
+
+	test('a context that somebody else wrote into is begun afresh', () => {
+		for (const taskCosts of [7, null, [], { run: '7:0' }, { run: '7:0', costs: 3 }])
+			expect(setting([], { store: { taskCosts } }).spending.spent.tasks).toBe(0);
+	});
+});
+
+describe('hints', () => {
+	const hintsOf = (costs: Array<number | null>, maximum?: number) => {
+		const { spending } = setting([], {
+			maximum,
+			store: { taskCosts: { run: '7:0', costs: { ...costs } } },
+		});
+		return spendingHints(spending).map(({ message }) => message);
+	};
+
+	test.each<[Array<number | null>, string[]]>([
+		[[], []],
+		[[0], ["1 task created, 0 credits by the service's word"]],
+		[[0.1, 0.2], ["2 tasks created, 0.3 credits by the service's word"]],
+		[[null], ['1 task created; its cost is not known']],
+		[[null, null], ['2 tasks created; their cost is not known']],
+		[
+			[7, null],
+			["2 tasks created, at least 7 credits by the service's word; not known for 1 of them"],
+		],
+	])('%j', (costs, expected) => {
+		expect(hintsOf(costs)).toEqual(expected);
+	});
+
+	test('say where the limit could not count', () => {
+		expect(hintsOf([7, null], 50)[1]).toBe(
+			'Maximum Credits could not count 1 task, as the service named no cost for it',
+		);
+		expect(hintsOf([7, 8], 50)).toHaveLength(1);
+	});
+
+	test('fit into 120 characters, however large the numbers', () => {
+		const many = Array.from({ length: 100_000 }, (_, index) =>
+			index < 50_000 ? 123_456.789 : null,
+		);
+		for (const message of hintsOf(many, 1)) expect(message.length).toBeLessThanOrEqual(120);
+		expect(hintsOf(many, 1)).toHaveLength(2);
+	});
+
+	test('none without spending', () => {
+		expect(spendingHints(undefined)).toEqual([]);
+	});
+});

@@ -1,0 +1,97 @@
+/** The stand-in's lists, its music, and where it names costs: what the pickers, "Task: Create" and Maximum Credits are tested with. */
+import { startService, type JsonObject, type StandIn } from '../service';
+
+let service: StandIn;
+beforeAll(async () => {
+	service = await startService();
+});
+afterEach(() => service.reset());
+afterAll(async () => await service.close());
+
+async function call(path: string, body?: unknown): Promise<{ status: number; body: JsonObject }> {
+	const response = await fetch(`${service.baseUrl}${path}`, {
+		method: body === undefined ? 'GET' : 'POST',
+		headers: {
+			authorization: `Bearer ${service.apiKey}`,
+			...(body === undefined ? {} : { 'content-type': 'application/json' }),
+		},
+		...(body === undefined ? {} : { body: JSON.stringify(body) }),
+	});
+	return { status: response.status, body: (await response.json()) as JsonObject };
+}
+
+const ids = (voices: unknown) =>
+	(voices as Array<{ voice_id: string }>).map(({ voice_id }) => voice_id);
+
+test('v3: by provider, paged, with the end of a page on the next one again', async () => {
+	expect((await call('/v3/voices')).status).toBe(400);
+	const all: string[] = [];
+	let pages = 0;
+	for (let more = true; more;) {
+		pages += 1;
+		const { body } = await call(`/v3/voices?provider=elevenlabs&page=${pages}&page_size=100`);
+		all.push(...ids(body.data));
+		more = (body.pagination as JsonObject).has_more as boolean;
+	}
+	expect(pages).toBe(3);
+	expect(all).toHaveLength(256);
+	expect(new Set(all).size).toBe(250);
+	expect(all[0]).toBe('elevenlabs_voice-00001');
+});
+
+test('v3 and v2 search; v2 pages by tokens; v1 gives all at once', async () => {
+	const { body: v3 } = await call('/v3/voices?provider=elevenlabs&search=voice-00123');
+	expect(ids(v3.data)).toEqual(['elevenlabs_voice-00123']);
+	const { body: v2 } = await call('/v2/voices?search=german&page_size=2');
+	expect(ids(v2.voices)).toEqual(['voice-00002', 'voice-00006']);
+	const { body: next } = await call(
+		`/v2/voices?search=german&page_size=2&next_page_token=${String(v2.next_page_token)}`,
+	);
+	expect(ids(next.voices)).toEqual(['voice-00010', 'voice-00014']);
+	expect(ids((await call('/v1/voices')).body.voices)).toHaveLength(250);
+});
+
+test.each([
+	['voicesV3', '/v3/voices?provider=elevenlabs'],
+	['voicesV2', '/v2/voices'],
+	['voicesV1', '/v1/voices'],
+	['speechModels', '/v1/models'],
+	['imageModels', '/v1i/models'],
+] as const)('%s can be switched off', async (name, path) => {
+	expect((await call(path)).status).toBe(200);
+	service.settings.lists[name] = false;
+	expect((await call(path)).status).toBe(404);
+	expect(service.requests.map(({ route }) => route)).toEqual(['list', 'list']);
+});
+
+test('music has its addresses in a list, and a stream while it is made', async () => {
+	expect((await call('/v1m/task/music-generation', { style: 'waltz' })).status).toBe(400);
+	const { body } = await call('/v1m/task/music-generation', { prompt: 'A waltz' });
+	const id = String(body.task_id);
+	const { body: running } = await call(`/v1/task/${id}`);
+	expect(running).toMatchObject({ type: 'music_generation', credit_cost: 50 });
+	expect((running.metadata as JsonObject).stream_url).toMatch(/^http/);
+	await service.finish(id);
+	const { body: done } = await call(`/v1/task/${id}`);
+	const [url] = (done.metadata as { all_audio_urls: string[] }).all_audio_urls;
+	expect((await fetch(url ?? '')).status).toBe(200);
+});
+
+test('speech by voice ID can have a transcript', async () => {
+	const { body } = await call('/v1/text-to-speech/v', { text: 'Hello', with_transcript: true });
+	await service.finish(String(body.task_id));
+	const { body: done } = await call(`/v1/task/${String(body.task_id)}`);
+	expect((done.metadata as JsonObject).srt_url).toMatch(/\.srt$/);
+});
+
+test('costs are named where the settings say', async () => {
+	const create = async () => (await call('/v1/task/sound-effect', { text: 'Rain' })).body;
+	const { body: image } = await call('/v1i/task/generate-image', { prompt: 'x', model_id: 'm' });
+	expect(image).toMatchObject({ estimated_credits: 30 });
+	expect(await create()).not.toHaveProperty('credit_cost');
+	service.settings.costNamed = { answer: 'all', task: false, balance: false };
+	const answer = await create();
+	expect(answer).toMatchObject({ credit_cost: 10 });
+	expect(answer).not.toHaveProperty('ec_remain_credits');
+	expect((await call(`/v1/task/${String(answer.task_id)}`)).body).not.toHaveProperty('credit_cost');
+});
