@@ -2,7 +2,6 @@
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { Account } from '../../nodes/MediaGeneration/service/account';
 import type { Answer, ServiceClient } from '../../nodes/MediaGeneration/service/client';
-import type { Notes } from '../../nodes/MediaGeneration/sleep/notes';
 import { sleepOf } from '../../nodes/MediaGeneration/sleep/watch';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
 import { VirtualClock } from './virtualClock';
@@ -43,30 +42,21 @@ function asleep(answers: Array<{ statusCode: number; body?: unknown }>, taskMs =
 		send,
 		redact: (text: string) => text,
 	} satisfies ServiceClient;
-	/** Another sleep of the same account. */
-	const fallAsleep = (id: string) => {
-		const watch: Watch = {
-			taskId: 't',
-			kind: 'x',
-			createdAt: startedAt,
-			deadline: startedAt + 24 * HOUR,
-			pace: 'asleep',
-		};
-		const notes: Notes = {
-			id,
-			watched: true,
-			items: [{ kind: 'open', tasks: [watch], files: FILES }],
-		};
-		return { watch, sleep: sleepOf(notes, { context, client, clock }) };
+	const watch: Watch = {
+		taskId: 't',
+		kind: 'x',
+		createdAt: startedAt,
+		deadline: startedAt + 24 * HOUR,
+		pace: 'asleep',
 	};
-	const id = `sleep-${(sleeps += 1)}`;
-	const { watch, sleep } = fallAsleep(id);
+	const newSleep = (id = `sleep-${(sleeps += 1)}`) => sleepOf(id, { context, client, clock });
+	const sleep = newSleep();
+	const id = `sleep-${sleeps}`;
 	sleep.watchesAll = true;
 	sleep.watch([watch], RESUME_URL);
-	return { clock, calls, looks, sleep, again: () => fallAsleep(id).sleep, fallAsleep };
+	return { clock, calls, looks, sleep, watch, newSleep, again: () => newSleep(id) };
 }
 let sleeps = 0;
-const FILES = { download: false, binaryPropertyName: 'data', maxFileBytes: 1, splitFiles: false };
 
 const running = {
 	statusCode: 409,
@@ -156,11 +146,11 @@ test('a callback that wakes it ends the looks and the calls', async () => {
 });
 
 test('when waking it breaks off, it is called again after a while, though other calls end', async () => {
-	const { clock, calls, sleep, fallAsleep } = asleep([running, running, finished]);
+	const { clock, calls, sleep, watch } = asleep([running, running, finished]);
 	await clock.advance(72_000);
 	expect(calls).toHaveLength(2);
 	sleep.end();
-	sleep.sleepOn(fallAsleep('the same').watch, RESUME_URL);
+	sleep.sleepOn(watch, RESUME_URL);
 	await clock.advance(2_000);
 	expect(sleep.ended).toBe(false);
 	expect(calls).toHaveLength(2);
@@ -169,40 +159,51 @@ test('when waking it breaks off, it is called again after a while, though other 
 });
 
 describe('what is known of a sleep', () => {
-	test('is kept while it sleeps and for a while after it was woken, should n8n fail to resume it', async () => {
-		const { clock, sleep, again, fallAsleep } = asleep([{ statusCode: 200 }], 48 * HOUR);
-		await clock.advance(12 * HOUR);
-		fallAsleep('another');
-		expect(again()).toBe(sleep);
-		sleep.end();
-		await clock.advance(59_000);
-		fallAsleep('a third');
-		expect(again()).toBe(sleep);
-		expect(sleep.ended).toBe(true);
+	/** So many more that what is over is dropped; all of them are over themselves. */
+	async function crowd({ newSleep, clock }: ReturnType<typeof asleep>): Promise<void> {
+		for (let count = 0; count < 500; count += 1) newSleep().end();
+		await clock.advance(60_000);
+	}
+
+	test('is kept while it sleeps', async () => {
+		const world = asleep([{ statusCode: 200 }], 48 * HOUR);
+		await world.clock.advance(12 * HOUR);
+		await crowd(world);
+		await crowd(world);
+		expect(world.again()).toBe(world.sleep);
 	});
 
-	test('is dropped by the next sleep after that, with the tasks that it holds', async () => {
-		const { clock, sleep, again, fallAsleep } = asleep([{ statusCode: 200 }], 48 * HOUR);
-		sleep.end();
-		await clock.advance(60_000);
-		fallAsleep('the next');
-		expect(again()).not.toBe(sleep);
+	test('is kept for a while after it was woken, should n8n fail to resume it', async () => {
+		const world = asleep([{ statusCode: 200 }], 48 * HOUR);
+		await crowd(world);
+		world.sleep.end();
+		await world.clock.advance(59_000);
+		await crowd(world);
+		expect(world.again()).toBe(world.sleep);
+	});
+
+	test('is dropped after that, with the tasks that it holds', async () => {
+		const world = asleep([{ statusCode: 200 }], 48 * HOUR);
+		world.sleep.end();
+		await crowd(world);
+		await crowd(world);
+		expect(world.again()).not.toBe(world.sleep);
 	});
 
 	test('is dropped when another process woke it, and n8n says that it has finished', async () => {
-		const { clock, sleep, again, fallAsleep } = asleep([finished]);
-		await clock.advance(HOUR);
-		fallAsleep('a later one');
-		expect(again()).not.toBe(sleep);
+		const world = asleep([finished]);
+		await world.clock.advance(HOUR);
+		await crowd(world);
+		expect(world.again()).not.toBe(world.sleep);
 	});
 
 	test('is dropped some time after its deadline, at which n8n wakes it', async () => {
-		const { clock, sleep, again, fallAsleep } = asleep([{ statusCode: 200 }], 48 * HOUR);
-		await clock.advance(24 * HOUR + 119_000);
-		fallAsleep('before');
-		expect(again()).toBe(sleep);
-		await clock.advance(1_000);
-		fallAsleep('after');
-		expect(again()).not.toBe(sleep);
+		const world = asleep([{ statusCode: 200 }], 48 * HOUR);
+		await world.clock.advance(24 * HOUR);
+		await crowd(world);
+		expect(world.again()).toBe(world.sleep);
+		await world.clock.advance(60_000);
+		await crowd(world);
+		expect(world.again()).not.toBe(world.sleep);
 	});
 });

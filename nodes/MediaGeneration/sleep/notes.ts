@@ -78,8 +78,3 @@ export function notesExpression(nodeName: string): string {
 export function openTasks({ items }: Notes): Watch[] {
 	return items.flatMap((item) => (item.kind === 'open' ? item.tasks : []));
 }
-
-/** When n8n wakes the execution in any case: with the last of its tasks. Epoch ms; -Infinity where no task is open. */
-export function deadlineOf(notes: Notes): number {
-	return openTasks(notes).reduce((latest, { deadline }) => Math.max(latest, deadline), -Infinity);
-}

@@ -17,7 +17,6 @@ import { verdictOf, type Verdict } from '../service/verdict';
 import type { Waking } from './checks';
 import {
 	CONTEXT_FIELD,
-	deadlineOf,
 	openTasks,
 	type Notes,
 	type SleepingItem,
@@ -137,8 +136,9 @@ export async function suspend(
 	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = notes;
 	for (const item of items) asleep.add(item);
 	context.getExecuteData().data = { main: [items] };
-	await context.putExecutionToWait(new Date(Math.max(deadlineOf(notes), now())));
-	const sleep = sleepOf(notes, { context, client });
+	const deadline = tasks.reduce((latest, task) => Math.max(latest, task.deadline), now());
+	await context.putExecutionToWait(new Date(deadline));
+	const sleep = sleepOf(notes.id, { context, client });
 	for (const { watch, finished } of sleepers.flatMap(openTasksOf))
 		if (finished !== undefined)
 			sleep.note(watch.taskId, { kind: 'finished', finished, seenAt: now() });

@@ -175,7 +175,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	if (called === undefined) return answer(context, 200, { received: true, ignored: FOREIGN_TASK });
 
 	const client = await createClient(context);
-	const sleep = sleepOf(notes, { context, client });
+	const sleep = sleepOf(notes.id, { context, client });
 	if (sleep.ended)
 		return answer(context, 200, { received: true, ignored: 'the execution was woken before' });
 	const resumeUrl = ownUrl(context);

@@ -12,7 +12,6 @@ import { lookAtTask, type Look } from '../service/look';
 import type { Finished } from '../service/verdict';
 import { PollLoop, type Waited, type Watch } from '../wait/poll';
 import { callUntilAwake } from './call';
-import { deadlineOf, type Notes } from './notes';
 
 /** A task that is over by the service's own word, or that can't be read for good. */
 export type Over =
@@ -39,12 +38,10 @@ export class Sleep {
 	private confirming = 0;
 	private awake = new AbortController();
 	private wokenAt: number | undefined;
+	/** Of the tasks that were watched, in epoch ms: then n8n wakes it in any case. */
+	private deadline = 0;
 
-	/** @param deadline when n8n wakes it in any case, in epoch ms */
-	constructor(
-		private readonly watcher: Watcher,
-		private readonly deadline: number,
-	) {}
+	constructor(private readonly watcher: Watcher) {}
 
 	/** Whether the execution was woken just now. */
 	get ended(): boolean {
@@ -54,9 +51,8 @@ export class Sleep {
 	/** Whether nothing of it will be needed any more: it was woken a while ago, or its deadline has passed. */
 	get isHistory(): boolean {
 		const now = this.watcher.clock.now();
-		return this.wokenAt === undefined
-			? now >= this.deadline + AFTER_DEADLINE_MS
-			: now - this.wokenAt >= WOKEN_MS;
+		if (this.wokenAt !== undefined) return now - this.wokenAt >= WOKEN_MS;
+		return this.deadline > 0 && now >= this.deadline + AFTER_DEADLINE_MS;
 	}
 
 	/** Aborts when the execution wakes. */
@@ -69,6 +65,7 @@ export class Sleep {
 		for (const task of tasks) {
 			if (this.watches.has(task.taskId) || this.over.has(task.taskId)) continue;
 			this.watches.set(task.taskId, task);
+			this.deadline = Math.max(this.deadline, task.deadline);
 			void this.watcher.loop.wait(task).then((waited) => this.learn(task, waited, resumeUrl));
 		}
 	}
@@ -179,6 +176,8 @@ const watchers = new WeakMap<object, Watcher>();
 const sleeps = new Map<string, Sleep>();
 /** Far more than one process puts to sleep; what is forgotten is woken by its callbacks or its deadline. */
 const MAX_SLEEPS = 20_000;
+const SWEEP_FROM = 100;
+let sweepAt = SWEEP_FROM;
 
 function watcherFor(context: N8nContext, client: ServiceClient, clock: Clock): Watcher {
 	const present = watchers.get(client.account);
@@ -193,9 +192,9 @@ function watcherFor(context: N8nContext, client: ServiceClient, clock: Clock): W
 	return present;
 }
 
-/** What this process knows of a sleep; begun here if it knows nothing. */
+/** What this process knows of a sleep; begun here if it knows nothing. @param id as in the execution's notes */
 export function sleepOf(
-	notes: Notes,
+	id: string,
 	{
 		context,
 		client,
@@ -203,15 +202,21 @@ export function sleepOf(
 	}: { context: N8nContext; client: ServiceClient; clock?: Clock },
 ): Sleep {
 	const watcher = watcherFor(context, client, clock);
-	const present = sleeps.get(notes.id);
+	const present = sleeps.get(id);
 	if (present !== undefined) return present;
-	for (const [old, sleep] of sleeps) if (sleep.isHistory) sleeps.delete(old);
-	const fresh = new Sleep(watcher, deadlineOf(notes));
-	sleeps.set(notes.id, fresh);
+	if (sleeps.size >= sweepAt) sweep();
+	const fresh = new Sleep(watcher);
+	sleeps.set(id, fresh);
 	const [oldest] = sleeps;
 	if (sleeps.size > MAX_SLEEPS && oldest !== undefined) {
 		oldest[1].end();
 		sleeps.delete(oldest[0]);
 	}
 	return fresh;
+}
+
+/** Drops what is over, with the tasks that it holds. As often as the number has doubled: so each costs little. */
+function sweep(): void {
+	for (const [id, sleep] of sleeps) if (sleep.isHistory) sleeps.delete(id);
+	sweepAt = Math.max(SWEEP_FROM, 2 * sleeps.size);
 }
