@@ -10,11 +10,11 @@ export interface SleepSetting {
 	readonly setting: Setting;
 	readonly host: WebhookHost;
 	/** Starts an execution, and resolves when it sleeps. Fails where it does not. */
-	sleeping(options: Omit<StartOptions, 'credentials'>): Promise<Execution>;
+	sleeping: (options: Omit<StartOptions, 'credentials'>) => Promise<Execution>;
 	/** Starts an execution. */
-	start(options: Omit<StartOptions, 'credentials'>): Promise<Execution>;
+	start: (options: Omit<StartOptions, 'credentials'>) => Promise<Execution>;
 	/** The ID of a task by its voice. */
-	taskOf(voice: string): string;
+	taskOf: (voice: string) => string;
 }
 
 /** A generation that sleeps at once. Its item says which voice, and steers the stand-in's task. */

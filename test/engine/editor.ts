@@ -3,7 +3,6 @@ import { LoadOptionsContext } from 'n8n-core';
 import {
 	Workflow,
 	type INodeListSearchResult,
-	type INodeTypes,
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 import { credentialsHelper, mediaGeneration, mediaNode, type EngineOptions } from './engine';
@@ -32,7 +31,7 @@ export async function listOf(
 			getByName: () => mediaGeneration,
 			getByNameAndVersion: () => mediaGeneration,
 			getKnownTypes: () => ({}),
-		} as INodeTypes,
+		},
 	});
 	const additionalData = {
 		credentialsHelper: credentialsHelper(credentials),

@@ -116,7 +116,7 @@ test('a cost that is visible only after a while is waited for', async () => {
 test('a failed task costs what the service says of it then: nothing', async () => {
 	const items = [{ stand_in: { end: 'error' } }, ...sounds(4)];
 	const result = await setting.run({
-		items: items as Array<{ text: string }>,
+		items: items,
 		parameters: limited(25, { maxActiveTasks: 1 }),
 		settings: goOn,
 	});
