@@ -335,14 +335,21 @@ class Generation {
 		});
 	}
 
-	/** One for each input item, in order. */
+	/**
+	 * One for each input item, in order. n8n links the items of a resumed node by position, so what an item that polled has more
+	 * than one of (Split Files, parts) comes behind all others.
+	 */
 	private sleepers(items: readonly Item[]): Sleeper[] {
 		const byIndex = new Map(items.map((item) => [item.index, item]));
-		return Array.from({ length: this.count }, (_, index): Sleeper => {
+		const more: Sleeper[] = [];
+		const sleepers = Array.from({ length: this.count }, (_, index): Sleeper => {
 			const end = this.ends.get(index);
 			const item = byIndex.get(index);
-			if (end?.kind !== 'asleep' || item === undefined)
-				return { kind: 'complete', item: this.ends.itemsOf(index)[0] ?? { json: {} } };
+			if (end?.kind !== 'asleep' || item === undefined) {
+				const [first = { json: {} }, ...others] = this.ends.itemsOf(index);
+				more.push(...others.map((other): Sleeper => ({ kind: 'complete', item: other })));
+				return { kind: 'complete', item: first };
+			}
 			const { waiting, files } = item.settings;
 			return {
 				kind: 'open',
@@ -352,6 +359,7 @@ class Generation {
 				watched: waiting.kind === 'suspend' && waiting.watched,
 			};
 		});
+		return [...sleepers, ...more];
 	}
 }
 
