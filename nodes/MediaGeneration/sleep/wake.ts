@@ -122,13 +122,7 @@ async function itemFor(
 	{ note, item, index }: { note: SleepingItem; item: INodeExecutionData; index: number },
 ): Promise<INodeExecutionData> {
 	const node = context.getNode();
-	if (note.kind === 'complete') {
-		const { error, outcome } = item.json;
-		// What failed before the execution slept leaves by the error branch as well.
-		if (typeof error !== 'string' || typeof outcome !== 'string')
-			return { ...item, pairedItem: { item: index } };
-		return withErrorBranch(context, item, index);
-	}
+	if (note.kind === 'complete') return { ...item, pairedItem: { item: index } };
 	const result = await outcomeOf(client, sleep, note);
 	if ('failure' in result) return failureItem(node, result.failure, index, undefined);
 	const parts = result.finished.map((finished) => ({ finished }));
@@ -144,24 +138,6 @@ async function itemFor(
 		outputs,
 		...(delivered?.binary === undefined ? {} : { binary: delivered.binary }),
 	});
-}
-
-/** An item that says that it failed, with what n8n sends it to the error branch by. */
-function withErrorBranch(
-	context: IWebhookFunctions,
-	item: INodeExecutionData,
-	index: number,
-): INodeExecutionData {
-	const { error, outcome } = item.json as { error: string; outcome: Failure['outcome'] };
-	const marked = failureItem(
-		context.getNode(),
-		{ outcome, message: error, description: '' },
-		index,
-		undefined,
-	);
-	marked.json = item.json;
-	if (item.binary !== undefined) marked.binary = item.binary;
-	return marked;
 }
 
 async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
