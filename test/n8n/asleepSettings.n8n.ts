@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { inQueueMode, startContext, type TestContext } from './harness/context';
+import { startContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { waitUntil } from './harness/wait';
 import type { Workflow } from './harness/workflow';
@@ -63,6 +63,13 @@ describe('asleep, with every setting', () => {
 	const polled: Job = { text: 'Polled', mode: 'poll', standIn: { ms: 500 } };
 	const mixed = [polled, endless('Slept'), endless('Fails asleep'), endless('Slept, too')];
 
+	/** The jobs that n8n links the finished items to. */
+	function linkedTexts(execution: Execution): unknown[] {
+		return items(execution, 'Went Well')
+			.filter((item) => endOf(item) === 'done')
+			.map(({ json }) => json.linked);
+	}
+
 	async function finishMixed(): Promise<void> {
 		const { service } = context;
 		await service.finish(taskOf('Slept'));
@@ -93,21 +100,12 @@ describe('asleep, with every setting', () => {
 				const execution = await ended(context, id);
 				checkPaidOnce(context, 4);
 
+				// n8n drops the mark by which it would know failures: all items of a woken node leave by its first output.
 				const whole = ['done', 'done', 'failed', 'done'];
-				const apart = onError === 'continueErrorOutput' && !inQueueMode;
-				assert.deepEqual(
-					[branch(execution).map(endOf), branch(execution, 1).map(endOf)],
-					stops
-						? [whole, []]
-						: apart
-							? [
-									['done', 'done', 'done'],
-									['invalid', 'failed'],
-								]
-							: [['invalid', ...whole], []],
-				);
+				assert.deepEqual(branch(execution).map(endOf), stops ? whole : ['invalid', ...whole]);
+				assert.deepEqual(branch(execution, 1), []);
 				checkFailed(
-					[...branch(execution), ...branch(execution, 1)].find((item) => endOf(item) === 'failed'),
+					branch(execution).find((item) => endOf(item) === 'failed'),
 					'Fails asleep',
 				);
 				const done = branch(execution).filter((item) => endOf(item) === 'done');
@@ -126,12 +124,31 @@ describe('asleep, with every setting', () => {
 				assert.deepEqual(linkedTexts(execution), ['Polled', 'Slept', 'Slept, too']);
 			});
 
-	/** The jobs that n8n links the finished items to. */
-	function linkedTexts(execution: Execution): unknown[] {
-		return items(execution, 'Went Well')
-			.filter((item) => endOf(item) === 'done')
-			.map(({ json }) => json.linked);
-	}
+	it('"Task: Wait" behind it sends what failed by its own error branch, with all fields', async () => {
+		const flow = await publish((workflow) => {
+			const node = nodeOf(workflow);
+			node.onError = 'continueErrorOutput';
+			const rest = {
+				...node,
+				id: 'behind',
+				name: 'Rest',
+				parameters: { resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' },
+			};
+			workflow.nodes.push(rest);
+			const { Generate, ...others } = workflow.connections;
+			const onward = { main: [[{ node: 'Rest', type: 'main', index: 0 }]] };
+			workflow.connections = { ...others, Generate: onward, Rest: Generate };
+		});
+		const id = await flow.asleep([{ text: '' }, ...mixed]);
+		await finishMixed();
+		const execution = await ended(context, id);
+		assert.deepEqual(items(execution, 'Rest').map(endOf), ['done', 'done', 'done']);
+		const wrong = items(execution, 'Rest', { output: 1 });
+		assert.deepEqual(wrong.map(endOf), ['invalid', 'failed']);
+		checkFailed(wrong[1], 'Fails asleep');
+		assert.deepEqual(linkedTexts(execution), ['Polled', 'Slept', 'Slept, too']);
+		checkPaidOnce(context, 4);
+	});
 
 	it('creates nothing where the run stops and one item is refused', async () => {
 		const { rest, service } = context;
@@ -143,6 +160,21 @@ describe('asleep, with every setting', () => {
 		assert.equal(execution.status, 'error');
 		assert.match(String(execution.resultData.error?.message), /"Text" is empty/);
 		assert.equal(service.creations().length, 0);
+	});
+
+	it('at the deadline every item goes on by the first output, and says what it is', async () => {
+		const { service } = context;
+		const flow = await publish((workflow) =>
+			Object.assign(nodeOf(workflow), { onError: 'continueErrorOutput' }),
+		);
+		const jobs = [{ text: '' }, polled, endless('Too long')];
+		const id = await flow.asleep(jobs, { timeout: 5, watch: false });
+		const execution = await ended(context, id, 180_000);
+		assert.deepEqual(branch(execution).map(endOf), ['invalid', 'done', 'timed out']);
+		assert.deepEqual(branch(execution, 1), []);
+		assert.equal(branch(execution)[2]?.json.task_id, taskOf('Too long'));
+		assert.equal(service.task(taskOf('Too long')).status, 'doing');
+		checkPaidOnce(context, 2);
 	});
 
 	for (const of of Object.keys(media) as Media[])
@@ -169,14 +201,25 @@ describe('asleep, with every setting', () => {
 
 	it('Split Files of an item that polls stays split beside items that sleep', async () => {
 		const { service } = context;
-		const flow = await publish();
+		// n8n links by position, and so can't link the files that come behind all other items.
+		const flow = await publish((workflow) => {
+			nodeOf(workflow, 'Went Well').parameters = {
+				assignments: { assignments: [] },
+				includeOtherFields: true,
+				options: { stripBinary: false },
+			};
+		});
 		const split: Job = { text: 'Split', mode: 'poll', split: true, standIn: { ms: 500, files: 3 } };
 		const id = await flow.asleep([split, endless('Slept')]);
 		await service.finish(taskOf('Slept'));
 		const out = branch(await ended(context, id));
-		assert.equal(out.filter(({ json }) => json.task_id === taskOf('Split')).length, 3);
-		assert.equal(out.filter(({ json }) => json.task_id === taskOf('Slept')).length, 1);
+		const [first, second] = [taskOf('Split'), taskOf('Slept')];
+		assert.deepEqual(
+			out.map(({ json }) => json.task_id),
+			[first, second, first, first],
+		);
 		assert.ok(out.every(({ binary }) => binary?.data !== undefined));
+		checkPaidOnce(context, 2);
 	});
 
 	it('"Task: Wait" sleeps, and wakes by its own looks', async () => {
