@@ -18,8 +18,9 @@ import type { Failure } from '../service/failures';
 import { lookAtTask } from '../service/look';
 import { verdictOf, type Finished } from '../service/verdict';
 import type { Watch } from '../wait/poll';
+import { FOREIGN_TASK, NOT_WAITED_FOR } from './call';
 import { notesExpression, openTasks, readNotes, type Notes, type SleepingItem } from './notes';
-import { FOREIGN_TASK, NOT_WAITED_FOR, sleepOf, type Over, type Sleep } from './watch';
+import { sleepOf, type Over, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
 const CONFIRM_MS = 8_000;
