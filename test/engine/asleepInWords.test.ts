@@ -46,7 +46,7 @@ async function tooltip(resumeUrl: string): Promise<string> {
 			getByName: () => mediaGeneration,
 			getByNameAndVersion: () => mediaGeneration,
 			getKnownTypes: () => ({}),
-		} as INodeTypes,
+		},
 	});
 	const expression = mediaGeneration.description.waitingNodeTooltip;
 	await workflow.expression.acquireIsolate();
