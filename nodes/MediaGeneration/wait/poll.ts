@@ -48,6 +48,8 @@ export class PollLoop {
 	private readonly turns = new Map<string, number>();
 	private looksInFlight = 0;
 	private running = false;
+	/** Whether a look is due that found no capacity: then the end of any look is news. */
+	private wantsCapacity = false;
 	private alarm = new AbortController();
 	/** The moment until which the loop sleeps; -Infinity while it is awake. */
 	private sleepsUntil = -Infinity;
@@ -141,6 +143,7 @@ export class PollLoop {
 		due.sort((a, b) => a.watched.nextLookAt - b.watched.nextLookAt);
 		const free = Math.max(0, (this.deps.maxConcurrentLooks ?? 10) - this.looksInFlight);
 		for (const entry of due.slice(0, free)) void this.lookAt(entry);
+		this.wantsCapacity = due.length > free;
 		if (this.entries.size === 0) return now;
 		// Without a free slot the end of a look wakes the loop, and else the moment at which a task is given up.
 		return due.slice(free).reduce((next, entry) => Math.min(next, lastMomentOf(entry)), until);
@@ -189,7 +192,7 @@ export class PollLoop {
 		this.looksInFlight -= 1;
 		entry.looking = false;
 		if (this.entries.has(entry)) this.judge(entry, look, startedAt);
-		this.wake(ANY_NEWS);
+		this.wake(this.wantsCapacity ? -Infinity : ANY_NEWS);
 	}
 
 	private judge(entry: Entry, look: Look, startedAt: number): void {
