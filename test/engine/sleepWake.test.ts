@@ -1,4 +1,5 @@
 /** What wakes a sleeping execution: each callback comes once, and what it can't show yet is looked at again by ourselves. */
+import type { FaultAction } from '../service';
 import { awake, ends, given, sleepSetting, speaking } from './asleep';
 import { again } from './setting';
 import { until } from './until';
@@ -10,8 +11,8 @@ const BUSY = { success: false, code: 'server_busy' };
 /** Items with a voice each: v0, v1, ... */
 const voices = (count: number) =>
 	Array.from({ length: count }, (_, index) => ({ voice: `v${index}` }));
-const busy = (retryAfter?: string) => ({
-	type: 'status' as const,
+const busy = (retryAfter?: string): FaultAction => ({
+	type: 'status',
 	status: 503,
 	body: BUSY,
 	...(retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } }),
@@ -45,36 +46,41 @@ test('"Task: Wait" sleeps and wakes, though nobody calls back', async () => {
 });
 
 describe('the last callback is not lost', () => {
-	test.each([
-		['busy', undefined, 4],
-		['busy, with a Retry-After', '6', 1],
-	] as const)('on a service that is %s', async (_, retryAfter, times) => {
+	test('on a service that asks for a longer pause than a callback can wait', async () => {
 		const { service } = setting;
 		const execution = await sleeping({ items: voices(1), parameters: speaking() });
-		service.faults.add({ route: 'poll', times, action: busy(retryAfter) });
+		service.faults.add({ route: 'poll', times: 1, action: busy('6') });
 		await service.finish(taskOf('v0'));
 		await awake(execution, 25_000);
 		expect(ends(await given(execution, 'After'))).toEqual(['done']);
 		expect(service.callbacks).toHaveLength(1);
 	});
 
-	test.each([
-		['throttles with 429', 6, { type: 'status', status: 429, body: BUSY }],
-		['resets the connection', 6, { type: 'reset' }],
-		['answers with a page', 6, { type: 'html' }],
-		['refuses the key once', 1, { type: 'status', status: 401, body: { success: false } }],
-	] as const)(
-		'on a service that %s',
-		async (_, times, action) => {
-			const { service } = setting;
-			const execution = await sleeping({ items: voices(1), parameters: speaking() });
-			service.faults.add({ route: 'poll', times, action });
-			await service.finish(taskOf('v0'));
+	test('on a service that is busy, throttles, resets, answers with a page, or refuses the key once', async () => {
+		const { service } = setting;
+		const troubles: Record<string, [number, FaultAction]> = {
+			busy: [6, busy()],
+			throttled: [6, { type: 'status', status: 429, body: BUSY }],
+			reset: [6, { type: 'reset' }],
+			page: [6, { type: 'html' }],
+			refused: [1, { type: 'status', status: 401, body: { success: false } }],
+		};
+		const executions = await Promise.all(
+			Object.keys(troubles).map(
+				async (voice) => await sleeping({ items: [{ voice }], parameters: speaking() }),
+			),
+		);
+		for (const [voice, [times, action]] of Object.entries(troubles))
+			service.faults.add({ route: 'poll', path: taskOf(voice), times, action });
+		await Promise.all(
+			Object.keys(troubles).map(async (voice) => await service.finish(taskOf(voice))),
+		);
+		for (const execution of executions) {
 			await awake(execution, 40_000);
 			expect(ends(await given(execution, 'After'))).toEqual(['done']);
-		},
-		60_000,
-	);
+		}
+		expect(service.callbacks).toHaveLength(executions.length);
+	}, 60_000);
 
 	test.each([300, 3_000])(
 		'on a service whose reads lag %d ms behind its callbacks',
@@ -95,7 +101,7 @@ describe('the last callback is not lost', () => {
 		const execution = await sleeping({ items: voices(20), parameters: speaking() });
 		service.settings.readLagMs = 300;
 		service.faults.add({ route: 'poll', probability: 0.16, action: busy() });
-		service.faults.add({ route: 'poll', probability: 0.16, action: busy('6') });
+		service.faults.add({ route: 'poll', probability: 0.16, action: busy('2') });
 		await Promise.all(voices(20).map(async ({ voice }) => await service.finish(taskOf(voice))));
 		await awake(execution, 60_000);
 		const after = await given(execution, 'After');
@@ -138,6 +144,7 @@ describe('what a wake costs', () => {
 		await awake(execution);
 		expect(ends(await given(execution, 'After'))).toEqual(Array(count).fill('done'));
 		expect(service.polls().length - before).toBeLessThanOrEqual(4 * count);
+		expect(service.callbacks.filter(({ status }) => status >= 500)).toEqual([]);
 	}, 60_000);
 
 	test('a later callback does not wait for the downloads of an earlier one', async () => {
@@ -162,7 +169,7 @@ describe('what a wake costs', () => {
 		expect(service.requests.filter(({ route }) => route === 'file')).toHaveLength(1);
 	});
 
-	test('files that can’t be fetched after an answer of 200 are not fetched again by every copy', async () => {
+	test('copies that come afterwards start nothing again', async () => {
 		const { service } = setting;
 		const execution = await sleeping({ items: voices(1), parameters: speaking() });
 		await service.finish(taskOf('v0'));
