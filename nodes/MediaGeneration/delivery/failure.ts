@@ -1,5 +1,5 @@
 /**
- * A failure as n8n shows it: an item with Continue On Fail, a thrown error without (contract, "Errors").
+ * A failure as n8n shows it: an item with Continue On Fail, a thrown error without (README, "When something goes wrong").
  */
 import {
 	NodeApiError,
