@@ -18,7 +18,7 @@ import { HostileHost } from './hostile/host';
 import { planOf, type Plan } from './hostile/plan';
 import { until } from './until';
 
-const CASES = Number(process.env.HOSTILE_CASES ?? 1_500);
+const CASES = Number(process.env.HOSTILE_CASES ?? 1_000);
 const FIRST_SEED = Number(process.env.HOSTILE_SEED ?? 1);
 const AT_ONCE = 8;
 /** Minutes pass in less than a second: what takes the host real time takes it as many times as long. */

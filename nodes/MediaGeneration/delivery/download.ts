@@ -54,7 +54,7 @@ const MAX_BACKOFF_MS = 30_000;
 const BROWSER =
 	'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Safari/537.36';
 
-/** One file on its way: made anew for each look at it. */
+/** One file on its way; each look at it takes a new one. */
 class Transfer {
 	readonly file: FileSoFar;
 	readonly chunks: AsyncGenerator<Buffer>;
