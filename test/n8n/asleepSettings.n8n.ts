@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { inQueueMode, startContext, type TestContext } from './harness/context';
+import { startContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { waitUntil } from './harness/wait';
 import type { Workflow } from './harness/workflow';
@@ -14,6 +14,8 @@ import {
 	fieldsOf,
 	type Flow,
 	type Job,
+	media,
+	type Media,
 	nodeOf,
 	patience,
 	publishFlow,
@@ -63,6 +65,13 @@ describe('asleep, with every setting', () => {
 	const polled: Job = { text: 'Polled', mode: 'poll', standIn: { ms: 500 } };
 	const mixed = [polled, endless('Slept'), endless('Fails asleep'), endless('Slept, too')];
 
+	/** The jobs that n8n links the finished items to. */
+	function linkedTexts(execution: Execution): unknown[] {
+		return items(execution, 'Went Well')
+			.filter((item) => endOf(item) === 'done')
+			.map(({ json }) => json.linked);
+	}
+
 	async function finishMixed(): Promise<void> {
 		const { service } = context;
 		await service.finish(taskOf('Slept'));
@@ -93,19 +102,13 @@ describe('asleep, with every setting', () => {
 				const execution = await ended(context, id);
 				checkPaidOnce(context, 4);
 
+				const outputs = [branch(execution).map(endOf), branch(execution, 1).map(endOf)];
 				const whole = ['done', 'done', 'failed', 'done'];
-				const apart = onError === 'continueErrorOutput' && !inQueueMode;
-				assert.deepEqual(
-					[branch(execution).map(endOf), branch(execution, 1).map(endOf)],
-					stops
-						? [whole, []]
-						: apart
-							? [
-									['done', 'done', 'done'],
-									['invalid', 'failed'],
-								]
-							: [['invalid', ...whole], []],
-				);
+				const apart = ['done', 'done', 'done'];
+				if (stops) assert.deepEqual(outputs, [whole, []]);
+				else if (onError === 'continueRegularOutput')
+					assert.deepEqual(outputs, [['invalid', ...whole], []]);
+				else assert.deepEqual(outputs, [apart, ['invalid', 'failed']]);
 				checkFailed(
 					[...branch(execution), ...branch(execution, 1)].find((item) => endOf(item) === 'failed'),
 					'Fails asleep',
@@ -126,12 +129,37 @@ describe('asleep, with every setting', () => {
 				assert.deepEqual(linkedTexts(execution), ['Polled', 'Slept', 'Slept, too']);
 			});
 
-	/** The jobs that n8n links the finished items to. */
-	function linkedTexts(execution: Execution): unknown[] {
-		return items(execution, 'Went Well')
-			.filter((item) => endOf(item) === 'done')
-			.map(({ json }) => json.linked);
-	}
+	it('"Task: Wait" behind its error branch sends on what failed with all fields, and asks nothing', async () => {
+		const flow = await publish((workflow) => {
+			const node = nodeOf(workflow);
+			node.onError = 'continueErrorOutput';
+			const rest = {
+				...node,
+				id: 'behind',
+				name: 'Rest',
+				parameters: { resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' },
+			};
+			workflow.nodes.push(rest);
+			const to = (name: string) => [{ node: name, type: 'main', index: 0 }];
+			Object.assign(workflow.connections, {
+				Generate: { main: [to('Went Well'), to('Rest')] },
+				Rest: { main: [[], to('Went Wrong')] },
+			});
+		});
+		const id = await flow.asleep([{ text: '' }, ...mixed]);
+		await finishMixed();
+		const execution = await ended(context, id);
+		const wrong = items(execution, 'Went Wrong');
+		assert.deepEqual(
+			wrong.map(({ json }) => json.outcome),
+			['invalid', 'failed'],
+		);
+		assert.match(String(wrong[0]?.json.error), /"Text" is empty/);
+		assert.equal(wrong[1]?.json.task_id, taskOf('Fails asleep'));
+		assert.match(String(wrong[1]?.json.error), /no such sound/);
+		assert.deepEqual(linkedTexts(execution), ['Polled', 'Slept', 'Slept, too']);
+		checkPaidOnce(context, 4);
+	});
 
 	it('creates nothing where the run stops and one item is refused', async () => {
 		const { rest, service } = context;
@@ -145,16 +173,64 @@ describe('asleep, with every setting', () => {
 		assert.equal(service.creations().length, 0);
 	});
 
+	it('at the deadline open tasks go on by the first output, and what was refused by the error branch', async () => {
+		const { service } = context;
+		const flow = await publish((workflow) =>
+			Object.assign(nodeOf(workflow), { onError: 'continueErrorOutput' }),
+		);
+		const jobs = [{ text: '' }, polled, endless('Too long')];
+		const id = await flow.asleep(jobs, { timeout: 5, watch: false });
+		const execution = await ended(context, id, 180_000);
+		assert.deepEqual(branch(execution).map(endOf), ['done', 'timed out']);
+		assert.deepEqual(branch(execution, 1).map(endOf), ['invalid']);
+		assert.equal(branch(execution)[1]?.json.task_id, taskOf('Too long'));
+		assert.equal(service.task(taskOf('Too long')).status, 'doing');
+		checkPaidOnce(context, 2);
+	});
+
+	for (const of of Object.keys(media) as Media[])
+		it(`${of} sleep like all others, and come with all their files`, async () => {
+			const { rest, service } = context;
+			const flow = await publish((workflow) => {
+				Object.assign(nodeOf(workflow).parameters, media[of]);
+			});
+			const id = await flow.asleep([endless('First'), endless('Second')]);
+			for (const task of service.creations()) await service.finish(task.id);
+			const execution = await ended(context, id);
+			checkDone(context, [execution]);
+			checkPaidOnce(context, 2);
+			for (const { json, binary = {} } of branch(execution)) {
+				const outputs = json.outputs as Array<{ binaryProperty: string; fileSize: number }>;
+				assert.equal(outputs.length, { 'sound effects': 1, images: 2 }[of as string] ?? 3, of);
+				for (const { binaryProperty, fileSize } of outputs) {
+					const entry = binary[binaryProperty];
+					assert.ok(entry);
+					assert.equal((await rest.download(entry)).length, fileSize);
+				}
+			}
+		});
+
 	it('Split Files of an item that polls stays split beside items that sleep', async () => {
 		const { service } = context;
-		const flow = await publish();
+		// n8n links by position, and so can't link the files that come behind all other items.
+		const flow = await publish((workflow) => {
+			nodeOf(workflow, 'Went Well').parameters = {
+				assignments: { assignments: [] },
+				includeOtherFields: true,
+				options: { stripBinary: false },
+			};
+		});
 		const split: Job = { text: 'Split', mode: 'poll', split: true, standIn: { ms: 500, files: 3 } };
 		const id = await flow.asleep([split, endless('Slept')]);
 		await service.finish(taskOf('Slept'));
 		const out = branch(await ended(context, id));
-		assert.equal(out.filter(({ json }) => json.task_id === taskOf('Split')).length, 3);
-		assert.equal(out.filter(({ json }) => json.task_id === taskOf('Slept')).length, 1);
+		const [first, second] = [taskOf('Split'), taskOf('Slept')];
+		assert.deepEqual(
+			out.map(({ json }) => json.task_id),
+			[first, second, first, first],
+		);
 		assert.ok(out.every(({ binary }) => binary?.data !== undefined));
+		checkPaidOnce(context, 2);
 	});
 
 	it('"Task: Wait" sleeps, and wakes by its own looks', async () => {

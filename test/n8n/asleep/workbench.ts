@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Steering } from '../../service';
+import type { Steering, TaskRecord } from '../../service';
 import type { TestContext } from '../harness/context';
 import { type Execution, type Item, items } from '../harness/execution';
 import type { SavedWorkflow } from '../harness/rest';
@@ -16,6 +16,15 @@ export interface Job {
 	mode?: 'poll' | 'callback';
 	split?: boolean;
 }
+
+/** What the tasks of a flow make; sound effects unless told otherwise. */
+export const media = {
+	'sound effects': { resource: 'soundEffect', operation: 'generate' },
+	'speech by voice ID': { resource: 'speech', operation: 'generateByVoiceId' },
+	'speech by voice name': { resource: 'speech', operation: 'generateByVoiceName' },
+	images: { resource: 'image', operation: 'generate' },
+} as const;
+export type Media = keyof typeof media;
 
 export interface RunSettings {
 	/** In seconds. */
@@ -183,9 +192,14 @@ export function branch(execution: Execution, output: 0 | 1 = 0): Item[] {
 	return items(execution, 'Generate', { output });
 }
 
+/** The text that a task was asked for with. */
+export function textOf({ body }: TaskRecord): unknown {
+	return body.text ?? body.prompt;
+}
+
 /** Every task was paid for once, and the key went nowhere else. */
 export function checkPaidOnce({ service }: TestContext, count: number): void {
-	const texts = service.creations().map(({ body }) => body.text);
+	const texts = service.creations().map(textOf);
 	assert.equal(texts.length, count, `created: ${texts.join(', ')}`);
 	assert.equal(new Set(texts).size, count, `created twice: ${texts.join(', ')}`);
 	assert.equal(service.summary().foreignAuthorization, 0);
@@ -206,7 +220,7 @@ export function checkDone(
 			jobs.map(() => 'done'),
 		);
 		assert.deepEqual(
-			done.map(({ json }) => service.task(String(json.task_id)).body.text),
+			done.map(({ json }) => textOf(service.task(String(json.task_id)))),
 			jobs,
 		);
 		assert.ok(
