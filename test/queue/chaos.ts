@@ -120,9 +120,10 @@ function answers({ service }: QueueContext): Record<string, number> {
 async function recover(context: QueueContext, taskIds: readonly string[]): Promise<number> {
 	if (taskIds.length === 0) return 0;
 	const workflow = await context.publish(recovering('chaos-recover'));
-	await context.rest.callWebhook('chaos-recover', { taskIds });
+	const { status } = await context.rest.callWebhook('chaos-recover', { taskIds });
+	assert.equal(status, 200);
 	const [execution] = await context.rest.waitForExecutions(workflow.id, 1, 120_000);
-	assert.ok(execution);
+	assert.equal(execution?.status, 'success', execution?.resultData.error?.message);
 	const known = items(execution, 'Generate').filter(
 		({ json }) => json.status === 'done' || json.outcome === 'failed',
 	);
@@ -183,20 +184,20 @@ async function run(seed: number): Promise<void> {
 	const log = new TaskLog(cluster.members);
 	const entries = reconcile({ batches, tasks: service.tasks, runs, log, killedAt, refused });
 	const recoverable = entries.flatMap(({ recoverBy }) => recoverBy ?? []);
-	const recovered = await recover(context, recoverable);
 
 	console.log('\nWhat became of the tasks');
 	console.table(count(entries));
+	for (const { text, fate, made, detail } of entries)
+		if (fate !== 'delivered')
+			console.log(`  ${fate}: ${text} ${made.join(' ')} ${detail.slice(0, 200)}`);
 	const { creations, charged, polls, creationsByKind, requestsByStatus } = service.summary();
 	console.log("The service's ledger:", { creationsByKind, charged, polls, requestsByStatus });
 	const statuses: Record<string, number> = {};
 	for (const { status } of runs) statuses[status] = (statuses[status] ?? 0) + 1;
 	console.log("n8n's executions:", statuses);
 	console.log("The callbacks' answers:", answers(context));
+	const recovered = await recover(context, recoverable);
 	console.log(`Recovered by the IDs in executions and logs: ${recovered} of ${recoverable.length}`);
-	for (const { text, fate, made, detail } of entries)
-		if (fate !== 'delivered')
-			console.log(`  ${fate}: ${text} ${made.join(' ')} ${detail.slice(0, 200)}`);
 
 	assert.deepEqual(hangs, [], 'something hangs');
 	assert.deepEqual(
