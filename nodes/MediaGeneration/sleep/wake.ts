@@ -203,6 +203,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 			}),
 		);
 		woken = true;
+		sleep.forgetResults();
 		return { noWebhookResponse: true, workflowData: [output] };
 	} finally {
 		if (!woken) sleep.sleepOn(called, resumeUrl);

@@ -44,6 +44,8 @@ export class Sleep {
 
 	/** Aborts when the execution wakes. */
 	get woken(): AbortSignal {
+		// It was woken long ago, and did not wake: the next pause is not over before it begins.
+		if (this.awake.signal.aborted && !this.ended) this.awake = new AbortController();
 		return this.awake.signal;
 	}
 
@@ -98,6 +100,11 @@ export class Sleep {
 		this.awake.abort('woken');
 	}
 
+	/** It has what it slept for. Should n8n not resume it, a later call makes all known again. */
+	forgetResults(): void {
+		this.over.clear();
+	}
+
 	/** Waking it broke off: it sleeps on, and is called again after a while. */
 	sleepOn(task: Watch, resumeUrl: string | undefined): void {
 		this.wokenAt = undefined;
@@ -145,10 +152,20 @@ function isBeyondCalls(answer: Awaited<ReturnType<typeof callSelf>>): boolean {
 	return BEYOND_CALLS.some((said) => words.includes(said));
 }
 
+interface WakingCall {
+	/** The task that a call names. */
+	taskId: string;
+	/** Epoch ms at which n8n wakes the execution by itself. */
+	deadline: number;
+	/** Before the first call. */
+	delayMs: number;
+}
+
 class Watcher {
 	readonly loop: PollLoop;
 	/** What the last look at a task found. */
 	readonly lastLooks = new WeakMap<Watch, Look['kind']>();
+	private readonly beingCalled = new WeakSet<Sleep>();
 
 	constructor(
 		public context: N8nContext,
@@ -168,18 +185,29 @@ class Watcher {
 		});
 	}
 
-	/** Calls a sleeping execution until it is awake. Never rejects. */
-	async wakeUp(
+	/** Calls a sleeping execution until it is awake; one that is being called already is not called twice. Never rejects. */
+	async wakeUp(sleep: Sleep, resumeUrl: string, call: WakingCall): Promise<void> {
+		if (this.beingCalled.has(sleep)) return;
+		this.beingCalled.add(sleep);
+		await this.callUntilAwake(sleep, resumeUrl, call);
+		this.beingCalled.delete(sleep);
+	}
+
+	private async callUntilAwake(
 		sleep: Sleep,
 		resumeUrl: string,
-		{ taskId, deadline, delayMs }: { taskId: string; deadline: number; delayMs: number },
+		{ taskId, deadline, delayMs }: WakingCall,
 	): Promise<void> {
 		if (delayMs > 0) await this.clock.sleep(delayMs, sleep.woken);
 		const giveUpAt = Math.max(deadline, this.clock.now()) + AFTER_DEADLINE_MS;
 		for (let call = 0; !sleep.ended && this.clock.now() < giveUpAt; call += 1) {
 			const answer = await callSelf(this.context, resumeUrl, { id: taskId });
-			// Or it sleeps on for tasks that are not watched here.
-			if (isBeyondCalls(answer) || (answer.status === 202 && !sleep.watchesAll)) return;
+			if (isBeyondCalls(answer)) {
+				sleep.end();
+				return sleep.forgetResults();
+			}
+			// It sleeps on for tasks that are not watched here.
+			if (answer.status === 202 && !sleep.watchesAll) return;
 			const pauseMs = CALL_PAUSES_MS[Math.min(call, CALL_PAUSES_MS.length - 1)] ?? 0;
 			await this.clock.sleep(answer.status === 200 ? MAKE_SURE_MS : pauseMs, sleep.woken);
 		}
