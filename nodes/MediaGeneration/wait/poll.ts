@@ -26,8 +26,6 @@ export interface PollDeps {
 const LOOK_TIMEOUT_MS = 20_000;
 /** The last look may last beyond the deadline by this. */
 const OVERTIME_MS = 2_000;
-/** Wakes a loop that sleeps until something happens, and none that sleeps until a moment. */
-const ANY_NEWS = Number.MAX_VALUE;
 const SIBLINGS_REMEMBERED = 20;
 
 interface Entry {
@@ -47,6 +45,8 @@ export class PollLoop {
 	/** By kind, how many tasks came before. */
 	private readonly turns = new Map<string, number>();
 	private looksInFlight = 0;
+	/** Whether a task that is due waits for a slot. */
+	private starved = false;
 	private running = false;
 	private alarm = new AbortController();
 	/** The moment until which the loop sleeps; -Infinity while it is awake. */
@@ -141,6 +141,7 @@ export class PollLoop {
 		due.sort((a, b) => a.watched.nextLookAt - b.watched.nextLookAt);
 		const free = Math.max(0, (this.deps.maxConcurrentLooks ?? 10) - this.looksInFlight);
 		for (const entry of due.slice(0, free)) void this.lookAt(entry);
+		this.starved = due.length > free;
 		if (this.entries.size === 0) return now;
 		// Without a free slot the end of a look wakes the loop, and else the moment at which a task is given up.
 		return due.slice(free).reduce((next, entry) => Math.min(next, lastMomentOf(entry)), until);
@@ -172,7 +173,7 @@ export class PollLoop {
 	private finish(entry: Entry, result: Waited): void {
 		if (!this.entries.delete(entry)) return;
 		entry.settle(result);
-		this.wake(this.entries.size === 0 ? -Infinity : ANY_NEWS);
+		if (this.entries.size === 0) this.wake(-Infinity);
 	}
 
 	private async lookAt(entry: Entry): Promise<void> {
@@ -189,7 +190,7 @@ export class PollLoop {
 		this.looksInFlight -= 1;
 		entry.looking = false;
 		if (this.entries.has(entry)) this.judge(entry, look, startedAt);
-		this.wake(ANY_NEWS);
+		if (this.starved) this.wake(-Infinity);
 	}
 
 	private judge(entry: Entry, look: Look, startedAt: number): void {
