@@ -6,7 +6,7 @@ import { queueFolder, runInQueueFolder } from './queueRunner';
 import { chooseSuites, specReporter, suitesIn } from './suites';
 
 /** Suites of test/n8n that run on a cluster, too, in the place of their one n8n. */
-const shared = ['basics', 'suspend', 'trigger', 'triggerAttacks'];
+const shared = ['basics', 'suspend', 'asleepSettings', 'durable', 'trigger', 'triggerAttacks'];
 
 /** Runs test/queue/*.queue.ts and the shared suites, or the load, on n8n in queue mode. */
 runMain(async () => {

@@ -17,6 +17,7 @@ import {
 } from 'n8n-workflow';
 import { properties, subtitle } from './operations';
 import type { ListName } from './operations/locator';
+import { waitingTooltip } from './sleep/tooltip';
 
 /** Wakes an execution that waits for its callbacks; its path is the node's ID, so that two such nodes don't mix. */
 const resumeWebhooks: IWebhookDescription[] = [
@@ -74,6 +75,7 @@ export class MediaGeneration implements INodeType {
 			},
 		],
 		webhooks: resumeWebhooks,
+		waitingNodeTooltip: waitingTooltip,
 		properties,
 	};
 

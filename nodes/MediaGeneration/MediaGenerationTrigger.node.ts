@@ -27,7 +27,9 @@ export class MediaGenerationTrigger implements INodeType {
 		version: [1, 1.1],
 		subtitle:
 			'={{ $parameter["statuses"].length > 1 ? "Done or failed" : $parameter["statuses"][0] === "error" ? "Failed" : "Done" }}',
-		description: 'Starts the workflow when speech, a sound effect or an image is finished',
+		// The editor lists both nodes of this package as one, and takes the sentence from here.
+		description:
+			'Generate speech, sound effects and images, or start a workflow when they are finished',
 		eventTriggerDescription: 'Waiting for the service to call the Test URL',
 		activationMessage: 'The service can now call the Production URL.',
 		defaults: { name: 'Media Generation Trigger' },

@@ -17,7 +17,7 @@ void describe('image', () => {
 	void it('makes a picture that is shown', async () => {
 		await editor.newWorkflow();
 		await editor.addManualTrigger();
-		await editor.addNode('image generation', 'Generate an image');
+		await editor.addNode('image generation', 'Generate image');
 		await editor.fill('prompt', 'A lighthouse at dawn, watercolour');
 		await editor.fill('modelId', 'image-1');
 		await editor.fill('aspectRatio', '16:9');
@@ -35,7 +35,7 @@ void describe('image', () => {
 	});
 
 	void it('says what suspending needs, only when it is chosen', async () => {
-		const notice = editor.page.getByText('The service must be able to reach this n8n.');
+		const notice = editor.page.getByText(/The execution sleeps until the service calls back/);
 		assert.equal(await notice.count(), 0);
 		await editor.choose('waitMode', 'Suspend Until Callback');
 		await notice.waitFor();

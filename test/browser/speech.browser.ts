@@ -52,7 +52,11 @@ void describe('speech', () => {
 		await editor.openNodePanel();
 		for (const words of ['sound effect', 'image generation', 'text to speech']) {
 			const found = await editor.search(words);
-			await found.filter({ hasText: 'Media Generation' }).first().waitFor();
+			await found
+				.filter({ hasText: 'Media Generation' })
+				.filter({ hasText: 'Generate speech, sound effects and images' })
+				.first()
+				.waitFor();
 		}
 		await picture(editor, 'node-panel');
 		await editor.closeNodePanel();

@@ -10,10 +10,10 @@ test('Task: Wait for 45 tasks that are over: none waits for anything', async () 
 		parameters: { ...sound(), waitForCompletion: false, options: { maxActiveTasks: COUNT } },
 	});
 	const ids = created.map(({ json }) => json.task_id);
-	const { output } = await setting.runWithin(15_000, {
+	const { output } = await setting.runWithin(60_000, {
 		items: ids.map((id) => ({ task_id: id as string })),
 		parameters: { resource: 'task', operation: 'wait', downloadOutput: false },
 	});
 	expect(output.map(({ json }) => json.task_id)).toEqual(ids);
 	expect(output.map(({ json }) => json.status)).toEqual(Array(COUNT).fill('done'));
-});
+}, 90_000);

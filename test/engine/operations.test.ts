@@ -59,6 +59,28 @@ describe('requests', () => {
 		expect(request?.body).toEqual({ text: 'Hello', model_id: 'eleven_v3' });
 	});
 
+	test('as a tool of an agent the model can fill the pickers in', async () => {
+		const fromAI = (name: string) => ({
+			__rl: true,
+			mode: 'id',
+			value: `={{ $fromAI('${name}', 'Which one', 'string') }}`,
+		});
+		const { answers } = await setting.runTool({
+			parameters: {
+				resource: 'speech',
+				operation: 'generateByVoiceId',
+				text: 'Hello',
+				voiceId: fromAI('voice'),
+				modelId: fromAI('model'),
+				downloadOutput: false,
+			},
+			calls: [{ voice: 'a voice', model: 'eleven_v3' }],
+		});
+		expect(answers).toMatchObject([{ ok: true }]);
+		expect(creation()[0]?.url).toBe('/v1/text-to-speech/a%20voice');
+		expect(creation()[0]?.body).toEqual({ text: 'Hello', model_id: 'eleven_v3' });
+	});
+
 	test('an empty model is left out, whatever it is written as', async () => {
 		const speech = { resource: 'speech', operation: 'generateByVoiceId', text: 'Hello' };
 		for (const modelId of ['', { __rl: true, mode: 'id', value: '' }, undefined])
@@ -216,7 +238,13 @@ describe('what is read', () => {
 	});
 
 	test('task get never fails for a failed task, and asks once', async () => {
-		const created = await setting.run({ parameters: { ...sound(), waitForCompletion: false } });
+		const created = await setting.run({
+			parameters: {
+				...sound(),
+				waitForCompletion: false,
+				options: { extraFields: '{"stand_in":{"never_ends":true}}' },
+			},
+		});
 		const taskId = created.output[0]?.json.task_id as string;
 		await setting.service.finish(taskId, 'error', { error_message: 'no such sound' });
 		const { output, error } = await setting.run({

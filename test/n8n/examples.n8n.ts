@@ -99,6 +99,14 @@ describe('examples', () => {
 		assert.equal(context.service.creations('image').length, 1);
 	});
 
+	it('any-task makes music by an endpoint that has no operation of its own', async () => {
+		const [item, ...others] = items(await run('any-task'), 'Make Music');
+		assert.equal(others.length, 0);
+		assert.equal(item?.json.type, 'music_generation');
+		assert.equal(await signature(item), 'RIFF');
+		assert.equal(context.service.creations('music').length, 1);
+	});
+
 	it('long-task sleeps until its callbacks are in', async () => {
 		context.service.reset();
 		context.service.settings.taskMs = 3_600_000;
@@ -115,6 +123,30 @@ describe('examples', () => {
 		);
 		assert.equal(await signature(rest[1]), 'RIFF');
 		assert.equal(context.service.creations().length, 2);
+	});
+
+	it('durable-wait sleeps without callbacks, and a failed task keeps nobody waiting', async () => {
+		const { rest, service } = context;
+		service.reset();
+		service.settings.taskMs = 3_600_000;
+		const saved = await rest.createWorkflow(read('durable-wait'));
+		const id = await rest.runManually(saved, START);
+		assert.equal((await rest.waitForExecution(id, 'waiting')).status, 'waiting');
+		const [first, second] = service.creations();
+		assert.ok(first && second);
+		assert.deepEqual([first.receiveUrl, second.receiveUrl], [null, null]);
+		await service.finish(first.id);
+		await service.finish(second.id, 'error', { error_message: 'no such voice' });
+		const execution = await rest.waitForExecution(id, 'finished', 120_000);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const out = items(execution, 'Use the Files');
+		assert.deepEqual(
+			out.map(({ json }) => json.outcome ?? json.status),
+			['done', 'failed'],
+		);
+		assert.equal(await signature(out[0]), 'RIFF');
+		assert.match(String(out[1]?.json.error), /no such voice/);
+		assert.equal(service.creations().length, 2);
 	});
 
 	it('recover-task fetches the files of a task made by somebody else, and pays nothing', async () => {

@@ -7,6 +7,7 @@ const operations = [
 	'speech/generateByVoiceName',
 	'soundEffect/generate',
 	'image/generate',
+	'task/create',
 	'task/get',
 	'task/wait',
 ];

@@ -264,16 +264,17 @@ describe('suspend', () => {
 		assert.equal(service.creations().length, 1);
 	});
 
-	it('refuses to sleep where the service could never call back', async () => {
+	it('refuses to sleep where neither a callback could come nor anybody would look', async () => {
 		const { rest, service } = context;
 		const credential = await rest.createCredential('A Public Service', 'mediaGenerationApi', {
 			apiKey: service.apiKey,
 			baseUrl: 'https://api.example.com',
 		});
 		const path = `suspend-${(runs += 1)}`;
-		workflow = await rest.createWorkflow(
-			testWorkflow('suspend', { credential, placeholders: { PATH: path } }),
-		);
+		const definition = testWorkflow('suspend', { credential, placeholders: { PATH: path } });
+		const node = definition.nodes.find(({ name }) => name === 'Generate');
+		(node?.parameters.options as Record<string, unknown>).watchWhileAsleep = false;
+		workflow = await rest.createWorkflow(definition);
 		await rest.publish(workflow);
 		await rest.callWebhook(path, { jobs: [job('Unheard', { ms: 100 })], grace: 0, timeout: 60 });
 		const [execution] = await rest.waitForExecutions(workflow.id, 1);
@@ -282,6 +283,9 @@ describe('suspend', () => {
 			String(execution.resultData.error?.message),
 			/can't be suspended: the service can't reach 127\.0\.0\.1/,
 		);
-		assert.match(String(execution.resultData.error?.description), /Set Wait Mode to "Poll"/);
+		const description = String(execution.resultData.error?.description);
+		assert.match(description, /Turn the option Watch While Asleep on/);
+		assert.match(description, /Set Wait Mode to "Poll". Nothing was created/);
+		assert.equal(service.creations().length, 0);
 	});
 });

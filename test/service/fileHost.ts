@@ -15,7 +15,7 @@ const page = (status: number, words: string): Answer => ({
 	content: `<!DOCTYPE html><html><body><h1>${status} ${words}</h1></body></html>`,
 });
 
-/** Where outputs lie: another host, no key needed (facts, HTTP). */
+/** Where outputs lie: another host, no key needed (docs/service.md, "HTTP"). */
 export function fileRoutes(app: FastifyInstance, context: Context): void {
 	const serve = ({ request, params }: Call): Answer => {
 		if (context.settings.fileRedirect === 'otherHost') {

@@ -164,6 +164,9 @@ describe('names in saved workflows', () => {
 		'aspectRatio',
 		'resolution',
 		'taskId',
+		'path',
+		'query',
+		'body',
 		'waitForCompletion',
 		'waitMode',
 		'callbackUrl',
@@ -182,6 +185,7 @@ describe('names in saved workflows', () => {
 		'pollRoute',
 		'callbackReference',
 		'minimumCredits',
+		'maximumCredits',
 		'maxFileSize',
 		'splitFiles',
 	])('the option %s', (name) => {

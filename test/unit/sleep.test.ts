@@ -324,31 +324,6 @@ describe('many executions of one account', () => {
 		expect(world.sleep('other')).not.toBe(sleep);
 	});
 
-	test('nothing of its tasks is kept of an execution that has what it slept for', async () => {
-		const world = new World({ a: { ms: MIN } });
-		const sleep = world.asleep();
-		await world.clock.advance(2 * MIN);
-		expect(sleep.over.size).toBe(1);
-		sleep.end();
-		sleep.forgetResults();
-		expect(sleep.over.size).toBe(0);
-		expect(sleep.ended).toBe(true);
-		// Should n8n not resume it, a later call makes all known again.
-		await world.clock.advance(2 * MIN);
-		sleep.watch([world.watchOf('a')], RESUME_URL);
-		await world.clock.advance(2 * MIN);
-		expect(over('finished', sleep)).toEqual(['a']);
-	});
-
-	test('nothing is kept of one that n8n says has finished', async () => {
-		const world = new World({ a: { ms: MIN } });
-		world.answers = WOKEN_AND_FINISHED;
-		const sleep = world.asleep();
-		await world.clock.advance(HOUR);
-		expect(world.calls).toHaveLength(2);
-		expect(sleep.over.size).toBe(0);
-	});
-
 	test('memory is bounded: the oldest of very many is forgotten, and looked at no more', async () => {
 		const world = new World({ a: { ms: 10 * HOUR } });
 		const first = world.sleep('first of many');

@@ -2,7 +2,7 @@
  * The operations that create tasks or wait for them: read all items, create, wait, deliver, and make one output of it.
  */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { prepareReceiveUrl } from '../callback/receiveUrl';
+import { prepareReceiveUrl, withoutReceiveUrls } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
 import { Ledger, type RunIdentity } from '../create/ledger';
 import { assemble, deliverPart } from '../delivery/assembly';
@@ -22,7 +22,7 @@ import type { SleepingTask } from '../sleep/notes';
 import { lookOnceMore, sleepingInput, suspend, type Sleeper } from '../sleep/suspend';
 import { Balance, checkCredits, runOf, unreadableCredential } from './checks';
 import { Ends } from './ends';
-import { isOver, type Item, type ItemEnd, type PartEnd } from './item';
+import { isOver, type Item, type ItemEnd, type PartEnd, type Part } from './item';
 import { allFinished, runItems } from './jobs';
 import { itemFor, planItem } from './plan';
 import { Spending } from './spending';
@@ -70,6 +70,9 @@ class Generation {
 				.map((item) => this.asCutFirst(tools, item));
 			await this.run(tools, items);
 			const output = await this.outputOrSleep(tools, items);
+			// The service may echo where it was told to call: whoever reads the output could call there, too.
+			const sent = items.flatMap(({ parts }) => parts.flatMap(receiveUrlOf));
+			for (const item of output) withoutReceiveUrls(item.json, sent);
 			handedOut = true;
 			return output;
 		} finally {
@@ -342,7 +345,7 @@ class Generation {
 			const end = this.ends.get(index);
 			const item = byIndex.get(index);
 			if (end?.kind !== 'asleep' || item === undefined)
-				return { kind: 'complete', item: this.ends.itemsOf(index)[0] ?? { json: {} } };
+				return { kind: 'complete', items: this.ends.itemsOf(index) };
 			const { waiting, files } = item.settings;
 			return {
 				kind: 'open',
@@ -368,6 +371,11 @@ function earlierTasks(ledger: Ledger, item: Item) {
 function isPaidFor(ledger: Ledger, item: Item): boolean {
 	const creating = item.parts.filter(({ kind }) => kind === 'creates');
 	return earlierTasks(ledger, item).length === creating.length;
+}
+
+function receiveUrlOf(part: Part): string[] {
+	const url = part.kind === 'creates' ? part.request.body.receive_url : undefined;
+	return typeof url === 'string' ? [url] : [];
 }
 
 /** The item of a task that is not waited for. */

@@ -136,7 +136,6 @@ export class Spending {
 
 	/** A task that an earlier try or an earlier execution has made, and that this run takes up. Before the first turn. */
 	takeUp(created: Created, route: TaskRoute): void {
-		if (typeof this.costs[created.taskId] === 'number') return;
 		if (!this.limited) return this.note(created);
 		void this.gate.run(async () => await this.learn(created, route, undefined));
 	}

@@ -26,6 +26,8 @@ export interface PollDeps {
 const LOOK_TIMEOUT_MS = 20_000;
 /** The last look may last beyond the deadline by this. */
 const OVERTIME_MS = 2_000;
+/** Wakes a loop that sleeps until something happens, and none that sleeps until a moment. */
+const ANY_NEWS = Number.MAX_VALUE;
 const SIBLINGS_REMEMBERED = 20;
 
 interface Entry {
@@ -45,9 +47,9 @@ export class PollLoop {
 	/** By kind, how many tasks came before. */
 	private readonly turns = new Map<string, number>();
 	private looksInFlight = 0;
-	/** Whether a task that is due waits for a slot. */
-	private starved = false;
 	private running = false;
+	/** Whether a look is due that found no capacity: then the end of any look is news. */
+	private wantsCapacity = false;
 	private alarm = new AbortController();
 	/** The moment until which the loop sleeps; -Infinity while it is awake. */
 	private sleepsUntil = -Infinity;
@@ -141,7 +143,7 @@ export class PollLoop {
 		due.sort((a, b) => a.watched.nextLookAt - b.watched.nextLookAt);
 		const free = Math.max(0, (this.deps.maxConcurrentLooks ?? 10) - this.looksInFlight);
 		for (const entry of due.slice(0, free)) void this.lookAt(entry);
-		this.starved = due.length > free;
+		this.wantsCapacity = due.length > free;
 		if (this.entries.size === 0) return now;
 		// Without a free slot the end of a look wakes the loop, and else the moment at which a task is given up.
 		return due.slice(free).reduce((next, entry) => Math.min(next, lastMomentOf(entry)), until);
@@ -173,7 +175,7 @@ export class PollLoop {
 	private finish(entry: Entry, result: Waited): void {
 		if (!this.entries.delete(entry)) return;
 		entry.settle(result);
-		if (this.entries.size === 0) this.wake(-Infinity);
+		this.wake(this.entries.size === 0 ? -Infinity : ANY_NEWS);
 	}
 
 	private async lookAt(entry: Entry): Promise<void> {
@@ -190,7 +192,7 @@ export class PollLoop {
 		this.looksInFlight -= 1;
 		entry.looking = false;
 		if (this.entries.has(entry)) this.judge(entry, look, startedAt);
-		if (this.starved) this.wake(-Infinity);
+		this.wake(this.wantsCapacity ? -Infinity : ANY_NEWS);
 	}
 
 	private judge(entry: Entry, look: Look, startedAt: number): void {

@@ -164,14 +164,29 @@ export class Editor {
 		return this.byId(`parameter-input-${name}`);
 	}
 
+	/** Where a parameter is typed into. A picker has its mode in front of that. */
+	private field(name: string): Locator {
+		return this.parameter(name)
+			.locator('textarea, input:not([data-test-id="rlc-mode-selector"] *)')
+			.first();
+	}
+
 	async fill(name: string, value: string): Promise<void> {
-		const field = this.parameter(name).locator('textarea, input').first();
+		const field = this.field(name);
 		await field.fill(value);
 		await field.blur();
 	}
 
 	async valueOf(name: string): Promise<string> {
-		return await this.parameter(name).locator('textarea, input').first().inputValue();
+		return await this.field(name).inputValue();
+	}
+
+	/** Opens a picker's list. */
+	async openList(name: string): Promise<void> {
+		const parameter = this.parameter(name);
+		await parameter.locator('[data-test-id="rlc-mode-selector"]').click();
+		await this.page.locator('[data-test-id="mode-list"]:visible').click();
+		await this.field(name).click();
 	}
 
 	async choose(name: string, option: string): Promise<void> {

@@ -111,8 +111,8 @@ describe('asleep in queue mode', () => {
 			const looks = service.polls().length;
 			const results = items(await ended(id, 240_000), 'Generate');
 			assert.deepEqual(
-				results.map(({ json }) => [json.timed_out, json.task_id]),
-				service.tasks.map((task) => [true, task.id]),
+				results.map(({ json }) => [json.timed_out, service.task(String(json.task_id)).body.text]),
+				jobs.map(({ text }) => [true, text]),
 			);
 			assert.equal(service.polls().length, looks, 'somebody else looked');
 			assert.equal(service.creations().length, 2);

@@ -1,0 +1,28 @@
+/**
+ * What the editor says of a node whose execution sleeps: for how many tasks, and until when. The editor evaluates an expression of
+ * the node's description, which sees nothing of the execution but the resume URL that the node leaves in the run's metadata. So the
+ * numbers travel in that URL's fragment, which is never sent anywhere.
+ */
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { endpointOf } from '../create/ledger';
+
+interface Sleeping {
+	tasks: number;
+	/** Epoch ms. */
+	deadline: number;
+}
+
+/** Leaves the numbers for {@link waitingTooltip}. The token of the resume URL is not part of what is left. */
+export function noteForTooltip(
+	context: IExecuteFunctions,
+	resumeUrl: string,
+	{ tasks, deadline }: Sleeping,
+): void {
+	const fragment = `tasks=${tasks}&until=${Math.round(deadline)}`;
+	context.setMetadata({ resumeUrl: `${endpointOf(resumeUrl)}#${fragment}` });
+}
+
+/** For the node's description. The time is in the reader's own zone and notation. */
+export const waitingTooltip = `={{ ((found) => found
+	? "Asleep until " + (found[1] === "1" ? "its task is" : "its " + found[1] + " tasks are") + " over, or until " + new Date(Number(found[2])).toLocaleString() + " at the latest"
+	: "Asleep until its tasks are over")(/#tasks=(\\d+)&until=(\\d+)$/.exec($execution.resumeUrl)) }}`;
