@@ -20,7 +20,7 @@ export type Over =
 
 /** For a call that is under way. */
 const CONFIRMING_MS = 3_000;
-/** A waking that always breaks off is begun again after 10 minutes in the end. */
+/** A waking that always breaks off is begun again every 13 minutes in the end. */
 const MOST_DOUBLINGS = 8;
 /** Beyond its deadline n8n wakes an execution by itself. */
 const AFTER_DEADLINE_MS = 120_000;
