@@ -84,6 +84,19 @@ test('no more looks at once than allowed', async () => {
 	expect(most).toBe(3);
 });
 
+test('more tasks than looks at once: whoever waits for a slot has the next one that gets free', async () => {
+	const { clock, start, loop, watchOf } = setUp(async () => {
+		await clock.sleep(100);
+		return done();
+	});
+	const waits = Array.from(
+		{ length: 45 },
+		async (_, index) => await loop.wait(watchOf(`t${index}`, 600_000, { lookAtOnce: true })),
+	);
+	await clock.run(Promise.all(waits));
+	expect(clock.now() - start).toBe(500);
+});
+
 describe('throttling', () => {
 	test('a paused account is left alone until the pause is over', async () => {
 		let pausedUntil = 0;

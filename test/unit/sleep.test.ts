@@ -14,6 +14,11 @@ const DONE = { status: 'done', metadata: { output_uri: 'https://files.example/a.
 
 type Task = { ms: number; end?: 'done' | 'error' } | { answers: Reply };
 
+const WOKEN_AND_FINISHED = [
+	{ statusCode: 200 },
+	{ statusCode: 409, body: { message: 'The execution "7" has finished already.' } },
+];
+
 let count = 0;
 
 /** An account with tasks, and an n8n that answers the calls of its resume URLs with a status. */
@@ -22,14 +27,13 @@ class World {
 	readonly start = this.clock.now();
 	readonly calls: Array<{ atMs: number; url: string; taskId: unknown }> = [];
 	/** What n8n answers: the next one, and the last one from then on. */
-	answers: Array<{ statusCode: number; body?: unknown }> = [
-		{ statusCode: 200 },
-		{ statusCode: 409, body: { message: 'The execution "7" has finished already.' } },
-	];
+	answers: Array<{ statusCode: number; body?: unknown }> = [{ statusCode: 200 }];
 	/** How long an answer of the service takes. */
 	lookMs = 0;
 	looking = 0;
 	mostLooking = 0;
+	/** What happens while n8n handles a call. */
+	onCall: () => unknown = () => undefined;
 	readonly client = scriptedClient(async ({ path }) => {
 		this.mostLooking = Math.max(this.mostLooking, (this.looking += 1));
 		if (this.lookMs > 0) await this.clock.sleep(this.lookMs);
@@ -41,6 +45,7 @@ class World {
 			httpRequest: async ({ url, body }: IHttpRequestOptions) => {
 				const taskId = (body as { id?: unknown }).id;
 				this.calls.push({ atMs: this.elapsed, url, taskId });
+				this.onCall();
 				const next = this.answers[Math.min(this.calls.length, this.answers.length) - 1];
 				return await Promise.resolve({ headers: {}, ...next });
 			},
@@ -94,13 +99,16 @@ const over = (kind: Over['kind'], sleep: Sleep) =>
 describe('an execution sleeps until all of its tasks are over', () => {
 	test('it is called when the last one is, once, and by that task', async () => {
 		const world = new World({ a: { ms: MIN }, b: { ms: 10 * MIN }, c: { ms: 5 * MIN } });
+		world.answers = WOKEN_AND_FINISHED;
 		const sleep = world.asleep();
+		let known: string[] = [];
+		world.onCall = () => (known = over('finished', sleep).sort());
 		await world.clock.advance(10 * MIN - 1);
 		expect(world.calls).toEqual([]);
 		expect(over('finished', sleep).sort()).toEqual(['a', 'c']);
 		await world.clock.advance(0.35 * 10 * MIN);
 		expect(world.calls[0]).toMatchObject({ url: RESUME_URL, taskId: 'b' });
-		expect(over('finished', sleep).sort()).toEqual(['a', 'b', 'c']);
+		expect(known).toEqual(['a', 'b', 'c']);
 		await world.clock.advance(24 * HOUR);
 		// The second one makes sure that it woke.
 		expect(world.calls.map(({ taskId }) => taskId)).toEqual(['b', 'b']);
@@ -255,6 +263,22 @@ describe('waking', () => {
 		expect(sleep.ended).toBe(false);
 		await world.clock.advance(10 * S);
 		expect(world.calls.length).toBeGreaterThan(before);
+	});
+
+	test('that breaks off again and again is not called ever more often', async () => {
+		const world = new World({ a: { ms: 0 } });
+		const sleep = world.sleep();
+		sleep.watchesAll = true;
+		// Each call finds all over, begins to wake the execution, and breaks off.
+		world.onCall = () => {
+			sleep.end();
+			sleep.sleepOn(world.watchOf('a'), RESUME_URL);
+		};
+		world.answers = [{ statusCode: 200 }];
+		sleep.watch([world.watchOf('a')], RESUME_URL);
+		await world.clock.advance(10 * MIN);
+		expect(world.calls.length).toBeGreaterThan(2);
+		expect(world.calls.length).toBeLessThanOrEqual(12);
 	});
 
 	test('counts for a minute: should n8n not resume it, a later call counts again', async () => {

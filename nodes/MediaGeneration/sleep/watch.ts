@@ -20,6 +20,8 @@ export type Over =
 
 /** For a call that is under way. */
 const CONFIRMING_MS = 3_000;
+/** A waking that always breaks off is begun again every 13 minutes in the end. */
+const MOST_DOUBLINGS = 8;
 /** Beyond its deadline n8n wakes an execution by itself. */
 const AFTER_DEADLINE_MS = 120_000;
 /** How long an execution counts as woken. Should n8n fail to resume it, a later call counts again. */
@@ -38,6 +40,8 @@ export class Sleep {
 	private confirming = 0;
 	private awake = new AbortController();
 	private wokenAt: number | undefined;
+	/** How often waking it broke off. */
+	private brokenOff = 0;
 	/** Of the tasks that were watched, in epoch ms: then n8n wakes it in any case. */
 	private deadline = 0;
 
@@ -112,11 +116,13 @@ export class Sleep {
 		this.awake.abort('woken');
 	}
 
-	/** Waking it broke off: it sleeps on, and is called again after a while. */
+	/** Waking it broke off: it sleeps on, and is called again after a while, each time a longer one. */
 	sleepOn(task: Watch, resumeUrl: string | undefined): void {
 		this.wokenAt = undefined;
 		this.awake = new AbortController();
-		if (resumeUrl !== undefined) void this.callUp(task.taskId, resumeUrl, CONFIRMING_MS);
+		const delayMs = CONFIRMING_MS * 2 ** Math.min(this.brokenOff, MOST_DOUBLINGS);
+		this.brokenOff += 1;
+		if (resumeUrl !== undefined) void this.callUp(task.taskId, resumeUrl, delayMs);
 	}
 
 	private learn({ taskId }: Watch, waited: Waited, resumeUrl: string): void {
