@@ -1,5 +1,5 @@
 /** What the suites of sleeping executions share: n8n's webhooks, executions that fall asleep at once, and what must hold after every test. */
-import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { SettingsPatch } from '../service';
 import type { EngineOptions } from './engine';
 import { engineSetting, SECRET, type Setting } from './setting';
@@ -98,5 +98,12 @@ export async function given(
 }
 
 /** What became of each item, in short. */
+/** What failed while an execution slept has its fields in `details` on the error branch. */
+export const fieldsOf = ({ json }: INodeExecutionData): IDataObject =>
+	(json.details as IDataObject | undefined) ?? json;
+
 export const ends = (items: INodeExecutionData[]) =>
-	items.map(({ json }) => json.outcome ?? (json.timed_out === true ? 'late' : json.status));
+	items.map((item) => {
+		const { outcome, timed_out: late, status } = fieldsOf(item);
+		return outcome ?? (late === true ? 'late' : status);
+	});

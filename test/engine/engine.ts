@@ -199,6 +199,8 @@ function node(
 function connect(...pairs: Array<[string, string, number?]>): IConnections {
 	const connections: IConnections = {};
 	for (const [from, to, output = 0] of pairs) {
+		// A node may be called "constructor".
+		if (!Object.hasOwn(connections, from)) connections[from] = { main: [] };
 		const main = ((connections[from] ??= { main: [] }).main ??= []);
 		while (main.length <= output) main.push([]);
 		main[output]?.push({ node: to, type: NodeConnectionTypes.Main, index: 0 });

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Readable } from 'node:stream';
+import type { IHttpRequestOptions } from 'n8n-workflow';
 import { fetchFiles, type FetchDeps } from '../../nodes/MediaGeneration/delivery/files';
 import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
 import { fileOpener } from '../../nodes/MediaGeneration/service/fileHost';
@@ -49,7 +50,7 @@ async function runCase(seed: number, host: HostileHost, real: N8nContext): Promi
 	const plan = planOf(seed);
 	let bytes: Buffer | undefined;
 	const helpers = {
-		httpRequest: async (options: Parameters<typeof real.helpers.httpRequest>[0]) =>
+		httpRequest: async (options: IHttpRequestOptions) =>
 			(await real.helpers.httpRequest(options)) as unknown,
 		async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
 			bytes = await storeOf(stream, plan);

@@ -28,6 +28,20 @@ describe('Retry On Fail', () => {
 		);
 	});
 
+	test('with Minimum Credits, which what is created already has used up', async () => {
+		const { service } = setting;
+		service.settings.credits = 20;
+		const items = [{ text: 'One', stand_in: { ms: 1_900 } }];
+		const { output, error } = await setting.run({
+			items,
+			parameters: { ...parameters, options: { ...steered, timeout: 1, minimumCredits: 15 } },
+			settings: again,
+		});
+		expect(error).toBeUndefined();
+		expect(output.map(({ json }) => json.task_id)).toEqual(service.creations().map(({ id }) => id));
+		expect(service.creations()).toHaveLength(1);
+	});
+
 	test('a task that ended in an error is made anew, its good sibling is not', async () => {
 		const { service } = setting;
 		const items = [

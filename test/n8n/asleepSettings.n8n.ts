@@ -11,6 +11,7 @@ import {
 	endless,
 	endOf,
 	ended,
+	fieldsOf,
 	type Flow,
 	type Job,
 	nodeOf,
@@ -50,7 +51,8 @@ describe('asleep, with every setting', () => {
 	/** All fields of a task that failed while the execution slept. */
 	function checkFailed(item: Item | undefined, text: string): void {
 		assert.ok(item);
-		const { error, outcome, status, task_id } = item.json;
+		const { error } = item.json;
+		const { outcome, status, task_id } = fieldsOf(item);
 		assert.match(String(error), /no such sound/);
 		assert.deepEqual(
 			{ outcome, status, task_id },

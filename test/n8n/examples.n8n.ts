@@ -125,6 +125,30 @@ describe('examples', () => {
 		assert.equal(context.service.creations().length, 2);
 	});
 
+	it('durable-wait sleeps without callbacks, and a failed task keeps nobody waiting', async () => {
+		const { rest, service } = context;
+		service.reset();
+		service.settings.taskMs = 3_600_000;
+		const saved = await rest.createWorkflow(read('durable-wait'));
+		const id = await rest.runManually(saved, START);
+		assert.equal((await rest.waitForExecution(id, 'waiting')).status, 'waiting');
+		const [first, second] = service.creations();
+		assert.ok(first && second);
+		assert.deepEqual([first.receiveUrl, second.receiveUrl], [null, null]);
+		await service.finish(first.id);
+		await service.finish(second.id, 'error', { error_message: 'no such voice' });
+		const execution = await rest.waitForExecution(id, 'finished', 120_000);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const out = items(execution, 'Use the Files');
+		assert.deepEqual(
+			out.map(({ json }) => json.outcome ?? json.status),
+			['done', 'failed'],
+		);
+		assert.equal(await signature(out[0]), 'RIFF');
+		assert.match(String(out[1]?.json.error), /no such voice/);
+		assert.equal(service.creations().length, 2);
+	});
+
 	it('recover-task fetches the files of a task made by somebody else, and pays nothing', async () => {
 		const first = await run('text-to-file');
 		const taskId = String(items(first, 'Speak')[0]?.json.task_id);

@@ -280,12 +280,7 @@ describe('trigger', () => {
 			what: 'The callback',
 		});
 		for (let round = 1; round <= 2; round++) {
-			const listening = await rest.request<{ waitingForWebhook?: boolean }>(
-				'POST',
-				`/workflows/${receiver.workflow.id}/run`,
-				{ triggerToStartFrom: { name: 'Finished' } },
-			);
-			assert.equal(listening.waitingForWebhook, true);
+			assert.equal(await rest.listen(receiver.workflow, 'Finished'), true);
 			// What is ignored or refused does not use up the one event.
 			assert.equal((await post(receiver.testUrl, body)).status, 401);
 			const answer = await context.service.sendCallback(taskId);

@@ -31,6 +31,19 @@ describe('the pace while a callback is expected', () => {
 		},
 	);
 
+	test('also in the worst cases, where a task ends just after a look', async () => {
+		const { clock, looks, wait } = setUp(() => running());
+		await clock.run(wait('t', 4 * H, asleep));
+		for (const { ageMs } of looks.slice(0, -1)) {
+			const durationMs = ageMs + 1;
+			const lost = setUp(endsAt(durationMs));
+			await lost.clock.run(lost.wait('t', DAY, asleep));
+			const lateMs = lost.clock.now() - lost.start - durationMs;
+			expect(lateMs).toBeLessThanOrEqual(Math.max(30 * S, 0.35 * durationMs));
+		}
+		expect(looks.length).toBeGreaterThan(10);
+	});
+
 	test('that holds for a task that was old already when the execution went to sleep', async () => {
 		const { clock, start, wait } = setUp(endsAt(H));
 		await clock.advance(50 * MIN);

@@ -133,6 +133,13 @@ test('an error page that goes away is forgotten', async () => {
 test.each<[string, OutputKind, string, Buffer | string, string]>([
 	['a list of words', 'transcript', '.json', '[{"word":"a"}]', 'application/json'],
 	[
+		'an object with segments and a message',
+		'transcript',
+		'.json',
+		'{"message":"ok","code":0,"segments":[{"text":"a"}]}',
+		'application/json',
+	],
+	[
 		'an object with segments, and no error',
 		'transcript',
 		'.json',

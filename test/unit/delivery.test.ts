@@ -16,9 +16,11 @@ interface World {
 	/** Instead of a picture: an HTTP status, or a body. */
 	answer?: (index: number, count: number) => number | Buffer | Readable;
 	store?: (stream: Readable, name: string) => Promise<void>;
+	/** Of stored files. */
+	id?: string;
 }
 
-function world({ answer, store }: World = {}) {
+function world({ answer, store, id }: World = {}) {
 	const requests: Array<{ url: string; signal: AbortSignal }> = [];
 	let inStore = 0;
 	const seen = { requests, mostInStore: 0, streams: [] as Readable[] };
@@ -43,16 +45,15 @@ function world({ answer, store }: World = {}) {
 				await store?.(stream, fileName);
 				const bytes = await buffer(stream);
 				const data: IBinaryData = { data: bytes.toString('base64'), fileName, mimeType };
-				return data;
+				return id === undefined ? data : { ...data, id };
 			} finally {
 				inStore -= 1;
 			}
 		},
 	};
-	const delivery = new Delivery({ helpers } as unknown as N8nContext, {
-		baseUrl: 'https://api.example',
-	});
-	return { ...seen, seen, delivery };
+	const context = { helpers } as unknown as N8nContext;
+	const delivery = new Delivery(context, { baseUrl: 'https://api.example' });
+	return { ...seen, seen, context, delivery };
 }
 
 function finished(count: number): Finished {
@@ -184,6 +185,36 @@ test('at most a hundred files of a task are fetched; the others are said to be m
 	);
 });
 
+describe('memory', () => {
+	/** Stores take a moment, and show by the ID what they do. */
+	const stored = async (id: string | undefined) => {
+		// Another process, as far as what was learned of the store goes.
+		jest.resetModules();
+		const { Delivery: Fresh } = jest.requireActual<{ Delivery: typeof Delivery }>(
+			'../../nodes/MediaGeneration/delivery/item',
+		);
+		const made = world({
+			...(id === undefined ? {} : { id }),
+			store: async () => await new Promise((resolve) => setTimeout(resolve, 5)),
+		});
+		const delivery = new Fresh(made.context, { baseUrl: undefined });
+		// None of the answers says how long the file is.
+		await delivery.deliver(finished(12), { ...settings, maxFileBytes: 60_000_000 }, 0);
+		return made.seen.mostInStore;
+	};
+
+	test.each(['database:1', 's3:1', undefined])(
+		'a store that buffers (%p) gets no more than 100 MB at once, as far as is known',
+		async (id) => {
+			expect(await stored(id)).toBe(1);
+		},
+	);
+
+	test('a store that streams gets four files at once, from its second file on', async () => {
+		expect(await stored('filesystem-v2:1')).toBe(4);
+	});
+});
+
 test('four files at a time', async () => {
 	const { delivery, seen } = world();
 	await delivery.deliver(finished(20), settings, 0);
@@ -211,7 +242,10 @@ describe('a store that fails', () => {
 
 	test('because of the file says what is wrong with the file, not with the store', async () => {
 		const { delivery } = world({
-			answer: () => Buffer.concat([png(0), Buffer.alloc(2_000_000)]),
+			answer: () =>
+				Readable.from([png(0), ...Array.from({ length: 200 }, () => Buffer.alloc(10_000))], {
+					objectMode: false,
+				}),
 			store: async (stream) => {
 				await buffer(stream).catch(() => {
 					throw new Error('could not read the stream');

@@ -1,4 +1,5 @@
 /** One file over as many requests as it takes: whole or not at all, in bounded time, and nothing left open. */
+import { getEventListeners } from 'node:events';
 import { openDownload } from '../../nodes/MediaGeneration/delivery/download';
 import { digest, FILE, honest, host, partial, rangeStart, type Served } from './scriptedHost';
 
@@ -33,12 +34,14 @@ test('a whole file in one request, with its type', async () => {
 
 describe('cut in the middle', () => {
 	test('it is continued a little before the place where it broke, as long as enough new comes', async () => {
-		const { run, requests } = serving((headers) =>
+		const { run, requests, listeners } = serving((headers) =>
 			honest(headers, rangeStart(headers) < 200_000 ? { breakAfter: CUT } : {}),
 		);
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
 		expect(requests[1]).toEqual({ Range: `bytes=${CUT - 4_096}-`, 'If-Range': '"v1"' });
 		expect(requests).toHaveLength(4);
+		// One request leaves nothing for the next one.
+		expect(listeners).toEqual([1, 1, 1, 1]);
 	});
 
 	test('an end that comes too early is a cut as well', async () => {
@@ -152,7 +155,10 @@ describe('cut in the middle', () => {
 			[
 				'an end beyond the file',
 				partial(start, {
-					headers: { 'content-range': `bytes ${start}-${FILE.length + 9}/${FILE.length}` },
+					headers: {
+						'content-length': '',
+						'content-range': `bytes ${start}-${FILE.length + 9}/${FILE.length}`,
+					},
 				}),
 			],
 			[
@@ -170,6 +176,35 @@ describe('cut in the middle', () => {
 		});
 	});
 
+	test('all again, and shorter than what is there already: no end', async () => {
+		const chunked = { ...UNMEASURED, 'transfer-encoding': 'chunked' };
+		const { run } = serving((_, count) =>
+			count === 1
+				? { breakAfter: CUT, headers: chunked }
+				: { body: FILE.subarray(0, 50_000), headers: { ...chunked, etag: '' } },
+		);
+		await expect(run()).rejects.toThrow('the file broke off after 100000 bytes');
+	});
+
+	test('a part that would begin at the start is not asked for', async () => {
+		const { run, requests } = serving((_, count) => (count === 1 ? { breakAfter: 4_000 } : {}));
+		expect(digest((await run()).bytes)).toBe(digest(FILE));
+		expect(requests).toEqual([{}, {}]);
+	});
+
+	test('the validator is that of the answer that the last bytes came from', async () => {
+		const second = { etag: '"v2"' };
+		const { run, requests } = serving((headers, count) =>
+			count === 1
+				? { breakAfter: CUT }
+				: count === 2
+					? { breakAfter: 2 * CUT, headers: second }
+					: honest(headers, { headers: second }),
+		);
+		expect(digest((await run()).bytes)).toBe(digest(FILE));
+		expect(requests.map((headers) => headers['If-Range'])).toEqual([undefined, '"v1"', '"v2"']);
+	});
+
 	test('five tries in a row that bring nothing are enough', async () => {
 		const { run, requests } = serving(() => ({ breakAfter: 0 }));
 		await expect(run()).rejects.toThrow('aborted');
@@ -177,17 +212,15 @@ describe('cut in the middle', () => {
 	});
 
 	test('so are five that bring next to nothing', async () => {
-		const { run, requests } = serving((headers) => honest(headers, { breakAfter: 2_000 }));
+		const { run, requests } = serving((headers) => honest(headers, { breakAfter: 6_000 }));
 		await expect(run()).rejects.toThrow('aborted');
 		expect(requests).toHaveLength(5);
 	});
 
 	test('a byte a connection is no progress', async () => {
-		const { run, requests } = serving((headers) =>
-			honest(headers, { breakAfter: headers.Range === undefined ? 1 : 2, chunkBytes: 1 }),
-		);
+		const { run, requests } = serving((_, count) => ({ breakAfter: count, chunkBytes: 1 }));
 		await expect(run()).rejects.toThrow('aborted');
-		expect(requests.length).toBeLessThanOrEqual(5);
+		expect(requests).toEqual([{}, {}, {}, {}, {}]);
 	});
 
 	test('no file takes more than five hundred requests', async () => {
@@ -286,6 +319,26 @@ describe('how long the file is', () => {
 			);
 			expect(digest((await run()).bytes)).toBe(digest(FILE));
 			expect(requests).toHaveLength(3);
+		});
+
+		test('that is another one each time is asked about a few times only', async () => {
+			const { run, requests } = serving((_, count) => ({
+				body: FILE.subarray(0, CUT + count),
+				headers: { ...UNMEASURED, etag: '' },
+			}));
+			await expect(run()).rejects.toThrow(/^the file ended after \d+ bytes without a word$/);
+			expect(requests.length).toBeLessThan(12);
+		});
+
+		test('is no failed try: what failed before does not count together with it', async () => {
+			const body = FILE.subarray(0, 10_000);
+			const headers = { ...UNMEASURED, etag: '' };
+			const { run } = serving((asked, count) =>
+				asked.Range === undefined
+					? { body, headers, ...(count < 4 ? { breakAfter: 5_000 + count } : {}) }
+					: { status: 206, body, headers: { ...headers, 'content-range': 'bytes 1-2/3' } },
+			);
+			expect((await run()).bytes).toHaveLength(body.length);
 		});
 
 		test('is one where the host says so by its chunks', async () => {
@@ -443,8 +496,11 @@ describe('size', () => {
 	});
 
 	test('too large by what a part tells', async () => {
-		const { run } = serving((headers) => honest(headers, { breakAfter: CUT, headers: UNMEASURED }));
+		const { run, requests } = serving((headers) =>
+			honest(headers, { breakAfter: CUT, headers: UNMEASURED }),
+		);
 		await expect(run({ maxBytes: 200_000 })).rejects.toThrow('larger than allowed: 0.3 MB');
+		expect(requests).toHaveLength(2);
 	});
 
 	test('exactly as large as allowed', async () => {
@@ -553,16 +609,63 @@ describe('time', () => {
 		expect(await made.clock.run(slowly())).toBe(FILE.length);
 	});
 
-	test('Stop ends a download that stands still, at once', async () => {
-		const made = serving(() => ({ stallAfter: CUT }));
+	test('what the store takes neither counts as slowness of the host nor hides that it stands still', async () => {
+		const made = serving((headers) =>
+			headers.Range === undefined ? { stallAfter: CUT } : honest(headers),
+		);
+		const slowly = async () => {
+			const opened = await openDownload('https://files.example/a.mp3', 'audio', 1e9, made.deps);
+			let bytes = 0;
+			for await (const chunk of opened.chunks) {
+				if (bytes === 0) await made.clock.sleep(1_000_000);
+				bytes += chunk.length;
+			}
+			return bytes;
+		};
+		expect(await made.clock.run(slowly())).toBe(FILE.length);
+	});
+
+	test('waiting as long as a host asks for counts as waiting for it', async () => {
+		const { run, clock } = serving((headers, count) =>
+			count % 3 === 1
+				? honest(headers, { breakAfter: 22_000 })
+				: { status: 503, headers: { 'retry-after': '30' } },
+		);
+		const before = clock.now();
+		await expect(run()).rejects.toThrow('the file host sends too slowly');
+		expect(clock.now() - before).toBeLessThan(12 * 60_000);
+	});
+
+	test('Stop while the store takes its time ends it too, however deaf the host is', async () => {
+		const made = serving(() => ({ stallAfter: CUT, deaf: true }));
 		const stop = new AbortController();
 		made.deps.signal = stop.signal;
-		made.clock.at(made.clock.now() + 5_000, () => stop.abort());
+		const slowly = async () => {
+			const opened = await openDownload('https://files.example/a.mp3', 'audio', 1e9, made.deps);
+			for await (const chunk of opened.chunks) {
+				void chunk;
+				await made.clock.sleep(10_000);
+				stop.abort();
+			}
+		};
 		const before = made.clock.now();
-		await expect(made.run()).rejects.toThrow();
-		expect(made.clock.now() - before).toBe(5_000);
-		expect(made.requests).toHaveLength(1);
+		await expect(made.clock.run(slowly())).rejects.toThrow('the download was stopped');
+		expect(made.clock.now() - before).toBeLessThanOrEqual(60_000);
 	});
+
+	test.each([false, true])(
+		'Stop ends a download that stands still, at once (deaf: %p)',
+		async (deaf) => {
+			const made = serving(() => ({ stallAfter: CUT, deaf }));
+			const stop = new AbortController();
+			made.deps.signal = stop.signal;
+			made.clock.at(made.clock.now() + 5_000, () => stop.abort());
+			const before = made.clock.now();
+			await expect(made.run()).rejects.toThrow();
+			expect(made.clock.now() - before).toBe(5_000);
+			expect(made.requests).toHaveLength(1);
+		},
+	);
 });
 
 describe('given up by the one who asked', () => {
@@ -574,7 +677,24 @@ describe('given up by the one who asked', () => {
 	};
 
 	test('before a byte was taken: nothing stays open', async () => {
-		(await opened(() => ({}))).close();
+		const made = serving(() => ({}));
+		const stop = new AbortController();
+		made.deps.signal = stop.signal;
+		const download = await made.clock.run(
+			openDownload('https://files.example/a.mp3', 'audio', 1e9, made.deps),
+		);
+		expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1);
+		download.close();
+		expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
+	});
+
+	test('before the first byte is asked for: nothing is asked any more', async () => {
+		const download = await opened(() => ({ stallAfter: 6_000, deaf: true }));
+		download.close();
+		const reading = (async () => {
+			for await (const chunk of download.chunks) void chunk;
+		})();
+		await reading;
 	});
 
 	test('in the middle of a wait for the host: nothing stays open', async () => {

@@ -193,6 +193,7 @@ test('all addresses of one field, each once', () => {
 test('a stream is no result, not even where there is nothing else', () => {
 	const streams = { stream_url: `${F}/s`, streamUrl: `${F}/t`, v3: { audio_stream_url: `${F}/u` } };
 	expect(outputs(streams)).toEqual([]);
+	expect(outputs({ stream: { url: `${F}/s` } })).toEqual([]);
 	expect(outputs({ ...streams, audio_url: `${F}/a` })).toEqual([{ url: `${F}/a`, kind: 'audio' }]);
 	// A stream under a second name is the file itself.
 	expect(outputs({ stream_url: `${F}/a`, audio_url: `${F}/a` })).toHaveLength(1);

@@ -251,12 +251,13 @@ describe('grace', () => {
 });
 
 describe('items of different waiting in one run', () => {
-	test('who polls is waited for before the others may sleep', async () => {
+	test('who polls is waited for before the others may sleep, and meanwhile they are polled too', async () => {
 		const service = new Service();
-		const settings = [{}, sleepingAfter(5_000), NOT_WAITING];
-		const results = await service.run(['20000', '600000', '600000'], {}, settings);
-		expect(results.map(({ kind }) => kind)).toEqual(['items', 'asleep', 'items']);
-		expect(taskIdsOf(results[0])).toEqual(['task-0']);
+		const asleep = sleepingAfter(5_000);
+		const texts = ['20000', '600000', '600000', '15000'];
+		const results = await service.run(texts, {}, [{}, asleep, NOT_WAITING, asleep]);
+		expect(results.map(({ kind }) => kind)).toEqual(['items', 'asleep', 'items', 'items']);
+		expect([results[0], results[3]].map(taskIdsOf)).toEqual([['task-0'], ['task-3']]);
 		expect(service.elapsed).toBeGreaterThanOrEqual(20_000);
 		expect(service.elapsed).toBeLessThan(30_000);
 	});

@@ -1,5 +1,6 @@
 /** A file host that serves what a function says, as n8n's HTTP client hands it over; virtual time, and a count of what is still open. */
 import { createHash } from 'node:crypto';
+import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { openDownload, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/service/fileHost';
@@ -21,6 +22,8 @@ export interface Served {
 	breakAfter?: number;
 	stallAfter?: number;
 	chunkBytes?: number;
+	/** Whether a body that stands still hears that it is closed. */
+	deaf?: boolean;
 	/** Virtual time between two chunks. */
 	gapMs?: number;
 }
@@ -32,7 +35,7 @@ export interface Asked {
 }
 
 async function* chunksOf(
-	{ body = FILE, breakAfter, stallAfter, chunkBytes = 1_000, gapMs }: Served,
+	{ body = FILE, breakAfter, stallAfter, chunkBytes = 1_000, gapMs, deaf }: Served,
 	clock: VirtualClock,
 	over: AbortSignal,
 ): AsyncGenerator<Buffer> {
@@ -46,7 +49,7 @@ async function* chunksOf(
 		yield await Promise.resolve(body.subarray(at, Math.min(at + chunkBytes, end)));
 	}
 	if (breakAfter !== undefined) throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
-	if (stallAfter !== undefined) await aborted;
+	if (stallAfter !== undefined) await (deaf === true ? new Promise(() => undefined) : aborted);
 }
 
 export function host(
@@ -55,6 +58,8 @@ export function host(
 	const clock = new VirtualClock();
 	const requests: Array<Record<string, string>> = [];
 	const open = new Set<OpenFile>();
+	/** How many listened for the end of the download whenever an answer was opened. */
+	const listeners: number[] = [];
 	const deps: DownloadDeps = {
 		async open(_url, headers, signal): Promise<OpenFile | NotOpened> {
 			requests.push(headers);
@@ -69,7 +74,9 @@ export function host(
 				...served.headers,
 			};
 			const over = new AbortController();
-			signal?.addEventListener('abort', () => over.abort());
+			const abort = () => over.abort();
+			signal?.addEventListener('abort', abort);
+			if (signal !== undefined) listeners.push(getEventListeners(signal, 'abort').length);
 			const file: OpenFile = {
 				ok: true,
 				status,
@@ -78,6 +85,7 @@ export function host(
 				streamOf: (chunks) => Readable.from(chunks, { objectMode: false }),
 				close() {
 					open.delete(file);
+					signal?.removeEventListener('abort', abort);
 					over.abort();
 					file.body.on('error', () => undefined);
 					file.body.destroy();
@@ -102,6 +110,7 @@ export function host(
 	return {
 		clock,
 		requests,
+		listeners,
 		deps,
 		/** How many answers were opened and not closed. */
 		stillOpen: () => open.size,

@@ -130,6 +130,23 @@ test.each<[string, Reply]>([
 	expect(client.requests).toHaveLength(1);
 });
 
+test('who comes to a queue while the account is paused beyond its deadline does not wait either', async () => {
+	const { clock, start, client, deps, create } = setUp(() =>
+		answer(429, { code: 'active_task_limit' }, { 'retry-after': '120' }),
+	);
+	const patient = create();
+	await clock.advance(1_000);
+	const requests = client.requests.length;
+	const late = createTask(deps, REQUEST, start + 60_000);
+	expect(await clock.run(late)).toMatchObject({
+		ok: false,
+		failure: { outcome: 'rejected', httpStatus: 429 },
+	});
+	expect(clock.now() - start).toBe(1_000);
+	expect(client.requests).toHaveLength(requests);
+	await clock.run(patient);
+});
+
 test.each<[string, Reply]>([
 	['active-task limit', answer(429, { code: 'active_task_limit' }, { 'retry-after': '0' })],
 	['server_busy', answer(503, { code: 'server_busy' }, { 'retry-after': '0' })],

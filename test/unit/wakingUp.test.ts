@@ -3,6 +3,7 @@ import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { Account } from '../../nodes/MediaGeneration/service/account';
 import type { Answer, ServiceClient } from '../../nodes/MediaGeneration/service/client';
 import { sleepOf } from '../../nodes/MediaGeneration/sleep/watch';
+import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
 import { VirtualClock } from './virtualClock';
 
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node?signature=abc';
@@ -41,17 +42,19 @@ function asleep(answers: Array<{ statusCode: number; body?: unknown }>, taskMs =
 		send,
 		redact: (text: string) => text,
 	} satisfies ServiceClient;
-	const sleep = sleepOf(`sleep-${(sleeps += 1)}`, { context, client, clock });
-	sleep.watchesAll = true;
-	const watch = {
+	const watch: Watch = {
 		taskId: 't',
 		kind: 'x',
 		createdAt: startedAt,
 		deadline: startedAt + 24 * HOUR,
-		pace: 'asleep' as const,
+		pace: 'asleep',
 	};
+	const newSleep = (id = `sleep-${(sleeps += 1)}`) => sleepOf(id, { context, client, clock });
+	const sleep = newSleep();
+	const id = `sleep-${sleeps}`;
+	sleep.watchesAll = true;
 	sleep.watch([watch], RESUME_URL);
-	return { clock, calls, looks, sleep };
+	return { clock, calls, looks, sleep, watch, newSleep, again: () => newSleep(id) };
 }
 let sleeps = 0;
 
@@ -140,4 +143,67 @@ test('a callback that wakes it ends the looks and the calls', async () => {
 	await clock.advance(24 * HOUR);
 	expect(looks).toHaveLength(before);
 	expect(calls).toHaveLength(0);
+});
+
+test('when waking it breaks off, it is called again after a while, though other calls end', async () => {
+	const { clock, calls, sleep, watch } = asleep([running, running, finished]);
+	await clock.advance(72_000);
+	expect(calls).toHaveLength(2);
+	sleep.end();
+	sleep.sleepOn(watch, RESUME_URL);
+	await clock.advance(2_000);
+	expect(sleep.ended).toBe(false);
+	expect(calls).toHaveLength(2);
+	await clock.advance(1_000);
+	expect(calls).toHaveLength(3);
+});
+
+describe('what is known of a sleep', () => {
+	/** So many more that what is over is dropped; all of them are over themselves. */
+	async function crowd({ newSleep, clock }: ReturnType<typeof asleep>): Promise<void> {
+		for (let count = 0; count < 500; count += 1) newSleep().end();
+		await clock.advance(60_000);
+	}
+
+	test('is kept while it sleeps', async () => {
+		const world = asleep([{ statusCode: 200 }], 48 * HOUR);
+		await world.clock.advance(12 * HOUR);
+		await crowd(world);
+		await crowd(world);
+		expect(world.again()).toBe(world.sleep);
+	});
+
+	test('is kept for a while after it was woken, should n8n fail to resume it', async () => {
+		const world = asleep([{ statusCode: 200 }], 48 * HOUR);
+		await crowd(world);
+		world.sleep.end();
+		await world.clock.advance(59_000);
+		await crowd(world);
+		expect(world.again()).toBe(world.sleep);
+	});
+
+	test('is dropped after that, with the tasks that it holds', async () => {
+		const world = asleep([{ statusCode: 200 }], 48 * HOUR);
+		world.sleep.end();
+		await crowd(world);
+		await crowd(world);
+		expect(world.again()).not.toBe(world.sleep);
+	});
+
+	test('is dropped when another process woke it, and n8n says that it has finished', async () => {
+		const world = asleep([finished]);
+		await world.clock.advance(HOUR);
+		await crowd(world);
+		expect(world.again()).not.toBe(world.sleep);
+	});
+
+	test('is dropped some time after its deadline, at which n8n wakes it', async () => {
+		const world = asleep([{ statusCode: 200 }], 48 * HOUR);
+		await world.clock.advance(24 * HOUR);
+		await crowd(world);
+		expect(world.again()).toBe(world.sleep);
+		await world.clock.advance(60_000);
+		await crowd(world);
+		expect(world.again()).not.toBe(world.sleep);
+	});
 });

@@ -1,7 +1,7 @@
 /**
  * Reading a body in bounded time: one that stands still is given up, and so is a file that comes too slowly on the whole.
  */
-import type { OpenFile } from '../service/fileHost';
+import type { ByteStream } from '../service/fileHost';
 import { DownloadError } from './downloadError';
 
 export interface ReadDeps {
@@ -60,8 +60,8 @@ export class Pace {
  * Chunks of a body. One timer watches the whole body and no chunk is copied: with thousands of chunks, what each of them
  * leaves behind is what makes n8n's memory grow.
  */
-export async function* readBody(file: OpenFile, deps: ReadDeps): AsyncGenerator<Buffer> {
-	const iterator = file.body[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>;
+export async function* readBody(body: ByteStream, deps: ReadDeps): AsyncGenerator<Buffer> {
+	const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>;
 	const over = new AbortController();
 	// Undefined while it is not the host that is waited for, but the store.
 	let waitingSince: number | undefined;
@@ -96,6 +96,5 @@ export async function* readBody(file: OpenFile, deps: ReadDeps): AsyncGenerator<
 		if (waitingSince !== undefined) deps.pace.waitedSince(waitingSince);
 		deps.signal.removeEventListener('abort', stop);
 		over.abort(OVER);
-		file.close();
 	}
 }

@@ -44,6 +44,8 @@ const MAX_FRUITLESS = 5;
 /** What a request has to bring to count as progress. */
 const PROGRESS_BYTES = 16_384;
 const MAX_REQUESTS = 500;
+/** Ends that are asked about without counting as a try. */
+const MAX_CONFIRMATIONS = 3;
 /** How often a file is looked at that begins like an error page. */
 const MAX_LOOKS = 3;
 const HEAD_BYTES = 4_100;
@@ -84,6 +86,7 @@ class Transfer {
 	private async *wholeFile(): AsyncGenerator<Buffer> {
 		const { deps, file, over } = this;
 		let fruitless = 0;
+		let confirmations = 0;
 		for (let requests = 1; ; requests += 1) {
 			const { received, asBrowser } = file;
 			let failure: DownloadError;
@@ -93,9 +96,14 @@ class Transfer {
 			} catch (error) {
 				failure = asDownloadError(error);
 			}
+			if (failure.next === 'confirm' && confirmations < MAX_CONFIRMATIONS) {
+				confirmations += 1;
+				continue;
+			}
 			fruitless = file.received - received >= PROGRESS_BYTES ? 1 : fruitless + 1;
+			const hopeless = failure.next === 'nothing' || failure.next === 'startOver';
 			const enough = fruitless >= MAX_FRUITLESS || requests >= MAX_REQUESTS;
-			if (failure.next !== 'again' || enough || over.signal.aborted) {
+			if (hopeless || enough || over.signal.aborted) {
 				this.failure = failure;
 				throw failure;
 			}
@@ -133,7 +141,7 @@ class Transfer {
 		const comparison = createHash('sha256');
 		const { now, sleep } = deps;
 		try {
-			for await (const chunk of readBody(opened, { now, sleep, signal: over.signal, pace })) {
+			for await (const chunk of readBody(opened.body, { now, sleep, signal: over.signal, pace })) {
 				pace.check(file.received);
 				const passed = Math.min(again, chunk.length);
 				if (passed > 0) {

@@ -1,12 +1,13 @@
 /** Why a file did not come. The message completes "could not be downloaded: ...". */
 export class DownloadError extends Error {
 	/**
-	 * @param next what may help: `again` another request, `startOver` all of it once more from nothing, `nothing`
+	 * @param next what may help: `again` another request, `confirm` one that shows whether this was the end, `startOver` all
+	 *   of it once more from nothing, or `nothing`
 	 * @param retryAfterMs what the host asked for
 	 */
 	constructor(
 		message: string,
-		readonly next: 'again' | 'startOver' | 'nothing',
+		readonly next: 'again' | 'confirm' | 'startOver' | 'nothing',
 		readonly retryAfterMs?: number,
 	) {
 		super(message);

@@ -9,7 +9,7 @@ import {
 	type INode,
 	type INodeExecutionData,
 } from 'n8n-workflow';
-import { failureJson, type Failure } from '../service/failures';
+import { failureJson, isOutcome, type Failure } from '../service/failures';
 import type { DeliveredOutput } from './files';
 
 /** What a failed run leaves behind. */
@@ -82,4 +82,16 @@ export function failureItem(
 		});
 	}
 	return item;
+}
+
+/**
+ * A failure as an item that n8n saves with a sleeping execution, or gets from its webhook. n8n copies such items, so no hidden
+ * property survives; it sends an item to the error branch only if its JSON has nothing but `error`, `message` and `details`.
+ * Where failures have a branch of their own, the fields other than `error` therefore lie in `details`.
+ */
+export function plainFailureItem(node: INode, item: INodeExecutionData): INodeExecutionData {
+	const { error, ...details } = item.json;
+	const fails = typeof error === 'string' && isOutcome(details.outcome);
+	if (node.onError !== 'continueErrorOutput' || !fails) return { ...item };
+	return { ...item, json: { error, details } };
 }

@@ -203,7 +203,10 @@ export class FileSoFar {
 	private askAboutEnd(): void {
 		if (this.endSeenAt === this.received) return;
 		this.endSeenAt = this.received;
-		throw new DownloadError(`the file ended after ${this.received} bytes without a word`, 'again');
+		throw new DownloadError(
+			`the file ended after ${this.received} bytes without a word`,
+			'confirm',
+		);
 	}
 
 	private refusal({ status, headers }: FileAnswer, now: number): DownloadError {

@@ -37,7 +37,7 @@ export interface FetchDeps extends DownloadDeps {
 }
 
 /** How many files of one task are fetched. */
-export const MAX_FILES = 100;
+const MAX_FILES = 100;
 /** How often a file is fetched that changes on its way. */
 const MAX_STARTS = 2;
 
@@ -112,7 +112,6 @@ async function store({ output, baseName, maxBytes }: Wanted, deps: FetchDeps): P
 					...(seconds === undefined ? {} : { durationSeconds: seconds }),
 				};
 			} finally {
-				download.close();
 				stream.destroy();
 			}
 		} finally {

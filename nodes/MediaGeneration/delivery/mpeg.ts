@@ -14,7 +14,7 @@ const BIT_RATES: Record<string, number[]> = {
 };
 const SAMPLE_RATES = [44_100, 48_000, 32_000];
 
-export interface Frame {
+interface Frame {
 	/** In bytes; undefined where the frame does not say it. */
 	length: number | undefined;
 }

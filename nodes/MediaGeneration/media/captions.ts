@@ -28,7 +28,7 @@ const inSeconds = (ms: number) => ms / 1000;
 /** When something that is said `ms` after a part's beginning is said in the joined sound: never outside the part. */
 function shifted(ms: number, part: PartTranscript): number {
 	const [first, last] = [inMs(part.start), inMs(part.end)];
-	return Math.min(Math.max(first + ms, first), Math.max(first, last));
+	return Math.min(Math.max(first + ms, first), last);
 }
 
 interface Format<T> {

@@ -1,8 +1,7 @@
 /** Where a text may be cut, from the best places to the worst: paragraphs, sentences, clauses, spaces, words, graphemes. Pure. */
 
-/** How good a cut is: the lower, the better. */
-export const CUTS = ['paragraph', 'sentence', 'clause', 'space', 'word', 'grapheme'] as const;
-export type Cut = (typeof CUTS)[number];
+/** What a cut lies between, from the best to the worst. */
+export type Cut = 'paragraph' | 'sentence' | 'clause' | 'space' | 'word' | 'grapheme';
 
 /** A place to cut: a new piece can begin at `at`. */
 export interface Place {
@@ -16,6 +15,8 @@ export interface Range {
 	to: number;
 }
 
+/** The same on every machine: the language of a text is not known, and the rules hardly differ. */
+const LOCALE = 'en';
 /** V8 copies the whole text for each segment that it hands out: long texts are segmented in windows of this size. */
 const WINDOW = 2048;
 /** What follows can change where a sentence ends: places this near to a window's end wait for the next window. */
@@ -66,7 +67,7 @@ export function trimmed(text: string, { from, to }: Range): Range {
 
 /** Where the sentences begin that a segmenter finds in a text, but for the first. */
 function* sentenceBegins(text: string): Generator<number> {
-	const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' });
+	const segmenter = new Intl.Segmenter(LOCALE, { granularity: 'sentence' });
 	let from = 0;
 	let size = WINDOW;
 	while (from < text.length) {
@@ -129,7 +130,7 @@ interface Units extends Range {
 
 /** Where words or graphemes begin. */
 function* begins(text: string, { from, to, granularity, stride }: Units): Generator<number> {
-	const segmenter = new Intl.Segmenter(undefined, { granularity });
+	const segmenter = new Intl.Segmenter(LOCALE, { granularity });
 	let start = from;
 	let wanted = from + stride;
 	let size = WINDOW + stride;

@@ -1,7 +1,6 @@
 /** Joining sound files of one format into one, as streams: planned from what a first pass found, written in a second one. Pure. */
 import { mp3Pieces } from './joinMp3';
 import { wavPieces } from './joinWav';
-import { encodingInWords } from './wav';
 import { MOST_MP3_BYTES } from './mp3';
 import type { JoinPiece } from './pieces';
 import {
@@ -13,11 +12,15 @@ import {
 	type SoundFacts,
 	type WavFacts,
 } from './sound';
+import { encodingInWords } from './wav';
 
 export interface Joinable {
 	joinable: true;
 	kind: 'mp3' | 'wav';
-	/** When each part begins and ends in the joined file, in seconds, counted in samples. Pauses lie between the parts. */
+	/**
+	 * When each part begins and ends in the joined file, in seconds, counted in samples. Pauses lie between the parts. An MP3
+	 * part keeps what its encoder put around the sound: 20 to 50 ms, more at low sample rates.
+	 */
 	parts: Array<{ start: number; end: number }>;
 	durationSeconds: number;
 	mimeType: string;
@@ -40,7 +43,7 @@ export type JoinPlan = Joinable | NotJoinable;
 export interface JoinOptions {
 	/** Silence between two parts, in ms; of MP3 parts the nearest number of frames (of about 26 ms each), but at least one. */
 	pauseMs: number;
-	/** How a part is called in `reason`; default "part 1" for the first one. */
+	/** What a part is called in `reason`; default "part 1" for the first one. */
 	nameOf?: NameOf;
 }
 
@@ -114,7 +117,7 @@ export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): Jo
 			: wavPieces(first, ofKind(sounds, 'wav'), pauseMs);
 	const bytes = sizeOf(pieces);
 	if (first.kind === 'mp3' && bytes > MOST_MP3_BYTES) {
-		const reason = `The joined file would have ${inWords(bytes)} bytes, and an MP3 file can have 4 GB.`;
+		const reason = `The joined file would have ${inWords(bytes)} bytes, and an MP3 file can have at most 4 GB.`;
 		return { joinable: false, reason };
 	}
 	const { mimeType, extension } = KINDS[first.kind];

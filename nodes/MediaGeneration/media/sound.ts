@@ -47,7 +47,7 @@ export interface Scanner {
 	push(chunk: Uint8Array): void;
 	/** To be called once, after the last chunk. */
 	end(): SoundFacts;
-	/** How long the sound so far is, in seconds; undefined where the file does not say. */
+	/** To be called after `end`: how long the sound is, in seconds; undefined where the file does not say. */
 	seconds(): number | undefined;
 }
 
@@ -55,7 +55,7 @@ export function noSound(problem: string): NoSound {
 	return { kind: 'none', problem };
 }
 
-/** How a part (from 0) is called in sentences for the user. */
+/** What a part (from 0) is called in sentences for the user. */
 export type NameOf = (index: number) => string;
 
 export const partName: NameOf = (index) => `part ${index + 1}`;
@@ -68,7 +68,7 @@ export function inWords(number: number): string {
 const NOTHING = Buffer.alloc(0);
 
 /**
- * The bytes that are not read yet: what a chunk leaves unread is put before the next one.
+ * The bytes that have not been read yet: what a chunk leaves unread is put before the next one.
  * `position` is where the first of them lies in the file.
  */
 export class Unread {

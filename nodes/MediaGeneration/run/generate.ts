@@ -342,7 +342,7 @@ class Generation {
 			const end = this.ends.get(index);
 			const item = byIndex.get(index);
 			if (end?.kind !== 'asleep' || item === undefined)
-				return { kind: 'complete', item: this.ends.itemsOf(index)[0] ?? { json: {} } };
+				return { kind: 'complete', items: this.ends.itemsOf(index) };
 			const { waiting, files } = item.settings;
 			return {
 				kind: 'open',

@@ -27,8 +27,11 @@ export type Planned =
 const FINAL = new Set(['failed', 'invalid', 'rejected', 'unknown']);
 
 /** The failure that an item brings along from a node before this one, for `task: wait`. */
-function failureFromInput({ json }: INodeExecutionData): Failure | undefined {
-	const { outcome, error } = json;
+function failureFromInput(item: INodeExecutionData): Failure | undefined {
+	const { details, error } = item.json;
+	// What failed while an execution slept has its fields in `details`, if failures have a branch of their own.
+	const json = isObject(details) && isOutcome(details.outcome) ? details : item.json;
+	const { outcome } = json;
 	if (!isOutcome(outcome) || !FINAL.has(outcome)) return undefined;
 	const taskId = asText(json.task_id);
 	if (outcome !== 'failed' && taskId !== undefined) return undefined;

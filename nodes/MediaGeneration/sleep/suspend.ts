@@ -1,19 +1,21 @@
 /**
  * Putting an execution to sleep until its tasks are over (README, "Waiting"). Rules that must not regress:
  * - nothing sleeps before every task has been looked at once more, as a callback that came earlier will not come again;
- * - exactly one item per input item, in order: n8n links the items of a resumed node by position;
+ * - one item per input item first, in order: n8n links the items of a resumed node by position;
  * - the sleeping items are what goes out if the deadline passes, so they carry the task IDs and say `timed_out`;
  * - what n8n is given to keep is not what is returned: n8n empties the returned list where failures have a branch of their own.
  */
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Assembly } from '../delivery/assembly';
+import { plainFailureItem } from '../delivery/failure';
 import type { FileSettings } from '../operations/waiting';
 import type { ServiceClient } from '../service/client';
 import { now } from '../service/clock';
 import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
 import { verdictOf, type Verdict } from '../service/verdict';
+import type { Watch } from '../wait/poll';
 import type { Waking } from './checks';
 import {
 	CONTEXT_FIELD,
@@ -30,8 +32,8 @@ const CONCURRENT_LOOKS = 10;
 
 /** One input item of an execution that goes to sleep. */
 export type Sleeper =
-	/** Over already, with its one item. */
-	| { kind: 'complete'; item: INodeExecutionData }
+	/** Over already, with its items. */
+	| { kind: 'complete'; items: INodeExecutionData[] }
 	| {
 			kind: 'open';
 			tasks: SleepingTask[];
@@ -104,34 +106,33 @@ function copyOf(items: readonly INodeExecutionData[]): INodeExecutionData[] {
 	});
 }
 
-/** Suspends the execution with one item per input item, and returns them. */
+/** Suspends the execution, and returns the items that it sleeps on. */
 export async function suspend(
 	context: IExecuteFunctions,
 	client: ServiceClient,
 	{ sleepers, waking }: { sleepers: readonly Sleeper[]; waking: Waking },
 ): Promise<INodeExecutionData[]> {
-	const items = sleepers.map((sleeper, index) =>
+	const node = context.getNode();
+	const firsts = sleepers.map((sleeper, index) =>
 		sleeper.kind === 'complete'
-			? { ...sleeper.item, pairedItem: { item: index } }
+			? plainFailureItem(node, {
+					...(sleeper.items[0] ?? { json: {} }),
+					pairedItem: { item: index },
+				})
 			: sleepingItem(sleeper.tasks, index),
 	);
+	// Further items of one input item (Split Files) come last: n8n links the items of a woken node by position.
+	const further = sleepers.flatMap((sleeper) =>
+		sleeper.kind === 'complete' ? sleeper.items.slice(1) : [],
+	);
+	const items = [...firsts, ...further.map((item) => plainFailureItem(node, item))];
 	const notes: Notes = {
 		id: randomUUID(),
 		watched: sleepers.every((sleeper) => sleeper.kind === 'complete' || sleeper.watched),
-		items: sleepers.map((sleeper): SleepingItem => {
-			if (sleeper.kind === 'complete') return { kind: 'complete' };
-			return {
-				kind: 'open',
-				files: sleeper.files,
-				assembly: sleeper.assembly,
-				tasks: sleeper.tasks.map(({ watch, receiveUrl }) => ({
-					...watch,
-					lookAtOnce: false,
-					// Where the service calls back, looks are for the case that the callback gets lost.
-					pace: waking.callable && callsHere(receiveUrl, waking.resumeUrl) ? 'asleep' : 'poll',
-				})),
-			};
-		}),
+		items: [
+			...sleepers.map((sleeper) => noteOf(sleeper, waking)),
+			...further.map((): SleepingItem => ({ kind: 'complete' })),
+		],
 	};
 	const tasks = openTasks(notes);
 	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = notes;
@@ -147,6 +148,17 @@ export async function suspend(
 	sleep.watchesAll = notes.watched;
 	if (notes.watched) sleep.watch(tasks, waking.resumeUrl);
 	return copyOf(items);
+}
+
+function noteOf(sleeper: Sleeper, waking: Waking): SleepingItem {
+	if (sleeper.kind === 'complete') return { kind: 'complete' };
+	const { files, assembly } = sleeper;
+	const tasks = sleeper.tasks.map(({ watch, receiveUrl }): Watch => {
+		const called = waking.callable && callsHere(receiveUrl, waking.resumeUrl);
+		// Where the service calls back, looks are for the case that the callback gets lost.
+		return { ...watch, lookAtOnce: false, pace: called ? 'asleep' : 'poll' };
+	});
+	return { kind: 'open', files, assembly, tasks };
 }
 
 function openTasksOf(sleeper: Sleeper): SleepingTask[] {

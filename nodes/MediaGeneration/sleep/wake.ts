@@ -7,7 +7,7 @@
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { postedTo } from '../callback/body';
 import { answer, Refusal, respond } from '../callback/respond';
-import { failureItem } from '../delivery/failure';
+import { failureItem, plainFailureItem } from '../delivery/failure';
 import { assemble } from '../delivery/assembly';
 import { Delivery } from '../delivery/item';
 import { failureOfPart } from '../delivery/partFailure';
@@ -18,8 +18,9 @@ import type { Failure } from '../service/failures';
 import { lookAtTask } from '../service/look';
 import { verdictOf, type Finished } from '../service/verdict';
 import type { Watch } from '../wait/poll';
+import { FOREIGN_TASK, NOT_WAITED_FOR } from './call';
 import { notesExpression, openTasks, readNotes, type Notes, type SleepingItem } from './notes';
-import { FOREIGN_TASK, NOT_WAITED_FOR, sleepOf, type Over, type Sleep } from './watch';
+import { sleepOf, type Over, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
 const CONFIRM_MS = 8_000;
@@ -121,15 +122,11 @@ async function itemFor(
 	{ note, item, index }: { note: SleepingItem; item: INodeExecutionData; index: number },
 ): Promise<INodeExecutionData> {
 	const node = context.getNode();
-	if (note.kind === 'complete') {
-		const { error, outcome } = item.json;
-		// What failed before the execution slept leaves by the error branch as well.
-		if (typeof error !== 'string' || typeof outcome !== 'string')
-			return { ...item, pairedItem: { item: index } };
-		return withErrorBranch(context, item, index);
-	}
+	const failed = (failure: Failure, delivered?: Parameters<typeof failureItem>[3]) =>
+		plainFailureItem(node, failureItem(node, failure, index, delivered));
+	if (note.kind === 'complete') return { ...item, pairedItem: { item: index } };
 	const result = await outcomeOf(client, sleep, note);
-	if ('failure' in result) return failureItem(node, result.failure, index, undefined);
+	if ('failure' in result) return failed(result.failure);
 	const parts = result.finished.map((finished) => ({ finished }));
 	const { assembly, files } = note;
 	const { items, outputs, failure } = await assemble(
@@ -139,28 +136,10 @@ async function itemFor(
 	);
 	const [delivered] = items;
 	if (failure === undefined) return delivered ?? { ...item, pairedItem: { item: index } };
-	return failureItem(node, failure, index, {
+	return failed(failure, {
 		outputs,
 		...(delivered?.binary === undefined ? {} : { binary: delivered.binary }),
 	});
-}
-
-/** An item that says that it failed, with what n8n sends it to the error branch by. */
-function withErrorBranch(
-	context: IWebhookFunctions,
-	item: INodeExecutionData,
-	index: number,
-): INodeExecutionData {
-	const { error, outcome } = item.json as { error: string; outcome: Failure['outcome'] };
-	const marked = failureItem(
-		context.getNode(),
-		{ outcome, message: error, description: '' },
-		index,
-		undefined,
-	);
-	marked.json = item.json;
-	if (item.binary !== undefined) marked.binary = item.binary;
-	return marked;
 }
 
 async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {

@@ -5,19 +5,23 @@
  * No execution's data is kept: of each sleep its tasks and its address, of each account one context to send requests with.
  * The watch ends with the process; callbacks and the deadline remain.
  */
-import { callSelf, type N8nContext, type ServiceClient } from '../service/client';
+import type { N8nContext, ServiceClient } from '../service/client';
 import { realClock, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
-import { isObject } from '../service/json';
 import { lookAtTask, type Look } from '../service/look';
 import type { Finished } from '../service/verdict';
 import { PollLoop, type Waited, type Watch } from '../wait/poll';
+import { callUntilAwake } from './call';
 
 /** A task that is over by the service's own word, or that can't be read for good. */
 export type Over =
 	| { kind: 'finished'; finished: Finished; seenAt: number }
 	| { kind: 'failed'; failure: Failure; seenAt: number };
 
+/** For a call that is under way. */
+const CONFIRMING_MS = 3_000;
+/** Beyond its deadline n8n wakes an execution by itself. */
+const AFTER_DEADLINE_MS = 120_000;
 /** How long an execution counts as woken. Should n8n fail to resume it, a later call counts again. */
 const WOKEN_MS = 60_000;
 
@@ -34,12 +38,21 @@ export class Sleep {
 	private confirming = 0;
 	private awake = new AbortController();
 	private wokenAt: number | undefined;
+	/** Of the tasks that were watched, in epoch ms: then n8n wakes it in any case. */
+	private deadline = 0;
 
 	constructor(private readonly watcher: Watcher) {}
 
 	/** Whether the execution was woken just now. */
 	get ended(): boolean {
 		return this.wokenAt !== undefined && this.watcher.clock.now() - this.wokenAt < WOKEN_MS;
+	}
+
+	/** Whether nothing of it will be needed any more: it was woken a while ago, or its deadline has passed. */
+	get isHistory(): boolean {
+		const now = this.watcher.clock.now();
+		if (this.wokenAt !== undefined) return now - this.wokenAt >= WOKEN_MS;
+		return this.deadline > 0 && now >= this.deadline + AFTER_DEADLINE_MS;
 	}
 
 	/** Aborts when the execution wakes. */
@@ -52,6 +65,7 @@ export class Sleep {
 		for (const task of tasks) {
 			if (this.watches.has(task.taskId) || this.over.has(task.taskId)) continue;
 			this.watches.set(task.taskId, task);
+			this.deadline = Math.max(this.deadline, task.deadline);
 			void this.watcher.loop.wait(task).then((waited) => this.learn(task, waited, resumeUrl));
 		}
 	}
@@ -102,11 +116,10 @@ export class Sleep {
 	sleepOn(task: Watch, resumeUrl: string | undefined): void {
 		this.wokenAt = undefined;
 		this.awake = new AbortController();
-		if (resumeUrl !== undefined)
-			void this.watcher.wakeUp(this, resumeUrl, { ...task, delayMs: CONFIRMING_MS });
+		if (resumeUrl !== undefined) void this.callUp(task.taskId, resumeUrl, CONFIRMING_MS);
 	}
 
-	private learn({ taskId, deadline }: Watch, waited: Waited, resumeUrl: string): void {
+	private learn({ taskId }: Watch, waited: Waited, resumeUrl: string): void {
 		this.watches.delete(taskId);
 		// A call that waits for this very news wakes the execution by itself.
 		const delayMs = this.confirming > 0 ? CONFIRMING_MS : 0;
@@ -116,33 +129,23 @@ export class Sleep {
 		else if (waited.failure.outcome !== 'timed_out')
 			this.note(taskId, { kind: 'failed', failure: waited.failure, seenAt });
 		if (this.watches.size === 0 && this.over.has(taskId))
-			void this.watcher.wakeUp(this, resumeUrl, { taskId, deadline, delayMs });
+			void this.callUp(taskId, resumeUrl, delayMs);
 	}
-}
 
-/** Pauses between the calls of an execution that does not wake, in ms; the last one repeats. */
-const CALL_PAUSES_MS = [300, 700, 1_500, 3_000, 6_000, 12_000, 30_000, 60_000];
-/** For a call that is under way. */
-const CONFIRMING_MS = 3_000;
-/** After an answer that says "woken": time for the delivery, before it is made sure. */
-const MAKE_SURE_MS = 60_000;
-/** Beyond its deadline n8n wakes an execution by itself. */
-const AFTER_DEADLINE_MS = 120_000;
-
-/** What a call is told that nobody here waits for. */
-export const NOT_WAITED_FOR = 'no task is waited for here';
-export const FOREIGN_TASK = 'the task does not belong to this execution';
-const BEYOND_CALLS = ['has finished', 'does not exist', NOT_WAITED_FOR, FOREIGN_TASK];
-
-/**
- * Whether an answer says that the execution sleeps no more, or not over this task: n8n's own words, or ours. A status alone
- * says too little: 404 also comes from a proxy or from an n8n that is still starting, 409 from one that is still saving.
- */
-function isBeyondCalls(answer: Awaited<ReturnType<typeof callSelf>>): boolean {
-	if (answer.status === undefined || !isObject(answer.body)) return false;
-	const { message, error, ignored } = answer.body;
-	const words = [message, error, ignored].filter((said) => typeof said === 'string').join(' ');
-	return BEYOND_CALLS.some((said) => words.includes(said));
+	private async callUp(taskId: string, resumeUrl: string, delayMs: number): Promise<void> {
+		const { clock } = this.watcher;
+		const isGone = await callUntilAwake({
+			context: () => this.watcher.context,
+			clock,
+			resumeUrl,
+			taskId,
+			delayMs,
+			until: Math.max(this.deadline, clock.now()) + AFTER_DEADLINE_MS,
+			woken: this.woken,
+			knowsAll: this.watchesAll,
+		});
+		if (isGone) this.end();
+	}
 }
 
 class Watcher {
@@ -167,29 +170,14 @@ class Watcher {
 			pausedUntil: () => this.client.account.pausedUntil('look'),
 		});
 	}
-
-	/** Calls a sleeping execution until it is awake. Never rejects. */
-	async wakeUp(
-		sleep: Sleep,
-		resumeUrl: string,
-		{ taskId, deadline, delayMs }: { taskId: string; deadline: number; delayMs: number },
-	): Promise<void> {
-		if (delayMs > 0) await this.clock.sleep(delayMs, sleep.woken);
-		const giveUpAt = Math.max(deadline, this.clock.now()) + AFTER_DEADLINE_MS;
-		for (let call = 0; !sleep.ended && this.clock.now() < giveUpAt; call += 1) {
-			const answer = await callSelf(this.context, resumeUrl, { id: taskId });
-			// Or it sleeps on for tasks that are not watched here.
-			if (isBeyondCalls(answer) || (answer.status === 202 && !sleep.watchesAll)) return;
-			const pauseMs = CALL_PAUSES_MS[Math.min(call, CALL_PAUSES_MS.length - 1)] ?? 0;
-			await this.clock.sleep(answer.status === 200 ? MAKE_SURE_MS : pauseMs, sleep.woken);
-		}
-	}
 }
 
 const watchers = new WeakMap<object, Watcher>();
 const sleeps = new Map<string, Sleep>();
 /** Far more than one process puts to sleep; what is forgotten is woken by its callbacks or its deadline. */
 const MAX_SLEEPS = 20_000;
+const SWEEP_FROM = 100;
+let sweepAt = SWEEP_FROM;
 
 function watcherFor(context: N8nContext, client: ServiceClient, clock: Clock): Watcher {
 	const present = watchers.get(client.account);
@@ -216,6 +204,7 @@ export function sleepOf(
 	const watcher = watcherFor(context, client, clock);
 	const present = sleeps.get(id);
 	if (present !== undefined) return present;
+	if (sleeps.size >= sweepAt) sweep();
 	const fresh = new Sleep(watcher);
 	sleeps.set(id, fresh);
 	const [oldest] = sleeps;
@@ -224,4 +213,10 @@ export function sleepOf(
 		sleeps.delete(oldest[0]);
 	}
 	return fresh;
+}
+
+/** Drops what is over, with the tasks that it holds. As often as the number has doubled: so each costs little. */
+function sweep(): void {
+	for (const [id, sleep] of sleeps) if (sleep.isHistory) sleeps.delete(id);
+	sweepAt = Math.max(SWEEP_FROM, 2 * sleeps.size);
 }

@@ -242,7 +242,8 @@ export function planOf(seed: number): Plan {
 		!['gzip, gzip', 'gzip that is none'].includes(habits.encoding) &&
 		habits.framing !== 'longLength' &&
 		// Where nothing else tells its length, a file is as long as a part says.
-		(habits.ranges !== 'otherTotal' || habits.framing === 'length') &&
+		(habits.ranges !== 'otherTotal' ||
+			(habits.framing === 'length' && habits.encoding === 'none')) &&
 		habits.redirects <= 5 &&
 		troubles.every((trouble) => trouble === undefined || PASSING.has(trouble.type)) &&
 		troubles.length <= 3 &&

@@ -168,9 +168,14 @@ export async function ended(
 }
 
 /** What an item came to: `done`, or its outcome. */
-export function endOf({ json }: Item): unknown {
-	if (json.timed_out === true) return 'timed out';
-	return json.outcome ?? json.status;
+export function endOf(item: Item): unknown {
+	const { timed_out: late, outcome, status } = fieldsOf(item);
+	return late === true ? 'timed out' : (outcome ?? status);
+}
+
+/** What failed while an execution slept has its fields in `details` on the error branch. */
+export function fieldsOf({ json }: Item): Record<string, unknown> {
+	return (json.details as Record<string, unknown> | undefined) ?? json;
 }
 
 /** The items of a branch of `Generate`, by their ends; none where it was not taken. */

@@ -142,20 +142,29 @@ export class Rest {
 
 	/** Runs a workflow as the editor's button does, from the trigger with this name; the execution's id. */
 	async runManually(workflow: SavedWorkflow, triggerName: string): Promise<string> {
-		const answer = await this.request<{ executionId?: string }>(
-			'POST',
-			`/workflows/${workflow.id}/run`,
-			{
-				triggerToStartFrom: { name: triggerName },
-				// Older versions run what they are sent instead of what is saved.
-				...(atLeast(RUNS_SAVED)
-					? {}
-					: { workflowData: await this.request('GET', `/workflows/${workflow.id}`) }),
-			},
-		);
-		if (answer.executionId === undefined)
+		const { executionId } = await this.start(workflow, triggerName);
+		if (executionId === undefined)
 			throw new Error(`"${triggerName}" waits for a call of its test webhook`);
-		return answer.executionId;
+		return executionId;
+	}
+
+	/** Has the editor listen for one test event at the trigger with this name. Whether it does. */
+	async listen(workflow: SavedWorkflow, triggerName: string): Promise<boolean> {
+		return (await this.start(workflow, triggerName)).waitingForWebhook === true;
+	}
+
+	private async start(
+		{ id }: SavedWorkflow,
+		name: string,
+	): Promise<{ executionId?: string; waitingForWebhook?: boolean }> {
+		// Older versions run what they are sent instead of what is saved.
+		const workflowData = atLeast(RUNS_SAVED)
+			? undefined
+			: await this.request('GET', `/workflows/${id}`);
+		return await this.request('POST', `/workflows/${id}/run`, {
+			triggerToStartFrom: { name },
+			...(workflowData === undefined ? {} : { workflowData }),
+		});
 	}
 
 	/** Reads an execution with its data. */

@@ -268,6 +268,17 @@ describe('timed words', () => {
 		]);
 	});
 
+	test('times that can not be are moved to where they can', () => {
+		const text = JSON.stringify([{ text: 'Hi', words: [word('Hi', -1, 0.2), word('ho', 0.9, 5)] }]);
+		const result = mergeWords([{ text, start: 2, end: 3 }]);
+		expect(result.merged && JSON.parse(result.text)).toEqual([
+			{ text: 'Hi', words: [word('Hi', 2, 2.2), word('ho', 2.9, 3)] },
+		]);
+		expect(transcriptOf('[{"text":"Hi","start":2,"end":1}]')).toEqual([
+			{ text: 'Hi', start: 2, end: 2 },
+		]);
+	});
+
 	test.each([
 		['not JSON', '[{'],
 		['an error', '{"error":"expired"}'],

@@ -140,7 +140,8 @@ describe('what is not sound is left out', () => {
 			...(footer ? [part(header ? 0x80000000 : 0)] : []),
 		]);
 	};
-	const extended = () => Buffer.concat([Buffer.from('TAG+'), zeros(223), id3v1('Title')]);
+	const extended = () =>
+		Buffer.concat([Buffer.from('TAG+'), Buffer.alloc(223, 'x'), id3v1('Title')]);
 	const vbri = () => {
 		const frame = Buffer.alloc(417);
 		frame.writeUInt32BE(0xfffb90c4);
@@ -148,6 +149,14 @@ describe('what is not sound is left out', () => {
 		frame.writeUInt32BE(count, 36 + 14);
 		return frame;
 	};
+	/** A checksum after the header moves the mark, as some encoders write it. */
+	const infoAfterChecksum = () => {
+		const frame = Buffer.alloc(417);
+		frame.writeUInt32BE(0xfffa90c4);
+		frame.write('Info', 4 + 2 + 17);
+		return frame;
+	};
+	const apeFooter = () => ape({ header: false, footer: true }).subarray(-32);
 	const info = () => toneMp3('A tone').subarray(0, 417);
 
 	test.each<[string, () => [before: Buffer, after: Buffer]]>([
@@ -159,6 +168,7 @@ describe('what is not sound is left out', () => {
 		['ID3v1, extended', () => [zeros(0), extended()]],
 		['APEv2 before', () => [ape({ header: true, footer: true }), zeros(0)]],
 		['APEv2 before, without a footer', () => [ape({ header: true, footer: false }), zeros(0)]],
+		['a footer of APE alone', () => [apeFooter(), zeros(0)]],
 		['APEv2 after', () => [zeros(0), ape({ header: true, footer: true })]],
 		['APEv1', () => [zeros(0), ape({ header: false, footer: true })]],
 		[
@@ -167,6 +177,7 @@ describe('what is not sound is left out', () => {
 		],
 		['ID3v2 after', () => [zeros(0), id3v2WithFooter()]],
 		['Info', () => [info(), zeros(0)]],
+		['Info after a checksum', () => [infoAfterChecksum(), zeros(0)]],
 		['VBRI', () => [vbri(), zeros(0)]],
 		['ID3v2 and Info', () => [Buffer.concat([id3v2('Title'), info()]), id3v1('Title')]],
 		['zeros', () => [zeros(1000), zeros(3000)]],
@@ -187,6 +198,25 @@ describe('what is not sound is left out', () => {
 		const facts = await factsOf(Buffer.concat([one, one, info(), frames]));
 		expect(facts.frames).toBe(3 * count);
 		expect(facts.ranges).toHaveLength(3);
+	});
+
+	test('a mark that is there by chance makes no header of a frame between others', async () => {
+		const file = Buffer.from(frames);
+		const third = 417 + 418;
+		file.writeUInt32BE(0x01020304, third + 4);
+		file.write('Info', third + 4 + 17);
+		expect((await factsOf(file)).frames).toBe(count);
+	});
+
+	test('what is kept of a long file is little', async () => {
+		const file = Buffer.concat(Array.from({ length: 300 }, () => frames));
+		const facts = await factsOf(file);
+		expect(facts.frames).toBe(300 * count);
+		expect(facts.points.length).toBeLessThan(512);
+		expect(facts.points.length * facts.stride).toBeGreaterThan(facts.frames - facts.stride);
+		const middle = facts.points[Math.floor(facts.points.length / 2)] ?? NaN;
+		const share = (Math.floor(facts.points.length / 2) * facts.stride) / facts.frames;
+		expect(middle / facts.bytes).toBeCloseTo(share, 2);
 	});
 
 	test('a file in too many pieces is refused', async () => {

@@ -295,4 +295,10 @@ describe('long texts', () => {
 		expect(withoutSpaces(parts.join(''))).toBe(withoutSpaces(text));
 		expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(5000);
 	});
+
+	test('the shortest sentences in the longest parts', () => {
+		const lengths = splitText('A! '.repeat(300_000), 400_000).map(({ length }) => length);
+		expect(lengths).toHaveLength(3);
+		expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThan(10_000);
+	});
 });

@@ -1,0 +1,242 @@
+/** What wakes a sleeping execution: each callback comes once, and what it can't show yet is looked at again by ourselves. */
+import { awake, ends, given, sleepSetting, speaking } from './asleep';
+import { again } from './setting';
+import { until } from './until';
+
+const sleep = sleepSetting();
+const { setting, sleeping, start, taskOf } = sleep;
+const BUSY = { success: false, code: 'server_busy' };
+
+/** Items with a voice each: v0, v1, ... */
+const voices = (count: number) =>
+	Array.from({ length: count }, (_, index) => ({ voice: `v${index}` }));
+const busy = (retryAfter?: string) => ({
+	type: 'status' as const,
+	status: 503,
+	body: BUSY,
+	...(retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } }),
+});
+
+test('"Task: Wait" sleeps and wakes, though nobody calls back', async () => {
+	const { service } = setting;
+	const { output } = await setting.run({
+		items: voices(2),
+		parameters: { ...speaking(), waitForCompletion: false },
+	});
+	const execution = await sleeping({
+		items: output.map(({ json }) => json),
+		parameters: {
+			resource: 'task',
+			operation: 'wait',
+			taskId: '={{ $json.task_id }}',
+			waitMode: 'callback',
+			options: { gracePeriod: 0 },
+		},
+	});
+	await service.finish(taskOf('v0'));
+	await service.finish(taskOf('v1'));
+	await awake(execution);
+	const after = await given(execution, 'After');
+	expect(ends(after)).toEqual(['done', 'done']);
+	expect(after[1]?.json.task_id).toBe(taskOf('v1'));
+	expect(after[1]?.binary?.data).toBeDefined();
+	expect(service.callbacks).toEqual([]);
+	expect(setting.attempts()).toBe(2);
+});
+
+describe('the last callback is not lost', () => {
+	test.each([
+		['busy', undefined, 4],
+		['busy, with a Retry-After', '6', 1],
+	] as const)('on a service that is %s', async (_, retryAfter, times) => {
+		const { service } = setting;
+		const execution = await sleeping({ items: voices(1), parameters: speaking() });
+		service.faults.add({ route: 'poll', times, action: busy(retryAfter) });
+		await service.finish(taskOf('v0'));
+		await awake(execution, 25_000);
+		expect(ends(await given(execution, 'After'))).toEqual(['done']);
+		expect(service.callbacks).toHaveLength(1);
+	});
+
+	test.each([
+		['throttles with 429', 6, { type: 'status', status: 429, body: BUSY }],
+		['resets the connection', 6, { type: 'reset' }],
+		['answers with a page', 6, { type: 'html' }],
+		['refuses the key once', 1, { type: 'status', status: 401, body: { success: false } }],
+	] as const)(
+		'on a service that %s',
+		async (_, times, action) => {
+			const { service } = setting;
+			const execution = await sleeping({ items: voices(1), parameters: speaking() });
+			service.faults.add({ route: 'poll', times, action });
+			await service.finish(taskOf('v0'));
+			await awake(execution, 40_000);
+			expect(ends(await given(execution, 'After'))).toEqual(['done']);
+		},
+		60_000,
+	);
+
+	test.each([300, 3_000])(
+		'on a service whose reads lag %d ms behind its callbacks',
+		async (lag) => {
+			const { service } = setting;
+			const execution = await sleeping({ items: voices(2), parameters: speaking() });
+			service.settings.readLagMs = lag;
+			await service.finish(taskOf('v0'));
+			await service.finish(taskOf('v1'));
+			await awake(execution);
+			expect(ends(await given(execution, 'After'))).toEqual(['done', 'done']);
+			expect(service.callbacks).toHaveLength(2);
+		},
+	);
+
+	test('20 tasks, a third of the looks busy, reads that lag: all come back', async () => {
+		const { service } = setting;
+		const execution = await sleeping({ items: voices(20), parameters: speaking() });
+		service.settings.readLagMs = 300;
+		service.faults.add({ route: 'poll', probability: 0.16, action: busy() });
+		service.faults.add({ route: 'poll', probability: 0.16, action: busy('6') });
+		await Promise.all(voices(20).map(async ({ voice }) => await service.finish(taskOf(voice))));
+		await awake(execution, 60_000);
+		const after = await given(execution, 'After');
+		expect(ends(after)).toEqual(Array(20).fill('done'));
+		expect(after.map(({ json }) => json.task_id)).toEqual(
+			voices(20).map(({ voice }) => taskOf(voice)),
+		);
+		expect(service.callbacks).toHaveLength(20);
+	}, 90_000);
+
+	test('which came while n8n was still putting the execution to sleep (409)', async () => {
+		const { service } = setting;
+		let save = () => {};
+		sleep.host.executions.beforeSaving = async () =>
+			await new Promise<void>((resolve) => (save = resolve));
+		try {
+			const execution = await start({ items: voices(1), parameters: speaking() });
+			await until('the task was looked at', () => (service.tasks[0]?.polls ?? 0) > 0);
+			await service.finish(taskOf('v0'));
+			expect(service.callbacks.map(({ status }) => status)).toEqual([409]);
+			save();
+			await awake(execution, 40_000);
+			expect(ends(await given(execution, 'After'))).toEqual(['done']);
+		} finally {
+			sleep.host.executions.beforeSaving = async () => await Promise.resolve();
+		}
+	}, 60_000);
+});
+
+describe('what a wake costs', () => {
+	test('N tasks that end one after the other cost about N looks', async () => {
+		const { service } = setting;
+		const count = 30;
+		const execution = await sleeping({
+			items: voices(count),
+			parameters: speaking({ maxActiveTasks: count }),
+		});
+		const before = service.polls().length;
+		for (const { voice } of voices(count)) await service.finish(taskOf(voice));
+		await awake(execution);
+		expect(ends(await given(execution, 'After'))).toEqual(Array(count).fill('done'));
+		expect(service.polls().length - before).toBeLessThanOrEqual(4 * count);
+	}, 60_000);
+
+	test('a later callback does not wait for the downloads of an earlier one', async () => {
+		const { service } = setting;
+		// Four seconds for its file.
+		service.settings.fileBytesPerSecond = 50_000;
+		const execution = await sleeping({
+			items: [{ voice: 'v0', stand_in: { never_ends: true, bytes: 200_000 } }],
+			parameters: speaking(),
+		});
+		await service.finish(taskOf('v0'));
+		await until('its file is under way', () =>
+			service.requests.some(({ route }) => route === 'file'),
+		);
+		const { status } = await service.sendCallback(taskOf('v0'));
+		expect(status).toBeLessThan(500);
+		// The one before is still being delivered.
+		expect(execution.status).toBe('waiting');
+		await awake(execution);
+		const after = await given(execution, 'After');
+		expect(after[0]?.binary?.data?.bytes).toBe(200_000);
+		expect(service.requests.filter(({ route }) => route === 'file')).toHaveLength(1);
+	});
+
+	test('files that can’t be fetched after an answer of 200 are not fetched again by every copy', async () => {
+		const { service } = setting;
+		const execution = await sleeping({ items: voices(1), parameters: speaking() });
+		await service.finish(taskOf('v0'));
+		await awake(execution);
+		for (let copy = 0; copy < 3; copy += 1)
+			expect((await service.sendCallback(taskOf('v0'))).status).toBeLessThan(500);
+		expect((await execution.settled()).run.data.resultData.runData.After).toHaveLength(1);
+		expect(service.requests.filter(({ route }) => route === 'file')).toHaveLength(1);
+	});
+});
+
+test('a failure found in the last look before sleeping is made again by the next try', async () => {
+	const { service } = setting;
+	service.faults.add({
+		route: 'create',
+		skip: 1,
+		times: 5,
+		action: { type: 'status', status: 422, body: { success: false, error: 'enough' } },
+	});
+	const execution = await start({
+		items: [{ voice: 'v0', stand_in: { ms: 0, end: 'error', error_message: 'no luck' } }],
+		parameters: speaking(),
+		settings: { ...again, maxTries: 2 },
+	});
+	const { error } = await execution.settled();
+	expect(setting.attempts()).toBe(2);
+	expect(error?.message).toMatch(/enough/);
+});
+
+test('n8n’s Retry of a failed run wakes the new execution, not the old one', async () => {
+	const { service } = setting;
+	service.faults.add({
+		route: 'create',
+		path: '/text-to-speech/v1',
+		times: 1,
+		action: { type: 'status', status: 422, body: { success: false, error: 'not now' } },
+	});
+	const failed = await start({ items: voices(2), parameters: speaking() });
+	expect((await failed.settled()).error?.message).toMatch(/not now/);
+	expect(failed.status).toBe('error');
+	const paid = service.creations().length;
+	const retried = sleep.host.executions.retry(failed);
+	await retried.settled();
+	expect(retried.status).toBe('waiting');
+	expect(service.creations(({ params }) => params.voice_id === 'v0')).toHaveLength(1);
+	expect(service.creations().length).toBeGreaterThanOrEqual(paid);
+	await service.finish(taskOf('v1'));
+	await service.finish(taskOf('v0'));
+	await awake(retried, 40_000);
+	expect(retried.status).toBe('success');
+	expect(ends(await given(retried, 'After'))).toEqual(['done', 'done']);
+	expect(failed.status).toBe('error');
+}, 60_000);
+
+test.each(['constructor', 'toString', 'valueOf', 'it\'s "{{ 1 }}" \\ `${x}`'])(
+	'a node named %s wakes, or is refused before anything is paid',
+	async (name) => {
+		const { service } = setting;
+		const execution = await start({
+			name,
+			items: voices(1),
+			parameters: speaking(),
+			settings: { onError: 'continueRegularOutput' },
+		});
+		await execution.settled();
+		if (setting.attempts() > 0) {
+			expect(execution.status).toBe('waiting');
+			await service.finish(taskOf('v0'));
+			await awake(execution);
+		}
+		const [item] = await given(execution, 'After');
+		if (setting.attempts() === 0) {
+			expect(item?.json.outcome).toBe('invalid');
+			expect(item?.json.error).toMatch(/name/);
+		} else expect(item?.json).toMatchObject({ status: 'done', task_id: taskOf('v0') });
+	},
+);
