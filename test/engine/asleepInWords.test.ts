@@ -1,5 +1,5 @@
 /** What a sleeping execution shows of itself in the editor, and Maximum Credits of a run that sleeps. */
-import { Workflow, type INodeTypes } from 'n8n-workflow';
+import { Workflow } from 'n8n-workflow';
 import { mediaGeneration, mediaNode, type EngineResult } from './engine';
 import { engineSetting, goOn, sound } from './setting';
 import { until } from './until';
@@ -46,7 +46,7 @@ async function tooltip(resumeUrl: string): Promise<string> {
 			getByName: () => mediaGeneration,
 			getByNameAndVersion: () => mediaGeneration,
 			getKnownTypes: () => ({}),
-		} as INodeTypes,
+		},
 	});
 	const expression = mediaGeneration.description.waitingNodeTooltip;
 	await workflow.expression.acquireIsolate();

@@ -24,11 +24,17 @@ const fields = [action, trigger].flatMap(({ properties }) => fieldsIn(properties
 const choicesOf = ({ options = [] }: INodeProperties) =>
 	options.filter((option): option is INodePropertyOptions => 'value' in option);
 
+/** The resource that an operation field belongs to; none for the field of the resources themselves. */
+function resourceOf({ displayOptions }: INodeProperties): string {
+	const [resource] = displayOptions?.show?.resource ?? [];
+	return typeof resource === 'string' ? resource : '';
+}
+
 const operations = action.properties
 	.filter(({ name }) => name === 'operation')
 	.flatMap((field) => {
-		const [resource] = field.displayOptions?.show?.resource ?? [];
-		return choicesOf(field).map((choice) => ({ resource: String(resource), ...choice }));
+		const resource = resourceOf(field);
+		return choicesOf(field).map((choice) => ({ resource, ...choice }));
 	});
 
 describe('words on screen', () => {
@@ -131,7 +137,7 @@ describe('what workflows are saved without', () => {
 	test('the defaults of resource and operation: a saved workflow has none of them', () => {
 		const defaults = action.properties
 			.filter(({ name }) => name === 'resource' || name === 'operation')
-			.map((field) => [String(field.displayOptions?.show?.resource ?? ''), field.default]);
+			.map((field) => [resourceOf(field), field.default]);
 		expect(Object.fromEntries(defaults)).toEqual({
 			'': 'speech',
 			apiKey: 'getAll',
