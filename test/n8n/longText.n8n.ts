@@ -48,7 +48,9 @@ describe('long texts', () => {
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		const [item, ...others] = items(execution, 'Last');
 		assert.equal(others.length, 0, 'one item');
-		const spoken = (item?.json.task_ids as string[]).map((taskId) => service.task(taskId).body.text);
+		const spoken = (item?.json.task_ids as string[]).map(
+			(taskId) => service.task(taskId).body.text,
+		);
 		assert.deepEqual(spoken, text.split('\n\n'), 'in the order of the text');
 		assert.equal(service.creations().length, 6);
 		assert.deepEqual(Object.keys(item?.binary ?? {}), ['data', 'data_1', 'data_2']);

@@ -24,7 +24,7 @@ const fields = [action, trigger].flatMap(({ properties }) => fieldsIn(properties
 const choicesOf = ({ options = [] }: INodeProperties) =>
 	options.filter((option): option is INodePropertyOptions => 'value' in option);
 
-/** The resource that an operation field belongs to; none for the field of the resources themselves. */
+/** The resource that a field is shown for; empty for a field of the whole node. */
 function resourceOf({ displayOptions }: INodeProperties): string {
 	const [resource] = displayOptions?.show?.resource ?? [];
 	return typeof resource === 'string' ? resource : '';
