@@ -43,6 +43,18 @@ void describe('image', () => {
 		await picture(editor, 'suspend', editor.byId('ndv'));
 	});
 
+	void it('says for how many tasks it sleeps, and until when', async () => {
+		const { service } = context;
+		service.settings.taskMs = 3_600_000;
+		await editor.byId('node-execute-button').click();
+		await editor
+			.byId('output-panel')
+			.getByText(/^Asleep until its task is over, or until .* at the latest$/)
+			.waitFor();
+		await service.finish(service.creations('image').at(-1)?.id ?? '');
+		await editor.byId('output-panel').getByText('Binary', { exact: true }).waitFor();
+	});
+
 	void it('asks for a callback URL only when it does not wait', async () => {
 		assert.equal(await editor.parameter('callbackUrl').count(), 0);
 		await editor

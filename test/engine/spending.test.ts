@@ -96,6 +96,14 @@ test('an estimate in the answer is enough: nobody looks for the cost', async () 
 	expect(hints(result)).toContain("2 tasks created, 120 credits by the service's word");
 });
 
+test('without waiting, the cost of the last task is in the hint too', async () => {
+	const result = await setting.run({
+		items: sounds(3),
+		parameters: { ...limited(100), waitForCompletion: false },
+	});
+	expect(hints(result)).toEqual(["3 tasks created, 30 credits by the service's word"]);
+});
+
 test('where the service names no cost, nothing can be counted, and the hint says so', async () => {
 	setting.service.settings.costNamed = { answer: 'none', task: false, balance: false };
 	const result = await setting.run({ items: sounds(4), parameters: limited(5), settings: goOn });
