@@ -47,13 +47,10 @@ const JITTER = 0.06;
 const MAX_BROUGHT_FORWARD = 2;
 const SIBLING_MARGIN_MS = 120;
 /**
- * A task can be done long before its progress says so. With a trusted progress no pause is longer than this share of
- * the age, nor than this time, so that such a task is not left lying.
+ * A task can be done long before its progress says so. With a trusted progress no pause is longer than that for the age
+ * times this, so that the end of such a task is seen within three times the delay of one that reports nothing.
  */
-const TRUSTED_GROWTH_YOUNG = 0.25;
-const TRUSTED_GROWTH = 0.5;
-const YOUNG_MS = 60_000;
-const MAX_TRUSTED_PAUSE_MS = 430_000;
+const TRUSTED_FACTOR = 2.4;
 /** Shortest pause that a prediction may cause, and the shortest as a share of the age. */
 const MIN_AIM_MS = 350;
 const MIN_AIM_SHARE = 0.006;
@@ -105,9 +102,9 @@ export function predict(samples: readonly ProgressSample[]): Prediction | undefi
 
 /** The pause that a believable progress asks for, or undefined where there is none. */
 function delayForProgress(
-	ageMs: number,
-	samples: readonly ProgressSample[],
+	{ ageMs, samples }: LookHistory,
 	byAge: number,
+	random: number,
 ): number | undefined {
 	const prediction = predict(samples);
 	if (prediction === undefined || ageMs > prediction.toMs) return undefined;
@@ -122,8 +119,7 @@ function delayForProgress(
 	const ahead = Math.max(0, fromMs - ageMs);
 	const near = ahead <= Math.max(range, NEAR_SHARE * ageMs);
 	const wanted = near ? ahead + range * RANGE_STEP + 50 : (ahead + range / 2) * 0.6;
-	const growth = ageMs < YOUNG_MS ? TRUSTED_GROWTH_YOUNG : TRUSTED_GROWTH;
-	const longest = Math.max(byAge, Math.min(ageMs * growth, MAX_TRUSTED_PAUSE_MS));
+	const longest = Math.max(byAge, TRUSTED_FACTOR * intervalForAge(ageMs, random));
 	return Math.min(Math.max(wanted, shortest), longest);
 }
 
@@ -147,7 +143,7 @@ export function nextLook(history: LookHistory, random: number): NextLook {
 	const planned = plannedByAgeMs - ageMs;
 	const byAge = planned >= MIN_AIM_MS ? planned : intervalForAge(ageMs, random);
 	const byAgeMs = ageMs + byAge;
-	const own = delayForProgress(ageMs, samples, byAge) ?? byAge;
+	const own = delayForProgress(history, byAge, random) ?? byAge;
 	const siblings = delayForSiblings(history);
 	return siblings !== undefined && siblings < own
 		? { delayMs: siblings, broughtForward: true, byAgeMs }
