@@ -139,7 +139,7 @@ function delayForSiblings({
 
 /** When to look next. @param random in [0, 1), so that tables can test it */
 export function nextLook(history: LookHistory, random: number): NextLook {
-	const { ageMs, samples, plannedByAgeMs = 0 } = history;
+	const { ageMs, plannedByAgeMs = 0 } = history;
 	const planned = plannedByAgeMs - ageMs;
 	const byAge = planned >= MIN_AIM_MS ? planned : intervalForAge(ageMs, random);
 	const byAgeMs = ageMs + byAge;
