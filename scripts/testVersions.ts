@@ -1,6 +1,6 @@
 /**
  * `npm run test:versions`: the suites of test/n8n in every version of n8n that test/n8n/install names, one n8n after the other. What
- * works where is written to docs/versions.md.
+ * works where is written to docs/versions.md, and a summary of it to the README.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,10 +11,11 @@ import { Halt, runMain } from './halt';
 import { ensureN8n, versions, versionVariable } from './n8nInstall';
 import { root } from './pack';
 import { chooseSuites, runFile, suitesIn } from './suites';
-import { type Outcome, versionsPage } from './versionsPage';
+import { type Outcome, versionsPage, versionsSummary, withSummary } from './versionsPage';
 
 const folder = join(root, 'test', 'n8n');
 const page = join(root, 'docs', 'versions.md');
+const readme = join(root, 'README.md');
 /** What makes sense in every version, and what needs suspending. The others test this repository's own helpers or take long. */
 const everywhere = ['basics', 'delivery', 'refusals', 'saved', 'trigger'];
 const withSuspending = ['examples', 'suspend'];
@@ -64,6 +65,10 @@ runMain(async () => {
 	const outcomes = new Map<string, Outcome[]>();
 	for (const version of only ?? versions) outcomes.set(version, await run(version));
 	const text = versionsPage(outcomes);
-	if (only === undefined) writeFileSync(page, text);
-	console.log(`\n${text}`);
+	const summary = versionsSummary(outcomes);
+	if (only === undefined) {
+		writeFileSync(page, text);
+		writeFileSync(readme, withSummary(readFileSync(readme, 'utf8'), summary));
+	}
+	console.log(`\n${text}\n${summary}`);
 });

@@ -41,3 +41,43 @@ export function versionsPage(outcomes: ReadonlyMap<string, readonly Outcome[]>):
 		...(reasons.length === 0 ? [] : ['', ...reasons]),
 	].join('\n')}\n`;
 }
+
+const count = (list: readonly Outcome[], verdict: Outcome['verdict']) =>
+	list.filter((outcome) => outcome.verdict === verdict).length;
+
+/** How many tests of a suite passed in a version, e.g. `9 of 9` or `4 of 5, 1 n/a`. */
+function summaryCell(list: readonly Outcome[]): string {
+	if (list.length === 0) return '-';
+	const skipped = count(list, 'skipped');
+	const ran = list.length - skipped;
+	return `${count(list, 'passed')} of ${ran}${skipped === 0 ? '' : `, ${skipped} n/a`}`;
+}
+
+/** A row for each suite, a column for each version. */
+export function versionsSummary(outcomes: ReadonlyMap<string, readonly Outcome[]>): string {
+	const suites = new Set([...outcomes.values()].flat().map(({ suite }) => suite));
+	const versions = [...outcomes.keys()];
+	return [
+		row(['Suite', ...versions.map((version) => `n8n ${version}`)]),
+		row(['---', ...versions.map(() => '---')]),
+		...[...suites].map((suite) =>
+			row([
+				suite,
+				...[...outcomes.values()].map((list) =>
+					summaryCell(list.filter((outcome) => outcome.suite === suite)),
+				),
+			]),
+		),
+	].join('\n');
+}
+
+const begin = '<!-- npm run test:versions writes this table -->';
+const end = '<!-- end of the table -->';
+
+/** The README with this table between its two markers. */
+export function withSummary(readme: string, summary: string): string {
+	const from = readme.indexOf(begin);
+	const to = readme.indexOf(end, from);
+	if (from < 0 || to < 0) throw new Error(`README.md has no "${begin}" before "${end}".`);
+	return `${readme.slice(0, from + begin.length)}\n\n${summary}\n\n${readme.slice(to)}`;
+}

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultVersion, n8nVersion, versions, versionVariable } from '../../scripts/n8nInstall';
 import { root } from '../../scripts/pack';
-import { versionsPage } from '../../scripts/versionsPage';
+import { versionsPage, versionsSummary, withSummary } from '../../scripts/versionsPage';
 
 describe('versions of n8n', () => {
 	afterEach(() => delete process.env[versionVariable]);
@@ -49,5 +49,31 @@ describe('docs/versions.md', () => {
 		expect(page).toContain(
 			'| Suite | Test | n8n 1.0.0 | n8n 2.0.0 |\n| --- | --- | --- | --- |\n| s | a | n/a | yes |\n| s | b | - | **no** |\n\n- n8n 1.0.0: too old.\n',
 		);
+	});
+});
+
+describe("the README's table", () => {
+	it('says for each suite and version how many of the tests that ran have passed', () => {
+		const passed = { suite: 's', name: 'a', verdict: 'passed' } as const;
+		const summary = versionsSummary(
+			new Map([
+				['1.0.0', [passed, { suite: 's', name: 'b', verdict: 'skipped' }]],
+				[
+					'2.0.0',
+					[passed, { suite: 's', name: 'b', verdict: 'failed' }, { ...passed, suite: 't' }],
+				],
+			]),
+		);
+		expect(summary).toBe(
+			'| Suite | n8n 1.0.0 | n8n 2.0.0 |\n| --- | --- | --- |\n| s | 1 of 1, 1 n/a | 1 of 2 |\n| t | - | 1 of 1 |',
+		);
+	});
+
+	it('is put between its markers, and nowhere else', () => {
+		const readme = readFileSync(join(root, 'README.md'), 'utf8');
+		const renewed = withSummary(readme, 'NEW');
+		expect(renewed.match(/NEW/g)).toHaveLength(1);
+		expect(withSummary(renewed, 'NEWER')).toBe(withSummary(readme, 'NEWER'));
+		expect(() => withSummary('no markers', 'NEW')).toThrow(/README.md has no/);
 	});
 });
