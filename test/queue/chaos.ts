@@ -80,8 +80,9 @@ async function strike(
 		await cluster.main.restart();
 		return undefined;
 	}
-	const { workers, webhook } = cluster;
-	const member = blow.what === 'kill worker' ? workers[turn % workers.length] : webhook;
+	const { workers, webhooks } = cluster;
+	const kin = blow.what === 'kill worker' ? workers : webhooks;
+	const member = kin[turn % kin.length];
 	const killedAt = Date.now();
 	await member?.kill('SIGKILL');
 	await delay(blow.downMs);

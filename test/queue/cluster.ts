@@ -1,4 +1,4 @@
-/** n8n in queue mode on this machine: one main, one webhook processor and two workers over Redis and PostgreSQL. */
+/** n8n in queue mode on this machine: one main, two webhook processors and two workers over Redis and PostgreSQL. */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { commonEnv, type N8n, waitForReady } from '../n8n/harness/n8n';
 import { freePorts } from '../n8n/harness/ports';
 import { type N8nProcess, type ProcessKind, startProcess } from '../n8n/harness/process';
 import { waitUntil } from '../n8n/harness/wait';
-import { type Gate, startGate } from './gate';
+import { type Backend, type Gate, startGate } from './gate';
 import { type RedisMemory, startPostgres, startRedis, type Store } from './store';
 
 /** One process of the cluster; it keeps its folder and ports over restarts. */
@@ -22,11 +22,12 @@ export interface Member extends N8n {
 
 export interface Cluster {
 	main: Member;
-	webhook: Member;
+	/** Webhook processors. */
+	webhooks: Member[];
 	workers: Member[];
 	members: Member[];
 	redis: Store;
-	/** Where everything is reached: the proxy before the webhook processor and the main. */
+	/** Where everything is reached: the proxy before the webhook processors and the main. */
 	webhookUrl: string;
 	stop(): Promise<void>;
 }
@@ -66,30 +67,29 @@ async function waitForWebhooks(started: N8nProcess, baseUrl: string): Promise<vo
 interface MemberOptions {
 	kind: ProcessKind;
 	userFolder: string;
-	port: number;
+	/** Closed to the gate while the process is not ready. */
+	backend: Backend;
 	env: Record<string, string>;
 	args?: string[];
-	/** Closed while the process is not ready. */
-	gate?: Gate;
 }
 
 async function startMember({
 	kind,
 	userFolder,
-	port,
+	backend,
 	env,
 	args,
-	gate,
 }: MemberOptions): Promise<Member> {
+	const { port } = backend;
 	const baseUrl = `http://127.0.0.1:${port}`;
 	const logFile = join(userFolder, 'n8n.log');
 	const launch = async (extra: Record<string, string> = {}) => {
-		if (gate) gate.open = false;
+		backend.open = false;
 		const started = await startProcess(kind, { env: { ...env, ...extra }, logFile, args });
 		if (kind === 'start') await waitForReady(started, baseUrl);
 		else if (kind === 'webhook') await waitForWebhooks(started, baseUrl);
 		else await started.waitForLog(/n8n worker is now ready/, 120_000);
-		if (gate) gate.open = true;
+		backend.open = true;
 		return started;
 	};
 	let current = await launch();
@@ -123,7 +123,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 	chmodSync(folder, 0o755); // PostgreSQL's user passes through it.
 	const removeFolder = () => rmSync(folder, { recursive: true, force: true });
 	const forget = onCleanup(removeFolder);
-	const ports = await freePorts(14);
+	const ports = await freePorts(16);
 	const port = () => ports.pop() as number;
 	const members: Member[] = [];
 	const stores: Store[] = [];
@@ -151,8 +151,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 		const installed = join(folder, 'installed');
 		mkdirSync(installed);
 		await installPackage(options.tarball, installed);
-		const [mainPort, webhookPort, gatePort] = [port(), port(), port()];
-		gate = await startGate(gatePort, { webhook: webhookPort, main: mainPort });
+		const backend = (): Backend => ({ port: port(), open: false });
+		const [mainBackend, gatePort] = [backend(), port()];
+		const webhookBackends = [backend(), backend()];
+		gate = await startGate(gatePort, { webhooks: webhookBackends, main: mainBackend.port });
 		const webhookUrl = `http://127.0.0.1:${gatePort}`;
 		const common = {
 			...commonEnv,
@@ -177,7 +179,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 		const member = (
 			name: string,
 			kind: ProcessKind,
-			ownPort: number,
+			own: Backend,
 			args?: string[],
 		): Promise<Member> => {
 			const userFolder = join(folder, name);
@@ -185,30 +187,28 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 			const env = {
 				...common,
 				N8N_USER_FOLDER: userFolder,
-				N8N_PORT: String(ownPort),
+				N8N_PORT: String(own.port),
 				N8N_RUNNERS_BROKER_PORT: String(port()),
 			};
-			return startMember({
-				...{ kind, userFolder, port: ownPort, env, args },
-				...(kind === 'webhook' ? { gate } : {}),
-			}).then((started) => {
+			return startMember({ kind, userFolder, backend: own, env, args }).then((started) => {
 				members.push(started);
 				return started;
 			});
 		};
 		// The main migrates the database; the others want it ready.
-		const main = await member('main', 'start', mainPort);
+		const main = await member('main', 'start', mainBackend);
 		const concurrency = [`--concurrency=${options.concurrency ?? 10}`];
 		const others = await Promise.allSettled([
-			member('webhook', 'webhook', webhookPort),
-			member('worker-1', 'worker', port(), concurrency),
-			member('worker-2', 'worker', port(), concurrency),
+			...webhookBackends.map((own, at) => member(`webhook-${at + 1}`, 'webhook', own)),
+			member('worker-1', 'worker', backend(), concurrency),
+			member('worker-2', 'worker', backend(), concurrency),
 		]);
-		const [webhook, ...workers] = others.map((result) => {
+		const started = others.map((result) => {
 			if (result.status === 'rejected') throw result.reason as Error;
 			return result.value;
 		});
-		return { main, webhook: webhook as Member, workers, members, redis, webhookUrl, stop };
+		const [webhooks, workers] = [started.slice(0, 2), started.slice(2)];
+		return { main, webhooks, workers, members, redis, webhookUrl, stop };
 	} catch (error) {
 		await stop();
 		throw error;

@@ -1,32 +1,48 @@
 /**
  * What stands before n8n's processes in earnest: a proxy that passes calls of webhooks to a webhook processor, everything else to the main,
  * and asks nobody who is not ready. A webhook processor that has just started answers 404 to everything for a moment, and a sender may take
- * that for the last word; 503 says "try again".
+ * that for the last word; 503 says "try again". Calls of one path go to the same webhook processor as long as that is ready, because each
+ * keeps its own memory of duplicates.
  */
 import { createServer, request } from 'node:http';
 import { onCleanup } from '../../scripts/cleanup';
 
-export interface Gate {
-	/** Closed, it answers calls of webhooks with 503 by itself. */
+/** A process behind the gate. */
+export interface Backend {
+	port: number;
+	/** Whether the gate may ask it. */
 	open: boolean;
+}
+
+export interface Gate {
 	close(): Promise<void>;
 }
 
-const isWebhook = (url = '') => /^\/webhook(-waiting)?\//.test(url);
+const isWebhook = (path: string) => /^\/webhook(-waiting)?\//.test(path);
+
+/** A number for a path, the same each time. */
+const numberOf = (path: string) =>
+	[...path].reduce((sum, letter) => (31 * sum + (letter.codePointAt(0) ?? 0)) % 65_521, 0);
+
+/** The processor that takes the calls of a path, or the next one that is ready; undefined when none is. */
+function processorFor(path: string, webhooks: readonly Backend[]): Backend | undefined {
+	const first = numberOf(path) % webhooks.length;
+	return [...webhooks.slice(first), ...webhooks.slice(0, first)].find(({ open }) => open);
+}
 
 export async function startGate(
 	port: number,
-	ports: { webhook: number; main: number },
+	{ webhooks, main }: { webhooks: readonly Backend[]; main: number },
 ): Promise<Gate> {
 	const server = createServer((incoming, outgoing) => {
 		const refuse = (status: number) => {
 			if (!outgoing.headersSent) outgoing.writeHead(status, { 'content-type': 'application/json' });
 			outgoing.end(JSON.stringify({ message: 'no webhook processor is ready' }));
 		};
-		const { method, url, headers } = incoming;
-		const webhook = isWebhook(url);
-		if (webhook && !gate.open) return refuse(503);
-		const target = webhook ? ports.webhook : ports.main;
+		const { method, url = '/', headers } = incoming;
+		const { pathname } = new URL(url, 'http://gate');
+		const target = isWebhook(pathname) ? processorFor(pathname, webhooks)?.port : main;
+		if (target === undefined) return refuse(503);
 		const onward = request(
 			{ host: '127.0.0.1', port: target, method, path: url, headers },
 			(answer) => {
@@ -47,6 +63,5 @@ export async function startGate(
 			forget();
 		});
 	const forget = onCleanup(close);
-	const gate: Gate = { open: true, close };
-	return gate;
+	return { close };
 }

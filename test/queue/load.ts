@@ -17,8 +17,9 @@ const megabytes = (bytes: number) => Math.round(bytes / 1e6);
 
 /** Memory of every process in MB, as often as asked. */
 function sample({ cluster }: QueueContext): Record<string, number> {
-	const [first, second] = cluster.workers;
-	const named = { main: cluster.main, webhook: cluster.webhook, worker1: first, worker2: second };
+	const [worker1, worker2] = cluster.workers;
+	const [webhook1, webhook2] = cluster.webhooks;
+	const named = { main: cluster.main, webhook1, webhook2, worker1, worker2 };
 	return Object.fromEntries(
 		Object.entries(named).map(([name, member]) => [
 			name,
@@ -98,7 +99,7 @@ async function run(): Promise<void> {
 	assert.ok(maxActive <= activeTaskLimit);
 	// Flat: the last third holds no more than the middle one, but for what a collector leaves lying about.
 	const third = Math.floor(memory.length / 3);
-	for (const name of ['main', 'webhook', 'worker1', 'worker2']) {
+	for (const name of ['main', 'webhook1', 'webhook2', 'worker1', 'worker2']) {
 		const most = (part: typeof memory) => Math.max(...part.map((row) => row[name] ?? 0));
 		const [middle, last] = [most(memory.slice(third, -third)), most(memory.slice(-third))];
 		assert.ok(last < middle * 1.25 + 50, `${name} grows: ${middle} MB, then ${last} MB`);
