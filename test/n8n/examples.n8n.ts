@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { sharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
+import { atLeast } from './harness/version';
 import { readWorkflow, type Workflow } from './harness/workflow';
 
 const folder = join(__dirname, '..', '..', 'examples');
@@ -237,4 +238,28 @@ describe('examples', () => {
 		assert.equal((news?.json.parts as unknown[]).length, 2);
 		assert.equal(await signature(news), 'RIFF');
 	});
+
+	it(
+		"are not in n8n's own report of what breaks in its next major version",
+		{ skip: atLeast('2.41') ? false : 'n8n reports what breaks in 3.0 from 2.41 on' },
+		async () => {
+			const { rest } = context;
+			const all = readdirSync(folder).filter((name) => name.endsWith('.json'));
+			const ids = new Set<string>();
+			for (const file of all)
+				ids.add((await rest.createWorkflow(read(file.replace(/\.json$/, '')))).id);
+			const { report } = await rest.request<{
+				report: { workflowResults: Array<{ ruleId: string }> };
+			}>('POST', '/breaking-changes/report/refresh?version=v3');
+			const affected: string[] = [];
+			for (const { ruleId } of report.workflowResults) {
+				const { affectedWorkflows } = await rest.request<{
+					affectedWorkflows: Array<{ id: string; name: string }>;
+				}>('GET', `/breaking-changes/report/${ruleId}`);
+				for (const { id, name } of affectedWorkflows)
+					if (ids.has(id)) affected.push(`${ruleId}: ${name}`);
+			}
+			assert.deepEqual(affected, []);
+		},
+	);
 });

@@ -141,12 +141,12 @@ describe('attacks on the trigger', () => {
 			{ id: running, status: 'done', progress: 100, metadata },
 			{ id: running, status: 'error' },
 		].map(async (forged) => await post(open.url, forged, { timeoutMs: 15_000 }));
-		for (const lie of await Promise.all(lies))
-			refused(lie, 503, /does not confirm yet that this task is over, try again/);
-		assert.deepEqual((await post(open.url, { id: running, status: 'doing' })).body, {
-			received: true,
-			ignored: 'the task is not finished (status "doing")',
-		});
+		const honest = await post(open.url, { id: running, status: 'doing' });
+		for (const { body: answered } of [honest, ...(await Promise.all(lies))])
+			assert.deepEqual(answered, {
+				received: true,
+				ignored: 'the task is not finished (status "doing")',
+			});
 		await nothingRan();
 	});
 

@@ -62,20 +62,17 @@ function checkedUrl(context: IWebhookFunctions, client: ServiceClient) {
 	return checked;
 }
 
-/** What the service itself says of the task. Throws a Refusal where it says nothing, or less than the callback claims. */
+/** What the service itself says of the task. Throws a Refusal where it says nothing. */
 async function confirmed(
 	{ client, answerBy }: Call,
 	taskId: string,
 	claimed: Task | undefined,
 ): Promise<Verdict> {
-	const over = claimed?.state !== 'running';
-	const claim = { taskId, type: claimed?.type, over };
+	const claim = { taskId, type: claimed?.type, over: claimed?.state !== 'running' };
 	const verdict = await confirm(client, claim, Math.min(VERIFY_BUDGET_MS, answerBy - Date.now()));
 	if (verdict.kind === 'unknown') throw new Refusal(404, 'the service does not know this task');
 	if (verdict.kind === 'unavailable')
 		throw new Refusal(503, 'the service could not be asked about this task, try again');
-	if (verdict.kind === 'running' && over)
-		throw new Refusal(503, 'the service does not confirm yet that this task is over, try again');
 	return verdict;
 }
 
