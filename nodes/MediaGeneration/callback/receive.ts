@@ -18,7 +18,7 @@ import { answer, Refusal, respond } from './respond';
 import { checkSignature, type Arrival } from './signature';
 import { VERIFY_BUDGET_MS } from './verify';
 
-/** Senders give up after 15 s (docs/service.md, "Callbacks"); n8n needs a moment to store the execution. */
+/** How long the sender waits is not known (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution. */
 const ANSWER_WITHIN_MS = 14_000;
 /** How long a copy waits for the answer to the call before it. */
 const HOLDER_PATIENCE_MS = 3_000;

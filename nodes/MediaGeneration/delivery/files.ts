@@ -9,7 +9,7 @@ import { openDownload, type DownloadDeps } from './download';
 import { asDownloadError, DownloadError } from './downloadError';
 import { storeMemory } from './storeMemory';
 
-/** An output as the item shows it (README, "Files"). */
+/** An output as the item shows it (README, "Operations"). */
 export interface DeliveredOutput {
 	/** Where the service offers it; a file that was joined here has none. */
 	url?: string;

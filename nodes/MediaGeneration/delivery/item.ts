@@ -1,6 +1,6 @@
 /**
  * What the user sees: the item or items of a finished task, the same for generations, `task: wait`, resumed executions
- * and the trigger (README, "Files").
+ * and the trigger (README, "Operations").
  */
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { transcriptOf } from '../media/captions';

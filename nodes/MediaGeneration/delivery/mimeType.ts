@@ -1,6 +1,6 @@
 /**
- * What kind of file some bytes are. Pure. Headers of file hosts are often generic or wrong (docs/service.md, "Time and
- * size"), so the first bytes decide where they can.
+ * What kind of file some bytes are. Pure. Headers of file hosts are often generic or wrong (docs/service.md, "HTTP"), so the
+ * first bytes decide where they can.
  */
 import type { OutputKind } from '../service/outputs';
 import { aacFrame, framed, mpegFrame } from './mpeg';

@@ -1,5 +1,5 @@
 /**
- * What can go wrong, in the contract's words (README, "When something goes wrong"). Every failure says what happened and
+ * What can go wrong, by the outcomes that workflows carry (README, "When something goes wrong"). Every failure says what happened and
  * what to do next.
  */
 import { withoutSocketCodes } from './networkError';

@@ -8,7 +8,7 @@
  *    look at the others;
  * 3. progress: once a prediction made from it has come true, it is believed, and looks are spent near the end.
  *    What goes back, stands still or runs past its own prediction is not believed again.
- * Source: service-facts "Status" (progress may be null, stuck at 0, a string, or go back) and "Time and size".
+ * Source: docs/service.md, "Status" (progress may be null, stuck at 0, a string, or go back) and "Time and size".
  */
 
 export interface ProgressSample {
