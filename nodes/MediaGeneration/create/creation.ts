@@ -23,7 +23,7 @@ export interface Refusal {
 export type Creation =
 	| { kind: 'created'; taskId: string; answer: JsonObject }
 	| ({ kind: 'retry' } & Refusal)
-	/** The account has too many tasks: all who wait for that stand in one queue (`service/room.ts`). */
+	/** The account has too many tasks: all creations that wait for capacity share one queue (`service/creationQueue.ts`). */
 	| ({ kind: 'full' } & Refusal)
 	| { kind: 'failed'; failure: Failure };
 

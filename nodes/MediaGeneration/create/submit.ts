@@ -58,7 +58,7 @@ const UNANSWERED: Failure = {
 
 /** One creation, with all its tries. */
 class Submission {
-	private readonly place: number;
+	private readonly position: number;
 	private lastRefusal: Failure | undefined;
 	/** Epoch ms of the first refusal of each kind that has a patience of its own. */
 	private readonly firstRefusals = new Map<number, number>();
@@ -69,15 +69,15 @@ class Submission {
 		private readonly request: CreationRequest,
 		private readonly deadline: number,
 	) {
-		this.place = deps.client.account.room.newPlace();
+		this.position = deps.client.account.queue.newPosition();
 	}
 
-	private get room() {
-		return this.deps.client.account.room;
+	private get queue() {
+		return this.deps.client.account.queue;
 	}
 
 	async run(): Promise<Submitted> {
-		if (this.room.full) await this.queue();
+		if (this.queue.full) await this.waitInQueue();
 		for (;;) {
 			const obstacle = await this.waitOutPause();
 			if (obstacle !== undefined) return { ok: false, failure: obstacle };
@@ -86,11 +86,11 @@ class Submission {
 		}
 	}
 
-	private async queue(): Promise<void> {
+	private async waitInQueue(): Promise<void> {
 		// Until a pause beyond the deadline is over, nobody's turn is of use.
 		const paused = this.deps.client.account.pausedUntil('create') >= this.deadline;
-		if (!paused) await this.room.wait(this.place, this.deps, this.deadline);
-		this.lastRefusal = this.room.refusal ?? this.lastRefusal;
+		if (!paused) await this.queue.wait(this.position, this.deps, this.deadline);
+		this.lastRefusal = this.queue.refusal ?? this.lastRefusal;
 	}
 
 	/** Waits until the account may be asked again, unless that is too late. Why nothing may be sent, or undefined. */
@@ -135,28 +135,28 @@ class Submission {
 		const { now } = this.deps;
 		const reply = await this.exchange();
 		if (reply === undefined) {
-			this.room.next();
+			this.queue.next();
 			return { ok: false, failure: UNANSWERED };
 		}
 		const creation = readCreation(reply, Date.now());
 		switch (creation.kind) {
 			case 'created': {
-				this.room.found(now());
+				this.queue.created(now());
 				const { taskId, answer } = creation;
 				return { ok: true, created: { taskId, createdAt: now(), answer } };
 			}
 			case 'full':
 				this.lastRefusal = creation.failure;
-				this.room.refused(now(), creation.failure, creation.retryAfterMs);
+				this.queue.refused(now(), creation.failure, creation.retryAfterMs);
 				if (now() + (creation.retryAfterMs ?? 0) >= this.deadline)
 					return { ok: false, failure: creation.failure };
-				await this.queue();
+				await this.waitInQueue();
 				return undefined;
 			case 'retry':
-				this.room.next();
+				this.queue.next();
 				return await this.backOff(creation);
 			case 'failed':
-				this.room.next();
+				this.queue.next();
 				return { ok: false, failure: creation.failure };
 		}
 	}

@@ -186,7 +186,7 @@ class Run {
 		switch (waited.kind) {
 			case 'finished':
 				// A task that is over leaves its slot at the service to another one, of this run or any other in this process.
-				this.deps.client.account.room.ended(this.deps.now());
+				this.deps.client.account.queue.ended(this.deps.now());
 				return { kind: 'finished', finished: waited.finished, watch };
 			case 'released':
 				return {
@@ -196,7 +196,7 @@ class Run {
 			case 'failed': {
 				const { failure, lastTask } = waited;
 				if (failure.outcome === 'failed') {
-					this.deps.client.account.room.ended(this.deps.now());
+					this.deps.client.account.queue.ended(this.deps.now());
 					this.deps.ledger.forget({ item: item.index, part: part.number });
 				}
 				const end = this.unlessHalted({ kind: 'failed', failure, lastTask });

@@ -111,7 +111,7 @@ export function failureJson(failure: Failure): {
 	};
 }
 
-/** A service's text, short enough for a message and on one line. */
+/** A text of the service, on one line and short enough for a message. */
 export function quote(text: string | undefined, limit = 300): string | undefined {
 	if (text === undefined) return undefined;
 	const line = withoutSocketCodes(text.replace(/\s+/g, ' ').trim());
