@@ -1,6 +1,6 @@
 /**
  * Creating a task: sent, and sent again only where `creation.ts` says that nothing can have been created.
- * The deadline decides whether to send. What was sent gets its full time: an answer that is given up is a lost task.
+ * The deadline decides whether to send. What was sent gets its full time: giving up its answer would lose a task.
  */
 import type { CreationRequest } from '../operations/operation';
 import type { Reply, ServiceClient } from '../service/client';
@@ -23,7 +23,7 @@ export interface SubmitDeps extends Clock {
 	client: ServiceClient;
 	/** In [0, 1). */
 	random: () => number;
-	/** Aborts when the run is over: then nothing more is sent, but an answer that is under way is awaited. */
+	/** Aborts when the run is over: then nothing more is sent, but an answer that is still due is awaited. */
 	signal?: AbortSignal;
 	/** Aborts when the execution is stopped: then no answer is awaited either. */
 	stop?: AbortSignal;
@@ -43,7 +43,7 @@ const STOPPED: Failure = {
 
 const PAUSED_TOO_LONG: Failure = {
 	outcome: 'rejected',
-	message: 'The service asked to be left alone for longer than the Timeout option allows',
+	message: 'The service asked for a pause that is longer than the Timeout option allows',
 	description:
 		'Raise the Timeout option, or run again later. No task was created and nothing was paid.',
 };
@@ -60,7 +60,7 @@ const UNANSWERED: Failure = {
 class Submission {
 	private readonly position: number;
 	private lastRefusal: Failure | undefined;
-	/** Epoch ms of the first refusal of each kind that has a patience of its own. */
+	/** Epoch ms of the first refusal of each kind, told apart by its patience. */
 	private readonly firstRefusals = new Map<number, number>();
 	private tries = 0;
 
@@ -87,7 +87,7 @@ class Submission {
 	}
 
 	private async waitInQueue(): Promise<void> {
-		// Until a pause beyond the deadline is over, nobody's turn is of use.
+		// While a pause lasts beyond the deadline, a turn is of no use.
 		const paused = this.deps.client.account.pausedUntil('create') >= this.deadline;
 		if (!paused) await this.queue.wait(this.position, this.deps, this.deadline);
 		this.lastRefusal = this.queue.refusal ?? this.lastRefusal;
@@ -178,7 +178,7 @@ class Submission {
 		return undefined;
 	}
 
-	/** Patience counts from the first refusal of its kind: what came before it says nothing of it. */
+	/** Patience counts from the first refusal of its kind: what came before says nothing about it. */
 	private patienceEnds(patienceMs: number | undefined): number {
 		if (patienceMs === undefined) return Infinity;
 		const first = this.firstRefusals.get(patienceMs) ?? this.deps.now();

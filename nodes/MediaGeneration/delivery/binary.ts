@@ -6,7 +6,7 @@ import type { N8nContext } from '../service/client';
 import type { ByteStream } from '../service/fileHost';
 import { storeMemory } from './storeMemory';
 
-/** Transcripts are texts; one that is longer than this is not one. */
+/** Transcripts are texts; what is longer than this is not one. */
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;
 
 const CHUNK_BYTES = 256 * 1024;
@@ -53,7 +53,7 @@ export async function readStoredText(
 export interface NewFile {
 	fileName: string;
 	mimeType: string;
-	/** As far as it is known, in bytes: n8n's other modes than filesystem put the whole file into memory. */
+	/** As far as it is known, in bytes: in all modes but filesystem, n8n puts the whole file into memory. */
 	bytes: number;
 }
 

@@ -40,7 +40,7 @@ export class Ends {
 		);
 	}
 
-	/** Tasks of this run that are paid for and of use: all but those that failed by the service's word. */
+	/** Tasks of this run that are paid for and still of use: all except those that the service calls failed. */
 	private useful(): string[] {
 		const useless = new Set(
 			this.failures().flatMap(([, { failure }]) =>
@@ -108,7 +108,7 @@ export class Ends {
 		if (delivered === undefined) return [failureItem(node, failure, index, undefined)];
 		const { items, outputs } = delivered;
 		const binary = items[0]?.binary;
-		// With Split Files, what is there has items of its own, and the failure names no binary field.
+		// With Split Files, the files that were fetched have items of their own, and the failure names no binary field.
 		return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
 			? [
 					failureItem(node, failure, index, {
@@ -137,7 +137,7 @@ export class Ends {
 	}
 
 	private hint(type: 'info' | 'warning', message: string): void {
-		// Hints are younger than the oldest n8n that this node runs on, and tools of agents have none.
+		// Hints are newer than the oldest n8n that this node runs on, and tools of agents have none.
 		if (!('addExecutionHints' in this.context)) return;
 		this.context.addExecutionHints({ type, location: 'outputPane', message });
 	}

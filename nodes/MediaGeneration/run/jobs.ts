@@ -17,7 +17,7 @@ export interface RunDeps extends SubmitDeps {
 	look(watch: Watch, timeoutMs: number, signal: AbortSignal): Promise<Look>;
 	ledger: Ledger;
 	spending: Spending;
-	/** Told of every task as soon as its ID is known, and whether this run paid for it. */
+	/** Called for every task as soon as its ID is known. */
 	noteTask(taskId: string, item: Item, part: Part): void;
 	/** Fetches the files of a finished part, as their addresses are temporary. Never rejects. */
 	deliver(item: Item, part: Part, finished: Finished): Promise<Delivered>;
@@ -93,7 +93,7 @@ class Run {
 		return results;
 	}
 
-	/** Some time after the last creation, lets go of what may sleep; whoever polls is waited for first. */
+	/** Some time after the last creation, lets go of what may sleep; items that poll are waited for first. */
 	private async letSleepersGo(
 		submissions: ReadonlyArray<Promise<unknown>>,
 		ends: ReadonlyArray<Promise<unknown>>,
@@ -185,7 +185,7 @@ class Run {
 		this.deps.spending.seen(taskId, lastSeen);
 		switch (waited.kind) {
 			case 'finished':
-				// A task that is over leaves its slot at the service to another one, of this run or any other in this process.
+				// A task that is over frees its slot at the service for another one, of this run or of any other in this process.
 				this.deps.client.account.queue.ended(this.deps.now());
 				return { kind: 'finished', finished: waited.finished, watch };
 			case 'released':
@@ -210,7 +210,7 @@ class Run {
 	private async deliver(item: Item, part: Part, end: PartEnd): Promise<PartEnd> {
 		if (end.kind !== 'finished') return end;
 		const delivered = await this.deps.deliver(item, part, end.finished);
-		// Other parts need not be created for an item that fails anyway.
+		// No further parts need to be created for an item that fails anyway.
 		if (delivered.failure !== undefined) this.haltAfter({ kind: 'failed' });
 		return { ...end, delivered };
 	}
@@ -224,7 +224,7 @@ class Run {
 			: end;
 	}
 
-	/** Before the slot goes to the next creation, which would be paid for in vain. */
+	/** Called before the slot goes to the next creation, which would be paid for in vain. */
 	private haltAfter({ kind }: { kind: string }): void {
 		if (kind === 'failed' && this.options.haltOnFailure) this.halt.abort();
 	}

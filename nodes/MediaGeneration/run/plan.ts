@@ -23,7 +23,7 @@ export type Planned =
 	| { kind: 'complete'; item: INodeExecutionData }
 	| { kind: 'failed'; failure: Failure };
 
-/** Ends that no waiting changes: the failure of a node before this one is still the item's failure. */
+/** Outcomes that waiting does not change: the failure of a node before this one is still the item's failure. */
 const FINAL = new Set(['failed', 'invalid', 'rejected', 'unknown']);
 
 /** The failure that an item brings along from a node before this one, for `task: wait`. */
@@ -49,7 +49,7 @@ function failureFromInput(item: INodeExecutionData): Failure | undefined {
 	};
 }
 
-/** Whether an item of a node that slept has all that `task: wait` could fetch. */
+/** Whether an item of a node that slept already has everything that `task: wait` could fetch. */
 function isComplete({ json, binary }: INodeExecutionData, { download }: FileSettings): boolean {
 	if (json.outcome !== undefined || parseTask(json)?.state !== 'done') return false;
 	const outputs: unknown[] = Array.isArray(json.outputs) ? json.outputs : [];
@@ -65,7 +65,7 @@ function isComplete({ json, binary }: INodeExecutionData, { download }: FileSett
 function planAwaited(fields: ItemFields, input: INodeExecutionData): Planned {
 	const failure = failureFromInput(input);
 	const named = asText(input.json.task_id);
-	// An item that says itself why it has no task needs no Task ID.
+	// An item that itself says why it has no task needs no Task ID.
 	if (failure !== undefined && named === undefined) return { kind: 'failed', failure };
 	const settings = readItemSettings(fields, true);
 	const taskId = fields.taskId();

@@ -4,7 +4,7 @@
  * Three sources, in this order:
  * 1. age: look soon while a task is young, in proportion to its age later. The mean delay after completion
  *    then stays under 5% of the duration, with few looks, whatever the service says or does not say;
- * 2. siblings: tasks of one kind made in one run tend to take equally long, so the first one to finish tells when to
+ * 2. siblings: tasks of one kind made in one run tend to take equally long, so the first one to finish shows when to
  *    look at the others;
  * 3. progress: once a prediction made from it has come true, it is believed, and looks are spent near the end.
  *    What goes back, stands still or runs past its own prediction is not believed again.
@@ -48,7 +48,7 @@ const MAX_BROUGHT_FORWARD = 2;
 const SIBLING_MARGIN_MS = 120;
 /**
  * A task can be done long before its progress says so. With a trusted progress no pause is longer than this share of
- * the age, nor than this time, so that such a task is not left lying.
+ * the age, nor than this time, so that such a task is not left waiting.
  */
 const TRUSTED_GROWTH_YOUNG = 0.25;
 const TRUSTED_GROWTH = 0.5;
@@ -57,7 +57,7 @@ const MAX_TRUSTED_PAUSE_MS = 430_000;
 /** Shortest pause that a prediction may cause, and the shortest as a share of the age. */
 const MIN_AIM_MS = 350;
 const MIN_AIM_SHARE = 0.006;
-/** So near to its end, as a share of the age, a task is aimed at directly. */
+/** A task this close to its end, as a share of its age, is aimed at directly. */
 const NEAR_SHARE = 0.1;
 /** How much of the possible range one look covers. */
 const RANGE_STEP = 0.55;
@@ -68,7 +68,7 @@ export function intervalForAge(ageMs: number, random: number): number {
 	return interval * (1 + JITTER * (2 * random - 1));
 }
 
-/** A range of durations wider than this factor would have fitted almost any progress: it proves nothing to fall into it. */
+/** A range of durations wider than this factor would have fitted almost any progress: falling into it proves nothing. */
 const RANGE_THAT_CAN_BE_WRONG = 2.5;
 
 interface Prediction {
@@ -117,7 +117,7 @@ function delayForProgress(
 		const aim = Math.max(toMs - ageMs + 50, shortest);
 		return aim < byAge ? aim : undefined;
 	}
-	// Where the task can be finished already, a few looks are spread over the range; before, every look narrows it.
+	// Where the task may already be finished, a few looks are spread over the range; before that, every look narrows it.
 	const range = toMs - Math.max(fromMs, ageMs);
 	const ahead = Math.max(0, fromMs - ageMs);
 	const near = ahead <= Math.max(range, NEAR_SHARE * ageMs);
@@ -175,7 +175,7 @@ export function asleepInterval(ageMs: number): number {
 
 /**
  * How long to leave a busy service alone: what it asked for, but never less than a growing pause that stays near the one
- * for the task's age. "Come back in 0 s" is no licence to ask in a tight loop. @param streak busy answers in a row, from 1
+ * for the task's age. "Come back in 0 s" does not allow asking in a tight loop. @param streak busy answers in a row, from 1
  */
 export function busyDelay(
 	streak: number,
