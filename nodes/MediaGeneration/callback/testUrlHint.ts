@@ -1,4 +1,4 @@
-/** n8n's test URL takes one callback, and none unless the editor listens: fine for trying out, of no use in production. */
+/** n8n's test URL takes one callback, and only while the editor listens: fine for trying out, useless in production. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { isTestUrl } from './receiveUrl';
 
@@ -12,7 +12,7 @@ export function warnOfTestUrls(
 	callbackUrls: ReadonlyArray<string | undefined>,
 ): void {
 	const count = callbackUrls.filter((url) => url !== undefined && isTestUrl(url)).length;
-	// Hints are younger than the oldest n8n that this node runs on, and tools of agents have none.
+	// Hints are newer than the oldest n8n that this node runs on, and tools of agents have none.
 	if (count === 0 || !('addExecutionHints' in context)) return;
 	const butSeveral = count === 1 ? '' : `, but ${count} tasks were given it`;
 	context.addExecutionHints({

@@ -55,7 +55,7 @@ const MAX_TIMEOUT_S = 7_870 * 365 * 86_400;
 
 type Conditions = NonNullable<IDisplayOptions['show']>;
 
-/** When the fields of waiting are shown: an entry for each combination that one condition can't express. */
+/** When the waiting fields are shown: an entry for each combination that one condition can't express. */
 function conditionsFor(resources: readonly Resource[], kind: Work['kind']): Conditions[] {
 	const whole: string[] = [];
 	const parts: Conditions[] = [];
@@ -87,7 +87,8 @@ const waitingOptions: INodeProperties[] = [
 			{
 				name: 'Error',
 				value: 'error',
-				description: 'The item fails with the task ID, so that "Task: Wait" can go on from there',
+				description:
+					'The item fails with the task ID, so that "Task: Wait" can continue from there',
 			},
 			{
 				name: 'Return Task',
@@ -106,7 +107,7 @@ const waitingOptions: INodeProperties[] = [
 			{
 				name: 'Automatic',
 				value: 'auto',
-				description: 'Find out which one answers, and remember it',
+				description: 'Find out which route answers, and remember it',
 			},
 			{ name: 'V1', value: 'v1', description: 'Ask /v1/task/{task_id}' },
 			{ name: 'V1e', value: 'v1e', description: 'Ask /v1e/task/{task_id}' },
@@ -146,7 +147,7 @@ const waitingOptions: INodeProperties[] = [
 		type: 'boolean',
 		default: true,
 		description:
-			'Whether this n8n also looks at the tasks, rarely, while the execution sleeps, so that no lost callback leaves it asleep',
+			'Whether to also look at the tasks from this n8n, rarely, while the execution sleeps, so that a lost callback does not leave it asleep',
 	},
 ];
 
@@ -158,7 +159,7 @@ const creatingOptions: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. order-1042',
 		description:
-			'Comes back as "reference" in the output of the trigger, to tell which task belongs to what',
+			'Comes back as "reference" in the output of the trigger, to show what the task is for',
 	},
 	{
 		displayName: 'Extra Body Fields',
@@ -185,7 +186,7 @@ const creatingOptions: INodeProperties[] = [
 		typeOptions: { minValue: 0 },
 		default: 100,
 		description:
-			"Create no further task of this run once those created cost this many credits by the service's own word. The setting of the first item counts; as a tool of an agent all calls of an execution count together.",
+			'Create no further task of this run once those created cost this many credits according to the service. The setting of the first item counts; as a tool of an agent all calls of an execution count together.',
 	},
 	{
 		displayName: 'Minimum Credits',
@@ -220,7 +221,7 @@ const callbackUrl: INodeProperties = {
 		'Where the service posts the finished task, e.g. the Production URL of a Media Generation Trigger. Leave empty to fetch the result later with "Task: Wait".',
 };
 
-/** Shown while the node waits, with what has to be set for each. */
+/** The fields that are shown while the node waits, each with its condition. */
 const whileWaiting: Array<{ field: INodeProperties; when: Conditions }> = [
 	{
 		field: {
@@ -248,7 +249,7 @@ const whileWaiting: Array<{ field: INodeProperties; when: Conditions }> = [
 	{
 		field: {
 			displayName:
-				'The execution sleeps until the service calls back, this n8n sees by its own rare looks that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for what is left at the timeout, and fails for tasks that failed meanwhile.',
+				'The execution sleeps until the service calls back, this n8n sees by a rare look of its own that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for what is left at the timeout, and fails for tasks that failed meanwhile.',
 			name: 'suspendNotice',
 			type: 'notice',
 			default: '',
@@ -413,7 +414,7 @@ export function readRunSettings(fields: ItemFields): RunSettings {
 	};
 }
 
-/** An option that is there but leads to nothing must not pass for no limit. */
+/** An option that is set but leads to an empty value must not count as no limit. */
 function readMaximumCredits(fields: ItemFields): number | undefined {
 	if (!fields.hasOption('maximumCredits')) return undefined;
 	const maximum = asNumber(fields.option('maximumCredits'));
@@ -426,12 +427,12 @@ function readMaximumCredits(fields: ItemFields): number | undefined {
 	return maximum;
 }
 
-/** A reference of any simple kind is sent as a text: an expression often leads to a number. */
+/** A reference is sent as a text, whatever simple value it is: an expression often leads to a number. */
 function readReference(given: unknown): string | undefined {
 	return asText(typeof given === 'boolean' ? String(given) : given);
 }
 
-/** A number above zero; undefined where it is not set, or zero, which is how such an option is switched off. */
+/** A number above zero; undefined where it is not set, or zero, which switches such an option off. */
 function optionAboveZero(fields: ItemFields, name: string, label: string): number | undefined {
 	const given = fields.option(name);
 	return given === undefined || isZero(given) ? undefined : fields.positiveOption(name, label, 0);
