@@ -58,7 +58,7 @@ export function flatten(answer: Answer): FlatAnswer {
 	return { status: answer.status, headers, body };
 }
 
-export function isBulk(body: FlatAnswer['body']): body is Bulk {
+function isBulk(body: FlatAnswer['body']): body is Bulk {
 	return typeof body === 'object' && !Buffer.isBuffer(body);
 }
 

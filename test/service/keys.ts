@@ -3,7 +3,7 @@ import { now } from './clock';
 import type { ApiKeyRecord } from './types';
 
 /** How many keys may be active (docs/service.md, "Authentication", 3). */
-export const MAX_ACTIVE_KEYS = 3;
+const MAX_ACTIVE_KEYS = 3;
 
 export type KeyVerdict =
 	| { ok: true; record: ApiKeyRecord }

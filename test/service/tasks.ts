@@ -117,7 +117,7 @@ export class TaskStore {
 }
 
 /** A copy of the body's `stand_in` object; empty where there is none. */
-export function steeringOf(body: JsonObject): Steering {
+function steeringOf(body: JsonObject): Steering {
 	const given = body.stand_in;
 	return typeof given === 'object' && given !== null && !Array.isArray(given)
 		? { ...(given as Steering) }

@@ -43,7 +43,7 @@ const UNPROTECTED = 0x0001_0000;
 const KEPT_BITS = 0xfffe_0ccc;
 
 /** kbit/s */
-export function bitrateOf({ version }: Pick<Mp3Format, 'version'>, index: number): number {
+function bitrateOf({ version }: Pick<Mp3Format, 'version'>, index: number): number {
 	return (version === '1' ? BITRATES_1 : BITRATES_2)[index] ?? 0;
 }
 
@@ -83,7 +83,7 @@ export function readHeader(bits: number): FrameHeader | { problem: string } {
 }
 
 /** Bytes between a frame's header and its sound. */
-export function sideInfoBytes({ version, channels }: Pick<Mp3Format, 'version' | 'channels'>) {
+function sideInfoBytes({ version, channels }: Pick<Mp3Format, 'version' | 'channels'>) {
 	if (version === '1') return channels === 1 ? 17 : 32;
 	return channels === 1 ? 9 : 17;
 }

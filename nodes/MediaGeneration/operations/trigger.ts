@@ -1,7 +1,7 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions, NodeParameterValueType } from 'n8n-workflow';
 import { asNumber, isObject } from '../service/json';
-import { MAX_FILE_MB, type FileSettings } from './waiting';
+import { downloadField, MAX_FILE_MB, type FileSettings } from './waiting';
 
 export const triggerFields: INodeProperties[] = [
 	{
@@ -31,14 +31,7 @@ export const triggerFields: INodeProperties[] = [
 		description:
 			'Whether to ask the service about the task and to output its answer instead of what was posted. Anyone who knows the URL could post anything: with this off, files are downloaded only if the credential has a Callback Secret.',
 	},
-	{
-		displayName: 'Download Output',
-		name: 'downloadOutput',
-		type: 'boolean',
-		default: true,
-		description:
-			'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
-	},
+	downloadField,
 	{
 		displayName: 'Put Output Files in Field',
 		name: 'binaryPropertyName',

@@ -221,6 +221,15 @@ const callbackUrl: INodeProperties = {
 		'Where the service posts the finished task, e.g. the Production URL of a Media Generation Trigger. Leave empty to fetch the result later with "Task: Wait".',
 };
 
+export const downloadField: INodeProperties = {
+	displayName: 'Download Output',
+	name: 'downloadOutput',
+	type: 'boolean',
+	default: true,
+	description:
+		'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
+};
+
 /** The fields that are shown while the node waits, each with its condition. */
 const whileWaiting: Array<{ field: INodeProperties; when: Conditions }> = [
 	{
@@ -256,17 +265,7 @@ const whileWaiting: Array<{ field: INodeProperties; when: Conditions }> = [
 		},
 		when: { waitMode: ['callback'] },
 	},
-	{
-		field: {
-			displayName: 'Download Output',
-			name: 'downloadOutput',
-			type: 'boolean',
-			default: true,
-			description:
-				'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
-		},
-		when: {},
-	},
+	{ field: downloadField, when: {} },
 	{
 		field: {
 			displayName: 'Put Output Files in Field',
@@ -316,7 +315,7 @@ export function waitingFields(resources: readonly Resource[]): INodeProperties[]
 }
 
 /** How the files of one item are delivered. */
-export function readFileSettings(fields: ItemFields): FileSettings {
+function readFileSettings(fields: ItemFields): FileSettings {
 	const splitFiles = fields.option('splitFiles');
 	return {
 		download: fields.boolean('downloadOutput', true),

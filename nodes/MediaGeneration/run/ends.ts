@@ -3,6 +3,7 @@
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { failureItem, nodeError } from '../delivery/failure';
+import { showHint } from '../delivery/hint';
 import type { ItemEnd } from './item';
 import { spendingHints, type Spending } from './spending';
 
@@ -123,7 +124,8 @@ export class Ends {
 	output(count: number): INodeExecutionData[] {
 		if (!this.context.continueOnFail()) this.throwFirstFailure();
 		this.hintAtFailures(count);
-		for (const { type, message } of spendingHints(this.spending)) this.hint(type, message);
+		for (const { type, message } of spendingHints(this.spending))
+			showHint(this.context, type, message);
 		if (this.unclear().length > 0)
 			this.logLeft('the run ended', { taskIds: [], unclearItems: this.unclear() });
 		return Array.from({ length: count }, (_, index) => this.itemsOf(index)).flat();
@@ -133,12 +135,10 @@ export class Ends {
 	private hintAtFailures(count: number): void {
 		const failed = this.failures().length;
 		if (failed > 0)
-			this.hint('warning', `${failed} of ${count} items failed, see the field "outcome"`);
-	}
-
-	private hint(type: 'info' | 'warning', message: string): void {
-		// Hints are newer than the oldest n8n that this node runs on, and tools of agents have none.
-		if (!('addExecutionHints' in this.context)) return;
-		this.context.addExecutionHints({ type, location: 'outputPane', message });
+			showHint(
+				this.context,
+				'warning',
+				`${failed} of ${count} items failed, see the field "outcome"`,
+			);
 	}
 }

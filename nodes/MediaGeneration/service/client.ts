@@ -72,8 +72,6 @@ export interface ServiceClient {
 	credentials: Credentials;
 	account: Account;
 	send(request: ApiRequest): Promise<Reply>;
-	/** Replaces the key and the callback secret in a text that comes from outside. */
-	redact(text: string): string;
 }
 
 /** Reads and checks the credential. Throws an `invalid` failure in words before anything is sent. */
@@ -205,7 +203,7 @@ export async function createClient(context: RequestContext): Promise<ServiceClie
 		return reply;
 	}
 
-	return { credentials, account, send, redact };
+	return { credentials, account, send };
 }
 
 const SELF_CALL_TIMEOUT_MS = 20_000;

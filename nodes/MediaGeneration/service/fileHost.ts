@@ -165,11 +165,13 @@ export function fileOpener(deps: FileOpenerDeps): OpenFileFn {
 }
 
 /**
- * Community nodes may not import Node's stream module, but every response body is one of its classes, and these share the
- * static `from`.
+ * A stream of what a generator yields. Community nodes may not import Node's stream module, but response bodies and the
+ * streams of n8n's store are of its classes, which share the static `from`.
+ *
+ * @param sample any such stream
  */
-function streamOf(body: ByteStream, chunks: AsyncGenerator<Buffer>): ByteStream {
-	const factory = body.constructor as unknown as {
+export function streamOf(sample: ByteStream, chunks: AsyncGenerator<Buffer>): ByteStream {
+	const factory = sample.constructor as unknown as {
 		from(iterable: AsyncIterable<Buffer>, options: { objectMode: boolean }): ByteStream;
 	};
 	return factory.from(chunks, { objectMode: false });
