@@ -45,13 +45,30 @@ export interface RunSettings {
 	maximumCredits: number | undefined;
 }
 
+/** What a way of waiting means for a run. */
+interface WaitingRules {
+	/** Whether a task that was just created is followed to its end. */
+	follows: boolean;
+	/** Whether the execution may go to sleep before its tasks are over. */
+	sleeps: boolean;
+	/** The default of the option Timeout. */
+	timeoutS: number;
+}
+
 const POLL_TIMEOUT_S = 600;
-const CALLBACK_TIMEOUT_S = 86_400;
+const DAY_S = 86_400;
+
+export const waitingRules: Readonly<Record<Waiting['kind'], WaitingRules>> = {
+	no: { follows: false, sleeps: false, timeoutS: POLL_TIMEOUT_S },
+	poll: { follows: true, sleeps: false, timeoutS: POLL_TIMEOUT_S },
+	suspend: { follows: true, sleeps: true, timeoutS: DAY_S },
+};
+
 const GRACE_S = 10;
 export const MAX_FILE_MB = 500;
 const MAX_ACTIVE_TASKS = 20;
 /** Until the year 9900: later dates can't be saved by every database of n8n. */
-const MAX_TIMEOUT_S = 7_870 * 365 * 86_400;
+const MAX_TIMEOUT_S = 7_870 * 365 * DAY_S;
 
 type Conditions = NonNullable<IDisplayOptions['show']>;
 
@@ -354,17 +371,17 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
 	const waiting = readWaiting(fields, alwaysWaits);
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
-	const defaultTimeout = waiting.kind === 'suspend' ? CALLBACK_TIMEOUT_S : POLL_TIMEOUT_S;
+	const { timeoutS, sleeps } = waitingRules[waiting.kind];
 	const files = readFileSettings(fields);
 	checkLongText(longText, waiting, files);
 	return {
 		waiting,
 		longText,
 		// A suspended execution goes on with exactly one item per input item.
-		files: { ...files, splitFiles: files.splitFiles && waiting.kind !== 'suspend' },
+		files: { ...files, splitFiles: files.splitFiles && !sleeps },
 		callbackReference: readReference(fields.option('callbackReference')),
 		timeoutMs:
-			fields.positiveOption('timeout', 'Timeout (Seconds)', defaultTimeout, MAX_TIMEOUT_S) * 1000,
+			fields.positiveOption('timeout', 'Timeout (Seconds)', timeoutS, MAX_TIMEOUT_S) * 1000,
 		onTimeout: fields.choice(
 			fields.option('onTimeout'),
 			'On Timeout',

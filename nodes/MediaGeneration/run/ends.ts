@@ -4,6 +4,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { failureItem, nodeError } from '../delivery/failure';
 import { showHint } from '../delivery/hint';
+import { outcomes } from '../service/failures';
 import type { ItemEnd } from './item';
 import { spendingHints, type Spending } from './spending';
 
@@ -45,7 +46,7 @@ export class Ends {
 	private useful(): string[] {
 		const useless = new Set(
 			this.failures().flatMap(([, { failure }]) =>
-				failure.outcome === 'failed' ? [failure.taskId] : [],
+				outcomes[failure.outcome].useful ? [] : [failure.taskId],
 			),
 		);
 		return [...this.taskIds].filter((taskId) => !useless.has(taskId));
@@ -54,7 +55,7 @@ export class Ends {
 	/** The items of whose creation nothing is known. */
 	private unclear(): number[] {
 		return this.failures().flatMap(([index, { failure }]) =>
-			failure.outcome === 'unknown' ? [index] : [],
+			outcomes[failure.outcome].unclear ? [index] : [],
 		);
 	}
 

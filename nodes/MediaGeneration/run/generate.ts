@@ -10,7 +10,7 @@ import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
 import { failureOfPart } from '../delivery/partFailure';
 import type { Operation } from '../operations/operation';
-import type { RunSettings } from '../operations/waiting';
+import type { RunSettings, Waiting } from '../operations/waiting';
 import { createClient, type ServiceClient } from '../service/client';
 import { realClock } from '../service/clock';
 import * as failures from '../service/failures';
@@ -191,15 +191,13 @@ class Generation {
 	/** Tells the service where to report the end of a task. */
 	private setReceiveUrls(client: ServiceClient, { settings, parts }: Item, waking?: Waking): void {
 		const { waiting, callbackReference: reference } = settings;
-		const suspends = waiting.kind === 'suspend';
-		const callable = waking?.callable === true ? waking.resumeUrl : undefined;
-		const url = suspends ? callable : waiting.kind === 'no' ? waiting.callbackUrl : undefined;
+		const { url, signed } = callbackFor(waiting, waking);
 		if (url === undefined) return;
 		for (const part of parts) {
 			if (part.kind !== 'creates') continue;
 			part.request.body.receive_url = prepareReceiveUrl(url, client.credentials, {
 				reference,
-				signed: !suspends,
+				signed,
 				now: Date.now(),
 			});
 		}
@@ -371,6 +369,21 @@ function earlierTasks(ledger: Ledger, item: Item) {
 function isPaidFor(ledger: Ledger, item: Item): boolean {
 	const creating = item.parts.filter(({ kind }) => kind === 'creates');
 	return earlierTasks(ledger, item).length === creating.length;
+}
+
+/** Where the service is to report the end of a task, and whether we sign that URL: resume URLs carry n8n's own token. */
+function callbackFor(
+	waiting: Waiting,
+	waking: Waking | undefined,
+): { url: string | undefined; signed: boolean } {
+	switch (waiting.kind) {
+		case 'no':
+			return { url: waiting.callbackUrl, signed: true };
+		case 'poll':
+			return { url: undefined, signed: false };
+		case 'suspend':
+			return { url: waking?.callable === true ? waking.resumeUrl : undefined, signed: false };
+	}
 }
 
 function receiveUrlOf(part: Part): string[] {

@@ -6,6 +6,7 @@ import type { Ledger, Slot } from '../create/ledger';
 import { createTask, type Created, type SubmitDeps } from '../create/submit';
 import type { Delivered } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
+import { waitingRules } from '../operations/waiting';
 import { Limiter } from '../service/limiter';
 import type { Look } from '../service/look';
 import { addressesIn, type Finished } from '../service/verdict';
@@ -166,7 +167,8 @@ class Run {
 		if (submitted.kind !== 'task') return submitted;
 		const { task, created } = submitted;
 		const { waiting, timeoutMs, pollRoute: route } = item.settings;
-		if (waiting.kind === 'no' && created !== undefined) return { kind: 'created', created };
+		const { follows, sleeps } = waitingRules[waiting.kind];
+		if (!follows && created !== undefined) return { kind: 'created', created };
 		const { taskId, createdAt, old } = task;
 		const request = part.kind === 'creates' ? part.request : undefined;
 		const watch: Watch = {
@@ -178,7 +180,7 @@ class Run {
 			deadline: (old ? this.deps.now() : createdAt) + timeoutMs,
 			echoes: addressesIn([request?.body, request?.qs]),
 			lookAtOnce: old,
-			releasable: waiting.kind === 'suspend',
+			releasable: sleeps,
 		};
 		const waited = await this.loop.wait(watch);
 		const lastSeen = waited.kind === 'finished' ? waited.finished.task : waited.lastTask;

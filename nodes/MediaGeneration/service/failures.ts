@@ -15,19 +15,29 @@ export type Outcome =
 	| 'cancelled'
 	| 'undelivered';
 
-const OUTCOMES: Readonly<Record<Outcome, true>> = {
-	invalid: true,
-	rejected: true,
-	unknown: true,
-	failed: true,
-	timed_out: true,
-	unreachable: true,
-	cancelled: true,
-	undelivered: true,
+/** What an outcome means for the tasks of a run and for later nodes. */
+interface Meaning {
+	/** Whether the task, where there is one, is still of use. */
+	useful: boolean;
+	/** Whether a task may exist whose ID nobody knows. */
+	unclear: boolean;
+	/** Whether waiting for the task again changes nothing. */
+	final: boolean;
+}
+
+export const outcomes: Readonly<Record<Outcome, Meaning>> = {
+	invalid: { useful: true, unclear: false, final: true },
+	rejected: { useful: true, unclear: false, final: true },
+	unknown: { useful: true, unclear: true, final: true },
+	failed: { useful: false, unclear: false, final: true },
+	timed_out: { useful: true, unclear: false, final: false },
+	unreachable: { useful: true, unclear: false, final: false },
+	cancelled: { useful: true, unclear: false, final: false },
+	undelivered: { useful: true, unclear: false, final: false },
 };
 
 export function isOutcome(value: unknown): value is Outcome {
-	return typeof value === 'string' && Object.hasOwn(OUTCOMES, value);
+	return typeof value === 'string' && Object.hasOwn(outcomes, value);
 }
 
 export interface Failure {
