@@ -1,6 +1,6 @@
 /**
  * How long n8n refuses callbacks of an execution that is about to sleep: from the last look at its task to the first
- * moment in which its resume URL is open (README, "Suspending"). A callback in between is answered 409.
+ * moment in which its resume URL is open (docs/waiting.md, "Three ways to wake"). A callback in between is answered 409.
  */
 import { request } from 'undici';
 import { startContext } from '../test/n8n/harness/context';

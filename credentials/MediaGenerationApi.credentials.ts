@@ -26,7 +26,7 @@ interface AnyRequest extends Omit<IHttpRequestOptions, 'url'> {
 
 const USE_BASE = 'Use an address under the Base URL';
 
-/** The address that a request goes to, with `baseURL` put before a path. Throws where two readers could understand two. */
+/** The address that a request goes to, with `baseURL` put before a path. Throws where it could be read as two different ones. */
 function targetOf({ baseURL, url, uri }: AnyRequest): URL {
 	const named = [url, uri].flatMap((value) =>
 		typeof value === 'string' || value instanceof URL ? [String(value)] : [],
@@ -49,7 +49,7 @@ function targetOf({ baseURL, url, uri }: AnyRequest): URL {
 	return new URL(whole);
 }
 
-/** The headers without another one of this name, in whatever case. */
+/** The headers with this one in place of any other of the same name, in whatever case. */
 function withHeader(
 	headers: IHttpRequestOptions['headers'],
 	name: string,
@@ -98,7 +98,7 @@ export class MediaGenerationApi implements ICredentialType {
 			default: '',
 			placeholder: 'e.g. https://api.example.com',
 			description:
-				'Address of the service, without a path version. The API key is sent to this address and nowhere else. Plain http is accepted for this machine and private networks only.',
+				'Address of the service, without a version such as /v1. The API key is sent to this address and nowhere else. Plain http is accepted for this machine and private networks only.',
 		},
 		{
 			displayName: 'Callback Secret',
@@ -168,7 +168,7 @@ export class MediaGenerationApi implements ICredentialType {
 			url: '/v1/credits',
 			method: 'GET',
 		},
-		// n8n would say no more than "Unauthorized", and take any answer with 200 for a success. It reads both kinds of rules.
+		// n8n alone would say only "Unauthorized", and take any answer with 200 for a success. It reads both kinds of rules.
 		rules: [
 			{
 				type: 'responseSuccessBody',
@@ -180,7 +180,7 @@ export class MediaGenerationApi implements ICredentialType {
 				},
 			},
 			{
-				// What n8n could not parse as JSON, such as an HTML page, is a string; an empty answer is nothing.
+				// What n8n could not parse as JSON, such as an HTML page, is a string; an empty answer is undefined.
 				type: 'responseSuccessBody',
 				properties: {
 					key: 'constructor.name',

@@ -71,7 +71,7 @@ function checkDiskSpace(folder: string): void {
  * The commands that make a working n8n. Install scripts stay off but for the two that are needed: `node` fetches its binary, and
  * `sqlite3` (under that Node.js) its addon. `npm ci` refuses this lock file: the versions come from the lock all the same.
  */
-export const installSteps: ReadonlyArray<{ args: string[]; purpose: string }> = [
+const installSteps: ReadonlyArray<{ args: string[]; purpose: string }> = [
 	{
 		args: [
 			'install',

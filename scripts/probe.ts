@@ -1,5 +1,5 @@
 /**
- * `npm run probe -- --base-url URL`: what a real service does where the specification leaves it open, beside what the nodes expect. Reads
+ * `npm run probe -- --base-url URL`: what a real service does where docs/service.md leaves it open, beside what the nodes expect. Reads
  * only, unless `--spend` or `--callback` is given. The key comes from the environment and is never printed.
  */
 import { Command, InvalidArgumentError } from 'commander';

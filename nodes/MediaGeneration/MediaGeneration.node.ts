@@ -1,7 +1,7 @@
 /**
  * The action node. How an item travels: `operations/` turns its fields into a request, `create/` sends it, `wait/` follows the
- * task, `delivery/` makes the output item, and `run/` does so for all items; only `service/` talks to the network. What only a run needs is loaded by the first
- * run: n8n loads every node when it starts, and wants the description only.
+ * task, `delivery/` makes the output item, and `run/` does so for all items; only `service/` talks to the network. What only a
+ * run needs is loaded by the first run: n8n loads every node when it starts, but needs only the description then.
  */
 import {
 	NodeConnectionTypes,

@@ -23,7 +23,7 @@ export class MediaGenerationTrigger implements INodeType {
 			dark: 'file:../../icons/mediaGeneration.dark.svg',
 		},
 		group: ['trigger'],
-		// To a webhook of version 1 n8n 2.41 puts a question of its own, by an expression, before each call.
+		// For a webhook of version 1, n8n 2.41 evaluates an expression of its own before each call (docs/trigger.md, "Many callbacks").
 		version: [1, 1.1],
 		subtitle:
 			'={{ $parameter["statuses"].length > 1 ? "Done or failed" : $parameter["statuses"][0] === "error" ? "Failed" : "Done" }}',
@@ -41,7 +41,7 @@ export class MediaGenerationTrigger implements INodeType {
 				name: 'default',
 				httpMethod: 'POST',
 				responseMode: 'onReceived',
-				// Empty: webhook() says what is answered. Left out, n8n 2.41 answers with the name of its default.
+				// Empty: webhook() decides the answer. Without it, n8n 2.41 answers with the name of its default.
 				responseData: '',
 				path: 'callback',
 			},

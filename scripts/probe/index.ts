@@ -1,4 +1,4 @@
-/** Checks what docs/service.md assumes, or the specification leaves open, against a service. */
+/** Checks what docs/service.md assumes or leaves open against a service. */
 import { type CallbackOptions, watchCallbacks } from './callbacks';
 import { type Finding, Findings } from './findings';
 import { defaultValues, kindsOf, type Values } from './kinds';

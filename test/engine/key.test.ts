@@ -1,4 +1,4 @@
-/** Rule 3: the key goes to the service and nowhere else, whoever asks n8n for a request with this credential. */
+/** README, rule 3: the key goes to the service and nowhere else, whoever asks n8n for a request with this credential. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { connect, node, noOp, passing, prepareEngine } from './engine';
 import { Executions } from './executions';

@@ -1,4 +1,4 @@
-/** Every outcome of the contract, in the three ways that n8n lets a node fail. One item for each, told apart by its voice. */
+/** Every outcome (README, "When something goes wrong"), in the three ways that n8n lets a node fail. One item for each, told apart by its voice. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import { engineSetting, goOn } from './setting';
 
@@ -82,7 +82,7 @@ function expectFailures(output: INodeExecutionData[], own: object[] = []) {
 	);
 }
 
-test('Continue On Fail: failed items stand in their places, with the fields of the contract', async () => {
+test('Continue On Fail: failed items keep their positions, with the documented fields', async () => {
 	const { output, error } = await setting.run({ items, parameters, settings: goOn } as Parameters<
 		typeof setting.run
 	>[0]);

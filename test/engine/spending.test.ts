@@ -48,7 +48,7 @@ describe.each(Object.entries(words))('where %s names the cost', (_, costNamed) =
 				error:
 					'Maximum Credits is reached: the tasks of this run cost 30 credits, and the option allows 25',
 			});
-			expect(hints(result)).toContain("3 tasks created, 30 credits by the service's word");
+			expect(hints(result)).toContain('3 tasks created, 30 credits according to the service');
 		},
 	);
 
@@ -93,7 +93,7 @@ test('an estimate in the answer is enough: nobody looks for the cost', async () 
 	});
 	expect(outcomes(result).map((outcome) => outcome === 'invalid')).toEqual([false, false, true]);
 	expect(setting.service.polls()).toHaveLength(0);
-	expect(hints(result)).toContain("2 tasks created, 120 credits by the service's word");
+	expect(hints(result)).toContain('2 tasks created, 120 credits according to the service');
 });
 
 test('without waiting, the cost of the last task is in the hint too', async () => {
@@ -101,7 +101,7 @@ test('without waiting, the cost of the last task is in the hint too', async () =
 		items: sounds(3),
 		parameters: { ...limited(100), waitForCompletion: false },
 	});
-	expect(hints(result)).toEqual(["3 tasks created, 30 credits by the service's word"]);
+	expect(hints(result)).toEqual(['3 tasks created, 30 credits according to the service']);
 });
 
 test('where the service names no cost, nothing can be counted, and the hint says so', async () => {
@@ -129,7 +129,7 @@ test('a failed task costs what the service says of it then: nothing', async () =
 		settings: goOn,
 	});
 	expect(outcomes(result)).toEqual(['failed', 'done', 'done', 'done', 'invalid']);
-	expect(hints(result)).toContain("4 tasks created, 30 credits by the service's word");
+	expect(hints(result)).toContain('4 tasks created, 30 credits according to the service');
 });
 
 test('without Continue the first item that is left out ends the run, and its error names what is paid for', async () => {
@@ -220,7 +220,7 @@ describe('the hint after a run', () => {
 		});
 		expect(hints(result)).toEqual([
 			'1 of 2 items failed, see the field "outcome"',
-			"1 task created, 10 credits by the service's word",
+			'1 task created, 10 credits according to the service',
 		]);
 	});
 
@@ -242,7 +242,7 @@ describe('the hint after a run', () => {
 			},
 		});
 		expect(hints(result)).toEqual([
-			"2 tasks created, at least 10 credits by the service's word; not known for 1 of them",
+			'2 tasks created, at least 10 credits according to the service; not known for 1 of them',
 		]);
 	});
 
@@ -254,7 +254,7 @@ describe('the hint after a run', () => {
 		});
 		const taken = await setting.run({ parameters: sound(), settings: again });
 		expect(taken.error).toBeUndefined();
-		expect(hints(taken)).toEqual(["1 task created, 10 credits by the service's word"]);
+		expect(hints(taken)).toEqual(['1 task created, 10 credits according to the service']);
 		const taskId = taken.output[0]?.json.task_id as string;
 		const waited = await setting.run({
 			parameters: { resource: 'task', operation: 'wait', taskId, downloadOutput: false },

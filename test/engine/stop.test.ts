@@ -47,7 +47,7 @@ test('in the middle of a look that is never answered', async () => {
 	await nothingMoreIsSent();
 });
 
-test('while creations wait for room: nothing more is created', async () => {
+test('while creations wait for capacity: nothing more is created', async () => {
 	const { service } = setting;
 	service.settings.activeTaskLimit = 2;
 	const { error, logs } = await setting.run({

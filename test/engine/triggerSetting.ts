@@ -42,7 +42,7 @@ export function triggerSetting(): TriggerSetting {
 	});
 	afterAll(async () => await host?.close());
 	afterEach(async () => {
-		// Rule 3, for all that ran: no secret in what n8n saves or logs.
+		// README, rule 3, for all that ran: no secret in what n8n saves or logs.
 		for (const execution of the().executions.all()) {
 			const { saved, logs } = await execution.settled();
 			for (const text of [saved, ...logs]) {

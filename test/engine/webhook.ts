@@ -23,19 +23,7 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { WebhookContext } from 'n8n-core';
-import {
-	NodeHelpers,
-	type IDataObject,
-	type INode,
-	type INodeParameters,
-	type IRunExecutionData,
-	type IWebhookData,
-	type IWebhookDescription,
-	type IWebhookResponseData,
-	type Workflow,
-	type WorkflowExecuteMode,
-} from 'n8n-workflow';
+import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 import {
 	connect,
 	mediaGeneration,
@@ -47,15 +35,9 @@ import {
 	type EngineOptions,
 } from './engine';
 import { Executions, type Definition, type Execution } from './executions';
-
-import {
-	asRequest,
-	asResponse,
-	HttpError,
-	parseBody,
-	type N8nRequest,
-	type N8nResponse,
-} from './n8nHttp';
+import { asRequest, asResponse, HttpError, type N8nRequest, type N8nResponse } from './n8nHttp';
+import { handleCall, webhooksOf, type Call, type CalledN8n } from './webhookCall';
+import { wakingCall } from './webhookWaking';
 
 export type { Execution } from './executions';
 
@@ -99,10 +81,10 @@ export interface StartOptions extends Omit<EngineOptions, 'rounds' | 'stopWhen' 
 export interface WebhookHost {
 	readonly url: string;
 	readonly executions: Executions;
-	/** `fails`: n8n answers 500 where it would start an execution. */
-	storing: 'works' | 'fails';
-	/** Runs before n8n stores an execution, and so before a trigger's callback is answered. */
-	beforeStoring: () => Promise<void>;
+	/** See {@link CalledN8n}. */
+	storing: CalledN8n['storing'];
+	/** See {@link CalledN8n}. */
+	beforeStoring: CalledN8n['beforeStoring'];
 	publish(options: PublishOptions): Published;
 	start(options: StartOptions): Promise<Execution>;
 	/** Posts JSON (or a text, as it is) as a sender of callbacks does. */
@@ -110,40 +92,7 @@ export interface WebhookHost {
 	close(): Promise<void>;
 }
 
-/** The node's webhooks with their paths, as n8n registers them. */
-function webhooksOf(workflow: Workflow, start: INode): IWebhookData[] {
-	const { description } = workflow.nodeTypes.getByNameAndVersion(start.type, start.typeVersion);
-	const evaluate = (webhook: IWebhookDescription, field: 'path' | 'isFullPath' | 'httpMethod') =>
-		workflow.expression.getSimpleParameterValue(start, webhook[field], 'internal', {});
-	return (description.webhooks ?? []).map((webhook) => ({
-		httpMethod: String(evaluate(webhook, 'httpMethod')) as IWebhookData['httpMethod'],
-		node: start.name,
-		path: NodeHelpers.getNodeWebhookPath(
-			workflow.id,
-			start,
-			String(evaluate(webhook, 'path')),
-			Boolean(evaluate(webhook, 'isFullPath')),
-			webhook.restartWebhook,
-		),
-		webhookDescription: webhook,
-		workflowId: workflow.id,
-		workflowExecuteAdditionalData: {} as IWebhookData['workflowExecuteAdditionalData'],
-	}));
-}
-
-interface Call {
-	definition: Definition;
-	workflow: Workflow;
-	start: INode;
-	webhook: IWebhookData;
-	mode: WorkflowExecuteMode;
-	request: N8nRequest;
-	response: N8nResponse;
-	/** Of a sleeping execution. */
-	asleep?: { id: string; data: IRunExecutionData };
-}
-
-class Host implements WebhookHost {
+class Host implements WebhookHost, CalledN8n {
 	url = '';
 
 	readonly executions = new Executions(this);
@@ -228,6 +177,10 @@ class Host implements WebhookHost {
 		return this.executions.start(definition, 'trigger', { node: start, items: [[{ json: {} }]] });
 	}
 
+	onStarted({ id }: Definition, execution: Execution): void {
+		this.executionsOf.set(id, [...(this.executionsOf.get(id) ?? []), execution]);
+	}
+
 	async post(url: string, body: unknown, options: PostOptions = {}): Promise<HttpAnswer> {
 		const response = await fetch(url, {
 			method: options.method ?? 'POST',
@@ -248,8 +201,10 @@ class Host implements WebhookHost {
 			await prepareEngine();
 			const [, kind, ...rest] = new URL(request.originalUrl, 'http://n8n').pathname.split('/');
 			const path = rest.join('/').replace(/\/$/, '');
-			if (kind === 'webhook-waiting') await this.wake(request, response, rest);
-			else if (kind === 'webhook') await this.live(request, response, path);
+			if (kind === 'webhook-waiting') {
+				const call = await wakingCall(this.executions, { request, response }, rest);
+				if (call !== undefined) await handleCall(call, this);
+			} else if (kind === 'webhook') await this.live(request, response, path);
 			else if (kind === 'webhook-test') await this.test(request, response, path);
 			else throw new HttpError(404, 'Not Found');
 		} catch (error) {
@@ -280,150 +235,14 @@ class Host implements WebhookHost {
 		const call = this.callOf(path, request, response);
 		if (call === undefined)
 			throw new HttpError(404, `The requested webhook "${path}" is not registered.`);
-		await this.run({ ...call, mode: 'webhook' });
+		await handleCall({ ...call, mode: 'webhook' }, this);
 	}
 
 	private async test(request: N8nRequest, response: N8nResponse, path: string): Promise<void> {
 		const call = this.listening.has(path) ? this.callOf(path, request, response) : undefined;
 		if (call === undefined)
 			throw new HttpError(404, `The requested webhook "${path}" is not registered.`);
-		if (await this.run({ ...call, mode: 'manual' })) this.listening.delete(path);
-	}
-
-	private async wake(
-		request: N8nRequest,
-		response: N8nResponse,
-		[id = '', suffix = '']: string[],
-	): Promise<void> {
-		const found = this.executions.read(id);
-		if (found === undefined) throw new HttpError(404, `The execution "${id}" does not exist.`);
-		const { row, data } = found;
-		const { signature } = request.query as Record<string, unknown>;
-		if (signature !== data.resumeToken) {
-			response.status(401).json({ error: 'Invalid token' });
-			return;
-		}
-		if (row.status === 'running')
-			throw new HttpError(409, `The execution "${id}" is running already.`);
-		if (row.status !== 'waiting')
-			throw new HttpError(409, `The execution "${id} has finished already.`);
-		const sleeping = data.executionData?.nodeExecutionStack[0];
-		if (sleeping !== undefined) sleeping.node.disabled = true;
-		data.waitTill = undefined;
-		const last = data.resultData.lastNodeExecuted ?? '';
-		data.resultData.runData[last]?.pop();
-		const workflow = this.executions.workflowOf(row.definition);
-		const start = workflow.getNode(last);
-		await workflow.expression.acquireIsolate?.();
-		const webhook =
-			start === null
-				? undefined
-				: webhooksOf(workflow, start).find(
-						({ httpMethod, path, webhookDescription }) =>
-							httpMethod === request.method &&
-							path === suffix &&
-							webhookDescription.restartWebhook === true,
-					);
-		if (start === null || webhook === undefined) {
-			throw new HttpError(
-				404,
-				`The workflow for execution "${id}" does not contain a waiting webhook with a matching path/method.`,
-			);
-		}
-		const { definition, mode } = row;
-		await this.run({
-			definition,
-			workflow,
-			start,
-			webhook,
-			mode,
-			request,
-			response,
-			asleep: { id, data },
-		});
-	}
-
-	/** n8n's `executeWebhook`. Resolves with whether an execution runs now. */
-	private async run(call: Call): Promise<boolean> {
-		const { definition, workflow, start, mode, request, response, asleep } = call;
-		await workflow.expression.acquireIsolate?.();
-		await parseBody(request, workflow, start, mode);
-		const result = await this.callNode(call);
-		const save = () => {
-			if (mode === 'webhook' && asleep === undefined)
-				this.executions.saveStaticData(definition, workflow);
-		};
-		const description = (field: 'responseCode' | 'responseData', fallback: string | number) =>
-			workflow.expression.getSimpleParameterValue(
-				start,
-				call.webhook.webhookDescription[field],
-				mode,
-				{},
-				undefined,
-				fallback,
-			);
-		const code = Number(description('responseCode', 200));
-		const silent = result.noWebhookResponse === true;
-		// n8n saves where it answers, so not where it can't store the execution.
-		if (silent || result.workflowData === undefined) save();
-		if (result.workflowData === undefined) {
-			if (!silent)
-				response.status(code).json(result.webhookResponse ?? { message: 'Webhook call received' });
-			return false;
-		}
-		await this.beforeStoring();
-		if (this.storing === 'fails') throw new Error('There was a problem executing the workflow');
-		if (asleep === undefined) {
-			const execution = this.executions.start(definition, mode, {
-				node: start,
-				items: result.workflowData,
-			});
-			this.executionsOf.set(definition.id, [
-				...(this.executionsOf.get(definition.id) ?? []),
-				execution,
-			]);
-		} else this.resume(asleep, result);
-		const stated: unknown = description('responseData', 'firstEntryJson');
-		const body: unknown = stated === '' ? result.webhookResponse : stated;
-		save();
-		if (!silent) response.status(code).json(body ?? { message: 'Workflow was started' });
-		return true;
-	}
-
-	private resume({ id, data }: NonNullable<Call['asleep']>, result: IWebhookResponseData): void {
-		const resuming = data.executionData?.nodeExecutionStack[0];
-		if (resuming !== undefined) {
-			resuming.data.main = result.workflowData ?? [];
-			resuming.metadata = { ...resuming.metadata, forwardAllOutputs: true };
-		}
-		if (!this.executions.resume(id, data))
-			throw new Error('There was a problem executing the workflow');
-	}
-
-	/** A webhook that throws is answered 500, and n8n runs the workflow with one empty item all the same. */
-	private async callNode(call: Call): Promise<IWebhookResponseData> {
-		const { definition, workflow, start, webhook, mode, request, response, asleep } = call;
-		const additionalData = this.executions.additionalData(definition, asleep?.id);
-		Object.assign(additionalData, { httpRequest: request, httpResponse: response });
-		const context = new WebhookContext(
-			workflow,
-			start,
-			additionalData,
-			mode,
-			webhook,
-			[],
-			asleep?.data ?? null,
-		);
-		const type = workflow.nodeTypes.getByNameAndVersion(start.type, start.typeVersion);
-		try {
-			return (await type.webhook?.call(context)) ?? {};
-		} catch (error) {
-			const message = error instanceof Error ? error.message : String(error);
-			response
-				.status(500)
-				.json({ code: 0, message: 'Workflow could not be started!', was: message });
-			return { noWebhookResponse: true, workflowData: [[{ json: {} }]] };
-		}
+		if (await handleCall({ ...call, mode: 'manual' }, this)) this.listening.delete(path);
 	}
 }
 

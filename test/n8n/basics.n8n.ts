@@ -5,15 +5,7 @@ import { PNG } from 'pngjs';
 import { sharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items, nodeRun } from './harness/execution';
 import { waitUntil } from './harness/wait';
-
-interface Output {
-	url: string;
-	kind: string;
-	binaryProperty?: string;
-	fileName?: string;
-	mimeType?: string;
-	fileSize?: number;
-}
+import type { Output } from './trigger/workbench';
 
 const generating = ['Sound Effect', 'Speech by Voice ID', 'Speech by Voice Name', 'Image'];
 

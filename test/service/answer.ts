@@ -23,7 +23,7 @@ export function json(status: number, body: unknown, headers?: Record<string, str
 	return { status, json: body, ...(headers ? { headers } : {}) };
 }
 
-/** A refusal, in the style that the settings ask for (facts, Shapes: it can arrive inside HTTP 200). */
+/** A refusal, in the style that the settings ask for (docs/service.md, "Shapes": it can arrive inside HTTP 200). */
 export function refusal(settings: Settings, status: number, error: string, code?: string): Answer {
 	const extra = code === undefined ? {} : { code };
 	if (settings.refusalStyle === 'insideHttp200')
@@ -58,7 +58,7 @@ export function flatten(answer: Answer): FlatAnswer {
 	return { status: answer.status, headers, body };
 }
 
-export function isBulk(body: FlatAnswer['body']): body is Bulk {
+function isBulk(body: FlatAnswer['body']): body is Bulk {
 	return typeof body === 'object' && !Buffer.isBuffer(body);
 }
 

@@ -8,7 +8,7 @@ import { listRoutes } from './lists';
 import { taskPayload } from './payload';
 import type { ApiKeyRecord, JsonObject, RouteName, Settings, TaskKind, TaskRecord } from './types';
 
-/** The routes of the spec's endpoint table. */
+/** The routes of docs/service.md, "Endpoints". */
 export function apiRoutes(app: FastifyInstance, context: Context): void {
 	const open = (name: RouteName, route: Route, kind?: TaskKind) =>
 		door(context, 'api', name, route, kind);
@@ -61,7 +61,7 @@ export function apiRoutes(app: FastifyInstance, context: Context): void {
 	app.setNotFoundHandler(open('unknown', () => json(404, { success: false, error: 'Not found' })));
 }
 
-/** Spec, Authentication. An invalid key is 401 whatever the refusal style is. */
+/** docs/service.md, "Authentication". An invalid key is 401 whatever the refusal style is. */
 function withKey(
 	context: Context,
 	route: (call: Call, key: ApiKeyRecord) => Answer | Promise<Answer>,
@@ -135,7 +135,7 @@ function look(context: Context, prefix: 'v1' | 'v1e', id: string): Answer {
 	return json(200, shaped(settings, taskPayload(seen, settings, urls.files, withUrls)));
 }
 
-/** Facts, Callbacks: a callback can be faster than the service's own read of that task. */
+/** docs/service.md, "More routes": a callback can be faster than the service's own read of that task. */
 function asRead(task: TaskRecord, { readLagMs }: Settings): TaskRecord {
 	const lagMs = task.steering.read_lag_ms ?? readLagMs;
 	const lags = task.finishedAt !== null && now() < task.finishedAt + lagMs;
@@ -155,7 +155,7 @@ function shaped({ taskShape }: Settings, task: JsonObject): JsonObject {
 	}
 }
 
-/** Facts, HTTP: how polls that come too fast are answered. */
+/** docs/service.md, "HTTP": how polls that come too fast are answered. */
 function tooFast({ settings }: Context): Answer {
 	const words = 'Server is busy, please try again later';
 	switch (settings.tooFastAnswer) {

@@ -6,7 +6,7 @@ import type { ApiKeyRecord, JsonObject, RecordedRequest, TaskKind, TaskRecord } 
 /** How long a creation waits for the callback that is to come before its answer. */
 const BEFORE_ANSWER_MS = 10_000;
 
-/** Spec, Endpoints: checks a creation, charges it, and answers at once with its `task_id`. */
+/** docs/service.md, "Endpoints": checks a creation, charges it, and answers at once with its `task_id`. */
 export async function create(
 	context: Context,
 	kind: TaskKind,
@@ -57,7 +57,7 @@ function costOf({ settings }: Context, kind: TaskKind, body: JsonObject): number
 	return kind === 'image' ? each * Number(body.generations_count ?? 1) : each;
 }
 
-/** Facts, HTTP: 401 or 402 when the credits are out; spec, Errors: 429 when the key's daily cap is reached. */
+/** docs/service.md, "HTTP": 401 or 402 when the credits are out; "Errors": 429 when the key's daily cap is reached. */
 function cannotPay({ settings, keys }: Context, key: ApiKeyRecord, cost: number): Answer | null {
 	if (settings.credits < cost) {
 		return refusal(
@@ -77,7 +77,7 @@ function cannotPay({ settings, keys }: Context, key: ApiKeyRecord, cost: number)
 	return null;
 }
 
-/** Facts, HTTP: 429 with a code, and nothing was created. */
+/** docs/service.md, "HTTP": 429 with a code, and nothing was created. */
 function tooMany({ settings, store }: Context): Answer | null {
 	if (settings.activeTaskLimit === null || store.active < settings.activeTaskLimit) return null;
 	const words = `Too many active tasks: at most ${settings.activeTaskLimit} at a time`;

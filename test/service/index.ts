@@ -1,5 +1,5 @@
 /**
- * A stand-in for the service of spec.md: three hosts on 127.0.0.1 (API, files, and a third one for redirects), with
+ * A stand-in for the service of docs/service.md: three hosts on 127.0.0.1 (API, files, and a third one for redirects), with
  * real media, callbacks, faults on demand, and a record of every request. README.md tells all that can be set.
  */
 import { apiRoutes } from './apiHost';

@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { now } from './clock';
 import type { ApiKeyRecord } from './types';
 
-/** Spec, Authentication 3: at most so many keys may be active. */
-export const MAX_ACTIVE_KEYS = 3;
+/** How many keys may be active (docs/service.md, "Authentication", 3). */
+const MAX_ACTIVE_KEYS = 3;
 
 export type KeyVerdict =
 	| { ok: true; record: ApiKeyRecord }
@@ -52,7 +52,7 @@ export class KeyRing {
 		this.find(keyOrId).expires_at = new Date(now() - 1000).toISOString();
 	}
 
-	/** Spec, Authentication 1, 5, 6 and 8. */
+	/** docs/service.md, "Authentication", 1, 5, 6 and 8. */
 	check(authorization: string | undefined): KeyVerdict {
 		const secret = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
 		if (secret === undefined) return { ok: false, reason: 'missing' };

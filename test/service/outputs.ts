@@ -16,7 +16,7 @@ export interface OutputFile {
 }
 
 /** What the task was asked to say, sound like or show. */
-export function taskText(task: TaskRecord): string {
+function taskText(task: TaskRecord): string {
 	const text = task.body.text ?? task.body.prompt ?? task.body.idea;
 	return typeof text === 'string' ? text : '';
 }

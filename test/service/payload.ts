@@ -3,7 +3,7 @@ import { outputFiles, type OutputFile } from './outputs';
 import { TASK_TYPES } from './tasks';
 import type { JsonObject, ProgressStyle, Settings, TaskRecord } from './types';
 
-/** The task as a GET or a callback shows it (spec, Task and Events 3; facts, Shapes). */
+/** The task as a GET or a callback shows it (docs/service.md, "Resources", "Events" and "Shapes"). */
 export function taskPayload(
 	task: TaskRecord,
 	settings: Settings,
@@ -31,7 +31,7 @@ export function taskPayload(
 	return { ...payload, ...task.steering.task };
 }
 
-/** Facts, More routes: music can be listened to while it is made, which is no result. */
+/** docs/service.md, "More routes": music can be listened to while it is made, which is no result. */
 function runningMetadata(task: TaskRecord, fileUrl: string): JsonObject {
 	return task.kind === 'music' ? { stream_url: `${fileUrl}/stream/${task.id}` } : {};
 }
@@ -132,7 +132,7 @@ function elapsedShare(task: TaskRecord): number {
 	return total > 0 ? Math.min(0.999, (now() - task.createdAt) / total) : 0.999;
 }
 
-/** Facts, Status: `progress` can be null, a string, stuck at 0, or go back. 100 accompanies `done` (spec). */
+/** docs/service.md, "Status": `progress` can be null, a string, stuck at 0, or go back. 100 comes with `done` ("Resources"). */
 function progress(task: TaskRecord, style: ProgressStyle): number | string | null {
 	if (style === 'none') return null;
 	const honest = task.status === 'done' ? 100 : Math.floor(elapsedShare(task) * 100);

@@ -3,7 +3,7 @@ import { now, type Timers } from './clock';
 import type { Random } from './random';
 import type { JsonObject, Settings, Steering, TaskKind, TaskRecord } from './types';
 
-/** The `type` field of a task: snake_case (spec, Task), of which only `sound_effect` is shown. */
+/** The `type` field of a task: snake_case (docs/service.md, "Resources"), of which only `sound_effect` is shown. */
 export const TASK_TYPES: Record<TaskKind, string> = {
 	sound_effect: 'sound_effect',
 	speech_by_id: 'text_to_speech',
@@ -79,7 +79,7 @@ export class TaskStore {
 		return task;
 	}
 
-	/** Ends a task whose time has come: once. A failed one gives its credits back (facts, Status). */
+	/** Ends a task whose time has come: once. A failed one gives its credits back (docs/service.md, "Status"). */
 	settle(task: TaskRecord, due = now() >= task.dueAt): void {
 		if (!due || !this.running.has(task)) return;
 		this.running.delete(task);
@@ -117,7 +117,7 @@ export class TaskStore {
 }
 
 /** A copy of the body's `stand_in` object; empty where there is none. */
-export function steeringOf(body: JsonObject): Steering {
+function steeringOf(body: JsonObject): Steering {
 	const given = body.stand_in;
 	return typeof given === 'object' && given !== null && !Array.isArray(given)
 		? { ...(given as Steering) }

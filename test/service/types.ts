@@ -14,7 +14,7 @@ export type HostName = 'api' | 'files' | 'other';
 export type RouteName = 'create' | 'poll' | 'credits' | 'keys' | 'list' | 'file' | 'unknown';
 export type JsonObject = Record<string, unknown>;
 
-/** Completion callbacks (spec, Events; facts, Callbacks). */
+/** Completion callbacks (docs/service.md, "Events" and "Callbacks"). */
 export interface CallbackSettings {
 	copies: number;
 	concurrent: boolean;
@@ -63,11 +63,11 @@ export interface Settings {
 	taskMs: number | { min: number; max: number };
 	taskMsByKind: Partial<Record<TaskKind, number>>;
 	progress: ProgressStyle;
-	/** Names of a running task's status, spread evenly over its time (spec: names not shown). */
+	/** Names of a running task's status, spread evenly over its time (docs/service.md, "States": their names are left open). */
 	statusNames: string[];
-	/** Put into `error_message` of running tasks: it is not fatal (facts, Status). */
+	/** Put into `error_message` of running tasks: it is not fatal (docs/service.md, "Status"). */
 	doingErrorMessage: string | null;
-	/** Where a failed task carries its words (facts, Status). */
+	/** Where a failed task carries its words (docs/service.md, "Status"). */
 	errorAt: 'error_message' | 'error' | 'error.message' | 'metadata.error_message';
 
 	/** The balance itself: creations lower it, refunds raise it. */
@@ -79,7 +79,7 @@ export interface Settings {
 	lists: ListSettings;
 	keysShape: 'data' | 'api_keys' | 'array';
 	taskShape: 'root' | 'wrapped' | 'jsend' | 'jsendNested';
-	/** Creation answers carry their numbers as strings (facts, Shapes). */
+	/** Creation answers carry their numbers as strings (docs/service.md, "Shapes"). */
 	numbersAsStrings: boolean;
 	refusalStyle: 'http' | 'insideHttp200';
 	outOfCreditsStatus: 401 | 402;
@@ -98,11 +98,11 @@ export interface Settings {
 	readLagMs: number;
 	pollRoutes: { v1: TaskKind[]; v1e: TaskKind[] };
 
-	/** Done, but without any URL, for so many GETs of the task (facts, Status). */
+	/** For how many GETs of the task it is done, but without any URL (docs/service.md, "Status"). */
 	noUrlLooks: number;
-	/** `output_uri` stands at the task's root instead of in the metadata (facts, Shapes). */
+	/** `output_uri` stands at the task's root instead of in the metadata (docs/service.md, "Shapes"). */
 	outputAtRoot: boolean;
-	/** `audio_url` of an image task is its first picture (facts, Shapes). */
+	/** `audio_url` of an image task is its first picture (docs/service.md, "Shapes"). */
 	mirrorImageUrl: boolean;
 	/** `mp3_vbr`: MP3 whose bit rate varies. */
 	audioFormat: AudioFormat;
@@ -122,7 +122,7 @@ export interface Settings {
 	fileValidators: 'strong' | 'weak' | 'none';
 	/** Whether parts are sent; a number: no part is longer than so many bytes. */
 	fileRanges: 'all' | 'none' | number;
-	/** The file host answers 403 unless the User-Agent begins with Mozilla/ (facts, HTTP). */
+	/** The file host answers 403 unless the User-Agent begins with Mozilla/ (docs/service.md, "HTTP"). */
 	browsersOnly: boolean;
 	/** Output URLs expire that long after they were given out (then 403). */
 	urlLifetimeMs: number | null;

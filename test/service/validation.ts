@@ -7,7 +7,7 @@ export interface CreationFault {
 
 const bad = (error: string): CreationFault => ({ status: 400, error });
 
-/** What is wrong with a creation (facts, HTTP: 400 validation, 422 model parameters, 500 image model). */
+/** What is wrong with a creation (docs/service.md, "HTTP": 400 validation, 422 model parameters, 500 image model). */
 export function creationFault(
 	kind: TaskKind,
 	body: unknown,
@@ -57,7 +57,7 @@ function musicFault(body: JsonObject): CreationFault | null {
 	return isText(body.prompt) || isText(body.idea) ? null : bad('prompt or idea is required');
 }
 
-/** Length limits differ from model to model (facts, Shapes); counted in characters, not in UTF-16 units. */
+/** Length limits differ from model to model (docs/service.md, "More routes"); counted in characters, not in UTF-16 units. */
 export function textFault(body: JsonObject, settings: Settings): CreationFault | null {
 	const { maxTextLength: most, textTooLongStatus: status } = settings;
 	const length = typeof body.text === 'string' ? [...body.text].length : 0;

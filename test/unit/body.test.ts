@@ -4,7 +4,7 @@ const nested = (depth: number): unknown =>
 	JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as unknown;
 
 test.each<[string, object, string]>([
-	['the specification', { id: 't1', status: 'done' }, 't1'],
+	['as docs/service.md states it', { id: 't1', status: 'done' }, 't1'],
 	['task_id', { task_id: 't1', status: 'done' }, 't1'],
 	['wrapped', { success: true, data: { id: 't1', status: 'done' } }, 't1'],
 	['a number', { id: 12, status: 'done' }, '12'],

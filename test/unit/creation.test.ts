@@ -7,7 +7,7 @@ const NOW = 1_000_000;
 
 describe('created', () => {
 	test.each<[string, unknown, string]>([
-		['as the specification has it', { task_id: 't1' }, 't1'],
+		['as docs/service.md states it', { task_id: 't1' }, 't1'],
 		['with the rest', { success: true, task_id: 't1', ec_remain_credits: '12' }, 't1'],
 		['wrapped', { success: true, data: { task_id: 't1' } }, 't1'],
 		['as a number', { task_id: 7 }, '7'],

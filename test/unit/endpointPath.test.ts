@@ -51,7 +51,7 @@ test.each<[string, RegExp]>([
 	['/v1/a\nb', /a control character/],
 	['/v1/a%00b', /a control character/],
 	['/v1/a%0D%0Ab', /a control character/],
-	['/v1/a\udc00', /half of a character/],
+	['/v1/a\udc00', /half a character/],
 ])('%j is refused', (given, words) => {
 	const failure = refusalOf(given);
 	expect(failure.outcome).toBe('invalid');

@@ -63,7 +63,7 @@ test('metadata without any key is called empty', () => {
 	expect(failures.withoutOutputs('t', task({}), []).message).toMatch(/its metadata is empty$/);
 });
 
-test("an item's JSON has the contract's names, and nothing that is not known", () => {
+test("an item's JSON has the documented names, and nothing that is not known", () => {
 	const failure = { outcome: 'timed_out' as const, message: 'm', description: 'd' };
 	expect(failureJson(failure)).toEqual({ error: 'm', outcome: 'timed_out' });
 	expect(failureJson({ ...failure, taskId: 't', status: 'doing', httpStatus: 404 })).toEqual({

@@ -1,4 +1,4 @@
-/** The package as it is published: names that saved workflows carry (contract), and what n8n demands of community packages. */
+/** The package as it is published: names that saved workflows carry (CONTRIBUTING.md, "Versioning"), and what n8n demands of community packages. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';

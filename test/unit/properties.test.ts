@@ -1,4 +1,4 @@
-/** Whatever a service answers or a sender posts: no crash, no hang, no key, and always one of the contract's outcomes. */
+/** Whatever a service answers or a sender posts: no crash, no hang, no key, and always one of the documented outcomes. */
 import fc from 'fast-check';
 import { readPostedBody } from '../../nodes/MediaGeneration/callback/body';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';

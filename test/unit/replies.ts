@@ -53,7 +53,6 @@ export function scriptedClient(
 		requests,
 		account,
 		credentials: { baseUrl: 'https://api.example', apiKey: 'sk_test-key', callbackSecret: '' },
-		redact: (text) => text,
 		async send(request) {
 			requests.push(request);
 			const replied = await reply(request, requests.length);

@@ -102,7 +102,7 @@ export function host(
 		maxBytes = 1e9,
 		url = 'https://files.example/a.mp3',
 	}: Asked = {}) => {
-		const opened = await openDownload(url, kind, maxBytes, deps);
+		const opened = await openDownload({ url, kind, maxBytes }, deps);
 		const parts: Buffer[] = [];
 		for await (const chunk of opened.chunks) parts.push(chunk);
 		return { ...opened, bytes: Buffer.concat(parts) };

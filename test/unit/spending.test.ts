@@ -259,13 +259,13 @@ describe('hints', () => {
 
 	test.each<[Array<number | null>, string[]]>([
 		[[], []],
-		[[0], ["1 task created, 0 credits by the service's word"]],
-		[[0.1, 0.2], ["2 tasks created, 0.3 credits by the service's word"]],
+		[[0], ['1 task created, 0 credits according to the service']],
+		[[0.1, 0.2], ['2 tasks created, 0.3 credits according to the service']],
 		[[null], ['1 task created; its cost is not known']],
 		[[null, null], ['2 tasks created; their cost is not known']],
 		[
 			[7, null],
-			["2 tasks created, at least 7 credits by the service's word; not known for 1 of them"],
+			['2 tasks created, at least 7 credits according to the service; not known for 1 of them'],
 		],
 	])('%j', (costs, expected) => {
 		expect(hintsOf(costs)).toEqual(expected);

@@ -111,7 +111,7 @@ test('an account that is paused beyond the deadline gets no request', async () =
 	client.account.pause('create', start, 60_000);
 	const result = await clock.run(create());
 	expect(result).toMatchObject({ ok: false, failure: { outcome: 'rejected' } });
-	expect(!result.ok && result.failure.message).toMatch(/left alone for longer than the Timeout/);
+	expect(!result.ok && result.failure.message).toMatch(/a pause that is longer than the Timeout/);
 	expect(client.requests).toEqual([]);
 });
 

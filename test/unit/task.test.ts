@@ -9,7 +9,7 @@ import {
 import { asNumber, asText } from '../../nodes/MediaGeneration/service/json';
 
 describe('parseTask', () => {
-	test('the shape of the specification', () => {
+	test('the shape that docs/service.md states', () => {
 		const raw = {
 			id: 't1',
 			status: 'done',

@@ -40,7 +40,6 @@ function asleep(answers: Array<{ statusCode: number; body?: unknown }>, taskMs =
 		account: new Account(),
 		credentials: { baseUrl: 'https://api.example', apiKey: 'sk_test', callbackSecret: '' },
 		send,
-		redact: (text: string) => text,
 	} satisfies ServiceClient;
 	const watch: Watch = {
 		taskId: 't',

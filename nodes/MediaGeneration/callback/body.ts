@@ -1,5 +1,5 @@
 /**
- * Reading what was posted. Believes nothing: sizes and shapes are checked before anything else is done with it.
+ * Reading what was posted. Nothing of it is trusted: size and shape are checked before anything else.
  * Source: docs/service.md, "Events".
  */
 import type { IWebhookFunctions } from 'n8n-workflow';
@@ -25,7 +25,7 @@ function tooDeepOrLong(value: unknown, depth = 0): boolean {
 	);
 }
 
-/** The body as n8n parsed it, or parsed here where the sender named it something else than `application/json`. */
+/** The body as n8n parsed it, or parsed here where the sender called it something other than `application/json`. */
 export function postedValue(parsed: unknown, rawBody: Buffer | undefined): unknown {
 	if (!isUnparsed(parsed) || rawBody === undefined || rawBody.length > MAX_BODY_BYTES)
 		return parsed;
@@ -65,7 +65,7 @@ type CallbackRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
 export async function postedTo(context: IWebhookFunctions): Promise<PostedBody> {
 	const request = context.getRequestObject() as CallbackRequest;
 	const parsed: unknown = context.getBodyData();
-	// n8n reads no body whose type it does not know. One that can't be read is one that is not there.
+	// n8n does not read a body whose type it does not know. A body that can't be read counts as missing.
 	if (request.rawBody === undefined && isUnparsed(parsed))
 		await request.readRawBody?.().catch(() => undefined);
 	const { rawBody } = request;

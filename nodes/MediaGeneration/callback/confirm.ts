@@ -1,7 +1,7 @@
 /**
- * Asking the service on behalf of a caller that anybody could be. A callback must not be a lever: whatever is posted, the
- * service gets few requests, creations are not slowed down, and each call has its answer in time. All state is per account
- * and process, bounded, and forgotten soon.
+ * Asking the service on behalf of an anonymous caller. A callback must not be a lever: whatever is posted, the service gets
+ * few requests, creations are not slowed down, and each call is answered in time. All state is per account and process,
+ * bounded, and soon forgotten.
  */
 import type { Account, PollRoute } from '../service/account';
 import { BoundedMap } from '../service/boundedMap';
@@ -11,7 +11,7 @@ import { Limiter } from '../service/limiter';
 import { lookAtTask, type Look } from '../service/look';
 import { verifyTask, type Verification } from './verify';
 
-/** What a callback says; a hint and no more. */
+/** What a callback says; only a hint. */
 export interface Claim {
 	taskId: string;
 	type: string | undefined;
@@ -25,7 +25,7 @@ const LOOKS_AT_ONCE = 10;
 const CLAIMS_AT_ONCE = 500;
 const UNKNOWN_FOR_MS = 10_000;
 const REMEMBERED = 1_000;
-/** No Retry-After keeps callbacks from asking for longer. */
+/** No Retry-After keeps callbacks from asking for longer than this. */
 const LONGEST_REST_MS = 30_000;
 
 const turns = new Limiter(LOOKS_AT_ONCE);
@@ -37,7 +37,7 @@ interface Asked {
 	underWay: Map<string, Promise<Verification>>;
 	/** The route that last answered for a type of task, by the service's own word for the type. */
 	routes: BoundedMap<string, PollRoute>;
-	/** Epoch ms: the service asked callbacks to wait so long. Creations and polls have `account.pausedUntil`. */
+	/** Epoch ms until which the service asked callbacks to wait. Creations and polls have `account.pausedUntil`. */
 	restUntil: number;
 }
 
@@ -58,7 +58,7 @@ function askedOf(account: Account): Asked {
 
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();
 
-/** Waits for a turn to ask, but no longer than that; undefined if none came. */
+/** Waits for a turn to ask, for at most `patienceMs`; undefined if none came. */
 async function inTurn(look: () => Promise<Look>, patienceMs: number): Promise<Look | undefined> {
 	let waiting = true;
 	const over = new AbortController();
@@ -75,8 +75,8 @@ async function inTurn(look: () => Promise<Look>, patienceMs: number): Promise<Lo
 }
 
 /**
- * One request to one route. With a type whose route is known, both chances go to that route, the second one a while later,
- * as a young task can be unknown for a moment; otherwise each route has one.
+ * One request to one route. For a type whose route is known, both tries go to that route, the second one a while later, as
+ * a young task can be unknown for a moment; otherwise each route gets one.
  */
 async function lookOnce(
 	client: ServiceClient,
@@ -126,7 +126,7 @@ export async function confirm(
 	if ((state.unknown.get(claim.taskId) ?? 0) > Date.now()) return { kind: 'unknown' };
 	const key = `${claim.over}:${claim.taskId}`;
 	const present = state.underWay.get(key);
-	// A copy each: what one workflow makes of its item is nothing to the others.
+	// Each gets a copy: what one workflow does to its item must not affect the others.
 	if (present !== undefined) return structuredClone(await present);
 	if (state.underWay.size >= CLAIMS_AT_ONCE)
 		return { kind: 'unavailable', reason: 'too many callbacks at once' };

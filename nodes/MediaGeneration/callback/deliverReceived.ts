@@ -1,6 +1,6 @@
 /**
  * The second half of the trigger: execute() runs inside the execution that the webhook started and fetches the files there.
- * So the sender waits for no download, and a download that n8n does not survive leaves an execution that names its task.
+ * So the sender does not wait for downloads, and if n8n dies during one, the execution still names its task.
  */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../delivery/item';
@@ -17,7 +17,7 @@ export interface Received {
 	/** As the service sent it (or, unverified, as it was posted). */
 	task: JsonObject;
 	verified: boolean;
-	/** Whether the URL was signed, so that whoever called was given it by this credential's owner. */
+	/** Whether the URL was signed, so that it came from the owner of this credential. */
 	signed: boolean;
 	/** Of the URL. */
 	reference: string | undefined;
@@ -38,7 +38,7 @@ export function receivedItem({ task, reference, ...received }: Received): INodeE
 	};
 }
 
-/** Undefined where the credential can't be read any more: then no private address is asked. */
+/** Undefined where the credential can no longer be read: then no private address is used. */
 async function baseUrlOf(context: IExecuteFunctions): Promise<string | undefined> {
 	try {
 		return (await createClient(context)).credentials.baseUrl;
@@ -47,7 +47,7 @@ async function baseUrlOf(context: IExecuteFunctions): Promise<string | undefined
 	}
 }
 
-/** What is to be said of a task's files where there are none, or they are not to be fetched. */
+/** What to say about a task's files where there are none, or they must not be fetched. */
 function withoutDownload(verdict: Verdict, taskId: string, mayFetch: boolean): string | undefined {
 	if (verdict.kind === 'doneWithoutFiles') {
 		const { metadata } = verdict.task.raw;
@@ -70,7 +70,7 @@ export async function deliverReceived(context: IExecuteFunctions): Promise<INode
 		const received = item.json as Partial<IDataObject & Received>;
 		const { task_id: taskId, task: posted, signed, ...extra } = received;
 		const task = parseTask(posted);
-		// Whatever else an execution was started with goes on as it is.
+		// Whatever else an execution was started with is passed on as it is.
 		if (task === undefined || taskId === undefined) return [item];
 		const verdict = verdictOf(task);
 		const trusted = extra.verified === true || signed === true;

@@ -3,8 +3,8 @@
  * processes, in the node's static data, which n8n saves after each production call (last write wins).
  *
  * The process also knows which call holds an event and is not answered yet. A copy that comes meanwhile must not be
- * answered that all is well: should n8n fail to store the execution, nobody would send the callback again, and a paid
- * task would be lost. A sender that gave up waiting sees no answer at all, so what counts is the one that n8n meant to give.
+ * told that all is well: should n8n fail to store the execution, nobody would send the callback again, and a paid
+ * task would be lost. A sender that has given up sees no answer at all, so what counts is the answer that n8n would have given.
  */
 import { createHash } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
@@ -17,7 +17,7 @@ export interface Memory {
 	staticData: IDataObject;
 }
 
-/** What is needed of the response to the call that holds an event. */
+/** The part of a response that is needed of the call that holds an event. */
 export interface HoldingResponse {
 	readonly statusCode: number;
 	readonly writableEnded: boolean;
@@ -56,10 +56,10 @@ function savedIn({ staticData }: Memory): string[] {
 	return Array.isArray(staticData[SAVED_IN]) ? (staticData[SAVED_IN] as string[]) : [];
 }
 
-/** Whether a holder is through; then its event is settled: let through, or given back where n8n answered with a failure. */
+/** Whether a holder is done; then its event is settled: let through, or given back where n8n answered with a failure. */
 function settle(memory: Memory, key: string, holder: Holder): boolean {
 	const events = eventsOf(memory);
-	// It was given back before, and another call may have it by now.
+	// It was given back, and another call may have it by now.
 	if (events.get(key) !== holder) return true;
 	if (!holder.response.writableEnded) return false;
 	events.set(key, 'answered');
@@ -67,7 +67,7 @@ function settle(memory: Memory, key: string, holder: Holder): boolean {
 	return true;
 }
 
-/** Takes an event for the call of this response; false where another call was first. Synchronous: of two at once, one gets it. */
+/** Takes an event for the call of this response; false where another call was first. Synchronous, so that only one of two gets it. */
 function take(memory: Memory, key: string, response: HoldingResponse): boolean {
 	const events = eventsOf(memory);
 	if (events.has(key) || savedIn(memory).includes(key)) return false;

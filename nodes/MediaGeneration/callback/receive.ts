@@ -18,7 +18,7 @@ import { answer, Refusal, respond } from './respond';
 import { checkSignature, type Arrival } from './signature';
 import { VERIFY_BUDGET_MS } from './verify';
 
-/** Senders give up after 15 s (docs/service.md, "Callbacks"); n8n needs a moment to store the execution. */
+/** How long the sender waits is not known (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution. */
 const ANSWER_WITHIN_MS = 14_000;
 /** How long a copy waits for the answer to the call before it. */
 const HOLDER_PATIENCE_MS = 3_000;
@@ -39,12 +39,12 @@ function patienceOf({ answerBy }: Call): () => Promise<void> {
 	return async () => await pause(Math.max(0, Math.min(HOLDER_PATIENCE_MS, answerBy - Date.now())));
 }
 
-/** The URL that was called, with a host of no meaning: n8n does not know how the outside calls it. */
+/** The URL that was called, with a placeholder for its host: n8n does not know its outside address. */
 function urlOf(context: IWebhookFunctions): URL {
 	return new URL(context.getRequestObject().originalUrl, 'http://localhost');
 }
 
-/** Where the call has come in. */
+/** Where the call arrived. */
 function arrivalOf(context: IWebhookFunctions): Arrival {
 	const { headers } = context.getRequestObject();
 	const saidHosts = [headers.host, headers['x-forwarded-host']]
@@ -53,7 +53,7 @@ function arrivalOf(context: IWebhookFunctions): Arrival {
 	return { path: urlOf(context).pathname, ownUrl: context.getNodeWebhookUrl('default'), saidHosts };
 }
 
-/** Whether the URL is signed, and its reference. Throws a Refusal where it should be signed and is not. */
+/** Whether the URL is signed, and its reference. Throws a Refusal where it should be signed but is not. */
 function checkedUrl(context: IWebhookFunctions, client: ServiceClient) {
 	const query = context.getQueryData() as Record<string, unknown>;
 	const { callbackSecret } = client.credentials;
@@ -86,8 +86,8 @@ function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): strin
 }
 
 /**
- * Undefined where nothing counts as a duplicate: with Deduplicate off, and while the editor listens, as that takes a single
- * event, and whoever tests wants to send the same task again.
+ * Undefined where nothing counts as a duplicate: with Deduplicate off, and while the editor listens, as listening takes a
+ * single event, and a tester wants to send the same task again.
  */
 function memoryOf(context: IWebhookFunctions, settings: TriggerSettings): Memory | undefined {
 	if (!settings.deduplicate || context.getMode() === 'manual') return undefined;
@@ -99,7 +99,7 @@ function memoryOf(context: IWebhookFunctions, settings: TriggerSettings): Memory
 
 /**
  * What counts as the same event: a task in the service's own spelling, its status and the reference, so that a forged
- * reference takes nothing from the true one. `done` without files is not the same as with them.
+ * reference can't take the place of the true one. `done` without files is not the same as with them.
  */
 function eventOf({ reference }: Call, taskId: string, status: string, withFiles: boolean): string {
 	return JSON.stringify([taskId, status, reference ?? '', withFiles]);
@@ -111,7 +111,7 @@ function isOld(state: 'new' | 'mine' | 'duplicate' | 'busy'): boolean {
 	return state === 'duplicate';
 }
 
-/** A copy of what was let through needs no asking: what ends a task does not change any more. */
+/** For a copy of what was let through the service need not be asked: a task that is over no longer changes. */
 async function isCopy(call: Call, taskId: string, claimed: Task | undefined): Promise<boolean> {
 	const { memory } = call;
 	if (memory === undefined || claimed === undefined) return false;
@@ -133,7 +133,7 @@ function answerDuplicate({ context }: Call): IWebhookResponseData {
 	return answer(context, 200, { received: true, ignored });
 }
 
-/** The service's spelling of an ID that was posted; what was posted where the service has quite another one. */
+/** The service's spelling of an ID that was posted; what was posted, where the service has a different one. */
 function spelled(taskId: string, { id }: Task): string {
 	return id?.toLowerCase() === taskId.toLowerCase() ? id : taskId;
 }
@@ -167,7 +167,7 @@ async function handle(
 		signed,
 		reference,
 	});
-	// n8n answers with this as soon as it has stored the execution: what was answered 200 can't be lost any more.
+	// n8n answers with this as soon as it has stored the execution: what was answered 200 can no longer be lost.
 	return { webhookResponse: { received: true }, workflowData: [[item]] };
 }
 

@@ -70,7 +70,7 @@ export function prepareReceiveUrl(
 	return url.href;
 }
 
-/** Whether only the service may have this URL: signed by this package, or n8n's own that wakes an execution. */
+/** Whether this URL is meant for the service only: signed by this package, or the one by which n8n wakes an execution. */
 function wakesOrCalls(url: string): boolean {
 	const start = url.indexOf('?');
 	if (start < 0) return false;
@@ -80,8 +80,8 @@ function wakesOrCalls(url: string): boolean {
 }
 
 /**
- * Takes the tokens of callback URLs that the service echoes out of what it sent, in place: whoever reads an output could
- * call back with them. The rest of each address stays, as do all names.
+ * Takes the tokens of callback URLs that the service echoes out of what it sent, in place: a reader of an output could call
+ * back with them. The rest of each address stays, as do all names.
  *
  * @param sent callback URLs that are known to be on their way, whatever they look like
  */

@@ -12,7 +12,7 @@ export class Refusal extends Error {
 	}
 }
 
-/** Answers in place of n8n, which would answer 200 whatever happened. No workflow runs unless the caller adds its data. */
+/** Answers in place of n8n, which would answer 200 whatever happened. No workflow runs unless the caller adds data to this. */
 export function answer(
 	context: IWebhookFunctions,
 	status: number,

@@ -1,6 +1,6 @@
 /**
  * Signatures of callback URLs: made by the action node, checked by the trigger. Pure. Signed are the host and path that the
- * URL was made for (`signed_for`), `expires`, `nonce` and `reference`, so that a URL for one trigger is no good for
+ * URL was made for (`signed_for`), `expires`, `nonce` and `reference`, so that a URL for one trigger is of no use for
  * another, nor for the same trigger of another n8n, and a reference can't be changed. The service signs nothing itself
  * (docs/service.md, "Events").
  */
@@ -36,7 +36,7 @@ function plainPath(pathname: string): string {
 	try {
 		decoded = decodeURIComponent(pathname);
 	} catch {
-		// A malformed escape is signed as it stands.
+		// A malformed escape is signed as it is.
 	}
 	return decoded.replace(/\/+$/, '');
 }
@@ -49,7 +49,7 @@ export function sign(url: URL, secret: string, now: number): void {
 		nonce: randomBytes(12).toString('hex'),
 		reference: url.searchParams.get('reference') ?? '',
 	};
-	// One value each: a name that stands twice would be read as a list.
+	// One value each: a name that occurs twice would be read as a list.
 	if (values.reference !== '') url.searchParams.set('reference', values.reference);
 	url.searchParams.set('signed_for', values.signedFor);
 	url.searchParams.set('expires', values.expires);
@@ -57,13 +57,13 @@ export function sign(url: URL, secret: string, now: number): void {
 	url.searchParams.set('signature', signatureOf(secret, values));
 }
 
-/** Where a call has arrived. */
+/** Where a call arrived. */
 export interface Arrival {
-	/** The path that n8n was asked for, which can lack a prefix that a proxy has taken away. */
+	/** The path that n8n was asked for, which can lack a prefix that a proxy has removed. */
 	path: string;
 	/** The trigger's own URL, as n8n knows it; undefined if it has none. */
 	ownUrl: string | undefined;
-	/** What the request says that the host is. Anybody can write that. */
+	/** The hosts that the request states. Anybody can write those. */
 	saidHosts: readonly string[];
 }
 
@@ -81,8 +81,8 @@ function signedValues(
 }
 
 /**
- * Whether a URL was made for the place where it was called. The path may have lost a prefix at a proxy. Where n8n knows its
- * public address, that is what the host must be; where it thinks that it has a private one, the request's own word counts.
+ * Why a URL was not made for the address where it was called, or undefined. The path may have lost a prefix at a proxy. Where n8n knows its
+ * public address, that is what the host must be; where that address is private, the hosts that the request states count, too.
  */
 function misplaced(signedFor: string, { path, ownUrl, saidHosts }: Arrival): string | undefined {
 	const slash = signedFor.indexOf('/');

@@ -1,5 +1,6 @@
-/** n8n's test URL takes one callback, and none unless the editor listens: fine for trying out, of no use in production. */
+/** n8n's test URL takes one callback, and only while the editor listens: fine for trying out, useless in production. */
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { showHint } from '../delivery/hint';
 import { isTestUrl } from './receiveUrl';
 
 /**
@@ -12,12 +13,11 @@ export function warnOfTestUrls(
 	callbackUrls: ReadonlyArray<string | undefined>,
 ): void {
 	const count = callbackUrls.filter((url) => url !== undefined && isTestUrl(url)).length;
-	// Hints are younger than the oldest n8n that this node runs on, and tools of agents have none.
-	if (count === 0 || !('addExecutionHints' in context)) return;
+	if (count === 0) return;
 	const butSeveral = count === 1 ? '' : `, but ${count} tasks were given it`;
-	context.addExecutionHints({
-		type: 'warning',
-		location: 'outputPane',
-		message: `The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${butSeveral}. Use the Production URL of a published workflow.`,
-	});
+	showHint(
+		context,
+		'warning',
+		`The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${butSeveral}. Use the Production URL of a published workflow.`,
+	);
 }

@@ -1,6 +1,6 @@
 /**
  * A posted body is a hint; what counts is what the service itself says of the task (docs/service.md, "Callbacks").
- * The whole verdict comes within a bound, so that the sender gets its answer in time.
+ * The verdict comes within a fixed time, so that the sender gets its answer in time.
  */
 import type { Look } from '../service/look';
 import { verdictOf, type Verdict } from '../service/verdict';
@@ -24,9 +24,9 @@ export interface VerifyOptions {
 	budgetMs?: number;
 	/** Whether the callback says that the task is over: then a task that still runs is looked at again. */
 	claimsEnd: boolean;
-	/** How many answers 404 are enough to call a task unknown. */
+	/** How many 404 answers are enough to call a task unknown. */
 	missesAllowed?: number;
-	/** Texts that the creation request carried, where they are known: addresses among them are no results. */
+	/** Texts that the creation request carried, where they are known: addresses among them are not results. */
 	echoes?: readonly string[];
 }
 

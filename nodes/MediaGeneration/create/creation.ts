@@ -4,7 +4,7 @@
  * Sources: docs/service.md, "Errors", "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
 import { retryAfterMs } from '../service/account';
-import type { Answer, Reply } from '../service/client';
+import type { Answer, NoAnswer, Reply } from '../service/client';
 import { quote, type Failure } from '../service/failures';
 import { errorTextOf, mentionsTask, taskIdOf } from '../service/task';
 import { type JsonObject, isObject } from '../service/json';
@@ -23,7 +23,7 @@ export interface Refusal {
 export type Creation =
 	| { kind: 'created'; taskId: string; answer: JsonObject }
 	| ({ kind: 'retry' } & Refusal)
-	/** The account has too many tasks: all who wait for that stand in one queue (`service/room.ts`). */
+	/** The account has too many tasks: all creations that wait for capacity share one queue (`service/creationQueue.ts`). */
 	| ({ kind: 'full' } & Refusal)
 	| { kind: 'failed'; failure: Failure };
 
@@ -147,47 +147,56 @@ function readSuccess(answer: Answer, nowMs: number): Creation {
 	};
 }
 
-/** What the reply to a creation means. */
-export function readCreation(reply: Reply, nowMs: number): Creation {
-	if (!reply.answered) {
-		if (reply.sent) {
-			return {
-				kind: 'failed',
-				failure: unknownOutcome(
-					`The answer to the request never came (${reply.reason}); the task may exist`,
-				),
-			};
-		}
-		return {
-			kind: 'retry',
-			failure: rejected(
-				`The service could not be reached: ${reply.reason}`,
-				'Check the Base URL in the credential and whether the service is up.',
-			),
-			patienceMs: reply.permanent ? NO_HOST_PATIENCE_MS : CONNECTION_PATIENCE_MS,
-		};
-	}
-	const { status } = reply;
-	const said = quote(wordsOf(reply)) ?? `HTTP ${status}`;
-	if (status >= 200 && status < 300) return readSuccess(reply, nowMs);
-	if (mentionsTask(reply.body)) {
+/** What it means that a creation has no answer. */
+function readSilence({ sent, permanent, reason }: NoAnswer): Creation {
+	if (sent) {
 		return {
 			kind: 'failed',
 			failure: unknownOutcome(
-				`The service refused the request (${said}) but named a task (${taskIdOf(reply.body) ?? 'see its answer'}); it may exist`,
+				`The answer to the request never came (${reason}); the task may exist`,
+			),
+		};
+	}
+	return {
+		kind: 'retry',
+		failure: rejected(
+			`The service could not be reached: ${reason}`,
+			'Check the Base URL in the credential and whether the service is up.',
+		),
+		patienceMs: permanent ? NO_HOST_PATIENCE_MS : CONNECTION_PATIENCE_MS,
+	};
+}
+
+/** What the reply to a creation means. */
+export function readCreation(reply: Reply, nowMs: number): Creation {
+	if (!reply.answered) return readSilence(reply);
+	const { status } = reply;
+	if (status >= 200 && status < 300) return readSuccess(reply, nowMs);
+	return readRefusal(reply, nowMs);
+}
+
+/** What an answer without success means. */
+function readRefusal(answer: Answer, nowMs: number): Creation {
+	const { status, body } = answer;
+	const said = quote(wordsOf(answer)) ?? `HTTP ${status}`;
+	if (mentionsTask(body)) {
+		return {
+			kind: 'failed',
+			failure: unknownOutcome(
+				`The service refused the request (${said}) but named a task (${taskIdOf(body) ?? 'see its answer'}); it may exist`,
 				status,
 			),
 		};
 	}
-	if (status === 429) return readTooMany(reply, nowMs);
-	if (status === 503 && isServerBusy(reply.body)) {
+	if (status === 429) return readTooMany(answer, nowMs);
+	if (status === 503 && isServerBusy(body)) {
 		return retry(
 			rejected(
 				`The service is busy (${said})`,
 				'Run again later, or raise the Timeout option.',
 				status,
 			),
-			reply,
+			answer,
 			nowMs,
 		);
 	}

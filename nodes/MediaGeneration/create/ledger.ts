@@ -171,7 +171,7 @@ export class Ledger {
 		return texts;
 	}
 
-	/** A task that failed is of no more use: the next try makes a new one. */
+	/** A task that failed is of no further use: the next try makes a new one. */
 	forget(slot: Slot): void {
 		const entries = this.entries();
 		const entry = this.mine.get(this.keyOf(slot)) ?? entries[this.keyOf(slot)];
@@ -179,7 +179,7 @@ export class Ledger {
 		this.mine.delete(this.keyOf(slot));
 	}
 
-	/** The run is over. As a tool, what was handed out is not for a later call, and the rest is free for the next try. */
+	/** The run is over. As a tool: what was handed out is not for a later call, and the rest is free for the next try. */
 	close(handedOut: (item: number) => boolean): void {
 		for (const [key, entry] of this.mine) {
 			if (handedOut(Number(key.split(':')[1]))) entry.delivered = true;
@@ -188,7 +188,7 @@ export class Ledger {
 	}
 }
 
-/** A receive URL without its query: enough to know it by, and without any token. */
+/** A receive URL without its query: enough to recognize it, and without any token. */
 export function endpointOf(url: string): string {
 	return URL.canParse(url) ? new URL(url).origin + new URL(url).pathname : url;
 }

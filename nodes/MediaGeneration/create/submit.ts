@@ -1,6 +1,6 @@
 /**
  * Creating a task: sent, and sent again only where `creation.ts` says that nothing can have been created.
- * The deadline decides whether to send. What was sent gets its full time: an answer that is given up is a lost task.
+ * The deadline decides whether to send. What was sent gets its full time: giving up its answer would lose a task.
  */
 import type { CreationRequest } from '../operations/operation';
 import type { Reply, ServiceClient } from '../service/client';
@@ -23,7 +23,7 @@ export interface SubmitDeps extends Clock {
 	client: ServiceClient;
 	/** In [0, 1). */
 	random: () => number;
-	/** Aborts when the run is over: then nothing more is sent, but an answer that is under way is awaited. */
+	/** Aborts when the run is over: then nothing more is sent, but an answer that is still due is awaited. */
 	signal?: AbortSignal;
 	/** Aborts when the execution is stopped: then no answer is awaited either. */
 	stop?: AbortSignal;
@@ -43,7 +43,7 @@ const STOPPED: Failure = {
 
 const PAUSED_TOO_LONG: Failure = {
 	outcome: 'rejected',
-	message: 'The service asked to be left alone for longer than the Timeout option allows',
+	message: 'The service asked for a pause that is longer than the Timeout option allows',
 	description:
 		'Raise the Timeout option, or run again later. No task was created and nothing was paid.',
 };
@@ -58,9 +58,9 @@ const UNANSWERED: Failure = {
 
 /** One creation, with all its tries. */
 class Submission {
-	private readonly place: number;
+	private readonly position: number;
 	private lastRefusal: Failure | undefined;
-	/** Epoch ms of the first refusal of each kind that has a patience of its own. */
+	/** Epoch ms of the first refusal of each kind, told apart by its patience. */
 	private readonly firstRefusals = new Map<number, number>();
 	private tries = 0;
 
@@ -69,15 +69,15 @@ class Submission {
 		private readonly request: CreationRequest,
 		private readonly deadline: number,
 	) {
-		this.place = deps.client.account.room.newPlace();
+		this.position = deps.client.account.queue.newPosition();
 	}
 
-	private get room() {
-		return this.deps.client.account.room;
+	private get queue() {
+		return this.deps.client.account.queue;
 	}
 
 	async run(): Promise<Submitted> {
-		if (this.room.full) await this.queue();
+		if (this.queue.full) await this.waitInQueue();
 		for (;;) {
 			const obstacle = await this.waitOutPause();
 			if (obstacle !== undefined) return { ok: false, failure: obstacle };
@@ -86,11 +86,11 @@ class Submission {
 		}
 	}
 
-	private async queue(): Promise<void> {
-		// Until a pause beyond the deadline is over, nobody's turn is of use.
+	private async waitInQueue(): Promise<void> {
+		// While a pause lasts beyond the deadline, a turn is of no use.
 		const paused = this.deps.client.account.pausedUntil('create') >= this.deadline;
-		if (!paused) await this.room.wait(this.place, this.deps, this.deadline);
-		this.lastRefusal = this.room.refusal ?? this.lastRefusal;
+		if (!paused) await this.queue.wait(this.position, this.deps, this.deadline);
+		this.lastRefusal = this.queue.refusal ?? this.lastRefusal;
 	}
 
 	/** Waits until the account may be asked again, unless that is too late. Why nothing may be sent, or undefined. */
@@ -135,28 +135,28 @@ class Submission {
 		const { now } = this.deps;
 		const reply = await this.exchange();
 		if (reply === undefined) {
-			this.room.next();
+			this.queue.next();
 			return { ok: false, failure: UNANSWERED };
 		}
 		const creation = readCreation(reply, Date.now());
 		switch (creation.kind) {
 			case 'created': {
-				this.room.found(now());
+				this.queue.created(now());
 				const { taskId, answer } = creation;
 				return { ok: true, created: { taskId, createdAt: now(), answer } };
 			}
 			case 'full':
 				this.lastRefusal = creation.failure;
-				this.room.refused(now(), creation.failure, creation.retryAfterMs);
+				this.queue.refused(now(), creation.failure, creation.retryAfterMs);
 				if (now() + (creation.retryAfterMs ?? 0) >= this.deadline)
 					return { ok: false, failure: creation.failure };
-				await this.queue();
+				await this.waitInQueue();
 				return undefined;
 			case 'retry':
-				this.room.next();
+				this.queue.next();
 				return await this.backOff(creation);
 			case 'failed':
-				this.room.next();
+				this.queue.next();
 				return { ok: false, failure: creation.failure };
 		}
 	}
@@ -178,7 +178,7 @@ class Submission {
 		return undefined;
 	}
 
-	/** Patience counts from the first refusal of its kind: what came before it says nothing of it. */
+	/** Patience counts from the first refusal of its kind: what came before says nothing about it. */
 	private patienceEnds(patienceMs: number | undefined): number {
 		if (patienceMs === undefined) return Infinity;
 		const first = this.firstRefusals.get(patienceMs) ?? this.deps.now();

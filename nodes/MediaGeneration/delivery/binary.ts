@@ -3,16 +3,19 @@
  */
 import type { IBinaryData } from 'n8n-workflow';
 import type { N8nContext } from '../service/client';
-import type { ByteStream } from '../service/fileHost';
+import { streamOf, type ByteStream } from '../service/fileHost';
 import { storeMemory } from './storeMemory';
 
-/** Transcripts are texts; one that is longer than this is not one. */
+/** Transcripts are texts; what is longer than this is not one. */
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;
 
 const CHUNK_BYTES = 256 * 1024;
 
 /** The stream of a stored file; undefined where n8n keeps files in memory. */
-async function streamOf(context: N8nContext, { id }: IBinaryData): Promise<ByteStream | undefined> {
+async function openStored(
+	context: N8nContext,
+	{ id }: IBinaryData,
+): Promise<ByteStream | undefined> {
 	return id === undefined ? undefined : await context.helpers.getBinaryStream(id, CHUNK_BYTES);
 }
 
@@ -21,7 +24,7 @@ export async function* readStored(
 	context: N8nContext,
 	binary: IBinaryData,
 ): AsyncGenerator<Buffer> {
-	const stream = await streamOf(context, binary);
+	const stream = await openStored(context, binary);
 	if (stream === undefined) {
 		yield Buffer.from(binary.data, 'base64');
 		return;
@@ -53,14 +56,14 @@ export async function readStoredText(
 export interface NewFile {
 	fileName: string;
 	mimeType: string;
-	/** As far as it is known, in bytes: n8n's other modes than filesystem put the whole file into memory. */
+	/** As far as it is known, in bytes: in all modes but filesystem, n8n puts the whole file into memory. */
 	bytes: number;
 }
 
 /**
  * Stores what a generator yields.
  *
- * @param sample a stored file: community nodes may not import Node's streams, but every stream of n8n's store is one
+ * @param sample a stored file, whose stream shows how to make one
  */
 export async function storeChunks(
 	context: N8nContext,
@@ -69,16 +72,13 @@ export async function storeChunks(
 ): Promise<IBinaryData> {
 	const release = await storeMemory.reserve(bytes, undefined);
 	try {
-		const model = await streamOf(context, sample);
+		const model = await openStored(context, sample);
 		if (model === undefined) {
 			const parts: Buffer[] = [];
 			for await (const chunk of chunks) parts.push(chunk);
 			return await context.helpers.prepareBinaryData(Buffer.concat(parts), fileName, mimeType);
 		}
-		const factory = model.constructor as unknown as {
-			from(source: AsyncIterable<Buffer>, options: { objectMode: boolean }): ByteStream;
-		};
-		const stream = factory.from(chunks, { objectMode: false });
+		const stream = streamOf(model, chunks);
 		model.destroy();
 		try {
 			return await context.helpers.prepareBinaryData(stream, fileName, mimeType);

@@ -1,5 +1,5 @@
 /**
- * Reading a body in bounded time: one that stands still is given up, and so is a file that comes too slowly on the whole.
+ * Reading a body in bounded time: a body that stalls is given up, and so is a file that comes too slowly overall.
  */
 import type { ByteStream } from '../service/fileHost';
 import { DownloadError } from './downloadError';
@@ -14,7 +14,7 @@ export interface ReadDeps {
 	pace: Pace;
 }
 
-/** Made once: an abort without a reason makes an error with its stack each time. */
+/** Made once: an abort without a reason makes an error, with its stack, each time. */
 export const OVER = new Error('over');
 
 /** A body that brings nothing for this long is given up. */
@@ -63,7 +63,7 @@ export class Pace {
 export async function* readBody(body: ByteStream, deps: ReadDeps): AsyncGenerator<Buffer> {
 	const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>;
 	const over = new AbortController();
-	// Undefined while it is not the host that is waited for, but the store.
+	// Undefined while it is the store that is waited for, not the host.
 	let waitingSince: number | undefined;
 	let giveUp: (reason: DownloadError) => void = () => undefined;
 	const stop = () => giveUp(new DownloadError('the download was stopped', 'nothing'));

@@ -1,5 +1,5 @@
 /**
- * What a file host sends with HTTP 200 and is no result: error pages, error objects, words (docs/service.md, "HTTP").
+ * What a file host sends with HTTP 200 though it is not a result: error pages, error objects, words (docs/service.md, "HTTP").
  * Pure. Media are not text; that alone tells most of them apart, whatever type the host states.
  */
 import { quote } from '../service/failures';
@@ -18,7 +18,7 @@ import { textOf } from './text';
 /** What an error object may have besides its error. A transcript has a list of words or segments. */
 const ERROR_KEY = /^(errors?|error_?(message|code)|message|detail|code)$/i;
 
-/** Whether nothing but media (or another format that is no text) can be what was asked for. */
+/** Whether only media (or another format that is not text) can be what was asked for. */
 function isMedia({ kind, ...about }: AboutFile): boolean {
 	if (kind === 'audio' || kind === 'image') return true;
 	if (kind === 'transcript') return false;
@@ -26,7 +26,7 @@ function isMedia({ kind, ...about }: AboutFile): boolean {
 	return [byHeader, byUrl].some((named) => named !== undefined && !isTextType(named.mimeType));
 }
 
-/** What a text that is no file is called, e.g. "a web page". */
+/** What a text that is not the file is called, e.g. "a web page". */
 function nameOf(text: string): string {
 	const root = withoutProlog(text);
 	const isHtml = /^<(!doctype\s+html|html)\b/i.test(root);
@@ -52,7 +52,7 @@ function isErrorObject(text: string): boolean {
 	);
 }
 
-/** Whether a text can't be what its address or its host says that it is. */
+/** Whether a text can't be what its address or its host says it is. */
 function isOtherText(text: string, about: AboutFile): boolean {
 	const { byHeader, byUrl } = namedTypes(about);
 	switch ((byUrl ?? byHeader)?.extension) {
@@ -67,7 +67,7 @@ function isOtherText(text: string, about: AboutFile): boolean {
 }
 
 /**
- * Why the beginning of a file shows that it is no result, completing "could not be downloaded: ..."; undefined where it
+ * Why the beginning of a file shows that it is not a result, completing "could not be downloaded: ..."; undefined where it
  * may be one.
  *
  * @param head all of the file where it is shorter than that

@@ -1,6 +1,6 @@
 /**
  * The bytes of one file as one stream, whatever happens on the way: what breaks off is continued by a part, or from the
- * start where the host knows none. A file is delivered whole or not at all, and nothing of it stays open.
+ * start where the host does not serve parts. A file is delivered whole or not at all, and nothing of it stays open.
  */
 import { createHash } from 'crypto';
 import { durationMeter, type DurationMeter } from '../media/duration';
@@ -21,9 +21,17 @@ export interface DownloadDeps {
 	signal?: AbortSignal | undefined;
 }
 
+/** A file to download. */
+export interface WantedFile {
+	url: string;
+	kind: OutputKind;
+	/** A larger file fails. */
+	maxBytes: number;
+}
+
 export interface Download {
 	type: FileType;
-	/** As far as the host has said, in bytes. */
+	/** In bytes, if the host has said it. */
 	length: number | undefined;
 	/** All bytes, the first ones included. Throws a DownloadError when the file can't be fetched whole. */
 	chunks: AsyncGenerator<Buffer>;
@@ -35,18 +43,18 @@ export interface Download {
 	seconds(): number | undefined;
 	/** Why `chunks` ended without the end of the file. */
 	failure(): DownloadError | undefined;
-	/** Ends whatever is open. To be called once the file is not wanted any more, stored or not. */
+	/** Closes whatever is open. To be called once the file is no longer wanted, stored or not. */
 	close(): void;
 }
 
-/** Requests in a row that bring nothing to speak of. */
+/** How many requests in a row may bring next to nothing. */
 const MAX_FRUITLESS = 5;
 /** What a request has to bring to count as progress. */
 const PROGRESS_BYTES = 16_384;
 const MAX_REQUESTS = 500;
-/** Ends that are asked about without counting as a try. */
+/** How many ends are confirmed without counting as a try. */
 const MAX_CONFIRMATIONS = 3;
-/** How often a file is looked at that begins like an error page. */
+/** How often a file that begins like an error page is opened. */
 const MAX_LOOKS = 3;
 const HEAD_BYTES = 4_100;
 const MAX_BACKOFF_MS = 30_000;
@@ -64,12 +72,11 @@ class Transfer {
 	private readonly stop = () => this.over.abort(OVER);
 
 	constructor(
-		private readonly url: string,
-		maxBytes: number,
+		private readonly wanted: WantedFile,
 		private readonly deps: DownloadDeps,
 		private readonly pace: Pace,
 	) {
-		this.file = new FileSoFar(maxBytes);
+		this.file = new FileSoFar(wanted.maxBytes);
 		this.chunks = this.wholeFile();
 		deps.signal?.addEventListener('abort', this.stop);
 		if (deps.signal?.aborted === true) this.stop();
@@ -78,7 +85,7 @@ class Transfer {
 	close(): void {
 		this.deps.signal?.removeEventListener('abort', this.stop);
 		this.stop();
-		// Where the file waits for its reader, this is what runs the way out of it.
+		// Where the file waits for its reader, this runs its `finally` blocks.
 		this.chunks.return(undefined).catch(() => undefined);
 	}
 
@@ -119,7 +126,7 @@ class Transfer {
 		const asked = file.ask();
 		const opened = await pace.during(
 			deps.open(
-				this.url,
+				this.wanted.url,
 				{ ...(file.asBrowser ? { 'User-Agent': BROWSER } : {}), ...asked },
 				over.signal,
 			),
@@ -136,7 +143,7 @@ class Transfer {
 
 	private async *read(opened: OpenFile, reading: Reading): AsyncGenerator<Buffer> {
 		const { deps, file, over, pace } = this;
-		// What is there already comes again where the answer begins before its end: it is compared and passed over.
+		// Bytes that arrived before come again where the answer begins before their end: they are compared and skipped.
 		let { again } = reading;
 		const comparison = createHash('sha256');
 		const { now, sleep } = deps;
@@ -166,15 +173,11 @@ class Transfer {
  * Opens a file and reads enough of it to know its type.
  * Throws a DownloadError whose message completes "could not be downloaded: ...".
  */
-export async function openDownload(
-	url: string,
-	kind: OutputKind,
-	maxBytes: number,
-	deps: DownloadDeps,
-): Promise<Download> {
+export async function openDownload(wanted: WantedFile, deps: DownloadDeps): Promise<Download> {
+	const { url, kind } = wanted;
 	const pace = new Pace(deps.now);
 	for (let looks = 1; ; looks += 1) {
-		const transfer = new Transfer(url, maxBytes, deps, pace);
+		const transfer = new Transfer(wanted, deps, pace);
 		try {
 			const first = await firstChunks(transfer.chunks);
 			const head = Buffer.concat(first);

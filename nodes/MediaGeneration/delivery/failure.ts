@@ -14,7 +14,7 @@ import type { DeliveredOutput } from './files';
 
 /** What a failed run leaves behind. */
 export interface Left {
-	/** Tasks that are paid for and of use. */
+	/** Tasks that are paid for and still of use. */
 	taskIds: readonly string[];
 	/** Items whose tasks may exist: the answer to their creation never came. */
 	unclearItems: readonly number[];

@@ -10,16 +10,16 @@ export interface FileAnswer {
 
 export interface Part {
 	from: number;
-	/** The place behind its last byte. */
+	/** Exclusive. */
 	end: number;
-	/** How long it says that the file is. */
+	/** The length of the file, as it states it. */
 	total: number | undefined;
 }
 
 /** A date counts as a strong validator where the file was this old when it was sent (RFC 9110, 8.8.2.2). */
 const SETTLED_MS = 60_000;
 
-/** What stands for the very bytes of a file: a strong ETag, or a date that is as good. */
+/** What identifies the bytes of a file: a strong ETag, or a date that is as good. */
 export function strongValidator(headers: FileAnswer['headers']): string | undefined {
 	const etag = headerOf(headers, 'etag');
 	if (etag !== undefined) return etag.startsWith('"') ? etag : undefined;
@@ -49,12 +49,12 @@ export function partOf(headers: FileAnswer['headers']): Part | undefined {
 	return fits ? { from, end, total } : undefined;
 }
 
-/** How long the file is by a 416. */
+/** How long the file is, according to a 416. */
 export function lengthBy416(headers: FileAnswer['headers']): number | undefined {
 	return asNumber(/^bytes \*\/(\d+)$/.exec(headerOf(headers, 'content-range') ?? '')?.[1]);
 }
 
-/** Whether a header announces where the body ends, so that a cut can be told from an end. */
+/** Whether a header announces where the body ends, so that a cut differs from an end. */
 export function isFramed(headers: FileAnswer['headers']): boolean {
 	return ['content-length', 'transfer-encoding'].some(
 		(name) => headerOf(headers, name) !== undefined,

@@ -1,11 +1,11 @@
 /**
- * What is there of a file, and what is known of the whole: it decides what the next request asks for, whether an answer
+ * What has arrived of a file, and what is known of the whole: it decides what the next request asks for, whether an answer
  * fits, and whether an end is the end. Rules that must not regress:
- * - bytes of two files are never mixed: a part is asked for only where a strong validator stands for the bytes, and what
- *   comes a second time is compared with what is there;
+ * - bytes of two files are never mixed: a part is asked for only where a strong validator identifies the bytes, and what
+ *   comes a second time is compared with what came first;
  * - a length that is known is never forgotten, and what is shorter is not the file;
  * - n8n's HTTP client decompresses bodies and removes the header that says so: a Content-Length may be that of the
- *   compressed bytes, and nothing but the number of bytes gives that away.
+ *   compressed bytes, and only the number of bytes shows it.
  */
 import { createHash } from 'crypto';
 import { retryAfterMs } from '../service/account';
@@ -28,22 +28,22 @@ export interface Reading {
 	part: Part | undefined;
 	/** Bytes that it brings a second time, at its beginning. */
 	again: number;
-	/** What they must be. */
+	/** Of these bytes, as they came first. */
 	digest: string;
-	/** Whether a cut can be told from its end. */
+	/** Whether a cut differs from its end. */
 	framed: boolean;
-	/** Bytes that were there before it. */
+	/** Bytes that had arrived before it. */
 	before: number;
 }
 
-/** How much of the end of what is there comes once more with a part, to see that it fits. */
+/** How many of the last bytes are requested again with a part, to see that it fits. */
 const OVERLAP_BYTES = 4_096;
 /** How much longer compression can make a file: a few bytes for each block, and a header. */
 const compressionLoss = (bytes: number): number => 64 + bytes / 1_000;
 const TRANSIENT = new Set([408, 425, 429]);
 
 export class FileSoFar {
-	/** Bytes that are there. */
+	/** Bytes that have arrived. */
 	received = 0;
 	contentType: string | undefined;
 	asBrowser = false;
@@ -55,14 +55,14 @@ export class FileSoFar {
 	/** Whether the host may be asked for parts. */
 	private parts = true;
 	private askedFrom = 0;
-	/** Where the file ended without a word. */
+	/** Where the file ended without a sign that it was complete. */
 	private endSeenAt: number | undefined;
 	private readonly hash = createHash('sha256');
 	private last: Buffer = Buffer.alloc(0);
 
 	constructor(private readonly maxBytes: number) {}
 
-	/** How long the file is as far as its host has said, in bytes. */
+	/** How long the file is, in bytes, if its host has said it. */
 	get length(): number | undefined {
 		return this.total ?? this.stated;
 	}
@@ -92,7 +92,7 @@ export class FileSoFar {
 	}
 
 	/**
-	 * Checks an answer's status and headers. Undefined where it says that all is there already; throws a DownloadError
+	 * Checks an answer's status and headers. Undefined where it says that nothing is missing; throws a DownloadError
 	 * where it is of no use.
 	 *
 	 * @param asked what {@link ask} gave
@@ -155,7 +155,7 @@ export class FileSoFar {
 		}
 	}
 
-	/** Called after a part that brought nothing: what it was asked for may be no place in the compressed file. */
+	/** Called after a part that brought nothing: the offset it was asked for may mean nothing in the compressed file. */
 	partFailed(): void {
 		this.parts = false;
 	}
@@ -179,7 +179,7 @@ export class FileSoFar {
 			(validator ?? this.validator) !== this.validator ||
 			(this.validator === undefined && part.end > this.received)
 		)
-			throw this.noParts('continued at a wrong place');
+			throw this.noParts('continued at a wrong offset');
 		return part;
 	}
 
@@ -196,15 +196,15 @@ export class FileSoFar {
 	}
 
 	/**
-	 * Where no length confirms an end, it may be a cut: Node.js does not tell a reset connection from a closed one, and what
-	 * n8n's HTTP client was still decompressing at that moment is lost without a word. So what follows is asked for, or all of
-	 * it: what ends at the same place again is whole.
+	 * Where no length confirms an end, it may be a cut: Node.js does not distinguish a reset connection from a closed one, and
+	 * what n8n's HTTP client was still decompressing at that moment is lost silently. So what follows is requested, or all of
+	 * it: a file that ends at the same offset again is whole.
 	 */
 	private askAboutEnd(): void {
 		if (this.endSeenAt === this.received) return;
 		this.endSeenAt = this.received;
 		throw new DownloadError(
-			`the file ended after ${this.received} bytes without a word`,
+			`the file ended after ${this.received} bytes with no sign that it was complete`,
 			'confirm',
 		);
 	}
@@ -235,7 +235,7 @@ export class FileSoFar {
 
 	private tooLong(total: number): DownloadError {
 		return new DownloadError(
-			`the file is longer than the ${total} bytes that its host spoke of`,
+			`the file is longer than the ${total} bytes that its host stated`,
 			'startOver',
 		);
 	}

@@ -5,11 +5,11 @@ import type { IBinaryData } from 'n8n-workflow';
 import type { N8nContext } from '../service/client';
 import type { Limiter } from '../service/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
-import { openDownload, type DownloadDeps } from './download';
+import { openDownload, type DownloadDeps, type WantedFile } from './download';
 import { asDownloadError, DownloadError } from './downloadError';
 import { storeMemory } from './storeMemory';
 
-/** An output as the item shows it (README, "Files"). */
+/** An output as the item shows it (README, "Operations"). */
 export interface DeliveredOutput {
 	/** Where the service offers it; a file that was joined here has none. */
 	url?: string;
@@ -38,16 +38,16 @@ export interface FetchDeps extends DownloadDeps {
 
 /** How many files of one task are fetched. */
 const MAX_FILES = 100;
-/** How often a file is fetched that changes on its way. */
+/** How often a file that changes on its way is fetched. */
 const MAX_STARTS = 2;
 
-/** Keeps letters of any script, digits, dot, dash and underscore; never empty, never only dots. */
+/** Keeps letters of any script, digits, dots, dashes and underscores; never empty, never only dots. */
 export function sanitizeName(text: string): string {
 	const clean = text
 		.normalize('NFC')
 		.replace(/[^\p{L}\p{N}._-]+/gu, '_')
 		.replace(/^[._]+/, '')
-		// Not in the middle of a letter that takes two units.
+		// Not in the middle of a letter that takes two code units.
 		.replace(/^([^]{120})[^]*$/u, '$1')
 		.replace(/[._]+$/, '');
 	return clean === '' ? 'file' : clean;
@@ -73,11 +73,9 @@ export function baseNames(
 	});
 }
 
-interface Wanted {
-	output: TaskOutput;
+interface Wanted extends WantedFile {
 	/** Without an extension. */
 	baseName: string;
-	maxBytes: number;
 }
 
 /** What is known of a file that lies in n8n's store. */
@@ -90,20 +88,21 @@ interface Stored {
 }
 
 /** Downloads a file into n8n's store. However it ends, nothing of it stays open. */
-async function store({ output, baseName, maxBytes }: Wanted, deps: FetchDeps): Promise<Stored> {
-	const download = await openDownload(output.url, output.kind, maxBytes, deps);
+async function store(wanted: Wanted, deps: FetchDeps): Promise<Stored> {
+	const { baseName, kind, maxBytes } = wanted;
+	const download = await openDownload(wanted, deps);
 	try {
 		const release = await storeMemory.reserve(download.length ?? maxBytes, deps.signal);
 		try {
 			const { mimeType, extension } = download.type;
 			const fileName = `${baseName}.${extension}`;
 			const stream = download.stream();
-			// A store that fails without having read the stream leaves it to us, and what it fails with.
+			// A store that fails before it has read the stream leaves the stream, and its error, to us.
 			stream.on('error', () => undefined);
 			try {
 				const binary = await deps.context.helpers.prepareBinaryData(stream, fileName, mimeType);
 				storeMemory.learn(binary);
-				const seconds = output.kind === 'audio' ? download.seconds() : undefined;
+				const seconds = kind === 'audio' ? download.seconds() : undefined;
 				return {
 					binary,
 					fileName,
@@ -153,12 +152,11 @@ export async function fetchFiles(
 	deps: FetchDeps,
 ): Promise<DeliveredFile[]> {
 	return await Promise.all(
-		outputs.map(async (output, index): Promise<DeliveredFile> => {
-			const { url, kind } = output;
+		outputs.map(async ({ url, kind }, index): Promise<DeliveredFile> => {
 			const missing = (problem: string) => ({ output: { url, kind }, binary: undefined, problem });
 			if (index >= MAX_FILES)
 				return missing(`only the first ${MAX_FILES} files of a task are fetched`);
-			const wanted = { output, baseName: names[index] ?? 'file', maxBytes };
+			const wanted = { url, kind, maxBytes, baseName: names[index] ?? 'file' };
 			try {
 				const { binary, ...stored } = await deps.limiter.run(
 					async () => await storeOrStartOver(wanted, deps),

@@ -1,6 +1,6 @@
 /**
  * What the user sees: the item or items of a finished task, the same for generations, `task: wait`, resumed executions
- * and the trigger (README, "Files").
+ * and the trigger (README, "Operations").
  */
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { transcriptOf } from '../media/captions';
@@ -23,14 +23,14 @@ import {
 export interface Delivered {
 	/** One item; with Split Files one for each file that is there, and none where none is. */
 	items: INodeExecutionData[];
-	/** All files, also those that are missing. Names the binary fields of `items[0]`; with Split Files it names none. */
+	/** All files, including missing ones. Names the binary fields of `items[0]`; with Split Files it names none. */
 	outputs: DeliveredOutput[];
 	/** Outcome `undelivered`, where a file is missing. */
 	failure: Failure | undefined;
 }
 
 export interface DeliveryOptions {
-	/** Base URL of the service: only where it is private, files are fetched from private addresses. */
+	/** Base URL of the service: only where it is private are files fetched from private addresses. */
 	baseUrl: string | undefined;
 	/** Ends all downloads. */
 	signal?: AbortSignal | undefined;
@@ -79,7 +79,7 @@ function binaryOf(files: DeliveredFile[]): { binary?: IBinaryKeyData } {
 	return Object.keys(binary).length === 0 ? {} : { binary };
 }
 
-/** Delivers the finished tasks of one run: its downloads share a number of slots. */
+/** Delivers the finished tasks of one run; its downloads share a limited number of slots. */
 export class Delivery {
 	private readonly deps: FetchDeps;
 

@@ -39,7 +39,7 @@ export type Joined =
 			durationSeconds: number;
 			/** Where each part lies in the file, in seconds. */
 			times: Array<{ start: number; end: number }>;
-			/** What else is to be said: a transcript that could not be merged. */
+			/** What else the user should know: a transcript that could not be merged. */
 			hint: string | undefined;
 			transcript: Spoken[] | undefined;
 	  }
@@ -51,7 +51,7 @@ export interface JoinOptions {
 	baseName: string;
 	/** What a part is called where it can't be joined; "part 1" unless given. @param number from 0 */
 	nameOf?: (number: number) => string;
-	/** Whether the transcript is wanted as data, too. */
+	/** Whether the transcript is also wanted as data. */
 	withTranscript: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What kind of file some bytes are. Pure. Headers of file hosts are often generic or wrong (docs/service.md, "Time and
- * size"), so the first bytes decide where they can.
+ * What kind of file some bytes are. Pure. Headers of file hosts are often generic or wrong (docs/service.md, "HTTP"), so the
+ * first bytes decide where they can.
  */
 import type { OutputKind } from '../service/outputs';
 import { aacFrame, framed, mpegFrame } from './mpeg';
@@ -21,7 +21,7 @@ export interface AboutFile {
 
 const type = (mimeType: string, extension: string): FileType => ({ mimeType, extension });
 
-/** Known by MIME type: what headers may state and be believed. */
+/** By MIME type: what is believed when a header states it. */
 const BY_MIME_TYPE: Record<string, string> = {
 	'audio/mpeg': 'mp3',
 	'audio/mp3': 'mp3',
@@ -129,7 +129,7 @@ function textSignatureOf(text: string | undefined): FileType | undefined {
 	return undefined;
 }
 
-/** A document without what can stand before its first element. */
+/** A document without what can precede its first element. */
 export function withoutProlog(text: string): string {
 	return text.replace(/^(?:\s|<\?[^>]*>|<!--[^]*?-->|<!doctype(?!\s+html)[^>]*>)+/i, '');
 }
@@ -139,7 +139,7 @@ export function looksLikeJson(text: string): boolean {
 	return /^(\{\s*("|\})|\[\s*("|\{|\[|\]|\d|-|t|f|n))/.test(text);
 }
 
-/** The type by what may be the first frame of an audio file and may as well be anything else. */
+/** The type by what may be the first frame of an audio file, but may be anything else. */
 function guessOf(head: Buffer): FileType | undefined {
 	if (textOf(head) !== undefined) return undefined;
 	if (framed(head, aacFrame) === 'perhaps') return type('audio/aac', 'aac');
@@ -166,7 +166,7 @@ function ownEntry<T>(table: Record<string, T>, name: string): T | undefined {
 	return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** The specific types that the header and the address speak of. */
+/** The specific types that the header and the address name. */
 export function namedTypes({ stated, url }: AboutFile): { byHeader?: FileType; byUrl?: FileType } {
 	const mimeType = mimeOnly(stated);
 	const extension = ownEntry(BY_MIME_TYPE, mimeType);
@@ -177,7 +177,7 @@ export function namedTypes({ stated, url }: AboutFile): { byHeader?: FileType; b
 	};
 }
 
-/** Whether a type is one of texts. */
+/** Whether a type is a text type. */
 export function isTextType(mimeType: string): boolean {
 	return (
 		/^text\/|[/+](json|xml)$|^application\/(x-subrip|xhtml\+xml)$/.test(mimeType) &&

@@ -1,6 +1,6 @@
 /**
- * MPEG audio without a tag begins with a sync word of eleven bits, which other bytes have too. Only the next frame, where this
- * one says that it begins, makes a signature of it. Pure.
+ * MPEG audio without a tag begins with a sync word of eleven bits, which other bytes have too. Only together with the next frame, at
+ * the offset where this one ends, is it a signature. Pure.
  */
 
 /** kbit/s by version (1, or 2 and 2.5) and layer. */
@@ -15,11 +15,11 @@ const BIT_RATES: Record<string, number[]> = {
 const SAMPLE_RATES = [44_100, 48_000, 32_000];
 
 interface Frame {
-	/** In bytes; undefined where the frame does not say it. */
+	/** In bytes; undefined where the frame does not say. */
 	length: number | undefined;
 }
 
-/** The MPEG audio frame that begins at a place: sync word, a valid version, layer, bit rate and sample rate. */
+/** The MPEG audio frame that begins at an offset: sync word, a valid version, layer, bit rate and sample rate. */
 export function mpegFrame(head: Buffer, at: number): Frame | undefined {
 	if (head.length < at + 3 || head[at] !== 0xff) return undefined;
 	const [second = 0, third = 0] = head.subarray(at + 1, at + 3);
@@ -41,7 +41,7 @@ export function mpegFrame(head: Buffer, at: number): Frame | undefined {
 	return { length };
 }
 
-/** The AAC frame (ADTS) that begins at a place. */
+/** The AAC frame (ADTS) that begins at an offset. */
 export function aacFrame(head: Buffer, at: number): Frame | undefined {
 	if (head.length < at + 2 || head[at] !== 0xff || ((head[at + 1] ?? 0) & 0xf6) !== 0xf0)
 		return undefined;

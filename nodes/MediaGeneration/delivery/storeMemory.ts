@@ -1,12 +1,12 @@
 /**
  * How much of files may be in this process's memory on their way into n8n's binary store. In filesystem mode the store
  * streams, and nothing needs a limit. In its other modes (database, S3, Azure, memory) it puts each file into one buffer
- * first, and files that arrive together can end the process: so they share a number of bytes.
+ * first, and files that arrive together can end the process: so they share a limited number of bytes.
  */
 import type { IBinaryData } from 'n8n-workflow';
 import { DownloadError } from './downloadError';
 
-/** Files that are buffered at the same time, in bytes. One that is larger goes alone. */
+/** How many bytes of files are buffered at the same time. A larger file goes alone. */
 const BUFFERED_BYTES = 100_000_000;
 
 interface Waiting {
@@ -23,7 +23,7 @@ export class StoreMemory {
 	constructor(private readonly limit: number = BUFFERED_BYTES) {}
 
 	/**
-	 * Waits for the memory that a file needs, in the order they came, and returns what gives it back.
+	 * Waits for the memory that a file needs, in order of arrival, and returns the function that gives it back.
 	 * Throws a DownloadError where the signal aborts first.
 	 *
 	 * @param expected how large the file is or may be, in bytes

@@ -1,8 +1,8 @@
 /** Whether some bytes are text, and what it says. Pure. Media are not: they have control characters within a few bytes. */
 
-/** White space apart, and the escape character that some East Asian encodings use. */
+/** Except white space and the escape character that some East Asian encodings use. */
 const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/;
-/** What no text has: halves of letters, code points without a meaning. */
+/** What no text has: half characters, code points without a meaning. */
 const NO_LETTER = /[\p{Surrogate}\p{Unassigned}\p{Private_Use}]/u;
 
 function utf16Order(head: Buffer): 'little' | 'big' | undefined {
@@ -20,7 +20,7 @@ function utf16Order(head: Buffer): 'little' | 'big' | undefined {
 }
 
 function utf16(head: Buffer, order: 'little' | 'big'): string | undefined {
-	// A copy, as swapping works in place; without half of a letter at its end.
+	// A copy, as swapping works in place; without half a character at its end.
 	const bytes = Buffer.from(head.subarray(0, head.length - (head.length % 2)));
 	const text = (order === 'big' ? bytes.swap16() : bytes).toString('utf16le');
 	const whole = text.replace(/[\ud800-\udbff]$/, '');
@@ -29,14 +29,14 @@ function utf16(head: Buffer, order: 'little' | 'big'): string | undefined {
 
 /** UTF-8, or one of the encodings that have Latin letters where ASCII has them. */
 function eightBit(head: Buffer): string | undefined {
-	// The head may end within a letter.
+	// The head may end within a character.
 	const text = head.toString('utf8').replace(/\ufffd{1,3}$/, '');
 	if (!text.includes('\ufffd')) return text;
 	const others = head.reduce((count, byte) => count + (byte >= 0x80 ? 1 : 0), 0);
 	return others * 4 <= head.length ? head.toString('latin1') : undefined;
 }
 
-/** The text that a file begins with, without what stands before its first letter; undefined where the bytes are no text. */
+/** The text that a file begins with, without a byte-order mark and leading spaces; undefined where the bytes are not text. */
 export function textOf(head: Buffer): string | undefined {
 	const order = utf16Order(head);
 	const text = order === undefined ? eightBit(head) : utf16(head, order);

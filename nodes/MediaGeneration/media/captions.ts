@@ -52,7 +52,7 @@ function merge<T>(parts: readonly PartTranscript[], format: Format<T>, nameOf: N
 	return { merged: true, text: format.write(values) };
 }
 
-/** One SubRip file (SRT) of the parts' ones: numbered from 1, times shifted by the beginning of each part. */
+/** One SubRip file (SRT) made of those of the parts: numbered from 1, times shifted by the beginning of each part. */
 export function mergeSrt(parts: readonly PartTranscript[], nameOf = partName): Merged {
 	const format: Format<Cue> = {
 		name: 'a SubRip file',
@@ -67,7 +67,7 @@ export function mergeSrt(parts: readonly PartTranscript[], nameOf = partName): M
 	return merge(parts, format, nameOf);
 }
 
-/** The same for transcripts in JSON, word by word. What else they say of a word is kept. */
+/** The same for transcripts in JSON, word by word. Whatever else they say about a word is kept. */
 export function mergeWords(parts: readonly PartTranscript[], nameOf = partName): Merged {
 	const format: Format<Segment> = {
 		name: 'a list of timed words',
@@ -79,7 +79,7 @@ export function mergeWords(parts: readonly PartTranscript[], nameOf = partName):
 	return merge(parts, format, nameOf);
 }
 
-/** What a transcript says, be it SRT or JSON; undefined where it is neither. */
+/** What a transcript says, in SRT or JSON; undefined where it is neither. */
 export function transcriptOf(transcript: string): Spoken[] | undefined {
 	const isJson = /^\ufeff?\s*[[{]/.test(transcript);
 	if (!isJson) {

@@ -9,17 +9,17 @@ export interface Place {
 	cut: Cut;
 }
 
-/** What of a text is looked at: from `from` (inclusive) to `to` (exclusive). */
+/** The part of a text that is examined: from `from` (inclusive) to `to` (exclusive). */
 export interface Range {
 	from: number;
 	to: number;
 }
 
-/** The same on every machine: the language of a text is not known, and the rules hardly differ. */
+/** The same on every machine: the language of a text is not known, and the rules hardly differ between languages. */
 const LOCALE = 'en';
 /** V8 copies the whole text for each segment that it hands out: long texts are segmented in windows of this size. */
 const WINDOW = 2048;
-/** What follows can change where a sentence ends: places this near to a window's end wait for the next window. */
+/** What follows can change where a sentence ends: places this close to a window's end wait for the next window. */
 const LOOKAHEAD = 256;
 
 /**
@@ -65,7 +65,7 @@ export function trimmed(text: string, { from, to }: Range): Range {
 	return { from: first, to: last };
 }
 
-/** Where the sentences begin that a segmenter finds in a text, but for the first. */
+/** Where the sentences that a segmenter finds in a text begin, except for the first. */
 function* sentenceBegins(text: string): Generator<number> {
 	const segmenter = new Intl.Segmenter(LOCALE, { granularity: 'sentence' });
 	let from = 0;
@@ -124,7 +124,7 @@ function* after(text: string, { from, to }: Range, ends: RegExp): Generator<numb
 
 interface Units extends Range {
 	granularity: 'word' | 'grapheme';
-	/** About how many characters may lie between two places: nobody needs them all. */
+	/** About how many characters may lie between two places, as not all are needed. */
 	stride: number;
 }
 

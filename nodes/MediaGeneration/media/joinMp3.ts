@@ -1,4 +1,4 @@
-/** The pieces of a joined MP3 file: one frame that tells players its length, and the frames of all parts. Pure. */
+/** The pieces of a joined MP3 file: one frame that states its length for players, and the frames of all parts. Pure. */
 import { infoFrame, silentFrame } from './mp3';
 import type { JoinPiece, Pieces } from './pieces';
 import type { Mp3Facts } from './sound';

@@ -1,5 +1,5 @@
 /**
- * MPEG audio, Layer III: frame headers, frames of silence, and the frame before the sound that tells players its length
+ * MPEG audio, Layer III: frame headers, frames of silence, and the frame before the sound that states its length for players
  * ("Xing" where the bit rate varies, "Info" where it does not). Pure. Sources: ISO/IEC 11172-3 and 13818-3; the Xing header
  * as LAME writes it.
  */
@@ -43,7 +43,7 @@ const UNPROTECTED = 0x0001_0000;
 const KEPT_BITS = 0xfffe_0ccc;
 
 /** kbit/s */
-export function bitrateOf({ version }: Pick<Mp3Format, 'version'>, index: number): number {
+function bitrateOf({ version }: Pick<Mp3Format, 'version'>, index: number): number {
 	return (version === '1' ? BITRATES_1 : BITRATES_2)[index] ?? 0;
 }
 
@@ -83,12 +83,12 @@ export function readHeader(bits: number): FrameHeader | { problem: string } {
 }
 
 /** Bytes between a frame's header and its sound. */
-export function sideInfoBytes({ version, channels }: Pick<Mp3Format, 'version' | 'channels'>) {
+function sideInfoBytes({ version, channels }: Pick<Mp3Format, 'version' | 'channels'>) {
 	if (version === '1') return channels === 1 ? 17 : 32;
 	return channels === 1 ? 9 : 17;
 }
 
-/** An empty frame of a format, with the smallest bit rate from `leastIndex` on that has space for so many bytes. */
+/** An empty frame of a format, with the smallest bit rate from `leastIndex` on that has space for `bytes`. */
 function emptyFrame(header: FrameHeader, bytes: number, leastIndex: number): Buffer {
 	const lengths = frameLengths(header);
 	let index = Math.max(1, leastIndex);
@@ -118,7 +118,7 @@ const HAS_TABLE = 4;
 export interface InfoFrame {
 	/** A frame of the sound: its format is the header's. */
 	header: FrameHeader;
-	/** Of all frames where it is constant, else undefined. */
+	/** That of all frames where it is constant, else undefined. */
 	bitrateIndex: number | undefined;
 	/** Frames of sound, without this one. */
 	frames: number;
@@ -128,7 +128,7 @@ export interface InfoFrame {
 	bytesBefore: (frame: number) => number;
 }
 
-/** The frame that goes before the sound: players read from it how long it is, and where in the file a time lies. */
+/** The frame that goes before the sound: players read from it how long the sound is, and where in the file a time lies. */
 export function infoFrame({ header, bitrateIndex, frames, bytes, bytesBefore }: InfoFrame): Buffer {
 	const at = HEADER_BYTES + sideInfoBytes(header);
 	const frame = emptyFrame(header, at + 16 + TABLE_ENTRIES, bitrateIndex ?? 1);

@@ -4,7 +4,7 @@ import type { ByteRange } from './sound';
 /** One after another these make the joined file. */
 export type JoinPiece =
 	| { kind: 'bytes'; bytes: Buffer }
-	/** So many bytes of a pattern that begins again and again. */
+	/** `length` bytes of a pattern that is repeated. */
 	| { kind: 'pattern'; pattern: Buffer; length: number }
 	| { kind: 'part'; index: number; ranges: ByteRange[] };
 

@@ -61,8 +61,8 @@ export class SoundScanner implements Scanner {
 }
 
 /**
- * Reads a sound file once, chunk by chunk, and says what joining needs to know of it. A file that can't be joined is told
- * by its `problem`; what the stream itself throws is thrown on.
+ * Reads a sound file once, chunk by chunk, and says what joining needs to know of it. For a file that can't be joined,
+ * `problem` says why; what the stream itself throws is thrown on.
  */
 export async function scan(
 	chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -8,8 +8,8 @@ interface Piece extends Range {
 }
 
 /**
- * What a cut costs, beside the square of a part's distance from an even share: a sentence's end is taken instead of a
- * paragraph's where that spares two parts a distance of a fifth of their size.
+ * What a cut costs, beside the square of a part's distance from an even share: the end of a sentence is preferred to that of a
+ * paragraph where that saves two parts a distance of a fifth of their size.
  */
 const COST: Record<Cut, number> = {
 	paragraph: 0,
@@ -83,7 +83,7 @@ function piecesOf(text: string, maxCharacters: number): Piece[] {
 function cheapestParts(pieces: readonly Piece[], maxCharacters: number): Range[] {
 	const total = (pieces.at(-1)?.to ?? 0) - (pieces[0]?.from ?? 0);
 	const share = total / Math.ceil(total / maxCharacters);
-	/** What the cheapest way to the end of the first so many pieces costs, and with which piece its last part begins. */
+	/** What the cheapest way to the end of the first `index` pieces costs, and with which piece its last part begins. */
 	const costs = new Float64Array(pieces.length + 1).fill(Infinity);
 	const begins = new Int32Array(pieces.length + 1);
 	costs[0] = 0;

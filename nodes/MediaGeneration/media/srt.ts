@@ -46,7 +46,7 @@ function inOrder(cues: readonly Cue[]): Cue[] {
 }
 
 /**
- * The cues of subtitles; numbers, blank lines and hours may be missing. An empty text has none; undefined where the text is
+ * The cues of subtitles; numbers, blank lines and hours may be missing. An empty text has no cues; undefined where the text is
  * something else.
  */
 export function parseSrt(text: string): Cue[] | undefined {

@@ -1,4 +1,4 @@
-/** What stands in MP3 files beside the sound: ID3 and APE tags. Pure. Sources: id3.org, APEv2 specification. */
+/** What MP3 files hold besides the sound: ID3 and APE tags. Pure. Sources: id3.org, APEv2 specification. */
 
 const ID3V1_BYTES = 128;
 const ID3V1_EXTENDED_BYTES = 227;
@@ -15,7 +15,7 @@ const isAt = (bytes: Buffer, at: number, mark: string) =>
 /** How long the tag is that begins there, in bytes; undefined where none does. */
 export function tagLength(bytes: Buffer, at: number): number | undefined {
 	if (isAt(bytes, at, 'ID3')) {
-		// Seven bits of each byte count, so that no size looks like a frame.
+		// Only seven bits of each byte count, so that no size looks like a frame.
 		const size = [6, 7, 8, 9].reduce((sum, index) => sum * 128 + (bytes[at + index] ?? 0), 0);
 		const hasFooter = ((bytes[at + 5] ?? 0) & 0x10) !== 0;
 		return ID3V2_HEADER_BYTES + size + (hasFooter ? ID3V2_HEADER_BYTES : 0);

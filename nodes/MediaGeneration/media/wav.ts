@@ -70,10 +70,10 @@ function chunk(id: string, content: Buffer): Buffer {
 	return Buffer.concat([head, content]);
 }
 
-/** Sizes beyond it stand in a chunk of their own ("RF64"). */
+/** Larger sizes have a chunk of their own ("RF64"). */
 const MOST_BYTES = 0xffff_ffff;
 
-/** All that stands before the samples of a file, for so many bytes of samples. */
+/** Everything before the samples of a file with `bytes` bytes of samples. */
 export function wavHeader(format: WavFormat, bytes: number): Buffer {
 	const samples = bytes / format.blockBytes;
 	const fact = Buffer.alloc(4);
@@ -101,7 +101,7 @@ export function wavHeader(format: WavFormat, bytes: number): Buffer {
 	return Buffer.concat([riff, sizesChunk, before, data]);
 }
 
-/** Formats other than PCM state how long their extension is, also where they have none. */
+/** Formats other than PCM state the length of their extension, even where they have none. */
 function withExtensionSize({ encoding, chunk: content }: WavFormat): Buffer {
 	const isPlain = content.length === PLAIN_BYTES && encoding !== PCM;
 	return isPlain ? Buffer.concat([content, Buffer.alloc(2)]) : content;

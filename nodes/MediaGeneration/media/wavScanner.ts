@@ -6,7 +6,7 @@ const RIFF_HEADER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
 /** A size that says "see the chunk ds64" in a large file, and "not known" in one that was written as a stream. */
 const UNKNOWN_SIZE = 0xffff_ffff;
-/** Of a format chunk that much is read; what follows is of no use here. */
+/** How much of a format chunk is read; what follows is of no use here. */
 const MOST_FORMAT_BYTES = 64;
 const SIZES_BYTES = 24;
 
@@ -68,7 +68,7 @@ export class WavScanner implements Scanner {
 	private readChunk(bytes: Buffer, at: number): number | undefined {
 		if (bytes.length < at + CHUNK_HEADER_BYTES) return undefined;
 		if (this.isAfterOdd) {
-			// A zero makes the size even, but not everyone writes it; no name begins with a zero.
+			// A zero makes the size even, but not every program writes it; no name begins with a zero.
 			this.isAfterOdd = false;
 			if (bytes[at] === 0) return 1;
 		}
@@ -94,7 +94,7 @@ export class WavScanner implements Scanner {
 		else this.format = format;
 	}
 
-	/** Who writes a file as a stream does not know its size: the samples then go on to its end. */
+	/** A file that was written as a stream does not state its size: its samples go on to its end. */
 	private dataSize(from: number, size: number): number {
 		if (size === UNKNOWN_SIZE) return this.largeDataSize ?? Infinity;
 		const isStream = size === 0 && (this.riffSize + 8 <= from || this.riffSize === UNKNOWN_SIZE);

@@ -23,7 +23,7 @@ const fields: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. {{ $json.chapter }}',
 		description:
-			'Items with the same value are joined into one file, in the order in which they come. Leave empty to join all items.',
+			'Items with the same value are joined into one file, in their order. Leave empty to join all items.',
 		displayOptions,
 	},
 	{

@@ -1,12 +1,12 @@
 /**
- * The path that "Task: Create" posts to. The key goes along, so the path must not lead out from under the Base URL: by itself, or
+ * The path that "Task: Create" posts to. The key goes along, so the path must not lead out of the Base URL: neither by itself, nor
  * by what a server in between makes of it (RFC 3986, 5.2.4 and 6.2.2).
  */
 import { invalid, type FailureError } from '../service/failures';
 import { encodable } from './fields';
 
 const MAX_LENGTH = 2_000;
-/** What may stand in a path as it is (RFC 3986, 3.3), but gets encoded by encodeURIComponent. */
+/** What a path may have unencoded (RFC 3986, 3.3), but encodeURIComponent encodes. */
 const PLAIN_IN_PATHS = /%(?:24|26|2B|2C|3A|3D|40)/g;
 
 function refused(reason: string): FailureError {
@@ -44,7 +44,7 @@ export function endpointPath(given: string): string {
 	if (!path.startsWith('/')) throw refused('it does not begin with a slash');
 	if (path === '/') throw refused('it names no endpoint');
 	if (path.includes('//')) throw refused('it has two slashes in a row');
-	if (!encodable(path)) throw refused('it has half of a character');
+	if (!encodable(path)) throw refused('it has half a character');
 	const parts = path.split('/').map((part) => {
 		const text = decoded(part);
 		const problem = problemOf(text);

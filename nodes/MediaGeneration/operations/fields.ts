@@ -8,7 +8,7 @@ import { asNumber, isObject, type JsonObject } from '../service/json';
 
 const BAD_PATH_PART = /[/\\?#%\s\p{Cc}]/u;
 
-/** Whether a text can be put into a URL; lone surrogates can't. */
+/** Whether a text can be put into a URL; lone surrogates can't be. */
 export function encodable(text: string): boolean {
 	try {
 		encodeURIComponent(text);
@@ -38,7 +38,7 @@ export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
 	return merged;
 }
 
-/** Far beyond any request, and far below what breaks the writing of JSON. */
+/** Far beyond any request, and far below what breaks JSON.stringify. */
 const MAX_DEPTH = 100;
 
 function nestedDeeperThan(levels: number, value: unknown): boolean {
@@ -67,7 +67,7 @@ export class ItemFields {
 		return isObject(this.options) ? this.options[name] : undefined;
 	}
 
-	/** Whether the workflow sets an option, be it to nothing. */
+	/** Whether the workflow sets an option, even to an empty value. */
 	hasOption(name: string): boolean {
 		this.option(name);
 		return isObject(this.options) && Object.hasOwn(this.options, name);
@@ -203,12 +203,12 @@ export class ItemFields {
 	}
 }
 
-/** The value of a resource locator. Workflows that are older than the locator have a plain text in its place. */
+/** The value of a resource locator. Workflows that are older than the locator have a plain text instead. */
 function withoutLocator(value: unknown): unknown {
 	return isObject(value) && value.__rl === true ? value.value : value;
 }
 
-/** An object out of JSON, or of what an expression leads to. `what` names the place it stands in. Throws an `invalid` failure. */
+/** An object, from JSON or from what an expression leads to. `what` names the field or option for messages. Throws an `invalid` failure. */
 function jsonObject(given: unknown, { what, example }: { what: string; example: string }) {
 	if (given === undefined || given === null) return {};
 	let value: unknown = given;

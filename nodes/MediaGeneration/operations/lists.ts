@@ -1,11 +1,11 @@
 /**
- * The lists that such services publish, where they do: which routes to ask, and how to read their answers. Pure.
+ * The lists that such services may publish: which routes to ask, and how to read their answers. Pure.
  * docs/service.md, "More routes".
  */
 import { asText, isObject, type JsonObject } from '../service/json';
 import type { ListName } from './locator';
 
-/** One line of a list in the editor. */
+/** One entry of a list in the editor. */
 export interface ListEntry {
 	value: string;
 	name: string;
@@ -25,7 +25,7 @@ export interface ListRoute {
 	whole: boolean;
 	/** The path with its query. @param cursor `next` of the page before */
 	path(search: string, cursor: string | undefined): string;
-	/** A page of the list, or undefined where the answer is none. */
+	/** A page of the list, or undefined where the answer is not one. */
 	read(body: unknown, cursor: string | undefined): ListPage | undefined;
 }
 
@@ -36,9 +36,9 @@ export interface List {
 	routes: readonly ListRoute[];
 }
 
-/** What one page shows at most. */
+/** The most entries that one page shows. */
 export const PAGE_SIZE = 100;
-/** Whose voices `POST /v1/text-to-speech/{voice_id}` takes. `/v3/voices` puts the name before their IDs; that route takes them without. */
+/** The provider whose voices `POST /v1/text-to-speech/{voice_id}` takes. `/v3/voices` puts the name before their IDs; that route takes them without. */
 const PROVIDER = 'elevenlabs';
 
 /** The records of a list: the answer itself, or under one of the usual names. */

@@ -11,7 +11,7 @@ interface Located extends Pick<
 	list: ListName;
 }
 
-/** "By ID" stands first: workflows that are older than the list have a plain text in the field, and the editor takes it for the first mode. */
+/** "By ID" stands first: workflows that are older than the list have a plain text in the field, which the editor reads in the first mode. */
 export function locator({ list, placeholder, ...field }: Located): INodeProperties {
 	return {
 		...field,

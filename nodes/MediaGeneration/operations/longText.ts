@@ -26,7 +26,7 @@ export const longTextField: INodeProperties = {
 		{
 			name: 'Join Into One File',
 			value: 'join',
-			description: 'Split it, speak all parts at once, and join them into one file',
+			description: 'Split the text, speak all parts at once, and join them into one file',
 		},
 		{
 			name: 'Off',
@@ -36,7 +36,7 @@ export const longTextField: INodeProperties = {
 		{
 			name: 'One Item per Part',
 			value: 'parts',
-			description: 'Split it, and output one item for each part',
+			description: 'Split the text, and output one item for each part',
 		},
 	],
 	default: 'off',
@@ -63,7 +63,7 @@ export const longTextOptions: INodeProperties[] = [
 		typeOptions: { minValue: LEAST_CHARACTERS },
 		default: MAX_CHARACTERS,
 		description:
-			'The longest part of a long text. The limits of services lie between 2,000 and 10,000.',
+			'How long a part may be. Requests take 2,000 to 10,000 characters, depending on the model.',
 		displayOptions: speechOnly,
 	},
 	{

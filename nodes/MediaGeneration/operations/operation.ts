@@ -22,10 +22,10 @@ export type Work =
 	| { kind: 'joins' }
 	/** Looks at a task once. */
 	| { kind: 'looks' }
-	/** Reads something else: `items` of the answer's body, or undefined where it is not what it should be. */
+	/** Reads something else: `items` of the answer's body, or undefined where it has an unexpected shape. */
 	| { kind: 'reads'; path: string; items(body: unknown): JsonObject[] | undefined };
 
-/** One line of the table: what workflows carry, what the editor shows, what it does. */
+/** One entry of the table: what workflows carry, what the editor shows, what it does. */
 export interface Operation {
 	/** As workflows carry it. */
 	value: string;

@@ -53,8 +53,8 @@ const fields: INodeProperties[] = [
 ];
 
 /**
- * What siblings are compared by. A path can end in an ID, as that of a voice, which says nothing of how long a task takes, and the kinds
- * are remembered: so it is cut after the name that follows "task", or else after two parts.
+ * What siblings are compared by. A path can end in an ID, such as a voice's, which says nothing about how long a task takes, and
+ * kinds are remembered: so the path is cut after the name that follows "task", or else after two parts.
  */
 function kindOf(path: string): string {
 	const parts = path.split('/').slice(1);

@@ -1,7 +1,7 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions, NodeParameterValueType } from 'n8n-workflow';
 import { asNumber, isObject } from '../service/json';
-import { MAX_FILE_MB, type FileSettings } from './waiting';
+import { downloadField, MAX_FILE_MB, type FileSettings } from './waiting';
 
 export const triggerFields: INodeProperties[] = [
 	{
@@ -21,7 +21,7 @@ export const triggerFields: INodeProperties[] = [
 		],
 		default: ['done', 'error'],
 		required: true,
-		description: 'Whether the workflow starts for finished tasks, for failed ones, or for both',
+		description: 'Which tasks start the workflow: finished ones, failed ones, or both',
 	},
 	{
 		displayName: 'Verify with Service',
@@ -31,14 +31,7 @@ export const triggerFields: INodeProperties[] = [
 		description:
 			'Whether to ask the service about the task and to output its answer instead of what was posted. Anyone who knows the URL could post anything: with this off, files are downloaded only if the credential has a Callback Secret.',
 	},
-	{
-		displayName: 'Download Output',
-		name: 'downloadOutput',
-		type: 'boolean',
-		default: true,
-		description:
-			'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
-	},
+	downloadField,
 	{
 		displayName: 'Put Output Files in Field',
 		name: 'binaryPropertyName',
@@ -61,7 +54,7 @@ export const triggerFields: INodeProperties[] = [
 				type: 'boolean',
 				default: true,
 				description:
-					'Whether a task that is called back twice with the same status and reference starts the workflow only once',
+					'Whether to start the workflow only once for a task that is called back again with the same status and reference',
 			},
 			{
 				displayName: 'Max File Size (MB)',
@@ -79,7 +72,7 @@ export const triggerFields: INodeProperties[] = [
 				default: '',
 				placeholder: 'e.g. sound_effect, image',
 				description:
-					'Start the workflow for these types of tasks only, separated by commas. Empty means all.',
+					'Start the workflow only for these types of tasks, separated by commas. Leave empty for all.',
 			},
 		],
 	},
@@ -103,7 +96,7 @@ function readOptions(read: ReadField): Record<string, unknown> {
 
 /**
  * What decides whether a callback starts the workflow. What can't be used falls back to the default: a callback must not
- * be lost to a misspelt option.
+ * be lost because of a misspelt option.
  */
 export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings {
 	const read: ReadField = (name, fallback) => context.getNodeParameter(name, fallback);

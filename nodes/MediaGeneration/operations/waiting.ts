@@ -45,17 +45,34 @@ export interface RunSettings {
 	maximumCredits: number | undefined;
 }
 
+/** What a way of waiting means for a run. */
+interface WaitingRules {
+	/** Whether a task that was just created is followed to its end. */
+	follows: boolean;
+	/** Whether the execution may go to sleep before its tasks are over. */
+	sleeps: boolean;
+	/** The default of the option Timeout. */
+	timeoutS: number;
+}
+
 const POLL_TIMEOUT_S = 600;
-const CALLBACK_TIMEOUT_S = 86_400;
+const DAY_S = 86_400;
+
+export const waitingRules: Readonly<Record<Waiting['kind'], WaitingRules>> = {
+	no: { follows: false, sleeps: false, timeoutS: POLL_TIMEOUT_S },
+	poll: { follows: true, sleeps: false, timeoutS: POLL_TIMEOUT_S },
+	suspend: { follows: true, sleeps: true, timeoutS: DAY_S },
+};
+
 const GRACE_S = 10;
 export const MAX_FILE_MB = 500;
 const MAX_ACTIVE_TASKS = 20;
 /** Until the year 9900: later dates can't be saved by every database of n8n. */
-const MAX_TIMEOUT_S = 7_870 * 365 * 86_400;
+const MAX_TIMEOUT_S = 7_870 * 365 * DAY_S;
 
 type Conditions = NonNullable<IDisplayOptions['show']>;
 
-/** When the fields of waiting are shown: an entry for each combination that one condition can't express. */
+/** When the waiting fields are shown: an entry for each combination that one condition can't express. */
 function conditionsFor(resources: readonly Resource[], kind: Work['kind']): Conditions[] {
 	const whole: string[] = [];
 	const parts: Conditions[] = [];
@@ -87,7 +104,8 @@ const waitingOptions: INodeProperties[] = [
 			{
 				name: 'Error',
 				value: 'error',
-				description: 'The item fails with the task ID, so that "Task: Wait" can go on from there',
+				description:
+					'The item fails with the task ID, so that "Task: Wait" can continue from there',
 			},
 			{
 				name: 'Return Task',
@@ -106,7 +124,7 @@ const waitingOptions: INodeProperties[] = [
 			{
 				name: 'Automatic',
 				value: 'auto',
-				description: 'Find out which one answers, and remember it',
+				description: 'Find out which route answers, and remember it',
 			},
 			{ name: 'V1', value: 'v1', description: 'Ask /v1/task/{task_id}' },
 			{ name: 'V1e', value: 'v1e', description: 'Ask /v1e/task/{task_id}' },
@@ -146,7 +164,7 @@ const waitingOptions: INodeProperties[] = [
 		type: 'boolean',
 		default: true,
 		description:
-			'Whether this n8n also looks at the tasks, rarely, while the execution sleeps, so that no lost callback leaves it asleep',
+			'Whether to also look at the tasks from this n8n, rarely, while the execution sleeps, so that a lost callback does not leave it asleep',
 	},
 ];
 
@@ -158,7 +176,7 @@ const creatingOptions: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. order-1042',
 		description:
-			'Comes back as "reference" in the output of the trigger, to tell which task belongs to what',
+			'Comes back as "reference" in the output of the trigger, to show what the task is for',
 	},
 	{
 		displayName: 'Extra Body Fields',
@@ -185,7 +203,7 @@ const creatingOptions: INodeProperties[] = [
 		typeOptions: { minValue: 0 },
 		default: 100,
 		description:
-			"Create no further task of this run once those created cost this many credits by the service's own word. The setting of the first item counts; as a tool of an agent all calls of an execution count together.",
+			'Create no further task of this run once those created cost this many credits according to the service. The setting of the first item counts; as a tool of an agent all calls of an execution count together.',
 	},
 	{
 		displayName: 'Minimum Credits',
@@ -220,7 +238,16 @@ const callbackUrl: INodeProperties = {
 		'Where the service posts the finished task, e.g. the Production URL of a Media Generation Trigger. Leave empty to fetch the result later with "Task: Wait".',
 };
 
-/** Shown while the node waits, with what has to be set for each. */
+export const downloadField: INodeProperties = {
+	displayName: 'Download Output',
+	name: 'downloadOutput',
+	type: 'boolean',
+	default: true,
+	description:
+		'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
+};
+
+/** The fields that are shown while the node waits, each with its condition. */
 const whileWaiting: Array<{ field: INodeProperties; when: Conditions }> = [
 	{
 		field: {
@@ -248,24 +275,14 @@ const whileWaiting: Array<{ field: INodeProperties; when: Conditions }> = [
 	{
 		field: {
 			displayName:
-				'The execution sleeps until the service calls back, this n8n sees by its own rare looks that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for what is left at the timeout, and fails for tasks that failed meanwhile.',
+				'The execution sleeps until the service calls back, this n8n sees by a rare look of its own that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for what is left at the timeout, and fails for tasks that failed meanwhile.',
 			name: 'suspendNotice',
 			type: 'notice',
 			default: '',
 		},
 		when: { waitMode: ['callback'] },
 	},
-	{
-		field: {
-			displayName: 'Download Output',
-			name: 'downloadOutput',
-			type: 'boolean',
-			default: true,
-			description:
-				'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
-		},
-		when: {},
-	},
+	{ field: downloadField, when: {} },
 	{
 		field: {
 			displayName: 'Put Output Files in Field',
@@ -315,7 +332,7 @@ export function waitingFields(resources: readonly Resource[]): INodeProperties[]
 }
 
 /** How the files of one item are delivered. */
-export function readFileSettings(fields: ItemFields): FileSettings {
+function readFileSettings(fields: ItemFields): FileSettings {
 	const splitFiles = fields.option('splitFiles');
 	return {
 		download: fields.boolean('downloadOutput', true),
@@ -354,17 +371,17 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
 	const waiting = readWaiting(fields, alwaysWaits);
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
-	const defaultTimeout = waiting.kind === 'suspend' ? CALLBACK_TIMEOUT_S : POLL_TIMEOUT_S;
+	const { timeoutS, sleeps } = waitingRules[waiting.kind];
 	const files = readFileSettings(fields);
 	checkLongText(longText, waiting, files);
 	return {
 		waiting,
 		longText,
 		// A suspended execution goes on with exactly one item per input item.
-		files: { ...files, splitFiles: files.splitFiles && waiting.kind !== 'suspend' },
+		files: { ...files, splitFiles: files.splitFiles && !sleeps },
 		callbackReference: readReference(fields.option('callbackReference')),
 		timeoutMs:
-			fields.positiveOption('timeout', 'Timeout (Seconds)', defaultTimeout, MAX_TIMEOUT_S) * 1000,
+			fields.positiveOption('timeout', 'Timeout (Seconds)', timeoutS, MAX_TIMEOUT_S) * 1000,
 		onTimeout: fields.choice(
 			fields.option('onTimeout'),
 			'On Timeout',
@@ -413,7 +430,7 @@ export function readRunSettings(fields: ItemFields): RunSettings {
 	};
 }
 
-/** An option that is there but leads to nothing must not pass for no limit. */
+/** An option that is set but leads to an empty value must not count as no limit. */
 function readMaximumCredits(fields: ItemFields): number | undefined {
 	if (!fields.hasOption('maximumCredits')) return undefined;
 	const maximum = asNumber(fields.option('maximumCredits'));
@@ -426,12 +443,12 @@ function readMaximumCredits(fields: ItemFields): number | undefined {
 	return maximum;
 }
 
-/** A reference of any simple kind is sent as a text: an expression often leads to a number. */
+/** A reference is sent as a text, whatever simple value it is: an expression often leads to a number. */
 function readReference(given: unknown): string | undefined {
 	return asText(typeof given === 'boolean' ? String(given) : given);
 }
 
-/** A number above zero; undefined where it is not set, or zero, which is how such an option is switched off. */
+/** A number above zero; undefined where it is not set, or zero, which switches such an option off. */
 function optionAboveZero(fields: ItemFields, name: string, label: string): number | undefined {
 	const given = fields.option(name);
 	return given === undefined || isZero(given) ? undefined : fields.positiveOption(name, label, 0);

@@ -10,7 +10,7 @@ import { isToolRun } from '../sleep/checks';
 import type { Item } from './item';
 import { fetchAnswer } from './readItems';
 
-/** Which execution, which run of the node and which account it is about. */
+/** The execution, the run of the node and the account that a ledger is about. */
 export function runOf(context: IExecuteFunctions, baseUrl: string): RunIdentity {
 	const runIndex = context.evaluateExpression('{{ $runIndex }}', 0);
 	return {
@@ -21,7 +21,7 @@ export function runOf(context: IExecuteFunctions, baseUrl: string): RunIdentity 
 	};
 }
 
-/** For the balance where a run can do without it. */
+/** For the balance, where a run can do without it. */
 const BALANCE_TIMEOUT_MS = 10_000;
 
 /** The account's balance before the run, read once at most. */
@@ -33,7 +33,7 @@ export class Balance {
 		private readonly signal?: AbortSignal,
 	) {}
 
-	/** Asks again where the service can't answer just now. A failure says why there is no balance. */
+	/** Asks again where the service can't answer at the moment. A failure says why there is no balance. */
 	async known(): Promise<Attempt<number>> {
 		this.read ??= attemptLater(async () => {
 			const credits = creditsOf(await fetchAnswer(this.client, '/v1/credits', this.signal));
@@ -92,7 +92,7 @@ export async function checkCredits(
 	return failures;
 }
 
-/** The credential can't be had at all: none selected, or deleted. */
+/** The credential can't be read at all: none is selected, or it was deleted. */
 export function unreadableCredential(error: unknown): Failure {
 	return {
 		outcome: 'invalid',

@@ -3,6 +3,8 @@
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { failureItem, nodeError } from '../delivery/failure';
+import { showHint } from '../delivery/hint';
+import { outcomes } from '../service/failures';
 import type { ItemEnd } from './item';
 import { spendingHints, type Spending } from './spending';
 
@@ -40,11 +42,11 @@ export class Ends {
 		);
 	}
 
-	/** Tasks of this run that are paid for and of use: all but those that failed by the service's word. */
+	/** Tasks of this run that are paid for and still of use: all except those that the service calls failed. */
 	private useful(): string[] {
 		const useless = new Set(
 			this.failures().flatMap(([, { failure }]) =>
-				failure.outcome === 'failed' ? [failure.taskId] : [],
+				outcomes[failure.outcome].useful ? [] : [failure.taskId],
 			),
 		);
 		return [...this.taskIds].filter((taskId) => !useless.has(taskId));
@@ -53,7 +55,7 @@ export class Ends {
 	/** The items of whose creation nothing is known. */
 	private unclear(): number[] {
 		return this.failures().flatMap(([index, { failure }]) =>
-			failure.outcome === 'unknown' ? [index] : [],
+			outcomes[failure.outcome].unclear ? [index] : [],
 		);
 	}
 
@@ -108,7 +110,7 @@ export class Ends {
 		if (delivered === undefined) return [failureItem(node, failure, index, undefined)];
 		const { items, outputs } = delivered;
 		const binary = items[0]?.binary;
-		// With Split Files, what is there has items of its own, and the failure names no binary field.
+		// With Split Files, the files that were fetched have items of their own, and the failure names no binary field.
 		return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
 			? [
 					failureItem(node, failure, index, {
@@ -123,7 +125,8 @@ export class Ends {
 	output(count: number): INodeExecutionData[] {
 		if (!this.context.continueOnFail()) this.throwFirstFailure();
 		this.hintAtFailures(count);
-		for (const { type, message } of spendingHints(this.spending)) this.hint(type, message);
+		for (const { type, message } of spendingHints(this.spending))
+			showHint(this.context, type, message);
 		if (this.unclear().length > 0)
 			this.logLeft('the run ended', { taskIds: [], unclearItems: this.unclear() });
 		return Array.from({ length: count }, (_, index) => this.itemsOf(index)).flat();
@@ -133,12 +136,10 @@ export class Ends {
 	private hintAtFailures(count: number): void {
 		const failed = this.failures().length;
 		if (failed > 0)
-			this.hint('warning', `${failed} of ${count} items failed, see the field "outcome"`);
-	}
-
-	private hint(type: 'info' | 'warning', message: string): void {
-		// Hints are younger than the oldest n8n that this node runs on, and tools of agents have none.
-		if (!('addExecutionHints' in this.context)) return;
-		this.context.addExecutionHints({ type, location: 'outputPane', message });
+			showHint(
+				this.context,
+				'warning',
+				`${failed} of ${count} items failed, see the field "outcome"`,
+			);
 	}
 }

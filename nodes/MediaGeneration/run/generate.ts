@@ -10,7 +10,7 @@ import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
 import { failureOfPart } from '../delivery/partFailure';
 import type { Operation } from '../operations/operation';
-import type { RunSettings } from '../operations/waiting';
+import type { RunSettings, Waiting } from '../operations/waiting';
 import { createClient, type ServiceClient } from '../service/client';
 import { realClock } from '../service/clock';
 import * as failures from '../service/failures';
@@ -67,10 +67,10 @@ class Generation {
 			const tools = await this.prepare({ client, ledger, run }, planned);
 			const items = planned
 				.filter(({ index }) => this.ends.get(index) === undefined)
-				.map((item) => this.asCutFirst(tools, item));
+				.map((item) => this.withFirstTexts(tools, item));
 			await this.run(tools, items);
 			const output = await this.outputOrSleep(tools, items);
-			// The service may echo where it was told to call: whoever reads the output could call there, too.
+			// The service may echo its callback URL: whoever reads the output could call it, too.
 			const sent = items.flatMap(({ parts }) => parts.flatMap(receiveUrlOf));
 			for (const item of output) withoutReceiveUrls(item.json, sent);
 			handedOut = true;
@@ -80,7 +80,7 @@ class Generation {
 		}
 	}
 
-	/** The items that are to be run; what is over already, or wrong, has its end. */
+	/** The items to run; those that are already over, or wrong, get their ends here. */
 	private plan(): Item[] {
 		const items: Item[] = [];
 		for (let index = 0; index < this.count; index += 1) {
@@ -112,7 +112,7 @@ class Generation {
 		}
 	}
 
-	/** Everything that can be refused before anything is created. */
+	/** Refuses whatever can be refused before anything is created. */
 	private async prepare(
 		{ client, ledger, run }: { client: ServiceClient; ledger: Ledger; run: RunIdentity },
 		items: readonly Item[],
@@ -148,7 +148,7 @@ class Generation {
 		};
 	}
 
-	/** What the run costs; with a limit, from which balance on. */
+	/** Counts what the run costs; with a limit, from the balance at its start. */
 	private async prepareSpending(
 		client: ServiceClient,
 		run: RunIdentity,
@@ -191,22 +191,20 @@ class Generation {
 	/** Tells the service where to report the end of a task. */
 	private setReceiveUrls(client: ServiceClient, { settings, parts }: Item, waking?: Waking): void {
 		const { waiting, callbackReference: reference } = settings;
-		const suspends = waiting.kind === 'suspend';
-		const callable = waking?.callable === true ? waking.resumeUrl : undefined;
-		const url = suspends ? callable : waiting.kind === 'no' ? waiting.callbackUrl : undefined;
+		const { url, signed } = callbackFor(waiting, waking);
 		if (url === undefined) return;
 		for (const part of parts) {
 			if (part.kind !== 'creates') continue;
 			part.request.body.receive_url = prepareReceiveUrl(url, client.credentials, {
 				reference,
-				signed: !suspends,
+				signed,
 				now: Date.now(),
 			});
 		}
 	}
 
-	/** An item of a later try keeps the parts of the first one. */
-	private asCutFirst({ ledger }: Tools, item: Item): Item {
+	/** An item of a later try keeps the parts of the first try. */
+	private withFirstTexts({ ledger }: Tools, item: Item): Item {
 		const { assembly, index, settings } = item;
 		const [first] = item.parts;
 		const repeats = this.context.getNode().retryOnFail === true && !isToolRun(this.context);
@@ -294,7 +292,7 @@ class Generation {
 		return { kind: 'items', items: [{ json, pairedItem: { item: index } }] };
 	}
 
-	/** The output, or, where tasks are left for the sleep, what the execution sleeps on. */
+	/** The output, or, where tasks are still open, the items that the execution sleeps on. */
 	private async outputOrSleep(tools: Tools, items: readonly Item[]): Promise<INodeExecutionData[]> {
 		const { waking } = tools;
 		const asleep = items.flatMap((item) => {
@@ -309,7 +307,7 @@ class Generation {
 				parts: await this.lookAtParts(tools, item, parts),
 			})),
 		);
-		// Downloads would widen the moment between the look and the sleep, so they come first only if nothing is left to wait for.
+		// Downloads would lengthen the gap between the look and the sleep, so they come first only if nothing is left to wait for.
 		const over = looked.every(({ parts }) => parts.every(isOver));
 		for (const { item, parts } of looked) {
 			const failed = parts.some(({ kind }) => kind === 'failed');
@@ -373,6 +371,21 @@ function isPaidFor(ledger: Ledger, item: Item): boolean {
 	return earlierTasks(ledger, item).length === creating.length;
 }
 
+/** Where the service is to report the end of a task, and whether we sign that URL: resume URLs carry n8n's own token. */
+function callbackFor(
+	waiting: Waiting,
+	waking: Waking | undefined,
+): { url: string | undefined; signed: boolean } {
+	switch (waiting.kind) {
+		case 'no':
+			return { url: waiting.callbackUrl, signed: true };
+		case 'poll':
+			return { url: undefined, signed: false };
+		case 'suspend':
+			return { url: waking?.callable === true ? waking.resumeUrl : undefined, signed: false };
+	}
+}
+
 function receiveUrlOf(part: Part): string[] {
 	const url = part.kind === 'creates' ? part.request.body.receive_url : undefined;
 	return typeof url === 'string' ? [url] : [];
@@ -429,7 +442,7 @@ function partEndOf(task: SleepingTask, verdict: Verdict): PartEnd {
 	}
 }
 
-/** A part of an item that goes to sleep; one that is over already is known as such, should its files be fetched later. */
+/** A part of an item that goes to sleep; one that is already over is recorded as such, as its files may be fetched later. */
 function sleepingTask(part: PartEnd): SleepingTask[] {
 	if (part.kind === 'asleep') return [part.task];
 	if (part.kind !== 'finished') return [];

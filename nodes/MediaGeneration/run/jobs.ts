@@ -6,6 +6,7 @@ import type { Ledger, Slot } from '../create/ledger';
 import { createTask, type Created, type SubmitDeps } from '../create/submit';
 import type { Delivered } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
+import { waitingRules } from '../operations/waiting';
 import { Limiter } from '../service/limiter';
 import type { Look } from '../service/look';
 import { addressesIn, type Finished } from '../service/verdict';
@@ -17,7 +18,7 @@ export interface RunDeps extends SubmitDeps {
 	look(watch: Watch, timeoutMs: number, signal: AbortSignal): Promise<Look>;
 	ledger: Ledger;
 	spending: Spending;
-	/** Told of every task as soon as its ID is known, and whether this run paid for it. */
+	/** Called for every task as soon as its ID is known. */
 	noteTask(taskId: string, item: Item, part: Part): void;
 	/** Fetches the files of a finished part, as their addresses are temporary. Never rejects. */
 	deliver(item: Item, part: Part, finished: Finished): Promise<Delivered>;
@@ -93,7 +94,7 @@ class Run {
 		return results;
 	}
 
-	/** Some time after the last creation, lets go of what may sleep; whoever polls is waited for first. */
+	/** Some time after the last creation, lets go of what may sleep; items that poll are waited for first. */
 	private async letSleepersGo(
 		submissions: ReadonlyArray<Promise<unknown>>,
 		ends: ReadonlyArray<Promise<unknown>>,
@@ -166,7 +167,8 @@ class Run {
 		if (submitted.kind !== 'task') return submitted;
 		const { task, created } = submitted;
 		const { waiting, timeoutMs, pollRoute: route } = item.settings;
-		if (waiting.kind === 'no' && created !== undefined) return { kind: 'created', created };
+		const { follows, sleeps } = waitingRules[waiting.kind];
+		if (!follows && created !== undefined) return { kind: 'created', created };
 		const { taskId, createdAt, old } = task;
 		const request = part.kind === 'creates' ? part.request : undefined;
 		const watch: Watch = {
@@ -178,15 +180,15 @@ class Run {
 			deadline: (old ? this.deps.now() : createdAt) + timeoutMs,
 			echoes: addressesIn([request?.body, request?.qs]),
 			lookAtOnce: old,
-			releasable: waiting.kind === 'suspend',
+			releasable: sleeps,
 		};
 		const waited = await this.loop.wait(watch);
 		const lastSeen = waited.kind === 'finished' ? waited.finished.task : waited.lastTask;
 		this.deps.spending.seen(taskId, lastSeen);
 		switch (waited.kind) {
 			case 'finished':
-				// A task that is over leaves its slot at the service to another one, of this run or any other in this process.
-				this.deps.client.account.room.ended(this.deps.now());
+				// A task that is over frees its slot at the service for another one, of this run or of any other in this process.
+				this.deps.client.account.queue.ended(this.deps.now());
 				return { kind: 'finished', finished: waited.finished, watch };
 			case 'released':
 				return {
@@ -196,7 +198,7 @@ class Run {
 			case 'failed': {
 				const { failure, lastTask } = waited;
 				if (failure.outcome === 'failed') {
-					this.deps.client.account.room.ended(this.deps.now());
+					this.deps.client.account.queue.ended(this.deps.now());
 					this.deps.ledger.forget({ item: item.index, part: part.number });
 				}
 				const end = this.unlessHalted({ kind: 'failed', failure, lastTask });
@@ -210,7 +212,7 @@ class Run {
 	private async deliver(item: Item, part: Part, end: PartEnd): Promise<PartEnd> {
 		if (end.kind !== 'finished') return end;
 		const delivered = await this.deps.deliver(item, part, end.finished);
-		// Other parts need not be created for an item that fails anyway.
+		// No further parts need to be created for an item that fails anyway.
 		if (delivered.failure !== undefined) this.haltAfter({ kind: 'failed' });
 		return { ...end, delivered };
 	}
@@ -224,7 +226,7 @@ class Run {
 			: end;
 	}
 
-	/** Before the slot goes to the next creation, which would be paid for in vain. */
+	/** Called before the slot goes to the next creation, which would be paid for in vain. */
 	private haltAfter({ kind }: { kind: string }): void {
 		if (kind === 'failed' && this.options.haltOnFailure) this.halt.abort();
 	}

@@ -50,7 +50,7 @@ function sourceOf(item: INodeExecutionData, field: string, index: number): Sourc
 	return { sound, srt: Object.values(item.binary ?? {}).find(isSubtitles) };
 }
 
-/** Replaces "part 2" by the item that it is: users know items, counted from 0 as n8n shows them. */
+/** The item of one group. Messages name items instead of parts, counted from 0 as n8n shows them. */
 async function joinGroup(
 	context: IExecuteFunctions,
 	{ value, indices }: Group,

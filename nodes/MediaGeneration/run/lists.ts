@@ -22,7 +22,7 @@ import { fetchAnswer } from './readItems';
 interface Position {
 	route: string;
 	cursor: string;
-	/** What the pages before it showed last: services repeat entries at the borders of pages. */
+	/** What the pages before it showed last: services repeat entries where pages meet. */
 	seen: string[];
 }
 
@@ -57,7 +57,7 @@ async function pageOf(
 	throw new FailureError(failure);
 }
 
-/** What of a list that came whole belongs on a page. @param cursor how many entries came before */
+/** The part of a complete list that belongs on a page. @param cursor how many entries came before */
 function cutOut(entries: ListEntry[], search: string, cursor = '0'): ListPage {
 	const wanted = search.toLowerCase();
 	const found = entries.filter((entry) =>
@@ -72,7 +72,7 @@ function cutOut(entries: ListEntry[], search: string, cursor = '0'): ListPage {
 	};
 }
 
-/** From a position on: the first entries that were not shown yet. Undefined where the service has no such list. */
+/** The first entries from a position on that were not shown yet. Undefined where the service has no such list. */
 async function readOn(
 	client: ServiceClient,
 	route: ListRoute,
@@ -111,7 +111,7 @@ async function search(
 		if (found !== undefined && found.results.length > 0) return found;
 		empty ??= found;
 	}
-	// Nothing that fits is an answer; nothing at all is not.
+	// An empty search result is an answer; an empty list is not.
 	if (empty !== undefined && (words !== '' || from !== undefined)) return empty;
 	throw new FailureError({
 		outcome: 'rejected',
@@ -120,7 +120,7 @@ async function search(
 	});
 }
 
-/** In the editor's terms: it shows description and status of a NodeApiError, and of no other error. */
+/** As the editor shows it: only of a NodeApiError does it show description and status. */
 function asShown(context: ILoadOptionsFunctions, what: string, failure: Failure): NodeApiError {
 	const { httpStatus, outcome, message: said } = failure;
 	const [, reason] = / could not be read: (.*)$/s.exec(said) ?? [];

@@ -12,7 +12,7 @@ import {
 	type FileSettings,
 	type RunSettings,
 } from '../operations/waiting';
-import { attempt, isOutcome, type Failure } from '../service/failures';
+import { attempt, isOutcome, outcomes, type Failure } from '../service/failures';
 import { asText, isObject } from '../service/json';
 import { parseTask } from '../service/task';
 import type { Item } from './item';
@@ -23,16 +23,14 @@ export type Planned =
 	| { kind: 'complete'; item: INodeExecutionData }
 	| { kind: 'failed'; failure: Failure };
 
-/** Ends that no waiting changes: the failure of a node before this one is still the item's failure. */
-const FINAL = new Set(['failed', 'invalid', 'rejected', 'unknown']);
-
 /** The failure that an item brings along from a node before this one, for `task: wait`. */
 function failureFromInput(item: INodeExecutionData): Failure | undefined {
 	const { details, error } = item.json;
 	// What failed while an execution slept has its fields in `details`, if failures have a branch of their own.
 	const json = isObject(details) && isOutcome(details.outcome) ? details : item.json;
 	const { outcome } = json;
-	if (!isOutcome(outcome) || !FINAL.has(outcome)) return undefined;
+	// What waiting does not change is still the item's failure.
+	if (!isOutcome(outcome) || !outcomes[outcome].final) return undefined;
 	const taskId = asText(json.task_id);
 	if (outcome !== 'failed' && taskId !== undefined) return undefined;
 	const status = asText(json.status);
@@ -49,7 +47,7 @@ function failureFromInput(item: INodeExecutionData): Failure | undefined {
 	};
 }
 
-/** Whether an item of a node that slept has all that `task: wait` could fetch. */
+/** Whether an item of a node that slept already has everything that `task: wait` could fetch. */
 function isComplete({ json, binary }: INodeExecutionData, { download }: FileSettings): boolean {
 	if (json.outcome !== undefined || parseTask(json)?.state !== 'done') return false;
 	const outputs: unknown[] = Array.isArray(json.outputs) ? json.outputs : [];
@@ -65,7 +63,7 @@ function isComplete({ json, binary }: INodeExecutionData, { download }: FileSett
 function planAwaited(fields: ItemFields, input: INodeExecutionData): Planned {
 	const failure = failureFromInput(input);
 	const named = asText(input.json.task_id);
-	// An item that says itself why it has no task needs no Task ID.
+	// An item that itself says why it has no task needs no Task ID.
 	if (failure !== undefined && named === undefined) return { kind: 'failed', failure };
 	const settings = readItemSettings(fields, true);
 	const taskId = fields.taskId();

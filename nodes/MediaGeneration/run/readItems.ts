@@ -1,5 +1,5 @@
 /**
- * The operations that only read: credits, API keys and `task: get`. They cost nothing, so what fails in passing is asked again.
+ * The operations that only read: credits, API keys and `task: get`. They cost nothing, so a request that fails for the moment is repeated.
  */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { failureItem, nodeError } from '../delivery/failure';

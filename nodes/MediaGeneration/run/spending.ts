@@ -1,11 +1,11 @@
 /**
- * What the tasks of a run cost, by the service's own word: for the hint after the run, and for the option Maximum Credits.
+ * What the tasks of a run cost, according to the service: for the hint after the run, and for the option Maximum Credits.
  *
- * - The word is that of the creation's answer, else of the task itself, else the difference of the balances that two answers
- *   name. What the service says of a task later goes before what it said first: a failed one may cost nothing in the end.
+ * - The cost is that of the creation's answer, else of the task itself, else the difference between the balances that two
+ *   answers name. What the service says of a task later replaces what it said first: a failed one may cost nothing in the end.
  * - With a limit creations take turns, and a turn lasts until the cost is known. The tasks still run at the same time.
- * - It is kept in the node's context, so that what earlier tries of the run have created counts as well. As a tool of an agent
- *   every call has a run index of its own, and so has every try: there all calls of the execution count together.
+ * - It is kept in the node's context, so that what earlier tries of the run have created counts as well. As a tool of an agent,
+ *   every call and every try has a run index of its own: there all calls of the execution count together.
  */
 import type { LedgerStore, RunIdentity } from '../create/ledger';
 import type { Created } from '../create/submit';
@@ -46,9 +46,9 @@ export type Turn =
 
 export interface Spent {
 	tasks: number;
-	/** As far as the service has named them. */
+	/** Those that the service has named. */
 	credits: number;
-	/** Of how many tasks the service named no cost. */
+	/** For how many tasks the service named no cost. */
 	unnamed: number;
 }
 
@@ -60,7 +60,7 @@ const LONGEST_PAUSE_MS = 10_000;
 /** What the context keeps: null where the cost is not known. */
 type Costs = Record<string, number | null>;
 
-/** One for each node's context, as several calls of a tool can run in it at the same moment. */
+/** One for each node context, as several calls of a tool can run in it at the same moment. */
 const gates = new WeakMap<LedgerStore, Limiter>();
 
 function gateOf(store: LedgerStore): Limiter {
@@ -82,7 +82,7 @@ function balanceIn({ answer }: Created): number | undefined {
 	return asNumber(answer.ec_remain_credits) ?? asNumber(nested.ec_remain_credits);
 }
 
-/** Without the tails that sums of fractions have. */
+/** Without the rounding errors of sums of fractions. */
 function rounded(credits: number): number {
 	return Math.round(credits * 1_000) / 1_000;
 }
@@ -91,7 +91,7 @@ export class Spending {
 	private readonly costs: Costs;
 	private readonly gate: Limiter;
 	private balance: number | undefined;
-	/** The service described a task without a cost: it will not name that of another one. */
+	/** The service described a task without a cost: it will not name the cost of another one. */
 	private tasksNameNoCost = false;
 
 	constructor(private readonly deps: SpendingDeps) {
@@ -140,13 +140,13 @@ export class Spending {
 		void this.gate.run(async () => await this.learn(created, route, undefined));
 	}
 
-	/** What the service says of a task later on. Of tasks that the run did not make nothing is kept. */
+	/** What the service says of a task later on. Tasks that the run did not make are ignored. */
 	seen(taskId: string, task: Task | undefined): void {
 		const cost = task === undefined ? undefined : costIn(task.raw);
 		if (cost !== undefined && Object.hasOwn(this.costs, taskId)) this.costs[taskId] = cost;
 	}
 
-	/** Resolves when no cost is asked for any more. */
+	/** Resolves when no look for a cost is under way. */
 	async settled(): Promise<void> {
 		if (this.limited) (await this.gate.take())();
 	}
@@ -230,8 +230,8 @@ export function spendingHints(
 		unnamed === created
 			? `${tasks(created)} created; ${created === 1 ? 'its' : 'their'} cost is not known`
 			: unnamed === 0
-				? `${tasks(created)} created, ${credits} credits by the service's word`
-				: `${tasks(created)} created, at least ${credits} credits by the service's word; not known for ${unnamed} of them`;
+				? `${tasks(created)} created, ${credits} credits according to the service`
+				: `${tasks(created)} created, at least ${credits} credits according to the service; not known for ${unnamed} of them`;
 	if (!spending.limited || unnamed === 0) return [{ type: 'info', message }];
 	const them = unnamed === 1 ? 'it' : 'them';
 	return [

@@ -1,10 +1,11 @@
 /**
  * What all runs in this n8n process share about one account, i.e. one base URL and key: until when the service asked
- * to be left alone, which route answered for which kind of task, and who waits for capacity. Kept in memory only; the key
+ * for a pause, which route answered for which kind of task, and who waits for capacity. Kept in memory only; the key
  * itself is not kept.
  */
 import { createHash } from 'crypto';
-import { Room } from './room';
+import { BoundedMap } from './boundedMap';
+import { CreationQueue } from './creationQueue';
 
 export type PollRoute = 'v1' | 'v1e';
 
@@ -12,7 +13,7 @@ export type PollRoute = 'v1' | 'v1e';
 export type PollRouteOption = 'auto' | PollRoute;
 
 /**
- * What a request is for. A pause is about what it was said of: throttled looks hold back no creation, and a creation that
+ * What a request is for. A pause applies to what it was said of: throttled looks hold back no creation, and a creation that
  * met a limit holds back no look. What an outsider causes by posting to a webhook pauses nothing.
  */
 export type Purpose = 'create' | 'look' | 'read' | 'outsider';
@@ -22,7 +23,7 @@ export class Account {
 	/** The poll route that last answered for a kind of task (docs/service.md, "Poll routes"). */
 	readonly routes = new Map<string, PollRoute>();
 	/** Creations that the service had no capacity for. */
-	readonly room = new Room();
+	readonly queue = new CreationQueue();
 
 	/** Epoch ms before which no request for this purpose should be sent. */
 	pausedUntil(purpose: Purpose): number {
@@ -41,23 +42,16 @@ const MAX_ACCOUNTS = 200;
 /** No Retry-After is believed beyond this. */
 const MAX_PAUSE_MS = 5 * 60_000;
 
-const accounts = new Map<string, Account>();
+const accounts = new BoundedMap<string, Account>(MAX_ACCOUNTS);
 
 export function accountOf(baseUrl: string, apiKey: string): Account {
 	const id = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex');
-	let account = accounts.get(id);
-	if (account === undefined) {
-		account = new Account();
-		accounts.set(id, account);
-		const oldest = accounts.keys().next();
-		if (accounts.size > MAX_ACCOUNTS && oldest.done !== true) accounts.delete(oldest.value);
-	}
-	return account;
+	return accounts.ensure(id, () => new Account());
 }
 
 /**
  * A Retry-After header as ms from now, from seconds or an HTTP date (RFC 9110, 10.2.3); undefined when there is none
- * or it can't be read. It can be 0: whoever waits by it has a least pause of its own.
+ * or it can't be read. It can be 0: a caller that waits has a shortest pause of its own.
  *
  * @param nowMs epoch ms by the machine's clock, as dates are
  */

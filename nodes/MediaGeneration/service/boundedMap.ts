@@ -1,4 +1,4 @@
-/** A map that forgets what was not used for the longest time, so that nothing from outside can fill the memory. */
+/** A map that forgets the least recently used entries, so that nothing from outside can fill the memory. */
 export class BoundedMap<K, V> {
 	private readonly entries = new Map<K, V>();
 

@@ -1,9 +1,9 @@
 /**
  * The one door to the service. Rules that must not regress:
  * - the API key is attached by n8n's credential only, to requests under the base URL only, and no redirect is followed with it;
- * - nothing here retries: whoever asks knows what may be sent twice;
+ * - nothing here retries: the caller knows what may be sent twice;
  * - every request ends within its time, however slowly its answer drips;
- * - what an answer says of throttling is learned here, so that nobody has to remember to.
+ * - what an answer says of throttling is learned here, so that no caller has to remember to.
  * Files are fetched by `fileHost.ts`, without any credential.
  */
 import type {
@@ -39,7 +39,7 @@ export interface Answer {
 
 export interface NoAnswer {
 	answered: false;
-	/** False only where the connection was never made, so that nothing can have been carried out. */
+	/** False only where the connection was never made, so that nothing can have been done. */
 	sent: boolean;
 	/** Whether trying again soon is pointless: unknown host, bad certificate, refused by n8n's own protection. */
 	permanent: boolean;
@@ -58,7 +58,7 @@ export interface ApiRequest {
 	purpose: Purpose;
 	/** From the request to the last byte of its answer, in ms. */
 	timeoutMs: number;
-	/** Gives the request up. A creation has none: an answer that is given up is a task that may be paid for. */
+	/** Gives the request up. A creation has none: giving up its answer may lose a task that is paid for. */
 	signal?: AbortSignal;
 }
 
@@ -72,8 +72,6 @@ export interface ServiceClient {
 	credentials: Credentials;
 	account: Account;
 	send(request: ApiRequest): Promise<Reply>;
-	/** Replaces the key and the callback secret in a text that comes from outside. */
-	redact(text: string): string;
 }
 
 /** Reads and checks the credential. Throws an `invalid` failure in words before anything is sent. */
@@ -205,12 +203,12 @@ export async function createClient(context: RequestContext): Promise<ServiceClie
 		return reply;
 	}
 
-	return { credentials, account, send, redact };
+	return { credentials, account, send };
 }
 
 const SELF_CALL_TIMEOUT_MS = 20_000;
 
-/** A call of this n8n to an address of its own, without any credential. The status, or the reason why there is none. */
+/** A call of this n8n to an address of its own, without any credential. The status, or why there is none. */
 export async function callSelf(
 	context: N8nContext,
 	url: string,

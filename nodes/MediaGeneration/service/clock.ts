@@ -12,13 +12,13 @@ export interface Clock {
 /** Since n8n 2.34 `sleep` honours a signal; before, it ignores the second argument. */
 const sleepUntil: (ms: number, signal?: AbortSignal) => Promise<void> = sleep;
 
-/** Made once: n8n's `sleep` makes an error, with its stack, from any reason that is not one, and that is most of what waking costs. */
+/** Made once: n8n's `sleep` makes an error, with its stack, from any reason that is not one, and that is most of the cost of waking. */
 const WOKEN = new Error('woken');
 
-/** No timer outlives an aborted pause by more than this where n8n's `sleep` knows no signal. */
+/** No timer outlives an aborted pause by more than this where n8n's `sleep` ignores signals. */
 const SLICE_MS = 30_000;
 
-/** Epoch ms that neither jump nor go back when somebody sets the machine's clock: a pause must not last longer for that. */
+/** Epoch ms that neither jump nor go back when somebody sets the machine's clock: a pause must not become longer by that. */
 export function now(): number {
 	return performance.timeOrigin + performance.now();
 }

@@ -1,5 +1,5 @@
 /**
- * What can go wrong, in the contract's words (README, "When something goes wrong"). Every failure says what happened and
+ * What can go wrong, by the outcomes that workflows carry (README, "When something goes wrong"). Every failure says what happened and
  * what to do next.
  */
 import { withoutSocketCodes } from './networkError';
@@ -15,19 +15,29 @@ export type Outcome =
 	| 'cancelled'
 	| 'undelivered';
 
-const OUTCOMES: Readonly<Record<Outcome, true>> = {
-	invalid: true,
-	rejected: true,
-	unknown: true,
-	failed: true,
-	timed_out: true,
-	unreachable: true,
-	cancelled: true,
-	undelivered: true,
+/** What an outcome means for the tasks of a run and for later nodes. */
+interface Meaning {
+	/** Whether the task, where there is one, is still of use. */
+	useful: boolean;
+	/** Whether a task may exist whose ID nobody knows. */
+	unclear: boolean;
+	/** Whether waiting for the task again changes nothing. */
+	final: boolean;
+}
+
+export const outcomes: Readonly<Record<Outcome, Meaning>> = {
+	invalid: { useful: true, unclear: false, final: true },
+	rejected: { useful: true, unclear: false, final: true },
+	unknown: { useful: true, unclear: true, final: true },
+	failed: { useful: false, unclear: false, final: true },
+	timed_out: { useful: true, unclear: false, final: false },
+	unreachable: { useful: true, unclear: false, final: false },
+	cancelled: { useful: true, unclear: false, final: false },
+	undelivered: { useful: true, unclear: false, final: false },
 };
 
 export function isOutcome(value: unknown): value is Outcome {
-	return typeof value === 'string' && Object.hasOwn(OUTCOMES, value);
+	return typeof value === 'string' && Object.hasOwn(outcomes, value);
 }
 
 export interface Failure {
@@ -111,7 +121,7 @@ export function failureJson(failure: Failure): {
 	};
 }
 
-/** A service's text, short enough for a message and on one line. */
+/** A text of the service, on one line and short enough for a message. */
 export function quote(text: string | undefined, limit = 300): string | undefined {
 	if (text === undefined) return undefined;
 	const line = withoutSocketCodes(text.replace(/\s+/g, ' ').trim());

@@ -1,5 +1,5 @@
 /**
- * Opening a file of a task. The other half of the door to the network: plain requests, never a credential. Rules that must
+ * Opening a file of a task. The other door to the network: plain requests, never with a credential. Rules that must
  * not regress:
  * - redirects are followed here, one by one, so that https never becomes http and every hop passes n8n's own protection
  *   against server-side request forgery;
@@ -25,7 +25,7 @@ export interface OpenFile {
 	body: ByteStream;
 	/** A stream of what a generator yields, which n8n's store takes. */
 	streamOf: (chunks: AsyncGenerator<Buffer>) => ByteStream;
-	/** Frees the connection, whether the body was read or not. To be called on every way out; calling it again does no harm. */
+	/** Frees the connection, whether or not the body was read. Must always be called; calling it again does no harm. */
 	close(): void;
 }
 
@@ -45,7 +45,7 @@ export type OpenFileFn = (
 
 export interface FileOpenerDeps {
 	context: N8nContext;
-	/** Base URL of the service; without one, no private address is asked. */
+	/** Base URL of the service; without one, no private address is used. */
 	baseUrl: string | undefined;
 	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
 	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -78,7 +78,7 @@ export function redirectTarget(location: string | undefined, from: string): URL 
 	return target;
 }
 
-/** Why an address is not asked, or undefined. Pure. */
+/** Why an address is not used, or undefined. Pure. */
 export function addressProblem(url: string, baseUrl: string | undefined): string | undefined {
 	const { hostname } = new URL(url);
 	if (!isPrivateHost(hostname)) return undefined;
@@ -100,7 +100,7 @@ async function request(
 	signal?.addEventListener('abort', stop);
 	if (signal?.aborted === true) stop();
 	let late = false;
-	// The helper's own time limit counts silence only, and a header that comes letter by letter is none.
+	// The helper's own time limit counts silence only, and a header that comes letter by letter is not silence.
 	void sleep(OPEN_TIMEOUT_MS, answered.signal).then(() => {
 		late = !answered.signal.aborted;
 		if (late) stop();
@@ -165,11 +165,13 @@ export function fileOpener(deps: FileOpenerDeps): OpenFileFn {
 }
 
 /**
- * Community nodes may not import Node's stream module, but every response body is one of its classes, and these share the
- * static `from`.
+ * A stream of what a generator yields. Community nodes may not import Node's stream module, but response bodies and the
+ * streams of n8n's store are of its classes, which share the static `from`.
+ *
+ * @param sample any such stream
  */
-function streamOf(body: ByteStream, chunks: AsyncGenerator<Buffer>): ByteStream {
-	const factory = body.constructor as unknown as {
+export function streamOf(sample: ByteStream, chunks: AsyncGenerator<Buffer>): ByteStream {
+	const factory = sample.constructor as unknown as {
 		from(iterable: AsyncIterable<Buffer>, options: { objectMode: boolean }): ByteStream;
 	};
 	return factory.from(chunks, { objectMode: false });

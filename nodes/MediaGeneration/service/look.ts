@@ -15,7 +15,7 @@ export type Look =
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
 	/** 404 on every route that was tried. */
 	| { kind: 'missing'; detail: string; httpStatus?: number }
-	/** 401 or 403 in the service's own words. One alone is no proof: throttling can look like it. */
+	/** 401 or 403 in the service's own words. A single one is not proof: throttling can look like it. */
 	| { kind: 'denied'; detail: string; httpStatus: number };
 
 export interface LookAt {
@@ -25,17 +25,17 @@ export interface LookAt {
 	route: PollRouteOption;
 	/** For the whole look, in ms, whichever routes it asks. */
 	timeoutMs: number;
-	/** `look` unless somebody outside asked for it. */
+	/** `look`, unless an outsider caused it. */
 	purpose?: Purpose;
 	signal?: AbortSignal;
 }
 
-/** What an answer to `GET .../task/{id}` means. Pure but for the clock, which dates of Retry-After are read by. */
+/** What an answer to `GET .../task/{id}` means. Pure, except for the clock that dates in Retry-After are compared with. */
 export function readLook(reply: Reply, nowMs: number = Date.now()): Look {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
 	const { status } = reply;
 	const words = wordsOf(reply);
-	// A page in HTML comes from something in between, which knows nothing of the key.
+	// An HTML page comes from something in between, which knows nothing about the key.
 	const fromAnEdge = !isObject(reply.body) && reply.text !== '';
 	if ((status === 401 || status === 403) && !fromAnEdge)
 		return { kind: 'denied', detail: words ?? 'no reason given', httpStatus: status };
@@ -92,7 +92,7 @@ export async function lookAtTask(
 		});
 		const look = readLook(reply);
 		if (look.kind === 'task') {
-			// Some servers answer every path with 200 and a status of their own: that is no task, and no route to remember.
+			// Some servers answer every path with 200 and a status of their own: that is not a task, nor a route to remember.
 			const described = isDescribed(look.task);
 			if (described) client.account.routes.set(at.kind, route);
 			return missing !== undefined && !described ? missing : look;

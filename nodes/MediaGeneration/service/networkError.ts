@@ -1,6 +1,6 @@
 /**
  * Reads what n8n's HTTP helper throws. Pure. What matters for payment is one question: can the service have seen the
- * request? Only a connection that was provably never made says no: `connect` or the look-up of the name failed, or the
+ * request? Only where the connection was provably never made is the answer no: `connect` or the look-up of the name failed, or the
  * certificate was refused. Every other error can come after the request was sent (docs/service.md, "HTTP").
  */
 
@@ -26,7 +26,7 @@ function chainOf(error: unknown): ErrorLike[] {
 	return chain;
 }
 
-/** These name no request, whatever reports them. */
+/** With these codes no request was sent, whatever reports them. */
 const NO_SUCH_HOST = new Set(['ENOTFOUND', 'EAI_FAIL', 'EAI_NONAME', 'ERR_INVALID_URL']);
 const NAME_SERVER_SILENT = new Set(['EAI_AGAIN']);
 /** Node.js verifies the certificate before it sends the first byte of a request. */
@@ -50,7 +50,7 @@ export function neverConnected(error: unknown): { never: boolean; permanent: boo
 	return { never: false, permanent: false };
 }
 
-/** What the codes of Node.js mean, for people. n8n replaces every message that holds such a code by one of its own. */
+/** What the codes of Node.js mean, in words. n8n replaces every message that contains such a code with one of its own. */
 const IN_WORDS: ReadonlyArray<readonly [RegExp, string]> = [
 	[/(connect )?ECONNREFUSED( \S+)?/gi, 'the connection was refused'],
 	[/((read|write) )?ECONNRESET/gi, 'the connection was reset'],

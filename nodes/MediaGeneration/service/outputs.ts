@@ -24,7 +24,7 @@ const PREVIEW_KEY = /preview|thumb|poster|waveform/i;
 /** Addresses that the request itself carried. */
 const ECHO_KEY =
 	/receive|callback|webhook|reference|input|source|init|upload|request|prompt|voice/i;
-/** What plays while the task runs is no result, and gone soon after. */
+/** What plays while the task runs is not a result, and is gone soon after. */
 const STREAM_KEY = /stream/i;
 /** The fields that the service is known to use, best first. */
 const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_url', 'json_url'];
@@ -52,7 +52,7 @@ function kindOf(name: string, url: string, taskType: string): OutputKind {
 function imagesOf({ result_images: images }: JsonObject): TaskOutput[] {
 	return (Array.isArray(images) ? (images as unknown[]) : []).flatMap((entry): TaskOutput[] => {
 		const image = isObject(entry) ? entry : { url: entry };
-		// A preview is no result where the picture itself is there (docs/service.md, "Shapes").
+		// A preview is not a result where the picture itself is there (docs/service.md, "Shapes").
 		const url = [image.imageUrl, image.image_url, image.url, image.previewUrl, image.preview_url]
 			.map(httpUrl)
 			.find((candidate) => candidate !== undefined);
@@ -91,7 +91,7 @@ class Found {
 
 	add(output: TaskOutput): void {
 		const known = this.seen.get(output.url);
-		// A second name of the same file can say more of it than the first one did.
+		// A second name of the same file can say more about it than the first.
 		if (known?.kind === 'file') known.kind = output.kind;
 		if (known !== undefined || this.carried.has(output.url)) return;
 		this.seen.set(output.url, output);
@@ -102,7 +102,7 @@ class Found {
 		const values = Array.isArray(fields[key]) ? (fields[key] as unknown[]) : [fields[key]];
 		for (const value of values) {
 			const url = httpUrl(value);
-			// A field that is just "url" is called like what holds it.
+			// A field that is just "url" takes the name of the object that holds it.
 			if (url !== undefined)
 				this.add({ url, kind: kindOf(BARE_KEY.test(key) ? name : key, url, this.taskType) });
 		}
@@ -125,7 +125,7 @@ class Found {
  * The files of a finished task, each once: full pictures first, then the named outputs, then whatever else of the metadata
  * is an address, the deeper ones last. Previews count only when there is nothing better.
  *
- * @param echoes texts that the creation request carried, where they are known: addresses among them are no results
+ * @param echoes texts that the creation request carried, where they are known: addresses among them are not results
  */
 export function outputsOf(task: Task, echoes: Iterable<string> = []): TaskOutput[] {
 	const metadata = isObject(task.raw.metadata) ? task.raw.metadata : {};

@@ -1,5 +1,5 @@
 /**
- * Nothing that comes from outside may carry the API key or the callback secret further. Texts are cleaned as they are;
+ * Nothing that comes from outside may carry the API key or the callback secret on. Texts are cleaned as they are;
  * JSON is cleaned after it was parsed, as an escaped key (`\u0073k_...`) shows only then.
  */
 import { isObject } from './json';
@@ -48,7 +48,7 @@ const ID_FIELD = /^id$|_id$|[a-z]Id$/;
 
 /**
  * Cleans a parsed answer of the service in place. Names of fields and IDs are never touched by the callback secret, which
- * the service was never told: it can stand in them by accident only, and a task whose ID is changed is lost.
+ * the service never learns: it can be in them only by accident, and a task whose ID is changed is lost.
  */
 export function redactDeep(value: unknown, secrets: Secrets): unknown {
 	const all = redactor(secrets);

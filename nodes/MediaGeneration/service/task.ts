@@ -16,7 +16,7 @@ export interface Task {
 	/** 0 to 100, or undefined where the service sent nothing usable. */
 	progress: number | undefined;
 	type: string | undefined;
-	/** The service's words about a failure; on a running task it is not fatal. */
+	/** The service's words about a failure; on a running task they are not fatal. */
 	errorText: string | undefined;
 	/** The task object as the service sent it, unwrapped. */
 	raw: JsonObject;
@@ -39,7 +39,7 @@ export function errorTextOf(body: JsonObject): string | undefined {
 	return undefined;
 }
 
-/** Whether an object says more of a task than a status, which answers of all kinds carry. */
+/** Whether an object says more about a task than a status, which answers of all kinds have. */
 function describesTask(raw: JsonObject): boolean {
 	return (
 		asText(raw.id) !== undefined ||
@@ -65,8 +65,8 @@ function unwrapped(body: JsonObject): JsonObject {
 }
 
 /**
- * Reads a task from an answer or a callback's body. Undefined when the body is no task: `success: false`, an object without a
- * status, or `{ status: "error", message: "Too many requests" }`, which speaks of the request and of no task.
+ * Reads a task from an answer or a callback's body. Undefined when the body is not a task: `success: false`, an object without a
+ * status, or `{ status: "error", message: "Too many requests" }`, which is about the request, not about a task.
  */
 export function parseTask(body: unknown): Task | undefined {
 	if (!isObject(body)) return undefined;

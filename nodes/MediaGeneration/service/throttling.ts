@@ -18,7 +18,7 @@ export function reasonsOf(body: unknown): string {
 		.join(' ');
 }
 
-/** What a 429 speaks of: the daily spend cap (docs/service.md, "Limits"), a rate or active-task limit, or nothing clear. */
+/** What a 429 is about: the daily spend cap (docs/service.md, "Limits"), a rate or active-task limit, or nothing clear. */
 export function kindOf429(body: unknown): 'cap' | 'rate' | 'ambiguous' {
 	const reasons = reasonsOf(body);
 	if (/active.?task.?limit/i.test(reasons)) return 'rate';
@@ -26,7 +26,7 @@ export function kindOf429(body: unknown): 'cap' | 'rate' | 'ambiguous' {
 	return RATE.test(reasons) ? 'rate' : 'ambiguous';
 }
 
-/** Whether the service says that it is too busy just now. */
+/** Whether the service says that it is too busy at the moment. */
 export function isServerBusy(body: unknown): boolean {
 	return /server.?busy/i.test(reasonsOf(body));
 }

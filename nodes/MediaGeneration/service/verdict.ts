@@ -23,7 +23,7 @@ export interface Finished {
 /**
  * What the service's own word for a task means.
  *
- * @param echoes texts that the creation request carried, where they are known: addresses among them are no results
+ * @param echoes texts that the creation request carried, where they are known: addresses among them are not results
  */
 export function verdictOf(task: Task, echoes: Iterable<string> = []): Verdict {
 	switch (task.state) {

@@ -5,17 +5,17 @@ import { isObject } from '../service/json';
 
 /** Pauses between the calls of an execution that does not wake, in ms; the last one repeats. */
 const CALL_PAUSES_MS = [300, 700, 1_500, 3_000, 6_000, 12_000, 30_000, 60_000];
-/** After an answer that says "woken": time for the delivery, before it is made sure. */
+/** After an answer that says "woken": time for the delivery, before another call makes sure. */
 const MAKE_SURE_MS = 60_000;
 
-/** What a call is told that nobody here waits for. */
+/** Answers to calls that no sleeping execution here waits for. */
 export const NOT_WAITED_FOR = 'no task is waited for here';
 export const FOREIGN_TASK = 'the task does not belong to this execution';
 const BEYOND_CALLS = ['has finished', 'does not exist', NOT_WAITED_FOR, FOREIGN_TASK];
 
 /**
- * Whether an answer says that the execution sleeps no more, or not over this task: n8n's own words, or ours. A status alone
- * says too little: 404 also comes from a proxy or from an n8n that is still starting, 409 from one that is still saving.
+ * Whether an answer, in n8n's own words or in ours, says that the execution no longer sleeps, or does not wait for this
+ * task. A status alone says too little: 404 also comes from a proxy or from an n8n that is still starting, 409 from one that is still saving.
  */
 function isBeyondCalls(answer: Awaited<ReturnType<typeof callSelf>>): boolean {
 	if (answer.status === undefined || !isObject(answer.body)) return false;
@@ -25,7 +25,7 @@ function isBeyondCalls(answer: Awaited<ReturnType<typeof callSelf>>): boolean {
 }
 
 export interface Calls {
-	/** Asked for each call, as the youngest context serves all. */
+	/** Read for each call, as the latest context serves all. */
 	context: () => N8nContext;
 	clock: Clock;
 	resumeUrl: string;
@@ -41,7 +41,7 @@ export interface Calls {
 	knowsAll: boolean;
 }
 
-/** Calls until the execution wakes. Whether n8n has said that it sleeps no more, though nothing here woke it. Never rejects. */
+/** Calls until the execution wakes. Returns whether n8n has said that it no longer sleeps, though nothing here woke it. Never rejects. */
 export async function callUntilAwake(calls: Calls): Promise<boolean> {
 	const { context, clock, resumeUrl, taskId, delayMs, until, woken, knowsAll } = calls;
 	if (delayMs > 0) await clock.sleep(delayMs, woken);

@@ -1,5 +1,5 @@
 /**
- * What must be given so that an execution can sleep and wake again: checked before anything is paid for.
+ * What an execution needs in order to sleep and wake again: checked before anything is paid for.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { callbackUrlProblem } from '../callback/receiveUrl';
@@ -20,7 +20,7 @@ export function isToolRun(context: IExecuteFunctions): boolean {
 }
 
 /** The URL that wakes this execution, with n8n's own token and this node's ID as its last part; undefined if n8n has none. */
-export function resumeUrlOf(context: IExecuteFunctions): string | undefined {
+function resumeUrlOf(context: IExecuteFunctions): string | undefined {
 	const resumeUrl = context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
 	if (typeof resumeUrl !== 'string' || !URL.canParse(resumeUrl)) return undefined;
 	const url = new URL(resumeUrl);
@@ -30,7 +30,7 @@ export function resumeUrlOf(context: IExecuteFunctions): string | undefined {
 	return url.href;
 }
 
-/** Waking finds its notes by the node's name. n8n refuses expressions with some names, and reads nothing by others. */
+/** Waking finds its notes by the node's name. With some names n8n refuses the expression, with others it finds nothing. */
 function checkName(context: IExecuteFunctions): void {
 	const { name } = context.getNode();
 	if (!readsBack(context, name))
@@ -91,7 +91,7 @@ export async function checkSuspension(
 	return { resumeUrl, callable: false };
 }
 
-/** Where nobody calls back, this n8n has to reach its own resume address. While the execution runs, n8n answers 409 there. */
+/** Where no callback can come, this n8n has to reach its own resume address. While the execution runs, n8n answers 409 there. */
 async function checkOwnReach(context: IExecuteFunctions, resumeUrl: string): Promise<void> {
 	const answer = await callSelf(context, resumeUrl, {});
 	if (answer.status !== undefined && (answer.status === 409 || answer.status < 400)) return;

@@ -1,5 +1,5 @@
 /**
- * What goes to sleep with an execution, so that waking knows what to wait for. Plain data in the node's context, which n8n
+ * What is kept with a sleeping execution, so that waking knows what to wait for. Plain data in the node's context, which n8n
  * saves with the execution.
  */
 import type { Assembly } from '../delivery/assembly';
@@ -17,7 +17,7 @@ export interface SleepingTask {
 	lastTask: Task | undefined;
 	/** Where the service reports its end, as the ledger knows it; undefined where it does not. */
 	receiveUrl: string | undefined;
-	/** Set where it was seen as over before the execution went to sleep. */
+	/** Set where it was over before the execution went to sleep. */
 	finished?: Finished;
 }
 
@@ -27,7 +27,7 @@ export type SleepingItem =
 	{ kind: 'complete' } | { kind: 'open'; tasks: Watch[]; files: FileSettings; assembly: Assembly };
 
 export interface Notes {
-	/** Tells this sleep from any other one of the same execution. */
+	/** Distinguishes this sleep from any other one of the same execution. */
 	id: string;
 	/** Whether this n8n also looks at the tasks while the execution sleeps. */
 	watched: boolean;

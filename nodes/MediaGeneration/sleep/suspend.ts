@@ -3,7 +3,7 @@
  * - nothing sleeps before every task has been looked at once more, as a callback that came earlier will not come again;
  * - one item per input item first, in order: n8n links the items of a resumed node by position;
  * - the sleeping items are what goes out if the deadline passes, so they carry the task IDs and say `timed_out`;
- * - what n8n is given to keep is not what is returned: n8n empties the returned list where failures have a branch of their own.
+ * - the list that n8n keeps is not the one that is returned: n8n empties the returned list where failures have a branch of their own.
  */
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
@@ -89,7 +89,7 @@ const asleep = new WeakSet<object>();
 
 /**
  * The items of an execution that is asleep already. n8n repeats a node also when it returned normally and its first item has
- * an `error`; the input then is what this node put to sleep, and nothing must happen to it but to sleep on.
+ * an `error`; the input then is what this node put to sleep, and it has to sleep on unchanged.
  */
 export function sleepingInput(context: IExecuteFunctions): INodeExecutionData[] | undefined {
 	const items = context.getInputData();
@@ -155,7 +155,7 @@ function noteOf(sleeper: Sleeper, waking: Waking): SleepingItem {
 	const { files, assembly } = sleeper;
 	const tasks = sleeper.tasks.map(({ watch, receiveUrl }): Watch => {
 		const called = waking.callable && callsHere(receiveUrl, waking.resumeUrl);
-		// Where the service calls back, looks are for the case that the callback gets lost.
+		// Where the service calls back, looks are only for lost callbacks.
 		return { ...watch, lookAtOnce: false, pace: called ? 'asleep' : 'poll' };
 	});
 	return { kind: 'open', files, assembly, tasks };

@@ -12,7 +12,7 @@ interface Sleeping {
 	deadline: number;
 }
 
-/** Leaves the numbers for {@link waitingTooltip}. The token of the resume URL is not part of what is left. */
+/** Leaves the numbers for {@link waitingTooltip}. The token of the resume URL is left out. */
 export function noteForTooltip(
 	context: IExecuteFunctions,
 	resumeUrl: string,

@@ -1,6 +1,6 @@
 /**
  * The webhook that wakes a sleeping execution, called by the service or by this n8n itself. Rules that must not regress:
- * - it wakes only when every task is over by the service's own word; whatever was posted is no more than a reason to look;
+ * - it wakes only when every task is over by the service's own word; whatever was posted is only a reason to look;
  * - it never throws into n8n: throwing would mark the execution failed and still run the next node with an empty item;
  * - exactly one item per sleeping item, in order.
  */
@@ -28,7 +28,7 @@ const LOOK_TIMEOUT_MS = 5_000;
 /** Addresses of files are temporary: what was seen longer ago is looked at again before its files are fetched. */
 const FRESH_MS = 5 * 60_000;
 
-/** The items that went to sleep and what was noted of them, or undefined where this execution is not ours to wake. */
+/** The items that went to sleep and what was noted of them, or undefined where this execution does not sleep on this node. */
 function readSleeping(
 	context: IWebhookFunctions,
 ): { items: INodeExecutionData[]; notes: Notes } | undefined {
@@ -71,7 +71,7 @@ async function overNow(
 	return undefined;
 }
 
-/** Whether all tasks are over. Looks only at those that nobody watches, and stops at the first that runs. */
+/** Whether all tasks are over. Looks only at those that are not watched, and stops at the first that is running. */
 async function allOver(
 	client: ServiceClient,
 	sleep: Sleep,

@@ -1,5 +1,5 @@
 /**
- * The watch of this n8n process over its sleeping executions: one joint loop of looks for each account. It sees that all
+ * The watch of this n8n process over its sleeping executions: one shared loop of looks for each account. It sees that all
  * tasks of an execution are over, wakes it by its resume URL, and makes sure that it woke. So neither a lost callback, nor one
  * that came while n8n was still saving the execution (n8n answers 409 then), leaves it asleep until its deadline.
  * No execution's data is kept: of each sleep its tasks and its address, of each account one context to send requests with.
@@ -13,14 +13,14 @@ import type { Finished } from '../service/verdict';
 import { PollLoop, type Waited, type Watch } from '../wait/poll';
 import { callUntilAwake } from './call';
 
-/** A task that is over by the service's own word, or that can't be read for good. */
+/** A task that is over by the service's own word, or that permanently can't be read. */
 export type Over =
 	| { kind: 'finished'; finished: Finished; seenAt: number }
 	| { kind: 'failed'; failure: Failure; seenAt: number };
 
 /** For a call that is under way. */
 const CONFIRMING_MS = 3_000;
-/** A waking that always breaks off is begun again every 13 minutes in the end. */
+/** A waking that always breaks off is in the end repeated every 13 minutes. */
 const MOST_DOUBLINGS = 8;
 /** Beyond its deadline n8n wakes an execution by itself. */
 const AFTER_DEADLINE_MS = 120_000;
@@ -31,28 +31,28 @@ const WOKEN_MS = 60_000;
 export class Sleep {
 	/** By task ID. What was seen as over stays known. */
 	readonly over = new Map<string, Over>();
-	/** The task that was seen running last: asking it first shows soonest that the execution has to sleep on. */
+	/** The task that was seen running last: asking about it first shows soonest that the execution has to sleep on. */
 	lastRunning: string | undefined;
-	/** Whether this process watches all of its tasks, so that nobody has to look at the others when one is over. */
+	/** Whether this process watches all of its tasks, so that the others need no look when one is over. */
 	watchesAll = false;
 	private readonly watches = new Map<string, Watch>();
 	private readonly listeners = new Set<() => void>();
 	private confirming = 0;
 	private awake = new AbortController();
 	private wokenAt: number | undefined;
-	/** How often waking it broke off. */
+	/** How often waking it has failed. */
 	private brokenOff = 0;
-	/** Of the tasks that were watched, in epoch ms: then n8n wakes it in any case. */
+	/** The latest of the watched tasks, in epoch ms: then n8n wakes it in any case. */
 	private deadline = 0;
 
 	constructor(private readonly watcher: Watcher) {}
 
-	/** Whether the execution was woken just now. */
+	/** Whether the execution has just been woken. */
 	get ended(): boolean {
 		return this.wokenAt !== undefined && this.watcher.clock.now() - this.wokenAt < WOKEN_MS;
 	}
 
-	/** Whether nothing of it will be needed any more: it was woken a while ago, or its deadline has passed. */
+	/** Whether it is no longer needed: it was woken a while ago, or its deadline has passed. */
 	get isHistory(): boolean {
 		const now = this.watcher.clock.now();
 		if (this.wokenAt !== undefined) return now - this.wokenAt >= WOKEN_MS;
@@ -94,7 +94,7 @@ export class Sleep {
 		return this.over.has(taskId);
 	}
 
-	/** Whether the service said of a task, when it was looked at last, that it goes on. */
+	/** Whether the last look at a task found it running. */
 	runs(taskId: string): boolean {
 		const watch = this.watches.get(taskId);
 		return watch !== undefined && this.watcher.lastLooks.get(watch) === 'task';
@@ -108,7 +108,7 @@ export class Sleep {
 		for (const listener of [...this.listeners]) listener();
 	}
 
-	/** The execution is awake, or gone: nothing is looked at any more. */
+	/** The execution is awake, or gone: its tasks are no longer looked at. */
 	end(): void {
 		this.wokenAt = this.watcher.clock.now();
 		for (const watch of this.watches.values()) this.watcher.loop.forget(watch);
@@ -116,7 +116,7 @@ export class Sleep {
 		this.awake.abort('woken');
 	}
 
-	/** Waking it broke off: it sleeps on, and is called again after a while, each time a longer one. */
+	/** Waking it failed: it sleeps on, and is called again after a pause that grows each time. */
 	sleepOn(task: Watch, resumeUrl: string | undefined): void {
 		this.wokenAt = undefined;
 		this.awake = new AbortController();
@@ -127,7 +127,7 @@ export class Sleep {
 
 	private learn({ taskId }: Watch, waited: Waited, resumeUrl: string): void {
 		this.watches.delete(taskId);
-		// A call that waits for this very news wakes the execution by itself.
+		// A call that is waiting for this news wakes the execution by itself.
 		const delayMs = this.confirming > 0 ? CONFIRMING_MS : 0;
 		if (this.ended || waited.kind === 'released') return;
 		const seenAt = this.watcher.clock.now();
@@ -180,7 +180,7 @@ class Watcher {
 
 const watchers = new WeakMap<object, Watcher>();
 const sleeps = new Map<string, Sleep>();
-/** Far more than one process puts to sleep; what is forgotten is woken by its callbacks or its deadline. */
+/** Far more than one process puts to sleep; a forgotten one is woken by its callbacks or its deadline. */
 const MAX_SLEEPS = 20_000;
 const SWEEP_FROM = 100;
 let sweepAt = SWEEP_FROM;
@@ -192,13 +192,13 @@ function watcherFor(context: N8nContext, client: ServiceClient, clock: Clock): W
 		watchers.set(client.account, fresh);
 		return fresh;
 	}
-	// The youngest context serves all sleeps of the account, so that no execution's data is held for long.
+	// The latest context serves all sleeps of the account, so that no execution's data is held for long.
 	present.context = context;
 	present.client = client;
 	return present;
 }
 
-/** What this process knows of a sleep; begun here if it knows nothing. @param id as in the execution's notes */
+/** What this process knows of a sleep; created if it knows nothing. @param id as in the execution's notes */
 export function sleepOf(
 	id: string,
 	{
@@ -221,7 +221,7 @@ export function sleepOf(
 	return fresh;
 }
 
-/** Drops what is over, with the tasks that it holds. As often as the number has doubled: so each costs little. */
+/** Drops what is over, with the tasks that it holds. Runs each time the number has doubled, so that it costs little per sleep. */
 function sweep(): void {
 	for (const [id, sleep] of sleeps) if (sleep.isHistory) sleeps.delete(id);
 	sweepAt = Math.max(SWEEP_FROM, 2 * sleeps.size);

@@ -1,6 +1,6 @@
 /**
- * Waiting for many tasks in one loop. The loop takes its clock, its dice and its look at the service from outside, so
- * that its tests run on a virtual clock. Cancelling ends it at once.
+ * Waiting for many tasks in one loop. The loop gets its clock, its random numbers and its look at the service from
+ * outside, so that its tests run on a virtual clock. Cancelling ends it at once.
  */
 import * as failures from '../service/failures';
 import type { Look } from '../service/look';
@@ -24,9 +24,9 @@ export interface PollDeps {
 }
 
 const LOOK_TIMEOUT_MS = 20_000;
-/** The last look may last beyond the deadline by this. */
+/** How far beyond the deadline the last look may last. */
 const OVERTIME_MS = 2_000;
-/** Wakes a loop that sleeps until something happens, and none that sleeps until a moment. */
+/** Wakes a loop that sleeps until something happens, but not one that sleeps until a moment. */
 const ANY_NEWS = Number.MAX_VALUE;
 const SIBLINGS_REMEMBERED = 20;
 
@@ -95,7 +95,7 @@ export class PollLoop {
 			this.finish(entry, { kind: 'released', lastTask: entry.watched.lastTask });
 	}
 
-	/** Looks as soon as possible, and soon again for a while: somebody says that the task is over. */
+	/** Looks as soon as possible, and soon again for a while: a caller says that the task is over. */
 	hurry(watch: Watch): void {
 		this.entryOf(watch)?.watched.hurry(this.deps.now());
 		this.wake(this.deps.now());
@@ -124,7 +124,7 @@ export class PollLoop {
 		this.running = false;
 	}
 
-	/** Begins the looks that are due, as far as there is capacity for them. Until when there is nothing to do then. */
+	/** Begins the looks that are due, as far as there is capacity for them. Returns until when nothing else is due. */
 	private lookAtDue(): number {
 		const now = this.deps.now();
 		const due: Entry[] = [];
@@ -145,7 +145,7 @@ export class PollLoop {
 		for (const entry of due.slice(0, free)) void this.lookAt(entry);
 		this.wantsCapacity = due.length > free;
 		if (this.entries.size === 0) return now;
-		// Without a free slot the end of a look wakes the loop, and else the moment at which a task is given up.
+		// Without a free slot the end of a look wakes the loop, or else the moment at which a task is given up.
 		return due.slice(free).reduce((next, entry) => Math.min(next, lastMomentOf(entry)), until);
 	}
 
@@ -168,7 +168,7 @@ export class PollLoop {
 
 	/** Ends the loop's sleep if it would last beyond that moment. */
 	private wake(at: number): void {
-		// With a reason: the default one is an error, and its stack is not for free.
+		// With a reason: the default one is an error, whose stack costs time.
 		if (at < this.sleepsUntil) this.alarm.abort('woken');
 	}
 

@@ -4,11 +4,11 @@
  * Three sources, in this order:
  * 1. age: look soon while a task is young, in proportion to its age later. The mean delay after completion
  *    then stays under 5% of the duration, with few looks, whatever the service says or does not say;
- * 2. siblings: tasks of one kind made in one run tend to take equally long, so the first one to finish tells when to
+ * 2. siblings: tasks of one kind made in one run tend to take equally long, so the first one to finish shows when to
  *    look at the others;
  * 3. progress: once a prediction made from it has come true, it is believed, and looks are spent near the end.
  *    What goes back, stands still or runs past its own prediction is not believed again.
- * Source: service-facts "Status" (progress may be null, stuck at 0, a string, or go back) and "Time and size".
+ * Source: docs/service.md, "Status" (progress may be null, stuck at 0, a string, or go back) and "Time and size".
  */
 
 export interface ProgressSample {
@@ -54,7 +54,7 @@ const TRUSTED_FACTOR = 2.4;
 /** Shortest pause that a prediction may cause, and the shortest as a share of the age. */
 const MIN_AIM_MS = 350;
 const MIN_AIM_SHARE = 0.006;
-/** So near to its end, as a share of the age, a task is aimed at directly. */
+/** A task this close to its end, as a share of its age, is aimed at directly. */
 const NEAR_SHARE = 0.1;
 /** How much of the possible range one look covers. */
 const RANGE_STEP = 0.55;
@@ -65,7 +65,7 @@ export function intervalForAge(ageMs: number, random: number): number {
 	return interval * (1 + JITTER * (2 * random - 1));
 }
 
-/** A range of durations wider than this factor would have fitted almost any progress: it proves nothing to fall into it. */
+/** A range of durations wider than this factor would have fitted almost any progress: falling into it proves nothing. */
 const RANGE_THAT_CAN_BE_WRONG = 2.5;
 
 interface Prediction {
@@ -114,7 +114,7 @@ function delayForProgress(
 		const aim = Math.max(toMs - ageMs + 50, shortest);
 		return aim < byAge ? aim : undefined;
 	}
-	// Where the task can be finished already, a few looks are spread over the range; before, every look narrows it.
+	// Where the task may already be finished, a few looks are spread over the range; before that, every look narrows it.
 	const range = toMs - Math.max(fromMs, ageMs);
 	const ahead = Math.max(0, fromMs - ageMs);
 	const near = ahead <= Math.max(range, NEAR_SHARE * ageMs);
@@ -171,7 +171,7 @@ export function asleepInterval(ageMs: number): number {
 
 /**
  * How long to leave a busy service alone: what it asked for, but never less than a growing pause that stays near the one
- * for the task's age. "Come back in 0 s" is no licence to ask in a tight loop. @param streak busy answers in a row, from 1
+ * for the task's age. "Come back in 0 s" does not allow asking in a tight loop. @param streak busy answers in a row, from 1
  */
 export function busyDelay(
 	streak: number,

@@ -29,11 +29,11 @@ export interface Watch {
 	route?: PollRouteOption;
 	createdAt: number;
 	deadline: number;
-	/** Addresses that the request carried: no results. */
+	/** Addresses that the request carried: they are not results. */
 	echoes?: readonly string[];
 	/** Whether the first look may come at once, as for tasks made long ago. */
 	lookAtOnce?: boolean;
-	/** `asleep`: a callback is expected, and looks are only for the case that it gets lost. */
+	/** `asleep`: a callback is expected, and looks are only for the case that it is lost. */
 	pace?: 'poll' | 'asleep';
 	/** Whether {@link PollLoop.release} lets go of it. */
 	releasable?: boolean;
@@ -60,7 +60,7 @@ const GOLDEN_RATIO = 0.618_034;
 const HURRY_MS = 30_000;
 const MIN_HURRY_INTERVAL_MS = 500;
 
-/** What is learned from siblings, and the dice. */
+/** What is learned from siblings, and a random number. */
 export interface Surroundings {
 	nowMs: number;
 	/** In [0, 1). */
@@ -112,7 +112,7 @@ export class Watched {
 		this.lastDetail = look.kind === 'task' ? undefined : look.detail;
 		this.missingStreak = look.kind === 'missing' ? this.missingStreak + 1 : 0;
 		this.busyStreak = look.kind === 'busy' ? this.busyStreak + 1 : 0;
-		// A throttled look between two refusals takes nothing of them back.
+		// A throttled look between two refusals does not reset them.
 		if (look.kind === 'task' || look.kind === 'missing') this.deniedStreak = 0;
 		switch (look.kind) {
 			case 'task':
@@ -140,7 +140,7 @@ export class Watched {
 		}
 	}
 
-	/** Somebody says that the task is over; the service's own word can lag behind that for a while. */
+	/** A caller says that the task is over; the service's own answer can lag behind for a while. */
 	hurry(nowMs: number): void {
 		this.nextLookAt = nowMs;
 		this.hurriedAt = nowMs;

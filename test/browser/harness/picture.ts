@@ -8,7 +8,7 @@ import type { Editor } from './editor';
 const root = join(__dirname, '..', '..', '..');
 const maxBytes = 150_000;
 
-export const takesPictures = process.env.MEDIA_GENERATION_PICTURES === '1';
+const takesPictures = process.env.MEDIA_GENERATION_PICTURES === '1';
 
 function keep(bytes: Buffer, name: string, folder = join('docs', 'images')): void {
 	assert.ok(bytes.length < maxBytes, `${name}.png has ${bytes.length} bytes`);

@@ -8,43 +8,43 @@ import type { Failure } from './failures';
 
 interface Waiter {
 	/** Order of arrival: a creation that was refused again gets its old position back. */
-	place: number;
-	/** Aborts when something changed: it may ask, it is the first now, or the pause is shorter. */
+	position: number;
+	/** Aborts when something changed: it may ask, it is first now, or the pause is shorter. */
 	woken: AbortController;
 	mayAsk: boolean;
 }
 
-export interface RoomDeps extends Clock {
+export interface QueueDeps extends Clock {
 	/** Aborts when the execution is stopped. */
 	signal?: AbortSignal;
 }
 
-/** The pause after a refusal is a quarter of the time since a task was created last, within these bounds, in ms. */
+/** The pause after a refusal is a quarter of the time since the last task was created, within these bounds, in ms. */
 const SHARE_OF_WAIT = 0.25;
 const MIN_PAUSE_MS = 400;
 const MAX_PAUSE_MS = 5_000;
 
-export class Room {
+export class CreationQueue {
 	/** Oldest first. */
-	private readonly line: Waiter[] = [];
-	private places = 0;
-	/** Epoch ms: when a task was created last, or the queue began. */
-	private roomAt: number | undefined;
-	/** Epoch ms when a creation was sent last. */
+	private readonly waiters: Waiter[] = [];
+	private positions = 0;
+	/** Epoch ms: when the last task was created, or the queue began. */
+	private createdAt: number | undefined;
+	/** Epoch ms when the last creation was sent. */
 	private askedAt = -Infinity;
 	/** Epoch ms: when the first in the queue may ask. */
 	private askAt = -Infinity;
 	/** Why the service refused last. */
 	refusal: Failure | undefined;
 
-	/** Whether a creation waits already: the next one waits behind it instead of asking in vain. */
+	/** Whether a creation is waiting already: the next one waits behind it instead of asking in vain. */
 	get full(): boolean {
-		return this.line.length > 0;
+		return this.waiters.length > 0;
 	}
 
 	/** A position in the queue, to be kept for all tries of one creation. */
-	newPlace(): number {
-		return (this.places += 1);
+	newPosition(): number {
+		return (this.positions += 1);
 	}
 
 	/** A creation was refused because the account is full. `retryAfterMs` is what the service said of the pause. */
@@ -52,49 +52,49 @@ export class Room {
 		this.refusal = failure;
 		this.askedAt = nowMs;
 		const pauseMs = this.pauseMs(nowMs);
-		// "Come back in 0 s" is no licence to ask in a tight loop.
+		// "Come back in 0 s" does not allow asking in a tight loop.
 		this.askAt =
 			nowMs + (retryAfterMs === undefined ? pauseMs : Math.max(retryAfterMs, MIN_PAUSE_MS));
 	}
 
 	/** A task was created, so there may be capacity for more. */
-	found(nowMs: number): void {
-		this.roomAt = nowMs;
+	created(nowMs: number): void {
+		this.createdAt = nowMs;
 		this.next();
 	}
 
-	/** The next one may ask at once: there may be capacity, or the one that was to ask did not. */
+	/** The next one may ask at once: there may be capacity, or the one whose turn it was did not ask. */
 	next(): void {
-		const next = this.line.find(({ mayAsk }) => !mayAsk);
+		const next = this.waiters.find(({ mayAsk }) => !mayAsk);
 		if (next === undefined) return;
 		next.mayAsk = true;
 		next.woken.abort('woken');
 	}
 
-	/** A task of this process is over. Others may have taken its slot by now, so the shortest pause is kept. */
+	/** A task of this process is over. Others may have taken its slot by now, so the shortest pause still applies. */
 	ended(nowMs: number): void {
 		this.askAt = Math.min(this.askAt, Math.max(nowMs, this.askedAt + MIN_PAUSE_MS));
-		this.line[0]?.woken.abort('woken');
+		this.waiters[0]?.woken.abort('woken');
 	}
 
 	/**
 	 * Waits for a turn to ask: at the latest at the deadline (epoch ms), at once when the signal aborts. Never rejects.
-	 * The caller then reports by {@link refused}, {@link found} or {@link next} what came of it.
+	 * The caller then reports what came of it, by {@link refused}, {@link created} or {@link next}.
 	 */
-	async wait(place: number, { now, sleep, signal }: RoomDeps, deadline: number): Promise<void> {
-		const me: Waiter = { place, woken: new AbortController(), mayAsk: false };
-		const later = this.line.findIndex((other) => other.place > place);
-		this.line.splice(later < 0 ? this.line.length : later, 0, me);
+	async wait(position: number, { now, sleep, signal }: QueueDeps, deadline: number): Promise<void> {
+		const me: Waiter = { position, woken: new AbortController(), mayAsk: false };
+		const later = this.waiters.findIndex((other) => other.position > position);
+		this.waiters.splice(later < 0 ? this.waiters.length : later, 0, me);
 		while (!me.mayAsk && signal?.aborted !== true) {
-			const until = Math.min(this.line[0] === me ? this.askAt : Infinity, deadline);
+			const until = Math.min(this.waiters[0] === me ? this.askAt : Infinity, deadline);
 			if (now() >= until) break;
 			me.woken = new AbortController();
 			const { signal: woken } = me.woken;
 			const either = signal === undefined ? woken : AbortSignal.any([signal, woken]);
 			await sleep(until - now(), either);
 		}
-		const wasFirst = this.line[0] === me;
-		this.line.splice(this.line.indexOf(me), 1);
+		const wasFirst = this.waiters[0] === me;
+		this.waiters.splice(this.waiters.indexOf(me), 1);
 		if (signal?.aborted === true || now() >= deadline) {
 			if (me.mayAsk) this.next();
 		} else {
@@ -102,12 +102,12 @@ export class Room {
 			this.askedAt = now();
 			this.askAt = Math.max(this.askAt, now() + this.pauseMs(now()));
 		}
-		if (wasFirst) this.line[0]?.woken.abort('woken');
+		if (wasFirst) this.waiters[0]?.woken.abort('woken');
 	}
 
-	/** Short while slots get free often, as with short tasks, and longer while they don't. */
+	/** Short while slots often become free, as with short tasks, and longer while they don't. */
 	private pauseMs(nowMs: number): number {
-		this.roomAt ??= nowMs;
-		return Math.min(Math.max((nowMs - this.roomAt) * SHARE_OF_WAIT, MIN_PAUSE_MS), MAX_PAUSE_MS);
+		this.createdAt ??= nowMs;
+		return Math.min(Math.max((nowMs - this.createdAt) * SHARE_OF_WAIT, MIN_PAUSE_MS), MAX_PAUSE_MS);
 	}
 }

@@ -1,48 +1,48 @@
-import { Room } from '../../nodes/MediaGeneration/service/room';
+import { CreationQueue } from '../../nodes/MediaGeneration/service/creationQueue';
 import { createTask } from '../../nodes/MediaGeneration/create/submit';
 import { answer, scriptedClient } from './replies';
 import { VirtualClock } from './virtualClock';
 
 const refusal = { outcome: 'rejected', message: 'full', description: 'later' } as const;
 
-/** A room that was full at the start, and what asks for room: by name, and after how many ms. */
+/** A queue before an account that was full at the start, and what asked: by name, and after how many ms. */
 function setUp(retryAfterMs?: number) {
 	const clock = new VirtualClock();
 	const start = clock.now();
-	const room = new Room();
+	const queue = new CreationQueue();
 	const asked: Array<[name: string, atMs: number]> = [];
-	room.refused(start, refusal, retryAfterMs);
+	queue.refused(start, refusal, retryAfterMs);
 	const { now, sleep } = clock;
-	const wait = async (name: string, place: number, signal?: AbortSignal) => {
-		await room.wait(place, { now, sleep, ...(signal && { signal }) }, start + 60_000);
+	const wait = async (name: string, position: number, signal?: AbortSignal) => {
+		await queue.wait(position, { now, sleep, ...(signal && { signal }) }, start + 60_000);
 		asked.push([name, clock.now() - start]);
 	};
 	/** Waits, asks and is refused. */
 	const inVain = async (name: string) => {
-		await wait(name, room.newPlace());
-		room.refused(clock.now(), refusal);
+		await wait(name, queue.newPosition());
+		queue.refused(clock.now(), refusal);
 	};
-	return { clock, start, room, asked, wait, inVain };
+	return { clock, start, queue, asked, wait, inVain };
 }
 
-describe('the line before a full account', () => {
+describe('the queue before a full account', () => {
 	test('only the first asks, and the next one after another pause', async () => {
-		const { clock, room, asked, inVain } = setUp();
-		expect(room.full).toBe(false);
+		const { clock, queue, asked, inVain } = setUp();
+		expect(queue.full).toBe(false);
 		await clock.run(Promise.all(['a', 'b', 'c'].map(inVain)));
 		expect(asked).toEqual([
 			['a', 400],
 			['b', 800],
 			['c', 1_200],
 		]);
-		expect(room.full).toBe(false);
+		expect(queue.full).toBe(false);
 	});
 
-	test('who gets in lets the next one ask at once, until one is refused', async () => {
-		const { clock, room, asked, wait, inVain } = setUp();
+	test('one that gets in lets the next one ask at once, until one is refused', async () => {
+		const { clock, queue, asked, wait, inVain } = setUp();
 		const getsIn = async (name: string) => {
-			await wait(name, room.newPlace());
-			room.found(clock.now());
+			await wait(name, queue.newPosition());
+			queue.created(clock.now());
 		};
 		await clock.run(Promise.all([getsIn('a'), getsIn('b'), inVain('c'), inVain('d')]));
 		expect(asked).toEqual([
@@ -54,12 +54,12 @@ describe('the line before a full account', () => {
 	});
 
 	test('the end of a task shortens a long pause to the shortest', async () => {
-		const { clock, start, room, asked, inVain } = setUp(30_000);
-		clock.at(start + 100, () => room.ended(clock.now()));
+		const { clock, start, queue, asked, inVain } = setUp(30_000);
+		clock.at(start + 100, () => queue.ended(clock.now()));
 		await clock.run(inVain('a'));
 		expect(asked).toEqual([['a', 400]]);
-		room.refused(clock.now(), refusal, 30_000);
-		clock.at(start + 9_000, () => room.ended(clock.now()));
+		queue.refused(clock.now(), refusal, 30_000);
+		clock.at(start + 9_000, () => queue.ended(clock.now()));
 		await clock.run(inVain('b'));
 		expect(asked.at(-1)).toEqual(['b', 9_000]);
 	});
@@ -70,19 +70,21 @@ describe('the line before a full account', () => {
 		expect(asked).toEqual([['a', 7_000]]);
 	});
 
-	test('who was refused again gets its old place back', async () => {
-		const { clock, room, asked, wait } = setUp();
-		const [first, second] = [room.newPlace(), room.newPlace()];
+	test('one that was refused again gets its old position back', async () => {
+		const { clock, queue, asked, wait } = setUp();
+		const [first, second] = [queue.newPosition(), queue.newPosition()];
 		const younger = wait('younger', second);
 		await clock.run(Promise.all([younger, wait('older', first)]));
 		expect(asked.map(([name]) => name)).toEqual(['older', 'younger']);
 	});
 
-	test('who is stopped leaves, and the next is the first', async () => {
-		const { clock, start, room, asked, wait, inVain } = setUp(5_000);
+	test('one that is stopped leaves, and the next one is first', async () => {
+		const { clock, start, queue, asked, wait, inVain } = setUp(5_000);
 		const stop = new AbortController();
 		clock.at(start + 1_000, () => stop.abort());
-		await clock.run(Promise.all([wait('stopped', room.newPlace(), stop.signal), inVain('next')]));
+		await clock.run(
+			Promise.all([wait('stopped', queue.newPosition(), stop.signal), inVain('next')]),
+		);
 		expect(asked).toEqual([
 			['stopped', 1_000],
 			['next', 5_000],
@@ -90,36 +92,39 @@ describe('the line before a full account', () => {
 	});
 
 	test('a turn of somebody who was stopped at the same moment is not lost', async () => {
-		const { clock, start, room, asked, wait } = setUp(30_000);
+		const { clock, start, queue, asked, wait } = setUp(30_000);
 		const stop = new AbortController();
 		clock.at(start + 1_000, () => {
-			room.next();
+			queue.next();
 			stop.abort();
 		});
 		await clock.run(
-			Promise.all([wait('stopped', room.newPlace(), stop.signal), wait('next', room.newPlace())]),
+			Promise.all([
+				wait('stopped', queue.newPosition(), stop.signal),
+				wait('next', queue.newPosition()),
+			]),
 		);
 		expect(asked.at(-1)).toEqual(['next', 1_000]);
 	});
 
 	test('nobody waits longer than it may', async () => {
-		const { clock, room, start } = setUp(50_000);
-		void room.wait(room.newPlace(), clock, start + 60_000);
-		await clock.run(room.wait(room.newPlace(), clock, start + 3_000));
+		const { clock, queue, start } = setUp(50_000);
+		void queue.wait(queue.newPosition(), clock, start + 60_000);
+		await clock.run(queue.wait(queue.newPosition(), clock, start + 3_000));
 		expect(clock.now() - start).toBe(3_000);
 	});
 
 	test('the first one whose question is never answered does not hold up the others', async () => {
-		const { clock, room, asked, wait, inVain } = setUp();
-		await clock.run(Promise.all([wait('silent', room.newPlace()), inVain('next')]));
+		const { clock, queue, asked, wait, inVain } = setUp();
+		await clock.run(Promise.all([wait('silent', queue.newPosition()), inVain('next')]));
 		expect(asked).toEqual([
 			['silent', 400],
 			['next', 800],
 		]);
 	});
 
-	test('asks often where there was room a moment ago, and the seldomer the longer there was none', async () => {
-		const { clock, start, room, asked, inVain } = setUp();
+	test('asks often where there was capacity a moment ago, and less often the longer there was none', async () => {
+		const { clock, start, queue, asked, inVain } = setUp();
 		await clock.run(
 			(async () => {
 				while (clock.now() - start < 50_000) await inVain('first');
@@ -130,24 +135,24 @@ describe('the line before a full account', () => {
 		const pauses = times.map((atMs, index) => atMs - (times[index - 1] ?? 0));
 		expect(pauses.every((pause, index) => pause >= (pauses[index - 1] ?? 0))).toBe(true);
 		expect(pauses.at(-1)).toBe(5_000);
-		room.found(clock.now());
+		queue.created(clock.now());
 		const before = clock.now();
-		room.refused(before, refusal);
+		queue.refused(before, refusal);
 		await clock.run(inVain('again'));
 		expect(clock.now() - before).toBe(400);
 	});
 
 	test('a turn for nobody does nothing', () => {
-		const room = new Room();
+		const queue = new CreationQueue();
 		expect(() => {
-			room.next();
-			room.ended(0);
-			room.found(0);
+			queue.next();
+			queue.ended(0);
+			queue.created(0);
 		}).not.toThrow();
 	});
 });
 
-/** A service that lets so many tasks of 1 s be active, and creations that all want one at the same moment. */
+/** A service that lets a number of tasks of 1 s be active, and creations that all want one at the same moment. */
 function busyService(limit: number) {
 	const clock = new VirtualClock();
 	let active = 0;
@@ -164,12 +169,12 @@ function busyService(limit: number) {
 	});
 	const deps = { client, now: clock.now, sleep: clock.sleep, random: Math.random };
 	const request = { kind: 'x', path: '/v1/task/x', qs: {}, body: {} };
-	const one = async (deadline: number, tellsEnd: boolean) => {
+	const one = async (deadline: number, reportsEnd: boolean) => {
 		const submitted = await createTask(deps, request, deadline);
 		if (!submitted.ok) return submitted.failure.outcome;
 		await clock.sleep(1_000);
 		active -= 1;
-		if (tellsEnd) client.account.room.ended(clock.now());
+		if (reportsEnd) client.account.queue.ended(clock.now());
 		return 'created';
 	};
 	return { clock, one, most: () => most, refusals: () => refusals };
@@ -188,7 +193,7 @@ describe('many creations and a full account', () => {
 		expect(refusals()).toBeLessThan(400 + 60);
 	});
 
-	test('who comes later does not ask in vain', async () => {
+	test('later ones do not ask in vain', async () => {
 		const { clock, one, refusals } = busyService(20);
 		const start = clock.now();
 		const all = Array.from({ length: 400 }, async (_, index) => {
@@ -199,7 +204,7 @@ describe('many creations and a full account', () => {
 		expect(refusals()).toBeLessThan(80);
 	});
 
-	test('they get in even where the ends of tasks are never heard of', async () => {
+	test('they get in even where the ends of tasks are never reported', async () => {
 		const { clock, one, refusals } = busyService(2);
 		const start = clock.now();
 		const all = Array.from({ length: 20 }, async () => await one(start + 600_000, false));
@@ -209,7 +214,7 @@ describe('many creations and a full account', () => {
 		expect(refusals()).toBeLessThan(20 + 35);
 	});
 
-	test('a refusal of another kind does not hold up the line', async () => {
+	test('a refusal of another kind does not hold up the queue', async () => {
 		const clock = new VirtualClock();
 		let count = 0;
 		const client = scriptedClient(() =>

@@ -1,0 +1,13 @@
+/** Hints: what the editor shows above the output of a run. */
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+/** Shows a hint, where the editor can. */
+export function showHint(
+	context: IExecuteFunctions,
+	type: 'info' | 'warning',
+	message: string,
+): void {
+	// Hints are newer than the oldest n8n that this node runs on, and tools of agents have none.
+	if (!('addExecutionHints' in context)) return;
+	context.addExecutionHints({ type, location: 'outputPane', message });
+}
