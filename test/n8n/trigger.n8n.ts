@@ -12,6 +12,21 @@ import { callbackSecret, checkFiles, passedOn, post, Workbench } from './trigger
 
 const received = { status: 200, body: { received: true } };
 
+/** Of copies one is let through; the others are duplicates of it, or told to come again, where n8n takes long to store its execution. */
+function checkCopies(answers: ReadonlyArray<{ status?: number; body: string }>): void {
+	const others = answers.filter(
+		({ status, body }) =>
+			(status === 200 && body.includes('this task and status was received before')) ||
+			(status === 503 && body.includes('is being handled already')),
+	);
+	const through = answers.filter((answer) => !others.includes(answer));
+	assert.deepEqual(
+		through.map(({ status }) => status),
+		[200],
+		JSON.stringify(answers),
+	);
+}
+
 describe('trigger', () => {
 	let context: TestContext;
 	let bench: Workbench;
@@ -97,9 +112,7 @@ describe('trigger', () => {
 			assert.equal(outputs[0]?.binaryProperty, 'data');
 			const answers = service.callbacks.filter((call) => call.taskId === taskId);
 			assert.equal(answers.length, index < 3 ? 3 : 2);
-			for (const { status } of answers) assert.equal(status, 200);
-			const ignored = answers.filter(({ body }) => body.includes('received before'));
-			assert.equal(ignored.length, answers.length - 1);
+			checkCopies(answers);
 		}
 		assert.equal(service.summary().foreignAuthorization, 0);
 		assert.ok(!JSON.stringify(runs).includes(callbackSecret));
@@ -114,11 +127,7 @@ describe('trigger', () => {
 		const answers = await Promise.all(
 			Array.from({ length: 8 }, async () => await post(receiver.url, body)),
 		);
-		assert.deepEqual(
-			answers.map(({ status }) => status),
-			Array(8).fill(200),
-		);
-		assert.equal(answers.filter(({ body: { ignored } }) => ignored === undefined).length, 1);
+		checkCopies(answers.map(({ status, body }) => ({ status, body: JSON.stringify(body) })));
 		const [run] = await receiver.ran(1);
 		assert.ok(run);
 		assert.equal(passedOn(run).json.reference, undefined);

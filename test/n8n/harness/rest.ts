@@ -5,6 +5,7 @@ import {
 	isFinished,
 	readExecution,
 } from './execution';
+import { fetch } from './http';
 import { atLeast } from './version';
 import { waitUntil } from './wait';
 import type { Workflow } from './workflow';

@@ -8,6 +8,7 @@ import {
 	type Item,
 	items,
 } from '../harness/execution';
+import { fetch } from '../harness/http';
 import type { SavedCredential, SavedWorkflow } from '../harness/rest';
 import { waitUntil } from '../harness/wait';
 import { testWorkflow } from '../harness/workflow';
