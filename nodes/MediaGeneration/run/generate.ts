@@ -1,29 +1,27 @@
 /**
  * The operations that create tasks or wait for them: read all items, create, wait, deliver, and make one output of it.
  */
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { prepareReceiveUrl, withoutReceiveUrls } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
 import { Ledger, type RunIdentity } from '../create/ledger';
-import { assemble, deliverPart } from '../delivery/assembly';
+import { deliverPart } from '../delivery/assembly';
 import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
-import { failureOfPart } from '../delivery/partFailure';
 import type { Operation } from '../operations/operation';
 import type { RunSettings, Waiting } from '../operations/waiting';
 import { createClient, type ServiceClient } from '../service/client';
 import { realClock } from '../service/clock';
-import * as failures from '../service/failures';
 import { attempt, attemptLater, FailureError } from '../service/failures';
 import { lookAtTask } from '../service/look';
-import type { Verdict } from '../service/verdict';
 import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
-import type { SleepingTask } from '../sleep/notes';
-import { lookOnceMore, sleepingInput, suspend, type Sleeper } from '../sleep/suspend';
+import { sleepingInput, suspend } from '../sleep/suspend';
+import { lookAtOpenParts, sleepersOf } from './beforeSleep';
 import { Balance, checkCredits, runOf, unreadableCredential } from './checks';
+import { conclude } from './conclude';
 import { Ends } from './ends';
-import { isOver, type Item, type ItemEnd, type PartEnd, type Part } from './item';
-import { allFinished, runItems } from './jobs';
+import { isOver, type Item, type ItemEnd, type Part } from './item';
+import { runItems } from './jobs';
 import { itemFor, planItem } from './plan';
 import { Spending } from './spending';
 
@@ -234,7 +232,8 @@ class Generation {
 					this.ends.noteTask(taskId, index, kind === 'creates'),
 				deliver: async ({ index, settings: { files }, assembly }, { number }, finished) =>
 					await deliverPart(tools.delivery, finished, { number, assembly, files, index }),
-				conclude: async (item, parts) => await this.conclude(tools, item, parts),
+				conclude: async (item, parts) =>
+					await conclude(this.context, tools.delivery, { item, parts }),
 			},
 			{
 				maxActiveTasks,
@@ -248,50 +247,6 @@ class Generation {
 		if (this.signal?.aborted === true) this.ends.logStop();
 	}
 
-	/** What becomes of an item whose parts have ended. */
-	private async conclude({ delivery }: Tools, item: Item, parts: PartEnd[]): Promise<ItemEnd> {
-		const { index, settings, assembly } = item;
-		const finished = allFinished(parts);
-		if (finished !== undefined) {
-			const input = { assembly, files: settings.files, index };
-			const delivered = await assemble(this.context, { delivery, parts: finished }, input);
-			const { items, failure } = delivered;
-			return failure === undefined
-				? { kind: 'items', items }
-				: { kind: 'failed', failure, delivered };
-		}
-		const failed = parts.find((part) => part.kind === 'failed');
-		if (failed !== undefined) return this.concludeFailed(item, parts, failed);
-		if (parts.some(({ kind }) => kind === 'halted')) return { kind: 'halted' };
-		if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
-		return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
-	}
-
-	private concludeFailed(
-		{ index, settings, assembly }: Item,
-		parts: readonly PartEnd[],
-		failed: Extract<PartEnd, { kind: 'failed' }>,
-	): ItemEnd {
-		const { failure, lastTask } = failed;
-		const { outcome, taskId } = failure;
-		if (outcome !== 'timed_out' || settings.onTimeout !== 'returnTask' || taskId === undefined) {
-			if (assembly.longText.kind === 'off') return { kind: 'failed', failure };
-			const number = parts.indexOf(failed);
-			const taskIds = parts.flatMap(taskIdOf);
-			return {
-				kind: 'failed',
-				failure: failureOfPart(failure, { number, taskIds, texts: assembly.texts }),
-			};
-		}
-		const json = {
-			...(lastTask?.raw as IDataObject | undefined),
-			task_id: taskId,
-			...(assembly.longText.kind === 'off' ? {} : { task_ids: parts.flatMap(taskIdOf) }),
-			timed_out: true,
-		};
-		return { kind: 'items', items: [{ json, pairedItem: { item: index } }] };
-	}
-
 	/** The output, or, where tasks are still open, the items that the execution sleeps on. */
 	private async outputOrSleep(tools: Tools, items: readonly Item[]): Promise<INodeExecutionData[]> {
 		const { waking } = tools;
@@ -301,57 +256,24 @@ class Generation {
 		});
 		if (asleep.length === 0 || waking === undefined || this.signal?.aborted === true)
 			return this.ends.output(this.count);
-		const looked = await Promise.all(
-			asleep.map(async ({ item, parts }) => ({
-				item,
-				parts: await this.lookAtParts(tools, item, parts),
-			})),
-		);
+		const means = { client: tools.client, ledger: tools.ledger, signal: this.signal };
+		const looked = await Promise.all(asleep.map(async (one) => await lookAtOpenParts(one, means)));
 		// Downloads would lengthen the gap between the look and the sleep, so they come first only if nothing is left to wait for.
 		const over = looked.every(({ parts }) => parts.every(isOver));
-		for (const { item, parts } of looked) {
+		for (const one of looked) {
+			const { item, parts } = one;
 			const failed = parts.some(({ kind }) => kind === 'failed');
 			const end: ItemEnd =
-				over || failed ? await this.conclude(tools, item, parts) : { kind: 'asleep', parts };
+				over || failed
+					? await conclude(this.context, tools.delivery, one)
+					: { kind: 'asleep', parts };
 			this.ends.set(item.index, end);
 		}
 		if (over) return this.ends.output(this.count);
 		if (!this.context.continueOnFail()) this.ends.throwFirstFailure();
-		return await suspend(this.context, tools.client, { waking, sleepers: this.sleepers(items) });
-	}
-
-	/** The last look before the sleep, as a callback that came earlier will not come again. */
-	private async lookAtParts(
-		{ client, ledger }: Tools,
-		{ index }: Item,
-		parts: readonly PartEnd[],
-	): Promise<PartEnd[]> {
-		const open = parts.map((part) => (part.kind === 'asleep' ? [part.task] : []));
-		const verdicts = await lookOnceMore(client, open.flat(), this.signal);
-		return parts.map((part, number) => {
-			const verdict = part.kind === 'asleep' ? verdicts.shift() : undefined;
-			if (part.kind !== 'asleep' || verdict === undefined) return part;
-			if (verdict.kind === 'failed') ledger.forget({ item: index, part: number });
-			return partEndOf(part.task, verdict);
-		});
-	}
-
-	/** One for each input item, in order. */
-	private sleepers(items: readonly Item[]): Sleeper[] {
-		const byIndex = new Map(items.map((item) => [item.index, item]));
-		return Array.from({ length: this.count }, (_, index): Sleeper => {
-			const end = this.ends.get(index);
-			const item = byIndex.get(index);
-			if (end?.kind !== 'asleep' || item === undefined)
-				return { kind: 'complete', items: this.ends.itemsOf(index) };
-			const { waiting, files } = item.settings;
-			return {
-				kind: 'open',
-				tasks: end.parts.flatMap(sleepingTask),
-				assembly: item.assembly,
-				files,
-				watched: waiting.kind === 'suspend' && waiting.watched,
-			};
+		return await suspend(this.context, tools.client, {
+			waking,
+			sleepers: sleepersOf(items, this.ends, this.count),
 		});
 	}
 }
@@ -389,65 +311,6 @@ function callbackFor(
 function receiveUrlOf(part: Part): string[] {
 	const url = part.kind === 'creates' ? part.request.body.receive_url : undefined;
 	return typeof url === 'string' ? [url] : [];
-}
-
-/** The item of a task that is not waited for. */
-function createdItem(
-	{ index, assembly }: Item,
-	parts: readonly PartEnd[],
-	part: PartEnd,
-): INodeExecutionData[] {
-	if (part.kind !== 'created') return [];
-	const { answer, taskId } = part.created;
-	const json: IDataObject = {
-		...(answer as IDataObject),
-		task_id: taskId,
-		...(assembly.longText.kind === 'parts'
-			? { part: parts.indexOf(part) + 1, parts: parts.length }
-			: {}),
-	};
-	return [{ json, pairedItem: { item: index } }];
-}
-
-function taskIdOf(part: PartEnd): string[] {
-	switch (part.kind) {
-		case 'finished':
-			return [part.finished.taskId];
-		case 'created':
-			return [part.created.taskId];
-		case 'asleep':
-			return [part.task.watch.taskId];
-		case 'failed':
-			return part.failure.taskId === undefined ? [] : [part.failure.taskId];
-		case 'halted':
-			return [];
-	}
-}
-
-function partEndOf(task: SleepingTask, verdict: Verdict): PartEnd {
-	const { watch } = task;
-	switch (verdict.kind) {
-		case 'done': {
-			const finished = { taskId: watch.taskId, task: verdict.task, outputs: verdict.outputs };
-			return { kind: 'finished', finished, watch };
-		}
-		case 'failed':
-			return {
-				kind: 'failed',
-				failure: failures.failed(watch.taskId, verdict.task),
-				lastTask: verdict.task,
-			};
-		default:
-			return { kind: 'asleep', task: { ...task, lastTask: verdict.task } };
-	}
-}
-
-/** A part of an item that goes to sleep; one that is already over is recorded as such, as its files may be fetched later. */
-function sleepingTask(part: PartEnd): SleepingTask[] {
-	if (part.kind === 'asleep') return [part.task];
-	if (part.kind !== 'finished') return [];
-	const { watch, finished } = part;
-	return [{ watch, finished, lastTask: finished.task, receiveUrl: undefined }];
 }
 
 /** Runs an operation that creates tasks or waits for them. */
