@@ -1,14 +1,13 @@
 /**
  * The operations that create tasks or wait for them: read all items, create, wait, deliver, and make one output of it.
  */
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { prepareReceiveUrl, withoutReceiveUrls } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
 import { Ledger, type RunIdentity } from '../create/ledger';
-import { assemble, deliverPart } from '../delivery/assembly';
+import { deliverPart } from '../delivery/assembly';
 import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
-import { failureOfPart } from '../delivery/partFailure';
 import type { Operation } from '../operations/operation';
 import type { RunSettings, Waiting } from '../operations/waiting';
 import { createClient, type ServiceClient } from '../service/client';
@@ -21,9 +20,10 @@ import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
 import type { SleepingTask } from '../sleep/notes';
 import { lookOnceMore, sleepingInput, suspend, type Sleeper } from '../sleep/suspend';
 import { Balance, checkCredits, runOf, unreadableCredential } from './checks';
+import { conclude } from './conclude';
 import { Ends } from './ends';
 import { isOver, type Item, type ItemEnd, type PartEnd, type Part } from './item';
-import { allFinished, runItems } from './jobs';
+import { runItems } from './jobs';
 import { itemFor, planItem } from './plan';
 import { Spending } from './spending';
 
@@ -234,7 +234,8 @@ class Generation {
 					this.ends.noteTask(taskId, index, kind === 'creates'),
 				deliver: async ({ index, settings: { files }, assembly }, { number }, finished) =>
 					await deliverPart(tools.delivery, finished, { number, assembly, files, index }),
-				conclude: async (item, parts) => await this.conclude(tools, item, parts),
+				conclude: async (item, parts) =>
+					await conclude({ context: this.context, delivery: tools.delivery }, item, parts),
 			},
 			{
 				maxActiveTasks,
@@ -246,50 +247,6 @@ class Generation {
 		);
 		await spending.settled();
 		if (this.signal?.aborted === true) this.ends.logStop();
-	}
-
-	/** What becomes of an item whose parts have ended. */
-	private async conclude({ delivery }: Tools, item: Item, parts: PartEnd[]): Promise<ItemEnd> {
-		const { index, settings, assembly } = item;
-		const finished = allFinished(parts);
-		if (finished !== undefined) {
-			const input = { assembly, files: settings.files, index };
-			const delivered = await assemble(this.context, { delivery, parts: finished }, input);
-			const { items, failure } = delivered;
-			return failure === undefined
-				? { kind: 'items', items }
-				: { kind: 'failed', failure, delivered };
-		}
-		const failed = parts.find((part) => part.kind === 'failed');
-		if (failed !== undefined) return this.concludeFailed(item, parts, failed);
-		if (parts.some(({ kind }) => kind === 'halted')) return { kind: 'halted' };
-		if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
-		return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
-	}
-
-	private concludeFailed(
-		{ index, settings, assembly }: Item,
-		parts: readonly PartEnd[],
-		failed: Extract<PartEnd, { kind: 'failed' }>,
-	): ItemEnd {
-		const { failure, lastTask } = failed;
-		const { outcome, taskId } = failure;
-		if (outcome !== 'timed_out' || settings.onTimeout !== 'returnTask' || taskId === undefined) {
-			if (assembly.longText.kind === 'off') return { kind: 'failed', failure };
-			const number = parts.indexOf(failed);
-			const taskIds = parts.flatMap(taskIdOf);
-			return {
-				kind: 'failed',
-				failure: failureOfPart(failure, { number, taskIds, texts: assembly.texts }),
-			};
-		}
-		const json = {
-			...(lastTask?.raw as IDataObject | undefined),
-			task_id: taskId,
-			...(assembly.longText.kind === 'off' ? {} : { task_ids: parts.flatMap(taskIdOf) }),
-			timed_out: true,
-		};
-		return { kind: 'items', items: [{ json, pairedItem: { item: index } }] };
 	}
 
 	/** The output, or, where tasks are still open, the items that the execution sleeps on. */
@@ -312,7 +269,9 @@ class Generation {
 		for (const { item, parts } of looked) {
 			const failed = parts.some(({ kind }) => kind === 'failed');
 			const end: ItemEnd =
-				over || failed ? await this.conclude(tools, item, parts) : { kind: 'asleep', parts };
+				over || failed
+					? await conclude({ context: this.context, delivery: tools.delivery }, item, parts)
+					: { kind: 'asleep', parts };
 			this.ends.set(item.index, end);
 		}
 		if (over) return this.ends.output(this.count);
@@ -389,39 +348,6 @@ function callbackFor(
 function receiveUrlOf(part: Part): string[] {
 	const url = part.kind === 'creates' ? part.request.body.receive_url : undefined;
 	return typeof url === 'string' ? [url] : [];
-}
-
-/** The item of a task that is not waited for. */
-function createdItem(
-	{ index, assembly }: Item,
-	parts: readonly PartEnd[],
-	part: PartEnd,
-): INodeExecutionData[] {
-	if (part.kind !== 'created') return [];
-	const { answer, taskId } = part.created;
-	const json: IDataObject = {
-		...(answer as IDataObject),
-		task_id: taskId,
-		...(assembly.longText.kind === 'parts'
-			? { part: parts.indexOf(part) + 1, parts: parts.length }
-			: {}),
-	};
-	return [{ json, pairedItem: { item: index } }];
-}
-
-function taskIdOf(part: PartEnd): string[] {
-	switch (part.kind) {
-		case 'finished':
-			return [part.finished.taskId];
-		case 'created':
-			return [part.created.taskId];
-		case 'asleep':
-			return [part.task.watch.taskId];
-		case 'failed':
-			return part.failure.taskId === undefined ? [] : [part.failure.taskId];
-		case 'halted':
-			return [];
-	}
 }
 
 function partEndOf(task: SleepingTask, verdict: Verdict): PartEnd {

@@ -1,0 +1,90 @@
+/**
+ * What becomes of an item once its parts have ended.
+ */
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { assemble } from '../delivery/assembly';
+import type { Delivery } from '../delivery/item';
+import { failureOfPart } from '../delivery/partFailure';
+import { allFinished, type Item, type ItemEnd, type PartEnd } from './item';
+
+/** What becomes of an item whose parts have ended. */
+export async function conclude(
+	{ context, delivery }: { context: IExecuteFunctions; delivery: Delivery },
+	item: Item,
+	parts: PartEnd[],
+): Promise<ItemEnd> {
+	const { index, settings, assembly } = item;
+	const finished = allFinished(parts);
+	if (finished !== undefined) {
+		const input = { assembly, files: settings.files, index };
+		const delivered = await assemble(context, { delivery, parts: finished }, input);
+		const { items, failure } = delivered;
+		return failure === undefined
+			? { kind: 'items', items }
+			: { kind: 'failed', failure, delivered };
+	}
+	const failed = parts.find((part) => part.kind === 'failed');
+	if (failed !== undefined) return concludeFailed(item, parts, failed);
+	if (parts.some(({ kind }) => kind === 'halted')) return { kind: 'halted' };
+	if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
+	return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
+}
+
+/** A part failed, so its item does; one that merely ran out of time may go on as the task that it is. */
+function concludeFailed(
+	{ index, settings, assembly }: Item,
+	parts: readonly PartEnd[],
+	failed: Extract<PartEnd, { kind: 'failed' }>,
+): ItemEnd {
+	const { failure, lastTask } = failed;
+	const { outcome, taskId } = failure;
+	if (outcome !== 'timed_out' || settings.onTimeout !== 'returnTask' || taskId === undefined) {
+		if (assembly.longText.kind === 'off') return { kind: 'failed', failure };
+		const number = parts.indexOf(failed);
+		const taskIds = parts.flatMap(taskIdOf);
+		return {
+			kind: 'failed',
+			failure: failureOfPart(failure, { number, taskIds, texts: assembly.texts }),
+		};
+	}
+	const json = {
+		...(lastTask?.raw as IDataObject | undefined),
+		task_id: taskId,
+		...(assembly.longText.kind === 'off' ? {} : { task_ids: parts.flatMap(taskIdOf) }),
+		timed_out: true,
+	};
+	return { kind: 'items', items: [{ json, pairedItem: { item: index } }] };
+}
+
+/** The item of a task that is not waited for. */
+function createdItem(
+	{ index, assembly }: Item,
+	parts: readonly PartEnd[],
+	part: PartEnd,
+): INodeExecutionData[] {
+	if (part.kind !== 'created') return [];
+	const { answer, taskId } = part.created;
+	const json: IDataObject = {
+		...(answer as IDataObject),
+		task_id: taskId,
+		...(assembly.longText.kind === 'parts'
+			? { part: parts.indexOf(part) + 1, parts: parts.length }
+			: {}),
+	};
+	return [{ json, pairedItem: { item: index } }];
+}
+
+function taskIdOf(part: PartEnd): string[] {
+	switch (part.kind) {
+		case 'finished':
+			return [part.finished.taskId];
+		case 'created':
+			return [part.created.taskId];
+		case 'asleep':
+			return [part.task.watch.taskId];
+		case 'failed':
+			return part.failure.taskId === undefined ? [] : [part.failure.taskId];
+		case 'halted':
+			return [];
+	}
+}
