@@ -20,7 +20,7 @@ interface Tasks {
 type How = 'ours' | 'ours, no progress' | 'batched' | 'serial';
 const labels: Record<How, string> = {
 	ours: 'ours',
-	'ours, no progress': 'ours, service tells no progress',
+	'ours, no progress': 'ours, service shows no progress',
 	batched: `HTTP Request + Wait ${waitS} s, ${active} at a time`,
 	serial: `HTTP Request + Wait ${waitS} s, one by one`,
 };

@@ -22,5 +22,5 @@ export const findings: Record<string, string> = {
 		'the two nodes differ, and later runs grow by 4 to 5 MB. Ours came down when chunks were no longer copied and one timer watched a whole body instead of one for each chunk.',
 	batch:
 		'Found: a loop of HTTP Request and Wait is as good where all tasks take equally long and the pause happens to fit; with mixed durations every batch waits for its slowest task. ' +
-		'One by one it pays the sum of all tasks. Where the service tells no progress, the first of many equal tasks to finish tells when to look at the others.',
+		'One by one it pays the sum of all tasks. Where the service shows no progress, the first of many equal tasks to finish shows when to look at the others.',
 };

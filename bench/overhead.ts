@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const items = 1_000;
 const rounds = 5;
 const apiKey = 'sk_bench';
-/** Each process also warms up with so many. */
+/** How many generations each process warms up with. */
 const warmUp = 200;
 
 interface Way {

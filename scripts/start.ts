@@ -62,7 +62,7 @@ function realService(baseUrl: string): { baseUrl: string; apiKey: string } {
 	const apiKey = process.env[keyVariable];
 	if (!URL.canParse(baseUrl))
 		throw new Halt(
-			`"${baseUrl}" is no URL. Give the service's address, like https://api.example.com`,
+			`"${baseUrl}" is not a URL. Give the service's address, like https://api.example.com`,
 		);
 	if (!apiKey?.startsWith('sk_')) {
 		throw new Halt(

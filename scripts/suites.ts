@@ -29,7 +29,7 @@ interface ChildOptions {
 	env?: Record<string, string>;
 }
 
-/** The test runner of Node.js, as the suites are told by their outlines. */
+/** The test runner of Node.js, which prints the suites as outlines. */
 export const specReporter = ['--test-reporter=spec'] as const;
 
 /** Runs a TypeScript file in a child process whose failure becomes this one's: the first exit code that is not 0 stays. */

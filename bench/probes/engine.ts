@@ -52,7 +52,7 @@ function credentialsHelper(access: Access) {
 	};
 }
 
-/** Runs one execution of so many items through the node; its output items. */
+/** Runs one execution with a number of items through the node; its output items. */
 export async function runInEngine(
 	node: INodeType,
 	parameters: IDataObject,

@@ -9,7 +9,7 @@ import { check } from '../stats';
 
 const [way = '', folder = '', count = '', target = ''] = process.argv.slice(2);
 const names = readdirSync(folder).sort();
-/** The files again and again, until there are so many parts. */
+/** The files again and again, until there are enough parts. */
 const parts = (total: number) =>
 	Array.from({ length: total }, (_, index) => join(folder, names[index % names.length] ?? ''));
 

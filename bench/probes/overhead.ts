@@ -1,4 +1,4 @@
-/** A process of its own, whose CPU time is measured: so many generations by one of three ways. Prints JSON. */
+/** A process of its own, whose CPU time is measured: a number of generations by one of three ways. Prints JSON. */
 import { join } from 'node:path';
 import { NodeConnectionTypes, type IExecuteFunctions, type INodeType } from 'n8n-workflow';
 import { Pool } from 'undici';

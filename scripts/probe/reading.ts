@@ -108,7 +108,7 @@ async function throttling(service: ProbedService, findings: Findings): Promise<v
 	);
 }
 
-/** Everything that reading tells, by about twenty requests. */
+/** Everything that reading shows, by about twenty requests. */
 export async function readOnly(service: ProbedService, findings: Findings): Promise<void> {
 	await account(service, findings);
 	await authentication(service, findings);

@@ -9,7 +9,7 @@ export interface Answer {
 	status: number;
 	headers: Headers;
 	text: string;
-	/** The parsed body; undefined where it is no JSON. */
+	/** The parsed body; undefined where it is not JSON. */
 	json: unknown;
 	/** Why no answer came. */
 	problem?: string;

@@ -24,7 +24,7 @@ export async function logIn(baseUrl: string, { email, password }: StartState): P
 		await rest.ownerSetup({ email, password }).catch((cause: unknown) => {
 			if (!(cause instanceof RestError)) throw cause;
 			throw new Halt(
-				`The n8n in ${startFolder} has another owner than state.json beside it says. Delete that folder to begin anew.`,
+				`The n8n in ${startFolder} has another owner than state.json beside it says. Delete that folder to begin again.`,
 			);
 		});
 	}

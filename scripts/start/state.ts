@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../pack';
 
-/** Everything that `npm start` keeps between two starts; delete it to begin anew. Not under version control. */
+/** Everything that `npm start` keeps between two starts; delete it to begin again. Not under version control. */
 export const startFolder = join(root, '.n8n-start');
 
 /** `.n8n-start/state.json` */

@@ -84,7 +84,7 @@ test('waits, delivers the file, and takes neither the stream nor what was sent f
 	expect(output[0]?.binary?.data?.fileExtension).toBe('wav');
 });
 
-test('an address that the query carried is no result either', async () => {
+test('an address that the query carried is not a result either', async () => {
 	const [sent, made] = ['https://files.example/mine.mp3', 'https://files.example/dubbed.mp3'];
 	const metadata = { copy_url: sent, audio_url: made };
 	const body = { id: 'x', status: 'done', metadata };
@@ -102,8 +102,8 @@ describe('bad input is refused before anything is sent', () => {
 		['a path without a slash', { path: 'v1m/task' }, /does not begin with a slash/],
 		['a path that climbs', { path: '/v1/../admin' }, /the part "\.\."/],
 		['a path with a query', { path: '/v1/task?x=1' }, /a question mark/],
-		['a path that is no text', { path: '={{ $json }}' }, /"Path" is not a text/],
-		['a body that is no JSON', { body: '{prompt: 1}' }, /field "Body" is not valid JSON/],
+		['a path that is not a text', { path: '={{ $json }}' }, /"Path" is not a text/],
+		['a body that is not JSON', { body: '{prompt: 1}' }, /field "Body" is not valid JSON/],
 		['a body that is a list', { body: '[1]' }, /field "Body" is not a JSON object/],
 		['a body that is a text', { body: '"x"' }, /field "Body" is not a JSON object/],
 		[
@@ -111,7 +111,7 @@ describe('bad input is refused before anything is sent', () => {
 			{ body: '{"a":'.repeat(120) + '1' + '}'.repeat(120) },
 			/field "Body" is nested deeper than 100 levels/,
 		],
-		['a query that is no JSON', { query: 'a=b' }, /field "Query" is not valid JSON/],
+		['a query that is not JSON', { query: 'a=b' }, /field "Query" is not valid JSON/],
 		['a query that is a number', { query: '={{ 7 }}' }, /field "Query" is not a JSON object/],
 	])('%s', async (_, fields, message) => {
 		const parameters = music(fields);

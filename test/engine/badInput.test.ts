@@ -60,7 +60,7 @@ const cases: Array<[string, INodeParameters, RegExp]> = [
 		/not a JSON object/,
 	],
 	[
-		'extra fields that are no JSON',
+		'extra fields that are not JSON',
 		{ ...sound(), options: { extraFields: '{a: 1}' } },
 		/not valid JSON/,
 	],

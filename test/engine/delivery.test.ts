@@ -16,7 +16,7 @@ const image = {
 const fetched = () =>
 	setting.service.requests.filter(({ route }) => route === 'file').map(({ url }) => url);
 
-test('types are told by the bytes where the header is generic or wrong, and names fit them', async () => {
+test('the bytes decide the type where the header is generic or wrong, and names fit them', async () => {
 	const items = [
 		{},
 		{ audio: 'mp3' },

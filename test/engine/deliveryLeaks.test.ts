@@ -49,7 +49,7 @@ test('thirty files over Max File Size', async () => {
 	expect(fileRequests()).toHaveLength(30);
 });
 
-test('thirty answers that are no files: refusals, redirects to nowhere, error pages', async () => {
+test('thirty answers that are not files: refusals, redirects to nowhere, error pages', async () => {
 	const { faults } = setting.service;
 	faults.add({
 		path: /image-\d\.png/,

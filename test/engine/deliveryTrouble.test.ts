@@ -110,7 +110,7 @@ describe('what does not come', () => {
 	});
 });
 
-test('the size limit holds on the stream where no header tells the size', async () => {
+test('the size limit holds on the stream where no header states the size', async () => {
 	const folder = await prepareEngine();
 	const before = stored(folder);
 	const faults = setting.service.faults;

@@ -27,7 +27,7 @@ const status = (code: number, body: unknown, retryAfter?: string): FaultAction =
 	...(retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } }),
 });
 
-/** About so many of a hundred requests. The rules are asked one after the other. */
+/** About how many of a hundred requests. The rules are asked one after the other. */
 const often = (percent: number, action: FaultAction): FaultRule => ({
 	probability: percent / 100,
 	action,
@@ -84,7 +84,7 @@ test('one creation each, and every item delivered or named', async () => {
 		credentials: setting.ownAccount(),
 	});
 	running.catch(() => undefined);
-	// When all are made and most are over, one look is told to come back in the next century.
+	// When all are made and most are over, one look is asked to come back in the next century.
 	await until(
 		'all were made, and most were seen at their end',
 		() =>

@@ -93,7 +93,7 @@ function complaintOf({ plan, problem, mimeType, bytes, requests }: End): string 
 		return harmless ? `not delivered: ${problem}` : undefined;
 	}
 	if (!content.versions.some((version) => version.equals(bytes)))
-		return `${bytes.length} bytes that are no file (${content.versions.map(({ length }) => length).join(' or ')})`;
+		return `${bytes.length} bytes that are not the file (${content.versions.map(({ length }) => length).join(' or ')})`;
 	return mimeType === content.mimeType ? undefined : `delivered as ${mimeType}`;
 }
 
@@ -147,7 +147,7 @@ describe(`${CASES} hostile hosts from seed ${FIRST_SEED} on`, () => {
 			const before = { ...active(), heap: await heapMegabytes() };
 			await runAll(FIRST_SEED, CASES);
 			expect(complaints).toEqual([]);
-			// Most hosts can be coped with: giving up is no way to pass.
+			// Most hosts can be coped with: giving up is not a way to pass.
 			expect(delivered / (CASES + 100)).toBeGreaterThan(0.5);
 			await until('all sockets are closed', () => host.openSockets === 0);
 			await until('no socket is left on either side', () => active().sockets <= before.sockets);

@@ -42,7 +42,7 @@ describe('Retry On Fail', () => {
 		expect(service.creations()).toHaveLength(1);
 	});
 
-	test('a task that ended in an error is made anew, its good sibling is not', async () => {
+	test('a task that ended in an error is made again, its good sibling is not', async () => {
 		const { service } = setting;
 		const items = [
 			{ text: 'Good', stand_in: { ms: 50 } },

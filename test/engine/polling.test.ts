@@ -4,7 +4,7 @@ import { engineSetting, goOn, sound, steered } from './setting';
 const setting = engineSetting();
 const parameters = { ...sound(), downloadOutput: false };
 
-describe('a look that fails is no task that failed', () => {
+describe('a look that fails is not a task that failed', () => {
 	const troubles: Array<[string, FaultAction]> = [
 		[
 			'503 server_busy',

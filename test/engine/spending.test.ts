@@ -1,4 +1,4 @@
-/** Maximum Credits: what a run may cost, by the service's own word, whichever way the service says it; and the hint after each run. */
+/** Maximum Credits: what a run may cost, according to the service, whichever way it says so; and the hint after each run. */
 import type { NodeExecutionHint } from 'n8n-workflow';
 import type { EngineResult } from './engine';
 import { again, engineSetting, goOn, sound, steered } from './setting';
@@ -165,7 +165,7 @@ test('n8n’s Retry of a failed execution counts the tasks that it takes up', as
 	]);
 });
 
-test('a loop runs the node anew, with the whole amount', async () => {
+test('a loop runs the node again, with the whole amount', async () => {
 	const { run } = await setting.run({
 		items: sounds(2),
 		parameters: limited(10),

@@ -66,7 +66,7 @@ describe('a 401 or 403 while polling', () => {
 			http_status: status,
 		});
 		const [first, second] = setting.service.polls(taskId);
-		// A pause never ends early, so this is no guess about time.
+		// A pause never ends early, so this is not a guess about time.
 		expect((second?.time ?? 0) - (first?.time ?? 0)).toBeGreaterThan(950);
 	});
 

@@ -1,4 +1,4 @@
-/** A pause is about what it was said of, and no Retry-After is a licence for a tight loop. */
+/** A pause is about what it was said of, and no Retry-After allows a tight loop. */
 import type { FaultAction } from '../service';
 import { engineSetting, goOn, sound, steered } from './setting';
 import { until } from './until';

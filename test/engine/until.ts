@@ -10,7 +10,7 @@ export async function until(name: string, condition: () => boolean, withinMs = 2
 	}
 }
 
-/** Lets so much time pass: the only way to see that something does not happen. */
+/** Lets some time pass: the only way to see that something does not happen. */
 export async function quiet(ms: number) {
 	await delay(ms);
 }

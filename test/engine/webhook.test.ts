@@ -17,6 +17,8 @@ beforeAll(async () => {
 afterAll(async () => await host.close());
 
 async function finishedTask(): Promise<string> {
+	// Long enough that it does not end by itself before.
+	setting.service.settings.taskMs = 60_000;
 	const response = await fetch(`${setting.service.baseUrl}/v1/task/sound-effect`, {
 		method: 'POST',
 		headers: {

@@ -65,7 +65,7 @@ describe('asleep on a private address', () => {
 		return execution;
 	}
 
-	it('100 executions wake by themselves, and the service is told of no address', async () => {
+	it('100 executions wake by themselves, and the service gets no address', async () => {
 		const { rest, service } = context;
 		flow = await publishFlow(context);
 		await flow.startMany(100, (index) => [endless(`Private ${index}`)], withoutFiles);

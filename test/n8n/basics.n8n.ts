@@ -83,7 +83,7 @@ describe('basics', () => {
 		}
 	}
 
-	it('tells a good credential from a bad one', async () => {
+	it('distinguishes a good credential from a bad one', async () => {
 		const { rest, service, credential } = context;
 		const data = { apiKey: service.apiKey, baseUrl: service.baseUrl };
 		assert.equal((await rest.testCredential(credential, data)).status, 'OK');

@@ -90,7 +90,7 @@ describe('attacks on the trigger', () => {
 		await nothingRan();
 	});
 
-	it('refuses ids that the service does not know, or that are no ids', async () => {
+	it('refuses ids that the service does not know, or that are not ids', async () => {
 		refused(
 			await post(open.url, { ...body, id: 'e0a7a1a2-0000-4000-8000-000000000000' }),
 			404,
@@ -107,7 +107,7 @@ describe('attacks on the trigger', () => {
 		await nothingRan();
 	});
 
-	it('refuses bodies that are no tasks', async () => {
+	it('refuses bodies that are not tasks', async () => {
 		const notObject = /the body is not a JSON object/;
 		refused(await post(open.url, [body]), 400, notObject);
 		refused(await post(open.url, 'status=done', { type: 'text/plain' }), 400, notObject);
@@ -150,7 +150,7 @@ describe('attacks on the trigger', () => {
 		await nothingRan();
 	});
 
-	it('is no lever against the service', async () => {
+	it('is not a lever against the service', async () => {
 		const { service } = context;
 		const before = service.polls().length;
 		const ids = Array.from({ length: 50 }, (_, index) => `made-up-${index}`);

@@ -25,7 +25,7 @@ describe('load on the trigger', () => {
 		await bench.close();
 	});
 
-	/** Works through the list, so many at a time. */
+	/** Works through the list, a number at a time. */
 	async function eachOf<T>(list: readonly T[], work: (entry: T) => Promise<void>): Promise<void> {
 		const queue = [...list];
 		const worker = async () => {

@@ -10,7 +10,7 @@ it('on Windows, by its own tool for trees of processes', () => {
 	expect(calls).toEqual([['taskkill', ['/pid', '4711', '/t', '/f']]]);
 });
 
-it('on Windows, a process that is gone already is no failure', () => {
+it('on Windows, a process that is gone already is not a failure', () => {
 	const run = () => {
 		throw new Error('not found');
 	};

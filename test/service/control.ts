@@ -93,7 +93,7 @@ export function known({ store }: Pick<Context, 'store'>, id: string | undefined)
 	return task;
 }
 
-/** `?host=files&status=200&limit=10`: fields that must be equal, then the last so many. */
+/** `?host=files&status=200&limit=10`: fields that must be equal, then the last `limit`. */
 function select<T extends object>(records: T[], { limit, ...fields }: Params): T[] {
 	const wanted = Object.entries(fields);
 	const found = records.filter((record) =>

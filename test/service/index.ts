@@ -1,6 +1,6 @@
 /**
  * A stand-in for the service of docs/service.md: three hosts on 127.0.0.1 (API, files, and a third one for redirects), with
- * real media, callbacks, faults on demand, and a record of every request. README.md tells all that can be set.
+ * real media, callbacks, faults on demand, and a record of every request. README.md lists all that can be set.
  */
 import { apiRoutes } from './apiHost';
 import { CallbackSender } from './callbacks';

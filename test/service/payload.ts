@@ -31,7 +31,7 @@ export function taskPayload(
 	return { ...payload, ...task.steering.task };
 }
 
-/** docs/service.md, "More routes": music can be listened to while it is made, which is no result. */
+/** docs/service.md, "More routes": music can be listened to while it is made, which is not a result. */
 function runningMetadata(task: TaskRecord, fileUrl: string): JsonObject {
 	return task.kind === 'music' ? { stream_url: `${fileUrl}/stream/${task.id}` } : {};
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { now } from './clock';
 import type { HostName, RecordedRequest } from './types';
 
-/** Beyond so many, the oldest requests are forgotten. */
+/** Beyond this number, the oldest requests are forgotten. */
 const KEPT = 300_000;
 
 /** Every request to the three hosts, in order of arrival. The control interface is left out. */

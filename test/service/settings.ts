@@ -68,7 +68,7 @@ export function defaultSettings(): Settings {
 
 const NESTED = new Set<string>(['callbacks', 'costNamed', 'costs', 'lists', 'pollRoutes']);
 
-/** Puts a patch into live settings, in place. Names that are no setting are an error: a misspelt one would test nothing. */
+/** Puts a patch into live settings, in place. Names that are not settings are an error: a misspelt one would test nothing. */
 export function applySettings(settings: Settings, patch: SettingsPatch): void {
 	const target = settings as unknown as JsonObject;
 	for (const [name, value] of Object.entries(patch)) {

@@ -1,4 +1,4 @@
-/** The names that tests, benches and the control interface share. What each value does is told in README.md. */
+/** The names that tests, benches and the control interface share. What each value does is described in README.md. */
 
 /** Which creation route made the task. The task's own `type` field is in `TASK_TYPES` (tasks.ts). */
 export type TaskKind = 'sound_effect' | 'speech_by_id' | 'speech_by_name' | 'image' | 'music';
@@ -90,7 +90,7 @@ export interface Settings {
 	dailyCap: number | null;
 	/** Sent as Retry-After (seconds) with this service's own 429 and 503. */
 	retryAfterS: number | null;
-	/** A task polled again before so many ms were over is answered by `tooFastAnswer`. 0 = never. */
+	/** A task polled again before this many ms had passed is answered by `tooFastAnswer`. 0 = never. */
 	minPollGapMs: number;
 	tooFastAnswer: 'empty' | '503' | '429' | 'insideHttp200';
 	visibleAfterMs: number;
@@ -120,7 +120,7 @@ export interface Settings {
 	/** Files are compressed without being asked; `gzip, gzip` twice. Compressed files have no ranges. */
 	fileEncoding: 'gzip' | 'gzip, gzip' | null;
 	fileValidators: 'strong' | 'weak' | 'none';
-	/** Whether parts are sent; a number: no part is longer than so many bytes. */
+	/** Whether parts are sent; a number: no part is longer than this many bytes. */
 	fileRanges: 'all' | 'none' | number;
 	/** The file host answers 403 unless the User-Agent begins with Mozilla/ (docs/service.md, "HTTP"). */
 	browsersOnly: boolean;

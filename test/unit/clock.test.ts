@@ -23,7 +23,7 @@ describe('a time limit', () => {
 		limit.end();
 	});
 
-	test('aborts with the outer signal, which is no time-out', () => {
+	test('aborts with the outer signal, which is not a time-out', () => {
 		const outer = new AbortController();
 		const limit = timeLimit(60_000, outer.signal);
 		outer.abort();

@@ -1,4 +1,4 @@
-/** What a file host sends with HTTP 200 and is no result: pages, messages, words; and what is one, however it begins. */
+/** What a file host sends with HTTP 200 and is not a result: pages, messages, words; and what is one, however it begins. */
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
 import { host, type Asked } from './scriptedHost';
 
@@ -49,7 +49,7 @@ const sent = (body: Buffer | string, contentType: string) =>
 	}));
 
 describe.each<OutputKind>(['audio', 'image'])('%s', (kind) => {
-	test.each(pages)('%s is no file, whatever its type says', async (_name, body) => {
+	test.each(pages)('%s is not a file, whatever its type says', async (_name, body) => {
 		for (const contentType of types) {
 			const { run, requests } = sent(body, contentType);
 			const asked: Asked = { kind, url: 'https://files.example/x' };
@@ -80,7 +80,7 @@ describe.each<OutputKind>(['audio', 'image'])('%s', (kind) => {
 });
 
 test.each(pages.filter(([name]) => name !== 'a single word in JSON'))(
-	'a film is no %s either',
+	'a film is not %s either',
 	async (_name, body) => {
 		const asked: Asked = { kind: 'file', url: 'https://files.example/film.mp4' };
 		await expect(sent(body, 'application/octet-stream').run(asked)).rejects.toThrow(
@@ -120,7 +120,7 @@ test.each<[string, OutputKind, string, string, RegExp]>([
 	['a refusal', 'file', ' {"success": false}', '', /a JSON message instead/],
 	['words', 'transcript', 'Access denied', '.srt', /a text instead of the file: Access denied$/],
 	['words', 'transcript', 'Access denied', '.json', /a text instead of the file/],
-])('%s is no %s', async (_name, kind, body, extension, reason) => {
+])('%s is not %s', async (_name, kind, body, extension, reason) => {
 	const { run } = sent(body, 'application/octet-stream');
 	await expect(run({ kind, url: `https://files.example/x${extension}` })).rejects.toThrow(reason);
 });

@@ -190,7 +190,7 @@ describe('unknown, and never sent again', () => {
 		],
 		['502 in HTML', answer(502, '<html>Bad gateway</html>'), /\(HTTP 502\)/],
 		[
-			'503 that is no server_busy',
+			'503 that is not server_busy',
 			answer(503, 'Service Unavailable', { 'retry-after': '3' }),
 			/HTTP 503/,
 		],

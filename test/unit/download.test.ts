@@ -218,7 +218,7 @@ describe('cut in the middle', () => {
 		expect(requests).toHaveLength(5);
 	});
 
-	test('a byte a connection is no progress', async () => {
+	test('a byte a connection is not progress', async () => {
 		const { run, requests } = serving((_, count) => ({ breakAfter: count, chunkBytes: 1 }));
 		await expect(run()).rejects.toThrow('aborted');
 		expect(requests).toEqual([{}, {}, {}, {}, {}]);
@@ -250,7 +250,7 @@ describe('cut in the middle', () => {
 });
 
 describe('how long the file is', () => {
-	test('a part tells it where the first answer did not: a capped part is no end', async () => {
+	test('a part states it where the first answer did not: a capped part is not an end', async () => {
 		const { run } = serving((headers) =>
 			headers.Range === undefined
 				? { breakAfter: CUT, headers: UNMEASURED }
@@ -278,7 +278,7 @@ describe('how long the file is', () => {
 		await expect(run()).rejects.toThrow(`the file broke off after 150000 of ${FILE.length} bytes`);
 	});
 
-	test('what a part has told is not forgotten either', async () => {
+	test('what a part has stated is not forgotten either', async () => {
 		const { run } = serving((headers, count) =>
 			count === 1
 				? { breakAfter: CUT, headers: UNMEASURED }
@@ -333,7 +333,7 @@ describe('how long the file is', () => {
 			expect(requests.length).toBeLessThan(12);
 		});
 
-		test('is no failed try: what failed before does not count together with it', async () => {
+		test('is not a failed try: what failed before does not count together with it', async () => {
 			const body = FILE.subarray(0, 10_000);
 			const headers = { ...UNMEASURED, etag: '' };
 			const { run } = serving((asked, count) =>
@@ -475,7 +475,7 @@ describe('a body that n8n has decompressed: lengths and places are those of the 
 		},
 	);
 
-	test('"identity" is no encoding', async () => {
+	test('"identity" is not an encoding', async () => {
 		const { run } = serving(() => ({ headers: { 'content-encoding': 'identity' } }));
 		expect((await run()).bytes).toHaveLength(FILE.length);
 	});
@@ -498,7 +498,7 @@ describe('size', () => {
 		expect(requests).toHaveLength(1);
 	});
 
-	test('too large by what a part tells', async () => {
+	test('too large by what a part states', async () => {
 		const { run, requests } = serving((headers) =>
 			honest(headers, { breakAfter: CUT, headers: UNMEASURED }),
 		);

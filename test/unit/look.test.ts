@@ -104,7 +104,7 @@ describe('routes', () => {
 		});
 	});
 
-	test('a bare status is no task to remember a route for', async () => {
+	test('a bare status is not a task to remember a route for', async () => {
 		const client = scriptedClient(({ path }) =>
 			path.startsWith('/v1e/') ? answer(200, { status: 'ok' }) : answer(404),
 		);

@@ -111,7 +111,7 @@ test.each([
 	'\xff\xf9\x90',
 	'\xfe\xfb\x90',
 	'\xff\xfb',
-])('%j is no MPEG frame', (header) => {
+])('%j is not an MPEG frame', (header) => {
 	expect(mpegFrame(bytes(header), 0)).toBeUndefined();
 });
 

@@ -59,12 +59,12 @@ test.each<[string, unknown]>([
 	['items that are none', itemsOf(null)],
 	['items of an unknown kind', itemsOf({ kind: 'other' })],
 	['an open item without tasks', itemsOf({ ...OPEN, tasks: [] })],
-	['an open item whose tasks are no list', itemsOf({ ...OPEN, tasks: 't1' })],
+	['an open item whose tasks are not a list', itemsOf({ ...OPEN, tasks: 't1' })],
 	['an open item without file settings', itemsOf({ ...OPEN, files: undefined })],
 	['a task without an ID', itemsOf({ ...OPEN, tasks: [without('taskId')] })],
 	['a task without a time', itemsOf({ ...OPEN, tasks: [without('createdAt')] })],
 	['a task without a deadline', itemsOf({ ...OPEN, tasks: [WATCH, without('deadline')] })],
-])('%s is no note', (_name, value) => {
+])('%s is not a note', (_name, value) => {
 	expect(readNotes(value)).toBeUndefined();
 });
 

@@ -82,7 +82,7 @@ describe('an event', () => {
 });
 
 describe('while the call that has the event is not answered', () => {
-	test('a copy is told so', async () => {
+	test('a copy gets an answer that says so', async () => {
 		const mine = memory();
 		await take(mine, 't', new Response());
 		expect(await stateOf(mine, 't', noPatience)).toBe('busy');

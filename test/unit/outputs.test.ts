@@ -77,7 +77,7 @@ test.each<[string, unknown, object, unknown]>([
 	expect(outputs(metadata, extra)).toEqual(expected);
 });
 
-test('pictures come first, and audio_url mirroring one is no second file', () => {
+test('pictures come first, and audio_url mirroring one is not a second file', () => {
 	const result_images = [
 		{ id: 1, imageUrl: `${F}/1.png`, previewUrl: `${F}/1s.png`, mimeType: 'image/png' },
 		{ id: 2, imageUrl: `${F}/2`, previewUrl: `${F}/2s.png` },
@@ -98,7 +98,7 @@ test('a preview counts only where there is nothing better', () => {
 	]);
 });
 
-test('addresses that the request carried are no results', () => {
+test('addresses that the request carried are not results', () => {
 	const request = { receive_url: `${F}/hook`, nested: [{ image: `${F}/in.png` }] };
 	const metadata = {
 		callback_url: `${F}/other`,
@@ -190,7 +190,7 @@ test('all addresses of one field, each once', () => {
 	]);
 });
 
-test('a stream is no result, not even where there is nothing else', () => {
+test('a stream is not a result, not even where there is nothing else', () => {
 	const streams = { stream_url: `${F}/s`, streamUrl: `${F}/t`, v3: { audio_stream_url: `${F}/u` } };
 	expect(outputs(streams)).toEqual([]);
 	expect(outputs({ stream: { url: `${F}/s` } })).toEqual([]);

@@ -333,7 +333,7 @@ describe('done without outputs', () => {
 		expect(clock.now() - start).toBe(10_000);
 	});
 
-	test('an address that the request carried is no output', async () => {
+	test('an address that the request carried is not an output', async () => {
 		const { clock, wait } = setUp(() => done());
 		const waited = await clock.run(wait('t', 600_000, { echoes: [URL_OF_FILE] }));
 		expect(failureOf(waited).outcome).toBe('undelivered');

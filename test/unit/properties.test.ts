@@ -490,7 +490,7 @@ describe('what file hosts send', () => {
 		);
 	});
 
-	test('words are no sound and no picture, whatever their encoding', () => {
+	test('words are neither sound nor a picture, whatever their encoding', () => {
 		const words = fc.array(fc.string({ unit: 'grapheme-ascii', minLength: 1 }), { minLength: 1 });
 		const encoding = fc.constantFrom('utf8' as const, 'utf16le' as const, 'latin1' as const);
 		fc.assert(

@@ -177,7 +177,7 @@ describe('a signed URL', () => {
 		],
 		['n8n knows nothing, the proxy does', undefined, ['10.0.0.1', 'n8n.example'], true],
 		['nobody knows anything', undefined, [], false],
-		['what n8n says is no URL', 'nonsense', ['n8n.example'], true],
+		['what n8n says is not a URL', 'nonsense', ['n8n.example'], true],
 	])('its host is checked: %s', (_name, ownUrl, saidHosts, ok) => {
 		expect(check(build(), { ownUrl, saidHosts }).ok).toBe(ok);
 	});
@@ -189,7 +189,7 @@ describe('without a secret', () => {
 		expect([...url.searchParams.keys()]).toEqual(['reference']);
 		expect(check(url, { secret: '' })).toEqual({ ok: true, signed: false, reference: 'r' });
 	});
-	test('a list is no reference, and a long one is cut', () => {
+	test('a list is not a reference, and a long one is cut', () => {
 		const place = { path: '/x', ownUrl: undefined, saidHosts: [] };
 		expect(checkSignature('', place, { reference: ['a', 'b'] }, NOW)).toMatchObject({
 			reference: undefined,

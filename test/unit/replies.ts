@@ -9,7 +9,7 @@ import {
 	type ServiceClient,
 } from '../../nodes/MediaGeneration/service/client';
 
-/** An answer; a body that is a string stands for itself and is no JSON. */
+/** An answer; a body that is a string stands for itself and is not JSON. */
 export function answer(
 	status: number,
 	body: unknown = '',

@@ -1,6 +1,6 @@
 /**
  * The structure of the node, as README and CONTRIBUTING draw it: a floor knows the floors below it and nothing above, the
- * network has one door, and no room grows into the house.
+ * network has one door for each purpose, and no folder outgrows the others.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
@@ -8,7 +8,7 @@ import { preProcessFile } from 'typescript';
 
 const ROOT = join(__dirname, '../../nodes/MediaGeneration');
 
-/** From the top. Rooms of one floor do not know each other. */
+/** From the top. Folders on one floor do not know each other. */
 const FLOORS = [
 	['node'],
 	['run'],
@@ -20,13 +20,13 @@ const FLOORS = [
 	['media'],
 	['service'],
 ];
-/** Whoever else sends something needs a good reason, and a line here. */
+/** Any other file that sends something needs a good reason, and an entry here. */
 const DOORS = ['service/client.ts', 'service/fileHost.ts'];
 
 interface Source {
 	/** Relative to the node's folder, with slashes. */
 	file: string;
-	room: string;
+	folder: string;
 	text: string;
 	/** The files of the node that it imports, for values or types. */
 	imports: string[];
@@ -50,22 +50,24 @@ const sources: Source[] = readdirSync(ROOT, { recursive: true, encoding: 'utf8' 
 		const path = join(ROOT, name);
 		const text = readFileSync(path, 'utf8');
 		const file = name.split(sep).join('/');
-		const room = file.includes('/') ? file.slice(0, file.indexOf('/')) : 'node';
-		return { file, room, text, imports: importsOf(path, text) };
+		const folder = file.includes('/') ? file.slice(0, file.indexOf('/')) : 'node';
+		return { file, folder, text, imports: importsOf(path, text) };
 	});
 
-const roomOf = (file: string) => sources.find((source) => source.file === file)?.room ?? '';
-const floorOf = (room: string) => FLOORS.findIndex((rooms) => rooms.includes(room));
+const folderOf = (file: string) => sources.find((source) => source.file === file)?.folder ?? '';
+const floorOf = (folder: string) => FLOORS.findIndex((folders) => folders.includes(folder));
 
-test('every file lies in a room of the plan', () => {
+test('every file is in a folder of the plan', () => {
 	expect(sources.length).toBeGreaterThan(50);
-	expect(sources.filter(({ room }) => floorOf(room) < 0).map(({ file }) => file)).toEqual([]);
+	expect(sources.filter(({ folder }) => floorOf(folder) < 0).map(({ file }) => file)).toEqual([]);
 });
 
-test('no import goes upwards, or to another room of the same floor', () => {
-	const wrong = sources.flatMap(({ file, room, imports }) =>
+test('no import goes upwards, or to another folder on the same floor', () => {
+	const wrong = sources.flatMap(({ file, folder, imports }) =>
 		imports
-			.filter((target) => roomOf(target) !== room && floorOf(roomOf(target)) <= floorOf(room))
+			.filter(
+				(target) => folderOf(target) !== folder && floorOf(folderOf(target)) <= floorOf(folder),
+			)
 			.map((target) => `${file} -> ${target}`),
 	);
 	expect(wrong).toEqual([]);
@@ -95,12 +97,13 @@ test('the network has one door for the service and one for files', () => {
 	expect(sending.map(({ file }) => file).sort()).toEqual(DOORS);
 });
 
-test('no room holds more than a quarter of the lines', () => {
+test('no folder holds more than a quarter of the lines', () => {
 	const lines = (of: readonly Source[]) =>
 		of.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
 	const all = lines(sources);
 	const shares = FLOORS.flat().map(
-		(room) => [room, lines(sources.filter((source) => source.room === room)) / all] as const,
+		(folder) =>
+			[folder, lines(sources.filter((source) => source.folder === folder)) / all] as const,
 	);
 	expect(shares.filter(([, share]) => share > 0.25)).toEqual([]);
 });

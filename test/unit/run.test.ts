@@ -2,8 +2,14 @@ import { setMaxListeners } from 'node:events';
 import { Ledger } from '../../nodes/MediaGeneration/create/ledger';
 import { Spending } from '../../nodes/MediaGeneration/run/spending';
 import type { ItemSettings } from '../../nodes/MediaGeneration/operations/waiting';
-import type { Item, ItemEnd, Part, PartEnd } from '../../nodes/MediaGeneration/run/item';
-import { allFinished, runItems, type RunOptions } from '../../nodes/MediaGeneration/run/jobs';
+import {
+	allFinished,
+	type Item,
+	type ItemEnd,
+	type Part,
+	type PartEnd,
+} from '../../nodes/MediaGeneration/run/item';
+import { runItems, type RunOptions } from '../../nodes/MediaGeneration/run/jobs';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { lookAtTask } from '../../nodes/MediaGeneration/service/look';
 import { answer, scriptedClient } from './replies';

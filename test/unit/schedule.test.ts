@@ -103,7 +103,7 @@ describe('next look', () => {
 		['long past the sibling: by age', [10 * S], 0, 2_060, false],
 		['brought forward often enough: by age', [21 * S], 2, 2_060, false],
 		['the earliest of the recent siblings counts', [30 * S, 21 * S, 25 * S], 0, 1_120, true],
-		['a second try leaves more room', [21 * S], 1, 1_240, true],
+		['a second try leaves more time', [21 * S], 1, 1_240, true],
 	])('%s', (_name, siblingAgesMs, broughtForward, delayMs, forward) => {
 		const next = nextLook({ ...history, siblingAgesMs, broughtForward }, 0.5);
 		expect(next.delayMs).toBeCloseTo(delayMs, 5);
@@ -116,7 +116,7 @@ describe('pause for a busy service', () => {
 		expect(busyDelay(1, 0, 5_000, 0)).toBe(5_000);
 		expect(busyDelay(1, 0, 5_000, 0.5)).toBe(5_250);
 	});
-	test.each([0, 1, 200])('"come back in %d ms" is no licence for a tight loop', (retryAfterMs) => {
+	test.each([0, 1, 200])('"come back in %d ms" does not allow a tight loop', (retryAfterMs) => {
 		expect(busyDelay(1, 0, retryAfterMs, 0)).toBe(525);
 		expect(busyDelay(3, H, retryAfterMs, 0.5)).toBe(2_800);
 	});

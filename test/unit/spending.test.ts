@@ -16,7 +16,7 @@ const ROUTE = { kind: 'sound', route: 'auto' } as const;
 
 const task = (fields: object): Task => {
 	const parsed = parseTask({ id: 'x', status: 'doing', ...fields });
-	if (parsed === undefined) throw new Error('That is no task');
+	if (parsed === undefined) throw new Error('That is not a task');
 	return parsed;
 };
 const seen = (fields: object): Look => ({ kind: 'task', task: task(fields) });
@@ -124,7 +124,7 @@ test('looks end after a while, at a refusal, and where the account is to be left
 	expect(stopped.asked).toHaveLength(0);
 });
 
-describe('where only the balance tells', () => {
+describe('where only the balance shows it', () => {
 	test.each<[string, number | undefined, Array<[unknown, number | null]>]>([
 		[
 			'what it fell by',

@@ -75,7 +75,7 @@ describe('keys and credits', () => {
 		expect(await read(response)).toEqual({ success: false, error: expect.any(String) as string });
 	});
 
-	test('expired keys are told so, revoked ones are invalid', async () => {
+	test('expired keys get an answer that says so, revoked ones are invalid', async () => {
 		service.expireKey();
 		const expired = await get('/v1/credits');
 		expect([expired.status, (await read(expired)).error]).toEqual([

@@ -151,7 +151,7 @@ test.each<[string, Reply]>([
 	['active-task limit', answer(429, { code: 'active_task_limit' }, { 'retry-after': '0' })],
 	['server_busy', answer(503, { code: 'server_busy' }, { 'retry-after': '0' })],
 	['an ambiguous 429', answer(429, {}, { 'retry-after': 'Sun, 01 Mar 2020 12:00:00 GMT' })],
-])('Retry-After of nothing is no licence for a tight loop: %s', async (_name, reply) => {
+])('Retry-After of nothing does not allow a tight loop: %s', async (_name, reply) => {
 	const { clock, client, create } = setUp(() => reply, 10_000);
 	await clock.run(create());
 	expect(client.requests.length).toBeLessThanOrEqual(25);

@@ -113,7 +113,7 @@ describe('parseTask', () => {
 		['a bare error', { status: 'error' }],
 		['an error with data of no task', { status: 'error', data: { retry: true } }],
 		['data that is a list', { data: [{ status: 'done' }] }],
-	])('%s is no task', (_name, body) => {
+	])('%s is not a task', (_name, body) => {
 		expect(parseTask(body)).toBeUndefined();
 	});
 });

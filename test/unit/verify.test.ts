@@ -121,7 +121,7 @@ test('no budget, no look', async () => {
 	]);
 });
 
-test('an address that the request carried is no file', async () => {
+test('an address that the request carried is not a file', async () => {
 	const { verdict } = await verify(() => task('done'), {
 		echoes: ['https://files.example/a.mp3'],
 	});

@@ -5,9 +5,14 @@ import * as failures from '../service/failures';
 import type { Verdict } from '../service/verdict';
 import type { SleepingTask } from '../sleep/notes';
 import { lookOnceMore, type Sleeper } from '../sleep/suspend';
-import type { ItemWithEnds } from './conclude';
 import type { Ends } from './ends';
 import type { Item, PartEnd } from './item';
+
+/** An item, and how each of its parts has ended. */
+interface ItemWithEnds {
+	item: Item;
+	parts: PartEnd[];
+}
 
 function partEndOf(task: SleepingTask, verdict: Verdict): PartEnd {
 	const { watch } = task;

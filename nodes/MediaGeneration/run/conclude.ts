@@ -1,15 +1,59 @@
-/** What becomes of an item when its parts have ended. */
+/**
+ * What becomes of an item once its parts have ended.
+ */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { assemble } from '../delivery/assembly';
 import type { Delivery } from '../delivery/item';
 import { failureOfPart } from '../delivery/partFailure';
-import type { Item, ItemEnd, PartEnd } from './item';
-import { allFinished } from './jobs';
+import { allFinished, type Item, type ItemEnd, type PartEnd } from './item';
 
-/** An item, and how each of its parts has ended. */
-export interface ItemWithEnds {
-	item: Item;
-	parts: PartEnd[];
+/** What becomes of an item whose parts have ended. */
+export async function conclude(
+	{ context, delivery }: { context: IExecuteFunctions; delivery: Delivery },
+	item: Item,
+	parts: PartEnd[],
+): Promise<ItemEnd> {
+	const { index, settings, assembly } = item;
+	const finished = allFinished(parts);
+	if (finished !== undefined) {
+		const input = { assembly, files: settings.files, index };
+		const delivered = await assemble(context, { delivery, parts: finished }, input);
+		const { items, failure } = delivered;
+		return failure === undefined
+			? { kind: 'items', items }
+			: { kind: 'failed', failure, delivered };
+	}
+	const failed = parts.find((part) => part.kind === 'failed');
+	if (failed !== undefined) return concludeFailed(item, parts, failed);
+	if (parts.some(({ kind }) => kind === 'halted')) return { kind: 'halted' };
+	if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
+	return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
+}
+
+/** A part failed, so its item does; one that merely ran out of time may go on as the task that it is. */
+function concludeFailed(
+	{ index, settings, assembly }: Item,
+	parts: readonly PartEnd[],
+	failed: Extract<PartEnd, { kind: 'failed' }>,
+): ItemEnd {
+	const { failure, lastTask } = failed;
+	const { outcome, taskId } = failure;
+	if (outcome !== 'timed_out' || settings.onTimeout !== 'returnTask' || taskId === undefined) {
+		if (assembly.longText.kind === 'off') return { kind: 'failed', failure };
+		const number = parts.indexOf(failed);
+		const taskIds = parts.flatMap(taskIdOf);
+		return {
+			kind: 'failed',
+			failure: failureOfPart(failure, { number, taskIds, texts: assembly.texts }),
+		};
+	}
+	const json = {
+		...(lastTask?.raw as IDataObject | undefined),
+		task_id: taskId,
+		...(assembly.longText.kind === 'off' ? {} : { task_ids: parts.flatMap(taskIdOf) }),
+		timed_out: true,
+	};
+	return { kind: 'items', items: [{ json, pairedItem: { item: index } }] };
 }
 
 /** The item of a task that is not waited for. */
@@ -43,51 +87,4 @@ function taskIdOf(part: PartEnd): string[] {
 		case 'halted':
 			return [];
 	}
-}
-
-/** What becomes of an item whose parts have ended. */
-export async function conclude(
-	context: IExecuteFunctions,
-	delivery: Delivery,
-	{ item, parts }: ItemWithEnds,
-): Promise<ItemEnd> {
-	const { index, settings, assembly } = item;
-	const finished = allFinished(parts);
-	if (finished !== undefined) {
-		const input = { assembly, files: settings.files, index };
-		const delivered = await assemble(context, { delivery, parts: finished }, input);
-		const { items, failure } = delivered;
-		return failure === undefined
-			? { kind: 'items', items }
-			: { kind: 'failed', failure, delivered };
-	}
-	const failed = parts.find((part) => part.kind === 'failed');
-	if (failed !== undefined) return concludeFailed({ item, parts }, failed);
-	if (parts.some(({ kind }) => kind === 'halted')) return { kind: 'halted' };
-	if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
-	return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
-}
-
-function concludeFailed(
-	{ item: { index, settings, assembly }, parts }: ItemWithEnds,
-	failed: Extract<PartEnd, { kind: 'failed' }>,
-): ItemEnd {
-	const { failure, lastTask } = failed;
-	const { outcome, taskId } = failure;
-	if (outcome !== 'timed_out' || settings.onTimeout !== 'returnTask' || taskId === undefined) {
-		if (assembly.longText.kind === 'off') return { kind: 'failed', failure };
-		const number = parts.indexOf(failed);
-		const taskIds = parts.flatMap(taskIdOf);
-		return {
-			kind: 'failed',
-			failure: failureOfPart(failure, { number, taskIds, texts: assembly.texts }),
-		};
-	}
-	const json = {
-		...(lastTask?.raw as IDataObject | undefined),
-		task_id: taskId,
-		...(assembly.longText.kind === 'off' ? {} : { task_ids: parts.flatMap(taskIdOf) }),
-		timed_out: true,
-	};
-	return { kind: 'items', items: [{ json, pairedItem: { item: index } }] };
 }

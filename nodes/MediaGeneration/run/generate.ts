@@ -233,7 +233,7 @@ class Generation {
 				deliver: async ({ index, settings: { files }, assembly }, { number }, finished) =>
 					await deliverPart(tools.delivery, finished, { number, assembly, files, index }),
 				conclude: async (item, parts) =>
-					await conclude(this.context, tools.delivery, { item, parts }),
+					await conclude({ context: this.context, delivery: tools.delivery }, item, parts),
 			},
 			{
 				maxActiveTasks,
@@ -260,12 +260,11 @@ class Generation {
 		const looked = await Promise.all(asleep.map(async (one) => await lookAtOpenParts(one, means)));
 		// Downloads would lengthen the gap between the look and the sleep, so they come first only if nothing is left to wait for.
 		const over = looked.every(({ parts }) => parts.every(isOver));
-		for (const one of looked) {
-			const { item, parts } = one;
+		for (const { item, parts } of looked) {
 			const failed = parts.some(({ kind }) => kind === 'failed');
 			const end: ItemEnd =
 				over || failed
-					? await conclude(this.context, tools.delivery, one)
+					? await conclude({ context: this.context, delivery: tools.delivery }, item, parts)
 					: { kind: 'asleep', parts };
 			this.ends.set(item.index, end);
 		}

@@ -50,3 +50,9 @@ export type ItemEnd =
 export function isOver(part: PartEnd): boolean {
 	return part.kind !== 'asleep';
 }
+
+/** The finished parts, if all of them have finished. */
+export function allFinished(parts: readonly PartEnd[]) {
+	const finished = parts.flatMap((part) => (part.kind === 'finished' ? [part] : []));
+	return finished.length === parts.length ? finished : undefined;
+}

@@ -242,12 +242,6 @@ function receiveUrlOf({ body }: CreationRequest): string | undefined {
 	return typeof body.receive_url === 'string' ? body.receive_url : undefined;
 }
 
-/** The finished parts, if all of them have finished. */
-export function allFinished(parts: readonly PartEnd[]) {
-	const finished = parts.flatMap((part) => (part.kind === 'finished' ? [part] : []));
-	return finished.length === parts.length ? finished : undefined;
-}
-
 /** Runs all items and returns their ends in order. Never rejects. */
 export async function runItems(
 	items: readonly Item[],

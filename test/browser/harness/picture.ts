@@ -42,7 +42,7 @@ const overCanvas = [
 ]
 	.map((selector) => `${selector} { visibility: hidden !important; }`)
 	.join('\n');
-/** The words below a node are no part of its box, and may be wider. */
+/** The words below a node are not part of its box, and may be wider. */
 const margin = { side: 60, top: 24, bottom: 64 };
 
 /** A picture of all nodes and notes of the open workflow, and nothing else, as `examples/images/NAME.png`. */

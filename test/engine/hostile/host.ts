@@ -160,7 +160,7 @@ function wrongReply(trouble: Trouble | undefined): Reply | undefined {
 	return { status, headers, body: Buffer.from(status === 304 ? '' : 'refused') };
 }
 
-/** Writes so many bytes as the trouble lets through; returns whether it was all. */
+/** Writes as many bytes as the trouble lets through; returns whether it was all. */
 async function writeBody(
 	socket: Socket,
 	bytes: Buffer,

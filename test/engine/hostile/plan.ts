@@ -241,7 +241,7 @@ export function planOf(seed: number): Plan {
 	const harmless =
 		!['gzip, gzip', 'gzip that is none'].includes(habits.encoding) &&
 		habits.framing !== 'longLength' &&
-		// Where nothing else tells its length, a file is as long as a part says.
+		// Where nothing else states its length, a file is as long as a part says.
 		(habits.ranges !== 'otherTotal' ||
 			(habits.framing === 'length' && habits.encoding === 'none')) &&
 		habits.redirects <= 5 &&

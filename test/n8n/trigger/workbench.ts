@@ -22,7 +22,7 @@ export interface Receiver {
 	url: string;
 	testUrl: string;
 	runs(): Promise<ExecutionSummary[]>;
-	/** Waits until there are so many runs, all of them over; then there must be no more of them. Oldest first. */
+	/** Waits until there are `count` runs, all of them over; then there must be no more. Oldest first. */
 	ran(count: number, timeoutMs?: number): Promise<Execution[]>;
 }
 

@@ -9,7 +9,7 @@ export interface Mp3Options {
 	/** kbit/s where the bit rate is constant. */
 	bitrate?: 32 | 64 | 128;
 	variable?: boolean;
-	/** Whether an "Info" or "Xing" frame tells the length, as of any encoder that can go back to the file's beginning. */
+	/** Whether an "Info" or "Xing" frame states the length, as with any encoder that can go back to the file's beginning. */
 	header?: boolean;
 	/** ID3v2 before and ID3v1 after the sound, with this title. */
 	title?: string;

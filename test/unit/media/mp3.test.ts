@@ -102,7 +102,7 @@ describe('frames are counted as a decoder counts them', () => {
 	});
 
 	test.each(['lame-cbr-checksums', 'lame-vbr', 'lame-abr-mpeg25'])(
-		'%s: the header frame is no sound',
+		'%s: the header frame is not sound',
 		async (name) => {
 			const file = fixture(`${name}.mp3`);
 			const facts = await factsOf(file);
@@ -225,7 +225,7 @@ describe('what is not sound is left out', () => {
 		expect(await problemOf(file)).toBe('its sound lies in more than 1,000 pieces');
 	});
 
-	test('tags alone are no sound', async () => {
+	test('tags alone are not sound', async () => {
 		expect(await problemOf(id3v2('Title'))).toBe('it holds no sound');
 		expect(await problemOf(zeros(5000))).toBe('it holds no sound');
 		expect(await problemOf(frames.subarray(0, 300))).toBe('it holds no sound');
