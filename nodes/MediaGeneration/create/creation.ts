@@ -31,12 +31,13 @@ const CONNECTION_PATIENCE_MS = 60_000;
 const NO_HOST_PATIENCE_MS = 10_000;
 const AMBIGUOUS_429_PATIENCE_MS = 60_000;
 
-function unknownOutcome(message: string, httpStatus?: number): Failure {
+function unknownOutcome(message: string, httpStatus?: number, taskId?: string): Failure {
 	return {
 		outcome: 'unknown',
 		message,
 		description:
 			'The service may have created the task and charged for it, so it was not sent again. Check the task list or the credits at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, run the item again.',
+		...(taskId === undefined ? {} : { taskId }),
 		...(httpStatus === undefined ? {} : { httpStatus }),
 	};
 }
@@ -171,11 +172,13 @@ export function readCreation(reply: Reply, nowMs: number): Creation {
 	const said = quote(wordsOf(reply)) ?? `HTTP ${status}`;
 	if (status >= 200 && status < 300) return readSuccess(reply, nowMs);
 	if (mentionsTask(reply.body)) {
+		const taskId = taskIdOf(reply.body);
 		return {
 			kind: 'failed',
 			failure: unknownOutcome(
-				`The service refused the request (${said}) but named a task (${taskIdOf(reply.body) ?? 'see its answer'}); it may exist`,
+				`The service refused the request (${said}) but named a task (${taskId ?? 'see its answer'}); it may exist`,
 				status,
+				taskId,
 			),
 		};
 	}

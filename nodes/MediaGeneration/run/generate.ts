@@ -231,7 +231,8 @@ class Generation {
 				signal: this.signal,
 				look: async ({ taskId, kind, route = 'auto' }, timeoutMs, signal) =>
 					await lookAtTask(client, { taskId, kind, route, timeoutMs, signal }),
-				noteLate: (taskId) => this.ends.noteLate(taskId),
+				noteLate: (taskId, sure) => this.ends.noteLate(taskId, sure),
+				noteNamed: (taskId, { index }) => this.ends.noteNamed(taskId, index),
 				noteTask: (taskId, { index }, { kind }) =>
 					this.ends.noteTask(taskId, index, kind === 'creates'),
 				deliver: async ({ index, settings: { files }, assembly }, { number }, finished) =>
@@ -262,9 +263,10 @@ class Generation {
 				? { kind: 'items', items }
 				: { kind: 'failed', failure, delivered };
 		}
-		const failed = parts.find((part) => part.kind === 'failed');
+		const failed = speakingFailure(parts);
 		if (failed !== undefined) return this.concludeFailed(item, parts, failed);
-		if (parts.some(({ kind }) => kind === 'halted')) return { kind: 'halted' };
+		if (parts.some(({ kind }) => kind === 'halted'))
+			return undeliveredPart(assembly.texts, parts) ?? { kind: 'halted' };
 		if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
 		return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
 	}
@@ -319,6 +321,7 @@ class Generation {
 		}
 		if (over) return this.ends.output(this.count);
 		if (!this.context.continueOnFail()) this.ends.throwFirstFailure();
+		this.ends.logUnclear('the execution went to sleep');
 		return await suspend(this.context, tools.client, { waking, sleepers: this.sleepers(items) });
 	}
 
@@ -356,6 +359,23 @@ class Generation {
 			};
 		});
 	}
+}
+
+/** The failure that an item shows: that a part may be paid for goes before that another one was not. */
+function speakingFailure(parts: readonly PartEnd[]) {
+	const failed = parts.filter((part) => part.kind === 'failed');
+	return failed.find(({ failure }) => failure.outcome === 'unknown') ?? failed[0];
+}
+
+/** A file that could not be fetched ends a run like any failure, and it is this item that has to say so. */
+function undeliveredPart(texts: readonly string[], parts: readonly PartEnd[]): ItemEnd | undefined {
+	for (const [number, part] of parts.entries()) {
+		const failure = part.kind === 'finished' ? part.delivered?.failure : undefined;
+		if (failure === undefined) continue;
+		const taskIds = parts.flatMap(taskIdOf);
+		return { kind: 'failed', failure: failureOfPart(failure, { number, taskIds, texts }) };
+	}
+	return undefined;
 }
 
 /** The tasks of an item that an earlier try has made. */
