@@ -31,12 +31,13 @@ const CONNECTION_PATIENCE_MS = 60_000;
 const NO_HOST_PATIENCE_MS = 10_000;
 const AMBIGUOUS_429_PATIENCE_MS = 60_000;
 
-function unknownOutcome(message: string, httpStatus?: number): Failure {
+function unknownOutcome(message: string, httpStatus?: number, taskId?: string): Failure {
 	return {
 		outcome: 'unknown',
 		message,
 		description:
 			'The service may have created the task and charged for it, so it was not sent again. Check the task list or the credits at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, run the item again.',
+		...(taskId === undefined ? {} : { taskId }),
 		...(httpStatus === undefined ? {} : { httpStatus }),
 	};
 }
@@ -180,11 +181,13 @@ function readRefusal(answer: Answer, nowMs: number): Creation {
 	const { status, body } = answer;
 	const said = quote(wordsOf(answer)) ?? `HTTP ${status}`;
 	if (mentionsTask(body)) {
+		const taskId = taskIdOf(body);
 		return {
 			kind: 'failed',
 			failure: unknownOutcome(
-				`The service refused the request (${said}) but named a task (${taskIdOf(body) ?? 'see its answer'}); it may exist`,
+				`The service refused the request (${said}) but named a task (${taskId ?? 'see its answer'}); it may exist`,
 				status,
+				taskId,
 			),
 		};
 	}

@@ -130,6 +130,8 @@ export class Ledger {
 		}
 		const taskId = asText(entry.taskId);
 		if (taskId === undefined || typeof entry.createdAt !== 'number') return NOTHING;
+		// Taken up from a failed execution, it belongs to this one: what counts in its further tries is the item, too.
+		entry.execution = this.run.executionId;
 		const answer = isObject(entry.answer) ? entry.answer : { task_id: taskId };
 		return {
 			kind: 'created',

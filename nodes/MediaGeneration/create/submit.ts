@@ -27,8 +27,8 @@ export interface SubmitDeps extends Clock {
 	signal?: AbortSignal;
 	/** Aborts when the execution is stopped: then no answer is awaited either. */
 	stop?: AbortSignal;
-	/** Receives the ID of a task whose creation was answered after the execution had been stopped. */
-	noteLate?: (taskId: string) => void;
+	/** Receives the ID of a task whose creation was answered after the execution had been stopped; `sure`: by no refusal. */
+	noteLate?: (taskId: string, sure: boolean) => void;
 }
 
 /** For one creation request, in ms. */
@@ -124,7 +124,8 @@ class Submission {
 		if (reply === undefined) {
 			void sent.then((late) => {
 				const creation = readCreation(late, Date.now());
-				if (creation.kind === 'created') noteLate?.(creation.taskId);
+				const taskId = creation.kind === 'created' ? creation.taskId : creation.failure.taskId;
+				if (taskId !== undefined) noteLate?.(taskId, creation.kind === 'created');
 			});
 		}
 		return reply;

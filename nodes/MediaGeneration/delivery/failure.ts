@@ -18,13 +18,16 @@ export interface Left {
 	taskIds: readonly string[];
 	/** Items whose tasks may exist: the answer to their creation never came. */
 	unclearItems: readonly number[];
+	/** Tasks that an unclear answer has named all the same. */
+	namedTaskIds: readonly string[];
 }
 
-function wordsFor({ taskIds, unclearItems }: Left): string {
+function wordsFor({ taskIds, unclearItems, namedTaskIds }: Left): string {
+	const named = namedTaskIds.length === 0 ? '' : ` It named: ${namedTaskIds.join(', ')}.`;
 	const unclear =
 		unclearItems.length === 0
 			? ''
-			: ` The tasks of items ${unclearItems.join(', ')} may exist and be paid for, as the answers to their creation never came: check at the service.`;
+			: ` The tasks of items ${unclearItems.join(', ')} may exist and be paid for, as the answers to their creation never came: check at the service.${named}`;
 	const useful =
 		taskIds.length === 0
 			? ''
@@ -41,7 +44,7 @@ export function nodeError(
 	node: INode,
 	failure: Failure,
 	itemIndex: number,
-	left: Left = { taskIds: [], unclearItems: [] },
+	left: Left = { taskIds: [], unclearItems: [], namedTaskIds: [] },
 ): NodeApiError | NodeOperationError {
 	const description = `${failure.description}${wordsFor(left)}`;
 	const error =

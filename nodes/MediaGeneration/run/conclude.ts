@@ -23,11 +23,29 @@ export async function conclude(
 			? { kind: 'items', items }
 			: { kind: 'failed', failure, delivered };
 	}
-	const failed = parts.find((part) => part.kind === 'failed');
+	const failed = speakingFailure(parts);
 	if (failed !== undefined) return concludeFailed(item, parts, failed);
-	if (parts.some(({ kind }) => kind === 'halted')) return { kind: 'halted' };
+	if (parts.some(({ kind }) => kind === 'halted'))
+		return undeliveredPart(assembly.texts, parts) ?? { kind: 'halted' };
 	if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
 	return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
+}
+
+/** The failure that an item shows: that a part may be paid for goes before that another one was not. */
+function speakingFailure(parts: readonly PartEnd[]) {
+	const failed = parts.filter((part) => part.kind === 'failed');
+	return failed.find(({ failure }) => failure.outcome === 'unknown') ?? failed[0];
+}
+
+/** A file that could not be fetched ends a run like any failure, and it is this item that has to say so. */
+function undeliveredPart(texts: readonly string[], parts: readonly PartEnd[]): ItemEnd | undefined {
+	for (const [number, part] of parts.entries()) {
+		const failure = part.kind === 'finished' ? part.delivered?.failure : undefined;
+		if (failure === undefined) continue;
+		const taskIds = parts.flatMap(taskIdOf);
+		return { kind: 'failed', failure: failureOfPart(failure, { number, taskIds, texts }) };
+	}
+	return undefined;
 }
 
 /** A part failed, so its item does; one that merely ran out of time may go on as the task that it is. */

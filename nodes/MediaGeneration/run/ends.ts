@@ -2,7 +2,7 @@
  * What became of the items of a run, and the one output that is made of it.
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { failureItem, nodeError } from '../delivery/failure';
+import { failureItem, nodeError, type Left } from '../delivery/failure';
 import { showHint } from '../delivery/hint';
 import { outcomes } from '../service/failures';
 import type { ItemEnd } from './item';
@@ -35,10 +35,18 @@ export class Ends {
 		);
 	}
 
-	/** The answer to a creation came after the execution had been stopped. */
-	noteLate(taskId: string): void {
+	/** A refusal has named a task. */
+	noteNamed(taskId: string, index: number): void {
 		this.context.logger.warn(
-			`Media Generation: task ${taskId} of the stopped execution ${this.context.getExecutionId()} exists and is paid for`,
+			`Media Generation: task ${taskId} for item ${index} of execution ${this.context.getExecutionId()} may exist`,
+		);
+	}
+
+	/** The answer to a creation came after the execution had been stopped. */
+	noteLate(taskId: string, sure: boolean): void {
+		const exists = sure ? 'exists and is paid for' : 'may exist and be paid for';
+		this.context.logger.warn(
+			`Media Generation: task ${taskId} of the stopped execution ${this.context.getExecutionId()} ${exists}`,
 		);
 	}
 
@@ -52,11 +60,16 @@ export class Ends {
 		return [...this.taskIds].filter((taskId) => !useless.has(taskId));
 	}
 
-	/** The items of whose creation nothing is known. */
-	private unclear(): number[] {
-		return this.failures().flatMap(([index, { failure }]) =>
-			outcomes[failure.outcome].unclear ? [index] : [],
+	/** The items of whose creation nothing is known, but for the tasks that their answers may have named. */
+	private unclear(): Omit<Left, 'taskIds'> {
+		const unclear = this.failures().filter(([, { failure }]) => outcomes[failure.outcome].unclear);
+		const named = unclear.flatMap(([, { failure }]) =>
+			[failure.taskId ?? [], failure.taskIds ?? []].flat(),
 		);
+		return {
+			unclearItems: unclear.map(([index]) => index),
+			namedTaskIds: [...new Set(named)].filter((taskId) => !this.taskIds.has(taskId)),
+		};
 	}
 
 	private failures() {
@@ -70,23 +83,22 @@ export class Ends {
 		const [first] = this.failures();
 		if (first === undefined) return;
 		const [index, { failure }] = first;
-		const left = { taskIds: this.useful(), unclearItems: this.unclear() };
+		const left = { taskIds: this.useful(), ...this.unclear() };
 		this.logLeft('the run failed', left);
 		throw nodeError(this.context.getNode(), failure, index, left);
 	}
 
 	/** What a stopped execution leaves behind: n8n saves nothing of it, so the log has to. */
 	logStop(): void {
-		this.logLeft('the execution was stopped', {
-			taskIds: this.useful(),
-			unclearItems: this.unclear(),
-		});
+		this.logLeft('the execution was stopped', { taskIds: this.useful(), ...this.unclear() });
 	}
 
-	private logLeft(
-		why: string,
-		{ taskIds, unclearItems }: { taskIds: string[]; unclearItems: number[] },
-	): void {
+	/** An execution that goes on has no error that names them, and one that sleeps may be stopped before it has an output. */
+	logUnclear(why: string): void {
+		this.logLeft(why, { taskIds: [], ...this.unclear() });
+	}
+
+	private logLeft(why: string, { taskIds, unclearItems, namedTaskIds }: Left): void {
 		const { logger } = this.context;
 		if (taskIds.length > 0) {
 			logger.warn(
@@ -94,8 +106,9 @@ export class Ends {
 			);
 		}
 		if (unclearItems.length > 0) {
+			const named = namedTaskIds.length === 0 ? '' : `; it named ${namedTaskIds.join(', ')}`;
 			logger.warn(
-				`Media Generation: ${why} before the service had answered for items ${unclearItems.join(', ')}; their tasks may exist and be paid for`,
+				`Media Generation: ${why} before the service had answered for items ${unclearItems.join(', ')}; their tasks may exist and be paid for${named}`,
 			);
 		}
 	}
@@ -127,8 +140,7 @@ export class Ends {
 		this.hintAtFailures(count);
 		for (const { type, message } of spendingHints(this.spending))
 			showHint(this.context, type, message);
-		if (this.unclear().length > 0)
-			this.logLeft('the run ended', { taskIds: [], unclearItems: this.unclear() });
+		this.logUnclear('the run ended');
 		return Array.from({ length: count }, (_, index) => this.itemsOf(index)).flat();
 	}
 

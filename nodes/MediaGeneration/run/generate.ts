@@ -227,7 +227,8 @@ class Generation {
 				signal: this.signal,
 				look: async ({ taskId, kind, route = 'auto' }, timeoutMs, signal) =>
 					await lookAtTask(client, { taskId, kind, route, timeoutMs, signal }),
-				noteLate: (taskId) => this.ends.noteLate(taskId),
+				noteLate: (taskId, sure) => this.ends.noteLate(taskId, sure),
+				noteNamed: (taskId, { index }) => this.ends.noteNamed(taskId, index),
 				noteTask: (taskId, { index }, { kind }) =>
 					this.ends.noteTask(taskId, index, kind === 'creates'),
 				deliver: async ({ index, settings: { files }, assembly }, { number }, finished) =>
@@ -270,6 +271,7 @@ class Generation {
 		}
 		if (over) return this.ends.output(this.count);
 		if (!this.context.continueOnFail()) this.ends.throwFirstFailure();
+		this.ends.logUnclear('the execution went to sleep');
 		return await suspend(this.context, tools.client, {
 			waking,
 			sleepers: sleepersOf(items, this.ends, this.count),

@@ -20,6 +20,8 @@ export interface RunDeps extends SubmitDeps {
 	spending: Spending;
 	/** Called for every task as soon as its ID is known. */
 	noteTask(taskId: string, item: Item, part: Part): void;
+	/** Told of a task that a refusal of its creation has named: it may exist. */
+	noteNamed?(taskId: string, item: Item): void;
 	/** Fetches the files of a finished part, as their addresses are temporary. Never rejects. */
 	deliver(item: Item, part: Part, finished: Finished): Promise<Delivered>;
 	/** What becomes of an item whose parts have ended. Never rejects. */
@@ -129,10 +131,11 @@ class Run {
 	}
 
 	private async create(
-		{ index, settings }: Item,
+		item: Item,
 		{ number, request }: Extract<Part, { kind: 'creates' }>,
 	): Promise<Submitted> {
 		const { ledger, spending, now } = this.deps;
+		const { index, settings } = item;
 		const slot: Slot = { item: index, part: number };
 		const earlier = ledger.earlier(slot, request);
 		if (earlier.kind === 'unknown') return { kind: 'failed', failure: earlier.failure };
@@ -150,6 +153,7 @@ class Run {
 		turn.end(submitted.ok ? submitted.created : undefined);
 		if (!submitted.ok) {
 			const { failure } = submitted;
+			if (failure.taskId !== undefined) this.deps.noteNamed?.(failure.taskId, item);
 			if (failure.outcome === 'unknown') ledger.noteUnknown(slot, request, failure);
 			return this.unlessHalted({ kind: 'failed', failure });
 		}

@@ -1,0 +1,50 @@
+/**
+ * Random histories of the core: after each, nothing was paid for twice, no task was lost, and the key went nowhere else. What fails is
+ * made shorter until nothing can be left out, and printed with what happened. `npm run test:model -- --seeds N` plays more of them;
+ * `-- --seed S` plays those of one run again.
+ */
+import fc from 'fast-check';
+import { histories, inWords, type History } from './history';
+import { play, type Played } from './play';
+import { loadProcesses, type Process } from './processes';
+
+const SEEDS = Number(process.env.MODEL_SEEDS ?? 2_000);
+/** The same histories each time, so that a change is what breaks them. */
+const SEED = Number(process.env.MODEL_SEED ?? 1);
+
+let processes: Process[];
+beforeAll(() => {
+	processes = loadProcesses();
+});
+
+function tale(history: History, { broken, story }: Played): string {
+	return [
+		...broken,
+		'',
+		'The history:',
+		inWords(history),
+		'',
+		'What happened:',
+		...story.map((line) => `  ${line}`),
+	].join('\n');
+}
+
+test(
+	'after any history the three rules hold',
+	async () => {
+		const checked = await fc.check(
+			fc.asyncProperty(histories, async (history) => {
+				const played = await play(history, processes);
+				if (played.broken.length > 0) throw new Error(tale(history, played));
+			}),
+			{ numRuns: SEEDS, seed: SEED },
+		);
+		if (!checked.failed) return;
+		const { errorInstance, seed, numRuns, numShrinks } = checked;
+		const words = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
+		throw new Error(
+			`History ${numRuns} of seed ${seed}, made shorter ${numShrinks} times:\n\n${words}\n`,
+		);
+	},
+	Math.max(60_000, SEEDS * 100),
+);

@@ -1,0 +1,66 @@
+/** The parameters of the node, as a workflow has them for one item in one try. */
+import type { INodeParameters } from 'n8n-workflow';
+import type { History, ItemScript } from './history';
+
+const RESOURCES = {
+	voiceId: { resource: 'speech', operation: 'generateByVoiceId' },
+	voiceName: { resource: 'speech', operation: 'generateByVoiceName' },
+	sound: { resource: 'soundEffect', operation: 'generate' },
+	image: { resource: 'image', operation: 'generate' },
+	create: { resource: 'task', operation: 'create' },
+};
+
+/** Between the least that a part may have and what one paragraph has. */
+const MAX_CHARACTERS = 80;
+
+/** The part of a text that says which item and part it is for. */
+export const slotOf = (item: number, part: number) => `i${item}p${part}`;
+
+/** Whether an item of this operation has parts. */
+export function partsOf({ node }: History, { longText, parts }: ItemScript): number {
+	const speaks = node.operation === 'voiceId' || node.operation === 'voiceName';
+	return speaks && longText !== 'off' ? parts : 1;
+}
+
+/** One paragraph for each part, and none so short that two of them fit into one. */
+export function textOf(history: History, item: number, salt: string): string {
+	const script = history.items[item] as ItemScript;
+	const paragraphs = Array.from({ length: partsOf(history, script) }, (_, part) =>
+		`This is what ${slotOf(item, part)} has to say aloud ${salt}`.padEnd(60, '.'),
+	);
+	return paragraphs.join('\n\n');
+}
+
+/** @param salt differs between tries where the text does */
+export function fieldsOf(history: History, index: number, salt: string): INodeParameters {
+	const { node, items } = history;
+	const item = items[index] as ItemScript;
+	const text = textOf(history, index, salt);
+	const speaks = node.operation === 'voiceId' || node.operation === 'voiceName';
+	const first = items[0] === item;
+	return {
+		...RESOURCES[node.operation],
+		text,
+		prompt: text,
+		voiceId: 'voice',
+		voice: 'voice',
+		generationsCount: 1,
+		path: '/v1m/task/music-generation',
+		body: JSON.stringify({ prompt: text }),
+		waitForCompletion: item.wait !== 'no',
+		waitMode: item.wait === 'suspend' ? 'callback' : 'poll',
+		longText: speaks ? item.longText : 'off',
+		downloadOutput: item.download,
+		options: {
+			...(item.timeout === 0 ? {} : { timeout: item.timeout }),
+			onTimeout: item.onTimeout,
+			maxCharacters: MAX_CHARACTERS,
+			splitFiles: item.splitFiles,
+			watchWhileAsleep: item.watched,
+			gracePeriod: item.grace,
+			maxActiveTasks: node.maxActive,
+			...(node.minimumCredits < 0 ? {} : { minimumCredits: node.minimumCredits }),
+			...(node.maximumCredits < 0 || !first ? {} : { maximumCredits: node.maximumCredits }),
+		},
+	};
+}

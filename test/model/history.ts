@@ -1,0 +1,289 @@
+/**
+ * What can happen: a node with its settings, items, a service with its faults, a host of files, people who stop, retry and forge, and
+ * a process that dies. Plain data, so that it can be drawn at random, made shorter and printed. Whatever a list does not say goes
+ * well, so the shortest history is an empty one.
+ */
+import fc from 'fast-check';
+
+const RETRY_AFTER = ['none', '0', '2', '3600', '-5', 'soon', 'date', 'past date'] as const;
+export type RetryAfter = (typeof RETRY_AFTER)[number];
+
+/** What can become of a creation. */
+const CREATION_KINDS = [
+	'ok',
+	// Nothing is created, and everybody can see that.
+	'refused',
+	'unauthorized',
+	'out of credits',
+	'daily cap',
+	'refused inside 200',
+	'full',
+	'limit without a name',
+	'busy',
+	'never connected',
+	'no such host',
+	'redirected',
+	// Nobody can tell whether anything was created.
+	'reset',
+	'never answered',
+	'HTTP 500',
+	'HTTP 502 page',
+	'HTTP 504',
+	'200 empty',
+	'200 page',
+	'200 without ID',
+	'200 list',
+	// The task is there, and its ID is told, though not as usual.
+	'refusal with a task',
+	'refusal inside 200 with a task',
+	// A good answer, in another shape.
+	'ID under data',
+	'ID is a number',
+	'slow',
+	'key echoed',
+] as const;
+export type CreationKind = (typeof CREATION_KINDS)[number];
+
+export interface CreationFault {
+	kind: CreationKind;
+	/** Where nobody can tell from the answer: whether the service did create the task. */
+	created: boolean;
+	retryAfter: RetryAfter;
+}
+
+const LOOK_KINDS = [
+	'ok',
+	'busy',
+	'too fast',
+	'HTTP 401',
+	'HTTP 401 page',
+	'HTTP 403',
+	'HTTP 404',
+	'HTTP 500 page',
+	'200 empty',
+	'200 refused',
+	'error without a task',
+	'reset',
+	'never answered',
+	'slow',
+	'key echoed',
+] as const;
+export interface LookFault {
+	kind: (typeof LOOK_KINDS)[number];
+	retryAfter: RetryAfter;
+}
+
+const FILE_KINDS = [
+	'ok',
+	'HTTP 403',
+	'HTTP 404',
+	'HTTP 503',
+	'page',
+	'cut',
+	'reset',
+	'redirected',
+] as const;
+export type FileFault = (typeof FILE_KINDS)[number];
+
+export interface TaskScript {
+	/** From its creation to its end. */
+	seconds: number;
+	end: 'done' | 'error' | 'done without files' | 'never';
+	/** How long the service does not know it, in seconds. */
+	hiddenFor: number;
+	/** Credits; -1: the service names none. */
+	cost: number;
+	progress: 'none' | 'honest' | 'stuck';
+	/** When its callback comes after its end, in seconds, each time that it comes. Empty: it gets lost. */
+	callbacks: number[];
+}
+
+export interface ItemScript {
+	wait: 'poll' | 'suspend' | 'no';
+	/** Seconds; 0: the default. */
+	timeout: number;
+	onTimeout: 'error' | 'returnTask';
+	longText: 'off' | 'join' | 'parts';
+	/** Of a long text. */
+	parts: number;
+	/** Whether the text is another one in each try, as with `$now`. */
+	changes: boolean;
+	splitFiles: boolean;
+	download: boolean;
+	watched: boolean;
+	grace: number;
+}
+
+export interface NodeScript {
+	operation: 'voiceId' | 'voiceName' | 'sound' | 'image' | 'create';
+	onError: 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
+	/** Of Retry On Fail; 1: off. */
+	tries: number;
+	maxActive: number;
+	/** -1: off. */
+	minimumCredits: number;
+	maximumCredits: number;
+	keyHeader: 'authorization' | 'xi-api-key';
+	/** Whether the service can call this n8n. */
+	reachable: boolean;
+}
+
+/** What else happens, and when, in seconds since the beginning. */
+export interface EventScript {
+	at: number;
+	kind: 'stop' | 'death' | 'forged callback' | 'forged sibling' | 'clock set back';
+}
+
+export interface History {
+	seed: number;
+	node: NodeScript;
+	items: ItemScript[];
+	creations: CreationFault[];
+	looks: LookFault[];
+	files: FileFault[];
+	tasks: TaskScript[];
+	events: EventScript[];
+	/** How often somebody presses Retry on the failed execution, and whether the texts are others by then. */
+	retries: Array<{ changed: boolean }>;
+}
+
+const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
+const retryAfter = fc.constantFrom(...RETRY_AFTER);
+
+const creation: fc.Arbitrary<CreationFault> = fc.record({
+	kind: fc.constantFrom(...CREATION_KINDS),
+	created: fc.boolean(),
+	retryAfter,
+});
+const look: fc.Arbitrary<LookFault> = fc.record({
+	kind: fc.constantFrom(...LOOK_KINDS),
+	retryAfter,
+});
+const task: fc.Arbitrary<TaskScript> = fc.record({
+	seconds: oneOf(1, 8, 40, 400, 4_000),
+	end: oneOf<TaskScript['end']>('done', 'done', 'error', 'done', 'done without files', 'never'),
+	hiddenFor: oneOf(0, 0, 3, 90),
+	cost: oneOf(10, 0, -1),
+	progress: oneOf<TaskScript['progress']>('none', 'honest', 'stuck'),
+	callbacks: fc.array(oneOf(0, 1, 30, 2_000), { maxLength: 2 }),
+});
+const item: fc.Arbitrary<ItemScript> = fc.record({
+	wait: oneOf<ItemScript['wait']>('poll', 'suspend', 'no', 'suspend'),
+	timeout: oneOf(0, 5, 60),
+	onTimeout: oneOf<ItemScript['onTimeout']>('error', 'returnTask'),
+	longText: oneOf<ItemScript['longText']>('off', 'off', 'join', 'parts'),
+	parts: fc.integer({ min: 1, max: 3 }),
+	changes: fc.boolean(),
+	splitFiles: fc.boolean(),
+	download: oneOf(true, true, false),
+	watched: oneOf(true, true, false),
+	grace: oneOf(0, 10),
+});
+const node: fc.Arbitrary<NodeScript> = fc.record({
+	operation: oneOf<NodeScript['operation']>('voiceId', 'voiceName', 'sound', 'image', 'create'),
+	onError: oneOf<NodeScript['onError']>(
+		'stopWorkflow',
+		'continueRegularOutput',
+		'continueErrorOutput',
+	),
+	tries: oneOf(1, 3, 2),
+	maxActive: oneOf(20, 1, 2),
+	minimumCredits: oneOf(-1, -1, 50, 500),
+	maximumCredits: oneOf(-1, -1, -1, 15),
+	keyHeader: oneOf<NodeScript['keyHeader']>('authorization', 'xi-api-key'),
+	reachable: oneOf(true, true, false),
+});
+const event: fc.Arbitrary<EventScript> = fc.record({
+	at: oneOf(0.01, 0.5, 1, 2, 5, 11, 12, 30, 100, 300, 1_000, 5_000),
+	kind: oneOf<EventScript['kind']>(
+		'stop',
+		'death',
+		'forged callback',
+		'forged callback',
+		'forged sibling',
+		'clock set back',
+	),
+});
+
+export const histories: fc.Arbitrary<History> = fc.record({
+	seed: fc.nat(1_000_000),
+	node,
+	items: fc.array(item, { minLength: 1, maxLength: 4 }),
+	creations: fc.array(creation, { maxLength: 5 }),
+	looks: fc.array(look, { maxLength: 8 }),
+	files: fc.array(fc.constantFrom(...FILE_KINDS), { maxLength: 5 }),
+	tasks: fc.array(task, { maxLength: 6 }),
+	events: fc.array(event, { maxLength: 4 }),
+	retries: fc.array(fc.record({ changed: fc.boolean() }), { maxLength: 2 }),
+});
+
+/** What a history does not say of a task. */
+export const PLAIN_TASK: TaskScript = {
+	seconds: 1,
+	end: 'done',
+	hiddenFor: 0,
+	cost: 10,
+	progress: 'none',
+	callbacks: [0],
+};
+
+export const PLAIN_ITEM: ItemScript = {
+	wait: 'poll',
+	timeout: 0,
+	onTimeout: 'error',
+	longText: 'off',
+	parts: 1,
+	changes: false,
+	splitFiles: false,
+	download: true,
+	watched: true,
+	grace: 0,
+};
+
+export const PLAIN_NODE: NodeScript = {
+	operation: 'voiceId',
+	onError: 'stopWorkflow',
+	tries: 1,
+	maxActive: 20,
+	minimumCredits: -1,
+	maximumCredits: -1,
+	keyHeader: 'authorization',
+	reachable: true,
+};
+
+/** One item, and nothing goes wrong. */
+export const PLAIN_HISTORY: History = {
+	seed: 1,
+	node: PLAIN_NODE,
+	items: [PLAIN_ITEM],
+	creations: [],
+	looks: [],
+	files: [],
+	tasks: [],
+	events: [],
+	retries: [],
+};
+
+/** A history in a few lines, without what is as usual. */
+export function inWords(history: History): string {
+	const list = (name: string, entries: readonly unknown[]) =>
+		entries.map((entry, index) => `  ${name} ${index}: ${plain(entry)}`);
+	return [
+		`  seed ${history.seed}`,
+		`  node: ${plain(history.node)}`,
+		...list('item', history.items),
+		...list('creation', history.creations),
+		...list('look', history.looks),
+		...list('file', history.files),
+		...list('task', history.tasks),
+		...list('event', history.events),
+		...list('Retry', history.retries),
+	].join('\n');
+}
+
+function plain(entry: unknown): string {
+	if (typeof entry !== 'object' || entry === null) return String(entry);
+	return Object.entries(entry)
+		.map(([name, value]) => `${name} ${Array.isArray(value) ? `[${value.join(' ')}]` : value}`)
+		.join(', ');
+}

@@ -1,0 +1,172 @@
+/**
+ * The machine that a history runs on: its clock, its timers and its dice are virtual, everything else is Node.js. Time stands still
+ * until everything that can run has run, then jumps to the next timer, so that days pass in milliseconds and a seed always plays the
+ * same.
+ *
+ * The code under test is not told: it reads the clock and sets timers as ever. Where a timer belongs to a process of n8n, it ends
+ * with that process.
+ */
+import { seededRandom } from '../unit/virtualClock';
+
+/** What is taken from Node.js while a history runs. Other realms, as that of the test runner, keep theirs. */
+const real = {
+	setTimeout: globalThis.setTimeout,
+	clearTimeout: globalThis.clearTimeout,
+	setImmediate: globalThis.setImmediate,
+	performance: globalThis.performance,
+	dateNow: Date.now,
+	random: Math.random,
+	timeout: AbortSignal.timeout.bind(AbortSignal),
+};
+
+interface Timer {
+	at: number;
+	order: number;
+	act: () => void;
+	/** Ends with the process of n8n. */
+	mortal: boolean;
+}
+
+/** A time in 2030, in epoch ms. */
+const START = 1_900_000_000_000;
+/** Far more than any history takes: something turns in a circle. */
+const MOST_STEPS = 60_000;
+
+export class Machine {
+	private time = START;
+	private order = 0;
+	private steps = 0;
+	/** A heap: the next one stands first. */
+	private readonly timers: Timer[] = [];
+	private readonly cancelled = new WeakSet<Timer>();
+	/** How far somebody has set the wall clock, in ms. */
+	wallOffset = 0;
+
+	constructor(private readonly seed: number) {}
+
+	/** Ms since the history began. */
+	get elapsed(): number {
+		return this.time - START;
+	}
+
+	/** The wall clock, in epoch ms. */
+	wall(): number {
+		return this.time + this.wallOffset;
+	}
+
+	/** Puts this machine in the place of Node.js's clock, timers and dice. @returns what takes it away again */
+	install(): () => void {
+		const setTimer = (act: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
+			this.set(() => act(...args), ms, true);
+		const put = (name: string, value: unknown) =>
+			Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+		put('setTimeout', setTimer);
+		put('clearTimeout', (timer: Timer | undefined) => timer && this.cancelled.add(timer));
+		put('performance', { timeOrigin: START, now: () => this.time - START });
+		Date.now = () => Math.floor(this.wall());
+		Math.random = seededRandom(this.seed);
+		AbortSignal.timeout = (ms: number) => {
+			const controller = new AbortController();
+			this.set(() => controller.abort('timed out'), ms, true);
+			return controller.signal;
+		};
+		return () => {
+			put('setTimeout', real.setTimeout);
+			put('clearTimeout', real.clearTimeout);
+			put('performance', real.performance);
+			Date.now = real.dateNow;
+			Math.random = real.random;
+			AbortSignal.timeout = real.timeout;
+		};
+	}
+
+	/** Acts after `ms`, whatever becomes of n8n's process. */
+	later(ms: number, act: () => void): void {
+		this.set(act, ms, false);
+	}
+
+	/** Resolves after `ms`, whatever becomes of n8n's process. */
+	async pause(ms: number): Promise<void> {
+		await new Promise<void>((resolve) => this.later(ms, resolve));
+	}
+
+	/** The process dies: nothing of it happens any more. */
+	endTimers(): void {
+		for (const timer of this.timers) if (timer.mortal) this.cancelled.add(timer);
+	}
+
+	/** Lets time pass until `isOver`, or until that moment (ms since the beginning). Fails where nothing can happen any more. */
+	async run(isOver: () => boolean, until = Infinity): Promise<void> {
+		for (;;) {
+			await settle();
+			if (isOver()) return;
+			const next = this.next();
+			if (next === undefined || next.at - START > until) {
+				if (until === Infinity) throw new Error('it hangs: everybody waits, and for no moment');
+				this.time = START + until;
+				return;
+			}
+			this.steps += 1;
+			if (this.steps > MOST_STEPS) throw new Error(`it turns in a circle: ${MOST_STEPS} timers`);
+			this.time = Math.max(this.time, next.at);
+			this.take();
+			next.act();
+		}
+	}
+
+	private set(act: () => void, ms: number, mortal: boolean): Timer {
+		if (Number.isNaN(ms)) throw new Error('a timer without a time');
+		// What Node.js does with a pause that is no 32-bit number.
+		const pauseMs = ms > 2 ** 31 - 1 ? 1 : Math.max(0, ms);
+		const timer = { at: this.time + pauseMs, order: (this.order += 1), act, mortal };
+		this.timers.push(timer);
+		this.rise(this.timers.length - 1);
+		return timer;
+	}
+
+	private next(): Timer | undefined {
+		for (let first = this.timers[0]; first !== undefined; first = this.timers[0]) {
+			if (!this.cancelled.has(first)) return first;
+			this.take();
+		}
+		return undefined;
+	}
+
+	private before(a: number, b: number): boolean {
+		const [one, other] = [this.timers[a], this.timers[b]];
+		if (one === undefined || other === undefined) return one !== undefined;
+		return one.at < other.at || (one.at === other.at && one.order < other.order);
+	}
+
+	private swap(a: number, b: number): void {
+		[this.timers[a], this.timers[b]] = [this.timers[b] as Timer, this.timers[a] as Timer];
+	}
+
+	private rise(from: number): void {
+		for (let at = from; at > 0;) {
+			const parent = (at - 1) >> 1;
+			if (!this.before(at, parent)) return;
+			this.swap(at, parent);
+			at = parent;
+		}
+	}
+
+	/** Takes the first one out. */
+	private take(): void {
+		const last = this.timers.pop();
+		if (last === undefined || this.timers.length === 0) return;
+		this.timers[0] = last;
+		for (let at = 0; ;) {
+			const [left, right] = [2 * at + 1, 2 * at + 2];
+			const child = this.before(right, left) ? right : left;
+			if (child >= this.timers.length || !this.before(child, at)) return;
+			this.swap(at, child);
+			at = child;
+		}
+	}
+}
+
+/** Lets everything run that can run without time passing: promises, streams and what Node.js does between two turns. */
+async function settle(): Promise<void> {
+	await new Promise<void>((resolve) => real.setImmediate(resolve));
+}

@@ -1,0 +1,475 @@
+/**
+ * n8n around the node, as far as the three rules depend on it: executions with Retry On Fail, Retry of failed ones, sleeping, waking and
+ * stopping; what is saved and what a dying process takes along. The node's own code runs in it as it is.
+ */
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	INode,
+	INodeExecutionData,
+	IWebhookFunctions,
+} from 'n8n-workflow';
+import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
+import type { FileHost, Store } from './files';
+import { fieldsOf } from './fields';
+import type { History } from './history';
+import type { Machine } from './machine';
+import type { Process } from './processes';
+import type { Service } from './service';
+
+export type Status = 'running' | 'waiting' | 'success' | 'error' | 'canceled' | 'crashed';
+
+export interface Execution {
+	id: string;
+	status: Status;
+	/** The executions before it that it is a Retry of. */
+	earlier: Execution[];
+	/** How often somebody has changed the texts before a Retry. */
+	version: number;
+	tries: number;
+	context: Record<string, unknown>;
+	data: { main: INodeExecutionData[][] };
+	waitTill: Date | undefined;
+	/** What n8n keeps of it while it sleeps. */
+	saved: string | undefined;
+	stop: AbortController;
+	output: INodeExecutionData[] | undefined;
+	error: unknown;
+	logs: string[];
+	/** Set where a call woke it, rather than the deadline. */
+	woken: boolean;
+	/** Ms at which it was over. */
+	endedMs: number | undefined;
+	process: Alive;
+}
+
+/** One process, until it dies. */
+interface Alive {
+	modules: Process;
+	dead: boolean;
+	/** What happens to connections when it dies. */
+	deaths: Set<() => void>;
+}
+
+/** A request as it left n8n. */
+export interface Outgoing {
+	url: string;
+	text: string;
+}
+
+export const KEY = 'sk_the-key-of-this-history';
+export const SECRET = 'the-callback-secret-of-it';
+const NODE_ID = 'node-1';
+const TOKEN = '0123456789abcdef0123456789abcdef';
+const credential = new MediaGenerationApi();
+/** Until a sleeping execution lies in the database, in ms. */
+const SAVING_MS = 40;
+const BETWEEN_TRIES_MS = 1_000;
+const UNTIL_RETRY_MS = 5_000;
+
+const running = (id: string) => ({
+	code: 409,
+	message: `The execution "${id}" is running already.`,
+});
+const over = (id: string) => ({
+	code: 409,
+	message: `The execution "${id}" has finished already.`,
+});
+const unheard = async () => await new Promise<never>(() => undefined);
+
+export class N8n {
+	readonly executions: Execution[] = [];
+	readonly outgoing: Outgoing[] = [];
+	/** What was answered to calls from outside. */
+	readonly answers: string[] = [];
+	private alive: Alive;
+	private deaths = 0;
+	private retries = 0;
+	private readonly node: INode;
+
+	constructor(
+		private readonly machine: Machine,
+		private readonly history: History,
+		private readonly world: {
+			baseUrl: string;
+			ownUrl: string;
+			service: () => Service;
+			files: FileHost;
+			store: Store;
+			note: (line: string) => void;
+		},
+		private readonly processes: readonly Process[],
+	) {
+		this.alive = this.newProcess();
+		const { onError, tries } = history.node;
+		this.node = {
+			id: NODE_ID,
+			name: 'Media',
+			type: 'mediaGeneration',
+			typeVersion: 1,
+			position: [0, 0],
+			parameters: {},
+			onError,
+			retryOnFail: tries > 1,
+			maxTries: tries,
+		};
+	}
+
+	private newProcess(): Alive {
+		const modules = this.processes[this.deaths];
+		if (modules === undefined) throw new Error('more deaths than processes');
+		return { modules, dead: false, deaths: new Set() };
+	}
+
+	/** Whether nothing goes on any more, nor will. */
+	get isOver(): boolean {
+		return (
+			this.executions.every(({ status }) => status !== 'running' && status !== 'waiting') &&
+			!this.retryPending
+		);
+	}
+	private retryPending = false;
+
+	get current(): Execution | undefined {
+		return this.executions.at(-1);
+	}
+
+	start(earlier: Execution[] = [], version = 0): void {
+		const last = earlier.at(-1);
+		const items = this.history.items.map((_, index): INodeExecutionData => ({
+			json: { item: index },
+			pairedItem: { item: 0 },
+		}));
+		const execution: Execution = {
+			id: String(this.executions.length + 1),
+			status: 'running',
+			earlier,
+			version,
+			tries: 0,
+			context: last === undefined ? {} : (copy(last.context) as Record<string, unknown>),
+			data: { main: [items] },
+			waitTill: undefined,
+			saved: undefined,
+			stop: new AbortController(),
+			output: undefined,
+			error: undefined,
+			logs: [],
+			woken: false,
+			endedMs: undefined,
+			process: this.alive,
+		};
+		this.executions.push(execution);
+		void this.run(execution);
+	}
+
+	/** n8n's loop over the tries of a node. */
+	private async run(execution: Execution): Promise<void> {
+		const { process } = execution;
+		const { tries } = this.history.node;
+		for (execution.tries = 1; ; execution.tries += 1) {
+			execution.output = undefined;
+			execution.error = undefined;
+			const context = this.executeContext(execution);
+			try {
+				execution.output = await process.modules.runOperation(context);
+			} catch (error) {
+				execution.error = error;
+			}
+			if (process.dead || execution.stop.signal.aborted) break;
+			const failed =
+				execution.error !== undefined || execution.output?.[0]?.json.error !== undefined;
+			if (!failed || execution.tries >= tries) break;
+			this.world.note(`try ${execution.tries} of execution ${execution.id} failed`);
+			await this.machine.pause(BETWEEN_TRIES_MS);
+			if (process.dead || execution.stop.signal.aborted) break;
+		}
+		if (process.dead) return;
+		if (execution.stop.signal.aborted) return this.end(execution, 'canceled');
+		if (execution.error !== undefined) return this.end(execution, 'error');
+		if (execution.waitTill === undefined) return this.end(execution, 'success');
+		await this.machine.pause(SAVING_MS);
+		if (!process.dead) this.sleep(execution);
+	}
+
+	private sleep(execution: Execution): void {
+		if (execution.stop.signal.aborted) return this.end(execution, 'canceled');
+		const { context, data, waitTill } = execution;
+		execution.saved = JSON.stringify({ context, items: data.main[0] });
+		execution.status = 'waiting';
+		this.world.note(`execution ${execution.id} sleeps`);
+		const left = (waitTill?.getTime() ?? 0) - this.machine.wall();
+		this.machine.later(left, () => {
+			if (execution.status !== 'waiting') return;
+			execution.output = this.savedOf(execution).items;
+			this.world.note(`execution ${execution.id} reaches its deadline`);
+			this.end(execution, 'success');
+		});
+	}
+
+	private savedOf({ saved }: Execution) {
+		return JSON.parse(saved ?? '{}') as { context: IDataObject; items: INodeExecutionData[] };
+	}
+
+	private end(execution: Execution, status: Status): void {
+		execution.status = status;
+		execution.endedMs = this.machine.elapsed;
+		const words = execution.error instanceof Error ? `: ${execution.error.message}` : '';
+		this.world.note(`execution ${execution.id} ends: ${status}${words}`);
+		const retry = this.history.retries[this.retries];
+		if (status !== 'error' || retry === undefined) return;
+		this.retries += 1;
+		this.retryPending = true;
+		this.machine.later(UNTIL_RETRY_MS, () => {
+			this.retryPending = false;
+			this.world.note(`somebody presses Retry${retry.changed ? ', with other texts' : ''}`);
+			this.start([...execution.earlier, execution], execution.version + Number(retry.changed));
+		});
+	}
+
+	/** Stops what runs or sleeps, as the button does. */
+	stop(): void {
+		const { current } = this;
+		if (current?.status === 'waiting') this.end(current, 'canceled');
+		if (current?.status === 'running') current.stop.abort();
+	}
+
+	/** The process is killed, and another one takes its place. Not more often than there are processes. */
+	die(): void {
+		if (this.deaths + 1 >= this.processes.length) return;
+		this.world.note('the process of n8n is killed');
+		this.alive.dead = true;
+		this.machine.endTimers();
+		for (const death of this.alive.deaths) death();
+		for (const execution of this.executions)
+			if (execution.status === 'running') this.end(execution, 'crashed');
+		this.deaths += 1;
+		this.alive = this.newProcess();
+	}
+
+	/** What differs in the texts of an item: between tries where it changes by itself, and where somebody has changed the workflow. */
+	saltOf({ version }: Execution, index: number, tries: number): string {
+		return `(${version}.${this.history.items[index]?.changes === true ? tries : 0})`;
+	}
+
+	/** What goes on between a call and its answer, unless the process dies. */
+	private async inProcess<T>(process: Alive, work: Promise<T>): Promise<T> {
+		if (process.dead) return await unheard();
+		let died = (): void => undefined;
+		const death = new Promise<never>((_, reject) => {
+			died = () => reject(new Error('the process died'));
+		});
+		death.catch(() => undefined);
+		process.deaths.add(died);
+		try {
+			return await Promise.race([work, death]);
+		} finally {
+			process.deaths.delete(died);
+		}
+	}
+
+	private helpers(process: Alive, executionId: string) {
+		const { world } = this;
+		const isAlive = () => !process.dead;
+		const send = async (options: IHttpRequestOptions): Promise<unknown> => {
+			this.outgoing.push({ url: options.url, text: JSON.stringify(options) });
+			const aborted = untilAborted(options.abortSignal as AbortSignal | undefined);
+			const answer = await Promise.race([this.route(options, executionId, isAlive), aborted]);
+			return process.dead ? await unheard() : answer;
+		};
+		return {
+			httpRequest: async (options: IHttpRequestOptions) =>
+				process.dead ? await unheard() : await send(options),
+			httpRequestWithAuthentication: async (_: string, options: IHttpRequestOptions) => {
+				if (process.dead) return await unheard();
+				const authenticated = await credential.authenticate(this.credentials, options);
+				return await send(authenticated);
+			},
+			prepareBinaryData: async (data: Buffer, name: string, type: string) =>
+				await world.store.put(data, name, type),
+			getBinaryStream: async (id: string) => await Promise.resolve(world.store.get(id)),
+		};
+	}
+
+	private get credentials() {
+		const { baseUrl } = this.world;
+		const { keyHeader } = this.history.node;
+		return { apiKey: KEY, baseUrl, callbackSecret: SECRET, keyHeader };
+	}
+
+	private async route(
+		options: IHttpRequestOptions,
+		executionId: string,
+		isAlive: () => boolean,
+	): Promise<unknown> {
+		const { url, headers = {}, method = 'GET' } = options;
+		const body = options.body as IDataObject | undefined;
+		const { baseUrl, ownUrl, files, service } = this.world;
+		if (url.startsWith(`${ownUrl}/`)) {
+			await this.machine.pause(5);
+			const { statusCode, body: answered } = await this.post(url, body ?? {});
+			return { statusCode, headers: {}, body: answered };
+		}
+		if (!url.startsWith(`${baseUrl}/`)) return await files.get(url);
+		const request = { method, url, headers: headers as Record<string, unknown>, body };
+		const answer = await service().handle(request, { executionId, isAlive });
+		const { location } = answer.headers;
+		// A redirect that is followed carries the key along.
+		if (typeof location === 'string' && options.disableFollowRedirect !== true)
+			this.outgoing.push({ url: location, text: JSON.stringify(options) });
+		return answer;
+	}
+
+	/** A call from outside, of a resume URL. */
+	async post(url: string, body: IDataObject): Promise<{ statusCode: number; body: unknown }> {
+		const answered = await this.answerTo(new URL(url), body).catch(() => ({
+			statusCode: 502,
+			body: 'no answer',
+		}));
+		this.answers.push(JSON.stringify(answered));
+		return answered;
+	}
+
+	private async answerTo(url: URL, body: IDataObject) {
+		const [, , id, nodeId] = url.pathname.split('/');
+		const execution = this.executions.find((each) => each.id === id);
+		if (execution === undefined || nodeId !== NODE_ID)
+			return { statusCode: 404, body: { code: 404, message: `"${id}" does not exist` } };
+		if (url.searchParams.get('signature') !== TOKEN) return { statusCode: 401, body: {} };
+		if (execution.status === 'running') return { statusCode: 409, body: running(execution.id) };
+		if (execution.status !== 'waiting') return { statusCode: 409, body: over(execution.id) };
+		return await this.inProcess(this.alive, this.wake(execution, url, body));
+	}
+
+	private async wake(execution: Execution, url: URL, body: IDataObject) {
+		const process = this.alive;
+		const { response, context } = this.webhookContext(execution, url, body);
+		const answered = new Promise<void>((resolve) => (response.answered = resolve));
+		const result = process.modules.wake(context).then(({ workflowData }) => {
+			const [items] = workflowData ?? [];
+			if (items == null || process.dead || execution.status !== 'waiting') return;
+			execution.output = copy(items) as INodeExecutionData[];
+			execution.woken = true;
+			this.end(execution, 'success');
+		});
+		await Promise.race([answered, result]);
+		return { statusCode: response.statusCode, body: response.body };
+	}
+
+	/** What both kinds of contexts share. */
+	private baseContext(execution: Execution, process: Alive) {
+		const log = (line: string) => {
+			if (!process.dead) execution.logs.push(line);
+		};
+		return {
+			getNode: () => this.node,
+			getWorkflow: () => ({ id: 'workflow' }),
+			getExecutionId: () => execution.id,
+			getMode: () => 'trigger',
+			getCredentials: async () => await Promise.resolve(this.credentials),
+			logger: { debug: log, info: log, warn: (line: string) => log(`warn: ${line}`), error: log },
+			helpers: this.helpers(process, execution.id),
+		};
+	}
+
+	resumeUrlOf({ id }: Execution): string {
+		const { ownUrl } = this.world;
+		return `${ownUrl}/webhook-waiting/${id}/${NODE_ID}?signature=${TOKEN}`;
+	}
+
+	private resumeUrl({ id }: Execution): string {
+		return `${this.world.ownUrl}/webhook-waiting/${id}?signature=${TOKEN}`;
+	}
+
+	private executeContext(execution: Execution): IExecuteFunctions {
+		const { node } = this;
+		const { process } = execution;
+		const fields = new Map<number, IDataObject>();
+		const fieldsFor = (index: number) => {
+			const known = fields.get(index);
+			if (known !== undefined) return known;
+			const fresh = fieldsOf(this.history, index, this.saltOf(execution, index, execution.tries));
+			fields.set(index, fresh);
+			return fresh as IDataObject;
+		};
+		const context = {
+			...this.baseContext(execution, process),
+			getInputData: () => execution.data.main[0],
+			getNodeParameter: (name: string, index: number, fallback?: unknown) =>
+				fieldsFor(index)[name] ?? fallback,
+			continueOnFail: () => node.onError !== 'stopWorkflow',
+			getExecutionCancelSignal: () => execution.stop.signal,
+			getContext: () => execution.context,
+			getExecuteData: () => execution.data,
+			setMetadata: () => undefined,
+			isToolExecution: () => false,
+			addExecutionHints: () => undefined,
+			evaluateExpression: (expression: string) => {
+				if (expression.includes('$runIndex')) return 0;
+				if (expression.includes('$execution.resumeUrl')) return this.resumeUrl(execution);
+				return execution.context.suspension;
+			},
+			putExecutionToWait: async (until: Date) => {
+				execution.waitTill = until;
+				await Promise.resolve();
+			},
+		};
+		const dataHolder = { data: execution.data };
+		Object.defineProperty(dataHolder, 'data', {
+			get: () => execution.data,
+			set: (data: Execution['data']) => (execution.data = data),
+		});
+		context.getExecuteData = () => dataHolder as unknown as Execution['data'];
+		return context as unknown as IExecuteFunctions;
+	}
+
+	private webhookContext(execution: Execution, url: URL, body: IDataObject) {
+		const response = {
+			statusCode: 200,
+			headersSent: false,
+			body: undefined as unknown,
+			answered: () => undefined as void,
+			status(code: number) {
+				response.statusCode = code;
+				return response;
+			},
+			json(given: unknown) {
+				response.body = given;
+				response.headersSent = true;
+				response.answered();
+				return response;
+			},
+		};
+		const saved = this.savedOf(execution);
+		const context = {
+			...this.baseContext(execution, this.alive),
+			getRequestObject: () => ({
+				body,
+				headers: {},
+				originalUrl: url.pathname + url.search,
+			}),
+			getResponseObject: () => response,
+			getBodyData: () => body,
+			getQueryData: () => Object.fromEntries(url.searchParams),
+			evaluateExpression: (expression: string) => {
+				if (expression.includes('$execution.resumeUrl')) return this.resumeUrl(execution);
+				if (expression.includes('$input.all()')) return saved.items;
+				return saved.context.suspension;
+			},
+		};
+		return { response, context: context as unknown as IWebhookFunctions };
+	}
+}
+
+function copy(value: unknown): unknown {
+	return JSON.parse(JSON.stringify(value)) as unknown;
+}
+
+/** Rejects as axios does when the signal aborts. */
+async function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+	return await new Promise<never>((_, reject) => {
+		const cancel = () => reject(Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }));
+		if (signal?.aborted === true) cancel();
+		signal?.addEventListener('abort', cancel, { once: true });
+	});
+}

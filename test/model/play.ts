@@ -1,0 +1,92 @@
+/** Plays one history to its end, and says which rules it broke. */
+import { textOf } from './fields';
+import { FileHost, Store } from './files';
+import type { EventScript, History } from './history';
+import { Machine } from './machine';
+import { N8n, type Execution } from './n8n';
+import type { Process } from './processes';
+import { brokenRules } from './rules';
+import { Service } from './service';
+
+export interface Played {
+	broken: string[];
+	/** What happened, in order. */
+	story: string[];
+}
+
+/** What may still come after the end: answers to what is given up, callbacks, calls of a watch that lives on. */
+const AFTERWARDS_MS = 300_000;
+let plays = 0;
+
+export async function play(history: History, processes: readonly Process[]): Promise<Played> {
+	const machine = new Machine(history.seed);
+	const story: string[] = [];
+	const note = (line: string) => {
+		story.push(`${(machine.elapsed / 1000).toFixed(2).padStart(10)} s  ${line}`);
+	};
+	// An account of its own, so that no history finds anything of another one.
+	const name = `h${(plays += 1)}.example`;
+	const baseUrl = `https://api.${name}`;
+	const ownUrl = history.node.reachable ? `https://n8n.${name}` : 'http://10.0.0.5:5678';
+	const service: Service = new Service(machine, history, `https://files.${name}`, {
+		note,
+		call: (url, body) => void n8n.post(url, body),
+	});
+	const files = new FileHost(machine, history, note);
+	const world = { baseUrl, ownUrl, service: () => service, files, store: new Store(), note };
+	const n8n = new N8n(machine, history, world, processes);
+	const remove = machine.install();
+	try {
+		for (const event of history.events)
+			machine.later(event.at * 1000, () => happen(event, { n8n, service, machine, note }));
+		n8n.start();
+		await machine.run(() => n8n.isOver);
+		await machine.run(() => false, machine.elapsed + AFTERWARDS_MS);
+	} catch (error) {
+		return { broken: [error instanceof Error ? (error.stack ?? '') : String(error)], story };
+	} finally {
+		// What is left of this process finds no clock any more.
+		machine.endTimers();
+		remove();
+	}
+	const firstText = (slot: string, execution: Execution) => {
+		const item = Number(/\d+/.exec(slot)?.[0]);
+		const salt = n8n.saltOf(execution, item, 1);
+		return (
+			textOf(history, item, salt)
+				.split('\n\n')
+				.find((part) => part.includes(`${slot} `)) ?? ''
+		);
+	};
+	return { broken: brokenRules({ history, n8n, service, baseUrl, firstText }), story };
+}
+
+interface Stage {
+	n8n: N8n;
+	service: Service;
+	machine: Machine;
+	note: (line: string) => void;
+}
+
+function happen({ kind }: EventScript, { n8n, service, machine, note }: Stage): void {
+	switch (kind) {
+		case 'stop':
+			note('somebody stops the execution');
+			return n8n.stop();
+		case 'death':
+			return n8n.die();
+		case 'clock set back':
+			note('somebody sets the clock back by an hour');
+			machine.wallOffset -= 3_600_000;
+			return;
+		case 'forged callback':
+		case 'forged sibling': {
+			const execution = n8n.executions.find(({ status }) => status === 'waiting');
+			if (execution === undefined) return;
+			const id = kind === 'forged sibling' ? 'another-task' : service.tasks.at(-1)?.id;
+			note(`somebody claims that task ${id} is done`);
+			const metadata = { audio_url: 'https://evil.example/a.mp3' };
+			void n8n.post(n8n.resumeUrlOf(execution), { id, status: 'done', progress: 100, metadata });
+		}
+	}
+}

@@ -1,0 +1,34 @@
+/**
+ * Processes of n8n, as far as the nodes keep anything in memory: each has the modules of its own. They are loaded once and used by
+ * many histories; every history has an account, executions and a workflow of its own, so none finds anything of another.
+ */
+import type * as run from '../../nodes/MediaGeneration/run';
+import type * as wake from '../../nodes/MediaGeneration/sleep/wake';
+
+export interface Process {
+	runOperation: typeof run.runOperation;
+	wake: typeof wake.wake;
+}
+
+/** A history has no more processes than that, so one more death than this is none. */
+const PROCESSES = 4;
+
+function load(): Process {
+	let loaded: Process | undefined;
+	jest.isolateModules(() => {
+		const { runOperation } = jest.requireActual<typeof run>('../../nodes/MediaGeneration/run');
+		loaded = {
+			runOperation,
+			wake: jest.requireActual<typeof wake>('../../nodes/MediaGeneration/sleep/wake').wake,
+		};
+	});
+	if (loaded === undefined) throw new Error('the modules were not loaded');
+	return loaded;
+}
+
+/** n8n itself is loaded once: it is large, and what it remembers is not what is tested. */
+export function loadProcesses(): Process[] {
+	const n8n = jest.requireActual<object>('n8n-workflow');
+	jest.doMock('n8n-workflow', () => n8n);
+	return Array.from({ length: PROCESSES }, load);
+}

@@ -1,0 +1,209 @@
+/** The three rules of the product, and what must hold besides: checked after each history, against the book of the service. */
+import type { INodeExecutionData } from 'n8n-workflow';
+import type { History } from './history';
+import { KEY, SECRET, type Execution, type N8n } from './n8n';
+import type { Sent, Service, Task } from './service';
+
+export interface World {
+	history: History;
+	n8n: N8n;
+	service: Service;
+	baseUrl: string;
+	/** The text of a creation in the first try of an execution. */
+	firstText: (slot: string, execution: Execution) => string;
+}
+
+/** What is wrong after a history, in words. Empty where all is well. */
+export function brokenRules(world: World): string[] {
+	return [
+		...paidTwice(world),
+		...lost(world),
+		...keyElsewhere(world),
+		...untrue(world),
+		...sentAfterTheEnd(world),
+	];
+}
+
+/** A sending is followed by another one only where it created nothing, or its task failed by the service's own word. */
+function paidTwice({ n8n, service, firstText }: World): string[] {
+	return service.sent.flatMap((again, index) => {
+		const execution = executionOf(n8n, again);
+		const before = service.sent.slice(0, index).filter(({ slot }) => slot === again.slot);
+		return before.flatMap((first) => {
+			const same = first.executionId === again.executionId;
+			if (first.fate === 'free') return [];
+			if (!same && !execution?.earlier.some(({ id }) => id === first.executionId)) return [];
+			// A person who presses Retry has read that it is unclear.
+			if (!same && first.fate === 'unclear') return [];
+			const failed = first.task !== undefined && isFailed(service, first.task, again.atMs);
+			if (failed && first.fate === 'told') return [];
+			// Another text is another request, for a Retry; not for the tries of one execution.
+			if (
+				!same &&
+				execution !== undefined &&
+				!first.text.includes(firstText(again.slot, execution))
+			)
+				return [];
+			return [`PAID TWICE: ${again.slot} was sent again, after a sending that was "${first.fate}"`];
+		});
+	});
+}
+
+const executionOf = (n8n: N8n, { executionId }: Sent) =>
+	n8n.executions.find(({ id }) => id === executionId);
+const isFailed = (service: Service, task: Task, atMs?: number) =>
+	service.stateOf(task, atMs) === 'error';
+const indexOf = (slot: string) => Number(/^i(\d+)/.exec(slot)?.[1]);
+
+/** All that somebody can read of an execution that is over. */
+function readable(execution: Execution): string {
+	const { error, output, logs, status } = execution;
+	if (status === 'success') return JSON.stringify(output);
+	if (status !== 'error') return logs.join('\n');
+	const { message, description, context } = error as Error & Record<string, unknown>;
+	return JSON.stringify([message, description, context]);
+}
+
+/** No ID of a task that is paid for goes unmentioned, and of what is unclear it is said that it is. */
+function lost(world: World): string[] {
+	const { n8n, service } = world;
+	return n8n.executions.flatMap((execution) => {
+		const mine = service.sent.filter(({ executionId }) => executionId === execution.id);
+		const { logs, status } = execution;
+		const text = readable(execution);
+		const told = mine.flatMap(({ task, fate, answeredMs }) =>
+			fate === 'told' && task !== undefined && answeredMs !== undefined ? [task] : [],
+		);
+		const unlogged = told.filter(({ id }) => !logs.some((line) => line.includes(id)));
+		const unsaid = told.filter((task) => !isFailed(service, task) && !text.includes(task.id));
+		// An unclear answer that names a task all the same.
+		const named = mine.flatMap(({ task, named, answeredMs }) =>
+			named && task !== undefined && answeredMs !== undefined ? [task] : [],
+		);
+		const kept = named.filter((task) => !isFailed(service, task) && !text.includes(task.id));
+		const unclear = mine.filter(
+			(sent) => sent.fate === 'unclear' && status !== 'crashed' && !saysUnclear(execution, sent),
+		);
+		return [
+			...unlogged.map(
+				({ id }) => `LOST: task ${id} is not in the log of execution ${execution.id}`,
+			),
+			...unsaid.map(
+				({ id }) => `LOST: the end of execution ${execution.id} does not name task ${id}`,
+			),
+			...kept.map(
+				({ id }) => `LOST: the end of execution ${execution.id} does not name task ${id}`,
+			),
+			...unclear.map(
+				({ slot }) => `LOST: the end of execution ${execution.id} hides that ${slot} is unclear`,
+			),
+		];
+	});
+}
+
+/** Whether the end of an execution says of a sending that its task may exist. */
+function saysUnclear(execution: Execution, { slot }: Sent): boolean {
+	const index = indexOf(slot);
+	const { status, output = [], error, logs } = execution;
+	const named = (text: unknown) =>
+		[...String(text).matchAll(/items? ([\d, ]+)/g)].some(([, list = '']) =>
+			list.split(',').map(Number).includes(index),
+		);
+	if (status === 'success')
+		return output.some((item) => itemOf(item) === index && fieldsIn(item).outcome === 'unknown');
+	if (status === 'error') {
+		const { description, context } = error as { description?: unknown; context?: unknown };
+		const own = (context as { itemIndex?: number } | undefined)?.itemIndex === index;
+		return (own && /may exist|may have created/.test(String(description))) || named(description);
+	}
+	return logs.some(
+		(line) => line.startsWith('warn: ') && line.includes('may exist') && named(line),
+	);
+}
+
+const itemOf = ({ pairedItem }: INodeExecutionData) =>
+	typeof pairedItem === 'object' && 'item' in pairedItem ? pairedItem.item : undefined;
+
+/** Where failures have a branch of their own, a sleeping item has its fields in `details`. */
+function fieldsIn({ json }: INodeExecutionData): Record<string, unknown> {
+	return typeof json.details === 'object' && json.details !== null
+		? { ...json.details, error: json.error }
+		: json;
+}
+
+/** The key goes to the service and nowhere else; the callback secret goes nowhere. */
+function keyElsewhere({ n8n, baseUrl }: World): string[] {
+	const sent = n8n.outgoing.filter(
+		({ url, text }) => text.includes(KEY) && !url.startsWith(`${baseUrl}/`),
+	);
+	const secret = n8n.outgoing.filter(({ text }) => text.includes(SECRET));
+	const shown = n8n.executions.flatMap(({ id, output, error, logs, context }) => {
+		const text = JSON.stringify([output, error, String(error), logs, context]);
+		return text.includes(KEY) || text.includes(SECRET) ? [`KEY: execution ${id} shows it`] : [];
+	});
+	const answered = n8n.answers.filter((text) => text.includes(KEY) || text.includes(SECRET));
+	return [
+		...sent.map(({ url }) => `KEY: it went to ${url}`),
+		...secret.map(({ url }) => `KEY: the callback secret went to ${url}`),
+		...shown,
+		...answered.map((text) => `KEY: it was answered: ${text}`),
+	];
+}
+
+/** The timeout of a sleeping execution, where none is set. */
+const A_DAY_S = 86_400;
+
+/** Nothing is said of a task that the service does not say itself. */
+function untrue({ n8n, service, history }: World): string[] {
+	return n8n.executions.flatMap((execution) => {
+		const { output = [], status, woken, id, endedMs } = execution;
+		if (status !== 'success') return [];
+		const missing = history.items.flatMap((_, index) =>
+			output.some((item) => itemOf(item) === index)
+				? []
+				: [`UNTRUE: execution ${id} has no item for item ${index}`],
+		);
+		const lies = output.flatMap((item) => {
+			const fields = fieldsIn(item);
+			const ids = [fields.task_ids ?? [], fields.task_id ?? []].flat().map(String);
+			const states = service.tasks
+				.filter((task) => ids.includes(task.id))
+				.map((task) => service.stateOf(task, endedMs));
+			const said = JSON.stringify(fields);
+			const index = itemOf(item) ?? -1;
+			const { wait, timeout = 0 } = history.items[index] ?? {};
+			const tooEarly = service.tasks.some(
+				({ id: taskId, createdMs }) =>
+					ids.includes(taskId) && (endedMs ?? 0) < createdMs + (timeout || A_DAY_S) * 1000,
+			);
+			const sleptOn = wait === 'suspend' && tooEarly;
+			const paid = service.sent.some(
+				({ executionId, slot, fate, task }) =>
+					executionId === id &&
+					indexOf(slot) === index &&
+					fate !== 'free' &&
+					(task === undefined || service.stateOf(task, endedMs) !== 'error'),
+			);
+			const free = fields.outcome === 'rejected' || fields.outcome === 'invalid';
+			const wrong =
+				(fields.outcome === 'failed' && !states.includes('error')) ||
+				(fields.outcome === undefined &&
+					fields.status === 'done' &&
+					states.some((state) => state !== 'done')) ||
+				(woken && sleptOn && states.includes('doing') && fields.outcome === undefined) ||
+				(free && paid && fields.part === undefined);
+			return wrong ? [`UNTRUE: execution ${id} says ${said}`] : [];
+		});
+		return [...missing, ...lies];
+	});
+}
+
+/** What is over sends nothing more: a creation would be paid for by nobody's wish. */
+function sentAfterTheEnd({ n8n, service }: World): string[] {
+	return service.sent.flatMap((sent) => {
+		const { endedMs } = executionOf(n8n, sent) ?? {};
+		return endedMs !== undefined && sent.atMs > endedMs
+			? [`PAID TWICE: ${sent.slot} was sent after the end of execution ${sent.executionId}`]
+			: [];
+	});
+}
