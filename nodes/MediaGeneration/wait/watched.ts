@@ -16,6 +16,7 @@ import {
 	asleepInterval,
 	busyDelay,
 	FIRST_LOOK_MS,
+	firstLookAmongShort,
 	firstLookAsleep,
 	nextLook,
 	type ProgressSample,
@@ -98,11 +99,13 @@ export class Watched {
 	 *
 	 * @param turn how many siblings came before
 	 */
-	scheduleFirst(turn: number, { nowMs, random }: Surroundings): void {
+	scheduleFirst(turn: number, { nowMs, random, siblingAgesMs }: Surroundings): void {
 		if (this.watch.lookAtOnce === true) return;
 		const age = this.ageAt(nowMs);
 		if (this.watch.pace === 'asleep') return this.schedule(nowMs, firstLookAsleep(age));
 		if (age >= FIRST_LOOK_MS) return;
+		const amongShort = firstLookAmongShort(siblingAgesMs, age, random);
+		if (amongShort !== undefined) return this.schedule(nowMs, amongShort);
 		const later = ((turn * GOLDEN_RATIO) % 1) * TURNS_MS;
 		this.schedule(nowMs, (FIRST_LOOK_MS - age) * (0.8 + 0.4 * random) + later);
 	}
