@@ -118,6 +118,7 @@ export const bench: Bench = {
 				{
 					title: `Requests to the service in ${windowS} s`,
 					unit: '',
+					better: 'less',
 					bars: [
 						{ label: 'polling', value: polling.polls, ours: true },
 						{ label: 'suspended', value: suspended.polls, ours: true },
