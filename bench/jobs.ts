@@ -2,6 +2,7 @@
 import type { TestContext } from '../test/n8n/harness/context';
 import { type Execution, items } from '../test/n8n/harness/execution';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
+import { waitUntil } from '../test/n8n/harness/wait';
 import { Heap } from '../test/unit/heap';
 import { check } from './stats';
 
@@ -59,8 +60,17 @@ export async function runJobs(
 	jobs: readonly Job[],
 	timeoutMs = 1_500_000,
 ): Promise<JobRun> {
-	await context.rest.callWebhook(workflow.name, { jobs });
-	const [execution] = await context.rest.waitForExecutions(workflow.id, 1, timeoutMs);
+	const { rest, service } = context;
+	await rest.callWebhook(workflow.name, { jobs });
+	// Asked before that, n8n would have something else to do than to run it.
+	const texts = new Set(jobs.map(({ text }) => text));
+	await waitUntil(
+		() =>
+			service.creations(({ body, status }) => status !== 'doing' && texts.has(String(body.text)))
+				.length >= jobs.length,
+		{ timeoutMs, intervalMs: 500, what: `the end of ${jobs.length} tasks` },
+	);
+	const [execution] = await rest.waitForExecutions(workflow.id, 1, timeoutMs);
 	check(execution !== undefined, 'no execution');
 	const polls = checkJobs(context, execution, jobs).map((task) => task.polls);
 	return {
