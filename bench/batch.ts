@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startContext, type TestContext } from '../test/n8n/harness/context';
 import { seededRandom } from '../test/unit/virtualClock';
 import { leastTime, runJobs, type JobRun } from './jobs';
-import type { Bench, Mark } from './report';
+import { type Bench, type Mark, shown } from './report';
 import { called, chain, generate, last, oneItemEach, publish, requestLoop } from './workflows';
 
 const active = 20;
@@ -111,6 +111,15 @@ function marksOf(all: Measured): Mark[] {
 	];
 }
 
+function headlineOf(all: Measured): string {
+	const of = (label: string) =>
+		all
+			.filter(({ tasks, how }) => how.startsWith('ours') && tasks.label.startsWith(label))
+			.map(({ tasks, outcome }) => outcome.seconds / leastOf(tasks));
+	const ratios = [...of('20 x 10'), ...of('20 x 5'), ...of('100 x')];
+	return `20 and 100 tasks, 20 of them active, take ${shown(Math.min(...ratios))} to ${shown(Math.max(...ratios))} times the least that is possible`;
+}
+
 export const bench: Bench = {
 	title: 'many items in a real n8n, and how close to the time of the tasks themselves',
 	async run(say) {
@@ -145,6 +154,7 @@ export const bench: Bench = {
 						})),
 					},
 				],
+				headline: headlineOf(all),
 				checked: [
 					'every execution succeeded, gave one done task per item, and created each task once',
 				],

@@ -2,7 +2,7 @@
 import { startContext, type TestContext } from '../test/n8n/harness/context';
 import { seededRandom } from '../test/unit/virtualClock';
 import { runJobs, leastTime, type JobRun } from './jobs';
-import type { Bench, Mark } from './report';
+import { type Bench, type Mark, shown } from './report';
 import { called, generate, last, oneItemEach, publish } from './workflows';
 
 const count = 1_000;
@@ -83,6 +83,7 @@ export const bench: Bench = {
 					{ what: `${labels[progress]}: polls a task`, measured: polls, limit: 3, unit: '' },
 				]),
 				bars: [],
+				headline: `1,000 tasks of 0.3 to 2.5 s, ${active} active, take ${rows.map(({ seconds }) => shown(seconds / least)).join(' (no progress: ')}) times the least`,
 				checked: ['one execution each, every item done, each task created once'],
 			};
 		} finally {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startContext } from '../test/n8n/harness/context';
 import { waitUntil } from '../test/n8n/harness/wait';
-import type { Bench } from './report';
+import { type Bench, shown } from './report';
 import { check, mean, megabytes } from './stats';
 import { called, generate, last, oneItemEach, publish } from './workflows';
 
@@ -125,6 +125,7 @@ export const bench: Bench = {
 					],
 				},
 			],
+			headline: `${executions} polling executions hold ${shown(polling.memoryMb)} MB over idle, ${executions} suspended ones ${shown(suspended.memoryMb)} MB`,
 			checked: [`${executions} tasks and ${executions} finished executions each`],
 		};
 	},
