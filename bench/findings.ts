@@ -37,5 +37,5 @@ export const findings: Record<string, string> = {
 		"Found: n8n takes most of the time of a wake-up for both, to load the execution and to run it on. Ours checks the callback's signature and asks the service before it wakes anything: one request, and the credential read from the database.",
 	batch:
 		'Found: a loop of HTTP Request and Wait is as good where all tasks take equally long and the pause happens to fit; with mixed durations every batch waits for its slowest task. ' +
-		'One by one it pays the sum of all tasks. Where the service tells no progress, the first of many equal tasks to finish tells when to look at the others.',
+		'One by one it pays the sum of all tasks. Where the service tells no progress, the first of many equal tasks to finish tells when to look at the others, and while tasks wait for slots, those that have one are looked at more often: a hundred mixed tasks took 1.05 to 1.07 times the least on a virtual clock before, and 1.02 to 1.03 since.',
 };

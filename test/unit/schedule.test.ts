@@ -112,6 +112,18 @@ describe('next look', () => {
 	});
 });
 
+describe('while other tasks wait for the slot', () => {
+	test.each([
+		[5 * S, 1_000],
+		[20 * S, 1_236],
+		[60 * S, 3_708],
+		[3 * MIN, 18_540],
+	])('at an age of %d ms the pause is %d ms', (ageMs, expected) => {
+		const history = { ageMs, samples: [], siblingAgesMs: [], broughtForward: 0 };
+		expect(nextLook({ ...history, slotWanted: true }, 0.5).delayMs).toBeCloseTo(expected, 5);
+	});
+});
+
 describe('among siblings that are over within seconds', () => {
 	const short = [400, 2_500, 1_200];
 	test.each<[string, number[], number, number | undefined]>([

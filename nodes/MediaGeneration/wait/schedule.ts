@@ -28,6 +28,8 @@ export interface LookHistory {
 	broughtForward: number;
 	/** `byAgeMs` of the look before. Undefined for the first. */
 	plannedByAgeMs?: number;
+	/** Whether other tasks wait for this one's slot. */
+	slotWanted?: boolean;
 }
 
 export interface NextLook {
@@ -53,6 +55,10 @@ const SIBLING_MARGIN_MS = 120;
 const TRUSTED_FACTOR = 2.4;
 /** Siblings are short where all of them were over by then. */
 const LONGEST_SHORT_MS = 5_000;
+/** Where other tasks wait for the slot, a late look delays them all: for tasks of up to this age the pause is shorter. */
+const SLOT_WANTED_AGE_MS = 120_000;
+const SLOT_WANTED_FACTOR = 0.6;
+const SLOT_WANTED_INTERVAL_MS = 1_000;
 /** Of the time of the longest of them: when to look first, and the pause between looks. */
 const SHORT_FIRST_SHARE = 0.4;
 const SHORT_SHARE = 0.2;
@@ -165,11 +171,18 @@ function intervalAmongShort({ siblingAgesMs, ageMs }: LookHistory, random: numbe
 	return Math.max(longest * SHORT_SHARE * (0.8 + 0.4 * random), MIN_AIM_MS);
 }
 
+function pauseByAge(ageMs: number, slotWanted: boolean, random: number): number {
+	const pause = intervalForAge(ageMs, random);
+	return slotWanted && ageMs < SLOT_WANTED_AGE_MS
+		? Math.min(pause, Math.max(pause * SLOT_WANTED_FACTOR, SLOT_WANTED_INTERVAL_MS))
+		: pause;
+}
+
 /** When to look next. @param random in [0, 1), so that tables can test it */
 export function nextLook(history: LookHistory, random: number): NextLook {
-	const { ageMs, plannedByAgeMs = 0 } = history;
+	const { ageMs, plannedByAgeMs = 0, slotWanted = false } = history;
 	const planned = plannedByAgeMs - ageMs;
-	const byAge = planned >= MIN_AIM_MS ? planned : intervalForAge(ageMs, random);
+	const byAge = planned >= MIN_AIM_MS ? planned : pauseByAge(ageMs, slotWanted, random);
 	const byAgeMs = ageMs + byAge;
 	const amongShort = intervalAmongShort(history, random) ?? Infinity;
 	const own = delayForProgress(history, byAge, random) ?? Math.min(byAge, amongShort);

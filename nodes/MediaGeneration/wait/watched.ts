@@ -68,6 +68,8 @@ export interface Surroundings {
 	random: number;
 	/** Ages at which siblings were found finished. */
 	siblingAgesMs: readonly number[];
+	/** Whether other tasks wait for a slot. */
+	slotWanted?: boolean;
 }
 
 export class Watched {
@@ -215,10 +217,13 @@ export class Watched {
 		return { kind: 'failed', failure, lastTask: this.lastTask };
 	}
 
-	private plan({ nowMs, random, siblingAgesMs }: Surroundings) {
+	private plan({ nowMs, random, siblingAgesMs, slotWanted }: Surroundings) {
 		const ageMs = this.ageAt(nowMs);
 		const { samples, broughtForward, plannedByAgeMs } = this;
-		return nextLook({ ageMs, samples, siblingAgesMs, broughtForward, plannedByAgeMs }, random);
+		return nextLook(
+			{ ageMs, samples, siblingAgesMs, broughtForward, plannedByAgeMs, slotWanted },
+			random,
+		);
 	}
 
 	private scheduleNext(around: Surroundings): void {
