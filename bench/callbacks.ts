@@ -4,7 +4,7 @@
  */
 import { startContext, type TestContext } from '../test/n8n/harness/context';
 import { items } from '../test/n8n/harness/execution';
-import type { Bench } from './report';
+import { type Bench, shown } from './report';
 import { atOnce, measure, type Outcome, posts } from './posting';
 import { check, median } from './stats';
 import { called, last, publish, trigger, type Node } from './workflows';
@@ -124,6 +124,10 @@ const columns = [
 	'service requests each',
 ];
 
+/** Its rate beside n8n's Webhook node. */
+const unverified = ([plain, ours]: Result[]) =>
+	(ours?.perSecond ?? NaN) / (plain?.perSecond ?? NaN);
+
 export const bench: Bench = {
 	title: `${posts} callbacks, ${atOnce} at a time`,
 	async run(say) {
@@ -143,9 +147,19 @@ export const bench: Bench = {
 				requests,
 			]),
 		});
-		const rateMark = (where: string, [plain, unverified]: Result[]) => ({
+		const bars = (where: string, results: Result[]) => ({
+			title: `Callbacks answered a second, ${where}`,
+			unit: '/s',
+			better: 'more' as const,
+			bars: results.map(({ way, perSecond }) => ({
+				label: way.label,
+				value: perSecond,
+				ours: way.ours,
+			})),
+		});
+		const rateMark = (where: string, results: Result[]) => ({
 			what: `${where}, verification off: rate beside n8n's Webhook node`,
-			measured: (unverified?.perSecond ?? 0) / (plain?.perSecond ?? 1),
+			measured: unverified(results),
 			limit: 0.9,
 			bound: 'least' as const,
 			unit: 'x',
@@ -165,24 +179,8 @@ export const bench: Bench = {
 					unit: '',
 				},
 			],
-			bars: [
-				{
-					title: `${posts} callbacks, ${atOnce} at a time: answers a second (more is better)`,
-					unit: '/s',
-					bars: [
-						...asItComes.map(({ way, perSecond }) => ({
-							label: way.label,
-							value: perSecond,
-							ours: way.ours,
-						})),
-						...lazy.map(({ way, perSecond }) => ({
-							label: `${way.label}, engine on demand`,
-							value: perSecond,
-							ours: way.ours,
-						})),
-					],
-				},
-			],
+			bars: [bars('as n8n comes', asItComes), bars('with the expression engine on demand', lazy)],
+			headline: `The trigger takes ${shown(unverified(asItComes))} times the calls a second of n8n's Webhook node, which checks nothing, and ${shown(unverified(lazy))} times with the expression engine on demand`,
 			checked: [
 				`each round: ${posts} answers 200 and exactly ${posts} successful executions; no task twice`,
 			],

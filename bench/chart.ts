@@ -1,4 +1,4 @@
-/** The chart of the README: horizontal bars, group by group, drawn as SVG by hand so that it needs no library. */
+/** The chart of docs/benchmarks.md: horizontal bars, group by group, each with an axis of its own; SVG by hand, so that it needs no library. */
 import { shown, type Bars } from './report';
 
 const width = 910;
@@ -12,7 +12,7 @@ function escaped(text: string): string {
 	return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function group({ title, unit, bars }: Bars, top: number): string[] {
+function group({ title, unit, better, bars }: Bars, top: number): string[] {
 	const longest = Math.max(...bars.map(({ value }) => value), Number.MIN_VALUE);
 	const rows = bars.flatMap(({ label, value, ours }, index) => {
 		const y = top + 14 + index * rowHeight;
@@ -25,7 +25,7 @@ function group({ title, unit, bars }: Bars, top: number): string[] {
 		];
 	});
 	return [
-		`<text x="16" y="${top}" font-size="14" font-weight="600">${escaped(title)}</text>`,
+		`<text x="16" y="${top}" font-size="14" font-weight="600">${escaped(title)}<tspan font-size="12" font-weight="400" fill="${colours.faint}"> · ${better} is better${better === 'less' ? ' ←' : ' →'}</tspan></text>`,
 		...rows,
 	];
 }

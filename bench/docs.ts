@@ -1,5 +1,5 @@
-/** docs/benchmarks.md and its chart, made of the last results and of what was found (findings.ts). */
-import { mkdirSync, writeFileSync } from 'node:fs';
+/** docs/benchmarks.md and its chart, and what other pages have of it, made of the last results and of what was found (findings.ts). */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { chart } from './chart';
@@ -21,16 +21,16 @@ const introduction = `# Benchmarks
 one would use otherwise, measured in the same run on the same machine: the ratios mean something, the absolute times only there and then.
 Each bench counts what it produced before it shows a time. Rows that we lose are here as well.
 
-This page and the chart are written by \`npm run bench -- --write\`.
+This page, its chart, the tables of [planning](planning.md) and the lines in the README are written by \`npm run bench -- --write\`.
 
 ![Chart of the main results](images/bench.svg)`;
 
 function section(report: SavedReport): string {
-	const { name, title, tables, marks, checked, on } = report;
+	const { name, title, marks, checked, on } = report;
 	const found = findings[name];
 	return [
 		`## ${name}: ${title}`,
-		...tables.map(({ caption, columns, rows }) => `${caption}\n\n${markdownTable(columns, rows)}`),
+		...tablesOf(report),
 		...(marks.length === 0
 			? []
 			: [markdownTable(['Mark', 'Measured', 'Limit', ''], marks.map(shownMark))]),
@@ -38,6 +38,30 @@ function section(report: SavedReport): string {
 		`Checked: ${checked.join('; ')}. Measured with ${on}, in ${report.tookS} s.`,
 	].join('\n\n');
 }
+
+/** In this order in the README, at most eight of them. */
+const headlines = ['batch', 'short', 'crowd', 'book', 'waiting', 'waking', 'memory', 'callbacks'];
+
+function headlinesOf(reports: readonly SavedReport[]): string {
+	const lines = headlines.flatMap((wanted) => {
+		const headline = reports.find(({ name }) => name === wanted)?.headline;
+		return headline === undefined ? [] : [`- ${headline} (\`npm run bench -- ${wanted}\`).`];
+	});
+	return lines.join('\n');
+}
+
+/** What stands between the marks `<!-- bench NAME -->` and `<!-- end -->` in a file. */
+async function fill(file: string, name: string, content: string): Promise<void> {
+	const before = readFileSync(file, 'utf8');
+	const marks = new RegExp(`(<!-- bench ${name} -->).*?(<!-- end -->)`, 's');
+	if (content === '' || !marks.test(before)) return;
+	const text = before.replace(marks, (_, from, to) => `${from}\n\n${content}\n\n${to}`);
+	const options = await resolveConfig(file);
+	writeFileSync(file, await format(text, { ...options, parser: 'markdown' }));
+}
+
+const tablesOf = ({ tables }: SavedReport) =>
+	tables.map(({ caption, columns, rows }) => `${caption}\n\n${markdownTable(columns, rows)}`);
 
 export async function writeDocs(reports: readonly SavedReport[], root: string): Promise<void> {
 	const docs = join(root, 'docs');
@@ -47,7 +71,14 @@ export async function writeDocs(reports: readonly SavedReport[], root: string): 
 	const options = await resolveConfig(file);
 	const text = [introduction, ...reports.map(section)].join('\n\n');
 	writeFileSync(file, await format(text, { ...options, parser: 'markdown' }));
+	await fill(join(root, 'README.md'), 'headlines', headlinesOf(reports));
+	const scale = reports.find(({ name }) => name === 'scale');
+	const [days = '', use = '', shared = ''] = scale === undefined ? [] : tablesOf(scale);
+	const planning = join(docs, 'planning.md');
+	await fill(planning, 'days', days);
+	await fill(planning, 'use', use);
+	await fill(planning, 'shared', shared);
 	console.log(
-		`\nWrote docs/benchmarks.md and docs/images/bench.svg from ${reports.length} results.`,
+		`\nWrote docs/benchmarks.md, its chart, README.md and docs/planning.md from ${reports.length} results.`,
 	);
 }

@@ -138,6 +138,7 @@ export const bench: Bench = {
 				{
 					title: 'Joining 600 MB: peak memory over idle',
 					unit: 'MB',
+					better: 'less',
 					bars: rows.map(({ label, peak, ours }) => ({ label, value: peak, ours })),
 				},
 			],

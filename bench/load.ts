@@ -158,6 +158,7 @@ export const bench: Bench = {
 					{
 						title: 'Loading the nodes (CPU time)',
 						unit: 'ms',
+						better: 'less',
 						bars: results.map(({ label, cpuMs, ours: own }) => ({
 							label,
 							value: cpuMs,

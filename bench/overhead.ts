@@ -128,6 +128,7 @@ export const bench: Bench = {
 					{
 						title: `${items} generations: CPU time`,
 						unit: 'ms',
+						better: 'less',
 						bars: results.map(({ label, cpuMs, ours }) => ({ label, value: cpuMs, ours })),
 					},
 				],

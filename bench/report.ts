@@ -19,10 +19,12 @@ export interface Mark {
 	unit: string;
 }
 
-/** One group of the chart: bars of one unit, the longest of them as wide as the chart. */
+/** One group of the chart: bars of one thing in one unit, the longest of them as wide as the chart. */
 export interface Bars {
 	title: string;
 	unit: string;
+	/** Which way is better. */
+	better: 'less' | 'more';
 	bars: Array<{ label: string; value: number; ours: boolean }>;
 }
 
@@ -32,6 +34,8 @@ export interface Report {
 	bars: Bars[];
 	/** What was counted before any time was believed. */
 	checked: string[];
+	/** The line of the README, without its command. */
+	headline?: string;
 }
 
 /** A report as bench/out/NAME.json keeps it. */

@@ -161,6 +161,7 @@ export const bench: Bench = {
 		const group = (title: string, unit: string, value: (one: Summary) => number) => ({
 			title,
 			unit,
+			better: 'less' as const,
 			bars: bars.map((label) => ({
 				label,
 				value: value(all.get(label)?.[at] ?? { delayMs: 0, polls: 0 }),

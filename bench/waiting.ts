@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startContext } from '../test/n8n/harness/context';
 import { waitUntil } from '../test/n8n/harness/wait';
-import type { Bench } from './report';
+import { type Bench, shown } from './report';
 import { check, mean, megabytes } from './stats';
 import { called, generate, last, oneItemEach, publish } from './workflows';
 
@@ -118,12 +118,14 @@ export const bench: Bench = {
 				{
 					title: `Requests to the service in ${windowS} s`,
 					unit: '',
+					better: 'less',
 					bars: [
 						{ label: 'polling', value: polling.polls, ours: true },
 						{ label: 'suspended', value: suspended.polls, ours: true },
 					],
 				},
 			],
+			headline: `${executions} polling executions hold ${shown(polling.memoryMb)} MB over idle, ${executions} suspended ones ${shown(suspended.memoryMb)} MB`,
 			checked: [`${executions} tasks and ${executions} finished executions each`],
 		};
 	},

@@ -1,6 +1,7 @@
 /** The load: 2,000 tasks by 100 executions within a minute, while the service lets twenty be active at once. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import { savePoint } from '../../bench/points';
 import { cleanUp } from '../../scripts/cleanup';
 import { isFinished, items } from '../n8n/harness/execution';
 import { type QueueContext, startQueueContext } from './context';
@@ -92,6 +93,11 @@ async function run(): Promise<void> {
 	console.log(
 		`Creations sent in vain because of the limit: ${refusals.length} (${(refusals.length / creations).toFixed(2)} for each task)`,
 	);
+	savePoint('load', {
+		seconds: tookMs / 1000,
+		refusedPerTask: refusals.length / creations,
+		pollsPerTask: pollsPerTask.mean,
+	});
 	const created = new Set(service.tasks.map(({ id }) => id));
 	assert.equal(creations, executions * tasksEach);
 	assert.equal(new Set(delivered.filter((id) => created.has(id))).size, creations);

@@ -142,6 +142,30 @@ describe('the queue before a full account', () => {
 		expect(clock.now() - before).toBe(400);
 	});
 
+	test('where slots come from ends of tasks of its own, it asks when one ends, and else every five seconds', async () => {
+		const { clock, queue, asked, inVain } = setUp();
+		queue.ended(clock.now());
+		queue.created(clock.now());
+		queue.refused(clock.now(), refusal);
+		await clock.run(inVain('first'));
+		await clock.run(inVain('first'));
+		expect(asked.map(([, atMs]) => atMs)).toEqual([5_000, 10_000]);
+		clock.at(clock.now() + 700, () => queue.ended(clock.now()));
+		await clock.run(inVain('first'));
+		expect(asked.at(-1)).toEqual(['first', 10_720]);
+	});
+
+	test('a slot that another process left brings the short pauses back', async () => {
+		const { clock, queue, asked, inVain } = setUp();
+		queue.ended(clock.now());
+		queue.created(clock.now());
+		queue.refused(clock.now(), refusal);
+		queue.created(clock.now());
+		queue.refused(clock.now(), refusal);
+		await clock.run(inVain('first'));
+		expect(asked).toEqual([['first', 400]]);
+	});
+
 	test('a turn for nobody does nothing', () => {
 		const queue = new CreationQueue();
 		expect(() => {

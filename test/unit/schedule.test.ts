@@ -1,5 +1,6 @@
 import {
 	busyDelay,
+	firstLookAmongShort,
 	intervalForAge,
 	nextLook,
 	predict,
@@ -108,6 +109,37 @@ describe('next look', () => {
 		const next = nextLook({ ...history, siblingAgesMs, broughtForward }, 0.5);
 		expect(next.delayMs).toBeCloseTo(delayMs, 5);
 		expect(next.broughtForward).toBe(forward);
+	});
+});
+
+describe('while other tasks wait for the slot', () => {
+	test.each([
+		[5 * S, 1_000],
+		[20 * S, 1_236],
+		[60 * S, 3_708],
+		[3 * MIN, 18_540],
+	])('at an age of %d ms the pause is %d ms', (ageMs, expected) => {
+		const history = { ageMs, samples: [], siblingAgesMs: [], broughtForward: 0 };
+		expect(nextLook({ ...history, slotWanted: true }, 0.5).delayMs).toBeCloseTo(expected, 5);
+	});
+});
+
+describe('among siblings that are over within seconds', () => {
+	const short = [400, 2_500, 1_200];
+	test.each<[string, number[], number, number | undefined]>([
+		['at a share of the longest', short, 0, 1_000],
+		['not before any of them was over', [1_000, 1_100], 0, 1_000],
+		['at once where that is past', short, 1_200, 0],
+		['as usual where one took longer', [...short, 6_000], 0, undefined],
+		['as usual where nothing is known', [], 0, undefined],
+	])('the first look comes %s', (_name, siblings, ageMs, expected) => {
+		expect(firstLookAmongShort(siblings, ageMs, 0)).toBe(expected);
+	});
+
+	test('the next ones follow at shares of it, until the task has outlived them', () => {
+		const history = { samples: [], siblingAgesMs: short, broughtForward: 2 };
+		expect(nextLook({ ...history, ageMs: 1_300 }, 0.5).delayMs).toBe(500);
+		expect(nextLook({ ...history, ageMs: 2_600 }, 0.5).delayMs).toBe(1_500);
 	});
 });
 

@@ -2,10 +2,12 @@
  * A clock that stands still until everything that can run has run, then jumps to the next moment anyone waits for.
  * Hours pass in milliseconds, and nothing depends on how fast the machine is.
  */
+import { Heap } from './heap';
 
 interface Sleeper {
 	at: number;
 	order: number;
+	awake: boolean;
 	wake: () => void;
 }
 
@@ -17,9 +19,17 @@ async function settle(): Promise<void> {
 export class VirtualClock {
 	private time: number;
 	private order = 0;
-	private readonly sleepers = new Set<Sleeper>();
+	/** Also some that a signal has woken before their time. */
+	private readonly sleepers = new Heap<Sleeper>(
+		(a, b) => a.at < b.at || (a.at === b.at && a.order < b.order),
+	);
+	private asleep = 0;
 
-	constructor(start = 1_000_000) {
+	/** @param mostWakes what counts as a loop without an end */
+	constructor(
+		start = 1_000_000,
+		private readonly mostWakes = 100_000,
+	) {
 		this.time = start;
 	}
 
@@ -33,14 +43,20 @@ export class VirtualClock {
 			const sleeper: Sleeper = {
 				at: this.time + Math.max(0, ms),
 				order: (this.order += 1),
+				awake: false,
 				wake: () => {
-					this.sleepers.delete(sleeper);
+					if (sleeper.awake) return;
+					sleeper.awake = true;
+					this.asleep -= 1;
 					signal?.removeEventListener('abort', sleeper.wake);
 					resolve();
 				},
 			};
 			signal?.addEventListener('abort', sleeper.wake);
-			this.sleepers.add(sleeper);
+			this.asleep += 1;
+			// Those that are awake already are dropped now and then, so that each costs little.
+			if (this.sleepers.size > 2 * this.asleep + 50) this.sleepers.keep(({ awake }) => !awake);
+			this.sleepers.push(sleeper);
 		});
 	};
 
@@ -50,13 +66,15 @@ export class VirtualClock {
 	}
 
 	get sleeping(): number {
-		return this.sleepers.size;
+		return this.asleep;
 	}
 
 	/** Wakes the next sleeper. False when nobody sleeps or the next one sleeps beyond `until`. */
 	private step(until: number): boolean {
-		const [next] = [...this.sleepers].sort((a, b) => a.at - b.at || a.order - b.order);
+		while (this.sleepers.first?.awake === true) this.sleepers.shift();
+		const { first: next } = this.sleepers;
 		if (next === undefined || next.at > until) return false;
+		this.sleepers.shift();
 		this.time = Math.max(this.time, next.at);
 		next.wake();
 		return true;
@@ -70,7 +88,8 @@ export class VirtualClock {
 		for (let steps = 0; ; steps += 1) {
 			await settle();
 			if (over) return await promise;
-			if (steps > 100_000) throw new Error('The virtual clock was woken 100,000 times');
+			if (steps > this.mostWakes)
+				throw new Error(`The virtual clock was woken ${this.mostWakes} times`);
 			if (!this.step(Infinity)) throw new Error('Everybody waits and nobody sleeps: it hangs');
 		}
 	}

@@ -73,6 +73,7 @@ class Run {
 			signal: this.signal,
 			look: async (watch, timeoutMs) => await deps.look(watch, timeoutMs, this.signal),
 			pausedUntil: () => deps.client.account.pausedUntil('look'),
+			slotWanted: () => this.slots.wanted || deps.client.account.queue.full,
 		});
 	}
 

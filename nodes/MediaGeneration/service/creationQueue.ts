@@ -23,6 +23,8 @@ export interface QueueDeps extends Clock {
 const SHARE_OF_WAIT = 0.25;
 const MIN_PAUSE_MS = 400;
 const MAX_PAUSE_MS = 5_000;
+/** Tasks that began together end together: with the first end comes one question for all of them. */
+const GATHER_MS = 20;
 
 export class CreationQueue {
 	/** Oldest first. */
@@ -34,6 +36,10 @@ export class CreationQueue {
 	private askedAt = -Infinity;
 	/** Epoch ms: when the first in the queue may ask. */
 	private askAt = -Infinity;
+	/** Whether a task of this process has ended since the last refusal. */
+	private heardOfEnd = false;
+	/** Whether the last task got its slot by such an end: then the next slots are most likely heard of, too. */
+	private hearsOfSlots = false;
 	/** Why the service refused last. */
 	refusal: Failure | undefined;
 
@@ -51,6 +57,7 @@ export class CreationQueue {
 	refused(nowMs: number, failure: Failure, retryAfterMs?: number): void {
 		this.refusal = failure;
 		this.askedAt = nowMs;
+		this.heardOfEnd = false;
 		const pauseMs = this.pauseMs(nowMs);
 		// "Come back in 0 s" does not allow asking in a tight loop.
 		this.askAt =
@@ -60,6 +67,7 @@ export class CreationQueue {
 	/** A task was created, so there may be capacity for more. */
 	created(nowMs: number): void {
 		this.createdAt = nowMs;
+		this.hearsOfSlots = this.heardOfEnd;
 		this.next();
 	}
 
@@ -73,7 +81,9 @@ export class CreationQueue {
 
 	/** A task of this process is over. Others may have taken its slot by now, so the shortest pause still applies. */
 	ended(nowMs: number): void {
-		this.askAt = Math.min(this.askAt, Math.max(nowMs, this.askedAt + MIN_PAUSE_MS));
+		this.heardOfEnd = true;
+		const soon = nowMs + (this.hearsOfSlots ? GATHER_MS : 0);
+		this.askAt = Math.min(this.askAt, Math.max(soon, this.askedAt + MIN_PAUSE_MS));
 		this.waiters[0]?.woken.abort('woken');
 	}
 
@@ -105,9 +115,13 @@ export class CreationQueue {
 		if (wasFirst) this.waiters[0]?.woken.abort('woken');
 	}
 
-	/** Short while slots often become free, as with short tasks, and longer while they don't. */
+	/**
+	 * Short while slots often become free, as with short tasks, and longer while they don't. Where the ends of this process's own
+	 * tasks free the slots, {@link ended} ends the pause: asking in between is only for what other processes leave.
+	 */
 	private pauseMs(nowMs: number): number {
 		this.createdAt ??= nowMs;
+		if (this.hearsOfSlots) return MAX_PAUSE_MS;
 		return Math.min(Math.max((nowMs - this.createdAt) * SHARE_OF_WAIT, MIN_PAUSE_MS), MAX_PAUSE_MS);
 	}
 }

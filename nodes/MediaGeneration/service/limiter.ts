@@ -5,6 +5,11 @@ export class Limiter {
 
 	constructor(private readonly limit: number) {}
 
+	/** Whether somebody waits for a slot. */
+	get wanted(): boolean {
+		return this.queue.length > 0;
+	}
+
 	/** Waits for a slot. Returns the function that gives it back; calling it again does nothing. */
 	async take(): Promise<() => void> {
 		if (this.taken >= this.limit) await new Promise<void>((resolve) => this.queue.push(resolve));

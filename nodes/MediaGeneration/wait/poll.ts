@@ -20,6 +20,8 @@ export interface PollDeps {
 	signal?: AbortSignal;
 	/** Epoch ms before which the account wants no look. */
 	pausedUntil(): number;
+	/** Whether other tasks wait until one of these is over. */
+	slotWanted?: () => boolean;
 	maxConcurrentLooks?: number;
 }
 
@@ -114,6 +116,7 @@ export class PollLoop {
 			nowMs: this.deps.now(),
 			random: this.deps.random(),
 			siblingAgesMs: this.siblingAges.get(kind) ?? [],
+			slotWanted: this.deps.slotWanted?.(),
 		};
 	}
 

@@ -5,7 +5,7 @@
  * 1. age: look soon while a task is young, in proportion to its age later. The mean delay after completion
  *    then stays under 5% of the duration, with few looks, whatever the service says or does not say;
  * 2. siblings: tasks of one kind made in one run tend to take equally long, so the first one to finish shows when to
- *    look at the others;
+ *    look at the others; where all of them are over within seconds, looks come at shares of their time;
  * 3. progress: once a prediction made from it has come true, it is believed, and looks are spent near the end.
  *    What goes back, stands still or runs past its own prediction is not believed again.
  * Source: docs/service.md, "Status" (progress may be null, stuck at 0, a string, or go back) and "Time and size".
@@ -28,6 +28,8 @@ export interface LookHistory {
 	broughtForward: number;
 	/** `byAgeMs` of the look before. Undefined for the first. */
 	plannedByAgeMs?: number;
+	/** Whether other tasks wait for this one's slot. */
+	slotWanted?: boolean;
 }
 
 export interface NextLook {
@@ -51,6 +53,15 @@ const SIBLING_MARGIN_MS = 120;
  * times this, so that the end of such a task is seen within three times the delay of one that reports nothing.
  */
 const TRUSTED_FACTOR = 2.4;
+/** Siblings are short where all of them were over by then. */
+const LONGEST_SHORT_MS = 5_000;
+/** Where other tasks wait for the slot, a late look delays them all: for tasks of up to this age the pause is shorter. */
+const SLOT_WANTED_AGE_MS = 120_000;
+const SLOT_WANTED_FACTOR = 0.6;
+const SLOT_WANTED_INTERVAL_MS = 1_000;
+/** Of the time of the longest of them: when to look first, and the pause between looks. */
+const SHORT_FIRST_SHARE = 0.4;
+const SHORT_SHARE = 0.2;
 /** Shortest pause that a prediction may cause, and the shortest as a share of the age. */
 const MIN_AIM_MS = 350;
 const MIN_AIM_SHARE = 0.006;
@@ -137,13 +148,44 @@ function delayForSiblings({
 	return ageMs > expected * 1.1 + 1_000 ? undefined : Math.max(delay, SIBLING_MARGIN_MS);
 }
 
+/**
+ * When to look at a task first, in ms from now, where all siblings so far were over within seconds; undefined where they were not.
+ * A task that is found late holds the slot of the next one: the shorter they are, the more that costs. @param random in [0, 1)
+ */
+export function firstLookAmongShort(
+	siblingAgesMs: readonly number[],
+	ageMs: number,
+	random: number,
+): number | undefined {
+	if (siblingAgesMs.length === 0) return undefined;
+	const longest = Math.max(...siblingAgesMs);
+	const at = Math.max(Math.min(...siblingAgesMs), longest * SHORT_FIRST_SHARE) * (1 + 0.2 * random);
+	return longest <= LONGEST_SHORT_MS ? Math.max(0, at - ageMs) : undefined;
+}
+
+/** The pause between two looks among such siblings, or undefined: also for a task that has outlived them all. */
+function intervalAmongShort({ siblingAgesMs, ageMs }: LookHistory, random: number) {
+	if (siblingAgesMs.length === 0) return undefined;
+	const longest = Math.max(...siblingAgesMs);
+	if (longest > LONGEST_SHORT_MS || ageMs > longest) return undefined;
+	return Math.max(longest * SHORT_SHARE * (0.8 + 0.4 * random), MIN_AIM_MS);
+}
+
+function pauseByAge(ageMs: number, slotWanted: boolean, random: number): number {
+	const pause = intervalForAge(ageMs, random);
+	return slotWanted && ageMs < SLOT_WANTED_AGE_MS
+		? Math.min(pause, Math.max(pause * SLOT_WANTED_FACTOR, SLOT_WANTED_INTERVAL_MS))
+		: pause;
+}
+
 /** When to look next. @param random in [0, 1), so that tables can test it */
 export function nextLook(history: LookHistory, random: number): NextLook {
-	const { ageMs, plannedByAgeMs = 0 } = history;
+	const { ageMs, plannedByAgeMs = 0, slotWanted = false } = history;
 	const planned = plannedByAgeMs - ageMs;
-	const byAge = planned >= MIN_AIM_MS ? planned : intervalForAge(ageMs, random);
+	const byAge = planned >= MIN_AIM_MS ? planned : pauseByAge(ageMs, slotWanted, random);
 	const byAgeMs = ageMs + byAge;
-	const own = delayForProgress(history, byAge, random) ?? byAge;
+	const amongShort = intervalAmongShort(history, random) ?? Infinity;
+	const own = delayForProgress(history, byAge, random) ?? Math.min(byAge, amongShort);
 	const siblings = delayForSiblings(history);
 	return siblings !== undefined && siblings < own
 		? { delayMs: siblings, broughtForward: true, byAgeMs }

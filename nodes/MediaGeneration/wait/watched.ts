@@ -16,6 +16,7 @@ import {
 	asleepInterval,
 	busyDelay,
 	FIRST_LOOK_MS,
+	firstLookAmongShort,
 	firstLookAsleep,
 	nextLook,
 	type ProgressSample,
@@ -67,6 +68,8 @@ export interface Surroundings {
 	random: number;
 	/** Ages at which siblings were found finished. */
 	siblingAgesMs: readonly number[];
+	/** Whether other tasks wait for a slot. */
+	slotWanted?: boolean;
 }
 
 export class Watched {
@@ -98,11 +101,13 @@ export class Watched {
 	 *
 	 * @param turn how many siblings came before
 	 */
-	scheduleFirst(turn: number, { nowMs, random }: Surroundings): void {
+	scheduleFirst(turn: number, { nowMs, random, siblingAgesMs }: Surroundings): void {
 		if (this.watch.lookAtOnce === true) return;
 		const age = this.ageAt(nowMs);
 		if (this.watch.pace === 'asleep') return this.schedule(nowMs, firstLookAsleep(age));
 		if (age >= FIRST_LOOK_MS) return;
+		const amongShort = firstLookAmongShort(siblingAgesMs, age, random);
+		if (amongShort !== undefined) return this.schedule(nowMs, amongShort);
 		const later = ((turn * GOLDEN_RATIO) % 1) * TURNS_MS;
 		this.schedule(nowMs, (FIRST_LOOK_MS - age) * (0.8 + 0.4 * random) + later);
 	}
@@ -212,10 +217,13 @@ export class Watched {
 		return { kind: 'failed', failure, lastTask: this.lastTask };
 	}
 
-	private plan({ nowMs, random, siblingAgesMs }: Surroundings) {
+	private plan({ nowMs, random, siblingAgesMs, slotWanted }: Surroundings) {
 		const ageMs = this.ageAt(nowMs);
 		const { samples, broughtForward, plannedByAgeMs } = this;
-		return nextLook({ ageMs, samples, siblingAgesMs, broughtForward, plannedByAgeMs }, random);
+		return nextLook(
+			{ ageMs, samples, siblingAgesMs, broughtForward, plannedByAgeMs, slotWanted },
+			random,
+		);
 	}
 
 	private scheduleNext(around: Surroundings): void {

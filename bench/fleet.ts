@@ -1,0 +1,123 @@
+/**
+ * Processes of n8n that share one account, in virtual time: the nodes' own queue, limits and polling, around a service and an
+ * n8n of a few lines. What is assumed of n8n are three numbers: what a request and an execution cost a process, and how many
+ * executions it runs at once.
+ */
+import { Limiter } from '../nodes/MediaGeneration/service/limiter';
+import { VirtualClock } from '../test/unit/virtualClock';
+import { Process } from './fleetProcess';
+import { Service } from './fleetService';
+import { leastTime } from './jobs';
+import { check, mean } from './stats';
+
+export interface Execution {
+	/** Ms from the beginning. */
+	at: number;
+	/** Of each of its tasks, in ms. */
+	tasks: readonly number[];
+}
+
+export interface Fleet {
+	processes: number;
+	/** Executions that a process runs at once. */
+	concurrency: number;
+	/** Tasks that the service lets be active. */
+	active: number;
+	maxActiveTasks: number;
+	progress: 'honest' | 'none';
+	/** CPU time of a process, in ms. */
+	requestMs: number;
+	executionMs: number;
+	/** From a process to the service, in ms. */
+	latencyMs: number;
+}
+
+/** As measured with n8n 2.41 on the machine of docs/benchmarks.md, rounded (`overhead`, `callbacks`). */
+export const usual: Omit<Fleet, 'processes' | 'active'> = {
+	concurrency: 10,
+	maxActiveTasks: 20,
+	progress: 'honest',
+	requestMs: 3,
+	executionMs: 60,
+	latencyMs: 5,
+};
+
+export interface Figures {
+	/** Until the last execution is over. */
+	ms: number;
+	tasks: number;
+	refused: number;
+	polls: number;
+	mostActive: number;
+	/** From a task's end to the look that finds it, mean. */
+	noticedMs: number;
+	/** From the moment an execution is asked for to its start, mean and longest. */
+	queuedMs: number;
+	longestQueuedMs: number;
+	/** How long executions ran beside what their own tasks take, mean: what queues and polling add. */
+	slowdown: number;
+	/** Executions that ran at the same time: on average, and at most. */
+	running: number;
+	mostRunning: number;
+}
+
+/** What one run may need: a task has some dozens of wakes, and a queue asks every five seconds at the least. */
+const MOST_WAKES = 200_000_000;
+
+/** All executions, each by the process that has the most free slots when it is asked for. */
+export async function simulate(
+	executions: readonly Execution[],
+	fleet: Fleet,
+	seed = 1,
+): Promise<Figures> {
+	const clock = new VirtualClock(1_000_000, MOST_WAKES);
+	const start = clock.now();
+	const service = new Service(clock, fleet);
+	const processes = Array.from(
+		{ length: fleet.processes },
+		(_, index) => new Process(clock, service, fleet, 7919 * seed + index),
+	);
+	const free = new Limiter(fleet.processes * fleet.concurrency);
+	const queued: number[] = [];
+	const slowdowns: number[] = [];
+	let ranMs = 0;
+	let running = 0;
+	let mostRunning = 0;
+	const all = executions.map(async (execution) => {
+		await clock.sleep(execution.at);
+		const askedAt = clock.now();
+		await free.run(async () => {
+			// As in n8n's queue, which any worker with a free slot takes from.
+			const process = processes.reduce((a, b) => (b.running < a.running ? b : a));
+			let startedAt = clock.now();
+			await process.run(execution, () => {
+				startedAt = clock.now();
+				running += 1;
+				mostRunning = Math.max(mostRunning, running);
+			});
+			running -= 1;
+			queued.push(startedAt - askedAt);
+			const tookMs = clock.now() - startedAt;
+			slowdowns.push(tookMs / leastTime(execution.tasks, fleet.maxActiveTasks));
+			ranMs += tookMs;
+		});
+	});
+	await clock.run(Promise.all(all));
+	const tasks = executions.reduce((sum, execution) => sum + execution.tasks.length, 0);
+	check(service.created === tasks, `${service.created} tasks were created, not ${tasks}`);
+	check(service.mostActive <= fleet.active, 'more tasks than the service lets be active');
+	const ms = clock.now() - start;
+	return {
+		ms,
+		tasks,
+		refused: service.refused,
+		polls: service.polls,
+		mostActive: service.mostActive,
+		noticedMs: service.noticedMs,
+		queuedMs: mean(queued),
+		longestQueuedMs: queued.reduce((a, b) => Math.max(a, b), 0),
+		slowdown: mean(slowdowns),
+		running: ranMs / ms,
+		mostRunning,
+	};
+}

@@ -1,0 +1,128 @@
+/** One simulated process of n8n: around the nodes' own run of items, one thread whose time requests and executions take. */
+import { setMaxListeners } from 'node:events';
+import { Ledger } from '../nodes/MediaGeneration/create/ledger';
+import type { ItemSettings } from '../nodes/MediaGeneration/operations/waiting';
+import type { Item, ItemEnd, PartEnd } from '../nodes/MediaGeneration/run/item';
+import { runItems } from '../nodes/MediaGeneration/run/jobs';
+import { Spending } from '../nodes/MediaGeneration/run/spending';
+import { Account } from '../nodes/MediaGeneration/service/account';
+import type { ServiceClient } from '../nodes/MediaGeneration/service/client';
+import { Limiter } from '../nodes/MediaGeneration/service/limiter';
+import { lookAtTask } from '../nodes/MediaGeneration/service/look';
+import { seededRandom, type VirtualClock } from '../test/unit/virtualClock';
+import type { Execution, Fleet } from './fleet';
+import type { Service } from './fleetService';
+import { check } from './stats';
+
+const SETTINGS: ItemSettings = {
+	waiting: { kind: 'poll' },
+	files: {
+		download: false,
+		binaryPropertyName: 'data',
+		maxFileBytes: 1_000_000,
+		splitFiles: false,
+		transcriptInOutput: false,
+	},
+	callbackReference: undefined,
+	timeoutMs: 30 * 86_400_000,
+	onTimeout: 'error',
+	pollRoute: 'v1',
+	minimumCredits: undefined,
+	longText: { kind: 'off' },
+};
+const KEY = { baseUrl: 'https://api.example', apiKey: 'sk_simulated', callbackSecret: '' };
+
+function concluded(parts: PartEnd[]): ItemEnd {
+	const finished = parts.every(({ kind }) => kind === 'finished');
+	return finished ? { kind: 'items', items: [{ json: {} }] } : { kind: 'halted' };
+}
+
+/** One process of n8n: one thread, and one memory of the account. */
+export class Process {
+	private readonly client: ServiceClient;
+	private readonly random: () => number;
+	private busyUntil = 0;
+	private readonly slots: Limiter;
+	running = 0;
+
+	constructor(
+		private readonly clock: VirtualClock,
+		service: Service,
+		private readonly fleet: Fleet,
+		seed: number,
+	) {
+		this.random = seededRandom(seed);
+		this.slots = new Limiter(fleet.concurrency);
+		this.client = {
+			account: new Account(),
+			credentials: KEY,
+			send: async ({ method, path, body }) => {
+				await this.work(fleet.requestMs, fleet.latencyMs);
+				return method === 'POST'
+					? service.create(Number(body?.text))
+					: service.look(path.split('/').pop() ?? '');
+			},
+		};
+	}
+
+	/** The thread's time, one after the other. */
+	private async work(cpuMs: number, thenMs = 0): Promise<void> {
+		this.busyUntil = Math.max(this.busyUntil, this.clock.now()) + cpuMs;
+		await this.clock.sleep(this.busyUntil + thenMs - this.clock.now());
+	}
+
+	/** Runs as soon as one of the process's slots is free. */
+	async run({ tasks }: Execution, started: () => void): Promise<void> {
+		const giveBack = await this.slots.take();
+		started();
+		this.running += 1;
+		await this.work(this.fleet.executionMs);
+		const ends = await this.generate(tasks);
+		check(
+			ends.every(({ kind }) => kind === 'items'),
+			'an item failed',
+		);
+		this.running -= 1;
+		giveBack();
+	}
+
+	private async generate(tasks: readonly number[]): Promise<ItemEnd[]> {
+		const { client, random, clock } = this;
+		const { now, sleep } = clock;
+		const store = {};
+		const run = { executionId: '1', runIndex: 0, baseUrl: KEY.baseUrl };
+		const stop = new AbortController();
+		setMaxListeners(Infinity, stop.signal);
+		const surroundings = { now, sleep, store, run, pausedUntil: () => 0 };
+		return await runItems(
+			tasks.map((ms, index): Item => ({
+				index,
+				settings: SETTINGS,
+				parts: [
+					{
+						kind: 'creates',
+						number: 0,
+						request: { kind: 'sound', path: '/v1/task/sound-effect', body: { text: String(ms) } },
+					},
+				],
+				assembly: { longText: { kind: 'off' }, texts: [''] },
+			})),
+			{
+				...{ client, now, sleep, random, signal: stop.signal, stop: stop.signal },
+				ledger: new Ledger(store, run),
+				spending: new Spending({
+					...surroundings,
+					maximum: undefined,
+					look: async () => await Promise.reject(new Error('Nobody asks for costs')),
+				}),
+				look: async ({ taskId, kind, route = 'v1' }, timeoutMs, signal) =>
+					await lookAtTask(client, { taskId, kind, route, signal, timeoutMs }, now),
+				noteTask: () => undefined,
+				deliver: async () =>
+					await Promise.resolve({ items: [{ json: {} }], outputs: [], failure: undefined }),
+				conclude: async (_item, parts) => await Promise.resolve(concluded(parts)),
+			},
+			{ maxActiveTasks: this.fleet.maxActiveTasks, haltOnFailure: false },
+		);
+	}
+}

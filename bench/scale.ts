@@ -1,0 +1,205 @@
+/**
+ * What loads of up to 100,000 tasks a day and up to 64 processes need, in virtual time (fleet.ts): the figures of docs/planning.md,
+ * checked against what was measured with real processes.
+ */
+import { seededRandom } from '../test/unit/virtualClock';
+import { simulated as simulatedCrowd } from './crowd';
+import { type Execution, type Figures, simulate, usual } from './fleet';
+import { leastTime } from './jobs';
+import type { Bench, Cell, Mark } from './report';
+import { measuredCrowd, measuredLoad } from './points';
+
+const DAY = 86_400_000;
+const active = 20;
+const tasksEach = 5;
+/** Mean 10 s, as short speech takes. */
+const shortestMs = 5_000;
+const longestMs = 15_000;
+
+function executionsOf(tasks: number, withinMs: number): Execution[] {
+	const random = seededRandom(tasks);
+	const count = Math.ceil(tasks / tasksEach);
+	return Array.from({ length: count }, (_, index) => ({
+		at: withinMs * random(),
+		tasks: Array.from({ length: Math.min(tasksEach, tasks - index * tasksEach) }, () =>
+			Math.round(shortestMs + (longestMs - shortestMs) * random()),
+		),
+	}));
+}
+
+interface Row {
+	tasks: number;
+	processes: number;
+	figures: Figures;
+}
+
+const days = [
+	{ tasks: 10, processes: 1 },
+	{ tasks: 1_000, processes: 1 },
+	{ tasks: 100_000, processes: 2 },
+	{ tasks: 100_000, processes: 64 },
+];
+
+const whole = (count: number) => Math.round(count).toLocaleString('en-US');
+
+function dayRow({ tasks, processes, figures }: Row): Cell[] {
+	const { polls, refused, slowdown, running, mostRunning } = figures;
+	return [
+		`${whole(tasks)} a day, ${processes} process${processes === 1 ? '' : 'es'}`,
+		Math.ceil(tasks / tasksEach),
+		running,
+		mostRunning,
+		polls,
+		refused,
+		`${slowdown.toFixed(2)} x`,
+	];
+}
+
+/** Ten times a load that ten accounts, or one with ten times the limit, carry. */
+function millionRow({ figures }: Row): Cell[] {
+	const { polls, refused, running, mostRunning, slowdown } = figures;
+	return [
+		`1,000,000 a day, ten times the limit and 20 processes (arithmetic)`,
+		1_000_000 / tasksEach,
+		10 * running,
+		10 * mostRunning,
+		10 * polls,
+		10 * refused,
+		`${slowdown.toFixed(2)} x`,
+	];
+}
+
+/** How long executions take the more of the account's limit is used. */
+async function byUse(share: number): Promise<Cell[]> {
+	const tasks = 10_000;
+	const busyMs = tasks * ((shortestMs + longestMs) / 2);
+	const executions = executionsOf(tasks, busyMs / active / share);
+	const { slowdown, refused, mostRunning } = await simulate(executions, {
+		...usual,
+		processes: 4,
+		active,
+	});
+	return [`${Math.round(100 * share)}%`, `${slowdown.toFixed(2)} x`, refused / tasks, mostRunning];
+}
+
+/** A full account that more and more processes share. */
+async function byProcesses(processes: number): Promise<Cell[]> {
+	const tasks = 2_000;
+	const executions = executionsOf(tasks, 30_000);
+	const { ms, refused, polls } = await simulate(executions, { ...usual, processes, active });
+	const least = leastTime(
+		executions.flatMap((execution) => execution.tasks),
+		active,
+	);
+	return [processes, `${(ms / least).toFixed(2)} x`, refused / tasks, polls / tasks];
+}
+
+/** The load of `npm run test:queue -- --load`. */
+async function simulatedLoad(): Promise<Figures> {
+	const tasks = Array.from({ length: 20 }, () => 1_000);
+	return await simulate(
+		Array.from({ length: 100 }, (_, index) => ({ at: index * 600, tasks })),
+		{ ...usual, processes: 2, concurrency: 50, active },
+	);
+}
+
+async function checkedPoints(): Promise<{ rows: Cell[][]; marks: Mark[] }> {
+	const load = await simulatedLoad();
+	const crowd = await simulatedCrowd();
+	const pairs = [
+		{
+			what: '2,000 tasks of 1 s by 2 workers',
+			seconds: load.ms / 1000,
+			refused: load.refused / load.tasks,
+			measured: measuredLoad(),
+		},
+		{
+			what: '30 executions of 5 tasks of 5 s',
+			seconds: crowd.seconds,
+			refused: crowd.creationsPerTask - 1,
+			measured: measuredCrowd(),
+		},
+	];
+	return {
+		rows: pairs.map(({ what, seconds, refused, measured }) => [
+			what,
+			seconds,
+			measured?.seconds ?? '-',
+			refused,
+			measured?.refusedPerTask ?? '-',
+		]),
+		marks: pairs.flatMap(({ what, seconds, measured }): Mark[] =>
+			measured === undefined
+				? []
+				: [
+						{
+							what: `${what}: difference of the simulated time from the measured one`,
+							measured: 100 * Math.abs(seconds / measured.seconds - 1),
+							limit: 10,
+							unit: '%',
+						},
+					],
+		),
+	};
+}
+
+export const bench: Bench = {
+	title: 'loads of a day, simulated with the real queue and schedule',
+	async run(say) {
+		const points = await checkedPoints();
+		const rows: Row[] = [];
+		for (const { tasks, processes } of days) {
+			const executions = executionsOf(tasks, DAY);
+			const figures = await simulate(executions, { ...usual, processes, active });
+			rows.push({ tasks, processes, figures });
+			say(`${whole(tasks)} tasks, ${processes} processes: ${whole(figures.polls)} polls`);
+		}
+		const large = rows.find(({ processes }) => processes === 2);
+		const used: Cell[][] = [];
+		for (const share of [0.3, 0.6, 0.8, 0.9, 0.97]) used.push(await byUse(share));
+		const shared: Cell[][] = [];
+		for (const processes of [1, 2, 4, 16, 64]) shared.push(await byProcesses(processes));
+		return {
+			tables: [
+				{
+					caption: `Loads of a day: tasks of 5 to 15 s, ${tasksEach} in an execution, evenly over 24 hours by chance, at an account that lets ${active} be active; polling, ${usual.concurrency} executions at once a process`,
+					columns: [
+						'',
+						'executions',
+						'running, mean',
+						'running, most',
+						'polls',
+						'refused creations',
+						'time beside the tasks’ own',
+					],
+					rows: [...rows.map(dayRow), ...(large === undefined ? [] : [millionRow(large)])],
+				},
+				{
+					caption:
+						'How long an execution takes, by how much of the limit is used on average (4 processes)',
+					columns: ['used', 'time beside the tasks’ own', 'refused a task', 'running, most'],
+					rows: used,
+				},
+				{
+					caption: 'A backlog of 2,000 such tasks, by how many processes share the account',
+					columns: ['processes', 'time beside the least', 'refused a task', 'polls a task'],
+					rows: shared,
+				},
+				{
+					caption: 'The simulation beside what was measured with real processes',
+					columns: [
+						'',
+						'simulated s',
+						'measured s',
+						'refused a task, simulated',
+						'refused a task, measured',
+					],
+					rows: points.rows,
+				},
+			],
+			marks: points.marks,
+			bars: [],
+			checked: ['every task was created once and waited for to its end; the limit always held'],
+		};
+	},
+};
