@@ -76,8 +76,14 @@ class Generation {
 			handedOut = true;
 			return output;
 		} finally {
+			// Whatever the stop has cut short: creations, waiting, downloads, or the last look before the sleep.
+			if (this.isStopped()) this.ends.logStop();
 			ledger.close((index) => handedOut && this.ends.get(index)?.kind === 'items');
 		}
+	}
+
+	private isStopped(): boolean {
+		return this.signal?.aborted === true;
 	}
 
 	/** The items that are to be run; what is over already, or wrong, has its end. */
@@ -248,7 +254,6 @@ class Generation {
 			this.ends.set(index, ends[position] ?? { kind: 'halted' }),
 		);
 		await spending.settled();
-		if (this.signal?.aborted === true) this.ends.logStop();
 	}
 
 	/** What becomes of an item whose parts have ended. */
@@ -303,7 +308,7 @@ class Generation {
 			const end = this.ends.get(item.index);
 			return end?.kind === 'asleep' ? [{ item, parts: end.parts }] : [];
 		});
-		if (asleep.length === 0 || waking === undefined || this.signal?.aborted === true)
+		if (asleep.length === 0 || waking === undefined || this.isStopped())
 			return this.ends.output(this.count);
 		const looked = await Promise.all(
 			asleep.map(async ({ item, parts }) => ({
@@ -319,7 +324,7 @@ class Generation {
 				over || failed ? await this.conclude(tools, item, parts) : { kind: 'asleep', parts };
 			this.ends.set(item.index, end);
 		}
-		if (over) return this.ends.output(this.count);
+		if (over || this.isStopped()) return this.ends.output(this.count);
 		if (!this.context.continueOnFail()) this.ends.throwFirstFailure();
 		this.ends.logUnclear('the execution went to sleep');
 		return await suspend(this.context, tools.client, { waking, sleepers: this.sleepers(items) });
