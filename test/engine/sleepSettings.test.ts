@@ -206,3 +206,15 @@ test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
 		expect(service.polls()).toHaveLength(asked);
 	},
 );
+
+test.each([
+	['a day, where no timeout is set', {}, 86_400],
+	['as long as its timeout says', { timeout: 500 }, 500],
+])('an execution sleeps %s', async (_, options, seconds) => {
+	const startedAt = Date.now();
+	const execution = await sleeping({ items: [{ voice: 'one' }], parameters: speaking(options) });
+	const { run } = await execution.settled();
+	const sleepsFor = (new Date(run.waitTill ?? 0).getTime() - startedAt) / 1000;
+	expect(Math.round(sleepsFor / 100) * 100).toBe(Math.round(seconds / 100) * 100);
+	execution.stop();
+});

@@ -279,6 +279,18 @@ describe('Minimum Credits', () => {
 		expect(setting.service.creations()).toHaveLength(1);
 	});
 
+	test.each([
+		[9, 'invalid'],
+		[10, 'done'],
+	])('of 10, with a balance of %d: %s', async (credits, end) => {
+		setting.service.settings.credits = credits;
+		const { output } = await setting.run({
+			parameters: { ...sound(), downloadOutput: false, options: { minimumCredits: 10 } },
+			settings: goOn,
+		});
+		expect(output[0]?.json.outcome ?? output[0]?.json.status).toBe(end);
+	});
+
 	test('says that nothing was created for the item', async () => {
 		setting.service.settings.credits = 5;
 		const { error } = await setting.run({

@@ -24,6 +24,15 @@ const found: Array<[string, Partial<History>]> = [
 		},
 	],
 	[
+		'stopped during the last look before the sleep: the log names the task',
+		{
+			items: [{ ...PLAIN_ITEM, wait: 'suspend' }],
+			looks: [{ kind: 'slow', retryAfter: 'none' }],
+			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
+			events: [{ at: 0.5, kind: 'stop' }],
+		},
+	],
+	[
 		'what a Retry has taken up, its own next try does not make again, though its text changes',
 		{
 			node: { ...PLAIN_NODE, tries: 2 },

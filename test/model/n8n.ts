@@ -37,6 +37,8 @@ export interface Execution {
 	output: INodeExecutionData[] | undefined;
 	error: unknown;
 	logs: string[];
+	/** Then a stop does not reach the node, and what it has logged has to do. */
+	betweenTries: boolean;
 	/** Set where a call woke it, rather than the deadline. */
 	woken: boolean;
 	/** Ms at which it was over. */
@@ -155,6 +157,7 @@ export class N8n {
 			output: undefined,
 			error: undefined,
 			logs: [],
+			betweenTries: false,
 			woken: false,
 			endedMs: undefined,
 			process: this.alive,
@@ -168,6 +171,7 @@ export class N8n {
 		const { process } = execution;
 		const { tries } = this.history.node;
 		for (execution.tries = 1; ; execution.tries += 1) {
+			execution.betweenTries = false;
 			execution.output = undefined;
 			execution.error = undefined;
 			const context = this.executeContext(execution);
@@ -181,6 +185,7 @@ export class N8n {
 				execution.error !== undefined || execution.output?.[0]?.json.error !== undefined;
 			if (!failed || execution.tries >= tries) break;
 			this.world.note(`try ${execution.tries} of execution ${execution.id} failed`);
+			execution.betweenTries = true;
 			await this.machine.pause(BETWEEN_TRIES_MS);
 			if (process.dead || execution.stop.signal.aborted) break;
 		}
@@ -193,9 +198,9 @@ export class N8n {
 	}
 
 	private sleep(execution: Execution): void {
-		if (execution.stop.signal.aborted) return this.end(execution, 'canceled');
 		const { context, data, waitTill } = execution;
 		execution.saved = JSON.stringify({ context, items: data.main[0] });
+		if (execution.stop.signal.aborted) return this.end(execution, 'canceled');
 		execution.status = 'waiting';
 		this.world.note(`execution ${execution.id} sleeps`);
 		const left = (waitTill?.getTime() ?? 0) - this.machine.wall();

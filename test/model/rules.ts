@@ -57,8 +57,11 @@ const indexOf = (slot: string) => Number(/^i(\d+)/.exec(slot)?.[1]);
 
 /** All that somebody can read of an execution that is over. */
 function readable(execution: Execution): string {
-	const { error, output, logs, status } = execution;
+	const { error, output, logs, status, saved, betweenTries } = execution;
 	if (status === 'success') return JSON.stringify(output);
+	// Of a stopped run n8n keeps nothing, and nobody reads all of a log: its warnings have to say it.
+	if (status === 'canceled' && !betweenTries)
+		return saved ?? logs.filter((line) => line.startsWith('warn: ')).join('\n');
 	if (status !== 'error') return logs.join('\n');
 	const { message, description, context } = error as Error & Record<string, unknown>;
 	return JSON.stringify([message, description, context]);

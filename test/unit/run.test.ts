@@ -11,6 +11,7 @@ import {
 } from '../../nodes/MediaGeneration/run/item';
 import { runItems, type RunOptions } from '../../nodes/MediaGeneration/run/jobs';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import type { Failure } from '../../nodes/MediaGeneration/service/failures';
 import { lookAtTask } from '../../nodes/MediaGeneration/service/look';
 import { answer, scriptedClient } from './replies';
 import { seededRandom, VirtualClock } from './virtualClock';
@@ -33,6 +34,7 @@ const SETTINGS: ItemSettings = {
 	minimumCredits: undefined,
 	longText: { kind: 'off' },
 };
+const UNDELIVERED: Failure = { outcome: 'undelivered', message: 'gone', description: '' };
 const NOT_WAITING: Partial<ItemSettings> = { waiting: { kind: 'no', callbackUrl: undefined } };
 const sleepingAfter = (graceMs: number): Partial<ItemSettings> => ({
 	waiting: { kind: 'suspend', graceMs, watched: true },
@@ -61,6 +63,8 @@ class Service {
 	readonly stop = new AbortController();
 	readonly known: string[] = [];
 	readonly delivered: string[] = [];
+	/** Tasks whose files can't be fetched. */
+	readonly undeliverable = new Set<string>();
 	readonly store: Record<string, unknown> = {};
 	mostActive = 0;
 
@@ -136,7 +140,8 @@ class Service {
 					deliver: async (_item, _part, { taskId }) => {
 						await Promise.resolve();
 						this.delivered.push(taskId);
-						return { items: [{ json: { task_id: taskId } }], outputs: [], failure: undefined };
+						const failure = this.undeliverable.has(taskId) ? UNDELIVERED : undefined;
+						return { items: [{ json: { task_id: taskId } }], outputs: [], failure };
 					},
 					conclude: async (item, parts) => await this.conclude(item, parts),
 				},
@@ -148,6 +153,8 @@ class Service {
 	private async conclude({ settings }: Item, parts: PartEnd[]): Promise<ItemEnd> {
 		await Promise.resolve();
 		const finished = allFinished(parts);
+		const undelivered = finished?.find(({ delivered }) => delivered?.failure !== undefined);
+		if (undelivered !== undefined) return { kind: 'failed', failure: UNDELIVERED };
 		if (finished !== undefined)
 			return { kind: 'items', items: finished.flatMap(({ delivered }) => delivered?.items ?? []) };
 		for (const part of parts) {
@@ -213,6 +220,23 @@ test('halting: after the first failure nothing more is created or waited for, an
 	expect(service.known).toEqual(['task-0', 'task-1']);
 	expect(service.creations).toBe(2);
 	expect(service.elapsed).toBeLessThan(5_000);
+});
+
+test.each<[string, Array<string | string[]>, string[]]>([
+	['of an item', ['1000', '60000', '60000'], ['failed', 'halted', 'halted']],
+	[
+		'of a part, whose item waits for the others',
+		[['1000', '60000'], '60000'],
+		['halted', 'halted'],
+	],
+])('halting: so it is after a file %s that can not be fetched', async (_, texts, kinds) => {
+	const service = new Service();
+	service.undeliverable.add('task-0');
+	const results = await service.run(texts, { haltOnFailure: true, maxActiveTasks: 2 });
+	expect(results.map(({ kind }) => kind)).toEqual(kinds);
+	expect(service.elapsed).toBeLessThan(5_000);
+	// The slot of the first one may have gone to a third before its file was asked for.
+	expect(service.creations).toBeLessThanOrEqual(3);
 });
 
 test('stopping: everything is cancelled at once and nothing more is sent', async () => {

@@ -74,8 +74,14 @@ class Generation {
 			handedOut = true;
 			return output;
 		} finally {
+			// Whatever the stop has cut short: creations, waiting, downloads, or the last look before the sleep.
+			if (this.isStopped()) this.ends.logStop();
 			ledger.close((index) => handedOut && this.ends.get(index)?.kind === 'items');
 		}
+	}
+
+	private isStopped(): boolean {
+		return this.signal?.aborted === true;
 	}
 
 	/** The items to run; those that are already over, or wrong, get their ends here. */
@@ -245,7 +251,6 @@ class Generation {
 			this.ends.set(index, ends[position] ?? { kind: 'halted' }),
 		);
 		await spending.settled();
-		if (this.signal?.aborted === true) this.ends.logStop();
 	}
 
 	/** The output, or, where tasks are still open, the items that the execution sleeps on. */
@@ -255,7 +260,7 @@ class Generation {
 			const end = this.ends.get(item.index);
 			return end?.kind === 'asleep' ? [{ item, parts: end.parts }] : [];
 		});
-		if (asleep.length === 0 || waking === undefined || this.signal?.aborted === true)
+		if (asleep.length === 0 || waking === undefined || this.isStopped())
 			return this.ends.output(this.count);
 		const means = { client: tools.client, ledger: tools.ledger, signal: this.signal };
 		const looked = await Promise.all(asleep.map(async (one) => await lookAtOpenParts(one, means)));
@@ -269,7 +274,7 @@ class Generation {
 					: { kind: 'asleep', parts };
 			this.ends.set(item.index, end);
 		}
-		if (over) return this.ends.output(this.count);
+		if (over || this.isStopped()) return this.ends.output(this.count);
 		if (!this.context.continueOnFail()) this.ends.throwFirstFailure();
 		this.ends.logUnclear('the execution went to sleep');
 		return await suspend(this.context, tools.client, {
