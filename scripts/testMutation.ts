@@ -9,14 +9,22 @@ import { Command } from 'commander';
 import { Halt, runMain } from './halt';
 import { folders, type Folder } from './mutation/folders';
 import {
+	incrementalFile,
 	missingTests,
 	optionsFor,
 	reportFile,
 	reportsFolder,
+	testsOf,
 	type Measuring,
 } from './mutation/options';
 import { mutationPage, reasonFor, staleReasons, type Reason } from './mutation/page';
-import { resultOf, scoreOf, type FolderResult, type StrykerReport } from './mutation/result';
+import {
+	resultOf,
+	scoreOf,
+	type FolderResult,
+	type StrykerMutant,
+	type StrykerReport,
+} from './mutation/result';
 import { root } from './pack';
 
 const kept = join(root, 'test', 'mutation');
@@ -40,20 +48,39 @@ interface Options extends Measuring {
 	force: boolean;
 }
 
-async function measure(folder: Folder, { force, ...how }: Options): Promise<FolderResult> {
+/**
+ * What lives and is met while modules are loaded is tried again each time: no test is known to reach it, so that Stryker would not
+ * see that there is a new one.
+ */
+function forgetStatic(file: string): void {
+	if (!existsSync(file)) return;
+	const report = read<StrykerReport>(file);
+	const stays = (mutant: StrykerMutant) => mutant.static !== true || mutant.status === 'Killed';
+	for (const entry of Object.values(report.files)) entry.mutants = entry.mutants.filter(stays);
+	write(file, report);
+}
+
+async function measure(folder: Folder, { force, ...how }: Options): Promise<void> {
 	const missing = missingTests(folder);
 	if (missing.length > 0) throw new Halt(`${folder.name}: there is no ${missing.join(', ')}.`);
 	mkdirSync(reportsFolder, { recursive: true });
 	const options = join(reportsFolder, `${folder.name}.options.json`);
 	write(options, { ...optionsFor(folder, how), force });
 	rmSync(reportFile(folder.name), { force: true });
+	forgetStatic(incrementalFile(folder.name));
 	const { execa } = await import('execa');
 	const stryker = join(root, 'node_modules', '@stryker-mutator', 'core', 'bin', 'stryker.js');
 	const args = [stryker, 'run', options];
 	await execa(process.execPath, args, { cwd: root, stdio: 'inherit', reject: false });
 	if (!existsSync(reportFile(folder.name)))
 		throw new Halt(`Stryker wrote no report of ${folder.name}; its messages are above.`);
-	return resultOf(read<StrykerReport>(reportFile(folder.name)));
+}
+
+/** Keeps what Stryker has reported of a folder; without a report, what was kept before stays. */
+function keep(folder: Folder, engine: boolean): void {
+	if (!existsSync(reportFile(folder.name))) return;
+	const report = read<StrykerReport>(reportFile(folder.name));
+	write(resultFile(folder.name), { tests: testsOf(folder, engine), ...resultOf(report) });
 }
 
 /** Writes the page from what is kept of all folders. */
@@ -91,7 +118,7 @@ runMain(async () => {
 		.option('--force', 'forget what earlier runs have found')
 		.option(
 			'--page',
-			'measure nothing: write docs/mutation.md again, after a change of the reasons',
+			'measure nothing: write docs/mutation.md again from the last reports and the reasons',
 		)
 		.parse()
 		.opts<{
@@ -104,16 +131,16 @@ runMain(async () => {
 	const chosen = choose(options.folder ?? []);
 	const reasons = read<Reason[]>(join(kept, 'reasons.json'));
 	mkdirSync(join(kept, 'results'), { recursive: true });
-	if (options.page !== true) {
-		for (const folder of chosen) {
-			const result = await measure(folder, {
+	for (const folder of chosen) {
+		if (options.page !== true) {
+			await measure(folder, {
 				concurrency: Number(options.concurrency),
 				engine: options.engine,
 				force: options.force === true,
 			});
-			write(resultFile(folder.name), result);
-			writePage(reasons);
 		}
+		keep(folder, options.engine);
+		writePage(reasons);
 	}
 	const results = writePage(reasons);
 	const wrong = chosen.flatMap((folder) => {

@@ -76,7 +76,7 @@ export const folders: readonly Folder[] = [
 		name: 'credentials',
 		mark: STRICT,
 		sources: ['credentials/**/*.ts'],
-		unit: ['package'],
+		unit: ['credential', 'baseUrl', 'package'],
 		engine: ['key'],
 	},
 	{

@@ -6,10 +6,13 @@ import type { Folder } from './folders';
 /** Where Stryker works and what it writes; neither is kept in the repository. */
 export const reportsFolder = join(root, 'reports', 'mutation');
 const sandboxes = '.stryker-tmp';
+/** What Stryker remembers for the next run. */
+export const incrementalFile = (folder: string): string =>
+	join(reportsFolder, `${folder}.incremental.json`);
 export const reportFile = (folder: string): string => join(reportsFolder, `${folder}.json`);
 
 /** The test files of a folder, in the order they run, relative to `test` and without their ending. */
-const testsOf = ({ unit, engine }: Folder, inEngine: boolean): string[] => [
+export const testsOf = ({ unit, engine }: Folder, inEngine: boolean): string[] => [
 	...unit.map((name) => `unit/${name}`),
 	...(inEngine ? engine.map((name) => `engine/${name}`) : []),
 ];
@@ -47,7 +50,7 @@ export function optionsFor(
 		tempDirName: sandboxes,
 		cleanTempDir: 'always',
 		incremental: true,
-		incrementalFile: join('reports', 'mutation', `${folder.name}.incremental.json`),
+		incrementalFile: incrementalFile(folder.name),
 		reporters: ['json', 'progress-append-only'],
 		jsonReporter: { fileName: reportFile(folder.name) },
 		timeoutMS: 10_000,

@@ -57,27 +57,40 @@ function summary(folder: Folder, result: FolderResult | undefined, looked: numbe
 }
 
 function details(folder: Folder, result: FolderResult, reasons: readonly Reason[]): string[] {
-	const { survivors, timedOut } = result;
-	const base = 'nodes/MediaGeneration/';
-	const lines = survivors.map((survivor) => {
-		const where = `${survivor.file.replace(base, '')}:${survivor.line}`;
-		const unseen = survivor.reached ? '' : ' (no test runs this line)';
-		const why = reasonFor(survivor, reasons) ?? NOT_LOOKED_AT;
-		return row([where, asCode(survivor.change), `${why}${unseen}`]);
-	});
+	const { survivors, timedOut, tests } = result;
+	const shown = (file: string) => file.replace('nodes/MediaGeneration/', '');
+	const reasoned = survivors.map((survivor) => ({
+		...survivor,
+		why: reasonFor(survivor, reasons),
+	}));
+	// Code that none of the tests runs would fill the page with every change that can be made to it.
+	const isUnseen = ({ reached, why }: { reached: boolean; why?: string }) =>
+		!reached && why === undefined;
+	const lines = reasoned
+		.filter((it) => !isUnseen(it))
+		.map(({ file, line, change, why }) =>
+			row([`${shown(file)}:${line}`, asCode(change), why ?? NOT_LOOKED_AT]),
+		);
+	const unseen = new Map<string, number[]>();
+	for (const { file, line } of reasoned.filter(isUnseen))
+		unseen.set(file, [...(unseen.get(file) ?? []), line]);
+	const blind = [...unseen].map(
+		([file, its]) =>
+			`- ${shown(file)}: ${its.length}, in the lines ${[...new Set(its)].join(', ')}`,
+	);
 	const endless = timedOut === 0 ? '' : ` ${timedOut} of the killed ones ran without an end.`;
-	const tests = [
-		`Tests: ${folder.unit.map((name) => `unit/${name}`).join(', ')}`,
-		...folder.engine.map((name) => `engine/${name}`),
-	].join(', ');
 	return [
 		'',
 		`## ${folder.name}`,
 		'',
-		`${tests}.${endless}`,
+		`Tests: ${tests.join(', ')}.${endless}`,
+		...(survivors.length === 0 ? ['', 'No mutant lives.'] : []),
 		...(lines.length === 0
-			? ['', 'No mutant lives.']
+			? []
 			: ['', row(['Where', 'Change', 'Why it may live']), row(['---', '---', '---']), ...lines]),
+		...(blind.length === 0
+			? []
+			: ['', 'Living because none of these tests runs them:', '', ...blind]),
 	];
 }
 

@@ -15,6 +15,8 @@ export interface StrykerMutant {
 	mutatorName: string;
 	replacement?: string;
 	status: string;
+	/** Whether it is met while modules are loaded. */
+	static?: boolean;
 	location: { start: Position; end: Position };
 }
 
@@ -29,12 +31,18 @@ export interface Survivor {
 	reached: boolean;
 }
 
-export interface FolderResult {
+/** What the tests of a folder noticed. */
+export interface Measured {
 	killed: number;
 	total: number;
 	/** Of the killed ones: those that ran without an end. */
 	timedOut: number;
 	survivors: Survivor[];
+}
+
+export interface FolderResult extends Measured {
+	/** The test files that ran, relative to `test` and without their ending. */
+	tests: string[];
 }
 
 const LONGEST = 70;
@@ -67,7 +75,7 @@ function survivorOf(file: string, lines: readonly string[], mutant: StrykerMutan
 }
 
 /** Killed are those that a test noticed, or that ran without an end. What could not be run, and what is left alone, is not counted. */
-export function resultOf(report: StrykerReport): FolderResult {
+export function resultOf(report: StrykerReport): Measured {
 	const all = Object.entries(report.files).flatMap(([file, { source, mutants }]) => {
 		const lines = source.split('\n');
 		return mutants.map((mutant) => ({ file, lines, mutant }));
@@ -83,6 +91,6 @@ export function resultOf(report: StrykerReport): FolderResult {
 }
 
 /** In percent, rounded down to a tenth: a mark is reached or not. */
-export function scoreOf({ killed, total }: FolderResult): number {
+export function scoreOf({ killed, total }: Measured): number {
 	return total === 0 ? 100 : Math.floor((killed / total) * 1000) / 10;
 }

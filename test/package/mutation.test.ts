@@ -77,15 +77,21 @@ describe('reasons', () => {
 	});
 
 	test('are named where nothing lives that they are for', () => {
-		const living = { killed: 0, total: 1, timedOut: 0, survivors: [survivor] };
-		const none = { killed: 1, total: 1, timedOut: 0, survivors: [] };
+		const living = { tests: [], killed: 0, total: 1, timedOut: 0, survivors: [survivor] };
+		const none = { tests: [], killed: 1, total: 1, timedOut: 0, survivors: [] };
 		expect(staleReasons([reason], new Map([['wait', living]]))).toEqual([]);
 		expect(staleReasons([reason], new Map([['wait', none]]))).toEqual([reason]);
 	});
 });
 
 describe('docs/mutation.md', () => {
-	const result = { killed: 9, total: 11, timedOut: 1, survivors: [survivor, survivor] };
+	const result = {
+		tests: ['unit/poll', 'engine/polling'],
+		killed: 9,
+		total: 11,
+		timedOut: 1,
+		survivors: [survivor, survivor],
+	};
 
 	test('a score below its mark stands out, and survivors nobody has looked at say so', () => {
 		const page = mutationPage([wait], new Map([['wait', result]]), []);
@@ -98,12 +104,22 @@ describe('docs/mutation.md', () => {
 
 	test('reasons stand beside what they explain', () => {
 		const reasons = [{ file: survivor.file, code: survivor.code, reason: 'told twice' }];
-		const unreached = { ...survivor, line: 3, reached: false };
-		const both = { ...result, survivors: [survivor, unreached] };
-		const page = mutationPage([wait], new Map([['wait', both]]), reasons);
+		const page = mutationPage([wait], new Map([['wait', result]]), reasons);
 		expect(page).toContain('| told twice |\n');
-		expect(page).toContain('| told twice (no test runs this line) |');
 		expect(page).toContain('| 0 of 2 |');
+	});
+
+	test('what no test runs is told by its lines', () => {
+		const unseen = [3, 3, 7].map((line) => ({ ...survivor, line, reached: false }));
+		const page = mutationPage([wait], new Map([['wait', { ...result, survivors: unseen }]]), []);
+		expect(page).toContain('- wait/a.ts: 3, in the lines 3, 7');
+		expect(page).not.toContain('now >= deadline');
+		expect(page).toContain('| 3 of 3 |');
+	});
+
+	test('a folder in which nothing lives says so', () => {
+		const page = mutationPage([wait], new Map([['wait', { ...result, survivors: [] }]]), []);
+		expect(page).toContain('No mutant lives.');
 	});
 
 	test('a folder that was not measured is named', () => {

@@ -230,6 +230,11 @@ describe('the texts that a long text was split into', () => {
 		expect(new Ledger(storeOf(), RUN).firstTexts(0, LATER_CUT)).toEqual(FIRST);
 	});
 
+	test('are found where an earlier version has saved them', () => {
+		const longTexts = { '0:0': { execution: '7', texts: FIRST } };
+		expect(new Ledger({ longTexts }, RUN).firstTexts(0, LATER_CUT)).toEqual(FIRST);
+	});
+
 	test.each<[string, number, RunIdentity]>([
 		['another item', 1, RUN],
 		['another execution', 0, LATER],
