@@ -76,21 +76,21 @@ export const folders: readonly Folder[] = [
 		name: 'credentials',
 		mark: STRICT,
 		sources: ['credentials/**/*.ts'],
-		unit: ['credential', 'baseUrl', 'package'],
+		unit: ['credential'],
 		engine: ['key'],
 	},
 	{
 		name: 'callback',
 		mark: STRICT,
 		sources: of('callback'),
-		unit: ['body', 'once', 'receiveUrl', 'verify'],
+		unit: ['body', 'once', 'receiveUrl', 'verify', 'receive', 'deliverReceived'],
 		engine: ['trigger', 'triggerOnce', 'triggerLever', 'triggerSample', 'webhook', 'callbackUrl'],
 	},
 	{
 		name: 'sleep',
 		mark: STRICT,
 		sources: of('sleep'),
-		unit: ['sleep', 'notes', 'wakingUp', 'wakeNeverThrows'],
+		unit: ['sleep', 'notes', 'checks', 'wakingUp', 'wakeNeverThrows'],
 		engine: ['sleepWake', 'sleepSettings', 'sleepMixed', 'asleepInWords'],
 	},
 	{
@@ -126,7 +126,7 @@ export const folders: readonly Folder[] = [
 		name: 'operations',
 		mark: USUAL,
 		sources: [...of('operations'), 'nodes/MediaGeneration/*.node.ts'],
-		unit: ['description', 'package', 'endpointPath', 'read', 'run'],
+		unit: ['description', 'endpointPath', 'read', 'run'],
 		engine: ['operations', 'anyTask', 'oddValues', 'lists'],
 	},
 ];

@@ -53,7 +53,7 @@ export function optionsFor(
 		incrementalFile: incrementalFile(folder.name),
 		reporters: ['json', 'progress-append-only'],
 		jsonReporter: { fileName: reportFile(folder.name) },
-		timeoutMS: 10_000,
+		timeoutMS: 3_000,
 		dryRunTimeoutMinutes: 15,
 		warnings: { slow: false, unknownOptions: false },
 		disableTypeChecks: false,
