@@ -10,6 +10,8 @@ export default tseslint.config(
 			'bench/out/**',
 			'test-results/**',
 			'.n8n-start/**',
+			'.stryker-tmp/**',
+			'reports/**',
 			'*.cjs',
 			'gulpfile.js',
 		],

@@ -14,7 +14,10 @@ test.each<[string, object, string]>([
 		JSON.parse('{"id":"t1","__proto__":{"status":"done"},"constructor":1}') as object,
 		't1',
 	],
-	['nested as deeply as allowed', { id: 't1', x: nested(28) }, 't1'],
+	['a task with data of its own', { id: 't1', status: 'done', data: { id: 't2' } }, 't1'],
+	['nested as deeply as allowed', { id: 't1', x: nested(29) }, 't1'],
+	['a field as long as allowed', { id: 't1', error: 'x'.repeat(100_000) }, 't1'],
+	['a name as long as allowed', { id: 't1', ['x'.repeat(1_000)]: 1 }, 't1'],
 ])('%s', (_name, body, taskId) => {
 	expect(readPostedBody(body, 100)).toEqual({ ok: true, taskId, body });
 });
@@ -42,7 +45,7 @@ test.each<[string, unknown, RegExp]>([
 	['a long ID', { id: 'x'.repeat(501) }, /malformed/],
 	['a huge field', { id: 't1', error: 'x'.repeat(100_001) }, /oversized/],
 	['a huge name', { id: 't1', ['x'.repeat(1_001)]: 1 }, /oversized/],
-	['deep nesting', { id: 't1', x: nested(40) }, /nested too deeply/],
+	['deep nesting', { id: 't1', x: nested(30) }, /nested too deeply/],
 	['endless nesting', { id: 't1', x: nested(20_000) }, /nested too deeply/],
 ])('%s is refused', (_name, body, reason) => {
 	const posted = readPostedBody(body, undefined);
@@ -58,7 +61,11 @@ test('a body that is too large is not even looked at', () => {
 	expect(readPostedBody({ id: 't1' }, 1_000_000).ok).toBe(true);
 });
 
+const ofLength = (length: number) => `{"id":"${'x'.repeat(length - 9)}"}`;
+
 test.each<[string, unknown, string | undefined, unknown]>([
+	['as large as allowed', {}, ofLength(1_000_000), JSON.parse(ofLength(1_000_000))],
+	['too large to be parsed', {}, ofLength(1_000_001), {}],
 	['parsed already', { id: 'a' }, '{"id":"b"}', { id: 'a' }],
 	['named as text', '{"id":"b"}', '{"id":"b"}', { id: 'b' }],
 	['without a type', {}, '{"id":"b"}', { id: 'b' }],

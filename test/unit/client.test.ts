@@ -66,9 +66,10 @@ function contextWith(helper: Helper, credentials: object = {}) {
 		helpers: {
 			async httpRequestWithAuthentication(
 				this: N8nContext,
-				_type: string,
+				type: string,
 				options: IHttpRequestOptions,
 			) {
+				expect(type).toBe('mediaGenerationApi');
 				sent.push(options);
 				return await helper.call(this, options);
 			},
@@ -112,11 +113,33 @@ describe('a request', () => {
 			url: 'https://api.example/v1/x',
 			qs: { f: 'mp3' },
 			body: { text: 'a' },
+			headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
+			encoding: 'text',
 			disableFollowRedirect: true,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
 		});
 		expect(JSON.stringify(options)).not.toContain(KEY);
+	});
+
+	test('without a body says nothing of one', async () => {
+		const { options } = await exchanged(responds(200, '{}'));
+		expect(options?.headers).toEqual({ Accept: 'application/json' });
+		expect(options?.body).toBeUndefined();
+	});
+
+	test('leaves nothing behind with whoever could have given it up', async () => {
+		const stop = new AbortController();
+		const seen: AbortSignal[] = [];
+		await exchanged(
+			async ({ abortSignal }) => {
+				seen.push(abortSignal as AbortSignal);
+				return await Promise.resolve({ statusCode: 200, headers: {}, body: '{}' });
+			},
+			{ signal: stop.signal },
+		);
+		stop.abort();
+		expect(seen.map(({ aborted }) => aborted)).toEqual([false]);
 	});
 
 	test("is given up by its own signal, also where n8n's helper takes the execution's", async () => {
@@ -148,7 +171,12 @@ describe('an answer', () => {
 		['no text', { id: 't1' }],
 	])('that is %s has no body', async (_name, body) => {
 		const { reply } = await exchanged(responds(502, body));
-		expect(reply).toMatchObject({ answered: true, status: 502, body: undefined });
+		expect(reply).toMatchObject({
+			answered: true,
+			status: 502,
+			body: undefined,
+			text: typeof body === 'string' ? body : '',
+		});
 	});
 
 	test('never carries the key or the secret further, escaped or not', async () => {
@@ -222,6 +250,7 @@ describe('no answer', () => {
 			setImmediate(() => stop.abort());
 			const { reply } = await exchange;
 			expect(reply).toMatchObject({ answered: false, sent: true });
+			expect(!reply.answered && reply.reason).toMatch(/given up|canceled/);
 		});
 	});
 });
@@ -245,6 +274,15 @@ describe('a credential that is wrong is refused in words before anything is sent
 	});
 });
 
+test.each([undefined, null, ''])('a Callback Secret of %j is none', async (callbackSecret) => {
+	const { context } = contextWith(responds(200, '{}'), { callbackSecret });
+	expect((await createClient(context)).credentials).toEqual({
+		apiKey: KEY,
+		baseUrl: 'https://api.example',
+		callbackSecret: '',
+	});
+});
+
 describe('a call of this n8n to itself', () => {
 	const URL = 'https://n8n.example/webhook-waiting/1/node?signature=x';
 
@@ -255,7 +293,7 @@ describe('a call of this n8n to itself', () => {
 			body: { received: true },
 		});
 		expect(sent).toMatchObject([
-			{ method: 'POST', url: URL, body: { id: 't1' }, disableFollowRedirect: true },
+			{ method: 'POST', url: URL, body: { id: 't1' }, json: true, disableFollowRedirect: true },
 		]);
 	});
 

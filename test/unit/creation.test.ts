@@ -113,6 +113,22 @@ describe('sent again, as nothing was created', () => {
 			/rate limit.*daily spend limit/,
 		);
 	});
+
+	test.each<[string, Reply, RegExp]>([
+		['refused', noAnswer({ sent: false }), /Check the Base URL .* and whether the service is up/],
+		['rate limit', answer(429, { error: 'rate limit' }), /Max Active Tasks.*Timeout.*later/],
+		['server_busy', answer(503, { code: 'server_busy' }), /again later.*Timeout/],
+	])('%s, for good: the error says what to do next', (_name, reply, advice) => {
+		const creation = readCreation(reply, NOW);
+		expect('failure' in creation && creation.failure.description).toMatch(advice);
+	});
+
+	test.each(['active_task_limit', 'activeTaskLimit', 'Active task limit reached'])(
+		'"%s" inside 200 is a full account',
+		(code) => {
+			expect(readCreation(answer(200, { success: false, code }), NOW).kind).toBe('full');
+		},
+	);
 });
 
 describe('rejected at once', () => {
@@ -158,6 +174,7 @@ describe('rejected at once', () => {
 			/credits/,
 		],
 		['refusal inside 200 without words', answer(200, { success: false }), /no reason given/, /./],
+		['the first of the redirects', answer(300), /HTTP 300/, /never sent along/],
 		[
 			'redirect',
 			answer(302, '', { location: 'https://evil.example' }),
@@ -196,6 +213,8 @@ describe('unknown, and never sent again', () => {
 		],
 		['504', answer(504), /HTTP 504/],
 		['408', answer(408), /HTTP 408/],
+		['an answer before the answer', answer(103), /failed while it handled.*HTTP 103/],
+		['500 that speaks of being busy', answer(500, { code: 'server_busy' }), /HTTP 500/],
 		['empty 200', answer(200), /HTTP 200\) but sent an empty answer/],
 		['HTML 200', answer(200, '<html>'), /an answer that is not JSON/],
 		['200 without an ID', answer(200, { success: true }), /without task_id/],
@@ -208,6 +227,20 @@ describe('unknown, and never sent again', () => {
 		expect(creation.failure.message).toMatch(message);
 		expect(creation.failure.message).toMatch(/the task may exist$/);
 		expect(creation.failure.description).toMatch(/may have created the task.*not sent again/);
+		expect(creation.failure.httpStatus).toBe(reply.answered ? reply.status : undefined);
+	});
+
+	test.each<[string, unknown, string]>([
+		['by its ID', { error: 'no', task_id: 't9' }, '(t9)'],
+		['in another way', { error: 'no', tasks: [{ task_id: 't9' }] }, '(see its answer)'],
+	])('a refusal that names a task %s: it may be paid for', (_name, body, named) => {
+		const creation = readCreation(answer(400, body), NOW);
+		expect(creation).toMatchObject({
+			kind: 'failed',
+			failure: { outcome: 'unknown', httpStatus: 400 },
+		});
+		expect(creation.kind === 'failed' && creation.failure.message).toMatch(/refused.*HTTP 400/);
+		expect(creation.kind === 'failed' && creation.failure.message).toContain(named);
 	});
 });
 

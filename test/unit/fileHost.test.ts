@@ -5,6 +5,7 @@ import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
 import {
 	addressProblem,
 	fileOpener,
+	headerOf,
 	redirectTarget,
 } from '../../nodes/MediaGeneration/service/fileHost';
 import { VirtualClock } from './virtualClock';
@@ -140,6 +141,7 @@ describe('what is opened is closed', () => {
 		];
 		if (first.ok) first.close();
 		expect(remove).toHaveBeenCalledTimes(1);
+		expect(remove).toHaveBeenCalledWith('abort', expect.anything());
 		stop.abort();
 		expect(aborted()).toEqual([true, true]);
 		if (second.ok) second.close();
@@ -161,6 +163,87 @@ describe('what is opened is closed', () => {
 		if (opened.ok) opened.close();
 		expect(body.destroyed).toBe(true);
 	});
+});
+
+describe('what is asked for', () => {
+	test('is the bytes as they are, as a stream, whatever their status; no redirect is left to the helper', async () => {
+		const { open, requests } = door(() => ({ statusCode: 404 }));
+		const opened = await open(FILE_URL, { Range: 'bytes=5-' }, undefined);
+		expect(opened).toMatchObject({ ok: true, status: 404 });
+		expect(requests).toMatchObject([
+			{
+				method: 'GET',
+				url: FILE_URL,
+				headers: { Accept: '*/*', 'Accept-Encoding': 'identity', Range: 'bytes=5-' },
+				encoding: 'stream',
+				returnFullResponse: true,
+				ignoreHttpStatusErrors: true,
+				disableFollowRedirect: true,
+			},
+		]);
+		expect(JSON.stringify(requests)).not.toMatch(/authorization/i);
+	});
+
+	test.each([
+		['file:///etc/passwd', /redirects to file:/],
+		['http://files.example/a', /from https to http/],
+		[undefined, /without a usable address/],
+	])('a redirect to %p ends it, for good and in words', async (location, words) => {
+		const { open, requests, aborted } = door(() => ({ statusCode: 302, headers: { location } }));
+		const opened = await open(FILE_URL, {}, undefined);
+		expect(opened).toMatchObject({ ok: false, transient: false });
+		expect(!opened.ok && opened.reason).toMatch(words);
+		expect(requests).toHaveLength(1);
+		expect(aborted()).toEqual([true]);
+	});
+
+	test.each<[string, object, string, boolean]>([
+		['refused', { code: 'ECONNREFUSED', syscall: 'connect' }, 'refused', true],
+		['reset', { code: 'ECONNRESET', syscall: 'read' }, 'reset', true],
+		['of no known host', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }, 'not known', false],
+	])(
+		'a connection that is %s: why, and whether another try may help',
+		async (_, fields, words, transient) => {
+			const { open } = door(async () => {
+				const { code } = fields as { code: string };
+				return await Promise.reject(Object.assign(new Error(code), fields));
+			});
+			const stop = new AbortController();
+			const remove = jest.spyOn(stop.signal, 'removeEventListener');
+			const opened = await open(FILE_URL, {}, stop.signal);
+			expect(opened).toMatchObject({ ok: false, transient });
+			expect(!opened.ok && opened.reason).toContain(words);
+			expect(remove).toHaveBeenCalledWith('abort', expect.anything());
+		},
+	);
+
+	test('what is written to the store is a stream of bytes, not of things', async () => {
+		const { open } = door(() => ({ statusCode: 200 }));
+		const opened = await open(FILE_URL, {}, undefined);
+		if (!opened.ok) throw new Error(opened.reason);
+		async function* chunks() {
+			yield await Promise.resolve(Buffer.from('ab'));
+			yield Buffer.from('c');
+		}
+		const stream = opened.streamOf(chunks());
+		expect(stream.readableObjectMode).toBe(false);
+		const read: Buffer[] = [];
+		for await (const chunk of stream) read.push(chunk as Buffer);
+		expect(Buffer.concat(read).toString()).toBe('abc');
+		opened.close();
+	});
+});
+
+test.each<[unknown, string | undefined]>([
+	['5', '5'],
+	[5, '5'],
+	[['5', '6'], '5'],
+	[[], undefined],
+	[undefined, undefined],
+	[{ a: 1 }, undefined],
+	[true, undefined],
+])('a header that is %j is read as %j', (value, expected) => {
+	expect(headerOf({ 'content-length': value }, 'content-length')).toBe(expected);
 });
 
 test('headers that take longer than a minute are given up, however they drip', async () => {

@@ -203,10 +203,58 @@ test.each([
 	['null', null],
 	['nonsense entries', { a: 1 }],
 	['an entry without a task', { '0:0:0': { execution: '7' } }],
+	['an entry with a time and without a task', { '0:0:0': { execution: '7', createdAt: 5 } }],
 	['an entry without a time', { '0:0:0': { execution: '7', taskId: 't1' } }],
 ])('a store that holds %s is no obstacle', (_name, createdTasks) => {
 	const ledger = new Ledger({ createdTasks }, RUN);
 	expect(ledger.earlier(SLOT, REQUEST)).toEqual(NOTHING);
 	ledger.noteCreated(SLOT, REQUEST, CREATED);
 	expect(ledger.earlier(SLOT, REQUEST)).toEqual(FOUND);
+});
+
+test('an entry without the answer is a task all the same', () => {
+	const createdTasks = { '0:0:0': { execution: '7', taskId: 't1', createdAt: 5 } };
+	expect(new Ledger({ createdTasks }, RUN).earlier(SLOT, REQUEST)).toEqual(FOUND);
+});
+
+describe('the texts that a long text was split into', () => {
+	const FIRST = ['One at 9:00.', 'Two.'];
+	const LATER_CUT = ['One at 9:01. Two.'];
+	const storeOf = (item = 0) => {
+		const store = {};
+		expect(new Ledger(store, RUN).firstTexts(item, FIRST)).toEqual(FIRST);
+		return saved(store);
+	};
+
+	test('stay those of the first try', () => {
+		expect(new Ledger(storeOf(), RUN).firstTexts(0, LATER_CUT)).toEqual(FIRST);
+	});
+
+	test('are found where an earlier version has saved them', () => {
+		const longTexts = { '0:0': { execution: '7', texts: FIRST } };
+		expect(new Ledger({ longTexts }, RUN).firstTexts(0, LATER_CUT)).toEqual(FIRST);
+	});
+
+	test.each<[string, number, RunIdentity]>([
+		['another item', 1, RUN],
+		['another execution', 0, LATER],
+		['another round of a loop', 0, { ...RUN, runIndex: 1 }],
+	])('%s has its own', (_name, item, run) => {
+		expect(new Ledger(storeOf(), run).firstTexts(item, LATER_CUT)).toEqual(LATER_CUT);
+	});
+
+	test('those of one item leave those of another alone', () => {
+		const store = storeOf();
+		new Ledger(store, RUN).firstTexts(1, LATER_CUT);
+		expect(new Ledger(store, RUN).firstTexts(0, LATER_CUT)).toEqual(FIRST);
+		expect(new Ledger(store, RUN).firstTexts(1, FIRST)).toEqual(LATER_CUT);
+	});
+
+	test.each([
+		['text', 'x'],
+		['nonsense', { '0:0': 7 }],
+		['an entry without texts', { '0:0': { execution: '7' } }],
+	])('a store that holds %s is no obstacle', (_name, longTexts) => {
+		expect(new Ledger({ longTexts }, RUN).firstTexts(0, FIRST)).toEqual(FIRST);
+	});
 });

@@ -21,6 +21,8 @@ describe('what an answer means', () => {
 		['429', answer(429, { message: 'slow down' }), { kind: 'busy', detail: 'HTTP 429: slow down' }],
 		['500', answer(500), { kind: 'busy', detail: 'HTTP 500 with an empty body' }],
 		['a task with status 500', answer(500, TASK), { kind: 'busy' }],
+		['a task before the answer', answer(103, TASK), { kind: 'busy', httpStatus: 103 }],
+		['a task with a redirect', answer(300, TASK), { kind: 'busy', httpStatus: 300 }],
 		['empty 200', answer(200), { kind: 'busy', detail: 'HTTP 200 with an empty body' }],
 		['HTML 200', answer(200, '<html>'), { kind: 'busy', detail: 'HTTP 200 without a task' }],
 		[
@@ -125,6 +127,41 @@ describe('routes', () => {
 		const at = { taskId: 't1', kind: 'speech', route: 'auto', timeoutMs: 5_000 } as const;
 		expect((await lookAtTask(client, at, () => now)).kind).toBe('missing');
 		expect(client.requests.map(({ timeoutMs }) => timeoutMs)).toEqual(timeouts);
+	});
+
+	test('a remembered route that knows the task no more: the other one is asked', async () => {
+		let known = '/v1e/';
+		const client = scriptedClient(({ path }) =>
+			path.startsWith(known) ? answer(200, TASK) : answer(404),
+		);
+		await look(client);
+		known = '/v1/';
+		expect((await look(client)).kind).toBe('task');
+		await look(client);
+		expect(paths(client).slice(2)).toEqual(['/v1e/task/t1', '/v1/task/t1', '/v1/task/t1']);
+	});
+
+	test.each<[string, Reply, string]>([
+		['is busy', answer(503, { code: 'server_busy' }), 'busy'],
+		['does not answer', noAnswer(), 'busy'],
+		['refuses', answer(403, { error: 'no' }), 'denied'],
+		['has a status of its own for everything', answer(200, { status: 'ok' }), 'task'],
+	])('a first route that %s is the whole answer', async (_name, reply, kind) => {
+		const client = scriptedClient(() => reply);
+		expect((await look(client)).kind).toBe(kind);
+		expect(paths(client)).toEqual(['/v1/task/t1']);
+	});
+
+	test('a second route that is busy: what the task is stays open', async () => {
+		const client = scriptedClient((_, count) => answer(count === 1 ? 404 : 503));
+		expect((await look(client)).kind).toBe('busy');
+	});
+
+	test('without any time the first route is asked all the same', async () => {
+		const client = scriptedClient(() => answer(200, TASK));
+		const at = { taskId: 't1', kind: 'speech', route: 'auto', timeoutMs: 0 } as const;
+		expect((await lookAtTask(client, at, () => NOW)).kind).toBe('task');
+		expect(client.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([1]);
 	});
 
 	test('a look that an outsider asked for says so', async () => {

@@ -189,3 +189,23 @@ describe('codes that make n8n put a message of its own in the place of ours', ()
 		expect(withoutSocketCodes(text)).toBe(text);
 	});
 });
+
+test.each<[string, unknown]>([
+	['nothing', undefined],
+	['a text', 'x'],
+	['an object without words', {}],
+	['an error without words', new Error('')],
+])('%s that is thrown is still said in words', (_name, thrown) => {
+	expect(reasonOf(thrown)).toBe('the request failed');
+});
+
+test('a code that the message has in words already is not said twice, and no code of a socket is shown', () => {
+	const thrown = error('connect ECONNREFUSED 10.0.0.1:80', { code: 'ERR_OF_A_LIBRARY' });
+	expect(reasonOf(thrown)).toBe('the connection was refused');
+});
+
+test('a cause without words leaves the words of what it caused', () => {
+	expect(reasonOf(error('the answer broke off', { cause: { code: 7 } }))).toBe(
+		'the answer broke off',
+	);
+});

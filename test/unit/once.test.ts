@@ -66,6 +66,8 @@ describe('an event', () => {
 		const mine = memory();
 		for (let index = 0; index < 5_500; index += 1) await take(mine, `t${index}`);
 		expect(mine.staticData.seen).toHaveLength(1_000);
+		// n8n reads and writes all of it with each call.
+		expect(JSON.stringify(mine.staticData).length).toBeLessThan(15_000);
 		expect(await take(mine, 't5499')).toBe('duplicate');
 		expect(await take(mine, 't0')).toBe('mine');
 	});
@@ -131,6 +133,31 @@ describe('while the call that has the event is not answered', () => {
 		expect((await Promise.all(copies)).sort()).toEqual(['duplicate', 'duplicate', 'mine']);
 	});
 
+	test('an event that failed is given back in the saved data at once, and the others stay', async () => {
+		const mine = memory();
+		await take(mine, 'earlier');
+		const response = new Response();
+		await take(mine, 't', response);
+		response.answer(503);
+		response.disconnect();
+		await new Promise(setImmediate);
+		// Another process, such as the same n8n after a restart, knows no more than that.
+		const saved = JSON.parse(JSON.stringify(mine.staticData)) as IDataObject;
+		expect(await stateOf(memory(saved), 't', never)).toBe('new');
+		expect(await stateOf(memory(saved), 'earlier', never)).toBe('duplicate');
+	});
+
+	test.each([
+		[200, 'duplicate'],
+		[500, 'new'],
+	])('an answer %i that n8n gives while a copy waits counts', async (status, state) => {
+		const mine = memory();
+		const response = new Response();
+		await take(mine, 't', response);
+		const untilAnswered = async () => await Promise.resolve(response.answer(status));
+		expect(await stateOf(mine, 't', untilAnswered)).toBe(state);
+	});
+
 	test('a sender that gives up settles nothing', async () => {
 		const mine = memory();
 		const response = new Response();
@@ -141,6 +168,8 @@ describe('while the call that has the event is not answered', () => {
 
 	test.each([
 		[200, 'duplicate'],
+		[399, 'duplicate'],
+		[400, 'new'],
 		[500, 'new'],
 	])('an answer %i counts that its sender no longer saw', async (status, state) => {
 		const mine = memory();

@@ -14,6 +14,9 @@ test.each<[string, object]>([
 	['no route, nobody knows when', { code: 'EHOSTUNREACH' }],
 	['refused, nobody knows when', { code: 'ECONNREFUSED' }],
 	['timed out while reading', { code: 'ETIMEDOUT', syscall: 'read' }],
+	['a certificate that the other side asks for', { code: 'ERR_SSL_BAD_CERT_TYPE' }],
+	['an error of whatever name', { name: 'NotSsrfAtAll' }],
+	['a code that is no text', { code: 11001 }],
 ])('may have been sent: %s', (_, fields) => {
 	expect(neverConnected(error(fields)).never).toBe(false);
 	expect(neverConnected(error({ cause: error(fields) })).never).toBe(false);
@@ -26,6 +29,8 @@ test.each<[string, object]>([
 	['timed out', { code: 'ETIMEDOUT', syscall: 'connect' }],
 	['no such name', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }],
 	['no name server', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }],
+	['no name server, whatever call it was', { code: 'EAI_AGAIN' }],
+	['a look-up that failed in another way', { code: 'EAI_OTHER', syscall: 'getaddrinfo' }],
 	['an expired certificate', { code: 'CERT_HAS_EXPIRED' }],
 	['a certificate of its own', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
 	['an unknown issuer', { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }],

@@ -4,6 +4,7 @@ import {
 	prepareReceiveUrl,
 	withoutReceiveUrls,
 } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { FailureError } from '../../nodes/MediaGeneration/service/failures';
 import {
 	checkSignature,
 	SIGNED_FOR_MS,
@@ -72,6 +73,12 @@ describe('a signed URL', () => {
 				? 'a\ufffd'
 				: (reference ?? new URL(hook).searchParams.get('reference') ?? undefined);
 		expect(check(url)).toEqual({ ok: true, signed: true, reference: expected });
+	});
+
+	test('carries what it needs and no more', () => {
+		expect([...build().searchParams.keys()].sort()).toEqual(
+			['expires', 'nonce', 'signature', 'signed_for'].sort(),
+		);
 	});
 
 	test('no two are alike', () => {
@@ -144,8 +151,10 @@ describe('a signed URL', () => {
 
 	test('it expires', () => {
 		const url = build();
-		expect(check(url, { now: NOW + SIGNED_FOR_MS - 1_000 }).ok).toBe(true);
-		expect(check(url, { now: NOW + SIGNED_FOR_MS + 1_000 })).toEqual({
+		const weekMs = 7 * 86_400_000;
+		expect(SIGNED_FOR_MS).toBe(weekMs);
+		expect(check(url, { now: NOW + weekMs }).ok).toBe(true);
+		expect(check(url, { now: NOW + weekMs + 1_000 })).toEqual({
 			ok: false,
 			reason: 'the callback URL has expired',
 		});
@@ -156,6 +165,8 @@ describe('a signed URL', () => {
 		['https://example.com/n8n/hooks/1a2b/callback', '/hooks/1a2b/callback'],
 		['https://example.com/hooks/1a2b/callback', '/hooks/1a2b/callback'],
 		['https://example.com/a/b/webhook/1a2b/callback/', '/b/webhook/1a2b/callback'],
+		['https://example.com/webhook/1a2b/callback//', '/webhook/1a2b/callback'],
+		['https://example.com/webhook/a%20b/callback', '/webhook/a b/callback'],
 	])('%s survives a proxy that makes it %s', (hook, path) => {
 		expect(check(build(hook), { path }).ok).toBe(true);
 	});
@@ -216,6 +227,8 @@ test.each<[string, RegExp]>([
 	['n8n.example/webhook', /is not a URL/],
 	['ftp://n8n.example/x', /http and https addresses only/],
 	['https://user:pass@n8n.example/x', /user name or password/],
+	['https://user@n8n.example/x', /user name or password/],
+	['https://:pass@n8n.example/x', /user name or password/],
 	['http://localhost:5678/webhook/1', /can't reach localhost.*WEBHOOK_URL/],
 	['http://localhost./webhook/1', /can't reach localhost\./],
 	['http://192.168.1.4/webhook/1', /can't reach 192\.168\.1\.4/],
@@ -237,7 +250,29 @@ test('a private callback URL is fine for a private service', () => {
 });
 
 test('a reference can be too long', () => {
+	expect(build(HOOK, 'x'.repeat(500)).searchParams.get('reference')).toHaveLength(500);
 	expect(() => build(HOOK, 'x'.repeat(501))).toThrow(/longer than 500 characters/);
+});
+
+test.each<[string, string, string, RegExp]>([
+	[
+		'a URL that can not be called',
+		'nonsense',
+		'',
+		/Correct the field Callback URL\. Nothing was created/,
+	],
+	['a reference that is too long', HOOK, 'x'.repeat(501), /Use a short reference/],
+])('%s: what to do is said', (_name, url, reference, advice) => {
+	const thrown = (() => {
+		try {
+			return build(url, reference);
+		} catch (error) {
+			return error;
+		}
+	})();
+	expect(thrown).toBeInstanceOf(FailureError);
+	expect((thrown as FailureError).failure).toMatchObject({ outcome: 'invalid' });
+	expect((thrown as FailureError).failure.description).toMatch(advice);
 });
 
 test('test URLs are known', () => {
@@ -256,6 +291,7 @@ describe('what the service echoes', () => {
 		['one in a text', `Called "${signed}", then <${signed}>.`],
 		['with its parameters in another order', `${HOOK}?signature=${token(signed)}&signed_for=x`],
 		['the URL that wakes an execution', resume],
+		['the same in a private network', resume.replace('https:', 'http:')],
 		[
 			'one without a node',
 			`https://x.example/n8n/webhook-waiting/7?signature=${token(resume)}&a=b`,
@@ -265,7 +301,7 @@ describe('what the service echoes', () => {
 		expect(clean).not.toContain(token(signed));
 		expect(clean).not.toContain(token(resume));
 		expect(clean).toContain('signature=***');
-		expect(clean).toMatch(/https:\/\/[^"]*\?/);
+		expect(clean).toMatch(/https?:\/\/[^"]*\?/);
 	});
 
 	test.each([
@@ -288,6 +324,11 @@ describe('what the service echoes', () => {
 			url: 'https://n8n.example/sleepers/12/a?signature=***',
 			q: encodeURIComponent(sent).replace(/e{64}/, '***'),
 		});
+	});
+
+	test('a token of another n8n, as short as 16 letters, goes too', () => {
+		const sent = 'https://n8n.example/sleepers/12?signature=0123456789abcdef';
+		expect(withoutReceiveUrls({ echo: '0123456789abcdef' }, [sent])).toEqual({ echo: '***' });
 	});
 
 	test('names stay, and endless nesting ends', () => {

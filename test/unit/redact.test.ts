@@ -1,4 +1,4 @@
-import { redactDeep, redactor } from '../../nodes/MediaGeneration/service/redact';
+import { changeTexts, redactDeep, redactor } from '../../nodes/MediaGeneration/service/redact';
 
 const SECRETS = { apiKey: 'sk_top-secret', callbackSecret: 'estimated_credits' };
 const redact = redactor(SECRETS);
@@ -30,6 +30,34 @@ test('names of fields and IDs are not changed by the callback secret, which the 
 		...answer,
 		list: ['***'],
 		note: '***',
+	});
+});
+
+test.each(['paid', 'idea', 'task_ideas', 'taskIdea', 'note'])(
+	'%s is a field like others, which the secret goes from',
+	(name) => {
+		expect(redactDeep({ [name]: 'estimated_credits' }, SECRETS)).toEqual({ [name]: '***' });
+	},
+);
+
+test('what was cleaned is as plain as before: it can be changed, and removed', () => {
+	const answer = redactDeep({ note: 'sk_top-secret' }, SECRETS) as Record<string, string>;
+	expect(redactDeep(answer, { ...SECRETS, apiKey: 'sk_***' })).toEqual({ note: 'sk_***' });
+	answer.note = 'changed';
+	expect(answer).toEqual({ note: 'changed' });
+	delete answer.note;
+	expect(answer).toEqual({});
+});
+
+test('a text alone is cleaned, too', () => {
+	expect(redactDeep('x sk_top-secret', SECRETS)).toBe('x sk_***');
+});
+
+test('texts can be changed and the names of their fields left', () => {
+	const value = { a: 'x', list: ['x', null, { x: 'x' }] };
+	expect(changeTexts(value, { text: () => 'y' })).toEqual({
+		a: 'y',
+		list: ['y', null, { x: 'y' }],
 	});
 });
 

@@ -112,6 +112,7 @@ test('an account that is paused beyond the deadline gets no request', async () =
 	const result = await clock.run(create());
 	expect(result).toMatchObject({ ok: false, failure: { outcome: 'rejected' } });
 	expect(!result.ok && result.failure.message).toMatch(/a pause that is longer than the Timeout/);
+	expect(!result.ok && result.failure.description).toMatch(/Raise the Timeout.*nothing was paid/);
 	expect(client.requests).toEqual([]);
 });
 
@@ -120,6 +121,11 @@ test.each<[string, Reply]>([
 	['active-task limit', answer(429, { code: 'active_task_limit' }, { 'retry-after': '120' })],
 	['a limit without a name', answer(429, {}, { 'retry-after': '120' })],
 	['server_busy', answer(503, { code: 'server_busy' }, { 'retry-after': '120' })],
+	[
+		'server_busy until the deadline itself',
+		answer(503, { code: 'server_busy' }, { 'retry-after': '60' }),
+	],
+	['a rate limit until then', answer(429, { message: 'rate limit' }, { 'retry-after': '60' })],
 ])('a Retry-After beyond the deadline ends it at once: %s', async (_name, reply) => {
 	const { clock, start, client, create } = setUp(() => reply, 60_000);
 	const result = await clock.run(create());
@@ -130,14 +136,17 @@ test.each<[string, Reply]>([
 	expect(client.requests).toHaveLength(1);
 });
 
-test('who comes to a queue while the account is paused beyond its deadline does not wait either', async () => {
+test.each([
+	['beyond its deadline', 60_000],
+	['until its deadline', 120_000],
+])('who comes to a queue while the account is paused %s does not wait either', async (_, ms) => {
 	const { clock, start, client, deps, create } = setUp(() =>
 		answer(429, { code: 'active_task_limit' }, { 'retry-after': '120' }),
 	);
 	const patient = create();
 	await clock.advance(1_000);
 	const requests = client.requests.length;
-	const late = createTask(deps, REQUEST, start + 60_000);
+	const late = createTask(deps, REQUEST, start + ms);
 	expect(await clock.run(late)).toMatchObject({
 		ok: false,
 		failure: { outcome: 'rejected', httpStatus: 429 },
@@ -188,6 +197,49 @@ describe('while the answer is under way', () => {
 		expect(late).toEqual(['t1']);
 	});
 
+	test.each([
+		['refused', answer(400, { error: 'no' })],
+		['unusable', answer(200, '<html>')],
+	])('an answer that comes late and is %s notes nothing', async (_name, reply) => {
+		const { clock, start, deps, create } = setUp(async (_, { sleep }) => {
+			await sleep(10_000);
+			return reply;
+		});
+		const late: string[] = [];
+		const stop = new AbortController();
+		deps.stop = stop.signal;
+		deps.noteLate = (taskId) => late.push(taskId);
+		clock.at(start + 3_000, () => stop.abort());
+		expect(await clock.run(create())).toMatchObject({
+			ok: false,
+			failure: {
+				message: expect.stringMatching(/stopped before .* answered.*may exist$/) as string,
+				description: expect.stringMatching(/task list.*"Task: Wait" and its ID/) as string,
+			},
+		});
+		await clock.advance(10_000);
+		expect(late).toHaveLength(0);
+	});
+
+	test('an answer that comes late is let go where nobody wants to know', async () => {
+		const { clock, start, deps, create } = setUp(inTenSeconds);
+		const stop = new AbortController();
+		deps.stop = stop.signal;
+		clock.at(start + 3_000, () => stop.abort());
+		expect(await clock.run(create())).toMatchObject({ ok: false, failure: { outcome: 'unknown' } });
+		await clock.advance(10_000);
+	});
+
+	test("an answer in time is nobody's late one", async () => {
+		const { clock, deps, create } = setUp(inTenSeconds);
+		const late: string[] = [];
+		deps.stop = new AbortController().signal;
+		deps.noteLate = (taskId) => late.push(taskId);
+		expect(await clock.run(create())).toMatchObject({ ok: true, created: { taskId: 't1' } });
+		await clock.advance(1_000);
+		expect(late).toHaveLength(0);
+	});
+
 	test('a run that only ends awaits it, beyond its deadline as well', async () => {
 		const { clock, start, stop, create } = setUp(inTenSeconds, 1_000);
 		clock.at(start + 3_000, () => stop.abort());
@@ -208,7 +260,55 @@ test('stopped during a pause: nothing more is sent', async () => {
 		answer(429, { message: 'rate limit' }, { 'retry-after': '60' }),
 	);
 	clock.at(start + 5_000, () => stop.abort());
-	expect(await clock.run(create())).toMatchObject({ ok: false, failure: { outcome: 'cancelled' } });
+	const result = await clock.run(create());
+	expect(result).toMatchObject({ ok: false, failure: { outcome: 'cancelled' } });
+	expect(!result.ok && result.failure.message).toMatch(/stopped before this task was created/);
+	expect(!result.ok && result.failure.description).toMatch(/Nothing was created.*again/);
 	expect(clock.now() - start).toBe(5_000);
 	expect(client.requests).toHaveLength(1);
 });
+
+test.each([
+	[0, [375, 750, 1_500, 3_000, 6_000, 6_000]],
+	[0.5, [500, 1_000, 2_000, 4_000, 8_000, 8_000]],
+	[0.98, [620, 1_240, 2_480, 4_960, 9_920, 9_920]],
+])('the pauses between tries grow, and not all of them alike: %d', async (random, pauses) => {
+	const times: number[] = [];
+	const { clock, deps, create } = setUp((count, { now }) => {
+		times.push(now());
+		return count > pauses.length ? CREATED : answer(503, { code: 'server_busy' });
+	});
+	deps.random = () => random;
+	await clock.run(create());
+	expect(times.slice(1).map((time, index) => Math.round(time - (times[index] ?? 0)))).toEqual(
+		pauses,
+	);
+});
+
+test('no pause outlasts the deadline, whatever is added to it', async () => {
+	const { clock, start, client, deps, create } = setUp(() => CREATED, 60_000);
+	deps.random = () => 0.99;
+	client.account.pause('create', start, 59_900);
+	expect(await clock.run(create())).toMatchObject({ ok: false, failure: { outcome: 'rejected' } });
+	expect(clock.now() - start).toBe(60_000);
+	expect(client.requests).toEqual([]);
+});
+
+test.each([6_000, 11_000, 20_000, 34_000])(
+	'who came first is created first, however many wait, after %d ms',
+	async (ms) => {
+		let fullUntil = Infinity;
+		const { clock, start, deps } = setUp((_, { now }) =>
+			now() < fullUntil ? answer(429, { code: 'active_task_limit' }) : CREATED,
+		);
+		const order: string[] = [];
+		const waiting = ['first', 'second', 'third', 'fourth'].map(async (text) => {
+			const result = await createTask(deps, { ...REQUEST, body: { text } }, start + 600_000);
+			if (result.ok) order.push(text);
+		});
+		await clock.advance(ms);
+		fullUntil = clock.now();
+		await clock.run(Promise.all(waiting));
+		expect(order).toEqual(['first', 'second', 'third', 'fourth']);
+	},
+);

@@ -81,6 +81,27 @@ test('a caller can allow more misses', async () => {
 	expect((await verify(() => missing, { missesAllowed: 4 })).looks).toBe(4);
 });
 
+test('no look takes longer than 5 s, or than what is left', async () => {
+	const heard: number[] = [];
+	const clock = new VirtualClock();
+	const look = async (timeoutMs: number) => {
+		heard.push(timeoutMs);
+		await clock.sleep(timeoutMs);
+		return busy;
+	};
+	const deps = { look, now: clock.now, sleep: clock.sleep };
+	await clock.run(verifyTask(deps, { budgetMs: 12_000, claimsEnd: true }));
+	expect(heard).toEqual([5_000, 5_000, 12_000 - 10_000 - 250 - 500]);
+});
+
+test('a service that is busy is asked again, whatever the callback claims', async () => {
+	const answers = [busy, task('done')];
+	const { verdict, looks } = await verify((count) => answers[count - 1] ?? busy, {
+		claimsEnd: false,
+	});
+	expect([verdict.kind, looks]).toEqual(['done', 2]);
+});
+
 test('a task that runs on is looked at once where the callback claims no more', async () => {
 	const { verdict, looks } = await verify(() => task('doing'), { claimsEnd: false });
 	expect([verdict.kind, looks]).toEqual(['running', 1]);
@@ -107,6 +128,8 @@ test('a service that hangs: unavailable, within the budget', async () => {
 test('a Retry-After beyond the budget is not waited for, a shorter one is', async () => {
 	const late = await verify(() => ({ ...busy, retryAfterMs: 60_000 }));
 	expect([late.verdict.kind, late.elapsed, late.looks]).toEqual(['unavailable', 0, 1]);
+	const atTheEnd = await verify(() => ({ ...busy, retryAfterMs: VERIFY_BUDGET_MS }));
+	expect([atTheEnd.elapsed, atTheEnd.looks]).toEqual([0, 1]);
 	const soon = await verify((count) =>
 		count === 1 ? { ...busy, retryAfterMs: 5_000 } : task('done'),
 	);

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../pack';
+import type { Folder } from './folders';
+
+/** Where Stryker works and what it writes; neither is kept in the repository. */
+export const reportsFolder = join(root, 'reports', 'mutation');
+const sandboxes = '.stryker-tmp';
+/** What Stryker remembers for the next run. */
+export const incrementalFile = (folder: string): string =>
+	join(reportsFolder, `${folder}.incremental.json`);
+export const reportFile = (folder: string): string => join(reportsFolder, `${folder}.json`);
+
+/** The test files of a folder, in the order they run, relative to `test` and without their ending. */
+export const testsOf = ({ unit, engine }: Folder, inEngine: boolean): string[] => [
+	...unit.map((name) => `unit/${name}`),
+	...(inEngine ? engine.map((name) => `engine/${name}`) : []),
+];
+
+export interface Measuring {
+	/** How many mutants at once. */
+	concurrency: number;
+	/** Whether the tests in n8n's engine run for what the unit tests leave alive. */
+	engine: boolean;
+}
+
+/** What Stryker is asked to do for a folder; see its documentation of the configuration file. */
+export function optionsFor(
+	folder: Folder,
+	{ concurrency, engine }: Measuring,
+): Record<string, unknown> {
+	const plugin = (name: string) => join(root, 'scripts', 'mutation', `${name}.mjs`);
+	return {
+		mutate: folder.sources,
+		concurrency,
+		testRunner: 'inProcess',
+		plugins: [plugin('runner'), plugin('descriptions')],
+		ignorers: ['descriptions'],
+		coverageAnalysis: 'perTest',
+		// For the runner.
+		testsOfFolder: testsOf(folder, engine),
+		ignorePatterns: [
+			'**',
+			'!nodes/**',
+			'!credentials/**',
+			'!test/**',
+			'!icons/**',
+			'!*.{json,cjs}',
+		],
+		tempDirName: sandboxes,
+		cleanTempDir: 'always',
+		incremental: true,
+		incrementalFile: incrementalFile(folder.name),
+		reporters: ['json', 'progress-append-only'],
+		jsonReporter: { fileName: reportFile(folder.name) },
+		timeoutMS: 3_000,
+		dryRunTimeoutMinutes: 15,
+		warnings: { slow: false, unknownOptions: false },
+		disableTypeChecks: false,
+		allowEmpty: true,
+	};
+}
+
+/** The test files of a folder that do not exist. */
+export function missingTests(folder: Folder): string[] {
+	const there = (name: string) => existsSync(join(root, 'test', `${name}.test.ts`));
+	return testsOf(folder, true).filter((name) => !there(name));
+}

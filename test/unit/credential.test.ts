@@ -1,0 +1,192 @@
+/** Rule 3 at its root: what the credential hands the key to, and what its test says of an answer. README, "Credential" and "Security". */
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
+
+const KEY = 'sk_0123456789abcdef';
+const BASE = 'https://api.example';
+const credential = new MediaGenerationApi();
+
+/** The request as the credential makes it. `uri` is what n8n's older helper has instead of `url`. */
+async function authenticated(
+	request: Omit<Partial<IHttpRequestOptions>, 'url'> & { url?: unknown; uri?: unknown },
+	fields: Record<string, string> = {},
+) {
+	return (await credential.authenticate(
+		{ apiKey: KEY, baseUrl: BASE, callbackSecret: '', keyHeader: 'authorization', ...fields },
+		request as IHttpRequestOptions,
+	)) as unknown as Record<string, unknown>;
+}
+
+describe('the key goes into its header', () => {
+	test.each([
+		['authorization', { Authorization: `Bearer ${KEY}` }],
+		['xi-api-key', { 'xi-api-key': KEY }],
+		['', { Authorization: `Bearer ${KEY}` }],
+	])('"%s", and the other headers stay', async (keyHeader, header) => {
+		const url = `${BASE}/v1/credits`;
+		const headers = { Accept: 'application/json', 'X-A': '1' };
+		const request = await authenticated({ url, headers, method: 'GET' }, { keyHeader });
+		expect(request.headers).toEqual({ ...headers, ...header });
+		expect(request).toMatchObject({ url, method: 'GET' });
+	});
+
+	test.each([
+		['authorization', 'AUTHORIZATION'],
+		['xi-api-key', 'Xi-Api-Key'],
+	])('in the place of another %s, in whatever case', async (keyHeader, name) => {
+		const headers = { [name]: 'another' };
+		const request = await authenticated({ url: `${BASE}/v1/credits`, headers }, { keyHeader });
+		expect(JSON.stringify(request)).not.toContain('another');
+		expect(Object.keys(request.headers as object)).toHaveLength(1);
+	});
+
+	test('where there were no headers', async () => {
+		const { headers } = await authenticated({ url: `${BASE}/v1/credits` });
+		expect(headers).toEqual({ Authorization: `Bearer ${KEY}` });
+	});
+
+	test('and no redirect is followed with it, by either of the helpers of n8n', async () => {
+		const follows = { followRedirect: true, followAllRedirects: true };
+		expect(await authenticated({ url: `${BASE}/v1/credits`, ...follows })).toMatchObject({
+			disableFollowRedirect: true,
+			followRedirect: false,
+			followAllRedirects: false,
+		});
+	});
+});
+
+describe('under the Base URL it is sent', () => {
+	test.each<[string, string, object]>([
+		['the Base URL itself', BASE, { url: `${BASE}/` }],
+		['a path under it', BASE, { url: `${BASE}/v1/credits?a=b` }],
+		['the same, as the older helper names it', BASE, { uri: `${BASE}/v1/credits` }],
+		['the same, as a URL', BASE, { uri: new URL(`${BASE}/v1/credits`) }],
+		['one address in both fields', BASE, { url: `${BASE}/v1`, uri: `${BASE}/v1` }],
+		['a path, and where it begins', BASE, { baseURL: BASE, url: '/v1/credits' }],
+		['a beginning that ends with slashes', BASE, { baseURL: `${BASE}//`, url: '/v1/credits' }],
+		['the scheme in capitals', BASE, { url: 'HTTPS://api.example/v1' }],
+		['a Base URL that ends with slashes', `${BASE}//`, { url: `${BASE}/v1` }],
+		['a Base URL with a path', `${BASE}/proxy`, { url: `${BASE}/proxy/v1` }],
+		['that path itself', `${BASE}/proxy/`, { url: `${BASE}/proxy` }],
+		['plain http in a private network', 'http://10.0.0.5', { url: 'http://10.0.0.5/v1' }],
+		['plain http, the scheme in capitals', 'http://10.0.0.5', { url: 'HTTP://10.0.0.5/v1' }],
+	])('%s', async (_name, baseUrl, request) => {
+		const { headers } = await authenticated(request, { baseUrl });
+		expect(headers).toMatchObject({ Authorization: `Bearer ${KEY}` });
+	});
+});
+
+describe('and nowhere else, in words that do not hold it', () => {
+	const refused = async (request: object, fields: Record<string, string> = {}) => {
+		const error: unknown = await authenticated(request, fields).catch((thrown: unknown) => thrown);
+		expect(error).toBeInstanceOf(Error);
+		const { message } = error as Error;
+		expect(message).not.toContain(KEY);
+		return message;
+	};
+
+	test.each<[string, object, string]>([
+		['another host', { url: 'https://evil.example/v1' }, 'https://evil.example/v1'],
+		['a longer host', { url: 'https://api.example.evil/v1' }, 'https://api.example.evil/v1'],
+		['another port', { url: 'https://api.example:8443/v1' }, 'https://api.example:8443/v1'],
+		['another scheme', { url: 'http://api.example/v1' }, 'http://api.example/v1'],
+		['a host behind a user name', { url: 'https://api.example@evil.example/' }, 'evil.example/'],
+		['another beginning', { baseURL: 'https://evil.example', url: '/v1' }, 'https://evil.example'],
+		[
+			'a whole address in spite of a beginning',
+			{ baseURL: BASE, url: 'https://evil.example/' },
+			'evil',
+		],
+	])('%s', async (_name, request, named) => {
+		const message = await refused(request);
+		expect(message).toMatch(
+			/^The API key of this credential is sent to https:\/\/api\.example\/ only/,
+		);
+		expect(message).toContain(`not to `);
+		expect(message).toContain(named);
+		expect(message).toMatch(/Use an address under the Base URL\.$/);
+	});
+
+	test.each(['/proxyx/v1', '/other', '/', '/proxy/../v1', '/proxy/%2e%2e/v1'])(
+		'%s beside the path of the Base URL',
+		async (path) => {
+			const message = await refused({ url: BASE + path }, { baseUrl: `${BASE}/proxy` });
+			expect(message).toContain(`sent to ${BASE}/proxy only`);
+		},
+	);
+
+	test.each<[string, object]>([
+		['no address', {}],
+		['an address that is none of text', { url: 7, uri: { href: BASE } }],
+	])('%s', async (_name, request) => {
+		expect(await refused(request)).toMatch(
+			/^The request names no address, so the API key was not added\. Use an address under/,
+		);
+	});
+
+	test('two addresses, of which either could be meant', async () => {
+		expect(await refused({ url: `${BASE}/v1`, uri: 'https://evil.example' })).toMatch(
+			/^The request names two addresses, so the API key was not added\. Use an address under/,
+		);
+	});
+
+	test.each<[string, object]>([
+		['a path without a beginning', { url: '/v1/credits' }],
+		['a host without a scheme, in spite of a beginning', { baseURL: BASE, url: '//evil.example/' }],
+		['a relative address in spite of a beginning', { baseURL: BASE, url: 'v1/credits' }],
+		['another protocol', { url: 'ftp://api.example/v1' }],
+		['an address inside of a text', { url: ` ${BASE}/v1` }],
+		['no URL', { url: 'https://' }],
+	])('%s', async (_name, request) => {
+		expect(await refused(request)).toMatch(
+			/^The request's address is not a URL, so the API key was not added\. Use an address under/,
+		);
+	});
+
+	test.each<[string, Record<string, string>, RegExp]>([
+		['no Base URL', { baseUrl: '' }, /Base URL/],
+		['plain http in public', { baseUrl: 'http://api.example' }, /http/],
+		['no key', { apiKey: '' }, /API key/i],
+		['a key of something else', { apiKey: 'pk_123456789' }, /sk_/],
+		['a Callback Secret that can be guessed', { callbackSecret: 'short' }, /Callback Secret/i],
+	])('a credential with %s', async (_name, fields, message) => {
+		expect(await refused({ url: `${BASE}/v1` }, fields)).toMatch(message);
+	});
+});
+
+describe('"Test" reads the credit balance', () => {
+	const { request, rules = [] } = credential.test;
+
+	test('at the Base URL, without changing anything', () => {
+		expect(request).toMatchObject({ url: '/v1/credits', method: 'GET' });
+		expect(request.baseURL).toContain('$credentials.baseUrl');
+	});
+
+	test.each([
+		[301, /leads on to another address/],
+		[302, /leads on/],
+		[303, /leads on/],
+		[307, /leads on/],
+		[308, /leads on/],
+		[401, /does not accept this API key/],
+		[404, /no such service at the Base URL/],
+		[429, /takes no requests with this key at the moment/],
+	])('a status %d is said in words', (status, message) => {
+		const rule = rules.find(
+			({ type, properties }) => type === 'responseCode' && properties.value === status,
+		);
+		expect(rule?.properties.message).toMatch(message);
+	});
+
+	test.each<[string, string, unknown, RegExp]>([
+		['a refusal inside 200', 'success', false, /refuses to show the credits/],
+		['a web page', 'constructor.name', 'String', /not this service/],
+		['nothing at all', 'constructor.name', undefined, /not this service/],
+	])('%s is no success', (_name, key, value, message) => {
+		const rule = rules.find(
+			({ type, properties }) =>
+				type === 'responseSuccessBody' && properties.key === key && properties.value === value,
+		);
+		expect(rule?.properties.message).toMatch(message);
+	});
+});

@@ -1,0 +1,203 @@
+/** What the trigger's execution makes of a received task (docs/trigger.md, "What it believes" and "Answer first, files after"), and the hint about test URLs. */
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type {
+	IBinaryData,
+	IDataObject,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	NodeExecutionHint,
+} from 'n8n-workflow';
+import { deliverReceived } from '../../nodes/MediaGeneration/callback/deliverReceived';
+import { warnOfTestUrls } from '../../nodes/MediaGeneration/callback/testUrlHint';
+
+const FILE = 'https://files.example/a.png';
+const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');
+const TASK = { id: 't1', status: 'done', type: 'image', metadata: { output_url: FILE } };
+const RECEIVED = { task_id: 't1', task: TASK, verified: true, signed: false };
+
+interface Setting {
+	items: IDataObject[];
+	parameters?: IDataObject;
+	baseUrl?: string;
+	status?: number;
+}
+
+async function delivered({ items, parameters = {}, baseUrl, status = 200 }: Setting) {
+	const asked: string[] = [];
+	const signals: unknown[] = [];
+	const stop = new AbortController();
+	const context = {
+		getInputData: () => items.map((json) => ({ json })),
+		getNodeParameter: (name: string, _index: number, fallback: unknown) =>
+			parameters[name] ?? fallback,
+		getExecutionCancelSignal: () => stop.signal,
+		getCredentials: async () => {
+			if (baseUrl === undefined) throw new Error('the credential is gone');
+			return await Promise.resolve({ apiKey: 'sk_0123456789', baseUrl, callbackSecret: '' });
+		},
+		helpers: {
+			async httpRequest({ url, abortSignal }: IHttpRequestOptions) {
+				asked.push(url);
+				signals.push(abortSignal);
+				const body = Readable.from([PNG], { objectMode: false });
+				return await Promise.resolve({
+					statusCode: status,
+					headers: { 'content-type': 'image/png', 'content-length': String(PNG.length) },
+					body,
+				});
+			},
+			async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
+				const bytes = await buffer(stream);
+				return { data: bytes.toString('base64'), fileName, mimeType } as IBinaryData;
+			},
+		},
+	} as unknown as IExecuteFunctions;
+	const made = await deliverReceived(context);
+	return { items: made, item: made[0], asked };
+}
+const SERVICE = 'https://api.example';
+
+test('a verified task goes out with its files and its reference, and without what the webhook noted for itself', async () => {
+	const { item } = await delivered({
+		items: [{ ...RECEIVED, reference: 'order 7' }],
+		baseUrl: SERVICE,
+	});
+	expect(item?.json).toMatchObject({
+		...TASK,
+		task_id: 't1',
+		verified: true,
+		reference: 'order 7',
+		outputs: [{ url: FILE, kind: 'image', binaryProperty: 'data', mimeType: 'image/png' }],
+	});
+	for (const name of ['signed', 'task', 'download_error'])
+		expect(item?.json).not.toHaveProperty(name);
+	expect(item?.binary?.data?.data).toBe(PNG.toString('base64'));
+});
+
+test.each<[string, object, boolean]>([
+	['verified', { verified: true, signed: false }, true],
+	['signed', { verified: false, signed: true }, true],
+	['neither', { verified: false, signed: false }, false],
+	['something else than that', { verified: 'true', signed: 1 }, false],
+])('%s: whether its files are fetched', async (_name, trust, fetched) => {
+	const { item, asked } = await delivered({ items: [{ ...RECEIVED, ...trust }], baseUrl: SERVICE });
+	expect(asked).toEqual(fetched ? [FILE] : []);
+	expect(item?.binary === undefined).toBe(!fetched);
+	expect(item?.json.outputs).toHaveLength(1);
+	if (fetched) expect(item?.json).not.toHaveProperty('download_error');
+	else
+		expect(item?.json.download_error).toMatch(
+			/not downloaded: this callback was neither verified nor signed.*Verify with Service.*Callback Secret/,
+		);
+});
+
+test('with Download Output off nothing is fetched, and nothing is complained of', async () => {
+	for (const verified of [true, false]) {
+		const { item, asked } = await delivered({
+			items: [{ ...RECEIVED, verified }],
+			parameters: { downloadOutput: false },
+			baseUrl: SERVICE,
+		});
+		expect(asked).toEqual([]);
+		expect(item?.json.outputs).toHaveLength(1);
+		expect(item?.json).not.toHaveProperty('download_error');
+	}
+});
+
+test('a failed task has no files, and no word of them', async () => {
+	const task = { id: 't1', status: 'error', error_message: 'No luck', metadata: { a: FILE } };
+	const { item, asked } = await delivered({ items: [{ ...RECEIVED, task }], baseUrl: SERVICE });
+	expect(asked).toEqual([]);
+	expect(item?.json).toMatchObject({ status: 'error', error_message: 'No luck', outputs: [] });
+	expect(item?.json).not.toHaveProperty('download_error');
+});
+
+test.each<[unknown, string]>([
+	[{ length: 5, mood: 'sad' }, 'its metadata has only: length, mood'],
+	[{}, 'its metadata is empty'],
+	['odd', 'its metadata is empty'],
+])('a task without files says so: %j', async (metadata, words) => {
+	const task = { ...TASK, metadata };
+	const { item } = await delivered({ items: [{ ...RECEIVED, task }], baseUrl: SERVICE });
+	expect(item?.json.download_error).toBe(
+		`Task t1 is done, but the service names no output file; ${words}`,
+	);
+	expect(item?.json.outputs).toEqual([]);
+});
+
+test('a file that can not be fetched is told in the item, which goes on', async () => {
+	const { item } = await delivered({ items: [RECEIVED], baseUrl: SERVICE, status: 404 });
+	expect(item?.json.download_error).toMatch(/is done, but its file could not be downloaded/);
+	expect(item?.json.outputs).toHaveLength(1);
+	expect(item?.binary).toBeUndefined();
+});
+
+test.each<[string, string | undefined, boolean]>([
+	['a private service', 'http://10.0.0.1', true],
+	['a public service', SERVICE, false],
+	['a credential that can not be read any more', undefined, false],
+])('a private address is asked only with %s', async (_name, baseUrl, asks) => {
+	const url = 'http://10.0.0.2/a.png';
+	const task = { ...TASK, metadata: { output_url: url } };
+	const { item, asked } = await delivered({ items: [{ ...RECEIVED, task }], baseUrl });
+	expect(asked).toEqual(asks ? [url] : []);
+	expect(item?.json.download_error !== undefined).toBe(!asks);
+});
+
+test('the settings of the node count', async () => {
+	const parameters = { binaryPropertyName: 'picture', options: { maxFileSize: 0.000001 } };
+	const { item } = await delivered({ items: [RECEIVED], baseUrl: SERVICE, parameters });
+	expect(item?.json.download_error).toMatch(/larger than/);
+	const named = { binaryPropertyName: 'picture' };
+	const { item: whole } = await delivered({
+		items: [RECEIVED],
+		baseUrl: SERVICE,
+		parameters: named,
+	});
+	expect(Object.keys(whole?.binary ?? {})).toEqual(['picture']);
+});
+
+test('each of several items has its own task, and whatever else started the execution goes on as it is', async () => {
+	const other = { ...RECEIVED, task_id: 't2', task: { ...TASK, id: 't2' } };
+	const odd = [{ hello: 'world' }, { task: TASK }, { task_id: 't3', task: 'x' }];
+	const { items } = await delivered({ items: [RECEIVED, ...odd, other], baseUrl: SERVICE });
+	expect(items.map(({ json }) => json.task_id)).toEqual(['t1', undefined, undefined, 't3', 't2']);
+	expect(items.slice(1, 4).map(({ json }) => json)).toEqual(odd);
+	expect(items[4]?.pairedItem).toEqual({ item: 4 });
+});
+
+describe('the hint about test URLs', () => {
+	const TEST = 'https://n8n.example/webhook-test/1/callback';
+	const PRODUCTION = 'https://n8n.example/webhook/1/callback';
+	const hints = (urls: Array<string | undefined>) => {
+		const given: NodeExecutionHint[] = [];
+		const context = {
+			addExecutionHints: (...all: NodeExecutionHint[]) => given.push(...all),
+		} as unknown as IExecuteFunctions;
+		warnOfTestUrls(context, urls);
+		return given;
+	};
+
+	test('is given once, where the node was given one', () => {
+		expect(hints([PRODUCTION, TEST, undefined])).toEqual([
+			{
+				type: 'warning',
+				location: 'outputPane',
+				message:
+					'The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it. Use the Production URL of a published workflow.',
+			},
+		]);
+	});
+
+	test('says for how many tasks it can not work', () => {
+		expect(hints([TEST, TEST, PRODUCTION])).toMatchObject([
+			{ message: expect.stringContaining('listens for it, but 2 tasks were given it.') as string },
+		]);
+	});
+
+	test('is not given otherwise, nor where n8n knows no hints', () => {
+		expect(hints([PRODUCTION, undefined])).toEqual([]);
+		expect(() => warnOfTestUrls({} as IExecuteFunctions, [TEST])).not.toThrow();
+	});
+});

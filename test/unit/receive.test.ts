@@ -1,0 +1,495 @@
+/** The trigger's webhook: what is answered to whatever comes in, and when the workflow runs. docs/trigger.md, "What it answers". */
+import { EventEmitter } from 'node:events';
+import type {
+	IDataObject,
+	IHttpRequestOptions,
+	IWebhookFunctions,
+	IWebhookResponseData,
+} from 'n8n-workflow';
+import { receive } from '../../nodes/MediaGeneration/callback/receive';
+import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import type { TriggerSettings } from '../../nodes/MediaGeneration/operations/trigger';
+import { hurry } from '../engine/hurry';
+
+const PATH = '/webhook/1a2b/callback';
+const HOOK = `https://n8n.example${PATH}`;
+const SECRET = 'a long enough secret';
+const SETTINGS: TriggerSettings = {
+	statuses: ['done', 'error'],
+	verify: true,
+	types: [],
+	deduplicate: true,
+};
+const FILE = 'https://files.example/a.mp3';
+const task = (fields: object = {}) => ({
+	id: 't1',
+	status: 'done',
+	type: 'sound_effect',
+	metadata: { output_uri: FILE },
+	...fields,
+});
+
+/** n8n's response, as far as the sender and n8n drive it. */
+class Response extends EventEmitter {
+	statusCode = 200;
+	writableEnded = false;
+	headersSent = false;
+	sent: unknown;
+
+	status(code: number): this {
+		this.statusCode = code;
+		return this;
+	}
+
+	json(body: unknown): void {
+		this.sent = body;
+		this.end();
+	}
+
+	end(): void {
+		this.headersSent = true;
+		this.writableEnded = true;
+		this.emit('close');
+	}
+}
+
+type Answer = { statusCode: number; body?: unknown; headers?: Record<string, string> };
+const found = (fields: object = {}): Answer => ({ statusCode: 200, body: task(fields) });
+/** The task that was asked for. */
+const named = (path: string) => found({ id: path.slice(path.lastIndexOf('/') + 1) });
+
+interface Setting {
+	service?: (path: string, count: number) => Answer | Promise<Answer>;
+	settings?: Partial<TriggerSettings>;
+	secret?: string;
+	mode?: 'trigger' | 'manual';
+}
+
+/** Time that passes while {@link hurry} runs. */
+const later = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
+
+let count = 0;
+
+/** A published trigger with an account of its own: what a process remembers, it remembers for those. */
+function trigger({ service = () => found(), settings = {}, secret = '', mode }: Setting = {}) {
+	count += 1;
+	const key = `sk_${count}-0123456789`;
+	const node = `node-${count}`;
+	const staticData: IDataObject = {};
+	const requests: IHttpRequestOptions[] = [];
+	const warnings: string[] = [];
+	const helpers = {
+		async httpRequestWithAuthentication(_type: string, options: IHttpRequestOptions) {
+			requests.push(options);
+			const path = new URL(options.url).pathname;
+			const { statusCode, body, headers = {} } = await service(path, requests.length);
+			const text = body === undefined ? '' : JSON.stringify(body).replaceAll('KEY', key);
+			return { statusCode, headers, body: text };
+		},
+	};
+	const post = async (body: unknown, url = PATH, headers: Record<string, string> = {}) => {
+		const response = new Response();
+		const { searchParams } = new URL(url, HOOK);
+		const context = {
+			getCredentials: async () =>
+				await Promise.resolve({
+					apiKey: key,
+					baseUrl: 'https://api.example',
+					callbackSecret: secret,
+				}),
+			getRequestObject: () => ({ originalUrl: url, headers, body, rawBody: undefined }),
+			getResponseObject: () => response,
+			getBodyData: () => body,
+			getQueryData: () => Object.fromEntries(searchParams),
+			getNodeWebhookUrl: () => HOOK,
+			getMode: () => mode ?? 'trigger',
+			getWorkflow: () => ({ id: 'w' }),
+			getNode: () => ({ id: node, name: 'Trigger' }),
+			getWorkflowStaticData: () => staticData,
+			logger: { warn: (text: string) => warnings.push(text) },
+			helpers,
+		} as unknown as IWebhookFunctions;
+		const result = await receive(context, { ...SETTINGS, ...settings });
+		return { response, result, ...outcomeOf(response, result) };
+	};
+	return { post, requests, warnings, staticData, key };
+}
+
+/** What the sender sees, and the item that the workflow runs with. n8n answers where the node did not. */
+function outcomeOf(response: Response, result: IWebhookResponseData) {
+	const item = result.workflowData?.[0]?.[0]?.json;
+	if (result.noWebhookResponse === true)
+		return { status: response.statusCode, body: response.sent as IDataObject, item };
+	return { status: 200, body: result.webhookResponse as unknown, item };
+}
+const ignored = (why: string) => ({
+	status: 200,
+	body: { received: true, ignored: why },
+	item: undefined,
+});
+const refused = (status: number, error: string | RegExp) => ({
+	status,
+	body: {
+		received: false,
+		error: typeof error === 'string' ? error : (expect.stringMatching(error) as unknown),
+	},
+	item: undefined,
+});
+
+describe('a finished task that the service confirms', () => {
+	test('runs the workflow with the word of the service, whatever was posted', async () => {
+		const { post, requests } = trigger();
+		const forged = task({ metadata: { output_uri: 'https://evil.example/a.mp3' }, note: 'forged' });
+		const { status, body, item } = await post(forged, `${PATH}?reference=order%207`);
+		expect({ status, body }).toEqual({ status: 200, body: { received: true } });
+		expect(item).toEqual({
+			task_id: 't1',
+			task: task(),
+			verified: true,
+			signed: false,
+			reference: 'order 7',
+		});
+		expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+			'GET https://api.example/v1/task/t1',
+		]);
+	});
+
+	test('a failed one, too', async () => {
+		const failed = { status: 'error', error_message: 'No luck', metadata: {} };
+		const { post } = trigger({ service: () => found(failed) });
+		const { item } = await post({ id: 't1', status: 'error' });
+		expect(item).toMatchObject({ task: { status: 'error', error_message: 'No luck' } });
+	});
+
+	test('an ID in another spelling goes out as the service spells it, another ID as it was posted', async () => {
+		const { post } = trigger({ service: () => found({ id: 'T1' }) });
+		expect((await post({ id: 't1' })).item).toMatchObject({ task_id: 'T1' });
+		const other = trigger({ service: () => found({ id: 'inner-7' }) });
+		expect((await other.post({ id: 't1' })).item).toMatchObject({ task_id: 't1' });
+	});
+
+	test('fields that this node writes itself are not taken from the task', async () => {
+		const own = { reference: 'posted', download_error: 'posted' };
+		const { post } = trigger({ service: () => found(own) });
+		const { item } = await post(task());
+		expect(JSON.stringify(item)).not.toContain('posted');
+		expect(item).not.toHaveProperty('reference');
+	});
+
+	test('without the tokens of URLs that it echoes', async () => {
+		const url = prepareReceiveUrl(
+			HOOK,
+			{ baseUrl: 'https://api.example', apiKey: 'sk_x', callbackSecret: SECRET },
+			{ reference: 'r', signed: true, now: Date.now() },
+		);
+		const token = new URL(url).searchParams.get('signature') ?? '';
+		const note = `token ${token}`;
+		const { post } = trigger({ secret: SECRET, service: () => found({ receive_url: url, note }) });
+		const { item } = await post(task(), PATH + new URL(url).search);
+		expect(item).toMatchObject({ signed: true, reference: 'r' });
+		expect(JSON.stringify(item)).not.toContain(token);
+	});
+});
+
+describe('without verification', () => {
+	const believing = { settings: { verify: false } };
+
+	test('what was posted goes out, marked so, and the service is not asked', async () => {
+		const { post, requests, key } = trigger(believing);
+		const { item } = await post(task({ note: `with ${key}` }));
+		expect(item).toMatchObject({ verified: false, task: { note: 'with sk_***' } });
+		expect(requests).toEqual([]);
+	});
+
+	test('what is no task is refused', async () => {
+		const { post } = trigger(believing);
+		expect(await post({ id: 't1' })).toMatchObject(refused(400, 'the body is not a task'));
+	});
+});
+
+describe('what does not run the workflow, and is no error', () => {
+	test('a callback that says itself that its task is not finished, where the service says so', async () => {
+		const { post } = trigger({ service: () => found({ status: 'doing', metadata: {} }) });
+		const why = 'the task is not finished (status "doing")';
+		expect(await post({ id: 't1', status: 'doing' })).toMatchObject(ignored(why));
+	});
+
+	test('a status or a type that is not selected', async () => {
+		const failed = { settings: { statuses: ['error'] } };
+		expect(await trigger(failed).post(task())).toMatchObject(
+			ignored('status "done" is not selected'),
+		);
+		const images = { settings: { types: ['image'] } };
+		expect(await trigger(images).post(task())).toMatchObject(
+			ignored('type "sound_effect" is not selected'),
+		);
+		const untyped = { ...images, service: () => found({ type: undefined }) };
+		expect(await trigger(untyped).post(task())).toMatchObject(ignored('type "" is not selected'));
+	});
+
+	test('a type is selected in whatever case', async () => {
+		const { post } = trigger({
+			settings: { types: ['image', 'sound_effect'] },
+			service: () => found({ type: 'Sound_Effect' }),
+		});
+		expect((await post(task())).item).toBeDefined();
+	});
+});
+
+describe('once', () => {
+	const SEEN = ignored('this task and status was received before');
+
+	test('a copy is not asked about, and does not run the workflow', async () => {
+		const { post, requests } = trigger();
+		const first = await post(task());
+		first.response.end();
+		expect(await post(task())).toMatchObject(SEEN);
+		expect(requests).toHaveLength(1);
+	});
+
+	test('a copy that says less of the task is asked about, and does not run it either', async () => {
+		const { post, requests } = trigger();
+		(await post({ id: 't1' })).response.end();
+		expect(await post({ id: 't1' })).toMatchObject(SEEN);
+		expect(requests).toHaveLength(2);
+	});
+
+	test('another status, another task and another reference are other events', async () => {
+		const { post } = trigger({ settings: { verify: false } });
+		const events: Array<[object, string]> = [
+			[task(), PATH],
+			[task({ status: 'error' }), PATH],
+			[task({ id: 't2' }), PATH],
+			[task(), `${PATH}?reference=a`],
+			[task(), `${PATH}?reference=b`],
+		];
+		for (const [body, url] of events) {
+			const { item, response } = await post(body, url);
+			expect(item).toBeDefined();
+			response.end();
+		}
+		for (const [body, url] of events) expect(await post(body, url)).toMatchObject(SEEN);
+	});
+
+	test('the files that come later are another event than none', async () => {
+		const { post } = trigger({ settings: { verify: false } });
+		(await post(task({ metadata: {} }))).response.end();
+		expect((await post(task())).item).toBeDefined();
+	});
+
+	test('an event whose execution n8n could not store runs by the next try', async () => {
+		const { post } = trigger();
+		const { response } = await post(task());
+		response.status(500).end();
+		expect((await post(task())).item).toBeDefined();
+	});
+
+	test('with Deduplicate off, and while the editor listens, each call runs', async () => {
+		for (const setting of [{ settings: { deduplicate: false } }, { mode: 'manual' as const }]) {
+			const { post, staticData } = trigger(setting);
+			(await post(task())).response.end();
+			expect((await post(task())).item).toBeDefined();
+			expect(staticData).toEqual({});
+		}
+	});
+});
+
+describe('what is refused', () => {
+	test.each([
+		['text', 'id=t1'],
+		['no task ID', {}],
+		['a malformed ID', { id: '../credits' }],
+	])('%s: 400', async (_name, body) => {
+		const { post, requests } = trigger();
+		expect(await post(body)).toMatchObject(refused(400, /./));
+		expect(requests).toEqual([]);
+	});
+
+	test('a URL that is not signed: 401, before the body is judged', async () => {
+		const { post, requests } = trigger({ secret: SECRET });
+		for (const body of [task(), 'nonsense'])
+			expect(await post(body)).toMatchObject(refused(401, 'the callback URL is not signed'));
+		expect(requests).toEqual([]);
+	});
+
+	test('a token for another place, by what n8n knows of its own', async () => {
+		const { post } = trigger({ secret: SECRET });
+		const credentials = { baseUrl: 'https://api.example', apiKey: 'sk_x', callbackSecret: SECRET };
+		const options = { reference: undefined, signed: true, now: Date.now() };
+		const { search } = new URL(
+			prepareReceiveUrl('https://other.example/webhook/1a2b/callback', credentials, options),
+		);
+		expect(await post(task(), PATH + search, { host: 'other.example' })).toMatchObject(
+			refused(401, /signed for another host/),
+		);
+	});
+
+	test('whatever else goes wrong: 503, and the reason in the log', async () => {
+		const { post, warnings } = trigger({ settings: { statuses: null as unknown as string[] } });
+		expect(await post(task())).toMatchObject(
+			refused(503, 'the callback could not be handled, try again'),
+		);
+		expect(warnings).toHaveLength(1);
+		expect(warnings[0]).toMatch(/^Media Generation: a callback could not be handled: .*includes/);
+	});
+
+	test('a refusal is no trouble for the log', async () => {
+		const { post, warnings } = trigger();
+		await post({});
+		expect(warnings).toEqual([]);
+	});
+});
+
+describe('where the service says something else, or nothing', () => {
+	test('a task that it does not know: 404 after two requests, and after none for ten seconds', async () => {
+		const { post, requests } = trigger({ service: () => ({ statusCode: 404 }) });
+		const unknown = refused(404, 'the service does not know this task');
+		await hurry(async () => {
+			expect(await post(task())).toMatchObject(unknown);
+			expect(requests.map(({ url }) => new URL(url).pathname)).toEqual([
+				'/v1/task/t1',
+				'/v1e/task/t1',
+			]);
+			expect(await post(task())).toMatchObject(unknown);
+			expect(requests).toHaveLength(2);
+			await later(10_001);
+			expect(await post(task())).toMatchObject(unknown);
+			expect(requests).toHaveLength(4);
+		});
+	});
+
+	test('a task of a type whose route is known costs no request to the other one', async () => {
+		const { post, requests } = trigger({
+			service: (path) => (path.startsWith('/v1e/') ? named(path) : { statusCode: 404 }),
+		});
+		await hurry(async () => {
+			expect((await post(task())).item).toBeDefined();
+			expect(requests).toHaveLength(2);
+			expect((await post(task({ id: 't2' }))).item).toBeDefined();
+		});
+		expect(new URL(requests[2]?.url ?? '').pathname).toBe('/v1e/task/t2');
+		expect(requests).toHaveLength(3);
+	});
+
+	test('a task that is not over by its word: asked again, and heard', async () => {
+		const { post, requests } = trigger({
+			service: (_, nth) => found(nth < 3 ? { status: 'doing', metadata: {} } : {}),
+		});
+		const { value } = await hurry(async () => await post(task()));
+		expect(value.item).toMatchObject({ task: { status: 'done' } });
+		expect(requests).toHaveLength(3);
+	});
+
+	test.each<[string, object, string]>([
+		[
+			'that it is over',
+			task(),
+			'the service does not confirm yet that this task is over, try again',
+		],
+		[
+			'nothing of its state',
+			{ id: 't1' },
+			'the service does not confirm yet that this task is over, try again',
+		],
+	])(
+		'a task that never is, of which the callback says %s: 503 within 15 s',
+		async (_name, body, error) => {
+			const { post } = trigger({ service: () => found({ status: 'doing', metadata: {} }) });
+			const { value, tookMs } = await hurry(async () => await post(body));
+			expect(value).toMatchObject(refused(503, error));
+			expect(tookMs).toBeGreaterThan(8_000);
+			expect(tookMs).toBeLessThanOrEqual(15_000);
+		},
+	);
+
+	test('a service that is busy: 503 within 15 s', async () => {
+		const { post } = trigger({ service: () => ({ statusCode: 500 }) });
+		const { value, tookMs } = await hurry(async () => await post(task()));
+		expect(value).toMatchObject(
+			refused(503, 'the service could not be asked about this task, try again'),
+		);
+		expect(tookMs).toBeLessThanOrEqual(15_000);
+	});
+
+	test('while it has asked callbacks to wait, it is not asked, for 30 s at most', async () => {
+		const { post, requests } = trigger({
+			service: (_, nth) =>
+				nth === 1 ? { statusCode: 503, headers: { 'retry-after': '240' } } : found(),
+		});
+		await hurry(async () => {
+			expect((await post(task())).status).toBe(503);
+			expect((await post(task({ id: 't2' }))).status).toBe(503);
+			expect(requests).toHaveLength(1);
+			await later(30_001);
+			expect((await post(task())).item).toBeDefined();
+		});
+	});
+
+	test('done without files runs the workflow when none has come for a while', async () => {
+		const { post, requests } = trigger({ service: () => found({ metadata: {} }) });
+		const { value, tookMs } = await hurry(async () => await post(task()));
+		expect(value.item).toMatchObject({ task: { status: 'done', metadata: {} } });
+		expect(requests.length).toBeGreaterThan(3);
+		expect(tookMs).toBeLessThanOrEqual(15_000);
+	});
+});
+
+describe('calls at the same moment', () => {
+	/** A service that answers when it is told to. */
+	function held() {
+		let answerNow = () => {};
+		const gate = new Promise<void>((resolve) => (answerNow = resolve));
+		return {
+			answerNow: () => answerNow(),
+			service: async (path: string) => {
+				await gate;
+				return named(path);
+			},
+		};
+	}
+
+	test('of one task cost one request, and one of them runs', async () => {
+		const { service, answerNow } = held();
+		const { post, requests } = trigger({ service });
+		const { value: outcomes } = await hurry(async () => {
+			const calls = [1, 2, 3].map(async () => {
+				const outcome = await post(task());
+				if (outcome.item !== undefined) outcome.response.end();
+				return outcome;
+			});
+			await later(100);
+			answerNow();
+			return await Promise.all(calls);
+		});
+		expect(requests).toHaveLength(1);
+		expect(outcomes.filter(({ item }) => item !== undefined)).toHaveLength(1);
+		expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(3);
+	});
+
+	test('of many tasks are asked about ten at a time', async () => {
+		const { service, answerNow } = held();
+		const { post, requests } = trigger({ service });
+		const ids = Array.from({ length: 25 }, (_, index) => `t${index}`);
+		const { value: outcomes } = await hurry(async () => {
+			const calls = ids.map(async (id) => await post(task({ id })));
+			await later(100);
+			expect(requests).toHaveLength(10);
+			answerNow();
+			return await Promise.all(calls);
+		});
+		expect(outcomes.map(({ item }) => item?.task_id)).toEqual(ids);
+		expect(requests).toHaveLength(25);
+	});
+
+	test('a copy of one that is not answered yet is sent away for a moment: 503', async () => {
+		const { post } = trigger();
+		const { response } = await post(task());
+		await hurry(async () => {
+			expect(await post(task())).toMatchObject(
+				refused(503, 'this callback is being handled already, try again'),
+			);
+		});
+		response.end();
+		expect((await post(task())).status).toBe(200);
+	});
+});
