@@ -26,7 +26,7 @@ export const folders: readonly Folder[] = [
 		name: 'create',
 		mark: STRICT,
 		sources: of('create'),
-		unit: ['creation', 'submit', 'ledger', 'room', 'patience', 'run'],
+		unit: ['creation', 'submit', 'ledger', 'creationQueue', 'patience', 'run'],
 		engine: ['creation', 'retryPaysOnce', 'agentTool', 'stop'],
 	},
 	{
@@ -64,7 +64,7 @@ export const folders: readonly Folder[] = [
 			'failures',
 			'limiter',
 			'outputs',
-			'room',
+			'creationQueue',
 			'task',
 			'creation',
 			'client',

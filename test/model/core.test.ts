@@ -46,5 +46,5 @@ test(
 			`History ${numRuns} of seed ${seed}, made shorter ${numShrinks} times:\n\n${words}\n`,
 		);
 	},
-	Math.max(60_000, SEEDS * 100),
+	Math.max(60_000, SEEDS * 300),
 );

@@ -243,7 +243,7 @@ describe('files', () => {
 					? { breakAfter: 100_000, headers: { 'content-length': '' } }
 					: longer(rangeStart(headers)),
 			),
-		).rejects.toThrow('the file is longer than the 200000 bytes that its host spoke of');
+		).rejects.toThrow('the file is longer than the 200000 bytes that its host stated');
 	});
 });
 

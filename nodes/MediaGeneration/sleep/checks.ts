@@ -20,7 +20,7 @@ export function isToolRun(context: IExecuteFunctions): boolean {
 }
 
 /** The URL that wakes this execution, with n8n's own token and this node's ID as its last part; undefined if n8n has none. */
-function resumeUrlOf(context: IExecuteFunctions): string | undefined {
+export function resumeUrlOf(context: IExecuteFunctions): string | undefined {
 	const resumeUrl = context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
 	if (typeof resumeUrl !== 'string' || !URL.canParse(resumeUrl)) return undefined;
 	const url = new URL(resumeUrl);
