@@ -194,6 +194,8 @@ function untrue({ n8n, service, history }: World): string[] {
 					fields.status === 'done' &&
 					states.some((state) => state !== 'done')) ||
 				(woken && sleptOn && states.includes('doing') && fields.outcome === undefined) ||
+				// Only a stop cancels, and a stopped execution has no output.
+				fields.outcome === 'cancelled' ||
 				(free && paid && fields.part === undefined);
 			return wrong ? [`UNTRUE: execution ${id} says ${said}`] : [];
 		});
