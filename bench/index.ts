@@ -11,7 +11,6 @@ import { type Bench, isMet, type SavedReport, textReport, textTable, shownMark }
 /** In this order, so that what disturbs nobody comes first. Loaded only when wanted. */
 const benches: Record<string, () => Promise<{ bench: Bench }>> = {
 	schedule: () => import('./schedule'),
-	scale: () => import('./scale'),
 	load: () => import('./load'),
 	overhead: () => import('./overhead'),
 	joining: () => import('./joining'),
@@ -25,6 +24,8 @@ const benches: Record<string, () => Promise<{ bench: Bench }>> = {
 	short: () => import('./short'),
 	crowd: () => import('./crowd'),
 	batch: () => import('./batch'),
+	// Last, as it is checked against what `crowd` measured.
+	scale: () => import('./scale'),
 };
 
 async function runBench(name: string, load: () => Promise<{ bench: Bench }>): Promise<SavedReport> {

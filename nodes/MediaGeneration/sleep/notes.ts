@@ -65,13 +65,18 @@ export function readNotes(value: unknown): Notes | undefined {
 		: undefined;
 }
 
-/** An expression for this node's notes; the name is quoted so that nothing in it can end the expression. */
-export function notesExpression(nodeName: string): string {
+/** Within an expression: this node's notes. The name is quoted so that nothing in it can end the expression. */
+export function notesReference(nodeName: string): string {
 	const quoted = JSON.stringify(nodeName).replace(
 		/[{}]/g,
 		(brace) => `\\u00${brace.charCodeAt(0).toString(16)}`,
 	);
-	return `{{ $node[${quoted}].context["${CONTEXT_FIELD}"] }}`;
+	return `$node[${quoted}].context["${CONTEXT_FIELD}"]`;
+}
+
+/** An expression for this node's notes alone. */
+export function notesExpression(nodeName: string): string {
+	return `{{ ${notesReference(nodeName)} }}`;
 }
 
 /** All open tasks of a sleep. */

@@ -19,7 +19,7 @@ import { lookAtTask } from '../service/look';
 import { verdictOf, type Finished } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 import { FOREIGN_TASK, NOT_WAITED_FOR } from './call';
-import { notesExpression, openTasks, readNotes, type Notes, type SleepingItem } from './notes';
+import { notesReference, openTasks, readNotes, type Notes, type SleepingItem } from './notes';
 import { sleepOf, type Over, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
@@ -28,19 +28,30 @@ const LOOK_TIMEOUT_MS = 5_000;
 /** Addresses of files are temporary: what was seen longer ago is looked at again before its files are fetched. */
 const FRESH_MS = 5 * 60_000;
 
-/** The items that went to sleep and what was noted of them, or undefined where this execution does not sleep on this node. */
-function readSleeping(
-	context: IWebhookFunctions,
-): { items: INodeExecutionData[]; notes: Notes } | undefined {
-	const items = context.evaluateExpression('{{ $input.all() }}') as unknown;
-	const notes = readNotes(context.evaluateExpression(notesExpression(context.getNode().name)));
+interface Sleeping {
+	items: INodeExecutionData[];
+	notes: Notes;
+	/** As n8n knows it; without the node, and perhaps without a signature. */
+	resumeUrl: unknown;
+}
+
+/**
+ * The items that went to sleep and what was noted of them, or undefined where this execution does not sleep on this node. Read by one
+ * expression, as each takes n8n some 10 ms.
+ */
+function readSleeping(context: IWebhookFunctions): Sleeping | undefined {
+	const all = context.evaluateExpression(
+		`{{ [$input.all(), ${notesReference(context.getNode().name)}, $execution.resumeUrl] }}`,
+	) as unknown;
+	if (!Array.isArray(all)) return undefined;
+	const [items, noted, resumeUrl] = all as unknown[];
+	const notes = readNotes(noted);
 	if (!Array.isArray(items) || notes?.items.length !== items.length) return undefined;
-	return { items: items as INodeExecutionData[], notes };
+	return { items: items as INodeExecutionData[], notes, resumeUrl };
 }
 
 /** The address that this call came to, so that this n8n can call it too. */
-function ownUrl(context: IWebhookFunctions): string | undefined {
-	const url = context.evaluateExpression('{{ $execution.resumeUrl }}');
+function ownUrl(context: IWebhookFunctions, url: unknown): string | undefined {
 	const { originalUrl } = context.getRequestObject();
 	if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
 	const called = new URL(originalUrl, url);
@@ -156,7 +167,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	const sleep = sleepOf(notes.id, { context, client });
 	if (sleep.ended)
 		return answer(context, 200, { received: true, ignored: 'the execution was woken before' });
-	const resumeUrl = ownUrl(context);
+	const resumeUrl = ownUrl(context, sleeping.resumeUrl);
 	// An unfinished check is repeated by this process, whether or not the callback is.
 	if (resumeUrl !== undefined) sleep.watch(notes.watched ? tasks : [called], resumeUrl);
 	const patience = timeLimit(CONFIRM_MS);

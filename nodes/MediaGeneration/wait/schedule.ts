@@ -61,6 +61,8 @@ const SLOT_WANTED_FACTOR = 0.6;
 const SLOT_WANTED_INTERVAL_MS = 1_000;
 /** Of the time of the longest of them: when to look first, and the pause between looks. */
 const SHORT_FIRST_SHARE = 0.4;
+/** Siblings take equally long where the shortest took more than this share of the longest. */
+const EQUAL_SHARE = 0.7;
 const SHORT_SHARE = 0.2;
 /** Shortest pause that a prediction may cause, and the shortest as a share of the age. */
 const MIN_AIM_MS = 350;
@@ -159,8 +161,14 @@ export function firstLookAmongShort(
 ): number | undefined {
 	if (siblingAgesMs.length === 0) return undefined;
 	const longest = Math.max(...siblingAgesMs);
-	const at = Math.max(Math.min(...siblingAgesMs), longest * SHORT_FIRST_SHARE) * (1 + 0.2 * random);
-	return longest <= LONGEST_SHORT_MS ? Math.max(0, at - ageMs) : undefined;
+	if (longest > LONGEST_SHORT_MS) return undefined;
+	const shortest = Math.min(...siblingAgesMs);
+	// Found ages can't be shorter than the first looks: to look a little before them keeps both from growing together.
+	const at =
+		shortest > longest * EQUAL_SHARE
+			? shortest * (0.97 + 0.1 * random)
+			: longest * SHORT_FIRST_SHARE * (0.8 + 0.4 * random);
+	return Math.max(0, at - ageMs);
 }
 
 /** The pause between two looks among such siblings, or undefined: also for a task that has outlived them all. */
