@@ -90,7 +90,7 @@ export const folders: readonly Folder[] = [
 		name: 'sleep',
 		mark: STRICT,
 		sources: of('sleep'),
-		unit: ['sleep', 'notes', 'checks', 'wakingUp', 'wakeNeverThrows'],
+		unit: ['sleep', 'notes', 'checks', 'suspend', 'wake', 'wakingUp', 'wakeNeverThrows'],
 		engine: ['sleepWake', 'sleepSettings', 'sleepMixed', 'asleepInWords'],
 	},
 	{

@@ -46,7 +46,9 @@ function summary(folder: Folder, result: FolderResult | undefined, looked: numbe
 	if (result === undefined) return row([folder.name, `${folder.mark}%`, 'not measured', '', '']);
 	const { killed, total, survivors } = result;
 	const score = scoreOf(result);
-	const shown = score >= folder.mark ? `${score}%` : `**${score}%**`;
+	const partly =
+		folder.engine.length > 0 && !result.tests.some((name) => name.startsWith('engine/'));
+	const shown = `${score >= folder.mark ? `${score}%` : `**${score}%**`}${partly ? ' by unit tests alone' : ''}`;
 	return row([
 		folder.name,
 		`${folder.mark}%`,
@@ -117,7 +119,8 @@ export function mutationPage(
 		'why it may (`test/mutation/reasons.json`), or as "not looked at". The mark is the share that has to be killed: higher where a wrong decision costs money, loses a task or gives the key away.',
 		'',
 		'Not changed: the objects that describe fields, options and operations to n8n (`scripts/mutation/descriptions.mjs`), since no test should repeat the words of the editor. Each folder is',
-		'measured by the tests named with it, not by all: what suites in a real n8n notice does not count here.',
+		'measured by the tests named with it, not by all: what suites in a real n8n notice does not count here. "By unit tests alone": measured without its tests in n8n\'s engine (`--no-engine`), which take',
+		'long and notice more. What changes while modules are loaded is tried with the unit tests only.',
 		'',
 		row(['Folder', 'Mark', 'Killed', 'Mutants', 'Living, not looked at']),
 		row(['---', '---', '---', '---', '---']),

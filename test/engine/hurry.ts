@@ -14,8 +14,15 @@ const REAL = [
 
 const STEP_MS = 50;
 
-/** Runs something while its time runs ahead, and gives back what it made and how long that seemed to take, in ms. */
-export async function hurry<T>(act: () => Promise<T>): Promise<{ value: T; tookMs: number }> {
+/**
+ * Runs something while its time runs ahead, and gives back what it made and how long that seemed to take, in ms.
+ *
+ * @param withinMs of the time that runs ahead: what takes longer fails. For requests that are not real, as those take time of their own
+ */
+export async function hurry<T>(
+	act: () => Promise<T>,
+	withinMs = Infinity,
+): Promise<{ value: T; tookMs: number }> {
 	jest.useFakeTimers({ now: Date.now(), doNotFake: [...REAL] });
 	const startedAt = Date.now();
 	try {
@@ -24,6 +31,8 @@ export async function hurry<T>(act: () => Promise<T>): Promise<{ value: T; tookM
 		work.catch(() => undefined);
 		// Between two steps, requests on their way come back.
 		while (!over) {
+			if (Date.now() - startedAt > withinMs)
+				throw new Error(`Nothing came of it in ${withinMs} ms`);
 			for (let turn = 0; turn < 20; turn += 1) await new Promise((done) => setImmediate(done));
 			if (!over) await jest.advanceTimersByTimeAsync(STEP_MS);
 		}

@@ -122,6 +122,15 @@ describe('docs/mutation.md', () => {
 		expect(page).toContain('No mutant lives.');
 	});
 
+	test('a folder that was measured without its tests in the engine says so', () => {
+		const partly = { ...result, tests: ['unit/poll'] };
+		expect(mutationPage([wait], new Map([['wait', partly]]), [])).toContain(
+			'| **81.8%** by unit tests alone | 9 / 11 |',
+		);
+		const without = { ...wait, engine: [] };
+		expect(mutationPage([without], new Map([['wait', partly]]), [])).toContain('| **81.8%** | 9');
+	});
+
 	test('a folder that was not measured is named', () => {
 		expect(mutationPage([wait], new Map(), [])).toContain('| wait | 90% | not measured |');
 	});

@@ -206,3 +206,55 @@ describe('what is known of a sleep', () => {
 		expect(world.again()).not.toBe(world.sleep);
 	});
 });
+
+describe('where this process does not watch all tasks of the execution', () => {
+	test('"it sleeps on" is the last word: whoever sees the others end calls again', async () => {
+		const waiting = { statusCode: 202, body: { received: true, waiting: 1 } };
+		const { clock, calls, sleep } = asleep([waiting]);
+		sleep.watchesAll = false;
+		await clock.advance(48 * HOUR);
+		expect(calls).toHaveLength(1);
+		expect(sleep.ended).toBe(false);
+		expect(sleep.woken.aborted).toBe(false);
+	});
+
+	test.each([
+		['is busy', running],
+		['is restarted', { statusCode: 503 }],
+	])('n8n that %s is called again all the same', async (_name, answer) => {
+		const { clock, calls, sleep } = asleep([answer]);
+		sleep.watchesAll = false;
+		await clock.advance(2 * HOUR);
+		expect(calls.length).toBeGreaterThan(10);
+	});
+});
+
+test('a task that was noted as over is looked at no more', async () => {
+	const { clock, looks, sleep, watch } = asleep([{ statusCode: 200 }], 24 * HOUR);
+	await clock.advance(60_000);
+	const before = looks.length;
+	expect(before).toBeGreaterThan(0);
+	const failure = { outcome: 'failed' as const, message: 'm', description: 'd' };
+	sleep.note(watch.taskId, { kind: 'failed', failure, seenAt: clock.now() });
+	await clock.advance(2 * HOUR);
+	expect(looks).toHaveLength(before);
+});
+
+test('a task that is not over at its deadline is no failed one, and nobody is called: n8n wakes by itself', async () => {
+	const { clock, calls, sleep } = asleep([{ statusCode: 200 }], 48 * HOUR);
+	await clock.advance(30 * HOUR);
+	expect(sleep.over.size).toBe(0);
+	expect(calls).toEqual([]);
+});
+
+test('a callback that nobody confirmed in time holds back no later call', async () => {
+	const { clock, calls, looks, sleep } = asleep([{ statusCode: 200 }, finished], HOUR);
+	await clock.advance(30_000);
+	const patience = new AbortController();
+	const confirmed = sleep.confirm('t', patience.signal);
+	await clock.advance(8_000);
+	patience.abort();
+	expect(await confirmed).toBe(false);
+	await clock.advance(3 * HOUR);
+	expect(calls[0]?.atMs).toBe(looks.at(-1));
+});

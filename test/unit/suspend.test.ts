@@ -1,0 +1,242 @@
+/** Putting an execution to sleep: what n8n is given to keep, and what goes out if the deadline passes. README, "Waiting". */
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { ApiRequest, Reply } from '../../nodes/MediaGeneration/service/client';
+import { parseTask } from '../../nodes/MediaGeneration/service/task';
+import {
+	CONTEXT_FIELD,
+	readNotes,
+	type SleepingTask,
+} from '../../nodes/MediaGeneration/sleep/notes';
+import {
+	lookOnceMore,
+	sleepingInput,
+	suspend,
+	type Sleeper,
+} from '../../nodes/MediaGeneration/sleep/suspend';
+import { answer, noAnswer, scriptedClient } from './replies';
+
+const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node-1?signature=token';
+const FILES = {
+	download: true,
+	binaryPropertyName: 'data',
+	maxFileBytes: 1e6,
+	splitFiles: false,
+	transcriptInOutput: false,
+};
+const ASSEMBLY = { longText: { kind: 'off' as const }, texts: [''] };
+const HOUR = 3_600_000;
+
+const sleepingTask = (taskId: string, fields: Partial<SleepingTask> = {}): SleepingTask => ({
+	watch: { taskId, kind: 'image', createdAt: Date.now(), deadline: Date.now() + HOUR },
+	lastTask: parseTask({ id: taskId, status: 'doing', progress: 40 }),
+	receiveUrl: undefined,
+	...fields,
+});
+const open = (...tasks: SleepingTask[]): Sleeper => ({
+	kind: 'open',
+	tasks,
+	files: FILES,
+	assembly: ASSEMBLY,
+	watched: false,
+});
+const complete = (...items: INodeExecutionData[]): Sleeper => ({ kind: 'complete', items });
+
+async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {}) {
+	const store: Record<string, unknown> = {};
+	const data: { data?: { main: INodeExecutionData[][] } } = {};
+	const waits: Date[] = [];
+	let input: INodeExecutionData[] = [];
+	const context = {
+		getNode: () => ({ id: 'node-1', name: 'Media', type: 'x', onError }),
+		getContext: () => store,
+		getExecuteData: () => data,
+		getInputData: () => input,
+		putExecutionToWait: async (till: Date) => await Promise.resolve(waits.push(till)),
+		logger: { debug() {}, info() {}, warn() {}, error() {} },
+		setMetadata() {},
+		sendMessageToUI() {},
+		helpers: {},
+	} as unknown as IExecuteFunctions;
+	const client = scriptedClient(() => noAnswer());
+	const waking = { resumeUrl: RESUME_URL, callable };
+	const items = await suspend(context, client, { sleepers, waking });
+	const kept = data.data?.main[0] ?? [];
+	const again = (next: INodeExecutionData[]) => {
+		input = next;
+		return sleepingInput(context);
+	};
+	return { items, kept, notes: readNotes(store[CONTEXT_FIELD]), waits, client, again };
+}
+
+describe('what goes out if the deadline passes', () => {
+	test('names the task, what was last seen of it, and that it timed out', async () => {
+		const { items } = await asleep([open(sleepingTask('t1'))]);
+		expect(items).toEqual([
+			{
+				json: { id: 't1', status: 'doing', progress: 40, task_id: 't1', timed_out: true },
+				pairedItem: { item: 0 },
+			},
+		]);
+	});
+
+	test('names all tasks of a long text', async () => {
+		const { items } = await asleep([open(sleepingTask('a'), sleepingTask('b'))]);
+		expect(items[0]?.json).toMatchObject({ task_id: 'a', task_ids: ['a', 'b'] });
+	});
+
+	test('names a task that was never described', async () => {
+		const { items } = await asleep([open(sleepingTask('t1', { lastTask: undefined }))]);
+		expect(items[0]?.json).toEqual({ task_id: 't1', timed_out: true });
+	});
+
+	test('is one item per input item first, in order, and then the further files of split ones', async () => {
+		const split = ['x', 'y', 'z'].map((name) => ({ json: { name } }));
+		const { items, kept, notes } = await asleep([
+			complete(...split),
+			open(sleepingTask('t1')),
+			complete({ json: { name: 'w' } }),
+		]);
+		expect(items.map(({ json }) => json.name ?? json.task_id)).toEqual(['x', 't1', 'w', 'y', 'z']);
+		expect(items.slice(0, 3).map(({ pairedItem }) => pairedItem)).toEqual([
+			{ item: 0 },
+			{ item: 1 },
+			{ item: 2 },
+		]);
+		expect(kept).toEqual(items);
+		expect(notes?.items.map(({ kind }) => kind)).toEqual([
+			'complete',
+			'open',
+			'complete',
+			'complete',
+			'complete',
+		]);
+	});
+
+	test('a failure keeps its fields where failures have a branch of their own', async () => {
+		const failed: IDataObject = { error: 'no', outcome: 'failed', task_id: 't0' };
+		const onError = 'continueErrorOutput';
+		const { items } = await asleep([complete({ json: failed }), open(sleepingTask('t1'))], {
+			onError,
+		});
+		expect(items[0]?.json).toEqual({
+			error: 'no',
+			details: { outcome: 'failed', task_id: 't0' },
+		});
+	});
+});
+
+test('what is returned is not what n8n keeps, as n8n may empty the one', async () => {
+	const { items, kept } = await asleep([open(sleepingTask('t1'))]);
+	expect(items).not.toBe(kept);
+	expect(items[0]).not.toBe(kept[0]);
+});
+
+test('it sleeps until the last of its deadlines', async () => {
+	const at = (ms: number) => {
+		const task = sleepingTask(`t${ms}`);
+		return { ...task, watch: { ...task.watch, deadline: ms } };
+	};
+	const [early, late] = [Date.now() + HOUR, Date.now() + 5 * HOUR];
+	const { waits } = await asleep([open(at(early)), open(at(late)), open(at(early))]);
+	expect(waits).toEqual([new Date(late)]);
+});
+
+describe('how often this n8n looks while it sleeps', () => {
+	const pace = async (receiveUrl: string | undefined, callable = true) => {
+		const { notes } = await asleep([open(sleepingTask('t1', { receiveUrl }))], { callable });
+		const [item] = notes?.items ?? [];
+		return item?.kind === 'open' ? item.tasks.map((task) => [task.pace, task.lookAtOnce]) : item;
+	};
+
+	test('rarely, where the service calls this execution back', async () => {
+		expect(await pace('https://n8n.example/webhook-waiting/7/node-1')).toEqual([['asleep', false]]);
+	});
+
+	test.each<[string, string | undefined, boolean]>([
+		['nobody calls back', undefined, true],
+		['the task calls an earlier execution', 'https://n8n.example/webhook-waiting/6/node-1', true],
+		['the service can not call', 'https://n8n.example/webhook-waiting/7/node-1', false],
+	])('as in polling, where %s', async (_name, receiveUrl, callable) => {
+		expect(await pace(receiveUrl, callable)).toEqual([['poll', false]]);
+	});
+});
+
+test("n8n's next try of a node that sleeps already finds what it put to sleep, and nothing happens to it", async () => {
+	const { kept, again } = await asleep([open(sleepingTask('t1')), open(sleepingTask('t2'))]);
+	const error = new Error('hidden');
+	Object.defineProperty(kept[1], 'error', { value: error, enumerable: false });
+	const copies = again(kept);
+	expect(copies?.map(({ json }) => json.task_id)).toEqual(['t1', 't2']);
+	expect(copies?.[0]).not.toBe(kept[0]);
+	expect(copies?.[1]?.error).toBe(error);
+	expect(Object.keys(copies?.[1] ?? {})).not.toContain('error');
+	expect(again([{ json: {} }])).toBeUndefined();
+	// One of them is enough: the rest of the input is of the same execution.
+	expect(again([{ json: {} }, kept[0] ?? { json: {} }])).toHaveLength(2);
+});
+
+describe('one more look before it sleeps', () => {
+	const look = async (
+		tasks: SleepingTask[],
+		reply: (request: ApiRequest, nth: number) => Reply,
+	) => {
+		const client = scriptedClient(reply);
+		return { verdicts: await lookOnceMore(client, tasks), client };
+	};
+	const over = { id: 't1', status: 'done', metadata: { output_url: 'https://f.example/a.mp3' } };
+
+	test('finds what ended meanwhile, whose callback will not come again', async () => {
+		const { verdicts, client } = await look([sleepingTask('t1')], () => answer(200, over));
+		expect(verdicts).toMatchObject([
+			{ kind: 'done', outputs: [{ url: 'https://f.example/a.mp3' }] },
+		]);
+		expect(client.requests.map(({ path }) => path)).toEqual(['/v1/task/t1']);
+		expect(client.requests[0]?.timeoutMs).toBeLessThanOrEqual(5_000);
+		expect(client.requests[0]?.timeoutMs).toBeGreaterThan(4_000);
+	});
+
+	test('takes no address of the request for a file', async () => {
+		const task = sleepingTask('t1');
+		const echoes = ['https://f.example/a.mp3'];
+		const { verdicts } = await look([{ ...task, watch: { ...task.watch, echoes } }], () =>
+			answer(200, over),
+		);
+		expect(verdicts).toMatchObject([{ kind: 'doneWithoutFiles' }]);
+	});
+
+	test('asks the route that was chosen', async () => {
+		const task = sleepingTask('t1');
+		const { client } = await look([{ ...task, watch: { ...task.watch, route: 'v1e' } }], () =>
+			answer(404),
+		);
+		expect(client.requests.map(({ path }) => path)).toEqual(['/v1e/task/t1']);
+	});
+
+	test('that fails leaves the task open, as it was seen last', async () => {
+		const seen = sleepingTask('t1');
+		const unseen = sleepingTask('t2', { lastTask: undefined });
+		const { verdicts } = await look([seen, unseen], () => noAnswer());
+		expect(verdicts).toMatchObject([
+			{ kind: 'running', task: { id: 't1', progress: 40 } },
+			{ kind: 'running', task: { status: '', raw: {} } },
+		]);
+	});
+
+	test('is taken at ten tasks at a time, and told in order', async () => {
+		let [now, most] = [0, 0];
+		const client = scriptedClient(async ({ path }) => {
+			now += 1;
+			most = Math.max(most, now);
+			await new Promise((resolve) => setImmediate(resolve));
+			now -= 1;
+			return answer(200, { id: path.slice(path.lastIndexOf('/') + 1), status: 'doing' });
+		});
+		const ids = Array.from({ length: 25 }, (_, index) => `t${index}`);
+		const verdicts = await lookOnceMore(
+			client,
+			ids.map((id) => sleepingTask(id)),
+		);
+		expect(most).toBe(10);
+		expect(verdicts.map(({ task }) => task.id)).toEqual(ids);
+	});
+});
