@@ -252,9 +252,9 @@ describe('trigger', () => {
 		// The file host has not given out a byte: the run is there all the same.
 		const [run] = await receiver.runs();
 		assert.equal(run?.status, 'running');
-		service.faults.remove(fault);
 		await context.rest.stopExecution(run.id);
 		assert.equal((await context.rest.waitForExecution(run.id)).status, 'canceled');
+		service.faults.remove(fault);
 	});
 
 	it('answers 503 while the service can not be asked, and takes the next try', async () => {

@@ -130,11 +130,8 @@ function sleeping({
 			}),
 			getResponseObject: () => response,
 			getBodyData: () => body,
-			evaluateExpression(expression: string) {
-				if (expression.includes('$input')) return input;
-				if (expression.includes('resumeUrl')) return resumeUrl;
-				return saved;
-			},
+			// One expression asks for all three.
+			evaluateExpression: () => [input, saved, resumeUrl],
 			getCredentials: async () =>
 				await Promise.resolve({ apiKey: key, baseUrl: 'https://api.example', callbackSecret: '' }),
 			logger: { debug() {}, info() {}, warn() {}, error() {} },
