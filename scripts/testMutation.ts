@@ -14,7 +14,6 @@ import {
 	optionsFor,
 	reportFile,
 	reportsFolder,
-	testsOf,
 	type Measuring,
 } from './mutation/options';
 import { mutationPage, reasonFor, staleReasons, type Reason } from './mutation/page';
@@ -29,6 +28,8 @@ import { root } from './pack';
 
 const kept = join(root, 'test', 'mutation');
 const page = join(root, 'docs', 'mutation.md');
+/** What Stryker was asked to do for the last report. */
+const optionsFile = (name: string) => join(reportsFolder, `${name}.options.json`);
 const resultFile = (name: string) => join(kept, 'results', `${name}.json`);
 
 const read = <T>(file: string) => JSON.parse(readFileSync(file, 'utf8')) as T;
@@ -64,7 +65,7 @@ async function measure(folder: Folder, { force, ...how }: Options): Promise<void
 	const missing = missingTests(folder);
 	if (missing.length > 0) throw new Halt(`${folder.name}: there is no ${missing.join(', ')}.`);
 	mkdirSync(reportsFolder, { recursive: true });
-	const options = join(reportsFolder, `${folder.name}.options.json`);
+	const options = optionsFile(folder.name);
 	write(options, { ...optionsFor(folder, how), force });
 	rmSync(reportFile(folder.name), { force: true });
 	forgetStatic(incrementalFile(folder.name));
@@ -77,10 +78,11 @@ async function measure(folder: Folder, { force, ...how }: Options): Promise<void
 }
 
 /** Keeps what Stryker has reported of a folder; without a report, what was kept before stays. */
-function keep(folder: Folder, engine: boolean): void {
+function keep(folder: Folder): void {
 	if (!existsSync(reportFile(folder.name))) return;
+	const { testsOfFolder: tests } = read<{ testsOfFolder: string[] }>(optionsFile(folder.name));
 	const report = read<StrykerReport>(reportFile(folder.name));
-	write(resultFile(folder.name), { tests: testsOf(folder, engine), ...resultOf(report) });
+	write(resultFile(folder.name), { tests, ...resultOf(report) });
 }
 
 /** Writes the page from what is kept of all folders. */
@@ -139,7 +141,7 @@ runMain(async () => {
 				force: options.force === true,
 			});
 		}
-		keep(folder, options.engine);
+		keep(folder);
 		writePage(reasons);
 	}
 	const results = writePage(reasons);

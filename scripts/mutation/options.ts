@@ -12,7 +12,7 @@ export const incrementalFile = (folder: string): string =>
 export const reportFile = (folder: string): string => join(reportsFolder, `${folder}.json`);
 
 /** The test files of a folder, in the order they run, relative to `test` and without their ending. */
-export const testsOf = ({ unit, engine }: Folder, inEngine: boolean): string[] => [
+const testsOf = ({ unit, engine }: Folder, inEngine: boolean): string[] => [
 	...unit.map((name) => `unit/${name}`),
 	...(inEngine ? engine.map((name) => `engine/${name}`) : []),
 ];

@@ -13,6 +13,7 @@ import {
 	suspend,
 	type Sleeper,
 } from '../../nodes/MediaGeneration/sleep/suspend';
+import { hurry } from '../engine/hurry';
 import { answer, noAnswer, scriptedClient } from './replies';
 
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node-1?signature=token';
@@ -45,6 +46,7 @@ async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {
 	const store: Record<string, unknown> = {};
 	const data: { data?: { main: INodeExecutionData[][] } } = {};
 	const waits: Date[] = [];
+	const metadatas: object[] = [];
 	let input: INodeExecutionData[] = [];
 	const context = {
 		getNode: () => ({ id: 'node-1', name: 'Media', type: 'x', onError }),
@@ -53,8 +55,7 @@ async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {
 		getInputData: () => input,
 		putExecutionToWait: async (till: Date) => await Promise.resolve(waits.push(till)),
 		logger: { debug() {}, info() {}, warn() {}, error() {} },
-		setMetadata() {},
-		sendMessageToUI() {},
+		setMetadata: (metadata: object) => metadatas.push(metadata),
 		helpers: {},
 	} as unknown as IExecuteFunctions;
 	const client = scriptedClient(() => noAnswer());
@@ -65,7 +66,7 @@ async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {
 		input = next;
 		return sleepingInput(context);
 	};
-	return { items, kept, notes: readNotes(store[CONTEXT_FIELD]), waits, client, again };
+	return { items, kept, notes: readNotes(store[CONTEXT_FIELD]), waits, metadatas, client, again };
 }
 
 describe('what goes out if the deadline passes', () => {
@@ -139,6 +140,35 @@ test('it sleeps until the last of its deadlines', async () => {
 	const [early, late] = [Date.now() + HOUR, Date.now() + 5 * HOUR];
 	const { waits } = await asleep([open(at(early)), open(at(late)), open(at(early))]);
 	expect(waits).toEqual([new Date(late)]);
+});
+
+test('the editor is told how many tasks it sleeps over and until when, and not the token', async () => {
+	const { metadatas, waits } = await asleep([
+		open(sleepingTask('a'), sleepingTask('b')),
+		complete(),
+	]);
+	const until = waits[0]?.getTime() ?? 0;
+	expect(metadatas).toEqual([
+		{ resumeUrl: `https://n8n.example/webhook-waiting/7/node-1#tasks=2&until=${until}` },
+	]);
+});
+
+describe('whether this n8n looks while it sleeps', () => {
+	const watched = (sleeper: Sleeper): Sleeper =>
+		sleeper.kind === 'open' ? { ...sleeper, watched: true } : sleeper;
+	const first = () => open(sleepingTask('t1'));
+	const second = () => open(sleepingTask('t2'));
+
+	test.each<[string, () => Sleeper[], boolean]>([
+		['each item says so', () => [watched(first()), watched(second())], true],
+		['items that are over do not count', () => [complete({ json: {} }), watched(first())], true],
+		['one item says no', () => [watched(first()), second()], false],
+		['all items say no', () => [first(), second()], false],
+	])('%s', async (_name, sleepers, watches) => {
+		// The looks themselves are on timers that end with the time that runs ahead.
+		const { value } = await hurry(async () => await asleep(sleepers()), 120_000);
+		expect(value.notes?.watched).toBe(watches);
+	});
 });
 
 describe('how often this n8n looks while it sleeps', () => {
