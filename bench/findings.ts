@@ -2,8 +2,8 @@
 export const findings: Record<string, string> = {
 	schedule:
 		'Found: without progress the mean delay is bought with polls, so the pause grows with the age (10%) and ends at 59 s. Honest progress is trusted after a prediction has ' +
-		'come true, and saves about half of the polls at a smaller delay for tasks of up to half an hour. A prediction that fails costs nothing, as the look that age alone asks for stays where it was. ' +
-		'A task that reports honestly up to a half and then ends is the price of trust: no pause is longer than 2.4 times the one that age alone asks for, so such a task lies about three times as long as ' +
+		'come true, and saves 40 to 50% of the polls, at a smaller delay for tasks of up to an hour or two. A prediction that fails costs nothing, as the look that age alone asks for stays where it was. ' +
+		'A task that reports honestly up to a half and then ends is the price of trust: no pause is longer than 2.4 times the one that age alone asks for, so such a task lies two to three times as long as ' +
 		'one that reports nothing, and honest progress takes 60 polls an hour instead of 40.',
 	scale:
 		"Found: what a load needs follows from two limits, the service's of active tasks and n8n's of executions that run at once, and hardly from the number of tasks. Up to 60% of the limit in use, queues add " +
