@@ -51,13 +51,12 @@ function headlinesOf(reports: readonly SavedReport[]): string {
 }
 
 /** What stands between the marks `<!-- bench NAME -->` and `<!-- end -->` in a file. */
-async function fill(file: string, name: string, content: string): Promise<void> {
+function fill(file: string, name: string, content: string): void {
 	const before = readFileSync(file, 'utf8');
 	const marks = new RegExp(`(<!-- bench ${name} -->).*?(<!-- end -->)`, 's');
 	if (content === '' || !marks.test(before)) return;
-	const text = before.replace(marks, (_, from, to) => `${from}\n\n${content}\n\n${to}`);
-	const options = await resolveConfig(file);
-	writeFileSync(file, await format(text, { ...options, parser: 'markdown' }));
+	const filled = (_: string, from: string, to: string) => `${from}\n\n${content}\n\n${to}`;
+	writeFileSync(file, before.replace(marks, filled));
 }
 
 const tablesOf = ({ tables }: SavedReport) =>
@@ -71,13 +70,13 @@ export async function writeDocs(reports: readonly SavedReport[], root: string): 
 	const options = await resolveConfig(file);
 	const text = [introduction, ...reports.map(section)].join('\n\n');
 	writeFileSync(file, await format(text, { ...options, parser: 'markdown' }));
-	await fill(join(root, 'README.md'), 'headlines', headlinesOf(reports));
+	fill(join(root, 'README.md'), 'headlines', headlinesOf(reports));
 	const scale = reports.find(({ name }) => name === 'scale');
 	const [days = '', use = '', shared = ''] = scale === undefined ? [] : tablesOf(scale);
 	const planning = join(docs, 'planning.md');
-	await fill(planning, 'days', days);
-	await fill(planning, 'use', use);
-	await fill(planning, 'shared', shared);
+	fill(planning, 'days', days);
+	fill(planning, 'use', use);
+	fill(planning, 'shared', shared);
 	console.log(
 		`\nWrote docs/benchmarks.md, its chart, README.md and docs/planning.md from ${reports.length} results.`,
 	);

@@ -2,8 +2,8 @@
 export const findings: Record<string, string> = {
 	schedule:
 		'Found: without progress the mean delay is bought with polls, so the pause grows with the age (10%) and ends at 59 s. Honest progress is trusted after a prediction has ' +
-		'come true, and saves about half of the polls at a smaller delay for tasks of up to half an hour. A prediction that fails costs nothing, as the look that age alone asks for stays where it was. ' +
-		'A task that reports honestly up to a half and then ends is the price of trust: no pause is longer than 2.4 times the one that age alone asks for, so such a task lies about three times as long as ' +
+		'come true, and saves 40 to 50% of the polls, at a smaller delay for tasks of up to an hour or two. A prediction that fails costs nothing, as the look that age alone asks for stays where it was. ' +
+		'A task that reports honestly up to a half and then ends is the price of trust: no pause is longer than 2.4 times the one that age alone asks for, so such a task lies two to three times as long as ' +
 		'one that reports nothing, and honest progress takes 60 polls an hour instead of 40.',
 	scale:
 		"Found: what a load needs follows from two limits, the service's of active tasks and n8n's of executions that run at once, and hardly from the number of tasks. Up to 60% of the limit in use, queues add " +
@@ -23,8 +23,8 @@ export const findings: Record<string, string> = {
 		'Two hundred callbacks within seconds are taken as fast as n8n takes webhook calls (about ten a second here), so the last of them wait in line.',
 	memory:
 		'Found: in filesystem mode both nodes stream. What grows in the first run of a process are its heap and the buffers that wait for the first garbage collections; it differs by 30 MB from process to process, more than ' +
-		'the two nodes differ, and later runs grow by a few MB. In database mode n8n itself puts each file into memory as a whole, several times over on the way into SQLite; what these nodes can do about it is to let ' +
-		'at most 100 MB of files be on their way at once, so four files need about what one needs. The HTTP Request node fetches all of them at once.',
+		'the two nodes differ, and later runs grow by a few MB. In database mode n8n itself puts each file into memory as a whole, three to four times over on the way into SQLite, whichever node hands it over: 300 to 400 MB for a file of 100 MB. These nodes let ' +
+		'at most 100 MB of files be on their way at once, so four such files need no more than one.',
 	short:
 		'Found: tasks of a second are over before the first look that a task of unknown length gets. Once some are over, the others are looked at by shares of their time, at 40% of the longest and then every 20%; before that, a ' +
 		'thousand such tasks without progress took 1.43 times the least on a virtual clock, and 1.24 since. What is left beside that is CPU time of n8n: 4 ms for each task.',

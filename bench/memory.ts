@@ -88,14 +88,14 @@ async function measure(how: 'ours' | 'HTTP Request', { mode, files, bytes }: Loa
 			}));
 		const urlsOf = async (count: number, size: number) =>
 			await Promise.all(
-				jobsOf(count, size).map(async ({ text, standIn }) => {
+				jobsOf(count, size).map(async ({ text }) => {
 					const answer = await fetch(`${service.baseUrl}/v1/task/sound-effect`, {
 						method: 'POST',
 						headers: {
 							authorization: `Bearer ${service.apiKey}`,
 							'content-type': 'application/json',
 						},
-						body: JSON.stringify({ text, stand_in: standIn }),
+						body: JSON.stringify({ text, stand_in: { never_ends: true, bytes: size } }),
 					});
 					const { task_id: id } = (await answer.json()) as { task_id: string };
 					await service.finish(id);
