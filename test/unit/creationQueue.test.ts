@@ -142,17 +142,16 @@ describe('the queue before a full account', () => {
 		expect(clock.now() - before).toBe(400);
 	});
 
-	test('where slots come from ends of tasks of its own, it asks when one ends, and else every five seconds', async () => {
+	test('where slots come from ends of tasks of its own, the first of many asks when one ends, and else every five seconds', async () => {
 		const { clock, queue, asked, inVain } = setUp();
 		queue.ended(clock.now());
 		queue.created(clock.now());
 		queue.refused(clock.now(), refusal);
-		await clock.run(inVain('first'));
-		await clock.run(inVain('first'));
-		expect(asked.map(([, atMs]) => atMs)).toEqual([5_000, 10_000]);
+		await clock.run(Promise.all(['alone', 'first', 'second'].map(inVain)));
+		expect(asked.map(([, atMs]) => atMs)).toEqual([400, 5_400, 10_400]);
 		clock.at(clock.now() + 700, () => queue.ended(clock.now()));
-		await clock.run(inVain('first'));
-		expect(asked.at(-1)).toEqual(['first', 10_720]);
+		await clock.run(inVain('third'));
+		expect(asked.at(-1)).toEqual(['third', 11_120]);
 	});
 
 	test('a slot that another process left brings the short pauses back', async () => {

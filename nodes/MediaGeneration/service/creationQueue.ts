@@ -117,11 +117,12 @@ export class CreationQueue {
 
 	/**
 	 * Short while slots often become free, as with short tasks, and longer while they don't. Where the ends of this process's own
-	 * tasks free the slots, {@link ended} ends the pause: asking in between is only for what other processes leave.
+	 * tasks free the slots, {@link ended} ends the pause: asking in between is only for what other processes leave. A creation that
+	 * waits alone asks often all the same, as it may be the only one of this process, and near its deadline.
 	 */
 	private pauseMs(nowMs: number): number {
 		this.createdAt ??= nowMs;
-		if (this.hearsOfSlots) return MAX_PAUSE_MS;
+		if (this.hearsOfSlots && this.full) return MAX_PAUSE_MS;
 		return Math.min(Math.max((nowMs - this.createdAt) * SHARE_OF_WAIT, MIN_PAUSE_MS), MAX_PAUSE_MS);
 	}
 }
