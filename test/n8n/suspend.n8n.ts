@@ -281,7 +281,7 @@ describe('suspend', () => {
 		assert.equal(execution?.status, 'error');
 		assert.match(
 			String(execution.resultData.error?.message),
-			/can't be suspended: the service can't reach 127\.0\.0\.1/,
+			/can't be suspended: the service can't reach (127\.0\.0\.1|localhost)/,
 		);
 		const description = String(execution.resultData.error?.description);
 		assert.match(description, /Turn the option Watch While Asleep on/);
