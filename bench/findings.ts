@@ -32,9 +32,11 @@ export const findings: Record<string, string> = {
 		'Found on a virtual clock: most questions in vain were asked while all tasks of this process still ran. Now an end that was seen asks (for all that end together), and in between one question in five seconds finds what other ' +
 		'processes leave: 1.45 creation requests a task became 1.14, and the 2,000 tasks of the queue-mode load take 1.17 times the least instead of 1.25. What is left are those that were on their way when the first was refused, and one ' +
 		'in vain at the end of each round. The real row also has the time that n8n takes to start thirty executions.',
-	book: 'Found: parts are fetched while others are still spoken, and joined frame by frame when the last one is there, so joining adds a second, not a share. Memory does not grow with the size: parts are streamed from disk to disk.',
+	book:
+		'Parts are fetched while others are still spoken, and joined frame by frame when the last one is there. So what comes on top of the parts is a fixed amount: the files of the last round, which all end at once, and two passes over the sound. ' +
+		'Five hundred parts of a second lose more, as three files for each part are fetched meanwhile. Memory does not grow with the size, as parts are streamed from disk to disk; the first run of a process also grows its heap.',
 	waking:
-		"Found by a CPU profile: of a wake-up's time, n8n takes most for both nodes: it sets up isolated expression engines (20 ms each), reads and writes the execution, and runs it on. Ours has one more engine, which n8n sets up to read the credential; " +
+		"Found by a CPU profile: of a wake-up's time, n8n takes most for both nodes: it sets up isolated expression engines (10 ms each), reads and writes the execution, and runs it on. Ours has one more engine, which n8n sets up to read the credential; " +
 		'the expression that reads what the execution sleeps on (three of 10 ms each, one since); and one request to the service, as a callback is not believed. The last two are the price of waking only when all tasks are over; ' +
 		"the engine is n8n's, and goes with `N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true`.",
 	batch:
