@@ -39,8 +39,6 @@ void describe('image', () => {
 		assert.equal(await notice.count(), 0);
 		await editor.choose('waitMode', 'Suspend Until Callback');
 		await notice.waitFor();
-		await notice.scrollIntoViewIfNeeded();
-		await picture(editor, 'suspend', editor.byId('ndv'));
 	});
 
 	void it('says for how many tasks it sleeps, and until when', async () => {
@@ -51,6 +49,8 @@ void describe('image', () => {
 			.byId('output-panel')
 			.getByText(/^Asleep until its task is over, or until .* at the latest$/)
 			.waitFor();
+		await editor.page.getByText(/The execution sleeps until/).scrollIntoViewIfNeeded();
+		await picture(editor, 'suspend', editor.byId('ndv'));
 		await service.finish(service.creations('image').at(-1)?.id ?? '');
 		await editor.byId('output-panel').getByText('Binary', { exact: true }).waitFor();
 	});

@@ -18,7 +18,13 @@ function keep(bytes: Buffer, name: string, folder = join('docs', 'images')): voi
 	writeFileSync(file, bytes);
 }
 
-const still = { animations: 'disabled', caret: 'hide' } satisfies PageScreenshotOptions;
+/** n8n's messages in the corner come and go, and lie over what the picture is about. */
+const messages = '.el-notification { visibility: hidden !important; }';
+const still = {
+	animations: 'disabled',
+	caret: 'hide',
+	style: messages,
+} satisfies PageScreenshotOptions;
 
 /** A picture of the page or of a part of it in both themes: `docs/images/NAME-light.png` and `NAME-dark.png`. */
 export async function picture(
@@ -41,6 +47,7 @@ const overCanvas = [
 	'[data-test-id="canvas-node-toolbar"]',
 ]
 	.map((selector) => `${selector} { visibility: hidden !important; }`)
+	.concat(messages)
 	.join('\n');
 /** The words below a node are not part of its box, and may be wider. */
 const margin = { side: 60, top: 24, bottom: 64 };
