@@ -151,7 +151,7 @@ export const bench: Bench = {
 					},
 				],
 				marks: [
-					{ what: 'loading both nodes', measured: ours.wallMs, limit: 10, unit: 'ms' },
+					{ what: 'loading both nodes', measured: ours.wallMs, limit: 6, unit: 'ms' },
 					{ what: 'packed size', measured: kilobytes(packed), limit: 150, unit: 'kB' },
 				],
 				bars: [
