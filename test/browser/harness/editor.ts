@@ -13,6 +13,7 @@ const flags = [
 	'--disable-background-networking',
 	'--disable-component-update',
 	'--disable-sync',
+	'--autoplay-policy=no-user-gesture-required',
 ];
 
 let launched: Promise<Browser> | undefined;
