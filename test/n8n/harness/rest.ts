@@ -48,6 +48,11 @@ export class RestError extends Error {
 	}
 }
 
+/** n8n before 2.0 stores that an execution has succeeded a moment before what its nodes gave out. */
+function isSaved({ status, resultData }: Execution): boolean {
+	return status !== 'success' || Object.keys(resultData.runData).length > 0;
+}
+
 /** n8n's own REST interface, the one its editor uses, with the login cookie. Not the public API: that one needs a key and can't run workflows. */
 export class Rest {
 	private cookie = '';
@@ -183,7 +188,8 @@ export class Rest {
 			async () => {
 				const execution = await this.execution(id);
 				const reached =
-					isFinished(execution.status) || (until === 'waiting' && execution.status === 'waiting');
+					(isFinished(execution.status) && isSaved(execution)) ||
+					(until === 'waiting' && execution.status === 'waiting');
 				return reached && execution;
 			},
 			{ timeoutMs, what: `The ${until === 'finished' ? 'end' : 'suspension'} of execution ${id}` },
@@ -221,7 +227,7 @@ export class Rest {
 			},
 			{ timeoutMs, what: `${count} finished executions of workflow ${workflowId}` },
 		);
-		return Promise.all(finished.reverse().map(({ id }) => this.execution(id)));
+		return Promise.all(finished.reverse().map(({ id }) => this.waitForExecution(id)));
 	}
 
 	/** n8n's Retry of a failed execution, with the workflow as it was; the new one's id, as soon as it is over or asleep. */
