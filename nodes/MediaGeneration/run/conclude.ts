@@ -5,6 +5,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { assemble } from '../delivery/assembly';
 import type { Delivery } from '../delivery/item';
 import { failureOfPart } from '../delivery/partFailure';
+import { outcomes, type Failure } from '../service/failures';
 import { allFinished, type Item, type ItemEnd, type PartEnd } from './item';
 
 /** What becomes of an item whose parts have ended. */
@@ -26,7 +27,7 @@ export async function conclude(
 	const failed = speakingFailure(parts);
 	if (failed !== undefined) return concludeFailed(item, parts, failed);
 	if (parts.some(({ kind }) => kind === 'halted'))
-		return undeliveredPart(assembly.texts, parts) ?? { kind: 'halted' };
+		return undeliveredPart(item, parts) ?? { kind: 'halted' };
 	if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
 	return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
 }
@@ -34,36 +35,41 @@ export async function conclude(
 /** The failure that an item shows: that a part may be paid for goes before that another one was not. */
 function speakingFailure(parts: readonly PartEnd[]) {
 	const failed = parts.filter((part) => part.kind === 'failed');
-	return failed.find(({ failure }) => failure.outcome === 'unknown') ?? failed[0];
+	return failed.find(({ failure }) => outcomes[failure.outcome].unclear) ?? failed[0];
+}
+
+/** The item fails with one of its parts, and names the tasks of them all. */
+function failedWith(
+	failure: Failure,
+	number: number,
+	{ item, parts }: { item: Item; parts: readonly PartEnd[] },
+): ItemEnd {
+	const taskIds = parts.flatMap(taskIdOf);
+	const { texts } = item.assembly;
+	return { kind: 'failed', failure: failureOfPart(failure, { number, taskIds, texts }) };
 }
 
 /** A file that could not be fetched ends a run like any failure, and it is this item that has to say so. */
-function undeliveredPart(texts: readonly string[], parts: readonly PartEnd[]): ItemEnd | undefined {
+function undeliveredPart(item: Item, parts: readonly PartEnd[]): ItemEnd | undefined {
 	for (const [number, part] of parts.entries()) {
 		const failure = part.kind === 'finished' ? part.delivered?.failure : undefined;
-		if (failure === undefined) continue;
-		const taskIds = parts.flatMap(taskIdOf);
-		return { kind: 'failed', failure: failureOfPart(failure, { number, taskIds, texts }) };
+		if (failure !== undefined) return failedWith(failure, number, { item, parts });
 	}
 	return undefined;
 }
 
 /** A part failed, so its item does; one that merely ran out of time may go on as the task that it is. */
 function concludeFailed(
-	{ index, settings, assembly }: Item,
+	item: Item,
 	parts: readonly PartEnd[],
 	failed: Extract<PartEnd, { kind: 'failed' }>,
 ): ItemEnd {
+	const { index, settings, assembly } = item;
 	const { failure, lastTask } = failed;
 	const { outcome, taskId } = failure;
 	if (outcome !== 'timed_out' || settings.onTimeout !== 'returnTask' || taskId === undefined) {
 		if (assembly.longText.kind === 'off') return { kind: 'failed', failure };
-		const number = parts.indexOf(failed);
-		const taskIds = parts.flatMap(taskIdOf);
-		return {
-			kind: 'failed',
-			failure: failureOfPart(failure, { number, taskIds, texts: assembly.texts }),
-		};
+		return failedWith(failure, parts.indexOf(failed), { item, parts });
 	}
 	const json = {
 		...(lastTask?.raw as IDataObject | undefined),

@@ -20,7 +20,7 @@ import { lookAtOpenParts, sleepersOf } from './beforeSleep';
 import { Balance, checkCredits, runOf, unreadableCredential } from './checks';
 import { conclude } from './conclude';
 import { Ends } from './ends';
-import { isOver, type Item, type ItemEnd, type Part } from './item';
+import { isOver, receiveUrlOf, type Item, type ItemEnd } from './item';
 import { runItems } from './jobs';
 import { itemFor, planItem } from './plan';
 import { Spending } from './spending';
@@ -69,7 +69,11 @@ class Generation {
 			await this.run(tools, items);
 			const output = await this.outputOrSleep(tools, items);
 			// The service may echo its callback URL: whoever reads the output could call it, too.
-			const sent = items.flatMap(({ parts }) => parts.flatMap(receiveUrlOf));
+			const sent = items.flatMap(({ parts }) =>
+				parts.flatMap((part) =>
+					part.kind === 'creates' ? (receiveUrlOf(part.request) ?? []) : [],
+				),
+			);
 			for (const item of output) withoutReceiveUrls(item.json, sent);
 			handedOut = true;
 			return output;
@@ -312,11 +316,6 @@ function callbackFor(
 		case 'suspend':
 			return { url: waking?.callable === true ? waking.resumeUrl : undefined, signed: false };
 	}
-}
-
-function receiveUrlOf(part: Part): string[] {
-	const url = part.kind === 'creates' ? part.request.body.receive_url : undefined;
-	return typeof url === 'string' ? [url] : [];
 }
 
 /** Runs an operation that creates tasks or waits for them. */

@@ -56,3 +56,8 @@ export function allFinished(parts: readonly PartEnd[]) {
 	const finished = parts.flatMap((part) => (part.kind === 'finished' ? [part] : []));
 	return finished.length === parts.length ? finished : undefined;
 }
+
+/** Where the service reports the end of a task that is made by this request; undefined where it does not. */
+export function receiveUrlOf({ body }: CreationRequest): string | undefined {
+	return typeof body.receive_url === 'string' ? body.receive_url : undefined;
+}

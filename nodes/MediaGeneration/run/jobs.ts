@@ -5,13 +5,13 @@
 import type { Ledger, Slot } from '../create/ledger';
 import { createTask, type Created, type SubmitDeps } from '../create/submit';
 import type { Delivered } from '../delivery/item';
-import type { CreationRequest } from '../operations/operation';
 import { waitingRules } from '../operations/waiting';
+import { outcomes } from '../service/failures';
 import { Limiter } from '../service/limiter';
 import type { Look } from '../service/look';
 import { addressesIn, type Finished } from '../service/verdict';
 import { PollLoop, type Watch } from '../wait/poll';
-import type { Item, ItemEnd, Part, PartEnd } from './item';
+import { receiveUrlOf, type Item, type ItemEnd, type Part, type PartEnd } from './item';
 import type { Spending } from './spending';
 
 export interface RunDeps extends SubmitDeps {
@@ -155,7 +155,7 @@ class Run {
 		if (!submitted.ok) {
 			const { failure } = submitted;
 			if (failure.taskId !== undefined) this.deps.noteNamed?.(failure.taskId, item);
-			if (failure.outcome === 'unknown') ledger.noteUnknown(slot, request, failure);
+			if (outcomes[failure.outcome].unclear) ledger.noteUnknown(slot, request, failure);
 			return this.unlessHalted({ kind: 'failed', failure });
 		}
 		const { created } = submitted;
@@ -241,10 +241,6 @@ class Run {
 		this.haltAfter(end);
 		return end;
 	}
-}
-
-function receiveUrlOf({ body }: CreationRequest): string | undefined {
-	return typeof body.receive_url === 'string' ? body.receive_url : undefined;
 }
 
 /** Runs all items and returns their ends in order. Never rejects. */
