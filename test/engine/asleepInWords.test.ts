@@ -1,5 +1,5 @@
 /** What a sleeping execution shows of itself in the editor, and Maximum Credits of a run that sleeps. */
-import { Workflow } from 'n8n-workflow';
+import { workflowOf } from './editor';
 import { mediaGeneration, mediaNode, type EngineResult } from './engine';
 import { engineSetting, goOn, sound } from './setting';
 import { until } from './until';
@@ -38,24 +38,13 @@ async function wake(execution: Execution): Promise<EngineResult> {
 
 /** What the editor shows: it evaluates the expression with nothing but the resume URL of the run's metadata. */
 async function tooltip(resumeUrl: string): Promise<string> {
-	const workflow = new Workflow({
-		nodes: [mediaNode({ parameters: {} })],
-		connections: {},
-		active: false,
-		nodeTypes: {
-			getByName: () => mediaGeneration,
-			getByNameAndVersion: () => mediaGeneration,
-			getKnownTypes: () => ({}),
-		},
-	});
+	const node = mediaNode({ parameters: {} });
+	const workflow = workflowOf(node);
 	const expression = mediaGeneration.description.waitingNodeTooltip;
 	await workflow.expression.acquireIsolate();
-	const shown: unknown = workflow.expression.getSimpleParameterValue(
-		mediaNode({ parameters: {} }),
-		expression,
-		'internal',
-		{ $execution: { id: '1', mode: 'test', resumeUrl, resumeFormUrl: '' } },
-	);
+	const shown: unknown = workflow.expression.getSimpleParameterValue(node, expression, 'internal', {
+		$execution: { id: '1', mode: 'test', resumeUrl, resumeFormUrl: '' },
+	});
 	await workflow.expression.releaseIsolate();
 	return String(shown);
 }

@@ -2,6 +2,7 @@
 import { LoadOptionsContext } from 'n8n-core';
 import {
 	Workflow,
+	type INode,
 	type INodeListSearchResult,
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
@@ -15,15 +16,9 @@ export interface ListRequest {
 	paginationToken?: string;
 }
 
-/** Calls one of the node's list searches as n8n's server does. */
-export async function listOf(
-	name: string,
-	{ credentials, withCredential = true, filter, paginationToken }: ListRequest,
-): Promise<INodeListSearchResult> {
-	const method = mediaGeneration.methods?.listSearch?.[name];
-	if (method === undefined) throw new Error(`The node has no list "${name}"`);
-	const node = mediaNode({ parameters: {}, settings: withCredential ? {} : { credentials: {} } });
-	const workflow = new Workflow({
+/** A workflow of nothing but this node. */
+export function workflowOf(node: INode): Workflow {
+	return new Workflow({
 		nodes: [node],
 		connections: {},
 		active: false,
@@ -33,6 +28,17 @@ export async function listOf(
 			getKnownTypes: () => ({}),
 		},
 	});
+}
+
+/** Calls one of the node's list searches as n8n's server does. */
+export async function listOf(
+	name: string,
+	{ credentials, withCredential = true, filter, paginationToken }: ListRequest,
+): Promise<INodeListSearchResult> {
+	const method = mediaGeneration.methods?.listSearch?.[name];
+	if (method === undefined) throw new Error(`The node has no list "${name}"`);
+	const node = mediaNode({ parameters: {}, settings: withCredential ? {} : { credentials: {} } });
+	const workflow = workflowOf(node);
 	const additionalData = {
 		credentialsHelper: credentialsHelper(credentials),
 		currentNodeParameters: {},

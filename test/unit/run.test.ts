@@ -13,6 +13,7 @@ import { runItems, type RunOptions } from '../../nodes/MediaGeneration/run/jobs'
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import type { Failure } from '../../nodes/MediaGeneration/service/failures';
 import { lookAtTask } from '../../nodes/MediaGeneration/service/look';
+import { FILES } from './itemSettings';
 import { answer, scriptedClient } from './replies';
 import { seededRandom, VirtualClock } from './virtualClock';
 
@@ -20,13 +21,7 @@ const DONE = { metadata: { output_uri: 'https://files.example/a.mp3' } };
 
 const SETTINGS: ItemSettings = {
 	waiting: { kind: 'poll' },
-	files: {
-		download: true,
-		binaryPropertyName: 'data',
-		maxFileBytes: 1_000_000,
-		splitFiles: false,
-		transcriptInOutput: false,
-	},
+	files: FILES,
 	callbackReference: undefined,
 	timeoutMs: 600_000,
 	onTimeout: 'error',

@@ -14,17 +14,10 @@ import {
 	type Sleeper,
 } from '../../nodes/MediaGeneration/sleep/suspend';
 import { hurry } from '../engine/hurry';
+import { ASSEMBLY, FILES } from './itemSettings';
 import { answer, noAnswer, scriptedClient } from './replies';
 
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node-1?signature=token';
-const FILES = {
-	download: true,
-	binaryPropertyName: 'data',
-	maxFileBytes: 1e6,
-	splitFiles: false,
-	transcriptInOutput: false,
-};
-const ASSEMBLY = { longText: { kind: 'off' as const }, texts: [''] };
 const HOUR = 3_600_000;
 
 const sleepingTask = (taskId: string, fields: Partial<SleepingTask> = {}): SleepingTask => ({

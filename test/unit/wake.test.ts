@@ -12,16 +12,9 @@ import { wake } from '../../nodes/MediaGeneration/sleep/wake';
 import type { Notes, SleepingItem } from '../../nodes/MediaGeneration/sleep/notes';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
 import { hurry as runAhead } from '../engine/hurry';
+import { ASSEMBLY, FILES } from './itemSettings';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');
-const FILES = {
-	download: true,
-	binaryPropertyName: 'data',
-	maxFileBytes: 1e6,
-	splitFiles: false,
-	transcriptInOutput: false,
-};
-const ASSEMBLY = { longText: { kind: 'off' as const }, texts: [''] };
 
 const watchOf = (taskId: string): Watch => ({
 	taskId,

@@ -1,0 +1,12 @@
+/** What an item's settings are where a test is not about them. */
+import type { Assembly } from '../../nodes/MediaGeneration/delivery/assembly';
+import type { FileSettings } from '../../nodes/MediaGeneration/operations/waiting';
+
+export const FILES: FileSettings = {
+	download: true,
+	binaryPropertyName: 'data',
+	maxFileBytes: 1_000_000,
+	splitFiles: false,
+	transcriptInOutput: false,
+};
+export const ASSEMBLY: Assembly = { longText: { kind: 'off' }, texts: [''] };
