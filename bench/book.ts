@@ -120,8 +120,8 @@ export const bench: Bench = {
 		});
 		try {
 			const { id } = await publish(context, 'book', [called('book'), speak(), last()]);
-			// Warm: code loaded, pools filled.
-			await run(context, id, { ...manyParts, parts: 5 });
+			// Warm: code loaded, pools filled, and the stand-in has encoded the sound that its file host repeats.
+			await run(context, id, { ...book, partS: 0.5, bytes: 250_000 });
 			const rows = [];
 			for (const text of [book, manyParts]) {
 				const { seconds } = await run(context, id, text);

@@ -39,8 +39,10 @@ export async function deliverPart(
 ): Promise<Delivered> {
 	const { longText, texts } = assembly;
 	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
-	const settings = longText.kind === 'join' ? { ...files, splitFiles: false } : files;
-	return await delivery.deliver(finished, settings, index, extra);
+	if (longText.kind === 'join')
+		return await delivery.deliver(finished, { ...files, splitFiles: false }, index, extra);
+	const { sounds: _, ...delivered } = await delivery.deliver(finished, files, index, extra);
+	return delivered;
 }
 
 /** What goes out for an item whose parts are all over, in their order. */
@@ -122,23 +124,28 @@ async function joinedItem(
 }
 
 /** The stored files of one part. */
-function filesOf({ items, outputs }: Delivered): MadeFile[] {
+function filesOf({ items, outputs, sounds }: Delivered): Array<MadeFile & Pick<Source, 'facts'>> {
 	const binary = items[0]?.binary ?? {};
-	return outputs.flatMap((output) => {
+	return outputs.flatMap((output, number) => {
 		const stored: IBinaryData | undefined =
 			output.binaryProperty === undefined ? undefined : binary[output.binaryProperty];
-		return stored === undefined ? [] : [{ output, binary: stored }];
+		return stored === undefined ? [] : [{ output, binary: stored, facts: sounds?.[number] }];
 	});
 }
 
-function sourceOf(files: readonly MadeFile[]): Source | undefined {
-	const sound = files.find(({ output }) => output.kind === 'audio')?.binary;
+function sourceOf(files: ReturnType<typeof filesOf>): Source | undefined {
+	const sound = files.find(({ output }) => output.kind === 'audio');
 	const transcript = (type: RegExp) =>
 		files.find(({ output }) => output.kind === 'transcript' && type.test(output.mimeType ?? ''))
 			?.binary;
 	return sound === undefined
 		? undefined
-		: { sound, srt: transcript(/subrip/), words: transcript(/json/) };
+		: {
+				sound: sound.binary,
+				facts: sound.facts,
+				srt: transcript(/subrip/),
+				words: transcript(/json/),
+			};
 }
 
 function soundsFirst(files: readonly MadeFile[]): MadeFile[] {

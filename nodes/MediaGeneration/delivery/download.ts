@@ -4,6 +4,7 @@
  */
 import { createHash } from 'crypto';
 import { durationMeter, type DurationMeter } from '../media/duration';
+import type { SoundFacts } from '../media/sound';
 import type { ByteStream, OpenFile, OpenFileFn } from '../service/fileHost';
 import type { OutputKind } from '../service/outputs';
 import { OVER, Pace, readBody } from './body';
@@ -41,6 +42,8 @@ export interface Download {
 	received(): number;
 	/** How long the sound is, once all bytes are handed out; undefined for what is not WAV or MP3. */
 	seconds(): number | undefined;
+	/** What joining needs to know of the sound, once all bytes are handed out. */
+	facts(): SoundFacts;
 	/** Why `chunks` ended without the end of the file. */
 	failure(): DownloadError | undefined;
 	/** Closes whatever is open. To be called once the file is no longer wanted, stored or not. */
@@ -219,6 +222,7 @@ function downloadOf(transfer: Transfer, first: Buffer[], type: FileType): Downlo
 		},
 		received: () => transfer.file.received,
 		seconds: () => meter.seconds(),
+		facts: () => meter.facts(),
 		failure: () => transfer.failure,
 		close: () => transfer.close(),
 	};

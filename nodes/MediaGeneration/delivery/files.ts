@@ -2,6 +2,7 @@
  * From the addresses of a finished task to binary data: concurrently, bounded, streamed into n8n's binary store.
  */
 import type { IBinaryData } from 'n8n-workflow';
+import type { SoundFacts } from '../media/sound';
 import type { N8nContext } from '../service/client';
 import type { Limiter } from '../service/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
@@ -26,6 +27,8 @@ export interface DeliveredOutput {
 export interface DeliveredFile {
 	output: DeliveredOutput;
 	binary: IBinaryData | undefined;
+	/** What was found of a sound on its way. */
+	sound?: SoundFacts | undefined;
 	/** Why the file is missing, completing "could not be downloaded: ...". */
 	problem: string | undefined;
 }
@@ -85,6 +88,7 @@ interface Stored {
 	mimeType: string;
 	fileSize: number;
 	durationSeconds?: number;
+	sound: SoundFacts | undefined;
 }
 
 /** Downloads a file into n8n's store. However it ends, nothing of it stays open. */
@@ -109,6 +113,7 @@ async function store(wanted: Wanted, deps: FetchDeps): Promise<Stored> {
 					mimeType,
 					fileSize: download.received(),
 					...(seconds === undefined ? {} : { durationSeconds: seconds }),
+					sound: kind === 'audio' ? download.facts() : undefined,
 				};
 			} finally {
 				stream.destroy();
@@ -158,10 +163,10 @@ export async function fetchFiles(
 				return missing(`only the first ${MAX_FILES} files of a task are fetched`);
 			const wanted = { url, kind, maxBytes, baseName: names[index] ?? 'file' };
 			try {
-				const { binary, ...stored } = await deps.limiter.run(
+				const { binary, sound, ...stored } = await deps.limiter.run(
 					async () => await storeOrStartOver(wanted, deps),
 				);
-				return { output: { url, kind, ...stored }, binary, problem: undefined };
+				return { output: { url, kind, ...stored }, binary, sound, problem: undefined };
 			} catch (error) {
 				return missing(asDownloadError(error).message);
 			}

@@ -4,6 +4,7 @@
  */
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { transcriptOf } from '../media/captions';
+import type { SoundFacts } from '../media/sound';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { pause } from '../service/clock';
@@ -27,6 +28,8 @@ export interface Delivered {
 	outputs: DeliveredOutput[];
 	/** Outcome `undelivered`, where a file is missing. */
 	failure: Failure | undefined;
+	/** What was found of the sounds among `outputs` on their way, at the same places. */
+	sounds?: ReadonlyArray<SoundFacts | undefined>;
 }
 
 export interface DeliveryOptions {
@@ -131,7 +134,12 @@ export class Delivery {
 			};
 		}
 		const shown = withProperties(files, (index) => (index === 0 ? base : `${base}_${index}`));
-		return { items: [item(shown)], outputs: shown.map(({ output }) => output), failure };
+		return {
+			items: [item(shown)],
+			outputs: shown.map(({ output }) => output),
+			failure,
+			sounds: shown.map(({ sound }) => sound),
+		};
 	}
 
 	/** What was said when, by the first transcript that can be read; undefined where there is none. */

@@ -13,6 +13,7 @@ import {
 } from '../media/captions';
 import { joined, planJoin, type Joinable } from '../media/join';
 import { scan } from '../media/scan';
+import type { SoundFacts } from '../media/sound';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
@@ -21,6 +22,8 @@ import { sanitizeName, type DeliveredOutput } from './files';
 /** The files of one part. */
 export interface Source {
 	sound: IBinaryData;
+	/** Of the sound, where it was read before. */
+	facts?: SoundFacts | undefined;
 	srt?: IBinaryData | undefined;
 	/** Word timings. */
 	words?: IBinaryData | undefined;
@@ -62,7 +65,8 @@ export async function joinSources(
 	{ pauseMs, baseName, withTranscript, nameOf }: JoinOptions,
 ): Promise<Joined> {
 	const facts = [];
-	for (const { sound } of sources) facts.push(await scan(readStored(context, sound)));
+	for (const { sound, facts: known } of sources)
+		facts.push(known ?? (await scan(readStored(context, sound))));
 	const plan = planJoin(facts, { pauseMs, nameOf });
 	if (!plan.joinable) return { ok: false, reason: plan.reason };
 	const [first] = sources;

@@ -1,5 +1,6 @@
-/** How long sound is, measured while it passes through. Pure. */
+/** How long sound is, and what joining needs to know of it, measured while it passes through. Pure. */
 import { SoundScanner } from './scan';
+import type { SoundFacts } from './sound';
 
 export interface DurationMeter {
 	/** To be called with each chunk of the file in order, however large. */
@@ -9,17 +10,20 @@ export interface DurationMeter {
 	 * states) or WAV samples; undefined for anything else.
 	 */
 	seconds(): number | undefined;
+	/** To be called after the last chunk: what `scan` would find. */
+	facts(): SoundFacts;
 }
 
 export function durationMeter(): DurationMeter {
 	const scanner = new SoundScanner();
-	let isOver = false;
+	let found: SoundFacts | undefined;
+	const facts = () => (found ??= scanner.end());
 	return {
 		push: (chunk) => scanner.push(chunk),
 		seconds: () => {
-			if (!isOver) scanner.end();
-			isOver = true;
+			facts();
 			return scanner.seconds();
 		},
+		facts,
 	};
 }

@@ -2,7 +2,7 @@
 import type { SampleRate, Settings, TaskRecord } from '../types';
 import { wavHeader } from './bulk';
 import { type Mp3Options, toneMp3 } from './mp3';
-import { toneWav } from './tone';
+import { toneHz, toneWav } from './tone';
 
 export interface Sound {
 	format: 'wav' | 'mp3';
@@ -28,9 +28,19 @@ export function soundFile(text: string, { format, mp3, sampleRate }: Sound): Buf
 	return format === 'mp3' ? toneMp3(text, mp3) : toneWav(text, sampleRate);
 }
 
+/** Frames of one pitch and format, encoded once: what a file host has ready. There are 80 pitches. */
+const blocks = new Map<string, Buffer>();
+
+function blockOf(text: string, options: Mp3Options): Buffer {
+	const key = JSON.stringify([toneHz(text), options]);
+	const block = blocks.get(key) ?? toneMp3(text, options);
+	blocks.set(key, block);
+	return block;
+}
+
 /** A file of any size, made while it is sent: its head, and what follows that again and again. */
 export function bulkSound(text: string, bytes: number, { format, mp3 }: Sound) {
 	if (format === 'wav') return { content: () => wavHeader(bytes) };
-	const frames = () => toneMp3(text, { ...mp3, header: false, title: undefined });
-	return { content: () => Buffer.alloc(0), block: frames };
+	const block = () => blockOf(text, { ...mp3, header: false, title: undefined });
+	return { content: () => Buffer.alloc(0), block };
 }

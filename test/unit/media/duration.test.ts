@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { durationMeter } from '../../../nodes/MediaGeneration/media/duration';
+import { SoundScanner } from '../../../nodes/MediaGeneration/media/scan';
 import { loadMp3Encoder, toneMp3 } from '../../service/media/mp3';
 import { toneSeconds, toneWav } from '../../service/media/tone';
 import { decodeMp3 } from './listen';
@@ -13,7 +14,15 @@ function secondsOf(file: Buffer, size = 1000): number | undefined {
 	for (let at = 0; at < file.length; at += size) meter.push(file.subarray(at, at + size));
 	const seconds = meter.seconds();
 	expect(meter.seconds()).toBe(seconds);
+	expect(meter.facts()).toEqual(factsOf([file]));
 	return seconds;
+}
+
+/** What a pass of its own finds. */
+function factsOf(chunks: readonly Buffer[]) {
+	const scanner = new SoundScanner();
+	for (const chunk of chunks) scanner.push(chunk);
+	return scanner.end();
 }
 
 beforeAll(loadMp3Encoder);
