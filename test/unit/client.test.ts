@@ -4,6 +4,7 @@ import { Account, type Purpose } from '../../nodes/MediaGeneration/service/accou
 import {
 	callSelf,
 	createClient,
+	recentClient,
 	learnFrom,
 	type ApiRequest,
 	type N8nContext,
@@ -280,6 +281,68 @@ test.each([undefined, null, ''])('a Callback Secret of %j is none', async (callb
 		apiKey: KEY,
 		baseUrl: 'https://api.example',
 		callbackSecret: '',
+	});
+});
+
+describe('a webhook goes by what was read of the credential a moment ago', () => {
+	const other = { callbackSecret: 'another-secret-than-before' };
+	let expire: () => void;
+	let timeout: jest.SpyInstance;
+	let number = 0;
+
+	beforeEach(() => {
+		const time = new AbortController();
+		expire = () => time.abort();
+		timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
+		number += 1;
+	});
+	afterEach(() => jest.restoreAllMocks());
+
+	/** A call of one webhook, with its credential as it is by then. */
+	function call(credentials: object = {}, { mode = 'webhook', node = 'n', id = 'c' } = {}) {
+		const { context } = contextWith(responds(200, '{}'), credentials);
+		return Object.assign(context, {
+			getWorkflow: () => ({ id: `workflow ${number}` }),
+			getNode: () => ({ id: node, credentials: { mediaGenerationApi: { id, name: 'x' } } }),
+			getMode: () => mode,
+		});
+	}
+	const secretOf = async (...[context, fits]: Parameters<typeof recentClient>) =>
+		(await recentClient(context, fits)).credentials.callbackSecret;
+
+	test('which n8n does not read again, but after 5 s', async () => {
+		expect(await secretOf(call())).toBe(SECRET);
+		expect(timeout).toHaveBeenCalledWith(5_000);
+		expect(await secretOf(call(other))).toBe(SECRET);
+		expire();
+		expect(await secretOf(call(other))).toBe(other.callbackSecret);
+	});
+
+	test.each<[string, Parameters<typeof call>[1]]>([
+		['while the editor listens', { mode: 'manual' }],
+		['for another node', { node: 'm' }],
+		['for another credential', { id: 'd' }],
+	])('but not %s', async (_name, where) => {
+		await secretOf(call());
+		expect(await secretOf(call(other, where))).toBe(other.callbackSecret);
+	});
+
+	test('nor where it does not fit: what was changed meanwhile counts, and is kept', async () => {
+		await secretOf(call());
+		const fits = ({ callbackSecret }: { callbackSecret: string }) => callbackSecret !== SECRET;
+		expect(await secretOf(call(other), fits)).toBe(other.callbackSecret);
+		expect(await secretOf(call(), fits)).toBe(other.callbackSecret);
+		expire();
+		expect(await secretOf(call())).toBe(SECRET);
+	});
+
+	test('and its requests get their key from n8n all the same', async () => {
+		await secretOf(call());
+		const { context, sent } = contextWith(responds(200, '{}'));
+		const client = await recentClient(Object.assign(call(), { helpers: context.helpers }));
+		await client.send(LOOK);
+		expect(sent).toMatchObject([{ url: 'https://api.example/v1/task/t1' }]);
+		expect(JSON.stringify(sent)).not.toContain(KEY);
 	});
 });
 

@@ -74,6 +74,7 @@ let count = 0;
 
 /** A published trigger with an account of its own: what a process remembers, it remembers for those. */
 function trigger({ service = () => found(), settings = {}, secret = '', mode }: Setting = {}) {
+	const credential = { callbackSecret: secret };
 	count += 1;
 	const key = `sk_${count}-0123456789`;
 	const node = `node-${count}`;
@@ -97,7 +98,7 @@ function trigger({ service = () => found(), settings = {}, secret = '', mode }: 
 				await Promise.resolve({
 					apiKey: key,
 					baseUrl: 'https://api.example',
-					callbackSecret: secret,
+					...credential,
 				}),
 			getRequestObject: () => ({ originalUrl: url, headers, body, rawBody: undefined }),
 			getResponseObject: () => response,
@@ -114,7 +115,7 @@ function trigger({ service = () => found(), settings = {}, secret = '', mode }: 
 		const result = await receive(context, { ...SETTINGS, ...settings });
 		return { response, result, ...outcomeOf(response, result) };
 	};
-	return { post, requests, warnings, staticData, key };
+	return { post, requests, warnings, staticData, key, credential };
 }
 
 /** What the sender sees, and the item that the workflow runs with. n8n answers where the node did not. */
@@ -323,6 +324,28 @@ describe('what is refused', () => {
 		);
 		expect(await post(task(), PATH + search, { host: 'other.example' })).toMatchObject(
 			refused(401, /signed for another host/),
+		);
+	});
+
+	test('a Callback Secret that was changed a moment ago: what is signed with it counts', async () => {
+		const { post, credential } = trigger({ secret: SECRET, service: named });
+		const callbackSecret = 'another long enough secret';
+		const search = (secret: string) => {
+			const credentials = {
+				baseUrl: 'https://api.example',
+				apiKey: 'sk_x',
+				callbackSecret: secret,
+			};
+			const options = { reference: undefined, signed: true, now: Date.now() };
+			return new URL(prepareReceiveUrl(HOOK, credentials, options)).search;
+		};
+		expect(await post(task(), PATH + search(SECRET))).toMatchObject({ status: 200 });
+		credential.callbackSecret = callbackSecret;
+		expect(await post(task({ id: 't2' }), PATH + search(callbackSecret))).toMatchObject({
+			status: 200,
+		});
+		expect(await post(task({ id: 't3' }), PATH + search(SECRET))).toMatchObject(
+			refused(401, /signature of the callback URL is wrong/),
 		);
 	});
 

@@ -4,7 +4,7 @@
  */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import type { TriggerSettings } from '../operations/trigger';
-import { createClient, type ServiceClient } from '../service/client';
+import { recentClient, type Credentials, type ServiceClient } from '../service/client';
 import { pause } from '../service/clock';
 import { redactDeep } from '../service/redact';
 import { parseTask, type Task } from '../service/task';
@@ -53,13 +53,15 @@ function arrivalOf(context: IWebhookFunctions): Arrival {
 	return { path: urlOf(context).pathname, ownUrl: context.getNodeWebhookUrl('default'), saidHosts };
 }
 
-/** Whether the URL is signed, and its reference. Throws a Refusal where it should be signed but is not. */
-function checkedUrl(context: IWebhookFunctions, client: ServiceClient) {
+/** The client of a call to a URL that is signed where it should be, and its reference. Otherwise throws a Refusal. */
+async function checkedClient(context: IWebhookFunctions) {
 	const query = context.getQueryData() as Record<string, unknown>;
-	const { callbackSecret } = client.credentials;
-	const checked = checkSignature(callbackSecret, arrivalOf(context), query, Date.now());
+	const check = ({ callbackSecret }: Credentials) =>
+		checkSignature(callbackSecret, arrivalOf(context), query, Date.now());
+	const client = await recentClient(context, (credentials) => check(credentials).ok);
+	const checked = check(client.credentials);
 	if (!checked.ok) throw new Refusal(401, checked.reason);
-	return checked;
+	return { client, ...checked };
 }
 
 /** What the service itself says of the task. Throws a Refusal where it says nothing. */
@@ -144,9 +146,8 @@ async function handle(
 ): Promise<IWebhookResponseData> {
 	const answerBy = Date.now() + ANSWER_WITHIN_MS;
 	const posted = await postedTo(context);
-	const client = await createClient(context);
 	// The token is checked before the body is judged, so that a caller without one learns nothing.
-	const { signed, reference } = checkedUrl(context, client);
+	const { client, signed, reference } = await checkedClient(context);
 	if (!posted.ok) throw new Refusal(400, posted.reason);
 
 	const { taskId } = posted;

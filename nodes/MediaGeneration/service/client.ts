@@ -15,6 +15,7 @@ import type {
 } from 'n8n-workflow';
 import { accountOf, retryAfterMs, type Account, type Purpose } from './account';
 import { apiKeyProblem, baseUrlProblem, callbackSecretProblem, normalizeBaseUrl } from './baseUrl';
+import { BoundedMap } from './boundedMap';
 import { now, timeLimit, untilAborted } from './clock';
 import { invalid } from './failures';
 import { isObject, parseJson } from './json';
@@ -163,7 +164,39 @@ async function exchange(
 }
 
 export async function createClient(context: RequestContext): Promise<ServiceClient> {
-	const credentials = await readCredentials(context);
+	return clientOf(context, await readCredentials(context));
+}
+
+/** For how long webhooks go by what was read of a credential: n8n takes longer to read it than for the rest of a callback. */
+const RECENT_MS = 5_000;
+/** By workflow, node and credential. Forgotten after that time, as keys are not kept. */
+const recent = new BoundedMap<string, Credentials>(200);
+
+/**
+ * As {@link createClient}, for webhooks, which are called many times a second: by what was read of the credential up to 5 s ago. Whatever is
+ * sent still gets the key that the credential has now, and only below the base URL that it has now. While the editor listens nothing is kept.
+ *
+ * @param fits whether what was kept will do; otherwise it is read again
+ */
+export async function recentClient(
+	context: N8nContext,
+	fits: (credentials: Credentials) => boolean = () => true,
+): Promise<ServiceClient> {
+	const { id, credentials: used } = context.getNode();
+	const key = JSON.stringify([context.getWorkflow().id, id, used?.[CREDENTIAL]?.id]);
+	const kept = recent.get(key);
+	if (kept !== undefined && context.getMode() !== 'manual' && fits(kept))
+		return clientOf(context, kept);
+	const client = await createClient(context);
+	recent.set(key, client.credentials);
+	const forget = () => {
+		if (recent.get(key) === client.credentials) recent.delete(key);
+	};
+	AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
+	return client;
+}
+
+function clientOf(context: RequestContext, credentials: Credentials): ServiceClient {
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
 	const redact = redactor(credentials);
 

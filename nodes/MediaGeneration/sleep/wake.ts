@@ -11,7 +11,7 @@ import { failureItem, plainFailureItem } from '../delivery/failure';
 import { assemble } from '../delivery/assembly';
 import { Delivery } from '../delivery/item';
 import { failureOfPart } from '../delivery/partFailure';
-import { createClient, type ServiceClient } from '../service/client';
+import { recentClient, type ServiceClient } from '../service/client';
 import { now, timeLimit } from '../service/clock';
 import * as failures from '../service/failures';
 import type { Failure } from '../service/failures';
@@ -163,7 +163,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	const called = tasks.find(({ taskId }) => taskId === posted.taskId);
 	if (called === undefined) return answer(context, 200, { received: true, ignored: FOREIGN_TASK });
 
-	const client = await createClient(context);
+	const client = await recentClient(context);
 	const sleep = sleepOf(notes.id, { context, client });
 	if (sleep.ended)
 		return answer(context, 200, { received: true, ignored: 'the execution was woken before' });
