@@ -12,12 +12,12 @@ export const findings: Record<string, string> = {
 	load: "Found: what is needed only by an execution is loaded by the first one; n8n's start loads descriptions alone.",
 	overhead:
 		"Found: n8n's request helper, which nodes have to use (proxies, protection against server-side request forgery), takes four times the CPU of a bare request by itself, so the mark " +
-		"can't be reached from inside a node. By a CPU profile, what is ours is mostly n8n's evaluation of each item's expression and one log line for each paid task, which is there so that no task is " +
-		'lost. Waking the polling loop for every answer, each time with an error and its stack, was a quarter of it and is gone.',
+		"can't be reached from inside a node. By CPU profiles of both, of what ours takes beyond that helper a third is our code (polling, the ledger, reading answers), a third is the helper's again, which takes more for a " +
+		'request that can be stopped and whose whole answer is read, and the rest is an expression for each item, and one line in the log for each paid task, which is there so that no task is lost. Waking the polling loop for every answer, each time with an error and its stack, was a quarter of it and is gone.',
 	callbacks:
 		'Found by a CPU profile: our part of a callback is 1 ms. n8n 2.41 sets up an isolated expression engine (8 ms and more) for the call, for the credential and for the execution; its own ' +
-		'Webhook node alone is exempt from the first and reads no credential. Webhooks of version 1 also have an expression evaluated, therefore the trigger is version 1.1. ' +
-		'`N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true` makes both nodes several times faster. What is left between them is the credential, read from the database, and the memory of duplicates, written to it.',
+		'Webhook node alone is exempt from the first and reads no credential. What the trigger has read of the credential therefore serves it for 5 s, which took it from 0.43 to more than half of that node in n8n as it comes. Webhooks of version 1 also have an expression evaluated, therefore the trigger is version 1.1. ' +
+		'`N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true` makes both nodes several times faster. What is left between them is the engine for the call, and the memory of duplicates, which n8n writes to its database.',
 	waiting:
 		'Found: an execution that polls costs little CPU but stays in memory as a running execution of n8n; a suspended one is a row in the database, and looks once in 30 s for the case that its callback gets lost. ' +
 		'Two hundred callbacks within seconds are taken as fast as n8n takes webhook calls (about ten a second here), so the last of them wait in line.',
@@ -33,10 +33,10 @@ export const findings: Record<string, string> = {
 		'processes leave: 1.45 creation requests a task became 1.14, and the 2,000 tasks of the queue-mode load take 1.17 times the least instead of 1.25. What is left are those that were on their way when the first was refused, and one ' +
 		'in vain at the end of each round. The real row also has the time that n8n takes to start thirty executions.',
 	book:
-		'Parts are fetched while others are still spoken, and joined frame by frame when the last one is there. So what comes on top of the parts is a fixed amount: the files of the last round, which all end at once, and two passes over the sound. ' +
+		'Parts are fetched while others are still spoken, and joined frame by frame when the last one is there. So what comes on top of the parts is a fixed amount: the files of the last round, which all end at once, and a pass over the sound. What joining has to know of each part was found while it was fetched, which saved the other pass, and half a second of garbage collection. ' +
 		'Five hundred parts of a second lose more, as three files for each part are fetched meanwhile. Memory does not grow with the size, as parts are streamed from disk to disk; the first run of a process also grows its heap.',
 	waking:
-		"Found by a CPU profile: of a wake-up's time, n8n takes most for both nodes: it sets up isolated expression engines (10 ms each), reads and writes the execution, and runs it on. Ours has one more engine, which n8n sets up to read the credential; " +
+		"Found by a CPU profile: of a wake-up's time, n8n takes most for both nodes: it sets up isolated expression engines (10 ms each), reads and writes the execution, and runs it on. Ours has one more engine, which n8n sets up to read the credential for the request to the service (there were two: what was read now serves the webhook for 5 s); " +
 		'the expression that reads what the execution sleeps on (three of 10 ms each, one since); and one request to the service, as a callback is not believed. The last two are the price of waking only when all tasks are over; ' +
 		"the engine is n8n's, and goes with `N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true`.",
 	batch:
