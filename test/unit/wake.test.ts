@@ -463,12 +463,14 @@ describe('in the process that put it to sleep', () => {
 	});
 
 	test('a callback after n8n has said that the execution is over costs no look', async () => {
-		const { post, looks, ownSleep } = sleeping();
-		(await ownSleep()).end();
-		expect(await post({ id: 't1' })).toEqual(
-			told(200, { received: true, ignored: 'the execution was woken before' }),
-		);
-		expect(looks).toEqual([]);
+		await onMachine(async () => {
+			const { post, looks, ownSleep } = sleeping();
+			(await ownSleep()).end();
+			expect(await post({ id: 't1' })).toEqual(
+				told(200, { received: true, ignored: 'the execution was woken before' }),
+			);
+			expect(looks).toEqual([]);
+		});
 	});
 });
 
