@@ -83,7 +83,7 @@ export const folders: readonly Folder[] = [
 		name: 'callback',
 		mark: STRICT,
 		sources: of('callback'),
-		unit: ['body', 'once', 'receiveUrl', 'verify', 'receive', 'deliverReceived'],
+		unit: ['body', 'once', 'receiveUrl', 'verify', 'confirm', 'receive', 'deliverReceived'],
 		engine: ['trigger', 'triggerOnce', 'triggerLever', 'triggerSample', 'webhook', 'callbackUrl'],
 	},
 	{

@@ -1,4 +1,5 @@
-import { postedValue, readPostedBody } from '../../nodes/MediaGeneration/callback/body';
+import type { IWebhookFunctions } from 'n8n-workflow';
+import { postedTo, postedValue, readPostedBody } from '../../nodes/MediaGeneration/callback/body';
 
 const nested = (depth: number): unknown =>
 	JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as unknown;
@@ -75,4 +76,61 @@ test.each<[string, unknown, string | undefined, unknown]>([
 	['nothing at all', undefined, undefined, undefined],
 ])('a body %s', (_name, parsed, raw, expected) => {
 	expect(postedValue(parsed, raw === undefined ? undefined : Buffer.from(raw))).toEqual(expected);
+});
+
+describe("what n8n has of a request's body", () => {
+	interface Given {
+		parsed: unknown;
+		/** What n8n has read of it already. */
+		raw?: string;
+		/** What comes when n8n is asked to read it; undefined where it can't be asked. */
+		readable?: string | Error;
+	}
+
+	async function posted({ parsed, raw, readable }: Given) {
+		let reads = 0;
+		const request = {
+			rawBody: raw === undefined ? undefined : Buffer.from(raw),
+			async readRawBody() {
+				reads += 1;
+				if (readable instanceof Error) throw readable;
+				request.rawBody = Buffer.from(await Promise.resolve(readable ?? ''));
+			},
+		};
+		const context = {
+			getRequestObject: () => (readable === undefined ? { rawBody: request.rawBody } : request),
+			getBodyData: () => parsed,
+		} as unknown as IWebhookFunctions;
+		return { found: await postedTo(context), reads };
+	}
+	const T1 = '{"id":"t1"}';
+	const ok = { ok: true, taskId: 't1' };
+	const refused = { ok: false, reason: 'the body is not a JSON object' };
+
+	test.each<[string, Given, object, number]>([
+		[
+			'of a type that it does not know: it is asked to read it',
+			{ parsed: undefined, readable: T1 },
+			ok,
+			1,
+		],
+		['parsed: nothing else is read', { parsed: { id: 't1' }, readable: '{"id":"t2"}' }, ok, 0],
+		['read, but not parsed: it is not read again', { parsed: {}, raw: T1, readable: '' }, ok, 0],
+		[
+			'that it can not read: it counts as missing',
+			{ parsed: undefined, readable: new Error('gone') },
+			refused,
+			1,
+		],
+		['in a version that reads none: it counts as missing', { parsed: undefined }, refused, 0],
+	])('%s', async (_name, given, expected, times) => {
+		const { found, reads } = await posted(given);
+		expect(found).toMatchObject(expected);
+		expect(reads).toBe(times);
+	});
+
+	test('its length counts, whatever n8n has made of it', async () => {
+		const { found } = await posted({ parsed: { id: 't1' }, raw: ' '.repeat(1_000_001) });
+		expect(found).toEqual({ ok: false, reason: 'the body is too large' });
+	});
 });

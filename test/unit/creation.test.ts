@@ -230,10 +230,10 @@ describe('unknown, and never sent again', () => {
 		expect(creation.failure.httpStatus).toBe(reply.answered ? reply.status : undefined);
 	});
 
-	test.each<[string, unknown, string]>([
-		['by its ID', { error: 'no', task_id: 't9' }, '(t9)'],
-		['in another way', { error: 'no', tasks: [{ task_id: 't9' }] }, '(see its answer)'],
-	])('a refusal that names a task %s: it may be paid for', (_name, body, named) => {
+	test.each<[string, unknown, string, string | undefined]>([
+		['by its ID', { error: 'no', task_id: 't9' }, '(t9)', 't9'],
+		['in another way', { error: 'no', tasks: [{ task_id: 't9' }] }, '(see its answer)', undefined],
+	])('a refusal that names a task %s: it may be paid for', (_name, body, named, taskId) => {
 		const creation = readCreation(answer(400, body), NOW);
 		expect(creation).toMatchObject({
 			kind: 'failed',
@@ -241,6 +241,7 @@ describe('unknown, and never sent again', () => {
 		});
 		expect(creation.kind === 'failed' && creation.failure.message).toMatch(/refused.*HTTP 400/);
 		expect(creation.kind === 'failed' && creation.failure.message).toContain(named);
+		expect(creation.kind === 'failed' && creation.failure.taskId).toBe(taskId);
 	});
 });
 

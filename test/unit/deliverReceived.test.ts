@@ -107,10 +107,13 @@ test('with Download Output off nothing is fetched, and nothing is complained of'
 
 test('a failed task has no files, and no word of them', async () => {
 	const task = { id: 't1', status: 'error', error_message: 'No luck', metadata: { a: FILE } };
-	const { item, asked } = await delivered({ items: [{ ...RECEIVED, task }], baseUrl: SERVICE });
-	expect(asked).toEqual([]);
-	expect(item?.json).toMatchObject({ status: 'error', error_message: 'No luck', outputs: [] });
-	expect(item?.json).not.toHaveProperty('download_error');
+	for (const verified of [true, false]) {
+		const received = { ...RECEIVED, task, verified };
+		const { item, asked } = await delivered({ items: [received], baseUrl: SERVICE });
+		expect(asked).toEqual([]);
+		expect(item?.json).toMatchObject({ status: 'error', error_message: 'No luck', outputs: [] });
+		expect(item?.json).not.toHaveProperty('download_error');
+	}
 });
 
 test.each<[unknown, string]>([

@@ -58,6 +58,7 @@ test.each<[string, unknown]>([
 	['no items', { id: 's1' }],
 	['items that are none', itemsOf(null)],
 	['items of an unknown kind', itemsOf({ kind: 'other' })],
+	['items of an unknown kind, with all that an open one has', itemsOf({ ...OPEN, kind: 'other' })],
 	['an open item without tasks', itemsOf({ ...OPEN, tasks: [] })],
 	['an open item whose tasks are not a list', itemsOf({ ...OPEN, tasks: 't1' })],
 	['an open item without file settings', itemsOf({ ...OPEN, files: undefined })],

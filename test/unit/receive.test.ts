@@ -63,6 +63,14 @@ interface Setting {
 	settings?: Partial<TriggerSettings>;
 	secret?: string;
 	mode?: 'trigger' | 'manual';
+	workflow?: string;
+	node?: string;
+	/** The trigger's URL, as n8n knows it. */
+	ownUrl?: string;
+	/** Until n8n has the credential. */
+	credentialMs?: number;
+	/** What n8n throws where the credential is asked for. */
+	broken?: unknown;
 }
 
 /** Time that passes while {@link hurry} runs. */
@@ -73,11 +81,20 @@ const hurry = async <T>(act: () => Promise<T>) => await runAhead(act, 120_000);
 let count = 0;
 
 /** A published trigger with an account of its own: what a process remembers, it remembers for those. */
-function trigger({ service = () => found(), settings = {}, secret = '', mode }: Setting = {}) {
+function trigger({
+	service = () => found(),
+	settings = {},
+	secret = '',
+	mode = 'trigger',
+	workflow = 'w',
+	node = `node-${count + 1}`,
+	ownUrl = HOOK,
+	credentialMs = 0,
+	broken,
+}: Setting = {}) {
 	const credential = { callbackSecret: secret };
 	count += 1;
 	const key = `sk_${count}-0123456789`;
-	const node = `node-${count}`;
 	const staticData: IDataObject = {};
 	const requests: IHttpRequestOptions[] = [];
 	const warnings: string[] = [];
@@ -90,25 +107,28 @@ function trigger({ service = () => found(), settings = {}, secret = '', mode }: 
 			return { statusCode, headers, body: text };
 		},
 	};
-	const post = async (body: unknown, url = PATH, headers: Record<string, string> = {}) => {
-		const response = new Response();
+	const post = async (
+		body: unknown,
+		url = PATH,
+		headers: Record<string, string | string[]> = {},
+		response = new Response(),
+	) => {
 		const { searchParams } = new URL(url, HOOK);
 		const context = {
-			getCredentials: async () =>
-				await Promise.resolve({
-					apiKey: key,
-					baseUrl: 'https://api.example',
-					...credential,
-				}),
+			async getCredentials() {
+				if (credentialMs > 0) await later(credentialMs);
+				if (broken !== undefined) throw broken as Error;
+				return { apiKey: key, baseUrl: 'https://api.example', ...credential };
+			},
 			getRequestObject: () => ({ originalUrl: url, headers, body, rawBody: undefined }),
 			getResponseObject: () => response,
 			getBodyData: () => body,
 			getQueryData: () => Object.fromEntries(searchParams),
-			getNodeWebhookUrl: () => HOOK,
-			getMode: () => mode ?? 'trigger',
-			getWorkflow: () => ({ id: 'w' }),
+			getNodeWebhookUrl: (name: string) => (name === 'default' ? ownUrl : undefined),
+			getMode: () => mode,
+			getWorkflow: () => ({ id: workflow }),
 			getNode: () => ({ id: node, name: 'Trigger' }),
-			getWorkflowStaticData: () => staticData,
+			getWorkflowStaticData: (type: string) => (type === 'node' ? staticData : {}),
 			logger: { warn: (text: string) => warnings.push(text) },
 			helpers,
 		} as unknown as IWebhookFunctions;
@@ -169,6 +189,11 @@ describe('a finished task that the service confirms', () => {
 		expect((await post({ id: 't1' })).item).toMatchObject({ task_id: 'T1' });
 		const other = trigger({ service: () => found({ id: 'inner-7' }) });
 		expect((await other.post({ id: 't1' })).item).toMatchObject({ task_id: 't1' });
+	});
+
+	test('whose ID the service does not repeat goes out as it was posted', async () => {
+		const { post } = trigger({ service: () => found({ id: undefined }) });
+		expect((await post({ id: 't1' })).item).toMatchObject({ task_id: 't1' });
 	});
 
 	test('fields that this node writes itself are not taken from the task', async () => {
@@ -255,6 +280,26 @@ describe('once', () => {
 		(await post({ id: 't1' })).response.end();
 		expect(await post({ id: 't1' })).toMatchObject(SEEN);
 		expect(requests).toHaveLength(2);
+	});
+
+	test("a copy in another spelling is one, by the service's own spelling", async () => {
+		const { post } = trigger({ service: () => found({ id: 'T1' }) });
+		(await post(task({ id: 't1' }))).response.end();
+		expect(await post(task({ id: 'T1' }))).toMatchObject(SEEN);
+	});
+
+	test('copies of a workflow, whose nodes have the same ID, do not stand in for each other', async () => {
+		for (const workflow of ['original', 'copy']) {
+			const { item, response } = await trigger({ workflow, node: 'same' }).post(task());
+			expect(item).toBeDefined();
+			response.end();
+		}
+	});
+
+	test('what is remembered is saved with the node', async () => {
+		const { post, staticData } = trigger();
+		(await post(task())).response.end();
+		expect(staticData.seen).toHaveLength(1);
 	});
 
 	test('another status, another task and another reference are other events', async () => {
@@ -349,6 +394,46 @@ describe('what is refused', () => {
 		);
 	});
 
+	test.each<[string, Record<string, string | string[]>, boolean]>([
+		['the host that was called', { host: 'n8n.example' }, true],
+		['the first host that a proxy names', { 'x-forwarded-host': 'n8n.example , inner:5678' }, true],
+		['one of several such headers', { 'x-forwarded-host': ['a.example', 'n8n.example'] }, true],
+		['a host further in', { 'x-forwarded-host': 'other.example, n8n.example' }, false],
+		['another host', { host: 'localhost:5678' }, false],
+		['no host', {}, false],
+	])(
+		'where n8n knows only a private address of its own, %s: %p',
+		async (_name, headers, accepted) => {
+			const { post } = trigger({ secret: SECRET, ownUrl: `http://localhost:5678${PATH}` });
+			const credentials = {
+				baseUrl: 'https://api.example',
+				apiKey: 'sk_x',
+				callbackSecret: SECRET,
+			};
+			const options = { reference: undefined, signed: true, now: Date.now() };
+			const { search } = new URL(prepareReceiveUrl(HOOK, credentials, options));
+			const { status, item } = await post(task(), PATH + search, headers);
+			expect(status).toBe(accepted ? 200 : 401);
+			expect(item !== undefined).toBe(accepted);
+		},
+	);
+
+	test('something goes wrong that is no error: 503 all the same', async () => {
+		const { post, warnings } = trigger({ broken: 'gone' });
+		expect((await post(task())).status).toBe(503);
+		expect(warnings).toEqual(['Media Generation: a callback could not be handled: unknown reason']);
+	});
+
+	test('what was answered already is not answered again', async () => {
+		const { post } = trigger({ broken: new Error('gone') });
+		const response = new Response();
+		response.json({ message: 'n8n is shutting down' });
+		const { body, item } = await post(task(), PATH, {}, response);
+		// Neither by the node nor, in its place, by n8n.
+		expect(body).toEqual({ message: 'n8n is shutting down' });
+		expect(item).toBeUndefined();
+	});
+
 	test('whatever else goes wrong: 503, and the reason in the log', async () => {
 		const { post, warnings } = trigger({ settings: { statuses: null as unknown as string[] } });
 		expect(await post(task())).toMatchObject(
@@ -418,6 +503,16 @@ describe('where the service says something else, or nothing', () => {
 			expect(tookMs).toBeLessThanOrEqual(15_000);
 		},
 	);
+
+	test('where n8n itself was slow, the service gets less time, and the sender its answer as soon', async () => {
+		const { post } = trigger({
+			credentialMs: 8_000,
+			service: () => found({ status: 'doing', metadata: {} }),
+		});
+		const { value, tookMs } = await hurry(async () => await post(task()));
+		expect(value.status).toBe(200);
+		expect(tookMs).toBeLessThanOrEqual(14_100);
+	});
 
 	test('a service that is busy: 503 within 15 s', async () => {
 		const { post } = trigger({ service: () => ({ statusCode: 500 }) });
@@ -498,15 +593,39 @@ describe('calls at the same moment', () => {
 		expect(requests).toHaveLength(25);
 	});
 
-	test('a copy of one that is not answered yet is sent away for a moment: 503', async () => {
+	test('a copy of one that is not answered yet waits for three seconds, and is then sent away for a moment: 503', async () => {
 		const { post } = trigger();
 		const { response } = await post(task());
-		await hurry(async () => {
-			expect(await post(task())).toMatchObject(
-				refused(503, 'this callback is being handled already, try again'),
-			);
-		});
+		const { value, tookMs } = await hurry(async () => await post(task()));
+		expect(value).toMatchObject(refused(503, 'this callback is being handled already, try again'));
+		expect(tookMs).toBeGreaterThanOrEqual(3_000);
+		expect(tookMs).toBeLessThanOrEqual(3_100);
 		response.end();
 		expect((await post(task())).status).toBe(200);
+	});
+
+	test('a copy of one that is answered meanwhile is a duplicate', async () => {
+		const { post } = trigger();
+		const { response } = await post(task());
+		const { value } = await hurry(async () => {
+			const copy = post(task());
+			await later(1_000);
+			response.end();
+			return await copy;
+		});
+		expect(value).toMatchObject({ status: 200, body: { received: true } });
+		expect(value.item).toBeUndefined();
+	});
+
+	test('a copy that took long to confirm waits only as long as its sender', async () => {
+		// The first call is told at once; the copy hears so by its last look.
+		const { post } = trigger({
+			service: (_, nth) => found(nth > 1 && nth < 10 ? { status: 'doing', metadata: {} } : {}),
+		});
+		await post(task());
+		const { value, tookMs } = await hurry(async () => await post({ id: 't1' }));
+		expect(value.status).toBe(503);
+		expect(tookMs).toBeGreaterThan(12_000);
+		expect(tookMs).toBeLessThanOrEqual(14_100);
 	});
 });

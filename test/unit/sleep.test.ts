@@ -39,7 +39,7 @@ class World {
 		if (this.lookMs > 0) await this.clock.sleep(this.lookMs);
 		this.looking -= 1;
 		return this.look(path.split('/').pop() ?? '');
-	});
+	}, this.clock.now);
 	private readonly context = {
 		helpers: {
 			httpRequest: async ({ url, body }: IHttpRequestOptions) => {
@@ -126,6 +126,7 @@ describe('an execution sleeps until all of its tasks are over', () => {
 				outputs: [{ url: DONE.metadata.output_uri }],
 			},
 		});
+		expect(world.client.requests[0]?.path).toBe('/v1/task/a');
 	});
 
 	test.each<[string, Task, object]>([
@@ -166,6 +167,19 @@ describe('an execution sleeps until all of its tasks are over', () => {
 		world.tasks.a = { ms: 0 };
 		await world.clock.advance(HOUR);
 		expect(world.calls.length).toBeGreaterThan(0);
+	});
+
+	test('a pause that the service asks for holds for all tasks of the account', async () => {
+		const world = new World({ a: { answers: answer(503, '', { 'retry-after': '120' }) } });
+		world.asleep();
+		await world.clock.advance(13 * S);
+		expect(world.looks).toEqual(['a']);
+		world.tasks.b = { ms: 0 };
+		world.sleep().watch([world.watchOf('b')], RESUME_URL);
+		await world.clock.advance(100 * S);
+		expect(world.looks).toEqual(['a']);
+		await world.clock.advance(MIN);
+		expect(world.looks).toContain('b');
 	});
 
 	test('a task that is watched already is not watched twice, and one that is over not again', async () => {
@@ -265,6 +279,16 @@ describe('waking', () => {
 		expect(world.calls.length).toBeGreaterThan(before);
 	});
 
+	test('that breaks off where its address is not known is left to callbacks and the deadline', async () => {
+		const world = new World({ a: { ms: MIN } });
+		const sleep = world.sleep();
+		sleep.end();
+		sleep.sleepOn(world.watchOf('a'), undefined);
+		expect(sleep.ended).toBe(false);
+		await world.clock.advance(HOUR);
+		expect(world.calls).toEqual([]);
+	});
+
 	test('that breaks off again and again is not called ever more often', async () => {
 		const world = new World({ a: { ms: 0 } });
 		const sleep = world.sleep();
@@ -285,9 +309,9 @@ describe('waking', () => {
 		const world = new World({ a: { ms: HOUR } });
 		const sleep = world.asleep();
 		sleep.end();
-		await world.clock.advance(59 * S);
+		await world.clock.advance(MIN - 1);
 		expect(sleep.ended).toBe(true);
-		await world.clock.advance(2 * S);
+		await world.clock.advance(1);
 		expect(sleep.ended).toBe(false);
 	});
 

@@ -184,17 +184,32 @@ describe('while the answer is under way', () => {
 
 	test('a stopped execution ends at once as unknown, and the ID is noted when it comes', async () => {
 		const { clock, start, deps, create } = setUp(inTenSeconds);
-		const late: string[] = [];
+		const late: Array<[string, boolean]> = [];
 		const stop = new AbortController();
 		deps.stop = stop.signal;
-		deps.noteLate = (taskId) => late.push(taskId);
+		deps.noteLate = (...noted) => late.push(noted);
 		clock.at(start + 3_000, () => stop.abort());
 		const result = await clock.run(create());
 		expect(result).toMatchObject({ ok: false, failure: { outcome: 'unknown' } });
 		expect(clock.now() - start).toBe(3_000);
 		expect(late).toEqual([]);
 		await clock.advance(10_000);
-		expect(late).toEqual(['t1']);
+		expect(late).toEqual([['t1', true]]);
+	});
+
+	test('a refusal that comes late and names a task: it is noted as one that may exist', async () => {
+		const { clock, start, deps, create } = setUp(async (_, { sleep }) => {
+			await sleep(10_000);
+			return answer(400, { error: 'no', task_id: 't9' });
+		});
+		const late: Array<[string, boolean]> = [];
+		const stop = new AbortController();
+		deps.stop = stop.signal;
+		deps.noteLate = (...noted) => late.push(noted);
+		clock.at(start + 3_000, () => stop.abort());
+		await clock.run(create());
+		await clock.advance(10_000);
+		expect(late).toEqual([['t9', false]]);
 	});
 
 	test.each([

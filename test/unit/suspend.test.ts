@@ -1,4 +1,5 @@
 /** Putting an execution to sleep: what n8n is given to keep, and what goes out if the deadline passes. README, "Waiting". */
+import { runInNewContext } from 'node:vm';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { ApiRequest, Reply } from '../../nodes/MediaGeneration/service/client';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
@@ -13,7 +14,9 @@ import {
 	suspend,
 	type Sleeper,
 } from '../../nodes/MediaGeneration/sleep/suspend';
-import { hurry } from '../engine/hurry';
+import { waitingTooltip } from '../../nodes/MediaGeneration/sleep/tooltip';
+import { sleepOf } from '../../nodes/MediaGeneration/sleep/watch';
+import { onMachine } from '../model/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { answer, noAnswer, scriptedClient } from './replies';
 
@@ -59,7 +62,9 @@ async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {
 		input = next;
 		return sleepingInput(context);
 	};
-	return { items, kept, notes: readNotes(store[CONTEXT_FIELD]), waits, metadatas, client, again };
+	const notes = readNotes(store[CONTEXT_FIELD]);
+	const sleep = sleepOf(notes?.id ?? '', { context, client });
+	return { items, kept, notes, waits, metadatas, client, again, sleep };
 }
 
 describe('what goes out if the deadline passes', () => {
@@ -146,6 +151,49 @@ test('the editor is told how many tasks it sleeps over and until when, and not t
 	]);
 });
 
+describe('the editor says', () => {
+	/** What the expression of the node's description gives for what was left in the metadata. */
+	const said = (resumeUrl: string) =>
+		runInNewContext(waitingTooltip.replace(/^=\{\{|\}\}$/g, ''), {
+			$execution: { resumeUrl },
+		}) as string;
+	const tooltip = async (sleepers: Sleeper[]) => {
+		const { metadatas, waits } = await asleep(sleepers);
+		const [{ resumeUrl }] = metadatas as [{ resumeUrl: string }];
+		const until = runInNewContext(`new Date(${waits[0]?.getTime()}).toLocaleString()`) as string;
+		return said(resumeUrl).replace(until, 'the deadline');
+	};
+
+	test('of one task until when it is waited for', async () => {
+		expect(await tooltip([open(sleepingTask('a'))])).toBe(
+			'Asleep until its task is over, or until the deadline at the latest',
+		);
+	});
+
+	test('of several how many they are', async () => {
+		expect(await tooltip([open(sleepingTask('a')), open(sleepingTask('b'))])).toBe(
+			'Asleep until its 2 tasks are over, or until the deadline at the latest',
+		);
+	});
+
+	test('no numbers where it has none', () => {
+		expect(said(RESUME_URL)).toBe('Asleep until its tasks are over');
+	});
+});
+
+test('what was over before it fell asleep is known, and not waited for', async () => {
+	const raw = { id: 't1', status: 'done', metadata: { output_url: 'https://f.example/a.mp3' } };
+	const task = parseTask(raw);
+	if (task === undefined) throw new Error('no task');
+	const finished = { taskId: 't1', task, outputs: [] };
+	const { sleep } = await asleep([
+		complete({ json: {} }),
+		open(sleepingTask('t1', { finished }), sleepingTask('t2')),
+	]);
+	expect([...sleep.over.keys()]).toEqual(['t1']);
+	expect(sleep.over.get('t1')).toMatchObject({ kind: 'finished', finished });
+});
+
 describe('whether this n8n looks while it sleeps', () => {
 	const watched = (sleeper: Sleeper): Sleeper =>
 		sleeper.kind === 'open' ? { ...sleeper, watched: true } : sleeper;
@@ -158,9 +206,13 @@ describe('whether this n8n looks while it sleeps', () => {
 		['one item says no', () => [watched(first()), second()], false],
 		['all items say no', () => [first(), second()], false],
 	])('%s', async (_name, sleepers, watches) => {
-		// The looks themselves are on timers that end with the time that runs ahead.
-		const { value } = await hurry(async () => await asleep(sleepers()), 120_000);
-		expect(value.notes?.watched).toBe(watches);
+		await onMachine(async (machine) => {
+			const { notes, client, sleep } = await asleep(sleepers());
+			expect(notes?.watched).toBe(watches);
+			expect(sleep.watchesAll).toBe(watches);
+			await machine.pause(60_000);
+			expect(client.requests.length > 0).toBe(watches);
+		});
 	});
 });
 

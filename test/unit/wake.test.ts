@@ -8,10 +8,13 @@ import type {
 	INodeExecutionData,
 	IWebhookFunctions,
 } from 'n8n-workflow';
+import { createClient } from '../../nodes/MediaGeneration/service/client';
 import { wake } from '../../nodes/MediaGeneration/sleep/wake';
 import type { Notes, SleepingItem } from '../../nodes/MediaGeneration/sleep/notes';
+import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
 import { hurry as runAhead } from '../engine/hurry';
+import { onMachine } from '../model/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');
@@ -24,8 +27,8 @@ const watchOf = (taskId: string): Watch => ({
 	echoes: [],
 	pace: 'asleep',
 });
-const open = (...taskIds: string[]): SleepingItem => ({
-	kind: 'open',
+const open = (...taskIds: string[]) => ({
+	kind: 'open' as const,
 	tasks: taskIds.map(watchOf),
 	files: FILES,
 	assembly: ASSEMBLY,
@@ -40,8 +43,12 @@ interface Setting {
 	says?: (taskId: string, count: number) => Said;
 	watched?: boolean;
 	onError?: string;
-	resumeUrl?: unknown;
-	fileStatus?: number;
+	baseUrl?: string;
+	/** Of the request that arrives. */
+	query?: string;
+	/** What n8n's one expression gives. */
+	evaluates?: (all: unknown[]) => unknown;
+	fileStatus?: (url: string) => number;
 }
 
 const hurry = async <T>(act: () => Promise<T>) => await runAhead(act, 120_000);
@@ -55,15 +62,21 @@ function sleeping({
 	says = () => 'done',
 	watched = false,
 	onError,
-	resumeUrl = 'https://n8n.example/webhook-waiting/7?signature=token',
-	fileStatus = 200,
+	baseUrl = 'https://api.example',
+	query = '?signature=token',
+	evaluates = (all) => all,
+	fileStatus = () => 200,
 }: Setting = {}) {
 	count += 1;
 	const key = `sk_wake-${count}-0123456789`;
 	const input = items ?? notes.map((_, index) => ({ json: { task_id: `asleep-${index}` } }));
 	const saved: Notes = { id: `sleep-${count}`, watched, items: notes };
 	const looks: string[] = [];
+	const paths: string[] = [];
 	const calls: IHttpRequestOptions[] = [];
+	const files: string[] = [];
+	/** Whether n8n fails once the sender has its answer. */
+	const n8n = { breaks: false };
 	const node = {
 		id: 'node-1',
 		name: 'Media',
@@ -77,6 +90,7 @@ function sleeping({
 		async httpRequestWithAuthentication(_type: string, { url }: IHttpRequestOptions) {
 			const taskId = url.slice(url.lastIndexOf('/') + 1);
 			looks.push(taskId);
+			paths.push(new URL(url).pathname);
 			const said = says(taskId, looks.filter((id) => id === taskId).length);
 			if (typeof said === 'number')
 				return await Promise.resolve({ statusCode: said, headers: {}, body: '' });
@@ -90,16 +104,19 @@ function sleeping({
 				calls.push(options);
 				return { statusCode: 404, headers: {}, body: {} };
 			}
+			files.push(options.url);
 			const headers = { 'content-type': 'image/png', 'content-length': String(PNG.length) };
 			const body = Readable.from([PNG], { objectMode: false });
-			return await Promise.resolve({ statusCode: fileStatus, headers, body });
+			return await Promise.resolve({ statusCode: fileStatus(options.url), headers, body });
 		},
 		async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
 			return { data: (await buffer(stream)).toString('base64'), fileName, mimeType };
 		},
 	};
+	const getCredentials = async () =>
+		await Promise.resolve({ apiKey: key, baseUrl, callbackSecret: '' });
 	const post = async (body: unknown) => {
-		let sent: unknown;
+		const sent: unknown[] = [];
 		const response = Object.assign(new EventEmitter(), {
 			headersSent: false,
 			statusCode: 0,
@@ -108,36 +125,45 @@ function sleeping({
 				return response;
 			},
 			json(answer: unknown) {
-				sent = answer;
+				sent.push(answer);
 				response.headersSent = true;
 			},
 		});
 		const context = {
-			getNode: () => node,
+			getNode() {
+				if (n8n.breaks && response.headersSent) throw new Error('n8n breaks');
+				return node;
+			},
 			getWorkflow: () => ({ id: 'w' }),
 			getMode: () => 'trigger',
 			getRequestObject: () => ({
-				originalUrl: '/webhook-waiting/7/node-1?signature=token',
+				originalUrl: `/webhook-waiting/7/node-1${query}`,
 				headers: {},
 				rawBody: undefined,
 			}),
 			getResponseObject: () => response,
 			getBodyData: () => body,
 			// One expression asks for all three.
-			evaluateExpression: () => [input, saved, resumeUrl],
-			getCredentials: async () =>
-				await Promise.resolve({ apiKey: key, baseUrl: 'https://api.example', callbackSecret: '' }),
+			evaluateExpression: () => evaluates([input, saved, 'https://n8n.example/webhook-waiting/7']),
+			getCredentials,
 			logger: { debug() {}, info() {}, warn() {}, error() {} },
 			helpers,
 		} as unknown as IWebhookFunctions;
-		const { workflowData } = await wake(context);
+		const { workflowData, noWebhookResponse } = await wake(context);
+		// n8n would answer once more, and with 200.
+		expect(noWebhookResponse).toBe(true);
 		return {
 			status: response.statusCode,
-			body: sent as IDataObject,
+			body: (sent.length > 1 ? sent : sent[0]) as IDataObject,
 			items: workflowData?.[0],
 		};
 	};
-	return { post, looks, calls, input };
+	/** The sleep as the process knows it that put the execution to sleep. */
+	const ownSleep = async (): Promise<Sleep> => {
+		const context = { getCredentials, helpers } as unknown as IWebhookFunctions;
+		return sleepOf(saved.id, { context, client: await createClient(context) });
+	};
+	return { post, looks, paths, calls, files, input, n8n, ownSleep };
 }
 const told = (status: number, body: object) => ({ status, body, items: undefined });
 
@@ -158,9 +184,12 @@ describe('it wakes when every task is over by the word of the service', () => {
 	test('one item per sleeping item, in order; what was over already goes on as it lay there', async () => {
 		const notes = [open('t1'), { kind: 'complete' as const }, open('t2')];
 		const items = [{ json: {} }, { json: { task_id: 't0', kept: true } }, { json: {} }];
-		const { post } = sleeping({ notes, items });
+		const { post, paths } = sleeping({ notes, items });
 		const { value } = await hurry(async () => await post({ id: 't2' }));
 		expect(value.items?.map(({ json }) => json.task_id)).toEqual(['t1', 't0', 't2']);
+		expect(value.items?.map(({ json }) => json.status)).toEqual(['done', undefined, 'done']);
+		// Each was looked at once, by the route that is tried first.
+		expect(paths).toEqual(['/v1/task/t2', '/v1/task/t1']);
 		expect(value.items?.[1]?.json).toEqual({ task_id: 't0', kept: true });
 		expect(value.items?.map(({ pairedItem }) => pairedItem)).toEqual([
 			{ item: 0 },
@@ -175,7 +204,7 @@ describe('it wakes when every task is over by the word of the service', () => {
 		const { post } = sleeping({ notes: [open('t1'), open('t2')], says });
 		const { value } = await hurry(async () => await post({ id: 't1' }));
 		expect(value.items?.[0]?.json.status).toBe('done');
-		expect(value.items?.[1]?.json).toMatchObject({
+		expect(value.items?.[1]?.json).toEqual({
 			error: 'Task t2 failed: No luck',
 			outcome: 'failed',
 			task_id: 't2',
@@ -193,7 +222,7 @@ describe('it wakes when every task is over by the word of the service', () => {
 	});
 
 	test('a file that is missing: the item names the task and its addresses', async () => {
-		const { post } = sleeping({ fileStatus: 404 });
+		const { post } = sleeping({ fileStatus: () => 404 });
 		const { value } = await hurry(async () => await post({ id: 't1' }));
 		expect(value.items?.[0]?.json).toMatchObject({
 			outcome: 'undelivered',
@@ -231,13 +260,217 @@ describe('it sleeps on', () => {
 		expect(looks).toEqual([]);
 	});
 
-	test('where this node has put nothing to sleep', async () => {
-		for (const items of [[], [{ json: {} }, { json: {} }]]) {
-			const { post } = sleeping({ items });
+	test.each<[string, Setting]>([
+		['no items', { items: [] }],
+		['other items', { items: [{ json: {} }, { json: {} }] }],
+		['no notes', { evaluates: ([items, , url]) => [items, undefined, url] }],
+		['nothing that n8n could evaluate', { evaluates: () => undefined }],
+	])('where this node has put nothing to sleep: %s', async (_name, setting) => {
+		const { post } = sleeping(setting);
+		expect(await post({ id: 't1' })).toEqual(
+			told(404, { received: false, error: 'no task is waited for here' }),
+		);
+	});
+
+	test('while the service can not say whether another task is over', async () => {
+		const { post } = sleeping({
+			notes: [open('t1', 't2')],
+			says: (taskId) => (taskId === 't1' ? 'done' : 503),
+		});
+		const { value } = await hurry(async () => await post({ id: 't1' }));
+		expect(value).toEqual(told(202, { received: true, waiting: 1 }));
+	});
+
+	test.each<[string, Said, ReturnType<typeof told>]>([
+		[
+			'by the word of the service its task goes on',
+			'doing',
+			told(202, { received: true, waiting: 1 }),
+		],
+		[
+			'the service can not be asked',
+			503,
+			told(503, { received: false, error: 'the service could not be asked, try again' }),
+		],
+	])('where %s; the caller knows within 8 s', async (_name, said, answer) => {
+		await onMachine(async (machine) => {
+			const { post, looks } = sleeping({ says: () => said });
+			expect(await post({ id: 't1', status: 'done' })).toEqual(answer);
+			expect(machine.elapsed).toBe(8_000);
+			expect(looks.length).toBeGreaterThan(1);
+		});
+	});
+});
+
+describe('a task that was over some time before the others', () => {
+	/** The first of two tasks is over at once, the second one after some time; the address of a file is good for one look. */
+	const apart = async (ms: number, says: (nth: number) => Said) =>
+		await onMachine(async (machine) => {
+			const { post, looks, files } = sleeping({
+				notes: [open('t1'), open('t2')],
+				says: (taskId, nth) =>
+					taskId === 't1' ? says(nth) : machine.elapsed < ms ? 'doing' : 'done',
+			});
+			const first = await post({ id: 't1' });
+			expect(first.status).toBe(202);
+			await machine.pause(ms - machine.elapsed);
+			const { items } = await post({ id: 't2' });
+			return { items, looks: looks.filter((id) => id === 't1'), files: files.sort() };
+		});
+	const fileOf = (nth: number) => `https://files.example/t1-${nth}.png`;
+	const task = (nth: number) => ({ status: 'done', metadata: { output_url: fileOf(nth) } });
+
+	test('is looked at again after five minutes, as addresses of files are temporary', async () => {
+		const { items, looks, files } = await apart(5 * 60_000 + 1_000, task);
+		expect(looks).toHaveLength(2);
+		expect(files).toEqual([fileOf(2), 'https://files.example/t2.png']);
+		expect(items?.map(({ json }) => json.status)).toEqual(['done', 'done']);
+	});
+
+	test('is not, before that', async () => {
+		const { looks, files } = await apart(5 * 60_000 - 1_000, task);
+		expect(looks).toHaveLength(1);
+		expect(files).toEqual([fileOf(1), 'https://files.example/t2.png']);
+	});
+
+	test('goes out as it was seen where the service can not be asked again', async () => {
+		const { items, files } = await apart(10 * 60_000, (nth) => (nth === 1 ? task(1) : 503));
+		expect(files).toContain(fileOf(1));
+		expect(items?.map(({ json }) => json.status)).toEqual(['done', 'done']);
+	});
+
+	test('and failed, needs no other look', async () => {
+		const { items, looks } = await apart(10 * 60_000, () => 'error');
+		expect(looks).toHaveLength(1);
+		expect(items?.map(({ json }) => json.status)).toEqual(['error', 'done']);
+	});
+});
+
+describe('a long text', () => {
+	const texts = ['The first part.', 'And the second.'];
+	const long = (kind: 'join' | 'parts') => ({
+		...open('t1', 't2'),
+		assembly: { longText: { kind, maxCharacters: 20, pauseMs: 0 }, texts },
+	});
+
+	test.each(['join', 'parts'] as const)('a part that failed is named: %s', async (kind) => {
+		const says = (taskId: string) => (taskId === 't2' ? 'error' : 'done');
+		const { post } = sleeping({ notes: [long(kind)], says });
+		const { value } = await hurry(async () => await post({ id: 't1' }));
+		expect(value.items?.[0]?.json).toEqual({
+			error: 'Part 2 of 2 ("And the second."): Task t2 failed',
+			outcome: 'failed',
+			task_id: 't2',
+			task_ids: ['t1', 't2'],
+			part: 2,
+			parts: 2,
+			status: 'error',
+		});
+	});
+
+	test('whose file is missing is an item that says so', async () => {
+		const { post } = sleeping({ notes: [long('join')], fileStatus: () => 404 });
+		const { value } = await hurry(async () => await post({ id: 't1' }));
+		expect(value.items?.[0]?.json).toMatchObject({ outcome: 'undelivered', part: 1, parts: 2 });
+		expect(value.items?.[0]).not.toHaveProperty('binary');
+	});
+});
+
+test('of two files one is missing: the item says so, and has the other one', async () => {
+	const metadata = { output_urls: ['https://files.example/a.png', 'https://files.example/b.png'] };
+	const { post } = sleeping({
+		says: () => ({ status: 'done', metadata }),
+		fileStatus: (url) => (url.endsWith('a.png') ? 200 : 404),
+	});
+	const { value } = await hurry(async () => await post({ id: 't1' }));
+	const [item] = value.items ?? [];
+	expect(item?.json).toMatchObject({ outcome: 'undelivered', task_id: 't1' });
+	expect(item?.json.outputs).toHaveLength(2);
+	expect(item?.binary).toMatchObject({ data: { data: PNG.toString('base64') } });
+});
+
+test.each([
+	['http://10.0.0.1', true],
+	['https://api.example', false],
+])('files at private addresses, for a service at %s: fetched %p', async (baseUrl, fetched) => {
+	const metadata = { output_url: 'http://10.0.0.2/a.png' };
+	const { post, files } = sleeping({ baseUrl, says: () => ({ status: 'done', metadata }) });
+	const { value } = await hurry(async () => await post({ id: 't1' }));
+	expect(files).toHaveLength(fetched ? 1 : 0);
+	expect(value.items?.[0]?.json.outcome).toBe(fetched ? undefined : 'undelivered');
+});
+
+describe('this n8n itself calls, too', () => {
+	test.each([
+		['with the token of the call that it knows of', '?signature=token'],
+		['without one where there was none', ''],
+	])('at the address of this node, %s', async (_name, query) => {
+		await onMachine(async (machine) => {
+			const { post, calls } = sleeping({
+				notes: [open('t1', 't2')],
+				watched: true,
+				query,
+				says: (taskId) => (taskId === 't1' || machine.elapsed > 60_000 ? 'done' : 'doing'),
+			});
+			expect((await post({ id: 't1' })).status).toBe(202);
+			await machine.pause(120_000);
+			expect(calls[0]).toMatchObject({
+				url: `https://n8n.example/webhook-waiting/7/node-1${query}`,
+				body: { id: 't2' },
+			});
+		});
+	});
+
+	test('where waking breaks off, after the sender has its answer; and then it wakes', async () => {
+		await onMachine(async (machine) => {
+			const { post, calls, n8n } = sleeping();
+			n8n.breaks = true;
+			expect(await post({ id: 't1' })).toEqual(told(200, { received: true }));
+			n8n.breaks = false;
+			await machine.pause(2_999);
+			expect(calls).toEqual([]);
+			await machine.pause(2);
+			expect(calls).toMatchObject([{ body: { id: 't1' } }]);
+			expect((await post({ id: 't1' })).items).toHaveLength(1);
+		});
+	});
+
+	test('not any more when it is awake', async () => {
+		await onMachine(async (machine) => {
+			const { post, calls } = sleeping();
+			expect((await post({ id: 't1' })).items).toHaveLength(1);
+			await machine.pause(600_000);
+			expect(calls).toEqual([]);
+		});
+	});
+});
+
+describe('in the process that put it to sleep', () => {
+	test('a callback costs a look at its own task only, as the others are watched', async () => {
+		await onMachine(async () => {
+			let others: Said = 'doing';
+			const { post, looks, ownSleep } = sleeping({
+				notes: [open('t1', 't2')],
+				watched: true,
+				says: (taskId) => (taskId === 't1' ? 'done' : others),
+			});
+			(await ownSleep()).watchesAll = true;
+			expect(await post({ id: 't1' })).toEqual(told(202, { received: true, waiting: 1 }));
+			expect(looks).toEqual(['t1']);
+			others = 'done';
+			expect((await post({ id: 't2' })).items).toHaveLength(1);
+		});
+	});
+
+	test('a callback after n8n has said that the execution is over costs no look', async () => {
+		await onMachine(async () => {
+			const { post, looks, ownSleep } = sleeping();
+			(await ownSleep()).end();
 			expect(await post({ id: 't1' })).toEqual(
-				told(404, { received: false, error: 'no task is waited for here' }),
+				told(200, { received: true, ignored: 'the execution was woken before' }),
 			);
-		}
+			expect(looks).toEqual([]);
+		});
 	});
 });
 
@@ -258,6 +491,9 @@ test('of two callbacks at the same moment one wakes it', async () => {
 		async () => await Promise.all([post({ id: 't1' }), post({ id: 't2' })]),
 	);
 	expect(value.filter(({ items }) => items !== undefined)).toHaveLength(1);
+	expect(value.filter(({ items }) => items === undefined)).toEqual([
+		told(200, { received: true, ignored: 'the execution was woken before' }),
+	]);
 });
 
 test('a task that ran when it was looked at is looked at first, so that a callback too many costs little', async () => {

@@ -1,6 +1,16 @@
 /** Throwing in webhook() would end the execution as failed, and still run the next node with an empty item: `wake` never does. */
 import type { IWebhookFunctions } from 'n8n-workflow';
+import type { Notes } from '../../nodes/MediaGeneration/sleep/notes';
 import { wake } from '../../nodes/MediaGeneration/sleep/wake';
+import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
+import { ASSEMBLY, FILES } from './itemSettings';
+
+const TASK: Watch = { taskId: 'task-1', kind: 'x', createdAt: 0, deadline: 1 };
+const NOTES: Notes = {
+	id: 'never-throws',
+	watched: true,
+	items: [{ kind: 'open', tasks: [TASK], files: FILES, assembly: ASSEMBLY }],
+};
 
 interface Answered {
 	status?: number;
@@ -10,6 +20,7 @@ interface Answered {
 /** A call for a sleeping execution; `broken` throws. */
 function call(broken: 'evaluateExpression' | 'getCredentials' | 'getNode' | 'getBodyData') {
 	const answered: Answered = {};
+	const warnings: string[] = [];
 	const response = {
 		headersSent: false,
 		status(code: number) {
@@ -33,25 +44,28 @@ function call(broken: 'evaluateExpression' | 'getCredentials' | 'getNode' | 'get
 		getBodyData: () => body,
 		getHeaderData: () => ({ 'content-type': 'application/json' }),
 		getQueryData: () => ({}),
-		evaluateExpression: (expression: string) => (expression.includes('$input') ? [] : undefined),
+		evaluateExpression: () => [[{ json: {} }], NOTES, 'https://n8n.example/webhook-waiting/1'],
 		getCredentials: async () => await Promise.resolve({}),
-		logger: { debug() {}, info() {}, warn() {}, error() {} },
+		logger: { warn: (text: string) => warnings.push(text) },
 		helpers: {},
 		[broken]: () => {
 			throw new Error('broken');
 		},
 	};
-	return { context: context as unknown as IWebhookFunctions, answered };
+	return { context: context as unknown as IWebhookFunctions, answered, warnings };
 }
 
 test.each(['evaluateExpression', 'getCredentials', 'getNode', 'getBodyData'] as const)(
 	'where %s throws',
 	async (broken) => {
-		const { context, answered } = call(broken);
+		const { context, answered, warnings } = call(broken);
 		const result = await wake(context);
 		expect(result.workflowData).toBeUndefined();
 		expect(result.noWebhookResponse).toBe(true);
 		expect(answered.status).toBeGreaterThanOrEqual(400);
 		expect(answered.body).toMatchObject({ received: false });
+		expect(warnings).toEqual([
+			'Media Generation: a call for a sleeping execution could not be handled: broken',
+		]);
 	},
 );

@@ -123,6 +123,10 @@ test.each([
 	],
 	['is behind a proxy that answers 404', { statusCode: 404, body: '<html>' }],
 	['is busy with it', running],
+	[
+		'says something that is no text',
+		{ statusCode: 409, body: { code: 409, message: ['has finished'] } },
+	],
 ])(
 	'as long as n8n %s, it is called at growing pauses, and beyond the deadline no more',
 	async (_, answer) => {
@@ -130,6 +134,8 @@ test.each([
 		await clock.advance(48 * HOUR);
 		const pauses = calls.slice(1).map(({ atMs }, index) => atMs - (calls[index]?.atMs ?? 0));
 		expect(pauses.slice(0, 8)).toEqual([300, 700, 1_500, 3_000, 6_000, 12_000, 30_000, 60_000]);
+		// At its deadline n8n wakes it by itself; until a while later, to be sure, it is called.
+		expect(calls.at(-1)?.atMs).toBeGreaterThan(24 * HOUR);
 		expect(calls.at(-1)?.atMs).toBeLessThanOrEqual(24 * HOUR + 120_000);
 	},
 );

@@ -82,7 +82,10 @@ async function overNow(
 	return undefined;
 }
 
-/** Whether all tasks are over. Looks only at those that are not watched, and stops at the first that is running. */
+/**
+ * Whether all tasks are over. Looks only at those that are not watched, and stops at the first that is running: those before it
+ * are known to be over, so that the next call asks about it first.
+ */
 async function allOver(
 	client: ServiceClient,
 	sleep: Sleep,
@@ -91,15 +94,9 @@ async function allOver(
 	const open = tasks.filter(({ taskId }) => !sleep.over.has(taskId));
 	if (open.length === 0) return true;
 	if (sleep.watchesAll) return false;
-	open.sort(
-		(a, b) => Number(b.taskId === sleep.lastRunning) - Number(a.taskId === sleep.lastRunning),
-	);
 	for (const task of open) {
 		const over = await overNow(client, task);
-		if (over === undefined) {
-			sleep.lastRunning = task.taskId;
-			return false;
-		}
+		if (over === undefined) return false;
 		sleep.note(task.taskId, over);
 	}
 	return true;

@@ -31,8 +31,6 @@ const WOKEN_MS = 60_000;
 export class Sleep {
 	/** By task ID. What was seen as over stays known. */
 	readonly over = new Map<string, Over>();
-	/** The task that was seen running last: asking about it first shows soonest that the execution has to sleep on. */
-	lastRunning: string | undefined;
 	/** Whether this process watches all of its tasks, so that the others need no look when one is over. */
 	watchesAll = false;
 	private readonly watches = new Map<string, Watch>();

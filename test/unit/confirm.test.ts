@@ -1,0 +1,154 @@
+/** What callbacks may cost: the service, creations, and each other. docs/trigger.md, "What it answers"; the account is everybody's. */
+import { confirm, type Claim } from '../../nodes/MediaGeneration/callback/confirm';
+import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import { now } from '../../nodes/MediaGeneration/service/clock';
+import { onMachine } from '../model/machine';
+import { answer, scriptedClient } from './replies';
+
+const DONE = { status: 'done', metadata: { output_url: 'https://files.example/a.png' } };
+const BUDGET_MS = 12_000;
+
+const claimOf = (taskId: string, type?: string): Claim => ({ taskId, type, over: true });
+
+/** A service with an account of its own. Tasks whose ID begins with "slow" are answered when it is told to. */
+function service(says: (taskId: string, route: string) => Reply) {
+	let answerSlow = () => {};
+	const slow = new Promise<void>((resolve) => (answerSlow = resolve));
+	const client = scriptedClient(async ({ path }) => {
+		const [, route = '', , taskId = ''] = path.split('/');
+		if (taskId.startsWith('slow')) await slow;
+		return says(taskId, route);
+	});
+	return {
+		client,
+		answerSlow: () => answerSlow(),
+		ask: async (claim: Claim, budgetMs = BUDGET_MS) => await confirm(client, claim, budgetMs),
+		get paths() {
+			return client.requests.map(({ path }) => path);
+		},
+	};
+}
+const allDone = (taskId: string) => answer(200, { id: taskId, ...DONE });
+const slowOnes = (count: number) =>
+	Array.from({ length: count }, (_, index) => claimOf(`slow-${index}`));
+
+describe('many callbacks at once', () => {
+	test('ten looks at a time; one whose turn does not come within its time is not made at all', async () => {
+		await onMachine(async (machine) => {
+			const { ask, client, answerSlow } = service(allDone);
+			const first = slowOnes(10).map(async (claim) => await ask(claim, 60_000));
+			expect(await ask(claimOf('late'), 4_000)).toEqual({
+				kind: 'unavailable',
+				reason: 'too many callbacks at once',
+			});
+			expect(machine.elapsed).toBe(4_000);
+			answerSlow();
+			const verdicts = await Promise.all(first);
+			expect(verdicts.map(({ kind }) => kind)).toEqual(Array(10).fill('done'));
+			await machine.pause(60_000);
+			expect(client.requests).toHaveLength(10);
+			expect((await ask(claimOf('later'))).kind).toBe('done');
+		});
+	});
+
+	test('five hundred wait for their turn; a further one is sent away at once', async () => {
+		await onMachine(async (machine) => {
+			const { ask, answerSlow } = service(allDone);
+			const waiting = slowOnes(500).map(async (claim) => await ask(claim));
+			expect(await ask(claimOf('one too many'))).toEqual({
+				kind: 'unavailable',
+				reason: 'too many callbacks at once',
+			});
+			expect(machine.elapsed).toBe(0);
+			answerSlow();
+			const verdicts = await Promise.all(waiting);
+			expect(verdicts.every(({ kind }) => kind === 'done')).toBe(true);
+			expect((await ask(claimOf('the next'))).kind).toBe('done');
+		});
+	});
+});
+
+describe('while the service asks for a pause', () => {
+	test('of looks, callbacks keep to it', async () => {
+		await onMachine(async (machine) => {
+			const { ask, client, paths } = service(allDone);
+			client.account.pause('look', now(), 20_000);
+			expect(await ask(claimOf('t1'))).toEqual({
+				kind: 'unavailable',
+				reason: 'the service asked for a pause',
+			});
+			expect(paths).toEqual([]);
+			await machine.pause(15_000);
+			expect((await ask(claimOf('t1'))).kind).toBe('done');
+			expect(machine.elapsed).toBe(20_000);
+		});
+	});
+
+	test('of creations, callbacks are asked about', async () => {
+		await onMachine(async () => {
+			const { ask, client } = service(allDone);
+			client.account.pause('create', now(), 20_000);
+			expect((await ask(claimOf('t1'))).kind).toBe('done');
+		});
+	});
+
+	test.each<[string, Reply]>([
+		['describes a task', allDone('slow-1')],
+		['is busy, too, and names no time', answer(500)],
+	])('another answer, that was under way and %s, does not end it', async (_name, other) => {
+		await onMachine(async (machine) => {
+			const pause = answer(503, '', { 'retry-after': '20' });
+			const { ask, client, answerSlow } = service((taskId) =>
+				taskId === 't1' ? pause : taskId === 'slow-1' ? other : allDone(taskId),
+			);
+			const underWay = ask(claimOf('slow-1'));
+			expect((await ask(claimOf('t1'))).kind).toBe('unavailable');
+			answerSlow();
+			await underWay;
+			expect((await ask(claimOf('t2'))).kind).toBe('unavailable');
+			expect(client.requests).toHaveLength(2);
+			await machine.pause(20_000);
+			expect((await ask(claimOf('t2'))).kind).toBe('done');
+		});
+	});
+});
+
+describe('the route that answered for a type', () => {
+	const byV1e = (status: object) =>
+		service((taskId, route) =>
+			route === 'v1e' ? answer(200, { id: taskId, type: 'Image', ...status }) : answer(404),
+		);
+
+	test('is asked first for that type, however it is spelled, and not for another one', async () => {
+		await onMachine(async () => {
+			const { ask, client } = byV1e(DONE);
+			await ask(claimOf('t1', 'Image'));
+			await ask(claimOf('t2', 'image'));
+			await ask(claimOf('t3', 'speech'));
+			await ask(claimOf('t4'));
+			expect(client.requests.map(({ path }) => path)).toEqual([
+				'/v1/task/t1',
+				'/v1e/task/t1',
+				'/v1e/task/t2',
+				'/v1/task/t3',
+				'/v1e/task/t3',
+				'/v1/task/t4',
+				'/v1e/task/t4',
+			]);
+		});
+	});
+
+	test('is learned from tasks that are over only: what is no task at all can read as one that runs', async () => {
+		await onMachine(async () => {
+			const { ask, client } = byV1e({ status: 'doing' });
+			await ask({ ...claimOf('t1', 'Image'), over: false });
+			await ask({ ...claimOf('t2', 'Image'), over: false });
+			expect(client.requests.map(({ path }) => path)).toEqual([
+				'/v1/task/t1',
+				'/v1e/task/t1',
+				'/v1/task/t2',
+				'/v1e/task/t2',
+			]);
+		});
+	});
+});
