@@ -90,6 +90,42 @@ const errors: Array<[string, Given, string, RegExp]> = [
 		/Set "Long Text" to "Join Into One File", or "Wait Mode" to "Poll". Nothing was sent./,
 	],
 	[
+		'a text that is an object',
+		{ parameters: { ...speech, text: { a: 1 } } },
+		'The field "Text" is not a text',
+		/^Give "Text" a text\. An expression must lead to a text, not to an object or a list\.$/,
+	],
+	[
+		'a body that is a list',
+		{ parameters: { ...speech, options: { extraFields: '[1]' } } },
+		'The option "Extra Body Fields" is not a JSON object',
+		/^Enter an object in braces, e\.g\. .*, not a list, a text or a number\.$/,
+	],
+	[
+		'a body that is not JSON',
+		{ parameters: { ...speech, options: { extraFields: '{a: 1}' } } },
+		'The option "Extra Body Fields" is not valid JSON',
+		/^Enter a JSON object, e\.g\. .*\. Names and texts need double quotes\.$/,
+	],
+	[
+		'a limit of credits that is none',
+		{ parameters: { ...speech, options: { maximumCredits: 'ten' } } },
+		'The option "Maximum Credits" must be a number of at least 0',
+		/^Set "Maximum Credits" to a number, or remove the option to create tasks without this limit\. Nothing was sent\.$/,
+	],
+	[
+		'joined without waiting',
+		{ parameters: { ...speech, longText: 'join', waitForCompletion: false } },
+		'"Long Text: Join Into One File" needs to wait for its parts',
+		/^Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off"\./,
+	],
+	[
+		'joined without files',
+		{ parameters: { ...speech, longText: 'join', downloadOutput: false } },
+		'"Long Text: Join Into One File" needs the files of its parts',
+		/^Turn "Download Output" on, or set "Long Text" to "One Item per Part"\./,
+	],
+	[
 		'a body without end',
 		{
 			parameters: {
