@@ -456,11 +456,8 @@ export class N8n {
 			getResponseObject: () => response,
 			getBodyData: () => body,
 			getQueryData: () => Object.fromEntries(url.searchParams),
-			evaluateExpression: (expression: string) => {
-				if (expression.includes('$execution.resumeUrl')) return this.resumeUrl(execution);
-				if (expression.includes('$input.all()')) return saved.items;
-				return saved.context.suspension;
-			},
+			// One expression asks for all three.
+			evaluateExpression: () => [saved.items, saved.context.suspension, this.resumeUrl(execution)],
 		};
 		return { response, context: context as unknown as IWebhookFunctions };
 	}
