@@ -1,5 +1,4 @@
 /** The webhook that wakes a sleeping execution: when it does, what goes out, and what its caller is told. README, "Waiting". */
-import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type {
@@ -13,6 +12,7 @@ import type { Notes, SleepingItem } from '../../nodes/MediaGeneration/sleep/note
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
 import { hurry as runAhead } from '../engine/hurry';
 import { ASSEMBLY, FILES } from './itemSettings';
+import { WebhookResponse } from './webhookResponse';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');
 
@@ -99,19 +99,7 @@ function sleeping({
 		},
 	};
 	const post = async (body: unknown) => {
-		let sent: unknown;
-		const response = Object.assign(new EventEmitter(), {
-			headersSent: false,
-			statusCode: 0,
-			status(code: number) {
-				response.statusCode = code;
-				return response;
-			},
-			json(answer: unknown) {
-				sent = answer;
-				response.headersSent = true;
-			},
-		});
+		const response = new WebhookResponse();
 		const context = {
 			getNode: () => node,
 			getWorkflow: () => ({ id: 'w' }),
@@ -133,7 +121,7 @@ function sleeping({
 		const { workflowData } = await wake(context);
 		return {
 			status: response.statusCode,
-			body: sent as IDataObject,
+			body: response.sent as IDataObject,
 			items: workflowData?.[0],
 		};
 	};

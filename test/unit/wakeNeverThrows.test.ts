@@ -1,27 +1,11 @@
 /** Throwing in webhook() would end the execution as failed, and still run the next node with an empty item: `wake` never does. */
 import type { IWebhookFunctions } from 'n8n-workflow';
 import { wake } from '../../nodes/MediaGeneration/sleep/wake';
-
-interface Answered {
-	status?: number;
-	body?: unknown;
-}
+import { WebhookResponse } from './webhookResponse';
 
 /** A call for a sleeping execution; `broken` throws. */
 function call(broken: 'evaluateExpression' | 'getCredentials' | 'getNode' | 'getBodyData') {
-	const answered: Answered = {};
-	const response = {
-		headersSent: false,
-		status(code: number) {
-			answered.status = code;
-			return response;
-		},
-		json(body: unknown) {
-			answered.body = body;
-			response.headersSent = true;
-			return response;
-		},
-	};
+	const response = new WebhookResponse();
 	const body = { id: 'task-1', status: 'done' };
 	const context = {
 		getNode: () => ({ id: 'n', name: 'Media', type: 'x', parameters: {} }),
@@ -41,17 +25,17 @@ function call(broken: 'evaluateExpression' | 'getCredentials' | 'getNode' | 'get
 			throw new Error('broken');
 		},
 	};
-	return { context: context as unknown as IWebhookFunctions, answered };
+	return { context: context as unknown as IWebhookFunctions, response };
 }
 
 test.each(['evaluateExpression', 'getCredentials', 'getNode', 'getBodyData'] as const)(
 	'where %s throws',
 	async (broken) => {
-		const { context, answered } = call(broken);
+		const { context, response } = call(broken);
 		const result = await wake(context);
 		expect(result.workflowData).toBeUndefined();
 		expect(result.noWebhookResponse).toBe(true);
-		expect(answered.status).toBeGreaterThanOrEqual(400);
-		expect(answered.body).toMatchObject({ received: false });
+		expect(response.statusCode).toBeGreaterThanOrEqual(400);
+		expect(response.sent).toMatchObject({ received: false });
 	},
 );
