@@ -1,17 +1,32 @@
 /** A service that is not up yet, and redirects of the API, which are never followed. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { startService } from '../service';
 import { engineSetting, goOn, sound } from './setting';
-import { quiet } from './until';
+import { until } from './until';
 
 const setting = engineSetting();
 const parameters = { ...sound(), downloadOutput: false };
+
+/** Counts the connections of this process that are refused. */
+function refusals() {
+	const refused = { count: 0, forget: () => unsubscribe('net.client.socket', listen) };
+	const listen = (message: unknown) =>
+		(message as { socket: Socket }).socket.once('error', ({ code }: NodeJS.ErrnoException) => {
+			if (code === 'ECONNREFUSED') refused.count += 1;
+		});
+	subscribe('net.client.socket', listen);
+	return refused;
+}
 
 test('refused connections are tried again until the service is up; one task is created', async () => {
 	const first = await startService();
 	const { baseUrl, apiKey } = first;
 	await first.close();
+	const refused = refusals();
 	const running = setting.run({ items: [{}, {}], parameters, credentials: { baseUrl, apiKey } });
-	await quiet(700);
+	await until('both were refused, and refused again', () => refused.count >= 4);
+	refused.forget();
 	const port = Number(new URL(baseUrl).port);
 	const service = await startService({ port, apiKey, settings: { taskMs: 100 } });
 	try {
@@ -56,7 +71,7 @@ test('a key that is revoked between creation and look: unreachable, the task is 
 		parameters: { ...parameters, options: { extraFields: '{"stand_in":{"never_ends":true}}' } },
 		settings: goOn,
 	});
-	while (service.creations().length < 2) await quiet(10);
+	await until('both were created', () => service.creations().length === 2);
 	service.revokeKey();
 	const { output } = await running;
 	for (const [index, { json }] of output.entries()) {

@@ -1,10 +1,9 @@
 /** Time that runs ahead, for what takes seconds by design: pauses end at once, requests stay real. */
 
-/** Everything but the pauses of n8n's `sleep` and the clock that they are measured by. */
+/** Everything but the pauses of n8n's `sleep`, and `performance`. */
 const REAL = [
 	'hrtime',
 	'nextTick',
-	'performance',
 	'queueMicrotask',
 	'setImmediate',
 	'clearImmediate',
@@ -14,29 +13,42 @@ const REAL = [
 
 const STEP_MS = 50;
 
+/** Lets requests on their way come back. */
+async function letThemAnswer() {
+	for (let turn = 0; turn < 20; turn += 1) await new Promise((done) => setImmediate(done));
+}
+
 /**
  * Runs something while its time runs ahead, and gives back what it made and how long that seemed to take, in ms.
  *
  * @param withinMs of the time that runs ahead: what takes longer fails. For requests that are not real, as those take time of their own
+ * @param restMs how much more time passes when all is over, so that it shows what happens later, or does not. Then `performance`, by which
+ * pauses are measured that Stop can end, runs ahead too
  */
 export async function hurry<T>(
 	act: () => Promise<T>,
 	withinMs = Infinity,
+	restMs?: number,
 ): Promise<{ value: T; tookMs: number }> {
-	jest.useFakeTimers({ now: Date.now(), doNotFake: [...REAL] });
+	const doNotFake = restMs === undefined ? [...REAL, 'performance' as const] : [...REAL];
+	jest.useFakeTimers({ now: Date.now(), doNotFake });
 	const startedAt = Date.now();
 	try {
 		let over = false;
 		const work = act().finally(() => (over = true));
 		work.catch(() => undefined);
-		// Between two steps, requests on their way come back.
 		while (!over) {
 			if (Date.now() - startedAt > withinMs)
 				throw new Error(`Nothing came of it in ${withinMs} ms`);
-			for (let turn = 0; turn < 20; turn += 1) await new Promise((done) => setImmediate(done));
+			await letThemAnswer();
 			if (!over) await jest.advanceTimersByTimeAsync(STEP_MS);
 		}
-		return { value: await work, tookMs: Date.now() - startedAt };
+		const tookMs = Date.now() - startedAt;
+		if (restMs !== undefined) {
+			await jest.advanceTimersByTimeAsync(restMs);
+			await letThemAnswer();
+		}
+		return { value: await work, tookMs };
 	} finally {
 		jest.useRealTimers();
 	}

@@ -1,6 +1,7 @@
 /** Stop means stop: at once, nothing sent afterwards, every paid task in the log. */
 import { engineSetting, sound, steered } from './setting';
-import { quiet, until } from './until';
+import { hurry } from './hurry';
+import { until } from './until';
 
 const setting = engineSetting();
 const parameters = { ...sound(), downloadOutput: false, options: steered };
@@ -8,18 +9,23 @@ const STOPPED =
 	/^The execution was stopped (while task .* was running|before this task was created)$/;
 const endless = { stand_in: { never_ends: true } };
 
-/** Longer than the pause to any next look or try would have been. */
-const A_WHILE = 2_500;
+/** Longer than any pause to the next look or try would have been. */
+const A_WHILE = 10 * 60_000;
 
-async function nothingMoreIsSent() {
-	const sent = setting.service.requests.length;
-	await quiet(A_WHILE);
-	expect(setting.service.requests).toHaveLength(sent);
+/** Runs the node, then lets time pass: nothing may be sent after the run. */
+async function runAndNothingMore(options: Parameters<typeof setting.run>[0]) {
+	const act = async () => {
+		const result = await setting.run(options);
+		return { result, sent: setting.service.requests.length };
+	};
+	const { value } = await hurry(act, Infinity, A_WHILE);
+	expect(setting.service.requests).toHaveLength(value.sent);
+	return value.result;
 }
 
 test('while waiting: the tasks are in the log, and no request follows', async () => {
 	const { service } = setting;
-	const { error, logs } = await setting.run({
+	const { error, logs } = await runAndNothingMore({
 		items: [endless, endless, endless],
 		parameters,
 		stopWhen: until(
@@ -30,7 +36,6 @@ test('while waiting: the tasks are in the log, and no request follows', async ()
 	expect(error?.message).toMatch(STOPPED);
 	const stopped = logs.find((line) => line.includes('the execution was stopped'));
 	for (const { id } of service.tasks) expect(stopped).toContain(id);
-	await nothingMoreIsSent();
 	expect(service.creations()).toHaveLength(3);
 });
 
@@ -53,20 +58,19 @@ test('each task is in the log as soon as its ID is known, with its item and exec
 test('in the middle of a look that is never answered', async () => {
 	const { service } = setting;
 	service.faults.add({ route: 'poll', action: { type: 'stall' } });
-	const { error, logs } = await setting.run({
+	const { error, logs } = await runAndNothingMore({
 		items: [endless],
 		parameters,
 		stopWhen: until('a look under way', () => service.polls().length === 1),
 	});
 	expect(error?.message).toMatch(STOPPED);
 	expect(logs.join('\n')).toContain(String(service.tasks[0]?.id));
-	await nothingMoreIsSent();
 });
 
 test('while creations wait for capacity: nothing more is created', async () => {
 	const { service } = setting;
 	service.settings.activeTaskLimit = 2;
-	const { error, logs } = await setting.run({
+	const { error, logs } = await runAndNothingMore({
 		items: Array.from({ length: 6 }, () => endless),
 		parameters,
 		stopWhen: until('two created, others refused', () => {
@@ -76,28 +80,26 @@ test('while creations wait for capacity: nothing more is created', async () => {
 	});
 	expect(error?.message).toMatch(STOPPED);
 	for (const { id } of service.tasks) expect(logs.join('\n')).toContain(id);
-	await nothingMoreIsSent();
 	expect(service.creations()).toHaveLength(2);
 });
 
 test('during a download: nothing is fetched afterwards', async () => {
 	const { service } = setting;
 	service.faults.add({ route: 'file', action: { type: 'stall' } });
-	const { run } = await setting.run({
+	const { run } = await runAndNothingMore({
 		parameters: sound(),
 		stopWhen: until('a file under way', () =>
 			service.requests.some(({ route }) => route === 'file'),
 		),
 	});
 	expect(run.status).toBe('canceled');
-	await nothingMoreIsSent();
 	expect(service.requests.filter(({ route }) => route === 'file')).toHaveLength(1);
 });
 
 test('before the creation is answered: the log says that a task may exist', async () => {
 	const { service } = setting;
 	service.faults.add({ route: 'create', skip: 1, action: { type: 'processThenStall' } });
-	const { logs } = await setting.run({
+	const { logs } = await runAndNothingMore({
 		items: [endless, endless],
 		parameters: { ...parameters, options: { ...steered, maxActiveTasks: 2 } },
 		stopWhen: until('a task, and a creation under way', () => service.creations().length === 2),
@@ -106,20 +108,18 @@ test('before the creation is answered: the log says that a task may exist', asyn
 		/stopped before the service had answered for items [01]; their tasks may exist/,
 	);
 	expect(logs.join('\n')).toContain(String(service.tasks[0]?.id));
-	await nothingMoreIsSent();
 	expect(service.creations()).toHaveLength(2);
 });
 
 test('Retry On Fail after a stop sends nothing, minimum credits or not', async () => {
 	const { service } = setting;
-	const { error } = await setting.run({
+	const { error } = await runAndNothingMore({
 		items: [endless, endless],
 		parameters: { ...parameters, options: { ...steered, minimumCredits: 1 } },
 		settings: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 },
 		stopWhen: until('a task polled', () => service.polls().length > 0),
 	});
 	expect(error?.message).toMatch(/stopped|balance could not be read/);
-	await nothingMoreIsSent();
 	expect(service.creations()).toHaveLength(2);
 	expect(service.requests.filter(({ route }) => route === 'credits')).toHaveLength(1);
 });

@@ -1,16 +1,12 @@
 /** Waiting for what happens in the stand-in or in n8n, with a generous end. */
+import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Resolves as soon as the condition holds; fails with its name where it never does. */
 export async function until(name: string, condition: () => boolean, withinMs = 20_000) {
-	const end = Date.now() + withinMs;
+	const end = performance.now() + withinMs;
 	while (!condition()) {
-		if (Date.now() > end) throw new Error(`This never happened: ${name}`);
+		if (performance.now() > end) throw new Error(`This never happened: ${name}`);
 		await delay(10);
 	}
-}
-
-/** Lets some time pass: the only way to see that something does not happen. */
-export async function quiet(ms: number) {
-	await delay(ms);
 }

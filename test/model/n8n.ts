@@ -11,6 +11,7 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
+import { WebhookResponse } from '../unit/webhookResponse';
 import type { FileHost, Store } from './files';
 import { fieldsOf } from './fields';
 import type { History } from './history';
@@ -349,7 +350,7 @@ export class N8n {
 	private async wake(execution: Execution, url: URL, body: IDataObject) {
 		const process = this.alive;
 		const { response, context } = this.webhookContext(execution, url, body);
-		const answered = new Promise<void>((resolve) => (response.answered = resolve));
+		const answered = new Promise<void>((resolve) => response.once('close', resolve));
 		const result = process.modules.wake(context).then(({ workflowData }) => {
 			const [items] = workflowData ?? [];
 			if (items == null || process.dead || execution.status !== 'waiting') return;
@@ -358,7 +359,7 @@ export class N8n {
 			this.end(execution, 'success');
 		});
 		await Promise.race([answered, result]);
-		return { statusCode: response.statusCode, body: response.body };
+		return { statusCode: response.statusCode, body: response.sent };
 	}
 
 	/** What both kinds of contexts share. */
@@ -429,22 +430,7 @@ export class N8n {
 	}
 
 	private webhookContext(execution: Execution, url: URL, body: IDataObject) {
-		const response = {
-			statusCode: 200,
-			headersSent: false,
-			body: undefined as unknown,
-			answered: () => undefined as void,
-			status(code: number) {
-				response.statusCode = code;
-				return response;
-			},
-			json(given: unknown) {
-				response.body = given;
-				response.headersSent = true;
-				response.answered();
-				return response;
-			},
-		};
+		const response = new WebhookResponse();
 		const saved = this.savedOf(execution);
 		const context = {
 			...this.baseContext(execution, this.alive),
@@ -456,11 +442,8 @@ export class N8n {
 			getResponseObject: () => response,
 			getBodyData: () => body,
 			getQueryData: () => Object.fromEntries(url.searchParams),
-			evaluateExpression: (expression: string) => {
-				if (expression.includes('$execution.resumeUrl')) return this.resumeUrl(execution);
-				if (expression.includes('$input.all()')) return saved.items;
-				return saved.context.suspension;
-			},
+			// One expression asks for all three.
+			evaluateExpression: () => [saved.items, saved.context.suspension, this.resumeUrl(execution)],
 		};
 		return { response, context: context as unknown as IWebhookFunctions };
 	}

@@ -12,6 +12,8 @@ export interface Played {
 	broken: string[];
 	/** What happened, in order. */
 	story: string[];
+	/** Whether the node woke an execution that slept. */
+	woken: boolean;
 }
 
 /** What may still come after the end: answers to what is given up, callbacks, calls of a watch that lives on. */
@@ -43,7 +45,11 @@ export async function play(history: History, processes: readonly Process[]): Pro
 		await machine.run(() => n8n.isOver);
 		await machine.run(() => false, machine.elapsed + AFTERWARDS_MS);
 	} catch (error) {
-		return { broken: [error instanceof Error ? (error.stack ?? '') : String(error)], story };
+		return {
+			broken: [error instanceof Error ? (error.stack ?? '') : String(error)],
+			story,
+			woken: false,
+		};
 	} finally {
 		// What is left of this process finds no clock any more.
 		machine.endTimers();
@@ -58,7 +64,8 @@ export async function play(history: History, processes: readonly Process[]): Pro
 				.find((part) => part.includes(`${slot} `)) ?? ''
 		);
 	};
-	return { broken: brokenRules({ history, n8n, service, baseUrl, firstText }), story };
+	const broken = brokenRules({ history, n8n, service, baseUrl, firstText });
+	return { broken, story, woken: n8n.executions.some((execution) => execution.woken) };
 }
 
 interface Stage {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { PNG } from 'pngjs';
 import { sharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
@@ -194,18 +193,38 @@ describe('basics', () => {
 
 	it('stops asking when the execution is stopped', async () => {
 		const { rest, service } = context;
-		const before = service.creations().length;
+		const createdBefore = service.creations().length;
 		const workflow = await context.addWorkflow('endless');
-		const id = await rest.runManually(workflow, 'Start');
-		await waitUntil(() => service.creations().length > before, {
-			timeoutMs: 10_000,
-			what: 'The creation',
-		});
-		await delay(2000);
-		await rest.stopExecution(id);
-		assert.equal((await rest.waitForExecution(id)).status, 'canceled');
-		const requests = service.requests.length;
-		await delay(6000);
-		assert.equal(service.requests.length, requests);
+		/** Runs the workflow until its task was looked at. */
+		const run = async () => {
+			const before = service.creations().length;
+			const execution = await rest.runManually(workflow, 'Start');
+			const task = await waitUntil(() => service.creations()[before], {
+				timeoutMs: 10_000,
+				what: 'The creation',
+			});
+			await looks(task.id, 1);
+			return { execution, taskId: task.id };
+		};
+		const looks = async (taskId: string, more: number) => {
+			const enough = service.polls(taskId).length + more;
+			await waitUntil(() => service.polls(taskId).length >= enough, {
+				timeoutMs: 60_000,
+				what: 'A look',
+			});
+		};
+		const stop = async (execution: string) => {
+			await rest.stopExecution(execution);
+			assert.equal((await rest.waitForExecution(execution)).status, 'canceled');
+		};
+		// Looks become rarer with time: while the older one is looked at three times, the younger one would be too.
+		const other = await run();
+		const stopped = await run();
+		await stop(stopped.execution);
+		const before = service.polls(stopped.taskId).length;
+		await looks(other.taskId, 3);
+		assert.equal(service.polls(stopped.taskId).length, before);
+		assert.equal(service.creations().length, 2 + createdBefore);
+		await stop(other.execution);
 	});
 });

@@ -86,6 +86,11 @@ async function misbehave(
 			await context.timers.sleep(fault.ms);
 			return await say(answer);
 		}
+		case 'hold': {
+			const answer = await carryOut();
+			await fault.until;
+			return await say(answer);
+		}
 		case 'drip': {
 			const answer = await carryOut();
 			record.status = answer.status;

@@ -42,6 +42,8 @@ export interface StandIn {
 		clear(): void;
 		list(): Types.FaultRule[];
 	};
+	/** Has requests wait for their answers, which are made at once, until they are let go. */
+	hold(rule: Omit<Types.FaultRule, 'action'>): Types.Hold;
 	tasks: Types.TaskRecord[];
 	task(taskId: string): Types.TaskRecord;
 	requests: Types.RecordedRequest[];
@@ -115,6 +117,20 @@ export async function startService(options: Types.ServiceOptions = {}): Promise<
 		revokeKey: (keyOrId = firstKey) => keys.revoke(keyOrId),
 		expireKey: (keyOrId = firstKey) => keys.expire(keyOrId),
 		faults,
+		hold: (rule) => {
+			let letGo = () => {};
+			const until = new Promise<void>((resolve) => (letGo = resolve));
+			const held = faults.add({ ...rule, action: { type: 'hold', until } });
+			return {
+				get count() {
+					return held.hits ?? 0;
+				},
+				letGo() {
+					faults.remove(held);
+					letGo();
+				},
+			};
+		},
 		tasks: store.tasks,
 		task: (taskId) => known(context, taskId),
 		requests: recorder.requests,

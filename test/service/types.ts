@@ -249,6 +249,7 @@ export type FaultAction =
 	| { type: 'processThenStatus'; status: number; body?: unknown; headers?: Record<string, string> }
 	| { type: 'stall'; ms?: number }
 	| { type: 'processThenStall'; ms?: number }
+	| { type: 'hold'; until: Promise<unknown> }
 	| { type: 'drip'; everyMs?: number; ms?: number }
 	| { type: 'emptyBody' }
 	| { type: 'html' }
@@ -273,6 +274,14 @@ export interface FaultRule {
 	skip?: number;
 	perTask?: boolean;
 	action: FaultAction;
+}
+
+/** Requests whose answers are held. */
+export interface Hold {
+	/** How many there were so far. */
+	readonly count: number;
+	/** Gives the answers out; later requests are not held. */
+	letGo(): void;
 }
 
 export interface ServiceOptions {

@@ -45,7 +45,12 @@ test('every failure names its task, and says what to do', () => {
 test('what is paid for says so, and names the way to its result', () => {
 	expect(failures.timedOut('t', 1, undefined, undefined).description).toMatch(/paid.*"Task: Wait"/);
 	expect(failures.cancelled('t', undefined).description).toMatch(/paid.*"Task: Wait"/);
-	expect(failures.denied('t', { httpStatus: 403, detail: '' }).description).toMatch(/"Task: Wait"/);
+	expect(failures.denied('t', { httpStatus: 403, detail: '' }).description).toMatch(
+		/^The API key may have expired.* Put a valid key of the same account.*"Task: Wait"/,
+	);
+	expect(failures.missing('t', { detail: '' }).description).toMatch(
+		/^Check that the Base URL and the API key belong to the account.* set the option Poll Route\.$/,
+	);
 	expect(failures.withoutOutputs('t', task({}), []).description).toMatch(/without paying again/);
 });
 

@@ -15,7 +15,7 @@ import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/i
 import type { FileSettings } from '../../nodes/MediaGeneration/operations/waiting';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
-import { FILE, host, partial, rangeStart } from './scriptedHost';
+import { FILE, host, partial, rangeStart, type Served } from './scriptedHost';
 import { operationOf } from '../../nodes/MediaGeneration/operations';
 import { runOperation } from '../../nodes/MediaGeneration/run';
 import { FailureError } from '../../nodes/MediaGeneration/service/failures';
@@ -88,6 +88,62 @@ const errors: Array<[string, Given, string, RegExp]> = [
 		{ parameters: { ...speech, longText: 'parts', waitMode: 'callback' } },
 		'"Long Text: One Item per Part" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
 		/Set "Long Text" to "Join Into One File", or "Wait Mode" to "Poll". Nothing was sent./,
+	],
+	[
+		'a text that is an object',
+		{ parameters: { ...speech, text: { a: 1 } } },
+		'The field "Text" is not a text',
+		/^Give "Text" a text\. An expression must lead to a text, not to an object or a list\.$/,
+	],
+	[
+		'a body that is a list',
+		{ parameters: { ...speech, options: { extraFields: '[1]' } } },
+		'The option "Extra Body Fields" is not a JSON object',
+		/^Enter an object in braces, e\.g\. .*, not a list, a text or a number\.$/,
+	],
+	[
+		'a body that is not JSON',
+		{ parameters: { ...speech, options: { extraFields: '{a: 1}' } } },
+		'The option "Extra Body Fields" is not valid JSON',
+		/^Enter a JSON object, e\.g\. .*\. Names and texts need double quotes\.$/,
+	],
+	[
+		'a limit of credits that is none',
+		{ parameters: { ...speech, options: { maximumCredits: 'ten' } } },
+		'The option "Maximum Credits" must be a number of at least 0',
+		/^Set "Maximum Credits" to a number, or remove the option to create tasks without this limit\. Nothing was sent\.$/,
+	],
+	[
+		'joined without waiting',
+		{ parameters: { ...speech, longText: 'join', waitForCompletion: false } },
+		'"Long Text: Join Into One File" needs to wait for its parts',
+		/^Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off"\./,
+	],
+	[
+		'joined without files',
+		{ parameters: { ...speech, longText: 'join', downloadOutput: false } },
+		'"Long Text: Join Into One File" needs the files of its parts',
+		/^Turn "Download Output" on, or set "Long Text" to "One Item per Part"\./,
+	],
+	[
+		'a body without end',
+		{
+			parameters: {
+				...speech,
+				options: { extraFields: '{"a":'.repeat(101) + '1' + '}'.repeat(101) },
+			},
+		},
+		'The option "Extra Body Fields" is nested deeper than 100 levels',
+		/^Enter a flatter JSON object\.$/,
+	],
+	[
+		'audio that is none',
+		{
+			parameters: { resource: 'audio', operation: 'join', inputBinaryField: 'music' },
+			items: [{ json: {}, binary: { music: { ...binary.music, data: 'aGVsbG8=' } } }],
+		},
+		"The audio can't be joined: Item 0 can't be joined: it is not an MP3 or WAV file.",
+		/^Joining takes MP3 files, or WAV files, that all have the same format\. Convert those that differ, or join them apart with Group By\.$/,
 	],
 	[
 		'a task ID with a slash',
@@ -220,15 +276,29 @@ describe('files', () => {
 		);
 	});
 
-	test('a host that goes on at another place, and then has nothing more', async () => {
-		const wrong = (headers: Record<string, string>, count: number) =>
-			count === 1 ? { breakAfter: 100_000 } : partial(rangeStart(headers) + 5, { breakAfter: 0 });
-		const messages: string[] = [];
-		await asked((headers, count) => {
-			if (count > 2) return { ok: false, reason: 'enough', transient: false };
-			return wrong(headers, count);
-		}).catch((error: Error) => messages.push(error.message));
-		expect(messages).toEqual(['enough']);
+	const failing = (count: number): Served =>
+		count === 1 ? { breakAfter: 100_000 } : { status: 503, body: Buffer.alloc(0) };
+	test.each<[string, string, (start: number) => Served]>([
+		[
+			'at another place',
+			'continued at a wrong offset',
+			(start) => partial(start + 5, { breakAfter: 0 }),
+		],
+		[
+			'with other bytes',
+			'continued with other bytes',
+			(start) => ({ ...partial(start), body: Buffer.alloc(FILE.length - start) }),
+		],
+		[
+			'as if it were shorter',
+			'did not continue the file (HTTP 416)',
+			() => ({ status: 416, body: Buffer.alloc(0), headers: { 'content-range': 'bytes */7' } }),
+		],
+	])('a host that goes on %s, when nothing more is tried', async (_, message, last) => {
+		const download = asked((headers, count) =>
+			count < 5 ? failing(count) : last(rangeStart(headers)),
+		);
+		await expect(download).rejects.toThrow(`the file host ${message}`);
 	});
 
 	test('a host that sends more than it spoke of', async () => {

@@ -1,5 +1,4 @@
 /** The trigger's webhook: what is answered to whatever comes in, and when the workflow runs. docs/trigger.md, "What it answers". */
-import { EventEmitter } from 'node:events';
 import type {
 	IDataObject,
 	IHttpRequestOptions,
@@ -10,6 +9,7 @@ import { receive } from '../../nodes/MediaGeneration/callback/receive';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import type { TriggerSettings } from '../../nodes/MediaGeneration/operations/trigger';
 import { hurry as runAhead } from '../engine/hurry';
+import { WebhookResponse } from './webhookResponse';
 
 const PATH = '/webhook/1a2b/callback';
 const HOOK = `https://n8n.example${PATH}`;
@@ -28,30 +28,6 @@ const task = (fields: object = {}) => ({
 	metadata: { output_uri: FILE },
 	...fields,
 });
-
-/** n8n's response, as far as the sender and n8n drive it. */
-class Response extends EventEmitter {
-	statusCode = 200;
-	writableEnded = false;
-	headersSent = false;
-	sent: unknown;
-
-	status(code: number): this {
-		this.statusCode = code;
-		return this;
-	}
-
-	json(body: unknown): void {
-		this.sent = body;
-		this.end();
-	}
-
-	end(): void {
-		this.headersSent = true;
-		this.writableEnded = true;
-		this.emit('close');
-	}
-}
 
 type Answer = { statusCode: number; body?: unknown; headers?: Record<string, string> };
 const found = (fields: object = {}): Answer => ({ statusCode: 200, body: task(fields) });
@@ -111,7 +87,7 @@ function trigger({
 		body: unknown,
 		url = PATH,
 		headers: Record<string, string | string[]> = {},
-		response = new Response(),
+		response = new WebhookResponse(),
 	) => {
 		const { searchParams } = new URL(url, HOOK);
 		const context = {
@@ -139,7 +115,7 @@ function trigger({
 }
 
 /** What the sender sees, and the item that the workflow runs with. n8n answers where the node did not. */
-function outcomeOf(response: Response, result: IWebhookResponseData) {
+function outcomeOf(response: WebhookResponse, result: IWebhookResponseData) {
 	const item = result.workflowData?.[0]?.[0]?.json;
 	if (result.noWebhookResponse === true)
 		return { status: response.statusCode, body: response.sent as IDataObject, item };
@@ -426,7 +402,7 @@ describe('what is refused', () => {
 
 	test('what was answered already is not answered again', async () => {
 		const { post } = trigger({ broken: new Error('gone') });
-		const response = new Response();
+		const response = new WebhookResponse();
 		response.json({ message: 'n8n is shutting down' });
 		const { body, item } = await post(task(), PATH, {}, response);
 		// Neither by the node nor, in its place, by n8n.

@@ -482,6 +482,19 @@ describe('faults', () => {
 		expect(service.requests[0]?.status).toBe(0);
 	});
 
+	test('held answers are as they were when their requests came', async () => {
+		const held = service.hold({ route: 'poll' });
+		const id = await create('sound_effect', { stand_in: { never_ends: true } });
+		const looks = [look(id), look(id)];
+		await until(() => held.count === 2);
+		await service.finish(id);
+		expect(service.requests.filter(({ status }) => status === 0)).toHaveLength(2);
+		held.letGo();
+		for (const seen of await Promise.all(looks)) expect(seen).toMatchObject({ status: 'doing' });
+		expect(await look(id)).toMatchObject({ status: 'done' });
+		expect(held.count).toBe(2);
+	});
+
 	test('a drip without end sends on and on, until the caller has enough', async () => {
 		strike({ type: 'drip', everyMs: 5 });
 		const enough = new AbortController();

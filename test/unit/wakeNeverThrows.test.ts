@@ -4,6 +4,7 @@ import type { Notes } from '../../nodes/MediaGeneration/sleep/notes';
 import { wake } from '../../nodes/MediaGeneration/sleep/wake';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
 import { ASSEMBLY, FILES } from './itemSettings';
+import { WebhookResponse } from './webhookResponse';
 
 const TASK: Watch = { taskId: 'task-1', kind: 'x', createdAt: 0, deadline: 1 };
 const NOTES: Notes = {
@@ -12,27 +13,10 @@ const NOTES: Notes = {
 	items: [{ kind: 'open', tasks: [TASK], files: FILES, assembly: ASSEMBLY }],
 };
 
-interface Answered {
-	status?: number;
-	body?: unknown;
-}
-
 /** A call for a sleeping execution; `broken` throws. */
 function call(broken: 'evaluateExpression' | 'getCredentials' | 'getNode' | 'getBodyData') {
-	const answered: Answered = {};
 	const warnings: string[] = [];
-	const response = {
-		headersSent: false,
-		status(code: number) {
-			answered.status = code;
-			return response;
-		},
-		json(body: unknown) {
-			answered.body = body;
-			response.headersSent = true;
-			return response;
-		},
-	};
+	const response = new WebhookResponse();
 	const body = { id: 'task-1', status: 'done' };
 	const context = {
 		getNode: () => ({ id: 'n', name: 'Media', type: 'x', parameters: {} }),
@@ -52,18 +36,18 @@ function call(broken: 'evaluateExpression' | 'getCredentials' | 'getNode' | 'get
 			throw new Error('broken');
 		},
 	};
-	return { context: context as unknown as IWebhookFunctions, answered, warnings };
+	return { context: context as unknown as IWebhookFunctions, response, warnings };
 }
 
 test.each(['evaluateExpression', 'getCredentials', 'getNode', 'getBodyData'] as const)(
 	'where %s throws',
 	async (broken) => {
-		const { context, answered, warnings } = call(broken);
+		const { context, response, warnings } = call(broken);
 		const result = await wake(context);
 		expect(result.workflowData).toBeUndefined();
 		expect(result.noWebhookResponse).toBe(true);
-		expect(answered.status).toBeGreaterThanOrEqual(400);
-		expect(answered.body).toMatchObject({ received: false });
+		expect(response.statusCode).toBeGreaterThanOrEqual(400);
+		expect(response.sent).toMatchObject({ received: false });
 		expect(warnings).toEqual([
 			'Media Generation: a call for a sleeping execution could not be handled: broken',
 		]);

@@ -21,13 +21,9 @@ export interface VerifyDeps {
 
 export interface VerifyOptions {
 	/** For all looks together, in ms. */
-	budgetMs?: number;
+	budgetMs: number;
 	/** Whether the callback says that the task is over: then a task that still runs is looked at again. */
 	claimsEnd: boolean;
-	/** How many 404 answers are enough to call a task unknown. */
-	missesAllowed?: number;
-	/** Texts that the creation request carried, where they are known: addresses among them are not results. */
-	echoes?: readonly string[];
 }
 
 /** The whole answer to the sender comes within 15 s; this leaves time for the rest. */
@@ -37,15 +33,15 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2_000;
 /** A task can be unknown for a short time after its creation (docs/service.md, "Poll routes"). */
 const PAUSE_AFTER_MISS_MS = 1_500;
-/** An anonymous call must not cost many requests. */
+/** How many 404 answers are enough to call a task unknown: an anonymous call must not cost many requests. */
 const MISSES_ALLOWED = 2;
 /** A single 401 can come from an edge, or from throttling (docs/service.md, "More routes"). */
 const DENIALS_ALLOWED = 2;
 
-function verdictOn(look: Look, echoes: readonly string[]): Verification {
+function verdictOn(look: Look): Verification {
 	switch (look.kind) {
 		case 'task':
-			return verdictOf(look.task, echoes);
+			return verdictOf(look.task);
 		case 'missing':
 			return { kind: 'unknown' };
 		case 'denied':
@@ -67,12 +63,7 @@ function pauseAfter(look: Look, attempt: number): number {
  */
 export async function verifyTask(
 	deps: VerifyDeps,
-	{
-		budgetMs = VERIFY_BUDGET_MS,
-		claimsEnd,
-		missesAllowed = MISSES_ALLOWED,
-		echoes = [],
-	}: VerifyOptions,
+	{ budgetMs, claimsEnd }: VerifyOptions,
 ): Promise<Verification> {
 	const end = deps.now() + budgetMs;
 	let verdict: Verification = { kind: 'unavailable', reason: 'the service was not asked' };
@@ -80,12 +71,12 @@ export async function verifyTask(
 	let denials = 0;
 	for (let attempt = 0; deps.now() < end; attempt += 1) {
 		const look = await deps.look(Math.min(LOOK_TIMEOUT_MS, end - deps.now()), misses);
-		verdict = verdictOn(look, echoes);
+		verdict = verdictOn(look);
 		if (look.kind === 'missing') misses += 1;
 		if (look.kind === 'denied') denials += 1;
 		if (verdict.kind === 'done' || verdict.kind === 'failed') return verdict;
 		if (verdict.kind === 'running' && !claimsEnd) return verdict;
-		if (misses >= missesAllowed || denials >= DENIALS_ALLOWED) return verdict;
+		if (misses >= MISSES_ALLOWED || denials >= DENIALS_ALLOWED) return verdict;
 		const pause = pauseAfter(look, attempt);
 		if (deps.now() + pause >= end) return verdict;
 		await deps.sleep(pause);
