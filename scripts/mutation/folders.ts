@@ -33,7 +33,7 @@ export const folders: readonly Folder[] = [
 		name: 'wait',
 		mark: STRICT,
 		sources: of('wait'),
-		unit: ['poll', 'schedule', 'asleep', 'sleep', 'notes'],
+		unit: ['watched', 'poll', 'schedule', 'asleep', 'sleep', 'messages'],
 		engine: ['polling', 'strayAnswers'],
 	},
 	{
