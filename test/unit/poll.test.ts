@@ -6,16 +6,7 @@ import {
 	type PollDeps,
 	type Watch,
 } from '../../nodes/MediaGeneration/wait/poll';
-import {
-	busy,
-	done,
-	failureOf,
-	missing,
-	running,
-	setUp,
-	task,
-	URL_OF_FILE,
-} from './pollSetting';
+import { busy, done, failureOf, missing, running, setUp, task, URL_OF_FILE } from './pollSetting';
 import { seededRandom, VirtualClock } from './virtualClock';
 
 test('a task is looked at until it is done', async () => {
