@@ -115,6 +115,7 @@ export const folders: readonly Folder[] = [
 			'content',
 			'messages',
 			'joining',
+			'nodeError',
 		],
 		engine: ['delivery', 'deliveryTrouble', 'splitFiles', 'longText', 'joinAudio'],
 	},
