@@ -116,6 +116,7 @@ export const folders: readonly Folder[] = [
 			'messages',
 			'joining',
 			'nodeError',
+			'fileAnswer',
 		],
 		engine: ['delivery', 'deliveryTrouble', 'splitFiles', 'longText', 'joinAudio'],
 	},
