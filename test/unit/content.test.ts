@@ -127,8 +127,10 @@ test.each<[string, OutputKind, string, string, RegExp]>([
 });
 
 test('an error page that goes away is forgotten', async () => {
-	const { run } = host((_, count) => (count === 1 ? { body: Buffer.from('<html>') } : {}));
+	const { run, clock } = host((_, count) => (count < 3 ? { body: Buffer.from('<html>') } : {}));
+	const before = clock.now();
 	expect((await run()).type.mimeType).toBe('audio/mpeg');
+	expect(clock.now() - before).toBe(700 + 1_400);
 });
 
 test.each<[string, OutputKind, string, Buffer | string, string]>([

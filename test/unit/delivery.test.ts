@@ -291,6 +291,13 @@ describe('a store that fails', () => {
 		expect(seen.streams.map(({ destroyed }) => destroyed)).toEqual(seen.streams.map(() => true));
 	});
 
+	test('without an error: said in words all the same', async () => {
+		const nothing = undefined as unknown as Error;
+		const { delivery } = world({ store: async () => await Promise.reject(nothing) });
+		const { failure } = await delivery.deliver(finished(1), settings, 0);
+		expect(failure?.message).toMatch(/n8n could not store it: unknown reason$/);
+	});
+
 	test('because of the file says what is wrong with the file, not with the store', async () => {
 		const { delivery } = world({
 			answer: () =>
