@@ -24,6 +24,7 @@ describe('Retry-After', () => {
 		['blanks', '  ', undefined],
 		['infinity', 'Infinity', undefined],
 		['no header', undefined, undefined],
+		['null', null, undefined],
 		['an object', { seconds: 5 }, undefined],
 		['an empty list', [], undefined],
 	])('%s', (_name, header, expected) => {

@@ -4,6 +4,7 @@ import {
 	now,
 	onAbort,
 	pause,
+	realClock,
 	timeLimit,
 	untilAborted,
 } from '../../nodes/MediaGeneration/service/clock';
@@ -67,6 +68,15 @@ describe('a time limit', () => {
 	});
 });
 
+test.each([1e12, Infinity])('a limit of %d ms is not over at once', async (ms) => {
+	const limit = timeLimit(ms);
+	const other = timeLimit(20);
+	await aborted(other.signal);
+	expect(limit.signal.aborted).toBe(false);
+	limit.end();
+	other.end();
+});
+
 describe('acting on an abort', () => {
 	test('everyone who listens acts once, and who stopped listening does not', () => {
 		const { signal, abort } = (() => {
@@ -90,6 +100,17 @@ describe('acting on an abort', () => {
 		expect(await later.promise).toBeUndefined();
 		expect(await untilAborted(controller.signal).promise).toBeUndefined();
 	});
+
+	test('who has stopped waiting for it hears nothing', async () => {
+		const controller = new AbortController();
+		const { promise, forget } = untilAborted(controller.signal);
+		let heard = false;
+		void promise.then(() => (heard = true));
+		forget();
+		controller.abort();
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(heard).toBe(false);
+	});
 });
 
 describe('a pause', () => {
@@ -105,6 +126,26 @@ describe('a pause', () => {
 			// n8n's `sleep` of older versions does not hear the signal: its timer goes on, and so would a process of tests.
 			jest.advanceTimersByTime(30_000);
 			expect(jest.getTimerCount()).toBe(0);
+		} finally {
+			jest.useRealTimers();
+		}
+	});
+
+	test('needs no signal', async () => {
+		const start = realClock.now();
+		await realClock.sleep(20);
+		expect(realClock.now() - start).toBeGreaterThanOrEqual(19);
+	});
+
+	test('that is long lasts to its end', async () => {
+		jest.useFakeTimers();
+		try {
+			let isOver = false;
+			void pause(100_000, new AbortController().signal).then(() => (isOver = true));
+			await jest.advanceTimersByTimeAsync(99_000);
+			expect(isOver).toBe(false);
+			await jest.advanceTimersByTimeAsync(1_100);
+			expect(isOver).toBe(true);
 		} finally {
 			jest.useRealTimers();
 		}

@@ -1,4 +1,5 @@
 /** What a file host sends with HTTP 200 and is not a result: pages, messages, words; and what is one, however it begins. */
+import { problemWith } from '../../nodes/MediaGeneration/delivery/content';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
 import { host, type Asked } from './scriptedHost';
 
@@ -126,8 +127,10 @@ test.each<[string, OutputKind, string, string, RegExp]>([
 });
 
 test('an error page that goes away is forgotten', async () => {
-	const { run } = host((_, count) => (count === 1 ? { body: Buffer.from('<html>') } : {}));
+	const { run, clock } = host((_, count) => (count < 3 ? { body: Buffer.from('<html>') } : {}));
+	const before = clock.now();
 	expect((await run()).type.mimeType).toBe('audio/mpeg');
+	expect(clock.now() - before).toBe(700 + 1_400);
 });
 
 test.each<[string, OutputKind, string, Buffer | string, string]>([
@@ -183,5 +186,77 @@ test.each<[string, OutputKind, string, Buffer | string, string]>([
 	const { run } = sent(body, '');
 	expect((await run({ kind, url: `https://files.example/x${extension}` })).type.mimeType).toBe(
 		mimeType,
+	);
+});
+
+describe('a transcript', () => {
+	const about = (extension: string) => ({
+		kind: 'transcript' as const,
+		url: `https://files.example/x${extension}`,
+		stated: undefined,
+	});
+	const problem = (value: unknown, extension = '.json') =>
+		problemWith(Buffer.from(JSON.stringify(value)), about(extension));
+
+	test.each(
+		'error errors error_message errorMessage error_code errorcode Message detail code'.split(' '),
+	)('is no object with "%s"', (key) => {
+		expect(problem({ [key]: 'expired' })).toBe(
+			`the file host sent a JSON message instead of the file: {"${key}":"expired"}`,
+		);
+	});
+
+	test.each<[string, unknown]>([
+		['with a field whose name only holds such a word', { message_id: 1, my_error: 1, codec: 'x' }],
+		['with an error that is null', { error: null, text: 'Hello' }],
+		['with a list, whatever else it has', { error: 'none', words: [] }],
+		['that was a success', { success: true, text: 'Hello' }],
+	])('can be an object %s', (_name, value) => {
+		expect(problem(value)).toBeUndefined();
+	});
+
+	test('is no object that says that it failed, whatever it lists', () => {
+		expect(problem({ success: false, words: [] })).toMatch(/^the file host sent a JSON message/);
+	});
+
+	test.each<[string, string, string | undefined]>([
+		['.vtt', 'WEBVTT\n\nNOTE nothing was said', undefined],
+		['.vtt', '00:01.000 --> 00:02.000\nHello', undefined],
+		['.vtt', '[{"text":"Hello"}]', undefined],
+		['.vtt', 'Hello', 'the file host sent a text instead of the file: Hello'],
+		['.srt', 'WEBVTT\n\n', undefined],
+		['.txt', 'Hello', undefined],
+		['', 'Hello', undefined],
+	])('at an address with "%s" that begins with %j: %s', (extension, text, expected) => {
+		expect(problemWith(Buffer.from(text), about(extension))).toBe(expected);
+	});
+
+	test('that is no text may be one that n8n did not decompress', () => {
+		expect(problemWith(Buffer.from('1f8b08000000', 'hex'), about('.srt'))).toBeUndefined();
+	});
+});
+
+test.each<[string, string]>([
+	['<!DOCTYPE HTML><p>', 'a web page'],
+	['<p>Gone</p>', 'a web page'],
+	['<?xml version="1.0"?><html>', 'a web page'],
+	['<?xml version="1.0"?><x>', 'an XML message'],
+	['<Error>No</Error>', 'an XML message'],
+	['<error code="1">', 'an XML message'],
+	['<errors>', 'a web page'],
+	['{"a":1}', 'a JSON message'],
+	['Gone', 'a text'],
+])('%j instead of sound is called %s', (text, name) => {
+	const about = { kind: 'audio', url: 'https://files.example/x', stated: undefined } as const;
+	const said = name === 'a web page' ? '' : `: ${text}`;
+	expect(problemWith(Buffer.from(text), about)).toBe(
+		`the file host sent ${name} instead of the file${said}`,
+	);
+});
+
+test('long words are cut', () => {
+	const about = { kind: 'audio', url: 'https://files.example/x', stated: undefined } as const;
+	expect(problemWith(Buffer.from('x'.repeat(500)), about)).toBe(
+		`the file host sent a text instead of the file: ${'x'.repeat(100)}...`,
 	);
 });

@@ -1,6 +1,6 @@
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
-import { kindOf429 } from '../../nodes/MediaGeneration/service/throttling';
+import { isServerBusy, kindOf429 } from '../../nodes/MediaGeneration/service/throttling';
 import { answer, noAnswer } from './replies';
 
 const NOW = 1_000_000;
@@ -250,6 +250,10 @@ test.each<[unknown, string]>([
 	[{ message: 'quota used up' }, 'cap'],
 	[{ error: { message: 'not enough credits' } }, 'cap'],
 	[{ message: 'capacity reached, slow down' }, 'rate'],
+	[{ code: 'activeTaskLimit', message: 'buy credits for more' }, 'rate'],
+	[{ code: 'activeTasks' }, 'rate'],
+	[{ code: 'rateLimited' }, 'rate'],
+	[{ code: 'serverBusy' }, 'rate'],
 	[{ message: 'queue is full' }, 'rate'],
 	[{ code: 'rate_limited', message: 'x' }, 'rate'],
 	[{ message: 'no' }, 'ambiguous'],
@@ -257,4 +261,14 @@ test.each<[unknown, string]>([
 	[undefined, 'ambiguous'],
 ])('a 429 with %j is %s', (body, kind) => {
 	expect(kindOf429(body)).toBe(kind);
+});
+
+test.each<[unknown, boolean]>([
+	[{ code: 'server_busy' }, true],
+	[{ code: 'serverBusy' }, true],
+	[{ error: { message: 'Server busy' } }, true],
+	[{ message: 'busy' }, false],
+	['server_busy', false],
+])('%j says that the server is busy: %p', (body, expected) => {
+	expect(isServerBusy(body)).toBe(expected);
 });

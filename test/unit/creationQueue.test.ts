@@ -114,6 +114,25 @@ describe('the queue before a full account', () => {
 		expect(clock.now() - start).toBe(3_000);
 	});
 
+	test('one whose time is over asks nothing, and puts nobody off', async () => {
+		const { clock, start, queue, asked, inVain } = setUp(5_000);
+		const late = async () => {
+			const { now, sleep } = clock;
+			await queue.wait(queue.newPosition(), { now, sleep }, start + 5_000);
+		};
+		await clock.run(Promise.all([late(), inVain('next')]));
+		expect(asked).toEqual([['next', 5_000]]);
+	});
+
+	test('before anything was refused, nobody has to wait', async () => {
+		const clock = new VirtualClock();
+		const start = clock.now();
+		const queue = new CreationQueue();
+		const { now, sleep } = clock;
+		await clock.run(queue.wait(queue.newPosition(), { now, sleep }, start + 60_000));
+		expect(clock.now()).toBe(start);
+	});
+
 	test('the first one whose question is never answered does not hold up the others', async () => {
 		const { clock, queue, asked, wait, inVain } = setUp();
 		await clock.run(Promise.all([wait('silent', queue.newPosition()), inVain('next')]));

@@ -133,6 +133,57 @@ describe('one item', () => {
 	});
 });
 
+describe('what was said', () => {
+	const SRT = '1\n00:00:00,000 --> 00:00:01,500\nOnce upon a time\n';
+	const SPOKEN = [{ text: 'Once upon a time', start: 0, end: 1.5 }];
+	/** A picture and some transcripts, of which the item tells the first that can be read. */
+	const transcriptOf = async (
+		texts: string[],
+		wanted: Partial<FileSettings> = { transcriptInOutput: true },
+	) => {
+		const { delivery } = world({
+			answer: (index) => (index === 0 ? png(0) : Buffer.from(texts[index - 1] ?? '')),
+		});
+		const task = finished(1 + texts.length);
+		const outputs = task.outputs.map((output, index): TaskOutput =>
+			index === 0 ? output : { url: `${F}/a.srt?${index}`, kind: 'transcript' },
+		);
+		const { items } = await delivery.deliver({ ...task, outputs }, { ...settings, ...wanted }, 0);
+		return items.map(({ json }) => json.transcript);
+	};
+
+	test('goes into the item, where that is wanted', async () => {
+		expect(await transcriptOf([SRT])).toEqual([SPOKEN]);
+		expect(await transcriptOf([SRT], {})).toEqual([undefined]);
+	});
+
+	test('is that of the first transcript that can be read', async () => {
+		expect(await transcriptOf(['[{"text":"without times"}]', '["cut', SRT])).toEqual([SPOKEN]);
+		expect(await transcriptOf([])).toEqual([undefined]);
+	});
+
+	test('goes into each of several items', async () => {
+		const wanted = { transcriptInOutput: true, splitFiles: true };
+		expect(await transcriptOf([SRT], wanted)).toEqual([SPOKEN, SPOKEN]);
+	});
+
+	test('is not read from a store that fails', async () => {
+		const { context, delivery } = world({ id: 'x:1', answer: () => Buffer.from(SRT) });
+		Object.assign(context.helpers, {
+			getBinaryStream: async () => await Promise.reject(new Error('gone')),
+		});
+		const outputs: TaskOutput[] = [{ url: `${F}/a.srt?0`, kind: 'transcript' }];
+		const { items, failure } = await delivery.deliver(
+			{ ...finished(0), outputs },
+			{ ...settings, transcriptInOutput: true },
+			0,
+		);
+		expect(failure).toBeUndefined();
+		expect(items[0]?.json).not.toHaveProperty('transcript');
+		expect(items[0]?.binary?.data?.fileName).toBe('image-t.srt');
+	});
+});
+
 describe('Split Files', () => {
 	test.each([0, 1, 2])('with file %d missing, each of the others has an item', async (gone) => {
 		const { delivery } = world({ answer: (index) => (index === gone ? 404 : png(index)) });
@@ -238,6 +289,13 @@ describe('a store that fails', () => {
 		expect(failure?.message).toMatch(/n8n could not store it: no space left on device$/);
 		expect(requests.map(({ signal }) => signal.aborted)).toEqual(requests.map(() => true));
 		expect(seen.streams.map(({ destroyed }) => destroyed)).toEqual(seen.streams.map(() => true));
+	});
+
+	test('without an error: said in words all the same', async () => {
+		const nothing = undefined as unknown as Error;
+		const { delivery } = world({ store: async () => await Promise.reject(nothing) });
+		const { failure } = await delivery.deliver(finished(1), settings, 0);
+		expect(failure?.message).toMatch(/n8n could not store it: unknown reason$/);
 	});
 
 	test('because of the file says what is wrong with the file, not with the store', async () => {

@@ -206,10 +206,23 @@ describe('cut in the middle', () => {
 		expect(requests.map((headers) => headers['If-Range'])).toEqual([undefined, '"v1"', '"v2"']);
 	});
 
-	test('five tries in a row that bring nothing are enough', async () => {
-		const { run, requests } = serving(() => ({ breakAfter: 0 }));
+	test('five tries in a row that bring nothing are enough, with growing pauses between them', async () => {
+		const { run, requests, clock } = serving(() => ({ breakAfter: 0 }));
+		const before = clock.now();
 		await expect(run()).rejects.toThrow('aborted');
 		expect(requests).toHaveLength(5);
+		expect(clock.now() - before).toBe(400 + 800 + 1_600 + 3_200);
+	});
+
+	test('what brings enough begins to count again', async () => {
+		const { run, requests } = serving((headers, count) =>
+			count % 4 === 0
+				? honest(headers, rangeStart(headers) < 250_000 ? { breakAfter: 30_000 } : {})
+				: { ok: false, reason: 'ECONNREFUSED', transient: true },
+		);
+		// Three that bring nothing, again and again: never five in a row.
+		expect(digest((await run()).bytes)).toBe(digest(FILE));
+		expect(requests.length).toBeGreaterThan(20);
 	});
 
 	test('so are five that bring next to nothing', async () => {
@@ -330,7 +343,8 @@ describe('how long the file is', () => {
 			await expect(run()).rejects.toThrow(
 				/^the file ended after \d+ bytes with no sign that it was complete$/,
 			);
-			expect(requests.length).toBeLessThan(12);
+			// Three that ask about the end, and five tries.
+			expect(requests).toHaveLength(8);
 		});
 
 		test('is not a failed try: what failed before does not count together with it', async () => {
@@ -549,6 +563,15 @@ describe('refusals', () => {
 		const before = clock.now();
 		await run();
 		expect(clock.now() - before).toBe(9_000);
+	});
+
+	test('but not for longer than half a minute', async () => {
+		const { run, clock } = serving((_, count) =>
+			count === 1 ? { status: 503, headers: { 'retry-after': '90' } } : {},
+		);
+		const before = clock.now();
+		await run();
+		expect(clock.now() - before).toBe(30_000);
 	});
 
 	test('a host that can not be reached: again if it may help, else not', async () => {

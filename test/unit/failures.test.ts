@@ -1,4 +1,12 @@
-import { failureJson, quote } from '../../nodes/MediaGeneration/service/failures';
+import {
+	attempt,
+	attemptLater,
+	failureJson,
+	isOutcome,
+	outcomes,
+	quote,
+	type Failure,
+} from '../../nodes/MediaGeneration/service/failures';
 import { parseTask, type Task } from '../../nodes/MediaGeneration/service/task';
 import * as failures from '../../nodes/MediaGeneration/service/failures';
 
@@ -60,17 +68,117 @@ test("the service's words are put on one line, and cut", () => {
 	);
 	expect(failures.failed('t', task({ status: 'error' })).message).toBe('Task t failed');
 	expect(quote('x'.repeat(400))).toHaveLength(303);
+	expect(quote('x'.repeat(300))).toBe('x'.repeat(300));
 	expect(quote(' \n ')).toBeUndefined();
 	expect(quote(undefined)).toBeUndefined();
 });
 
-test('metadata without any key is called empty', () => {
+test('metadata without any key is called empty, and of many keys some are named', () => {
 	expect(failures.withoutOutputs('t', task({}), []).message).toMatch(/its metadata is empty$/);
+	const keys = Array.from({ length: 30 }, (_, index) => `k${index}`);
+	expect(failures.withoutOutputs('t', task({}), keys).message).toMatch(/only: k0, .*, k19$/);
+});
+
+test('what the service did not say is not made up', () => {
+	expect(failures.denied('t', { httpStatus: 403, detail: ' ' }).message).toMatch(
+		/\(HTTP 403\): no reason given$/,
+	);
+	const unknown = failures.missing('t', { detail: '' });
+	expect(unknown.message).toMatch(/at the service: HTTP 404$/);
+	expect(unknown.httpStatus).toBe(404);
+	const gone = failures.missing('t', { detail: 'HTTP 410: gone', httpStatus: 410 });
+	expect(gone.message).toMatch(/at the service: HTTP 410: gone$/);
+	expect(gone.httpStatus).toBe(410);
+	expect(failures.timedOut('t', 1, undefined, undefined).description).toMatch(
+		/raise the Timeout option\.$/,
+	);
+	expect(failures.cancelled('t', undefined)).not.toHaveProperty('status');
+	expect(failures.cancelled('t', 'doing').status).toBe('doing');
+});
+
+describe('outcomes', () => {
+	const those = (property: 'useful' | 'unclear' | 'final') =>
+		Object.entries(outcomes).flatMap(([name, meaning]) => (meaning[property] ? [name] : []));
+	const lost = ['timed_out', 'unreachable', 'cancelled', 'undelivered'];
+
+	test('a task is of use unless the service ended it', () => {
+		expect(those('useful')).toEqual(['invalid', 'rejected', 'unknown', ...lost]);
+	});
+
+	test('a task may exist where the answer to its creation never came', () => {
+		expect(those('unclear')).toEqual(['unknown']);
+	});
+
+	test('"Task: Wait" can still bring the result of those that are paid for', () => {
+		expect(those('final')).toEqual(['invalid', 'rejected', 'unknown', 'failed']);
+	});
+
+	test.each([['failed', true] as const, ['lost', false] as const, ['toString', false] as const])(
+		'%s is an outcome: %p',
+		(name, expected) => {
+			expect(isOutcome(name)).toBe(expected);
+		},
+	);
+
+	test('something else is none', () => {
+		expect([undefined, 7, ['failed'], { failed: true }].filter(isOutcome)).toEqual([]);
+	});
+});
+
+describe('what breaks while an item is read', () => {
+	const failure: Failure = { outcome: 'failed', message: 'm', description: 'd' };
+	const cases: Array<[string, unknown, Failure]> = [
+		['a failure of ours is passed on', new failures.FailureError(failure), failure],
+		[
+			"an error of n8n's is a field that can't be read",
+			new Error('no such item'),
+			{
+				outcome: 'invalid',
+				message: 'A field of this item could not be read: no such item',
+				description: 'Check the expressions in the fields of the node. Nothing was sent.',
+			},
+		],
+		[
+			'so is anything else',
+			'broken',
+			{
+				outcome: 'invalid',
+				message: 'A field of this item could not be read: unknown reason',
+				description: 'Check the expressions in the fields of the node. Nothing was sent.',
+			},
+		],
+	];
+
+	test.each(cases)('%s', async (_name, thrown, expected) => {
+		const breaking = () => {
+			throw thrown;
+		};
+		expect(attempt(breaking)).toEqual({ ok: false, failure: expected });
+		expect(await attemptLater(async () => await Promise.resolve().then(breaking))).toEqual({
+			ok: false,
+			failure: expected,
+		});
+	});
+
+	test('nothing: the value', async () => {
+		expect(attempt(() => 7)).toEqual({ ok: true, value: 7 });
+		expect(await attemptLater(async () => await Promise.resolve(7))).toEqual({
+			ok: true,
+			value: 7,
+		});
+	});
 });
 
 test("an item's JSON has the documented names, and nothing that is not known", () => {
 	const failure = { outcome: 'timed_out' as const, message: 'm', description: 'd' };
-	expect(failureJson(failure)).toEqual({ error: 'm', outcome: 'timed_out' });
+	expect(failureJson(failure)).toStrictEqual({ error: 'm', outcome: 'timed_out' });
+	expect(failureJson({ ...failure, part: 2, parts: 3, taskIds: ['a', 'b'] })).toStrictEqual({
+		error: 'm',
+		outcome: 'timed_out',
+		task_ids: ['a', 'b'],
+		part: 2,
+		parts: 3,
+	});
 	expect(failureJson({ ...failure, taskId: 't', status: 'doing', httpStatus: 404 })).toEqual({
 		error: 'm',
 		outcome: 'timed_out',

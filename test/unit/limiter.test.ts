@@ -35,6 +35,16 @@ describe('jobs that are limited', () => {
 		expect(limiter.wanted).toBe(false);
 	});
 
+	test('a slot that is given back twice is free once', async () => {
+		const limiter = new Limiter(1);
+		const giveBack = await limiter.take();
+		giveBack();
+		giveBack();
+		await limiter.take();
+		void limiter.take();
+		expect(limiter.wanted).toBe(true);
+	});
+
 	test('a job that fails gives its place back', async () => {
 		const limiter = new Limiter(1);
 		await expect(

@@ -31,7 +31,14 @@ test.each(
 			['\0\0\0\x20ftypisom', 'video/mp4', 'mp4'],
 			['\x1aE\xdf\xa3', 'video/webm', 'webm'],
 			['BM\x10\0\0\0\0\0\0\0\0\0\0\0\0\0', 'image/bmp', 'bmp'],
+			['BM' + '\0'.repeat(13), 'image/bmp', 'bmp'],
 			['II*\0', 'image/tiff', 'tiff'],
+			['MM\0*', 'image/tiff', 'tiff'],
+			['\0\0\0\x20ftypavis', 'image/avif', 'avif'],
+			['ID3\x0f\0', 'audio/mpeg', 'mp3'],
+			['12 \n0:00,0\t --> 0:01', 'application/x-subrip', 'srt'],
+			['<SVG>', 'image/svg+xml', 'svg'],
+			['<!doctype svg>\n<?x?><!-- <html> --><svg >', 'image/svg+xml', 'svg'],
 			['%PDF-1.7', 'application/pdf', 'pdf'],
 			['PK\x03\x04', 'application/zip', 'zip'],
 			['WEBVTT\n\n', 'text/vtt', 'vtt'],
@@ -65,6 +72,17 @@ test.each([
 	'BM',
 	'ftyp',
 	'ID3 tags are not supported',
+	'ID3\x10',
+	'BM' + '\0'.repeat(12),
+	'BM\0\0\0\0\x01' + '\0'.repeat(10),
+	' RIFF\0\0\0\0WAVE',
+	'RIFF\0\0\0\0AVI ',
+	'x 1\n00:00:00,000 --> 00:00:01,000',
+	'1\n00:00:00 --> 00:00:01',
+	'1\n--> 00:00:01,000',
+	'<svgs>',
+	'an <svg>',
+	'<!doctype html><svg>',
 	'hello world',
 	'{"a":1}',
 	'<html>',
@@ -99,6 +117,11 @@ test.each<[string, number | undefined]>([
 	['\xff\xe3\x40\xc4', 208],
 	['\xff\xfd\x84\x00', 384],
 	['\xff\xff\x14\x00', 32],
+	['\xff\xff\x16\x00', 36],
+	['\xff\xf7\x10\x00', 68],
+	['\xff\xf5\x10\x00', 52],
+	['\xff\xfb\x94\x00', 384],
+	['\xff\xfb\x98\x00', 576],
 	['\xff\xfb\x00\x00', undefined],
 ])('the MPEG frame %j says its length: %p', (header, length) => {
 	expect(mpegFrame(bytes(header), 0)).toEqual({ length });
@@ -138,8 +161,56 @@ test.each<[string | undefined, string, OutputKind, string, string]>([
 	expect(fileTypeOf(bytes('no magic'), { stated, url, kind })).toEqual({ mimeType, extension });
 });
 
+/** As lines of names that mean the same, and the one that is used. */
+const BY_EXTENSION = `
+	mp3: audio/mpeg mp3 | wav: audio/wav wav | ogg: audio/ogg ogg | opus: audio/opus opus | flac: audio/flac flac
+	m4a: audio/mp4 m4a | aac: audio/aac aac | weba: audio/webm weba | pcm: audio/pcm pcm | ulaw: audio/basic ulaw
+	png: image/png png | jpg: image/jpeg jpg | jpeg: image/jpeg jpg | gif: image/gif gif | webp: image/webp webp
+	avif: image/avif avif | bmp: image/bmp bmp | tif: image/tiff tiff | tiff: image/tiff tiff | svg: image/svg+xml svg
+	srt: application/x-subrip srt | vtt: text/vtt vtt | json: application/json json | txt: text/plain txt | csv: text/csv csv
+	mp4: video/mp4 mp4 | webm: video/webm webm | zip: application/zip zip | pdf: application/pdf pdf`;
+const BY_HEADER = `
+	audio/mpeg: mp3 | audio/mp3: mp3 | audio/wav: wav | audio/x-wav: wav | audio/wave: wav | audio/ogg: ogg | audio/opus: opus
+	audio/flac: flac | audio/x-flac: flac | audio/mp4: m4a | audio/x-m4a: m4a | audio/aac: aac | audio/webm: weba
+	audio/aiff: aiff | audio/x-aiff: aiff | audio/amr: amr | audio/basic: ulaw | audio/L16: pcm | audio/pcm: pcm
+	image/png: png | image/jpeg: jpg | image/gif: gif | image/webp: webp | image/avif: avif | image/bmp: bmp
+	image/tiff: tiff | image/svg+xml: svg | video/mp4: mp4 | video/webm: webm | application/pdf: pdf
+	application/zip: zip | application/json: json | application/x-subrip: srt | text/vtt: vtt | text/srt: srt | text/csv: csv`;
+const linesOf = (table: string) =>
+	table
+		.trim()
+		.split(/[|\n]/)
+		.map((line) => line.trim().split(/:? /) as [string, string, string]);
+
+test.each(linesOf(BY_EXTENSION))(
+	'without a sign in its bytes, .%s is %s',
+	(name, mimeType, extension) => {
+		const about = { stated: undefined, url: `${URL_BARE}.${name}`, kind: 'file' } as const;
+		expect(fileTypeOf(bytes('no magic'), about)).toEqual({ mimeType, extension });
+	},
+);
+
+test.each(linesOf(BY_HEADER))(
+	'nor is there a better word: a file that is %s ends in .%s',
+	(name, extension) => {
+		const about = { stated: name, url: URL_BARE, kind: 'file' } as const;
+		const mimeType = name.toLowerCase();
+		expect(fileTypeOf(bytes('no magic'), about)).toEqual({ mimeType, extension });
+	},
+);
+
 test.each<[string, Buffer, string | undefined]>([
 	['nothing', Buffer.alloc(0), ''],
+	['a letter', Buffer.from('H'), 'H'],
+	['the mark of UTF-16 alone', Buffer.from('fffe', 'hex'), ''],
+	['UTF-16 without a mark', Buffer.from('ab c', 'utf16le'), 'ab c'],
+	['the same the other way around', Buffer.from('ab c', 'utf16le').swap16(), 'ab c'],
+	['too little of it to know', Buffer.from('abc', 'utf16le'), undefined],
+	['zeros between other things than letters', Buffer.from('ab\x7fc', 'utf16le'), undefined],
+	['Latin-1, a quarter of it beyond ASCII', bytes('a\xe9bc'), 'aébc'],
+	['more than a quarter', bytes('a\xe9b'), undefined],
+	['the first byte beyond ASCII', bytes('a\x80b'), undefined],
+	['tabs, line ends, form feeds and escapes', bytes('a\t\n\v\f\r\x1bb'), 'a\t\n\v\f\r\x1bb'],
 	['a text', Buffer.from(' \ufeff Hello'), 'Hello'],
 	['a text that is cut within a letter', Buffer.from('héé').subarray(0, 4), 'hé'],
 	['a text with a control character', Buffer.from('Hel\x01lo'), undefined],
@@ -151,6 +222,13 @@ test.each<[string, Buffer, string | undefined]>([
 		undefined,
 	],
 	['bytes that are hardly ever letters', Buffer.alloc(40, 0xd5), undefined],
+	...['\0', '\x08', '\x0e', '\x1a', '\x1c', '\x1f', '\x7f'].map(
+		(control): [string, Buffer, undefined] => [
+			`control character ${control.charCodeAt(0)}`,
+			bytes(`Hello${control}World`),
+			undefined,
+		],
+	),
 ])('%s as text', (_name, head, text) => {
 	expect(textOf(head)).toBe(text);
 });

@@ -63,6 +63,88 @@ test.each<[string, unknown, object, unknown]>([
 		{},
 		[{ url: `${F}/v.bin`, kind: 'file' }],
 	],
+	[
+		'pictures by their path',
+		{ output_uri: ['a.jpg', 'b.jpeg', 'c.tif', 'd.tiff'].map((name) => `${F}/${name}`) },
+		{},
+		['a.jpg', 'b.jpeg', 'c.tif', 'd.tiff'].map((name) => ({ url: `${F}/${name}`, kind: 'image' })),
+	],
+	[
+		'only the end of a path is an extension',
+		{ output_uri: ['a.png.x', 'b.mp3.x', 'c.mp4.x'].map((name) => `${F}/${name}`) },
+		{ type: 'dubbing_speech' },
+		['a.png.x', 'b.mp3.x', 'c.mp4.x'].map((name) => ({ url: `${F}/${name}`, kind: 'audio' })),
+	],
+	[
+		'an archive of results',
+		{ output_uri: ['a.png.zip', 'b.mp3.zip', 'c.srt.zip'].map((name) => `${F}/${name}`) },
+		{},
+		['a.png.zip', 'b.mp3.zip', 'c.srt.zip'].map((name) => ({ url: `${F}/${name}`, kind: 'file' })),
+	],
+	[
+		'a video is none of the sound of its task',
+		{ output_uri: `${F}/v.mp4`, video_url: `${F}/v` },
+		{ type: 'music' },
+		[
+			{ url: `${F}/v.mp4`, kind: 'file' },
+			{ url: `${F}/v`, kind: 'file' },
+		],
+	],
+	[
+		'sound that has a transcript',
+		{ audio_with_transcript_url: `${F}/a` },
+		{},
+		[{ url: `${F}/a`, kind: 'audio' }],
+	],
+	[
+		'names in camel case',
+		{ audioUrl: `${F}/a`, imageUri: `${F}/b`, videoUrls: [`${F}/c`] },
+		{},
+		[
+			{ url: `${F}/a`, kind: 'audio' },
+			{ url: `${F}/b`, kind: 'image' },
+			{ url: `${F}/c`, kind: 'file' },
+		],
+	],
+	[
+		'known names first, in their order',
+		{ other_url: `${F}/o`, json_url: `${F}/j`, output_url: `${F}/a` },
+		{},
+		[
+			{ url: `${F}/a`, kind: 'file' },
+			{ url: `${F}/j`, kind: 'transcript' },
+			{ url: `${F}/o`, kind: 'file' },
+		],
+	],
+	['a name that only begins like an address', { audio_url_help: `${F}/help` }, {}, []],
+	[
+		'plain http',
+		{ audio_url: 'http://files.example/a' },
+		{},
+		[{ url: 'http://files.example/a', kind: 'audio' }],
+	],
+	['an address within another', { audio_url: `blob:${F}/a` }, {}, []],
+	[
+		'pictures as a list of addresses',
+		{ result_images: [`${F}/1`, `${F}/2`] },
+		{},
+		[
+			{ url: `${F}/1`, kind: 'image' },
+			{ url: `${F}/2`, kind: 'image' },
+		],
+	],
+	[
+		'what else is said of a picture',
+		{ result_images: [{ imageUrl: `${F}/1.png`, pageUrl: `${F}/page` }] },
+		{},
+		[{ url: `${F}/1.png`, kind: 'image' }],
+	],
+	[
+		'a preview in an object of its own',
+		{ output_uri: `${F}/a.png`, preview: { url: `${F}/p.png` } },
+		{},
+		[{ url: `${F}/a.png`, kind: 'image' }],
+	],
 	['null metadata', null, {}, []],
 	['metadata that is text', 'x', {}, []],
 	['no addresses', { output_uri: '', audio_url: null, srt_url: 5, json_url: {} }, {}, []],
@@ -173,6 +255,16 @@ describe('results that lie deeper', () => {
 		expect(outputs(echoed)).toEqual([{ url: `${F}/out.mp3`, kind: 'audio' }]);
 	});
 
+	test.each([
+		[4, 1],
+		[5, 0],
+	])('%d objects below the metadata: %d', (depth, count) => {
+		const nested = JSON.parse(
+			`${'{"v3":'.repeat(depth)}{"audio_url":"${F}/a"}${'}'.repeat(depth)}`,
+		) as unknown;
+		expect(outputs(nested)).toHaveLength(count);
+	});
+
 	test('endless nesting ends', () => {
 		const depth = 20_000;
 		const endless = JSON.parse(
@@ -202,6 +294,18 @@ test('a stream is not a result, not even where there is nothing else', () => {
 test('transcripts that are null are none', () => {
 	const metadata = { audio_url: `${F}/a`, srt_url: null, json_url: null };
 	expect(outputs(metadata)).toEqual([{ url: `${F}/a`, kind: 'audio' }]);
+});
+
+test.each<[string, unknown, string[]]>([
+	['an address', 'http://a.example', ['http://a.example']],
+	['addresses in lists and objects', [{ a: `${F}/1`, b: [`${F}/2`] }], [`${F}/1`, `${F}/2`]],
+	['words with an address', `see ${F}`, []],
+	['a number', 7, []],
+	['nothing', null, []],
+	['20 lists', JSON.parse(`${'['.repeat(20)}"${F}"${']'.repeat(20)}`), [F]],
+	['more of them', JSON.parse(`${'['.repeat(22)}"${F}"${']'.repeat(22)}`), []],
+])('addresses of a request: %s', (_name, request, expected) => {
+	expect(addressesIn(request)).toEqual(expected);
 });
 
 test('a request that is nested without end ends', () => {

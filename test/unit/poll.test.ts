@@ -1,20 +1,12 @@
+import { getEventListeners } from 'node:events';
 import type { Look } from '../../nodes/MediaGeneration/service/look';
 import {
 	GRACE_FOR_MISSING_MS,
 	PollLoop,
 	type PollDeps,
+	type Watch,
 } from '../../nodes/MediaGeneration/wait/poll';
-import {
-	busy,
-	done,
-	failureOf,
-	missing,
-	running,
-	setUp,
-	task,
-	URL_OF_FILE,
-	type Script,
-} from './pollSetting';
+import { busy, done, failureOf, missing, running, setUp, task, URL_OF_FILE } from './pollSetting';
 import { seededRandom, VirtualClock } from './virtualClock';
 
 test('a task is looked at until it is done', async () => {
@@ -97,6 +89,43 @@ test('more tasks than looks at once: whoever waits for a slot has the next one t
 	expect(clock.now() - start).toBe(500);
 });
 
+test('however many tasks there are, one loop waits for them', async () => {
+	const { clock, wait } = setUp(() => done());
+	const waits = Promise.all([wait('a'), wait('b'), wait('c')]);
+	await clock.advance(0);
+	expect(clock.sleeping).toBe(1);
+	await clock.run(waits);
+	expect(clock.sleeping).toBe(0);
+});
+
+test('the first looks at siblings come one after the other; a task made long ago takes no turn', async () => {
+	const { clock, looks, wait } = setUp(() => done(), { random: () => 0.5 });
+	await clock.run(Promise.all([wait('old', 600_000, { lookAtOnce: true }), wait('a'), wait('b')]));
+	expect(looks.map(({ taskId, ageMs }) => [taskId, Math.round(ageMs)])).toEqual([
+		['old', 0],
+		['a', 1_000],
+		// A sibling that ended after a second shows when to look at this one.
+		['b', 1_120],
+	]);
+});
+
+test('whoever waits for a slot the longest is looked at first', async () => {
+	const { clock, looks, loop, watchOf } = setUp(
+		async () => {
+			await clock.sleep(5_000);
+			return done();
+		},
+		{ maxConcurrentLooks: 1, random: () => 0.5 },
+	);
+	const waits = [
+		watchOf('first', 600_000, { lookAtOnce: true }),
+		watchOf('due later', 600_000, { kind: 'image' }),
+		watchOf('due sooner', 600_000, { kind: 'sound', createdAt: clock.now() - 900 }),
+	].map(async (watch) => await loop.wait(watch));
+	await clock.run(Promise.all(waits));
+	expect(looks.map(({ taskId }) => taskId)).toEqual(['first', 'due sooner', 'due later']);
+});
+
 describe('throttling', () => {
 	test('a paused account is left alone until the pause is over', async () => {
 		let pausedUntil = 0;
@@ -126,11 +155,23 @@ describe('throttling', () => {
 	});
 
 	test('a look that breaks is a busy one', async () => {
-		const { clock, wait } = setUp((_, __, count) => {
+		const { clock, looks, wait } = setUp((_, __, count) => {
 			if (count < 3) throw new Error('broken');
 			return done();
 		});
 		expect((await clock.run(wait())).kind).toBe('finished');
+		const [first = NaN, second = NaN, third = NaN] = looks.map(({ ageMs }) => ageMs);
+		expect(second - first).toBeGreaterThan(500);
+		expect(third - second).toBeGreaterThan(1_000);
+	});
+
+	test('and says so when the time is over', async () => {
+		const { clock, wait } = setUp(() => {
+			throw new Error('the network is down');
+		});
+		expect(failureOf(await clock.run(wait('t', 20_000))).description).toMatch(
+			/The last look at it failed: the network is down\./,
+		);
 	});
 });
 
@@ -240,6 +281,27 @@ describe('deadline', () => {
 		expect(failure.description).toMatch(/The last look at it failed: HTTP 503: busy\./);
 	});
 
+	test('a look that lasted beyond it was the last one', async () => {
+		const { clock, start, looks, wait } = setUp(async (_, age) => {
+			if (age > 25_000) await clock.sleep(29_000 + 1_500 - age);
+			return running();
+		});
+		const failure = failureOf(await clock.run(wait('t', 29_000)));
+		expect(failure.outcome).toBe('timed_out');
+		expect(clock.now() - start).toBe(30_500);
+		expect(looks.at(-1)?.ageMs).toBeLessThan(29_000);
+	});
+
+	test('a look that ended with it was not: another one sees what was finished in time', async () => {
+		const { clock, looks, wait } = setUp(async (_, age) => {
+			if (age >= 10_000) return done();
+			await clock.sleep(10_000 - age);
+			return running();
+		});
+		expect((await clock.run(wait('t', 10_000, { lookAtOnce: true }))).kind).toBe('finished');
+		expect(looks.map(({ ageMs }) => ageMs)).toEqual([0, 10_000]);
+	});
+
 	test('that has passed already still allows one look', async () => {
 		const { clock, start, looks, wait } = setUp(() => done());
 		const waited = await clock.run(
@@ -296,6 +358,18 @@ describe('the end of looks that hang', () => {
 		const waited = await clock.run(loop.wait(watchOf('t', 5_000)));
 		expect(failureOf(waited)).toMatchObject({ outcome: 'timed_out', taskId: 't' });
 		expect(clock.now() - start).toBe(7_000);
+	});
+
+	test('nothing goes on after a task that is given up while another look hangs', async () => {
+		const { clock, loop, watchOf } = setUp(async () => await new Promise(() => undefined), {
+			maxConcurrentLooks: 1,
+		});
+		const hanging = watchOf('hanging', 600_000, { lookAtOnce: true });
+		clock.at(clock.now() + 1_000, () => loop.forget(hanging));
+		void loop.wait(hanging);
+		expect(failureOf(await clock.run(loop.wait(watchOf('t', 5_000)))).outcome).toBe('timed_out');
+		await clock.advance(0);
+		expect(clock.sleeping).toBe(0);
 	});
 
 	test('a deadline that has passed leaves 2 s for one look', async () => {
@@ -355,15 +429,47 @@ describe('siblings', () => {
 		expect(soon.length).toBeLessThanOrEqual(3);
 	});
 
-	test('tasks of another kind are left alone', async () => {
-		const script: Script = (watch, age) =>
-			age < (watch.taskId === 'quick' ? 60_000 : 90_000) ? running() : done();
-		const run = async (kind: string) => {
-			const { clock, looks, wait } = setUp(script, { random: () => 0.5 });
-			await clock.run(Promise.all([wait('quick'), wait('late', 600_000, { kind })]));
-			return looks.filter(({ taskId }) => taskId === 'late').length;
+	describe('shows when to look at the others', () => {
+		/** When a task of 90 s is looked at, beside one that ends in some way after 60 s. */
+		const looksAtLate = async (end: Look, extra: Partial<Watch> = {}) => {
+			const { clock, looks, wait, start } = setUp(
+				(watch, age) =>
+					watch.taskId === 'late'
+						? age < 90_000
+							? running()
+							: done()
+						: age < 60_000
+							? running()
+							: end,
+				{ random: () => 0.5 },
+			);
+			const late = wait('late');
+			await clock.run(Promise.all([late, wait('other', 600_000, extra)]));
+			return looks
+				.filter(({ taskId }) => taskId === 'late')
+				.map(({ ageMs }) => Math.round(start + ageMs));
 		};
-		expect(await run('image')).toBeLessThan(await run('speech'));
+		const alone = async () => await looksAtLate(done(), { kind: 'image' });
+
+		test('where it is of their kind', async () => {
+			expect((await looksAtLate(done())).length).toBeGreaterThan((await alone()).length);
+		});
+
+		test('but not where it failed', async () => {
+			expect(await looksAtLate(task('error'))).toEqual(await alone());
+		});
+
+		test('nor where it was made long ago', async () => {
+			expect(await looksAtLate(done(), { lookAtOnce: true })).toEqual(await alone());
+		});
+
+		test('and tasks of another kind are looked at as if they were alone', async () => {
+			const { clock, looks, wait, start } = setUp((_, age) => (age < 90_000 ? running() : done()), {
+				random: () => 0.5,
+			});
+			await clock.run(wait('late'));
+			expect(await alone()).toEqual(looks.map(({ ageMs }) => Math.round(start + ageMs)));
+		});
 	});
 });
 
@@ -386,6 +492,8 @@ describe('letting go', () => {
 		);
 		expect(failureOf(results[1])).toMatchObject({ taskId: 't', status: 'doing' });
 		const before = looks.length;
+		await clock.advance(0);
+		expect(clock.sleeping).toBe(0);
 		await clock.advance(600_000);
 		expect(looks).toHaveLength(before);
 		loop.close();
@@ -439,6 +547,26 @@ describe('letting go', () => {
 		clock.at(start + 10_000, () => loop.forget(one));
 		const ends = await clock.run(Promise.all([loop.wait(one), loop.wait(other)]));
 		expect(ends.map(({ kind }) => kind)).toEqual(['released', 'finished']);
+	});
+
+	test('forget lets go of the one that is meant, and of none that is not waited for', async () => {
+		const { clock, start, loop, watchOf } = setUp((_, age) => (age < 20_000 ? running() : done()));
+		const [one, other] = [watchOf('a'), watchOf('b')];
+		clock.at(start + 10_000, () => {
+			loop.forget(other);
+			loop.forget(watchOf('c'));
+		});
+		const ends = await clock.run(Promise.all([loop.wait(one), loop.wait(other)]));
+		expect(ends.map(({ kind }) => kind)).toEqual(['finished', 'released']);
+	});
+
+	test('a closed loop no longer listens for the end of the execution', () => {
+		const stop = new AbortController();
+		const { loop } = setUp(() => done(), { signal: stop.signal });
+		expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1);
+		loop.close();
+		expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
+		expect(() => setUp(() => done()).loop.close()).not.toThrow();
 	});
 
 	test('the loop can be used again after it ran empty', async () => {

@@ -64,8 +64,19 @@ describe('prediction from progress', () => {
 		}
 	});
 
-	test('one sample confirms nothing', () => {
-		expect(predict(at([1_000, 10]))?.confirmed).toBe(0);
+	test.each<[string, ProgressSample[], fromMs: number, toMs: number, confirmed: number]>([
+		['one sample confirms nothing', at([1_000, 10]), 9_090.9, 10_526.3, 0],
+		['nor does one after 0', at([S, 0], [20 * S, 10]), 181_818.2, 210_526.3, 0],
+		['a second one in its range confirms it', at([1_000, 2], [2_000, 4]), 40_000, 57_142.9, 1],
+		['not where it has not moved', at([1_000, 2], [1_100, 2]), 36_666.7, 66_666.7, 0],
+		['not where almost any would fit', at([1_000, 1], [2_000, 2]), 66_666.7, 133_333.3, 0],
+		['each sample narrows it', at([50_000, 49], [60_000, 60]), 100_000, 100_840.3, 1],
+	])('%s', (_name, samples, fromMs, toMs, confirmed) => {
+		expect(predict(samples)).toEqual({
+			fromMs: expect.closeTo(fromMs, 1) as number,
+			toMs: expect.closeTo(toMs, 1) as number,
+			confirmed,
+		});
 	});
 });
 
@@ -88,6 +99,52 @@ describe('next look', () => {
 		expect(nextLook({ ...next, ageMs: 22_060 }, 0.5).delayMs).toBe(intervalForAge(22_060, 0.5));
 	});
 
+	const of = (...pairs: Array<[number, number]>) =>
+		pairs.map(([ageMs, progress]) => ({ ageMs, progress }));
+	/** Two minutes of about 140 s. */
+	const narrow = of([110 * S, 78], [120 * S, 85]);
+	const toTheEnd = of([100 * S, 98], [101 * S, 99]);
+
+	test.each<[string, number, ProgressSample[], number]>([
+		['a first guess: at the end that it names', S, of([S, 50]), 1_070.2],
+		['a first guess of an end far away: by age', 20 * S, of([20 * S, 10]), 2_060],
+		['a first guess of an end right now: after 0.6%', 100 * S, of([100 * S, 99.99]), 600],
+		['a guess that has not come true: by age', 1_100, of([S, 99]), 1_500],
+		[
+			'believed, and far from the end: 2.4 times by age',
+			2 * MIN,
+			of([MIN, 10], [2 * MIN, 20]),
+			29_664,
+		],
+		['believed: over half of the way to the end', 2 * MIN, narrow, 12_441.1],
+		[
+			'believed, and near the end: into the range of it',
+			130 * S,
+			[...narrow, ...of([130 * S, 93])],
+			10_138,
+		],
+		['in that range: on through the rest of it', 101.5 * S, toTheEnd, 621],
+		['at the end of that range: after 0.6%', 102 * S, toTheEnd, 612],
+	])('%s', (_name, ageMs, samples, delayMs) => {
+		const next = nextLook({ ...history, ageMs, samples }, 0.5);
+		expect(next.delayMs).toBeCloseTo(delayMs, 0);
+		expect(next.broughtForward).toBe(false);
+	});
+
+	test('a progress that is believed shortens no pause to less than age wants, where the end is far', () => {
+		const samples = of([MIN, 10], [2 * MIN, 20]);
+		const planned = { ...history, ageMs: 2 * MIN, samples, plannedByAgeMs: 160 * S };
+		expect(nextLook(planned, 0.5).delayMs).toBe(40 * S);
+	});
+
+	test.each([
+		[350, 350],
+		[349, 2_060],
+	])('a look that age wants in %d ms comes in %d ms', (inMs, delayMs) => {
+		const planned = { ...history, plannedByAgeMs: history.ageMs + inMs };
+		expect(nextLook(planned, 0.5).delayMs).toBe(delayMs);
+	});
+
 	test('a guess from a progress that lies costs no time', () => {
 		// Twice too fast: full after 1 s of 2 s, and still the same at the end that it promised.
 		const guess = nextLook({ ...history, ageMs: S, samples: [{ ageMs: S, progress: 99 }] }, 0.5);
@@ -105,6 +162,9 @@ describe('next look', () => {
 		['brought forward often enough: by age', [21 * S], 2, 2_060, false],
 		['the earliest of the recent siblings counts', [30 * S, 21 * S, 25 * S], 0, 1_120, true],
 		['a second try leaves more time', [21 * S], 1, 1_240, true],
+		['the last five siblings count', [20.5 * S, ...Array<number>(5).fill(90 * S)], 0, 2_060, false],
+		['just past the sibling: at once', [17.3 * S], 0, 120, true],
+		['a tenth and a second past it: by age', [17.2 * S], 0, 2_060, false],
 	])('%s', (_name, siblingAgesMs, broughtForward, delayMs, forward) => {
 		const next = nextLook({ ...history, siblingAgesMs, broughtForward }, 0.5);
 		expect(next.delayMs).toBeCloseTo(delayMs, 5);
@@ -117,6 +177,7 @@ describe('while other tasks wait for the slot', () => {
 		[5 * S, 1_000],
 		[20 * S, 1_236],
 		[60 * S, 3_708],
+		[2 * MIN, 12_360],
 		[3 * MIN, 18_540],
 	])('at an age of %d ms the pause is %d ms', (ageMs, expected) => {
 		const history = { ageMs, samples: [], siblingAgesMs: [], broughtForward: 0 };
@@ -132,14 +193,34 @@ describe('among siblings that are over within seconds', () => {
 		['at once where that is past', short, 1_200, 0],
 		['as usual where one took longer', [...short, 6_000], 0, undefined],
 		['as usual where nothing is known', [], 0, undefined],
+		['sooner by what has passed already', short, 300, 500],
+		['when it ends, where 5 s are the longest', [5_000], 0, 4_850],
+		['as usual where one took a little longer', [5_001], 0, undefined],
+		['at a share of the longest, where one took 70% of it', [700, 1_000], 0, 320],
 	])('the first look comes %s', (_name, siblings, ageMs, expected) => {
 		expect(firstLookAmongShort(siblings, ageMs, 0)).toBe(expected);
+	});
+
+	test('the first looks at several of them are not at the same moment', () => {
+		expect(firstLookAmongShort(short, 0, 0.5)).toBe(1_000);
+		expect(firstLookAmongShort([1_000, 1_100], 0, 0.5)).toBeCloseTo(1_020, 5);
 	});
 
 	test('the next ones follow at shares of it, until the task has outlived them', () => {
 		const history = { samples: [], siblingAgesMs: short, broughtForward: 2 };
 		expect(nextLook({ ...history, ageMs: 1_300 }, 0.5).delayMs).toBe(500);
+		expect(nextLook({ ...history, ageMs: 1_300 }, 0).delayMs).toBe(400);
+		expect(nextLook({ ...history, ageMs: 2_500 }, 0.5).delayMs).toBe(500);
 		expect(nextLook({ ...history, ageMs: 2_600 }, 0.5).delayMs).toBe(1_500);
+	});
+
+	test.each([
+		['no pause is shorter than 350 ms', [1_000], 350],
+		['5 s are short', [5_000], 1_000],
+		['more are not', [5_001], 1_500],
+	])('%s', (_name, siblingAgesMs, delayMs) => {
+		const history = { ageMs: 500, samples: [], siblingAgesMs, broughtForward: 2 };
+		expect(nextLook(history, 0.5).delayMs).toBe(delayMs);
 	});
 });
 
@@ -154,6 +235,9 @@ describe('pause for a busy service', () => {
 	});
 	test('else it grows with the streak, bounded by the pause for the age', () => {
 		expect(busyDelay(1, H, undefined, 0.5)).toBe(700);
+		expect(busyDelay(2, H, undefined, 0.5)).toBe(1_400);
+		expect(busyDelay(7, H, undefined, 0.5)).toBe(44_800);
+		expect(busyDelay(50, 20 * S, undefined, 0.5)).toBe(4_120);
 		expect(busyDelay(3, H, undefined, 0.5)).toBe(2_800);
 		expect(busyDelay(50, 0, undefined, 0.5)).toBe(3_000);
 		expect(busyDelay(50, 3 * H, undefined, 0.5)).toBe(44_800);

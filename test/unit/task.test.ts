@@ -2,6 +2,7 @@ import {
 	apiKeysOf,
 	creditsOf,
 	errorTextOf,
+	isDescribed,
 	mentionsTask,
 	parseTask,
 	taskIdOf,
@@ -65,6 +66,9 @@ describe('parseTask', () => {
 		['JSend', { status: 'success', data: { id: 't1', status: 'done' } }],
 		['JSend with a task', { status: 'success', data: { task: { id: 't1', status: 'done' } } }],
 		['a task with data of its own', { id: 't1', status: 'done', data: { status: 'stored' } }],
+		['the same by task_id', { task_id: 't1', status: 'done', data: { status: 'stored' } }],
+		['data with a task of its own', { data: { id: 't1', status: 'done', task: { id: 'x' } } }],
+		['an answer with an ID of its own', { id: 'r1', data: { id: 't1', status: 'done' } }],
 	])('unwrapped from %s', (_name, body) => {
 		expect(parseTask(body)).toMatchObject({ id: 't1', state: 'done' });
 	});
@@ -83,6 +87,22 @@ describe('parseTask', () => {
 		['fifty', undefined],
 	])('progress %p is read as %p', (progress, expected) => {
 		expect(parseTask({ status: 'doing', progress })?.progress).toBe(expected);
+	});
+
+	test.each<[string, object]>([
+		['a bare status', { status: 'done' }],
+		['one in a successful answer', { success: true, status: 'done' }],
+		['one with data that is no task', { status: 'done', data: { files: 2 } }],
+	])('%s is a task that is not described', (_name, body) => {
+		const task = parseTask(body);
+		expect(task).toMatchObject({ id: undefined, state: 'done' });
+		expect(task && isDescribed(task)).toBe(false);
+		expect(parseTask({ ...body, success: false })).toBeUndefined();
+	});
+
+	test('an ID describes a task', () => {
+		const task = parseTask({ status: 'done', task_id: 't1' });
+		expect(task && isDescribed(task)).toBe(true);
 	});
 
 	test('an error_message on a running task is not fatal', () => {
@@ -144,8 +164,14 @@ test.each<[unknown, boolean]>([
 	[{ success: false, task_id: null }, false],
 	['task_id', false],
 	[undefined, false],
+	[JSON.parse(`${'{"a":'.repeat(10)}{"task_id":"t"}${'}'.repeat(10)}`), true],
+	[JSON.parse(`${'['.repeat(11)}{"task_id":"t"}${']'.repeat(11)}`), false],
 ])('mentionsTask %j', (body, expected) => {
 	expect(mentionsTask(body)).toBe(expected);
+});
+
+test('mentionsTask ends where nesting does not', () => {
+	expect(mentionsTask(JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`))).toBe(false);
 });
 
 test.each<[unknown, number | undefined]>([
@@ -172,6 +198,12 @@ describe('apiKeysOf', () => {
 		[{ data: records }, records],
 		[{ success: true, api_keys: records }, records],
 		[{ data: { keys: records } }, records],
+		[{ apiKeys: records }, records],
+		[{ items: records }, records],
+		[{ results: records }, records],
+		[{ data: { page: 1 }, keys: records }, records],
+		[{ data: { data: { data: { data: { data: { data: records } } } } } }, records],
+		[{ data: { data: { data: { data: { data: { data: { data: records } } } } } } }, undefined],
 		[['sk_1'], [{ key: 'sk_1' }]],
 		[[], []],
 		[{ data: 'none' }, undefined],

@@ -52,7 +52,7 @@ export interface JoinOptions {
 	pauseMs: number;
 	/** Without an extension. */
 	baseName: string;
-	/** What a part is called where it can't be joined; "part 1" unless given. @param number from 0 */
+	/** What a part is called where it, or its transcript, can't be joined; "part 1" unless given. @param number from 0 */
 	nameOf?: (number: number) => string;
 	/** Whether the transcript is also wanted as data. */
 	withTranscript: boolean;
@@ -77,7 +77,12 @@ export async function joinSources(
 	const hints: string[] = [];
 	const texts: Array<string | undefined> = [];
 	for (const { field, merge, extension, mimeType } of TRANSCRIPTS) {
-		const merged = await mergeTexts(context, { sources, field, merge, times: plan.parts });
+		const merged = await mergeTexts(context, {
+			sources,
+			field,
+			merge: (parts) => merge(parts, nameOf),
+			times: plan.parts,
+		});
 		if (merged !== undefined && !merged.merged) hints.push(merged.reason);
 		if (merged?.merged !== true) continue;
 		texts.push(merged.text);

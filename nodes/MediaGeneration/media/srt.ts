@@ -7,7 +7,7 @@ export interface Cue {
 	text: string;
 }
 
-const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3}))?\d*`;
+const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3})\d*)?`;
 const TIMES = new RegExp(String.raw`^\s*${TIME}\s*-->\s*${TIME}(?:\s.*)?$`);
 
 /** "1:02:03,4" is 4 tenths of a second after 1:02:03. */

@@ -166,7 +166,8 @@ export class Watched {
 
 	/** A sibling was found finished: looks sooner, if that helps. */
 	hearOfSibling(around: Surroundings): void {
-		if (this.watch.lookAtOnce === true || this.busyStreak > 0) return;
+		// What the service asked for is kept, and a refusal is repeated no sooner: one alone can come from throttling.
+		if (this.watch.lookAtOnce === true || this.busyStreak > 0 || this.deniedStreak > 0) return;
 		const { delayMs, broughtForward, byAgeMs } = this.plan(around);
 		if (!broughtForward || around.nowMs + delayMs >= this.nextLookAt) return;
 		this.plannedByAgeMs = byAgeMs;

@@ -85,8 +85,24 @@ describe('SRT', () => {
 		'{"error":"expired"}',
 		'1\n2\n3',
 		'--> 00:00:01,000',
+		'00:00:01,000 -->',
+		'at 00:00:01,000 --> 00:00:02,000\nx',
+		'00:00:01,000 --> 00:00:02,000x\nx',
+		'12345:00:00 --> 12345:00:01\nx',
+		'00:123:00 --> 00:124:00\nx',
+		'00:00:123 --> 00:00:124\nx',
 	])('%s is something else', (text) => {
 		expect(parseSrt(text)).toBeUndefined();
+	});
+
+	test.each<[string, number, number]>([
+		['1:02:03 --> 1:02:04', 3_723_000, 3_724_000],
+		['2:03.5 --> 2:04.25', 123_500, 124_250],
+		['00:00:01.50049 --> 00:00:02,9999', 1_500, 2_999],
+		['\t00:00:01-->00:00:02 ', 1_000, 2_000],
+		['1234:00:00 --> 1234:00:01', 4_442_400_000, 4_442_401_000],
+	])('the times %j', (times, startMs, endMs) => {
+		expect(parseSrt(`${times}\nx`)).toEqual([{ startMs, endMs, text: 'x' }]);
 	});
 
 	test('times beyond an hour, and beyond a hundred', () => {
@@ -139,10 +155,11 @@ describe('SRT', () => {
 		fc.assert(
 			fc.property(text, (given) => {
 				const cues = parseSrt(given) ?? [];
-				for (const { startMs, endMs } of cues) expect(endMs).toBeGreaterThanOrEqual(startMs);
+				expect(cues.filter(({ startMs, endMs }) => !(endMs >= startMs))).toEqual([]);
 				const starts = cues.map(({ startMs }) => startMs);
 				expect(starts).toEqual([...starts].sort((one, other) => one - other));
 			}),
+			{ numRuns: 100 },
 		);
 	});
 });
@@ -322,6 +339,39 @@ describe('timed words', () => {
 		expect(transcriptOf('[{"text":"no time","words":[]}]')).toEqual([]);
 		expect(transcriptOf('{"error":"expired"}')).toBeUndefined();
 		expect(transcriptOf('<html>')).toBeUndefined();
+	});
+
+	test.each<[string, unknown, unknown]>([
+		[
+			'words alone',
+			[{ words: [word('a', 0, 1), { word: 'b', start: 1, end: 2 }] }],
+			[{ text: 'a b', start: 0, end: 2 }],
+		],
+		[
+			'words of which some have no time',
+			[{ text: 'a b c', words: [{ text: 'a' }, word('b', 1, 2), { text: 'c' }] }],
+			[{ text: 'a b c', start: 1, end: 2 }],
+		],
+		[
+			'a segment that begins before its words',
+			[{ text: 'a', start: 0.5, words: [word('a', 1, 2)] }],
+			[{ text: 'a', start: 0.5, end: 2 }],
+		],
+		[
+			'a segment that ends after its words',
+			[{ text: 'a', end: 3, words: [word('a', 1, 2)] }],
+			[{ text: 'a', start: 1, end: 3 }],
+		],
+		['words that never end', [{ text: 'a', words: [{ text: 'a', start: 1 }] }], []],
+		['words that never begin', [{ text: 'a', words: [{ text: 'a', end: 1 }] }], []],
+		['one segment', { text: 'a', start: 0, end: 1 }, [{ text: 'a', start: 0, end: 1 }]],
+		['a segment with half of its time, and no words', [{ text: 'a', start: 1 }], undefined],
+		['the other half', [{ text: 'a', end: 1 }], undefined],
+		['a text that is a number', [{ text: 5, words: [] }], undefined],
+		['words that are a text', [{ text: 'a', words: 'a' }], undefined],
+		['one segment of several that is none', [{ text: 'a', start: 0, end: 1 }, 7], undefined],
+	])('%s', (_name, value, expected) => {
+		expect(transcriptOf(JSON.stringify(value))).toEqual(expected);
 	});
 
 	test("the stand-in's transcripts fit its sound, and each other", () => {

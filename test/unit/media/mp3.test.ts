@@ -298,6 +298,11 @@ describe('what is broken is refused, and where', () => {
 		['a WebM file', '\x1aE\xdf\xa3'],
 		['an AIFF file', 'FORM\0\0\0\0AIFF'],
 		['an AAC file', '\xff\xf1\x50\x80'],
+		['an AAC file', '\xff\xf0'],
+		['an AAC file', '\xff\xf8'],
+		['an AAC file', '\xff\xf9'],
+		['an MP4 or M4A file', '\n\n\n\nftyp'],
+		['an AIFF file', 'FORM\n\n\n\nAIFC'],
 	])('%s is called by its name', async (name, mark) => {
 		const file = Buffer.concat([Buffer.from(mark, 'latin1'), zeros(100)]);
 		expect(await problemOf(file)).toBe(`it is ${name}, not an MP3 or WAV file`);
@@ -310,6 +315,31 @@ describe('what is broken is refused, and where', () => {
 		['JSON', '{"error":"expired"}', 'it is not an MP3 or WAV file'],
 	])('%s', async (_, text, problem) => {
 		expect(await problemOf(Buffer.from(text))).toBe(problem);
+	});
+
+	test.each([
+		'xOggS',
+		'xfLaC',
+		'\0\0\0ftypM4A ',
+		'\0\0\0\0\x20ftypM4A ',
+		'x\x1aE\xdf\xa3',
+		'xFORM\0\0\0\0AIFF',
+		'FORM\0\0\0AIFF',
+		'x\xff\xf1\x50\x80',
+		'xRIFF\0\0\0\0WAVE',
+		'RIFF\0\0\0WAVE',
+		'xID3',
+		'xTAG',
+		'\0\0\0x',
+		'\xff\xdf',
+	])('a mark at another place says nothing: %j', async (mark) => {
+		const file = Buffer.concat([Buffer.from(mark, 'latin1'), Buffer.alloc(100, '-')]);
+		expect(await problemOf(file)).toBe('it is not an MP3 or WAV file');
+	});
+
+	test('the sizes in a mark can be any bytes', async () => {
+		const file = Buffer.concat([Buffer.from('RIFF\n\n\n\nWAVE'), zeros(100)]);
+		expect(await problemOf(file)).toBe('it is a WAV file without samples');
 	});
 });
 

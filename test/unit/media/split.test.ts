@@ -3,8 +3,6 @@ import fc from 'fast-check';
 import { splitText } from '../../../nodes/MediaGeneration/media/split';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 120 });
-// How long it takes says something of the machine only; what grows with the square of the length ends within no time.
-jest.setTimeout(60_000);
 
 const withoutSpaces = (text: string) => text.replace(/\s+/g, '');
 

@@ -1,0 +1,45 @@
+/** n8n's binary store in memory: as its mode `filesystem` works, which streams, or as `default`, where items hold their files. */
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { IBinaryData } from 'n8n-workflow';
+import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
+
+export function binaryStore(mode: 'filesystem' | 'default') {
+	const files = new Map<string, Buffer>();
+	/** Every stream that was handed out or in. */
+	const streams: Readable[] = [];
+	/** What the next file fails with. */
+	const trouble: { next?: Error } = {};
+	function put(bytes: Buffer, fileName: string, mimeType: string): IBinaryData {
+		if (mode === 'default') return { data: bytes.toString('base64'), fileName, mimeType };
+		const id = `filesystem-v2:${files.size}`;
+		files.set(id, bytes);
+		return { data: 'filesystem-v2', id, fileName, mimeType };
+	}
+	const helpers = {
+		async getBinaryStream(id: string, chunkBytes: number) {
+			const bytes = files.get(id);
+			if (bytes === undefined) throw new Error(`There is no file ${id}`);
+			const chunks = function* () {
+				for (let at = 0; at < bytes.length; at += chunkBytes)
+					yield bytes.subarray(at, at + chunkBytes);
+			};
+			const stream = Readable.from(chunks(), { objectMode: false });
+			streams.push(stream);
+			return await Promise.resolve(stream);
+		},
+		async prepareBinaryData(given: Buffer | Readable, fileName: string, mimeType: string) {
+			if (given instanceof Readable) streams.push(given);
+			if (trouble.next !== undefined) throw trouble.next;
+			return put(given instanceof Readable ? await buffer(given) : given, fileName, mimeType);
+		},
+	};
+	return {
+		context: { helpers } as unknown as N8nContext,
+		streams,
+		trouble,
+		put,
+		bytesOf: ({ id, data }: IBinaryData): Buffer =>
+			id === undefined ? Buffer.from(data, 'base64') : (files.get(id) ?? Buffer.alloc(0)),
+	};
+}

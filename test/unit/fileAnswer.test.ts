@@ -1,0 +1,83 @@
+/** What the headers of a file host's answer say, and what is not believed of them. */
+import {
+	isFramed,
+	lengthBy416,
+	partOf,
+	refuseEncoding,
+	strongValidator,
+} from '../../nodes/MediaGeneration/delivery/fileAnswer';
+
+type Headers = Record<string, unknown>;
+const MODIFIED = 'Wed, 21 Oct 2026 07:28:00 GMT';
+const dated = (date: string): Headers => ({ 'last-modified': MODIFIED, date });
+
+test.each<[string, Headers, string | undefined]>([
+	['a strong ETag', { etag: '"v1"' }, '"v1"'],
+	['a weak ETag, also beside an old date', { etag: 'W/"v1"', ...dated(MODIFIED) }, undefined],
+	['an ETag without quotes', { etag: 'v1' }, undefined],
+	['a date a minute before the answer', dated('Wed, 21 Oct 2026 07:29:00 GMT'), MODIFIED],
+	['a date less than a minute before it', dated('Wed, 21 Oct 2026 07:28:59 GMT'), undefined],
+	['a date alone', { 'last-modified': MODIFIED }, undefined],
+	['the date of the answer alone', { date: MODIFIED }, undefined],
+	['dates that are none', { 'last-modified': 'then', date: 'now' }, undefined],
+	['nothing', {}, undefined],
+])('%s as a validator', (_name, headers, expected) => {
+	expect(strongValidator(headers)).toBe(expected);
+});
+
+test.each<[string, Headers]>([
+	['none', {}],
+	['an empty one', { 'content-encoding': '' }],
+	['identity', { 'content-encoding': 'Identity' }],
+])('an encoding is taken where it changes nothing: %s', (_name, headers) => {
+	expect(() => refuseEncoding(headers)).not.toThrow();
+});
+
+test('another one is refused, and named by its beginning', () => {
+	const headers = { 'content-encoding': `br, ${'x'.repeat(100)}` };
+	expect(() => refuseEncoding(headers)).toThrow(
+		new Error(`the file host sent it in an encoding that n8n can't undo: br, ${'x'.repeat(56)}`),
+	);
+});
+
+test.each<[string, Headers, ReturnType<typeof partOf>]>([
+	['a part', { 'content-range': 'bytes 5-9/20' }, { from: 5, end: 10, total: 20 }],
+	['a single byte', { 'content-range': 'bytes 5-5/20' }, { from: 5, end: 6, total: 20 }],
+	['up to the end', { 'content-range': 'bytes 5-19/20' }, { from: 5, end: 20, total: 20 }],
+	[
+		'of a file whose length nobody knows',
+		{ 'content-range': 'bytes 15-29/*', 'content-length': '15' },
+		{ from: 15, end: 30, total: undefined },
+	],
+	['beyond the end', { 'content-range': 'bytes 5-20/20' }, undefined],
+	['backwards', { 'content-range': 'bytes 5-4/20', 'content-length': '0' }, undefined],
+	[
+		'another length than its own',
+		{ 'content-range': 'bytes 5-9/20', 'content-length': '6' },
+		undefined,
+	],
+	['other units', { 'content-range': 'items 5-9/20' }, undefined],
+	['more behind it', { 'content-range': 'bytes 5-9/20, 11-12/20' }, undefined],
+	['more before it', { 'content-range': 'x bytes 5-9/20' }, undefined],
+	['no place', {}, undefined],
+])('the place of a part: %s', (_name, headers, expected) => {
+	expect(partOf(headers)).toEqual(expected);
+});
+
+test.each<[Headers, number | undefined]>([
+	[{ 'content-range': 'bytes */20' }, 20],
+	[{ 'content-range': 'bytes */20 or so' }, undefined],
+	[{ 'content-range': 'about bytes */20' }, undefined],
+	[{ 'content-range': 'bytes */*' }, undefined],
+	[{}, undefined],
+])('the length by a refusal with %j: %p', (headers, expected) => {
+	expect(lengthBy416(headers)).toBe(expected);
+});
+
+test.each<[Headers, boolean]>([
+	[{ 'content-length': '0' }, true],
+	[{ 'transfer-encoding': 'chunked' }, true],
+	[{ 'content-type': 'audio/mpeg' }, false],
+])('%j shows where the body ends: %p', (headers, expected) => {
+	expect(isFramed(headers)).toBe(expected);
+});

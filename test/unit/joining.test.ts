@@ -1,0 +1,427 @@
+/** From the finished parts of an item to its output: joined into one file, one item for each, or as they are. */
+import type { IBinaryData, IBinaryKeyData, IDataObject } from 'n8n-workflow';
+import {
+	assemble,
+	deliverPart,
+	type AssemblyInput,
+	type FinishedPart,
+} from '../../nodes/MediaGeneration/delivery/assembly';
+import { readStored, storeChunks } from '../../nodes/MediaGeneration/delivery/binary';
+import type { DeliveredOutput } from '../../nodes/MediaGeneration/delivery/files';
+import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/item';
+import { joinSources } from '../../nodes/MediaGeneration/delivery/joining';
+import type { LongText } from '../../nodes/MediaGeneration/operations/longText';
+import type { Failure } from '../../nodes/MediaGeneration/service/failures';
+import { parseTask } from '../../nodes/MediaGeneration/service/task';
+import type { Finished } from '../../nodes/MediaGeneration/service/verdict';
+import { toneHz, toneSeconds, toneWav } from '../service/media/tone';
+import { transcriptJson, transcriptSrt } from '../service/media/transcript';
+import { binaryStore } from './binaryStore';
+import { FILES } from './itemSettings';
+import { decodeWav, toneAt } from './media/listen';
+
+const TEXTS = ['Once upon a time', 'there was a lighthouse.'];
+const LONG: { [K in LongText['kind']]: Extract<LongText, { kind: K }> } = {
+	off: { kind: 'off' },
+	join: { kind: 'join', maxCharacters: 50, pauseMs: 250 },
+	parts: { kind: 'parts', maxCharacters: 50 },
+};
+const input = (longText: LongText, texts = TEXTS): AssemblyInput => ({
+	assembly: { longText, texts },
+	files: { ...FILES, transcriptInOutput: true },
+	index: 7,
+});
+type Store = ReturnType<typeof binaryStore>;
+
+function finished(taskId: string): Finished {
+	const task = parseTask({ id: taskId, status: 'done' });
+	if (task === undefined) throw new Error('no task');
+	return { taskId, task, outputs: [] };
+}
+
+/** A part whose files lie in a store. */
+function partOf(
+	store: Store,
+	taskId: string,
+	files: Array<[DeliveredOutput['kind'], mimeType: string, bytes: Buffer]>,
+): FinishedPart & { delivered: Delivered } {
+	const binary: IBinaryKeyData = {};
+	const outputs = files.map(([kind, mimeType, bytes], index): DeliveredOutput => {
+		const binaryProperty = index === 0 ? 'data' : `data_${index}`;
+		binary[binaryProperty] = store.put(bytes, `${taskId}-${index}`, mimeType);
+		return { url: `https://files.example/${taskId}/${index}`, kind, binaryProperty, mimeType };
+	});
+	const item = { json: { task_id: taskId }, binary, pairedItem: { item: 7 } };
+	return {
+		finished: finished(taskId),
+		delivered: { items: [item], outputs, failure: undefined },
+	};
+}
+
+/** A part with its sound and both transcripts. */
+const spoken = (store: Store, taskId: string, text: string) =>
+	partOf(store, taskId, [
+		['audio', 'audio/wav', toneWav(text)],
+		['transcript', 'application/x-subrip', transcriptSrt(text)],
+		['transcript', 'application/json', transcriptJson(text)],
+	]);
+
+const all = (store: Store, parts: FinishedPart[], given: AssemblyInput) =>
+	assemble(store.context, { delivery: {} as Delivery, parts }, given);
+
+/** The files of the one item that came out, by their fields. */
+function filesOf(store: Store, { items }: Delivered): Record<string, Buffer> {
+	expect(items).toHaveLength(1);
+	const entries = Object.entries(items[0]?.binary ?? {});
+	return Object.fromEntries(entries.map(([name, data]) => [name, store.bytesOf(data)]));
+}
+
+const failure: Failure = {
+	outcome: 'undelivered',
+	message: 'Task t2 is done, but its file could not be downloaded: HTTP 404',
+	description: 'The task is paid for.',
+	taskId: 't2',
+};
+
+describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s', (mode) => {
+	const joined = async () => {
+		const store = binaryStore(mode);
+		const parts = TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
+		const given = input(LONG.join);
+		return { store, delivered: await all(store, parts, given) };
+	};
+
+	test('the item says what it is made of, and where each part lies', async () => {
+		const { store, delivered } = await joined();
+		const { items, outputs, failure: problem } = delivered;
+		expect(problem).toBeUndefined();
+		const [first = NaN, second = NaN] = TEXTS.map(toneSeconds);
+		const near = (value: number) => expect.closeTo(value, 3) as number;
+		const files = filesOf(store, delivered);
+		expect(items[0]).toMatchObject({ pairedItem: { item: 7 } });
+		expect(items[0]?.json).toEqual({
+			status: 'done',
+			task_ids: ['t1', 't2'],
+			parts: [
+				{ part: 1, task_id: 't1', characters: 16, start: 0, end: near(first) },
+				{
+					part: 2,
+					task_id: 't2',
+					characters: 23,
+					start: near(first + 0.25),
+					end: near(first + 0.25 + second),
+				},
+			],
+			characters: 39,
+			duration_seconds: near(first + 0.25 + second),
+			transcript: expect.any(Array) as unknown,
+			outputs: [
+				{
+					kind: 'audio',
+					binaryProperty: 'data',
+					fileName: 'speech-t1.wav',
+					mimeType: 'audio/wav',
+					fileSize: files.data?.length,
+					durationSeconds: near(first + 0.25 + second),
+				},
+				{
+					kind: 'transcript',
+					binaryProperty: 'data_1',
+					fileName: 'speech-t1.srt',
+					mimeType: 'application/x-subrip',
+					fileSize: files.data_1?.length,
+				},
+				{
+					kind: 'transcript',
+					binaryProperty: 'data_2',
+					fileName: 'speech-t1.json',
+					mimeType: 'application/json',
+					fileSize: files.data_2?.length,
+				},
+			],
+		});
+		expect(items[0]?.json.outputs).toEqual(outputs);
+		const stored = Object.values(items[0]?.binary ?? {});
+		expect(stored.map(({ fileName, mimeType }) => [fileName, mimeType])).toEqual(
+			outputs.map(({ fileName, mimeType }) => [fileName, mimeType]),
+		);
+	});
+
+	test('the file has the sound of each part, and the transcripts fit it', async () => {
+		const { store, delivered } = await joined();
+		const { data, data_1: srt, data_2: words } = filesOf(store, delivered);
+		const heard = decodeWav(data ?? Buffer.alloc(0));
+		const { parts, transcript } = delivered.items[0]?.json ?? {};
+		const times = parts as Array<{ start: number; end: number }>;
+		expect(times.map(({ start }) => toneAt(heard, start))).toEqual(TEXTS.map(toneHz));
+		expect(toneAt(heard, (times[1]?.start ?? NaN) - 0.21)).toBeUndefined();
+		const cues = transcript as Array<{ text: string; start: number; end: number }>;
+		expect(cues.map(({ text }) => text).join(' ')).toBe(TEXTS.join(' '));
+		expect(cues.some(({ start }) => start >= (times[1]?.start ?? NaN))).toBe(true);
+		expect(srt?.toString()).toMatch(/^1\n00:00:00,000 --> /);
+		const segments = JSON.parse(words?.toString() ?? '') as Array<{ text: string }>;
+		expect(segments.map(({ text }) => text).join(' ')).toBe(TEXTS.join(' '));
+	});
+
+	test('no stream stays open', async () => {
+		const { store } = await joined();
+		expect(store.streams.length > 0).toBe(mode === 'filesystem');
+		expect(store.streams.filter(({ destroyed }) => !destroyed)).toEqual([]);
+	});
+
+	test('a store that fails leaves no stream open either, and its error comes out', async () => {
+		const store = binaryStore(mode);
+		const parts = TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
+		store.trouble.next = new Error('no space left on device');
+		await expect(all(store, parts, input(LONG.join))).rejects.toThrow('no space left on device');
+		expect(store.streams.filter(({ destroyed }) => !destroyed)).toEqual([]);
+	});
+});
+
+describe('transcripts of a joined file', () => {
+	test('only where each part has one', async () => {
+		const store = binaryStore('default');
+		const [one, two] = TEXTS.map((text, index) => spoken(store, `t${index}`, text));
+		two?.delivered.outputs.splice(1, 1);
+		const delivered = await all(store, [one, two] as FinishedPart[], input(LONG.join));
+		expect(delivered.outputs.map(({ fileName }) => fileName)).toEqual([
+			'speech-t0.wav',
+			'speech-t0.json',
+		]);
+		expect(delivered.items[0]?.json).not.toHaveProperty('hint');
+		// The words are there, so that what was said when is known all the same.
+		expect(delivered.items[0]?.json.transcript).toHaveLength(2);
+	});
+
+	test('one that can not be read is left out, and a hint says which', async () => {
+		const store = binaryStore('default');
+		const parts = [
+			spoken(store, 't1', 'One'),
+			partOf(store, 't2', [
+				['audio', 'audio/wav', toneWav('Two')],
+				['transcript', 'application/x-subrip', Buffer.from('<html>')],
+				['transcript', 'application/json', Buffer.from('{}')],
+			]),
+		];
+		const { items, outputs } = await all(store, parts, input(LONG.join, ['One', 'Two']));
+		expect(outputs.map(({ kind }) => kind)).toEqual(['audio']);
+		expect(items[0]?.json.hint).toBe(
+			"The transcript of part 2 can't be read: it is not a SubRip file. The transcript of part 2 can't be read: it is not a list of timed words.",
+		);
+		expect(items[0]?.json.transcript).toEqual([]);
+	});
+
+	test('a hint names parts as the caller wants it', async () => {
+		const store = binaryStore('default');
+		const sources = ['1\n00:00:00,000 --> 00:00:00,100\nOne\n', '<html>'].map((srt) => ({
+			sound: store.put(toneWav('Sound'), 'a.wav', 'audio/wav'),
+			srt: store.put(Buffer.from(srt), 'a.srt', 'application/x-subrip'),
+		}));
+		const options = { pauseMs: 0, baseName: 'a b', withTranscript: false };
+		const nameOf = (number: number) => `item ${number}`;
+		const joined = await joinSources(store.context, sources, { ...options, nameOf });
+		expect(joined).toMatchObject({
+			ok: true,
+			hint: "The transcript of item 1 can't be read: it is not a SubRip file.",
+			files: [{ output: { fileName: 'a_b.wav' } }],
+			transcript: undefined,
+		});
+	});
+
+	test('is no data unless it is wanted', async () => {
+		const store = binaryStore('default');
+		const parts = TEXTS.map((text, index) => spoken(store, `t${index}`, text));
+		const { items } = await all(store, parts, { ...input(LONG.join), files: FILES });
+		expect(items[0]?.json).not.toHaveProperty('transcript');
+		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data', 'data_1', 'data_2']);
+	});
+});
+
+describe('parts that can not be joined', () => {
+	test('come as they are, sounds first, and a hint says why', async () => {
+		const store = binaryStore('default');
+		const parts = [
+			partOf(store, 't1', [
+				['transcript', 'application/x-subrip', Buffer.from('srt 1')],
+				['audio', 'audio/wav', toneWav('One')],
+			]),
+			partOf(store, 't2', [['audio', 'audio/ogg', Buffer.from('OggS and so on')]]),
+		];
+		const delivered = await all(store, parts, input(LONG.join, ['One', 'Two']));
+		expect(delivered.items[0]?.json).toEqual({
+			status: 'done',
+			task_ids: ['t1', 't2'],
+			parts: [
+				{ part: 1, task_id: 't1', characters: 3 },
+				{ part: 2, task_id: 't2', characters: 3 },
+			],
+			characters: 6,
+			joined: false,
+			hint: "The parts could not be joined: Part 2 can't be joined: it is an Ogg file, not an MP3 or WAV file.",
+			outputs: delivered.outputs as unknown as IDataObject[],
+		});
+		expect(
+			delivered.outputs.map(({ url, binaryProperty }) => [binaryProperty, url?.slice(-4)]),
+		).toEqual([
+			['data', 't1/1'],
+			['data_1', 't2/0'],
+			['data_2', 't1/0'],
+		]);
+		const files = filesOf(store, delivered);
+		expect(files.data_1?.toString()).toBe('OggS and so on');
+		expect(files.data_2?.toString()).toBe('srt 1');
+	});
+
+	test('nothing to join is said in words', async () => {
+		const options = { pauseMs: 0, baseName: 'a', withTranscript: false };
+		expect(await joinSources(binaryStore('default').context, [], options)).toEqual({
+			ok: false,
+			reason: 'There is no sound to join.',
+		});
+	});
+});
+
+describe('parts that are not to be joined', () => {
+	const two = (store: Store) => TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
+
+	test('each has its item; the list of all files names no field', async () => {
+		const store = binaryStore('default');
+		const parts = two(store);
+		const delivered = await all(store, parts, input(LONG.parts));
+		expect(delivered.items).toEqual(parts.flatMap((part) => part.delivered.items));
+		expect(delivered.failure).toBeUndefined();
+		expect(delivered.outputs).toHaveLength(6);
+		for (const output of delivered.outputs) expect(output).not.toHaveProperty('binaryProperty');
+		expect(delivered.outputs.map(({ url }) => url)).toEqual(
+			parts.flatMap((part) => part.delivered.outputs.map(({ url }) => url)),
+		);
+	});
+
+	test('an item with one task comes as it is', async () => {
+		const store = binaryStore('default');
+		const [part] = two(store);
+		const delivered = await all(store, [part] as FinishedPart[], input(LONG.off, ['']));
+		expect(delivered).toEqual(part?.delivered);
+		const lost = { finished: finished('t2'), delivered: { items: [], outputs: [], failure } };
+		expect((await all(store, [lost], input(LONG.off, ['']))).failure).toBe(failure);
+	});
+});
+
+describe('a part that ended badly', () => {
+	const withLost = (store: Store): FinishedPart[] => [
+		spoken(store, 't1', 'Once upon a time'),
+		{ finished: finished('t2'), delivered: { items: [], outputs: [], failure } },
+	];
+
+	test.each(['join', 'parts'] as const)('is named (%s), and all tasks with it', async (kind) => {
+		const store = binaryStore('default');
+		const { failure: said, items } = await all(store, withLost(store), input(LONG[kind]));
+		expect(said).toEqual({
+			...failure,
+			message: `Part 2 of 2 ("there was a lighthouse."): ${failure.message}`,
+			description:
+				"The task is paid for. The other parts are kept: Retry On Fail, and n8n's Retry, pay only for what failed.",
+			part: 2,
+			parts: 2,
+			taskIds: ['t1', 't2'],
+		});
+		expect(items).toHaveLength(kind === 'join' ? 0 : 1);
+	});
+
+	test('where it is the only one, it needs no number', async () => {
+		const lost = { finished: finished('t2'), delivered: { items: [], outputs: [], failure } };
+		const { failure: said } = await all(
+			binaryStore('default'),
+			[lost],
+			input(LONG.join, ['A short text']),
+		);
+		expect(said).toEqual({ ...failure, taskIds: ['t2'] });
+	});
+
+	test('a long text is quoted by its beginning', async () => {
+		const store = binaryStore('default');
+		const texts = ['One', 'x'.repeat(200)];
+		const { failure: said } = await all(store, withLost(store), input(LONG.join, texts));
+		expect(said?.message).toMatch(/^Part 2 of 2 \("x{60}\.\.\."\): Task t2/);
+	});
+});
+
+describe('the files of a part', () => {
+	/** What delivery is asked for. */
+	const asked = async (longText: LongText) => {
+		const calls: unknown[][] = [];
+		const done: Delivered = { items: [], outputs: [], failure: undefined };
+		const delivery = {
+			deliver: async (...call: unknown[]) => {
+				calls.push(call);
+				return await Promise.resolve(done);
+			},
+		} as unknown as Delivery;
+		const given = { ...input(longText), files: { ...FILES, splitFiles: true } };
+		const part = finished('t2');
+		expect(await deliverPart(delivery, part, { ...given, number: 1 })).toBe(done);
+		expect(calls.map(([what]) => what)).toEqual([part]);
+		return calls[0]?.slice(1);
+	};
+
+	test('say which part it is where each is an item of its own', async () => {
+		const split = { ...FILES, splitFiles: true };
+		expect(await asked(LONG.parts)).toEqual([split, 7, { part: 2, parts: 2 }]);
+		expect(await asked(LONG.off)).toEqual([split, 7, {}]);
+	});
+
+	test('are not split where they are to be joined', async () => {
+		expect(await asked(LONG.join)).toEqual([{ ...FILES, splitFiles: false }, 7, {}]);
+	});
+
+	test('are fetched where that was not done already, in the order of the parts', async () => {
+		const store = binaryStore('default');
+		const parts = TEXTS.map((text, index) => spoken(store, `t${index}`, text));
+		const delivery = {
+			deliver: async ({ taskId }: Finished) =>
+				await Promise.resolve(parts[Number(taskId.slice(1))]?.delivered),
+		} as unknown as Delivery;
+		const given = [{ finished: finished('t0') }, parts[1] as FinishedPart];
+		const { items } = await assemble(store.context, { delivery, parts: given }, input(LONG.parts));
+		expect(items.map(({ json }) => json.task_id)).toEqual(['t0', 't1']);
+	});
+});
+
+describe('the store', () => {
+	test('a file that is not read to its end is closed', async () => {
+		const store = binaryStore('filesystem');
+		const file = store.put(Buffer.alloc(1_000_000, 1), 'a', 'a/b');
+		for await (const chunk of readStored(store.context, file)) {
+			expect(chunk.length).toBe(256 * 1024);
+			break;
+		}
+		expect(store.streams.map(({ destroyed }) => destroyed)).toEqual([true]);
+	});
+
+	test('what makes a file is closed, whether it was read or not', async () => {
+		const store = binaryStore('filesystem');
+		const sample = store.put(Buffer.alloc(10), 'a', 'a/b');
+		let isClosed = false;
+		const chunks = async function* () {
+			try {
+				for (;;) yield await Promise.resolve(Buffer.alloc(100_000));
+			} finally {
+				isClosed = true;
+			}
+		};
+		// n8n reads a little of it, and fails.
+		const context = {
+			helpers: {
+				...store.context.helpers,
+				prepareBinaryData: async (stream: AsyncIterable<Buffer>): Promise<IBinaryData> => {
+					for await (const chunk of stream) throw new Error(`stopped after ${chunk.length} bytes`);
+					throw new Error('it was empty');
+				},
+			},
+		} as unknown as typeof store.context;
+		const file = { fileName: 'b', mimeType: 'a/b', bytes: 1, sample };
+		await expect(storeChunks(context, chunks(), file)).rejects.toThrow(/^stopped after/);
+		expect(isClosed).toBe(true);
+		expect(store.streams.map(({ destroyed }) => destroyed)).toEqual([true]);
+	});
+});

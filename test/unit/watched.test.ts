@@ -1,0 +1,168 @@
+/** One task that is waited for, without a clock: what a look found goes in, and the moment of the next look or the end comes out. */
+import type { Look } from '../../nodes/MediaGeneration/service/look';
+import { Watched, type Surroundings, type Watch } from '../../nodes/MediaGeneration/wait/watched';
+import { busy, done, failureOf, missing, running, task } from './pollSetting';
+
+const S = 1_000;
+const START = 1_000_000;
+const denied: Look = { kind: 'denied', detail: 'HTTP 401: expired', httpStatus: 401 };
+const withoutFiles = task('done', { metadata: {} });
+
+const at = (ageMs: number, siblingAgesMs: number[] = [], random = 0.5): Surroundings => ({
+	nowMs: START + ageMs,
+	random,
+	siblingAgesMs,
+});
+
+/** A task and its next look, by the task's age. */
+function watched(extra: Partial<Watch> = {}, ageMs = 0) {
+	const watch = { taskId: 't', kind: 'x', createdAt: START, deadline: START + 600 * S, ...extra };
+	const one = new Watched(watch, START + ageMs);
+	return { one, next: () => one.nextLookAt - START };
+}
+
+describe('the first look', () => {
+	test.each<[string, turn: number, Surroundings, number]>([
+		['comes after a second', 0, at(0), 1_000],
+		['comes a little sooner or later each time', 0, at(0, [], 0), 800],
+		['counts what has passed since the creation', 0, at(400), 1_000],
+		['of the second one comes in its turn', 1, at(0), 1_927],
+		['of the third one lies between those', 2, at(0), 1_354],
+		['of the fourth one lies between others', 3, at(0), 2_281],
+		['comes at once after a second', 1, at(1_000), 1_000],
+		['comes at once for what is older', 3, at(5_000), 5_000],
+		['comes in time where siblings are over within seconds', 1, at(0, [1_000, 1_100]), 1_020],
+	])('%s', (_name, turn, around, expected) => {
+		const { one, next } = watched({}, around.nowMs - START);
+		one.scheduleFirst(turn, around);
+		expect(next()).toBeCloseTo(expected, 0);
+	});
+
+	test('at a task made long ago comes at once', () => {
+		const { one, next } = watched({ lookAtOnce: true });
+		one.scheduleFirst(1, at(0));
+		expect(next()).toBe(0);
+	});
+});
+
+test('a progress is used for the next look', () => {
+	const { one, next } = watched();
+	expect(one.judge(running(50), at(S))).toBeUndefined();
+	expect(next()).toBeCloseTo(2_070, 0);
+});
+
+describe('404', () => {
+	test('a minute after the first look, for the third time, ends the waiting', () => {
+		const { one } = watched();
+		expect(one.judge(missing, at(0))).toBeUndefined();
+		expect(one.judge(missing, at(30 * S))).toBeUndefined();
+		const end = one.judge(missing, at(60 * S));
+		expect(end?.kind === 'failed' && end.failure.outcome).toBe('unreachable');
+	});
+
+	test('for the second time it does not, however late', () => {
+		const { one } = watched();
+		expect(one.judge(missing, at(0))).toBeUndefined();
+		expect(one.judge(missing, at(90 * S))).toBeUndefined();
+	});
+});
+
+describe('done, but without a file', () => {
+	test('is looked at again after 1, 2 and 3 s', () => {
+		const { one, next } = watched();
+		const looks = [10 * S, 11 * S, 13 * S].map((ageMs) => {
+			expect(one.judge(withoutFiles, at(ageMs))).toBeUndefined();
+			return next();
+		});
+		expect(looks).toEqual([11 * S, 13 * S, 16 * S]);
+	});
+
+	test('and without metadata it says so', () => {
+		const { one } = watched();
+		const looks = [10, 11, 13, 16].map((s) => one.judge(task('done'), at(s * S)));
+		const end = looks.at(-1);
+		if (end === undefined) throw new Error('it goes on');
+		expect(failureOf(end).message).toBe(
+			'Task t is done, but the service names no output file; its metadata is empty',
+		);
+	});
+});
+
+test('what went wrong before the last look is not named when the time is over', () => {
+	const { one } = watched();
+	one.judge(busy(), at(10 * S));
+	one.judge(running(), at(11 * S));
+	expect(failureOf(one.timedOut()).description).not.toMatch(/The last look at it failed/);
+});
+
+describe('a sibling is found finished', () => {
+	/** A task of 20 s that was looked at, and will be at 22.06 s. */
+	const looked = (look: Look = running(), extra: Partial<Watch> = {}) => {
+		const all = watched(extra);
+		all.one.judge(look, at(20 * S));
+		return all;
+	};
+
+	test('that took a little longer: the next look comes then', () => {
+		const { one, next } = looked();
+		expect(next()).toBe(22_060);
+		one.hearOfSibling(at(20 * S, [20.5 * S]));
+		expect(next()).toBe(20_620);
+	});
+
+	test('that took much longer: nothing changes', () => {
+		const { one, next } = looked();
+		one.hearOfSibling(at(20 * S, [90 * S]));
+		expect(next()).toBe(22_060);
+	});
+
+	test('twice at most: then the look that age wants is waited for', () => {
+		const { one, next } = looked();
+		one.hearOfSibling(at(20 * S, [20.9 * S]));
+		one.hearOfSibling(at(20 * S, [20.5 * S]));
+		expect(next()).toBe(20_740);
+		one.hearOfSibling(at(20 * S, [20.1 * S]));
+		expect(next()).toBe(20_740);
+	});
+
+	test('a look that somebody asked for is not put off', () => {
+		const { one, next } = looked();
+		one.hurry(START + 20 * S);
+		one.hearOfSibling(at(20 * S, [20.5 * S]));
+		expect(next()).toBe(20 * S);
+	});
+
+	test('a pause that the service asked for is kept', () => {
+		const { one, next } = looked(busy(30 * S));
+		one.hearOfSibling(at(20 * S, [20.5 * S]));
+		expect(next()).toBe(50_250);
+	});
+
+	test('a refusal is repeated no sooner: one alone can come from throttling', () => {
+		const { one, next } = looked(denied);
+		one.hearOfSibling(at(20 * S, [20.5 * S]));
+		expect(next()).toBe(22_500);
+		one.hearOfSibling(at(20 * S, [90 * S]));
+		expect(next()).toBe(22_500);
+	});
+
+	test('a task made long ago has no siblings', () => {
+		const { one, next } = looked(running(), { lookAtOnce: true });
+		one.hearOfSibling(at(20 * S, [20.5 * S]));
+		expect(next()).toBe(22_060);
+	});
+});
+
+describe('its end shows when to look at siblings', () => {
+	test('but for a task made long ago', () => {
+		expect(watched().one.showsTheWay).toBe(true);
+		expect(watched({ lookAtOnce: true }).one.showsTheWay).toBe(false);
+	});
+
+	test('but for one whose files came late', () => {
+		const { one } = watched();
+		one.judge(withoutFiles, at(10 * S));
+		expect(one.judge(done(), at(11 * S))?.kind).toBe('finished');
+		expect(one.showsTheWay).toBe(false);
+	});
+});
