@@ -166,6 +166,21 @@ export class Machine {
 	}
 }
 
+/** Runs something on a machine of its own, while its time passes at once. */
+export async function onMachine<T>(act: (machine: Machine) => Promise<T>): Promise<T> {
+	const machine = new Machine(1);
+	const takeAway = machine.install();
+	try {
+		let over = false;
+		const work = act(machine).finally(() => (over = true));
+		work.catch(() => undefined);
+		await machine.run(() => over);
+		return await work;
+	} finally {
+		takeAway();
+	}
+}
+
 /** Lets everything run that can run without time passing: promises, streams and what Node.js does between two turns. */
 async function settle(): Promise<void> {
 	await new Promise<void>((resolve) => real.setImmediate(resolve));
