@@ -2,12 +2,7 @@
  * Messages that no other test provokes: each says what happened, and its description what to do next. What somebody reads is part
  * of what is promised.
  */
-import type {
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeParameters,
-} from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { asDownloadError } from '../../nodes/MediaGeneration/delivery/downloadError';
 import { readStoredText } from '../../nodes/MediaGeneration/delivery/binary';
 import { assemble } from '../../nodes/MediaGeneration/delivery/assembly';
@@ -16,134 +11,16 @@ import type { FileSettings } from '../../nodes/MediaGeneration/operations/waitin
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import { FILE, host, partial, rangeStart } from './scriptedHost';
-import { operationOf } from '../../nodes/MediaGeneration/operations';
-import { runOperation } from '../../nodes/MediaGeneration/run';
-import { FailureError } from '../../nodes/MediaGeneration/service/failures';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
 import { PollLoop } from '../../nodes/MediaGeneration/wait/poll';
 import { answer } from './replies';
 import { VirtualClock } from './virtualClock';
-
-interface Given {
-	parameters: INodeParameters;
-	items?: INodeExecutionData[];
-	/** What the service answers to every request. */
-	body?: unknown;
-	status?: number;
-}
-
-/** Runs the node on one item, and returns what it throws. */
-async function errorOf({ parameters, items = [{ json: {} }], body, status = 200 }: Given) {
-	const fields: INodeParameters = { voiceId: 'v', ...parameters };
-	const context = {
-		getNode: () => ({ id: 'n', name: 'Media', type: 'x', parameters: {} }),
-		getInputData: () => items,
-		getNodeParameter: (name: string, _: number, fallback?: unknown) => fields[name] ?? fallback,
-		getCredentials: async () =>
-			await Promise.resolve({ apiKey: 'sk_0123456789', baseUrl: 'https://api.example' }),
-		getExecutionCancelSignal: () => undefined,
-		getExecutionId: () => '1',
-		getContext: () => ({}),
-		evaluateExpression: () => 0,
-		continueOnFail: () => false,
-		logger: { info() {}, warn() {} },
-		helpers: {
-			httpRequestWithAuthentication: async () =>
-				await Promise.resolve({ statusCode: status, headers: {}, body: JSON.stringify(body) }),
-		},
-	};
-	const thrown: unknown = await runOperation(context as unknown as IExecuteFunctions).then(
-		() => undefined,
-		(error: unknown) => error,
-	);
-	if (!(thrown instanceof Error)) throw new Error('nothing was thrown');
-	return thrown as Error & { description?: string };
-}
 
 function task(body: IDataObject) {
 	const parsed = parseTask(body);
 	if (parsed === undefined) throw new Error('no task');
 	return parsed;
 }
-
-const speech = { resource: 'speech', operation: 'generateByVoiceId', text: 'Hello' };
-const wait = { resource: 'task', operation: 'wait', taskId: 't' };
-const binary = { music: { data: '', mimeType: 'audio/mpeg' } };
-
-const errors: Array<[string, Given, string, RegExp]> = [
-	[
-		'an operation that is not there',
-		{ parameters: { resource: 'speech', operation: 'sing' } },
-		'There is no operation "sing" of the resource "speech"',
-		/Choose Resource and Operation again .*speech: generateByVoiceId/,
-	],
-	[
-		'a long text of spaces',
-		{ parameters: { ...speech, longText: 'join', options: { extraFields: '{"text": " "}' } } },
-		'The field "Text" has nothing to speak',
-		/^Fill in "Text"/,
-	],
-	[
-		'parts that are to be slept on',
-		{ parameters: { ...speech, longText: 'parts', waitMode: 'callback' } },
-		'"Long Text: One Item per Part" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
-		/Set "Long Text" to "Join Into One File", or "Wait Mode" to "Poll". Nothing was sent./,
-	],
-	[
-		'a task ID with a slash',
-		{ parameters: { ...wait, taskId: 'a/b' } },
-		'The Task ID can\'t be used: it has characters that no task ID has, such as "/" or "?"',
-		/Enter the task_id that the service returned/,
-	],
-	[
-		'an item that failed before, and has no task',
-		{ parameters: wait, items: [{ json: { outcome: 'rejected' } }] },
-		'The item failed in a node before this one (rejected)',
-		/^No task of this item is known, so there is nothing to wait for. See the node that made it.$/,
-	],
-	[
-		'an item whose task failed before',
-		{
-			parameters: wait,
-			items: [{ json: { outcome: 'failed', error: 'Task t failed: too loud', task_id: 't' } }],
-		},
-		'Task t failed: too loud',
-		/^The service ended this task with an error. .* that makes a new task.$/,
-	],
-	[
-		'a balance that is none',
-		{ parameters: { ...speech, options: { minimumCredits: 5 } }, body: { success: true } },
-		'The credit balance could not be read, so nothing was created: the answer holds no balance',
-		/^Run again later, or remove the option Minimum Credits.$/,
-	],
-	[
-		'keys in another shape',
-		{ parameters: { resource: 'apiKey', operation: 'getAll' }, body: { success: true } },
-		'/v1/api-keys could not be read: the answer has an unexpected shape',
-		/^Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.$/,
-	],
-	[
-		'an answer without words',
-		{ parameters: { resource: 'credits', operation: 'get' }, status: 418 },
-		'/v1/credits could not be read: HTTP 418 without a usable answer',
-		/whether the service is up/,
-	],
-	[
-		'no audio in the field',
-		{
-			parameters: { resource: 'audio', operation: 'join', inputBinaryField: 'data' },
-			items: [{ json: {}, binary }],
-		},
-		'Item 0 has no binary field "data"',
-		/^Set Input Binary Field to one of those that the item has: music.$/,
-	],
-];
-
-test.each(errors)('%s', async (_, given, message, next) => {
-	const { message: said, description } = await errorOf(given);
-	expect(said).toBe(message);
-	expect(description).toMatch(next);
-});
 
 test.each([
 	[402, 'The account seems to be out of credits. Add credits at the service.'],
@@ -166,10 +43,6 @@ test('a refusal that names a task somewhere in its depth', () => {
 				'The service refused the request (HTTP 409: slow) but named a task (see its answer); it may exist',
 		},
 	});
-});
-
-test('an unknown pair of resource and operation is a failure with words', () => {
-	expect(() => operationOf('speech', undefined)).toThrow(FailureError);
 });
 
 test('what is thrown and is no error is a download that failed', () => {
