@@ -71,6 +71,8 @@ export interface Surroundings {
 	/** What the credential has instead; an error: it can't be read. */
 	credential?: IDataObject | Error;
 	asTool?: boolean;
+	/** What the node keeps in its context at first. */
+	context?: Record<string, unknown>;
 }
 
 /** A request as it left n8n. */
@@ -163,7 +165,7 @@ export class N8n {
 			earlier,
 			version,
 			tries: 0,
-			context: last === undefined ? {} : (copy(last.context) as Record<string, unknown>),
+			context: copy(last?.context ?? this.world.context ?? {}) as Record<string, unknown>,
 			data: { main: [items] },
 			waitTill: undefined,
 			saved: undefined,

@@ -1,6 +1,7 @@
-/** A few of the random histories of test/model, always the same: after each the three rules hold. */
+/** Some of the random histories of test/model, always the same, and those that have found something: after each the three rules hold. */
 import fc from 'fast-check';
-import { histories } from '../model/history';
+import { found } from '../model/found';
+import { histories, PLAIN_HISTORY } from '../model/history';
 import { play } from '../model/play';
 import { PROCESS } from './wholeNode';
 
@@ -12,5 +13,10 @@ test.each(
 		.map((history, index) => ({ index, history })),
 )('history $index', async ({ history }) => {
 	const { broken } = await play(history, [PROCESS]);
+	expect(broken).toEqual([]);
+});
+
+test.each(found)('%s', async (_, history) => {
+	const { broken } = await play({ ...PLAIN_HISTORY, ...history }, [PROCESS]);
 	expect(broken).toEqual([]);
 });

@@ -42,6 +42,8 @@ export interface Given extends Partial<Omit<History, 'node' | 'items'>> {
 	answer?: (request: Request, count: number) => Answer | undefined;
 	credential?: IDataObject | Error;
 	asTool?: boolean;
+	/** A run before this one in the same execution, as an agent calls a tool several times. */
+	after?: Ran;
 }
 
 export interface Ran {
@@ -61,6 +63,8 @@ export interface Ran {
 	sent: Sent[];
 	store: Store;
 	baseUrl: string;
+	ownUrl: string;
+	filesUrl: string;
 	/** When it was over, in ms of virtual time. */
 	endedMs: number;
 }
@@ -81,7 +85,7 @@ function addresses() {
 }
 
 /** One execution of a workflow with this node, to its end. */
-export async function runNode({ parameters, input, answer, ...given }: Given): Promise<Ran> {
+export async function runNode({ parameters, input, answer, after, ...given }: Given): Promise<Ran> {
 	const each = Array.isArray(parameters) ? (parameters as object[]) : undefined;
 	const items = Array<typeof PLAIN_ITEM>(input?.length ?? each?.length ?? 1).fill(PLAIN_ITEM);
 	const history = {
@@ -90,7 +94,7 @@ export async function runNode({ parameters, input, answer, ...given }: Given): P
 		items,
 		node: { ...PLAIN_NODE, ...given.node },
 	};
-	const { baseUrl, ownUrl, filesUrl } = addresses();
+	const { baseUrl, ownUrl, filesUrl } = after ?? addresses();
 	const machine = new Machine(history.seed);
 	const requests: Request[] = [];
 	const note = () => undefined;
@@ -118,6 +122,7 @@ export async function runNode({ parameters, input, answer, ...given }: Given): P
 		input,
 		credential: given.credential,
 		asTool: given.asTool,
+		context: after?.execution.context,
 	};
 	const n8n = new N8n(machine, history, world, [PROCESS]);
 	const remove = machine.install();
@@ -147,6 +152,8 @@ export async function runNode({ parameters, input, answer, ...given }: Given): P
 		sent: service.sent,
 		store: world.store,
 		baseUrl,
+		ownUrl,
+		filesUrl,
 		endedMs: execution.endedMs ?? 0,
 	};
 }

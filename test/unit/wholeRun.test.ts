@@ -371,6 +371,23 @@ describe('what a failed run leaves', () => {
 	});
 });
 
+describe('after the first failure', () => {
+	const one = (text: string) => ({ ...sound, text, options: { maxActiveTasks: 1 } });
+	const given = { parameters: [one('a'), one('b'), one('c')], creations: [refused] };
+
+	test('nothing more is created', async () => {
+		const { requests, error } = await runNode(given);
+		expect(requests).toHaveLength(1);
+		expect(error?.message).toMatch(/bad voice/);
+	});
+
+	test('the others are, where failed items go on', async () => {
+		const { requests, json } = await runNode({ ...given, node: goOn });
+		expect(creations(requests)).toHaveLength(3);
+		expect(json.map(({ status }) => status)).toEqual([undefined, 'done', 'done']);
+	});
+});
+
 describe('On Timeout: Return Task', () => {
 	const late = { options: { timeout: 5, onTimeout: 'returnTask' } };
 
@@ -568,6 +585,30 @@ describe('paid once', () => {
 		expect(executions.map(({ status }) => status)).toEqual(['error', 'success']);
 		expect(json).toMatchObject([{ task_id: ID }]);
 		expect(sent).toHaveLength(1);
+	});
+
+	test('a Retry counts what it takes up', async () => {
+		const { hints, logs } = await runNode({
+			parameters: sounds('a', 'b'),
+			tasks: [taskWith({ end: 'error' })],
+			retries: [{ changed: false }],
+		});
+		expect(hints).toEqual(['2 tasks created, 20 credits according to the service']);
+		expect(logs).toContain(`Media Generation: task ${idOf(2)} for item 0 of execution 2`);
+	});
+
+	test('as a tool, a call takes up what the one before has left, and none what it has handed out', async () => {
+		const call = { parameters: sound, asTool: true };
+		const missing = ['HTTP 404', 'HTTP 404'] as const;
+		const failed = await runNode({ ...call, files: [...missing] });
+		expect(failed.error?.description).toContain(ID);
+		const taken = await runNode({ ...call, after: failed });
+		expect(creations(taken.requests)).toEqual([]);
+		expect(taken.requests[0]).toBe(`GET /v1/task/${ID}`);
+		const first = await runNode(call);
+		expect(first.json).toMatchObject([{ status: 'done' }]);
+		const second = await runNode({ ...call, after: first });
+		expect(creations(second.requests)).toHaveLength(1);
 	});
 
 	test('two equal items are two tasks', async () => {
@@ -1044,6 +1085,71 @@ describe('sleeping', () => {
 			expect(stopped.sent).toEqual([]);
 		},
 	);
+
+	const longAsleep = { ...long('join'), waitMode: 'callback' };
+	const asleepFor = (...seconds: number[]) => seconds.map((each) => taskWith({ seconds: each }));
+
+	test('parts of one item: what is over before the sleep waits for the rest', async () => {
+		const { json, execution, sent } = await runNode({
+			parameters: { ...longAsleep, options: { gracePeriod: 0, maxCharacters: 60 } },
+			tasks: asleepFor(0, 400),
+		});
+		expect(execution.woken).toBe(true);
+		expect(json).toMatchObject([{ status: 'done', task_ids: [idOf(0), idOf(1)] }]);
+		expect(sent).toHaveLength(2);
+	});
+
+	test('parts of one item: one that failed before the sleep fails it at once', async () => {
+		const { json, endedMs } = await runNode({
+			parameters: { ...longAsleep, options: { gracePeriod: 0, maxCharacters: 60 } },
+			tasks: [taskWith({ seconds: 0, end: 'error' }), taskWith({ seconds: 400 })],
+			node: goOn,
+		});
+		expect(endedMs).toBeLessThan(400_000);
+		expect(json).toMatchObject([{ outcome: 'failed', part: 1, task_ids: [idOf(0), idOf(1)] }]);
+	});
+
+	test('what is over in the last look is delivered without a sleep', async () => {
+		const { json, execution, output } = await runNode({
+			parameters: [asleep, asleep],
+			tasks: asleepFor(0, 0),
+		});
+		expect(execution.saved).toBeUndefined();
+		expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
+		expect(Object.keys(output[1]?.binary ?? {})).toEqual(['data', 'data_1']);
+	});
+
+	test('an item that sleeps and is over is fetched together with the rest', async () => {
+		const { json, execution } = await runNode({
+			parameters: [asleep, asleep],
+			tasks: asleepFor(0, 400),
+		});
+		expect(execution.woken).toBe(true);
+		expect(json).toMatchObject([
+			{ task_id: idOf(0), status: 'done', outputs: [{ kind: 'audio' }, { kind: 'transcript' }] },
+			{ task_id: idOf(1), status: 'done' },
+		]);
+	});
+
+	test('one item that may not be looked at: where no callback can come, none may sleep', async () => {
+		const unwatched = { ...asleep, options: { gracePeriod: 0, watchWhileAsleep: false } };
+		const { json, requests } = await runNode({
+			parameters: [asleep, unwatched],
+			node: { ...goOn, reachable: false },
+		});
+		expect(json.map(({ outcome }) => outcome)).toEqual(['invalid', 'invalid']);
+		expect(requests).toEqual([]);
+	});
+
+	test('a stop in the sleep cancels it, and what was asleep was logged when it was created', async () => {
+		const { execution, logs } = await runNode({
+			parameters: asleep,
+			tasks: asleepFor(400),
+			events: [{ at: 30, kind: 'stop' }],
+		});
+		expect(execution.status).toBe('canceled');
+		expect(logs).toEqual([`Media Generation: task ${ID} for item 0 of execution 1`]);
+	});
 
 	test('where nobody can reach this n8n it looks by itself, and no callback URL is sent', async () => {
 		const { bodies, json, execution } = await runNode({
