@@ -43,7 +43,7 @@ describe('where the records are', () => {
 		[{ items: ['a'] }, found],
 		[{ results: ['a'] }, found],
 		[{ voice_list: ['a'] }, found],
-		[{ data: { data: { data: ['a'] } } }, found],
+		[{ data: { data: { data: { data: ['a'] } } } }, found],
 		[{ data: { success: true }, voices: ['a'] }, found],
 		[{ data: [] }, []],
 		[{ data: 'a' }, undefined],
@@ -51,7 +51,10 @@ describe('where the records are', () => {
 		['a', undefined],
 		[undefined, undefined],
 	])('%j', (body, entries) => {
-		for (const route of [v3, v2, v1]) expect(route.read(body, undefined)?.entries).toEqual(entries);
+		for (const route of [v3, v2, v1])
+			expect(route.read(body, undefined)).toEqual(
+				entries === undefined ? undefined : expect.objectContaining({ entries }),
+			);
 	});
 
 	test('what is nested without end is not a list', () => {

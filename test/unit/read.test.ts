@@ -105,6 +105,16 @@ describe('secrets of API keys', () => {
 			{ api_key: '****mnop', token: '****' },
 		],
 		[
+			'by other spellings of the name',
+			{ apiKey: 'abcdefghijklmnop', APIKEY: 'abcdefghijklmnop', Secret: 'abcdefghijklmnop' },
+			{ apiKey: '****mnop', APIKEY: '****mnop', Secret: '****mnop' },
+		],
+		[
+			'not by a name that only has such a word in it',
+			{ monkey: 'abcdefghijklmnop', token_type: 'abcdefghijklmnop' },
+			{ monkey: 'abcdefghijklmnop', token_type: 'abcdefghijklmnop' },
+		],
+		[
 			'with words after it, where its name is that of a secret',
 			{ key: `${SECRET} (old)` },
 			{ key: 'sk_****cdef (old)' },

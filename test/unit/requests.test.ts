@@ -253,6 +253,7 @@ describe('bad fields are refused in words', () => {
 		['a query that is not JSON', { ...create, query: 'a=b' }, noJson(QUERY, queryExample)],
 		['a query that is a number', { ...create, query: 7 }, noObject(QUERY, queryExample)],
 		['a deep body', { ...create, body: deep(101) }, tooDeep(BODY)],
+		['a body with one deep field', { ...create, body: `{"b":1,"c":${deep(100)}}` }, tooDeep(BODY)],
 		[
 			'extra fields that are not JSON',
 			{ ...sound, options: { extraFields: 'speed' } },
@@ -356,7 +357,7 @@ describe('what creates nothing', () => {
 		[[], undefined],
 		['5', undefined],
 	])('credits in %j', (body, items) => {
-		expect(read('credits', 'get', body)).toEqual(items);
+		expect(read('credits', 'get', body)).toStrictEqual(items);
 	});
 
 	test('API keys, their secrets masked', () => {
