@@ -73,6 +73,8 @@ export interface Surroundings {
 	asTool?: boolean;
 	/** What the node keeps in its context at first. */
 	context?: Record<string, unknown>;
+	/** How often a loop has come by before. */
+	runIndex?: number;
 }
 
 /** A request as it left n8n. */
@@ -435,7 +437,7 @@ export class N8n {
 			isToolExecution: () => this.world.asTool === true,
 			addExecutionHints: (...hints: NodeExecutionHint[]) => execution.hints.push(...hints),
 			evaluateExpression: (expression: string) => {
-				if (expression.includes('$runIndex')) return 0;
+				if (expression === '{{ $runIndex }}') return this.world.runIndex ?? 0;
 				if (expression.includes('$execution.resumeUrl')) return this.resumeUrl(execution);
 				return execution.context.suspension;
 			},

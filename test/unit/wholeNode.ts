@@ -39,11 +39,12 @@ export interface Given extends Partial<Omit<History, 'node' | 'items'>> {
 	input?: INodeExecutionData[];
 	node?: Partial<History['node']>;
 	/** Goes before what the history says. @param count how many requests came before */
-	answer?: (request: Request, count: number) => Answer | undefined;
+	answer?: (request: Request, count: number) => Answer | undefined | Promise<never>;
 	credential?: IDataObject | Error;
 	asTool?: boolean;
-	/** A run before this one in the same execution, as an agent calls a tool several times. */
+	/** A run before this one in the same execution, as in a loop, or where an agent calls a tool several times. */
 	after?: Ran;
+	runIndex?: number;
 }
 
 export interface Ran {
@@ -108,7 +109,7 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		service: () => ({
 			handle: async (...[request, sender]: Parameters<Service['handle']>) => {
 				requests.push(request);
-				const answered = answer?.(request, requests.length - 1);
+				const answered = await answer?.(request, requests.length - 1);
 				if (answered === undefined) return await service.handle(request, sender);
 				const { status = 200, body, headers = {} } = answered;
 				const text = typeof body === 'string' ? body : JSON.stringify(body ?? '');
@@ -123,6 +124,7 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		credential: given.credential,
 		asTool: given.asTool,
 		context: after?.execution.context,
+		runIndex: given.runIndex,
 	};
 	const n8n = new N8n(machine, history, world, [PROCESS]);
 	const remove = machine.install();

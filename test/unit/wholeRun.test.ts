@@ -329,6 +329,36 @@ describe('what a failed run leaves', () => {
 		]);
 	});
 
+	test.each<[string, string, string]>([
+		['that the run has made', ID, ''],
+		['that nobody knew, once', 'x-1', ' It named: x-1.'],
+	])('a task %s, named by two refusals', async (_, taskId, words) => {
+		let creation = 0;
+		const { error } = await runNode({
+			parameters: sounds('a', 'b', 'c'),
+			tasks: [taskWith({ seconds: 400 })],
+			answer({ method }) {
+				if (method !== 'POST') return undefined;
+				creation += 1;
+				return creation === 1
+					? undefined
+					: { status: 409, body: { task_id: taskId, error: 'runs' } };
+			},
+		});
+		const unclearItems =
+			'The tasks of items 1, 2 may exist and be paid for, as the answers to their creation never came: check at the service.';
+		expect(error?.description).toContain(`${unclearItems}${words} Task IDs of this run`);
+	});
+
+	test('what is refused for several items before anything is paid: the first of them is thrown', async () => {
+		const asleep = { ...sound, waitMode: 'callback' };
+		const bad = { ...sound, ...notWaiting, callbackUrl: 'nowhere' };
+		const { error, requests } = await runNode({ parameters: [bad, asleep], asTool: true });
+		expect(error?.message).toMatch(/Callback URL can't be used/);
+		expect(error?.context).toMatchObject({ itemIndex: 0 });
+		expect(requests).toEqual([]);
+	});
+
 	test('where failed items go on, the log still says which creation is unclear, and nothing else', async () => {
 		const { json, logs } = await runNode({
 			parameters: sounds('a', 'b', 'c'),
@@ -401,6 +431,23 @@ describe('On Timeout: Return Task', () => {
 		expect(json[1]).toMatchObject({ status: 'done' });
 		expect(output[0]?.pairedItem).toEqual({ item: 0 });
 		expect(hints.join()).not.toMatch(/failed/);
+	});
+
+	test('a task that nobody has seen goes on by its ID', async () => {
+		const { json } = await runNode({
+			parameters: { ...sound, ...late },
+			answer: ({ method }) => (method === 'GET' ? { status: 500, body: {} } : undefined),
+		});
+		expect(json).toEqual([{ task_id: ID, timed_out: true }]);
+	});
+
+	test('a creation that was refused is a failure all the same', async () => {
+		const { json } = await runNode({
+			parameters: { ...sound, ...late },
+			creations: [refused],
+			node: goOn,
+		});
+		expect(json).toMatchObject([{ outcome: 'rejected' }]);
 	});
 
 	test('a task that failed is a failure all the same', async () => {
@@ -502,6 +549,15 @@ describe('long texts', () => {
 		expect(json).toMatchObject([{ outcome: 'unknown', part: 2, task_ids: [] }]);
 	});
 
+	test('a part that is refused where nobody waits: the others are named', async () => {
+		const { json } = await runNode({
+			parameters: long('parts', notWaiting),
+			creations: [good, refused],
+			node: goOn,
+		});
+		expect(json).toMatchObject([{ outcome: 'rejected', part: 2, task_ids: [ID] }]);
+	});
+
 	test('of two that failed the first one speaks', async () => {
 		const { json } = await runNode({
 			parameters: long('parts'),
@@ -521,6 +577,15 @@ describe('long texts', () => {
 		expect(error?.description).toContain(`still of use: ${idOf(0)}, ${idOf(1)}`);
 	});
 
+	test('so it is for the second part', async () => {
+		const { error } = await runNode({
+			parameters: long('join'),
+			files: ['HTTP 404', 'HTTP 404'],
+			tasks: [taskWith({ seconds: 4_000 }), taskWith({ seconds: 40 })],
+		});
+		expect(error?.message).toMatch(/^Part 2 of 2 /);
+	});
+
 	test('Retry On Fail keeps the parts of the first try, and pays only for what failed', async () => {
 		const { json, sent, bodies } = await runNode({
 			parameters: long('join'),
@@ -532,21 +597,37 @@ describe('long texts', () => {
 		expect(bodies[2]).toEqual(bodies[1]);
 	});
 
-	test('Retry On Fail with another text: the parts stay those of the first try', async () => {
+	/** Its text differs after the first time that it is read, as with `$now`. */
+	const changing = (longText: string) => {
 		let reads = 0;
-		const changing = {
-			...long('join'),
+		return {
+			...long(longText),
 			get text() {
 				reads += 1;
 				return reads === 1 ? PARTS.join('\n\n') : 'Something else.';
 			},
 		};
+	};
+
+	test.each<[string, Partial<Given>]>([
+		['a Retry of the execution', { retries: [{ changed: true }] }],
+		['a try as a tool, which another call may have made', { node: { tries: 2 }, asTool: true }],
+	])('%s speaks the text as it is then', async (_, given) => {
 		const { json, bodies } = await runNode({
-			parameters: changing,
+			parameters: changing('join'),
+			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
+			...given,
+		});
+		expect(textsIn(bodies)).toEqual([...PARTS, 'Something else.']);
+		expect(json).toMatchObject([{ task_ids: [idOf(2)] }]);
+	});
+
+	test('Retry On Fail with another text: the parts stay those of the first try', async () => {
+		const { json, bodies } = await runNode({
+			parameters: changing('join'),
 			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
 			node: { tries: 2 },
 		});
-		expect(reads).toBeGreaterThan(1);
 		expect(textsIn(bodies)).toEqual([...PARTS, PARTS[1]]);
 		expect(json).toMatchObject([{ task_ids: [idOf(0), idOf(2)] }]);
 	});
@@ -609,6 +690,14 @@ describe('paid once', () => {
 		expect(first.json).toMatchObject([{ status: 'done' }]);
 		const second = await runNode({ ...call, after: first });
 		expect(creations(second.requests)).toHaveLength(1);
+	});
+
+	test('a loop that comes by again makes new tasks, a further try of the same run does not', async () => {
+		const first = await runNode({ parameters: sound });
+		const again = await runNode({ parameters: sound, after: first, runIndex: 1 });
+		expect(creations(again.requests)).toHaveLength(1);
+		const same = await runNode({ parameters: sound, after: first, runIndex: 0 });
+		expect(creations(same.requests)).toHaveLength(0);
 	});
 
 	test('two equal items are two tasks', async () => {
@@ -734,6 +823,72 @@ describe('Maximum Credits', () => {
 		expect(requests[0]).toBe('GET /v1/credits');
 		expect(json.map(({ outcome }) => outcome)).toEqual(['unreachable', 'unreachable', 'invalid']);
 		expect(hints).toContain('2 tasks created, 20 credits according to the service');
+	});
+
+	test('with Minimum Credits the balance is read once for both', async () => {
+		const { requests } = await runNode({
+			parameters: { ...sound, options: { minimumCredits: 5, maximumCredits: 15 } },
+		});
+		expect(requests.filter((line) => line === 'GET /v1/credits')).toHaveLength(1);
+	});
+
+	test('the balance that Minimum Credits has read counts', async () => {
+		const { hints } = await runNode({
+			parameters: { ...sound, ...notWaiting, options: { minimumCredits: 5, maximumCredits: 15 } },
+			answer: ({ method, url }) =>
+				method === 'POST'
+					? { body: { task_id: 't', ec_remain_credits: 88 } }
+					: url.endsWith('/v1/credits')
+						? undefined
+						: { body: { id: 't', status: 'doing' } },
+		});
+		expect(hints).toEqual(['1 task created, 12 credits according to the service']);
+	});
+
+	test.each<[string, () => Answer | Promise<never>]>([
+		['an error', () => ({ status: 500, body: { credits: 100 } })],
+		['no balance', () => ({ body: { plan: 'x' } })],
+		['nothing', async () => await new Promise<never>(() => undefined)],
+	])(
+		'where the question for the balance has %s for an answer, the run goes on without',
+		async (_, balance) => {
+			const { hints, sent, requests, error } = await runNode({
+				parameters: { ...sound, ...notWaiting, options: { maximumCredits: 15 } },
+				tasks: [taskWith({ cost: -1 })],
+				answer: ({ method, url }) =>
+					url.endsWith('/v1/credits')
+						? balance()
+						: method === 'POST'
+							? { body: { task_id: 't', ec_remain_credits: 88 } }
+							: { body: { id: 't', status: 'doing' } },
+			});
+			expect(error).toBeUndefined();
+			expect(sent).toEqual([]);
+			expect(requests.filter((line) => line === 'GET /v1/credits')).toHaveLength(1);
+			expect(hints[0]).toBe('1 task created; its cost is not known');
+		},
+	);
+
+	test('the look for a cost takes the route that Poll Route says', async () => {
+		const { requests } = await runNode({
+			parameters: { ...sound, ...notWaiting, options: { maximumCredits: 15, pollRoute: 'v1e' } },
+			tasks: [taskWith({ cost: -1 })],
+		});
+		expect(requests.slice(2)).not.toHaveLength(0);
+		expect(new Set(requests.slice(2))).toEqual(new Set([`GET /v1e/task/${ID}`]));
+	});
+
+	test('the output waits until the cost is known', async () => {
+		const { hints } = await runNode({
+			parameters: { ...sound, ...notWaiting, options: { maximumCredits: 15 } },
+			answer: ({ method }, count) =>
+				method === 'POST'
+					? { body: { task_id: 't' } }
+					: count < 4
+						? { status: 404, body: {} }
+						: { body: { id: 't', status: 'doing', credit_cost: 7 } },
+		});
+		expect(hints).toEqual(['1 task created, 7 credits according to the service']);
 	});
 
 	test('a cost that nobody names is said not to be counted', async () => {
@@ -1048,6 +1203,37 @@ describe('sleeping', () => {
 		expect(execution.woken).toBe(false);
 		expect(endedMs).toBeGreaterThanOrEqual(60_000);
 		expect(json).toMatchObject([{ task_id: ID, status: 'doing', timed_out: true }]);
+	});
+
+	test.each([
+		[true, 'done'],
+		[false, 'doing'],
+	])(
+		'where callbacks get lost, Watch While Asleep (%p) decides who wakes it',
+		async (watchWhileAsleep, status) => {
+			const { json, execution, requests } = await runNode({
+				parameters: { ...asleep, options: { gracePeriod: 0, timeout: 600, watchWhileAsleep } },
+				tasks: [taskWith({ seconds: 40, callbacks: [] })],
+			});
+			expect(execution.woken).toBe(watchWhileAsleep);
+			expect(json).toMatchObject([{ task_id: ID, status }]);
+			// Without it: the creation, and the look before the sleep.
+			expect(requests.length > 2).toBe(watchWhileAsleep);
+		},
+	);
+
+	test('the deadline comes before all parts are over: what goes out names the tasks of all', async () => {
+		const { json } = await runNode({
+			parameters: {
+				...long('join'),
+				waitMode: 'callback',
+				options: { gracePeriod: 0, timeout: 60, maxCharacters: 60, watchWhileAsleep: false },
+			},
+			tasks: [taskWith({ seconds: 0 }), taskWith({ end: 'never' })],
+		});
+		expect(json).toMatchObject([
+			{ id: ID, task_id: ID, task_ids: [idOf(0), idOf(1)], status: 'done', timed_out: true },
+		]);
 	});
 
 	test('a task that fails in the last look before the sleep is made again by the next try', async () => {
