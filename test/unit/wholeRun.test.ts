@@ -82,6 +82,24 @@ describe('a finished task', () => {
 	});
 });
 
+test('neither what was sent in the body nor what was sent in the query is taken for a result', async () => {
+	const [sent, asked, made] = ['a', 'b', 'c'].map((name) => `https://files.example/${name}.mp3`);
+	const metadata = { source_url: sent, from_url: asked, audio_url: made };
+	const { json } = await runNode({
+		parameters: {
+			resource: 'task',
+			operation: 'create',
+			path: '/v1m/task/dubbing',
+			body: { source: sent },
+			query: { from: asked },
+			downloadOutput: false,
+		},
+		answer: ({ method }) =>
+			method === 'GET' ? { body: { id: ID, status: 'done', metadata } } : undefined,
+	});
+	expect(json[0]?.outputs).toEqual([{ url: made, kind: 'audio' }]);
+});
+
 describe('not waiting', () => {
 	test('the answer of the creation goes out, and nothing is looked at', async () => {
 		const { json, output, requests } = await runNode({ parameters: { ...sound, ...notWaiting } });
@@ -411,6 +429,32 @@ describe('after the first failure', () => {
 		expect(error?.message).toMatch(/bad voice/);
 	});
 
+	test.each<[string, object, Partial<Given>]>([
+		['a time-out', { timeout: 5 }, { tasks: [taskWith({ end: 'never' })] }],
+		[
+			'a task that failed, though a time-out may go on',
+			{ onTimeout: 'returnTask' },
+			{ tasks: [taskWith({ end: 'error' })] },
+		],
+		['a missing file', {}, { tasks: [PLAIN_TASK], files: ['HTTP 404', 'HTTP 404'] }],
+	])('nothing more is waited for: %s', async (_, options, { tasks = [], files }) => {
+		const running = taskWith({ seconds: 4_000 });
+		const parameters = [
+			{ ...sound, options },
+			{ ...sound, options: { timeout: 8_000 } },
+		];
+		const { endedMs, error, json } = await runNode({
+			parameters,
+			tasks: [...tasks, running],
+			files,
+		});
+		expect(error?.context).toMatchObject({ itemIndex: 0 });
+		expect(json).toEqual([]);
+		expect(endedMs).toBeLessThan(60_000);
+		const went = await runNode({ parameters, tasks: [...tasks, running], files, node: goOn });
+		expect(went.json[1]).toMatchObject({ status: 'done' });
+	});
+
 	test('the others are, where failed items go on', async () => {
 		const { requests, json } = await runNode({ ...given, node: goOn });
 		expect(creations(requests)).toHaveLength(3);
@@ -645,6 +689,16 @@ describe('paid once', () => {
 		expect(
 			logs.filter((line) => line.includes(`task ${idOf(0)} for item 0`)).length,
 		).toBeGreaterThan(0);
+	});
+
+	test('a task that is taken up gets its whole time again', async () => {
+		const { json, sent } = await runNode({
+			parameters: { ...sound, options: { timeout: 10 } },
+			tasks: [taskWith({ seconds: 18 })],
+			node: { tries: 2 },
+		});
+		expect(json).toMatchObject([{ status: 'done', task_id: ID }]);
+		expect(sent).toHaveLength(1);
 	});
 
 	test('what is unclear is not sent again', async () => {
@@ -972,7 +1026,12 @@ describe('Task: Wait', () => {
 	});
 
 	test('waits for a task made earlier, fetches its files, and pays nothing', async () => {
-		const { json, requests, hints, logs } = await runNode({ parameters: wait, answer: known });
+		const { json, requests, hints, logs, endedMs } = await runNode({
+			parameters: wait,
+			answer: known,
+		});
+		// It is looked at at once, as it may be over already.
+		expect(endedMs).toBeLessThan(500);
 		expect(json).toMatchObject([
 			{ task_id: 't', outputs: [{ kind: 'audio', binaryProperty: 'data' }] },
 		]);
@@ -1157,6 +1216,15 @@ describe('sleeping', () => {
 		expect(json).toMatchObject([{ status: 'done' }]);
 	});
 
+	test('the longest of the times before the sleep counts for all', async () => {
+		const { execution, json } = await runNode({
+			parameters: [asleep, { ...asleep, options: { gracePeriod: 30 } }],
+			tasks: [taskWith({ seconds: 20 }), taskWith({ seconds: 8 })],
+		});
+		expect(execution.saved).toBeUndefined();
+		expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
+	});
+
 	test('items that poll are waited for first, and sleep along as complete', async () => {
 		const { execution, json } = await runNode({
 			parameters: [sound, asleep],
@@ -1339,11 +1407,11 @@ describe('sleeping', () => {
 
 	test('where nobody can reach this n8n it looks by itself, and no callback URL is sent', async () => {
 		const { bodies, json, execution } = await runNode({
-			parameters: asleep,
+			parameters: { ...asleep, options: { gracePeriod: 0, extraFields: '{"receive_url": 7}' } },
 			tasks: [taskWith({ seconds: 400 })],
 			node: { reachable: false },
 		});
-		expect(bodies).toEqual([{ text: 'Rain' }]);
+		expect(bodies).toEqual([{ text: 'Rain', receive_url: 7 }]);
 		expect(execution.woken).toBe(true);
 		expect(json).toMatchObject([{ status: 'done' }]);
 	});
