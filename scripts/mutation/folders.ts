@@ -99,7 +99,7 @@ export const folders: readonly Folder[] = [
 		name: 'run',
 		mark: USUAL,
 		sources: of('run'),
-		unit: ['run', 'spending', 'read'],
+		unit: ['run', 'spending', 'audioJoin', 'pickers', 'wholeReads', 'wholeRun', 'histories'],
 		engine: ['paidOnce', 'spending', 'unclearNamed', 'longText', 'badInput', 'lists', 'joinAudio'],
 	},
 	{
@@ -139,7 +139,17 @@ export const folders: readonly Folder[] = [
 		name: 'operations',
 		mark: USUAL,
 		sources: [...of('operations'), 'nodes/MediaGeneration/*.node.ts'],
-		unit: ['description', 'endpointPath', 'read', 'run'],
+		unit: [
+			'description',
+			'endpointPath',
+			'itemSettings',
+			'listRoutes',
+			'pickers',
+			'read',
+			'requests',
+			'triggerSettings',
+			'wholeRun',
+		],
 		engine: ['operations', 'anyTask', 'oddValues', 'lists'],
 	},
 ];

@@ -1,5 +1,6 @@
-/** What random histories have found, each as short as it can be. The node was wrong in every one of them. */
-import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
+/** What random histories have found does not come back. */
+import { found } from './found';
+import { PLAIN_HISTORY } from './history';
 import { play } from './play';
 import { loadProcesses, type Process } from './processes';
 
@@ -7,77 +8,6 @@ let processes: Process[];
 beforeAll(() => {
 	processes = loadProcesses();
 });
-
-const unclear = { kind: '200 empty', created: true, retryAfter: 'none' } as const;
-const refused = { kind: 'refused', created: false, retryAfter: 'none' } as const;
-const named = { kind: 'refusal with a task', created: true, retryAfter: 'none' } as const;
-
-const found: Array<[string, Partial<History>]> = [
-	[
-		'stopped in its sleep: the log says which creation is unclear',
-		{
-			node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },
-			items: [PLAIN_ITEM, { ...PLAIN_ITEM, wait: 'suspend' }],
-			creations: [{ ...unclear, created: false }],
-			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
-			events: [{ at: 11, kind: 'stop' }],
-		},
-	],
-	[
-		'stopped during the last look before the sleep: the log names the task',
-		{
-			items: [{ ...PLAIN_ITEM, wait: 'suspend' }],
-			looks: [{ kind: 'slow', retryAfter: 'none' }],
-			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
-			events: [{ at: 0.5, kind: 'stop' }],
-		},
-	],
-	[
-		'what a Retry has taken up, its own next try does not make again, though its text changes',
-		{
-			node: { ...PLAIN_NODE, tries: 2 },
-			items: [{ ...PLAIN_ITEM, changes: true }],
-			tasks: [{ ...PLAIN_TASK, end: 'done without files' }],
-			retries: [{ changed: false }],
-		},
-	],
-	[
-		'an unclear part of a long text does not hide behind another one that was refused',
-		{
-			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 2 }],
-			creations: [refused, unclear],
-		},
-	],
-	[
-		'a part that was refused and named a task does not hide behind an unclear one',
-		{
-			items: [{ ...PLAIN_ITEM, longText: 'parts', parts: 2 }],
-			creations: [unclear, named],
-		},
-	],
-	[
-		'a refusal that comes after the stop, and names a task: the log names it',
-		{ items: [PLAIN_ITEM], creations: [named], events: [{ at: 0.01, kind: 'stop' }] },
-	],
-	[
-		'a refusal that names a task, and then n8n is killed: the log names it',
-		{
-			items: [PLAIN_ITEM, PLAIN_ITEM],
-			creations: [named],
-			node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },
-			tasks: [PLAIN_TASK, { ...PLAIN_TASK, seconds: 40 }],
-			events: [{ at: 11, kind: 'death' }],
-		},
-	],
-	[
-		'a file of one part is missing while the others still run: the run fails, and does not end without items',
-		{
-			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 2 }, PLAIN_ITEM],
-			files: ['HTTP 404'],
-			tasks: [{ ...PLAIN_TASK, seconds: 40 }, PLAIN_TASK, { ...PLAIN_TASK, seconds: 40 }],
-		},
-	],
-];
 
 test.each(found)('%s', async (_, history) => {
 	const { broken } = await play({ ...PLAIN_HISTORY, ...history }, processes);

@@ -9,11 +9,11 @@ import type {
 	INode,
 	INodeExecutionData,
 	IWebhookFunctions,
+	NodeExecutionHint,
 } from 'n8n-workflow';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
 import { WebhookResponse } from '../unit/webhookResponse';
 import type { FileHost, Store } from './files';
-import { fieldsOf } from './fields';
 import type { History } from './history';
 import type { Machine } from './machine';
 import type { Process } from './processes';
@@ -38,6 +38,8 @@ export interface Execution {
 	output: INodeExecutionData[] | undefined;
 	error: unknown;
 	logs: string[];
+	/** What the editor shows above the output. */
+	hints: NodeExecutionHint[];
 	/** Then a stop does not reach the node, and what it has logged has to do. */
 	betweenTries: boolean;
 	/** Set where a call woke it, rather than the deadline. */
@@ -53,6 +55,27 @@ interface Alive {
 	dead: boolean;
 	/** What happens to connections when it dies. */
 	deaths: Set<() => void>;
+}
+
+/** What is around one n8n. */
+export interface Surroundings {
+	baseUrl: string;
+	ownUrl: string;
+	service: () => Pick<Service, 'handle'>;
+	files: Pick<FileHost, 'get'>;
+	store: Store;
+	note: (line: string) => void;
+	/** The parameters of the node for one item. @param salt differs where the texts of the item do */
+	fields: (index: number, salt: string) => object;
+	/** The input, where it is more than one item for each of the history. */
+	input?: INodeExecutionData[];
+	/** What the credential has instead; an error: it can't be read. */
+	credential?: IDataObject | Error;
+	asTool?: boolean;
+	/** What the node keeps in its context at first. */
+	context?: Record<string, unknown>;
+	/** How often a loop has come by before. */
+	runIndex?: number;
 }
 
 /** A request as it left n8n. */
@@ -94,14 +117,7 @@ export class N8n {
 	constructor(
 		private readonly machine: Machine,
 		private readonly history: History,
-		private readonly world: {
-			baseUrl: string;
-			ownUrl: string;
-			service: () => Service;
-			files: FileHost;
-			store: Store;
-			note: (line: string) => void;
-		},
+		private readonly world: Surroundings,
 		private readonly processes: readonly Process[],
 	) {
 		this.alive = this.newProcess();
@@ -140,17 +156,19 @@ export class N8n {
 
 	start(earlier: Execution[] = [], version = 0): void {
 		const last = earlier.at(-1);
-		const items = this.history.items.map((_, index): INodeExecutionData => ({
-			json: { item: index },
-			pairedItem: { item: 0 },
-		}));
+		const ofHistory = () =>
+			this.history.items.map((_, index): INodeExecutionData => ({
+				json: { item: index },
+				pairedItem: { item: 0 },
+			}));
+		const items = this.world.input ?? ofHistory();
 		const execution: Execution = {
 			id: String(this.executions.length + 1),
 			status: 'running',
 			earlier,
 			version,
 			tries: 0,
-			context: last === undefined ? {} : (copy(last.context) as Record<string, unknown>),
+			context: copy(last?.context ?? this.world.context ?? {}) as Record<string, unknown>,
 			data: { main: [items] },
 			waitTill: undefined,
 			saved: undefined,
@@ -158,6 +176,7 @@ export class N8n {
 			output: undefined,
 			error: undefined,
 			logs: [],
+			hints: [],
 			betweenTries: false,
 			woken: false,
 			endedMs: undefined,
@@ -278,8 +297,11 @@ export class N8n {
 		const { world } = this;
 		const isAlive = () => !process.dead;
 		const send = async (options: IHttpRequestOptions): Promise<unknown> => {
+			const signal = options.abortSignal as AbortSignal | undefined;
+			const aborted = untilAborted(signal);
+			// axios sends nothing with a signal that is aborted already.
+			if (signal?.aborted === true) return await aborted;
 			this.outgoing.push({ url: options.url, text: JSON.stringify(options) });
-			const aborted = untilAborted(options.abortSignal as AbortSignal | undefined);
 			const answer = await Promise.race([this.route(options, executionId, isAlive), aborted]);
 			return process.dead ? await unheard() : answer;
 		};
@@ -298,9 +320,10 @@ export class N8n {
 	}
 
 	private get credentials() {
-		const { baseUrl } = this.world;
+		const { baseUrl, credential: given } = this.world;
 		const { keyHeader } = this.history.node;
-		return { apiKey: KEY, baseUrl, callbackSecret: SECRET, keyHeader };
+		const own = given instanceof Error ? {} : given;
+		return { apiKey: KEY, baseUrl, callbackSecret: SECRET, keyHeader, ...own };
 	}
 
 	private async route(
@@ -308,7 +331,7 @@ export class N8n {
 		executionId: string,
 		isAlive: () => boolean,
 	): Promise<unknown> {
-		const { url, headers = {}, method = 'GET' } = options;
+		const { url, headers = {}, method = 'GET', qs } = options;
 		const body = options.body as IDataObject | undefined;
 		const { baseUrl, ownUrl, files, service } = this.world;
 		if (url.startsWith(`${ownUrl}/`)) {
@@ -317,7 +340,7 @@ export class N8n {
 			return { statusCode, headers: {}, body: answered };
 		}
 		if (!url.startsWith(`${baseUrl}/`)) return await files.get(url);
-		const request = { method, url, headers: headers as Record<string, unknown>, body };
+		const request = { method, url, headers: headers as Record<string, unknown>, body, qs };
 		const answer = await service().handle(request, { executionId, isAlive });
 		const { location } = answer.headers;
 		// A redirect that is followed carries the key along.
@@ -372,7 +395,11 @@ export class N8n {
 			getWorkflow: () => ({ id: 'workflow' }),
 			getExecutionId: () => execution.id,
 			getMode: () => 'trigger',
-			getCredentials: async () => await Promise.resolve(this.credentials),
+			getCredentials: async () => {
+				const { credential: given } = this.world;
+				if (given instanceof Error) throw given;
+				return await Promise.resolve(this.credentials);
+			},
 			logger: { debug: log, info: log, warn: (line: string) => log(`warn: ${line}`), error: log },
 			helpers: this.helpers(process, execution.id),
 		};
@@ -394,8 +421,8 @@ export class N8n {
 		const fieldsFor = (index: number) => {
 			const known = fields.get(index);
 			if (known !== undefined) return known;
-			const fresh = fieldsOf(this.history, index, this.saltOf(execution, index, execution.tries));
-			fields.set(index, fresh);
+			const fresh = this.world.fields(index, this.saltOf(execution, index, execution.tries));
+			fields.set(index, fresh as IDataObject);
 			return fresh as IDataObject;
 		};
 		const context = {
@@ -408,10 +435,10 @@ export class N8n {
 			getContext: () => execution.context,
 			getExecuteData: () => execution.data,
 			setMetadata: () => undefined,
-			isToolExecution: () => false,
-			addExecutionHints: () => undefined,
+			isToolExecution: () => this.world.asTool === true,
+			addExecutionHints: (...hints: NodeExecutionHint[]) => execution.hints.push(...hints),
 			evaluateExpression: (expression: string) => {
-				if (expression.includes('$runIndex')) return 0;
+				if (expression === '{{ $runIndex }}') return this.world.runIndex ?? 0;
 				if (expression.includes('$execution.resumeUrl')) return this.resumeUrl(execution);
 				return execution.context.suspension;
 			},
@@ -442,8 +469,11 @@ export class N8n {
 			getResponseObject: () => response,
 			getBodyData: () => body,
 			getQueryData: () => Object.fromEntries(url.searchParams),
-			// One expression asks for all three.
-			evaluateExpression: () => [saved.items, saved.context.suspension, this.resumeUrl(execution)],
+			/** The one expression that waking reads: its items, its notes and its URL. */
+			evaluateExpression: (expression: string) =>
+				expression.includes('$input.all()')
+					? [saved.items, saved.context.suspension, this.resumeUrl(execution)]
+					: undefined,
 		};
 		return { response, context: context as unknown as IWebhookFunctions };
 	}

@@ -1,9 +1,9 @@
 /** Plays one history to its end, and says which rules it broke. */
-import { textOf } from './fields';
+import { fieldsOf, textOf } from './fields';
 import { FileHost, Store } from './files';
 import type { EventScript, History } from './history';
 import { Machine } from './machine';
-import { N8n, type Execution } from './n8n';
+import { N8n, type Execution, type Surroundings } from './n8n';
 import type { Process } from './processes';
 import { brokenRules } from './rules';
 import { Service } from './service';
@@ -35,7 +35,15 @@ export async function play(history: History, processes: readonly Process[]): Pro
 		call: (url, body) => void n8n.post(url, body),
 	});
 	const files = new FileHost(machine, history, note);
-	const world = { baseUrl, ownUrl, service: () => service, files, store: new Store(), note };
+	const world: Surroundings = {
+		baseUrl,
+		ownUrl,
+		service: () => service,
+		files,
+		store: new Store(),
+		note,
+		fields: (index, salt) => fieldsOf(history, index, salt),
+	};
 	const n8n = new N8n(machine, history, world, processes);
 	const remove = machine.install();
 	try {

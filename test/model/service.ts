@@ -19,6 +19,8 @@ export interface Request {
 	url: string;
 	headers: Record<string, unknown>;
 	body: IDataObject | undefined;
+	/** Its query, as far as it is not part of the URL. */
+	qs?: IDataObject | undefined;
 }
 /** Who sends a request. */
 export interface Sender {

@@ -1,7 +1,13 @@
 /** What the editor shows of the two nodes: n8n's rules for words on screen, and everything that must fit together. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
+import {
+	NodeHelpers,
+	type INodeParameters,
+	type INodeProperties,
+	type INodePropertyCollection,
+	type INodePropertyOptions,
+} from 'n8n-workflow';
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
 import { MediaGenerationTrigger } from '../../nodes/MediaGeneration/MediaGenerationTrigger.node';
 
@@ -179,39 +185,175 @@ describe('pickers', () => {
 	});
 });
 
-describe('fields of waiting', () => {
-	const shownFor = (resource: string, operation: string) =>
-		action.properties
-			.filter(({ displayOptions: { show = {} } = {} }) => {
-				const fits = (name: string, value: string) =>
-					show[name] === undefined || (show[name] as unknown[]).includes(value);
-				return fits('resource', resource) && fits('operation', operation);
-			})
-			.map(({ name }) => name);
+/** The values of a node whose fields all have their defaults but for these. */
+function valuesWith({ resource, operation, ...others }: INodeParameters): INodeParameters {
+	const values: INodeParameters = { resource, operation };
+	for (const field of action.properties.filter(({ displayOptions: { show = {} } = {} }) =>
+		[show.resource ?? [resource], show.operation ?? [operation]].every((shown, index) =>
+			(shown as unknown[]).includes([resource, operation][index]),
+		),
+	))
+		values[field.name] ??= field.default;
+	return { ...values, ...others };
+}
 
-	test('Task: Create has those of every creating operation', () => {
-		const shared = shownFor('soundEffect', 'generate').filter((name) => name !== 'text');
-		expect(shared).toContain('waitForCompletion');
-		expect(new Set(shownFor('task', 'create'))).toEqual(
-			new Set([...shared, 'path', 'query', 'body']),
-		);
-		expect(shownFor('task', 'get')).not.toContain('options');
+/** The fields that the editor shows for these values, without the two that choose the operation. */
+function shownFor(parameters: INodeParameters): INodeProperties[] {
+	const values = valuesWith(parameters);
+	return action.properties.filter(
+		(field) =>
+			!['resource', 'operation'].includes(field.name) &&
+			NodeHelpers.displayParameter(values, field, { typeVersion: 1 }, action),
+	);
+}
+const namesFor = (parameters: INodeParameters) => shownFor(parameters).map(({ name }) => name);
+
+/** The options that the editor offers. */
+function optionsFor(parameters: INodeParameters): string[] {
+	const values = valuesWith(parameters);
+	const { options = [] } = shownFor(parameters).find(({ name }) => name === 'options') ?? {};
+	return (options as INodeProperties[])
+		.filter((option) =>
+			NodeHelpers.displayParameter({}, option, { typeVersion: 1 }, action, values),
+		)
+		.map(({ name }) => name);
+}
+
+describe('which fields are shown', () => {
+	const byId = { resource: 'speech', operation: 'generateByVoiceId' };
+	const byName = { resource: 'speech', operation: 'generateByVoiceName' };
+	const sound = { resource: 'soundEffect', operation: 'generate' };
+	const image = { resource: 'image', operation: 'generate' };
+	const create = { resource: 'task', operation: 'create' };
+	const wait = { resource: 'task', operation: 'wait' };
+
+	/** Those of one operation alone. */
+	const own: Array<[INodeParameters, string[]]> = [
+		[byId, ['voiceId', 'text', 'longText', 'modelId', 'outputFormat', 'withTranscript']],
+		[byName, ['voice', 'text', 'longText', 'withTranscript']],
+		[sound, ['text']],
+		[image, ['prompt', 'modelId', 'generationsCount', 'aspectRatio', 'resolution']],
+		[create, ['path', 'body', 'query']],
+	];
+	const waiting = ['waitMode', 'downloadOutput', 'binaryPropertyName', 'options'];
+	const mode = ['waitMode', 'suspendNotice', 'downloadOutput', 'binaryPropertyName', 'options'];
+
+	test.each(own)('for what creates a task: %j', (operation, fields) => {
+		const shown = (more: INodeParameters = {}) => namesFor({ ...operation, ...more });
+		expect(shown()).toEqual([...fields, 'waitForCompletion', ...waiting]);
+		expect(shown({ waitMode: 'callback' })).toEqual([...fields, 'waitForCompletion', ...mode]);
+		expect(shown({ downloadOutput: false })).toEqual([
+			...fields,
+			'waitForCompletion',
+			...waiting.filter((name) => name !== 'binaryPropertyName'),
+		]);
+		expect(shown({ waitForCompletion: false, waitMode: 'callback' })).toEqual([
+			...fields,
+			'waitForCompletion',
+			'callbackUrl',
+			'options',
+		]);
 	});
 
-	test('Maximum Credits belongs to what creates tasks', () => {
-		const having = action.properties.filter(
-			({ name, options = [] }) =>
-				name === 'options' && options.some((option) => option.name === 'maximumCredits'),
-		);
-		const shown = having.map(({ displayOptions }) => displayOptions?.show);
-		expect(shown).toEqual(
-			expect.arrayContaining([
-				expect.objectContaining({ resource: expect.arrayContaining(['image']) as unknown }),
-				expect.objectContaining({ resource: ['task'], operation: ['create'] }),
-			]),
-		);
-		expect(JSON.stringify(shown)).not.toMatch(/wait|credits|apiKey|audio/);
+	test.each<[INodeParameters, string[]]>([
+		[wait, ['taskId', ...waiting]],
+		[{ ...wait, waitMode: 'callback' }, ['taskId', ...mode]],
+		[{ ...wait, downloadOutput: false }, ['taskId', 'waitMode', 'downloadOutput', 'options']],
+		[{ resource: 'task', operation: 'get' }, ['taskId']],
+		[{ resource: 'credits', operation: 'get' }, []],
+		[{ resource: 'apiKey', operation: 'getAll' }, []],
+		[
+			{ resource: 'audio', operation: 'join' },
+			['inputBinaryField', 'groupBy', 'fileName', 'binaryPropertyName', 'options'],
+		],
+	])('for what creates none: %j', (parameters, fields) => {
+		expect(namesFor(parameters)).toEqual(fields);
 	});
+
+	const whileWaiting = [
+		'maxFileSize',
+		'onTimeout',
+		'pollRoute',
+		'gracePeriod',
+		'splitFiles',
+		'timeout',
+		'watchWhileAsleep',
+	];
+	const creating = [
+		...whileWaiting,
+		'callbackReference',
+		'extraFields',
+		'maxActiveTasks',
+		'maximumCredits',
+		'minimumCredits',
+	];
+	test.each<[INodeParameters, string[]]>([
+		[sound, creating],
+		[image, creating],
+		[create, creating],
+		[{ ...create, waitForCompletion: false }, creating],
+		[wait, whileWaiting],
+		[byId, [...creating, 'transcriptInOutput']],
+		[{ ...byId, longText: 'parts' }, [...creating, 'transcriptInOutput', 'maxCharacters']],
+		[
+			{ ...byName, longText: 'join' },
+			[...creating, 'transcriptInOutput', 'maxCharacters', 'pauseBetweenParts'],
+		],
+		[{ resource: 'audio', operation: 'join' }, ['pauseBetweenParts']],
+		[{ resource: 'credits', operation: 'get' }, []],
+	])('options for %j', (parameters, options) => {
+		expect(optionsFor(parameters).sort()).toEqual([...options].sort());
+	});
+
+	test('of the trigger', () => {
+		const [, , , , , options] = trigger.properties;
+		expect(trigger.properties.map(({ name }) => name)).toEqual([
+			'urlNotice',
+			'statuses',
+			'verifyWithService',
+			'downloadOutput',
+			'binaryPropertyName',
+			'options',
+		]);
+		expect(fieldsIn(options?.options ?? []).map(({ name }) => name)).toEqual([
+			'deduplicate',
+			'maxFileSize',
+			'types',
+		]);
+	});
+});
+
+describe('webhooks', () => {
+	test('a sleeping execution is woken at the address of its node', () => {
+		expect(action.webhooks).toEqual([
+			{
+				name: 'default',
+				httpMethod: 'POST',
+				responseMode: 'onReceived',
+				path: '={{ $nodeId }}',
+				isFullPath: true,
+				restartWebhook: true,
+			},
+		]);
+	});
+
+	test('callbacks are posted to the path "callback", which saved URLs end in', () => {
+		expect(trigger.webhooks).toMatchObject([
+			{ name: 'default', httpMethod: 'POST', responseMode: 'onReceived', path: 'callback' },
+		]);
+	});
+});
+
+test('the canvas says in words what a node does', () => {
+	const [, table = ''] = /^=\{\{ \((\{.*\})\)\[/.exec(String(action.subtitle)) ?? [];
+	const subtitles = JSON.parse(table) as Record<string, string>;
+	expect(Object.keys(subtitles)).toEqual(
+		operations.map(({ resource, value }) => `${resource}:${String(value)}`),
+	);
+	expect(subtitles['task:create']).toBe('Create task');
+	expect(action.subtitle).toMatch(
+		/\[\$parameter\["resource"\] \+ ":" \+ \$parameter\["operation"\]\] \?\? \$parameter\["operation"\] \}\}$/,
+	);
 });
 
 describe('output schemas', () => {

@@ -19,6 +19,8 @@ test.each([
 	['/v1/task/dubbing/', '/v1/task/dubbing/'],
 	['/v1/text-to-speech/a voice', '/v1/text-to-speech/a%20voice'],
 	['/v1/text-to-speech/a%20voice', '/v1/text-to-speech/a%20voice'],
+	['/v1/text-to-speech/100%25 a', '/v1/text-to-speech/100%25%20a'],
+	['/v1/text-to-speech/100%25a', '/v1/text-to-speech/100%25a'],
 	['/v1/text-to-speech/Stimme-ä', '/v1/text-to-speech/Stimme-%C3%A4'],
 	['/v1/models/some:model@2/task', '/v1/models/some:model@2/task'],
 	['/v1/..hidden/a..b', '/v1/..hidden/a..b'],

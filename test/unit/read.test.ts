@@ -87,6 +87,10 @@ describe('secrets of API keys', () => {
 	test.each([
 		[SECRET, 'sk_****cdef'],
 		['sk_short', 'sk_****'],
+		['sk_01234567890', 'sk_****'],
+		['sk_012345678901', 'sk_****8901'],
+		['01234567890', '****'],
+		['012345678901', '****8901'],
 		['no-prefix-but-long', '****long'],
 	])('%s becomes %s', (secret, masked) => {
 		expect(maskSecret(secret)).toBe(masked);
@@ -100,6 +104,22 @@ describe('secrets of API keys', () => {
 			{ api_key: 'abcdefghijklmnop', token: 'short' },
 			{ api_key: '****mnop', token: '****' },
 		],
+		[
+			'by other spellings of the name',
+			{ apiKey: 'abcdefghijklmnop', APIKEY: 'abcdefghijklmnop', Secret: 'abcdefghijklmnop' },
+			{ apiKey: '****mnop', APIKEY: '****mnop', Secret: '****mnop' },
+		],
+		[
+			'not by a name that only has such a word in it',
+			{ monkey: 'abcdefghijklmnop', token_type: 'abcdefghijklmnop' },
+			{ monkey: 'abcdefghijklmnop', token_type: 'abcdefghijklmnop' },
+		],
+		[
+			'with words after it, where its name is that of a secret',
+			{ key: `${SECRET} (old)` },
+			{ key: 'sk_****cdef (old)' },
+		],
+		['in a list under such a name', { token: ['abcdefghijklmnop'] }, { token: ['****mnop'] }],
 		['in depth', { a: [{ b: SECRET }] }, { a: [{ b: 'sk_****cdef' }] }],
 		['in names', { [SECRET]: { active: true } }, { 'sk_****cdef': { active: true } }],
 		['in a list', { keys: [SECRET, SECRET] }, { keys: ['sk_****cdef', 'sk_****cdef'] }],
@@ -111,5 +131,12 @@ describe('secrets of API keys', () => {
 		],
 	])('%s', (_name, record, expected) => {
 		expect(maskSecrets(record)).toEqual(expected);
+	});
+
+	test('what is nested without end is cut off', () => {
+		let nested: unknown = SECRET;
+		for (let level = 0; level < 20_000; level += 1)
+			nested = level % 2 === 0 ? [nested] : { nested };
+		expect(JSON.stringify(maskSecrets(nested))).not.toContain('sk_');
 	});
 });

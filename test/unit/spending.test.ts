@@ -77,7 +77,13 @@ test('a turn lasts until the cost is known; the next one is refused once they re
 	await create('b', { credit_cost: 5 });
 	expect(await create('c')).toMatchObject({
 		kind: 'refused',
-		failure: { outcome: 'invalid', message: expect.stringContaining('25 credits') as string },
+		failure: {
+			outcome: 'invalid',
+			message:
+				'Maximum Credits is reached: the tasks of this run cost 25 credits, and the option allows 25',
+			description:
+				'No task was created for this item. Raise the option Maximum Credits, or run the items that are left again.',
+		},
 	});
 	expect(spending.spent).toEqual({ tasks: 2, credits: 25, unnamed: 0 });
 });
@@ -98,6 +104,29 @@ test('a service that describes a task without a cost is not asked for that of th
 	await clock.run(spending.settled());
 	expect(asked).toEqual([{ taskId: 'a', at: 0 }]);
 	expect(spending.spent).toEqual({ tasks: 2, credits: 0, unnamed: 2 });
+});
+
+test('one that names its cost is asked for that of the next one', async () => {
+	const { spending, create, asked, clock } = setting([seen({ progress: 0, credit_cost: 3 })]);
+	await create('a');
+	await create('b');
+	await clock.run(spending.settled());
+	expect(asked.map(({ taskId }) => taskId)).toEqual(['a', 'b']);
+	expect(spending.spent).toEqual({ tasks: 2, credits: 6, unnamed: 0 });
+});
+
+test('a pause of ten seconds is kept, a longer one is not waited for', async () => {
+	for (const [pauseMs, looks] of [
+		[10_000, [10_000]],
+		[10_001, []],
+	] as const) {
+		const { spending, create, asked, clock } = setting([seen({ credit_cost: 3 })], {
+			pausedUntil: () => new VirtualClock().now() + pauseMs,
+		});
+		await create('a');
+		await clock.run(spending.settled());
+		expect(asked.map(({ at }) => at)).toEqual(looks);
+	}
 });
 
 test('looks end after a while, at a refusal, and where the account is to be left alone', async () => {
@@ -148,6 +177,14 @@ describe('where only the balance shows it', () => {
 			[
 				[120, null],
 				[115, 5],
+			],
+		],
+		[
+			'nothing where it did not fall, as where tasks are paid for later',
+			100,
+			[
+				[100, null],
+				[95, 5],
 			],
 		],
 		[
@@ -232,14 +269,16 @@ describe('what counts', () => {
 	});
 
 	test('without a limit nobody waits or asks', async () => {
-		const { spending, create, asked } = setting([], { maximum: undefined });
+		const { spending, create, asked, clock } = setting([], { maximum: undefined });
 		const turn = await spending.turn(ROUTE);
 		await create('a');
 		spending.takeUp({ taskId: 'b', createdAt: 0, answer: { credit_cost: 4 } }, ROUTE);
+		spending.takeUp({ taskId: 'c', createdAt: 0, answer: {} }, ROUTE);
 		await spending.settled();
+		await clock.advance(5_000);
 		expect(turn.kind).toBe('go');
 		expect(asked).toEqual([]);
-		expect(spending.spent).toEqual({ tasks: 2, credits: 4, unnamed: 1 });
+		expect(spending.spent).toEqual({ tasks: 3, credits: 4, unnamed: 2 });
 	});
 
 	test('a context that somebody else wrote into is begun afresh', () => {
@@ -249,13 +288,15 @@ describe('what counts', () => {
 });
 
 describe('hints', () => {
-	const hintsOf = (costs: Array<number | null>, maximum?: number) => {
+	const allOf = (costs: Array<number | null>, maximum?: number) => {
 		const { spending } = setting([], {
 			maximum,
 			store: { taskCosts: { run: '7:0', costs: { ...costs } } },
 		});
-		return spendingHints(spending).map(({ message }) => message);
+		return spendingHints(spending);
 	};
+	const hintsOf = (...given: Parameters<typeof allOf>) =>
+		allOf(...given).map(({ message }) => message);
 
 	test.each<[Array<number | null>, string[]]>([
 		[[], []],
@@ -272,9 +313,17 @@ describe('hints', () => {
 	});
 
 	test('say where the limit could not count', () => {
-		expect(hintsOf([7, null], 50)[1]).toBe(
-			'Maximum Credits could not count 1 task, as the service named no cost for it',
+		expect(allOf([7, null], 50)).toEqual([
+			{ type: 'info', message: hintsOf([7, null])[0] },
+			{
+				type: 'warning',
+				message: 'Maximum Credits could not count 1 task, as the service named no cost for it',
+			},
+		]);
+		expect(hintsOf([null, null], 50)[1]).toBe(
+			'Maximum Credits could not count 2 tasks, as the service named no cost for them',
 		);
+		expect(allOf([7])).toMatchObject([{ type: 'info' }]);
 		expect(hintsOf([7, 8], 50)).toHaveLength(1);
 	});
 

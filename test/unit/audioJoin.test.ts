@@ -1,0 +1,248 @@
+/** Audio: Join: one file for each group of items, where each of them lies in it, and why what can't be joined is refused (docs/media.md). */
+import { buffer } from 'node:stream/consumers';
+import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
+import { toneHz, toneWav } from '../service/media/tone';
+import { decodeWav, toneAt } from './media/listen';
+import { runNode, type Ran } from './wholeNode';
+
+const join = { resource: 'audio', operation: 'join', inputBinaryField: 'data' };
+const goOn = { onError: 'continueRegularOutput' } as const;
+
+const wav = (text: string, rate = 16_000): IBinaryData => ({
+	data: toneWav(text, rate).toString('base64'),
+	mimeType: 'audio/wav',
+	fileName: `${text}.wav`,
+});
+const spoken = (text: string, rate?: number): INodeExecutionData => ({
+	json: {},
+	binary: { data: wav(text, rate) },
+});
+const srtOf = (text: string, more: Partial<IBinaryData>): IBinaryData => ({
+	data: Buffer.from(`1\n00:00:00,000 --> 00:00:00,200\n${text}\n`).toString('base64'),
+	mimeType: 'application/octet-stream',
+	...more,
+});
+
+async function bytesOf({ store }: Ran, binary: IBinaryData | undefined): Promise<Buffer> {
+	if (binary === undefined) throw new Error('There is no such file');
+	return binary.id === undefined
+		? Buffer.from(binary.data, 'base64')
+		: await buffer(store.get(binary.id));
+}
+
+test('all items together, in order, without a credential or a request', async () => {
+	const words = ['one', 'two', 'three'];
+	const ran = await runNode({
+		parameters: {
+			...join,
+			fileName: ' dialogue ',
+			binaryPropertyName: ' sound ',
+			options: { pauseBetweenParts: 250 },
+		},
+		input: words.map((word) => spoken(word)),
+		credential: new Error('none is set'),
+	});
+	expect(ran.output).toHaveLength(1);
+	const [item] = ran.output;
+	const { json, binary, pairedItem }: INodeExecutionData = item ?? { json: {} };
+	expect(pairedItem).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
+	expect(json.outputs).toMatchObject([
+		{ kind: 'audio', fileName: 'dialogue.wav', binaryProperty: 'sound' },
+	]);
+	expect(Object.keys(binary ?? {})).toEqual(['sound']);
+	expect(json).not.toHaveProperty('group');
+	expect(json).not.toHaveProperty('hint');
+	const heard = decodeWav(await bytesOf(ran, binary?.sound));
+	expect(heard.samples.length / heard.sampleRate).toBeCloseTo(Number(json.duration_seconds), 3);
+	const parts = json.parts as unknown as Array<{ part: number; item: number; start: number }>;
+	expect(parts.map(({ part, item }) => [part, item])).toEqual([
+		[1, 0],
+		[2, 1],
+		[3, 2],
+	]);
+	expect(parts.map(({ start }) => toneAt(heard, start + 0.05))).toEqual(words.map(toneHz));
+	expect(ran.requests).toEqual([]);
+});
+
+test('one file for each group, in the order in which they come; items without one belong together', async () => {
+	const groups = ['x', '', ' x ', 'y', ' ', 7];
+	const { output, json } = await runNode({
+		parameters: groups.map((groupBy) => ({ ...join, groupBy })),
+		input: groups.map((_, index) => spoken(`word ${index}`)),
+	});
+	expect(json.map(({ group }) => group)).toEqual(['x', undefined, 'y', '7']);
+	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
+		[{ item: 0 }, { item: 2 }],
+		[{ item: 1 }, { item: 4 }],
+		[{ item: 3 }],
+		[{ item: 5 }],
+	]);
+	const [{ parts } = { parts: [] }] = json as Array<{ parts: unknown[] }>;
+	expect(parts).toMatchObject([
+		{ part: 1, item: 0 },
+		{ part: 2, item: 2 },
+	]);
+	expect(output.map(({ json: { outputs } }) => outputs)).toMatchObject(
+		Array(4).fill([{ fileName: 'joined.wav', binaryProperty: 'data' }]),
+	);
+});
+
+test('a file name and a pause are those of the first item of the group', async () => {
+	const named = (groupBy: string, fileName: string) => ({ ...join, groupBy, fileName });
+	const { json } = await runNode({
+		parameters: [named('x', 'a'), named('y', 'b'), named('y', 'c')],
+		input: ['one', 'two', 'three'].map((word) => spoken(word)),
+	});
+	expect(
+		json.map(({ outputs }) => (outputs as unknown as Array<{ fileName: string }>)[0]?.fileName),
+	).toEqual(['a.wav', 'b.wav']);
+});
+
+describe('subtitles', () => {
+	test.each<[string, Partial<IBinaryData>]>([
+		['by type', { mimeType: 'application/x-subrip' }],
+		['by their other type', { mimeType: 'text/srt' }],
+		['by extension', { fileExtension: 'srt' }],
+		['by name', { fileName: 'A.SRT' }],
+	])('are found %s, and merged', async (_, more) => {
+		const item = (text: string): INodeExecutionData => ({
+			json: {},
+			binary: { data: wav(text), captions: srtOf(text, more) },
+		});
+		const ran = await runNode({ parameters: join, input: [item('one'), item('two')] });
+		const text = (await bytesOf(ran, ran.output[0]?.binary?.data_1)).toString();
+		expect(text).toMatch(/^1\r?\n00:00:00,000 --> 00:00:00,200\r?\none\r?\n\r?\n2\r?\n/);
+		expect(ran.json[0]?.outputs).toMatchObject([{ kind: 'audio' }, { kind: 'transcript' }]);
+	});
+
+	test.each<[string, Partial<IBinaryData>]>([
+		['by type', { mimeType: 'text/srt-like' }],
+		['by another type', { mimeType: 'x-text/srt' }],
+		['by extension', { fileExtension: 'txt' }],
+		['by name', { fileName: 'a.srt.txt' }],
+		['by a name without a dot', { fileName: 'asrt' }],
+	])('what is none %s is left out', async (_, more) => {
+		const item = (text: string): INodeExecutionData => ({
+			json: {},
+			binary: { data: wav(text), captions: srtOf(text, more) },
+		});
+		const { output } = await runNode({ parameters: join, input: [item('one'), item('two')] });
+		expect(Object.keys(output[0]?.binary ?? {})).toEqual(['data']);
+	});
+
+	test('that can not be merged are named in a hint', async () => {
+		const broken = (): INodeExecutionData => ({
+			json: {},
+			binary: {
+				data: wav('one'),
+				captions: { data: Buffer.from('nonsense').toString('base64'), mimeType: 'text/srt' },
+			},
+		});
+		const { json } = await runNode({ parameters: join, input: [broken(), broken()] });
+		expect(json[0]?.hint).toMatch(/subtitles|transcript|SRT/i);
+	});
+});
+
+const CONVERT =
+	'Joining takes MP3 files, or WAV files, that all have the same format. Convert those that differ, or join them apart with Group By.';
+const text: INodeExecutionData = {
+	json: {},
+	binary: { data: { data: 'aGVsbG8gd29ybGQ=', mimeType: 'text/plain' } },
+};
+
+describe('refused in words', () => {
+	test.each<[string, INodeExecutionData[], object, RegExp, string]>([
+		[
+			'no binary data',
+			[{ json: {} }],
+			{},
+			/^Item 0 has no binary field "data"$/,
+			'The item has no binary data. Put the audio file there first, e.g. with "Download Output".',
+		],
+		[
+			'another field',
+			[spoken('a'), { json: {}, binary: { sound: wav('b'), cover: wav('c') } }],
+			{},
+			/^Item 1 has no binary field "data"$/,
+			'Set Input Binary Field to one of those that the item has: sound, cover.',
+		],
+		[
+			'no field at all',
+			[spoken('a')],
+			{ inputBinaryField: '' },
+			/^The field "Input Binary Field" is empty$/,
+			'Fill in "Input Binary Field". If it is an expression, check that this item has a value for it.',
+		],
+		[
+			'another format',
+			[spoken('a'), spoken('b', 8_000)],
+			{},
+			/^The audio can't be joined: Item 1 can't be joined.*8,000 Hz instead of 16,000 Hz/,
+			CONVERT,
+		],
+		[
+			'what is not audio',
+			[spoken('a'), text],
+			{},
+			/Item 1 can't be joined.*not an MP3 or WAV file/,
+			CONVERT,
+		],
+		[
+			'a pause below 0',
+			[spoken('a')],
+			{ options: { pauseBetweenParts: -5 } },
+			/from 0 to 60000$/,
+			'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
+		],
+		[
+			'a file name that is an object',
+			[spoken('a')],
+			{ fileName: {} },
+			/^The field "File Name" is not a text$/,
+			'Give "File Name" a text. An expression must lead to a text, not to an object or a list.',
+		],
+		[
+			'an output field that is an object',
+			[spoken('a')],
+			{ binaryPropertyName: {} },
+			/^The field "Put Output File in Field" is not a text$/,
+			'Give "Put Output File in Field" a text. An expression must lead to a text, not to an object or a list.',
+		],
+		[
+			'a group that is an object',
+			[spoken('a'), spoken('b')],
+			{ groupBy: {} },
+			/^The field "Group By" is not a text$/,
+			'Give "Group By" a text. An expression must lead to a text, not to an object or a list.',
+		],
+	])('%s', async (_, input, fields, message, description) => {
+		const parameters = { ...join, ...fields };
+		const { error, output } = await runNode({ parameters, input });
+		expect(output).toEqual([]);
+		expect(error?.message).toMatch(message);
+		expect(error?.description).toBe(description);
+		const went = await runNode({ parameters, input, node: goOn });
+		expect(went.json).toEqual([{ error: error?.message, outcome: 'invalid' }]);
+		expect(went.output[0]?.pairedItem).toEqual(input.map((_item, index) => ({ item: index })));
+	});
+
+	test('one bad group leaves the others alone, and its items are counted in the whole input', async () => {
+		const groups = ['x', 'y', 'y'];
+		const { json, output } = await runNode({
+			parameters: groups.map((groupBy) => ({ ...join, groupBy })),
+			input: [spoken('a'), spoken('b'), text],
+			node: goOn,
+		});
+		expect(json).toMatchObject([{ group: 'x' }, { outcome: 'invalid' }]);
+		expect(json[1]?.error).toMatch(/Item 2 can't be joined/);
+		expect(output[1]?.pairedItem).toEqual([{ item: 1 }, { item: 2 }]);
+	});
+
+	test('the error names the first item of the group', async () => {
+		const { error } = await runNode({
+			parameters: ['x', 'y'].map((groupBy) => ({ ...join, groupBy })),
+			input: [spoken('a'), text],
+		});
+		expect(error?.context).toMatchObject({ itemIndex: 1 });
+	});
+});

@@ -1,0 +1,30 @@
+/** The fields of an item, as a workflow has them. */
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { ItemFields } from '../../nodes/MediaGeneration/operations/fields';
+import { FailureError, type Failure } from '../../nodes/MediaGeneration/service/failures';
+
+/** n8n gives a field's fallback where the workflow has none, and throws where there is no fallback either. */
+export function fieldsWith(parameters: Record<string, unknown>): ItemFields {
+	const context = {
+		getNodeParameter(name: string, _index: number, fallback?: unknown) {
+			// An expression may lead to nothing.
+			if (Object.hasOwn(parameters, name)) return parameters[name];
+			if (fallback === undefined) throw new Error(`Could not get parameter "${name}"`);
+			return fallback;
+		},
+	};
+	return new ItemFields(context as unknown as IExecuteFunctions, 0);
+}
+
+/** What is refused, in its words. */
+export function refusalOf(read: () => unknown): Pick<Failure, 'message' | 'description'> {
+	try {
+		read();
+	} catch (error) {
+		if (!(error instanceof FailureError)) throw error;
+		expect(error.failure.outcome).toBe('invalid');
+		const { message, description } = error.failure;
+		return { message, description };
+	}
+	throw new Error('It was not refused');
+}

@@ -1,0 +1,317 @@
+/** What the fields of waiting and the options are read as, for an item and for the run, and how bad ones are refused. */
+import {
+	readItemSettings,
+	readRunSettings,
+	waitingRules,
+	type ItemSettings,
+} from '../../nodes/MediaGeneration/operations/waiting';
+import { readPause } from '../../nodes/MediaGeneration/operations/longText';
+import { fieldsWith, refusalOf } from './itemFields';
+
+type Fields = Record<string, unknown>;
+
+const read = (fields: Fields, alwaysWaits = false) =>
+	readItemSettings(fieldsWith(fields), alwaysWaits);
+const withOptions = (options: Fields, more: Fields = {}) => read({ ...more, options });
+
+const PLAIN: ItemSettings = {
+	waiting: { kind: 'poll' },
+	longText: { kind: 'off' },
+	files: {
+		download: true,
+		binaryPropertyName: 'data',
+		maxFileBytes: 500_000_000,
+		splitFiles: false,
+		transcriptInOutput: false,
+	},
+	callbackReference: undefined,
+	timeoutMs: 600_000,
+	onTimeout: 'error',
+	pollRoute: 'auto',
+	minimumCredits: undefined,
+};
+const suspended = { waitMode: 'callback' };
+const asleep = (fields: Partial<{ graceMs: number; watched: boolean }> = {}) => ({
+	waiting: { kind: 'suspend', graceMs: 10_000, watched: true, ...fields },
+	timeoutMs: 86_400_000,
+});
+
+test('without any field', () => {
+	expect(read({})).toEqual(PLAIN);
+	expect(read({}, true)).toEqual(PLAIN);
+});
+
+const settings: Array<[string, Fields, object]> = [
+	['polling', { waitMode: 'poll' }, {}],
+	['an empty wait mode', { waitMode: '' }, {}],
+	['sleeping', suspended, asleep()],
+	['sleeping at once', { ...suspended, options: { gracePeriod: 0 } }, asleep({ graceMs: 0 })],
+	['sleeping at "0"', { ...suspended, options: { gracePeriod: '0' } }, asleep({ graceMs: 0 })],
+	[
+		'sleeping after 2.5 s',
+		{ ...suspended, options: { gracePeriod: 2.5 } },
+		asleep({ graceMs: 2_500 }),
+	],
+	['unwatched', { ...suspended, options: { watchWhileAsleep: false } }, asleep({ watched: false })],
+	['watched', { ...suspended, options: { watchWhileAsleep: true } }, asleep()],
+	[
+		'not waiting',
+		{ waitForCompletion: false },
+		{ waiting: { kind: 'no', callbackUrl: undefined } },
+	],
+	[
+		'not waiting, by an expression',
+		{ waitForCompletion: 'false' },
+		{ waiting: { kind: 'no', callbackUrl: undefined } },
+	],
+	[
+		'called back',
+		{ waitForCompletion: false, callbackUrl: 'https://n8n.example/x', waitMode: 'callback' },
+		{ waiting: { kind: 'no', callbackUrl: 'https://n8n.example/x' } },
+	],
+	['a callback URL that is hidden', { callbackUrl: 'https://n8n.example/x' }, {}],
+	['no download', { downloadOutput: false }, { files: { ...PLAIN.files, download: false } }],
+	[
+		'a field for the files',
+		{ binaryPropertyName: 'sound' },
+		{ files: { ...PLAIN.files, binaryPropertyName: 'sound' } },
+	],
+	['an empty field for the files', { binaryPropertyName: ' ' }, {}],
+];
+test.each(settings)('%s', (_, fields, expected) => {
+	expect(read(fields)).toEqual({ ...PLAIN, ...expected });
+});
+
+const files = (fields: object) => ({ files: { ...PLAIN.files, ...fields } });
+const options: Array<[string, unknown, object]> = [
+	['maxFileSize', 2, files({ maxFileBytes: 2_000_000 })],
+	['maxFileSize', '0.5', files({ maxFileBytes: 500_000 })],
+	['splitFiles', true, files({ splitFiles: true })],
+	['transcriptInOutput', true, files({ transcriptInOutput: true })],
+	['transcriptInOutput', 'true', {}],
+	['timeout', 30, { timeoutMs: 30_000 }],
+	['timeout', '1.5', { timeoutMs: 1_500 }],
+	// The last one that every database of n8n takes.
+	['timeout', 7_870 * 365 * 86_400, { timeoutMs: 7_870 * 365 * 86_400_000 }],
+	['onTimeout', 'returnTask', { onTimeout: 'returnTask' }],
+	['onTimeout', 'error', {}],
+	['onTimeout', '', {}],
+	['pollRoute', 'v1', { pollRoute: 'v1' }],
+	['pollRoute', 'v1e', { pollRoute: 'v1e' }],
+	['pollRoute', 'auto', {}],
+	['minimumCredits', 5, { minimumCredits: 5 }],
+	['minimumCredits', '0.5', { minimumCredits: 0.5 }],
+	['minimumCredits', 0, {}],
+	['minimumCredits', '0', {}],
+	['callbackReference', 'order 7', { callbackReference: 'order 7' }],
+	['callbackReference', 7, { callbackReference: '7' }],
+	['callbackReference', false, { callbackReference: 'false' }],
+	['callbackReference', '', {}],
+	['callbackReference', {}, {}],
+];
+test.each(options)('the option %s: %j', (name, value, expected) => {
+	expect(withOptions({ [name]: value })).toEqual({ ...PLAIN, ...expected });
+});
+
+test('an execution that sleeps goes on with one item for each, so that files are not split', () => {
+	expect(withOptions({ splitFiles: true }, suspended).files.splitFiles).toBe(false);
+	expect(withOptions({ splitFiles: true }).files.splitFiles).toBe(true);
+});
+
+test('a Timeout counts however the item waits', () => {
+	expect(withOptions({ timeout: 30 }, suspended).timeoutMs).toBe(30_000);
+	expect(withOptions({}, { waitForCompletion: false }).timeoutMs).toBe(600_000);
+});
+
+test('a task made earlier is always waited for, and has no long text', () => {
+	const fields = { waitForCompletion: false, longText: 'join', options: { maxCharacters: 1 } };
+	expect(read(fields, true)).toEqual(PLAIN);
+	expect(read({ waitMode: 'callback' }, true)).toMatchObject(asleep());
+});
+
+test('what a way of waiting means', () => {
+	expect(waitingRules).toMatchObject({
+		no: { follows: false, sleeps: false },
+		poll: { follows: true, sleeps: false },
+		suspend: { follows: true, sleeps: true },
+	});
+});
+
+describe('long texts', () => {
+	const parts = { longText: 'parts' };
+	const join = { longText: 'join' };
+
+	test.each<[string, Fields, Fields, object]>([
+		['off', { longText: 'off' }, { maxCharacters: 'x' }, { kind: 'off' }],
+		['as parts', parts, {}, { kind: 'parts', maxCharacters: 2_500 }],
+		['as short parts', parts, { maxCharacters: '50' }, { kind: 'parts', maxCharacters: 50 }],
+		['joined', join, {}, { kind: 'join', maxCharacters: 2_500, pauseMs: 0 }],
+		[
+			'joined with pauses',
+			join,
+			{ maxCharacters: 4_000, pauseBetweenParts: '250' },
+			{ kind: 'join', maxCharacters: 4_000, pauseMs: 250 },
+		],
+		[
+			'the longest pause',
+			join,
+			{ pauseBetweenParts: 60_000 },
+			{ kind: 'join', maxCharacters: 2_500, pauseMs: 60_000 },
+		],
+	])('%s', (_, fields, given, longText) => {
+		expect(withOptions(given, fields).longText).toEqual(longText);
+	});
+
+	test.each<[Fields, boolean]>([
+		[{ ...join, waitMode: 'callback' }, true],
+		[{ ...parts, waitForCompletion: false }, true],
+		[{ ...parts, downloadOutput: false }, true],
+		[{ ...join, waitForCompletion: false }, false],
+		[{ ...join, downloadOutput: false }, false],
+		[{ ...parts, waitMode: 'callback' }, false],
+		[{ longText: 'off', waitMode: 'callback', downloadOutput: false }, true],
+	])('%j goes together: %p', (fields, together) => {
+		const reading = expect(() => read(fields));
+		if (together) reading.not.toThrow();
+		else reading.toThrow(/^"Long Text: /);
+	});
+});
+
+describe('refused in words', () => {
+	const above = (label: string, fallback: number) => [
+		`The option "${label}" must be a number greater than 0`,
+		`Set "${label}" to a number greater than 0, or remove the option to use ${fallback}.`,
+	];
+	const unknown = (label: string, ...values: string[]) => [
+		`"${label}" has an unknown value`,
+		`Set "${label}" to one of: ${values.join(', ')}.`,
+	];
+	const characters = [
+		'The option "Max Characters per Part" must be a whole number of at least 50',
+		'Set it to the limit of your model, or remove the option to use 2500. Nothing was sent.',
+	];
+	const pause = [
+		'The option "Pause Between Parts (Ms)" must be a number from 0 to 60000',
+		'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
+	];
+	const grace = above('Polling Before Suspending (Seconds)', 10);
+	const noText = (label: string) => [
+		`The field "${label}" is not a text`,
+		`Give "${label}" a text. An expression must lead to a text, not to an object or a list.`,
+	];
+
+	test.each<[string, Fields, string[]]>([
+		['a wait mode', { waitMode: 'sleep' }, unknown('Wait Mode', 'poll', 'callback')],
+		['a long text', { longText: 'cut' }, unknown('Long Text', 'off', 'join', 'parts')],
+		[
+			'On Timeout',
+			{ options: { onTimeout: 'stop' } },
+			unknown('On Timeout', 'error', 'returnTask'),
+		],
+		['a poll route', { options: { pollRoute: 'v2' } }, unknown('Poll Route', 'auto', 'v1', 'v1e')],
+		['no time', { options: { timeout: 0 } }, above('Timeout (Seconds)', 600)],
+		['a time in words', { options: { timeout: 'long' } }, above('Timeout (Seconds)', 600)],
+		[
+			'no time to sleep',
+			{ ...suspended, options: { timeout: -1 } },
+			above('Timeout (Seconds)', 86_400),
+		],
+		[
+			'a time beyond all calendars',
+			{ options: { timeout: 7_870 * 365 * 86_400 + 1 } },
+			[
+				'The option "Timeout (Seconds)" must be at most 248188320000',
+				'Set "Timeout (Seconds)" to a smaller number, or remove the option to use 600. Nothing was sent.',
+			],
+		],
+		['a size', { options: { maxFileSize: 0 } }, above('Max File Size (MB)', 500)],
+		['a balance', { options: { minimumCredits: -1 } }, above('Minimum Credits', 0)],
+		['a balance that is empty', { options: { minimumCredits: '' } }, above('Minimum Credits', 0)],
+		['a balance that is null', { options: { minimumCredits: null } }, above('Minimum Credits', 0)],
+		[
+			'a balance that is an object',
+			{ options: { minimumCredits: {} } },
+			above('Minimum Credits', 0),
+		],
+		['a time before the sleep', { ...suspended, options: { gracePeriod: -1 } }, grace],
+		['an empty time before the sleep', { ...suspended, options: { gracePeriod: '' } }, grace],
+		['short parts', { longText: 'parts', options: { maxCharacters: 49 } }, characters],
+		['broken parts', { longText: 'join', options: { maxCharacters: 99.5 } }, characters],
+		['parts in words', { longText: 'join', options: { maxCharacters: 'all' } }, characters],
+		['a pause below 0', { longText: 'join', options: { pauseBetweenParts: -1 } }, pause],
+		['a pause of hours', { longText: 'join', options: { pauseBetweenParts: 60_001 } }, pause],
+		['a pause in words', { longText: 'join', options: { pauseBetweenParts: 'short' } }, pause],
+		['a callback URL', { waitForCompletion: false, callbackUrl: {} }, noText('Callback URL')],
+		['a field for the files', { binaryPropertyName: {} }, noText('Put Output Files in Field')],
+		[
+			'joining without waiting',
+			{ longText: 'join', waitForCompletion: false },
+			[
+				'"Long Text: Join Into One File" needs to wait for its parts',
+				'Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off". Nothing was sent.',
+			],
+		],
+		[
+			'joining without files',
+			{ longText: 'join', downloadOutput: false },
+			[
+				'"Long Text: Join Into One File" needs the files of its parts',
+				'Turn "Download Output" on, or set "Long Text" to "One Item per Part". Nothing was sent.',
+			],
+		],
+		[
+			'parts that sleep',
+			{ longText: 'parts', waitMode: 'callback' },
+			[
+				'"Long Text: One Item per Part" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
+				'Set "Long Text" to "Join Into One File", or "Wait Mode" to "Poll". Nothing was sent.',
+			],
+		],
+	])('%s', (_, fields, [message, description]) => {
+		expect(refusalOf(() => read(fields))).toEqual({ message, description });
+	});
+});
+
+test('the pause of Audio: Join', () => {
+	expect(readPause(fieldsWith({}))).toBe(0);
+	expect(readPause(fieldsWith({ options: { pauseBetweenParts: 0 } }))).toBe(0);
+	expect(readPause(fieldsWith({ options: { pauseBetweenParts: '40' } }))).toBe(40);
+});
+
+describe('settings of the run', () => {
+	const ofRun = (given: Fields) => readRunSettings(fieldsWith({ options: given }));
+
+	test.each<[Fields, object]>([
+		[{}, { maxActiveTasks: 20, maximumCredits: undefined }],
+		[{ maxActiveTasks: '3.9' }, { maxActiveTasks: 3, maximumCredits: undefined }],
+		[{ maxActiveTasks: 0.5 }, { maxActiveTasks: 1, maximumCredits: undefined }],
+		[{ maximumCredits: 0 }, { maxActiveTasks: 20, maximumCredits: 0 }],
+		[{ maximumCredits: '7.5' }, { maxActiveTasks: 20, maximumCredits: 7.5 }],
+	])('%j', (given, expected) => {
+		expect(ofRun(given)).toEqual(expected);
+	});
+
+	test('without options at all', () => {
+		expect(readRunSettings(fieldsWith({}))).toEqual({ maxActiveTasks: 20 });
+		expect(readRunSettings(fieldsWith({ options: null }))).toEqual({ maxActiveTasks: 20 });
+	});
+
+	test.each(['', null, undefined, -1, 'much', {}])(
+		'Maximum Credits of %j is refused: it does not mean "no limit"',
+		(maximumCredits) => {
+			expect(refusalOf(() => ofRun({ maximumCredits }))).toEqual({
+				message: 'The option "Maximum Credits" must be a number of at least 0',
+				description:
+					'Set "Maximum Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
+			});
+		},
+	);
+
+	test('no active tasks at all are refused', () => {
+		expect(refusalOf(() => ofRun({ maxActiveTasks: 0 }))).toEqual({
+			message: 'The option "Max Active Tasks" must be a number greater than 0',
+			description:
+				'Set "Max Active Tasks" to a number greater than 0, or remove the option to use 20.',
+		});
+	});
+});

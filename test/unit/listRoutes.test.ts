@@ -1,0 +1,193 @@
+/** Which routes are asked for a list, page by page, and what is read of their answers (docs/service.md, "More routes"). */
+import { lists, type ListRoute } from '../../nodes/MediaGeneration/operations/lists';
+
+const [v3, v2, v1] = lists.searchVoices.routes as [ListRoute, ListRoute, ListRoute];
+const [speechModels] = lists.searchSpeechModels.routes as [ListRoute];
+const [imageModels] = lists.searchImageModels.routes as [ListRoute];
+
+test('what there are lists of', () => {
+	expect(Object.values(lists).map(({ what }) => what)).toEqual([
+		'voices',
+		'speech models',
+		'image models',
+	]);
+	expect(Object.values(lists).map(({ routes }) => routes.length)).toEqual([3, 1, 1]);
+});
+
+test.each<[string, ListRoute, string, string | undefined, string]>([
+	['v3', v3, '', undefined, '/v3/voices?provider=elevenlabs&page=1&page_size=100'],
+	['v3', v3, 'a&b', '2', '/v3/voices?provider=elevenlabs&search=a%26b&page=2&page_size=100'],
+	['v2', v2, '', undefined, '/v2/voices?page_size=100'],
+	['v2', v2, 'a b', 't', '/v2/voices?search=a+b&page_size=100&next_page_token=t'],
+	['v1', v1, 'a', '2', '/v1/voices'],
+	['speech models', speechModels, 'a', '2', '/v1/models'],
+	['image models', imageModels, 'a', '2', '/v1i/models'],
+])('%s is asked at its address', (_, route, search, cursor, path) => {
+	expect(route.path(search, cursor)).toBe(path);
+});
+
+test('those that give everything at once are searched here, and all are known apart', () => {
+	const routes = [v3, v2, v1, speechModels, imageModels];
+	expect(routes.map(({ whole }) => whole)).toEqual([false, false, true, true, true]);
+	expect(new Set(routes.map(({ name }) => name)).size).toBe(5);
+	expect(routes.map(({ name }) => name)).not.toContain('');
+});
+
+describe('where the records are', () => {
+	const found = [{ value: 'a', name: 'a' }];
+	test.each<[unknown, unknown]>([
+		[['a'], found],
+		[{ data: ['a'] }, found],
+		[{ voices: ['a'] }, found],
+		[{ models: ['a'] }, found],
+		[{ items: ['a'] }, found],
+		[{ results: ['a'] }, found],
+		[{ voice_list: ['a'] }, found],
+		[{ data: { data: { data: { data: ['a'] } } } }, found],
+		[{ data: { success: true }, voices: ['a'] }, found],
+		[{ data: [] }, []],
+		[{ data: 'a' }, undefined],
+		[{ success: false }, undefined],
+		['a', undefined],
+		[undefined, undefined],
+	])('%j', (body, entries) => {
+		for (const route of [v3, v2, v1])
+			expect(route.read(body, undefined)).toEqual(
+				entries === undefined ? undefined : expect.objectContaining({ entries }),
+			);
+	});
+
+	test('what is nested without end is not a list', () => {
+		let body: unknown = ['a'];
+		for (let level = 0; level < 20_000; level += 1) body = { data: body };
+		expect(v1.read(body, undefined)).toBeUndefined();
+	});
+});
+
+describe('pages', () => {
+	const data = [{ id: 'a' }];
+	test.each<[string, ListRoute, string | undefined, unknown, string | undefined]>([
+		['v3, more to come', v3, undefined, { data, pagination: { has_more: true } }, '2'],
+		['v3, further on', v3, '2', { data, pagination: { has_more: true } }, '3'],
+		['v3, the last one', v3, '2', { data, pagination: { has_more: false } }, undefined],
+		['v3, without a word about it', v3, '2', { data }, undefined],
+		['v3, a list alone', v3, undefined, data, undefined],
+		['v3, more of nothing', v3, '2', { data: [], pagination: { has_more: true } }, undefined],
+		['v3, an odd word', v3, '2', { data, pagination: 'has_more' }, undefined],
+		[
+			'v2, more to come',
+			v2,
+			undefined,
+			{ voices: data, has_more: true, next_page_token: 't' },
+			't',
+		],
+		['v2, only a token', v2, 's', { voices: data, next_page_token: 7 }, '7'],
+		[
+			'v2, the last one',
+			v2,
+			's',
+			{ voices: data, has_more: false, next_page_token: 't' },
+			undefined,
+		],
+		['v2, no token', v2, 's', { voices: data, has_more: true, next_page_token: null }, undefined],
+		['v2, a list alone', v2, 's', data, undefined],
+		['v1 has one', v1, '2', { voices: data, has_more: true, next_page_token: 't' }, undefined],
+	])('%s', (_, route, cursor, body, next) => {
+		expect(route.read(body, cursor)).toEqual({
+			entries: [{ value: 'a', name: 'a' }],
+			next,
+			...emptyIn(body),
+		});
+	});
+	const emptyIn = (body: unknown) =>
+		(body as { data?: unknown[] }).data?.length === 0 ? { entries: [] } : {};
+});
+
+describe('voices', () => {
+	test.each<[unknown, unknown]>([
+		[
+			{ voice_id: 'a', id: 'b' },
+			{ value: 'a', name: 'a' },
+		],
+		[
+			{ voice_id: '', id: 7, name: 'Seven' },
+			{ value: '7', name: 'Seven' },
+		],
+		[{ voice_id: 'elevenlabs_a' }, { value: 'a', name: 'a' }],
+		[{ voice_id: 'a_elevenlabs_b' }, { value: 'a_elevenlabs_b', name: 'a_elevenlabs_b' }],
+		['a', { value: 'a', name: 'a' }],
+		[{ name: 'nobody' }, undefined],
+		[null, undefined],
+		[
+			{ id: 'a', name: 'Ann', language: 'English', accent: 'Irish', gender: 'female' },
+			{ value: 'a', name: 'Ann (English, Irish, female)' },
+		],
+		[
+			{ id: 'a', labels: { language: 'English', accent: 'Irish', gender: 'female' } },
+			{ value: 'a', name: 'a (English, Irish, female)' },
+		],
+		[
+			{ id: 'a', accent: 'Irish', labels: { accent: 'Scots' }, gender: {} },
+			{ value: 'a', name: 'a (Irish)' },
+		],
+		[
+			{ id: 'a', labels: 'x', description: 'Warm' },
+			{ value: 'a', name: 'a', description: 'Warm' },
+		],
+	])('%j', (record, entry) => {
+		const entries = entry === undefined ? [] : [entry];
+		expect(v1.read([record], undefined)?.entries).toStrictEqual(entries);
+	});
+});
+
+describe('models', () => {
+	test.each<[unknown, unknown]>([
+		[
+			{ model_id: 'm', id: 'n' },
+			{ value: 'm', name: 'm' },
+		],
+		[
+			{ id: 'm', name: 'M' },
+			{ value: 'm', name: 'M' },
+		],
+		[{ name: 'M' }, undefined],
+		[
+			{ id: 'm', max_generations: 1 },
+			{ value: 'm', name: 'm', description: 'One image' },
+		],
+		[
+			{ id: 'm', max_generations: 4 },
+			{ value: 'm', name: 'm', description: 'Up to 4 images' },
+		],
+		[
+			{
+				id: 'm',
+				description: 'Fast',
+				max_generations: '4',
+				aspect_ratios: ['1:1', '16:9'],
+				resolutions: ['1K', 2],
+			},
+			{ value: 'm', name: 'm', description: 'Fast. Up to 4 images; 1:1, 16:9; 1K, 2' },
+		],
+		[
+			{ id: 'm', aspect_ratios: 'any', resolutions: ['1K', {}] },
+			{ value: 'm', name: 'm', description: '1K' },
+		],
+	])('%j', (record, entry) => {
+		const entries = entry === undefined ? [] : [entry];
+		expect(imageModels.read([record], undefined)).toStrictEqual({ entries, next: undefined });
+	});
+
+	test('of speech: only those that speak', () => {
+		const body = [
+			{ model_id: 'a', can_do_text_to_speech: true },
+			{ model_id: 'b', can_do_text_to_speech: false },
+			{ model_id: 'c' },
+		];
+		const values = (route: ListRoute) =>
+			route.read(body, undefined)?.entries.map(({ value }) => value);
+		expect(values(speechModels)).toEqual(['a', 'c']);
+		expect(values(imageModels)).toEqual(['a', 'b', 'c']);
+		expect(speechModels.read({}, undefined)).toBeUndefined();
+	});
+});

@@ -1,0 +1,274 @@
+/** "From List": what the editor gets to show page by page, and what it says where there is no list. */
+import type { IHttpRequestOptions, ILoadOptionsFunctions, NodeApiError } from 'n8n-workflow';
+import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
+import type { ListName } from '../../nodes/MediaGeneration/operations/locator';
+import { onMachine } from '../model/machine';
+import type { Answer } from './wholeNode';
+
+interface Given {
+	filter?: string;
+	token?: string;
+	credential?: object | Error;
+	/** What the service answers; nothing is 404. @param count how many requests came before */
+	answer?: (path: string, count: number) => Answer | undefined;
+}
+
+const node = new MediaGeneration();
+let accounts = 0;
+
+/** One question of the editor. */
+async function ask(name: ListName, { filter, token, credential = {}, answer }: Given = {}) {
+	accounts += 1;
+	const baseUrl = `https://lists-${accounts}.example`;
+	const asked: string[] = [];
+	const context = {
+		getNode: () => ({ id: 'n', name: 'Media', type: 'x', parameters: {} }),
+		async getCredentials() {
+			if (credential instanceof Error) throw credential;
+			return await Promise.resolve({ apiKey: 'sk_0123456789', baseUrl, ...credential });
+		},
+		helpers: {
+			async httpRequestWithAuthentication(_type: string, { url }: IHttpRequestOptions) {
+				const path = url.slice(baseUrl.length);
+				asked.push(path);
+				const {
+					status = 200,
+					body,
+					headers = {},
+				} = answer?.(path, asked.length - 1) ?? { status: 404, body: {} };
+				const text = typeof body === 'string' ? body : JSON.stringify(body);
+				return await Promise.resolve({ statusCode: status, headers, body: text });
+			},
+		},
+	} as unknown as ILoadOptionsFunctions;
+	const search = node.methods.listSearch[name];
+	let error: NodeApiError | undefined;
+	const found = await onMachine(async () => await search.call(context, filter, token)).catch(
+		(thrown: unknown) => {
+			error = thrown as NodeApiError;
+		},
+	);
+	return { found: found ?? undefined, error, asked };
+}
+
+const numbered = (count: number, from = 0) =>
+	Array.from({ length: count }, (_, index) => ({ id: `v${from + index}` }));
+const valuesOf = (found: { results: Array<{ value: unknown }> } | undefined) =>
+	found?.results.map(({ value }) => value);
+const only =
+	(route: string, body: (path: string) => unknown): Given['answer'] =>
+	(path) =>
+		path.startsWith(route) ? { body: body(path) } : undefined;
+
+describe('a list that comes as a whole', () => {
+	const voices = only('/v1/voices', () => ({ voices: numbered(250) }));
+
+	test('is shown in pages of a hundred, and the routes before it are asked first', async () => {
+		const first = await ask('searchVoices', { answer: voices });
+		expect(first.asked.map((path) => path.split('?')[0])).toEqual([
+			'/v3/voices',
+			'/v2/voices',
+			'/v1/voices',
+		]);
+		expect(valuesOf(first.found)).toEqual(numbered(100).map(({ id }) => id));
+		const second = await ask('searchVoices', {
+			answer: voices,
+			token: String(first.found?.paginationToken),
+		});
+		expect(second.asked).toEqual(['/v1/voices']);
+		expect(valuesOf(second.found)).toEqual(numbered(100, 100).map(({ id }) => id));
+		const third = await ask('searchVoices', {
+			answer: voices,
+			token: String(second.found?.paginationToken),
+		});
+		expect(valuesOf(third.found)).toEqual(numbered(50, 200).map(({ id }) => id));
+		expect(third.found).not.toHaveProperty('paginationToken');
+	});
+
+	test('of exactly one page has no other', async () => {
+		const { found } = await ask('searchSpeechModels', {
+			answer: only('/v1/models', () => numbered(100)),
+		});
+		expect(found?.results).toHaveLength(100);
+		expect(found).not.toHaveProperty('paginationToken');
+	});
+
+	test.each([
+		['ANN', ['a1']],
+		[' irish ', ['a1', 'b2']],
+		['B2', ['b2']],
+		['warm', ['b2']],
+		['nobody', []],
+	])('is searched for %p in all that is shown', async (filter, expected) => {
+		const { found } = await ask('searchVoices', {
+			filter,
+			answer: only('/v1/voices', () => [
+				{ id: 'a1', name: 'Ann', accent: 'Irish' },
+				{ id: 'b2', name: 'Bob', accent: 'irish', description: 'Warm' },
+				{ id: 'c3', name: 'Cy' },
+			]),
+		});
+		expect(valuesOf(found)).toEqual(expected);
+	});
+});
+
+describe('a list that comes in pages', () => {
+	/** Pages of the v3 route, each with the last entries of the one before. */
+	const pages: Given['answer'] = only('/v3/voices', (path) => {
+		const page = Number(new URL(path, 'https://x.example').searchParams.get('page'));
+		return { data: numbered(100, (page - 1) * 95), pagination: { has_more: page < 3 } };
+	});
+
+	test('what two pages have in common is shown once', async () => {
+		const shown: unknown[] = [];
+		let token: string | undefined;
+		for (let page = 0; page < 5; page += 1) {
+			const { found, asked } = await ask('searchVoices', { answer: pages, token });
+			expect(asked).toHaveLength(1);
+			shown.push(...(valuesOf(found) ?? []));
+			token = found?.paginationToken;
+			if (token === undefined) break;
+		}
+		expect(shown).toEqual(numbered(290).map(({ id }) => id));
+	});
+
+	test('pages that hold nothing new are skipped, five at most', async () => {
+		const same = only('/v3/voices', () => ({
+			data: [{ id: 'a' }],
+			pagination: { has_more: true },
+		}));
+		const first = await ask('searchVoices', { answer: same });
+		expect(valuesOf(first.found)).toEqual(['a']);
+		const next = await ask('searchVoices', {
+			answer: same,
+			token: String(first.found?.paginationToken),
+		});
+		expect(next.found).toEqual({ results: [] });
+		expect(next.asked).toHaveLength(5);
+	});
+
+	test('a page with something new ends the skipping', async () => {
+		const late: Given['answer'] = (path, count) =>
+			path.startsWith('/v3/')
+				? { body: { data: [{ id: count < 3 ? 'a' : 'b' }], pagination: { has_more: true } } }
+				: undefined;
+		const token = JSON.stringify({ route: 'v3', cursor: '2', seen: ['a'] });
+		const { found, asked } = await ask('searchVoices', { answer: late, token });
+		expect(valuesOf(found)).toEqual(['b']);
+		expect(asked.map((path) => /[?&]page=(\d+)/.exec(path)?.[1])).toEqual(['2', '3', '4', '5']);
+	});
+
+	test('what was searched for is asked of the service', async () => {
+		const { asked } = await ask('searchVoices', { answer: pages, filter: ' a&b ' });
+		expect(asked[0]).toContain('search=a%26b&');
+	});
+
+	test.each([
+		'nonsense',
+		'[1]',
+		'{}',
+		'{"route":"v3"}',
+		'{"cursor":"2"}',
+		'{"route":"v3","cursor":{}}',
+	])('a token that is none (%s) begins at the beginning', async (token) => {
+		const { found, asked } = await ask('searchVoices', { answer: pages, token });
+		expect(asked[0]).toContain('page=1');
+		expect(valuesOf(found)?.[0]).toBe('v0');
+	});
+
+	test('a token without what was shown goes on where it says', async () => {
+		const token = '{"route":"v3","cursor":"3","seen":"x"}';
+		const { found, asked } = await ask('searchVoices', { answer: pages, token });
+		expect(asked).toHaveLength(1);
+		expect(asked[0]).toContain('page=3');
+		expect(found?.results).toHaveLength(100);
+	});
+});
+
+describe('where there is no list', () => {
+	test.each<[ListName, string, number]>([
+		['searchVoices', 'voices', 3],
+		['searchSpeechModels', 'speech models', 1],
+		['searchImageModels', 'image models', 1],
+	])('%s: the editor says so after all routes', async (name, what, times) => {
+		const { error, asked } = await ask(name);
+		expect(error?.name).toBe('NodeApiError');
+		expect(error?.message).toBe(`The service publishes no list of ${what}`);
+		expect(error?.description).toBe('Choose By ID and enter the ID as the service shows it.');
+		expect(error?.httpCode).toBeNull();
+		expect(asked).toHaveLength(times);
+	});
+
+	test.each<[string, Answer]>([
+		['an empty list', { body: { models: [] } }],
+		['no list', { body: { models: 'all' } }],
+		['a refusal inside 200', { body: { success: false, error: 'not for you' } }],
+		['a page in HTML', { body: '<!DOCTYPE html><title>Home</title>' }],
+		...[400, 403, 405, 410, 422, 501].map((status): [string, Answer] => [
+			String(status),
+			{ status, body: {} },
+		]),
+	])('%s counts as none', async (_, answer) => {
+		const { error } = await ask('searchImageModels', { answer: () => answer });
+		expect(error?.message).toBe('The service publishes no list of image models');
+	});
+
+	test('an empty route does not hide the next one', async () => {
+		const { found } = await ask('searchVoices', {
+			answer: (path) => ({ body: path.startsWith('/v1/') ? [{ id: 'a' }] : [] }),
+		});
+		expect(valuesOf(found)).toEqual(['a']);
+	});
+
+	test('nothing that fits a search is an answer, and so is a last page of nothing', async () => {
+		const none = { answer: () => ({ body: [] }) };
+		expect((await ask('searchVoices', { ...none, filter: 'x' })).found).toEqual({ results: [] });
+		const token = '{"route":"v1","cursor":"9"}';
+		const beyond = await ask('searchVoices', { ...none, token: token.replace('v1', 'v2') });
+		expect(beyond.found).toEqual({ results: [] });
+		expect((await ask('searchVoices', { ...none, filter: '  ' })).error?.message).toMatch(
+			/no list/,
+		);
+	});
+});
+
+describe('a list that can not be read', () => {
+	test.each<[Answer, RegExp, string, string | null]>([
+		[
+			{ status: 401, body: { error: 'Invalid API key' } },
+			/^The list of voices could not be read: HTTP 401: Invalid API key$/,
+			'Check the API key in the credential: it may be invalid, expired or revoked. Or: Choose By ID and enter the ID as the service shows it.',
+			'401',
+		],
+		[
+			{ status: 500, body: {} },
+			/^The list of voices could not be read: HTTP 500 without a usable answer$/,
+			'Try again in a while. Or: Choose By ID and enter the ID as the service shows it.',
+			'500',
+		],
+	])('%j', async (answer, message, description, httpCode) => {
+		const { error } = await ask('searchVoices', { answer: () => answer });
+		expect(error?.name).toBe('NodeApiError');
+		expect(error?.message).toMatch(message);
+		expect(error?.description).toBe(description);
+		expect(error?.httpCode).toBe(httpCode);
+	});
+
+	test('a credential that can not be used', async () => {
+		const { error, asked } = await ask('searchVoices', { credential: { baseUrl: 'nowhere' } });
+		expect(error?.message).toMatch(/Base URL of the credential is not a URL/);
+		expect(error?.description).toMatch(
+			/^Open the Media Generation API credential.* Or: Choose By ID/,
+		);
+		expect(asked).toEqual([]);
+	});
+
+	test('a credential that is not there', async () => {
+		const { error } = await ask('searchVoices', { credential: new Error('none is set') });
+		expect(error?.message).toBe('The list of voices could not be read: none is set');
+		expect(error?.description).toMatch(
+			/^Select a Media Generation API credential.* Or: Choose By ID/,
+		);
+		expect(error?.httpCode).toBeNull();
+	});
+});

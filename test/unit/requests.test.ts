@@ -1,0 +1,383 @@
+/** What each operation sends for the fields of an item, and in which words it refuses them (README, "Operations"). */
+import { operationOf } from '../../nodes/MediaGeneration/operations';
+import type { CreationRequest, Work } from '../../nodes/MediaGeneration/operations/operation';
+import { requestsFor, textOf, textsOf } from '../../nodes/MediaGeneration/operations/parts';
+import { fieldsWith, refusalOf } from './itemFields';
+
+type Fields = Record<string, unknown>;
+
+const speech = { resource: 'speech', operation: 'generateByVoiceId', voiceId: 'v', text: 'Hello' };
+const byName = { resource: 'speech', operation: 'generateByVoiceName', voice: 'Aria', text: 'Hi' };
+const sound = { resource: 'soundEffect', operation: 'generate', text: 'Rain' };
+const image = { resource: 'image', operation: 'generate', prompt: 'A boat', generationsCount: 1 };
+const create = { resource: 'task', operation: 'create', path: '/v1m/task/music-generation' };
+
+function request(fields: Fields): CreationRequest {
+	const { work } = operationOf(fields.resource, fields.operation);
+	if (work.kind !== 'creates') throw new Error(`It ${work.kind}`);
+	return work.request(fieldsWith(fields));
+}
+
+const picked = (value: unknown) => ({ __rl: true, mode: 'list', value, cachedResultName: 'x' });
+
+const V1 = '/v1/text-to-speech/v';
+const V1E = '/v1e/task/text-to-speech';
+const IMAGE = '/v1i/task/generate-image';
+const plainImage = { prompt: 'A boat', generations_count: 1 };
+
+/** Its name, the fields, the path, the body, and the query where there is one. */
+const sent: Array<[string, Fields, string, object, object?]> = [
+	['speech by voice ID', speech, V1, { text: 'Hello' }],
+	[
+		'with all its fields',
+		{ ...speech, modelId: 'eleven_v3', outputFormat: 'mp3_44100_128', withTranscript: true },
+		V1,
+		{ text: 'Hello', model_id: 'eleven_v3', with_transcript: true },
+		{ output_format: 'mp3_44100_128' },
+	],
+	[
+		'with empty fields: they are left out',
+		{ ...speech, modelId: picked(''), outputFormat: ' ', withTranscript: false },
+		V1,
+		{ text: 'Hello' },
+	],
+	[
+		'with a voice and a model from the list',
+		{ ...speech, voiceId: picked(' a voice/2 '), modelId: picked('m') },
+		'/v1/text-to-speech/a%20voice%2F2',
+		{ text: 'Hello', model_id: 'm' },
+	],
+	[
+		'with numbers and truth values from expressions',
+		{ ...speech, voiceId: 7, text: 42, modelId: false, withTranscript: 'true' },
+		'/v1/text-to-speech/7',
+		{ text: '42', model_id: 'false', with_transcript: true },
+	],
+	[
+		'with a text that is passed on as it is',
+		{ ...speech, text: ' Hello\n' },
+		V1,
+		{ text: ' Hello\n' },
+	],
+	['speech by voice name', byName, V1E, { text: 'Hi', voice: 'Aria', with_transcript: false }],
+	[
+		'by voice name, with a transcript',
+		{ ...byName, withTranscript: true },
+		V1E,
+		{ text: 'Hi', voice: 'Aria', with_transcript: true },
+	],
+	[
+		'by voice name, with what an expression gave for the transcript',
+		{ ...byName, withTranscript: 'false' },
+		V1E,
+		{ text: 'Hi', voice: 'Aria', with_transcript: false },
+	],
+	[
+		'by voice name, with what is no truth value for the transcript',
+		{ ...byName, withTranscript: 'yes' },
+		V1E,
+		{ text: 'Hi', voice: 'Aria', with_transcript: false },
+	],
+	['a sound effect', sound, '/v1/task/sound-effect', { text: 'Rain' }],
+	['an image', image, IMAGE, plainImage],
+	[
+		'an image, with all its fields',
+		{ ...image, modelId: 'm', generationsCount: '3', aspectRatio: '16:9', resolution: '2K' },
+		IMAGE,
+		{
+			prompt: 'A boat',
+			model_id: 'm',
+			generations_count: 3,
+			model_parameters: { aspect_ratio: '16:9', resolution: '2K' },
+		},
+	],
+	[
+		'an image, with one parameter of its model',
+		{ ...image, modelId: '', aspectRatio: '', resolution: '1K' },
+		IMAGE,
+		{ ...plainImage, model_parameters: { resolution: '1K' } },
+	],
+	['any task, with no body', create, create.path, {}],
+	['any task, with empty fields', { ...create, query: ' ', body: '' }, create.path, {}],
+	[
+		'any task, whose empty values stay',
+		{ ...create, path: ' /v1/a voice ', query: '{"a": 1}', body: '{"b": {}, "c": null, "d": ""}' },
+		'/v1/a%20voice',
+		{ b: {}, c: null, d: '' },
+		{ a: 1 },
+	],
+	[
+		'any task, with objects from expressions',
+		{ ...create, query: { a: 1 }, body: { b: [2] } },
+		create.path,
+		{ b: [2] },
+		{ a: 1 },
+	],
+	[
+		'extra fields, which win and go into depth',
+		{
+			...image,
+			aspectRatio: '16:9',
+			options: { extraFields: '{"model_parameters": {"seed": 7}, "prompt": "A ship"}' },
+		},
+		IMAGE,
+		{ ...plainImage, prompt: 'A ship', model_parameters: { aspect_ratio: '16:9', seed: 7 } },
+	],
+	[
+		'extra fields from an expression, also for any task',
+		{ ...create, body: { a: { b: 1 } }, options: { extraFields: { a: { c: 2 } } } },
+		create.path,
+		{ a: { b: 1, c: 2 } },
+	],
+	[
+		'extra fields that are empty',
+		{ ...sound, options: { extraFields: '' } },
+		'/v1/task/sound-effect',
+		{ text: 'Rain' },
+	],
+	[
+		'extra fields of null',
+		{ ...sound, options: { extraFields: null } },
+		'/v1/task/sound-effect',
+		{ text: 'Rain' },
+	],
+	[
+		'options that are none',
+		{ ...sound, options: 'none' },
+		'/v1/task/sound-effect',
+		{ text: 'Rain' },
+	],
+];
+
+const cases = sent.map(
+	([name, fields, path, body, qs]) => [name, fields, { path, body, qs }] as const,
+);
+test.each(cases)('%s', (_, fields, expected) => {
+	const { path, body, qs } = request(fields);
+	expect({ path, body, qs }).toEqual(expected);
+});
+
+test('what a body was made from stays as it was', () => {
+	const body = { a: { b: 1 } };
+	(request({ ...create, body }).body.a as Fields).b = 2;
+	expect(body).toEqual({ a: { b: 1 } });
+});
+
+describe('kinds: what a task is compared with', () => {
+	const kindOf = (path: string) => request({ ...create, path }).kind;
+
+	test('each operation has its own', () => {
+		const kinds = [speech, byName, sound, image, create].map((fields) => request(fields).kind);
+		expect(new Set(kinds.filter((kind) => kind !== '')).size).toBe(5);
+	});
+
+	test.each<[string, string, boolean]>([
+		['/v1/text-to-speech/a', '/v1/text-to-speech/b', true],
+		['/v1m/task/music/a', '/v1m/task/music/b', true],
+		['/v1m/task/music', '/v1m/task/dubbing', false],
+		['/v1/x/task/music/a', '/v1/x/task/music/b', true],
+		['/v1/x/task/music', '/v1/x/task/dubbing', false],
+		['/v1m/task/music', '/v1e/task/music', false],
+		['/v1/text-to-speech/a', '/v1/text-to-dialogue/a', false],
+	])('%s and %s: the same? %p', (one, other, same) => {
+		expect(kindOf(one) === kindOf(other)).toBe(same);
+	});
+
+	test('it is the beginning of the path', () => {
+		expect(kindOf('/v1/text-to-speech/a')).toBe('/v1/text-to-speech');
+		expect(kindOf('/v1m/task/music/7')).toBe('/v1m/task/music');
+	});
+});
+
+const deep = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
+
+describe('bad fields are refused in words', () => {
+	const empty = (label: string) => [
+		`The field "${label}" is empty`,
+		`Fill in "${label}". If it is an expression, check that this item has a value for it.`,
+	];
+	const noText = (label: string) => [
+		`The field "${label}" is not a text`,
+		`Give "${label}" a text. An expression must lead to a text, not to an object or a list.`,
+	];
+	const noAddress = (value: string) => [
+		`The field "Voice" can't be used in an address: ${value}`,
+		'Enter the ID as the service shows it.',
+	];
+	const noCount = [
+		'The field "Number of Images" must be a whole number of at least 1',
+		'Set "Number of Images" to 1, 2, 3, ...',
+	];
+	const noJson = (what: string, example: string) => [
+		`The ${what} is not valid JSON`,
+		`Enter a JSON object, e.g. ${example}. Names and texts need double quotes.`,
+	];
+	const noObject = (what: string, example: string) => [
+		`The ${what} is not a JSON object`,
+		`Enter an object in braces, e.g. ${example}, not a list, a text or a number.`,
+	];
+	const tooDeep = (what: string) => [
+		`The ${what} is nested deeper than 100 levels`,
+		'Enter a flatter JSON object.',
+	];
+	const [BODY, QUERY, EXTRA] = ['field "Body"', 'field "Query"', 'option "Extra Body Fields"'];
+	const bodyExample = '{"prompt": "A slow waltz"}';
+	const queryExample = '{"output_format": "mp3_44100_128"}';
+	const extraExample = '{"voice_settings": {"speed": 1.1}}';
+
+	test.each<[string, Fields, string[]]>([
+		['no text', { ...speech, text: undefined }, empty('Text')],
+		['no field for the text', { resource: 'soundEffect', operation: 'generate' }, empty('Text')],
+		['a text of spaces', { ...byName, text: ' \n' }, empty('Text')],
+		['a text that is null', { ...sound, text: null }, empty('Text')],
+		['a text that is an object', { ...sound, text: {} }, noText('Text')],
+		['a text that is a list', { ...sound, text: ['a'] }, noText('Text')],
+		['no voice', { ...speech, voiceId: picked('') }, empty('Voice')],
+		['a voice that is an object', { ...speech, voiceId: picked({}) }, noText('Voice')],
+		['a voice that climbs', { ...speech, voiceId: '..' }, noAddress('".."')],
+		['a voice that stays', { ...speech, voiceId: ' . ' }, noAddress('"."')],
+		['half a character', { ...speech, voiceId: 'a\udc00' }, noAddress('"a\\udc00"')],
+		['no voice name', { ...byName, voice: '' }, empty('Voice Name')],
+		['a model that is a list', { ...speech, modelId: [1] }, noText('Model')],
+		['a format that is a list', { ...speech, outputFormat: [1] }, noText('Output Format')],
+		['no prompt', { ...image, prompt: '' }, empty('Prompt')],
+		['an image model that is an object', { ...image, modelId: picked({}) }, noText('Model')],
+		['a ratio that is a list', { ...image, aspectRatio: [] }, noText('Aspect Ratio')],
+		['a resolution that is a list', { ...image, resolution: [] }, noText('Resolution')],
+		['no picture', { ...image, generationsCount: 0 }, noCount],
+		['half a picture', { ...image, generationsCount: 1.5 }, noCount],
+		['pictures in words', { ...image, generationsCount: 'two' }, noCount],
+		['no path', { ...create, path: '' }, empty('Path')],
+		['a body that is not JSON', { ...create, body: '{a: 1}' }, noJson(BODY, bodyExample)],
+		['a body that is a list', { ...create, body: '[1]' }, noObject(BODY, bodyExample)],
+		['a query that is not JSON', { ...create, query: 'a=b' }, noJson(QUERY, queryExample)],
+		['a query that is a number', { ...create, query: 7 }, noObject(QUERY, queryExample)],
+		['a deep body', { ...create, body: deep(101) }, tooDeep(BODY)],
+		['a body with one deep field', { ...create, body: `{"b":1,"c":${deep(100)}}` }, tooDeep(BODY)],
+		[
+			'extra fields that are not JSON',
+			{ ...sound, options: { extraFields: 'speed' } },
+			noJson(EXTRA, extraExample),
+		],
+		[
+			'extra fields that are a list',
+			{ ...sound, options: { extraFields: '[1]' } },
+			noObject(EXTRA, extraExample),
+		],
+		['deep extra fields', { ...sound, options: { extraFields: deep(101) } }, tooDeep(EXTRA)],
+	])('%s', (_, fields, [message, description]) => {
+		expect(refusalOf(() => request(fields))).toEqual({ message, description });
+	});
+
+	test('100 levels are not too deep, lists included', () => {
+		expect(request({ ...create, body: deep(100) }).body).toEqual(JSON.parse(deep(100)));
+		const lists = `{"a":${'['.repeat(99)}1${']'.repeat(99)}}`;
+		expect(request({ ...create, body: lists }).body).toEqual(JSON.parse(lists));
+		expect(() =>
+			request({ ...create, body: `{"a":${'['.repeat(100)}${']'.repeat(100)}}` }),
+		).toThrow(/nested deeper/);
+	});
+});
+
+describe('the ID of a task made earlier', () => {
+	const taskId = (given: unknown) => fieldsWith({ taskId: given }).taskId();
+
+	test('is trimmed, and may be a number', () => {
+		expect(taskId(' t-1 ')).toBe('t-1');
+		expect(taskId(7)).toBe('7');
+	});
+
+	test.each([
+		['a/b', 'it has characters that no task ID has, such as "/" or "?"'],
+		['x'.repeat(501), 'it is longer than 500 characters'],
+	])('%.10s is refused', (given, problem) => {
+		expect(refusalOf(() => taskId(given))).toEqual({
+			message: `The Task ID can't be used: ${problem}`,
+			description:
+				'Enter the task_id that the service returned when the task was created, and nothing else.',
+		});
+	});
+
+	test('an empty one is refused', () => {
+		expect(refusalOf(() => taskId(' ')).message).toBe('The field "Task ID" is empty');
+	});
+});
+
+describe('long texts', () => {
+	const long = { kind: 'join', maxCharacters: 50, pauseMs: 0 } as const;
+	const two = 'A first sentence that is some words long.\n\nAnd a second one, as long as that.';
+
+	test('one request for each part, all else being equal', () => {
+		const whole = request({ ...speech, text: two, modelId: 'm', outputFormat: 'wav' });
+		const texts = textsOf(whole, long);
+		expect(texts.map((text) => text.trim())).toEqual(two.split('\n\n'));
+		const requests = requestsFor(whole, texts);
+		expect(requests).toEqual(texts.map((text) => ({ ...whole, body: { text, model_id: 'm' } })));
+		expect(textOf(whole)).toBe(two);
+	});
+
+	test('off: the text is one, whatever it is', () => {
+		expect(textsOf(request({ ...speech, text: two }), { kind: 'off' })).toEqual([two]);
+		const odd = request({ ...speech, options: { extraFields: '{"text": 7}' } });
+		expect(textsOf(odd, { kind: 'off' })).toEqual(['']);
+	});
+
+	test.each([' ', '7'])('extra fields that leave nothing to speak (%s) are refused', (text) => {
+		const extra = JSON.stringify({ text: text === '7' ? 7 : text });
+		const odd = request({ ...speech, options: { extraFields: extra } });
+		expect(refusalOf(() => textsOf(odd, long))).toEqual({
+			message: 'The field "Text" has nothing to speak',
+			description:
+				'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',
+		});
+	});
+});
+
+describe('what creates nothing', () => {
+	test.each<[string, string, Partial<Work>]>([
+		['task', 'wait', { kind: 'awaits' }],
+		['task', 'get', { kind: 'looks' }],
+		['audio', 'join', { kind: 'joins' }],
+		['credits', 'get', { kind: 'reads', path: '/v1/credits' }],
+		['apiKey', 'getAll', { kind: 'reads', path: '/v1/api-keys' }],
+	])('%s: %s', (resource, operation, work) => {
+		expect(operationOf(resource, operation).work).toMatchObject(work);
+	});
+
+	const read = (resource: string, operation: string, body: unknown) => {
+		const { work } = operationOf(resource, operation);
+		if (work.kind !== 'reads') throw new Error(`It ${work.kind}`);
+		return work.items(body);
+	};
+
+	test.each<[unknown, unknown]>([
+		[{ credits: 5, plan: 'x' }, [{ credits: 5, plan: 'x' }]],
+		[{ data: { credits: '5' } }, [{ data: { credits: '5' }, credits: 5 }]],
+		[{ plan: 'x' }, [{ plan: 'x' }]],
+		[[], undefined],
+		['5', undefined],
+	])('credits in %j', (body, items) => {
+		expect(read('credits', 'get', body)).toStrictEqual(items);
+	});
+
+	test('API keys, their secrets masked', () => {
+		const body = { data: [{ name: 'a', key: 'sk_0123456789abcdef' }, { name: 'b' }] };
+		expect(read('apiKey', 'getAll', body)).toEqual([
+			{ name: 'a', key: 'sk_****cdef' },
+			{ name: 'b' },
+		]);
+		expect(read('apiKey', 'getAll', { success: true })).toBeUndefined();
+	});
+});
+
+test.each<[unknown, unknown]>([
+	['speech', 'sing'],
+	['song', 'generate'],
+	['image', undefined],
+])('%s: %s does not exist, and the refusal names what does', (resource, operation) => {
+	expect(refusalOf(() => operationOf(resource, operation))).toEqual({
+		message: `There is no operation "${String(operation)}" of the resource "${String(resource)}"`,
+		description:
+			'Choose Resource and Operation again in this node. There are: apiKey: getAll, audio: join, credits: get, image: generate, soundEffect: generate, speech: generateByVoiceId, speech: generateByVoiceName, task: create, task: get, task: wait.',
+	});
+});

@@ -1,0 +1,161 @@
+/**
+ * The whole node in memory: its own code from the fields of a workflow to the items that go out, in the n8n, with the service and in
+ * the virtual time of test/model. A run takes milliseconds. What the service does is a history of the model, or an answer of the test.
+ */
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	IWebhookFunctions,
+} from 'n8n-workflow';
+import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
+import { FileHost, Store } from '../model/files';
+import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, type History } from '../model/history';
+import { Machine } from '../model/machine';
+import { N8n, type Execution } from '../model/n8n';
+import { Service, type Request, type Sent } from '../model/service';
+
+const node = new MediaGeneration();
+/** The one process that runs it. */
+export const PROCESS = {
+	runOperation: async (context: IExecuteFunctions) => {
+		const [items = []] = await node.execute.call(context);
+		return items;
+	},
+	wake: async (context: IWebhookFunctions) => await node.webhook.call(context),
+};
+
+export interface Answer {
+	status?: number;
+	/** An object, or a text that is not JSON. */
+	body?: unknown;
+	headers?: IDataObject;
+}
+
+export interface Given extends Partial<Omit<History, 'node' | 'items'>> {
+	/** The same for all items, or those of each. */
+	parameters: object | object[];
+	/** One item unless given. */
+	input?: INodeExecutionData[];
+	node?: Partial<History['node']>;
+	/** Goes before what the history says. @param count how many requests came before */
+	answer?: (request: Request, count: number) => Answer | undefined | Promise<never>;
+	credential?: IDataObject | Error;
+	asTool?: boolean;
+	/** A run before this one in the same execution, as in a loop, or where an agent calls a tool several times. */
+	after?: Ran;
+	runIndex?: number;
+}
+
+export interface Ran {
+	execution: Execution;
+	/** All of them, with Retries of failed ones. */
+	executions: Execution[];
+	output: INodeExecutionData[];
+	/** Of each item that went out. */
+	json: IDataObject[];
+	error: (Error & { description?: string | null; context?: IDataObject }) | undefined;
+	hints: string[];
+	logs: string[];
+	/** Those to the service, without their headers. */
+	requests: string[];
+	/** The bodies of creations. */
+	bodies: IDataObject[];
+	sent: Sent[];
+	store: Store;
+	baseUrl: string;
+	ownUrl: string;
+	filesUrl: string;
+	/** When it was over, in ms of virtual time. */
+	endedMs: number;
+}
+
+let runs = 0;
+/** What comes late: the answer to what was given up. */
+const AFTERWARDS_MS = 60_000;
+
+/** The host of a run, which no other one has: so is its account. */
+function addresses() {
+	runs += 1;
+	const name = `r${runs}.example`;
+	return {
+		baseUrl: `https://api.${name}`,
+		ownUrl: `https://n8n.${name}`,
+		filesUrl: `https://files.${name}`,
+	};
+}
+
+/** One execution of a workflow with this node, to its end. */
+export async function runNode({ parameters, input, answer, after, ...given }: Given): Promise<Ran> {
+	const each = Array.isArray(parameters) ? (parameters as object[]) : undefined;
+	const items = Array<typeof PLAIN_ITEM>(input?.length ?? each?.length ?? 1).fill(PLAIN_ITEM);
+	const history = {
+		...PLAIN_HISTORY,
+		...given,
+		items,
+		node: { ...PLAIN_NODE, ...given.node },
+	};
+	const { baseUrl, ownUrl, filesUrl } = after ?? addresses();
+	const machine = new Machine(history.seed);
+	const requests: Request[] = [];
+	const note = () => undefined;
+	const service: Service = new Service(machine, history, filesUrl, {
+		note,
+		call: (url, body) => void n8n.post(url, body),
+	});
+	const world = {
+		baseUrl,
+		ownUrl: history.node.reachable ? ownUrl : 'http://10.0.0.5:5678',
+		service: () => ({
+			handle: async (...[request, sender]: Parameters<Service['handle']>) => {
+				requests.push(request);
+				const answered = await answer?.(request, requests.length - 1);
+				if (answered === undefined) return await service.handle(request, sender);
+				const { status = 200, body, headers = {} } = answered;
+				const text = typeof body === 'string' ? body : JSON.stringify(body ?? '');
+				return await Promise.resolve({ statusCode: status, headers, body: text });
+			},
+		}),
+		files: new FileHost(machine, history, note),
+		store: new Store(),
+		note,
+		fields: (index: number) => each?.[index] ?? parameters,
+		input,
+		credential: given.credential,
+		asTool: given.asTool,
+		context: after?.execution.context,
+		runIndex: given.runIndex,
+	};
+	const n8n = new N8n(machine, history, world, [PROCESS]);
+	const remove = machine.install();
+	try {
+		for (const { at, kind } of history.events)
+			machine.later(at * 1000, () => kind === 'stop' && n8n.stop());
+		n8n.start();
+		await machine.run(() => n8n.isOver);
+		await machine.run(() => false, machine.elapsed + AFTERWARDS_MS);
+	} finally {
+		machine.endTimers();
+		remove();
+	}
+	const [execution] = n8n.executions.slice(-1);
+	if (execution === undefined) throw new Error('Nothing was started');
+	const { output = [], error, hints, logs } = execution;
+	return {
+		execution,
+		executions: n8n.executions,
+		output,
+		json: output.map(({ json }) => json),
+		error: error as Ran['error'],
+		hints: hints.map(({ message }) => message),
+		logs,
+		requests: requests.map(({ method, url }) => `${method} ${url.slice(baseUrl.length)}`),
+		bodies: requests.flatMap(({ method, body }) => (method === 'POST' ? [body ?? {}] : [])),
+		sent: service.sent,
+		store: world.store,
+		baseUrl,
+		ownUrl,
+		filesUrl,
+		endedMs: execution.endedMs ?? 0,
+	};
+}

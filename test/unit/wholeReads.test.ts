@@ -1,0 +1,252 @@
+/** The operations that only read: credits, API keys, a task's state. They cost nothing, and are repeated where that can help. */
+import type { IDataObject } from 'n8n-workflow';
+import { runNode, type Answer, type Given } from './wholeNode';
+
+const credits = { resource: 'credits', operation: 'get' };
+const keys = { resource: 'apiKey', operation: 'getAll' };
+const get = { resource: 'task', operation: 'get', taskId: 't' };
+const goOn = { onError: 'continueRegularOutput' } as const;
+
+/** Answers in this order; the last one repeats. */
+const answers =
+	(...given: Answer[]): Given['answer'] =>
+	(_, count) =>
+		given[Math.min(count, given.length - 1)];
+
+const REFUSED = 'Check the API key in the credential: it may be invalid, expired or revoked.';
+const DOWN =
+	'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.';
+
+test('credits, for each item', async () => {
+	const { json, output, requests } = await runNode({ parameters: [credits, credits] });
+	expect(json).toEqual([{ credits: 100 }, { credits: 100 }]);
+	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+	expect(requests).toEqual(['GET /v1/credits', 'GET /v1/credits']);
+});
+
+test('API keys: one item each', async () => {
+	const body = { data: [{ key: 'sk_0123456789abcdef' }, { key: 'sk_9876543210fedcba' }] };
+	const { json, output, requests } = await runNode({ parameters: keys, answer: answers({ body }) });
+	expect(json).toEqual([{ key: 'sk_****cdef' }, { key: 'sk_****dcba' }]);
+	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 0 }]);
+	expect(requests).toEqual(['GET /v1/api-keys']);
+});
+
+describe('Task: Get', () => {
+	const files = {
+		audio_url: 'https://files.example/a.mp3',
+		srt_url: 'https://files.example/a.srt',
+	};
+
+	test.each<[IDataObject, unknown[]]>([
+		[
+			{ id: 't', status: 'done', metadata: files },
+			[
+				{ url: files.audio_url, kind: 'audio' },
+				{ url: files.srt_url, kind: 'transcript' },
+			],
+		],
+		[{ id: 't', status: 'doing', metadata: files }, []],
+		[{ id: 't', status: 'error', error_message: 'too loud', metadata: files }, []],
+	])('the state as it is: %j', async (body, outputs) => {
+		const { json, output, requests, hints } = await runNode({
+			parameters: get,
+			answer: answers({ body }),
+		});
+		expect(json).toEqual([{ ...body, task_id: 't', outputs }]);
+		expect(output[0]?.pairedItem).toEqual({ item: 0 });
+		expect(output[0]?.binary).toBeUndefined();
+		expect(requests).toEqual(['GET /v1/task/t']);
+		expect(hints).toEqual([]);
+	});
+
+	test.each<[string, Answer, IDataObject]>([
+		[
+			'is unknown',
+			{ status: 404, body: { error: 'no' } },
+			{ outcome: 'unreachable', task_id: 't', http_status: 404 },
+		],
+		[
+			'is not shown',
+			{ status: 401, body: { error: 'no' } },
+			{ outcome: 'unreachable', task_id: 't', http_status: 401 },
+		],
+	])('a task that %s', async (_, answer, expected) => {
+		const { json } = await runNode({ parameters: get, answer: answers(answer), node: goOn });
+		expect(json).toMatchObject([expected]);
+	});
+
+	test('a service that is busy is asked again, four times in all', async () => {
+		const busy = { status: 503, body: { success: false, code: 'server_busy', message: 'full' } };
+		const body = { id: 't', status: 'doing' };
+		const { json, requests } = await runNode({
+			parameters: get,
+			answer: answers(busy, busy, busy, { body }),
+		});
+		expect(json).toMatchObject([body]);
+		expect(requests).toHaveLength(4);
+		const {
+			error,
+			requests: vain,
+			endedMs,
+		} = await runNode({ parameters: get, answer: answers(busy) });
+		expect(error?.message).toMatch(/^Task t could not be read: /);
+		expect(error?.description).toBe(DOWN);
+		expect(vain).toHaveLength(4);
+		expect(endedMs).toBeGreaterThan(1_000);
+		expect(endedMs).toBeLessThan(120_000);
+	});
+
+	test('a Retry-After of an hour is not slept through', async () => {
+		const busy = { status: 503, body: { code: 'server_busy' }, headers: { 'retry-after': '3600' } };
+		const { error, endedMs } = await runNode({ parameters: get, answer: answers(busy) });
+		expect(error?.message).toMatch(/could not be read/);
+		expect(endedMs).toBeLessThanOrEqual(120_000);
+	});
+
+	test('a stop ends the asking', async () => {
+		const busy = { status: 503, body: { code: 'server_busy' } };
+		const { execution, requests } = await runNode({
+			parameters: get,
+			answer: answers(busy),
+			events: [{ at: 0.1, kind: 'stop' }],
+		});
+		expect(execution.status).toBe('canceled');
+		expect(requests).toHaveLength(1);
+	});
+
+	test('a Task ID that is none is refused, for its item alone', async () => {
+		const body = { id: 't', status: 'doing' };
+		const { json, output, requests } = await runNode({
+			parameters: [{ ...get, taskId: 'a/b' }, get],
+			answer: answers({ body }),
+			node: goOn,
+		});
+		expect(json[0]).toMatchObject({ outcome: 'invalid' });
+		expect(json[0]?.error).toMatch(/^The Task ID can't be used/);
+		expect(json[1]).toMatchObject(body);
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+		expect(requests).toEqual(['GET /v1/task/t']);
+		const { error } = await runNode({
+			parameters: [get, { ...get, taskId: '' }],
+			answer: answers({ body }),
+		});
+		expect(error?.message).toBe('The field "Task ID" is empty');
+		expect(error?.context).toMatchObject({ itemIndex: 1 });
+	});
+});
+
+describe('what can not be read', () => {
+	/** The answer, how often it is asked for, the words for it, and what to do. */
+	const refusals: Array<[Answer, number, string, string]> = [
+		[{ status: 401, body: { error: 'expired' } }, 1, 'HTTP 401: expired', REFUSED],
+		[{ status: 403, body: { error: 'no' } }, 1, 'HTTP 403: no', REFUSED],
+		[{ status: 404, body: { error: 'no' } }, 1, 'HTTP 404: no', DOWN],
+		[{ status: 302, body: '' }, 1, 'HTTP 302 without a usable answer', DOWN],
+		[{ status: 418, body: '{}' }, 1, 'HTTP 418 without a usable answer', DOWN],
+		[{ status: 429, body: { error: 'slow' } }, 4, 'HTTP 429: slow', DOWN],
+		[{ status: 408, body: { error: 'slow' } }, 4, 'HTTP 408: slow', DOWN],
+		[{ status: 500, body: { error: 'oops' } }, 4, 'HTTP 500: oops', DOWN],
+		[{ status: 200, body: '<html>' }, 4, 'HTTP 200 without a usable answer', DOWN],
+		[{ status: 200, body: { success: false, message: 'closed' } }, 4, 'HTTP 200: closed', DOWN],
+		[{ status: 200, body: { success: false } }, 4, 'HTTP 200', DOWN],
+	];
+	test.each(refusals)('%j, asked %d times', async (answer, times, words, advice) => {
+		const { error, requests } = await runNode({ parameters: credits, answer: answers(answer) });
+		expect(error?.message).toBe(`/v1/credits could not be read: ${words}`);
+		expect(error?.description).toBe(advice);
+		expect(requests).toHaveLength(times);
+		const { json } = await runNode({ parameters: credits, answer: answers(answer), node: goOn });
+		expect(json).toEqual([
+			{
+				error: error?.message,
+				outcome: advice === REFUSED ? 'rejected' : 'unreachable',
+				http_status: answer.status,
+			},
+		]);
+	});
+
+	test('what comes in the end counts', async () => {
+		const { json, requests } = await runNode({
+			parameters: credits,
+			answer: answers(
+				{ status: 500 },
+				{ status: 200, body: '' },
+				{ status: 299, body: { credits: 7 } },
+			),
+		});
+		expect(json).toEqual([{ credits: 7 }]);
+		expect(requests).toHaveLength(3);
+	});
+
+	test('a pause that the service asks for is kept, up to half a minute', async () => {
+		const slow = (seconds: string) => ({
+			status: 429,
+			body: {},
+			headers: { 'retry-after': seconds },
+		});
+		const kept = await runNode({
+			parameters: credits,
+			answer: answers(slow('20'), { body: { credits: 7 } }),
+		});
+		expect(kept.endedMs).toBeGreaterThanOrEqual(20_000);
+		const long = await runNode({
+			parameters: credits,
+			answer: answers(slow('3600'), { body: { credits: 7 } }),
+		});
+		expect(long.endedMs).toBeLessThan(40_000);
+	});
+
+	test('a connection that is never made', async () => {
+		const answer = (): never => {
+			throw Object.assign(new Error('connect ECONNREFUSED'), {
+				code: 'ECONNREFUSED',
+				syscall: 'connect',
+			});
+		};
+		const { json, requests } = await runNode({ parameters: credits, answer, node: goOn });
+		expect(json).toMatchObject([{ outcome: 'unreachable' }]);
+		expect(json[0]).not.toHaveProperty('http_status');
+		expect(json[0]?.error).toMatch(/^\/v1\/credits could not be read: ./);
+		expect(requests).toHaveLength(4);
+	});
+
+	test('a stop ends the asking', async () => {
+		const { execution, requests } = await runNode({
+			parameters: credits,
+			answer: answers({ status: 500 }),
+			events: [{ at: 0.1, kind: 'stop' }],
+		});
+		expect(execution.status).toBe('canceled');
+		expect(requests).toHaveLength(1);
+	});
+
+	test('an answer of an unexpected shape', async () => {
+		const { error } = await runNode({
+			parameters: keys,
+			answer: answers({ body: { keys: 'none' } }),
+		});
+		expect(error?.message).toBe(
+			'/v1/api-keys could not be read: the answer has an unexpected shape',
+		);
+		expect(error?.description).toBe(DOWN);
+		const { json } = await runNode({ parameters: keys, answer: answers({ body: {} }), node: goOn });
+		expect(json).toEqual([{ error: error?.message, outcome: 'unreachable' }]);
+	});
+});
+
+test.each<[IDataObject | Error, RegExp, RegExp]>([
+	[{ apiKey: 'key' }, /does not start with "sk_"/, /Nothing was sent/],
+	[
+		new Error('none is set'),
+		/^none is set$/,
+		/^Check the fields and the credential of the node\.$/,
+	],
+])('the credential %j is refused for each item', async (credential, words, advice) => {
+	const { error, requests } = await runNode({ parameters: credits, credential });
+	expect(error?.message).toMatch(words);
+	expect(error?.description).toMatch(advice);
+	const { json } = await runNode({ parameters: [credits, credits], credential, node: goOn });
+	expect(json.map(({ outcome }) => outcome)).toEqual(['invalid', 'invalid']);
+	expect(requests).toEqual([]);
+});
