@@ -69,3 +69,11 @@ describe('accounts', () => {
 		expect(accountOf('https://first.example', 'sk_1')).not.toBe(first);
 	});
 });
+
+test('poll routes are remembered for a hundred kinds of task, however many paths an expression makes', () => {
+	const { routes } = new Account();
+	for (let number = 0; number < 1_000; number += 1) routes.set(`/v1/task/${number}`, 'v1e');
+	expect(routes.size).toBe(100);
+	expect(routes.get('/v1/task/999')).toBe('v1e');
+	expect(routes.get('/v1/task/0')).toBeUndefined();
+});

@@ -21,7 +21,7 @@ export type Purpose = 'create' | 'look' | 'read' | 'outsider';
 export class Account {
 	private readonly pauses = new Map<Purpose, number>();
 	/** The poll route that last answered for a kind of task (docs/service.md, "Poll routes"). */
-	readonly routes = new Map<string, PollRoute>();
+	readonly routes = new BoundedMap<string, PollRoute>(MAX_KINDS);
 	/** Creations that the service had no capacity for. */
 	readonly queue = new CreationQueue();
 
@@ -39,6 +39,8 @@ export class Account {
 }
 
 const MAX_ACCOUNTS = 200;
+/** The path of "Task: Create" is a kind, and an expression can make many. */
+const MAX_KINDS = 100;
 /** No Retry-After is believed beyond this. */
 const MAX_PAUSE_MS = 5 * 60_000;
 
