@@ -634,6 +634,17 @@ describe('long texts', () => {
 		expect(json).toMatchObject([{ outcome: 'rejected', part: 2, task_ids: [ID] }]);
 	});
 
+	test('parts that were never made have no ID', async () => {
+		const { error, logs, requests } = await runNode({
+			parameters: long('join', { options: { maxCharacters: 60, maxActiveTasks: 1 } }),
+			creations: [unclear],
+		});
+		expect(requests).toHaveLength(1);
+		expect(error?.message).toMatch(/^Part 1 of 2 /);
+		expect(error?.description).toMatch(/check at the service\.$/);
+		expect(warnings(logs).join()).not.toMatch(/it named/);
+	});
+
 	test('of two that failed the first one speaks', async () => {
 		const { json } = await runNode({
 			parameters: long('parts'),
