@@ -35,6 +35,7 @@ test('all items together, in order, without a credential or a request', async ()
 	const ran = await runNode({
 		parameters: {
 			...join,
+			inputBinaryField: ' data ',
 			fileName: ' dialogue ',
 			binaryPropertyName: ' sound ',
 			options: { pauseBetweenParts: 250 },

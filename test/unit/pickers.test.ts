@@ -3,6 +3,7 @@ import type { IHttpRequestOptions, ILoadOptionsFunctions, NodeApiError } from 'n
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
 import type { ListName } from '../../nodes/MediaGeneration/operations/locator';
 import { onMachine } from '../model/machine';
+import '../../nodes/MediaGeneration/run/lists';
 import type { Answer } from './wholeNode';
 
 interface Given {
@@ -211,6 +212,11 @@ describe('where there is no list', () => {
 	])('%s counts as none', async (_, answer) => {
 		const { error } = await ask('searchImageModels', { answer: () => answer });
 		expect(error?.message).toBe('The service publishes no list of image models');
+	});
+
+	test('also for somebody who searches', async () => {
+		const { error } = await ask('searchVoices', { filter: 'ann' });
+		expect(error?.message).toBe('The service publishes no list of voices');
 	});
 
 	test('an empty route does not hide the next one', async () => {

@@ -9,6 +9,11 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
+// The node loads these when it first needs them. Here they are loaded before: else mutation takes what is met in loading for a matter
+// of the first test alone.
+import '../../nodes/MediaGeneration/run';
+import '../../nodes/MediaGeneration/run/lists';
+import '../../nodes/MediaGeneration/sleep/wake';
 import { FileHost, Store } from '../model/files';
 import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, type History } from '../model/history';
 import { Machine } from '../model/machine';

@@ -100,6 +100,15 @@ test('neither what was sent in the body nor what was sent in the query is taken 
 	expect(json[0]?.outputs).toEqual([{ url: made, kind: 'audio' }]);
 });
 
+test('a request has its own fields and no others', async () => {
+	const image = { resource: 'image', operation: 'generate', prompt: 'A boat', generationsCount: 1 };
+	const create = { resource: 'task', operation: 'create', path: '/v1m/task/x', body: { a: 1 } };
+	const ofImage = await runNode({ parameters: image });
+	expect(ofImage.bodies).toEqual([{ prompt: 'A boat', generations_count: 1 }]);
+	const ofTask = await runNode({ parameters: create });
+	expect(ofTask.bodies).toEqual([{ a: 1 }]);
+});
+
 describe('not waiting', () => {
 	test('the answer of the creation goes out, and nothing is looked at', async () => {
 		const { json, output, requests } = await runNode({ parameters: { ...sound, ...notWaiting } });
@@ -232,6 +241,29 @@ describe('On Error', () => {
 			expect(Object.keys(item ?? {})).not.toContain('error');
 		},
 	);
+
+	test('a failed item has the fields of its failure, and no others', async () => {
+		const keys = async (given: Partial<Given>) => {
+			const { json } = await runNode({ parameters: sound, node: goOn, ...given });
+			return Object.keys(json[0] ?? {});
+		};
+		expect(await keys({ creations: [refused] })).toEqual(['error', 'outcome', 'http_status']);
+		expect(await keys({ tasks: [taskWith({ end: 'error' })] })).toEqual([
+			'error',
+			'outcome',
+			'task_id',
+			'status',
+		]);
+	});
+
+	test('the hint about failed items is a warning', async () => {
+		const { execution } = await runNode({
+			parameters: sounds('a', 'b'),
+			creations: [refused],
+			node: goOn,
+		});
+		expect(execution.hints.map(({ type }) => type)).toEqual(['warning', 'info']);
+	});
 
 	test('an undelivered item has its outputs, and the files that came', async () => {
 		const { output } = await runNode({ parameters: sound, node: goOn, files: ['HTTP 404', 'ok'] });
@@ -602,6 +634,17 @@ describe('long texts', () => {
 		expect(json).toMatchObject([{ outcome: 'rejected', part: 2, task_ids: [ID] }]);
 	});
 
+	test('parts that were never made have no ID', async () => {
+		const { error, logs, requests } = await runNode({
+			parameters: long('join', { options: { maxCharacters: 60, maxActiveTasks: 1 } }),
+			creations: [unclear],
+		});
+		expect(requests).toHaveLength(1);
+		expect(error?.message).toMatch(/^Part 1 of 2 /);
+		expect(error?.description).toMatch(/check at the service\.$/);
+		expect(warnings(logs).join()).not.toMatch(/it named/);
+	});
+
 	test('of two that failed the first one speaks', async () => {
 		const { json } = await runNode({
 			parameters: long('parts'),
@@ -740,6 +783,9 @@ describe('paid once', () => {
 		const taken = await runNode({ ...call, after: failed });
 		expect(creations(taken.requests)).toEqual([]);
 		expect(taken.requests[0]).toBe(`GET /v1/task/${ID}`);
+		const went = await runNode({ ...call, files: [...missing], node: goOn });
+		expect(went.json).toMatchObject([{ outcome: 'undelivered' }]);
+		expect(creations((await runNode({ ...call, after: went })).requests)).toEqual([]);
 		const first = await runNode(call);
 		expect(first.json).toMatchObject([{ status: 'done' }]);
 		const second = await runNode({ ...call, after: first });
@@ -752,6 +798,15 @@ describe('paid once', () => {
 		expect(creations(again.requests)).toHaveLength(1);
 		const same = await runNode({ parameters: sound, after: first, runIndex: 0 });
 		expect(creations(same.requests)).toHaveLength(0);
+	});
+
+	test('as a tool, what was over before the call failed is taken up as well', async () => {
+		const parameters = sounds('a', 'b');
+		const tasks = [PLAIN_TASK, taskWith({ end: 'error' as const, seconds: 40 })];
+		const failed = await runNode({ parameters, tasks, asTool: true });
+		expect(failed.error?.message).toMatch(/too loud/);
+		const next = await runNode({ parameters, asTool: true, after: failed });
+		expect(textsIn(next.bodies)).toEqual(['b']);
 	});
 
 	test('two equal items are two tasks', async () => {
@@ -788,6 +843,14 @@ describe('Minimum Credits', () => {
 			'Add credits at the service or lower the option Minimum Credits. Nothing was created for this item.',
 		);
 		expect(requests).toEqual(['GET /v1/credits']);
+	});
+
+	test('an item that is refused anyway needs no balance', async () => {
+		const { requests } = await runNode({
+			parameters: { ...guarded(5), ...notWaiting, callbackUrl: 'nowhere' },
+			node: goOn,
+		});
+		expect(requests).toEqual([]);
 	});
 
 	test('without the option the balance is not read', async () => {
@@ -993,6 +1056,7 @@ describe('the credential', () => {
 				node,
 			});
 			expect(error?.message).toBe('The credential could not be read: no credential is set');
+			expect(error?.name).toBe('NodeOperationError');
 			expect(error?.description).toBe(
 				'Select a Media Generation API credential in this node. Nothing was sent.',
 			);
@@ -1076,6 +1140,8 @@ describe('Task: Wait', () => {
 		['has no list of files', { ...complete, outputs: 'x' }, {}],
 		['has a file without a field', { ...complete, outputs: [{ url: 'x' }] }, {}],
 		['has an odd file', { ...complete, outputs: ['x'] }, {}],
+		['has no list of files', { ...complete, outputs: 'x' }, { downloadOutput: false }],
+		['has null for a file', { ...complete, outputs: [null] }, {}],
 		['still runs', { ...complete, status: 'doing' }, { downloadOutput: false }],
 		['has no status', { task_id: 't', outputs: complete.outputs }, { downloadOutput: false }],
 		['has an outcome', { ...complete, outcome: 'undelivered' }, { downloadOutput: false }],
@@ -1088,6 +1154,25 @@ describe('Task: Wait', () => {
 			answer: known,
 		});
 		expect(requests).toEqual(['GET /v1/task/t']);
+	});
+
+	test('an item of which one file is missing is asked for', async () => {
+		const outputs = [
+			{ url: 'x', binaryProperty: 'data' },
+			{ url: 'y', binaryProperty: 'data_1' },
+		];
+		const binary = { data: { data: '', mimeType: 'audio/wav' } };
+		const { requests } = await runNode({
+			parameters: wait,
+			input: [{ json: { ...complete, outputs }, binary }],
+			answer: known,
+		});
+		expect(requests).toEqual(['GET /v1/task/t']);
+	});
+
+	test('it waits, whatever a hidden field says', async () => {
+		const { json } = await runNode({ parameters: { ...wait, ...notWaiting }, answer: known });
+		expect(json).toMatchObject([{ status: 'done', task_id: 't' }]);
 	});
 
 	test('without a download the addresses are enough', async () => {
@@ -1199,7 +1284,11 @@ describe('sleeping', () => {
 			parameters: [asleep, asleep],
 			tasks: [taskWith({ seconds: 40 }), taskWith({ seconds: 400 })],
 		});
-		expect(bodies[0]?.receive_url).toMatch(/webhook-waiting\/1\/node-1\?signature=/);
+		const { pathname, searchParams } = new URL(bodies[0]?.receive_url as string);
+		expect(pathname).toBe('/webhook-waiting/1/node-1');
+		// n8n's own token, and nothing of ours.
+		expect([...searchParams.keys()]).toEqual(['signature']);
+		expect(searchParams.get('signature')).toHaveLength(32);
 		expect(execution.woken).toBe(true);
 		expect(json).toMatchObject([
 			{ task_id: idOf(0), status: 'done' },
