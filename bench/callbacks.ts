@@ -2,8 +2,9 @@
  * Posts to our trigger beside posts to n8n's Webhook node, in the same n8n: once as n8n comes, once with the setting that
  * makes n8n open its expression engine only where there is an expression (docs/operations.md).
  */
-import { startContext, type TestContext } from '../test/n8n/harness/context';
+import type { TestContext } from '../test/n8n/harness/context';
 import { items } from '../test/n8n/harness/execution';
+import { BothEngines, type Way as Compared } from './engines';
 import { type Bench, shown } from './report';
 import { atOnce, measure, type Outcome, posts } from './posting';
 import { check, median } from './stats';
@@ -11,15 +12,11 @@ import { called, last, publish, trigger, type Node } from './workflows';
 
 const rounds = 3;
 const warmUp = 60;
-const lazily = { N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true' };
 
-interface Way {
-	label: string;
-	path: string;
+interface Way extends Compared {
 	/** Below /webhook/. */
 	url: string;
 	node: Node;
-	ours: boolean;
 	verifies: boolean;
 }
 
@@ -69,50 +66,45 @@ interface Result {
 
 /** All ways in one n8n, in turns. */
 async function compare(
-	env: Record<string, string>,
+	context: TestContext,
 	say: (line: string) => void,
 ): Promise<[plain: Result, unverified: Result, verified: Result]> {
-	const context = await startContext({ env });
-	try {
-		const subjects = await Promise.all(
-			ways().map(async (way) => {
-				const { id } = await publish(context, way.path, [way.node, last()]);
-				return { way, id, outcomes: [] as Outcome[] };
-			}),
-		);
-		for (const { way, id } of subjects) {
-			await context.rest.callWebhook(way.url, {}, 20_000);
-			await measure(context, way, id, warmUp);
-		}
-		for (let round = 0; round < rounds; round += 1) {
-			// Another one begins each time, as n8n's database grows.
-			const order = subjects.map((_, at) => subjects[(at + round) % subjects.length]);
-			for (const subject of order) {
-				if (subject === undefined) continue;
-				const outcome = await measure(context, subject.way, subject.id);
-				say(`${subject.way.label}: ${outcome.perSecond.toFixed(0)} a second`);
-				subject.outcomes.push(outcome);
-			}
-		}
-		for (const { way, id } of subjects) await checkItems(context, way, id);
-		const [plain, unverified, verified] = subjects.map(({ way, outcomes }): Result => {
-			const of = (key: keyof Outcome) => median(outcomes.map((outcome) => outcome[key]));
-			return {
-				way,
-				perSecond: of('perSecond'),
-				executed: of('executedPerSecond'),
-				p95Ms: of('p95Ms'),
-				requests: of('requests'),
-			};
-		});
-		check(
-			plain !== undefined && unverified !== undefined && verified !== undefined,
-			'a way is missing',
-		);
-		return [plain, unverified, verified];
-	} finally {
-		await context.close();
+	const subjects = await Promise.all(
+		ways().map(async (way) => {
+			const { id } = await publish(context, way.path, [way.node, last()]);
+			return { way, id, outcomes: [] as Outcome[] };
+		}),
+	);
+	for (const { way, id } of subjects) {
+		await context.rest.callWebhook(way.url, {}, 20_000);
+		await measure(context, way, id, warmUp);
 	}
+	for (let round = 0; round < rounds; round += 1) {
+		// Another one begins each time, as n8n's database grows.
+		const order = subjects.map((_, at) => subjects[(at + round) % subjects.length]);
+		for (const subject of order) {
+			if (subject === undefined) continue;
+			const outcome = await measure(context, subject.way, subject.id);
+			say(`${subject.way.label}: ${outcome.perSecond.toFixed(0)} a second`);
+			subject.outcomes.push(outcome);
+		}
+	}
+	for (const { way, id } of subjects) await checkItems(context, way, id);
+	const [plain, unverified, verified] = subjects.map(({ way, outcomes }): Result => {
+		const of = (key: keyof Outcome) => median(outcomes.map((outcome) => outcome[key]));
+		return {
+			way,
+			perSecond: of('perSecond'),
+			executed: of('executedPerSecond'),
+			p95Ms: of('p95Ms'),
+			requests: of('requests'),
+		};
+	});
+	check(
+		plain !== undefined && unverified !== undefined && verified !== undefined,
+		'a way is missing',
+	);
+	return [plain, unverified, verified];
 }
 
 const columns = [
@@ -131,10 +123,8 @@ const unverified = ([plain, ours]: Result[]) =>
 export const bench: Bench = {
 	title: `${posts} callbacks, ${atOnce} at a time`,
 	async run(say) {
-		say('as n8n comes');
-		const asItComes = await compare({}, say);
-		say('with N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true');
-		const lazy = await compare(lazily, say);
+		const measured = await BothEngines.measure(say, async (context) => await compare(context, say));
+		const { asItComes, lazy } = measured;
 		const table = (caption: string, results: Result[]) => ({
 			caption: `${caption}; median of ${rounds} rounds in turns`,
 			columns,
@@ -157,21 +147,14 @@ export const bench: Bench = {
 				ours: way.ours,
 			})),
 		});
-		const rateMark = (where: string, results: Result[], limit: number) => ({
-			what: `${where}, verification off: rate beside n8n's Webhook node`,
-			measured: unverified(results),
-			limit,
-			bound: 'least' as const,
-			unit: 'x',
-		});
 		return {
-			tables: [
-				table('As n8n 2.41 comes', asItComes),
-				table('With N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true', lazy),
-			],
+			tables: measured.tables(table),
 			marks: [
-				rateMark('as n8n comes', asItComes, 0.5),
-				rateMark('expression engine on demand', lazy, 0.9),
+				...measured.rateMarks(
+					(where) => `${where}, verification off: rate beside n8n's Webhook node`,
+					unverified,
+					{ asItComes: 0.5, lazy: 0.9 },
+				),
 				{
 					what: 'verification on: service requests a callback',
 					measured: Math.max(asItComes[2].requests, lazy[2].requests),

@@ -3,9 +3,10 @@
  * comes and once with its expression engine on demand (docs/operations.md).
  */
 import { Pool } from 'undici';
-import { startContext, type TestContext } from '../test/n8n/harness/context';
+import type { TestContext } from '../test/n8n/harness/context';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { waitUntil } from '../test/n8n/harness/wait';
+import { BothEngines, type Way as Compared } from './engines';
 import { type Bench, shown } from './report';
 import { check, mean, quantile } from './stats';
 import { called, generate, last, oneItemEach, publish, request, type Node } from './workflows';
@@ -15,7 +16,6 @@ const warmUp = 20;
 const atOnce = 20;
 /** In turns, so that neither has the younger n8n. */
 const rounds = 2;
-const lazily = { N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE: 'true' };
 
 /** What wakes one execution. */
 interface Call {
@@ -23,10 +23,7 @@ interface Call {
 	body: string;
 }
 
-interface Way {
-	label: string;
-	path: string;
-	ours: boolean;
+interface Way extends Compared {
 	nodes(context: TestContext): Node[];
 	/** For executions that sleep, since the stand-in was reset. */
 	calls(context: TestContext): Promise<Call[]>;
@@ -158,30 +155,22 @@ interface Result {
 	outcomes: Outcome[];
 }
 
-async function compare(
-	env: Record<string, string>,
-	say: (line: string) => void,
-): Promise<Result[]> {
-	const context = await startContext({ env });
-	try {
-		const results: Array<Result & { workflow: SavedWorkflow }> = [];
-		for (const way of ways) {
-			const nodes = [called(way.path), oneItemEach(), ...way.nodes(context), last()];
-			const workflow = await publish(context, way.path, nodes);
-			await wake(context, way, workflow, warmUp);
-			results.push({ way, workflow, outcomes: [] });
-		}
-		for (let round = 0; round < rounds; round += 1) {
-			for (const result of round % 2 === 0 ? results : [...results].reverse()) {
-				const outcome = await wake(context, result.way, result.workflow);
-				say(`${result.way.label}: ${outcome.perSecond.toFixed(1)} a second`);
-				result.outcomes.push(outcome);
-			}
-		}
-		return results;
-	} finally {
-		await context.close();
+async function compare(context: TestContext, say: (line: string) => void): Promise<Result[]> {
+	const results: Array<Result & { workflow: SavedWorkflow }> = [];
+	for (const way of ways) {
+		const nodes = [called(way.path), oneItemEach(), ...way.nodes(context), last()];
+		const workflow = await publish(context, way.path, nodes);
+		await wake(context, way, workflow, warmUp);
+		results.push({ way, workflow, outcomes: [] });
 	}
+	for (let round = 0; round < rounds; round += 1) {
+		for (const result of round % 2 === 0 ? results : [...results].reverse()) {
+			const outcome = await wake(context, result.way, result.workflow);
+			say(`${result.way.label}: ${outcome.perSecond.toFixed(1)} a second`);
+			result.outcomes.push(outcome);
+		}
+	}
+	return results;
 }
 
 const of = ({ outcomes }: Result, key: keyof Outcome) =>
@@ -211,25 +200,16 @@ function table(where: string, results: Result[]) {
 export const bench: Bench = {
 	title: `${sleepers} sleeping executions that are called within seconds`,
 	async run(say) {
-		say('as n8n comes');
-		const asItComes = await compare({}, say);
-		say('with N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true');
-		const lazy = await compare(lazily, say);
-		const mark = (where: string, results: Result[]) => ({
-			what: `${where}: executions finished a second, beside n8n's Wait node`,
-			measured: ratioOf(results),
-			limit: 0.9,
-			bound: 'least' as const,
-			unit: 'x',
-		});
+		const measured = await BothEngines.measure(say, async (context) => await compare(context, say));
 		return {
-			tables: [
-				table('As n8n 2.41 comes', asItComes),
-				table('With N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true', lazy),
-			],
-			marks: [mark('as n8n comes', asItComes), mark('expression engine on demand', lazy)],
+			tables: measured.tables(table),
+			marks: measured.rateMarks(
+				(where) => `${where}: executions finished a second, beside n8n's Wait node`,
+				ratioOf,
+				{ asItComes: 0.9, lazy: 0.9 },
+			),
 			bars: [],
-			headline: `Sleeping executions wake at ${shown(ratioOf(asItComes))} times the rate of n8n's own Wait node, and ${shown(ratioOf(lazy))} times with the expression engine on demand`,
+			headline: `Sleeping executions wake at ${shown(ratioOf(measured.asItComes))} times the rate of n8n's own Wait node, and ${shown(ratioOf(measured.lazy))} times with the expression engine on demand`,
 			checked: [
 				`each round: ${sleepers} executions asleep, each call answered 200, each execution over after it`,
 			],

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { sharedContext, type TestContext } from '../n8n/harness/context';
+import { describe, it } from 'node:test';
+import type { TestContext } from '../n8n/harness/context';
 import { readWorkflow } from '../n8n/harness/workflow';
-import { Editor } from './harness/editor';
+import type { Editor } from './harness/editor';
 import { canvasPicture } from './harness/picture';
+import { openWindow } from './harness/window';
 
 const folder = join(__dirname, '..', '..', 'examples');
 const names = readdirSync(folder)
@@ -16,12 +17,10 @@ const names = readdirSync(folder)
 void describe('examples', () => {
 	let context: TestContext;
 	let editor: Editor;
-	before(async () => {
-		context = await sharedContext();
-		editor = await Editor.open(context.n8n.baseUrl);
+	openWindow(async (window) => {
+		({ context, editor } = window);
 		await editor.page.setViewportSize({ width: 1100, height: 620 });
 	});
-	after(async () => await editor.close());
 
 	for (const name of names) {
 		void it(`shows ${name}`, async () => {

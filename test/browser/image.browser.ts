@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { sharedContext, type TestContext } from '../n8n/harness/context';
-import { Editor } from './harness/editor';
+import { describe, it } from 'node:test';
+import type { TestContext } from '../n8n/harness/context';
+import type { Editor } from './harness/editor';
 import { picture } from './harness/picture';
+import { openWindow } from './harness/window';
 
 /** An image, the notice of suspending, and the trigger, with a credential that is there already. */
 void describe('image', () => {
 	let context: TestContext;
 	let editor: Editor;
-	before(async () => {
-		context = await sharedContext();
-		editor = await Editor.open(context.n8n.baseUrl);
-	});
-	after(async () => await editor.close());
+	openWindow((window) => void ({ context, editor } = window));
 
 	void it('makes a picture that is shown', async () => {
 		await editor.newWorkflow();

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { sharedContext, type TestContext } from '../n8n/harness/context';
+import { describe, it } from 'node:test';
+import type { TestContext } from '../n8n/harness/context';
 import { items } from '../n8n/harness/execution';
 import { toneHz } from '../service/media/tone';
-import { Editor } from './harness/editor';
+import type { Editor } from './harness/editor';
+import { openWindow } from './harness/window';
 
 const SENTENCE = 'This sentence stands for a page of a book that is far too long for one request. ';
 const pages = Array.from({ length: 6 }, (_, index) =>
@@ -59,11 +60,7 @@ async function listen(editor: Editor, url: string, starts: number[]): Promise<He
 void describe('joined audio', () => {
 	let context: TestContext;
 	let editor: Editor;
-	before(async () => {
-		context = await sharedContext();
-		editor = await Editor.open(context.n8n.baseUrl);
-	});
-	after(async () => await editor.close());
+	openWindow((window) => void ({ context, editor } = window));
 
 	for (const format of ['mp3', 'mp3_vbr', 'wav'] as const) {
 		void it(`${format} shows its full length, and jumps to the right part`, async () => {

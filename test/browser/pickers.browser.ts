@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { sharedContext, type TestContext } from '../n8n/harness/context';
-import { Editor } from './harness/editor';
+import { after, describe, it } from 'node:test';
+import type { TestContext } from '../n8n/harness/context';
+import type { Editor } from './harness/editor';
+import { openWindow } from './harness/window';
 
 /** A voice and a model out of the service's lists; and what the editor says where there is none. */
 void describe('pickers', () => {
 	let context: TestContext;
 	let editor: Editor;
-	before(async () => {
-		context = await sharedContext();
-		editor = await Editor.open(context.n8n.baseUrl);
+	openWindow(async (window) => {
+		({ context, editor } = window);
 		await editor.newWorkflow();
 		await editor.addManualTrigger();
 		await editor.addNode('text to speech', 'Generate speech by voice ID');
 	});
-	after(async () => {
-		context.service.reset();
-		await editor.close();
-	});
+	after(() => context.service.reset());
 
 	void it('offer the service’s voices, which can be searched', async () => {
 		await editor.openList('voiceId');

@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { sharedContext, type TestContext } from '../n8n/harness/context';
-import { Editor } from './harness/editor';
+import { after, describe, it } from 'node:test';
+import type { TestContext } from '../n8n/harness/context';
+import type { Editor } from './harness/editor';
 import { picture } from './harness/picture';
+import { openWindow } from './harness/window';
 
 /** A person who has never seen the package: finds the node, sets up the credential, makes speech and listens to it. */
 void describe('speech', () => {
 	let context: TestContext;
 	let editor: Editor;
-	before(async () => {
-		context = await sharedContext();
+	openWindow(async (window) => {
+		({ context, editor } = window);
 		// The credential is made by hand here.
 		await context.rest.request('DELETE', `/credentials/${context.credential.id}`);
-		editor = await Editor.open(context.n8n.baseUrl);
 	});
 	after(async () => {
-		await editor.close();
 		context.credential = await context.rest.createCredential(
 			context.credential.name,
 			'mediaGenerationApi',

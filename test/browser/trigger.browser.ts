@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { sharedContext, type TestContext } from '../n8n/harness/context';
-import { Editor } from './harness/editor';
+import { describe, it } from 'node:test';
+import type { TestContext } from '../n8n/harness/context';
+import type { Editor } from './harness/editor';
 import { picture } from './harness/picture';
+import { openWindow } from './harness/window';
 
 /** The trigger's panel: its URL, and a test event by a task of the stand-in. */
 void describe('trigger', () => {
 	let context: TestContext;
 	let editor: Editor;
-	before(async () => {
-		context = await sharedContext();
-		editor = await Editor.open(context.n8n.baseUrl);
-	});
-	after(async () => await editor.close());
+	openWindow((window) => void ({ context, editor } = window));
 
 	void it('shows its URL, listens, and shows the task that is called back', async () => {
 		const { service } = context;

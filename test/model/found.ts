@@ -70,4 +70,15 @@ export const found: Array<[string, Partial<History>]> = [
 			tasks: [{ ...PLAIN_TASK, seconds: 40 }, PLAIN_TASK, { ...PLAIN_TASK, seconds: 40 }],
 		},
 	],
+	[
+		'a task of an earlier try that a later one does not come to: the error names it',
+		{
+			node: { ...PLAIN_NODE, tries: 3, maxActive: 2 },
+			items: [{ ...PLAIN_ITEM, timeout: 5, onTimeout: 'returnTask' }, PLAIN_ITEM, PLAIN_ITEM],
+			tasks: [
+				{ ...PLAIN_TASK, seconds: 40, end: 'done without files' },
+				{ ...PLAIN_TASK, end: 'never' },
+			],
+		},
+	],
 ];

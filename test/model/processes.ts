@@ -2,12 +2,14 @@
  * Processes of n8n, as far as the nodes keep anything in memory: each has the modules of its own. They are loaded once and used by
  * many histories; every history has an account, executions and a workflow of its own, so none finds anything of another.
  */
+import type * as receive from '../../nodes/MediaGeneration/callback/receive';
 import type * as run from '../../nodes/MediaGeneration/run';
 import type * as wake from '../../nodes/MediaGeneration/sleep/wake';
 
 export interface Process {
 	runOperation: typeof run.runOperation;
 	wake: typeof wake.wake;
+	receive: typeof receive.receive;
 }
 
 /** A history has no more processes than that, so one more death than this is none. */
@@ -20,6 +22,8 @@ function load(): Process {
 		loaded = {
 			runOperation,
 			wake: jest.requireActual<typeof wake>('../../nodes/MediaGeneration/sleep/wake').wake,
+			receive: jest.requireActual<typeof receive>('../../nodes/MediaGeneration/callback/receive')
+				.receive,
 		};
 	});
 	if (loaded === undefined) throw new Error('the modules were not loaded');

@@ -35,6 +35,11 @@ export class Ends {
 		);
 	}
 
+	/** A task of an earlier try: it is paid for, whether or not this try comes to its item. */
+	noteEarlier(taskId: string): void {
+		this.taskIds.add(taskId);
+	}
+
 	/** A refusal has named a task. */
 	noteNamed(taskId: string, index: number): void {
 		this.context.logger.warn(

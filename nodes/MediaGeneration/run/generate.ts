@@ -224,8 +224,10 @@ class Generation {
 	private async run(tools: Tools, items: readonly Item[]): Promise<void> {
 		const { client, ledger, spending } = tools;
 		const { maxActiveTasks = 1 } = this.settings ?? {};
-		for (const { item, part, created } of items.flatMap((each) => earlierTasks(ledger, each)))
+		for (const { item, part, created } of items.flatMap((each) => earlierTasks(ledger, each))) {
 			spending.takeUp(created, { kind: part.request.kind, route: item.settings.pollRoute });
+			this.ends.noteEarlier(created.taskId);
+		}
 		const ends = await runItems(
 			items,
 			{

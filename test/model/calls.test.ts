@@ -1,0 +1,32 @@
+/**
+ * Random histories of the trigger: whatever calls come and whatever breaks, each task that ends starts its workflow, once, by the
+ * service's own word.
+ */
+import fc from 'fast-check';
+import { callHistories, playCalls } from './calls';
+import { loadProcesses, type Process } from './processes';
+
+const SEEDS = Math.ceil(Number(process.env.MODEL_SEEDS ?? 2_000) / 4);
+const SEED = Number(process.env.MODEL_SEED ?? 1);
+
+let processes: Process[];
+beforeAll(() => {
+	processes = loadProcesses();
+});
+
+test(
+	'whatever calls come, each task that ends runs once, and no other one does',
+	async () => {
+		let runs = 0;
+		await fc.assert(
+			fc.asyncProperty(callHistories, async (history) => {
+				const played = await playCalls(history, processes);
+				runs += played.runs;
+				expect(played.broken).toEqual([]);
+			}),
+			{ numRuns: SEEDS, seed: SEED },
+		);
+		expect(runs).toBeGreaterThanOrEqual(SEEDS);
+	},
+	Math.max(60_000, SEEDS * 300),
+);
