@@ -499,6 +499,15 @@ describe('letting go', () => {
 		loop.close();
 	});
 
+	test('a loop that is cancelled in its sleep does not sleep on', async () => {
+		const stop = new AbortController();
+		const { clock, start, wait } = setUp(() => running(), { signal: stop.signal });
+		clock.at(start + 30_000, () => stop.abort());
+		expect(failureOf(await clock.run(wait())).outcome).toBe('cancelled');
+		await clock.advance(0);
+		expect(clock.sleeping).toBe(0);
+	});
+
 	test('a wait after cancelling looks at nothing', async () => {
 		const { clock, looks, wait } = setUp(() => done(), { signal: AbortSignal.abort() });
 		expect(failureOf(await clock.run(wait())).outcome).toBe('cancelled');

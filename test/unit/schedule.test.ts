@@ -44,6 +44,7 @@ describe('prediction from progress', () => {
 		['nothing', []],
 		['progress 0 only', at([1_000, 0], [2_000, 0])],
 		['going back', at([1_000, 20], [2_000, 10])],
+		['going back a little, a moment later', at([10 * S, 20], [10_001, 19])],
 		['100 without being done', at([1_000, 100])],
 		['standing still for too long', at([1_000, 50], [9_000, 50])],
 		['jumping ahead', at([1_000, 10], [1_100, 80])],

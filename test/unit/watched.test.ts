@@ -51,6 +51,17 @@ test('a progress is used for the next look', () => {
 	expect(next()).toBeCloseTo(2_070, 0);
 });
 
+test('a progress that is believed spares looks, also where a look brought none', () => {
+	const { one, next } = watched();
+	for (const [look, ageS] of [
+		[running(), 1],
+		[running(10), 60],
+		[running(20), 120],
+	] as const)
+		one.judge(look, at(ageS * S));
+	expect(next()).toBeCloseTo(149_664, 0);
+});
+
 describe('404', () => {
 	test('a minute after the first look, for the third time, ends the waiting', () => {
 		const { one } = watched();
