@@ -359,7 +359,7 @@ describe('the files of a part', () => {
 		} as unknown as Delivery;
 		const given = { ...input(longText), files: { ...FILES, splitFiles: true } };
 		const part = finished('t2');
-		expect(await deliverPart(delivery, part, { ...given, number: 1 })).toBe(done);
+		expect(await deliverPart(delivery, part, { ...given, number: 1 })).toEqual(done);
 		expect(calls.map(([what]) => what)).toEqual([part]);
 		return calls[0]?.slice(1);
 	};

@@ -17,6 +17,7 @@ import '../../nodes/MediaGeneration/sleep/wake';
 import { FileHost, Store } from '../model/files';
 import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, type History } from '../model/history';
 import { Machine } from '../model/machine';
+import { receive } from '../../nodes/MediaGeneration/callback/receive';
 import { N8n, type Execution } from '../model/n8n';
 import { Service, type Request, type Sent } from '../model/service';
 
@@ -28,6 +29,7 @@ export const PROCESS = {
 		return items;
 	},
 	wake: async (context: IWebhookFunctions) => await node.webhook.call(context),
+	receive,
 };
 
 export interface Answer {
