@@ -721,6 +721,27 @@ describe('long texts', () => {
 });
 
 describe('paid once', () => {
+	test('a later try that is refused before it begins names what an earlier one has paid for', async () => {
+		let reads = 0;
+		const second = {
+			...sound,
+			get text() {
+				reads += 1;
+				return reads === 1 ? 'b' : '';
+			},
+		};
+		const { error, sent, logs } = await runNode({
+			parameters: [{ ...sound, text: 'a' }, second],
+			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
+			node: { tries: 2 },
+		});
+		expect(error?.message).toMatch(/"Text" is empty/);
+		expect(error?.description).toContain(idOf(0));
+		expect(error?.description).not.toContain(idOf(1));
+		expect(sent).toHaveLength(2);
+		expect(logs.at(-1)).toMatch(`paid for: ${idOf(0)}`);
+	});
+
 	test('Retry On Fail takes up what exists, and makes again only what failed', async () => {
 		const { json, sent, logs } = await runNode({
 			parameters: sounds('a', 'b'),

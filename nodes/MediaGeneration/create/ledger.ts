@@ -190,6 +190,24 @@ export class Ledger {
 	}
 }
 
+/**
+ * The tasks that earlier tries of a run have made and that did not fail, whatever its items ask for by now. As a tool none, as they
+ * may be of another call.
+ *
+ * @param runOf the run; read only where there are tasks at all
+ */
+export function tasksOfEarlierTries(store: LedgerStore, runOf: () => RunIdentity): string[] {
+	const entries = store[FIELD];
+	if (!isObject(entries) || Object.keys(entries).length === 0) return [];
+	const { executionId, runIndex, asTool } = runOf();
+	if (asTool === true) return [];
+	return Object.entries(entries).flatMap(([key, entry]) => {
+		if (!isObject(entry) || entry.execution !== executionId || !key.startsWith(`${runIndex}:`))
+			return [];
+		return asText(entry.taskId) ?? [];
+	});
+}
+
 /** A receive URL without its query: enough to recognize it, and without any token. */
 export function endpointOf(url: string): string {
 	return URL.canParse(url) ? new URL(url).origin + new URL(url).pathname : url;

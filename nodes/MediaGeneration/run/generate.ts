@@ -4,7 +4,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { prepareReceiveUrl, withoutReceiveUrls } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
-import { Ledger, type RunIdentity } from '../create/ledger';
+import { Ledger, tasksOfEarlierTries, type RunIdentity } from '../create/ledger';
 import { deliverPart } from '../delivery/assembly';
 import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
@@ -55,11 +55,14 @@ class Generation {
 	}
 
 	async execute(): Promise<INodeExecutionData[]> {
+		const store = this.context.getContext('node');
+		for (const taskId of tasksOfEarlierTries(store, () => runOf(this.context, '')))
+			this.ends.noteEarlier(taskId);
 		const planned = this.plan();
 		const client = planned.length === 0 ? undefined : await this.clientFor(planned);
 		if (client === undefined) return this.ends.output(this.count);
 		const run = runOf(this.context, client.credentials.baseUrl);
-		const ledger = new Ledger(this.context.getContext('node'), run);
+		const ledger = new Ledger(store, run);
 		let handedOut = false;
 		try {
 			const tools = await this.prepare({ client, ledger, run }, planned);
