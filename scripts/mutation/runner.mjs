@@ -80,7 +80,9 @@ const jestFor = (requireFrom) => ({
 	requireActual: requireFrom,
 	useFakeTimers: (options) => fakeTimers.useFakeTimers(options),
 	useRealTimers: () => fakeTimers.useRealTimers(),
+	advanceTimersByTime: (ms) => fakeTimers.advanceTimersByTime(ms),
 	advanceTimersByTimeAsync: (ms) => fakeTimers.advanceTimersByTimeAsync(ms),
+	getTimerCount: () => fakeTimers.getTimerCount(),
 });
 
 const stryker = (globalThis.__stryker__ ??= {});
