@@ -157,6 +157,15 @@ describe('a sibling is found finished', () => {
 		expect(next()).toBe(22_500);
 	});
 
+	test('nor does a caller who says that the task is over repeat a refusal sooner', () => {
+		const { one, next } = looked(denied);
+		one.hurry(START + 20 * S);
+		expect(next()).toBe(22_500);
+		expect(one.judge(running(), at(22_500))).toBeUndefined();
+		// From then on as after any such call.
+		expect(next()).toBe(25_000);
+	});
+
 	test('a task made long ago has no siblings', () => {
 		const { one, next } = looked(running(), { lookAtOnce: true });
 		one.hearOfSibling(at(20 * S, [20.5 * S]));

@@ -145,9 +145,9 @@ export class Watched {
 		}
 	}
 
-	/** A caller says that the task is over; the service's own answer can lag behind for a while. */
+	/** A caller says that the task is over; the service's own answer can lag behind for a while. A refusal is repeated no sooner. */
 	hurry(nowMs: number): void {
-		this.nextLookAt = nowMs;
+		if (this.deniedStreak === 0) this.nextLookAt = nowMs;
 		this.hurriedAt = nowMs;
 	}
 
