@@ -125,7 +125,7 @@ export const bench: Bench = {
 					],
 				},
 			],
-			headline: `${executions} polling executions hold ${shown(polling.memoryMb)} MB over idle, ${executions} suspended ones ${shown(suspended.memoryMb)} MB`,
+			headline: `${executions} polling executions hold ${shown(polling.memoryMb)} MB over idle, ${executions} suspended ones ${suspended.memoryMb > 0 ? `${shown(suspended.memoryMb)} MB` : 'none'}`,
 			checked: [`${executions} tasks and ${executions} finished executions each`],
 		};
 	},
