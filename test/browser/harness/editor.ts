@@ -108,13 +108,20 @@ export class Editor {
 		return this.byId('item-iterator-item');
 	}
 
-	/** Adds a manual trigger to an empty canvas. */
+	/** Adds a manual trigger to an empty canvas; once more where the panel closes again, as the canvas of a busy machine is still being built. */
 	async addManualTrigger(): Promise<void> {
-		await this.byId('canvas-add-button').click();
-		await this.byId('node-creator-search-bar').waitFor();
-		const found = await this.search('manual');
-		await found.filter({ hasText: 'Trigger manually' }).first().click();
-		await this.byId('canvas-trigger-node').waitFor();
+		const search = this.byId('node-creator-search-bar');
+		const added = this.byId('canvas-trigger-node');
+		const choose = async () => {
+			if (!(await search.isVisible())) await this.byId('canvas-add-button').click();
+			await search.waitFor({ timeout: 10_000 });
+			const found = await this.search('manual');
+			await found.filter({ hasText: 'Trigger manually' }).first().click({ timeout: 10_000 });
+			await added.waitFor({ timeout: 10_000 });
+		};
+		for (let tries = 0; tries < 4 && !(await added.isVisible()); tries += 1)
+			await choose().catch(() => undefined);
+		await added.waitFor();
 		await this.closeNodePanel();
 	}
 
