@@ -100,17 +100,20 @@ test('a file name and a pause are those of the first item of the group', async (
 });
 
 describe('subtitles', () => {
+	/** Two spoken words, each with its subtitles. */
+	const input = (more: Partial<IBinaryData>): INodeExecutionData[] =>
+		['one', 'two'].map((text) => ({
+			json: {},
+			binary: { data: wav(text), captions: srtOf(text, more) },
+		}));
+
 	test.each<[string, Partial<IBinaryData>]>([
 		['by type', { mimeType: 'application/x-subrip' }],
 		['by their other type', { mimeType: 'text/srt' }],
 		['by extension', { fileExtension: 'srt' }],
 		['by name', { fileName: 'A.SRT' }],
 	])('are found %s, and merged', async (_, more) => {
-		const item = (text: string): INodeExecutionData => ({
-			json: {},
-			binary: { data: wav(text), captions: srtOf(text, more) },
-		});
-		const ran = await runNode({ parameters: join, input: [item('one'), item('two')] });
+		const ran = await runNode({ parameters: join, input: input(more) });
 		const text = (await bytesOf(ran, ran.output[0]?.binary?.data_1)).toString();
 		expect(text).toMatch(/^1\r?\n00:00:00,000 --> 00:00:00,200\r?\none\r?\n\r?\n2\r?\n/);
 		expect(ran.json[0]?.outputs).toMatchObject([{ kind: 'audio' }, { kind: 'transcript' }]);
@@ -123,11 +126,7 @@ describe('subtitles', () => {
 		['by name', { fileName: 'a.srt.txt' }],
 		['by a name without a dot', { fileName: 'asrt' }],
 	])('what is none %s is left out', async (_, more) => {
-		const item = (text: string): INodeExecutionData => ({
-			json: {},
-			binary: { data: wav(text), captions: srtOf(text, more) },
-		});
-		const { output } = await runNode({ parameters: join, input: [item('one'), item('two')] });
+		const { output } = await runNode({ parameters: join, input: input(more) });
 		expect(Object.keys(output[0]?.binary ?? {})).toEqual(['data']);
 	});
 

@@ -556,22 +556,16 @@ describe('refusals', () => {
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
 	});
 
-	test('Retry-After is kept', async () => {
+	test.each([
+		['is kept', '9', 9_000],
+		['is kept for half a minute at most', '90', 30_000],
+	])('Retry-After %s', async (_name, seconds, expectedMs) => {
 		const { run, clock } = serving((_, count) =>
-			count === 1 ? { status: 503, headers: { 'retry-after': '9' } } : {},
+			count === 1 ? { status: 503, headers: { 'retry-after': seconds } } : {},
 		);
 		const before = clock.now();
 		await run();
-		expect(clock.now() - before).toBe(9_000);
-	});
-
-	test('but not for longer than half a minute', async () => {
-		const { run, clock } = serving((_, count) =>
-			count === 1 ? { status: 503, headers: { 'retry-after': '90' } } : {},
-		);
-		const before = clock.now();
-		await run();
-		expect(clock.now() - before).toBe(30_000);
+		expect(clock.now() - before).toBe(expectedMs);
 	});
 
 	test('a host that can not be reached: again if it may help, else not', async () => {

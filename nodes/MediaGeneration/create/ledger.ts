@@ -23,12 +23,16 @@ export type LedgerStore = Record<string, unknown>;
 const FIELD = 'createdTasks';
 const TEXTS_FIELD = 'longTexts';
 
-export interface RunIdentity {
+export interface NodeRun {
 	executionId: string;
 	runIndex: number;
-	baseUrl: string;
 	/** Whether the node runs as a tool of an agent. */
 	asTool?: boolean;
+}
+
+/** What a ledger is about: a run, and the service that it pays. */
+export interface RunIdentity extends NodeRun {
+	baseUrl: string;
 }
 
 /** One task of a run: which item it is for, and which part of its text (0 where there is only one). */
@@ -196,7 +200,7 @@ export class Ledger {
  *
  * @param runOf the run; read only where there are tasks at all
  */
-export function tasksOfEarlierTries(store: LedgerStore, runOf: () => RunIdentity): string[] {
+export function tasksOfEarlierTries(store: LedgerStore, runOf: () => NodeRun): string[] {
 	const entries = store[FIELD];
 	if (!isObject(entries) || Object.keys(entries).length === 0) return [];
 	const { executionId, runIndex, asTool } = runOf();

@@ -5,18 +5,17 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { ServiceClient } from '../service/client';
 import { attemptLater, invalid, type Attempt, type Failure } from '../service/failures';
 import { creditsOf } from '../service/task';
-import type { RunIdentity } from '../create/ledger';
+import type { NodeRun } from '../create/ledger';
 import { isToolRun } from '../sleep/checks';
 import type { Item } from './item';
 import { fetchAnswer } from './readItems';
 
-/** The execution, the run of the node and the account that a ledger is about. */
-export function runOf(context: IExecuteFunctions, baseUrl: string): RunIdentity {
+/** The execution and the run of the node. */
+export function runOf(context: IExecuteFunctions): NodeRun {
 	const runIndex = context.evaluateExpression('{{ $runIndex }}', 0);
 	return {
 		executionId: context.getExecutionId(),
 		runIndex: typeof runIndex === 'number' ? runIndex : 0,
-		baseUrl,
 		asTool: isToolRun(context),
 	};
 }

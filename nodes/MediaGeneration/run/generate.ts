@@ -56,12 +56,12 @@ class Generation {
 
 	async execute(): Promise<INodeExecutionData[]> {
 		const store = this.context.getContext('node');
-		for (const taskId of tasksOfEarlierTries(store, () => runOf(this.context, '')))
+		for (const taskId of tasksOfEarlierTries(store, () => runOf(this.context)))
 			this.ends.noteEarlier(taskId);
 		const planned = this.plan();
 		const client = planned.length === 0 ? undefined : await this.clientFor(planned);
 		if (client === undefined) return this.ends.output(this.count);
-		const run = runOf(this.context, client.credentials.baseUrl);
+		const run = { ...runOf(this.context), baseUrl: client.credentials.baseUrl };
 		const ledger = new Ledger(store, run);
 		let handedOut = false;
 		try {
