@@ -473,6 +473,45 @@ describe('siblings', () => {
 	});
 });
 
+describe('the last of many', () => {
+	/** How often the tasks that take a minute are looked at, of eight whose others are refused after 3 s. */
+	const looksAtLong = async (long: number, extra: Partial<Watch> = {}) => {
+		const { clock, looks, wait } = setUp(
+			({ taskId }, age) => {
+				if (taskId.startsWith('short')) return age < 3_000 ? running() : task('error');
+				return age < 60_000 ? running() : done();
+			},
+			{ random: () => 0.5 },
+		);
+		const ids = Array.from({ length: 8 }, (_, i) => `${i < long ? 'long' : 'short'} ${i}`);
+		await clock.run(Promise.all(ids.map(async (id) => await wait(id, 600_000, extra))));
+		return looks.filter(({ taskId }) => taskId === 'long 0').length;
+	};
+
+	test('are looked at more often, as a batch waits for them', async () => {
+		const [last, many] = [await looksAtLong(2), await looksAtLong(3)];
+		expect(last).toBeGreaterThan(many * 1.4);
+		expect(last).toBeLessThan(many * 2);
+	});
+
+	test('but not where they were made long ago', async () => {
+		const old = { lookAtOnce: true };
+		expect(await looksAtLong(2, old)).toBe(await looksAtLong(3, old));
+	});
+
+	test('nor where the others are of another kind', async () => {
+		const { clock, looks, wait } = setUp((_, age) => (age < 60_000 ? running() : done()), {
+			random: () => 0.5,
+		});
+		const others = Array.from({ length: 7 }, (_, i) => `other ${i}`);
+		const waits = others.map(async (id) => await wait(id, 600_000, { kind: 'image' }));
+		await clock.run(Promise.all([wait('t'), ...waits]));
+		const alone = setUp((_, age) => (age < 60_000 ? running() : done()), { random: () => 0.5 });
+		await alone.clock.run(alone.wait('t'));
+		expect(looks.filter(({ taskId }) => taskId === 't')).toHaveLength(alone.looks.length);
+	});
+});
+
 describe('letting go', () => {
 	test('cancelling ends everything at once, also in the middle of a look', async () => {
 		const stop = new AbortController();

@@ -173,16 +173,16 @@ describe('next look', () => {
 	});
 });
 
-describe('while other tasks wait for the slot', () => {
+describe('while others wait for the end of the task', () => {
 	test.each([
 		[5 * S, 1_000],
-		[20 * S, 1_236],
-		[60 * S, 3_708],
+		[20 * S, 1_030],
+		[60 * S, 3_090],
 		[2 * MIN, 12_360],
 		[3 * MIN, 18_540],
 	])('at an age of %d ms the pause is %d ms', (ageMs, expected) => {
 		const history = { ageMs, samples: [], siblingAgesMs: [], broughtForward: 0 };
-		expect(nextLook({ ...history, slotWanted: true }, 0.5).delayMs).toBeCloseTo(expected, 5);
+		expect(nextLook({ ...history, endWanted: true }, 0.5).delayMs).toBeCloseTo(expected, 5);
 	});
 });
 

@@ -31,6 +31,18 @@ const OVERTIME_MS = 2_000;
 /** Wakes a loop that sleeps until something happens, but not one that sleeps until a moment. */
 const ANY_NEWS = Number.MAX_VALUE;
 const SIBLINGS_REMEMBERED = 20;
+/** The last of many siblings: a batch is waiting for them. */
+const LAST_SHARE = 0.25;
+
+/** Tasks of one kind. */
+interface Siblings {
+	/** How many have come so far. */
+	came: number;
+	/** How many are waited for now. */
+	waiting: number;
+	/** Ages at which the last ones were found finished. */
+	finishedAgesMs: number[];
+}
 
 interface Entry {
 	watched: Watched;
@@ -45,9 +57,7 @@ function lastMomentOf({ watched }: Entry): number {
 
 export class PollLoop {
 	private readonly entries = new Set<Entry>();
-	private readonly siblingAges = new Map<string, number[]>();
-	/** By kind, how many tasks came before. */
-	private readonly turns = new Map<string, number>();
+	private readonly siblings = new Map<string, Siblings>();
 	private looksInFlight = 0;
 	private running = false;
 	/** Whether a look is due that found no capacity: then the end of any look is news. */
@@ -73,9 +83,10 @@ export class PollLoop {
 		}
 		return await new Promise<Waited>((settle) => {
 			const watched = new Watched(watch, this.deps.now());
-			const turn = this.turns.get(watch.kind) ?? 0;
-			if (watch.lookAtOnce !== true) this.turns.set(watch.kind, turn + 1);
-			watched.scheduleFirst(turn, this.around(watch));
+			const siblings = this.siblingsOf(watch);
+			watched.scheduleFirst(siblings.came, this.around(watch));
+			if (watch.lookAtOnce !== true) siblings.came += 1;
+			siblings.waiting += 1;
 			this.entries.add({ watched, looking: false, settle });
 			this.wake(watched.nextLookAt);
 			void this.run();
@@ -111,12 +122,21 @@ export class PollLoop {
 		for (const entry of [...this.entries]) this.finish(entry, entry.watched.cancelled());
 	};
 
-	private around({ kind }: Watch): Surroundings {
+	private siblingsOf({ kind }: Watch): Siblings {
+		const known = this.siblings.get(kind);
+		if (known !== undefined) return known;
+		const siblings: Siblings = { came: 0, waiting: 0, finishedAgesMs: [] };
+		this.siblings.set(kind, siblings);
+		return siblings;
+	}
+
+	private around(watch: Watch): Surroundings {
+		const { came, waiting, finishedAgesMs } = this.siblingsOf(watch);
 		return {
 			nowMs: this.deps.now(),
 			random: this.deps.random(),
-			siblingAgesMs: this.siblingAges.get(kind) ?? [],
-			slotWanted: this.deps.slotWanted?.(),
+			siblingAgesMs: finishedAgesMs,
+			endWanted: waiting <= came * LAST_SHARE || this.deps.slotWanted?.() === true,
 		};
 	}
 
@@ -177,6 +197,7 @@ export class PollLoop {
 
 	private finish(entry: Entry, result: Waited): void {
 		if (!this.entries.delete(entry)) return;
+		this.siblingsOf(entry.watched.watch).waiting -= 1;
 		entry.settle(result);
 		this.wake(this.entries.size === 0 ? -Infinity : ANY_NEWS);
 	}
@@ -214,9 +235,9 @@ export class PollLoop {
 
 	/** One task of a kind is finished: look at the others of that kind at about the same age. */
 	private informSiblings({ watch }: Watched, foundAt: number): void {
-		const ages = this.siblingAges.get(watch.kind) ?? [];
-		ages.push(Math.max(0, foundAt - watch.createdAt));
-		this.siblingAges.set(watch.kind, ages.slice(-SIBLINGS_REMEMBERED));
+		const siblings = this.siblingsOf(watch);
+		siblings.finishedAgesMs.push(Math.max(0, foundAt - watch.createdAt));
+		if (siblings.finishedAgesMs.length > SIBLINGS_REMEMBERED) siblings.finishedAgesMs.shift();
 		for (const { watched, looking } of this.entries) {
 			if (looking || watched.watch.kind !== watch.kind || watched.watch === watch) continue;
 			watched.hearOfSibling(this.around(watch));

@@ -28,8 +28,8 @@ export interface LookHistory {
 	broughtForward: number;
 	/** `byAgeMs` of the look before. Undefined for the first. */
 	plannedByAgeMs?: number;
-	/** Whether other tasks wait for this one's slot. */
-	slotWanted?: boolean;
+	/** Whether others wait for its end: tasks for its slot, or a batch of which it is among the last. */
+	endWanted?: boolean;
 }
 
 export interface NextLook {
@@ -55,10 +55,10 @@ const SIBLING_MARGIN_MS = 120;
 const TRUSTED_FACTOR = 2.4;
 /** Siblings are short where all of them were over by then. */
 const LONGEST_SHORT_MS = 5_000;
-/** Where other tasks wait for the slot, a late look delays them all: for tasks of up to this age the pause is shorter. */
-const SLOT_WANTED_AGE_MS = 120_000;
-const SLOT_WANTED_FACTOR = 0.6;
-const SLOT_WANTED_INTERVAL_MS = 1_000;
+/** Where others wait for the end, a late look delays them all: for tasks of up to this age the pause is shorter. */
+const END_WANTED_AGE_MS = 120_000;
+const END_WANTED_FACTOR = 0.5;
+const END_WANTED_INTERVAL_MS = 1_000;
 /** Of the time of the longest of them: when to look first, and the pause between looks. */
 const SHORT_FIRST_SHARE = 0.4;
 /** Siblings take equally long where the shortest took more than this share of the longest. */
@@ -179,18 +179,18 @@ function intervalAmongShort({ siblingAgesMs, ageMs }: LookHistory, random: numbe
 	return Math.max(longest * SHORT_SHARE * (0.8 + 0.4 * random), MIN_AIM_MS);
 }
 
-function pauseByAge(ageMs: number, slotWanted: boolean, random: number): number {
+function pauseByAge(ageMs: number, endWanted: boolean, random: number): number {
 	const pause = intervalForAge(ageMs, random);
-	return slotWanted && ageMs < SLOT_WANTED_AGE_MS
-		? Math.min(pause, Math.max(pause * SLOT_WANTED_FACTOR, SLOT_WANTED_INTERVAL_MS))
+	return endWanted && ageMs < END_WANTED_AGE_MS
+		? Math.min(pause, Math.max(pause * END_WANTED_FACTOR, END_WANTED_INTERVAL_MS))
 		: pause;
 }
 
 /** When to look next. @param random in [0, 1), so that tables can test it */
 export function nextLook(history: LookHistory, random: number): NextLook {
-	const { ageMs, plannedByAgeMs = 0, slotWanted = false } = history;
+	const { ageMs, plannedByAgeMs = 0, endWanted = false } = history;
 	const planned = plannedByAgeMs - ageMs;
-	const byAge = planned >= MIN_AIM_MS ? planned : pauseByAge(ageMs, slotWanted, random);
+	const byAge = planned >= MIN_AIM_MS ? planned : pauseByAge(ageMs, endWanted, random);
 	const byAgeMs = ageMs + byAge;
 	const amongShort = intervalAmongShort(history, random) ?? Infinity;
 	const own = delayForProgress(history, byAge, random) ?? Math.min(byAge, amongShort);

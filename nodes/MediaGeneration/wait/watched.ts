@@ -68,8 +68,8 @@ export interface Surroundings {
 	random: number;
 	/** Ages at which siblings were found finished. */
 	siblingAgesMs: readonly number[];
-	/** Whether other tasks wait for a slot. */
-	slotWanted?: boolean;
+	/** Whether others wait for the end of the task. */
+	endWanted?: boolean;
 }
 
 export class Watched {
@@ -218,11 +218,11 @@ export class Watched {
 		return { kind: 'failed', failure, lastTask: this.lastTask };
 	}
 
-	private plan({ nowMs, random, siblingAgesMs, slotWanted }: Surroundings) {
+	private plan({ nowMs, random, siblingAgesMs, endWanted }: Surroundings) {
 		const ageMs = this.ageAt(nowMs);
 		const { samples, broughtForward, plannedByAgeMs } = this;
 		return nextLook(
-			{ ageMs, samples, siblingAgesMs, broughtForward, plannedByAgeMs, slotWanted },
+			{ ageMs, samples, siblingAgesMs, broughtForward, plannedByAgeMs, endWanted },
 			random,
 		);
 	}
