@@ -286,14 +286,19 @@ test.each([undefined, null, ''])('a Callback Secret of %j is none', async (callb
 
 describe('a webhook goes by what was read of the credential a moment ago', () => {
 	const other = { callbackSecret: 'another-secret-than-before' };
-	let expire: () => void;
+	/** Ends the 5 s of each credential that was read, in order. */
+	let times: AbortController[] = [];
+	const expire = (nth: number) => times[nth]?.abort();
 	let timeout: jest.SpyInstance;
 	let number = 0;
 
 	beforeEach(() => {
-		const time = new AbortController();
-		expire = () => time.abort();
-		timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
+		times = [];
+		timeout = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+			const time = new AbortController();
+			times.push(time);
+			return time.signal;
+		});
 		number += 1;
 	});
 	afterEach(() => jest.restoreAllMocks());
@@ -314,7 +319,7 @@ describe('a webhook goes by what was read of the credential a moment ago', () =>
 		expect(await secretOf(call())).toBe(SECRET);
 		expect(timeout).toHaveBeenCalledWith(5_000);
 		expect(await secretOf(call(other))).toBe(SECRET);
-		expire();
+		expire(0);
 		expect(await secretOf(call(other))).toBe(other.callbackSecret);
 	});
 
@@ -332,8 +337,22 @@ describe('a webhook goes by what was read of the credential a moment ago', () =>
 		const fits = ({ callbackSecret }: { callbackSecret: string }) => callbackSecret !== SECRET;
 		expect(await secretOf(call(other), fits)).toBe(other.callbackSecret);
 		expect(await secretOf(call(), fits)).toBe(other.callbackSecret);
-		expire();
+		expire(0);
+		expect(await secretOf(call())).toBe(other.callbackSecret);
+		expire(1);
 		expect(await secretOf(call())).toBe(SECRET);
+	});
+
+	test.each<[string, object | undefined]>([
+		['no credential', undefined],
+		['a credential of another type alone', { httpHeaderAuth: { id: 'x', name: 'x' } }],
+	])('a node that has %s says so in the words of n8n', async (_name, credentials) => {
+		const context = Object.assign(call(), {
+			getNode: () => ({ id: 'n', credentials }),
+			getCredentials: async () =>
+				await Promise.reject(new Error('Node does not have any credentials set')),
+		});
+		await expect(recentClient(context)).rejects.toThrow('Node does not have any credentials set');
 	});
 
 	test('and its requests get their key from n8n all the same', async () => {

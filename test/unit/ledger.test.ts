@@ -1,4 +1,9 @@
-import { Ledger, type RunIdentity, type Slot } from '../../nodes/MediaGeneration/create/ledger';
+import {
+	Ledger,
+	tasksOfEarlierTries,
+	type RunIdentity,
+	type Slot,
+} from '../../nodes/MediaGeneration/create/ledger';
 
 const RUN: RunIdentity = { executionId: '7', runIndex: 0, baseUrl: 'https://api.example' };
 const LATER: RunIdentity = { ...RUN, executionId: '8' };
@@ -256,5 +261,62 @@ describe('the texts that a long text was split into', () => {
 		['an entry without texts', { '0:0': { execution: '7' } }],
 	])('a store that holds %s is no obstacle', (_name, longTexts) => {
 		expect(new Ledger({ longTexts }, RUN).firstTexts(0, FIRST)).toEqual(FIRST);
+	});
+});
+
+describe('the tasks of earlier tries, for the error of a later one', () => {
+	/** The store of two items, one of which has two parts; a creation of a third is unclear. */
+	function storeOfThree() {
+		const store = {};
+		const ledger = new Ledger(store, RUN);
+		ledger.noteCreated({ item: 0, part: 0 }, REQUEST, CREATED);
+		ledger.noteCreated({ item: 0, part: 1 }, OTHER_TEXT, { ...CREATED, taskId: 't2' });
+		ledger.noteUnknown({ item: 1, part: 0 }, REQUEST, FAILURE);
+		ledger.noteCreated({ item: 2, part: 0 }, REQUEST, { ...CREATED, taskId: 't3' });
+		return store;
+	}
+
+	test('are all that were made, whatever the items ask for by now', () => {
+		expect(tasksOfEarlierTries(saved(storeOfThree()), () => RUN)).toEqual(['t1', 't2', 't3']);
+	});
+
+	test('but none that failed', () => {
+		const store = storeOfThree();
+		new Ledger(store, RUN).forget({ item: 0, part: 1 });
+		expect(tasksOfEarlierTries(saved(store), () => RUN)).toEqual(['t1', 't3']);
+	});
+
+	test.each<[string, RunIdentity]>([
+		['another execution', LATER],
+		['another round of a loop', { ...RUN, runIndex: 1 }],
+		['a later round that ends alike', { ...RUN, runIndex: 10 }],
+		['an agent, as they may be of another call', { ...RUN, asTool: true }],
+	])('nor any for %s', (_name, run) => {
+		expect(tasksOfEarlierTries(saved(storeOfThree()), () => run)).toEqual([]);
+	});
+
+	test('of the tenth round are not those of the first', () => {
+		const store = {};
+		new Ledger(store, { ...RUN, runIndex: 10 }).noteCreated(SLOT, REQUEST, CREATED);
+		for (const runIndex of [0, 1])
+			expect(tasksOfEarlierTries(saved(store), () => ({ ...RUN, runIndex }))).toEqual([]);
+	});
+
+	test.each<[string, object]>([
+		['nothing was made', {}],
+		['the store was emptied', { createdTasks: {} }],
+		['the store holds something else', { createdTasks: 'x' }],
+		['an entry is none', { createdTasks: { '0:0:0': null, '0:1:0': 'x' } }],
+	])('where %s: none', (_name, store) => {
+		expect(tasksOfEarlierTries({ ...store }, () => RUN)).toEqual([]);
+	});
+
+	test('ask for the run only where there are any: n8n evaluates an expression for it', () => {
+		const asked = jest.fn(() => RUN);
+		tasksOfEarlierTries({}, asked);
+		tasksOfEarlierTries({ createdTasks: {} }, asked);
+		expect(asked).not.toHaveBeenCalled();
+		tasksOfEarlierTries(storeOfThree(), asked);
+		expect(asked).toHaveBeenCalledTimes(1);
 	});
 });

@@ -302,7 +302,7 @@ test.each<[string, unknown, string[]]>([
 	['words with an address', `see ${F}`, []],
 	['a number', 7, []],
 	['nothing', null, []],
-	['20 lists', JSON.parse(`${'['.repeat(20)}"${F}"${']'.repeat(20)}`), [F]],
+	['21 lists', JSON.parse(`${'['.repeat(21)}"${F}"${']'.repeat(21)}`), [F]],
 	['more of them', JSON.parse(`${'['.repeat(22)}"${F}"${']'.repeat(22)}`), []],
 ])('addresses of a request: %s', (_name, request, expected) => {
 	expect(addressesIn(request)).toEqual(expected);

@@ -165,13 +165,14 @@ describe('throttling', () => {
 		expect(third - second).toBeGreaterThan(1_000);
 	});
 
-	test('and says so when the time is over', async () => {
+	test.each<[string, unknown, RegExp]>([
+		['why', new Error('the network is down'), /The last look at it failed: the network is down\./],
+		['so where what was thrown does not', 'gone', /The last look at it failed: the look failed\./],
+	])('and says %s when the time is over', async (_name, thrown, expected) => {
 		const { clock, wait } = setUp(() => {
-			throw new Error('the network is down');
+			throw thrown as Error;
 		});
-		expect(failureOf(await clock.run(wait('t', 20_000))).description).toMatch(
-			/The last look at it failed: the network is down\./,
-		);
+		expect(failureOf(await clock.run(wait('t', 20_000))).description).toMatch(expected);
 	});
 });
 
@@ -429,6 +430,22 @@ describe('siblings', () => {
 		expect(soon.length).toBeLessThanOrEqual(3);
 	});
 
+	test('only the last 20 count: what was once slow keeps no look at a short one', async () => {
+		// The first task takes longer than short ones do, so by it alone the first look comes after a second or more.
+		const { clock, looks, wait, watchOf, loop } = setUp(
+			({ taskId }, age) => (age < (taskId === 'slow' ? 6_000 : 500) ? running() : done()),
+			{ random: () => 0.5 },
+		);
+		const one = async (taskId: string) =>
+			await clock.run(loop.wait({ ...watchOf(taskId), createdAt: clock.now() }));
+		const firstLookAt = (id: string) => looks.find(({ taskId }) => taskId === id)?.ageMs;
+		await clock.run(wait('slow'));
+		for (let i = 0; i < 20; i += 1) await one(`short ${i}`);
+		expect(firstLookAt('short 19')).toBeGreaterThanOrEqual(1_000);
+		await one('last');
+		expect(firstLookAt('last')).toBeLessThan(1_000);
+	});
+
 	describe('shows when to look at the others', () => {
 		/** When a task of 90 s is looked at, beside one that ends in some way after 60 s. */
 		const looksAtLate = async (end: Look, extra: Partial<Watch> = {}) => {
@@ -492,6 +509,18 @@ describe('the last of many', () => {
 		const [last, many] = [await looksAtLong(2), await looksAtLong(3)];
 		expect(last).toBeGreaterThan(many * 1.4);
 		expect(last).toBeLessThan(many * 2);
+	});
+
+	test('as are tasks whose slots others wait for', async () => {
+		const looksAt = async (slotWanted: boolean) => {
+			const { clock, looks, wait } = setUp((_, age) => (age < 60_000 ? running() : done()), {
+				random: () => 0.5,
+				slotWanted: () => slotWanted,
+			});
+			await clock.run(wait());
+			return looks.length;
+		};
+		expect(await looksAt(true)).toBeGreaterThan((await looksAt(false)) * 1.4);
 	});
 
 	test('but not where they were made long ago', async () => {

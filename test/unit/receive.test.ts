@@ -126,6 +126,13 @@ const ignored = (why: string) => ({
 	body: { received: true, ignored: why },
 	item: undefined,
 });
+/** The trigger's URL with its token. */
+const signedUrl = (callbackSecret: string, hook = HOOK, reference?: string) =>
+	prepareReceiveUrl(
+		hook,
+		{ baseUrl: 'https://api.example', apiKey: 'sk_x', callbackSecret },
+		{ reference, signed: true, now: Date.now() },
+	);
 const refused = (status: number, error: string | RegExp) => ({
 	status,
 	body: {
@@ -181,11 +188,7 @@ describe('a finished task that the service confirms', () => {
 	});
 
 	test('without the tokens of URLs that it echoes', async () => {
-		const url = prepareReceiveUrl(
-			HOOK,
-			{ baseUrl: 'https://api.example', apiKey: 'sk_x', callbackSecret: SECRET },
-			{ reference: 'r', signed: true, now: Date.now() },
-		);
+		const url = signedUrl(SECRET, HOOK, 'r');
 		const token = new URL(url).searchParams.get('signature') ?? '';
 		const note = `token ${token}`;
 		const { post } = trigger({ secret: SECRET, service: () => found({ receive_url: url, note }) });
@@ -213,9 +216,10 @@ describe('without verification', () => {
 
 describe('what does not run the workflow, and is no error', () => {
 	test('a callback that says itself that its task is not finished, where the service says so', async () => {
-		const { post } = trigger({ service: () => found({ status: 'doing', metadata: {} }) });
+		const { post, requests } = trigger({ service: () => found({ status: 'doing', metadata: {} }) });
 		const why = 'the task is not finished (status "doing")';
 		expect(await post({ id: 't1', status: 'doing' })).toMatchObject(ignored(why));
+		expect(requests).toHaveLength(1);
 	});
 
 	test('a status or a type that is not selected', async () => {
@@ -338,28 +342,24 @@ describe('what is refused', () => {
 
 	test('a token for another place, by what n8n knows of its own', async () => {
 		const { post } = trigger({ secret: SECRET });
-		const credentials = { baseUrl: 'https://api.example', apiKey: 'sk_x', callbackSecret: SECRET };
-		const options = { reference: undefined, signed: true, now: Date.now() };
-		const { search } = new URL(
-			prepareReceiveUrl('https://other.example/webhook/1a2b/callback', credentials, options),
-		);
+		const { search } = new URL(signedUrl(SECRET, 'https://other.example/webhook/1a2b/callback'));
 		expect(await post(task(), PATH + search, { host: 'other.example' })).toMatchObject(
 			refused(401, /signed for another host/),
 		);
 	});
 
+	test('callbacks that follow each other do not wait for n8n to read the credential again', async () => {
+		const { post, credential } = trigger({ secret: SECRET, service: named });
+		const { search } = new URL(signedUrl(SECRET));
+		expect(await post(task(), PATH + search)).toMatchObject({ status: 200 });
+		credential.callbackSecret = 'nobody asks for this one';
+		expect(await post(task({ id: 't2' }), PATH + search)).toMatchObject({ status: 200 });
+	});
+
 	test('a Callback Secret that was changed a moment ago: what is signed with it counts', async () => {
 		const { post, credential } = trigger({ secret: SECRET, service: named });
 		const callbackSecret = 'another long enough secret';
-		const search = (secret: string) => {
-			const credentials = {
-				baseUrl: 'https://api.example',
-				apiKey: 'sk_x',
-				callbackSecret: secret,
-			};
-			const options = { reference: undefined, signed: true, now: Date.now() };
-			return new URL(prepareReceiveUrl(HOOK, credentials, options)).search;
-		};
+		const search = (secret: string) => new URL(signedUrl(secret)).search;
 		expect(await post(task(), PATH + search(SECRET))).toMatchObject({ status: 200 });
 		credential.callbackSecret = callbackSecret;
 		expect(await post(task({ id: 't2' }), PATH + search(callbackSecret))).toMatchObject({
@@ -381,13 +381,7 @@ describe('what is refused', () => {
 		'where n8n knows only a private address of its own, %s: %p',
 		async (_name, headers, accepted) => {
 			const { post } = trigger({ secret: SECRET, ownUrl: `http://localhost:5678${PATH}` });
-			const credentials = {
-				baseUrl: 'https://api.example',
-				apiKey: 'sk_x',
-				callbackSecret: SECRET,
-			};
-			const options = { reference: undefined, signed: true, now: Date.now() };
-			const { search } = new URL(prepareReceiveUrl(HOOK, credentials, options));
+			const { search } = new URL(signedUrl(SECRET));
 			const { status, item } = await post(task(), PATH + search, headers);
 			expect(status).toBe(accepted ? 200 : 401);
 			expect(item !== undefined).toBe(accepted);

@@ -223,8 +223,9 @@ export class PollLoop {
 		const { watched } = entry;
 		const end = watched.judge(look, this.around(watched.watch));
 		if (end !== undefined) {
+			this.finish(entry, end);
 			if (end.kind === 'finished' && watched.showsTheWay) this.informSiblings(watched, startedAt);
-			return this.finish(entry, end);
+			return;
 		}
 		const { deadline } = watched.watch;
 		// A look that lasted beyond the deadline was the last one.
@@ -239,7 +240,7 @@ export class PollLoop {
 		siblings.finishedAgesMs.push(Math.max(0, foundAt - watch.createdAt));
 		if (siblings.finishedAgesMs.length > SIBLINGS_REMEMBERED) siblings.finishedAgesMs.shift();
 		for (const { watched, looking } of this.entries) {
-			if (looking || watched.watch.kind !== watch.kind || watched.watch === watch) continue;
+			if (looking || watched.watch.kind !== watch.kind) continue;
 			watched.hearOfSibling(this.around(watch));
 			this.wake(watched.nextLookAt);
 		}
