@@ -36,6 +36,20 @@ describe('Retry On Fail of a tool', () => {
 		});
 	});
 
+	test('a text that is another one in each try: still one task', async () => {
+		const { answers, runs } = await setting.runTool({
+			parameters: {
+				...parameters,
+				text: "={{ 'It is ' + $now.toMillis() }}",
+				options: { timeout: 1, extraFields: '{"stand_in":{"ms":2200}}' },
+			},
+			settings: again,
+		});
+		expect(runs).toBeGreaterThan(1);
+		expect(setting.attempts()).toBe(1);
+		expect(itemOf(answers[0]).status).toBe('done');
+	});
+
 	test('three tries in vain: one task, which the error names', async () => {
 		const { answers, runs } = await setting.runTool({
 			parameters: {

@@ -1,4 +1,6 @@
 /** Time that runs ahead, for what takes seconds by design: pauses end at once, requests stay real. */
+import { subscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
 
 /** Everything but the pauses of n8n's `sleep`, and `performance`. */
 const REAL = [
@@ -13,9 +15,27 @@ const REAL = [
 
 const STEP_MS = 50;
 
-/** Lets requests on their way come back. */
+/** Requests that were sent and are not answered yet. */
+const open = new Set<ClientRequest>();
+subscribe('http.client.request.start', (message) => {
+	const { request } = message as { request: ClientRequest };
+	open.add(request);
+	request.once('close', () => open.delete(request));
+});
+
+/** What is not answered in a quarter of a second of real time is held back until time passes. */
+const HELD_AFTER_NS = 250_000_000n;
+const held = new WeakSet<ClientRequest>();
+
+/** Lets requests on their way come back, however slow the machine is. */
 async function letThemAnswer() {
-	for (let turn = 0; turn < 20; turn += 1) await new Promise((done) => setImmediate(done));
+	const since = process.hrtime.bigint();
+	const onTheirWay = () => [...open].filter((request) => !held.has(request));
+	for (let turn = 0; turn < 20 || onTheirWay().length > 0; turn += 1) {
+		await new Promise((done) => setImmediate(done));
+		if (process.hrtime.bigint() - since > HELD_AFTER_NS)
+			for (const request of onTheirWay()) held.add(request);
+	}
 }
 
 /**

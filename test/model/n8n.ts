@@ -46,6 +46,8 @@ export interface Execution {
 	woken: boolean;
 	/** Ms at which it was over. */
 	endedMs: number | undefined;
+	/** Of a call by an AI agent: which one it is. */
+	call: number | undefined;
 	process: Alive;
 }
 
@@ -112,6 +114,7 @@ export class N8n {
 	private alive: Alive;
 	private deaths = 0;
 	private retries = 0;
+	private toolRuns = 0;
 	private readonly node: INode;
 
 	constructor(
@@ -161,14 +164,29 @@ export class N8n {
 				json: { item: index },
 				pairedItem: { item: 0 },
 			}));
+		const context = copy(last?.context ?? this.world.context ?? {}) as Record<string, unknown>;
 		const items = this.world.input ?? ofHistory();
+		void this.run(this.newExecution(items, { earlier, version, context }));
+	}
+
+	/** An AI agent calls the node as its tool. All calls of it are of one execution, and each try has a run index of its own. */
+	async callAsTool(call: number): Promise<Execution> {
+		const [first] = this.executions;
+		const shared =
+			first === undefined ? {} : (({ id, context, stop }) => ({ id, context, stop }))(first);
+		const execution = this.newExecution([{ json: { call } }], { ...shared, call });
+		await this.run(execution);
+		return execution;
+	}
+
+	private newExecution(items: INodeExecutionData[], given: Partial<Execution>): Execution {
 		const execution: Execution = {
 			id: String(this.executions.length + 1),
 			status: 'running',
-			earlier,
-			version,
+			earlier: [],
+			version: 0,
 			tries: 0,
-			context: copy(last?.context ?? this.world.context ?? {}) as Record<string, unknown>,
+			context: {},
 			data: { main: [items] },
 			waitTill: undefined,
 			saved: undefined,
@@ -180,10 +198,12 @@ export class N8n {
 			betweenTries: false,
 			woken: false,
 			endedMs: undefined,
+			call: undefined,
 			process: this.alive,
+			...given,
 		};
 		this.executions.push(execution);
-		void this.run(execution);
+		return execution;
 	}
 
 	/** n8n's loop over the tries of a node. */
@@ -202,7 +222,8 @@ export class N8n {
 			}
 			if (process.dead || execution.stop.signal.aborted) break;
 			const failed =
-				execution.error !== undefined || execution.output?.[0]?.json.error !== undefined;
+				execution.error !== undefined ||
+				(execution.call === undefined && execution.output?.[0]?.json.error !== undefined);
 			if (!failed || execution.tries >= tries) break;
 			this.world.note(`try ${execution.tries} of execution ${execution.id} failed`);
 			execution.betweenTries = true;
@@ -417,11 +438,13 @@ export class N8n {
 	private executeContext(execution: Execution): IExecuteFunctions {
 		const { node } = this;
 		const { process } = execution;
+		const runIndex = execution.call === undefined ? this.world.runIndex : this.toolRuns++;
 		const fields = new Map<number, IDataObject>();
 		const fieldsFor = (index: number) => {
 			const known = fields.get(index);
 			if (known !== undefined) return known;
-			const fresh = this.world.fields(index, this.saltOf(execution, index, execution.tries));
+			const item = execution.call ?? index;
+			const fresh = this.world.fields(item, this.saltOf(execution, item, execution.tries));
 			fields.set(index, fresh as IDataObject);
 			return fresh as IDataObject;
 		};
@@ -438,7 +461,7 @@ export class N8n {
 			isToolExecution: () => this.world.asTool === true,
 			addExecutionHints: (...hints: NodeExecutionHint[]) => execution.hints.push(...hints),
 			evaluateExpression: (expression: string) => {
-				if (expression === '{{ $runIndex }}') return this.world.runIndex ?? 0;
+				if (expression === '{{ $runIndex }}') return runIndex ?? 0;
 				if (expression.includes('$execution.resumeUrl')) return this.resumeUrl(execution);
 				return execution.context.suspension;
 			},

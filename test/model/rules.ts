@@ -51,7 +51,7 @@ function paidTwice({ n8n, service, firstText }: World): string[] {
 
 const executionOf = (n8n: N8n, { executionId }: Sent) =>
 	n8n.executions.find(({ id }) => id === executionId);
-const isFailed = (service: Service, task: Task, atMs?: number) =>
+export const isFailed = (service: Service, task: Task, atMs?: number) =>
 	service.stateOf(task, atMs) === 'error';
 const indexOf = (slot: string) => Number(/^i(\d+)/.exec(slot)?.[1]);
 
@@ -135,7 +135,7 @@ function fieldsIn({ json }: INodeExecutionData): Record<string, unknown> {
 }
 
 /** The key goes to the service and nowhere else; the callback secret goes nowhere. */
-function keyElsewhere({ n8n, baseUrl }: World): string[] {
+export function keyElsewhere({ n8n, baseUrl }: Pick<World, 'n8n' | 'baseUrl'>): string[] {
 	const sent = n8n.outgoing.filter(
 		({ url, text }) => text.includes(KEY) && !url.startsWith(`${baseUrl}/`),
 	);

@@ -114,7 +114,7 @@ test('a forgotten task is created again', () => {
 	expect(ledger.earlier({ item: 0, part: 1 }, REQUEST)).toEqual(FOUND);
 });
 
-describe('as a tool every try has another run index', () => {
+describe('as a tool every call has a run index of its own', () => {
 	const tool = (runIndex: number, executionId = '7'): RunIdentity => ({
 		...RUN,
 		executionId,
@@ -128,13 +128,55 @@ describe('as a tool every try has another run index', () => {
 		ledger.close(() => handedOut);
 	};
 
-	test('a try takes up what an earlier one left behind', () => {
+	test('a call takes up what an earlier one left behind', () => {
 		const store = {};
 		call(store, tool(0), false);
 		expect(new Ledger(saved(store), tool(1)).earlier(SLOT, REQUEST)).toEqual(FOUND);
 	});
 
-	test('an unknown creation is not sent again by the next try', () => {
+	test('the next try of a call takes up what the call has made, whatever its text is by then', () => {
+		const store = {};
+		call(store, tool(0), false);
+		expect(new Ledger(store, tool(0)).earlier(SLOT, OTHER_TEXT)).toEqual(FOUND);
+	});
+
+	test.each<[string, (ledger: Ledger) => void]>([
+		['left a task behind', (ledger) => ledger.noteCreated(SLOT, REQUEST, CREATED)],
+		['is unclear', (ledger) => ledger.noteUnknown(SLOT, REQUEST, FAILURE)],
+	])('that comes first, also where an equal call %s', (_name, note) => {
+		const store = {};
+		const [first, second] = [new Ledger(store, tool(0)), new Ledger(store, tool(1))];
+		note(first);
+		second.noteCreated(SLOT, REQUEST, { ...CREATED, taskId: 't2' });
+		for (const ledger of [first, second]) ledger.close(() => false);
+		expect(new Ledger(store, tool(1)).earlier(SLOT, REQUEST)).toMatchObject({
+			created: { taskId: 't2' },
+		});
+	});
+
+	test('what an equal call has taken up meanwhile is its own by then', () => {
+		const store = {};
+		call(store, tool(0), false);
+		const other = new Ledger(store, tool(1));
+		expect(other.earlier(SLOT, REQUEST)).toEqual(FOUND);
+		other.close(() => false);
+		const again = new Ledger(store, tool(0));
+		again.noteCreated(SLOT, REQUEST, { ...CREATED, taskId: 't2' });
+		again.close(() => false);
+		expect(new Ledger(store, tool(1)).earlier(SLOT, REQUEST)).toEqual(FOUND);
+		expect(tasksOfEarlierTries(store, () => tool(0))).toEqual(['t2']);
+	});
+
+	test('another call takes up a task rather than what may have become one', () => {
+		const store = {};
+		const [first, second] = [new Ledger(store, tool(0)), new Ledger(store, tool(1))];
+		first.noteUnknown(SLOT, REQUEST, FAILURE);
+		second.noteCreated(SLOT, REQUEST, CREATED);
+		for (const ledger of [first, second]) ledger.close(() => false);
+		expect(new Ledger(store, tool(2)).earlier(SLOT, REQUEST)).toEqual(FOUND);
+	});
+
+	test('an unknown creation is not sent again by the next call', () => {
 		const store = {};
 		const ledger = new Ledger(store, tool(0));
 		ledger.noteUnknown(SLOT, REQUEST, FAILURE);
@@ -280,6 +322,11 @@ describe('the tasks of earlier tries, for the error of a later one', () => {
 		expect(tasksOfEarlierTries(saved(storeOfThree()), () => RUN)).toEqual(['t1', 't2', 't3']);
 	});
 
+	test("also those of an agent's call", () => {
+		const run = { ...RUN, asTool: true };
+		expect(tasksOfEarlierTries(storeOfThree(), () => run)).toEqual(['t1', 't2', 't3']);
+	});
+
 	test('but none that failed', () => {
 		const store = storeOfThree();
 		new Ledger(store, RUN).forget({ item: 0, part: 1 });
@@ -290,7 +337,7 @@ describe('the tasks of earlier tries, for the error of a later one', () => {
 		['another execution', LATER],
 		['another round of a loop', { ...RUN, runIndex: 1 }],
 		['a later round that ends alike', { ...RUN, runIndex: 10 }],
-		['an agent, as they may be of another call', { ...RUN, asTool: true }],
+		['another call of an agent', { ...RUN, runIndex: 2, asTool: true }],
 	])('nor any for %s', (_name, run) => {
 		expect(tasksOfEarlierTries(saved(storeOfThree()), () => run)).toEqual([]);
 	});

@@ -696,24 +696,25 @@ describe('long texts', () => {
 		};
 	};
 
-	test.each<[string, Partial<Given>]>([
-		['a Retry of the execution', { retries: [{ changed: true }] }],
-		['a try as a tool, which another call may have made', { node: { tries: 2 }, asTool: true }],
-	])('%s speaks the text as it is then', async (_, given) => {
+	test('a Retry of the execution speaks the text as it is then', async () => {
 		const { json, bodies } = await runNode({
 			parameters: changing('join'),
 			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
-			...given,
+			retries: [{ changed: true }],
 		});
 		expect(textsIn(bodies)).toEqual([...PARTS, 'Something else.']);
 		expect(json).toMatchObject([{ task_ids: [idOf(2)] }]);
 	});
 
-	test('Retry On Fail with another text: the parts stay those of the first try', async () => {
+	test.each([
+		['Retry On Fail', false],
+		['another try of a tool', true],
+	])('%s with another text: the parts stay those of the first try', async (_, asTool) => {
 		const { json, bodies } = await runNode({
 			parameters: changing('join'),
 			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
 			node: { tries: 2 },
+			asTool,
 		});
 		expect(textsIn(bodies)).toEqual([...PARTS, PARTS[1]]);
 		expect(json).toMatchObject([{ task_ids: [idOf(0), idOf(2)] }]);

@@ -88,28 +88,44 @@ export class Ledger {
 	}
 
 	private entryFor(slot: Slot, request: CreationRequest): JsonObject | undefined {
-		if (this.run.asTool === true)
-			return this.mine.get(this.keyOf(slot)) ?? this.leftBehind(slot, request);
 		const entry = this.entries()[this.keyOf(slot)];
+		if (this.run.asTool === true)
+			return this.mine.get(this.keyOf(slot)) ?? this.takeUp(slot, request, entry);
 		if (!isObject(entry)) return undefined;
 		const sameExecution = entry.execution === this.run.executionId;
 		return sameExecution || entry.hash === this.hashOf(request) ? entry : undefined;
 	}
 
-	/** As a tool: what an earlier try made for the same request and could not hand out. */
-	private leftBehind(slot: Slot, request: CreationRequest): JsonObject | undefined {
+	/**
+	 * As a tool: what an earlier try of the call has made. Otherwise what another call has made for the same request and could not
+	 * hand out; a task before what may have become one.
+	 */
+	private takeUp(slot: Slot, request: CreationRequest, own: unknown): JsonObject | undefined {
+		const entries = this.entries();
 		const hash = this.hashOf(request);
-		const free = Object.values(this.entries()).find(
-			(entry) =>
-				isObject(entry) &&
-				entry.hash === hash &&
-				entry.execution === this.run.executionId &&
-				entry.delivered !== true &&
-				!inUse.has(entry),
+		const free = Object.entries(entries).filter((each): each is [string, JsonObject] =>
+			this.isFree(each[1]),
 		);
-		if (!isObject(free)) return undefined;
-		this.take(slot, free);
-		return free;
+		const same = free.filter(([, entry]) => entry.hash === hash);
+		const [key, entry] =
+			free.find(([, entry]) => entry === own) ??
+			same.find(([, { taskId }]) => taskId !== undefined) ??
+			same[0] ??
+			[];
+		if (key === undefined || entry === undefined) return undefined;
+		delete entries[key];
+		entries[this.keyOf(slot)] = entry;
+		this.take(slot, entry);
+		return entry;
+	}
+
+	private isFree(entry: unknown): boolean {
+		return (
+			isObject(entry) &&
+			entry.execution === this.run.executionId &&
+			entry.delivered !== true &&
+			!inUse.has(entry)
+		);
 	}
 
 	private take(slot: Slot, entry: JsonObject): void {
@@ -179,10 +195,9 @@ export class Ledger {
 
 	/** A task that failed is of no further use: the next try makes a new one. */
 	forget(slot: Slot): void {
-		const entries = this.entries();
-		const entry = this.mine.get(this.keyOf(slot)) ?? entries[this.keyOf(slot)];
-		for (const [key, value] of Object.entries(entries)) if (value === entry) delete entries[key];
-		this.mine.delete(this.keyOf(slot));
+		const key = this.keyOf(slot);
+		delete this.entries()[key];
+		this.mine.delete(key);
 	}
 
 	/** The run is over. As a tool: what was handed out is not for a later call, and the rest is free for the next try. */
@@ -195,16 +210,14 @@ export class Ledger {
 }
 
 /**
- * The tasks that earlier tries of a run have made and that did not fail, whatever its items ask for by now. As a tool none, as they
- * may be of another call.
+ * The tasks that earlier tries of a run have made and that did not fail, whatever its items ask for by now.
  *
  * @param runOf the run; read only where there are tasks at all
  */
 export function tasksOfEarlierTries(store: LedgerStore, runOf: () => NodeRun): string[] {
 	const entries = store[FIELD];
 	if (!isObject(entries) || Object.keys(entries).length === 0) return [];
-	const { executionId, runIndex, asTool } = runOf();
-	if (asTool === true) return [];
+	const { executionId, runIndex } = runOf();
 	return Object.entries(entries).flatMap(([key, entry]) => {
 		if (!isObject(entry) || entry.execution !== executionId || !key.startsWith(`${runIndex}:`))
 			return [];

@@ -10,14 +10,20 @@ import { isToolRun } from '../sleep/checks';
 import type { Item } from './item';
 import { fetchAnswer } from './readItems';
 
-/** The execution and the run of the node. */
+/** By the arguments of an agent's call: the run index of its first try. */
+const firstRuns = new WeakMap<object, number>();
+
+/** The execution and the run of the node. The tries of an agent's call have one run, that of the first. */
 export function runOf(context: IExecuteFunctions): NodeRun {
-	const runIndex = context.evaluateExpression('{{ $runIndex }}', 0);
-	return {
-		executionId: context.getExecutionId(),
-		runIndex: typeof runIndex === 'number' ? runIndex : 0,
-		asTool: isToolRun(context),
-	};
+	const evaluated = context.evaluateExpression('{{ $runIndex }}', 0);
+	const runIndex = typeof evaluated === 'number' ? evaluated : 0;
+	const executionId = context.getExecutionId();
+	if (!isToolRun(context)) return { executionId, runIndex };
+	// n8n counts each try as a run of its own, but hands the same object to all of them.
+	const [call] = context.getInputData();
+	const first = call === undefined ? runIndex : (firstRuns.get(call.json) ?? runIndex);
+	if (call !== undefined) firstRuns.set(call.json, first);
+	return { executionId, runIndex: first, asTool: true };
 }
 
 /** For the balance, where a run can do without it. */

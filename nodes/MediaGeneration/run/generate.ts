@@ -14,7 +14,7 @@ import { createClient, type ServiceClient } from '../service/client';
 import { realClock } from '../service/clock';
 import { attempt, attemptLater, FailureError } from '../service/failures';
 import { lookAtTask } from '../service/look';
-import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
+import { checkSuspension, type Waking } from '../sleep/checks';
 import { sleepingInput, suspend } from '../sleep/suspend';
 import { lookAtOpenParts, sleepersOf } from './beforeSleep';
 import { Balance, checkCredits, runOf, unreadableCredential } from './checks';
@@ -218,7 +218,7 @@ class Generation {
 	private withFirstTexts({ ledger }: Tools, item: Item): Item {
 		const { assembly, index, settings } = item;
 		const [first] = item.parts;
-		const repeats = this.context.getNode().retryOnFail === true && !isToolRun(this.context);
+		const repeats = this.context.getNode().retryOnFail === true;
 		if (assembly.longText.kind === 'off' || first?.kind !== 'creates' || !repeats) return item;
 		const texts = ledger.firstTexts(index, assembly.texts);
 		return itemFor(index, settings, { request: first.request, texts });

@@ -1,0 +1,87 @@
+/** Random histories of an AI agent and its tool: see {@link playAgent}. `npm run test:model -- --seeds N` plays more of them. */
+import fc from 'fast-check';
+import { agentHistories, playAgent, type AgentHistory } from './agent';
+import { inWords, PLAIN_HISTORY, PLAIN_NODE, PLAIN_TASK } from './history';
+import { loadProcesses, type Process } from './processes';
+
+const SEEDS = Math.ceil(Number(process.env.MODEL_SEEDS ?? 2_000) / 4);
+const SEED = Number(process.env.MODEL_SEED ?? 1);
+
+let processes: Process[];
+beforeAll(() => {
+	processes = loadProcesses();
+});
+
+/** Each as short as it can be. The node was wrong in every one of them. */
+const found: Array<[string, AgentHistory]> = [
+	[
+		'a try takes up what its own call has made, not what an equal one left unclear',
+		{
+			history: {
+				...PLAIN_HISTORY,
+				node: { ...PLAIN_NODE, tries: 2 },
+				creations: [
+					{ kind: 'never answered', created: false, retryAfter: 'none' },
+					{ kind: 'busy', created: false, retryAfter: '3600' },
+				],
+				tasks: [{ ...PLAIN_TASK, end: 'never' }],
+			},
+			calls: [
+				{ text: 0, after: -1 },
+				{ text: 0, after: 0.1 },
+			],
+		},
+	],
+	[
+		'nor the task that an equal one left behind',
+		{
+			history: {
+				...PLAIN_HISTORY,
+				node: { ...PLAIN_NODE, tries: 2 },
+				creations: [
+					{ kind: 'out of credits', created: false, retryAfter: 'none' },
+					{ kind: 'never answered', created: false, retryAfter: 'none' },
+				],
+				tasks: [
+					{ ...PLAIN_TASK, seconds: 4_000 },
+					{ ...PLAIN_TASK, end: 'never' },
+				],
+			},
+			calls: [
+				{ text: 0, after: -1 },
+				{ text: 0, after: 0.1 },
+				{ text: 0, after: 1.5 },
+				{ text: 0, after: -1 },
+			],
+		},
+	],
+];
+
+test.each(found)('%s', async (_name, agent) => {
+	expect((await playAgent(agent, processes)).broken).toEqual([]);
+});
+
+test(
+	'after any history of an agent the three rules hold',
+	async () => {
+		let spared = 0;
+		await fc.assert(
+			fc.asyncProperty(agentHistories, async (agent) => {
+				const played = await playAgent(agent, processes);
+				spared += played.spared;
+				if (played.broken.length > 0)
+					throw new Error(
+						[
+							...played.broken,
+							inWords(agent.history),
+							`  calls: ${JSON.stringify(agent.calls)}`,
+							...played.story,
+						].join('\n'),
+					);
+			}),
+			{ numRuns: SEEDS, seed: SEED },
+		);
+		expect(spared).toBeGreaterThanOrEqual(SEEDS);
+	},
+	Math.max(60_000, SEEDS * 300),
+);
