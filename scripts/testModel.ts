@@ -1,5 +1,5 @@
 /**
- * `npm run test:model`: random histories of the core and of the trigger, as many as wished (`-- --seeds N`), and others than `npm test` plays
+ * `npm run test:model`: random histories of the core, of an agent and of the trigger, as many as wished (`-- --seeds N`), and others than `npm test` plays
  * (`-- --seed S`). What breaks a rule is made shorter and printed.
  */
 import { spawn } from 'node:child_process';
@@ -17,7 +17,7 @@ function count(text: string): number {
 runMain(async () => {
 	const { seeds, seed } = new Command()
 		.name('npm run test:model --')
-		.description('Random histories of the core and of the trigger, and the rules after each')
+		.description('Random histories of the core, of an agent and of the trigger, and the rules after each')
 		.option('--seeds <number>', 'how many histories', count, 20_000)
 		.option('--seed <number>', 'which ones', count, Date.now() % 1_000_000)
 		.parse()
