@@ -17,7 +17,9 @@ function count(text: string): number {
 runMain(async () => {
 	const { seeds, seed } = new Command()
 		.name('npm run test:model --')
-		.description('Random histories of the core, of an agent and of the trigger, and the rules after each')
+		.description(
+			'Random histories of the core, of an agent and of the trigger, and the rules after each',
+		)
 		.option('--seeds <number>', 'how many histories', count, 20_000)
 		.option('--seed <number>', 'which ones', count, Date.now() % 1_000_000)
 		.parse()
