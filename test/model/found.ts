@@ -81,4 +81,19 @@ export const found: Array<[string, Partial<History>]> = [
 			],
 		},
 	],
+	[
+		'a part that ran out of time, and goes on as a task, does not hide that another one was refused',
+		{
+			node: { ...PLAIN_NODE, tries: 3, maxActive: 2, maximumCredits: 15 },
+			items: [
+				PLAIN_ITEM,
+				{ ...PLAIN_ITEM, timeout: 5, onTimeout: 'returnTask', longText: 'join', parts: 2 },
+			],
+			tasks: [
+				{ ...PLAIN_TASK, end: 'error' },
+				{ ...PLAIN_TASK, seconds: 40, cost: 0 },
+				{ ...PLAIN_TASK, hiddenFor: 90 },
+			],
+		},
+	],
 ];

@@ -25,6 +25,8 @@ const LOOKS_AT_ONCE = 10;
 const CLAIMS_AT_ONCE = 500;
 const UNKNOWN_FOR_MS = 10_000;
 const REMEMBERED = 1_000;
+/** Less time than that is not worth another look. */
+const WORTH_ASKING_MS = 500;
 /** No Retry-After keeps callbacks from asking for longer than this. */
 const LONGEST_REST_MS = 30_000;
 
@@ -126,8 +128,17 @@ export async function confirm(
 	if ((state.unknown.get(claim.taskId) ?? 0) > Date.now()) return { kind: 'unknown' };
 	const key = `${claim.over}:${claim.taskId}`;
 	const present = state.underWay.get(key);
-	// Each gets a copy: what one workflow does to its item must not affect the others.
-	if (present !== undefined) return structuredClone(await present);
+	if (present !== undefined) {
+		const end = now() + budgetMs;
+		// Each gets a copy: what one workflow does to its item must not affect the others.
+		const shared = structuredClone(await present);
+		const isOver = shared.kind !== 'running' && shared.kind !== 'doneWithoutFiles';
+		const leftMs = end - now();
+		// It gave up in the time of an earlier callback; that of this one is not over.
+		return isOver || !claim.over || leftMs < WORTH_ASKING_MS
+			? shared
+			: await confirm(client, claim, leftMs);
+	}
 	if (state.underWay.size >= CLAIMS_AT_ONCE)
 		return { kind: 'unavailable', reason: 'too many callbacks at once' };
 	const verification = ask(client, { state, claim, budgetMs }).finally(() =>

@@ -6,7 +6,7 @@ import { assemble } from '../delivery/assembly';
 import type { Delivery } from '../delivery/item';
 import { failureOfPart } from '../delivery/partFailure';
 import { outcomes, type Failure } from '../service/failures';
-import { allFinished, type Item, type ItemEnd, type PartEnd } from './item';
+import { allFinished, goesOnAfter, type Item, type ItemEnd, type PartEnd } from './item';
 
 /** What becomes of an item whose parts have ended. */
 export async function conclude(
@@ -24,7 +24,7 @@ export async function conclude(
 			? { kind: 'items', items }
 			: { kind: 'failed', failure, delivered };
 	}
-	const failed = speakingFailure(parts);
+	const failed = speakingFailure(item, parts);
 	if (failed !== undefined) return concludeFailed(item, parts, failed);
 	if (parts.some(({ kind }) => kind === 'halted'))
 		return undeliveredPart(item, parts) ?? { kind: 'halted' };
@@ -32,10 +32,17 @@ export async function conclude(
 	return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
 }
 
-/** The failure that an item shows: that a part may be paid for goes before that another one was not. */
-function speakingFailure(parts: readonly PartEnd[]) {
+/**
+ * The failure that an item shows: that a part may be paid for goes before that another one was not, and what the item may go on with
+ * comes last.
+ */
+function speakingFailure(item: Item, parts: readonly PartEnd[]) {
 	const failed = parts.filter((part) => part.kind === 'failed');
-	return failed.find(({ failure }) => outcomes[failure.outcome].unclear) ?? failed[0];
+	return (
+		failed.find(({ failure }) => outcomes[failure.outcome].unclear) ??
+		failed.find(({ failure }) => !goesOnAfter(item, failure)) ??
+		failed[0]
+	);
 }
 
 /** The item fails with one of its parts, and names the tasks of them all. */
@@ -64,10 +71,10 @@ function concludeFailed(
 	parts: readonly PartEnd[],
 	failed: Extract<PartEnd, { kind: 'failed' }>,
 ): ItemEnd {
-	const { index, settings, assembly } = item;
+	const { index, assembly } = item;
 	const { failure, lastTask } = failed;
-	const { outcome, taskId } = failure;
-	if (outcome !== 'timed_out' || settings.onTimeout !== 'returnTask' || taskId === undefined) {
+	const { taskId } = failure;
+	if (!goesOnAfter(item, failure)) {
 		if (assembly.longText.kind === 'off') return { kind: 'failed', failure };
 		return failedWith(failure, parts.indexOf(failed), { item, parts });
 	}

@@ -46,6 +46,11 @@ export type ItemEnd =
 	| { kind: 'asleep'; parts: PartEnd[] }
 	| { kind: 'halted' };
 
+/** Whether an item goes on as the task that it is: one that merely ran out of time, where "On Timeout" says so. */
+export function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
+	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
+}
+
 /** Whether nothing more can happen to a part. */
 export function isOver(part: PartEnd): boolean {
 	return part.kind !== 'asleep';

@@ -11,7 +11,14 @@ import { Limiter } from '../service/limiter';
 import type { Look } from '../service/look';
 import { addressesIn, type Finished } from '../service/verdict';
 import { PollLoop, type Watch } from '../wait/poll';
-import { receiveUrlOf, type Item, type ItemEnd, type Part, type PartEnd } from './item';
+import {
+	goesOnAfter,
+	receiveUrlOf,
+	type Item,
+	type ItemEnd,
+	type Part,
+	type PartEnd,
+} from './item';
 import type { Spending } from './spending';
 
 export interface RunDeps extends SubmitDeps {
@@ -207,8 +214,7 @@ class Run {
 					this.deps.ledger.forget({ item: item.index, part: part.number });
 				}
 				const end = this.unlessHalted({ kind: 'failed', failure, lastTask });
-				const goesOn = failure.outcome === 'timed_out' && item.settings.onTimeout === 'returnTask';
-				if (!goesOn) this.haltAfter(end);
+				if (!goesOnAfter(item, failure)) this.haltAfter(end);
 				return end;
 			}
 		}
