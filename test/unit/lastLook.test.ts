@@ -23,7 +23,7 @@ const warnings = (logs: string[]) => logs.filter((line) => line.startsWith('warn
 test('parts of one item: the last one may be over in the last look', async () => {
 	const { json, execution } = await runNode({
 		parameters: { ...asleep, ...long, options: { gracePeriod: 10, maxCharacters: 60 } },
-		// It ends after the time before the sleep has begun with the answer to its creation, 60 ms after it.
+		// The time before the sleep begins with the answer to the creation, 60 ms after the task: so the second one ends 30 ms before it is over.
 		tasks: asleepFor(3, 10.03),
 	});
 	expect(execution.saved).toBeUndefined();

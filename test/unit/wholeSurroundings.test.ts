@@ -169,6 +169,17 @@ test.each<[string, object, Partial<typeof PLAIN_TASK>]>([
 	},
 );
 
+test.each<[string, object, number]>([
+	['with Split Files', { ...sound, options: { splitFiles: true } }, 2],
+	['of a long text that is joined', { ...speech, longText: 'join' }, 2],
+])('an item %s none of whose files came has their addresses', async (_, parameters, files) => {
+	const { output } = await runNode({ parameters, files: ['HTTP 404', 'HTTP 404'], node: goOn });
+	expect(output).toHaveLength(1);
+	expect(output[0]?.json).toMatchObject({ outcome: 'undelivered', task_id: ID });
+	expect(output[0]?.json.outputs).toHaveLength(files);
+	expect(output[0]?.binary).toBeUndefined();
+});
+
 test('the log has both tasks that two refusals have named', async () => {
 	let creation = 0;
 	const { error, logs } = await runNode({
