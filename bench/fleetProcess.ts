@@ -118,6 +118,7 @@ export class Process {
 				look: async ({ taskId, kind, route = 'v1' }, timeoutMs, signal) =>
 					await lookAtTask(client, { taskId, kind, route, signal, timeoutMs }, now),
 				noteTask: () => undefined,
+				noteNamed: () => undefined,
 				deliver: async () =>
 					await Promise.resolve({ items: [{ json: {} }], outputs: [], failure: undefined }),
 				conclude: async (_item, parts) => await Promise.resolve(concluded(parts)),

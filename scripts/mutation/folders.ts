@@ -99,7 +99,17 @@ export const folders: readonly Folder[] = [
 		name: 'run',
 		mark: USUAL,
 		sources: of('run'),
-		unit: ['run', 'spending', 'audioJoin', 'pickers', 'wholeReads', 'wholeRun', 'histories'],
+		unit: [
+			'run',
+			'spending',
+			'audioJoin',
+			'pickers',
+			'wholeReads',
+			'wholeRun',
+			'wholeSurroundings',
+			'lastLook',
+			'histories',
+		],
 		engine: ['paidOnce', 'spending', 'unclearNamed', 'longText', 'badInput', 'lists', 'joinAudio'],
 	},
 	{

@@ -74,6 +74,8 @@ export interface Surroundings {
 	/** What the credential has instead; an error: it can't be read. */
 	credential?: IDataObject | Error;
 	asTool?: boolean;
+	/** Whether n8n gives no signal of a stop. */
+	withoutSignal?: boolean;
 	/** What the node keeps in its context at first. */
 	context?: Record<string, unknown>;
 	/** How often a loop has come by before. */
@@ -454,8 +456,12 @@ export class N8n {
 			getNodeParameter: (name: string, index: number, fallback?: unknown) =>
 				fieldsFor(index)[name] ?? fallback,
 			continueOnFail: () => node.onError !== 'stopWorkflow',
-			getExecutionCancelSignal: () => execution.stop.signal,
-			getContext: () => execution.context,
+			getExecutionCancelSignal: () =>
+				this.world.withoutSignal === true ? undefined : execution.stop.signal,
+			getContext: (type: string) => {
+				if (type !== 'node') throw new Error(`There is no context of the type "${type}" here`);
+				return execution.context;
+			},
 			getExecuteData: () => execution.data,
 			setMetadata: () => undefined,
 			isToolExecution: () => this.world.asTool === true,

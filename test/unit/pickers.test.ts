@@ -177,6 +177,12 @@ describe('a list that comes in pages', () => {
 		expect(valuesOf(found)?.[0]).toBe('v0');
 	});
 
+	test('a token without a page leaves nothing out', async () => {
+		const token = '{"route":"v3","seen":["v0"]}';
+		const { found } = await ask('searchVoices', { answer: pages, token });
+		expect(valuesOf(found)?.[0]).toBe('v0');
+	});
+
 	test('a token without what was shown goes on where it says', async () => {
 		const token = '{"route":"v3","cursor":"3","seen":"x"}';
 		const { found, asked } = await ask('searchVoices', { answer: pages, token });

@@ -63,7 +63,8 @@ class Service {
 	readonly store: Record<string, unknown> = {};
 	mostActive = 0;
 
-	constructor() {
+	/** @param capacity how many tasks the account may have at the same time */
+	constructor(private readonly capacity = Infinity) {
 		// As n8n does with the signal of an execution.
 		setMaxListeners(Infinity, this.stop.signal);
 	}
@@ -75,12 +76,13 @@ class Service {
 	private create(text: string): Reply {
 		if (text === 'refuse') return answer(400, { error: 'refused' });
 		if (text === 'vanish') return answer(502);
-		const taskId = `task-${this.created.size}`;
-		this.created.set(taskId, { text, at: this.clock.now() });
 		const active = [...this.created.values()].filter(
 			(task) => this.clock.now() < task.at + Number(task.text),
 		);
-		this.mostActive = Math.max(this.mostActive, active.length);
+		if (active.length >= this.capacity) return answer(429, { code: 'active_task_limit' });
+		const taskId = `task-${this.created.size}`;
+		this.created.set(taskId, { text, at: this.clock.now() });
+		this.mostActive = Math.max(this.mostActive, active.length + 1);
 		return answer(200, { task_id: taskId });
 	}
 
@@ -132,6 +134,7 @@ class Service {
 					look: async ({ taskId, kind, route = 'auto' }, timeoutMs, signal) =>
 						await lookAtTask(this.client, { taskId, kind, route, signal, timeoutMs }, now),
 					noteTask: (taskId) => this.known.push(taskId),
+					noteNamed: () => undefined,
 					deliver: async (_item, _part, { taskId }) => {
 						await Promise.resolve();
 						this.delivered.push(taskId);
@@ -196,6 +199,30 @@ test('never more tasks in flight than allowed', async () => {
 	);
 	expect(results.every(({ kind }) => kind === 'items')).toBe(true);
 	expect(service.mostActive).toBeLessThanOrEqual(3);
+});
+
+describe('a task whose end others wait for is looked at more often', () => {
+	const LONG = '60000';
+	const looksAt = ({ client }: Service) =>
+		client.requests.filter(({ path }) => path.endsWith('/task-0')).length;
+	const alone = async () => {
+		const service = new Service();
+		await service.run([LONG]);
+		return looksAt(service);
+	};
+
+	test('by Max Active Tasks', async () => {
+		const service = new Service();
+		await service.run([LONG, '1000'], { maxActiveTasks: 1 });
+		expect(looksAt(service)).toBeGreaterThan(await alone());
+	});
+
+	test('as the account may have no more tasks', async () => {
+		const service = new Service(1);
+		const results = await service.run([LONG, '1000']);
+		expect(results.map(({ kind }) => kind)).toEqual(['items', 'items']);
+		expect(looksAt(service)).toBeGreaterThan(await alone());
+	});
 });
 
 test('one bad item leaves the others alone', async () => {

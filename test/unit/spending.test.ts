@@ -299,7 +299,6 @@ describe('hints', () => {
 		allOf(...given).map(({ message }) => message);
 
 	test.each<[Array<number | null>, string[]]>([
-		[[], []],
 		[[0], ['1 task created, 0 credits according to the service']],
 		[[0.1, 0.2], ['2 tasks created, 0.3 credits according to the service']],
 		[[null], ['1 task created; its cost is not known']],
@@ -335,7 +334,8 @@ describe('hints', () => {
 		expect(hintsOf(many, 1)).toHaveLength(2);
 	});
 
-	test('none without spending', () => {
+	test('none without spending, and none where nothing was created', () => {
 		expect(spendingHints(undefined)).toEqual([]);
+		expect(allOf([])).toEqual([]);
 	});
 });

@@ -49,6 +49,8 @@ export interface Given extends Partial<Omit<History, 'node' | 'items'>> {
 	answer?: (request: Request, count: number) => Answer | undefined | Promise<never>;
 	credential?: IDataObject | Error;
 	asTool?: boolean;
+	/** Whether n8n gives no signal of a stop. */
+	withoutSignal?: boolean;
 	/** A run before this one in the same execution, as in a loop, or where an agent calls a tool several times. */
 	after?: Ran;
 	runIndex?: number;
@@ -69,6 +71,8 @@ export interface Ran {
 	/** The bodies of creations. */
 	bodies: IDataObject[];
 	sent: Sent[];
+	/** What n8n answered to calls of its resume URLs, its own ones among them. */
+	answers: string[];
 	store: Store;
 	baseUrl: string;
 	ownUrl: string;
@@ -130,6 +134,7 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		input,
 		credential: given.credential,
 		asTool: given.asTool,
+		withoutSignal: given.withoutSignal,
 		context: after?.execution.context,
 		runIndex: given.runIndex,
 	};
@@ -159,6 +164,7 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		requests: requests.map(({ method, url }) => `${method} ${url.slice(baseUrl.length)}`),
 		bodies: requests.flatMap(({ method, body }) => (method === 'POST' ? [body ?? {}] : [])),
 		sent: service.sent,
+		answers: n8n.answers,
 		store: world.store,
 		baseUrl,
 		ownUrl,

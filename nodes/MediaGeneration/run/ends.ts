@@ -130,12 +130,7 @@ export class Ends {
 		const binary = items[0]?.binary;
 		// With Split Files, the files that were fetched have items of their own, and the failure names no binary field.
 		return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
-			? [
-					failureItem(node, failure, index, {
-						outputs,
-						...(binary === undefined ? {} : { binary }),
-					}),
-				]
+			? [failureItem(node, failure, index, { outputs, binary })]
 			: [...items.filter((item) => item.binary), failureItem(node, failure, index, { outputs })];
 	}
 

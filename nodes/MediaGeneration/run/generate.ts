@@ -269,8 +269,7 @@ class Generation {
 			const end = this.ends.get(item.index);
 			return end?.kind === 'asleep' ? [{ item, parts: end.parts }] : [];
 		});
-		if (asleep.length === 0 || waking === undefined || this.isStopped())
-			return this.ends.output(this.count);
+		if (waking === undefined) return this.ends.output(this.count);
 		const means = { client: tools.client, ledger: tools.ledger, signal: this.signal };
 		const looked = await Promise.all(asleep.map(async (one) => await lookAtOpenParts(one, means)));
 		// Downloads would lengthen the gap between the look and the sleep, so they come first only if nothing is left to wait for.

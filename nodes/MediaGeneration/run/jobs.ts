@@ -28,7 +28,7 @@ export interface RunDeps extends SubmitDeps {
 	/** Called for every task as soon as its ID is known. */
 	noteTask(taskId: string, item: Item, part: Part): void;
 	/** Told of a task that a refusal of its creation has named: it may exist. */
-	noteNamed?(taskId: string, item: Item): void;
+	noteNamed(taskId: string, item: Item): void;
 	/** Fetches the files of a finished part, as their addresses are temporary. Never rejects. */
 	deliver(item: Item, part: Part, finished: Finished): Promise<Delivered>;
 	/** What becomes of an item whose parts have ended. Never rejects. */
@@ -161,7 +161,7 @@ class Run {
 		turn.end(submitted.ok ? submitted.created : undefined);
 		if (!submitted.ok) {
 			const { failure } = submitted;
-			if (failure.taskId !== undefined) this.deps.noteNamed?.(failure.taskId, item);
+			if (failure.taskId !== undefined) this.deps.noteNamed(failure.taskId, item);
 			if (outcomes[failure.outcome].unclear) ledger.noteUnknown(slot, request, failure);
 			return this.unlessHalted({ kind: 'failed', failure });
 		}

@@ -10,7 +10,6 @@ import { createClient, type ServiceClient } from '../service/client';
 import { now, pause } from '../service/clock';
 import { attempt, FailureError, quote, type Failure } from '../service/failures';
 import { outputsOf } from '../service/outputs';
-import { errorTextOf } from '../service/task';
 import { isObject } from '../service/json';
 import { busyDelay } from '../wait/schedule';
 import { lookAtTask, wordsOf } from '../service/look';
@@ -55,7 +54,7 @@ export async function fetchAnswer(
 			reason =
 				wordsOf(reply) ??
 				(status < 300 && refusedInside
-					? (errorTextOf(body) ?? `HTTP ${status}`)
+					? `HTTP ${status}`
 					: `HTTP ${status} without a usable answer`);
 			httpStatus = status;
 			permanent = status >= 300 && status < 500 && status !== 429 && status !== 408;
