@@ -96,4 +96,18 @@ export const found: Array<[string, Partial<History>]> = [
 			],
 		},
 	],
+	[
+		'nor that the file of another one could not be fetched',
+		{
+			items: [
+				PLAIN_ITEM,
+				{ ...PLAIN_ITEM, timeout: 5, onTimeout: 'returnTask', longText: 'join', parts: 2 },
+			],
+			creations: [{ kind: 'out of credits', created: false, retryAfter: 'none' }],
+			looks: [{ kind: 'HTTP 403', retryAfter: 'none' }],
+			files: ['HTTP 503', 'HTTP 404'],
+			tasks: [PLAIN_TASK, { ...PLAIN_TASK, seconds: 4_000 }, { ...PLAIN_TASK, seconds: 40 }],
+			retries: [{ changed: false }],
+		},
+	],
 ];

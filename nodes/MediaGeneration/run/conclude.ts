@@ -25,9 +25,13 @@ export async function conclude(
 			: { kind: 'failed', failure, delivered };
 	}
 	const failed = speakingFailure(item, parts);
-	if (failed !== undefined) return concludeFailed(item, parts, failed);
-	if (parts.some(({ kind }) => kind === 'halted'))
-		return undeliveredPart(item, parts) ?? { kind: 'halted' };
+	if (failed !== undefined && !goesOnAfter(item, failed.failure))
+		return concludeFailed(item, parts, failed);
+	const isHalted = parts.some(({ kind }) => kind === 'halted');
+	const undelivered = failed !== undefined || isHalted ? undeliveredPart(item, parts) : undefined;
+	if (undelivered !== undefined) return undelivered;
+	if (failed !== undefined) return asTask(item, parts, failed);
+	if (isHalted) return { kind: 'halted' };
 	if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
 	return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
 }
@@ -65,22 +69,25 @@ function undeliveredPart(item: Item, parts: readonly PartEnd[]): ItemEnd | undef
 	return undefined;
 }
 
-/** A part failed, so its item does; one that merely ran out of time may go on as the task that it is. */
-function concludeFailed(
-	item: Item,
+type Failed = Extract<PartEnd, { kind: 'failed' }>;
+
+/** A part failed, so its item does. */
+function concludeFailed(item: Item, parts: readonly PartEnd[], failed: Failed): ItemEnd {
+	const { failure } = failed;
+	return item.assembly.longText.kind === 'off'
+		? { kind: 'failed', failure }
+		: failedWith(failure, parts.indexOf(failed), { item, parts });
+}
+
+/** An item goes on as the task that ran out of time. */
+function asTask(
+	{ index, assembly }: Item,
 	parts: readonly PartEnd[],
-	failed: Extract<PartEnd, { kind: 'failed' }>,
+	{ failure, lastTask }: Failed,
 ): ItemEnd {
-	const { index, assembly } = item;
-	const { failure, lastTask } = failed;
-	const { taskId } = failure;
-	if (!goesOnAfter(item, failure)) {
-		if (assembly.longText.kind === 'off') return { kind: 'failed', failure };
-		return failedWith(failure, parts.indexOf(failed), { item, parts });
-	}
 	const json = {
 		...(lastTask?.raw as IDataObject | undefined),
-		task_id: taskId,
+		task_id: failure.taskId,
 		...(assembly.longText.kind === 'off' ? {} : { task_ids: parts.flatMap(taskIdOf) }),
 		timed_out: true,
 	};
