@@ -110,4 +110,11 @@ export const found: Array<[string, Partial<History>]> = [
 			retries: [{ changed: false }],
 		},
 	],
+	[
+		'a long text at the deadline of its sleep: its item shows a part that is not over',
+		{
+			items: [PLAIN_ITEM, { ...PLAIN_ITEM, wait: 'suspend', longText: 'join', parts: 2 }],
+			tasks: [PLAIN_TASK, PLAIN_TASK, { ...PLAIN_TASK, end: 'never' }],
+		},
+	],
 ];

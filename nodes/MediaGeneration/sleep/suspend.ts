@@ -72,12 +72,12 @@ const UNSEEN = {
 	raw: {},
 } as const;
 
-/** What goes out for an item that is not over by the deadline. */
+/** What goes out for an item that is not over by the deadline: the task that it waits for, and the IDs of all. */
 function sleepingItem(tasks: readonly SleepingTask[], index: number): INodeExecutionData {
-	const [first] = tasks;
+	const shown = tasks.find(({ finished }) => finished === undefined) ?? tasks[0];
 	const json: IDataObject = {
-		...(first?.lastTask?.raw as IDataObject | undefined),
-		task_id: first?.watch.taskId,
+		...(shown?.lastTask?.raw as IDataObject | undefined),
+		task_id: shown?.watch.taskId,
 		...(tasks.length > 1 ? { task_ids: tasks.map(({ watch }) => watch.taskId) } : {}),
 		timed_out: true,
 	};
