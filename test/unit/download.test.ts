@@ -282,6 +282,20 @@ describe('how long the file is', () => {
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
 	});
 
+	test.each<[string, Served]>([
+		['an empty one', { body: Buffer.alloc(0) }],
+		...['70000', '400000'].map((length): [string, Served] => [
+			`one of ${length} bytes that broke off before its first byte`,
+			{ breakAfter: 0, headers: { 'content-length': length } },
+		]),
+	])('is not what an answer has stated that brought nothing: %s', async (_name, first) => {
+		const { run, requests } = serving((_, count) => (count === 1 ? first : {}));
+		const { bytes, length } = await run();
+		expect(digest(bytes)).toBe(digest(FILE));
+		expect(length).toBe(FILE.length);
+		expect(requests).toHaveLength(2);
+	});
+
 	test('what is known is not forgotten where a later answer does not say it', async () => {
 		const { run } = serving((_, count) =>
 			count === 1
