@@ -133,9 +133,9 @@ export function withoutProlog(text: string): string {
 	return text.replace(/^(?:\s|<\?[^>]*>|<!--[^]*?-->|<!doctype(?!\s+html)[^>]*>)+/i, '');
 }
 
-/** Whether a text begins like a JSON object or list. */
+/** Whether a text begins like a JSON object or list. Words and times in brackets are none: transcripts begin with them. */
 export function looksLikeJson(text: string): boolean {
-	return /^(\{\s*("|\})|\[\s*("|\{|\[|\]|\d|-|t|f|n))/.test(text);
+	return /^(\{\s*["}]|\[\s*(["{[\]]|(true|false|null|-?\d[\d.eE+-]*)\s*(,|\]\s*$)))/.test(text);
 }
 
 /** The type by what may be the first frame of an audio file, but may be anything else. */
