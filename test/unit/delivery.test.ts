@@ -340,9 +340,9 @@ describe('memory', () => {
 			signal: stop.signal,
 			store: async () => {
 				// Both files were read; one lies with the store, and the other waits for memory.
-				while (requests.length < 2 || requests.some(({ signal }) => !signal.aborted))
+				for (let turn = 0; turn < 20; turn += 1)
 					await new Promise((resolve) => setImmediate(resolve));
-				await new Promise((resolve) => setImmediate(resolve));
+				expect(requests.map(({ signal }) => signal.aborted)).toEqual([true, true]);
 				stop.abort();
 			},
 		});
