@@ -210,9 +210,12 @@ describe('a transcript', () => {
 		);
 	});
 
-	test('is one whatever its host says it is', () => {
-		const srt = Buffer.from('1\n00:00:00,000 --> 00:00:01,000\nHello\n');
-		expect(problemWith(srt, { ...about('.srt'), stated: 'audio/mpeg' })).toBeUndefined();
+	test.each([
+		['.txt', 'Hello'],
+		['.json', '[{"word":"Hello"}]'],
+	])('at an address with "%s" is one whatever its host says it is', (extension, text) => {
+		const stated = { ...about(extension), stated: 'audio/mpeg' };
+		expect(problemWith(Buffer.from(text), stated)).toBeUndefined();
 	});
 
 	test.each<[string, unknown]>([
