@@ -121,6 +121,7 @@ test.each<[string, OutputKind, string, string, RegExp]>([
 	['a refusal', 'file', ' {"success": false}', '', /a JSON message instead/],
 	['words', 'transcript', 'Access denied', '.srt', /a text instead of the file: Access denied$/],
 	['words', 'transcript', 'Access denied', '.json', /a text instead of the file/],
+	['words', 'file', 'Access denied', '.svg', /a text instead of the file: Access denied$/],
 ])('%s is not %s', async (_name, kind, body, extension, reason) => {
 	const { run } = sent(body, 'application/octet-stream');
 	await expect(run({ kind, url: `https://files.example/x${extension}` })).rejects.toThrow(reason);
@@ -204,6 +205,17 @@ describe('a transcript', () => {
 		expect(problem({ [key]: 'expired' })).toBe(
 			`the file host sent a JSON message instead of the file: {"${key}":"expired"}`,
 		);
+		expect(problem({ request_id: 'r1', [key]: 'expired', retryable: false })).toMatch(
+			/^the file host sent a JSON message/,
+		);
+	});
+
+	test.each([
+		['.txt', 'Hello'],
+		['.json', '[{"word":"Hello"}]'],
+	])('at an address with "%s" is one whatever its host says it is', (extension, text) => {
+		const stated = { ...about(extension), stated: 'audio/mpeg' };
+		expect(problemWith(Buffer.from(text), stated)).toBeUndefined();
 	});
 
 	test.each<[string, unknown]>([
@@ -240,6 +252,10 @@ test.each<[string, string]>([
 	['<!DOCTYPE HTML><p>', 'a web page'],
 	['<p>Gone</p>', 'a web page'],
 	['<?xml version="1.0"?><html>', 'a web page'],
+	['<?xml version="1.0"?>\n<!DOCTYPE\n  html PUBLIC "x"><html>', 'a web page'],
+	['<p>It does not begin with <?xml version="1.0"?></p>', 'a web page'],
+	['<p>There is an <error> in it</p>', 'a web page'],
+	['<Error>No <html> here</Error>', 'an XML message'],
 	['<?xml version="1.0"?><x>', 'an XML message'],
 	['<Error>No</Error>', 'an XML message'],
 	['<error code="1">', 'an XML message'],
@@ -251,6 +267,13 @@ test.each<[string, string]>([
 	const said = name === 'a web page' ? '' : `: ${text}`;
 	expect(problemWith(Buffer.from(text), about)).toBe(
 		`the file host sent ${name} instead of the file${said}`,
+	);
+});
+
+test('of a blank file nothing is quoted', () => {
+	const about = { kind: 'audio', url: 'https://files.example/x', stated: undefined } as const;
+	expect(problemWith(Buffer.from(' \n'), about)).toBe(
+		'the file host sent a text instead of the file',
 	);
 });
 

@@ -1,18 +1,22 @@
 /** The front door of delivery: items, outputs and failures, and that a store may do what it likes. */
+import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IBinaryData, IHttpRequestOptions } from 'n8n-workflow';
 import { Delivery } from '../../nodes/MediaGeneration/delivery/item';
+import { scan } from '../../nodes/MediaGeneration/media/scan';
 import type { FileSettings } from '../../nodes/MediaGeneration/operations/waiting';
 import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
 import type { TaskOutput } from '../../nodes/MediaGeneration/service/outputs';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import type { Finished } from '../../nodes/MediaGeneration/service/verdict';
+import { toneSeconds, toneWav } from '../service/media/tone';
 
 const F = 'https://files.example';
 const png = (index: number) => Buffer.from(`\x89PNG\r\n\x1a\n\0 picture ${index}`, 'latin1');
 
 interface World {
+	signal?: AbortSignal;
 	/** Instead of a picture: an HTTP status, or a body. */
 	answer?: (index: number, count: number) => number | Buffer | Readable;
 	store?: (stream: Readable, name: string) => Promise<void>;
@@ -20,7 +24,7 @@ interface World {
 	id?: string;
 }
 
-function world({ answer, store, id }: World = {}) {
+function world({ answer, store, id, signal }: World = {}) {
 	const requests: Array<{ url: string; signal: AbortSignal }> = [];
 	let inStore = 0;
 	const seen = { requests, mostInStore: 0, streams: [] as Readable[] };
@@ -52,17 +56,16 @@ function world({ answer, store, id }: World = {}) {
 		},
 	};
 	const context = { helpers } as unknown as N8nContext;
-	const delivery = new Delivery(context, { baseUrl: 'https://api.example' });
+	const delivery = new Delivery(context, { baseUrl: 'https://api.example', signal });
 	return { ...seen, seen, context, delivery };
 }
 
-function finished(count: number): Finished {
+/** A task with so many pictures, or with files of these kinds. */
+function finished(files: number | Array<TaskOutput['kind']>): Finished {
 	const task = parseTask({ id: 't', status: 'done', type: 'image', metadata: {} });
 	if (task === undefined) throw new Error('no task');
-	const outputs = Array.from({ length: count }, (_, index): TaskOutput => ({
-		url: `${F}/${index}`,
-		kind: 'image',
-	}));
+	const kinds = typeof files === 'number' ? Array<'image'>(files).fill('image') : files;
+	const outputs = kinds.map((kind, index): TaskOutput => ({ url: `${F}/${index}`, kind }));
 	return { taskId: 't', task, outputs };
 }
 const settings: FileSettings = {
@@ -113,6 +116,35 @@ describe('one item', () => {
 		expect(failure?.description).toMatch(/open the addresses: https:\/\/files.example\/0$/);
 	});
 
+	test('with its only file missing', async () => {
+		const { delivery } = world({ answer: () => 404 });
+		const { items, failure } = await delivery.deliver(finished(1), settings, 0);
+		expect(items[0]).not.toHaveProperty('binary');
+		expect(failure?.message).toBe(
+			'Task t is done, but its file could not be downloaded: the file host answered HTTP 404',
+		);
+	});
+
+	test('with its file missing for a reason that nobody states', async () => {
+		jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+		try {
+			const broken = () =>
+				new Readable({
+					read() {
+						this.destroy(new Error(''));
+					},
+				});
+			const { delivery } = world({ answer: broken });
+			const delivering = delivery.deliver(finished(1), settings, 0);
+			await jest.advanceTimersByTimeAsync(60_000);
+			expect((await delivering).failure?.message).toMatch(
+				/could not be downloaded: unknown reason$/,
+			);
+		} finally {
+			jest.useRealTimers();
+		}
+	});
+
 	test('without download: the addresses, and nothing is asked', async () => {
 		const { delivery, requests } = world();
 		const wanted = { ...settings, download: false };
@@ -130,6 +162,36 @@ describe('one item', () => {
 			expect(items.map(({ json }) => json.outputs)).toEqual([[]]);
 			expect(failure).toBeUndefined();
 		}
+	});
+});
+
+describe('how long sound is', () => {
+	const WAV = toneWav('Once upon a time');
+	const deliver = async (kind: TaskOutput['kind'], body: Buffer) =>
+		await world({ answer: () => body }).delivery.deliver(finished([kind]), settings, 0);
+
+	test('is told of what was measured, with what joining needs to know', async () => {
+		const { items, outputs, sounds } = await deliver('audio', WAV);
+		expect(outputs[0]?.durationSeconds).toBeCloseTo(toneSeconds('Once upon a time'), 3);
+		expect(items[0]?.json.outputs).toEqual(outputs);
+		expect(sounds).toEqual([await scan([WAV])]);
+	});
+
+	test.each<[string, TaskOutput['kind'], Buffer]>([
+		['sound of another format', 'audio', Buffer.from('OggS\0 and so on')],
+		['a picture', 'image', png(0)],
+		['what the service does not offer as sound', 'file', WAV],
+	])('is not told of %s', async (_name, kind, body) => {
+		const { outputs, failure } = await deliver(kind, body);
+		expect(failure).toBeUndefined();
+		expect(outputs[0]).not.toHaveProperty('durationSeconds');
+	});
+
+	test('is known at the place of the sound, and of nothing else', async () => {
+		const { delivery } = world({ answer: (index) => (index === 1 ? WAV : png(index)) });
+		const task = finished(['image', 'audio', 'image']);
+		const { sounds } = await delivery.deliver(task, settings, 0);
+		expect(sounds).toEqual([undefined, await scan([WAV]), undefined]);
 	});
 });
 
@@ -160,6 +222,17 @@ describe('what was said', () => {
 	test('is that of the first transcript that can be read', async () => {
 		expect(await transcriptOf(['[{"text":"without times"}]', '["cut', SRT])).toEqual([SPOKEN]);
 		expect(await transcriptOf([])).toEqual([undefined]);
+	});
+
+	test('is not looked for in other files', async () => {
+		const { delivery } = world({ answer: () => Buffer.from(SRT) });
+		const { items, failure } = await delivery.deliver(
+			finished(['file']),
+			{ ...settings, transcriptInOutput: true },
+			0,
+		);
+		expect(failure).toBeUndefined();
+		expect(items[0]?.json).not.toHaveProperty('transcript');
 	});
 
 	test('goes into each of several items', async () => {
@@ -261,6 +334,26 @@ describe('memory', () => {
 		},
 	);
 
+	test('Stop ends the wait for it, and n8n is not blamed', async () => {
+		const stop = new AbortController();
+		const { delivery, requests } = world({
+			signal: stop.signal,
+			store: async () => {
+				// Both files were read; one lies with the store, and the other waits for memory.
+				for (let turn = 0; turn < 20; turn += 1)
+					await new Promise((resolve) => setImmediate(resolve));
+				expect(requests.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+				stop.abort();
+			},
+		});
+		const wanted = { ...settings, maxFileBytes: 60_000_000 };
+		const { items, failure } = await delivery.deliver(finished(2), wanted, 0);
+		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data']);
+		expect(failure?.message).toBe(
+			'Task t is done, but 1 of its 2 files could not be downloaded: the download was stopped',
+		);
+	});
+
 	test('a store that streams gets four files at once, from its second file on', async () => {
 		expect(await stored('filesystem-v2:1')).toBe(4);
 	});
@@ -298,16 +391,21 @@ describe('a store that fails', () => {
 		expect(failure?.message).toMatch(/n8n could not store it: unknown reason$/);
 	});
 
-	test('because of the file says what is wrong with the file, not with the store', async () => {
+	test.each<[string, (stream: Readable) => Promise<unknown>]>([
+		['', async (stream) => await buffer(stream).catch(() => undefined)],
+		[
+			', also where the store listens for no error',
+			async (stream) => await new Promise((resolve) => stream.resume().once('close', resolve)),
+		],
+	])('because of the file says what is wrong with the file%s', async (_name, read) => {
 		const { delivery } = world({
 			answer: () =>
 				Readable.from([png(0), ...Array.from({ length: 200 }, () => Buffer.alloc(10_000))], {
 					objectMode: false,
 				}),
 			store: async (stream) => {
-				await buffer(stream).catch(() => {
-					throw new Error('could not read the stream');
-				});
+				await read(stream);
+				throw new Error('could not read the stream');
 			},
 		});
 		const { failure } = await delivery.deliver(finished(1), settings, 0);
@@ -320,6 +418,13 @@ test('every request is closed, also of files that came whole', async () => {
 	await delivery.deliver(finished(10), settings, 0);
 	expect(requests).toHaveLength(10);
 	expect(requests.every(({ signal }) => signal.aborted)).toBe(true);
+});
+
+test('once the files are there, or are not, nothing of them listens for Stop', async () => {
+	const { signal } = new AbortController();
+	const { delivery } = world({ answer: (index) => (index === 2 ? 404 : png(index)), signal });
+	await delivery.deliver(finished(10), settings, 0);
+	expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 describe('a file that changes on its way', () => {

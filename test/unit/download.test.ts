@@ -187,6 +187,14 @@ describe('cut in the middle', () => {
 		await expect(run()).rejects.toThrow('the file broke off after 100000 bytes');
 	});
 
+	test('an answer that brought nothing says nothing about parts', async () => {
+		const { run, requests } = serving((headers, count) =>
+			count === 1 ? { breakAfter: 0 } : honest(headers, count === 2 ? { breakAfter: CUT } : {}),
+		);
+		expect(digest((await run()).bytes)).toBe(digest(FILE));
+		expect(requests[2]).toEqual({ Range: `bytes=${CUT - 4_096}-`, 'If-Range': '"v1"' });
+	});
+
 	test('a part that would begin at the start is not asked for', async () => {
 		const { run, requests } = serving((_, count) => (count === 1 ? { breakAfter: 4_000 } : {}));
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
@@ -282,6 +290,20 @@ describe('how long the file is', () => {
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
 	});
 
+	test.each<[string, Served]>([
+		['an empty one', { body: Buffer.alloc(0) }],
+		...['70000', '400000'].map((length): [string, Served] => [
+			`one of ${length} bytes that broke off before its first byte`,
+			{ breakAfter: 0, headers: { 'content-length': length } },
+		]),
+	])('is not what an answer has stated that brought nothing: %s', async (_name, first) => {
+		const { run, requests } = serving((_, count) => (count === 1 ? first : {}));
+		const { bytes, length } = await run();
+		expect(digest(bytes)).toBe(digest(FILE));
+		expect(length).toBe(FILE.length);
+		expect(requests).toHaveLength(2);
+	});
+
 	test('what is known is not forgotten where a later answer does not say it', async () => {
 		const { run } = serving((_, count) =>
 			count === 1
@@ -314,6 +336,25 @@ describe('how long the file is', () => {
 		);
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
 		expect(requests).toHaveLength(2);
+	});
+
+	test.each<[string, number, Record<string, string>]>([
+		['another length than what is there', 7, UNMEASURED],
+		['what is there, and the file is known to be longer', CUT, {}],
+	])('"you have all of it" is no end where it names %s', async (_name, length, headers) => {
+		const { run, requests } = serving((_, count) =>
+			count === 1
+				? { breakAfter: CUT, headers }
+				: count === 2
+					? {
+							status: 416,
+							body: Buffer.alloc(0),
+							headers: { 'content-range': `bytes */${length}` },
+						}
+					: {},
+		);
+		expect(digest((await run()).bytes)).toBe(digest(FILE));
+		expect(requests).toHaveLength(3);
 	});
 
 	describe('an end that nobody announced', () => {
@@ -595,6 +636,14 @@ describe('time', () => {
 		await expect(run()).rejects.toThrow(
 			/^the file host sends too slowly: \d+ bytes in 1[01] minutes$/,
 		);
+		// With the first byte after ten minutes, and without another try.
+		expect(clock.now() - before).toBe(11 * 59_000);
+	});
+
+	test('nor does a host that stands still again and again, though each connection brings something', async () => {
+		const { run, clock } = serving((headers) => honest(headers, { stallAfter: 22_000 }));
+		const before = clock.now();
+		await expect(run()).rejects.toThrow(/sends too slowly/);
 		expect(clock.now() - before).toBeLessThan(12 * 60_000);
 	});
 
@@ -654,6 +703,23 @@ describe('time', () => {
 		const before = clock.now();
 		await expect(run()).rejects.toThrow('the file host sends too slowly');
 		expect(clock.now() - before).toBeLessThan(12 * 60_000);
+	});
+
+	test('Stop before it begins: nothing is taken', async () => {
+		const made = serving(() => ({}));
+		made.deps.signal = AbortSignal.abort();
+		await expect(made.run()).rejects.toThrow('the download was stopped');
+	});
+
+	test('Stop between two looks at what is no result ends it at once', async () => {
+		const made = serving(() => ({ body: Buffer.from('<html>') }));
+		const stop = new AbortController();
+		made.deps.signal = stop.signal;
+		made.clock.at(made.clock.now() + 100, () => stop.abort());
+		const before = made.clock.now();
+		await expect(made.run()).rejects.toThrow('the download was stopped');
+		expect(made.clock.now() - before).toBe(100);
+		expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
 	});
 
 	test('Stop while the store takes its time ends it too, however deaf the host is', async () => {

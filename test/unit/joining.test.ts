@@ -6,10 +6,15 @@ import {
 	type AssemblyInput,
 	type FinishedPart,
 } from '../../nodes/MediaGeneration/delivery/assembly';
-import { readStored, storeChunks } from '../../nodes/MediaGeneration/delivery/binary';
+import {
+	readStored,
+	readStoredText,
+	storeChunks,
+} from '../../nodes/MediaGeneration/delivery/binary';
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/delivery/files';
 import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/item';
 import { joinSources } from '../../nodes/MediaGeneration/delivery/joining';
+import { storeMemory } from '../../nodes/MediaGeneration/delivery/storeMemory';
 import type { LongText } from '../../nodes/MediaGeneration/operations/longText';
 import type { Failure } from '../../nodes/MediaGeneration/service/failures';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
@@ -193,6 +198,20 @@ describe('transcripts of a joined file', () => {
 		expect(delivered.items[0]?.json.transcript).toHaveLength(2);
 	});
 
+	test('only transcripts: another file is none, whatever its type', async () => {
+		const store = binaryStore('default');
+		const parts = TEXTS.map((text, index) =>
+			partOf(store, `t${index}`, [
+				['audio', 'audio/wav', toneWav(text)],
+				['file', 'application/json', Buffer.from('{"voice":"v1"}')],
+				['transcript', 'application/json', transcriptJson(text)],
+			]),
+		);
+		const { items, outputs } = await all(store, parts, input(LONG.join));
+		expect(outputs.map(({ fileName }) => fileName)).toEqual(['speech-t0.wav', 'speech-t0.json']);
+		expect(items[0]?.json).not.toHaveProperty('hint');
+	});
+
 	test('one that can not be read is left out, and a hint says which', async () => {
 		const store = binaryStore('default');
 		const parts = [
@@ -270,6 +289,27 @@ describe('parts that can not be joined', () => {
 		const files = filesOf(store, delivered);
 		expect(files.data_1?.toString()).toBe('OggS and so on');
 		expect(files.data_2?.toString()).toBe('srt 1');
+	});
+
+	test('are not joined where their files were not fetched: the item has no file', async () => {
+		const store = binaryStore('default');
+		const parts = ['t1', 't2'].map((taskId): FinishedPart => {
+			const url = `https://files.example/${taskId}`;
+			const item = { json: { task_id: taskId } };
+			const outputs: DeliveredOutput[] = [{ url, kind: 'audio' }];
+			return {
+				finished: finished(taskId),
+				delivered: { items: [item], outputs, failure: undefined },
+			};
+		});
+		const { items, outputs } = await all(store, parts, input(LONG.join));
+		expect(items[0]?.json).toMatchObject({
+			task_ids: ['t1', 't2'],
+			joined: false,
+			hint: 'The parts could not be joined: not every part has an audio file',
+			outputs: [],
+		});
+		expect([items[0]?.binary, outputs]).toEqual([{}, []]);
 	});
 
 	test('nothing to join is said in words', async () => {
@@ -388,6 +428,38 @@ describe('the files of a part', () => {
 });
 
 describe('the store', () => {
+	test.each(['filesystem', 'default'] as const)(
+		'a text is read where it is not longer than allowed (%s)',
+		async (mode) => {
+			const store = binaryStore(mode);
+			const text = store.put(Buffer.from('Grüße'), 'a', 'text/plain');
+			expect(await readStoredText(store.context, text, 7)).toBe('Grüße');
+			await expect(readStoredText(store.context, text, 6)).rejects.toThrow(
+				'it is longer than 6 bytes',
+			);
+		},
+	);
+
+	test.each<[string, Error | undefined]>([
+		['that was stored', undefined],
+		['that could not be stored', new Error('no space left on device')],
+	])('a file %s gives its memory back', async (_name, error) => {
+		const store = binaryStore('default');
+		if (error !== undefined) store.trouble.next = error;
+		const sample = store.put(Buffer.alloc(10), 'a', 'a/b');
+		const chunks = async function* () {
+			yield await Promise.resolve(Buffer.from('b'));
+		};
+		const file = { fileName: 'b', mimeType: 'a/b', bytes: 1e9, sample };
+		const storing = storeChunks(store.context, chunks(), file);
+		await storing.catch((problem: unknown) => expect(problem).toBe(error));
+		let release: (() => void) | undefined;
+		void storeMemory.reserve(1e9, undefined).then((given) => (release = given));
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(release).toBeDefined();
+		release?.();
+	});
+
 	test('a file that is not read to its end is closed', async () => {
 		const store = binaryStore('filesystem');
 		const file = store.put(Buffer.alloc(1_000_000, 1), 'a', 'a/b');

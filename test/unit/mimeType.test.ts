@@ -77,12 +77,19 @@ test.each([
 	'BM\0\0\0\0\x01' + '\0'.repeat(10),
 	' RIFF\0\0\0\0WAVE',
 	'RIFF\0\0\0\0AVI ',
+	'LIST\0\0\0\0WAVE',
+	'LIST\0\0\0\0WEBP',
+	'MB' + '\0'.repeat(13),
 	'x 1\n00:00:00,000 --> 00:00:01,000',
 	'1\n00:00:00 --> 00:00:01',
 	'1\n--> 00:00:01,000',
 	'<svgs>',
 	'an <svg>',
 	'<!doctype html><svg>',
+	'<!doctype\n  html><svg>',
+	// AAC frames that say that they are shorter than their own header.
+	'\xff\xf1\x50\x80\0\0\0\0',
+	'\xff\xf1\x50\x80\0\xc0'.repeat(2),
 	'hello world',
 	'{"a":1}',
 	'<html>',
@@ -90,28 +97,37 @@ test.each([
 	expect(signatureOf(bytes(text))).toBeUndefined();
 });
 
-const typed = (head: string, stated: string | undefined, url: string, kind: OutputKind = 'audio') =>
-	fileTypeOf(bytes(head), { stated, url, kind }).mimeType;
+const MP3 = { mimeType: 'audio/mpeg', extension: 'mp3' };
+const typed = (head: string, stated: string | undefined, url: string) =>
+	fileTypeOf(bytes(head), { stated, url, kind: 'audio' });
 
 describe('two bytes that may be MPEG audio', () => {
 	// -1, 0, 1 as 16-bit samples.
 	const samples = '\xff\xff\0\0\x01\0';
 	const frame = '\xff\xfb\x90\x00';
 	test('do not overrule what the header or the address says', () => {
-		expect(typed(samples, 'audio/pcm', `${URL_BARE}.pcm`)).toBe('audio/pcm');
-		expect(typed(samples, 'audio/L16; rate=24000', URL_BARE)).toBe('audio/l16');
-		expect(typed(samples, 'application/octet-stream', `${URL_BARE}.pcm`)).toBe('audio/pcm');
-		expect(typed('\xff\xf1\x50\x80', 'audio/pcm', URL_BARE)).toBe('audio/pcm');
+		const pcm = { mimeType: 'audio/pcm', extension: 'pcm' };
+		expect(typed(samples, 'audio/pcm', `${URL_BARE}.pcm`)).toEqual(pcm);
+		expect(typed(samples, 'audio/L16; rate=24000', URL_BARE)).toEqual({
+			mimeType: 'audio/l16',
+			extension: 'pcm',
+		});
+		expect(typed(samples, 'application/octet-stream', `${URL_BARE}.pcm`)).toEqual(pcm);
+		expect(typed('\xff\xf1\x50\x80', 'audio/pcm', URL_BARE)).toEqual(pcm);
 	});
 	test('count where nothing else says anything', () => {
-		expect(typed(frame, 'application/octet-stream', URL_BARE)).toBe('audio/mpeg');
-		expect(typed(frame, 'text/plain', URL_BARE)).toBe('audio/mpeg');
-		expect(typed('\xff\xf1\x50\x80', undefined, URL_BARE)).toBe('audio/aac');
+		expect(typed(frame, 'application/octet-stream', URL_BARE)).toEqual(MP3);
+		expect(typed(frame, 'text/plain', URL_BARE)).toEqual(MP3);
+		expect(typed('\xff\xf1\x50\x80', undefined, URL_BARE)).toEqual({
+			mimeType: 'audio/aac',
+			extension: 'aac',
+		});
 	});
 });
 
 test.each<[string, number | undefined]>([
 	['\xff\xfb\x90\x64', 417],
+	['\xff\xfb\x90', 417],
 	['\xff\xfb\x92\x64', 418],
 	['\xff\xf3\x40\xc4', 104],
 	['\xff\xe3\x40\xc4', 208],
@@ -131,6 +147,8 @@ test.each([
 	'\xff\xfb\xf0',
 	'\xff\xfb\x9c',
 	'\xff\xe9\x90',
+	'\xff\xeb\x90',
+	'\xff\x1b\x90',
 	'\xff\xf9\x90',
 	'\xfe\xfb\x90',
 	'\xff\xfb',
@@ -138,17 +156,26 @@ test.each([
 	expect(mpegFrame(bytes(header), 0)).toBeUndefined();
 });
 
-test('an AAC frame says its length', () => {
-	expect(aacFrame(bytes('\xff\xf1\x50\x80\x20\x1f\xfc'), 0)).toEqual({ length: 256 });
-	expect(aacFrame(bytes('\xff\xf1'), 0)).toEqual({ length: undefined });
-	expect(aacFrame(bytes('\xff\xfb\x90\x64\0\0\0'), 0)).toBeUndefined();
+test.each<[string, ReturnType<typeof aacFrame>]>([
+	['\xff\xf1\x50\x80\x20\x1f\xfc', { length: 256 }],
+	['\xff\xf1\x50\x80\x20\x1f', { length: 256 }],
+	['\xff\xf1', { length: undefined }],
+	['\xff\xfb\x90\x64\0\0\0', undefined],
+	['\xfe\xf1\x50\x80\x20\x1f\xfc', undefined],
+	['\xff', undefined],
+	['', undefined],
+])('%j as an AAC frame: %p', (head, frame) => {
+	expect(aacFrame(bytes(head), 0)).toEqual(frame);
 });
 
 test.each<[string | undefined, string, OutputKind, string, string]>([
 	['audio/mpeg', URL_BARE, 'audio', 'audio/mpeg', 'mp3'],
 	['Audio/MPEG; charset=x', URL_BARE, 'audio', 'audio/mpeg', 'mp3'],
+	['audio/mpeg ; charset=x', URL_BARE, 'audio', 'audio/mpeg', 'mp3'],
 	['application/octet-stream', `${URL_BARE}.mp3?sig=1.zip`, 'audio', 'audio/mpeg', 'mp3'],
 	['application/json', `${URL_BARE}.wav`, 'audio', 'audio/wav', 'wav'],
+	['application/json', `${URL_BARE}.png`, 'image', 'image/png', 'png'],
+	[undefined, 'https://files.example/v2.final/take.01.wav', 'audio', 'audio/wav', 'wav'],
 	['application/json', URL_BARE, 'transcript', 'application/json', 'json'],
 	[undefined, `${URL_BARE}.SRT`, 'transcript', 'application/x-subrip', 'srt'],
 	[undefined, URL_BARE, 'transcript', 'text/plain', 'txt'],
@@ -159,6 +186,36 @@ test.each<[string | undefined, string, OutputKind, string, string]>([
 	['__proto__', `${URL_BARE}.valueOf`, 'file', 'application/octet-stream', 'bin'],
 ])('header %p and address %s of a %s: %s', (stated, url, kind, mimeType, extension) => {
 	expect(fileTypeOf(bytes('no magic'), { stated, url, kind })).toEqual({ mimeType, extension });
+});
+
+const JSON_TYPE = { mimeType: 'application/json', extension: 'json' };
+const PLAIN = { mimeType: 'text/plain', extension: 'txt' };
+
+test.each<[string, object]>([
+	['{"segments":[]}', JSON_TYPE],
+	['{\n  "segments": []\n}', JSON_TYPE],
+	['{ }', JSON_TYPE],
+	['[\n  {"word": "a"}\n]', JSON_TYPE],
+	['[]', JSON_TYPE],
+	['[null, 1]', JSON_TYPE],
+	['[0.5, 1]', JSON_TYPE],
+	['[ -1.5e-3 ]\n', JSON_TYPE],
+	['[1E+9\n\n,2]', JSON_TYPE],
+	['[10 , 2]', JSON_TYPE],
+	['[1\n\n]', JSON_TYPE],
+	['[true]', JSON_TYPE],
+	['[false]', JSON_TYPE],
+	['[[1, 2]]', JSON_TYPE],
+	['He said {"a"} and ["b"]', PLAIN],
+	['[Music] Hello', PLAIN],
+	['[thunder] Hello', PLAIN],
+	['[00:12.50] Hello', PLAIN],
+	['[1] Hello', PLAIN],
+	['[- Hello]', PLAIN],
+	['\x1f\x8b\x08\0', { mimeType: 'application/octet-stream', extension: 'bin' }],
+])('a transcript that begins with %j, of which nothing else is known', (text, expected) => {
+	const about = { stated: undefined, url: URL_BARE, kind: 'transcript' } as const;
+	expect(fileTypeOf(bytes(text), about)).toEqual(expected);
 });
 
 /** As lines of names that mean the same, and the one that is used. */
@@ -205,6 +262,7 @@ test.each<[string, Buffer, string | undefined]>([
 	['the mark of UTF-16 alone', Buffer.from('fffe', 'hex'), ''],
 	['UTF-16 without a mark', Buffer.from('ab c', 'utf16le'), 'ab c'],
 	['the same the other way around', Buffer.from('ab c', 'utf16le').swap16(), 'ab c'],
+	['its end within a letter', Buffer.from('\ufeffabc', 'utf16le').swap16().subarray(0, 7), 'ab'],
 	['too little of it to know', Buffer.from('abc', 'utf16le'), undefined],
 	['zeros between other things than letters', Buffer.from('ab\x7fc', 'utf16le'), undefined],
 	['Latin-1, a quarter of it beyond ASCII', bytes('a\xe9bc'), 'aébc'],
@@ -214,6 +272,7 @@ test.each<[string, Buffer, string | undefined]>([
 	['a text', Buffer.from(' \ufeff Hello'), 'Hello'],
 	['a text that is cut within a letter', Buffer.from('héé').subarray(0, 4), 'hé'],
 	['a text with a control character', Buffer.from('Hel\x01lo'), undefined],
+	['UTF-16 with a letter of two units', Buffer.from('\ufeffA𝒜b', 'utf16le'), 'A𝒜b'],
 	['UTF-16 that is cut within a letter', Buffer.from('\ufeffAé𝒜', 'utf16le').subarray(0, 8), 'Aé'],
 	['other bytes after the mark of UTF-16', Buffer.from('fffe00d800d8', 'hex'), undefined],
 	[
@@ -221,6 +280,8 @@ test.each<[string, Buffer, string | undefined]>([
 		Buffer.from('2000ff00200021002000200020002000', 'hex'),
 		undefined,
 	],
+	['samples that are all the same, like line ends', Buffer.alloc(40, '\n\0'), undefined],
+	['a mark in the middle of a text', Buffer.from('A\ufeffB'), 'A\ufeffB'],
 	['bytes that are hardly ever letters', Buffer.alloc(40, 0xd5), undefined],
 	...['\0', '\x08', '\x0e', '\x1a', '\x1c', '\x1f', '\x7f'].map(
 		(control): [string, Buffer, undefined] => [

@@ -1,4 +1,5 @@
 /** Files on their way into a store that buffers them: never more bytes at once than are allowed. */
+import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import type { IBinaryData } from 'n8n-workflow';
 import { StoreMemory } from '../../nodes/MediaGeneration/delivery/storeMemory';
@@ -81,6 +82,24 @@ test('Stop ends the wait, and lets those behind it go', async () => {
 	const late = reserving(memory, [100], stop.signal);
 	await late.settle();
 	expect(late.failed).toHaveLength(1);
+});
+
+test('Stop after the wait takes nobody out of the queue', async () => {
+	const memory = new StoreMemory(100);
+	const stop = new AbortController();
+	const first = reserving(memory, [100]);
+	const second = reserving(memory, [100], stop.signal);
+	const third = reserving(memory, [100]);
+	await first.settle();
+	first.got[0]?.();
+	await first.settle();
+	expect([second.state(), third.state()]).toEqual([[true], [false]]);
+	expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
+	stop.abort();
+	second.got[0]?.();
+	await first.settle();
+	expect(second.failed).toEqual([]);
+	expect(third.state()).toEqual([true]);
 });
 
 test('whatever comes and goes, the limit holds and everybody gets there', async () => {

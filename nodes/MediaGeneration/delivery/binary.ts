@@ -29,12 +29,9 @@ export async function* readStored(
 		yield Buffer.from(binary.data, 'base64');
 		return;
 	}
-	try {
-		for await (const chunk of stream)
-			yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as Uint8Array);
-	} finally {
-		stream.destroy();
-	}
+	// However this loop ends, it destroys the stream.
+	for await (const chunk of stream)
+		yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as Uint8Array);
 }
 
 /** A stored text. Throws where it is longer than `maxBytes`. */

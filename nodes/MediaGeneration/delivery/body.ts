@@ -61,7 +61,7 @@ export class Pace {
  * leaves behind is what makes n8n's memory grow.
  */
 export async function* readBody(body: ByteStream, deps: ReadDeps): AsyncGenerator<Buffer> {
-	const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>;
+	const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
 	const over = new AbortController();
 	// Undefined while it is the store that is waited for, not the host.
 	let waitingSince: number | undefined;
@@ -82,7 +82,7 @@ export async function* readBody(body: ByteStream, deps: ReadDeps): AsyncGenerato
 	try {
 		for (;;) {
 			waitingSince = deps.now();
-			const next = await new Promise<IteratorResult<Buffer | string>>((resolve, reject) => {
+			const next = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
 				giveUp = reject;
 				if (deps.signal.aborted) stop();
 				iterator.next().then(resolve, reject);
@@ -90,7 +90,7 @@ export async function* readBody(body: ByteStream, deps: ReadDeps): AsyncGenerato
 			deps.pace.waitedSince(waitingSince);
 			waitingSince = undefined;
 			if (next.done === true) return;
-			yield typeof next.value === 'string' ? Buffer.from(next.value) : next.value;
+			yield next.value;
 		}
 	} finally {
 		if (waitingSince !== undefined) deps.pace.waitedSince(waitingSince);

@@ -187,8 +187,7 @@ export async function openDownload(wanted: WantedFile, deps: DownloadDeps): Prom
 			const about = { kind, url, stated: transfer.file.contentType };
 			const problem = problemWith(head, about);
 			if (problem === undefined) return downloadOf(transfer, first, fileTypeOf(head, about));
-			if (looks >= MAX_LOOKS || deps.signal?.aborted === true)
-				throw new DownloadError(problem, 'nothing');
+			if (looks >= MAX_LOOKS) throw new DownloadError(problem, 'nothing');
 		} catch (error) {
 			transfer.close();
 			throw asDownloadError(error);

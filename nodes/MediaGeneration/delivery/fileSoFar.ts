@@ -162,8 +162,9 @@ export class FileSoFar {
 
 	private acceptAll(headers: FileAnswer['headers']): void {
 		const length = asNumber(headerOf(headers, 'content-length'));
-		if (this.received > 0 && length !== (this.stated ?? length) && length !== undefined)
-			throw this.changed();
+		// Where nothing has arrived, an answer before this one may have been of something else.
+		if (this.received === 0) this.stated = length ?? this.stated;
+		else if (length !== undefined && length !== (this.stated ?? length)) throw this.changed();
 		this.stated ??= length;
 		// What comes after the bytes that are there comes from this answer, whatever validator the one before it had.
 		this.validator = strongValidator(headers);

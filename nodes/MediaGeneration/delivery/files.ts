@@ -140,8 +140,7 @@ async function storeOrStartOver(wanted: Wanted, deps: FetchDeps): Promise<Stored
 			return await store(wanted, deps);
 		} catch (error) {
 			const failure = asDownloadError(error);
-			const enough = starts >= MAX_STARTS || deps.signal?.aborted === true;
-			if (failure.next !== 'startOver' || enough) throw failure;
+			if (failure.next !== 'startOver' || starts >= MAX_STARTS) throw failure;
 		}
 	}
 }

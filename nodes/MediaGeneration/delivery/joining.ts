@@ -69,8 +69,6 @@ export async function joinSources(
 		facts.push(known ?? (await scan(readStored(context, sound))));
 	const plan = planJoin(facts, { pauseMs, nameOf });
 	if (!plan.joinable) return { ok: false, reason: plan.reason };
-	const [first] = sources;
-	if (first === undefined) return { ok: false, reason: 'there is nothing to join' };
 	const name = sanitizeName(baseName);
 	const sound = await joinSound(context, sources, { plan, name });
 	const files = [sound];

@@ -96,7 +96,6 @@ const BY_EXTENSION: Record<string, FileType> = {
 /** The type of a file by its first bytes (about 4 kB are plenty), or undefined where no signature is certain. */
 export function signatureOf(head: Buffer): FileType | undefined {
 	const at = (offset: number, text: string) =>
-		head.length >= offset + text.length &&
 		head.toString('latin1', offset, offset + text.length) === text;
 	if (at(0, '\x89PNG\r\n\x1a\n')) return type('image/png', 'png');
 	if (at(0, '\xff\xd8\xff')) return type('image/jpeg', 'jpg');
@@ -134,9 +133,9 @@ export function withoutProlog(text: string): string {
 	return text.replace(/^(?:\s|<\?[^>]*>|<!--[^]*?-->|<!doctype(?!\s+html)[^>]*>)+/i, '');
 }
 
-/** Whether a text begins like a JSON object or list. */
+/** Whether a text begins like a JSON object or list. Words and times in brackets are none: transcripts begin with them. */
 export function looksLikeJson(text: string): boolean {
-	return /^(\{\s*("|\})|\[\s*("|\{|\[|\]|\d|-|t|f|n))/.test(text);
+	return /^(\{\s*["}]|\[\s*(["{[\]]|(true|false|null|-?\d[\d.eE+-]*)\s*(,|\]\s*$)))/.test(text);
 }
 
 /** The type by what may be the first frame of an audio file, but may be anything else. */

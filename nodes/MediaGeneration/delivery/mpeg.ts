@@ -43,8 +43,7 @@ export function mpegFrame(head: Buffer, at: number): Frame | undefined {
 
 /** The AAC frame (ADTS) that begins at an offset. */
 export function aacFrame(head: Buffer, at: number): Frame | undefined {
-	if (head.length < at + 2 || head[at] !== 0xff || ((head[at + 1] ?? 0) & 0xf6) !== 0xf0)
-		return undefined;
+	if (head[at] !== 0xff || ((head[at + 1] ?? 0) & 0xf6) !== 0xf0) return undefined;
 	if (head.length < at + 6) return { length: undefined };
 	return { length: (head.readUIntBE(at + 3, 3) >> 5) & 0x1fff };
 }

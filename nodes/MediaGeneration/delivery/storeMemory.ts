@@ -64,11 +64,8 @@ export class StoreMemory {
 				},
 			};
 			this.queue.push(waiting);
-			signal?.addEventListener('abort', leave, { once: true });
-			if (signal?.aborted === true) {
-				signal.removeEventListener('abort', leave);
-				leave();
-			}
+			if (signal?.aborted === true) leave();
+			else signal?.addEventListener('abort', leave);
 		});
 	}
 

@@ -29,8 +29,8 @@ function utf16(head: Buffer, order: 'little' | 'big'): string | undefined {
 
 /** UTF-8, or one of the encodings that have Latin letters where ASCII has them. */
 function eightBit(head: Buffer): string | undefined {
-	// The head may end within a character.
-	const text = head.toString('utf8').replace(/\ufffd{1,3}$/, '');
+	// The head may end within a character; however much of it is there, one sign stands for it.
+	const text = head.toString('utf8').replace(/\ufffd$/, '');
 	if (!text.includes('\ufffd')) return text;
 	const others = head.reduce((count, byte) => count + (byte >= 0x80 ? 1 : 0), 0);
 	return others * 4 <= head.length ? head.toString('latin1') : undefined;
@@ -41,5 +41,6 @@ export function textOf(head: Buffer): string | undefined {
 	const order = utf16Order(head);
 	const text = order === undefined ? eightBit(head) : utf16(head, order);
 	if (text === undefined || CONTROL.test(text)) return undefined;
-	return text.replace(/^\ufeff/, '').trimStart();
+	// Which takes the mark away, too.
+	return text.trimStart();
 }
