@@ -122,6 +122,11 @@ export class Mp3Scanner implements Scanner {
 		if (from !== this.lastFrame.to || this.frames === 0) {
 			this.closeRange();
 			this.rangeFrom = from;
+			if (this.ranges.length === MOST_RANGES)
+				this.lost = {
+					at: from,
+					problem: `its sound lies in more than ${inWords(MOST_RANGES)} pieces`,
+				};
 		}
 		this.lastFrame = { from, to: from + length };
 		if (this.frames % this.stride === 0) this.addPoint();
@@ -140,8 +145,6 @@ export class Mp3Scanner implements Scanner {
 		const { to } = this.lastFrame;
 		if (this.frames === 0 || to === this.rangeFrom) return;
 		this.ranges.push([this.rangeFrom, to]);
-		if (this.ranges.length > MOST_RANGES)
-			this.lost = { at: to, problem: `its sound lies in more than ${inWords(MOST_RANGES)} pieces` };
 	}
 
 	/** The file ends within it. */

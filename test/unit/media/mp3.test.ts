@@ -221,8 +221,10 @@ describe('what is not sound is left out', () => {
 
 	test('a file in too many pieces is refused', async () => {
 		const piece = Buffer.concat([frames.subarray(0, 417), zeros(10)]);
-		const file = Buffer.concat(Array.from({ length: 1500 }, () => piece));
-		expect(await problemOf(file)).toBe('its sound lies in more than 1,000 pieces');
+		const pieces = (length: number) => Buffer.concat(Array.from({ length }, () => piece));
+		expect((await factsOf(pieces(1000))).ranges).toHaveLength(1000);
+		for (const length of [1001, 1500])
+			expect(await problemOf(pieces(length))).toBe('its sound lies in more than 1,000 pieces');
 	});
 
 	test('tags alone are not sound', async () => {
