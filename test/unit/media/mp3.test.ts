@@ -184,12 +184,14 @@ describe('what is not sound is left out', () => {
 		['a byte or two', () => [zeros(0), Buffer.from([0xff, 0xfb])]],
 		['a frame that is not whole', () => [zeros(0), frames.subarray(0, 400)]],
 		['a header alone', () => [zeros(0), frames.subarray(0, 4)]],
+		['less than a header', () => [zeros(0), Buffer.from('abc')]],
 	])('%s', async (_, around) => {
 		const [before, after] = around();
 		const file = Buffer.concat([before, frames, after]);
 		const facts = await factsOf(file);
 		expect(facts.frames).toBe(count);
 		expect(soundOf(file, facts)).toEqual(frames);
+		expect(facts.bytes).toBe(frames.length);
 		expect(facts.bitrateIndex).toBe(9);
 	});
 
@@ -206,6 +208,22 @@ describe('what is not sound is left out', () => {
 		file.writeUInt32BE(0x01020304, third + 4);
 		file.write('Info', third + 4 + 17);
 		expect((await factsOf(file)).frames).toBe(count);
+	});
+
+	test('where a checksum would move it, without a checksum it is no header either', async () => {
+		const file = Buffer.from(frames);
+		file.write('Info', 4 + 2 + 17);
+		expect((await factsOf(file)).frames).toBe(count);
+	});
+
+	test.each([1, 300])('positions are exact, for %d times the sound', async (times) => {
+		const file = Buffer.concat(Array.from({ length: times }, () => frames));
+		const { points, stride } = await factsOf(file);
+		const begins: number[] = [];
+		for (let at = 0; at < file.length; at += 417 + (((file[at + 2] ?? 0) >> 1) & 1))
+			begins.push(at);
+		expect(points).toEqual(begins.filter((_, index) => index % stride === 0));
+		expect(points.length).toBeGreaterThanOrEqual(Math.min(begins.length, 256));
 	});
 
 	test('what is kept of a long file is little', async () => {
@@ -257,6 +275,11 @@ describe('what is broken is refused, and where', () => {
 		[
 			'text after the sound',
 			() => Buffer.concat([frames, Buffer.from('and more')]),
+			/^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/,
+		],
+		[
+			'as much text as a header after the sound',
+			() => Buffer.concat([frames, Buffer.from('text')]),
 			/^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/,
 		],
 		[
