@@ -283,6 +283,15 @@ describe('what is broken is refused, and where', () => {
 			/^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/,
 		],
 		[
+			'what states its size as an APE tag does, but is none',
+			() => {
+				const footer = Buffer.alloc(32, 'x');
+				footer.writeUInt32LE(32, 12);
+				return Buffer.concat([frames, footer]);
+			},
+			/^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/,
+		],
+		[
 			'free format',
 			() => broken(third() + 2, [0x00]),
 			'what lies at byte 835 is a frame in free format',
