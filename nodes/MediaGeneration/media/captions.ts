@@ -81,7 +81,8 @@ export function mergeWords(parts: readonly PartTranscript[], nameOf = partName):
 
 /** What a transcript says, in SRT or JSON; undefined where it is neither. */
 export function transcriptOf(transcript: string): Spoken[] | undefined {
-	const isJson = /^\ufeff?\s*[[{]/.test(transcript);
+	// A byte order mark counts as a space.
+	const isJson = /^\s*[[{]/.test(transcript);
 	if (!isJson) {
 		return parseSrt(transcript)?.map(({ text, startMs, endMs }) => ({
 			text,

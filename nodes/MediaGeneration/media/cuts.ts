@@ -65,7 +65,7 @@ export function trimmed(text: string, { from, to }: Range): Range {
 	return { from: first, to: last };
 }
 
-/** Where the sentences that a segmenter finds in a text begin, except for the first. */
+/** Where the sentences that a segmenter finds in a text begin; the first of a window comes once more. */
 function* sentenceBegins(text: string): Generator<number> {
 	const segmenter = new Intl.Segmenter(LOCALE, { granularity: 'sentence' });
 	let from = 0;
@@ -75,7 +75,6 @@ function* sentenceBegins(text: string): Generator<number> {
 		const trusted = end === text.length ? end : end - LOOKAHEAD;
 		let next = from;
 		for (const { index } of segmenter.segment(text.slice(from, end))) {
-			if (index === 0) continue;
 			if (from + index > trusted) break;
 			next = from + index;
 			yield next;
@@ -103,8 +102,8 @@ export function* sentencePlaces(text: string): Generator<Place> {
 		let at = begin;
 		// Where no space shows which, a quote that opens the next sentence is taken for one that closes the last.
 		while (OPENING.test(text.charAt(at - 1))) at -= 1;
-		while (at < text.length && SPACE.test(text.charAt(at))) at += 1;
-		if (at <= last || at >= text.length) continue;
+		while (SPACE.test(text.charAt(at))) at += 1;
+		if (at >= text.length) continue;
 		const end = trimmed(text, { from: last, to: at }).to;
 		const head = text.slice(Math.max(last, end - 32), end);
 		const cut = sentenceCut(head, text.slice(end, at), text.slice(at, at + 16));

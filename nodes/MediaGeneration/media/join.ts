@@ -66,6 +66,11 @@ function features(facts: Sound): string[] {
 	return [coding, `${inWords(sampleRate)} Hz`, channelsInWords(channels)];
 }
 
+/** The space that one sample of all channels takes; in an MP3 file it has none of its own. */
+function blockBytes(facts: Sound): number | undefined {
+	return facts.kind === 'wav' ? facts.format.blockBytes : undefined;
+}
+
 /** Why a part does not fit the first one, as the end of a sentence. */
 function difference(first: Sound, other: Sound, nameOfFirst: string): string | undefined {
 	if (first.kind !== other.kind)
@@ -75,10 +80,7 @@ function difference(first: Sound, other: Sound, nameOfFirst: string): string | u
 		feature === expected[index] ? [] : [`${feature} instead of ${expected[index]}`],
 	);
 	if (differing.length > 0) return `its sound has another format: ${differing.join(', ')}`;
-	const isSameSpace =
-		first.kind !== 'wav' ||
-		other.kind !== 'wav' ||
-		first.format.blockBytes === other.format.blockBytes;
+	const isSameSpace = blockBytes(first) === blockBytes(other);
 	return isSameSpace ? undefined : 'its samples take another number of bytes';
 }
 
@@ -147,7 +149,7 @@ async function* cutOut(chunks: AsyncIterable<Uint8Array>, ranges: readonly ByteR
 	let next = 0;
 	for await (const chunk of chunks) {
 		const end = position + chunk.length;
-		for (let range = ranges[next]; range !== undefined && range[0] < end; range = ranges[next]) {
+		for (let range = ranges[next]; range !== undefined; range = ranges[next]) {
 			const from = Math.max(range[0], position) - position;
 			const to = Math.min(range[1], end) - position;
 			if (to > from) yield Buffer.from(chunk.buffer, chunk.byteOffset + from, to - from);
@@ -157,7 +159,7 @@ async function* cutOut(chunks: AsyncIterable<Uint8Array>, ranges: readonly ByteR
 		position = end;
 		if (next === ranges.length) return;
 	}
-	if (next < ranges.length) throw new Error('A file became shorter while it was being joined.');
+	throw new Error('A file became shorter while it was being joined.');
 }
 
 /** Opens a part (from 0) from its first byte on. */

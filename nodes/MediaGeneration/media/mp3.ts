@@ -91,7 +91,7 @@ function sideInfoBytes({ version, channels }: Pick<Mp3Format, 'version' | 'chann
 /** An empty frame of a format, with the smallest bit rate from `leastIndex` on that has space for `bytes`. */
 function emptyFrame(header: FrameHeader, bytes: number, leastIndex: number): Buffer {
 	const lengths = frameLengths(header);
-	let index = Math.max(1, leastIndex);
+	let index = leastIndex;
 	while (index < 14 && (lengths[index] ?? 0) < bytes) index += 1;
 	const frame = Buffer.alloc(lengths[index] ?? 0);
 	frame.writeUInt32BE(((header.bits & KEPT_BITS) | UNPROTECTED | (index << 12)) >>> 0);
@@ -133,7 +133,7 @@ export function infoFrame({ header, bitrateIndex, frames, bytes, bytesBefore }: 
 	const at = HEADER_BYTES + sideInfoBytes(header);
 	const frame = emptyFrame(header, at + 16 + TABLE_ENTRIES, bitrateIndex ?? 1);
 	const total = frame.length + bytes;
-	frame.write(bitrateIndex === undefined ? 'Xing' : 'Info', at, 'latin1');
+	frame.write(bitrateIndex === undefined ? 'Xing' : 'Info', at);
 	frame.writeUInt32BE(HAS_FRAMES | HAS_BYTES | HAS_TABLE, at + 4);
 	frame.writeUInt32BE(frames, at + 8);
 	frame.writeUInt32BE(Math.min(total, MOST_MP3_BYTES), at + 12);

@@ -37,7 +37,8 @@ export class Mp3Scanner implements Scanner {
 		const { unread } = this;
 		unread.push(chunk);
 		this.read(unread.bytes, unread.bytes.length - LOOK_BYTES);
-		unread.dropTo(this.lost === undefined ? this.next : unread.total - TAIL_BYTES);
+		// What is still to be read begins there or later.
+		unread.dropTo(unread.total - TAIL_BYTES);
 	}
 
 	end(): SoundFacts {
@@ -95,11 +96,7 @@ export class Mp3Scanner implements Scanner {
 
 	/** How many bytes of something else begin there. */
 	private otherAt(bytes: Buffer, at: number): number {
-		if (bytes[at] === 0) {
-			let end = at + 1;
-			while (bytes[end] === 0) end += 1;
-			return end - at;
-		}
+		if (bytes[at] === 0) return 1;
 		const length = tagLength(bytes, at);
 		if (length !== undefined) return length;
 		const header = readHeader(bytes.readUInt32BE(at));
@@ -119,9 +116,14 @@ export class Mp3Scanner implements Scanner {
 	}
 
 	private count(from: number, length: number): void {
-		if (from !== this.lastFrame.to || this.frames === 0) {
+		if (from !== this.lastFrame.to) {
 			this.closeRange();
 			this.rangeFrom = from;
+			if (this.ranges.length === MOST_RANGES)
+				this.lost = {
+					at: from,
+					problem: `its sound lies in more than ${inWords(MOST_RANGES)} pieces`,
+				};
 		}
 		this.lastFrame = { from, to: from + length };
 		if (this.frames % this.stride === 0) this.addPoint();
@@ -138,10 +140,7 @@ export class Mp3Scanner implements Scanner {
 
 	private closeRange(): void {
 		const { to } = this.lastFrame;
-		if (this.frames === 0 || to === this.rangeFrom) return;
-		this.ranges.push([this.rangeFrom, to]);
-		if (this.ranges.length > MOST_RANGES)
-			this.lost = { at: to, problem: `its sound lies in more than ${inWords(MOST_RANGES)} pieces` };
+		if (to > this.rangeFrom) this.ranges.push([this.rangeFrom, to]);
 	}
 
 	/** The file ends within it. */

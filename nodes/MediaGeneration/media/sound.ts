@@ -65,15 +65,13 @@ export function inWords(number: number): string {
 	return number.toLocaleString('en-US');
 }
 
-const NOTHING = Buffer.alloc(0);
-
 /**
  * The bytes that have not been read yet: what a chunk leaves unread is put before the next one.
  * `position` is where the first of them lies in the file.
  */
 export class Unread {
 	position = 0;
-	bytes: Buffer = NOTHING;
+	bytes: Buffer = Buffer.alloc(0);
 
 	/** Bytes of the file so far. */
 	get total(): number {
@@ -81,14 +79,14 @@ export class Unread {
 	}
 
 	push(chunk: Uint8Array): void {
-		const added = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-		this.bytes = this.bytes.length === 0 ? added : Buffer.concat([this.bytes, added]);
+		// A copy: the chunk may be used again.
+		this.bytes = Buffer.concat([this.bytes, chunk]);
 	}
 
-	/** Forgets what lies before a position. What is left is copied: it is little, and the chunk may be used again. */
+	/** Forgets what lies before a position. */
 	dropTo(position: number): void {
 		const count = Math.max(0, Math.min(position - this.position, this.bytes.length));
-		this.bytes = count === this.bytes.length ? NOTHING : Buffer.from(this.bytes.subarray(count));
+		this.bytes = this.bytes.subarray(count);
 		this.position += count;
 	}
 }

@@ -32,8 +32,7 @@ function* cutAt(text: string, piece: Piece, places: Iterable<Place>): Generator<
 		if (range.to > range.from) yield { ...range, cut };
 		from = at;
 	}
-	const rest = trimmed(text, { from, to: piece.to });
-	if (rest.to > rest.from) yield { ...rest, cut: piece.cut };
+	yield { ...trimmed(text, { from, to: piece.to }), cut: piece.cut };
 }
 
 /** The last resort, for a grapheme longer than a part: between code points. */
@@ -79,10 +78,10 @@ function piecesOf(text: string, maxCharacters: number): Piece[] {
 	return pieces;
 }
 
-/** Of all ways to put pieces into parts the one that costs least: where each part begins and ends. */
-function cheapestParts(pieces: readonly Piece[], maxCharacters: number): Range[] {
-	const total = (pieces.at(-1)?.to ?? 0) - (pieces[0]?.from ?? 0);
-	const share = total / Math.ceil(total / maxCharacters);
+/** Of all ways to put a text's pieces into parts the one that costs least: where each part begins and ends. */
+function cheapestParts(text: string, maxCharacters: number): Range[] {
+	const pieces = piecesOf(text, maxCharacters);
+	const share = text.length / Math.ceil(text.length / maxCharacters);
 	/** What the cheapest way to the end of the first `index` pieces costs, and with which piece its last part begins. */
 	const costs = new Float64Array(pieces.length + 1).fill(Infinity);
 	const begins = new Int32Array(pieces.length + 1);
@@ -121,5 +120,5 @@ export function splitText(text: string, maxCharacters: number): string[] {
 	const body = text.slice(from, to);
 	if (body.length <= maxCharacters) return [body];
 	const limit = Math.floor(maxCharacters);
-	return cheapestParts(piecesOf(body, limit), limit).map((part) => body.slice(part.from, part.to));
+	return cheapestParts(body, limit).map((part) => body.slice(part.from, part.to));
 }

@@ -50,7 +50,7 @@ function inOrder(cues: readonly Cue[]): Cue[] {
  * something else.
  */
 export function parseSrt(text: string): Cue[] | undefined {
-	const lines = text.replace(/^\ufeff/, '').split(/\r\n|\r|\n/);
+	const lines = text.split(/\r\n|\r|\n/);
 	const times = lines.flatMap((line, at) => {
 		const match = TIMES.exec(line);
 		if (match === null) return [];

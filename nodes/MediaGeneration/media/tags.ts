@@ -10,7 +10,7 @@ export const TAG_BYTES = APE_HEADER_BYTES;
 export const TAIL_BYTES = APE_HEADER_BYTES + ID3V1_BYTES;
 
 const isAt = (bytes: Buffer, at: number, mark: string) =>
-	at >= 0 && bytes.toString('latin1', at, at + mark.length) === mark;
+	bytes.toString('latin1', at, at + mark.length) === mark;
 
 /** How long the tag is that begins there, in bytes; undefined where none does. */
 export function tagLength(bytes: Buffer, at: number): number | undefined {

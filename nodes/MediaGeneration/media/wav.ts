@@ -35,9 +35,7 @@ export function readFormat(content: Buffer): WavFormat | { problem: string } {
 	if (content.length < PLAIN_BYTES) return { problem: 'its format chunk is too short' };
 	const tag = content.readUInt16LE(0);
 	const isExtensible =
-		tag === EXTENSIBLE &&
-		content.length >= EXTENSIBLE_BYTES &&
-		content.toString('latin1', 26, EXTENSIBLE_BYTES) === USUAL_GUID;
+		tag === EXTENSIBLE && content.toString('latin1', 26, EXTENSIBLE_BYTES) === USUAL_GUID;
 	const format: WavFormat = {
 		encoding: isExtensible ? content.readUInt16LE(24) : tag,
 		channels: content.readUInt16LE(2),
@@ -65,7 +63,7 @@ export function silentByte({ encoding, bits }: WavFormat): number {
 
 function chunk(id: string, content: Buffer): Buffer {
 	const head = Buffer.alloc(8);
-	head.write(id, 'latin1');
+	head.write(id);
 	head.writeUInt32LE(content.length, 4);
 	return Buffer.concat([head, content]);
 }
@@ -83,7 +81,7 @@ export function wavHeader(format: WavFormat, bytes: number): Buffer {
 		format.encoding === PCM ? formatChunk : Buffer.concat([formatChunk, chunk('fact', fact)]);
 	const data = chunk('data', Buffer.alloc(0));
 	const padded = bytes + (bytes % 2);
-	const riff = Buffer.from('RIFF\0\0\0\0WAVE', 'latin1');
+	const riff = Buffer.from('RIFF\0\0\0\0WAVE');
 	const size = 4 + before.length + data.length + padded;
 	if (size <= MOST_BYTES) {
 		riff.writeUInt32LE(size, 4);
@@ -95,7 +93,7 @@ export function wavHeader(format: WavFormat, bytes: number): Buffer {
 	sizesChunk.writeBigUInt64LE(BigInt(size + sizesChunk.length), 8);
 	sizesChunk.writeBigUInt64LE(BigInt(bytes), 16);
 	sizesChunk.writeBigUInt64LE(BigInt(samples), 24);
-	riff.write('RF64', 'latin1');
+	riff.write('RF64');
 	riff.writeUInt32LE(MOST_BYTES, 4);
 	data.writeUInt32LE(MOST_BYTES, 4);
 	return Buffer.concat([riff, sizesChunk, before, data]);

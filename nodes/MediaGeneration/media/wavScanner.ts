@@ -14,7 +14,6 @@ export class WavScanner implements Scanner {
 	private readonly unread = new Unread();
 	/** Where the next chunk begins, or the padding byte before it. */
 	private next = 0;
-	private isAfterOdd = false;
 	private riffSize = 0;
 	/** What the chunk ds64 of a large file says. */
 	private largeDataSize: number | undefined;
@@ -25,8 +24,7 @@ export class WavScanner implements Scanner {
 	push(chunk: Uint8Array): void {
 		this.unread.push(chunk);
 		this.read();
-		const isRead = this.data !== undefined || this.problem !== undefined;
-		this.unread.dropTo(isRead ? this.unread.total : this.next);
+		this.unread.dropTo(this.data === undefined ? this.next : this.unread.total);
 	}
 
 	end(): SoundFacts {
@@ -48,7 +46,7 @@ export class WavScanner implements Scanner {
 	/** Reads the chunks that begin in the bytes that are there, up to the samples. */
 	private read(): void {
 		const { unread } = this;
-		while (this.data === undefined && this.problem === undefined) {
+		while (this.data === undefined) {
 			const at = this.next - unread.position;
 			const length =
 				this.next === 0 ? this.readRiff(unread.bytes) : this.readChunk(unread.bytes, at);
@@ -57,21 +55,17 @@ export class WavScanner implements Scanner {
 		}
 	}
 
-	/** How many bytes were read; undefined where more must come first. */
-	private readRiff(bytes: Buffer): number | undefined {
-		if (bytes.length < RIFF_HEADER_BYTES) return undefined;
+	/** How many bytes were read: they are there, as they tell what kind of file it is. */
+	private readRiff(bytes: Buffer): number {
 		this.riffSize = bytes.readUInt32LE(4);
 		return RIFF_HEADER_BYTES;
 	}
 
-	/** The same for a chunk. */
+	/** The same for a chunk; undefined where more must come first. */
 	private readChunk(bytes: Buffer, at: number): number | undefined {
 		if (bytes.length < at + CHUNK_HEADER_BYTES) return undefined;
-		if (this.isAfterOdd) {
-			// A zero makes the size even, but not every program writes it; no name begins with a zero.
-			this.isAfterOdd = false;
-			if (bytes[at] === 0) return 1;
-		}
+		// A zero makes an odd size even, but not every program writes it; no name begins with a zero.
+		if (bytes[at] === 0) return 1;
 		const id = bytes.toString('latin1', at, at + 4);
 		const size = bytes.readUInt32LE(at + 4);
 		const content = at + CHUNK_HEADER_BYTES;
@@ -84,7 +78,6 @@ export class WavScanner implements Scanner {
 			const from = this.next + CHUNK_HEADER_BYTES;
 			this.data = { from, size: this.dataSize(from, size) };
 		}
-		this.isAfterOdd = size % 2 === 1;
 		return CHUNK_HEADER_BYTES + size;
 	}
 

@@ -32,6 +32,7 @@ describe('SRT', () => {
 		['CRLF', USUAL.replaceAll('\n', '\r\n')],
 		['CR alone', USUAL.replaceAll('\n', '\r')],
 		['a byte order mark', `\ufeff${USUAL}`],
+		['a byte order mark before a time', `\ufeff${USUAL.replaceAll(/^\d\n/gm, '')}`],
 		['points before the milliseconds', USUAL.replaceAll(/,(?=\d{3})/g, '.')],
 		['no numbers', USUAL.replaceAll(/^\d\n/gm, '')],
 		['wrong numbers', USUAL.replaceAll(/^(\d)\n/gm, '7$1\n')],
@@ -53,6 +54,16 @@ describe('SRT', () => {
 		expect(parseSrt(numbers)?.map(({ text }) => text)).toEqual(['1\n2', '42']);
 		const withoutNumbers = '00:00:00,000 --> 00:00:01,000\n42\n\n00:00:01,000 --> 00:00:02,000\n43';
 		expect(parseSrt(withoutNumbers)?.map(({ text }) => text)).toEqual(['42', '43']);
+	});
+
+	test.each(['Chapter 5', '5 of them'])('a last line with a number in it stays: %s', (line) => {
+		const text = `00:00:00,000 --> 00:00:01,000\nOnce\n\n${line}\n\n00:00:01,000 --> 00:00:02,000\nmore`;
+		expect(parseSrt(text)?.map((cue) => cue.text)).toEqual([`Once\n${line}`, 'more']);
+	});
+
+	test('what looks like a byte order mark within a text stays', () => {
+		const text = 'Once\ufeffupon';
+		expect(parseSrt(`00:00:00,000 --> 00:00:01,000\n${text}`)).toMatchObject([{ text }]);
 	});
 
 	test('what overlaps is shortened, what is out of order is put in order, what ends too soon ends at once', () => {
@@ -77,6 +88,13 @@ describe('SRT', () => {
 		expect(parseSrt('')).toEqual([]);
 		expect(parseSrt('\ufeff \r\n')).toEqual([]);
 		expect(parseSrt('1\n00:00:00,000 --> 00:00:01,000\n\n')).toEqual([]);
+	});
+
+	test('a time at which nothing was said is left out', () => {
+		const time = (second: number) => `00:00:0${second},000 --> 00:00:0${second + 1},000\n`;
+		expect(parseSrt(`${time(0)}\n\n${time(1)}${time(2)}\n4\n${time(3)}last`)).toEqual([
+			{ startMs: 3000, endMs: 4000, text: 'last' },
+		]);
 	});
 
 	test.each([
@@ -302,6 +320,7 @@ describe('timed words', () => {
 		['a number', '7'],
 		['null', 'null'],
 		['words that are none', '[{"text":"x","words":[1]}]'],
+		['words that are null', '[{"text":"x","words":[null]}]'],
 		['words without a text', '[{"text":"x","words":[{"start":1,"end":2}]}]'],
 		['no words', '[{"text":"x"}]'],
 		['SRT', USUAL],
@@ -320,6 +339,19 @@ describe('timed words', () => {
 				expect(transcriptOf(text) ?? []).toEqual(expect.any(Array));
 			}),
 		);
+	});
+
+	test('brackets in subtitles make no JSON of them', () => {
+		expect(transcriptOf(USUAL.replace('Once', '[Music] {Once}'))).toEqual([
+			{ text: '[Music] {Once} upon a time', start: 0, end: 1.5 },
+			{ text: 'there was a lighthouse,\nand nobody saw it.', start: 1.5, end: 3.25 },
+		]);
+	});
+
+	test('what looks like a byte order mark within a word stays', () => {
+		const text = 'Once\ufeffupon';
+		const transcript = JSON.stringify([{ text, start: 0, end: 1 }]);
+		expect(transcriptOf(transcript)).toEqual([{ text, start: 0, end: 1 }]);
 	});
 
 	test('what was said when, of SRT and of JSON', () => {

@@ -1,5 +1,5 @@
 /** Where a text may be cut: each place, and how good it is. */
-import { FINER, sentencePlaces } from '../../../nodes/MediaGeneration/media/cuts';
+import { FINER, sentencePlaces, trimmed } from '../../../nodes/MediaGeneration/media/cuts';
 
 /** The text with `|` where a sentence begins and `¶` where a paragraph does. */
 function marked(text: string): string {
@@ -24,6 +24,8 @@ describe('paragraphs and sentences', () => {
 		['paragraphs of Windows', 'One.\r\n\r\n¶Two.\r\n \r\n¶Three'],
 		['paragraphs of old Macs, page breaks, separators', 'One.\r\r¶Two.\f¶Three.\u2029¶Four'],
 		['paragraphs without a full stop', 'A title\n\n¶Another\n\n\n¶Text'],
+		['a blank line with spaces after no full stop', 'A title\n \t\n¶Another\r\n \r\n¶Text'],
+		['indented lines', 'One came.\n\t¶Two went.\n  ¶Three'],
 		['a line that ends a sentence', 'One came.\n¶Two went.\r\n¶Three'],
 		['wrapped lines', 'The words of a\nsentence are wrapped.\n¶Here,\r\ntoo'],
 		['titles', 'Dr. Brown and Mrs. Smith met Prof. Jones. |They talked'],
@@ -54,6 +56,8 @@ describe('paragraphs and sentences', () => {
 		['nothing', 'no end in sight'],
 		['spaces at the end', 'One.  \n\n '],
 		['a mark on a space', 'One. \u0301Two. |Three'],
+		['a mark on a space that begins a line', 'One.\n \u0301Two. |Three'],
+		['a mark on nothing', '\u0301One. |Two'],
 	])('%s', (_, text) => {
 		expect(marked(text.replaceAll(/[|¶]/g, ''))).toBe(text);
 	});
@@ -115,11 +119,19 @@ describe('finer places', () => {
 		expect(cutBy('grapheme', 'ae\u0301👨‍👩‍👧‍👦🇩🇪🇫🇷한')).toBe('a|e\u0301|👨‍👩‍👧‍👦|🇩🇪|🇫🇷|한');
 	});
 
-	test.each([1, 7, 100])('graphemes of a text longer than any window, %d apart', (stride) => {
+	test.each([1, 7, 100, 3000])('graphemes of a text longer than any window, %d apart', (stride) => {
 		const family = '👨‍👩‍👧‍👦';
 		const parts = cutBy('grapheme', family.repeat(1000), stride).split('|');
 		expect(parts.join('')).toBe(family.repeat(1000));
 		for (const part of parts) expect(part.replaceAll(family, '')).toBe('');
 		expect(parts.length).toBeGreaterThan((family.length * 1000) / (stride + 2 * family.length));
 	});
+});
+
+test.each([
+	['spaces around', ' a\n', { from: 0, to: 3 }, { from: 1, to: 2 }],
+	['spaces within and outside', ' a b ', { from: 1, to: 4 }, { from: 1, to: 4 }],
+	['spaces alone, and more of them outside', '    ', { from: 1, to: 3 }, { from: 3, to: 3 }],
+])('a range without the spaces at its ends: %s', (_, text, range, expected) => {
+	expect(trimmed(text, range)).toEqual(expected);
 });

@@ -60,6 +60,40 @@ test('MP3 with a broken frame: as much as its header frame states, without one n
 	expect(secondsOf(broken.subarray(417))).toBeUndefined();
 });
 
+/** A file whose first frame says how long it is, or does not, and whose sound is broken. */
+function brokenAfter(change: (header: Buffer) => void): Buffer {
+	const file = Buffer.from(toneMp3('Some words'));
+	const header = file.subarray(0, 417);
+	header.fill(0, 4);
+	change(header);
+	file.fill(0x55, 2000, 2500);
+	return file;
+}
+
+test('MP3 with a broken frame, and a header frame of another encoder', () => {
+	const file = brokenAfter((header) => {
+		header.write('VBRI', 4 + 32);
+		header.writeUInt32BE(100, 4 + 32 + 14);
+	});
+	expect(secondsOf(file)).toBe((100 * 1152) / 44_100);
+});
+
+test('MP3 with a broken frame, and a header frame that states only its bytes: nobody knows', () => {
+	const file = brokenAfter((header) => {
+		header.write('Info', 4 + 17);
+		header.writeUInt32BE(2, 4 + 17 + 4);
+		header.writeUInt32BE(10_000, 4 + 17 + 8);
+	});
+	expect(secondsOf(file)).toBeUndefined();
+});
+
+test.each([
+	['a header frame alone', 0, 417],
+	['less than a frame', 417, 700],
+])('MP3, %s: no sound, and so no duration', (_, from, to) => {
+	expect(secondsOf(toneMp3('Some words').subarray(from, to))).toBeUndefined();
+});
+
 test.each([
 	['nothing', Buffer.alloc(0)],
 	['a byte', Buffer.from('R')],
@@ -72,4 +106,5 @@ test.each([
 	['zeros', Buffer.alloc(100)],
 ])('%s has no duration', (_, file) => {
 	expect(secondsOf(file)).toBeUndefined();
+	expect(secondsOf(file, 13)).toBeUndefined();
 });

@@ -9,8 +9,9 @@ import {
 	type JoinPlan,
 	planJoin,
 } from '../../../nodes/MediaGeneration/media/join';
+import { readHeader } from '../../../nodes/MediaGeneration/media/mp3';
 import { scan } from '../../../nodes/MediaGeneration/media/scan';
-import type { SoundFacts } from '../../../nodes/MediaGeneration/media/sound';
+import type { Mp3Facts, SoundFacts } from '../../../nodes/MediaGeneration/media/sound';
 import { encodeMp3, loadMp3Encoder, type Mp3Options, toneMp3 } from '../../service/media/mp3';
 import { toneHz, toneSamples, toneSeconds, toneWav } from '../../service/media/tone';
 import { decodeMp3, decodeWav, toneAt } from './listen';
@@ -78,6 +79,7 @@ describe('MP3', () => {
 		}
 		expect(made.parts[0]?.start).toBe(0);
 		expect(made.parts.at(-1)?.end).toBe(made.durationSeconds);
+		expect(made).toMatchObject({ kind: 'mp3', mimeType: 'audio/mpeg', extension: 'mp3' });
 	});
 
 	test('files of LAME itself: tags, checksums, its own header frames', async () => {
@@ -127,9 +129,22 @@ describe('MP3', () => {
 		expect(file.readUInt32BE(at + 4)).toBe(7);
 		expect(file.readUInt32BE(at + 8)).toBe(Math.round((made.durationSeconds * 44100) / 1152));
 		expect(file.readUInt32BE(at + 12)).toBe(file.length);
+		// Behind its table of 100 bytes the frame is empty.
+		const behind = file.subarray(at + 16 + 100, 417);
+		expect(behind).toEqual(Buffer.alloc(behind.length));
 		const varying = await join_([toneMp3('One'), toneMp3('Two', { bitrate: 64 })]);
 		expect(varying.file.indexOf('Xing')).toBe(4 + 17);
 		expect(varying.file.indexOf('Info')).toBe(-1);
+	});
+
+	test('a constant bit rate stays constant, also in the header frame and the pauses', async () => {
+		const { file } = await join_(
+			TEXTS.map((text) => toneMp3(text)),
+			400,
+		);
+		// 128 kbit/s
+		expect(readHeader(file.readUInt32BE(0))).toMatchObject({ bitrateIndex: 9 });
+		expect(await scan([file])).toMatchObject({ bitrateIndex: 9 });
 	});
 
 	/** Where each frame of a joined file begins. */
@@ -166,6 +181,26 @@ describe('MP3', () => {
 		},
 	);
 
+	test('its table is exact where all frames are of one size, however few positions are known', async () => {
+		const facts = (await scan([toneMp3('One')])) as Mp3Facts;
+		const part = (frames: number, stride: number): Mp3Facts => {
+			const bytes = frames * 400;
+			const known = Array.from({ length: Math.ceil(frames / stride) }, (_, index) => index);
+			const points = known.map((index) => index * stride * 400);
+			return { ...facts, frames, bytes, ranges: [[0, bytes]], points, stride };
+		};
+		const made = planJoin([part(30, 1), part(270, 100)], { pauseMs: 0 });
+		if (!made.joinable) throw new Error(made.reason);
+		const first = await joined(made, () => stream(Buffer.alloc(0))).next();
+		const header = first.value as Buffer;
+		const at = header.indexOf('Info') + 16;
+		expect([...header.subarray(at, at + 100)]).toEqual(
+			Array.from({ length: 100 }, (_, entry) =>
+				Math.floor((256 * (header.length + entry * 3 * 400)) / made.bytes),
+			),
+		);
+	});
+
 	test('a joined file can be joined again', async () => {
 		const { plan: made, file } = await join_(TEXTS.map((text) => toneMp3(text)));
 		const again = await join_([file, file]);
@@ -180,6 +215,17 @@ describe('MP3', () => {
 		expect(reasonOf(made)).toMatch(
 			/^The joined file would have 4,294,967,\d{3} bytes, and an MP3 file can have at most 4 GB\.$/,
 		);
+	});
+
+	test('a file that is as large as its header can say is joined, and with one byte more refused', async () => {
+		const facts = (await scan([toneMp3('One')])) as Mp3Facts;
+		const made = await plan([toneMp3('One')]);
+		const header = made.joinable ? made.bytes - facts.bytes : NaN;
+		const most = 0xffff_ffff - header;
+		const sized = (bytes: number) =>
+			planJoin([{ ...facts, bytes, ranges: [[0, bytes]] }], { pauseMs: 0 });
+		expect(sized(most)).toMatchObject({ joinable: true, bytes: 0xffff_ffff });
+		expect(sized(most + 1)).toMatchObject({ joinable: false });
 	});
 });
 
@@ -258,6 +304,11 @@ describe('WAV', () => {
 		expect(odd.file.length % 2).toBe(0);
 		expect(odd.file.readUInt32LE(4)).toBe(odd.file.length - 8);
 		expect(odd.file.readUInt32LE(odd.file.indexOf('data') + 4)).toBe(3);
+	});
+
+	test('a file as most programs write it comes out as it went in', async () => {
+		const one = toneWav('One');
+		expect((await join_([one])).file).toEqual(one);
 	});
 
 	test('a part without a single sample takes no time', async () => {
@@ -423,13 +474,45 @@ describe('streams', () => {
 		]);
 	});
 
-	test('a long pause comes in small pieces', async () => {
-		const made = await plan([toneWav('One'), toneWav('Two')], 60_000);
+	test('what is not sound is left out of chunks of any size, and no chunk is empty', async () => {
+		const file = toneMp3('One', { title: 'A title that is longer than a chunk' });
+		const { plan: made, file: whole } = await join_([file]);
+		for (const size of [1, 100]) {
+			// Each chunk has memory of its own.
+			const source = async function* () {
+				for await (const chunk of stream(file, size)) yield Uint8Array.from(chunk);
+			};
+			const chunks: Buffer[] = [];
+			for await (const chunk of joined(made, source)) chunks.push(chunk);
+			expect(Buffer.concat(chunks)).toEqual(whole);
+			expect(chunks.filter((chunk) => chunk.length === 0)).toEqual([]);
+		}
+	});
+
+	test('a part without sound is not opened', async () => {
+		const empty = toneWav('x').subarray(0, 44);
+		const made = await plan([toneWav('One'), empty, toneWav('Two')]);
 		if (!made.joinable) throw new Error(made.reason);
-		let largest = 0;
-		for await (const chunk of joined(made, (index) => stream(toneWav(index === 0 ? 'One' : 'Two'))))
-			largest = Math.max(largest, chunk.length);
-		expect(largest).toBeLessThanOrEqual(65_536);
+		const opened: number[] = [];
+		const open = (index: number) => {
+			opened.push(index);
+			return stream(toneWav(index === 0 ? 'One' : 'Two'));
+		};
+		expect((await collected(joined(made, open))).length).toBe(made.bytes);
+		expect(opened).toEqual([0, 2]);
+	});
+
+	// The shorter one fits into one piece.
+	test.each([400, 60_000])('a pause of %d ms comes in small pieces, but few', async (pauseMs) => {
+		const files = [toneWav('One'), toneWav('Two')];
+		const made = await plan(files, pauseMs);
+		if (!made.joinable) throw new Error(made.reason);
+		const lengths: number[] = [];
+		const open = (index: number) => stream(files[index] as Buffer, 60_000);
+		for await (const chunk of joined(made, open)) lengths.push(chunk.length);
+		expect(Math.max(...lengths)).toBeLessThanOrEqual(65_536);
+		expect(Math.min(...lengths)).toBeGreaterThan(0);
+		expect(lengths.length).toBeLessThan(5 + made.bytes / 60_000);
 	});
 
 	test('500 parts', async () => {

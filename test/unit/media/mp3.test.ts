@@ -184,12 +184,14 @@ describe('what is not sound is left out', () => {
 		['a byte or two', () => [zeros(0), Buffer.from([0xff, 0xfb])]],
 		['a frame that is not whole', () => [zeros(0), frames.subarray(0, 400)]],
 		['a header alone', () => [zeros(0), frames.subarray(0, 4)]],
+		['less than a header', () => [zeros(0), Buffer.from('abc')]],
 	])('%s', async (_, around) => {
 		const [before, after] = around();
 		const file = Buffer.concat([before, frames, after]);
 		const facts = await factsOf(file);
 		expect(facts.frames).toBe(count);
 		expect(soundOf(file, facts)).toEqual(frames);
+		expect(facts.bytes).toBe(frames.length);
 		expect(facts.bitrateIndex).toBe(9);
 	});
 
@@ -208,6 +210,22 @@ describe('what is not sound is left out', () => {
 		expect((await factsOf(file)).frames).toBe(count);
 	});
 
+	test('where a checksum would move it, without a checksum it is no header either', async () => {
+		const file = Buffer.from(frames);
+		file.write('Info', 4 + 2 + 17);
+		expect((await factsOf(file)).frames).toBe(count);
+	});
+
+	test.each([1, 300])('positions are exact, for %d times the sound', async (times) => {
+		const file = Buffer.concat(Array.from({ length: times }, () => frames));
+		const { points, stride } = await factsOf(file);
+		const begins: number[] = [];
+		for (let at = 0; at < file.length; at += 417 + (((file[at + 2] ?? 0) >> 1) & 1))
+			begins.push(at);
+		expect(points).toEqual(begins.filter((_, index) => index % stride === 0));
+		expect(points.length).toBeGreaterThanOrEqual(Math.min(begins.length, 256));
+	});
+
 	test('what is kept of a long file is little', async () => {
 		const file = Buffer.concat(Array.from({ length: 300 }, () => frames));
 		const facts = await factsOf(file);
@@ -221,8 +239,10 @@ describe('what is not sound is left out', () => {
 
 	test('a file in too many pieces is refused', async () => {
 		const piece = Buffer.concat([frames.subarray(0, 417), zeros(10)]);
-		const file = Buffer.concat(Array.from({ length: 1500 }, () => piece));
-		expect(await problemOf(file)).toBe('its sound lies in more than 1,000 pieces');
+		const pieces = (length: number) => Buffer.concat(Array.from({ length }, () => piece));
+		expect((await factsOf(pieces(1000))).ranges).toHaveLength(1000);
+		for (const length of [1001, 1500])
+			expect(await problemOf(pieces(length))).toBe('its sound lies in more than 1,000 pieces');
 	});
 
 	test('tags alone are not sound', async () => {
@@ -255,6 +275,20 @@ describe('what is broken is refused, and where', () => {
 		[
 			'text after the sound',
 			() => Buffer.concat([frames, Buffer.from('and more')]),
+			/^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/,
+		],
+		[
+			'as much text as a header after the sound',
+			() => Buffer.concat([frames, Buffer.from('text')]),
+			/^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/,
+		],
+		[
+			'what states its size as an APE tag does, but is none',
+			() => {
+				const footer = Buffer.alloc(32, 'x');
+				footer.writeUInt32LE(32, 12);
+				return Buffer.concat([frames, footer]);
+			},
 			/^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/,
 		],
 		[

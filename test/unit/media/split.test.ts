@@ -135,6 +135,21 @@ describe('where it is cut', () => {
 		]);
 	});
 
+	test('at a sentence, where a paragraph would leave the parts uneven', () => {
+		// Cut at the paragraph: 40 and 137 characters; at the sentence after it: 83 and 95.
+		const [first, second] = [sentence(6, 'All'), sentence(6, 'Some')];
+		const third = sentence(14, 'And in the');
+		expect(splitText(`${first}\n\n${second} ${third}`, 150)).toEqual([
+			`${first}\n\n${second}`,
+			third,
+		]);
+	});
+
+	test('a sentence that just fits is not cut, however uneven the parts are', () => {
+		const long = `${'words '.repeat(5)}here, ${'words '.repeat(3)}there.`;
+		expect(splitText(`${long} No.`, long.length)).toEqual([long, 'No.']);
+	});
+
 	test('a line that ends a sentence counts as a paragraph, a wrapped line does not', () => {
 		const wrapped =
 			'The words of this sentence are wrapped\nafter some of them. Another sentence follows here.';
@@ -253,12 +268,26 @@ describe('where it is cut', () => {
 		for (const part of parts) expect(part.replaceAll('👨‍👩‍👧‍👦', '')).toBe('');
 	});
 
-	test('a single grapheme that is longer than a part ends up in several, no character torn', () => {
-		const parts = splitText(`a${'\u{1d165}'.repeat(100)}`, 50);
-		expect(parts.join('')).toBe(`a${'\u{1d165}'.repeat(100)}`);
-		for (const part of parts) expect(part.length).toBeLessThanOrEqual(50);
-		expect(parts.join('|')).not.toMatch(/[\ud800-\udbff]\|/);
+	test.each([
+		['at the beginning of a line', 'b\n\u0301', 2, ['b', '\u0301']],
+		['at the beginning of a line, after a space', '，\n \u200d', 1, ['，', '\u200d']],
+		['on the second of two spaces', '\u0301  \u0301', 3, ['\u0301', '\u0301']],
+	])('a mark on a space leaves no spaces around a part: %s', (_, text, maxCharacters, parts) => {
+		expect(splitText(text, maxCharacters)).toEqual(parts);
 	});
+
+	test.each([
+		['of pairs', '\u{1d165}'.repeat(100)],
+		['with one pair', `${'\u0301'.repeat(48)}\u{1d165}${'\u0301'.repeat(30)}`],
+	])(
+		'a single grapheme that is longer than a part ends up in several, no character torn: %s',
+		(_, marks) => {
+			const parts = splitText(`a${marks}`, 50);
+			expect(parts.join('')).toBe(`a${marks}`);
+			for (const part of parts) expect(part.length).toBeLessThanOrEqual(50);
+			expect(parts.join('|')).not.toMatch(/[\ud800-\udbff]\|/);
+		},
+	);
 });
 
 describe('long texts', () => {

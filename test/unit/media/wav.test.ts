@@ -1,5 +1,6 @@
 /** WAV files as programs write them, and as they should not. */
 import { WaveFile } from 'wavefile';
+import { planJoin } from '../../../nodes/MediaGeneration/media/join';
 import { scan } from '../../../nodes/MediaGeneration/media/scan';
 
 interface Shape {
@@ -110,6 +111,13 @@ test.each<[string, Shape, samples: number]>([
 	['a sample that is not whole', { data: SOUND.subarray(0, 5) }, 2],
 	['no samples, but a LIST', { data: Buffer.alloc(0), after: [list] }, 0],
 	['no samples', { data: Buffer.alloc(0) }, 0],
+	[
+		'no samples, but an empty chunk',
+		{ data: Buffer.alloc(0), after: [chunk('JUNK', Buffer.alloc(0))] },
+		0,
+	],
+	['the size of a stream, but that of its samples', { riffSize: 0xffffffff, after: [list] }, 3],
+	['no size, but that of its samples', { riffSize: 0, after: [list] }, 3],
 	['float', { format: plain({ tag: 3, bits: 32 }), data: Buffer.alloc(8) }, 2],
 	['float, extensible', { format: extensible({ inner: 3 }) }, 3],
 	['A-law', { format: plain({ tag: 6, bits: 8 }) }, 6],
@@ -130,7 +138,46 @@ test.each(['RF64', 'BW64'])('%s: sizes of 64 bits', async (id) => {
 	const sizes = Buffer.alloc(28);
 	sizes.writeBigUInt64LE(6n, 8);
 	const shape = { id, riffSize: 0xffffffff, before: [chunk('ds64', sizes)], dataSize: 0xffffffff };
-	expect(await scan([wav({ ...shape, after: [list] })])).toMatchObject({ samples: 3 });
+	const file = wav({ ...shape, after: [list] });
+	expect(await scan([file])).toMatchObject({ samples: 3 });
+	expect(await scan([...file].map((byte) => Buffer.from([byte])))).toMatchObject({ samples: 3 });
+});
+
+test('what follows a plain format says nothing of it', async () => {
+	const format = Buffer.concat([plain({ tag: 3, bits: 32 }), extensible().subarray(16)]);
+	expect(await scan([wav({ format })])).toMatchObject({ format: { encoding: 3 } });
+});
+
+test.each([
+	['PCM', plain(), 16],
+	['PCM, with an empty extension', Buffer.concat([plain(), Buffer.alloc(2)]), 16],
+	['float', plain({ tag: 3, bits: 32 }), 18],
+	['A-law', plain({ tag: 6, bits: 8 }), 18],
+	['PCM, extensible', extensible(), 40],
+	['float, extensible', extensible({ inner: 3 }), 40],
+])('%s: the format of a joined file is that of its parts', async (_, format, size) => {
+	const made = planJoin([await scan([wav({ format })])], { pauseMs: 0 });
+	const [head] = made.joinable ? made.pieces : [];
+	const header = head?.kind === 'bytes' ? head.bytes : Buffer.alloc(0);
+	expect(header.readUInt32LE(16)).toBe(size);
+	// Formats other than PCM state that their extension is empty.
+	const stated = Buffer.concat([format, Buffer.alloc(2)]).subarray(0, size);
+	expect(header.subarray(20, 20 + size)).toEqual(stated);
+});
+
+// Whatever is kept of what was read takes time that grows with the square of its length.
+test.each<[string, Shape, object]>([
+	['a stream', { riffSize: 0, dataSize: 0 }, { samples: 65_536_000 + 3 }],
+	[
+		'what can not be joined',
+		{ format: plain({ tag: 2 }), riffSize: 0, dataSize: 0 },
+		{ kind: 'none' },
+	],
+])('128 MB of %s', async (_, shape, expected) => {
+	const block = Buffer.alloc(65_536);
+	expect(await scan([wav(shape), ...Array.from({ length: 2000 }, () => block)])).toMatchObject(
+		expected,
+	);
 });
 
 test.each<[string, Buffer, string]>([
@@ -159,6 +206,7 @@ test.each<[string, Buffer, string]>([
 		wav({ format: plain({ channels: 0, block: 2 }) }),
 		'its format chunk contradicts itself',
 	],
+	['no bits', wav({ format: plain({ bits: 0, block: 2 }) }), 'its format chunk contradicts itself'],
 	['no sample rate', wav({ format: plain({ rate: 0 }) }), 'its format chunk contradicts itself'],
 	[
 		'too little space for its samples',
