@@ -187,5 +187,7 @@ function given(made: readonly Call[]): string[] {
 /** The tasks of a call that went well, as a text. Empty where it did not, or not with every file. */
 function taskIdsOf({ output = [] }: Execution): string {
 	if (output.some(({ json }) => json.outcome !== undefined || json.error !== undefined)) return '';
-	return [...new Set(output.map(({ json }) => JSON.stringify(json.task_ids ?? json.task_id)))].join();
+	return [
+		...new Set(output.map(({ json }) => JSON.stringify(json.task_ids ?? json.task_id))),
+	].join();
 }
