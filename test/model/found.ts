@@ -117,4 +117,16 @@ export const found: Array<[string, Partial<History>]> = [
 			tasks: [PLAIN_TASK, PLAIN_TASK, { ...PLAIN_TASK, end: 'never' }],
 		},
 	],
+	[
+		'a later try that does not come to an item says that its creation of an earlier one is unclear',
+		{
+			node: { ...PLAIN_NODE, tries: 3, maxActive: 2 },
+			items: [PLAIN_ITEM, { ...PLAIN_ITEM, longText: 'parts', parts: 2 }],
+			creations: [
+				{ kind: 'never answered', created: false, retryAfter: 'none' },
+				{ kind: 'ok', created: false, retryAfter: 'none' },
+				{ kind: '200 without ID', created: false, retryAfter: 'none' },
+			],
+		},
+	],
 ];

@@ -1,6 +1,6 @@
 import {
 	Ledger,
-	tasksOfEarlierTries,
+	leftByEarlierTries,
 	type RunIdentity,
 	type Slot,
 } from '../../nodes/MediaGeneration/create/ledger';
@@ -164,7 +164,7 @@ describe('as a tool every call has a run index of its own', () => {
 		again.noteCreated(SLOT, REQUEST, { ...CREATED, taskId: 't2' });
 		again.close(() => false);
 		expect(new Ledger(store, tool(1)).earlier(SLOT, REQUEST)).toEqual(FOUND);
-		expect(tasksOfEarlierTries(store, () => tool(0))).toEqual(['t2']);
+		expect(leftByEarlierTries(store, () => tool(0)).taskIds).toEqual(['t2']);
 	});
 
 	test('another call takes up a task rather than what may have become one', () => {
@@ -306,7 +306,9 @@ describe('the texts that a long text was split into', () => {
 	});
 });
 
-describe('the tasks of earlier tries, for the error of a later one', () => {
+describe('what earlier tries have left, for the error of a later one', () => {
+	const NONE = { taskIds: [], unclear: [] };
+	const UNCLEAR = [{ item: 1, failure: FAILURE }];
 	/** The store of two items, one of which has two parts; a creation of a third is unclear. */
 	function storeOfThree() {
 		const store = {};
@@ -318,19 +320,25 @@ describe('the tasks of earlier tries, for the error of a later one', () => {
 		return store;
 	}
 
-	test('are all that were made, whatever the items ask for by now', () => {
-		expect(tasksOfEarlierTries(saved(storeOfThree()), () => RUN)).toEqual(['t1', 't2', 't3']);
+	test('is all that was made, and what may have been, whatever the items ask for by now', () => {
+		expect(leftByEarlierTries(saved(storeOfThree()), () => RUN)).toEqual({
+			taskIds: ['t1', 't2', 't3'],
+			unclear: UNCLEAR,
+		});
 	});
 
 	test("also those of an agent's call", () => {
 		const run = { ...RUN, asTool: true };
-		expect(tasksOfEarlierTries(storeOfThree(), () => run)).toEqual(['t1', 't2', 't3']);
+		expect(leftByEarlierTries(storeOfThree(), () => run)).toEqual({
+			taskIds: ['t1', 't2', 't3'],
+			unclear: UNCLEAR,
+		});
 	});
 
-	test('but none that failed', () => {
+	test('but no task that failed', () => {
 		const store = storeOfThree();
 		new Ledger(store, RUN).forget({ item: 0, part: 1 });
-		expect(tasksOfEarlierTries(saved(store), () => RUN)).toEqual(['t1', 't3']);
+		expect(leftByEarlierTries(saved(store), () => RUN).taskIds).toEqual(['t1', 't3']);
 	});
 
 	test.each<[string, RunIdentity]>([
@@ -339,14 +347,14 @@ describe('the tasks of earlier tries, for the error of a later one', () => {
 		['a later round that ends alike', { ...RUN, runIndex: 10 }],
 		['another call of an agent', { ...RUN, runIndex: 2, asTool: true }],
 	])('nor any for %s', (_name, run) => {
-		expect(tasksOfEarlierTries(saved(storeOfThree()), () => run)).toEqual([]);
+		expect(leftByEarlierTries(saved(storeOfThree()), () => run)).toEqual(NONE);
 	});
 
 	test('of the tenth round are not those of the first', () => {
 		const store = {};
 		new Ledger(store, { ...RUN, runIndex: 10 }).noteCreated(SLOT, REQUEST, CREATED);
 		for (const runIndex of [0, 1])
-			expect(tasksOfEarlierTries(saved(store), () => ({ ...RUN, runIndex }))).toEqual([]);
+			expect(leftByEarlierTries(saved(store), () => ({ ...RUN, runIndex }))).toEqual(NONE);
 	});
 
 	test.each<[string, object]>([
@@ -355,7 +363,7 @@ describe('the tasks of earlier tries, for the error of a later one', () => {
 		['the store holds something else', { createdTasks: 'x' }],
 		['an entry is none', { createdTasks: { '0:0:0': null, '0:1:0': 'x' } }],
 	])('where %s: none', (_name, store) => {
-		expect(tasksOfEarlierTries({ ...store }, () => RUN)).toEqual([]);
+		expect(leftByEarlierTries({ ...store }, () => RUN)).toEqual(NONE);
 	});
 
 	test('ask for the run only where there are any: n8n evaluates an expression for it', () => {
@@ -364,10 +372,10 @@ describe('the tasks of earlier tries, for the error of a later one', () => {
 			asked += 1;
 			return RUN;
 		};
-		tasksOfEarlierTries({}, run);
-		tasksOfEarlierTries({ createdTasks: {} }, run);
+		leftByEarlierTries({}, run);
+		leftByEarlierTries({ createdTasks: {} }, run);
 		expect(asked).toBe(0);
-		tasksOfEarlierTries(storeOfThree(), run);
+		leftByEarlierTries(storeOfThree(), run);
 		expect(asked).toBe(1);
 	});
 });

@@ -209,20 +209,30 @@ export class Ledger {
 	}
 }
 
-/**
- * The tasks that earlier tries of a run have made and that did not fail, whatever its items ask for by now.
- *
- * @param runOf the run; read only where there are tasks at all
- */
-export function tasksOfEarlierTries(store: LedgerStore, runOf: () => NodeRun): string[] {
+/** What earlier tries of a run leave to a later one, whatever its items ask for by now. */
+export interface LeftBefore {
+	/** Tasks that they have made and that did not fail. */
+	taskIds: string[];
+	/** Creations of which nothing is known, by item. */
+	unclear: Array<{ item: number; failure: Failure }>;
+}
+
+/** @param runOf the run; read only where there is anything */
+export function leftByEarlierTries(store: LedgerStore, runOf: () => NodeRun): LeftBefore {
+	const left: LeftBefore = { taskIds: [], unclear: [] };
 	const entries = store[FIELD];
-	if (!isObject(entries) || Object.keys(entries).length === 0) return [];
+	if (!isObject(entries) || Object.keys(entries).length === 0) return left;
 	const { executionId, runIndex } = runOf();
-	return Object.entries(entries).flatMap(([key, entry]) => {
+	for (const [key, entry] of Object.entries(entries)) {
 		if (!isObject(entry) || entry.execution !== executionId || !key.startsWith(`${runIndex}:`))
-			return [];
-		return asText(entry.taskId) ?? [];
-	});
+			continue;
+		left.taskIds.push(...[asText(entry.taskId) ?? []].flat());
+		if (isObject(entry.failure)) {
+			const failure = entry.failure as unknown as Failure;
+			left.unclear.push({ item: Number(key.split(':')[1]), failure });
+		}
+	}
+	return left;
 }
 
 /** A receive URL without its query: enough to recognize it, and without any token. */

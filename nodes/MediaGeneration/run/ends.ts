@@ -2,6 +2,7 @@
  * What became of the items of a run, and the one output that is made of it.
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { LeftBefore } from '../create/ledger';
 import { failureItem, nodeError, type Left } from '../delivery/failure';
 import { showHint } from '../delivery/hint';
 import { outcomes } from '../service/failures';
@@ -12,6 +13,7 @@ export class Ends {
 	private readonly byIndex = new Map<number, ItemEnd>();
 	/** Every task of the run whose ID is known. */
 	private readonly taskIds = new Set<string>();
+	private unclearBefore: LeftBefore['unclear'] = [];
 	/** Undefined where nothing was created. */
 	spending: Spending | undefined;
 
@@ -35,7 +37,13 @@ export class Ends {
 		);
 	}
 
-	/** A task of an earlier try: it is paid for, whether or not this try comes to its item. */
+	/** What earlier tries have left: it is paid for, or may be, whether or not this try comes to its item. */
+	noteBefore({ taskIds, unclear }: LeftBefore): void {
+		for (const taskId of taskIds) this.noteEarlier(taskId);
+		this.unclearBefore = unclear;
+	}
+
+	/** A task of an earlier try. */
 	noteEarlier(taskId: string): void {
 		this.taskIds.add(taskId);
 	}
@@ -67,12 +75,17 @@ export class Ends {
 
 	/** The items of whose creation nothing is known, but for the tasks that their answers may have named. */
 	private unclear(): Omit<Left, 'taskIds'> {
-		const unclear = this.failures().filter(([, { failure }]) => outcomes[failure.outcome].unclear);
-		const named = unclear.flatMap(([, { failure }]) =>
+		const unclear = [
+			...this.unclearBefore.filter(({ item }) => this.get(item)?.kind !== 'items'),
+			...this.failures()
+				.filter(([, { failure }]) => outcomes[failure.outcome].unclear)
+				.map(([item, { failure }]) => ({ item, failure })),
+		];
+		const named = unclear.flatMap(({ failure }) =>
 			[failure.taskId ?? [], failure.taskIds ?? []].flat(),
 		);
 		return {
-			unclearItems: unclear.map(([index]) => index),
+			unclearItems: [...new Set(unclear.map(({ item }) => item))].sort((a, b) => a - b),
 			namedTaskIds: [...new Set(named)].filter((taskId) => !this.taskIds.has(taskId)),
 		};
 	}

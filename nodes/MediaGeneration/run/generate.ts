@@ -4,7 +4,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { prepareReceiveUrl, withoutReceiveUrls } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
-import { Ledger, tasksOfEarlierTries, type RunIdentity } from '../create/ledger';
+import { Ledger, leftByEarlierTries, type RunIdentity } from '../create/ledger';
 import { deliverPart } from '../delivery/assembly';
 import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
@@ -56,8 +56,7 @@ class Generation {
 
 	async execute(): Promise<INodeExecutionData[]> {
 		const store = this.context.getContext('node');
-		for (const taskId of tasksOfEarlierTries(store, () => runOf(this.context)))
-			this.ends.noteEarlier(taskId);
+		this.ends.noteBefore(leftByEarlierTries(store, () => runOf(this.context)));
 		const planned = this.plan();
 		const client = planned.length === 0 ? undefined : await this.clientFor(planned);
 		if (client === undefined) return this.ends.output(this.count);
