@@ -111,13 +111,6 @@ export const found: Array<[string, Partial<History>]> = [
 		},
 	],
 	[
-		'a long text at the deadline of its sleep: its item shows a part that is not over',
-		{
-			items: [PLAIN_ITEM, { ...PLAIN_ITEM, wait: 'suspend', longText: 'join', parts: 2 }],
-			tasks: [PLAIN_TASK, PLAIN_TASK, { ...PLAIN_TASK, end: 'never' }],
-		},
-	],
-	[
 		'a later try that does not come to an item says that its creation of an earlier one is unclear',
 		{
 			node: { ...PLAIN_NODE, tries: 3, maxActive: 2 },

@@ -175,11 +175,15 @@ function untrue({ n8n, service, history }: World): string[] {
 			const said = JSON.stringify(fields);
 			const index = itemOf(item) ?? -1;
 			const { wait, timeout = 0 } = history.items[index] ?? {};
-			const tooEarly = service.tasks.some(
-				({ id: taskId, createdMs }) =>
-					ids.includes(taskId) && (endedMs ?? 0) < createdMs + (timeout || A_DAY_S) * 1000,
-			);
-			const sleptOn = wait === 'suspend' && tooEarly;
+			// Still running, and with time left: the execution should have slept on.
+			const sleptOn =
+				wait === 'suspend' &&
+				service.tasks.some(
+					(task) =>
+						ids.includes(task.id) &&
+						service.stateOf(task, endedMs) === 'doing' &&
+						(endedMs ?? 0) < task.createdMs + (timeout || A_DAY_S) * 1000,
+				);
 			const paid = service.sent.some(
 				({ executionId, slot, fate, task }) =>
 					executionId === id &&
@@ -192,8 +196,9 @@ function untrue({ n8n, service, history }: World): string[] {
 				(fields.outcome === 'failed' && !states.includes('error')) ||
 				(fields.outcome === undefined &&
 					fields.status === 'done' &&
+					fields.timed_out !== true &&
 					states.some((state) => state !== 'done')) ||
-				(woken && sleptOn && states.includes('doing') && fields.outcome === undefined) ||
+				(woken && sleptOn && fields.outcome === undefined) ||
 				// Only a stop cancels, and a stopped execution has no output.
 				fields.outcome === 'cancelled' ||
 				(free && paid && fields.part === undefined);
