@@ -175,15 +175,14 @@ function untrue({ n8n, service, history }: World): string[] {
 			const said = JSON.stringify(fields);
 			const index = itemOf(item) ?? -1;
 			const { wait, timeout = 0 } = history.items[index] ?? {};
-			// Still running, and with time left: the execution should have slept on.
+			const open = service.tasks.filter(
+				(task) => ids.includes(task.id) && service.stateOf(task, endedMs) === 'doing',
+			);
+			// Still running, and all with time left: the execution should have slept on.
 			const sleptOn =
 				wait === 'suspend' &&
-				service.tasks.some(
-					(task) =>
-						ids.includes(task.id) &&
-						service.stateOf(task, endedMs) === 'doing' &&
-						(endedMs ?? 0) < task.createdMs + (timeout || A_DAY_S) * 1000,
-				);
+				open.length > 0 &&
+				open.every(({ createdMs }) => (endedMs ?? 0) < createdMs + (timeout || A_DAY_S) * 1000);
 			const paid = service.sent.some(
 				({ executionId, slot, fate, task }) =>
 					executionId === id &&
