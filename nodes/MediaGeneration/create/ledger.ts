@@ -107,12 +107,12 @@ export class Ledger {
 			this.isFree(each[1]),
 		);
 		const same = free.filter(([, entry]) => entry.hash === hash);
-		const [key, entry] =
+		const found =
 			free.find(([, entry]) => entry === own) ??
 			same.find(([, { taskId }]) => taskId !== undefined) ??
-			same[0] ??
-			[];
-		if (key === undefined || entry === undefined) return undefined;
+			same[0];
+		if (found === undefined) return undefined;
+		const [key, entry] = found;
 		delete entries[key];
 		entries[this.keyOf(slot)] = entry;
 		this.take(slot, entry);
@@ -226,7 +226,8 @@ export function leftByEarlierTries(store: LedgerStore, runOf: () => NodeRun): Le
 	for (const [key, entry] of Object.entries(entries)) {
 		if (!isObject(entry) || entry.execution !== executionId || !key.startsWith(`${runIndex}:`))
 			continue;
-		left.taskIds.push(...[asText(entry.taskId) ?? []].flat());
+		const taskId = asText(entry.taskId);
+		if (taskId !== undefined) left.taskIds.push(taskId);
 		if (isObject(entry.failure)) {
 			const failure = entry.failure as unknown as Failure;
 			left.unclear.push({ item: Number(key.split(':')[1]), failure });
