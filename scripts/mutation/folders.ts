@@ -107,6 +107,7 @@ export const folders: readonly Folder[] = [
 			'wholeReads',
 			'wholeRun',
 			'wholeSurroundings',
+			'laterTries',
 			'lastLook',
 			'histories',
 		],

@@ -83,6 +83,27 @@ describe('what goes out if the deadline passes', () => {
 		expect(items[0]?.json).toMatchObject({ task_id: 'a', task_ids: ['a', 'b'] });
 	});
 
+	const over = (taskId: string): SleepingTask => {
+		const task = parseTask({ id: taskId, status: 'done' });
+		if (task === undefined) throw new Error('no task');
+		return sleepingTask(taskId, { lastTask: task, finished: { taskId, task, outputs: [] } });
+	};
+
+	test('shows the part of a long text that is waited for, not one that is over', async () => {
+		const { items } = await asleep([open(over('a'), sleepingTask('b'), sleepingTask('c'))]);
+		expect(items[0]?.json).toMatchObject({
+			id: 'b',
+			status: 'doing',
+			task_id: 'b',
+			task_ids: ['a', 'b', 'c'],
+		});
+	});
+
+	test('shows what is over where nothing of the item is waited for', async () => {
+		const { items } = await asleep([open(over('a'), over('b')), open(sleepingTask('c'))]);
+		expect(items[0]?.json).toMatchObject({ task_id: 'a', status: 'done', timed_out: true });
+	});
+
 	test('names a task that was never described', async () => {
 		const { items } = await asleep([open(sleepingTask('t1', { lastTask: undefined }))]);
 		expect(items[0]?.json).toEqual({ task_id: 't1', timed_out: true });

@@ -17,13 +17,13 @@ const firstRuns = new WeakMap<object, number>();
 export function runOf(context: IExecuteFunctions): NodeRun {
 	const evaluated = context.evaluateExpression('{{ $runIndex }}', 0);
 	const runIndex = typeof evaluated === 'number' ? evaluated : 0;
-	const executionId = context.getExecutionId();
-	if (!isToolRun(context)) return { executionId, runIndex };
-	// n8n counts each try as a run of its own, but hands the same object to all of them.
+	const run = { executionId: context.getExecutionId(), runIndex, asTool: isToolRun(context) };
 	const [call] = context.getInputData();
-	const first = call === undefined ? runIndex : (firstRuns.get(call.json) ?? runIndex);
-	if (call !== undefined) firstRuns.set(call.json, first);
-	return { executionId, runIndex: first, asTool: true };
+	if (!run.asTool || call === undefined) return run;
+	// n8n counts each try as a run of its own, but hands the same object to all of them.
+	const first = firstRuns.get(call.json) ?? runIndex;
+	firstRuns.set(call.json, first);
+	return { ...run, runIndex: first };
 }
 
 /** For the balance, where a run can do without it. */

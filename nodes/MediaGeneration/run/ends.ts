@@ -76,7 +76,7 @@ export class Ends {
 	/** The items of whose creation nothing is known, but for the tasks that their answers may have named. */
 	private unclear(): Omit<Left, 'taskIds'> {
 		const unclear = [
-			...this.unclearBefore.filter(({ item }) => this.get(item)?.kind !== 'items'),
+			...this.unclearBefore,
 			...this.failures()
 				.filter(([, { failure }]) => outcomes[failure.outcome].unclear)
 				.map(([item, { failure }]) => ({ item, failure })),
