@@ -31,7 +31,7 @@ const OVERTIME_MS = 2_000;
 /** Wakes a loop that sleeps until something happens, but not one that sleeps until a moment. */
 const ANY_NEWS = Number.MAX_VALUE;
 const SIBLINGS_REMEMBERED = 20;
-/** The last of many siblings: a batch is waiting for them. */
+/** When no more than this share of all siblings is left, a batch is waiting for them. */
 const LAST_SHARE = 0.25;
 
 /** Tasks of one kind. */
