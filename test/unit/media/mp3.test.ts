@@ -202,6 +202,13 @@ describe('what is not sound is left out', () => {
 		expect(facts.ranges).toHaveLength(3);
 	});
 
+	test('also where the bytes before the next one are not zero', async () => {
+		const first = Buffer.from(frames);
+		first.writeUInt32BE(0x01020304, first.length - 4);
+		const facts = await factsOf(Buffer.concat([first, info(), frames]));
+		expect(facts.frames).toBe(2 * count);
+	});
+
 	test('a mark that is there by chance makes no header of a frame between others', async () => {
 		const file = Buffer.from(frames);
 		const third = 417 + 418;

@@ -143,6 +143,15 @@ test.each(['RF64', 'BW64'])('%s: sizes of 64 bits', async (id) => {
 	expect(await scan([...file].map((byte) => Buffer.from([byte])))).toMatchObject({ samples: 3 });
 });
 
+test.each([
+	['32-bit float', plain({ tag: 3, bits: 32 })],
+	['8-bit A-law', plain({ tag: 6, bits: 8 })],
+	['8-bit µ-law', plain({ tag: 7, bits: 8 })],
+])('%s is named so where it does not fit', async (name, format) => {
+	const plan = planJoin([await scan([wav()]), await scan([wav({ format })])], { pauseMs: 0 });
+	expect(plan.joinable ? 'joined' : plan.reason).toContain(`${name} instead of 16-bit PCM`);
+});
+
 test('what follows a plain format says nothing of it', async () => {
 	const format = Buffer.concat([plain({ tag: 3, bits: 32 }), extensible().subarray(16)]);
 	expect(await scan([wav({ format })])).toMatchObject({ format: { encoding: 3 } });
