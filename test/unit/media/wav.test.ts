@@ -148,7 +148,7 @@ test.each([
 	['8-bit A-law', plain({ tag: 6, bits: 8 })],
 	['8-bit µ-law', plain({ tag: 7, bits: 8 })],
 ])('%s is named so where it does not fit', async (name, format) => {
-	const plan = planJoin([await scan([wav()]), await scan([wav({ format })])], { pauseMs: 0 });
+	const plan = planJoin([await scan([wav({})]), await scan([wav({ format })])], { pauseMs: 0 });
 	expect(plan.joinable ? 'joined' : plan.reason).toContain(`${name} instead of 16-bit PCM`);
 });
 
