@@ -17,8 +17,12 @@ const STEP_MS = 50;
 
 /** Requests that were sent and are not answered yet. */
 const open = new Set<ClientRequest>();
+let begun = 0;
+/** How many requests were begun in this process, wherever they are by now. */
+export const requestsBegun = (): number => begun;
 subscribe('http.client.request.start', (message) => {
 	const { request } = message as { request: ClientRequest };
+	begun += 1;
 	open.add(request);
 	request.once('close', () => open.delete(request));
 });

@@ -1,7 +1,6 @@
 /** Stop means stop: at once, nothing sent afterwards, every paid task in the log. */
-import { subscribe } from 'node:diagnostics_channel';
 import { engineSetting, sound, steered } from './setting';
-import { hurry } from './hurry';
+import { hurry, requestsBegun } from './hurry';
 import { until } from './until';
 
 const setting = engineSetting();
@@ -13,20 +12,19 @@ const endless = { stand_in: { never_ends: true } };
 /** Longer than any pause to the next look or try would have been. */
 const A_WHILE = 10 * 60_000;
 
-/** How many requests were begun in this process: what is on its way when a run is stopped may reach the stand-in only afterwards. */
-let begun = 0;
-subscribe('http.client.request.start', () => (begun += 1));
-
-/** Runs the node, then lets time pass: nothing may be sent after the run. */
+/**
+ * Runs the node, then lets time pass: nothing may be sent after the run. Counted where requests begin, as what is on its way when a run
+ * is stopped may reach the stand-in only afterwards.
+ */
 async function runAndNothingMore(options: Parameters<typeof setting.run>[0]) {
-	const before = begun;
+	const before = requestsBegun();
 	const act = async () => {
 		const result = await setting.run(options);
-		return { result, sent: begun - before };
+		return { result, sent: requestsBegun() - before };
 	};
 	const { value } = await hurry(act, Infinity, A_WHILE);
 	expect(value.sent).toBeGreaterThan(0);
-	expect(begun - before).toBe(value.sent);
+	expect(requestsBegun() - before).toBe(value.sent);
 	return value.result;
 }
 

@@ -9,8 +9,8 @@ import { histories, type History } from './history';
 import { Machine } from './machine';
 import { N8n, type Execution, type Surroundings } from './n8n';
 import type { Process } from './processes';
-import { isFailed, keyElsewhere } from './rules';
-import { Service, type Sent } from './service';
+import { indexOf, isFailed, keyElsewhere } from './rules';
+import { Service } from './service';
 
 export interface AgentHistory {
 	/** Its items are the texts that the agent has in mind. */
@@ -121,13 +121,11 @@ export async function playAgent(
 	};
 }
 
-const indexOf = ({ slot }: Sent) => Number(/^i(\d+)/.exec(slot)?.[1]);
-
 /** Of one text there are never more sendings that count than calls that have begun. */
 function paidTwice(service: Service, made: readonly Call[]): string[] {
 	return service.sent.flatMap((sent, index) => {
 		const calls = made.filter(
-			({ text, beganMs }) => text === indexOf(sent) && beganMs <= sent.atMs,
+			({ text, beganMs }) => text === indexOf(sent.slot) && beganMs <= sent.atMs,
 		).length;
 		const counting = service.sent
 			.slice(0, index)

@@ -53,7 +53,8 @@ const executionOf = (n8n: N8n, { executionId }: Sent) =>
 	n8n.executions.find(({ id }) => id === executionId);
 export const isFailed = (service: Service, task: Task, atMs?: number) =>
 	service.stateOf(task, atMs) === 'error';
-const indexOf = (slot: string) => Number(/^i(\d+)/.exec(slot)?.[1]);
+/** Which item a slot is for. */
+export const indexOf = (slot: string) => Number(/^i(\d+)/.exec(slot)?.[1]);
 
 /** All that somebody can read of an execution that is over. */
 function readable(execution: Execution): string {

@@ -154,16 +154,15 @@ describe('the route that answered for a type', () => {
 });
 
 describe('a callback that comes while an earlier one for the same task is asked about', () => {
-	/** When the task is over, and how often it was asked for by each callback: one at once, the other after 5 s. */
-	const two = async (overAtMs: number, before: object, claim: Partial<Claim> = {}) =>
+	/** When the task is over, and how it is asked about by two callbacks: one at once, the other after 5 s. */
+	const two = async (overAtMs: number, before: object) =>
 		await onMachine(async (machine) => {
 			const { ask, client } = service((id) =>
 				answer(200, { id, ...(machine.elapsed < overAtMs ? before : DONE) }),
 			);
-			const all = { ...claimOf('t1'), ...claim };
-			const first = ask(all);
+			const first = ask(claimOf('t1'));
 			await machine.pause(5_000);
-			const second = ask(all);
+			const second = ask(claimOf('t1'));
 			const kinds = [(await first).kind];
 			const askedByFirst = client.requests.length;
 			kinds.push((await second).kind);
