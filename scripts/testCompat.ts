@@ -41,8 +41,12 @@ async function install(version: string): Promise<string> {
 	return target;
 }
 
-function node(...args: string[]): void {
-	execFileSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+function node(args: string[], env: NodeJS.ProcessEnv = {}): void {
+	execFileSync(process.execPath, args, {
+		cwd: root,
+		stdio: 'inherit',
+		env: { ...process.env, ...env },
+	});
 }
 
 /** Compiles the nodes with the types of the n8n-workflow in this folder. */
@@ -55,7 +59,7 @@ function checkTypes(target: string): void {
 	};
 	writeFileSync(config, JSON.stringify(content));
 	try {
-		node(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', config);
+		node([join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', config]);
 	} finally {
 		rmSync(config, { force: true });
 	}
@@ -63,14 +67,8 @@ function checkTypes(target: string): void {
 
 /** The unit tests, but for those of the stand-in, which knows nothing of n8n. */
 function runTests(target: string): void {
-	const mapper = JSON.stringify({ '^n8n-workflow$': target });
-	const choice = ['--roots', join(root, 'test', 'unit'), '--testPathIgnorePatterns', 'standIn'];
-	node(
-		join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
-		...choice,
-		'--moduleNameMapper',
-		mapper,
-	);
+	const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+	node([vitest, 'run', 'test/unit/', '--exclude', '**/standIn*'], { N8N_WORKFLOW: target });
 }
 
 runMain(async () => {

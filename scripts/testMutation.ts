@@ -14,6 +14,8 @@ import {
 	optionsFor,
 	reportFile,
 	reportsFolder,
+	testsOf,
+	TESTS_VARIABLE,
 	type Measuring,
 } from './mutation/options';
 import { mutationPage, reasonFor, staleReasons, type Reason } from './mutation/page';
@@ -72,7 +74,8 @@ async function measure(folder: Folder, { force, ...how }: Options): Promise<void
 	const { execa } = await import('execa');
 	const stryker = join(root, 'node_modules', '@stryker-mutator', 'core', 'bin', 'stryker.js');
 	const args = [stryker, 'run', options];
-	await execa(process.execPath, args, { cwd: root, stdio: 'inherit', reject: false });
+	const env = { [TESTS_VARIABLE]: testsOf(folder, how.engine).join(',') };
+	await execa(process.execPath, args, { cwd: root, stdio: 'inherit', reject: false, env });
 	if (!existsSync(reportFile(folder.name)))
 		throw new Halt(`Stryker wrote no report of ${folder.name}; its messages are above.`);
 }
@@ -80,8 +83,8 @@ async function measure(folder: Folder, { force, ...how }: Options): Promise<void
 /** Keeps what Stryker has reported of a folder; without a report, what was kept before stays. */
 function keep(folder: Folder): void {
 	if (!existsSync(reportFile(folder.name))) return;
-	const { testsOfFolder: tests } = read<{ testsOfFolder: string[] }>(optionsFile(folder.name));
 	const report = read<StrykerReport>(reportFile(folder.name));
+	const tests = testsOf(folder, true).filter((name) => `test/${name}.test.ts` in report.testFiles);
 	write(resultFile(folder.name), { tests, ...resultOf(report) });
 }
 

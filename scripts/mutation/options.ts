@@ -11,8 +11,11 @@ export const incrementalFile = (folder: string): string =>
 	join(reportsFolder, `${folder}.incremental.json`);
 export const reportFile = (folder: string): string => join(reportsFolder, `${folder}.json`);
 
-/** The test files of a folder, in the order they run, relative to `test` and without their ending. */
-const testsOf = ({ unit, engine }: Folder, inEngine: boolean): string[] => [
+/** The environment variable that names the test files to Vitest, with commas between them. */
+export const TESTS_VARIABLE = 'MUTATION_TESTS';
+
+/** The test files of a folder, relative to `test` and without their ending. */
+export const testsOf = ({ unit, engine }: Folder, inEngine: boolean): string[] => [
 	...unit.map((name) => `unit/${name}`),
 	...(inEngine ? engine.map((name) => `engine/${name}`) : []),
 ];
@@ -29,23 +32,25 @@ export function optionsFor(
 	folder: Folder,
 	{ concurrency, engine }: Measuring,
 ): Record<string, unknown> {
-	const plugin = (name: string) => join(root, 'scripts', 'mutation', `${name}.mjs`);
+	const scripts = join('scripts', 'mutation');
 	return {
 		mutate: folder.sources,
 		concurrency,
-		testRunner: 'inProcess',
-		plugins: [plugin('runner'), plugin('descriptions')],
+		testRunner: 'vitest',
+		vitest: { configFile: join(scripts, 'vitest.config.mts'), related: false },
+		plugins: ['@stryker-mutator/vitest-runner', join(root, scripts, 'descriptions.mjs')],
 		ignorers: ['descriptions'],
 		coverageAnalysis: 'perTest',
-		// For the runner.
-		testsOfFolder: testsOf(folder, engine),
+		// The engine's tests run what is built.
+		...(engine ? { buildCommand: 'npm run build' } : {}),
 		ignorePatterns: [
 			'**',
 			'!nodes/**',
 			'!credentials/**',
 			'!test/**',
+			'!scripts/**',
 			'!icons/**',
-			'!*.{json,cjs}',
+			'!*.{js,json,mts}',
 		],
 		tempDirName: sandboxes,
 		cleanTempDir: 'always',

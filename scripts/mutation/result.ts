@@ -3,6 +3,8 @@
 /** The part of the report's schema that is read here (https://github.com/stryker-mutator/mutation-testing-elements). */
 export interface StrykerReport {
 	files: Record<string, { source: string; mutants: StrykerMutant[] }>;
+	/** Of those that ran. */
+	testFiles: Record<string, unknown>;
 }
 
 interface Position {
@@ -75,8 +77,8 @@ function survivorOf(file: string, lines: readonly string[], mutant: StrykerMutan
 }
 
 /** Killed are those that a test noticed, or that ran without an end. What could not be run, and what is left alone, is not counted. */
-export function resultOf(report: StrykerReport): Measured {
-	const all = Object.entries(report.files).flatMap(([file, { source, mutants }]) => {
+export function resultOf({ files }: Pick<StrykerReport, 'files'>): Measured {
+	const all = Object.entries(files).flatMap(([file, { source, mutants }]) => {
 		const lines = source.split('\n');
 		return mutants.map((mutant) => ({ file, lines, mutant }));
 	});

@@ -17,15 +17,15 @@ function setBackOnce(hasHappened: () => boolean) {
 		if (!isSetBack && ms >= PAUSE_MS && hasHappened()) {
 			isSetBack = true;
 			const now = Date.now.bind(Date);
-			jest.spyOn(Date, 'now').mockImplementation(() => now() - HOUR);
+			vi.spyOn(Date, 'now').mockImplementation(() => now() - HOUR);
 		}
 		return setTimeout(act, ms);
 	};
-	jest.spyOn(globalThis, 'setTimeout').mockImplementation(begin);
+	vi.spyOn(globalThis, 'setTimeout').mockImplementation(begin);
 	return { isSetBack: () => isSetBack };
 }
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => vi.restoreAllMocks());
 
 const wasRefused = () => setting.service.requests.some(({ status }) => status === 429);
 

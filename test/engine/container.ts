@@ -23,6 +23,8 @@ export function BackendLogger(): KeepingLogger {
 	return kept;
 }
 
+// Each test file has services of its own.
+Container.reset();
 BackendLogger();
 
 export { Container };

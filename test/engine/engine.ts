@@ -6,6 +6,7 @@ import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { built } from './built';
 import { BackendLogger, Container } from './container';
 import {
 	BinaryDataService,
@@ -36,11 +37,8 @@ import {
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
-const dist = join(__dirname, '..', '..', 'dist');
-
-/* eslint-free loading: what is tested is what is published. */
 function load<T>(path: string, name: string): new () => T {
-	const loaded = jest.requireActual<Record<string, new () => T>>(join(dist, path));
+	const loaded = built<Record<string, new () => T>>(path);
 	const found = loaded[name];
 	if (found === undefined) throw new Error(`${path} has no ${name}: run "npm run build" first`);
 	return found;

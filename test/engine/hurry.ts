@@ -2,27 +2,21 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 
-/** Everything but the pauses of n8n's `sleep`, and `performance`. */
-const REAL = [
-	'hrtime',
-	'nextTick',
-	'queueMicrotask',
-	'setImmediate',
-	'clearImmediate',
-	'setInterval',
-	'clearInterval',
-] as const;
+/** What n8n's `sleep` goes by. */
+const PAUSES = ['setTimeout', 'clearTimeout', 'Date'] as const;
 
 const STEP_MS = 50;
 
 /** Requests that were sent and are not answered yet. */
 const open = new Set<ClientRequest>();
-let begun = 0;
-/** How many requests were begun in this process, wherever they are by now. */
-export const requestsBegun = (): number => begun;
+/** By host. */
+const begun = new Map<string, number>();
+/** How many requests to a service were begun in this process, wherever they are by now. */
+export const requestsBegun = (baseUrl: string): number => begun.get(new URL(baseUrl).host) ?? 0;
 subscribe('http.client.request.start', (message) => {
 	const { request } = message as { request: ClientRequest };
-	begun += 1;
+	const host = String(request.getHeader('host'));
+	begun.set(host, (begun.get(host) ?? 0) + 1);
 	open.add(request);
 	request.once('close', () => open.delete(request));
 });
@@ -54,8 +48,8 @@ export async function hurry<T>(
 	withinMs = Infinity,
 	restMs?: number,
 ): Promise<{ value: T; tookMs: number }> {
-	const doNotFake = restMs === undefined ? [...REAL, 'performance' as const] : [...REAL];
-	jest.useFakeTimers({ now: Date.now(), doNotFake });
+	const toFake = restMs === undefined ? [...PAUSES] : [...PAUSES, 'performance' as const];
+	vi.useFakeTimers({ now: Date.now(), toFake });
 	const startedAt = Date.now();
 	try {
 		let over = false;
@@ -65,15 +59,15 @@ export async function hurry<T>(
 			if (Date.now() - startedAt > withinMs)
 				throw new Error(`Nothing came of it in ${withinMs} ms`);
 			await letThemAnswer();
-			if (!over) await jest.advanceTimersByTimeAsync(STEP_MS);
+			if (!over) await vi.advanceTimersByTimeAsync(STEP_MS);
 		}
 		const tookMs = Date.now() - startedAt;
 		if (restMs !== undefined) {
-			await jest.advanceTimersByTimeAsync(restMs);
+			await vi.advanceTimersByTimeAsync(restMs);
 			await letThemAnswer();
 		}
 		return { value: await work, tookMs };
 	} finally {
-		jest.useRealTimers();
+		vi.useRealTimers();
 	}
 }

@@ -17,14 +17,15 @@ const A_WHILE = 10 * 60_000;
  * is stopped may reach the stand-in only afterwards.
  */
 async function runAndNothingMore(options: Parameters<typeof setting.run>[0]) {
-	const before = requestsBegun();
+	const { baseUrl } = setting.service;
+	const before = requestsBegun(baseUrl);
 	const act = async () => {
 		const result = await setting.run(options);
-		return { result, sent: requestsBegun() - before };
+		return { result, sent: requestsBegun(baseUrl) - before };
 	};
 	const { value } = await hurry(act, Infinity, A_WHILE);
 	expect(value.sent).toBeGreaterThan(0);
-	expect(requestsBegun() - before).toBe(value.sent);
+	expect(requestsBegun(baseUrl) - before).toBe(value.sent);
 	return value.result;
 }
 

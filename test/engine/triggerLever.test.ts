@@ -1,7 +1,7 @@
 /** Whatever is posted to a trigger by whoever it is: the service gets few requests, and nobody else is slowed down. */
-import { join } from 'node:path';
 import type { Account } from '../../nodes/MediaGeneration/service/account';
 import type { FaultAction, RecordedRequest } from '../service';
+import { built } from './built';
 import { hurry } from './hurry';
 import { sound } from './setting';
 import { RECEIVED, refused, triggerSetting } from './triggerSetting';
@@ -17,10 +17,9 @@ const freshKey = () => setting.service.addKey().key;
 
 /** What the built node knows of an account. */
 function accountOf(apiKey: string): Account {
-	const built = join(__dirname, '../../dist/nodes/MediaGeneration/service/account.js');
-	const { accountOf: of } = jest.requireActual<{
+	const { accountOf: of } = built<{
 		accountOf: (baseUrl: string, key: string) => Account;
-	}>(built);
+	}>('nodes/MediaGeneration/service/account.js');
 	return of(setting.service.baseUrl, apiKey);
 }
 

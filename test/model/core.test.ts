@@ -13,8 +13,8 @@ const SEEDS = Number(process.env.MODEL_SEEDS ?? 2_000);
 const SEED = Number(process.env.MODEL_SEED ?? 1);
 
 let processes: Process[];
-beforeAll(() => {
-	processes = loadProcesses();
+beforeAll(async () => {
+	processes = await loadProcesses();
 });
 
 function tale(history: History, { broken, story }: Played): string {

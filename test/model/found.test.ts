@@ -5,8 +5,8 @@ import { play } from './play';
 import { loadProcesses, type Process } from './processes';
 
 let processes: Process[];
-beforeAll(() => {
-	processes = loadProcesses();
+beforeAll(async () => {
+	processes = await loadProcesses();
 });
 
 test.each(found)('%s', async (_, history) => {

@@ -43,7 +43,7 @@ describe('base URL', () => {
 		['http://127.0.0.1.example.com', /http for a public host/],
 		['http://localhost.example.com', /http for a public host/],
 		['http://[2001:db8::1]', /http for a public host/],
-	])('%p is refused in words', (value, words) => {
+	])('%j is refused in words', (value, words) => {
 		expect(baseUrlProblem(value)).toMatch(words);
 	});
 
@@ -51,7 +51,7 @@ describe('base URL', () => {
 		['https://api.example.com/', 'https://api.example.com'],
 		[' https://api.example.com/a// ', 'https://api.example.com/a'],
 		['https://api.example.com', 'https://api.example.com'],
-	])('%p becomes %p', (value, expected) => {
+	])('%j becomes %j', (value, expected) => {
 		expect(normalizeBaseUrl(value)).toBe(expected);
 	});
 
@@ -106,7 +106,7 @@ describe('base URL', () => {
 		['1.1.1.1', false],
 		['fdexample.com', false],
 		['example.com', false],
-	])('%s is private: %p', (host, expected) => {
+	])('%s is private: %j', (host, expected) => {
 		expect(isPrivateHost(host)).toBe(expected);
 	});
 });
@@ -125,7 +125,7 @@ describe('API key', () => {
 		['sk_secret value', /spaces or other characters/],
 		['sk_secret-value\n', /spaces or other characters/],
 		['sk_secret-välue', /spaces or other characters/],
-	])('%p is refused in words that do not repeat it', (value, words) => {
+	])('%j is refused in words that do not repeat it', (value, words) => {
 		const problem = apiKeyProblem(value);
 		expect(problem).toMatch(words);
 		expect(problem).not.toMatch(/secret|value/);
@@ -133,7 +133,7 @@ describe('API key', () => {
 });
 
 describe('callback secret', () => {
-	test.each([undefined, null, '', 'sixteen letters!', 'x'.repeat(200)])('%p is fine', (value) => {
+	test.each([undefined, null, '', 'sixteen letters!', 'x'.repeat(200)])('%j is fine', (value) => {
 		expect(callbackSecretProblem(value)).toBeUndefined();
 	});
 	test.each<[unknown, RegExp]>([
@@ -141,7 +141,7 @@ describe('callback secret', () => {
 		['fifteen letters', /shorter than 16 characters/],
 		[' '.repeat(20), /shorter than 16 characters/],
 		[1234567890123456, /is not a text/],
-	])('%p is refused in words that do not repeat it', (value, words) => {
+	])('%j is refused in words that do not repeat it', (value, words) => {
 		const problem = callbackSecretProblem(value);
 		expect(problem).toMatch(words);
 		expect(problem).not.toContain(String(value));

@@ -69,7 +69,7 @@ test('the resume URL has the token of n8n, and the node as its last part', () =>
 });
 
 test.each([undefined, 7, 'nonsense', 'https://n8n.example/webhook-waiting/7'])(
-	'%p is none that could wake only by its token',
+	'%j is none that could wake only by its token',
 	async (resumeUrl) => {
 		// As undefined stands for the default here, null is what n8n has where there is none.
 		const setting = { resumeUrl: resumeUrl ?? null };
@@ -161,7 +161,7 @@ describe('where it can not', () => {
 		[404, 'it answered HTTP 404'],
 		[502, 'it answered HTTP 502'],
 		[undefined, 'the connection was refused'],
-	])('and if not, nothing is paid for: %p', async (status, seen) => {
+	])('and if not, nothing is paid for: %j', async (status, seen) => {
 		const { message, description } = await refusal({ resumeUrl: PRIVATE, status });
 		expect(message).toBe(
 			`The execution can't be suspended: the service can't reach this n8n, and this n8n can't reach its own address http://localhost:5678 (${seen})`,

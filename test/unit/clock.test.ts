@@ -115,19 +115,19 @@ describe('acting on an abort', () => {
 
 describe('a pause', () => {
 	test('ends as soon as the signal aborts, and leaves no timer for long', async () => {
-		jest.useFakeTimers();
+		vi.useFakeTimers();
 		try {
 			const stop = new AbortController();
 			const paused = pause(3_600_000, stop.signal);
-			expect(jest.getTimerCount()).toBe(1);
+			expect(vi.getTimerCount()).toBe(1);
 			stop.abort();
 			await paused;
 			await pause(3_600_000, stop.signal);
 			// n8n's `sleep` of older versions does not hear the signal: its timer goes on, and so would a process of tests.
-			jest.advanceTimersByTime(30_000);
-			expect(jest.getTimerCount()).toBe(0);
+			vi.advanceTimersByTime(30_000);
+			expect(vi.getTimerCount()).toBe(0);
 		} finally {
-			jest.useRealTimers();
+			vi.useRealTimers();
 		}
 	});
 
@@ -138,16 +138,16 @@ describe('a pause', () => {
 	});
 
 	test('that is long lasts to its end', async () => {
-		jest.useFakeTimers();
+		vi.useFakeTimers();
 		try {
 			let isOver = false;
 			void pause(100_000, new AbortController().signal).then(() => (isOver = true));
-			await jest.advanceTimersByTimeAsync(99_000);
+			await vi.advanceTimersByTimeAsync(99_000);
 			expect(isOver).toBe(false);
-			await jest.advanceTimersByTimeAsync(1_100);
+			await vi.advanceTimersByTimeAsync(1_100);
 			expect(isOver).toBe(true);
 		} finally {
-			jest.useRealTimers();
+			vi.useRealTimers();
 		}
 	});
 
@@ -160,7 +160,7 @@ describe('a pause', () => {
 
 test('a clock that somebody sets back moves nothing', () => {
 	const before = now();
-	const spy = jest.spyOn(Date, 'now').mockReturnValue(before - 3_600_000);
+	const spy = vi.spyOn(Date, 'now').mockReturnValue(before - 3_600_000);
 	expect(now()).toBeGreaterThanOrEqual(before);
 	spy.mockRestore();
 });

@@ -269,6 +269,6 @@ test.each<[unknown, boolean]>([
 	[{ error: { message: 'Server busy' } }, true],
 	[{ message: 'busy' }, false],
 	['server_busy', false],
-])('%j says that the server is busy: %p', (body, expected) => {
+])('%j says that the server is busy: %j', (body, expected) => {
 	expect(isServerBusy(body)).toBe(expected);
 });

@@ -126,7 +126,7 @@ describe('one item', () => {
 	});
 
 	test('with its file missing for a reason that nobody states', async () => {
-		jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+		vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
 		try {
 			const broken = () =>
 				new Readable({
@@ -136,12 +136,12 @@ describe('one item', () => {
 				});
 			const { delivery } = world({ answer: broken });
 			const delivering = delivery.deliver(finished(1), settings, 0);
-			await jest.advanceTimersByTimeAsync(60_000);
+			await vi.advanceTimersByTimeAsync(60_000);
 			expect((await delivering).failure?.message).toMatch(
 				/could not be downloaded: unknown reason$/,
 			);
 		} finally {
-			jest.useRealTimers();
+			vi.useRealTimers();
 		}
 	});
 
@@ -313,8 +313,8 @@ describe('memory', () => {
 	/** Stores take a moment, and show by the ID what they do. */
 	const stored = async (id: string | undefined) => {
 		// Another process, as far as what was learned of the store goes.
-		jest.resetModules();
-		const { Delivery: Fresh } = jest.requireActual<{ Delivery: typeof Delivery }>(
+		vi.resetModules();
+		const { Delivery: Fresh } = await vi.importActual<{ Delivery: typeof Delivery }>(
 			'../../nodes/MediaGeneration/delivery/item',
 		);
 		const made = world({
@@ -328,7 +328,7 @@ describe('memory', () => {
 	};
 
 	test.each(['database:1', 's3:1', undefined])(
-		'a store that buffers (%p) gets no more than 100 MB at once, as far as is known',
+		'a store that buffers (%j) gets no more than 100 MB at once, as far as is known',
 		async (id) => {
 			expect(await stored(id)).toBe(1);
 		},

@@ -466,7 +466,7 @@ describe('a body that n8n has decompressed: lengths and places are those of the 
 	});
 
 	test.each([{ etag: 'W/"v1"' }, { etag: '' }])(
-		'a part confirms its end also with the validator %p, and is not taken',
+		'a part confirms its end also with the validator %j, and is not taken',
 		async (validator) => {
 			const { run, requests } = serving((asked) =>
 				asked.Range === undefined
@@ -740,7 +740,7 @@ describe('time', () => {
 	});
 
 	test.each([false, true])(
-		'Stop ends a download that stands still, at once (deaf: %p)',
+		'Stop ends a download that stands still, at once (deaf: %j)',
 		async (deaf) => {
 			const made = serving(() => ({ stallAfter: CUT, deaf }));
 			const stop = new AbortController();

@@ -114,7 +114,7 @@ describe('outcomes', () => {
 	});
 
 	test.each([['failed', true] as const, ['lost', false] as const, ['toString', false] as const])(
-		'%s is an outcome: %p',
+		'%s is an outcome: %j',
 		(name, expected) => {
 			expect(isOutcome(name)).toBe(expected);
 		},

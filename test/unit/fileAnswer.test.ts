@@ -36,7 +36,9 @@ test.each<[string, Headers]>([
 test('another one is refused, and named by its beginning', () => {
 	const headers = { 'content-encoding': `br, ${'x'.repeat(100)}` };
 	expect(() => refuseEncoding(headers)).toThrow(
-		new Error(`the file host sent it in an encoding that n8n can't undo: br, ${'x'.repeat(56)}`),
+		expect.objectContaining({
+			message: `the file host sent it in an encoding that n8n can't undo: br, ${'x'.repeat(56)}`,
+		}),
 	);
 });
 
@@ -70,7 +72,7 @@ test.each<[Headers, number | undefined]>([
 	[{ 'content-range': 'about bytes */20' }, undefined],
 	[{ 'content-range': 'bytes */*' }, undefined],
 	[{}, undefined],
-])('the length by a refusal with %j: %p', (headers, expected) => {
+])('the length by a refusal with %j: %j', (headers, expected) => {
 	expect(lengthBy416(headers)).toBe(expected);
 });
 
@@ -78,6 +80,6 @@ test.each<[Headers, boolean]>([
 	[{ 'content-length': '0' }, true],
 	[{ 'transfer-encoding': 'chunked' }, true],
 	[{ 'content-type': 'audio/mpeg' }, false],
-])('%j shows where the body ends: %p', (headers, expected) => {
+])('%j shows where the body ends: %j', (headers, expected) => {
 	expect(isFramed(headers)).toBe(expected);
 });

@@ -51,7 +51,7 @@ test.each<[string | undefined, string, string | RegExp]>([
 	['data:text/plain,x', 'https://a.example/', /redirects to data:/],
 	['https://', 'https://a.example/', /without a usable address/],
 	[undefined, 'https://a.example/', /without a usable address/],
-])('a redirect to %p from %s', (location, from, expected) => {
+])('a redirect to %j from %s', (location, from, expected) => {
 	const target = redirectTarget(location, from);
 	if (typeof expected === 'string') expect(target instanceof URL && target.href).toBe(expected);
 	else expect(target).toMatch(expected);
@@ -134,7 +134,7 @@ describe('what is opened is closed', () => {
 	test('by the signal of whoever asked, which is left alone afterwards', async () => {
 		const { open, aborted } = door(() => ({ statusCode: 200 }));
 		const stop = new AbortController();
-		const remove = jest.spyOn(stop.signal, 'removeEventListener');
+		const remove = vi.spyOn(stop.signal, 'removeEventListener');
 		const [first, second] = [
 			await open(FILE_URL, {}, stop.signal),
 			await open(FILE_URL, {}, stop.signal),
@@ -188,7 +188,7 @@ describe('what is asked for', () => {
 		['file:///etc/passwd', /redirects to file:/],
 		['http://files.example/a', /from https to http/],
 		[undefined, /without a usable address/],
-	])('a redirect to %p ends it, for good and in words', async (location, words) => {
+	])('a redirect to %j ends it, for good and in words', async (location, words) => {
 		const { open, requests, aborted } = door(() => ({ statusCode: 302, headers: { location } }));
 		const opened = await open(FILE_URL, {}, undefined);
 		expect(opened).toMatchObject({ ok: false, transient: false });
@@ -209,7 +209,7 @@ describe('what is asked for', () => {
 				return await Promise.reject(Object.assign(new Error(code), fields));
 			});
 			const stop = new AbortController();
-			const remove = jest.spyOn(stop.signal, 'removeEventListener');
+			const remove = vi.spyOn(stop.signal, 'removeEventListener');
 			const opened = await open(FILE_URL, {}, stop.signal);
 			expect(opened).toMatchObject({ ok: false, transient });
 			expect(!opened.ok && opened.reason).toContain(words);

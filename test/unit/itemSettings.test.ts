@@ -170,7 +170,7 @@ describe('long texts', () => {
 		[{ ...join, downloadOutput: false }, false],
 		[{ ...parts, waitMode: 'callback' }, false],
 		[{ longText: 'off', waitMode: 'callback', downloadOutput: false }, true],
-	])('%j goes together: %p', (fields, together) => {
+	])('%j goes together: %j', (fields, together) => {
 		const reading = expect(() => read(fields));
 		if (together) reading.not.toThrow();
 		else reading.toThrow(/^"Long Text: /);

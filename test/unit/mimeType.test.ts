@@ -139,7 +139,7 @@ test.each<[string, number | undefined]>([
 	['\xff\xfb\x94\x00', 384],
 	['\xff\xfb\x98\x00', 576],
 	['\xff\xfb\x00\x00', undefined],
-])('the MPEG frame %j says its length: %p', (header, length) => {
+])('the MPEG frame %j says its length: %j', (header, length) => {
 	expect(mpegFrame(bytes(header), 0)).toEqual({ length });
 });
 
@@ -164,7 +164,7 @@ test.each<[string, ReturnType<typeof aacFrame>]>([
 	['\xfe\xf1\x50\x80\x20\x1f\xfc', undefined],
 	['\xff', undefined],
 	['', undefined],
-])('%j as an AAC frame: %p', (head, frame) => {
+])('%j as an AAC frame: %j', (head, frame) => {
 	expect(aacFrame(bytes(head), 0)).toEqual(frame);
 });
 
@@ -184,7 +184,7 @@ test.each<[string | undefined, string, OutputKind, string, string]>([
 	['constructor', URL_BARE, 'file', 'application/octet-stream', 'bin'],
 	[undefined, `${URL_BARE}.constructor`, 'file', 'application/octet-stream', 'bin'],
 	['__proto__', `${URL_BARE}.valueOf`, 'file', 'application/octet-stream', 'bin'],
-])('header %p and address %s of a %s: %s', (stated, url, kind, mimeType, extension) => {
+])('header %j and address %s of a %s: %s', (stated, url, kind, mimeType, extension) => {
 	expect(fileTypeOf(bytes('no magic'), { stated, url, kind })).toEqual({ mimeType, extension });
 });
 

@@ -100,7 +100,7 @@ describe('a list that comes as a whole', () => {
 		['B2', ['b2']],
 		['warm', ['b2']],
 		['nobody', []],
-	])('is searched for %p in all that is shown', async (filter, expected) => {
+	])('is searched for %j in all that is shown', async (filter, expected) => {
 		const { found } = await ask('searchVoices', {
 			filter,
 			answer: only('/v1/voices', () => [

@@ -45,7 +45,7 @@ describe('deepMerge', () => {
 });
 
 test.each(['a', '7f9c2ba4', 'task_1-2.3', 'Ü', 'x'.repeat(500)])(
-	'the task ID %p can be used',
+	'the task ID %j can be used',
 	(taskId) => {
 		expect(taskIdProblem(taskId)).toBeUndefined();
 	},

@@ -378,7 +378,7 @@ describe('what is refused', () => {
 		['another host', { host: 'localhost:5678' }, false],
 		['no host', {}, false],
 	])(
-		'where n8n knows only a private address of its own, %s: %p',
+		'where n8n knows only a private address of its own, %s: %j',
 		async (_name, headers, accepted) => {
 			const { post } = trigger({ secret: SECRET, ownUrl: `http://localhost:5678${PATH}` });
 			const { search } = new URL(signedUrl(SECRET));

@@ -238,7 +238,7 @@ test.each<[string, RegExp]>([
 	['http://100.64.3.4/webhook/1', /can't reach 100\.64\.3\.4/],
 	['http://2130706433/webhook/1', /can't reach 127\.0\.0\.1/],
 	['http://n8n:5678/webhook/1', /can't reach n8n/],
-])('%p is refused in words', (url, words) => {
+])('%j is refused in words', (url, words) => {
 	expect(callbackUrlProblem(url, CREDENTIALS.baseUrl)).toMatch(words);
 	expect(() => build(url)).toThrow(words);
 });

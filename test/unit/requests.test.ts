@@ -179,7 +179,7 @@ describe('kinds: what a task is compared with', () => {
 		['/v1/x/task/music', '/v1/x/task/dubbing', false],
 		['/v1m/task/music', '/v1e/task/music', false],
 		['/v1/text-to-speech/a', '/v1/text-to-dialogue/a', false],
-	])('%s and %s: the same? %p', (one, other, same) => {
+	])('%s and %s: the same? %j', (one, other, same) => {
 		expect(kindOf(one) === kindOf(other)).toBe(same);
 	});
 

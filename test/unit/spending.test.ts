@@ -63,7 +63,7 @@ test.each<[object, number | undefined]>([
 	[{ credit_cost: '' }, undefined],
 	[{ credit_cost: {} }, undefined],
 	[{}, undefined],
-])('the cost in %j is %p', (body, cost) => {
+])('the cost in %j is %j', (body, cost) => {
 	expect(costIn(body as Record<string, unknown>)).toBe(cost);
 });
 

@@ -43,7 +43,7 @@ test('files share the memory in the order they came; one that is larger than all
 });
 
 test.each(['database:1', 's3:1', 'azure:1', undefined])(
-	'a store that has shown the id %p keeps its limit',
+	'a store that has shown the id %j keeps its limit',
 	async (id) => {
 		const memory = new StoreMemory(100);
 		memory.learn(stored(id));

@@ -85,7 +85,7 @@ describe('parseTask', () => {
 		[Number.NaN, undefined],
 		[[50], undefined],
 		['fifty', undefined],
-	])('progress %p is read as %p', (progress, expected) => {
+	])('progress %j is read as %j', (progress, expected) => {
 		expect(parseTask({ status: 'doing', progress })?.progress).toBe(expected);
 	});
 

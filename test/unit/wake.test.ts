@@ -380,7 +380,7 @@ test('of two files one is missing: the item says so, and has the other one', asy
 test.each([
 	['http://10.0.0.1', true],
 	['https://api.example', false],
-])('files at private addresses, for a service at %s: fetched %p', async (baseUrl, fetched) => {
+])('files at private addresses, for a service at %s: fetched %j', async (baseUrl, fetched) => {
 	const metadata = { output_url: 'http://10.0.0.2/a.png' };
 	const { post, files } = sleeping({ baseUrl, says: () => ({ status: 'done', metadata }) });
 	const { value } = await hurry(async () => await post({ id: 't1' }));

@@ -1388,7 +1388,7 @@ describe('sleeping', () => {
 		[true, 'done'],
 		[false, 'doing'],
 	])(
-		'where callbacks get lost, Watch While Asleep (%p) decides who wakes it',
+		'where callbacks get lost, Watch While Asleep (%j) decides who wakes it',
 		async (watchWhileAsleep, status) => {
 			const { json, execution, requests } = await runNode({
 				parameters: { ...asleep, options: { gracePeriod: 0, timeout: 600, watchWhileAsleep } },

@@ -56,7 +56,7 @@ describe('frame headers', () => {
 		[0xffe3e0c4, '2.5', 11_025, 1, 1044],
 		[0xffe354c4, '2.5', 12_000, 1, 240],
 	])(
-		'%p is MPEG-%s, %d Hz, %d channels, %d bytes',
+		'%j is MPEG-%s, %d Hz, %d channels, %d bytes',
 		(bits, version, sampleRate, channels, length) => {
 			const samplesPerFrame = version === '1' ? 1152 : 576;
 			const expected = { version, sampleRate, channels, length, samplesPerFrame };
@@ -75,7 +75,7 @@ describe('frame headers', () => {
 		[0xffff9064, 'is MPEG audio, but not Layer III'],
 		[0xfffb0064, 'is a frame in free format'],
 		[0xfffbf064, 'is a frame with a bit rate that does not exist'],
-	])('%p %s', (bits, problem) => {
+	])('%j %s', (bits, problem) => {
 		expect(readHeader(bits)).toEqual({ problem });
 	});
 });
@@ -88,7 +88,7 @@ describe('frames are counted as a decoder counts them', () => {
 		),
 	);
 
-	test.each(kinds)('%p', async ({ sampleRate, variable, channels }) => {
+	test.each(kinds)('%j', async ({ sampleRate, variable, channels }) => {
 		const tone = Float32Array.from(toneSamples('Tone', sampleRate), (sample) => sample / 32_768);
 		const sound = Array.from({ length: channels }, () => tone);
 		const file = encodeMp3(sound, { sampleRate, variable, bitrate: 64, title: 'Tone' });
