@@ -58,7 +58,7 @@ export function optionsFor(
 		incrementalFile: incrementalFile(folder.name),
 		reporters: ['json', 'progress-append-only'],
 		jsonReporter: { fileName: reportFile(folder.name) },
-		timeoutMS: 3_000,
+		timeoutMS: 8_000,
 		// Of the time that the tests took while it was counted what they reach, which takes several times as long as without.
 		timeoutFactor: 0.5,
 		dryRunTimeoutMinutes: 15,

@@ -1,5 +1,6 @@
 /** Whatever a service answers or a sender posts: no crash, no hang, no key, and always one of the documented outcomes. */
 import fc from 'fast-check';
+import { anyCodePoint } from './codePoint';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { readPostedBody } from '../../nodes/MediaGeneration/callback/body';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
@@ -70,7 +71,7 @@ const name = fc.oneof(
 		'toString',
 		KEY,
 	),
-	fc.string({ unit: 'binary', maxLength: 8 }),
+	fc.string({ unit: anyCodePoint, maxLength: 8 }),
 );
 const leaf = fc.oneof(
 	fc.constantFrom(
@@ -88,7 +89,7 @@ const leaf = fc.oneof(
 		KEY,
 		`Bearer ${KEY}`,
 	),
-	fc.string({ unit: 'binary', maxLength: 20 }),
+	fc.string({ unit: anyCodePoint, maxLength: 20 }),
 	fc.constantFrom(null, true, false, 0, -1, 1e308, -1e308, 1e-320, 2 ** 53 + 2),
 	fc.double({ noNaN: true }),
 );
@@ -118,7 +119,7 @@ const text = fc.oneof(
 				`{"task_id":"t","status":"done","metadata":${'['.repeat(levels)}${']'.repeat(levels)}}`,
 		),
 	},
-	{ weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+	{ weight: 1, arbitrary: fc.string({ unit: anyCodePoint }) },
 );
 const object = json.map((value) => (isObject(value) ? value : { value }));
 
@@ -155,7 +156,7 @@ async function received({ status, raw, retryAfter }: Wire): Promise<Answer> {
 const parsed = async (raw: string) => (await received({ status: 200, raw })).body;
 const header = fc.oneof(
 	fc.constantFrom('5', '-1', '1e400', 'Infinity', 'Wed, 21 Oct 2099 07:28:00 GMT', ''),
-	fc.string({ unit: 'binary' }),
+	fc.string({ unit: anyCodePoint }),
 	json,
 );
 const wire: fc.Arbitrary<Wire | NoAnswer> = fc.oneof(
@@ -168,7 +169,11 @@ const wire: fc.Arbitrary<Wire | NoAnswer> = fc.oneof(
 		retryAfter: header,
 	}),
 	fc
-		.record({ sent: fc.boolean(), permanent: fc.boolean(), reason: fc.string({ unit: 'binary' }) })
+		.record({
+			sent: fc.boolean(),
+			permanent: fc.boolean(),
+			reason: fc.string({ unit: anyCodePoint }),
+		})
 		.map((fields): NoAnswer => ({ answered: false, ...fields })),
 );
 /** For every reply that the door can hand on. */
@@ -331,11 +336,17 @@ describe('signed URLs', () => {
 		callbackSecret: 'a long secret',
 	};
 	const path = fc.array(
-		fc.string({ unit: 'binary', maxLength: 8 }).map((part) => encodeURIComponent(wellFormed(part))),
+		fc
+			.string({ unit: anyCodePoint, maxLength: 8 })
+			.map((part) => encodeURIComponent(wellFormed(part))),
 		{ maxLength: 4 },
 	);
 	const signed = fc
-		.record({ path, reference: fc.string({ unit: 'binary', maxLength: 60 }), tenant: fc.string() })
+		.record({
+			path,
+			reference: fc.string({ unit: anyCodePoint, maxLength: 60 }),
+			tenant: fc.string(),
+		})
 		.map(({ path: parts, reference, tenant }) => {
 			const hook = new URL(`https://n8n.example/webhook/${parts.join('/')}`);
 			hook.searchParams.set('tenant', tenant);
@@ -388,7 +399,7 @@ describe('signed URLs', () => {
 
 	test('any query is checked without a crash', () => {
 		fc.assert(
-			fc.property(object, fc.string({ unit: 'binary' }), (query, path) => {
+			fc.property(object, fc.string({ unit: anyCodePoint }), (query, path) => {
 				const arrival = { path, ownUrl: path, saidHosts: [path] };
 				expect(checkSignature('a long secret', arrival, query, NOW).ok).toBe(false);
 			}),
@@ -485,13 +496,13 @@ describe('what file hosts send', () => {
 			'https://f.example/x.mp4',
 			'https://f.example/x.srt',
 		),
-		stated: fc.option(fc.string({ unit: 'binary', maxLength: 30 }), { nil: undefined }),
+		stated: fc.option(fc.string({ unit: anyCodePoint, maxLength: 30 }), { nil: undefined }),
 	});
 	const bytes = fc.oneof(
 		fc.uint8Array({ maxLength: 64 }).map((array) => Buffer.from(array)),
-		fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
+		fc.string({ unit: anyCodePoint }).map((text) => Buffer.from(text)),
 		json.map((value) => Buffer.from(JSON.stringify(value))),
-		fc.string({ unit: 'binary' }).map((text) => Buffer.from(`\ufeff${text}`, 'utf16le')),
+		fc.string({ unit: anyCodePoint }).map((text) => Buffer.from(`\ufeff${text}`, 'utf16le')),
 	);
 
 	test('any bytes are judged without a crash, and typed in words that n8n can use', () => {
@@ -527,7 +538,7 @@ describe('what file hosts send', () => {
 test('names and types of files', () => {
 	fc.assert(
 		fc.property(
-			fc.string({ unit: 'binary', maxLength: 300 }),
+			fc.string({ unit: anyCodePoint, maxLength: 300 }),
 			fc.uint8Array({ maxLength: 64 }),
 			(given, head) => {
 				expect(sanitizeName(given)).toMatch(/^[^._/\\\s][^/\\\s\p{Cc}]*$/u);

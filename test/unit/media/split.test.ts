@@ -1,5 +1,6 @@
 /** Cutting texts: what is lost, doubled or torn apart here is paid for and never heard. */
 import fc from 'fast-check';
+import { anyCodePoint } from '../codePoint';
 import { splitText } from '../../../nodes/MediaGeneration/media/split';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 120 });
@@ -44,7 +45,7 @@ const anyCharacter = fc.oneof(
 	{ weight: 2, arbitrary: fc.constantFrom('今', '天', 'こ', 'ภา', 'ษา', 'क्षि', '한', 'ا') },
 	{ weight: 2, arbitrary: fc.constantFrom('👨‍👩‍👧‍👦', '🇩🇪', '👍🏽', 'e\u0301', '\u0301', '\u200d', '😀') },
 	{ weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 3 }) },
-	{ weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 2 }) },
+	{ weight: 1, arbitrary: fc.string({ unit: anyCodePoint, maxLength: 2 }) },
 );
 const anyText = fc
 	.array(anyCharacter, { maxLength: 300, size: 'max' })
