@@ -37,6 +37,7 @@ import { busyDelay, nextLook } from '../../nodes/MediaGeneration/wait/schedule';
 import { readNotes } from '../../nodes/MediaGeneration/sleep/notes';
 
 fc.configureGlobal({ seed: 20_260_301, numRuns: 200 });
+afterAll(() => fc.resetConfigureGlobal());
 // How long it takes says something of the machine only.
 vi.setConfig({ testTimeout: 120_000 });
 

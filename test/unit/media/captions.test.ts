@@ -12,6 +12,7 @@ import { toneSeconds } from '../../service/media/tone';
 import { transcriptJson, transcriptSrt } from '../../service/media/transcript';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
+afterAll(() => fc.resetConfigureGlobal());
 
 const USUAL = `1
 00:00:00,000 --> 00:00:01,500

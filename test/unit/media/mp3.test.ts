@@ -11,6 +11,7 @@ import { toneSamples } from '../../service/media/tone';
 import { decodeMp3 } from './listen';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 200 });
+afterAll(() => fc.resetConfigureGlobal());
 
 const fixture = (name: string) => readFileSync(join(__dirname, 'files', name));
 const zeros = (count: number) => Buffer.alloc(count);

@@ -4,6 +4,7 @@ import { anyCodePoint } from '../codePoint';
 import { splitText } from '../../../nodes/MediaGeneration/media/split';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 120 });
+afterAll(() => fc.resetConfigureGlobal());
 
 const withoutSpaces = (text: string) => text.replace(/\s+/g, '');
 
