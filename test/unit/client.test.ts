@@ -1,5 +1,9 @@
 /** The door to the service: what it hands to n8n's helper, and what it makes of whatever comes back. */
-import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
+import type {
+	IAdditionalCredentialOptions,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+} from 'n8n-workflow';
 import type { MockInstance } from 'vitest';
 import { Account, type Purpose } from '../../nodes/MediaGeneration/service/account';
 import {
@@ -56,6 +60,8 @@ type Helper = (this: N8nContext, options: IHttpRequestOptions) => Promise<unknow
 /** As much of n8n's context as the door uses. */
 function contextWith(helper: Helper, credentials: object = {}) {
 	const sent: IHttpRequestOptions[] = [];
+	/** What n8n is told to sign each request with; undefined where it reads the credential itself. */
+	const signedWith: unknown[] = [];
 	const context = {
 		getCredentials: async () =>
 			await Promise.resolve({
@@ -70,9 +76,11 @@ function contextWith(helper: Helper, credentials: object = {}) {
 				this: N8nContext,
 				type: string,
 				options: IHttpRequestOptions,
+				additional?: IAdditionalCredentialOptions,
 			) {
 				expect(type).toBe('mediaGenerationApi');
 				sent.push(options);
+				signedWith.push(additional?.credentialsDecrypted);
 				return await helper.call(this, options);
 			},
 			async httpRequest(options: IHttpRequestOptions) {
@@ -81,7 +89,7 @@ function contextWith(helper: Helper, credentials: object = {}) {
 			},
 		},
 	} as unknown as N8nContext;
-	return { context, sent };
+	return { context, sent, signedWith };
 }
 
 const LOOK: ApiRequest = { method: 'GET', path: '/v1/task/t1', purpose: 'look', timeoutMs: 5_000 };
@@ -356,12 +364,20 @@ describe('a webhook goes by what was read of the credential a moment ago', () =>
 		await expect(recentClient(context)).rejects.toThrow('Node does not have any credentials set');
 	});
 
-	test('and its requests get their key from n8n all the same', async () => {
+	test('and n8n signs its requests with that, until it is 5 s old; then it reads the credential again', async () => {
 		await secretOf(call());
-		const { context, sent } = contextWith(responds(200, '{}'));
-		const client = await recentClient(Object.assign(call(), { helpers: context.helpers }));
+		const { context, sent, signedWith } = contextWith(responds(200, '{}'));
+		const client = await recentClient(Object.assign(call(other), { helpers: context.helpers }));
 		await client.send(LOOK);
-		expect(sent).toMatchObject([{ url: 'https://api.example/v1/task/t1' }]);
+		expire(0);
+		await client.send(LOOK);
+		const read = { apiKey: KEY, baseUrl: 'https://api.example/', callbackSecret: SECRET };
+		const type = 'mediaGenerationApi';
+		expect(signedWith).toEqual([{ id: 'c', name: 'x', type, data: read }, undefined]);
+		expect(sent).toMatchObject([
+			{ url: 'https://api.example/v1/task/t1' },
+			{ url: 'https://api.example/v1/task/t1' },
+		]);
 		expect(JSON.stringify(sent)).not.toContain(KEY);
 	});
 });

@@ -7,6 +7,8 @@
  * Files are fetched by `fileHost.ts`, without any credential.
  */
 import type {
+	ICredentialDataDecryptedObject,
+	ICredentialsDecrypted,
 	IDataObject,
 	IExecuteFunctions,
 	IHttpRequestOptions,
@@ -75,8 +77,14 @@ export interface ServiceClient {
 	send(request: ApiRequest): Promise<Reply>;
 }
 
+interface Read {
+	credentials: Credentials;
+	/** As n8n has it. */
+	data: ICredentialDataDecryptedObject;
+}
+
 /** Reads and checks the credential. Throws an `invalid` failure in words before anything is sent. */
-async function readCredentials(context: RequestContext): Promise<Credentials> {
+async function readCredentials(context: RequestContext): Promise<Read> {
 	const data = await context.getCredentials(CREDENTIAL);
 	const problem =
 		baseUrlProblem(data.baseUrl) ??
@@ -88,11 +96,12 @@ async function readCredentials(context: RequestContext): Promise<Credentials> {
 			'Open the Media Generation API credential of this node and correct it. Nothing was sent.',
 		);
 	}
-	return {
+	const credentials = {
 		baseUrl: normalizeBaseUrl(data.baseUrl as string),
 		apiKey: data.apiKey as string,
 		callbackSecret: typeof data.callbackSecret === 'string' ? data.callbackSecret : '',
 	};
+	return { credentials, data };
 }
 
 /** n8n's helper gives every request the execution's own signal; this context hands it the request's instead. */
@@ -164,17 +173,18 @@ async function exchange(
 }
 
 export async function createClient(context: RequestContext): Promise<ServiceClient> {
-	return clientOf(context, await readCredentials(context));
+	const { credentials } = await readCredentials(context);
+	return clientOf(context, credentials);
 }
 
 /** For how long webhooks go by what was read of a credential: n8n takes longer to read it than for the rest of a callback. */
 const RECENT_MS = 5_000;
 /** By workflow, node and credential. Forgotten after that time, as keys are not kept. */
-const recent = new BoundedMap<string, Credentials>(200);
+const recent = new BoundedMap<string, Read>(200);
 
 /**
- * As {@link createClient}, for webhooks, which are called many times a second: by what was read of the credential up to 5 s ago. Whatever is
- * sent still gets the key that the credential has now, and only below the base URL that it has now. While the editor listens nothing is kept.
+ * As {@link createClient}, for webhooks, which are called many times a second: by what was read of the credential up to 5 s ago. n8n signs
+ * with that, too, what is sent in these 5 s; later it reads the credential for each request. While the editor listens nothing is kept.
  *
  * @param fits whether what was kept will do; otherwise it is read again
  */
@@ -182,21 +192,34 @@ export async function recentClient(
 	context: N8nContext,
 	fits: (credentials: Credentials) => boolean = () => true,
 ): Promise<ServiceClient> {
-	const { id, credentials: used } = context.getNode();
-	const key = JSON.stringify([context.getWorkflow().id, id, used?.[CREDENTIAL]?.id]);
+	const { id: nodeId, credentials: used } = context.getNode();
+	const { id, name } = used?.[CREDENTIAL] ?? {};
+	const key = JSON.stringify([context.getWorkflow().id, nodeId, id]);
 	const kept = recent.get(key);
-	if (kept !== undefined && context.getMode() !== 'manual' && fits(kept))
-		return clientOf(context, kept);
-	const client = await createClient(context);
-	recent.set(key, client.credentials);
+	const isKept = (read: Read) => recent.get(key) === read;
+	const client = (read: Read) =>
+		clientOf(context, read.credentials, () =>
+			isKept(read)
+				? { id: id ?? '', name: name ?? '', type: CREDENTIAL, data: { ...read.data } }
+				: undefined,
+		);
+	if (kept !== undefined && context.getMode() !== 'manual' && fits(kept.credentials))
+		return client(kept);
+	const read = await readCredentials(context);
+	recent.set(key, read);
 	const forget = () => {
-		if (recent.get(key) === client.credentials) recent.delete(key);
+		if (isKept(read)) recent.delete(key);
 	};
 	AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
-	return client;
+	return client(read);
 }
 
-function clientOf(context: RequestContext, credentials: Credentials): ServiceClient {
+/** @param decrypted what n8n signs a request with; where it is undefined, n8n reads the credential for it */
+function clientOf(
+	context: RequestContext,
+	credentials: Credentials,
+	decrypted: () => ICredentialsDecrypted | undefined = () => undefined,
+): ServiceClient {
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
 	const redact = redactor(credentials);
 
@@ -221,6 +244,7 @@ function clientOf(context: RequestContext, credentials: Credentials): ServiceCli
 					limited,
 					CREDENTIAL,
 					limitedOptions,
+					{ credentialsDecrypted: decrypted() },
 				)) as unknown,
 		);
 		if ('answered' in response) return { ...response, reason: redact(response.reason) };
