@@ -174,6 +174,18 @@ describe('who is believed', () => {
 		expect(trigger.executions()).toHaveLength(0);
 	});
 
+	it('asks with what n8n has read of the credential a moment ago', async () => {
+		const { service, host } = setting;
+		const [before, after] = [service.addKey().key, service.addKey().key];
+		const credentials = { apiKey: before, baseUrl: service.baseUrl, callbackSecret: '' };
+		const trigger = host.publish({ credentials });
+		expect(await post(trigger.url, done(await setting.task()))).toEqual(RECEIVED);
+		credentials.apiKey = after;
+		expect(await post(trigger.url, done(await setting.task()))).toEqual(RECEIVED);
+		const keys = service.polls().map(({ headers }) => headers.authorization);
+		expect(keys).toEqual([`Bearer ${before}`, `Bearer ${before}`]);
+	});
+
 	it('reads JSON that is not called JSON', async () => {
 		const trigger = setting.trigger();
 		const answer = await setting.host.post(trigger.url, done(await setting.task()), {
