@@ -16,7 +16,7 @@ export const findings: Record<string, string> = {
 		'request that can be stopped and whose whole answer is read, and the rest is an expression for each item, and one line in the log for each paid task, which is there so that no task is lost. Waking the polling loop for every answer, each time with an error and its stack, was a quarter of it and is gone.',
 	callbacks:
 		'Found by a CPU profile: our part of a callback is 1 ms. n8n 2.41 sets up an isolated expression engine (8 ms and more) for the call, for the credential and for the execution; its own ' +
-		'Webhook node alone is exempt from the first and reads no credential. What the trigger has read of the credential therefore serves it for 5 s, which took it from 0.43 to more than half of that node in n8n as it comes. Webhooks of version 1 also have an expression evaluated, therefore the trigger is version 1.1. ' +
+		'Webhook node alone is exempt from the first and reads no credential. What the trigger has read of the credential therefore serves it and its requests for 5 s, which took it from 0.43 to more than half of that node in n8n as it comes. Webhooks of version 1 also have an expression evaluated, therefore the trigger is version 1.1. ' +
 		'`N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true` makes both nodes several times faster. What is left between them is the engine for the call, and the memory of duplicates, which n8n writes to its database.',
 	waiting:
 		'Found: an execution that polls costs little CPU but stays in memory as a running execution of n8n; a suspended one is a row in the database, and looks once in 30 s for the case that its callback gets lost. ' +
@@ -36,9 +36,9 @@ export const findings: Record<string, string> = {
 		'Parts are fetched while others are still spoken, and joined frame by frame when the last one is there. So what comes on top of the parts is a fixed amount: the files of the last round, which all end at once, and a pass over the sound. What joining has to know of each part was found while it was fetched, which saved the other pass, and half a second of garbage collection. ' +
 		'Five hundred parts of a second lose more, as three files for each part are fetched meanwhile. Memory does not grow with the size, as parts are streamed from disk to disk; the first run of a process also grows its heap.',
 	waking:
-		"Found by a CPU profile: of a wake-up's time, n8n takes most for both nodes: it sets up isolated expression engines (10 ms each), reads and writes the execution, and runs it on. Ours has one more engine, which n8n sets up to read the credential for the request to the service (there were two: what was read now serves the webhook for 5 s); " +
-		'the expression that reads what the execution sleeps on (three of 10 ms each, one since); and one request to the service, as a callback is not believed. The last two are the price of waking only when all tasks are over; ' +
-		"the engine is n8n's, and goes with `N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true`.",
+		"Found by a CPU profile: of a wake-up's time, n8n takes most for both nodes: it sets up isolated expression engines (10 ms each), reads and writes the execution, and runs it on. Ours had two more engines, for the credential: what is read of it now serves the webhook and its requests for 5 s. " +
+		'What ours has beside the other node are the expression that reads what the execution sleeps on (three of 10 ms each, one since), one request to the service, as a callback is not believed, and the file. ' +
+		'That is the price of waking only when all tasks are over. Rounds of the same code differ by a third: another run of the same hour showed 1.00 and 0.72 times, and one without those 5 s for requests 0.67 and 0.95.',
 	batch:
 		'Found: a loop of HTTP Request and Wait is as good where all tasks take equally long and the pause happens to fit; with mixed durations every batch waits for its slowest task. ' +
 		'One by one it pays the sum of all tasks. Where the service tells no progress, the first of many equal tasks to finish tells when to look at the others, and while tasks wait for slots, those that have one are looked at more often; so are the last of many siblings, as the whole batch waits for them. Twenty mixed tasks took 1.055 times the least on a virtual clock before that, and 1.024 since (means of 60 draws; 1.06 at most), for 1% more looks.',
