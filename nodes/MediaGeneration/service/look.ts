@@ -18,6 +18,8 @@ export type Look =
 	/** 401 or 403 in the service's own words. A single one is not proof: throttling can look like it. */
 	| { kind: 'denied'; detail: string; httpStatus: number };
 
+const describes = (look: Look) => look.kind === 'task' && isDescribed(look.task);
+
 export interface LookAt {
 	taskId: string;
 	/** What a poll route is remembered for. */
@@ -64,9 +66,28 @@ function pathPartOf(taskId: string): string {
 	return encodeURIComponent(Buffer.from(taskId).toString());
 }
 
-function routesFor(client: ServiceClient, { route, kind }: LookAt): PollRoute[] {
+function routesFor(client: ServiceClient, { route, kind }: LookAt): [PollRoute, PollRoute?] {
 	if (route !== 'auto') return [route];
 	return client.account.routes.get(kind) === 'v1e' ? ['v1e', 'v1'] : ['v1', 'v1e'];
+}
+
+async function askRoute(
+	client: ServiceClient,
+	at: LookAt,
+	route: PollRoute,
+	timeoutMs: number,
+): Promise<Look> {
+	const reply = await client.send({
+		method: 'GET',
+		path: `/${route}/task/${pathPartOf(at.taskId)}`,
+		purpose: at.purpose ?? 'look',
+		timeoutMs: Math.max(1, timeoutMs),
+		signal: at.signal,
+	});
+	const look = readLook(reply);
+	// Some servers answer every path with 200 and a status of their own: that is not a task, nor a route to remember.
+	if (describes(look)) client.account.routes.set(at.kind, route);
+	return look;
 }
 
 /**
@@ -79,28 +100,11 @@ export async function lookAtTask(
 	clockNow: () => number = now,
 ): Promise<Look> {
 	const end = clockNow() + at.timeoutMs;
-	let missing: Look | undefined;
-	for (const route of routesFor(client, at)) {
-		const left = end - clockNow();
-		if (missing !== undefined && left <= 0) return missing;
-		const reply = await client.send({
-			method: 'GET',
-			path: `/${route}/task/${pathPartOf(at.taskId)}`,
-			purpose: at.purpose ?? 'look',
-			timeoutMs: Math.max(1, left),
-			signal: at.signal,
-		});
-		const look = readLook(reply);
-		if (look.kind === 'task') {
-			// Some servers answer every path with 200 and a status of their own: that is not a task, nor a route to remember.
-			const described = isDescribed(look.task);
-			if (described) client.account.routes.set(at.kind, route);
-			return missing !== undefined && !described ? missing : look;
-		}
-		// The other route not existing, or refusing, says nothing while the first one knew no such task.
-		if (look.kind !== 'missing')
-			return look.kind === 'denied' && missing !== undefined ? missing : look;
-		missing ??= look;
-	}
-	return missing ?? { kind: 'busy', detail: 'no route was asked' };
+	const [first, other] = routesFor(client, at);
+	const look = await askRoute(client, at, first, at.timeoutMs);
+	const left = end - clockNow();
+	if (look.kind !== 'missing' || other === undefined || left <= 0) return look;
+	const second = await askRoute(client, at, other, left);
+	// The other route not existing, or refusing, says nothing while the first one knew no such task.
+	return second.kind === 'busy' || describes(second) ? second : look;
 }
