@@ -6,5 +6,9 @@ const names = (process.env[TESTS_VARIABLE] ?? '').split(',');
 
 export default {
 	...all,
-	test: { ...all.test, include: names.map((name) => `test/${name}.test.ts`) },
+	test: {
+		...all.test,
+		include: names.map((name) => `test/${name}.test.ts`),
+		runner: './scripts/mutation/runner.ts',
+	},
 };
