@@ -498,10 +498,10 @@ export class N8n {
 			getResponseObject: () => response,
 			getBodyData: () => body,
 			getQueryData: () => Object.fromEntries(url.searchParams),
-			/** The one expression that waking reads: its items, its notes and its URL. */
+			/** The one expression that waking reads: its items as a text, its notes and its URL. */
 			evaluateExpression: (expression: string) =>
 				expression.includes('$input.all()')
-					? [saved.items, saved.context.suspension, this.resumeUrl(execution)]
+					? [JSON.stringify(saved.items), saved.context.suspension, this.resumeUrl(execution)]
 					: undefined,
 		};
 		return { response, context: context as unknown as IWebhookFunctions };

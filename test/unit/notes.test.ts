@@ -2,6 +2,7 @@ import {
 	notesExpression,
 	openTasks,
 	readNotes,
+	writeNotes,
 	type Notes,
 } from '../../nodes/MediaGeneration/sleep/notes';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
@@ -30,7 +31,13 @@ const OPEN = {
 };
 const NOTES: Notes = { id: 's1', watched: true, items: [OPEN, { kind: 'complete' }] };
 
-test('notes are read back as they were, also after n8n saved them', () => {
+test('notes are kept as one text, so that an expression has one value to hand over', () => {
+	const kept: unknown = writeNotes(NOTES);
+	expect(typeof kept).toBe('string');
+	expect(readNotes(kept)).toEqual(NOTES);
+});
+
+test('notes of an execution that fell asleep before they were a text are read back as they were', () => {
 	expect(readNotes(JSON.parse(JSON.stringify(NOTES)))).toEqual(NOTES);
 	expect(readNotes({ ...NOTES, watched: false })).toEqual({ ...NOTES, watched: false });
 	expect(readNotes({ id: 's1', watched: true, items: [] })).toEqual({
@@ -53,6 +60,7 @@ const itemsOf = (item: unknown) => ({ id: 's1', watched: true, items: [OPEN, ite
 test.each<[string, unknown]>([
 	['nothing', undefined],
 	['null', null],
+	['a text that is no JSON', 'noted'],
 	['a list', [OPEN]],
 	['no ID', { items: [OPEN] }],
 	['no items', { id: 's1' }],

@@ -131,8 +131,9 @@ function sleeping({
 			}),
 			getResponseObject: () => response,
 			getBodyData: () => body,
-			// One expression asks for all three.
-			evaluateExpression: () => evaluates([input, saved, 'https://n8n.example/webhook-waiting/7']),
+			// One expression asks for all three, and for the items as a text.
+			evaluateExpression: () =>
+				evaluates([JSON.stringify(input), saved, 'https://n8n.example/webhook-waiting/7']),
 			getCredentials,
 			logger: { debug() {}, info() {}, warn() {}, error() {} },
 			helpers,

@@ -28,7 +28,7 @@ function call(broken: 'evaluateExpression' | 'getCredentials' | 'getNode' | 'get
 		getBodyData: () => body,
 		getHeaderData: () => ({ 'content-type': 'application/json' }),
 		getQueryData: () => ({}),
-		evaluateExpression: () => [[{ json: {} }], NOTES, 'https://n8n.example/webhook-waiting/1'],
+		evaluateExpression: () => ['[{ "json": {} }]', NOTES, 'https://n8n.example/webhook-waiting/1'],
 		getCredentials: async () => await Promise.resolve({}),
 		logger: { warn: (text: string) => warnings.push(text) },
 		helpers: {},

@@ -1,10 +1,10 @@
 /**
- * What is kept with a sleeping execution, so that waking knows what to wait for. Plain data in the node's context, which n8n
- * saves with the execution.
+ * What is kept with a sleeping execution, so that waking knows what to wait for. One text in the node's context, which n8n saves with
+ * the execution: an expression reads it, and each field of an object would cost n8n another call into its isolated engine.
  */
 import type { Assembly } from '../delivery/assembly';
 import type { FileSettings } from '../operations/waiting';
-import { isObject } from '../service/json';
+import { isObject, parseJson } from '../service/json';
 import type { Task } from '../service/task';
 import type { Finished } from '../service/verdict';
 import type { Watch } from '../wait/poll';
@@ -56,8 +56,15 @@ function isSleepingItem(value: unknown): boolean {
 	);
 }
 
+/** What is kept in the node's context. */
+export function writeNotes(notes: Notes): string {
+	return JSON.stringify(notes);
+}
+
 /** Reads the notes back when the execution is to wake. Undefined where they are missing. */
-export function readNotes(value: unknown): Notes | undefined {
+export function readNotes(kept: unknown): Notes | undefined {
+	// What fell asleep before notes were a text has an object.
+	const value = typeof kept === 'string' ? parseJson(kept) : kept;
 	if (!isObject(value) || typeof value.id !== 'string' || !Array.isArray(value.items))
 		return undefined;
 	return value.items.every(isSleepingItem)

@@ -20,6 +20,7 @@ import type { Waking } from './checks';
 import {
 	CONTEXT_FIELD,
 	openTasks,
+	writeNotes,
 	type Notes,
 	type SleepingItem,
 	type SleepingTask,
@@ -135,7 +136,7 @@ export async function suspend(
 		],
 	};
 	const tasks = openTasks(notes);
-	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = notes;
+	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = writeNotes(notes);
 	for (const item of items) asleep.add(item);
 	context.getExecuteData().data = { main: [items] };
 	const deadline = tasks.reduce((latest, task) => Math.max(latest, task.deadline), now());
