@@ -1,5 +1,8 @@
-/** docs/benchmarks.md and its chart, and what other pages have of it, made of the last results and of what was found (findings.ts). */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+/**
+ * docs/benchmarks.md and its chart, and what other pages have of it, made of the last results and of what was found (findings.ts).
+ * Benches without a result here keep their section.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { chart } from './chart';
@@ -42,12 +45,23 @@ function section(report: SavedReport): string {
 /** In this order in the README, at most eight of them. */
 const headlines = ['batch', 'short', 'crowd', 'book', 'waiting', 'waking', 'memory', 'callbacks'];
 
-function headlinesOf(reports: readonly SavedReport[]): string {
+/** What was not measured again keeps its line. */
+function headlinesOf(reports: readonly SavedReport[], before: string): string {
+	const kept = before.split('\n');
 	const lines = headlines.flatMap((wanted) => {
+		const command = `(\`npm run bench -- ${wanted}\`).`;
 		const headline = reports.find(({ name }) => name === wanted)?.headline;
-		return headline === undefined ? [] : [`- ${headline} (\`npm run bench -- ${wanted}\`).`];
+		return headline === undefined
+			? kept.filter((line) => line.endsWith(command))
+			: [`- ${headline} ${command}`];
 	});
 	return lines.join('\n');
+}
+
+/** By name, in the order of the page. */
+function sectionsOf(page: string): Map<string, string> {
+	const sections = page.split(/^(?=## )/m).slice(1);
+	return new Map(sections.map((text) => [/^## (\w+)/.exec(text)?.[1] ?? text, text]));
 }
 
 /** What stands between the marks `<!-- bench NAME -->` and `<!-- end -->` in a file. */
@@ -65,12 +79,19 @@ const tablesOf = ({ tables }: SavedReport) =>
 export async function writeDocs(reports: readonly SavedReport[], root: string): Promise<void> {
 	const docs = join(root, 'docs');
 	mkdirSync(join(docs, 'images'), { recursive: true });
-	writeFileSync(join(docs, 'images', 'bench.svg'), chart(reports.flatMap(({ bars }) => bars)));
 	const file = join(docs, 'benchmarks.md');
+	// What was not measured again stays as it is; so does the chart, unless everything was.
+	const sections = existsSync(file)
+		? sectionsOf(readFileSync(file, 'utf8'))
+		: new Map<string, string>();
+	for (const report of reports) sections.set(report.name, section(report));
+	if (sections.size === reports.length)
+		writeFileSync(join(docs, 'images', 'bench.svg'), chart(reports.flatMap(({ bars }) => bars)));
 	const options = await resolveConfig(file);
-	const text = [introduction, ...reports.map(section)].join('\n\n');
+	const text = [introduction, ...sections.values()].join('\n\n');
 	writeFileSync(file, await format(text, { ...options, parser: 'markdown' }));
-	fill(join(root, 'README.md'), 'headlines', headlinesOf(reports));
+	const readme = join(root, 'README.md');
+	fill(readme, 'headlines', headlinesOf(reports, readFileSync(readme, 'utf8')));
 	const scale = reports.find(({ name }) => name === 'scale');
 	const [days = '', use = '', shared = ''] = scale === undefined ? [] : tablesOf(scale);
 	const planning = join(docs, 'planning.md');
@@ -78,6 +99,6 @@ export async function writeDocs(reports: readonly SavedReport[], root: string): 
 	fill(planning, 'use', use);
 	fill(planning, 'shared', shared);
 	console.log(
-		`\nWrote docs/benchmarks.md, its chart, README.md and docs/planning.md from ${reports.length} results.`,
+		`\nWrote docs/benchmarks.md, README.md and docs/planning.md from ${reports.length} results.`,
 	);
 }

@@ -53,7 +53,10 @@ runMain(async () => {
 			'Measures the nodes beside what one would build otherwise; the package must be built',
 		)
 		.argument('[name...]', `only these: ${Object.keys(benches).join(', ')}`)
-		.option('--write', 'write docs/benchmarks.md and docs/images/bench.svg from the last results')
+		.option(
+			'--write',
+			'write docs/benchmarks.md from the last results; what has none stays as it is',
+		)
 		.parse();
 	const names = program.args.length === 0 ? Object.keys(benches) : program.args;
 	const reports: SavedReport[] = [];
