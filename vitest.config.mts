@@ -21,7 +21,7 @@ export default defineConfig({
 		// n8n's packages are loaded once in a process; the modules of the project anew for each file, so that none remembers another.
 		isolate: false,
 		setupFiles: ['test/freshModules.ts'],
-		// The engine's tests mostly wait, for a service that takes its time: two cores serve twelve of them.
-		maxWorkers: 12,
+		// The engine's tests mostly wait, for a service that takes its time: two cores serve ten of them.
+		maxWorkers: 10,
 	},
 });
