@@ -1,6 +1,7 @@
 /** One answer that is not about the task neither ends a paid wait nor changes what is known of it. */
 import type { FaultAction, JsonObject } from '../service';
 import { again, engineSetting, goOn, sound, steered } from './setting';
+import { until } from './until';
 
 const setting = engineSetting();
 const parameters = { ...sound(), downloadOutput: false };
@@ -51,6 +52,29 @@ describe('a 401 or 403 while polling', () => {
 		expect(setting.service.polls().filter(({ status }) => status === 401).length).toBeGreaterThan(
 			1,
 		);
+	});
+
+	test('three in a row for one task while the service shows another: the wait goes on', async () => {
+		const { service } = setting;
+		const running = setting.runWithin(60_000, {
+			items: [{ text: 'one', stand_in: { ms: 9_000 } }, { text: 'two' }],
+			parameters: { ...parameters, text: '={{ $json.text }}', options: steered },
+		});
+		running.catch(() => undefined);
+		const idOf = (text: string) => service.creations().find(({ body }) => body.text === text)?.id;
+		const seen = (text: string) =>
+			service.polls(idOf(text)).some(({ status }) => status === 200) && idOf(text) !== undefined;
+		await until('both were shown', () => seen('one') && seen('two'), 20_000);
+		service.faults.add({
+			route: 'poll',
+			path: idOf('one') ?? '-',
+			times: 3,
+			action: refusal(401, EXPIRED),
+		});
+		const { output, error } = await running;
+		expect(service.polls(idOf('one')).filter(({ status }) => status === 401)).toHaveLength(3);
+		expect(error).toBeUndefined();
+		expect(output.map(({ json }) => json.status)).toEqual(['done', 'done']);
 	});
 
 	test.each([401, 403])('%d as JSON for good: a second look confirms it first', async (status) => {

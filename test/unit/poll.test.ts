@@ -238,6 +238,27 @@ describe('a refused key', () => {
 		expect(looks).toHaveLength(3);
 	});
 
+	test('while other tasks are shown, three refusals in a row are nothing', async () => {
+		const { clock, wait } = setUp((watch, age, count) =>
+			watch.taskId === 'other' ? (age < 60_000 ? running() : done()) : count <= 3 ? denied : done(),
+		);
+		const [, waited] = await clock.run(
+			Promise.all([wait('other'), clock.sleep(5_000).then(async () => await wait('refused'))]),
+		);
+		expect(waited.kind).toBe('finished');
+	});
+
+	test('a task that the key does not open while it opens others ends after four refusals', async () => {
+		const { clock, looks, wait } = setUp((watch, age) =>
+			watch.taskId !== 'other' ? denied : age < 60_000 ? running() : done(),
+		);
+		const [, waited] = await clock.run(
+			Promise.all([wait('other'), clock.sleep(5_000).then(async () => await wait('refused'))]),
+		);
+		expect(failureOf(waited)).toMatchObject({ outcome: 'unreachable', taskId: 'refused' });
+		expect(looks.filter(({ taskId }) => taskId === 'refused')).toHaveLength(4);
+	});
+
 	test('at the deadline once is not enough: the task is timed out, and the refusal is named', async () => {
 		const { clock, wait } = setUp((_, age) => (age < 10_000 ? running() : denied));
 		const failure = failureOf(await clock.run(wait('t', 10_000)));

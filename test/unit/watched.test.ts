@@ -186,3 +186,33 @@ describe('its end shows when to look at siblings', () => {
 		expect(one.showsTheWay).toBe(false);
 	});
 });
+
+describe('a refusal ends the wait', () => {
+	/** What looks that are refused, at those ages, bring. */
+	const refusals = (keyOpens: boolean, agesS: number[], extra: Partial<Watch> = {}) => {
+		const { one } = watched(extra);
+		return agesS.map((ageS) => one.judge(denied, { ...at(ageS * S), keyOpens })?.kind);
+	};
+
+	test('when it is repeated, where the key has opened nothing yet', () => {
+		expect(refusals(false, [10, 12.5])).toEqual([undefined, 'failed']);
+	});
+
+	test('only when it is repeated three times, where the key has opened a task of the run', () => {
+		expect(refusals(true, [10, 12.5, 15, 17.5])).toEqual([
+			undefined,
+			undefined,
+			undefined,
+			'failed',
+		]);
+	});
+
+	test('when it is repeated, at the deadline', () => {
+		expect(refusals(true, [17.9, 20.4], { deadline: START + 20 * S })).toEqual([
+			undefined,
+			'failed',
+		]);
+		expect(refusals(true, [17.5, 20], { deadline: START + 20 * S })).toEqual([undefined, 'failed']);
+		expect(refusals(true, [19.9], { deadline: START + 20 * S })).toEqual([undefined]);
+	});
+});

@@ -60,6 +60,7 @@ export class PollLoop {
 	private readonly siblings = new Map<string, Siblings>();
 	private looksInFlight = 0;
 	private running = false;
+	private keyOpens = false;
 	/** Whether a look is due that found no capacity: then the end of any look is news. */
 	private wantsCapacity = false;
 	private alarm = new AbortController();
@@ -137,6 +138,7 @@ export class PollLoop {
 			random: this.deps.random(),
 			siblingAgesMs: finishedAgesMs,
 			endWanted: waiting <= came * LAST_SHARE || this.deps.slotWanted?.() === true,
+			keyOpens: this.keyOpens,
 		};
 	}
 
@@ -214,6 +216,7 @@ export class PollLoop {
 			detail: error instanceof Error ? error.message : 'the look failed',
 		}));
 		this.looksInFlight -= 1;
+		this.keyOpens ||= look.kind === 'task';
 		entry.looking = false;
 		if (this.entries.has(entry)) this.judge(entry, look, startedAt);
 		this.wake(this.wantsCapacity ? -Infinity : ANY_NEWS);

@@ -104,8 +104,7 @@ export function predict(samples: readonly ProgressSample[]): Prediction | undefi
 		const high = progress >= 1 ? (100 * ageMs) / (progress - 0.5) : Infinity;
 		if (low > toMs || high < fromMs) return undefined;
 		// It counts as a confirmation only if the progress moved and the range before it was narrow enough to be wrong.
-		if (progress > previous && previous >= 1 && toMs < fromMs * RANGE_THAT_CAN_BE_WRONG)
-			confirmed += 1;
+		if (progress > previous && toMs < fromMs * RANGE_THAT_CAN_BE_WRONG) confirmed += 1;
 		fromMs = Math.max(fromMs, low);
 		toMs = Math.min(toMs, high);
 		previous = progress;

@@ -1,8 +1,8 @@
 /**
  * One task that is waited for: what was seen of it, and when to look next. It knows no clock and no service: what a look
  * found comes in, and out comes the end of the waiting, or the moment of the next look. Rules that must not regress:
- * - a failed look is never a failed task; only the service's word, the deadline, a key that is refused twice, or a task that
- *   stays unknown for good end the waiting;
+ * - a failed look is never a failed task; only the service's word, the deadline, a key that is refused again and again,
+ *   or a task that stays unknown for good end the waiting;
  * - the last look comes at the deadline, so that what finished in time is not given up.
  */
 import type { PollRouteOption } from '../service/account';
@@ -51,8 +51,11 @@ export const GRACE_FOR_MISSING_MS = 60_000;
 const LOOKS_BEFORE_MISSING = 3;
 const LOOKS_FOR_OUTPUTS = 3;
 const DELAY_FOR_OUTPUTS_MS = 1_000;
-/** One refusal can come from throttling: it counts when the service repeats it after this time. */
+/** One refusal can come from throttling (docs/service.md, "HTTP"): it counts when the service repeats it after this time. */
 const CONFIRM_DENIAL_MS = 2_500;
+const DENIALS = 2;
+/** How many it takes of a key that opens tasks: then throttling is likelier than a key that was revoked. */
+const DENIALS_OF_GOOD_KEY = 4;
 /** The first looks at siblings are spread evenly over this period. */
 const TURNS_MS = 1_500;
 const GOLDEN_RATIO = 0.618_034;
@@ -70,6 +73,8 @@ export interface Surroundings {
 	siblingAgesMs: readonly number[];
 	/** Whether others wait for the end of the task. */
 	endWanted?: boolean;
+	/** Whether the key has opened a task, this one or another. */
+	keyOpens?: boolean;
 }
 
 export class Watched {
@@ -125,7 +130,8 @@ export class Watched {
 				return this.judgeTask(look.task, around);
 			case 'denied':
 				this.deniedStreak += 1;
-				if (this.deniedStreak > 1) return this.failed(failures.denied(this.watch.taskId, look));
+				if (this.deniedStreak >= this.denialsThatCount(around))
+					return this.failed(failures.denied(this.watch.taskId, look));
 				this.schedule(around.nowMs, CONFIRM_DENIAL_MS);
 				return undefined;
 			case 'missing':
@@ -173,6 +179,10 @@ export class Watched {
 		this.plannedByAgeMs = byAgeMs;
 		this.broughtForward += 1;
 		this.schedule(around.nowMs, delayMs);
+	}
+
+	private denialsThatCount({ keyOpens, nowMs }: Surroundings): number {
+		return keyOpens === true && nowMs < this.watch.deadline ? DENIALS_OF_GOOD_KEY : DENIALS;
 	}
 
 	/** Whether its end shows when to look at its siblings. */
