@@ -15,7 +15,7 @@ const sleepers = 200;
 const warmUp = 20;
 const atOnce = 20;
 /** In turns, so that neither has the younger n8n. */
-const rounds = 2;
+const rounds = 4;
 
 /** What wakes one execution. */
 interface Call {
