@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { endpointOf } from '../create/ledger';
 import type { Assembly } from '../delivery/assembly';
 import { plainFailureItem } from '../delivery/failure';
 import type { FileSettings } from '../operations/waiting';
@@ -25,7 +26,7 @@ import {
 	type SleepingItem,
 	type SleepingTask,
 } from './notes';
-import { noteForTooltip } from './tooltip';
+import { tooltipFragment } from './tooltip';
 import { sleepOf } from './watch';
 
 const LAST_LOOK_TIMEOUT_MS = 5_000;
@@ -140,7 +141,9 @@ export async function suspend(
 	for (const item of items) asleep.add(item);
 	context.getExecuteData().data = { main: [items] };
 	const deadline = tasks.reduce((latest, task) => Math.max(latest, task.deadline), now());
-	noteForTooltip(context, waking.resumeUrl, { tasks: tasks.length, deadline });
+	// Without the token of the resume URL.
+	const shown = `${endpointOf(waking.resumeUrl)}#${tooltipFragment({ tasks: tasks.length, deadline })}`;
+	context.setMetadata({ resumeUrl: shown });
 	await context.putExecutionToWait(new Date(deadline));
 	const sleep = sleepOf(notes.id, { context, client });
 	for (const { watch, finished } of sleepers.flatMap(openTasksOf))

@@ -3,23 +3,15 @@
  * the node's description, which sees nothing of the execution but the resume URL that the node leaves in the run's metadata. So the
  * numbers travel in that URL's fragment, which is never sent anywhere.
  */
-import type { IExecuteFunctions } from 'n8n-workflow';
-import { endpointOf } from '../create/ledger';
-
 interface Sleeping {
 	tasks: number;
 	/** Epoch ms. */
 	deadline: number;
 }
 
-/** Leaves the numbers for {@link waitingTooltip}. The token of the resume URL is left out. */
-export function noteForTooltip(
-	context: IExecuteFunctions,
-	resumeUrl: string,
-	{ tasks, deadline }: Sleeping,
-): void {
-	const fragment = `tasks=${tasks}&until=${Math.round(deadline)}`;
-	context.setMetadata({ resumeUrl: `${endpointOf(resumeUrl)}#${fragment}` });
+/** The numbers for {@link waitingTooltip}, as the fragment of the resume URL in the run's metadata. */
+export function tooltipFragment({ tasks, deadline }: Sleeping): string {
+	return `tasks=${tasks}&until=${Math.round(deadline)}`;
 }
 
 /** For the node's description. The time is in the reader's own zone and notation. */
