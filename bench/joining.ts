@@ -21,17 +21,17 @@ const files = 10;
 const rounds = 3;
 
 const kinds: ReadonlyArray<{ label: string; sound: Sound }> = [
-	{ label: 'MP3, constant bit rate', sound: { format: 'mp3', mp3: {}, sampleRate: undefined } },
+	{ label: 'MP3, constant rate', sound: { format: 'mp3', mp3: {}, sampleRate: undefined } },
 	{
-		label: 'MP3, variable bit rate',
+		label: 'MP3, variable rate',
 		sound: { format: 'mp3', mp3: { variable: true }, sampleRate: undefined },
 	},
 	{ label: 'WAV', sound: { format: 'wav', mp3: {}, sampleRate: undefined } },
 ];
 const ways = [
 	{ name: 'ours', label: 'ours' },
-	{ name: 'copied', label: 'copied as they are (does not play right)' },
-	{ name: 'buffered', label: 'the same by Buffer.concat, as in a Code node' },
+	{ name: 'copied', label: 'copied as is (does not play right)' },
+	{ name: 'buffered', label: 'Buffer.concat, as in a Code node' },
 ] as const;
 
 interface Measured {
