@@ -189,8 +189,8 @@ describe('its end shows when to look at siblings', () => {
 
 describe('a refusal ends the wait', () => {
 	/** What looks that are refused, at those ages, bring. */
-	const refusals = (keyOpens: boolean, agesS: number[], extra: Partial<Watch> = {}) => {
-		const { one } = watched(extra);
+	const refusals = (keyOpens: boolean, agesS: number[]) => {
+		const { one } = watched();
 		return agesS.map((ageS) => one.judge(denied, { ...at(ageS * S), keyOpens })?.kind);
 	};
 
@@ -207,12 +207,12 @@ describe('a refusal ends the wait', () => {
 		]);
 	});
 
-	test('when it is repeated, at the deadline', () => {
-		expect(refusals(true, [17.9, 20.4], { deadline: START + 20 * S })).toEqual([
-			undefined,
-			'failed',
-		]);
-		expect(refusals(true, [17.5, 20], { deadline: START + 20 * S })).toEqual([undefined, 'failed']);
-		expect(refusals(true, [19.9], { deadline: START + 20 * S })).toEqual([undefined]);
+	test('no sooner at the deadline: the task is not finished in time then, and the refusal is named', () => {
+		const { one } = watched({ deadline: START + 20 * S });
+		for (const ageS of [15, 17.5, 20])
+			expect(one.judge(denied, { ...at(ageS * S), keyOpens: true })).toBeUndefined();
+		const failure = failureOf(one.timedOut());
+		expect(failure.outcome).toBe('timed_out');
+		expect(failure.description).toMatch(/The last look at it failed: HTTP 401: expired\.$/);
 	});
 });

@@ -130,7 +130,7 @@ export class Watched {
 				return this.judgeTask(look.task, around);
 			case 'denied':
 				this.deniedStreak += 1;
-				if (this.deniedStreak >= this.denialsThatCount(around))
+				if (this.deniedStreak >= (around.keyOpens === true ? DENIALS_OF_GOOD_KEY : DENIALS))
 					return this.failed(failures.denied(this.watch.taskId, look));
 				this.schedule(around.nowMs, CONFIRM_DENIAL_MS);
 				return undefined;
@@ -179,10 +179,6 @@ export class Watched {
 		this.plannedByAgeMs = byAgeMs;
 		this.broughtForward += 1;
 		this.schedule(around.nowMs, delayMs);
-	}
-
-	private denialsThatCount({ keyOpens, nowMs }: Surroundings): number {
-		return keyOpens === true && nowMs < this.watch.deadline ? DENIALS_OF_GOOD_KEY : DENIALS;
 	}
 
 	/** Whether its end shows when to look at its siblings. */
