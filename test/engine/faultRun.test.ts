@@ -115,7 +115,6 @@ test('one creation each, and every item delivered or named', async () => {
 	expect(made.sort()).toEqual(
 		items.flatMap(({ text }, index) => (refusedOnes.has(index) ? [] : [text])).sort(),
 	);
-	expect(refused.length).toBeLessThan(ITEMS / 20);
 	for (const { json, index } of [...delivered, ...late])
 		expect(textOf(json.task_id)).toBe(items[index]?.text);
 	for (const { json, index } of delivered) {
