@@ -84,10 +84,7 @@ test('one creation each, and every item delivered or named', async () => {
 		credentials: setting.ownAccount(),
 	});
 	let over = false;
-	running.then(
-		() => (over = true),
-		() => (over = true),
-	);
+	running.finally(() => (over = true)).catch(() => undefined);
 	// When all are made and most are over, one look is asked to come back in the next century.
 	await until(
 		'all were made, and most were seen at their end, or the run is over',

@@ -3,6 +3,7 @@
  * the node's description, which sees nothing of the execution but the resume URL that the node leaves in the run's metadata. So the
  * numbers travel in that URL's fragment, which is never sent anywhere.
  */
+
 interface Sleeping {
 	tasks: number;
 	/** Epoch ms. */
