@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { sharedContext, type TestContext } from './harness/context';
+import { fetch } from './harness/http';
 
 const operations = [
 	'speech/generateByVoiceId',

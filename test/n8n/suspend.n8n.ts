@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { inQueueMode, startContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
+import { fetch } from './harness/http';
 import type { SavedWorkflow } from './harness/rest';
 import { testWorkflow } from './harness/workflow';
 import { waitUntil } from './harness/wait';

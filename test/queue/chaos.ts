@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cleanUp } from '../../scripts/cleanup';
 import { isFinished, items } from '../n8n/harness/execution';
+import { fetch } from '../n8n/harness/http';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
 import { count, type Fate, reconcile } from './chaos/ledgers';
@@ -44,14 +45,9 @@ async function publishAll(
 	return { receiver, starters };
 }
 
-/** Calls a flow's webhook. What nobody took (503) is called again; what may have been taken is not. */
-async function start(context: QueueContext, { name, jobs }: Batch): Promise<boolean> {
-	for (let attempt = 0; attempt < 120; attempt++) {
-		const { status } = await context.rest.callWebhook(name, { jobs });
-		if (status !== 503) return status === 200;
-		await delay(500);
-	}
-	return false;
+/** Calls a flow's webhook. What nobody took is called again by the harness; what may have been taken is not. */
+async function start({ rest }: QueueContext, { name, jobs }: Batch): Promise<boolean> {
+	return (await rest.callWebhook(name, { jobs })).status === 200;
 }
 
 /** @returns when a process of n8n was killed, in epoch ms */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type Item, items } from '../n8n/harness/execution';
+import { fetch } from '../n8n/harness/http';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
 import { testWorkflow } from '../n8n/harness/workflow';

@@ -1,8 +1,26 @@
-import { Agent, fetch as fetchBy, type RequestInit } from 'undici';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Agent, fetch as fetchBy, type RequestInit, type Response } from 'undici';
 
 /** One connection for each request: a server may close an idle one in the moment in which it is used again. */
 const dispatcher = new Agent({ pipelining: 0 });
 
-export async function fetch(url: string, init: RequestInit = {}) {
-	return await fetchBy(url, { dispatcher, ...init });
+/** Said before the request reaches any handler: by an n8n whose database is busy, and by the gate of test/queue. */
+const NOT_YET = /Database is not ready!|no webhook processor is ready/;
+
+async function isNotYet(response: Response): Promise<boolean> {
+	return response.status === 503 && NOT_YET.test(await response.clone().text());
+}
+
+/** How the harness asks n8n: "not yet" is asked again for a minute, since a busy machine is no failure. */
+export async function fetch(
+	url: string,
+	init: RequestInit = {},
+	{ patienceMs = 60_000, pauseMs = 250 } = {},
+): Promise<Response> {
+	const deadline = Date.now() + patienceMs;
+	for (;;) {
+		const response = await fetchBy(url, { dispatcher, ...init });
+		if (!(await isNotYet(response)) || Date.now() > deadline) return response;
+		await delay(pauseMs);
+	}
 }

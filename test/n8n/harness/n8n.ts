@@ -72,7 +72,7 @@ export async function waitForReady(
 			if (!n8n.isRunning())
 				throw new Error(`n8n ended early. The end of its log:\n${n8n.log().slice(-3000)}`);
 			if ((await statusOf(`${baseUrl}/healthz/readiness`)) !== 200) return false;
-			return ![0, 404].includes(await statusOf(`${baseUrl}/rest/login`));
+			return ![0, 404, 503].includes(await statusOf(`${baseUrl}/rest/login`));
 		},
 		{ timeoutMs, what: `n8n at ${baseUrl}`, details: () => n8n.log().slice(-3000) },
 	);

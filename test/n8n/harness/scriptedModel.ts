@@ -1,4 +1,4 @@
-/** A chat model that does as it is told: an OpenAI-compatible server on 127.0.0.1 that calls the first tool once, then ends. */
+/** A chat model that does as it is told: an OpenAI-compatible server on 127.0.0.1 whose answers the test writes down. */
 import fastify from 'fastify';
 
 export interface ToolDefinition {
@@ -15,16 +15,31 @@ interface ChatRequest {
 	stream?: boolean;
 }
 
-export interface ChatModel {
-	/** For the credential's Base URL. */
+/** Words, or the arguments of calls of the first tool: several in one answer are made in parallel. */
+export type ModelAnswer = string | Array<Record<string, unknown>>;
+
+export interface ScriptedModel {
+	/** For the credential's Base URL (type `openAiApi`, field `url`). */
 	readonly url: string;
 	readonly requests: ChatRequest[];
-	/** What the model was told by the tool, in order. */
+	/** What the model was told by its tool calls, in order. */
 	toolResults(): string[];
 	close(): Promise<void>;
 }
 
 type Message = Record<string, unknown> & { role: 'assistant' };
+
+function messageOf(answer: ModelAnswer, { tools = [] }: ChatRequest, turn: number): Message {
+	if (typeof answer === 'string') return { role: 'assistant', content: answer };
+	const name = tools[0]?.function.name;
+	const calls = answer.map((fields, index) => ({
+		index,
+		id: `call_${turn}_${index}`,
+		type: 'function',
+		function: { name, arguments: JSON.stringify(fields) },
+	}));
+	return { role: 'assistant', content: '', tool_calls: calls };
+}
 
 /** Answers in one piece or, where asked for, as a stream of one piece. */
 function body(message: Message, stream: boolean): string {
@@ -40,24 +55,16 @@ function body(message: Message, stream: boolean): string {
 	return `${chunk(message, null)}${chunk({}, finish)}data: [DONE]\n\n`;
 }
 
-/** @param toolArguments what the model fills into the tool's fields */
-export async function startChatModel(toolArguments: Record<string, unknown>): Promise<ChatModel> {
+/** @param script the answer to each request, in order; the last one is repeated */
+export async function startScriptedModel(
+	script: readonly [ModelAnswer, ...ModelAnswer[]],
+): Promise<ScriptedModel> {
 	const requests: ChatRequest[] = [];
 	const app = fastify();
 	app.post('/v1/chat/completions', async (request, reply) => {
 		const asked = request.body as ChatRequest;
-		requests.push(asked);
-		const name = asked.tools?.[0]?.function.name;
-		const answered = asked.messages.some(({ role }) => role === 'tool');
-		const call = { name, arguments: JSON.stringify(toolArguments) };
-		const message: Message =
-			answered || name === undefined
-				? { role: 'assistant', content: 'Here it is.' }
-				: {
-						role: 'assistant',
-						content: '',
-						tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: call }],
-					};
+		const turn = requests.push(asked) - 1;
+		const message = messageOf(script[Math.min(turn, script.length - 1)] ?? '', asked, turn);
 		const stream = asked.stream === true;
 		return await reply
 			.type(stream ? 'text/event-stream' : 'application/json')

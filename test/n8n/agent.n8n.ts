@@ -1,29 +1,32 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type ChatModel, startChatModel } from './harness/chatModel';
 import { sharedContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
+import { type ModelAnswer, type ScriptedModel, startScriptedModel } from './harness/scriptedModel';
 
 const wish = 'Rain on a tin roof';
 
 /** The action node as a tool of n8n's AI Agent, whose model is scripted. */
-describe('aiTool', () => {
+describe('agent', () => {
 	let context: TestContext;
-	let model: ChatModel | undefined;
+	let model: ScriptedModel | undefined;
 	before(async () => {
 		context = await sharedContext();
 	});
 	after(async () => await model?.close());
 
-	async function ask(waitMode: string): Promise<{ execution: Execution; model: ChatModel }> {
+	async function ask(
+		script: readonly [ModelAnswer, ...ModelAnswer[]],
+		{ waitMode = 'poll' } = {},
+	): Promise<{ execution: Execution; model: ScriptedModel }> {
 		await model?.close();
 		context.service.reset();
-		model = await startChatModel({ Text: wish });
+		model = await startScriptedModel(script);
 		const credential = await context.rest.createCredential('Scripted Model', 'openAiApi', {
 			apiKey: 'scripted',
 			url: model.url,
 		});
-		const workflow = await context.addWorkflow('aiTool', {
+		const workflow = await context.addWorkflow('agent', {
 			MODEL_CREDENTIAL: credential.id,
 			WAIT_MODE: waitMode,
 		});
@@ -31,8 +34,8 @@ describe('aiTool', () => {
 		return { execution: await context.rest.waitForExecution(id, 'finished', 120_000), model };
 	}
 
-	it('is described to the model, called by it, and answers with JSON and no bytes', async () => {
-		const { execution, model: asked } = await ask('poll');
+	it('one call: is described to the model, called by it, and answers with JSON and no bytes', async () => {
+		const { execution, model: asked } = await ask([[{ Text: wish }], 'Here it is.']);
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		assert.equal(items(execution, 'Agent')[0]?.json.output, 'Here it is.');
 
@@ -58,7 +61,7 @@ describe('aiTool', () => {
 	});
 
 	it('refuses to suspend the execution, in words, before anything is paid', async () => {
-		const { model: asked } = await ask('callback');
+		const { model: asked } = await ask([[{ Text: wish }], 'Sorry.'], { waitMode: 'callback' });
 		assert.match(
 			String(asked.toolResults()[0]),
 			/can't be suspended while the node runs as a tool/,
