@@ -3,12 +3,12 @@
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { ServiceClient } from '../service/client';
-import { attemptLater, invalid, type Attempt, type Failure } from '../service/failures';
+import { invalid, type Attempt, type Failure } from '../service/failures';
+import { readAnswer, unreadable } from '../service/reading';
 import { creditsOf } from '../service/task';
 import type { NodeRun } from '../create/ledger';
 import { isToolRun } from '../sleep/checks';
 import type { Item } from './item';
-import { fetchAnswer } from './readItems';
 
 /** By the arguments of an agent's call: the run index of its first try. */
 const firstRuns = new WeakMap<object, number>();
@@ -40,28 +40,23 @@ export class Balance {
 
 	/** Asks again where the service can't answer at the moment. A failure says why there is no balance. */
 	async known(): Promise<Attempt<number>> {
-		this.read ??= attemptLater(async () => {
-			const credits = creditsOf(await fetchAnswer(this.client, '/v1/credits', this.signal));
-			if (credits === undefined) throw invalid('the answer holds no balance', '');
-			return credits;
-		});
+		this.read ??= this.ask();
 		return await this.read;
 	}
 
 	/** Asks once. */
 	async ifKnown(): Promise<number | undefined> {
-		if (this.read !== undefined) {
-			const read = await this.read;
-			return read.ok ? read.value : undefined;
-		}
-		const reply = await this.client.send({
-			method: 'GET',
-			path: '/v1/credits',
-			purpose: 'read',
-			timeoutMs: BALANCE_TIMEOUT_MS,
-			signal: this.signal,
-		});
-		return reply.answered && reply.status === 200 ? creditsOf(reply.body) : undefined;
+		const read = await (this.read ?? this.ask({ tries: 1, timeoutMs: BALANCE_TIMEOUT_MS }));
+		return read.ok ? read.value : undefined;
+	}
+
+	private async ask(effort: { tries?: number; timeoutMs?: number } = {}): Promise<Attempt<number>> {
+		const { client, signal } = this;
+		const answer = await readAnswer({ client, path: '/v1/credits', signal, ...effort });
+		if (!answer.ok) return answer;
+		const value = creditsOf(answer.value);
+		if (value !== undefined) return { ok: true, value };
+		return { ok: false, failure: unreadable('/v1/credits', 'the answer holds no balance') };
 	}
 }
 

@@ -15,8 +15,8 @@ import type { ListName } from '../operations/locator';
 import { createClient, type ServiceClient } from '../service/client';
 import { attemptLater, FailureError, type Failure } from '../service/failures';
 import { asText, isObject, parseJson } from '../service/json';
+import { readAnswer } from '../service/reading';
 import { unreadableCredential } from './checks';
-import { fetchAnswer } from './readItems';
 
 /** Where a page begins. It travels to the editor and back. */
 interface Position {
@@ -49,8 +49,7 @@ async function pageOf(
 	search: string,
 	cursor: string | undefined,
 ): Promise<ListPage | undefined> {
-	const path = route.path(search, cursor);
-	const answer = await attemptLater(async () => await fetchAnswer(client, path));
+	const answer = await readAnswer({ client, path: route.path(search, cursor) });
 	if (answer.ok) return route.read(answer.value, cursor);
 	const { failure } = answer;
 	if (failure.httpStatus !== undefined && NO_LIST.has(failure.httpStatus)) return undefined;

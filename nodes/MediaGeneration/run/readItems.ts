@@ -5,69 +5,42 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { failureItem, nodeError } from '../delivery/failure';
 import type { Operation } from '../operations/operation';
 import { ItemFields } from '../operations/fields';
-import type { PollRouteOption } from '../service/account';
 import { createClient, type ServiceClient } from '../service/client';
-import { now, pause } from '../service/clock';
-import { attempt, FailureError, quote, type Failure } from '../service/failures';
+import { attempt, denied, FailureError, missing, type Failure } from '../service/failures';
+import { lookAtTask, type Look } from '../service/look';
 import { outputsOf } from '../service/outputs';
-import { isObject } from '../service/json';
-import { busyDelay } from '../wait/schedule';
-import { lookAtTask, wordsOf } from '../service/look';
-import * as failures from '../service/failures';
+import {
+	readAnswer,
+	readWithRetries,
+	retriesFor,
+	unreadable,
+	valueOf,
+	type Try,
+} from '../service/reading';
 
-const ATTEMPTS = 4;
 const TIMEOUT_MS = 20_000;
 
-function unreadable(what: string, reason: string, httpStatus?: number): FailureError {
-	const refused = httpStatus === 401 || httpStatus === 403;
-	return new FailureError({
-		outcome: refused ? 'rejected' : 'unreachable',
-		message: `${what} could not be read: ${quote(reason) ?? 'no reason given'}`,
-		description: refused
-			? 'Check the API key in the credential: it may be invalid, expired or revoked.'
-			: 'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.',
-		...(httpStatus === undefined ? {} : { httpStatus }),
-	});
-}
-
-/** The body of a `GET`. Throws a FailureError. */
-export async function fetchAnswer(
-	client: ServiceClient,
-	path: string,
-	signal?: AbortSignal,
-): Promise<unknown> {
-	for (let attempt = 1; ; attempt += 1) {
-		const reply = await client.send({
-			method: 'GET',
-			path,
-			purpose: 'read',
-			timeoutMs: TIMEOUT_MS,
-			signal,
-		});
-		let reason: string;
-		let httpStatus: number | undefined;
-		let permanent = false;
-		if (reply.answered) {
-			const { status, body } = reply;
-			const refusedInside = isObject(body) && body.success === false;
-			if (status >= 200 && status < 300 && body !== undefined && !refusedInside) return body;
-			reason =
-				wordsOf(reply) ??
-				(status < 300 && refusedInside
-					? `HTTP ${status}`
-					: `HTTP ${status} without a usable answer`);
-			httpStatus = status;
-			permanent = status >= 300 && status < 500 && status !== 429 && status !== 408;
-		} else {
-			({ reason, permanent } = reply);
+/** What a look at a task is for someone who only wants to see it. */
+function seen(taskId: string, look: Look): Try<IDataObject> {
+	switch (look.kind) {
+		case 'task': {
+			const outputs = look.task.state === 'done' ? outputsOf(look.task) : [];
+			const value = {
+				...(look.task.raw as IDataObject),
+				task_id: taskId,
+				outputs: outputs.map(({ url, kind }) => ({ url, kind })),
+			};
+			return { kind: 'read', value };
 		}
-		if (permanent || attempt >= ATTEMPTS || signal?.aborted === true)
-			throw unreadable(path, reason, httpStatus);
-		const wait = Math.max(
-			busyDelay(attempt, 0, undefined, Math.random()),
-			client.account.pausedUntil('read') - now(),
-		);
-		await pause(Math.min(wait, 30_000), signal);
+		case 'denied':
+			return { kind: 'refused', failure: denied(taskId, look) };
+		case 'missing':
+			return { kind: 'refused', failure: missing(taskId, look) };
+		case 'busy': {
+			const { detail, httpStatus, retryAfterMs } = look;
+			const failure = unreadable(`Task ${taskId}`, detail, httpStatus);
+			return { kind: 'busy', failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+		}
 	}
 }
 
@@ -75,40 +48,14 @@ export async function fetchAnswer(
 async function getTask(
 	client: ServiceClient,
 	taskId: string,
-	route: PollRouteOption,
 	signal?: AbortSignal,
 ): Promise<IDataObject> {
-	for (let attempt = 1; ; attempt += 1) {
-		const look = await lookAtTask(client, {
-			taskId,
-			kind: 'task',
-			route,
-			timeoutMs: TIMEOUT_MS,
-			signal,
-		});
-		switch (look.kind) {
-			case 'task': {
-				const outputs = look.task.state === 'done' ? outputsOf(look.task) : [];
-				return {
-					...(look.task.raw as IDataObject),
-					task_id: taskId,
-					outputs: outputs.map(({ url, kind }) => ({ url, kind })),
-				};
-			}
-			case 'denied':
-				throw new FailureError(failures.denied(taskId, look));
-			case 'missing':
-				throw new FailureError(failures.missing(taskId, look));
-			case 'busy':
-				if (attempt >= ATTEMPTS || signal?.aborted === true) {
-					throw unreadable(`Task ${taskId}`, look.detail, look.httpStatus);
-				}
-				await pause(
-					Math.min(busyDelay(attempt, 0, look.retryAfterMs, Math.random()), 30_000),
-					signal,
-				);
-		}
-	}
+	const at = { taskId, kind: 'task', route: 'auto', timeoutMs: TIMEOUT_MS, signal } as const;
+	return valueOf(
+		await readWithRetries(retriesFor(client, { signal }), async () =>
+			seen(taskId, await lookAtTask(client, at)),
+		),
+	);
 }
 
 async function readItem(
@@ -120,12 +67,11 @@ async function readItem(
 	const signal = context.getExecutionCancelSignal();
 	const fields = new ItemFields(context, index);
 	if (work.kind !== 'reads') {
-		const read = attempt(() => fields.taskId());
-		if (!read.ok) throw new FailureError(read.failure);
-		return [await getTask(client, read.value, 'auto', signal)];
+		return [await getTask(client, valueOf(attempt(() => fields.taskId())), signal)];
 	}
-	const items = work.items(await fetchAnswer(client, work.path, signal));
-	if (items === undefined) throw unreadable(work.path, 'the answer has an unexpected shape');
+	const items = work.items(valueOf(await readAnswer({ client, path: work.path, signal })));
+	if (items === undefined)
+		throw new FailureError(unreadable(work.path, 'the answer has an unexpected shape'));
 	return items as IDataObject[];
 }
 

@@ -15,6 +15,7 @@ import { invalid, type Failure } from '../service/failures';
 import { asNumber, isObject, type JsonObject } from '../service/json';
 import { Limiter } from '../service/limiter';
 import type { Look } from '../service/look';
+import { readWithRetries, unreadable } from '../service/reading';
 import { isDescribed, type Task } from '../service/task';
 
 /** How to ask the service for a task. */
@@ -53,9 +54,8 @@ export interface Spent {
 }
 
 const FIELD = 'taskCosts';
-/** Before each look at a task for its cost: a task can be unknown to the service for a moment after its creation. */
-const LOOK_AFTER_MS = [0, 500, 1_000, 2_000];
 const LONGEST_PAUSE_MS = 10_000;
+const NO_COST = { kind: 'refused', failure: unreadable('The cost', 'none is named') } as const;
 
 /** What the context keeps: null where the cost is not known. */
 type Costs = Record<string, number | null>;
@@ -187,20 +187,19 @@ export class Spending {
 	}
 
 	private async costByLook(taskId: string, route: TaskRoute): Promise<number | undefined> {
-		const { look, now, sleep, pausedUntil, signal } = this.deps;
-		for (const afterMs of LOOK_AFTER_MS) {
-			const pauseMs = Math.max(afterMs, pausedUntil() - now());
-			if (this.tasksNameNoCost || pauseMs > LONGEST_PAUSE_MS) return undefined;
-			if (pauseMs > 0) await sleep(pauseMs, signal);
-			if (signal?.aborted === true) return undefined;
-			const seen = await look(taskId, route);
-			if (seen.kind === 'denied') return undefined;
-			if (seen.kind !== 'task') continue;
-			const cost = costIn(seen.task.raw);
-			if (cost === undefined) this.tasksNameNoCost = isDescribed(seen.task);
-			return cost;
-		}
-		return undefined;
+		const { deps } = this;
+		// One look at a time, so without jitter. A task can be unknown to the service for a moment after its creation.
+		const retries = { ...deps, tries: 4, longestPauseMs: LONGEST_PAUSE_MS, random: () => 0.5 };
+		const cost = await readWithRetries(retries, async () => {
+			if (this.tasksNameNoCost || deps.signal?.aborted === true) return NO_COST;
+			const look = await deps.look(taskId, route);
+			if (look.kind !== 'task')
+				return { ...NO_COST, kind: look.kind === 'denied' ? 'refused' : 'busy' };
+			const value = costIn(look.task.raw);
+			if (value === undefined) this.tasksNameNoCost = isDescribed(look.task);
+			return value === undefined ? NO_COST : { kind: 'read', value };
+		});
+		return cost.ok ? cost.value : undefined;
 	}
 }
 

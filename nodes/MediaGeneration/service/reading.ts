@@ -1,0 +1,131 @@
+/**
+ * The one retrying read. A read costs nothing, so it is repeated while the service can't answer at the moment, after a pause that
+ * grows; never while the account asked for a pause.
+ */
+import type { ServiceClient } from './client';
+import { realClock, type Clock } from './clock';
+import { FailureError, quote, seconds, type Attempt, type Failure } from './failures';
+import { isObject } from './json';
+import { wordsOf } from './look';
+
+/** What one try of a read came to. */
+export type Try<T> =
+	| { kind: 'read'; value: T }
+	/** Another try changes nothing. */
+	| { kind: 'refused'; failure: Failure }
+	| { kind: 'busy'; failure: Failure; retryAfterMs?: number };
+
+export interface Retries extends Clock {
+	tries: number;
+	/** The read is given up where it would have to pause for longer than this. */
+	longestPauseMs: number;
+	/** Epoch ms before which the account wants no such request. */
+	pausedUntil: () => number;
+	/** In [0, 1). */
+	random: () => number;
+	signal?: AbortSignal | undefined;
+}
+
+const TRIES = 4;
+const TIMEOUT_MS = 20_000;
+const LONGEST_PAUSE_MS = 60_000;
+const FIRST_PAUSE_MS = 500;
+const MAX_OWN_PAUSE_MS = 3_000;
+
+/** @param httpStatus the service's answer, where there was one */
+export function unreadable(what: string, reason: string, httpStatus?: number): Failure {
+	const refused = httpStatus === 401 || httpStatus === 403;
+	return {
+		outcome: refused ? 'rejected' : 'unreachable',
+		message: `${what} could not be read: ${quote(reason) ?? 'no reason given'}`,
+		description: refused
+			? 'Check the API key in the credential: it may be invalid, expired or revoked.'
+			: 'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.',
+		...(httpStatus === undefined ? {} : { httpStatus }),
+	};
+}
+
+/** Reads until there is a value, a refusal, or no try left. Never rejects unless `read` does. */
+export async function readWithRetries<T>(
+	{ tries, longestPauseMs, pausedUntil, now, sleep, random, signal }: Retries,
+	read: () => Promise<Try<T>>,
+): Promise<Attempt<T>> {
+	let wantedMs = 0;
+	let failure: Failure | undefined;
+	for (let tried = 0; ; tried += 1) {
+		const pauseMs = Math.max(wantedMs, pausedUntil() - now());
+		if (pauseMs > longestPauseMs) {
+			const asked = `the service asked for a pause of ${seconds(pauseMs)}`;
+			return { ok: false, failure: failure ?? unreadable('The service', asked) };
+		}
+		if (pauseMs > 0) await sleep(pauseMs, signal);
+		if (failure !== undefined && signal?.aborted === true) return { ok: false, failure };
+		const result = await read();
+		if (result.kind === 'read') return { ok: true, value: result.value };
+		({ failure } = result);
+		if (result.kind === 'refused' || tried + 1 >= tries || signal?.aborted === true)
+			return { ok: false, failure };
+		const own = Math.min(FIRST_PAUSE_MS * 2 ** tried, MAX_OWN_PAUSE_MS);
+		wantedMs = Math.max(result.retryAfterMs ?? 0, own * (0.75 + random() / 2));
+	}
+}
+
+export interface Reading {
+	client: ServiceClient;
+	/** With its query. */
+	path: string;
+	signal?: AbortSignal;
+	tries?: number;
+	timeoutMs?: number;
+	clock?: Clock;
+}
+
+/** How a read of this account is repeated. */
+export function retriesFor(
+	{ account }: ServiceClient,
+	{ tries = TRIES, signal, clock = realClock }: Omit<Reading, 'client' | 'path'> = {},
+): Retries {
+	return {
+		...clock,
+		tries,
+		signal,
+		random: Math.random,
+		longestPauseMs: LONGEST_PAUSE_MS,
+		pausedUntil: () => account.pausedUntil('read'),
+	};
+}
+
+async function tryToRead({
+	client,
+	path,
+	signal,
+	timeoutMs = TIMEOUT_MS,
+}: Reading): Promise<Try<unknown>> {
+	const reply = await client.send({ method: 'GET', path, purpose: 'read', timeoutMs, signal });
+	if (!reply.answered) {
+		const failure = unreadable(path, reply.reason);
+		return { kind: reply.permanent ? 'refused' : 'busy', failure };
+	}
+	const { status, body } = reply;
+	const succeeded = status >= 200 && status < 300;
+	const refusedInside = isObject(body) && body.success === false;
+	if (succeeded && body !== undefined && !refusedInside) return { kind: 'read', value: body };
+	const nameless = succeeded && refusedInside ? '' : ' without a usable answer';
+	const failure = unreadable(path, wordsOf(reply) ?? `HTTP ${status}${nameless}`, status);
+	const final = status >= 300 && status < 500 && status !== 429 && status !== 408;
+	return { kind: final ? 'refused' : 'busy', failure };
+}
+
+/** The body of a `GET`, or why there is none. */
+export async function readAnswer(reading: Reading): Promise<Attempt<unknown>> {
+	return await readWithRetries(
+		retriesFor(reading.client, reading),
+		async () => await tryToRead(reading),
+	);
+}
+
+/** The value of an attempt. Throws its FailureError. */
+export function valueOf<T>(attempted: Attempt<T>): T {
+	if (attempted.ok) return attempted.value;
+	throw new FailureError(attempted.failure);
+}
