@@ -137,7 +137,6 @@ export const folders: readonly Folder[] = [
 		sources: of('media'),
 		unit: [
 			'media/captions',
-			'media/cuts',
 			'media/duration',
 			'media/join',
 			'media/mp3',

@@ -1,124 +1,178 @@
-/** Cutting a long text into parts that can be spoken one by one. Pure. */
-import { type Cut, FINER, type Place, type Range, sentencePlaces, trimmed } from './cuts';
-
-/** A piece of the text that is not cut any further, without the spaces around it. */
-interface Piece extends Range {
-	/** How good a cut after it is. */
-	cut: Cut;
-}
+/** Cutting a long text into parts that can be spoken one by one, in linear time. Pure. */
 
 /**
- * What a cut costs, beside the square of a part's distance from an even share: the end of a sentence is preferred to that of a
- * paragraph where that saves two parts a distance of a fifth of their size.
+ * Abbreviations that a capital letter or a number often follows, without their last dot. A wrong entry does no harm: the
+ * text is then cut at the next sentence.
  */
-const COST: Record<Cut, number> = {
-	paragraph: 0,
-	sentence: 0.08,
-	clause: 1,
-	space: 2,
-	word: 3,
-	grapheme: 4,
+const ABBREVIATIONS = [
+	'adm|approx|art|ave|bd|bros|bzw|ca|cap|capt|cf|ch|co|col|corp|dept|dr|dra|ed|eds|eq|etc|ex|fig|figs|gen|gov|hon|hr',
+	'inc|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|okt|nov|dec|dez|jr|lt|ltd|ltda|maj|messrs|mio|mlle|mme|mr|mrd|mrs|ms|mt',
+	'nr|no|nos|núm|op|pag|pág|ph|pp|prof|rev|sen|sgt|sr|sra|srta|st|sta|ste|str|tel|ud|uds|usw|vgl|vol|vols|vs',
+].join('|');
+/** A single letter stands for initials, "U.S.", "z. B." and the like; up to three digits for "am 3. Mai". */
+const ABBREVIATION = new RegExp(
+	`(?:^|[^\\p{L}\\p{N}])(?:\\p{L}|${ABBREVIATIONS})\\.$|(?:^|[^\\p{L}\\p{N}.,])\\p{N}{1,3}\\.$`,
+	'iu',
+);
+const ELLIPSIS = /(?:\.\s?\.|…)[\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
+const SENTENCE_END = /\p{STerm}[\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
+/** `"Stop!" he said.` */
+const GOES_ON = /^\s+[\p{Ps}\p{Pi}"'¿¡]*\p{Ll}/u;
+const CLAUSE_END = /[,;:!?)\]}.…–—،؛][\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
+/** The punctuation of scripts that write no spaces. */
+const WIDE_SENTENCE_END = /[。！？｡][\p{Pe}\p{Pf}"']{0,4}$/u;
+const WIDE_CLAUSE_END = /[，、；：。！？—][\p{Pe}\p{Pf}"']{0,4}$/u;
+/** What belongs to the character before it. */
+const ATTACHED = /^[\p{M}\p{Pe}\p{Pf}"'\u200d\p{Emoji_Modifier}。！？｡]/u;
+const BLANK_LINE = /[^\S\r\n]*(?:[\f\u2029]|(?:\r\n?|\n)[^\S\r\n]*[\r\n\f\u2029])/y;
+const LINE_END = /[^\S\r\n]*[\r\n]/y;
+/** How much of a text shows whether a sentence ends in it. */
+const LOOK_BEHIND = 12;
+const LOOK_AHEAD = 16;
+
+/** Asks the regular expression only about codes that may be spaces: it is asked about every character. */
+const isSpace = (code: number) =>
+	(code < 33 || code === 0xa0 || (code > 0x167f && code < 0x3001) || code === 0xfeff) &&
+	/\s/.test(String.fromCharCode(code));
+/** Letters and digits of ASCII, letters of East Asia, surrogates: neither space nor punctuation. */
+const isPlain = (code: number) =>
+	(code > 96 && code < 123) ||
+	(code > 64 && code < 91) ||
+	(code > 47 && code < 58) ||
+	(code > 0x3040 && code < 0xfe00);
+
+const startsAt = (pattern: RegExp, text: string, at: number) => {
+	pattern.lastIndex = at;
+	return pattern.test(text);
 };
-/** Pieces are put together up to this share of a part: the effort then grows with the text's length alone. */
-const SMALLEST_SHARE = 1 / 100;
-/** Where there are no spaces, a place to cut in this share of a part is enough. */
-const STRIDE_SHARE = 1 / 20;
 
-/** Cuts a piece at some places; what is left of it ends as the piece itself did. */
-function* cutAt(text: string, piece: Piece, places: Iterable<Place>): Generator<Piece> {
-	let { from } = piece;
-	for (const { at, cut } of places) {
-		const range = trimmed(text, { from, to: at });
-		if (range.to > range.from) yield { ...range, cut };
-		from = at;
-	}
-	yield { ...trimmed(text, { from, to: piece.to }), cut: piece.cut };
+function sentenceEnds(text: string, at: number): boolean {
+	const head = text.slice(Math.max(0, at - LOOK_BEHIND), at);
+	if (!SENTENCE_END.test(head) || ABBREVIATION.test(head) || ELLIPSIS.test(head)) return false;
+	return !GOES_ON.test(text.slice(at, at + LOOK_AHEAD));
 }
 
-/** The last resort, for a grapheme longer than a part: between code points. */
-function* codePoints({ from, to }: Range, text: string, maxCharacters: number): Generator<Place> {
-	let at = from + maxCharacters;
-	while (at < to) {
-		const inPair = (text.codePointAt(at - 1) ?? 0) > 0xffff;
-		if (inPair && maxCharacters > 1) at -= 1;
-		yield { at, cut: 'grapheme' };
-		at += maxCharacters;
-	}
-}
+/** A place between two parts: the first one ends at `at`, with or without spaces after it. */
+type IsPlace = (text: string, at: number) => boolean;
 
-/** Cuts a piece at ever worse places, until nothing is longer than a part. */
-function* finer(text: string, piece: Piece, maxCharacters: number, step = 0): Generator<Piece> {
-	const way = FINER[step];
-	if (piece.to - piece.from <= maxCharacters || way === undefined) {
-		yield* cutAt(text, piece, codePoints(piece, text, maxCharacters));
-		return;
-	}
-	const stride = Math.max(1, Math.floor(maxCharacters * STRIDE_SHARE));
-	const places = function* (): Generator<Place> {
-		for (const at of way.places(text, piece, stride)) yield { at, cut: way.cut };
+/** A place before spaces, or one between two characters that `wide` accepts. */
+function place(beforeSpaces: IsPlace, wide?: RegExp): IsPlace {
+	return (text, at) => {
+		const last = text.charCodeAt(at - 1);
+		if (isSpace(text.charCodeAt(at))) return !isSpace(last) && beforeSpaces(text, at);
+		if (wide === undefined || last < 128 || isPlain(last)) return false;
+		return wide.test(text.slice(Math.max(0, at - 6), at)) && !ATTACHED.test(text.slice(at, at + 2));
 	};
-	for (const smaller of cutAt(text, piece, places())) {
-		yield* finer(text, smaller, maxCharacters, step + 1);
-	}
 }
 
-/** All pieces of a text in order, the smallest of them put together. */
-function piecesOf(text: string, maxCharacters: number): Piece[] {
-	const whole: Piece = { from: 0, to: text.length, cut: 'paragraph' };
-	const pieces: Piece[] = [];
-	for (const sentence of cutAt(text, whole, sentencePlaces(text))) {
-		for (const piece of finer(text, sentence, maxCharacters)) {
-			const last = pieces.at(-1);
-			if (last !== undefined && piece.to - last.from <= maxCharacters * SMALLEST_SHARE) {
-				last.to = piece.to;
-				last.cut = piece.cut;
-			} else pieces.push(piece);
-		}
-	}
-	return pieces;
+/** The ends of paragraphs, sentences, clauses and words, and the share of an even part that a part may have to end there. */
+const PLACES: ReadonlyArray<{ isPlace: IsPlace; least: number; most: number }> = [
+	{
+		isPlace: place(
+			(text, at) =>
+				startsAt(BLANK_LINE, text, at) || (startsAt(LINE_END, text, at) && sentenceEnds(text, at)),
+		),
+		least: 0.8,
+		most: 1.2,
+	},
+	{
+		isPlace: place(
+			(text, at) => !isPlain(text.charCodeAt(at - 1)) && sentenceEnds(text, at),
+			WIDE_SENTENCE_END,
+		),
+		least: 0.5,
+		most: Infinity,
+	},
+	{
+		isPlace: place(
+			(text, at) =>
+				startsAt(LINE_END, text, at) ||
+				(!isPlain(text.charCodeAt(at - 1)) && CLAUSE_END.test(text.slice(Math.max(0, at - 6), at))),
+			WIDE_CLAUSE_END,
+		),
+		least: 0.5,
+		most: Infinity,
+	},
+	{ isPlace: place(() => true), least: 0, most: Infinity },
+];
+
+/** A range of a text: a part begins at `from`, is to end near `ideal`, and must end at `limit` or before. */
+interface Wanted {
+	from: number;
+	ideal: number;
+	limit: number;
 }
 
-/** Of all ways to put a text's pieces into parts the one that costs least: where each part begins and ends. */
-function cheapestParts(text: string, maxCharacters: number): Range[] {
-	const pieces = piecesOf(text, maxCharacters);
-	const share = text.length / Math.ceil(text.length / maxCharacters);
-	/** What the cheapest way to the end of the first `index` pieces costs, and with which piece its last part begins. */
-	const costs = new Float64Array(pieces.length + 1).fill(Infinity);
-	const begins = new Int32Array(pieces.length + 1);
-	costs[0] = 0;
-	pieces.forEach((end, index) => {
-		for (let first = index; first >= 0; first -= 1) {
-			const length = end.to - (pieces[first]?.from ?? 0);
-			if (length > maxCharacters) break;
-			const cost = (costs[first] ?? 0) + ((length - share) / share) ** 2 + COST[end.cut];
-			if (cost < (costs[index + 1] ?? 0)) {
-				costs[index + 1] = cost;
-				begins[index + 1] = first;
-			}
-		}
-	});
-	const parts: Range[] = [];
-	for (let end = pieces.length; end > 0; end = begins[end] ?? 0) {
-		const [first, last] = [pieces[begins[end] ?? 0], pieces[end - 1]];
-		if (first && last) parts.push({ from: first.from, to: last.to });
+/** The place of a kind that is nearest to the ideal one. */
+function nearest(text: string, { from, ideal, limit }: Wanted, isPlace: IsPlace) {
+	const farthest = Math.max(ideal - from, limit - ideal);
+	for (let distance = 0; distance <= farthest; distance += 1) {
+		if (ideal + distance <= limit && isPlace(text, ideal + distance)) return ideal + distance;
+		if (ideal - distance > from && isPlace(text, ideal - distance)) return ideal - distance;
 	}
-	return parts.reverse();
+	return undefined;
+}
+
+/** How much text before and after a place shows where words and graphemes begin. */
+const BEFORE = 256;
+const AFTER = 64;
+const segmenters = (['word', 'grapheme'] as const).map(
+	(granularity) => new Intl.Segmenter('en', { granularity }),
+);
+
+/** Where there is no space: between two words of a script without spaces, else two graphemes, else two code points. */
+function anywhere(text: string, { from, ideal, limit }: Wanted): number {
+	const begin = Math.max(from, ideal - BEFORE);
+	const window = text.slice(begin, ideal + AFTER);
+	for (const segmenter of segmenters) {
+		const found = segmenter.segment(window).containing(ideal - begin);
+		if (found === undefined) continue;
+		const start = begin + found.index;
+		const end = start + found.segment.length;
+		const endFits = end <= limit && end < begin + window.length;
+		// A part begins with a word, not with the comma after one.
+		if (start > begin && !(found.isWordLike === false && endFits)) return start;
+		if (endFits) return end;
+	}
+	const inPair = (text.codePointAt(limit - 1) ?? 0) > 0xffff;
+	return inPair ? limit - 1 : limit;
+}
+
+function endOfPart(text: string, wanted: Wanted): number {
+	const { from, ideal, limit } = wanted;
+	for (const { isPlace, least, most } of PLACES) {
+		const within: Wanted = {
+			from: from + Math.floor((ideal - from) * least),
+			ideal,
+			limit: Math.min(limit, from + Math.ceil((ideal - from) * most)),
+		};
+		const at = nearest(text, within, isPlace);
+		if (at !== undefined) return at;
+	}
+	return anywhere(text, wanted);
 }
 
 /**
  * Splits a text into parts of about the same length, each of at most `maxCharacters` (as JavaScript counts the length of
- * a string, which is never less than the number of characters). It is cut between paragraphs where that leaves the parts
- * even, else between sentences; only a sentence that is too long for a part is cut at commas, spaces, words and at last
- * between graphemes. Put together, the parts are the text, apart from the spaces at the cuts. A text of spaces has no parts.
+ * a string, which is never less than the number of characters). A part ends with a paragraph where one ends near an even
+ * part's length, else with a sentence, a clause, a word, and at last with a grapheme. Put together, the parts are the text,
+ * apart from the spaces at the cuts. A text of spaces has no parts.
  *
- * @throws RangeError where `maxCharacters` is below 1
+ * @throws RangeError where `maxCharacters` is below 2
  */
 export function splitText(text: string, maxCharacters: number): string[] {
-	if (!(maxCharacters >= 1)) throw new RangeError('A part of a text has at least one character.');
-	const { from, to } = trimmed(text, { from: 0, to: text.length });
-	if (to === from) return [];
-	const body = text.slice(from, to);
-	if (body.length <= maxCharacters) return [body];
-	const limit = Math.floor(maxCharacters);
-	return cheapestParts(body, limit).map((part) => body.slice(part.from, part.to));
+	if (!(maxCharacters >= 2)) throw new RangeError('A part of a text has at least two characters.');
+	const most = Math.floor(maxCharacters);
+	const body = text.trim();
+	const parts: string[] = [];
+	let from = 0;
+	while (body.length - from > most) {
+		const left = body.length - from;
+		const ideal = from + Math.floor(left / Math.ceil(left / most));
+		const at = endOfPart(body, { from, ideal, limit: from + most });
+		parts.push(body.slice(from, at));
+		from = at;
+		while (isSpace(body.charCodeAt(from))) from += 1;
+	}
+	return from < body.length ? [...parts, body.slice(from)] : parts;
 }

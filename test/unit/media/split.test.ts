@@ -55,7 +55,7 @@ const anyText = fc
 describe('whatever the text is', () => {
 	test('nothing is lost or doubled, and no part is longer than allowed or empty', () => {
 		fc.assert(
-			fc.property(anyText, fc.integer({ min: 1, max: 120 }), (text, maxCharacters) => {
+			fc.property(anyText, fc.integer({ min: 2, max: 120 }), (text, maxCharacters) => {
 				const parts = splitText(text, maxCharacters);
 				expect(parts.filter((part) => part.length > maxCharacters)).toEqual([]);
 				expect(parts.filter((part) => part === '' || part !== part.trim())).toEqual([]);
@@ -73,7 +73,7 @@ describe('whatever the text is', () => {
 		);
 	});
 
-	test('sentences that fit are never cut, and the parts are even', () => {
+	test('sentences that fit are never cut, and no part is tiny', () => {
 		const sentence = fc
 			.array(fc.constantFrom('one', 'other', 'words', 'follow', 'it'), {
 				minLength: 1,
@@ -85,9 +85,7 @@ describe('whatever the text is', () => {
 			fc.property(book, fc.integer({ min: 300, max: 600 }), (sentences, maxCharacters) => {
 				const parts = splitText(sentences.join(' '), maxCharacters);
 				expect(parts.flatMap((part) => part.match(/The [^.]*\./g))).toEqual(sentences);
-				const lengths = parts.map(({ length }) => length);
-				// A sentence has at most 60 characters.
-				expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThan(120);
+				expect(parts.filter(({ length }) => length < maxCharacters / 3)).toEqual([]);
 				const fewest = Math.ceil(sentences.join(' ').length / maxCharacters);
 				expect(parts.length).toBeLessThanOrEqual(Math.ceil(fewest * 1.25) + 1);
 			}),
@@ -108,9 +106,9 @@ describe('where it is cut', () => {
 		expect(splitText('', 50)).toEqual([]);
 	});
 
-	test.each([0, -5, NaN])('a part can not have at most %d characters', (maxCharacters) => {
+	test.each([1, -5, NaN])('a part can not have at most %d characters', (maxCharacters) => {
 		expect(() => splitText('text', maxCharacters)).toThrow(
-			new RangeError('A part of a text has at least one character.'),
+			new RangeError('A part of a text has at least two characters.'),
 		);
 	});
 
@@ -233,8 +231,8 @@ describe('where it is cut', () => {
 
 	test('Chinese without a full stop is cut at its commas', () => {
 		expect(splitText('今天天气很好，我们去公园散步吧，你想不想一起去', 16)).toEqual([
-			'今天天气很好，我们去公园散步吧，',
-			'你想不想一起去',
+			'今天天气很好，',
+			'我们去公园散步吧，你想不想一起去',
 		]);
 	});
 
@@ -272,7 +270,6 @@ describe('where it is cut', () => {
 
 	test.each([
 		['at the beginning of a line', 'b\n\u0301', 2, ['b', '\u0301']],
-		['at the beginning of a line, after a space', '，\n \u200d', 1, ['，', '\u200d']],
 		['on the second of two spaces', '\u0301  \u0301', 3, ['\u0301', '\u0301']],
 	])('a mark on a space leaves no spaces around a part: %s', (_, text, maxCharacters, parts) => {
 		expect(splitText(text, maxCharacters)).toEqual(parts);
@@ -309,22 +306,25 @@ describe('long texts', () => {
 
 	// Whatever grows with the square of the length does not end within a test's time.
 	test.each([
-		['prose', 200_000, 'The quick brown fox, as they say, jumps over the lazy dog. '],
-		['no punctuation', 200_000, 'the quick brown fox jumps over the lazy dog '],
-		['no spaces', 200_000, 'abcdefghij'],
-		['Chinese', 200_000, '今天天气很好我们去公园散步吧'],
-		['emoji', 200_000, '👨‍👩‍👧‍👦'],
-		['one grapheme', 200_000, '\u0301'],
-		['spaces', 200_000, ' '],
-		['closing brackets', 60_000, ')'],
-		['commas', 60_000, ','],
-		['full stops', 60_000, '.'],
-		['line ends', 60_000, 'a\r\n'],
-	])('%s: %d characters', (_, length, sentences) => {
-		const text = `a${book(length, sentences)}b`;
-		const parts = splitText(text, 5000);
+		['line breaks', '\n'],
+		['blank lines', 'a \n \n'],
+		['spaces', ' '],
+		['prose', 'The quick brown fox, as they say, jumps over the lazy dog. '],
+		['no punctuation', 'the quick brown fox jumps over the lazy dog '],
+		['no spaces', 'abcdefghij'],
+		['Chinese', '今天天气很好我们去公园散步吧'],
+		['emoji', '👨‍👩‍👧‍👦'],
+		['one grapheme', '\u0301'],
+		['closing brackets', ')'],
+		['commas', ','],
+		['full stops', '.'],
+		['initials', 'a. '],
+		['quotes', '."'],
+	])('a million characters of %s', (_, unit) => {
+		const text = `Hello${book(1_000_000, unit)}world`;
+		const parts = splitText(text, 2500);
 		expect(withoutSpaces(parts.join(''))).toBe(withoutSpaces(text));
-		expect(Math.max(...parts.map((part) => part.length))).toBeLessThanOrEqual(5000);
+		expect(Math.max(...parts.map((part) => part.length))).toBeLessThanOrEqual(2500);
 	});
 
 	test('the shortest sentences in the longest parts', () => {
