@@ -122,7 +122,6 @@ export const folders: readonly Folder[] = [
 			'download',
 			'files',
 			'mimeType',
-			'storeMemory',
 			'content',
 			'messages',
 			'joining',

@@ -14,7 +14,7 @@ import {
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/delivery/files';
 import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/item';
 import { joinSources } from '../../nodes/MediaGeneration/delivery/joining';
-import { storeMemory } from '../../nodes/MediaGeneration/delivery/storeMemory';
+import { storeMemory } from '../../nodes/MediaGeneration/delivery/binary';
 import type { LongText } from '../../nodes/MediaGeneration/operations/longText';
 import type { Failure } from '../../nodes/MediaGeneration/service/failures';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
+import { StoreMemory } from '../../nodes/MediaGeneration/delivery/binary';
 import { Limiter } from '../../nodes/MediaGeneration/service/limiter';
-import { VirtualClock } from './virtualClock';
+import { seededRandom, VirtualClock } from './virtualClock';
 
 describe('jobs that are limited', () => {
 	test.each([1, 3, 50])('never more than %d at once, in the order they came', async (limit) => {
@@ -56,4 +58,130 @@ describe('jobs that are limited', () => {
 		});
 		expect(ran).toBe(true);
 	});
+});
+
+/** Takes shares in the background; `state` says which have got theirs. */
+function taking(limiter: Pick<Limiter, 'take'>, weights: number[], signal?: AbortSignal) {
+	const got: Array<(() => void) | undefined> = weights.map(() => undefined);
+	const failed: unknown[] = [];
+	weights.forEach((weight, index) => {
+		limiter.take(weight, signal).then(
+			(giveBack) => (got[index] = giveBack),
+			(error: unknown) => failed.push(error),
+		);
+	});
+	const settle = async () => await new Promise((resolve) => setImmediate(resolve));
+	return { got, failed, settle, state: () => got.map((giveBack) => giveBack !== undefined) };
+}
+
+describe('shares of different weight', () => {
+	test('in the order they came; one that is larger than all of it goes alone', async () => {
+		const { got, settle, state } = taking(new Limiter(100), [60, 40, 30, 500, 10]);
+		await settle();
+		expect(state()).toEqual([true, true, false, false, false]);
+		got[0]?.();
+		await settle();
+		expect(state()).toEqual([true, true, true, false, false]);
+		got[1]?.();
+		got[2]?.();
+		await settle();
+		// The small one behind the large one waits for it: else the large one would never come.
+		expect(state()).toEqual([true, true, true, true, false]);
+		got[3]?.();
+		await settle();
+		expect(state()).toEqual([true, true, true, true, true]);
+	});
+
+	test('Stop ends the wait, and lets those behind it go', async () => {
+		const limiter = new Limiter(100);
+		const stop = new AbortController();
+		const first = taking(limiter, [70]);
+		const stopped = taking(limiter, [100], stop.signal);
+		const behind = taking(limiter, [30]);
+		await first.settle();
+		expect([stopped.state(), behind.state()]).toEqual([[false], [false]]);
+		stop.abort();
+		await first.settle();
+		expect(stopped.failed).toHaveLength(1);
+		expect(behind.state()).toEqual([true]);
+		const late = taking(limiter, [100], stop.signal);
+		await late.settle();
+		expect(late.failed).toHaveLength(1);
+	});
+
+	test('Stop after the wait takes nobody out of the queue', async () => {
+		const limiter = new Limiter(100);
+		const stop = new AbortController();
+		const first = taking(limiter, [100]);
+		const second = taking(limiter, [100], stop.signal);
+		const third = taking(limiter, [100]);
+		await first.settle();
+		first.got[0]?.();
+		await first.settle();
+		expect([second.state(), third.state()]).toEqual([[true], [false]]);
+		stop.abort();
+		second.got[0]?.();
+		await first.settle();
+		expect(second.failed).toEqual([]);
+		expect(third.state()).toEqual([true]);
+	});
+
+	test('whatever comes and goes, the limit holds and everybody gets there', async () => {
+		await fc.assert(
+			fc.asyncProperty(
+				fc.array(fc.integer({ min: 1, max: 150 }), { minLength: 1, maxLength: 40 }),
+				fc.integer(),
+				async (weights, seed) => {
+					const clock = new VirtualClock();
+					const random = seededRandom(seed);
+					const limiter = new Limiter(100);
+					let used = 0;
+					let done = 0;
+					const one = async (weight: number) => {
+						await clock.sleep(random() * 50);
+						const giveBack = await limiter.take(weight);
+						used += Math.min(weight, 100);
+						expect(used).toBeLessThanOrEqual(100);
+						await clock.sleep(random() * 20);
+						used -= Math.min(weight, 100);
+						giveBack();
+						done += 1;
+					};
+					await clock.run(Promise.all(weights.map(one)));
+					expect(done).toBe(weights.length);
+				},
+			),
+			{ seed: 20_260_401, numRuns: 60 },
+		);
+	});
+});
+
+describe('memory for files on their way into n8n', () => {
+	const stored = (id?: string) => ({ data: '', mimeType: 'audio/wav', id });
+	const reserving = (memory: StoreMemory, sizes: number[]) =>
+		taking({ take: async (size = 1, signal) => await memory.reserve(size, signal) }, sizes);
+
+	test.each(['database:1', 's3:1', 'azure:1', undefined])(
+		'a store that has shown the id %j keeps its limit',
+		async (id) => {
+			const memory = new StoreMemory(100);
+			memory.learn(stored(id));
+			const { settle, state } = reserving(memory, [100, 100]);
+			await settle();
+			expect(state()).toEqual([true, false]);
+		},
+	);
+
+	test.each(['filesystem-v2:1', 'filesystem:1'])(
+		'a store that has shown the id %s streams: nobody waits any more',
+		async (id) => {
+			const memory = new StoreMemory(100);
+			const { settle, state } = reserving(memory, [100, 100, 100]);
+			await settle();
+			expect(state()).toEqual([true, false, false]);
+			memory.learn(stored(id));
+			await settle();
+			expect(state()).toEqual([true, true, true]);
+		},
+	);
 });

@@ -4,12 +4,49 @@
 import type { IBinaryData } from 'n8n-workflow';
 import type { N8nContext } from '../service/client';
 import { streamOf, type ByteStream } from '../service/fileHost';
-import { storeMemory } from './storeMemory';
+import { Limiter } from '../service/limiter';
+import { DownloadError } from './downloadError';
 
 /** Transcripts are texts; what is longer than this is not one. */
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;
 
 const CHUNK_BYTES = 256 * 1024;
+
+/** How many bytes of files are buffered at the same time. A larger file goes alone. */
+const BUFFERED_BYTES = 100_000_000;
+
+/**
+ * How much of files may be in this process's memory on their way into n8n's binary store. In filesystem mode the store
+ * streams, and nothing needs a limit. In its other modes (database, S3, Azure, memory) it puts each file into one buffer
+ * first, and files that arrive together can end the process: so they share a limited number of bytes.
+ */
+export class StoreMemory {
+	private readonly memory: Limiter;
+
+	constructor(limit = BUFFERED_BYTES) {
+		this.memory = new Limiter(limit);
+	}
+
+	/**
+	 * Waits for the memory that a file needs, and returns the function that gives it back.
+	 * Throws a DownloadError where the signal aborts first.
+	 *
+	 * @param expected how large the file is or may be, in bytes
+	 */
+	async reserve(expected: number, signal: AbortSignal | undefined): Promise<() => void> {
+		return await this.memory.take(expected, signal).catch(() => {
+			throw new DownloadError('the download was stopped', 'nothing');
+		});
+	}
+
+	/** Learns from a stored file how the store works: its mode belongs to the process and never changes. */
+	learn({ id }: IBinaryData): void {
+		if (id?.startsWith('filesystem') === true) this.memory.lift();
+	}
+}
+
+/** Shared by all runs in this process. */
+export const storeMemory = new StoreMemory();
 
 /** The stream of a stored file; undefined where n8n keeps files in memory. */
 async function openStored(

@@ -8,7 +8,7 @@ import type { Limiter } from '../service/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
 import { openDownload, type DownloadDeps, type WantedFile } from './download';
 import { asDownloadError, DownloadError } from './downloadError';
-import { storeMemory } from './storeMemory';
+import { storeMemory } from './binary';
 
 /** An output as the item shows it (README, "Operations"). */
 export interface DeliveredOutput {

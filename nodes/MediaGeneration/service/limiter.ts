@@ -1,26 +1,34 @@
-/** Hands out a limited number of slots, in the order in which they were asked for. */
+import { onAbort } from './clock';
+
+/** Shares a limited amount (slots, bytes), in the order in which it was asked for. */
 export class Limiter {
 	private taken = 0;
-	private readonly queue: Array<() => void> = [];
+	private readonly queue: Array<{ weight: number; go: () => void }> = [];
 
-	constructor(private readonly limit: number) {}
+	constructor(private limit: number) {}
 
-	/** Whether somebody waits for a slot. */
+	/** Whether somebody waits. */
 	get wanted(): boolean {
 		return this.queue.length > 0;
 	}
 
-	/** Waits for a slot. Returns the function that gives it back; calling it again does nothing. */
-	async take(): Promise<() => void> {
-		if (this.taken >= this.limit) await new Promise<void>((resolve) => this.queue.push(resolve));
-		else this.taken += 1;
+	/**
+	 * Waits for a share. Returns the function that gives it back; calling it again does nothing. Whoever wants more than the
+	 * whole amount gets all of it.
+	 *
+	 * @throws Error where the signal aborts first
+	 */
+	async take(weight = 1, signal?: AbortSignal): Promise<() => void> {
+		if (signal?.aborted === true) throw new Error('stopped while waiting');
+		const share = Math.min(weight, this.limit);
+		if (this.wanted || !this.fits(share)) await this.turn(share, signal);
+		else this.taken += share;
 		let given = false;
 		return () => {
 			if (given) return;
 			given = true;
-			const next = this.queue.shift();
-			if (next === undefined) this.taken -= 1;
-			else next();
+			this.taken -= share;
+			this.admit();
 		};
 	}
 
@@ -31,6 +39,44 @@ export class Limiter {
 			return await job();
 		} finally {
 			giveBack();
+		}
+	}
+
+	/** From now on nobody waits. */
+	lift(): void {
+		this.limit = Infinity;
+		this.admit();
+	}
+
+	private fits(share: number): boolean {
+		return this.taken + share <= this.limit;
+	}
+
+	private async turn(weight: number, signal: AbortSignal | undefined): Promise<void> {
+		await new Promise<void>((resolve, reject) => {
+			const leave = () => {
+				this.queue.splice(this.queue.indexOf(waiting), 1);
+				reject(new Error('stopped while waiting'));
+				this.admit();
+			};
+			const forget = signal === undefined ? undefined : onAbort(signal, leave);
+			const waiting = {
+				weight,
+				go: () => {
+					forget?.();
+					resolve();
+				},
+			};
+			this.queue.push(waiting);
+		});
+	}
+
+	private admit(): void {
+		for (let next = this.queue[0]; next !== undefined; next = this.queue[0]) {
+			if (!this.fits(next.weight)) return;
+			this.queue.shift();
+			this.taken += next.weight;
+			next.go();
 		}
 	}
 }
