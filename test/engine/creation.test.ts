@@ -110,7 +110,7 @@ describe('refused at once', () => {
 			/HTTP 422: bad model/,
 			422,
 		],
-		['a redirect', { type: 'redirect', to: '{other}{path}' }, /HTTP 302/, 302],
+		['a redirect', { type: 'redirect', to: '{other}{path}', status: 307 }, /HTTP 307/, 307],
 		[
 			'a daily cap',
 			{ type: 'status', status: 429, body: { error: 'Daily spend limit reached' } },

@@ -31,13 +31,13 @@ describe('sent again, as nothing was created', () => {
 			'refused',
 			noAnswer({ sent: false, reason: 'connect ECONNREFUSED' }),
 			/could not be reached: connect ECONNREFUSED/,
-			{ patienceMs: 60_000 },
+			{ patience: 'connection' },
 		],
 		[
 			'unknown host',
 			noAnswer({ sent: false, permanent: true, reason: 'ENOTFOUND' }),
 			/could not be reached: ENOTFOUND/,
-			{ patienceMs: 10_000 },
+			{ patience: 'unknown host' },
 		],
 		[
 			'active-task limit',
@@ -67,19 +67,19 @@ describe('sent again, as nothing was created', () => {
 			'ambiguous 429',
 			answer(429, { success: false }),
 			/a limit it does not name/,
-			{ patienceMs: 60_000 },
+			{ patience: 'unnamed limit' },
 		],
 		[
 			'ambiguous 429 without a body',
 			answer(429),
 			/a limit it does not name \(HTTP 429\)/,
-			{ patienceMs: 60_000 },
+			{ patience: 'unnamed limit' },
 		],
 		[
 			'ambiguous 429 in HTML',
 			answer(429, '<html>no</html>', { 'retry-after': '3' }),
 			/a limit it does not name/,
-			{ patienceMs: 60_000, retryAfterMs: 3_000 },
+			{ patience: 'unnamed limit', retryAfterMs: 3_000 },
 		],
 		[
 			'503 server_busy',
@@ -174,13 +174,12 @@ describe('rejected at once', () => {
 			/credits/,
 		],
 		['refusal inside 200 without words', answer(200, { success: false }), /no reason given/, /./],
-		['the first of the redirects', answer(300), /HTTP 300/, /never sent along/],
-		[
-			'redirect',
-			answer(302, '', { location: 'https://evil.example' }),
-			/HTTP 302/,
+		...[301, 307, 308].map((status): [string, Reply, RegExp, RegExp] => [
+			`${status}, which asks for the same request elsewhere`,
+			answer(status, '', { location: 'https://evil.example/v1/task/t9' }),
+			new RegExp(`HTTP ${status}`),
 			/never sent along/,
-		],
+		]),
 	])('%s', (_name, reply, message, description) => {
 		const creation = readCreation(reply, NOW);
 		expect(creation).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
@@ -222,8 +221,8 @@ describe('unknown, and never sent again', () => {
 		['200 with a list', answer(200, [{ task_id: 'a' }]), /without task_id/],
 	])('%s', (_name, reply, message) => {
 		const creation = readCreation(reply, NOW);
-		expect(creation).toMatchObject({ kind: 'failed', failure: { outcome: 'unknown' } });
-		if (creation.kind !== 'failed') return;
+		expect(creation).toMatchObject({ kind: 'unclear', failure: { outcome: 'unknown' } });
+		if (creation.kind !== 'unclear') return;
 		expect(creation.failure.message).toMatch(message);
 		expect(creation.failure.message).toMatch(/the task may exist$/);
 		expect(creation.failure.description).toMatch(/may have created the task.*not sent again/);
@@ -236,12 +235,38 @@ describe('unknown, and never sent again', () => {
 	])('a refusal that names a task %s: it may be paid for', (_name, body, named, taskId) => {
 		const creation = readCreation(answer(400, body), NOW);
 		expect(creation).toMatchObject({
-			kind: 'failed',
+			kind: 'unclear',
 			failure: { outcome: 'unknown', httpStatus: 400 },
 		});
-		expect(creation.kind === 'failed' && creation.failure.message).toMatch(/refused.*HTTP 400/);
-		expect(creation.kind === 'failed' && creation.failure.message).toContain(named);
-		expect(creation.kind === 'failed' && creation.failure.taskId).toBe(taskId);
+		expect(creation.kind === 'unclear' && creation.failure.message).toMatch(/refused.*HTTP 400/);
+		expect(creation.kind === 'unclear' && creation.failure.message).toContain(named);
+		expect(creation.kind === 'unclear' && creation.failure.taskId).toBe(taskId);
+	});
+
+	const to = (location: string) => ({ location });
+	test.each<[string, Reply, string | undefined]>([
+		['303 to the task', answer(303, '', to('https://api.example/v1/task/t%2F9')), 't/9'],
+		['303 to the task by a path', answer(303, '', to('/v1e/task/t9')), 't9'],
+		['302 to a list', answer(302, '', to('/v1/tasks/?task_id=t9')), 't9'],
+		['302 that names it in its body', answer(302, { data: { id: 't9' } }, to('/login')), 't9'],
+		['302 to a page', answer(302, '', to('https://sso.example/login')), undefined],
+		['303 to an address that can not be read', answer(303, '', to('https://')), undefined],
+		['303 to half an escape', answer(303, '', to('/v1/task/%E0%A4')), '%E0%A4'],
+		['303 without an address', answer(303), undefined],
+		['300', answer(300), undefined],
+		['304', answer(304), undefined],
+	])('a redirect can point to what the request has made: %s', (_name, reply, taskId) => {
+		expect(readCreation(reply, NOW)).toMatchObject({
+			kind: 'unclear',
+			failure: {
+				outcome: 'unknown',
+				message: expect.stringMatching(
+					/^The service answered with a redirect.*may exist$/,
+				) as string,
+			},
+		});
+		const creation = readCreation(reply, NOW);
+		expect(creation.kind === 'unclear' && creation.failure.taskId).toBe(taskId);
 	});
 });
 

@@ -213,7 +213,7 @@ function busyService(limit: number) {
 	const request = { kind: 'x', path: '/v1/task/x', qs: {}, body: {} };
 	const one = async (deadline: number, reportsEnd: boolean) => {
 		const submitted = await createTask(deps, request, deadline);
-		if (!submitted.ok) return submitted.failure.outcome;
+		if (submitted.kind !== 'created') return submitted.failure.outcome;
 		await clock.sleep(1_000);
 		active -= 1;
 		if (reportsEnd) client.account.queue.ended(clock.now());
@@ -270,7 +270,7 @@ describe('many creations and a full account', () => {
 			async () => await createTask(deps, request, start + 600_000),
 		);
 		for (const result of await clock.run(Promise.all(all)))
-			expect(result).toMatchObject({ ok: false, failure: { outcome: 'rejected' } });
+			expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
 		expect(clock.now() - start).toBeLessThan(2_000);
 	});
 

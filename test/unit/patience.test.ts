@@ -40,25 +40,33 @@ describe('patience for a connection counts from the first such failure', () => {
 			refusals += 1;
 			return refusals === 1 ? REFUSED : CREATED;
 		});
-		expect(await clock.run(create())).toMatchObject({ ok: true, created: { taskId: 't1' } });
+		expect(await clock.run(create())).toMatchObject({ kind: 'created', created: { taskId: 't1' } });
 		expect(refusals).toBe(2);
 	});
 
 	test('after that, it has its end: about a minute', async () => {
 		const { clock, age, create } = setUp((ageMs) => (ageMs < 70_000 ? FULL : REFUSED));
 		expect(await clock.run(create())).toMatchObject({
-			ok: false,
+			kind: 'failed',
 			failure: { outcome: 'rejected' },
 		});
 		expect(age()).toBeGreaterThan(70_000 + 25_000);
 		expect(age()).toBeLessThan(70_000 + 75_000);
 	});
 
+	test('50 s of refused connections take nothing from the patience with a limit without a name', async () => {
+		const { clock, age, create } = setUp((ageMs) =>
+			ageMs < 50_000 ? REFUSED : ageMs < 100_000 ? answer(429) : CREATED,
+		);
+		expect(await clock.run(create())).toMatchObject({ kind: 'created' });
+		expect(age()).toBeGreaterThan(100_000);
+	});
+
 	test('a limit without a name, after 70 s in the queue, is tried again, too', async () => {
 		const { clock, create } = setUp((ageMs) =>
 			ageMs < 70_000 ? FULL : ageMs < 80_000 ? answer(429) : CREATED,
 		);
-		expect(await clock.run(create())).toMatchObject({ ok: true });
+		expect(await clock.run(create())).toMatchObject({ kind: 'created' });
 	});
 });
 

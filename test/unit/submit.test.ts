@@ -39,7 +39,7 @@ function setUp(
 test('one request, exactly as it was made, and the answer as it came', async () => {
 	const { clock, start, client, create } = setUp(() => CREATED);
 	expect(await clock.run(create())).toEqual({
-		ok: true,
+		kind: 'created',
 		created: { taskId: 't1', createdAt: start, answer: { success: true, task_id: 't1' } },
 	});
 	expect(client.requests).toEqual([
@@ -63,8 +63,33 @@ test.each<[string, Reply]>([
 	['empty 200', answer(200)],
 ])('%s is never sent again', async (_name, reply) => {
 	const { clock, client, create } = setUp(() => reply);
-	expect(await clock.run(create())).toMatchObject({ ok: false, failure: { outcome: 'unknown' } });
+	expect(await clock.run(create())).toMatchObject({
+		kind: 'unclear',
+		failure: { outcome: 'unknown' },
+	});
 	expect(client.requests).toHaveLength(1);
+});
+
+test.each<[string, Reply, number | undefined]>([
+	['no answer', noAnswer(), undefined],
+	['an answer without a date', answer(502), undefined],
+	[
+		'an answer with a date',
+		answer(502, '', { date: 'Sun, 01 Mar 2020 12:00:00 GMT' }),
+		Date.UTC(2020, 2, 1, 12),
+	],
+])('what an unclear creation is looked for with: %s', async (_name, reply, serviceDate) => {
+	const { clock, start, create } = setUp(async (_, { sleep }) => {
+		await sleep(2_000);
+		return reply;
+	});
+	expect(await clock.run(create())).toMatchObject({
+		kind: 'unclear',
+		request: REQUEST,
+		sentAt: start,
+		endedAt: start + 2_000,
+		serviceDate,
+	});
 });
 
 test.each<[string, Reply]>([
@@ -74,7 +99,7 @@ test.each<[string, Reply]>([
 	['server_busy', answer(503, { code: 'server_busy' })],
 ])('%s is sent again until it is created', async (_name, reply) => {
 	const { clock, client, create } = setUp((count) => (count < 4 ? reply : CREATED));
-	expect(await clock.run(create())).toMatchObject({ ok: true, created: { taskId: 't1' } });
+	expect(await clock.run(create())).toMatchObject({ kind: 'created', created: { taskId: 't1' } });
 	expect(client.requests).toHaveLength(4);
 });
 
@@ -83,7 +108,7 @@ test('Retry-After is kept, and slows down everybody', async () => {
 		count === 1 ? answer(429, { message: 'rate limit' }, { 'retry-after': '20' }) : CREATED,
 	);
 	const result = await clock.run(create());
-	expect(result.ok && result.created.createdAt).toBe(start + 20_000);
+	expect(result.kind === 'created' && result.created.createdAt).toBe(start + 20_000);
 	expect(client.account.pausedUntil('create')).toBe(start + 20_000);
 	expect(client.account.pausedUntil('look')).toBe(0);
 });
@@ -95,7 +120,10 @@ test.each<[string, Reply, number]>([
 	['an active-task limit: until the deadline', answer(429, { code: 'active_task_limit' }), 600_000],
 ])('patience with %s', async (_name, reply, patience) => {
 	const { clock, start, create } = setUp(() => reply);
-	expect(await clock.run(create())).toMatchObject({ ok: false, failure: { outcome: 'rejected' } });
+	expect(await clock.run(create())).toMatchObject({
+		kind: 'failed',
+		failure: { outcome: 'rejected' },
+	});
 	expect(clock.now() - start).toBeLessThanOrEqual(patience);
 	expect(clock.now() - start).toBeGreaterThan(patience * 0.5 - 3_000);
 });
@@ -110,9 +138,13 @@ test('an account that is paused beyond the deadline gets no request', async () =
 	const { clock, start, client, create } = setUp(() => CREATED, 30_000);
 	client.account.pause('create', start, 60_000);
 	const result = await clock.run(create());
-	expect(result).toMatchObject({ ok: false, failure: { outcome: 'rejected' } });
-	expect(!result.ok && result.failure.message).toMatch(/a pause that is longer than the Timeout/);
-	expect(!result.ok && result.failure.description).toMatch(/Raise the Timeout.*nothing was paid/);
+	expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
+	expect(result.kind !== 'created' && result.failure.message).toMatch(
+		/a pause that is longer than the Timeout/,
+	);
+	expect(result.kind !== 'created' && result.failure.description).toMatch(
+		/Raise the Timeout.*nothing was paid/,
+	);
 	expect(client.requests).toEqual([]);
 });
 
@@ -129,9 +161,11 @@ test.each<[string, Reply]>([
 ])('a Retry-After beyond the deadline ends it at once: %s', async (_name, reply) => {
 	const { clock, start, client, create } = setUp(() => reply, 60_000);
 	const result = await clock.run(create());
-	expect(result).toMatchObject({ ok: false, failure: { outcome: 'rejected' } });
+	expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
 	// In the service's own words, not only that it asked for a pause.
-	expect(!result.ok && result.failure.httpStatus).toBe(reply.answered && reply.status);
+	expect(result.kind !== 'created' && result.failure.httpStatus).toBe(
+		reply.answered && reply.status,
+	);
 	expect(clock.now()).toBe(start);
 	expect(client.requests).toHaveLength(1);
 });
@@ -148,7 +182,7 @@ test.each([
 	const requests = client.requests.length;
 	const late = createTask(deps, REQUEST, start + ms);
 	expect(await clock.run(late)).toMatchObject({
-		ok: false,
+		kind: 'failed',
 		failure: { outcome: 'rejected', httpStatus: 429 },
 	});
 	expect(clock.now() - start).toBe(1_000);
@@ -172,7 +206,7 @@ test('patience for a connection counts from the first that fails, not from befor
 		if (now() < start + 70_000) return answer(429, { code: 'active_task_limit' });
 		return (refusedFor += 1) === 1 ? noAnswer({ sent: false }) : CREATED;
 	});
-	expect(await clock.run(create())).toMatchObject({ ok: true });
+	expect(await clock.run(create())).toMatchObject({ kind: 'created' });
 	expect(refusedFor).toBe(2);
 });
 
@@ -190,7 +224,7 @@ describe('while the answer is under way', () => {
 		deps.noteLate = (...noted) => late.push(noted);
 		clock.at(start + 3_000, () => stop.abort());
 		const result = await clock.run(create());
-		expect(result).toMatchObject({ ok: false, failure: { outcome: 'unknown' } });
+		expect(result).toMatchObject({ kind: 'unclear', failure: { outcome: 'unknown' } });
 		expect(clock.now() - start).toBe(3_000);
 		expect(late).toEqual([]);
 		await clock.advance(10_000);
@@ -226,7 +260,7 @@ describe('while the answer is under way', () => {
 		deps.noteLate = (taskId) => late.push(taskId);
 		clock.at(start + 3_000, () => stop.abort());
 		expect(await clock.run(create())).toMatchObject({
-			ok: false,
+			kind: 'unclear',
 			failure: {
 				message: expect.stringMatching(/stopped before .* answered.*may exist$/) as string,
 				description: expect.stringMatching(/task list.*"Task: Wait" and its ID/) as string,
@@ -241,7 +275,10 @@ describe('while the answer is under way', () => {
 		const stop = new AbortController();
 		deps.stop = stop.signal;
 		clock.at(start + 3_000, () => stop.abort());
-		expect(await clock.run(create())).toMatchObject({ ok: false, failure: { outcome: 'unknown' } });
+		expect(await clock.run(create())).toMatchObject({
+			kind: 'unclear',
+			failure: { outcome: 'unknown' },
+		});
 		await clock.advance(10_000);
 	});
 
@@ -250,7 +287,7 @@ describe('while the answer is under way', () => {
 		const late: string[] = [];
 		deps.stop = new AbortController().signal;
 		deps.noteLate = (taskId) => late.push(taskId);
-		expect(await clock.run(create())).toMatchObject({ ok: true, created: { taskId: 't1' } });
+		expect(await clock.run(create())).toMatchObject({ kind: 'created', created: { taskId: 't1' } });
 		await clock.advance(1_000);
 		expect(late).toHaveLength(0);
 	});
@@ -258,7 +295,7 @@ describe('while the answer is under way', () => {
 	test('a run that only ends awaits it, beyond its deadline as well', async () => {
 		const { clock, start, stop, create } = setUp(inTenSeconds, 1_000);
 		clock.at(start + 3_000, () => stop.abort());
-		expect(await clock.run(create())).toMatchObject({ ok: true, created: { taskId: 't1' } });
+		expect(await clock.run(create())).toMatchObject({ kind: 'created', created: { taskId: 't1' } });
 	});
 });
 
@@ -267,7 +304,7 @@ test('a paused account is waited for', async () => {
 	client.account.pause('create', start, 60_000);
 	const result = await clock.run(create());
 	// And a little longer, so that not all who waited ask in the same millisecond.
-	expect(result.ok && result.created.createdAt).toBe(start + 60_125);
+	expect(result.kind === 'created' && result.created.createdAt).toBe(start + 60_125);
 });
 
 test('stopped during a pause: nothing more is sent', async () => {
@@ -276,9 +313,13 @@ test('stopped during a pause: nothing more is sent', async () => {
 	);
 	clock.at(start + 5_000, () => stop.abort());
 	const result = await clock.run(create());
-	expect(result).toMatchObject({ ok: false, failure: { outcome: 'cancelled' } });
-	expect(!result.ok && result.failure.message).toMatch(/stopped before this task was created/);
-	expect(!result.ok && result.failure.description).toMatch(/Nothing was created.*again/);
+	expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'cancelled' } });
+	expect(result.kind !== 'created' && result.failure.message).toMatch(
+		/stopped before this task was created/,
+	);
+	expect(result.kind !== 'created' && result.failure.description).toMatch(
+		/Nothing was created.*again/,
+	);
 	expect(clock.now() - start).toBe(5_000);
 	expect(client.requests).toHaveLength(1);
 });
@@ -304,7 +345,10 @@ test('no pause outlasts the deadline, whatever is added to it', async () => {
 	const { clock, start, client, deps, create } = setUp(() => CREATED, 60_000);
 	deps.random = () => 0.99;
 	client.account.pause('create', start, 59_900);
-	expect(await clock.run(create())).toMatchObject({ ok: false, failure: { outcome: 'rejected' } });
+	expect(await clock.run(create())).toMatchObject({
+		kind: 'failed',
+		failure: { outcome: 'rejected' },
+	});
 	expect(clock.now() - start).toBe(60_000);
 	expect(client.requests).toEqual([]);
 });
@@ -319,7 +363,7 @@ test.each([6_000, 11_000, 20_000, 34_000])(
 		const order: string[] = [];
 		const waiting = ['first', 'second', 'third', 'fourth'].map(async (text) => {
 			const result = await createTask(deps, { ...REQUEST, body: { text } }, start + 600_000);
-			if (result.ok) order.push(text);
+			if (result.kind === 'created') order.push(text);
 		});
 		await clock.advance(ms);
 		fullUntil = clock.now();

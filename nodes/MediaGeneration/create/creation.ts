@@ -7,7 +7,7 @@ import { retryAfterMs } from '../service/account';
 import type { Answer, NoAnswer, Reply } from '../service/client';
 import { quote, type Failure } from '../service/failures';
 import { errorTextOf, mentionsTask, taskIdOf } from '../service/task';
-import { type JsonObject, isObject } from '../service/json';
+import { asText, isObject, type JsonObject } from '../service/json';
 import { wordsOf } from '../service/look';
 import { isServerBusy, kindOf429, reasonsOf } from '../service/throttling';
 
@@ -16,23 +16,32 @@ export interface Refusal {
 	failure: Failure;
 	/** What the service said of the pause. */
 	retryAfterMs?: number;
-	/** For how long in all to try again, in ms; undefined: until the deadline. */
-	patienceMs?: number;
+	/** What the patience with it is for; undefined: it is tried again until the deadline. */
+	patience?: Patience;
 }
+
+/** Refusals that are tried again for a limited time only, by what they are about. */
+export type Patience = 'connection' | 'unknown host' | 'unnamed limit';
+
+/** For how long, counted from the first refusal of its kind. */
+export const PATIENCE_MS: Readonly<Record<Patience, number>> = {
+	connection: 60_000,
+	'unknown host': 10_000,
+	'unnamed limit': 60_000,
+};
 
 export type Creation =
 	| { kind: 'created'; taskId: string; answer: JsonObject }
 	| ({ kind: 'retry' } & Refusal)
 	/** The account has too many tasks: all creations that wait for capacity share one queue (`service/creationQueue.ts`). */
 	| ({ kind: 'full' } & Refusal)
+	/** A task may exist, and may be paid for: outcome `unknown`. */
+	| { kind: 'unclear'; failure: Failure }
+	/** Refused, and nothing was paid: outcome `rejected`. */
 	| { kind: 'failed'; failure: Failure };
 
-const CONNECTION_PATIENCE_MS = 60_000;
-const NO_HOST_PATIENCE_MS = 10_000;
-const AMBIGUOUS_429_PATIENCE_MS = 60_000;
-
-function unknownOutcome(message: string, httpStatus?: number, taskId?: string): Failure {
-	return {
+function unclear(message: string, httpStatus?: number, taskId?: string): Creation {
+	const failure: Failure = {
 		outcome: 'unknown',
 		message,
 		description:
@@ -40,6 +49,7 @@ function unknownOutcome(message: string, httpStatus?: number, taskId?: string): 
 		...(taskId === undefined ? {} : { taskId }),
 		...(httpStatus === undefined ? {} : { httpStatus }),
 	};
+	return { kind: 'unclear', failure };
 }
 
 function rejected(message: string, description: string, httpStatus?: number): Failure {
@@ -98,21 +108,21 @@ function readTooMany(answer: Answer, nowMs: number): Creation {
 				);
 	return kind === 'rate'
 		? { ...retry(failure, answer, nowMs), kind: 'full' }
-		: retry(failure, answer, nowMs, AMBIGUOUS_429_PATIENCE_MS);
+		: retry(failure, answer, nowMs, 'unnamed limit');
 }
 
 function retry(
 	failure: Failure,
 	answer: Answer,
 	nowMs: number,
-	patienceMs?: number,
+	patience?: Patience,
 ): Extract<Creation, { kind: 'retry' }> {
 	const wait = retryAfterMs(answer.headers['retry-after'], nowMs);
 	return {
 		kind: 'retry',
 		failure,
 		...(wait === undefined ? {} : { retryAfterMs: wait }),
-		...(patienceMs === undefined ? {} : { patienceMs }),
+		...(patience === undefined ? {} : { patience }),
 	};
 }
 
@@ -139,32 +149,22 @@ function readSuccess(answer: Answer, nowMs: number): Creation {
 			: body === undefined
 				? 'an answer that is not JSON'
 				: 'an answer without task_id';
-	return {
-		kind: 'failed',
-		failure: unknownOutcome(
-			`The service accepted the request (HTTP ${status}) but sent ${what}; the task may exist`,
-			status,
-		),
-	};
+	return unclear(
+		`The service accepted the request (HTTP ${status}) but sent ${what}; the task may exist`,
+		status,
+	);
 }
 
 /** What it means that a creation has no answer. */
 function readSilence({ sent, permanent, reason }: NoAnswer): Creation {
-	if (sent) {
-		return {
-			kind: 'failed',
-			failure: unknownOutcome(
-				`The answer to the request never came (${reason}); the task may exist`,
-			),
-		};
-	}
+	if (sent) return unclear(`The answer to the request never came (${reason}); the task may exist`);
 	return {
 		kind: 'retry',
 		failure: rejected(
 			`The service could not be reached: ${reason}`,
 			'Check the Base URL in the credential and whether the service is up.',
 		),
-		patienceMs: permanent ? NO_HOST_PATIENCE_MS : CONNECTION_PATIENCE_MS,
+		patience: permanent ? 'unknown host' : 'connection',
 	};
 }
 
@@ -182,14 +182,11 @@ function readRefusal(answer: Answer, nowMs: number): Creation {
 	const said = quote(wordsOf(answer)) ?? `HTTP ${status}`;
 	if (mentionsTask(body)) {
 		const taskId = taskIdOf(body);
-		return {
-			kind: 'failed',
-			failure: unknownOutcome(
-				`The service refused the request (${said}) but named a task (${taskId ?? 'see its answer'}); it may exist`,
-				status,
-				taskId,
-			),
-		};
+		return unclear(
+			`The service refused the request (${said}) but named a task (${taskId ?? 'see its answer'}); it may exist`,
+			status,
+			taskId,
+		);
 	}
 	if (status === 429) return readTooMany(answer, nowMs);
 	if (status === 503 && isServerBusy(body)) {
@@ -203,17 +200,43 @@ function readRefusal(answer: Answer, nowMs: number): Creation {
 			nowMs,
 		);
 	}
+	if (status >= 300 && status < 400 && !SENT_ELSEWHERE.has(status))
+		return readRedirect(answer, said);
 	if (status >= 500 || status === 408 || status < 200) {
-		return {
-			kind: 'failed',
-			failure: unknownOutcome(
-				`The service failed while it handled the request (${said}); the task may exist`,
-				status,
-			),
-		};
+		return unclear(
+			`The service failed while it handled the request (${said}); the task may exist`,
+			status,
+		);
 	}
 	return {
 		kind: 'failed',
 		failure: rejected(`The service refused the task (${said})`, adviceFor(status), status),
 	};
+}
+
+/** Redirects that ask for the same request at another address, so that this one did nothing (RFC 9110, 15.4). */
+const SENT_ELSEWHERE: ReadonlySet<number> = new Set([301, 307, 308]);
+
+/** Any other redirect can point to what the request has made, as 303 does by definition (RFC 9110, 15.4.4). */
+function readRedirect({ status, headers, body }: Answer, said: string): Creation {
+	const taskId = taskIdOf(body) ?? taskIdInAddress(headers.location);
+	const named = taskId === undefined ? '' : ` and named a task (${taskId})`;
+	return unclear(
+		`The service answered with a redirect (${said})${named}; the task may exist`,
+		status,
+		taskId,
+	);
+}
+
+/** The ID in an address of a task: `.../task/ID`, as in the poll routes, or `?task_id=ID`. */
+function taskIdInAddress(location: unknown): string | undefined {
+	if (typeof location !== 'string' || !URL.canParse(location, 'https://any.example'))
+		return undefined;
+	const { pathname, searchParams } = new URL(location, 'https://any.example');
+	const [, part] = /\/tasks?\/([^/]+)\/?$/.exec(pathname) ?? [];
+	try {
+		return asText(searchParams.get('task_id')) ?? asText(decodeURIComponent(part ?? ''));
+	} catch {
+		return part;
+	}
 }

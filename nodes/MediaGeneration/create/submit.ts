@@ -7,7 +7,7 @@ import type { Reply, ServiceClient } from '../service/client';
 import { untilAborted, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
 import type { JsonObject } from '../service/json';
-import { readCreation, type Refusal } from './creation';
+import { PATIENCE_MS, readCreation, type Patience, type Refusal } from './creation';
 
 export interface Created {
 	taskId: string;
@@ -17,7 +17,25 @@ export interface Created {
 	answer: JsonObject;
 }
 
-export type Submitted = { ok: true; created: Created } | { ok: false; failure: Failure };
+/** A task may exist whose ID nobody knows, or only a refusal has named. What to look for it with. */
+export interface Unclear {
+	kind: 'unclear';
+	/** Outcome `unknown`. */
+	failure: Failure;
+	request: CreationRequest;
+	/** Epoch ms by our clock at which the request was sent. */
+	sentAt: number;
+	/** Epoch ms by our clock at which its answer came, or was given up. */
+	endedAt: number;
+	/** Epoch ms by the service's clock at `endedAt`; undefined where no answer, or none with a `Date`, has come. */
+	serviceDate: number | undefined;
+}
+
+export type Submitted =
+	| { kind: 'created'; created: Created }
+	| Unclear
+	/** Nothing was created: outcome `rejected` or `cancelled`. */
+	| { kind: 'failed'; failure: Failure };
 
 export interface SubmitDeps extends Clock {
 	client: ServiceClient;
@@ -60,8 +78,8 @@ const UNANSWERED: Failure = {
 class Submission {
 	private readonly position: number;
 	private lastRefusal: Failure | undefined;
-	/** Epoch ms of the first refusal of each kind, told apart by its patience. */
-	private readonly firstRefusals = new Map<number, number>();
+	/** Epoch ms of the first refusal of each kind. */
+	private readonly firstRefusals = new Map<Patience, number>();
 	private tries = 0;
 
 	constructor(
@@ -80,7 +98,7 @@ class Submission {
 		if (this.queue.full) await this.waitInQueue();
 		for (;;) {
 			const obstacle = await this.waitOutPause();
-			if (obstacle !== undefined) return { ok: false, failure: obstacle };
+			if (obstacle !== undefined) return { kind: 'failed', failure: obstacle };
 			const submitted = await this.send();
 			if (submitted !== undefined) return submitted;
 		}
@@ -134,62 +152,78 @@ class Submission {
 	/** One try. Undefined where another one may follow. */
 	private async send(): Promise<Submitted | undefined> {
 		const { now } = this.deps;
+		const sentAt = now();
 		const reply = await this.exchange();
 		if (reply === undefined) {
 			this.queue.next();
-			return { ok: false, failure: UNANSWERED };
+			return this.unclear(UNANSWERED, { sentAt });
 		}
 		const creation = readCreation(reply, Date.now());
 		switch (creation.kind) {
 			case 'created': {
 				this.queue.created(now());
 				const { taskId, answer } = creation;
-				return { ok: true, created: { taskId, createdAt: now(), answer } };
+				return { kind: 'created', created: { taskId, createdAt: now(), answer } };
 			}
 			case 'full':
 				this.lastRefusal = creation.failure;
 				this.queue.refused(now(), creation.failure, creation.retryAfterMs);
 				if (now() + (creation.retryAfterMs ?? 0) >= this.deadline)
-					return { ok: false, failure: creation.failure };
+					return { kind: 'failed', failure: creation.failure };
 				await this.waitInQueue();
 				return undefined;
 			case 'retry':
 				this.queue.next();
 				return await this.backOff(creation);
+			case 'unclear':
+				this.queue.next();
+				return this.unclear(creation.failure, { sentAt, reply });
 			case 'failed':
 				this.queue.next();
-				return { ok: false, failure: creation.failure };
+				return creation;
 		}
+	}
+
+	private unclear(failure: Failure, { sentAt, reply }: { sentAt: number; reply?: Reply }): Unclear {
+		const date = reply?.answered === true ? Date.parse(String(reply.headers.date)) : NaN;
+		return {
+			kind: 'unclear',
+			failure,
+			request: this.request,
+			sentAt,
+			endedAt: this.deps.now(),
+			serviceDate: Number.isNaN(date) ? undefined : date,
+		};
 	}
 
 	/** Pauses before the next try, or gives up where that would come too late. */
 	private async backOff({
 		failure,
 		retryAfterMs,
-		patienceMs,
+		patience,
 	}: Refusal): Promise<Submitted | undefined> {
 		const { now, sleep, random, signal } = this.deps;
 		this.lastRefusal = failure;
 		const backoff = Math.min(500 * 2 ** this.tries, MAX_BACKOFF_MS) * (0.75 + random() / 2);
 		this.tries += 1;
 		const wait = Math.max(retryAfterMs ?? 0, backoff);
-		if (now() + wait >= Math.min(this.deadline, this.patienceEnds(patienceMs)))
-			return { ok: false, failure };
+		if (now() + wait >= Math.min(this.deadline, this.patienceEnds(patience)))
+			return { kind: 'failed', failure };
 		await sleep(wait, signal);
 		return undefined;
 	}
 
 	/** Patience counts from the first refusal of its kind: what came before says nothing about it. */
-	private patienceEnds(patienceMs: number | undefined): number {
-		if (patienceMs === undefined) return Infinity;
-		const first = this.firstRefusals.get(patienceMs) ?? this.deps.now();
-		this.firstRefusals.set(patienceMs, first);
-		return first + patienceMs;
+	private patienceEnds(patience: Patience | undefined): number {
+		if (patience === undefined) return Infinity;
+		const first = this.firstRefusals.get(patience) ?? this.deps.now();
+		this.firstRefusals.set(patience, first);
+		return first + PATIENCE_MS[patience];
 	}
 }
 
 /**
- * Creates a task, or says why there is none: outcome `rejected`, `unknown` or `cancelled`. Never rejects.
+ * Creates a task, or says why there is none. Never rejects.
  *
  * @param deadline epoch ms until which refusals that created nothing are answered with another try
  */

@@ -6,7 +6,6 @@ import type { Ledger, Slot } from '../create/ledger';
 import { createTask, type Created, type SubmitDeps } from '../create/submit';
 import type { Delivered } from '../delivery/item';
 import { waitingRules } from '../operations/waiting';
-import { outcomes } from '../service/failures';
 import { Limiter } from '../service/limiter';
 import type { Look } from '../service/look';
 import { addressesIn, type Finished } from '../service/verdict';
@@ -158,11 +157,11 @@ class Run {
 			request,
 			now() + settings.timeoutMs,
 		);
-		turn.end(submitted.ok ? submitted.created : undefined);
-		if (!submitted.ok) {
+		turn.end(submitted.kind === 'created' ? submitted.created : undefined);
+		if (submitted.kind !== 'created') {
 			const { failure } = submitted;
 			if (failure.taskId !== undefined) this.deps.noteNamed(failure.taskId, item);
-			if (outcomes[failure.outcome].unclear) ledger.noteUnknown(slot, request, failure);
+			if (submitted.kind === 'unclear') ledger.noteUnknown(slot, request, failure);
 			return this.unlessHalted({ kind: 'failed', failure });
 		}
 		const { created } = submitted;
