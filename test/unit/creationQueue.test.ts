@@ -26,42 +26,48 @@ function setUp(retryAfterMs?: number) {
 }
 
 describe('the queue before a full account', () => {
-	test('only the first asks, and the next one after another pause', async () => {
+	test('only the first asks, and the next one after a longer pause', async () => {
 		const { clock, queue, asked, inVain } = setUp();
 		expect(queue.full).toBe(false);
 		await clock.run(Promise.all(['a', 'b', 'c'].map(inVain)));
 		expect(asked).toEqual([
-			['a', 400],
-			['b', 800],
-			['c', 1_200],
+			['a', 250],
+			['b', 600],
+			['c', 1_090],
 		]);
 		expect(queue.full).toBe(false);
 	});
 
-	test('one that gets in lets the next one ask at once, until one is refused', async () => {
+	test('one that finds a slot lets the next one ask at once, until one is refused', async () => {
 		const { clock, queue, asked, wait, inVain } = setUp();
 		const getsIn = async (name: string) => {
 			await wait(name, queue.newPosition());
 			queue.created(clock.now());
 		};
-		await clock.run(Promise.all([getsIn('a'), getsIn('b'), inVain('c'), inVain('d')]));
+		await clock.run(Promise.all([getsIn('a'), inVain('b'), inVain('c')]));
 		expect(asked).toEqual([
-			['a', 400],
-			['b', 400],
-			['c', 400],
-			['d', 800],
+			['a', 250],
+			['b', 250],
+			['c', 500],
 		]);
 	});
 
-	test('the end of a task shortens a long pause to the shortest', async () => {
-		const { clock, start, queue, asked, inVain } = setUp(30_000);
-		clock.at(start + 100, () => queue.ended(clock.now()));
-		await clock.run(inVain('a'));
-		expect(asked).toEqual([['a', 400]]);
-		queue.refused(clock.now(), refusal, 30_000);
-		clock.at(start + 9_000, () => queue.ended(clock.now()));
-		await clock.run(inVain('b'));
-		expect(asked.at(-1)).toEqual(['b', 9_000]);
+	test('each task that ends lets one creation go at once, and no other one', async () => {
+		const { clock, start, queue, asked, wait, inVain } = setUp(30_000);
+		const getsIn = async (name: string) => {
+			await wait(name, queue.newPosition());
+			queue.created(clock.now());
+		};
+		clock.at(start + 100, () => {
+			queue.ended();
+			queue.ended();
+		});
+		await clock.run(Promise.all([getsIn('a'), getsIn('b'), inVain('c')]));
+		expect(asked).toEqual([
+			['a', 100],
+			['b', 100],
+			['c', 350],
+		]);
 	});
 
 	test('the service says how long to pause', async () => {
@@ -137,12 +143,12 @@ describe('the queue before a full account', () => {
 		const { clock, queue, asked, wait, inVain } = setUp();
 		await clock.run(Promise.all([wait('silent', queue.newPosition()), inVain('next')]));
 		expect(asked).toEqual([
-			['silent', 400],
-			['next', 800],
+			['silent', 250],
+			['next', 500],
 		]);
 	});
 
-	test('asks often where there was capacity a moment ago, and less often the longer there was none', async () => {
+	test('asks less and less often, at least every five seconds, and more often once it finds slots', async () => {
 		const { clock, start, queue, asked, inVain } = setUp();
 		await clock.run(
 			(async () => {
@@ -150,45 +156,24 @@ describe('the queue before a full account', () => {
 			})(),
 		);
 		const times = asked.map(([, atMs]) => atMs);
-		expect(times.slice(0, 6)).toEqual([400, 800, 1_200, 1_600, 2_000, 2_500]);
 		const pauses = times.map((atMs, index) => atMs - (times[index - 1] ?? 0));
-		expect(pauses.every((pause, index) => pause >= (pauses[index - 1] ?? 0))).toBe(true);
+		expect(pauses.slice(0, 3)).toEqual([250, 350, 490]);
 		expect(pauses.at(-1)).toBe(5_000);
-		queue.created(clock.now());
+		const finds = async () => {
+			await queue.wait(queue.newPosition(), clock, Infinity);
+			queue.created(clock.now());
+		};
+		for (let found = 0; found < 10; found += 1) await clock.run(finds());
 		const before = clock.now();
-		queue.refused(before, refusal);
-		await clock.run(inVain('again'));
-		expect(clock.now() - before).toBe(400);
-	});
-
-	test('where slots come from ends of tasks of its own, the first of many asks when one ends, and else every five seconds', async () => {
-		const { clock, queue, asked, inVain } = setUp();
-		queue.ended(clock.now());
-		queue.created(clock.now());
-		queue.refused(clock.now(), refusal);
-		await clock.run(Promise.all(['alone', 'first', 'second'].map(inVain)));
-		expect(asked.map(([, atMs]) => atMs)).toEqual([400, 5_400, 10_400]);
-		clock.at(clock.now() + 700, () => queue.ended(clock.now()));
-		await clock.run(inVain('third'));
-		expect(asked.at(-1)).toEqual(['third', 11_120]);
-	});
-
-	test('a slot that another process left brings the short pauses back', async () => {
-		const { clock, queue, asked, inVain } = setUp();
-		queue.ended(clock.now());
-		queue.created(clock.now());
-		queue.refused(clock.now(), refusal);
-		queue.created(clock.now());
-		queue.refused(clock.now(), refusal);
-		await clock.run(inVain('first'));
-		expect(asked).toEqual([['first', 400]]);
+		await clock.run(finds());
+		expect(clock.now() - before).toBe(250);
 	});
 
 	test('a turn for nobody does nothing', () => {
 		const queue = new CreationQueue();
 		expect(() => {
 			queue.next();
-			queue.ended(0);
+			queue.ended();
 			queue.created(0);
 		}).not.toThrow();
 	});
@@ -216,7 +201,7 @@ function busyService(limit: number) {
 		if (submitted.kind !== 'created') return submitted.failure.outcome;
 		await clock.sleep(1_000);
 		active -= 1;
-		if (reportsEnd) client.account.queue.ended(clock.now());
+		if (reportsEnd) client.account.queue.ended();
 		return 'created';
 	};
 	return { clock, one, most: () => most, refusals: () => refusals };
@@ -229,10 +214,9 @@ describe('many creations and a full account', () => {
 		const all = Array.from({ length: 400 }, async () => await one(start + 600_000, true));
 		expect(new Set(await clock.run(Promise.all(all)))).toEqual(new Set(['created']));
 		expect(most()).toBe(20);
-		// A pause of 0.4 s can cost tasks of 1 s a fifth of their time, and longer ones little.
-		expect(clock.now() - start).toBeLessThan(20_000 * 1.2);
+		expect(clock.now() - start).toBeLessThan(20_000 * 1.05);
 		// All ask once at the same moment, before anybody knows; after that hardly any.
-		expect(refusals()).toBeLessThan(400 + 60);
+		expect(refusals()).toBeLessThan(400 + 10);
 	});
 
 	test('later ones do not ask in vain', async () => {
@@ -243,7 +227,7 @@ describe('many creations and a full account', () => {
 			return await one(start + 600_000, true);
 		});
 		expect(new Set(await clock.run(Promise.all(all)))).toEqual(new Set(['created']));
-		expect(refusals()).toBeLessThan(80);
+		expect(refusals()).toBeLessThan(20);
 	});
 
 	test('they get in even where the ends of tasks are never reported', async () => {

@@ -199,7 +199,7 @@ class Run {
 		switch (waited.kind) {
 			case 'finished':
 				// A task that is over frees its slot at the service for another one, of this run or of any other in this process.
-				this.deps.client.account.queue.ended(this.deps.now());
+				this.deps.client.account.queue.ended();
 				return { kind: 'finished', finished: waited.finished, watch };
 			case 'released':
 				return {
@@ -209,7 +209,7 @@ class Run {
 			case 'failed': {
 				const { failure, lastTask } = waited;
 				if (failure.outcome === 'failed') {
-					this.deps.client.account.queue.ended(this.deps.now());
+					this.deps.client.account.queue.ended();
 					this.deps.ledger.forget({ item: item.index, part: part.number });
 				}
 				const end = this.unlessHalted({ kind: 'failed', failure, lastTask });
