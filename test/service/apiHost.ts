@@ -5,11 +5,15 @@ import type { Context } from './context';
 import { create } from './creation';
 import { door, type Call, type Route } from './door';
 import { listRoutes } from './lists';
-import { taskPayload } from './payload';
+import { asRead, taskPayload } from './payload';
 import type { ApiKeyRecord, JsonObject, RouteName, Settings, TaskKind, TaskRecord } from './types';
 
 /** The routes of docs/service.md, "Endpoints". */
 export function apiRoutes(app: FastifyInstance, context: Context): void {
+	app.addHook('onSend', async (_request, reply) => {
+		const { clockOffsetMs } = context.settings;
+		if (clockOffsetMs !== 0) reply.header('date', new Date(now() + clockOffsetMs).toUTCString());
+	});
 	const open = (name: RouteName, route: Route, kind?: TaskKind) =>
 		door(context, 'api', name, route, kind);
 	const creation = (kind: TaskKind) =>
@@ -133,13 +137,6 @@ function look(context: Context, prefix: 'v1' | 'v1e', id: string): Answer {
 	if (seen.status === 'done') task.doneLooks += 1;
 	const withUrls = task.doneLooks > (task.steering.no_url_looks ?? settings.noUrlLooks);
 	return json(200, shaped(settings, taskPayload(seen, settings, urls.files, withUrls)));
-}
-
-/** docs/service.md, "More routes": a callback can be faster than the service's own read of that task. */
-function asRead(task: TaskRecord, { readLagMs }: Settings): TaskRecord {
-	const lagMs = task.steering.read_lag_ms ?? readLagMs;
-	const lags = task.finishedAt !== null && now() < task.finishedAt + lagMs;
-	return lags ? { ...task, status: 'doing' } : task;
 }
 
 function shaped({ taskShape }: Settings, task: JsonObject): JsonObject {

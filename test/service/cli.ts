@@ -54,6 +54,7 @@ async function main(): Promise<void> {
 		filePort: filePort ?? above(1),
 		otherPort: otherPort ?? above(2),
 		settings: {
+			lists: { tasks: true },
 			...(taskMs === undefined ? {} : { taskMs }),
 			...(credits === undefined ? {} : { credits }),
 		},

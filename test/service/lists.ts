@@ -1,6 +1,10 @@
 import { json, refusal, type Answer } from './answer';
 import type { Context } from './context';
-import type { JsonObject } from './types';
+import { now } from './clock';
+import { asRead, taskPayload } from './payload';
+import { hash } from './random';
+import { TASK_TYPES } from './tasks';
+import type { JsonObject, TaskRecord } from './types';
 
 type Query = Record<string, string | undefined>;
 type List = (query: Query) => Answer;
@@ -54,25 +58,47 @@ const NOT_FOUND = json(404, { success: false, error: 'Not found' });
 /** The routes of docs/service.md, "More routes", that list something; each as the settings say, or 404. */
 export function listRoutes(context: Context): Array<[string, List]> {
 	const { settings } = context;
-	const published = (name: 'voicesV3' | 'voicesV2' | 'voicesV1' | 'speechModels' | 'imageModels') =>
-		settings.lists[name];
-	return [
-		['/v3/voices', (query) => (published('voicesV3') ? voicesV3(context, query) : NOT_FOUND)],
-		['/v2/voices', (query) => (published('voicesV2') ? voicesV2(context, query) : NOT_FOUND)],
-		[
-			'/v1/voices',
-			() =>
-				published('voicesV1')
-					? json(200, { voices: matching(settings.lists.voices, '') })
-					: NOT_FOUND,
-		],
-		['/v1/models', () => (published('speechModels') ? json(200, SPEECH_MODELS) : NOT_FOUND)],
-		[
-			'/v1i/models',
-			() =>
-				published('imageModels') ? json(200, { success: true, models: IMAGE_MODELS }) : NOT_FOUND,
-		],
+	type Name = 'voicesV3' | 'voicesV2' | 'voicesV1' | 'speechModels' | 'imageModels' | 'tasks';
+	const routes: Array<[string, Name, List]> = [
+		['/v3/voices', 'voicesV3', (query) => voicesV3(context, query)],
+		['/v2/voices', 'voicesV2', (query) => voicesV2(context, query)],
+		['/v1/voices', 'voicesV1', () => json(200, { voices: matching(settings.lists.voices, '') })],
+		['/v1/models', 'speechModels', () => json(200, SPEECH_MODELS)],
+		['/v1i/models', 'imageModels', () => json(200, { success: true, models: IMAGE_MODELS })],
+		['/v1/tasks', 'tasks', (query) => tasksOf(context, query)],
 	];
+	return routes.map(([path, name, list]) => [
+		path,
+		(query) => (settings.lists[name] ? list(query) : NOT_FOUND),
+	]);
+}
+
+/** A task as the list has it: with what it repeats of the creation. */
+function listed(task: TaskRecord, { settings, urls }: Context): JsonObject {
+	const asked: JsonObject = { ...task.params, ...task.body };
+	const repeated = settings.taskList.repeats.filter((name) => asked[name] !== undefined);
+	return {
+		...taskPayload(asRead(task, settings), settings, urls.files),
+		...Object.fromEntries(repeated.map((name) => [name, asked[name]])),
+	};
+}
+
+function tasksOf(context: Context, query: Query): Answer {
+	const { lagMs, order, shape, overlap } = context.settings.taskList;
+	const page = Number(query.page ?? 1);
+	const limit = Math.min(Number(query.limit ?? 20), 100);
+	if (!(page >= 1) || !(limit >= 1)) return refusal(context.settings, 400, 'invalid page');
+	const found = context.store.tasks.filter(
+		({ kind, createdAt }) =>
+			createdAt + lagMs <= now() && (query.type ?? TASK_TYPES[kind]) === TASK_TYPES[kind],
+	);
+	if (order === 'newest') found.reverse();
+	if (order === 'shuffled') found.sort((one, other) => hash(one.id) - hash(other.id));
+	const start = (page - 1) * Math.max(1, limit - overlap);
+	const entries = found.slice(start, start + limit).map((task) => listed(task, context));
+	if (shape === 'array') return json(200, entries);
+	const pagination = { page, limit, total: found.length, has_more: start + limit < found.length };
+	return json(200, { success: true, [shape]: entries, pagination });
 }
 
 /** By provider; IDs carry its name, and a page begins with the end of the one before it. */

@@ -52,13 +52,16 @@ function pictures(task: TaskRecord): OutputFile[] {
 function sounds(task: TaskRecord, settings: Settings): OutputFile[] {
 	const { steering } = task;
 	const text = taskText(task);
+	const { previous_text: before, next_text: after } = task.body;
+	// What a part was told of its neighbours is heard: it changes the tone.
+	const heard = [before, text, after].filter((each) => typeof each === 'string').join('\n');
 	const sound = soundOf(task, settings);
 	const names = { sound_effect: 'effect', music: 'music' } as Partial<Record<string, string>>;
 	const name = names[task.kind] ?? 'speech';
 	const make = (index: number) =>
 		steering.bytes === undefined
-			? { content: () => soundFile(`${text}${index > 0 ? index : ''}`, sound) }
-			: bulkSound(text, steering.bytes, sound);
+			? { content: () => soundFile(`${heard}${index > 0 ? index : ''}`, sound) }
+			: bulkSound(heard, steering.bytes, sound);
 	const files = Array.from({ length: steering.files ?? 1 }, (_, index): OutputFile => ({
 		name: `${name}${index > 0 ? `-${index + 1}` : ''}.${sound.format}`,
 		role: 'main',

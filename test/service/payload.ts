@@ -15,7 +15,7 @@ export function taskPayload(
 		status: statusName(task, settings),
 		progress: progress(task, task.steering.progress ?? settings.progress),
 		type: TASK_TYPES[task.kind],
-		created_at: new Date(task.createdAt).toISOString(),
+		created_at: new Date(task.createdAt + settings.clockOffsetMs).toISOString(),
 		...(settings.costNamed.task ? { credit_cost: task.cost } : {}),
 	};
 	if (task.status === 'doing') {
@@ -29,6 +29,13 @@ export function taskPayload(
 		? finished(base, task, settings, fileUrl)
 		: { ...base, metadata: { stage: 'storing' } };
 	return { ...payload, ...task.steering.task };
+}
+
+/** docs/service.md, "More routes": a callback can be faster than the service's own read of that task. */
+export function asRead(task: TaskRecord, { readLagMs }: Settings): TaskRecord {
+	const lagMs = task.steering.read_lag_ms ?? readLagMs;
+	const lags = task.finishedAt !== null && now() < task.finishedAt + lagMs;
+	return lags ? { ...task, status: 'doing' } : task;
 }
 
 /** docs/service.md, "More routes": music can be listened to while it is made, which is not a result. */

@@ -19,9 +19,18 @@ export function defaultSettings(): Settings {
 			voicesV1: true,
 			speechModels: true,
 			imageModels: true,
+			tasks: false,
 			voices: 250,
 			overlap: 3,
 		},
+		taskList: {
+			lagMs: 0,
+			order: 'newest',
+			shape: 'data',
+			repeats: ['text', 'prompt', 'voice', 'voice_id', 'model_id', 'generations_count'],
+			overlap: 0,
+		},
+		clockOffsetMs: 0,
 		keysShape: 'data',
 		taskShape: 'root',
 		numbersAsStrings: false,
@@ -66,7 +75,14 @@ export function defaultSettings(): Settings {
 	};
 }
 
-const NESTED = new Set<string>(['callbacks', 'costNamed', 'costs', 'lists', 'pollRoutes']);
+const NESTED = new Set<string>([
+	'callbacks',
+	'costNamed',
+	'costs',
+	'lists',
+	'pollRoutes',
+	'taskList',
+]);
 
 /** Puts a patch into live settings, in place. Names that are not settings are an error: a misspelt one would test nothing. */
 export function applySettings(settings: Settings, patch: SettingsPatch): void {

@@ -52,9 +52,24 @@ export interface ListSettings {
 	speechModels: boolean;
 	/** `GET /v1i/models`. */
 	imageModels: boolean;
+	/** `GET /v1/tasks`: all tasks of the account, whichever key made them. */
+	tasks: boolean;
 	/** How many voices there are. */
 	voices: number;
 	/** How many voices at the end of a page stand at the beginning of the next one again (v3). */
+	overlap: number;
+}
+
+/** How `GET /v1/tasks` looks, where there is one. */
+export interface TaskListSettings {
+	/** A task is listed that long after its creation. */
+	lagMs: number;
+	order: 'newest' | 'oldest' | 'shuffled';
+	/** The name that the list stands under, or the bare list. */
+	shape: 'data' | 'tasks' | 'items' | 'results' | 'array';
+	/** Which fields of the creation's body, and of its path and query, a listed task repeats. */
+	repeats: string[];
+	/** How many tasks at the end of a page stand at the beginning of the next one again. */
 	overlap: number;
 }
 
@@ -77,6 +92,9 @@ export interface Settings {
 	costNamed: CostSettings;
 	creditsShape: 'root' | 'data' | 'string';
 	lists: ListSettings;
+	taskList: TaskListSettings;
+	/** How far the service's clock is ahead of ours, as the Date header and created_at show. */
+	clockOffsetMs: number;
 	keysShape: 'data' | 'api_keys' | 'array';
 	taskShape: 'root' | 'wrapped' | 'jsend' | 'jsendNested';
 	/** Creation answers carry their numbers as strings (docs/service.md, "Shapes"). */
@@ -136,8 +154,9 @@ export type ProgressStyle = 'honest' | 'none' | 'stuck' | 'lying' | 'backwards' 
 
 /** Partial on every level: what PATCH /_control/settings and `startService` take. */
 export type SettingsPatch = Partial<
-	Omit<Settings, 'callbacks' | 'costNamed' | 'costs' | 'lists' | 'pollRoutes'>
+	Omit<Settings, 'callbacks' | 'costNamed' | 'costs' | 'lists' | 'pollRoutes' | 'taskList'>
 > & {
+	taskList?: Partial<TaskListSettings>;
 	costNamed?: Partial<CostSettings>;
 	lists?: Partial<ListSettings>;
 	callbacks?: Partial<CallbackSettings>;

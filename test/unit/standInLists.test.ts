@@ -95,3 +95,55 @@ test('costs are named where the settings say', async () => {
 	expect(answer).not.toHaveProperty('ec_remain_credits');
 	expect((await call(`/v1/task/${String(answer.task_id)}`)).body).not.toHaveProperty('credit_cost');
 });
+
+describe('the list of tasks', () => {
+	const RAIN = '/v1/task/sound-effect';
+	const listed = async (query = '') => {
+		const { body } = await call(`/v1/tasks${query}`);
+		return body.data as JsonObject[];
+	};
+
+	test('pages, newest first, late, with what it repeats of the creation', async () => {
+		Object.assign(service.settings.lists, { tasks: true });
+		for (const text of ['one', 'two', 'three']) await call(RAIN, { text });
+		await call('/v1e/task/text-to-speech', { text: 'four', voice: 'v' });
+		const texts = (tasks: JsonObject[]) => tasks.map(({ text }) => text);
+		expect(texts(await listed())).toEqual(['four', 'three', 'two', 'one']);
+		expect(texts(await listed('?page=2&limit=3'))).toEqual(['one']);
+		expect(texts(await listed('?type=sound_effect'))).toEqual(['three', 'two', 'one']);
+		const { taskList } = service.settings;
+		taskList.overlap = 1;
+		expect(texts(await listed('?page=2&limit=3'))).toEqual(['two', 'one']);
+		Object.assign(taskList, { order: 'oldest', repeats: ['voice'] });
+		expect((await listed()).map(({ text, voice }) => [text, voice])).toEqual(
+			[undefined, undefined, undefined, 'v'].map((voice) => [undefined, voice]),
+		);
+		taskList.lagMs = 60_000;
+		expect(await listed()).toEqual([]);
+	});
+
+	test('its clock is its own, and the Date header shows it', async () => {
+		service.settings.lists.tasks = true;
+		service.settings.clockOffsetMs = -3_600_000;
+		await call(RAIN, { text: 'rain' });
+		const [task] = await listed();
+		const hourAgo = Date.now() - 3_600_000;
+		expect(Math.abs(Date.parse(String(task?.created_at)) - hourAgo)).toBeLessThan(60_000);
+		const { headers } = await fetch(`${service.baseUrl}/v1/tasks`);
+		expect(Math.abs(Date.parse(headers.get('date') ?? '') - hourAgo)).toBeLessThan(60_000);
+	});
+});
+
+test('what a part is told of its neighbours changes its tone', async () => {
+	const sound = async (extra: object) => {
+		const { body } = await call('/v1e/task/text-to-speech', { text: 'Hi.', voice: 'v', ...extra });
+		const id = String(body.task_id);
+		await service.finish(id);
+		const url = (service.payload(id).metadata as JsonObject).audio_url;
+		return Buffer.from(await (await fetch(String(url))).arrayBuffer());
+	};
+	const alone = await sound({});
+	expect((await sound({})).equals(alone)).toBe(true);
+	expect((await sound({ previous_text: 'Before.' })).equals(alone)).toBe(false);
+	expect((await sound({ next_text: 'After.' })).equals(alone)).toBe(false);
+});
