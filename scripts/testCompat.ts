@@ -67,8 +67,8 @@ function checkTypes(target: string): void {
 
 /** The unit tests, but for those of the stand-in, which knows nothing of n8n. */
 function runTests(target: string): void {
-	const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-	node([vitest, 'run', 'test/unit/', '--exclude', '**/standIn*'], { N8N_WORKFLOW: target });
+	const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
+	node([jest, 'test/unit/', '--testPathIgnorePatterns', '/standIn'], { N8N_WORKFLOW: target });
 }
 
 runMain(async () => {

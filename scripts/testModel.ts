@@ -25,8 +25,8 @@ runMain(async () => {
 		.parse()
 		.opts<{ seeds: number; seed: number }>();
 	console.log(`${seeds} histories of seed ${seed}`);
-	const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-	const played = spawn(process.execPath, [vitest, 'run', 'test/model/'], {
+	const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
+	const played = spawn(process.execPath, [jest, 'test/model/'], {
 		cwd: root,
 		stdio: 'inherit',
 		env: { ...process.env, MODEL_SEEDS: String(seeds), MODEL_SEED: String(seed) },

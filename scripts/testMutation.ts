@@ -15,7 +15,6 @@ import {
 	reportFile,
 	reportsFolder,
 	testsOf,
-	TESTS_VARIABLE,
 	type Measuring,
 } from './mutation/options';
 import { mutationPage, reasonFor, staleReasons, type Reason } from './mutation/page';
@@ -74,8 +73,7 @@ async function measure(folder: Folder, { force, ...how }: Options): Promise<void
 	const { execa } = await import('execa');
 	const stryker = join(root, 'node_modules', '@stryker-mutator', 'core', 'bin', 'stryker.js');
 	const args = [stryker, 'run', options];
-	const env = { [TESTS_VARIABLE]: testsOf(folder, how.engine).join(',') };
-	await execa(process.execPath, args, { cwd: root, stdio: 'inherit', reject: false, env });
+	await execa(process.execPath, args, { cwd: root, stdio: 'inherit', reject: false });
 	if (!existsSync(reportFile(folder.name)))
 		throw new Halt(`Stryker wrote no report of ${folder.name}; its messages are above.`);
 }

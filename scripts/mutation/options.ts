@@ -11,9 +11,6 @@ export const incrementalFile = (folder: string): string =>
 	join(reportsFolder, `${folder}.incremental.json`);
 export const reportFile = (folder: string): string => join(reportsFolder, `${folder}.json`);
 
-/** The environment variable that names the test files to Vitest, with commas between them. */
-export const TESTS_VARIABLE = 'MUTATION_TESTS';
-
 /** The test files of a folder, relative to `test` and without their ending. */
 export const testsOf = ({ unit, engine }: Folder, inEngine: boolean): string[] => [
 	...unit.map((name) => `unit/${name}`),
@@ -32,13 +29,20 @@ export function optionsFor(
 	folder: Folder,
 	{ concurrency, engine }: Measuring,
 ): Record<string, unknown> {
-	const scripts = join('scripts', 'mutation');
+	const tests = testsOf(folder, engine).map((name) => `**/test/${name}.test.ts`);
 	return {
 		mutate: folder.sources,
 		concurrency,
-		testRunner: 'vitest',
-		vitest: { configFile: join(scripts, 'vitest.config.mts'), related: false },
-		plugins: ['@stryker-mutator/vitest-runner', join(root, scripts, 'descriptions.mjs')],
+		testRunner: 'jest',
+		jest: {
+			configFile: 'jest.config.cjs',
+			config: { testMatch: tests },
+			enableFindRelatedTests: false,
+		},
+		plugins: [
+			'@stryker-mutator/jest-runner',
+			join(root, 'scripts', 'mutation', 'descriptions.mjs'),
+		],
 		ignorers: ['descriptions'],
 		coverageAnalysis: 'perTest',
 		// The engine's tests run what is built.
@@ -50,7 +54,7 @@ export function optionsFor(
 			'!test/**',
 			'!scripts/**',
 			'!icons/**',
-			'!*.{js,json,mts}',
+			'!*.{js,cjs,json}',
 		],
 		tempDirName: sandboxes,
 		cleanTempDir: 'always',

@@ -17,15 +17,15 @@ function setBackOnce(hasHappened: () => boolean) {
 		if (!isSetBack && ms >= PAUSE_MS && hasHappened()) {
 			isSetBack = true;
 			const now = Date.now.bind(Date);
-			vi.spyOn(Date, 'now').mockImplementation(() => now() - HOUR);
+			jest.spyOn(Date, 'now').mockImplementation(() => now() - HOUR);
 		}
 		return setTimeout(act, ms);
 	};
-	vi.spyOn(globalThis, 'setTimeout').mockImplementation(begin);
+	jest.spyOn(globalThis, 'setTimeout').mockImplementation(begin);
 	return { isSetBack: () => isSetBack };
 }
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => jest.restoreAllMocks());
 
 const wasRefused = () => setting.service.requests.some(({ status }) => status === 429);
 

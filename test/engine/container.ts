@@ -23,8 +23,6 @@ export function BackendLogger(): KeepingLogger {
 	return kept;
 }
 
-// Each test file has services of its own.
-Container.reset();
 BackendLogger();
 
 export { Container };

@@ -88,7 +88,7 @@ test('files that came, some by a redirect and some in pieces', async () => {
 describe('a store that fails', () => {
 	const items = [{ stand_in: { files: 8, bytes: 900_000 } }];
 	const failing = async (reject: () => Promise<never>) => {
-		const store = vi.spyOn(Container.get(BinaryDataService), 'store').mockImplementation(reject);
+		const store = jest.spyOn(Container.get(BinaryDataService), 'store').mockImplementation(reject);
 		try {
 			return await leavesNothing(
 				async () => await setting.run({ items, parameters: image, settings: goOn }),

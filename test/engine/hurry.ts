@@ -2,8 +2,16 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 
-/** What n8n's `sleep` goes by. */
-const PAUSES = ['setTimeout', 'clearTimeout', 'Date'] as const;
+/** Everything but what n8n's `sleep` goes by, and `performance`. */
+const REAL = [
+	'hrtime',
+	'nextTick',
+	'queueMicrotask',
+	'setImmediate',
+	'clearImmediate',
+	'setInterval',
+	'clearInterval',
+] as const;
 
 const STEP_MS = 50;
 
@@ -48,8 +56,8 @@ export async function hurry<T>(
 	withinMs = Infinity,
 	restMs?: number,
 ): Promise<{ value: T; tookMs: number }> {
-	const toFake = restMs === undefined ? [...PAUSES] : [...PAUSES, 'performance' as const];
-	vi.useFakeTimers({ now: Date.now(), toFake });
+	const doNotFake = restMs === undefined ? [...REAL, 'performance' as const] : [...REAL];
+	jest.useFakeTimers({ now: Date.now(), doNotFake });
 	const startedAt = Date.now();
 	try {
 		let over = false;
@@ -59,15 +67,15 @@ export async function hurry<T>(
 			if (Date.now() - startedAt > withinMs)
 				throw new Error(`Nothing came of it in ${withinMs} ms`);
 			await letThemAnswer();
-			if (!over) await vi.advanceTimersByTimeAsync(STEP_MS);
+			if (!over) await jest.advanceTimersByTimeAsync(STEP_MS);
 		}
 		const tookMs = Date.now() - startedAt;
 		if (restMs !== undefined) {
-			await vi.advanceTimersByTimeAsync(restMs);
+			await jest.advanceTimersByTimeAsync(restMs);
 			await letThemAnswer();
 		}
 		return { value: await work, tookMs };
 	} finally {
-		vi.useRealTimers();
+		jest.useRealTimers();
 	}
 }

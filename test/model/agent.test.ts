@@ -8,8 +8,8 @@ const SEEDS = Math.ceil(Number(process.env.MODEL_SEEDS ?? 2_000) / 4);
 const SEED = Number(process.env.MODEL_SEED ?? 1);
 
 let processes: Process[];
-beforeAll(async () => {
-	processes = await loadProcesses();
+beforeAll(() => {
+	processes = loadProcesses();
 });
 
 /** Each as short as it can be. The node was wrong in every one of them. */

@@ -13,8 +13,8 @@ const SEEDS = Number(process.env.MODEL_SEEDS ?? 2_000);
 const SEED = Number(process.env.MODEL_SEED ?? 1);
 
 let processes: Process[];
-beforeAll(async () => {
-	processes = await loadProcesses();
+beforeAll(() => {
+	processes = loadProcesses();
 });
 
 function tale(history: History, { broken, story }: Played): string {

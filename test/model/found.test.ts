@@ -5,8 +5,8 @@ import { play } from './play';
 import { loadProcesses, type Process } from './processes';
 
 let processes: Process[];
-beforeAll(async () => {
-	processes = await loadProcesses();
+beforeAll(() => {
+	processes = loadProcesses();
 });
 
 test.each(found)('%s', async (_, history) => {

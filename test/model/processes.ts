@@ -15,16 +15,24 @@ export interface Process {
 /** A history has no more processes than that, so one more death than this is none. */
 const PROCESSES = 4;
 
-async function load(): Promise<Process> {
-	vi.resetModules();
-	const { runOperation } = await import('../../nodes/MediaGeneration/run');
-	const { wake } = await import('../../nodes/MediaGeneration/sleep/wake');
-	const { receive } = await import('../../nodes/MediaGeneration/callback/receive');
-	return { runOperation, wake, receive };
+function load(): Process {
+	let loaded: Process | undefined;
+	jest.isolateModules(() => {
+		const { runOperation } = jest.requireActual<typeof run>('../../nodes/MediaGeneration/run');
+		loaded = {
+			runOperation,
+			wake: jest.requireActual<typeof wake>('../../nodes/MediaGeneration/sleep/wake').wake,
+			receive: jest.requireActual<typeof receive>('../../nodes/MediaGeneration/callback/receive')
+				.receive,
+		};
+	});
+	if (loaded === undefined) throw new Error('the modules were not loaded');
+	return loaded;
 }
 
-export async function loadProcesses(): Promise<Process[]> {
-	const processes: Process[] = [];
-	while (processes.length < PROCESSES) processes.push(await load());
-	return processes;
+/** n8n itself is loaded once: it is large, and what it remembers is not what is tested. */
+export function loadProcesses(): Process[] {
+	const n8n = jest.requireActual<object>('n8n-workflow');
+	jest.doMock('n8n-workflow', () => n8n);
+	return Array.from({ length: PROCESSES }, load);
 }

@@ -4,7 +4,6 @@ import type {
 	IExecuteFunctions,
 	IHttpRequestOptions,
 } from 'n8n-workflow';
-import type { MockInstance } from 'vitest';
 import { Account, type Purpose } from '../../nodes/MediaGeneration/service/account';
 import {
 	callSelf,
@@ -298,19 +297,19 @@ describe('a webhook goes by what was read of the credential a moment ago', () =>
 	/** Ends the 5 s of each credential that was read, in order. */
 	let times: AbortController[] = [];
 	const expire = (nth: number) => times[nth]?.abort();
-	let timeout: MockInstance;
+	let timeout: jest.SpyInstance;
 	let number = 0;
 
 	beforeEach(() => {
 		times = [];
-		timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+		timeout = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
 			const time = new AbortController();
 			times.push(time);
 			return time.signal;
 		});
 		number += 1;
 	});
-	afterEach(() => vi.restoreAllMocks());
+	afterEach(() => jest.restoreAllMocks());
 
 	/** A call of one webhook, with its credential as it is by then. */
 	function call(credentials: object = {}, { mode = 'webhook', node = 'n', id = 'c' } = {}) {

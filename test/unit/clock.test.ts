@@ -115,19 +115,19 @@ describe('acting on an abort', () => {
 
 describe('a pause', () => {
 	test('ends as soon as the signal aborts, and leaves no timer for long', async () => {
-		vi.useFakeTimers();
+		jest.useFakeTimers();
 		try {
 			const stop = new AbortController();
 			const paused = pause(3_600_000, stop.signal);
-			expect(vi.getTimerCount()).toBe(1);
+			expect(jest.getTimerCount()).toBe(1);
 			stop.abort();
 			await paused;
 			await pause(3_600_000, stop.signal);
 			// n8n's `sleep` of older versions does not hear the signal: its timer goes on, and so would a process of tests.
-			vi.advanceTimersByTime(30_000);
-			expect(vi.getTimerCount()).toBe(0);
+			jest.advanceTimersByTime(30_000);
+			expect(jest.getTimerCount()).toBe(0);
 		} finally {
-			vi.useRealTimers();
+			jest.useRealTimers();
 		}
 	});
 
@@ -138,16 +138,16 @@ describe('a pause', () => {
 	});
 
 	test('that is long lasts to its end', async () => {
-		vi.useFakeTimers();
+		jest.useFakeTimers();
 		try {
 			let isOver = false;
 			void pause(100_000, new AbortController().signal).then(() => (isOver = true));
-			await vi.advanceTimersByTimeAsync(99_000);
+			await jest.advanceTimersByTimeAsync(99_000);
 			expect(isOver).toBe(false);
-			await vi.advanceTimersByTimeAsync(1_100);
+			await jest.advanceTimersByTimeAsync(1_100);
 			expect(isOver).toBe(true);
 		} finally {
-			vi.useRealTimers();
+			jest.useRealTimers();
 		}
 	});
 
@@ -160,7 +160,7 @@ describe('a pause', () => {
 
 test('a clock that somebody sets back moves nothing', () => {
 	const before = now();
-	const spy = vi.spyOn(Date, 'now').mockReturnValue(before - 3_600_000);
+	const spy = jest.spyOn(Date, 'now').mockReturnValue(before - 3_600_000);
 	expect(now()).toBeGreaterThanOrEqual(before);
 	spy.mockRestore();
 });

@@ -126,7 +126,7 @@ describe('one item', () => {
 	});
 
 	test('with its file missing for a reason that nobody states', async () => {
-		vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+		jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
 		try {
 			const broken = () =>
 				new Readable({
@@ -136,12 +136,12 @@ describe('one item', () => {
 				});
 			const { delivery } = world({ answer: broken });
 			const delivering = delivery.deliver(finished(1), settings, 0);
-			await vi.advanceTimersByTimeAsync(60_000);
+			await jest.advanceTimersByTimeAsync(60_000);
 			expect((await delivering).failure?.message).toMatch(
 				/could not be downloaded: unknown reason$/,
 			);
 		} finally {
-			vi.useRealTimers();
+			jest.useRealTimers();
 		}
 	});
 
@@ -313,8 +313,8 @@ describe('memory', () => {
 	/** Stores take a moment, and show by the ID what they do. */
 	const stored = async (id: string | undefined) => {
 		// Another process, as far as what was learned of the store goes.
-		vi.resetModules();
-		const { Delivery: Fresh } = await vi.importActual<{ Delivery: typeof Delivery }>(
+		jest.resetModules();
+		const { Delivery: Fresh } = jest.requireActual<{ Delivery: typeof Delivery }>(
 			'../../nodes/MediaGeneration/delivery/item',
 		);
 		const made = world({

@@ -36,9 +36,7 @@ test.each<[string, Headers]>([
 test('another one is refused, and named by its beginning', () => {
 	const headers = { 'content-encoding': `br, ${'x'.repeat(100)}` };
 	expect(() => refuseEncoding(headers)).toThrow(
-		expect.objectContaining({
-			message: `the file host sent it in an encoding that n8n can't undo: br, ${'x'.repeat(56)}`,
-		}),
+		new Error(`the file host sent it in an encoding that n8n can't undo: br, ${'x'.repeat(56)}`),
 	);
 });
 

@@ -134,7 +134,7 @@ describe('what is opened is closed', () => {
 	test('by the signal of whoever asked, which is left alone afterwards', async () => {
 		const { open, aborted } = door(() => ({ statusCode: 200 }));
 		const stop = new AbortController();
-		const remove = vi.spyOn(stop.signal, 'removeEventListener');
+		const remove = jest.spyOn(stop.signal, 'removeEventListener');
 		const [first, second] = [
 			await open(FILE_URL, {}, stop.signal),
 			await open(FILE_URL, {}, stop.signal),
@@ -209,7 +209,7 @@ describe('what is asked for', () => {
 				return await Promise.reject(Object.assign(new Error(code), fields));
 			});
 			const stop = new AbortController();
-			const remove = vi.spyOn(stop.signal, 'removeEventListener');
+			const remove = jest.spyOn(stop.signal, 'removeEventListener');
 			const opened = await open(FILE_URL, {}, stop.signal);
 			expect(opened).toMatchObject({ ok: false, transient });
 			expect(!opened.ok && opened.reason).toContain(words);

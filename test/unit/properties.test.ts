@@ -39,7 +39,7 @@ import { readNotes } from '../../nodes/MediaGeneration/sleep/notes';
 fc.configureGlobal({ seed: 20_260_301, numRuns: 200 });
 afterAll(() => fc.resetConfigureGlobal());
 // How long it takes says something of the machine only.
-vi.setConfig({ testTimeout: 120_000 });
+jest.setTimeout(120_000);
 
 const KEY = 'sk_a1b2c3d4e5f6';
 const NOW = 1_772_366_400_000;
