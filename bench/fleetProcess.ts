@@ -33,7 +33,7 @@ const SETTINGS: ItemSettings = {
 const KEY = { baseUrl: 'https://api.example', apiKey: 'sk_simulated', callbackSecret: '' };
 
 function concluded(parts: PartEnd[]): ItemEnd {
-	const finished = parts.every(({ kind }) => kind === 'finished');
+	const finished = parts.every(({ kind }) => kind === 'done');
 	return finished ? { kind: 'items', items: [{ json: {} }] } : { kind: 'halted' };
 }
 

@@ -58,7 +58,7 @@ export async function ours(
 	});
 	const deadline = createdAt + 24 * HOUR;
 	const waited = await clock.run(loop.wait({ taskId: 't', kind: 'x', createdAt, deadline }));
-	check(waited.kind === 'finished', 'a task was not waited for to its end');
+	check(waited.kind === 'done', 'a task was not waited for to its end');
 	return { delayMs: clock.now() - createdAt - durationMs, polls };
 }
 

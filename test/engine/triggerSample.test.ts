@@ -29,6 +29,6 @@ test('the schema has what the trigger adds to a task', () => {
 test('the sample is a finished task, and fits the schema', () => {
 	const json = sample();
 	const task = parseTask(json);
-	expect(task === undefined ? undefined : verdictOf(task).kind).toBe('done');
+	expect(task === undefined ? undefined : verdictOf('sample', task).kind).toBe('done');
 	expect(schemaFields()).toEqual(expect.arrayContaining(Object.keys(json ?? {})));
 });

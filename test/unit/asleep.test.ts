@@ -25,7 +25,7 @@ describe('the pace while a callback is expected', () => {
 		'a lost callback of a task of %d ms is noticed within 30 s or 35% of its time',
 		async (durationMs) => {
 			const { clock, start, wait } = setUp(endsAt(durationMs));
-			expect((await clock.run(wait('t', DAY, asleep))).kind).toBe('finished');
+			expect((await clock.run(wait('t', DAY, asleep))).kind).toBe('done');
 			const lateMs = clock.now() - start - durationMs;
 			expect(lateMs).toBeLessThanOrEqual(Math.max(30 * S, 0.35 * durationMs));
 		},
@@ -68,7 +68,7 @@ describe('the pace while a callback is expected', () => {
 
 	test('the last look comes at the deadline', async () => {
 		const { clock, looks, wait } = setUp(endsAt(10 * MIN - 1));
-		expect((await clock.run(wait('t', 10 * MIN, asleep))).kind).toBe('finished');
+		expect((await clock.run(wait('t', 10 * MIN, asleep))).kind).toBe('done');
 		expect(looks.at(-1)?.ageMs).toBe(10 * MIN);
 	});
 
@@ -92,7 +92,7 @@ describe('somebody says that the task is over', () => {
 
 	test('it is looked at in that moment', async () => {
 		const { looks, run } = called(0);
-		expect((await run()).kind).toBe('finished');
+		expect((await run()).kind).toBe('done');
 		expect(after(looks)).toEqual([0]);
 	});
 
@@ -100,7 +100,7 @@ describe('somebody says that the task is over', () => {
 		'what the service confirms %d ms later is seen in at most as long again, with few looks',
 		async (lagMs) => {
 			const { clock, start, looks, run } = called(lagMs);
-			expect((await run()).kind).toBe('finished');
+			expect((await run()).kind).toBe('done');
 			const lateMs = clock.now() - start - 5 * MIN - lagMs;
 			expect(lateMs).toBeLessThanOrEqual(Math.max(500, lagMs));
 			expect(after(looks).length).toBeLessThanOrEqual(8);
@@ -109,7 +109,7 @@ describe('somebody says that the task is over', () => {
 
 	test('who was wrong changes nothing for long', async () => {
 		const { looks, run } = called(H);
-		expect((await run()).kind).toBe('finished');
+		expect((await run()).kind).toBe('done');
 		expect(after(looks).filter((ms) => ms < 2 * MIN).length).toBeLessThanOrEqual(10);
 		expect(looks.length).toBeLessThanOrEqual(25);
 	});
@@ -118,7 +118,7 @@ describe('somebody says that the task is over', () => {
 		const { clock, start, run } = called(0, (_, ageMs) =>
 			ageMs < 5 * MIN ? running() : ageMs < 5 * MIN + 3 * S ? busy() : done(),
 		);
-		expect((await run()).kind).toBe('finished');
+		expect((await run()).kind).toBe('done');
 		expect(clock.now() - start - 5 * MIN).toBeLessThan(10 * S);
 	});
 

@@ -171,7 +171,7 @@ describe('a callback that comes while an earlier one for the same task is asked 
 
 	test.each<[string, object, string]>([
 		['runs', { status: 'doing' }, 'running'],
-		['is done without any file', { status: 'done', metadata: {} }, 'doneWithoutFiles'],
+		['is done without any file', { status: 'done', metadata: {} }, 'running'],
 	])('has its own time where the service says that it %s', async (_name, before, kind) => {
 		expect(await two(14_000, before)).toMatchObject({ kinds: [kind, 'done'] });
 		const never = await two(Infinity, before);

@@ -9,7 +9,7 @@ import type { FileSettings } from '../../nodes/MediaGeneration/operations/waitin
 import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
 import type { TaskOutput } from '../../nodes/MediaGeneration/service/outputs';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
-import type { Finished } from '../../nodes/MediaGeneration/service/verdict';
+import type { Done } from '../../nodes/MediaGeneration/service/verdict';
 import { toneSeconds, toneWav } from '../service/media/tone';
 
 const F = 'https://files.example';
@@ -61,12 +61,12 @@ function world({ answer, store, id, signal }: World = {}) {
 }
 
 /** A task with so many pictures, or with files of these kinds. */
-function finished(files: number | Array<TaskOutput['kind']>): Finished {
+function finished(files: number | Array<TaskOutput['kind']>): Done {
 	const task = parseTask({ id: 't', status: 'done', type: 'image', metadata: {} });
 	if (task === undefined) throw new Error('no task');
 	const kinds = typeof files === 'number' ? Array<'image'>(files).fill('image') : files;
 	const outputs = kinds.map((kind, index): TaskOutput => ({ url: `${F}/${index}`, kind }));
-	return { taskId: 't', task, outputs };
+	return { kind: 'done', taskId: 't', task, outputs };
 }
 const settings: FileSettings = {
 	download: true,

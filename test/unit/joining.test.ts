@@ -4,7 +4,7 @@ import {
 	assemble,
 	deliverPart,
 	type AssemblyInput,
-	type FinishedPart,
+	type DonePart,
 } from '../../nodes/MediaGeneration/delivery/assembly';
 import {
 	readStored,
@@ -18,7 +18,7 @@ import { storeMemory } from '../../nodes/MediaGeneration/delivery/binary';
 import type { LongText } from '../../nodes/MediaGeneration/operations/longText';
 import type { Failure } from '../../nodes/MediaGeneration/service/failures';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
-import type { Finished } from '../../nodes/MediaGeneration/service/verdict';
+import type { Done } from '../../nodes/MediaGeneration/service/verdict';
 import { toneHz, toneSeconds, toneWav } from '../service/media/tone';
 import { transcriptJson, transcriptSrt } from '../service/media/transcript';
 import { binaryStore } from './binaryStore';
@@ -38,10 +38,10 @@ const input = (longText: LongText, texts = TEXTS): AssemblyInput => ({
 });
 type Store = ReturnType<typeof binaryStore>;
 
-function finished(taskId: string): Finished {
+function doneTask(taskId: string): Done {
 	const task = parseTask({ id: taskId, status: 'done' });
 	if (task === undefined) throw new Error('no task');
-	return { taskId, task, outputs: [] };
+	return { kind: 'done', taskId, task, outputs: [] };
 }
 
 /** A part whose files lie in a store. */
@@ -49,7 +49,7 @@ function partOf(
 	store: Store,
 	taskId: string,
 	files: Array<[DeliveredOutput['kind'], mimeType: string, bytes: Buffer]>,
-): FinishedPart & { delivered: Delivered } {
+): DonePart & { delivered: Delivered } {
 	const binary: IBinaryKeyData = {};
 	const outputs = files.map(([kind, mimeType, bytes], index): DeliveredOutput => {
 		const binaryProperty = index === 0 ? 'data' : `data_${index}`;
@@ -58,7 +58,7 @@ function partOf(
 	});
 	const item = { json: { task_id: taskId }, binary, pairedItem: { item: 7 } };
 	return {
-		finished: finished(taskId),
+		done: doneTask(taskId),
 		delivered: { items: [item], outputs, failure: undefined },
 	};
 }
@@ -71,7 +71,7 @@ const spoken = (store: Store, taskId: string, text: string) =>
 		['transcript', 'application/json', transcriptJson(text)],
 	]);
 
-const all = (store: Store, parts: FinishedPart[], given: AssemblyInput) =>
+const all = (store: Store, parts: DonePart[], given: AssemblyInput) =>
 	assemble(store.context, { delivery: {} as Delivery, parts }, given);
 
 /** The files of the one item that came out, by their fields. */
@@ -188,7 +188,7 @@ describe('transcripts of a joined file', () => {
 		const store = binaryStore('default');
 		const [one, two] = TEXTS.map((text, index) => spoken(store, `t${index}`, text));
 		two?.delivered.outputs.splice(1, 1);
-		const delivered = await all(store, [one, two] as FinishedPart[], input(LONG.join));
+		const delivered = await all(store, [one, two] as DonePart[], input(LONG.join));
 		expect(delivered.outputs.map(({ fileName }) => fileName)).toEqual([
 			'speech-t0.wav',
 			'speech-t0.json',
@@ -293,12 +293,12 @@ describe('parts that can not be joined', () => {
 
 	test('are not joined where their files were not fetched: the item has no file', async () => {
 		const store = binaryStore('default');
-		const parts = ['t1', 't2'].map((taskId): FinishedPart => {
+		const parts = ['t1', 't2'].map((taskId): DonePart => {
 			const url = `https://files.example/${taskId}`;
 			const item = { json: { task_id: taskId } };
 			const outputs: DeliveredOutput[] = [{ url, kind: 'audio' }];
 			return {
-				finished: finished(taskId),
+				done: doneTask(taskId),
 				delivered: { items: [item], outputs, failure: undefined },
 			};
 		});
@@ -340,17 +340,17 @@ describe('parts that are not to be joined', () => {
 	test('an item with one task comes as it is', async () => {
 		const store = binaryStore('default');
 		const [part] = two(store);
-		const delivered = await all(store, [part] as FinishedPart[], input(LONG.off, ['']));
+		const delivered = await all(store, [part] as DonePart[], input(LONG.off, ['']));
 		expect(delivered).toEqual(part?.delivered);
-		const lost = { finished: finished('t2'), delivered: { items: [], outputs: [], failure } };
+		const lost = { done: doneTask('t2'), delivered: { items: [], outputs: [], failure } };
 		expect((await all(store, [lost], input(LONG.off, ['']))).failure).toBe(failure);
 	});
 });
 
 describe('a part that ended badly', () => {
-	const withLost = (store: Store): FinishedPart[] => [
+	const withLost = (store: Store): DonePart[] => [
 		spoken(store, 't1', 'Once upon a time'),
-		{ finished: finished('t2'), delivered: { items: [], outputs: [], failure } },
+		{ done: doneTask('t2'), delivered: { items: [], outputs: [], failure } },
 	];
 
 	test.each(['join', 'parts'] as const)('is named (%s), and all tasks with it', async (kind) => {
@@ -369,7 +369,7 @@ describe('a part that ended badly', () => {
 	});
 
 	test('where it is the only one, it needs no number', async () => {
-		const lost = { finished: finished('t2'), delivered: { items: [], outputs: [], failure } };
+		const lost = { done: doneTask('t2'), delivered: { items: [], outputs: [], failure } };
 		const { failure: said } = await all(
 			binaryStore('default'),
 			[lost],
@@ -398,7 +398,7 @@ describe('the files of a part', () => {
 			},
 		} as unknown as Delivery;
 		const given = { ...input(longText), files: { ...FILES, splitFiles: true } };
-		const part = finished('t2');
+		const part = doneTask('t2');
 		expect(await deliverPart(delivery, part, { ...given, number: 1 })).toEqual(done);
 		expect(calls.map(([what]) => what)).toEqual([part]);
 		return calls[0]?.slice(1);
@@ -418,10 +418,10 @@ describe('the files of a part', () => {
 		const store = binaryStore('default');
 		const parts = TEXTS.map((text, index) => spoken(store, `t${index}`, text));
 		const delivery = {
-			deliver: async ({ taskId }: Finished) =>
+			deliver: async ({ taskId }: Done) =>
 				await Promise.resolve(parts[Number(taskId.slice(1))]?.delivered),
 		} as unknown as Delivery;
-		const given = [{ finished: finished('t0') }, parts[1] as FinishedPart];
+		const given = [{ done: doneTask('t0') }, parts[1] as DonePart];
 		const { items } = await assemble(store.context, { delivery, parts: given }, input(LONG.parts));
 		expect(items.map(({ json }) => json.task_id)).toEqual(['t0', 't1']);
 	});

@@ -238,8 +238,8 @@ test('parts of which one has no sound are handed out as they are, and a hint say
 		outputs: [{ kind, binaryProperty: 'data' }],
 		failure: undefined,
 	});
-	const finished = { taskId: 't', task: task({ status: 'done' }), outputs: [] };
-	const parts = [part('audio'), part('file')].map((delivered) => ({ finished, delivered }));
+	const done = { kind: 'done' as const, taskId: 't', task: task({ status: 'done' }), outputs: [] };
+	const parts = [part('audio'), part('file')].map((delivered) => ({ done, delivered }));
 	const files = { binaryPropertyName: 'data' } as FileSettings;
 	const longText = { kind: 'join', maxCharacters: 50, pauseMs: 0 } as const;
 	const { items } = await assemble(

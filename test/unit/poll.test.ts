@@ -13,8 +13,10 @@ test('a task is looked at until it is done', async () => {
 	const { clock, start, looks, wait } = setUp((_, age) => (age < 10_000 ? running() : done()));
 	const waited = await clock.run(wait());
 	expect(waited).toMatchObject({
-		kind: 'finished',
-		finished: { taskId: 't', task: { state: 'done' }, outputs: [{ url: URL_OF_FILE }] },
+		kind: 'done',
+		taskId: 't',
+		task: { state: 'done' },
+		outputs: [{ url: URL_OF_FILE }],
 	});
 	expect(looks[0]?.ageMs).toBeGreaterThan(700);
 	expect(clock.now() - start).toBeLessThan(11_700);
@@ -25,7 +27,7 @@ test('20 tasks of 10 s are all found within 1.15 times that, with at most 8 look
 	const { clock, start, looks, wait } = setUp((_, age) => (age < 10_000 ? running() : done()));
 	const ids = Array.from({ length: 20 }, (_, index) => `t${index}`);
 	const results = await clock.run(Promise.all(ids.map(async (id) => await wait(id))));
-	expect(results.every(({ kind }) => kind === 'finished')).toBe(true);
+	expect(results.every(({ kind }) => kind === 'done')).toBe(true);
 	expect(clock.now() - start).toBeLessThanOrEqual(11_500);
 	for (const id of ids)
 		expect(looks.filter(({ taskId }) => taskId === id).length).toBeLessThanOrEqual(8);
@@ -38,7 +40,7 @@ test('each result belongs to its own task, whichever ends first', async () => {
 			: task('done', { id: watch.taskId, metadata: { output_uri: URL_OF_FILE } }),
 	);
 	const results = await clock.run(Promise.all([wait('slow'), wait('fast')]));
-	expect(results.map((waited) => waited.kind === 'finished' && waited.finished.task.id)).toEqual([
+	expect(results.map((waited) => waited.kind === 'done' && waited.task.id)).toEqual([
 		'slow',
 		'fast',
 	]);
@@ -139,13 +141,13 @@ describe('throttling', () => {
 		let pausedUntil = 0;
 		const { clock, start, looks, wait } = setUp(() => done(), { pausedUntil: () => pausedUntil });
 		pausedUntil = start + 120_000;
-		expect((await clock.run(wait('t', 30_000))).kind).toBe('finished');
+		expect((await clock.run(wait('t', 30_000))).kind).toBe('done');
 		expect(looks).toEqual([{ taskId: 't', ageMs: 30_000, timeoutMs: 2_000 }]);
 	});
 
 	test('busy answers, whatever they are, do not end the waiting', async () => {
 		const { clock, wait } = setUp((_, __, count) => (count < 12 ? busy() : done()));
-		expect((await clock.run(wait())).kind).toBe('finished');
+		expect((await clock.run(wait())).kind).toBe('done');
 	});
 
 	test('Retry-After is kept', async () => {
@@ -159,7 +161,7 @@ describe('throttling', () => {
 			if (count < 3) throw new Error('broken');
 			return done();
 		});
-		expect((await clock.run(wait())).kind).toBe('finished');
+		expect((await clock.run(wait())).kind).toBe('done');
 		const [first = NaN, second = NaN, third = NaN] = looks.map(({ ageMs }) => ageMs);
 		expect(second - first).toBeGreaterThan(500);
 		expect(third - second).toBeGreaterThan(1_000);
@@ -179,7 +181,7 @@ describe('throttling', () => {
 describe('404', () => {
 	test('is tolerated right after the creation', async () => {
 		const { clock, wait } = setUp((_, age) => (age < 20_000 ? missing : done()));
-		expect((await clock.run(wait())).kind).toBe('finished');
+		expect((await clock.run(wait())).kind).toBe('done');
 	});
 
 	test('for good it is unreachable, after a minute and not before', async () => {
@@ -196,7 +198,7 @@ describe('404', () => {
 		const { clock, wait } = setUp((_, age, count) =>
 			count % 2 === 0 ? missing : age < 200_000 ? running() : done(),
 		);
-		expect((await clock.run(wait())).kind).toBe('finished');
+		expect((await clock.run(wait())).kind).toBe('done');
 	});
 });
 
@@ -219,7 +221,7 @@ describe('a refused key', () => {
 
 	test('once is nothing', async () => {
 		const { clock, wait } = setUp((_, __, count) => (count === 1 ? denied : done()));
-		expect((await clock.run(wait())).kind).toBe('finished');
+		expect((await clock.run(wait())).kind).toBe('done');
 	});
 
 	test.each<[string, Look]>([
@@ -229,7 +231,7 @@ describe('a refused key', () => {
 		const { clock, wait } = setUp((_, age, count) =>
 			age > 50_000 ? done() : count % 2 === 1 ? denied : between,
 		);
-		expect((await clock.run(wait())).kind).toBe('finished');
+		expect((await clock.run(wait())).kind).toBe('done');
 	});
 
 	test('twice with a busy answer between is a refusal', async () => {
@@ -245,7 +247,7 @@ describe('a refused key', () => {
 		const [, waited] = await clock.run(
 			Promise.all([wait('other'), clock.sleep(5_000).then(async () => await wait('refused'))]),
 		);
-		expect(waited.kind).toBe('finished');
+		expect(waited.kind).toBe('done');
 	});
 
 	test('a task that the key does not open while it opens others ends after four refusals', async () => {
@@ -280,7 +282,7 @@ test("the service's error ends it, in its own words", async () => {
 describe('deadline', () => {
 	test('the last look comes at the deadline, and what is done by then is done', async () => {
 		const { clock, looks, wait } = setUp((_, age) => (age < 59_999 ? running() : done()));
-		expect((await clock.run(wait('t', 60_000))).kind).toBe('finished');
+		expect((await clock.run(wait('t', 60_000))).kind).toBe('done');
 		expect(looks.at(-1)?.ageMs).toBe(60_000);
 	});
 
@@ -292,7 +294,7 @@ describe('deadline', () => {
 			'Task t was not finished after 60 s; its last status was "doing"',
 		);
 		expect(failureOf(waited).description).toMatch(/paid for.*Task: Wait/);
-		expect(waited).toMatchObject({ lastTask: { progress: 40 } });
+		expect(waited).toMatchObject({ task: { progress: 40 } });
 		expect(clock.now() - start).toBe(60_000);
 	});
 
@@ -320,7 +322,7 @@ describe('deadline', () => {
 			await clock.sleep(10_000 - age);
 			return running();
 		});
-		expect((await clock.run(wait('t', 10_000, { lookAtOnce: true }))).kind).toBe('finished');
+		expect((await clock.run(wait('t', 10_000, { lookAtOnce: true }))).kind).toBe('done');
 		expect(looks.map(({ ageMs }) => ageMs)).toEqual([0, 10_000]);
 	});
 
@@ -329,7 +331,7 @@ describe('deadline', () => {
 		const waited = await clock.run(
 			wait('t', 0, { createdAt: start - 10_000, deadline: start - 5_000 }),
 		);
-		expect(waited.kind).toBe('finished');
+		expect(waited.kind).toBe('done');
 		expect(looks).toHaveLength(1);
 	});
 });
@@ -408,7 +410,7 @@ describe('done without outputs', () => {
 		const { clock, wait } = setUp((_, __, count) =>
 			count < 3 ? task('done', { metadata: {} }) : done(),
 		);
-		expect((await clock.run(wait())).kind).toBe('finished');
+		expect((await clock.run(wait())).kind).toBe('done');
 	});
 
 	test('after three more looks it fails and names the keys', async () => {
@@ -612,8 +614,8 @@ describe('letting go', () => {
 		const [quick, slow] = await clock.run(
 			Promise.all([wait('quick', 600_000, releasable), wait('slow', 600_000, releasable)]),
 		);
-		expect(quick.kind).toBe('finished');
-		expect(slow).toMatchObject({ kind: 'released', lastTask: { progress: 10 } });
+		expect(quick.kind).toBe('done');
+		expect(slow).toMatchObject({ kind: 'released', task: { progress: 10 } });
 		expect(clock.now() - start).toBe(10_000);
 	});
 
@@ -624,7 +626,7 @@ describe('letting go', () => {
 			Promise.all([wait('a', 600_000, { releasable: true }), wait('b')]),
 		);
 		expect(released.kind).toBe('released');
-		expect(kept.kind).toBe('finished');
+		expect(kept.kind).toBe('done');
 	});
 
 	test('what is let go in the middle of a look stays let go, whatever the look finds', async () => {
@@ -644,7 +646,7 @@ describe('letting go', () => {
 		const [one, other] = [watchOf('a'), watchOf('b')];
 		clock.at(start + 10_000, () => loop.forget(one));
 		const ends = await clock.run(Promise.all([loop.wait(one), loop.wait(other)]));
-		expect(ends.map(({ kind }) => kind)).toEqual(['released', 'finished']);
+		expect(ends.map(({ kind }) => kind)).toEqual(['released', 'done']);
 	});
 
 	test('forget lets go of the one that is meant, and of none that is not waited for', async () => {
@@ -655,7 +657,7 @@ describe('letting go', () => {
 			loop.forget(watchOf('c'));
 		});
 		const ends = await clock.run(Promise.all([loop.wait(one), loop.wait(other)]));
-		expect(ends.map(({ kind }) => kind)).toEqual(['finished', 'released']);
+		expect(ends.map(({ kind }) => kind)).toEqual(['done', 'released']);
 	});
 
 	test('a closed loop no longer listens for the end of the execution', () => {
@@ -670,7 +672,7 @@ describe('letting go', () => {
 	test('the loop can be used again after it ran empty', async () => {
 		const { clock, wait } = setUp(() => done());
 		await clock.run(wait('a'));
-		expect((await clock.run(wait('b'))).kind).toBe('finished');
+		expect((await clock.run(wait('b'))).kind).toBe('done');
 	});
 });
 

@@ -3,7 +3,7 @@ import { Ledger } from '../../nodes/MediaGeneration/create/ledger';
 import { Spending } from '../../nodes/MediaGeneration/run/spending';
 import type { ItemSettings } from '../../nodes/MediaGeneration/operations/waiting';
 import {
-	allFinished,
+	allDone,
 	type Item,
 	type ItemEnd,
 	type Part,
@@ -150,7 +150,7 @@ class Service {
 
 	private async conclude({ settings }: Item, parts: PartEnd[]): Promise<ItemEnd> {
 		await Promise.resolve();
-		const finished = allFinished(parts);
+		const finished = allDone(parts);
 		const undelivered = finished?.find(({ delivered }) => delivered?.failure !== undefined);
 		if (undelivered !== undefined) return { kind: 'failed', failure: UNDELIVERED };
 		if (finished !== undefined)
@@ -289,7 +289,7 @@ describe('grace', () => {
 		expect(results.map(({ kind }) => kind)).toEqual(['items', 'asleep']);
 		expect(results[1]).toMatchObject({
 			parts: [
-				{ kind: 'asleep', task: { watch: { taskId: 'task-1' }, lastTask: { status: 'doing' } } },
+				{ kind: 'asleep', task: { watch: { taskId: 'task-1' }, task: { status: 'doing' } } },
 			],
 		});
 		expect(service.elapsed).toBe(10_000);

@@ -93,8 +93,8 @@ class World {
 	}
 }
 
-const over = (kind: Over['kind'], sleep: Sleep) =>
-	[...sleep.over].flatMap(([taskId, found]) => (found.kind === kind ? [taskId] : []));
+const over = (kind: Over['ended']['kind'], sleep: Sleep) =>
+	[...sleep.over].flatMap(([taskId, found]) => (found.ended.kind === kind ? [taskId] : []));
 
 describe('an execution sleeps until all of its tasks are over', () => {
 	test('it is called when the last one is, once, and by that task', async () => {
@@ -102,10 +102,10 @@ describe('an execution sleeps until all of its tasks are over', () => {
 		world.answers = WOKEN_AND_FINISHED;
 		const sleep = world.asleep();
 		let known: string[] = [];
-		world.onCall = () => (known = over('finished', sleep).sort());
+		world.onCall = () => (known = over('done', sleep).sort());
 		await world.clock.advance(10 * MIN - 1);
 		expect(world.calls).toEqual([]);
-		expect(over('finished', sleep).sort()).toEqual(['a', 'c']);
+		expect(over('done', sleep).sort()).toEqual(['a', 'c']);
 		await world.clock.advance(0.35 * 10 * MIN);
 		expect(world.calls[0]).toMatchObject({ url: RESUME_URL, taskId: 'b' });
 		expect(known).toEqual(['a', 'b', 'c']);
@@ -119,8 +119,8 @@ describe('an execution sleeps until all of its tasks are over', () => {
 		const sleep = world.asleep();
 		await world.clock.advance(2 * MIN);
 		expect(sleep.over.get('a')).toMatchObject({
-			kind: 'finished',
-			finished: {
+			ended: {
+				kind: 'done',
 				taskId: 'a',
 				task: { state: 'done' },
 				outputs: [{ url: DONE.metadata.output_uri }],
@@ -150,7 +150,7 @@ describe('an execution sleeps until all of its tasks are over', () => {
 		const world = new World({ a: task, b: { ms: MIN } });
 		const sleep = world.asleep();
 		await world.clock.advance(HOUR);
-		expect(sleep.over.get('a')).toMatchObject({ kind: 'failed', failure });
+		expect(sleep.over.get('a')).toMatchObject({ ended: { kind: 'failed', failure } });
 		expect(world.calls.length).toBeGreaterThan(0);
 	});
 

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { ApiRequest, Reply } from '../../nodes/MediaGeneration/service/client';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
+import type { Done } from '../../nodes/MediaGeneration/service/verdict';
 import {
 	CONTEXT_FIELD,
 	readNotes,
@@ -23,9 +24,11 @@ import { answer, noAnswer, scriptedClient } from './replies';
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node-1?signature=token';
 const HOUR = 3_600_000;
 
-const sleepingTask = (taskId: string, fields: Partial<SleepingTask> = {}): SleepingTask => ({
+type OpenTask = Extract<SleepingTask, { kind: 'open' }>;
+const sleepingTask = (taskId: string, fields: Partial<OpenTask> = {}): OpenTask => ({
+	kind: 'open',
 	watch: { taskId, kind: 'image', createdAt: Date.now(), deadline: Date.now() + HOUR },
-	lastTask: parseTask({ id: taskId, status: 'doing', progress: 40 }),
+	task: parseTask({ id: taskId, status: 'doing', progress: 40 }),
 	receiveUrl: undefined,
 	...fields,
 });
@@ -86,7 +89,8 @@ describe('what goes out if the deadline passes', () => {
 	const over = (taskId: string): SleepingTask => {
 		const task = parseTask({ id: taskId, status: 'done' });
 		if (task === undefined) throw new Error('no task');
-		return sleepingTask(taskId, { lastTask: task, finished: { taskId, task, outputs: [] } });
+		const { watch } = sleepingTask(taskId);
+		return { kind: 'over', watch, done: { kind: 'done', taskId, task, outputs: [] } };
 	};
 
 	test('shows the part of a long text that is waited for, not one that is over', async () => {
@@ -105,7 +109,7 @@ describe('what goes out if the deadline passes', () => {
 	});
 
 	test('names a task that was never described', async () => {
-		const { items } = await asleep([open(sleepingTask('t1', { lastTask: undefined }))]);
+		const { items } = await asleep([open(sleepingTask('t1', { task: undefined }))]);
 		expect(items[0]?.json).toEqual({ task_id: 't1', timed_out: true });
 	});
 
@@ -206,13 +210,13 @@ test('what was over before it fell asleep is known, and not waited for', async (
 	const raw = { id: 't1', status: 'done', metadata: { output_url: 'https://f.example/a.mp3' } };
 	const task = parseTask(raw);
 	if (task === undefined) throw new Error('no task');
-	const finished = { taskId: 't1', task, outputs: [] };
+	const done = { kind: 'done', taskId: 't1', task, outputs: [] } as const satisfies Done;
 	const { sleep } = await asleep([
 		complete({ json: {} }),
-		open(sleepingTask('t1', { finished }), sleepingTask('t2')),
+		open({ kind: 'over', watch: sleepingTask('t1').watch, done }, sleepingTask('t2')),
 	]);
 	expect([...sleep.over.keys()]).toEqual(['t1']);
-	expect(sleep.over.get('t1')).toMatchObject({ kind: 'finished', finished });
+	expect(sleep.over.get('t1')).toMatchObject({ ended: done });
 });
 
 describe('whether this n8n looks while it sleeps', () => {
@@ -272,12 +276,15 @@ test("n8n's next try of a node that sleeps already finds what it put to sleep, a
 });
 
 describe('one more look before it sleeps', () => {
-	const look = async (
-		tasks: SleepingTask[],
-		reply: (request: ApiRequest, nth: number) => Reply,
-	) => {
+	const look = async (tasks: OpenTask[], reply: (request: ApiRequest, nth: number) => Reply) => {
 		const client = scriptedClient(reply);
-		return { verdicts: await lookOnceMore(client, tasks), client };
+		return {
+			verdicts: await lookOnceMore(
+				client,
+				tasks.map(({ watch }) => watch),
+			),
+			client,
+		};
 	};
 	const over = { id: 't1', status: 'done', metadata: { output_url: 'https://f.example/a.mp3' } };
 
@@ -297,7 +304,7 @@ describe('one more look before it sleeps', () => {
 		const { verdicts } = await look([{ ...task, watch: { ...task.watch, echoes } }], () =>
 			answer(200, over),
 		);
-		expect(verdicts).toMatchObject([{ kind: 'doneWithoutFiles' }]);
+		expect(verdicts).toMatchObject([{ kind: 'running' }]);
 	});
 
 	test('asks the route that was chosen', async () => {
@@ -308,14 +315,9 @@ describe('one more look before it sleeps', () => {
 		expect(client.requests.map(({ path }) => path)).toEqual(['/v1e/task/t1']);
 	});
 
-	test('that fails leaves the task open, as it was seen last', async () => {
-		const seen = sleepingTask('t1');
-		const unseen = sleepingTask('t2', { lastTask: undefined });
-		const { verdicts } = await look([seen, unseen], () => noAnswer());
-		expect(verdicts).toMatchObject([
-			{ kind: 'running', task: { id: 't1', progress: 40 } },
-			{ kind: 'running', task: { status: '', raw: {} } },
-		]);
+	test('that fails says nothing', async () => {
+		const { verdicts } = await look([sleepingTask('t1')], () => noAnswer());
+		expect(verdicts).toEqual([undefined]);
 	});
 
 	test('is taken at ten tasks at a time, and told in order', async () => {
@@ -330,9 +332,9 @@ describe('one more look before it sleeps', () => {
 		const ids = Array.from({ length: 25 }, (_, index) => `t${index}`);
 		const verdicts = await lookOnceMore(
 			client,
-			ids.map((id) => sleepingTask(id)),
+			ids.map((id) => sleepingTask(id).watch),
 		);
 		expect(most).toBe(10);
-		expect(verdicts.map(({ task }) => task.id)).toEqual(ids);
+		expect(verdicts.map((verdict) => verdict?.task.id)).toEqual(ids);
 	});
 });

@@ -41,6 +41,7 @@ async function verify(
 		verifyTask(
 			{ look, now: clock.now, sleep: clock.sleep },
 			{
+				taskId: 't',
 				budgetMs: VERIFY_BUDGET_MS,
 				claimsEnd: true,
 				...options,
@@ -93,7 +94,7 @@ test('no look takes longer than 5 s, or than what is left', async () => {
 		return busy;
 	};
 	const deps = { look, now: clock.now, sleep: clock.sleep };
-	await clock.run(verifyTask(deps, { budgetMs: 12_000, claimsEnd: true }));
+	await clock.run(verifyTask(deps, { taskId: 't', budgetMs: 12_000, claimsEnd: true }));
 	expect(heard).toEqual([5_000, 5_000, 12_000 - 10_000 - 250 - 500]);
 });
 
@@ -112,7 +113,7 @@ test('a task that runs on is looked at once where the callback claims no more', 
 
 test.each<[string, Look, string]>([
 	['still running though its callback says otherwise', task('doing'), 'running'],
-	['done without a file', task('done', {}), 'doneWithoutFiles'],
+	['done without a file', task('done', {}), 'running'],
 	['busy', busy, 'unavailable'],
 ])('%s: looked at for the whole budget, and not longer', async (_name, look, kind) => {
 	const { verdict, looks, elapsed } = await verify(() => look);

@@ -182,7 +182,7 @@ describe('its end shows when to look at siblings', () => {
 	test('but for one whose files came late', () => {
 		const { one } = watched();
 		one.judge(withoutFiles, at(10 * S));
-		expect(one.judge(done(), at(11 * S))?.kind).toBe('finished');
+		expect(one.judge(done(), at(11 * S))?.kind).toBe('done');
 		expect(one.showsTheWay).toBe(false);
 	});
 });

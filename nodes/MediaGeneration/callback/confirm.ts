@@ -112,7 +112,7 @@ async function ask(
 			now: Date.now,
 			sleep: pause,
 		},
-		{ budgetMs, claimsEnd: claim.over },
+		{ taskId: claim.taskId, budgetMs, claimsEnd: claim.over },
 	);
 	if (verification.kind === 'unknown') state.unknown.set(claim.taskId, Date.now() + UNKNOWN_FOR_MS);
 	return verification;
@@ -132,7 +132,7 @@ export async function confirm(
 		const end = now() + budgetMs;
 		// Each gets a copy: what one workflow does to its item must not affect the others.
 		const shared = structuredClone(await present);
-		const isOver = shared.kind !== 'running' && shared.kind !== 'doneWithoutFiles';
+		const isOver = shared.kind !== 'running';
 		const leftMs = end - now();
 		// It gave up in the time of an earlier callback; that of this one is not over.
 		return isOver || !claim.over || leftMs < WORTH_ASKING_MS

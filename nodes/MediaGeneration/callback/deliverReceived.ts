@@ -6,10 +6,9 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { Delivery } from '../delivery/item';
 import { readTriggerFileSettings } from '../operations/trigger';
 import { createClient } from '../service/client';
-import { withoutOutputs } from '../service/failures';
-import { isObject, type JsonObject } from '../service/json';
+import type { JsonObject } from '../service/json';
 import { parseTask } from '../service/task';
-import { verdictOf, type Verdict } from '../service/verdict';
+import { verdictOf, withoutFiles, type Verdict } from '../service/verdict';
 
 /** What the webhook hands over to execute(). */
 export interface Received {
@@ -49,11 +48,8 @@ async function baseUrlOf(context: IExecuteFunctions): Promise<string | undefined
 
 /** What to say about a task's files where there are none, or they must not be fetched. */
 function withoutDownload(verdict: Verdict, taskId: string, mayFetch: boolean): string | undefined {
-	if (verdict.kind === 'doneWithoutFiles') {
-		const { metadata } = verdict.task.raw;
-		const names = isObject(metadata) ? Object.keys(metadata) : [];
-		return withoutOutputs(taskId, verdict.task, names).message;
-	}
+	if (verdict.kind === 'running' && verdict.task.state === 'done')
+		return withoutFiles(taskId, verdict.task).failure.message;
 	return verdict.kind === 'done' && !mayFetch ? UNTRUSTED : undefined;
 }
 
@@ -72,7 +68,7 @@ export async function deliverReceived(context: IExecuteFunctions): Promise<INode
 		const task = parseTask(posted);
 		// Whatever else an execution was started with is passed on as it is.
 		if (task === undefined || taskId === undefined) return [item];
-		const verdict = verdictOf(task);
+		const verdict = verdictOf(taskId, task);
 		const trusted = extra.verified === true || signed === true;
 		const problem = withoutDownload(verdict, taskId, trusted || !files.download);
 		const download = files.download && verdict.kind === 'done' && problem === undefined;

@@ -125,7 +125,8 @@ async function isCopy(call: Call, taskId: string, claimed: Task | undefined): Pr
 async function claimed(call: Call, postedId: string, { kind, task }: Verdict): Promise<boolean> {
 	const { memory, context } = call;
 	if (memory === undefined) return true;
-	const withFiles = kind !== 'doneWithoutFiles';
+	// What still runs does not come here, but a task that is done without a file.
+	const withFiles = kind !== 'running';
 	const event = eventOf(call, task.id ?? postedId, task.status, withFiles);
 	return !isOld(await claim(memory, event, context.getResponseObject(), patienceOf(call)));
 }
@@ -156,7 +157,9 @@ async function handle(
 	if (await isCopy(call, taskId, said)) return answerDuplicate(call);
 	if (!settings.verify && said === undefined) throw new Refusal(400, 'the body is not a task');
 	const verdict =
-		settings.verify || said === undefined ? await confirmed(call, taskId, said) : verdictOf(said);
+		settings.verify || said === undefined
+			? await confirmed(call, taskId, said)
+			: verdictOf(taskId, said);
 	const { task } = verdict;
 	const ignored = ignoredBecause(task, settings);
 	if (ignored !== undefined) return answer(context, 200, { received: true, ignored });

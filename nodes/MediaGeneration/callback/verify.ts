@@ -20,6 +20,7 @@ export interface VerifyDeps {
 }
 
 export interface VerifyOptions {
+	taskId: string;
 	/** For all looks together, in ms. */
 	budgetMs: number;
 	/** Whether the callback says that the task is over: then a task that still runs is looked at again. */
@@ -38,10 +39,10 @@ const MISSES_ALLOWED = 2;
 /** A single 401 can come from an edge, or from throttling (docs/service.md, "More routes"). */
 const DENIALS_ALLOWED = 2;
 
-function verdictOn(look: Look): Verification {
+function verdictOn(taskId: string, look: Look): Verification {
 	switch (look.kind) {
 		case 'task':
-			return verdictOf(look.task);
+			return verdictOf(taskId, look.task);
 		case 'missing':
 			return { kind: 'unknown' };
 		case 'denied':
@@ -63,7 +64,7 @@ function pauseAfter(look: Look, attempt: number): number {
  */
 export async function verifyTask(
 	deps: VerifyDeps,
-	{ budgetMs, claimsEnd }: VerifyOptions,
+	{ taskId, budgetMs, claimsEnd }: VerifyOptions,
 ): Promise<Verification> {
 	const end = deps.now() + budgetMs;
 	let verdict: Verification = { kind: 'unavailable', reason: 'the service was not asked' };
@@ -71,11 +72,12 @@ export async function verifyTask(
 	let denials = 0;
 	for (let attempt = 0; deps.now() < end; attempt += 1) {
 		const look = await deps.look(Math.min(LOOK_TIMEOUT_MS, end - deps.now()), misses);
-		verdict = verdictOn(look);
+		verdict = verdictOn(taskId, look);
 		if (look.kind === 'missing') misses += 1;
 		if (look.kind === 'denied') denials += 1;
 		if (verdict.kind === 'done' || verdict.kind === 'failed') return verdict;
-		if (verdict.kind === 'running' && !claimsEnd) return verdict;
+		if (verdict.kind === 'running' && verdict.task.state === 'running' && !claimsEnd)
+			return verdict;
 		if (misses >= MISSES_ALLOWED || denials >= DENIALS_ALLOWED) return verdict;
 		const pause = pauseAfter(look, attempt);
 		if (deps.now() + pause >= end) return verdict;

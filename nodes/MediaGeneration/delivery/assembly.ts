@@ -6,7 +6,7 @@ import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow'
 import type { LongText } from '../operations/longText';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
-import type { Finished } from '../service/verdict';
+import type { Done } from '../service/verdict';
 import type { Delivered, Delivery } from './item';
 import { inFields, joinSources, type MadeFile, type Source } from './joining';
 import { failureOfPart } from './partFailure';
@@ -25,39 +25,39 @@ export interface AssemblyInput {
 	index: number;
 }
 
-/** A part whose task is over. `delivered`: its files were fetched already. */
-export interface FinishedPart {
-	finished: Finished;
+/** A part whose task is done. `delivered`: its files were fetched already. */
+export interface DonePart {
+	done: Done;
 	delivered?: Delivered | undefined;
 }
 
 /** Files of a part are fetched as soon as it is over, as their addresses are temporary. @param number from 0 */
 export async function deliverPart(
 	delivery: Delivery,
-	finished: Finished,
+	done: Done,
 	{ number, assembly, files, index }: AssemblyInput & { number: number },
 ): Promise<Delivered> {
 	const { longText, texts } = assembly;
 	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
 	if (longText.kind === 'join')
-		return await delivery.deliver(finished, { ...files, splitFiles: false }, index, extra);
-	const { sounds: _, ...delivered } = await delivery.deliver(finished, files, index, extra);
+		return await delivery.deliver(done, { ...files, splitFiles: false }, index, extra);
+	const { sounds: _, ...delivered } = await delivery.deliver(done, files, index, extra);
 	return delivered;
 }
 
 /** What goes out for an item whose parts are all over, in their order. */
 export async function assemble(
 	context: N8nContext,
-	{ delivery, parts }: { delivery: Delivery; parts: readonly FinishedPart[] },
+	{ delivery, parts }: { delivery: Delivery; parts: readonly DonePart[] },
 	input: AssemblyInput,
 ): Promise<Delivered> {
 	const all = await Promise.all(
 		parts.map(
-			async ({ finished, delivered }, number) =>
-				delivered ?? (await deliverPart(delivery, finished, { ...input, number })),
+			async ({ done, delivered }, number) =>
+				delivered ?? (await deliverPart(delivery, done, { ...input, number })),
 		),
 	);
-	const taskIds = parts.map(({ finished }) => finished.taskId);
+	const taskIds = parts.map(({ done }) => done.taskId);
 	const { longText, texts } = input.assembly;
 	const number = all.findIndex(({ failure }) => failure !== undefined);
 	const failure = all[number]?.failure;

@@ -12,7 +12,7 @@ import { attemptLater, quote, type Failure } from '../service/failures';
 import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
 import { fileOpener } from '../service/fileHost';
 import { Limiter } from '../service/limiter';
-import type { Finished } from '../service/verdict';
+import type { Done } from '../service/verdict';
 import {
 	baseNames,
 	fetchFiles,
@@ -39,12 +39,15 @@ export interface DeliveryOptions {
 	signal?: AbortSignal | undefined;
 }
 
+/** A task to show, with its files. */
+type Shown = Omit<Done, 'kind'>;
+
 /** How many files are downloaded at the same time by one run. */
 const CONCURRENT_DOWNLOADS = 4;
 /** How many addresses of missing files a message names. */
 const NAMED_ADDRESSES = 20;
 
-function undelivered({ taskId, task }: Finished, files: DeliveredFile[]): Failure | undefined {
+function undelivered({ taskId, task }: Shown, files: DeliveredFile[]): Failure | undefined {
 	const missing = files.filter(({ problem }) => problem !== undefined);
 	const [first] = missing;
 	if (first === undefined) return undefined;
@@ -104,13 +107,13 @@ export class Delivery {
 	 * @param extra further fields of the JSON, e.g. `verified`
 	 */
 	async deliver(
-		finished: Finished,
+		done: Shown,
 		settings: FileSettings,
 		pairedItem: number,
 		extra: IDataObject = {},
 	): Promise<Delivered> {
-		const { taskId, task } = finished;
-		const files = await this.files(finished, settings);
+		const { taskId, task } = done;
+		const files = await this.files(done, settings);
 		const item = (shown: DeliveredFile[]): INodeExecutionData => ({
 			json: {
 				...(task.raw as IDataObject),
@@ -124,7 +127,7 @@ export class Delivery {
 		});
 		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
 		const base = settings.binaryPropertyName;
-		const failure = undelivered(finished, files);
+		const failure = undelivered(done, files);
 		if (settings.splitFiles && files.length > 0) {
 			const there = files.filter(({ problem }) => problem === undefined);
 			return {
@@ -156,7 +159,7 @@ export class Delivery {
 	}
 
 	private async files(
-		{ taskId, task, outputs }: Finished,
+		{ taskId, task, outputs }: Shown,
 		{ download, maxFileBytes }: FileSettings,
 	): Promise<DeliveredFile[]> {
 		if (!download)

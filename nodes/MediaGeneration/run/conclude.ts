@@ -6,7 +6,7 @@ import { assemble } from '../delivery/assembly';
 import type { Delivery } from '../delivery/item';
 import { failureOfPart } from '../delivery/partFailure';
 import { outcomes, type Failure } from '../service/failures';
-import { allFinished, goesOnAfter, type Item, type ItemEnd, type PartEnd } from './item';
+import { allDone, goesOnAfter, type Item, type ItemEnd, type PartEnd } from './item';
 
 /** What becomes of an item whose parts have ended. */
 export async function conclude(
@@ -15,7 +15,7 @@ export async function conclude(
 	parts: PartEnd[],
 ): Promise<ItemEnd> {
 	const { index, settings, assembly } = item;
-	const finished = allFinished(parts);
+	const finished = allDone(parts);
 	if (finished !== undefined) {
 		const input = { assembly, files: settings.files, index };
 		const delivered = await assemble(context, { delivery, parts: finished }, input);
@@ -63,7 +63,7 @@ function failedWith(
 /** A file that could not be fetched ends a run like any failure, and it is this item that has to say so. */
 function undeliveredPart(item: Item, parts: readonly PartEnd[]): ItemEnd | undefined {
 	for (const [number, part] of parts.entries()) {
-		const failure = part.kind === 'finished' ? part.delivered?.failure : undefined;
+		const failure = part.kind === 'done' ? part.delivered?.failure : undefined;
 		if (failure !== undefined) return failedWith(failure, number, { item, parts });
 	}
 	return undefined;
@@ -83,10 +83,10 @@ function concludeFailed(item: Item, parts: readonly PartEnd[], failed: Failed): 
 function asTask(
 	{ index, assembly }: Item,
 	parts: readonly PartEnd[],
-	{ failure, lastTask }: Failed,
+	{ failure, task }: Failed,
 ): ItemEnd {
 	const json = {
-		...(lastTask?.raw as IDataObject | undefined),
+		...(task?.raw as IDataObject | undefined),
 		task_id: failure.taskId,
 		...(assembly.longText.kind === 'off' ? {} : { task_ids: parts.flatMap(taskIdOf) }),
 		timed_out: true,
@@ -114,8 +114,8 @@ function createdItem(
 
 function taskIdOf(part: PartEnd): string[] {
 	switch (part.kind) {
-		case 'finished':
-			return [part.finished.taskId];
+		case 'done':
+			return [part.done.taskId];
 		case 'created':
 			return [part.created.taskId];
 		case 'asleep':

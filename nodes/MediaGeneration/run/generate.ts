@@ -245,8 +245,8 @@ class Generation {
 				noteNamed: (taskId, { index }) => this.ends.noteNamed(taskId, index),
 				noteTask: (taskId, { index }, { kind }) =>
 					this.ends.noteTask(taskId, index, kind === 'creates'),
-				deliver: async ({ index, settings: { files }, assembly }, { number }, finished) =>
-					await deliverPart(tools.delivery, finished, { number, assembly, files, index }),
+				deliver: async ({ index, settings: { files }, assembly }, { number }, done) =>
+					await deliverPart(tools.delivery, done, { number, assembly, files, index }),
 				conclude: async (item, parts) =>
 					await conclude({ context: this.context, delivery: tools.delivery }, item, parts),
 			},

@@ -9,7 +9,8 @@ import type { Delivered } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
 import type { ItemSettings } from '../operations/waiting';
 import type { Failure } from '../service/failures';
-import type { Finished } from '../service/verdict';
+import type { Done } from '../service/verdict';
+import type { Task } from '../service/task';
 import type { SleepingTask } from '../sleep/notes';
 import type { Watch } from '../wait/poll';
 
@@ -31,12 +32,12 @@ export interface Item {
 
 export type PartEnd =
 	/** `delivered`: its files, fetched as soon as it was over. */
-	| { kind: 'finished'; finished: Finished; watch: Watch; delivered?: Delivered }
+	| { kind: 'done'; done: Done; watch: Watch; delivered?: Delivered }
 	/** Not waited for: the creation's answer. */
 	| { kind: 'created'; created: Created }
 	/** Let go unfinished, so that the execution can sleep. */
-	| { kind: 'asleep'; task: SleepingTask }
-	| { kind: 'failed'; failure: Failure; lastTask?: SleepingTask['lastTask'] }
+	| { kind: 'asleep'; task: Extract<SleepingTask, { kind: 'open' }> }
+	| { kind: 'failed'; failure: Failure; task?: Task | undefined }
 	/** Given up because the run is going to fail anyway. */
 	| { kind: 'halted' };
 
@@ -56,10 +57,10 @@ export function isOver(part: PartEnd): boolean {
 	return part.kind !== 'asleep';
 }
 
-/** The finished parts, if all of them have finished. */
-export function allFinished(parts: readonly PartEnd[]) {
-	const finished = parts.flatMap((part) => (part.kind === 'finished' ? [part] : []));
-	return finished.length === parts.length ? finished : undefined;
+/** The parts that are done, if all of them are. */
+export function allDone(parts: readonly PartEnd[]) {
+	const done = parts.flatMap((part) => (part.kind === 'done' ? [part] : []));
+	return done.length === parts.length ? done : undefined;
 }
 
 /** Where the service reports the end of a task that is made by this request; undefined where it does not. */

@@ -8,7 +8,7 @@ import type { Delivered } from '../delivery/item';
 import { waitingRules } from '../operations/waiting';
 import { Limiter } from '../service/limiter';
 import type { Look } from '../service/look';
-import { addressesIn, type Finished } from '../service/verdict';
+import { addressesIn, type Done } from '../service/verdict';
 import { PollLoop, type Watch } from '../wait/poll';
 import {
 	goesOnAfter,
@@ -29,7 +29,7 @@ export interface RunDeps extends SubmitDeps {
 	/** Told of a task that a refusal of its creation has named: it may exist. */
 	noteNamed(taskId: string, item: Item): void;
 	/** Fetches the files of a finished part, as their addresses are temporary. Never rejects. */
-	deliver(item: Item, part: Part, finished: Finished): Promise<Delivered>;
+	deliver(item: Item, part: Part, done: Done): Promise<Delivered>;
 	/** What becomes of an item whose parts have ended. Never rejects. */
 	conclude(item: Item, parts: PartEnd[]): Promise<ItemEnd>;
 }
@@ -194,25 +194,24 @@ class Run {
 			releasable: sleeps,
 		};
 		const waited = await this.loop.wait(watch);
-		const lastSeen = waited.kind === 'finished' ? waited.finished.task : waited.lastTask;
-		this.deps.spending.seen(taskId, lastSeen);
+		this.deps.spending.seen(taskId, waited.task);
 		switch (waited.kind) {
-			case 'finished':
+			case 'done':
 				// A task that is over frees its slot at the service for another one, of this run or of any other in this process.
 				this.deps.client.account.queue.ended();
-				return { kind: 'finished', finished: waited.finished, watch };
+				return { kind: 'done', done: waited, watch };
 			case 'released':
 				return {
 					kind: 'asleep',
-					task: { watch, lastTask: waited.lastTask, receiveUrl: task.receiveUrl },
+					task: { kind: 'open', watch, task: waited.task, receiveUrl: task.receiveUrl },
 				};
 			case 'failed': {
-				const { failure, lastTask } = waited;
+				const { failure } = waited;
 				if (failure.outcome === 'failed') {
 					this.deps.client.account.queue.ended();
 					this.deps.ledger.forget({ item: item.index, part: part.number });
 				}
-				const end = this.unlessHalted({ kind: 'failed', failure, lastTask });
+				const end = this.unlessHalted(waited);
 				if (!goesOnAfter(item, failure)) this.haltAfter(end);
 				return end;
 			}
@@ -220,8 +219,8 @@ class Run {
 	}
 
 	private async deliver(item: Item, part: Part, end: PartEnd): Promise<PartEnd> {
-		if (end.kind !== 'finished') return end;
-		const delivered = await this.deps.deliver(item, part, end.finished);
+		if (end.kind !== 'done') return end;
+		const delivered = await this.deps.deliver(item, part, end.done);
 		// No further parts need to be created for an item that fails anyway.
 		if (delivered.failure !== undefined) this.haltAfter({ kind: 'failed' });
 		return { ...end, delivered };

@@ -1,43 +1,62 @@
 /**
- * Whether a task is over, decided in one place: polling, the last look before sleeping, waking and the trigger all ask here.
- * Whoever decides hands the outputs on, so that nobody downstream works them out again. Pure.
+ * How a task ends, from the service's answer to the output: polling, the last look before sleeping, waking and the trigger all
+ * decide here, and hand the end on as it is. Pure.
  */
+import * as failures from './failures';
+import type { Failure } from './failures';
 import { isObject } from './json';
 import { outputsOf, type TaskOutput } from './outputs';
 import type { Task } from './task';
 
-export type Verdict =
-	| { kind: 'running'; task: Task }
-	| { kind: 'failed'; task: Task }
-	| { kind: 'done'; task: Task; outputs: TaskOutput[] }
-	/** `done` can come for a moment before the service names a file (docs/service.md, "Status"): worth another look. */
-	| { kind: 'doneWithoutFiles'; task: Task };
-
 /** A task that is over and has its files: what delivery takes. */
-export interface Finished {
+export interface Done {
+	kind: 'done';
+	/** As it was asked for. */
 	taskId: string;
 	task: Task;
+	/** At least one, except where a callback or a deadline ends the waiting for them. */
 	outputs: TaskOutput[];
 }
+
+/** A task that the service ended with an error, or that can't be waited for any longer. */
+export interface Failed {
+	kind: 'failed';
+	failure: Failure;
+	/** As last seen; undefined where it never was. */
+	task: Task | undefined;
+}
+
+export type Ended = Done | Failed;
+
+export type Verdict =
+	/** `done` without a file counts as running: it can come for a moment before the service names one (docs/service.md, "Status"). */
+	{ kind: 'running'; task: Task } | Done | (Failed & { task: Task });
 
 /**
  * What the service's own word for a task means.
  *
  * @param echoes texts that the creation request carried, where they are known: addresses among them are not results
  */
-export function verdictOf(task: Task, echoes: Iterable<string> = []): Verdict {
+export function verdictOf(taskId: string, task: Task, echoes: Iterable<string> = []): Verdict {
 	switch (task.state) {
 		case 'running':
 			return { kind: 'running', task };
 		case 'failed':
-			return { kind: 'failed', task };
+			return { kind: 'failed', failure: failures.failed(taskId, task), task };
 		case 'done': {
 			const outputs = outputsOf(task, echoes);
 			return outputs.length > 0
-				? { kind: 'done', task, outputs }
-				: { kind: 'doneWithoutFiles', task };
+				? { kind: 'done', taskId, task, outputs }
+				: { kind: 'running', task };
 		}
 	}
+}
+
+/** The end of a task that is done, but names no file for good. */
+export function withoutFiles(taskId: string, task: Task): Failed & { task: Task } {
+	const { metadata } = task.raw;
+	const names = isObject(metadata) ? Object.keys(metadata) : [];
+	return { kind: 'failed', failure: failures.withoutOutputs(taskId, task, names), task };
 }
 
 /** All http(s) addresses of a request, for {@link verdictOf}. Plain data, so that a sleeping execution can keep them. */

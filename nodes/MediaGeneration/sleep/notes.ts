@@ -6,20 +6,23 @@ import type { Assembly } from '../delivery/assembly';
 import type { FileSettings } from '../operations/waiting';
 import { isObject, parseJson } from '../service/json';
 import type { Task } from '../service/task';
-import type { Finished } from '../service/verdict';
+import type { Done } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 
 export const CONTEXT_FIELD = 'suspension';
 
-/** A task that is still open when the execution goes to sleep. */
-export interface SleepingTask {
-	watch: Watch;
-	lastTask: Task | undefined;
-	/** Where the service reports its end, as the ledger knows it; undefined where it does not. */
-	receiveUrl: string | undefined;
-	/** Set where it was over before the execution went to sleep. */
-	finished?: Finished;
-}
+/** A task of an execution that goes to sleep. */
+export type SleepingTask =
+	| {
+			kind: 'open';
+			watch: Watch;
+			/** As last seen; undefined where it never was. */
+			task: Task | undefined;
+			/** Where the service reports its end, as the ledger knows it; undefined where it does not. */
+			receiveUrl: string | undefined;
+	  }
+	/** Its files are fetched when the execution wakes. */
+	| { kind: 'over'; watch: Watch; done: Done };
 
 /** What waking must know of one item. */
 export type SleepingItem =

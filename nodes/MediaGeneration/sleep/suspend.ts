@@ -44,41 +44,29 @@ export type Sleeper =
 			watched: boolean;
 	  };
 
-/** Looks once more at tasks that are still open. A look that fails leaves the task open. In order. */
+/** Looks once more at tasks that are still open, in order. Undefined where a look fails: it says nothing. */
 export async function lookOnceMore(
 	client: ServiceClient,
-	tasks: readonly SleepingTask[],
+	watches: readonly Watch[],
 	signal?: AbortSignal,
-): Promise<Verdict[]> {
+): Promise<Array<Verdict | undefined>> {
 	const limiter = new Limiter(CONCURRENT_LOOKS);
 	return await Promise.all(
-		tasks.map(async ({ watch, lastTask }): Promise<Verdict> => {
-			const { taskId, kind, route = 'auto', echoes } = watch;
+		watches.map(async ({ taskId, kind, route = 'auto', echoes }) => {
 			const timeoutMs = LAST_LOOK_TIMEOUT_MS;
 			const look = await limiter.run(
 				async () => await lookAtTask(client, { taskId, kind, route, timeoutMs, signal }),
 			);
-			if (look.kind === 'task') return verdictOf(look.task, echoes);
-			return { kind: 'running', task: lastTask ?? UNSEEN };
+			return look.kind === 'task' ? verdictOf(taskId, look.task, echoes) : undefined;
 		}),
 	);
 }
 
-const UNSEEN = {
-	id: undefined,
-	state: 'running',
-	status: '',
-	progress: undefined,
-	type: undefined,
-	errorText: undefined,
-	raw: {},
-} as const;
-
 /** What goes out for an item that is not over by the deadline: the task that it waits for, and the IDs of all. */
 function sleepingItem(tasks: readonly SleepingTask[], index: number): INodeExecutionData {
-	const shown = tasks.find(({ finished }) => finished === undefined) ?? tasks[0];
+	const shown = tasks.find(({ kind }) => kind === 'open') ?? tasks[0];
 	const json: IDataObject = {
-		...(shown?.lastTask?.raw as IDataObject | undefined),
+		...((shown?.kind === 'over' ? shown.done.task : shown?.task)?.raw as IDataObject | undefined),
 		task_id: shown?.watch.taskId,
 		...(tasks.length > 1 ? { task_ids: tasks.map(({ watch }) => watch.taskId) } : {}),
 		timed_out: true,
@@ -146,9 +134,8 @@ export async function suspend(
 	context.setMetadata({ resumeUrl: shown });
 	await context.putExecutionToWait(new Date(deadline));
 	const sleep = sleepOf(notes.id, { context, client });
-	for (const { watch, finished } of sleepers.flatMap(openTasksOf))
-		if (finished !== undefined)
-			sleep.note(watch.taskId, { kind: 'finished', finished, seenAt: now() });
+	for (const task of sleepers.flatMap(tasksOf))
+		if (task.kind === 'over') sleep.note(task.done.taskId, task.done);
 	sleep.watchesAll = notes.watched;
 	if (notes.watched) sleep.watch(tasks, waking.resumeUrl);
 	return copyOf(items);
@@ -157,15 +144,16 @@ export async function suspend(
 function noteOf(sleeper: Sleeper, waking: Waking): SleepingItem {
 	if (sleeper.kind === 'complete') return { kind: 'complete' };
 	const { files, assembly } = sleeper;
-	const tasks = sleeper.tasks.map(({ watch, receiveUrl }): Watch => {
-		const called = waking.callable && callsHere(receiveUrl, waking.resumeUrl);
+	const tasks = sleeper.tasks.map((task): Watch => {
+		const called =
+			task.kind === 'open' && waking.callable && callsHere(task.receiveUrl, waking.resumeUrl);
 		// Where the service calls back, looks are only for lost callbacks.
-		return { ...watch, lookAtOnce: false, pace: called ? 'asleep' : 'poll' };
+		return { ...task.watch, lookAtOnce: false, pace: called ? 'asleep' : 'poll' };
 	});
 	return { kind: 'open', files, assembly, tasks };
 }
 
-function openTasksOf(sleeper: Sleeper): SleepingTask[] {
+function tasksOf(sleeper: Sleeper): SleepingTask[] {
 	return sleeper.kind === 'open' ? sleeper.tasks : [];
 }
 

@@ -12,16 +12,16 @@ import { assemble } from '../delivery/assembly';
 import { Delivery } from '../delivery/item';
 import { failureOfPart } from '../delivery/partFailure';
 import { recentClient, type ServiceClient } from '../service/client';
-import { now, timeLimit } from '../service/clock';
+import { timeLimit } from '../service/clock';
 import * as failures from '../service/failures';
 import type { Failure } from '../service/failures';
 import { parseJson } from '../service/json';
 import { lookAtTask } from '../service/look';
-import { verdictOf, type Finished } from '../service/verdict';
+import { verdictOf, type Done, type Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 import { FOREIGN_TASK, NOT_WAITED_FOR } from './call';
 import { notesReference, openTasks, readNotes, type Notes, type SleepingItem } from './notes';
-import { sleepOf, type Over, type Sleep } from './watch';
+import { sleepOf, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
 const CONFIRM_MS = 8_000;
@@ -65,23 +65,14 @@ function ownUrl(context: IWebhookFunctions, url: unknown): string | undefined {
 }
 
 /** What a look says of a task, where it says that it is over. */
-async function overNow(
+async function endOf(
 	client: ServiceClient,
 	{ taskId, kind, route = 'auto', echoes }: Watch,
-): Promise<Over | undefined> {
+): Promise<Ended | undefined> {
 	const look = await lookAtTask(client, { taskId, kind, route, timeoutMs: LOOK_TIMEOUT_MS });
 	if (look.kind !== 'task') return undefined;
-	const verdict = verdictOf(look.task, echoes);
-	const seenAt = now();
-	if (verdict.kind === 'done')
-		return {
-			kind: 'finished',
-			seenAt,
-			finished: { taskId, task: look.task, outputs: verdict.outputs },
-		};
-	if (verdict.kind === 'failed')
-		return { kind: 'failed', seenAt, failure: failures.failed(taskId, look.task) };
-	return undefined;
+	const verdict = verdictOf(taskId, look.task, echoes);
+	return verdict.kind === 'running' ? undefined : verdict;
 }
 
 /**
@@ -97,9 +88,9 @@ async function allOver(
 	if (open.length === 0) return true;
 	if (sleep.watchesAll) return false;
 	for (const task of open) {
-		const over = await overNow(client, task);
-		if (over === undefined) return false;
-		sleep.note(task.taskId, over);
+		const ended = await endOf(client, task);
+		if (ended === undefined) return false;
+		sleep.note(task.taskId, ended);
 	}
 	return true;
 }
@@ -109,21 +100,21 @@ async function outcomeOf(
 	client: ServiceClient,
 	sleep: Sleep,
 	{ tasks, assembly: { texts, longText } }: Extract<SleepingItem, { kind: 'open' }>,
-): Promise<{ finished: Finished[] } | { failure: Failure }> {
-	const finished: Finished[] = [];
+): Promise<{ done: Done[] } | { failure: Failure }> {
+	const done: Done[] = [];
 	const taskIds = tasks.map(({ taskId }) => taskId);
 	for (const [number, task] of tasks.entries()) {
-		let over = sleep.over.get(task.taskId);
-		if (over?.kind === 'finished' && now() - over.seenAt > FRESH_MS)
-			over = (await overNow(client, task)) ?? over;
-		if (over?.kind === 'finished') finished.push(over.finished);
+		const over = sleep.over.get(task.taskId);
+		const isOld = over?.ended.kind === 'done' && sleep.agoMs(over) > FRESH_MS;
+		const ended = isOld ? ((await endOf(client, task)) ?? over.ended) : over?.ended;
+		if (ended?.kind === 'done') done.push(ended);
 		else {
-			const failure = over?.failure ?? failures.cancelled(task.taskId, undefined);
+			const failure = ended?.failure ?? failures.cancelled(task.taskId, undefined);
 			if (longText.kind === 'off') return { failure };
 			return { failure: failureOfPart(failure, { number, texts, taskIds }) };
 		}
 	}
-	return { finished };
+	return { done };
 }
 
 async function itemFor(
@@ -137,7 +128,7 @@ async function itemFor(
 	if (note.kind === 'complete') return { ...item, pairedItem: { item: index } };
 	const result = await outcomeOf(client, sleep, note);
 	if ('failure' in result) return failed(result.failure);
-	const parts = result.finished.map((finished) => ({ finished }));
+	const parts = result.done.map((done) => ({ done }));
 	const { assembly, files } = note;
 	const { items, outputs, failure } = await assemble(
 		context,

@@ -7,16 +7,17 @@
  */
 import type { N8nContext, ServiceClient } from '../service/client';
 import { realClock, type Clock } from '../service/clock';
-import type { Failure } from '../service/failures';
 import { lookAtTask, type Look } from '../service/look';
-import type { Finished } from '../service/verdict';
+import type { Ended } from '../service/verdict';
 import { PollLoop, type Waited, type Watch } from '../wait/poll';
 import { callUntilAwake } from './call';
 
 /** A task that is over by the service's own word, or that permanently can't be read. */
-export type Over =
-	| { kind: 'finished'; finished: Finished; seenAt: number }
-	| { kind: 'failed'; failure: Failure; seenAt: number };
+export interface Over {
+	ended: Ended;
+	/** Epoch ms. */
+	seenAt: number;
+}
 
 /** For a call that is under way. */
 const CONFIRMING_MS = 3_000;
@@ -92,14 +93,19 @@ export class Sleep {
 		return this.over.has(taskId);
 	}
 
+	/** How long ago something was seen. */
+	agoMs({ seenAt }: Over): number {
+		return this.watcher.clock.now() - seenAt;
+	}
+
 	/** Whether the last look at a task found it running. */
 	runs(taskId: string): boolean {
 		const watch = this.watches.get(taskId);
 		return watch !== undefined && this.watcher.lastLooks.get(watch) === 'task';
 	}
 
-	note(taskId: string, over: Over): void {
-		this.over.set(taskId, over);
+	note(taskId: string, ended: Ended): void {
+		this.over.set(taskId, { ended, seenAt: this.watcher.clock.now() });
 		const watch = this.watches.get(taskId);
 		this.watches.delete(taskId);
 		if (watch !== undefined) this.watcher.loop.forget(watch);
@@ -128,10 +134,7 @@ export class Sleep {
 		// A call that is waiting for this news wakes the execution by itself.
 		const delayMs = this.confirming > 0 ? CONFIRMING_MS : 0;
 		if (this.ended || waited.kind === 'released') return;
-		const seenAt = this.watcher.clock.now();
-		if (waited.kind === 'finished') this.note(taskId, { ...waited, seenAt });
-		else if (waited.failure.outcome !== 'timed_out')
-			this.note(taskId, { kind: 'failed', failure: waited.failure, seenAt });
+		if (waited.kind === 'done' || waited.failure.outcome !== 'timed_out') this.note(taskId, waited);
 		if (this.watches.size === 0 && this.over.has(taskId))
 			void this.callUp(taskId, resumeUrl, delayMs);
 	}

@@ -80,7 +80,7 @@ export class PollLoop {
 	async wait(watch: Watch): Promise<Waited> {
 		if (this.deps.signal?.aborted === true) {
 			const failure = failures.cancelled(watch.taskId, undefined);
-			return { kind: 'failed', failure, lastTask: undefined };
+			return { kind: 'failed', failure, task: undefined };
 		}
 		return await new Promise<Waited>((settle) => {
 			const watched = new Watched(watch, this.deps.now());
@@ -98,15 +98,14 @@ export class PollLoop {
 	release(): void {
 		for (const entry of [...this.entries]) {
 			if (entry.watched.watch.releasable === true)
-				this.finish(entry, { kind: 'released', lastTask: entry.watched.lastTask });
+				this.finish(entry, { kind: 'released', task: entry.watched.lastTask });
 		}
 	}
 
 	/** Lets go of one wait. */
 	forget(watch: Watch): void {
 		const entry = this.entryOf(watch);
-		if (entry !== undefined)
-			this.finish(entry, { kind: 'released', lastTask: entry.watched.lastTask });
+		if (entry !== undefined) this.finish(entry, { kind: 'released', task: entry.watched.lastTask });
 	}
 
 	/** Looks as soon as possible, and soon again for a while: a caller says that the task is over. */
@@ -227,7 +226,7 @@ export class PollLoop {
 		const end = watched.judge(look, this.around(watched.watch));
 		if (end !== undefined) {
 			this.finish(entry, end);
-			if (end.kind === 'finished' && watched.showsTheWay) this.informSiblings(watched, startedAt);
+			if (end.kind === 'done' && watched.showsTheWay) this.informSiblings(watched, startedAt);
 			return;
 		}
 		const { deadline } = watched.watch;

@@ -8,10 +8,9 @@
 import type { PollRouteOption } from '../service/account';
 import * as failures from '../service/failures';
 import type { Failure } from '../service/failures';
-import { isObject } from '../service/json';
 import type { Look } from '../service/look';
 import type { Task } from '../service/task';
-import { verdictOf, type Finished } from '../service/verdict';
+import { verdictOf, withoutFiles, type Ended } from '../service/verdict';
 import {
 	asleepInterval,
 	busyDelay,
@@ -41,10 +40,9 @@ export interface Watch {
 }
 
 export type Waited =
-	| { kind: 'finished'; finished: Finished }
-	| { kind: 'failed'; failure: Failure; lastTask: Task | undefined }
+	| Ended
 	/** Let go unfinished on purpose, so that the execution can sleep. */
-	| { kind: 'released'; lastTask: Task | undefined };
+	| { kind: 'released'; task: Task | undefined };
 
 /** Tasks that answer 404 get this long to appear (docs/service.md, "Poll routes"). */
 export const GRACE_FOR_MISSING_MS = 60_000;
@@ -160,7 +158,7 @@ export class Watched {
 	/** The end of the waiting at the deadline. */
 	timedOut(): Waited {
 		const { taskId, deadline, createdAt } = this.watch;
-		if (this.lastTask?.state === 'done') return this.withoutOutputs(this.lastTask);
+		if (this.lastTask?.state === 'done') return withoutFiles(taskId, this.lastTask);
 		return this.failed(
 			failures.timedOut(taskId, deadline - createdAt, this.lastTask, this.lastDetail),
 		);
@@ -192,36 +190,24 @@ export class Watched {
 
 	private judgeTask(task: Task, around: Surroundings): Waited | undefined {
 		const { taskId, echoes } = this.watch;
-		const verdict = verdictOf(task, echoes);
-		switch (verdict.kind) {
-			case 'failed':
-				return this.failed(failures.failed(taskId, task));
-			case 'done':
-				return { kind: 'finished', finished: { taskId, task, outputs: verdict.outputs } };
-			case 'doneWithoutFiles':
-				return this.judgeWithoutFiles(task, around.nowMs);
-			case 'running':
-				if (task.progress !== undefined)
-					this.samples.push({ ageMs: this.ageAt(around.nowMs), progress: task.progress });
-				this.scheduleNext(around);
-				return undefined;
-		}
+		const verdict = verdictOf(taskId, task, echoes);
+		if (verdict.kind !== 'running') return verdict;
+		if (task.state === 'done') return this.judgeWithoutFiles(task, around.nowMs);
+		if (task.progress !== undefined)
+			this.samples.push({ ageMs: this.ageAt(around.nowMs), progress: task.progress });
+		this.scheduleNext(around);
+		return undefined;
 	}
 
 	private judgeWithoutFiles(task: Task, nowMs: number): Waited | undefined {
-		if (this.looksWithoutOutputs >= LOOKS_FOR_OUTPUTS) return this.withoutOutputs(task);
+		if (this.looksWithoutOutputs >= LOOKS_FOR_OUTPUTS) return withoutFiles(this.watch.taskId, task);
 		this.looksWithoutOutputs += 1;
 		this.schedule(nowMs, DELAY_FOR_OUTPUTS_MS * this.looksWithoutOutputs);
 		return undefined;
 	}
 
-	private withoutOutputs(task: Task): Waited {
-		const keys = isObject(task.raw.metadata) ? Object.keys(task.raw.metadata) : [];
-		return this.failed(failures.withoutOutputs(this.watch.taskId, task, keys));
-	}
-
 	private failed(failure: Failure): Waited {
-		return { kind: 'failed', failure, lastTask: this.lastTask };
+		return { kind: 'failed', failure, task: this.lastTask };
 	}
 
 	private plan({ nowMs, random, siblingAgesMs, endWanted }: Surroundings) {
