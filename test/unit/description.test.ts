@@ -262,6 +262,8 @@ describe('which fields are shown', () => {
 		[{ resource: 'task', operation: 'get' }, ['taskId']],
 		[{ resource: 'credits', operation: 'get' }, []],
 		[{ resource: 'apiKey', operation: 'getAll' }, []],
+		[{ resource: 'task', operation: 'getAll' }, ['returnAll', 'limit', 'options']],
+		[{ resource: 'task', operation: 'getAll', returnAll: true }, ['returnAll', 'options']],
 		[
 			{ resource: 'audio', operation: 'join' },
 			['inputBinaryField', 'groupBy', 'fileName', 'binaryPropertyName', 'options'],

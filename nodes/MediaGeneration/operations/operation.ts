@@ -22,6 +22,8 @@ export type Work =
 	| { kind: 'joins' }
 	/** Looks at a task once. */
 	| { kind: 'looks' }
+	/** Reads the account's list of tasks. */
+	| { kind: 'lists' }
 	/** Reads something else: `items` of the answer's body, or undefined where it has an unexpected shape. */
 	| { kind: 'reads'; path: string; items(body: unknown): JsonObject[] | undefined };
 

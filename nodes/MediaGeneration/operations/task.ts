@@ -3,10 +3,17 @@
  * operation of its own. docs/service.md, "Endpoints" and "More routes".
  */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import { asText, type JsonObject } from '../service/json';
+import { outputsOf } from '../service/outputs';
+import { parseTask } from '../service/task';
+import type { ListedTask } from '../service/taskList';
+import { maskSecret } from './account';
 import { endpointPath } from './endpointPath';
+import type { ItemFields } from './fields';
 import { shownFor, type Resource } from './operation';
 
 const RESOURCE = 'task';
+const MAX_DEPTH = 100;
 const BODY_EXAMPLE = '{"prompt": "A slow waltz"}';
 const QUERY_EXAMPLE = '{"output_format": "mp3_44100_128"}';
 
@@ -50,7 +57,93 @@ const fields: INodeProperties[] = [
 		description: 'Query parameters of the request, as a JSON object',
 		displayOptions: shownFor(RESOURCE, 'create'),
 	},
+	{
+		displayName: 'Return All',
+		name: 'returnAll',
+		type: 'boolean',
+		default: false,
+		description: 'Whether to return all results or only up to a given limit',
+		displayOptions: shownFor(RESOURCE, 'getAll'),
+	},
+	{
+		displayName: 'Limit',
+		name: 'limit',
+		type: 'number',
+		typeOptions: { minValue: 1 },
+		default: 50,
+		description: 'Max number of results to return',
+		displayOptions: { show: { resource: [RESOURCE], operation: ['getAll'], returnAll: [false] } },
+	},
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add Option',
+		default: {},
+		displayOptions: shownFor(RESOURCE, 'getAll'),
+		options: [
+			{
+				displayName: 'Type',
+				name: 'type',
+				type: 'string',
+				default: '',
+				placeholder: 'e.g. sound_effect',
+				description: 'Only tasks of this type, as the service names it',
+			},
+		],
+	},
 ];
+
+/** Which tasks are wanted. Throws an `invalid` failure. */
+export function taskListFields(fields: ItemFields): { type: string | undefined; limit: number } {
+	const type = asText(fields.option('type'))?.trim();
+	const limit = fields.boolean('returnAll', false) ? Infinity : fields.count('limit', 'Limit');
+	return { type: type === '' ? undefined : type, limit };
+}
+
+const CALLBACK_FIELD = /^(receive|callback|webhook)_?url$/i;
+const OTHER_KEY = /(?<![a-z0-9])sk_\w{6,}/gi;
+
+/** Without what would let a reader call a webhook or use a key: the list has the tasks of all keys of the account. */
+function withoutSecrets(value: unknown, name = '', depth = 0): unknown {
+	if (typeof value === 'string') {
+		const text = CALLBACK_FIELD.test(name) ? value.replace(/[?#].*$/s, '') : value;
+		return text.replace(OTHER_KEY, maskSecret);
+	}
+	if (typeof value !== 'object' || value === null) return value;
+	if (depth > MAX_DEPTH) return null;
+	if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, name, depth + 1));
+	return Object.fromEntries(
+		Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, key, depth + 1)]),
+	);
+}
+
+/** Newest first, where the service says of all of them when they began; else in its own order. */
+export function listedItems(tasks: readonly ListedTask[]): IDataObject[] {
+	const dated = tasks.every(({ createdAt }) => createdAt !== undefined);
+	const ordered = dated
+		? [...tasks].sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0))
+		: tasks;
+	return ordered.map(({ taskId, raw }) => {
+		const { error, ...item } = taskItem(taskId, withoutSecrets(raw) as JsonObject);
+		// n8n takes an item with an `error` for one that failed, and sends it to the error branch.
+		return error === undefined ? item : { ...item, task_error: error };
+	});
+}
+
+/** The task as the service has it, its ID, and its files where it is done. */
+export function taskItem(taskId: string, raw: JsonObject): IDataObject {
+	const task = parseTask(raw);
+	const outputs = task?.state === 'done' ? outputsOf(task) : [];
+	const { error, ...fields } = raw as IDataObject;
+	return {
+		...fields,
+		// n8n takes any `error` of a first item, even an empty one, for a failure.
+		...(error === undefined || error === null || error === '' ? {} : { error }),
+		task_id: taskId,
+		outputs: outputs.map(({ url, kind }) => ({ url, kind })),
+	};
+}
 
 /**
  * What siblings are compared by. A path can end in an ID, such as a voice's, which says nothing about how long a task takes, and
@@ -97,6 +190,15 @@ export const task: Resource = {
 			description: 'Read the current state of a task once, whatever it is',
 			subtitle: 'Get task',
 			work: { kind: 'looks' },
+		},
+		{
+			value: 'getAll',
+			name: 'Get Many',
+			action: 'Get many tasks',
+			description:
+				'List the tasks of the account, newest first, one item each, where the service publishes such a list',
+			subtitle: 'Get tasks',
+			work: { kind: 'lists' },
 		},
 		{
 			value: 'wait',

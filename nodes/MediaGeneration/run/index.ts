@@ -32,6 +32,7 @@ export async function runOperation(context: IExecuteFunctions): Promise<INodeExe
 			return await joinItems(context);
 		case 'reads':
 		case 'looks':
+		case 'lists':
 			return await readItems(context, operation);
 	}
 }

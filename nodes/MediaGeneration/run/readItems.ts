@@ -5,10 +5,10 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { failureItem, nodeError } from '../delivery/failure';
 import type { Operation } from '../operations/operation';
 import { ItemFields } from '../operations/fields';
+import { listedItems, taskItem, taskListFields } from '../operations/task';
 import { createClient, type ServiceClient } from '../service/client';
 import { attempt, denied, FailureError, missing, type Failure } from '../service/failures';
 import { lookAtTask, type Look } from '../service/look';
-import { outputsOf } from '../service/outputs';
 import {
 	readAnswer,
 	readWithRetries,
@@ -17,6 +17,7 @@ import {
 	valueOf,
 	type Try,
 } from '../service/reading';
+import { readTaskList } from '../service/taskList';
 
 const TIMEOUT_MS = 20_000;
 
@@ -24,12 +25,7 @@ const TIMEOUT_MS = 20_000;
 function seen(taskId: string, look: Look): Try<IDataObject> {
 	switch (look.kind) {
 		case 'task': {
-			const outputs = look.task.state === 'done' ? outputsOf(look.task) : [];
-			const value = {
-				...(look.task.raw as IDataObject),
-				task_id: taskId,
-				outputs: outputs.map(({ url, kind }) => ({ url, kind })),
-			};
+			const value = taskItem(taskId, look.task.raw);
 			return { kind: 'read', value };
 		}
 		case 'denied':
@@ -66,6 +62,12 @@ async function readItem(
 ) {
 	const signal = context.getExecutionCancelSignal();
 	const fields = new ItemFields(context, index);
+	if (work.kind === 'lists') {
+		const wanted = taskListFields(fields);
+		const list = valueOf(await readTaskList({ client, signal, ...wanted }));
+		if (list.kind === 'none') throw new FailureError(list.failure);
+		return listedItems(list.tasks);
+	}
 	if (work.kind !== 'reads') {
 		return [await getTask(client, valueOf(attempt(() => fields.taskId())), signal)];
 	}

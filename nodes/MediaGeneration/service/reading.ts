@@ -2,7 +2,7 @@
  * The one retrying read. A read costs nothing, so it is repeated while the service can't answer at the moment, after a pause that
  * grows; never while the account asked for a pause.
  */
-import type { ServiceClient } from './client';
+import type { Answer, ServiceClient } from './client';
 import { realClock, type Clock } from './clock';
 import { FailureError, quote, seconds, type Attempt, type Failure } from './failures';
 import { isObject } from './json';
@@ -74,7 +74,7 @@ export interface Reading {
 	client: ServiceClient;
 	/** With its query. */
 	path: string;
-	signal?: AbortSignal;
+	signal?: AbortSignal | undefined;
 	tries?: number;
 	timeoutMs?: number;
 	clock?: Clock;
@@ -100,7 +100,7 @@ async function tryToRead({
 	path,
 	signal,
 	timeoutMs = TIMEOUT_MS,
-}: Reading): Promise<Try<unknown>> {
+}: Reading): Promise<Try<Answer>> {
 	const reply = await client.send({ method: 'GET', path, purpose: 'read', timeoutMs, signal });
 	if (!reply.answered) {
 		const failure = unreadable(path, reply.reason);
@@ -109,19 +109,24 @@ async function tryToRead({
 	const { status, body } = reply;
 	const succeeded = status >= 200 && status < 300;
 	const refusedInside = isObject(body) && body.success === false;
-	if (succeeded && body !== undefined && !refusedInside) return { kind: 'read', value: body };
+	if (succeeded && body !== undefined && !refusedInside) return { kind: 'read', value: reply };
 	const nameless = succeeded && refusedInside ? '' : ' without a usable answer';
 	const failure = unreadable(path, wordsOf(reply) ?? `HTTP ${status}${nameless}`, status);
 	const final = status >= 300 && status < 500 && status !== 429 && status !== 408;
 	return { kind: final ? 'refused' : 'busy', failure };
 }
 
-/** The body of a `GET`, or why there is none. */
-export async function readAnswer(reading: Reading): Promise<Attempt<unknown>> {
+/** The answer to a `GET`, with a body that can be used, or why there is none. */
+export async function readReply(reading: Reading): Promise<Attempt<Answer>> {
 	return await readWithRetries(
 		retriesFor(reading.client, reading),
 		async () => await tryToRead(reading),
 	);
+}
+
+export async function readAnswer(reading: Reading): Promise<Attempt<unknown>> {
+	const reply = await readReply(reading);
+	return reply.ok ? { ok: true, value: reply.value.body } : reply;
 }
 
 /** The value of an attempt. Throws its FailureError. */

@@ -1,0 +1,140 @@
+/**
+ * The account's list of tasks, where a service publishes one: `GET /v1/tasks?page&limit&type` (docs/service.md, "More routes"). How it
+ * looks is documented nowhere, so its names, its paging and its order are taken as they come.
+ */
+import type { Answer, ServiceClient } from './client';
+import type { Clock } from './clock';
+import type { Attempt, Failure } from './failures';
+import { asNumber, asText, isObject, type JsonObject } from './json';
+import { readReply, unreadable } from './reading';
+
+export interface ListedTask {
+	taskId: string;
+	/** Epoch ms by the service's clock; undefined where the list does not say it. */
+	createdAt: number | undefined;
+	raw: JsonObject;
+}
+
+export type TaskList =
+	| {
+			kind: 'list';
+			/** As the service ordered them, each once. */
+			tasks: ListedTask[];
+			/** The first page, for what its headers say. */
+			answer: Answer;
+	  }
+	/** The service answers, but with no list. */
+	| { kind: 'none'; failure: Failure };
+
+export interface TaskListQuery {
+	client: ServiceClient;
+	type?: string | undefined;
+	/** How many tasks are wanted. */
+	limit: number;
+	mostPages?: number;
+	signal?: AbortSignal | undefined;
+	tries?: number;
+	timeoutMs?: number;
+	clock?: Clock;
+}
+
+const PAGE_SIZE = 100;
+/** Against a list without end. */
+const MOST_PAGES = 1_000;
+/** Services repeat entries where pages meet, and some ignore `page`: after this many pages in a row without a new task, none is expected. */
+const MAX_EMPTY_PAGES = 3;
+const NO_LIST = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
+const NAMES = ['data', 'tasks', 'items', 'results', 'list', 'records'];
+
+function recordsIn(body: unknown, depth = 0): unknown[] | undefined {
+	if (Array.isArray(body)) return body as unknown[];
+	if (!isObject(body) || depth > 3) return undefined;
+	for (const name of NAMES) {
+		const found = recordsIn(body[name], depth + 1);
+		if (found !== undefined) return found;
+	}
+	return undefined;
+}
+
+/** Epoch ms, from ISO 8601 (UTC where it names no zone), or from seconds or ms, also as a text. */
+export function timeOf(value: unknown): number | undefined {
+	const number = asNumber(value);
+	if (number !== undefined)
+		return number > 0 ? (number < 1e11 ? number * 1_000 : number) : undefined;
+	const text = asText(value)?.trim() ?? '';
+	const zoned = /\d\d:\d\d/.test(text) && !/(z|gmt|utc|[+-]\d\d:?\d\d)$/i.test(text);
+	const time = Date.parse(zoned ? `${text.replace(' ', 'T')}Z` : text);
+	return Number.isNaN(time) ? undefined : time;
+}
+
+function taskIn(record: unknown): ListedTask[] {
+	if (!isObject(record)) return [];
+	const taskId = asText(record.id) ?? asText(record.task_id);
+	if (taskId === undefined) return [];
+	const { created_at: created, createdAt = created, created: began = createdAt } = record;
+	return [{ taskId, createdAt: timeOf(began), raw: record }];
+}
+
+/** Whether the service says that more follows; undefined where it says nothing. */
+function saysMore(body: unknown, page: number, seen: number): boolean | undefined {
+	if (!isObject(body)) return undefined;
+	const nested = [body.pagination, body.meta, body.data].filter(isObject);
+	for (const { has_more: more, total_pages: pages, total, total_count: count = total } of [
+		body,
+		...nested,
+	]) {
+		if (more !== undefined && more !== null) return more === true || more === 'true' || more === 1;
+		const [mostPages, all] = [asNumber(pages), asNumber(count)];
+		if (mostPages !== undefined) return page < mostPages;
+		if (all !== undefined) return seen < all;
+	}
+	return undefined;
+}
+
+const NONE: Failure = {
+	outcome: 'rejected',
+	message: 'The service publishes no list of tasks',
+	description:
+		'It has no GET /v1/tasks, or not for this key. Look at its dashboard for the tasks, and use "Task: Get" or "Task: Wait" with their IDs.',
+};
+
+/** Tasks of the account, newest first as far as the service keeps to it. */
+export async function readTaskList(query: TaskListQuery): Promise<Attempt<TaskList>> {
+	const { limit, type, mostPages = MOST_PAGES } = query;
+	const tasks = new Map<string, ListedTask>();
+	const size = Math.min(limit, PAGE_SIZE);
+	let first: Answer | undefined;
+	for (let page = 1, empty = 0; page <= mostPages && empty < MAX_EMPTY_PAGES; page += 1) {
+		const fields = {
+			page: String(page),
+			limit: String(size),
+			...(type === undefined ? {} : { type }),
+		};
+		const path = `/v1/tasks?${new URLSearchParams(fields).toString()}`;
+		const reply = await readReply({ ...query, path });
+		if (!reply.ok) {
+			const { httpStatus } = reply.failure;
+			if (httpStatus === undefined || !NO_LIST.has(httpStatus)) return reply;
+			// Some services have no page beyond the last one.
+			if (first !== undefined) break;
+			return { ok: true, value: { kind: 'none', failure: { ...NONE, httpStatus } } };
+		}
+		const records = recordsIn(reply.value.body);
+		if (records === undefined) {
+			if (first === undefined) return { ok: true, value: { kind: 'none', failure: NONE } };
+			return { ok: false, failure: unreadable(path, 'the answer has an unexpected shape') };
+		}
+		first ??= reply.value;
+		const before = tasks.size;
+		for (const task of records.flatMap(taskIn))
+			if (!tasks.has(task.taskId)) tasks.set(task.taskId, task);
+		empty = tasks.size === before ? empty + 1 : 0;
+		const more = saysMore(reply.value.body, page, tasks.size) ?? records.length > 0;
+		if (!more || records.length === 0 || tasks.size >= limit) break;
+	}
+	if (first === undefined) return { ok: true, value: { kind: 'none', failure: NONE } };
+	return {
+		ok: true,
+		value: { kind: 'list', tasks: [...tasks.values()].slice(0, limit), answer: first },
+	};
+}

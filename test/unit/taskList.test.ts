@@ -1,0 +1,152 @@
+/** Task: Get Many: whatever a service's list of tasks looks like, and that it may have none. */
+import type { IDataObject } from 'n8n-workflow';
+import { timeOf } from '../../nodes/MediaGeneration/service/taskList';
+import { runNode, type Answer, type Given } from './wholeNode';
+
+const getAll = { resource: 'task', operation: 'getAll', returnAll: false, limit: 50, options: {} };
+const all = { ...getAll, returnAll: true };
+const goOn = { onError: 'continueRegularOutput' } as const;
+
+const task = (number: number, more: object = {}): IDataObject => ({
+	id: `t${number}`,
+	status: 'doing',
+	type: 'sound_effect',
+	created_at: new Date(number * 1_000).toISOString(),
+	...more,
+});
+const range = (from: number, to: number) =>
+	Array.from({ length: to - from }, (_, index) => task(from + index));
+const queryOf = (url: string) => Object.fromEntries(new URL(url).searchParams);
+
+/** Gives out pages; the last one repeats where a test says so. */
+const pages =
+	(given: unknown[][], shape: (page: unknown[], number: number) => unknown = (page) => page) =>
+	({ url }: { url: string }): Answer => {
+		const number = Number(queryOf(url).page);
+		return { body: shape(given[number - 1] ?? [], number) };
+	};
+const idsOf = async (given: Given) =>
+	(await runNode(given)).json.map(({ task_id: taskId }) => taskId);
+
+test('one item per task, newest first, as Task: Get has it', async () => {
+	const files = { audio_url: 'https://files.example/a.mp3' };
+	const done = task(1, { status: 'done', metadata: files, error: '' });
+	const { json, output, requests } = await runNode({
+		parameters: [getAll, { ...getAll, limit: 1, options: { type: 'sound_effect' } }],
+		answer: pages([[done, task(2, { error: 'too loud' })]]),
+	});
+	const { error: _empty, ...rest } = done;
+	expect(json.slice(0, 2)).toEqual([
+		{ ...task(2), task_error: 'too loud', task_id: 't2', outputs: [] },
+		{ ...rest, task_id: 't1', outputs: [{ url: files.audio_url, kind: 'audio' }] },
+	]);
+	expect(json).toHaveLength(3);
+	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([0, 0, 1].map((item) => ({ item })));
+	expect(requests.at(-1)).toBe('GET /v1/tasks?page=1&limit=1&type=sound_effect');
+});
+
+test.each<[string, (page: unknown[], number: number) => unknown]>([
+	['the bare list', (page) => page],
+	['tasks', (tasks) => ({ tasks })],
+	['items', (items) => ({ success: true, items })],
+	['results with texts for numbers', (results) => ({ results, total: '230', page: '1' })],
+	['data, and has_more', (data, page) => ({ data, pagination: { has_more: page < 3 } })],
+	['data in data', (tasks, page) => ({ data: { tasks, total_pages: 3, page } })],
+])('pages are followed: %s', async (_, shape) => {
+	const given = [range(200, 300), range(100, 200), range(70, 100)];
+	const ids = await idsOf({ parameters: all, answer: pages(given, shape) });
+	expect(ids).toHaveLength(230);
+	expect(ids[0]).toBe('t299');
+});
+
+test('a limit is kept, and no page beyond it is read', async () => {
+	const given = [range(200, 300), range(100, 200), range(0, 100)];
+	const { json, requests } = await runNode({
+		parameters: { ...getAll, limit: 150 },
+		answer: pages(given),
+	});
+	expect([json.length, requests.length]).toEqual([150, 2]);
+});
+
+test('a task that stands on two pages comes once; a list that repeats itself ends', async () => {
+	const overlapping = [range(2, 5), range(0, 3)];
+	expect(await idsOf({ parameters: all, answer: pages(overlapping) })).toEqual([
+		't4',
+		't3',
+		't2',
+		't1',
+		't0',
+	]);
+	const { json, requests } = await runNode({
+		parameters: all,
+		answer: () => ({ body: { data: range(0, 3), has_more: true } }),
+	});
+	expect([json.length, requests.length]).toEqual([3, 4]);
+});
+
+test('entries that are no tasks are left out, and IDs may be numbers', async () => {
+	const answer = pages([[null, 'x', {}, { status: 'done' }, { id: 7 }, { task_id: 'b' }]]);
+	expect(await idsOf({ parameters: all, answer })).toEqual(['7', 'b']);
+});
+
+test('the end of a list may be a 404', async () => {
+	const answer = ({ url }: { url: string }) =>
+		queryOf(url).page === '1' ? { body: range(0, 100) } : { status: 404, body: {} };
+	expect(await idsOf({ parameters: all, answer })).toHaveLength(100);
+});
+
+test.each<[Answer, number]>([
+	[{ status: 404, body: { error: 'Not found' } }, 1],
+	[{ status: 405, body: {} }, 1],
+	[{ status: 200, body: '<html>welcome</html>' }, 4],
+	[{ body: { success: true, message: 'hello' } }, 1],
+])('a service without a list says so in words: %j', async (answer, times) => {
+	const { error, requests } = await runNode({ parameters: getAll, answer: () => answer });
+	expect(error?.message).toBe('The service publishes no list of tasks');
+	expect(error?.description).toMatch(/"Task: Wait" with their IDs/);
+	expect(requests).toHaveLength(times);
+	const { json } = await runNode({ parameters: getAll, answer: () => answer, node: goOn });
+	expect(json).toMatchObject([{ outcome: 'rejected', error: error?.message }]);
+});
+
+test('a list that can not be read is no list that is not there', async () => {
+	const busy = { status: 503, body: { code: 'server_busy' } };
+	const { json } = await runNode({ parameters: getAll, answer: () => busy, node: goOn });
+	expect(json).toMatchObject([{ outcome: 'unreachable', http_status: 503 }]);
+});
+
+test('nothing in it opens a webhook or an account', async () => {
+	const url = 'https://n8n.example/webhook-waiting/7?signature=token#x';
+	const record = task(1, { id: 'task_123456', receive_url: url, made_by: 'sk_0123456789abcdef' });
+	const { json } = await runNode({ parameters: getAll, answer: pages([[record]]) });
+	expect(json).toMatchObject([
+		{
+			task_id: 'task_123456',
+			receive_url: 'https://n8n.example/webhook-waiting/7',
+			made_by: 'sk_****cdef',
+		},
+	]);
+});
+
+test('a limit that is none is refused for its item', async () => {
+	const { json, requests } = await runNode({
+		parameters: { ...getAll, limit: 0 },
+		node: goOn,
+	});
+	expect(json).toMatchObject([{ outcome: 'invalid' }]);
+	expect(requests).toEqual([]);
+});
+
+test.each<[unknown, string | undefined]>([
+	['2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05.678Z'],
+	['2026-01-02 03:04:05', '2026-01-02T03:04:05.000Z'],
+	['2026-01-02T03:04:05+02:00', '2026-01-02T01:04:05.000Z'],
+	['Fri, 02 Jan 2026 03:04:05 GMT', '2026-01-02T03:04:05.000Z'],
+	[1_767_323_045, '2026-01-02T03:04:05.000Z'],
+	['1767323045678', '2026-01-02T03:04:05.678Z'],
+	['yesterday', undefined],
+	[null, undefined],
+])('the time in %j is %j', (value, expected) => {
+	const time = timeOf(value);
+	expect(time === undefined ? undefined : new Date(time).toISOString()).toBe(expected);
+});
