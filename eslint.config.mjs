@@ -65,6 +65,23 @@ export default tseslint.config(
 			'n8n-nodes-base/cred-class-field-documentation-url-miscased': 'off',
 		},
 	},
+	// The arguments of a call lie on the stack: a list that somebody else sends can overflow it.
+	{
+		files: ['nodes/**/*.ts', 'credentials/**/*.ts'],
+		rules: {
+			'no-restricted-syntax': [
+				'error',
+				{
+					selector: ':matches(CallExpression, NewExpression) > SpreadElement.arguments',
+					message: 'A long list overflows the stack. Use concat, reduce or a loop.',
+				},
+				{
+					selector: "CallExpression[callee.property.name='apply']",
+					message: 'A long list overflows the stack. Use concat, reduce or a loop.',
+				},
+			],
+		},
+	},
 	// n8n's interfaces want promises, also from methods that have nothing to wait for.
 	{
 		files: ['nodes/**/*.node.ts', 'credentials/**/*.ts'],

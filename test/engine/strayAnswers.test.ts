@@ -107,6 +107,20 @@ describe('a 401 or 403 while polling', () => {
 		expect(setting.service.polls().length).toBeGreaterThan(1);
 	});
 
+	test('with 120,000 objects for good: the service was busy until the deadline', async () => {
+		const metadata = { list: Array.from({ length: 120_000 }, () => ({})) };
+		setting.service.faults.add({
+			route: 'poll',
+			action: refusal(200, { id: 'x', status: 'done', metadata }),
+		});
+		const { output } = await setting.run({
+			parameters: { ...parameters, options: { timeout: 3 } },
+			settings: goOn,
+		});
+		const taskId = setting.service.creations()[0]?.id;
+		expect(output[0]?.json).toMatchObject({ outcome: 'timed_out', task_id: taskId });
+	});
+
 	test('Retry On Fail pays once', async () => {
 		setting.service.faults.add({ route: 'poll', times: 2, action: refusal(401, EXPIRED) });
 		const { output } = await setting.run({ parameters, settings: again });

@@ -4,6 +4,8 @@ import type {
 	IExecuteFunctions,
 	IHttpRequestOptions,
 } from 'n8n-workflow';
+import { Readable } from 'node:stream';
+import { readCreation } from '../../nodes/MediaGeneration/create/creation';
 import { Account, type Purpose } from '../../nodes/MediaGeneration/service/account';
 import {
 	callSelf,
@@ -16,6 +18,7 @@ import {
 } from '../../nodes/MediaGeneration/service/client';
 import { now } from '../../nodes/MediaGeneration/service/clock';
 import { FailureError } from '../../nodes/MediaGeneration/service/failures';
+import { readLook } from '../../nodes/MediaGeneration/service/look';
 import { answer, noAnswer } from './replies';
 
 const NOW = 1_000_000;
@@ -123,7 +126,7 @@ describe('a request', () => {
 			qs: { f: 'mp3' },
 			body: { text: 'a' },
 			headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
-			encoding: 'text',
+			encoding: 'stream',
 			disableFollowRedirect: true,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
@@ -188,6 +191,24 @@ describe('an answer', () => {
 		});
 	});
 
+	test('beyond its bound has no body, but its beginning and the reason', async () => {
+		const huge = `{"task_id":"t1","list":[${'{},'.repeat(120_000)}{}]}`;
+		const { reply } = await exchanged(responds(200, Readable.from([Buffer.from(huge)])));
+		expect(reply).toMatchObject({ body: undefined, unread: 'with more than 100000 values' });
+		expect(readCreation(reply, NOW)).toMatchObject({
+			kind: 'unclear',
+			failure: {
+				outcome: 'unknown',
+				taskId: 't1',
+				message: expect.stringMatching(/more than 100000 values/) as string,
+			},
+		});
+		expect(readLook(reply)).toMatchObject({
+			kind: 'busy',
+			detail: expect.stringMatching(/more than 100000 values/) as string,
+		});
+	});
+
 	test('never carries the key or the secret further, escaped or not', async () => {
 		const escaped = KEY.replace('s', '\\u0073');
 		const { reply } = await exchanged(
@@ -214,15 +235,14 @@ describe('no answer', () => {
 		const { reply } = await exchanged(throws(error));
 		expect(reply).toEqual({
 			answered: false,
-			sent: false,
-			permanent: false,
+			kind: 'unconnected',
 			reason: 'the connection was refused',
 		});
 	});
 
 	test('whatever else is thrown counts as sent, and its reason holds no secret', async () => {
 		const { reply } = await exchanged(throws(new Error(`socket hang up, ${KEY} ${SECRET}`)));
-		expect(reply).toMatchObject({ answered: false, sent: true, permanent: false });
+		expect(reply).toMatchObject({ answered: false, kind: 'unanswered' });
 		expect(JSON.stringify(reply)).toMatch(/socket hang up/);
 		expect(JSON.stringify(reply)).not.toContain(KEY);
 		expect(JSON.stringify(reply)).not.toContain(SECRET);
@@ -246,8 +266,7 @@ describe('no answer', () => {
 			const { reply, options } = await exchanged(helper, { timeoutMs: 30 });
 			expect(reply).toEqual({
 				answered: false,
-				sent: true,
-				permanent: false,
+				kind: 'unanswered',
 				reason: 'no whole answer within 1 s',
 			});
 			expect(options?.timeout).toBe(30);
@@ -258,7 +277,7 @@ describe('no answer', () => {
 			const exchange = exchanged(helper, { signal: stop.signal, timeoutMs: 3_600_000 });
 			setImmediate(() => stop.abort());
 			const { reply } = await exchange;
-			expect(reply).toMatchObject({ answered: false, sent: true });
+			expect(reply).toMatchObject({ answered: false, kind: 'unanswered' });
 			expect(!reply.answered && reply.reason).toMatch(/given up|canceled/);
 		});
 	});

@@ -29,13 +29,13 @@ describe('sent again, as nothing was created', () => {
 	test.each<[string, Reply, RegExp, object]>([
 		[
 			'refused',
-			noAnswer({ sent: false, reason: 'connect ECONNREFUSED' }),
+			noAnswer({ kind: 'unconnected', reason: 'connect ECONNREFUSED' }),
 			/could not be reached: connect ECONNREFUSED/,
 			{ patience: 'connection' },
 		],
 		[
 			'unknown host',
-			noAnswer({ sent: false, permanent: true, reason: 'ENOTFOUND' }),
+			noAnswer({ kind: 'impossible', reason: 'ENOTFOUND' }),
 			/could not be reached: ENOTFOUND/,
 			{ patience: 'unknown host' },
 		],
@@ -115,7 +115,11 @@ describe('sent again, as nothing was created', () => {
 	});
 
 	test.each<[string, Reply, RegExp]>([
-		['refused', noAnswer({ sent: false }), /Check the Base URL .* and whether the service is up/],
+		[
+			'refused',
+			noAnswer({ kind: 'unconnected' }),
+			/Check the Base URL .* and whether the service is up/,
+		],
 		['rate limit', answer(429, { error: 'rate limit' }), /Max Active Tasks.*Timeout.*later/],
 		['server_busy', answer(503, { code: 'server_busy' }), /again later.*Timeout/],
 	])('%s, for good: the error says what to do next', (_name, reply, advice) => {

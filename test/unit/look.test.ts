@@ -10,7 +10,7 @@ describe('what an answer means', () => {
 		['timeout', noAnswer({ reason: 'timeout' }), { kind: 'busy', detail: 'timeout' }],
 		[
 			'refused',
-			noAnswer({ sent: false, reason: 'ECONNREFUSED' }),
+			noAnswer({ kind: 'unconnected', reason: 'ECONNREFUSED' }),
 			{ kind: 'busy', detail: 'ECONNREFUSED' },
 		],
 		[

@@ -1,7 +1,8 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import {
-	neverConnected,
+	connectionOf,
 	reasonOf,
+	type Connection,
 	withoutSocketCodes,
 } from '../../nodes/MediaGeneration/service/networkError';
 
@@ -17,109 +18,96 @@ const NODE: INode = {
 const error = (message: string, fields: object = {}) => Object.assign(new Error(message), fields);
 
 describe('can the service have seen the request?', () => {
-	test.each<[string, unknown, boolean, boolean]>([
+	test.each<[string, unknown, Connection]>([
 		[
 			'refused',
 			error('connect ECONNREFUSED', { code: 'ECONNREFUSED', syscall: 'connect' }),
-			true,
-			false,
+			'unconnected',
 		],
 		[
 			'unknown host',
 			error('getaddrinfo ENOTFOUND', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }),
-			true,
-			true,
+			'impossible',
 		],
 		[
 			'DNS down',
 			error('getaddrinfo EAI_AGAIN', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }),
-			true,
-			false,
+			'unconnected',
 		],
-		['no route', error('x', { code: 'EHOSTUNREACH', syscall: 'connect' }), true, false],
-		['no route, from whichever call', error('x', { code: 'EHOSTUNREACH' }), false, false],
+		['no route', error('x', { code: 'EHOSTUNREACH', syscall: 'connect' }), 'unconnected'],
+		['no route, from whichever call', error('x', { code: 'EHOSTUNREACH' }), 'unanswered'],
 		[
 			'no route, while reading an answer',
 			error('read EHOSTUNREACH', { code: 'EHOSTUNREACH', syscall: 'read' }),
-			false,
-			false,
+			'unanswered',
 		],
 		[
 			'the network went down while writing',
 			error('write ENETDOWN', { code: 'ENETDOWN', syscall: 'write' }),
-			false,
-			false,
+			'unanswered',
 		],
-		['refused, from whichever call', error('x', { code: 'ECONNREFUSED' }), false, false],
+		['refused, from whichever call', error('x', { code: 'ECONNREFUSED' }), 'unanswered'],
 		[
 			'plain text where TLS was spoken before: the request may be carried out',
 			error('wrong version number', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
-			false,
-			false,
+			'unanswered',
 		],
 		[
 			'an alert after the handshake',
 			error('x', { code: 'ERR_SSL_TLSV1_ALERT_INTERNAL' }),
-			false,
-			false,
+			'unanswered',
 		],
 		[
 			'connect timed out in the system',
 			error('connect ETIMEDOUT', { code: 'ETIMEDOUT', syscall: 'connect' }),
-			true,
-			false,
+			'unconnected',
 		],
 		[
 			'expired certificate',
 			error('certificate has expired', { code: 'CERT_HAS_EXPIRED' }),
-			true,
-			true,
+			'impossible',
 		],
 		[
 			'self-signed',
 			error('self-signed certificate', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
-			true,
-			true,
+			'impossible',
 		],
-		['wrong name', error('x', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), true, true],
+		['wrong name', error('x', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'impossible'],
 		[
 			'cut before TLS',
 			error('Client network socket disconnected before secure TLS connection was established', {
 				code: 'ECONNRESET',
 			}),
-			true,
-			false,
+			'unconnected',
 		],
-		['refused by n8n', error('blocked', { name: 'SsrfBlockedIpError' }), true, true],
-		['wrapped', error('outer', { cause: error('inner', { syscall: 'connect' }) }), true, false],
+		['refused by n8n', error('blocked', { name: 'SsrfBlockedIpError' }), 'impossible'],
+		['wrapped', error('outer', { cause: error('inner', { syscall: 'connect' }) }), 'unconnected'],
 		[
 			'several addresses',
 			error('all failed', { errors: [error('one', { code: 'ECONNREFUSED', syscall: 'connect' })] }),
-			true,
-			false,
+			'unconnected',
 		],
-		['reset', error('socket hang up', { code: 'ECONNRESET' }), false, false],
+		['reset', error('socket hang up', { code: 'ECONNRESET' }), 'unanswered'],
 		[
 			'reset while reading',
 			error('read ECONNRESET', { code: 'ECONNRESET', syscall: 'read' }),
-			false,
-			false,
+			'unanswered',
 		],
-		['broken pipe', error('write EPIPE', { code: 'EPIPE', syscall: 'write' }), false, false],
-		['timeout', error('timeout of 20000ms exceeded', { code: 'ECONNABORTED' }), false, false],
-		['timeout without a syscall', error('x', { code: 'ETIMEDOUT' }), false, false],
-		['unparsable answer', error('Parse Error', { code: 'HPE_INVALID_CONSTANT' }), false, false],
-		['cancelled', error('canceled', { code: 'ERR_CANCELED' }), false, false],
-		['a text', 'ECONNREFUSED', false, false],
-		['nothing', undefined, false, false],
-	])('%s', (_name, thrown, never, permanent) => {
-		expect(neverConnected(thrown)).toEqual({ never, permanent });
+		['broken pipe', error('write EPIPE', { code: 'EPIPE', syscall: 'write' }), 'unanswered'],
+		['timeout', error('timeout of 20000ms exceeded', { code: 'ECONNABORTED' }), 'unanswered'],
+		['timeout without a syscall', error('x', { code: 'ETIMEDOUT' }), 'unanswered'],
+		['unparsable answer', error('Parse Error', { code: 'HPE_INVALID_CONSTANT' }), 'unanswered'],
+		['cancelled', error('canceled', { code: 'ERR_CANCELED' }), 'unanswered'],
+		['a text', 'ECONNREFUSED', 'unanswered'],
+		['nothing', undefined, 'unanswered'],
+	])('%s', (_name, thrown, expected) => {
+		expect(connectionOf(thrown)).toBe(expected);
 	});
 
 	test('causes that form a circle end', () => {
 		const circular = error('round');
 		Object.assign(circular, { cause: circular });
-		expect(neverConnected(circular)).toEqual({ never: false, permanent: false });
+		expect(connectionOf(circular)).toBe('unanswered');
 		expect(reasonOf(circular)).toBe('round');
 	});
 });

@@ -9,7 +9,7 @@ const REQUEST = { kind: 'sound-effect', path: '/v1/task/sound-effect', body: { t
 const CREATED = answer(200, { success: true, task_id: 't1' });
 const FULL = answer(429, { code: 'active_task_limit' });
 const RATE = answer(429, { message: 'rate limit' });
-const REFUSED = noAnswer({ sent: false, reason: 'connect refused' });
+const REFUSED = noAnswer({ kind: 'unconnected', reason: 'connect refused' });
 
 function setUp(replies: (ageMs: number) => Reply, timeoutMs = 600_000) {
 	const clock = new VirtualClock();

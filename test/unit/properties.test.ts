@@ -19,7 +19,7 @@ import {
 } from '../../nodes/MediaGeneration/service/client';
 import { readLook } from '../../nodes/MediaGeneration/service/look';
 import {
-	neverConnected,
+	connectionOf,
 	reasonOf,
 	withoutSocketCodes,
 } from '../../nodes/MediaGeneration/service/networkError';
@@ -171,8 +171,7 @@ const wire: fc.Arbitrary<Wire | NoAnswer> = fc.oneof(
 	}),
 	fc
 		.record({
-			sent: fc.boolean(),
-			permanent: fc.boolean(),
+			kind: fc.constantFrom('unanswered', 'unconnected', 'impossible'),
 			reason: fc.string({ unit: anyCodePoint }),
 		})
 		.map((fields): NoAnswer => ({ answered: false, ...fields })),
@@ -205,7 +204,7 @@ describe('answers', () => {
 					? given.status === 429 ||
 						given.status === 503 ||
 						(isObject(given.body) && given.body.success === false)
-					: !given.sent;
+					: given.kind !== 'unanswered';
 				expect(nothingCreated).toBe(true);
 			}
 			if (given.answered && given.status >= 500 && creation.kind === 'failed')
@@ -463,7 +462,7 @@ test('any thrown thing is read without a crash, and counts as sent unless it say
 	fc.assert(
 		fc.property(fc.anything(), (thrown) => {
 			expect(typeof reasonOf(thrown)).toBe('string');
-			expect(neverConnected(thrown).never).toBe(false);
+			expect(connectionOf(thrown)).toBe('unanswered');
 		}),
 	);
 });

@@ -1,5 +1,5 @@
 /** Only what proves that no request was sent counts as "never connected". */
-import { neverConnected } from '../../nodes/MediaGeneration/service/networkError';
+import { connectionOf } from '../../nodes/MediaGeneration/service/networkError';
 
 const error = (fields: object) => Object.assign(new Error('x'), fields);
 
@@ -18,8 +18,8 @@ test.each<[string, object]>([
 	['an error of whatever name', { name: 'NotSsrfAtAll' }],
 	['a code that is no text', { code: 11001 }],
 ])('may have been sent: %s', (_, fields) => {
-	expect(neverConnected(error(fields)).never).toBe(false);
-	expect(neverConnected(error({ cause: error(fields) })).never).toBe(false);
+	expect(connectionOf(error(fields))).toBe('unanswered');
+	expect(connectionOf(error({ cause: error(fields) }))).toBe('unanswered');
 });
 
 test.each<[string, object]>([
@@ -36,6 +36,6 @@ test.each<[string, object]>([
 	['an unknown issuer', { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }],
 	['a certificate for another name', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }],
 ])('was never sent: %s', (_, fields) => {
-	expect(neverConnected(error(fields)).never).toBe(true);
-	expect(neverConnected(error({ cause: error(fields) })).never).toBe(true);
+	expect(connectionOf(error(fields))).not.toBe('unanswered');
+	expect(connectionOf(error({ cause: error(fields) }))).not.toBe('unanswered');
 });

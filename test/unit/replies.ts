@@ -28,8 +28,7 @@ export function answer(
 export function noAnswer(fields: Partial<NoAnswer> = {}): NoAnswer {
 	return {
 		answered: false,
-		sent: true,
-		permanent: false,
+		kind: 'unanswered',
 		reason: 'socket hang up',
 		...fields,
 	};

@@ -22,7 +22,7 @@ test.each(['GET', 'POST'] as const)(
 			purpose: 'read',
 			timeoutMs: 100,
 		});
-		expect(reply).toMatchObject({ answered: false, sent: true, permanent: false });
+		expect(reply).toMatchObject({ answered: false, kind: 'unanswered' });
 	},
 	5_000,
 );

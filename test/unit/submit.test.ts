@@ -93,7 +93,7 @@ test.each<[string, Reply, number | undefined]>([
 });
 
 test.each<[string, Reply]>([
-	['refused connection', noAnswer({ sent: false })],
+	['refused connection', noAnswer({ kind: 'unconnected' })],
 	['rate limit', answer(429, { message: 'rate limit' })],
 	['active-task limit', answer(429, { code: 'active_task_limit' })],
 	['server_busy', answer(503, { code: 'server_busy' })],
@@ -114,8 +114,8 @@ test('Retry-After is kept, and slows down everybody', async () => {
 });
 
 test.each<[string, Reply, number]>([
-	['a connection that is never made: a minute', noAnswer({ sent: false }), 60_000],
-	['an unknown host: ten seconds', noAnswer({ sent: false, permanent: true }), 10_000],
+	['a connection that is never made: a minute', noAnswer({ kind: 'unconnected' }), 60_000],
+	['an unknown host: ten seconds', noAnswer({ kind: 'impossible' }), 10_000],
 	['an ambiguous 429: a minute', answer(429), 60_000],
 	['an active-task limit: until the deadline', answer(429, { code: 'active_task_limit' }), 600_000],
 ])('patience with %s', async (_name, reply, patience) => {
@@ -204,7 +204,7 @@ test('patience for a connection counts from the first that fails, not from befor
 	let refusedFor = 0;
 	const { clock, start, create } = setUp((_, { now }) => {
 		if (now() < start + 70_000) return answer(429, { code: 'active_task_limit' });
-		return (refusedFor += 1) === 1 ? noAnswer({ sent: false }) : CREATED;
+		return (refusedFor += 1) === 1 ? noAnswer({ kind: 'unconnected' }) : CREATED;
 	});
 	expect(await clock.run(create())).toMatchObject({ kind: 'created' });
 	expect(refusedFor).toBe(2);

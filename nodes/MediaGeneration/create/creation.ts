@@ -6,7 +6,7 @@
 import { retryAfterMs } from '../service/account';
 import type { Answer, NoAnswer, Reply } from '../service/client';
 import { quote, type Failure } from '../service/failures';
-import { errorTextOf, mentionsTask, taskIdOf } from '../service/task';
+import { errorTextOf, mentionsTask, taskIdIn, taskIdOf } from '../service/task';
 import { asText, isObject, type JsonObject } from '../service/json';
 import { wordsOf } from '../service/look';
 import { isServerBusy, kindOf429, reasonsOf } from '../service/throttling';
@@ -126,6 +126,13 @@ function retry(
 	};
 }
 
+/** What an answer without a task ID is. */
+function unusable({ text, body, unread }: Answer): string {
+	if (unread !== undefined) return `an answer ${unread}`;
+	if (text === '') return 'an empty answer';
+	return body === undefined ? 'an answer that is not JSON' : 'an answer without task_id';
+}
+
 function readSuccess(answer: Answer, nowMs: number): Creation {
 	const { body, status } = answer;
 	// A refusal can arrive inside HTTP 200 (docs/service.md, "Shapes"). With a task ID anywhere in it, that task may be paid for.
@@ -143,28 +150,24 @@ function readSuccess(answer: Answer, nowMs: number): Creation {
 	}
 	const taskId = taskIdOf(body);
 	if (taskId !== undefined && isObject(body)) return { kind: 'created', taskId, answer: body };
-	const what =
-		answer.text === ''
-			? 'an empty answer'
-			: body === undefined
-				? 'an answer that is not JSON'
-				: 'an answer without task_id';
 	return unclear(
-		`The service accepted the request (HTTP ${status}) but sent ${what}; the task may exist`,
+		`The service accepted the request (HTTP ${status}) but sent ${unusable(answer)}; the task may exist`,
 		status,
+		body === undefined ? taskIdIn(answer.text) : undefined,
 	);
 }
 
 /** What it means that a creation has no answer. */
-function readSilence({ sent, permanent, reason }: NoAnswer): Creation {
-	if (sent) return unclear(`The answer to the request never came (${reason}); the task may exist`);
+function readSilence({ kind, reason }: NoAnswer): Creation {
+	if (kind === 'unanswered')
+		return unclear(`The answer to the request never came (${reason}); the task may exist`);
 	return {
 		kind: 'retry',
 		failure: rejected(
 			`The service could not be reached: ${reason}`,
 			'Check the Base URL in the credential and whether the service is up.',
 		),
-		patience: permanent ? 'unknown host' : 'connection',
+		patience: kind === 'impossible' ? 'unknown host' : 'connection',
 	};
 }
 
@@ -180,8 +183,9 @@ export function readCreation(reply: Reply, nowMs: number): Creation {
 function readRefusal(answer: Answer, nowMs: number): Creation {
 	const { status, body } = answer;
 	const said = quote(wordsOf(answer)) ?? `HTTP ${status}`;
-	if (mentionsTask(body)) {
-		const taskId = taskIdOf(body);
+	const unparsed = body === undefined ? taskIdIn(answer.text) : undefined;
+	if (unparsed !== undefined || mentionsTask(body)) {
+		const taskId = unparsed ?? taskIdOf(body);
 		return unclear(
 			`The service refused the request (${said}) but named a task (${taskId ?? 'see its answer'}); it may exist`,
 			status,

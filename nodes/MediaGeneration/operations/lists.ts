@@ -61,7 +61,7 @@ function entriesIn(
 	);
 }
 
-function words(...values: unknown[]): string {
+function words(values: readonly unknown[]): string {
 	return values.flatMap((value) => asText(value) ?? []).join(', ');
 }
 
@@ -74,11 +74,11 @@ function voiceOf(record: JsonObject): ListEntry | undefined {
 	if (id === undefined) return undefined;
 	const value = id.startsWith(`${PROVIDER}_`) ? id.slice(PROVIDER.length + 1) : id;
 	const labels = isObject(record.labels) ? record.labels : {};
-	const details = words(
+	const details = words([
 		record.language ?? labels.language,
 		record.accent ?? labels.accent,
 		record.gender ?? labels.gender,
-	);
+	]);
 	const name = asText(record.name) ?? value;
 	return described(
 		{ value, name: details === '' ? name : `${name} (${details})` },
@@ -89,7 +89,7 @@ function voiceOf(record: JsonObject): ListEntry | undefined {
 function modelOf(record: JsonObject): ListEntry | undefined {
 	const value = asText(record.model_id) ?? asText(record.id);
 	if (value === undefined) return undefined;
-	const list = (values: unknown) => (Array.isArray(values) ? words(...(values as unknown[])) : '');
+	const list = (values: unknown) => (Array.isArray(values) ? words(values) : '');
 	const most = asText(record.max_generations);
 	const limits = [
 		most === undefined ? '' : most === '1' ? 'One image' : `Up to ${most} images`,

@@ -115,7 +115,10 @@ class Run {
 		await Promise.all([...submissions, ...ends.filter((_, index) => graces[index] === undefined)]);
 		const allOver = new AbortController();
 		void Promise.all(ends).then(() => allOver.abort());
-		await this.deps.sleep(Math.max(...graces.map((graceMs) => graceMs ?? 0)), allOver.signal);
+		await this.deps.sleep(
+			graces.reduce<number>((most, graceMs) => Math.max(most, graceMs ?? 0), 0),
+			allOver.signal,
+		);
 		this.loop.release();
 	}
 

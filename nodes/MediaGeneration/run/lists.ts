@@ -79,14 +79,14 @@ async function readOn(
 	from: Position | undefined,
 ): Promise<INodeListSearchResult | undefined> {
 	let cursor = from?.cursor;
-	const seen = [...(from?.seen ?? [])];
+	let seen = from?.seen ?? [];
 	for (let pages = 1; ; pages += 1) {
 		const answered = await pageOf(client, route, search, cursor);
 		if (answered === undefined) return undefined;
 		const page = route.whole ? cutOut(answered.entries, search, cursor) : answered;
 		const known = new Set(seen);
 		const results = page.entries.filter(({ value }) => !known.has(value) && known.add(value));
-		seen.push(...results.map(({ value }) => value));
+		seen = seen.concat(results.map(({ value }) => value));
 		cursor = page.next;
 		if (cursor === undefined) return { results };
 		if (results.length > 0) {

@@ -97,7 +97,7 @@ export async function readItems(
 		try {
 			client ??= await createClient(context);
 			const records = await readItem(context, client, operation, index);
-			output.push(...records.map((json) => ({ json, pairedItem: { item: index } })));
+			for (const json of records) output.push({ json, pairedItem: { item: index } });
 		} catch (error) {
 			const failure = asFailure(error);
 			if (!context.continueOnFail()) throw nodeError(context.getNode(), failure, index);

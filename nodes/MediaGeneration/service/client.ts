@@ -17,11 +17,12 @@ import type {
 } from 'n8n-workflow';
 import { accountOf, retryAfterMs, type Account, type Purpose } from './account';
 import { apiKeyProblem, baseUrlProblem, callbackSecretProblem, normalizeBaseUrl } from './baseUrl';
+import { readJsonOf, readText } from './bounded';
 import { BoundedMap } from './boundedMap';
 import { now, timeLimit, untilAborted } from './clock';
 import { invalid } from './failures';
-import { isObject, parseJson } from './json';
-import { neverConnected, reasonOf } from './networkError';
+import { isObject } from './json';
+import { connectionOf, reasonOf, type Connection } from './networkError';
 import { redactDeep, redactor } from './redact';
 import { kindOf429 } from './throttling';
 
@@ -35,17 +36,18 @@ export interface Answer {
 	answered: true;
 	status: number;
 	headers: Record<string, unknown>;
-	/** The parsed JSON, or undefined where the answer was empty, HTML or malformed. */
+	/** The parsed JSON, or undefined where the answer was empty, HTML, malformed or beyond its bound. */
 	body: unknown;
+	/** Of an answer beyond its bound only the beginning. */
 	text: string;
+	/** Why there is no body; reads on from "an answer". */
+	unread?: string;
 }
 
 export interface NoAnswer {
 	answered: false;
-	/** False only where the connection was never made, so that nothing can have been done. */
-	sent: boolean;
-	/** Whether trying again soon is pointless: unknown host, bad certificate, refused by n8n's own protection. */
-	permanent: boolean;
+	/** Only what is `unanswered` can have reached the service. */
+	kind: Connection;
 	reason: string;
 }
 
@@ -125,25 +127,24 @@ function tooLate(timeoutMs: number): string {
 	return `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
 }
 
-interface RawResponse {
+interface RawResponse<Body = unknown> {
 	statusCode: number;
 	headers: Record<string, unknown>;
-	body: unknown;
+	body: Body;
 }
 
 /** One request within its time. Never rejects. */
-async function exchange(
+async function exchange<Body>(
 	context: RequestContext,
 	options: IHttpRequestOptions,
 	{ timeoutMs, signal: outer }: { timeoutMs: number; signal?: AbortSignal },
-	request: (context: RequestContext, options: IHttpRequestOptions) => Promise<unknown>,
-): Promise<RawResponse | NoAnswer> {
+	request: (context: RequestContext, options: IHttpRequestOptions) => Promise<RawResponse<Body>>,
+): Promise<RawResponse<Body> | NoAnswer> {
 	const limit = timeLimit(timeoutMs, outer);
 	const over = untilAborted(limit.signal);
-	const unanswered = (reason: string): NoAnswer => ({
+	const unanswered = (reason: string, kind: Connection = 'unanswered'): NoAnswer => ({
 		answered: false,
-		sent: true,
-		permanent: false,
+		kind,
 		reason,
 	});
 	try {
@@ -158,14 +159,14 @@ async function exchange(
 			disableFollowRedirect: true,
 		});
 		const response = await Promise.race([sent, over.promise]);
-		if (response !== undefined) return response as RawResponse;
+		if (response !== undefined) return response;
 		// A helper that does not hear the abort is not waited for.
 		sent.catch(() => undefined);
 		return unanswered(limit.timedOut() ? tooLate(timeoutMs) : 'the request was given up');
 	} catch (error) {
-		const { never, permanent } = neverConnected(error);
-		const reason = limit.timedOut() ? tooLate(timeoutMs) : reasonOf(error);
-		return { ...unanswered(reason), sent: !never, permanent };
+		return limit.timedOut()
+			? unanswered(tooLate(timeoutMs), connectionOf(error))
+			: unanswered(reasonOf(error), connectionOf(error));
 	} finally {
 		over.forget();
 		limit.end();
@@ -233,28 +234,27 @@ function clientOf(
 				Accept: 'application/json',
 				...(request.body === undefined ? {} : { 'Content-Type': 'application/json' }),
 			},
-			encoding: 'text',
+			encoding: 'stream',
 		};
-		const response = await exchange(
-			context,
-			options,
-			request,
-			async (limited, limitedOptions) =>
-				(await context.helpers.httpRequestWithAuthentication.call(
-					limited,
-					CREDENTIAL,
-					limitedOptions,
-					{ credentialsDecrypted: decrypted() },
-				)) as unknown,
-		);
+		const response = await exchange(context, options, request, async (limited, limitedOptions) => {
+			const response = (await context.helpers.httpRequestWithAuthentication.call(
+				limited,
+				CREDENTIAL,
+				limitedOptions,
+				{ credentialsDecrypted: decrypted() },
+			)) as RawResponse;
+			return { ...response, body: await readText(response.body) };
+		});
 		if ('answered' in response) return { ...response, reason: redact(response.reason) };
-		const text = typeof response.body === 'string' ? response.body : '';
+		const { statusCode: status, headers, body: sent } = response;
+		const read = readJsonOf(sent);
 		const reply: Answer = {
 			answered: true,
-			status: response.statusCode,
-			headers: response.headers,
-			body: redactDeep(parseJson(text), credentials),
-			text: redact(text),
+			status,
+			headers,
+			body: read.kind === 'json' ? redactDeep(read.value, credentials) : undefined,
+			text: redact(sent.text),
+			...(read.kind === 'beyondBound' ? { unread: read.reason } : {}),
 		};
 		learnFrom(account, { purpose: request.purpose, reply });
 		return reply;
@@ -276,7 +276,7 @@ export async function callSelf(
 		{ method: 'POST', url, body, json: true },
 		{ timeoutMs: SELF_CALL_TIMEOUT_MS },
 		async (_limited, limitedOptions) =>
-			(await context.helpers.httpRequest(limitedOptions)) as unknown,
+			(await context.helpers.httpRequest(limitedOptions)) as RawResponse,
 	);
 	if ('answered' in response) return { status: undefined, reason: response.reason };
 	const { body: answered } = response;

@@ -10,7 +10,7 @@
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
-import { neverConnected, reasonOf } from './networkError';
+import { connectionOf, reasonOf } from './networkError';
 
 /** What n8n's binary helper takes as a stream. */
 export type ByteStream = Exclude<
@@ -128,7 +128,7 @@ async function request(
 	} catch (error) {
 		signal?.removeEventListener('abort', stop);
 		if (late) return failed(`it did not answer within ${OPEN_TIMEOUT_MS / 1000} s`, true);
-		return failed(reasonOf(error), !neverConnected(error).permanent);
+		return failed(reasonOf(error), connectionOf(error) !== 'impossible');
 	} finally {
 		answered.abort(CLOSED);
 	}

@@ -55,10 +55,11 @@ export function readLook(reply: Reply, nowMs: number = Date.now()): Look {
 	};
 }
 
-/** The service's own words in an answer, with the status, or undefined. */
-export function wordsOf({ status, body }: Answer): string | undefined {
+/** What an answer says in words, with the status: the service's own, or why it was not read. Otherwise undefined. */
+export function wordsOf({ status, body, unread }: Answer): string | undefined {
 	const text = isObject(body) ? errorTextOf(body) : undefined;
-	return text === undefined ? undefined : `HTTP ${status}: ${text}`;
+	if (text !== undefined) return `HTTP ${status}: ${text}`;
+	return unread === undefined ? undefined : `HTTP ${status} with an answer ${unread}`;
 }
 
 /** Encoded for a path. An ID comes from outside: half a surrogate pair, which can't be encoded, becomes U+FFFD. */

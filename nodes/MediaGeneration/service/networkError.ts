@@ -34,20 +34,23 @@ const BAD_CERTIFICATE =
 	/^(CERT_|UNABLE_TO_(GET|VERIFY)_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME)/;
 const BEFORE_TLS = /before secure TLS connection was established/i;
 
-/** Whether the connection was never made, and if so whether trying again soon is pointless. */
-export function neverConnected(error: unknown): { never: boolean; permanent: boolean } {
+/**
+ * How far a request came that has no answer: the other side may have it, or the connection was never made, so that nothing can have
+ * been done; `impossible` where trying again soon is pointless, too: unknown host, bad certificate, refused by n8n's own protection.
+ */
+export type Connection = 'unanswered' | 'unconnected' | 'impossible';
+
+export function connectionOf(error: unknown): Connection {
 	for (const { code, syscall, message, name } of chainOf(error)) {
 		const word = typeof code === 'string' ? code : '';
-		if (NO_SUCH_HOST.has(word) || BAD_CERTIFICATE.test(word))
-			return { never: true, permanent: true };
+		if (NO_SUCH_HOST.has(word) || BAD_CERTIFICATE.test(word)) return 'impossible';
 		// n8n's own protection against server-side request forgery refuses before anything is sent.
-		if (typeof name === 'string' && /^Ssrf/.test(name)) return { never: true, permanent: true };
+		if (typeof name === 'string' && /^Ssrf/.test(name)) return 'impossible';
 		if (NAME_SERVER_SILENT.has(word) || syscall === 'connect' || syscall === 'getaddrinfo')
-			return { never: true, permanent: false };
-		if (typeof message === 'string' && BEFORE_TLS.test(message))
-			return { never: true, permanent: false };
+			return 'unconnected';
+		if (typeof message === 'string' && BEFORE_TLS.test(message)) return 'unconnected';
 	}
-	return { never: false, permanent: false };
+	return 'unanswered';
 }
 
 /** What the codes of Node.js mean, in words. n8n replaces every message that contains such a code with one of its own. */

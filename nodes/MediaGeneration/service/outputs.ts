@@ -130,16 +130,16 @@ class Found {
 export function outputsOf(task: Task, echoes: Iterable<string> = []): TaskOutput[] {
 	const metadata = isObject(task.raw.metadata) ? task.raw.metadata : {};
 	const found = new Found(task.type ?? '', new Set(echoes));
-	const all: Holder[] = [];
+	const levels: Holder[][] = [];
 	let level: Holder[] = [{ name: '', fields: metadata }];
 	for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth += 1) {
 		level.forEach((holder) => found.addNamed(holder));
 		if (depth === 0) found.addNamed({ name: '', fields: task.raw });
 		level.forEach((holder) => found.addOthers(holder, (key) => !PREVIEW_KEY.test(key)));
-		all.push(...level);
+		levels.push(level);
 		level = level.flatMap(below).filter(({ name }) => !PREVIEW_KEY.test(name));
 	}
 	if (found.outputs.length === 0)
-		all.forEach((holder) => found.addOthers(holder, (key) => PREVIEW_KEY.test(key)));
+		for (const holder of levels.flat()) found.addOthers(holder, (key) => PREVIEW_KEY.test(key));
 	return found.outputs;
 }

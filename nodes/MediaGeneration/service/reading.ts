@@ -104,7 +104,7 @@ async function tryToRead({
 	const reply = await client.send({ method: 'GET', path, purpose: 'read', timeoutMs, signal });
 	if (!reply.answered) {
 		const failure = unreadable(path, reply.reason);
-		return { kind: reply.permanent ? 'refused' : 'busy', failure };
+		return { kind: reply.kind === 'impossible' ? 'refused' : 'busy', failure };
 	}
 	const { status, body } = reply;
 	const succeeded = status >= 200 && status < 300;

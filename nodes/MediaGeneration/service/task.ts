@@ -105,6 +105,14 @@ export function taskIdOf(body: unknown): string | undefined {
 	return asText(body.task_id) ?? asText(nested.task_id) ?? asText(body.id) ?? asText(nested.id);
 }
 
+/** The `task_id` in the text of an answer that is no JSON, or of which there is only the beginning. */
+export function taskIdIn(text: string): string | undefined {
+	return /"task_?[iI]d"\s*:\s*(?:"([^"\\]{1,500})"|(\d{1,40})\b)/
+		.exec(text)
+		?.slice(1)
+		.find((id) => id !== undefined);
+}
+
 /** The balance in an answer of `GET /v1/credits`: a number or numeric string, at the root or under `data`. */
 export function creditsOf(body: unknown): number | undefined {
 	if (!isObject(body)) return asNumber(body);

@@ -143,7 +143,7 @@ function delayForSiblings({
 }: LookHistory): number | undefined {
 	if (siblingAgesMs.length === 0 || broughtForward >= MAX_BROUGHT_FORWARD) return undefined;
 	const recent = siblingAgesMs.slice(-5);
-	const expected = Math.min(...recent);
+	const expected = recent.reduce((least, age) => Math.min(least, age));
 	const delay = expected - ageMs + SIBLING_MARGIN_MS * (1 + broughtForward);
 	// Well past the siblings' age there is nothing to learn from them any more.
 	return ageMs > expected * 1.1 + 1_000 ? undefined : Math.max(delay, SIBLING_MARGIN_MS);
@@ -159,9 +159,9 @@ export function firstLookAmongShort(
 	random: number,
 ): number | undefined {
 	if (siblingAgesMs.length === 0) return undefined;
-	const longest = Math.max(...siblingAgesMs);
+	const longest = siblingAgesMs.reduce((most, age) => Math.max(most, age));
 	if (longest > LONGEST_SHORT_MS) return undefined;
-	const shortest = Math.min(...siblingAgesMs);
+	const shortest = siblingAgesMs.reduce((least, age) => Math.min(least, age));
 	// Found ages can't be shorter than the first looks: to look a little before them keeps both from growing together.
 	const at =
 		shortest > longest * EQUAL_SHARE
@@ -173,7 +173,7 @@ export function firstLookAmongShort(
 /** The pause between two looks among such siblings, or undefined: also for a task that has outlived them all. */
 function intervalAmongShort({ siblingAgesMs, ageMs }: LookHistory, random: number) {
 	if (siblingAgesMs.length === 0) return undefined;
-	const longest = Math.max(...siblingAgesMs);
+	const longest = siblingAgesMs.reduce((most, age) => Math.max(most, age));
 	if (longest > LONGEST_SHORT_MS || ageMs > longest) return undefined;
 	return Math.max(longest * SHORT_SHARE * (0.8 + 0.4 * random), MIN_AIM_MS);
 }

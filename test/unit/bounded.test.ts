@@ -1,0 +1,98 @@
+import { Readable } from 'node:stream';
+import {
+	ANSWER,
+	foreignJson,
+	readJson,
+	readJsonOf,
+	readText,
+	type Bound,
+} from '../../nodes/MediaGeneration/service/bounded';
+
+const SMALL: Bound = { bytes: 100, depth: 3, values: 5, text: 10 };
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+
+describe('a foreign JSON text is parsed', () => {
+	test.each<[string, string, unknown]>([
+		['an object', '{"a":[1,"b",null,true]}', { a: [1, 'b', null, true] }],
+		['as deep as allowed', nested(3), [[[]]]],
+		['with as many values as allowed', '[1,2,3,4,5]', [1, 2, 3, 4, 5]],
+		['with a text as long as allowed', '"0123456789"', '0123456789'],
+		['with brackets and commas in a text', '"[[[[,,,,,"', '[[[[,,,,,'],
+		['with escaped quotes', '["\\"[","\\\\",1]', ['"[', '\\', 1]],
+	])('%s', (_name, json, value) => {
+		expect(readJson(json, SMALL)).toEqual({ kind: 'json', value });
+	});
+
+	test.each<[string, unknown]>([
+		['1234567890123456789', '1234567890123456789'],
+		['{"task_id":12345678901234567890}', { task_id: '12345678901234567890' }],
+		['[9007199254740993,1]', ['9007199254740993', 1]],
+		['9007199254740991', Number.MAX_SAFE_INTEGER],
+		['0.12345678901234567', 0.12345678901234567],
+		['12345678901234567.5', 12345678901234567.5],
+		['1e12345678901234567', Infinity],
+		['"12345678901234567890"', '12345678901234567890'],
+	])('%s loses no digit of an ID', (json, value) => {
+		expect(readJson(json)).toEqual({ kind: 'json', value });
+	});
+});
+
+test.each<[string, string, string]>([
+	['too deep', nested(4), 'that is nested deeper than 3 levels'],
+	['too deep to be parsed or copied', nested(20_000), 'of more than 0 MB'],
+	['too many values', '[1,2,3,4,5,6]', 'with more than 5 values'],
+	['too many empty objects', '[{},{},{}]', 'with more than 5 values'],
+	['a long text', '"0123456789x"', 'with a text of more than 10 characters'],
+	['a long name', '{"0123456789x":1}', 'with a text of more than 10 characters'],
+	['too large', `"${'x'.repeat(99)}"`, 'of more than 0 MB'],
+])('%s is not parsed', (_name, json, reason) => {
+	expect(readJson(json, SMALL)).toEqual({ kind: 'beyondBound', reason });
+});
+
+test.each(['', '<html>', '{"a":', '"\\"', '[1,]', '\\'])('%j is not JSON', (text) => {
+	expect(readJson(text)).toEqual({ kind: 'notJson' });
+	expect(foreignJson(text)).toBeUndefined();
+});
+
+describe('a body', () => {
+	const bound = { ...ANSWER, bytes: 10 };
+
+	test.each<[string, unknown, string]>([
+		['a stream', Readable.from([Buffer.from('{"a"'), Buffer.from(':1}')]), '{"a":1}'],
+		['a character in two pieces', Readable.from([Buffer.from([0xc3]), Buffer.from([0xa9])]), 'é'],
+		['bytes with a byte order mark', Buffer.from('\uFEFF{}'), '{}'],
+		['a text', '{}', '{}'],
+		['nothing', undefined, ''],
+		['an object', { a: 1 }, ''],
+	])('that is %s is read', async (_name, body, text) => {
+		expect(await readText(body, bound)).toEqual({ text, whole: true });
+	});
+
+	test('that never ends is read up to the bound, and destroyed', async () => {
+		const endless = new Readable({
+			read() {
+				this.push('0123');
+			},
+		});
+		const read = await readText(endless, bound);
+		expect(read).toEqual({ text: '0123012301', whole: false });
+		expect(endless.destroyed).toBe(true);
+		expect(readJsonOf(read).kind).toBe('beyondBound');
+	});
+
+	test.each<[string, unknown]>([
+		['text', 'x'.repeat(11)],
+		['bytes', Buffer.from('x'.repeat(11))],
+	])('of too much %s is cut', async (_name, body) => {
+		expect(await readText(body, bound)).toEqual({ text: 'x'.repeat(10), whole: false });
+	});
+
+	test('that breaks is an error', async () => {
+		const broken = new Readable({
+			read() {
+				this.destroy(new Error('reset'));
+			},
+		});
+		await expect(readText(broken)).rejects.toThrow('reset');
+	});
+});
