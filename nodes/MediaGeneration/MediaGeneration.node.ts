@@ -60,7 +60,9 @@ export class MediaGeneration implements INodeType {
 			dark: 'file:../../icons/mediaGeneration.dark.svg',
 		},
 		group: ['transform'],
-		version: 1,
+		// From 1.1 on, voices and models are picked from a list first, and Max Characters per Part stands beside Long Text.
+		version: [1, 1.1],
+		defaultVersion: 1.1,
 		subtitle,
 		description: 'Generate speech, sound effects and images, and wait for the results',
 		defaults: { name: 'Media Generation' },

@@ -1,4 +1,4 @@
-/** What a sleeping execution shows of itself in the editor, and Maximum Credits of a run that sleeps. */
+/** What a sleeping execution shows of itself in the editor, and Max Credits of a run that sleeps. */
 import { workflowOf } from './editor';
 import { mediaGeneration, mediaNode, type EngineResult } from './engine';
 import { engineSetting, goOn, sound } from './setting';
@@ -71,7 +71,7 @@ test('where n8n has no metadata to show, it says what it waits for', async () =>
 	);
 });
 
-test('Maximum Credits: what was created sleeps, the items left are invalid when it wakes', async () => {
+test('Max Credits: what was created sleeps, the items left are invalid when it wakes', async () => {
 	const execution = await asleep(4, { maximumCredits: 15 });
 	expect(setting.service.creations()).toHaveLength(2);
 	const { output } = await wake(execution);
@@ -81,6 +81,6 @@ test('Maximum Credits: what was created sleeps, the items left are invalid when 
 		'invalid',
 		'invalid',
 	]);
-	expect(output[2]?.json.error).toMatch(/^Maximum Credits is reached: .* cost 20 credits/);
+	expect(output[2]?.json.error).toMatch(/^Max Credits is reached: .* cost 20 credits/);
 	expect(setting.attempts()).toBe(2);
 });

@@ -144,7 +144,7 @@ test('fewer credits than the minimum: nothing is created', async () => {
 	const parameters = { ...sound(), options: { minimumCredits: 50 } };
 	const { error } = await setting.run({ parameters });
 	expect(error?.message).toBe(
-		'The account has 40 credits, fewer than the 50 that Minimum Credits asks for',
+		'The account has 40 credits, fewer than the 50 that Min Credits asks for',
 	);
 	setting.service.faults.add({ route: 'credits', action: { type: 'status', status: 401 } });
 	const unread = await setting.run({ parameters });

@@ -28,7 +28,7 @@ describe('Retry On Fail', () => {
 		);
 	});
 
-	test('with Minimum Credits, which what is created already has used up', async () => {
+	test('with Min Credits, which what is created already has used up', async () => {
 		const { service } = setting;
 		service.settings.credits = 20;
 		const items = [{ text: 'One', stand_in: { ms: 1_900 } }];

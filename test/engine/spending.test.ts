@@ -1,4 +1,4 @@
-/** Maximum Credits: what a run may cost, according to the service, whichever way it says so; and the hint after each run. */
+/** Max Credits: what a run may cost, according to the service, whichever way it says so; and the hint after each run. */
 import type { NodeExecutionHint } from 'n8n-workflow';
 import type { EngineResult } from './engine';
 import { again, engineSetting, goOn, sound, steered } from './setting';
@@ -46,7 +46,7 @@ describe.each(Object.entries(words))('where %s names the cost', (_, costNamed) =
 			expect(result.output[3]?.json).toEqual({
 				outcome: 'invalid',
 				error:
-					'Maximum Credits is reached: the tasks of this run cost 30 credits, and the option allows 25',
+					'Max Credits is reached: the tasks of this run cost 30 credits, and the option allows 25',
 			});
 			expect(hints(result)).toContain('3 tasks created, 30 credits according to the service');
 		},
@@ -58,7 +58,7 @@ describe.each(Object.entries(words))('where %s names the cost', (_, costNamed) =
 			parameters: limited(20),
 			settings: again,
 		});
-		expect(error?.message).toMatch(/^Maximum Credits is reached: .* cost 20 credits/);
+		expect(error?.message).toMatch(/^Max Credits is reached: .* cost 20 credits/);
 		expect(run.data.resultData.runData.Media).toHaveLength(1);
 		expect(setting.service.creations()).toHaveLength(2);
 	});
@@ -110,7 +110,7 @@ test('where the service names no cost, nothing can be counted, and the hint says
 	expect(outcomes(result)).toEqual(Array(4).fill('done'));
 	expect(hints(result)).toEqual([
 		'4 tasks created; their cost is not known',
-		'Maximum Credits could not count 4 tasks, as the service named no cost for them',
+		'Max Credits could not count 4 tasks, as the service named no cost for them',
 	]);
 });
 
@@ -134,9 +134,9 @@ test('a failed task costs what the service says of it then: nothing', async () =
 
 test('without Continue the first item that is left out ends the run, and its error names what is paid for', async () => {
 	const { error } = await setting.run({ items: sounds(3), parameters: limited(10) });
-	expect(error?.message).toMatch(/^Maximum Credits is reached/);
+	expect(error?.message).toMatch(/^Max Credits is reached/);
 	expect(error?.description).toMatch(
-		/^No task was created for this item\. Raise the option Maximum Credits/,
+		/^No task was created for this item\. Raise the option Max Credits/,
 	);
 	expect(error?.description).toContain(setting.service.creations()[0]?.id);
 	expect(setting.service.creations()).toHaveLength(1);
@@ -186,7 +186,7 @@ test.each([false, true])(
 		});
 		expect(setting.service.creations()).toHaveLength(3);
 		expect(answers.filter(({ ok }) => !ok)).toHaveLength(2);
-		expect(JSON.stringify(answers)).toMatch(/Maximum Credits is reached/);
+		expect(JSON.stringify(answers)).toMatch(/Max Credits is reached/);
 	},
 );
 
@@ -199,7 +199,7 @@ describe('bad input is refused before anything is sent', () => {
 		['a list', '={{ [5] }}'],
 	])('%s', async (_, maximum) => {
 		const { error } = await setting.run({ parameters: limited(maximum) });
-		expect(error?.message).toBe('The option "Maximum Credits" must be a number of at least 0');
+		expect(error?.message).toBe('The option "Max Credits" must be a number of at least 0');
 		expect(error?.description).toMatch(/remove the option .* Nothing was sent\.$/);
 		expect(setting.service.requests).toHaveLength(0);
 	});
@@ -263,7 +263,7 @@ describe('the hint after a run', () => {
 	});
 });
 
-describe('Minimum Credits', () => {
+describe('Min Credits', () => {
 	test('does not keep a try from taking up what is paid for', async () => {
 		setting.service.settings.credits = 15;
 		const { output, error } = await setting.run({

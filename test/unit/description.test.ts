@@ -88,21 +88,44 @@ describe('words on screen', () => {
 		}
 	});
 
-	test('choices stand in the order of their names', () => {
-		const sorted = (names: string[]) =>
-			[...names].sort((a, b) => a.toLowerCase().localeCompare(b.toLowerCase()));
-		for (const field of action.properties.filter(({ name }) =>
-			/^(resource|operation)$/.test(name),
-		)) {
-			const names = choicesOf(field).map(({ name }) => name);
-			expect(names).toEqual(sorted(names));
+	test('actions stand in the order of their use: what makes something first, keys last', () => {
+		const actions = operations.map(({ action: words }) => words);
+		expect(actions.slice(0, 4)).toEqual([
+			'Generate speech by voice ID',
+			'Generate speech by voice name',
+			'Generate image',
+			'Generate sound effect',
+		]);
+		expect(actions.at(-1)).toBe('Get many API keys');
+		const [resource] = action.properties;
+		expect(resource === undefined ? [] : choicesOf(resource).map(({ value }) => value)).toEqual([
+			...new Set(operations.map((operation) => operation.resource)),
+		]);
+	});
+
+	test('a limit is called "Max" or "Min" everywhere', () => {
+		const names = fields.map(({ displayName }) => displayName);
+		expect(names).toEqual(expect.arrayContaining(['Max Active Tasks', 'Max Credits']));
+		expect(names.filter((name) => /m(ax|in)imum/i.test(name))).toEqual([]);
+	});
+
+	test('JSON fields show an example that they would take, and say what is refused', () => {
+		const json = fields.filter(({ type }) => type === 'json');
+		expect(json.map(({ name }) => name)).toContain('extraFields');
+		for (const { description = '' } of json) {
+			const [, example = ''] = /<code>(.*)<\/code>/.exec(description) ?? [];
+			expect(Object.keys(JSON.parse(example) as object)).toHaveLength(1);
+			expect(description).toMatch(/a list, a text or a number is refused/);
 		}
-		for (const field of fields.filter(({ type }) => type === 'collection')) {
-			const names = (field.options ?? []).map((option) =>
-				'displayName' in option ? option.displayName : option.name,
-			);
-			expect(names).toEqual(sorted(names));
-		}
+		const extra = json.filter(({ name }) => name === 'extraFields');
+		expect(new Set(extra.map(({ description }) => description)).size).toBe(extra.length);
+	});
+
+	test('whoever may be called back is told to publish the workflow first', () => {
+		const callback = action.properties.filter(({ name }) => name === 'callbackUrl');
+		const [notice] = trigger.properties;
+		for (const { description } of callback) expect(description).toMatch(/Publish the workflow/);
+		expect(notice?.displayName).toMatch(/^First publish this workflow/);
 	});
 
 	test('the node panel, which lists both nodes as one, says what both are for', () => {
@@ -113,30 +136,35 @@ describe('words on screen', () => {
 		);
 	});
 
-	test.each(['MediaGeneration', 'MediaGenerationTrigger'])(
-		'%s is in categories that n8n has',
-		(name) => {
-			const { categories } = JSON.parse(
-				readFileSync(join(folder, `${name}.node.json`), 'utf8'),
-			) as { categories: string[] };
-			// n8n's documentation, "Codex files", "Node categories"; and AI.
-			const known = [
-				'AI',
-				'Analytics',
-				'Communication',
-				'Data & Storage',
-				'Development',
-				'Finance & Accounting',
-				'Marketing & Content',
-				'Miscellaneous',
-				'Productivity',
-				'Sales',
-				'Utility',
-			];
-			expect(categories.length).toBeGreaterThan(0);
-			expect(categories.filter((category) => !known.includes(category))).toEqual([]);
-		},
-	);
+	test.each([
+		['MediaGeneration', action],
+		['MediaGenerationTrigger', trigger],
+	])('the panel finds %s by the words that people search for', (name, { version }) => {
+		const codex = JSON.parse(readFileSync(join(folder, `${name}.node.json`), 'utf8')) as {
+			categories: string[];
+			nodeVersion: string;
+			alias: string[];
+		};
+		// n8n's documentation, "Codex files", "Node categories".
+		const known = [
+			'Analytics',
+			'Communication',
+			'Data & Storage',
+			'Development',
+			'Finance & Accounting',
+			'Marketing & Content',
+			'Miscellaneous',
+			'Productivity',
+			'Sales',
+			'Utility',
+		];
+		expect(codex.categories.length).toBeGreaterThan(0);
+		expect(codex.categories.filter((category) => !known.includes(category))).toEqual([]);
+		expect(Number(codex.nodeVersion)).toBe(Math.max(...[version].flat()));
+		const words =
+			'text to speech,sound effect,image,audio,AI voice,mp3,wav,AI image,generate image,captions,music,join audio,long text,audiobook';
+		expect(codex.alias).toEqual(expect.arrayContaining(words.split(',')));
+	});
 });
 
 describe('what workflows are saved without', () => {
@@ -163,25 +191,52 @@ describe('what workflows are saved without', () => {
 		expect(defaultsOf('query')).toEqual(['{}']);
 		expect(defaultsOf('body')).toEqual(['{}']);
 		expect(defaultsOf('withTranscript')).toEqual([false]);
-		expect(defaultsOf('voiceId')).toEqual([{ mode: 'id', value: '' }]);
-		expect(defaultsOf('modelId')).toEqual(Array(2).fill({ mode: 'id', value: '' }));
+		const pickers = [
+			{ mode: 'id', value: '' },
+			{ mode: 'list', value: '' },
+		];
+		expect(defaultsOf('voiceId')).toEqual(pickers);
+		expect(defaultsOf('modelId')).toEqual([...pickers, ...pickers]);
 	});
 });
 
 describe('pickers', () => {
 	const pickers = fields.filter(({ type }) => type === 'resourceLocator');
 
-	test('by ID comes first, as plain texts of older workflows are taken for the first mode', () => {
-		expect(pickers.map(({ name }) => name).sort()).toEqual(['modelId', 'modelId', 'voiceId']);
-		for (const { modes = [] } of pickers)
-			expect(modes.map(({ name }) => name)).toEqual(['id', 'list']);
+	test.each([
+		[1, ['id', 'list']],
+		[1.1, ['list', 'id']],
+	])('in version %d of the node the modes are %j', (typeVersion, modes) => {
+		const shown = pickers.filter(({ displayOptions }) =>
+			displayOptions?.show?.['@version']?.includes(typeVersion),
+		);
+		expect(shown.map(({ name }) => name).sort()).toEqual(['modelId', 'modelId', 'voiceId']);
+		for (const picker of shown) {
+			expect(picker.modes?.map(({ name }) => name)).toEqual(modes);
+			expect(picker.default).toEqual({ mode: modes[0], value: '' });
+		}
+	});
+
+	test('new nodes are of the newest version', () => {
+		expect(action.defaultVersion).toBe(1.1);
+		expect(action.version).toEqual([1, 1.1]);
+	});
+
+	test('fields with known values take any other, and nothing at all', () => {
+		const open = fields.filter(({ allowArbitraryValues }) => allowArbitraryValues === true);
+		expect(open.map(({ name }) => name)).toEqual(['outputFormat', 'aspectRatio', 'resolution']);
+		for (const field of open) {
+			expect(field.default).toBe('');
+			expect(choicesOf(field)[0]?.value).toBe('');
+			expect(field.description).toMatch(/switch to Expression/);
+		}
 	});
 
 	test('the node answers every list that a picker asks for, and no other', () => {
 		const asked = pickers.flatMap(({ modes = [] }) =>
 			modes.flatMap(({ typeOptions }) => typeOptions?.searchListMethod ?? []),
 		);
-		expect(asked.sort()).toEqual(Object.keys(node.methods.listSearch).sort());
+		expect([...new Set(asked)].sort()).toEqual(Object.keys(node.methods.listSearch).sort());
 	});
 });
 
@@ -198,23 +253,26 @@ function valuesWith({ resource, operation, ...others }: INodeParameters): INodeP
 }
 
 /** The fields that the editor shows for these values, without the two that choose the operation. */
-function shownFor(parameters: INodeParameters): INodeProperties[] {
+function shownFor(parameters: INodeParameters, typeVersion = 1.1): INodeProperties[] {
 	const values = valuesWith(parameters);
 	return action.properties.filter(
 		(field) =>
 			!['resource', 'operation'].includes(field.name) &&
-			NodeHelpers.displayParameter(values, field, { typeVersion: 1 }, action),
+			NodeHelpers.displayParameter(values, field, { typeVersion }, action),
 	);
 }
-const namesFor = (parameters: INodeParameters) => shownFor(parameters).map(({ name }) => name);
+const namesFor = (parameters: INodeParameters, typeVersion?: number) =>
+	shownFor(parameters, typeVersion).map(({ name }) => name);
 
-/** The options that the editor offers. */
-function optionsFor(parameters: INodeParameters): string[] {
+/** The options that the editor offers, in their order. */
+function optionsFor(parameters: INodeParameters, typeVersion = 1.1): string[] {
 	const values = valuesWith(parameters);
-	const { options = [] } = shownFor(parameters).find(({ name }) => name === 'options') ?? {};
-	return (options as INodeProperties[])
-		.filter((option) =>
-			NodeHelpers.displayParameter({}, option, { typeVersion: 1 }, action, values),
+	const shown = shownFor(parameters, typeVersion).find(({ name }) => name === 'options');
+	return ((shown?.options ?? []) as INodeProperties[])
+		.filter(
+			(option) =>
+				option.type !== 'hidden' &&
+				NodeHelpers.displayParameter({}, option, { typeVersion }, action, values),
 		)
 		.map(({ name }) => name);
 }
@@ -272,39 +330,50 @@ describe('which fields are shown', () => {
 		expect(namesFor(parameters)).toEqual(fields);
 	});
 
-	const whileWaiting = [
-		'maxFileSize',
-		'onTimeout',
-		'pollRoute',
-		'gracePeriod',
-		'splitFiles',
-		'timeout',
-		'watchWhileAsleep',
-	];
-	const creating = [
-		...whileWaiting,
-		'callbackReference',
-		'extraFields',
-		'maxActiveTasks',
-		'maximumCredits',
-		'minimumCredits',
+	test('Max Characters per Part stands beside Long Text, and among the options of version 1', () => {
+		const parts = { ...byName, longText: 'parts' };
+		const [, , ...rest] = namesFor(parts);
+		expect(rest.slice(0, 2)).toEqual(['longText', 'maxCharacters']);
+		expect(namesFor(byName)).not.toContain('maxCharacters');
+		expect(namesFor(parts, 1)).not.toContain('maxCharacters');
+		expect(optionsFor(parts, 1)[0]).toBe('maxCharacters');
+		expect(optionsFor(parts)).not.toContain('maxCharacters');
+	});
+
+	const limits = ['maxActiveTasks', 'maximumCredits', 'minimumCredits'];
+	const files = ['splitFiles', 'maxFileSize'];
+	const polling = ['timeout', 'onTimeout', ...limits, 'extraFields', ...files, 'pollRoute'];
+	const suspending = [
+		...['timeout', 'onTimeout', ...limits, 'extraFields', ...files],
+		...['gracePeriod', 'watchWhileAsleep', 'pollRoute'],
 	];
 	test.each<[INodeParameters, string[]]>([
-		[sound, creating],
-		[image, creating],
-		[create, creating],
-		[{ ...create, waitForCompletion: false }, creating],
-		[wait, whileWaiting],
-		[byId, [...creating, 'transcriptInOutput']],
-		[{ ...byId, longText: 'parts' }, [...creating, 'transcriptInOutput', 'maxCharacters']],
+		[sound, polling],
+		[image, polling],
+		[create, polling],
+		[{ ...sound, waitMode: 'callback' }, suspending],
 		[
-			{ ...byName, longText: 'join' },
-			[...creating, 'transcriptInOutput', 'maxCharacters', 'pauseBetweenParts'],
+			{ ...create, waitForCompletion: false, waitMode: 'callback' },
+			['timeout', ...limits, 'callbackReference', 'extraFields'],
 		],
+		[{ ...sound, downloadOutput: false }, polling.filter((name) => name !== 'maxFileSize')],
+		[wait, ['timeout', 'onTimeout', ...files, 'pollRoute']],
+		[
+			{ ...wait, waitMode: 'callback' },
+			['timeout', 'onTimeout', ...files, 'gracePeriod', 'watchWhileAsleep', 'pollRoute'],
+		],
+		[byId, ['transcriptInOutput', ...polling]],
+		[{ ...byId, longText: 'parts' }, ['transcriptInOutput', ...polling]],
+		[{ ...byName, longText: 'join' }, ['pauseBetweenParts', 'transcriptInOutput', ...polling]],
 		[{ resource: 'audio', operation: 'join' }, ['pauseBetweenParts']],
 		[{ resource: 'credits', operation: 'get' }, []],
-	])('options for %j', (parameters, options) => {
-		expect(optionsFor(parameters).sort()).toEqual([...options].sort());
+	])('options for %j, the most used first', (parameters, options) => {
+		expect(optionsFor(parameters)).toEqual(options);
+	});
+
+	test('an expression shows what any of its values needs', () => {
+		const either = { ...sound, waitForCompletion: '={{ $json.wait }}' };
+		expect(optionsFor(either)).toEqual(expect.arrayContaining(['onTimeout', 'callbackReference']));
 	});
 
 	test('of the trigger', () => {

@@ -113,11 +113,6 @@ test.each(options)('the option %s: %j', (name, value, expected) => {
 	expect(withOptions({ [name]: value })).toEqual({ ...PLAIN, ...expected });
 });
 
-test('an execution that sleeps goes on with one item for each, so that files are not split', () => {
-	expect(withOptions({ splitFiles: true }, suspended).files.splitFiles).toBe(false);
-	expect(withOptions({ splitFiles: true }).files.splitFiles).toBe(true);
-});
-
 test('a Timeout counts however the item waits', () => {
 	expect(withOptions({ timeout: 30 }, suspended).timeoutMs).toBe(30_000);
 	expect(withOptions({}, { waitForCompletion: false }).timeoutMs).toBe(600_000);
@@ -151,6 +146,18 @@ describe('long texts', () => {
 			join,
 			{ maxCharacters: 4_000, pauseBetweenParts: '250' },
 			{ kind: 'join', maxCharacters: 4_000, pauseMs: 250 },
+		],
+		[
+			'as parts, by the field',
+			{ ...parts, maxCharacters: 99 },
+			{},
+			{ kind: 'parts', maxCharacters: 99 },
+		],
+		[
+			'as parts, by the option of older workflows',
+			{ ...parts, maxCharacters: 99 },
+			{ maxCharacters: 88 },
+			{ kind: 'parts', maxCharacters: 88 },
 		],
 		[
 			'the longest pause',
@@ -187,8 +194,8 @@ describe('refused in words', () => {
 		`Set "${label}" to one of: ${values.join(', ')}.`,
 	];
 	const characters = [
-		'The option "Max Characters per Part" must be a whole number of at least 50',
-		'Set it to the limit of your model, or remove the option to use 2500. Nothing was sent.',
+		'"Max Characters per Part" must be a whole number of at least 50',
+		'Set it to the limit of your model, or to 2500, which most take. Nothing was sent.',
 	];
 	const pause = [
 		'The option "Pause Between Parts (Ms)" must be a number from 0 to 60000',
@@ -225,14 +232,10 @@ describe('refused in words', () => {
 			],
 		],
 		['a size', { options: { maxFileSize: 0 } }, above('Max File Size (MB)', 500)],
-		['a balance', { options: { minimumCredits: -1 } }, above('Minimum Credits', 0)],
-		['a balance that is empty', { options: { minimumCredits: '' } }, above('Minimum Credits', 0)],
-		['a balance that is null', { options: { minimumCredits: null } }, above('Minimum Credits', 0)],
-		[
-			'a balance that is an object',
-			{ options: { minimumCredits: {} } },
-			above('Minimum Credits', 0),
-		],
+		['a balance', { options: { minimumCredits: -1 } }, above('Min Credits', 0)],
+		['a balance that is empty', { options: { minimumCredits: '' } }, above('Min Credits', 0)],
+		['a balance that is null', { options: { minimumCredits: null } }, above('Min Credits', 0)],
+		['a balance that is an object', { options: { minimumCredits: {} } }, above('Min Credits', 0)],
 		['a time before the sleep', { ...suspended, options: { gracePeriod: -1 } }, grace],
 		['an empty time before the sleep', { ...suspended, options: { gracePeriod: '' } }, grace],
 		['short parts', { longText: 'parts', options: { maxCharacters: 49 } }, characters],
@@ -267,6 +270,14 @@ describe('refused in words', () => {
 				'Set "Long Text" to "Join Into One File", or "Wait Mode" to "Poll". Nothing was sent.',
 			],
 		],
+		[
+			'split files that sleep',
+			{ ...suspended, options: { splitFiles: true } },
+			[
+				'"Split Files" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
+				'Remove the option "Split Files", or set "Wait Mode" to "Poll". Nothing was sent.',
+			],
+		],
 	])('%s', (_, fields, [message, description]) => {
 		expect(refusalOf(() => read(fields))).toEqual({ message, description });
 	});
@@ -297,12 +308,12 @@ describe('settings of the run', () => {
 	});
 
 	test.each(['', null, undefined, -1, 'much', {}])(
-		'Maximum Credits of %j is refused: it does not mean "no limit"',
+		'Max Credits of %j is refused: it does not mean "no limit"',
 		(maximumCredits) => {
 			expect(refusalOf(() => ofRun({ maximumCredits }))).toEqual({
-				message: 'The option "Maximum Credits" must be a number of at least 0',
+				message: 'The option "Max Credits" must be a number of at least 0',
 				description:
-					'Set "Maximum Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
+					'Set "Max Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
 			});
 		},
 	);

@@ -110,8 +110,8 @@ const errors: Array<[string, Given, string, RegExp]> = [
 	[
 		'a limit of credits that is none',
 		{ parameters: { ...speech, options: { maximumCredits: 'ten' } } },
-		'The option "Maximum Credits" must be a number of at least 0',
-		/^Set "Maximum Credits" to a number, or remove the option to create tasks without this limit\. Nothing was sent\.$/,
+		'The option "Max Credits" must be a number of at least 0',
+		/^Set "Max Credits" to a number, or remove the option to create tasks without this limit\. Nothing was sent\.$/,
 	],
 	[
 		'joined without waiting',
@@ -170,7 +170,7 @@ const errors: Array<[string, Given, string, RegExp]> = [
 		'a balance that is none',
 		{ parameters: { ...speech, options: { minimumCredits: 5 } }, body: { success: true } },
 		'The credit balance could not be read, so nothing was created: the answer holds no balance',
-		/^Run again later, or remove the option Minimum Credits.$/,
+		/^Run again later, or remove the option Min Credits.$/,
 	],
 	[
 		'keys in another shape',

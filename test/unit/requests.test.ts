@@ -378,6 +378,6 @@ test.each<[unknown, unknown]>([
 	expect(refusalOf(() => operationOf(resource, operation))).toEqual({
 		message: `There is no operation "${String(operation)}" of the resource "${String(resource)}"`,
 		description:
-			'Choose Resource and Operation again in this node. There are: apiKey: getAll, audio: join, credits: get, image: generate, soundEffect: generate, speech: generateByVoiceId, speech: generateByVoiceName, task: create, task: get, task: wait.',
+			'Choose Resource and Operation again in this node. There are: speech: generateByVoiceId, speech: generateByVoiceName, image: generate, soundEffect: generate, audio: join, task: create, task: get, task: wait, credits: get, apiKey: getAll.',
 	});
 });

@@ -80,9 +80,9 @@ test('a turn lasts until the cost is known; the next one is refused once they re
 		failure: {
 			outcome: 'invalid',
 			message:
-				'Maximum Credits is reached: the tasks of this run cost 25 credits, and the option allows 25',
+				'Max Credits is reached: the tasks of this run cost 25 credits, and the option allows 25',
 			description:
-				'No task was created for this item. Raise the option Maximum Credits, or run the items that are left again.',
+				'No task was created for this item. Raise the option Max Credits, or run the items that are left again.',
 		},
 	});
 	expect(spending.spent).toEqual({ tasks: 2, credits: 25, unnamed: 0 });
@@ -316,11 +316,11 @@ describe('hints', () => {
 			{ type: 'info', message: hintsOf([7, null])[0] },
 			{
 				type: 'warning',
-				message: 'Maximum Credits could not count 1 task, as the service named no cost for it',
+				message: 'Max Credits could not count 1 task, as the service named no cost for it',
 			},
 		]);
 		expect(hintsOf([null, null], 50)[1]).toBe(
-			'Maximum Credits could not count 2 tasks, as the service named no cost for them',
+			'Max Credits could not count 2 tasks, as the service named no cost for them',
 		);
 		expect(allOf([7])).toMatchObject([{ type: 'info' }]);
 		expect(hintsOf([7, 8], 50)).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** The stand-in's lists, its music, and where it names costs: what the pickers, "Task: Create" and Maximum Credits are tested with. */
+/** The stand-in's lists, its music, and where it names costs: what the pickers, "Task: Create" and Max Credits are tested with. */
 import { startService, type JsonObject, type StandIn } from '../service';
 
 let service: StandIn;

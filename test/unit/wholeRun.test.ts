@@ -837,7 +837,7 @@ describe('paid once', () => {
 	});
 });
 
-describe('Minimum Credits', () => {
+describe('Min Credits', () => {
 	const guarded = (minimumCredits: unknown) => ({ ...sound, options: { minimumCredits } });
 
 	test('fewer credits: nothing is created for this item', async () => {
@@ -852,7 +852,7 @@ describe('Minimum Credits', () => {
 			'invalid',
 		]);
 		expect(json[0]?.error).toBe(
-			'The account has 100 credits, fewer than the 101 that Minimum Credits asks for',
+			'The account has 100 credits, fewer than the 101 that Min Credits asks for',
 		);
 		expect(json[3]?.error).toMatch(/fewer than the 250.5 that/);
 		expect(sent).toHaveLength(2);
@@ -862,7 +862,7 @@ describe('Minimum Credits', () => {
 	test('without Continue On Fail nothing is created for any', async () => {
 		const { error, requests } = await runNode({ parameters: [sound, guarded(101)] });
 		expect(error?.description).toBe(
-			'Add credits at the service or lower the option Minimum Credits. Nothing was created for this item.',
+			'Add credits at the service or lower the option Min Credits. Nothing was created for this item.',
 		);
 		expect(requests).toEqual(['GET /v1/credits']);
 	});
@@ -892,7 +892,7 @@ describe('Minimum Credits', () => {
 			/^The credit balance could not be read, so nothing was created: /,
 		);
 		expect(error?.message).toMatch(reason);
-		expect(error?.description).toBe('Run again later, or remove the option Minimum Credits.');
+		expect(error?.description).toBe('Run again later, or remove the option Min Credits.');
 		expect(sent).toEqual([]);
 	});
 
@@ -912,7 +912,7 @@ describe('Minimum Credits', () => {
 	});
 });
 
-describe('Maximum Credits', () => {
+describe('Max Credits', () => {
 	const limited = (maximumCredits: number, text = 'Rain') => ({
 		...sound,
 		text,
@@ -931,7 +931,7 @@ describe('Maximum Credits', () => {
 			'invalid',
 		]);
 		expect(json[2]?.error).toBe(
-			'Maximum Credits is reached: the tasks of this run cost 20 credits, and the option allows 15',
+			'Max Credits is reached: the tasks of this run cost 20 credits, and the option allows 15',
 		);
 		expect(sent).toHaveLength(2);
 		expect(hints).toEqual([
@@ -964,14 +964,14 @@ describe('Maximum Credits', () => {
 		expect(hints).toContain('2 tasks created, 20 credits according to the service');
 	});
 
-	test('with Minimum Credits the balance is read once for both', async () => {
+	test('with Min Credits the balance is read once for both', async () => {
 		const { requests } = await runNode({
 			parameters: { ...sound, options: { minimumCredits: 5, maximumCredits: 15 } },
 		});
 		expect(requests.filter((line) => line === 'GET /v1/credits')).toHaveLength(1);
 	});
 
-	test('the balance that Minimum Credits has read counts', async () => {
+	test('the balance that Min Credits has read counts', async () => {
 		const { hints } = await runNode({
 			parameters: { ...sound, ...notWaiting, options: { minimumCredits: 5, maximumCredits: 15 } },
 			answer: ({ method, url }) =>
@@ -1037,7 +1037,7 @@ describe('Maximum Credits', () => {
 		});
 		expect(hints).toEqual([
 			'1 task created; its cost is not known',
-			'Maximum Credits could not count 1 task, as the service named no cost for it',
+			'Max Credits could not count 1 task, as the service named no cost for it',
 		]);
 	});
 
@@ -1048,7 +1048,7 @@ describe('Maximum Credits', () => {
 			node: { tries: 3 },
 		});
 		expect(sent.length).toBeLessThanOrEqual(2);
-		expect(error?.message).toMatch(/Maximum Credits is reached|failed/);
+		expect(error?.message).toMatch(/Max Credits is reached|failed/);
 	});
 });
 

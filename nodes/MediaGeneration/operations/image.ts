@@ -1,6 +1,6 @@
 /** Images: `POST /v1i/task/generate-image`. docs/service.md, "Endpoints". Models differ in what they take, so empty values are left out. */
 import type { INodeProperties } from 'n8n-workflow';
-import { locator } from './locator';
+import { locator, openChoice } from './locator';
 import { shownFor, type Resource } from './operation';
 
 const RESOURCE = 'image';
@@ -18,11 +18,12 @@ const fields: INodeProperties[] = [
 		description: 'What the picture should show',
 		displayOptions,
 	},
-	locator({
+	...locator({
 		displayName: 'Model',
 		name: 'modelId',
 		placeholder: 'e.g. image-1',
-		description: 'The model to draw with. Leave empty only if the service chooses one by itself.',
+		description:
+			'The model to draw with. If empty, the request names no model: some services then choose one, others refuse the request.',
 		displayOptions,
 		list: 'searchImageModels',
 	}),
@@ -36,24 +37,32 @@ const fields: INodeProperties[] = [
 			'How many pictures to make. All of them belong to one task; to get an item for each, use the option Split Files.',
 		displayOptions,
 	},
-	{
-		displayName: 'Aspect Ratio',
-		name: 'aspectRatio',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. 16:9',
-		description: 'Shape of the picture. Leave empty for models that take none.',
-		displayOptions,
-	},
-	{
-		displayName: 'Resolution',
-		name: 'resolution',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. 2K',
-		description: 'Size of the picture. Leave empty for models that take none.',
-		displayOptions,
-	},
+	openChoice(
+		{
+			displayName: 'Aspect Ratio',
+			name: 'aspectRatio',
+			description: 'Shape of the picture. Some models take none.',
+			displayOptions,
+		},
+		[
+			{ name: '1:1 (Square)', value: '1:1' },
+			{ name: '16:9 (Landscape)', value: '16:9' },
+			{ name: '9:16 (Portrait)', value: '9:16' },
+		],
+	),
+	openChoice(
+		{
+			displayName: 'Resolution',
+			name: 'resolution',
+			description: 'Size of the picture. Some models take none.',
+			displayOptions,
+		},
+		[
+			{ name: '1K', value: '1K' },
+			{ name: '2K', value: '2K' },
+			{ name: '4K', value: '4K' },
+		],
+	),
 ];
 
 export const image: Resource = {

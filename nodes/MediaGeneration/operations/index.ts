@@ -11,10 +11,10 @@ import type { Operation, Resource } from './operation';
 import { soundEffect } from './soundEffect';
 import { speech } from './speech';
 import { task } from './task';
-import { waitingFields } from './waiting';
+import { waitingFields } from './waitingFields';
 
-/** In the order of their names. */
-const resources: readonly Resource[] = [apiKeys, audio, credits, image, soundEffect, speech, task];
+/** By use: what makes something comes first. The editor lists the actions of the node in this order. */
+const resources: readonly Resource[] = [speech, image, soundEffect, audio, task, credits, apiKeys];
 
 /** The operation that a node's parameters name. Throws an `invalid` failure for a pair that does not exist. */
 export function operationOf(resource: unknown, operation: unknown): Operation {

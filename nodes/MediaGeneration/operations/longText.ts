@@ -1,10 +1,11 @@
 /**
  * Texts longer than one request takes: the field that splits them, and how it is read (docs/media.md).
  */
-import type { INodeProperties } from 'n8n-workflow';
+import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { asNumber } from '../service/json';
 import { invalid } from '../service/failures';
 import type { ItemFields } from './fields';
+import type { Shown } from './operation';
 
 /** What is done with a text that is longer than one request takes. */
 export type LongText =
@@ -18,32 +19,54 @@ const MAX_CHARACTERS = 2_500;
 const LEAST_CHARACTERS = 50;
 const LONGEST_PAUSE_MS = 60_000;
 
-export const longTextField: INodeProperties = {
-	displayName: 'Long Text',
-	name: 'longText',
-	type: 'options',
-	options: [
-		{
-			name: 'Join Into One File',
-			value: 'join',
-			description: 'Split the text, speak all parts at once, and join them into one file',
-		},
-		{
-			name: 'Off',
-			value: 'off',
-			description: 'Send the text as it is, in one request',
-		},
-		{
-			name: 'One Item per Part',
-			value: 'parts',
-			description: 'Split the text, and output one item for each part',
-		},
-	],
-	default: 'off',
-	description: 'What to do with a text that is longer than one request takes',
+const CHARACTERS_NAME = 'Max Characters per Part';
+
+const whenSplit = { longText: ['join', 'parts'] };
+
+const charactersField: INodeProperties = {
+	displayName: CHARACTERS_NAME,
+	name: 'maxCharacters',
+	type: 'number',
+	typeOptions: { minValue: LEAST_CHARACTERS },
+	default: MAX_CHARACTERS,
+	description:
+		'Longer texts are split into parts of at most this length. Services take 2,000 to 10,000 characters per request, depending on the model.',
 };
 
-const speechOnly = { show: { '/resource': ['speech'], '/longText': ['join', 'parts'] } };
+/** The field that splits, and beside it the length. Nodes of version 1 have the length among their options. */
+export function longTextFields({ show }: IDisplayOptions): INodeProperties[] {
+	return [
+		{
+			displayName: 'Long Text',
+			name: 'longText',
+			type: 'options',
+			options: [
+				{
+					name: 'Join Into One File',
+					value: 'join',
+					description: 'Split the text, speak all parts at once, and join them into one file',
+				},
+				{
+					name: 'Off',
+					value: 'off',
+					description: 'Send the text as it is, in one request',
+				},
+				{
+					name: 'One Item per Part',
+					value: 'parts',
+					description: 'Split the text, and output one item for each part',
+				},
+			],
+			default: 'off',
+			description: `Whether to split texts longer than ${CHARACTERS_NAME}, and what comes out`,
+			displayOptions: { show },
+		},
+		{
+			...charactersField,
+			displayOptions: { show: { ...show, ...whenSplit, '@version': [1.1] } },
+		},
+	];
+}
 
 export const pauseOption: INodeProperties = {
 	displayName: 'Pause Between Parts (Ms)',
@@ -54,30 +77,22 @@ export const pauseOption: INodeProperties = {
 	description: 'Silence between the parts of a joined file, in milliseconds',
 };
 
-/** Options of long texts; shown where there is one. */
-export const longTextOptions: INodeProperties[] = [
+/** Options of speech. */
+export const longTextOptions: Shown[] = [
+	{ field: charactersField, when: { ...whenSplit, '@version': [1] } },
+	// Still read where a workflow has it; on screen it is a field of its own.
+	{ field: { ...charactersField, type: 'hidden' }, when: { '@version': [1.1] } },
+	{ field: pauseOption, when: { waitForCompletion: [true], longText: ['join'] } },
 	{
-		displayName: 'Max Characters per Part',
-		name: 'maxCharacters',
-		type: 'number',
-		typeOptions: { minValue: LEAST_CHARACTERS },
-		default: MAX_CHARACTERS,
-		description:
-			'How long a part may be. Requests take 2,000 to 10,000 characters, depending on the model.',
-		displayOptions: speechOnly,
-	},
-	{
-		...pauseOption,
-		displayOptions: { show: { '/resource': ['speech'], '/longText': ['join'] } },
-	},
-	{
-		displayName: 'Transcript in Output',
-		name: 'transcriptInOutput',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to add the transcript to the JSON as a list of text, start and end in seconds, where one was delivered',
-		displayOptions: { show: { '/resource': ['speech'] } },
+		field: {
+			displayName: 'Transcript in Output',
+			name: 'transcriptInOutput',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to add the transcript to the JSON as a list of text, start and end in seconds, where one was delivered',
+		},
+		when: { waitForCompletion: [true], downloadOutput: [true] },
 	},
 ];
 
@@ -95,11 +110,12 @@ export function readPause(fields: ItemFields): number {
 }
 
 function readMaxCharacters(fields: ItemFields): number {
-	const value = asNumber(fields.option('maxCharacters') ?? MAX_CHARACTERS);
+	const given = fields.option('maxCharacters') ?? fields.raw('maxCharacters');
+	const value = asNumber(given ?? MAX_CHARACTERS);
 	if (value === undefined || !Number.isInteger(value) || value < LEAST_CHARACTERS) {
 		throw invalid(
-			`The option "Max Characters per Part" must be a whole number of at least ${LEAST_CHARACTERS}`,
-			`Set it to the limit of your model, or remove the option to use ${MAX_CHARACTERS}. Nothing was sent.`,
+			`"${CHARACTERS_NAME}" must be a whole number of at least ${LEAST_CHARACTERS}`,
+			`Set it to the limit of your model, or to ${MAX_CHARACTERS}, which most take. Nothing was sent.`,
 		);
 	}
 	return value;

@@ -43,12 +43,20 @@ export interface Resource {
 	/** As workflows carry it. */
 	value: string;
 	name: string;
-	/** In the order of their names. */
+	/** By use. */
 	operations: readonly Operation[];
 	/** The first one, unless given. Never to be changed: workflows are saved without a field that has its default value. */
 	defaultOperation?: string;
 	/** The fields of its operations, without those that several resources share. */
 	fields: readonly INodeProperties[];
+}
+
+export type Conditions = NonNullable<IDisplayOptions['show']>;
+
+/** A field or an option, and the values of other fields that show it. */
+export interface Shown {
+	field: INodeProperties;
+	when: Conditions;
 }
 
 export function shownFor(resource: string, ...operations: string[]): IDisplayOptions {

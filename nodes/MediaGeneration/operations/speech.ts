@@ -1,7 +1,7 @@
 /** Speech: by voice ID (`POST /v1/text-to-speech/{voice_id}`) and by voice name (`POST /v1e/task/text-to-speech`). docs/service.md, "Endpoints". */
 import type { INodeProperties } from 'n8n-workflow';
-import { locator } from './locator';
-import { longTextField } from './longText';
+import { locator, openChoice } from './locator';
+import { longTextFields } from './longText';
 import { shownFor, type Resource } from './operation';
 
 const RESOURCE = 'speech';
@@ -9,7 +9,7 @@ const byVoiceId = 'generateByVoiceId';
 const byVoiceName = 'generateByVoiceName';
 
 const fields: INodeProperties[] = [
-	locator({
+	...locator({
 		displayName: 'Voice',
 		name: 'voiceId',
 		required: true,
@@ -25,7 +25,8 @@ const fields: INodeProperties[] = [
 		required: true,
 		default: '',
 		placeholder: 'e.g. en-US-AriaNeural',
-		description: 'Name of the voice at the service',
+		description:
+			'Name of the voice, as the voice list or the documentation of the service has it. It usually begins with a language code.',
 		displayOptions: shownFor(RESOURCE, byVoiceName),
 	},
 	{
@@ -39,8 +40,8 @@ const fields: INodeProperties[] = [
 		description: 'The text to speak',
 		displayOptions: shownFor(RESOURCE, byVoiceId, byVoiceName),
 	},
-	{ ...longTextField, displayOptions: shownFor(RESOURCE, byVoiceId, byVoiceName) },
-	locator({
+	...longTextFields(shownFor(RESOURCE, byVoiceId, byVoiceName)),
+	...locator({
 		displayName: 'Model',
 		name: 'modelId',
 		placeholder: 'e.g. eleven_multilingual_v2',
@@ -48,15 +49,26 @@ const fields: INodeProperties[] = [
 		displayOptions: shownFor(RESOURCE, byVoiceId),
 		list: 'searchSpeechModels',
 	}),
-	{
-		displayName: 'Output Format',
-		name: 'outputFormat',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. mp3_44100_128',
-		description: 'Format of the audio file. Leave empty to let the service choose.',
-		displayOptions: shownFor(RESOURCE, byVoiceId),
-	},
+	openChoice(
+		{
+			displayName: 'Output Format',
+			name: 'outputFormat',
+			description: 'Format of the audio file. If not set, the service chooses.',
+			displayOptions: shownFor(RESOURCE, byVoiceId),
+		},
+		[
+			{
+				name: 'MP3 44100 128',
+				value: 'mp3_44100_128',
+				description: 'MP3 with 44.1 kHz and 128 kbit/s',
+			},
+			{
+				name: 'MP3 44100 192',
+				value: 'mp3_44100_192',
+				description: 'MP3 with 44.1 kHz and 192 kbit/s',
+			},
+		],
+	),
 	{
 		displayName: 'With Transcript',
 		name: 'withTranscript',

@@ -45,7 +45,7 @@ const fields: INodeProperties[] = [
 		type: 'json',
 		default: '{}',
 		placeholder: `e.g. ${BODY_EXAMPLE}`,
-		description: 'Body of the request, as a JSON object',
+		description: `Body of the request, e.g. <code>${BODY_EXAMPLE}</code>. Must be a JSON object; a list, a text or a number is refused.`,
 		displayOptions: shownFor(RESOURCE, 'create'),
 	},
 	{
@@ -54,7 +54,7 @@ const fields: INodeProperties[] = [
 		type: 'json',
 		default: '{}',
 		placeholder: `e.g. ${QUERY_EXAMPLE}`,
-		description: 'Query parameters of the request, as a JSON object',
+		description: `Query parameters of the request, e.g. <code>${QUERY_EXAMPLE}</code>. Must be a JSON object; a list, a text or a number is refused.`,
 		displayOptions: shownFor(RESOURCE, 'create'),
 	},
 	{

@@ -1,12 +1,13 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions, NodeParameterValueType } from 'n8n-workflow';
 import { asNumber, isObject } from '../service/json';
-import { downloadField, MAX_FILE_MB, type FileSettings } from './waiting';
+import { MAX_FILE_MB, type FileSettings } from './waiting';
+import { downloadField } from './waitingFields';
 
 export const triggerFields: INodeProperties[] = [
 	{
 		displayName:
-			'Open "Webhook URLs" above and copy the Production URL into the field "Callback URL" of a Media Generation node (with "Wait for Completion" off). The Test URL works once, and only while this node listens.',
+			'First publish this workflow: until then n8n answers callbacks with an error, and nothing starts. Then open "Webhook URLs" above and copy the Production URL into the field "Callback URL" of a Media Generation node (with "Wait for Completion" off). The Test URL works once, and only while this node listens.',
 		name: 'urlNotice',
 		type: 'notice',
 		default: '',

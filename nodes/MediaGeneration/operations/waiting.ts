@@ -1,14 +1,9 @@
-/**
- * The fields that all creating operations share, and `task: wait` where they make sense: whether and how to wait,
- * what to do with the files, and the options (README, "Waiting").
- */
-import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
+/** How an item waits and what it does with its files: read from the fields of `waitingFields.ts`, and checked. */
 import type { PollRouteOption } from '../service/account';
 import { invalid } from '../service/failures';
 import { asNumber, asText, isObject } from '../service/json';
 import type { ItemFields } from './fields';
-import { longTextOptions, readLongText, type LongText } from './longText';
-import type { Resource, Work } from './operation';
+import { readLongText, type LongText } from './longText';
 
 export interface FileSettings {
 	download: boolean;
@@ -55,7 +50,7 @@ interface WaitingRules {
 	timeoutS: number;
 }
 
-const POLL_TIMEOUT_S = 600;
+export const POLL_TIMEOUT_S = 600;
 const DAY_S = 86_400;
 
 export const waitingRules: Readonly<Record<Waiting['kind'], WaitingRules>> = {
@@ -64,272 +59,11 @@ export const waitingRules: Readonly<Record<Waiting['kind'], WaitingRules>> = {
 	suspend: { follows: true, sleeps: true, timeoutS: DAY_S },
 };
 
-const GRACE_S = 10;
+export const GRACE_S = 10;
 export const MAX_FILE_MB = 500;
-const MAX_ACTIVE_TASKS = 20;
+export const MAX_ACTIVE_TASKS = 20;
 /** Until the year 9900: later dates can't be saved by every database of n8n. */
 const MAX_TIMEOUT_S = 7_870 * 365 * DAY_S;
-
-type Conditions = NonNullable<IDisplayOptions['show']>;
-
-/** When the waiting fields are shown: an entry for each combination that one condition can't express. */
-function conditionsFor(resources: readonly Resource[], kind: Work['kind']): Conditions[] {
-	const whole: string[] = [];
-	const parts: Conditions[] = [];
-	for (const { value, operations } of resources) {
-		const fitting = operations.filter(({ work }) => work.kind === kind);
-		if (fitting.length === operations.length) whole.push(value);
-		else if (fitting.length > 0)
-			parts.push({ resource: [value], operation: fitting.map((operation) => operation.value) });
-	}
-	return whole.length === 0 ? parts : [{ resource: whole }, ...parts];
-}
-
-const maxFileSizeOption: INodeProperties = {
-	displayName: 'Max File Size (MB)',
-	name: 'maxFileSize',
-	type: 'number',
-	typeOptions: { minValue: 0 },
-	default: MAX_FILE_MB,
-	description: 'Larger files are not downloaded: the item fails and its outputs keep the addresses',
-};
-
-const waitingOptions: INodeProperties[] = [
-	maxFileSizeOption,
-	{
-		displayName: 'On Timeout',
-		name: 'onTimeout',
-		type: 'options',
-		options: [
-			{
-				name: 'Error',
-				value: 'error',
-				description:
-					'The item fails with the task ID, so that "Task: Wait" can continue from there',
-			},
-			{
-				name: 'Return Task',
-				value: 'returnTask',
-				description: 'The item goes on with the task as last seen and timed_out set to true',
-			},
-		],
-		default: 'error',
-		description: 'What to do when a task is not finished in time. It is paid for either way.',
-	},
-	{
-		displayName: 'Poll Route',
-		name: 'pollRoute',
-		type: 'options',
-		options: [
-			{
-				name: 'Automatic',
-				value: 'auto',
-				description: 'Find out which route answers, and remember it',
-			},
-			{ name: 'V1', value: 'v1', description: 'Ask /v1/task/{task_id}' },
-			{ name: 'V1e', value: 'v1e', description: 'Ask /v1e/task/{task_id}' },
-		],
-		default: 'auto',
-		description: 'Which of the two addresses of the service to ask for the task',
-	},
-	{
-		displayName: 'Polling Before Suspending (Seconds)',
-		name: 'gracePeriod',
-		type: 'number',
-		typeOptions: { minValue: 0 },
-		default: GRACE_S,
-		description:
-			'With Wait Mode "Suspend Until Callback": how long to poll first, as short tasks need no suspending',
-	},
-	{
-		displayName: 'Split Files',
-		name: 'splitFiles',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to output one item per file instead of one item per task. Not available when suspending.',
-	},
-	{
-		displayName: 'Timeout (Seconds)',
-		name: 'timeout',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: POLL_TIMEOUT_S,
-		description:
-			'How long to wait for one task, counted from its creation. Without this option: 600 seconds when polling, 86400 (one day) when suspending.',
-	},
-	{
-		displayName: 'Watch While Asleep',
-		name: 'watchWhileAsleep',
-		type: 'boolean',
-		default: true,
-		description:
-			'Whether to also look at the tasks from this n8n, rarely, while the execution sleeps, so that a lost callback does not leave it asleep',
-	},
-];
-
-const creatingOptions: INodeProperties[] = [
-	{
-		displayName: 'Callback Reference',
-		name: 'callbackReference',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. order-1042',
-		description:
-			'Comes back as "reference" in the output of the trigger, to show what the task is for',
-	},
-	{
-		displayName: 'Extra Body Fields',
-		name: 'extraFields',
-		type: 'json',
-		default: '{}',
-		placeholder: 'e.g. {"voice_settings": {"speed": 1.1}}',
-		description:
-			'Further fields for the body of the request, as a JSON object. They are merged in depth and win over the fields above.',
-	},
-	{
-		displayName: 'Max Active Tasks',
-		name: 'maxActiveTasks',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		default: MAX_ACTIVE_TASKS,
-		description:
-			'How many tasks of this run may be in progress at the same time. The setting of the first item counts.',
-	},
-	{
-		displayName: 'Maximum Credits',
-		name: 'maximumCredits',
-		type: 'number',
-		typeOptions: { minValue: 0 },
-		default: 100,
-		description:
-			'Create no further task of this run once those created cost this many credits according to the service. The setting of the first item counts; as a tool of an agent all calls of an execution count together.',
-	},
-	{
-		displayName: 'Minimum Credits',
-		name: 'minimumCredits',
-		type: 'number',
-		typeOptions: { minValue: 0 },
-		default: 0,
-		description: 'Stop before creating anything if the account has fewer credits than this',
-	},
-];
-
-/** Not by localeCompare: the first call of a process loads a collator, which takes longer than the rest of this package. */
-const byDisplayName = (a: INodeProperties, b: INodeProperties) =>
-	a.displayName.toLowerCase() < b.displayName.toLowerCase() ? -1 : 1;
-
-const waitFlag: INodeProperties = {
-	displayName: 'Wait for Completion',
-	name: 'waitForCompletion',
-	type: 'boolean',
-	default: true,
-	description:
-		'Whether to wait until the task is finished and output its result. If off, the task ID goes out at once.',
-};
-
-const callbackUrl: INodeProperties = {
-	displayName: 'Callback URL',
-	name: 'callbackUrl',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. https://n8n.example.com/webhook/.../callback',
-	description:
-		'Where the service posts the finished task, e.g. the Production URL of a Media Generation Trigger. Leave empty to fetch the result later with "Task: Wait".',
-};
-
-export const downloadField: INodeProperties = {
-	displayName: 'Download Output',
-	name: 'downloadOutput',
-	type: 'boolean',
-	default: true,
-	description:
-		'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
-};
-
-/** The fields that are shown while the node waits, each with its condition. */
-const whileWaiting: Array<{ field: INodeProperties; when: Conditions }> = [
-	{
-		field: {
-			displayName: 'Wait Mode',
-			name: 'waitMode',
-			type: 'options',
-			options: [
-				{
-					name: 'Poll',
-					value: 'poll',
-					description: 'Ask the service again and again. Best for tasks of up to a few minutes.',
-				},
-				{
-					name: 'Suspend Until Callback',
-					value: 'callback',
-					description:
-						'Put the execution to sleep until its tasks are over. Best for long tasks: holds no worker and survives a restart.',
-				},
-			],
-			default: 'poll',
-			description: 'How to wait for the result',
-		},
-		when: {},
-	},
-	{
-		field: {
-			displayName:
-				'The execution sleeps until the service calls back, this n8n sees by a rare look of its own that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for what is left at the timeout, and fails for tasks that failed meanwhile.',
-			name: 'suspendNotice',
-			type: 'notice',
-			default: '',
-		},
-		when: { waitMode: ['callback'] },
-	},
-	{ field: downloadField, when: {} },
-	{
-		field: {
-			displayName: 'Put Output Files in Field',
-			name: 'binaryPropertyName',
-			type: 'string',
-			required: true,
-			default: 'data',
-			hint: 'Name of the binary field of the first file; the next ones get _1, _2, ... appended',
-		},
-		when: { downloadOutput: [true] },
-	},
-];
-
-function optionsField(options: INodeProperties[], show: Conditions): INodeProperties {
-	return {
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options,
-		displayOptions: { show },
-	};
-}
-
-/** The fields that creating operations share, and those that wait for a task made earlier where they make sense. */
-export function waitingFields(resources: readonly Resource[]): INodeProperties[] {
-	const creating = conditionsFor(resources, 'creates');
-	const awaiting = conditionsFor(resources, 'awaits');
-	const shown = (field: INodeProperties, conditions: Conditions[], when: Conditions = {}) =>
-		conditions.map((show) => ({ ...field, displayOptions: { show: { ...show, ...when } } }));
-	return [
-		...shown(waitFlag, creating),
-		...shown(callbackUrl, creating, { waitForCompletion: [false] }),
-		...whileWaiting.flatMap(({ field, when }) => [
-			...shown(field, creating, { waitForCompletion: [true], ...when }),
-			...shown(field, awaiting, when),
-		]),
-		...creating.map((show) =>
-			optionsField(
-				[...waitingOptions, ...creatingOptions, ...longTextOptions].sort(byDisplayName),
-				show,
-			),
-		),
-		...awaiting.map((show) => optionsField(waitingOptions, show)),
-	];
-}
 
 /** How the files of one item are delivered. */
 function readFileSettings(fields: ItemFields): FileSettings {
@@ -371,14 +105,14 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
 	const waiting = readWaiting(fields, alwaysWaits);
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
-	const { timeoutS, sleeps } = waitingRules[waiting.kind];
+	const { timeoutS } = waitingRules[waiting.kind];
 	const files = readFileSettings(fields);
-	checkLongText(longText, waiting, files);
+	checkSuspended(longText, waiting, files);
+	checkJoined(longText, waiting, files);
 	return {
 		waiting,
 		longText,
-		// A suspended execution goes on with exactly one item per input item.
-		files: { ...files, splitFiles: files.splitFiles && !sleeps },
+		files,
 		callbackReference: readReference(fields.option('callbackReference')),
 		timeoutMs:
 			fields.positiveOption('timeout', 'Timeout (Seconds)', timeoutS, MAX_TIMEOUT_S) * 1000,
@@ -394,26 +128,37 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 			['auto', 'v1', 'v1e'] as const,
 			'auto',
 		),
-		minimumCredits: optionAboveZero(fields, 'minimumCredits', 'Minimum Credits'),
+		minimumCredits: optionAboveZero(fields, 'minimumCredits', 'Min Credits'),
 	};
 }
 
-/** Which ways of waiting a long text goes with. Throws an `invalid` failure. */
-function checkLongText({ kind }: LongText, waiting: Waiting, files: FileSettings): void {
-	if (kind === 'join' && waiting.kind === 'no')
+/** A sleeping execution goes on with exactly one item per input item. Throws an `invalid` failure for what makes several. */
+function checkSuspended({ kind }: LongText, waiting: Waiting, { splitFiles }: FileSettings): void {
+	if (waiting.kind !== 'suspend') return;
+	if (kind === 'parts')
+		throw invalid(
+			'"Long Text: One Item per Part" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
+			'Set "Long Text" to "Join Into One File", or "Wait Mode" to "Poll". Nothing was sent.',
+		);
+	if (splitFiles)
+		throw invalid(
+			'"Split Files" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
+			'Remove the option "Split Files", or set "Wait Mode" to "Poll". Nothing was sent.',
+		);
+}
+
+/** What a joined text needs. Throws an `invalid` failure where it is missing. */
+function checkJoined({ kind }: LongText, waiting: Waiting, { download }: FileSettings): void {
+	if (kind !== 'join') return;
+	if (waiting.kind === 'no')
 		throw invalid(
 			'"Long Text: Join Into One File" needs to wait for its parts',
 			'Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off". Nothing was sent.',
 		);
-	if (kind === 'join' && !files.download)
+	if (!download)
 		throw invalid(
 			'"Long Text: Join Into One File" needs the files of its parts',
 			'Turn "Download Output" on, or set "Long Text" to "One Item per Part". Nothing was sent.',
-		);
-	if (kind === 'parts' && waiting.kind === 'suspend')
-		throw invalid(
-			'"Long Text: One Item per Part" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
-			'Set "Long Text" to "Join Into One File", or "Wait Mode" to "Poll". Nothing was sent.',
 		);
 }
 
@@ -436,8 +181,8 @@ function readMaximumCredits(fields: ItemFields): number | undefined {
 	const maximum = asNumber(fields.option('maximumCredits'));
 	if (maximum === undefined || maximum < 0) {
 		throw invalid(
-			'The option "Maximum Credits" must be a number of at least 0',
-			'Set "Maximum Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
+			'The option "Max Credits" must be a number of at least 0',
+			'Set "Max Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
 		);
 	}
 	return maximum;

@@ -60,7 +60,7 @@ export class Balance {
 	}
 }
 
-/** Fails the items whose Minimum Credits the balance does not reach. */
+/** Fails the items whose Min Credits the balance does not reach. */
 export async function checkCredits(
 	balance: Balance,
 	items: readonly Item[],
@@ -76,15 +76,15 @@ export async function checkCredits(
 				index,
 				invalid(
 					`The credit balance could not be read, so nothing was created: ${read.failure.message}`,
-					'Run again later, or remove the option Minimum Credits.',
+					'Run again later, or remove the option Min Credits.',
 				).failure,
 			);
 		} else if (read.value < minimum) {
 			failures.set(
 				index,
 				invalid(
-					`The account has ${read.value} credits, fewer than the ${minimum} that Minimum Credits asks for`,
-					'Add credits at the service or lower the option Minimum Credits. Nothing was created for this item.',
+					`The account has ${read.value} credits, fewer than the ${minimum} that Min Credits asks for`,
+					'Add credits at the service or lower the option Min Credits. Nothing was created for this item.',
 				).failure,
 			);
 		}

@@ -1,5 +1,5 @@
 /**
- * What the tasks of a run cost, according to the service: for the hint after the run, and for the option Maximum Credits.
+ * What the tasks of a run cost, according to the service: for the hint after the run, and for the option Max Credits.
  *
  * - The cost is that of the creation's answer, else of the task itself, else the difference between the balances that two
  *   answers name. What the service says of a task later replaces what it said first: a failed one may cost nothing in the end.
@@ -156,8 +156,8 @@ export class Spending {
 		const { credits } = this.spent;
 		if (credits < maximum) return undefined;
 		return invalid(
-			`Maximum Credits is reached: the tasks of this run cost ${credits} credits, and the option allows ${maximum}`,
-			'No task was created for this item. Raise the option Maximum Credits, or run the items that are left again.',
+			`Max Credits is reached: the tasks of this run cost ${credits} credits, and the option allows ${maximum}`,
+			'No task was created for this item. Raise the option Max Credits, or run the items that are left again.',
 		).failure;
 	}
 
@@ -237,7 +237,7 @@ export function spendingHints(
 		{ type: 'info', message },
 		{
 			type: 'warning',
-			message: `Maximum Credits could not count ${tasks(unnamed)}, as the service named no cost for ${them}`,
+			message: `Max Credits could not count ${tasks(unnamed)}, as the service named no cost for ${them}`,
 		},
 	];
 }
