@@ -425,15 +425,14 @@ describe('schedule', () => {
 				ms,
 				samples,
 				fc.array(ms, { maxLength: 8 }),
-				fc.nat(4),
 				random,
-				(ageMs, seen, siblingAgesMs, broughtForward, chance) => {
-					const history = { ageMs, samples: seen, siblingAgesMs, broughtForward };
+				(ageMs, seen, siblingAgesMs, chance) => {
+					const history = { ageMs, samples: seen, siblingAgesMs };
 					const { delayMs, byAgeMs } = nextLook(history, chance);
 					expect(Number.isFinite(delayMs)).toBe(true);
 					expect(delayMs).toBeGreaterThan(0);
 					expect(delayMs).toBeLessThanOrEqual(480_000);
-					const then = { ...history, ageMs: ageMs + delayMs, plannedByAgeMs: byAgeMs };
+					const then = { ...history, ageMs: ageMs + delayMs, byAgeMs };
 					expect(nextLook(then, chance).delayMs).toBeGreaterThan(0);
 				},
 			),

@@ -1,6 +1,6 @@
 import {
 	busyDelay,
-	firstLookAmongShort,
+	areShort,
 	intervalForAge,
 	nextLook,
 	predict,
@@ -82,20 +82,19 @@ describe('prediction from progress', () => {
 });
 
 describe('next look', () => {
-	const history = { ageMs: 20 * S, samples: [], siblingAgesMs: [], broughtForward: 0 };
+	const history = { ageMs: 20 * S, samples: [], siblingAgesMs: [] };
 	test('without anything known it goes by age', () => {
 		const pause = intervalForAge(20 * S, 0.5);
 		expect(nextLook(history, 0.5)).toEqual({
 			delayMs: pause,
-			broughtForward: false,
 			byAgeMs: 20 * S + pause,
 		});
 	});
 
 	test('a look that came sooner and found nothing does not move the one that age wants', () => {
 		const first = nextLook({ ...history, siblingAgesMs: [21 * S] }, 0.5);
-		expect(first).toMatchObject({ delayMs: 1_120, broughtForward: true, byAgeMs: 22_060 });
-		const next = { ...history, ageMs: 21_120, plannedByAgeMs: first.byAgeMs };
+		expect(first).toEqual({ delayMs: 1_120, byAgeMs: 22_060 });
+		const next = { ...history, ageMs: 21_120, byAgeMs: first.byAgeMs };
 		expect(nextLook(next, 0.5).delayMs).toBeCloseTo(940, 5);
 		expect(nextLook({ ...next, ageMs: 22_060 }, 0.5).delayMs).toBe(intervalForAge(22_060, 0.5));
 	});
@@ -129,12 +128,11 @@ describe('next look', () => {
 	])('%s', (_name, ageMs, samples, delayMs) => {
 		const next = nextLook({ ...history, ageMs, samples }, 0.5);
 		expect(next.delayMs).toBeCloseTo(delayMs, 0);
-		expect(next.broughtForward).toBe(false);
 	});
 
 	test('a progress that is believed shortens no pause to less than age wants, where the end is far', () => {
 		const samples = of([MIN, 10], [2 * MIN, 20]);
-		const planned = { ...history, ageMs: 2 * MIN, samples, plannedByAgeMs: 160 * S };
+		const planned = { ...history, ageMs: 2 * MIN, samples, byAgeMs: 160 * S };
 		expect(nextLook(planned, 0.5).delayMs).toBe(40 * S);
 	});
 
@@ -142,7 +140,7 @@ describe('next look', () => {
 		[350, 350],
 		[349, 2_060],
 	])('a look that age wants in %d ms comes in %d ms', (inMs, delayMs) => {
-		const planned = { ...history, plannedByAgeMs: history.ageMs + inMs };
+		const planned = { ...history, byAgeMs: history.ageMs + inMs };
 		expect(nextLook(planned, 0.5).delayMs).toBe(delayMs);
 	});
 
@@ -151,25 +149,22 @@ describe('next look', () => {
 		const guess = nextLook({ ...history, ageMs: S, samples: [{ ageMs: S, progress: 99 }] }, 0.5);
 		expect(guess).toMatchObject({ delayMs: 350, byAgeMs: 2.5 * S });
 		const samples = [S, 1_350].map((ageMs) => ({ ageMs, progress: 99 }));
-		const after = nextLook({ ...history, ageMs: 1_350, samples, plannedByAgeMs: 2.5 * S }, 0.5);
+		const after = nextLook({ ...history, ageMs: 1_350, samples, byAgeMs: 2.5 * S }, 0.5);
 		expect(after.delayMs).toBe(1_150);
 	});
 
-	test.each<[string, number[], number, number, boolean]>([
-		['a sibling that took a little longer: then', [21 * S], 0, 1_120, true],
-		['a sibling that took less: at once', [19.5 * S], 0, 120, true],
-		['a sibling that took much longer: by age', [90 * S], 0, 2_060, false],
-		['long past the sibling: by age', [10 * S], 0, 2_060, false],
-		['brought forward often enough: by age', [21 * S], 2, 2_060, false],
-		['the earliest of the recent siblings counts', [30 * S, 21 * S, 25 * S], 0, 1_120, true],
-		['a second try leaves more time', [21 * S], 1, 1_240, true],
-		['the last five siblings count', [20.5 * S, ...Array<number>(5).fill(90 * S)], 0, 2_060, false],
-		['just past the sibling: at once', [17.3 * S], 0, 120, true],
-		['a tenth and a second past it: by age', [17.2 * S], 0, 2_060, false],
-	])('%s', (_name, siblingAgesMs, broughtForward, delayMs, forward) => {
-		const next = nextLook({ ...history, siblingAgesMs, broughtForward }, 0.5);
-		expect(next.delayMs).toBeCloseTo(delayMs, 5);
-		expect(next.broughtForward).toBe(forward);
+	test.each<[string, number[], number]>([
+		['a sibling that took a little longer: then', [21 * S], 1_120],
+		['a sibling that took much longer: by age', [90 * S], 2_060],
+		['long past the sibling: by age', [10 * S], 2_060],
+		['the earliest of the recent siblings counts', [30 * S, 21 * S, 25 * S], 1_120],
+		['the last five siblings count', [20.5 * S, ...Array<number>(5).fill(90 * S)], 2_060],
+		['just past the sibling: a step of 6% of its time', [19.8 * S], 1_188],
+		['that step, where siblings differ: three tenths of the difference', [19.8 * S, 25 * S], 1_560],
+		['further past it: as long again as it was outlived', [18.5 * S], 1_380],
+		['a tenth and a second past it: by age', [17.2 * S], 2_060],
+	])('%s', (_name, siblingAgesMs, delayMs) => {
+		expect(nextLook({ ...history, siblingAgesMs }, 0.5).delayMs).toBeCloseTo(delayMs, 5);
 	});
 });
 
@@ -181,47 +176,38 @@ describe('while others wait for the end of the task', () => {
 		[2 * MIN, 12_360],
 		[3 * MIN, 18_540],
 	])('at an age of %d ms the pause is %d ms', (ageMs, expected) => {
-		const history = { ageMs, samples: [], siblingAgesMs: [], broughtForward: 0 };
+		const history = { ageMs, samples: [], siblingAgesMs: [] };
 		expect(nextLook({ ...history, endWanted: true }, 0.5).delayMs).toBeCloseTo(expected, 5);
 	});
 });
 
 describe('among siblings that are over within seconds', () => {
 	const short = [400, 2_500, 1_200];
-	test.each<[string, number[], number, number | undefined]>([
-		['at a share of the longest', short, 0, 800],
-		['when they end, where they take equally long', [1_000, 1_100], 0, 970],
-		['at once where that is past', short, 1_200, 0],
-		['as usual where one took longer', [...short, 6_000], 0, undefined],
-		['as usual where nothing is known', [], 0, undefined],
-		['sooner by what has passed already', short, 300, 500],
-		['when it ends, where 5 s are the longest', [5_000], 0, 4_850],
-		['as usual where one took a little longer', [5_001], 0, undefined],
-		['at a share of the longest, where one took 70% of it', [700, 1_000], 0, 320],
-	])('the first look comes %s', (_name, siblings, ageMs, expected) => {
-		expect(firstLookAmongShort(siblings, ageMs, 0)).toBe(expected);
+	const delay = (siblingAgesMs: number[], ageMs: number, random: number) =>
+		nextLook({ samples: [], siblingAgesMs, ageMs }, random).delayMs;
+
+	test.each<[number[], boolean]>([
+		[[], false],
+		[short, true],
+		[[5_000], true],
+		[[...short, 5_001], false],
+	])('siblings of %j ms are short: %p', (siblings, expected) => {
+		expect(areShort(siblings)).toBe(expected);
 	});
 
-	test('the first looks at several of them are not at the same moment', () => {
-		expect(firstLookAmongShort(short, 0, 0.5)).toBe(1_000);
-		expect(firstLookAmongShort([1_000, 1_100], 0, 0.5)).toBeCloseTo(1_020, 5);
-	});
-
-	test('the next ones follow at shares of it, until the task has outlived them', () => {
-		const history = { samples: [], siblingAgesMs: short, broughtForward: 2 };
-		expect(nextLook({ ...history, ageMs: 1_300 }, 0.5).delayMs).toBe(500);
-		expect(nextLook({ ...history, ageMs: 1_300 }, 0).delayMs).toBe(400);
-		expect(nextLook({ ...history, ageMs: 2_500 }, 0.5).delayMs).toBe(500);
-		expect(nextLook({ ...history, ageMs: 2_600 }, 0.5).delayMs).toBe(1_500);
-	});
-
-	test.each([
-		['no pause is shorter than 350 ms', [1_000], 350],
-		['5 s are short', [5_000], 1_000],
-		['more are not', [5_001], 1_500],
-	])('%s', (_name, siblingAgesMs, delayMs) => {
-		const history = { ageMs: 500, samples: [], siblingAgesMs, broughtForward: 2 };
-		expect(nextLook(history, 0.5).delayMs).toBe(delayMs);
+	test.each<[string, number[], number, number, number]>([
+		['the first look comes at a share of the longest', short, 0, 0, 800],
+		['not at the same moment for several of them', short, 0, 0.5, 1_000],
+		['sooner by what has passed already', short, 300, 0, 500],
+		['at a share of the longest, where one took 70% of it', [700, 1_000], 0, 0, 350],
+		['when they end, where they take equally long', [1_000, 1_100], 0, 0, 970],
+		['that neither at the same moment', [1_000, 1_100], 0, 0.5, 1_020],
+		['the next ones follow at shares of it', short, 1_300, 0.5, 500],
+		['those neither at the same moment', short, 1_300, 0, 400],
+		['until the task has outlived them', short, 2_600, 0.5, 1_500],
+		['no pause is shorter than 350 ms', [300, 1_000], 500, 0.5, 350],
+	])('%s', (_name, siblings, ageMs, random, expected) => {
+		expect(delay(siblings, ageMs, random)).toBeCloseTo(expected, 5);
 	});
 });
 

@@ -36,16 +36,16 @@ export interface Simulated {
 export function simulate(durationMs: number, report: ProgressReport, seed: number): Simulated {
 	const random = seededRandom(seed);
 	const samples: ProgressSample[] = [];
-	let plannedByAgeMs = 0;
+	let byAgeMs = 0;
 	let ageMs = FIRST_LOOK_MS * (0.8 + 0.4 * random());
 	for (let looks = 1; ; looks += 1) {
 		if (ageMs >= durationMs) return { delayMs: ageMs - durationMs, looks };
 		if (looks > 5_000) throw new Error('More than 5,000 looks');
 		const progress = report(ageMs, durationMs, random);
 		if (progress !== undefined) samples.push({ ageMs, progress });
-		const history = { ageMs, samples, siblingAgesMs: [], broughtForward: 0, plannedByAgeMs };
+		const history = { ageMs, samples, siblingAgesMs: [], byAgeMs };
 		const next = nextLook(history, random());
-		plannedByAgeMs = next.byAgeMs;
+		byAgeMs = next.byAgeMs;
 		ageMs += next.delayMs;
 	}
 }

@@ -127,15 +127,6 @@ describe('a sibling is found finished', () => {
 		expect(next()).toBe(22_060);
 	});
 
-	test('twice at most: then the look that age wants is waited for', () => {
-		const { one, next } = looked();
-		one.hearOfSibling(at(20 * S, [20.9 * S]));
-		one.hearOfSibling(at(20 * S, [20.5 * S]));
-		expect(next()).toBe(20_740);
-		one.hearOfSibling(at(20 * S, [20.1 * S]));
-		expect(next()).toBe(20_740);
-	});
-
 	test('a look that somebody asked for is not put off', () => {
 		const { one, next } = looked();
 		one.hurry(START + 20 * S);

@@ -1,13 +1,13 @@
 /**
- * When to look at a task next. Pure: ages, progress and a random number in, a delay out. All times in ms.
+ * When to look at a task next, in two steps. Pure: ages, progress and a random number in, a delay out. All times in ms.
  *
- * Three sources, in this order:
- * 1. age: look soon while a task is young, in proportion to its age later. The mean delay after completion
- *    then stays under 5% of the duration, with few looks, whatever the service says or does not say;
- * 2. siblings: tasks of one kind made in one run tend to take equally long, so the first one to finish shows when to
- *    look at the others; where all of them are over within seconds, looks come at shares of their time;
- * 3. progress: once a prediction made from it has come true, it is believed, and looks are spent near the end.
- *    What goes back, stands still or runs past its own prediction is not believed again.
+ * 1. Whatever is known gives one range of ages in which the task may end: its progress, once a prediction made from it has come
+ *    true; else finished siblings, as tasks of one kind made in one run tend to take equally long; else a first guess from progress.
+ * 2. One rule turns the range into the next look: at its beginning, then step by step to its end, but never later than age alone
+ *    asks for. By age the pause is short while a task is young and grows in proportion, so that the mean delay after completion
+ *    stays under 5% of the duration, with few looks, whatever the service says or does not say.
+ *
+ * Progress that goes back, stands still or runs past its own prediction gives no range.
  * Source: docs/service.md, "Status" (progress may be null, stuck at 0, a string, or go back) and "Time and size".
  */
 
@@ -17,27 +17,37 @@ export interface ProgressSample {
 	progress: number;
 }
 
-export interface LookHistory {
+export interface Known {
 	/** Age of the task now, counted from its creation. */
 	ageMs: number;
 	/** Progress seen so far, oldest first. */
 	samples: readonly ProgressSample[];
 	/** Ages at which sibling tasks of this run were found finished. */
 	siblingAgesMs: readonly number[];
-	/** Looks that were already brought forward because of siblings. */
-	broughtForward: number;
-	/** `byAgeMs` of the look before. Undefined for the first. */
-	plannedByAgeMs?: number;
 	/** Whether others wait for its end: tasks for its slot, or a batch of which it is among the last. */
 	endWanted?: boolean;
+	/** The age at which age alone wants the next look, by the look before. A look that comes sooner does not move it. */
+	byAgeMs?: number;
 }
 
 export interface NextLook {
 	delayMs: number;
-	/** True when siblings brought this look forward. */
-	broughtForward: boolean;
-	/** The age at which age alone wants the next look. A guess that comes sooner and fails does not move it. */
+	/** For {@link Known.byAgeMs} of the next one. */
 	byAgeMs: number;
+}
+
+/** Ages in which a task may end, in ms. */
+interface Range {
+	/** When to look first. */
+	fromMs: number;
+	/** The pause between further looks. */
+	stepMs: number;
+	/** From then on the range says nothing. */
+	toMs: number;
+	/** No pause is shorter. */
+	leastMs: number;
+	/** How much longer than by age alone a pause may be. */
+	trust: number;
 }
 
 export const FIRST_LOOK_MS = 1_000;
@@ -45,32 +55,39 @@ const MIN_INTERVAL_MS = 1_500;
 const AGE_FACTOR = 0.103;
 const MAX_INTERVAL_MS = 58_900;
 const JITTER = 0.06;
-/** Bounds the extra looks that siblings can cause. */
-const MAX_BROUGHT_FORWARD = 2;
 const SIBLING_MARGIN_MS = 120;
+/** How far beyond their siblings' age tasks are expected to end. */
+const SIBLING_SLACK = 1.1;
+const SIBLING_STEP_SHARE = 0.06;
+const DIFFERENCE_SHARE = 0.3;
+const RECENT_SIBLINGS = 5;
+const SIBLING_SLACK_MS = 1_000;
 /**
  * A task can be done long before its progress says so. With a trusted progress no pause is longer than that for the age
  * times this, so that the end of such a task is seen within three times the delay of one that reports nothing.
  */
 const TRUSTED_FACTOR = 2.4;
-/** Siblings are short where all of them were over by then. */
+/** Siblings are short where all of them were over by then: a task that is found late holds the slot of the next one. */
 const LONGEST_SHORT_MS = 5_000;
 /** Where others wait for the end, a late look delays them all: for tasks of up to this age the pause is shorter. */
 const END_WANTED_AGE_MS = 120_000;
 const END_WANTED_FACTOR = 0.5;
 const END_WANTED_INTERVAL_MS = 1_000;
-/** Of the time of the longest of them: when to look first, and the pause between looks. */
+/** Of the time of the longest of short siblings: when to look first, and the pause between looks. */
 const SHORT_FIRST_SHARE = 0.4;
+const SHORT_SHARE = 0.2;
 /** Siblings take equally long where the shortest took more than this share of the longest. */
 const EQUAL_SHARE = 0.7;
-const SHORT_SHARE = 0.2;
-/** Shortest pause that a prediction may cause, and the shortest as a share of the age. */
+/** Shortest pause that a range may cause, and the shortest as a share of the age. */
 const MIN_AIM_MS = 350;
 const MIN_AIM_SHARE = 0.006;
 /** A task this close to its end, as a share of its age, is aimed at directly. */
 const NEAR_SHARE = 0.1;
 /** How much of the possible range one look covers. */
 const RANGE_STEP = 0.55;
+/** Looks at a task far from its end narrow the range: the share of the way that one of them covers. */
+const FAR_STEP = 0.6;
+const AIM_MARGIN_MS = 50;
 
 /** The pause that depends on age alone. @param random in [0, 1) */
 export function intervalForAge(ageMs: number, random: number): number {
@@ -112,73 +129,74 @@ export function predict(samples: readonly ProgressSample[]): Prediction | undefi
 	return toMs === Infinity ? undefined : { fromMs, toMs, confirmed };
 }
 
-/** The pause that a believable progress asks for, or undefined where there is none. */
-function delayForProgress(
-	{ ageMs, samples }: LookHistory,
-	byAge: number,
-	random: number,
-): number | undefined {
-	const prediction = predict(samples);
-	if (prediction === undefined || ageMs > prediction.toMs) return undefined;
-	const { fromMs, toMs, confirmed } = prediction;
-	const shortest = Math.max(MIN_AIM_MS, MIN_AIM_SHARE * ageMs);
+function rangeByProgress({ ageMs }: Known, { fromMs, toMs, confirmed }: Prediction): Range {
+	const leastMs = Math.max(MIN_AIM_MS, MIN_AIM_SHARE * ageMs);
 	if (confirmed === 0) {
-		const aim = Math.max(toMs - ageMs + 50, shortest);
-		return aim < byAge ? aim : undefined;
+		const end = toMs + AIM_MARGIN_MS;
+		return { fromMs: end, stepMs: 0, toMs: end, leastMs, trust: 1 };
 	}
-	// Where the task may already be finished, a few looks are spread over the range; before that, every look narrows it.
-	const range = toMs - Math.max(fromMs, ageMs);
+	const width = toMs - Math.max(fromMs, ageMs);
 	const ahead = Math.max(0, fromMs - ageMs);
-	const near = ahead <= Math.max(range, NEAR_SHARE * ageMs);
-	const wanted = near ? ahead + range * RANGE_STEP + 50 : (ahead + range / 2) * 0.6;
-	const longest = Math.max(byAge, TRUSTED_FACTOR * intervalForAge(ageMs, random));
-	return Math.min(Math.max(wanted, shortest), longest);
+	const near = ahead <= Math.max(width, NEAR_SHARE * ageMs);
+	// Where the task may already be finished, a few looks are spread over the range; before that, every look narrows it.
+	const pauseMs = near
+		? ahead + width * RANGE_STEP + AIM_MARGIN_MS
+		: (ahead + width / 2) * FAR_STEP;
+	return { fromMs: ageMs + pauseMs, stepMs: pauseMs, toMs, leastMs, trust: TRUSTED_FACTOR };
 }
 
-/** The pause that finished siblings ask for, or undefined. */
-function delayForSiblings({
-	ageMs,
-	siblingAgesMs,
-	broughtForward,
-}: LookHistory): number | undefined {
-	if (siblingAgesMs.length === 0 || broughtForward >= MAX_BROUGHT_FORWARD) return undefined;
-	const recent = siblingAgesMs.slice(-5);
-	const expected = recent.reduce((least, age) => Math.min(least, age));
-	const delay = expected - ageMs + SIBLING_MARGIN_MS * (1 + broughtForward);
-	// Well past the siblings' age there is nothing to learn from them any more.
-	return ageMs > expected * 1.1 + 1_000 ? undefined : Math.max(delay, SIBLING_MARGIN_MS);
+/** Whether siblings, of which there are some, were all over within seconds: then the first look does not wait for its turn. */
+export function areShort(siblingAgesMs: readonly number[]): boolean {
+	return siblingAgesMs.length > 0 && siblingAgesMs.every((age) => age <= LONGEST_SHORT_MS);
 }
 
-/**
- * When to look at a task first, in ms from now, where all siblings so far were over within seconds; undefined where they were not.
- * A task that is found late holds the slot of the next one: the shorter they are, the more that costs. @param random in [0, 1)
- */
-export function firstLookAmongShort(
-	siblingAgesMs: readonly number[],
-	ageMs: number,
-	random: number,
-): number | undefined {
-	if (siblingAgesMs.length === 0) return undefined;
+/** The range of a task whose siblings were over at these ages. There is at least one. */
+function rangeBySiblings({ siblingAgesMs, ageMs }: Known, random: number): Range {
 	const longest = siblingAgesMs.reduce((most, age) => Math.max(most, age));
-	if (longest > LONGEST_SHORT_MS) return undefined;
 	const shortest = siblingAgesMs.reduce((least, age) => Math.min(least, age));
+	const isShort = areShort(siblingAgesMs);
+	const spread = 0.8 + 0.4 * random;
+	if (isShort && shortest <= longest * EQUAL_SHARE)
+		return {
+			fromMs: longest * SHORT_FIRST_SHARE * spread,
+			stepMs: longest * SHORT_SHARE * spread,
+			toMs: longest,
+			leastMs: MIN_AIM_MS,
+			trust: 1,
+		};
+	const recent = siblingAgesMs.slice(-RECENT_SIBLINGS);
+	const expected = recent.reduce((least, age) => Math.min(least, age));
+	const latest = recent.reduce((most, age) => Math.max(most, age));
 	// Found ages can't be shorter than the first looks: to look a little before them keeps both from growing together.
-	const at =
-		shortest > longest * EQUAL_SHARE
-			? shortest * (0.97 + 0.1 * random)
-			: longest * SHORT_FIRST_SHARE * (0.8 + 0.4 * random);
-	return Math.max(0, at - ageMs);
+	const fromMs = isShort ? shortest * (0.97 + 0.1 * random) : expected + SIBLING_MARGIN_MS;
+	return {
+		fromMs,
+		// The more they differ, and the longer the task outlives the first of them, the less that one says.
+		stepMs: Math.max(
+			expected * SIBLING_STEP_SHARE,
+			(latest - expected) * DIFFERENCE_SHARE,
+			ageMs - fromMs,
+		),
+		toMs: expected * SIBLING_SLACK + SIBLING_SLACK_MS,
+		leastMs: SIBLING_MARGIN_MS,
+		trust: 1,
+	};
 }
 
-/** The pause between two looks among such siblings, or undefined: also for a task that has outlived them all. */
-function intervalAmongShort({ siblingAgesMs, ageMs }: LookHistory, random: number) {
-	if (siblingAgesMs.length === 0) return undefined;
-	const longest = siblingAgesMs.reduce((most, age) => Math.max(most, age));
-	if (longest > LONGEST_SHORT_MS || ageMs > longest) return undefined;
-	return Math.max(longest * SHORT_SHARE * (0.8 + 0.4 * random), MIN_AIM_MS);
+/** The range in which the task may end, by what is known best; undefined where only its age is. */
+function rangeOf(known: Known, random: number): Range | undefined {
+	const { ageMs, samples, siblingAgesMs } = known;
+	const prediction = predict(samples);
+	const byProgress =
+		prediction === undefined || ageMs > prediction.toMs
+			? undefined
+			: rangeByProgress(known, prediction);
+	if (byProgress !== undefined && byProgress.trust > 1) return byProgress;
+	const bySiblings = siblingAgesMs.length === 0 ? undefined : rangeBySiblings(known, random);
+	return bySiblings !== undefined && ageMs < bySiblings.toMs ? bySiblings : byProgress;
 }
 
-function pauseByAge(ageMs: number, endWanted: boolean, random: number): number {
+function pauseByAge({ ageMs, endWanted = false }: Known, random: number): number {
 	const pause = intervalForAge(ageMs, random);
 	return endWanted && ageMs < END_WANTED_AGE_MS
 		? Math.min(pause, Math.max(pause * END_WANTED_FACTOR, END_WANTED_INTERVAL_MS))
@@ -186,17 +204,16 @@ function pauseByAge(ageMs: number, endWanted: boolean, random: number): number {
 }
 
 /** When to look next. @param random in [0, 1), so that tables can test it */
-export function nextLook(history: LookHistory, random: number): NextLook {
-	const { ageMs, plannedByAgeMs = 0, endWanted = false } = history;
-	const planned = plannedByAgeMs - ageMs;
-	const byAge = planned >= MIN_AIM_MS ? planned : pauseByAge(ageMs, endWanted, random);
+export function nextLook(known: Known, random: number): NextLook {
+	const { ageMs, byAgeMs: planned = 0 } = known;
+	const byAge = planned - ageMs >= MIN_AIM_MS ? planned - ageMs : pauseByAge(known, random);
 	const byAgeMs = ageMs + byAge;
-	const amongShort = intervalAmongShort(history, random) ?? Infinity;
-	const own = delayForProgress(history, byAge, random) ?? Math.min(byAge, amongShort);
-	const siblings = delayForSiblings(history);
-	return siblings !== undefined && siblings < own
-		? { delayMs: siblings, broughtForward: true, byAgeMs }
-		: { delayMs: own, broughtForward: false, byAgeMs };
+	const range = rangeOf(known, random);
+	if (range === undefined) return { delayMs: byAge, byAgeMs };
+	const { fromMs, stepMs, leastMs, trust } = range;
+	const wanted = ageMs < fromMs ? fromMs - ageMs : stepMs;
+	const longest = trust > 1 ? Math.max(byAge, trust * intervalForAge(ageMs, random)) : byAge;
+	return { delayMs: Math.min(Math.max(wanted, leastMs), longest), byAgeMs };
 }
 
 /** After falling asleep: n8n refuses callbacks while it saves the execution (`npm run bench -- race`), so one look follows. */

@@ -12,10 +12,10 @@ import type { Look } from '../service/look';
 import type { Task } from '../service/task';
 import { verdictOf, withoutFiles, type Ended } from '../service/verdict';
 import {
+	areShort,
 	asleepInterval,
 	busyDelay,
 	FIRST_LOOK_MS,
-	firstLookAmongShort,
 	firstLookAsleep,
 	nextLook,
 	type ProgressSample,
@@ -80,8 +80,7 @@ export class Watched {
 	lastTask: Task | undefined;
 	private lastDetail: string | undefined;
 	private readonly samples: ProgressSample[] = [];
-	private broughtForward = 0;
-	private plannedByAgeMs = 0;
+	private byAgeMs = 0;
 	private busyStreak = 0;
 	private missingStreak = 0;
 	private deniedStreak = 0;
@@ -104,13 +103,13 @@ export class Watched {
 	 *
 	 * @param turn how many siblings came before
 	 */
-	scheduleFirst(turn: number, { nowMs, random, siblingAgesMs }: Surroundings): void {
+	scheduleFirst(turn: number, around: Surroundings): void {
+		const { nowMs, random, siblingAgesMs } = around;
 		if (this.watch.lookAtOnce === true) return;
 		const age = this.ageAt(nowMs);
 		if (this.watch.pace === 'asleep') return this.schedule(nowMs, firstLookAsleep(age));
 		if (age >= FIRST_LOOK_MS) return;
-		const amongShort = firstLookAmongShort(siblingAgesMs, age, random);
-		if (amongShort !== undefined) return this.schedule(nowMs, amongShort);
+		if (areShort(siblingAgesMs)) return this.scheduleNext(around);
 		const later = ((turn * GOLDEN_RATIO) % 1) * TURNS_MS;
 		this.schedule(nowMs, (FIRST_LOOK_MS - age) * (0.8 + 0.4 * random) + later);
 	}
@@ -172,11 +171,10 @@ export class Watched {
 	hearOfSibling(around: Surroundings): void {
 		// What the service asked for is kept, and a refusal is repeated no sooner: one alone can come from throttling.
 		if (this.watch.lookAtOnce === true || this.busyStreak > 0 || this.deniedStreak > 0) return;
-		const { delayMs, broughtForward, byAgeMs } = this.plan(around);
-		if (!broughtForward || around.nowMs + delayMs >= this.nextLookAt) return;
-		this.plannedByAgeMs = byAgeMs;
-		this.broughtForward += 1;
-		this.schedule(around.nowMs, delayMs);
+		const next = this.plan(around);
+		if (around.nowMs + next.delayMs >= this.nextLookAt) return;
+		this.byAgeMs = next.byAgeMs;
+		this.schedule(around.nowMs, next.delayMs);
 	}
 
 	/** Whether its end shows when to look at its siblings. */
@@ -212,11 +210,8 @@ export class Watched {
 
 	private plan({ nowMs, random, siblingAgesMs, endWanted }: Surroundings) {
 		const ageMs = this.ageAt(nowMs);
-		const { samples, broughtForward, plannedByAgeMs } = this;
-		return nextLook(
-			{ ageMs, samples, siblingAgesMs, broughtForward, plannedByAgeMs, endWanted },
-			random,
-		);
+		const { samples, byAgeMs } = this;
+		return nextLook({ ageMs, samples, siblingAgesMs, endWanted, byAgeMs }, random);
 	}
 
 	private scheduleNext(around: Surroundings): void {
@@ -225,9 +220,8 @@ export class Watched {
 			return this.schedule(around.nowMs, Math.max(MIN_HURRY_INTERVAL_MS, sinceHurry));
 		if (this.watch.pace === 'asleep')
 			return this.schedule(around.nowMs, asleepInterval(this.ageAt(around.nowMs)));
-		const { delayMs, broughtForward, byAgeMs } = this.plan(around);
-		this.plannedByAgeMs = byAgeMs;
-		if (broughtForward) this.broughtForward += 1;
+		const { delayMs, byAgeMs } = this.plan(around);
+		this.byAgeMs = byAgeMs;
 		this.schedule(around.nowMs, delayMs);
 	}
 
