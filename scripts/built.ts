@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { withLock } from './lockFolder';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withLock } from './lock';
 import { npm } from './npm';
 import { root } from './pack';
 
@@ -44,15 +44,14 @@ const stamp = () => (existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : '
  * it half-built.
  */
 export async function ensureBuilt(): Promise<void> {
-	mkdirSync(dirname(stampFile), { recursive: true });
 	await withLock(
-		`${stampFile}.lock`,
+		stampFile,
 		async () => {
 			if (existsSync(join(root, 'dist')) && stamp() === built()) return;
 			console.log('Building the nodes ...');
 			await npm(['run', 'build', '--silent'], { cwd: root, purpose: 'building the nodes' });
 			writeFileSync(stampFile, built());
 		},
-		() => undefined,
+		'Another command is building the nodes; waiting for it ...',
 	);
 }

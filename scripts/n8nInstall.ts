@@ -12,7 +12,7 @@ import {
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Halt } from './halt';
-import { withLock } from './lockFolder';
+import { withLock } from './lock';
 import { npm } from './npm';
 
 const neededGigabytes = 3;
@@ -129,15 +129,11 @@ function located(version: string): N8nInstall {
 export async function ensureN8n(): Promise<N8nInstall> {
 	const n8n = located(n8nVersion());
 	const isComplete = () => existsSync(join(n8n.dir, '.complete'));
-	if (!isComplete()) {
-		mkdirSync(cacheFolder(), { recursive: true });
+	if (!isComplete())
 		await withLock(
-			`${n8n.dir}.lock`,
-			async () => {
-				if (!isComplete()) await install(n8n);
-			},
-			() => console.log('Another process is installing n8n; waiting for it ...'),
+			n8n.dir,
+			async () => (isComplete() ? undefined : await install(n8n)),
+			'Another process is installing n8n; waiting for it ...',
 		);
-	}
 	return n8n;
 }

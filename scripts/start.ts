@@ -1,13 +1,13 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import getPort from 'get-port';
 import { startN8n } from '../test/n8n/harness/n8n';
-import { isPortFree } from '../test/n8n/harness/ports';
 import { PortTakenError, type StandIn, startService } from '../test/service';
 import { cleanUp, onCleanup } from './cleanup';
 import { Halt, runMain } from './halt';
-import { withLock } from './lockFolder';
+import { withLock } from './lock';
 import { ensureN8n } from './n8nInstall';
 import { importExamples, logIn, provideCredential } from './start/fill';
 import { printResults, runFirst } from './start/firstRun';
@@ -51,7 +51,7 @@ function readOptions(): Options {
 
 /** Looked at before anything takes time. */
 async function checkPort(number: number, option: string, what: string): Promise<void> {
-	if (await isPortFree(number)) return;
+	if ((await getPort({ port: number, host: '127.0.0.1' })) === number) return;
 	throw new Halt(
 		`Port ${number}, which ${what} should listen on, is taken by another program. ` +
 			`End that program, or choose another port: npm start -- ${option} ${number + 10}`,
@@ -131,14 +131,9 @@ async function run(
 runMain(async () => {
 	const options = readOptions();
 	const real = options.baseUrl === undefined ? undefined : realService(options.baseUrl);
-	mkdirSync(startFolder, { recursive: true });
 	await withLock(
 		join(startFolder, 'running'),
 		() => run(options, real),
-		(pid) => {
-			throw new Halt(
-				`npm start is running already in this checkout (process ${pid}): end it first, or use its editor.`,
-			);
-		},
+		new Halt('npm start is running already in this checkout: end it first, or use its editor.'),
 	);
 });

@@ -1,7 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { ensureBuilt } from './built';
 import { Halt } from './halt';
+import { ensureN8n } from './n8nInstall';
 import { root } from './pack';
 
 /** Suites by their names, each with its file. */
@@ -29,15 +31,17 @@ interface ChildOptions {
 	env?: Record<string, string>;
 }
 
-/** The test runner of Node.js, which prints the suites as outlines. */
-export const specReporter = ['--test-reporter=spec'] as const;
-
-/** Runs a TypeScript file in a child process whose failure becomes this one's: the first exit code that is not 0 stays. */
+/**
+ * Runs a TypeScript file on the built nodes and an installed n8n, in a child process whose failure becomes this one's: the first exit
+ * code that is not 0 stays.
+ */
 export async function runFile(
 	file: string,
 	args: readonly string[],
 	{ nodeArgs = [], env = {} }: ChildOptions = {},
 ): Promise<void> {
+	await ensureBuilt();
+	await ensureN8n();
 	const { execa } = await import('execa');
 	const tsx = pathToFileURL(require.resolve('tsx')).href;
 	const child = execa(process.execPath, ['--import', tsx, ...nodeArgs, file, ...args], {
@@ -53,4 +57,13 @@ export async function runFile(
 	const { exitCode } = await child;
 	process.off('SIGTERM', passOn).off('SIGHUP', passOn).off('SIGINT', ignore);
 	process.exitCode = Number(process.exitCode ?? 0) || (exitCode ?? 1);
+}
+
+/** Runs suites by Node.js's own test runner, one after another in one child process, so that they share one n8n and call the stand-in directly. */
+export async function runSuites(
+	suites: Suites,
+	{ nodeArgs = ['--test-reporter=spec'], env }: ChildOptions = {},
+): Promise<void> {
+	const runner = join(root, 'test', 'n8n', 'harness', 'runSuites.ts');
+	await runFile(runner, [...suites.values()], { nodeArgs, env });
 }

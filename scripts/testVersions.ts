@@ -1,21 +1,19 @@
 /**
- * `npm run test:versions`: the suites of test/n8n in every version of n8n that test/n8n/install names, one n8n after the other. What
- * works where is written to docs/versions.md, and a summary of it to the README.
+ * `npm run test:versions`: the suites of test/n8n in every version of n8n that test/n8n/install names, one n8n after the other. How many
+ * tests passed where is written at the end of docs/versions.md.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { ensureBuilt } from './built';
 import { Halt, runMain } from './halt';
-import { ensureN8n, versions, versionVariable } from './n8nInstall';
+import { versions, versionVariable } from './n8nInstall';
 import { root } from './pack';
-import { chooseSuites, runFile, suitesIn } from './suites';
-import { type Outcome, versionsPage, versionsSummary, withSummary } from './versionsPage';
+import { chooseSuites, runSuites, suitesIn } from './suites';
+import { type Outcome, versionsTable } from './versionsTable';
 
 const folder = join(root, 'test', 'n8n');
 const page = join(root, 'docs', 'versions.md');
-const readme = join(root, 'README.md');
 /** What makes sense in every version, and what needs suspending. The others test this repository's own helpers or take long. */
 const everywhere = ['basics', 'delivery', 'refusals', 'saved', 'trigger'];
 const withSuspending = ['examples', 'suspend'];
@@ -24,22 +22,18 @@ const withSuspending = ['examples', 'suspend'];
 async function run(version: string): Promise<Outcome[]> {
 	process.env[versionVariable] = version;
 	console.log(`\nn8n ${version}`);
-	await ensureN8n();
 	const { canSuspend } = await import('../test/n8n/harness/version');
 	const names = canSuspend() ? [...everywhere, ...withSuspending] : everywhere;
-	const files = [...chooseSuites(suitesIn(folder, '.n8n.ts'), names).values()];
 	const temporary = mkdtempSync(join(tmpdir(), 'media-generation-versions-'));
 	const lines = join(temporary, 'outcomes');
 	try {
-		const reporter = join(folder, 'harness', 'reporter.mjs');
-		await runFile(join(folder, 'harness', 'runSuites.ts'), files, {
+		await runSuites(chooseSuites(suitesIn(folder, '.n8n.ts'), names), {
 			nodeArgs: [
 				'--test-reporter=spec',
 				'--test-reporter-destination=stdout',
-				`--test-reporter=${reporter}`,
+				`--test-reporter=${join(folder, 'harness', 'reporter.mjs')}`,
 				`--test-reporter-destination=${lines}`,
 			],
-			env: { [versionVariable]: version },
 		});
 		const text = readFileSync(lines, 'utf8').trim();
 		return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as Outcome);
@@ -52,23 +46,17 @@ runMain(async () => {
 	const { only } = new Command()
 		.name('npm run test:versions --')
 		.description('Tests the packed nodes in several versions of n8n, and writes docs/versions.md')
-		.option(
-			'--only <version...>',
-			`some of ${versions.join(', ')}; docs/versions.md stays as it is`,
-		)
+		.option('--only <version...>', `some of ${versions.join(', ')}; the page stays as it is`)
 		.parse()
 		.opts<{ only?: string[] }>();
 	const unknown = (only ?? []).filter((version) => !versions.includes(version));
 	if (unknown.length > 0)
 		throw new Halt(`There is no ${unknown.join(', ')}. There are: ${versions.join(', ')}.`);
-	await ensureBuilt();
 	const outcomes = new Map<string, Outcome[]>();
 	for (const version of only ?? versions) outcomes.set(version, await run(version));
-	const text = versionsPage(outcomes);
-	const summary = versionsSummary(outcomes);
-	if (only === undefined) {
-		writeFileSync(page, text);
-		writeFileSync(readme, withSummary(readFileSync(readme, 'utf8'), summary));
-	}
-	console.log(`\n${text}\n${summary}`);
+	const table = versionsTable(outcomes);
+	console.log(`\n${table}`);
+	if (only !== undefined) return;
+	const [text = ''] = readFileSync(page, 'utf8').split(/^\| Suite/m);
+	writeFileSync(page, text + table);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import getPort from 'get-port';
 import { startContext, type TestContext } from './harness/context';
 import type { Execution } from './harness/execution';
-import { freePorts } from './harness/ports';
 import {
 	allAsleep,
 	checkDone,
@@ -120,7 +120,7 @@ describe('asleep on a private address', () => {
 	});
 
 	it('is refused before anything is paid where this n8n does not reach itself', async () => {
-		const [nobody] = await freePorts(1);
+		const nobody = await getPort({ host: '127.0.0.1' });
 		await restart(`http://127.0.0.1:${nobody}/`);
 		const { resultData } = await refused();
 		assert.match(

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import getPort from 'get-port';
 import { onCleanup } from '../../scripts/cleanup';
 import { installPackage } from '../../scripts/pack';
-import { ensureQueuePrograms } from '../../scripts/queuePrograms';
+import { ensureQueuePrograms } from '../../scripts/programs';
 import { commonEnv, type N8n, waitForReady } from '../n8n/harness/n8n';
-import { freePorts } from '../n8n/harness/ports';
 import { type N8nProcess, type ProcessKind, startProcess } from '../n8n/harness/process';
 import { waitUntil } from '../n8n/harness/wait';
 import { type Backend, type Gate, startGate } from './gate';
@@ -123,7 +123,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 	chmodSync(folder, 0o755); // PostgreSQL's user passes through it.
 	const removeFolder = () => rmSync(folder, { recursive: true, force: true });
 	const forget = onCleanup(removeFolder);
-	const ports = await freePorts(16);
+	const ports = await Promise.all(Array.from({ length: 16 }, () => getPort({ host: '127.0.0.1' })));
 	const port = () => ports.pop() as number;
 	const members: Member[] = [];
 	const stores: Store[] = [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ensureQueuePrograms } from '../../scripts/queuePrograms';
+import { ensureQueuePrograms } from '../../scripts/programs';
 import { waitUntil } from '../n8n/harness/wait';
 import { type QueueContext, startQueueContext } from './context';
 import { generating } from './workflows';

@@ -4,7 +4,7 @@ import { chownSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { onCleanup } from '../../scripts/cleanup';
-import type { QueuePrograms } from '../../scripts/queuePrograms';
+import type { QueuePrograms } from '../../scripts/programs';
 import { waitUntil } from '../n8n/harness/wait';
 
 export interface Store {

@@ -30,12 +30,6 @@ async function browser(): Promise<Browser> {
 	return await launched;
 }
 
-/** Called once by the runner, after the last suite. */
-export async function closeBrowser(): Promise<void> {
-	await (await launched)?.close();
-	launched = undefined;
-}
-
 /** The machine may be busy: a step that takes longer than this has failed. */
 const stepTimeoutMs = 45_000;
 

@@ -94,16 +94,10 @@ export async function startContext({
 
 let shared: Promise<TestContext> | undefined;
 
-/** The context that suites share, started by the first one that asks. The stand-in's records and faults are reset for each suite. */
+/** The context that suites share, started by the first one that asks. The stand-in's records and faults are reset for each suite; the runner ends it. */
 export async function sharedContext(): Promise<TestContext> {
 	shared ??= startContext();
 	const context = await shared;
 	context.service.reset();
 	return context;
-}
-
-/** Called once by the runner, after the last suite. */
-export async function closeSharedContext(): Promise<void> {
-	await (await shared)?.close();
-	shared = undefined;
 }

@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import getPort from 'get-port';
 import { installPackage } from '../../../scripts/pack';
 import { onCleanup } from '../../../scripts/cleanup';
 import type { GroupMemory } from './memory';
-import { freePorts } from './ports';
 import { type N8nProcess, startProcess } from './process';
 import { waitUntil } from './wait';
 
@@ -51,6 +51,8 @@ export const commonEnv: Readonly<Record<string, string>> = {
 	N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '10',
 };
 
+const local = { host: '127.0.0.1' };
+
 async function statusOf(url: string): Promise<number> {
 	try {
 		const response = await fetch(url, { signal: AbortSignal.timeout(5000) });
@@ -88,8 +90,8 @@ export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 	mkdirSync(userFolder, { recursive: true });
 	if (options.tarball) await installPackage(options.tarball, userFolder);
 
-	const [freePort, brokerPort] = (await freePorts(2)) as [number, number];
-	const port = options.port ?? freePort;
+	const port = options.port ?? (await getPort(local));
+	const brokerPort = await getPort(local);
 	const baseUrl = `http://127.0.0.1:${port}`;
 	const logFile = options.logFile ?? join(userFolder, 'n8n.log');
 	const env = {
