@@ -5,13 +5,12 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { apiKeyProblem, baseUrlProblem } from '../nodes/MediaGeneration/service/baseUrl';
 import { Halt, runMain } from './halt';
+import { printed } from './probe/findings';
 import { probe } from './probe/index';
-import { defaultValues, type Values } from './probe/kinds';
-import { printed } from './probe/printed';
+import { defaultValues, type Values } from './probe/making';
 
 const keyVariable = 'MEDIA_GENERATION_API_KEY';
 const pollMs = 2000;
-const callbackPort = 8790;
 
 interface Options extends Values {
 	baseUrl: string;
@@ -29,32 +28,19 @@ function positive(text: string): number {
 }
 
 function readOptions(): Options {
-	return new Command()
-		.name('npm run probe --')
-		.description(
-			`Compares a service with what the nodes expect; its key is read from ${keyVariable}`,
-		)
+	const command = new Command('npm run probe --')
+		.description(`Compares a service with what the nodes expect; its key is in ${keyVariable}`)
 		.requiredOption('--base-url <url>', 'address of the service')
 		.option('--spend', 'make one task of each kind, which costs credits')
-		.option(
-			'--callback <url>',
-			'make one task with this callback address, which must lead to this machine',
-		)
-		.option(
-			'--port <number>',
-			'where this machine listens for the callback',
-			positive,
-			callbackPort,
-		)
+		.option('--callback <url>', 'make one task with this callback address of this machine')
+		.option('--port <number>', 'where this machine listens for the callback', positive, 8790)
 		.option('--watch <seconds>', 'how long to watch for repeats of the callback', positive, 120)
-		.option('--patience <seconds>', 'how long to wait for one task', positive, 900)
-		.option('--voice-id <id>', 'voice of the first speech', defaultValues.voiceId)
-		.option('--speech-model <id>', 'its model', defaultValues.speechModel)
-		.option('--output-format <format>', 'its format', defaultValues.outputFormat)
-		.option('--voice <name>', 'voice of the second speech', defaultValues.voice)
-		.option('--image-model <id>', 'model of the image', defaultValues.imageModel)
-		.parse()
-		.opts<Options>();
+		.option('--patience <seconds>', 'how long to wait for one task', positive, 900);
+	for (const [name, value] of Object.entries(defaultValues)) {
+		const words = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+		command.option(`--${words} <value>`, 'what tasks of --spend are made with', value);
+	}
+	return command.parse().opts<Options>();
 }
 
 function checkedKey({ baseUrl, callback }: Options): string {
@@ -74,16 +60,13 @@ function checkedKey({ baseUrl, callback }: Options): string {
 
 runMain(async () => {
 	const options = readOptions();
-	const apiKey = checkedKey(options);
-	const patienceMs = options.patience * 1000;
-	const { port, callback: url } = options;
+	const { baseUrl, spend, port, callback: url, watch, patience } = options;
+	const patienceMs = patience * 1000;
 	const findings = await probe({
-		baseUrl: options.baseUrl,
-		apiKey,
-		...(options.spend === true ? { spend: { ...options, pollMs, patienceMs } } : {}),
-		...(url === undefined
-			? {}
-			: { callback: { url, port, patienceMs, watchMs: options.watch * 1000 } }),
+		baseUrl,
+		apiKey: checkedKey(options),
+		...(spend === true ? { spend: { ...options, pollMs, patienceMs } } : {}),
+		...(url === undefined ? {} : { callback: { url, port, patienceMs, watchMs: watch * 1000 } }),
 		log: (text) => console.log(text),
 	});
 	console.log(`\n${printed(findings)}\n`);

@@ -1,44 +1,68 @@
+/** What a service showed of each assumption, and whether the nodes cope where it is another. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isObject } from '../../nodes/MediaGeneration/service/json';
+import { table } from '../table';
 import type { Answer } from './service';
 
-/** One assumption, and what the service showed of it. */
+/** `noted`: nothing definite was expected. `copes` and `fails` are what the nodes do with what is otherwise. */
+export type Verdict = 'as expected' | 'noted' | 'copes' | 'fails' | 'not shown';
+
 export interface Finding {
-	/** Where docs/service.md speaks of it. */
 	section: string;
 	question: string;
-	/** What the nodes take for the usual; what differs they may still be able to read. */
 	expected: string;
-	/** Undefined: it did not show. */
-	seen?: string;
-	/** Undefined where nothing definite is expected, or nothing was seen. */
-	differs?: boolean;
+	verdict: Verdict;
+	seen: string;
+	/** For the nodes that do not cope. */
+	advice: string;
 }
 
-/** Collects findings in the order they are made. */
+/** The rows of assumptions.md by their IDs, nothing seen yet. */
+function assumptions(): Map<string, Finding[]> {
+	const text = readFileSync(join(__dirname, 'assumptions.md'), 'utf8');
+	const rows = text.split('\n').filter((line) => line.startsWith('| '));
+	const cells = rows.slice(1).map((row) => row.split('|').map((cell) => cell.trim()));
+	return new Map(
+		cells.map(([, id = '', section = '', question = '', expected = '', advice = '']) => [
+			id,
+			[{ section, question, expected, advice, verdict: 'not shown', seen: '-' }],
+		]),
+	);
+}
+
+/** What was seen of the assumptions, in their order. */
 export class Findings {
-	readonly all: Finding[] = [];
+	private readonly rows = assumptions();
 
-	constructor(private readonly withoutKeys: (text: string) => string) {}
+	/** @param kind of the task, where a question is asked of each kind */
+	constructor(
+		private readonly withoutKeys: (text: string) => string,
+		private readonly kind?: string,
+	) {}
 
-	/** @param holds whether it is as expected; left out where anything would be news */
-	add(
-		[section, question]: [section: string, question: string],
-		expected: string,
-		seen: string,
-		holds?: boolean,
-	): void {
-		this.all.push({
-			section,
-			question,
-			expected,
-			seen: this.withoutKeys(seen),
-			...(holds === undefined ? {} : { differs: !holds }),
-		});
+	get all(): Finding[] {
+		return [...this.rows.values()].flat();
 	}
 
-	/** Something that this run could not find out. */
-	open([section, question]: [section: string, question: string], expected: string): void {
-		this.all.push({ section, question, expected });
+	/** The same findings, asked of a kind of task. */
+	of(kind: string): Findings {
+		return Object.assign(new Findings(this.withoutKeys, kind), { rows: this.rows });
+	}
+
+	/** @param verdict true: as expected */
+	see(id: string, seen: string, verdict: true | Verdict = 'noted'): void {
+		const [row, ...others] = this.rows.get(id) ?? [];
+		if (row === undefined) throw new Error(`assumptions.md has no row ${id}`);
+		const shown = [row, ...others].filter((one) => one.verdict !== 'not shown');
+		const question = row.question.replace(/ \(\w[^/]*\)$/, '');
+		shown.push({
+			...row,
+			question: this.kind === undefined ? row.question : `${question} (${this.kind})`,
+			verdict: verdict === true ? 'as expected' : verdict,
+			seen: this.withoutKeys(seen),
+		});
+		this.rows.set(id, shown);
 	}
 }
 
@@ -59,4 +83,28 @@ export function inWords({ status, json, text, problem }: Answer): string {
 	if (json !== undefined) return `${status} ${shapeOf(json)}`;
 	if (text.trim() === '') return `${status}, empty`;
 	return `${status}, ${/^\s*</.test(text) ? 'HTML' : 'text'}`;
+}
+
+const marks: Record<Verdict, string> = {
+	'as expected': '',
+	noted: '',
+	copes: 'DIFFERS: copes',
+	fails: 'DIFFERS: does not cope',
+	'not shown': 'not shown',
+};
+
+/** A row for each finding, what to do where the nodes do not cope, and how many there are. */
+export function printed(findings: readonly Finding[]): string {
+	const rows = findings.map(({ verdict, section, question, expected, seen }) => [
+		...[marks[verdict], section, question, expected, seen],
+	]);
+	const of = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict);
+	const [copes, fails] = [of('copes').length, of('fails')];
+	return [
+		table(['The nodes', 'Section', 'Question', 'Expected', 'Seen'], rows),
+		...fails.map(({ question, advice }) => `\n  ${question}: the nodes do not cope. ${advice}.`),
+		'',
+		`  ${findings.length} questions, ${copes + fails.length} answered otherwise than expected: the nodes cope with ${copes} of these, and not with ${fails.length}.`,
+		`  ${of('not shown').length} not shown; -- --spend and -- --callback URL show more. The sections are those of docs/service.md.`,
+	].join('\n');
 }

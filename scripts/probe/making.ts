@@ -1,190 +1,203 @@
-/** What only a paid task shows: its creation, its life seen by polling, its files. */
+/** What only a paid task shows: its creation, its life as polling shows it, its files. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { asNumber, isObject, type JsonObject } from '../../nodes/MediaGeneration/service/json';
 import { outputsOf } from '../../nodes/MediaGeneration/service/outputs';
-import { creditsOf, taskIdOf } from '../../nodes/MediaGeneration/service/task';
+import {
+	creditsOf,
+	parseTask,
+	type Task,
+	taskIdOf,
+} from '../../nodes/MediaGeneration/service/task';
 import { type Findings, inWords, shapeOf } from './findings';
-import type { Kind } from './kinds';
-import { follow, type Life, type Pace } from './life';
 import { type Answer, type ProbedService, request } from './service';
 
-/** The task object itself, out of its wrapping. */
-const bare = (body: unknown): JsonObject =>
-	isObject(body) ? (isObject(body.data) ? body.data : body) : {};
+/** What differs from one service to the next. */
+export const defaultValues = {
+	voiceId: '21m00Tcm4TlvDq8ikWAM',
+	speechModel: 'eleven_multilingual_v2',
+	outputFormat: 'mp3_44100_128',
+	voice: 'en-US-AriaNeural',
+	imageModel: 'image-1',
+};
+export type Values = typeof defaultValues;
 
-function reportCreation(kind: Kind, answer: Answer, findings: Findings): void {
-	const taskId = taskIdOf(answer.json);
-	findings.add(
-		['Shapes', `Creation of a ${kind.name}`],
-		'200 {success: true, task_id, ...}',
-		inWords(answer),
-		answer.status === 200 &&
-			taskId !== undefined &&
-			isObject(answer.json) &&
-			answer.json.success === true,
-	);
-	if (!isObject(answer.json)) return;
-	const strings = Object.entries(answer.json)
-		.filter(([name, value]) => /credits/.test(name) && typeof value === 'string')
-		.map(([name]) => name);
-	findings.add(
-		['Shapes', `Creation of a ${kind.name}: numbers`],
-		'are numbers',
-		strings.length === 0 ? 'no number as a string' : `strings: ${strings.join(', ')}`,
-		strings.length === 0,
-	);
+export interface Pace {
+	/** Between two looks at a task, ms. */
+	pollMs: number;
+	/** How long to wait for one task, ms. */
+	patienceMs: number;
 }
 
-function reportProgress(kind: Kind, { progress, task }: Life, findings: Findings): void {
-	const numbers = progress.map((value) => (typeof value === 'number' ? value : Number.NaN));
-	const back = numbers.some((value, index) => index > 0 && value < (numbers[index - 1] ?? 0));
-	const kinds = [...new Set(progress.map((value) => (value === null ? 'null' : typeof value)))];
-	const end = task?.state === 'done' ? `, ${String(asNumber(task.raw.progress))} at the end` : '';
-	findings.add(
-		['Status', `Progress of a ${kind.name}`],
-		'whole numbers that do not go back, 100 at the end',
-		`${kinds.join(', ')}${back ? ', goes back' : ''}${end}`,
-		!back && kinds.join() === 'number' && (task?.state !== 'done' || task.raw.progress === 100),
-	);
+/** One task as the probe makes it. */
+interface Kind {
+	name: string;
+	path: string;
+	body: JsonObject;
 }
 
-function reportLife(kind: Kind, life: Life, findings: Findings): void {
-	for (const route of ['v1', 'v1e'] as const) {
-		const found = life.first[route].status === 200;
-		findings.add(
-			['Poll routes', `Right after its creation, /${route} shows a ${kind.name}`],
-			route === 'v1' ? 'yes' : 'left open',
-			found ? 'yes' : `no: ${inWords(life.first[route])}`,
-			route === 'v1' ? found : undefined,
-		);
-	}
-	const running = [...life.statuses].filter((status) => !['done', 'error'].includes(status));
-	findings.add(
-		['Status', `Names of a running ${kind.name}`],
-		'doing',
-		running.join(', ') || 'none seen',
-		running.every((status) => status === 'doing'),
-	);
-	reportProgress(kind, life, findings);
-	findings.add(
-		['Status', `error_message of a running ${kind.name}`],
-		'none',
-		[...life.words].join(' | ') || 'none',
-		life.words.size === 0,
-	);
-	findings.add(
-		['HTTP', `Looks at a ${kind.name} that said nothing of it`],
-		'none',
-		[...life.unclear].join(' | ') || 'none',
-		life.unclear.size === 0,
-	);
-}
+export const soundEffect: Kind = {
+	name: 'sound effect',
+	path: '/v1/task/sound-effect',
+	body: { text: 'A click' },
+};
 
-function reportEnd(kind: Kind, life: Life, findings: Findings): void {
-	const { last, task } = life;
-	const about = (question: string): [string, string] => ['Shapes', `${kind.name}: ${question}`];
-	if (last === undefined || task === undefined)
-		return findings.open(about('its end'), 'done or error, within the time that was given');
-	findings.add(
-		about('its end'),
-		'done',
-		`${task.status} ${task.errorText ?? ''}`.trim(),
-		task.state === 'done',
-	);
-	const body = bare(last.json);
-	const wrapped = isObject(last.json) && isObject(last.json.data);
-	findings.add(
-		about('where the task stands'),
-		'at the root',
-		wrapped ? 'in "data"' : 'at the root',
-		!wrapped,
-	);
-	findings.add(
-		about('its type'),
-		kind.type ?? 'left open',
-		String(body.type),
-		kind.type === undefined ? undefined : body.type === kind.type,
-	);
-	findings.add(about('its fields'), 'left open', shapeOf({ ...body, metadata: '' }));
-	if (task.state !== 'done') return;
-	const metadata = isObject(body.metadata) ? body.metadata : {};
-	findings.add(about('its metadata'), kind.result, shapeOf(metadata, 3), kind.result in metadata);
-	findings.add(
-		['Status', `A ${kind.name} that is done`],
-		'has its result at once',
-		life.withoutResult === 0 ? 'at once' : `${life.withoutResult} looks without`,
-		life.withoutResult === 0,
-	);
-	findings.add(
-		about('results that the nodes find'),
-		'1 or more',
-		outputsOf(task)
-			.map(({ kind: found }) => found)
-			.join(', '),
-		true,
-	);
-}
-
-async function reportFile(
-	kind: Kind,
-	url: string,
-	host: string,
-	findings: Findings,
-): Promise<void> {
-	const about = (question: string): [string, string] => [
-		'HTTP',
-		`File of a ${kind.name}: ${question}`,
+/** The routes of docs/service.md, "Endpoints", each with the least that can be ordered. */
+export function kindsOf({ voiceId, speechModel, outputFormat, voice, imageModel }: Values): Kind[] {
+	const byId = `/v1/text-to-speech/${encodeURIComponent(voiceId)}?output_format=${encodeURIComponent(outputFormat)}`;
+	const byName = { text: 'One.', voice, with_transcript: true };
+	const image = { prompt: 'A dot', model_id: imageModel, generations_count: 1 };
+	return [
+		soundEffect,
+		{ name: 'speech by voice ID', path: byId, body: { text: 'One.', model_id: speechModel } },
+		{ name: 'speech by voice name', path: '/v1e/task/text-to-speech', body: byName },
+		{ name: 'image', path: '/v1i/task/generate-image', body: image },
 	];
-	const answer = await request(url, { headers: { range: 'bytes=0-99' } }, false);
-	findings.add(
-		about('its host'),
-		'another than the API',
-		new URL(url).host === host ? 'the same' : 'another',
-		new URL(url).host !== host,
-	);
-	findings.add(
-		about('without a key'),
-		'200 or 206',
-		answer.status === 0 ? inWords(answer) : String(answer.status),
-		[200, 206].includes(answer.status),
-	);
-	findings.add(about('parts of it'), '206', String(answer.status), answer.status === 206);
-	const type = answer.headers.get('content-type') ?? 'none';
-	findings.add(about('its type'), 'audio/... or image/...', type, /^(audio|image)\//.test(type));
 }
 
-/** Makes one task, once, and reports on all of it. Its ID is logged as soon as it is known. */
+interface Life {
+	/** What both routes answered right after the creation. */
+	first: { v1: Answer; v1e: Answer };
+	/** The task at each look that showed it. */
+	seen: Task[];
+	/** Looks that said nothing of the task, e.g. of a busy service. */
+	unclear: Set<string>;
+	/** The answer that showed its end; undefined if patience ended first. */
+	last: Answer | undefined;
+}
+
+/** Looks at a task until it is over and has a result, or patience ends; by the second route until one of them has shown it. */
+async function follow(service: ProbedService, taskId: string, pace: Pace): Promise<Life> {
+	const look = async (route: 'v1' | 'v1e') =>
+		await service.get(`/${route}/task/${encodeURIComponent(taskId)}`);
+	const first = { v1: await look('v1'), v1e: await look('v1e') };
+	const life: Life = { first, seen: [], unclear: new Set(), last: undefined };
+	let route: 'v1' | 'v1e' = first.v1.status !== 200 && first.v1e.status === 200 ? 'v1e' : 'v1';
+	for (const until = Date.now() + pace.patienceMs; Date.now() < until;) {
+		const answer = await look(route);
+		const task = answer.status === 200 ? parseTask(answer.json) : undefined;
+		if (task === undefined) life.unclear.add(inWords(answer));
+		else life.seen.push(task);
+		if (task !== undefined && task.state !== 'running') life.last = answer;
+		if (task?.state === 'failed' || (task && outputsOf(task).length > 0 && life.last)) break;
+		if (life.seen.length === 0) route = route === 'v1' ? 'v1e' : 'v1';
+		await delay(pace.pollMs);
+	}
+	return life;
+}
+
+function reportCreation(answer: Answer, findings: Findings): void {
+	const { status, json } = answer;
+	const body = isObject(json) ? json : {};
+	const isMade = taskIdOf(json) !== undefined;
+	// What may have been made although nobody says so is never sent again.
+	const copes = isMade || status === 0 || status >= 500;
+	const usual = status === 200 && isMade && body.success === true;
+	findings.see('creation', inWords(answer), usual || (copes ? 'copes' : 'fails'));
+	const texts = Object.keys(body).filter(
+		(field) => field.includes('credits') && typeof body[field] === 'string',
+	);
+	findings.see('numbers', `as strings: ${texts.join(', ') || 'none'}`, !texts[0] || 'copes');
+}
+
+function reportProgress(seen: readonly Task[], findings: Findings): void {
+	const all = seen.map(({ raw }) => raw.progress);
+	const numbers = all.map((value) => (typeof value === 'number' ? value : Number.NaN));
+	const back = numbers.some((value, index) => value < (numbers[index - 1] ?? 0));
+	const kinds = [...new Set(all.map((value) => (value === null ? 'null' : typeof value)))].join();
+	const isDone = seen.at(-1)?.state === 'done';
+	const end = isDone ? `, ${String(asNumber(all.at(-1)))} at the end` : '';
+	const usual = !back && kinds === 'number' && (!isDone || all.at(-1) === 100);
+	findings.see('progress', `${kinds}${back ? ', goes back' : ''}${end}`, usual || 'copes');
+}
+
+function reportLife({ first, seen, unclear }: Life, findings: Findings): void {
+	const otherwise = seen.length === 0 ? 'fails' : 'copes';
+	const shown = (answer: Answer) => (answer.status === 200 ? 'yes' : `no: ${inWords(answer)}`);
+	findings.see('firstV1', shown(first.v1), first.v1.status === 200 || otherwise);
+	findings.see('firstV1e', shown(first.v1e));
+	const running = seen.filter(({ state }) => state === 'running');
+	const names = [...new Set(running.map(({ status }) => status))].join(', ');
+	findings.see('running', names || 'none seen', ['', 'doing'].includes(names) || 'copes');
+	reportProgress(seen, findings);
+	const words = [...new Set(running.flatMap(({ errorText }) => errorText ?? []))].join(' | ');
+	findings.see('words', words || 'none', words === '' || 'copes');
+	const nothing = [...unclear].join(' | ');
+	findings.see('unclear', nothing || 'none', nothing === '' || otherwise);
+}
+
+function reportEnd({ name }: Kind, { last, seen }: Life, findings: Findings): Task | undefined {
+	const task = seen.at(-1);
+	if (last === undefined || task === undefined) return undefined;
+	const { raw, status, errorText = '' } = task;
+	findings.see('end', `${status} ${errorText}`.trim(), task.state === 'done' || 'copes');
+	const wrapped = isObject(last.json) && isObject(last.json.data);
+	findings.see('place', wrapped ? 'in "data"' : 'at the root', !wrapped || 'copes');
+	const usual = name === soundEffect.name && (raw.type === 'sound_effect' || 'fails');
+	findings.see('type', String(raw.type), usual || 'noted');
+	findings.see('fields', shapeOf({ ...raw, metadata: '' }));
+	if (task.state !== 'done') return undefined;
+	const metadata = isObject(raw.metadata) ? raw.metadata : {};
+	const result = name === 'image' ? 'result_images' : 'audio_url';
+	findings.see('metadata', shapeOf(metadata, 3), result in metadata || 'copes');
+	const without = seen.filter((it) => it.state === 'done' && outputsOf(it).length === 0).length;
+	findings.see(
+		'result',
+		without === 0 ? 'at once' : `${without} looks without`,
+		without === 0 || 'copes',
+	);
+	const found = outputsOf(task)
+		.map(({ kind }) => kind)
+		.join(', ');
+	findings.see('files', found || 'none', found !== '' || 'fails');
+	return task;
+}
+
+async function reportFile(url: string, service: ProbedService, findings: Findings): Promise<void> {
+	const answer = await request(url, { headers: { range: 'bytes=0-99' } }, false);
+	const status = answer.status === 0 ? inWords(answer) : String(answer.status);
+	const same = new URL(url).host === new URL(service.baseUrl).host;
+	findings.see('host', same ? 'the same' : 'another', !same || 'copes');
+	findings.see('keyless', status, ['200', '206'].includes(status) || 'fails');
+	findings.see('parts', status, status === '206' || 'copes');
+	const type = answer.headers.get('content-type') ?? 'none';
+	findings.see('fileType', type, /^(audio|image)\//.test(type) || 'copes');
+}
+
+export interface Telling {
+	findings: Findings;
+	/** Told of every task that was made, as soon as its ID is known. */
+	log: (text: string) => void;
+}
+
+/** Makes one task, once, and reports on all of it. */
 export async function makeOne(
 	service: ProbedService,
-	kind: Kind,
-	{ findings, pace, log }: { findings: Findings; pace: Pace; log: (text: string) => void },
+	kind: Kind & { pace: Pace },
+	{ findings: all, log }: Telling,
 ): Promise<void> {
-	const before = creditsOf((await service.ask('/v1/credits')).json);
-	const answer = await service.ask(kind.path, { method: 'POST', body: kind.body });
-	reportCreation(kind, answer, findings);
+	const findings = all.of(kind.name);
+	const balance = async () => creditsOf((await service.get('/v1/credits')).json) ?? Number.NaN;
+	const before = await balance();
+	const answer = await service.post(kind.path, kind.body);
+	reportCreation(answer, findings);
 	const taskId = taskIdOf(answer.json);
 	if (taskId === undefined) return;
 	log(`Task ${taskId}: ${kind.name}`);
-	const life = await follow(service, taskId, pace);
-	reportLife(kind, life, findings);
-	reportEnd(kind, life, findings);
-	const [file] = life.task?.state === 'done' ? outputsOf(life.task) : [];
-	if (file !== undefined) await reportFile(kind, file.url, service.host, findings);
-	const after = creditsOf((await service.ask('/v1/credits')).json);
-	const cost = before === undefined || after === undefined ? undefined : before - after;
-	findings.add(
-		['Resources', `Price of a ${kind.name}`],
-		'left open',
-		cost === undefined ? 'the balance could not be read' : `${cost} credits`,
-	);
+	const life = await follow(service, taskId, kind.pace);
+	reportLife(life, findings);
+	const done = reportEnd(kind, life, findings);
+	const [file] = done === undefined ? [] : outputsOf(done);
+	if (file !== undefined) await reportFile(file.url, service, findings);
+	const cost = before - (await balance());
+	findings.see('price', Number.isNaN(cost) ? 'the balance could not be read' : `${cost} credits`);
 }
 
 /** A creation that has to be refused: it lacks its text. */
 export async function refusedCreation(service: ProbedService, findings: Findings): Promise<void> {
-	const answer = await service.ask('/v1/task/sound-effect', { method: 'POST', body: {} });
-	findings.add(
-		['HTTP', 'A creation without its text'],
-		'400 or 422, nothing created',
-		inWords(answer),
-		[400, 422].includes(answer.status) && taskIdOf(answer.json) === undefined,
-	);
+	const answer = await service.post(soundEffect.path, {});
+	const { status, json } = answer;
+	const isMade = taskIdOf(json) !== undefined;
+	const refused = (status >= 400 && status < 500) || (isObject(json) && json.success === false);
+	const usual = [400, 422].includes(status) && !isMade;
+	findings.see('noText', inWords(answer), usual || (refused || isMade ? 'copes' : 'fails'));
 }

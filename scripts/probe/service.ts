@@ -15,62 +15,48 @@ export interface Answer {
 	problem?: string;
 }
 
-export type KeyHeader = 'authorization' | 'xi-api-key' | 'none';
-
-interface Asking {
-	method?: 'GET' | 'POST';
-	body?: unknown;
-	/** Another key than the account's. */
-	key?: string;
-	header?: KeyHeader;
-}
-
-/** Asks the service, follows no redirect (a key must not travel along), and keeps the headers that speak of limits. */
+/** Asks the service, and keeps what its answers say of limits. */
 export class ProbedService {
 	/** Names of headers about rate limits that any answer carried. */
 	readonly limitHeaders = new Set<string>();
 	/** How many requests were answered with each status. */
 	readonly statuses = new Map<number, number>();
+	private readonly bearer: Record<string, string>;
 
 	constructor(
-		private readonly baseUrl: string,
-		private readonly apiKey: string,
-	) {}
-
-	get host(): string {
-		return new URL(this.baseUrl).host;
+		readonly baseUrl: string,
+		readonly apiKey: string,
+	) {
+		this.bearer = { authorization: `Bearer ${apiKey}` };
 	}
 
-	async ask(path: string, asking: Asking = {}): Promise<Answer> {
-		const { method = 'GET', body, key = this.apiKey, header = 'authorization' } = asking;
-		const answer = await request(this.baseUrl.replace(/\/+$/, '') + path, {
-			method,
-			headers: {
-				...(header === 'authorization' ? { authorization: `Bearer ${key}` } : {}),
-				...(header === 'xi-api-key' ? { 'xi-api-key': key } : {}),
-				...(body === undefined ? {} : { 'content-type': 'application/json' }),
-			},
-			...(body === undefined ? {} : { body: JSON.stringify(body) }),
-		});
-		this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
-		answer.headers.forEach((_, name) => {
-			if (/rate-?limit|retry-after/.test(name)) this.limitHeaders.add(name);
-		});
-		return answer;
+	/** @param headers instead of the usual one with the key */
+	async get(path: string, headers = this.bearer): Promise<Answer> {
+		return await this.ask(path, { headers });
+	}
+
+	async post(path: string, body: unknown): Promise<Answer> {
+		const headers = { ...this.bearer, 'content-type': 'application/json' };
+		return await this.ask(path, { method: 'POST', headers, body: JSON.stringify(body) });
 	}
 
 	/** The text with this account's key, and whatever else looks like a key, taken out. */
 	withoutKeys(text: string): string {
 		return text.replaceAll(this.apiKey, '(key)').replace(/\bsk_[\w-]+/g, '(key)');
 	}
+
+	private async ask(path: string, options: RequestInit): Promise<Answer> {
+		const answer = await request(this.baseUrl.replace(/\/+$/, '') + path, options);
+		this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
+		answer.headers.forEach((_, name) => {
+			if (/rate-?limit|retry-after/.test(name)) this.limitHeaders.add(name);
+		});
+		return answer;
+	}
 }
 
-/** One request without any key, unless the options carry one. @param read whether to read the body, or to leave it unread */
-export async function request(
-	url: string,
-	options: RequestInit = {},
-	read = true,
-): Promise<Answer> {
+/** One request that follows no redirect: a key must not travel along. @param read whether to read the body */
+export async function request(url: string, options: RequestInit, read = true): Promise<Answer> {
 	try {
 		const signal = AbortSignal.timeout(TIMEOUT_MS);
 		const response = await fetch(url, { redirect: 'manual', signal, ...options });

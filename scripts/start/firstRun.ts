@@ -5,7 +5,7 @@ import type { Rest, SavedWorkflow } from '../../test/n8n/harness/rest';
 import { waitUntil } from '../../test/n8n/harness/wait';
 import type { StandIn, TaskKind } from '../../test/service';
 import { startFolder } from './state';
-import { readableSize, table } from './table';
+import { readableSize, table } from '../table';
 
 const trigger = 'When Clicked';
 const timeoutMs = 30 * 60_000;
