@@ -134,6 +134,10 @@ describe('a status without a task', () => {
 		TOO_MANY,
 		{ status: 'error', error: 'Rate limit exceeded', code: 429 },
 		{ status: 'error', data: null, message: 'Internal error' },
+		{ status: 'error', type: 'rate_limit_error', message: 'Slow down' },
+		{ status: 'error', type: 'api_error', message: 'Internal error' },
+		{ status: 'error', id: 'req_1', type: 'api_error', message: 'Internal error' },
+		{ status: 'done', id: 'another', metadata: { audio_url: 'https://files.example/a.mp3' } },
 	];
 	test.each(words)(
 		'%j while polling: the wait goes on, and nothing is paid again',
@@ -146,6 +150,7 @@ describe('a status without a task', () => {
 				status: 'done',
 				task_id: setting.service.creations()[0]?.id,
 			});
+			expect(JSON.stringify(output)).not.toContain('files.example');
 		},
 	);
 

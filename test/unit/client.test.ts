@@ -203,7 +203,7 @@ describe('an answer', () => {
 				message: expect.stringMatching(/more than 100000 values/) as string,
 			},
 		});
-		expect(readLook(reply)).toMatchObject({
+		expect(readLook(reply, 't1')).toMatchObject({
 			kind: 'busy',
 			detail: expect.stringMatching(/more than 100000 values/) as string,
 		});

@@ -17,7 +17,7 @@ function service(says: (taskId: string, route: string) => Reply) {
 	const client = scriptedClient(async ({ path }) => {
 		const [, route = '', , taskId = ''] = path.split('/');
 		if (taskId.startsWith('slow')) await slow;
-		return says(taskId, route);
+		return says(decodeURIComponent(taskId), route);
 	});
 	return {
 		client,

@@ -61,13 +61,59 @@ describe('what an answer means', () => {
 			{ kind: 'busy', detail: 'HTTP 200: Too many requests' },
 		],
 	])('%s', (_name, reply, expected) => {
-		expect(readLook(reply, NOW)).toMatchObject(expected);
+		expect(readLook(reply, 't1', NOW)).toMatchObject(expected);
 	});
 
 	test('a task', () => {
-		expect(readLook(answer(200, TASK), NOW)).toMatchObject({
+		expect(readLook(answer(200, TASK), 't1', NOW)).toMatchObject({
 			kind: 'task',
 			task: { id: 't1', state: 'running' },
+		});
+	});
+});
+
+describe('the ID in an answer', () => {
+	const asked = '1234567890';
+	const outputs = { audio_url: 'https://files.example/a.mp3' };
+	const task = (fields: object) => answer(200, { type: 'x', metadata: outputs, ...fields });
+
+	test.each<[string, Reply, Look['kind']]>([
+		['a failed task', task({ id: asked, status: 'error' }), 'task'],
+		['as a number', task({ id: 1_234_567_890, status: 'error' }), 'task'],
+		['under its other name', task({ id: 'row 7', task_id: asked, status: 'error' }), 'task'],
+		['wrapped', answer(200, { success: true, data: { id: asked, status: 'error' } }), 'task'],
+		[
+			'beside what is wrapped',
+			answer(200, { task_id: asked, success: true, data: { status: 'error', progress: 1 } }),
+			'task',
+		],
+		['a failed task without an ID', task({ status: 'error' }), 'doubtful'],
+		['a failed task with another ID', task({ id: 'other', status: 'error' }), 'doubtful'],
+		['a done task without an ID', task({ status: 'done' }), 'task'],
+		['a done task with another ID', task({ id: 'other', status: 'done' }), 'busy'],
+		['a running task with another ID', task({ id: 'other', status: 'doing' }), 'busy'],
+		[
+			'a done task in an answer with an ID of its own',
+			answer(200, { id: 'request 5', data: { status: 'done' } }),
+			'task',
+		],
+		[
+			'no task at all, but a limit of rate',
+			answer(200, { status: 'error', type: 'rate_limit_error', message: 'Slow down' }),
+			'busy',
+		],
+	])('%s', (_name, reply, kind) => {
+		expect(readLook(reply, asked, NOW).kind).toBe(kind);
+	});
+
+	test('in capital letters is the same one', () => {
+		expect(readLook(task({ id: 'AB-1', status: 'error' }), 'ab-1', NOW).kind).toBe('task');
+	});
+
+	test('that is another one is named, with what the service says', () => {
+		const reply = task({ id: 'other', status: 'error', error: 'no luck' });
+		expect(readLook(reply, asked, NOW)).toMatchObject({
+			detail: 'HTTP 200 with another task (other): no luck',
 		});
 	});
 });
@@ -150,6 +196,13 @@ describe('routes', () => {
 		const client = scriptedClient(() => reply);
 		expect((await look(client)).kind).toBe(kind);
 		expect(paths(client)).toEqual(['/v1/task/t1']);
+	});
+
+	test('a second route that fails without naming the task: it stays missing', async () => {
+		const client = scriptedClient(({ path }) =>
+			path.startsWith('/v1e/') ? answer(200, { status: 'error', type: 'x' }) : answer(404),
+		);
+		expect((await look(client)).kind).toBe('missing');
 	});
 
 	test('a second route that is busy: what the task is stays open', async () => {

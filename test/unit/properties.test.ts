@@ -226,10 +226,10 @@ describe('answers', () => {
 		);
 	});
 
-	test("a look is one of four, and only a 401 or 403 in the service's own words, or without any, is a refusal", async () => {
+	test("a look is one of five, and only a 401 or 403 in the service's own words, or without any, is a refusal", async () => {
 		await forReplies((given) => {
-			const look = readLook(given, NOW);
-			expect(['task', 'busy', 'missing', 'denied']).toContain(look.kind);
+			const look = readLook(given, 't1', NOW);
+			expect(['task', 'doubtful', 'busy', 'missing', 'denied']).toContain(look.kind);
 			expect(look.kind === 'denied').toBe(
 				given.answered &&
 					(given.status === 401 || given.status === 403) &&
@@ -242,7 +242,7 @@ describe('answers', () => {
 
 	test('nothing that is read from an answer holds the key', async () => {
 		await forReplies((given) => {
-			const look = readLook(given, NOW);
+			const look = readLook(given, 't1', NOW);
 			const seen = [
 				readCreation(given, NOW),
 				look.kind === 'task' ? [outputsOf(look.task), look.task.errorText, look.task.id] : look,

@@ -167,10 +167,10 @@ describe('a finished task that the service confirms', () => {
 		expect(item).toMatchObject({ task: { status: 'error', error_message: 'No luck' } });
 	});
 
-	test('an ID in another spelling goes out as the service spells it, another ID as it was posted', async () => {
+	test('an ID in another spelling goes out as the service spells it, one that has another name beside it as it was posted', async () => {
 		const { post } = trigger({ service: () => found({ id: 'T1' }) });
 		expect((await post({ id: 't1' })).item).toMatchObject({ task_id: 'T1' });
-		const other = trigger({ service: () => found({ id: 'inner-7' }) });
+		const other = trigger({ service: () => found({ id: 'inner-7', task_id: 't1' }) });
 		expect((await other.post({ id: 't1' })).item).toMatchObject({ task_id: 't1' });
 	});
 

@@ -18,6 +18,9 @@ function task(
 const missing: Look = { kind: 'missing', detail: 'HTTP 404' };
 const busy: Look = { kind: 'busy', detail: 'HTTP 503: busy' };
 
+const failedOnce = task('error', {});
+if (failedOnce.kind !== 'task') throw new Error('no task');
+const doubtful: Look = { kind: 'doubtful', task: failedOnce.task, detail: 'no ID' };
 const denied: Look = { kind: 'denied', detail: 'HTTP 401', httpStatus: 401 };
 
 async function verify(
@@ -54,6 +57,8 @@ async function verify(
 test.each<[string, Look[], string, number]>([
 	['done', [task('done')], 'done', 1],
 	['failed', [task('error', {})], 'failed', 1],
+	['failed, but it may be another task', [doubtful, task('doing'), task('done')], 'done', 3],
+	['failed twice, but it names no task', [doubtful, busy, doubtful], 'failed', 3],
 	['running for a moment', [task('doing'), task('doing'), task('done')], 'done', 3],
 	['busy, then done', [busy, busy, task('done')], 'done', 3],
 	['unknown for a moment', [missing, task('done')], 'done', 2],

@@ -207,3 +207,54 @@ describe('a refusal ends the wait', () => {
 		expect(failure.description).toMatch(/The last look at it failed: HTTP 401: expired\.$/);
 	});
 });
+
+describe('a failure that does not name the task', () => {
+	const failedTask = task('error', { error_message: 'no luck' });
+	if (failedTask.kind !== 'task') throw new Error('no task');
+	const doubtful: Look = {
+		kind: 'doubtful',
+		task: failedTask.task,
+		detail: 'HTTP 200 without an ID',
+	};
+
+	test('counts when a second look repeats it, some seconds later', () => {
+		const { one, next } = watched();
+		expect(one.judge(doubtful, at(10 * S))).toBeUndefined();
+		expect(next()).toBe(12.5 * S);
+		expect(one.judge(doubtful, at(12.5 * S))).toMatchObject({
+			failure: { outcome: 'failed', taskId: 't' },
+		});
+	});
+
+	test('a busy look between the two changes nothing', () => {
+		const { one } = watched();
+		expect([doubtful, busy()].map((look) => one.judge(look, at(10 * S)))).toEqual([
+			undefined,
+			undefined,
+		]);
+		expect(one.judge(doubtful, at(20 * S))).toMatchObject({ failure: { outcome: 'failed' } });
+	});
+
+	test('a look between the two that shows the task begins anew', () => {
+		const { one } = watched();
+		const looks = [doubtful, running(), doubtful].map((look) => one.judge(look, at(10 * S)));
+		expect(looks).toEqual([undefined, undefined, undefined]);
+	});
+
+	test('no caller and no sibling has it repeated sooner', () => {
+		const { one, next } = watched();
+		one.judge(doubtful, at(10 * S));
+		one.hurry(START + 10 * S);
+		one.hearOfSibling(at(10 * S, [10 * S]));
+		expect(next()).toBe(12.5 * S);
+	});
+
+	test('once only, at the deadline: the task was not finished in time', () => {
+		const { one } = watched();
+		one.judge(doubtful, at(600 * S));
+		expect(failureOf(one.timedOut())).toMatchObject({
+			outcome: 'timed_out',
+			description: expect.stringContaining('HTTP 200 without an ID') as string,
+		});
+	});
+});

@@ -2,7 +2,7 @@
  * A posted body is a hint; what counts is what the service itself says of the task (docs/service.md, "Callbacks").
  * The verdict comes within a fixed time, so that the sender gets its answer in time.
  */
-import type { Look } from '../service/look';
+import { CONFIRM_MS, type Look } from '../service/look';
 import { verdictOf, type Verdict } from '../service/verdict';
 
 export type Verification =
@@ -46,6 +46,7 @@ function verdictOn(taskId: string, look: Look): Verification {
 		case 'missing':
 			return { kind: 'unknown' };
 		case 'denied':
+		case 'doubtful':
 		case 'busy':
 			return { kind: 'unavailable', reason: look.detail };
 	}
@@ -53,6 +54,7 @@ function verdictOn(taskId: string, look: Look): Verification {
 
 function pauseAfter(look: Look, attempt: number): number {
 	if (look.kind === 'missing') return PAUSE_AFTER_MISS_MS;
+	if (look.kind === 'doubtful') return CONFIRM_MS;
 	const pause = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
 	return look.kind === 'busy' ? Math.max(pause, look.retryAfterMs ?? 0) : pause;
 }
@@ -70,8 +72,11 @@ export async function verifyTask(
 	let verdict: Verification = { kind: 'unavailable', reason: 'the service was not asked' };
 	let misses = 0;
 	let denials = 0;
+	let doubted = false;
 	for (let attempt = 0; deps.now() < end; attempt += 1) {
 		const look = await deps.look(Math.min(LOOK_TIMEOUT_MS, end - deps.now()), misses);
+		if (look.kind === 'doubtful' && doubted) return verdictOf(taskId, look.task);
+		doubted ||= look.kind === 'doubtful';
 		verdict = verdictOn(taskId, look);
 		if (look.kind === 'missing') misses += 1;
 		if (look.kind === 'denied') denials += 1;

@@ -24,6 +24,8 @@ const TIMEOUT_MS = 20_000;
 /** What a look at a task is for someone who only wants to see it. */
 function seen(taskId: string, look: Look): Try<IDataObject> {
 	switch (look.kind) {
+		// Who only wants to see it sees what the service says.
+		case 'doubtful':
 		case 'task': {
 			const value = taskItem(taskId, look.task.raw);
 			return { kind: 'read', value };

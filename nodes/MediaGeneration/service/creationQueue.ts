@@ -55,7 +55,8 @@ export class CreationQueue {
 		if (this.guessed) this.pauseMs = Math.min(this.pauseMs * PAUSE_GROWTH, MAX_PAUSE_MS);
 		this.guessed = false;
 		// "Come back in 0 s" does not allow asking in a tight loop.
-		this.askAt = nowMs + Math.max(retryAfterMs ?? this.pauseMs, MIN_PAUSE_MS);
+		const wanted = retryAfterMs === 0 ? undefined : retryAfterMs;
+		this.askAt = nowMs + Math.max(wanted ?? this.pauseMs, MIN_PAUSE_MS);
 	}
 
 	/** A task was created. Where no end had freed its slot, there may be more of them. */

@@ -4,19 +4,25 @@
  */
 import { retryAfterMs, type PollRoute, type PollRouteOption, type Purpose } from './account';
 import type { Answer, Reply, ServiceClient } from './client';
-import { now } from './clock';
+import { now, pause } from './clock';
 import { isObject } from './json';
-import { errorTextOf, isDescribed, parseTask, type Task } from './task';
+import { errorTextOf, isDescribed, parseTask, taskIdsIn, type Task } from './task';
+import { kindOf429 } from './throttling';
 
 /** What one look at a task found. */
 export type Look =
 	| { kind: 'task'; task: Task }
+	/** It says "error", but without the ID that was asked for: as `busy`, until another look repeats it {@link CONFIRM_MS} later. */
+	| { kind: 'doubtful'; task: Task; detail: string }
 	/** Nothing usable, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
 	/** 404 on every route that was tried. */
 	| { kind: 'missing'; detail: string; httpStatus?: number }
 	/** 401 or 403 in the service's own words. A single one is not proof: throttling can look like it. */
 	| { kind: 'denied'; detail: string; httpStatus: number };
+
+/** A `failed` task is paid for again, and a refused key gives it up: the service has to say so twice, this long apart. */
+export const CONFIRM_MS = 2_500;
 
 const describes = (look: Look) => look.kind === 'task' && isDescribed(look.task);
 
@@ -33,7 +39,7 @@ export interface LookAt {
 }
 
 /** What an answer to `GET .../task/{id}` means. Pure, except for the clock that dates in Retry-After are compared with. */
-export function readLook(reply: Reply, nowMs: number = Date.now()): Look {
+export function readLook(reply: Reply, taskId: string, nowMs: number = Date.now()): Look {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
 	const { status } = reply;
 	const words = wordsOf(reply);
@@ -43,7 +49,7 @@ export function readLook(reply: Reply, nowMs: number = Date.now()): Look {
 		return { kind: 'denied', detail: words ?? 'no reason given', httpStatus: status };
 	if (status === 404) return { kind: 'missing', detail: words ?? 'HTTP 404', httpStatus: status };
 	const task = status >= 200 && status < 300 ? parseTask(reply.body) : undefined;
-	if (task !== undefined) return { kind: 'task', task };
+	if (task !== undefined) return aboutTask(task, taskId, reply);
 	const wait = retryAfterMs(reply.headers['retry-after'], nowMs);
 	return {
 		kind: 'busy',
@@ -53,6 +59,23 @@ export function readLook(reply: Reply, nowMs: number = Date.now()): Look {
 		httpStatus: status,
 		...(wait === undefined ? {} : { retryAfterMs: wait }),
 	};
+}
+
+/** What a task in an answer says of the one that was asked for. */
+function aboutTask(task: Task, taskId: string, { body, status }: Answer): Look {
+	// An ID in capital letters is the same ID.
+	const asked = taskId.toLowerCase();
+	const other = task.id;
+	if (taskIdsIn(body).some((id) => id.toLowerCase() === asked)) return { kind: 'task', task };
+	if (task.state !== 'failed' && other === undefined) return { kind: 'task', task };
+	const detail =
+		other === undefined
+			? `HTTP ${status} with the status "${task.status}" and no task ID`
+			: `HTTP ${status} with another task (${other})`;
+	const said = task.errorText === undefined ? detail : `${detail}: ${task.errorText}`;
+	return task.state === 'failed' && kindOf429(task.raw) !== 'rate'
+		? { kind: 'doubtful', task, detail: said }
+		: { kind: 'busy', detail: said, httpStatus: status };
 }
 
 /** What an answer says in words, with the status: the service's own, or why it was not read. Otherwise undefined. */
@@ -85,7 +108,7 @@ async function askRoute(
 		timeoutMs: Math.max(1, timeoutMs),
 		signal: at.signal,
 	});
-	const look = readLook(reply);
+	const look = readLook(reply, at.taskId);
 	// Some servers answer every path with 200 and a status of their own: that is not a task, nor a route to remember.
 	if (describes(look)) client.account.routes.set(at.kind, route);
 	return look;
@@ -106,6 +129,15 @@ export async function lookAtTask(
 	const left = end - clockNow();
 	if (look.kind !== 'missing' || other === undefined || left <= 0) return look;
 	const second = await askRoute(client, at, other, left);
-	// The other route not existing, or refusing, says nothing while the first one knew no such task.
+	// The other route not existing, refusing, or failing without naming the task, says nothing while the first one knew no such task.
 	return second.kind === 'busy' || describes(second) ? second : look;
+}
+
+/** As {@link lookAtTask}, for those who look only once: what is doubtful is looked at again, and counts when that repeats it. */
+export async function lookSurely(client: ServiceClient, at: LookAt): Promise<Look> {
+	const first = await lookAtTask(client, at);
+	if (first.kind !== 'doubtful') return first;
+	await pause(CONFIRM_MS, at.signal);
+	const second = await lookAtTask(client, at);
+	return second.kind === 'doubtful' ? { kind: 'task', task: second.task } : second;
 }

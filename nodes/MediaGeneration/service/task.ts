@@ -113,6 +113,14 @@ export function taskIdIn(text: string): string | undefined {
 		.find((id) => id !== undefined);
 }
 
+/** Every ID that an answer gives its task, also beside the task where it is wrapped. */
+export function taskIdsIn(body: unknown): string[] {
+	if (!isObject(body)) return [];
+	return [body, unwrapped(body)]
+		.flatMap(({ id, task_id, taskId }) => [id, task_id, taskId])
+		.flatMap((id) => asText(id) ?? []);
+}
+
 /** The balance in an answer of `GET /v1/credits`: a number or numeric string, at the root or under `data`. */
 export function creditsOf(body: unknown): number | undefined {
 	if (!isObject(body)) return asNumber(body);

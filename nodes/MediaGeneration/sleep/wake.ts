@@ -16,7 +16,7 @@ import { timeLimit } from '../service/clock';
 import * as failures from '../service/failures';
 import type { Failure } from '../service/failures';
 import { parseJson } from '../service/json';
-import { lookAtTask } from '../service/look';
+import { lookSurely } from '../service/look';
 import { verdictOf, type Done, type Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 import { FOREIGN_TASK, NOT_WAITED_FOR } from './call';
@@ -69,7 +69,7 @@ async function endOf(
 	client: ServiceClient,
 	{ taskId, kind, route = 'auto', echoes }: Watch,
 ): Promise<Ended | undefined> {
-	const look = await lookAtTask(client, { taskId, kind, route, timeoutMs: LOOK_TIMEOUT_MS });
+	const look = await lookSurely(client, { taskId, kind, route, timeoutMs: LOOK_TIMEOUT_MS });
 	if (look.kind !== 'task') return undefined;
 	const verdict = verdictOf(taskId, look.task, echoes);
 	return verdict.kind === 'running' ? undefined : verdict;

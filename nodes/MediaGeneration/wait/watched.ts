@@ -8,7 +8,7 @@
 import type { PollRouteOption } from '../service/account';
 import * as failures from '../service/failures';
 import type { Failure } from '../service/failures';
-import type { Look } from '../service/look';
+import { CONFIRM_MS, type Look } from '../service/look';
 import type { Task } from '../service/task';
 import { verdictOf, withoutFiles, type Ended } from '../service/verdict';
 import {
@@ -49,9 +49,9 @@ export const GRACE_FOR_MISSING_MS = 60_000;
 const LOOKS_BEFORE_MISSING = 3;
 const LOOKS_FOR_OUTPUTS = 3;
 const DELAY_FOR_OUTPUTS_MS = 1_000;
-/** One refusal can come from throttling (docs/service.md, "HTTP"): it counts when the service repeats it after this time. */
-const CONFIRM_DENIAL_MS = 2_500;
+/** One refusal can come from throttling (docs/service.md, "HTTP"). */
 const DENIALS = 2;
+const DOUBTS = 2;
 /** How many it takes of a key that opens tasks: then throttling is likelier than a key that was revoked. */
 const DENIALS_OF_GOOD_KEY = 4;
 /** The first looks at siblings are spread evenly over this period. */
@@ -84,6 +84,7 @@ export class Watched {
 	private busyStreak = 0;
 	private missingStreak = 0;
 	private deniedStreak = 0;
+	private doubtfulStreak = 0;
 	private looksWithoutOutputs = 0;
 	private hurriedAt = -Infinity;
 	/** Epoch ms at which the wait began. */
@@ -119,17 +120,25 @@ export class Watched {
 		this.lastDetail = look.kind === 'task' ? undefined : look.detail;
 		this.missingStreak = look.kind === 'missing' ? this.missingStreak + 1 : 0;
 		this.busyStreak = look.kind === 'busy' ? this.busyStreak + 1 : 0;
-		// A throttled look between two refusals does not reset them.
-		if (look.kind === 'task' || look.kind === 'missing') this.deniedStreak = 0;
+		// A throttled look between two of a kind does not reset them.
+		if (look.kind === 'task' || look.kind === 'missing') {
+			this.deniedStreak = 0;
+			this.doubtfulStreak = 0;
+		}
 		switch (look.kind) {
 			case 'task':
 				this.lastTask = look.task;
 				return this.judgeTask(look.task, around);
+			case 'doubtful':
+				this.doubtfulStreak += 1;
+				if (this.doubtfulStreak >= DOUBTS) return this.judgeTask(look.task, around);
+				this.schedule(around.nowMs, CONFIRM_MS);
+				return undefined;
 			case 'denied':
 				this.deniedStreak += 1;
 				if (this.deniedStreak >= (around.keyOpens === true ? DENIALS_OF_GOOD_KEY : DENIALS))
 					return this.failed(failures.denied(this.watch.taskId, look));
-				this.schedule(around.nowMs, CONFIRM_DENIAL_MS);
+				this.schedule(around.nowMs, CONFIRM_MS);
 				return undefined;
 			case 'missing':
 				if (
@@ -150,7 +159,7 @@ export class Watched {
 
 	/** A caller says that the task is over; the service's own answer can lag behind for a while. A refusal is repeated no sooner. */
 	hurry(nowMs: number): void {
-		if (this.deniedStreak === 0) this.nextLookAt = nowMs;
+		if (!this.isConfirming) this.nextLookAt = nowMs;
 		this.hurriedAt = nowMs;
 	}
 
@@ -170,11 +179,16 @@ export class Watched {
 	/** A sibling was found finished: looks sooner, if that helps. */
 	hearOfSibling(around: Surroundings): void {
 		// What the service asked for is kept, and a refusal is repeated no sooner: one alone can come from throttling.
-		if (this.watch.lookAtOnce === true || this.busyStreak > 0 || this.deniedStreak > 0) return;
+		if (this.watch.lookAtOnce === true || this.busyStreak > 0 || this.isConfirming) return;
 		const next = this.plan(around);
 		if (around.nowMs + next.delayMs >= this.nextLookAt) return;
 		this.byAgeMs = next.byAgeMs;
 		this.schedule(around.nowMs, next.delayMs);
+	}
+
+	/** Whether the next look is to repeat what the last one found: it comes no sooner. */
+	private get isConfirming(): boolean {
+		return this.deniedStreak > 0 || this.doubtfulStreak > 0;
 	}
 
 	/** Whether its end shows when to look at its siblings. */
