@@ -10,56 +10,8 @@ import {
 	apiKeyProblem,
 	baseUrlProblem,
 	callbackSecretProblem,
-	normalizeBaseUrl,
 } from '../nodes/MediaGeneration/service/baseUrl';
-
-/**
- * A request as n8n hands it over. Its HTTP Request node, and whatever else uses n8n's older helper, has `uri` instead of
- * `url`, and options of its own for redirects.
- */
-interface AnyRequest extends Omit<IHttpRequestOptions, 'url'> {
-	url?: string;
-	uri?: unknown;
-	followRedirect?: boolean;
-	followAllRedirects?: boolean;
-}
-
-const USE_BASE = 'Use an address under the Base URL';
-
-/** The address that a request goes to, with `baseURL` put before a path. Throws where it could be read as two different ones. */
-function targetOf({ baseURL, url, uri }: AnyRequest): URL {
-	const named = [url, uri].flatMap((value) =>
-		typeof value === 'string' || value instanceof URL ? [String(value)] : [],
-	);
-	const [address] = named;
-	if (address === undefined || named.some((other) => other !== address)) {
-		throw new Error(
-			`The request names ${address === undefined ? 'no address' : 'two addresses'}, so the API key was not added. ${USE_BASE}.`,
-		);
-	}
-	const whole =
-		baseURL !== undefined && /^\/(?!\/)/.test(address)
-			? baseURL.replace(/\/+$/, '') + address
-			: address;
-	if (!/^https?:\/\//i.test(whole) || !URL.canParse(whole)) {
-		throw new Error(
-			`The request's address is not a URL, so the API key was not added. ${USE_BASE}.`,
-		);
-	}
-	return new URL(whole);
-}
-
-/** The headers with this one in place of any other of the same name, in whatever case. */
-function withHeader(
-	headers: IHttpRequestOptions['headers'],
-	name: string,
-	value: string,
-): IHttpRequestOptions['headers'] {
-	const others = Object.entries(headers ?? {}).filter(
-		([other]) => other.toLowerCase() !== name.toLowerCase(),
-	);
-	return { ...Object.fromEntries(others), [name]: value };
-}
+import { withKey } from '../nodes/MediaGeneration/service/keyedRequest';
 
 const NOT_THE_SERVICE =
 	'What answers at the Base URL is a web page or something else that is not this service. Enter the address of its API, without a version such as /v1';
@@ -136,30 +88,8 @@ export class MediaGenerationApi implements ICredentialType {
 			apiKeyProblem(credentials.apiKey) ??
 			callbackSecretProblem(credentials.callbackSecret);
 		if (problem !== undefined) throw new Error(problem);
-		const { apiKey, baseUrl, keyHeader } = credentials as Record<string, string>;
-		const base = new URL(normalizeBaseUrl(baseUrl ?? ''));
-		const target = targetOf(requestOptions);
-		const underBase =
-			target.origin === base.origin &&
-			`${target.pathname}/`.startsWith(`${base.pathname.replace(/\/+$/, '')}/`);
-		if (!underBase) {
-			throw new Error(
-				`The API key of this credential is sent to ${base.origin}${base.pathname} only, not to ${target.origin}${target.pathname}. ${USE_BASE}.`,
-			);
-		}
-		const [header, value] =
-			keyHeader === 'xi-api-key'
-				? ['xi-api-key', apiKey ?? '']
-				: ['Authorization', `Bearer ${apiKey ?? ''}`];
-		const request: AnyRequest = {
-			...requestOptions,
-			// n8n would send the header along on redirects to other hosts. Its two helpers have different names for that.
-			disableFollowRedirect: true,
-			followRedirect: false,
-			followAllRedirects: false,
-			headers: withHeader(requestOptions.headers, header, value),
-		};
-		return request as IHttpRequestOptions;
+		const { apiKey, baseUrl } = credentials as Record<'apiKey' | 'baseUrl', string>;
+		return withKey({ apiKey, baseUrl, keyHeader: credentials.keyHeader }, requestOptions);
 	}
 
 	test: ICredentialTestRequest = {

@@ -90,7 +90,7 @@ describe('credential', () => {
 		assert.equal(execution.status, 'error');
 		assert.match(
 			execution.resultData.error?.message ?? '',
-			/API key of this credential is sent to .* only/,
+			/The API key was not added to the request: it goes to /,
 		);
 		assert.equal(service.requests.length, before);
 	});

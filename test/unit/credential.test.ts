@@ -55,6 +55,47 @@ describe('the key goes into its header', () => {
 	});
 });
 
+describe('the rest of the request', () => {
+	/** As n8n 2.41's HTTP Request node hands it over, with each of its options that is harmless. */
+	const httpRequestNode = {
+		method: 'POST',
+		gzip: true,
+		resolveWithFullResponse: true,
+		allowedDomains: 'api.example',
+		timeout: 300_000,
+		simple: false,
+		qs: { a: '1' },
+		qsStringifyOptions: { arrayFormat: 'brackets' },
+		body: { text: 'a' },
+		json: false,
+		encoding: null,
+		useStream: true,
+	};
+
+	test('passes as the HTTP Request node makes it, with what is switched off', async () => {
+		const off = { rejectUnauthorized: true, proxy: undefined, agentOptions: {}, auth: undefined };
+		const redirects = { followRedirect: true, followAllRedirects: true, maxRedirects: 21 };
+		const uri = `${BASE}/v1/task/sound-effect`;
+		const given = { ...httpRequestNode, uri, ...off, ...redirects };
+		const request = await authenticated(given as never);
+		expect(request).toEqual({
+			...httpRequestNode,
+			uri,
+			headers: { Authorization: `Bearer ${KEY}` },
+			disableFollowRedirect: true,
+			followRedirect: false,
+			followAllRedirects: false,
+			maxRedirects: 0,
+			sendCredentialsOnCrossOriginRedirect: false,
+		});
+	});
+
+	test('is dropped where nobody knows what it does', async () => {
+		const request = await authenticated({ url: BASE, beforeRedirect: () => undefined } as never);
+		expect(request).not.toHaveProperty('beforeRedirect');
+	});
+});
+
 describe('under the Base URL it is sent', () => {
 	test.each<[string, string, object]>([
 		['the Base URL itself', BASE, { url: `${BASE}/` }],
@@ -68,6 +109,9 @@ describe('under the Base URL it is sent', () => {
 		['a Base URL that ends with slashes', `${BASE}//`, { url: `${BASE}/v1` }],
 		['a Base URL with a path', `${BASE}/proxy`, { url: `${BASE}/proxy/v1` }],
 		['that path itself', `${BASE}/proxy/`, { url: `${BASE}/proxy` }],
+		['an ID with a slash', `${BASE}/proxy`, { url: `${BASE}/proxy/v1/task/gen%2F42` }],
+		['an ID with a percent sign', `${BASE}/proxy`, { url: `${BASE}/proxy/v1/task/7%252F9` }],
+		['an ID with dots', `${BASE}/proxy`, { url: `${BASE}/proxy/v1/task/a..b` }],
 		['plain http in a private network', 'http://10.0.0.5', { url: 'http://10.0.0.5/v1' }],
 		['plain http, the scheme in capitals', 'http://10.0.0.5', { url: 'HTTP://10.0.0.5/v1' }],
 	])('%s', async (_name, baseUrl, request) => {
@@ -90,6 +134,7 @@ describe('and nowhere else, in words that do not hold it', () => {
 		['a longer host', { url: 'https://api.example.evil/v1' }, 'https://api.example.evil/v1'],
 		['another port', { url: 'https://api.example:8443/v1' }, 'https://api.example:8443/v1'],
 		['another scheme', { url: 'http://api.example/v1' }, 'http://api.example/v1'],
+		['a user name that would replace the key', { url: 'https://a:b@api.example/' }, 'api.example/'],
 		['a host behind a user name', { url: 'https://api.example@evil.example/' }, 'evil.example/'],
 		['another beginning', { baseURL: 'https://evil.example', url: '/v1' }, 'https://evil.example'],
 		[
@@ -99,34 +144,68 @@ describe('and nowhere else, in words that do not hold it', () => {
 		],
 	])('%s', async (_name, request, named) => {
 		const message = await refused(request);
-		expect(message).toMatch(
-			/^The API key of this credential is sent to https:\/\/api\.example\/ only/,
-		);
-		expect(message).toContain(`not to `);
+		expect(message).toMatch(/^The API key was not added to the request: it goes to /);
 		expect(message).toContain(named);
-		expect(message).toMatch(/Use an address under the Base URL\.$/);
+		expect(message).toMatch(
+			/the key is sent to https:\/\/api\.example\/ only\. Use an address under the Base URL\.$/,
+		);
 	});
 
-	test.each(['/proxyx/v1', '/other', '/', '/proxy/../v1', '/proxy/%2e%2e/v1'])(
+	test.each(['/proxyx/v1', '/other', '/', '/proxy/../v1', '/proxy/%2e%2e/v1', '/proxy\\..\\v1'])(
 		'%s beside the path of the Base URL',
 		async (path) => {
-			const message = await refused({ url: BASE + path }, { baseUrl: `${BASE}/proxy` });
-			expect(message).toContain(`sent to ${BASE}/proxy only`);
+			const message = await refused({ url: BASE + path }, { baseUrl: `${BASE}/t1` });
+			expect(message).toContain(`sent to ${BASE}/t1 only`);
 		},
 	);
+
+	test.each(['..%2ft2', '..%5ct2', '..;/t2', '%252e%252e/t2', '%c0%ae%c0%ae/t2', 'a%00b'])(
+		'%s, by which some servers leave the path of the Base URL',
+		async (path) => {
+			const message = await refused({ url: `${BASE}/t1/${path}` }, { baseUrl: `${BASE}/t1` });
+			expect(message).toMatch(/its path (has|is encoded) .*, by which it could leave the Base URL/);
+		},
+	);
+
+	test.each<[string, object, RegExp]>([
+		['a proxy', { proxy: 'http://evil.example' }, /a proxy, which could read it/],
+		['a proxy as an object', { proxy: { host: 'evil.example', port: 80 } }, /a proxy/],
+		['an unchecked certificate', { rejectUnauthorized: false }, /ignores SSL issues/],
+		['the same in words', { rejectUnauthorized: 'false' }, /ignores SSL issues/],
+		['the same of the newer helper', { skipSslCertificateValidation: true }, /ignores SSL issues/],
+		['certificates', { agentOptions: { ca: 'x' } }, /connection options/],
+		['an agent', { httpsAgent: { proxy: 1 } }, /an agent of its own/],
+		['a socket', { socketPath: '/run/x.sock' }, /a socket of its own/],
+		['a name look-up', { lookup: () => undefined }, /a name look-up/],
+		['a password', { auth: { username: 'a', password: 'b' } }, /user name and password/],
+		['TRACE, which reflects it', { method: 'TRACE' }, /its method is none/],
+		['CONNECT', { method: 'connect' }, /its method is none/],
+		['a method that is none', { method: {} }, /its method is none/],
+		['a Host header', { headers: { Host: 'evil.example' } }, /the header "Host"/],
+		['the same, padded', { headers: { ' hOsT ': 'evil.example' } }, /the header " hOsT "/],
+		['a forwarded host', { headers: { 'X-Forwarded-Host': 'e' } }, /"X-Forwarded-Host"/],
+		['a path in a header', { headers: { 'X-Original-URL': '/' } }, /"X-Original-URL"/],
+		['headers for all methods', { headers: { common: { Host: 'e' } } }, /"common" is not a text/],
+	])('a request with %s', async (_name, fields, words) => {
+		for (const address of [{ url: `${BASE}/v1` }, { uri: `${BASE}/v1` }]) {
+			const message = await refused({ ...address, ...fields });
+			expect(message).toMatch(/^The API key was not added to the request: its? /);
+			expect(message).toMatch(words);
+		}
+	});
 
 	test.each<[string, object]>([
 		['no address', {}],
 		['an address that is none of text', { url: 7, uri: { href: BASE } }],
 	])('%s', async (_name, request) => {
 		expect(await refused(request)).toMatch(
-			/^The request names no address, so the API key was not added\. Use an address under/,
+			/^The API key was not added to the request: it names no address\. Use an address under/,
 		);
 	});
 
 	test('two addresses, of which either could be meant', async () => {
 		expect(await refused({ url: `${BASE}/v1`, uri: 'https://evil.example' })).toMatch(
-			/^The request names two addresses, so the API key was not added\. Use an address under/,
+			/^The API key was not added to the request: it names two addresses\. Use an address under/,
 		);
 	});
 
@@ -139,7 +218,7 @@ describe('and nowhere else, in words that do not hold it', () => {
 		['no URL', { url: 'https://' }],
 	])('%s', async (_name, request) => {
 		expect(await refused(request)).toMatch(
-			/^The request's address is not a URL, so the API key was not added\. Use an address under/,
+			/^The API key was not added to the request: its address is not a URL\. Use an address under/,
 		);
 	});
 

@@ -23,6 +23,8 @@ test.each([
 	['/v1/text-to-speech/100%25 a', '/v1/text-to-speech/100%25%20a'],
 	['/v1/text-to-speech/100%25a', '/v1/text-to-speech/100%25a'],
 	['/v1/text-to-speech/Stimme-ä', '/v1/text-to-speech/Stimme-%C3%A4'],
+	['/v1/task/gen%2F42', '/v1/task/gen%2F42'],
+	['/v1/task/7%252F9', '/v1/task/7%252F9'],
 	['/v1/models/some:model@2/task', '/v1/models/some:model@2/task'],
 	['/v1/..hidden/a..b', '/v1/..hidden/a..b'],
 ])('%j becomes %j', (given, expected) => {
@@ -41,14 +43,13 @@ test.each<[string, RegExp]>([
 	['/v1/%2e%2e/admin', /the part "\.\."/],
 	['/v1/.%2E/admin', /the part "\.\."/],
 	['/v1/..;/admin', /the part "\.\."/],
-	['/v1/task?x=1', /a question mark/],
-	['/v1/task%3Fx=1', /a question mark/],
-	['/v1/task#x', /a number sign/],
-	['/v1/task%23x', /a number sign/],
-	['/v1\\..\\admin', /a backslash/],
-	['/v1%5C..%5Cadmin', /a backslash/],
-	['/v1/a%2Fb', /an encoded slash/],
-	['/v1/%252e%252e/admin', /is encoded twice/],
+	['/v1/task?x=1', /a question mark or/],
+	['/v1/task#x', /or a number sign/],
+	['/v1\\..\\admin', /the part "\.\."/],
+	['/v1%5C..%5Cadmin', /the part "\.\."/],
+	['/v1/..%2Fadmin', /the part "\.\."/],
+	['/v1/%252e%252e/admin', /the part "\.\."/],
+	['/v1/%c0%ae%c0%ae/admin', /encoded in a way that no text is/],
 	['/v1/100%', /a percent sign that encodes nothing/],
 	['/v1/%ff', /a percent sign that encodes nothing/],
 	['/v1/a\nb', /a control character/],
@@ -100,7 +101,8 @@ test('whatever is accepted stays under the Base URL, also after normalisation', 
 			const url = new URL(`https://api.example.com/base${path}`);
 			expect(url.href).toBe(`https://api.example.com/base${path}`);
 			expect(url.search + url.hash).toBe('');
-			const decoded = decodeURIComponent(url.pathname).split('/');
+			const once = decodeURIComponent(url.pathname);
+			const decoded = `${once}/${once.replace(/%2e/gi, '.')}`.split(/[/\\;]/);
 			expect(decoded).not.toContain('..');
 			expect(decoded).not.toContain('.');
 		}),

@@ -201,7 +201,7 @@ describe('bad fields are refused in words', () => {
 		`Give "${label}" a text. An expression must lead to a text, not to an object or a list.`,
 	];
 	const noAddress = (value: string) => [
-		`The field "Voice" can't be used in an address: ${value}`,
+		`The field "Voice" can't be used in an address: it has ${value}`,
 		'Enter the ID as the service shows it.',
 	];
 	const noCount = [
@@ -234,9 +234,14 @@ describe('bad fields are refused in words', () => {
 		['a text that is a list', { ...sound, text: ['a'] }, noText('Text')],
 		['no voice', { ...speech, voiceId: picked('') }, empty('Voice')],
 		['a voice that is an object', { ...speech, voiceId: picked({}) }, noText('Voice')],
-		['a voice that climbs', { ...speech, voiceId: '..' }, noAddress('".."')],
-		['a voice that stays', { ...speech, voiceId: ' . ' }, noAddress('"."')],
-		['half a character', { ...speech, voiceId: 'a\udc00' }, noAddress('"a\\udc00"')],
+		['a voice that climbs', { ...speech, voiceId: '..' }, noAddress('the part ".."')],
+		[
+			'a voice that leads elsewhere',
+			{ ...speech, voiceId: '../../v1i/task/generate-image' },
+			noAddress('the part ".."'),
+		],
+		['a voice that stays', { ...speech, voiceId: ' . ' }, noAddress('the part "."')],
+		['half a character', { ...speech, voiceId: 'a\udc00' }, noAddress('half a character')],
 		['no voice name', { ...byName, voice: '' }, empty('Voice Name')],
 		['a model that is a list', { ...speech, modelId: [1] }, noText('Model')],
 		['a format that is a list', { ...speech, outputFormat: [1] }, noText('Output Format')],

@@ -1,9 +1,6 @@
-/**
- * The path that "Task: Create" posts to. The key goes along, so the path must not lead out of the Base URL: neither by itself, nor
- * by what a server in between makes of it (RFC 3986, 5.2.4 and 6.2.2).
- */
+/** The path that "Task: Create" posts to. */
 import { invalid, type FailureError } from '../service/failures';
-import { encodable } from './fields';
+import { pathProblem } from '../service/pathRule';
 
 const MAX_LENGTH = 2_000;
 /** What a path may have unencoded (RFC 3986, 3.3), but encodeURIComponent encodes. */
@@ -24,19 +21,6 @@ function decoded(part: string): string {
 	}
 }
 
-/** What is wrong with a part, once it is decoded. */
-function problemOf(part: string): string | undefined {
-	if (part.includes('/')) return 'it has an encoded slash';
-	if (part.includes('\\')) return 'it has a backslash';
-	if (part.includes('?')) return 'it has a question mark';
-	if (part.includes('#')) return 'it has a number sign (#)';
-	if (/\p{Cc}/u.test(part)) return 'it has a control character';
-	if (/%[0-9a-f]{2}/i.test(part)) return 'a part of it is encoded twice';
-	// Some servers cut a part off at the semicolon before they look at it.
-	const [name] = part.split(';');
-	return name === '.' || name === '..' ? `it has the part "${name}"` : undefined;
-}
-
 /** Checks a path and encodes its parts. Throws an `invalid` failure. */
 export function endpointPath(given: string): string {
 	const path = given.trim();
@@ -44,12 +28,11 @@ export function endpointPath(given: string): string {
 	if (!path.startsWith('/')) throw refused('it does not begin with a slash');
 	if (path === '/') throw refused('it names no endpoint');
 	if (path.includes('//')) throw refused('it has two slashes in a row');
-	if (!encodable(path)) throw refused('it has half a character');
-	const parts = path.split('/').map((part) => {
-		const text = decoded(part);
-		const problem = problemOf(text);
-		if (problem !== undefined) throw refused(problem);
-		return encodeURIComponent(text).replace(PLAIN_IN_PATHS, decodeURIComponent);
-	});
+	if (/[?#]/.test(path)) throw refused('it has a question mark or a number sign (#)');
+	const problem = pathProblem(path);
+	if (problem !== undefined) throw refused(`it ${problem}`);
+	const parts = path
+		.split('/')
+		.map((part) => encodeURIComponent(decoded(part)).replace(PLAIN_IN_PATHS, decodeURIComponent));
 	return parts.join('/');
 }

@@ -5,6 +5,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { invalid } from '../service/failures';
 import { asNumber, isObject, type JsonObject } from '../service/json';
+import { pathProblem } from '../service/pathRule';
 
 const BAD_PATH_PART = /[/\\?#%\s\p{Cc}]/u;
 
@@ -102,9 +103,10 @@ export class ItemFields {
 	/** A text that becomes a part of the URL's path; returned encoded. */
 	pathPart(name: string, label: string): string {
 		const text = this.requiredText(name, label).trim();
-		if (text === '.' || text === '..' || !encodable(text)) {
+		const problem = pathProblem(text);
+		if (problem !== undefined) {
 			throw invalid(
-				`The field "${label}" can't be used in an address: ${JSON.stringify(text)}`,
+				`The field "${label}" can't be used in an address: it ${problem}`,
 				`Enter the ID as the service shows it.`,
 			);
 		}

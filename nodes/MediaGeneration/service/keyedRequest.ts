@@ -1,0 +1,157 @@
+/**
+ * The request that the key is added to. Whoever may use a credential chooses the rest of it, e.g. in n8n's HTTP Request node, so only
+ * fields that can't carry the key elsewhere pass, and what could is refused in words.
+ */
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import { normalizeBaseUrl } from './baseUrl';
+import { isObject, type JsonObject } from './json';
+import { pathProblem } from './pathRule';
+
+/** Of both helpers of n8n: the older one, which the HTTP Request node uses, has `uri`, `form`, `simple` and the like. */
+const HARMLESS = new Set([
+	'method',
+	'qs',
+	'arrayFormat',
+	'qsStringifyOptions',
+	'useQuerystring',
+	'headers',
+	'body',
+	'form',
+	'formData',
+	'json',
+	'gzip',
+	'encoding',
+	'useStream',
+	'timeout',
+	'abortSignal',
+	'returnFullResponse',
+	'resolveWithFullResponse',
+	'ignoreHttpStatusErrors',
+	'simple',
+	'allowedDomains',
+]);
+
+/** What sends the request somewhere else, or over a connection that somebody else can read. */
+const REFUSED: Readonly<Record<string, string>> = {
+	proxy: 'a proxy, which could read it. Set a proxy for the whole n8n instead (HTTPS_PROXY)',
+	auth: 'a user name and password. Remove them',
+	agent: 'an agent of its own',
+	agents: 'an agent of its own',
+	httpAgent: 'an agent of its own',
+	httpsAgent: 'an agent of its own',
+	agentOptions: 'connection options of its own, such as an SSL certificate',
+	socketPath: 'a socket of its own',
+	lookup: 'a name look-up of its own',
+	localAddress: 'a local address of its own',
+	transport: 'a transport of its own',
+	adapter: 'a transport of its own',
+};
+
+/** By these a server or something before it can send a request on to another host or path. */
+const REFUSED_HEADERS =
+	/^(host|:authority|forwarded|x-forwarded-(host|server|port|proto|prefix|path|uri)|x-host|x-original-(url|uri|host)|x-rewrite-url|x-http-host-override|transfer-encoding|upgrade)$/;
+
+/** TRACE answers with the request's own headers, and CONNECT makes of the service a proxy. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+const USE_BASE = 'Use an address under the Base URL';
+
+function refusal(reason: string): Error {
+	return new Error(`The API key was not added to the request: ${reason}.`);
+}
+
+/** Switched off is as good as missing; `rejectUnauthorized` is the one that is harmless when it is on. */
+function checkConnection(request: JsonObject): void {
+	for (const [name, words] of Object.entries(REFUSED)) {
+		const value = request[name];
+		const isUnset = value === undefined || value === null || value === false || value === '';
+		if (!isUnset && !(isObject(value) && Object.keys(value).length === 0))
+			throw refusal(`it has ${words}`);
+	}
+	const skips = request.skipSslCertificateValidation;
+	const rejects = request.rejectUnauthorized ?? true;
+	if (rejects !== true || (skips !== undefined && skips !== false))
+		throw refusal(
+			'it ignores SSL issues, so that anyone on the way could read the key. Turn "Ignore SSL Issues" off. For a certificate of your own set NODE_EXTRA_CA_CERTS for the whole n8n',
+		);
+	const { method = 'GET' } = request;
+	if (typeof method !== 'string' || !METHODS.has(method.toUpperCase()))
+		throw refusal('its method is none that the service has. Use GET, POST or another usual one');
+}
+
+/** The headers with the key's in place of any other of the same name. Names are compared as n8n's HTTP client does. */
+function headersWith(given: unknown, key: { name: string; value: string }): JsonObject {
+	const headers: JsonObject = {};
+	for (const [name, value] of Object.entries(isObject(given) ? given : {})) {
+		const plain = name.trim().toLowerCase();
+		if (value === undefined || value === null || plain === key.name.toLowerCase()) continue;
+		if (REFUSED_HEADERS.test(plain))
+			throw refusal(`it has the header "${name}", which can lead it elsewhere. Remove that header`);
+		// The HTTP client takes objects for headers of a method, or of all.
+		if (isObject(value)) throw refusal(`its header "${name}" is not a text`);
+		headers[name] = value;
+	}
+	return { ...headers, [key.name]: key.value };
+}
+
+/** The address that a request goes to, with `baseURL` put before a path. Throws where it could be read as two different ones. */
+function targetOf({ baseURL, url, uri }: JsonObject): URL {
+	const named = [url, uri].flatMap((value) =>
+		typeof value === 'string' || value instanceof URL ? [String(value)] : [],
+	);
+	const [address] = named;
+	if (address === undefined || named.some((other) => other !== address))
+		throw refusal(
+			`it names ${address === undefined ? 'no address' : 'two addresses'}. ${USE_BASE}`,
+		);
+	const isPath = typeof baseURL === 'string' && /^\/(?!\/)/.test(address);
+	const whole = isPath ? baseURL.replace(/\/+$/, '') + address : address;
+	if (!/^https?:\/\//i.test(whole) || !URL.canParse(whole))
+		throw refusal(`its address is not a URL. ${USE_BASE}`);
+	return new URL(whole);
+}
+
+/** Throws where the key must not go. */
+function checkTarget(target: URL, base: URL): void {
+	const isUnderBase =
+		target.origin === base.origin &&
+		`${target.pathname}/`.startsWith(`${base.pathname.replace(/\/+$/, '')}/`);
+	if (!isUnderBase || target.username !== '' || target.password !== '')
+		throw refusal(
+			`it goes to ${target.origin}${target.pathname}, and the key is sent to ${base.origin}${base.pathname} only. ${USE_BASE}`,
+		);
+	const problem = pathProblem(target.pathname);
+	if (problem !== undefined)
+		throw refusal(`its path ${problem}, by which it could leave the Base URL`);
+}
+
+export interface Key {
+	apiKey: string;
+	baseUrl: string;
+	keyHeader: unknown;
+}
+
+/** The request with the key. Throws, in words that do not hold it, where it could get anywhere but to the Base URL. */
+export function withKey({ apiKey, baseUrl, keyHeader }: Key, given: object): IHttpRequestOptions {
+	const request = given as JsonObject;
+	const target = targetOf(request);
+	checkTarget(target, new URL(normalizeBaseUrl(baseUrl)));
+	checkConnection(request);
+	const key =
+		keyHeader === 'xi-api-key'
+			? { name: 'xi-api-key', value: apiKey }
+			: { name: 'Authorization', value: `Bearer ${apiKey}` };
+	const passed = Object.entries(request).filter(([name]) => HARMLESS.has(name));
+	return {
+		...Object.fromEntries(passed),
+		// Exactly what was checked, under the name by which it came.
+		[request.url === undefined ? 'uri' : 'url']: target.href,
+		headers: headersWith(request.headers, key),
+		// n8n would send the header along on redirects to other hosts. Its two helpers have different names for that.
+		disableFollowRedirect: true,
+		followRedirect: false,
+		followAllRedirects: false,
+		maxRedirects: 0,
+		sendCredentialsOnCrossOriginRedirect: false,
+	} as unknown as IHttpRequestOptions;
+}
