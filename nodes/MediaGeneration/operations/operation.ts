@@ -10,6 +10,10 @@ export interface CreationRequest {
 	path: string;
 	qs?: IDataObject;
 	body: IDataObject;
+	/** What the path says of the request, by the name that the service has for it. */
+	pathFields?: JsonObject;
+	/** The task's type, where the service documents it. */
+	type?: string;
 }
 
 /** What an operation does. */

@@ -22,6 +22,10 @@ export class Account {
 	private readonly pauses = new Map<Purpose, number>();
 	/** The poll route that last answered for a kind of task (docs/service.md, "Poll routes"). */
 	readonly routes = new BoundedMap<string, PollRoute>(MAX_KINDS);
+	/** Tasks that this process has made or looked at: none of them is adopted for a creation whose answer never came. */
+	readonly known = new BoundedMap<string, true>(MAX_KNOWN);
+	/** What the service calls the type of a kind of task. */
+	readonly types = new BoundedMap<string, string>(MAX_KINDS);
 	/** Creations that the service had no capacity for. */
 	readonly queue = new CreationQueue();
 
@@ -41,6 +45,7 @@ export class Account {
 const MAX_ACCOUNTS = 200;
 /** The path of "Task: Create" is a kind, and an expression can make many. */
 const MAX_KINDS = 100;
+const MAX_KNOWN = 20_000;
 /** No Retry-After is believed beyond this. */
 const MAX_PAUSE_MS = 5 * 60_000;
 

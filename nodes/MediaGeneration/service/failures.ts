@@ -50,6 +50,8 @@ export interface Failure {
 	/** The last status that the service named. */
 	status?: string;
 	httpStatus?: number;
+	/** Tasks that an unclear creation could have made. */
+	candidates?: Array<{ task_id: string; created_at: string }>;
 	/** Of a long text: which part failed (from 1), how many there are, and the tasks of all of them. */
 	part?: number;
 	parts?: number;
@@ -105,6 +107,7 @@ export function failureJson(failure: Failure): {
 	task_id?: string;
 	status?: string;
 	http_status?: number;
+	candidates?: Failure['candidates'];
 	task_ids?: string[];
 	part?: number;
 	parts?: number;
@@ -115,6 +118,7 @@ export function failureJson(failure: Failure): {
 		...(failure.taskId === undefined ? {} : { task_id: failure.taskId }),
 		...(failure.status === undefined ? {} : { status: failure.status }),
 		...(failure.httpStatus === undefined ? {} : { http_status: failure.httpStatus }),
+		...(failure.candidates === undefined ? {} : { candidates: failure.candidates }),
 		...(failure.taskIds === undefined ? {} : { task_ids: failure.taskIds }),
 		...(failure.part === undefined ? {} : { part: failure.part }),
 		...(failure.parts === undefined ? {} : { parts: failure.parts }),

@@ -32,6 +32,8 @@ export interface TaskListQuery {
 	/** How many tasks are wanted. */
 	limit: number;
 	mostPages?: number;
+	/** Whether a page shows that none of the further ones is of interest. */
+	isOver?: (page: readonly ListedTask[], answer: Answer) => boolean;
 	signal?: AbortSignal | undefined;
 	tries?: number;
 	timeoutMs?: number;
@@ -100,7 +102,7 @@ const NONE: Failure = {
 
 /** Tasks of the account, newest first as far as the service keeps to it. */
 export async function readTaskList(query: TaskListQuery): Promise<Attempt<TaskList>> {
-	const { limit, type, mostPages = MOST_PAGES } = query;
+	const { limit, type, mostPages = MOST_PAGES, isOver = () => false } = query;
 	const tasks = new Map<string, ListedTask>();
 	const size = Math.min(limit, PAGE_SIZE);
 	let first: Answer | undefined;
@@ -126,11 +128,12 @@ export async function readTaskList(query: TaskListQuery): Promise<Attempt<TaskLi
 		}
 		first ??= reply.value;
 		const before = tasks.size;
-		for (const task of records.flatMap(taskIn))
-			if (!tasks.has(task.taskId)) tasks.set(task.taskId, task);
+		const found = records.flatMap(taskIn);
+		for (const task of found) if (!tasks.has(task.taskId)) tasks.set(task.taskId, task);
 		empty = tasks.size === before ? empty + 1 : 0;
 		const more = saysMore(reply.value.body, page, tasks.size) ?? records.length > 0;
 		if (!more || records.length === 0 || tasks.size >= limit) break;
+		if (isOver(found, reply.value)) break;
 	}
 	if (first === undefined) return { ok: true, value: { kind: 'none', failure: NONE } };
 	return {

@@ -1,0 +1,205 @@
+/**
+ * A creation whose answer never came is looked for in the service's list of tasks. All such creations of an account, of whichever
+ * execution of this process, share its readings: a task that two of them could have made is neither's.
+ */
+import type { Account } from '../service/account';
+import type { Answer, ServiceClient } from '../service/client';
+import { onAbort, type Clock } from '../service/clock';
+import type { Failure } from '../service/failures';
+import { asText } from '../service/json';
+import { readTaskList, type ListedTask } from '../service/taskList';
+import { assign, type Sending } from './matching';
+import type { Created } from './submit';
+
+export type Finding =
+	| { kind: 'found'; created: Created }
+	/** The tasks that could be it, but need not be. */
+	| { kind: 'unfound'; candidates: ListedTask[] };
+
+export interface Search extends Sending {
+	client: ServiceClient;
+	clock: Clock;
+	/** Aborts when the run is over. */
+	signal?: AbortSignal | undefined;
+	/** When to read the list, in ms from now: a task can appear in it late. */
+	readAfterMs?: readonly number[];
+	/** Whether its run ended without a word, and may not have sent all of its equal requests. */
+	fewer?: boolean;
+}
+
+interface Seeker extends Search {
+	/** Epoch ms of the readings that are left. */
+	due: number[];
+	candidates: ListedTask[];
+	end: (finding: Finding) => void;
+}
+
+/** The last reading ends within 20 s. */
+const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
+/** One reading serves all that are due so soon. */
+const TOGETHER_MS = 300;
+const READING_MS = 5_000;
+const MOST_PAGES = 5;
+const MOST_TASKS = 500;
+const MOST_CANDIDATES = 10;
+/** For so long an account is known to have no list. */
+const NO_LIST_MS = 3_600_000;
+
+const UNFOUND: Finding = { kind: 'unfound', candidates: [] };
+
+/** The creations of one account. */
+class Creations {
+	/** Those whose answers are due. */
+	private readonly inFlight = new Set<Sending>();
+	private readonly seekers = new Set<Seeker>();
+	private noListUntil = -Infinity;
+	private reading = false;
+	/** Aborts when a reading may be due sooner. */
+	private joined = new AbortController();
+
+	constructor(private readonly account: Account) {}
+
+	/** A creation is on its way. @returns to be called when its answer, or what became of it, is known */
+	sent(sending: Sending): () => void {
+		this.inFlight.add(sending);
+		return () => this.inFlight.delete(sending);
+	}
+
+	async find({ readAfterMs = READ_AFTER_MS, ...search }: Search): Promise<Finding> {
+		const now = search.clock.now();
+		if (now < this.noListUntil || search.signal?.aborted === true) return UNFOUND;
+		return await new Promise<Finding>((resolve) => {
+			let forget = () => {};
+			const seeker: Seeker = {
+				...search,
+				due: readAfterMs.map((ms) => now + ms),
+				candidates: [],
+				end: (finding) => {
+					this.seekers.delete(seeker);
+					forget();
+					resolve(finding);
+				},
+			};
+			this.seekers.add(seeker);
+			this.joined.abort('joined');
+			if (search.signal !== undefined) forget = onAbort(search.signal, () => seeker.end(UNFOUND));
+			if (!this.reading) void this.readOn();
+		});
+	}
+
+	/** Reads the list when it is due, as long as somebody looks for something. Never rejects. */
+	private async readOn(): Promise<void> {
+		this.reading = true;
+		while (this.seekers.size > 0) {
+			const [next] = [...this.seekers].sort((one, other) => dueOf(one) - dueOf(other));
+			if (next === undefined) break;
+			if (!(await this.isDue(next))) continue;
+			const now = next.clock.now();
+			for (const seeker of this.seekers)
+				seeker.due = seeker.due.filter((at) => at > now + TOGETHER_MS);
+			await this.read(next).catch(() => undefined);
+			for (const seeker of this.seekers)
+				if (seeker.due.length === 0) seeker.end({ kind: 'unfound', candidates: seeker.candidates });
+		}
+		this.reading = false;
+	}
+
+	/** Waits for a reading; false where its seeker has gone meanwhile, or another one has come. */
+	private async isDue(seeker: Seeker): Promise<boolean> {
+		const { clock, signal } = seeker;
+		const ms = dueOf(seeker) - clock.now();
+		this.joined = new AbortController();
+		const { signal: joined } = this.joined;
+		const either = signal === undefined ? joined : AbortSignal.any([signal, joined]);
+		if (ms > 0) await clock.sleep(ms, either);
+		return this.seekers.has(seeker) && clock.now() >= dueOf(seeker);
+	}
+
+	private async read({ client, clock, signal }: Seeker): Promise<void> {
+		const since = [...this.seekers].reduce(
+			(least, { sentAt }) => Math.min(least, sentAt),
+			Infinity,
+		);
+		const list = await readTaskList({
+			client,
+			clock,
+			signal,
+			limit: MOST_TASKS,
+			mostPages: MOST_PAGES,
+			tries: 1,
+			timeoutMs: READING_MS,
+			isOver: (tasks, answer) => areOlder(tasks, since + (aheadOf(answer, clock.now()) ?? 0)),
+		});
+		if (!list.ok) return;
+		if (list.value.kind === 'none') {
+			// An unusable 200 may be a throttled one; anything else says that there is no such route.
+			if (list.value.failure.httpStatus !== 200) this.noListUntil = clock.now() + NO_LIST_MS;
+			for (const seeker of this.seekers) seeker.end(UNFOUND);
+			return;
+		}
+		this.settle(list.value.tasks, aheadOf(list.value.answer, clock.now()), clock.now());
+	}
+
+	private settle(tasks: ListedTask[], aheadMs: number | undefined, now: number): void {
+		const { known, types } = this.account;
+		const unknown = tasks.filter(({ taskId }) => !known.has(taskId));
+		const surroundings = { aheadMs, typeOf: (kind: string) => types.get(kind) };
+		const sought = [...this.seekers];
+		for (const fewer of [false, true]) {
+			const mine = sought.filter((one) => (one.fewer ?? false) === fewer);
+			const rivals = [...this.inFlight, ...sought.filter((one) => !mine.includes(one))];
+			for (const verdict of assign(mine, rivals, unknown, { ...surroundings, fewer })) {
+				const { sending: seeker } = verdict;
+				if (verdict.kind === 'found') {
+					const { taskId, raw, createdAt = now } = verdict.task;
+					known.set(taskId, true);
+					const began = Math.min(now, Math.max(seeker.sentAt, createdAt - (aheadMs ?? 0)));
+					const created = { taskId, createdAt: began, answer: { ...raw, task_id: taskId } };
+					seeker.end({ kind: 'found', created });
+				} else {
+					const left = verdict.candidates.filter(({ taskId }) => !known.has(taskId));
+					seeker.candidates = left.slice(0, MOST_CANDIDATES);
+					if (verdict.kind === 'several')
+						seeker.end({ kind: 'unfound', candidates: seeker.candidates });
+				}
+			}
+		}
+	}
+}
+
+const dueOf = ({ due }: Seeker) => due[0] ?? -Infinity;
+
+/** How far the service's clock is ahead of ours at least: its Date is cut to a second, and older than its arrival. */
+function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
+	const date = Date.parse(String(headers.date));
+	return Number.isNaN(date) ? undefined : date - nowMs;
+}
+
+function areOlder(tasks: readonly ListedTask[], thanMs: number): boolean {
+	return tasks.every(({ createdAt = Infinity }) => createdAt + 1_000 < thanMs);
+}
+
+const accounts = new WeakMap<Account, Creations>();
+
+export function creationsOf(account: Account): Creations {
+	const present = accounts.get(account) ?? new Creations(account);
+	accounts.set(account, present);
+	return present;
+}
+
+/** An unclear creation's failure, with the tasks that it could have made. */
+export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): Failure {
+	if (tasks.length === 0) return failure;
+	const candidates = tasks.map(({ taskId, createdAt, raw }) => ({
+		task_id: taskId,
+		created_at:
+			createdAt === undefined ? (asText(raw.created_at) ?? '') : new Date(createdAt).toISOString(),
+	}));
+	const named = candidates.map((one) => `${one.task_id} (${one.created_at})`).join(', ');
+	return {
+		...failure,
+		message: `${failure.message}; the service lists ${tasks.length === 1 ? 'a task' : `${tasks.length} tasks`} that could be it: ${named}`,
+		description: `The service may have created the task and charged for it, so it was not sent again. Look at the tasks that the message names, and fetch the right one with "Task: Wait" and its ID. If it is none of them, run the item again.`,
+		candidates,
+	};
+}

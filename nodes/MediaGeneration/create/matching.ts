@@ -1,0 +1,167 @@
+/**
+ * Which tasks of the service's list are those of creations whose answers never came. Pure. Whether a task is adopted is decided
+ * strictly, as another one's result must never be delivered:
+ *
+ * - the list repeats the text (or prompt) of the request, and everything that it repeats of the request is the same;
+ * - it began no earlier than the request was sent, by the service's clock, and is of no other type;
+ * - there are as many such tasks as creations of equal requests of which nothing is known, and nobody else could have made them.
+ */
+import type { CreationRequest } from '../operations/operation';
+import { asNumber, asText, isObject, type JsonObject } from '../service/json';
+import type { ListedTask } from '../service/taskList';
+
+/** A creation whose answer is not known, and so may have made a task. */
+export interface Sending {
+	request: CreationRequest;
+	/** Epoch ms by our clock at which it was sent. */
+	sentAt: number;
+}
+
+/** What is known of the service when its list is read. */
+export interface Surroundings {
+	/** How far its clock is ahead of ours at least, in ms; undefined where it shows no time. */
+	aheadMs: number | undefined;
+	/** The type of a kind of task, once the service has named it. */
+	typeOf: (kind: string) => string | undefined;
+}
+
+export type Verdict<S extends Sending> =
+	| { kind: 'found'; sending: S; task: ListedTask }
+	/** Not enough tasks, or some that another creation could have made: perhaps later. */
+	| { kind: 'open'; sending: S; candidates: ListedTask[] }
+	/** More tasks than creations: no later look changes that. */
+	| { kind: 'several'; sending: S; candidates: ListedTask[] };
+
+/** What a service says of every task, whatever was asked for. */
+const BOOKKEEPING =
+	/^(id|task_id|status|state|progress|type|created_at|updated_at|receive_url|.*error.*)$/;
+/** The fields that tell one request from another. */
+const CONTENT = ['text', 'prompt', 'idea', 'lyrics', 'input', 'description'];
+const MAX_DEPTH = 4;
+
+/** Every value in an object, by the name it stands under, in depth. Lists are values. */
+function valuesIn(object: JsonObject, found = new Map<string, unknown[]>(), depth = 0) {
+	for (const [name, value] of Object.entries(object)) {
+		if (isObject(value)) {
+			if (depth < MAX_DEPTH) valuesIn(value, found, depth + 1);
+		} else if (value !== null && value !== undefined)
+			found.set(name, [...(found.get(name) ?? []), value]);
+	}
+	return found;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+	const [number, otherNumber] = [asNumber(one), asNumber(other)];
+	if (number !== undefined && otherNumber !== undefined) return number === otherNumber;
+	const text = (value: unknown) =>
+		typeof value === 'string' ? value.trim() : JSON.stringify(value);
+	return text(one) === text(other);
+}
+
+function askedBy({ body, qs, pathFields }: CreationRequest): Map<string, unknown[]> {
+	const asked = valuesIn({ body, qs, pathFields });
+	for (const name of asked.keys()) if (BOOKKEEPING.test(name)) asked.delete(name);
+	return asked;
+}
+
+/** The name of the field that tells a request from others: its text, or else its longest one. */
+function contentOf(asked: Map<string, unknown[]>): string | undefined {
+	const named = CONTENT.find((name) => typeof asked.get(name)?.[0] === 'string');
+	if (named !== undefined) return named;
+	const lengthOf = ([, [value]]: [string, unknown[]]) =>
+		typeof value === 'string' ? value.length : 0;
+	const [longest] = [...asked].sort((one, other) => lengthOf(other) - lengthOf(one));
+	return longest !== undefined && lengthOf(longest) > 0 ? longest[0] : undefined;
+}
+
+/**
+ * Whether a task may be that of a request, by what it says of itself; `sure` only where it repeats the request's text. Its time is
+ * another matter.
+ */
+export function resemblance(
+	{ raw }: ListedTask,
+	request: CreationRequest,
+	typeOf: Surroundings['typeOf'],
+): 'none' | 'possible' | 'sure' {
+	const type = request.type ?? typeOf(request.kind);
+	const said = asText(raw.type);
+	if (type !== undefined && said !== undefined && said !== type) return 'none';
+	const asked = askedBy(request);
+	const repeated = valuesIn(raw);
+	for (const [name, values] of asked) {
+		const says = repeated.get(name);
+		if (says !== undefined && !values.some((value) => says.some((one) => isSame(value, one))))
+			return 'none';
+	}
+	const content = contentOf(asked);
+	return content !== undefined && repeated.has(content) ? 'sure' : 'possible';
+}
+
+/** Whether a task began after a request was sent. A list may cut its times to whole seconds. */
+function beganAfter(createdAt: number | undefined, sentAt: number, aheadMs: number): boolean {
+	if (createdAt === undefined) return false;
+	const latest = createdAt % 1_000 === 0 ? createdAt + 999 : createdAt;
+	return latest >= sentAt + aheadMs;
+}
+
+/** What equal requests have in common. The receive URL differs from execution to execution. */
+export function keyOf({ path, qs, body }: CreationRequest): string {
+	const { receive_url: _ignored, ...rest } = body;
+	return JSON.stringify([path, qs ?? null, rest]);
+}
+
+/** Sendings and tasks in the order of their times, where each task began after its sending. */
+function paired<S extends Sending>(sendings: S[], tasks: ListedTask[], aheadMs: number) {
+	const bySending = [...sendings].sort((one, other) => one.sentAt - other.sentAt);
+	const byCreation = [...tasks].sort((one, other) => (one.createdAt ?? 0) - (other.createdAt ?? 0));
+	const pairs = byCreation.flatMap((task, index) => {
+		const sending = bySending[index];
+		return sending === undefined || !beganAfter(task.createdAt, sending.sentAt, aheadMs)
+			? []
+			: [{ sending, task }];
+	});
+	return pairs.length === tasks.length ? pairs : [];
+}
+
+/**
+ * What a reading of the list says of each creation that is looked for.
+ *
+ * @param rivals creations whose answers are still due: a task may be theirs
+ * @param tasks without those that somebody knows
+ * @param fewer whether creations may be left without a task: those of a run that ended without a word, which may not have sent all
+ */
+export function assign<S extends Sending>(
+	sought: readonly S[],
+	rivals: readonly Sending[],
+	tasks: readonly ListedTask[],
+	{ aheadMs, typeOf, fewer = false }: Surroundings & { fewer?: boolean },
+): Array<Verdict<S>> {
+	const fits = (task: ListedTask, { request, sentAt }: Sending) =>
+		beganAfter(task.createdAt, sentAt, aheadMs ?? 0) ? resemblance(task, request, typeOf) : 'none';
+	const groups = new Map<string, S[]>();
+	for (const sending of sought) {
+		const key = keyOf(sending.request);
+		groups.set(key, [...(groups.get(key) ?? []), sending]);
+	}
+	return [...groups.values()].flatMap((group) => {
+		const candidates = tasks.filter((task) => group.some((one) => fits(task, one) !== 'none'));
+		const others = [...rivals, ...sought.filter((one) => !group.includes(one))];
+		const isOurs = candidates.every(
+			(task) =>
+				group.some((one) => fits(task, one) === 'sure') &&
+				others.every((other) => fits(task, other) === 'none'),
+		);
+		const rivalled = others.some((other) => candidates.some((one) => fits(one, other) !== 'none'));
+		const several = candidates.length > group.length && !rivalled;
+		const enough = fewer ? candidates.length > 0 : candidates.length === group.length;
+		const pairs =
+			isOurs && enough && candidates.length <= group.length && aheadMs !== undefined
+				? paired(group, candidates, aheadMs)
+				: [];
+		return group.map((sending): Verdict<S> => {
+			const pair = pairs.find((one) => one.sending === sending);
+			if (pair !== undefined) return { kind: 'found', ...pair };
+			return { kind: several ? 'several' : 'open', sending, candidates };
+		});
+	});
+}

@@ -1,0 +1,255 @@
+/** A creation whose answer never came is found again in the service's list of tasks, and no other task is taken for it. */
+import { creationsOf, withCandidates, type Search } from '../../nodes/MediaGeneration/create/find';
+import { resemblance } from '../../nodes/MediaGeneration/create/matching';
+import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
+import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import { answer, scriptedClient } from './replies';
+import { VirtualClock } from './virtualClock';
+
+const request = (text = 'rain', more: Partial<CreationRequest> = {}): CreationRequest => ({
+	kind: 'sound-effect',
+	type: 'sound_effect',
+	path: '/v1/task/sound-effect',
+	body: { text },
+	...more,
+});
+
+interface Listed {
+	id: string;
+	text?: string;
+	/** Ms after the start, by the service's clock. */
+	at?: number;
+	/** Ms after the start, by ours, from which on the list has it. */
+	from?: number;
+	type?: string;
+}
+
+/** A service whose list has these tasks, and whose clock is so far ahead. */
+function setting(
+	tasks: Listed[],
+	{ aheadMs = 0, dated = true }: { aheadMs?: number; dated?: boolean } = {},
+) {
+	const clock = new VirtualClock(1_700_000_000_000);
+	const start = clock.now();
+	const since = () => clock.now() - start;
+	let list: () => Reply = () => {
+		const listed = tasks
+			.filter(({ from = 0 }) => from <= since())
+			.map(({ id, text, at = 0, type = 'sound_effect' }) => ({
+				id,
+				...(text === undefined ? {} : { text }),
+				status: 'doing',
+				type,
+				created_at: new Date(start + aheadMs + at).toISOString(),
+			}));
+		const headers = dated ? { date: new Date(clock.now() + aheadMs).toUTCString() } : {};
+		return answer(200, { data: listed, has_more: false }, headers);
+	};
+	const readAt: number[] = [];
+	const client = scriptedClient(async () => {
+		readAt.push(since());
+		return await Promise.resolve(list());
+	});
+	const creations = creationsOf(client.account);
+	const find = async (given: Partial<Search> = {}) =>
+		await creations.find({ client, clock, request: request(), sentAt: start, ...given });
+	const found = async (...searches: Array<Partial<Search>>) => {
+		const findings = await clock.run(Promise.all(searches.map(async (one) => await find(one))));
+		return findings.map((one) =>
+			one.kind === 'found' ? one.created.taskId : one.candidates.map(({ taskId }) => taskId),
+		);
+	};
+	return {
+		clock,
+		start,
+		client,
+		creations,
+		found,
+		find,
+		readAt,
+		setList: (next: () => Reply) => (list = next),
+	};
+}
+
+describe('found', () => {
+	test('goes on as if its answer had come', async () => {
+		const { clock, find, start } = setting([{ id: 'a', text: ' rain', at: 800 }], {
+			aheadMs: 3_600_000,
+		});
+		expect(await clock.run(find())).toMatchObject({
+			kind: 'found',
+			created: { taskId: 'a', createdAt: start + 300, answer: { task_id: 'a', text: ' rain' } },
+		});
+	});
+
+	test('late, by four readings within 20 s', async () => {
+		const late = setting([{ id: 'a', text: 'rain', at: 100, from: 14_000 }]);
+		expect(await late.found({})).toEqual(['a']);
+		expect(late.readAt).toHaveLength(4);
+		const never = setting([{ id: 'a', text: 'rain', at: 100, from: 20_000 }]);
+		expect(await never.found({})).toEqual([[]]);
+		expect(never.readAt).toHaveLength(4);
+		expect(Math.max(...never.readAt)).toBeLessThan(20_000);
+	});
+
+	test('twelve at once share their readings, and equal ones take one task each', async () => {
+		const texts = Array.from({ length: 12 }, (_, index) => (index < 2 ? 'same' : `text ${index}`));
+		const tasks = texts.map((text, index) => ({ id: `t${index}`, text, at: 500 + index }));
+		const { found, readAt } = setting(tasks);
+		const ids = await found(...texts.map((text) => ({ request: request(text) })));
+		expect(ids).toEqual(tasks.map(({ id }) => id));
+		expect(readAt).toHaveLength(1);
+	});
+
+	test('also by one that comes while another one waits for its next reading', async () => {
+		const { clock, find, found } = setting([{ id: 'b', text: 'wind', at: 4_000, from: 4_000 }]);
+		const first = find();
+		await clock.advance(4_000);
+		expect(await found({ request: request('wind'), sentAt: clock.now() })).toEqual(['b']);
+		expect(clock.now()).toBeLessThan(1_700_000_005_000);
+		expect((await clock.run(first)).kind).toBe('unfound');
+	});
+});
+
+describe('not taken', () => {
+	test.each<[string, Listed[]]>([
+		['another text', [{ id: 'a', text: 'rain!', at: 500 }]],
+		['another type', [{ id: 'a', text: 'rain', at: 500, type: 'image' }]],
+		['one that began before', [{ id: 'a', text: 'rain', at: -2_500 }]],
+	])('%s', async (_, tasks) => {
+		expect(await setting(tasks).found({})).toEqual([[]]);
+	});
+
+	test.each([-3_600_000, 3_600_000])(
+		'one that began before, by a clock %d ms ahead',
+		async (aheadMs) => {
+			expect(await setting([{ id: 'a', text: 'rain', at: -2_500 }], { aheadMs }).found({})).toEqual(
+				[[]],
+			);
+		},
+	);
+
+	test('one that somebody knows', async () => {
+		const { client, found } = setting([{ id: 'a', text: 'rain', at: 500 }]);
+		client.account.known.set('a', true);
+		expect(await found({})).toEqual([[]]);
+	});
+
+	test('more than there are unclear creations: all are named, and it is not read again', async () => {
+		const { found, readAt } = setting(['a', 'b'].map((id) => ({ id, text: 'rain', at: 500 })));
+		expect(await found({})).toEqual([['a', 'b']]);
+		expect(readAt).toHaveLength(1);
+	});
+
+	test('fewer: neither of two takes the one', async () => {
+		expect(await setting([{ id: 'a', text: 'rain', at: 500 }]).found({}, {})).toEqual([
+			['a'],
+			['a'],
+		]);
+	});
+
+	test('where the list repeats no text, or shows no time', async () => {
+		expect(await setting([{ id: 'a', at: 500 }]).found({})).toEqual([['a']]);
+		expect(await setting([{ id: 'a', text: 'rain', at: 500 }], { dated: false }).found({})).toEqual(
+			[['a']],
+		);
+	});
+
+	test('what an equal creation may have made whose answer is still due, until it is known', async () => {
+		const { clock, start, creations, find, client } = setting([{ id: 'a', text: 'rain', at: 500 }]);
+		const answered = creations.sent({ request: request(), sentAt: start });
+		const search = find();
+		await clock.advance(3_000);
+		client.account.known.set('a', true);
+		answered();
+		expect(await clock.run(search)).toEqual({ kind: 'unfound', candidates: [] });
+	});
+
+	test('two requests that the list can not tell apart', async () => {
+		const { found } = setting([{ id: 'a', text: 'rain', at: 500 }]);
+		const other = request('rain', { body: { text: 'rain', seed: 7 } });
+		expect(await found({}, { request: other })).toEqual([['a'], ['a']]);
+	});
+});
+
+describe('a run that ended without a word', () => {
+	const once = { readAfterMs: [0], fewer: true };
+
+	test('takes what there is, as it may not have sent all', async () => {
+		const { found } = setting([{ id: 'a', text: 'rain', at: 500 }]);
+		expect(await found(once, once)).toEqual(['a', []]);
+	});
+
+	test('but not where there is more', async () => {
+		const { found } = setting(['a', 'b'].map((id) => ({ id, text: 'rain', at: 500 })));
+		expect(await found(once)).toEqual([['a', 'b']]);
+	});
+});
+
+test('a service without a list is asked once an hour', async () => {
+	const { found, readAt, setList, clock } = setting([]);
+	setList(() => answer(404, { error: 'Not found' }));
+	expect(await found({}, { request: request('wind') })).toEqual([[], []]);
+	expect(await found({})).toEqual([[]]);
+	expect(readAt).toHaveLength(1);
+	await clock.run(clock.sleep(3_600_001));
+	await found({});
+	expect(readAt).toHaveLength(2);
+});
+
+test('a list that can not be read is tried again', async () => {
+	const { found, readAt, setList } = setting([]);
+	setList(() => answer(503, { code: 'server_busy' }));
+	expect(await found({})).toEqual([[]]);
+	expect(readAt).toHaveLength(4);
+});
+
+test('a run that is over is not looked for', async () => {
+	const stop = new AbortController();
+	const { clock, find, readAt } = setting([{ id: 'a', text: 'rain', at: 0, from: 5_000 }]);
+	const search = find({ signal: stop.signal });
+	await clock.advance(1_000);
+	stop.abort();
+	expect(await search).toEqual({ kind: 'unfound', candidates: [] });
+	expect(readAt).toHaveLength(1);
+});
+
+const repeating = (raw: object) => ({ taskId: 'a', createdAt: 0, raw: { id: 'a', ...raw } });
+test.each<[Partial<CreationRequest>, object, string]>([
+	[{}, { text: 'rain', credit_cost: 5 }, 'sure'],
+	[{}, { metadata: { text: 'rain' } }, 'sure'],
+	[{}, { prompt: 'rain' }, 'possible'],
+	[
+		{ body: { text: 'rain', duration_seconds: 5 } },
+		{ text: 'rain', duration_seconds: '5' },
+		'sure',
+	],
+	[{ body: { text: 'rain', duration_seconds: 5 } }, { text: 'rain', duration_seconds: 6 }, 'none'],
+	[{ body: { text: 'rain', loop: true } }, { text: 'rain', loop: 'true' }, 'sure'],
+	[{ body: { text: 'rain', voice_settings: { speed: 1 } } }, { text: 'rain', speed: 2 }, 'none'],
+	[{ pathFields: { voice_id: 'x' } }, { text: 'rain', voice_id: 'y' }, 'none'],
+	[{ qs: { output_format: 'mp3' } }, { text: 'rain', output_format: 'wav' }, 'none'],
+	[{ body: { model_id: 'm', prompt: 'cat' } }, { model_id: 'm' }, 'possible'],
+	[
+		{ body: { source_url: 'https://x.example/a.mp4', to: 'de' } },
+		{ source_url: 'https://x.example/a.mp4' },
+		'sure',
+	],
+	[{ body: { tags: ['a'] } }, { tags: ['b'] }, 'none'],
+	[{ type: undefined, kind: '/v1m/task' }, { text: 'rain', type: 'music' }, 'none'],
+	[{ type: undefined, kind: '/v1x/task' }, { text: 'rain', type: 'music' }, 'sure'],
+])('%j and a task that says %j: %s', (more, raw, expected) => {
+	const typeOf = (kind: string) => (kind === '/v1m/task' ? 'music_generation' : undefined);
+	expect(resemblance(repeating(raw), request('rain', more), typeOf)).toBe(expected);
+});
+
+test('the failure names the candidates with their times', () => {
+	const failure = { outcome: 'unknown', message: 'No answer came', description: '' } as const;
+	const tasks = [{ taskId: 'a', createdAt: Date.UTC(2026, 0, 2), raw: {} }];
+	expect(withCandidates(failure, tasks)).toMatchObject({
+		message:
+			'No answer came; the service lists a task that could be it: a (2026-01-02T00:00:00.000Z)',
+		candidates: [{ task_id: 'a', created_at: '2026-01-02T00:00:00.000Z' }],
+	});
+	expect(withCandidates(failure, [])).toBe(failure);
+});
