@@ -4,7 +4,7 @@ import { createReadStream, createWriteStream, mkdirSync, rmSync, statSync } from
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { durationMeter } from '../nodes/MediaGeneration/media/duration';
+import { SoundScanner } from '../nodes/MediaGeneration/media/scan';
 import { root } from '../scripts/pack';
 import { bulkBytes } from '../test/service/media/bulk';
 import { loadMp3Encoder } from '../test/service/media/mp3';
@@ -53,7 +53,7 @@ async function writeParts(folder: string, sound: Sound): Promise<void> {
 
 /** The joined file as it lies on disk. */
 async function secondsOf(file: string): Promise<number | undefined> {
-	const meter = durationMeter();
+	const meter = new SoundScanner();
 	for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) meter.push(chunk);
 	return meter.seconds();
 }

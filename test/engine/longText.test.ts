@@ -1,6 +1,7 @@
 /** Long texts: spoken in parts, joined into one file, paid once each. */
 import type { IBinaryData, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { parseSrt } from '../../nodes/MediaGeneration/media/srt';
+import { inPieces } from '../../nodes/MediaGeneration/service/clock';
 import { toneHz } from '../service/media/tone';
 import { decodeMp3, decodeWav, toneAt } from '../unit/media/listen';
 import { readBinary } from './engine';
@@ -143,7 +144,8 @@ test('transcripts are merged, and fit the joined file', async () => {
 		expect.stringMatching(/\.srt$/),
 		expect.stringMatching(/\.json$/),
 	]);
-	const cues = parseSrt((await bytesOf(binary?.data_1)).toString()) ?? [];
+	const srt = (await bytesOf(binary?.data_1)).toString();
+	const cues = await inPieces(parseSrt(srt));
 	const words = JSON.parse((await bytesOf(binary?.data_2)).toString()) as Array<{ text: string }>;
 	const parts = json.parts as unknown as Times[];
 	const transcript = json.transcript as unknown as Array<Times & { text: string }>;
@@ -217,7 +219,7 @@ test('parts without an audio file come as they are, and a hint says why', async 
 		task_ids: [{}, {}, {}].map(() => expect.any(String) as string),
 	});
 	expect(json.hint).toMatch(
-		/^The parts could not be joined: Part 1 can't be joined: it is an Ogg file/,
+		/^The parts could not be joined: Part 1 can't be joined: it is audio\/ogg/,
 	);
 	expect(Object.keys(binary ?? {})).toEqual(['data', 'data_1', 'data_2']);
 });

@@ -144,7 +144,7 @@ describe('subtitles', () => {
 });
 
 const CONVERT =
-	'Joining takes MP3 files, or WAV files, that all have the same format. Convert those that differ, or join them apart with Group By.';
+	'Joining takes MP3 files, or WAV files, that all have the same format and fit into Max File Size. Convert those that differ, or join them apart with Group By.';
 const text: INodeExecutionData = {
 	json: {},
 	binary: { data: { data: 'aGVsbG8gd29ybGQ=', mimeType: 'text/plain' } },
@@ -185,6 +185,13 @@ describe('refused in words', () => {
 			[spoken('a'), text],
 			{},
 			/Item 1 can't be joined.*not an MP3 or WAV file/,
+			CONVERT,
+		],
+		[
+			'what would be too large, pauses included',
+			[spoken('a'), spoken('b')],
+			{ options: { maxFileSize: 1, pauseBetweenParts: 60_000 } },
+			/^The audio can't be joined: The joined file would have 1,9\d\d,\d{3} bytes, and Max File Size is 1,000,000\.$/,
 			CONVERT,
 		],
 		[

@@ -365,7 +365,7 @@ describe('which fields are shown', () => {
 		[byId, ['transcriptInOutput', ...polling]],
 		[{ ...byId, longText: 'parts' }, ['transcriptInOutput', ...polling]],
 		[{ ...byName, longText: 'join' }, ['pauseBetweenParts', 'transcriptInOutput', ...polling]],
-		[{ resource: 'audio', operation: 'join' }, ['pauseBetweenParts']],
+		[{ resource: 'audio', operation: 'join' }, ['pauseBetweenParts', 'maxFileSize']],
 		[{ resource: 'credits', operation: 'get' }, []],
 	])('options for %j, the most used first', (parameters, options) => {
 		expect(optionsFor(parameters)).toEqual(options);

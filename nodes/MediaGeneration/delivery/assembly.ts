@@ -93,6 +93,7 @@ async function joinedItem(
 	const joined = sources.every((source) => source !== undefined)
 		? await joinSources(context, sources, {
 				pauseMs,
+				maxBytes: files.maxFileBytes,
 				baseName: `speech-${taskIds[0] ?? ''}`,
 				withTranscript: files.transcriptInOutput,
 			})

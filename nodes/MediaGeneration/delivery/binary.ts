@@ -4,6 +4,7 @@
 import type { IBinaryData } from 'n8n-workflow';
 import type { N8nContext } from '../service/client';
 import { streamOf, type ByteStream } from '../service/fileHost';
+import { pause } from '../service/clock';
 import { Limiter } from '../service/limiter';
 import { DownloadError } from './downloadError';
 
@@ -11,6 +12,8 @@ import { DownloadError } from './downloadError';
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;
 
 const CHUNK_BYTES = 256 * 1024;
+/** A multiple of four, as four characters are three bytes. */
+const BASE64_CHARACTERS = 4 * 1024 * 1024;
 
 /** How many bytes of files are buffered at the same time. A larger file goes alone. */
 const BUFFERED_BYTES = 100_000_000;
@@ -63,7 +66,11 @@ export async function* readStored(
 ): AsyncGenerator<Buffer> {
 	const stream = await openStored(context, binary);
 	if (stream === undefined) {
-		yield Buffer.from(binary.data, 'base64');
+		for (let at = 0; at < binary.data.length; at += BASE64_CHARACTERS) {
+			// What comes from memory would hold n8n's event loop until its end.
+			if (at > 0) await pause(0);
+			yield Buffer.from(binary.data.slice(at, at + BASE64_CHARACTERS), 'base64');
+		}
 		return;
 	}
 	// However this loop ends, it destroys the stream.
@@ -71,17 +78,17 @@ export async function* readStored(
 		yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as Uint8Array);
 }
 
-/** A stored text. Throws where it is longer than `maxBytes`. */
+/** A stored text; undefined where it is longer than `maxBytes`. */
 export async function readStoredText(
 	context: N8nContext,
 	binary: IBinaryData,
 	maxBytes: number,
-): Promise<string> {
+): Promise<string | undefined> {
 	const chunks: Buffer[] = [];
 	let length = 0;
 	for await (const chunk of readStored(context, binary)) {
 		length += chunk.length;
-		if (length > maxBytes) throw new Error(`it is longer than ${maxBytes} bytes`);
+		if (length > maxBytes) return undefined;
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks).toString('utf8');

@@ -3,7 +3,8 @@
  * start where the host does not serve parts. A file is delivered whole or not at all, and nothing of it stays open.
  */
 import { createHash } from 'crypto';
-import { durationMeter, type DurationMeter } from '../media/duration';
+import type { FileType } from '../media/kinds';
+import { SoundScanner } from '../media/scan';
 import type { SoundFacts } from '../media/sound';
 import type { ByteStream, OpenFile, OpenFileFn } from '../service/fileHost';
 import type { OutputKind } from '../service/outputs';
@@ -11,7 +12,7 @@ import { OVER, Pace, readBody } from './body';
 import { problemWith } from './content';
 import { asDownloadError, DownloadError } from './downloadError';
 import { FileSoFar, type Reading } from './fileSoFar';
-import { fileTypeOf, type FileType } from './mimeType';
+import { fileTypeOf } from './mimeType';
 
 export interface DownloadDeps {
 	open: OpenFileFn;
@@ -209,7 +210,7 @@ async function firstChunks(chunks: AsyncGenerator<Buffer>): Promise<Buffer[]> {
 }
 
 function downloadOf(transfer: Transfer, first: Buffer[], type: FileType): Download {
-	const meter = durationMeter();
+	const meter = new SoundScanner();
 	const chunks = metered(joined(first, transfer.chunks), meter);
 	return {
 		type,
@@ -221,7 +222,7 @@ function downloadOf(transfer: Transfer, first: Buffer[], type: FileType): Downlo
 		},
 		received: () => transfer.file.received,
 		seconds: () => meter.seconds(),
-		facts: () => meter.facts(),
+		facts: () => meter.end(),
 		failure: () => transfer.failure,
 		close: () => transfer.close(),
 	};
@@ -235,7 +236,7 @@ async function* joined(first: Buffer[], rest: AsyncGenerator<Buffer>): AsyncGene
 /** Every chunk passes here once. */
 async function* metered(
 	chunks: AsyncGenerator<Buffer>,
-	meter: DurationMeter,
+	meter: SoundScanner,
 ): AsyncGenerator<Buffer> {
 	for await (const chunk of chunks) {
 		meter.push(chunk);

@@ -7,7 +7,7 @@ import { transcriptOf } from '../media/captions';
 import type { SoundFacts } from '../media/sound';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
-import { pause } from '../service/clock';
+import { inPieces, pause } from '../service/clock';
 import { attemptLater, quote, type Failure } from '../service/failures';
 import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
 import { fileOpener } from '../service/fileHost';
@@ -149,10 +149,11 @@ export class Delivery {
 	private async transcriptOf(files: readonly DeliveredFile[]): Promise<IDataObject[] | undefined> {
 		for (const { output, binary } of files) {
 			if (output.kind !== 'transcript' || binary === undefined) continue;
-			const text = await attemptLater(
+			const read = await attemptLater(
 				async () => await readStoredText(this.deps.context, binary, MAX_TRANSCRIPT_BYTES),
 			);
-			const spoken = text.ok ? transcriptOf(text.value) : undefined;
+			const text = read.ok ? read.value : undefined;
+			const spoken = text === undefined ? undefined : await inPieces(transcriptOf(text));
 			if (spoken !== undefined) return spoken.map((entry) => ({ ...entry }));
 		}
 		return undefined;

@@ -16,7 +16,9 @@ import { scan } from '../media/scan';
 import type { SoundFacts } from '../media/sound';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
+import { inPieces, type Work } from '../service/clock';
 import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
+import { megabytes } from './downloadError';
 import { sanitizeName, type DeliveredOutput } from './files';
 
 /** The files of one part. */
@@ -50,6 +52,8 @@ export type Joined =
 
 export interface JoinOptions {
 	pauseMs: number;
+	/** A larger file is not made. */
+	maxBytes: number;
 	/** Without an extension. */
 	baseName: string;
 	/** What a part is called where it, or its transcript, can't be joined; "part 1" unless given. @param number from 0 */
@@ -62,12 +66,12 @@ export interface JoinOptions {
 export async function joinSources(
 	context: N8nContext,
 	sources: readonly Source[],
-	{ pauseMs, baseName, withTranscript, nameOf }: JoinOptions,
+	{ pauseMs, maxBytes, baseName, withTranscript, nameOf }: JoinOptions,
 ): Promise<Joined> {
 	const facts = [];
 	for (const { sound, facts: known } of sources)
 		facts.push(known ?? (await scan(readStored(context, sound))));
-	const plan = planJoin(facts, { pauseMs, nameOf });
+	const plan = planJoin(facts, { pauseMs, maxBytes, nameOf });
 	if (!plan.joinable) return { ok: false, reason: plan.reason };
 	const name = sanitizeName(baseName);
 	const sound = await joinSound(context, sources, { plan, name });
@@ -92,7 +96,7 @@ export async function joinSources(
 		durationSeconds: plan.durationSeconds,
 		times: plan.parts,
 		hint: hints.length === 0 ? undefined : hints.join(' '),
-		transcript: withTranscript ? transcriptOf(texts[0] ?? '') : undefined,
+		transcript: withTranscript ? await inPieces(transcriptOf(texts[0] ?? '')) : undefined,
 	};
 }
 
@@ -131,6 +135,8 @@ async function joinSound(
 	};
 }
 
+const TOO_LONG = `The transcripts are longer than ${megabytes(MAX_TRANSCRIPT_BYTES)} together.`;
+
 /** The transcripts of all sources as one; undefined where one has none. */
 async function mergeTexts(
 	context: N8nContext,
@@ -142,19 +148,22 @@ async function mergeTexts(
 	}: {
 		sources: readonly Source[];
 		field: 'srt' | 'words';
-		merge: (parts: readonly PartTranscript[]) => Merged;
+		merge: (parts: readonly PartTranscript[]) => Work<Merged>;
 		times: ReadonlyArray<{ start: number; end: number }>;
 	},
 ): Promise<Merged | undefined> {
 	const parts: PartTranscript[] = [];
+	let left = MAX_TRANSCRIPT_BYTES;
 	for (const [number, source] of sources.entries()) {
 		const binary = source[field];
 		const time = times[number];
 		if (binary === undefined || time === undefined) return undefined;
-		const text = await readStoredText(context, binary, MAX_TRANSCRIPT_BYTES);
+		const text = await readStoredText(context, binary, left);
+		if (text === undefined) return { merged: false, reason: TOO_LONG };
+		left -= text.length;
 		parts.push({ text, ...time });
 	}
-	return merge(parts);
+	return await inPieces(merge(parts));
 }
 
 async function storeText(

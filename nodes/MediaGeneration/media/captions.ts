@@ -1,7 +1,8 @@
 /** Transcripts of parts put together, so that their times fit the joined sound. Pure. */
-import { type NameOf, partName } from './sound';
-import { type Cue, parseSrt, writeSrt } from './srt';
-import { parseWords, type Segment, spanOf, withTimes } from './words';
+import type { Work } from '../service/clock';
+import { inWords, type NameOf, partName } from './sound';
+import { type Cue, MOST_CUES, parseSrt, writeCue } from './srt';
+import { parseWords, type Segment, spanOf, writeSegment } from './words';
 
 /** A part's transcript, and when the part begins and ends in the joined sound, in seconds. */
 export interface PartTranscript {
@@ -12,8 +13,8 @@ export interface PartTranscript {
 
 export type Merged =
 	| { merged: true; text: string }
-	/** `reason` is a sentence for the user, `part` the part that it is about (from 0). */
-	| { merged: false; reason: string; part: number };
+	/** `reason` is a sentence for the user. */
+	| { merged: false; reason: string };
 
 /** What was said when, in seconds. */
 export interface Spoken {
@@ -21,6 +22,9 @@ export interface Spoken {
 	start: number;
 	end: number;
 }
+
+/** How many cues or segments are written in one piece of work. */
+const STEP_VALUES = 500;
 
 const inMs = (seconds: number) => Math.round(seconds * 1000);
 const inSeconds = (ms: number) => ms / 1000;
@@ -31,66 +35,80 @@ function shifted(ms: number, part: PartTranscript): number {
 	return Math.min(Math.max(first + ms, first), last);
 }
 
+const TOO_MANY = `The transcripts together have more than ${inWords(MOST_CUES)} entries.`;
+
 interface Format<T> {
 	name: string;
-	read(text: string): T[] | undefined;
-	shift(value: T, part: PartTranscript): T;
-	write(values: T[]): string;
+	read(text: string): Work<T[] | undefined>;
+	/** A value with its times in the joined sound, as it is written. @param index from 0 */
+	write(value: T, part: PartTranscript, index: number): string | Work<string>;
+	whole(written: string[]): string;
 }
 
+const SRT: Format<Cue> = {
+	name: `a SubRip file of at most ${inWords(MOST_CUES)} cues`,
+	read: parseSrt,
+	write(cue, part, index) {
+		const startMs = shifted(cue.startMs, part);
+		return writeCue({ ...cue, startMs, endMs: shifted(cue.endMs, part) }, index);
+	},
+	whole: (cues) => cues.join('\n'),
+};
+
+const WORDS: Format<Segment> = {
+	name: 'a list of timed words',
+	read: parseWords,
+	write(segment, part) {
+		return writeSegment(segment, (seconds) => inSeconds(shifted(inMs(seconds), part)));
+	},
+	whole: (segments) => `[${segments.join(',')}]`,
+};
+
 /** The first part that can't be read refuses all. */
-function merge<T>(parts: readonly PartTranscript[], format: Format<T>, nameOf: NameOf): Merged {
-	const values: T[] = [];
+function* merge<T>(
+	parts: readonly PartTranscript[],
+	format: Format<T>,
+	nameOf: NameOf,
+): Work<Merged> {
+	const written: string[] = [];
 	for (const [index, part] of parts.entries()) {
-		const own = format.read(part.text);
-		if (own === undefined) {
+		const values = yield* format.read(part.text);
+		if (values === undefined) {
 			const reason = `The transcript of ${nameOf(index)} can't be read: it is not ${format.name}.`;
-			return { merged: false, reason, part: index };
+			return { merged: false, reason };
 		}
-		for (const value of own) values.push(format.shift(value, part));
+		if (written.length + values.length > MOST_CUES) return { merged: false, reason: TOO_MANY };
+		for (const value of values) {
+			const one = format.write(value, part, written.length);
+			const length = written.push(typeof one === 'string' ? one : yield* one);
+			if (length % STEP_VALUES === 0) yield;
+		}
 	}
-	return { merged: true, text: format.write(values) };
+	return { merged: true, text: format.whole(written) };
 }
 
 /** One SubRip file (SRT) made of those of the parts: numbered from 1, times shifted by the beginning of each part. */
-export function mergeSrt(parts: readonly PartTranscript[], nameOf = partName): Merged {
-	const format: Format<Cue> = {
-		name: 'a SubRip file',
-		read: parseSrt,
-		shift: (cue, part) => ({
-			...cue,
-			startMs: shifted(cue.startMs, part),
-			endMs: shifted(cue.endMs, part),
-		}),
-		write: writeSrt,
-	};
-	return merge(parts, format, nameOf);
-}
+export const mergeSrt = (parts: readonly PartTranscript[], nameOf = partName) =>
+	merge(parts, SRT, nameOf);
 
 /** The same for transcripts in JSON, word by word. Whatever else they say about a word is kept. */
-export function mergeWords(parts: readonly PartTranscript[], nameOf = partName): Merged {
-	const format: Format<Segment> = {
-		name: 'a list of timed words',
-		read: parseWords,
-		shift: (segment, part) =>
-			withTimes(segment, (seconds) => inSeconds(shifted(inMs(seconds), part))),
-		write: (segments) => JSON.stringify(segments),
-	};
-	return merge(parts, format, nameOf);
-}
+export const mergeWords = (parts: readonly PartTranscript[], nameOf = partName) =>
+	merge(parts, WORDS, nameOf);
 
 /** What a transcript says, in SRT or JSON; undefined where it is neither. */
-export function transcriptOf(transcript: string): Spoken[] | undefined {
+export function* transcriptOf(transcript: string): Work<Spoken[] | undefined> {
 	// A byte order mark counts as a space.
 	const isJson = /^\s*[[{]/.test(transcript);
 	if (!isJson) {
-		return parseSrt(transcript)?.map(({ text, startMs, endMs }) => ({
+		const cues = yield* parseSrt(transcript);
+		return cues?.map(({ text, startMs, endMs }) => ({
 			text,
 			start: inSeconds(startMs),
 			end: inSeconds(endMs),
 		}));
 	}
-	return parseWords(transcript)?.flatMap((segment) => {
+	const segments = yield* parseWords(transcript);
+	return segments?.flatMap((segment) => {
 		const span = spanOf(segment);
 		return span === undefined ? [] : [{ text: segment.text, ...span }];
 	});

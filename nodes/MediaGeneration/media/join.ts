@@ -1,18 +1,16 @@
 /** Joining sound files of one format into one, as streams: planned from what a first pass found, written in a second one. Pure. */
-import { mp3Pieces } from './joinMp3';
-import { wavPieces } from './joinWav';
-import { MOST_MP3_BYTES } from './mp3';
-import type { JoinPiece } from './pieces';
+import { mp3Pieces, wavPieces } from './pieces';
 import {
 	type ByteRange,
 	inWords,
+	type JoinPiece,
 	type Mp3Facts,
 	type NameOf,
 	partName,
 	type SoundFacts,
 	type WavFacts,
 } from './sound';
-import { encodingInWords } from './wav';
+import { encodingInWords, MOST_BYTES } from './wav';
 
 export interface Joinable {
 	joinable: true;
@@ -43,6 +41,8 @@ export type JoinPlan = Joinable | NotJoinable;
 export interface JoinOptions {
 	/** Silence between two parts, in ms; of MP3 parts the nearest number of frames (of about 26 ms each), but at least one. */
 	pauseMs: number;
+	/** A larger file is not made; pauses count. */
+	maxBytes?: number;
 	/** What a part is called in `reason`; default "part 1" for the first one. */
 	nameOf?: NameOf;
 }
@@ -103,7 +103,7 @@ function ofKind<K extends Sound['kind']>(sounds: readonly Sound[], kind: K) {
 
 /** Whether parts can be joined, and how: by the facts that `scan` found of each, in their order. Nothing is thrown. */
 export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): JoinPlan {
-	const { pauseMs, nameOf = partName } = options;
+	const { pauseMs, maxBytes = MOST_BYTES, nameOf = partName } = options;
 	const sounds: Sound[] = [];
 	for (const [index, part] of facts.entries()) {
 		if (part.kind === 'none') return refused(nameOf(index), '', part.problem, index);
@@ -118,8 +118,11 @@ export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): Jo
 			? mp3Pieces(first, ofKind(sounds, 'mp3'), pauseMs)
 			: wavPieces(first, ofKind(sounds, 'wav'), pauseMs);
 	const bytes = sizeOf(pieces);
-	if (first.kind === 'mp3' && bytes > MOST_MP3_BYTES) {
-		const reason = `The joined file would have ${inWords(bytes)} bytes, and an MP3 file can have at most 4 GB.`;
+	const most = Math.min(maxBytes, MOST_BYTES);
+	if (bytes > most) {
+		const limit =
+			most < MOST_BYTES ? 'Max File Size is' : `${KINDS[first.kind].name} can have at most`;
+		const reason = `The joined file would have ${inWords(bytes)} bytes, and ${limit} ${inWords(most)}.`;
 		return { joinable: false, reason };
 	}
 	const { mimeType, extension } = KINDS[first.kind];

@@ -1,10 +1,11 @@
 /**
  * MPEG audio, Layer III: frame headers, frames of silence, and the frame before the sound that states its length for players
- * ("Xing" where the bit rate varies, "Info" where it does not). Pure. Sources: ISO/IEC 11172-3 and 13818-3; the Xing header
+ * ("Xing" where the bit rate varies, "Info" where it does not). Pure. Source: the Xing header
  * as LAME writes it.
  */
 
-export type MpegVersion = '1' | '2' | '2.5';
+import { frameLength, type MpegVersion, readFrame, samplesPerFrame } from './mpeg';
+import { MOST_BYTES } from './wav';
 
 /** What all frames of one file have in common. */
 export interface Mp3Format {
@@ -12,7 +13,7 @@ export interface Mp3Format {
 	/** Hz */
 	sampleRate: number;
 	channels: 1 | 2;
-	samplesPerFrame: 576 | 1152;
+	samplesPerFrame: number;
 }
 
 /** The first bytes of a frame. */
@@ -25,61 +26,36 @@ export interface FrameHeader extends Mp3Format {
 }
 
 export const HEADER_BYTES = 4;
-const VERSIONS: ReadonlyArray<MpegVersion | undefined> = ['2.5', undefined, '2', '1'];
-const SAMPLE_RATES: Record<MpegVersion, readonly number[]> = {
-	'1': [44_100, 48_000, 32_000],
-	'2': [22_050, 24_000, 16_000],
-	'2.5': [11_025, 12_000, 8_000],
-};
-/** kbit/s by index; 0 is "free format", and 15 is not allowed. */
-const BITRATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
-const BITRATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
-const FREE_FORMAT = 0;
-const LAYER_III = 1;
 const MONO = 3;
 /** "No checksum follows" */
 const UNPROTECTED = 0x0001_0000;
 /** What silence and the header frame leave out: checksum, bit rate, padding, the private bit, stereo modes, emphasis. */
 const KEPT_BITS = 0xfffe_0ccc;
 
-/** kbit/s */
-function bitrateOf({ version }: Pick<Mp3Format, 'version'>, index: number): number {
-	return (version === '1' ? BITRATES_1 : BITRATES_2)[index] ?? 0;
-}
-
 /** Bytes of a frame without padding, for each index of a bit rate; 0 where there is no such bit rate. */
-export function frameLengths(format: Mp3Format): number[] {
+export function frameLengths({ version, sampleRate }: Mp3Format): number[] {
 	return Array.from({ length: 16 }, (_, index) =>
-		Math.floor(
-			((format.samplesPerFrame / 8) * 1000 * bitrateOf(format, index)) / format.sampleRate,
-		),
+		frameLength({ version, layer: 3, sampleRate }, index),
 	);
-}
-
-/** Whether four bytes begin a frame of any MPEG audio layer. */
-function isSync(bits: number): boolean {
-	const version = VERSIONS[(bits >>> 19) & 3];
-	return bits >>> 21 === 0x7ff && version !== undefined && ((bits >>> 10) & 3) !== 3;
 }
 
 /** What four bytes say as a frame's header, or why they can't be one that this package reads. */
 export function readHeader(bits: number): FrameHeader | { problem: string } {
-	if (!isSync(bits)) return { problem: 'is not the beginning of an MP3 frame' };
-	if (((bits >>> 17) & 3) !== LAYER_III) return { problem: 'is MPEG audio, but not Layer III' };
-	const version = VERSIONS[(bits >>> 19) & 3] ?? '1';
-	const sampleRate = SAMPLE_RATES[version][(bits >>> 10) & 3] ?? 0;
+	const frame = readFrame(bits);
+	if (frame === undefined) return { problem: 'is not the beginning of an MP3 frame' };
+	const { version, sampleRate, bitrateIndex, length } = frame;
+	if (frame.layer !== 3) return { problem: 'is MPEG audio, but not Layer III' };
+	if (length === undefined) return { problem: 'is a frame in free format' };
 	const channels = ((bits >>> 6) & 3) === MONO ? 1 : 2;
-	const format: Mp3Format = {
+	return {
 		version,
 		sampleRate,
 		channels,
-		samplesPerFrame: version === '1' ? 1152 : 576,
+		samplesPerFrame: samplesPerFrame(frame),
+		bits,
+		bitrateIndex,
+		length,
 	};
-	const bitrateIndex = (bits >>> 12) & 15;
-	if (bitrateIndex === FREE_FORMAT) return { problem: 'is a frame in free format' };
-	const length = frameLengths(format)[bitrateIndex] ?? 0;
-	if (length === 0) return { problem: 'is a frame with a bit rate that does not exist' };
-	return { ...format, bits, bitrateIndex, length: length + ((bits >>> 9) & 1) };
 }
 
 /** Bytes between a frame's header and its sound. */
@@ -107,9 +83,6 @@ export function silentFrame(header: FrameHeader, bitrateIndex: number | undefine
 	return emptyFrame(header, HEADER_BYTES + sideInfoBytes(header), bitrateIndex ?? 1);
 }
 
-/** The sizes in this frame have 32 bits. */
-export const MOST_MP3_BYTES = 0xffff_ffff;
-
 const TABLE_ENTRIES = 100;
 const HAS_FRAMES = 1;
 const HAS_BYTES = 2;
@@ -136,7 +109,7 @@ export function infoFrame({ header, bitrateIndex, frames, bytes, bytesBefore }: 
 	frame.write(bitrateIndex === undefined ? 'Xing' : 'Info', at);
 	frame.writeUInt32BE(HAS_FRAMES | HAS_BYTES | HAS_TABLE, at + 4);
 	frame.writeUInt32BE(frames, at + 8);
-	frame.writeUInt32BE(Math.min(total, MOST_MP3_BYTES), at + 12);
+	frame.writeUInt32BE(Math.min(total, MOST_BYTES), at + 12);
 	for (let entry = 0; entry < TABLE_ENTRIES; entry += 1) {
 		const before = frame.length + bytesBefore(Math.floor((entry * frames) / TABLE_ENTRIES));
 		frame[at + 16 + entry] = Math.min(255, Math.floor((256 * before) / total));

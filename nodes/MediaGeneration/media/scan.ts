@@ -1,4 +1,5 @@
 /** What kind of sound a file is, and the reader for it. Pure. */
+import { typeOfBytes } from './kinds';
 import { Mp3Scanner } from './mp3Scanner';
 import { noSound, type Scanner, type SoundFacts } from './sound';
 import { WavScanner } from './wavScanner';
@@ -6,30 +7,23 @@ import { WavScanner } from './wavScanner';
 /** How many bytes tell the kinds apart. */
 const HEAD_BYTES = 12;
 
-const OTHER_KINDS: ReadonlyArray<[name: string, mark: RegExp]> = [
-	['an Ogg file', /^OggS/],
-	['a FLAC file', /^fLaC/],
-	['an MP4 or M4A file', /^.{4}ftyp/s],
-	['a WebM file', /^\x1aE\xdf\xa3/],
-	['an AIFF file', /^FORM.{4}AIF/s],
-	['an AAC file', /^\xff[\xf0\xf1\xf8\xf9]/],
-];
-
 /** The reader for a file that begins with these bytes, or what else it is. */
 function scannerFor(head: Buffer): Scanner | { problem: string } {
 	const text = head.toString('latin1', 0, HEAD_BYTES);
-	if (/^(RIFF|RF64|BW64).{4}WAVE/s.test(text)) return new WavScanner();
-	const other = OTHER_KINDS.find(([, mark]) => mark.test(text));
-	if (other !== undefined) return { problem: `it is ${other[0]}, not an MP3 or WAV file` };
+	if (/^(RF64|BW64)/.test(text)) return { problem: 'it is a WAV file for more than 4 GB (RF64)' };
+	const type = typeOfBytes(head)?.type;
+	if (type?.extension === 'wav') return new WavScanner();
 	// Some MP3 files begin with zeros, as padding.
-	if (/^(ID3|APETAGEX|TAG|\xff[\xe0-\xff]|\0+$)/.test(text)) return new Mp3Scanner();
-	return { problem: 'it is not an MP3 or WAV file' };
+	if (type?.extension === 'mp3' || /^(APETAGEX|TAG|\0+$)/.test(text)) return new Mp3Scanner();
+	const what = type === undefined ? 'it is not' : `it is ${type.mimeType}, not`;
+	return { problem: `${what} an MP3 or WAV file` };
 }
 
 /** Reads sound of any kind: which one it is shows with its first bytes. */
 export class SoundScanner implements Scanner {
 	private head = Buffer.alloc(0);
 	private scanner: Scanner | { problem: string } | undefined;
+	private facts: SoundFacts | undefined;
 
 	push(chunk: Uint8Array): void {
 		if (this.scanner !== undefined) {
@@ -40,12 +34,18 @@ export class SoundScanner implements Scanner {
 		if (this.head.length >= HEAD_BYTES) this.begin();
 	}
 
+	/** To be called after the last chunk, as often as needed. */
 	end(): SoundFacts {
 		const scanner = this.scanner ?? this.begin();
-		return 'push' in scanner ? scanner.end() : noSound(scanner.problem);
+		return (this.facts ??= 'push' in scanner ? scanner.end() : noSound(scanner.problem));
 	}
 
+	/**
+	 * To be called after the last chunk: seconds, counted from MP3 frames (where some are broken: as many as its header
+	 * states) or WAV samples; undefined for anything else.
+	 */
 	seconds(): number | undefined {
+		this.end();
 		return this.scanner !== undefined && 'push' in this.scanner
 			? this.scanner.seconds()
 			: undefined;

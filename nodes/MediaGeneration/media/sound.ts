@@ -42,6 +42,22 @@ export interface NoSound {
 
 export type SoundFacts = Mp3Facts | WavFacts | NoSound;
 
+/** One after another these make the joined file. */
+export type JoinPiece =
+	| { kind: 'bytes'; bytes: Buffer }
+	/** `length` bytes of a pattern that is repeated. */
+	| { kind: 'pattern'; pattern: Buffer; length: number }
+	| { kind: 'part'; index: number; ranges: ByteRange[] };
+
+/** What a kind of sound makes of its parts. */
+export interface Pieces {
+	pieces: JoinPiece[];
+	/** Samples before each part and at its end, and of all. */
+	parts: Array<{ from: number; to: number }>;
+	samples: number;
+	sampleRate: number;
+}
+
 /** Reads a file from its first to its last byte, in chunks of any size. */
 export interface Scanner {
 	push(chunk: Uint8Array): void;

@@ -1,4 +1,5 @@
 /** SubRip subtitles: read as leniently as players do, written as strictly as the strictest of them wants it. Pure. */
+import type { Work } from '../service/clock';
 
 export interface Cue {
 	startMs: number;
@@ -7,8 +8,18 @@ export interface Cue {
 	text: string;
 }
 
+/** More cues than a day of speech has; sorting them takes less than the event loop can wait. */
+export const MOST_CUES = 50_000;
+/** Counted without blank lines. */
+const MOST_LINES = 10 * MOST_CUES;
+const MOST_LINE_CHARACTERS = 100_000;
+/** How many characters are read in one piece of work. */
+const STEP_CHARACTERS = 100_000;
+
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3})\d*)?`;
 const TIMES = new RegExp(String.raw`^\s*${TIME}\s*-->\s*${TIME}(?:\s.*)?$`);
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
 
 /** "1:02:03,4" is 4 tenths of a second after 1:02:03. */
 function inMs([hours = '0', minutes = '0', seconds = '0', fraction = '0']: Array<
@@ -18,21 +29,38 @@ function inMs([hours = '0', minutes = '0', seconds = '0', fraction = '0']: Array
 	return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + ms;
 }
 
-const isBlank = (line: string | undefined) => line?.trim() === '';
-
-/** Which of the lines between two times is the number of the next cue, if one is: a number alone, apart from the text. */
-function numberAt(lines: readonly string[]): number {
-	const at = lines.flatMap((line, index) => (isBlank(line) ? [] : [index])).at(-1) ?? -1;
-	const isApart = at === lines.length - 1 || isBlank(lines[at - 1]);
-	return isApart && /^\s*\d+\s*$/.test(lines[at] ?? '') ? at : lines.length;
+interface Line {
+	text: string;
+	/** Whether a blank line lies before it. */
+	isApart: boolean;
 }
 
-function textOf(lines: readonly string[], isLast: boolean): string {
-	return lines
-		.slice(0, isLast ? lines.length : numberAt(lines))
-		.filter((line) => !isBlank(line))
-		.map((line) => line.trimEnd())
-		.join('\n');
+/**
+ * The lines that are not blank, and a blank one at the end, which is missing where there is more than subtitles have. Undefined
+ * is a place to let others run.
+ */
+function* linesOf(text: string): Generator<Line | undefined> {
+	let isApart = false;
+	let begin = 0;
+	let worked = 0;
+	for (let lines = 0; begin < text.length && lines <= MOST_LINES; lines += isApart ? 0 : 1) {
+		let end = begin;
+		for (; end < text.length; end += 1) {
+			if (end - begin > MOST_LINE_CHARACTERS) return;
+			const code = text.charCodeAt(end);
+			if (code === LINE_FEED || code === CARRIAGE_RETURN) break;
+		}
+		const line = text.slice(begin, end).trimEnd();
+		if (line !== '') yield { text: line, isApart };
+		isApart = line === '';
+		const isPair = text.charCodeAt(end) === CARRIAGE_RETURN;
+		begin = end + (isPair && text.charCodeAt(end + 1) === LINE_FEED ? 2 : 1);
+		if (begin - worked > STEP_CHARACTERS) {
+			worked = begin;
+			yield undefined;
+		}
+	}
+	if (begin >= text.length) yield { text: '', isApart };
 }
 
 /** In order of time; a cue that is still shown when the next one comes is shortened. */
@@ -45,23 +73,54 @@ function inOrder(cues: readonly Cue[]): Cue[] {
 	});
 }
 
+/** A cue on its way; its last line may turn out to be the number of the next one. */
+interface OpenCue extends Omit<Cue, 'text'> {
+	lines: Line[];
+}
+
+function closed({ startMs, endMs, lines }: OpenCue, next: Line | undefined): Cue | undefined {
+	const last = lines.at(-1);
+	// A number alone, apart from the text or right above the next times.
+	const isNumber =
+		last !== undefined &&
+		next !== undefined &&
+		(last.isApart || !next.isApart) &&
+		/^\s*\d+$/.test(last.text);
+	const own = isNumber ? lines.slice(0, -1) : lines;
+	return own.length === 0
+		? undefined
+		: { startMs, endMs, text: own.map(({ text }) => text).join('\n') };
+}
+
 /**
  * The cues of subtitles; numbers, blank lines and hours may be missing. An empty text has no cues; undefined where the text is
- * something else.
+ * something else, or has more than `MOST_CUES`.
  */
-export function parseSrt(text: string): Cue[] | undefined {
-	const lines = text.split(/\r\n|\r|\n/);
-	const times = lines.flatMap((line, at) => {
-		const match = TIMES.exec(line);
-		if (match === null) return [];
-		return [{ at, startMs: inMs(match.slice(1, 5)), endMs: inMs(match.slice(5, 9)) }];
-	});
-	if (times.length === 0) return text.trim() === '' ? [] : undefined;
-	const cues = times.map(({ at, startMs, endMs }, index): Cue => {
-		const next = times[index + 1]?.at;
-		return { startMs, endMs, text: textOf(lines.slice(at + 1, next), next === undefined) };
-	});
-	return inOrder(cues.filter((cue) => cue.text !== ''));
+export function* parseSrt(text: string): Work<Cue[] | undefined> {
+	const cues: Cue[] = [];
+	let open: OpenCue | undefined;
+	let isEmpty = true;
+	let isWhole = false;
+	for (const line of linesOf(text)) {
+		if (line === undefined) {
+			yield;
+			continue;
+		}
+		const times = line.text.includes('-->') ? TIMES.exec(line.text) : null;
+		const isEnd = line.text === '';
+		if (times !== null || isEnd) {
+			const cue = open && closed(open, isEnd ? undefined : line);
+			if (cue !== undefined) cues.push(cue);
+			if (cues.length > MOST_CUES) return undefined;
+		}
+		if (times !== null)
+			open = { startMs: inMs(times.slice(1, 5)), endMs: inMs(times.slice(5, 9)), lines: [] };
+		else if (!isEnd) open?.lines.push(line);
+		isEmpty &&= isEnd;
+		isWhole = isEnd;
+	}
+	if (!isWhole || (open === undefined && !isEmpty)) return undefined;
+	return inOrder(cues);
 }
 
 function shown(ms: number): string {
@@ -72,12 +131,7 @@ function shown(ms: number): string {
 	return `${time.join(':')},${pad(ms % 1000, 3)}`;
 }
 
-/** Numbered from 1, a blank line between cues. */
-export function writeSrt(cues: readonly Cue[]): string {
-	return cues
-		.map(
-			({ startMs, endMs, text }, index) =>
-				`${index + 1}\n${shown(startMs)} --> ${shown(endMs)}\n${text}\n`,
-		)
-		.join('\n');
+/** @param index from 0; cues are numbered from 1, with a blank line between them */
+export function writeCue({ startMs, endMs, text }: Cue, index: number): string {
+	return `${index + 1}\n${shown(startMs)} --> ${shown(endMs)}\n${text}\n`;
 }

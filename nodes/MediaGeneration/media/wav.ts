@@ -1,18 +1,24 @@
-/** WAV files: the format of their samples, silence, and the header before them. Pure. Source: Microsoft's RIFF and WAVE documents; EBU Tech 3306 (RF64). */
+/** WAV files: the format of their samples, silence, and the header before them. Pure. Source: Microsoft's RIFF and WAVE documents. */
 
 /** The kinds of samples that can be put one after another: each sample stands for itself. */
-const ENCODINGS: Record<number, string> = { 1: 'PCM', 3: 'float', 6: 'A-law', 7: 'µ-law' };
+const ENCODINGS: Record<number, string> = { 1: 'PCM', 3: 'float' };
+const REFUSED: Record<number, string> = { 6: 'A-law', 7: 'µ-law' };
 const PCM = 1;
-const A_LAW = 6;
-const MU_LAW = 7;
 const EXTENSIBLE = 0xfffe;
 const PLAIN_BYTES = 16;
 const EXTENSIBLE_BYTES = 40;
 /** What follows the usual number of an encoding inside an extensible format. */
 const USUAL_GUID = '\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71';
+/**
+ * What exists: from telephones (8,000 Hz) with some room below to the fastest converters of PCM (384,000 Hz, "DXD"); 24 channels
+ * are those of 22.2 sound (ITU-R BS.2051). Whatever states more would only be believed to its own advantage.
+ */
+const [LEAST_RATE, MOST_RATE] = [4_000, 384_000];
+const MOST_CHANNELS = 24;
+const MOST_BITS = 64;
 
 export interface WavFormat {
-	/** 1 PCM, 3 float, 6 A-law, 7 µ-law; of an extensible format the one inside. */
+	/** 1 PCM, 3 float; of an extensible format the one inside. */
 	encoding: number;
 	channels: number;
 	/** Hz */
@@ -45,19 +51,28 @@ export function readFormat(content: Buffer): WavFormat | { problem: string } {
 		chunk: Buffer.from(content.subarray(0, isExtensible ? EXTENSIBLE_BYTES : PLAIN_BYTES)),
 	};
 	if (ENCODINGS[format.encoding] === undefined)
-		return { problem: `its samples are coded in a way that can't be joined (format ${tag})` };
+		return {
+			problem: `its samples are coded in a way that can't be joined (${REFUSED[tag] ?? `format ${tag}`})`,
+		};
 	const { channels, sampleRate, bits, blockBytes } = format;
-	const isSound = channels > 0 && sampleRate > 0 && bits > 0;
 	const least = channels * Math.ceil(bits / 8);
-	if (!isSound || blockBytes < least || blockBytes % channels !== 0)
-		return { problem: 'its format chunk contradicts itself' };
+	const most = (channels * MOST_BITS) / 8;
+	const isSound = channels > 0 && bits > 0 && blockBytes % channels === 0;
+	if (!isSound || blockBytes < least) return { problem: 'its format chunk contradicts itself' };
+	const exists =
+		sampleRate >= LEAST_RATE &&
+		sampleRate <= MOST_RATE &&
+		channels <= MOST_CHANNELS &&
+		blockBytes <= most;
+	if (!exists)
+		return {
+			problem: `its format chunk states what no sound has: ${sampleRate} Hz, ${channels} channels, ${blockBytes} bytes for each sample`,
+		};
 	return format;
 }
 
 /** The value of the bytes that are silence. */
 export function silentByte({ encoding, bits }: WavFormat): number {
-	if (encoding === A_LAW) return 0xd5;
-	if (encoding === MU_LAW) return 0xff;
 	return encoding === PCM && bits <= 8 ? 0x80 : 0;
 }
 
@@ -68,35 +83,22 @@ function chunk(id: string, content: Buffer): Buffer {
 	return Buffer.concat([head, content]);
 }
 
-/** Larger sizes have a chunk of their own ("RF64"). */
-const MOST_BYTES = 0xffff_ffff;
+/** Sizes in WAV and MP3 files have 32 bits. */
+export const MOST_BYTES = 0xffff_ffff;
 
-/** Everything before the samples of a file with `bytes` bytes of samples. */
+/** Everything before the samples of a file with `bytes` bytes of samples: its sizes have 32 bits. */
 export function wavHeader(format: WavFormat, bytes: number): Buffer {
-	const samples = bytes / format.blockBytes;
 	const fact = Buffer.alloc(4);
-	fact.writeUInt32LE(Math.min(samples, MOST_BYTES));
+	fact.writeUInt32LE(Math.min(bytes / format.blockBytes, MOST_BYTES));
 	const formatChunk = chunk('fmt ', withExtensionSize(format));
 	const before =
 		format.encoding === PCM ? formatChunk : Buffer.concat([formatChunk, chunk('fact', fact)]);
 	const data = chunk('data', Buffer.alloc(0));
-	const padded = bytes + (bytes % 2);
+	data.writeUInt32LE(Math.min(bytes, MOST_BYTES), 4);
 	const riff = Buffer.from('RIFF\0\0\0\0WAVE');
-	const size = 4 + before.length + data.length + padded;
-	if (size <= MOST_BYTES) {
-		riff.writeUInt32LE(size, 4);
-		data.writeUInt32LE(bytes, 4);
-		return Buffer.concat([riff, before, data]);
-	}
-	const sizes = Buffer.alloc(28);
-	const sizesChunk = chunk('ds64', sizes);
-	sizesChunk.writeBigUInt64LE(BigInt(size + sizesChunk.length), 8);
-	sizesChunk.writeBigUInt64LE(BigInt(bytes), 16);
-	sizesChunk.writeBigUInt64LE(BigInt(samples), 24);
-	riff.write('RF64');
-	riff.writeUInt32LE(MOST_BYTES, 4);
-	data.writeUInt32LE(MOST_BYTES, 4);
-	return Buffer.concat([riff, sizesChunk, before, data]);
+	const size = 4 + before.length + data.length + bytes + (bytes % 2);
+	riff.writeUInt32LE(Math.min(size, MOST_BYTES), 4);
+	return Buffer.concat([riff, before, data]);
 }
 
 /** Formats other than PCM state the length of their extension, even where they have none. */

@@ -4,19 +4,16 @@ import { readFormat, type WavFormat } from './wav';
 
 const RIFF_HEADER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
-/** A size that says "see the chunk ds64" in a large file, and "not known" in one that was written as a stream. */
+/** The size that a file states which was written as a stream. */
 const UNKNOWN_SIZE = 0xffff_ffff;
 /** How much of a format chunk is read; what follows is of no use here. */
 const MOST_FORMAT_BYTES = 64;
-const SIZES_BYTES = 24;
 
 export class WavScanner implements Scanner {
 	private readonly unread = new Unread();
 	/** Where the next chunk begins, or the padding byte before it. */
 	private next = 0;
 	private riffSize = 0;
-	/** What the chunk ds64 of a large file says. */
-	private largeDataSize: number | undefined;
 	private format: WavFormat | undefined;
 	private data: { from: number; size: number } | undefined;
 	private problem: string | undefined;
@@ -69,11 +66,9 @@ export class WavScanner implements Scanner {
 		const id = bytes.toString('latin1', at, at + 4);
 		const size = bytes.readUInt32LE(at + 4);
 		const content = at + CHUNK_HEADER_BYTES;
-		const least =
-			id === 'fmt ' ? Math.min(size, MOST_FORMAT_BYTES) : id === 'ds64' ? SIZES_BYTES : 0;
+		const least = id === 'fmt ' ? Math.min(size, MOST_FORMAT_BYTES) : 0;
 		if (bytes.length < content + least) return undefined;
 		if (id === 'fmt ') this.readFormat(bytes.subarray(content, content + least));
-		if (id === 'ds64') this.largeDataSize = Number(bytes.readBigUInt64LE(content + 8));
 		if (id === 'data') {
 			const from = this.next + CHUNK_HEADER_BYTES;
 			this.data = { from, size: this.dataSize(from, size) };
@@ -89,7 +84,7 @@ export class WavScanner implements Scanner {
 
 	/** A file that was written as a stream does not state its size: its samples go on to its end. */
 	private dataSize(from: number, size: number): number {
-		if (size === UNKNOWN_SIZE) return this.largeDataSize ?? Infinity;
+		if (size === UNKNOWN_SIZE) return Infinity;
 		const isStream = size === 0 && (this.riffSize + 8 <= from || this.riffSize === UNKNOWN_SIZE);
 		return isStream ? Infinity : size;
 	}

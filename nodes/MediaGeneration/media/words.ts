@@ -1,4 +1,5 @@
 /** Transcripts as JSON: segments with the times of their words, in seconds. Pure. Source: docs/service.md, "Shapes". */
+import type { Work } from '../service/clock';
 import { asNumber, isObject, type JsonObject, parseJson } from '../service/json';
 
 /** A word or what stands between two of them, and what else the service says of it. */
@@ -15,6 +16,13 @@ export interface Segment extends JsonObject {
 	words: TimedWord[];
 }
 
+/** Ten hours of speech. Parsing more would hold n8n's event loop for too long. */
+const MOST_CHARACTERS = 5_000_000;
+const MOST_VALUES = 500_000;
+const MOST_LEVELS = 32;
+/** How many words are read in one piece of work. */
+const STEP_WORDS = 500;
+
 /** The times of a value as numbers; what is not a time is left out. */
 function timesOf(value: JsonObject): Pick<TimedWord, 'start' | 'end'> {
 	return { start: asNumber(value.start), end: asNumber(value.end) };
@@ -26,33 +34,66 @@ function readWord(value: unknown): TimedWord | undefined {
 	return typeof text === 'string' ? { ...value, text, ...timesOf(value) } : undefined;
 }
 
-function readSegment(value: unknown): Segment | undefined {
+function* readSegment(value: unknown): Work<Segment | undefined> {
 	if (!isObject(value)) return undefined;
 	const times = timesOf(value);
 	const isTimed = times.start !== undefined && times.end !== undefined;
 	const given = value.words ?? (isTimed ? [] : undefined);
 	if (!Array.isArray(given)) return undefined;
-	const words = given.map(readWord);
-	if (!words.every((word) => word !== undefined)) return undefined;
+	const words: TimedWord[] = [];
+	for (const each of given as unknown[]) {
+		const word = readWord(each);
+		if (word === undefined) return undefined;
+		if (words.push(word) % STEP_WORDS === 0) yield;
+	}
 	const text = value.text ?? words.map((word) => word.text).join(' ');
 	return typeof text === 'string' ? { ...value, text, ...times, words } : undefined;
 }
 
-/** The segments of a transcript: a list, or one alone. Undefined where the text is something else. */
-export function parseWords(text: string): Segment[] | undefined {
-	const value = parseJson(text.replace(/^\ufeff/, ''));
-	const segments = (Array.isArray(value) ? value : [value]).map(readSegment);
-	return segments.every((segment) => segment !== undefined) ? segments : undefined;
+/** Whether a text has no more values and levels than a transcript. */
+function isBounded(text: string): boolean {
+	if (text.length > MOST_CHARACTERS) return false;
+	let [level, values, isQuoted] = [0, 0, false];
+	for (let at = 0; at < text.length; at += 1) {
+		const character = text.charAt(at);
+		if (character === '"') isQuoted = !isQuoted;
+		else if (isQuoted) at += character === '\\' ? 1 : 0;
+		else if (character === ',') values += 1;
+		else if (character === '[' || character === '{') [level, values] = [level + 1, values + 1];
+		else if (character === ']' || character === '}') level -= 1;
+		if (level > MOST_LEVELS || values > MOST_VALUES) return false;
+	}
+	return true;
 }
 
-/** A segment whose times went through a function. */
-export function withTimes(segment: Segment, change: (seconds: number) => number): Segment {
-	const changed = <T extends { start?: number; end?: number }>(value: T): T => ({
-		...value,
-		...(value.start === undefined ? {} : { start: change(value.start) }),
-		...(value.end === undefined ? {} : { end: change(value.end) }),
-	});
-	return { ...changed(segment), words: segment.words.map(changed) };
+/** The segments of a transcript: a list, or one alone. Undefined where the text is something else. */
+export function* parseWords(text: string): Work<Segment[] | undefined> {
+	if (!isBounded(text)) return undefined;
+	yield;
+	const value = parseJson(text.replace(/^\ufeff/, ''));
+	const segments: Segment[] = [];
+	for (const each of Array.isArray(value) ? (value as unknown[]) : [value]) {
+		const segment = yield* readSegment(each);
+		if (segment === undefined) return undefined;
+		if (segments.push(segment) % STEP_WORDS === 0) yield;
+	}
+	return segments;
+}
+
+/** A segment as JSON, its times changed by a function. */
+export function* writeSegment(
+	{ words, ...segment }: Segment,
+	change: (seconds: number) => number,
+): Work<string> {
+	const write = (value: { start?: number; end?: number }) =>
+		JSON.stringify({
+			...value,
+			...(value.start === undefined ? {} : { start: change(value.start) }),
+			...(value.end === undefined ? {} : { end: change(value.end) }),
+		});
+	const written: string[] = [];
+	for (const word of words) if (written.push(write(word)) % STEP_WORDS === 0) yield;
+	return `${write(segment).slice(0, -1)},"words":[${written.join(',')}]}`;
 }
 
 /** When a segment begins and ends: its own times, else those of its words; undefined where there are none. */

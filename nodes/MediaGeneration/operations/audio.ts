@@ -2,6 +2,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { pauseOption } from './longText';
 import { shownFor, type Resource } from './operation';
+import { MAX_FILE_MB } from './waiting';
 
 const RESOURCE = 'audio';
 const displayOptions = shownFor(RESOURCE, 'join');
@@ -50,7 +51,17 @@ const fields: INodeProperties[] = [
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: [pauseOption],
+		options: [
+			pauseOption,
+			{
+				displayName: 'Max File Size (MB)',
+				name: 'maxFileSize',
+				type: 'number',
+				typeOptions: { minValue: 0 },
+				default: MAX_FILE_MB,
+				description: 'A larger file is not made: the items fail instead',
+			},
+		],
 		displayOptions,
 	},
 ];

@@ -65,6 +65,10 @@ export const MAX_ACTIVE_TASKS = 20;
 /** Until the year 9900: later dates can't be saved by every database of n8n. */
 const MAX_TIMEOUT_S = 7_870 * 365 * DAY_S;
 
+export function readMaxFileBytes(fields: ItemFields): number {
+	return fields.positiveOption('maxFileSize', 'Max File Size (MB)', MAX_FILE_MB) * 1_000_000;
+}
+
 /** How the files of one item are delivered. */
 function readFileSettings(fields: ItemFields): FileSettings {
 	const splitFiles = fields.option('splitFiles');
@@ -72,8 +76,7 @@ function readFileSettings(fields: ItemFields): FileSettings {
 		download: fields.boolean('downloadOutput', true),
 		binaryPropertyName:
 			fields.optionalText('binaryPropertyName', 'Put Output Files in Field') ?? 'data',
-		maxFileBytes:
-			fields.positiveOption('maxFileSize', 'Max File Size (MB)', MAX_FILE_MB) * 1_000_000,
+		maxFileBytes: readMaxFileBytes(fields),
 		splitFiles: splitFiles === true,
 		transcriptInOutput: fields.option('transcriptInOutput') === true,
 	};

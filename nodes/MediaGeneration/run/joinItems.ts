@@ -6,6 +6,7 @@ import { failureItem, nodeError } from '../delivery/failure';
 import { inFields, joinSources, type Source } from '../delivery/joining';
 import { ItemFields } from '../operations/fields';
 import { readPause } from '../operations/longText';
+import { readMaxFileBytes } from '../operations/waiting';
 import { attemptLater, invalid, type Failure } from '../service/failures';
 
 /** The items that become one file. */
@@ -62,6 +63,7 @@ async function joinGroup(
 	const sources = indices.map((index) => sourceOf(items[index] ?? { json: {} }, inputField, index));
 	const joined = await joinSources(context, sources, {
 		pauseMs: readPause(fields),
+		maxBytes: readMaxFileBytes(fields),
 		baseName: textField(fields, 'fileName', 'File Name') ?? 'joined',
 		withTranscript: false,
 		nameOf: (number) => `item ${indices[number] ?? number}`,
@@ -69,7 +71,7 @@ async function joinGroup(
 	if (!joined.ok)
 		throw invalid(
 			`The audio can't be joined: ${joined.reason}`,
-			'Joining takes MP3 files, or WAV files, that all have the same format. Convert those that differ, or join them apart with Group By.',
+			'Joining takes MP3 files, or WAV files, that all have the same format and fit into Max File Size. Convert those that differ, or join them apart with Group By.',
 		);
 	const binaryPropertyName =
 		textField(fields, 'binaryPropertyName', 'Put Output File in Field') ?? 'data';

@@ -97,3 +97,20 @@ export function untilAborted(signal: AbortSignal): {
 	});
 	return { promise, forget: () => forget() };
 }
+
+/** Long work in pieces: whenever it yields, others may run. */
+export type Work<T> = Generator<undefined, T>;
+
+/** How long work goes on before n8n's event loop gets its turn, in ms. */
+const PIECE_MS = 15;
+
+/** Does long work without blocking n8n's event loop. */
+export async function inPieces<T>(work: Work<T>): Promise<T> {
+	for (let since = now(); ;) {
+		const step = work.next();
+		if (step.done === true) return step.value;
+		if (now() - since < PIECE_MS) continue;
+		await pause(0);
+		since = now();
+	}
+}

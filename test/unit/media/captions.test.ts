@@ -1,18 +1,32 @@
 /** Transcripts: read whatever their shape, put together so that they fit the joined sound. */
 import fc from 'fast-check';
 import { anyCodePoint } from '../codePoint';
-import {
-	mergeSrt,
-	mergeWords,
-	type PartTranscript,
-	transcriptOf,
-} from '../../../nodes/MediaGeneration/media/captions';
-import { parseSrt, writeSrt } from '../../../nodes/MediaGeneration/media/srt';
+import * as captions from '../../../nodes/MediaGeneration/media/captions';
+import { type Cue, parseSrt as readSrt, writeCue } from '../../../nodes/MediaGeneration/media/srt';
+import type { Work } from '../../../nodes/MediaGeneration/service/clock';
 import { toneSeconds } from '../../service/media/tone';
 import { transcriptJson, transcriptSrt } from '../../service/media/transcript';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
 afterAll(() => fc.resetConfigureGlobal());
+
+type PartTranscript = captions.PartTranscript;
+
+/** Work done in one go, and in how many pieces. */
+function done<T>(work: Work<T>, pieces = { count: 0 }): T {
+	for (;;) {
+		const step = work.next();
+		pieces.count += 1;
+		if (step.done === true) return step.value;
+	}
+}
+const parseSrt = (text: string) => done(readSrt(text));
+const writeSrt = (cues: readonly Cue[]) => cues.map(writeCue).join('\n');
+const transcriptOf = (text: string) => done(captions.transcriptOf(text));
+const mergeSrt = (...given: Parameters<typeof captions.mergeSrt>) =>
+	done(captions.mergeSrt(...given));
+const mergeWords = (...given: Parameters<typeof captions.mergeWords>) =>
+	done(captions.mergeWords(...given));
 
 const USUAL = `1
 00:00:00,000 --> 00:00:01,500
@@ -184,6 +198,56 @@ describe('SRT', () => {
 	});
 });
 
+describe('more than a transcript has', () => {
+	const repeated = (unit: string, characters: number) => unit.repeat(characters / unit.length);
+	const TIMES = '00:00:00,000 --> 00:00:01,000\n';
+	// Whatever grows with the square of the length does not end within a test's time.
+	test.each<[string, string, 'read' | 'refused']>([
+		['short cues', repeated('0:0-->0:1\na\n', 20_000_000), 'refused'],
+		['lines', TIMES + repeated('a\n', 20_000_000), 'refused'],
+		['a line', TIMES + repeated('a', 20_000_000), 'refused'],
+		['arrows', repeated('-->', 20_000_000), 'refused'],
+		['blank lines', repeated('\n', 20_000_000), 'read'],
+		['blank lines of Windows', repeated('\r\n', 20_000_000), 'read'],
+		['brackets', '['.repeat(20_000), 'refused'],
+		['objects within objects', '{"words":'.repeat(20_000), 'refused'],
+		['objects', `[${repeated('{},', 20_000_000)}{}]`, 'refused'],
+		['words', `[{"words":[${repeated('{"text":"a"},', 4_000_000)}{"text":"a"}]}]`, 'refused'],
+		['a quote that does not end', `["${repeated('\\"', 20_000_000)}`, 'refused'],
+	])('%s', (_, text, expected) => {
+		const read = transcriptOf(text);
+		expect(read === undefined ? 'refused' : 'read').toBe(expected);
+	});
+
+	test('as much as is read at all, in small pieces', () => {
+		const srt = Array.from({ length: 50_000 }, (_value, index) =>
+			writeCue({ startMs: 0, endMs: 1, text: `a\n${index}` }, index),
+		).join('\n');
+		const words = JSON.stringify([
+			{ words: Array.from({ length: 90_000 }, () => ({ text: 'a', start: 0, end: 1 })) },
+		]);
+		const pieces = { count: 0 };
+		expect(done(captions.transcriptOf(srt), pieces)).toHaveLength(50_000);
+		expect(pieces.count).toBeGreaterThan(10);
+		expect(done(captions.transcriptOf(words), pieces)).toHaveLength(1);
+		expect(pieces.count).toBeGreaterThan(150);
+		const parts = [srt, srt].map((text) => ({ text, start: 0, end: 1 }));
+		expect(mergeSrt(parts.slice(1)).merged).toBe(true);
+		expect(mergeSrt(parts)).toEqual({
+			merged: false,
+			reason: 'The transcripts together have more than 50,000 entries.',
+		});
+	});
+
+	test('a word that nests deeply is refused', () => {
+		const nested = (levels: number) =>
+			`[{"text":"a","words":[{"text":"a","start":0,"end":1,"x":${'['.repeat(levels)}${']'.repeat(levels)}}]}]`;
+		expect(mergeWords([{ text: nested(20), start: 0, end: 1 }]).merged).toBe(true);
+		expect(mergeWords([{ text: nested(20_000), start: 0, end: 1 }]).merged).toBe(false);
+		expect(transcriptOf(nested(20_000))).toBeUndefined();
+	});
+});
+
 describe('merging SRT', () => {
 	test('numbered again, shifted by where each part begins', () => {
 		const parts: PartTranscript[] = [
@@ -247,10 +311,11 @@ and nobody saw it.
 		];
 		expect(mergeSrt(parts)).toEqual({
 			merged: false,
-			reason: "The transcript of part 2 can't be read: it is not a SubRip file.",
-			part: 1,
+			reason:
+				"The transcript of part 2 can't be read: it is not a SubRip file of at most 50,000 cues.",
 		});
-		const reason = "The transcript of item 7 can't be read: it is not a SubRip file.";
+		const reason =
+			"The transcript of item 7 can't be read: it is not a SubRip file of at most 50,000 cues.";
 		expect(mergeSrt(parts, (index) => `item ${index + 6}`)).toMatchObject({ reason });
 	});
 });
@@ -330,7 +395,6 @@ describe('timed words', () => {
 		expect(mergeWords([{ text, start: 0, end: 1 }])).toEqual({
 			merged: false,
 			reason: "The transcript of part 1 can't be read: it is not a list of timed words.",
-			part: 0,
 		});
 	});
 

@@ -1,7 +1,6 @@
 /** How long a file is, measured while it passes through. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { durationMeter } from '../../../nodes/MediaGeneration/media/duration';
 import { SoundScanner } from '../../../nodes/MediaGeneration/media/scan';
 import { loadMp3Encoder, toneMp3 } from '../../service/media/mp3';
 import { toneSeconds, toneWav } from '../../service/media/tone';
@@ -10,11 +9,11 @@ import { decodeMp3 } from './listen';
 const fixture = (name: string) => readFileSync(join(__dirname, 'files', name));
 
 function secondsOf(file: Buffer, size = 1000): number | undefined {
-	const meter = durationMeter();
+	const meter = new SoundScanner();
 	for (let at = 0; at < file.length; at += size) meter.push(file.subarray(at, at + size));
 	const seconds = meter.seconds();
 	expect(meter.seconds()).toBe(seconds);
-	expect(meter.facts()).toEqual(factsOf([file]));
+	expect(meter.end()).toEqual(factsOf([file]));
 	return seconds;
 }
 

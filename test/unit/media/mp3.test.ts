@@ -75,7 +75,7 @@ describe('frame headers', () => {
 		[0xfffd9064, 'is MPEG audio, but not Layer III'],
 		[0xffff9064, 'is MPEG audio, but not Layer III'],
 		[0xfffb0064, 'is a frame in free format'],
-		[0xfffbf064, 'is a frame with a bit rate that does not exist'],
+		[0xfffbf064, 'is not the beginning of an MP3 frame'],
 	])('%j %s', (bits, problem) => {
 		expect(readHeader(bits)).toEqual({ problem });
 	});
@@ -307,7 +307,7 @@ describe('what is broken is refused, and where', () => {
 		[
 			'a bit rate',
 			() => broken(third() + 2, [0xf0]),
-			'what lies at byte 835 is a frame with a bit rate that does not exist',
+			'what lies at byte 835 is not the beginning of an MP3 frame',
 		],
 		[
 			'another sample rate',
@@ -334,17 +334,17 @@ describe('what is broken is refused, and where', () => {
 	});
 
 	test.each([
-		['an Ogg file', 'OggS'],
-		['a FLAC file', 'fLaC'],
-		['an MP4 or M4A file', '\0\0\0\x20ftypM4A '],
-		['a WebM file', '\x1aE\xdf\xa3'],
-		['an AIFF file', 'FORM\0\0\0\0AIFF'],
-		['an AAC file', '\xff\xf1\x50\x80'],
-		['an AAC file', '\xff\xf0'],
-		['an AAC file', '\xff\xf8'],
-		['an AAC file', '\xff\xf9'],
-		['an MP4 or M4A file', '\n\n\n\nftyp'],
-		['an AIFF file', 'FORM\n\n\n\nAIFC'],
+		['audio/ogg', 'OggS'],
+		['audio/flac', 'fLaC'],
+		['audio/mp4', '\0\0\0\x20ftypM4A '],
+		['video/webm', '\x1aE\xdf\xa3'],
+		['audio/aiff', 'FORM\0\0\0\0AIFF'],
+		['audio/aac', '\xff\xf1\x50\x80'],
+		['audio/aac', '\xff\xf0'],
+		['audio/aac', '\xff\xf8'],
+		['audio/aac', '\xff\xf9'],
+		['video/mp4', '\n\n\n\nftyp'],
+		['audio/aiff', 'FORM\n\n\n\nAIFC'],
 	])('%s is called by its name', async (name, mark) => {
 		const file = Buffer.concat([Buffer.from(mark, 'latin1'), zeros(100)]);
 		expect(await problemOf(file)).toBe(`it is ${name}, not an MP3 or WAV file`);

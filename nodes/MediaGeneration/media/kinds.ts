@@ -1,0 +1,69 @@
+/** The kinds of files that these nodes know: one table of extensions, MIME types and first bytes. Pure. */
+import { framesIn } from './mpeg';
+
+export interface FileType {
+	mimeType: string;
+	extension: string;
+}
+
+/** Extensions and MIME types, of which the first ones are used, and how such a file begins, as Latin-1. */
+const KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: RegExp]> = [
+	['mp3', 'audio/mpeg audio/mp3', /^ID3[\0-\x0f]/],
+	['wav', 'audio/wav audio/x-wav audio/wave', /^RIFF[^]{4}WAVE/],
+	['opus', 'audio/ogg audio/opus', /^OggS[^]*OpusHead/],
+	['ogg', 'audio/ogg', /^OggS/],
+	['flac', 'audio/flac audio/x-flac', /^fLaC/],
+	['m4a', 'audio/mp4 audio/x-m4a', /^[^]{4}ftypM4A/],
+	['aac', 'audio/aac'],
+	['weba', 'audio/webm'],
+	['aiff aif', 'audio/aiff audio/x-aiff', /^FORM[^]{4}AIF/],
+	['amr', 'audio/amr', /^#!AMR/],
+	['ulaw', 'audio/basic'],
+	['pcm', 'audio/pcm audio/l16'],
+	['png', 'image/png', /^\x89PNG\r\n\x1a\n/],
+	['jpg jpeg', 'image/jpeg', /^\xff\xd8\xff/],
+	['gif', 'image/gif', /^GIF8[79]a/],
+	['webp', 'image/webp', /^RIFF[^]{4}WEBP/],
+	['avif', 'image/avif', /^[^]{4}ftypavi[fs]/],
+	['bmp', 'image/bmp', /^BM[^]{4}\0{4}[^]{5}/],
+	['tiff tif', 'image/tiff', /^(II\*\0|MM\0\*)/],
+	['svg', 'image/svg+xml'],
+	['mp4', 'video/mp4', /^[^]{4}ftyp/],
+	['webm', 'video/webm', /^\x1aE\xdf\xa3/],
+	['pdf', 'application/pdf', /^%PDF-/],
+	['zip', 'application/zip', /^PK\x03\x04/],
+	['json', 'application/json'],
+	['srt', 'application/x-subrip text/srt'],
+	['vtt', 'text/vtt'],
+	['csv', 'text/csv'],
+	['txt', 'text/plain'],
+];
+
+const BY_EXTENSION = new Map<string, FileType>();
+const BY_MIME_TYPE = new Map<string, FileType>();
+const MARKS: Array<{ mark: RegExp; type: FileType }> = [];
+for (const [extensions, mimeTypes, mark] of KINDS) {
+	const [extension = '', ...otherExtensions] = extensions.split(' ');
+	const [mimeType = '', ...otherMimeTypes] = mimeTypes.split(' ');
+	const type = { mimeType, extension };
+	for (const each of [extension, ...otherExtensions]) BY_EXTENSION.set(each, type);
+	for (const each of [mimeType, ...otherMimeTypes])
+		BY_MIME_TYPE.set(each, { mimeType: each, extension });
+	if (mark !== undefined) MARKS.push({ mark, type });
+}
+
+export const typeByExtension = (extension: string) => BY_EXTENSION.get(extension);
+export const typeByMimeType = (mimeType: string) => BY_MIME_TYPE.get(mimeType);
+
+/**
+ * The type of a file by its first bytes (about 4 kB are plenty), and whether they are a signature: what may be the first frame of an
+ * audio file may be anything else. Texts have no signature here.
+ */
+export function typeOfBytes(head: Buffer): { type: FileType; certain: boolean } | undefined {
+	const text = head.toString('latin1');
+	const type = MARKS.find(({ mark }) => mark.test(text))?.type;
+	if (type !== undefined) return { type, certain: true };
+	const frames = framesIn(head);
+	const framed = frames && typeByExtension(frames.coding === 'aac' ? 'aac' : 'mp3');
+	return framed && { type: framed, certain: frames.certain };
+}

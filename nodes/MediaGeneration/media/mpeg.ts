@@ -1,0 +1,95 @@
+/**
+ * Frames of MPEG audio: what their headers say, and how they are told from other bytes. Pure. Sources: ISO/IEC 11172-3 and
+ * 13818-3 (layers I to III), 13818-7 (AAC).
+ */
+
+export type MpegVersion = '1' | '2' | '2.5';
+export type Layer = 1 | 2 | 3;
+
+export interface MpegFrame {
+	version: MpegVersion;
+	layer: Layer;
+	/** Hz */
+	sampleRate: number;
+	/** 0 is "free format". */
+	bitrateIndex: number;
+	padding: 0 | 1;
+	/** Bytes, the header included; undefined in free format. */
+	length: number | undefined;
+}
+
+const VERSIONS: ReadonlyArray<MpegVersion | undefined> = ['2.5', undefined, '2', '1'];
+const SAMPLE_RATES: Record<MpegVersion, readonly number[]> = {
+	'1': [44_100, 48_000, 32_000],
+	'2': [22_050, 24_000, 16_000],
+	'2.5': [11_025, 12_000, 8_000],
+};
+/** kbit/s of layers I to III by index; 15 is not allowed. */
+const BIT_RATES_1: Record<Layer, readonly number[]> = {
+	1: [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
+	2: [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
+	3: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+};
+/** The same for the versions 2 and 2.5. */
+const BIT_RATES_2: Record<Layer, readonly number[]> = {
+	1: [0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
+	2: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+	3: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+};
+
+type Coding = Pick<MpegFrame, 'version' | 'layer' | 'sampleRate'>;
+
+export function samplesPerFrame({ version, layer }: Omit<Coding, 'sampleRate'>): number {
+	if (layer === 1) return 384;
+	return layer === 3 && version !== '1' ? 576 : 1152;
+}
+
+/** Bytes of a frame without padding; 0 where there is no such bit rate. */
+export function frameLength(coding: Coding, bitrateIndex: number): number {
+	const { version, layer, sampleRate } = coding;
+	const rates = (version === '1' ? BIT_RATES_1 : BIT_RATES_2)[layer];
+	const bytes = ((samplesPerFrame(coding) / 8) * 1000 * (rates[bitrateIndex] ?? 0)) / sampleRate;
+	return layer === 1 ? Math.floor(bytes / 4) * 4 : Math.floor(bytes);
+}
+
+/** What four bytes say as the header of a frame: sync word, a valid version, layer, bit rate and sample rate. */
+export function readFrame(bits: number): MpegFrame | undefined {
+	const version = VERSIONS[(bits >>> 19) & 3];
+	const layer = 4 - ((bits >>> 17) & 3);
+	const bitrateIndex = (bits >>> 12) & 15;
+	if (bits >>> 21 !== 0x7ff || version === undefined || bitrateIndex === 15) return undefined;
+	const sampleRate = SAMPLE_RATES[version][(bits >>> 10) & 3];
+	if (sampleRate === undefined || (layer !== 1 && layer !== 2 && layer !== 3)) return undefined;
+	const padding = ((bits >>> 9) & 1) as 0 | 1;
+	const unpadded = frameLength({ version, layer, sampleRate }, bitrateIndex);
+	const length = unpadded === 0 ? undefined : unpadded + padding * (layer === 1 ? 4 : 1);
+	return { version, layer, sampleRate, bitrateIndex, padding, length };
+}
+
+type LengthAt = (head: Buffer, at: number) => { length: number | undefined } | undefined;
+
+/** The MPEG frame that begins at an offset, of which three bytes are enough. */
+const mpegAt: LengthAt = (head, at) =>
+	head.length < at + 3 ? undefined : readFrame(head.readUIntBE(at, 3) * 256);
+
+/** The AAC frame (ADTS) that begins at an offset. */
+const aacAt: LengthAt = (head, at) => {
+	if (head[at] !== 0xff || ((head[at + 1] ?? 0) & 0xf6) !== 0xf0) return undefined;
+	if (head.length < at + 6) return { length: undefined };
+	return { length: (head.readUIntBE(at + 3, 3) >> 5) & 0x1fff };
+};
+
+/**
+ * Frames begin with a sync word of eleven or twelve bits, which other bytes have too. Only together with the next frame, at the
+ * offset where this one ends, is it a signature (`certain`).
+ */
+export function framesIn(head: Buffer): { coding: 'aac' | 'mpeg'; certain: boolean } | undefined {
+	for (const [coding, frameAt] of [['aac', aacAt] as const, ['mpeg', mpegAt] as const]) {
+		const first = frameAt(head, 0);
+		if (first === undefined) continue;
+		const { length } = first;
+		const certain = length !== undefined && length > 6 && frameAt(head, length) !== undefined;
+		return { coding, certain };
+	}
+	return undefined;
+}
