@@ -43,7 +43,7 @@ function section(report: SavedReport): string {
 }
 
 /** In this order in the README, at most eight of them. */
-const headlines = ['batch', 'short', 'crowd', 'book', 'waiting', 'waking', 'memory', 'callbacks'];
+const headlines = ['batch', 'short', 'crowd', 'waking', 'memory', 'callbacks'];
 
 /** What was not measured again keeps its line. */
 function headlinesOf(reports: readonly SavedReport[], before: string): string {

@@ -1,15 +1,8 @@
 /** n8n as it comes, and with the setting that makes it open its expression engine only where there is an expression (docs/operations.md). */
 import { startContext, type TestContext } from '../test/n8n/harness/context';
-import type { Mark, Table } from './report';
+import { mark, type Mark, type Table } from './report';
 
 const LAZILY = 'N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE';
-
-/** What is compared: ours, or what n8n itself has for it. */
-export interface Way {
-	label: string;
-	path: string;
-	ours: boolean;
-}
 
 export class BothEngines<T> {
 	private constructor(
@@ -46,16 +39,11 @@ export class BothEngines<T> {
 		rateOf: (results: T) => number,
 		limits: { asItComes: number; lazy: number },
 	): Mark[] {
-		const mark = (where: string, results: T, limit: number): Mark => ({
-			what: what(where),
-			measured: rateOf(results),
-			limit,
-			bound: 'least',
-			unit: 'x',
-		});
+		const rate = (where: string, results: T, limit: number) =>
+			mark(what(where), rateOf(results), [limit, 'x', 'least']);
 		return [
-			mark('as n8n comes', this.asItComes, limits.asItComes),
-			mark('expression engine on demand', this.lazy, limits.lazy),
+			rate('as n8n comes', this.asItComes, limits.asItComes),
+			rate('expression engine on demand', this.lazy, limits.lazy),
 		];
 	}
 }

@@ -9,7 +9,6 @@ export const findings: Record<string, string> = {
 		"Found: what a load needs follows from two limits, the service's of active tasks and n8n's of executions that run at once, and hardly from the number of tasks. Up to 60% of the limit in use, queues add " +
 		'little; from 80% on, every burst waits. Processes that share a full account learn of free slots only by their own tasks and by asking: the time stays the least possible, but each further process asks ' +
 		'in vain, once in five seconds at most.',
-	load: "Found: what is needed only by an execution is loaded by the first one; n8n's start loads descriptions alone. The times are those of one hour of one machine: where n8n's own OpenAI node takes 2.1 ms, ours takes 5.5, and in a slower hour 7.1 where that took 2.9.",
 	overhead:
 		"Found: n8n's request helper, which nodes have to use (proxies, protection against server-side request forgery), takes four times the CPU of a bare request by itself, so the mark " +
 		"can't be reached from inside a node. By CPU profiles of both, of what ours takes beyond that helper a third is our code (polling, the ledger, reading answers), a third is the helper's again, which takes more for a " +
@@ -18,9 +17,6 @@ export const findings: Record<string, string> = {
 		'Found by a CPU profile: our part of a callback is 1 ms. n8n 2.41 sets up an isolated expression engine (8 ms and more) for the call, for the credential and for the execution; its own ' +
 		'Webhook node alone is exempt from the first and reads no credential. What the trigger has read of the credential therefore serves it and its requests for 5 s, which took it from 0.43 to about half of that node in n8n as it comes. The machine decides about the rest: on another day the same code showed 0.49 and 0.83 without verification, and 0.51 and 0.80 with it. Webhooks of version 1 also have an expression evaluated, therefore the trigger is version 1.1. ' +
 		'`N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE=true` makes both nodes several times faster. What is left between them is the engine for the call, and the memory of duplicates, which n8n writes to its database.',
-	waiting:
-		'Found: an execution that polls costs little CPU but stays in memory as a running execution of n8n; a suspended one is a row in the database, and looks once in 30 s for the case that its callback gets lost. ' +
-		'Two hundred callbacks within seconds are taken as fast as n8n takes webhook calls (ten to twenty a second here), so the last of them wait in line.',
 	memory:
 		'Found: in filesystem mode both nodes stream. What grows in the first run of a process are its heap and the buffers that wait for the first garbage collections; it differs by 30 MB from process to process, more than ' +
 		'the two nodes differ, and later runs grow by a few MB. In database mode n8n itself puts each file into memory as a whole, three to four times over on the way into SQLite, whichever node hands it over: 300 to 500 MB for a file of 100 MB. These nodes let ' +
@@ -32,9 +28,6 @@ export const findings: Record<string, string> = {
 		'Found on a virtual clock: most questions in vain were asked while all tasks of this process still ran. Now an end that was seen asks (for all that end together), and in between one question in five seconds finds what other ' +
 		'processes leave: 1.45 creation requests a task became 1.14, and the 2,000 tasks of the queue-mode load take 1.17 times the least instead of 1.25. What is left are those that were on their way when the first was refused, and one ' +
 		'in vain at the end of each round. The real row also has the time that n8n takes to start thirty executions.',
-	book:
-		'Parts are fetched while others are still spoken, and joined frame by frame when the last one is there. So what comes on top of the parts is a fixed amount: the files of the last round, which all end at once, and a pass over the sound. What joining has to know of each part was found while it was fetched, which saved the other pass, and half a second of garbage collection. ' +
-		'Five hundred parts of a second lose more, as three files for each part are fetched meanwhile. Memory does not grow with the size, as parts are streamed from disk to disk; the first run of a process also grows its heap.',
 	waking:
 		"Found by a CPU profile, and by counting what n8n evaluates: of a wake-up's time, n8n takes most for both nodes: it sets up an isolated expression engine (10 ms; with the setting one for each call, of either node), reads and writes the execution, and runs it on. " +
 		'Ours had two more engines, for the credential: what is read of it now serves the webhook and its requests for 5 s. And its expression handed over objects, which the isolated engine copies field by field, with a call to n8n for each. ' +

@@ -6,31 +6,9 @@
 import { Limiter } from '../nodes/MediaGeneration/service/limiter';
 import { VirtualClock } from '../test/unit/virtualClock';
 import { Process } from './fleetProcess';
-import { Service } from './fleetService';
+import { Service, type Execution, type Fleet } from './fleetService';
 import { leastTime } from './jobs';
 import { check, mean } from './stats';
-
-export interface Execution {
-	/** Ms from the beginning. */
-	at: number;
-	/** Of each of its tasks, in ms. */
-	tasks: readonly number[];
-}
-
-export interface Fleet {
-	processes: number;
-	/** Executions that a process runs at once. */
-	concurrency: number;
-	/** Tasks that the service lets be active. */
-	active: number;
-	maxActiveTasks: number;
-	progress: 'honest' | 'none';
-	/** CPU time of a process, in ms. */
-	requestMs: number;
-	executionMs: number;
-	/** From a process to the service, in ms. */
-	latencyMs: number;
-}
 
 /** As measured with n8n 2.41 on the machine of docs/benchmarks.md, rounded (`overhead`, `callbacks`). */
 export const usual: Omit<Fleet, 'processes' | 'active'> = {

@@ -10,8 +10,7 @@ import type { ServiceClient } from '../nodes/MediaGeneration/service/client';
 import { Limiter } from '../nodes/MediaGeneration/service/limiter';
 import { lookAtTask } from '../nodes/MediaGeneration/service/look';
 import { seededRandom, type VirtualClock } from '../test/unit/virtualClock';
-import type { Execution, Fleet } from './fleet';
-import type { Service } from './fleetService';
+import type { Execution, Fleet, Service } from './fleetService';
 import { check } from './stats';
 
 const SETTINGS: ItemSettings = {

@@ -1,8 +1,29 @@
 /** The service of the simulated processes: tasks that take their time, and a limit to how many are active. */
 import { answer } from '../test/unit/replies';
 import type { VirtualClock } from '../test/unit/virtualClock';
-import type { Fleet } from './fleet';
 import { check, mean } from './stats';
+
+export interface Execution {
+	/** Ms from the beginning. */
+	at: number;
+	/** Of each of its tasks, in ms. */
+	tasks: readonly number[];
+}
+
+export interface Fleet {
+	processes: number;
+	/** Executions that a process runs at once. */
+	concurrency: number;
+	/** Tasks that the service lets be active. */
+	active: number;
+	maxActiveTasks: number;
+	progress: 'honest' | 'none';
+	/** CPU time of a process, in ms. */
+	requestMs: number;
+	executionMs: number;
+	/** From a process to the service, in ms. */
+	latencyMs: number;
+}
 
 interface Task {
 	endsAt: number;

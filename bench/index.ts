@@ -11,15 +11,9 @@ import { type Bench, isMet, type SavedReport, textReport, textTable, shownMark }
 /** In this order, so that what disturbs nobody comes first. Loaded only when wanted. */
 const benches: Record<string, () => Promise<{ bench: Bench }>> = {
 	schedule: () => import('./schedule'),
-	load: () => import('./load'),
 	overhead: () => import('./overhead'),
-	joining: () => import('./joining'),
 	memory: () => import('./memory'),
-	book: () => import('./book'),
 	callbacks: () => import('./callbacks'),
-	waiting: () => import('./waiting'),
-	watching: () => import('./watching'),
-	race: () => import('./race'),
 	waking: () => import('./waking'),
 	short: () => import('./short'),
 	crowd: () => import('./crowd'),

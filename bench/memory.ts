@@ -5,218 +5,165 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startContext, type TestContext } from '../test/n8n/harness/context';
 import { items } from '../test/n8n/harness/execution';
-import { peakOver } from './peak';
-import { type Bench, type Mark, shown } from './report';
+import { mark, shown, type Bench } from './report';
 import { check, median, megabytes } from './stats';
 import { called, generate, last, oneItemEach, publish, request } from './workflows';
 
-interface Load {
-	label: string;
-	/** Of n8n's store: `filesystem` streams, `database` (SQLite here) puts each file into memory as a whole first. */
-	mode: 'filesystem' | 'database';
-	files: number;
-	bytes: number;
-}
-
-const one: Load = {
-	label: 'database, one file of 100 MB',
-	mode: 'database',
-	files: 1,
-	bytes: 100_000_000,
-};
-const four: Load = { ...one, label: 'database, four files of 100 MB', files: 4 };
-const loads: Load[] = [
+/** n8n's store streams in `filesystem` mode; in `database` mode (SQLite here) it puts each file into memory as a whole first. */
+const loads = [
 	{ label: 'one file of 300 MB', mode: 'filesystem', files: 1, bytes: 300_000_000 },
 	{ label: '100 files of 3 MB', mode: 'filesystem', files: 100, bytes: 3_000_000 },
-	one,
-	four,
+	{ label: 'database, one file of 100 MB', mode: 'database', files: 1, bytes: 100_000_000 },
+	{ label: 'database, four files of 100 MB', mode: 'database', files: 4, bytes: 100_000_000 },
 ];
+type Load = (typeof loads)[number];
 /** What a process holds differs from run to run. */
 const rounds = 2;
 /** Runs of one n8n: the first one, and how many later ones. */
 const laterRuns = 2;
 
-/** Runs a workflow over the jobs and checks that every byte is in n8n's store. */
-async function run(
-	context: TestContext,
-	path: string,
-	node: string,
-	jobs: unknown[],
-	bytes: number,
-) {
-	const { rest } = context;
-	const workflow = (await rest.listWorkflows()).find(({ name }) => name === path);
-	check(workflow !== undefined, `workflow ${path}`);
-	const before = (await rest.listExecutions(workflow.id)).length;
-	await rest.callWebhook(path, { jobs });
-	const executions = await rest.waitForExecutions(workflow.id, before + 1, 300_000);
-	const execution = executions.at(-1);
-	check(execution?.status === 'success', `${path}: ${execution?.resultData.error?.message}`);
-	const sizes = items(execution, node).map(({ binary }) => binary?.data?.bytes);
+/** The most that n8n's processes hold above what they held before, in bytes. */
+async function peakOver({ n8n }: TestContext, work: () => Promise<void>): Promise<number> {
+	const idle = n8n.memory().rssBytes;
+	let peak = idle;
+	let over = false;
+	const watching = (async () => {
+		while (!over) {
+			peak = Math.max(peak, n8n.memory().rssBytes);
+			await delay(20);
+		}
+	})();
+	await work().finally(() => (over = true));
+	await watching;
+	return peak - idle;
+}
+
+/** Runs the workflow over the jobs and checks that every byte is in n8n's store. */
+async function run({ rest }: TestContext, workflowId: string, jobs: unknown[], bytes: number) {
+	const before = (await rest.listExecutions(workflowId)).length;
+	await rest.callWebhook('memory', { jobs });
+	const execution = (await rest.waitForExecutions(workflowId, before + 1, 300_000)).at(-1);
+	check(execution?.status === 'success', `it failed: ${execution?.resultData.error?.message}`);
+	const sizes = items(execution, 'Generate').map(({ binary }) => binary?.data?.bytes);
+	check(sizes.length === jobs.length, `${sizes.length} files`);
 	check(
-		sizes.length === jobs.length && sizes.every((size) => size === bytes),
-		`${path}: sizes ${sizes.slice(0, 3).join(' ')}`,
+		sizes.every((size) => size === bytes),
+		`sizes ${sizes.slice(0, 3).join(' ')}`,
+	);
+}
+
+/** Files of finished tasks, for the other node to fetch. */
+async function madeFiles({ service }: TestContext, jobs: readonly object[]) {
+	const headers = {
+		authorization: `Bearer ${service.apiKey}`,
+		'content-type': 'application/json',
+	};
+	return await Promise.all(
+		jobs.map(async (job) => {
+			const body = JSON.stringify({ text: 'File', stand_in: { ...job, never_ends: true } });
+			const path = `${service.baseUrl}/v1/task/sound-effect`;
+			const answer = await fetch(path, { method: 'POST', headers, body });
+			const { task_id: id } = (await answer.json()) as { task_id: string };
+			await service.finish(id);
+			return { url: (service.payload(id).metadata as { audio_url: string }).audio_url };
+		}),
 	);
 }
 
 interface Peaks {
-	/** Of the first run at this size, in bytes over idle. */
+	/** Of the first run at this size, in MB over idle. */
 	first: number;
 	/** Of the runs after it, the median. */
 	later: number;
 }
 
-async function measure(how: 'ours' | 'HTTP Request', { mode, files, bytes }: Load): Promise<Peaks> {
-	const context = await startContext({
-		env: { N8N_DEFAULT_BINARY_DATA_MODE: mode },
-		settings: { taskMs: 50 },
-	});
+async function measure(ours: boolean, { mode, files, bytes }: Load): Promise<Peaks> {
+	const env = { N8N_DEFAULT_BINARY_DATA_MODE: mode };
+	const context = await startContext({ env, settings: { taskMs: 50 } });
 	try {
-		const ours = how === 'ours';
+		const file = { response: { response: { responseFormat: 'file' } } };
 		const node = ours
 			? generate({ downloadOutput: true })
-			: request('Generate', {
-					url: '={{ $json.job.url }}',
-					options: { response: { response: { responseFormat: 'file' } } },
-				});
-		await publish(context, 'memory', [called('memory'), oneItemEach(), node, last()]);
-		const { service } = context;
-		const jobsOf = (count: number, size: number) =>
-			Array.from({ length: count }, (_, index) => ({
-				text: `File ${index}`,
-				standIn: { ms: 50, bytes: size },
-			}));
-		const urlsOf = async (count: number, size: number) =>
-			await Promise.all(
-				jobsOf(count, size).map(async ({ text }) => {
-					const answer = await fetch(`${service.baseUrl}/v1/task/sound-effect`, {
-						method: 'POST',
-						headers: {
-							authorization: `Bearer ${service.apiKey}`,
-							'content-type': 'application/json',
-						},
-						body: JSON.stringify({ text, stand_in: { never_ends: true, bytes: size } }),
-					});
-					const { task_id: id } = (await answer.json()) as { task_id: string };
-					await service.finish(id);
-					return { url: (service.payload(id).metadata as { audio_url: string }).audio_url };
-				}),
-			);
-		const prepare = async (count: number, size: number) =>
-			ours ? jobsOf(count, size) : await urlsOf(count, size);
+			: request('Generate', { url: '={{ $json.job.url }}', options: file });
+		const nodes = [called('memory'), oneItemEach(), node, last()];
+		const { id } = await publish(context, 'memory', nodes);
+		const prepare = async (count: number, size: number) => {
+			const all = Array.from({ length: count }, () => ({ ms: 50, bytes: size }));
+			if (!ours) return await madeFiles(context, all);
+			return all.map((standIn, index) => ({ text: `File ${index}`, standIn }));
+		};
 		// Warm: code loaded, pools filled.
-		await run(context, 'memory', 'Generate', await prepare(5, 1_000_000), 1_000_000);
+		await run(context, id, await prepare(5, 1_000_000), 1_000_000);
 		const jobs = await prepare(files, bytes);
 		const peaks: number[] = [];
 		for (let number = 0; number <= laterRuns; number += 1) {
 			await delay(3_000);
-			peaks.push(
-				await peakOver(context, async () => await run(context, 'memory', 'Generate', jobs, bytes)),
-			);
+			const work = async () => await run(context, id, jobs, bytes);
+			peaks.push(megabytes(await peakOver(context, work)));
 		}
-		const [first = 0, ...later] = peaks;
+		const [first = NaN, ...later] = peaks;
 		return { first, later: median(later) };
 	} finally {
 		await context.close();
 	}
 }
 
-interface Measured {
-	load: Load;
-	when: 'first' | 'later';
-	/** MB. */
-	ours: number;
-	theirs: number;
-}
-
-const nameOf = ({ load, when }: Measured) =>
-	`${load.label}, ${when === 'first' ? 'first run' : 'later runs'}`;
-
-function marksOf(all: readonly Measured[]): Mark[] {
-	const onDisk = all
-		.filter(({ load }) => load.mode === 'filesystem')
-		.flatMap((measured): Mark[] => [
-			{
-				what: `${nameOf(measured)}: peak over idle`,
-				measured: measured.ours,
-				limit: 64,
-				unit: 'MB',
-			},
-			{
-				what: `${nameOf(measured)}: peak beside the HTTP Request node's`,
-				measured: measured.ours / measured.theirs,
-				limit: 1,
-				unit: 'x',
-			},
-		]);
-	const first = (wanted: Load) => all.find(({ load, when }) => load === wanted && when === 'first');
-	return [
-		...onDisk,
-		{
-			what: `${four.label}: peak beside the one of a single file (bytes in flight are bounded)`,
-			measured: (first(four)?.ours ?? NaN) / (first(one)?.ours ?? NaN),
-			limit: 1.5,
-			unit: 'x',
-		},
-		{
-			what: `${four.label}: peak beside the HTTP Request node's`,
-			measured: (first(four)?.ours ?? NaN) / (first(four)?.theirs ?? NaN),
-			limit: 1,
-			unit: 'x',
-		},
-	];
-}
-
-async function measureLoad(load: Load, say: (line: string) => void): Promise<Measured[]> {
+async function measureLoad(load: Load, say: (line: string) => void) {
 	const all = { ours: [] as Peaks[], theirs: [] as Peaks[] };
 	for (let round = 1; round <= rounds; round += 1) {
-		const own = await measure('ours', load);
-		const other = await measure('HTTP Request', load);
-		all.ours.push(own);
-		all.theirs.push(other);
-		const inWords = ({ first, later }: Peaks) =>
-			`${Math.round(megabytes(first))} MB, later ${Math.round(megabytes(later))} MB`;
-		say(`${load.label}: ours ${inWords(own)}; HTTP Request ${inWords(other)} over idle`);
+		all.ours.push(await measure(true, load));
+		all.theirs.push(await measure(false, load));
+		const { ours, theirs } = all;
+		say(
+			`${load.label}: ours ${shown(ours.at(-1)?.first ?? NaN)} MB, HTTP Request ${shown(theirs.at(-1)?.first ?? NaN)} MB`,
+		);
 	}
-	return (['first', 'later'] as const).map((when): Measured => {
-		const of = (peaks: Peaks[]) => megabytes(median(peaks.map((peak) => peak[when])));
-		return { load, when, ours: of(all.ours), theirs: of(all.theirs) };
+	return (['first', 'later'] as const).map((when) => {
+		const of = (peaks: Peaks[]) => median(peaks.map((peak) => peak[when]));
+		const label = `${load.label}, ${when === 'first' ? 'first run' : 'later runs'}`;
+		return { load, when, label, ours: of(all.ours), theirs: of(all.theirs) };
 	});
 }
 
 export const bench: Bench = {
 	title: 'memory of n8n while files are delivered',
 	async run(say) {
-		const all: Measured[] = [];
+		const all = [];
 		for (const load of loads) all.push(...(await measureLoad(load, say)));
+		const first = all.filter(({ when }) => when === 'first');
+		const [large, , one, four] = first;
 		return {
 			tables: [
 				{
 					caption: `Peak over idle of all processes of n8n, MB; filesystem mode where nothing else is said; median of ${rounds} processes, and in each of ${laterRuns} later runs`,
 					columns: ['', 'ours', 'HTTP Request "file"', 'ratio'],
-					rows: all.map((measured) => [
-						nameOf(measured),
-						measured.ours,
-						measured.theirs,
-						measured.ours / measured.theirs,
-					]),
+					rows: all.map(({ label, ours, theirs }) => [label, ours, theirs, ours / theirs]),
 				},
 			],
-			marks: marksOf(all),
+			marks: [
+				...first
+					.filter(({ load }) => load.mode === 'filesystem')
+					.map(({ label, ours, theirs }) =>
+						mark(`${label}: beside the HTTP Request node`, ours / theirs, [1, 'x']),
+					),
+				mark(
+					'four files of 100 MB in the database beside one (bytes in flight are bounded)',
+					(four?.ours ?? NaN) / (one?.ours ?? NaN),
+					[1.5, 'x'],
+				),
+			],
 			bars: [
 				{
 					title: 'Peak memory of n8n over idle, first run',
 					unit: 'MB',
 					better: 'less',
-					bars: all
-						.filter(({ when }) => when === 'first')
-						.flatMap(({ load, ours, theirs }) => [
-							{ label: `${load.label}, ours`, value: ours, ours: true },
-							{ label: `${load.label}, HTTP Request`, value: theirs, ours: false },
-						]),
+					bars: first.flatMap(({ load, ours, theirs }) => [
+						{ label: `${load.label}, ours`, value: ours, ours: true },
+						{ label: `${load.label}, HTTP Request`, value: theirs, ours: false },
+					]),
 				},
 			],
-			headline: `A file of 300 MB takes ${shown(Math.max(...all.filter(({ load }) => load === loads[0]).map(({ ours }) => ours)))} MB of memory where n8n streams (filesystem mode); four of 100 MB in its database ${shown(all.find(({ load }) => load === four)?.ours ?? NaN)} MB, and ${shown(all.find(({ load }) => load === four)?.theirs ?? NaN)} MB by n8n's HTTP Request node`,
+			headline: `A file of 300 MB takes ${shown(large?.ours ?? NaN)} MB of memory where n8n streams (filesystem mode); four of 100 MB in its database ${shown(four?.ours ?? NaN)} MB, and ${shown(four?.theirs ?? NaN)} MB by n8n's HTTP Request node`,
 			checked: ['every file is in the binary store with all its bytes'],
 		};
 	},

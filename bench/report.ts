@@ -19,6 +19,16 @@ export interface Mark {
 	unit: string;
 }
 
+export function mark(
+	what: string,
+	measured: number,
+	[limit, unit, bound]: [number, string, Mark['bound']?],
+): Mark {
+	return { what, measured, limit, unit, bound };
+}
+
+export const times = (ratio: number): string => `${ratio.toFixed(2)} x`;
+
 /** One group of the chart: bars of one thing in one unit, the longest of them as wide as the chart. */
 export interface Bars {
 	title: string;
