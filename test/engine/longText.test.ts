@@ -6,6 +6,7 @@ import { toneHz } from '../service/media/tone';
 import { decodeMp3, decodeWav, toneAt } from '../unit/media/listen';
 import { readBinary } from './engine';
 import { engineSetting, goOn } from './setting';
+import { until } from './until';
 
 const setting = engineSetting();
 /** Three paragraphs of about 70 characters. */
@@ -161,20 +162,23 @@ test('one failed part of 40: exactly 41 creations after a retry', async () => {
 		{ length: 40 },
 		(_, index) => `Sentence number ${index} is one of forty, and each is a part of its own.`,
 	);
+	const running = setting.run({
+		parameters: { ...speech, text: sentences.join('\n\n'), options: { maxCharacters: 80 } },
+		settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 },
+	});
+	await until('there is a task', () => setting.service.creations().length > 0);
+	const id = setting.service.creations()[0]?.id ?? '';
 	setting.service.faults.add({
 		route: 'poll',
-		skip: 5,
+		path: id,
 		times: 1,
 		action: {
 			type: 'status',
 			status: 200,
-			body: { id: 'x', status: 'error', error_message: 'no luck' },
+			body: { id, status: 'error', error_message: 'no luck' },
 		},
 	});
-	const { output, error } = await setting.run({
-		parameters: { ...speech, text: sentences.join('\n\n'), options: { maxCharacters: 80 } },
-		settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 },
-	});
+	const { output, error } = await running;
 	expect(error).toBeUndefined();
 	expect(output[0]?.json.parts).toHaveLength(40);
 	expect(setting.service.creations()).toHaveLength(41);

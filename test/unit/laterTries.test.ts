@@ -12,15 +12,17 @@ const refused = { kind: 'refused', created: false, retryAfter: 'none' } as const
 describe('the run that a try belongs to', () => {
 	const contextOf = (
 		runIndex: unknown,
-		{ call = undefined as IDataObject | undefined, tool = true },
+		{ call = undefined as IDataObject | undefined, tool = true, source = {} } = {},
 	) =>
 		({
 			evaluateExpression: () => runIndex,
 			getExecutionId: () => '7',
 			getInputData: () => (call === undefined ? [] : [{ json: call }]),
+			getExecuteData: () => ({ source }),
 			isToolExecution: () => tool,
 			getNode: () => ({ type: 'mediaGeneration' }),
 		}) as unknown as IExecuteFunctions;
+	const callOf = (...given: Parameters<typeof contextOf>) => runOf(contextOf(...given)).call;
 
 	test('is the one that n8n counts', () => {
 		const call = {};
@@ -28,31 +30,45 @@ describe('the run that a try belongs to', () => {
 			expect(runOf(contextOf(runIndex, { call, tool: false }))).toEqual({
 				executionId: '7',
 				runIndex,
-				asTool: false,
 			});
 	});
 
 	test('is the first one where n8n says none', () => {
-		expect(runOf(contextOf(undefined, { tool: false })).runIndex).toBe(0);
-		expect(runOf(contextOf('1', { tool: false })).runIndex).toBe(0);
+		for (const runIndex of [undefined, '1'])
+			expect(runOf(contextOf(runIndex, { tool: false })).runIndex).toBe(0);
 	});
 
-	test("of an agent's call is that of its first try; another call has its own, also with equal arguments", () => {
+	test('as a tool that the agent runs: each try a run of its own, and the same arguments object', () => {
 		const [call, other] = [{ text: 'Rain' }, { text: 'Rain' }];
-		const runs = [
-			runOf(contextOf(4, { call })),
-			runOf(contextOf(5, { call: other })),
-			runOf(contextOf(6, { call })),
-			runOf(contextOf(7, { call: other })),
-			runOf(contextOf(8, { call })),
-		];
-		expect(runs.map(({ runIndex }) => runIndex)).toEqual([4, 5, 4, 5, 4]);
-		expect(runs.every(({ asTool }) => asTool === true)).toBe(true);
+		const ids = [call, other, call, other, call].map(
+			(args, index) => callOf(index, { call: args })?.id,
+		);
+		expect(new Set(ids).size).toBe(2);
+		expect(ids).toEqual([ids[0], ids[1], ids[0], ids[1], ids[0]]);
+	});
+
+	test("as a tool that n8n's engine runs: the model's ID and the run, which all tries share", () => {
+		const id = (runIndex: number, toolCallId: string) =>
+			callOf(runIndex, { call: { toolCallId } })?.id;
+		expect(id(2, 'call_0')).toBe(id(2, 'call_0'));
+		// Some models count the calls of each answer from 0.
+		expect(id(3, 'call_0')).not.toBe(id(2, 'call_0'));
+		expect(id(2, 'call_1')).not.toBe(id(2, 'call_0'));
+		expect(id(2, 'a:b')).not.toContain(':');
 	});
 
 	test('of a call without arguments is the one that n8n counts', () => {
-		expect(runOf(contextOf(4, {})).runIndex).toBe(4);
-		expect(runOf(contextOf(5, {})).runIndex).toBe(5);
+		expect(callOf(4)).toEqual(callOf(4));
+		expect(callOf(5)).not.toEqual(callOf(4));
+	});
+
+	test.each<[string, object | null]>([
+		[':0', null],
+		[':0', {}],
+		['Agent:0', { main: [{ previousNode: 'Agent' }] }],
+		['Agent:2', { main: [{ previousNode: 'Agent', previousNodeRun: 2 }] }],
+	])('belongs to a run of the agent: %s', (agent, source) => {
+		expect(callOf(0, { source })?.agent).toBe(agent);
 	});
 });
 

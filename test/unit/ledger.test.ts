@@ -114,12 +114,12 @@ test('a forgotten task is created again', () => {
 	expect(ledger.earlier({ item: 0, part: 1 }, REQUEST)).toEqual(FOUND);
 });
 
-describe('as a tool every call has a run index of its own', () => {
-	const tool = (runIndex: number, executionId = '7'): RunIdentity => ({
+describe('as a tool what counts is the call', () => {
+	const tool = (id: number, executionId = '7', agent = 'Agent:0'): RunIdentity => ({
 		...RUN,
 		executionId,
-		runIndex,
-		asTool: true,
+		runIndex: id,
+		call: { id: `call ${id}`, agent },
 	});
 	/** A call that created one task, and handed it out or not. */
 	const call = (store: Record<string, unknown>, run: RunIdentity, handedOut: boolean) => {
@@ -193,13 +193,63 @@ describe('as a tool every call has a run index of its own', () => {
 		expect(new Ledger(saved(store), tool(1)).earlier(SLOT, REQUEST)).toEqual(NOTHING);
 	});
 
-	test.each<[string, RunIdentity, typeof REQUEST]>([
-		['another request', tool(1), OTHER_TEXT],
-		['another execution', tool(1, '8'), REQUEST],
-	])('%s creates again', (_name, run, request) => {
+	test('what was handed out to the call itself is its own: n8n repeats it where its item has an error', () => {
+		const store = {};
+		call(store, tool(0), true);
+		expect(new Ledger(saved(store), tool(0)).earlier(SLOT, OTHER_TEXT)).toEqual(FOUND);
+	});
+
+	test('another request creates again', () => {
 		const store = {};
 		call(store, tool(0), false);
-		expect(new Ledger(saved(store), run).earlier(SLOT, request)).toEqual(NOTHING);
+		expect(new Ledger(saved(store), tool(1)).earlier(SLOT, OTHER_TEXT)).toEqual(NOTHING);
+	});
+
+	describe("after n8n's Retry of a failed execution the agent makes its calls once more", () => {
+		const later = (id: number) => tool(id, '8');
+		const storeOf = (handedOut: boolean, run = tool(0)) => {
+			const store = {};
+			call(store, run, handedOut);
+			return saved(store);
+		};
+
+		test.each([true, false])(
+			'what an equal one has made is taken up; handed out: %s',
+			(handedOut) => {
+				const store = storeOf(handedOut);
+				expect(new Ledger(store, later(5)).earlier(SLOT, REQUEST)).toEqual(FOUND);
+				// It belongs to that call now, in its further tries as well, and to no other.
+				expect(new Ledger(store, later(5)).earlier(SLOT, OTHER_TEXT)).toEqual(FOUND);
+				expect(new Ledger(store, later(6)).earlier(SLOT, REQUEST)).toEqual(NOTHING);
+			},
+		);
+
+		test('what another run of the agent has handed out is not: it was of use', () => {
+			const store = storeOf(true, tool(0, '7', 'Agent:1'));
+			expect(new Ledger(store, later(5)).earlier(SLOT, REQUEST)).toEqual(NOTHING);
+		});
+
+		test('what another run of the agent has left behind is', () => {
+			const store = storeOf(false, tool(0, '7', 'Agent:1'));
+			expect(new Ledger(store, later(5)).earlier(SLOT, REQUEST)).toEqual(FOUND);
+		});
+
+		test('an unknown creation is sent again', () => {
+			const store = {};
+			const ledger = new Ledger(store, tool(0));
+			ledger.noteUnknown(SLOT, REQUEST, FAILURE);
+			ledger.close(() => false);
+			expect(new Ledger(saved(store), later(5)).earlier(SLOT, REQUEST)).toEqual(NOTHING);
+		});
+
+		test('what a version before this one has left behind is taken up', () => {
+			const createdTasks = storeOf(false).createdTasks as Record<string, { agent?: string }>;
+			const [entry] = Object.values(createdTasks);
+			const old = {
+				createdTasks: { '0:0:0': { ...entry, agent: undefined, delivered: undefined } },
+			};
+			expect(new Ledger(old, later(5)).earlier(SLOT, REQUEST)).toEqual(FOUND);
+		});
 	});
 
 	test('two calls at the same moment have a task each', () => {
@@ -277,11 +327,6 @@ describe('the texts that a long text was split into', () => {
 		expect(new Ledger(storeOf(), RUN).firstTexts(0, LATER_CUT)).toEqual(FIRST);
 	});
 
-	test('are found where an earlier version has saved them', () => {
-		const longTexts = { '0:0': { execution: '7', texts: FIRST } };
-		expect(new Ledger({ longTexts }, RUN).firstTexts(0, LATER_CUT)).toEqual(FIRST);
-	});
-
 	test.each<[string, number, RunIdentity]>([
 		['another item', 1, RUN],
 		['another execution', 0, LATER],
@@ -297,12 +342,36 @@ describe('the texts that a long text was split into', () => {
 		expect(new Ledger(store, RUN).firstTexts(1, FIRST)).toEqual(LATER_CUT);
 	});
 
-	test.each([
-		['text', 'x'],
-		['nonsense', { '0:0': 7 }],
-		['an entry without texts', { '0:0': { execution: '7' } }],
-	])('a store that holds %s is no obstacle', (_name, longTexts) => {
-		expect(new Ledger({ longTexts }, RUN).firstTexts(0, FIRST)).toEqual(FIRST);
+	test('a store that holds nonsense is no obstacle', () => {
+		for (const texts of [7, 'x', undefined]) {
+			const createdTasks = { '0:0:texts': { execution: '7', texts } };
+			expect(new Ledger({ createdTasks }, RUN).firstTexts(0, FIRST)).toEqual(FIRST);
+		}
+	});
+
+	test('and are no tasks', () => {
+		const store = storeOf();
+		expect(leftByEarlierTries(store, () => RUN)).toEqual({ taskIds: [], unclear: [] });
+		expect(new Ledger(store, RUN).earlier(SLOT, REQUEST)).toEqual(NOTHING);
+	});
+
+	test('each item costs the same, however many there are', () => {
+		let read = 0;
+		const createdTasks = new Proxy<Record<string, unknown>>(
+			{},
+			{
+				get: (target, key) => {
+					read += 1;
+					return Reflect.get(target, key) as unknown;
+				},
+				ownKeys: () => {
+					throw new Error('All entries are read');
+				},
+			},
+		);
+		const ledger = new Ledger({ createdTasks }, RUN);
+		for (let item = 0; item < 100; item += 1) ledger.firstTexts(item, FIRST);
+		expect(read).toBe(100);
 	});
 });
 
@@ -328,11 +397,10 @@ describe('what earlier tries have left, for the error of a later one', () => {
 	});
 
 	test("also those of an agent's call", () => {
-		const run = { ...RUN, asTool: true };
-		expect(leftByEarlierTries(storeOfThree(), () => run)).toEqual({
-			taskIds: ['t1', 't2', 't3'],
-			unclear: UNCLEAR,
-		});
+		const run = { ...RUN, call: { id: 'a call', agent: 'Agent:0' } };
+		const store = {};
+		new Ledger(store, run).noteUnknown({ item: 1, part: 0 }, REQUEST, FAILURE);
+		expect(leftByEarlierTries(store, () => run)).toEqual({ taskIds: [], unclear: UNCLEAR });
 	});
 
 	test('but no task that failed', () => {
@@ -345,7 +413,7 @@ describe('what earlier tries have left, for the error of a later one', () => {
 		['another execution', LATER],
 		['another round of a loop', { ...RUN, runIndex: 1 }],
 		['a later round that ends alike', { ...RUN, runIndex: 10 }],
-		['another call of an agent', { ...RUN, runIndex: 2, asTool: true }],
+		['a call of an agent', { ...RUN, call: { id: 'a call', agent: 'Agent:0' } }],
 	])('nor any for %s', (_name, run) => {
 		expect(leftByEarlierTries(saved(storeOfThree()), () => run)).toEqual(NONE);
 	});

@@ -252,8 +252,8 @@ describe('what counts', () => {
 
 	test('as a tool all runs of the execution do', async () => {
 		const { spending } = setting([], {
-			store: await spentBefore({ ...RUN, asTool: true }),
-			run: { ...RUN, asTool: true, runIndex: 5 },
+			store: await spentBefore({ ...RUN, call: { id: 'one', agent: 'Agent:0' } }),
+			run: { ...RUN, runIndex: 5, call: { id: 'another', agent: 'Agent:0' } },
 		});
 		expect(spending.spent.credits).toBe(10);
 	});

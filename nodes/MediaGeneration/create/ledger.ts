@@ -6,8 +6,8 @@
  *   in each try, and what was paid for in the first one is still what the item asked for.
  * - n8n's Retry of a failed execution is another execution with the same context. There the request has to be the same, as
  *   the workflow may have been changed in between.
- * - As a tool of an agent every try gets another run index, like every call of the tool. There a task belongs to its request
- *   until it was handed out: a try takes up what an earlier one left behind, and the next call makes a task of its own.
+ * - As a tool of an agent, what counts is the call: all its tries have its entries, delivered or not. Another call takes up what an
+ *   equal one could not hand out. n8n's Retry runs the agent again, whose calls are new ones: they take up what equal calls have made.
  * - A task that ended in `error` is forgotten (and so made again); an `unknown` creation is never sent again in the same
  *   execution; a loop that runs the node again has another run index and creates again.
  */
@@ -21,13 +21,20 @@ import type { Created } from './submit';
 export type LedgerStore = Record<string, unknown>;
 
 const FIELD = 'createdTasks';
-const TEXTS_FIELD = 'longTexts';
+
+/** A call of the node as a tool of an agent. */
+export interface AgentCall {
+	/** The same for all tries of the call; without a colon. */
+	id: string;
+	/** Which agent in which of its runs: n8n's Retry repeats that run. */
+	agent: string;
+}
 
 export interface NodeRun {
 	executionId: string;
 	runIndex: number;
-	/** Whether the node runs as a tool of an agent. */
-	asTool?: boolean;
+	/** Only as a tool. */
+	call?: AgentCall;
 }
 
 /** What a ledger is about: a run, and the service that it pays. */
@@ -49,13 +56,13 @@ export type Earlier =
 
 const NOTHING: Earlier = { kind: 'nothing' };
 
-/** Entries that a run of this process is working on: another call of the same tool at the same moment leaves them alone. */
-const inUse = new WeakSet<object>();
+/** What the keys of a run's entries begin with. */
+function prefixOf({ runIndex, call }: NodeRun): string {
+	return `${call?.id ?? runIndex}:`;
+}
 
 export class Ledger {
 	private readonly hashes = new WeakMap<CreationRequest, string>();
-	/** As a tool: the entry that a slot of this run has made or taken up. */
-	private readonly mine = new Map<string, JsonObject>();
 
 	constructor(
 		private readonly store: LedgerStore,
@@ -84,59 +91,50 @@ export class Ledger {
 	}
 
 	private keyOf({ item, part }: Slot): string {
-		return `${this.run.runIndex}:${item}:${part}`;
+		return `${prefixOf(this.run)}${item}:${part}`;
 	}
 
 	private entryFor(slot: Slot, request: CreationRequest): JsonObject | undefined {
-		const entry = this.entries()[this.keyOf(slot)];
-		if (this.run.asTool === true)
-			return this.mine.get(this.keyOf(slot)) ?? this.takeUp(slot, request, entry);
-		if (!isObject(entry)) return undefined;
-		const sameExecution = entry.execution === this.run.executionId;
-		return sameExecution || entry.hash === this.hashOf(request) ? entry : undefined;
+		const own = this.entries()[this.keyOf(slot)];
+		if (isObject(own) && (this.isOfExecution(own) || own.hash === this.hashOf(request))) return own;
+		return this.run.call === undefined ? undefined : this.takeUp(slot, request, this.run.call);
 	}
 
-	/**
-	 * As a tool: what an earlier try of the call has made. Otherwise what another call has made for the same request and could not
-	 * hand out; a task before what may have become one.
-	 */
-	private takeUp(slot: Slot, request: CreationRequest, own: unknown): JsonObject | undefined {
+	private isOfExecution({ execution }: JsonObject): boolean {
+		return execution === this.run.executionId;
+	}
+
+	/** What another call has left for the same request: a task before what may have become one. It belongs to this call from now on. */
+	private takeUp(
+		slot: Slot,
+		request: CreationRequest,
+		{ agent }: AgentCall,
+	): JsonObject | undefined {
 		const entries = this.entries();
 		const hash = this.hashOf(request);
-		const free = Object.entries(entries).filter((each): each is [string, JsonObject] =>
-			this.isFree(each[1]),
-		);
-		const same = free.filter(([, entry]) => entry.hash === hash);
-		const found =
-			free.find(([, entry]) => entry === own) ??
-			same.find(([, { taskId }]) => taskId !== undefined) ??
-			same[0];
-		if (found === undefined) return undefined;
-		const [key, entry] = found;
+		const free = Object.entries(entries).filter((each): each is [string, JsonObject] => {
+			const [, entry] = each;
+			if (!isObject(entry) || entry.hash !== hash) return false;
+			if (this.isOfExecution(entry)) return entry.delivered === false;
+			return entry.taskId !== undefined && (entry.delivered !== true || entry.agent === agent);
+		});
+		const [key, entry] = free.find(([, { taskId }]) => taskId !== undefined) ?? free[0] ?? [];
+		if (key === undefined || entry === undefined) return undefined;
 		delete entries[key];
+		delete entry.delivered;
 		entries[this.keyOf(slot)] = entry;
-		this.take(slot, entry);
 		return entry;
 	}
 
-	private isFree(entry: unknown): boolean {
-		return (
-			isObject(entry) &&
-			entry.execution === this.run.executionId &&
-			entry.delivered !== true &&
-			!inUse.has(entry)
-		);
-	}
-
-	private take(slot: Slot, entry: JsonObject): void {
-		this.mine.set(this.keyOf(slot), entry);
-		inUse.add(entry);
-	}
-
 	private note(slot: Slot, request: CreationRequest, fields: JsonObject): void {
-		const entry = { execution: this.run.executionId, hash: this.hashOf(request), ...fields };
-		this.entries()[this.keyOf(slot)] = entry;
-		if (this.run.asTool === true) this.take(slot, entry);
+		const { executionId: execution, call } = this.run;
+		const agent = call === undefined ? {} : { agent: call.agent };
+		this.entries()[this.keyOf(slot)] = {
+			execution,
+			hash: this.hashOf(request),
+			...agent,
+			...fields,
+		};
 	}
 
 	/** What an earlier try left for this slot. */
@@ -179,34 +177,36 @@ export class Ledger {
 	 * try, and parts of different cuts don't fit together.
 	 */
 	firstTexts(item: number, texts: string[]): string[] {
-		const present = this.store[TEXTS_FIELD];
-		const all: JsonObject = isObject(present) ? present : {};
-		const key = `${this.run.runIndex}:${item}`;
-		const earlier = all[key];
-		if (
-			isObject(earlier) &&
-			earlier.execution === this.run.executionId &&
-			Array.isArray(earlier.texts)
-		)
+		const entries = this.entries();
+		const key = `${prefixOf(this.run)}${item}:texts`;
+		const earlier = entries[key];
+		if (isObject(earlier) && this.isOfExecution(earlier) && Array.isArray(earlier.texts))
 			return earlier.texts.map(String);
-		this.store[TEXTS_FIELD] = { ...all, [key]: { execution: this.run.executionId, texts } };
+		entries[key] = { execution: this.run.executionId, texts };
 		return texts;
 	}
 
 	/** A task that failed is of no further use: the next try makes a new one. */
 	forget(slot: Slot): void {
-		const key = this.keyOf(slot);
-		delete this.entries()[key];
-		this.mine.delete(key);
+		delete this.entries()[this.keyOf(slot)];
 	}
 
-	/** The run is over. As a tool: what was handed out is not for a later call, and the rest is free for the next try. */
+	/** The run is over. As a tool: what was handed out is not for a later call, and the rest is free for the next one. */
 	close(handedOut: (item: number) => boolean): void {
-		for (const [key, entry] of this.mine) {
-			if (handedOut(Number(key.split(':')[1]))) entry.delivered = true;
-			inUse.delete(entry);
-		}
+		if (this.run.call === undefined) return;
+		for (const { item, entry } of entriesOf(this.store, this.run))
+			entry.delivered = handedOut(item);
 	}
+}
+
+/** The entries of a run, with their items. */
+function entriesOf(store: LedgerStore, run: NodeRun): Array<{ item: number; entry: JsonObject }> {
+	const prefix = prefixOf(run);
+	return Object.entries(isObject(store[FIELD]) ? store[FIELD] : {}).flatMap(([key, entry]) =>
+		isObject(entry) && entry.execution === run.executionId && key.startsWith(prefix)
+			? [{ item: Number(key.slice(prefix.length).split(':')[0]), entry }]
+			: [],
+	);
 }
 
 /** What earlier tries of a run leave to a later one, whatever its items ask for by now. */
@@ -222,16 +222,11 @@ export function leftByEarlierTries(store: LedgerStore, runOf: () => NodeRun): Le
 	const left: LeftBefore = { taskIds: [], unclear: [] };
 	const entries = store[FIELD];
 	if (!isObject(entries) || Object.keys(entries).length === 0) return left;
-	const { executionId, runIndex } = runOf();
-	for (const [key, entry] of Object.entries(entries)) {
-		if (!isObject(entry) || entry.execution !== executionId || !key.startsWith(`${runIndex}:`))
-			continue;
+	for (const { item, entry } of entriesOf(store, runOf())) {
 		const taskId = asText(entry.taskId);
 		if (taskId !== undefined) left.taskIds.push(taskId);
-		if (isObject(entry.failure)) {
-			const failure = entry.failure as unknown as Failure;
-			left.unclear.push({ item: Number(key.split(':')[1]), failure });
-		}
+		if (isObject(entry.failure))
+			left.unclear.push({ item, failure: entry.failure as unknown as Failure });
 	}
 	return left;
 }

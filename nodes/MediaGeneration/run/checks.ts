@@ -1,29 +1,41 @@
 /**
  * What happens between reading the items and creating the first task: everything that can still be refused for free.
  */
+import { randomUUID } from 'crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { ServiceClient } from '../service/client';
 import { invalid, type Attempt, type Failure } from '../service/failures';
 import { readAnswer, unreadable } from '../service/reading';
 import { creditsOf } from '../service/task';
-import type { NodeRun } from '../create/ledger';
+import type { AgentCall, NodeRun } from '../create/ledger';
 import { isToolRun } from '../sleep/checks';
 import type { Item } from './item';
 
-/** By the arguments of an agent's call: the run index of its first try. */
-const firstRuns = new WeakMap<object, number>();
-
-/** The execution and the run of the node. The tries of an agent's call have one run, that of the first. */
+/** The execution, the run of the node and, as a tool, the agent's call that it is for. */
 export function runOf(context: IExecuteFunctions): NodeRun {
 	const evaluated = context.evaluateExpression('{{ $runIndex }}', 0);
 	const runIndex = typeof evaluated === 'number' ? evaluated : 0;
-	const run = { executionId: context.getExecutionId(), runIndex, asTool: isToolRun(context) };
-	const [call] = context.getInputData();
-	if (!run.asTool || call === undefined) return run;
-	// n8n counts each try as a run of its own, but hands the same object to all of them.
-	const first = firstRuns.get(call.json) ?? runIndex;
-	firstRuns.set(call.json, first);
-	return { ...run, runIndex: first };
+	const run = { executionId: context.getExecutionId(), runIndex };
+	return isToolRun(context) ? { ...run, call: callOf(context, runIndex) } : run;
+}
+
+/** The calls of agents, by their arguments. */
+const callIds = new WeakMap<object, string>();
+
+/** The call is what its tries have in common. */
+function callOf(context: IExecuteFunctions, runIndex: number): AgentCall {
+	const [source] = context.getExecuteData().source?.main ?? [];
+	const agent = `${source?.previousNode ?? ''}:${source?.previousNodeRun ?? 0}`;
+	const [input] = context.getInputData();
+	if (input === undefined) return { id: `run ${runIndex}`, agent };
+	const { toolCallId } = input.json;
+	// The engine runs a tool with the model's ID of the call; all tries are one run. A model can give several calls the same ID.
+	if (typeof toolCallId === 'string')
+		return { id: `${runIndex} ${toolCallId.replaceAll(':', ' ')}`, agent };
+	// The agent itself runs it with the arguments only: each try is a run of its own, and gets the same object.
+	const id = callIds.get(input.json) ?? randomUUID();
+	callIds.set(input.json, id);
+	return { id, agent };
 }
 
 /** For the balance, where a run can do without it. */

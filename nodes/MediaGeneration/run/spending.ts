@@ -204,8 +204,8 @@ export class Spending {
 }
 
 /** The costs of this run so far. Those of another run are dropped. */
-function costsOf(store: LedgerStore, { executionId, runIndex, asTool }: RunIdentity): Costs {
-	const run = asTool === true ? executionId : `${executionId}:${runIndex}`;
+function costsOf(store: LedgerStore, { executionId, runIndex, call }: RunIdentity): Costs {
+	const run = call === undefined ? `${executionId}:${runIndex}` : executionId;
 	const present = store[FIELD];
 	if (isObject(present) && present.run === run && isObject(present.costs))
 		return present.costs as Costs;
