@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { toneHz, toneWav } from '../service/media/tone';
 import { decodeWav, toneAt } from './media/listen';
-import { runNode, type Ran } from './wholeNode';
+import { runNode, type Ran } from '../model/node';
 
 const join = { resource: 'audio', operation: 'join', inputBinaryField: 'data' };
 const goOn = { onError: 'continueRegularOutput' } as const;

@@ -92,30 +92,6 @@ test.each<[string, object, boolean]>([
 		);
 });
 
-test('with Download Output off nothing is fetched, and nothing is complained of', async () => {
-	for (const verified of [true, false]) {
-		const { item, asked } = await delivered({
-			items: [{ ...RECEIVED, verified }],
-			parameters: { downloadOutput: false },
-			baseUrl: SERVICE,
-		});
-		expect(asked).toEqual([]);
-		expect(item?.json.outputs).toHaveLength(1);
-		expect(item?.json).not.toHaveProperty('download_error');
-	}
-});
-
-test('a failed task has no files, and no word of them', async () => {
-	const task = { id: 't1', status: 'error', error_message: 'No luck', metadata: { a: FILE } };
-	for (const verified of [true, false]) {
-		const received = { ...RECEIVED, task, verified };
-		const { item, asked } = await delivered({ items: [received], baseUrl: SERVICE });
-		expect(asked).toEqual([]);
-		expect(item?.json).toMatchObject({ status: 'error', error_message: 'No luck', outputs: [] });
-		expect(item?.json).not.toHaveProperty('download_error');
-	}
-});
-
 test.each<[unknown, string]>([
 	[{ length: 5, mood: 'sad' }, 'its metadata has only: length, mood'],
 	[{}, 'its metadata is empty'],
@@ -127,13 +103,6 @@ test.each<[unknown, string]>([
 		`Task t1 is done, but the service names no output file; ${words}`,
 	);
 	expect(item?.json.outputs).toEqual([]);
-});
-
-test('a file that can not be fetched is told in the item, which goes on', async () => {
-	const { item } = await delivered({ items: [RECEIVED], baseUrl: SERVICE, status: 404 });
-	expect(item?.json.download_error).toMatch(/is done, but its file could not be downloaded/);
-	expect(item?.json.outputs).toHaveLength(1);
-	expect(item?.binary).toBeUndefined();
 });
 
 test.each<[string, string | undefined, boolean]>([
@@ -197,10 +166,5 @@ describe('the hint about test URLs', () => {
 		expect(hints([TEST, TEST, PRODUCTION])).toMatchObject([
 			{ message: expect.stringContaining('listens for it, but 2 tasks were given it.') as string },
 		]);
-	});
-
-	test('is not given otherwise, nor where n8n knows no hints', () => {
-		expect(hints([PRODUCTION, undefined])).toEqual([]);
-		expect(() => warnOfTestUrls({} as IExecuteFunctions, [TEST])).not.toThrow();
 	});
 });

@@ -116,15 +116,6 @@ describe('one item', () => {
 		expect(failure?.description).toMatch(/open the addresses: https:\/\/files.example\/0$/);
 	});
 
-	test('with its only file missing', async () => {
-		const { delivery } = world({ answer: () => 404 });
-		const { items, failure } = await delivery.deliver(finished(1), settings, 0);
-		expect(items[0]).not.toHaveProperty('binary');
-		expect(failure?.message).toBe(
-			'Task t is done, but its file could not be downloaded: the file host answered HTTP 404',
-		);
-	});
-
 	test('with its file missing for a reason that nobody states', async () => {
 		jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
 		try {
@@ -142,25 +133,6 @@ describe('one item', () => {
 			);
 		} finally {
 			jest.useRealTimers();
-		}
-	});
-
-	test('without download: the addresses, and nothing is asked', async () => {
-		const { delivery, requests } = world();
-		const wanted = { ...settings, download: false };
-		const { items, failure } = await delivery.deliver(finished(2), wanted, 0);
-		expect([items.length, items[0]?.binary, failure]).toEqual([1, undefined, undefined]);
-		expect(items[0]?.json.outputs).toEqual(
-			[0, 1].map((n) => ({ url: `${F}/${n}`, kind: 'image' })),
-		);
-		expect(requests).toEqual([]);
-	});
-
-	test('without files', async () => {
-		for (const wanted of [settings, split]) {
-			const { items, failure } = await world().delivery.deliver(finished(0), wanted, 0);
-			expect(items.map(({ json }) => json.outputs)).toEqual([[]]);
-			expect(failure).toBeUndefined();
 		}
 	});
 });
@@ -185,13 +157,6 @@ describe('how long sound is', () => {
 		const { outputs, failure } = await deliver(kind, body);
 		expect(failure).toBeUndefined();
 		expect(outputs[0]).not.toHaveProperty('durationSeconds');
-	});
-
-	test('is known at the place of the sound, and of nothing else', async () => {
-		const { delivery } = world({ answer: (index) => (index === 1 ? WAV : png(index)) });
-		const task = finished(['image', 'audio', 'image']);
-		const { sounds } = await delivery.deliver(task, settings, 0);
-		expect(sounds).toEqual([undefined, await scan([WAV]), undefined]);
 	});
 });
 
@@ -222,22 +187,6 @@ describe('what was said', () => {
 	test('is that of the first transcript that can be read', async () => {
 		expect(await transcriptOf(['[{"text":"without times"}]', '["cut', SRT])).toEqual([SPOKEN]);
 		expect(await transcriptOf([])).toEqual([undefined]);
-	});
-
-	test('is not looked for in other files', async () => {
-		const { delivery } = world({ answer: () => Buffer.from(SRT) });
-		const { items, failure } = await delivery.deliver(
-			finished(['file']),
-			{ ...settings, transcriptInOutput: true },
-			0,
-		);
-		expect(failure).toBeUndefined();
-		expect(items[0]?.json).not.toHaveProperty('transcript');
-	});
-
-	test('goes into each of several items', async () => {
-		const wanted = { transcriptInOutput: true, splitFiles: true };
-		expect(await transcriptOf([SRT], wanted)).toEqual([SPOKEN, SPOKEN]);
 	});
 
 	test('is not read from a store that fails', async () => {
@@ -274,23 +223,6 @@ describe('Split Files', () => {
 		expect(properties(outputs)).toEqual([undefined, undefined, undefined]);
 		expect(outputs.map(({ url }) => url)).toEqual([0, 1, 2].map((index) => `${F}/${index}`));
 		expect(failure?.message).toMatch(/1 of its 3 files could not be downloaded/);
-	});
-
-	test('with all files missing there is no item', async () => {
-		const { delivery } = world({ answer: () => 410 });
-		const { items, outputs, failure } = await delivery.deliver(finished(2), split, 0);
-		expect(items).toEqual([]);
-		expect(outputs).toHaveLength(2);
-		expect(failure?.message).toMatch(/2 of its 2 files/);
-	});
-
-	test('without download, each address has an item', async () => {
-		const wanted = { ...split, download: false };
-		const { items, failure } = await world().delivery.deliver(finished(2), wanted, 0);
-		expect(items.map(({ json }) => json.outputs)).toEqual(
-			[0, 1].map((n) => [{ url: `${F}/${n}`, kind: 'image' }]),
-		);
-		expect(failure).toBeUndefined();
 	});
 });
 
@@ -359,12 +291,6 @@ describe('memory', () => {
 	});
 });
 
-test('four files at a time', async () => {
-	const { delivery, seen } = world();
-	await delivery.deliver(finished(20), settings, 0);
-	expect(seen.mostInStore).toBe(4);
-});
-
 describe('a store that fails', () => {
 	const stores: Array<[string, World['store']]> = [
 		['before it reads', async () => await Promise.reject(new Error('no space left on device'))],
@@ -413,13 +339,6 @@ describe('a store that fails', () => {
 	});
 });
 
-test('every request is closed, also of files that came whole', async () => {
-	const { delivery, requests } = world({ answer: (index) => (index % 2 === 0 ? png(index) : 404) });
-	await delivery.deliver(finished(10), settings, 0);
-	expect(requests).toHaveLength(10);
-	expect(requests.every(({ signal }) => signal.aborted)).toBe(true);
-});
-
 test('once the files are there, or are not, nothing of them listens for Stop', async () => {
 	const { signal } = new AbortController();
 	const { delivery } = world({ answer: (index) => (index === 2 ? 404 : png(index)), signal });
@@ -445,14 +364,5 @@ describe('a file that changes on its way', () => {
 		expect(failure).toBeUndefined();
 		expect(items[0]?.binary?.data?.data).toBe(recent.toString('base64'));
 		expect(seen.streams.map(({ destroyed }) => destroyed)).toEqual([true, true]);
-	});
-
-	test('and is given up where it goes on changing', async () => {
-		const { delivery, requests } = world({
-			answer: (_, count) => cut(Buffer.concat([png(0), Buffer.alloc(5_000, count)])),
-		});
-		const { failure } = await delivery.deliver(finished(1), settings, 0);
-		expect(failure?.message).toMatch(/the file changed while it was downloaded$/);
-		expect(requests).toHaveLength(4);
 	});
 });

@@ -1,19 +1,14 @@
 /** From the finished parts of an item to its output: joined into one file, one item for each, or as they are. */
-import type { IBinaryData, IBinaryKeyData, IDataObject } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 import {
 	assemble,
 	deliverPart,
 	type AssemblyInput,
 	type DonePart,
 } from '../../nodes/MediaGeneration/delivery/assembly';
-import {
-	readStored,
-	readStoredText,
-	storeChunks,
-} from '../../nodes/MediaGeneration/delivery/binary';
+import { readStoredText, storeChunks } from '../../nodes/MediaGeneration/delivery/binary';
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/delivery/files';
 import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/item';
-import { joinSources } from '../../nodes/MediaGeneration/delivery/joining';
 import { storeMemory } from '../../nodes/MediaGeneration/delivery/binary';
 import type { LongText } from '../../nodes/MediaGeneration/operations/longText';
 import type { Failure } from '../../nodes/MediaGeneration/service/failures';
@@ -168,12 +163,6 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 		expect(segments.map(({ text }) => text).join(' ')).toBe(TEXTS.join(' '));
 	});
 
-	test('no stream stays open', async () => {
-		const { store } = await joined();
-		expect(store.streams.length > 0).toBe(mode === 'filesystem');
-		expect(store.streams.filter(({ destroyed }) => !destroyed)).toEqual([]);
-	});
-
 	test('a store that fails leaves no stream open either, and its error comes out', async () => {
 		const store = binaryStore(mode);
 		const parts = TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
@@ -184,20 +173,6 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 });
 
 describe('transcripts of a joined file', () => {
-	test('only where each part has one', async () => {
-		const store = binaryStore('default');
-		const [one, two] = TEXTS.map((text, index) => spoken(store, `t${index}`, text));
-		two?.delivered.outputs.splice(1, 1);
-		const delivered = await all(store, [one, two] as DonePart[], input(LONG.join));
-		expect(delivered.outputs.map(({ fileName }) => fileName)).toEqual([
-			'speech-t0.wav',
-			'speech-t0.json',
-		]);
-		expect(delivered.items[0]?.json).not.toHaveProperty('hint');
-		// The words are there, so that what was said when is known all the same.
-		expect(delivered.items[0]?.json.transcript).toHaveLength(2);
-	});
-
 	test('only transcripts: another file is none, whatever its type', async () => {
 		const store = binaryStore('default');
 		const parts = TEXTS.map((text, index) =>
@@ -228,31 +203,6 @@ describe('transcripts of a joined file', () => {
 			"The transcript of part 2 can't be read: it is not a SubRip file of at most 50,000 cues. The transcript of part 2 can't be read: it is not a list of timed words.",
 		);
 		expect(items[0]?.json.transcript).toEqual([]);
-	});
-
-	test('a hint names parts as the caller wants it', async () => {
-		const store = binaryStore('default');
-		const sources = ['1\n00:00:00,000 --> 00:00:00,100\nOne\n', '<html>'].map((srt) => ({
-			sound: store.put(toneWav('Sound'), 'a.wav', 'audio/wav'),
-			srt: store.put(Buffer.from(srt), 'a.srt', 'application/x-subrip'),
-		}));
-		const options = { pauseMs: 0, maxBytes: 1e9, baseName: 'a b', withTranscript: false };
-		const nameOf = (number: number) => `item ${number}`;
-		const joined = await joinSources(store.context, sources, { ...options, nameOf });
-		expect(joined).toMatchObject({
-			ok: true,
-			hint: "The transcript of item 1 can't be read: it is not a SubRip file of at most 50,000 cues.",
-			files: [{ output: { fileName: 'a_b.wav' } }],
-			transcript: undefined,
-		});
-	});
-
-	test('is no data unless it is wanted', async () => {
-		const store = binaryStore('default');
-		const parts = TEXTS.map((text, index) => spoken(store, `t${index}`, text));
-		const { items } = await all(store, parts, { ...input(LONG.join), files: FILES });
-		expect(items[0]?.json).not.toHaveProperty('transcript');
-		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data', 'data_1', 'data_2']);
 	});
 });
 
@@ -324,14 +274,6 @@ describe('parts that can not be joined', () => {
 		});
 		expect([items[0]?.binary, outputs]).toEqual([{}, []]);
 	});
-
-	test('nothing to join is said in words', async () => {
-		const options = { pauseMs: 0, maxBytes: 1e9, baseName: 'a', withTranscript: false };
-		expect(await joinSources(binaryStore('default').context, [], options)).toEqual({
-			ok: false,
-			reason: 'There is no sound to join.',
-		});
-	});
 });
 
 describe('parts that are not to be joined', () => {
@@ -380,23 +322,6 @@ describe('a part that ended badly', () => {
 		});
 		expect(items).toHaveLength(kind === 'join' ? 0 : 1);
 	});
-
-	test('where it is the only one, it needs no number', async () => {
-		const lost = { done: doneTask('t2'), delivered: { items: [], outputs: [], failure } };
-		const { failure: said } = await all(
-			binaryStore('default'),
-			[lost],
-			input(LONG.join, ['A short text']),
-		);
-		expect(said).toEqual({ ...failure, taskIds: ['t2'] });
-	});
-
-	test('a long text is quoted by its beginning', async () => {
-		const store = binaryStore('default');
-		const texts = ['One', 'x'.repeat(200)];
-		const { failure: said } = await all(store, withLost(store), input(LONG.join, texts));
-		expect(said?.message).toMatch(/^Part 2 of 2 \("x{60}\.\.\."\): Task t2/);
-	});
 });
 
 describe('the files of a part', () => {
@@ -421,10 +346,6 @@ describe('the files of a part', () => {
 		const split = { ...FILES, splitFiles: true };
 		expect(await asked(LONG.parts)).toEqual([split, 7, { part: 2, parts: 2 }]);
 		expect(await asked(LONG.off)).toEqual([split, 7, {}]);
-	});
-
-	test('are not split where they are to be joined', async () => {
-		expect(await asked(LONG.join)).toEqual([{ ...FILES, splitFiles: false }, 7, {}]);
 	});
 
 	test('are fetched where that was not done already, in the order of the parts', async () => {
@@ -469,42 +390,5 @@ describe('the store', () => {
 		await new Promise((resolve) => setImmediate(resolve));
 		expect(release).toBeDefined();
 		release?.();
-	});
-
-	test('a file that is not read to its end is closed', async () => {
-		const store = binaryStore('filesystem');
-		const file = store.put(Buffer.alloc(1_000_000, 1), 'a', 'a/b');
-		for await (const chunk of readStored(store.context, file)) {
-			expect(chunk.length).toBe(256 * 1024);
-			break;
-		}
-		expect(store.streams.map(({ destroyed }) => destroyed)).toEqual([true]);
-	});
-
-	test('what makes a file is closed, whether it was read or not', async () => {
-		const store = binaryStore('filesystem');
-		const sample = store.put(Buffer.alloc(10), 'a', 'a/b');
-		let isClosed = false;
-		const chunks = async function* () {
-			try {
-				for (;;) yield await Promise.resolve(Buffer.alloc(100_000));
-			} finally {
-				isClosed = true;
-			}
-		};
-		// n8n reads a little of it, and fails.
-		const context = {
-			helpers: {
-				...store.context.helpers,
-				prepareBinaryData: async (stream: AsyncIterable<Buffer>): Promise<IBinaryData> => {
-					for await (const chunk of stream) throw new Error(`stopped after ${chunk.length} bytes`);
-					throw new Error('it was empty');
-				},
-			},
-		} as unknown as typeof store.context;
-		const file = { fileName: 'b', mimeType: 'a/b', bytes: 1, sample };
-		await expect(storeChunks(context, chunks(), file)).rejects.toThrow(/^stopped after/);
-		expect(isClosed).toBe(true);
-		expect(store.streams.map(({ destroyed }) => destroyed)).toEqual([true]);
 	});
 });

@@ -1,13 +1,6 @@
-/** What a later try knows of the ones before it: which run it belongs to, and what they left (README, "Nothing is paid for twice"). */
+/** Which run a try belongs to (README, "Nothing is paid for twice"). */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { runOf } from '../../nodes/MediaGeneration/run/checks';
-import { PLAIN_TASK } from '../model/history';
-import { runNode } from './wholeNode';
-
-const sound = { resource: 'soundEffect', operation: 'generate', text: 'Rain' };
-const goOn = { onError: 'continueRegularOutput' } as const;
-const unclear = { kind: 'HTTP 500', created: true, retryAfter: 'none' } as const;
-const refused = { kind: 'refused', created: false, retryAfter: 'none' } as const;
 
 describe('the run that a try belongs to', () => {
 	const contextOf = (
@@ -70,33 +63,4 @@ describe('the run that a try belongs to', () => {
 	])('belongs to a run of the agent: %s', (agent, source) => {
 		expect(callOf(0, { source })?.agent).toBe(agent);
 	});
-});
-
-test('the error of a later try names the items of all tries whose tasks may exist, in order', async () => {
-	const { error, sent } = await runNode({
-		parameters: [sound, sound, sound],
-		creations: [refused, unclear, unclear, unclear],
-		node: { tries: 2 },
-	});
-	expect(sent).toHaveLength(4);
-	expect(error?.description).toContain('The tasks of items 0, 1, 2 may exist');
-});
-
-test('a part whose file could not be fetched does not keep the other one from its sleep', async () => {
-	const { json, execution } = await runNode({
-		parameters: {
-			resource: 'speech',
-			operation: 'generateByVoiceId',
-			voiceId: 'v',
-			longText: 'join',
-			text: 'The first part of a text, as long as that.\n\nThe second part, about as long.',
-			waitMode: 'callback',
-			options: { gracePeriod: 10, maxCharacters: 60 },
-		},
-		tasks: [PLAIN_TASK, { ...PLAIN_TASK, seconds: 40 }],
-		files: ['HTTP 404', 'HTTP 404'],
-		node: goOn,
-	});
-	expect(execution.woken).toBe(true);
-	expect(json).toMatchObject([{ status: 'done' }]);
 });

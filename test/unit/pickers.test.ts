@@ -4,7 +4,7 @@ import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.nod
 import type { ListName } from '../../nodes/MediaGeneration/operations/locator';
 import { onMachine } from '../model/machine';
 import '../../nodes/MediaGeneration/run/lists';
-import type { Answer } from './wholeNode';
+import type { Answer } from '../model/node';
 
 interface Given {
 	filter?: string;

@@ -23,29 +23,6 @@ test('a task is looked at until it is done', async () => {
 	expect(clock.sleeping).toBe(0);
 });
 
-test('20 tasks of 10 s are all found within 1.15 times that, with at most 8 looks each', async () => {
-	const { clock, start, looks, wait } = setUp((_, age) => (age < 10_000 ? running() : done()));
-	const ids = Array.from({ length: 20 }, (_, index) => `t${index}`);
-	const results = await clock.run(Promise.all(ids.map(async (id) => await wait(id))));
-	expect(results.every(({ kind }) => kind === 'done')).toBe(true);
-	expect(clock.now() - start).toBeLessThanOrEqual(11_500);
-	for (const id of ids)
-		expect(looks.filter(({ taskId }) => taskId === id).length).toBeLessThanOrEqual(8);
-});
-
-test('each result belongs to its own task, whichever ends first', async () => {
-	const { clock, wait } = setUp((watch, age) =>
-		age < (watch.taskId === 'slow' ? 30_000 : 3_000)
-			? running()
-			: task('done', { id: watch.taskId, metadata: { output_uri: URL_OF_FILE } }),
-	);
-	const results = await clock.run(Promise.all([wait('slow'), wait('fast')]));
-	expect(results.map((waited) => waited.kind === 'done' && waited.task.id)).toEqual([
-		'slow',
-		'fast',
-	]);
-});
-
 test('no more looks at once than allowed', async () => {
 	let active = 0;
 	let most = 0;
@@ -89,15 +66,6 @@ test('more tasks than looks at once: whoever waits for a slot has the next one t
 	);
 	await clock.run(Promise.all(waits));
 	expect(clock.now() - start).toBe(500);
-});
-
-test('however many tasks there are, one loop waits for them', async () => {
-	const { clock, wait } = setUp(() => done());
-	const waits = Promise.all([wait('a'), wait('b'), wait('c')]);
-	await clock.advance(0);
-	expect(clock.sleeping).toBe(1);
-	await clock.run(waits);
-	expect(clock.sleeping).toBe(0);
 });
 
 test('the first looks at siblings come one after the other; a task made long ago takes no turn', async () => {
@@ -150,12 +118,6 @@ describe('throttling', () => {
 		expect((await clock.run(wait())).kind).toBe('done');
 	});
 
-	test('Retry-After is kept', async () => {
-		const { clock, looks, wait } = setUp((_, __, count) => (count === 1 ? busy(30_000) : done()));
-		await clock.run(wait());
-		expect((looks[1]?.ageMs ?? 0) - (looks[0]?.ageMs ?? 0)).toBeGreaterThanOrEqual(30_000);
-	});
-
 	test('a look that breaks is a busy one', async () => {
 		const { clock, looks, wait } = setUp((_, __, count) => {
 			if (count < 3) throw new Error('broken');
@@ -193,13 +155,6 @@ describe('404', () => {
 		expect(clock.now() - start).toBeGreaterThanOrEqual(GRACE_FOR_MISSING_MS);
 		expect(clock.now() - start).toBeLessThan(2 * GRACE_FOR_MISSING_MS);
 	});
-
-	test('once in between is nothing', async () => {
-		const { clock, wait } = setUp((_, age, count) =>
-			count % 2 === 0 ? missing : age < 200_000 ? running() : done(),
-		);
-		expect((await clock.run(wait())).kind).toBe('done');
-	});
 });
 
 describe('a refused key', () => {
@@ -219,11 +174,6 @@ describe('a refused key', () => {
 		expect(pauseMs).toBeLessThanOrEqual(10_000);
 	});
 
-	test('once is nothing', async () => {
-		const { clock, wait } = setUp((_, __, count) => (count === 1 ? denied : done()));
-		expect((await clock.run(wait())).kind).toBe('done');
-	});
-
 	test.each<[string, Look]>([
 		['the task', running()],
 		['404', missing],
@@ -232,12 +182,6 @@ describe('a refused key', () => {
 			age > 50_000 ? done() : count % 2 === 1 ? denied : between,
 		);
 		expect((await clock.run(wait())).kind).toBe('done');
-	});
-
-	test('twice with a busy answer between is a refusal', async () => {
-		const { clock, looks, wait } = setUp((_, __, count) => (count % 2 === 1 ? denied : busy()));
-		expect(failureOf(await clock.run(wait()))).toMatchObject({ outcome: 'unreachable' });
-		expect(looks).toHaveLength(3);
 	});
 
 	test('while other tasks are shown, three refusals in a row are nothing', async () => {
@@ -298,13 +242,6 @@ describe('deadline', () => {
 		expect(clock.now() - start).toBe(60_000);
 	});
 
-	test('a service that never answered is named', async () => {
-		const { clock, wait } = setUp(() => busy());
-		const failure = failureOf(await clock.run(wait('t', 20_000)));
-		expect(failure.message).toMatch(/the service never described it/);
-		expect(failure.description).toMatch(/The last look at it failed: HTTP 503: busy\./);
-	});
-
 	test('a look that lasted beyond it was the last one', async () => {
 		const { clock, start, looks, wait } = setUp(async (_, age) => {
 			if (age > 25_000) await clock.sleep(29_000 + 1_500 - age);
@@ -314,25 +251,6 @@ describe('deadline', () => {
 		expect(failure.outcome).toBe('timed_out');
 		expect(clock.now() - start).toBe(30_500);
 		expect(looks.at(-1)?.ageMs).toBeLessThan(29_000);
-	});
-
-	test('a look that ended with it was not: another one sees what was finished in time', async () => {
-		const { clock, looks, wait } = setUp(async (_, age) => {
-			if (age >= 10_000) return done();
-			await clock.sleep(10_000 - age);
-			return running();
-		});
-		expect((await clock.run(wait('t', 10_000, { lookAtOnce: true }))).kind).toBe('done');
-		expect(looks.map(({ ageMs }) => ageMs)).toEqual([0, 10_000]);
-	});
-
-	test('that has passed already still allows one look', async () => {
-		const { clock, start, looks, wait } = setUp(() => done());
-		const waited = await clock.run(
-			wait('t', 0, { createdAt: start - 10_000, deadline: start - 5_000 }),
-		);
-		expect(waited.kind).toBe('done');
-		expect(looks).toHaveLength(1);
 	});
 });
 
@@ -366,16 +284,6 @@ describe('the end of looks that hang', () => {
 		expect(clock.now() - start).toBe(32_000);
 	});
 
-	test('however many tasks want their last look at the same moment', async () => {
-		const { clock, start, loop, watchOf, timeouts } = hanging({ maxConcurrentLooks: 3 });
-		const ids = Array.from({ length: 40 }, (_, index) => `t${index}`);
-		const waits = ids.map(async (id) => await loop.wait(watchOf(id, 30_000)));
-		const ends = await clock.run(Promise.all(waits));
-		expect(ends.map((end) => failureOf(end).outcome)).toEqual(ids.map(() => 'timed_out'));
-		expect(clock.now() - start).toBeLessThanOrEqual(32_000);
-		expect(Math.min(...timeouts)).toBeGreaterThan(0);
-	});
-
 	test('however long the looks at other tasks hold all slots', async () => {
 		const { clock, start, loop, watchOf } = hanging({ maxConcurrentLooks: 3 });
 		for (const id of ['a', 'b', 'c']) void loop.wait(watchOf(id, 600_000, { lookAtOnce: true }));
@@ -395,14 +303,6 @@ describe('the end of looks that hang', () => {
 		await clock.advance(0);
 		expect(clock.sleeping).toBe(0);
 	});
-
-	test('a deadline that has passed leaves 2 s for one look', async () => {
-		const { clock, start, loop, watchOf, timeouts } = hanging();
-		const passed = watchOf('t', 0, { createdAt: start - 10_000, deadline: start - 5_000 });
-		expect(failureOf(await clock.run(loop.wait(passed))).outcome).toBe('timed_out');
-		expect(timeouts).toEqual([2_000]);
-		expect(clock.now() - start).toBeLessThan(4_000);
-	});
 });
 
 describe('done without outputs', () => {
@@ -420,22 +320,6 @@ describe('done without outputs', () => {
 		expect(failure).toMatchObject({ outcome: 'undelivered', status: 'done' });
 		expect(failure.message).toMatch(/names no output file; its metadata has only: model, size$/);
 	});
-
-	test('at the deadline it is not called unfinished', async () => {
-		const { clock, start, wait } = setUp((_, age) =>
-			age < 9_000 ? running() : task('done', { metadata: { model: 'x' } }),
-		);
-		const failure = failureOf(await clock.run(wait('t', 10_000)));
-		expect(failure).toMatchObject({ outcome: 'undelivered', taskId: 't', status: 'done' });
-		expect(failure.message).toMatch(/is done, but the service names no output file/);
-		expect(clock.now() - start).toBe(10_000);
-	});
-
-	test('an address that the request carried is not an output', async () => {
-		const { clock, wait } = setUp(() => done());
-		const waited = await clock.run(wait('t', 600_000, { echoes: [URL_OF_FILE] }));
-		expect(failureOf(waited).outcome).toBe('undelivered');
-	});
 });
 
 describe('siblings', () => {
@@ -451,65 +335,6 @@ describe('siblings', () => {
 		);
 		expect(soon.length).toBeGreaterThanOrEqual(1);
 		expect(soon.length).toBeLessThanOrEqual(3);
-	});
-
-	test('only the last 20 count: what was once slow keeps no look at a short one', async () => {
-		// The first task takes longer than short ones do, so by it alone the first look comes after a second or more.
-		const { clock, looks, wait, watchOf, loop } = setUp(
-			({ taskId }, age) => (age < (taskId === 'slow' ? 6_000 : 500) ? running() : done()),
-			{ random: () => 0.5 },
-		);
-		const one = async (taskId: string) =>
-			await clock.run(loop.wait({ ...watchOf(taskId), createdAt: clock.now() }));
-		const firstLookAt = (id: string) => looks.find(({ taskId }) => taskId === id)?.ageMs;
-		await clock.run(wait('slow'));
-		for (let i = 0; i < 20; i += 1) await one(`short ${i}`);
-		expect(firstLookAt('short 19')).toBeGreaterThanOrEqual(1_000);
-		await one('last');
-		expect(firstLookAt('last')).toBeLessThan(1_000);
-	});
-
-	describe('shows when to look at the others', () => {
-		/** When a task of 90 s is looked at, beside one that ends in some way after 60 s. */
-		const looksAtLate = async (end: Look, extra: Partial<Watch> = {}) => {
-			const { clock, looks, wait, start } = setUp(
-				(watch, age) =>
-					watch.taskId === 'late'
-						? age < 90_000
-							? running()
-							: done()
-						: age < 60_000
-							? running()
-							: end,
-				{ random: () => 0.5 },
-			);
-			const late = wait('late');
-			await clock.run(Promise.all([late, wait('other', 600_000, extra)]));
-			return looks
-				.filter(({ taskId }) => taskId === 'late')
-				.map(({ ageMs }) => Math.round(start + ageMs));
-		};
-		const alone = async () => await looksAtLate(done(), { kind: 'image' });
-
-		test('where it is of their kind', async () => {
-			expect((await looksAtLate(done())).length).toBeGreaterThan((await alone()).length);
-		});
-
-		test('but not where it failed', async () => {
-			expect(await looksAtLate(task('error'))).toEqual(await alone());
-		});
-
-		test('nor where it was made long ago', async () => {
-			expect(await looksAtLate(done(), { lookAtOnce: true })).toEqual(await alone());
-		});
-
-		test('and tasks of another kind are looked at as if they were alone', async () => {
-			const { clock, looks, wait, start } = setUp((_, age) => (age < 90_000 ? running() : done()), {
-				random: () => 0.5,
-			});
-			await clock.run(wait('late'));
-			expect(await alone()).toEqual(looks.map(({ ageMs }) => Math.round(start + ageMs)));
-		});
 	});
 });
 
@@ -545,23 +370,6 @@ describe('the last of many', () => {
 		};
 		expect(await looksAt(true)).toBeGreaterThan((await looksAt(false)) * 1.4);
 	});
-
-	test('but not where they were made long ago', async () => {
-		const old = { lookAtOnce: true };
-		expect(await looksAtLong(2, old)).toBe(await looksAtLong(3, old));
-	});
-
-	test('nor where the others are of another kind', async () => {
-		const { clock, looks, wait } = setUp((_, age) => (age < 60_000 ? running() : done()), {
-			random: () => 0.5,
-		});
-		const others = Array.from({ length: 7 }, (_, i) => `other ${i}`);
-		const waits = others.map(async (id) => await wait(id, 600_000, { kind: 'image' }));
-		await clock.run(Promise.all([wait('t'), ...waits]));
-		const alone = setUp((_, age) => (age < 60_000 ? running() : done()), { random: () => 0.5 });
-		await alone.clock.run(alone.wait('t'));
-		expect(looks.filter(({ taskId }) => taskId === 't')).toHaveLength(alone.looks.length);
-	});
 });
 
 describe('letting go', () => {
@@ -590,21 +398,6 @@ describe('letting go', () => {
 		loop.close();
 	});
 
-	test('a loop that is cancelled in its sleep does not sleep on', async () => {
-		const stop = new AbortController();
-		const { clock, start, wait } = setUp(() => running(), { signal: stop.signal });
-		clock.at(start + 30_000, () => stop.abort());
-		expect(failureOf(await clock.run(wait())).outcome).toBe('cancelled');
-		await clock.advance(0);
-		expect(clock.sleeping).toBe(0);
-	});
-
-	test('a wait after cancelling looks at nothing', async () => {
-		const { clock, looks, wait } = setUp(() => done(), { signal: AbortSignal.abort() });
-		expect(failureOf(await clock.run(wait())).outcome).toBe('cancelled');
-		expect(looks).toEqual([]);
-	});
-
 	test('release hands back what is still running, and keeps what is finished', async () => {
 		const { clock, start, loop, wait } = setUp((watch, age) =>
 			watch.taskId === 'quick' && age > 2_000 ? done() : running(10),
@@ -627,18 +420,6 @@ describe('letting go', () => {
 		);
 		expect(released.kind).toBe('released');
 		expect(kept.kind).toBe('done');
-	});
-
-	test('what is let go in the middle of a look stays let go, whatever the look finds', async () => {
-		const { clock, start, loop, wait } = setUp(async () => {
-			await clock.sleep(5_000);
-			return done();
-		});
-		clock.at(start + 3_000, () => loop.release());
-		expect((await clock.run(wait('t', 600_000, { releasable: true }))).kind).toBe('released');
-		expect(clock.now() - start).toBe(3_000);
-		await clock.advance(60_000);
-		expect(clock.sleeping).toBe(0);
 	});
 
 	test('forget lets go of one wait, and of that one only', async () => {
@@ -668,17 +449,4 @@ describe('letting go', () => {
 		expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
 		expect(() => setUp(() => done()).loop.close()).not.toThrow();
 	});
-
-	test('the loop can be used again after it ran empty', async () => {
-		const { clock, wait } = setUp(() => done());
-		await clock.run(wait('a'));
-		expect((await clock.run(wait('b'))).kind).toBe('done');
-	});
-});
-
-test('a task made long ago is looked at without delay', async () => {
-	const { clock, start, looks, wait } = setUp(() => done());
-	await clock.run(wait('t', 600_000, { lookAtOnce: true }));
-	expect(looks).toHaveLength(1);
-	expect(clock.now()).toBe(start);
 });

@@ -160,23 +160,11 @@ describe('a finished task that the service confirms', () => {
 		]);
 	});
 
-	test('a failed one, too', async () => {
-		const failed = { status: 'error', error_message: 'No luck', metadata: {} };
-		const { post } = trigger({ service: () => found(failed) });
-		const { item } = await post({ id: 't1', status: 'error' });
-		expect(item).toMatchObject({ task: { status: 'error', error_message: 'No luck' } });
-	});
-
 	test('an ID in another spelling goes out as the service spells it, one that has another name beside it as it was posted', async () => {
 		const { post } = trigger({ service: () => found({ id: 'T1' }) });
 		expect((await post({ id: 't1' })).item).toMatchObject({ task_id: 'T1' });
 		const other = trigger({ service: () => found({ id: 'inner-7', task_id: 't1' }) });
 		expect((await other.post({ id: 't1' })).item).toMatchObject({ task_id: 't1' });
-	});
-
-	test('whose ID the service does not repeat goes out as it was posted', async () => {
-		const { post } = trigger({ service: () => found({ id: undefined }) });
-		expect((await post({ id: 't1' })).item).toMatchObject({ task_id: 't1' });
 	});
 
 	test('fields that this node writes itself are not taken from the task', async () => {
@@ -185,16 +173,6 @@ describe('a finished task that the service confirms', () => {
 		const { item } = await post(task());
 		expect(JSON.stringify(item)).not.toContain('posted');
 		expect(item).not.toHaveProperty('reference');
-	});
-
-	test('without the tokens of URLs that it echoes', async () => {
-		const url = signedUrl(SECRET, HOOK, 'r');
-		const token = new URL(url).searchParams.get('signature') ?? '';
-		const note = `token ${token}`;
-		const { post } = trigger({ secret: SECRET, service: () => found({ receive_url: url, note }) });
-		const { item } = await post(task(), PATH + new URL(url).search);
-		expect(item).toMatchObject({ signed: true, reference: 'r' });
-		expect(JSON.stringify(item)).not.toContain(token);
 	});
 });
 
@@ -215,13 +193,6 @@ describe('without verification', () => {
 });
 
 describe('what does not run the workflow, and is no error', () => {
-	test('a callback that says itself that its task is not finished, where the service says so', async () => {
-		const { post, requests } = trigger({ service: () => found({ status: 'doing', metadata: {} }) });
-		const why = 'the task is not finished (status "doing")';
-		expect(await post({ id: 't1', status: 'doing' })).toMatchObject(ignored(why));
-		expect(requests).toHaveLength(1);
-	});
-
 	test('a status or a type that is not selected', async () => {
 		const failed = { settings: { statuses: ['error'] } };
 		expect(await trigger(failed).post(task())).toMatchObject(
@@ -255,31 +226,10 @@ describe('once', () => {
 		expect(requests).toHaveLength(1);
 	});
 
-	test('a copy that says less of the task is asked about, and does not run it either', async () => {
-		const { post, requests } = trigger();
-		(await post({ id: 't1' })).response.end();
-		expect(await post({ id: 't1' })).toMatchObject(SEEN);
-		expect(requests).toHaveLength(2);
-	});
-
 	test("a copy in another spelling is one, by the service's own spelling", async () => {
 		const { post } = trigger({ service: () => found({ id: 'T1' }) });
 		(await post(task({ id: 't1' }))).response.end();
 		expect(await post(task({ id: 'T1' }))).toMatchObject(SEEN);
-	});
-
-	test('copies of a workflow, whose nodes have the same ID, do not stand in for each other', async () => {
-		for (const workflow of ['original', 'copy']) {
-			const { item, response } = await trigger({ workflow, node: 'same' }).post(task());
-			expect(item).toBeDefined();
-			response.end();
-		}
-	});
-
-	test('what is remembered is saved with the node', async () => {
-		const { post, staticData } = trigger();
-		(await post(task())).response.end();
-		expect(staticData.seen).toHaveLength(1);
 	});
 
 	test('another status, another task and another reference are other events', async () => {
@@ -297,19 +247,6 @@ describe('once', () => {
 			response.end();
 		}
 		for (const [body, url] of events) expect(await post(body, url)).toMatchObject(SEEN);
-	});
-
-	test('the files that come later are another event than none', async () => {
-		const { post } = trigger({ settings: { verify: false } });
-		(await post(task({ metadata: {} }))).response.end();
-		expect((await post(task())).item).toBeDefined();
-	});
-
-	test('an event whose execution n8n could not store runs by the next try', async () => {
-		const { post } = trigger();
-		const { response } = await post(task());
-		response.status(500).end();
-		expect((await post(task())).item).toBeDefined();
 	});
 
 	test('with Deduplicate off, and while the editor listens, each call runs', async () => {
@@ -412,12 +349,6 @@ describe('what is refused', () => {
 		expect(warnings).toHaveLength(1);
 		expect(warnings[0]).toMatch(/^Media Generation: a callback could not be handled: .*includes/);
 	});
-
-	test('a refusal is no trouble for the log', async () => {
-		const { post, warnings } = trigger();
-		await post({});
-		expect(warnings).toEqual([]);
-	});
 });
 
 describe('where the service says something else, or nothing', () => {
@@ -436,19 +367,6 @@ describe('where the service says something else, or nothing', () => {
 			expect(await post(task())).toMatchObject(unknown);
 			expect(requests).toHaveLength(4);
 		});
-	});
-
-	test('a task of a type whose route is known costs no request to the other one', async () => {
-		const { post, requests } = trigger({
-			service: (path) => (path.startsWith('/v1e/') ? named(path) : { statusCode: 404 }),
-		});
-		await hurry(async () => {
-			expect((await post(task())).item).toBeDefined();
-			expect(requests).toHaveLength(2);
-			expect((await post(task({ id: 't2' }))).item).toBeDefined();
-		});
-		expect(new URL(requests[2]?.url ?? '').pathname).toBe('/v1e/task/t2');
-		expect(requests).toHaveLength(3);
 	});
 
 	test('a task that is not over by its word: asked again, and heard', async () => {
@@ -484,15 +402,6 @@ describe('where the service says something else, or nothing', () => {
 		expect(tookMs).toBeLessThanOrEqual(14_100);
 	});
 
-	test('a service that is busy: 503 within 15 s', async () => {
-		const { post } = trigger({ service: () => ({ statusCode: 500 }) });
-		const { value, tookMs } = await hurry(async () => await post(task()));
-		expect(value).toMatchObject(
-			refused(503, 'the service could not be asked about this task, try again'),
-		);
-		expect(tookMs).toBeLessThanOrEqual(15_000);
-	});
-
 	test('while it has asked callbacks to wait, it is not asked, for 30 s at most', async () => {
 		const { post, requests } = trigger({
 			service: (_, nth) =>
@@ -505,14 +414,6 @@ describe('where the service says something else, or nothing', () => {
 			await later(30_001);
 			expect((await post(task())).item).toBeDefined();
 		});
-	});
-
-	test('done without files runs the workflow when none has come for a while', async () => {
-		const { post, requests } = trigger({ service: () => found({ metadata: {} }) });
-		const { value, tookMs } = await hurry(async () => await post(task()));
-		expect(value.item).toMatchObject({ task: { status: 'done', metadata: {} } });
-		expect(requests.length).toBeGreaterThan(3);
-		expect(tookMs).toBeLessThanOrEqual(15_000);
 	});
 });
 
@@ -548,21 +449,6 @@ describe('calls at the same moment', () => {
 		expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(3);
 	});
 
-	test('of many tasks are asked about ten at a time', async () => {
-		const { service, answerNow } = held();
-		const { post, requests } = trigger({ service });
-		const ids = Array.from({ length: 25 }, (_, index) => `t${index}`);
-		const { value: outcomes } = await hurry(async () => {
-			const calls = ids.map(async (id) => await post(task({ id })));
-			await later(100);
-			expect(requests).toHaveLength(10);
-			answerNow();
-			return await Promise.all(calls);
-		});
-		expect(outcomes.map(({ item }) => item?.task_id)).toEqual(ids);
-		expect(requests).toHaveLength(25);
-	});
-
 	test('a copy of one that is not answered yet waits for three seconds, and is then sent away for a moment: 503', async () => {
 		const { post } = trigger();
 		const { response } = await post(task());
@@ -572,30 +458,5 @@ describe('calls at the same moment', () => {
 		expect(tookMs).toBeLessThanOrEqual(3_100);
 		response.end();
 		expect((await post(task())).status).toBe(200);
-	});
-
-	test('a copy of one that is answered meanwhile is a duplicate', async () => {
-		const { post } = trigger();
-		const { response } = await post(task());
-		const { value } = await hurry(async () => {
-			const copy = post(task());
-			await later(1_000);
-			response.end();
-			return await copy;
-		});
-		expect(value).toMatchObject({ status: 200, body: { received: true } });
-		expect(value.item).toBeUndefined();
-	});
-
-	test('a copy that took long to confirm waits only as long as its sender', async () => {
-		// The first call is told at once; the copy hears so by its last look.
-		const { post } = trigger({
-			service: (_, nth) => found(nth > 1 && nth < 10 ? { status: 'doing', metadata: {} } : {}),
-		});
-		await post(task());
-		const { value, tookMs } = await hurry(async () => await post({ id: 't1' }));
-		expect(value.status).toBe(503);
-		expect(tookMs).toBeGreaterThan(12_000);
-		expect(tookMs).toBeLessThanOrEqual(14_100);
 	});
 });

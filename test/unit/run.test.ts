@@ -184,13 +184,6 @@ test('results stand in the order of the items, whichever ends first, and each is
 	expect(service.delivered).toEqual(['task-1', 'task-2', 'task-0']);
 });
 
-test('N tasks take about as long as the slowest one', async () => {
-	const service = new Service();
-	await service.run(Array.from({ length: 20 }, () => '10000'));
-	expect(service.elapsed).toBeLessThan(11_500);
-	expect(service.creations).toBe(20);
-});
-
 test('never more tasks in flight than allowed', async () => {
 	const service = new Service();
 	const results = await service.run(
@@ -199,30 +192,6 @@ test('never more tasks in flight than allowed', async () => {
 	);
 	expect(results.every(({ kind }) => kind === 'items')).toBe(true);
 	expect(service.mostActive).toBeLessThanOrEqual(3);
-});
-
-describe('a task whose end others wait for is looked at more often', () => {
-	const LONG = '60000';
-	const looksAt = ({ client }: Service) =>
-		client.requests.filter(({ path }) => path.endsWith('/task-0')).length;
-	const alone = async () => {
-		const service = new Service();
-		await service.run([LONG]);
-		return looksAt(service);
-	};
-
-	test('by Max Active Tasks', async () => {
-		const service = new Service();
-		await service.run([LONG, '1000'], { maxActiveTasks: 1 });
-		expect(looksAt(service)).toBeGreaterThan(await alone());
-	});
-
-	test('as the account may have no more tasks', async () => {
-		const service = new Service(1);
-		const results = await service.run([LONG, '1000']);
-		expect(results.map(({ kind }) => kind)).toEqual(['items', 'items']);
-		expect(looksAt(service)).toBeGreaterThan(await alone());
-	});
 });
 
 test('one bad item leaves the others alone', async () => {
@@ -244,23 +213,6 @@ test('halting: after the first failure nothing more is created or waited for, an
 	expect(service.elapsed).toBeLessThan(5_000);
 });
 
-test.each<[string, Array<string | string[]>, string[]]>([
-	['of an item', ['1000', '60000', '60000'], ['failed', 'halted', 'halted']],
-	[
-		'of a part, whose item waits for the others',
-		[['1000', '60000'], '60000'],
-		['halted', 'halted'],
-	],
-])('halting: so it is after a file %s that can not be fetched', async (_, texts, kinds) => {
-	const service = new Service();
-	service.undeliverable.add('task-0');
-	const results = await service.run(texts, { haltOnFailure: true, maxActiveTasks: 2 });
-	expect(results.map(({ kind }) => kind)).toEqual(kinds);
-	expect(service.elapsed).toBeLessThan(5_000);
-	// The slot of the first one may have gone to a third before its file was asked for.
-	expect(service.creations).toBeLessThanOrEqual(3);
-});
-
 test('stopping: everything is cancelled at once and nothing more is sent', async () => {
 	const service = new Service();
 	service.clock.at(service.start + 5_000, () => service.stop.abort());
@@ -273,32 +225,15 @@ test('stopping: everything is cancelled at once and nothing more is sent', async
 	expect(service.creations).toBe(2);
 });
 
-test('not waiting: the answer of the creation comes back', async () => {
-	const service = new Service();
-	const results = await service.run(['60000'], {}, NOT_WAITING);
-	expect(results).toMatchObject([
-		{ kind: 'items', items: [{ json: { answer: { task_id: 'task-0' } } }] },
-	]);
-	expect(service.client.requests).toHaveLength(1);
-});
-
 describe('grace', () => {
 	test('what still runs some time after the last creation is left for the sleep', async () => {
 		const service = new Service();
 		const results = await service.run(['3000', '600000'], {}, sleepingAfter(10_000));
 		expect(results.map(({ kind }) => kind)).toEqual(['items', 'asleep']);
 		expect(results[1]).toMatchObject({
-			parts: [
-				{ kind: 'asleep', task: { watch: { taskId: 'task-1' }, task: { status: 'doing' } } },
-			],
+			parts: [{ kind: 'asleep', task: { watch: { taskId: 'task-1' }, task: { status: 'doing' } } }],
 		});
 		expect(service.elapsed).toBe(10_000);
-	});
-
-	test('it does not last longer than the tasks', async () => {
-		const service = new Service();
-		await service.run(['2000'], {}, sleepingAfter(60_000));
-		expect(service.elapsed).toBeLessThan(5_000);
 	});
 });
 
@@ -313,19 +248,6 @@ describe('items of different waiting in one run', () => {
 		expect(service.elapsed).toBeGreaterThanOrEqual(20_000);
 		expect(service.elapsed).toBeLessThan(30_000);
 	});
-
-	test('what times out while the others run is over for itself alone', async () => {
-		const service = new Service();
-		const results = await service.run(['20000', '600000'], {}, [{}, { timeoutMs: 5_000 }]);
-		expect(results.map(outcomeOf)).toEqual(['items', 'timed_out']);
-	});
-
-	test('a time-out that may go on as a task halts nothing', async () => {
-		const service = new Service();
-		const settings = [{}, { timeoutMs: 5_000, onTimeout: 'returnTask' as const }];
-		const results = await service.run(['20000', '600000'], { haltOnFailure: true }, settings);
-		expect(results.map(taskIdsOf)).toEqual([['task-0'], ['task-1']]);
-	});
 });
 
 describe('several parts of one item', () => {
@@ -334,23 +256,6 @@ describe('several parts of one item', () => {
 		const results = await service.run([['6000', '3000', '9000'], '1000']);
 		expect(results.map(taskIdsOf)).toEqual([['task-0', 'task-1', 'task-2'], ['task-3']]);
 		expect(service.elapsed).toBeLessThan(10_500);
-	});
-
-	test('take a slot each', async () => {
-		const service = new Service();
-		await service.run([['3000', '3000', '3000', '3000'], '3000'], { maxActiveTasks: 2 });
-		expect(service.mostActive).toBe(2);
-		expect(service.creations).toBe(5);
-	});
-
-	test('one that fails fails the item; the next try makes that one again, and only that one', async () => {
-		const service = new Service();
-		const [first] = await service.run([['3000', 'fail', '2000']]);
-		expect(first).toMatchObject({ kind: 'failed', failure: { outcome: 'failed' } });
-		expect(service.creations).toBe(3);
-		const [second] = await service.run([['3000', '1000', '2000']]);
-		expect(taskIdsOf(second)).toEqual(['task-0', 'task-3', 'task-2']);
-		expect(service.creations).toBe(4);
 	});
 });
 
@@ -368,18 +273,6 @@ describe('a second try of the same run', () => {
 		expect(results[2]).toMatchObject({ kind: 'failed', failure: { outcome: 'unknown' } });
 		expect(service.creations).toBe(6);
 	});
-
-	test('after a time-out the same task is waited for', async () => {
-		const service = new Service();
-		const [first] = await service.run(['60000'], {}, { timeoutMs: 30_000 });
-		expect(first).toMatchObject({
-			kind: 'failed',
-			failure: { outcome: 'timed_out', taskId: 'task-0' },
-		});
-		const [second] = await service.run(['60000'], {}, { timeoutMs: 90_000 });
-		expect(taskIdsOf(second)).toEqual(['task-0']);
-		expect(service.creations).toBe(1);
-	});
 });
 
 test('waiting for a task made earlier creates nothing', async () => {
@@ -388,10 +281,4 @@ test('waiting for a task made earlier creates nothing', async () => {
 	const results = await service.run([{ taskId: 'task-0' }]);
 	expect(results.map(taskIdsOf)).toEqual([['task-0']]);
 	expect(service.creations).toBe(1);
-});
-
-test('no items, no requests', async () => {
-	const service = new Service();
-	expect(await service.run([], {}, sleepingAfter(10_000))).toEqual([]);
-	expect(service.client.requests).toEqual([]);
 });

@@ -168,31 +168,6 @@ describe('an execution sleeps until all of its tasks are over', () => {
 		await world.clock.advance(HOUR);
 		expect(world.calls.length).toBeGreaterThan(0);
 	});
-
-	test('a pause that the service asks for holds for all tasks of the account', async () => {
-		const world = new World({ a: { answers: answer(503, '', { 'retry-after': '120' }) } });
-		world.asleep();
-		await world.clock.advance(13 * S);
-		expect(world.looks).toEqual(['a']);
-		world.tasks.b = { ms: 0 };
-		world.sleep().watch([world.watchOf('b')], RESUME_URL);
-		await world.clock.advance(100 * S);
-		expect(world.looks).toEqual(['a']);
-		await world.clock.advance(MIN);
-		expect(world.looks).toContain('b');
-	});
-
-	test('a task that is watched already is not watched twice, and one that is over not again', async () => {
-		const world = new World({ a: { ms: 10 * MIN } });
-		const sleep = world.asleep();
-		sleep.watch([world.watchOf('a')], RESUME_URL);
-		await world.clock.advance(20 * MIN);
-		const looks = world.looks.length;
-		sleep.watch([world.watchOf('a')], RESUME_URL);
-		await world.clock.advance(HOUR);
-		expect(world.looks).toHaveLength(looks);
-		expect(looks).toBeLessThanOrEqual(12);
-	});
 });
 
 describe('a callback', () => {
@@ -229,22 +204,6 @@ describe('a callback', () => {
 		expect(world.elapsed).toBe(5 * MIN + 8 * S);
 	});
 
-	test('that can not be checked leaves it open whether the task goes on', async () => {
-		const world = new World({ a: { answers: answer(503) } });
-		const sleep = world.asleep();
-		expect(await world.clock.run(sleep.confirm('a', patience(world, 8 * S)))).toBe(false);
-		expect(sleep.runs('a')).toBe(false);
-	});
-
-	test('of a task that is known to be over needs no look', async () => {
-		const world = new World({ a: { ms: MIN } });
-		const sleep = world.asleep();
-		await world.clock.advance(3 * MIN);
-		const looks = world.looks.length;
-		expect(await world.clock.run(sleep.confirm('a', patience(world, 8 * S)))).toBe(true);
-		expect(world.looks).toHaveLength(looks);
-	});
-
 	test('whose call is going to wake the execution is not overtaken by a call of this n8n', async () => {
 		const world = new World({ a: { ms: 5 * MIN } });
 		const sleep = world.asleep();
@@ -254,31 +213,9 @@ describe('a callback', () => {
 		await world.clock.advance(HOUR);
 		expect(world.calls).toEqual([]);
 	});
-
-	test('whose call does not wake it after all is made up for by this n8n', async () => {
-		const world = new World({ a: { ms: 5 * MIN } });
-		const sleep = world.asleep();
-		await world.clock.advance(5 * MIN);
-		await world.clock.run(sleep.confirm('a', patience(world, 8 * S)));
-		await world.clock.advance(HOUR);
-		expect(world.calls[0]).toMatchObject({ atMs: 5 * MIN + 3 * S, taskId: 'a' });
-	});
 });
 
 describe('waking', () => {
-	test('that breaks off, as when a file can not be stored, is tried again', async () => {
-		const world = new World({ a: { ms: MIN } });
-		const sleep = world.asleep();
-		await world.clock.advance(3 * MIN);
-		sleep.end();
-		expect(sleep.ended).toBe(true);
-		const before = world.calls.length;
-		sleep.sleepOn(world.watchOf('a'), RESUME_URL);
-		expect(sleep.ended).toBe(false);
-		await world.clock.advance(10 * S);
-		expect(world.calls.length).toBeGreaterThan(before);
-	});
-
 	test('that breaks off where its address is not known is left to callbacks and the deadline', async () => {
 		const world = new World({ a: { ms: MIN } });
 		const sleep = world.sleep();
@@ -287,41 +224,6 @@ describe('waking', () => {
 		expect(sleep.ended).toBe(false);
 		await world.clock.advance(HOUR);
 		expect(world.calls).toEqual([]);
-	});
-
-	test('that breaks off again and again is not called ever more often', async () => {
-		const world = new World({ a: { ms: 0 } });
-		const sleep = world.sleep();
-		sleep.watchesAll = true;
-		// Each call finds all over, begins to wake the execution, and breaks off.
-		world.onCall = () => {
-			sleep.end();
-			sleep.sleepOn(world.watchOf('a'), RESUME_URL);
-		};
-		world.answers = [{ statusCode: 200 }];
-		sleep.watch([world.watchOf('a')], RESUME_URL);
-		await world.clock.advance(10 * MIN);
-		expect(world.calls.length).toBeGreaterThan(2);
-		expect(world.calls.length).toBeLessThanOrEqual(12);
-	});
-
-	test('counts for a minute: should n8n not resume it, a later call counts again', async () => {
-		const world = new World({ a: { ms: HOUR } });
-		const sleep = world.asleep();
-		sleep.end();
-		await world.clock.advance(MIN - 1);
-		expect(sleep.ended).toBe(true);
-		await world.clock.advance(1);
-		expect(sleep.ended).toBe(false);
-	});
-
-	test('an answer that it sleeps on, for tasks that nobody watches here, ends the calls', async () => {
-		const world = new World({ a: { ms: MIN } });
-		world.answers = [{ statusCode: 202 }];
-		const sleep = world.asleep();
-		sleep.watchesAll = false;
-		await world.clock.advance(24 * HOUR);
-		expect(world.calls).toHaveLength(1);
 	});
 });
 
@@ -339,13 +241,6 @@ describe('many executions of one account', () => {
 		expect(world.mostLooking).toBe(10);
 		expect(sleeps.every(({ over: known }) => known.size === 1)).toBe(true);
 		expect(new Set(world.calls.map(({ url }) => url)).size).toBe(200);
-	});
-
-	test('a sleep is found again by its ID', () => {
-		const world = new World({});
-		const sleep = world.sleep('one');
-		expect(world.sleep('one')).toBe(sleep);
-		expect(world.sleep('other')).not.toBe(sleep);
 	});
 
 	test('memory is bounded: the oldest of very many is forgotten, and looked at no more', async () => {

@@ -3,7 +3,6 @@ import { runInNewContext } from 'node:vm';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { ApiRequest, Reply } from '../../nodes/MediaGeneration/service/client';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
-import type { Done } from '../../nodes/MediaGeneration/service/verdict';
 import {
 	CONTEXT_FIELD,
 	readNotes,
@@ -84,33 +83,6 @@ describe('what goes out if the deadline passes', () => {
 	test('names all tasks of a long text', async () => {
 		const { items } = await asleep([open(sleepingTask('a'), sleepingTask('b'))]);
 		expect(items[0]?.json).toMatchObject({ task_id: 'a', task_ids: ['a', 'b'] });
-	});
-
-	const over = (taskId: string): SleepingTask => {
-		const task = parseTask({ id: taskId, status: 'done' });
-		if (task === undefined) throw new Error('no task');
-		const { watch } = sleepingTask(taskId);
-		return { kind: 'over', watch, done: { kind: 'done', taskId, task, outputs: [] } };
-	};
-
-	test('shows the part of a long text that is waited for, not one that is over', async () => {
-		const { items } = await asleep([open(over('a'), sleepingTask('b'), sleepingTask('c'))]);
-		expect(items[0]?.json).toMatchObject({
-			id: 'b',
-			status: 'doing',
-			task_id: 'b',
-			task_ids: ['a', 'b', 'c'],
-		});
-	});
-
-	test('shows what is over where nothing of the item is waited for', async () => {
-		const { items } = await asleep([open(over('a'), over('b')), open(sleepingTask('c'))]);
-		expect(items[0]?.json).toMatchObject({ task_id: 'a', status: 'done', timed_out: true });
-	});
-
-	test('names a task that was never described', async () => {
-		const { items } = await asleep([open(sleepingTask('t1', { task: undefined }))]);
-		expect(items[0]?.json).toEqual({ task_id: 't1', timed_out: true });
 	});
 
 	test('is one item per input item first, in order, and then the further files of split ones', async () => {
@@ -194,29 +166,6 @@ describe('the editor says', () => {
 			'Asleep until its task is over, or until the deadline at the latest',
 		);
 	});
-
-	test('of several how many they are', async () => {
-		expect(await tooltip([open(sleepingTask('a')), open(sleepingTask('b'))])).toBe(
-			'Asleep until its 2 tasks are over, or until the deadline at the latest',
-		);
-	});
-
-	test('no numbers where it has none', () => {
-		expect(said(RESUME_URL)).toBe('Asleep until its tasks are over');
-	});
-});
-
-test('what was over before it fell asleep is known, and not waited for', async () => {
-	const raw = { id: 't1', status: 'done', metadata: { output_url: 'https://f.example/a.mp3' } };
-	const task = parseTask(raw);
-	if (task === undefined) throw new Error('no task');
-	const done = { kind: 'done', taskId: 't1', task, outputs: [] } as const satisfies Done;
-	const { sleep } = await asleep([
-		complete({ json: {} }),
-		open({ kind: 'over', watch: sleepingTask('t1').watch, done }, sleepingTask('t2')),
-	]);
-	expect([...sleep.over.keys()]).toEqual(['t1']);
-	expect(sleep.over.get('t1')).toMatchObject({ ended: done });
 });
 
 describe('whether this n8n looks while it sleeps', () => {
@@ -298,43 +247,8 @@ describe('one more look before it sleeps', () => {
 		expect(client.requests[0]?.timeoutMs).toBeGreaterThan(4_000);
 	});
 
-	test('takes no address of the request for a file', async () => {
-		const task = sleepingTask('t1');
-		const echoes = ['https://f.example/a.mp3'];
-		const { verdicts } = await look([{ ...task, watch: { ...task.watch, echoes } }], () =>
-			answer(200, over),
-		);
-		expect(verdicts).toMatchObject([{ kind: 'running' }]);
-	});
-
-	test('asks the route that was chosen', async () => {
-		const task = sleepingTask('t1');
-		const { client } = await look([{ ...task, watch: { ...task.watch, route: 'v1e' } }], () =>
-			answer(404),
-		);
-		expect(client.requests.map(({ path }) => path)).toEqual(['/v1e/task/t1']);
-	});
-
 	test('that fails says nothing', async () => {
 		const { verdicts } = await look([sleepingTask('t1')], () => noAnswer());
 		expect(verdicts).toEqual([undefined]);
-	});
-
-	test('is taken at ten tasks at a time, and told in order', async () => {
-		let [now, most] = [0, 0];
-		const client = scriptedClient(async ({ path }) => {
-			now += 1;
-			most = Math.max(most, now);
-			await new Promise((resolve) => setImmediate(resolve));
-			now -= 1;
-			return answer(200, { id: path.slice(path.lastIndexOf('/') + 1), status: 'doing' });
-		});
-		const ids = Array.from({ length: 25 }, (_, index) => `t${index}`);
-		const verdicts = await lookOnceMore(
-			client,
-			ids.map((id) => sleepingTask(id).watch),
-		);
-		expect(most).toBe(10);
-		expect(verdicts.map((verdict) => verdict?.task.id)).toEqual(ids);
 	});
 });

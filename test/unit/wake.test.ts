@@ -187,20 +187,6 @@ describe('it wakes when every task is over by the word of the service', () => {
 		]);
 	});
 
-	test('a failed task is an item that says so', async () => {
-		const says = (taskId: string) =>
-			taskId === 't2' ? { status: 'error', error_message: 'No luck' } : 'done';
-		const { post } = sleeping({ notes: [open('t1'), open('t2')], says });
-		const { value } = await hurry(async () => await post({ id: 't1' }));
-		expect(value.items?.[0]?.json.status).toBe('done');
-		expect(value.items?.[1]?.json).toEqual({
-			error: 'Task t2 failed: No luck',
-			outcome: 'failed',
-			task_id: 't2',
-			status: 'error',
-		});
-	});
-
 	test('and leaves by the branch of failures, where there is one, with its fields in details', async () => {
 		const { post } = sleeping({ says: () => 'error', onError: 'continueErrorOutput' });
 		const { value } = await hurry(async () => await post({ id: 't1' }));
@@ -208,17 +194,6 @@ describe('it wakes when every task is over by the word of the service', () => {
 			error: 'Task t1 failed',
 			details: { outcome: 'failed', task_id: 't1', status: 'error' },
 		});
-	});
-
-	test('a file that is missing: the item names the task and its addresses', async () => {
-		const { post } = sleeping({ fileStatus: () => 404 });
-		const { value } = await hurry(async () => await post({ id: 't1' }));
-		expect(value.items?.[0]?.json).toMatchObject({
-			outcome: 'undelivered',
-			task_id: 't1',
-			outputs: [{ url: 'https://files.example/t1.png' }],
-		});
-		expect(value.items?.[0]).not.toHaveProperty('binary');
 	});
 });
 
@@ -259,15 +234,6 @@ describe('it sleeps on', () => {
 		expect(await post({ id: 't1' })).toEqual(
 			told(404, { received: false, error: 'no task is waited for here' }),
 		);
-	});
-
-	test('while the service can not say whether another task is over', async () => {
-		const { post } = sleeping({
-			notes: [open('t1', 't2')],
-			says: (taskId) => (taskId === 't1' ? 'done' : 503),
-		});
-		const { value } = await hurry(async () => await post({ id: 't1' }));
-		expect(value).toEqual(told(202, { received: true, waiting: 1 }));
 	});
 
 	test.each<[string, Said, ReturnType<typeof told>]>([
@@ -321,18 +287,6 @@ describe('a task that was over some time before the others', () => {
 		expect(looks).toHaveLength(1);
 		expect(files).toEqual([fileOf(1), 'https://files.example/t2.png']);
 	});
-
-	test('goes out as it was seen where the service can not be asked again', async () => {
-		const { items, files } = await apart(10 * 60_000, (nth) => (nth === 1 ? task(1) : 503));
-		expect(files).toContain(fileOf(1));
-		expect(items?.map(({ json }) => json.status)).toEqual(['done', 'done']);
-	});
-
-	test('and failed, needs no other look', async () => {
-		const { items, looks } = await apart(10 * 60_000, () => 'error');
-		expect(looks).toHaveLength(1);
-		expect(items?.map(({ json }) => json.status)).toEqual(['error', 'done']);
-	});
 });
 
 describe('a long text', () => {
@@ -356,26 +310,6 @@ describe('a long text', () => {
 			status: 'error',
 		});
 	});
-
-	test('whose file is missing is an item that says so', async () => {
-		const { post } = sleeping({ notes: [long('join')], fileStatus: () => 404 });
-		const { value } = await hurry(async () => await post({ id: 't1' }));
-		expect(value.items?.[0]?.json).toMatchObject({ outcome: 'undelivered', part: 1, parts: 2 });
-		expect(value.items?.[0]).not.toHaveProperty('binary');
-	});
-});
-
-test('of two files one is missing: the item says so, and has the other one', async () => {
-	const metadata = { output_urls: ['https://files.example/a.png', 'https://files.example/b.png'] };
-	const { post } = sleeping({
-		says: () => ({ status: 'done', metadata }),
-		fileStatus: (url) => (url.endsWith('a.png') ? 200 : 404),
-	});
-	const { value } = await hurry(async () => await post({ id: 't1' }));
-	const [item] = value.items ?? [];
-	expect(item?.json).toMatchObject({ outcome: 'undelivered', task_id: 't1' });
-	expect(item?.json.outputs).toHaveLength(2);
-	expect(item?.binary).toMatchObject({ data: { data: PNG.toString('base64') } });
 });
 
 test.each([
@@ -421,15 +355,6 @@ describe('this n8n itself calls, too', () => {
 			await machine.pause(2);
 			expect(calls).toMatchObject([{ body: { id: 't1' } }]);
 			expect((await post({ id: 't1' })).items).toHaveLength(1);
-		});
-	});
-
-	test('not any more when it is awake', async () => {
-		await onMachine(async (machine) => {
-			const { post, calls } = sleeping();
-			expect((await post({ id: 't1' })).items).toHaveLength(1);
-			await machine.pause(600_000);
-			expect(calls).toEqual([]);
 		});
 	});
 });
@@ -484,15 +409,4 @@ test('of two callbacks at the same moment one wakes it', async () => {
 	expect(others).toEqual([
 		told(200, { received: true, ignored: 'the execution was woken before' }),
 	]);
-});
-
-test('a task that ran when it was looked at is looked at first, so that a callback too many costs little', async () => {
-	const { post, looks } = sleeping({
-		notes: [open('t1', 't2', 't3', 't4')],
-		says: (taskId) => (taskId === 't4' ? 'doing' : 'done'),
-	});
-	await hurry(async () => await post({ id: 't1' }));
-	const before = looks.length;
-	await hurry(async () => await post({ id: 't1' }));
-	expect(looks.slice(before)).toEqual(['t4']);
 });

@@ -66,20 +66,6 @@ const finished = {
 	body: { code: 409, message: 'The execution "7 has finished already.' },
 };
 
-test('an execution is called as soon as its task is seen to be over, with the task in the body', async () => {
-	const { clock, calls, looks } = asleep([{ statusCode: 200 }, finished]);
-	await clock.advance(2 * HOUR);
-	expect(looks.at(-1)).toBeGreaterThanOrEqual(60_000);
-	expect(calls[0]).toEqual({ atMs: looks.at(-1), url: RESUME_URL, body: { id: 't' } });
-});
-
-test('while n8n still saves it, it is called again soon', async () => {
-	const { clock, calls } = asleep([running, running, { statusCode: 200 }, finished]);
-	await clock.advance(2 * HOUR);
-	const [first = 0, ...later] = calls.map(({ atMs }) => atMs);
-	expect(later.slice(0, 2).map((atMs) => atMs - first)).toEqual([300, 1_000]);
-});
-
 test('what was answered 200 is made sure of once, after the time for a delivery', async () => {
 	const { clock, calls } = asleep([{ statusCode: 200 }, finished]);
 	await clock.advance(24 * HOUR);
@@ -150,19 +136,6 @@ test('a callback that wakes it ends the looks and the calls', async () => {
 	expect(calls).toHaveLength(0);
 });
 
-test('when waking it breaks off, it is called again after a while, though other calls end', async () => {
-	const { clock, calls, sleep, watch } = asleep([running, running, finished]);
-	await clock.advance(72_000);
-	expect(calls).toHaveLength(2);
-	sleep.end();
-	sleep.sleepOn(watch, RESUME_URL);
-	await clock.advance(2_000);
-	expect(sleep.ended).toBe(false);
-	expect(calls).toHaveLength(2);
-	await clock.advance(1_000);
-	expect(calls).toHaveLength(3);
-});
-
 describe('what is known of a sleep', () => {
 	/** So many more that what is over is dropped; all of them are over themselves. */
 	async function crowd({ newSleep, clock }: ReturnType<typeof asleep>): Promise<void> {
@@ -170,34 +143,10 @@ describe('what is known of a sleep', () => {
 		await clock.advance(60_000);
 	}
 
-	test('is kept while it sleeps', async () => {
-		const world = asleep([{ statusCode: 200 }], 48 * HOUR);
-		await world.clock.advance(12 * HOUR);
-		await crowd(world);
-		await crowd(world);
-		expect(world.again()).toBe(world.sleep);
-	});
-
-	test('is kept for a while after it was woken, should n8n fail to resume it', async () => {
-		const world = asleep([{ statusCode: 200 }], 48 * HOUR);
-		await crowd(world);
-		world.sleep.end();
-		await world.clock.advance(59_000);
-		await crowd(world);
-		expect(world.again()).toBe(world.sleep);
-	});
-
 	test('is dropped after that, with the tasks that it holds', async () => {
 		const world = asleep([{ statusCode: 200 }], 48 * HOUR);
 		world.sleep.end();
 		await crowd(world);
-		await crowd(world);
-		expect(world.again()).not.toBe(world.sleep);
-	});
-
-	test('is dropped when another process woke it, and n8n says that it has finished', async () => {
-		const world = asleep([finished]);
-		await world.clock.advance(HOUR);
 		await crowd(world);
 		expect(world.again()).not.toBe(world.sleep);
 	});
@@ -214,16 +163,6 @@ describe('what is known of a sleep', () => {
 });
 
 describe('where this process does not watch all tasks of the execution', () => {
-	test('"it sleeps on" is the last word: whoever sees the others end calls again', async () => {
-		const waiting = { statusCode: 202, body: { received: true, waiting: 1 } };
-		const { clock, calls, sleep } = asleep([waiting]);
-		sleep.watchesAll = false;
-		await clock.advance(48 * HOUR);
-		expect(calls).toHaveLength(1);
-		expect(sleep.ended).toBe(false);
-		expect(sleep.woken.aborted).toBe(false);
-	});
-
 	test.each([
 		['is busy', running],
 		['is restarted', { statusCode: 503 }],
@@ -244,23 +183,4 @@ test('a task that was noted as over is looked at no more', async () => {
 	sleep.note(watch.taskId, { kind: 'failed', failure, task: undefined });
 	await clock.advance(2 * HOUR);
 	expect(looks).toHaveLength(before);
-});
-
-test('a task that is not over at its deadline is no failed one, and nobody is called: n8n wakes by itself', async () => {
-	const { clock, calls, sleep } = asleep([{ statusCode: 200 }], 48 * HOUR);
-	await clock.advance(30 * HOUR);
-	expect(sleep.over.size).toBe(0);
-	expect(calls).toEqual([]);
-});
-
-test('a callback that nobody confirmed in time holds back no later call', async () => {
-	const { clock, calls, looks, sleep } = asleep([{ statusCode: 200 }, finished], HOUR);
-	await clock.advance(30_000);
-	const patience = new AbortController();
-	const confirmed = sleep.confirm('t', patience.signal);
-	await clock.advance(8_000);
-	patience.abort();
-	expect(await confirmed).toBe(false);
-	await clock.advance(3 * HOUR);
-	expect(calls[0]?.atMs).toBe(looks.at(-1));
 });

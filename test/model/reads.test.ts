@@ -1,17 +1,10 @@
 /** The operations that only read: credits, API keys, a task's state. They cost nothing, and are repeated where that can help. */
 import type { IDataObject } from 'n8n-workflow';
-import { runNode, type Answer, type Given } from './wholeNode';
+import { answers, goOn, runNode, type Answer } from './node';
 
 const credits = { resource: 'credits', operation: 'get' };
 const keys = { resource: 'apiKey', operation: 'getAll' };
 const get = { resource: 'task', operation: 'get', taskId: 't' };
-const goOn = { onError: 'continueRegularOutput' } as const;
-
-/** Answers in this order; the last one repeats. */
-const answers =
-	(...given: Answer[]): Given['answer'] =>
-	(_, count) =>
-		given[Math.min(count, given.length - 1)];
 
 const REFUSED = 'Check the API key in the credential: it may be invalid, expired or revoked.';
 const DOWN =
@@ -107,24 +100,6 @@ describe('Task: Get', () => {
 		expect(endedMs).toBeLessThan(120_000);
 	});
 
-	test('a Retry-After of an hour is not slept through', async () => {
-		const busy = { status: 503, body: { code: 'server_busy' }, headers: { 'retry-after': '3600' } };
-		const { error, endedMs } = await runNode({ parameters: get, answer: answers(busy) });
-		expect(error?.message).toMatch(/could not be read/);
-		expect(endedMs).toBeLessThanOrEqual(120_000);
-	});
-
-	test('a stop ends the asking', async () => {
-		const busy = { status: 503, body: { code: 'server_busy' } };
-		const { execution, requests } = await runNode({
-			parameters: get,
-			answer: answers(busy),
-			events: [{ at: 0.1, kind: 'stop' }],
-		});
-		expect(execution.status).toBe('canceled');
-		expect(requests).toHaveLength(1);
-	});
-
 	test('a Task ID that is none is refused, for its item alone', async () => {
 		const body = { id: 't', status: 'doing' };
 		const { json, output, requests } = await runNode({
@@ -182,19 +157,6 @@ describe('what can not be read', () => {
 		]);
 	});
 
-	test('what comes in the end counts', async () => {
-		const { json, requests } = await runNode({
-			parameters: credits,
-			answer: answers(
-				{ status: 500 },
-				{ status: 200, body: '' },
-				{ status: 299, body: { credits: 7 } },
-			),
-		});
-		expect(json).toEqual([{ credits: 7 }]);
-		expect(requests).toHaveLength(3);
-	});
-
 	test('a pause that the service asks for is kept, up to a minute', async () => {
 		const slow = (seconds: string) => ({
 			status: 429,
@@ -230,16 +192,6 @@ describe('what can not be read', () => {
 		expect(requests).toHaveLength(4);
 	});
 
-	test('a stop ends the asking', async () => {
-		const { execution, requests } = await runNode({
-			parameters: credits,
-			answer: answers({ status: 500 }),
-			events: [{ at: 0.1, kind: 'stop' }],
-		});
-		expect(execution.status).toBe('canceled');
-		expect(requests).toHaveLength(1);
-	});
-
 	test('an answer of an unexpected shape', async () => {
 		const { error } = await runNode({
 			parameters: keys,
@@ -252,20 +204,4 @@ describe('what can not be read', () => {
 		const { json } = await runNode({ parameters: keys, answer: answers({ body: {} }), node: goOn });
 		expect(json).toEqual([{ error: error?.message, outcome: 'unreachable' }]);
 	});
-});
-
-test.each<[IDataObject | Error, RegExp, RegExp]>([
-	[{ apiKey: 'key' }, /does not start with "sk_"/, /Nothing was sent/],
-	[
-		new Error('none is set'),
-		/^none is set$/,
-		/^Check the fields and the credential of the node\.$/,
-	],
-])('the credential %j is refused for each item', async (credential, words, advice) => {
-	const { error, requests } = await runNode({ parameters: credits, credential });
-	expect(error?.message).toMatch(words);
-	expect(error?.description).toMatch(advice);
-	const { json } = await runNode({ parameters: [credits, credits], credential, node: goOn });
-	expect(json.map(({ outcome }) => outcome)).toEqual(['invalid', 'invalid']);
-	expect(requests).toEqual([]);
 });

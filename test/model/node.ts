@@ -14,12 +14,12 @@ import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.nod
 import '../../nodes/MediaGeneration/run';
 import '../../nodes/MediaGeneration/run/lists';
 import '../../nodes/MediaGeneration/sleep/wake';
-import { FileHost, Store } from '../model/files';
-import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, type History } from '../model/history';
-import { Machine } from '../model/machine';
+import { FileHost, Store } from './files';
+import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
+import { Machine } from './machine';
 import { receive } from '../../nodes/MediaGeneration/callback/receive';
-import { N8n, type Execution } from '../model/n8n';
-import { Service, type Request, type Sent } from '../model/service';
+import { N8n, type Execution } from './n8n';
+import { Service, type Request, type Sent } from './service';
 
 const node = new MediaGeneration();
 /** The one process that runs it. */
@@ -172,3 +172,44 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		endedMs: execution.endedMs ?? 0,
 	};
 }
+
+// What runs are told in: fields of the node, and what the service does.
+export const sound = { resource: 'soundEffect', operation: 'generate', text: 'Rain' };
+export const speech = {
+	resource: 'speech',
+	operation: 'generateByVoiceId',
+	voiceId: 'v',
+	text: 'Hello',
+};
+export const sounds = (...texts: string[]) => texts.map((text) => ({ ...sound, text }));
+export const PARTS = [
+	'The first part of a text, as long as that.',
+	'The second part, about as long.',
+];
+export const long = (longText: string) => ({
+	...speech,
+	longText,
+	text: PARTS.join('\n\n'),
+	options: { maxCharacters: 60 },
+});
+export const wait = { resource: 'task', operation: 'wait', taskId: 't' };
+export const notWaiting = { waitForCompletion: false };
+export const goOn = { onError: 'continueRegularOutput' } as const;
+
+export const taskWith = (fields: Partial<typeof PLAIN_TASK>) => ({ ...PLAIN_TASK, ...fields });
+export const refused = { kind: 'refused', created: false, retryAfter: 'none' } as const;
+export const unclear = { kind: 'HTTP 500', created: true, retryAfter: 'none' } as const;
+export const good = { kind: 'ok', created: true, retryAfter: 'none' } as const;
+export const named = { kind: 'refusal with a task', created: true, retryAfter: 'none' } as const;
+/** The IDs of tasks, in the order in which they are made. */
+export const idOf = (number: number) => String(71_000_000 + number);
+export const ID = idOf(0);
+
+/** Answers in this order; the last one repeats. */
+export const answers =
+	(...given: Answer[]): Given['answer'] =>
+	(_, count) =>
+		given[Math.min(count, given.length - 1)];
+export const creations = (requests: string[]) =>
+	requests.filter((line) => line.startsWith('POST '));
+export const warnings = (logs: string[]) => logs.filter((line) => line.startsWith('warn: '));

@@ -1,0 +1,875 @@
+/** Runs of the whole node: what goes out for which item, what is paid, and what is said where something goes wrong (README). */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { PLAIN_TASK } from './history';
+import {
+	answers,
+	creations,
+	good,
+	goOn,
+	ID,
+	idOf,
+	long,
+	named,
+	notWaiting,
+	PARTS,
+	refused,
+	runNode,
+	sound,
+	sounds,
+	speech,
+	taskWith,
+	unclear,
+	warnings,
+	type Answer,
+	type Given,
+} from './node';
+
+const toBranch = { onError: 'continueErrorOutput' } as const;
+const credits = { resource: 'credits', operation: 'get' };
+const textsIn = (bodies: IDataObject[]) => bodies.map(({ text }) => (text as string).trim());
+
+describe('a finished task', () => {
+	test('goes out as the service has it, with task_id, outputs and its files', async () => {
+		const { output, requests, hints, logs, baseUrl } = await runNode({ parameters: sound });
+		const files = baseUrl.replace('api', 'files');
+		expect(output).toMatchObject([
+			{
+				json: {
+					id: ID,
+					status: 'done',
+					task_id: ID,
+					outputs: [
+						{ url: `${files}/${ID}.wav`, kind: 'audio', binaryProperty: 'data' },
+						{ url: `${files}/${ID}.srt`, kind: 'transcript', binaryProperty: 'data_1' },
+					],
+				},
+				pairedItem: { item: 0 },
+			},
+		]);
+		expect(Object.keys(output[0]?.binary ?? {})).toEqual(['data', 'data_1']);
+		expect(requests[0]).toBe('POST /v1/task/sound-effect');
+		expect(new Set(requests.slice(1))).toEqual(new Set([`GET /v1/task/${ID}`]));
+		expect(hints).toEqual(['1 task created, 10 credits according to the service']);
+		expect(logs).toEqual([`Media Generation: task ${ID} for item 0 of execution 1`]);
+	});
+
+	test('items stand in the order of the input, whichever ends first', async () => {
+		const tasks = [40, 1, 8].map((seconds) => taskWith({ seconds }));
+		const { output, json } = await runNode({ parameters: sounds('a', 'b', 'c'), tasks });
+		expect(json.map(({ task_id }) => task_id)).toEqual([idOf(0), idOf(1), idOf(2)]);
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
+			{ item: 0 },
+			{ item: 1 },
+			{ item: 2 },
+		]);
+	});
+
+	test('no items, no requests', async () => {
+		const { output, requests, error } = await runNode({ parameters: sound, input: [] });
+		expect([output, requests, error]).toEqual([[], [], undefined]);
+	});
+
+	test('Max Active Tasks is that of the first item', async () => {
+		const tasks = Array(3).fill(taskWith({ seconds: 8 })) as Array<typeof PLAIN_TASK>;
+		const first = { ...sound, options: { maxActiveTasks: 1 } };
+		const { sent } = await runNode({ parameters: [first, sound, sound], tasks });
+		const [a = 0, b = 0, c = 0] = sent.map(({ atMs }) => atMs);
+		expect(b - a).toBeGreaterThanOrEqual(8_000);
+		expect(c - b).toBeGreaterThanOrEqual(8_000);
+		const together = await runNode({ parameters: [sound, first, sound], tasks });
+		expect(new Set(together.sent.map(({ atMs }) => atMs)).size).toBe(1);
+	});
+});
+
+describe('not waiting', () => {
+	test('the answer of the creation goes out, and nothing is looked at', async () => {
+		const { json, output, requests } = await runNode({ parameters: { ...sound, ...notWaiting } });
+		expect(json).toEqual([{ task_id: ID, credit_cost: 10 }]);
+		expect(output[0]?.pairedItem).toEqual({ item: 0 });
+		expect(requests).toEqual(['POST /v1/task/sound-effect']);
+	});
+
+	test('where the item waits there is no callback URL', async () => {
+		const callbackUrl = 'https://n8n.example/webhook/x/callback';
+		const { bodies } = await runNode({ parameters: { ...sound, callbackUrl } });
+		expect(bodies).toEqual([{ text: 'Rain' }]);
+	});
+
+	test('a callback URL that can not be called is refused, for its item alone', async () => {
+		const bad = { ...sound, ...notWaiting, callbackUrl: 'ftp://n8n.example/x' };
+		const { json, requests } = await runNode({
+			parameters: [bad, { ...sound, ...notWaiting }],
+			node: goOn,
+		});
+		expect(json).toMatchObject([{ outcome: 'invalid' }, { task_id: ID }]);
+		expect(json[0]?.error).toMatch(/Callback URL can't be used: .*"ftp:"/);
+		expect(requests).toHaveLength(1);
+		const stopped = await runNode({ parameters: [{ ...sound, ...notWaiting }, bad] });
+		expect(stopped.error?.message).toBe(json[0]?.error);
+		expect(stopped.requests).toEqual([]);
+	});
+});
+
+/** The failures of a run of two items, of which the first one fails. */
+const failing: Array<[string, Partial<Given>, IDataObject, RegExp]> = [
+	[
+		'rejected',
+		{ creations: [refused] },
+		{ error: 'The service refused the task (HTTP 400: bad voice)', http_status: 400 },
+		/No task was created and nothing was paid/,
+	],
+	[
+		'unknown',
+		{ creations: [unclear] },
+		{ http_status: 500 },
+		/check at the service|Check at the service/i,
+	],
+	[
+		'failed',
+		{ tasks: [taskWith({ end: 'error' })] },
+		{ error: `Task ${ID} failed: too loud`, task_id: ID, status: 'error' },
+		/^The service ended this task with an error/,
+	],
+	[
+		'timed_out',
+		{ tasks: [taskWith({ end: 'never' })] },
+		{
+			error: `Task ${ID} was not finished after 10 minutes; its last status was "doing"`,
+			task_id: ID,
+			status: 'doing',
+		},
+		/"Task: Wait" with this task ID/,
+	],
+	[
+		'undelivered',
+		{ files: ['HTTP 404', 'ok'] },
+		{ task_id: ID, status: 'done' },
+		/outputs|Task: Wait/,
+	],
+];
+
+describe('On Error', () => {
+	test.each(failing)(
+		'%s: stops the run and says what to do',
+		async (outcome, given, fields, next) => {
+			const { error, output, json } = await runNode({ parameters: sound, ...given });
+			expect([output, json]).toEqual([[], []]);
+			if (fields.error !== undefined) expect(error?.message).toBe(fields.error);
+			expect(error?.description).toMatch(next);
+			expect(error?.name).toBe('NodeApiError');
+			expect(error?.context).toMatchObject({ itemIndex: 0 });
+			const went = await runNode({ parameters: sounds('a', 'b'), node: goOn, ...given });
+			expect(went.error).toBeUndefined();
+			expect(went.json).toMatchObject([
+				{ ...fields, outcome, error: went.json[0]?.error },
+				{ status: 'done' },
+			]);
+			expect(went.json[0]?.error).toBe(error?.message);
+			expect(went.output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+			expect(went.hints[0]).toBe('1 of 2 items failed, see the field "outcome"');
+		},
+	);
+
+	test.each(failing)(
+		'%s: to the error branch with all its fields',
+		async (outcome, given, fields) => {
+			const { output, json } = await runNode({ parameters: sound, node: toBranch, ...given });
+			expect(json).toMatchObject([{ ...fields, outcome }]);
+			const [item] = output;
+			expect((item as { error?: Error } | undefined)?.error?.message).toBe(json[0]?.error);
+			expect(Object.keys(item ?? {})).not.toContain('error');
+		},
+	);
+
+	test('an undelivered item has its outputs, and the files that came', async () => {
+		const { output } = await runNode({ parameters: sound, node: goOn, files: ['HTTP 404', 'ok'] });
+		expect(output).toHaveLength(1);
+		const [item] = output;
+		const { json, binary }: INodeExecutionData = item ?? { json: {} };
+		expect(json.outputs).toMatchObject([{ kind: 'audio' }, { kind: 'transcript' }]);
+		expect(Object.keys(binary ?? {})).toHaveLength(1);
+	});
+
+	test('the first failed item in the order of the input is the one that is thrown', async () => {
+		const { error } = await runNode({
+			parameters: sounds('a', 'b'),
+			tasks: [taskWith({ end: 'error' }), taskWith({ end: 'error' })],
+		});
+		expect(error?.context).toMatchObject({ itemIndex: 0 });
+		const bad = await runNode({ parameters: sounds('a', '', '') });
+		expect(bad.error?.message).toBe('The field "Text" is empty');
+		expect(bad.error?.context).toMatchObject({ itemIndex: 1 });
+		expect(bad.error?.name).toBe('NodeOperationError');
+		expect(bad.requests).toEqual([]);
+	});
+
+	test('good items are made where bad ones go on as items', async () => {
+		const { json, sent, hints } = await runNode({ parameters: sounds('', 'b', ''), node: goOn });
+		expect(json.map(({ outcome, status }) => outcome ?? status)).toEqual([
+			'invalid',
+			'done',
+			'invalid',
+		]);
+		expect(json[0]).toEqual({ error: 'The field "Text" is empty', outcome: 'invalid' });
+		expect(sent).toHaveLength(1);
+		expect(hints[0]).toBe('2 of 3 items failed, see the field "outcome"');
+	});
+
+	test('a field whose expression fails is refused in words', async () => {
+		const broken = {
+			...sound,
+			get text(): string {
+				throw new Error('no such node');
+			},
+		};
+		const { json, requests } = await runNode({ parameters: broken, node: goOn });
+		expect(json).toEqual([
+			{ error: 'A field of this item could not be read: no such node', outcome: 'invalid' },
+		]);
+		expect(requests).toEqual([]);
+	});
+});
+
+describe('what a failed run leaves', () => {
+	test('the error and the log name the tasks of use, without those that failed', async () => {
+		const { error, logs } = await runNode({
+			parameters: sounds('a', 'b', 'c'),
+			tasks: [taskWith({ seconds: 400 }), taskWith({ end: 'error' }), taskWith({ seconds: 400 })],
+		});
+		expect(error?.message).toBe(`Task ${idOf(1)} failed: too loud`);
+		expect(error?.description).toMatch(
+			new RegExp(
+				`Task IDs of this run that are paid for and still of use: ${idOf(0)}, ${idOf(2)}\\.`,
+			),
+		);
+		expect(warnings(logs)).toEqual([
+			`warn: Media Generation: the run failed; its tasks go on at the service and are paid for: ${idOf(0)}, ${idOf(2)}`,
+		]);
+	});
+
+	test('the items whose creation is unclear, wherever the first failure is', async () => {
+		const { error, logs } = await runNode({
+			parameters: sounds('a', 'b', 'c'),
+			creations: [refused, unclear, unclear],
+		});
+		expect(error?.message).toBe('The service refused the task (HTTP 400: bad voice)');
+		expect(error?.description).toMatch(/The tasks of items 1, 2 may exist and be paid for/);
+		expect(error?.description).not.toMatch(/It named|still of use/);
+		expect(warnings(logs)).toEqual([
+			'warn: Media Generation: the run failed before the service had answered for items 1, 2; their tasks may exist and be paid for',
+		]);
+	});
+
+	test('with the task that the refusal of a creation has named', async () => {
+		const { error, logs, json } = await runNode({
+			parameters: sounds('a', 'b'),
+			creations: [refused, named],
+		});
+		expect(json).toEqual([]);
+		expect(error?.description).toMatch(new RegExp(`It named: ${ID}\\.`));
+		expect(warnings(logs)).toEqual([
+			`warn: Media Generation: task ${ID} for item 1 of execution 1 may exist`,
+			`warn: Media Generation: the run failed before the service had answered for items 1; their tasks may exist and be paid for; it named ${ID}`,
+		]);
+	});
+
+	test('where failed items go on, the log still says which creation is unclear, and nothing else', async () => {
+		const { json, logs } = await runNode({
+			parameters: sounds('a', 'b', 'c'),
+			creations: [good, unclear, refused],
+			node: goOn,
+		});
+		expect(json.map(({ outcome }) => outcome)).toEqual([undefined, 'unknown', 'rejected']);
+		expect(warnings(logs)).toEqual([
+			'warn: Media Generation: the run ended before the service had answered for items 1; their tasks may exist and be paid for',
+		]);
+	});
+
+	test('a stopped execution sends nothing more and logs its tasks', async () => {
+		const { execution, logs, requests, json } = await runNode({
+			parameters: sounds('a', 'b'),
+			tasks: [taskWith({ seconds: 400 }), taskWith({ end: 'error' })],
+			node: goOn,
+			events: [{ at: 30, kind: 'stop' }],
+		});
+		expect(execution.status).toBe('canceled');
+		expect(creations(requests)).toHaveLength(2);
+		expect(json.map(({ outcome }) => outcome)).toEqual(['cancelled', 'failed']);
+		expect(warnings(logs)).toEqual([
+			`warn: Media Generation: the execution was stopped; its tasks go on at the service and are paid for: ${idOf(0)}`,
+		]);
+	});
+
+	test.each([
+		['ok', 'exists and is paid for'],
+		['refusal with a task', 'may exist and be paid for'],
+	] as const)('a task whose ID comes after the stop (%s) is logged', async (kind, words) => {
+		const { logs } = await runNode({
+			parameters: sound,
+			creations: [{ ...good, kind }],
+			events: [{ at: 0.01, kind: 'stop' }],
+		});
+		expect(warnings(logs)).toContain(
+			`warn: Media Generation: task ${ID} of the stopped execution 1 ${words}`,
+		);
+	});
+});
+
+describe('after the first failure', () => {
+	test.each<[string, object, Partial<Given>]>([
+		['a time-out', { timeout: 5 }, { tasks: [taskWith({ end: 'never' })] }],
+		[
+			'a task that failed, though a time-out may go on',
+			{ onTimeout: 'returnTask' },
+			{ tasks: [taskWith({ end: 'error' })] },
+		],
+		['a missing file', {}, { tasks: [PLAIN_TASK], files: ['HTTP 404', 'HTTP 404'] }],
+	])('nothing more is waited for: %s', async (_, options, { tasks = [], files }) => {
+		const running = taskWith({ seconds: 4_000 });
+		const parameters = [
+			{ ...sound, options },
+			{ ...sound, options: { timeout: 8_000 } },
+		];
+		const { endedMs, error, json } = await runNode({
+			parameters,
+			tasks: [...tasks, running],
+			files,
+		});
+		expect(error?.context).toMatchObject({ itemIndex: 0 });
+		expect(json).toEqual([]);
+		expect(endedMs).toBeLessThan(60_000);
+		const went = await runNode({ parameters, tasks: [...tasks, running], files, node: goOn });
+		expect(went.json[1]).toMatchObject({ status: 'done' });
+	});
+});
+
+describe('On Timeout: Return Task', () => {
+	const late = { options: { timeout: 5, onTimeout: 'returnTask' } };
+
+	test('the item goes on as the task that was seen last', async () => {
+		const { json, output, hints } = await runNode({
+			parameters: [{ ...sound, ...late }, sound],
+			tasks: [taskWith({ end: 'never' })],
+		});
+		expect(json[0]).toMatchObject({ id: ID, status: 'doing', task_id: ID, timed_out: true });
+		expect(json[0]).not.toHaveProperty('task_ids');
+		expect(json[1]).toMatchObject({ status: 'done' });
+		expect(output[0]?.pairedItem).toEqual({ item: 0 });
+		expect(hints.join()).not.toMatch(/failed/);
+	});
+
+	test('a task that nobody has seen goes on by its ID', async () => {
+		const { json } = await runNode({
+			parameters: { ...sound, ...late },
+			answer: ({ method }) => (method === 'GET' ? { status: 500, body: {} } : undefined),
+		});
+		expect(json).toEqual([{ task_id: ID, timed_out: true }]);
+	});
+});
+
+describe('long texts', () => {
+	test('joined: one item, one file, and where each part lies', async () => {
+		const { json, output, bodies } = await runNode({ parameters: [speech, long('join')] });
+		expect(textsIn(bodies)).toEqual(['Hello', ...PARTS]);
+		expect(json[1]).toMatchObject({
+			status: 'done',
+			task_ids: [idOf(1), idOf(2)],
+			parts: [
+				{ part: 1, task_id: idOf(1), start: 0 },
+				{ part: 2, task_id: idOf(2) },
+			],
+			outputs: [{ kind: 'audio', binaryProperty: 'data' }, { kind: 'transcript' }],
+		});
+		expect(output[1]?.pairedItem).toEqual({ item: 1 });
+	});
+
+	test('as parts: one item for each, numbered', async () => {
+		const { json, output } = await runNode({ parameters: [speech, long('parts')] });
+		expect(json.slice(1)).toMatchObject([
+			{ task_id: idOf(1), part: 1, parts: 2, status: 'done' },
+			{ task_id: idOf(2), part: 2, parts: 2, status: 'done' },
+		]);
+		expect(json[0]).not.toHaveProperty('part');
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
+			{ item: 0 },
+			{ item: 1 },
+			{ item: 1 },
+		]);
+	});
+
+	test('a part that fails names itself and the tasks of all', async () => {
+		const given = {
+			parameters: long('join'),
+			tasks: [PLAIN_TASK, taskWith({ end: 'error' as const })],
+		};
+		const { json } = await runNode({ ...given, node: goOn });
+		expect(json).toEqual([
+			{
+				error: `Part 2 of 2 ("${PARTS[1]}"): Task ${idOf(1)} failed: too loud`,
+				outcome: 'failed',
+				task_id: idOf(1),
+				task_ids: [idOf(0), idOf(1)],
+				status: 'error',
+				part: 2,
+				parts: 2,
+			},
+		]);
+		const { error } = await runNode(given);
+		expect(error?.message).toMatch(/^Part 2 of 2/);
+		expect(error?.description).toMatch(/pay only for what failed/);
+	});
+
+	test('an unclear part speaks for its item, though another one was refused first', async () => {
+		const { json } = await runNode({
+			parameters: long('join'),
+			creations: [refused, unclear],
+			node: goOn,
+		});
+		expect(json).toMatchObject([{ outcome: 'unknown', part: 2, task_ids: [] }]);
+	});
+
+	test('a file that is missing ends the run, and the item says so though its other part still runs', async () => {
+		const { error } = await runNode({
+			parameters: long('join'),
+			files: ['HTTP 404', 'HTTP 404'],
+			tasks: [taskWith({ seconds: 40 }), taskWith({ seconds: 4_000 })],
+		});
+		expect(error?.message).toMatch(/^Part 1 of 2 /);
+		expect(error?.description).toContain(`still of use: ${idOf(0)}, ${idOf(1)}`);
+	});
+
+	test('Retry On Fail keeps the parts of the first try, and pays only for what failed', async () => {
+		const { json, sent, bodies } = await runNode({
+			parameters: long('join'),
+			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
+			node: { tries: 2 },
+		});
+		expect(json).toMatchObject([{ task_ids: [idOf(0), idOf(2)], status: 'done' }]);
+		expect(sent).toHaveLength(3);
+		expect(bodies[2]).toEqual(bodies[1]);
+	});
+
+	/** Its text differs after the first time that it is read, as with `$now`. */
+	const changing = (longText: string) => {
+		let reads = 0;
+		return {
+			...long(longText),
+			get text() {
+				reads += 1;
+				return reads === 1 ? PARTS.join('\n\n') : 'Something else.';
+			},
+		};
+	};
+
+	test.each([
+		['Retry On Fail', false],
+		['another try of a tool', true],
+	])('%s with another text: the parts stay those of the first try', async (_, asTool) => {
+		const { json, bodies } = await runNode({
+			parameters: changing('join'),
+			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
+			node: { tries: 2 },
+			asTool,
+		});
+		expect(textsIn(bodies)).toEqual([...PARTS, PARTS[1]]);
+		expect(json).toMatchObject([{ task_ids: [idOf(0), idOf(2)] }]);
+	});
+});
+
+describe('paid once', () => {
+	test('a later try that is refused before it begins names what an earlier one has paid for', async () => {
+		let reads = 0;
+		const second = {
+			...sound,
+			get text() {
+				reads += 1;
+				return reads === 1 ? 'b' : '';
+			},
+		};
+		const { error, sent, logs } = await runNode({
+			parameters: [{ ...sound, text: 'a' }, second],
+			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
+			node: { tries: 2 },
+		});
+		expect(error?.message).toMatch(/"Text" is empty/);
+		expect(error?.description).toContain(idOf(0));
+		expect(error?.description).not.toContain(idOf(1));
+		expect(sent).toHaveLength(2);
+		expect(logs.at(-1)).toMatch(`paid for: ${idOf(0)}`);
+	});
+
+	test('Retry On Fail takes up what exists, and makes again only what failed', async () => {
+		const { json, sent, logs } = await runNode({
+			parameters: sounds('a', 'b'),
+			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
+			node: { tries: 3 },
+		});
+		expect(json.map(({ task_id }) => task_id)).toEqual([idOf(0), idOf(2)]);
+		expect(sent).toHaveLength(3);
+		expect(
+			logs.filter((line) => line.includes(`task ${idOf(0)} for item 0`)).length,
+		).toBeGreaterThan(0);
+	});
+
+	test('a task that is taken up gets its whole time again', async () => {
+		const { json, sent } = await runNode({
+			parameters: { ...sound, options: { timeout: 10 } },
+			tasks: [taskWith({ seconds: 18 })],
+			node: { tries: 2 },
+		});
+		expect(json).toMatchObject([{ status: 'done', task_id: ID }]);
+		expect(sent).toHaveLength(1);
+	});
+
+	test('a loop that comes by again makes new tasks, a further try of the same run does not', async () => {
+		const first = await runNode({ parameters: sound });
+		const again = await runNode({ parameters: sound, after: first, runIndex: 1 });
+		expect(creations(again.requests)).toHaveLength(1);
+		const same = await runNode({ parameters: sound, after: first, runIndex: 0 });
+		expect(creations(same.requests)).toHaveLength(0);
+	});
+});
+
+describe('Min Credits', () => {
+	const guarded = (minimumCredits: unknown) => ({ ...sound, options: { minimumCredits } });
+
+	test('fewer credits: nothing is created for this item', async () => {
+		const { json, sent, requests } = await runNode({
+			parameters: [guarded(101), sound, guarded(100), guarded('250.5')],
+			node: goOn,
+		});
+		expect(json.map(({ outcome, status }) => outcome ?? status)).toEqual([
+			'invalid',
+			'done',
+			'done',
+			'invalid',
+		]);
+		expect(json[0]?.error).toBe(
+			'The account has 100 credits, fewer than the 101 that Min Credits asks for',
+		);
+		expect(json[3]?.error).toMatch(/fewer than the 250.5 that/);
+		expect(sent).toHaveLength(2);
+		expect(requests.filter((line) => line === 'GET /v1/credits')).toHaveLength(1);
+	});
+
+	test('without Continue On Fail nothing is created for any', async () => {
+		const { error, requests } = await runNode({ parameters: [sound, guarded(101)] });
+		expect(error?.description).toBe(
+			'Add credits at the service or lower the option Min Credits. Nothing was created for this item.',
+		);
+		expect(requests).toEqual(['GET /v1/credits']);
+	});
+
+	test.each<[string, Answer, RegExp]>([
+		['is refused', { status: 401, body: { error: 'expired' } }, /HTTP 401: expired$/],
+		['is no balance', { body: { plan: 'x' } }, /: the answer holds no balance$/],
+	])('a balance that %s creates nothing', async (_, answered, reason) => {
+		const { error, sent } = await runNode({
+			parameters: guarded(5),
+			answer: ({ method }) => (method === 'GET' ? answered : undefined),
+		});
+		expect(error?.message).toMatch(
+			/^The credit balance could not be read, so nothing was created: /,
+		);
+		expect(error?.message).toMatch(reason);
+		expect(error?.description).toBe('Run again later, or remove the option Min Credits.');
+		expect(sent).toEqual([]);
+	});
+
+	test('what is paid for already needs no balance', async () => {
+		let balance = 100;
+		const { json, sent } = await runNode({
+			parameters: guarded(50),
+			files: ['HTTP 404', 'HTTP 404'],
+			node: { tries: 2 },
+			answer({ url, method }) {
+				if (method === 'POST') balance = 0;
+				return url.endsWith('/v1/credits') ? { body: { credits: balance } } : undefined;
+			},
+		});
+		expect(json).toMatchObject([{ status: 'done' }]);
+		expect(sent).toHaveLength(1);
+	});
+});
+
+describe('Max Credits', () => {
+	const limited = (maximumCredits: number, text = 'Rain') => ({
+		...sound,
+		text,
+		options: { maximumCredits },
+	});
+
+	test('no further task once they cost that much', async () => {
+		const { json, sent, hints } = await runNode({
+			parameters: [limited(15), sound, sound, sound],
+			node: goOn,
+		});
+		expect(json.map(({ outcome, status }) => outcome ?? status)).toEqual([
+			'done',
+			'done',
+			'invalid',
+			'invalid',
+		]);
+		expect(json[2]?.error).toBe(
+			'Max Credits is reached: the tasks of this run cost 20 credits, and the option allows 15',
+		);
+		expect(sent).toHaveLength(2);
+		expect(hints).toEqual([
+			'2 of 4 items failed, see the field "outcome"',
+			'2 tasks created, 20 credits according to the service',
+		]);
+	});
+
+	test('of 0 creates nothing at all', async () => {
+		const { error, sent } = await runNode({ parameters: limited(0) });
+		expect(error?.message).toMatch(/cost 0 credits, and the option allows 0$/);
+		expect(sent).toEqual([]);
+	});
+
+	test('what the service names no cost of is looked at, and else known by the balance', async () => {
+		let balance = 100;
+		const { hints, requests, json } = await runNode({
+			parameters: [limited(15), sound, sound],
+			tasks: Array(3).fill(taskWith({ cost: -1 })) as Array<typeof PLAIN_TASK>,
+			node: goOn,
+			answer({ method, url }, count) {
+				if (url.endsWith('/v1/credits')) return { body: { credits: balance } };
+				if (method !== 'POST') return undefined;
+				balance -= 10;
+				return { body: { task_id: `t${count}`, ec_remain_credits: balance } };
+			},
+		});
+		expect(requests[0]).toBe('GET /v1/credits');
+		expect(json.map(({ outcome }) => outcome)).toEqual(['unreachable', 'unreachable', 'invalid']);
+		expect(hints).toContain('2 tasks created, 20 credits according to the service');
+	});
+
+	test.each<[string, () => Answer | Promise<never>]>([
+		['an error', () => ({ status: 500, body: { credits: 100 } })],
+		['no balance', () => ({ body: { plan: 'x' } })],
+		['nothing', async () => await new Promise<never>(() => undefined)],
+	])(
+		'where the question for the balance has %s for an answer, the run goes on without',
+		async (_, balance) => {
+			const { hints, sent, requests, error } = await runNode({
+				parameters: { ...sound, ...notWaiting, options: { maximumCredits: 15 } },
+				tasks: [taskWith({ cost: -1 })],
+				answer: ({ method, url }) =>
+					url.endsWith('/v1/credits')
+						? balance()
+						: method === 'POST'
+							? { body: { task_id: 't', ec_remain_credits: 88 } }
+							: { body: { id: 't', status: 'doing' } },
+			});
+			expect(error).toBeUndefined();
+			expect(sent).toEqual([]);
+			expect(requests.filter((line) => line === 'GET /v1/credits')).toHaveLength(1);
+			expect(hints[0]).toBe('1 task created; its cost is not known');
+		},
+	);
+
+	test('the tries of a run count together', async () => {
+		const { error, sent } = await runNode({
+			parameters: [limited(15), sound],
+			tasks: [taskWith({ end: 'error' }), taskWith({ end: 'error' })],
+			node: { tries: 3 },
+		});
+		expect(sent.length).toBeLessThanOrEqual(2);
+		expect(error?.message).toMatch(/Max Credits is reached|failed/);
+	});
+});
+
+describe('the credential', () => {
+	test.each<[IDataObject, RegExp]>([
+		[{ apiKey: 'key' }, /does not start with "sk_"/],
+		[{ baseUrl: 'nowhere' }, /is not a URL/],
+	])('%j is refused for each item before anything is sent', async (credential, words) => {
+		const { json, requests } = await runNode({
+			parameters: sounds('a', 'b'),
+			credential,
+			node: goOn,
+		});
+		expect(json.map(({ outcome }) => outcome)).toEqual(['invalid', 'invalid']);
+		expect(json[0]?.error).toMatch(words);
+		const { error } = await runNode({ parameters: sound, credential });
+		expect(error?.message).toMatch(words);
+		expect(error?.description).toMatch(/Nothing was sent/);
+		expect(requests).toEqual([]);
+	});
+
+	test('one that is not there fails the run, whatever On Error says', async () => {
+		for (const node of [{}, goOn]) {
+			const { error, json } = await runNode({
+				parameters: sound,
+				credential: new Error('no credential is set'),
+				node,
+			});
+			expect(error?.message).toBe('The credential could not be read: no credential is set');
+			expect(error?.name).toBe('NodeOperationError');
+			expect(error?.description).toBe(
+				'Select a Media Generation API credential in this node. Nothing was sent.',
+			);
+			expect(json).toEqual([]);
+		}
+	});
+});
+
+test('an operation that does not exist is refused in words', async () => {
+	const { error } = await runNode({ parameters: { resource: 'song', operation: 'sing' } });
+	expect(error?.message).toBe('There is no operation "sing" of the resource "song"');
+	expect(error?.name).toBe('NodeOperationError');
+	const broken = {
+		get resource(): string {
+			throw new Error('no such node');
+		},
+	};
+	expect((await runNode({ parameters: broken })).error?.message).toBe('no such node');
+});
+
+test('the error of a later try names the items of all tries whose tasks may exist, in order', async () => {
+	const { error, sent } = await runNode({
+		parameters: [sound, sound, sound],
+		creations: [refused, unclear, unclear, unclear],
+		node: { tries: 2 },
+	});
+	expect(sent).toHaveLength(4);
+	expect(error?.description).toContain('The tasks of items 0, 1, 2 may exist');
+});
+
+describe('Poll Route: Automatic', () => {
+	/** A service that knows tasks under /v1e only. */
+	const onlyV1e: Given['answer'] = ({ method, url }) =>
+		method === 'GET' && !url.includes('/v1e/')
+			? { status: 404, body: { error: 'no such task' } }
+			: undefined;
+	const firstLook = ({ requests }: { requests: string[] }) =>
+		requests.find((line) => line.startsWith('GET '));
+
+	test('the address that answered is asked first from then on, for tasks of that kind', async () => {
+		const first = await runNode({ parameters: sound, answer: onlyV1e });
+		expect(firstLook(first)).toBe(`GET /v1/task/${ID}`);
+		const same = await runNode({ parameters: sound, after: first, runIndex: 1 });
+		expect(firstLook(same)).toBe(`GET /v1e/task/${ID}`);
+		const other = await runNode({ parameters: speech, after: first, runIndex: 2 });
+		expect(firstLook(other)).toBe(`GET /v1/task/${ID}`);
+	});
+});
+
+describe('a pause that the service asks for', () => {
+	test('holds for the looks at all tasks', async () => {
+		const looks: number[] = [];
+		const { json } = await runNode({
+			parameters: sounds('a', 'b', 'c'),
+			tasks: [5, 5, 5].map((seconds) => taskWith({ seconds })),
+			answer({ method }) {
+				if (method !== 'GET') return undefined;
+				looks.push(Date.now());
+				return looks.length === 1
+					? { status: 429, body: {}, headers: { 'retry-after': '20' } }
+					: undefined;
+			},
+		});
+		expect(json.map(({ status }) => status)).toEqual(['done', 'done', 'done']);
+		const [first = 0, second = 0] = looks;
+		expect(second - first).toBeGreaterThanOrEqual(20_000);
+	});
+
+	test('when a run reads the balance, it holds for the readings of the next one', async () => {
+		const slow = { status: 429, body: {}, headers: { 'retry-after': '20' } };
+		const run = await runNode({
+			parameters: { ...sound, options: { maximumCredits: 50 } },
+			answer: ({ url }) => (url.endsWith('/v1/credits') ? slow : undefined),
+		});
+		expect(run.json).toMatchObject([{ status: 'done' }]);
+		// Its clock begins at the same moment, and its account is the same.
+		const { json, endedMs } = await runNode({
+			parameters: credits,
+			answer: answers({ status: 500 }, { body: { credits: 7 } }),
+			after: run,
+		});
+		expect(json).toEqual([{ credits: 7 }]);
+		expect(endedMs).toBeGreaterThanOrEqual(19_000);
+	});
+});
+
+describe('where n8n gives no signal of a stop', () => {
+	test('tasks are made and waited for, and a failure ends the run', async () => {
+		const { json } = await runNode({ parameters: sounds('a', 'b'), withoutSignal: true });
+		expect(json.map(({ status }) => status)).toEqual(['done', 'done']);
+		const { error, endedMs } = await runNode({
+			parameters: sounds('a', 'b'),
+			tasks: [taskWith({ end: 'error' }), taskWith({ seconds: 400 })],
+			withoutSignal: true,
+		});
+		expect(error?.message).toBe(`Task ${ID} failed: too loud`);
+		expect(error?.description).not.toContain('may exist');
+		expect(endedMs).toBeLessThan(60_000);
+	});
+});
+
+test('a stop ends the downloads', async () => {
+	const { execution, endedMs } = await runNode({
+		parameters: sound,
+		files: Array<'HTTP 503'>(20).fill('HTTP 503'),
+		events: [{ at: 6, kind: 'stop' }],
+	});
+	expect(execution.status).toBe('canceled');
+	expect(endedMs).toBe(6_000);
+});
+
+test.each<[string, object, number]>([
+	['with Split Files', { ...sound, options: { splitFiles: true } }, 2],
+	['of a long text that is joined', { ...speech, longText: 'join' }, 2],
+])('an item %s none of whose files came has their addresses', async (_, parameters, files) => {
+	const { output } = await runNode({ parameters, files: ['HTTP 404', 'HTTP 404'], node: goOn });
+	expect(output).toHaveLength(1);
+	expect(output[0]?.json).toMatchObject({ outcome: 'undelivered', task_id: ID });
+	expect(output[0]?.json.outputs).toHaveLength(files);
+	expect(output[0]?.binary).toBeUndefined();
+});
+
+test('a field that is wrong is named before anything is read for the others', async () => {
+	const { error, requests } = await runNode({
+		parameters: [
+			{ ...sound, options: { minimumCredits: 5 } },
+			{ ...sound, text: '' },
+		],
+		credential: new Error('no credential is set'),
+	});
+	expect(error?.message).toBe('The field "Text" is empty');
+	expect(requests).toEqual([]);
+});
+
+test.each<[string, Partial<Given>, boolean]>([
+	['a long text, for Retry On Fail', { parameters: long('join'), node: { tries: 2 } }, true],
+	['a long text without Retry On Fail', { parameters: long('join') }, false],
+	[
+		'a text that is not cut',
+		{ parameters: { ...speech, text: PARTS[1] }, node: { tries: 2 } },
+		false,
+	],
+])('what n8n saves with the execution: %s', async (_, given, kept) => {
+	const { execution, json } = await runNode({ parameters: {}, ...given });
+	expect(json).toMatchObject([{ status: 'done' }]);
+	expect(JSON.stringify(execution.context).includes(String(PARTS[1]))).toBe(kept);
+});
+
+describe('the cost', () => {
+	test('that the finished task names goes before the estimate of its creation', async () => {
+		const { hints } = await runNode({
+			parameters: { ...sound, downloadOutput: false },
+			answer: ({ method }) =>
+				method === 'POST'
+					? { body: { task_id: 't', estimated_credits: 30 } }
+					: {
+							body: {
+								id: 't',
+								status: 'done',
+								credit_cost: 12,
+								metadata: { audio_url: 'https://x.example/a.wav' },
+							},
+						},
+		});
+		expect(hints).toEqual(['1 task created, 12 credits according to the service']);
+	});
+});

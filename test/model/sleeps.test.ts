@@ -1,0 +1,213 @@
+/** Runs of the whole node that sleep: what wakes them and with what, the last look before, and what is refused. */
+import {
+	good,
+	goOn,
+	ID,
+	idOf,
+	long,
+	refused,
+	runNode,
+	sound,
+	taskWith,
+	warnings,
+	type Given,
+} from './node';
+
+const asleep = { ...sound, waitMode: 'callback', options: { gracePeriod: 0 } };
+const asleepFor = (...seconds: number[]) => seconds.map((each) => taskWith({ seconds: each }));
+
+describe('sleeping', () => {
+	test('the service calls back at the resume URL, which wakes the execution with the results', async () => {
+		const { execution, json, bodies } = await runNode({
+			parameters: [asleep, asleep],
+			tasks: [taskWith({ seconds: 40 }), taskWith({ seconds: 400 })],
+		});
+		const { pathname, searchParams } = new URL(bodies[0]?.receive_url as string);
+		expect(pathname).toBe('/webhook-waiting/1/node-1');
+		// n8n's own token, and nothing of ours.
+		expect([...searchParams.keys()]).toEqual(['signature']);
+		expect(searchParams.get('signature')).toHaveLength(32);
+		expect(execution.woken).toBe(true);
+		expect(json).toMatchObject([
+			{ task_id: idOf(0), status: 'done' },
+			{ task_id: idOf(1), status: 'done' },
+		]);
+	});
+
+	test('what ends before the sleep needs none', async () => {
+		const { execution, json } = await runNode({
+			parameters: { ...asleep, options: { gracePeriod: 30 } },
+			tasks: [taskWith({ seconds: 8 })],
+		});
+		expect(execution.saved).toBeUndefined();
+		expect(json).toMatchObject([{ status: 'done' }]);
+	});
+
+	test('a failure before the sleep ends the run, and is an item that sleeps along where it may go on', async () => {
+		const given = {
+			parameters: [asleep, asleep],
+			creations: [good, refused],
+			tasks: [taskWith({ seconds: 400 })],
+		};
+		const stopped = await runNode(given);
+		expect(stopped.error?.message).toMatch(/bad voice/);
+		expect(stopped.execution.saved).toBeUndefined();
+		const went = await runNode({ ...given, node: goOn });
+		expect(went.execution.woken).toBe(true);
+		expect(went.json).toMatchObject([{ status: 'done' }, { outcome: 'rejected' }]);
+	});
+
+	test('without any callback the deadline wakes it, with the task as it was seen', async () => {
+		const { json, execution, endedMs } = await runNode({
+			parameters: { ...asleep, options: { gracePeriod: 0, timeout: 60, watchWhileAsleep: false } },
+			tasks: [taskWith({ end: 'never' })],
+		});
+		expect(execution.woken).toBe(false);
+		expect(endedMs).toBeGreaterThanOrEqual(60_000);
+		expect(json).toMatchObject([{ task_id: ID, status: 'doing', timed_out: true }]);
+	});
+
+	test.each([
+		[true, 'done'],
+		[false, 'doing'],
+	])(
+		'where callbacks get lost, Watch While Asleep (%j) decides who wakes it',
+		async (watchWhileAsleep, status) => {
+			const { json, execution, requests } = await runNode({
+				parameters: { ...asleep, options: { gracePeriod: 0, timeout: 600, watchWhileAsleep } },
+				tasks: [taskWith({ seconds: 40, callbacks: [] })],
+			});
+			expect(execution.woken).toBe(watchWhileAsleep);
+			expect(json).toMatchObject([{ task_id: ID, status }]);
+			// Without it: the creation, and the look before the sleep.
+			expect(requests.length > 2).toBe(watchWhileAsleep);
+		},
+	);
+
+	test('the deadline comes before all parts are over: what goes out is one that is not, and names them all', async () => {
+		const { json } = await runNode({
+			parameters: {
+				...long('join'),
+				waitMode: 'callback',
+				options: { gracePeriod: 0, timeout: 60, maxCharacters: 60, watchWhileAsleep: false },
+			},
+			tasks: [taskWith({ seconds: 0 }), taskWith({ end: 'never' })],
+		});
+		expect(json).toMatchObject([
+			{
+				id: idOf(1),
+				task_id: idOf(1),
+				task_ids: [idOf(0), idOf(1)],
+				status: 'doing',
+				timed_out: true,
+			},
+		]);
+	});
+
+	test.each<[string, Partial<Given>, RegExp]>([
+		['as a tool of an agent', { asTool: true }, /can't be suspended while the node runs as a tool/],
+		[
+			'where nobody can reach this n8n and it may not look',
+			{ node: { reachable: false } },
+			/can't be suspended/,
+		],
+	])(
+		'is refused %s before anything is paid, for those that would sleep',
+		async (_, given, words) => {
+			const unwatched = { ...asleep, options: { gracePeriod: 0, watchWhileAsleep: false } };
+			const { node, ...rest } = given;
+			const { json, sent } = await runNode({
+				parameters: [sound, unwatched],
+				...rest,
+				node: { ...goOn, ...node },
+			});
+			expect(json).toMatchObject([{ status: 'done' }, { outcome: 'invalid' }]);
+			expect(json[1]?.error).toMatch(words);
+			expect(sent).toHaveLength(1);
+			const stopped = await runNode({ parameters: [sound, unwatched], ...given });
+			expect(stopped.error?.message).toMatch(words);
+			expect(stopped.sent).toEqual([]);
+		},
+	);
+
+	test('where nobody can reach this n8n it looks by itself, and no callback URL is sent', async () => {
+		const { bodies, json, execution } = await runNode({
+			parameters: { ...asleep, options: { gracePeriod: 0, extraFields: '{"receive_url": 7}' } },
+			tasks: [taskWith({ seconds: 400 })],
+			node: { reachable: false },
+		});
+		expect(bodies).toEqual([{ text: 'Rain', receive_url: 7 }]);
+		expect(execution.woken).toBe(true);
+		expect(json).toMatchObject([{ status: 'done' }]);
+	});
+});
+
+test('an item that fails in the last look fails by itself, or ends the run', async () => {
+	const given = {
+		parameters: [asleep, asleep],
+		tasks: [taskWith({ seconds: 0, end: 'error' as const }), taskWith({ seconds: 400 })],
+	};
+	const went = await runNode({ ...given, node: goOn });
+	expect(went.execution.woken).toBe(true);
+	expect(went.json).toMatchObject([
+		{ outcome: 'failed', task_id: idOf(0), error: `Task ${idOf(0)} failed: too loud` },
+		{ status: 'done', task_id: idOf(1) },
+	]);
+	const stopped = await runNode(given);
+	expect(stopped.error?.message).toBe(`Task ${idOf(0)} failed: too loud`);
+	expect(stopped.execution.saved).toBeUndefined();
+});
+
+test('a stop in the last look: nothing sleeps, and nothing goes out', async () => {
+	const { execution, output, error, logs } = await runNode({
+		parameters: asleep,
+		tasks: asleepFor(400),
+		// The creation takes 60 ms, and the look 30 ms.
+		events: [{ at: 0.075, kind: 'stop' }],
+	});
+	expect(execution.status).toBe('canceled');
+	expect(execution.waitTill).toBeUndefined();
+	expect([output, error]).toEqual([[], undefined]);
+	expect(warnings(logs)).toEqual([
+		`warn: Media Generation: the execution was stopped; its tasks go on at the service and are paid for: ${ID}`,
+	]);
+});
+
+test('what was over in the last look stays known, even where the service forgets it', async () => {
+	let looks = 0;
+	const { json, execution } = await runNode({
+		parameters: [asleep, asleep],
+		tasks: asleepFor(0, 400),
+		answer({ url }) {
+			if (!url.endsWith(`/task/${idOf(0)}`)) return undefined;
+			looks += 1;
+			return looks === 1 ? undefined : { status: 404, body: { error: 'no such task' } };
+		},
+	});
+	expect(execution.woken).toBe(true);
+	expect(json).toMatchObject([
+		{ task_id: idOf(0), status: 'done', outputs: [{ kind: 'audio' }, { kind: 'transcript' }] },
+		{ task_id: idOf(1), status: 'done' },
+	]);
+});
+
+test('"Task: Wait" can sleep: this n8n looks, as the service calls back elsewhere', async () => {
+	let looks = 0;
+	const { json, execution } = await runNode({
+		parameters: {
+			...asleep,
+			downloadOutput: false,
+			resource: 'task',
+			operation: 'wait',
+			taskId: 't',
+		},
+		answer() {
+			looks += 1;
+			return looks > 3
+				? { body: { id: 't', status: 'done', metadata: { audio_url: 'https://x.example/t.wav' } } }
+				: { body: { id: 't', status: 'doing', progress: 10 } };
+		},
+	});
+	expect(execution.woken).toBe(true);
+	expect(json).toMatchObject([{ status: 'done', task_id: 't' }]);
+});
