@@ -3,10 +3,12 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { runOf } from '../../nodes/MediaGeneration/run/checks';
 
 describe('the run that a try belongs to', () => {
-	const contextOf = (
-		runIndex: unknown,
-		{ call = undefined as IDataObject | undefined, tool = true, source = {} } = {},
-	) =>
+	interface Given {
+		call?: IDataObject;
+		tool?: boolean;
+		source?: object | null;
+	}
+	const contextOf = (runIndex: unknown, { call, tool = true, source = {} }: Given = {}) =>
 		({
 			evaluateExpression: () => runIndex,
 			getExecutionId: () => '7',
