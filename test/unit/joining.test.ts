@@ -1,5 +1,5 @@
 /** From the finished parts of an item to its output: joined into one file, one item for each, or as they are. */
-import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
+import type { IBinaryData, IBinaryKeyData, IDataObject } from 'n8n-workflow';
 import {
 	assemble,
 	deliverPart,
