@@ -12,6 +12,7 @@ import { type Bench, isMet, type SavedReport, textReport, textTable, shownMark }
 const benches: Record<string, () => Promise<{ bench: Bench }>> = {
 	schedule: () => import('./schedule'),
 	overhead: () => import('./overhead'),
+	loop: () => import('./loop'),
 	memory: () => import('./memory'),
 	callbacks: () => import('./callbacks'),
 	waking: () => import('./waking'),

@@ -13,7 +13,7 @@ import { check, median } from './stats';
 const run = promisify(execFile);
 const items = 1_000;
 const rounds = 5;
-const apiKey = 'sk_bench';
+export const apiKey = 'sk_bench';
 /** How many generations each process warms up with. */
 const warmUp = 200;
 
@@ -35,7 +35,7 @@ interface Measured {
 }
 
 /** The stand-in in a process of its own, so that its work is not counted. */
-async function startStandIn() {
+export async function startStandIn() {
 	const child = spawn(
 		process.execPath,
 		['--import', 'tsx', 'test/service/cli.ts', '--port', '0', '--task-ms', '0', '--key', apiKey],

@@ -1,5 +1,6 @@
 /** n8n's own engine without the rest of n8n: one execution of two nodes, the first of which makes the items. */
 import 'reflect-metadata';
+import { join } from 'node:path';
 import { ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
 import {
 	createRunExecutionData,
@@ -14,12 +15,19 @@ import {
 } from 'n8n-workflow';
 import { check } from '../stats';
 
+/** The action node as it was built, in this folder. */
+export async function builtNode(folder: string): Promise<INodeType> {
+	const file = join(folder, 'dist/nodes/MediaGeneration/MediaGeneration.node.js');
+	const { MediaGeneration } = (await import(file)) as { MediaGeneration: new () => INodeType };
+	return new MediaGeneration();
+}
+
 export interface Access {
 	baseUrl: string;
 	apiKey: string;
 }
 
-function sourceOf(count: number): INodeType {
+function sourceOf(items: INodeExecutionData[]): INodeType {
 	return {
 		description: {
 			displayName: 'Source',
@@ -32,8 +40,7 @@ function sourceOf(count: number): INodeType {
 			outputs: [NodeConnectionTypes.Main],
 			properties: [],
 		},
-		execute: () =>
-			Promise.resolve([Array.from({ length: count }, (_, index) => ({ json: { index } }))]),
+		execute: () => Promise.resolve([items]),
 	};
 }
 
@@ -52,14 +59,14 @@ function credentialsHelper(access: Access) {
 	};
 }
 
-/** Runs one execution with a number of items through the node; its output items. */
+/** Runs one execution with these items through the node; its output items. */
 export async function runInEngine(
 	node: INodeType,
 	parameters: IDataObject,
-	count: number,
+	items: INodeExecutionData[],
 	access: Access,
 ): Promise<INodeExecutionData[]> {
-	const types: Record<string, INodeType> = { source: sourceOf(count), subject: node };
+	const types: Record<string, INodeType> = { source: sourceOf(items), subject: node };
 	const nodeTypes: INodeTypes = {
 		getByName: (type) => types[type] as INodeType,
 		getByNameAndVersion: (type) => types[type] as INodeType,

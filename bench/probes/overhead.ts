@@ -1,9 +1,8 @@
 /** A process of its own, whose CPU time is measured: a number of generations by one of three ways. Prints JSON. */
-import { join } from 'node:path';
 import { NodeConnectionTypes, type IExecuteFunctions, type INodeType } from 'n8n-workflow';
 import { Pool } from 'undici';
 import { check } from '../stats';
-import { runInEngine, type Access } from './engine';
+import { builtNode, runInEngine, type Access } from './engine';
 
 const [way = '', count = '', packageFolder = '', baseUrl = '', apiKey = ''] = process.argv.slice(2);
 const access: Access = { baseUrl, apiKey };
@@ -82,7 +81,8 @@ async function engine(total: number, type: INodeType): Promise<number> {
 		downloadOutput: false,
 		options: { maxActiveTasks: atOnce },
 	};
-	const items = await runInEngine(type, parameters, total, access);
+	const inputs = Array.from({ length: total }, (_, index) => ({ json: { index } }));
+	const items = await runInEngine(type, parameters, inputs, access);
 	return items.filter(({ json }) => json.status === 'done').length;
 }
 
@@ -90,9 +90,7 @@ const ways: Record<string, (total: number) => Promise<number>> = {
 	bare,
 	least: async (total) => await engine(total, leastType),
 	node: async (total) => {
-		const file = join(packageFolder, 'dist/nodes/MediaGeneration/MediaGeneration.node.js');
-		const { MediaGeneration } = (await import(file)) as { MediaGeneration: new () => INodeType };
-		return await engine(total, new MediaGeneration());
+		return await engine(total, await builtNode(packageFolder));
 	},
 };
 
