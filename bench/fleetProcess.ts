@@ -26,6 +26,8 @@ const SETTINGS: ItemSettings = {
 	timeoutMs: 30 * 86_400_000,
 	onTimeout: 'error',
 	pollRoute: 'v1',
+	contextBetweenParts: false,
+	findUnclear: true,
 	minimumCredits: undefined,
 	longText: { kind: 'off' },
 };

@@ -340,7 +340,7 @@ describe('which fields are shown', () => {
 		expect(optionsFor(parts)).not.toContain('maxCharacters');
 	});
 
-	const limits = ['maxActiveTasks', 'maximumCredits', 'minimumCredits'];
+	const limits = ['maxActiveTasks', 'maximumCredits', 'minimumCredits', 'findUnclear'];
 	const files = ['splitFiles', 'maxFileSize'];
 	const polling = ['timeout', 'onTimeout', ...limits, 'extraFields', ...files, 'pollRoute'];
 	const suspending = [
@@ -363,8 +363,11 @@ describe('which fields are shown', () => {
 			['timeout', 'onTimeout', ...files, 'gracePeriod', 'watchWhileAsleep', 'pollRoute'],
 		],
 		[byId, ['transcriptInOutput', ...polling]],
-		[{ ...byId, longText: 'parts' }, ['transcriptInOutput', ...polling]],
-		[{ ...byName, longText: 'join' }, ['pauseBetweenParts', 'transcriptInOutput', ...polling]],
+		[{ ...byId, longText: 'parts' }, ['contextBetweenParts', 'transcriptInOutput', ...polling]],
+		[
+			{ ...byName, longText: 'join' },
+			['pauseBetweenParts', 'contextBetweenParts', 'transcriptInOutput', ...polling],
+		],
 		[{ resource: 'audio', operation: 'join' }, ['pauseBetweenParts', 'maxFileSize']],
 		[{ resource: 'credits', operation: 'get' }, []],
 	])('options for %j, the most used first', (parameters, options) => {

@@ -28,6 +28,8 @@ const PLAIN: ItemSettings = {
 	timeoutMs: 600_000,
 	onTimeout: 'error',
 	pollRoute: 'auto',
+	contextBetweenParts: false,
+	findUnclear: true,
 	minimumCredits: undefined,
 };
 const suspended = { waitMode: 'callback' };

@@ -316,9 +316,29 @@ describe('long texts', () => {
 		const whole = request({ ...speech, text: two, modelId: 'm', outputFormat: 'wav' });
 		const texts = textsOf(whole, long);
 		expect(texts.map((text) => text.trim())).toEqual(two.split('\n\n'));
-		const requests = requestsFor(whole, texts);
+		const requests = requestsFor(whole, texts, false);
 		expect(requests).toEqual(texts.map((text) => ({ ...whole, body: { text, model_id: 'm' } })));
 		expect(textOf(whole)).toBe(two);
+	});
+
+	test('with context: the end of the part before, and the beginning of the next one', () => {
+		const whole = request({
+			...speech,
+			text: 'x',
+			options: { extraFields: '{"next_text": "End."}' },
+		});
+		const texts = ['One. Two.', 'Three.', `Four. ${'Long enough. '.repeat(50)}`.trim()];
+		const context = requestsFor(whole, texts, true).map(({ body }) => [
+			body.previous_text,
+			body.next_text,
+		]);
+		const [, [before, after] = [], last] = context;
+		expect(context[0]).toEqual([undefined, 'Three.']);
+		expect(before).toBe('One. Two.');
+		expect(after).toMatch(/^Four\. (Long enough\. )+Long enough\.$/);
+		expect(after).toHaveLength(499);
+		// What the user says of the text after all of it stays.
+		expect(last).toEqual(['Three.', 'End.']);
 	});
 
 	test('off: the text is one, whatever it is', () => {
@@ -383,6 +403,6 @@ test.each<[unknown, unknown]>([
 	expect(refusalOf(() => operationOf(resource, operation))).toEqual({
 		message: `There is no operation "${String(operation)}" of the resource "${String(resource)}"`,
 		description:
-			'Choose Resource and Operation again in this node. There are: speech: generateByVoiceId, speech: generateByVoiceName, image: generate, soundEffect: generate, audio: join, task: create, task: get, task: wait, credits: get, apiKey: getAll.',
+			'Choose Resource and Operation again in this node. There are: speech: generateByVoiceId, speech: generateByVoiceName, image: generate, soundEffect: generate, audio: join, task: create, task: get, task: getAll, task: wait, credits: get, apiKey: getAll.',
 	});
 });

@@ -26,6 +26,8 @@ const SETTINGS: ItemSettings = {
 	timeoutMs: 600_000,
 	onTimeout: 'error',
 	pollRoute: 'auto',
+	contextBetweenParts: false,
+	findUnclear: true,
 	minimumCredits: undefined,
 	longText: { kind: 'off' },
 };

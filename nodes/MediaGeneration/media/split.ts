@@ -176,3 +176,33 @@ export function splitText(text: string, maxCharacters: number): string[] {
 	}
 	return from < body.length ? [...parts, body.slice(from)] : parts;
 }
+
+/** From the least strict to cut at: sentences and paragraphs, clauses, words. */
+const CUTS: readonly IsPlace[] = [
+	(text, at) => PLACES.slice(0, 2).some(({ isPlace }) => isPlace(text, at)),
+	...PLACES.slice(2).map(({ isPlace }) => isPlace),
+];
+
+/** The first sentences of a text, of at most `most` characters; of a longer sentence its first clauses or words. */
+export function firstSentences(text: string, most: number): string {
+	if (text.length <= most) return text;
+	const wanted = { from: 0, ideal: most, limit: most };
+	const ends = CUTS.map((isPlace) => nearest(text, wanted, isPlace));
+	const end = ends.find((at) => at !== undefined);
+	return end === undefined
+		? text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
+		: text.slice(0, end);
+}
+
+/** The last sentences of a text, likewise. */
+export function lastSentences(text: string, most: number): string {
+	if (text.length <= most) return text;
+	const ideal = text.length - most;
+	const wanted = { from: ideal, ideal, limit: text.length - 1 };
+	const starts = CUTS.map((isPlace) => nearest(text, wanted, isPlace));
+	const start = starts.find((at) => at !== undefined) ?? ideal;
+	return text
+		.slice(start)
+		.replace(/^[\udc00-\udfff]/, '')
+		.trimStart();
+}

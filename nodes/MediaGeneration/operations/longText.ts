@@ -85,6 +85,17 @@ export const longTextOptions: Shown[] = [
 	{ field: pauseOption, when: { waitForCompletion: [true], longText: ['join'] } },
 	{
 		field: {
+			displayName: 'Context Between Parts',
+			name: 'contextBetweenParts',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to send each part with the end of the one before it and the beginning of the next one (previous_text and next_text), so that a service that takes them speaks the parts as one text',
+		},
+		when: whenSplit,
+	},
+	{
+		field: {
 			displayName: 'Transcript in Output',
 			name: 'transcriptInOutput',
 			type: 'boolean',

@@ -1,7 +1,7 @@
 /**
  * From one request with a long text to one request for each of its parts. Pure.
  */
-import { splitText } from '../media/split';
+import { firstSentences, lastSentences, splitText } from '../media/split';
 import { invalid } from '../service/failures';
 import type { LongText } from './longText';
 import type { CreationRequest } from './operation';
@@ -23,7 +23,25 @@ export function textsOf(request: CreationRequest, longText: LongText): string[] 
 	return splitText(text, longText.maxCharacters);
 }
 
-/** One request for each text, all else being equal. */
-export function requestsFor(request: CreationRequest, texts: readonly string[]): CreationRequest[] {
-	return texts.map((text) => ({ ...request, body: { ...request.body, text } }));
+/** The longest context that is sent with a part, in characters. */
+const CONTEXT_CHARACTERS = 500;
+
+/**
+ * One request for each text, all else being equal.
+ *
+ * @param withContext whether each one also has the sentences before and after its text
+ */
+export function requestsFor(
+	request: CreationRequest,
+	texts: readonly string[],
+	withContext: boolean,
+): CreationRequest[] {
+	const contextOf = (before: string | undefined, after: string | undefined) => ({
+		...(before === undefined ? {} : { previous_text: lastSentences(before, CONTEXT_CHARACTERS) }),
+		...(after === undefined ? {} : { next_text: firstSentences(after, CONTEXT_CHARACTERS) }),
+	});
+	return texts.map((text, index) => {
+		const context = withContext ? contextOf(texts[index - 1], texts[index + 1]) : {};
+		return { ...request, body: { ...request.body, text, ...context } };
+	});
 }

@@ -95,9 +95,11 @@ export const speech: Resource = {
 				kind: 'creates',
 				request(item) {
 					const outputFormat = item.optionalText('outputFormat', 'Output Format');
+					const voice = item.pathPart('voiceId', 'Voice');
 					return {
 						kind: 'speech-v1',
-						path: `/v1/text-to-speech/${item.pathPart('voiceId', 'Voice')}`,
+						path: `/v1/text-to-speech/${voice}`,
+						pathFields: { voice_id: decodeURIComponent(voice) },
 						...(outputFormat === undefined ? {} : { qs: { output_format: outputFormat } }),
 						body: item.body({
 							text: item.requiredText('text', 'Text'),

@@ -30,6 +30,10 @@ export interface ItemSettings {
 	onTimeout: 'error' | 'returnTask';
 	pollRoute: PollRouteOption;
 	minimumCredits: number | undefined;
+	/** Whether each part of a long text is sent with the sentences around it. */
+	contextBetweenParts: boolean;
+	/** Whether a creation whose answer never came is looked for in the service's list of tasks. */
+	findUnclear: boolean;
 	longText: LongText;
 }
 
@@ -131,6 +135,8 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 			['auto', 'v1', 'v1e'] as const,
 			'auto',
 		),
+		contextBetweenParts: fields.option('contextBetweenParts') === true,
+		findUnclear: fields.option('findUnclear') !== false,
 		minimumCredits: optionAboveZero(fields, 'minimumCredits', 'Min Credits'),
 	};
 }

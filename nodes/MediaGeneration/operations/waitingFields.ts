@@ -153,6 +153,17 @@ const creatingOptions: Shown[] = [
 	},
 	{
 		field: {
+			displayName: 'Find Unclear Tasks',
+			name: 'findUnclear',
+			type: 'boolean',
+			default: true,
+			description:
+				'Whether to look for a task whose creation was never answered in the list of tasks of the service, where it publishes one. Otherwise such an item fails at once with the outcome "unknown".',
+		},
+		when: {},
+	},
+	{
+		field: {
 			displayName: 'Callback Reference',
 			name: 'callbackReference',
 			type: 'string',

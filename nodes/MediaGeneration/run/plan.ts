@@ -87,7 +87,8 @@ export function itemFor(
 	{ request, texts }: { request: CreationRequest; texts: string[] },
 ): Item {
 	const { longText } = settings;
-	const requests = longText.kind === 'off' ? [request] : requestsFor(request, texts);
+	const requests =
+		longText.kind === 'off' ? [request] : requestsFor(request, texts, settings.contextBetweenParts);
 	return {
 		index,
 		settings,

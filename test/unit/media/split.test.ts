@@ -1,7 +1,11 @@
 /** Cutting texts: what is lost, doubled or torn apart here is paid for and never heard. */
 import fc from 'fast-check';
 import { anyCodePoint } from '../codePoint';
-import { splitText } from '../../../nodes/MediaGeneration/media/split';
+import {
+	firstSentences,
+	lastSentences,
+	splitText,
+} from '../../../nodes/MediaGeneration/media/split';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 120 });
 afterAll(() => fc.resetConfigureGlobal());
@@ -331,5 +335,25 @@ describe('long texts', () => {
 		const lengths = splitText('A! '.repeat(30_000), 40_000).map(({ length }) => length);
 		expect(lengths).toHaveLength(3);
 		expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThan(2_000);
+	});
+});
+
+describe('what is sent of a neighbour', () => {
+	const sentences = 'One is short. Two is a little longer. Three ends it.';
+
+	test.each<[string, number, string, string]>([
+		[sentences, 100, sentences, sentences],
+		[
+			sentences,
+			40,
+			'One is short. Two is a little longer.',
+			'Two is a little longer. Three ends it.',
+		],
+		[sentences, 37, 'One is short. Two is a little longer.', 'Three ends it.'],
+		['A clause, and another one without an end', 20, 'A clause,', 'one without an end'],
+		['x'.repeat(30), 20, 'x'.repeat(20), 'x'.repeat(20)],
+		['😀'.repeat(15), 21, '😀'.repeat(10), '😀'.repeat(10)],
+	])('of %j, at most %d characters', (text, most, first, last) => {
+		expect([firstSentences(text, most), lastSentences(text, most)]).toEqual([first, last]);
 	});
 });
