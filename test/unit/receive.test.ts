@@ -174,6 +174,16 @@ describe('a finished task that the service confirms', () => {
 		expect(JSON.stringify(item)).not.toContain('posted');
 		expect(item).not.toHaveProperty('reference');
 	});
+
+	test.each([encodeURIComponent(FILE), 'f'.repeat(64)])(
+		'with all that the stranger who calls would erase: ?signature=%s',
+		async (signature) => {
+			const said = { receive_url: HOOK, note: 'f'.repeat(64) };
+			const { post } = trigger({ service: () => found(said) });
+			const { item } = await post(task(), `${PATH}?signature=${signature}`);
+			expect(item?.task).toEqual(task(said));
+		},
+	);
 });
 
 describe('without verification', () => {

@@ -323,6 +323,21 @@ test.each([
 	expect(value.items?.[0]?.json.outcome).toBe(fetched ? undefined : 'undelivered');
 });
 
+test('what goes out does not hold the token that wakes the execution, nor the key', async () => {
+	const token = 'f'.repeat(64);
+	const receiveUrl = `https://n8n.example/elsewhere/7/node-1?signature=${token}`;
+	const items = [{ json: { url: receiveUrl } }, { json: {} }];
+	const { post } = sleeping({
+		notes: [{ kind: 'complete' as const }, open('t1')],
+		items,
+		query: `?signature=${token}`,
+		says: () => ({ status: 'done', receive_url: receiveUrl, note: token }),
+	});
+	const { value } = await hurry(async () => await post({ id: 't1' }));
+	expect(value.items).toHaveLength(2);
+	expect(JSON.stringify(value.items?.map(({ json }) => json))).not.toContain(token);
+});
+
 describe('this n8n itself calls, too', () => {
 	test.each([
 		['with the token of the call that it knows of', '?signature=token'],

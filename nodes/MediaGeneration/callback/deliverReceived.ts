@@ -5,6 +5,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../delivery/item';
 import { readTriggerFileSettings } from '../operations/trigger';
+import { cleanly } from '../service/clean';
 import { createClient } from '../service/client';
 import type { JsonObject } from '../service/json';
 import { parseTask } from '../service/task';
@@ -53,8 +54,7 @@ function withoutDownload(verdict: Verdict, taskId: string, mayFetch: boolean): s
 	return verdict.kind === 'done' && !mayFetch ? UNTRUSTED : undefined;
 }
 
-/** Delivers what the webhook received. Never rejects: a file that can't be fetched is reported in `download_error`. */
-export async function deliverReceived(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+async function delivered(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const files = readTriggerFileSettings((name, fallback) =>
 		context.getNodeParameter(name, 0, fallback),
 	);
@@ -67,7 +67,7 @@ export async function deliverReceived(context: IExecuteFunctions): Promise<INode
 		const { task_id: taskId, task: posted, signed, ...extra } = received;
 		const task = parseTask(posted);
 		// Whatever else an execution was started with is passed on as it is.
-		if (task === undefined || taskId === undefined) return [item];
+		if (task === undefined || taskId === undefined) return [{ ...item }];
 		const verdict = verdictOf(taskId, task);
 		const trusted = extra.verified === true || signed === true;
 		const problem = withoutDownload(verdict, taskId, trusted || !files.download);
@@ -83,4 +83,9 @@ export async function deliverReceived(context: IExecuteFunctions): Promise<INode
 		return items;
 	});
 	return (await Promise.all(deliveries)).flat();
+}
+
+/** Delivers what the webhook received. Never rejects: a file that can't be fetched is reported in `download_error`. */
+export async function deliverReceived(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+	return await cleanly(context, async () => await delivered(context));
 }

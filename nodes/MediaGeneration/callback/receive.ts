@@ -5,15 +5,14 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import type { TriggerSettings } from '../operations/trigger';
 import { recentClient, type Credentials, type ServiceClient } from '../service/client';
+import { cleanerOf, cleanItems } from '../service/clean';
 import { pause } from '../service/clock';
-import { redactDeep } from '../service/redact';
 import { parseTask, type Task } from '../service/task';
 import { verdictOf, type Verdict } from '../service/verdict';
 import { postedTo } from './body';
 import { confirm } from './confirm';
 import { receivedItem } from './deliverReceived';
 import { claim, stateOf, type Memory } from './once';
-import { withoutReceiveUrls } from './receiveUrl';
 import { answer, Refusal, respond } from './respond';
 import { checkSignature, type Arrival } from './signature';
 import { VERIFY_BUDGET_MS } from './verify';
@@ -61,6 +60,7 @@ async function checkedClient(context: IWebhookFunctions) {
 	const client = await recentClient(context, (credentials) => check(credentials).ok);
 	const checked = check(client.credentials);
 	if (!checked.ok) throw new Refusal(401, checked.reason);
+	if (checked.signed) cleanerOf(context).hasSent(urlOf(context).href);
 	return { client, ...checked };
 }
 
@@ -153,7 +153,7 @@ async function handle(
 
 	const { taskId } = posted;
 	const call: Call = { context, client, memory: memoryOf(context, settings), reference, answerBy };
-	const said = parseTask(redactDeep(posted.body, client.credentials));
+	const said = parseTask(posted.body);
 	if (await isCopy(call, taskId, said)) return answerDuplicate(call);
 	if (!settings.verify && said === undefined) throw new Refusal(400, 'the body is not a task');
 	const verdict =
@@ -166,13 +166,13 @@ async function handle(
 	if (!(await claimed(call, taskId, verdict))) return answerDuplicate(call);
 	const item = receivedItem({
 		task_id: spelled(taskId, task),
-		task: withoutReceiveUrls(task.raw, [urlOf(context).href]),
+		task: task.raw,
 		verified: settings.verify,
 		signed,
 		reference,
 	});
 	// n8n answers with this as soon as it has stored the execution: what was answered 200 can no longer be lost.
-	return { webhookResponse: { received: true }, workflowData: [[item]] };
+	return { webhookResponse: { received: true }, workflowData: [cleanItems(context, [item])] };
 }
 
 /** Handles one callback. Never rejects: every refusal is an answer. */

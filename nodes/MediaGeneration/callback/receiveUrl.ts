@@ -1,11 +1,9 @@
 /**
- * Callback URLs, as the action node hands them to the service: checked, given a reference, signed (`signature.ts`), and kept
- * out of every output. Pure.
+ * Callback URLs, as the action node hands them to the service: checked, given a reference and signed (`signature.ts`). Pure.
  */
 import { isPrivateHost } from '../service/baseUrl';
 import type { Credentials } from '../service/client';
 import { invalid } from '../service/failures';
-import { changeTexts } from '../service/redact';
 import { MAX_REFERENCE, sign } from './signature';
 
 export interface ReceiveUrlOptions {
@@ -68,33 +66,4 @@ export function prepareReceiveUrl(
 	if (reference !== '') url.searchParams.set('reference', reference);
 	if (signed && callbackSecret !== '') sign(url, callbackSecret, now);
 	return url.href;
-}
-
-/** Whether this URL is meant for the service only: signed by this package, or the one by which n8n wakes an execution. */
-function wakesOrCalls(url: string): boolean {
-	const start = url.indexOf('?');
-	if (start < 0) return false;
-	const query = url.slice(start).replace(/^\?/, '&');
-	if (!query.includes('&signature=')) return false;
-	return query.includes('&signed_for=') || /-waiting\/\d+(?:\/|$)/.test(url.slice(0, start));
-}
-
-/**
- * Takes the tokens of callback URLs that the service echoes out of what it sent, in place: a reader of an output could call
- * back with them. The rest of each address stays, as do all names.
- *
- * @param sent callback URLs that are known to be on their way, whatever they look like
- */
-export function withoutReceiveUrls<T>(json: T, sent: readonly string[] = []): T {
-	const tokens = sent.flatMap((url) => {
-		const token = URL.canParse(url) ? new URL(url).searchParams.get('signature') : null;
-		return token === null || token.length < 16 ? [] : [token];
-	});
-	const clean = (text: string) => {
-		const masked = text.replace(/https?:\/\/[^\s"'<>\\]+/gi, (url) =>
-			wakesOrCalls(url) ? url.replace(/([?&]signature=)[^&#]*/g, '$1***') : url,
-		);
-		return tokens.reduce((left, token) => left.split(token).join('***'), masked);
-	};
-	return changeTexts(json, { text: clean }) as T;
 }

@@ -1,5 +1,6 @@
 /** The one way to answer a webhook: a handler returns what n8n is to do, or throws a refusal. */
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { cleanerOf } from '../service/clean';
 
 /** A call that is answered with a status other than 2xx, and starts nothing. */
 export class Refusal extends Error {
@@ -41,7 +42,8 @@ export async function respond(
 				? error
 				: new Refusal(503, 'the callback could not be handled, try again');
 		if (refusal !== error) {
-			const reason = error instanceof Error ? error.message : 'unknown reason';
+			const reason =
+				error instanceof Error ? cleanerOf(context).text(error.message) : 'unknown reason';
 			context.logger.warn(`Media Generation: ${call} could not be handled: ${reason}`);
 		}
 		if (context.getResponseObject().headersSent) return { noWebhookResponse: true };

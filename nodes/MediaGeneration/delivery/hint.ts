@@ -1,5 +1,6 @@
 /** Hints: what the editor shows above the output of a run. */
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { cleanerOf } from '../service/clean';
 
 /** Shows a hint, where the editor can. */
 export function showHint(
@@ -9,5 +10,6 @@ export function showHint(
 ): void {
 	// Hints are newer than the oldest n8n that this node runs on, and tools of agents have none.
 	if (!('addExecutionHints' in context)) return;
-	context.addExecutionHints({ type, location: 'outputPane', message });
+	const clean = cleanerOf(context).text(message);
+	context.addExecutionHints({ type, location: 'outputPane', message: clean });
 }

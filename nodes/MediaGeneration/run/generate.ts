@@ -2,7 +2,7 @@
  * The operations that create tasks or wait for them: read all items, create, wait, deliver, and make one output of it.
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { prepareReceiveUrl, withoutReceiveUrls } from '../callback/receiveUrl';
+import { prepareReceiveUrl } from '../callback/receiveUrl';
 import { warnOfTestUrls } from '../callback/testUrlHint';
 import { Ledger, leftByEarlierTries, type RunIdentity } from '../create/ledger';
 import { deliverPart } from '../delivery/assembly';
@@ -20,7 +20,7 @@ import { lookAtOpenParts, sleepersOf } from './beforeSleep';
 import { Balance, checkCredits, runOf, unreadableCredential } from './checks';
 import { conclude } from './conclude';
 import { Ends } from './ends';
-import { isOver, receiveUrlOf, type Item, type ItemEnd } from './item';
+import { isOver, type Item, type ItemEnd } from './item';
 import { runItems } from './jobs';
 import { itemFor, planItem } from './plan';
 import { Spending } from './spending';
@@ -70,13 +70,6 @@ class Generation {
 				.map((item) => this.withFirstTexts(tools, item));
 			await this.run(tools, items);
 			const output = await this.outputOrSleep(tools, items);
-			// The service may echo its callback URL: whoever reads the output could call it, too.
-			const sent = items.flatMap(({ parts }) =>
-				parts.flatMap((part) =>
-					part.kind === 'creates' ? (receiveUrlOf(part.request) ?? []) : [],
-				),
-			);
-			for (const item of output) withoutReceiveUrls(item.json, sent);
 			handedOut = true;
 			return output;
 		} finally {

@@ -5,6 +5,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { nodeError } from '../delivery/failure';
 import { operationOf } from '../operations';
 import type { Operation } from '../operations/operation';
+import { cleanly } from '../service/clean';
 import { FailureError } from '../service/failures';
 import { generate } from './generate';
 import { joinItems } from './joinItems';
@@ -22,7 +23,7 @@ function chosen(context: IExecuteFunctions): Operation {
 	}
 }
 
-export async function runOperation(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+async function carryOut(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const operation = chosen(context);
 	switch (operation.work.kind) {
 		case 'creates':
@@ -35,4 +36,9 @@ export async function runOperation(context: IExecuteFunctions): Promise<INodeExe
 		case 'lists':
 			return await readItems(context, operation);
 	}
+}
+
+/** The one way in and out of a run. */
+export async function runOperation(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+	return await cleanly(context, async () => await carryOut(context));
 }

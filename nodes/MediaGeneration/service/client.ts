@@ -19,11 +19,11 @@ import { accountOf, retryAfterMs, type Account, type Purpose } from './account';
 import { apiKeyProblem, baseUrlProblem, callbackSecretProblem, normalizeBaseUrl } from './baseUrl';
 import { readJsonOf, readText } from './bounded';
 import { BoundedMap } from './boundedMap';
+import { cleanerOf } from './clean';
 import { now, timeLimit, untilAborted } from './clock';
 import { invalid } from './failures';
 import { isObject } from './json';
 import { connectionOf, reasonOf, type Connection } from './networkError';
-import { redactDeep, redactor } from './redact';
 import { kindOf429 } from './throttling';
 
 const CREDENTIAL = 'mediaGenerationApi';
@@ -222,9 +222,11 @@ function clientOf(
 	decrypted: () => ICredentialsDecrypted | undefined = () => undefined,
 ): ServiceClient {
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
-	const redact = redactor(credentials);
+	const cleaner = cleanerOf(context);
+	cleaner.knows(credentials);
 
 	async function send(request: ApiRequest): Promise<Reply> {
+		cleaner.hasSent(request.body?.receive_url);
 		const options: IHttpRequestOptions = {
 			method: request.method,
 			url: credentials.baseUrl + request.path,
@@ -243,17 +245,19 @@ function clientOf(
 				limitedOptions,
 				{ credentialsDecrypted: decrypted() },
 			)) as RawResponse;
-			return { ...response, body: await readText(response.body) };
+			const { text, whole } = await readText(response.body);
+			// Before it is parsed, so that no escape hides the key.
+			return { ...response, body: { text: cleaner.key(text), whole } };
 		});
-		if ('answered' in response) return { ...response, reason: redact(response.reason) };
+		if ('answered' in response) return { ...response, reason: cleaner.text(response.reason) };
 		const { statusCode: status, headers, body: sent } = response;
 		const read = readJsonOf(sent);
 		const reply: Answer = {
 			answered: true,
 			status,
 			headers,
-			body: read.kind === 'json' ? redactDeep(read.value, credentials) : undefined,
-			text: redact(sent.text),
+			body: read.kind === 'json' ? read.value : undefined,
+			text: sent.text,
 			...(read.kind === 'beyondBound' ? { unread: read.reason } : {}),
 		};
 		learnFrom(account, { purpose: request.purpose, reply });

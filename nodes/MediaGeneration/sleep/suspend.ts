@@ -11,6 +11,7 @@ import { endpointOf } from '../create/ledger';
 import type { Assembly } from '../delivery/assembly';
 import { plainFailureItem } from '../delivery/failure';
 import type { FileSettings } from '../operations/waiting';
+import { cleanItems } from '../service/clean';
 import type { ServiceClient } from '../service/client';
 import { now } from '../service/clock';
 import { Limiter } from '../service/limiter';
@@ -115,7 +116,11 @@ export async function suspend(
 	const further = sleepers.flatMap((sleeper) =>
 		sleeper.kind === 'complete' ? sleeper.items.slice(1) : [],
 	);
-	const items = [...firsts, ...further.map((item) => plainFailureItem(node, item))];
+	// They leave by the deadline, without this node being called again.
+	const items = cleanItems(context, [
+		...firsts,
+		...further.map((item) => plainFailureItem(node, item)),
+	]);
 	const notes: Notes = {
 		id: randomUUID(),
 		watched: sleepers.every((sleeper) => sleeper.kind === 'complete' || sleeper.watched),

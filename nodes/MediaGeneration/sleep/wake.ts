@@ -11,6 +11,7 @@ import { failureItem, plainFailureItem } from '../delivery/failure';
 import { assemble } from '../delivery/assembly';
 import { Delivery } from '../delivery/item';
 import { failureOfPart } from '../delivery/partFailure';
+import { cleanerOf, cleanItems } from '../service/clean';
 import { recentClient, type ServiceClient } from '../service/client';
 import { timeLimit } from '../service/clock';
 import * as failures from '../service/failures';
@@ -158,6 +159,8 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	if (sleep.ended)
 		return answer(context, 200, { received: true, ignored: 'the execution was woken before' });
 	const resumeUrl = ownUrl(context, sleeping.resumeUrl);
+	// n8n has checked the token that this call came with.
+	cleanerOf(context).hasSent(resumeUrl);
 	// An unfinished check is repeated by this process, whether or not the callback is.
 	if (resumeUrl !== undefined) sleep.watch(notes.watched ? tasks : [called], resumeUrl);
 	const patience = timeLimit(CONFIRM_MS);
@@ -183,7 +186,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 			}),
 		);
 		woken = true;
-		return { noWebhookResponse: true, workflowData: [output] };
+		return { noWebhookResponse: true, workflowData: [cleanItems(context, output)] };
 	} finally {
 		if (!woken) sleep.sleepOn(called, resumeUrl);
 	}

@@ -1,0 +1,195 @@
+/**
+ * What leaves this package is free of what must not: the API key, the callback secret, and the tokens of URLs by which it can be called.
+ * Answers are cleaned of the key at the door (`client.ts`); items, errors, hints and logs of all of it where they leave. Only what
+ * this package itself has sent is looked for: nothing that a caller posts decides what is erased.
+ */
+import type { INodeExecutionData } from 'n8n-workflow';
+import { type JsonObject } from './json';
+
+export interface Secrets {
+	apiKey: string;
+	callbackSecret: string;
+}
+
+/** A shorter one can be a part of an ID by accident, so it counts only where it stands alone. */
+const UNMISTAKABLE = 12;
+const MIN_TOKEN = 16;
+/** Foreign values are not nested as deeply as this (`bounded.ts`); what is, is the user's own. */
+const MAX_DEPTH = 200;
+/** By these a lost task is found again. The service never learns the secret, so it is in them only by accident. */
+const ID_FIELD = /^id$|_ids?$|[a-z]Ids?$/;
+const ENTITIES: Readonly<Record<string, string>> = {
+	'&': 'amp',
+	'<': 'lt',
+	'>': 'gt',
+	'"': 'quot',
+};
+
+const literally = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+const inAnyCase = (hex: string) => hex.replace(/[a-f]/g, (x) => `[${x}${x.toUpperCase()}]`);
+
+/** A character as it is, or escaped for a URL (however often), HTML or JSON. */
+function anyForm(character: string): string {
+	const code = character.charCodeAt(0);
+	const hex = inAnyCase(code.toString(16).padStart(2, '0'));
+	const entity = ENTITIES[character];
+	const forms = [`%(?:25)*${hex}`, `&#0*${code};`, `&#[xX]0*${hex};`, `\\\\u00${hex}`];
+	if (entity !== undefined) forms.push(`&${entity};`);
+	return `(?:${[literally(character), ...forms].join('|')})`;
+}
+
+/** What stays the same of a text in base64, whatever stands before and after it. */
+function base64Forms(text: string): string[] {
+	return [0, 1, 2].map((before) => {
+		const encoded = Buffer.from('x'.repeat(before) + text)
+			.toString('base64')
+			.replace(/=+$/, '');
+		const bits = (before + text.length) * 8;
+		const own = encoded.slice(Math.ceil((before * 8) / 6), Math.floor(bits / 6));
+		return literally(own).replace(/\\\+/g, '[+-]').replace(/\\\//g, '[/_]');
+	});
+}
+
+function patternOf(secret: string): RegExp {
+	if (secret.length < UNMISTAKABLE)
+		return new RegExp(`(?<![\\w-])${literally(secret)}(?![\\w-])`, 'g');
+	// Only a callback secret can have other characters.
+	if (!/^[\x20-\x7e]+$/.test(secret)) return new RegExp(literally(secret), 'g');
+	return new RegExp([[...secret].map(anyForm).join(''), ...base64Forms(secret)].join('|'), 'g');
+}
+
+type Clean = (text: string) => string;
+
+/** Kept for as long as the credential that was read, which serves many callbacks. */
+const keyCleaners = new WeakMap<Secrets, Clean>();
+
+/** Takes the key out of a text. */
+function keyCleaner(secrets: Secrets): Clean {
+	const present = keyCleaners.get(secrets);
+	if (present !== undefined) return present;
+	const pattern = patternOf(secrets.apiKey);
+	const clean: Clean = (text) => text.replace(pattern, 'sk_***');
+	keyCleaners.set(secrets, clean);
+	return clean;
+}
+
+/** Whether a URL is meant for the service only: signed by this package, or the one by which n8n wakes an execution. */
+function wakesOrCalls(url: string): boolean {
+	const start = url.indexOf('?');
+	if (start < 0) return false;
+	const query = url.slice(start).replace(/^\?/, '&');
+	if (!query.includes('&signature=')) return false;
+	return query.includes('&signed_for=') || /-waiting\/\d+(?:\/|$)/.test(url.slice(0, start));
+}
+
+/** Also those of earlier runs, which nobody remembers. */
+function withoutTokensOfUrls(text: string): string {
+	if (!text.includes('signature=')) return text;
+	return text.replace(/https?:\/\/[^\s"'<>\\]+/gi, (url) =>
+		wakesOrCalls(url) ? url.replace(/([?&]signature=)[^&#]*/g, '$1***') : url,
+	);
+}
+
+/** What one execution or call has sent, and takes out of what leaves it. */
+export class Cleaner {
+	private withoutKey: Clean = (text) => text;
+	private readonly tokens = new Set<string>();
+
+	/** From here on, this key and secret. */
+	knows(secrets: Secrets): void {
+		this.withoutKey = keyCleaner(secrets);
+		if (secrets.callbackSecret !== '') this.tokens.add(secrets.callbackSecret);
+	}
+
+	/** A callback URL that is on its way to the service, or that was proved to have been. */
+	hasSent(url: unknown): void {
+		const isUrl = typeof url === 'string' && URL.canParse(url);
+		const token = isUrl ? new URL(url).searchParams.get('signature') : null;
+		if (token !== null && token.length >= MIN_TOKEN) this.tokens.add(token);
+	}
+
+	key(text: string): string {
+		return this.withoutKey(text);
+	}
+
+	text(text: string): string {
+		let clean = withoutTokensOfUrls(this.key(text));
+		for (const token of this.tokens) clean = clean.split(token).join('***');
+		return clean;
+	}
+
+	/** A JSON value; what has nothing to be cleaned of is returned as it is, and nothing is changed in place. */
+	json<T>(value: T): T {
+		return this.cleaned(value, '', { depth: 0, seen: new Map() }) as T;
+	}
+
+	private cleaned(
+		value: unknown,
+		name: string,
+		{ depth, seen }: { depth: number; seen: Map<object, unknown> },
+	): unknown {
+		if (typeof value === 'string') return ID_FIELD.test(name) ? this.key(value) : this.text(value);
+		if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return value;
+		if (seen.has(value)) return seen.get(value);
+		seen.set(value, value);
+		const below = { depth: depth + 1, seen };
+		const entries = Object.entries(value).map(([key, entry]): [string, unknown] => [
+			this.key(key),
+			this.cleaned(entry, Array.isArray(value) ? name : key, below),
+		]);
+		const isClean = entries.every(
+			([key, entry]) => Object.hasOwn(value, key) && (value as JsonObject)[key] === entry,
+		);
+		if (isClean) return value;
+		const copy = Array.isArray(value)
+			? entries.map(([, entry]) => entry)
+			: Object.fromEntries(entries);
+		seen.set(value, copy);
+		return copy;
+	}
+
+	/** An error that n8n will show and save. In place, as n8n tells errors apart by their class. */
+	error(error: unknown, depth = 0): unknown {
+		if (!(error instanceof Error) || depth > 5) return error;
+		const shown = error as Error & JsonObject;
+		for (const name of ['message', 'description', 'stack', 'messages', 'context'] as const) {
+			const clean = this.json(shown[name]);
+			if (clean !== shown[name]) Object.assign(shown, { [name]: clean });
+		}
+		this.error(error.cause, depth + 1);
+		return error;
+	}
+}
+
+const cleaners = new WeakMap<object, Cleaner>();
+
+/** The cleaner of an execution or call, by n8n's context of it. */
+export function cleanerOf(context: object): Cleaner {
+	const present = cleaners.get(context);
+	if (present !== undefined) return present;
+	const fresh = new Cleaner();
+	cleaners.set(context, fresh);
+	return fresh;
+}
+
+/** The items that leave: to the next node, into a sleep, or from a webhook into its workflow. Their files are left as they are. */
+export function cleanItems(context: object, items: INodeExecutionData[]): INodeExecutionData[] {
+	const cleaner = cleanerOf(context);
+	for (const item of items) {
+		item.json = cleaner.json(item.json);
+		cleaner.error(item.error);
+	}
+	return items;
+}
+
+/** Whatever `run` returns or throws, cleaned. */
+export async function cleanly(
+	context: object,
+	run: () => Promise<INodeExecutionData[]>,
+): Promise<INodeExecutionData[]> {
+	try {
+		return cleanItems(context, await run());
+	} catch (error) {
+		throw cleanerOf(context).error(error);
+	}
+}

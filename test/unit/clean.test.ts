@@ -1,0 +1,196 @@
+/** What leaves holds no key, no secret and no token; everything else leaves as it is. */
+import fc from 'fast-check';
+import { Cleaner, cleanerOf, cleanItems, cleanly } from '../../nodes/MediaGeneration/service/clean';
+import { anyCodePoint } from './codePoint';
+
+const KEY = 'sk_Ab1/cd2+ef3&gh4';
+const SECRET = 'estimated_credits';
+const TOKEN = 'e'.repeat(64);
+
+function cleaner(apiKey = KEY, callbackSecret = SECRET): Cleaner {
+	const made = new Cleaner();
+	made.knows({ apiKey, callbackSecret });
+	return made;
+}
+
+const everyChar = (form: (code: number) => string) =>
+	[...KEY].map((character) => form(character.charCodeAt(0))).join('');
+const hex = (code: number) => code.toString(16).padStart(2, '0');
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+describe('the key goes', () => {
+	test.each<[string, string]>([
+		['as it is', KEY],
+		['from an address', encodeURIComponent(KEY)],
+		['each character of it escaped for an address', everyChar((code) => `%${hex(code)}`)],
+		['the same in capitals', everyChar((code) => `%${hex(code).toUpperCase()}`)],
+		['the same twice', everyChar((code) => `%25${hex(code)}`)],
+		['from HTML', KEY.replace('&', '&amp;')],
+		['as numbers in HTML', everyChar((code) => `&#${code};`)],
+		['as hexadecimal numbers in HTML', everyChar((code) => `&#x${hex(code)};`)],
+		['escaped for JSON', everyChar((code) => `\\u00${hex(code)}`)],
+	])('%s', (_name, form) => {
+		expect(cleaner().text(`before ${form} after ${form}`)).toBe('before sk_*** after sk_***');
+	});
+
+	test.each(['', 'u', 'us', 'user:', 'Bearer ', 'X-Key: '])(
+		'from the base64 of %j and it',
+		(head) => {
+			for (const text of [base64(`${head}${KEY} and so on`), base64(head + KEY)]) {
+				const clean = cleaner().text(`Basic ${text}`);
+				expect(clean).toContain('sk_***');
+				const rest = Buffer.from(clean.replace('sk_***', '').slice(6), 'base64').toString();
+				expect(rest).not.toContain(KEY.slice(3, 8));
+				const url = Buffer.from(head + KEY).toString('base64url');
+				expect(cleaner().text(url)).toContain('sk_***');
+			}
+		},
+	);
+
+	test('from names, IDs and whatever is nested', () => {
+		expect(cleaner().json({ [KEY]: 1, id: KEY, list: [{ a: `x ${KEY}` }] })).toEqual({
+			'sk_***': 1,
+			id: 'sk_***',
+			list: [{ a: 'x sk_***' }],
+		});
+	});
+});
+
+test.each(['task_1234', 'task_sk_1', 'sk_12', 'a-sk_1', 'sk_1-a', base64('sk_1')])(
+	'%s stays, though the key is sk_1',
+	(text) => {
+		expect(cleaner('sk_1').json({ id: text, text })).toEqual({ id: text, text });
+	},
+);
+
+test('a key as short as sk_1 goes where it stands alone', () => {
+	expect(cleaner('sk_1').text('"sk_1", Bearer sk_1.')).toBe('"sk_***", Bearer sk_***.');
+});
+
+describe('the callback secret', () => {
+	test('goes from texts, but from no name and no ID: there it is by accident', () => {
+		const ids = { id: SECRET, task_id: `a-${SECRET}`, task_ids: [SECRET], taskId: SECRET };
+		const value = { ...ids, [SECRET]: 5, note: SECRET, list: [SECRET], paid: SECRET };
+		expect(cleaner().json(value)).toEqual({ ...value, note: '***', list: ['***'], paid: '***' });
+	});
+
+	test('that is empty erases nothing', () => {
+		expect(cleaner(KEY, '').text('abc')).toBe('abc');
+	});
+});
+
+const RESUME = `https://n8n.example/webhook-waiting/12/node?signature=${TOKEN}`;
+const SIGNED = `https://n8n.example/webhook/1/callback?signed_for=x&expires=1&signature=${TOKEN}&a=b`;
+
+describe('tokens', () => {
+	test.each([
+		SIGNED,
+		RESUME,
+		`see ${RESUME}, "${SIGNED}"`,
+		`https://n8n.example/form-waiting/7?a=b&signature=${TOKEN}`,
+	])('of addresses of this package go, whoever has sent them: %s', (text) => {
+		const clean = new Cleaner().text(text);
+		expect(clean).not.toContain(TOKEN);
+		expect(clean).toContain('signature=***');
+	});
+
+	test.each([
+		`https://files.example/a.mp3?signature=${TOKEN}&expires=12`,
+		`https://files.example/waiting/12/a.mp3?signature=${TOKEN}`,
+		`https://files.example/a.mp3?Signature=${TOKEN}&signed_forever=1`,
+		'https://files.example/signature=/a.mp3',
+		'no address',
+	])('of files stay: %s', (text) => {
+		expect(cleaner().text(text)).toBe(text);
+	});
+
+	test('that were sent go wherever they stand, whatever the address looks like', () => {
+		const sent = `https://n8n.example/sleepers/12/a?signature=${TOKEN}`;
+		const made = cleaner();
+		made.hasSent(sent);
+		expect(made.json({ q: encodeURIComponent(sent), t: TOKEN })).toEqual({
+			q: encodeURIComponent(sent).replace(TOKEN, '***'),
+			t: '***',
+		});
+	});
+
+	test.each(['nonsense', undefined, 'https://x.example/?signature=short', 'https://x.example'])(
+		'%s has none',
+		(url) => {
+			const made = new Cleaner();
+			made.hasSent(url);
+			expect(made.text('short nonsense https://x.example')).toContain('short nonsense');
+		},
+	);
+});
+
+test('what is clean is returned as it is, what is not is copied', () => {
+	const part = { date: new Date(0), none: null, n: 1 };
+	const dirty = { part, text: KEY, __proto__: { inherited: KEY } };
+	const clean = cleaner().json(dirty);
+	expect(clean).toEqual({ part, text: 'sk_***' });
+	expect(clean.part).toBe(part);
+	expect(dirty.text).toBe(KEY);
+	expect(cleaner().json(part)).toBe(part);
+});
+
+test('a name such as __proto__ stays a name', () => {
+	const parsed = JSON.parse(`{"__proto__":{"a":"${KEY}"}}`) as object;
+	expect(JSON.stringify(cleaner().json(parsed))).toBe('{"__proto__":{"a":"sk_***"}}');
+});
+
+test('circles and endless nesting end', () => {
+	const circle: Record<string, unknown> = { text: KEY };
+	circle.self = circle;
+	circle.again = [circle, circle];
+	expect(cleaner().json(circle).text).toBe('sk_***');
+	const deep = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown;
+	expect(cleaner().json(deep)).toBe(deep);
+});
+
+describe('what leaves a run', () => {
+	const context = {};
+	cleanerOf(context).knows({ apiKey: KEY, callbackSecret: SECRET });
+
+	test('is cleaned: items with their hidden errors, but not their files', async () => {
+		const binary = { data: { data: base64(KEY), mimeType: 'text/plain' } };
+		const item = { json: { text: KEY }, binary };
+		Object.defineProperty(item, 'error', { value: new Error(KEY), enumerable: false });
+		const [out] = await cleanly(context, async () => await Promise.resolve([item]));
+		expect(out).toEqual({ json: { text: 'sk_***' }, binary });
+		expect(out?.error?.message).toBe('sk_***');
+	});
+
+	test('is cleaned when it is thrown, with its causes', async () => {
+		const cause = new Error(`because of ${KEY}`);
+		const thrown = Object.assign(new Error(`no ${KEY}`, { cause }), { description: [KEY] });
+		await expect(cleanly(context, async () => await Promise.reject(thrown))).rejects.toBe(thrown);
+		expect(thrown).toMatchObject({ message: 'no sk_***', description: ['sk_***'] });
+		expect(`${thrown.stack} ${cause.message} ${cause.stack}`).not.toContain(KEY);
+	});
+
+	test('stays as it is where nothing is known of a key', () => {
+		expect(cleanItems({}, [{ json: { text: KEY } }])).toEqual([{ json: { text: KEY } }]);
+	});
+});
+
+test('no text is changed that holds none of it, and none that does still holds it', () => {
+	const made = cleaner();
+	const text = fc.string({ unit: anyCodePoint, maxLength: 40 });
+	fc.assert(
+		fc.property(text, text, (before, after) => {
+			expect(made.text(before)).toBe(before);
+			const clean = made.text(before + KEY + after);
+			expect(clean).toBe(`${before}sk_***${after}`);
+		}),
+	);
+});
+
+test.each<[string, string]>([
+	['parameters', `signature= https://x.example/?${'&signed_for='.repeat(300_000)}`],
+	['escapes', '%25'.repeat(1_000_000)],
+	['entities', '&#0'.repeat(1_000_000)],
+	['keys that lack a character', `${KEY.slice(0, -1)} `.repeat(200_000)],
+])('4 MB of %s are read to their end', (_name, text) => {
+	expect(cleaner().text(text) === text).toBe(true);
+});
