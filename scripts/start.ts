@@ -9,10 +9,8 @@ import { cleanUp, onCleanup } from './cleanup';
 import { Halt, runMain } from './halt';
 import { withLock } from './lock';
 import { ensureN8n } from './n8nInstall';
-import { importExamples, logIn, provideCredential } from './start/fill';
+import { buildAndInstall, importExamples, logIn, readState, startFolder } from './start/demo';
 import { printResults, runFirst } from './start/firstRun';
-import { buildAndInstall } from './start/install';
-import { readState, startFolder } from './start/state';
 
 const keyVariable = 'MEDIA_GENERATION_API_KEY';
 const logFile = join(startFolder, 'n8n.log');
@@ -102,7 +100,7 @@ async function run(
 	rmSync(logFile, { force: true });
 	const n8n = await startN8n({ logFile, userFolder: startFolder, port: options.port });
 	const rest = await logIn(n8n.baseUrl, state);
-	const examples = await importExamples(rest, await provideCredential(rest, account));
+	const examples = await importExamples(rest, account);
 	const first = examples.get(firstExample);
 	if (!first) throw new Halt(`examples/${firstExample} is missing.`);
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { ensureBuilt } from './built';
+import { runNode } from './child';
 import { Halt } from './halt';
 import { ensureN8n } from './n8nInstall';
 import { root } from './pack';
@@ -31,32 +31,15 @@ interface ChildOptions {
 	env?: Record<string, string>;
 }
 
-/**
- * Runs a TypeScript file on the built nodes and an installed n8n, in a child process whose failure becomes this one's: the first exit
- * code that is not 0 stays.
- */
+/** Runs a TypeScript file on the built nodes and an installed n8n. */
 export async function runFile(
 	file: string,
 	args: readonly string[],
-	{ nodeArgs = [], env = {} }: ChildOptions = {},
+	{ nodeArgs = [], env }: ChildOptions = {},
 ): Promise<void> {
 	await ensureBuilt();
 	await ensureN8n();
-	const { execa } = await import('execa');
-	const tsx = pathToFileURL(require.resolve('tsx')).href;
-	const child = execa(process.execPath, ['--import', tsx, ...nodeArgs, file, ...args], {
-		cwd: root,
-		stdio: 'inherit',
-		reject: false,
-		env,
-	});
-	// Ctrl-C reaches the child by itself; the others are passed on, and the child cleans up before it ends.
-	const passOn = (signal: NodeJS.Signals) => void child.kill(signal);
-	const ignore = () => undefined;
-	process.on('SIGTERM', passOn).on('SIGHUP', passOn).on('SIGINT', ignore);
-	const { exitCode } = await child;
-	process.off('SIGTERM', passOn).off('SIGHUP', passOn).off('SIGINT', ignore);
-	process.exitCode = Number(process.exitCode ?? 0) || (exitCode ?? 1);
+	await runNode(['--import', 'tsx', ...nodeArgs, file, ...args], env);
 }
 
 /** Runs suites by Node.js's own test runner, one after another in one child process, so that they share one n8n and call the stand-in directly. */

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { runNode } from './child';
 import { runMain } from './halt';
 import { root } from './pack';
 
@@ -17,16 +18,9 @@ runMain(async () => {
 		.allowExcessArguments()
 		.parse();
 	const { folder } = command.opts<{ folder: string[] }>();
-	const { execa } = await import('execa');
 	const stryker = join(root, 'node_modules', '@stryker-mutator', 'core', 'bin', 'stryker.js');
 	for (const name of folder) {
 		console.log(`\n${name}`);
-		const { exitCode } = await execa(process.execPath, [stryker, 'run', ...command.args], {
-			cwd: root,
-			stdio: 'inherit',
-			reject: false,
-			env: { MUTATION_FOLDER: name },
-		});
-		process.exitCode = Number(process.exitCode ?? 0) || (exitCode ?? 1);
+		await runNode([stryker, 'run', ...command.args], { MUTATION_FOLDER: name });
 	}
 });

@@ -1,8 +1,9 @@
-declare module 'eslint-plugin-n8n-nodes-base' {
-	import type { ESLint, Linter } from 'eslint';
-
-	const plugin: ESLint.Plugin & {
-		configs: Record<'community' | 'credentials' | 'nodes', Linter.Config>;
-	};
-	export default plugin;
+declare module '@n8n/scan-community-package/scanner/scanner.mjs' {
+	interface Result {
+		passed: boolean;
+		message?: string;
+		details?: string;
+	}
+	export const SOURCE_FILE_PATTERNS: string[];
+	export function analyzePackage(folder: string, patterns?: string[]): Promise<Result>;
 }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fastify, { type FastifyRequest } from 'fastify';
 import { isObject, parseJson } from '../../nodes/MediaGeneration/service/json';
 import { parseTask, taskIdOf } from '../../nodes/MediaGeneration/service/task';
-import { type Findings, shapeOf } from './findings';
+import { type See, shapeOf } from './findings';
 import { soundEffect, type Telling } from './making';
 import type { ProbedService } from './service';
 
@@ -49,28 +49,28 @@ async function listen(port: number, nonce: string, look: (body: unknown) => Prom
 	return { calls, close: async () => await app.close() };
 }
 
-function reportFirst(call: Call, task: { id: string; answeredAt: number }, findings: Findings) {
+function reportFirst(call: Call, task: { id: string; answeredAt: number }, see: See) {
 	const { method, headers } = call.request;
 	const type = headers['content-type'] ?? 'no type';
 	const asExpected = method === 'POST' && type.startsWith('application/json');
-	findings.see('call', `${method}, ${type}`, asExpected || (method === 'POST' ? 'copes' : 'fails'));
+	see('call', `${method}, ${type}`, asExpected || (method === 'POST' ? 'copes' : 'fails'));
 	const wrapped = isObject(call.body) && isObject(call.body.data);
 	const found = parseTask(call.body)?.id === task.id;
 	const shape = `${wrapped ? 'wrapped: ' : ''}${shapeOf(call.body)}`;
-	findings.see('callBody', shape, (found && !wrapped) || (found ? 'copes' : 'fails'));
+	see('callBody', shape, (found && !wrapped) || (found ? 'copes' : 'fails'));
 	const early = call.at < task.answeredAt;
-	findings.see('early', early ? 'yes' : 'no', !early || 'copes');
-	findings.see('held', call.look, call.look === 'done' || 'copes');
+	see('early', early ? 'yes' : 'no', !early || 'copes');
+	see('held', call.look, call.look === 'done' || 'copes');
 	const unusual = Object.keys(headers).filter((name) => !usual.test(name));
-	findings.see('signed', unusual.join(', ') || 'none', unusual.length === 0 || 'copes');
+	see('signed', unusual.join(', ') || 'none', unusual.length === 0 || 'copes');
 }
 
-function reportRepeats([first, ...later]: readonly Call[], findings: Findings): void {
+function reportRepeats([first, ...later]: readonly Call[], see: See): void {
 	const times = later.map(({ at }) => `${((at - (first?.at ?? at)) / 1000).toFixed(1)} s`);
 	const [again, ...copies] = times;
-	findings.see('again503', again === undefined ? 'no' : `yes, after ${again}`);
+	see('again503', again === undefined ? 'no' : `yes, after ${again}`);
 	const more = `yes, ${copies.length} more: after ${copies.join(', ')}`;
-	findings.see('again200', copies.length === 0 ? 'no' : more, copies.length === 0 || 'copes');
+	see('again200', copies.length === 0 ? 'no' : more, copies.length === 0 || 'copes');
 }
 
 /** Makes one task with a callback, and watches what comes. */
@@ -79,6 +79,7 @@ export async function watchCallbacks(
 	{ url, port, patienceMs, watchMs }: CallbackOptions,
 	{ findings, log }: Telling,
 ): Promise<void> {
+	const see = findings.of();
 	const nonce = randomUUID();
 	const address = new URL(url);
 	address.searchParams.set('probe', nonce);
@@ -92,17 +93,17 @@ export async function watchCallbacks(
 		const answeredAt = Date.now();
 		const id = taskIdOf(created.json);
 		const refused = `refused (${created.status})`;
-		findings.see('receiveUrl', id === undefined ? refused : 'taken', id !== undefined || 'fails');
+		see('receiveUrl', id === undefined ? refused : 'taken', id !== undefined || 'fails');
 		if (id === undefined) return;
 		log(`Task ${id}: ${soundEffect.name} with a callback`);
 		for (const until = answeredAt + patienceMs; !receiver.calls[0] && Date.now() < until;)
 			await delay(20);
 		const [first] = receiver.calls;
-		findings.see('callback', first ? 'came' : 'did not come', first !== undefined || 'fails');
+		see('callback', first ? 'came' : 'did not come', first !== undefined || 'fails');
 		if (first === undefined) return;
 		await delay(watchMs);
-		reportFirst(first, { id, answeredAt }, findings);
-		reportRepeats(receiver.calls, findings);
+		reportFirst(first, { id, answeredAt }, see);
+		reportRepeats(receiver.calls, see);
 	} finally {
 		await receiver.close();
 	}

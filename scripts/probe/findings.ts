@@ -2,67 +2,70 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../nodes/MediaGeneration/service/json';
+import { root } from '../pack';
 import { table } from '../table';
 import type { Answer } from './service';
 
 /** `noted`: nothing definite was expected. `copes` and `fails` are what the nodes do with what is otherwise. */
 export type Verdict = 'as expected' | 'noted' | 'copes' | 'fails' | 'not shown';
 
-export interface Finding {
+interface Assumption {
 	section: string;
 	question: string;
 	expected: string;
-	verdict: Verdict;
-	seen: string;
 	/** For the nodes that do not cope. */
 	advice: string;
 }
 
-/** The rows of assumptions.md by their IDs, nothing seen yet. */
-function assumptions(): Map<string, Finding[]> {
-	const text = readFileSync(join(__dirname, 'assumptions.md'), 'utf8');
+export interface Finding extends Assumption {
+	verdict: Verdict;
+	seen: string;
+}
+
+/** The rows of docs/probe.md by their IDs. */
+function assumptions(): Map<string, Assumption> {
+	const text = readFileSync(join(root, 'docs', 'probe.md'), 'utf8');
 	const rows = text.split('\n').filter((line) => line.startsWith('| '));
 	const cells = rows.slice(1).map((row) => row.split('|').map((cell) => cell.trim()));
 	return new Map(
 		cells.map(([, id = '', section = '', question = '', expected = '', advice = '']) => [
 			id,
-			[{ section, question, expected, advice, verdict: 'not shown', seen: '-' }],
+			{ section, question, expected, advice },
 		]),
 	);
 }
 
+/** Notes what was seen of an assumption. `true`: as expected. */
+export type See = (id: string, seen: string, verdict?: true | Verdict) => void;
+
 /** What was seen of the assumptions, in their order. */
 export class Findings {
-	private readonly rows = assumptions();
+	private readonly assumptions = assumptions();
+	private readonly seen = new Map<string, Finding[]>();
 
-	/** @param kind of the task, where a question is asked of each kind */
-	constructor(
-		private readonly withoutKeys: (text: string) => string,
-		private readonly kind?: string,
-	) {}
+	constructor(private readonly withoutKeys: (text: string) => string) {}
 
 	get all(): Finding[] {
-		return [...this.rows.values()].flat();
+		return [...this.assumptions].flatMap(
+			([id, assumption]) =>
+				this.seen.get(id) ?? [{ ...assumption, verdict: 'not shown' as const, seen: '-' }],
+		);
 	}
 
-	/** The same findings, asked of a kind of task. */
-	of(kind: string): Findings {
-		return Object.assign(new Findings(this.withoutKeys, kind), { rows: this.rows });
-	}
-
-	/** @param verdict true: as expected */
-	see(id: string, seen: string, verdict: true | Verdict = 'noted'): void {
-		const [row, ...others] = this.rows.get(id) ?? [];
-		if (row === undefined) throw new Error(`assumptions.md has no row ${id}`);
-		const shown = [row, ...others].filter((one) => one.verdict !== 'not shown');
-		const question = row.question.replace(/ \(\w[^/]*\)$/, '');
-		shown.push({
-			...row,
-			question: this.kind === undefined ? row.question : `${question} (${this.kind})`,
-			verdict: verdict === true ? 'as expected' : verdict,
-			seen: this.withoutKeys(seen),
-		});
-		this.rows.set(id, shown);
+	/** @param kind of the task, where a question is asked of each kind */
+	of(kind?: string): See {
+		return (id, text, verdict = 'noted') => {
+			const assumption = this.assumptions.get(id);
+			if (assumption === undefined) throw new Error(`docs/probe.md has no row ${id}`);
+			const question = `${assumption.question}${kind === undefined ? '' : ` (${kind})`}`;
+			const finding = {
+				...assumption,
+				question,
+				verdict: verdict === true ? 'as expected' : verdict,
+				seen: this.withoutKeys(text),
+			};
+			this.seen.set(id, [...(this.seen.get(id) ?? []), finding]);
+		};
 	}
 }
 

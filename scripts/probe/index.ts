@@ -20,16 +20,17 @@ export async function probe(options: ProbeOptions): Promise<Finding[]> {
 	const { baseUrl, apiKey, spend, callback, log = () => undefined } = options;
 	const service = new ProbedService(baseUrl, apiKey);
 	const findings = new Findings((text) => service.withoutKeys(text));
-	await readOnly(service, findings);
+	const see = findings.of();
+	await readOnly(service, see);
 	if (spend !== undefined) {
-		await refusedCreation(service, findings);
+		await refusedCreation(service, see);
 		for (const kind of kindsOf(spend))
 			await makeOne(service, { ...kind, pace: spend }, { findings, log });
 	}
 	if (callback !== undefined) await watchCallbacks(service, callback, { findings, log });
-	findings.see('limitHeaders', [...service.limitHeaders].sort().join(', ') || 'none');
+	see('limitHeaders', [...service.limitHeaders].sort().join(', ') || 'none');
 	const failed = [...service.statuses].filter(([it]) => it === 0 || it === 429 || it >= 500);
 	const words = failed.map(([it, count]) => `${count} x ${it === 0 ? 'no answer' : it}`);
-	findings.see('throttled', words.join(', ') || 'none', failed.length === 0 || 'copes');
+	see('throttled', words.join(', ') || 'none', failed.length === 0 || 'copes');
 	return findings.all;
 }

@@ -8,7 +8,7 @@ import {
 	type Task,
 	taskIdOf,
 } from '../../nodes/MediaGeneration/service/task';
-import { type Findings, inWords, shapeOf } from './findings';
+import { type Findings, inWords, type See, shapeOf } from './findings';
 import { type Answer, type ProbedService, request } from './service';
 
 /** What differs from one service to the next. */
@@ -85,21 +85,21 @@ async function follow(service: ProbedService, taskId: string, pace: Pace): Promi
 	return life;
 }
 
-function reportCreation(answer: Answer, findings: Findings): void {
+function reportCreation(answer: Answer, see: See): void {
 	const { status, json } = answer;
 	const body = isObject(json) ? json : {};
 	const isMade = taskIdOf(json) !== undefined;
 	// What may have been made although nobody says so is never sent again.
 	const copes = isMade || status === 0 || status >= 500;
 	const usual = status === 200 && isMade && body.success === true;
-	findings.see('creation', inWords(answer), usual || (copes ? 'copes' : 'fails'));
+	see('creation', inWords(answer), usual || (copes ? 'copes' : 'fails'));
 	const texts = Object.keys(body).filter(
 		(field) => field.includes('credits') && typeof body[field] === 'string',
 	);
-	findings.see('numbers', `as strings: ${texts.join(', ') || 'none'}`, !texts[0] || 'copes');
+	see('numbers', `as strings: ${texts.join(', ') || 'none'}`, !texts[0] || 'copes');
 }
 
-function reportProgress(seen: readonly Task[], findings: Findings): void {
+function reportProgress(seen: readonly Task[], see: See): void {
 	const all = seen.map(({ raw }) => raw.progress);
 	const numbers = all.map((value) => (typeof value === 'number' ? value : Number.NaN));
 	const back = numbers.some((value, index) => value < (numbers[index - 1] ?? 0));
@@ -107,60 +107,56 @@ function reportProgress(seen: readonly Task[], findings: Findings): void {
 	const isDone = seen.at(-1)?.state === 'done';
 	const end = isDone ? `, ${String(asNumber(all.at(-1)))} at the end` : '';
 	const usual = !back && kinds === 'number' && (!isDone || all.at(-1) === 100);
-	findings.see('progress', `${kinds}${back ? ', goes back' : ''}${end}`, usual || 'copes');
+	see('progress', `${kinds}${back ? ', goes back' : ''}${end}`, usual || 'copes');
 }
 
-function reportLife({ first, seen, unclear }: Life, findings: Findings): void {
+function reportLife({ first, seen, unclear }: Life, see: See): void {
 	const otherwise = seen.length === 0 ? 'fails' : 'copes';
 	const shown = (answer: Answer) => (answer.status === 200 ? 'yes' : `no: ${inWords(answer)}`);
-	findings.see('firstV1', shown(first.v1), first.v1.status === 200 || otherwise);
-	findings.see('firstV1e', shown(first.v1e));
+	see('firstV1', shown(first.v1), first.v1.status === 200 || otherwise);
+	see('firstV1e', shown(first.v1e));
 	const running = seen.filter(({ state }) => state === 'running');
 	const names = [...new Set(running.map(({ status }) => status))].join(', ');
-	findings.see('running', names || 'none seen', ['', 'doing'].includes(names) || 'copes');
-	reportProgress(seen, findings);
+	see('running', names || 'none seen', ['', 'doing'].includes(names) || 'copes');
+	reportProgress(seen, see);
 	const words = [...new Set(running.flatMap(({ errorText }) => errorText ?? []))].join(' | ');
-	findings.see('words', words || 'none', words === '' || 'copes');
+	see('words', words || 'none', words === '' || 'copes');
 	const nothing = [...unclear].join(' | ');
-	findings.see('unclear', nothing || 'none', nothing === '' || otherwise);
+	see('unclear', nothing || 'none', nothing === '' || otherwise);
 }
 
-function reportEnd({ name }: Kind, { last, seen }: Life, findings: Findings): Task | undefined {
+function reportEnd({ name }: Kind, { last, seen }: Life, see: See): Task | undefined {
 	const task = seen.at(-1);
 	if (last === undefined || task === undefined) return undefined;
 	const { raw, status, errorText = '' } = task;
-	findings.see('end', `${status} ${errorText}`.trim(), task.state === 'done' || 'copes');
+	see('end', `${status} ${errorText}`.trim(), task.state === 'done' || 'copes');
 	const wrapped = isObject(last.json) && isObject(last.json.data);
-	findings.see('place', wrapped ? 'in "data"' : 'at the root', !wrapped || 'copes');
+	see('place', wrapped ? 'in "data"' : 'at the root', !wrapped || 'copes');
 	const usual = name === soundEffect.name && (raw.type === 'sound_effect' || 'fails');
-	findings.see('type', String(raw.type), usual || 'noted');
-	findings.see('fields', shapeOf({ ...raw, metadata: '' }));
+	see('type', String(raw.type), usual || 'noted');
+	see('fields', shapeOf({ ...raw, metadata: '' }));
 	if (task.state !== 'done') return undefined;
 	const metadata = isObject(raw.metadata) ? raw.metadata : {};
 	const result = name === 'image' ? 'result_images' : 'audio_url';
-	findings.see('metadata', shapeOf(metadata, 3), result in metadata || 'copes');
+	see('metadata', shapeOf(metadata, 3), result in metadata || 'copes');
 	const without = seen.filter((it) => it.state === 'done' && outputsOf(it).length === 0).length;
-	findings.see(
-		'result',
-		without === 0 ? 'at once' : `${without} looks without`,
-		without === 0 || 'copes',
-	);
+	see('result', without === 0 ? 'at once' : `${without} looks without`, without === 0 || 'copes');
 	const found = outputsOf(task)
 		.map(({ kind }) => kind)
 		.join(', ');
-	findings.see('files', found || 'none', found !== '' || 'fails');
+	see('files', found || 'none', found !== '' || 'fails');
 	return task;
 }
 
-async function reportFile(url: string, service: ProbedService, findings: Findings): Promise<void> {
+async function reportFile(url: string, service: ProbedService, see: See): Promise<void> {
 	const answer = await request(url, { headers: { range: 'bytes=0-99' } }, false);
 	const status = answer.status === 0 ? inWords(answer) : String(answer.status);
 	const same = new URL(url).host === new URL(service.baseUrl).host;
-	findings.see('host', same ? 'the same' : 'another', !same || 'copes');
-	findings.see('keyless', status, ['200', '206'].includes(status) || 'fails');
-	findings.see('parts', status, status === '206' || 'copes');
+	see('host', same ? 'the same' : 'another', !same || 'copes');
+	see('keyless', status, ['200', '206'].includes(status) || 'fails');
+	see('parts', status, status === '206' || 'copes');
 	const type = answer.headers.get('content-type') ?? 'none';
-	findings.see('fileType', type, /^(audio|image)\//.test(type) || 'copes');
+	see('fileType', type, /^(audio|image)\//.test(type) || 'copes');
 }
 
 export interface Telling {
@@ -173,31 +169,31 @@ export interface Telling {
 export async function makeOne(
 	service: ProbedService,
 	kind: Kind & { pace: Pace },
-	{ findings: all, log }: Telling,
+	{ findings, log }: Telling,
 ): Promise<void> {
-	const findings = all.of(kind.name);
+	const see = findings.of(kind.name);
 	const balance = async () => creditsOf((await service.get('/v1/credits')).json) ?? Number.NaN;
 	const before = await balance();
 	const answer = await service.post(kind.path, kind.body);
-	reportCreation(answer, findings);
+	reportCreation(answer, see);
 	const taskId = taskIdOf(answer.json);
 	if (taskId === undefined) return;
 	log(`Task ${taskId}: ${kind.name}`);
 	const life = await follow(service, taskId, kind.pace);
-	reportLife(life, findings);
-	const done = reportEnd(kind, life, findings);
+	reportLife(life, see);
+	const done = reportEnd(kind, life, see);
 	const [file] = done === undefined ? [] : outputsOf(done);
-	if (file !== undefined) await reportFile(file.url, service, findings);
+	if (file !== undefined) await reportFile(file.url, service, see);
 	const cost = before - (await balance());
-	findings.see('price', Number.isNaN(cost) ? 'the balance could not be read' : `${cost} credits`);
+	see('price', Number.isNaN(cost) ? 'the balance could not be read' : `${cost} credits`);
 }
 
 /** A creation that has to be refused: it lacks its text. */
-export async function refusedCreation(service: ProbedService, findings: Findings): Promise<void> {
+export async function refusedCreation(service: ProbedService, see: See): Promise<void> {
 	const answer = await service.post(soundEffect.path, {});
 	const { status, json } = answer;
 	const isMade = taskIdOf(json) !== undefined;
 	const refused = (status >= 400 && status < 500) || (isObject(json) && json.success === false);
 	const usual = [400, 422].includes(status) && !isMade;
-	findings.see('noText', inWords(answer), usual || (refused || isMade ? 'copes' : 'fails'));
+	see('noText', inWords(answer), usual || (refused || isMade ? 'copes' : 'fails'));
 }

@@ -3,57 +3,33 @@ import { basename, join } from 'node:path';
 import { type Execution, type Item, isFinished, nodeRun } from '../../test/n8n/harness/execution';
 import type { Rest, SavedWorkflow } from '../../test/n8n/harness/rest';
 import { waitUntil } from '../../test/n8n/harness/wait';
-import type { StandIn, TaskKind } from '../../test/service';
-import { startFolder } from './state';
-import { readableSize, table } from '../table';
+import type { StandIn } from '../../test/service';
+import { table } from '../table';
+import { startFolder } from './demo';
 
 const trigger = 'When Clicked';
 const timeoutMs = 30 * 60_000;
 const resultsFolder = join(startFolder, 'results');
 
-const kindNames: Record<TaskKind, string> = {
-	sound_effect: 'sound effect',
-	speech_by_id: 'speech',
-	speech_by_name: 'speech',
-	image: 'image',
-	music: 'music',
-};
-
 /** A value out of somebody else's JSON, for printing. */
-function words(value: unknown, otherwise: string): string {
-	return typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise;
-}
+const words = (value: unknown) =>
+	typeof value === 'string' || typeof value === 'number' ? String(value) : '-';
+
+/** e.g. `48.2 kB` */
+const readableSize = (bytes: number) =>
+	bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** The stand-in's view of the run's tasks; a real service's is only known to n8n. */
 function tasksInWords(service: StandIn | undefined): string {
 	if (!service) return 'running';
-	const tasks = service.creations().map((task) => {
-		const { progress } = service.payload(task.id);
-		return `${kindNames[task.kind]} ${task.status === 'doing' ? `${words(progress, '?')} %` : task.status}`;
+	const tasks = service.creations().map(({ kind, status }) => {
+		const name = kind.replaceAll('_', ' ');
+		return `${name} ${status === 'doing' ? 'under way' : status}`;
 	});
-	return tasks.length > 0 ? tasks.join(', ') : 'no task yet';
+	return tasks.join(', ') || 'no task yet';
 }
 
-/** One line that is rewritten on a terminal; elsewhere a line for every change of note. */
-function progressLine(): { show(text: string, seconds: number): void; end(): void } {
-	let last = '';
-	return {
-		show(text, seconds) {
-			if (process.stdout.isTTY) {
-				process.stdout.write(`\r\x1b[K  ${seconds.toFixed(0).padStart(3)} s  ${text}`);
-				return;
-			}
-			const coarse = text.replace(/\d+ %/g, 'under way');
-			if (coarse !== last) console.log(`  ${seconds.toFixed(0).padStart(3)} s  ${coarse}`);
-			last = coarse;
-		},
-		end() {
-			if (process.stdout.isTTY) process.stdout.write('\n');
-		},
-	};
-}
-
-/** Runs the first example to its end, showing how its tasks get on. */
+/** Runs the first example to its end, and prints how its tasks get on. */
 export async function runFirst(
 	rest: Rest,
 	workflow: SavedWorkflow,
@@ -61,18 +37,18 @@ export async function runFirst(
 ): Promise<Execution> {
 	const started = Date.now();
 	const id = await rest.runManually(workflow, trigger);
-	const progress = progressLine();
-	const execution = await waitUntil(
+	let last = '';
+	return await waitUntil(
 		async () => {
-			progress.show(tasksInWords(service), (Date.now() - started) / 1000);
-			const now = await rest.execution(id);
-			return isFinished(now.status) && now;
+			const execution = await rest.execution(id);
+			const now = tasksInWords(service);
+			const seconds = ((Date.now() - started) / 1000).toFixed(0).padStart(3);
+			if (now !== last) console.log(`  ${seconds} s  ${now}`);
+			last = now;
+			return isFinished(execution.status) && execution;
 		},
 		{ timeoutMs, intervalMs: 500, what: `The end of "${workflow.name}"` },
 	);
-	progress.show(tasksInWords(service), (Date.now() - started) / 1000);
-	progress.end();
-	return execution;
 }
 
 /** Writes an item's files to the results folder; a table row for each. */
@@ -92,26 +68,20 @@ export async function printResults(rest: Rest, execution: Execution): Promise<bo
 	rmSync(resultsFolder, { recursive: true, force: true });
 	mkdirSync(resultsFolder, { recursive: true });
 	const rows: string[][] = [];
-	for (const nodeName of Object.keys(execution.resultData.runData).filter(
-		(name) => name !== trigger,
-	)) {
+	for (const nodeName of Object.keys(execution.resultData.runData)) {
+		if (nodeName === trigger) continue;
 		const run = nodeRun(execution, nodeName);
 		for (const item of run.data?.main[0] ?? []) {
-			const files = await saveFiles(rest, nodeName, item);
-			const task = [nodeName, words(item.json.task_id, '-'), words(item.json.status, '-')];
+			const [first = ['no file', '', ''], ...others] = await saveFiles(rest, nodeName, item);
 			const seconds = `${(run.executionTime / 1000).toFixed(1)} s`;
-			const [first = ['no file', '', ''], ...others] = files;
-			rows.push([...task, seconds, ...first], ...others.map((file) => ['', '', '', '', ...file]));
+			rows.push([nodeName, words(item.json.task_id), words(item.json.status), seconds, ...first]);
+			rows.push(...others.map((file) => ['', '', '', '', ...file]));
 		}
 	}
-	if (rows.length > 0) {
-		console.log(`\n${table(['Node', 'Task', 'Status', 'Time', 'File', 'Type', 'Size'], rows)}`);
-		console.log(`\n  The files are in ${resultsFolder}`);
-	}
+	console.log(`\n${table(['Node', 'Task', 'Status', 'Time', 'File', 'Type', 'Size'], rows)}`);
+	console.log(`\n  The files are in ${resultsFolder}`);
 	if (execution.status === 'success') return true;
-	const { error } = execution.resultData;
-	console.error(
-		`\nThe run ended as "${execution.status}": ${error?.message ?? 'no message'}\n${error?.description ?? ''}`,
-	);
+	const { message = 'no message', description = '' } = execution.resultData.error ?? {};
+	console.error(`\nThe run ended as "${execution.status}": ${message}\n${description}`);
 	return false;
 }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { defaultVersion, versions } from '../../scripts/n8nInstall';
 import { root } from '../../scripts/pack';
 
 interface Step {
@@ -36,7 +37,7 @@ const release = read('release.yml');
 function npmCommands(workflow: Workflow): string[] {
 	return Object.values(workflow.jobs).flatMap(({ steps = [], strategy }) =>
 		steps.flatMap(({ run = '' }) => {
-			const variable = /\$\{\{ matrix\.(\w+) \}\}/.exec(run);
+			const variable = /\$\{\{ matrix\.([\w-]+) \}\}/.exec(run);
 			const values = variable ? (strategy?.matrix[variable[1] ?? ''] ?? []) : [''];
 			return values.map((value) => run.replace(variable?.[0] ?? '', String(value)));
 		}),
@@ -78,10 +79,25 @@ describe('CI', () => {
 		expect(ci.jobs.test?.steps?.at(-1)?.run).toBe('npm test');
 	});
 
-	it('runs everything that .ci/run runs', () => {
+	it('runs everything that .ci/run runs, version by version', () => {
 		const own = readFileSync(join(root, '.ci', 'run'), 'utf8').match(/\bnpm (test\b|run [\w:]+)/g);
 		expect(own?.length).toBeGreaterThan(5);
-		expect(npmCommands(ci)).toEqual(expect.arrayContaining([...new Set(own)]));
+		const scripts = npmCommands(ci).map((command) => command.split(' -- ')[0]);
+		expect(scripts).toEqual(expect.arrayContaining([...new Set(own)]));
+	});
+
+	it('tries every version of n8n and of its interfaces that can be chosen', () => {
+		const compat = readFileSync(join(root, 'scripts', 'testCompat.ts'), 'utf8');
+		const pinned = /pinned = \[(.*)\]/.exec(compat)?.[1]?.split(', ') ?? [];
+		expect(pinned).toHaveLength(3);
+		expect(npmCommands(ci)).toEqual(
+			expect.arrayContaining([
+				...pinned.map((version) => `npm run test:compat -- --only ${version.slice(1, -1)}`),
+				...versions
+					.filter((version) => version !== defaultVersion)
+					.map((version) => `npm run test:versions -- --only ${version}`),
+			]),
+		);
 	});
 
 	it('calls npm scripts that exist', () => {

@@ -1,0 +1,106 @@
+/** The n8n that `npm start` keeps between two starts. Not under version control. */
+import { randomBytes } from 'node:crypto';
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Rest, RestError, type SavedWorkflow } from '../../test/n8n/harness/rest';
+import { readWorkflow } from '../../test/n8n/harness/workflow';
+import { ensureBuilt, hashOf } from '../built';
+import { Halt } from '../halt';
+import { installPackage, packPackage, root } from '../pack';
+
+/** Delete it to begin again. */
+export const startFolder = join(root, '.n8n-start');
+const stateFile = join(startFolder, 'state.json');
+
+export interface StartState {
+	email: string;
+	/** Of the demo's owner. n8n wants 8 characters, a number and a capital. */
+	password: string;
+	/** The stand-in's API key: the same one each time, so that nothing in n8n has to change. */
+	serviceKey: string;
+	/** The hash of the package that is installed in n8n. */
+	installed?: string;
+}
+
+function writeState(state: StartState): StartState {
+	mkdirSync(startFolder, { recursive: true });
+	writeFileSync(stateFile, JSON.stringify(state, null, '\t'), { mode: 0o600 });
+	return state;
+}
+
+export function readState(): StartState {
+	if (existsSync(stateFile)) return JSON.parse(readFileSync(stateFile, 'utf8')) as StartState;
+	return writeState({
+		email: 'owner@example.com',
+		password: `Demo-1-${randomBytes(6).toString('base64url')}`,
+		serviceKey: `sk_demo_${randomBytes(12).toString('hex')}`,
+	});
+}
+
+/** Builds the package and installs it into the demo's n8n, each unless it is there already. */
+export async function buildAndInstall(state: StartState): Promise<void> {
+	await ensureBuilt();
+	const installed = hashOf(['dist', 'package.json', 'README.md', 'LICENSE']);
+	const modules = join(startFolder, '.n8n', 'nodes', 'node_modules');
+	if (state.installed === installed && existsSync(modules)) return;
+	console.log('Packing the nodes and installing them into n8n ...');
+	const folder = mkdtempSync(join(tmpdir(), 'media-generation-pack-'));
+	try {
+		await installPackage(await packPackage(folder), startFolder);
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+	writeState({ ...state, installed });
+}
+
+/** Logs in as the demo's owner, who is made on the first start. */
+export async function logIn(baseUrl: string, { email, password }: StartState): Promise<Rest> {
+	const rest = new Rest(baseUrl);
+	const taken = async (asking: Promise<void>) =>
+		await asking.then(
+			() => true,
+			(error: unknown) => {
+				if (error instanceof RestError) return false;
+				throw error;
+			},
+		);
+	const owner = { email, password };
+	if ((await taken(rest.login(owner))) || (await taken(rest.ownerSetup(owner)))) return rest;
+	throw new Halt(
+		`The n8n in ${startFolder} has another owner than state.json beside it says. Delete that folder to begin again.`,
+	);
+}
+
+/**
+ * Brings the credential for this service up to date, and imports the example workflows that n8n does not have yet (by name: changed ones
+ * are left alone). All of them, by file name.
+ */
+export async function importExamples(
+	rest: Rest,
+	account: { apiKey: string; baseUrl: string },
+): Promise<Map<string, SavedWorkflow>> {
+	const [title, type] = ['Media Generation API', 'mediaGenerationApi'];
+	const saved = await rest.listCredentials();
+	const known = saved.find((one) => one.name === title && one.type === type);
+	const { id, name } = known
+		? await rest.updateCredential(known.id, title, type, account)
+		: await rest.createCredential(title, type, account);
+	const present = await rest.listWorkflows();
+	const examples = new Map<string, SavedWorkflow>();
+	const files = readdirSync(join(root, 'examples')).filter((file) => file.endsWith('.json'));
+	for (const file of files.sort()) {
+		const workflow = readWorkflow(join(root, 'examples', file), { credential: { id, name } });
+		const same = present.find((other) => other.name === workflow.name);
+		examples.set(file, same ?? (await rest.createWorkflow(workflow)));
+	}
+	return examples;
+}
