@@ -299,3 +299,27 @@ describe('Min Credits', () => {
 		expect(error?.description).toMatch(/Nothing was created for this item\.$/);
 	});
 });
+
+describe('where each task is made and its answer lost', () => {
+	const lost = { route: 'create', action: { type: 'processThenStatus', status: 502 } } as const;
+
+	test('the balance says what they cost, and the limit holds', async () => {
+		setting.service.faults.add(lost);
+		const result = await setting.run({
+			items: sounds(12),
+			parameters: limited(25),
+			settings: goOn,
+		});
+		expect(setting.service.creations()).toHaveLength(3);
+		expect(outcomes(result)).toEqual([...Array(3).fill('unknown'), ...Array(9).fill('invalid')]);
+	});
+
+	test('and the balance can not be read: no more than that one', async () => {
+		setting.service.faults.add(lost);
+		setting.service.faults.add({ route: 'credits', action: { type: 'status', status: 500 } });
+		const result = await setting.run({ items: sounds(4), parameters: limited(25), settings: goOn });
+		expect(setting.service.creations()).toHaveLength(1);
+		expect(outcomes(result)).toEqual(['unknown', 'invalid', 'invalid', 'invalid']);
+		expect(result.output[3]?.json.error).toMatch(/can no longer be kept/);
+	});
+});

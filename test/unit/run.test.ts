@@ -130,6 +130,7 @@ class Service {
 						store: this.store,
 						run,
 						maximum: undefined,
+						balanceNow: async () => await Promise.resolve(undefined),
 						look: async () => await Promise.reject(new Error('Nobody asks for costs')),
 						pausedUntil: () => 0,
 					}),

@@ -1,5 +1,5 @@
 /** What the tasks of a run cost, by whichever word of the service, and when the next one may be created. */
-import type { RunIdentity } from '../../nodes/MediaGeneration/create/ledger';
+import type { LedgerStore, RunIdentity } from '../../nodes/MediaGeneration/create/ledger';
 import {
 	costIn,
 	Spending,
@@ -7,6 +7,7 @@ import {
 	type SpendingDeps,
 	type Turn,
 } from '../../nodes/MediaGeneration/run/spending';
+import type { Submitted } from '../../nodes/MediaGeneration/create/submit';
 import type { Look } from '../../nodes/MediaGeneration/service/look';
 import { parseTask, type Task } from '../../nodes/MediaGeneration/service/task';
 import { VirtualClock } from './virtualClock';
@@ -20,6 +21,16 @@ const task = (fields: object): Task => {
 	return parsed;
 };
 const seen = (fields: object): Look => ({ kind: 'task', task: task(fields) });
+const FAILURE = { outcome: 'unknown' as const, message: 'm', description: 'd' };
+const REJECTED: Submitted = { kind: 'failed', failure: { ...FAILURE, outcome: 'rejected' } };
+const UNCLEAR: Submitted = {
+	kind: 'unclear',
+	failure: FAILURE,
+	request: { kind: 'sound', path: '/v1/x', body: {} },
+	sentAt: 0,
+	endedAt: 0,
+	serviceDate: undefined,
+};
 const MISSING: Look = { kind: 'missing', detail: 'HTTP 404' };
 
 /** A run whose looks at tasks find what the test says, in this order; the last one repeats. */
@@ -38,13 +49,14 @@ function setting(looks: Look[] = [MISSING], deps: Partial<SpendingDeps> = {}) {
 			return await Promise.resolve(looks[asked.length - 1] ?? looks.at(-1) ?? MISSING);
 		},
 		pausedUntil: () => 0,
+		balanceNow: async () => await Promise.resolve(undefined),
 		...deps,
 	});
 	/** Creates a task whose answer says this; what became of the turn. */
 	const create = async (taskId: string, answer: object = {}): Promise<Turn> => {
 		const turn = await clock.run(spending.turn(ROUTE));
 		const created = { taskId, createdAt: clock.now(), answer: { task_id: taskId, ...answer } };
-		if (turn.kind === 'go') turn.end(created);
+		if (turn.kind === 'go') turn.end({ kind: 'created', created });
 		return turn;
 	};
 	return { clock, spending, asked, create };
@@ -73,7 +85,7 @@ test('a turn lasts until the cost is known; the next one is refused once they re
 	const second = await clock.run(spending.turn(ROUTE));
 	expect(asked.map(({ at }) => at)).toEqual([0, 500, 1_500]);
 	expect(second.kind).toBe('go');
-	if (second.kind === 'go') second.end(undefined);
+	if (second.kind === 'go') second.end(REJECTED);
 	await create('b', { credit_cost: 5 });
 	expect(await create('c')).toMatchObject({
 		kind: 'refused',
@@ -92,7 +104,7 @@ test('a creation that failed ends its turn, and costs nothing', async () => {
 	const { clock, spending } = setting();
 	for (let tries = 0; tries < 3; tries += 1) {
 		const turn = await clock.run(spending.turn(ROUTE));
-		if (turn.kind === 'go') turn.end(undefined);
+		if (turn.kind === 'go') turn.end(REJECTED);
 	}
 	expect(spending.spent).toEqual({ tasks: 0, credits: 0, unnamed: 0 });
 });
@@ -337,5 +349,104 @@ describe('hints', () => {
 	test('none without spending, and none where nothing was created', () => {
 		expect(spendingHints(undefined)).toEqual([]);
 		expect(allOf([])).toEqual([]);
+	});
+});
+
+describe('after a creation whose answer never came the balance decides', () => {
+	/** An account that is charged for each creation before its answer is lost. */
+	function lossy(deps: Partial<SpendingDeps> = {}, credits = 12) {
+		let balance = 1_000;
+		const made = setting([], {
+			balance,
+			balanceNow: async () => await Promise.resolve(balance),
+			...deps,
+		});
+		const lose = async (): Promise<Turn> => {
+			const turn = await made.clock.run(made.spending.turn(ROUTE));
+			if (turn.kind === 'go') {
+				balance -= credits;
+				turn.end(UNCLEAR);
+			}
+			return turn;
+		};
+		return { ...made, lose };
+	}
+	const kinds = async (turns: () => Promise<Turn>, count: number) => {
+		const seenKinds: string[] = [];
+		for (let index = 0; index < count; index += 1) seenKinds.push((await turns()).kind);
+		return seenKinds;
+	};
+	const CANNOT = /Max Credits can no longer be kept.*may have been paid for/;
+
+	test('three of 12 credits each reach a limit of 25', async () => {
+		const { lose } = lossy();
+		expect(await kinds(lose, 5)).toEqual(['go', 'go', 'go', 'refused', 'refused']);
+	});
+
+	test('one that cost nothing does not count', async () => {
+		const { lose } = lossy({}, 0);
+		expect(await kinds(lose, 4)).toEqual(['go', 'go', 'go', 'go']);
+	});
+
+	test('what other tasks have cost since is not counted twice', async () => {
+		const { create, lose } = lossy({ maximum: 35 });
+		await lose();
+		// The answer names the balance after both.
+		await create('a', { credit_cost: 10, ec_remain_credits: 978 });
+		expect(await kinds(lose, 3)).toEqual(['go', 'go', 'refused']);
+	});
+
+	test.each<[string, Partial<SpendingDeps>]>([
+		['it can not be read', { balanceNow: async () => await Promise.resolve(undefined) }],
+		['none was known before', { balance: undefined }],
+	])('where %s nothing more is created', async (_name, deps) => {
+		const { lose } = lossy(deps);
+		expect((await lose()).kind).toBe('go');
+		for (let tries = 0; tries < 2; tries += 1)
+			expect(await lose()).toMatchObject({
+				kind: 'refused',
+				failure: { outcome: 'invalid', message: expect.stringMatching(CANNOT) as string },
+			});
+	});
+
+	test('once it can be read again, it counts', async () => {
+		let readable = false;
+		const { lose } = lossy({
+			balanceNow: async () => await Promise.resolve(readable ? 988 : undefined),
+		});
+		expect(await kinds(lose, 2)).toEqual(['go', 'refused']);
+		readable = true;
+		expect((await lose()).kind).toBe('go');
+	});
+
+	test('a later try knows it as well, from the balance before the creation', async () => {
+		const store = {};
+		const { lose } = lossy({ store, maximum: 12 });
+		expect((await lose()).kind).toBe('go');
+		const saved = JSON.parse(JSON.stringify(store)) as LedgerStore;
+		const later = setting([], {
+			store: saved,
+			maximum: 12,
+			balance: 988,
+			balanceNow: async () => await Promise.resolve(988),
+		});
+		expect((await later.clock.run(later.spending.turn(ROUTE))).kind).toBe('refused');
+	});
+
+	test('tasks of an earlier execution that the run takes up are no part of it', async () => {
+		const { spending, clock, lose } = lossy({ maximum: 45 });
+		spending.takeUp({ taskId: 'a', createdAt: 0, answer: { credit_cost: 20 } }, ROUTE);
+		await clock.run(spending.settled());
+		expect(await kinds(lose, 4)).toEqual(['go', 'go', 'go', 'refused']);
+	});
+
+	test('without a limit nobody asks for it', async () => {
+		const { lose } = lossy({
+			maximum: undefined,
+			balanceNow: () => {
+				throw new Error('The balance is read');
+			},
+		});
+		expect(await kinds(lose, 3)).toEqual(['go', 'go', 'go']);
 	});
 });

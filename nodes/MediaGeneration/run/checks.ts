@@ -62,6 +62,12 @@ export class Balance {
 		return read.ok ? read.value : undefined;
 	}
 
+	/** As it is at this moment. */
+	async now(): Promise<number | undefined> {
+		const read = await this.ask({ tries: 2, timeoutMs: BALANCE_TIMEOUT_MS });
+		return read.ok ? read.value : undefined;
+	}
+
 	private async ask(effort: { tries?: number; timeoutMs?: number } = {}): Promise<Attempt<number>> {
 		const { client, signal } = this;
 		const answer = await readAnswer({ client, path: '/v1/credits', signal, ...effort });

@@ -165,6 +165,7 @@ class Generation {
 			run,
 			maximum,
 			balance: maximum === undefined ? undefined : await balance.ifKnown(),
+			balanceNow: async () => await balance.now(),
 			look: async (taskId, { kind, route }) =>
 				await lookAtTask(client, { taskId, kind, route, timeoutMs: COST_LOOK_MS, signal }),
 			pausedUntil: () => client.account.pausedUntil('look'),

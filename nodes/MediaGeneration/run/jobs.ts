@@ -160,7 +160,7 @@ class Run {
 			request,
 			now() + settings.timeoutMs,
 		);
-		turn.end(submitted.kind === 'created' ? submitted.created : undefined);
+		turn.end(submitted);
 		if (submitted.kind !== 'created') {
 			const { failure } = submitted;
 			if (failure.taskId !== undefined) this.deps.noteNamed(failure.taskId, item);

@@ -3,12 +3,14 @@
  *
  * - The cost is that of the creation's answer, else of the task itself, else the difference between the balances that two
  *   answers name. What the service says of a task later replaces what it said first: a failed one may cost nothing in the end.
+ * - What a creation has cost whose answer never came is said by the balance, before the next one. Where that can't be read, nothing
+ *   more is created.
  * - With a limit creations take turns, and a turn lasts until the cost is known. The tasks still run at the same time.
  * - It is kept in the node's context, so that what earlier tries of the run have created counts as well. As a tool of an agent,
  *   every call and every try has a run index of its own: there all calls of the execution count together.
  */
 import type { LedgerStore, RunIdentity } from '../create/ledger';
-import type { Created } from '../create/submit';
+import type { Created, Submitted } from '../create/submit';
 import type { PollRouteOption } from '../service/account';
 import type { Clock } from '../service/clock';
 import { invalid, type Failure } from '../service/failures';
@@ -32,6 +34,8 @@ export interface SpendingDeps extends Clock {
 	maximum: number | undefined;
 	/** Before the first creation, where it is known. */
 	balance?: number | undefined;
+	/** As it is now, where it can be read. */
+	balanceNow: () => Promise<number | undefined>;
 	look: (taskId: string, route: TaskRoute) => Promise<Look>;
 	/** Epoch ms before which the account wants no look. */
 	pausedUntil: () => number;
@@ -42,8 +46,8 @@ export interface SpendingDeps extends Clock {
 /** A creation's turn. */
 export type Turn =
 	| { kind: 'refused'; failure: Failure }
-	/** `end` must be called, with what was created. It returns at once; the turn lasts until the cost is known. */
-	| { kind: 'go'; end(created: Created | undefined): void };
+	/** `end` must be called, with what became of the creation. It returns at once; the turn lasts until the cost is known. */
+	| { kind: 'go'; end(submitted: Submitted): void };
 
 export interface Spent {
 	tasks: number;
@@ -59,6 +63,19 @@ const NO_COST = { kind: 'refused', failure: unreadable('The cost', 'none is name
 
 /** What the context keeps: null where the cost is not known. */
 type Costs = Record<string, number | null>;
+
+/** What the context keeps of a run. */
+interface Kept {
+	run: string;
+	/** By task ID. */
+	costs: Costs;
+	/** Of the creations whose answers never came, as far as the balance has told. */
+	unclearCredits: number;
+	/** Whether there were more of them since. */
+	unclear: boolean;
+	/** The last balance that is known, and what all tasks had cost by then; null: none. */
+	known: { balance: number; credits: number } | null;
+}
 
 /** One for each node context, as several calls of a tool can run in it at the same moment. */
 const gates = new WeakMap<LedgerStore, Limiter>();
@@ -88,16 +105,29 @@ function rounded(credits: number): number {
 }
 
 export class Spending {
-	private readonly costs: Costs;
+	private readonly kept: Kept;
 	private readonly gate: Limiter;
-	private balance: number | undefined;
 	/** The service described a task without a cost: it will not name the cost of another one. */
 	private tasksNameNoCost = false;
 
 	constructor(private readonly deps: SpendingDeps) {
-		this.costs = costsOf(deps.store, deps.run);
+		this.kept = keptOf(deps.store, deps.run);
 		this.gate = gateOf(deps.store);
-		this.balance = deps.balance;
+		// What an earlier try knew comes before a creation of which nothing is known.
+		if (!this.kept.unclear) this.knowBalance(deps.balance);
+	}
+
+	private get costs(): Costs {
+		return this.kept.costs;
+	}
+
+	/** Of all creations, as far as they are known. */
+	private get credits(): number {
+		return rounded(this.spent.credits + this.kept.unclearCredits);
+	}
+
+	private knowBalance(balance: number | undefined): void {
+		this.kept.known = balance === undefined ? null : { balance, credits: this.credits };
 	}
 
 	get spent(): Spent {
@@ -117,27 +147,50 @@ export class Spending {
 	/** Waits until a task may be created, as far as its cost is concerned. */
 	async turn(route: TaskRoute): Promise<Turn> {
 		if (!this.limited) {
-			return { kind: 'go', end: (created) => created !== undefined && this.note(created) };
+			const end = (submitted: Submitted) => {
+				if (submitted.kind === 'created') this.note(submitted.created);
+			};
+			return { kind: 'go', end };
 		}
 		const giveBack = await this.gate.take();
+		if (this.kept.unclear) await this.learnFromBalance();
 		const failure = this.refusal();
 		if (failure !== undefined) {
 			giveBack();
 			return { kind: 'refused', failure };
 		}
-		return {
-			kind: 'go',
-			end: (created) => {
-				if (created === undefined) giveBack();
-				else void this.learn(created, route, this.spentSince(created)).then(giveBack);
-			},
-		};
+		return { kind: 'go', end: (submitted) => void this.end(submitted, route).then(giveBack) };
+	}
+
+	private async end(submitted: Submitted, route: TaskRoute): Promise<void> {
+		if (submitted.kind === 'unclear') this.kept.unclear = true;
+		if (submitted.kind !== 'created') return;
+		const { created } = submitted;
+		const balance = balanceIn(created);
+		await this.learn(created, route, this.spentSince(balance));
+		this.knowBalance(balance);
+	}
+
+	/** What the balance has fallen by beyond what is known is the cost of the creations whose answers never came. */
+	private async learnFromBalance(): Promise<void> {
+		const { kept, deps } = this;
+		if (kept.known === null) return;
+		const balance = await deps.balanceNow();
+		if (balance === undefined) return;
+		const fallenBy = kept.known.balance - balance;
+		kept.unclearCredits += Math.max(0, fallenBy - (this.credits - kept.known.credits));
+		kept.unclear = false;
+		this.knowBalance(balance);
 	}
 
 	/** A task that an earlier try or an earlier execution has made, and that this run takes up. Before the first turn. */
 	takeUp(created: Created, route: TaskRoute): void {
 		if (!this.limited) return this.note(created);
-		void this.gate.run(async () => await this.learn(created, route, undefined));
+		void this.gate.run(async () => {
+			await this.learn(created, route, undefined);
+			// The balance at the start of the run is one after it.
+			if (!this.kept.unclear) this.knowBalance(this.kept.known?.balance);
+		});
 	}
 
 	/** What the service says of a task later on. Tasks that the run did not make are ignored. */
@@ -153,7 +206,12 @@ export class Spending {
 
 	private refusal(): Failure | undefined {
 		const { maximum = Infinity } = this.deps;
-		const { credits } = this.spent;
+		if (this.kept.unclear)
+			return invalid(
+				'Max Credits can no longer be kept: a creation before this one may have been paid for, and the balance does not tell',
+				'No task was created for this item. Check the credits at the service, then run the items that are left again.',
+			).failure;
+		const { credits } = this;
 		if (credits < maximum) return undefined;
 		return invalid(
 			`Max Credits is reached: the tasks of this run cost ${credits} credits, and the option allows ${maximum}`,
@@ -166,12 +224,11 @@ export class Spending {
 	}
 
 	/** By how much the balance has fallen since the creation before, as the two answers have it. */
-	private spentSince(created: Created): number | undefined {
-		const before = this.balance;
-		this.balance = balanceIn(created);
-		if (before === undefined || this.balance === undefined) return undefined;
+	private spentSince(balance: number | undefined): number | undefined {
+		const { known } = this.kept;
+		if (known === null || balance === undefined) return undefined;
 		// It can have risen: failed tasks are refunded.
-		return before > this.balance ? before - this.balance : undefined;
+		return known.balance > balance ? known.balance - balance : undefined;
 	}
 
 	private async learn(
@@ -203,15 +260,16 @@ export class Spending {
 	}
 }
 
-/** The costs of this run so far. Those of another run are dropped. */
-function costsOf(store: LedgerStore, { executionId, runIndex, call }: RunIdentity): Costs {
+/** What is known of this run so far. That of another run is dropped. */
+function keptOf(store: LedgerStore, { executionId, runIndex, call }: RunIdentity): Kept {
 	const run = call === undefined ? `${executionId}:${runIndex}` : executionId;
+	const nothing = { unclearCredits: 0, unclear: false, known: null };
 	const present = store[FIELD];
 	if (isObject(present) && present.run === run && isObject(present.costs))
-		return present.costs as Costs;
-	const costs: Costs = {};
-	store[FIELD] = { run, costs };
-	return costs;
+		return Object.assign(present, { ...nothing, ...present }) as unknown as Kept;
+	const kept: Kept = { run, costs: {}, ...nothing };
+	store[FIELD] = kept;
+	return kept;
 }
 
 function tasks(count: number): string {
