@@ -16,8 +16,8 @@ void describe('image', () => {
 		await editor.addManualTrigger();
 		await editor.addNode('image generation', 'Generate image');
 		await editor.fill('prompt', 'A lighthouse at dawn, watercolour');
-		await editor.fill('modelId', 'image-1');
-		await editor.fill('aspectRatio', '16:9');
+		await editor.pick('modelId', 'image-1');
+		await editor.choose('aspectRatio', '16:9 (Landscape)');
 		await editor.executeStep();
 		await editor.viewFile();
 		const shown = editor.byId('output-panel').locator('img[src*="binary-data"]');
@@ -32,7 +32,7 @@ void describe('image', () => {
 	});
 
 	void it('says what suspending needs, only when it is chosen', async () => {
-		const notice = editor.page.getByText(/The execution sleeps until the service calls back/);
+		const notice = editor.page.getByText(/The execution sleeps until a callback comes/);
 		assert.equal(await notice.count(), 0);
 		await editor.choose('waitMode', 'Suspend Until Callback');
 		await notice.waitFor();

@@ -49,7 +49,8 @@ void describe('speech', () => {
 		await editor.newWorkflow();
 		await editor.addManualTrigger();
 		await editor.openNodePanel();
-		for (const words of ['sound effect', 'image generation', 'text to speech']) {
+		const searches = ['sound effect', 'image', 'audio', 'AI voice', 'captions', 'text to speech'];
+		for (const words of searches) {
 			const found = await editor.search(words);
 			await found
 				.filter({ hasText: 'Media Generation' })

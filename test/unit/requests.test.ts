@@ -403,6 +403,6 @@ test.each<[unknown, unknown]>([
 	expect(refusalOf(() => operationOf(resource, operation))).toEqual({
 		message: `There is no operation "${String(operation)}" of the resource "${String(resource)}"`,
 		description:
-			'Choose Resource and Operation again in this node. There are: speech: generateByVoiceId, speech: generateByVoiceName, image: generate, soundEffect: generate, audio: join, task: create, task: get, task: getAll, task: wait, credits: get, apiKey: getAll.',
+			'Choose Resource and Operation again in this node. There are: speech: generateByVoiceId, speech: generateByVoiceName, image: generate, soundEffect: generate, audio: join, task: create, task: wait, task: get, task: getAll, credits: get, apiKey: getAll.',
 	});
 });

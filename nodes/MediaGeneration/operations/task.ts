@@ -25,7 +25,8 @@ const fields: INodeProperties[] = [
 		required: true,
 		default: '={{ $json.task_id }}',
 		placeholder: 'e.g. 7f9c2ba4',
-		description: 'The task_id that the service returned when the task was created',
+		description:
+			'The task_id that the service returned when the task was created. "Task: Wait" takes several, as an array or separated by commas.',
 		displayOptions: shownFor(RESOURCE, 'get', 'wait'),
 	},
 	{
@@ -78,7 +79,7 @@ const fields: INodeProperties[] = [
 		displayName: 'Options',
 		name: 'options',
 		type: 'collection',
-		placeholder: 'Add Option',
+		placeholder: 'Add option',
 		default: {},
 		displayOptions: shownFor(RESOURCE, 'getAll'),
 		options: [
@@ -184,6 +185,14 @@ export const task: Resource = {
 			},
 		},
 		{
+			value: 'wait',
+			name: 'Wait',
+			action: 'Wait for task',
+			description: 'Wait for a task made earlier and get its files. Nothing is paid again.',
+			subtitle: 'Wait for task',
+			work: { kind: 'awaits' },
+		},
+		{
 			value: 'get',
 			name: 'Get',
 			action: 'Get task',
@@ -199,14 +208,6 @@ export const task: Resource = {
 				'List the tasks of the account, newest first, one item each, where the service publishes such a list',
 			subtitle: 'Get tasks',
 			work: { kind: 'lists' },
-		},
-		{
-			value: 'wait',
-			name: 'Wait',
-			action: 'Wait for task',
-			description: 'Wait for a task made earlier and get its files. Nothing is paid again.',
-			subtitle: 'Wait for task',
-			work: { kind: 'awaits' },
 		},
 	],
 };

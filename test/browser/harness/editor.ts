@@ -191,6 +191,12 @@ export class Editor {
 		await this.field(name).click();
 	}
 
+	/** Opens a picker's list and takes an entry. */
+	async pick(name: string, entry: string): Promise<void> {
+		await this.openList(name);
+		await this.byId('rlc-item').filter({ hasText: entry }).first().click();
+	}
+
 	async choose(name: string, option: string): Promise<void> {
 		await this.parameter(name).click();
 		await this.page
