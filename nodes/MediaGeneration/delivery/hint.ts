@@ -1,6 +1,8 @@
-/** Hints: what the editor shows above the output of a run. */
+/** What the editor shows of a run beside its items: hints above the output, and values that the list of executions is searched by. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { cleanerOf } from '../service/clean';
+import { isObject } from '../service/json';
+import { isOutcome, type Outcome } from '../service/failures';
 
 /** Shows a hint, where the editor can. */
 export function showHint(
@@ -12,4 +14,72 @@ export function showHint(
 	if (!('addExecutionHints' in context)) return;
 	const clean = cleanerOf(context).text(message);
 	context.addExecutionHints({ type, location: 'outputPane', message: clean });
+}
+
+/** How a run ended: with the worst outcome of its items. */
+export type RunOutcome = Outcome | 'done' | 'asleep';
+
+/** The worst one first: `unknown` may be paid for, and nobody knows its task. */
+const FROM_WORST: readonly RunOutcome[] = [
+	...(['unknown', 'failed', 'unreachable', 'undelivered', 'timed_out'] as const),
+	...(['cancelled', 'rejected', 'invalid', 'done', 'asleep'] as const),
+];
+
+export function worstOf(outcomes: readonly RunOutcome[]): RunOutcome {
+	return FROM_WORST.find((outcome) => outcomes.includes(outcome)) ?? 'done';
+}
+
+interface RunSummary {
+	taskIds: readonly string[];
+	/** According to the service; undefined where it named none. */
+	credits: number | undefined;
+	outcome: RunOutcome;
+}
+
+/** n8n cuts longer values off. */
+const MAX_VALUE = 255;
+const FIELD = 'mediaGenerationRuns';
+
+/** As many whole IDs as fit. */
+function fitting(taskIds: Iterable<string>): string {
+	let value = '';
+	for (const taskId of new Set(taskIds)) {
+		const longer = value === '' ? taskId : `${value},${taskId}`;
+		if (longer.length <= MAX_VALUE) value = longer;
+	}
+	return value;
+}
+
+/**
+ * Adds a run to what the list of executions can be searched by: `media_task_ids`, `media_credits` and `media_outcome`, over all runs of
+ * these nodes in the execution. A later try of a run replaces the earlier one. Never throws: older versions of n8n have no such values.
+ *
+ * @param run names the run within the execution
+ */
+export function noteExecution(context: IExecuteFunctions, run: string, summary: RunSummary): void {
+	try {
+		const { customData } = context;
+		const store = context.getContext('flow');
+		const known: unknown = store[FIELD];
+		const runs: Record<string, unknown> = isObject(known) ? known : {};
+		const { credits, outcome } = summary;
+		runs[run] = { credits, outcome };
+		store[FIELD] = runs;
+		const all = Object.values(runs).filter(isObject);
+		const before = (customData.getAll().media_task_ids ?? '').split(',');
+		const taskIds = fitting([...before, ...summary.taskIds].filter((taskId) => taskId !== ''));
+		const costs = all.flatMap((each) => (typeof each.credits === 'number' ? [each.credits] : []));
+		const sum = costs.reduce((total, cost) => total + cost, 0);
+		customData.setAll({
+			...(taskIds === '' ? {} : { media_task_ids: cleanerOf(context).text(taskIds) }),
+			...(costs.length === 0 ? {} : { media_credits: String(Math.round(sum * 1_000) / 1_000) }),
+			media_outcome: worstOf(all.flatMap((each) => runOutcome(each.outcome))),
+		});
+	} catch {
+		// Finding an execution is worth less than its result.
+	}
+}
+
+function runOutcome(value: unknown): RunOutcome[] {
+	return isOutcome(value) || value === 'done' || value === 'asleep' ? [value] : [];
 }

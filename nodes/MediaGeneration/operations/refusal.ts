@@ -1,0 +1,42 @@
+/** What a refusal by the service means on screen: the names of its fields in the node, and a text that is too long for one request. */
+import type { LongText } from './longText';
+import type { CreationRequest } from './operation';
+import { textOf } from './parts';
+
+/** Fields of requests that the node shows by another name. */
+const ON_SCREEN: ReadonlyArray<[name: string, label: string]> = [
+	['voice_id', '"Voice"'],
+	['model_id', '"Model"'],
+	['generations_count', '"Number of Images"'],
+	['aspect_ratio', '"Aspect Ratio"'],
+	['model_parameters', '"Aspect Ratio" or "Resolution"'],
+	['output_format', '"Output Format"'],
+	['with_transcript', '"With Transcript"'],
+	['receive_url', '"Callback URL"'],
+];
+/** Some services take no more in one request. */
+export const LONG_TEXT = 5_000;
+
+/** Whether a text is sent as it is, although it is longer than many services take. */
+export function isLongUnsplit(text: string, longText: LongText): boolean {
+	return longText.kind === 'off' && text.length > LONG_TEXT;
+}
+
+/**
+ * Sentences to add to a refusal's description; empty where there is nothing to add.
+ *
+ * @param said the words of the service
+ */
+export function adviceOn(said: string, request: CreationRequest, longText: LongText): string {
+	// The fields of "Task: Create" have the names of the request.
+	const isPlain = request.kind.startsWith('/');
+	const named = ON_SCREEN.filter(([name]) => !isPlain && new RegExp(`\\b${name}\\b`).test(said));
+	const names = named.map(([name, label]) => ` "${name}" is the field ${label} of this node.`);
+	const text = textOf(request);
+	const isSpeech = request.kind.startsWith('speech');
+	const length =
+		isSpeech && isLongUnsplit(text, longText)
+			? ` The text has ${text.length} characters: the field "Long Text" splits it into several requests.`
+			: '';
+	return names.join('') + length;
+}
