@@ -6,13 +6,19 @@ import type { Account } from '../service/account';
 import type { Answer, ServiceClient } from '../service/client';
 import { onAbort, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
-import { asText } from '../service/json';
+import { asText, type JsonObject } from '../service/json';
 import { readTaskList, type ListedTask } from '../service/taskList';
 import { assign, type Sending } from './matching';
-import type { Created } from './submit';
+
+/** As a creation's answer would have told it. */
+interface Found {
+	taskId: string;
+	createdAt: number;
+	answer: JsonObject;
+}
 
 export type Finding =
-	| { kind: 'found'; created: Created }
+	| { kind: 'found'; created: Found }
 	/** The tasks that could be it, but need not be. */
 	| { kind: 'unfound'; candidates: ListedTask[] };
 

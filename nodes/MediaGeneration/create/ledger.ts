@@ -15,6 +15,7 @@ import { createHash } from 'crypto';
 import type { CreationRequest } from '../operations/operation';
 import type { Failure } from '../service/failures';
 import { asText, isObject, type JsonObject } from '../service/json';
+import type { Sending } from './matching';
 import type { Created } from './submit';
 
 /** The node's context: plain data that n8n saves with the execution. */
@@ -51,7 +52,10 @@ export interface Slot {
 /** What an earlier try left for a slot. */
 export type Earlier =
 	| { kind: 'created'; created: Created; receiveUrl: string | undefined }
-	| { kind: 'unknown'; failure: Failure }
+	/** A creation of which nothing is known. It is not sent again; `sending`: what it can be looked for with. */
+	| { kind: 'unknown'; failure: Failure; sending: Sending | undefined }
+	/** One that another execution has left. It is sent again where it can't be found. */
+	| { kind: 'doubtful'; sending: Sending }
 	| { kind: 'nothing' };
 
 const NOTHING: Earlier = { kind: 'nothing' };
@@ -141,11 +145,10 @@ export class Ledger {
 	earlier(slot: Slot, request: CreationRequest): Earlier {
 		const entry = this.entryFor(slot, request);
 		if (entry === undefined) return NOTHING;
-		if (isObject(entry.failure)) {
-			return entry.execution === this.run.executionId
-				? { kind: 'unknown', failure: entry.failure as unknown as Failure }
-				: NOTHING;
-		}
+		const sending = isSending(entry.sending) ? entry.sending : undefined;
+		if (isObject(entry.failure) && this.isOfExecution(entry))
+			return { kind: 'unknown', failure: entry.failure as unknown as Failure, sending };
+		if (sending !== undefined) return { kind: 'doubtful', sending };
 		const taskId = asText(entry.taskId);
 		if (taskId === undefined || typeof entry.createdAt !== 'number') return NOTHING;
 		// Taken up from a failed execution, it belongs to this one: what counts in its further tries is the item, too.
@@ -168,8 +171,19 @@ export class Ledger {
 		});
 	}
 
+	/** Before a creation is sent: should n8n save the execution and end before the answer comes, this is all that is known. */
+	noteSending(slot: Slot, { request, sentAt }: Sending): void {
+		const { receive_url: _ignored, ...body } = request.body;
+		this.note(slot, request, { sending: { request: { ...request, body }, sentAt } });
+	}
+
 	noteUnknown(slot: Slot, request: CreationRequest, failure: Failure): void {
-		this.note(slot, request, { failure: { ...failure } });
+		const present = this.entries()[this.keyOf(slot)];
+		const sending = isObject(present) ? present.sending : undefined;
+		this.note(slot, request, {
+			failure: { ...failure },
+			...(sending === undefined ? {} : { sending }),
+		});
 	}
 
 	/**
@@ -197,6 +211,10 @@ export class Ledger {
 		for (const { item, entry } of entriesOf(this.store, this.run))
 			entry.delivered = handedOut(item);
 	}
+}
+
+function isSending(value: unknown): value is Sending {
+	return isObject(value) && typeof value.sentAt === 'number' && isObject(value.request);
 }
 
 /** The entries of a run, with their items. */

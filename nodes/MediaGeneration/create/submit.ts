@@ -7,6 +7,7 @@ import type { Reply, ServiceClient } from '../service/client';
 import { untilAborted, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
 import type { JsonObject } from '../service/json';
+import { creationsOf } from './find';
 import { PATIENCE_MS, readCreation, type Patience, type Refusal } from './creation';
 
 export interface Created {
@@ -125,16 +126,13 @@ class Submission {
 
 	/** The answer to the request, or undefined where the execution is stopped before it comes. */
 	private async exchange(): Promise<Reply | undefined> {
-		const { client, stop, noteLate } = this.deps;
-		const { path, qs, body } = this.request;
-		const sent = client.send({
-			method: 'POST',
-			path,
-			qs,
-			body,
-			purpose: 'create',
-			timeoutMs: CREATION_TIMEOUT_MS,
-		});
+		const { client, stop, noteLate, now } = this.deps;
+		const { request } = this;
+		const { path, qs, body } = request;
+		const answered = creationsOf(client.account).sent({ request, sentAt: now() });
+		const sent = client
+			.send({ method: 'POST', path, qs, body, purpose: 'create', timeoutMs: CREATION_TIMEOUT_MS })
+			.finally(answered);
 		if (stop === undefined) return await sent;
 		const stopped = untilAborted(stop);
 		const reply = await Promise.race([sent, stopped.promise]);
@@ -143,6 +141,7 @@ class Submission {
 			void sent.then((late) => {
 				const creation = readCreation(late, Date.now());
 				const taskId = creation.kind === 'created' ? creation.taskId : creation.failure.taskId;
+				if (taskId !== undefined) client.account.known.set(taskId, true);
 				if (taskId !== undefined) noteLate?.(taskId, creation.kind === 'created');
 			});
 		}
@@ -163,6 +162,7 @@ class Submission {
 			case 'created': {
 				this.queue.created(now());
 				const { taskId, answer } = creation;
+				this.deps.client.account.known.set(taskId, true);
 				return { kind: 'created', created: { taskId, createdAt: now(), answer } };
 			}
 			case 'full':

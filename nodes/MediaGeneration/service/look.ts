@@ -110,7 +110,10 @@ async function askRoute(
 	});
 	const look = readLook(reply, at.taskId);
 	// Some servers answer every path with 200 and a status of their own: that is not a task, nor a route to remember.
-	if (describes(look)) client.account.routes.set(at.kind, route);
+	if (look.kind === 'task' && isDescribed(look.task)) {
+		client.account.routes.set(at.kind, route);
+		if (look.task.type !== undefined) client.account.types.set(at.kind, look.task.type);
+	}
 	return look;
 }
 
@@ -124,6 +127,7 @@ export async function lookAtTask(
 	clockNow: () => number = now,
 ): Promise<Look> {
 	const end = clockNow() + at.timeoutMs;
+	if (at.purpose !== 'outsider') client.account.known.set(at.taskId, true);
 	const [first, other] = routesFor(client, at);
 	const look = await askRoute(client, at, first, at.timeoutMs);
 	const left = end - clockNow();
