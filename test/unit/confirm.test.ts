@@ -51,6 +51,17 @@ describe('many callbacks at once', () => {
 		});
 	});
 
+	test("another account's callbacks wait for none of them", async () => {
+		await onMachine(async (machine) => {
+			const stranger = service(allDone);
+			const calls = slowOnes(40).map(async (claim) => await stranger.ask(claim));
+			expect((await service(allDone).ask(claimOf('t1'))).kind).toBe('done');
+			expect(machine.elapsed).toBe(0);
+			stranger.answerSlow();
+			await Promise.all(calls);
+		});
+	});
+
 	test('five hundred wait for their turn; a further one is sent away at once', async () => {
 		await onMachine(async (machine) => {
 			const { ask, answerSlow } = service(allDone);

@@ -115,9 +115,19 @@ describe('secrets of API keys', () => {
 			{ monkey: 'abcdefghijklmnop', token_type: 'abcdefghijklmnop' },
 		],
 		[
-			'with words after it, where its name is that of a secret',
-			{ key: `${SECRET} (old)` },
-			{ key: 'sk_****cdef (old)' },
+			'that only looks as if it was masked',
+			{ key: `${SECRET},sk_****1234`, note: `${SECRET},sk_****1234` },
+			{ key: 'sk_****1234', note: 'sk_****1234' },
+		],
+		[
+			'by names that end in such a word',
+			{ access_token: 'abcdefghijklmnop', secret_key: 'ab', clientSecret: 'abcdefghijklmnop' },
+			{ access_token: '****mnop', secret_key: '****', clientSecret: '****mnop' },
+		],
+		[
+			'by the names of passwords',
+			{ password: 'abcdefghijklmnop', db_passwd: 'abc', pwd: 'abc' },
+			{ password: '****mnop', db_passwd: '****', pwd: '****' },
 		],
 		['in a list under such a name', { token: ['abcdefghijklmnop'] }, { token: ['****mnop'] }],
 		['in depth', { a: [{ b: SECRET }] }, { a: [{ b: 'sk_****cdef' }] }],

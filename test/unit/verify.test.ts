@@ -1,60 +1,45 @@
+/** What a callback's task is, by the service's own word: whatever it answers, within the budget. */
 import {
+	confirm,
 	VERIFY_BUDGET_MS,
-	verifyTask,
-	type VerifyOptions,
-} from '../../nodes/MediaGeneration/callback/verify';
-import type { Look } from '../../nodes/MediaGeneration/service/look';
-import { parseTask } from '../../nodes/MediaGeneration/service/task';
-import { VirtualClock } from './virtualClock';
+	type Claim,
+} from '../../nodes/MediaGeneration/callback/confirm';
+import type { Answer, ApiRequest } from '../../nodes/MediaGeneration/service/client';
+import { pause } from '../../nodes/MediaGeneration/service/clock';
+import { onMachine } from '../model/machine';
+import { answer, scriptedClient } from './replies';
 
-function task(
-	status: string,
-	metadata: object = { output_uri: 'https://files.example/a.mp3' },
-): Look {
-	const found = parseTask({ id: 't', status, metadata });
-	if (found === undefined) throw new Error('no task');
-	return { kind: 'task', task: found };
+const FILE = { output_uri: 'https://files.example/a.mp3' };
+const task = (status: string, metadata: object = FILE) =>
+	answer(200, { id: 't', status, metadata });
+const missing = answer(404);
+const busy = answer(503, { message: 'busy' });
+const doubtful = answer(200, { status: 'error', metadata: {} });
+const denied = answer(401, { error: 'no' });
+
+interface Setting {
+	over?: boolean;
+	budgetMs?: number;
+	/** How long the service takes to answer. */
+	lookMs?: number;
 }
-const missing: Look = { kind: 'missing', detail: 'HTTP 404' };
-const busy: Look = { kind: 'busy', detail: 'HTTP 503: busy' };
-
-const failedOnce = task('error', {});
-if (failedOnce.kind !== 'task') throw new Error('no task');
-const doubtful: Look = { kind: 'doubtful', task: failedOnce.task, detail: 'no ID' };
-const denied: Look = { kind: 'denied', detail: 'HTTP 401', httpStatus: 401 };
 
 async function verify(
-	script: (count: number, misses: number) => Look,
-	{
-		lookMs = 0,
-		...options
-	}: Partial<VerifyOptions> & {
-		lookMs?: number;
-	} = {},
+	script: (count: number, request: ApiRequest) => Answer,
+	{ over = true, budgetMs = VERIFY_BUDGET_MS, lookMs = 0 }: Setting = {},
 ) {
-	const clock = new VirtualClock();
-	const start = clock.now();
-	let looks = 0;
-	const look = async (timeoutMs: number, misses: number) => {
-		looks += 1;
-		await clock.sleep(Math.min(lookMs, timeoutMs));
-		return script(looks, misses);
-	};
-	const verdict = await clock.run(
-		verifyTask(
-			{ look, now: clock.now, sleep: clock.sleep },
-			{
-				taskId: 't',
-				budgetMs: VERIFY_BUDGET_MS,
-				claimsEnd: true,
-				...options,
-			},
-		),
-	);
-	return { verdict, looks, elapsed: clock.now() - start };
+	return await onMachine(async (machine) => {
+		const client = scriptedClient(async (request, count) => {
+			await pause(Math.min(lookMs, request.timeoutMs));
+			return script(count, request);
+		});
+		const claim: Claim = { taskId: 't', type: undefined, over };
+		const verdict = await confirm(client, claim, budgetMs);
+		return { verdict, looks: client.requests.length, elapsed: machine.elapsed };
+	});
 }
 
-test.each<[string, Look[], string, number]>([
+test.each<[string, Answer[], string, number]>([
 	['done', [task('done')], 'done', 1],
 	['failed', [task('error', {})], 'failed', 1],
 	['failed, but it may be another task', [doubtful, task('doing'), task('done')], 'done', 3],
@@ -65,7 +50,7 @@ test.each<[string, Look[], string, number]>([
 	['unknown', [missing], 'unknown', 2],
 	['unknown, busy between', [missing, busy, missing], 'unknown', 3],
 	['done, files a moment later', [task('done', {}), task('done')], 'done', 2],
-	['done, files much later', [...Array<Look>(6).fill(task('done', {})), task('done')], 'done', 7],
+	['done, files much later', [...Array<Answer>(6).fill(task('done', {})), task('done')], 'done', 7],
 	['a key that is refused once', [denied, task('done')], 'done', 2],
 	['a key that is refused', [denied], 'unavailable', 2],
 ])('%s', async (_name, answers, kind, expected) => {
@@ -76,15 +61,6 @@ test.each<[string, Look[], string, number]>([
 	expect(looks).toBe(expected);
 });
 
-test('each look hears how often the task was unknown so far', async () => {
-	const heard: number[] = [];
-	await verify((_count, misses) => {
-		heard.push(misses);
-		return missing;
-	});
-	expect(heard).toEqual([0, 1]);
-});
-
 test('a young task has a moment between the two looks', async () => {
 	const { elapsed } = await verify((count) => (count === 1 ? missing : task('done')));
 	expect(elapsed).toBe(1_500);
@@ -92,31 +68,30 @@ test('a young task has a moment between the two looks', async () => {
 
 test('no look takes longer than 5 s, or than what is left', async () => {
 	const heard: number[] = [];
-	const clock = new VirtualClock();
-	const look = async (timeoutMs: number) => {
-		heard.push(timeoutMs);
-		await clock.sleep(timeoutMs);
-		return busy;
-	};
-	const deps = { look, now: clock.now, sleep: clock.sleep };
-	await clock.run(verifyTask(deps, { taskId: 't', budgetMs: 12_000, claimsEnd: true }));
+	await verify(
+		(_count, { timeoutMs }) => {
+			heard.push(timeoutMs);
+			return busy;
+		},
+		{ lookMs: 60_000 },
+	);
 	expect(heard).toEqual([5_000, 5_000, 12_000 - 10_000 - 250 - 500]);
 });
 
 test('a service that is busy is asked again, whatever the callback claims', async () => {
 	const answers = [busy, task('done')];
 	const { verdict, looks } = await verify((count) => answers[count - 1] ?? busy, {
-		claimsEnd: false,
+		over: false,
 	});
 	expect([verdict.kind, looks]).toEqual(['done', 2]);
 });
 
 test('a task that runs on is looked at once where the callback claims no more', async () => {
-	const { verdict, looks } = await verify(() => task('doing'), { claimsEnd: false });
+	const { verdict, looks } = await verify(() => task('doing'), { over: false });
 	expect([verdict.kind, looks]).toEqual(['running', 1]);
 });
 
-test.each<[string, Look, string]>([
+test.each<[string, Answer, string]>([
 	['still running though its callback says otherwise', task('doing'), 'running'],
 	['done without a file', task('done', {}), 'running'],
 	['busy', busy, 'unavailable'],
@@ -135,12 +110,12 @@ test('a service that hangs: unavailable, within the budget', async () => {
 });
 
 test('a Retry-After beyond the budget is not waited for, a shorter one is', async () => {
-	const late = await verify(() => ({ ...busy, retryAfterMs: 60_000 }));
+	const late = await verify(() => answer(503, '', { 'retry-after': '60' }));
 	expect([late.verdict.kind, late.elapsed, late.looks]).toEqual(['unavailable', 0, 1]);
-	const atTheEnd = await verify(() => ({ ...busy, retryAfterMs: VERIFY_BUDGET_MS }));
+	const atTheEnd = await verify(() => answer(503, '', { 'retry-after': '12' }));
 	expect([atTheEnd.elapsed, atTheEnd.looks]).toEqual([0, 1]);
 	const soon = await verify((count) =>
-		count === 1 ? { ...busy, retryAfterMs: 5_000 } : task('done'),
+		count === 1 ? answer(503, '', { 'retry-after': '5' }) : task('done'),
 	);
 	expect([soon.verdict.kind, soon.elapsed, soon.looks]).toEqual(['done', 5_000, 2]);
 });

@@ -1,25 +1,42 @@
 /**
- * Asking the service on behalf of an anonymous caller. A callback must not be a lever: whatever is posted, the service gets
- * few requests, creations are not slowed down, and each call is answered in time. All state is per account and process,
- * bounded, and soon forgotten.
+ * What the service itself says of a task that an anonymous caller names: a posted body is only a hint (docs/service.md, "Callbacks").
+ * A callback must not be a lever: whatever is posted, the service gets few requests, creations are not slowed down, and each call
+ * is answered in time. All state is an account's, kept by this process, bounded, and soon forgotten.
  */
 import type { Account, PollRoute } from '../service/account';
 import { BoundedMap } from '../service/boundedMap';
 import type { ServiceClient } from '../service/client';
-import { now, pause } from '../service/clock';
+import { now, pause, timeLimit } from '../service/clock';
 import { Limiter } from '../service/limiter';
-import { lookAtTask, type Look } from '../service/look';
-import { verifyTask, type Verification } from './verify';
+import { CONFIRM_MS, lookAtTask, type Look } from '../service/look';
+import { verdictOf, type Verdict } from '../service/verdict';
 
 /** What a callback says; only a hint. */
 export interface Claim {
 	taskId: string;
 	type: string | undefined;
-	/** Whether it says, or leaves open, that the task is over. */
+	/** Whether it says, or leaves open, that the task is over: then a task that still runs is looked at again. */
 	over: boolean;
 }
 
-/** At a time, for all callbacks of the process. */
+export type Verification =
+	| Verdict
+	/** The service does not know the task. */
+	| { kind: 'unknown' }
+	/** The service can't be asked just now. */
+	| { kind: 'unavailable'; reason: string };
+
+/** The whole answer to the sender comes within 15 s; this leaves time for the rest. */
+export const VERIFY_BUDGET_MS = 12_000;
+const LOOK_TIMEOUT_MS = 5_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 2_000;
+/** A task can be unknown for a short time after its creation (docs/service.md, "Poll routes"). */
+const PAUSE_AFTER_MISS_MS = 1_500;
+/** How many 404 answers are enough to call a task unknown: an anonymous call must not cost many requests. */
+const MISSES_ALLOWED = 2;
+/** A single 401 can come from an edge, or from throttling (docs/service.md, "More routes"). */
+const DENIALS_ALLOWED = 2;
 const LOOKS_AT_ONCE = 10;
 /** More calls than that are not even queued. */
 const CLAIMS_AT_ONCE = 500;
@@ -30,70 +47,49 @@ const WORTH_ASKING_MS = 500;
 /** No Retry-After keeps callbacks from asking for longer than this. */
 const LONGEST_REST_MS = 30_000;
 
-const turns = new Limiter(LOOKS_AT_ONCE);
-
-interface Asked {
+/** What callbacks of one account share. */
+class Asked {
+	readonly turns = new Limiter(LOOKS_AT_ONCE);
 	/** Until when (epoch ms) an ID counts as unknown without asking again. */
-	unknown: BoundedMap<string, number>;
+	readonly unknown = new BoundedMap<string, number>(REMEMBERED);
 	/** Copies that arrive at the same moment share one verification. */
-	underWay: Map<string, Promise<Verification>>;
+	readonly underWay = new Map<string, Promise<Verification>>();
 	/** The route that last answered for a type of task, by the service's own word for the type. */
-	routes: BoundedMap<string, PollRoute>;
+	readonly routes = new BoundedMap<string, PollRoute>(REMEMBERED);
 	/** Epoch ms until which the service asked callbacks to wait. Creations and polls have `account.pausedUntil`. */
-	restUntil: number;
+	restUntil = 0;
 }
 
 const asked = new WeakMap<Account, Asked>();
 
 function askedOf(account: Account): Asked {
-	const present = asked.get(account);
-	if (present !== undefined) return present;
-	const fresh: Asked = {
-		unknown: new BoundedMap(REMEMBERED),
-		underWay: new Map(),
-		routes: new BoundedMap(REMEMBERED),
-		restUntil: 0,
-	};
-	asked.set(account, fresh);
-	return fresh;
+	const state = asked.get(account) ?? new Asked();
+	asked.set(account, state);
+	return state;
 }
 
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();
 
-/** Waits for a turn to ask, for at most `patienceMs`; undefined if none came. */
-async function inTurn(look: () => Promise<Look>, patienceMs: number): Promise<Look | undefined> {
-	let waiting = true;
-	const over = new AbortController();
-	const turn = turns.run(async () => {
-		if (!waiting) return undefined;
-		waiting = false;
-		over.abort();
-		return await look();
-	});
-	await Promise.race([turn, pause(patienceMs, over.signal)]);
-	if (!waiting) return await turn;
-	waiting = false;
-	return undefined;
-}
-
 /**
- * One request to one route. For a type whose route is known, both tries go to that route, the second one a while later, as
- * a young task can be unknown for a moment; otherwise each route gets one.
+ * One request to one route, in its turn. For a type whose route is known, both tries go to that route, the second one a while
+ * later, as a young task can be unknown for a moment; otherwise each route gets one.
  */
 async function lookOnce(
 	client: ServiceClient,
-	state: Asked,
 	{ taskId, type }: Claim,
 	{ timeoutMs, misses }: { timeoutMs: number; misses: number },
 ): Promise<Look> {
+	const state = askedOf(client.account);
 	const restMs = Math.max(client.account.pausedUntil('look') - now(), state.restUntil - Date.now());
 	if (restMs > 0)
 		return { kind: 'busy', detail: 'the service asked for a pause', retryAfterMs: restMs };
-	const known = state.routes.get(typeKey(type));
-	const route = known ?? (misses === 0 ? 'v1' : 'v1e');
+	const patience = timeLimit(timeoutMs);
+	const turn = await state.turns.take(1, patience.signal).catch(() => undefined);
+	patience.end();
+	if (turn === undefined) return { kind: 'busy', detail: 'too many callbacks at once' };
+	const route = state.routes.get(typeKey(type)) ?? (misses === 0 ? 'v1' : 'v1e');
 	const at = { taskId, kind: 'callback', route, timeoutMs, purpose: 'outsider' } as const;
-	const look = await inTurn(async () => await lookAtTask(client, at), timeoutMs);
-	if (look === undefined) return { kind: 'busy', detail: 'too many callbacks at once' };
+	const look = await lookAtTask(client, at).finally(turn);
 	if (look.kind === 'busy' && look.retryAfterMs !== undefined)
 		state.restUntil = Date.now() + Math.min(look.retryAfterMs, LONGEST_REST_MS);
 	if (look.kind === 'task' && look.task.state !== 'running')
@@ -101,21 +97,51 @@ async function lookOnce(
 	return look;
 }
 
-async function ask(
-	client: ServiceClient,
-	{ state, claim, budgetMs }: { state: Asked; claim: Claim; budgetMs: number },
-): Promise<Verification> {
-	const verification = await verifyTask(
-		{
-			look: async (timeoutMs, misses) =>
-				await lookOnce(client, state, claim, { timeoutMs, misses }),
-			now: Date.now,
-			sleep: pause,
-		},
-		{ taskId: claim.taskId, budgetMs, claimsEnd: claim.over },
-	);
-	if (verification.kind === 'unknown') state.unknown.set(claim.taskId, Date.now() + UNKNOWN_FOR_MS);
-	return verification;
+function verdictOn(taskId: string, look: Look): Verification {
+	switch (look.kind) {
+		case 'task':
+			return verdictOf(taskId, look.task);
+		case 'missing':
+			return { kind: 'unknown' };
+		case 'denied':
+		case 'doubtful':
+		case 'busy':
+			return { kind: 'unavailable', reason: look.detail };
+	}
+}
+
+function pauseAfter(look: Look, attempt: number): number {
+	if (look.kind === 'missing') return PAUSE_AFTER_MISS_MS;
+	if (look.kind === 'doubtful') return CONFIRM_MS;
+	const own = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
+	return look.kind === 'busy' ? Math.max(own, look.retryAfterMs ?? 0) : own;
+}
+
+/**
+ * Asks until the answer is clear or the budget is spent; then the last answer counts. Asked again are: a busy service, `done` without
+ * any file, which can come for a moment (docs/service.md, "Status"), and a task that still runs though its callback says otherwise,
+ * as a callback can be faster than the service's own read of that task.
+ */
+async function ask(client: ServiceClient, claim: Claim, budgetMs: number): Promise<Verification> {
+	const { taskId } = claim;
+	const end = Date.now() + budgetMs;
+	let verdict: Verification = { kind: 'unavailable', reason: 'the service was not asked' };
+	const seen = { missing: 0, denied: 0, doubtful: 0, task: 0, busy: 0 };
+	for (let attempt = 0; Date.now() < end; attempt += 1) {
+		const timeoutMs = Math.min(LOOK_TIMEOUT_MS, end - Date.now());
+		const look = await lookOnce(client, claim, { timeoutMs, misses: seen.missing });
+		seen[look.kind] += 1;
+		if (look.kind === 'doubtful' && seen.doubtful > 1) return verdictOf(taskId, look.task);
+		verdict = verdictOn(taskId, look);
+		if (verdict.kind === 'done' || verdict.kind === 'failed') return verdict;
+		if (verdict.kind === 'running' && verdict.task.state === 'running' && !claim.over)
+			return verdict;
+		if (seen.missing >= MISSES_ALLOWED || seen.denied >= DENIALS_ALLOWED) return verdict;
+		const pauseMs = pauseAfter(look, attempt);
+		if (Date.now() + pauseMs >= end) return verdict;
+		await pause(pauseMs);
+	}
+	return verdict;
 }
 
 /** What the service itself says of the task that a callback names. @param budgetMs for all looks together */
@@ -124,26 +150,25 @@ export async function confirm(
 	claim: Claim,
 	budgetMs: number,
 ): Promise<Verification> {
-	const state = askedOf(client.account);
-	if ((state.unknown.get(claim.taskId) ?? 0) > Date.now()) return { kind: 'unknown' };
+	const { unknown, underWay } = askedOf(client.account);
+	if ((unknown.get(claim.taskId) ?? 0) > Date.now()) return { kind: 'unknown' };
 	const key = `${claim.over}:${claim.taskId}`;
-	const present = state.underWay.get(key);
+	const present = underWay.get(key);
 	if (present !== undefined) {
 		const end = now() + budgetMs;
 		// Each gets a copy: what one workflow does to its item must not affect the others.
 		const shared = structuredClone(await present);
-		const isOver = shared.kind !== 'running';
 		const leftMs = end - now();
 		// It gave up in the time of an earlier callback; that of this one is not over.
-		return isOver || !claim.over || leftMs < WORTH_ASKING_MS
+		return shared.kind !== 'running' || !claim.over || leftMs < WORTH_ASKING_MS
 			? shared
 			: await confirm(client, claim, leftMs);
 	}
-	if (state.underWay.size >= CLAIMS_AT_ONCE)
+	if (underWay.size >= CLAIMS_AT_ONCE)
 		return { kind: 'unavailable', reason: 'too many callbacks at once' };
-	const verification = ask(client, { state, claim, budgetMs }).finally(() =>
-		state.underWay.delete(key),
-	);
-	state.underWay.set(key, verification);
-	return await verification;
+	const verification = ask(client, claim, budgetMs).finally(() => underWay.delete(key));
+	underWay.set(key, verification);
+	const verdict = await verification;
+	if (verdict.kind === 'unknown') unknown.set(claim.taskId, Date.now() + UNKNOWN_FOR_MS);
+	return verdict;
 }

@@ -10,12 +10,11 @@ import { pause } from '../service/clock';
 import { parseTask, type Task } from '../service/task';
 import { verdictOf, type Verdict } from '../service/verdict';
 import { postedTo } from './body';
-import { confirm } from './confirm';
+import { confirm, VERIFY_BUDGET_MS } from './confirm';
 import { receivedItem } from './deliverReceived';
 import { claim, stateOf, type Memory } from './once';
 import { answer, Refusal, respond } from './respond';
 import { checkSignature, type Arrival } from './signature';
-import { VERIFY_BUDGET_MS } from './verify';
 
 /** How long the sender waits is not known (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution. */
 const ANSWER_WITHIN_MS = 14_000;

@@ -4,7 +4,11 @@ import { type JsonObject, isObject } from '../service/json';
 import type { Resource } from './operation';
 
 const SECRET = /sk_[^\s"']*/g;
-const SECRET_NAME = /^(api_?key|key|secret|token|value)$/i;
+/** Also `access_token`, `secretKey`, `client-secret`; but not `monkey`, nor `token_type`. */
+const SECRET_NAME =
+	/^api_?keys?$|(^|[_-])(value|key|secret|token|passw(or)?d|passphrase|pwd)s?$|(^|[a-z])(Key|Secret|Token|Password)s?$/;
+/** At most eight characters before the stars, and four behind them. */
+const MASKED = /^[^*]{0,11}\*{3,}[^*]{0,4}$/;
 
 /** Keeps the prefix and the last four characters of a secret: enough to tell keys apart, nothing to use. */
 export function maskSecret(secret: string): string {
@@ -15,9 +19,10 @@ export function maskSecret(secret: string): string {
 /** Masks secrets wherever they stand in a record: by their prefix, and by the names that secrets have. */
 export function maskSecrets(value: unknown, name = '', depth = 0): unknown {
 	if (typeof value === 'string') {
-		if (SECRET_NAME.test(name) && !value.includes('*') && !value.startsWith('sk_'))
-			return maskSecret(value);
-		return value.replace(SECRET, (secret) => (secret.includes('*') ? secret : maskSecret(secret)));
+		const masked = (secret: string) => (MASKED.test(secret) ? secret : maskSecret(secret));
+		return SECRET_NAME.test(name) || SECRET_NAME.test(name.toLowerCase())
+			? masked(value)
+			: value.replace(SECRET, masked);
 	}
 	if (depth > 20) return null;
 	if (Array.isArray(value))
