@@ -1,7 +1,6 @@
 /** What the headers of a file host's answer say, and what is not believed of them. */
 import {
 	isFramed,
-	lengthBy416,
 	partOf,
 	refuseEncoding,
 	strongValidator,
@@ -62,16 +61,6 @@ test.each<[string, Headers, ReturnType<typeof partOf>]>([
 	['no place', {}, undefined],
 ])('the place of a part: %s', (_name, headers, expected) => {
 	expect(partOf(headers)).toEqual(expected);
-});
-
-test.each<[Headers, number | undefined]>([
-	[{ 'content-range': 'bytes */20' }, 20],
-	[{ 'content-range': 'bytes */20 or so' }, undefined],
-	[{ 'content-range': 'about bytes */20' }, undefined],
-	[{ 'content-range': 'bytes */*' }, undefined],
-	[{}, undefined],
-])('the length by a refusal with %j: %j', (headers, expected) => {
-	expect(lengthBy416(headers)).toBe(expected);
 });
 
 test.each<[Headers, boolean]>([

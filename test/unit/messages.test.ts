@@ -8,7 +8,7 @@ import type {
 	INodeExecutionData,
 	INodeParameters,
 } from 'n8n-workflow';
-import { asDownloadError } from '../../nodes/MediaGeneration/delivery/downloadError';
+import { asDownloadError } from '../../nodes/MediaGeneration/delivery/body';
 import { readStoredText } from '../../nodes/MediaGeneration/delivery/binary';
 import { assemble } from '../../nodes/MediaGeneration/delivery/assembly';
 import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/item';
@@ -143,7 +143,7 @@ const errors: Array<[string, Given, string, RegExp]> = [
 			items: [{ json: {}, binary: { music: { ...binary.music, data: 'aGVsbG8=' } } }],
 		},
 		"The audio can't be joined: Item 0 can't be joined: it is not an MP3 or WAV file.",
-		/^Joining takes MP3 files, or WAV files, that all have the same format\. Convert those that differ, or join them apart with Group By\.$/,
+		/^Joining takes MP3 files, or WAV files, that all have the same format and fit into Max File Size\. Convert those that differ, or join them apart with Group By\.$/,
 	],
 	[
 		'a task ID with a slash',
@@ -278,50 +278,27 @@ describe('files', () => {
 
 	const failing = (count: number): Served =>
 		count === 1 ? { breakAfter: 100_000 } : { status: 503, body: Buffer.alloc(0) };
-	test.each<[string, string, (start: number) => Served]>([
-		[
-			'at another place',
-			'continued at a wrong offset',
-			(start) => partial(start + 5, { breakAfter: 0 }),
-		],
+	test.each<[string, (start: number) => Served]>([
+		['at another place', (start) => partial(start + 5, { breakAfter: 0 })],
 		[
 			'with other bytes',
-			'continued with other bytes',
 			(start) => ({ ...partial(start), body: Buffer.alloc(FILE.length - start) }),
 		],
 		[
 			'as if it were shorter',
-			'did not continue the file (HTTP 416)',
 			() => ({ status: 416, body: Buffer.alloc(0), headers: { 'content-range': 'bytes */7' } }),
 		],
-	])('a host that goes on %s, when nothing more is tried', async (_, message, last) => {
+	])('a host that goes on %s, when nothing more is tried', async (_, last) => {
 		const download = asked((headers, count) =>
 			count < 5 ? failing(count) : last(rangeStart(headers)),
 		);
-		await expect(download).rejects.toThrow(`the file host ${message}`);
-	});
-
-	test('a host that sends more than it spoke of', async () => {
-		const longer = (start: number) => ({
-			status: 206,
-			body: FILE.subarray(start, 250_000),
-			headers: { 'content-range': `bytes ${start}-199999/200000`, 'content-length': '' },
-		});
-		await expect(
-			asked((headers) =>
-				headers.Range === undefined
-					? { breakAfter: 100_000, headers: { 'content-length': '' } }
-					: longer(rangeStart(headers)),
-			),
-		).rejects.toThrow('the file is longer than the 200000 bytes that its host stated');
+		await expect(download).rejects.toThrow('the file host did not continue the file');
 	});
 });
 
 test('a transcript that is too long for one is not read to its end', async () => {
 	const stored = { data: Buffer.alloc(30).toString('base64'), mimeType: 'text/plain' };
-	await expect(readStoredText({} as IExecuteFunctions, stored, 20)).rejects.toThrow(
-		'it is longer than 20 bytes',
-	);
+	expect(await readStoredText({} as IExecuteFunctions, stored, 20)).toBeUndefined();
 });
 
 test('a look that breaks says so when the time is over', async () => {

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { openDownload, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
+import { FileSource, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
+import type { DownloadError } from '../../nodes/MediaGeneration/delivery/body';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/service/fileHost';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
 import { VirtualClock } from './virtualClock';
@@ -57,12 +58,16 @@ export function host(
 ) {
 	const clock = new VirtualClock();
 	const requests: Array<Record<string, string>> = [];
+	/** The values of User-Agent. */
+	const agents = new Set<string>();
 	const open = new Set<OpenFile>();
 	/** How many listened for the end of the download whenever an answer was opened. */
 	const listeners: number[] = [];
 	const deps: DownloadDeps = {
 		async open(_url, headers, signal): Promise<OpenFile | NotOpened> {
-			requests.push(headers);
+			const { 'User-Agent': agent, ...others } = headers;
+			agents.add(agent ?? '');
+			requests.push(others);
 			if (requests.length > 5_000) throw new Error('more than 5,000 requests');
 			const served = serve(headers, requests.length);
 			if ('ok' in served) return served;
@@ -102,14 +107,24 @@ export function host(
 		maxBytes = 1e9,
 		url = 'https://files.example/a.mp3',
 	}: Asked = {}) => {
-		const opened = await openDownload({ url, kind, maxBytes }, deps);
-		const parts: Buffer[] = [];
-		for await (const chunk of opened.chunks) parts.push(chunk);
-		return { ...opened, bytes: Buffer.concat(parts) };
+		// As `files` does it.
+		for (const source = new FileSource({ url, kind, maxBytes }, deps); ;) {
+			const opened = await source.open();
+			const parts: Buffer[] = [];
+			try {
+				for await (const chunk of opened.chunks) parts.push(chunk);
+				return { ...opened, bytes: Buffer.concat(parts) };
+			} catch (error) {
+				if ((error as DownloadError).next !== 'startOver') throw error;
+			} finally {
+				opened.close();
+			}
+		}
 	};
 	return {
 		clock,
 		requests,
+		agents,
 		listeners,
 		deps,
 		/** How many answers were opened and not closed. */

@@ -6,7 +6,7 @@ import type { N8nContext } from '../service/client';
 import { streamOf, type ByteStream } from '../service/fileHost';
 import { pause } from '../service/clock';
 import { Limiter } from '../service/limiter';
-import { DownloadError } from './downloadError';
+import { DownloadError } from './body';
 
 /** Transcripts are texts; what is longer than this is not one. */
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;

@@ -2,7 +2,27 @@
  * Reading a body in bounded time: a body that stalls is given up, and so is a file that comes too slowly overall.
  */
 import type { ByteStream } from '../service/fileHost';
-import { DownloadError } from './downloadError';
+
+/** Why a file did not come. The message completes "could not be downloaded: ...". */
+export class DownloadError extends Error {
+	/**
+	 * @param next what may help: `again` another request, `startOver` all of it once more from nothing, or `nothing`
+	 * @param retryAfterMs what the host asked for
+	 */
+	constructor(
+		message: string,
+		readonly next: 'again' | 'startOver' | 'nothing',
+		readonly retryAfterMs?: number,
+	) {
+		super(message);
+		this.name = 'DownloadError';
+	}
+}
+
+export function asDownloadError(error: unknown): DownloadError {
+	if (error instanceof DownloadError) return error;
+	return new DownloadError(error instanceof Error ? error.message : 'the download failed', 'again');
+}
 
 export interface ReadDeps {
 	/** Epoch ms. */
@@ -97,4 +117,9 @@ export async function* readBody(body: ByteStream, deps: ReadDeps): AsyncGenerato
 		deps.signal.removeEventListener('abort', stop);
 		over.abort(OVER);
 	}
+}
+
+/** In megabytes, to three digits. */
+export function megabytes(bytes: number): string {
+	return `${Number((bytes / 1_000_000).toPrecision(3))} MB`;
 }

@@ -1,7 +1,7 @@
 /** What the headers of a file host's answer say. Pure. */
 import { headerOf } from '../service/fileHost';
 import { asNumber } from '../service/json';
-import { DownloadError } from './downloadError';
+import { DownloadError } from './body';
 
 export interface FileAnswer {
 	status: number;
@@ -47,11 +47,6 @@ export function partOf(headers: FileAnswer['headers']): Part | undefined {
 	const length = asNumber(headerOf(headers, 'content-length')) ?? end - from;
 	const fits = from < end && length === end - from && (total === undefined || end <= total);
 	return fits ? { from, end, total } : undefined;
-}
-
-/** How long the file is, according to a 416. */
-export function lengthBy416(headers: FileAnswer['headers']): number | undefined {
-	return asNumber(/^bytes \*\/(\d+)$/.exec(headerOf(headers, 'content-range') ?? '')?.[1]);
 }
 
 /** Whether a header announces where the body ends, so that a cut differs from an end. */

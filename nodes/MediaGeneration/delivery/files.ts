@@ -6,8 +6,8 @@ import type { SoundFacts } from '../media/sound';
 import type { N8nContext } from '../service/client';
 import type { Limiter } from '../service/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
-import { openDownload, type DownloadDeps, type WantedFile } from './download';
-import { asDownloadError, DownloadError } from './downloadError';
+import { FileSource, type DownloadDeps, type WantedFile } from './download';
+import { asDownloadError, DownloadError } from './body';
 import { storeMemory } from './binary';
 
 /** An output as the item shows it (README, "Operations"). */
@@ -41,8 +41,6 @@ export interface FetchDeps extends DownloadDeps {
 
 /** How many files of one task are fetched. */
 const MAX_FILES = 100;
-/** How often a file that changes on its way is fetched. */
-const MAX_STARTS = 2;
 
 /** Keeps letters of any script, digits, dots, dashes and underscores; never empty, never only dots. */
 export function sanitizeName(text: string): string {
@@ -92,9 +90,9 @@ interface Stored {
 }
 
 /** Downloads a file into n8n's store. However it ends, nothing of it stays open. */
-async function store(wanted: Wanted, deps: FetchDeps): Promise<Stored> {
+async function store(source: FileSource, wanted: Wanted, deps: FetchDeps): Promise<Stored> {
 	const { baseName, kind, maxBytes } = wanted;
-	const download = await openDownload(wanted, deps);
+	const download = await source.open();
 	try {
 		const release = await storeMemory.reserve(download.length ?? maxBytes, deps.signal);
 		try {
@@ -134,13 +132,14 @@ function storeFailure(error: unknown): DownloadError {
 	return new DownloadError(`n8n could not store it: ${reason}`, 'nothing');
 }
 
-async function storeOrStartOver(wanted: Wanted, deps: FetchDeps): Promise<Stored> {
-	for (let starts = 1; ; starts += 1) {
+/** The source knows when it is enough. */
+async function storeWhole(wanted: Wanted, deps: FetchDeps): Promise<Stored> {
+	for (const source = new FileSource(wanted, deps); ;) {
 		try {
-			return await store(wanted, deps);
+			return await store(source, wanted, deps);
 		} catch (error) {
 			const failure = asDownloadError(error);
-			if (failure.next !== 'startOver' || starts >= MAX_STARTS) throw failure;
+			if (failure.next !== 'startOver') throw failure;
 		}
 	}
 }
@@ -163,7 +162,7 @@ export async function fetchFiles(
 			const wanted = { url, kind, maxBytes, baseName: names[index] ?? 'file' };
 			try {
 				const { binary, sound, ...stored } = await deps.limiter.run(
-					async () => await storeOrStartOver(wanted, deps),
+					async () => await storeWhole(wanted, deps),
 				);
 				return { output: { url, kind, ...stored }, binary, sound, problem: undefined };
 			} catch (error) {

@@ -18,7 +18,7 @@ import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { inPieces, type Work } from '../service/clock';
 import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
-import { megabytes } from './downloadError';
+import { megabytes } from './body';
 import { sanitizeName, type DeliveredOutput } from './files';
 
 /** The files of one part. */
