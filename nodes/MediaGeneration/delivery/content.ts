@@ -15,8 +15,11 @@ import {
 } from './mimeType';
 import { textOf } from './text';
 
-/** What an error object may have besides its error. A transcript has a list of words or segments. */
-const ERROR_KEY = /^(errors?|error_?(message|code)|message|detail|code)$/i;
+/** What an error object has. A transcript has a list of words or segments besides. */
+const ERROR_KEY = /^(errors?|error_?(message|code)|message|details?|reasons?|code)$/i;
+/** How markup begins, also where control characters make it look like something else than text. */
+const MARKUP =
+	/^[\0-\x20]*<(?:!doctype|!--|\?xml|html|head|body|title|script|error|center|div|h1|p)\b/i;
 
 /** Whether only media (or another format that is not text) can be what was asked for. */
 function isMedia({ kind, ...about }: AboutFile): boolean {
@@ -42,14 +45,13 @@ function inWords(text: string): string {
 	return `the file host sent ${name} instead of the file${said}`;
 }
 
-function isErrorObject(text: string): boolean {
-	const value = parseJson(text);
+function isErrorObject(value: unknown): boolean {
+	if (Array.isArray(value)) return value.length > 0 && value.every(isErrorObject);
 	if (!isObject(value)) return false;
 	if (value.success === false) return true;
-	const hasList = Object.values(value).some((entry) => Array.isArray(entry));
-	return (
-		!hasList && Object.entries(value).some(([key, entry]) => ERROR_KEY.test(key) && entry !== null)
-	);
+	const entries = Object.entries(value);
+	const hasList = entries.some(([key, entry]) => Array.isArray(entry) && !ERROR_KEY.test(key));
+	return !hasList && entries.some(([key, entry]) => ERROR_KEY.test(key) && entry !== null);
 }
 
 /** Whether a text can't be what its address or its host says it is. */
@@ -66,6 +68,11 @@ function isOtherText(text: string, about: AboutFile): boolean {
 	}
 }
 
+function markupOf(head: Buffer): string | undefined {
+	const text = head.toString('latin1');
+	return MARKUP.test(text) ? text.replace(/[\0-\x1f\x7f]+/g, ' ').trimStart() : undefined;
+}
+
 /**
  * Why the beginning of a file shows that it is not a result, completing "could not be downloaded: ..."; undefined where it
  * may be one.
@@ -73,7 +80,7 @@ function isOtherText(text: string, about: AboutFile): boolean {
  * @param head all of the file where it is shorter than that
  */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
-	const text = textOf(head);
+	const text = textOf(head) ?? markupOf(head);
 	if (isMedia(about)) {
 		if (isKnown(head)) return undefined;
 		if (text !== undefined) return inWords(text);
@@ -82,5 +89,7 @@ export function problemWith(head: Buffer, about: AboutFile): string | undefined 
 	}
 	if (text === undefined) return undefined;
 	const isPage = ['a web page', 'an XML message'].includes(nameOf(text));
-	return isPage || isErrorObject(text) || isOtherText(text, about) ? inWords(text) : undefined;
+	return isPage || isErrorObject(parseJson(text)) || isOtherText(text, about)
+		? inWords(text)
+		: undefined;
 }

@@ -42,35 +42,54 @@ export interface FetchDeps extends DownloadDeps {
 /** How many files of one task are fetched. */
 const MAX_FILES = 100;
 
-/** Keeps letters of any script, digits, dots, dashes and underscores; never empty, never only dots. */
-export function sanitizeName(text: string): string {
+/** File systems take 255 bytes; some programs put something before or behind a name. */
+const MAX_NAME_BYTES = 200;
+/** A dot and the longest extension. */
+const EXTENSION_BYTES = 5;
+
+/** The beginning of a text that has at most so many bytes, cut between two characters, combining marks included. */
+function fitting(text: string, maxBytes: number): string {
+	if (Buffer.byteLength(text) <= maxBytes) return text;
+	let [fits, bytes] = ['', 0];
+	for (const character of text.match(/[^\p{M}]?\p{M}*/gu) ?? []) {
+		bytes += Buffer.byteLength(character);
+		if (bytes > maxBytes) break;
+		fits += character;
+	}
+	return fits;
+}
+
+/** Keeps letters of any script, digits, dots, dashes and underscores; never empty, never only dots, never too long. */
+export function sanitizeName(text: string, maxBytes = MAX_NAME_BYTES - EXTENSION_BYTES): string {
 	const clean = text
+		.slice(0, MAX_NAME_BYTES * 10)
 		.normalize('NFC')
-		.replace(/[^\p{L}\p{N}._-]+/gu, '_')
-		.replace(/^[._]+/, '')
-		// Not in the middle of a letter that takes two code units.
-		.replace(/^([^]{120})[^]*$/u, '$1')
-		.replace(/[._]+$/, '');
-	return clean === '' ? 'file' : clean;
+		.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '_')
+		.replace(/^[._\p{M}]+/u, '');
+	const name = fitting(clean, maxBytes).replace(/[._]+$/, '');
+	return name === '' ? 'file' : name;
 }
 
 /**
- * Base names (without extension), e.g. `sound_effect-<task id>` or `image-<task id>-2`: numbered where a task has several of a kind.
+ * Base names (without extension) of a task's files: the given name, then `name_1`, `name_2` ...; else `sound_effect-<task id>` or
+ * `image-<task id>-2`, numbered where a task has several of a kind.
  */
 export function baseNames(
 	outputs: readonly TaskOutput[],
-	type: string | undefined,
-	taskId: string,
+	{ type, taskId, fileName }: { type: string | undefined; taskId: string; fileName?: string },
 ): string[] {
-	const counts = new Map<OutputKind, number>();
-	outputs.forEach(({ kind }) => counts.set(kind, (counts.get(kind) ?? 0) + 1));
-	const numbers = new Map<OutputKind, number>();
+	const named = (base: string, ending: string) =>
+		`${sanitizeName(base, MAX_NAME_BYTES - EXTENSION_BYTES - ending.length)}${ending}`;
+	if (fileName !== undefined && fileName.trim() !== '')
+		return outputs.map((_, index) => named(fileName, index === 0 ? '' : `_${index}`));
+	const seen = new Map<OutputKind, number>();
 	return outputs.map(({ kind }) => {
-		const number = (numbers.get(kind) ?? 0) + 1;
-		numbers.set(kind, number);
-		const base = `${sanitizeName(type ?? kind)}-${sanitizeName(taskId)}`;
+		const number = (seen.get(kind) ?? 0) + 1;
+		seen.set(kind, number);
+		const isAlone = outputs.filter((other) => other.kind === kind).length === 1;
+		const base = `${sanitizeName(type ?? kind, 60)}-${sanitizeName(taskId, 120)}`;
 		// Transcripts of one task differ by their extension.
-		return kind !== 'transcript' && (counts.get(kind) ?? 0) > 1 ? `${base}-${number}` : base;
+		return named(base, kind === 'transcript' || isAlone ? '' : `-${number}`);
 	});
 }
 

@@ -169,7 +169,7 @@ export class Delivery {
 				binary: undefined,
 				problem: undefined,
 			}));
-		const names = baseNames(outputs, task.type, taskId);
+		const names = baseNames(outputs, { type: task.type, taskId });
 		return await fetchFiles(outputs, { names, maxBytes: maxFileBytes }, this.deps);
 	}
 }
