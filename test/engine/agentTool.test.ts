@@ -1,234 +1,268 @@
 /** The node as a tool of an AI agent: n8n gives each try a run index of its own, and rewrites messages that hold socket codes. */
+import type { INodeExecutionData } from 'n8n-workflow';
 import type { ToolAnswer } from './agent';
 import { again, engineSetting, goOn, sound, steered } from './setting';
 
 const setting = engineSetting();
-const parameters = { ...sound('Rain'), downloadOutput: false, options: steered };
-/** Codes that n8n replaces a message for, and any other that looks like one. */
-const SOCKET_CODE = /\bE[A-Z]{4,}\b|\bEAI_|getaddrinfo/;
 
-function refused(answer: ToolAnswer | undefined): { message: string; description: string } {
-	if (answer === undefined || answer.ok)
-		throw new Error(`The tool did not fail: ${JSON.stringify(answer)}`);
-	return answer;
-}
+describe('a tool', () => {
+	const parameters = { ...sound('Rain'), downloadOutput: false, options: steered };
+	/** Codes that n8n replaces a message for, and any other that looks like one. */
+	const SOCKET_CODE = /\bE[A-Z]{4,}\b|\bEAI_|getaddrinfo/;
 
-/** What the tool answers for one item. */
-function itemOf(answer: ToolAnswer | undefined): Record<string, unknown> {
-	if (answer?.ok !== true) throw new Error(`The tool failed: ${JSON.stringify(answer)}`);
-	const [item] = answer.response as Array<Record<string, unknown>>;
-	return item ?? {};
-}
+	function refused(answer: ToolAnswer | undefined): { message: string; description: string } {
+		if (answer === undefined || answer.ok)
+			throw new Error(`The tool did not fail: ${JSON.stringify(answer)}`);
+		return answer;
+	}
 
-describe('Retry On Fail of a tool', () => {
-	test('a task that is not finished in time is waited for by the next try', async () => {
-		const { answers } = await setting.runTool({
-			parameters: {
-				...parameters,
-				options: { timeout: 1, extraFields: '{"stand_in":{"ms":2200}}' },
-			},
-			settings: again,
+	/** What the tool answers for one item. */
+	function itemOf(answer: ToolAnswer | undefined): Record<string, unknown> {
+		if (answer?.ok !== true) throw new Error(`The tool failed: ${JSON.stringify(answer)}`);
+		const [item] = answer.response as Array<Record<string, unknown>>;
+		return item ?? {};
+	}
+
+	describe('Retry On Fail of a tool', () => {
+		test('a task that is not finished in time is waited for by the next try', async () => {
+			const { answers } = await setting.runTool({
+				parameters: {
+					...parameters,
+					options: { timeout: 1, extraFields: '{"stand_in":{"ms":2200}}' },
+				},
+				settings: again,
+			});
+			expect(setting.attempts()).toBe(1);
+			expect(itemOf(answers[0])).toMatchObject({
+				status: 'done',
+				task_id: setting.service.creations()[0]?.id,
+			});
 		});
-		expect(setting.attempts()).toBe(1);
-		expect(itemOf(answers[0])).toMatchObject({
-			status: 'done',
-			task_id: setting.service.creations()[0]?.id,
+
+		test('a text that is another one in each try: still one task', async () => {
+			const { answers, runs } = await setting.runTool({
+				parameters: {
+					...parameters,
+					text: "={{ 'It is ' + $now.toMillis() }}",
+					options: { timeout: 1, extraFields: '{"stand_in":{"ms":2200}}' },
+				},
+				settings: again,
+			});
+			expect(runs).toBeGreaterThan(1);
+			expect(setting.attempts()).toBe(1);
+			expect(itemOf(answers[0]).status).toBe('done');
+		});
+
+		test('three tries in vain: one task, which the error names', async () => {
+			const { answers, runs } = await setting.runTool({
+				parameters: {
+					...parameters,
+					options: { timeout: 1, extraFields: '{"stand_in":{"never_ends":true}}' },
+				},
+				settings: again,
+			});
+			expect(runs).toBe(3);
+			expect(setting.attempts()).toBe(1);
+			expect(refused(answers[0]).message).toContain(setting.service.creations()[0]?.id);
+		});
+
+		test.each([
+			['reset', { type: 'processThenReset' }],
+			['answered by an edge', { type: 'processThenStatus', status: 502 }],
+		] as const)('an unclear creation, %s, is not sent again', async (_, action) => {
+			setting.service.faults.add({ route: 'create', action });
+			const { answers } = await setting.runTool({ parameters, settings: again });
+			expect(setting.attempts()).toBe(1);
+			const { message } = refused(answers[0]);
+			expect(message).toMatch(/the task may exist/);
+			expect(message).not.toMatch(/retry the request/i);
 		});
 	});
 
-	test('a text that is another one in each try: still one task', async () => {
-		const { answers, runs } = await setting.runTool({
-			parameters: {
-				...parameters,
-				text: "={{ 'It is ' + $now.toMillis() }}",
-				options: { timeout: 1, extraFields: '{"stand_in":{"ms":2200}}' },
-			},
-			settings: again,
-		});
-		expect(runs).toBeGreaterThan(1);
-		expect(setting.attempts()).toBe(1);
-		expect(itemOf(answers[0]).status).toBe('done');
-	});
-
-	test('three tries in vain: one task, which the error names', async () => {
-		const { answers, runs } = await setting.runTool({
-			parameters: {
-				...parameters,
-				options: { timeout: 1, extraFields: '{"stand_in":{"never_ends":true}}' },
-			},
-			settings: again,
-		});
-		expect(runs).toBe(3);
-		expect(setting.attempts()).toBe(1);
-		expect(refused(answers[0]).message).toContain(setting.service.creations()[0]?.id);
-	});
-
-	test('a file that is missing at first is fetched by the next try, from the same task', async () => {
-		setting.service.faults.add({
-			route: 'file',
-			times: 1,
-			action: { type: 'status', status: 404 },
-		});
-		const { answers } = await setting.runTool({
-			parameters: { ...parameters, downloadOutput: true },
-			settings: again,
-		});
-		expect(setting.attempts()).toBe(1);
-		expect(itemOf(answers[0]).status).toBe('done');
-	});
-
-	test.each([
-		['reset', { type: 'processThenReset' }],
-		['answered by an edge', { type: 'processThenStatus', status: 502 }],
-	] as const)('an unclear creation, %s, is not sent again', async (_, action) => {
-		setting.service.faults.add({ route: 'create', action });
-		const { answers } = await setting.runTool({ parameters, settings: again });
-		expect(setting.attempts()).toBe(1);
-		const { message } = refused(answers[0]);
-		expect(message).toMatch(/the task may exist/);
-		expect(message).not.toMatch(/retry the request/i);
-	});
-
-	test('what was not paid for is tried again', async () => {
-		setting.service.faults.add({
-			route: 'create',
-			times: 1,
-			action: { type: 'status', status: 400, body: { success: false, error: 'not now' } },
-		});
-		const { answers } = await setting.runTool({ parameters, settings: again });
-		expect(itemOf(answers[0]).status).toBe('done');
-		expect(setting.service.creations()).toHaveLength(1);
-	});
-
-	test('a task that ended in an error is made again', async () => {
-		setting.service.faults.add({
-			route: 'create',
-			skip: 1,
-			action: { type: 'status', status: 422, body: { success: false, error: 'enough' } },
-		});
-		const { answers } = await setting.runTool({
-			parameters: {
-				...parameters,
-				options: { extraFields: '{"stand_in":{"ms":50,"end":"error"}}' },
-			},
-			settings: { ...again, maxTries: 2 },
-		});
-		expect(setting.attempts()).toBe(2);
-		expect(refused(answers[0]).message).toMatch(/enough/);
-	});
-});
-
-describe('calls of one agent', () => {
-	const fromAi = {
-		...parameters,
-		text: "={{ $fromAI('text', 'What to make', 'string') }}",
-	};
-
-	test.each([false, true])('two equal ones are two tasks; at once: %s', async (atOnce) => {
-		const { answers } = await setting.runTool({
-			parameters: fromAi,
-			calls: [{ text: 'Rain' }, { text: 'Rain' }],
-			atOnce,
-			settings: again,
-		});
-		const ids = answers.map((answer) => itemOf(answer).task_id);
-		expect(new Set(ids)).toEqual(new Set(setting.service.creations().map(({ id }) => id)));
-		expect(setting.service.creations()).toHaveLength(2);
-	});
-
-	test('different ones at once, each with a slow task and tries: each gets its own', async () => {
-		setting.service.settings.taskMs = 1_700;
-		const calls = ['Rain', 'Wind', 'Sea'].map((text) => ({ text }));
-		const { answers } = await setting.runTool({
-			parameters: { ...fromAi, options: { timeout: 1 } },
-			calls,
-			atOnce: true,
-			settings: again,
-		});
-		expect(setting.attempts()).toBe(3);
-		const { service } = setting;
-		expect(answers.map((answer) => service.task(String(itemOf(answer).task_id)).body.text)).toEqual(
-			['Rain', 'Wind', 'Sea'],
-		);
-	});
-
-	test('equal ones at once, each with a slow task and tries: none is paid twice, none is lost', async () => {
-		setting.service.settings.taskMs = 1_700;
-		const { answers } = await setting.runTool({
-			parameters: { ...fromAi, options: { timeout: 1 } },
-			calls: [{ text: 'Rain' }, { text: 'Rain' }],
-			atOnce: true,
-			settings: again,
-		});
-		expect(setting.attempts()).toBe(2);
-		expect(new Set(answers.map((answer) => itemOf(answer).task_id))).toEqual(
-			new Set(setting.service.creations().map(({ id }) => id)),
-		);
-	});
-
-	test('a call after one that was not delivered takes its task up', async () => {
-		setting.service.faults.add({
-			route: 'file',
-			times: 1,
-			action: { type: 'status', status: 404 },
-		});
-		const { answers } = await setting.runTool({
-			parameters: { ...fromAi, downloadOutput: true },
-			calls: [{ text: 'Rain' }, { text: 'Rain' }],
-		});
-		expect(refused(answers[0]).message).toMatch(/could not be downloaded/);
-		expect(itemOf(answers[1]).status).toBe('done');
-		expect(setting.attempts()).toBe(1);
-	});
-});
-
-describe('no message holds a socket code', () => {
-	const nowhere = { baseUrl: 'http://127.0.0.1:9' };
-	const reset = { type: 'reset' } as const;
-
-	test('a creation without an answer', async () => {
-		setting.service.faults.add({ route: 'create', action: reset });
-		const { error } = await setting.run({ parameters });
-		expect(error?.message).toMatch(/the task may exist/);
-		expect(`${error?.message} ${error?.description}`).not.toMatch(SOCKET_CODE);
-		const { output } = await setting.run({ parameters, settings: goOn });
-		expect(output[0]?.json.outcome).toBe('unknown');
-		expect(JSON.stringify(output[0]?.json)).not.toMatch(SOCKET_CODE);
-	});
-
-	test('a tool whose creation got no answer', async () => {
-		setting.service.faults.add({ route: 'create', action: reset });
-		const { answers } = await setting.runTool({ parameters });
-		const { message, description } = refused(answers[0]);
-		expect(message).toMatch(/the task may exist/);
-		expect(`${message} ${description}`).not.toMatch(SOCKET_CODE);
-	});
-
-	test('looks that never succeed, a service that is not there, credits', async () => {
-		const { service } = setting;
-		for (const route of ['poll', 'credits'] as const) service.faults.add({ route, action: reset });
-		const runs = {
-			looks: { parameters: { ...parameters, options: { timeout: 2 } } },
-			service: { parameters: { ...parameters, options: { timeout: 1 } }, credentials: nowhere },
-			credits: { parameters: { resource: 'credits', operation: 'get' } },
+	describe('calls of one agent', () => {
+		const fromAi = {
+			...parameters,
+			text: "={{ $fromAI('text', 'What to make', 'string') }}",
 		};
-		const texts = await Promise.all(
-			Object.entries(runs).map(async ([name, options]) => {
-				const { error } = await setting.run(options);
-				return [name, `${error?.message} ${error?.description}`];
-			}),
-		);
-		const said = Object.fromEntries(texts) as Record<keyof typeof runs, string>;
-		expect(said.looks).toMatch(/was not finished .* last look at it failed/);
-		expect(said.service).toMatch(/could not be reached/);
-		expect(said.credits).toMatch(/could not be read/);
-		expect(Object.entries(said).filter(([, text]) => SOCKET_CODE.test(text))).toEqual([]);
+
+		test.each([false, true])('two equal ones are two tasks; at once: %s', async (atOnce) => {
+			const { answers } = await setting.runTool({
+				parameters: fromAi,
+				calls: [{ text: 'Rain' }, { text: 'Rain' }],
+				atOnce,
+				settings: again,
+			});
+			const ids = answers.map((answer) => itemOf(answer).task_id);
+			expect(new Set(ids)).toEqual(new Set(setting.service.creations().map(({ id }) => id)));
+			expect(setting.service.creations()).toHaveLength(2);
+		});
+
+		test('different ones at once, each with a slow task and tries: each gets its own', async () => {
+			setting.service.settings.taskMs = 1_700;
+			const calls = ['Rain', 'Wind', 'Sea'].map((text) => ({ text }));
+			const { answers } = await setting.runTool({
+				parameters: { ...fromAi, options: { timeout: 1 } },
+				calls,
+				atOnce: true,
+				settings: again,
+			});
+			expect(setting.attempts()).toBe(3);
+			const { service } = setting;
+			expect(
+				answers.map((answer) => service.task(String(itemOf(answer).task_id)).body.text),
+			).toEqual(['Rain', 'Wind', 'Sea']);
+		});
+
+		test('equal ones at once, each with a slow task and tries: none is paid twice, none is lost', async () => {
+			setting.service.settings.taskMs = 1_700;
+			const { answers } = await setting.runTool({
+				parameters: { ...fromAi, options: { timeout: 1 } },
+				calls: [{ text: 'Rain' }, { text: 'Rain' }],
+				atOnce: true,
+				settings: again,
+			});
+			expect(setting.attempts()).toBe(2);
+			expect(new Set(answers.map((answer) => itemOf(answer).task_id))).toEqual(
+				new Set(setting.service.creations().map(({ id }) => id)),
+			);
+		});
+
+		test('a call after one that was not delivered takes its task up', async () => {
+			setting.service.faults.add({
+				route: 'file',
+				times: 1,
+				action: { type: 'status', status: 404 },
+			});
+			const { answers } = await setting.runTool({
+				parameters: { ...fromAi, downloadOutput: true },
+				calls: [{ text: 'Rain' }, { text: 'Rain' }],
+			});
+			expect(refused(answers[0]).message).toMatch(/could not be downloaded/);
+			expect(itemOf(answers[1]).status).toBe('done');
+			expect(setting.attempts()).toBe(1);
+		});
 	});
 
-	test('a file that is not delivered', async () => {
-		setting.service.faults.add({ route: 'file', action: reset });
-		const { error } = await setting.run({ parameters: sound() });
-		expect(error?.message).toMatch(/could not be downloaded/);
-		expect(`${error?.message} ${error?.description}`).not.toMatch(SOCKET_CODE);
+	describe('no message holds a socket code', () => {
+		const nowhere = { baseUrl: 'http://127.0.0.1:9' };
+		const reset = { type: 'reset' } as const;
+
+		test('a creation without an answer', async () => {
+			setting.service.faults.add({ route: 'create', action: reset });
+			const { error } = await setting.run({ parameters });
+			expect(error?.message).toMatch(/the task may exist/);
+			expect(`${error?.message} ${error?.description}`).not.toMatch(SOCKET_CODE);
+			const { output } = await setting.run({ parameters, settings: goOn });
+			expect(output[0]?.json.outcome).toBe('unknown');
+			expect(JSON.stringify(output[0]?.json)).not.toMatch(SOCKET_CODE);
+		});
+
+		test('a tool whose creation got no answer', async () => {
+			setting.service.faults.add({ route: 'create', action: reset });
+			const { answers } = await setting.runTool({ parameters });
+			const { message, description } = refused(answers[0]);
+			expect(message).toMatch(/the task may exist/);
+			expect(`${message} ${description}`).not.toMatch(SOCKET_CODE);
+		});
+
+		test('looks that never succeed, a service that is not there, credits', async () => {
+			const { service } = setting;
+			for (const route of ['poll', 'credits'] as const)
+				service.faults.add({ route, action: reset });
+			const runs = {
+				looks: { parameters: { ...parameters, options: { timeout: 2 } } },
+				service: { parameters: { ...parameters, options: { timeout: 1 } }, credentials: nowhere },
+				credits: { parameters: { resource: 'credits', operation: 'get' } },
+			};
+			const texts = await Promise.all(
+				Object.entries(runs).map(async ([name, options]) => {
+					const { error } = await setting.run(options);
+					return [name, `${error?.message} ${error?.description}`];
+				}),
+			);
+			const said = Object.fromEntries(texts) as Record<keyof typeof runs, string>;
+			expect(said.looks).toMatch(/was not finished .* last look at it failed/);
+			expect(said.service).toMatch(/could not be reached/);
+			expect(said.credits).toMatch(/could not be read/);
+			expect(Object.entries(said).filter(([, text]) => SOCKET_CODE.test(text))).toEqual([]);
+		});
+
+		test('a file that is not delivered', async () => {
+			setting.service.faults.add({ route: 'file', action: reset });
+			const { error } = await setting.run({ parameters: sound() });
+			expect(error?.message).toMatch(/could not be downloaded/);
+			expect(`${error?.message} ${error?.description}`).not.toMatch(SOCKET_CODE);
+		});
+	});
+});
+
+describe('Max Credits', () => {
+	const limited = (maximumCredits: unknown, more: object = {}) => ({
+		...sound(),
+		downloadOutput: false,
+		options: { ...steered, maximumCredits, ...more } as Record<string, string>,
+	});
+	const sounds = (count: number) =>
+		Array.from({ length: count }, (_, index) => ({ text: `${index}` }));
+
+	test('creations go one at a time, each after the cost of the one before is known; the tasks run together', async () => {
+		setting.service.settings.taskMs = 1500;
+		await setting.run({ items: sounds(3), parameters: limited(1000), settings: goOn });
+		const order = setting.service.requests
+			.filter(({ route }) => route === 'create' || route === 'poll')
+			.map(
+				({ route, taskId }) =>
+					`${route} ${setting.service.tasks.findIndex(({ id }) => id === taskId)}`,
+			);
+		expect(order.slice(0, 5)).toEqual(['create 0', 'poll 0', 'create 1', 'poll 1', 'create 2']);
+		expect(setting.service.maxActive).toBe(3);
+	});
+
+	test.each([false, true])(
+		'as a tool all calls of an execution count (at once: %s)',
+		async (atOnce) => {
+			const { answers } = await setting.runTool({
+				parameters: { ...limited(25), text: "={{ $fromAI('text', 'Text', 'string') }}" },
+				calls: sounds(5),
+				atOnce,
+			});
+			expect(setting.service.creations()).toHaveLength(3);
+			expect(answers.filter(({ ok }) => !ok)).toHaveLength(2);
+			expect(JSON.stringify(answers)).toMatch(/Max Credits is reached/);
+		},
+	);
+
+	const outcomes = ({ output }: { output: INodeExecutionData[] }) =>
+		output.map(({ json }) => json.outcome ?? json.status);
+
+	describe('where each task is made and its answer lost', () => {
+		const lost = { route: 'create', action: { type: 'processThenStatus', status: 502 } } as const;
+
+		test('the balance says what they cost, and the limit holds', async () => {
+			setting.service.faults.add(lost);
+			const result = await setting.run({
+				items: sounds(12),
+				parameters: limited(25),
+				settings: goOn,
+			});
+			expect(setting.service.creations()).toHaveLength(3);
+			expect(outcomes(result)).toEqual([
+				...Array<string>(3).fill('unknown'),
+				...Array<string>(9).fill('invalid'),
+			]);
+		});
+
+		test('and the balance can not be read: no more than that one', async () => {
+			setting.service.faults.add(lost);
+			setting.service.faults.add({ route: 'credits', action: { type: 'status', status: 500 } });
+			const result = await setting.run({
+				items: sounds(4),
+				parameters: limited(25),
+				settings: goOn,
+			});
+			expect(setting.service.creations()).toHaveLength(1);
+			expect(outcomes(result)).toEqual(['unknown', 'invalid', 'invalid', 'invalid']);
+			expect(result.output[3]?.json.error).toMatch(/can no longer be kept/);
+		});
 	});
 });

@@ -1,230 +1,287 @@
-import type { FaultAction } from '../service';
-import { engineSetting, goOn, sound } from './setting';
+/** Creations: what is unclear is never sent again, and what was sent gets its time. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import type { IDataObject } from 'n8n-workflow';
+import { type FaultAction, startService } from '../service';
+import { certificate, startTlsTrap, type TlsTrap } from '../service/tlsTrap';
+import { engineSetting, goOn, sound, again } from './setting';
+import { trust } from './trust';
+import { until } from './until';
 
 const setting = engineSetting();
-const parameters = { ...sound(), downloadOutput: false };
 
-function attempts(): number {
-	return setting.service.requests.filter(({ route }) => route === 'create').length;
-}
+describe('creating', () => {
+	const parameters = { ...sound(), downloadOutput: false };
 
-describe('sent again, as nothing can have been created', () => {
-	const refusals: Array<[string, FaultAction]> = [
-		[
-			'429 active_task_limit',
-			{ type: 'status', status: 429, body: { success: false, code: 'active_task_limit' } },
-		],
-		[
-			'429 rate limit',
-			{
-				type: 'status',
-				status: 429,
-				body: { error: 'Too many requests' },
-				headers: { 'retry-after': '0' },
-			},
-		],
-		['429 without a reason', { type: 'status', status: 429, body: { success: false } }],
-		[
-			'503 server_busy',
-			{ type: 'status', status: 503, body: { success: false, code: 'server_busy' } },
-		],
-		[
-			'busy inside 200',
-			{
-				type: 'status',
-				status: 200,
-				body: { success: false, code: 'server_busy', message: 'busy' },
-			},
-		],
-	];
-	test.each(refusals)('%s', async (_, action) => {
-		setting.service.faults.add({ route: 'create', times: 1, action });
-		const { output, error } = await setting.run({ parameters });
-		expect(error).toBeUndefined();
-		expect(output[0]?.json.status).toBe('done');
-		expect(attempts()).toBe(2);
-		expect(setting.service.creations()).toHaveLength(1);
-	});
+	function attempts(): number {
+		return setting.service.requests.filter(({ route }) => route === 'create').length;
+	}
 
-	test('bounded by the timeout, with a message that names the limit', async () => {
-		setting.service.faults.add({
-			route: 'create',
-			action: {
-				type: 'status',
-				status: 429,
-				body: { code: 'active_task_limit', message: 'Too many active tasks' },
-			},
-		});
-		const { error } = await setting.run({ parameters: { ...parameters, options: { timeout: 2 } } });
-		expect(error?.message).toMatch(
-			/accepts no more tasks at the moment \(HTTP 429: Too many active tasks\)/,
-		);
-		expect(error?.description).toMatch(/Max Active Tasks/);
-		expect(attempts()).toBeGreaterThan(1);
-	});
-
-	test('an ambiguous 429 names both causes at the end', async () => {
-		setting.service.faults.add({
-			route: 'create',
-			action: { type: 'status', status: 429, body: {} },
-		});
-		const { error } = await setting.run({ parameters: { ...parameters, options: { timeout: 1 } } });
-		expect(error?.message).toMatch(/a limit it does not name/);
-		expect(error?.description).toMatch(/rate limit.*daily spend limit/);
-	});
-
-	test('a connection that is never made: rejected, nothing was created', async () => {
-		const { output } = await setting.run({
-			parameters: { ...parameters, options: { timeout: 1 } },
-			credentials: { baseUrl: 'http://127.0.0.1:9' },
-			settings: goOn,
-		});
-		expect(output[0]?.json.outcome).toBe('rejected');
-		expect(output[0]?.json.error).toMatch(/could not be reached/);
-	});
-});
-
-describe('refused at once', () => {
-	const refusals: Array<[string, FaultAction, RegExp, number]> = [
-		[
-			'400',
-			{ type: 'status', status: 400, body: { success: false, error: 'text too long' } },
-			/refused the task \(HTTP 400: text too long\)/,
-			400,
-		],
-		[
-			'401',
-			{ type: 'status', status: 401, body: { success: false, error: 'Invalid API key' } },
-			/HTTP 401: Invalid API key/,
-			401,
-		],
-		[
-			'402',
-			{ type: 'status', status: 402, body: { message: 'no credits' } },
-			/HTTP 402: no credits/,
-			402,
-		],
-		[
-			'422',
-			{ type: 'status', status: 422, body: { error: { message: 'bad model' } } },
-			/HTTP 422: bad model/,
-			422,
-		],
-		['a redirect', { type: 'redirect', to: '{other}{path}', status: 307 }, /HTTP 307/, 307],
-		[
-			'a daily cap',
-			{ type: 'status', status: 429, body: { error: 'Daily spend limit reached' } },
-			/daily or spend limit/,
-			429,
-		],
-		[
-			'a refusal inside 200',
-			{ type: 'status', status: 200, body: { success: false, message: 'voice not found' } },
-			/refused the task: voice not found/,
-			200,
-		],
-	];
-	test.each(refusals)('%s', async (_, action, message, status) => {
-		setting.service.faults.add({ route: 'create', action });
-		const { output } = await setting.run({ parameters, settings: goOn });
-		expect(output[0]?.json).toMatchObject({ outcome: 'rejected', http_status: status });
-		expect(output[0]?.json.error).toMatch(message);
-		expect(attempts()).toBe(1);
-		expect(setting.service.requests.some(({ host }) => host === 'other')).toBe(false);
-	});
-
-	test('the daily cap of a key, as the stand-in answers it', async () => {
-		setting.service.settings.dailyCap = 1;
-		const items = [{}, {}, {}];
-		const { output } = await setting.run({ items, parameters, settings: goOn });
-		const refused = output.filter(({ json }) => json.outcome === 'rejected');
-		expect(refused.length).toBeGreaterThan(0);
-		expect(refused[0]?.json.error).toMatch(/daily or spend limit/);
-	});
-});
-
-describe('unclear: never sent again', () => {
-	const unclear: Array<[string, FaultAction]> = [
-		['a connection reset after the request', { type: 'processThenReset' }],
-		['a connection reset', { type: 'reset' }],
-		['500', { type: 'processThenStatus', status: 500, body: { error: 'oops' } }],
-		['502', { type: 'processThenStatus', status: 502, body: '<html>Bad gateway</html>' }],
-		['503 without a reason', { type: 'processThenStatus', status: 503 }],
-		['504', { type: 'processThenStatus', status: 504 }],
-		['an empty answer', { type: 'emptyBody' }],
-		['a web page', { type: 'html' }],
-		['half a JSON', { type: 'malformedJson' }],
-		['an answer without task_id', { type: 'notObject', body: { success: true } }],
-	];
-	test.each(unclear)('%s', async (_, action) => {
-		setting.service.faults.add({ route: 'create', action });
-		const { output } = await setting.run({ parameters, settings: goOn });
-		expect(output[0]?.json.outcome).toBe('unknown');
-		expect(output[0]?.json.error).toMatch(/the task may exist/);
-		expect(attempts()).toBe(1);
-	});
-
-	// A creation gets 120 s, so that the rest of "it never came" is tested where no time passes (test/unit/submit.test.ts).
-	test('an answer that never comes, later than the Timeout', async () => {
-		const action: FaultAction = { type: 'processThenReset', ms: 1_500 };
-		setting.service.faults.add({ route: 'create', action });
-		const { error } = await setting.run({ parameters: { ...parameters, options: { timeout: 1 } } });
-		expect(error?.message).toMatch(/answer to the request never came .*the task may exist/);
-		expect(error?.description).toMatch(/was not sent again/);
-		expect(attempts()).toBe(1);
-	});
-});
-
-describe('many at once', () => {
-	test('no more than Max Active Tasks are in flight', async () => {
-		const items = Array.from({ length: 7 }, () => ({}));
-		const { output } = await setting.run({
-			items,
-			parameters: { ...parameters, options: { maxActiveTasks: 3 } },
-		});
-		expect(output).toHaveLength(7);
-		expect(setting.service.maxActive).toBeLessThanOrEqual(3);
-	});
-
-	test('40 items, a third of the polls busy, some reset, five active tasks: 40 results and 40 creations', async () => {
-		const { service } = setting;
-		service.settings.activeTaskLimit = 5;
-		service.faults.add({ route: 'poll', probability: 0.05, action: { type: 'reset' } });
-		service.faults.add({
-			route: 'poll',
-			probability: 0.33,
-			action: { type: 'status', status: 503, body: { success: false, code: 'server_busy' } },
-		});
-		const items = Array.from({ length: 40 }, (_, index) => ({ text: `Sound ${index}` }));
-		const { output, error } = await setting.run({ items, parameters });
-		expect(error).toBeUndefined();
-		expect(output.map(({ json }) => service.task(json.task_id as string)?.body.text)).toEqual(
-			items.map(({ text }) => text),
-		);
-		expect(service.creations()).toHaveLength(40);
-		expect(service.maxActive).toBeLessThanOrEqual(5);
-	}, 90_000);
-
-	test('a failure without Continue On Fail names the tasks that are still of use, and creates nothing more', async () => {
-		const { service } = setting;
-		const items = [
-			{ stand_in: { ms: 60_000 } },
-			{ stand_in: { end: 'error', error_message: 'no such sound', ms: 50 } },
-			{ stand_in: { ms: 60_000 } },
+	describe('unclear: never sent again', () => {
+		const unclear: Array<[string, FaultAction]> = [
+			['a connection reset after the request', { type: 'processThenReset' }],
+			['a connection reset', { type: 'reset' }],
+			['500', { type: 'processThenStatus', status: 500, body: { error: 'oops' } }],
+			['502', { type: 'processThenStatus', status: 502, body: '<html>Bad gateway</html>' }],
+			['503 without a reason', { type: 'processThenStatus', status: 503 }],
+			['504', { type: 'processThenStatus', status: 504 }],
+			['an empty answer', { type: 'emptyBody' }],
+			['a web page', { type: 'html' }],
+			['half a JSON', { type: 'malformedJson' }],
+			['an answer without task_id', { type: 'notObject', body: { success: true } }],
 		];
+		test.each(unclear)('%s', async (_, action) => {
+			setting.service.faults.add({ route: 'create', action });
+			const { output } = await setting.run({ parameters, settings: goOn });
+			expect(output[0]?.json.outcome).toBe('unknown');
+			expect(output[0]?.json.error).toMatch(/the task may exist/);
+			expect(attempts()).toBe(1);
+		});
+
+		// A creation gets 120 s, so that the rest of "it never came" is tested where no time passes (test/unit/submit.test.ts).
+		test('an answer that never comes, later than the Timeout', async () => {
+			const action: FaultAction = { type: 'processThenReset', ms: 1_500 };
+			setting.service.faults.add({ route: 'create', action });
+			const { error } = await setting.run({
+				parameters: { ...parameters, options: { timeout: 1 } },
+			});
+			expect(error?.message).toMatch(/answer to the request never came .*the task may exist/);
+			expect(error?.description).toMatch(/was not sent again/);
+			expect(attempts()).toBe(1);
+		});
+	});
+
+	describe('many at once', () => {
+		test('no more than Max Active Tasks are in flight', async () => {
+			const items = Array.from({ length: 7 }, () => ({}));
+			const { output } = await setting.run({
+				items,
+				parameters: { ...parameters, options: { maxActiveTasks: 3 } },
+			});
+			expect(output).toHaveLength(7);
+			expect(setting.service.maxActive).toBeLessThanOrEqual(3);
+		});
+
+		test('40 items, a third of the polls busy, some reset, five active tasks: 40 results and 40 creations', async () => {
+			const { service } = setting;
+			service.settings.activeTaskLimit = 5;
+			service.faults.add({ route: 'poll', probability: 0.05, action: { type: 'reset' } });
+			service.faults.add({
+				route: 'poll',
+				probability: 0.33,
+				action: { type: 'status', status: 503, body: { success: false, code: 'server_busy' } },
+			});
+			const items = Array.from({ length: 40 }, (_, index) => ({ text: `Sound ${index}` }));
+			const { output, error } = await setting.run({ items, parameters });
+			expect(error).toBeUndefined();
+			expect(output.map(({ json }) => service.task(json.task_id as string)?.body.text)).toEqual(
+				items.map(({ text }) => text),
+			);
+			expect(service.creations()).toHaveLength(40);
+			expect(service.maxActive).toBeLessThanOrEqual(5);
+		}, 90_000);
+
+		test('a failure without Continue On Fail names the tasks that are still of use, and creates nothing more', async () => {
+			const { service } = setting;
+			const items = [
+				{ stand_in: { ms: 60_000 } },
+				{ stand_in: { end: 'error', error_message: 'no such sound', ms: 50 } },
+				{ stand_in: { ms: 60_000 } },
+			];
+			const { error } = await setting.run({
+				items,
+				parameters: {
+					...parameters,
+					options: { maxActiveTasks: 2, extraFields: '={{ { stand_in: $json.stand_in } }}' },
+				},
+			});
+			expect(error?.message).toMatch(/^Task .* failed: no such sound$/);
+			expect(service.creations()).toHaveLength(2);
+			const useful = service.tasks.find(({ status }) => status === 'doing');
+			expect(error?.description).toContain(String(useful?.id));
+			expect(error?.description).not.toContain(
+				String(service.tasks.find(({ status }) => status === 'error')?.id),
+			);
+		});
+	});
+});
+
+describe('the time of a creation', () => {
+	const parameters = { ...sound(), downloadOutput: false };
+
+	function oneTask() {
+		const [task, ...others] = setting.service.creations();
+		expect(others).toEqual([]);
+		expect(setting.attempts()).toBe(1);
+		return task;
+	}
+
+	test('Timeout 2 s, an answer after 3 s: its task is waited for', async () => {
+		setting.service.faults.add({
+			route: 'create',
+			action: { type: 'processThenStall', ms: 3_000 },
+		});
+		const { output, error } = await setting.run({
+			parameters: { ...parameters, options: { timeout: 2 } },
+		});
+		expect(error).toBeUndefined();
+		expect(output[0]?.json).toMatchObject({ status: 'done', task_id: oneTask()?.id });
+	});
+
+	test('an answer that drips for 3 s: the same', async () => {
+		setting.service.faults.add({ route: 'create', action: { type: 'drip', ms: 3_000 } });
+		const { output, error } = await setting.run({
+			parameters: { ...parameters, options: { timeout: 2 } },
+		});
+		expect(error).toBeUndefined();
+		expect(output[0]?.json).toMatchObject({ status: 'done', task_id: oneTask()?.id });
+	});
+
+	test('after another item has failed the run: the error names the task whose answer came last', async () => {
+		const { faults } = setting.service;
+		faults.add({
+			route: 'create',
+			path: '/bad',
+			action: { type: 'status', status: 422, body: { success: false, error: 'bad voice' } },
+		});
+		faults.add({
+			route: 'create',
+			path: '/slow',
+			action: { type: 'processThenStall', ms: 2_000 },
+		});
 		const { error } = await setting.run({
-			items,
+			items: [{ voice: 'bad' }, { voice: 'slow' }],
 			parameters: {
-				...parameters,
-				options: { maxActiveTasks: 2, extraFields: '={{ { stand_in: $json.stand_in } }}' },
+				resource: 'speech',
+				operation: 'generateByVoiceId',
+				voiceId: '={{ $json.voice }}',
+				text: 'Hello',
+				options: { timeout: 1 },
 			},
 		});
-		expect(error?.message).toMatch(/^Task .* failed: no such sound$/);
-		expect(service.creations()).toHaveLength(2);
-		const useful = service.tasks.find(({ status }) => status === 'doing');
-		expect(error?.description).toContain(String(useful?.id));
-		expect(error?.description).not.toContain(
-			String(service.tasks.find(({ status }) => status === 'error')?.id),
+		expect(error?.message).toMatch(/bad voice/);
+		expect(setting.service.creations()).toHaveLength(1);
+		expect(error?.description).toContain(setting.service.creations()[0]?.id);
+	});
+});
+
+describe('a connection that was never made', () => {
+	const parameters = { ...sound(), downloadOutput: false, options: { timeout: 5 } };
+	let trap: TlsTrap;
+
+	beforeEach(async () => {
+		trap = await startTlsTrap();
+	});
+	afterEach(async () => await trap.close());
+
+	describe('an edge that answers in plain text, after the request was taken', () => {
+		let distrust: () => void;
+		beforeEach(() => {
+			distrust = trust(certificate);
+		});
+		afterEach(() => distrust());
+
+		test('the task may exist, and nothing is sent again', async () => {
+			const { output } = await setting.run({
+				parameters,
+				settings: goOn,
+				credentials: { baseUrl: trap.baseUrl },
+			});
+			expect(trap.taken).toHaveLength(1);
+			expect(output[0]?.json.outcome).toBe('unknown');
+			expect(output[0]?.json.error).toMatch(/the task may exist/);
+		});
+
+		test('nor by Retry On Fail', async () => {
+			const { error } = await setting.run({
+				parameters,
+				settings: again,
+				credentials: { baseUrl: trap.baseUrl },
+			});
+			expect(trap.taken).toHaveLength(1);
+			expect(error?.message).toMatch(/the task may exist/);
+			expect(error?.description).not.toMatch(/nothing was paid/);
+		});
+	});
+
+	test('a certificate that is not trusted: nothing was sent, and nothing was paid', async () => {
+		const { output, error } = await setting.run({
+			parameters,
+			settings: goOn,
+			credentials: { baseUrl: trap.baseUrl },
+		});
+		expect(error).toBeUndefined();
+		expect(trap.taken).toEqual([]);
+		expect(output[0]?.json.outcome).toBe('rejected');
+		expect(output[0]?.json.error).toMatch(/could not be reached: .*certificate/);
+	});
+});
+
+describe('a refusal that names a task', () => {
+	describe('sent once, and taken up or called unclear', () => {
+		const named: Array<[string, object]> = [
+			['at the root', { success: false, error: 'slow', task_id: 'task-1' }],
+			['under data', { success: false, message: 'slow', data: { task_id: 'task-1' } }],
+			['under error', { success: false, error: { message: 'slow', task_id: 'task-1' } }],
+			['under task', { success: false, task: { task_id: 'task-1', status: 'doing' } }],
+			['in a list', { success: false, data: { tasks: [{ task_id: 'task-1' }] } }],
+		];
+		const actions = named.flatMap(([name, body]) =>
+			[200, 400, 429].map((status): [string, number, FaultAction] => [
+				name,
+				status,
+				{ type: 'processThenStatus', status, body },
+			]),
 		);
+		test.each(actions)('%s, HTTP %d', async (_, __, action) => {
+			setting.service.faults.add({ route: 'create', action });
+			const { output } = await setting.run({
+				parameters: { ...sound(), waitForCompletion: false, options: { timeout: 2 } },
+				settings: { ...goOn, ...again },
+				credentials: setting.ownAccount(),
+			});
+			expect(setting.attempts()).toBe(1);
+			const json: IDataObject = output[0]?.json ?? {};
+			// Either the task was recognised, or it is said that one may exist.
+			if (json.task_id === undefined) expect(json.outcome).toBe('unknown');
+			else expect(json.task_id).toBe('task-1');
+			expect(JSON.stringify(json)).not.toMatch(/nothing was paid|no task was created/i);
+		});
+	});
+});
+
+describe('a service that is not up yet', () => {
+	const parameters = { ...sound(), downloadOutput: false };
+
+	/** Counts the connections of this process that are refused. */
+	function refusals() {
+		const refused = { count: 0, forget: () => unsubscribe('net.client.socket', listen) };
+		const listen = (message: unknown) =>
+			(message as { socket: Socket }).socket.once('error', ({ code }: NodeJS.ErrnoException) => {
+				if (code === 'ECONNREFUSED') refused.count += 1;
+			});
+		subscribe('net.client.socket', listen);
+		return refused;
+	}
+
+	test('refused connections are tried again until the service is up; one task is created', async () => {
+		const first = await startService();
+		const { baseUrl, apiKey } = first;
+		await first.close();
+		const refused = refusals();
+		const running = setting.run({ items: [{}, {}], parameters, credentials: { baseUrl, apiKey } });
+		await until('both were refused, and refused again', () => refused.count >= 4);
+		refused.forget();
+		const port = Number(new URL(baseUrl).port);
+		const service = await startService({ port, apiKey, settings: { taskMs: 100 } });
+		try {
+			const { output, error } = await running;
+			expect(error).toBeUndefined();
+			expect(output.map(({ json }) => json.status)).toEqual(['done', 'done']);
+			expect(service.creations()).toHaveLength(2);
+			expect(service.requests.filter(({ route }) => route === 'create')).toHaveLength(2);
+		} finally {
+			await service.close();
+		}
 	});
 });

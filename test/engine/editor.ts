@@ -17,7 +17,7 @@ export interface ListRequest {
 }
 
 /** A workflow of nothing but this node. */
-export function workflowOf(node: INode): Workflow {
+function workflowOf(node: INode): Workflow {
 	return new Workflow({
 		nodes: [node],
 		connections: {},

@@ -102,21 +102,3 @@ test('the error branch keeps outcome and task_id of every failed item', async ()
 	// n8n itself merges the input's JSON in on this branch.
 	expectFailures(errorOutput, items.slice(1));
 });
-
-test.each(items.slice(2).map((item) => [item.voice, item] as const))(
-	'without Continue On Fail, %s: message, next step, and the tasks that are still of use',
-	async (outcome, item) => {
-		const { error } = await setting.run({
-			items: [{ voice: 'done' }, item],
-			parameters,
-		} as Parameters<typeof setting.run>[0]);
-		const [, , message] = expected().find(([name]) => name === outcome) ?? [];
-		expect(error?.message).toMatch(message ?? /^$/);
-		expect(error?.context).toMatchObject({ itemIndex: 1 });
-		const useful = /still of use: ([^"]*)\. "Task: Wait"/.exec(error?.description ?? '')?.[1];
-		const ids = ['done', outcome]
-			.filter((voice) => !['rejected', 'unknown', 'failed'].includes(voice))
-			.map(taskOf);
-		expect(useful?.split(', ').sort()).toEqual(ids.sort());
-	},
-);

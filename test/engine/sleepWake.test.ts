@@ -1,7 +1,6 @@
 /** What wakes a sleeping execution: each callback comes once, and what it can't show yet is looked at again by ourselves. */
 import type { FaultAction } from '../service';
 import { awake, ends, given, sleepSetting, speaking } from './asleep';
-import { again } from './setting';
 import { until } from './until';
 
 const sleep = sleepSetting();
@@ -82,36 +81,6 @@ describe('the last callback is not lost', () => {
 		expect(service.callbacks).toHaveLength(executions.length);
 	}, 60_000);
 
-	test.each([300, 3_000])(
-		'on a service whose reads lag %d ms behind its callbacks',
-		async (lag) => {
-			const { service } = setting;
-			const execution = await sleeping({ items: voices(2), parameters: speaking() });
-			service.settings.readLagMs = lag;
-			await service.finish(taskOf('v0'));
-			await service.finish(taskOf('v1'));
-			await awake(execution);
-			expect(ends(await given(execution, 'After'))).toEqual(['done', 'done']);
-			expect(service.callbacks).toHaveLength(2);
-		},
-	);
-
-	test('20 tasks, a third of the looks busy, reads that lag: all come back', async () => {
-		const { service } = setting;
-		const execution = await sleeping({ items: voices(20), parameters: speaking() });
-		service.settings.readLagMs = 300;
-		service.faults.add({ route: 'poll', probability: 0.16, action: busy() });
-		service.faults.add({ route: 'poll', probability: 0.16, action: busy('2') });
-		await Promise.all(voices(20).map(async ({ voice }) => await service.finish(taskOf(voice))));
-		await awake(execution, 60_000);
-		const after = await given(execution, 'After');
-		expect(ends(after)).toEqual(Array(20).fill('done'));
-		expect(after.map(({ json }) => json.task_id)).toEqual(
-			voices(20).map(({ voice }) => taskOf(voice)),
-		);
-		expect(service.callbacks).toHaveLength(20);
-	}, 90_000);
-
 	test('which came while n8n was still putting the execution to sleep (409)', async () => {
 		const { service } = setting;
 		let save = () => {};
@@ -132,21 +101,6 @@ describe('the last callback is not lost', () => {
 });
 
 describe('what a wake costs', () => {
-	test('N tasks that end one after the other cost about N looks', async () => {
-		const { service } = setting;
-		const count = 30;
-		const execution = await sleeping({
-			items: voices(count),
-			parameters: speaking({ maxActiveTasks: count }),
-		});
-		const before = service.polls().length;
-		for (const { voice } of voices(count)) await service.finish(taskOf(voice));
-		await awake(execution);
-		expect(ends(await given(execution, 'After'))).toEqual(Array(count).fill('done'));
-		expect(service.polls().length - before).toBeLessThanOrEqual(4 * count);
-		expect(service.callbacks.filter(({ status }) => status >= 500)).toEqual([]);
-	}, 60_000);
-
 	test('a later callback does not wait for the downloads of an earlier one', async () => {
 		const { service } = setting;
 		// Four seconds for its file.
@@ -168,35 +122,6 @@ describe('what a wake costs', () => {
 		expect(after[0]?.binary?.data?.bytes).toBe(200_000);
 		expect(service.requests.filter(({ route }) => route === 'file')).toHaveLength(1);
 	});
-
-	test('copies that come afterwards start nothing again', async () => {
-		const { service } = setting;
-		const execution = await sleeping({ items: voices(1), parameters: speaking() });
-		await service.finish(taskOf('v0'));
-		await awake(execution);
-		for (let copy = 0; copy < 3; copy += 1)
-			expect((await service.sendCallback(taskOf('v0'))).status).toBeLessThan(500);
-		expect((await execution.settled()).run.data.resultData.runData.After).toHaveLength(1);
-		expect(service.requests.filter(({ route }) => route === 'file')).toHaveLength(1);
-	});
-});
-
-test('a failure found in the last look before sleeping is made again by the next try', async () => {
-	const { service } = setting;
-	service.faults.add({
-		route: 'create',
-		skip: 1,
-		times: 5,
-		action: { type: 'status', status: 422, body: { success: false, error: 'enough' } },
-	});
-	const execution = await start({
-		items: [{ voice: 'v0', stand_in: { ms: 0, end: 'error', error_message: 'no luck' } }],
-		parameters: speaking(),
-		settings: { ...again, maxTries: 2 },
-	});
-	const { error } = await execution.settled();
-	expect(setting.attempts()).toBe(2);
-	expect(error?.message).toMatch(/enough/);
 });
 
 test('n8n’s Retry of a failed run wakes the new execution, not the old one', async () => {

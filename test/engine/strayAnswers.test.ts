@@ -28,18 +28,6 @@ describe('a 401 or 403 while polling', () => {
 		});
 	});
 
-	test('one for each of five tasks at the same time, and all are waited for', async () => {
-		setting.service.faults.add({
-			route: 'poll',
-			perTask: true,
-			times: 1,
-			action: refusal(401, EXPIRED),
-		});
-		const { output, error } = await setting.run({ items: [{}, {}, {}, {}, {}], parameters });
-		expect(error).toBeUndefined();
-		expect(output.map(({ json }) => json.status)).toEqual(Array(5).fill('done'));
-	});
-
 	test('again and again, with a look between that shows the task: the wait goes on', async () => {
 		for (const skip of [0, 2, 4])
 			setting.service.faults.add({ route: 'poll', skip, times: 1, action: refusal(401, EXPIRED) });
@@ -92,19 +80,6 @@ describe('a 401 or 403 while polling', () => {
 		const [first, second] = setting.service.polls(taskId);
 		// A pause never ends early, so this is not a guess about time.
 		expect((second?.time ?? 0) - (first?.time ?? 0)).toBeGreaterThan(950);
-	});
-
-	test('from an edge for good: the service was busy until the deadline', async () => {
-		setting.service.faults.add({ route: 'poll', action: refusal(401, PAGE) });
-		const { output } = await setting.run({
-			parameters: { ...parameters, options: { timeout: 4 } },
-			settings: goOn,
-		});
-		expect(output[0]?.json).toMatchObject({
-			outcome: 'timed_out',
-			task_id: setting.service.creations()[0]?.id,
-		});
-		expect(setting.service.polls().length).toBeGreaterThan(1);
 	});
 
 	test('with 120,000 objects for good: the service was busy until the deadline', async () => {
@@ -182,39 +157,4 @@ describe('a status without a task', () => {
 		});
 		expect(output[0]?.json.error).toMatch(/no luck/);
 	});
-});
-
-test('a poll route is remembered for a real task only', async () => {
-	const { faults } = setting.service;
-	faults.add({ route: 'poll', path: '/v1/task/', times: 1, action: refusal(404, { error: 'x' }) });
-	faults.add({
-		route: 'poll',
-		path: '/v1e/task/',
-		action: refusal(200, { success: true, status: 'ok' }),
-	});
-	const { output } = await setting.run({
-		parameters: { ...parameters, options: { timeout: 8 } },
-		settings: goOn,
-		credentials: setting.ownAccount(),
-	});
-	expect(output[0]?.json).toMatchObject({
-		status: 'done',
-		task_id: setting.service.creations()[0]?.id,
-	});
-});
-
-test.each(['jsend', 'jsendNested'] as const)('a task in %s is unwrapped', async (taskShape) => {
-	setting.service.settings.taskShape = taskShape;
-	const { output } = await setting.run({
-		items: [
-			{ stand_in: { ms: 50 } },
-			{ stand_in: { ms: 50, end: 'error', error_message: 'no luck' } },
-		],
-		parameters: { ...parameters, options: { ...steered, timeout: 5 } },
-		settings: goOn,
-		credentials: setting.ownAccount(),
-	});
-	expect(output.map(({ json }) => json.outcome ?? json.status)).toEqual(['done', 'failed']);
-	expect(output[1]?.json.error).toMatch(/failed: no luck/);
-	expect(output[0]?.json).toMatchObject({ type: 'sound_effect', progress: 100 });
 });

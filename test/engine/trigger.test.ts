@@ -1,287 +1,363 @@
 /** The trigger from the call of its webhook to the item that its workflow goes on with (docs/trigger.md). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadOutputSchema } from 'n8n-core';
 import { SIGNED_FOR_MS } from '../../nodes/MediaGeneration/callback/signature';
-import { hurry } from './hurry';
+import type { Account } from '../../nodes/MediaGeneration/service/account';
+import { parseTask } from '../../nodes/MediaGeneration/service/task';
+import { verdictOf } from '../../nodes/MediaGeneration/service/verdict';
+import type { FaultAction } from '../service';
+import { built } from './built';
 import { expectWhole } from './files';
-import { SECRET } from './setting';
+import { hurry } from './hurry';
+import { SECRET, sound } from './setting';
 import { ignored, RECEIVED, refused, triggerSetting } from './triggerSetting';
+import type { HttpAnswer } from './webhook';
 
 const setting = triggerSetting();
-const post = async (url: string, body: unknown) => await setting.host.post(url, body);
-const done = (id: string) => ({ id, status: 'done' });
 
-describe('what goes out', () => {
-	it('is the task by the word of the service, with its files', async () => {
-		const trigger = setting.trigger();
-		const id = await setting.task();
-		const forged = { id, status: 'done', type: 'image', metadata: { audio_url: 'http://x.test/' } };
-		expect(await post(`${trigger.url}?reference=mine`, forged)).toEqual(RECEIVED);
-		const item = await setting.item(trigger);
-		expect(item.json).toMatchObject({
-			...setting.service.payload(id),
-			task_id: id,
-			verified: true,
-			reference: 'mine',
+describe('a call', () => {
+	const post = async (url: string, body: unknown) => await setting.host.post(url, body);
+	const done = (id: string) => ({ id, status: 'done' });
+
+	describe('what goes out', () => {
+		it('is the task by the word of the service, with its files', async () => {
+			const trigger = setting.trigger();
+			const id = await setting.task();
+			const forged = {
+				id,
+				status: 'done',
+				type: 'image',
+				metadata: { audio_url: 'http://x.test/' },
+			};
+			expect(await post(`${trigger.url}?reference=mine`, forged)).toEqual(RECEIVED);
+			const item = await setting.item(trigger);
+			expect(item.json).toMatchObject({
+				...setting.service.payload(id),
+				task_id: id,
+				verified: true,
+				reference: 'mine',
+			});
+			expect(item.json).not.toHaveProperty('download_error');
+			expect(item.json).not.toHaveProperty('signed');
+			expect(item.json).not.toHaveProperty('task');
+			await expectWhole(item);
 		});
-		expect(item.json).not.toHaveProperty('download_error');
-		expect(item.json).not.toHaveProperty('signed');
-		expect(item.json).not.toHaveProperty('task');
-		await expectWhole(item);
-	});
 
-	it('is a failed task, without a word of files', async () => {
-		const trigger = setting.trigger();
-		const id = await setting.task({ end: 'error', error_message: 'No luck' });
-		expect(await post(trigger.url, { id, status: 'error' })).toEqual(RECEIVED);
-		const { json, binary } = await setting.item(trigger);
-		expect(json).toMatchObject({ status: 'error', error_message: 'No luck', outputs: [] });
-		expect(json).not.toHaveProperty('download_error');
-		expect(binary).toBeUndefined();
-	});
-
-	it('says where a file could not be fetched', async () => {
-		const trigger = setting.trigger({ binaryPropertyName: 'sound' });
-		const id = await setting.task({ file_status: 404 });
-		expect(await post(trigger.url, done(id))).toEqual(RECEIVED);
-		const { json, binary } = await setting.item(trigger);
-		expect(json.download_error).toMatch(/is done, but its file could not be downloaded/);
-		expect(json.outputs).toEqual([expect.objectContaining({ kind: 'audio' })]);
-		expect(binary).toBeUndefined();
-	});
-
-	it('has no files with Download Output off', async () => {
-		const trigger = setting.trigger({ downloadOutput: false });
-		expect(await post(trigger.url, done(await setting.task()))).toEqual(RECEIVED);
-		const { json, binary } = await setting.item(trigger);
-		expect(json.outputs).toHaveLength(1);
-		expect(json).not.toHaveProperty('download_error');
-		expect(binary).toBeUndefined();
-	});
-
-	it('has the reference of the URL only', async () => {
-		const trigger = setting.trigger({ verifyWithService: false });
-		const body = { ...done('t1'), reference: 'posted', download_error: 'posted', verified: true };
-		expect(await post(trigger.url, body)).toEqual(RECEIVED);
-		const { json } = await setting.item(trigger);
-		expect(json).not.toHaveProperty('reference');
-		expect(json.verified).toBe(false);
-		expect(json.download_error).not.toBe('posted');
-	});
-
-	it('does not hold the token of a callback URL that the service echoes', async () => {
-		const trigger = setting.trigger({}, SECRET);
-		const url = setting.signed(trigger.url, 'kept');
-		const another = setting.signed('https://n8n.example/webhook/1/callback');
-		const asleep = 'https://n8n.example/webhook-waiting/12/node?signature=0123456789abcdef';
-		const presigned = 'https://files.example/a.mp3?expires=1&signature=needed';
-		const id = await setting.task({
-			task: {
-				receive_url: url,
-				note: `sent to ${another} and ${asleep}`,
-				copies: [url, presigned],
-			},
+		it('does not hold the token of a callback URL that the service echoes', async () => {
+			const trigger = setting.trigger({}, SECRET);
+			const url = setting.signed(trigger.url, 'kept');
+			const another = setting.signed('https://n8n.example/webhook/1/callback');
+			const asleep = 'https://n8n.example/webhook-waiting/12/node?signature=0123456789abcdef';
+			const presigned = 'https://files.example/a.mp3?expires=1&signature=needed';
+			const id = await setting.task({
+				task: {
+					receive_url: url,
+					note: `sent to ${another} and ${asleep}`,
+					copies: [url, presigned],
+				},
+			});
+			expect(await post(url, done(id))).toEqual(RECEIVED);
+			const { json } = await setting.item(trigger);
+			expect(json.reference).toBe('kept');
+			const text = JSON.stringify(json);
+			for (const secret of [url, another, asleep])
+				expect(text).not.toContain(new URL(secret).searchParams.get('signature'));
+			expect(json.receive_url).toContain(`${trigger.url}?reference=kept&signed_for=`);
+			expect(json.receive_url).toMatch(/&signature=\*\*\*$/);
+			expect(text).toContain(presigned);
 		});
-		expect(await post(url, done(id))).toEqual(RECEIVED);
-		const { json } = await setting.item(trigger);
-		expect(json.reference).toBe('kept');
-		const text = JSON.stringify(json);
-		for (const secret of [url, another, asleep])
-			expect(text).not.toContain(new URL(secret).searchParams.get('signature'));
-		expect(json.receive_url).toContain(`${trigger.url}?reference=kept&signed_for=`);
-		expect(json.receive_url).toMatch(/&signature=\*\*\*$/);
-		expect(text).toContain(presigned);
+	});
+
+	describe('who is believed', () => {
+		it('refuses a URL that is not signed, whatever is posted', async () => {
+			const trigger = setting.trigger({}, SECRET);
+			const id = await setting.task();
+			expect(await post(trigger.url, done(id))).toEqual(refused(401, /is not signed/));
+			expect(await post(trigger.url, '"no task"')).toEqual(refused(401, /is not signed/));
+			const url = setting.signed(trigger.url, 'r');
+			const forged = url.replace('reference=r', 'reference=s');
+			expect(await post(forged, done(id))).toEqual(refused(401, /signature .* is wrong/));
+			const old = setting.signed(trigger.url, 'r', Date.now() - SIGNED_FOR_MS - 1_000);
+			expect(await post(old, done(id))).toEqual(refused(401, /has expired/));
+			expect(setting.service.polls()).toHaveLength(0);
+			expect(trigger.executions()).toHaveLength(0);
+			expect(await post(url, done(id))).toEqual(RECEIVED);
+			expect((await setting.item(trigger)).json.reference).toBe('r');
+		});
+
+		it('refuses a URL that was signed for another trigger, or for another n8n', async () => {
+			const trigger = setting.trigger({}, SECRET);
+			const other = setting.trigger({}, SECRET);
+			const id = await setting.task();
+			const { search } = new URL(setting.signed(other.url));
+			expect(await post(trigger.url + search, done(id))).toEqual(
+				refused(401, /signed for another trigger/),
+			);
+			const elsewhere = trigger.url.replace('127.0.0.1', '10.1.2.3');
+			expect(await post(trigger.url + new URL(setting.signed(elsewhere)).search, done(id))).toEqual(
+				refused(401, /signed for another host.*N8N_WEBHOOK_URL/),
+			);
+			expect(trigger.executions()).toHaveLength(0);
+		});
+
+		it('asks the service by default, and believes what was posted when told so', async () => {
+			const asking = setting.trigger();
+			expect(await post(asking.url, done('made-up'))).toEqual(
+				refused(404, 'the service does not know this task'),
+			);
+			const asked = setting.service.polls().length;
+			expect(asked).toBeGreaterThan(0);
+			const believing = setting.trigger({ verifyWithService: false });
+			expect(await post(believing.url, { ...done('made-up'), note: 'posted' })).toEqual(RECEIVED);
+			expect((await setting.item(believing)).json).toMatchObject({
+				note: 'posted',
+				verified: false,
+			});
+			expect(setting.service.polls()).toHaveLength(asked);
+			expect(await post(believing.url, { id: 'x' })).toEqual(
+				refused(400, 'the body is not a task'),
+			);
+			expect(await post(believing.url, { id: 'x', status: 'doing' })).toEqual(
+				ignored('the task is not finished (status "doing")'),
+			);
+		});
+
+		it('downloads nothing for a callback that is neither verified nor signed', async () => {
+			const id = await setting.task();
+			const body = setting.service.payload(id);
+			const open = setting.trigger({ verifyWithService: false });
+			expect(await post(open.url, body)).toEqual(RECEIVED);
+			const { json, binary } = await setting.item(open);
+			expect(json.download_error).toMatch(
+				/neither verified nor signed.*Turn on "Verify with Service", or set a Callback Secret/,
+			);
+			expect(json.outputs).toHaveLength(1);
+			expect(binary).toBeUndefined();
+			expect(setting.service.requests.filter(({ host }) => host === 'files')).toEqual([]);
+
+			const signedOnly = setting.trigger({ verifyWithService: false }, SECRET);
+			expect(await post(setting.signed(signedOnly.url), body)).toEqual(RECEIVED);
+			await expectWhole(await setting.item(signedOnly));
+		});
+
+		it.each<[string, unknown, RegExp]>([
+			['no JSON', 'status=done', /not a JSON object|no task id/],
+			['no id', { status: 'done' }, /no task id/],
+			['a path', { id: '../credits', status: 'done' }, /malformed/],
+			['an oversized field', { id: 't', note: 'x'.repeat(100_001) }, /oversized/],
+		])('refuses %s', async (_name, body, words) => {
+			const trigger = setting.trigger();
+			const answer = await setting.host.post(trigger.url, body, {
+				headers: { 'content-type': typeof body === 'string' ? 'text/plain' : 'application/json' },
+			});
+			expect(answer).toEqual(refused(400, words));
+			expect(setting.service.polls()).toHaveLength(0);
+			expect(trigger.executions()).toHaveLength(0);
+		});
+
+		it('reads JSON that is not called JSON', async () => {
+			const trigger = setting.trigger();
+			const answer = await setting.host.post(trigger.url, done(await setting.task()), {
+				headers: { 'content-type': 'application/octet-stream' },
+			});
+			expect(answer).toEqual(RECEIVED);
+			await setting.item(trigger);
+		});
+
+		it('answers 503 where the credential can not be used, and starts nothing', async () => {
+			const trigger = setting.trigger({}, 'short-secret');
+			expect(await post(trigger.url, done(await setting.task()))).toEqual(
+				refused(503, 'the callback could not be handled, try again'),
+			);
+			expect(trigger.executions()).toHaveLength(0);
+			expect(setting.service.polls()).toHaveLength(0);
+		});
+	});
+
+	describe('a task that is not over by the word of the service', () => {
+		it('is looked at again where the callback was faster than the read', async () => {
+			const trigger = setting.trigger();
+			const id = await setting.task({ ms: 600 });
+			expect(await post(trigger.url, done(id))).toEqual(RECEIVED);
+			expect(setting.service.polls(id).length).toBeGreaterThan(1);
+			expect((await setting.item(trigger)).json.status).toBe('done');
+		});
 	});
 });
 
-describe('who is believed', () => {
-	it('refuses a URL that is not signed, whatever is posted', async () => {
-		const trigger = setting.trigger({}, SECRET);
-		const id = await setting.task();
-		expect(await post(trigger.url, done(id))).toEqual(refused(401, /is not signed/));
-		expect(await post(trigger.url, '"no task"')).toEqual(refused(401, /is not signed/));
-		const url = setting.signed(trigger.url, 'r');
-		const forged = url.replace('reference=r', 'reference=s');
-		expect(await post(forged, done(id))).toEqual(refused(401, /signature .* is wrong/));
-		const old = setting.signed(trigger.url, 'r', Date.now() - SIGNED_FOR_MS - 1_000);
-		expect(await post(old, done(id))).toEqual(refused(401, /has expired/));
-		expect(setting.service.polls()).toHaveLength(0);
-		expect(trigger.executions()).toHaveLength(0);
-		expect(await post(url, done(id))).toEqual(RECEIVED);
-		expect((await setting.item(trigger)).json.reference).toBe('r');
+describe('one event runs the workflow once', () => {
+	const post = async (url: string, body: unknown) => await setting.host.post(url, body);
+	const done = (id: string) => ({ id, status: 'done' });
+	const DUPLICATE = ignored('this task and status was received before');
+
+	afterEach(() => {
+		setting.host.beforeStoring = async () => await Promise.resolve();
+		setting.host.storing = 'works';
 	});
 
-	it('refuses a URL that was signed for another trigger, or for another n8n', async () => {
-		const trigger = setting.trigger({}, SECRET);
-		const other = setting.trigger({}, SECRET);
+	it('runs once for copies that arrive at the same moment, and for later ones without asking the service', async () => {
+		const trigger = setting.trigger();
 		const id = await setting.task();
-		const { search } = new URL(setting.signed(other.url));
-		expect(await post(trigger.url + search, done(id))).toEqual(
-			refused(401, /signed for another trigger/),
+		const answers = await Promise.all(
+			Array.from({ length: 8 }, async () => await post(trigger.url, done(id))),
 		);
-		const elsewhere = trigger.url.replace('127.0.0.1', '10.1.2.3');
-		expect(await post(trigger.url + new URL(setting.signed(elsewhere)).search, done(id))).toEqual(
-			refused(401, /signed for another host.*N8N_WEBHOOK_URL/),
+		expect(answers.filter(({ body }) => 'ignored' in (body as object))).toEqual(
+			Array<HttpAnswer>(7).fill(DUPLICATE),
 		);
-		expect(trigger.executions()).toHaveLength(0);
-	});
-
-	it('asks the service by default, and believes what was posted when told so', async () => {
-		const asking = setting.trigger();
-		expect(await post(asking.url, done('made-up'))).toEqual(
-			refused(404, 'the service does not know this task'),
-		);
+		await setting.item(trigger);
 		const asked = setting.service.polls().length;
-		expect(asked).toBeGreaterThan(0);
-		const believing = setting.trigger({ verifyWithService: false });
-		expect(await post(believing.url, { ...done('made-up'), note: 'posted' })).toEqual(RECEIVED);
-		expect((await setting.item(believing)).json).toMatchObject({ note: 'posted', verified: false });
+		expect(await post(trigger.url, done(id))).toEqual(DUPLICATE);
 		expect(setting.service.polls()).toHaveLength(asked);
-		expect(await post(believing.url, { id: 'x' })).toEqual(refused(400, 'the body is not a task'));
-		expect(await post(believing.url, { id: 'x', status: 'doing' })).toEqual(
-			ignored('the task is not finished (status "doing")'),
-		);
+		expect(trigger.executions()).toHaveLength(1);
 	});
 
-	it('downloads nothing for a callback that is neither verified nor signed', async () => {
-		const id = await setting.task();
-		const body = setting.service.payload(id);
-		const open = setting.trigger({ verifyWithService: false });
-		expect(await post(open.url, body)).toEqual(RECEIVED);
-		const { json, binary } = await setting.item(open);
-		expect(json.download_error).toMatch(
-			/neither verified nor signed.*Turn on "Verify with Service", or set a Callback Secret/,
-		);
-		expect(json.outputs).toHaveLength(1);
-		expect(binary).toBeUndefined();
-		expect(setting.service.requests.filter(({ host }) => host === 'files')).toEqual([]);
-
-		const signedOnly = setting.trigger({ verifyWithService: false }, SECRET);
-		expect(await post(setting.signed(signedOnly.url), body)).toEqual(RECEIVED);
-		await expectWhole(await setting.item(signedOnly));
-	});
-
-	it.each<[string, unknown, RegExp]>([
-		['no JSON', 'status=done', /not a JSON object|no task id/],
-		['no id', { status: 'done' }, /no task id/],
-		['a path', { id: '../credits', status: 'done' }, /malformed/],
-		['an oversized field', { id: 't', note: 'x'.repeat(100_001) }, /oversized/],
-	])('refuses %s', async (_name, body, words) => {
+	it('runs for every call while the editor listens, and takes none of them for a duplicate', async () => {
 		const trigger = setting.trigger();
-		const answer = await setting.host.post(trigger.url, body, {
-			headers: { 'content-type': typeof body === 'string' ? 'text/plain' : 'application/json' },
-		});
-		expect(answer).toEqual(refused(400, words));
-		expect(setting.service.polls()).toHaveLength(0);
-		expect(trigger.executions()).toHaveLength(0);
+		const id = await setting.task();
+		for (let round = 0; round < 2; round += 1) {
+			trigger.listen();
+			expect(await post(trigger.testUrl, done(id))).toEqual(RECEIVED);
+		}
+		expect(await post(trigger.url, done(id))).toEqual(RECEIVED);
+		expect(trigger.executions()).toHaveLength(3);
 	});
 
-	it('asks with what n8n has read of the credential a moment ago', async () => {
-		const { service, host } = setting;
-		const [before, after] = [service.addKey().key, service.addKey().key];
-		const credentials = { apiKey: before, baseUrl: service.baseUrl, callbackSecret: '' };
-		const trigger = host.publish({ credentials });
-		expect(await post(trigger.url, done(await setting.task()))).toEqual(RECEIVED);
-		credentials.apiKey = after;
-		expect(await post(trigger.url, done(await setting.task()))).toEqual(RECEIVED);
-		const keys = service.polls().map(({ headers }) => headers.authorization);
-		expect(keys).toEqual([`Bearer ${before}`, `Bearer ${before}`]);
-	});
-
-	it('reads JSON that is not called JSON', async () => {
+	it('takes nothing from the true callback when somebody forges its reference', async () => {
 		const trigger = setting.trigger();
-		const answer = await setting.host.post(trigger.url, done(await setting.task()), {
-			headers: { 'content-type': 'application/octet-stream' },
-		});
-		expect(answer).toEqual(RECEIVED);
-		await setting.item(trigger);
-	});
-
-	it('answers 503 where the credential can not be used, and starts nothing', async () => {
-		const trigger = setting.trigger({}, 'short-secret');
-		expect(await post(trigger.url, done(await setting.task()))).toEqual(
-			refused(503, 'the callback could not be handled, try again'),
-		);
-		expect(trigger.executions()).toHaveLength(0);
-		expect(setting.service.polls()).toHaveLength(0);
-	});
-});
-
-describe('what is selected', () => {
-	it('filters by status and by type', async () => {
 		const id = await setting.task();
-		const failures = setting.trigger({ statuses: ['error'] });
-		expect(await post(failures.url, done(id))).toEqual(ignored('status "done" is not selected'));
-		const images = setting.trigger({ options: { types: 'Image , video' } });
-		expect(await post(images.url, done(id))).toEqual(
-			ignored('type "sound_effect" is not selected'),
+		expect(await post(`${trigger.url}?reference=forged`, done(id))).toEqual(RECEIVED);
+		expect(await post(`${trigger.url}?reference=true`, done(id))).toEqual(RECEIVED);
+		expect(await post(`${trigger.url}?reference=true`, done(id))).toEqual(DUPLICATE);
+		const references = await Promise.all(
+			trigger.executions().map(async (run) => (await run.settled()).output[0]?.json.reference),
 		);
-		const sounds = setting.trigger({ options: { types: ' Sound_Effect ' } });
-		expect(await post(sounds.url, done(id))).toEqual(RECEIVED);
-		expect(failures.executions()).toHaveLength(0);
-		expect(images.executions()).toHaveLength(0);
-		await setting.item(sounds);
+		expect(references).toEqual(['forged', 'true']);
 	});
 
-	it('takes what was not selected for new when it is selected', async () => {
-		const trigger = setting.trigger({ statuses: ['error'] });
+	it('counts the next try where n8n could not store the execution', async () => {
+		const trigger = setting.trigger();
 		const id = await setting.task();
-		await post(trigger.url, done(id));
+		setting.host.storing = 'fails';
+		expect((await post(trigger.url, done(id))).status).toBe(500);
 		expect(trigger.staticData()).toEqual({});
-	});
-});
-
-describe('a task that is not over by the word of the service', () => {
-	it('is ignored where the callback does not say so either', async () => {
-		const trigger = setting.trigger();
-		const id = await setting.task({ never_ends: true });
-		expect(await post(trigger.url, { id, status: 'doing' })).toEqual(
-			ignored('the task is not finished (status "doing")'),
-		);
-		expect(setting.service.polls(id)).toHaveLength(1);
-	});
-
-	it('is looked at again where the callback was faster than the read', async () => {
-		const trigger = setting.trigger();
-		const id = await setting.task({ ms: 600 });
-		expect(await post(trigger.url, done(id))).toEqual(RECEIVED);
-		expect(setting.service.polls(id).length).toBeGreaterThan(1);
-		expect((await setting.item(trigger)).json.status).toBe('done');
-	});
-
-	it('is ignored when the time is over and the service says that it runs, and takes nothing from the true one', async () => {
-		const trigger = setting.trigger();
-		const id = await setting.task({ never_ends: true });
-		const { value, tookMs } = await hurry(async () => await post(trigger.url, done(id)));
-		expect(value).toEqual(ignored('the task is not finished (status "doing")'));
-		expect(tookMs).toBeLessThan(15_000);
-		expect(setting.service.polls(id).length).toBeGreaterThan(3);
-		expect(trigger.executions()).toHaveLength(0);
-		await setting.service.finish(id);
+		setting.host.storing = 'works';
 		expect(await post(trigger.url, done(id))).toEqual(RECEIVED);
 		await setting.item(trigger);
 	});
+
+	it('knows after a restart what it let through before', async () => {
+		const id = await setting.task();
+		const before = setting.trigger();
+		expect(await post(before.url, done(id))).toEqual(RECEIVED);
+		// Another trigger with the static data of the first one: this process has let nothing through for it.
+		const after = setting.trigger();
+		after.restore(before.staticData());
+		expect(await post(after.url, done(id))).toEqual(DUPLICATE);
+		expect(after.executions()).toHaveLength(0);
+	});
 });
 
-describe('done without a file', () => {
-	it('is looked at until the service names one', async () => {
-		const trigger = setting.trigger();
-		const id = await setting.task({ no_url_looks: 2 });
-		expect(await post(trigger.url, done(id))).toEqual(RECEIVED);
-		await expectWhole(await setting.item(trigger));
+describe('whatever is posted, by whoever it is', () => {
+	const post = async (url: string, body: unknown) => await setting.host.post(url, body);
+	const done = (id: string) => ({ id, status: 'done' });
+	const UNKNOWN = refused(404, 'the service does not know this task');
+	const UNASKED = refused(503, 'the service could not be asked about this task, try again');
+
+	/** A key of its own for a test: what a process remembers, it remembers for an account. */
+	const freshKey = () => setting.service.addKey().key;
+
+	/** What the built node knows of an account. */
+	function accountOf(apiKey: string): Account {
+		const { accountOf: of } = built<{
+			accountOf: (baseUrl: string, key: string) => Account;
+		}>('nodes/MediaGeneration/service/account.js');
+		return of(setting.service.baseUrl, apiKey);
+	}
+
+	function pollsFail(action: FaultAction) {
+		return setting.service.faults.add({ route: 'poll', action });
+	}
+
+	it('spends two requests at most on an id that the service does not know', async () => {
+		const trigger = setting.trigger({}, '', freshKey());
+		expect(await post(trigger.url, done('made-up'))).toEqual(UNKNOWN);
+		expect(setting.service.polls('made-up').length).toBeLessThanOrEqual(2);
+		// Both routes had their chance.
+		expect(setting.service.polls('made-up').map(({ url }) => url)).toEqual([
+			'/v1/task/made-up',
+			'/v1e/task/made-up',
+		]);
 	});
 
-	it('runs with a word about it when the time is over, and takes no later copy for a duplicate', async () => {
-		const trigger = setting.trigger();
-		const id = await setting.task({ no_url_looks: 100 });
+	it('spends them once for copies of one id, at the same moment and shortly after', async () => {
+		const trigger = setting.trigger({}, '', freshKey());
+		const copies = Array.from({ length: 50 }, async () => await post(trigger.url, done('made-up')));
+		for (const answer of await Promise.all(copies)) expect(answer).toEqual(UNKNOWN);
+		expect(await post(trigger.url, done('made-up'))).toEqual(UNKNOWN);
+		expect(setting.service.polls()).toHaveLength(2);
+	});
+
+	it('pauses nobody else when its looks are throttled, and asks no more for a while', async () => {
+		const apiKey = freshKey();
+		const trigger = setting.trigger({}, '', apiKey);
+		const id = await setting.task();
+		const headers = { 'retry-after': '300' };
+		const fault = pollsFail({ type: 'status', status: 429, headers });
+		expect(await post(trigger.url, done(id))).toEqual(UNASKED);
+		expect(await post(trigger.url, done(id))).toEqual(UNASKED);
+		expect(setting.service.polls()).toHaveLength(1);
+		for (const purpose of ['create', 'look', 'read'] as const)
+			expect(accountOf(apiKey).pausedUntil(purpose)).toBe(0);
+		setting.service.faults.remove(fault);
+		const { output } = await setting.run({ parameters: sound(), credentials: { apiKey } });
+		expect(output[0]?.json.status).toBe('done');
+	});
+
+	it.each<[string, FaultAction]>([
+		['busy', { type: 'status', status: 503, body: { success: false, code: 'server_busy' } }],
+		['silent', { type: 'emptyBody' }],
+		['a web page', { type: 'html' }],
+		['refusing the key', { type: 'status', status: 401, body: { success: false, error: 'no' } }],
+	])('answers 503 within the time of a sender while the service is %s', async (_name, action) => {
+		const trigger = setting.trigger({}, '', freshKey());
+		const id = await setting.task();
+		const fault = pollsFail(action);
 		const { value, tookMs } = await hurry(async () => await post(trigger.url, done(id)));
-		expect(value).toEqual(RECEIVED);
+		expect(value).toEqual(UNASKED);
 		expect(tookMs).toBeLessThan(15_000);
-		expect(setting.service.polls(id).length).toBeGreaterThan(6);
-		const { json } = await setting.item(trigger);
-		expect(json.download_error).toMatch(/is done, but the service names no output file/);
-		setting.service.task(id).doneLooks = 1_000;
+		expect(trigger.executions()).toHaveLength(0);
+		setting.service.faults.remove(fault);
 		expect(await post(trigger.url, done(id))).toEqual(RECEIVED);
-		const [, second] = trigger.executions();
-		await expectWhole((await second?.settled())?.output[0]);
-		expect(await post(trigger.url, done(id))).toEqual(ignored(/was received before/));
+	});
+});
+
+describe('before the first call', () => {
+	const root = join(__dirname, '../..');
+
+	function schemaFields(): string[] {
+		const nodeDir = join(root, 'dist/nodes/MediaGeneration');
+		const schema = loadOutputSchema({ nodeDir, version: 1.1, versionFallback: true });
+		return Object.keys(schema?.properties ?? {});
+	}
+
+	function sample(): Record<string, unknown> | undefined {
+		const example = JSON.parse(readFileSync(join(root, 'examples/on-completion.json'), 'utf8')) as {
+			pinData: Record<string, Array<{ json: Record<string, unknown> }>>;
+		};
+		return Object.values(example.pinData).flat()[0]?.json;
+	}
+
+	test('the schema has what the trigger adds to a task', () => {
+		expect(schemaFields()).toEqual(
+			expect.arrayContaining(['task_id', 'outputs', 'verified', 'reference', 'error_message']),
+		);
+	});
+
+	test('the sample is a finished task, and fits the schema', () => {
+		const json = sample();
+		const task = parseTask(json);
+		expect(task === undefined ? undefined : verdictOf('sample', task).kind).toBe('done');
+		expect(schemaFields()).toEqual(expect.arrayContaining(Object.keys(json ?? {})));
 	});
 });
