@@ -1,14 +1,14 @@
 /** One simulated process of n8n: around the nodes' own run of items, one thread whose time requests and executions take. */
 import { setMaxListeners } from 'node:events';
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { Ledger } from '../nodes/MediaGeneration/create/ledger';
 import type { ItemSettings } from '../nodes/MediaGeneration/operations/waiting';
-import type { Item, ItemEnd, PartEnd } from '../nodes/MediaGeneration/run/item';
-import { runItems } from '../nodes/MediaGeneration/run/jobs';
+import type { Item, ItemEnd } from '../nodes/MediaGeneration/run/item';
+import { runItems } from '../nodes/MediaGeneration/run/items';
 import { Spending } from '../nodes/MediaGeneration/run/spending';
 import { Account } from '../nodes/MediaGeneration/service/account';
 import type { ServiceClient } from '../nodes/MediaGeneration/service/client';
 import { Limiter } from '../nodes/MediaGeneration/service/limiter';
-import { lookAtTask } from '../nodes/MediaGeneration/service/look';
 import { seededRandom, type VirtualClock } from '../test/unit/virtualClock';
 import type { Execution, Fleet, Service } from './fleetService';
 import { check } from './stats';
@@ -32,11 +32,6 @@ const SETTINGS: ItemSettings = {
 	longText: { kind: 'off' },
 };
 const KEY = { baseUrl: 'https://api.example', apiKey: 'sk_simulated', callbackSecret: '' };
-
-function concluded(parts: PartEnd[]): ItemEnd {
-	const finished = parts.every(({ kind }) => kind === 'done');
-	return finished ? { kind: 'items', items: [{ json: {} }] } : { kind: 'halted' };
-}
 
 /** One process of n8n: one thread, and one memory of the account. */
 export class Process {
@@ -103,13 +98,17 @@ export class Process {
 					{
 						kind: 'creates',
 						number: 0,
+						earlier: { kind: 'nothing' },
 						request: { kind: 'sound', path: '/v1/task/sound-effect', body: { text: String(ms) } },
 					},
 				],
 				assembly: { longText: { kind: 'off' }, texts: [''] },
 			})),
 			{
-				...{ client, now, sleep, random, signal: stop.signal, stop: stop.signal },
+				...{ client, now, sleep, random, stop: stop.signal },
+				context: {} as IExecuteFunctions,
+				log: { info: () => undefined, warn: () => undefined },
+				executionId: '1',
 				ledger: new Ledger(store, run),
 				spending: new Spending({
 					...surroundings,
@@ -117,13 +116,10 @@ export class Process {
 					balanceNow: async () => await Promise.resolve(undefined),
 					look: async () => await Promise.reject(new Error('Nobody asks for costs')),
 				}),
-				look: async ({ taskId, kind, route = 'v1' }, timeoutMs, signal) =>
-					await lookAtTask(client, { taskId, kind, route, signal, timeoutMs }, now),
-				noteTask: () => undefined,
-				noteNamed: () => undefined,
-				deliver: async () =>
-					await Promise.resolve({ items: [{ json: {} }], outputs: [], failure: undefined }),
-				conclude: async (_item, parts) => await Promise.resolve(concluded(parts)),
+				delivery: {
+					deliver: async () =>
+						await Promise.resolve({ items: [{ json: {} }], outputs: [], failure: undefined }),
+				},
 			},
 			{ maxActiveTasks: this.fleet.maxActiveTasks, haltOnFailure: false },
 		);

@@ -172,7 +172,12 @@ describe('what breaks while an item is read', () => {
 test("an item's JSON has the documented names, and nothing that is not known", () => {
 	const failure = { outcome: 'timed_out' as const, message: 'm', description: 'd' };
 	expect(failureJson(failure)).toStrictEqual({ error: 'm', outcome: 'timed_out' });
-	expect(failureJson({ ...failure, part: 2, parts: 3, taskIds: ['a', 'b'] })).toStrictEqual({
+	expect(
+		failureJson({
+			...failure,
+			whole: { taskIds: ['a', 'b'], part: { number: 2, of: 3 }, longText: undefined },
+		}),
+	).toStrictEqual({
 		error: 'm',
 		outcome: 'timed_out',
 		task_ids: ['a', 'b'],

@@ -100,6 +100,7 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 		const files = filesOf(store, delivered);
 		expect(items[0]).toMatchObject({ pairedItem: { item: 7 } });
 		expect(items[0]?.json).toEqual({
+			task_id: 't1',
 			status: 'done',
 			task_ids: ['t1', 't2'],
 			parts: [
@@ -163,11 +164,21 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 		expect(segments.map(({ text }) => text).join(' ')).toBe(TEXTS.join(' '));
 	});
 
-	test('a store that fails leaves no stream open either, and its error comes out', async () => {
+	test('a store that fails leaves no stream open either, and the item says so with all that is paid for', async () => {
 		const store = binaryStore(mode);
 		const parts = TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
 		store.trouble.next = new Error('no space left on device');
-		await expect(all(store, parts, input(LONG.join))).rejects.toThrow('no space left on device');
+		const { items, outputs, failure } = await all(store, parts, input(LONG.join));
+		expect(items).toEqual([]);
+		expect(outputs.map(({ url }) => url)).toEqual(
+			parts.flatMap((part) => part.delivered.outputs.map(({ url }) => url)),
+		);
+		expect(failure).toMatchObject({
+			outcome: 'undelivered',
+			taskId: 't1',
+			whole: { taskIds: ['t1', 't2'], longText: { mode: 'join' } },
+		});
+		expect(failure?.message).toContain('no space left on device');
 		expect(store.streams.filter(({ destroyed }) => !destroyed)).toEqual([]);
 	});
 });
@@ -218,6 +229,7 @@ describe('parts that can not be joined', () => {
 		];
 		const delivered = await all(store, parts, input(LONG.join, ['One', 'Two']));
 		expect(delivered.items[0]?.json).toEqual({
+			task_id: 't1',
 			status: 'done',
 			task_ids: ['t1', 't2'],
 			parts: [
@@ -316,9 +328,11 @@ describe('a part that ended badly', () => {
 			message: `Part 2 of 2 ("there was a lighthouse."): ${failure.message}`,
 			description:
 				"The task is paid for. The other parts are kept: Retry On Fail, and n8n's Retry, pay only for what failed.",
-			part: 2,
-			parts: 2,
-			taskIds: ['t1', 't2'],
+			whole: {
+				taskIds: ['t1', 't2'],
+				part: { number: 2, of: 2 },
+				longText: { mode: kind, pause_between_parts: kind === 'join' ? 250 : 0 },
+			},
 		});
 		expect(items).toHaveLength(kind === 'join' ? 0 : 1);
 	});

@@ -146,12 +146,6 @@ const errors: Array<[string, Given, string, RegExp]> = [
 		/^Joining takes MP3 files, or WAV files, that all have the same format and fit into Max File Size\. Convert those that differ, or join them apart with Group By\.$/,
 	],
 	[
-		'a task ID with a slash',
-		{ parameters: { ...wait, taskId: 'a/b' } },
-		'The Task ID can\'t be used: it has characters that no task ID has, such as "/" or "?"',
-		/Enter the task_id that the service returned/,
-	],
-	[
 		'an item that failed before, and has no task',
 		{ parameters: wait, items: [{ json: { outcome: 'rejected' } }] },
 		'The item failed in a node before this one (rejected)',

@@ -293,8 +293,8 @@ describe('the ID of a task made earlier', () => {
 	});
 
 	test.each([
-		['a/b', 'it has characters that no task ID has, such as "/" or "?"'],
-		['x'.repeat(501), 'it is longer than 500 characters'],
+		['a/../b', 'it has the part ".."'],
+		['x'.repeat(4_001), 'it is longer than 4000 characters'],
 	])('%.10s is refused', (given, problem) => {
 		expect(refusalOf(() => taskId(given))).toEqual({
 			message: `The Task ID can't be used: ${problem}`,
@@ -305,6 +305,22 @@ describe('the ID of a task made earlier', () => {
 
 	test('an empty one is refused', () => {
 		expect(refusalOf(() => taskId(' ')).message).toBe('The field "Task ID" is empty');
+	});
+
+	test.each<[string, unknown, string | undefined, string[]]>([
+		['commas separate several', 'a, b,c', undefined, ['a', 'b', 'c']],
+		['none twice', 'a,,b,a', undefined, ['a', 'b']],
+		['a list is one as well, and its entries may hold commas', ['a,1', 7], undefined, ['a,1', '7']],
+		['nor is the ID of the item itself cut', 'a,1', 'a,1', ['a,1']],
+		['what a creation can return', 'gen/42', undefined, ['gen/42']],
+	])('%s', (_, given, own, expected) => {
+		expect(fieldsWith({ taskId: given }).taskIds(own)).toEqual(expected);
+	});
+
+	test.each([[[]], [['a', '']], [[{}]], [',']])('%j is no list of IDs', (given) => {
+		expect(refusalOf(() => fieldsWith({ taskId: given }).taskIds(undefined)).message).toBe(
+			'The field "Task ID" is a list without any ID, or with an entry that is none',
+		);
 	});
 });
 

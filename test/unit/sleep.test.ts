@@ -84,11 +84,11 @@ class World {
 	}
 
 	/** An execution that sleeps on all tasks, watched by this process. */
-	asleep(): Sleep {
+	asleep({ all = true } = {}): Sleep {
 		const sleep = this.sleep();
-		sleep.watchesAll = true;
 		const watches = Object.keys(this.tasks).map((taskId) => this.watchOf(taskId));
-		sleep.watch(watches, RESUME_URL);
+		if (all) sleep.watchAll(watches, RESUME_URL);
+		else sleep.watch(watches, RESUME_URL);
 		return sleep;
 	}
 }
@@ -210,18 +210,6 @@ describe('a callback', () => {
 		await world.clock.advance(5 * MIN);
 		await world.clock.run(sleep.confirm('a', patience(world, 8 * S)));
 		sleep.end();
-		await world.clock.advance(HOUR);
-		expect(world.calls).toEqual([]);
-	});
-});
-
-describe('waking', () => {
-	test('that breaks off where its address is not known is left to callbacks and the deadline', async () => {
-		const world = new World({ a: { ms: MIN } });
-		const sleep = world.sleep();
-		sleep.end();
-		sleep.sleepOn(world.watchOf('a'), undefined);
-		expect(sleep.ended).toBe(false);
 		await world.clock.advance(HOUR);
 		expect(world.calls).toEqual([]);
 	});

@@ -75,8 +75,6 @@ function sleeping({
 	const paths: string[] = [];
 	const calls: IHttpRequestOptions[] = [];
 	const files: string[] = [];
-	/** Whether n8n fails once the sender has its answer. */
-	const n8n = { breaks: false };
 	const node = {
 		id: 'node-1',
 		name: 'Media',
@@ -119,7 +117,6 @@ function sleeping({
 		const response = new WebhookResponse();
 		const context = {
 			getNode() {
-				if (n8n.breaks && response.headersSent) throw new Error('n8n breaks');
 				return node;
 			},
 			getWorkflow: () => ({ id: `workflow of ${key}` }),
@@ -152,7 +149,7 @@ function sleeping({
 		const context = { getCredentials, helpers } as unknown as IWebhookFunctions;
 		return sleepOf(saved.id, { context, client: await createClient(context) });
 	};
-	return { post, looks, paths, calls, files, input, n8n, ownSleep };
+	return { post, looks, paths, calls, files, input, ownSleep };
 }
 const told = (status: number, body: object) => ({ status, body, items: undefined });
 
@@ -358,20 +355,6 @@ describe('this n8n itself calls, too', () => {
 			});
 		});
 	});
-
-	test('where waking breaks off, after the sender has its answer; and then it wakes', async () => {
-		await onMachine(async (machine) => {
-			const { post, calls, n8n } = sleeping();
-			n8n.breaks = true;
-			expect(await post({ id: 't1' })).toEqual(told(200, { received: true }));
-			n8n.breaks = false;
-			await machine.pause(2_999);
-			expect(calls).toEqual([]);
-			await machine.pause(2);
-			expect(calls).toMatchObject([{ body: { id: 't1' } }]);
-			expect((await post({ id: 't1' })).items).toHaveLength(1);
-		});
-	});
 });
 
 describe('in the process that put it to sleep', () => {
@@ -383,7 +366,7 @@ describe('in the process that put it to sleep', () => {
 				watched: true,
 				says: (taskId) => (taskId === 't1' ? 'done' : others),
 			});
-			(await ownSleep()).watchesAll = true;
+			(await ownSleep()).watchAll([], '');
 			expect(await post({ id: 't1' })).toEqual(told(202, { received: true, waiting: 1 }));
 			expect(looks).toEqual(['t1']);
 			others = 'done';

@@ -16,7 +16,11 @@ interface Call {
 }
 
 /** An n8n that answers calls of a resume URL so, and a service whose task is over after `taskMs`. */
-function asleep(answers: Array<{ statusCode: number; body?: unknown }>, taskMs = 60_000) {
+function asleep(
+	answers: Array<{ statusCode: number; body?: unknown }>,
+	taskMs = 60_000,
+	all = true,
+) {
 	const clock = new VirtualClock();
 	const startedAt = clock.now();
 	const calls: Call[] = [];
@@ -51,8 +55,8 @@ function asleep(answers: Array<{ statusCode: number; body?: unknown }>, taskMs =
 	const newSleep = (id = `sleep-${(sleeps += 1)}`) => sleepOf(id, { context, client, clock });
 	const sleep = newSleep();
 	const id = `sleep-${sleeps}`;
-	sleep.watchesAll = true;
-	sleep.watch([watch], RESUME_URL);
+	if (all) sleep.watchAll([watch], RESUME_URL);
+	else sleep.watch([watch], RESUME_URL);
 	return { clock, calls, looks, sleep, watch, newSleep, again: () => newSleep(id) };
 }
 let sleeps = 0;
@@ -167,8 +171,7 @@ describe('where this process does not watch all tasks of the execution', () => {
 		['is busy', running],
 		['is restarted', { statusCode: 503 }],
 	])('n8n that %s is called again all the same', async (_name, answer) => {
-		const { clock, calls, sleep } = asleep([answer]);
-		sleep.watchesAll = false;
+		const { clock, calls } = asleep([answer], undefined, false);
 		await clock.advance(2 * HOUR);
 		expect(calls.length).toBeGreaterThan(10);
 	});

@@ -1,22 +1,31 @@
 /**
- * From the finished tasks of one input item to what goes out for it: the item of its one task, one item for each part of a
- * long text, or one item with all parts in one file. The same for runs that wait and for executions that wake.
+ * From the finished tasks of one input item to what goes out for it: the items of its tasks, or one item with all parts of a long
+ * text in one file. The same for runs that wait and for executions that wake.
  */
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
-import type { LongText } from '../operations/longText';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
+import { broken, outcomes, quote, type Failure, type LeftText } from '../service/failures';
+import { asNumber } from '../service/json';
+import type { Task } from '../service/task';
 import type { Done } from '../service/verdict';
-import type { Delivered, Delivery } from './item';
+import { fieldsOf, type Delivered, type Delivery } from './item';
 import { inFields, joinSources, type MadeFile, type Source } from './joining';
-import { failureOfPart } from './partFailure';
 
-/** How the parts of an item make its output. Plain data: a sleeping execution keeps it. */
+/** How the tasks of an item make its output. Plain data: a sleeping execution keeps it. */
 export interface Assembly {
-	longText: LongText;
-	/** The text of each part: for its length, and to name one that failed. */
-	texts: string[];
+	longText:
+		| { kind: 'off' }
+		/** One file of all parts. `pauseMs`: silence between them. */
+		| { kind: 'join'; pauseMs: number }
+		/** One item for each part. */
+		| { kind: 'parts' };
+	/** For each task. */
+	texts: readonly PartText[];
 }
+
+/** The text of a part, or what is known of one that an earlier run has sent. */
+export type PartText = string | { characters?: number };
 
 export interface AssemblyInput {
 	assembly: Assembly;
@@ -25,15 +34,79 @@ export interface AssemblyInput {
 	index: number;
 }
 
-/** A part whose task is done. `delivered`: its files were fetched already. */
+/** A part whose task is done. */
 export interface DonePart {
 	done: Done;
+	/** Its files; undefined where they are still to be fetched. */
 	delivered?: Delivered | undefined;
+}
+
+/** How much of a part's text its failure quotes, in characters. */
+const QUOTED = 60;
+
+function charactersOf(text: PartText | undefined): number | undefined {
+	return typeof text === 'string' ? text.length : text?.characters;
+}
+
+/** What an item carries to "Task: Wait", so that it makes of the tasks what this item would have made. */
+function leftText({ longText }: Assembly): LeftText | undefined {
+	if (longText.kind === 'off') return undefined;
+	return {
+		mode: longText.kind,
+		pause_between_parts: longText.kind === 'join' ? longText.pauseMs : 0,
+	};
+}
+
+/** The JSON of an item that ran out of time: enough for "Task: Wait" to go on. @param task as last seen */
+export function unfinishedJson(
+	assembly: Assembly,
+	taskIds: readonly string[],
+	task: Task | undefined,
+): IDataObject {
+	const longText = leftText(assembly);
+	const common = { task_id: taskIds[0], timed_out: true };
+	if (longText === undefined) return { ...fieldsOf(task?.raw ?? {}), ...common };
+	return {
+		...common,
+		task_ids: [...taskIds],
+		parts: taskIds.map((task_id, number) => partJson(assembly, number, task_id)),
+		long_text: { ...longText },
+	};
+}
+
+function partJson({ texts }: Assembly, number: number, task_id: string): IDataObject {
+	const characters = charactersOf(texts[number]);
+	return { part: number + 1, task_id, ...(characters === undefined ? {} : { characters }) };
+}
+
+/**
+ * The failure of an item with several tasks: which part it was, and what else is paid for.
+ *
+ * @param number of the part, from 0; undefined where no single one failed
+ */
+export function failureOfWhole(
+	failure: Failure,
+	{ number, assembly, taskIds }: { number?: number; assembly: Assembly; taskIds: string[] },
+): Failure {
+	const { longText, texts } = assembly;
+	if (longText.kind === 'off') return failure;
+	const goesOn = !outcomes[failure.outcome].final && taskIds.length === texts.length;
+	const left = goesOn ? leftText(assembly) : undefined;
+	if (number === undefined || texts.length < 2)
+		return { ...failure, whole: { taskIds, part: undefined, longText: left } };
+	const text = texts[number];
+	const quoted = typeof text === 'string' ? ` ("${quote(text, QUOTED) ?? ''}")` : '';
+	return {
+		...failure,
+		message: `Part ${number + 1} of ${texts.length}${quoted}: ${failure.message}`,
+		description: `${failure.description} The other parts are kept: Retry On Fail, and n8n's Retry, pay only for what failed.`,
+		whole: { taskIds, part: { number: number + 1, of: texts.length }, longText: left },
+	};
 }
 
 /** Files of a part are fetched as soon as it is over, as their addresses are temporary. @param number from 0 */
 export async function deliverPart(
-	delivery: Delivery,
+	delivery: Pick<Delivery, 'deliver'>,
 	done: Done,
 	{ number, assembly, files, index }: AssemblyInput & { number: number },
 ): Promise<Delivered> {
@@ -45,10 +118,10 @@ export async function deliverPart(
 	return delivered;
 }
 
-/** What goes out for an item whose parts are all over, in their order. */
+/** What goes out for an item whose parts are all over, in their order. Never rejects. */
 export async function assemble(
 	context: N8nContext,
-	{ delivery, parts }: { delivery: Delivery; parts: readonly DonePart[] },
+	{ delivery, parts }: { delivery: Pick<Delivery, 'deliver'>; parts: readonly DonePart[] },
 	input: AssemblyInput,
 ): Promise<Delivered> {
 	const all = await Promise.all(
@@ -57,36 +130,44 @@ export async function assemble(
 				delivered ?? (await deliverPart(delivery, done, { ...input, number })),
 		),
 	);
+	const { assembly } = input;
 	const taskIds = parts.map(({ done }) => done.taskId);
-	const { longText, texts } = input.assembly;
 	const number = all.findIndex(({ failure }) => failure !== undefined);
 	const failure = all[number]?.failure;
-	const single = longText.kind === 'off';
-	const outputs = all.flatMap((part) => part.outputs);
-	if (longText.kind !== 'join' || failure !== undefined) {
-		return {
-			items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
-			outputs: single ? outputs : outputs.map(({ binaryProperty: _moved, ...output }) => output),
-			failure:
-				failure === undefined || single
-					? failure
-					: failureOfPart(failure, { number, texts, taskIds }),
-		};
+	const files = all.flatMap((part) => part.outputs);
+	// The names of binary fields are those of the items of each part.
+	const outputs =
+		assembly.longText.kind === 'off'
+			? files
+			: files.map(({ binaryProperty: _moved, ...output }) => output);
+	const lost = (why: Failure): Delivered => ({
+		items: assembly.longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
+		outputs,
+		failure: why,
+	});
+	if (failure !== undefined) return lost(failureOfWhole(failure, { number, assembly, taskIds }));
+	if (assembly.longText.kind !== 'join')
+		return { items: all.flatMap(({ items }) => items), outputs, failure: undefined };
+	try {
+		const { pauseMs } = assembly.longText;
+		return await joinedItem(context, { all, done: parts.map(({ done }) => done), pauseMs }, input);
+	} catch (error) {
+		const why = broken(error, { kind: 'done', taskId: taskIds[0] ?? '' });
+		return lost(failureOfWhole(why, { assembly, taskIds }));
 	}
-	return await joinedItem(context, { all, taskIds, pauseMs: longText.pauseMs }, input);
 }
 
 interface Parts {
 	all: readonly Delivered[];
-	taskIds: string[];
+	done: readonly Done[];
 	pauseMs: number;
 }
 
 /** The one item of a long text whose parts are joined. */
 async function joinedItem(
 	context: N8nContext,
-	{ all, taskIds, pauseMs }: Parts,
-	{ assembly: { texts }, files, index }: AssemblyInput,
+	{ all, done, pauseMs }: Parts,
+	{ assembly, files, index }: AssemblyInput,
 ): Promise<Delivered> {
 	const made = all.map(filesOf);
 	const sources = made.map(sourceOf);
@@ -94,21 +175,17 @@ async function joinedItem(
 		? await joinSources(context, sources, {
 				pauseMs,
 				maxBytes: files.maxFileBytes,
-				baseName: `speech-${taskIds[0] ?? ''}`,
+				baseName: `speech-${done[0]?.taskId ?? ''}`,
 				withTranscript: files.transcriptInOutput,
 			})
 		: { ok: false as const, reason: 'not every part has an audio file' };
 	const { outputs, binary } = inFields(joined.ok ? joined.files : soundsFirst(made.flat()), files);
 	const json: IDataObject = {
-		status: 'done',
-		task_ids: taskIds,
-		parts: taskIds.map((task_id, number) => ({
-			part: number + 1,
-			task_id,
-			characters: texts[number]?.length ?? 0,
+		...wholeJson(assembly, done),
+		parts: done.map(({ taskId }, number) => ({
+			...partJson(assembly, number, taskId),
 			...(joined.ok ? joined.times[number] : {}),
 		})),
-		characters: texts.reduce((sum, text) => sum + text.length, 0),
 		...(joined.ok
 			? {
 					duration_seconds: joined.durationSeconds,
@@ -122,6 +199,29 @@ async function joinedItem(
 	};
 	const item: INodeExecutionData = { json, binary, pairedItem: { item: index } };
 	return { items: [item], outputs, failure: undefined };
+}
+
+/** What the tasks of a long text have together. */
+function wholeJson({ texts }: Assembly, done: readonly Done[]): IDataObject {
+	const type = done[0]?.task.type;
+	const costs = done.map(({ task }) => asNumber(task.raw.credit_cost));
+	const cost = sumOf(costs);
+	const characters = sumOf(texts.map(charactersOf));
+	return {
+		task_id: done[0]?.taskId,
+		status: 'done',
+		...(type === undefined ? {} : { type }),
+		task_ids: done.map(({ taskId }) => taskId),
+		...(characters === undefined ? {} : { characters }),
+		// Without the rounding errors of sums of fractions.
+		...(cost === undefined ? {} : { credit_cost: Math.round(cost * 1_000) / 1_000 }),
+	};
+}
+
+/** Undefined where one of the numbers is not known. */
+function sumOf(numbers: ReadonlyArray<number | undefined>): number | undefined {
+	const known = numbers.filter((each) => each !== undefined);
+	return known.length === numbers.length ? known.reduce((sum, each) => sum + each, 0) : undefined;
 }
 
 /** The stored files of one part. */

@@ -8,9 +8,10 @@ import type { SoundFacts } from '../media/sound';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { inPieces, pause } from '../service/clock';
-import { attemptLater, quote, type Failure } from '../service/failures';
+import { attemptLater, broken, quote, type Failure } from '../service/failures';
 import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
 import { fileOpener } from '../service/fileHost';
+import type { JsonObject } from '../service/json';
 import { Limiter } from '../service/limiter';
 import type { Done } from '../service/verdict';
 import {
@@ -20,6 +21,29 @@ import {
 	type DeliveredOutput,
 	type FetchDeps,
 } from './files';
+
+/** Names that n8n or this package give a meaning. A task's own fields of these names go out with `task_` in front. */
+const OWN_NAMES = ['error', 'outcome', 'timed_out', 'task_ids', 'part', 'parts', 'joined'];
+
+function saysNothing(error: unknown): boolean {
+	if (typeof error === 'string') return error.trim() === '';
+	if (typeof error === 'object') return error === null || Object.keys(error).length === 0;
+	return error === undefined || error === false || error === 0;
+}
+
+/** Without an `error` that says nothing: n8n repeats a node whose first item has one, unless it is undefined, null or false. */
+export function withoutEmptyError(fields: JsonObject): IDataObject {
+	const { error, ...others } = fields;
+	return (saysNothing(error) ? others : fields) as IDataObject;
+}
+
+/** What goes out of a task, or of the answer to a creation, under names that mean nothing else. */
+export function fieldsOf(raw: JsonObject): IDataObject {
+	const entries = Object.entries(withoutEmptyError(raw));
+	return Object.fromEntries(
+		entries.map(([name, value]) => [OWN_NAMES.includes(name) ? `task_${name}` : name, value]),
+	);
+}
 
 export interface Delivered {
 	/** One item; with Split Files one for each file that is there, and none where none is. */
@@ -101,7 +125,8 @@ export class Delivery {
 	}
 
 	/**
-	 * Downloads the files of a finished task where wanted and builds its items. Never rejects.
+	 * Downloads the files of a finished task where wanted and builds its items. Never rejects: where anything breaks, what the
+	 * service offers goes out with a failure.
 	 *
 	 * @param pairedItem index of the input item
 	 * @param extra further fields of the JSON, e.g. `verified`
@@ -112,11 +137,27 @@ export class Delivery {
 		pairedItem: number,
 		extra: IDataObject = {},
 	): Promise<Delivered> {
+		try {
+			return await this.make(done, settings, { pairedItem, extra });
+		} catch (error) {
+			return {
+				items: [],
+				outputs: done.outputs.map(({ url, kind }) => ({ url, kind })),
+				failure: broken(error, { kind: 'done', taskId: done.taskId }),
+			};
+		}
+	}
+
+	private async make(
+		done: Shown,
+		settings: FileSettings,
+		{ pairedItem, extra }: { pairedItem: number; extra: IDataObject },
+	): Promise<Delivered> {
 		const { taskId, task } = done;
 		const files = await this.files(done, settings);
 		const item = (shown: DeliveredFile[]): INodeExecutionData => ({
 			json: {
-				...(task.raw as IDataObject),
+				...(task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw)),
 				task_id: taskId,
 				outputs: shown.map(({ output }) => ({ ...output })),
 				...(transcript === undefined ? {} : { transcript }),
@@ -149,12 +190,11 @@ export class Delivery {
 	private async transcriptOf(files: readonly DeliveredFile[]): Promise<IDataObject[] | undefined> {
 		for (const { output, binary } of files) {
 			if (output.kind !== 'transcript' || binary === undefined) continue;
-			const read = await attemptLater(
-				async () => await readStoredText(this.deps.context, binary, MAX_TRANSCRIPT_BYTES),
-			);
-			const text = read.ok ? read.value : undefined;
-			const spoken = text === undefined ? undefined : await inPieces(transcriptOf(text));
-			if (spoken !== undefined) return spoken.map((entry) => ({ ...entry }));
+			const spoken = await attemptLater(async () => {
+				const text = await readStoredText(this.deps.context, binary, MAX_TRANSCRIPT_BYTES);
+				return text === undefined ? undefined : await inPieces(transcriptOf(text));
+			});
+			if (spoken.ok && spoken.value !== undefined) return spoken.value.map((each) => ({ ...each }));
 		}
 		return undefined;
 	}

@@ -17,6 +17,7 @@ import type { SoundFacts } from '../media/sound';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { inPieces, type Work } from '../service/clock';
+import { attemptLater } from '../service/failures';
 import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
 import { megabytes } from './body';
 import { sanitizeName, type DeliveredOutput } from './files';
@@ -154,16 +155,20 @@ async function mergeTexts(
 ): Promise<Merged | undefined> {
 	const parts: PartTranscript[] = [];
 	let left = MAX_TRANSCRIPT_BYTES;
-	for (const [number, source] of sources.entries()) {
-		const binary = source[field];
-		const time = times[number];
-		if (binary === undefined || time === undefined) return undefined;
-		const text = await readStoredText(context, binary, left);
-		if (text === undefined) return { merged: false, reason: TOO_LONG };
-		left -= text.length;
-		parts.push({ text, ...time });
-	}
-	return await inPieces(merge(parts));
+	// A transcript that breaks costs the transcript, not the sound.
+	const merged = await attemptLater(async (): Promise<Merged | undefined> => {
+		for (const [number, source] of sources.entries()) {
+			const binary = source[field];
+			const time = times[number];
+			if (binary === undefined || time === undefined) return undefined;
+			const text = await readStoredText(context, binary, left);
+			if (text === undefined) return { merged: false, reason: TOO_LONG };
+			left -= text.length;
+			parts.push({ text, ...time });
+		}
+		return await inPieces(merge(parts));
+	});
+	return merged.ok ? merged.value : { merged: false, reason: 'A transcript could not be read.' };
 }
 
 async function storeText(

@@ -4,27 +4,17 @@
  */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { invalid } from '../service/failures';
-import { asNumber, isObject, type JsonObject } from '../service/json';
+import { asNumber, asText, isObject, type JsonObject } from '../service/json';
 import { pathProblem } from '../service/pathRule';
 
-const BAD_PATH_PART = /[/\\?#%\s\p{Cc}]/u;
+/** Far beyond any ID that fits into an address. */
+const MAX_TASK_ID = 4_000;
 
-/** Whether a text can be put into a URL; lone surrogates can't be. */
-export function encodable(text: string): boolean {
-	try {
-		encodeURIComponent(text);
-		return true;
-	} catch {
-		return false;
-	}
-}
-
-/** What is wrong with a task ID, or undefined. */
+/** What is wrong with a task ID, or undefined. It goes into an address encoded, so nearly everything can be one. */
 export function taskIdProblem(taskId: string): string | undefined {
-	if (taskId === '.' || taskId === '..' || BAD_PATH_PART.test(taskId) || !encodable(taskId)) {
-		return 'it has characters that no task ID has, such as "/" or "?"';
-	}
-	return taskId.length > 500 ? 'it is longer than 500 characters' : undefined;
+	const problem = pathProblem(taskId);
+	if (problem !== undefined) return `it ${problem}`;
+	return taskId.length > MAX_TASK_ID ? `it is longer than ${MAX_TASK_ID} characters` : undefined;
 }
 
 /** Merges objects in depth; anything else of `extra`, arrays included, replaces what was there. Copies, changes neither. */
@@ -114,15 +104,27 @@ export class ItemFields {
 	}
 
 	taskId(): string {
-		const taskId = this.requiredText('taskId', 'Task ID').trim();
-		const problem = taskIdProblem(taskId);
-		if (problem !== undefined) {
+		return checkedTaskId(this.requiredText('taskId', 'Task ID').trim());
+	}
+
+	/**
+	 * At least one: a list, or a text in which commas separate them.
+	 *
+	 * @param own the ID that the item itself has: it may hold a comma
+	 */
+	taskIds(own: string | undefined): string[] {
+		const value = this.raw('taskId');
+		const text = Array.isArray(value) ? '' : this.requiredText('taskId', 'Task ID').trim();
+		const separate = (text === own ? [text] : text.split(',')).map((part) => part.trim());
+		const taskIds = Array.isArray(value)
+			? value.map((entry) => asText(entry)?.trim() ?? '')
+			: separate.filter((part) => part !== '');
+		if (taskIds.length === 0 || taskIds.includes(''))
 			throw invalid(
-				`The Task ID can't be used: ${problem}`,
-				'Enter the task_id that the service returned when the task was created, and nothing else.',
+				'The field "Task ID" is a list without any ID, or with an entry that is none',
+				'Give "Task ID" the task_id of each task.',
 			);
-		}
-		return taskId;
+		return [...new Set(taskIds)].map(checkedTaskId);
 	}
 
 	boolean(name: string, fallback: boolean): boolean {
@@ -203,6 +205,15 @@ export class ItemFields {
 	merged(body: JsonObject): IDataObject {
 		return deepMerge(deepMerge({}, body), this.extraFields()) as IDataObject;
 	}
+}
+
+function checkedTaskId(taskId: string): string {
+	const problem = taskIdProblem(taskId);
+	if (problem === undefined) return taskId;
+	throw invalid(
+		`The Task ID can't be used: ${problem}`,
+		'Enter the task_id that the service returned when the task was created, and nothing else.',
+	);
 }
 
 /** The value of a resource locator. Workflows that are older than the locator have a plain text instead. */

@@ -1,6 +1,6 @@
 /** How an item waits and what it does with its files: read from the fields of `waitingFields.ts`, and checked. */
 import type { PollRouteOption } from '../service/account';
-import { invalid } from '../service/failures';
+import { invalid, type FailureError } from '../service/failures';
 import { asNumber, asText, isObject } from '../service/json';
 import type { ItemFields } from './fields';
 import { readLongText, type LongText } from './longText';
@@ -156,6 +156,14 @@ function checkSuspended({ kind }: LongText, waiting: Waiting, { splitFiles }: Fi
 		);
 }
 
+/** Parts are joined from their files. */
+export function joinNeedsFiles(): FailureError {
+	return invalid(
+		'"Long Text: Join Into One File" needs the files of its parts',
+		'Turn "Download Output" on, or set "Long Text" to "One Item per Part". Nothing was sent.',
+	);
+}
+
 /** What a joined text needs. Throws an `invalid` failure where it is missing. */
 function checkJoined({ kind }: LongText, waiting: Waiting, { download }: FileSettings): void {
 	if (kind !== 'join') return;
@@ -164,11 +172,7 @@ function checkJoined({ kind }: LongText, waiting: Waiting, { download }: FileSet
 			'"Long Text: Join Into One File" needs to wait for its parts',
 			'Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off". Nothing was sent.',
 		);
-	if (!download)
-		throw invalid(
-			'"Long Text: Join Into One File" needs the files of its parts',
-			'Turn "Download Output" on, or set "Long Text" to "One Item per Part". Nothing was sent.',
-		);
+	if (!download) throw joinNeedsFiles();
 }
 
 /** What the run as a whole takes from its first item. Throws an `invalid` failure for bad input. */

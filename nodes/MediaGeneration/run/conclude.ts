@@ -1,39 +1,74 @@
 /**
  * What becomes of an item once its parts have ended.
  */
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { assemble } from '../delivery/assembly';
-import type { Delivery } from '../delivery/item';
-import { failureOfPart } from '../delivery/partFailure';
-import { outcomes, type Failure } from '../service/failures';
-import { allDone, goesOnAfter, type Item, type ItemEnd, type PartEnd } from './item';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { assemble, failureOfWhole, unfinishedJson } from '../delivery/assembly';
+import { fieldsOf, type Delivery } from '../delivery/item';
+import type { N8nContext } from '../service/client';
+import { broken, outcomes, type Failure } from '../service/failures';
+import { goesOnAfter, taskIdOf, type Item, type ItemEnd, type PartEnd } from './item';
 
-/** What becomes of an item whose parts have ended. */
-export async function conclude(
-	{ context, delivery }: { context: IExecuteFunctions; delivery: Delivery },
+export interface Conclusion {
+	context: N8nContext;
+	delivery: Pick<Delivery, 'deliver'>;
+}
+
+const idsOf = (parts: readonly PartEnd[]) => parts.flatMap((part) => taskIdOf(part) ?? []);
+/** Without those that merely may exist, as the refusal of a creation has named them. */
+const sureIdsOf = (parts: readonly PartEnd[]) =>
+	idsOf(parts.filter((part) => part.kind !== 'failed' || !outcomes[part.failure.outcome].unclear));
+
+/** What becomes of an item whose parts have ended. Never rejects: what breaks here is the item's end as well. */
+export async function conclude(means: Conclusion, item: Item, parts: PartEnd[]): Promise<ItemEnd> {
+	try {
+		return await endOf(means, item, parts);
+	} catch (error) {
+		return brokenEnd(error, item, parts);
+	}
+}
+
+/** The end of an item that broke off after its parts had ended. */
+export function brokenEnd(error: unknown, item: Item, parts: readonly PartEnd[]): ItemEnd {
+	const [taskId] = idsOf(parts);
+	const areDone = parts.every(({ kind }) => kind === 'done');
+	const failure = broken(
+		error,
+		taskId === undefined ? { kind: 'sent' } : { kind: areDone ? 'done' : 'exists', taskId },
+	);
+	return failedWith(failure, undefined, { item, parts });
+}
+
+async function endOf(
+	{ context, delivery }: Conclusion,
 	item: Item,
 	parts: PartEnd[],
 ): Promise<ItemEnd> {
 	const { index, settings, assembly } = item;
-	const finished = allDone(parts);
-	if (finished !== undefined) {
+	const common = { index, taskIds: sureIdsOf(parts) };
+	const done = parts.flatMap((part) => (part.kind === 'done' ? [part] : []));
+	if (done.length === parts.length) {
 		const input = { assembly, files: settings.files, index };
-		const delivered = await assemble(context, { delivery, parts: finished }, input);
+		const delivered = await assemble(context, { delivery, parts: done }, input);
 		const { items, failure } = delivered;
 		return failure === undefined
-			? { kind: 'items', items }
-			: { kind: 'failed', failure, delivered };
+			? { kind: 'items', ...common, items }
+			: { kind: 'failed', ...common, failure, delivered };
 	}
 	const failed = speakingFailure(item, parts);
 	if (failed !== undefined && !goesOnAfter(item, failed.failure))
-		return concludeFailed(item, parts, failed);
+		return failedWith(failed.failure, parts.indexOf(failed), { item, parts });
 	const isHalted = parts.some(({ kind }) => kind === 'halted');
 	const undelivered = failed !== undefined || isHalted ? undeliveredPart(item, parts) : undefined;
 	if (undelivered !== undefined) return undelivered;
-	if (failed !== undefined) return asTask(item, parts, failed);
-	if (isHalted) return { kind: 'halted' };
-	if (parts.some(({ kind }) => kind === 'asleep')) return { kind: 'asleep', parts };
-	return { kind: 'items', items: parts.flatMap((part) => createdItem(item, parts, part)) };
+	if (failed !== undefined) {
+		const json = unfinishedJson(assembly, idsOf(parts), failed.task);
+		return { kind: 'items', ...common, items: [{ json, pairedItem: { item: index } }] };
+	}
+	if (isHalted) return { kind: 'halted', ...common };
+	if (parts.some(({ kind }) => kind === 'asleep'))
+		return { kind: 'asleep', ...common, item, parts };
+	const items = parts.flatMap((part, number) => createdItem(item, part, number));
+	return { kind: 'items', ...common, items };
 }
 
 /**
@@ -52,12 +87,12 @@ function speakingFailure(item: Item, parts: readonly PartEnd[]) {
 /** The item fails with one of its parts, and names the tasks of them all. */
 function failedWith(
 	failure: Failure,
-	number: number,
-	{ item, parts }: { item: Item; parts: readonly PartEnd[] },
+	number: number | undefined,
+	{ item: { index, assembly }, parts }: { item: Item; parts: readonly PartEnd[] },
 ): ItemEnd {
-	const taskIds = parts.flatMap(taskIdOf);
-	const { texts } = item.assembly;
-	return { kind: 'failed', failure: failureOfPart(failure, { number, taskIds, texts }) };
+	const taskIds = idsOf(parts);
+	const whole = failureOfWhole(failure, { number, assembly, taskIds });
+	return { kind: 'failed', index, taskIds: sureIdsOf(parts), failure: whole, delivered: undefined };
 }
 
 /** A file that could not be fetched ends a run like any failure, and it is this item that has to say so. */
@@ -69,60 +104,20 @@ function undeliveredPart(item: Item, parts: readonly PartEnd[]): ItemEnd | undef
 	return undefined;
 }
 
-type Failed = Extract<PartEnd, { kind: 'failed' }>;
-
-/** A part failed, so its item does. */
-function concludeFailed(item: Item, parts: readonly PartEnd[], failed: Failed): ItemEnd {
-	const { failure } = failed;
-	return item.assembly.longText.kind === 'off'
-		? { kind: 'failed', failure }
-		: failedWith(failure, parts.indexOf(failed), { item, parts });
-}
-
-/** An item goes on as the task that ran out of time. */
-function asTask(
-	{ index, assembly }: Item,
-	parts: readonly PartEnd[],
-	{ failure, task }: Failed,
-): ItemEnd {
-	const json = {
-		...(task?.raw as IDataObject | undefined),
-		task_id: failure.taskId,
-		...(assembly.longText.kind === 'off' ? {} : { task_ids: parts.flatMap(taskIdOf) }),
-		timed_out: true,
-	};
-	return { kind: 'items', items: [{ json, pairedItem: { item: index } }] };
-}
-
 /** The item of a task that is not waited for. */
 function createdItem(
 	{ index, assembly }: Item,
-	parts: readonly PartEnd[],
 	part: PartEnd,
+	number: number,
 ): INodeExecutionData[] {
 	if (part.kind !== 'created') return [];
 	const { answer, taskId } = part.created;
 	const json: IDataObject = {
-		...(answer as IDataObject),
+		...fieldsOf(answer),
 		task_id: taskId,
 		...(assembly.longText.kind === 'parts'
-			? { part: parts.indexOf(part) + 1, parts: parts.length }
+			? { part: number + 1, parts: assembly.texts.length }
 			: {}),
 	};
 	return [{ json, pairedItem: { item: index } }];
-}
-
-function taskIdOf(part: PartEnd): string[] {
-	switch (part.kind) {
-		case 'done':
-			return [part.done.taskId];
-		case 'created':
-			return [part.created.taskId];
-		case 'asleep':
-			return [part.task.watch.taskId];
-		case 'failed':
-			return part.failure.taskId === undefined ? [] : [part.failure.taskId];
-		case 'halted':
-			return [];
-	}
 }

@@ -7,7 +7,7 @@ import { operationOf } from '../operations';
 import type { Operation } from '../operations/operation';
 import { cleanly } from '../service/clean';
 import { FailureError } from '../service/failures';
-import { generate } from './generate';
+import { generate } from './run';
 import { joinItems } from './joinItems';
 import { readItems } from './readItems';
 

@@ -1,22 +1,22 @@
 /**
- * One input item, from plan to end. It carries its settings and its parts; running it returns its end, and nothing about it
- * is kept anywhere else.
+ * One input item on its way: what it needs, what becomes of each of its tasks, and its end, which it carries from then on.
  */
 import type { INodeExecutionData } from 'n8n-workflow';
+import type { Earlier } from '../create/ledger';
 import type { Created } from '../create/submit';
 import type { Assembly } from '../delivery/assembly';
 import type { Delivered } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
 import type { ItemSettings } from '../operations/waiting';
 import type { Failure } from '../service/failures';
-import type { Done } from '../service/verdict';
-import type { Task } from '../service/task';
+import type { Done, Failed } from '../service/verdict';
 import type { SleepingTask } from '../sleep/notes';
 import type { Watch } from '../wait/poll';
 
 /** One task that an item needs. */
 export type Part =
-	| { kind: 'creates'; number: number; request: CreationRequest }
+	/** `earlier`: what an earlier try has left of it. */
+	| { kind: 'creates'; number: number; request: CreationRequest; earlier: Earlier }
 	/** `task: wait`: it was made earlier. */
 	| { kind: 'awaits'; number: number; taskId: string };
 
@@ -31,36 +31,49 @@ export interface Item {
 }
 
 export type PartEnd =
-	/** `delivered`: its files, fetched as soon as it was over. */
-	| { kind: 'done'; done: Done; watch: Watch; delivered?: Delivered }
+	/** `delivered`: its files; undefined where they are still to be fetched. */
+	| { kind: 'done'; done: Done; watch: Watch; delivered: Delivered | undefined }
 	/** Not waited for: the creation's answer. */
 	| { kind: 'created'; created: Created }
 	/** Let go unfinished, so that the execution can sleep. */
 	| { kind: 'asleep'; task: Extract<SleepingTask, { kind: 'open' }> }
-	| { kind: 'failed'; failure: Failure; task?: Task | undefined }
+	| Failed
 	/** Given up because the run is going to fail anyway. */
-	| { kind: 'halted' };
+	| { kind: 'halted'; taskId: string | undefined };
 
-export type ItemEnd =
+/** The end of an item. `taskIds`: all that are known of it. */
+export type ItemEnd = { index: number; taskIds: string[] } & (
 	| { kind: 'items'; items: INodeExecutionData[] }
-	| { kind: 'failed'; failure: Failure; delivered?: Delivered }
-	| { kind: 'asleep'; parts: PartEnd[] }
-	| { kind: 'halted' };
+	/** `delivered`: what is there all the same. */
+	| { kind: 'failed'; failure: Failure; delivered: Delivered | undefined }
+	| { kind: 'asleep'; item: Item; parts: PartEnd[] }
+	| { kind: 'halted' }
+);
+
+/** An item that fails before anything is sent for it. */
+export function failedEnd(index: number, failure: Failure): ItemEnd {
+	return { kind: 'failed', index, taskIds: [], failure, delivered: undefined };
+}
 
 /** Whether an item goes on as the task that it is: one that merely ran out of time, where "On Timeout" says so. */
 export function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
 }
 
-/** Whether nothing more can happen to a part. */
-export function isOver(part: PartEnd): boolean {
-	return part.kind !== 'asleep';
-}
-
-/** The parts that are done, if all of them are. */
-export function allDone(parts: readonly PartEnd[]) {
-	const done = parts.flatMap((part) => (part.kind === 'done' ? [part] : []));
-	return done.length === parts.length ? done : undefined;
+/** The ID of a part's task, where it is known. */
+export function taskIdOf(part: PartEnd): string | undefined {
+	switch (part.kind) {
+		case 'done':
+			return part.done.taskId;
+		case 'created':
+			return part.created.taskId;
+		case 'asleep':
+			return part.task.watch.taskId;
+		case 'failed':
+			return part.failure.taskId;
+		case 'halted':
+			return part.taskId;
+	}
 }
 
 /** Where the service reports the end of a task that is made by this request; undefined where it does not. */

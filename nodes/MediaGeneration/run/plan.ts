@@ -2,54 +2,122 @@
  * From the input to items: reads and checks every item before anything is sent.
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { prepareReceiveUrl } from '../callback/receiveUrl';
+import type { Ledger } from '../create/ledger';
+import type { Assembly, PartText } from '../delivery/assembly';
 import { ItemFields } from '../operations/fields';
 import type { CreationRequest, Operation } from '../operations/operation';
 import { requestsFor, textsOf } from '../operations/parts';
 import {
+	joinNeedsFiles,
 	readItemSettings,
 	readRunSettings,
 	type ItemSettings,
 	type FileSettings,
 	type RunSettings,
+	type Waiting,
 } from '../operations/waiting';
-import { attempt, isOutcome, outcomes, type Failure } from '../service/failures';
-import { asText, isObject } from '../service/json';
+import { attempt, invalid, isOutcome, outcomes, type Failure } from '../service/failures';
+import { asNumber, asText, isObject, type JsonObject } from '../service/json';
+import type { Credentials } from '../service/client';
 import { parseTask } from '../service/task';
-import type { Item } from './item';
+import type { Waking } from '../sleep/checks';
+import { failedEnd, type Item, type ItemEnd } from './item';
 
-export type Planned =
-	| { kind: 'item'; item: Item; run: RunSettings }
-	/** `task: wait` behind a node that slept: the item is complete already. */
-	| { kind: 'complete'; item: INodeExecutionData }
-	| { kind: 'failed'; failure: Failure };
+/** What an item asks for. */
+export interface Draft {
+	kind: 'draft';
+	index: number;
+	settings: ItemSettings;
+	run: RunSettings;
+	work:
+		| { kind: 'creates'; request: CreationRequest; texts: string[] }
+		| { kind: 'awaits'; taskIds: string[]; assembly: Assembly };
+}
+
+/** What a long text has left for "Task: Wait". */
+interface Left {
+	/** In the order of the parts. */
+	taskIds: string[];
+	assembly: Assembly;
+	/** Whether each of its parts has a task. */
+	isWhole: boolean;
+}
+
+/** What failed while an execution slept has its fields in `details`, if failures have a branch of their own. */
+function fieldsIn({ json }: INodeExecutionData): JsonObject {
+	const { details, error } = json;
+	return isObject(details) && isOutcome(details.outcome) ? { ...details, error } : json;
+}
+
+function textsIn(value: unknown): string[] {
+	return Array.isArray(value) ? value.flatMap((entry) => asText(entry) ?? []) : [];
+}
+
+/** What an item carries of a long text that ran out of time, that failed, or whose files were dropped on the way. */
+function leftIn(json: JsonObject): Left | undefined {
+	const taskIds = textsIn(json.task_ids);
+	if (taskIds.length === 0) return undefined;
+	const { parts, long_text: noted } = json;
+	const list: unknown[] = Array.isArray(parts) ? parts : [];
+	const count = list.length > 0 ? list.length : asNumber(parts);
+	if (count === undefined && !isObject(noted)) return undefined;
+	const { mode, pause_between_parts } = isObject(noted) ? noted : {};
+	const texts = taskIds.map((_, number): PartText => {
+		const part = list[number];
+		const characters = isObject(part) ? asNumber(part.characters) : undefined;
+		return characters === undefined ? {} : { characters };
+	});
+	const pauseMs = asNumber(pause_between_parts) ?? 0;
+	return {
+		taskIds,
+		assembly: { texts, longText: mode === 'parts' ? { kind: 'parts' } : { kind: 'join', pauseMs } },
+		isWhole: count === undefined || count === taskIds.length,
+	};
+}
 
 /** The failure that an item brings along from a node before this one, for `task: wait`. */
-function failureFromInput(item: INodeExecutionData): Failure | undefined {
-	const { details, error } = item.json;
-	// What failed while an execution slept has its fields in `details`, if failures have a branch of their own.
-	const json = isObject(details) && isOutcome(details.outcome) ? details : item.json;
+function failureFromInput(json: JsonObject, left: Left | undefined): Failure | undefined {
 	const { outcome } = json;
-	// What waiting does not change is still the item's failure.
-	if (!isOutcome(outcome) || !outcomes[outcome].final) return undefined;
+	if (!isOutcome(outcome)) return undefined;
+	const { final } = outcomes[outcome];
+	// A task can have an `outcome` of its own. Where it is done, none of ours is final.
+	if (final && json.status === 'done') return undefined;
 	const taskId = asText(json.task_id);
-	if (outcome !== 'failed' && taskId !== undefined) return undefined;
+	const isWhole = left === undefined || left.isWhole;
+	// What waiting does not change is still the item's failure, and so is a part without a task.
+	if (isWhole && (!final || (outcome !== 'failed' && taskId !== undefined))) return undefined;
+	const part = asNumber(json.part);
+	const of = asNumber(json.parts);
 	const status = asText(json.status);
 	return {
 		outcome,
-		message: asText(error) ?? `The item failed in a node before this one (${outcome})`,
+		message: asText(json.error) ?? `The item failed in a node before this one (${outcome})`,
 		description:
 			outcome === 'failed'
 				? 'The service ended this task with an error. Correct the input if the reason points to it, then run the item again: that makes a new task.'
-				: 'No task of this item is known, so there is nothing to wait for. See the node that made it.',
+				: left === undefined
+					? 'No task of this item is known, so there is nothing to wait for. See the node that made it.'
+					: 'Not every part of this text has a task, so waiting can not complete it. Run the node that made it again: the parts that are there are paid for once.',
 		...(taskId === undefined ? {} : { taskId }),
 		...(status === undefined ? {} : { status }),
 		...(typeof json.http_status === 'number' ? { httpStatus: json.http_status } : {}),
+		...(left === undefined
+			? {}
+			: {
+					whole: {
+						taskIds: left.taskIds,
+						part: part === undefined || of === undefined ? undefined : { number: part, of },
+						longText: undefined,
+					},
+				}),
 	};
 }
 
 /** Whether an item of a node that slept already has everything that `task: wait` could fetch. */
 function isComplete({ json, binary }: INodeExecutionData, { download }: FileSettings): boolean {
-	if (json.outcome !== undefined || parseTask(json)?.state !== 'done') return false;
+	if (json.outcome !== undefined || json.timed_out === true) return false;
+	if (parseTask(json)?.state !== 'done') return false;
 	const outputs: unknown[] = Array.isArray(json.outputs) ? json.outputs : [];
 	const present = outputs.every(
 		(output) =>
@@ -60,57 +128,134 @@ function isComplete({ json, binary }: INodeExecutionData, { download }: FileSett
 	return outputs.length > 0 && (present || !download);
 }
 
-function planAwaited(fields: ItemFields, input: INodeExecutionData): Planned {
-	const failure = failureFromInput(input);
-	const named = asText(input.json.task_id);
+/** Whether the Task ID is that of the item itself, or are those of its parts. */
+function isOwn(taskIds: readonly string[], json: JsonObject): boolean {
+	const all = textsIn(json.task_ids);
+	const [first] = taskIds;
+	return (
+		(taskIds.length === 1 && first === asText(json.task_id)) ||
+		(taskIds.length === all.length && taskIds.every((taskId, index) => taskId === all[index]))
+	);
+}
+
+function planAwaited(fields: ItemFields, input: INodeExecutionData): Array<Draft | ItemEnd> {
+	const index = fields.itemIndex;
+	const json = fieldsIn(input);
+	const left = leftIn(json);
+	const failure = failureFromInput(json, left);
 	// An item that itself says why it has no task needs no Task ID.
-	if (failure !== undefined && named === undefined) return { kind: 'failed', failure };
+	if (failure !== undefined && asText(input.json.task_id) === undefined)
+		return [failedEnd(index, failure)];
 	const settings = readItemSettings(fields, true);
-	const taskId = fields.taskId();
-	if (taskId === named) {
-		if (failure !== undefined) return { kind: 'failed', failure };
-		if (isComplete(input, settings.files)) return { kind: 'complete', item: input };
+	const taskIds = fields.taskIds(asText(json.task_id));
+	const own = isOwn(taskIds, json);
+	if (own && failure !== undefined) return [failedEnd(index, failure)];
+	if (own && isComplete(input, settings.files)) {
+		const item = { ...input, pairedItem: { item: index } };
+		return [{ kind: 'items', index, taskIds: [], items: [item] }];
 	}
-	const item: Item = {
-		index: fields.itemIndex,
-		settings,
-		parts: [{ kind: 'awaits', number: 0, taskId }],
-		assembly: { longText: settings.longText, texts: [''] },
-	};
-	return { kind: 'item', item, run: readRunSettings(fields) };
+	const common = { kind: 'draft', index, settings, run: readRunSettings(fields) } as const;
+	const whole = own ? left : undefined;
+	const joins = whole?.assembly.longText.kind === 'join';
+	if (joins && !settings.files.download) throw joinNeedsFiles();
+	const count = (whole?.taskIds ?? taskIds).length;
+	if (!joins && count > 1 && settings.waiting.kind === 'suspend')
+		throw invalid(
+			"Several tasks of one item can't be waited for while the execution sleeps, as it goes on with exactly one item per input item",
+			'Set "Wait Mode" to "Poll", or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.',
+		);
+	if (whole !== undefined) {
+		const { taskIds: all, assembly } = whole;
+		return [{ ...common, work: { kind: 'awaits', taskIds: all, assembly } }];
+	}
+	const assembly: Assembly = { longText: { kind: 'off' }, texts: [''] };
+	return taskIds.map((taskId) => ({
+		...common,
+		work: { kind: 'awaits', taskIds: [taskId], assembly },
+	}));
 }
 
-/** An item that creates a task for each of its texts. */
-export function itemFor(
+/** What one input item asks for, in the order of its output. Never throws. */
+export function planItem(
+	context: IExecuteFunctions,
+	{ work }: Operation,
 	index: number,
-	settings: ItemSettings,
-	{ request, texts }: { request: CreationRequest; texts: string[] },
-): Item {
-	const { longText } = settings;
-	const requests =
-		longText.kind === 'off' ? [request] : requestsFor(request, texts, settings.contextBetweenParts);
-	return {
-		index,
-		settings,
-		parts: requests.map((each, number) => ({ kind: 'creates', number, request: each })),
-		assembly: { longText, texts },
-	};
-}
-
-/** What one input item asks for. Never throws. */
-export function planItem(context: IExecuteFunctions, { work }: Operation, index: number): Planned {
+): Array<Draft | ItemEnd> {
 	const fields = new ItemFields(context, index);
-	const read = attempt((): Planned => {
+	const read = attempt((): Array<Draft | ItemEnd> => {
 		if (work.kind !== 'creates')
 			return planAwaited(fields, context.getInputData()[index] ?? { json: {} });
 		const settings = readItemSettings(fields, false);
 		const request = work.request(fields);
-		const { longText } = settings;
-		return {
-			kind: 'item',
-			item: itemFor(index, settings, { request, texts: textsOf(request, longText) }),
-			run: readRunSettings(fields),
-		};
+		const texts = textsOf(request, settings.longText);
+		const run = readRunSettings(fields);
+		return [{ kind: 'draft', index, settings, run, work: { kind: 'creates', request, texts } }];
 	});
-	return read.ok ? read.value : { kind: 'failed', failure: read.failure };
+	return read.ok ? read.value : [failedEnd(index, read.failure)];
+}
+
+/** What items are made with, once the credential is read. */
+export interface Making {
+	credentials: Credentials;
+	ledger: Ledger;
+	waking: Waking | undefined;
+	/** Whether n8n may run the node again on the same items. */
+	repeats: boolean;
+}
+
+/** Where the service is to report the end of a task, and whether we sign that URL: resume URLs carry n8n's own token. */
+function callbackFor(
+	waiting: Waiting,
+	waking: Waking | undefined,
+): { url?: string; signed: boolean } {
+	switch (waiting.kind) {
+		case 'no':
+			return { url: waiting.callbackUrl, signed: true };
+		case 'poll':
+			return { signed: false };
+		case 'suspend':
+			return { url: waking?.callable === true ? waking.resumeUrl : undefined, signed: false };
+	}
+}
+
+/** The item of a draft, with what earlier tries have left of it. Throws an `invalid` failure. */
+export function itemOf(
+	{ index, settings, work }: Draft,
+	{ credentials, ledger, waking, repeats }: Making,
+): Item {
+	if (work.kind === 'awaits') {
+		const { taskIds, assembly } = work;
+		const parts = taskIds.map((taskId, number) => ({ kind: 'awaits' as const, number, taskId }));
+		return { index, settings, parts, assembly };
+	}
+	const { longText } = settings;
+	const { request } = work;
+	const isLong = longText.kind !== 'off';
+	// An item of a later try keeps the parts of the first try.
+	const texts = isLong && repeats ? ledger.firstTexts(index, work.texts) : work.texts;
+	const requests = isLong ? requestsFor(request, texts, settings.contextBetweenParts) : [request];
+	const { url, signed } = callbackFor(settings.waiting, waking);
+	return {
+		index,
+		settings,
+		assembly: { longText, texts },
+		parts: requests.map((each, number) => {
+			const sent =
+				url === undefined
+					? each
+					: {
+							...each,
+							body: {
+								...each.body,
+								receive_url: prepareReceiveUrl(url, credentials, {
+									reference: settings.callbackReference,
+									signed,
+									now: Date.now(),
+								}),
+							},
+						};
+			const earlier = ledger.earlier({ item: index, part: number }, sent);
+			return { kind: 'creates', number, request: sent, earlier };
+		}),
+	};
 }

@@ -23,6 +23,11 @@ export function now(): number {
 	return performance.timeOrigin + performance.now();
 }
 
+/** How far the machine's clock, by which n8n wakes executions and other processes read notes, is ahead of {@link now}. */
+export function clockAheadMs(): number {
+	return Date.now() - now();
+}
+
 const onAborts = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**

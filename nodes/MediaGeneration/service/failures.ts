@@ -2,6 +2,7 @@
  * What can go wrong, by the outcomes that workflows carry (README, "When something goes wrong"). Every failure says what happened and
  * what to do next.
  */
+import { withoutUndefined } from './json';
 import { withoutSocketCodes } from './networkError';
 import type { Task } from './task';
 
@@ -52,10 +53,24 @@ export interface Failure {
 	httpStatus?: number;
 	/** Tasks that an unclear creation could have made. */
 	candidates?: Array<{ task_id: string; created_at: string }>;
-	/** Of a long text: which part failed (from 1), how many there are, and the tasks of all of them. */
-	part?: number;
-	parts?: number;
-	taskIds?: string[];
+	/** Where the item has several tasks. */
+	whole?: Whole;
+}
+
+/** What an item with several tasks has besides the one that failed. */
+export interface Whole {
+	/** As far as they are known. */
+	taskIds: string[];
+	/** Of a long text: which part failed, from 1. Undefined where no single one did. */
+	part: { number: number; of: number } | undefined;
+	/** What "Task: Wait" needs to join the parts, where each of them has a task. */
+	longText: LeftText | undefined;
+}
+
+/** How the parts of a long text make its output, as an item carries it to "Task: Wait". */
+export interface LeftText {
+	mode: 'join' | 'parts';
+	pause_between_parts: number;
 }
 
 /** A failure on its way from where it was found to the item that it belongs to. */
@@ -100,29 +115,29 @@ export async function attemptLater<T>(read: () => Promise<T>): Promise<Attempt<T
 	}
 }
 
-/** The item's JSON with Continue On Fail: `{ error, outcome, task_id?, status?, http_status? }` (README, "When something goes wrong"). */
-export function failureJson(failure: Failure): {
-	error: string;
-	outcome: Outcome;
-	task_id?: string;
-	status?: string;
-	http_status?: number;
-	candidates?: Failure['candidates'];
-	task_ids?: string[];
-	part?: number;
-	parts?: number;
-} {
-	return {
-		error: failure.message,
-		outcome: failure.outcome,
-		...(failure.taskId === undefined ? {} : { task_id: failure.taskId }),
-		...(failure.status === undefined ? {} : { status: failure.status }),
-		...(failure.httpStatus === undefined ? {} : { http_status: failure.httpStatus }),
-		...(failure.candidates === undefined ? {} : { candidates: failure.candidates }),
-		...(failure.taskIds === undefined ? {} : { task_ids: failure.taskIds }),
-		...(failure.part === undefined ? {} : { part: failure.part }),
-		...(failure.parts === undefined ? {} : { parts: failure.parts }),
+/** The item's JSON with Continue On Fail (README, "When something goes wrong"). */
+export function failureJson({
+	message: error,
+	outcome,
+	taskId: task_id,
+	status,
+	httpStatus: http_status,
+	candidates,
+	whole,
+}: Failure) {
+	const json = {
+		error,
+		outcome,
+		task_id,
+		status,
+		http_status,
+		candidates,
+		task_ids: whole?.taskIds,
+		part: whole?.part?.number,
+		parts: whole?.part?.of,
+		long_text: whole?.longText && { ...whole.longText },
 	};
+	return withoutUndefined(json);
 }
 
 /** A text of the service, on one line and short enough for a message. */
@@ -205,6 +220,49 @@ export function missing(
 		taskId,
 		httpStatus: httpStatus ?? 404,
 	};
+}
+
+/** How far an item had come when something broke. */
+export type Reached =
+	| { kind: 'nothing' }
+	/** A creation was sent, and its answer is not known. */
+	| { kind: 'sent' }
+	| { kind: 'exists'; taskId: string }
+	| { kind: 'done'; taskId: string };
+
+/** Something on the way of an item broke that must not: n8n's store, a parser, a bug of ours. */
+export function broken(error: unknown, reached: Reached): Failure {
+	const reason = quote(error instanceof Error ? error.message : undefined) ?? 'unknown reason';
+	switch (reached.kind) {
+		case 'nothing':
+			return {
+				outcome: 'invalid',
+				message: `The item could not be handled: ${reason}`,
+				description: 'Nothing was sent for it. Check its fields, and that n8n can store files.',
+			};
+		case 'sent':
+			return {
+				outcome: 'unknown',
+				message: `The creation broke off: ${reason}; the task may exist`,
+				description:
+					'The service may have created the task and charged for it. Check the task list at the service.',
+			};
+		case 'exists':
+			return {
+				outcome: 'unreachable',
+				message: `Task ${reached.taskId} exists, but waiting for it broke off: ${reason}`,
+				description: `${USE_WAIT}.`,
+				taskId: reached.taskId,
+			};
+		case 'done':
+			return {
+				outcome: 'undelivered',
+				message: `Task ${reached.taskId} is done, but its result could not be handed over: ${reason}`,
+				description: `${USE_WAIT}, once n8n can store the files.`,
+				taskId: reached.taskId,
+				status: 'done',
+			};
+	}
 }
 
 export function withoutOutputs(taskId: string, task: Task, metadataKeys: string[]): Failure {

@@ -2,6 +2,15 @@
 
 export type JsonObject = Record<string, unknown>;
 
+/** Without the fields that are undefined. */
+export function withoutUndefined<T extends object>(
+	fields: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
+	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+		[K in keyof T]?: Exclude<T[K], undefined>;
+	};
+}
+
 export function isObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

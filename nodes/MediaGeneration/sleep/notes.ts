@@ -59,6 +59,19 @@ function isSleepingItem(value: unknown): boolean {
 	);
 }
 
+/** With all times moved: what is kept goes by the machine's clock, as another process may read it, or somebody may set it. */
+export function moved(notes: Notes, byMs: number): Notes {
+	const move = (task: Watch) => ({
+		...task,
+		createdAt: task.createdAt + byMs,
+		deadline: task.deadline + byMs,
+	});
+	const items = notes.items.map((item) =>
+		item.kind === 'open' ? { ...item, tasks: item.tasks.map(move) } : item,
+	);
+	return { ...notes, items };
+}
+
 /** What is kept in the node's context. */
 export function writeNotes(notes: Notes): string {
 	return JSON.stringify(notes);

@@ -6,14 +6,14 @@
  * - the list that n8n keeps is not the one that is returned: n8n empties the returned list where failures have a branch of their own.
  */
 import { randomUUID } from 'crypto';
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { endpointOf } from '../create/ledger';
-import type { Assembly } from '../delivery/assembly';
+import { unfinishedJson, type Assembly } from '../delivery/assembly';
 import { plainFailureItem } from '../delivery/failure';
 import type { FileSettings } from '../operations/waiting';
 import { cleanItems } from '../service/clean';
 import type { ServiceClient } from '../service/client';
-import { now } from '../service/clock';
+import { clockAheadMs, now } from '../service/clock';
 import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
 import { verdictOf, type Verdict } from '../service/verdict';
@@ -21,6 +21,7 @@ import type { Watch } from '../wait/poll';
 import type { Waking } from './checks';
 import {
 	CONTEXT_FIELD,
+	moved,
 	openTasks,
 	writeNotes,
 	type Notes,
@@ -45,6 +46,8 @@ export type Sleeper =
 			watched: boolean;
 	  };
 
+type Open = Extract<Sleeper, { kind: 'open' }>;
+
 /** Looks once more at tasks that are still open, in order. Undefined where a look fails: it says nothing. */
 export async function lookOnceMore(
 	client: ServiceClient,
@@ -63,16 +66,12 @@ export async function lookOnceMore(
 	);
 }
 
-/** What goes out for an item that is not over by the deadline: the task that it waits for, and the IDs of all. */
-function sleepingItem(tasks: readonly SleepingTask[], index: number): INodeExecutionData {
-	const shown = tasks.find(({ kind }) => kind === 'open') ?? tasks[0];
-	const json: IDataObject = {
-		...((shown?.kind === 'over' ? shown.done.task : shown?.task)?.raw as IDataObject | undefined),
-		task_id: shown?.watch.taskId,
-		...(tasks.length > 1 ? { task_ids: tasks.map(({ watch }) => watch.taskId) } : {}),
-		timed_out: true,
-	};
-	return { json, pairedItem: { item: index } };
+/** What goes out for an item that is not over by the deadline. */
+function sleepingItem({ tasks, assembly }: Open, index: number): INodeExecutionData {
+	const [first] = tasks;
+	const taskIds = tasks.map(({ watch }) => watch.taskId);
+	const seen = first?.kind === 'over' ? first.done.task : first?.task;
+	return { json: unfinishedJson(assembly, taskIds, seen), pairedItem: { item: index } };
 }
 
 /** The inputs that executions of this process sleep on: n8n's Retry On Fail runs the node again on them. */
@@ -110,7 +109,7 @@ export async function suspend(
 					...(sleeper.items[0] ?? { json: {} }),
 					pairedItem: { item: index },
 				})
-			: sleepingItem(sleeper.tasks, index),
+			: sleepingItem(sleeper, index),
 	);
 	// Further items of one input item (Split Files) come last: n8n links the items of a woken node by position.
 	const further = sleepers.flatMap((sleeper) =>
@@ -130,10 +129,14 @@ export async function suspend(
 		],
 	};
 	const tasks = openTasks(notes);
-	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = writeNotes(notes);
+	const aheadMs = clockAheadMs();
+	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = writeNotes(
+		moved(notes, aheadMs),
+	);
 	for (const item of items) asleep.add(item);
 	context.getExecuteData().data = { main: [items] };
-	const deadline = tasks.reduce((latest, task) => Math.max(latest, task.deadline), now());
+	const latest = tasks.reduce((found, task) => Math.max(found, task.deadline), now());
+	const deadline = Math.round(latest + aheadMs);
 	// Without the token of the resume URL.
 	const shown = `${endpointOf(waking.resumeUrl)}#${tooltipFragment({ tasks: tasks.length, deadline })}`;
 	context.setMetadata({ resumeUrl: shown });
@@ -141,8 +144,13 @@ export async function suspend(
 	const sleep = sleepOf(notes.id, { context, client });
 	for (const task of sleepers.flatMap(tasksOf))
 		if (task.kind === 'over') sleep.note(task.done.taskId, task.done);
-	sleep.watchesAll = notes.watched;
-	if (notes.watched) sleep.watch(tasks, waking.resumeUrl);
+	// Nobody reports the end of a task whose callback goes elsewhere, as of one that an earlier execution has made.
+	if (notes.watched) sleep.watchAll(tasks, waking.resumeUrl);
+	else
+		sleep.watch(
+			tasks.filter(({ pace }) => pace !== 'asleep'),
+			waking.resumeUrl,
+		);
 	return copyOf(items);
 }
 

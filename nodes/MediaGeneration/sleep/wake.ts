@@ -8,12 +8,11 @@ import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from
 import { postedTo } from '../callback/body';
 import { answer, Refusal, respond } from '../callback/respond';
 import { failureItem, plainFailureItem } from '../delivery/failure';
-import { assemble } from '../delivery/assembly';
-import { Delivery } from '../delivery/item';
-import { failureOfPart } from '../delivery/partFailure';
+import { assemble, failureOfWhole } from '../delivery/assembly';
+import { Delivery, type Delivered } from '../delivery/item';
 import { cleanerOf, cleanItems } from '../service/clean';
 import { recentClient, type ServiceClient } from '../service/client';
-import { timeLimit } from '../service/clock';
+import { clockAheadMs, timeLimit } from '../service/clock';
 import * as failures from '../service/failures';
 import type { Failure } from '../service/failures';
 import { parseJson } from '../service/json';
@@ -21,7 +20,14 @@ import { lookSurely } from '../service/look';
 import { verdictOf, type Done, type Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 import { FOREIGN_TASK, NOT_WAITED_FOR } from './call';
-import { notesReference, openTasks, readNotes, type Notes, type SleepingItem } from './notes';
+import {
+	moved,
+	notesReference,
+	openTasks,
+	readNotes,
+	type Notes,
+	type SleepingItem,
+} from './notes';
 import { sleepOf, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
@@ -50,7 +56,7 @@ function readSleeping(context: IWebhookFunctions): Sleeping | undefined {
 	const items = typeof kept === 'string' ? parseJson(kept) : undefined;
 	const notes = readNotes(noted);
 	if (!Array.isArray(items) || notes?.items.length !== items.length) return undefined;
-	return { items: items as INodeExecutionData[], notes, resumeUrl };
+	return { items: items as INodeExecutionData[], notes: moved(notes, -clockAheadMs()), resumeUrl };
 }
 
 /** The address that this call came to, so that this n8n can call it too. */
@@ -96,14 +102,15 @@ async function allOver(
 	return true;
 }
 
-/** The finished tasks of an item, or why it failed. */
-async function outcomeOf(
+type OpenItem = Extract<SleepingItem, { kind: 'open' }>;
+
+/** The tasks of an item that are done, or why it failed. */
+async function endsOf(
 	client: ServiceClient,
 	sleep: Sleep,
-	{ tasks, assembly: { texts, longText } }: Extract<SleepingItem, { kind: 'open' }>,
+	{ tasks, assembly }: OpenItem,
 ): Promise<{ done: Done[] } | { failure: Failure }> {
 	const done: Done[] = [];
-	const taskIds = tasks.map(({ taskId }) => taskId);
 	for (const [number, task] of tasks.entries()) {
 		const over = sleep.over.get(task.taskId);
 		const isOld = over?.ended.kind === 'done' && sleep.agoMs(over) > FRESH_MS;
@@ -111,37 +118,55 @@ async function outcomeOf(
 		if (ended?.kind === 'done') done.push(ended);
 		else {
 			const failure = ended?.failure ?? failures.cancelled(task.taskId, undefined);
-			if (longText.kind === 'off') return { failure };
-			return { failure: failureOfPart(failure, { number, texts, taskIds }) };
+			return { failure: failureOfWhole(failure, { number, assembly, taskIds: idsOf(tasks) }) };
 		}
 	}
 	return { done };
 }
 
+const idsOf = (tasks: readonly Watch[]) => tasks.map(({ taskId }) => taskId);
+
+interface Waking {
+	context: IWebhookFunctions;
+	client: ServiceClient;
+	sleep: Sleep;
+	delivery: Delivery;
+}
+
+/** What was delivered of an item whose tasks are over, or why it failed. Whatever breaks on the way is its failure. */
+async function delivered(
+	{ context, client, sleep, delivery }: Waking,
+	note: OpenItem,
+	index: number,
+): Promise<Delivered> {
+	const { tasks, assembly, files } = note;
+	const lost = (failure: Failure): Delivered => ({ items: [], outputs: [], failure });
+	try {
+		const ends = await endsOf(client, sleep, note);
+		if ('failure' in ends) return lost(ends.failure);
+		const parts = ends.done.map((done) => ({ done }));
+		return await assemble(context, { delivery, parts }, { assembly, files, index });
+	} catch (error) {
+		const taskIds = idsOf(tasks);
+		const failure = failures.broken(error, { kind: 'done', taskId: taskIds[0] ?? '' });
+		return lost(failureOfWhole(failure, { assembly, taskIds }));
+	}
+}
+
+/** The one item of a sleeping item. */
 async function itemFor(
-	context: IWebhookFunctions,
-	{ client, sleep, delivery }: { client: ServiceClient; sleep: Sleep; delivery: Delivery },
+	waking: Waking,
 	{ note, item, index }: { note: SleepingItem; item: INodeExecutionData; index: number },
 ): Promise<INodeExecutionData> {
-	const node = context.getNode();
-	const failed = (failure: Failure, delivered?: Parameters<typeof failureItem>[3]) =>
-		plainFailureItem(node, failureItem(node, failure, index, delivered));
-	if (note.kind === 'complete') return { ...item, pairedItem: { item: index } };
-	const result = await outcomeOf(client, sleep, note);
-	if ('failure' in result) return failed(result.failure);
-	const parts = result.done.map((done) => ({ done }));
-	const { assembly, files } = note;
-	const { items, outputs, failure } = await assemble(
-		context,
-		{ delivery, parts },
-		{ assembly, files, index },
-	);
-	const [delivered] = items;
-	if (failure === undefined) return delivered ?? { ...item, pairedItem: { item: index } };
-	return failed(failure, {
-		outputs,
-		...(delivered?.binary === undefined ? {} : { binary: delivered.binary }),
-	});
+	const asItWas = { ...item, pairedItem: { item: index } };
+	if (note.kind === 'complete') return asItWas;
+	const { items, outputs, failure } = await delivered(waking, note, index);
+	const [made = asItWas] = items;
+	if (failure === undefined) return made;
+	const node = waking.context.getNode();
+	const { binary } = items[0] ?? {};
+	const shown = outputs.length === 0 ? undefined : { outputs, ...(binary && { binary }) };
+	return plainFailureItem(node, failureItem(node, failure, index, shown));
 }
 
 async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
@@ -176,20 +201,15 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	// The sender has its answer before the files are fetched.
 	sleep.end();
 	answer(context, 200, { received: true });
-	let woken = false;
-	try {
-		const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
-		const output = await Promise.all(
-			notes.items.map(async (note, index) => {
-				const item = items[index] ?? { json: {} };
-				return await itemFor(context, { client, sleep, delivery }, { note, item, index });
-			}),
-		);
-		woken = true;
-		return { noWebhookResponse: true, workflowData: [cleanItems(context, output)] };
-	} finally {
-		if (!woken) sleep.sleepOn(called, resumeUrl);
-	}
+	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
+	const waking = { context, client, sleep, delivery };
+	const output = await Promise.all(
+		notes.items.map(async (note, index) => {
+			const item = items[index] ?? { json: {} };
+			return await itemFor(waking, { note, item, index });
+		}),
+	);
+	return { noWebhookResponse: true, workflowData: [cleanItems(context, output)] };
 }
 
 function openCount(sleep: Sleep, tasks: readonly Watch[]): number {

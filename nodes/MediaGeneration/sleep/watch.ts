@@ -21,8 +21,6 @@ export interface Over {
 
 /** For a call that is under way. */
 const CONFIRMING_MS = 3_000;
-/** A waking that always breaks off is in the end repeated every 13 minutes. */
-const MOST_DOUBLINGS = 8;
 /** Beyond its deadline n8n wakes an execution by itself. */
 const AFTER_DEADLINE_MS = 120_000;
 /** How long an execution counts as woken. Should n8n fail to resume it, a later call counts again. */
@@ -32,15 +30,13 @@ const WOKEN_MS = 60_000;
 export class Sleep {
 	/** By task ID. What was seen as over stays known. */
 	readonly over = new Map<string, Over>();
-	/** Whether this process watches all of its tasks, so that the others need no look when one is over. */
-	watchesAll = false;
 	private readonly watches = new Map<string, Watch>();
 	private readonly listeners = new Set<() => void>();
-	private confirming = 0;
-	private awake = new AbortController();
-	private wokenAt: number | undefined;
-	/** How often waking it has failed. */
-	private brokenOff = 0;
+	private readonly awake = new AbortController();
+	private state:
+		| { kind: 'asleep'; coverage: 'some' | 'all' }
+		/** `at`: epoch ms. */
+		| { kind: 'woken'; at: number } = { kind: 'asleep', coverage: 'some' };
 	/** The latest of the watched tasks, in epoch ms: then n8n wakes it in any case. */
 	private deadline = 0;
 
@@ -48,22 +44,27 @@ export class Sleep {
 
 	/** Whether the execution has just been woken. */
 	get ended(): boolean {
-		return this.wokenAt !== undefined && this.watcher.clock.now() - this.wokenAt < WOKEN_MS;
+		return this.state.kind === 'woken' && this.watcher.clock.now() - this.state.at < WOKEN_MS;
 	}
 
 	/** Whether it is no longer needed: it was woken a while ago, or its deadline has passed. */
 	get isHistory(): boolean {
-		const now = this.watcher.clock.now();
-		if (this.wokenAt !== undefined) return now - this.wokenAt >= WOKEN_MS;
-		return this.deadline > 0 && now >= this.deadline + AFTER_DEADLINE_MS;
+		if (this.state.kind === 'woken') return !this.ended;
+		return this.deadline > 0 && this.watcher.clock.now() >= this.deadline + AFTER_DEADLINE_MS;
 	}
 
-	/** Aborts when the execution wakes. */
-	get woken(): AbortSignal {
-		return this.awake.signal;
+	/** Whether this process watches all of its tasks, so that the others need no look when one is over. */
+	get watchesAll(): boolean {
+		return this.state.kind === 'asleep' && this.state.coverage === 'all';
 	}
 
-	/** Looks at the tasks while the execution sleeps. Those that are watched already stay as they are. */
+	/** Looks at all tasks of the execution while it sleeps. */
+	watchAll(tasks: readonly Watch[], resumeUrl: string): void {
+		if (this.state.kind === 'asleep') this.state = { kind: 'asleep', coverage: 'all' };
+		this.watch(tasks, resumeUrl);
+	}
+
+	/** Looks at tasks while the execution sleeps. Those that are watched already stay as they are. */
 	watch(tasks: readonly Watch[], resumeUrl: string): void {
 		for (const task of tasks) {
 			if (this.watches.has(task.taskId) || this.over.has(task.taskId)) continue;
@@ -77,7 +78,6 @@ export class Sleep {
 	async confirm(taskId: string, patience: AbortSignal): Promise<boolean> {
 		const watch = this.watches.get(taskId);
 		if (watch !== undefined) this.watcher.loop.hurry(watch);
-		this.confirming += 1;
 		while (!this.over.has(taskId) && !patience.aborted) {
 			await new Promise<void>((resolve) => {
 				const done = () => {
@@ -89,7 +89,6 @@ export class Sleep {
 				patience.addEventListener('abort', done, { once: true });
 			});
 		}
-		this.confirming -= 1;
 		return this.over.has(taskId);
 	}
 
@@ -114,25 +113,16 @@ export class Sleep {
 
 	/** The execution is awake, or gone: its tasks are no longer looked at. */
 	end(): void {
-		this.wokenAt = this.watcher.clock.now();
+		this.state = { kind: 'woken', at: this.watcher.clock.now() };
 		for (const watch of this.watches.values()) this.watcher.loop.forget(watch);
 		this.watches.clear();
 		this.awake.abort('woken');
 	}
 
-	/** Waking it failed: it sleeps on, and is called again after a pause that grows each time. */
-	sleepOn(task: Watch, resumeUrl: string | undefined): void {
-		this.wokenAt = undefined;
-		this.awake = new AbortController();
-		const delayMs = CONFIRMING_MS * 2 ** Math.min(this.brokenOff, MOST_DOUBLINGS);
-		this.brokenOff += 1;
-		if (resumeUrl !== undefined) void this.callUp(task.taskId, resumeUrl, delayMs);
-	}
-
 	private learn({ taskId }: Watch, waited: Waited, resumeUrl: string): void {
 		this.watches.delete(taskId);
 		// A call that is waiting for this news wakes the execution by itself.
-		const delayMs = this.confirming > 0 ? CONFIRMING_MS : 0;
+		const delayMs = this.listeners.size > 0 ? CONFIRMING_MS : 0;
 		if (this.ended || waited.kind === 'released') return;
 		if (waited.kind === 'done' || waited.failure.outcome !== 'timed_out') this.note(taskId, waited);
 		if (this.watches.size === 0 && this.over.has(taskId))
@@ -148,7 +138,7 @@ export class Sleep {
 			taskId,
 			delayMs,
 			until: Math.max(this.deadline, clock.now()) + AFTER_DEADLINE_MS,
-			woken: this.woken,
+			woken: this.awake.signal,
 			knowsAll: this.watchesAll,
 		});
 		if (isGone) this.end();

@@ -1,0 +1,60 @@
+/** From a part to its task: taken up where an earlier try has made it, else created. The caller notes what was created. */
+import type { Ledger } from '../create/ledger';
+import { createTask, type Created, type SubmitDeps } from '../create/submit';
+import type { ItemSettings } from '../operations/waiting';
+import type { Failed } from '../service/verdict';
+import { receiveUrlOf, type Part } from './item';
+import type { Spending } from './spending';
+
+export interface CreationMeans extends SubmitDeps {
+	ledger: Ledger;
+	spending: Spending;
+	/** What survives the process. */
+	log: { info(line: string): void; warn(line: string): void };
+	executionId: string;
+}
+
+/** A task that exists, and what is needed to follow it. */
+export interface KnownTask {
+	kind: 'task';
+	taskId: string;
+	createdAt: number;
+	/** Whether it was made before this run, so that it may be over already. */
+	old: boolean;
+	/** Where the service reports its end; undefined where it does not. */
+	receiveUrl: string | undefined;
+	/** The creation's answer; undefined of a task that was only named. */
+	created: Created | undefined;
+}
+
+export async function createPart(
+	means: CreationMeans,
+	{ number, request, earlier }: Extract<Part, { kind: 'creates' }>,
+	{ index, settings }: { index: number; settings: ItemSettings },
+): Promise<KnownTask | Failed> {
+	const { ledger, spending, now, log, executionId } = means;
+	const slot = { item: index, part: number };
+	const where = `for item ${index} of execution ${executionId}`;
+	if (earlier.kind === 'unknown')
+		return { kind: 'failed', failure: earlier.failure, task: undefined };
+	if (earlier.kind === 'created') {
+		const { created, receiveUrl } = earlier;
+		log.info(`Media Generation: task ${created.taskId} ${where}`);
+		return { kind: 'task', ...created, created, old: true, receiveUrl };
+	}
+	const turn = await spending.turn({ kind: request.kind, route: settings.pollRoute });
+	if (turn.kind === 'refused') return { kind: 'failed', failure: turn.failure, task: undefined };
+	const submitted = await createTask(means, request, now() + settings.timeoutMs);
+	turn.end(submitted);
+	if (submitted.kind !== 'created') {
+		const { failure } = submitted;
+		if (failure.taskId !== undefined)
+			log.warn(`Media Generation: task ${failure.taskId} ${where} may exist`);
+		if (submitted.kind === 'unclear') ledger.noteUnknown(slot, request, failure);
+		return { kind: 'failed', failure, task: undefined };
+	}
+	const { created } = submitted;
+	// Should n8n die before the execution is saved, the log has the ID of every task that is paid for.
+	log.info(`Media Generation: task ${created.taskId} ${where}`);
+	return { kind: 'task', ...created, created, old: false, receiveUrl: receiveUrlOf(request) };
+}

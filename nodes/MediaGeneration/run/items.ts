@@ -1,0 +1,240 @@
+/**
+ * All items of a run at once: their tasks are created up to a limit, waited for in one loop, and delivered as they finish, because
+ * addresses of files are temporary. Whatever breaks on the way of an item is that item's end, with every ID that it has.
+ */
+import type { Slot } from '../create/ledger';
+import { deliverPart } from '../delivery/assembly';
+import { waitingRules } from '../operations/waiting';
+import { broken, type Reached } from '../service/failures';
+import { Limiter } from '../service/limiter';
+import { lookAtTask } from '../service/look';
+import { addressesIn, type Failed } from '../service/verdict';
+import { PollLoop, type Watch } from '../wait/poll';
+import { conclude, type Conclusion } from './conclude';
+import { createPart, type CreationMeans, type KnownTask } from './createPart';
+import { goesOnAfter, type Item, type ItemEnd, type Part, type PartEnd } from './item';
+
+export type RunMeans = Omit<CreationMeans, 'signal'> & Conclusion;
+
+export interface RunOptions {
+	maxActiveTasks: number;
+	/** Whether the first failure ends the run: nothing more is created, nothing more is waited for. */
+	haltOnFailure: boolean;
+}
+
+/** What all items of a run share. */
+class Run {
+	/** Aborts when the run is over before its items are: it was stopped, or it is going to fail anyway. */
+	readonly over: AbortSignal;
+	readonly loop: PollLoop;
+	/** A slot is taken before a task is created and given back when it is over. */
+	readonly slots: Limiter;
+	readonly creating: CreationMeans;
+	private readonly halt = new AbortController();
+
+	constructor(
+		readonly means: RunMeans,
+		private readonly options: RunOptions,
+	) {
+		const { client, stop, now } = means;
+		this.over = stop === undefined ? this.halt.signal : AbortSignal.any([stop, this.halt.signal]);
+		this.creating = { ...means, signal: this.over };
+		this.slots = new Limiter(options.maxActiveTasks);
+		this.loop = new PollLoop({
+			now,
+			sleep: means.sleep,
+			random: means.random,
+			signal: this.over,
+			look: async ({ taskId, kind, route = 'auto' }, timeoutMs) =>
+				await lookAtTask(client, { taskId, kind, route, timeoutMs, signal: this.over }, now),
+			pausedUntil: () => client.account.pausedUntil('look'),
+			slotWanted: () => this.slots.wanted || client.account.queue.full,
+		});
+	}
+
+	/** Whether another item has failed, and this run with it. */
+	get isHalted(): boolean {
+		return this.halt.signal.aborted;
+	}
+
+	/** Called before the slot goes to the next creation, which would be paid for in vain. */
+	failed(): void {
+		if (this.options.haltOnFailure) this.halt.abort();
+	}
+
+	/** What was cancelled because another item failed is not a failure of its own. */
+	endOf(failed: Failed): PartEnd {
+		const { outcome, taskId } = failed.failure;
+		return outcome === 'cancelled' && this.means.stop?.aborted !== true
+			? { kind: 'halted', taskId }
+			: failed;
+	}
+}
+
+/** One part of an item, from its request to its files. */
+class PartRun {
+	private reached: Reached = { kind: 'nothing' };
+	private giveBack = (): void => undefined;
+	/** Resolves when its task exists, or will not. Never rejects. */
+	readonly submitted: Promise<unknown>;
+	/** Never rejects. */
+	readonly end: Promise<PartEnd>;
+
+	constructor(
+		private readonly run: Run,
+		private readonly item: Item,
+		private readonly part: Part,
+	) {
+		const submitted = this.submit();
+		this.submitted = submitted.catch(() => undefined);
+		this.end = submitted
+			.then(async (task) => await this.follow(task))
+			.finally(() => this.giveBack())
+			.then(async (end) => await this.deliver(end))
+			.catch((error: unknown) => this.brokeOff(error));
+	}
+
+	/** Creates the part's task where there is none yet. The slot is held until the task is over. */
+	private async submit(): Promise<KnownTask | PartEnd> {
+		const { run, item, part } = this;
+		if (part.kind === 'awaits') {
+			const { taskId } = part;
+			this.reached = { kind: 'exists', taskId };
+			const createdAt = run.means.now();
+			const known = { createdAt, old: true, receiveUrl: undefined, created: undefined };
+			return { kind: 'task', taskId, ...known };
+		}
+		this.giveBack = await run.slots.take();
+		if (run.isHalted) return { kind: 'halted', taskId: earlierIdOf(part) };
+		this.reached = { kind: 'sent' };
+		const created = await createPart(run.creating, part, item);
+		if (created.kind === 'task') {
+			this.reached = { kind: 'exists', taskId: created.taskId };
+			if (!created.old && created.created !== undefined)
+				run.means.ledger.noteCreated(this.slot, part.request, created.created);
+			return created;
+		}
+		const end = run.endOf(created);
+		if (end.kind === 'failed') run.failed();
+		return end;
+	}
+
+	/** From a task to its end. */
+	private async follow(task: KnownTask | PartEnd): Promise<PartEnd> {
+		if (task.kind !== 'task') return task;
+		const { run, item } = this;
+		const { client, ledger, spending } = run.means;
+		const { created, receiveUrl, taskId } = task;
+		const { follows } = waitingRules[item.settings.waiting.kind];
+		if (!follows && created !== undefined) return { kind: 'created', created };
+		const watch = this.watchOf(task);
+		const waited = await run.loop.wait(watch);
+		spending.seen(taskId, waited.task);
+		switch (waited.kind) {
+			case 'done':
+				this.reached = { kind: 'done', taskId };
+				// A task that is over frees its slot at the service for another one, of this run or of any other in this process.
+				client.account.queue.ended();
+				return { kind: 'done', done: waited, watch, delivered: undefined };
+			case 'released':
+				return { kind: 'asleep', task: { kind: 'open', watch, task: waited.task, receiveUrl } };
+			case 'failed': {
+				if (waited.failure.outcome === 'failed') {
+					client.account.queue.ended();
+					ledger.forget(this.slot);
+				}
+				const end = run.endOf(waited);
+				if (end.kind === 'failed' && !goesOnAfter(item, end.failure)) run.failed();
+				return end;
+			}
+		}
+	}
+
+	private watchOf({ taskId, createdAt, old }: KnownTask): Watch {
+		const { run, part } = this;
+		const { timeoutMs, pollRoute: route, waiting } = this.item.settings;
+		const request = part.kind === 'creates' ? part.request : undefined;
+		return {
+			taskId,
+			kind: request?.kind ?? 'task',
+			route,
+			createdAt,
+			// A try that takes a task up waits for it once more.
+			deadline: (old ? run.means.now() : createdAt) + timeoutMs,
+			echoes: addressesIn([request?.body, request?.qs]),
+			lookAtOnce: old,
+			releasable: waitingRules[waiting.kind].sleeps,
+		};
+	}
+
+	private async deliver(end: PartEnd): Promise<PartEnd> {
+		if (end.kind !== 'done') return end;
+		const { run, item, part } = this;
+		const { assembly, index, settings } = item;
+		const input = { number: part.number, assembly, index, files: settings.files };
+		const delivered = await deliverPart(run.means.delivery, end.done, input);
+		// No further parts need to be created for an item that fails anyway.
+		if (delivered.failure !== undefined) run.failed();
+		return { ...end, delivered };
+	}
+
+	private get slot(): Slot {
+		return { item: this.item.index, part: this.part.number };
+	}
+
+	/** The net: whatever was thrown becomes the part's end. */
+	private brokeOff(error: unknown): PartEnd {
+		const { run, part, reached } = this;
+		const failure = broken(error, reached);
+		run.failed();
+		if (reached.kind === 'sent' && part.kind === 'creates')
+			run.means.ledger.noteUnknown(this.slot, part.request, failure);
+		return { kind: 'failed', failure, task: undefined };
+	}
+}
+
+function earlierIdOf(part: Part): string | undefined {
+	if (part.kind === 'awaits') return part.taskId;
+	return part.earlier.kind === 'created' ? part.earlier.created.taskId : undefined;
+}
+
+/** Some time after the last creation, lets go of what may sleep; items that poll are waited for first. */
+async function letSleepersGo(
+	run: Run,
+	items: readonly Item[],
+	{ submitted, ends }: { submitted: Array<Promise<unknown>>; ends: Array<Promise<unknown>> },
+): Promise<void> {
+	const graces = items.map(({ settings: { waiting } }) =>
+		waiting.kind === 'suspend' ? waiting.graceMs : undefined,
+	);
+	if (graces.every((graceMs) => graceMs === undefined)) return;
+	await Promise.all([...submitted, ...ends.filter((_, index) => graces[index] === undefined)]);
+	const allOver = new AbortController();
+	void Promise.all(ends).then(() => allOver.abort());
+	const longest = graces.reduce<number>((most, graceMs) => Math.max(most, graceMs ?? 0), 0);
+	await run.means.sleep(longest, allOver.signal);
+	run.loop.release();
+}
+
+/** Runs all items and returns their ends in order, once nothing of them is under way any more. Never rejects. */
+export async function runItems(
+	items: readonly Item[],
+	means: RunMeans,
+	options: RunOptions,
+): Promise<ItemEnd[]> {
+	const run = new Run(means, options);
+	const started = items.map((item) => ({
+		item,
+		parts: item.parts.map((part) => new PartRun(run, item, part)),
+	}));
+	const ends = started.map(async ({ item, parts }) => {
+		const end = await conclude(means, item, await Promise.all(parts.map((part) => part.end)));
+		if (end.kind === 'failed') run.failed();
+		return end;
+	});
+	const submitted = started.flatMap(({ parts }) => parts.map((part) => part.submitted));
+	await letSleepersGo(run, items, { submitted, ends });
+	const results = await Promise.all(ends);
+	run.loop.close();
+	return results;
+}

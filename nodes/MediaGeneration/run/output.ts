@@ -1,0 +1,119 @@
+/**
+ * The one output that is made of the ends of a run's items, and what is said of the tasks that it leaves.
+ */
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { LeftBefore } from '../create/ledger';
+import { failureItem, nodeError, type Left } from '../delivery/failure';
+import { showHint } from '../delivery/hint';
+import { outcomes } from '../service/failures';
+import type { ItemEnd } from './item';
+import { spendingHints, type Spending } from './spending';
+
+/** Anything that may have its end already. */
+type OnItsWay = ItemEnd | { kind: 'draft' | 'item' };
+type FailedEnd = Extract<ItemEnd, { kind: 'failed' }>;
+
+/** The items of one input item; none where it was given up or is still running. */
+export function itemsOf(context: IExecuteFunctions, end: ItemEnd): INodeExecutionData[] {
+	if (end.kind === 'items') return end.items;
+	if (end.kind !== 'failed') return [];
+	const { index, failure, delivered } = end;
+	const node = context.getNode();
+	if (delivered === undefined) return [failureItem(node, failure, index, undefined)];
+	const { items, outputs } = delivered;
+	const binary = items[0]?.binary;
+	// With Split Files, the files that were fetched have items of their own, and the failure names no binary field.
+	return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
+		? [failureItem(node, failure, index, { outputs, binary })]
+		: [...items.filter((item) => item.binary), failureItem(node, failure, index, { outputs })];
+}
+
+function failuresIn(ends: readonly OnItsWay[]): FailedEnd[] {
+	return ends.filter((end): end is FailedEnd => end.kind === 'failed');
+}
+
+/** What a run says of its items. */
+export class Report {
+	/** @param before what earlier tries have left: paid for, or perhaps, whether or not this try comes to its item */
+	constructor(
+		private readonly context: IExecuteFunctions,
+		private readonly before: LeftBefore,
+	) {}
+
+	/** Tasks that are paid for and still of use (all except those that the service calls failed), and items whose tasks may exist. */
+	private left(ends: readonly OnItsWay[]): Left {
+		const failed = failuresIn(ends);
+		const known = new Set([
+			...this.before.taskIds,
+			...ends.flatMap((end) => ('taskIds' in end ? end.taskIds : [])),
+		]);
+		const unclear = [
+			...this.before.unclear,
+			...failed
+				.filter(({ failure }) => outcomes[failure.outcome].unclear)
+				.map(({ index, failure }) => ({ item: index, failure })),
+		];
+		const named = unclear
+			.flatMap(({ failure: { taskId, whole } }) => [taskId ?? [], whole?.taskIds ?? []].flat())
+			.filter((taskId) => !known.has(taskId));
+		const useless = new Set(
+			failed.flatMap(({ failure }) =>
+				outcomes[failure.outcome].useful ? [] : (failure.taskId ?? []),
+			),
+		);
+		return {
+			taskIds: [...known].filter((taskId) => !useless.has(taskId)),
+			unclearItems: [...new Set(unclear.map(({ item }) => item))].sort((a, b) => a - b),
+			namedTaskIds: [...new Set(named)],
+		};
+	}
+
+	/** Throws for the first failed item, naming what is paid for and still of use, and what may be; not where failures go on as items. */
+	throwFirstFailure(ends: readonly OnItsWay[]): void {
+		const [first] = failuresIn(ends);
+		if (first === undefined || this.context.continueOnFail()) return;
+		const left = this.left(ends);
+		this.log('the run failed', left);
+		throw nodeError(this.context.getNode(), first.failure, first.index, left);
+	}
+
+	/** What a stopped execution leaves behind: n8n saves nothing of it, so the log has to. */
+	logStop(ends: readonly OnItsWay[]): void {
+		this.log('the execution was stopped', this.left(ends));
+	}
+
+	/** An execution that goes on has no error that names them, and one that sleeps may be stopped before it has an output. */
+	logUnclear(why: string, ends: readonly OnItsWay[]): void {
+		this.log(why, { ...this.left(ends), taskIds: [] });
+	}
+
+	private log(why: string, { taskIds, unclearItems, namedTaskIds }: Left): void {
+		const { logger } = this.context;
+		if (taskIds.length > 0) {
+			logger.warn(
+				`Media Generation: ${why}; its tasks go on at the service and are paid for: ${taskIds.join(', ')}`,
+			);
+		}
+		if (unclearItems.length > 0) {
+			const named = namedTaskIds.length === 0 ? '' : `; it named ${namedTaskIds.join(', ')}`;
+			logger.warn(
+				`Media Generation: ${why} before the service had answered for items ${unclearItems.join(', ')}; their tasks may exist and be paid for${named}`,
+			);
+		}
+	}
+
+	/** All items in the order of the input. Throws for the first failure unless failed items go on as items. */
+	output(ends: readonly ItemEnd[], spending?: Spending): INodeExecutionData[] {
+		this.throwFirstFailure(ends);
+		const failed = failuresIn(ends).length;
+		if (failed > 0)
+			showHint(
+				this.context,
+				'warning',
+				`${failed} of ${ends.length} items failed, see the field "outcome"`,
+			);
+		for (const { type, message } of spendingHints(spending)) showHint(this.context, type, message);
+		this.logUnclear('the run ended', ends);
+		return ends.flatMap((end) => itemsOf(this.context, end));
+	}
+}
