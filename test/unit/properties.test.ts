@@ -297,7 +297,7 @@ test('parsing takes anything, and says only what is there', async () => {
 			if (taskId !== undefined) expect(textsIn(body)).toContain(taskId);
 			expect(Number.isNaN(creditsOf(body) ?? 0)).toBe(false);
 			for (const record of apiKeysOf(body) ?? []) expect(isObject(record)).toBe(true);
-			const posted = readPostedBody(body, raw.length);
+			const posted = readPostedBody(Buffer.from(raw), body);
 			expect(posted.ok ? taskIdProblem(posted.taskId) : posted.reason === '').toBe(
 				posted.ok ? undefined : false,
 			);

@@ -1,58 +1,43 @@
 /**
- * Reading what was posted. Nothing of it is trusted: size and shape are checked before anything else.
+ * Reading what was posted. Nothing of it is trusted: its size and shape are checked before it is parsed.
  * Source: docs/service.md, "Events".
  */
 import type { IWebhookFunctions } from 'n8n-workflow';
 import { taskIdProblem } from '../operations/fields';
-import { type JsonObject, asText, isObject, parseJson } from '../service/json';
+import { readJson, type Bound, type Read } from '../service/bounded';
+import { asText, isObject, type JsonObject } from '../service/json';
 
 /** Bodies of real callbacks are a few kB. */
-const MAX_BODY_BYTES = 1_000_000;
-const MAX_DEPTH = 30;
-const MAX_FIELD_LENGTH = 100_000;
+const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
 
 export type PostedBody =
 	{ ok: true; taskId: string; body: JsonObject } | { ok: false; reason: string };
 
-function tooDeepOrLong(value: unknown, depth = 0): boolean {
-	if (typeof value === 'string') return value.length > MAX_FIELD_LENGTH;
-	if (typeof value !== 'object' || value === null) return false;
-	return (
-		depth >= MAX_DEPTH ||
-		Object.entries(value).some(
-			([key, entry]) => key.length > 1_000 || tooDeepOrLong(entry, depth + 1),
-		)
-	);
-}
+const refused = (reason: string): PostedBody => ({ ok: false, reason });
 
-/** The body as n8n parsed it, or parsed here where the sender called it something other than `application/json`. */
-export function postedValue(parsed: unknown, rawBody: Buffer | undefined): unknown {
-	if (!isUnparsed(parsed) || rawBody === undefined || rawBody.length > MAX_BODY_BYTES)
-		return parsed;
-	return parseJson(rawBody.toString()) ?? parsed;
-}
-
-function isUnparsed(body: unknown): boolean {
-	return (
-		body === undefined ||
-		typeof body === 'string' ||
-		(isObject(body) && Object.keys(body).length === 0)
-	);
-}
-
-/** @param bytes length of the raw body, where it is known */
-export function readPostedBody(body: unknown, bytes: number | undefined): PostedBody {
-	if (bytes !== undefined && bytes > MAX_BODY_BYTES)
-		return { ok: false, reason: 'the body is too large' };
-	if (!isObject(body)) return { ok: false, reason: 'the body is not a JSON object' };
-	if (tooDeepOrLong(body))
-		return { ok: false, reason: 'the body is nested too deeply or has oversized fields' };
+/** @param parsed what n8n has made of a body of another type, such as a form */
+export function readPostedBody(raw: Buffer | undefined, parsed: unknown): PostedBody {
+	if (raw !== undefined && raw.length > POST.bytes) return refused('the body is too large');
+	const read = readPosted(raw, parsed);
+	if (read.kind === 'beyondBound') return refused(`it is a body ${read.reason}`);
+	const body = read.kind === 'json' ? read.value : undefined;
+	if (!isObject(body)) return refused('the body is not a JSON object');
 	const inner = typeof body.status !== 'string' && isObject(body.data) ? body.data : body;
 	const taskId = asText(inner.id) ?? asText(inner.task_id);
-	if (taskId === undefined) return { ok: false, reason: 'the body has no task id' };
+	if (taskId === undefined) return refused('the body has no task id');
 	return taskIdProblem(taskId) === undefined
 		? { ok: true, taskId, body }
-		: { ok: false, reason: 'the task id is malformed' };
+		: refused('the task id is malformed');
+}
+
+function readPosted(raw: Buffer | undefined, parsed: unknown): Read {
+	const read = readJson((raw ?? Buffer.of()).toString().replace(/^\uFEFF/, ''), POST);
+	if (read.kind !== 'notJson' || !isObject(parsed)) return read;
+	try {
+		return readJson(JSON.stringify(parsed), POST);
+	} catch {
+		return read;
+	}
 }
 
 /** What n8n adds to a request. */
@@ -66,8 +51,7 @@ export async function postedTo(context: IWebhookFunctions): Promise<PostedBody> 
 	const request = context.getRequestObject() as CallbackRequest;
 	const parsed: unknown = context.getBodyData();
 	// n8n does not read a body whose type it does not know. A body that can't be read counts as missing.
-	if (request.rawBody === undefined && isUnparsed(parsed))
+	if (request.rawBody === undefined && !(isObject(parsed) && Object.keys(parsed).length > 0))
 		await request.readRawBody?.().catch(() => undefined);
-	const { rawBody } = request;
-	return readPostedBody(postedValue(parsed, rawBody), rawBody?.length);
+	return readPostedBody(request.rawBody, parsed);
 }

@@ -145,9 +145,9 @@ async function handle(
 	settings: TriggerSettings,
 ): Promise<IWebhookResponseData> {
 	const answerBy = Date.now() + ANSWER_WITHIN_MS;
-	const posted = await postedTo(context);
-	// The token is checked before the body is judged, so that a caller without one learns nothing.
+	// The token is checked before the body is read, so that a caller without one learns nothing and costs nothing.
 	const { client, signed, reference } = await checkedClient(context);
+	const posted = await postedTo(context);
 	if (!posted.ok) throw new Refusal(400, posted.reason);
 
 	const { taskId } = posted;
