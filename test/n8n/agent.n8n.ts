@@ -3,8 +3,24 @@ import { after, before, describe, it } from 'node:test';
 import { sharedContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { type ModelAnswer, type ScriptedModel, startScriptedModel } from './harness/scriptedModel';
+import { testWorkflow } from './harness/workflow';
 
 const wish = 'Rain on a tin roof';
+
+interface Asked {
+	waitMode?: string;
+	/** Of the tool. */
+	options?: Record<string, unknown>;
+	/** Settings of the nodes. */
+	tool?: object;
+	agent?: object;
+}
+
+interface Answered {
+	id: string;
+	execution: Execution;
+	model: ScriptedModel;
+}
 
 /** The action node as a tool of n8n's AI Agent, whose model is scripted. */
 describe('agent', () => {
@@ -17,8 +33,8 @@ describe('agent', () => {
 
 	async function ask(
 		script: readonly [ModelAnswer, ...ModelAnswer[]],
-		{ waitMode = 'poll' } = {},
-	): Promise<{ execution: Execution; model: ScriptedModel }> {
+		{ waitMode = 'poll', options = {}, tool = {}, agent = {} }: Asked = {},
+	): Promise<Answered> {
 		await model?.close();
 		context.service.reset();
 		model = await startScriptedModel(script);
@@ -26,13 +42,29 @@ describe('agent', () => {
 			apiKey: 'scripted',
 			url: model.url,
 		});
-		const workflow = await context.addWorkflow('agent', {
-			MODEL_CREDENTIAL: credential.id,
-			WAIT_MODE: waitMode,
+		const workflow = testWorkflow('agent', {
+			credential: context.credential,
+			placeholders: { MODEL_CREDENTIAL: credential.id, WAIT_MODE: waitMode },
 		});
-		const id = await context.rest.runManually(workflow, 'Start');
-		return { execution: await context.rest.waitForExecution(id, 'finished', 120_000), model };
+		for (const node of workflow.nodes) {
+			if (node.name === 'Make a Sound') {
+				Object.assign(node, { retryOnFail: true, waitBetweenTries: 0, ...tool });
+				Object.assign(node.parameters, { downloadOutput: false, options });
+			} else if (node.name === 'Agent') Object.assign(node, agent);
+		}
+		const id = await context.rest.runManually(await context.rest.createWorkflow(workflow), 'Start');
+		return { id, model, execution: await context.rest.waitForExecution(id, 'finished', 120_000) };
 	}
+
+	/** n8n's Retry, as the editor's button does it. */
+	async function retry(id: string): Promise<Execution> {
+		const retried = await context.rest.retryExecution(id);
+		return await context.rest.waitForExecution(retried, 'finished', 120_000);
+	}
+
+	const idsIn = (asked: ScriptedModel) =>
+		asked.toolResults().map((result) => /"task_id":"([^"]+)"/.exec(result)?.[1]);
+	const paid = () => context.service.creations().map(({ id }) => id);
 
 	it('one call: is described to the model, called by it, and answers with JSON and no bytes', async () => {
 		const { execution, model: asked } = await ask([[{ Text: wish }], 'Here it is.']);
@@ -67,5 +99,61 @@ describe('agent', () => {
 			/can't be suspended while the node runs as a tool/,
 		);
 		assert.equal(context.service.creations().length, 0);
+	});
+
+	it('two equal calls of one round: two tasks, one for each', async () => {
+		const call = { Text: wish };
+		const { execution, model: asked } = await ask([[call, call], 'Here they are.']);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		assert.equal(paid().length, 2);
+		assert.deepEqual(idsIn(asked).sort(), paid().sort());
+	});
+
+	for (const error of ['', 'a warning'])
+		it(`a done task with "error": "${error}" and Retry On Fail: one task`, async () => {
+			const { model: asked } = await ask([[{ Text: wish }], 'Here it is.'], {
+				options: { extraFields: JSON.stringify({ stand_in: { task: { error } } }) },
+			});
+			assert.equal(paid().length, 1);
+			assert.deepEqual(idsIn(asked), paid());
+		});
+
+	it('a try that runs out of time: the next one has its task', async () => {
+		const { model: asked } = await ask([[{ Text: wish }], 'Here it is.'], {
+			options: { timeout: 1, extraFields: '{"stand_in":{"ms":2500}}' },
+		});
+		assert.equal(paid().length, 1);
+		assert.deepEqual(idsIn(asked), paid());
+	});
+
+	it('the model fails after the call has run out of time, and n8n’s Retry: one task', async () => {
+		const { id, execution } = await ask([[{ Text: wish }], 400, [{ Text: wish }], 'Here it is.'], {
+			tool: { retryOnFail: false },
+			options: { timeout: 1, extraFields: '{"stand_in":{"ms":2500}}' },
+		});
+		assert.equal(execution.status, 'error');
+		const retried = await retry(id);
+		assert.equal(retried.status, 'success', retried.resultData.error?.message);
+		assert.equal(paid().length, 1);
+	});
+
+	it('the agent fails after its tool has answered, and n8n’s Retry: one task', async () => {
+		const { id, execution } = await ask([[{ Text: wish }], 400, [{ Text: wish }], 'Here it is.']);
+		assert.equal(execution.status, 'error');
+		const retried = await retry(id);
+		assert.equal(retried.status, 'success', retried.resultData.error?.message);
+		assert.equal(paid().length, 1);
+	});
+
+	it('Retry On Fail of the agent runs its tool again, which nobody can tell from another call', async () => {
+		const script: readonly [ModelAnswer, ...ModelAnswer[]] = [
+			[{ Text: wish }],
+			400,
+			[{ Text: wish }],
+			'Here it is.',
+		];
+		const { execution } = await ask(script, { agent: { retryOnFail: true, waitBetweenTries: 0 } });
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		assert.ok(paid().length <= 2, `${paid().length} tasks`);
 	});
 });

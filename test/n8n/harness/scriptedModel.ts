@@ -15,8 +15,8 @@ interface ChatRequest {
 	stream?: boolean;
 }
 
-/** Words, or the arguments of calls of the first tool: several in one answer are made in parallel. */
-export type ModelAnswer = string | Array<Record<string, unknown>>;
+/** Words, the arguments of calls of the first tool (several in one answer are made in parallel), or an HTTP status with which it fails. */
+export type ModelAnswer = string | Array<Record<string, unknown>> | number;
 
 export interface ScriptedModel {
 	/** For the credential's Base URL (type `openAiApi`, field `url`). */
@@ -29,7 +29,11 @@ export interface ScriptedModel {
 
 type Message = Record<string, unknown> & { role: 'assistant' };
 
-function messageOf(answer: ModelAnswer, { tools = [] }: ChatRequest, turn: number): Message {
+function messageOf(
+	answer: Exclude<ModelAnswer, number>,
+	{ tools = [] }: ChatRequest,
+	turn: number,
+): Message {
 	if (typeof answer === 'string') return { role: 'assistant', content: answer };
 	const name = tools[0]?.function.name;
 	const calls = answer.map((fields, index) => ({
@@ -64,7 +68,10 @@ export async function startScriptedModel(
 	app.post('/v1/chat/completions', async (request, reply) => {
 		const asked = request.body as ChatRequest;
 		const turn = requests.push(asked) - 1;
-		const message = messageOf(script[Math.min(turn, script.length - 1)] ?? '', asked, turn);
+		const answer = script[Math.min(turn, script.length - 1)] ?? '';
+		if (typeof answer === 'number')
+			return await reply.status(answer).send({ error: { message: 'The model is out of order' } });
+		const message = messageOf(answer, asked, turn);
 		const stream = asked.stream === true;
 		return await reply
 			.type(stream ? 'text/event-stream' : 'application/json')
