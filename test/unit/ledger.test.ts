@@ -242,6 +242,17 @@ describe('as a tool what counts is the call', () => {
 			expect(new Ledger(saved(store), later(5)).earlier(SLOT, REQUEST)).toEqual(NOTHING);
 		});
 
+		test('an unknown creation that can be looked for is, by one call', () => {
+			const store = {};
+			const ledger = new Ledger(store, tool(0));
+			ledger.noteSending(SLOT, { request: REQUEST, sentAt: 5 });
+			ledger.noteUnknown(SLOT, REQUEST, FAILURE);
+			ledger.close(() => false);
+			const copy = saved(store);
+			const kinds = [5, 6, 5].map((id) => new Ledger(copy, later(id)).earlier(SLOT, REQUEST).kind);
+			expect(kinds).toEqual(['doubtful', 'nothing', 'doubtful']);
+		});
+
 		test('what a version before this one has left behind is taken up', () => {
 			const createdTasks = storeOf(false).createdTasks as Record<string, { agent?: string }>;
 			const [entry] = Object.values(createdTasks);

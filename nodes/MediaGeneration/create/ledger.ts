@@ -116,16 +116,21 @@ export class Ledger {
 	): JsonObject | undefined {
 		const entries = this.entries();
 		const hash = this.hashOf(request);
+		const { executionId } = this.run;
 		const free = Object.entries(entries).filter((each): each is [string, JsonObject] => {
 			const [, entry] = each;
 			if (!isObject(entry) || entry.hash !== hash) return false;
 			if (this.isOfExecution(entry)) return entry.delivered === false;
-			return entry.taskId !== undefined && (entry.delivered !== true || entry.agent === agent);
+			const isOfUse = entry.taskId !== undefined || isSending(entry.sending);
+			if (!isOfUse || entry.takenUpBy === executionId) return false;
+			return entry.delivered !== true || entry.agent === agent;
 		});
 		const [key, entry] = free.find(([, { taskId }]) => taskId !== undefined) ?? free[0] ?? [];
 		if (key === undefined || entry === undefined) return undefined;
 		delete entries[key];
 		delete entry.delivered;
+		// Of a creation that is only looked for, the execution stays the one that has sent it.
+		if (!this.isOfExecution(entry)) entry.takenUpBy = executionId;
 		entries[this.keyOf(slot)] = entry;
 		return entry;
 	}

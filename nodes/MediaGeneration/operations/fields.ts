@@ -248,6 +248,15 @@ function jsonObject(given: unknown, { what, example }: { what: string; example: 
 			'Enter a flatter JSON object.',
 		);
 	}
+	try {
+		JSON.stringify(value);
+	} catch (error) {
+		const reason = error instanceof Error ? error.message : 'unknown reason';
+		throw invalid(
+			`The ${what} can't be written as JSON: ${reason}`,
+			'Check what the expression leads to. Enter a BigInt as a text or a number.',
+		);
+	}
 	return value;
 }
 
