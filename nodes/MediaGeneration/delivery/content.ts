@@ -46,7 +46,9 @@ function inWords(text: string): string {
 }
 
 function isErrorObject(value: unknown): boolean {
-	if (Array.isArray(value)) return value.length > 0 && value.every(isErrorObject);
+	// One level: recursion would follow a foreign text as deep as it likes.
+	if (Array.isArray(value))
+		return value.length > 0 && value.every((entry) => isObject(entry) && isErrorObject(entry));
 	if (!isObject(value)) return false;
 	if (value.success === false) return true;
 	const entries = Object.entries(value);

@@ -1,6 +1,7 @@
 /** Transcripts as JSON: segments with the times of their words, in seconds. Pure. Source: docs/service.md, "Shapes". */
+import { type Bound, foreignJson } from '../service/bounded';
 import type { Work } from '../service/clock';
-import { asNumber, isObject, type JsonObject, parseJson } from '../service/json';
+import { asNumber, isObject, type JsonObject } from '../service/json';
 
 /** A word or what stands between two of them, and what else the service says of it. */
 export interface TimedWord extends JsonObject {
@@ -17,9 +18,7 @@ export interface Segment extends JsonObject {
 }
 
 /** Ten hours of speech. Parsing more would hold n8n's event loop for too long. */
-const MOST_CHARACTERS = 5_000_000;
-const MOST_VALUES = 500_000;
-const MOST_LEVELS = 32;
+const TRANSCRIPT: Bound = { bytes: 5_000_000, depth: 32, values: 500_000, text: 5_000_000 };
 /** How many words are read in one piece of work. */
 const STEP_WORDS = 500;
 
@@ -50,27 +49,10 @@ function* readSegment(value: unknown): Work<Segment | undefined> {
 	return typeof text === 'string' ? { ...value, text, ...times, words } : undefined;
 }
 
-/** Whether a text has no more values and levels than a transcript. */
-function isBounded(text: string): boolean {
-	if (text.length > MOST_CHARACTERS) return false;
-	let [level, values, isQuoted] = [0, 0, false];
-	for (let at = 0; at < text.length; at += 1) {
-		const character = text.charAt(at);
-		if (character === '"') isQuoted = !isQuoted;
-		else if (isQuoted) at += character === '\\' ? 1 : 0;
-		else if (character === ',') values += 1;
-		else if (character === '[' || character === '{') [level, values] = [level + 1, values + 1];
-		else if (character === ']' || character === '}') level -= 1;
-		if (level > MOST_LEVELS || values > MOST_VALUES) return false;
-	}
-	return true;
-}
-
 /** The segments of a transcript: a list, or one alone. Undefined where the text is something else. */
 export function* parseWords(text: string): Work<Segment[] | undefined> {
-	if (!isBounded(text)) return undefined;
+	const value = foreignJson(text.replace(/^\ufeff/, ''), TRANSCRIPT);
 	yield;
-	const value = parseJson(text.replace(/^\ufeff/, ''));
 	const segments: Segment[] = [];
 	for (const each of Array.isArray(value) ? (value as unknown[]) : [value]) {
 		const segment = yield* readSegment(each);

@@ -203,17 +203,17 @@ describe('more than a transcript has', () => {
 	const TIMES = '00:00:00,000 --> 00:00:01,000\n';
 	// Whatever grows with the square of the length does not end within a test's time.
 	test.each<[string, string, 'read' | 'refused']>([
-		['short cues', repeated('0:0-->0:1\na\n', 20_000_000), 'refused'],
-		['lines', TIMES + repeated('a\n', 20_000_000), 'refused'],
-		['a line', TIMES + repeated('a', 20_000_000), 'refused'],
-		['arrows', repeated('-->', 20_000_000), 'refused'],
-		['blank lines', repeated('\n', 20_000_000), 'read'],
-		['blank lines of Windows', repeated('\r\n', 20_000_000), 'read'],
+		['short cues', repeated('0:0-->0:1\na\n', 4_000_000), 'refused'],
+		['lines', TIMES + repeated('a\n', 4_000_000), 'refused'],
+		['a line', TIMES + repeated('a', 4_000_000), 'refused'],
+		['arrows', repeated('-->', 4_000_000), 'refused'],
+		['blank lines', repeated('\n', 4_000_000), 'read'],
+		['blank lines of Windows', repeated('\r\n', 4_000_000), 'read'],
 		['brackets', '['.repeat(20_000), 'refused'],
 		['objects within objects', '{"words":'.repeat(20_000), 'refused'],
-		['objects', `[${repeated('{},', 20_000_000)}{}]`, 'refused'],
+		['objects', `[${repeated('{},', 4_000_000)}{}]`, 'refused'],
 		['words', `[{"words":[${repeated('{"text":"a"},', 4_000_000)}{"text":"a"}]}]`, 'refused'],
-		['a quote that does not end', `["${repeated('\\"', 20_000_000)}`, 'refused'],
+		['a quote that does not end', `["${repeated('\\"', 4_000_000)}`, 'refused'],
 	])('%s', (_, text, expected) => {
 		const read = transcriptOf(text);
 		expect(read === undefined ? 'refused' : 'read').toBe(expected);

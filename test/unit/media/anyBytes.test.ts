@@ -1,0 +1,173 @@
+/** Whatever the bytes are: a sound is scanned, planned and joined without a throw, and what is planned is what comes out. */
+import fc from 'fast-check';
+import { problemWith } from '../../../nodes/MediaGeneration/delivery/content';
+import { fileTypeOf } from '../../../nodes/MediaGeneration/delivery/mimeType';
+import { mergeSrt, mergeWords, transcriptOf } from '../../../nodes/MediaGeneration/media/captions';
+import { joined, planJoin } from '../../../nodes/MediaGeneration/media/join';
+import { SoundScanner } from '../../../nodes/MediaGeneration/media/scan';
+import type { SoundFacts } from '../../../nodes/MediaGeneration/media/sound';
+import { inPieces } from '../../../nodes/MediaGeneration/service/clock';
+import { loadMp3Encoder, toneMp3 } from '../../service/media/mp3';
+import { toneWav } from '../../service/media/tone';
+import { transcriptJson, transcriptSrt } from '../../service/media/transcript';
+
+const SEED = { seed: 20_261_122, numRuns: 300 };
+const MAX_BYTES = 3_000_000;
+
+/** What is done to a file: bytes are changed, taken out, put in twice; it is cut off, or goes on as another one. */
+const change = fc.record({
+	kind: fc.constantFrom('set', 'cut', 'repeat', 'end' as const),
+	at: fc.double({ min: 0, max: 1, noNaN: true }),
+	bytes: fc.oneof(
+		fc.uint8Array({ minLength: 1, maxLength: 12 }),
+		fc
+			.constantFrom(
+				'ID3\x04\0\0\x7f\x7f\x7f\x7f',
+				'TAG',
+				'APETAGEX',
+				'Xing',
+				'Info',
+				'VBRI',
+				'data',
+				'fmt ',
+			)
+			.map((mark) => Uint8Array.from(Buffer.from(mark, 'latin1'))),
+		fc
+			.constantFrom([0xff, 0xff, 0xff, 0xff], [0, 0, 0, 0], [0xff, 0xfb, 0x90, 0x64])
+			.map((all) => Uint8Array.from(all)),
+	),
+});
+type Change = { kind: 'set' | 'cut' | 'repeat' | 'end'; at: number; bytes: Uint8Array };
+
+function changed(file: Buffer, changes: readonly Change[]): Buffer {
+	return changes.reduce((bytes, { kind, at, bytes: given }) => {
+		// Half of the places lie where the headers are.
+		const place = Math.floor(at < 0.5 ? at * 200 : (at - 0.5) * 2 * bytes.length);
+		const [before, after] = [bytes.subarray(0, place), bytes.subarray(place)];
+		if (kind === 'set') return Buffer.concat([before, given, after.subarray(given.length)]);
+		if (kind === 'cut') return Buffer.concat([before, after.subarray(given.length)]);
+		if (kind === 'repeat') return Buffer.concat([before, given, after]);
+		return before;
+	}, file);
+}
+
+let samples: Buffer[] = [];
+beforeAll(async () => {
+	await loadMp3Encoder();
+	const text = 'Some words that are spoken';
+	samples = [
+		toneMp3('Hi', { title: 'x' }),
+		toneMp3('Hi', { variable: true }),
+		toneWav('Hi'),
+		transcriptSrt(text),
+		transcriptJson(text),
+	];
+});
+const anyFile = fc
+	.tuple(fc.nat(5), fc.array(change, { maxLength: 4 }), fc.uint8Array({ maxLength: 300 }))
+	.map(([index, changes, noise]) => ({ index, changes, noise }));
+const fileOf = ({
+	index,
+	changes,
+	noise,
+}: {
+	index: number;
+	changes: Change[];
+	noise: Uint8Array;
+}) => changed(samples[index] ?? Buffer.from(noise), changes);
+
+function scanned(file: Buffer, size: number): SoundFacts {
+	const scanner = new SoundScanner();
+	for (let at = 0; at < file.length; at += size) scanner.push(file.subarray(at, at + size));
+	const seconds = scanner.seconds();
+	if (seconds !== undefined) expect(seconds).toBeGreaterThanOrEqual(0);
+	return scanner.end();
+}
+
+test('sound: the same facts in chunks of any size, all of them within the file', () => {
+	fc.assert(
+		fc.property(anyFile, fc.integer({ min: 1, max: 5_000 }), (given, size) => {
+			const file = fileOf(given);
+			const facts = scanned(file, file.length + 1);
+			expect(scanned(file, Math.max(size, file.length / 500))).toEqual(facts);
+			if (facts.kind === 'none') return;
+			let end = 0;
+			for (const [from, to] of facts.ranges) {
+				expect(from).toBeGreaterThanOrEqual(end);
+				end = to;
+			}
+			expect(end).toBeLessThanOrEqual(file.length);
+		}),
+		SEED,
+	);
+});
+
+test('joining: as many bytes as were planned, never more than allowed, or a sentence', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.array(anyFile, { minLength: 1, maxLength: 3 }),
+			fc.integer({ min: 0, max: 60_000 }),
+			async (given, pauseMs) => {
+				const files = given.map(fileOf);
+				const facts = files.map((file) => scanned(file, 65_536));
+				const plan = planJoin(facts, { pauseMs, maxBytes: MAX_BYTES });
+				if (!plan.joinable) {
+					expect(plan.reason).toMatch(/^[A-Z].+\.$/);
+					return;
+				}
+				let bytes = 0;
+				const open = (index: number) => [files[index] ?? Buffer.alloc(0)];
+				for await (const chunk of joined(plan, async function* (index) {
+					yield* await Promise.resolve(open(index));
+				}))
+					bytes += chunk.length;
+				expect(bytes).toBe(plan.bytes);
+				expect(bytes).toBeLessThanOrEqual(MAX_BYTES);
+				expect(plan.parts).toHaveLength(files.length);
+			},
+		),
+		{ ...SEED, numRuns: 150 },
+	);
+});
+
+test('transcripts: read or refused, whatever was done to them', async () => {
+	await fc.assert(
+		fc.asyncProperty(anyFile, async (given) => {
+			const text = fileOf(given).toString('utf8');
+			const spoken = await inPieces(transcriptOf(text));
+			for (const { start, end } of spoken ?? []) expect(end).toBeGreaterThanOrEqual(start);
+			for (const merge of [mergeSrt, mergeWords]) {
+				const merged = await inPieces(merge([{ text, start: 1, end: 2 }]));
+				if (merged.merged) expect(await inPieces(transcriptOf(merged.text))).toBeDefined();
+				else expect(merged.reason).toMatch(/^The transcript of part 1 can't be read: .+\.$/);
+			}
+		}),
+		SEED,
+	);
+});
+
+test('error pages and types: an answer for any bytes', () => {
+	const about = fc.record({
+		kind: fc.constantFrom('audio', 'image', 'transcript', 'file' as const),
+		url: fc.constantFrom(
+			'https://f.example/x',
+			'https://f.example/x.srt',
+			'https://f.example/x.json',
+		),
+		stated: fc.constantFrom(undefined, 'audio/mpeg', 'text/html', '__proto__'),
+	});
+	fc.assert(
+		fc.property(anyFile, about, (given, file) => {
+			const head = fileOf(given).subarray(0, 5_000);
+			const problem = problemWith(head, file);
+			if (problem !== undefined)
+				expect(problem).toMatch(/^the file host sent .+ instead of the file/);
+			expect(fileTypeOf(head, file).extension).toMatch(/^[a-z0-9]+$/);
+		}),
+		SEED,
+	);
+	const deep = Buffer.from('['.repeat(60_000) + ']'.repeat(60_000));
+	expect(
+		problemWith(deep, { kind: 'transcript', url: 'https://f.example/x.json', stated: undefined }),
+	).toBeUndefined();
+});
