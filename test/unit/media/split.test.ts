@@ -324,8 +324,8 @@ describe('long texts', () => {
 		['full stops', '.'],
 		['initials', 'a. '],
 		['quotes', '."'],
-	])('a million characters of %s', (_, unit) => {
-		const text = `Hello${book(1_000_000, unit)}world`;
+	])('200,000 characters of %s', (_, unit) => {
+		const text = `Hello${book(200_000, unit)}world`;
 		const parts = splitText(text, 2500);
 		expect(withoutSpaces(parts.join(''))).toBe(withoutSpaces(text));
 		expect(Math.max(...parts.map((part) => part.length))).toBeLessThanOrEqual(2500);
