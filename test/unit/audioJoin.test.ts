@@ -108,18 +108,6 @@ describe('subtitles', () => {
 		}));
 
 	test.each<[string, Partial<IBinaryData>]>([
-		['by type', { mimeType: 'application/x-subrip' }],
-		['by their other type', { mimeType: 'text/srt' }],
-		['by extension', { fileExtension: 'srt' }],
-		['by name', { fileName: 'A.SRT' }],
-	])('are found %s, and merged', async (_, more) => {
-		const ran = await runNode({ parameters: join, input: input(more) });
-		const text = (await bytesOf(ran, ran.output[0]?.binary?.data_1)).toString();
-		expect(text).toMatch(/^1\r?\n00:00:00,000 --> 00:00:00,200\r?\none\r?\n\r?\n2\r?\n/);
-		expect(ran.json[0]?.outputs).toMatchObject([{ kind: 'audio' }, { kind: 'transcript' }]);
-	});
-
-	test.each<[string, Partial<IBinaryData>]>([
 		['by type', { mimeType: 'text/srt-like' }],
 		['by another type', { mimeType: 'x-text/srt' }],
 		['by extension', { fileExtension: 'txt' }],
@@ -231,25 +219,5 @@ describe('refused in words', () => {
 		const went = await runNode({ parameters, input, node: goOn });
 		expect(went.json).toEqual([{ error: error?.message, outcome: 'invalid' }]);
 		expect(went.output[0]?.pairedItem).toEqual(input.map((_item, index) => ({ item: index })));
-	});
-
-	test('one bad group leaves the others alone, and its items are counted in the whole input', async () => {
-		const groups = ['x', 'y', 'y'];
-		const { json, output } = await runNode({
-			parameters: groups.map((groupBy) => ({ ...join, groupBy })),
-			input: [spoken('a'), spoken('b'), text],
-			node: goOn,
-		});
-		expect(json).toMatchObject([{ group: 'x' }, { outcome: 'invalid' }]);
-		expect(json[1]?.error).toMatch(/Item 2 can't be joined/);
-		expect(output[1]?.pairedItem).toEqual([{ item: 1 }, { item: 2 }]);
-	});
-
-	test('the error names the first item of the group', async () => {
-		const { error } = await runNode({
-			parameters: ['x', 'y'].map((groupBy) => ({ ...join, groupBy })),
-			input: [spoken('a'), text],
-		});
-		expect(error?.context).toMatchObject({ itemIndex: 1 });
 	});
 });

@@ -134,26 +134,6 @@ describe('a request', () => {
 		expect(JSON.stringify(options)).not.toContain(KEY);
 	});
 
-	test('without a body says nothing of one', async () => {
-		const { options } = await exchanged(responds(200, '{}'));
-		expect(options?.headers).toEqual({ Accept: 'application/json' });
-		expect(options?.body).toBeUndefined();
-	});
-
-	test('leaves nothing behind with whoever could have given it up', async () => {
-		const stop = new AbortController();
-		const seen: AbortSignal[] = [];
-		await exchanged(
-			async ({ abortSignal }) => {
-				seen.push(abortSignal as AbortSignal);
-				return await Promise.resolve({ statusCode: 200, headers: {}, body: '{}' });
-			},
-			{ signal: stop.signal },
-		);
-		stop.abort();
-		expect(seen.map(({ aborted }) => aborted)).toEqual([false]);
-	});
-
 	test("is given up by its own signal, also where n8n's helper takes the execution's", async () => {
 		let seen: AbortSignal | undefined;
 		await exchanged(async function (options) {

@@ -70,20 +70,6 @@ describe('the queue before a full account', () => {
 		]);
 	});
 
-	test('the service says how long to pause', async () => {
-		const { clock, asked, inVain } = setUp(7_000);
-		await clock.run(inVain('a'));
-		expect(asked).toEqual([['a', 7_000]]);
-	});
-
-	test('one that was refused again gets its old position back', async () => {
-		const { clock, queue, asked, wait } = setUp();
-		const [first, second] = [queue.newPosition(), queue.newPosition()];
-		const younger = wait('younger', second);
-		await clock.run(Promise.all([younger, wait('older', first)]));
-		expect(asked.map(([name]) => name)).toEqual(['older', 'younger']);
-	});
-
 	test('one that is stopped leaves, and the next one is first', async () => {
 		const { clock, start, queue, asked, wait, inVain } = setUp(5_000);
 		const stop = new AbortController();
@@ -130,15 +116,6 @@ describe('the queue before a full account', () => {
 		expect(asked).toEqual([['next', 5_000]]);
 	});
 
-	test('before anything was refused, nobody has to wait', async () => {
-		const clock = new VirtualClock();
-		const start = clock.now();
-		const queue = new CreationQueue();
-		const { now, sleep } = clock;
-		await clock.run(queue.wait(queue.newPosition(), { now, sleep }, start + 60_000));
-		expect(clock.now()).toBe(start);
-	});
-
 	test('the first one whose question is never answered does not hold up the others', async () => {
 		const { clock, queue, asked, wait, inVain } = setUp();
 		await clock.run(Promise.all([wait('silent', queue.newPosition()), inVain('next')]));
@@ -167,15 +144,6 @@ describe('the queue before a full account', () => {
 		const before = clock.now();
 		await clock.run(finds());
 		expect(clock.now() - before).toBe(250);
-	});
-
-	test('a turn for nobody does nothing', () => {
-		const queue = new CreationQueue();
-		expect(() => {
-			queue.next();
-			queue.ended();
-			queue.created(0);
-		}).not.toThrow();
 	});
 });
 
@@ -228,41 +196,5 @@ describe('many creations and a full account', () => {
 		});
 		expect(new Set(await clock.run(Promise.all(all)))).toEqual(new Set(['created']));
 		expect(refusals()).toBeLessThan(20);
-	});
-
-	test('they get in even where the ends of tasks are never reported', async () => {
-		const { clock, one, refusals } = busyService(2);
-		const start = clock.now();
-		const all = Array.from({ length: 20 }, async () => await one(start + 600_000, false));
-		expect(new Set(await clock.run(Promise.all(all)))).toEqual(new Set(['created']));
-		// 10 s is the least.
-		expect(clock.now() - start).toBeLessThan(13_000);
-		expect(refusals()).toBeLessThan(20 + 35);
-	});
-
-	test('a refusal of another kind does not hold up the queue', async () => {
-		const clock = new VirtualClock();
-		let count = 0;
-		const client = scriptedClient(() =>
-			(count += 1) <= 50 ? answer(429, { code: 'active_task_limit' }) : answer(401, {}),
-		);
-		const deps = { client, now: clock.now, sleep: clock.sleep, random: () => 0.5 };
-		const request = { kind: 'x', path: '/v1/task/x', qs: {}, body: {} };
-		const start = clock.now();
-		const all = Array.from(
-			{ length: 50 },
-			async () => await createTask(deps, request, start + 600_000),
-		);
-		for (const result of await clock.run(Promise.all(all)))
-			expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
-		expect(clock.now() - start).toBeLessThan(2_000);
-	});
-
-	test('at the deadline the service is quoted', async () => {
-		const { clock, one } = busyService(0);
-		const start = clock.now();
-		const all = Array.from({ length: 5 }, async () => await one(start + 30_000, true));
-		expect(await clock.run(Promise.all(all))).toEqual(Array(5).fill('rejected'));
-		expect(clock.now() - start).toBe(30_000);
 	});
 });

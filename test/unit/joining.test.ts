@@ -361,18 +361,6 @@ describe('the files of a part', () => {
 		expect(await asked(LONG.parts)).toEqual([split, 7, { part: 2, parts: 2 }]);
 		expect(await asked(LONG.off)).toEqual([split, 7, {}]);
 	});
-
-	test('are fetched where that was not done already, in the order of the parts', async () => {
-		const store = binaryStore('default');
-		const parts = TEXTS.map((text, index) => spoken(store, `t${index}`, text));
-		const delivery = {
-			deliver: async ({ taskId }: Done) =>
-				await Promise.resolve(parts[Number(taskId.slice(1))]?.delivered),
-		} as unknown as Delivery;
-		const given = [{ done: doneTask('t0') }, parts[1] as DonePart];
-		const { items } = await assemble(store.context, { delivery, parts: given }, input(LONG.parts));
-		expect(items.map(({ json }) => json.task_id)).toEqual(['t0', 't1']);
-	});
 });
 
 describe('the store', () => {

@@ -8,21 +8,11 @@ import type {
 	INodeExecutionData,
 	INodeParameters,
 } from 'n8n-workflow';
-import { asDownloadError } from '../../nodes/MediaGeneration/delivery/body';
-import { readStoredText } from '../../nodes/MediaGeneration/delivery/binary';
-import { assemble } from '../../nodes/MediaGeneration/delivery/assembly';
-import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/item';
-import type { FileSettings } from '../../nodes/MediaGeneration/operations/waiting';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
-import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import { FILE, host, partial, rangeStart, type Served } from './scriptedHost';
-import { operationOf } from '../../nodes/MediaGeneration/operations';
 import { runOperation } from '../../nodes/MediaGeneration/run';
-import { FailureError } from '../../nodes/MediaGeneration/service/failures';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
-import { PollLoop } from '../../nodes/MediaGeneration/wait/poll';
 import { answer } from './replies';
-import { VirtualClock } from './virtualClock';
 
 interface Given {
 	parameters: INodeParameters;
@@ -58,12 +48,6 @@ async function errorOf({ parameters, items = [{ json: {} }], body, status = 200 
 	);
 	if (!(thrown instanceof Error)) throw new Error('nothing was thrown');
 	return thrown as Error & { description?: string };
-}
-
-function task(body: IDataObject) {
-	const parsed = parseTask(body);
-	if (parsed === undefined) throw new Error('no task');
-	return parsed;
 }
 
 const speech = { resource: 'speech', operation: 'generateByVoiceId', text: 'Hello' };
@@ -218,36 +202,6 @@ test('a refusal that names a task somewhere in its depth', () => {
 	});
 });
 
-test('an unknown pair of resource and operation is a failure with words', () => {
-	expect(() => operationOf('speech', undefined)).toThrow(FailureError);
-});
-
-test('what is thrown and is no error is a download that failed', () => {
-	expect(asDownloadError('gone')).toMatchObject({ message: 'the download failed', next: 'again' });
-});
-
-test('parts of which one has no sound are handed out as they are, and a hint says why', async () => {
-	const part = (kind: 'audio' | 'file'): Delivered => ({
-		items: [{ json: {}, binary: { data: { data: '', mimeType: 'x/y' } } }],
-		outputs: [{ kind, binaryProperty: 'data' }],
-		failure: undefined,
-	});
-	const done = { kind: 'done' as const, taskId: 't', task: task({ status: 'done' }), outputs: [] };
-	const parts = [part('audio'), part('file')].map((delivered) => ({ done, delivered }));
-	const files = { binaryPropertyName: 'data' } as FileSettings;
-	const longText = { kind: 'join', maxCharacters: 50, pauseMs: 0 } as const;
-	const { items } = await assemble(
-		{} as IExecuteFunctions,
-		{ delivery: {} as Delivery, parts },
-		{ assembly: { longText, texts: ['One', 'Two'] }, files, index: 0 },
-	);
-	expect(items[0]?.json).toMatchObject({
-		joined: false,
-		hint: 'The parts could not be joined: not every part has an audio file',
-	});
-	expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data', 'data_1']);
-});
-
 test('the test of the credential tells a limit from a wrong key', () => {
 	const { rules } = new MediaGenerationApi().test;
 	const byStatus = (rules ?? []).flatMap(({ type, properties }) =>
@@ -287,31 +241,5 @@ describe('files', () => {
 			count < 5 ? failing(count) : last(rangeStart(headers)),
 		);
 		await expect(download).rejects.toThrow('the file host did not continue the file');
-	});
-});
-
-test('a transcript that is too long for one is not read to its end', async () => {
-	const stored = { data: Buffer.alloc(30).toString('base64'), mimeType: 'text/plain' };
-	expect(await readStoredText({} as IExecuteFunctions, stored, 20)).toBeUndefined();
-});
-
-test('a look that breaks says so when the time is over', async () => {
-	const clock = new VirtualClock();
-	// None of our errors, and none at all.
-	const broken = 'broken' as unknown as Error;
-	const loop = new PollLoop({
-		look: async () => await Promise.reject(broken),
-		now: clock.now,
-		sleep: clock.sleep,
-		random: () => 0.5,
-		pausedUntil: () => 0,
-	});
-	const createdAt = clock.now();
-	const waited = await clock.run(
-		loop.wait({ taskId: 't', kind: 'x', createdAt, deadline: createdAt + 10_000 }),
-	);
-	expect(waited).toMatchObject({
-		kind: 'failed',
-		failure: { outcome: 'timed_out', description: /The last look at it failed: the look failed/ },
 	});
 });

@@ -214,18 +214,6 @@ test('stopping: everything is cancelled at once and nothing more is sent', async
 	expect(service.creations).toBe(2);
 });
 
-describe('grace', () => {
-	test('what still runs some time after the last creation is left for the sleep', async () => {
-		const service = new Service();
-		const results = await service.run(['3000', '600000'], {}, sleepingAfter(10_000));
-		expect(results.map(({ kind }) => kind)).toEqual(['items', 'asleep']);
-		expect(results[1]).toMatchObject({
-			parts: [{ kind: 'asleep', task: { watch: { taskId: 'task-1' }, task: { status: 'doing' } } }],
-		});
-		expect(service.elapsed).toBe(10_000);
-	});
-});
-
 describe('items of different waiting in one run', () => {
 	test('who polls is waited for before the others may sleep, and meanwhile they are polled too', async () => {
 		const service = new Service();

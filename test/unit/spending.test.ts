@@ -100,15 +100,6 @@ test('a turn lasts until the cost is known; the next one is refused once they re
 	expect(spending.spent).toEqual({ tasks: 2, credits: 25, unnamed: 0 });
 });
 
-test('a creation that failed ends its turn, and costs nothing', async () => {
-	const { clock, spending } = setting();
-	for (let tries = 0; tries < 3; tries += 1) {
-		const turn = await clock.run(spending.turn(ROUTE));
-		if (turn.kind === 'go') turn.end(REJECTED);
-	}
-	expect(spending.spent).toEqual({ tasks: 0, credits: 0, unnamed: 0 });
-});
-
 test('a service that describes a task without a cost is not asked for that of the next one', async () => {
 	const { spending, create, asked, clock } = setting([seen({ progress: 0 })]);
 	await create('a');
@@ -116,29 +107,6 @@ test('a service that describes a task without a cost is not asked for that of th
 	await clock.run(spending.settled());
 	expect(asked).toEqual([{ taskId: 'a', at: 0 }]);
 	expect(spending.spent).toEqual({ tasks: 2, credits: 0, unnamed: 2 });
-});
-
-test('one that names its cost is asked for that of the next one', async () => {
-	const { spending, create, asked, clock } = setting([seen({ progress: 0, credit_cost: 3 })]);
-	await create('a');
-	await create('b');
-	await clock.run(spending.settled());
-	expect(asked.map(({ taskId }) => taskId)).toEqual(['a', 'b']);
-	expect(spending.spent).toEqual({ tasks: 2, credits: 6, unnamed: 0 });
-});
-
-test('a pause of ten seconds is kept, a longer one is not waited for', async () => {
-	for (const [pauseMs, looks] of [
-		[10_000, [10_000]],
-		[10_001, []],
-	] as const) {
-		const { spending, create, asked, clock } = setting([seen({ credit_cost: 3 })], {
-			pausedUntil: () => new VirtualClock().now() + pauseMs,
-		});
-		await create('a');
-		await clock.run(spending.settled());
-		expect(asked.map(({ at }) => at)).toEqual(looks);
-	}
 });
 
 test('looks end after a while, at a refusal, and where the account is to be left alone', async () => {
@@ -218,13 +186,6 @@ describe('where only the balance shows it', () => {
 			Object.fromEntries(steps.map(([, cost], index) => [`t${index}`, cost])),
 		);
 	});
-
-	test('the cost that the service names goes before it', async () => {
-		const { spending, create, clock } = setting([seen({ credit_cost: 3 })], { balance: 100 });
-		await create('a', { ec_remain_credits: 90 });
-		await clock.run(spending.settled());
-		expect(spending.spent.credits).toBe(3);
-	});
 });
 
 test('what the service says later goes before what it said first, for tasks of the run only', async () => {
@@ -280,19 +241,6 @@ describe('what counts', () => {
 		expect(spending.spent).toEqual({ tasks: 1, credits: 25, unnamed: 0 });
 	});
 
-	test('without a limit nobody waits or asks', async () => {
-		const { spending, create, asked, clock } = setting([], { maximum: undefined });
-		const turn = await spending.turn(ROUTE);
-		await create('a');
-		spending.takeUp({ taskId: 'b', createdAt: 0, answer: { credit_cost: 4 } }, ROUTE);
-		spending.takeUp({ taskId: 'c', createdAt: 0, answer: {} }, ROUTE);
-		await spending.settled();
-		await clock.advance(5_000);
-		expect(turn.kind).toBe('go');
-		expect(asked).toEqual([]);
-		expect(spending.spent).toEqual({ tasks: 3, credits: 4, unnamed: 2 });
-	});
-
 	test('a context that somebody else wrote into is begun afresh', () => {
 		for (const taskCosts of [7, null, [], { run: '7:0' }, { run: '7:0', costs: 3 }])
 			expect(setting([], { store: { taskCosts } }).spending.spent.tasks).toBe(0);
@@ -336,19 +284,6 @@ describe('hints', () => {
 		);
 		expect(allOf([7])).toMatchObject([{ type: 'info' }]);
 		expect(hintsOf([7, 8], 50)).toHaveLength(1);
-	});
-
-	test('fit into 120 characters, however large the numbers', () => {
-		const many = Array.from({ length: 100_000 }, (_, index) =>
-			index < 50_000 ? 123_456.789 : null,
-		);
-		for (const message of hintsOf(many, 1)) expect(message.length).toBeLessThanOrEqual(120);
-		expect(hintsOf(many, 1)).toHaveLength(2);
-	});
-
-	test('none without spending, and none where nothing was created', () => {
-		expect(spendingHints(undefined)).toEqual([]);
-		expect(allOf([])).toEqual([]);
 	});
 });
 

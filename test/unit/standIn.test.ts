@@ -1,12 +1,5 @@
 /** The stand-in itself, over real HTTP: if it lies, every other suite does. */
-import https from 'node:https';
-import { PNG } from 'pngjs';
-import { WaveFile } from 'wavefile';
-import { scan } from '../../nodes/MediaGeneration/media/scan';
 import { startService, type FaultAction, type JsonObject, type StandIn } from '../service';
-import { certificate, startTlsTrap } from '../service/tlsTrap';
-import { toneHz, toneSeconds } from '../service/media/tone';
-import { decodeMp3, decodeWav, toneAt } from './media/listen';
 
 const PATHS = {
 	sound_effect: '/v1/task/sound-effect',
@@ -75,44 +68,6 @@ describe('keys and credits', () => {
 		expect(await read(response)).toEqual({ success: false, error: expect.any(String) as string });
 	});
 
-	test('expired keys get an answer that says so, revoked ones are invalid', async () => {
-		service.expireKey();
-		const expired = await get('/v1/credits');
-		expect([expired.status, (await read(expired)).error]).toEqual([
-			401,
-			'This API key has expired',
-		]);
-		service.reset();
-		service.revokeKey();
-		expect((await get('/v1/credits')).status).toBe(401);
-	});
-
-	test('at most three keys are active; all are listed', async () => {
-		const second = service.addKey({ name: 'Second', daily_limit: 15 });
-		service.addKey();
-		expect(() => service.addKey()).toThrow('At most 3');
-		service.revokeKey(second.key);
-		service.addKey();
-		const { data } = (await read(await get('/v1/api-keys'))) as { data: JsonObject[] };
-		expect(data).toHaveLength(4);
-		expect(data[1]).toMatchObject({
-			name: 'Second',
-			daily_limit: 15,
-			is_active: false,
-			key: second.key,
-		});
-		expect(data[1]).not.toHaveProperty('spent');
-	});
-
-	test.each([
-		['root', { success: true, credits: 100 }],
-		['data', { success: true, data: { credits: 100 } }],
-		['string', { success: true, credits: '100' }],
-	] as const)('the balance in shape %s', async (shape, expected) => {
-		Object.assign(service.settings, { credits: 100, creditsShape: shape });
-		expect(await read(await get('/v1/credits'))).toEqual(expected);
-	});
-
 	test('credits go down at creation and come back when a task fails', async () => {
 		service.settings.credits = 100;
 		const id = await create();
@@ -147,18 +102,6 @@ describe('keys and credits', () => {
 });
 
 describe('creation', () => {
-	test.each(Object.keys(PATHS) as Kind[])('%s answers its task id at once', async (kind) => {
-		const answer = await read(await post(PATHS[kind], BODIES[kind]));
-		expect(answer).toMatchObject({ success: true, task_id: expect.any(String) as string });
-		expect(answer).toHaveProperty('ec_remain_credits');
-		expect('estimated_credits' in answer).toBe(kind === 'image');
-		expect(service.task(answer.task_id as string)).toMatchObject({
-			kind,
-			status: 'doing',
-			body: BODIES[kind],
-		});
-	});
-
 	test.each<[Kind, unknown, number]>([
 		['sound_effect', {}, 400],
 		['sound_effect', { text: ' ' }, 400],
@@ -194,23 +137,6 @@ describe('creation', () => {
 	});
 });
 
-describe('long texts', () => {
-	test.each([400, 422] as const)(
-		'more than the limit is refused with words (%d)',
-		async (status) => {
-			Object.assign(service.settings, { maxTextLength: 10, textTooLongStatus: status });
-			const response = await post(PATHS.speech_by_id, { text: 'eleven char' });
-			expect([response.status, await read(response)]).toEqual([
-				status,
-				{ success: false, error: 'text has 11 characters, and the limit is 10 characters' },
-			]);
-			expect(service.creations()).toHaveLength(0);
-			// A character is one, however many units it takes.
-			expect((await post(PATHS.speech_by_id, { text: '😀'.repeat(10) })).status).toBe(200);
-		},
-	);
-});
-
 describe('tasks', () => {
 	test('move through their states with time', async () => {
 		const id = await create('sound_effect', {
@@ -231,17 +157,6 @@ describe('tasks', () => {
 		expect(service.polls(id)).toHaveLength(seen.length);
 	});
 
-	test.each([
-		['none', null],
-		['stuck', 0],
-		['lying', 99],
-		['strings', '0'],
-		['backwards', 99],
-	] as const)('progress %s', async (progress, expected) => {
-		service.settings.progress = progress;
-		expect((await look(await create())).progress).toBe(expected);
-	});
-
 	test('404 for an unknown id, a path unknown, a route of another kind, and for a while after creation', async () => {
 		expect((await get('/v1/task/nobody')).status).toBe(404);
 		expect((await get('/v2/anything')).status).toBe(404);
@@ -253,35 +168,6 @@ describe('tasks', () => {
 		expect((await get(`/v1e/task/${id}`)).status).toBe(200);
 	});
 
-	test('can be wrapped, carry a harmless error_message, be done without a URL, and be polled too fast', async () => {
-		Object.assign(service.settings, {
-			taskShape: 'wrapped',
-			doingErrorMessage: 'Retrying',
-			noUrlLooks: 1,
-		});
-		const id = await create();
-		expect(await look(id)).toMatchObject({
-			success: true,
-			data: { status: 'doing', error_message: 'Retrying' },
-		});
-		await service.finish(id);
-		expect(((await look(id)).data as JsonObject).metadata).toEqual({ stage: 'storing' });
-		expect(((await look(id)).data as JsonObject).metadata).toHaveProperty('audio_url');
-		service.settings.minPollGapMs = 10_000;
-		expect(await (await get(`/v1/task/${id}`)).text()).toBe('');
-	});
-
-	test.each([
-		['jsend', (body: JsonObject) => body.data],
-		['jsendNested', (body: JsonObject) => (body.data as JsonObject).task],
-	] as const)('%s wraps a task', async (taskShape, taskIn) => {
-		service.settings.taskShape = taskShape;
-		const id = await create();
-		const body = await look(id);
-		expect(body.status).toBe('success');
-		expect(taskIn(body)).toMatchObject({ id, status: 'doing' });
-	});
-
 	test('a look can lag behind the end, for all tasks or for one', async () => {
 		service.settings.readLagMs = 600_000;
 		const behind = await create('sound_effect', { stand_in: { ms: 0 } });
@@ -291,36 +177,12 @@ describe('tasks', () => {
 		service.settings.readLagMs = 0;
 		expect(await look(behind)).toMatchObject({ status: 'done', progress: 100 });
 	});
-
-	test.each(['error', 'error.message', 'metadata.error_message'] as const)(
-		'failure words at %s',
-		async (errorAt) => {
-			service.settings.errorAt = errorAt;
-			const id = await create('image', {
-				stand_in: { ms: 0, end: 'error', error_message: 'Too dark' },
-			});
-			const task = await look(id);
-			const found = errorAt
-				.split('.')
-				.reduce<unknown>((value, name) => (value as JsonObject)[name], task);
-			expect(found).toBe('Too dark');
-		},
-	);
 });
 
 describe('files', () => {
 	const fetchUrl = async (url: unknown, headers: Record<string, string> = {}) =>
 		await fetch(url as string, { headers });
 	const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer());
-
-	test('a sound effect is a playable WAV; audio_url and output_uri are one file', async () => {
-		const metadata = await done('sound_effect');
-		expect(metadata.output_uri).toBe(metadata.audio_url);
-		const response = await fetchUrl(metadata.audio_url);
-		expect(response.headers.get('content-type')).toBe('audio/wav');
-		const wave = new WaveFile(await bytes(response));
-		expect(wave.getSamples(false, Int16Array).length).toBeGreaterThan(5000);
-	});
 
 	test('speech with a transcript', async () => {
 		const metadata = await done('speech_by_name');
@@ -333,63 +195,6 @@ describe('files', () => {
 		]);
 	});
 
-	test('both kinds of speech have a transcript, where it was asked for, and sounds have none', async () => {
-		const body = { with_transcript: true, text: 'Hello there' };
-		const urls = async (kind: Kind, extra: JsonObject) => {
-			const { srt_url, json_url } = (
-				await look(await create(kind, { ...extra, stand_in: { ms: 0 } }))
-			).metadata as JsonObject;
-			return [typeof srt_url, typeof json_url];
-		};
-		expect(await urls('speech_by_id', body)).toEqual(['string', 'string']);
-		expect(await urls('speech_by_id', { ...body, with_transcript: false })).toEqual([
-			'undefined',
-			'undefined',
-		]);
-		expect(await urls('sound_effect', body)).toEqual(['undefined', 'undefined']);
-	});
-
-	test.each<[JsonObject, JsonObject, number]>([
-		[{ audio: 'mp3' }, { kind: 'mp3', bitrateIndex: 9 }, 44_100],
-		[{ audio: 'mp3_vbr' }, { kind: 'mp3', bitrateIndex: undefined }, 44_100],
-		[{ audio: 'mp3', sample_rate: 24_000 }, { kind: 'mp3' }, 24_000],
-		[{ sample_rate: 8_000 }, { kind: 'wav' }, 8_000],
-	])('%j: the tone of the text', async (steering, expected, sampleRate) => {
-		const text = 'A storm, far away';
-		const { audio_url: url } = (
-			await look(await create('speech_by_id', { text, stand_in: { ms: 0, ...steering } }))
-		).metadata as JsonObject;
-		const file = await bytes(await fetchUrl(url));
-		expect(await scan([file])).toMatchObject(expected);
-		const heard = file.indexOf('RIFF') === 0 ? decodeWav(file) : await decodeMp3(file);
-		expect(heard).toMatchObject({ sampleRate, errors: [] });
-		expect(toneAt(heard, 0.15)).toBe(toneHz(text));
-		expect(heard.samples.length / sampleRate - toneSeconds(text)).toBeLessThan(0.15);
-		expect(heard.samples.length / sampleRate).toBeGreaterThanOrEqual(toneSeconds(text));
-	});
-
-	test('MP3 of any size plays as well', async () => {
-		const { audio_url: url } = await done('sound_effect', { audio: 'mp3', bytes: 1_000_000 });
-		const file = await bytes(await fetchUrl(url));
-		expect(file).toHaveLength(1_000_000);
-		const { samples, errors } = await decodeMp3(file);
-		expect(errors).toEqual([]);
-		// 128 kbit/s
-		expect(samples.length / 44_100).toBeCloseTo(62.5, 0);
-	});
-
-	test('images have the asked aspect ratio, differ, and are mirrored in audio_url', async () => {
-		const metadata = await done('image');
-		const images = metadata.result_images as Array<Record<string, string>>;
-		expect(metadata.audio_url).toBe(images[0]?.imageUrl);
-		const [first, second] = await Promise.all(
-			images.map(async (image) => await bytes(await fetchUrl(image.imageUrl))),
-		);
-		const png = PNG.sync.read(first as Buffer);
-		expect([png.width, png.height]).toEqual([114, 64]);
-		expect(first?.equals(second as Buffer)).toBe(false);
-	});
-
 	test('any size is made while it is sent, and in ranges', async () => {
 		const { audio_url: url } = await done('sound_effect', { bytes: 5_000_000 });
 		const whole = await bytes(await fetchUrl(url));
@@ -400,26 +205,6 @@ describe('files', () => {
 		expect(part.headers.get('content-range')).toBe('bytes 70000-4999999/5000000');
 		expect((await bytes(part)).equals(whole.subarray(70_000))).toBe(true);
 		expect((await fetchUrl(url, { range: 'bytes=5000000-' })).status).toBe(416);
-	});
-
-	test('types, bodies, redirects, browsers only, expiry, MP3', async () => {
-		const odd = await done('sound_effect', { file_type: 'text/plain', file_body: 'no sound' });
-		const response = await fetchUrl(odd.audio_url);
-		expect([response.headers.get('content-type'), await response.text()]).toEqual([
-			'text/plain',
-			'no sound',
-		]);
-		service.settings.fileRedirect = 'otherHost';
-		expect((await fetchUrl(odd.audio_url)).url.startsWith(service.otherUrl)).toBe(true);
-		Object.assign(service.settings, { fileRedirect: 'none', browsersOnly: true });
-		expect((await fetchUrl(odd.audio_url)).status).toBe(403);
-		expect((await fetchUrl(odd.audio_url, { 'user-agent': 'Mozilla/5.0' })).status).toBe(200);
-		Object.assign(service.settings, { browsersOnly: false, urlLifetimeMs: -1, audioFormat: 'mp3' });
-		const late = await done('sound_effect');
-		expect((await fetchUrl(late.audio_url)).status).toBe(403);
-		service.settings.urlLifetimeMs = null;
-		const mp3 = await done('sound_effect');
-		expect((await bytes(await fetchUrl(mp3.audio_url))).toString('latin1', 0, 3)).toBe('ID3');
 	});
 
 	test('sees a key that is sent along', async () => {
@@ -472,16 +257,6 @@ describe('faults', () => {
 		expect(service.creations()).toHaveLength(creations);
 	});
 
-	test('a stall without end is ended by the caller', async () => {
-		strike({ type: 'stall' });
-		const call = fetch(`${service.baseUrl}${PATHS.sound_effect}`, {
-			method: 'POST',
-			signal: AbortSignal.timeout(100),
-		});
-		await expect(call).rejects.toThrow();
-		expect(service.requests[0]?.status).toBe(0);
-	});
-
 	test('held answers are as they were when their requests came', async () => {
 		const held = service.hold({ route: 'poll' });
 		const id = await create('sound_effect', { stand_in: { never_ends: true } });
@@ -493,47 +268,6 @@ describe('faults', () => {
 		for (const seen of await Promise.all(looks)) expect(seen).toMatchObject({ status: 'doing' });
 		expect(await look(id)).toMatchObject({ status: 'done' });
 		expect(held.count).toBe(2);
-	});
-
-	test('a drip without end sends on and on, until the caller has enough', async () => {
-		strike({ type: 'drip', everyMs: 5 });
-		const enough = new AbortController();
-		const response = await fetch(`${service.baseUrl}${PATHS.sound_effect}`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json', ...auth() },
-			body: JSON.stringify(BODIES.sound_effect),
-			signal: enough.signal,
-		});
-		expect(response.status).toBe(200);
-		let received = '';
-		const reading = (async () => {
-			for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-				received += Buffer.from(chunk).toString();
-				if (received.length > 10) enough.abort();
-			}
-		})();
-		await expect(reading).rejects.toThrow();
-		expect(received).toMatch(/^ +$/);
-		expect(service.creations()).toHaveLength(1);
-	});
-
-	test('the TLS trap takes a request whole, and answers in plain text', async () => {
-		const trap = await startTlsTrap();
-		try {
-			const error = await new Promise((resolve) => {
-				const request = https.request(
-					`${trap.baseUrl}${PATHS.sound_effect}`,
-					{ method: 'POST', ca: certificate },
-					resolve,
-				);
-				request.on('error', resolve);
-				request.end('rain');
-			});
-			expect(error).toMatchObject({ code: expect.stringMatching(/^ERR_SSL_/) as string });
-			expect(trap.taken).toEqual(['rain']);
-		} finally {
-			await trap.close();
-		}
 	});
 
 	test('skip, times, perTask, kind, path and probability choose the requests', async () => {
@@ -557,34 +291,6 @@ describe('faults', () => {
 		expect(busy).toBeGreaterThan(40);
 		expect(busy).toBeLessThan(95);
 	});
-
-	test('files can be cut short, redirected, mistyped, and lose their length', async () => {
-		const { audio_url: url } = (await done('sound_effect', { bytes: 200_000 })) as {
-			audio_url: string;
-		};
-		const once = (action: FaultAction) => service.faults.add({ route: 'file', times: 1, action });
-		for (const cut of [100_000, 0]) {
-			once({ type: 'truncate', bytes: cut });
-			const response = await fetch(url);
-			expect(response.headers.get('content-length')).toBe('200000');
-			let received = 0;
-			await expect(
-				(async () => {
-					for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>)
-						received += chunk.length;
-				})(),
-			).rejects.toThrow();
-			expect(received).toBe(cut);
-		}
-		once({ type: 'redirect', to: '{other}{path}' });
-		expect((await fetch(url)).url.startsWith(service.otherUrl)).toBe(true);
-		once({ type: 'wrongType', contentType: 'application/octet-stream' });
-		expect((await fetch(url)).headers.get('content-type')).toBe('application/octet-stream');
-		once({ type: 'dropHeader', name: 'Content-Length' });
-		const chunked = await fetch(url);
-		expect(chunked.headers.get('content-length')).toBeNull();
-		expect((await chunked.arrayBuffer()).byteLength).toBe(200_000);
-	});
 });
 
 describe('callbacks', () => {
@@ -604,39 +310,10 @@ describe('callbacks', () => {
 		]);
 	});
 
-	test('also for failures; copies, retries, drop', async () => {
-		service.settings.callbacks.retryOn5xx = 3;
-		service.settings.callbacks.retryDelayMs = 5;
-		service.faults.add({ host: 'other', times: 2, action: { type: 'status', status: 503 } });
-		await service.finish(await create('image', { receive_url: hook() }), 'error');
-		expect(service.callbacks.map(({ status }) => status)).toEqual([503, 503, 200]);
-		expect(received()[2]?.body).toMatchObject({ status: 'error' });
-		service.settings.callbacks.concurrent = true;
-		await service.finish(
-			await create('image', { receive_url: hook(), stand_in: { callback_copies: 3 } }),
-		);
-		expect(service.callbacks).toHaveLength(6);
-		service.settings.callbacks.drop = true;
-		await service.finish(await create('image', { receive_url: hook() }));
-		expect(service.callbacks).toHaveLength(6);
-	});
-
 	test('before the creation answer', async () => {
 		service.settings.callbacks.beforeCreationAnswer = true;
 		await create('sound_effect', { receive_url: hook() });
 		expect(received()).toHaveLength(1);
-	});
-
-	test('by hand, forged', async () => {
-		const id = await create('sound_effect', { receive_url: hook() });
-		await service.sendCallback(id, { patch: { status: 'done' }, headers: { 'x-forged': '1' } });
-		expect(received()[0]).toMatchObject({
-			body: { id, status: 'done' },
-			headers: { 'x-forged': '1' },
-		});
-		expect(await service.sendCallback(id, { body: '{', url: 'http://127.0.0.1:1/' })).toMatchObject(
-			{ status: 0 },
-		);
 	});
 });
 

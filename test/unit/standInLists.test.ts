@@ -64,26 +64,6 @@ test.each([
 	expect(service.requests.map(({ route }) => route)).toEqual(['list', 'list']);
 });
 
-test('music has its addresses in a list, and a stream while it is made', async () => {
-	expect((await call('/v1m/task/music-generation', { style: 'waltz' })).status).toBe(400);
-	const { body } = await call('/v1m/task/music-generation', { prompt: 'A waltz' });
-	const id = String(body.task_id);
-	const { body: running } = await call(`/v1/task/${id}`);
-	expect(running).toMatchObject({ type: 'music_generation', credit_cost: 50 });
-	expect((running.metadata as JsonObject).stream_url).toMatch(/^http/);
-	await service.finish(id);
-	const { body: done } = await call(`/v1/task/${id}`);
-	const [url] = (done.metadata as { all_audio_urls: string[] }).all_audio_urls;
-	expect((await fetch(url ?? '')).status).toBe(200);
-});
-
-test('speech by voice ID can have a transcript', async () => {
-	const { body } = await call('/v1/text-to-speech/v', { text: 'Hello', with_transcript: true });
-	await service.finish(String(body.task_id));
-	const { body: done } = await call(`/v1/task/${String(body.task_id)}`);
-	expect((done.metadata as JsonObject).srt_url).toMatch(/\.srt$/);
-});
-
 test('costs are named where the settings say', async () => {
 	const create = async () => (await call('/v1/task/sound-effect', { text: 'Rain' })).body;
 	const { body: image } = await call('/v1i/task/generate-image', { prompt: 'x', model_id: 'm' });
@@ -132,18 +112,4 @@ describe('the list of tasks', () => {
 		const { headers } = await fetch(`${service.baseUrl}/v1/tasks`);
 		expect(Math.abs(Date.parse(headers.get('date') ?? '') - hourAgo)).toBeLessThan(60_000);
 	});
-});
-
-test('what a part is told of its neighbours changes its tone', async () => {
-	const sound = async (extra: object) => {
-		const { body } = await call('/v1e/task/text-to-speech', { text: 'Hi.', voice: 'v', ...extra });
-		const id = String(body.task_id);
-		await service.finish(id);
-		const url = (service.payload(id).metadata as JsonObject).audio_url;
-		return Buffer.from(await (await fetch(String(url))).arrayBuffer());
-	};
-	const alone = await sound({});
-	expect((await sound({})).equals(alone)).toBe(true);
-	expect((await sound({ previous_text: 'Before.' })).equals(alone)).toBe(false);
-	expect((await sound({ next_text: 'After.' })).equals(alone)).toBe(false);
 });

@@ -128,12 +128,6 @@ test.each<[string, Reply, number]>([
 	expect(clock.now() - start).toBeGreaterThan(patience * 0.5 - 3_000);
 });
 
-test('the request gets its full time, however little is left until the deadline', async () => {
-	const { clock, client, create } = setUp(() => CREATED, 2_000);
-	await clock.run(create());
-	expect(client.requests[0]?.timeoutMs).toBe(120_000);
-});
-
 test('an account that is paused beyond the deadline gets no request', async () => {
 	const { clock, start, client, create } = setUp(() => CREATED, 30_000);
 	client.account.pause('create', start, 60_000);
@@ -270,28 +264,6 @@ describe('while the answer is under way', () => {
 		expect(late).toHaveLength(0);
 	});
 
-	test('an answer that comes late is let go where nobody wants to know', async () => {
-		const { clock, start, deps, create } = setUp(inTenSeconds);
-		const stop = new AbortController();
-		deps.stop = stop.signal;
-		clock.at(start + 3_000, () => stop.abort());
-		expect(await clock.run(create())).toMatchObject({
-			kind: 'unclear',
-			failure: { outcome: 'unknown' },
-		});
-		await clock.advance(10_000);
-	});
-
-	test("an answer in time is nobody's late one", async () => {
-		const { clock, deps, create } = setUp(inTenSeconds);
-		const late: string[] = [];
-		deps.stop = new AbortController().signal;
-		deps.noteLate = (taskId) => late.push(taskId);
-		expect(await clock.run(create())).toMatchObject({ kind: 'created', created: { taskId: 't1' } });
-		await clock.advance(1_000);
-		expect(late).toHaveLength(0);
-	});
-
 	test('a run that only ends awaits it, beyond its deadline as well', async () => {
 		const { clock, start, stop, create } = setUp(inTenSeconds, 1_000);
 		clock.at(start + 3_000, () => stop.abort());
@@ -305,23 +277,6 @@ test('a paused account is waited for', async () => {
 	const result = await clock.run(create());
 	// And a little longer, so that not all who waited ask in the same millisecond.
 	expect(result.kind === 'created' && result.created.createdAt).toBe(start + 60_125);
-});
-
-test('stopped during a pause: nothing more is sent', async () => {
-	const { clock, start, client, stop, create } = setUp(() =>
-		answer(429, { message: 'rate limit' }, { 'retry-after': '60' }),
-	);
-	clock.at(start + 5_000, () => stop.abort());
-	const result = await clock.run(create());
-	expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'cancelled' } });
-	expect(result.kind !== 'created' && result.failure.message).toMatch(
-		/stopped before this task was created/,
-	);
-	expect(result.kind !== 'created' && result.failure.description).toMatch(
-		/Nothing was created.*again/,
-	);
-	expect(clock.now() - start).toBe(5_000);
-	expect(client.requests).toHaveLength(1);
 });
 
 test.each([
@@ -340,34 +295,3 @@ test.each([
 		pauses,
 	);
 });
-
-test('no pause outlasts the deadline, whatever is added to it', async () => {
-	const { clock, start, client, deps, create } = setUp(() => CREATED, 60_000);
-	deps.random = () => 0.99;
-	client.account.pause('create', start, 59_900);
-	expect(await clock.run(create())).toMatchObject({
-		kind: 'failed',
-		failure: { outcome: 'rejected' },
-	});
-	expect(clock.now() - start).toBe(60_000);
-	expect(client.requests).toEqual([]);
-});
-
-test.each([6_000, 11_000, 20_000, 34_000])(
-	'who came first is created first, however many wait, after %d ms',
-	async (ms) => {
-		let fullUntil = Infinity;
-		const { clock, start, deps } = setUp((_, { now }) =>
-			now() < fullUntil ? answer(429, { code: 'active_task_limit' }) : CREATED,
-		);
-		const order: string[] = [];
-		const waiting = ['first', 'second', 'third', 'fourth'].map(async (text) => {
-			const result = await createTask(deps, { ...REQUEST, body: { text } }, start + 600_000);
-			if (result.kind === 'created') order.push(text);
-		});
-		await clock.advance(ms);
-		fullUntil = clock.now();
-		await clock.run(Promise.all(waiting));
-		expect(order).toEqual(['first', 'second', 'third', 'fourth']);
-	},
-);

@@ -278,12 +278,6 @@ describe('a task that was over some time before the others', () => {
 		expect(files).toEqual([fileOf(2), 'https://files.example/t2.png']);
 		expect(items?.map(({ json }) => json.status)).toEqual(['done', 'done']);
 	});
-
-	test('is not, before that', async () => {
-		const { looks, files } = await apart(5 * 60_000 - 1_000, task);
-		expect(looks).toHaveLength(1);
-		expect(files).toEqual([fileOf(1), 'https://files.example/t2.png']);
-	});
 });
 
 describe('a long text', () => {

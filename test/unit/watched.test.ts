@@ -70,12 +70,6 @@ describe('404', () => {
 		const end = one.judge(missing, at(60 * S));
 		expect(end?.kind === 'failed' && end.failure.outcome).toBe('unreachable');
 	});
-
-	test('for the second time it does not, however late', () => {
-		const { one } = watched();
-		expect(one.judge(missing, at(0))).toBeUndefined();
-		expect(one.judge(missing, at(90 * S))).toBeUndefined();
-	});
 });
 
 describe('done, but without a file', () => {
@@ -87,23 +81,6 @@ describe('done, but without a file', () => {
 		});
 		expect(looks).toEqual([11 * S, 13 * S, 16 * S]);
 	});
-
-	test('and without metadata it says so', () => {
-		const { one } = watched();
-		const looks = [10, 11, 13, 16].map((s) => one.judge(task('done'), at(s * S)));
-		const end = looks.at(-1);
-		if (end === undefined) throw new Error('it goes on');
-		expect(failureOf(end).message).toBe(
-			'Task t is done, but the service names no output file; its metadata is empty',
-		);
-	});
-});
-
-test('what went wrong before the last look is not named when the time is over', () => {
-	const { one } = watched();
-	one.judge(busy(), at(10 * S));
-	one.judge(running(), at(11 * S));
-	expect(failureOf(one.timedOut()).description).not.toMatch(/The last look at it failed/);
 });
 
 describe('a sibling is found finished', () => {
@@ -121,23 +98,11 @@ describe('a sibling is found finished', () => {
 		expect(next()).toBe(20_620);
 	});
 
-	test('that took much longer: nothing changes', () => {
-		const { one, next } = looked();
-		one.hearOfSibling(at(20 * S, [90 * S]));
-		expect(next()).toBe(22_060);
-	});
-
 	test('a look that somebody asked for is not put off', () => {
 		const { one, next } = looked();
 		one.hurry(START + 20 * S);
 		one.hearOfSibling(at(20 * S, [20.5 * S]));
 		expect(next()).toBe(20 * S);
-	});
-
-	test('a pause that the service asked for is kept', () => {
-		const { one, next } = looked(busy(30 * S));
-		one.hearOfSibling(at(20 * S, [20.5 * S]));
-		expect(next()).toBe(50_250);
 	});
 
 	test('a refusal is repeated no sooner: one alone can come from throttling', () => {
@@ -156,20 +121,9 @@ describe('a sibling is found finished', () => {
 		// From then on as after any such call.
 		expect(next()).toBe(25_000);
 	});
-
-	test('a task made long ago has no siblings', () => {
-		const { one, next } = looked(running(), { lookAtOnce: true });
-		one.hearOfSibling(at(20 * S, [20.5 * S]));
-		expect(next()).toBe(22_060);
-	});
 });
 
 describe('its end shows when to look at siblings', () => {
-	test('but for a task made long ago', () => {
-		expect(watched().one.showsTheWay).toBe(true);
-		expect(watched({ lookAtOnce: true }).one.showsTheWay).toBe(false);
-	});
-
 	test('but for one whose files came late', () => {
 		const { one } = watched();
 		one.judge(withoutFiles, at(10 * S));

@@ -1,6 +1,4 @@
 /** Joining: what comes out must play everywhere, and each part must be where it is said to be. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { WaveFile } from 'wavefile';
 
 import {
@@ -10,14 +8,13 @@ import {
 	planJoin,
 } from '../../../nodes/MediaGeneration/media/join';
 import { readHeader } from '../../../nodes/MediaGeneration/media/mp3';
-import { scan, SoundScanner } from '../../../nodes/MediaGeneration/media/scan';
+import { scan } from '../../../nodes/MediaGeneration/media/scan';
 import type { Mp3Facts, SoundFacts } from '../../../nodes/MediaGeneration/media/sound';
 import { encodeMp3, loadMp3Encoder, type Mp3Options, toneMp3 } from '../../service/media/mp3';
 import { toneHz, toneSamples, toneSeconds, toneWav } from '../../service/media/tone';
 import { decodeMp3, decodeWav, toneAt } from './listen';
 
 const TEXTS = ['Once upon a time', 'there was a lighthouse.', 'Nobody had ever seen its light.'];
-const fixture = (name: string) => readFileSync(join(__dirname, 'files', name));
 
 /** As a file comes from a store: in chunks that know nothing of frames. */
 function* chunked(file: Buffer, size = 1000) {
@@ -80,22 +77,6 @@ describe('MP3', () => {
 		expect(made.parts[0]?.start).toBe(0);
 		expect(made.parts.at(-1)?.end).toBe(made.durationSeconds);
 		expect(made).toMatchObject({ kind: 'mp3', mimeType: 'audio/mpeg', extension: 'mp3' });
-	});
-
-	test('files of LAME itself: tags, checksums, its own header frames', async () => {
-		for (const name of ['lame-cbr-checksums', 'lame-vbr', 'lame-mpeg2', 'lame-abr-mpeg25']) {
-			const one = fixture(`${name}.mp3`);
-			const { plan: made, file } = await join_([one, one, one], 300);
-			const heard = await decodeMp3(file);
-			expect({ name, errors: heard.errors }).toEqual({ name, errors: [] });
-			expect(heard.samples.length / heard.sampleRate).toBeCloseTo(made.durationSeconds, 9);
-			for (const { start, end } of made.parts) {
-				expect(end - start).toBeGreaterThan(0.5);
-				expect(toneAt(heard, start + 0.15)).toBe(500);
-			}
-			expect(file.indexOf('ID3')).toBe(-1);
-			expect(file.toString('latin1').split(/Xing|Info/)).toHaveLength(2);
-		}
 	});
 
 	test('stereo', async () => {
@@ -201,13 +182,6 @@ describe('MP3', () => {
 		);
 	});
 
-	test('a joined file can be joined again', async () => {
-		const { plan: made, file } = await join_(TEXTS.map((text) => toneMp3(text)));
-		const again = await join_([file, file]);
-		expect(again.plan.durationSeconds).toBeCloseTo(2 * made.durationSeconds, 9);
-		expect((await decodeMp3(again.file)).errors).toEqual([]);
-	});
-
 	test('a file that is larger than its header can say is refused', async () => {
 		const facts = await scan(stream(toneMp3('One')));
 		const large = { ...facts, bytes: 2 ** 31, ranges: [[0, 2 ** 31]] } as SoundFacts;
@@ -215,17 +189,6 @@ describe('MP3', () => {
 		expect(reasonOf(made)).toMatch(
 			/^The joined file would have 4,294,967,\d{3} bytes, and an MP3 file can have at most 4,294,967,295\.$/,
 		);
-	});
-
-	test('a file that is as large as its header can say is joined, and with one byte more refused', async () => {
-		const facts = (await scan([toneMp3('One')])) as Mp3Facts;
-		const made = await plan([toneMp3('One')]);
-		const header = made.joinable ? made.bytes - facts.bytes : NaN;
-		const most = 0xffff_ffff - header;
-		const sized = (bytes: number) =>
-			planJoin([{ ...facts, bytes, ranges: [[0, bytes]] }], { pauseMs: 0 });
-		expect(sized(most)).toMatchObject({ joinable: true, bytes: 0xffff_ffff });
-		expect(sized(most + 1)).toMatchObject({ joinable: false });
 	});
 });
 
@@ -275,30 +238,6 @@ describe('WAV', () => {
 		]);
 	});
 
-	test('stereo, and an odd number of bytes', async () => {
-		const stereo = wavOf([
-			[1, 2, 3],
-			[4, 5, 6],
-		]);
-		const { file } = await join_([stereo, stereo], 0.125);
-		expect(samplesOf(file)).toEqual([1, 4, 2, 5, 3, 6, 0, 0, 1, 4, 2, 5, 3, 6]);
-		const odd = await join_([wavOf([1, 2], '8'), wavOf([3], '8')]);
-		expect(odd.file.length % 2).toBe(0);
-		expect(odd.file.readUInt32LE(4)).toBe(odd.file.length - 8);
-		expect(odd.file.readUInt32LE(odd.file.indexOf('data') + 4)).toBe(3);
-	});
-
-	test('a file as most programs write it comes out as it went in', async () => {
-		const one = toneWav('One');
-		expect((await join_([one])).file).toEqual(one);
-	});
-
-	test('a part without a single sample takes no time', async () => {
-		const { plan: made, file } = await join_([wavOf([1, 2]), wavOf([]), wavOf([3, 4])]);
-		expect(samplesOf(file)).toEqual([1, 2, 3, 4]);
-		expect(made.parts[1]).toEqual({ start: 2 / 8000, end: 2 / 8000 });
-	});
-
 	test.each([
 		[
 			'beyond 4 GB',
@@ -315,16 +254,6 @@ describe('WAV', () => {
 		).toEqual({
 			joinable: false,
 			reason: `The joined file would have ${reason}.`,
-		});
-	});
-
-	test('pauses count before they are written', async () => {
-		const small = await scan(stream(wavOf([1, 2, 3])));
-		const limited = (pauseMs: number) => planJoin([small, small], { pauseMs, maxBytes: 100_000 });
-		expect(limited(5_000).joinable).toBe(true);
-		expect(limited(7_000)).toEqual({
-			joinable: false,
-			reason: 'The joined file would have 112,056 bytes, and Max File Size is 100,000.',
 		});
 	});
 });
@@ -385,18 +314,6 @@ describe('what can not be joined', () => {
 		],
 	])('%s', async (_, files, reason) => {
 		expect(reasonOf(await plan(files()))).toBe(reason);
-	});
-
-	test('the part is named as the caller wants it, and by its number', async () => {
-		const facts = await Promise.all(
-			[mono(), toneWav('Two')].map(async (file) => await scan([file])),
-		);
-		const made = planJoin(facts, { pauseMs: 0, nameOf: (index) => `item ${index + 7}` });
-		expect(made).toEqual({
-			joinable: false,
-			reason: "Item 8 can't be joined to item 7: it is a WAV file, and item 7 is an MP3 file.",
-			part: 1,
-		});
 	});
 });
 
@@ -479,19 +396,6 @@ describe('streams', () => {
 		}
 	});
 
-	test('a part without sound is not opened', async () => {
-		const empty = toneWav('x').subarray(0, 44);
-		const made = await plan([toneWav('One'), empty, toneWav('Two')]);
-		if (!made.joinable) throw new Error(made.reason);
-		const opened: number[] = [];
-		const open = (index: number) => {
-			opened.push(index);
-			return stream(toneWav(index === 0 ? 'One' : 'Two'));
-		};
-		expect((await collected(joined(made, open))).length).toBe(made.bytes);
-		expect(opened).toEqual([0, 2]);
-	});
-
 	// The shorter one fits into one piece.
 	test.each([400, 60_000])('a pause of %d ms comes in small pieces, but few', async (pauseMs) => {
 		const files = [toneWav('One'), toneWav('Two')];
@@ -503,22 +407,5 @@ describe('streams', () => {
 		expect(Math.max(...lengths)).toBeLessThanOrEqual(65_536);
 		expect(Math.min(...lengths)).toBeGreaterThan(0);
 		expect(lengths.length).toBeLessThan(5 + made.bytes / 60_000);
-	});
-
-	test('500 parts', async () => {
-		const files = TEXTS.map((text) => toneMp3(text, { title: text }));
-		const facts = await Promise.all(files.map(async (file) => await scan([file])));
-		const many = Array.from({ length: 500 }, (_, index) => facts[index % 3] as SoundFacts);
-		const made = planJoin(many, { pauseMs: 50 });
-		if (!made.joinable) throw new Error(made.reason);
-		const meter = new SoundScanner();
-		let bytes = 0;
-		for await (const chunk of joined(made, (index) => stream(files[index % 3] as Buffer))) {
-			meter.push(chunk);
-			bytes += chunk.length;
-		}
-		expect(bytes).toBe(made.bytes);
-		expect(meter.seconds()).toBeCloseTo(made.durationSeconds, 9);
-		expect(made.parts).toHaveLength(500);
 	});
 });
