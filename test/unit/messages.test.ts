@@ -147,7 +147,7 @@ const errors: Array<[string, Given, string, RegExp]> = [
 	[
 		'a balance that is none',
 		{ parameters: { ...speech, options: { minimumCredits: 5 } }, body: { success: true } },
-		'The credit balance could not be read, so nothing was created: the answer holds no balance',
+		'The credit balance could not be read, so nothing was created: /v1/credits could not be read: the answer holds no balance',
 		/^Run again later, or remove the option Min Credits.$/,
 	],
 	[
