@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import type { FaultAction } from '../service';
 import { sharedContext, type TestContext } from './harness/context';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { items, type Execution } from './harness/execution';
+import { testWorkflow } from './harness/workflow';
 
 /** The credential in n8n's own hands: its "Test" button, and its HTTP Request node. */
 describe('credential', () => {
@@ -75,6 +78,119 @@ describe('credential', () => {
 		const workflow = await context.addWorkflow('http-request', { URL: url });
 		return await context.rest.waitForExecution(await context.rest.runManually(workflow, 'Start'));
 	}
+
+	/** The HTTP Request node with these parameters besides its address and this credential. */
+	async function requestWith(parameters: object): Promise<Execution> {
+		const { credential, rest, service } = context;
+		const placeholders = { URL: `${service.baseUrl}/v1/credits` };
+		const workflow = testWorkflow('http-request', { credential, placeholders });
+		const node = workflow.nodes.find(({ name }) => name === 'Request');
+		Object.assign(node?.parameters ?? {}, parameters);
+		const saved = await rest.createWorkflow(workflow);
+		return await rest.waitForExecution(await rest.runManually(saved, 'Start'));
+	}
+	const header = (name: string, value: string) => ({
+		sendHeaders: true,
+		headerParameters: { parameters: [{ name, value }] },
+	});
+
+	describe("with the HTTP Request node's options", () => {
+		let proxy: Server;
+		const proxied: unknown[] = [];
+
+		before(async () => {
+			proxy = createServer((incoming, outgoing) => {
+				proxied.push([incoming.url, incoming.headers]);
+				outgoing.end('{}');
+			});
+			proxy.on('connect', ({ url, headers }, socket) => {
+				proxied.push([url, headers]);
+				socket.end();
+			});
+			await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+		});
+
+		after(() => proxy.close());
+
+		const response = (settings: object) => ({ options: { response: { response: settings } } });
+		const usual: Array<[string, object]> = [
+			['Timeout', { options: { timeout: 10_000 } }],
+			['Batching', { options: { batching: { batch: { batchSize: 1, batchInterval: 10 } } } }],
+			['SSL issues that are not ignored', { options: { allowUnauthorizedCerts: false } }],
+			['redirects switched off', { options: { redirect: { redirect: {} } } }],
+			['Response Format JSON', response({ responseFormat: 'json' })],
+			['Response Format Text', response({ responseFormat: 'text' })],
+			['Response Format File', response({ responseFormat: 'file' })],
+			['Never Error and the whole response', response({ neverError: true, fullResponse: true })],
+			['a header', header('X-Trace', '1')],
+			[
+				'a query whose lists are written as lists',
+				{
+					sendQuery: true,
+					queryParameters: { parameters: [{ name: 'a', value: '={{ [1, 2] }}' }] },
+					options: { queryParameterArrays: 'brackets' },
+				},
+			],
+			[
+				'Pagination',
+				{
+					options: {
+						pagination: {
+							pagination: {
+								parameters: { parameters: [{ name: 'page', value: '={{ $pageCount }}' }] },
+								paginationCompleteWhen: 'other',
+								completeExpression: '={{ $pageCount >= 1 }}',
+								limitPagesFetched: true,
+								maxRequests: 2,
+							},
+						},
+					},
+				},
+			],
+		];
+		for (const [name, parameters] of usual) {
+			it(`works with ${name}`, async () => {
+				const { service } = context;
+				const before = service.requests.length;
+				const execution = await requestWith(parameters);
+				assert.equal(execution.status, 'success', execution.resultData.error?.message);
+				const sent = service.requests.slice(before);
+				assert.ok(sent.length > 0);
+				for (const { headers } of sent)
+					assert.equal(headers.authorization, `Bearer ${service.apiKey}`);
+			});
+		}
+
+		const proxyUrl = () => `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+		const refused: Array<[string, () => object, RegExp]> = [
+			['Proxy', () => ({ options: { proxy: proxyUrl() } }), /a proxy, which could read it/],
+			[
+				'Proxy and Ignore SSL Issues',
+				() => ({ options: { proxy: proxyUrl(), allowUnauthorizedCerts: true } }),
+				/The API key was not added/,
+			],
+			[
+				'Ignore SSL Issues',
+				() => ({ options: { allowUnauthorizedCerts: true } }),
+				/it ignores SSL issues/,
+			],
+			['a Host header', () => header('Host', 'evil.example'), /the header "host"/],
+			['an X-Forwarded-Host header', () => header('X-Forwarded-Host', 'e'), /x-forwarded-host/],
+			['the method TRACE', () => ({ method: '={{ "TRACE" }}' }), /its method is none/],
+		];
+		for (const [name, parameters, words] of refused) {
+			it(`is refused, in words, with ${name}`, async () => {
+				const { service } = context;
+				const before = service.requests.length;
+				const execution = await requestWith(parameters());
+				assert.equal(execution.status, 'error');
+				assert.match(execution.resultData.error?.message ?? '', words);
+				assert.ok(!JSON.stringify(execution).includes(service.apiKey));
+				assert.equal(service.requests.length, before);
+				assert.deepEqual(proxied, []);
+			});
+		}
+	});
 
 	it('serves the HTTP Request node for addresses under the base URL', async () => {
 		const { service } = context;

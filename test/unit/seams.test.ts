@@ -1,0 +1,134 @@
+/** Real answers and posts that were cut, changed or filled up: nothing throws, no ID is lost, no key gets through. */
+import fc from 'fast-check';
+import { readPostedBody } from '../../nodes/MediaGeneration/callback/body';
+import { readCreation } from '../../nodes/MediaGeneration/create/creation';
+import { readJson } from '../../nodes/MediaGeneration/service/bounded';
+import { Cleaner } from '../../nodes/MediaGeneration/service/clean';
+import type { Answer } from '../../nodes/MediaGeneration/service/client';
+import { readLook } from '../../nodes/MediaGeneration/service/look';
+import { verdictOf } from '../../nodes/MediaGeneration/service/verdict';
+import { anyCodePoint } from './codePoint';
+
+const KEY = 'sk_Ab1/cd2+ef3&gh4';
+const ID = '7f9c2ba4-e88f';
+const CREATED = JSON.stringify({ success: true, task_id: ID, ec_remain_credits: 5, note: '"\\ü' });
+const TASK = JSON.stringify({
+	success: true,
+	data: {
+		id: ID,
+		status: 'done',
+		progress: 100,
+		type: 'speech',
+		metadata: { audio_url: 'https://files.example/a.mp3', list: [{ a: 1 }, null, 1e21] },
+	},
+});
+
+/** As the door makes it. */
+function answerOf(text: string, status = 200): Answer {
+	const read = readJson(text);
+	const body = read.kind === 'json' ? read.value : undefined;
+	return { answered: true, status, headers: {}, body, text };
+}
+
+/** One to four places where something else stands, or nothing. */
+const mutated = (text: string) =>
+	fc
+		.array(
+			fc.record({
+				at: fc.nat(text.length),
+				cut: fc.nat(8),
+				insert: fc.oneof(
+					fc.constantFrom('{', '[', '"', '\\', ',', ':', '}', '[['.repeat(200), '9'.repeat(30)),
+					fc.string({ unit: anyCodePoint, maxLength: 6 }),
+				),
+			}),
+			{ minLength: 1, maxLength: 4 },
+		)
+		.map((changes) =>
+			changes.reduce(
+				(left, { at, cut, insert }) => left.slice(0, at) + insert + left.slice(at + cut),
+				text,
+			),
+		);
+
+test('a creation whose answer was cut off after its ID keeps the ID', () => {
+	const after = CREATED.indexOf(ID) + ID.length + 1;
+	fc.assert(
+		fc.property(
+			fc.integer({ min: after, max: CREATED.length }),
+			fc.constantFrom(200, 201, 500, 502),
+			(end, status) => {
+				const creation = readCreation(answerOf(CREATED.slice(0, end), status), 0);
+				const taskId =
+					creation.kind === 'created'
+						? creation.taskId
+						: creation.kind === 'unclear'
+							? creation.failure.taskId
+							: undefined;
+				expect(taskId).toBe(ID);
+			},
+		),
+	);
+});
+
+test('a changed creation is created or unclear as long as an ID stands in it', () => {
+	fc.assert(
+		fc.property(mutated(CREATED), (text) => {
+			const { kind } = readCreation(answerOf(text), 0);
+			if (text.includes(`"task_id":"${ID}"`)) expect(['created', 'unclear']).toContain(kind);
+		}),
+	);
+});
+
+test('a changed task is a task or a failed look', () => {
+	fc.assert(
+		fc.property(mutated(TASK), fc.constantFrom(200, 202, 404, 429, 503), (text, status) => {
+			const look = readLook(answerOf(text, status), ID);
+			if (look.kind === 'task') verdictOf(ID, look.task);
+			expect(look.kind === 'task' ? 'task' : look.detail).not.toBe('');
+		}),
+	);
+});
+
+test('whatever is posted is an ID or a reason', () => {
+	const posted = fc.oneof(
+		mutated(TASK).map((text) => Buffer.from(text)),
+		fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+	);
+	fc.assert(
+		fc.property(posted, fc.jsonValue(), (raw, parsed) => {
+			const read = readPostedBody(raw, parsed);
+			expect(read.ok ? read.taskId : read.reason).not.toBe('');
+		}),
+	);
+});
+
+test('what is within the bound reads as JSON.parse reads it', () => {
+	fc.assert(
+		fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+			const text = JSON.stringify(value);
+			const read = readJson(text);
+			const exact = JSON.parse(text) as unknown;
+			if (!/\d{16}/.test(text)) expect(read).toEqual({ kind: 'json', value: exact });
+			else expect(read.kind).toBe('json');
+		}),
+	);
+});
+
+test('the key goes from any JSON, in any of its forms, and nothing else does', () => {
+	const cleaner = new Cleaner();
+	cleaner.knows({ apiKey: KEY, callbackSecret: '' });
+	const forms = [KEY, encodeURIComponent(KEY), Buffer.from(`:${KEY}`).toString('base64')];
+	const value = fc.jsonValue({ maxDepth: 4, stringUnit: anyCodePoint });
+	fc.assert(
+		fc.property(value, fc.constantFrom(...forms), (json, form) => {
+			expect(cleaner.json(json)).toBe(json);
+			const dirty = { id: ID, around: [json, `x ${form} y`], [form]: json };
+			const clean = JSON.stringify(cleaner.json(dirty));
+			expect(clean).not.toContain(KEY);
+			expect(clean).not.toContain(form);
+			expect(clean).toContain(JSON.stringify(json));
+			expect(clean).toContain(ID);
+		}),
+	);
+});
