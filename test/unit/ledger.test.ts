@@ -100,8 +100,12 @@ describe('an unknown outcome', () => {
 		});
 	});
 
-	test('and only there', () => {
-		expect(new Ledger(storeOfUnknown(), LATER).earlier(SLOT, REQUEST)).toEqual(NOTHING);
+	test('and only there: another execution sends it again, and says so', () => {
+		expect(new Ledger(storeOfUnknown(), LATER).earlier(SLOT, REQUEST)).toEqual({
+			kind: 'doubtful',
+			sending: undefined,
+		});
+		expect(new Ledger(storeOfUnknown(), LATER).earlier(SLOT, OTHER_TEXT)).toEqual(NOTHING);
 	});
 });
 
@@ -234,15 +238,7 @@ describe('as a tool what counts is the call', () => {
 			expect(new Ledger(store, later(5)).earlier(SLOT, REQUEST)).toEqual(FOUND);
 		});
 
-		test('an unknown creation is sent again', () => {
-			const store = {};
-			const ledger = new Ledger(store, tool(0));
-			ledger.noteUnknown(SLOT, REQUEST, FAILURE);
-			ledger.close(() => false);
-			expect(new Ledger(saved(store), later(5)).earlier(SLOT, REQUEST)).toEqual(NOTHING);
-		});
-
-		test('an unknown creation that can be looked for is, by one call', () => {
+		test('an unknown creation is looked for and sent again, by one call', () => {
 			const store = {};
 			const ledger = new Ledger(store, tool(0));
 			ledger.noteSending(SLOT, { request: REQUEST, sentAt: 5 });

@@ -55,7 +55,7 @@ export type Earlier =
 	/** A creation of which nothing is known. It is not sent again; `sending`: what it can be looked for with. */
 	| { kind: 'unknown'; failure: Failure; sending: Sending | undefined }
 	/** One that another execution has left. It is sent again where it can't be found. */
-	| { kind: 'doubtful'; sending: Sending }
+	| { kind: 'doubtful'; sending: Sending | undefined }
 	| { kind: 'nothing' };
 
 const NOTHING: Earlier = { kind: 'nothing' };
@@ -121,8 +121,7 @@ export class Ledger {
 			const [, entry] = each;
 			if (!isObject(entry) || entry.hash !== hash) return false;
 			if (this.isOfExecution(entry)) return entry.delivered === false;
-			const isOfUse = entry.taskId !== undefined || isSending(entry.sending);
-			if (!isOfUse || entry.takenUpBy === executionId) return false;
+			if (entry.takenUpBy === executionId) return false;
 			return entry.delivered !== true || entry.agent === agent;
 		});
 		const [key, entry] = free.find(([, { taskId }]) => taskId !== undefined) ?? free[0] ?? [];
@@ -153,7 +152,7 @@ export class Ledger {
 		const sending = isSending(entry.sending) ? entry.sending : undefined;
 		if (isObject(entry.failure) && this.isOfExecution(entry))
 			return { kind: 'unknown', failure: entry.failure as unknown as Failure, sending };
-		if (sending !== undefined) return { kind: 'doubtful', sending };
+		if (sending !== undefined || isObject(entry.failure)) return { kind: 'doubtful', sending };
 		const taskId = asText(entry.taskId);
 		if (taskId === undefined || typeof entry.createdAt !== 'number') return NOTHING;
 		// Taken up from a failed execution, it belongs to this one: what counts in its further tries is the item, too.

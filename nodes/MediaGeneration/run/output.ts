@@ -6,7 +6,7 @@ import type { LeftBefore } from '../create/ledger';
 import { failureItem, nodeError, type Left } from '../delivery/failure';
 import { showHint } from '../delivery/hint';
 import { outcomes } from '../service/failures';
-import type { ItemEnd } from './item';
+import type { Item, ItemEnd } from './item';
 import { spendingHints, type Spending } from './spending';
 
 /** Anything that may have its end already. */
@@ -75,6 +75,21 @@ export class Report {
 		const left = this.left(ends);
 		this.log('the run failed', left);
 		throw nodeError(this.context.getNode(), first.failure, first.index, left);
+	}
+
+	/** n8n's Retry sends creations again whose answers never came in the execution before, unless they are found in the service's list. */
+	warnOfRepeats(items: readonly Item[]): void {
+		const doubtful = items.filter(({ parts }) =>
+			parts.some((part) => part.kind === 'creates' && part.earlier.kind === 'doubtful'),
+		);
+		if (doubtful.length === 0) return;
+		const which = doubtful.map(({ index }) => index).join(', ');
+		this.context.logger.warn(
+			`Media Generation: an earlier execution has sent items ${which} and got no answer. They may exist and be paid for; where the service's list does not show them, they are sent again`,
+		);
+		const message = `Sent again after a creation without an answer: items ${which}`;
+		const short = message.length > 120 ? `${message.slice(0, 117)}...` : message;
+		showHint(this.context, 'warning', short);
 	}
 
 	/** What a stopped execution leaves behind: n8n saves nothing of it, so the log has to. */

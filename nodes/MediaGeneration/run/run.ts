@@ -85,6 +85,7 @@ async function runPlanned(
 		const ready = await withEnoughCredits(balance, makeItems(tools, planned, waking));
 		report.throwFirstFailure(ready);
 		const items = ready.flatMap((each) => (each.kind === 'item' ? [each.item] : []));
+		report.warnOfRepeats(items);
 		const spending = await prepareSpending(tools, balance, settings);
 		countEarlier(items, spending);
 		const { maxActiveTasks } = settings;
