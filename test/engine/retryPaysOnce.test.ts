@@ -162,6 +162,24 @@ describe('paid once', () => {
 			expect(setting.attempts()).toBe(1);
 		});
 
+		test('sends a creation again whose answer never came, and says so', async () => {
+			setting.service.faults.add({
+				route: 'create',
+				times: 1,
+				action: { type: 'processThenReset' },
+			});
+			const once = { parameters: { ...sound('Rain'), downloadOutput: false } };
+			const { run } = await setting.run(once);
+			const retried = await setting.run({ ...once, retryOf: run });
+			expect(retried.output[0]?.json.status).toBe('done');
+			expect(setting.attempts()).toBe(2);
+			expect(retried.logs.join('\n')).toMatch(/has sent items 0 and got no answer.*sent again/);
+			const [task] = retried.run.data.resultData.runData.Media ?? [];
+			expect(JSON.stringify(task?.hints)).toContain(
+				'Sent again after a creation without an answer',
+			);
+		});
+
 		test('creates where the request is another one now', async () => {
 			const { run } = await setting.run(failing);
 			const retried = await setting.run({
