@@ -27,7 +27,7 @@ const ATTACHED = /^[\p{M}\p{Pe}\p{Pf}"'\u200d\p{Emoji_Modifier}。！？｡]/u;
 const BLANK_LINE = /[^\S\r\n]*(?:[\f\u2029]|(?:\r\n?|\n)[^\S\r\n]*[\r\n\f\u2029])/y;
 const LINE_END = /[^\S\r\n]*[\r\n]/y;
 /** How much of a text shows whether a sentence ends in it. */
-const LOOK_BEHIND = 12;
+const LOOK_BEHIND = 9;
 const LOOK_AHEAD = 16;
 
 /** The characters that `\s` matches, and `trim` takes away. */
