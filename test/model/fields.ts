@@ -1,5 +1,5 @@
 /** The parameters of the node, as a workflow has them for one item in one try. */
-import type { INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { History, ItemScript } from './history';
 
 const RESOURCES = {
@@ -31,6 +31,23 @@ export function textOf(history: History, item: number, salt: string): string {
 	return paragraphs.join('\n\n');
 }
 
+/** Those of a "Task: Wait" behind the node, for the item that it gets. */
+export function fieldsBehind(
+	{ behind }: History,
+	{ details, ...json }: IDataObject,
+): INodeParameters {
+	const own = typeof details === 'object' ? { ...json, ...details } : json;
+	return {
+		resource: 'task',
+		operation: 'wait',
+		taskId: (own).task_id as string,
+		waitMode: behind === 'callback' ? 'callback' : 'poll',
+		downloadOutput: true,
+		// Longer than any task takes that ends.
+		options: { timeout: 10_000, gracePeriod: 0 },
+	};
+}
+
 /** @param salt differs between tries where the text does */
 export function fieldsOf(history: History, index: number, salt: string): INodeParameters {
 	const { node, items } = history;
@@ -56,6 +73,7 @@ export function fieldsOf(history: History, index: number, salt: string): INodePa
 			onTimeout: item.onTimeout,
 			maxCharacters: MAX_CHARACTERS,
 			splitFiles: item.splitFiles,
+			transcriptInOutput: true,
 			watchWhileAsleep: item.watched,
 			gracePeriod: item.grace,
 			maxActiveTasks: node.maxActive,

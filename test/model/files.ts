@@ -3,10 +3,11 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IBinaryData } from 'n8n-workflow';
 import { wavHeader } from '../service/media/bulk';
-import type { FileFault, History } from './history';
+import type { FileFault, History, StoreScript } from './history';
 import type { Machine } from './machine';
 
 const SOUND = Buffer.concat([wavHeader(44 + 640), Buffer.alloc(640)]);
+const DEEP = Buffer.from('['.repeat(20_000));
 const CAPTIONS = Buffer.from('1\n00:00:00,000 --> 00:00:00,010\nword\n');
 
 export interface FileAnswer {
@@ -58,6 +59,8 @@ export class FileHost {
 				return give(200, cut(bytes), { 'content-length': String(bytes.length), etag: '"1"' });
 			case 'reset':
 				throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
+			case 'deep':
+				return url.endsWith('.wav') ? give(200, bytes) : give(200, DEEP);
 			case 'redirected':
 				return give(302, Buffer.from(''), { location: url.replace('://', '://mirror.') });
 			default:
@@ -69,15 +72,23 @@ export class FileHost {
 /** n8n's binary store, in filesystem mode. */
 export class Store {
 	private readonly files = new Map<string, Buffer>();
+	private writes = 0;
+	private reads = 0;
+
+	constructor(private readonly script: StoreScript = { limit: 0, writes: [], reads: [] }) {}
 
 	async put(data: Buffer | Readable, fileName: string, mimeType: string): Promise<IBinaryData> {
+		if (this.script.writes[this.writes++] === true) throw new Error('no space left on device');
 		const bytes = Buffer.isBuffer(data) ? data : await buffer(data);
+		if (this.script.limit > 0 && bytes.length > this.script.limit)
+			throw new Error('the file is too large for the store');
 		const id = `filesystem-v2:${this.files.size}`;
 		this.files.set(id, bytes);
 		return { data: 'filesystem-v2', id, fileName, mimeType };
 	}
 
 	get(id: string): Readable {
+		if (this.script.reads[this.reads++] === true) throw new Error('the file is gone');
 		return Readable.from([this.files.get(id) ?? Buffer.alloc(0)], { objectMode: false });
 	}
 }

@@ -82,8 +82,19 @@ const FILE_KINDS = [
 	'cut',
 	'reset',
 	'redirected',
+	// A transcript that breaks whoever parses it without care.
+	'deep',
 ] as const;
 export type FileFault = (typeof FILE_KINDS)[number];
+
+export const OWN_FIELDS = {
+	none: {},
+	'empty error': { error: '' },
+	error: { error: 'a warning' },
+	outcome: { outcome: 'failed' },
+	'timed out': { timed_out: true },
+	IDs: { task_ids: ['another'], part: 1, parts: 9, joined: false },
+} as const;
 
 export interface TaskScript {
 	/** From its creation to its end. */
@@ -94,6 +105,8 @@ export interface TaskScript {
 	/** Credits; -1: the service names none. */
 	cost: number;
 	progress: 'none' | 'honest' | 'stuck';
+	/** A field of its own that n8n or this package reads. */
+	own: keyof typeof OWN_FIELDS;
 	/** When its callback comes after its end, in seconds, each time that it comes. Empty: it gets lost. */
 	callbacks: number[];
 }
@@ -131,11 +144,29 @@ export interface NodeScript {
 /** What else happens, and when, in seconds since the beginning. */
 export interface EventScript {
 	at: number;
-	kind: 'stop' | 'death' | 'forged callback' | 'forged sibling' | 'clock set back';
+	kind:
+		| 'stop'
+		| 'death'
+		| 'forged callback'
+		| 'forged sibling'
+		| 'clock set back'
+		| 'clock set forward';
+}
+
+/** n8n's store of files, and what else of n8n can break. */
+export interface StoreScript {
+	/** The largest file in bytes; 0: any. */
+	limit: number;
+	/** Whether each write, and each read, is refused. */
+	writes: boolean[];
+	reads: boolean[];
 }
 
 export interface History {
 	seed: number;
+	store: StoreScript;
+	/** How "Task: Wait" behind the node waits, if there is one. */
+	behind: 'nobody' | 'poll' | 'callback';
 	node: NodeScript;
 	items: ItemScript[];
 	creations: CreationFault[];
@@ -165,6 +196,15 @@ const task: fc.Arbitrary<TaskScript> = fc.record({
 	hiddenFor: oneOf(0, 0, 3, 90),
 	cost: oneOf(10, 0, -1),
 	progress: oneOf<TaskScript['progress']>('none', 'honest', 'stuck'),
+	own: oneOf<TaskScript['own']>(
+		'none',
+		'none',
+		'empty error',
+		'error',
+		'outcome',
+		'timed out',
+		'IDs',
+	),
 	callbacks: fc.array(oneOf(0, 1, 30, 2_000), { maxLength: 2 }),
 });
 const item: fc.Arbitrary<ItemScript> = fc.record({
@@ -202,11 +242,19 @@ const event: fc.Arbitrary<EventScript> = fc.record({
 		'forged callback',
 		'forged sibling',
 		'clock set back',
+		'clock set forward',
 	),
 });
 
 export const histories: fc.Arbitrary<History> = fc.record({
 	seed: fc.nat(1_000_000),
+	// Between one part and two of them.
+	store: fc.record({
+		limit: oneOf(0, 0, 1_000),
+		writes: fc.array(fc.boolean(), { maxLength: 5 }),
+		reads: fc.array(fc.boolean(), { maxLength: 3 }),
+	}),
+	behind: oneOf<History['behind']>('nobody', 'poll', 'callback'),
 	node,
 	items: fc.array(item, { minLength: 1, maxLength: 4 }),
 	creations: fc.array(creation, { maxLength: 5 }),
@@ -224,6 +272,7 @@ export const PLAIN_TASK: TaskScript = {
 	hiddenFor: 0,
 	cost: 10,
 	progress: 'none',
+	own: 'none',
 	callbacks: [0],
 };
 
@@ -254,6 +303,8 @@ export const PLAIN_NODE: NodeScript = {
 /** One item, and nothing goes wrong. */
 export const PLAIN_HISTORY: History = {
 	seed: 1,
+	store: { limit: 0, writes: [], reads: [] },
+	behind: 'nobody',
 	node: PLAIN_NODE,
 	items: [PLAIN_ITEM],
 	creations: [],
@@ -269,7 +320,8 @@ export function inWords(history: History): string {
 	const list = (name: string, entries: readonly unknown[]) =>
 		entries.map((entry, index) => `  ${name} ${index}: ${plain(entry)}`);
 	return [
-		`  seed ${history.seed}`,
+		`  seed ${history.seed}, behind it: ${history.behind}`,
+		`  store: ${plain(history.store)}`,
 		`  node: ${plain(history.node)}`,
 		...list('item', history.items),
 		...list('creation', history.creations),

@@ -13,6 +13,7 @@ import type {
 } from 'n8n-workflow';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
 import { WebhookResponse } from '../unit/webhookResponse';
+import { fieldsBehind } from './fields';
 import type { FileHost, Store } from './files';
 import type { History } from './history';
 import type { Machine } from './machine';
@@ -30,6 +31,8 @@ export interface Execution {
 	version: number;
 	tries: number;
 	context: Record<string, unknown>;
+	/** As it began. */
+	input: INodeExecutionData[];
 	data: { main: INodeExecutionData[][] };
 	waitTill: Date | undefined;
 	/** What n8n keeps of it while it sleeps. */
@@ -44,6 +47,10 @@ export interface Execution {
 	betweenTries: boolean;
 	/** Set where a call woke it, rather than the deadline. */
 	woken: boolean;
+	/** For how long it was to sleep, in ms. */
+	sleepsForMs: number | undefined;
+	/** Whether it is the one of a "Task: Wait" behind the node. */
+	isBehind: boolean;
 	/** Ms at which it was over. */
 	endedMs: number | undefined;
 	/** Of a call by an AI agent: which one it is. */
@@ -189,6 +196,7 @@ export class N8n {
 			version: 0,
 			tries: 0,
 			context: {},
+			input: items,
 			data: { main: [items] },
 			waitTill: undefined,
 			saved: undefined,
@@ -200,6 +208,8 @@ export class N8n {
 			betweenTries: false,
 			woken: false,
 			endedMs: undefined,
+			sleepsForMs: undefined,
+			isBehind: false,
 			call: undefined,
 			process: this.alive,
 			...given,
@@ -225,7 +235,7 @@ export class N8n {
 			if (process.dead || execution.stop.signal.aborted) break;
 			const failed =
 				execution.error !== undefined ||
-				(execution.call === undefined && execution.output?.[0]?.json.error !== undefined);
+				(execution.call === undefined && isFailing(execution.output?.[0]));
 			if (!failed || execution.tries >= tries) break;
 			this.world.note(`try ${execution.tries} of execution ${execution.id} failed`);
 			execution.betweenTries = true;
@@ -273,6 +283,20 @@ export class N8n {
 			this.world.note(`somebody presses Retry${retry.changed ? ', with other texts' : ''}`);
 			this.start([...execution.earlier, execution], execution.version + Number(retry.changed));
 		});
+	}
+
+	/** Runs "Task: Wait" on what the last execution has handed on. @returns whether there is anything */
+	startBehind(): boolean {
+		const { status, output = [] } = this.current ?? {};
+		if (status !== 'success') return false;
+		const items = (copy(output) as INodeExecutionData[]).map(({ json, binary }, item) => ({
+			json,
+			...(binary && { binary }),
+			pairedItem: { item },
+		}));
+		this.world.note('its items go on to "Task: Wait"');
+		void this.run(this.newExecution(items, { isBehind: true }));
+		return true;
 	}
 
 	/** Stops what runs or sleeps, as the button does. */
@@ -446,7 +470,10 @@ export class N8n {
 			const known = fields.get(index);
 			if (known !== undefined) return known;
 			const item = execution.call ?? index;
-			const fresh = this.world.fields(item, this.saltOf(execution, item, execution.tries));
+			const { json = {} } = execution.data.main[0]?.[index] ?? {};
+			const fresh = execution.isBehind
+				? fieldsBehind(this.history, json)
+				: this.world.fields(item, this.saltOf(execution, item, execution.tries));
 			fields.set(index, fresh as IDataObject);
 			return fresh as IDataObject;
 		};
@@ -473,6 +500,7 @@ export class N8n {
 			},
 			putExecutionToWait: async (until: Date) => {
 				execution.waitTill = until;
+				execution.sleepsForMs = until.getTime() - this.machine.wall();
 				await Promise.resolve();
 			},
 		};
@@ -506,6 +534,12 @@ export class N8n {
 		};
 		return { response, context: context as unknown as IWebhookFunctions };
 	}
+}
+
+/** What n8n takes for a failure, under Retry On Fail. */
+function isFailing(item: INodeExecutionData | undefined): boolean {
+	const error = item?.json.error;
+	return error !== undefined && error !== null && error !== false;
 }
 
 function copy(value: unknown): unknown {

@@ -40,7 +40,7 @@ export async function play(history: History, processes: readonly Process[]): Pro
 		ownUrl,
 		service: () => service,
 		files,
-		store: new Store(),
+		store: new Store(history.store),
 		note,
 		fields: (index, salt) => fieldsOf(history, index, salt),
 	};
@@ -51,6 +51,7 @@ export async function play(history: History, processes: readonly Process[]): Pro
 			machine.later(event.at * 1000, () => happen(event, { n8n, service, machine, note }));
 		n8n.start();
 		await machine.run(() => n8n.isOver);
+		if (history.behind !== 'nobody' && n8n.startBehind()) await machine.run(() => n8n.isOver);
 		await machine.run(() => false, machine.elapsed + AFTERWARDS_MS);
 	} catch (error) {
 		return {
@@ -93,6 +94,10 @@ function happen({ kind }: EventScript, { n8n, service, machine, note }: Stage): 
 		case 'clock set back':
 			note('somebody sets the clock back by an hour');
 			machine.wallOffset -= 3_600_000;
+			return;
+		case 'clock set forward':
+			note('somebody sets the clock forward by two days');
+			machine.wallOffset += 2 * 86_400_000;
 			return;
 		case 'forged callback':
 		case 'forged sibling': {

@@ -21,6 +21,8 @@ export function brokenRules(world: World): string[] {
 		...keyElsewhere(world),
 		...untrue(world),
 		...sentAfterTheEnd(world),
+		...sleepsTooLong(world),
+		...partsVanish(world),
 	];
 }
 
@@ -160,8 +162,8 @@ const A_DAY_S = 86_400;
 /** Nothing is said of a task that the service does not say itself. */
 function untrue({ n8n, service, history }: World): string[] {
 	return n8n.executions.flatMap((execution) => {
-		const { output = [], status, woken, id, endedMs } = execution;
-		if (status !== 'success') return [];
+		const { output = [], status, woken, id, endedMs, isBehind } = execution;
+		if (status !== 'success' || isBehind) return [];
 		const missing = history.items.flatMap((_, index) =>
 			output.some((item) => itemOf(item) === index)
 				? []
@@ -201,10 +203,43 @@ function untrue({ n8n, service, history }: World): string[] {
 				(woken && sleptOn && fields.outcome === undefined) ||
 				// Only a stop cancels, and a stopped execution has no output.
 				fields.outcome === 'cancelled' ||
+				// n8n would repeat the node, and what comes behind it take the item for a failed one.
+				(fields.outcome === undefined && fields.error !== undefined) ||
 				(free && paid && fields.part === undefined);
 			return wrong ? [`UNTRUE: execution ${id} says ${said}`] : [];
 		});
 		return [...missing, ...lies];
+	});
+}
+
+/** A clock that somebody sets moves no deadline. */
+function sleepsTooLong({ n8n, history }: World): string[] {
+	const longest = Math.max(...history.items.map(({ timeout }) => timeout || A_DAY_S)) * 1000;
+	return n8n.executions.flatMap(({ id, sleepsForMs, isBehind }) =>
+		sleepsForMs === undefined || isBehind || (sleepsForMs > -5_000 && sleepsForMs < longest + 5_000)
+			? []
+			: [`UNTRUE: execution ${id} is to sleep for ${sleepsForMs / 1000} s`],
+	);
+}
+
+/** What "Task: Wait" shows as done has all the tasks that its item came with. */
+function partsVanish({ n8n }: World): string[] {
+	return n8n.executions.flatMap(({ id, isBehind, status, output = [], input }) => {
+		if (!isBehind || status !== 'success') return [];
+		return output.flatMap((item) => {
+			const before = input[itemOf(item) ?? -1];
+			const fields = fieldsIn(item);
+			if (before === undefined || fields.status !== 'done' || fields.outcome !== undefined)
+				return [];
+			const wanted = [fieldsIn(before).task_ids ?? []].flat().map(String);
+			const shown = [fields.task_ids ?? [], fields.task_id ?? []].flat().map(String);
+			const all = output.flatMap((each) =>
+				itemOf(each) === itemOf(item) ? [fieldsIn(each).task_id] : [],
+			);
+			return wanted.every((taskId) => shown.includes(taskId) || all.includes(taskId))
+				? []
+				: [`LOST: execution ${id} shows ${JSON.stringify(fields)} as done, of ${wanted.join()}`];
+		});
 	});
 }
 

@@ -4,6 +4,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 import {
+	OWN_FIELDS,
 	PLAIN_TASK,
 	type CreationFault,
 	type CreationKind,
@@ -254,6 +255,7 @@ export class Service {
 			id,
 			status,
 			type: 'speech',
+			...OWN_FIELDS[script.own],
 			progress: status === 'done' ? 100 : progress,
 			...(script.cost < 0 ? {} : { credit_cost: script.cost }),
 			...(status === 'error' ? { error_message: 'too loud' } : {}),
