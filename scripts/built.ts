@@ -6,15 +6,8 @@ import { npm } from './npm';
 import { root } from './pack';
 
 /** What `dist/` is made from. */
-const sources = [
-	'nodes',
-	'credentials',
-	'icons',
-	'gulpfile.js',
-	'scripts/publisher.cjs',
-	'package.json',
-	'tsconfig.json',
-];
+const sources =
+	'nodes credentials icons gulpfile.js scripts/publisher.cjs package.json tsconfig.json'.split(' ');
 const stampFile = join(root, 'node_modules', '.cache', 'media-generation-built');
 
 function filesIn(path: string): string[] {

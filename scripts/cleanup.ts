@@ -25,10 +25,7 @@ export function cleanUp(): Promise<void> {
 	return running;
 }
 
-/**
- * Registers what has to be undone before the process ends by Ctrl-C, SIGTERM or SIGHUP.
- * Returns a function that takes the step off the list again.
- */
+/** Registers what has to be undone before the process ends by Ctrl-C, SIGTERM or SIGHUP; the function that it returns takes the step off the list. */
 export function onCleanup(step: Step): () => void {
 	if (!listening) {
 		listening = true;

@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-	copyFileSync,
-	existsSync,
-	mkdirSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	statfsSync,
-	writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Halt } from './halt';
@@ -37,15 +29,12 @@ export function n8nVersion(): string {
 	);
 }
 
-/** A real n8n with the Node.js that it wants, outside the checkout. */
+/** A real n8n outside the checkout: `bin` is to be run by `node` 24 of the npm package of that name, with `binFolder` first on the PATH. */
 export interface N8nInstall {
 	version: string;
 	dir: string;
-	/** The Node.js 24 of the npm package `node`. */
 	node: string;
-	/** n8n's command line script, to be run by `node`. */
 	bin: string;
-	/** The folder to put first on n8n's PATH. */
 	binFolder: string;
 }
 
@@ -57,81 +46,57 @@ export function cacheFolder(): string {
 	);
 }
 
-function checkDiskSpace(folder: string): void {
-	const { bavail, bsize } = statfsSync(folder);
-	const free = (bavail * bsize) / 1e9;
-	if (free >= neededGigabytes) return;
-	throw new Halt(
-		`Not enough disk space for n8n: ${folder} has ${free.toFixed(1)} GB left, and ${neededGigabytes} GB are needed. ` +
-			'Free some space, or let XDG_CACHE_HOME point to a folder on another disk, then run the command again.',
-	);
-}
-
 /**
  * The commands that make a working n8n. Install scripts stay off but for the two that are needed: `node` fetches its binary, and
  * `sqlite3` (under that Node.js) its addon. `npm ci` refuses this lock file: the versions come from the lock all the same.
  */
-const installSteps: ReadonlyArray<{ args: string[]; purpose: string }> = [
-	{
-		args: [
-			'install',
-			'--legacy-peer-deps',
-			'--ignore-scripts',
-			'--no-audit',
-			'--no-fund',
-			'--loglevel=error',
-		],
-		purpose: 'installing n8n',
-	},
-	{
-		args: ['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error'],
-		purpose: "unpacking n8n's Node.js",
-	},
-	{
-		args: ['rebuild', 'sqlite3', '--ignore-scripts=false', '--loglevel=error'],
-		purpose: "building n8n's SQLite",
-	},
-];
+const installSteps = {
+	'installing n8n': 'install --legacy-peer-deps --ignore-scripts --no-audit --no-fund',
+	"unpacking n8n's Node.js": 'rebuild node --ignore-scripts=false',
+	"building n8n's SQLite": 'rebuild sqlite3 --ignore-scripts=false',
+};
 
 async function install({ version, dir, binFolder }: N8nInstall): Promise<void> {
 	// What an interrupted attempt left behind is of unknown state.
 	rmSync(dir, { recursive: true, force: true });
 	mkdirSync(dir, { recursive: true });
-	checkDiskSpace(dir);
-	for (const file of ['package.json', 'package-lock.json']) {
+	const { bavail, bsize } = statfsSync(dir);
+	const free = (bavail * bsize) / 1e9;
+	if (free < neededGigabytes)
+		throw new Halt(
+			`Not enough disk space for n8n: ${dir} has ${free.toFixed(1)} GB left, and ${neededGigabytes} GB are needed. ` +
+				'Free some space, or let XDG_CACHE_HOME point to a folder on another disk, then run the command again.',
+		);
+	for (const file of ['package.json', 'package-lock.json'])
 		copyFileSync(join(manifests, version, file), join(dir, file));
-	}
 	console.log(`Installing n8n ${version} into ${dir}: once, about 5 minutes and 2.2 GB ...`);
-	for (const { args, purpose } of installSteps) {
+	for (const [purpose, command] of Object.entries(installSteps)) {
 		console.log(`  ${purpose} ...`);
+		const args = [...command.split(' '), '--loglevel=error'];
 		await npm(args, { cwd: dir, purpose, binFolders: [binFolder] });
 	}
 	writeFileSync(join(dir, '.complete'), '');
 }
 
-/** Where a version lies, or would lie: the folder is named by its lock file. */
-function located(version: string): N8nInstall {
+/** The cached n8n of this process's version, installed first if it is not there yet: its folder is named by its lock file. Two callers at once install it once. */
+export async function ensureN8n(): Promise<N8nInstall> {
+	const version = n8nVersion();
 	const lock = readFileSync(join(manifests, version, 'package-lock.json'));
 	const key = createHash('sha256').update(lock).digest('hex').slice(0, 12);
 	const dir = join(cacheFolder(), `n8n-${key}`);
 	const modules = join(dir, 'node_modules');
 	const executable = process.platform === 'win32' ? 'node.exe' : 'node';
-	return {
+	const n8n = {
 		version,
 		dir,
 		binFolder: join(modules, '.bin'),
 		node: join(modules, 'node', 'bin', executable),
 		bin: join(modules, 'n8n', 'bin', 'n8n'),
 	};
-}
-
-/** The cached n8n of this process's version, installed first if it is not there yet. Two callers at once install it once. */
-export async function ensureN8n(): Promise<N8nInstall> {
-	const n8n = located(n8nVersion());
-	const isComplete = () => existsSync(join(n8n.dir, '.complete'));
+	const isComplete = () => existsSync(join(dir, '.complete'));
 	if (!isComplete())
 		await withLock(
-			n8n.dir,
+			dir,
 			async () => (isComplete() ? undefined : await install(n8n)),
 			'Another process is installing n8n; waiting for it ...',
 		);

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Halt } from './halt';
 import { npm } from './npm';
@@ -17,6 +18,16 @@ export function packedIn(answer: string): Packed {
 	const [packed] = Object.values(JSON.parse(answer) as Record<string, Packed>);
 	if (packed !== undefined) return packed;
 	throw new Halt('npm pack named no tarball. Run "npm pack" to see what it says.');
+}
+
+/** Runs `work` with a temporary folder, which is removed afterwards. */
+export async function inTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+	const folder = mkdtempSync(join(tmpdir(), 'media-generation-'));
+	try {
+		return await work(folder);
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
 }
 
 /** `npm pack` of the built package into `folder`; the tarball's path. */
@@ -40,21 +51,11 @@ export async function installPackage(tarball: string, userFolder: string): Promi
 	const folder = join(userFolder, '.n8n', 'nodes');
 	mkdirSync(folder, { recursive: true });
 	const manifest = join(folder, 'package.json');
-	if (!existsSync(manifest)) {
-		writeFileSync(
-			manifest,
-			JSON.stringify({ name: 'installed-nodes', private: true, dependencies: {} }),
-		);
-	}
-	const flags = [
-		'--ignore-scripts',
-		'--legacy-peer-deps',
-		'--omit=peer',
-		'--no-audit',
-		'--no-fund',
-		'--prefer-offline',
-	];
-	await npm(['install', ...flags, tarball], {
+	if (!existsSync(manifest))
+		writeFileSync(manifest, '{ "name": "installed-nodes", "private": true, "dependencies": {} }');
+	const flags =
+		'--ignore-scripts --legacy-peer-deps --omit=peer --no-audit --no-fund --prefer-offline';
+	await npm(['install', ...flags.split(' '), tarball], {
 		cwd: folder,
 		purpose: 'installing the nodes into n8n',
 	});

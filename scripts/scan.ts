@@ -1,7 +1,5 @@
 /** `npm run scan`: n8n's scanner of community packages, over the sources and over the packed tarball, without publishing first. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
 	analyzePackage,
@@ -9,20 +7,17 @@ import {
 } from '@n8n/scan-community-package/scanner/scanner.mjs';
 import { ensureBuilt } from './built';
 import { runMain } from './halt';
-import { packPackage, root } from './pack';
+import { inTemporaryFolder, packPackage, root } from './pack';
 
 runMain(async () => {
 	await ensureBuilt();
-	const folder = mkdtempSync(join(tmpdir(), 'media-generation-scan-'));
-	try {
+	await inTemporaryFolder(async (folder) => {
 		execFileSync('tar', ['-xzf', await packPackage(folder), '-C', folder]);
 		const sources = await analyzePackage(root, SOURCE_FILE_PATTERNS);
 		const tarball = await analyzePackage(join(folder, 'package'));
 		for (const [name, { passed, message, details }] of Object.entries({ sources, tarball })) {
-			console.log(`${name}: ${passed ? 'passed' : 'failed'} ${message ?? ''}\n${details ?? ''}`);
+			console.log(`${name}: ${passed ? 'passed' : `${message}\n${details ?? ''}`}`);
 			if (!passed) process.exitCode = 1;
 		}
-	} finally {
-		rmSync(folder, { recursive: true, force: true });
-	}
+	});
 });

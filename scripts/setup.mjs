@@ -29,11 +29,10 @@ function npm(...args) {
 }
 
 const [major] = process.versions.node.split('.').map(Number);
-if (major < 20) {
+if (major < 20)
 	stop(
 		`This project needs Node.js 20 or newer, and this is ${process.version}. Install a newer Node.js and run the command again.`,
 	);
-}
 
 const lock = readFileSync(join(root, 'package-lock.json'));
 const stamp = createHash('sha256').update(lock).update(process.versions.modules).digest('hex');
@@ -41,22 +40,20 @@ const stampFile = join(root, 'node_modules', '.media-generation-setup');
 
 if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp) {
 	const { bavail, bsize } = statfsSync(root);
-	if (bavail * bsize < neededGigabytes * 1e9) {
+	if (bavail * bsize < neededGigabytes * 1e9)
 		stop(
 			`Not enough disk space in ${root}: the development dependencies take up to ${neededGigabytes} GB. Free some space and run the command again.`,
 		);
-	}
 	console.log('Installing the development dependencies (once per lock file) ...');
 	if (!npm('ci')) {
 		// A registry of one's own may lack what the lock file names for other platforms; npm install does without.
 		console.log(
 			'"npm ci" failed; its message is above. Trying "npm install", which takes the same versions where it can ...',
 		);
-		if (!npm('install', '--no-save')) {
+		if (!npm('install', '--no-save'))
 			stop(
 				'"npm install" failed, too; its message is above. Check the network and the disk, then run the command again.',
 			);
-		}
 	}
 	writeFileSync(stampFile, stamp);
 }

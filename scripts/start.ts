@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import getPort from 'get-port';
 import { startN8n } from '../test/n8n/harness/n8n';
-import { PortTakenError, type StandIn, startService } from '../test/service';
+import { startService } from '../test/service';
+import { keyVariable, realAccount, wholeNumber } from './account';
 import { cleanUp, onCleanup } from './cleanup';
 import { Halt, runMain } from './halt';
 import { withLock } from './lock';
@@ -12,7 +13,6 @@ import { ensureN8n } from './n8nInstall';
 import { buildAndInstall, importExamples, logIn, readState, startFolder } from './start/demo';
 import { printResults, runFirst } from './start/firstRun';
 
-const keyVariable = 'MEDIA_GENERATION_API_KEY';
 const logFile = join(startFolder, 'n8n.log');
 const firstExample = 'first-run.json';
 /** Long enough to watch the progress, short enough for a first look. */
@@ -25,19 +25,12 @@ interface Options {
 	once?: boolean;
 }
 
-function port(text: string): number {
-	const value = Number(text);
-	if (!/^\d+$/.test(text) || value < 1 || value > 65_535)
-		throw new InvalidArgumentError('It must be a port, 1 to 65535.');
-	return value;
-}
-
 function readOptions(): Options {
 	return new Command()
 		.name('npm start --')
 		.description('Starts an n8n with these nodes in it and runs an example')
-		.option('--port <number>', "port of n8n's editor", port, 5678)
-		.option('--service-port <number>', "port of the service's stand-in", port, 8787)
+		.option('--port <number>', "port of n8n's editor", wholeNumber, 5678)
+		.option('--service-port <number>', "port of the service's stand-in", wholeNumber, 8787)
 		.option(
 			'--base-url <url>',
 			`use a real service instead of the stand-in (it charges!); its key is read from ${keyVariable}`,
@@ -56,36 +49,9 @@ async function checkPort(number: number, option: string, what: string): Promise<
 	);
 }
 
-function realService(baseUrl: string): { baseUrl: string; apiKey: string } {
-	const apiKey = process.env[keyVariable];
-	if (!URL.canParse(baseUrl))
-		throw new Halt(
-			`"${baseUrl}" is not a URL. Give the service's address, like https://api.example.com`,
-		);
-	if (!apiKey?.startsWith('sk_')) {
-		throw new Halt(
-			`With --base-url the API key is read from the environment: set ${keyVariable} to the key, which starts with sk_.`,
-		);
-	}
-	return { baseUrl, apiKey };
-}
-
-async function standIn(servicePort: number, apiKey: string): Promise<StandIn> {
-	try {
-		const service = await startService({ port: servicePort, apiKey, settings: { taskMs } });
-		onCleanup(() => service.close());
-		return service;
-	} catch (error) {
-		if (!(error instanceof PortTakenError)) throw error;
-		throw new Halt(
-			`${error.message}. Choose another port: npm start -- --service-port ${servicePort + 10}`,
-		);
-	}
-}
-
 async function run(
 	options: Options,
-	real: ReturnType<typeof realService> | undefined,
+	real: ReturnType<typeof realAccount> | undefined,
 ): Promise<void> {
 	await checkPort(options.port, '--port', 'n8n');
 	if (!real) await checkPort(options.servicePort, '--service-port', "the service's stand-in");
@@ -93,18 +59,21 @@ async function run(
 	const state = readState();
 	await ensureN8n();
 	await buildAndInstall(state);
-	const service = real ? undefined : await standIn(options.servicePort, state.serviceKey);
-	const account = real ?? { apiKey: state.serviceKey, baseUrl: (service as StandIn).baseUrl };
+	const demo = { port: options.servicePort, apiKey: state.serviceKey, settings: { taskMs } };
+	const service = real ? undefined : await startService(demo);
+	onCleanup(() => service?.close());
+	const baseUrl = real?.baseUrl ?? service?.baseUrl ?? '';
+	const apiKey = real?.apiKey ?? state.serviceKey;
 
 	console.log('Starting n8n ...');
 	rmSync(logFile, { force: true });
 	const n8n = await startN8n({ logFile, userFolder: startFolder, port: options.port });
 	const rest = await logIn(n8n.baseUrl, state);
-	const examples = await importExamples(rest, account);
+	const examples = await importExamples(rest, { baseUrl, apiKey });
 	const first = examples.get(firstExample);
 	if (!first) throw new Halt(`examples/${firstExample} is missing.`);
 
-	const where = `${service ? 'the stand-in' : 'the service'} at ${account.baseUrl}`;
+	const where = `${service ? 'the stand-in' : 'the service'} at ${baseUrl}`;
 	console.log(`Running "${first.name}" against ${where} ...`);
 	const succeeded = await printResults(rest, await runFirst(rest, first, service));
 	if (options.once) {
@@ -128,7 +97,7 @@ async function run(
 
 runMain(async () => {
 	const options = readOptions();
-	const real = options.baseUrl === undefined ? undefined : realService(options.baseUrl);
+	const real = options.baseUrl === undefined ? undefined : realAccount(options.baseUrl);
 	await withLock(
 		join(startFolder, 'running'),
 		() => run(options, real),

@@ -2,7 +2,7 @@
  * `npm run test:compat`: type-check and unit tests against the `n8n-workflow` of each n8n that is supported. Each is installed once, into
  * the cache folder. The versions are pinned, so that CI fails for a change of this repository alone.
  */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { runJest, runNode } from './child';
@@ -25,10 +25,11 @@ async function install(version: string): Promise<string> {
 	if (version === 'latest' || !existsSync(join(target, 'package.json'))) {
 		mkdirSync(folder, { recursive: true });
 		writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-		const flags = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
-		await npm(['install', `n8n-workflow@${version}`, ...flags, '--loglevel=error'], {
+		const flags = '--ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error';
+		const purpose = `installing n8n-workflow ${version}`;
+		await npm(['install', `n8n-workflow@${version}`, ...flags.split(' ')], {
 			cwd: folder,
-			purpose: `installing n8n-workflow ${version}`,
+			purpose,
 		});
 	}
 	return target;
@@ -36,23 +37,16 @@ async function install(version: string): Promise<string> {
 
 /** Compiles the nodes with the types of the n8n-workflow in this folder. */
 async function checkTypes(target: string): Promise<void> {
-	const config = join(root, `tsconfig.compat-${process.pid}.json`);
-	const content = {
-		extends: './tsconfig.json',
-		compilerOptions: { noEmit: true, baseUrl: '.', paths: { 'n8n-workflow': [target] } },
-		include: ['credentials/**/*.ts', 'nodes/**/*.ts'],
+	const paths = { 'n8n-workflow': [target] };
+	const typeRoots = [join(root, 'node_modules', '@types')];
+	const config = {
+		extends: join(root, 'tsconfig.json'),
+		compilerOptions: { noEmit: true, baseUrl: root, paths, typeRoots },
+		include: [join(root, 'credentials/**/*.ts'), join(root, 'nodes/**/*.ts')],
 	};
-	writeFileSync(config, JSON.stringify(content));
-	try {
-		await runNode([require.resolve('typescript/bin/tsc'), '-p', config]);
-	} finally {
-		rmSync(config, { force: true });
-	}
-}
-
-/** The unit tests, but for those of the stand-in, which knows nothing of n8n. */
-async function runTests(target: string): Promise<void> {
-	await runJest(['test/unit/', '--testPathIgnorePatterns', '/standIn'], { N8N_WORKFLOW: target });
+	const file = join(target, '..', '..', 'tsconfig.json');
+	writeFileSync(file, JSON.stringify(config));
+	await runNode([require.resolve('typescript/bin/tsc'), '-p', file]);
 }
 
 runMain(async () => {
@@ -65,6 +59,7 @@ runMain(async () => {
 		const target = await install(version);
 		console.log(`\nn8n-workflow ${version}`);
 		if (version !== untyped) await checkTypes(target);
-		await runTests(target);
+		// But for those of the stand-in, which knows nothing of n8n.
+		await runJest(['test/unit/', '--testPathIgnorePatterns', '/standIn'], { N8N_WORKFLOW: target });
 	}
 });

@@ -1,81 +1,59 @@
 /** `npm run test:n8n`, `test:queue`, `test:browser` and `test:chaos`: the packed nodes in a real n8n. */
 import { join } from 'node:path';
-import { Command, type OptionValues } from 'commander';
-import { Halt, runMain } from './halt';
+import { Command } from 'commander';
+import { runMain } from './halt';
 import { root } from './pack';
 import { ensureChromium, ensureQueuePrograms } from './programs';
 import { chooseSuites, runFile, runSuites, suitesIn } from './suites';
 
 const of = (kind: 'n8n' | 'queue' | 'browser') => suitesIn(join(root, 'test', kind), `.${kind}.ts`);
 /** Suites of test/n8n that run on a cluster, too, in the place of their one n8n. */
-const alsoInQueueMode = [
-	'basics',
-	'suspend',
-	'asleepSettings',
-	'durable',
-	'trigger',
-	'triggerAttacks',
-];
-
-const command = (kind: string, description: string) =>
-	new Command().name(`npm run test:${kind} --`).description(description);
-const parsed = <T extends OptionValues>(asked: Command) =>
-	asked.parse(process.argv.slice(3), { from: 'user' }).opts<T>();
+const inQueueMode = 'basics suspend asleepSettings durable trigger triggerAttacks'.split(' ');
 const only = ['--only <name...>', 'run only these suites, named as their files are'] as const;
 
-const kinds: Record<string, () => Promise<void>> = {
-	async n8n() {
-		const asked = command('n8n', 'Tests the packed nodes in a real n8n').option(...only);
-		await runSuites(chooseSuites(of('n8n'), parsed<{ only?: string[] }>(asked).only));
-	},
+const program = new Command('npm run');
 
-	async queue() {
-		const asked = command(
-			'queue',
-			"Tests the packed nodes in n8n's queue mode: main, webhook processors, workers",
-		)
-			.option(...only)
-			.option('--load', 'run the load instead: 2,000 tasks by 100 executions');
-		const { load, only: names } = parsed<{ only?: string[]; load?: boolean }>(asked);
+program
+	.command('test:n8n')
+	.description('Tests the packed nodes in a real n8n')
+	.option(...only)
+	.action(async (asked: { only?: string[] }) => {
+		await runSuites(chooseSuites(of('n8n'), asked.only));
+	});
+
+program
+	.command('test:queue')
+	.description("Tests the packed nodes in n8n's queue mode: main, webhook processors, workers")
+	.option(...only)
+	.option('--load', 'run the load instead: 2,000 tasks by 100 executions')
+	.action(async (asked: { only?: string[]; load?: boolean }) => {
+		const all = new Map([...of('queue'), ...chooseSuites(of('n8n'), inQueueMode)]);
+		const suites = chooseSuites(all, asked.only);
 		await ensureQueuePrograms();
-		if (load === true) return await runFile(join(root, 'test', 'queue', 'load.ts'), []);
-		const shared = chooseSuites(of('n8n'), alsoInQueueMode);
-		await runSuites(chooseSuites(new Map([...of('queue'), ...shared]), names), {
-			env: { MEDIA_GENERATION_N8N: 'queue' },
-		});
-	},
+		if (asked.load === true) await runFile(join(root, 'test', 'queue', 'load.ts'), []);
+		else await runSuites(suites, { env: { MEDIA_GENERATION_N8N: 'queue' } });
+	});
 
-	async browser() {
-		const asked = command(
-			'browser',
-			"Drives n8n's editor with the packed nodes in headless Chromium",
-		)
-			.option(...only)
-			.option('--pictures', 'renew docs/images and examples/images');
-		const { pictures, only: names } = parsed<{ only?: string[]; pictures?: boolean }>(asked);
-		const suites = chooseSuites(of('browser'), names);
+program
+	.command('test:browser')
+	.description("Drives n8n's editor with the packed nodes in headless Chromium")
+	.option(...only)
+	.option('--pictures', 'renew docs/images and examples/images')
+	.action(async (asked: { only?: string[]; pictures?: boolean }) => {
+		const suites = chooseSuites(of('browser'), asked.only);
+		const MEDIA_GENERATION_PICTURES = asked.pictures === true ? '1' : '';
 		await runSuites(suites, {
-			env: {
-				CHROMIUM: await ensureChromium(),
-				...(pictures === true ? { MEDIA_GENERATION_PICTURES: '1' } : {}),
-			},
+			env: { CHROMIUM: await ensureChromium(), MEDIA_GENERATION_PICTURES },
 		});
-	},
+	});
 
-	async chaos() {
-		const asked = command(
-			'chaos',
-			'200 tasks through n8n in queue mode while everything breaks, and the ledgers after it',
-		).option('--seed <number>', 'replays the plan of another run', '1');
-		const { seed } = parsed<{ seed: string }>(asked);
+program
+	.command('test:chaos')
+	.description('200 tasks through n8n in queue mode while everything breaks, and the ledgers then')
+	.option('--seed <number>', 'replays the plan of another run', '1')
+	.action(async ({ seed }: { seed: string }) => {
 		await ensureQueuePrograms();
 		await runFile(join(root, 'test', 'queue', 'chaos.ts'), [seed]);
-	},
-};
+	});
 
-runMain(async () => {
-	const kind = process.argv[2] ?? '';
-	const run = kinds[kind];
-	if (run === undefined) throw new Halt(`There are: ${Object.keys(kinds).join(', ')}.`);
-	await run();
-});
+runMain(async () => void (await program.parseAsync()));

@@ -8,10 +8,9 @@ import { type See, shapeOf } from './findings';
 import { soundEffect, type Telling } from './making';
 import type { ProbedService } from './service';
 
+/** An address of this machine as the service reaches it, and the port where it leads to. */
 export interface CallbackOptions {
-	/** An address of this machine as the service reaches it. */
 	url: string;
-	/** Where this machine listens for it. */
 	port: number;
 	/** How long to wait for the first callback, and then for repeats, ms. */
 	patienceMs: number;

@@ -5,12 +5,11 @@ import { kindsOf, makeOne, type Pace, refusedCreation, type Values } from './mak
 import { readOnly } from './reading';
 import { ProbedService } from './service';
 
+/** `spend`: make one task of each kind, with these values. `callback`: make one more, and watch its callbacks. */
 export interface ProbeOptions {
 	baseUrl: string;
 	apiKey: string;
-	/** Make one task of each kind, with these values. */
 	spend?: Values & Pace;
-	/** Make one more task, and watch its callbacks. */
 	callback?: CallbackOptions;
 	log?: (text: string) => void;
 }

@@ -21,10 +21,9 @@ export const defaultValues = {
 };
 export type Values = typeof defaultValues;
 
+/** Between two looks at a task, and for all of them. */
 export interface Pace {
-	/** Between two looks at a task, ms. */
 	pollMs: number;
-	/** How long to wait for one task, ms. */
 	patienceMs: number;
 }
 
@@ -54,14 +53,11 @@ export function kindsOf({ voiceId, speechModel, outputFormat, voice, imageModel 
 	];
 }
 
+/** What both routes answered right after the creation; the task at each look that showed it; looks that did not; the answer that showed its end. */
 interface Life {
-	/** What both routes answered right after the creation. */
 	first: { v1: Answer; v1e: Answer };
-	/** The task at each look that showed it. */
 	seen: Task[];
-	/** Looks that said nothing of the task, e.g. of a busy service. */
 	unclear: Set<string>;
-	/** The answer that showed its end; undefined if patience ended first. */
 	last: Answer | undefined;
 }
 

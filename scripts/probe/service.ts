@@ -3,23 +3,18 @@ import { parseJson } from '../../nodes/MediaGeneration/service/json';
 /** How long one request may take, ms. */
 const TIMEOUT_MS = 60_000;
 
-/** What came back, or why nothing did. */
+/** What came back, or why nothing did: then `status` is 0. `json` is undefined where the body is none. */
 export interface Answer {
-	/** 0: no answer came. */
 	status: number;
 	headers: Headers;
 	text: string;
-	/** The parsed body; undefined where it is not JSON. */
 	json: unknown;
-	/** Why no answer came. */
 	problem?: string;
 }
 
-/** Asks the service, and keeps what its answers say of limits. */
+/** Asks the service, and keeps the names of headers about limits, and how many answers had each status. */
 export class ProbedService {
-	/** Names of headers about rate limits that any answer carried. */
 	readonly limitHeaders = new Set<string>();
-	/** How many requests were answered with each status. */
 	readonly statuses = new Map<number, number>();
 	private readonly bearer: Record<string, string>;
 

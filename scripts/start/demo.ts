@@ -1,23 +1,13 @@
 /** The n8n that `npm start` keeps between two starts. Not under version control. */
 import { randomBytes } from 'node:crypto';
-import {
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Rest, RestError, type SavedWorkflow } from '../../test/n8n/harness/rest';
 import { readWorkflow } from '../../test/n8n/harness/workflow';
 import { ensureBuilt, hashOf } from '../built';
 import { Halt } from '../halt';
-import { installPackage, packPackage, root } from '../pack';
+import { installPackage, inTemporaryFolder, packPackage, root } from '../pack';
 
-/** Delete it to begin again. */
 export const startFolder = join(root, '.n8n-start');
 const stateFile = join(startFolder, 'state.json');
 
@@ -53,12 +43,7 @@ export async function buildAndInstall(state: StartState): Promise<void> {
 	const modules = join(startFolder, '.n8n', 'nodes', 'node_modules');
 	if (state.installed === installed && existsSync(modules)) return;
 	console.log('Packing the nodes and installing them into n8n ...');
-	const folder = mkdtempSync(join(tmpdir(), 'media-generation-pack-'));
-	try {
-		await installPackage(await packPackage(folder), startFolder);
-	} finally {
-		rmSync(folder, { recursive: true, force: true });
-	}
+	await inTemporaryFolder(async (folder) => installPackage(await packPackage(folder), startFolder));
 	writeState({ ...state, installed });
 }
 

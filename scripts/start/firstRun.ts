@@ -11,11 +11,9 @@ const trigger = 'When Clicked';
 const timeoutMs = 30 * 60_000;
 const resultsFolder = join(startFolder, 'results');
 
-/** A value out of somebody else's JSON, for printing. */
 const words = (value: unknown) =>
 	typeof value === 'string' || typeof value === 'number' ? String(value) : '-';
 
-/** e.g. `48.2 kB` */
 const readableSize = (bytes: number) =>
 	bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
