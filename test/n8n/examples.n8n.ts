@@ -151,6 +151,36 @@ describe('examples', () => {
 		assert.equal(service.creations().length, 2);
 	});
 
+	it('paid-tasks lists the tasks of the last day, with their files', async () => {
+		const { service, rest } = context;
+		service.reset();
+		service.settings.lists.tasks = true;
+		service.settings.clockOffsetMs = -2 * 86_400_000;
+		const make = async (text: string, standIn = {}) => {
+			const { status } = await fetch(`${service.baseUrl}/v1/task/sound-effect`, {
+				method: 'POST',
+				headers: {
+					authorization: `Bearer ${service.apiKey}`,
+					'content-type': 'application/json',
+				},
+				body: JSON.stringify({ text, stand_in: standIn }),
+			});
+			assert.equal(status, 200);
+		};
+		await make('Rain');
+		await make('Wind', { end: 'error' });
+		const saved = await rest.createWorkflow(read('paid-tasks'));
+		const pastOnly = await rest.waitForExecution(await rest.runManually(saved, START));
+		assert.equal(items(pastOnly, 'List Tasks').length, 2);
+		assert.equal(items(pastOnly, 'Of the Last Day').length, 0);
+		service.settings.clockOffsetMs = 0;
+		const execution = await rest.waitForExecution(await rest.runManually(saved, START));
+		const [wind, rain] = items(execution, 'Fetch Files');
+		assert.equal(wind?.json.outcome, 'failed');
+		assert.equal(await signature(rain), 'RIFF');
+		assert.equal(service.creations().length, 2);
+	});
+
 	it('recover-task fetches the files of a task made by somebody else, and pays nothing', async () => {
 		const first = await run('text-to-file');
 		const taskId = String(items(first, 'Speak')[0]?.json.task_id);

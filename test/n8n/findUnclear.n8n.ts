@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { nodeOf } from './asleep/workbench';
+import { startContext, type TestContext } from './harness/context';
+import { type Execution, type Item, items } from './harness/execution';
+import type { SavedWorkflow } from './harness/rest';
+import { waitUntil } from './harness/wait';
+import { testWorkflow } from './harness/workflow';
+
+const texts = Array.from({ length: 12 }, (_, index) => `Rain ${index}`);
+
+/** Creations whose answers never come. Needs an n8n of its own: it is killed and started again here. */
+describe('unclear creations', () => {
+	let context: TestContext;
+	let workflow: SavedWorkflow | undefined;
+	let runs = 0;
+
+	before(async () => {
+		context = await startContext();
+	});
+	after(async () => await context.close());
+	afterEach(async () => {
+		if (workflow !== undefined) await context.rest.unpublish(workflow);
+		workflow = undefined;
+		context.service.reset();
+	});
+
+	/** Has the workflow make a sound of each text; the execution. */
+	async function start(some: string[], retryOnFail: boolean): Promise<string> {
+		const { rest, credential } = context;
+		const path = `find-unclear-${(runs += 1)}`;
+		const { id: credentialId, name } = credential;
+		const fresh = testWorkflow('findUnclear', {
+			credential: { id: credentialId, name },
+			placeholders: { PATH: path },
+		});
+		Object.assign(nodeOf(fresh, 'Sound'), { retryOnFail, maxTries: 2, waitBetweenTries: 1_000 });
+		const saved = await rest.createWorkflow(fresh);
+		workflow = saved;
+		await rest.publish(saved);
+		await rest.callWebhook(path, { texts: some });
+		const [summary] = await waitUntil(
+			async () => {
+				const all = await rest.listExecutions(saved.id);
+				return all.length > 0 ? all : undefined;
+			},
+			{ timeoutMs: 20_000, what: 'The execution' },
+		);
+		assert.ok(summary);
+		return summary.id;
+	}
+
+	async function run(some: string[], retryOnFail: boolean): Promise<Item[]> {
+		const execution = await context.rest.waitForExecution(await start(some, retryOnFail));
+		return soundsOf(execution);
+	}
+
+	function soundsOf(execution: Execution): Item[] {
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		return items(execution, 'Sound');
+	}
+
+	/** Each item has the sound of its own text, and nothing was paid twice. */
+	function checkDelivered(sounds: Item[], some: string[]): void {
+		const { service } = context;
+		assert.deepEqual(
+			sounds.map(({ json, binary }) => [json.status, Object.keys(binary ?? {})]),
+			some.map(() => ['done', ['data']]),
+			JSON.stringify(sounds.map(({ json }) => json.error)),
+		);
+		const ids = sounds.map(({ json }) => String(json.task_id));
+		assert.deepEqual(
+			ids.map((id) => service.task(id).body.text),
+			some,
+		);
+		assert.equal(new Set(ids).size, some.length);
+		assert.equal(service.creations().length, some.length);
+	}
+
+	for (const retryOnFail of [false, true]) {
+		const how = retryOnFail ? 'with Retry On Fail' : 'without Retry On Fail';
+
+		it(`finds twelve tasks whose creations were answered with 502, ${how}`, async () => {
+			const { service } = context;
+			service.settings.lists.tasks = true;
+			service.settings.taskList.lagMs = 1_000;
+			service.faults.add({ route: 'create', action: { type: 'processThenStatus', status: 502 } });
+			checkDelivered(await run(texts, retryOnFail), texts);
+		});
+
+		it(`says of all twelve that nothing is known where there is no list, ${how}`, async () => {
+			const { service } = context;
+			service.faults.add({ route: 'create', action: { type: 'processThenStatus', status: 502 } });
+			const outcomes = (await run(texts, retryOnFail)).map(({ json }) => json.outcome);
+			assert.deepEqual(
+				outcomes,
+				texts.map(() => 'unknown'),
+			);
+			assert.equal(service.creations().length, texts.length);
+		});
+
+		it(`tells two equal texts apart of which one answer is lost, ${how}`, async () => {
+			const { service } = context;
+			service.settings.lists.tasks = true;
+			const action = { type: 'processThenReset' } as const;
+			service.faults.add({ route: 'create', times: 1, action });
+			const same = ['Rain', 'Rain'];
+			checkDelivered(await run(same, retryOnFail), same);
+		});
+
+		it(`finds what was made when n8n was killed before the answer came, ${how}`, async () => {
+			const { n8n, rest, service } = context;
+			service.settings.lists.tasks = true;
+			const two = ['Rain', 'Wind'];
+			const held = service.hold({ route: 'create' });
+			const id = await start(two, retryOnFail);
+			await waitUntil(() => held.count === 2, { timeoutMs: 20_000, what: 'Both creations' });
+			await n8n.kill('SIGKILL');
+			held.letGo();
+			await n8n.restart();
+			await rest.login();
+			const crashed = await rest.waitForExecution(id);
+			assert.equal(crashed.status, 'crashed');
+			const retried = await rest.request<{ id: string }>('POST', `/executions/${id}/retry`, {
+				loadWorkflow: false,
+			});
+			checkDelivered(soundsOf(await rest.waitForExecution(retried.id)), two);
+		});
+	}
+});
