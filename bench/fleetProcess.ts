@@ -109,6 +109,7 @@ export class Process {
 				context: {} as IExecuteFunctions,
 				log: { info: () => undefined, warn: () => undefined },
 				executionId: '1',
+				beganAt: undefined,
 				ledger: new Ledger(store, run),
 				spending: new Spending({
 					...surroundings,

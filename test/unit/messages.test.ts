@@ -27,6 +27,7 @@ async function errorOf({ parameters, items = [{ json: {} }], body, status = 200 
 	const fields: INodeParameters = { voiceId: 'v', ...parameters };
 	const context = {
 		getNode: () => ({ id: 'n', name: 'Media', type: 'x', parameters: {} }),
+		getMode: () => 'manual',
 		getInputData: () => items,
 		getNodeParameter: (name: string, _: number, fallback?: unknown) => fields[name] ?? fallback,
 		getCredentials: async () =>

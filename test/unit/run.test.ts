@@ -129,6 +129,7 @@ class Service {
 					sleep,
 					random: seededRandom(5),
 					stop: this.stop.signal,
+					beganAt: undefined,
 					ledger,
 					spending: new Spending({
 						now,

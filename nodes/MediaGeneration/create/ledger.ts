@@ -81,6 +81,12 @@ export class Ledger {
 		return fresh;
 	}
 
+	/** Whether no try, of this execution or of one that it repeats, has left anything of this run. */
+	get isEmpty(): boolean {
+		const prefix = prefixOf(this.run);
+		return !Object.keys(this.entries()).some((key) => key.startsWith(prefix));
+	}
+
 	private hashOf(request: CreationRequest): string {
 		const known = this.hashes.get(request);
 		if (known !== undefined) return known;

@@ -1,13 +1,12 @@
-/** From a part to its task: taken up where an earlier try has made it, else created. The caller notes what was created. */
-import type { Ledger } from '../create/ledger';
-import { createTask, type Created, type SubmitDeps } from '../create/submit';
+/** From a part to its task: taken up where an earlier try has made it, found again, or created. */
+import { createOrFind, findEarlier, type CreateDeps } from '../create/create';
+import type { Created } from '../create/submit';
 import type { ItemSettings } from '../operations/waiting';
 import type { Failed } from '../service/verdict';
 import { receiveUrlOf, type Part } from './item';
 import type { Spending } from './spending';
 
-export interface CreationMeans extends SubmitDeps {
-	ledger: Ledger;
+export interface CreationMeans extends CreateDeps {
 	spending: Spending;
 	/** What survives the process. */
 	log: { info(line: string): void; warn(line: string): void };
@@ -32,25 +31,34 @@ export async function createPart(
 	{ number, request, earlier }: Extract<Part, { kind: 'creates' }>,
 	{ index, settings }: { index: number; settings: ItemSettings },
 ): Promise<KnownTask | Failed> {
-	const { ledger, spending, now, log, executionId } = means;
-	const slot = { item: index, part: number };
+	const { spending, now, log, executionId } = means;
+	const route = { kind: request.kind, route: settings.pollRoute };
 	const where = `for item ${index} of execution ${executionId}`;
-	if (earlier.kind === 'unknown')
-		return { kind: 'failed', failure: earlier.failure, task: undefined };
 	if (earlier.kind === 'created') {
 		const { created, receiveUrl } = earlier;
 		log.info(`Media Generation: task ${created.taskId} ${where}`);
 		return { kind: 'task', ...created, created, old: true, receiveUrl };
 	}
-	const turn = await spending.turn({ kind: request.kind, route: settings.pollRoute });
+	const slot = { item: index, part: number };
+	const { timeoutMs, findUnclear: finds } = settings;
+	const wanted = { slot, request, earlier, finds, deadline: now() + timeoutMs };
+	const found = await findEarlier(means, wanted);
+	if (found !== undefined) {
+		spending.takeUp(found, route);
+		log.info(`Media Generation: task ${found.taskId} ${where}, found in the list of tasks`);
+		const receiveUrl = earlier.kind === 'unknown' ? receiveUrlOf(request) : undefined;
+		return { kind: 'task', ...found, created: found, old: true, receiveUrl };
+	}
+	if (earlier.kind === 'unknown')
+		return { kind: 'failed', failure: earlier.failure, task: undefined };
+	const turn = await spending.turn(route);
 	if (turn.kind === 'refused') return { kind: 'failed', failure: turn.failure, task: undefined };
-	const submitted = await createTask(means, request, now() + settings.timeoutMs);
+	const submitted = await createOrFind(means, wanted);
 	turn.end(submitted);
 	if (submitted.kind !== 'created') {
 		const { failure } = submitted;
 		if (failure.taskId !== undefined)
 			log.warn(`Media Generation: task ${failure.taskId} ${where} may exist`);
-		if (submitted.kind === 'unclear') ledger.noteUnknown(slot, request, failure);
 		return { kind: 'failed', failure, task: undefined };
 	}
 	const { created } = submitted;

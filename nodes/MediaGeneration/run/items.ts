@@ -110,8 +110,6 @@ class PartRun {
 		const created = await createPart(run.creating, part, item);
 		if (created.kind === 'task') {
 			this.reached = { kind: 'exists', taskId: created.taskId };
-			if (!created.old && created.created !== undefined)
-				run.means.ledger.noteCreated(this.slot, part.request, created.created);
 			return created;
 		}
 		const end = run.endOf(created);

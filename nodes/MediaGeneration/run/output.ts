@@ -34,21 +34,22 @@ function failuresIn(ends: readonly OnItsWay[]): FailedEnd[] {
 
 /** What a run says of its items. */
 export class Report {
-	/** @param before what earlier tries have left: paid for, or perhaps, whether or not this try comes to its item */
+	/** @param ledger what the tries have left: paid for, or perhaps, whether or not this try comes to its item */
 	constructor(
 		private readonly context: IExecuteFunctions,
-		private readonly before: LeftBefore,
+		private readonly ledger: () => LeftBefore,
 	) {}
 
 	/** Tasks that are paid for and still of use (all except those that the service calls failed), and items whose tasks may exist. */
 	private left(ends: readonly OnItsWay[]): Left {
 		const failed = failuresIn(ends);
+		const before = this.ledger();
 		const known = new Set([
-			...this.before.taskIds,
+			...before.taskIds,
 			...ends.flatMap((end) => ('taskIds' in end ? end.taskIds : [])),
 		]);
 		const unclear = [
-			...this.before.unclear,
+			...before.unclear,
 			...failed
 				.filter(({ failure }) => outcomes[failure.outcome].unclear)
 				.map(({ index, failure }) => ({ item: index, failure })),

@@ -29,6 +29,8 @@ export interface Tools {
 	client: ServiceClient;
 	ledger: Ledger;
 	run: RunIdentity;
+	/** See {@link beganAt}. */
+	beganAt: number | undefined;
 	signal: AbortSignal | undefined;
 }
 
@@ -79,9 +81,12 @@ export function makeItems(
 	});
 }
 
-/** Whether nothing is left to be paid for an item. */
+/** Whether nothing is left to be paid for an item: what may have been created is not sent again. */
 function isPaidFor({ parts }: Item): boolean {
-	return parts.every((part) => part.kind === 'awaits' || part.earlier.kind === 'created');
+	return parts.every(
+		(part) =>
+			part.kind === 'awaits' || part.earlier.kind === 'created' || part.earlier.kind === 'unknown',
+	);
 }
 
 /** Fails the items that would be created although the balance does not reach their Minimum Credits. */
@@ -121,13 +126,23 @@ export async function prepareSpending(
 	});
 }
 
-/** What earlier tries have created counts as well. */
-export function countEarlier(items: readonly Item[], spending: Spending): void {
+/** What earlier tries have created counts as well, and is nobody else's. */
+export function countEarlier({ client }: Tools, items: readonly Item[], spending: Spending): void {
 	for (const { parts, settings } of items)
-		for (const part of parts)
-			if (part.kind === 'creates' && part.earlier.kind === 'created')
-				spending.takeUp(part.earlier.created, {
-					kind: part.request.kind,
-					route: settings.pollRoute,
-				});
+		for (const part of parts) {
+			if (part.kind !== 'creates' || part.earlier.kind !== 'created') continue;
+			const { created } = part.earlier;
+			client.account.known.set(created.taskId, true);
+			spending.takeUp(created, { kind: part.request.kind, route: settings.pollRoute });
+		}
+}
+
+/**
+ * When the execution began that n8n's Retry repeats, where it has left nothing: n8n was killed, and what it has sent is not known. n8n
+ * keeps that time where the workflow saves its progress; else it is that of the Retry, before which nothing can be found.
+ */
+export function beganAt(context: IExecuteFunctions, ledger: Ledger): number | undefined {
+	if (context.getMode() !== 'retry' || !ledger.isEmpty) return undefined;
+	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
+	return getExecutionContext?.call(context)?.establishedAt;
 }

@@ -21,6 +21,7 @@ import { runItems, type RunMeans } from './items';
 import { itemsOf, Report } from './output';
 import { planItem, type Draft } from './plan';
 import {
+	beganAt,
 	countEarlier,
 	draftsIn,
 	makeItems,
@@ -41,10 +42,7 @@ export async function generate(
 	const asleep = sleepingInput(context);
 	if (asleep !== undefined) return asleep;
 	const store = context.getContext('node');
-	const report = new Report(
-		context,
-		leftByEarlierTries(store, () => runOf(context)),
-	);
+	const report = new Report(context, () => leftByEarlierTries(store, () => runOf(context)));
 	const planned = context.getInputData().flatMap((_, index) => planItem(context, operation, index));
 	report.throwFirstFailure(planned);
 	const [first] = draftsIn(planned);
@@ -57,7 +55,8 @@ export async function generate(
 	const run = { ...runOf(context), baseUrl: client.value.credentials.baseUrl };
 	const ledger = new Ledger(store, run);
 	const signal = context.getExecutionCancelSignal();
-	const tools = { context, report, client: client.value, ledger, run, signal };
+	const began = beganAt(context, ledger);
+	const tools = { context, report, client: client.value, ledger, run, beganAt: began, signal };
 	return await runPlanned(tools, planned, first.run);
 }
 
@@ -87,7 +86,7 @@ async function runPlanned(
 		const items = ready.flatMap((each) => (each.kind === 'item' ? [each.item] : []));
 		report.warnOfRepeats(items);
 		const spending = await prepareSpending(tools, balance, settings);
-		countEarlier(items, spending);
+		countEarlier(tools, items, spending);
 		const { maxActiveTasks } = settings;
 		const means = meansOf(tools, spending);
 		const options = { maxActiveTasks, haltOnFailure: !context.continueOnFail() };
@@ -108,7 +107,8 @@ async function runPlanned(
 	}
 }
 
-function meansOf({ context, client, ledger, signal }: Tools, spending: Spending): RunMeans {
+function meansOf(tools: Tools, spending: Spending): RunMeans {
+	const { context, client, ledger, signal } = tools;
 	const { baseUrl } = client.credentials;
 	const { logger } = context;
 	const executionId = context.getExecutionId();
@@ -120,6 +120,7 @@ function meansOf({ context, client, ledger, signal }: Tools, spending: Spending)
 		ledger,
 		spending,
 		stop: signal,
+		beganAt: tools.beganAt,
 		delivery: new Delivery(context, { signal, baseUrl }),
 		log: logger,
 		executionId,
