@@ -105,10 +105,6 @@ describe('outcomes', () => {
 		expect(those('useful')).toEqual(['invalid', 'rejected', 'unknown', ...lost]);
 	});
 
-	test('a task may exist where the answer to its creation never came', () => {
-		expect(those('unclear')).toEqual(['unknown']);
-	});
-
 	test('"Task: Wait" can still bring the result of those that are paid for', () => {
 		expect(those('final')).toEqual(['invalid', 'rejected', 'unknown', 'failed']);
 	});
@@ -119,10 +115,6 @@ describe('outcomes', () => {
 			expect(isOutcome(name)).toBe(expected);
 		},
 	);
-
-	test('something else is none', () => {
-		expect([undefined, 7, ['failed'], { failed: true }].filter(isOutcome)).toEqual([]);
-	});
 });
 
 describe('what breaks while an item is read', () => {

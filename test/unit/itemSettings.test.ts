@@ -115,11 +115,6 @@ test.each(options)('the option %s: %j', (name, value, expected) => {
 	expect(withOptions({ [name]: value })).toEqual({ ...PLAIN, ...expected });
 });
 
-test('a Timeout counts however the item waits', () => {
-	expect(withOptions({ timeout: 30 }, suspended).timeoutMs).toBe(30_000);
-	expect(withOptions({}, { waitForCompletion: false }).timeoutMs).toBe(600_000);
-});
-
 test('a task made earlier is always waited for, and has no long text', () => {
 	const fields = { waitForCompletion: false, longText: 'join', options: { maxCharacters: 1 } };
 	expect(read(fields, true)).toEqual(PLAIN);
@@ -319,12 +314,4 @@ describe('settings of the run', () => {
 			});
 		},
 	);
-
-	test('no active tasks at all are refused', () => {
-		expect(refusalOf(() => ofRun({ maxActiveTasks: 0 }))).toEqual({
-			message: 'The option "Max Active Tasks" must be a number greater than 0',
-			description:
-				'Set "Max Active Tasks" to a number greater than 0, or remove the option to use 20.',
-		});
-	});
 });

@@ -274,14 +274,6 @@ describe('results that lie deeper', () => {
 	});
 });
 
-test('all addresses of one field, each once', () => {
-	const metadata = { audio_url: `${F}/1`, all_audio_urls: [`${F}/1`, `${F}/2`, null, 5] };
-	expect(outputs(metadata)).toEqual([
-		{ url: `${F}/1`, kind: 'audio' },
-		{ url: `${F}/2`, kind: 'audio' },
-	]);
-});
-
 test('a stream is not a result, not even where there is nothing else', () => {
 	const streams = { stream_url: `${F}/s`, streamUrl: `${F}/t`, v3: { audio_stream_url: `${F}/u` } };
 	expect(outputs(streams)).toEqual([]);
@@ -306,9 +298,4 @@ test.each<[string, unknown, string[]]>([
 	['more of them', JSON.parse(`${'['.repeat(22)}"${F}"${']'.repeat(22)}`), []],
 ])('addresses of a request: %s', (_name, request, expected) => {
 	expect(addressesIn(request)).toEqual(expected);
-});
-
-test('a request that is nested without end ends', () => {
-	const request = JSON.parse(`${'['.repeat(20_000)}"x"${']'.repeat(20_000)}`) as unknown;
-	expect(outputs({ output_uri: `${F}/a.mp3` }, {}, request)).toHaveLength(1);
 });
