@@ -103,7 +103,7 @@ describe('Task: Get', () => {
 	test('a Task ID that is none is refused, for its item alone', async () => {
 		const body = { id: 't', status: 'doing' };
 		const { json, output, requests } = await runNode({
-			parameters: [{ ...get, taskId: 'a/b' }, get],
+			parameters: [{ ...get, taskId: 'a/../b' }, get],
 			answer: answers({ body }),
 			node: goOn,
 		});

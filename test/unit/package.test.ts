@@ -143,7 +143,7 @@ describe('names in saved workflows', () => {
 				[['speech'], ['generateByVoiceId', 'generateByVoiceName']],
 				[['soundEffect'], ['generate']],
 				[['image'], ['generate']],
-				[['task'], ['create', 'get', 'getAll', 'wait']],
+				[['task'], ['create', 'wait', 'get', 'getAll']],
 				[['credits'], ['get']],
 				[['apiKey'], ['getAll']],
 				[['audio'], ['join']],
