@@ -90,7 +90,7 @@ describe('the ID in an answer', () => {
 		['a failed task without an ID', task({ status: 'error' }), 'doubtful'],
 		['a failed task with another ID', task({ id: 'other', status: 'error' }), 'doubtful'],
 		['a done task without an ID', task({ status: 'done' }), 'task'],
-		['a done task with another ID', task({ id: 'other', status: 'done' }), 'busy'],
+		['a done task with another ID', task({ id: 'other', status: 'done' }), 'doubtful'],
 		['a running task with another ID', task({ id: 'other', status: 'doing' }), 'busy'],
 		[
 			'a done task in an answer with an ID of its own',

@@ -12,7 +12,7 @@ import { kindOf429 } from './throttling';
 /** What one look at a task found. */
 export type Look =
 	| { kind: 'task'; task: Task }
-	/** It says "error", but without the ID that was asked for: as `busy`, until another look repeats it {@link CONFIRM_MS} later. */
+	/** Over, but not by the ID that was asked for: as `busy`, until another look repeats it {@link CONFIRM_MS} later. */
 	| { kind: 'doubtful'; task: Task; detail: string }
 	/** Nothing usable, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
@@ -73,7 +73,7 @@ function aboutTask(task: Task, taskId: string, { body, status }: Answer): Look {
 			? `HTTP ${status} with the status "${task.status}" and no task ID`
 			: `HTTP ${status} with another task (${other})`;
 	const said = task.errorText === undefined ? detail : `${detail}: ${task.errorText}`;
-	return task.state === 'failed' && kindOf429(task.raw) !== 'rate'
+	return task.state !== 'running' && kindOf429(task.raw) !== 'rate'
 		? { kind: 'doubtful', task, detail: said }
 		: { kind: 'busy', detail: said, httpStatus: status };
 }
