@@ -28,7 +28,6 @@ void describe('image', () => {
 		});
 		assert.ok(width > 0);
 		assert.equal(context.service.creations('image').length, 1);
-		await picture(editor, 'editor-image');
 	});
 
 	void it('says what suspending needs, only when it is chosen', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { TestContext } from '../n8n/harness/context';
 import type { Editor } from './harness/editor';
-import { picture } from './harness/picture';
+import { picture, stepPicture } from './harness/picture';
 import { openWindow } from './harness/window';
 
 /** A person who has never seen the package: finds the node, sets up the credential, makes speech and listens to it. */
@@ -11,6 +11,7 @@ void describe('speech', () => {
 	let editor: Editor;
 	openWindow(async (window) => {
 		({ context, editor } = window);
+		await editor.page.setViewportSize({ width: 1500, height: 820 });
 		// The credential is made by hand here.
 		await context.rest.request('DELETE', `/credentials/${context.credential.id}`);
 	});
@@ -71,7 +72,6 @@ void describe('speech', () => {
 		await refusedFor(/does not start with "sk_"/);
 		await saveCredential('sk_this_is_not_a_key_of_the_account');
 		await refusedFor(/does not accept this API key/);
-		await picture(editor, 'credential-refused');
 
 		await saveCredential(context.service.apiKey);
 		await editor.byId('editCredential-modal').waitFor({ state: 'detached' });
@@ -105,6 +105,6 @@ void describe('speech', () => {
 		);
 		assert.ok(seconds > 0, `${seconds} s`);
 		assert.equal(context.service.creations('speech_by_name').length, 1);
-		await picture(editor, 'editor-speech');
+		await stepPicture(editor, 'editor-speech', 520);
 	});
 });

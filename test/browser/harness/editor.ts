@@ -211,6 +211,17 @@ export class Editor {
 		await this.byId('output-panel').getByText('Binary', { exact: true }).waitFor();
 	}
 
+	/** "Execute workflow" on the canvas. */
+	async executeWorkflow(): Promise<void> {
+		await this.page.locator('[data-test-id^="execute-workflow-button"]').first().click();
+	}
+
+	/** Until this many nodes on the canvas have succeeded. */
+	async succeeded(nodes: number): Promise<void> {
+		const done = this.byId('canvas-node-status-success');
+		await done.nth(nodes - 1).waitFor();
+	}
+
 	/** The first file of the output, opened. */
 	async viewFile(): Promise<void> {
 		await this.byId('output-panel').getByText('Binary', { exact: true }).click();

@@ -6,7 +6,7 @@ import type { Locator, Page, PageScreenshotOptions } from 'playwright-core';
 import type { Editor } from './editor';
 
 const root = join(__dirname, '..', '..', '..');
-const maxBytes = 150_000;
+const maxBytes = 300_000;
 
 const takesPictures = process.env.MEDIA_GENERATION_PICTURES === '1';
 
@@ -32,10 +32,7 @@ export async function picture(
 	name: string,
 	of: Page | Locator = editor.page,
 ): Promise<void> {
-	for (const theme of ['dark', 'light'] as const) {
-		await editor.useTheme(theme);
-		keep(await of.screenshot(still), `${name}-${theme}`);
-	}
+	await inBothThemes(editor, name, async () => await of.screenshot(still));
 }
 
 /** What lies over the canvas: buttons, tabs and handles that would hide a part of the workflow. */
@@ -53,7 +50,11 @@ const overCanvas = [
 const margin = { side: 60, top: 24, bottom: 64 };
 
 /** A picture of all nodes and notes of the open workflow, and nothing else, as `examples/images/NAME.png`. */
-export async function canvasPicture({ page }: Editor, name: string): Promise<void> {
+export async function canvasPicture(editor: Editor, name: string): Promise<void> {
+	keep(await canvasShot(editor), name, join('examples', 'images'));
+}
+
+async function canvasShot({ page }: Editor): Promise<Buffer> {
 	const boxes = await page.locator('.vue-flow__node').evaluateAll((nodes) =>
 		nodes.map((node) => {
 			const { left, top, right, bottom } = node.getBoundingClientRect();
@@ -65,9 +66,66 @@ export async function canvasPicture({ page }: Editor, name: string): Promise<voi
 	const right = Math.max(...boxes.map((box) => box.right)) + margin.side;
 	const bottom = Math.max(...boxes.map((box) => box.bottom)) + margin.bottom;
 	const clip = { x, y, width: right - x, height: bottom - y };
-	keep(
-		await page.screenshot({ ...still, clip, style: overCanvas }),
-		name,
-		join('examples', 'images'),
+	return await page.screenshot({ ...still, clip, style: overCanvas });
+}
+
+/** In both themes: what `shoot` takes. */
+async function inBothThemes(
+	editor: Editor,
+	name: string,
+	shoot: (theme: 'dark' | 'light') => Promise<Buffer>,
+): Promise<void> {
+	for (const theme of ['dark', 'light'] as const) {
+		await editor.useTheme(theme);
+		keep(await shoot(theme), `${name}-${theme}`);
+	}
+}
+
+/** A node's panel without its input: what was set, and what came out. */
+export async function stepPicture(editor: Editor, name: string, height: number): Promise<void> {
+	await inBothThemes(editor, name, async () => {
+		const panel = await editor.byId('ndv').boundingBox();
+		const output = await editor.byId('output-panel').boundingBox();
+		const input = await editor.byId('ndv-input-panel').boundingBox();
+		assert.ok(panel !== null && output !== null && input !== null, 'the panel is open');
+		const x = input.x + input.width;
+		const clip = { x, y: panel.y, width: output.x + output.width - x, height };
+		return await editor.page.screenshot({ ...still, clip });
+	});
+}
+
+/** The canvas of the open workflow, and beside it what `open` shows of its result. */
+export async function storyPicture(
+	editor: Editor,
+	name: string,
+	open: () => Promise<Locator>,
+): Promise<void> {
+	const canvases = new Map<string, Buffer>();
+	for (const theme of ['dark', 'light'] as const) {
+		await editor.useTheme(theme);
+		canvases.set(theme, await canvasShot(editor));
+	}
+	const result = await open();
+	await inBothThemes(editor, name, async (theme) =>
+		sideBySide(editor, theme, [canvases.get(theme), await result.screenshot(still)]),
 	);
+}
+
+async function sideBySide(
+	editor: Editor,
+	theme: 'dark' | 'light',
+	pictures: Array<Buffer | undefined>,
+): Promise<Buffer> {
+	const page = await editor.page.context().newPage();
+	const images = pictures.map(
+		(bytes) => `<img src="data:image/png;base64,${bytes?.toString('base64') ?? ''}">`,
+	);
+	const [background, line] = theme === 'dark' ? ['#1f1f1f', '#444'] : ['#fff', '#ddd'];
+	await page.setContent(
+		`<style>body { margin: 0 } div { display: inline-flex; gap: 16px; padding: 12px; align-items: stretch; background: ${background} }
+		img { height: 420px; border: 1px solid ${line}; border-radius: 6px }</style><div>${images.join('')}</div>`,
+	);
+	const shot = await page.locator('div').screenshot();
+	await page.close();
+	return shot;
 }

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { TestContext } from '../n8n/harness/context';
+import { readWorkflow } from '../n8n/harness/workflow';
+import type { Editor } from './harness/editor';
+import { storyPicture } from './harness/picture';
+import { openWindow } from './harness/window';
+
+const file = join(__dirname, '..', '..', 'examples', 'book-chapter.json');
+
+/** The picture that the README begins with: text in, one file with captions out. */
+void describe('book chapter', () => {
+	let context: TestContext;
+	let editor: Editor;
+	openWindow(async (window) => {
+		({ context, editor } = window);
+		await editor.page.setViewportSize({ width: 1400, height: 700 });
+	});
+
+	void it('runs on the canvas, and its one file plays for the length of all parts', async () => {
+		const { id, name } = context.credential;
+		const workflow = readWorkflow(file, { credential: { id, name } });
+		workflow.nodes = workflow.nodes.filter(({ name: title }) => title !== 'Note 2');
+		const saved = await context.rest.createWorkflow(workflow);
+		await editor.openWorkflow(saved.id);
+		await editor.executeWorkflow();
+		const nodes = workflow.nodes.filter(({ type }) => !type.endsWith('.stickyNote')).length;
+		await editor.succeeded(nodes);
+		await editor.byId('zoom-to-fit').click();
+		await editor.settled();
+		await storyPicture(editor, 'book-chapter', async () => {
+			await editor.openNode('Speak the Chapter');
+			await editor.viewFile();
+			await editor.page.locator('audio').waitFor();
+			return editor.byId('output-panel');
+		});
+		const seconds = await editor.page
+			.locator('audio')
+			.evaluate((audio: HTMLAudioElement) => audio.duration);
+		assert.ok(seconds > 10, `${seconds} s`);
+	});
+});
