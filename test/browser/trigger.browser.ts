@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { TestContext } from '../n8n/harness/context';
 import type { Editor } from './harness/editor';
 import { picture } from './harness/picture';
-import { openWindow } from './harness/window';
+import { createTask, openWindow } from './harness/window';
 
 /** The trigger's panel: its URL, and a test event by a task of the stand-in. */
 void describe('trigger', () => {
@@ -35,15 +35,7 @@ void describe('trigger', () => {
 		await picture(editor, 'trigger');
 
 		const target = /https?:\/\/\S+/.exec(url)?.[0];
-		const response = await fetch(`${service.baseUrl}/v1/task/sound-effect`, {
-			method: 'POST',
-			headers: {
-				authorization: `Bearer ${service.apiKey}`,
-				'content-type': 'application/json',
-			},
-			body: JSON.stringify({ text: 'A bell', receive_url: target, stand_in: { ms: 300 } }),
-		});
-		const { task_id: taskId } = (await response.json()) as { task_id: string };
+		const taskId = await createTask(service, { receive_url: target });
 		await editor.byId('output-panel').getByText(taskId).first().waitFor();
 	});
 });

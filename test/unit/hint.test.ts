@@ -1,6 +1,11 @@
 /** What an execution can be found by: task IDs, credits and the worst outcome, within n8n's limits. */
-import type { IExecuteFunctions } from 'n8n-workflow';
-import { noteExecution, type RunOutcome } from '../../nodes/MediaGeneration/delivery/hint';
+import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
+import {
+	noteExecution,
+	noteWaking,
+	outcomesIn,
+	type RunOutcome,
+} from '../../nodes/MediaGeneration/delivery/hint';
 
 /** An execution with n8n's own limits: longer values are cut off, and more than ten keys are not kept. */
 function execution() {
@@ -20,7 +25,9 @@ function execution() {
 	} as unknown as IExecuteFunctions;
 	const run = (name: string, taskIds: string[], credits: number | undefined, outcome: RunOutcome) =>
 		noteExecution(context, name, { taskIds, credits, outcome });
-	return { kept, run };
+	const wake = (...outcomes: RunOutcome[]) =>
+		noteWaking(context as unknown as IWebhookFunctions, outcomes);
+	return { kept, run, wake };
 }
 
 test('has the tasks of all runs, the sum of their credits, and the worst outcome', () => {
@@ -40,6 +47,16 @@ test('a later try of a run replaces the earlier one', () => {
 	run('Speak:0', ['a'], 2, 'unreachable');
 	run('Speak:0', ['a', 'b'], 4, 'done');
 	expect(kept).toEqual({ media_task_ids: 'a,b', media_credits: '4', media_outcome: 'done' });
+});
+
+test('what an execution slept on is known when it wakes', () => {
+	const { kept, run, wake } = execution();
+	run('Speak:0', ['a', 'b'], 2, 'asleep');
+	expect(kept.media_outcome).toBe('asleep');
+	wake('done', 'failed');
+	expect(kept).toMatchObject({ media_task_ids: 'a,b', media_outcome: 'failed' });
+	wake('done');
+	expect(kept.media_outcome).toBe('failed');
 });
 
 test('task IDs stay whole: those that no longer fit are left out', () => {
@@ -68,4 +85,21 @@ test.each([
 			outcome: 'done',
 		}),
 	).not.toThrow();
+});
+
+test('what an item has come to, by what it carries', () => {
+	const items = [
+		{ status: 'done' },
+		{ timed_out: true },
+		{ error: 'x', outcome: 'unreachable' },
+		{ error: 'x', details: { outcome: 'failed' } },
+		{ outcome: 'the service has a field of that name' },
+	];
+	expect(outcomesIn(items.map((json) => ({ json })))).toEqual([
+		'done',
+		'timed_out',
+		'unreachable',
+		'failed',
+		'done',
+	]);
 });

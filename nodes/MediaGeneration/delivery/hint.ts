@@ -1,5 +1,5 @@
 /** What the editor shows of a run beside its items: hints above the output, and values that the list of executions is searched by. */
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { cleanerOf } from '../service/clean';
 import { isObject } from '../service/json';
 import { isOutcome, type Outcome } from '../service/failures';
@@ -27,6 +27,15 @@ const FROM_WORST: readonly RunOutcome[] = [
 
 export function worstOf(outcomes: readonly RunOutcome[]): RunOutcome {
 	return FROM_WORST.find((outcome) => outcomes.includes(outcome)) ?? 'done';
+}
+
+/** How items have ended, by what they carry. */
+export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
+	return items.map(({ json }) => {
+		const { outcome } = isObject(json.details) ? json.details : json;
+		if (isOutcome(outcome)) return outcome;
+		return json.timed_out === true ? 'timed_out' : 'done';
+	});
 }
 
 interface RunSummary {
@@ -77,6 +86,17 @@ export function noteExecution(context: IExecuteFunctions, run: string, summary: 
 		});
 	} catch {
 		// Finding an execution is worth less than its result.
+	}
+}
+
+/** An execution that slept is awake: what became of its items replaces `asleep`. Never throws, as {@link noteExecution}. */
+export function noteWaking(context: IWebhookFunctions, outcomes: readonly RunOutcome[]): void {
+	try {
+		const { customData } = context;
+		const before = runOutcome(customData.getAll().media_outcome);
+		customData.setAll({ media_outcome: worstOf([...before, ...outcomes]) });
+	} catch {
+		// As above.
 	}
 }
 
