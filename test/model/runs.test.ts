@@ -555,7 +555,7 @@ describe('Min Credits', () => {
 	test('without Continue On Fail nothing is created for any', async () => {
 		const { error, requests } = await runNode({ parameters: [sound, guarded(101)] });
 		expect(error?.description).toBe(
-			'Add credits at the service or lower the option Min Credits. Nothing was created for this item.',
+			'Add credits at the service or lower the option Min Credits. Nothing was created for this item. Nothing was created for the other item either.',
 		);
 		expect(requests).toEqual(['GET /v1/credits']);
 	});

@@ -342,9 +342,17 @@ describe('which fields are shown', () => {
 
 	const limits = ['maxActiveTasks', 'maximumCredits', 'minimumCredits', 'findUnclear'];
 	const files = ['splitFiles', 'maxFileSize'];
-	const polling = ['timeout', 'onTimeout', ...limits, 'extraFields', ...files, 'pollRoute'];
+	const polling = [
+		'fileName',
+		'timeout',
+		'onTimeout',
+		...limits,
+		'extraFields',
+		...files,
+		'pollRoute',
+	];
 	const suspending = [
-		...['timeout', 'onTimeout', ...limits, 'extraFields', ...files],
+		...['fileName', 'timeout', 'onTimeout', ...limits, 'extraFields', ...files],
 		...['gracePeriod', 'watchWhileAsleep', 'pollRoute'],
 	];
 	test.each<[INodeParameters, string[]]>([
@@ -356,11 +364,22 @@ describe('which fields are shown', () => {
 			{ ...create, waitForCompletion: false, waitMode: 'callback' },
 			['timeout', ...limits, 'callbackReference', 'extraFields'],
 		],
-		[{ ...sound, downloadOutput: false }, polling.filter((name) => name !== 'maxFileSize')],
-		[wait, ['timeout', 'onTimeout', ...files, 'pollRoute']],
+		[
+			{ ...sound, downloadOutput: false },
+			polling.filter((name) => !/^maxFileSize$|^fileName$/i.test(name)),
+		],
+		[wait, ['fileName', 'timeout', 'onTimeout', ...files, 'pollRoute']],
 		[
 			{ ...wait, waitMode: 'callback' },
-			['timeout', 'onTimeout', ...files, 'gracePeriod', 'watchWhileAsleep', 'pollRoute'],
+			[
+				'fileName',
+				'timeout',
+				'onTimeout',
+				...files,
+				'gracePeriod',
+				'watchWhileAsleep',
+				'pollRoute',
+			],
 		],
 		[byId, ['transcriptInOutput', ...polling]],
 		[{ ...byId, longText: 'parts' }, ['contextBetweenParts', 'transcriptInOutput', ...polling]],

@@ -88,6 +88,8 @@ const files = (fields: object) => ({ files: { ...PLAIN.files, ...fields } });
 const options: Array<[string, unknown, object]> = [
 	['maxFileSize', 2, files({ maxFileBytes: 2_000_000 })],
 	['maxFileSize', '0.5', files({ maxFileBytes: 500_000 })],
+	['fileName', 'the-lamp', files({ fileName: 'the-lamp' })],
+	['fileName', '', {}],
 	['splitFiles', true, files({ splitFiles: true })],
 	['transcriptInOutput', true, files({ transcriptInOutput: true })],
 	['transcriptInOutput', 'true', {}],

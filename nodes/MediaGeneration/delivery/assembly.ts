@@ -112,9 +112,14 @@ export async function deliverPart(
 ): Promise<Delivered> {
 	const { longText, texts } = assembly;
 	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
+	const { fileName } = files;
+	const named =
+		fileName === undefined || number === 0
+			? files
+			: { ...files, fileName: `${fileName}_${number}` };
 	if (longText.kind === 'join')
-		return await delivery.deliver(done, { ...files, splitFiles: false }, index, extra);
-	const { sounds: _, ...delivered } = await delivery.deliver(done, files, index, extra);
+		return await delivery.deliver(done, { ...named, splitFiles: false }, index, extra);
+	const { sounds: _, ...delivered } = await delivery.deliver(done, named, index, extra);
 	return delivered;
 }
 
@@ -175,7 +180,7 @@ async function joinedItem(
 		? await joinSources(context, sources, {
 				pauseMs,
 				maxBytes: files.maxFileBytes,
-				baseName: `speech-${done[0]?.taskId ?? ''}`,
+				baseName: files.fileName ?? `speech-${done[0]?.taskId ?? ''}`,
 				withTranscript: files.transcriptInOutput,
 			})
 		: { ok: false as const, reason: 'not every part has an audio file' };

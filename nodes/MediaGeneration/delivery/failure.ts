@@ -20,9 +20,11 @@ export interface Left {
 	unclearItems: readonly number[];
 	/** Tasks that an unclear answer has named all the same. */
 	namedTaskIds: readonly string[];
+	/** In words: what became of the other items. */
+	others?: string;
 }
 
-function wordsFor({ taskIds, unclearItems, namedTaskIds }: Left): string {
+function wordsFor({ taskIds, unclearItems, namedTaskIds, others = '' }: Left): string {
 	const named = namedTaskIds.length === 0 ? '' : ` It named: ${namedTaskIds.join(', ')}.`;
 	const unclear =
 		unclearItems.length === 0
@@ -32,7 +34,7 @@ function wordsFor({ taskIds, unclearItems, namedTaskIds }: Left): string {
 		taskIds.length === 0
 			? ''
 			: ` Task IDs of this run that are paid for and still of use: ${taskIds.join(', ')}. "Task: Wait" fetches their results.`;
-	return unclear + useful;
+	return others + unclear + useful;
 }
 
 /**

@@ -76,7 +76,11 @@ export function sanitizeName(text: string, maxBytes = MAX_NAME_BYTES - EXTENSION
  */
 export function baseNames(
 	outputs: readonly TaskOutput[],
-	{ type, taskId, fileName }: { type: string | undefined; taskId: string; fileName?: string },
+	{
+		type,
+		taskId,
+		fileName,
+	}: { type: string | undefined; taskId: string; fileName?: string | undefined },
 ): string[] {
 	const named = (base: string, ending: string) =>
 		`${sanitizeName(base, MAX_NAME_BYTES - EXTENSION_BYTES - ending.length)}${ending}`;

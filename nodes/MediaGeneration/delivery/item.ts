@@ -201,7 +201,7 @@ export class Delivery {
 
 	private async files(
 		{ taskId, task, outputs }: Shown,
-		{ download, maxFileBytes }: FileSettings,
+		{ download, maxFileBytes, fileName }: FileSettings,
 	): Promise<DeliveredFile[]> {
 		if (!download)
 			return outputs.map(({ url, kind }) => ({
@@ -209,7 +209,7 @@ export class Delivery {
 				binary: undefined,
 				problem: undefined,
 			}));
-		const names = baseNames(outputs, { type: task.type, taskId });
+		const names = baseNames(outputs, { type: task.type, taskId, fileName });
 		return await fetchFiles(outputs, { names, maxBytes: maxFileBytes }, this.deps);
 	}
 }

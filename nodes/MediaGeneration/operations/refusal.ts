@@ -17,9 +17,10 @@ const ON_SCREEN: ReadonlyArray<[name: string, label: string]> = [
 /** Some services take no more in one request. */
 export const LONG_TEXT = 5_000;
 
-/** Whether a text is sent as it is, although it is longer than many services take. */
-export function isLongUnsplit(text: string, longText: LongText): boolean {
-	return longText.kind === 'off' && text.length > LONG_TEXT;
+/** Whether a text is sent to be spoken as it is, although it is longer than many services take. */
+export function isLongUnsplit(request: CreationRequest, longText: Pick<LongText, 'kind'>): boolean {
+	const isSpeech = request.kind.startsWith('speech');
+	return isSpeech && longText.kind === 'off' && textOf(request).length > LONG_TEXT;
 }
 
 /**
@@ -32,11 +33,8 @@ export function adviceOn(said: string, request: CreationRequest, longText: LongT
 	const isPlain = request.kind.startsWith('/');
 	const named = ON_SCREEN.filter(([name]) => !isPlain && new RegExp(`\\b${name}\\b`).test(said));
 	const names = named.map(([name, label]) => ` "${name}" is the field ${label} of this node.`);
-	const text = textOf(request);
-	const isSpeech = request.kind.startsWith('speech');
-	const length =
-		isSpeech && isLongUnsplit(text, longText)
-			? ` The text has ${text.length} characters: the field "Long Text" splits it into several requests.`
-			: '';
+	const length = isLongUnsplit(request, longText)
+		? ` The text has ${textOf(request).length} characters: the field "Long Text" splits it into several requests.`
+		: '';
 	return names.join('') + length;
 }

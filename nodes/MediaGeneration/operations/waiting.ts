@@ -9,6 +9,8 @@ export interface FileSettings {
 	download: boolean;
 	binaryPropertyName: string;
 	maxFileBytes: number;
+	/** Of the first file, without its ending; undefined: named after type and task. */
+	fileName?: string | undefined;
 	splitFiles: boolean;
 	/** Whether the JSON carries the transcript, where one was delivered. */
 	transcriptInOutput: boolean;
@@ -81,6 +83,7 @@ function readFileSettings(fields: ItemFields): FileSettings {
 		binaryPropertyName:
 			fields.optionalText('binaryPropertyName', 'Put Output Files in Field') ?? 'data',
 		maxFileBytes: readMaxFileBytes(fields),
+		fileName: asText(fields.option('fileName')),
 		splitFiles: splitFiles === true,
 		transcriptInOutput: fields.option('transcriptInOutput') === true,
 	};

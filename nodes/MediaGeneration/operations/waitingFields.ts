@@ -180,6 +180,18 @@ const creatingOptions: Shown[] = [
 const firstOptions: Shown[] = [
 	{
 		field: {
+			displayName: 'File Name',
+			name: 'fileName',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. {{ $json.title }}',
+			description:
+				'Name of the first file, without its ending; the next ones get _1, _2, ... appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
+		},
+		when: DOWNLOADING,
+	},
+	{
+		field: {
 			displayName: 'Timeout (Seconds)',
 			name: 'timeout',
 			type: 'number',

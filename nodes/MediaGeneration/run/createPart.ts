@@ -2,6 +2,7 @@
 import { createOrFind, findEarlier, type CreateDeps } from '../create/create';
 import type { Created } from '../create/submit';
 import type { ItemSettings } from '../operations/waiting';
+import { adviceOn } from '../operations/refusal';
 import type { Failed } from '../service/verdict';
 import { receiveUrlOf, type Part } from './item';
 import type { Spending } from './spending';
@@ -59,7 +60,10 @@ export async function createPart(
 		const { failure } = submitted;
 		if (failure.taskId !== undefined)
 			log.warn(`Media Generation: task ${failure.taskId} ${where} may exist`);
-		return { kind: 'failed', failure, task: undefined };
+		const advice =
+			failure.outcome === 'rejected' ? adviceOn(failure.message, request, settings.longText) : '';
+		const description = `${failure.description}${advice}`;
+		return { kind: 'failed', failure: { ...failure, description }, task: undefined };
 	}
 	const { created } = submitted;
 	// Should n8n die before the execution is saved, the log has the ID of every task that is paid for.

@@ -2,10 +2,11 @@
  * The one output that is made of the ends of a run's items, and what is said of the tasks that it leaves.
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import type { LeftBefore } from '../create/ledger';
+import type { LeftBefore, NodeRun } from '../create/ledger';
 import { failureItem, nodeError, type Left } from '../delivery/failure';
-import { showHint } from '../delivery/hint';
+import { noteExecution, outcomesIn, showHint, worstOf, type RunOutcome } from '../delivery/hint';
 import { outcomes } from '../service/failures';
+import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
 import type { Item, ItemEnd } from './item';
 import { spendingHints, type Spending } from './spending';
 
@@ -31,6 +32,37 @@ export function itemsOf(context: IExecuteFunctions, end: ItemEnd): INodeExecutio
 function failuresIn(ends: readonly OnItsWay[]): FailedEnd[] {
 	return ends.filter((end): end is FailedEnd => end.kind === 'failed');
 }
+
+/** How each item has ended; those that were given up have no outcome. */
+export function outcomesOf(ends: readonly OnItsWay[]): RunOutcome[] {
+	return ends.flatMap((end): RunOutcome[] => {
+		if (end.kind === 'failed') return [end.failure.outcome];
+		if (end.kind === 'asleep') return ['asleep'];
+		return end.kind === 'items' ? outcomesIn(end.items) : [];
+	});
+}
+
+/** In words: what became of the items beside the one that the run fails with. */
+function othersOf(first: FailedEnd, ends: readonly OnItsWay[]): string {
+	const others = ends.filter((end) => end !== first);
+	if (others.length === 0) return '';
+	const failed = others.filter(({ kind }) => kind === 'failed').length;
+	const made = others.filter((end) => end.kind !== 'failed' && hasTask(end)).length;
+	const none = others.length - failed - made;
+	if (none === others.length) {
+		const which = none === 1 ? 'the other item' : `the ${none} other items`;
+		return ` Nothing was created for ${which} either.`;
+	}
+	if (others.length === 1) return ` The other item ${made > 0 ? 'has its task' : 'failed too'}.`;
+	const counts = [
+		made > 0 ? `${made} ${made === 1 ? 'has its task' : 'have their tasks'}` : [],
+		failed > 0 ? `${failed} failed too` : [],
+		none > 0 ? `nothing was created for ${none}` : [],
+	].flat();
+	return ` Of the ${others.length} other items, ${counts.join(', ')}.`;
+}
+
+const hasTask = (end: OnItsWay) => 'taskIds' in end && end.taskIds.length > 0;
 
 /** What a run says of its items. */
 export class Report {
@@ -73,7 +105,7 @@ export class Report {
 	throwFirstFailure(ends: readonly OnItsWay[]): void {
 		const [first] = failuresIn(ends);
 		if (first === undefined || this.context.continueOnFail()) return;
-		const left = this.left(ends);
+		const left = { ...this.left(ends), others: othersOf(first, ends) };
 		this.log('the run failed', left);
 		throw nodeError(this.context.getNode(), first.failure, first.index, left);
 	}
@@ -118,17 +150,44 @@ export class Report {
 		}
 	}
 
+	/** For the list of executions: whatever the run has come to. */
+	note({ runIndex }: NodeRun, ends: readonly ItemEnd[], spending: Spending | undefined): void {
+		if (ends.length === 0) return;
+		const { tasks, unnamed, credits } = spending?.spent ?? { tasks: 0, unnamed: 0, credits: 0 };
+		noteExecution(this.context, `${this.context.getNode().name}:${runIndex}`, {
+			taskIds: ends.flatMap((end) => ('taskIds' in end ? end.taskIds : [])),
+			credits: tasks > unnamed ? credits : undefined,
+			outcome: worstOf(outcomesOf(ends)),
+		});
+	}
+
+	/** Texts that are sent as they are, although they are longer than many services take. */
+	showLongTexts(items: readonly Item[]): void {
+		const long = items.filter(
+			({ assembly: { longText }, parts: [part] }) =>
+				part?.kind === 'creates' && isLongUnsplit(part.request, longText),
+		);
+		if (long.length === 0) return;
+		const texts = long.length === 1 ? '1 text is' : `${long.length} texts are`;
+		const message = `${texts} longer than ${LONG_TEXT} characters: "Long Text" splits and joins such texts`;
+		showHint(this.context, 'info', message);
+	}
+
+	/** Before a sleep as well: n8n takes no hints from an execution that wakes. */
+	showCosts(spending: Spending | undefined): void {
+		for (const { type, message } of spendingHints(spending)) showHint(this.context, type, message);
+	}
+
 	/** All items in the order of the input. Throws for the first failure unless failed items go on as items. */
 	output(ends: readonly ItemEnd[], spending?: Spending): INodeExecutionData[] {
 		this.throwFirstFailure(ends);
 		const failed = failuresIn(ends).length;
-		if (failed > 0)
-			showHint(
-				this.context,
-				'warning',
-				`${failed} of ${ends.length} items failed, see the field "outcome"`,
-			);
-		for (const { type, message } of spendingHints(spending)) showHint(this.context, type, message);
+		const where =
+			this.context.getNode().onError === 'continueErrorOutput'
+				? 'failed and left by the error branch'
+				: 'failed, see the field "outcome"';
+		if (failed > 0) showHint(this.context, 'warning', `${failed} of ${ends.length} items ${where}`);
+		this.showCosts(spending);
 		this.logUnclear('the run ended', ends);
 		return ends.flatMap((end) => itemsOf(this.context, end));
 	}

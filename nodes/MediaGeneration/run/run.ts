@@ -77,6 +77,7 @@ async function runPlanned(
 ): Promise<INodeExecutionData[]> {
 	const { context, report, ledger, signal } = tools;
 	let ends: readonly ItemEnd[] = [];
+	let spending: Spending | undefined;
 	let handedOut = new Set<number>();
 	try {
 		const waking = await prepareSuspension(tools, planned);
@@ -85,8 +86,9 @@ async function runPlanned(
 		report.throwFirstFailure(ready);
 		const items = ready.flatMap((each) => (each.kind === 'item' ? [each.item] : []));
 		report.warnOfRepeats(items);
-		const spending = await prepareSpending(tools, balance, settings);
+		spending = await prepareSpending(tools, balance, settings);
 		countEarlier(tools, items, spending);
+		report.showLongTexts(items);
 		const { maxActiveTasks } = settings;
 		const means = meansOf(tools, spending);
 		const options = { maxActiveTasks, haltOnFailure: !context.continueOnFail() };
@@ -96,13 +98,14 @@ async function runPlanned(
 		ends = await lookBeforeSleep(tools, means, ends);
 		const sleeps = waking?.ok === true && signal?.aborted !== true && ends.some(isAsleep);
 		const output = sleeps
-			? await goToSleep(tools, ends, waking.value)
+			? await goToSleep(tools, { ends, spending }, waking.value)
 			: report.output(ends, spending);
 		handedOut = new Set(ends.flatMap(({ kind, index }) => (kind === 'items' ? [index] : [])));
 		return output;
 	} finally {
 		// Whatever the stop has cut short: creations, waiting, downloads, or the last look before the sleep.
 		if (signal?.aborted === true) report.logStop(ends);
+		report.note(tools.run, ends, spending);
 		ledger.close((index) => handedOut.has(index));
 	}
 }
@@ -179,10 +182,11 @@ async function lookBeforeSleep(
 /** The items that the execution sleeps on. */
 async function goToSleep(
 	{ context, report, client }: Tools,
-	ends: readonly ItemEnd[],
+	{ ends, spending }: { ends: readonly ItemEnd[]; spending: Spending },
 	waking: Waking,
 ): Promise<INodeExecutionData[]> {
 	report.throwFirstFailure(ends);
+	report.showCosts(spending);
 	report.logUnclear('the execution went to sleep', ends);
 	const sleepers = context.getInputData().map((_, index): Sleeper => {
 		const own = ends.filter((end) => end.index === index);

@@ -9,6 +9,7 @@ import { postedTo } from '../callback/body';
 import { answer, Refusal, respond } from '../callback/respond';
 import { failureItem, plainFailureItem } from '../delivery/failure';
 import { assemble, failureOfWhole } from '../delivery/assembly';
+import { noteWaking, outcomesIn } from '../delivery/hint';
 import { Delivery, type Delivered } from '../delivery/item';
 import { cleanerOf, cleanItems } from '../service/clean';
 import { recentClient, type ServiceClient } from '../service/client';
@@ -209,6 +210,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 			return await itemFor(waking, { note, item, index });
 		}),
 	);
+	noteWaking(context, outcomesIn(output));
 	return { noWebhookResponse: true, workflowData: [cleanItems(context, output)] };
 }
 

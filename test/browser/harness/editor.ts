@@ -213,7 +213,7 @@ export class Editor {
 
 	/** "Execute workflow" on the canvas. */
 	async executeWorkflow(): Promise<void> {
-		await this.page.locator('[data-test-id^="execute-workflow-button"]').first().click();
+		await this.byId('execute-workflow-button').click();
 	}
 
 	/** Until this many nodes on the canvas have succeeded. */

@@ -1,0 +1,82 @@
+/** What a person in the editor is told of a run: hints, names of files, and what became of the other items. */
+import { good, goOn, idOf, long, refused, runNode, sound, sounds, speech } from './node';
+
+describe('a run that fails says what became of the other items', () => {
+	test.each([
+		[['', 'b', 'c'], [], / Nothing was created for the 2 other items either\.$/],
+		[['', 'b'], [], / Nothing was created for the other item either\.$/],
+		[['a'], [refused], /No task was created and nothing was paid\.$/],
+		[['a', 'b'], [refused, good], / The other item has its task\./],
+		[['a', 'b'], [refused, refused], / The other item failed too\./],
+		[
+			['a', 'b', 'c', 'd'],
+			[refused, good, good, refused],
+			/ Of the 3 other items, 2 have their tasks, 1 failed too\. Task IDs of this run/,
+		],
+	])('%j', async (texts, creations, words) => {
+		const { error } = await runNode({ parameters: sounds(...texts), creations });
+		expect(error?.description).toMatch(words);
+	});
+});
+
+test('failed items of an error branch are looked for at the branch', async () => {
+	const parameters = sounds('', 'b');
+	const branch = await runNode({ parameters, node: { onError: 'continueErrorOutput' } });
+	expect(branch.hints[0]).toBe('1 of 2 items failed and left by the error branch');
+	const one = await runNode({ parameters, node: goOn });
+	expect(one.hints[0]).toBe('1 of 2 items failed, see the field "outcome"');
+});
+
+test('a refusal names a field of the request as the editor shows it', async () => {
+	const { error } = await runNode({
+		parameters: { resource: 'image', operation: 'generate', prompt: 'A', generationsCount: 1 },
+		answer: ({ method }) =>
+			method === 'POST' ? { status: 400, body: { error: 'model_id is required' } } : undefined,
+	});
+	expect(error?.message).toMatch(/model_id is required/);
+	expect(error?.description).toMatch(/"model_id" is the field "Model" of this node\.$/);
+});
+
+test('a text of more than 5,000 characters that is not split is hinted at', async () => {
+	const text = 'word '.repeat(1_001);
+	const hint = '1 text is longer than 5000 characters: "Long Text" splits and joins such texts';
+	const off = await runNode({ parameters: { ...speech, text } });
+	expect(off.hints).toContain(hint);
+	const split = await runNode({ parameters: { ...long('join'), text } });
+	expect(split.hints.join()).not.toMatch(/longer than/);
+	const effect = await runNode({ parameters: { ...sound, text } });
+	expect(effect.hints.join()).not.toMatch(/longer than/);
+});
+
+describe('File Name', () => {
+	const named = (fields: object, fileName: string) => ({ ...fields, options: { fileName } });
+	const namesOf = ({ json }: Awaited<ReturnType<typeof runNode>>) =>
+		json.map(({ outputs }) =>
+			(outputs as Array<{ fileName: string }>).map(({ fileName }) => fileName),
+		);
+
+	test('each item names its own files', async () => {
+		const parameters = [named(sound, 'rain'), named(sound, 'a/b: c'), sound];
+		expect(namesOf(await runNode({ parameters }))).toEqual([
+			['rain.wav', 'rain_1.srt'],
+			['a_b_c.wav', 'a_b_c_1.srt'],
+			[`speech-${idOf(2)}.wav`, `speech-${idOf(2)}.srt`],
+		]);
+	});
+
+	test('the parts of a long text differ, and the joined file has the name as it is', async () => {
+		const text = long('parts');
+		const options = { maxCharacters: 60, fileName: 'lamp' };
+		const parts = namesOf(await runNode({ parameters: { ...text, options } }));
+		expect(parts.map(([first]) => first)).toEqual(['lamp.wav', 'lamp_1.wav']);
+		const joined = namesOf(await runNode({ parameters: { ...long('join'), options } }));
+		expect(joined[0]?.[0]).toBe('lamp.wav');
+	});
+});
+
+test('the hint of the costs is there before the execution sleeps', async () => {
+	const parameters = { ...sound, waitMode: 'callback', options: { gracePeriod: 0 } };
+	const { executions } = await runNode({ parameters, tasks: [] });
+	const hints = executions.flatMap((execution) => execution.hints.map(({ message }) => message));
+	expect(hints).toContain('1 task created, 10 credits according to the service');
+});
