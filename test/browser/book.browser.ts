@@ -29,11 +29,28 @@ void describe('book chapter', () => {
 		await editor.succeeded(nodes);
 		await editor.byId('zoom-to-fit').click();
 		await editor.settled();
-		await storyPicture(editor, 'book-chapter', async () => {
-			await editor.openNode('Speak the Chapter');
-			await editor.viewFile();
-			await editor.page.locator('audio').waitFor();
-			return editor.byId('output-panel');
+		await editor.byId('zoom-out-button').click();
+		await editor.settled();
+		const pane = editor.byId('output-panel');
+		await storyPicture(editor, 'book-chapter', {
+			pane,
+			steps: [
+				{
+					height: 330,
+					open: async () => {
+						await editor.openNode('Speak the Chapter');
+						await pane.getByText('Binary', { exact: true }).click();
+						await editor.byId('ndv-view-binary-data').first().waitFor();
+					},
+				},
+				{
+					height: 150,
+					open: async () => {
+						await editor.byId('ndv-view-binary-data').first().click();
+						await editor.page.locator('audio').waitFor();
+					},
+				},
+			],
 		});
 		const seconds = await editor.page
 			.locator('audio')

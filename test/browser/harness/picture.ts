@@ -47,7 +47,7 @@ const overCanvas = [
 	.concat(messages)
 	.join('\n');
 /** The words below a node are not part of its box, and may be wider. */
-const margin = { side: 60, top: 24, bottom: 64 };
+const margin = { left: 60, right: 110, top: 24, bottom: 64 };
 
 /** A picture of all nodes and notes of the open workflow, and nothing else, as `examples/images/NAME.png`. */
 export async function canvasPicture(editor: Editor, name: string): Promise<void> {
@@ -61,9 +61,9 @@ async function canvasShot({ page }: Editor): Promise<Buffer> {
 			return { left, top, right, bottom };
 		}),
 	);
-	const x = Math.max(0, Math.min(...boxes.map(({ left }) => left)) - margin.side);
+	const x = Math.max(0, Math.min(...boxes.map(({ left }) => left)) - margin.left);
 	const y = Math.max(0, Math.min(...boxes.map(({ top }) => top)) - margin.top);
-	const right = Math.max(...boxes.map((box) => box.right)) + margin.side;
+	const right = Math.max(...boxes.map((box) => box.right)) + margin.right;
 	const bottom = Math.max(...boxes.map((box) => box.bottom)) + margin.bottom;
 	const clip = { x, y, width: right - x, height: bottom - y };
 	return await page.screenshot({ ...still, clip, style: overCanvas });
@@ -94,38 +94,51 @@ export async function stepPicture(editor: Editor, name: string, height: number):
 	});
 }
 
-/** The canvas of the open workflow, and beside it what `open` shows of its result. */
+/** The canvas of the open workflow, and beside it the steps of `open`, one below the other: the top of its pane after each. */
 export async function storyPicture(
 	editor: Editor,
 	name: string,
-	open: () => Promise<Locator>,
+	{ pane, steps }: { pane: Locator; steps: Array<{ open: () => Promise<void>; height: number }> },
 ): Promise<void> {
 	const canvases = new Map<string, Buffer>();
 	for (const theme of ['dark', 'light'] as const) {
 		await editor.useTheme(theme);
 		canvases.set(theme, await canvasShot(editor));
 	}
-	const result = await open();
-	await inBothThemes(editor, name, async (theme) =>
-		sideBySide(editor, theme, [canvases.get(theme), await result.screenshot(still)]),
+	const shots = { dark: [] as Buffer[], light: [] as Buffer[] };
+	for (const { open, height } of steps) {
+		await open();
+		for (const theme of ['dark', 'light'] as const) {
+			await editor.useTheme(theme);
+			const box = await pane.boundingBox();
+			assert.ok(box !== null, 'the pane is open');
+			shots[theme].push(await editor.page.screenshot({ ...still, clip: { ...box, height } }));
+		}
+	}
+	await inBothThemes(
+		editor,
+		name,
+		async (theme) =>
+			await sideBySide(editor, theme, { left: canvases.get(theme), right: shots[theme] }),
 	);
 }
 
 async function sideBySide(
 	editor: Editor,
 	theme: 'dark' | 'light',
-	pictures: Array<Buffer | undefined>,
+	{ left, right }: { left: Buffer | undefined; right: readonly Buffer[] },
 ): Promise<Buffer> {
 	const page = await editor.page.context().newPage();
-	const images = pictures.map(
-		(bytes) => `<img src="data:image/png;base64,${bytes?.toString('base64') ?? ''}">`,
-	);
+	const image = (bytes: Buffer | undefined) =>
+		`<img src="data:image/png;base64,${bytes?.toString('base64') ?? ''}">`;
 	const [background, line] = theme === 'dark' ? ['#1f1f1f', '#444'] : ['#fff', '#ddd'];
 	await page.setContent(
-		`<style>body { margin: 0 } div { display: inline-flex; gap: 16px; padding: 12px; align-items: stretch; background: ${background} }
-		img { height: 420px; border: 1px solid ${line}; border-radius: 6px }</style><div>${images.join('')}</div>`,
+		`<style>body { margin: 0 } div { display: inline-flex; gap: 12px; background: ${background} } #all { padding: 12px }
+		#right { flex-direction: column } #left img { height: 420px } #right img { width: 420px }
+		img { border: 1px solid ${line}; border-radius: 6px }</style>
+		<div id="all"><div id="left">${image(left)}</div><div id="right">${right.map(image).join('')}</div></div>`,
 	);
-	const shot = await page.locator('div').screenshot();
+	const shot = await page.locator('#all').screenshot();
 	await page.close();
 	return shot;
 }
