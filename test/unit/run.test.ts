@@ -203,6 +203,35 @@ test('halting: after the first failure nothing more is created or waited for, an
 	expect(service.elapsed).toBeLessThan(5_000);
 });
 
+test('whatever breaks on the way of an item is its end, with its task; the next try pays for nothing again', async () => {
+	const service = new Service();
+	service.breaksAt.add('task-0');
+	const [broken, other] = await service.run(['1000', '2000']);
+	expect(broken).toMatchObject({
+		kind: 'failed',
+		failure: { outcome: 'undelivered', taskId: 'task-0' },
+	});
+	expect(taskIdsOf(other)).toEqual(['task-1']);
+	service.breaksAt.clear();
+	const again = await service.run(['1000', '2000']);
+	expect(again.map(taskIdsOf)).toEqual([['task-0'], ['task-1']]);
+	expect(service.creations).toBe(2);
+});
+
+test('where that ends the run, nothing is created afterwards, and every task is known', async () => {
+	const service = new Service();
+	service.breaksAt.add('task-0');
+	const results = await service.run(['1000', '60000', '60000', '60000'], {
+		haltOnFailure: true,
+		maxActiveTasks: 2,
+	});
+	expect(results.map(({ kind }) => kind)).toEqual(['failed', 'halted', 'halted', 'halted']);
+	const { creations } = service;
+	expect(results.flatMap(({ taskIds }) => taskIds)).toHaveLength(creations);
+	await service.clock.advance(600_000);
+	expect(service.creations).toBe(creations);
+});
+
 test('stopping: everything is cancelled at once and nothing more is sent', async () => {
 	const service = new Service();
 	service.clock.at(service.start + 5_000, () => service.stop.abort());
