@@ -180,11 +180,21 @@ class PartRun {
 		return { item: this.item.index, part: this.part.number };
 	}
 
+	/** Where a creation broke off, the ledger knows how far it had come. */
+	private whereItBroke(): Reached {
+		const { run, part, reached } = this;
+		if (reached.kind !== 'sent' || part.kind !== 'creates') return reached;
+		const left = run.means.ledger.earlier(this.slot, part.request);
+		if (left.kind === 'created') return { kind: 'exists', taskId: left.created.taskId };
+		return left.kind === 'nothing' ? left : reached;
+	}
+
 	/** The net: whatever was thrown becomes the part's end. */
 	private brokeOff(error: unknown): PartEnd {
-		const { run, part, reached } = this;
-		const failure = broken(error, reached);
+		const { run, part } = this;
 		run.failed();
+		const reached = this.whereItBroke();
+		const failure = broken(error, reached);
 		if (reached.kind === 'sent' && part.kind === 'creates')
 			run.means.ledger.noteUnknown(this.slot, part.request, failure);
 		return { kind: 'failed', failure, task: undefined };
