@@ -153,7 +153,7 @@ const creatingOptions: Shown[] = [
 	},
 	{
 		field: {
-			displayName: 'Find Unclear Tasks',
+			displayName: 'Find Unclear Creations',
 			name: 'findUnclear',
 			type: 'boolean',
 			default: true,

@@ -120,7 +120,7 @@ export class Report {
 		this.context.logger.warn(
 			`Media Generation: an earlier execution has sent items ${which} and got no answer. They may exist and be paid for; where the service's list does not show them, they are sent again`,
 		);
-		const message = `Sent again after a creation without an answer: items ${which}`;
+		const message = `Sent again after a creation without an answer, where it was not found: items ${which}`;
 		const short = message.length > 120 ? `${message.slice(0, 117)}...` : message;
 		showHint(this.context, 'warning', short);
 	}
