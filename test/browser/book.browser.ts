@@ -22,6 +22,7 @@ void describe('book chapter', () => {
 		const { id, name } = context.credential;
 		const workflow = readWorkflow(file, { credential: { id, name } });
 		workflow.nodes = workflow.nodes.filter(({ name: title }) => title !== 'Note 2');
+		for (const node of workflow.nodes) node.retryOnFail = false;
 		const saved = await context.rest.createWorkflow(workflow);
 		await editor.openWorkflow(saved.id);
 		await editor.executeWorkflow();
@@ -36,8 +37,9 @@ void describe('book chapter', () => {
 			pane,
 			steps: [
 				{
-					height: 330,
+					height: 290,
 					open: async () => {
+						await editor.page.setViewportSize({ width: 1900, height: 800 });
 						await editor.openNode('Speak the Chapter');
 						await pane.getByText('Binary', { exact: true }).click();
 						await editor.byId('ndv-view-binary-data').first().waitFor();
