@@ -40,7 +40,7 @@ void describe('examples', () => {
 		await editor.executeWorkflow();
 		const trigger = nodes.find(({ type }) => type.endsWith('GenerationTrigger'));
 		if (trigger === undefined) return;
-		await editor.page.getByText('Waiting for the service to call').first().waitFor();
+		await editor.byId('stop-execution-waiting-for-webhook-button').waitFor();
 		const { n8n, service } = context;
 		const url = `${n8n.baseUrl}/webhook-test/${String(trigger.webhookId)}/callback?reference=scene-1`;
 		await createTask(service, { receive_url: url });
