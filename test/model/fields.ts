@@ -40,7 +40,7 @@ export function fieldsBehind(
 	return {
 		resource: 'task',
 		operation: 'wait',
-		taskId: (own).task_id as string,
+		taskId: own.task_id as string,
 		waitMode: behind === 'callback' ? 'callback' : 'poll',
 		downloadOutput: true,
 		// Longer than any task takes that ends.
