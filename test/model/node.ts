@@ -128,7 +128,7 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 			},
 		}),
 		files: new FileHost(machine, history, note),
-		store: new Store(),
+		store: new Store(history.store),
 		note,
 		fields: (index: number) => each?.[index] ?? parameters,
 		input,

@@ -84,6 +84,32 @@ describe('sleeping', () => {
 		},
 	);
 
+	test("what n8n's store refuses on waking goes out with the IDs of all tasks; it wakes once", async () => {
+		const { json, execution, answers, sent } = await runNode({
+			parameters: {
+				...long('join'),
+				waitMode: 'callback',
+				options: { gracePeriod: 0, maxCharacters: 60 },
+			},
+			tasks: [taskWith({ seconds: 40 }), taskWith({ seconds: 40 })],
+			// One part fits into it, and two of them don't.
+			store: { limit: 1_000, writes: [], reads: [] },
+			node: goOn,
+		});
+		expect(execution.woken).toBe(true);
+		expect(json).toMatchObject([
+			{
+				outcome: 'undelivered',
+				task_id: idOf(0),
+				task_ids: [idOf(0), idOf(1)],
+				long_text: { mode: 'join' },
+			},
+		]);
+		expect(json[0]?.outputs).toHaveLength(4);
+		expect(sent).toHaveLength(2);
+		expect(answers.filter((answer) => answer.includes('"received":true}'))).toHaveLength(1);
+	});
+
 	test('the deadline comes before all parts are over: what goes out names them all', async () => {
 		const { json } = await runNode({
 			parameters: {

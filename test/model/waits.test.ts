@@ -29,6 +29,114 @@ describe('Task: Wait', () => {
 		expect(logs).toEqual([]);
 	});
 
+	/** Every task is done, by the ID in its path. */
+	const anyDone: Given['answer'] = ({ url }) => {
+		const id = decodeURIComponent(url.split('/').pop() ?? '');
+		return { body: { ...doneTask(new URL(url).origin.replace('api', 'files')), id } };
+	};
+
+	test.each(['gen/42', '7%2F9', 'a b', 'Ü?#', 'x'.repeat(600)])(
+		'what a creation can return can be waited for: %.20s',
+		async (taskId) => {
+			const { json, requests } = await runNode({
+				parameters: { ...wait, taskId },
+				answer: anyDone,
+			});
+			expect(json).toMatchObject([{ task_id: taskId, status: 'done' }]);
+			expect(new Set(requests)).toEqual(new Set([`GET /v1/task/${encodeURIComponent(taskId)}`]));
+		},
+	);
+
+	test('several IDs: an item for each of them, and one that fails fails alone', async () => {
+		const { json, output } = await runNode({
+			parameters: { ...wait, taskId: 'a, bad, c' },
+			node: goOn,
+			answer: (request, count) =>
+				request.url.endsWith('/bad')
+					? { body: { id: 'bad', status: 'error' } }
+					: anyDone(request, count),
+		});
+		expect(json.map(({ task_id, status, outcome }) => [task_id, status, outcome])).toEqual([
+			['a', 'done', undefined],
+			['bad', 'error', 'failed'],
+			['c', 'done', undefined],
+		]);
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual(Array(3).fill({ item: 0 }));
+		const asleep = await runNode({ parameters: { ...wait, taskId: 'a,b', waitMode: 'callback' } });
+		expect(asleep.error?.message).toMatch(/^Several tasks of one item can't be waited for/);
+		expect(asleep.requests).toEqual([]);
+	});
+
+	describe('behind a long text', () => {
+		const left = {
+			timed_out: true,
+			task_id: 'a',
+			task_ids: ['a', 'b'],
+			parts: [
+				{ part: 1, task_id: 'a', characters: 10 },
+				{ part: 2, task_id: 'b', characters: 20 },
+			],
+			long_text: { mode: 'join', pause_between_parts: 250 },
+		};
+		const behind = async (json: IDataObject) =>
+			await runNode({
+				parameters: { ...wait, taskId: 'a' },
+				input: from(json),
+				answer: anyDone,
+				node: goOn,
+			});
+
+		test('that ran out of time: all parts, joined as they would have been', async () => {
+			const { json, requests } = await behind(left);
+			expect(json).toMatchObject([
+				{ status: 'done', task_id: 'a', task_ids: ['a', 'b'], characters: 30, parts: [{}, {}] },
+			]);
+			const [, second] = json[0]?.parts as IDataObject[];
+			const [first] = json[0]?.parts as IDataObject[];
+			expect(Number(second?.start) - Number(first?.end)).toBeCloseTo(0.25, 3);
+			expect(new Set(requests)).toEqual(new Set(['GET /v1/task/a', 'GET /v1/task/b']));
+		});
+
+		test('of separate items: one for each part', async () => {
+			const { json } = await behind({ ...left, long_text: { mode: 'parts' } });
+			expect(json).toMatchObject([
+				{ task_id: 'a', part: 1, parts: 2 },
+				{ task_id: 'b', part: 2, parts: 2 },
+			]);
+		});
+
+		test('of which one part was lost or failed: it stays a failure, whatever is done', async () => {
+			const failure = { error: 'no', outcome: 'timed_out', part: 1, parts: 3 };
+			const { json, requests } = await behind({ ...left, ...failure, timed_out: undefined });
+			expect(json).toMatchObject([{ ...failure, task_ids: ['a', 'b'] }]);
+			const failed = await behind({ ...left, error: 'no', outcome: 'failed', part: 2, parts: 2 });
+			expect(failed.json).toMatchObject([{ outcome: 'failed', part: 2, parts: 2 }]);
+			expect([...requests, ...failed.requests]).toEqual([]);
+		});
+
+		test('whose parts could not be handed over: all of them once more', async () => {
+			const { json } = await behind({
+				...{ error: 'no space', outcome: 'undelivered', status: 'done' },
+				...{ task_id: 'a', task_ids: ['a', 'b'], long_text: left.long_text },
+			});
+			expect(json).toMatchObject([{ status: 'done', task_ids: ['a', 'b'] }]);
+		});
+	});
+
+	test("a task's own fields of names that mean something here are not taken for them", async () => {
+		const own = { error: 'a warning', outcome: 'failed', timed_out: true, parts: 3 };
+		const { json } = await runNode({
+			parameters: wait,
+			answer: (request, count) => ({
+				body: { ...(anyDone(request, count) as { body: object }).body, ...own },
+			}),
+		});
+		expect(json).toMatchObject([
+			{ status: 'done', task_error: 'a warning', task_outcome: 'failed', task_timed_out: true },
+		]);
+		for (const name of Object.keys(own)) expect(json[0]).not.toHaveProperty(name);
+	});
+
 	test('a finished item passes through as it is, without a request', async () => {
 		const binary = { data: { data: '', mimeType: 'audio/wav' } };
 		const complete = {
