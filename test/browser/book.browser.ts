@@ -37,16 +37,16 @@ void describe('book chapter', () => {
 			pane,
 			steps: [
 				{
-					height: 290,
+					height: 520,
 					open: async () => {
-						await editor.page.setViewportSize({ width: 1900, height: 800 });
+						await editor.page.setViewportSize({ width: 2250, height: 900 });
 						await editor.openNode('Speak the Chapter');
 						await pane.getByText('Binary', { exact: true }).click();
 						await editor.byId('ndv-view-binary-data').first().waitFor();
 					},
 				},
 				{
-					height: 150,
+					height: 200,
 					open: async () => {
 						await editor.byId('ndv-view-binary-data').first().click();
 						await editor.page.locator('audio').waitFor();
