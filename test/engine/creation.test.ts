@@ -187,7 +187,8 @@ describe('a connection that was never made', () => {
 				settings: goOn,
 				credentials: { baseUrl: trap.baseUrl },
 			});
-			expect(trap.taken).toHaveLength(1);
+			// The account's list of tasks may be read, but nothing is created again.
+			expect(trap.taken.filter((body) => body !== '')).toHaveLength(1);
 			expect(output[0]?.json.outcome).toBe('unknown');
 			expect(output[0]?.json.error).toMatch(/the task may exist/);
 		});
@@ -198,7 +199,8 @@ describe('a connection that was never made', () => {
 				settings: again,
 				credentials: { baseUrl: trap.baseUrl },
 			});
-			expect(trap.taken).toHaveLength(1);
+			// The account's list of tasks may be read, but nothing is created again.
+			expect(trap.taken.filter((body) => body !== '')).toHaveLength(1);
 			expect(error?.message).toMatch(/the task may exist/);
 			expect(error?.description).not.toMatch(/nothing was paid/);
 		});
