@@ -1,8 +1,7 @@
 /** Sound files that are there already: joined here, without the service. (docs/media.md) */
 import type { INodeProperties } from 'n8n-workflow';
 import { pauseOption } from './longText';
-import { shownFor, type Resource } from './operation';
-import { MAX_FILE_MB } from './waiting';
+import { maxFileSizeOption, optionsField, shownFor, type Resource } from './operation';
 
 const RESOURCE = 'audio';
 const displayOptions = shownFor(RESOURCE, 'join');
@@ -45,25 +44,16 @@ const fields: INodeProperties[] = [
 		hint: 'The name of the output binary field of the joined file; merged subtitles get _1',
 		displayOptions,
 	},
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: [
+	optionsField(
+		[
 			pauseOption,
 			{
-				displayName: 'Max File Size (MB)',
-				name: 'maxFileSize',
-				type: 'number',
-				typeOptions: { minValue: 0 },
-				default: MAX_FILE_MB,
+				...maxFileSizeOption,
 				description: 'A larger file is not made: the items fail instead',
 			},
 		],
 		displayOptions,
-	},
+	),
 ];
 
 export const audio: Resource = {

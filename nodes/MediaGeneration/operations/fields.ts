@@ -45,11 +45,12 @@ export class ItemFields {
 		readonly itemIndex: number,
 	) {}
 
-	/** The value of a field; undefined where the workflow has none, e.g. because the field is hidden. */
+	/** Undefined where the workflow has none, e.g. because the field is hidden. Workflows older than a locator have a plain text. */
 	raw(name: string): unknown {
 		// n8n throws for a missing field whose fallback is undefined.
 		const value: unknown = this.context.getNodeParameter(name, this.itemIndex, null);
-		return withoutLocator(value) ?? undefined;
+		const isLocator = isObject(value) && value.__rl === true;
+		return (isLocator ? value.value : value) ?? undefined;
 	}
 
 	option(name: string): unknown {
@@ -129,13 +130,8 @@ export class ItemFields {
 
 	boolean(name: string, fallback: boolean): boolean {
 		const value = this.raw(name);
-		return typeof value === 'boolean'
-			? value
-			: value === 'true'
-				? true
-				: value === 'false'
-					? false
-					: fallback;
+		if (value === 'true' || value === 'false') return value === 'true';
+		return typeof value === 'boolean' ? value : fallback;
 	}
 
 	/** A whole number of at least 1. */
@@ -170,17 +166,15 @@ export class ItemFields {
 		return value;
 	}
 
-	/** One of a closed list of values. */
-	choice<T extends string>(value: unknown, label: string, values: readonly T[], fallback: T): T {
-		if (value === undefined || value === '') return fallback;
+	/** One of a closed list of values; the first one where it is not set. */
+	choice<const T extends string>(value: unknown, label: string, values: [T, ...T[]]): T {
+		if (value === undefined || value === '') return values[0];
 		const found = values.find((entry) => entry === value);
-		if (found === undefined) {
-			throw invalid(
-				`"${label}" has an unknown value`,
-				`Set "${label}" to one of: ${values.join(', ')}.`,
-			);
-		}
-		return found;
+		if (found !== undefined) return found;
+		throw invalid(
+			`"${label}" has an unknown value`,
+			`Set "${label}" to one of: ${values.join(', ')}.`,
+		);
 	}
 
 	/** A field that holds a JSON object, as a text or as what an expression leads to; empty where it is not set. */
@@ -214,11 +208,6 @@ function checkedTaskId(taskId: string): string {
 		`The Task ID can't be used: ${problem}`,
 		'Enter the task_id that the service returned when the task was created, and nothing else.',
 	);
-}
-
-/** The value of a resource locator. Workflows that are older than the locator have a plain text instead. */
-function withoutLocator(value: unknown): unknown {
-	return isObject(value) && value.__rl === true ? value.value : value;
 }
 
 /** An object, from JSON or from what an expression leads to. `what` names the field or option for messages. Throws an `invalid` failure. */

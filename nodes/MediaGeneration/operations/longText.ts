@@ -5,7 +5,6 @@ import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { asNumber } from '../service/json';
 import { invalid } from '../service/failures';
 import type { ItemFields } from './fields';
-import type { Shown } from './operation';
 
 /** What is done with a text that is longer than one request takes. */
 export type LongText =
@@ -78,32 +77,31 @@ export const pauseOption: INodeProperties = {
 };
 
 /** Options of speech. */
-export const longTextOptions: Shown[] = [
-	{ field: charactersField, when: { ...whenSplit, '@version': [1] } },
+export const longTextOptions: INodeProperties[] = [
+	{ ...charactersField, displayOptions: { show: { ...whenSplit, '@version': [1] } } },
 	// Still read where a workflow has it; on screen it is a field of its own.
-	{ field: { ...charactersField, type: 'hidden' }, when: { '@version': [1.1] } },
-	{ field: pauseOption, when: { waitForCompletion: [true], longText: ['join'] } },
+	{ ...charactersField, type: 'hidden', displayOptions: { show: { '@version': [1.1] } } },
 	{
-		field: {
-			displayName: 'Context Between Parts',
-			name: 'contextBetweenParts',
-			type: 'boolean',
-			default: false,
-			description:
-				'Whether to send each part with the end of the one before it and the beginning of the next one (previous_text and next_text), so that a service that takes them speaks the parts as one text',
-		},
-		when: whenSplit,
+		...pauseOption,
+		displayOptions: { show: { waitForCompletion: [true], longText: ['join'] } },
 	},
 	{
-		field: {
-			displayName: 'Transcript in Output',
-			name: 'transcriptInOutput',
-			type: 'boolean',
-			default: false,
-			description:
-				'Whether to add the transcript to the JSON as a list of text, start and end in seconds, where one was delivered',
-		},
-		when: { waitForCompletion: [true], downloadOutput: [true] },
+		displayName: 'Context Between Parts',
+		name: 'contextBetweenParts',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to send each part with the end of the one before it and the beginning of the next one (previous_text and next_text), so that a service that takes them speaks the parts as one text',
+		displayOptions: { show: whenSplit },
+	},
+	{
+		displayName: 'Transcript in Output',
+		name: 'transcriptInOutput',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to add the transcript to the JSON as a list of text, start and end in seconds, where one was delivered',
+		displayOptions: { show: { waitForCompletion: [true], downloadOutput: [true] } },
 	},
 ];
 
@@ -134,12 +132,7 @@ function readMaxCharacters(fields: ItemFields): number {
 
 /** How an item treats its text. Throws an `invalid` failure for bad input. */
 export function readLongText(fields: ItemFields): LongText {
-	const kind = fields.choice(
-		fields.raw('longText'),
-		'Long Text',
-		['off', 'join', 'parts'] as const,
-		'off',
-	);
+	const kind = fields.choice(fields.raw('longText'), 'Long Text', ['off', 'join', 'parts']);
 	if (kind === 'off') return { kind };
 	const maxCharacters = readMaxCharacters(fields);
 	return kind === 'parts'

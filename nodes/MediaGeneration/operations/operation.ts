@@ -55,14 +55,31 @@ export interface Resource {
 	fields: readonly INodeProperties[];
 }
 
-export type Conditions = NonNullable<IDisplayOptions['show']>;
-
-/** A field or an option, and the values of other fields that show it. */
-export interface Shown {
-	field: INodeProperties;
-	when: Conditions;
-}
-
 export function shownFor(resource: string, ...operations: string[]): IDisplayOptions {
 	return { show: { resource: [resource], operation: operations } };
 }
+
+export function optionsField(
+	options: INodeProperties[],
+	displayOptions?: IDisplayOptions,
+): INodeProperties {
+	return {
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options,
+		displayOptions,
+	};
+}
+
+export const MAX_FILE_MB = 500;
+
+export const maxFileSizeOption: INodeProperties = {
+	displayName: 'Max File Size (MB)',
+	name: 'maxFileSize',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: MAX_FILE_MB,
+};

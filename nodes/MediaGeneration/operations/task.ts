@@ -10,7 +10,7 @@ import type { ListedTask } from '../service/taskList';
 import { maskSecret } from './account';
 import { endpointPath } from './endpointPath';
 import type { ItemFields } from './fields';
-import { shownFor, type Resource } from './operation';
+import { optionsField, shownFor, type Resource } from './operation';
 
 const RESOURCE = 'task';
 const MAX_DEPTH = 100;
@@ -75,14 +75,8 @@ const fields: INodeProperties[] = [
 		description: 'Max number of results to return',
 		displayOptions: { show: { resource: [RESOURCE], operation: ['getAll'], returnAll: [false] } },
 	},
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		displayOptions: shownFor(RESOURCE, 'getAll'),
-		options: [
+	optionsField(
+		[
 			{
 				displayName: 'Type',
 				name: 'type',
@@ -92,7 +86,8 @@ const fields: INodeProperties[] = [
 				description: 'Only tasks of this type, as the service names it',
 			},
 		],
-	},
+		shownFor(RESOURCE, 'getAll'),
+	),
 ];
 
 /** Which tasks are wanted. Throws an `invalid` failure. */

@@ -1,7 +1,8 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions, NodeParameterValueType } from 'n8n-workflow';
 import { asNumber, isObject } from '../service/json';
-import { MAX_FILE_MB, type FileSettings } from './waiting';
+import { MAX_FILE_MB, maxFileSizeOption, optionsField } from './operation';
+import type { FileSettings } from './waiting';
 import { downloadField } from './waitingFields';
 
 export const triggerFields: INodeProperties[] = [
@@ -42,41 +43,30 @@ export const triggerFields: INodeProperties[] = [
 		hint: 'The name of the output binary field of the first file; the next ones get _1, _2, ... appended',
 		displayOptions: { show: { downloadOutput: [true] } },
 	},
-	{
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: [
-			{
-				displayName: 'Deduplicate',
-				name: 'deduplicate',
-				type: 'boolean',
-				default: true,
-				description:
-					'Whether to start the workflow only once for a task that is called back again with the same status and reference',
-			},
-			{
-				displayName: 'Max File Size (MB)',
-				name: 'maxFileSize',
-				type: 'number',
-				typeOptions: { minValue: 0 },
-				default: MAX_FILE_MB,
-				description:
-					'Larger files are not downloaded: the workflow runs with "download_error" and the addresses',
-			},
-			{
-				displayName: 'Task Types',
-				name: 'types',
-				type: 'string',
-				default: '',
-				placeholder: 'e.g. sound_effect, image',
-				description:
-					'Start the workflow only for these types of tasks, separated by commas. Leave empty for all.',
-			},
-		],
-	},
+	optionsField([
+		{
+			displayName: 'Deduplicate',
+			name: 'deduplicate',
+			type: 'boolean',
+			default: true,
+			description:
+				'Whether to start the workflow only once for a task that is called back again with the same status and reference',
+		},
+		{
+			...maxFileSizeOption,
+			description:
+				'Larger files are not downloaded: the workflow runs with "download_error" and the addresses',
+		},
+		{
+			displayName: 'Task Types',
+			name: 'types',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. sound_effect, image',
+			description:
+				'Start the workflow only for these types of tasks, separated by commas. Leave empty for all.',
+		},
+	]),
 ];
 
 export interface TriggerSettings {

@@ -4,6 +4,7 @@ import { invalid, type FailureError } from '../service/failures';
 import { asNumber, asText, isObject } from '../service/json';
 import type { ItemFields } from './fields';
 import { readLongText, type LongText } from './longText';
+import { MAX_FILE_MB } from './operation';
 
 export interface FileSettings {
 	download: boolean;
@@ -66,7 +67,6 @@ export const waitingRules: Readonly<Record<Waiting['kind'], WaitingRules>> = {
 };
 
 export const GRACE_S = 10;
-export const MAX_FILE_MB = 500;
 export const MAX_ACTIVE_TASKS = 20;
 /** Until the year 9900: later dates can't be saved by every database of n8n. */
 const MAX_TIMEOUT_S = 7_870 * 365 * DAY_S;
@@ -75,30 +75,22 @@ export function readMaxFileBytes(fields: ItemFields): number {
 	return fields.positiveOption('maxFileSize', 'Max File Size (MB)', MAX_FILE_MB) * 1_000_000;
 }
 
-/** How the files of one item are delivered. */
 function readFileSettings(fields: ItemFields): FileSettings {
-	const splitFiles = fields.option('splitFiles');
 	return {
 		download: fields.boolean('downloadOutput', true),
 		binaryPropertyName:
 			fields.optionalText('binaryPropertyName', 'Put Output Files in Field') ?? 'data',
 		maxFileBytes: readMaxFileBytes(fields),
 		fileName: asText(fields.option('fileName')),
-		splitFiles: splitFiles === true,
+		splitFiles: fields.option('splitFiles') === true,
 		transcriptInOutput: fields.option('transcriptInOutput') === true,
 	};
 }
 
-/** How one item waits for its tasks. */
 function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 	if (!alwaysWaits && !fields.boolean('waitForCompletion', true))
 		return { kind: 'no', callbackUrl: fields.optionalText('callbackUrl', 'Callback URL') };
-	const mode = fields.choice(
-		fields.raw('waitMode'),
-		'Wait Mode',
-		['poll', 'callback'] as const,
-		'poll',
-	);
+	const mode = fields.choice(fields.raw('waitMode'), 'Wait Mode', ['poll', 'callback']);
 	if (mode === 'poll') return { kind: 'poll' };
 	const grace = fields.option('gracePeriod');
 	const graceS = isZero(grace)
@@ -117,27 +109,19 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
 	const { timeoutS } = waitingRules[waiting.kind];
 	const files = readFileSettings(fields);
+	const reference = fields.option('callbackReference');
 	checkSuspended(longText, waiting, files);
 	checkJoined(longText, waiting, files);
 	return {
 		waiting,
 		longText,
 		files,
-		callbackReference: readReference(fields.option('callbackReference')),
+		// An expression often leads to another simple value.
+		callbackReference: asText(typeof reference === 'boolean' ? String(reference) : reference),
 		timeoutMs:
 			fields.positiveOption('timeout', 'Timeout (Seconds)', timeoutS, MAX_TIMEOUT_S) * 1000,
-		onTimeout: fields.choice(
-			fields.option('onTimeout'),
-			'On Timeout',
-			['error', 'returnTask'] as const,
-			'error',
-		),
-		pollRoute: fields.choice(
-			fields.option('pollRoute'),
-			'Poll Route',
-			['auto', 'v1', 'v1e'] as const,
-			'auto',
-		),
+		onTimeout: fields.choice(fields.option('onTimeout'), 'On Timeout', ['error', 'returnTask']),
+		pollRoute: fields.choice(fields.option('pollRoute'), 'Poll Route', ['auto', 'v1', 'v1e']),
 		contextBetweenParts: fields.option('contextBetweenParts') === true,
 		findUnclear: fields.option('findUnclear') !== false,
 		minimumCredits: optionAboveZero(fields, 'minimumCredits', 'Min Credits'),
@@ -185,10 +169,8 @@ export function readRunSettings(fields: ItemFields): RunSettings {
 		'Max Active Tasks',
 		MAX_ACTIVE_TASKS,
 	);
-	return {
-		maxActiveTasks: Math.max(1, Math.floor(maxActiveTasks)),
-		maximumCredits: readMaximumCredits(fields),
-	};
+	const maximumCredits = readMaximumCredits(fields);
+	return { maxActiveTasks: Math.max(1, Math.floor(maxActiveTasks)), maximumCredits };
 }
 
 /** An option that is set but leads to an empty value must not count as no limit. */
@@ -202,11 +184,6 @@ function readMaximumCredits(fields: ItemFields): number | undefined {
 		);
 	}
 	return maximum;
-}
-
-/** A reference is sent as a text, whatever simple value it is: an expression often leads to a number. */
-function readReference(given: unknown): string | undefined {
-	return asText(typeof given === 'boolean' ? String(given) : given);
 }
 
 /** A number above zero; undefined where it is not set, or zero, which switches such an option off. */

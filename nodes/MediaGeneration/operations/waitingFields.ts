@@ -2,10 +2,10 @@
  * What the editor shows of waiting: the fields that all creating operations share, and those that `task: wait` has as well
  * (README, "Waiting"). Each stands beside the values that show it.
  */
-import type { INodeProperties } from 'n8n-workflow';
+import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { longTextOptions } from './longText';
-import type { Conditions, Resource, Shown, Work } from './operation';
-import { GRACE_S, MAX_ACTIVE_TASKS, MAX_FILE_MB, POLL_TIMEOUT_S } from './waiting';
+import { maxFileSizeOption, optionsField, type Resource, type Work } from './operation';
+import { GRACE_S, MAX_ACTIVE_TASKS, POLL_TIMEOUT_S } from './waiting';
 
 const WAITING = { waitForCompletion: [true] };
 const SUSPENDING = { ...WAITING, waitMode: ['callback'] };
@@ -20,74 +20,63 @@ export const downloadField: INodeProperties = {
 		'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
 };
 
-const sharedFields: Shown[] = [
+const sharedFields: INodeProperties[] = [
 	{
-		field: {
-			displayName: 'Wait for Completion',
-			name: 'waitForCompletion',
-			type: 'boolean',
-			default: true,
-			description:
-				'Whether to wait until the task is finished and output its result. If off, the task ID goes out at once.',
-		},
-		when: {},
+		displayName: 'Wait for Completion',
+		name: 'waitForCompletion',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether to wait until the task is finished and output its result. If off, the task ID goes out at once.',
 	},
 	{
-		field: {
-			displayName: 'Callback URL',
-			name: 'callbackUrl',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. https://n8n.example.com/webhook/.../callback',
-			description:
-				'Where the service posts the finished task: the Production URL of a Media Generation Trigger. Publish the workflow of that trigger first: until then n8n answers callbacks with an error, and nothing starts. Leave empty to get the result later with "Task: Wait".',
-		},
-		when: { waitForCompletion: [false] },
+		displayName: 'Callback URL',
+		name: 'callbackUrl',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. https://n8n.example.com/webhook/.../callback',
+		description:
+			'Where the service posts the finished task: the Production URL of a Media Generation Trigger. Publish the workflow of that trigger first: until then n8n answers callbacks with an error, and nothing starts. Leave empty to get the result later with "Task: Wait".',
+		displayOptions: { show: { waitForCompletion: [false] } },
 	},
 	{
-		field: {
-			displayName: 'Wait Mode',
-			name: 'waitMode',
-			type: 'options',
-			options: [
-				{
-					name: 'Poll',
-					value: 'poll',
-					description: 'Ask the service again and again. Best for tasks of up to a few minutes.',
-				},
-				{
-					name: 'Suspend Until Callback',
-					value: 'callback',
-					description:
-						'Put the execution to sleep until its tasks are over. Best for long tasks: holds no worker and survives a restart.',
-				},
-			],
-			default: 'poll',
-			description: 'How to wait for the result',
-		},
-		when: WAITING,
+		displayName: 'Wait Mode',
+		name: 'waitMode',
+		type: 'options',
+		options: [
+			{
+				name: 'Poll',
+				value: 'poll',
+				description: 'Ask the service again and again. Best for tasks of up to a few minutes.',
+			},
+			{
+				name: 'Suspend Until Callback',
+				value: 'callback',
+				description:
+					'Put the execution to sleep until its tasks are over. Best for long tasks: holds no worker and survives a restart.',
+			},
+		],
+		default: 'poll',
+		description: 'How to wait for the result',
+		displayOptions: { show: WAITING },
 	},
 	{
-		field: {
-			displayName:
-				'The execution sleeps until a callback comes, this n8n sees that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.',
-			name: 'suspendNotice',
-			type: 'notice',
-			default: '',
-		},
-		when: SUSPENDING,
+		displayName:
+			'The execution sleeps until a callback comes, this n8n sees that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.',
+		name: 'suspendNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: SUSPENDING },
 	},
-	{ field: downloadField, when: WAITING },
+	{ ...downloadField, displayOptions: { show: WAITING } },
 	{
-		field: {
-			displayName: 'Put Output Files in Field',
-			name: 'binaryPropertyName',
-			type: 'string',
-			required: true,
-			default: 'data',
-			hint: 'Name of the binary field of the first file; the next ones get _1, _2, ... appended',
-		},
-		when: DOWNLOADING,
+		displayName: 'Put Output Files in Field',
+		name: 'binaryPropertyName',
+		type: 'string',
+		required: true,
+		default: 'data',
+		hint: 'Name of the binary field of the first file; the next ones get _1, _2, ... appended',
+		displayOptions: { show: DOWNLOADING },
 	},
 ];
 
@@ -99,202 +88,164 @@ const extraExamples: Readonly<Record<string, string>> = {
 	task: '{"title": "Waltz"}',
 };
 
-function extraFieldsOption(resource: string): Shown {
+function extraFieldsOption(resource: string): INodeProperties {
 	const example = extraExamples[resource] ?? '{}';
 	return {
-		field: {
-			displayName: 'Extra Body Fields',
-			name: 'extraFields',
-			type: 'json',
-			default: '{}',
-			placeholder: `e.g. ${example}`,
-			description: `Further fields for the body of the request, e.g. <code>${example}</code>. Must be a JSON object; a list, a text or a number is refused. Nested objects are merged, and a field given here wins over the same field above.`,
-		},
-		when: {},
+		displayName: 'Extra Body Fields',
+		name: 'extraFields',
+		type: 'json',
+		default: '{}',
+		placeholder: `e.g. ${example}`,
+		description: `Further fields for the body of the request, e.g. <code>${example}</code>. Must be a JSON object; a list, a text or a number is refused. Nested objects are merged, and a field given here wins over the same field above.`,
 	};
 }
 
 /** Options that only creating has, the most used first. */
-const creatingOptions: Shown[] = [
+const creatingOptions: INodeProperties[] = [
 	{
-		field: {
-			displayName: 'Max Active Tasks',
-			name: 'maxActiveTasks',
-			type: 'number',
-			typeOptions: { minValue: 1 },
-			default: MAX_ACTIVE_TASKS,
-			description:
-				'How many tasks of this run may be in progress at the same time. The setting of the first item counts.',
-		},
-		when: {},
+		displayName: 'Max Active Tasks',
+		name: 'maxActiveTasks',
+		type: 'number',
+		typeOptions: { minValue: 1 },
+		default: MAX_ACTIVE_TASKS,
+		description:
+			'How many tasks of this run may be in progress at the same time. The setting of the first item counts.',
 	},
 	{
-		field: {
-			displayName: 'Max Credits',
-			name: 'maximumCredits',
-			type: 'number',
-			typeOptions: { minValue: 0 },
-			default: 100,
-			description:
-				'Create no further task of this run once its tasks cost this many credits according to the service. The setting of the first item counts. As a tool of an agent, all calls of an execution count together.',
-		},
-		when: {},
+		displayName: 'Max Credits',
+		name: 'maximumCredits',
+		type: 'number',
+		typeOptions: { minValue: 0 },
+		default: 100,
+		description:
+			'Create no further task of this run once its tasks cost this many credits according to the service. The setting of the first item counts. As a tool of an agent, all calls of an execution count together.',
 	},
 	{
-		field: {
-			displayName: 'Min Credits',
-			name: 'minimumCredits',
-			type: 'number',
-			typeOptions: { minValue: 0 },
-			default: 0,
-			description: 'Create nothing if the account has fewer credits than this',
-		},
-		when: {},
+		displayName: 'Min Credits',
+		name: 'minimumCredits',
+		type: 'number',
+		typeOptions: { minValue: 0 },
+		default: 0,
+		description: 'Create nothing if the account has fewer credits than this',
 	},
 	{
-		field: {
-			displayName: 'Find Unclear Creations',
-			name: 'findUnclear',
-			type: 'boolean',
-			default: true,
-			description:
-				'Whether to look for a task whose creation was never answered in the list of tasks of the service, where it publishes one. Otherwise such an item fails at once with the outcome "unknown".',
-		},
-		when: {},
+		displayName: 'Find Unclear Creations',
+		name: 'findUnclear',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether to look for a task whose creation was never answered in the list of tasks of the service, where it publishes one. Otherwise such an item fails at once with the outcome "unknown".',
 	},
 	{
-		field: {
-			displayName: 'Callback Reference',
-			name: 'callbackReference',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. order-1042',
-			description:
-				'Comes back as "reference" in the output of the trigger, to show what the task is for',
-		},
-		when: { waitForCompletion: [false] },
+		displayName: 'Callback Reference',
+		name: 'callbackReference',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. order-1042',
+		description:
+			'Comes back as "reference" in the output of the trigger, to show what the task is for',
+		displayOptions: { show: { waitForCompletion: [false] } },
 	},
 ];
 
 /** Options of waiting and of files, the most used first. */
-const firstOptions: Shown[] = [
+const firstOptions: INodeProperties[] = [
 	{
-		field: {
-			displayName: 'File Name',
-			name: 'fileName',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. {{ $json.title }}',
-			description:
-				'Name of the first file, without its ending; the next ones get _1, _2, ... appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
-		},
-		when: DOWNLOADING,
+		displayName: 'File Name',
+		name: 'fileName',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. {{ $json.title }}',
+		description:
+			'Name of the first file, without its ending; the next ones get _1, _2, ... appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
+		displayOptions: { show: DOWNLOADING },
 	},
 	{
-		field: {
-			displayName: 'Timeout (Seconds)',
-			name: 'timeout',
-			type: 'number',
-			typeOptions: { minValue: 1 },
-			default: POLL_TIMEOUT_S,
-			description:
-				'How long to wait for one task, counted from its creation, and for a full account to take it. Without this option: 600 seconds when polling, 86400 (one day) when suspending.',
-		},
-		when: {},
+		displayName: 'Timeout (Seconds)',
+		name: 'timeout',
+		type: 'number',
+		typeOptions: { minValue: 1 },
+		default: POLL_TIMEOUT_S,
+		description:
+			'How long to wait for one task, counted from its creation, and for a full account to take it. Without this option: 600 seconds when polling, 86400 (one day) when suspending.',
 	},
 	{
-		field: {
-			displayName: 'On Timeout',
-			name: 'onTimeout',
-			type: 'options',
-			options: [
-				{
-					name: 'Error',
-					value: 'error',
-					description: 'The item fails with the task ID, so that "Task: Wait" can go on from there',
-				},
-				{
-					name: 'Return Task',
-					value: 'returnTask',
-					description: 'The item goes on with the task as last seen and timed_out set to true',
-				},
-			],
-			default: 'error',
-			description: 'What to do when a task is not finished in time. It is paid for either way.',
-		},
-		when: WAITING,
+		displayName: 'On Timeout',
+		name: 'onTimeout',
+		type: 'options',
+		options: [
+			{
+				name: 'Error',
+				value: 'error',
+				description: 'The item fails with the task ID, so that "Task: Wait" can go on from there',
+			},
+			{
+				name: 'Return Task',
+				value: 'returnTask',
+				description: 'The item goes on with the task as last seen and timed_out set to true',
+			},
+		],
+		default: 'error',
+		description: 'What to do when a task is not finished in time. It is paid for either way.',
+		displayOptions: { show: WAITING },
 	},
 ];
 
-const lastOptions: Shown[] = [
+const lastOptions: INodeProperties[] = [
 	{
-		field: {
-			displayName: 'Split Files',
-			name: 'splitFiles',
-			type: 'boolean',
-			default: false,
-			description:
-				'Whether to output one item per file instead of one item per task. Needs the Wait Mode "Poll".',
-		},
-		when: WAITING,
+		displayName: 'Split Files',
+		name: 'splitFiles',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to output one item per file instead of one item per task. Needs the Wait Mode "Poll".',
+		displayOptions: { show: WAITING },
 	},
 	{
-		field: {
-			displayName: 'Max File Size (MB)',
-			name: 'maxFileSize',
-			type: 'number',
-			typeOptions: { minValue: 0 },
-			default: MAX_FILE_MB,
-			description:
-				'Larger files are not downloaded: the item fails, and its outputs keep the addresses',
-		},
-		when: DOWNLOADING,
+		...maxFileSizeOption,
+		description:
+			'Larger files are not downloaded: the item fails, and its outputs keep the addresses',
+		displayOptions: { show: DOWNLOADING },
 	},
 	{
-		field: {
-			displayName: 'Polling Before Suspending (Seconds)',
-			name: 'gracePeriod',
-			type: 'number',
-			typeOptions: { minValue: 0 },
-			default: GRACE_S,
-			description: 'How long to poll before the execution sleeps, as short tasks need no sleep',
-		},
-		when: SUSPENDING,
+		displayName: 'Polling Before Suspending (Seconds)',
+		name: 'gracePeriod',
+		type: 'number',
+		typeOptions: { minValue: 0 },
+		default: GRACE_S,
+		description: 'How long to poll before the execution sleeps, as short tasks need no sleep',
+		displayOptions: { show: SUSPENDING },
 	},
 	{
-		field: {
-			displayName: 'Watch While Asleep',
-			name: 'watchWhileAsleep',
-			type: 'boolean',
-			default: true,
-			description:
-				'Whether this n8n also asks the service, rarely, while the execution sleeps, so that a lost callback does not leave it asleep',
-		},
-		when: SUSPENDING,
+		displayName: 'Watch While Asleep',
+		name: 'watchWhileAsleep',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether this n8n also asks the service, rarely, while the execution sleeps, so that a lost callback does not leave it asleep',
+		displayOptions: { show: SUSPENDING },
 	},
 	{
-		field: {
-			displayName: 'Poll Route',
-			name: 'pollRoute',
-			type: 'options',
-			options: [
-				{
-					name: 'Automatic',
-					value: 'auto',
-					description: 'Find out which route answers, and remember it',
-				},
-				{ name: 'V1', value: 'v1', description: 'Ask /v1/task/{task_id}' },
-				{ name: 'V1e', value: 'v1e', description: 'Ask /v1e/task/{task_id}' },
-			],
-			default: 'auto',
-			description: 'Which of the two addresses of the service to ask for the task',
-		},
-		when: WAITING,
+		displayName: 'Poll Route',
+		name: 'pollRoute',
+		type: 'options',
+		options: [
+			{
+				name: 'Automatic',
+				value: 'auto',
+				description: 'Find out which route answers, and remember it',
+			},
+			{ name: 'V1', value: 'v1', description: 'Ask /v1/task/{task_id}' },
+			{ name: 'V1e', value: 'v1e', description: 'Ask /v1e/task/{task_id}' },
+		],
+		default: 'auto',
+		description: 'Which of the two addresses of the service to ask for the task',
+		displayOptions: { show: WAITING },
 	},
 ];
 
 /** The options of one resource, the most used first. */
-function optionsOf(resource: string, creates: boolean): Shown[] {
+function optionsOf(resource: string, creates: boolean): INodeProperties[] {
 	if (!creates) return [...firstOptions, ...lastOptions];
 	return [
 		...(resource === 'speech' ? longTextOptions : []),
@@ -305,10 +256,7 @@ function optionsOf(resource: string, creates: boolean): Shown[] {
 	];
 }
 
-/** The conditions of an operation that always waits. */
-function alwaysWaiting({ waitForCompletion: _, ...when }: Conditions): Conditions {
-	return when;
-}
+type Conditions = NonNullable<IDisplayOptions['show']>;
 
 /** From inside a collection, the node's own fields are named with a slash. */
 function fromInside(when: Conditions): Conditions {
@@ -324,32 +272,29 @@ function fieldsFor({ value: resource, operations }: Resource, kind: Work['kind']
 	const fitting = operations.filter(({ work }) => work.kind === kind);
 	if (fitting.length === 0) return [];
 	const creates = kind === 'creates';
-	const show = {
+	const whenOf = ({ displayOptions }: INodeProperties) => displayOptions?.show ?? {};
+	const show: Conditions = {
 		resource: [resource],
-		...(fitting.length === operations.length
-			? {}
-			: { operation: fitting.map(({ value }) => value) }),
+		...(fitting.length < operations.length && { operation: fitting.map(({ value }) => value) }),
 	};
-	const waits = ({ when }: Shown) => when.waitForCompletion?.includes(true) === true;
-	const conditions = (when: Conditions) => (creates ? when : alwaysWaiting(when));
-	const options: INodeProperties = {
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: optionsOf(resource, creates).map(({ field, when }) =>
-			Object.keys(conditions(when)).length === 0
-				? field
-				: { ...field, displayOptions: { show: fromInside(conditions(when)) } },
-		),
+	/** An operation that does not create always waits. */
+	const conditions = (field: INodeProperties): Conditions => {
+		const { waitForCompletion, ...when } = whenOf(field);
+		return creates && waitForCompletion !== undefined ? { waitForCompletion, ...when } : when;
 	};
-	return [
-		...sharedFields.filter((shown) => creates || waits(shown)),
-		{ field: options, when: {} },
-	].map(({ field, when }): INodeProperties => ({
+	const options = optionsField(
+		optionsOf(resource, creates).map((option) => {
+			const inside = fromInside(conditions(option));
+			const always = Object.keys(inside).length === 0;
+			return { ...option, displayOptions: always ? undefined : { show: inside } };
+		}),
+	);
+	const shared = sharedFields.filter(
+		(field) => creates || whenOf(field).waitForCompletion?.includes(true),
+	);
+	return [...shared, options].map((field): INodeProperties => ({
 		...field,
-		displayOptions: { show: { ...show, ...conditions(when) } },
+		displayOptions: { show: { ...show, ...conditions(field) } },
 	}));
 }
 
