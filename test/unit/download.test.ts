@@ -1,6 +1,6 @@
 /** One file over as many requests as it takes: whole or not at all, in bounded time, and nothing left open. */
 import { getEventListeners } from 'node:events';
-import { FileSource } from '../../nodes/MediaGeneration/delivery/download';
+import { Download, type DownloadDeps, Tries } from '../../nodes/MediaGeneration/delivery/download';
 import { digest, FILE, honest, host, partial, rangeStart, type Served } from './scriptedHost';
 
 const hosts: Array<ReturnType<typeof host>> = [];
@@ -18,6 +18,12 @@ afterEach(() => {
 });
 
 const WANTED = { url: 'https://files.example/a.mp3', kind: 'audio', maxBytes: 1e9 } as const;
+
+async function begun(deps: DownloadDeps): Promise<Download> {
+	const download = new Download(WANTED, deps, new Tries(deps));
+	await download.readType();
+	return download;
+}
 const CUT = 100_000;
 const UNSURE = { etag: '' };
 const UNMEASURED = { 'content-length': '' };
@@ -29,7 +35,7 @@ test('a whole file in one request, with its type', async () => {
 	const download = await run();
 	expect(digest(download.bytes)).toBe(digest(FILE));
 	expect(download.type).toEqual({ mimeType: 'audio/mpeg', extension: 'mp3' });
-	expect(download.received()).toBe(FILE.length);
+	expect(download.received).toBe(FILE.length);
 	expect(requests).toEqual([{}]);
 	expect([...agents]).toEqual([expect.stringMatching(/^Mozilla\/5\.0 /)]);
 });
@@ -430,7 +436,7 @@ describe('time', () => {
 	test('a store that takes its time is not the host: it may take hours', async () => {
 		const made = serving(() => ({}));
 		const slowly = async () => {
-			const opened = await new FileSource(WANTED, made.deps).open();
+			const opened = await begun(made.deps);
 			let bytes = 0;
 			for await (const chunk of opened.chunks) {
 				bytes += chunk.length;
@@ -446,7 +452,7 @@ describe('time', () => {
 			headers.Range === undefined ? { stallAfter: CUT } : honest(headers),
 		);
 		const slowly = async () => {
-			const opened = await new FileSource(WANTED, made.deps).open();
+			const opened = await begun(made.deps);
 			let bytes = 0;
 			for await (const chunk of opened.chunks) {
 				if (bytes === 0) await made.clock.sleep(1_000_000);
@@ -499,7 +505,7 @@ describe('given up by the one who asked', () => {
 		const made = serving(() => ({}));
 		const stop = new AbortController();
 		made.deps.signal = stop.signal;
-		const download = await made.clock.run(new FileSource(WANTED, made.deps).open());
+		const download = await made.clock.run(begun(made.deps));
 		expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1);
 		download.close();
 		expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { FileSource, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
+import { Download, Tries, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
 import type { DownloadError } from '../../nodes/MediaGeneration/delivery/body';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/service/fileHost';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
@@ -108,12 +108,14 @@ export function host(
 		url = 'https://files.example/a.mp3',
 	}: Asked = {}) => {
 		// As `files` does it.
-		for (const source = new FileSource({ url, kind, maxBytes }, deps); ;) {
-			const opened = await source.open();
+		for (const tries = new Tries(deps); ;) {
+			const opened = new Download({ url, kind, maxBytes }, deps, tries);
 			const parts: Buffer[] = [];
 			try {
+				const type = await opened.readType();
 				for await (const chunk of opened.chunks) parts.push(chunk);
-				return { ...opened, bytes: Buffer.concat(parts) };
+				const { received, length } = opened;
+				return { type, received, length, bytes: Buffer.concat(parts) };
 			} catch (error) {
 				if ((error as DownloadError).next !== 'startOver') throw error;
 			} finally {

@@ -1,6 +1,7 @@
 /**
  * Reading a body in bounded time: a body that stalls is given up, and so is a file that comes too slowly overall.
  */
+import type { Clock } from '../service/clock';
 import type { ByteStream } from '../service/fileHost';
 
 /** Why a file did not come. The message completes "could not be downloaded: ...". */
@@ -24,11 +25,7 @@ export function asDownloadError(error: unknown): DownloadError {
 	return new DownloadError(error instanceof Error ? error.message : 'the download failed', 'again');
 }
 
-export interface ReadDeps {
-	/** Epoch ms. */
-	now: () => number;
-	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
-	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+export interface ReadDeps extends Clock {
 	/** Ends the reading at once. */
 	signal: AbortSignal;
 	pace: Pace;

@@ -10,21 +10,24 @@
 import type { FileType } from '../media/kinds';
 import { SoundScanner } from '../media/scan';
 import type { SoundFacts } from '../media/sound';
-import { retryAfterMs } from '../service/account';
-import { headerOf, type ByteStream, type OpenFile, type OpenFileFn } from '../service/fileHost';
-import { asNumber } from '../service/json';
+import type { Clock } from '../service/clock';
+import { type ByteStream, type OpenFile, type OpenFileFn } from '../service/fileHost';
 import type { OutputKind } from '../service/outputs';
 import { asDownloadError, DownloadError, megabytes, OVER, Pace, readBody } from './body';
 import { problemWith } from './content';
-import { isFramed, partOf, refuseEncoding, strongValidator } from './fileAnswer';
+import {
+	beginningOf,
+	type Beginning,
+	isTransient,
+	partOf,
+	refusalOf,
+	refuseEncoding,
+	strongValidator,
+} from './fileAnswer';
 import { fileTypeOf } from './mimeType';
 
-export interface DownloadDeps {
+export interface DownloadDeps extends Clock {
 	open: OpenFileFn;
-	/** Epoch ms. */
-	now: () => number;
-	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
-	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 	signal?: AbortSignal | undefined;
 }
 
@@ -34,26 +37,6 @@ export interface WantedFile {
 	kind: OutputKind;
 	/** A larger file fails. */
 	maxBytes: number;
-}
-
-export interface Download {
-	type: FileType;
-	/** In bytes, if the host has said it. */
-	length: number | undefined;
-	/** All bytes, the first ones included. Throws a DownloadError when the file can't be fetched whole. */
-	chunks: AsyncGenerator<Buffer>;
-	/** The same as a stream that n8n's store takes. */
-	stream(): ByteStream;
-	/** Bytes handed out so far. */
-	received(): number;
-	/** How long the sound is, once all bytes are handed out; undefined for what is not WAV or MP3. */
-	seconds(): number | undefined;
-	/** What joining needs to know of the sound, once all bytes are handed out. */
-	facts(): SoundFacts;
-	/** Why `chunks` ended without the end of the file. */
-	failure(): DownloadError | undefined;
-	/** Closes whatever is open. To be called once the file is no longer wanted, stored or not. */
-	close(): void;
 }
 
 /** How many requests in a row may bring next to nothing, or nothing that can be continued. */
@@ -67,22 +50,13 @@ const HEAD_BYTES = 4_100;
 /** How many bytes come a second time with a part, to see that it continues the same bytes. */
 const OVERLAP_BYTES = 1_024;
 const MAX_BACKOFF_MS = 30_000;
-const TRANSIENT = new Set([408, 425, 429]);
 /** Some file hosts refuse what does not look like a browser (docs/service.md, "HTTP"). */
 const USER_AGENT = 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)';
 /** How much longer compression can make a file: a few bytes for each block, and a header. */
 const compressionLoss = (bytes: number) => 64 + bytes / 1_000;
 
-/** What the answer says that a file begins with. */
-interface Beginning {
-	validator: string | undefined;
-	length: number | undefined;
-	framed: boolean;
-	contentType: string | undefined;
-}
-
-/** What was tried for a file, over all its beginnings. */
-class Tries {
+/** What was tried for a file, over all its downloads. */
+export class Tries {
 	failures = 0;
 	requests = 0;
 	looks = 0;
@@ -92,18 +66,24 @@ class Tries {
 	endSeenAt = -1;
 	readonly pace: Pace;
 
-	constructor({ now }: DownloadDeps) {
+	constructor({ now }: Clock) {
 		this.pace = new Pace(now);
 	}
 }
 
-/** One file on its way, from its beginning on. */
-class Transfer {
-	received = 0;
-	beginning: Beginning | undefined;
+/** One file on its way, from its beginning on. A DownloadError's message completes "could not be downloaded: ...". */
+export class Download {
+	/** All bytes; throws a DownloadError when the file can't be fetched whole. */
 	readonly chunks: AsyncGenerator<Buffer>;
-	streamOf: OpenFile['streamOf'] | undefined;
+	/** Bytes that arrived. */
+	received = 0;
+	/** Why `chunks` ended without the end of the file. */
 	failure: DownloadError | undefined;
+	private readonly source: AsyncGenerator<Buffer>;
+	private readonly scanner = new SoundScanner();
+	private readonly head: Buffer[] = [];
+	private beginning: Beginning | undefined;
+	private streamOf: OpenFile['streamOf'] | undefined;
 	/** The last bytes that arrived. */
 	private tail: Buffer = Buffer.alloc(0);
 	private readonly over = new AbortController();
@@ -114,16 +94,59 @@ class Transfer {
 		private readonly deps: DownloadDeps,
 		private readonly tries: Tries,
 	) {
-		this.chunks = this.wholeFile();
+		this.source = this.wholeFile();
+		this.chunks = this.headAndRest();
 		deps.signal?.addEventListener('abort', this.stop);
 		if (deps.signal?.aborted === true) this.stop();
 	}
 
+	/** Reads enough of the file to know its type. */
+	async readType(): Promise<FileType> {
+		for (let length = 0; length < HEAD_BYTES;) {
+			const next = await this.source.next();
+			if (next.done === true) break;
+			length += next.value.length;
+			this.head.push(next.value);
+		}
+		const { deps, tries, wanted } = this;
+		const head = Buffer.concat(this.head);
+		const about = { ...wanted, stated: this.beginning?.contentType };
+		const problem = problemWith(head, about);
+		if (problem === undefined) return fileTypeOf(head, about);
+		tries.looks += 1;
+		if (tries.looks >= MAX_LOOKS) throw new DownloadError(problem, 'nothing');
+		this.close();
+		await deps.sleep(700 * tries.looks, deps.signal);
+		throw new DownloadError(problem, 'startOver');
+	}
+
+	/** In bytes, if the host has said it. */
+	get length(): number | undefined {
+		return this.beginning?.length;
+	}
+
+	/** All bytes as a stream that n8n's store takes. */
+	stream(): ByteStream {
+		if (this.streamOf === undefined) throw new DownloadError('the file is empty', 'nothing');
+		return this.streamOf(this.chunks);
+	}
+
+	/** What the sound is, once all bytes are handed out. */
+	facts(): SoundFacts {
+		return this.scanner.end();
+	}
+
+	/** Closes whatever is open. To be called once the file is no longer wanted, stored or not. */
 	close(): void {
 		this.deps.signal?.removeEventListener('abort', this.stop);
 		this.stop();
 		// Where the file waits for its reader, this runs its `finally` blocks.
-		this.chunks.return(undefined).catch(() => undefined);
+		this.source.return(undefined).catch(() => undefined);
+	}
+
+	private async *headAndRest(): AsyncGenerator<Buffer> {
+		yield* this.head;
+		yield* this.source;
 	}
 
 	/** All bytes in one sequence, over as many requests as it takes. */
@@ -180,16 +203,10 @@ class Transfer {
 	}
 
 	private async *begin(opened: OpenFile): AsyncGenerator<Buffer> {
-		const { headers, status } = opened;
-		if (status !== 200) throw this.refusal(opened);
-		refuseEncoding(headers);
-		const length = asNumber(headerOf(headers, 'content-length'));
-		this.beginning = {
-			validator: strongValidator(headers),
-			length,
-			framed: isFramed(headers),
-			contentType: headerOf(headers, 'content-type'),
-		};
+		if (opened.status !== 200) throw refusalOf(opened, this.deps.now());
+		refuseEncoding(opened.headers);
+		this.beginning = beginningOf(opened.headers);
+		const { length } = this;
 		if (length !== undefined && length > this.wanted.maxBytes) throw this.tooLarge(length);
 		for await (const chunk of this.bodyOf(opened)) yield this.take(chunk);
 	}
@@ -198,7 +215,7 @@ class Transfer {
 	private async *resume(opened: OpenFile, from: number): AsyncGenerator<Buffer> {
 		const { beginning, tail, received } = this;
 		const { status, headers } = opened;
-		if (TRANSIENT.has(status) || status >= 500) throw this.refusal(opened);
+		if (isTransient(status)) throw refusalOf(opened, this.deps.now());
 		const part = status === 206 ? partOf(headers) : undefined;
 		const validator = strongValidator(headers) ?? beginning?.validator;
 		const fits = part?.from === from && part.total === beginning?.length;
@@ -222,10 +239,8 @@ class Transfer {
 	}
 
 	private async *bodyOf({ body }: OpenFile): AsyncGenerator<Buffer> {
-		const { deps, over, tries } = this;
-		const { now, sleep } = deps;
-		const { pace } = tries;
-		for await (const chunk of readBody(body, { now, sleep, signal: over.signal, pace })) {
+		const { pace } = this.tries;
+		for await (const chunk of readBody(body, { ...this.deps, signal: this.over.signal, pace })) {
 			pace.check(this.received);
 			yield chunk;
 		}
@@ -238,6 +253,7 @@ class Transfer {
 				? bytes.subarray(-OVERLAP_BYTES)
 				: Buffer.concat([this.tail, bytes]).subarray(-OVERLAP_BYTES);
 		this.received += bytes.length;
+		this.scanner.push(bytes);
 		if (this.received > this.wanted.maxBytes) throw this.tooLarge();
 		return bytes;
 	}
@@ -259,12 +275,6 @@ class Transfer {
 		);
 	}
 
-	private refusal({ status, headers }: OpenFile): DownloadError {
-		const next = TRANSIENT.has(status) || status >= 500 ? 'again' : 'nothing';
-		const pauseMs = retryAfterMs(headers['retry-after'], this.deps.now());
-		return new DownloadError(`the file host answered HTTP ${status}`, next, pauseMs);
-	}
-
 	private noPart(): DownloadError {
 		this.tries.parts = false;
 		return new DownloadError('the file host did not continue the file', 'startOver');
@@ -277,84 +287,4 @@ class Transfer {
 			'nothing',
 		);
 	}
-}
-
-/** Opens a file as often as it takes: each `open` begins from nothing, and all of them share their tries and their time. */
-export class FileSource {
-	private readonly tries: Tries;
-
-	constructor(
-		private readonly wanted: WantedFile,
-		private readonly deps: DownloadDeps,
-	) {
-		this.tries = new Tries(deps);
-	}
-
-	/**
-	 * Opens the file and reads enough of it to know its type.
-	 * Throws a DownloadError whose message completes "could not be downloaded: ...".
-	 */
-	async open(): Promise<Download> {
-		const { url, kind } = this.wanted;
-		for (;;) {
-			const transfer = new Transfer(this.wanted, this.deps, this.tries);
-			try {
-				const first = await firstChunks(transfer.chunks);
-				const head = Buffer.concat(first);
-				const about = { kind, url, stated: transfer.beginning?.contentType };
-				const problem = problemWith(head, about);
-				if (problem === undefined) return downloadOf(transfer, first, fileTypeOf(head, about));
-				this.tries.looks += 1;
-				if (this.tries.looks >= MAX_LOOKS) throw new DownloadError(problem, 'nothing');
-			} catch (error) {
-				transfer.close();
-				const failure = asDownloadError(error);
-				if (failure.next !== 'startOver') throw failure;
-				continue;
-			}
-			transfer.close();
-			await this.deps.sleep(700 * this.tries.looks, this.deps.signal);
-		}
-	}
-}
-
-async function firstChunks(chunks: AsyncGenerator<Buffer>): Promise<Buffer[]> {
-	const first: Buffer[] = [];
-	for (let length = 0; length < HEAD_BYTES;) {
-		const next = await chunks.next();
-		if (next.done === true) break;
-		first.push(next.value);
-		length += next.value.length;
-	}
-	return first;
-}
-
-function downloadOf(transfer: Transfer, first: Buffer[], type: FileType): Download {
-	const scanner = new SoundScanner();
-	/** Every chunk passes here once. */
-	async function* scanned(): AsyncGenerator<Buffer> {
-		for (const chunk of first) {
-			scanner.push(chunk);
-			yield chunk;
-		}
-		for await (const chunk of transfer.chunks) {
-			scanner.push(chunk);
-			yield chunk;
-		}
-	}
-	const chunks = scanned();
-	return {
-		type,
-		length: transfer.beginning?.length,
-		chunks,
-		stream: () => {
-			if (transfer.streamOf === undefined) throw new DownloadError('the file is empty', 'nothing');
-			return transfer.streamOf(chunks);
-		},
-		received: () => transfer.received,
-		seconds: () => scanner.seconds(),
-		facts: () => scanner.end(),
-		failure: () => transfer.failure,
-		close: () => transfer.close(),
-	};
 }

@@ -1,14 +1,20 @@
 /** What the headers of a file host's answer say. Pure. */
 import { headerOf } from '../service/fileHost';
+import { retryAfterMs } from '../service/account';
 import { asNumber } from '../service/json';
 import { DownloadError } from './body';
 
-export interface FileAnswer {
-	status: number;
-	headers: Record<string, unknown>;
+type Headers = Record<string, unknown>;
+
+/** What an answer says of the file that it begins. */
+export interface Beginning {
+	validator: string | undefined;
+	length: number | undefined;
+	framed: boolean;
+	contentType: string | undefined;
 }
 
-export interface Part {
+interface Part {
 	from: number;
 	/** Exclusive. */
 	end: number;
@@ -20,7 +26,7 @@ export interface Part {
 const SETTLED_MS = 60_000;
 
 /** What identifies the bytes of a file: a strong ETag, or a date that is as good. */
-export function strongValidator(headers: FileAnswer['headers']): string | undefined {
+export function strongValidator(headers: Headers): string | undefined {
 	const etag = headerOf(headers, 'etag');
 	if (etag !== undefined) return etag.startsWith('"') ? etag : undefined;
 	const modified = headerOf(headers, 'last-modified');
@@ -29,7 +35,7 @@ export function strongValidator(headers: FileAnswer['headers']): string | undefi
 }
 
 /** Throws where the body is in an encoding that n8n has left as it is. */
-export function refuseEncoding(headers: FileAnswer['headers']): void {
+export function refuseEncoding(headers: Headers): void {
 	const encoding = headerOf(headers, 'content-encoding') ?? '';
 	if (encoding === '' || encoding.toLowerCase() === 'identity') return;
 	throw new DownloadError(
@@ -39,7 +45,7 @@ export function refuseEncoding(headers: FileAnswer['headers']): void {
 }
 
 /** The part of a file that a 206 holds; undefined where it does not say so, or contradicts itself. */
-export function partOf(headers: FileAnswer['headers']): Part | undefined {
+export function partOf(headers: Headers): Part | undefined {
 	const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headerOf(headers, 'content-range') ?? '');
 	if (range === null) return undefined;
 	const [from, end] = [Number(range[1]), Number(range[2]) + 1];
@@ -50,8 +56,26 @@ export function partOf(headers: FileAnswer['headers']): Part | undefined {
 }
 
 /** Whether a header announces where the body ends, so that a cut differs from an end. */
-export function isFramed(headers: FileAnswer['headers']): boolean {
+export function isFramed(headers: Headers): boolean {
 	return ['content-length', 'transfer-encoding'].some(
 		(name) => headerOf(headers, name) !== undefined,
 	);
+}
+
+export const beginningOf = (headers: Headers): Beginning => ({
+	validator: strongValidator(headers),
+	length: asNumber(headerOf(headers, 'content-length')),
+	framed: isFramed(headers),
+	contentType: headerOf(headers, 'content-type'),
+});
+
+export const isTransient = (status: number) => [408, 425, 429].includes(status) || status >= 500;
+
+export function refusalOf(
+	{ status, headers }: { status: number; headers: Headers },
+	nowMs: number,
+): DownloadError {
+	const next = isTransient(status) ? 'again' : 'nothing';
+	const pauseMs = retryAfterMs(headers['retry-after'], nowMs);
+	return new DownloadError(`the file host answered HTTP ${status}`, next, pauseMs);
 }

@@ -6,7 +6,7 @@ import type { SoundFacts } from '../media/sound';
 import type { N8nContext } from '../service/client';
 import type { Limiter } from '../service/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
-import { FileSource, type DownloadDeps, type WantedFile } from './download';
+import { Download, Tries, type DownloadDeps, type WantedFile } from './download';
 import { asDownloadError, DownloadError } from './body';
 import { storeMemory } from './binary';
 
@@ -112,29 +112,27 @@ interface Stored {
 	sound: SoundFacts | undefined;
 }
 
-/** Downloads a file into n8n's store. However it ends, nothing of it stays open. */
-async function store(source: FileSource, wanted: Wanted, deps: FetchDeps): Promise<Stored> {
-	const { baseName, kind, maxBytes } = wanted;
-	const download = await source.open();
+/** Puts a download into n8n's store. However it ends, nothing of it stays open. */
+async function store(download: Download, wanted: Wanted, deps: FetchDeps): Promise<Stored> {
 	try {
-		const release = await storeMemory.reserve(download.length ?? maxBytes, deps.signal);
+		const { mimeType, extension } = await download.readType();
+		const release = await storeMemory.reserve(download.length ?? wanted.maxBytes, deps.signal);
 		try {
-			const { mimeType, extension } = download.type;
-			const fileName = `${baseName}.${extension}`;
+			const fileName = `${wanted.baseName}.${extension}`;
 			const stream = download.stream();
 			// A store that fails before it has read the stream leaves the stream, and its error, to us.
 			stream.on('error', () => undefined);
 			try {
 				const binary = await deps.context.helpers.prepareBinaryData(stream, fileName, mimeType);
 				storeMemory.learn(binary);
-				const seconds = kind === 'audio' ? download.seconds() : undefined;
+				const sound = wanted.kind === 'audio' ? download.facts() : undefined;
 				return {
 					binary,
 					fileName,
 					mimeType,
-					fileSize: download.received(),
-					...(seconds === undefined ? {} : { durationSeconds: seconds }),
-					sound: kind === 'audio' ? download.facts() : undefined,
+					fileSize: download.received,
+					...(sound?.seconds === undefined ? {} : { durationSeconds: sound.seconds }),
+					sound,
 				};
 			} finally {
 				stream.destroy();
@@ -143,7 +141,7 @@ async function store(source: FileSource, wanted: Wanted, deps: FetchDeps): Promi
 			release();
 		}
 	} catch (error) {
-		throw download.failure() ?? storeFailure(error);
+		throw download.failure ?? storeFailure(error);
 	} finally {
 		download.close();
 	}
@@ -155,11 +153,11 @@ function storeFailure(error: unknown): DownloadError {
 	return new DownloadError(`n8n could not store it: ${reason}`, 'nothing');
 }
 
-/** The source knows when it is enough. */
+/** Begins from nothing as often as it helps: all downloads of a file share their tries and their time. */
 async function storeWhole(wanted: Wanted, deps: FetchDeps): Promise<Stored> {
-	for (const source = new FileSource(wanted, deps); ;) {
+	for (const tries = new Tries(deps); ;) {
 		try {
-			return await store(source, wanted, deps);
+			return await store(new Download(wanted, deps, tries), wanted, deps);
 		} catch (error) {
 			const failure = asDownloadError(error);
 			if (failure.next !== 'startOver') throw failure;

@@ -3,14 +3,7 @@
  * What can't be joined is passed on as it is, and a hint says why. (docs/media.md)
  */
 import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
-import {
-	mergeSrt,
-	mergeWords,
-	transcriptOf,
-	type Merged,
-	type PartTranscript,
-	type Spoken,
-} from '../media/captions';
+import { mergeSrt, mergeWords, transcriptOf, type Merged, type Spoken } from '../media/captions';
 import { joined, planJoin, type Joinable } from '../media/join';
 import { scan } from '../media/scan';
 import type { SoundFacts } from '../media/sound';
@@ -149,11 +142,11 @@ async function mergeTexts(
 	}: {
 		sources: readonly Source[];
 		field: 'srt' | 'words';
-		merge: (parts: readonly PartTranscript[]) => Work<Merged>;
+		merge: (parts: readonly Spoken[]) => Work<Merged>;
 		times: ReadonlyArray<{ start: number; end: number }>;
 	},
 ): Promise<Merged | undefined> {
-	const parts: PartTranscript[] = [];
+	const parts: Spoken[] = [];
 	let left = MAX_TRANSCRIPT_BYTES;
 	// A transcript that breaks costs the transcript, not the sound.
 	const merged = await attemptLater(async (): Promise<Merged | undefined> => {

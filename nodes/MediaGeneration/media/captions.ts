@@ -2,46 +2,36 @@
 import type { Work } from '../service/clock';
 import { inWords, type NameOf, partName } from './sound';
 import { type Cue, MOST_CUES, parseSrt, writeCue } from './srt';
-import { parseWords, type Segment, spanOf, writeSegment } from './words';
+import { parseWords, type Segment, spokenOf, writeSegment } from './words';
 
-/** A part's transcript, and when the part begins and ends in the joined sound, in seconds. */
-export interface PartTranscript {
-	text: string;
-	start: number;
-	end: number;
-}
-
-export type Merged =
-	| { merged: true; text: string }
-	/** `reason` is a sentence for the user. */
-	| { merged: false; reason: string };
-
-/** What was said when, in seconds. */
+/** What is said from when to when; of a part, its transcript and its place in the joined sound. */
 export interface Spoken {
 	text: string;
+	/** Seconds. */
 	start: number;
 	end: number;
 }
+
+/** `reason` is a sentence for the user. */
+export type Merged = { merged: true; text: string } | { merged: false; reason: string };
 
 /** How many cues or segments are written in one piece of work. */
 const STEP_VALUES = 500;
+const TOO_MANY = `The transcripts together have more than ${inWords(MOST_CUES)} entries.`;
 
 const inMs = (seconds: number) => Math.round(seconds * 1000);
-const inSeconds = (ms: number) => ms / 1000;
 
 /** When something that is said `ms` after a part's beginning is said in the joined sound: never outside the part. */
-function shifted(ms: number, part: PartTranscript): number {
+function shifted(ms: number, part: Spoken): number {
 	const [first, last] = [inMs(part.start), inMs(part.end)];
 	return Math.min(Math.max(first + ms, first), last);
 }
-
-const TOO_MANY = `The transcripts together have more than ${inWords(MOST_CUES)} entries.`;
 
 interface Format<T> {
 	name: string;
 	read(text: string): Work<T[] | undefined>;
 	/** A value with its times in the joined sound, as it is written. @param index from 0 */
-	write(value: T, part: PartTranscript, index: number): string | Work<string>;
+	write(value: T, part: Spoken, index: number): string | Work<string>;
 	whole(written: string[]): string;
 }
 
@@ -59,17 +49,13 @@ const WORDS: Format<Segment> = {
 	name: 'a list of timed words',
 	read: parseWords,
 	write(segment, part) {
-		return writeSegment(segment, (seconds) => inSeconds(shifted(inMs(seconds), part)));
+		return writeSegment(segment, (seconds) => shifted(inMs(seconds), part) / 1000);
 	},
 	whole: (segments) => `[${segments.join(',')}]`,
 };
 
 /** The first part that can't be read refuses all. */
-function* merge<T>(
-	parts: readonly PartTranscript[],
-	format: Format<T>,
-	nameOf: NameOf,
-): Work<Merged> {
+function* merge<T>(parts: readonly Spoken[], format: Format<T>, nameOf: NameOf): Work<Merged> {
 	const written: string[] = [];
 	for (const [index, part] of parts.entries()) {
 		const values = yield* format.read(part.text);
@@ -88,28 +74,20 @@ function* merge<T>(
 }
 
 /** One SubRip file (SRT) made of those of the parts: numbered from 1, times shifted by the beginning of each part. */
-export const mergeSrt = (parts: readonly PartTranscript[], nameOf = partName) =>
-	merge(parts, SRT, nameOf);
+export const mergeSrt = (parts: readonly Spoken[], nameOf = partName) => merge(parts, SRT, nameOf);
 
 /** The same for transcripts in JSON, word by word. Whatever else they say about a word is kept. */
-export const mergeWords = (parts: readonly PartTranscript[], nameOf = partName) =>
+export const mergeWords = (parts: readonly Spoken[], nameOf = partName) =>
 	merge(parts, WORDS, nameOf);
 
 /** What a transcript says, in SRT or JSON; undefined where it is neither. */
 export function* transcriptOf(transcript: string): Work<Spoken[] | undefined> {
 	// A byte order mark counts as a space.
-	const isJson = /^\s*[[{]/.test(transcript);
-	if (!isJson) {
-		const cues = yield* parseSrt(transcript);
-		return cues?.map(({ text, startMs, endMs }) => ({
-			text,
-			start: inSeconds(startMs),
-			end: inSeconds(endMs),
-		}));
-	}
-	const segments = yield* parseWords(transcript);
-	return segments?.flatMap((segment) => {
-		const span = spanOf(segment);
-		return span === undefined ? [] : [{ text: segment.text, ...span }];
-	});
+	if (/^\s*[[{]/.test(transcript)) return (yield* parseWords(transcript))?.flatMap(spokenOf);
+	const cues = yield* parseSrt(transcript);
+	return cues?.map(({ text, startMs, endMs }) => ({
+		text,
+		start: startMs / 1000,
+		end: endMs / 1000,
+	}));
 }

@@ -1,4 +1,4 @@
-/** Joining sound files of one format into one, as streams: planned from what a first pass found, written in a second one. Pure. */
+/** Joining sound files of one format, as streams: planned from what a first pass found, written in a second one. Pure. */
 import { mp3Pieces, wavPieces } from './pieces';
 import {
 	type ByteRange,
@@ -14,10 +14,9 @@ import { encodingInWords, MOST_BYTES } from './wav';
 
 export interface Joinable {
 	joinable: true;
-	kind: 'mp3' | 'wav';
 	/**
-	 * When each part begins and ends in the joined file, in seconds, counted in samples. Pauses lie between the parts. An MP3
-	 * part keeps what its encoder put around the sound: 20 to 50 ms, more at low sample rates.
+	 * When each part begins and ends in the joined file, in seconds. An MP3 part keeps what its encoder put around the sound:
+	 * 20 to 50 ms, more at low sample rates.
 	 */
 	parts: Array<{ start: number; end: number }>;
 	durationSeconds: number;
@@ -28,17 +27,10 @@ export interface Joinable {
 	pieces: JoinPiece[];
 }
 
-export interface NotJoinable {
-	joinable: false;
-	/** A sentence for the user. */
-	reason: string;
-	/** The part it is about (from 0), if it is about one. */
-	part?: number;
-}
+/** `reason` is a sentence for the user. */
+export type JoinPlan = Joinable | { joinable: false; reason: string };
 
-export type JoinPlan = Joinable | NotJoinable;
-
-export interface JoinOptions {
+interface JoinOptions {
 	/** Silence between two parts, in ms; of MP3 parts the nearest number of frames (of about 26 ms each), but at least one. */
 	pauseMs: number;
 	/** A larger file is not made; pauses count. */
@@ -54,21 +46,13 @@ const KINDS = {
 
 type Sound = Mp3Facts | WavFacts;
 
-function channelsInWords(channels: number): string {
-	return ['mono', 'stereo'][channels - 1] ?? `${channels} channels`;
-}
-
 /** What must be the same in all parts. */
 function features(facts: Sound): string[] {
 	const { sampleRate, channels } = facts.kind === 'mp3' ? facts.header : facts.format;
 	const coding =
 		facts.kind === 'mp3' ? `MPEG-${facts.header.version}` : encodingInWords(facts.format);
-	return [coding, `${inWords(sampleRate)} Hz`, channelsInWords(channels)];
-}
-
-/** The space that one sample of all channels takes; in an MP3 file it has none of its own. */
-function blockBytes(facts: Sound): number | undefined {
-	return facts.kind === 'wav' ? facts.format.blockBytes : undefined;
+	const shape = ['mono', 'stereo'][channels - 1] ?? `${channels} channels`;
+	return [coding, `${inWords(sampleRate)} Hz`, shape];
 }
 
 /** Why a part does not fit the first one, as the end of a sentence. */
@@ -80,18 +64,19 @@ function difference(first: Sound, other: Sound, nameOfFirst: string): string | u
 		feature === expected[index] ? [] : [`${feature} instead of ${expected[index]}`],
 	);
 	if (differing.length > 0) return `its sound has another format: ${differing.join(', ')}`;
-	const isSameSpace = blockBytes(first) === blockBytes(other);
-	return isSameSpace ? undefined : 'its samples take another number of bytes';
+	const [space, otherSpace] = [first, other].map((facts) =>
+		facts.kind === 'wav' ? facts.format.blockBytes : 0,
+	);
+	return space !== otherSpace ? 'its samples take another number of bytes' : undefined;
 }
 
-function refused(name: string, to: string, problem: string, part: number): NotJoinable {
-	const sentence = `${name} can't be joined${to}: ${problem}.`;
-	return { joinable: false, reason: sentence.charAt(0).toUpperCase() + sentence.slice(1), part };
+function refused(name: string, problem: string): JoinPlan {
+	const sentence = `${name} can't be joined${problem}.`;
+	return { joinable: false, reason: sentence.charAt(0).toUpperCase() + sentence.slice(1) };
 }
 
 function sizeOf(pieces: readonly JoinPiece[]): number {
 	return pieces.reduce((sum, piece) => {
-		if (piece.kind === 'bytes') return sum + piece.bytes.length;
 		if (piece.kind === 'pattern') return sum + piece.length;
 		return sum + piece.ranges.reduce((bytes, [from, to]) => bytes + to - from, 0);
 	}, 0);
@@ -106,9 +91,9 @@ export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): Jo
 	const { pauseMs, maxBytes = MOST_BYTES, nameOf = partName } = options;
 	const sounds: Sound[] = [];
 	for (const [index, part] of facts.entries()) {
-		if (part.kind === 'none') return refused(nameOf(index), '', part.problem, index);
+		if (part.kind === 'none') return refused(nameOf(index), `: ${part.problem}`);
 		const problem = difference(sounds[0] ?? part, part, nameOf(0));
-		if (problem !== undefined) return refused(nameOf(index), ` to ${nameOf(0)}`, problem, index);
+		if (problem !== undefined) return refused(nameOf(index), ` to ${nameOf(0)}: ${problem}`);
 		sounds.push(part);
 	}
 	const [first] = sounds;
@@ -128,7 +113,6 @@ export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): Jo
 	const { mimeType, extension } = KINDS[first.kind];
 	return {
 		joinable: true,
-		kind: first.kind,
 		parts: parts.map(({ from, to }) => ({ start: from / sampleRate, end: to / sampleRate })),
 		durationSeconds: samples / sampleRate,
 		mimeType,
@@ -165,20 +149,18 @@ async function* cutOut(chunks: AsyncIterable<Uint8Array>, ranges: readonly ByteR
 	throw new Error('A file became shorter while it was being joined.');
 }
 
-/** Opens a part (from 0) from its first byte on. */
-export type OpenPart = (
-	index: number,
-) => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
-
 /**
- * The joined file, chunk by chunk: each part is opened when it is its turn, read once and closed. At most one chunk is held.
+ * The joined file, chunk by chunk: each part (from 0) is opened when it is its turn, read once and closed. At most one chunk
+ * is held.
  *
  * @throws Error where a part is shorter than `scan` found it; what a part's stream throws is thrown on
  */
-export async function* joined(plan: Joinable, openPart: OpenPart): AsyncGenerator<Buffer> {
+export async function* joined(
+	plan: Joinable,
+	openPart: (index: number) => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Buffer> {
 	for (const piece of plan.pieces) {
-		if (piece.kind === 'bytes') yield piece.bytes;
-		else if (piece.kind === 'pattern') yield* repeated(piece.pattern, piece.length);
-		else if (piece.ranges.length > 0) yield* cutOut(await openPart(piece.index), piece.ranges);
+		if (piece.kind === 'pattern') yield* repeated(piece.pattern, piece.length);
+		else if (piece.ranges.length > 0) yield* cutOut(openPart(piece.index), piece.ranges);
 	}
 }

@@ -1,6 +1,7 @@
 /** Walks over the frames of an MP3 file, in one pass. Pure. */
-import { type FrameHeader, frameLengths, INFO_BYTES, readHeader, readInfoFrame } from './mp3';
-import { type ByteRange, inWords, noSound, type Scanner, type SoundFacts, Unread } from './sound';
+import { type FrameHeader, HEADER_BYTES, INFO_BYTES, readHeader, readInfoFrame } from './mp3';
+import { frameLength } from './mpeg';
+import { inWords, noSound, type Scanner, type SoundFacts, Unread } from './sound';
 import { TAG_BYTES, TAIL_BYTES, tagBegin, tagLength } from './tags';
 
 /** How many bytes must be there before a frame or tag is read; the end of a file is read as if zeros followed. */
@@ -8,7 +9,6 @@ const LOOK_BYTES = Math.max(INFO_BYTES, TAG_BYTES);
 /** Sync, version, layer and sample rate: the same in all frames. */
 const FORMAT_BITS = 0xfffe_0c00;
 const MODE_BITS = 0xc0;
-const HEADER_BYTES = 4;
 /** The table of positions is thinned out when it gets longer. */
 const MOST_POINTS = 512;
 /** A file whose sound lies in more pieces than this is broken, and not worth the memory. */
@@ -19,15 +19,14 @@ export class Mp3Scanner implements Scanner {
 	/** Where the next frame or tag begins. */
 	private next = 0;
 	private header: FrameHeader | undefined;
-	private lengths: readonly number[] = [];
 	private isConstant = true;
 	private frames = 0;
 	/** Of all frames that were counted. */
 	private bytes = 0;
-	private lastFrame = { from: 0, to: 0 };
+	/** Bytes of the last frame. */
+	private lastLength = 0;
 	private statedFrames: number | undefined;
-	private readonly ranges: ByteRange[] = [];
-	private rangeFrom = 0;
+	private readonly ranges: Array<[from: number, to: number]> = [];
 	private points: number[] = [];
 	private stride = 1;
 	/** What is wrong, and from which byte on: the rest of the file is not read. */
@@ -47,16 +46,9 @@ export class Mp3Scanner implements Scanner {
 		const { lost } = this;
 		// Less than a header is what is left of a frame that was cut off.
 		const isOver = lost === undefined || total - lost.at < HEADER_BYTES;
-		if (!isOver && tagBegin(bytes, total) !== lost.at) return noSound(lost.problem);
-		if (this.lastFrame.to > total) this.forgetLastFrame();
+		if (!isOver && tagBegin(bytes, total) !== lost.at) return this.lostFacts(lost.problem);
+		this.forgetCutFrame(total);
 		return this.facts();
-	}
-
-	seconds(): number | undefined {
-		const { header, statedFrames } = this;
-		const frames = this.lost === undefined ? this.frames : statedFrames;
-		if (header === undefined || frames === undefined || frames === 0) return undefined;
-		return (frames * header.samplesPerFrame) / header.sampleRate;
 	}
 
 	/** Reads frames and tags that begin at `last` or before. */
@@ -75,7 +67,7 @@ export class Mp3Scanner implements Scanner {
 		const bits = bytes.readUInt32BE(at);
 		if (header === undefined || ((bits ^ header.bits) & FORMAT_BITS) !== 0) return undefined;
 		const index = (bits >>> 12) & 15;
-		const unpadded = this.lengths[index] ?? 0;
+		const unpadded = frameLength(header, index);
 		const isMono = (bits & MODE_BITS) === MODE_BITS;
 		if (unpadded === 0 || isMono !== (header.channels === 1)) return undefined;
 		const length = unpadded + ((bits >>> 9) & 1);
@@ -90,7 +82,7 @@ export class Mp3Scanner implements Scanner {
 		// The rate of a header frame says nothing of the others.
 		if (this.frames === 0) this.header = { ...header, bits, bitrateIndex: index, length };
 		else if (index !== header.bitrateIndex) this.isConstant = false;
-		this.count(this.unread.position + at, length);
+		this.count(at, length);
 		return length;
 	}
 
@@ -104,10 +96,7 @@ export class Mp3Scanner implements Scanner {
 		if ('problem' in header) this.lose(at, `${place} ${header.problem}`);
 		else if (this.header !== undefined)
 			this.lose(at, `${place} is a frame of another format than those before it`);
-		else {
-			this.header = header;
-			this.lengths = frameLengths(header);
-		}
+		else this.header = header;
 		return 0;
 	}
 
@@ -115,20 +104,16 @@ export class Mp3Scanner implements Scanner {
 		this.lost = { at: this.unread.position + at, problem };
 	}
 
-	private count(from: number, length: number): void {
-		if (from !== this.lastFrame.to) {
-			this.closeRange();
-			this.rangeFrom = from;
-			if (this.ranges.length === MOST_RANGES)
-				this.lost = {
-					at: from,
-					problem: `its sound lies in more than ${inWords(MOST_RANGES)} pieces`,
-				};
-		}
-		this.lastFrame = { from, to: from + length };
+	private count(at: number, length: number): void {
+		const from = this.unread.position + at;
+		const range = this.ranges.at(-1);
+		if (range?.[1] === from) range[1] += length;
+		else if (this.ranges.push([from, from + length]) > MOST_RANGES)
+			this.lose(at, `its sound lies in more than ${inWords(MOST_RANGES)} pieces`);
 		if (this.frames % this.stride === 0) this.addPoint();
 		this.frames += 1;
 		this.bytes += length;
+		this.lastLength = length;
 	}
 
 	private addPoint(): void {
@@ -138,25 +123,30 @@ export class Mp3Scanner implements Scanner {
 		this.stride *= 2;
 	}
 
-	private closeRange(): void {
-		const { to } = this.lastFrame;
-		if (to > this.rangeFrom) this.ranges.push([this.rangeFrom, to]);
+	/** The file may end within its last frame. */
+	private forgetCutFrame(total: number): void {
+		const range = this.ranges.at(-1);
+		if (range === undefined || range[1] <= total) return;
+		this.frames -= 1;
+		this.bytes -= this.lastLength;
+		range[1] -= this.lastLength;
+		if (range[0] === range[1]) this.ranges.pop();
 	}
 
-	/** The file ends within it. */
-	private forgetLastFrame(): void {
-		const { from, to } = this.lastFrame;
-		this.frames -= 1;
-		this.bytes -= to - from;
-		this.lastFrame = { from, to: from };
+	private lostFacts(problem: string): SoundFacts {
+		const { header, statedFrames = 0 } = this;
+		if (header === undefined || statedFrames === 0) return noSound(problem);
+		const seconds = (statedFrames * header.samplesPerFrame) / header.sampleRate;
+		return { kind: 'none', problem, seconds };
 	}
 
 	private facts(): SoundFacts {
 		const { header, frames, bytes, ranges, points, stride } = this;
-		this.closeRange();
 		if (header === undefined || frames === 0) return noSound('it holds no sound');
 		const bitrateIndex = this.isConstant ? header.bitrateIndex : undefined;
 		const samples = frames * header.samplesPerFrame;
-		return { kind: 'mp3', header, bitrateIndex, frames, samples, bytes, ranges, points, stride };
+		const seconds = samples / header.sampleRate;
+		const sound = { frames, samples, bytes, ranges, points, stride, seconds };
+		return { kind: 'mp3', header, bitrateIndex, ...sound };
 	}
 }

@@ -6,14 +6,20 @@
 export type MpegVersion = '1' | '2' | '2.5';
 export type Layer = 1 | 2 | 3;
 
-export interface MpegFrame {
+interface Coding {
 	version: MpegVersion;
 	layer: Layer;
 	/** Hz */
 	sampleRate: number;
+}
+
+export interface MpegFrame extends Coding {
+	/** The four bytes of the header as a number. */
+	bits: number;
+	channels: 1 | 2;
+	samplesPerFrame: number;
 	/** 0 is "free format". */
 	bitrateIndex: number;
-	padding: 0 | 1;
 	/** Bytes, the header included; undefined in free format. */
 	length: number | undefined;
 }
@@ -37,9 +43,9 @@ const BIT_RATES_2: Record<Layer, readonly number[]> = {
 	3: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 };
 
-type Coding = Pick<MpegFrame, 'version' | 'layer' | 'sampleRate'>;
+const MONO = 3;
 
-export function samplesPerFrame({ version, layer }: Omit<Coding, 'sampleRate'>): number {
+function samplesOf({ version, layer }: Coding): number {
 	if (layer === 1) return 384;
 	return layer === 3 && version !== '1' ? 576 : 1152;
 }
@@ -48,7 +54,7 @@ export function samplesPerFrame({ version, layer }: Omit<Coding, 'sampleRate'>):
 export function frameLength(coding: Coding, bitrateIndex: number): number {
 	const { version, layer, sampleRate } = coding;
 	const rates = (version === '1' ? BIT_RATES_1 : BIT_RATES_2)[layer];
-	const bytes = ((samplesPerFrame(coding) / 8) * 1000 * (rates[bitrateIndex] ?? 0)) / sampleRate;
+	const bytes = ((samplesOf(coding) / 8) * 1000 * (rates[bitrateIndex] ?? 0)) / sampleRate;
 	return layer === 1 ? Math.floor(bytes / 4) * 4 : Math.floor(bytes);
 }
 
@@ -60,10 +66,17 @@ export function readFrame(bits: number): MpegFrame | undefined {
 	if (bits >>> 21 !== 0x7ff || version === undefined || bitrateIndex === 15) return undefined;
 	const sampleRate = SAMPLE_RATES[version][(bits >>> 10) & 3];
 	if (sampleRate === undefined || (layer !== 1 && layer !== 2 && layer !== 3)) return undefined;
-	const padding = ((bits >>> 9) & 1) as 0 | 1;
-	const unpadded = frameLength({ version, layer, sampleRate }, bitrateIndex);
-	const length = unpadded === 0 ? undefined : unpadded + padding * (layer === 1 ? 4 : 1);
-	return { version, layer, sampleRate, bitrateIndex, padding, length };
+	const coding: Coding = { version, layer, sampleRate };
+	const padding = ((bits >>> 9) & 1) * (layer === 1 ? 4 : 1);
+	const unpadded = frameLength(coding, bitrateIndex);
+	return {
+		...coding,
+		bits,
+		channels: ((bits >>> 6) & 3) === MONO ? 1 : 2,
+		samplesPerFrame: samplesOf(coding),
+		bitrateIndex,
+		length: unpadded === 0 ? undefined : unpadded + padding,
+	};
 }
 
 type LengthAt = (head: Buffer, at: number) => { length: number | undefined } | undefined;
@@ -87,9 +100,8 @@ export function framesIn(head: Buffer): { coding: 'aac' | 'mpeg'; certain: boole
 	for (const [coding, frameAt] of [['aac', aacAt] as const, ['mpeg', mpegAt] as const]) {
 		const first = frameAt(head, 0);
 		if (first === undefined) continue;
-		const { length } = first;
-		const certain = length !== undefined && length > 6 && frameAt(head, length) !== undefined;
-		return { coding, certain };
+		const { length = 0 } = first;
+		return { coding, certain: length > 6 && frameAt(head, length) !== undefined };
 	}
 	return undefined;
 }

@@ -1,36 +1,13 @@
 /** The pieces of a joined file: what states its length for players, the sound of all parts, and silence between them. Pure. */
-import { infoFrame, silentFrame } from './mp3';
+import { infoFrame, type Point, silentFrame } from './mp3';
 import type { JoinPiece, Mp3Facts, Pieces, WavFacts } from './sound';
 import { silentByte, wavHeader } from './wav';
 
-/** A run of frames in the joined file. */
-interface Run {
-	frames: number;
-	bytes: number;
-	/** How many bytes of the run lie before one of its frames. */
-	bytesBefore: (frame: number) => number;
-}
-
-function partRun({ frames, bytes, points, stride }: Mp3Facts): Run {
-	const bytesBefore = (frame: number) => {
-		const index = Math.floor(frame / stride);
-		const before = points[index] ?? 0;
-		const span = Math.min(stride, frames - index * stride);
-		const after = points[index + 1] ?? bytes;
-		return before + ((after - before) * (frame - index * stride)) / span;
-	};
-	return { frames, bytes, bytesBefore };
-}
-
-function bytesBeforeFrame(runs: readonly Run[], frame: number): number {
-	let [frames, bytes] = [0, 0];
-	for (const run of runs) {
-		if (frame < frames + run.frames) return bytes + run.bytesBefore(frame - frames);
-		frames += run.frames;
-		bytes += run.bytes;
-	}
-	return bytes;
-}
+const written = (bytes: Buffer): JoinPiece => ({
+	kind: 'pattern',
+	pattern: bytes,
+	length: bytes.length,
+});
 
 /** All parts, which have the format of the first one, with frames of silence for about `pauseMs` between them. */
 export function mp3Pieces(first: Mp3Facts, parts: readonly Mp3Facts[], pauseMs: number): Pieces {
@@ -42,25 +19,26 @@ export function mp3Pieces(first: Mp3Facts, parts: readonly Mp3Facts[], pauseMs: 
 	const pause = pauseMs > 0 ? Math.max(1, Math.round(exact)) : 0;
 	const silence = silentFrame(header, bitrateIndex);
 	const pieces: JoinPiece[] = [];
-	const runs: Run[] = [];
+	const points: Point[] = [];
 	const times: Pieces['parts'] = [];
-	let frames = 0;
-	parts.forEach((part, index) => {
+	let [frames, bytes] = [0, 0];
+	for (const [index, part] of parts.entries()) {
 		if (index > 0 && pause > 0) {
 			const length = pause * silence.length;
 			pieces.push({ kind: 'pattern', pattern: silence, length });
-			runs.push({ frames: pause, bytes: length, bytesBefore: (frame) => frame * silence.length });
+			points.push([frames, bytes]);
 			frames += pause;
+			bytes += length;
 		}
 		pieces.push({ kind: 'part', index, ranges: part.ranges });
-		runs.push(partRun(part));
+		for (const [step, before] of part.points.entries())
+			points.push([frames + step * part.stride, bytes + before]);
 		times.push({ from: frames * samplesPerFrame, to: (frames + part.frames) * samplesPerFrame });
 		frames += part.frames;
-	});
-	const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
-	const bytesBefore = (frame: number) => bytesBeforeFrame(runs, frame);
-	const info = infoFrame({ header, bitrateIndex, frames, bytes, bytesBefore });
-	pieces.unshift({ kind: 'bytes', bytes: info });
+		bytes += part.bytes;
+	}
+	points.push([frames, bytes]);
+	pieces.unshift(written(infoFrame({ header, bitrateIndex, points })));
 	return { pieces, parts: times, samples: frames * samplesPerFrame, sampleRate };
 }
 
@@ -71,7 +49,7 @@ export function wavPieces(first: WavFacts, parts: readonly WavFacts[], pauseMs: 
 	const pieces: JoinPiece[] = [];
 	const times: Pieces['parts'] = [];
 	let samples = 0;
-	parts.forEach((part, index) => {
+	for (const [index, part] of parts.entries()) {
 		if (index > 0 && pause > 0) {
 			const pattern = Buffer.alloc(format.blockBytes, silentByte(format));
 			pieces.push({ kind: 'pattern', pattern, length: pause * format.blockBytes });
@@ -81,9 +59,9 @@ export function wavPieces(first: WavFacts, parts: readonly WavFacts[], pauseMs: 
 		pieces.push({ kind: 'part', index, ranges });
 		times.push({ from: samples, to: samples + part.samples });
 		samples += part.samples;
-	});
+	}
 	const bytes = samples * format.blockBytes;
-	pieces.unshift({ kind: 'bytes', bytes: wavHeader(format, bytes) });
-	if (bytes % 2 === 1) pieces.push({ kind: 'bytes', bytes: Buffer.alloc(1) });
+	pieces.unshift(written(wavHeader(format, bytes)));
+	if (bytes % 2 === 1) pieces.push(written(Buffer.alloc(1)));
 	return { pieces, parts: times, samples, sampleRate: format.sampleRate };
 }

@@ -1,4 +1,4 @@
-/** What kind of sound a file is, and the reader for it. Pure. */
+/** The reader for a sound file, by its first bytes. Pure. */
 import { typeOfBytes } from './kinds';
 import { Mp3Scanner } from './mp3Scanner';
 import { noSound, type Scanner, type SoundFacts } from './sound';
@@ -7,56 +7,46 @@ import { WavScanner } from './wavScanner';
 /** How many bytes tell the kinds apart. */
 const HEAD_BYTES = 12;
 
-/** The reader for a file that begins with these bytes, or what else it is. */
-function scannerFor(head: Buffer): Scanner | { problem: string } {
+const refusal = (problem: string): Scanner => ({
+	push: () => undefined,
+	end: () => noSound(problem),
+});
+
+/** The reader for a file that begins with these bytes. */
+function scannerFor(head: Buffer): Scanner {
+	if (head.length === 0) return refusal('it is empty');
 	const text = head.toString('latin1', 0, HEAD_BYTES);
-	if (/^(RF64|BW64)/.test(text)) return { problem: 'it is a WAV file for more than 4 GB (RF64)' };
+	if (/^(RF64|BW64)/.test(text)) return refusal('it is a WAV file for more than 4 GB (RF64)');
 	const type = typeOfBytes(head)?.type;
 	if (type?.extension === 'wav') return new WavScanner();
 	// Some MP3 files begin with zeros, as padding.
 	if (type?.extension === 'mp3' || /^(APETAGEX|TAG|\0+$)/.test(text)) return new Mp3Scanner();
 	const what = type === undefined ? 'it is not' : `it is ${type.mimeType}, not`;
-	return { problem: `${what} an MP3 or WAV file` };
+	return refusal(`${what} an MP3 or WAV file`);
 }
 
 /** Reads sound of any kind: which one it is shows with its first bytes. */
 export class SoundScanner implements Scanner {
 	private head = Buffer.alloc(0);
-	private scanner: Scanner | { problem: string } | undefined;
+	private scanner: Scanner | undefined;
 	private facts: SoundFacts | undefined;
 
 	push(chunk: Uint8Array): void {
-		if (this.scanner !== undefined) {
-			if ('push' in this.scanner) this.scanner.push(chunk);
-			return;
-		}
+		if (this.scanner !== undefined) return this.scanner.push(chunk);
 		this.head = Buffer.concat([this.head, chunk]);
 		if (this.head.length >= HEAD_BYTES) this.begin();
 	}
 
 	/** To be called after the last chunk, as often as needed. */
 	end(): SoundFacts {
-		const scanner = this.scanner ?? this.begin();
-		return (this.facts ??= 'push' in scanner ? scanner.end() : noSound(scanner.problem));
+		return (this.facts ??= (this.scanner ?? this.begin()).end());
 	}
 
-	/**
-	 * To be called after the last chunk: seconds, counted from MP3 frames (where some are broken: as many as its header
-	 * states) or WAV samples; undefined for anything else.
-	 */
-	seconds(): number | undefined {
-		this.end();
-		return this.scanner !== undefined && 'push' in this.scanner
-			? this.scanner.seconds()
-			: undefined;
-	}
-
-	private begin(): Scanner | { problem: string } {
-		const scanner = this.head.length === 0 ? { problem: 'it is empty' } : scannerFor(this.head);
-		this.scanner = scanner;
-		if ('push' in scanner) scanner.push(this.head);
+	private begin(): Scanner {
+		const scanner = scannerFor(this.head);
+		scanner.push(this.head);
 		this.head = Buffer.alloc(0);
-		return scanner;
+		return (this.scanner = scanner);
 	}
 }
 

@@ -21,6 +21,7 @@ export interface Mp3Facts {
 	/** How many bytes of sound lie before the frames 0, `stride`, 2 x `stride` ... */
 	points: number[];
 	stride: number;
+	seconds: number;
 }
 
 export interface WavFacts {
@@ -31,6 +32,7 @@ export interface WavFacts {
 	/** Bytes of all samples. */
 	bytes: number;
 	ranges: ByteRange[];
+	seconds: number;
 }
 
 /** Sound that can't be joined to other sound. */
@@ -38,13 +40,14 @@ export interface NoSound {
 	kind: 'none';
 	/** Why, as the end of a sentence: "it is not an MP3 or WAV file". */
 	problem: string;
+	/** Of an MP3 file with broken frames, as its header states. */
+	seconds?: number;
 }
 
 export type SoundFacts = Mp3Facts | WavFacts | NoSound;
 
 /** One after another these make the joined file. */
 export type JoinPiece =
-	| { kind: 'bytes'; bytes: Buffer }
 	/** `length` bytes of a pattern that is repeated. */
 	| { kind: 'pattern'; pattern: Buffer; length: number }
 	| { kind: 'part'; index: number; ranges: ByteRange[] };
@@ -63,13 +66,9 @@ export interface Scanner {
 	push(chunk: Uint8Array): void;
 	/** To be called once, after the last chunk. */
 	end(): SoundFacts;
-	/** To be called after `end`: how long the sound is, in seconds; undefined where the file does not say. */
-	seconds(): number | undefined;
 }
 
-export function noSound(problem: string): NoSound {
-	return { kind: 'none', problem };
-}
+export const noSound = (problem: string): NoSound => ({ kind: 'none', problem });
 
 /** What a part (from 0) is called in sentences for the user. */
 export type NameOf = (index: number) => string;
@@ -77,9 +76,7 @@ export type NameOf = (index: number) => string;
 export const partName: NameOf = (index) => `part ${index + 1}`;
 
 /** "12,345" */
-export function inWords(number: number): string {
-	return number.toLocaleString('en-US');
-}
+export const inWords = (number: number) => number.toLocaleString('en-US');
 
 /**
  * The bytes that have not been read yet: what a chunk leaves unread is put before the next one.

@@ -180,18 +180,21 @@ export function splitText(text: string, maxCharacters: number): string[] {
 	return from < body.length ? [...parts, body.slice(from)] : parts;
 }
 
-/** From the least strict to cut at: sentences and paragraphs, clauses, words. */
-const CUTS: readonly IsPlace[] = [
-	(text, at) => PLACES.slice(0, 2).some(({ isPlace }) => isPlace(text, at)),
-	...PLACES.slice(2).map(({ isPlace }) => isPlace),
-];
+/** Where to cut: at a paragraph or sentence, else at a clause, else at a word. */
+function bestCut(text: string, wanted: Wanted): number | undefined {
+	for (const places of [PLACES.slice(0, 2), PLACES.slice(2, 3), PLACES.slice(3)]) {
+		const at = nearest(text, wanted, (within, end) =>
+			places.some(({ isPlace }) => isPlace(within, end)),
+		);
+		if (at !== undefined) return at;
+	}
+	return undefined;
+}
 
 /** The first sentences of a text, of at most `most` characters; of a longer sentence its first clauses or words. */
 export function firstSentences(text: string, most: number): string {
 	if (text.length <= most) return text;
-	const wanted = { from: 0, ideal: most, limit: most };
-	const ends = CUTS.map((isPlace) => nearest(text, wanted, isPlace));
-	const end = ends.find((at) => at !== undefined);
+	const end = bestCut(text, { from: 0, ideal: most, limit: most });
 	return end === undefined
 		? text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
 		: text.slice(0, end);
@@ -201,9 +204,7 @@ export function firstSentences(text: string, most: number): string {
 export function lastSentences(text: string, most: number): string {
 	if (text.length <= most) return text;
 	const ideal = text.length - most;
-	const wanted = { from: ideal, ideal, limit: text.length - 1 };
-	const starts = CUTS.map((isPlace) => nearest(text, wanted, isPlace));
-	const start = starts.find((at) => at !== undefined) ?? ideal;
+	const start = bestCut(text, { from: ideal, ideal, limit: text.length - 1 }) ?? ideal;
 	return text
 		.slice(start)
 		.replace(/^[\udc00-\udfff]/, '')

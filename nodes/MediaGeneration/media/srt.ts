@@ -12,14 +12,13 @@ export interface Cue {
 export const MOST_CUES = 50_000;
 /** Counted without blank lines. */
 const MOST_LINES = 10 * MOST_CUES;
-const MOST_LINE_CHARACTERS = 100_000;
 /** How many characters are read in one piece of work. */
 const STEP_CHARACTERS = 100_000;
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3})\d*)?`;
 const TIMES = new RegExp(String.raw`^\s*${TIME}\s*-->\s*${TIME}(?:\s.*)?$`);
-const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
+/** A longer line is none of a subtitle. */
+const LINE = /([^\r\n]{0,100000})(?:\r\n?|\n|$)/y;
 
 /** "1:02:03,4" is 4 tenths of a second after 1:02:03. */
 function inMs([hours = '0', minutes = '0', seconds = '0', fraction = '0']: Array<
@@ -44,17 +43,13 @@ function* linesOf(text: string): Generator<Line | undefined> {
 	let begin = 0;
 	let worked = 0;
 	for (let lines = 0; begin < text.length && lines <= MOST_LINES; lines += isApart ? 0 : 1) {
-		let end = begin;
-		for (; end < text.length; end += 1) {
-			if (end - begin > MOST_LINE_CHARACTERS) return;
-			const code = text.charCodeAt(end);
-			if (code === LINE_FEED || code === CARRIAGE_RETURN) break;
-		}
-		const line = text.slice(begin, end).trimEnd();
+		LINE.lastIndex = begin;
+		const found = LINE.exec(text);
+		if (found === null) return;
+		const line = (found[1] ?? '').trimEnd();
 		if (line !== '') yield { text: line, isApart };
 		isApart = line === '';
-		const isPair = text.charCodeAt(end) === CARRIAGE_RETURN;
-		begin = end + (isPair && text.charCodeAt(end + 1) === LINE_FEED ? 2 : 1);
+		begin += found[0].length;
 		if (begin - worked > STEP_CHARACTERS) {
 			worked = begin;
 			yield undefined;

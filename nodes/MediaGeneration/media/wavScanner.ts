@@ -1,5 +1,5 @@
 /** Reads the chunks of a WAV file, in one pass. Pure. */
-import { noSound, type Scanner, type SoundFacts, Unread } from './sound';
+import { type ByteRange, noSound, type Scanner, type SoundFacts, Unread } from './sound';
 import { readFormat, type WavFormat } from './wav';
 
 const RIFF_HEADER_BYTES = 12;
@@ -32,33 +32,25 @@ export class WavScanner implements Scanner {
 		const there = Math.max(0, Math.min(data.size, this.unread.total - data.from));
 		const samples = Math.floor(there / format.blockBytes);
 		const bytes = samples * format.blockBytes;
-		return { kind: 'wav', format, samples, bytes, ranges: [[data.from, data.from + bytes]] };
-	}
-
-	seconds(): number | undefined {
-		const facts = this.end();
-		return facts.kind === 'wav' ? facts.samples / facts.format.sampleRate : undefined;
+		const seconds = samples / format.sampleRate;
+		const ranges: ByteRange[] = [[data.from, data.from + bytes]];
+		return { kind: 'wav', format, samples, bytes, ranges, seconds };
 	}
 
 	/** Reads the chunks that begin in the bytes that are there, up to the samples. */
 	private read(): void {
 		const { unread } = this;
 		while (this.data === undefined) {
+			// The first bytes are there: they told what kind of file it is.
+			if (this.next === 0) this.riffSize = unread.bytes.readUInt32LE(4);
 			const at = this.next - unread.position;
-			const length =
-				this.next === 0 ? this.readRiff(unread.bytes) : this.readChunk(unread.bytes, at);
+			const length = this.next === 0 ? RIFF_HEADER_BYTES : this.readChunk(unread.bytes, at);
 			if (length === undefined) return;
 			this.next += length;
 		}
 	}
 
-	/** How many bytes were read: they are there, as they tell what kind of file it is. */
-	private readRiff(bytes: Buffer): number {
-		this.riffSize = bytes.readUInt32LE(4);
-		return RIFF_HEADER_BYTES;
-	}
-
-	/** The same for a chunk; undefined where more must come first. */
+	/** How many bytes were read; undefined where more must come first. */
 	private readChunk(bytes: Buffer, at: number): number | undefined {
 		if (bytes.length < at + CHUNK_HEADER_BYTES) return undefined;
 		// A zero makes an odd size even, but not every program writes it; no name begins with a zero.
@@ -68,18 +60,16 @@ export class WavScanner implements Scanner {
 		const content = at + CHUNK_HEADER_BYTES;
 		const least = id === 'fmt ' ? Math.min(size, MOST_FORMAT_BYTES) : 0;
 		if (bytes.length < content + least) return undefined;
-		if (id === 'fmt ') this.readFormat(bytes.subarray(content, content + least));
+		if (id === 'fmt ') {
+			const format = readFormat(bytes.subarray(content, content + least));
+			if ('problem' in format) this.problem = format.problem;
+			else this.format = format;
+		}
 		if (id === 'data') {
 			const from = this.next + CHUNK_HEADER_BYTES;
 			this.data = { from, size: this.dataSize(from, size) };
 		}
 		return CHUNK_HEADER_BYTES + size;
-	}
-
-	private readFormat(content: Buffer): void {
-		const format = readFormat(content);
-		if ('problem' in format) this.problem = format.problem;
-		else this.format = format;
 	}
 
 	/** A file that was written as a stream does not state its size: its samples go on to its end. */

@@ -4,16 +4,13 @@ import type { Work } from '../service/clock';
 import { asNumber, isObject, type JsonObject } from '../service/json';
 
 /** A word or what stands between two of them, and what else the service says of it. */
-export interface TimedWord extends JsonObject {
+interface TimedWord extends JsonObject {
 	text: string;
 	start?: number;
 	end?: number;
 }
 
-export interface Segment extends JsonObject {
-	text: string;
-	start?: number;
-	end?: number;
+export interface Segment extends TimedWord {
 	words: TimedWord[];
 }
 
@@ -67,23 +64,19 @@ export function* writeSegment(
 	{ words, ...segment }: Segment,
 	change: (seconds: number) => number,
 ): Work<string> {
+	const changed = (time?: number) => (time === undefined ? undefined : change(time));
 	const write = (value: { start?: number; end?: number }) =>
-		JSON.stringify({
-			...value,
-			...(value.start === undefined ? {} : { start: change(value.start) }),
-			...(value.end === undefined ? {} : { end: change(value.end) }),
-		});
+		JSON.stringify({ ...value, start: changed(value.start), end: changed(value.end) });
 	const written: string[] = [];
 	for (const word of words) if (written.push(write(word)) % STEP_WORDS === 0) yield;
 	return `${write(segment).slice(0, -1)},"words":[${written.join(',')}]}`;
 }
 
-/** When a segment begins and ends: its own times, else those of its words; undefined where there are none. */
-export function spanOf(segment: Segment): { start: number; end: number } | undefined {
-	const { words } = segment;
-	const start = segment.start ?? words.find((word) => word.start !== undefined)?.start;
-	const end = segment.end ?? words.flatMap((word) => word.end ?? []).at(-1);
+/** What a segment says, by its own times, else those of its words; nothing where there are none. */
+export function spokenOf({ text, words, ...own }: Segment) {
+	const start = own.start ?? words.find((word) => word.start !== undefined)?.start;
+	const end = own.end ?? words.flatMap((word) => word.end ?? []).at(-1);
 	return start === undefined || end === undefined
-		? undefined
-		: { start, end: Math.max(start, end) };
+		? []
+		: [{ text, start, end: Math.max(start, end) }];
 }

@@ -10,7 +10,7 @@ import { transcriptJson, transcriptSrt } from '../../service/media/transcript';
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
 afterAll(() => fc.resetConfigureGlobal());
 
-type PartTranscript = captions.PartTranscript;
+type PartTranscript = captions.Spoken;
 
 /** Work done in one go, and in how many pieces. */
 function done<T>(work: Work<T>, pieces = { count: 0 }): T {
