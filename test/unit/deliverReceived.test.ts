@@ -9,7 +9,7 @@ import type {
 	NodeExecutionHint,
 } from 'n8n-workflow';
 import { deliverReceived } from '../../nodes/MediaGeneration/callback/deliverReceived';
-import { warnOfTestUrls } from '../../nodes/MediaGeneration/callback/testUrlHint';
+import { warnOfTestUrls } from '../../nodes/MediaGeneration/callback/receiveUrl';
 
 const FILE = 'https://files.example/a.png';
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');

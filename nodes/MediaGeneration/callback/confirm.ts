@@ -11,7 +11,6 @@ import { Limiter } from '../service/limiter';
 import { CONFIRM_MS, lookAtTask, type Look } from '../service/look';
 import { verdictOf, type Verdict } from '../service/verdict';
 
-/** What a callback says; only a hint. */
 export interface Claim {
 	taskId: string;
 	type: string | undefined;

@@ -30,21 +30,14 @@ const UNTRUSTED =
 export function receivedItem({ task, reference, ...received }: Received): INodeExecutionData {
 	const { reference: _reference, download_error: _error, ...fields } = task;
 	return {
-		json: {
-			...received,
-			task: fields,
-			...(reference === undefined ? {} : { reference }),
-		},
+		json: { ...received, task: fields, ...(reference !== undefined && { reference }) },
 	};
 }
 
 /** Undefined where the credential can no longer be read: then no private address is used. */
 async function baseUrlOf(context: IExecuteFunctions): Promise<string | undefined> {
-	try {
-		return (await createClient(context)).credentials.baseUrl;
-	} catch {
-		return undefined;
-	}
+	const client = await createClient(context).catch(() => undefined);
+	return client?.credentials.baseUrl;
 }
 
 /** What to say about a task's files where there are none, or they must not be fetched. */
@@ -69,8 +62,8 @@ async function delivered(context: IExecuteFunctions): Promise<INodeExecutionData
 		// Whatever else an execution was started with is passed on as it is.
 		if (task === undefined || taskId === undefined) return [{ ...item }];
 		const verdict = verdictOf(taskId, task);
-		const trusted = extra.verified === true || signed === true;
-		const problem = withoutDownload(verdict, taskId, trusted || !files.download);
+		const mayFetch = extra.verified === true || signed === true || !files.download;
+		const problem = withoutDownload(verdict, taskId, mayFetch);
 		const download = files.download && verdict.kind === 'done' && problem === undefined;
 		const { items, failure } = await delivery.deliver(
 			{ taskId, task, outputs: verdict.kind === 'done' ? verdict.outputs : [] },

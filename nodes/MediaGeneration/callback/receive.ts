@@ -20,8 +20,8 @@ import { checkSignature, type Arrival } from './signature';
 const ANSWER_WITHIN_MS = 14_000;
 /** How long a copy waits for the answer to the call before it. */
 const HOLDER_PATIENCE_MS = 3_000;
+const DUPLICATE = 'this task and status was received before';
 
-/** What all steps of one call need. */
 interface Call {
 	context: IWebhookFunctions;
 	client: ServiceClient;
@@ -32,7 +32,6 @@ interface Call {
 	answerBy: number;
 }
 
-/** Waits as long as a copy may. */
 function patienceOf({ answerBy }: Call): () => Promise<void> {
 	return async () => await pause(Math.max(0, Math.min(HOLDER_PATIENCE_MS, answerBy - Date.now())));
 }
@@ -42,7 +41,6 @@ function urlOf(context: IWebhookFunctions): URL {
 	return new URL(context.getRequestObject().originalUrl, 'http://localhost');
 }
 
-/** Where the call arrived. */
 function arrivalOf(context: IWebhookFunctions): Arrival {
 	const { headers } = context.getRequestObject();
 	const saidHosts = [headers.host, headers['x-forwarded-host']]
@@ -130,8 +128,7 @@ async function claimed(call: Call, postedId: string, { kind, task }: Verdict): P
 	return !isOld(await claim(memory, event, context.getResponseObject(), patienceOf(call)));
 }
 
-function answerDuplicate({ context }: Call): IWebhookResponseData {
-	const ignored = 'this task and status was received before';
+function answerIgnored({ context }: Call, ignored: string): IWebhookResponseData {
 	return answer(context, 200, { received: true, ignored });
 }
 
@@ -153,7 +150,7 @@ async function handle(
 	const { taskId } = posted;
 	const call: Call = { context, client, memory: memoryOf(context, settings), reference, answerBy };
 	const said = parseTask(posted.body);
-	if (await isCopy(call, taskId, said)) return answerDuplicate(call);
+	if (await isCopy(call, taskId, said)) return answerIgnored(call, DUPLICATE);
 	if (!settings.verify && said === undefined) throw new Refusal(400, 'the body is not a task');
 	const verdict =
 		settings.verify || said === undefined
@@ -161,8 +158,8 @@ async function handle(
 			: verdictOf(taskId, said);
 	const { task } = verdict;
 	const ignored = ignoredBecause(task, settings);
-	if (ignored !== undefined) return answer(context, 200, { received: true, ignored });
-	if (!(await claimed(call, taskId, verdict))) return answerDuplicate(call);
+	if (ignored !== undefined) return answerIgnored(call, ignored);
+	if (!(await claimed(call, taskId, verdict))) return answerIgnored(call, DUPLICATE);
 	const item = receivedItem({
 		task_id: spelled(taskId, task),
 		task: task.raw,

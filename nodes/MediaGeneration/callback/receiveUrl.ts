@@ -1,6 +1,8 @@
 /**
- * Callback URLs, as the action node hands them to the service: checked, given a reference and signed (`signature.ts`). Pure.
+ * Callback URLs, as the action node hands them to the service: checked, given a reference and signed (`signature.ts`).
  */
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { showHint } from '../delivery/hint';
 import { isPrivateHost } from '../service/baseUrl';
 import type { Credentials } from '../service/client';
 import { invalid } from '../service/failures';
@@ -16,12 +18,9 @@ export interface ReceiveUrlOptions {
 
 /** What is wrong with a callback URL, in words, or undefined. */
 export function callbackUrlProblem(value: string, baseUrl: string): string | undefined {
-	let url: URL;
-	try {
-		url = new URL(value);
-	} catch {
+	if (!URL.canParse(value))
 		return 'it is not a URL. Copy the Production URL of a Media Generation Trigger, or of another webhook';
-	}
+	const url = new URL(value);
 	if (url.protocol !== 'https:' && url.protocol !== 'http:') {
 		return `it starts with "${url.protocol}". The service can call http and https addresses only`;
 	}
@@ -66,4 +65,19 @@ export function prepareReceiveUrl(
 	if (reference !== '') url.searchParams.set('reference', reference);
 	if (signed && callbackSecret !== '') sign(url, callbackSecret, now);
 	return url.href;
+}
+
+/** Warns in the editor where items were given a test URL. */
+export function warnOfTestUrls(
+	context: IExecuteFunctions,
+	callbackUrls: ReadonlyArray<string | undefined>,
+): void {
+	const count = callbackUrls.filter((url) => url !== undefined && isTestUrl(url)).length;
+	if (count === 0) return;
+	const butSeveral = count === 1 ? '' : `, but ${count} tasks were given it`;
+	showHint(
+		context,
+		'warning',
+		`The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${butSeveral}. Use the Production URL of a published workflow.`,
+	);
 }

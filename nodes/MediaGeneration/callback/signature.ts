@@ -71,13 +71,11 @@ export interface Arrival {
 function signedValues(
 	query: Record<string, unknown>,
 ): (SignedValues & { signature: string }) | undefined {
-	const { signed_for: signedFor, expires, nonce, signature } = query;
-	if (![signedFor, expires, nonce, signature].every((text) => typeof text === 'string'))
-		return undefined;
-	const reference = typeof query.reference === 'string' ? query.reference : '';
-	return { signedFor, expires, nonce, signature, reference } as SignedValues & {
-		signature: string;
-	};
+	const { signed_for: signedFor, expires, nonce, signature, reference: given } = query;
+	const reference = typeof given === 'string' ? given : '';
+	const values = { signedFor, expires, nonce, signature, reference };
+	const areTexts = Object.values(values).every((text) => typeof text === 'string');
+	return areTexts ? (values as SignedValues & { signature: string }) : undefined;
 }
 
 /**

@@ -28,12 +28,8 @@ async function look(
 	{ client, now, sleep, signal }: CreateDeps,
 	search: Pick<Search, 'request' | 'sentAt' | 'readAfterMs' | 'fewer'>,
 ): Promise<Finding> {
-	return await creationsOf(client.account).find({
-		...search,
-		client,
-		clock: { now, sleep },
-		signal,
-	});
+	const clock = { now, sleep };
+	return await creationsOf(client.account).find({ ...search, client, clock, signal });
 }
 
 /** The task that an earlier try, or the execution that n8n's Retry repeats, has made without a word of it. One reading of the list has to do. */

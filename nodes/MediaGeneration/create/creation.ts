@@ -61,7 +61,6 @@ function rejected(message: string, description: string, httpStatus?: number): Fa
 	};
 }
 
-/** What to do about a refusal, by its status. */
 function adviceFor(status: number): string {
 	switch (status) {
 		case 401:
@@ -117,13 +116,8 @@ function retry(
 	nowMs: number,
 	patience?: Patience,
 ): Extract<Creation, { kind: 'retry' }> {
-	const wait = retryAfterMs(answer.headers['retry-after'], nowMs);
-	return {
-		kind: 'retry',
-		failure,
-		...(wait === undefined ? {} : { retryAfterMs: wait }),
-		...(patience === undefined ? {} : { patience }),
-	};
+	const waitMs = retryAfterMs(answer.headers['retry-after'], nowMs);
+	return { kind: 'retry', failure, retryAfterMs: waitMs, patience };
 }
 
 /** What an answer without a task ID is. */
@@ -157,7 +151,6 @@ function readSuccess(answer: Answer, nowMs: number): Creation {
 	);
 }
 
-/** What it means that a creation has no answer. */
 function readSilence({ kind, reason }: NoAnswer): Creation {
 	if (kind === 'unanswered')
 		return unclear(`The answer to the request never came (${reason}); the task may exist`);
@@ -171,7 +164,6 @@ function readSilence({ kind, reason }: NoAnswer): Creation {
 	};
 }
 
-/** What the reply to a creation means. */
 export function readCreation(reply: Reply, nowMs: number): Creation {
 	if (!reply.answered) return readSilence(reply);
 	const { status } = reply;
@@ -179,7 +171,6 @@ export function readCreation(reply: Reply, nowMs: number): Creation {
 	return readRefusal(reply, nowMs);
 }
 
-/** What an answer without success means. */
 function readRefusal(answer: Answer, nowMs: number): Creation {
 	const { status, body } = answer;
 	const said = quote(wordsOf(answer)) ?? `HTTP ${status}`;

@@ -53,7 +53,6 @@ const NO_LIST_MS = 3_600_000;
 
 const UNFOUND: Finding = { kind: 'unfound', candidates: [] };
 
-/** The creations of one account. */
 class Creations {
 	/** Those whose answers are due. */
 	private readonly inFlight = new Set<Sending>();
@@ -122,10 +121,7 @@ class Creations {
 	}
 
 	private async read({ client, clock, signal }: Seeker): Promise<void> {
-		const since = [...this.seekers].reduce(
-			(least, { sentAt }) => Math.min(least, sentAt),
-			Infinity,
-		);
+		const [since = Infinity] = [...this.seekers].map(({ sentAt }) => sentAt).sort((a, b) => a - b);
 		const list = await readTaskList({
 			client,
 			clock,

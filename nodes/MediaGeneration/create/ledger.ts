@@ -60,7 +60,6 @@ export type Earlier =
 
 const NOTHING: Earlier = { kind: 'nothing' };
 
-/** What the keys of a run's entries begin with. */
 function prefixOf({ runIndex, call }: NodeRun): string {
 	return `${call?.id ?? runIndex}:`;
 }
@@ -143,15 +142,10 @@ export class Ledger {
 	private note(slot: Slot, request: CreationRequest, fields: JsonObject): void {
 		const { executionId: execution, call } = this.run;
 		const agent = call === undefined ? {} : { agent: call.agent };
-		this.entries()[this.keyOf(slot)] = {
-			execution,
-			hash: this.hashOf(request),
-			...agent,
-			...fields,
-		};
+		const hash = this.hashOf(request);
+		this.entries()[this.keyOf(slot)] = { execution, hash, ...agent, ...fields };
 	}
 
-	/** What an earlier try left for this slot. */
 	earlier(slot: Slot, request: CreationRequest): Earlier {
 		const entry = this.entryFor(slot, request);
 		if (entry === undefined) return NOTHING;
@@ -192,7 +186,7 @@ export class Ledger {
 		const sending = isObject(present) ? present.sending : undefined;
 		this.note(slot, request, {
 			failure: { ...failure },
-			...(sending === undefined ? {} : { sending }),
+			...(sending !== undefined && { sending }),
 		});
 	}
 
@@ -227,7 +221,6 @@ function isSending(value: unknown): value is Sending {
 	return isObject(value) && typeof value.sentAt === 'number' && isObject(value.request);
 }
 
-/** The entries of a run, with their items. */
 function entriesOf(store: LedgerStore, run: NodeRun): Array<{ item: number; entry: JsonObject }> {
 	const prefix = prefixOf(run);
 	return Object.entries(isObject(store[FIELD]) ? store[FIELD] : {}).flatMap(([key, entry]) =>

@@ -75,7 +75,6 @@ const UNANSWERED: Failure = {
 		'The service may have created the task and charged for it. Check the task list at the service; if the task is there, fetch it with "Task: Wait" and its ID.',
 };
 
-/** One creation, with all its tries. */
 class Submission {
 	private readonly position: number;
 	private lastRefusal: Failure | undefined;
@@ -197,16 +196,13 @@ class Submission {
 	}
 
 	/** Pauses before the next try, or gives up where that would come too late. */
-	private async backOff({
-		failure,
-		retryAfterMs,
-		patience,
-	}: Refusal): Promise<Submitted | undefined> {
+	private async backOff(refusal: Refusal): Promise<Submitted | undefined> {
+		const { failure, retryAfterMs = 0, patience } = refusal;
 		const { now, sleep, random, signal } = this.deps;
 		this.lastRefusal = failure;
 		const backoff = Math.min(500 * 2 ** this.tries, MAX_BACKOFF_MS) * (0.75 + random() / 2);
 		this.tries += 1;
-		const wait = Math.max(retryAfterMs ?? 0, backoff);
+		const wait = Math.max(retryAfterMs, backoff);
 		if (now() + wait >= Math.min(this.deadline, this.patienceEnds(patience)))
 			return { kind: 'failed', failure };
 		await sleep(wait, signal);

@@ -2,10 +2,9 @@
  * The lists that such services may publish: which routes to ask, and how to read their answers. Pure.
  * docs/service.md, "More routes".
  */
-import { asText, isObject, type JsonObject } from '../service/json';
+import { asText, isObject, recordsIn, type JsonObject } from '../service/json';
 import type { ListName } from './locator';
 
-/** One entry of a list in the editor. */
 export interface ListEntry {
 	value: string;
 	name: string;
@@ -36,27 +35,14 @@ export interface List {
 	routes: readonly ListRoute[];
 }
 
-/** The most entries that one page shows. */
 export const PAGE_SIZE = 100;
 /** The provider whose voices `POST /v1/text-to-speech/{voice_id}` takes. `/v3/voices` puts the name before their IDs; that route takes them without. */
 const PROVIDER = 'elevenlabs';
 
-/** The records of a list: the answer itself, or under one of the usual names. */
-function recordsIn(body: unknown, depth = 0): unknown[] | undefined {
-	if (Array.isArray(body)) return body as unknown[];
-	if (!isObject(body) || depth > 3) return undefined;
-	for (const name of ['data', 'voices', 'models', 'items', 'results', 'voice_list']) {
-		const found = recordsIn(body[name], depth + 1);
-		if (found !== undefined) return found;
-	}
-	return undefined;
-}
+const NAMES = ['data', 'voices', 'models', 'items', 'results', 'voice_list'];
 
-function entriesIn(
-	body: unknown,
-	read: (record: JsonObject) => ListEntry | undefined,
-): ListEntry[] | undefined {
-	return recordsIn(body)?.flatMap(
+function entriesIn(body: unknown, read: (record: JsonObject) => ListEntry | undefined) {
+	return recordsIn(body, NAMES)?.flatMap(
 		(record) => read(isObject(record) ? record : { id: record }) ?? [],
 	);
 }

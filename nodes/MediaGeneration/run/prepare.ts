@@ -2,7 +2,7 @@
  * From drafts to items that are ready to run: everything that can still be refused before anything is created.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { warnOfTestUrls } from '../callback/testUrlHint';
+import { warnOfTestUrls } from '../callback/receiveUrl';
 import type { Ledger, RunIdentity } from '../create/ledger';
 import type { RunSettings } from '../operations/waiting';
 import type { ServiceClient } from '../service/client';

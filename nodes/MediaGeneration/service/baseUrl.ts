@@ -49,12 +49,10 @@ export function baseUrlProblem(value: unknown): string | undefined {
 	if (typeof value !== 'string' || value.trim() === '') {
 		return 'The credential has no Base URL. Enter the address of the service, e.g. https://api.example.com';
 	}
-	let url: URL;
-	try {
-		url = new URL(value.trim());
-	} catch {
+	if (!URL.canParse(value.trim())) {
 		return 'The Base URL of the credential is not a URL. Enter an address such as https://api.example.com';
 	}
+	const url = new URL(value.trim());
 	if (url.protocol !== 'https:' && url.protocol !== 'http:') {
 		return `The Base URL of the credential starts with "${url.protocol}". Use an address that starts with https://`;
 	}

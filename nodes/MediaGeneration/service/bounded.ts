@@ -14,12 +14,7 @@ export interface Bound {
 }
 
 /** Real answers have a few kB; lists of voices and tasks up to 1 MB. Parsing the largest takes less than 100 ms. */
-export const ANSWER: Bound = {
-	bytes: 4_000_000,
-	depth: 100,
-	values: 100_000,
-	text: 4_000_000,
-};
+export const ANSWER: Bound = { bytes: 4_000_000, depth: 100, values: 100_000, text: 4_000_000 };
 
 export type Read =
 	| { kind: 'json'; value: unknown }

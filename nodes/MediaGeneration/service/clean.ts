@@ -63,7 +63,6 @@ type Clean = (text: string) => string;
 /** Kept for as long as the credential that was read, which serves many callbacks. */
 const keyCleaners = new WeakMap<Secrets, Clean>();
 
-/** Takes the key out of a text. */
 function keyCleaner(secrets: Secrets): Clean {
 	const present = keyCleaners.get(secrets);
 	if (present !== undefined) return present;

@@ -142,11 +142,9 @@ async function exchange<Body>(
 ): Promise<RawResponse<Body> | NoAnswer> {
 	const limit = timeLimit(timeoutMs, outer);
 	const over = untilAborted(limit.signal);
-	const unanswered = (reason: string, kind: Connection = 'unanswered'): NoAnswer => ({
-		answered: false,
-		kind,
-		reason,
-	});
+	const unanswered = (reason: string, kind: Connection = 'unanswered'): NoAnswer => {
+		return { answered: false, kind, reason };
+	};
 	try {
 		const sent = request(withSignal(context, limit.signal), {
 			...options,
@@ -164,9 +162,8 @@ async function exchange<Body>(
 		sent.catch(() => undefined);
 		return unanswered(limit.timedOut() ? tooLate(timeoutMs) : 'the request was given up');
 	} catch (error) {
-		return limit.timedOut()
-			? unanswered(tooLate(timeoutMs), connectionOf(error))
-			: unanswered(reasonOf(error), connectionOf(error));
+		const reason = limit.timedOut() ? tooLate(timeoutMs) : reasonOf(error);
+		return unanswered(reason, connectionOf(error));
 	} finally {
 		over.forget();
 		limit.end();

@@ -27,6 +27,21 @@ export function asNumber(value: unknown): number | undefined {
 	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
+/** The records of a list: the value itself, or what stands in it under one of the names. */
+export function recordsIn(
+	value: unknown,
+	names: readonly string[],
+	depth = 0,
+): unknown[] | undefined {
+	if (Array.isArray(value)) return value as unknown[];
+	if (!isObject(value) || depth > 5) return undefined;
+	for (const name of names) {
+		const found = recordsIn(value[name], names, depth + 1);
+		if (found !== undefined) return found;
+	}
+	return undefined;
+}
+
 /** The value of a JSON text, or undefined where it is not JSON. */
 export function parseJson(text: string): unknown {
 	try {

@@ -80,7 +80,6 @@ export interface Reading {
 	clock?: Clock;
 }
 
-/** How a read of this account is repeated. */
 export function retriesFor(
 	{ account }: ServiceClient,
 	{ tries = TRIES, signal, clock = realClock }: Omit<Reading, 'client' | 'path'> = {},

@@ -3,7 +3,7 @@
  * Sources: docs/service.md, "Resources", "States", "Shapes" and "Status".
  */
 
-import { asNumber, asText, isObject, type JsonObject } from './json';
+import { asNumber, asText, isObject, recordsIn, type JsonObject } from './json';
 
 /** `running` is every status that is neither `done` nor `error` (docs/service.md, "States"). */
 export type TaskState = 'running' | 'done' | 'failed';
@@ -25,14 +25,8 @@ export interface Task {
 /** The text of an `error`, `message` or similar field, which can be a string or an object with one. */
 export function errorTextOf(body: JsonObject): string | undefined {
 	const metadata = isObject(body.metadata) ? body.metadata : {};
-	const candidates = [
-		body.error_message,
-		body.error,
-		body.message,
-		body.detail,
-		metadata.error_message,
-	];
-	for (const candidate of candidates) {
+	const { error_message, error, message, detail } = body;
+	for (const candidate of [error_message, error, message, detail, metadata.error_message]) {
 		const text = asText(isObject(candidate) ? candidate.message : candidate);
 		if (text !== undefined) return text;
 	}
@@ -40,20 +34,12 @@ export function errorTextOf(body: JsonObject): string | undefined {
 }
 
 /** Whether an object says more about a task than a status, which answers of all kinds have. */
-function describesTask(raw: JsonObject): boolean {
-	return (
-		asText(raw.id) !== undefined ||
-		asText(raw.task_id) !== undefined ||
-		isObject(raw.metadata) ||
-		raw.progress !== undefined ||
-		asText(raw.type) !== undefined
-	);
+function describesTask({ id, task_id, type, metadata, progress }: JsonObject): boolean {
+	const named = [id, task_id, type].some((value) => asText(value) !== undefined);
+	return named || isObject(metadata) || progress !== undefined;
 }
 
-/** Whether the service described a task, rather than answered with a bare status. */
-export function isDescribed({ raw }: Task): boolean {
-	return describesTask(raw);
-}
+export const isDescribed = ({ raw }: Task) => describesTask(raw);
 
 /** The task itself: at the root (docs/service.md, "Resources"), or wrapped as `{ success, data }` or `{ status: "success", data }`. */
 function unwrapped(body: JsonObject): JsonObject {
@@ -133,16 +119,7 @@ export function creditsOf(body: unknown): number | undefined {
 }
 
 /** The records in an answer of `GET /v1/api-keys`: a list, or a list under one of its usual names. */
-export function apiKeysOf(body: unknown, depth = 0): JsonObject[] | undefined {
-	if (Array.isArray(body)) {
-		return body.map((entry: unknown) => (isObject(entry) ? entry : { key: entry }));
-	}
-	if (!isObject(body) || depth > 5) return undefined;
-	for (const name of ['data', 'api_keys', 'apiKeys', 'keys', 'items', 'results']) {
-		if (Array.isArray(body[name]) || isObject(body[name])) {
-			const found = apiKeysOf(body[name], depth + 1);
-			if (found !== undefined) return found;
-		}
-	}
-	return undefined;
+export function apiKeysOf(body: unknown): JsonObject[] | undefined {
+	const names = ['data', 'api_keys', 'apiKeys', 'keys', 'items', 'results'];
+	return recordsIn(body, names)?.map((entry) => (isObject(entry) ? entry : { key: entry }));
 }

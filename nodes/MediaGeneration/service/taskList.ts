@@ -5,7 +5,7 @@
 import type { Answer, ServiceClient } from './client';
 import type { Clock } from './clock';
 import type { Attempt, Failure } from './failures';
-import { asNumber, asText, isObject, type JsonObject } from './json';
+import { asNumber, asText, isObject, recordsIn, type JsonObject } from './json';
 import { readReply, unreadable } from './reading';
 
 export interface ListedTask {
@@ -47,16 +47,6 @@ const MOST_PAGES = 1_000;
 const MAX_EMPTY_PAGES = 3;
 const NO_LIST = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
 const NAMES = ['data', 'tasks', 'items', 'results', 'list', 'records'];
-
-function recordsIn(body: unknown, depth = 0): unknown[] | undefined {
-	if (Array.isArray(body)) return body as unknown[];
-	if (!isObject(body) || depth > 3) return undefined;
-	for (const name of NAMES) {
-		const found = recordsIn(body[name], depth + 1);
-		if (found !== undefined) return found;
-	}
-	return undefined;
-}
 
 /** Epoch ms, from ISO 8601 (UTC where it names no zone), or from seconds or ms, also as a text. */
 export function timeOf(value: unknown): number | undefined {
@@ -121,7 +111,7 @@ export async function readTaskList(query: TaskListQuery): Promise<Attempt<TaskLi
 			if (first !== undefined) break;
 			return { ok: true, value: { kind: 'none', failure: { ...NONE, httpStatus } } };
 		}
-		const records = recordsIn(reply.value.body);
+		const records = recordsIn(reply.value.body, NAMES);
 		if (records === undefined) {
 			if (first === undefined) return { ok: true, value: { kind: 'none', failure: NONE } };
 			return { ok: false, failure: unreadable(path, 'the answer has an unexpected shape') };
