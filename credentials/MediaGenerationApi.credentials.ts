@@ -18,6 +18,16 @@ const NOT_THE_SERVICE =
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 
+const onStatus = (value: number, message: string) => ({
+	type: 'responseCode',
+	properties: { value, message },
+});
+
+const onBody = (key: string, value: unknown, message: string) => ({
+	type: 'responseSuccessBody',
+	properties: { key, value, message },
+});
+
 export class MediaGenerationApi implements ICredentialType {
 	name = 'mediaGenerationApi';
 
@@ -100,60 +110,32 @@ export class MediaGenerationApi implements ICredentialType {
 		},
 		// n8n alone would say only "Unauthorized", and take any answer with 200 for a success. It reads both kinds of rules.
 		rules: [
-			{
-				type: 'responseSuccessBody',
-				properties: {
-					key: 'success',
-					value: false,
-					message:
-						'The service refuses to show the credits of this API key. Copy the key again from the API Keys page of the service',
-				},
-			},
-			{
-				// What n8n could not parse as JSON, such as an HTML page, is a string; an empty answer is undefined.
-				type: 'responseSuccessBody',
-				properties: {
-					key: 'constructor.name',
-					value: 'String',
-					message: NOT_THE_SERVICE,
-				},
-			},
-			{
-				type: 'responseSuccessBody',
-				properties: { key: 'constructor.name', value: undefined, message: NOT_THE_SERVICE },
-			},
-			...REDIRECTS.map((value) => ({
-				type: 'responseCode' as const,
-				properties: {
-					value,
-					message:
-						'The Base URL leads on to another address, where the API key is not sent. Enter the address of the service itself, e.g. with https:// or without "www."',
-				},
-			})),
-			{
-				type: 'responseCode',
-				properties: {
-					value: 401,
-					message:
-						'The service does not accept this API key: it is invalid, has expired or was revoked. Copy it again from the API Keys page of the service',
-				},
-			},
-			{
-				type: 'responseCode',
-				properties: {
-					value: 404,
-					message:
-						'There is no such service at the Base URL. Enter its address without a version such as /v1',
-				},
-			},
-			{
-				type: 'responseCode',
-				properties: {
-					value: 429,
-					message:
-						'The service takes no requests with this key at the moment: its daily limit may be reached. Try again later',
-				},
-			},
+			onBody(
+				'success',
+				false,
+				'The service refuses to show the credits of this API key. Copy the key again from the API Keys page of the service',
+			),
+			// What n8n could not parse as JSON, such as an HTML page, is a string; an empty answer is undefined.
+			onBody('constructor.name', 'String', NOT_THE_SERVICE),
+			onBody('constructor.name', undefined, NOT_THE_SERVICE),
+			...REDIRECTS.map((status) =>
+				onStatus(
+					status,
+					'The Base URL leads on to another address, where the API key is not sent. Enter the address of the service itself, e.g. with https:// or without "www."',
+				),
+			),
+			onStatus(
+				401,
+				'The service does not accept this API key: it is invalid, has expired or was revoked. Copy it again from the API Keys page of the service',
+			),
+			onStatus(
+				404,
+				'There is no such service at the Base URL. Enter its address without a version such as /v1',
+			),
+			onStatus(
+				429,
+				'The service takes no requests with this key at the moment: its daily limit may be reached. Try again later',
+			),
 		] as ICredentialTestRequest['rules'],
 	};
 }
