@@ -4,6 +4,7 @@
  * well, so the shortest history is an empty one.
  */
 import fc from 'fast-check';
+import { NO_LIST, taskLists, type ListScript } from './list';
 
 const RETRY_AFTER = ['none', '0', '2', '3600', '-5', 'soon', 'date', 'past date'] as const;
 export type RetryAfter = (typeof RETRY_AFTER)[number];
@@ -165,6 +166,7 @@ export interface StoreScript {
 export interface History {
 	seed: number;
 	store: StoreScript;
+	list: ListScript;
 	/** How "Task: Wait" behind the node waits, if there is one. */
 	behind: 'nobody' | 'poll' | 'callback';
 	node: NodeScript;
@@ -254,6 +256,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
 		writes: fc.array(fc.boolean(), { maxLength: 5 }),
 		reads: fc.array(fc.boolean(), { maxLength: 3 }),
 	}),
+	list: taskLists,
 	behind: oneOf<History['behind']>('nobody', 'poll', 'callback'),
 	node,
 	items: fc.array(item, { minLength: 1, maxLength: 4 }),
@@ -304,6 +307,7 @@ export const PLAIN_NODE: NodeScript = {
 export const PLAIN_HISTORY: History = {
 	seed: 1,
 	store: { limit: 0, writes: [], reads: [] },
+	list: NO_LIST,
 	behind: 'nobody',
 	node: PLAIN_NODE,
 	items: [PLAIN_ITEM],
@@ -322,6 +326,7 @@ export function inWords(history: History): string {
 	return [
 		`  seed ${history.seed}, behind it: ${history.behind}`,
 		`  store: ${plain(history.store)}`,
+		`  list: ${plain(history.list)}`,
 		`  node: ${plain(history.node)}`,
 		...list('item', history.items),
 		...list('creation', history.creations),

@@ -1,6 +1,7 @@
 /** The three rules of the product, and what must hold besides: checked after each history, against the book of the service. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { History } from './history';
+import { notAskedFor } from './list';
 import { KEY, SECRET, type Execution, type N8n } from './n8n';
 import type { Sent, Service, Task } from './service';
 
@@ -21,6 +22,7 @@ export function brokenRules(world: World): string[] {
 		...keyElsewhere(world),
 		...untrue(world),
 		...sentAfterTheEnd(world),
+		...foreign(world),
 		...sleepsTooLong(world),
 		...partsVanish(world),
 	];
@@ -38,7 +40,7 @@ function paidTwice({ n8n, service, firstText }: World): string[] {
 			// A person who presses Retry has read that it is unclear.
 			if (!same && first.fate === 'unclear') return [];
 			const failed = first.task !== undefined && isFailed(service, first.task, again.atMs);
-			if (failed && first.fate === 'told') return [];
+			if (failed && (first.fate === 'told' || isFound(n8n, first))) return [];
 			// Another text is another request, for a Retry; not for the tries of one execution.
 			if (
 				!same &&
@@ -57,6 +59,29 @@ export const isFailed = (service: Service, task: Task, atMs?: number) =>
 	service.stateOf(task, atMs) === 'error';
 /** Which item a slot is for. */
 export const indexOf = (slot: string) => Number(/^i(\d+)/.exec(slot)?.[1]);
+
+/** What an execution delivers is of the item that asked for it. "Task: Wait" behind it has items of its own. */
+function foreign({ n8n, service }: World): string[] {
+	return n8n.executions.flatMap(({ id, earlier, output = [], status, woken }) => {
+		const mine = new Set([id, ...earlier.map((each) => each.id)]);
+		return status !== 'success'
+			? []
+			: notAskedFor(
+					output,
+					service.tasks,
+					// n8n links what a woken node gives out by its position, whatever it belongs to.
+					({ sent }, item) => woken || !mine.has(sent.executionId) || indexOf(sent.slot) === item,
+				);
+	});
+}
+
+/** Whether the task of a creation without an answer was found in the list: then its ID is logged as any other. */
+function isFound({ executions }: Pick<N8n, 'executions'>, { task }: Sent): boolean {
+	const line = `task ${task?.id} for item`;
+	return (
+		task !== undefined && executions.some(({ logs }) => logs.some((each) => each.includes(line)))
+	);
+}
 
 /** All that somebody can read of an execution that is over. */
 function readable(execution: Execution): string {
@@ -77,9 +102,11 @@ function lost(world: World): string[] {
 		const mine = service.sent.filter(({ executionId }) => executionId === execution.id);
 		const { logs, status } = execution;
 		const text = readable(execution);
-		const told = mine.flatMap(({ task, fate, answeredMs }) =>
-			fate === 'told' && task !== undefined && answeredMs !== undefined ? [task] : [],
-		);
+		const told = mine.flatMap((sent) => {
+			const { task, fate, answeredMs } = sent;
+			const isTold = fate === 'told' || isFound({ executions: [execution] }, sent);
+			return isTold && task !== undefined && answeredMs !== undefined ? [task] : [];
+		});
 		const unlogged = told.filter(({ id }) => !logs.some((line) => line.includes(id)));
 		const unsaid = told.filter((task) => !isFailed(service, task) && !text.includes(task.id));
 		// An unclear answer that names a task all the same.
@@ -88,7 +115,11 @@ function lost(world: World): string[] {
 		);
 		const kept = named.filter((task) => !isFailed(service, task) && !text.includes(task.id));
 		const unclear = mine.filter(
-			(sent) => sent.fate === 'unclear' && status !== 'crashed' && !saysUnclear(execution, sent),
+			(sent) =>
+				sent.fate === 'unclear' &&
+				status !== 'crashed' &&
+				!isFound(n8n, sent) &&
+				!saysUnclear(execution, sent),
 		);
 		return [
 			...unlogged.map(

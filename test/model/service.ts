@@ -13,6 +13,7 @@ import {
 	type RetryAfter,
 	type TaskScript,
 } from './history';
+import { listAnswer } from './list';
 import type { Machine } from './machine';
 
 export interface Request {
@@ -121,6 +122,11 @@ export class Service {
 		if (request.method === 'POST') return await this.create(request, sender);
 		await this.machine.pause(30);
 		if (pathname === '/v1/credits') return this.json(200, { credits: CREDITS });
+		if (pathname === '/v1/tasks') {
+			const type = this.history.node.operation === 'sound' ? 'sound_effect' : 'speech';
+			this.world.note('the list of tasks is read');
+			return listAnswer(this, this.history.list, { elapsed: this.machine.elapsed, type });
+		}
 		return await this.look(request, pathname.split('/').pop() ?? '');
 	}
 

@@ -237,7 +237,12 @@ test.each<[Partial<CreationRequest>, object, string]>([
 	],
 	[{ body: { tags: ['a'] } }, { tags: ['b'] }, 'none'],
 	[{ type: undefined, kind: '/v1m/task' }, { text: 'rain', type: 'music' }, 'none'],
-	[{ type: undefined, kind: '/v1x/task' }, { text: 'rain', type: 'music' }, 'sure'],
+	[
+		{ type: undefined, path: '/v1m/task/music-generation' },
+		{ text: 'rain', type: 'music' },
+		'sure',
+	],
+	[{ type: undefined }, { text: 'rain', type: 'text_to_speech' }, 'none'],
 ])('%j and a task that says %j: %s', (more, raw, expected) => {
 	const typeOf = (kind: string) => (kind === '/v1m/task' ? 'music_generation' : undefined);
 	expect(resemblance(repeating(raw), request('rain', more), typeOf)).toBe(expected);

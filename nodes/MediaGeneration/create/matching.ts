@@ -74,6 +74,14 @@ function contentOf(asked: Map<string, unknown[]>): string | undefined {
 	return longest !== undefined && lengthOf(longest) > 0 ? longest[0] : undefined;
 }
 
+const wordsIn = (name: string) => name.toLowerCase().split(/[^a-z]+/);
+
+/** As "text_to_speech" and "/v1/text-to-speech/...": all that can be said of a type that the service has not named yet. */
+function sharesWord(type: string, path: string): boolean {
+	const words = new Set(wordsIn(path));
+	return wordsIn(type).some((word) => word.length > 2 && words.has(word));
+}
+
 /**
  * Whether a task may be that of a request, by what it says of itself; `sure` only where it repeats the request's text. Its time is
  * another matter.
@@ -85,7 +93,8 @@ export function resemblance(
 ): 'none' | 'possible' | 'sure' {
 	const type = request.type ?? typeOf(request.kind);
 	const said = asText(raw.type);
-	if (type !== undefined && said !== undefined && said !== type) return 'none';
+	if (said !== undefined && (type === undefined ? !sharesWord(said, request.path) : said !== type))
+		return 'none';
 	const asked = askedBy(request);
 	const repeated = valuesIn(raw);
 	for (const [name, values] of asked) {

@@ -1,0 +1,54 @@
+/** Creations without an answer are found in a list that lags, lies about order, and holds other people's tasks. */
+import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE } from './history';
+import { NO_LIST, type ListScript } from './list';
+import { runNode } from './node';
+import { play } from './play';
+import { loadProcesses } from './processes';
+
+const lost = ['HTTP 502 page', 'reset', '200 empty'] as const;
+const creations = lost.map((kind) => ({ kind, created: true, retryAfter: 'none' as const }));
+const others: ListScript['others'] = ['older', 'other type', 'other text'];
+const list: ListScript = { ...NO_LIST, kind: 'data', others };
+const fields = { resource: 'speech', operation: 'generateByVoiceName', voice: 'v' };
+const parameters = creations.map((_, index) => ({ ...fields, text: `i${index}p0`, options: {} }));
+
+test.each<[string, Partial<ListScript>]>([
+	['at once', {}],
+	['late, in any order, by another clock', { lag: 10, order: 'shuffled', ahead: -7_200 }],
+	['oldest first, as a bare list', { order: 'oldest', kind: 'bare', ahead: 90 }],
+])('every way to lose an answer: found %s', async (_, script) => {
+	const { json, sent } = await runNode({ parameters, creations, list: { ...list, ...script } });
+	expect(json.map(({ task_id: taskId }) => taskId)).toEqual(sent.map(({ task }) => task?.id));
+	expect(sent).toHaveLength(3);
+});
+
+test.each<[string, Partial<ListScript>, object]>([
+	['without a list', { kind: 'none' }, {}],
+	['with one that repeats nothing', { repeats: false }, {}],
+	['with the option off', {}, { findUnclear: false }],
+])('not found %s: unknown, and sent once', async (_, script, options) => {
+	const { json, sent } = await runNode({
+		parameters: parameters.map((each) => ({ ...each, options })),
+		creations,
+		list: { ...list, ...script },
+		node: { onError: 'continueRegularOutput', tries: 3 },
+	});
+	expect(json.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown', 'unknown']);
+	expect(sent).toHaveLength(3);
+});
+
+test('a try that finds nothing, as the list lags, is followed by one that does', async () => {
+	const { broken, story } = await play(
+		{
+			...PLAIN_HISTORY,
+			list: { ...list, lag: 16 },
+			node: { ...PLAIN_NODE, tries: 3 },
+			items: [PLAIN_ITEM],
+			creations,
+		},
+		loadProcesses(),
+	);
+	expect(broken).toEqual([]);
+	expect(story.filter((line) => line.includes('POST'))).toHaveLength(1);
+	expect(story.at(-1)).toMatch(/execution 1 ends: success/);
+});

@@ -1,0 +1,109 @@
+/** The service's list of tasks: it lags, lies about order, and holds other people's tasks. And what nobody may get from it. */
+import fc from 'fast-check';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { Sent, Service, Task } from './service';
+
+/** Tasks of other people, one for each creation: equal but older, equal but of another type, or of another text. */
+const OTHERS = ['older', 'other type', 'other text'] as const;
+
+export interface ListScript {
+	/** `none`: the service has no list. */
+	kind: 'none' | 'data' | 'bare';
+	/** How long after its creation a task is listed, in seconds. */
+	lag: number;
+	order: 'newest' | 'oldest' | 'shuffled';
+	/** Whether it repeats what was asked for. */
+	repeats: boolean;
+	others: Array<(typeof OTHERS)[number]>;
+	/** How far the service's clock is ahead, in seconds. */
+	ahead: number;
+}
+
+export const NO_LIST: ListScript = {
+	kind: 'none',
+	lag: 0,
+	order: 'newest',
+	repeats: true,
+	others: [],
+	ahead: 0,
+};
+
+export const taskLists: fc.Arbitrary<ListScript> = fc.record({
+	kind: fc.constantFrom<ListScript['kind']>('none', 'data', 'data', 'bare'),
+	lag: fc.constantFrom(0, 0, 1, 10, 60),
+	order: fc.constantFrom<ListScript['order']>('newest', 'oldest', 'shuffled'),
+	repeats: fc.constantFrom(true, true, true, false),
+	others: fc.subarray([...OTHERS]),
+	ahead: fc.constantFrom(0, -7_200, 90),
+});
+
+interface Entry {
+	sent: Sent;
+	id: string;
+	type: string;
+	createdMs: number;
+	text?: string;
+}
+
+const OLDER_MS = 5_000;
+const idOfOther = (kind: string, index: number) =>
+	`other-${OTHERS.findIndex((each) => each === kind)}-${index}`;
+
+/** What `GET /v1/tasks` answers, and when. @param type that of the node's tasks */
+export function listAnswer(
+	{ sent, tasks }: Service,
+	{ kind, lag, order, repeats, others, ahead }: ListScript,
+	{ elapsed, type }: { elapsed: number; type: string },
+): { statusCode: number; headers: Record<string, unknown>; body: string } {
+	if (kind === 'none') return { statusCode: 404, headers: {}, body: '{"error":"Not found"}' };
+	const own = tasks.map((task): Entry => ({ ...task, type }));
+	const foreign = sent.flatMap((each, index) =>
+		others.map((other): Entry => {
+			const entry = { sent: each, id: idOfOther(other, index), type, createdMs: each.atMs };
+			if (other === 'older') return { ...entry, createdMs: each.atMs - OLDER_MS };
+			return other === 'other type'
+				? { ...entry, type: 'other' }
+				: { ...entry, text: 'Another text' };
+		}),
+	);
+	const listed = [...own, ...foreign]
+		.filter(({ createdMs }) => createdMs + lag * 1_000 <= elapsed)
+		.sort((one, another) => (order === 'oldest' ? 1 : -1) * (one.createdMs - another.createdMs));
+	if (order === 'shuffled') listed.sort((one, another) => one.id.localeCompare(another.id));
+	const serviceTime = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms + ahead * 1_000);
+	const entries = listed.map(({ id, type: named, createdMs, sent: { text: body }, text }) => {
+		const { receive_url: _url, ...asked } = JSON.parse(body) as IDataObject;
+		const content = text === undefined ? {} : { text, prompt: text };
+		return {
+			...(repeats ? { ...asked, ...content } : {}),
+			id,
+			type: named,
+			status: 'doing',
+			created_at: serviceTime(createdMs).toISOString(),
+		};
+	});
+	return {
+		statusCode: 200,
+		headers: { date: serviceTime(elapsed).toUTCString() },
+		body: JSON.stringify(kind === 'bare' ? entries : { data: entries, has_more: false }),
+	};
+}
+
+/** Nothing is delivered to an item that did not ask for it. @param isOwn whether an execution is that which asked, or its Retry */
+export function notAskedFor(
+	output: readonly INodeExecutionData[],
+	tasks: readonly Task[],
+	isOwn: (task: Task, item: number | undefined) => boolean,
+): string[] {
+	return output.flatMap(({ json, pairedItem }) => {
+		const item =
+			typeof pairedItem === 'object' && 'item' in pairedItem ? pairedItem.item : undefined;
+		const ids = [json.task_id ?? [], json.task_ids ?? []].flat() as string[];
+		return ids.flatMap((id) => {
+			const task = tasks.find((each) => each.id === id);
+			return id.startsWith('other-') || (task !== undefined && !isOwn(task, item))
+				? [`NOT ASKED FOR: item ${item} has task ${id}, which is not its own`]
+				: [];
+		});
+	});
+}
