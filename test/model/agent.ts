@@ -9,7 +9,7 @@ import { histories, type History } from './history';
 import { Machine } from './machine';
 import { N8n, type Execution, type Surroundings } from './n8n';
 import type { Process } from './processes';
-import { indexOf, isFailed, keyElsewhere } from './rules';
+import { indexOf, isFailed, isFound, keyElsewhere } from './rules';
 import { Service } from './service';
 
 export interface AgentHistory {
@@ -153,9 +153,11 @@ function answerOf({ execution }: Call): string {
 function lost(service: Service, made: readonly Call[], stopped: boolean): string[] {
 	const logs = made.flatMap(({ execution }) => execution?.logs ?? []);
 	const answers = made.map(answerOf).join('\n');
-	return service.sent.flatMap(({ slot, fate, task, named, answeredMs }) => {
+	const executions = made.flatMap(({ execution }) => execution ?? []);
+	return service.sent.flatMap((sent) => {
+		const { slot, fate, task, named, answeredMs } = sent;
 		if (answeredMs === undefined) return [];
-		if (fate === 'told' && task !== undefined) {
+		if ((fate === 'told' || isFound({ executions }, sent)) && task !== undefined) {
 			const isLogged = logs.some((line) => line.includes(task.id));
 			const isSaid = stopped || isFailed(service, task) || answers.includes(task.id);
 			return [

@@ -76,7 +76,7 @@ function foreign({ n8n, service }: World): string[] {
 }
 
 /** Whether the task of a creation without an answer was found in the list: then its ID is logged as any other. */
-function isFound({ executions }: Pick<N8n, 'executions'>, { task }: Sent): boolean {
+export function isFound({ executions }: Pick<N8n, 'executions'>, { task }: Sent): boolean {
 	const line = `task ${task?.id} for item`;
 	return (
 		task !== undefined && executions.some(({ logs }) => logs.some((each) => each.includes(line)))

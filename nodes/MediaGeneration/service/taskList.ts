@@ -121,7 +121,8 @@ export async function readTaskList(query: TaskListQuery): Promise<Attempt<TaskLi
 		const found = records.flatMap(taskIn);
 		for (const task of found) if (!tasks.has(task.taskId)) tasks.set(task.taskId, task);
 		empty = tasks.size === before ? empty + 1 : 0;
-		const more = saysMore(reply.value.body, page, tasks.size) ?? records.length > 0;
+		// Where nothing says that more follows, a page without a new task is the last one.
+		const more = saysMore(reply.value.body, page, tasks.size) ?? empty === 0;
 		if (!more || records.length === 0 || tasks.size >= limit) break;
 		if (isOver(found, reply.value)) break;
 	}
