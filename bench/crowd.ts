@@ -2,7 +2,7 @@
 import { startContext } from '../test/n8n/harness/context';
 import { checkJobs, leastTime } from './jobs';
 import { savePoint } from './points';
-import { mark, shown, times, type Bench } from './report';
+import { mark, times, type Bench } from './report';
 import { called, generate, last, oneItemEach, publish } from './workflows';
 
 export const executions = 30;
@@ -68,7 +68,6 @@ export const bench: Bench = {
 					mark('creation requests a task', creations, [1.2, '']),
 				],
 				bars: [],
-				headline: `${executions} executions of 5 tasks at a full account take ${shown(ratio)} times the theoretical minimum, with ${shown(creations)} creation requests a task`,
 				checked: [
 					`${executions} executions succeeded with 5 done items each, each task created once`,
 					`never more than ${active} tasks active (${service.summary().maxActive})`,

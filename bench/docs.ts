@@ -24,7 +24,7 @@ const introduction = `# Benchmarks
 one would use otherwise, measured in the same run on the same machine: the ratios mean something, the absolute times only there and then.
 Each bench counts what it produced before it shows a time. Rows that we lose are here as well.
 
-This page, its chart, the tables of [planning](planning.md) and the lines in the README are written by \`npm run bench -- --write\`.
+This page, its chart and the tables of [planning](planning.md) are written by \`npm run bench -- --write\`.
 
 ![Chart of the main results](images/bench.svg)`;
 
@@ -40,22 +40,6 @@ function section(report: SavedReport): string {
 		...(found === undefined ? [] : [found]),
 		`Checked: ${checked.join('; ')}. Measured with ${on}, in ${report.tookS} s.`,
 	].join('\n\n');
-}
-
-/** In this order in the README, at most eight of them. */
-const headlines = ['batch', 'short', 'crowd', 'waking', 'memory', 'callbacks'];
-
-/** What was not measured again keeps its line. */
-function headlinesOf(reports: readonly SavedReport[], before: string): string {
-	const kept = before.split('\n');
-	const lines = headlines.flatMap((wanted) => {
-		const command = `(\`npm run bench -- ${wanted}\`).`;
-		const headline = reports.find(({ name }) => name === wanted)?.headline;
-		return headline === undefined
-			? kept.filter((line) => line.endsWith(command))
-			: [`- ${headline} ${command}`];
-	});
-	return lines.join('\n');
 }
 
 /** By name, in the order of the page. */
@@ -90,15 +74,11 @@ export async function writeDocs(reports: readonly SavedReport[], root: string): 
 	const options = await resolveConfig(file);
 	const text = [introduction, ...sections.values()].join('\n\n');
 	writeFileSync(file, await format(text, { ...options, parser: 'markdown' }));
-	const readme = join(root, 'README.md');
-	fill(readme, 'headlines', headlinesOf(reports, readFileSync(readme, 'utf8')));
 	const scale = reports.find(({ name }) => name === 'scale');
 	const [days = '', use = '', shared = ''] = scale === undefined ? [] : tablesOf(scale);
 	const planning = join(docs, 'planning.md');
 	fill(planning, 'days', days);
 	fill(planning, 'use', use);
 	fill(planning, 'shared', shared);
-	console.log(
-		`\nWrote docs/benchmarks.md, README.md and docs/planning.md from ${reports.length} results.`,
-	);
+	console.log(`\nWrote docs/benchmarks.md and docs/planning.md from ${reports.length} results.`);
 }

@@ -131,7 +131,7 @@ export const bench: Bench = {
 		const all = [];
 		for (const load of loads) all.push(...(await measureLoad(load, say)));
 		const first = all.filter(({ when }) => when === 'first');
-		const [large, , one, four] = first;
+		const [, , one, four] = first;
 		return {
 			tables: [
 				{
@@ -163,7 +163,6 @@ export const bench: Bench = {
 					]),
 				},
 			],
-			headline: `A file of 300 MB takes ${shown(large?.ours ?? NaN)} MB of memory where n8n streams (filesystem mode); four of 100 MB in its database ${shown(four?.ours ?? NaN)} MB, and ${shown(four?.theirs ?? NaN)} MB by n8n's HTTP Request node`,
 			checked: ['every file is in the binary store with all its bytes'],
 		};
 	},

@@ -44,8 +44,6 @@ export interface Report {
 	bars: Bars[];
 	/** What was counted before any time was believed. */
 	checked: string[];
-	/** The line of the README, without its command. */
-	headline?: string;
 }
 
 /** A report as bench/out/NAME.json keeps it. */

@@ -1,7 +1,7 @@
 /** A thousand tasks of a second or so in one execution of a real n8n: what is left of the time when tasks are shorter than a pause. */
 import { startContext } from '../test/n8n/harness/context';
 import { leastTime, runJobs } from './jobs';
-import { mark, shown, times, type Bench } from './report';
+import { mark, times, type Bench } from './report';
 import { called, generate, last, oneItemEach, publish } from './workflows';
 
 const count = 1_000;
@@ -52,7 +52,6 @@ export const bench: Bench = {
 					mark(`${label}: polls a task`, polls, [3, '']),
 				]),
 				bars: [],
-				headline: `1,000 tasks of 0.3 to 2.5 s, ${active} active, take ${rows.map(({ ratio }) => shown(ratio)).join(' (no progress: ')}) times the theoretical minimum`,
 				checked: ['one execution each, every item done, each task created once'],
 			};
 		} finally {

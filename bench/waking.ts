@@ -7,7 +7,7 @@ import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { waitUntil } from '../test/n8n/harness/wait';
 import { BothEngines } from './engines';
 import { postAll, type Post } from './posting';
-import { mark, shown, times, type Bench } from './report';
+import { mark, times, type Bench } from './report';
 import { check, mean, quantile } from './stats';
 import { called, generate, last, oneItemEach, publish, request, type Node } from './workflows';
 
@@ -191,7 +191,6 @@ export const bench: Bench = {
 				),
 			],
 			bars: [],
-			headline: `Sleeping executions wake at ${shown(ratioOf(measured.asItComes))} times the rate of n8n's own Wait node, and ${shown(ratioOf(measured.lazy))} times with the expression engine on demand`,
 			checked: [
 				`each round: ${sleepers} executions asleep, each call answered 200, each execution over after it`,
 			],

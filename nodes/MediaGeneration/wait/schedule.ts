@@ -216,7 +216,7 @@ export function nextLook(known: Known, random: number): NextLook {
 	return { delayMs: Math.min(Math.max(wanted, leastMs), longest), byAgeMs };
 }
 
-/** After falling asleep: n8n refuses callbacks while it saves the execution (`npm run bench -- race`), so one look follows. */
+/** n8n refuses callbacks while it saves an execution that falls asleep, for up to 0.2 s: one look follows. */
 const AFTER_FALLING_ASLEEP_MS = 2_500;
 const FIRST_AGE_ASLEEP_MS = 12_500;
 const ASLEEP_INTERVAL_MS = 29_500;
