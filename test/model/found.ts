@@ -20,7 +20,7 @@ export const found: Array<[string, Partial<History>]> = [
 		'stopped during the last look before the sleep: the log names the task',
 		{
 			items: [{ ...PLAIN_ITEM, wait: 'suspend' }],
-			looks: [{ kind: 'slow', retryAfter: 'none' }],
+			looks: [{ kind: 'slow', retryAfter: 'none', json: undefined }],
 			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
 			events: [{ at: 0.5, kind: 'stop' }],
 		},
@@ -104,7 +104,7 @@ export const found: Array<[string, Partial<History>]> = [
 				{ ...PLAIN_ITEM, timeout: 5, onTimeout: 'returnTask', longText: 'join', parts: 2 },
 			],
 			creations: [{ kind: 'out of credits', created: false, retryAfter: 'none' }],
-			looks: [{ kind: 'HTTP 403', retryAfter: 'none' }],
+			looks: [{ kind: 'HTTP 403', retryAfter: 'none', json: undefined }],
 			files: ['HTTP 503', 'HTTP 404'],
 			tasks: [PLAIN_TASK, { ...PLAIN_TASK, seconds: 4_000 }, { ...PLAIN_TASK, seconds: 40 }],
 			retries: [{ changed: false }],

@@ -64,6 +64,7 @@ const LOOK_KINDS = [
 	'200 empty',
 	'200 refused',
 	'error without a task',
+	'any JSON',
 	'reset',
 	'never answered',
 	'slow',
@@ -72,6 +73,8 @@ const LOOK_KINDS = [
 export interface LookFault {
 	kind: (typeof LOOK_KINDS)[number];
 	retryAfter: RetryAfter;
+	/** What "any JSON" answers. */
+	json: unknown;
 }
 
 const FILE_KINDS = [
@@ -188,9 +191,28 @@ const creation: fc.Arbitrary<CreationFault> = fc.record({
 	created: fc.boolean(),
 	retryAfter,
 });
+/** Anything, or something that looks like a task, but names no file. */
+const anyJson: fc.Arbitrary<unknown> = fc.oneof(
+	fc.jsonValue({ maxDepth: 3 }),
+	fc.record(
+		{
+			status: fc.oneof(oneOf('error', 'done', 'doing', ''), fc.jsonValue({ maxDepth: 1 })),
+			id: oneOf<unknown>('another', '', 7, null),
+			type: oneOf('rate_limit_error', 'sound_effect', ''),
+			progress: oneOf<unknown>(100, '50', null, -1),
+			success: oneOf<unknown>(false, true, 'false'),
+			metadata: fc.jsonValue({ maxDepth: 2 }),
+			data: fc.jsonValue({ maxDepth: 2 }),
+			message: oneOf('Slow down', 'Failed'),
+			outcome: oneOf('failed', 'unknown'),
+		},
+		{ requiredKeys: [] },
+	),
+);
 const look: fc.Arbitrary<LookFault> = fc.record({
 	kind: fc.constantFrom(...LOOK_KINDS),
 	retryAfter,
+	json: anyJson,
 });
 const task: fc.Arbitrary<TaskScript> = fc.record({
 	seconds: oneOf(1, 8, 40, 400, 4_000),

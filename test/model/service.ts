@@ -85,7 +85,7 @@ const UNCLEAR: Partial<Record<CreationKind, { status: number; body: string }>> =
 	'200 list': { status: 200, body: '[1,2]' },
 };
 const PLAIN_CREATION: CreationFault = { kind: 'ok', created: true, retryAfter: 'none' };
-const PLAIN_LOOK: LookFault = { kind: 'ok', retryAfter: 'none' };
+const PLAIN_LOOK: LookFault = { kind: 'ok', retryAfter: 'none', json: undefined };
 const CREDITS = 100;
 const SLOW_MS = 15_000;
 
@@ -97,6 +97,8 @@ export class Service {
 	readonly sent: Sent[] = [];
 	readonly tasks: Task[] = [];
 	private looks = 0;
+	/** Tasks that were once answered with any JSON. */
+	private readonly oddLooks = new Set<string>();
 	private creations = 0;
 
 	constructor(
@@ -273,7 +275,7 @@ export class Service {
 	}
 
 	private async look({ headers }: Request, taskId: string): Promise<Response> {
-		const { kind, retryAfter } = this.history.looks[this.looks] ?? PLAIN_LOOK;
+		const { kind, retryAfter, json } = this.history.looks[this.looks] ?? PLAIN_LOOK;
 		this.looks += 1;
 		const { machine } = this;
 		const task = this.tasks.find(({ id }) => id === taskId);
@@ -301,6 +303,11 @@ export class Service {
 				return this.json(200, { success: false, message: 'too fast' });
 			case 'error without a task':
 				return this.json(200, { status: 'error', message: 'Too many requests' });
+			case 'any JSON':
+				// What a second look repeats is believed.
+				if (this.oddLooks.has(taskId)) return this.json(503, { code: 'server_busy' }, retryAfter);
+				this.oddLooks.add(taskId);
+				return this.json(200, json as object, retryAfter);
 			case 'reset':
 				throw socketError('ECONNRESET', 'read');
 			case 'never answered':
