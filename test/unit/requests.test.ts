@@ -270,6 +270,14 @@ describe('bad fields are refused in words', () => {
 			noObject(EXTRA, extraExample),
 		],
 		['deep extra fields', { ...sound, options: { extraFields: deep(101) } }, tooDeep(EXTRA)],
+		[
+			"extra fields that JSON can't hold",
+			{ ...sound, options: { extraFields: { seed: 7n } } },
+			[
+				`The ${EXTRA} can't be written as JSON: Do not know how to serialize a BigInt`,
+				'Check what the expression leads to. Enter a BigInt as a text or a number.',
+			],
+		],
 	])('%s', (_, fields, [message, description]) => {
 		expect(refusalOf(() => request(fields))).toEqual({ message, description });
 	});

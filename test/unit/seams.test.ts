@@ -2,10 +2,13 @@
 import fc from 'fast-check';
 import { readPostedBody } from '../../nodes/MediaGeneration/callback/body';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
+import { maskSecrets } from '../../nodes/MediaGeneration/operations/account';
+import { lists } from '../../nodes/MediaGeneration/operations/lists';
 import { readJson } from '../../nodes/MediaGeneration/service/bounded';
 import { Cleaner } from '../../nodes/MediaGeneration/service/clean';
 import type { Answer } from '../../nodes/MediaGeneration/service/client';
 import { readLook } from '../../nodes/MediaGeneration/service/look';
+import { apiKeysOf, creditsOf } from '../../nodes/MediaGeneration/service/task';
 import { verdictOf } from '../../nodes/MediaGeneration/service/verdict';
 import { anyCodePoint } from './codePoint';
 
@@ -129,6 +132,40 @@ test('the key goes from any JSON, in any of its forms, and nothing else does', (
 			expect(clean).not.toContain(form);
 			expect(clean).toContain(JSON.stringify(json));
 			expect(clean).toContain(ID);
+		}),
+	);
+});
+
+/** Anything, or something with the fields that answers to reads have. */
+const readAnswer = fc.oneof(
+	fc.jsonValue({ maxDepth: 4 }),
+	fc.dictionary(
+		fc.constantFrom('data', 'credits', 'balance', 'api_keys', 'keys', 'tasks', 'voices', 'models'),
+		fc.oneof(
+			fc.jsonValue({ maxDepth: 2 }),
+			fc.array(
+				fc.dictionary(
+					fc.constantFrom('id', 'task_id', 'key', 'secret', 'access_token', 'name', 'created_at'),
+					fc.oneof(fc.constantFrom<unknown>(KEY, `old:${KEY},${KEY}`, 7, null), fc.jsonValue()),
+				),
+				{ maxLength: 3 },
+			),
+		),
+	),
+);
+
+test('whatever answers a read is a balance, keys without secrets, a list, or none of them', () => {
+	fc.assert(
+		fc.property(readAnswer, (body) => {
+			const credits = creditsOf(body);
+			expect(credits === undefined || Number.isFinite(credits)).toBe(true);
+			expect(JSON.stringify(maskSecrets(apiKeysOf(body) ?? []))).not.toContain(KEY);
+			for (const { routes } of Object.values(lists))
+				for (const route of routes) {
+					const page = route.read(body, undefined);
+					for (const { value, name } of page?.entries ?? [])
+						expect([typeof value, typeof name]).toEqual(['string', 'string']);
+				}
 		}),
 	);
 });
