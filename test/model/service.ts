@@ -307,7 +307,7 @@ export class Service {
 				// What a second look repeats is believed.
 				if (this.oddLooks.has(taskId)) return this.json(503, { code: 'server_busy' }, retryAfter);
 				this.oddLooks.add(taskId);
-				return this.json(200, json as object, retryAfter);
+				return this.json(200, json, retryAfter);
 			case 'reset':
 				throw socketError('ECONNRESET', 'read');
 			case 'never answered':
