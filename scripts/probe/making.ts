@@ -11,7 +11,6 @@ import {
 import { type Findings, inWords, type See, shapeOf } from './findings';
 import { type Answer, type ProbedService, request } from './service';
 
-/** What differs from one service to the next. */
 export const defaultValues = {
 	voiceId: '21m00Tcm4TlvDq8ikWAM',
 	speechModel: 'eleven_multilingual_v2',
@@ -21,13 +20,11 @@ export const defaultValues = {
 };
 export type Values = typeof defaultValues;
 
-/** Between two looks at a task, and for all of them. */
 export interface Pace {
 	pollMs: number;
 	patienceMs: number;
 }
 
-/** One task as the probe makes it. */
 interface Kind {
 	name: string;
 	path: string;
@@ -44,10 +41,14 @@ export const soundEffect: Kind = {
 export function kindsOf({ voiceId, speechModel, outputFormat, voice, imageModel }: Values): Kind[] {
 	const byId = `/v1/text-to-speech/${encodeURIComponent(voiceId)}?output_format=${encodeURIComponent(outputFormat)}`;
 	const byName = { text: 'One.', voice, with_transcript: true };
+	const spoken = { text: 'One.', model_id: speechModel };
+	// As the option Context Between Parts sends a part of a long text.
+	const between = { ...spoken, previous_text: 'Zero.', next_text: 'Two.' };
 	const image = { prompt: 'A dot', model_id: imageModel, generations_count: 1 };
 	return [
 		soundEffect,
-		{ name: 'speech by voice ID', path: byId, body: { text: 'One.', model_id: speechModel } },
+		{ name: 'speech by voice ID', path: byId, body: spoken },
+		{ name: 'speech between other parts', path: byId, body: between },
 		{ name: 'speech by voice name', path: '/v1e/task/text-to-speech', body: byName },
 		{ name: 'image', path: '/v1i/task/generate-image', body: image },
 	];
@@ -161,7 +162,6 @@ export interface Telling {
 	log: (text: string) => void;
 }
 
-/** Makes one task, once, and reports on all of it. */
 export async function makeOne(
 	service: ProbedService,
 	kind: Kind & { pace: Pace },

@@ -72,12 +72,15 @@ describe('the probe', () => {
 		expect(stand.creations().map(({ kind }) => kind)).toEqual([
 			'sound_effect',
 			'speech_by_id',
+			'speech_by_id',
 			'speech_by_name',
 			'image',
 		]);
+		expect(stand.creations().map(({ body }) => body.previous_text)[2]).toBe('Zero.');
 		expect(log.map((text) => text.split(' ')[1])).toEqual(
 			stand.creations().map(({ id }) => `${id}:`),
 		);
+		expect(seen(findings, 'Creation (speech between other parts)')).toMatch(/^200/);
 		expect(seen(findings, 'Its price (image)')).toBe('30 credits');
 		expect(seen(findings, 'Shown by /v1e right after its creation (image)')).toBe('yes');
 	});
