@@ -49,6 +49,16 @@ interface RunSummary {
 const MAX_VALUE = 255;
 const FIELD = 'mediaGenerationRuns';
 
+interface CustomData {
+	getAll(): Record<string, string>;
+	setAll(values: Record<string, string>): void;
+}
+
+/** The types of n8n 2.14 do not know it, and its older versions do not have it. */
+function customDataOf(context: object): CustomData {
+	return (context as { customData: CustomData }).customData;
+}
+
 /** As many whole IDs as fit. */
 function fitting(taskIds: Iterable<string>): string {
 	let value = '';
@@ -67,7 +77,7 @@ function fitting(taskIds: Iterable<string>): string {
  */
 export function noteExecution(context: IExecuteFunctions, run: string, summary: RunSummary): void {
 	try {
-		const { customData } = context;
+		const customData = customDataOf(context);
 		const store = context.getContext('flow');
 		const known: unknown = store[FIELD];
 		const runs: Record<string, unknown> = isObject(known) ? known : {};
@@ -92,7 +102,7 @@ export function noteExecution(context: IExecuteFunctions, run: string, summary: 
 /** An execution that slept is awake: what became of its items replaces `asleep`. Never throws, as {@link noteExecution}. */
 export function noteWaking(context: IWebhookFunctions, outcomes: readonly RunOutcome[]): void {
 	try {
-		const { customData } = context;
+		const customData = customDataOf(context);
 		const before = runOutcome(customData.getAll().media_outcome);
 		customData.setAll({ media_outcome: worstOf([...before, ...outcomes]) });
 	} catch {
