@@ -1,7 +1,7 @@
 /** Many items in a real n8n: our node beside a loop of HTTP Request and Wait, and beside the time the tasks themselves take. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startContext, type TestContext } from '../test/n8n/harness/context';
-import { seededRandom } from '../test/unit/virtualClock';
+import { seededRandom } from '../test/support/virtualClock';
 import { leastTime, runJobs } from './jobs';
 import { mark, times, type Bench } from './report';
 import { called, chain, generate, last, oneItemEach, publish, requestLoop } from './workflows';

@@ -4,7 +4,7 @@
  * executions it runs at once.
  */
 import { Limiter } from '../nodes/MediaGeneration/service/limiter';
-import { VirtualClock } from '../test/unit/virtualClock';
+import { VirtualClock } from '../test/support/virtualClock';
 import { Process } from './fleetProcess';
 import { Service, type Execution, type Fleet } from './fleetService';
 import { leastTime } from './jobs';

@@ -9,7 +9,7 @@ import { Spending } from '../nodes/MediaGeneration/run/spending';
 import { Account } from '../nodes/MediaGeneration/service/account';
 import type { ServiceClient } from '../nodes/MediaGeneration/service/client';
 import { Limiter } from '../nodes/MediaGeneration/service/limiter';
-import { seededRandom, type VirtualClock } from '../test/unit/virtualClock';
+import { seededRandom, type VirtualClock } from '../test/support/virtualClock';
 import type { Execution, Fleet, Service } from './fleetService';
 import { check } from './stats';
 

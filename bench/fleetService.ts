@@ -1,6 +1,6 @@
 /** The service of the simulated processes: tasks that take their time, and a limit to how many are active. */
-import { answer } from '../test/unit/replies';
-import type { VirtualClock } from '../test/unit/virtualClock';
+import { answer } from '../test/support/replies';
+import type { VirtualClock } from '../test/support/virtualClock';
 import { check, mean } from './stats';
 
 export interface Execution {

@@ -3,7 +3,7 @@ import type { TestContext } from '../test/n8n/harness/context';
 import { type Execution, items } from '../test/n8n/harness/execution';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { waitUntil } from '../test/n8n/harness/wait';
-import { Heap } from '../test/unit/heap';
+import { Heap } from '../test/support/heap';
 import { check } from './stats';
 
 export interface Job {

@@ -2,7 +2,7 @@
  * What loads of up to 100,000 tasks a day and up to 64 processes need, in virtual time (fleet.ts): the figures of docs/planning.md,
  * checked against what was measured with real processes.
  */
-import { seededRandom } from '../test/unit/virtualClock';
+import { seededRandom } from '../test/support/virtualClock';
 import { active as crowdActive, executions as crowdExecutions, tasksOf } from './crowd';
 import { simulate, usual, type Figures } from './fleet';
 import type { Execution } from './fleetService';

@@ -1,7 +1,7 @@
 /** The waiting loop on a virtual clock: how late the end of a task is seen, and what that costs in polls. */
 import { PollLoop } from '../nodes/MediaGeneration/wait/poll';
 import { parseTask } from '../nodes/MediaGeneration/service/task';
-import { seededRandom, VirtualClock } from '../test/unit/virtualClock';
+import { seededRandom, VirtualClock } from '../test/support/virtualClock';
 import { mark, type Bench, type Mark, type Table } from './report';
 import { check, mean } from './stats';
 

@@ -6,7 +6,7 @@ import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import type { IDataObject, IHttpRequestOptions, IWebhookFunctions } from 'n8n-workflow';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
-import { WebhookResponse } from '../unit/webhookResponse';
+import { WebhookResponse } from '../support/webhookResponse';
 import { Machine } from './machine';
 import type { Process } from './processes';
 

@@ -6,7 +6,7 @@
  * The code under test is not told: it reads the clock and sets timers as ever. Where a timer belongs to a process of n8n, it ends
  * with that process.
  */
-import { seededRandom } from '../unit/virtualClock';
+import { seededRandom } from '../support/virtualClock';
 
 /** What is taken from Node.js while a history runs. Other realms, as that of the test runner, keep theirs. */
 const real = {

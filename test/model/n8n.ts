@@ -12,7 +12,7 @@ import type {
 	NodeExecutionHint,
 } from 'n8n-workflow';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
-import { WebhookResponse } from '../unit/webhookResponse';
+import { WebhookResponse } from '../support/webhookResponse';
 import { fieldsBehind } from './fields';
 import type { FileHost, Store } from './files';
 import type { History } from './history';

@@ -19,7 +19,7 @@ import {
 import { now } from '../../nodes/MediaGeneration/service/clock';
 import { FailureError } from '../../nodes/MediaGeneration/service/failures';
 import { readLook } from '../../nodes/MediaGeneration/service/look';
-import { answer, noAnswer } from './replies';
+import { answer, noAnswer } from '../support/replies';
 
 const NOW = 1_000_000;
 const KEY = 'sk_0123456789abcdef';

@@ -3,7 +3,7 @@ import { confirm, type Claim } from '../../nodes/MediaGeneration/callback/confir
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { now } from '../../nodes/MediaGeneration/service/clock';
 import { onMachine } from '../model/machine';
-import { answer, scriptedClient } from './replies';
+import { answer, scriptedClient } from '../support/replies';
 
 const DONE = { status: 'done', metadata: { output_url: 'https://files.example/a.png' } };
 const BUDGET_MS = 12_000;

@@ -1,7 +1,7 @@
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
 import { isServerBusy, kindOf429 } from '../../nodes/MediaGeneration/service/throttling';
-import { answer, noAnswer } from './replies';
+import { answer, noAnswer } from '../support/replies';
 
 const NOW = 1_000_000;
 

@@ -1,7 +1,7 @@
 import { CreationQueue } from '../../nodes/MediaGeneration/service/creationQueue';
 import { createTask } from '../../nodes/MediaGeneration/create/submit';
-import { answer, scriptedClient } from './replies';
-import { VirtualClock } from './virtualClock';
+import { answer, scriptedClient } from '../support/replies';
+import { VirtualClock } from '../support/virtualClock';
 
 const refusal = { outcome: 'rejected', message: 'full', description: 'later' } as const;
 

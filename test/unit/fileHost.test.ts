@@ -8,7 +8,7 @@ import {
 	headerOf,
 	redirectTarget,
 } from '../../nodes/MediaGeneration/service/fileHost';
-import { VirtualClock } from './virtualClock';
+import { VirtualClock } from '../support/virtualClock';
 
 const BASE_URL = 'https://api.example';
 const FILE_URL = 'https://files.example/a';

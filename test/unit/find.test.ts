@@ -3,8 +3,8 @@ import { creationsOf, withCandidates, type Search } from '../../nodes/MediaGener
 import { resemblance } from '../../nodes/MediaGeneration/create/matching';
 import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import { answer, scriptedClient } from './replies';
-import { VirtualClock } from './virtualClock';
+import { answer, scriptedClient } from '../support/replies';
+import { VirtualClock } from '../support/virtualClock';
 
 const request = (text = 'rain', more: Partial<CreationRequest> = {}): CreationRequest => ({
 	kind: 'sound-effect',

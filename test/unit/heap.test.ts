@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { Heap } from './heap';
-import { seededRandom, VirtualClock } from './virtualClock';
+import { Heap } from '../support/heap';
+import { seededRandom, VirtualClock } from '../support/virtualClock';
 
 const numbers = () => new Heap<number>((one, other) => one < other);
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { StoreMemory } from '../../nodes/MediaGeneration/delivery/binary';
 import { Limiter } from '../../nodes/MediaGeneration/service/limiter';
-import { seededRandom, VirtualClock } from './virtualClock';
+import { seededRandom, VirtualClock } from '../support/virtualClock';
 
 describe('jobs that are limited', () => {
 	test.each([1, 3, 50])('never more than %d at once, in the order they came', async (limit) => {

@@ -1,6 +1,6 @@
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { lookAtTask, readLook, type Look } from '../../nodes/MediaGeneration/service/look';
-import { answer, noAnswer, scriptedClient } from './replies';
+import { answer, noAnswer, scriptedClient } from '../support/replies';
 
 const NOW = 1_000_000;
 const TASK = { id: 't1', status: 'doing', progress: 5 };

@@ -1,6 +1,6 @@
 /** More tasks than a call takes arguments. */
 import { PollLoop } from '../../nodes/MediaGeneration/wait/poll';
-import { seededRandom, VirtualClock } from './virtualClock';
+import { seededRandom, VirtualClock } from '../support/virtualClock';
 
 test('130,000 tasks in one loop: the loop goes on, and Stop ends them all', async () => {
 	const clock = new VirtualClock();

@@ -12,7 +12,7 @@ import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credent
 import { FILE, host, partial, rangeStart, type Served } from './scriptedHost';
 import { runOperation } from '../../nodes/MediaGeneration/run';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
-import { answer } from './replies';
+import { answer } from '../support/replies';
 
 interface Given {
 	parameters: INodeParameters;

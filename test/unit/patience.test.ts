@@ -2,8 +2,8 @@
 import { createTask } from '../../nodes/MediaGeneration/create/submit';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { lookAtTask } from '../../nodes/MediaGeneration/service/look';
-import { answer, noAnswer, scriptedClient } from './replies';
-import { VirtualClock } from './virtualClock';
+import { answer, noAnswer, scriptedClient } from '../support/replies';
+import { VirtualClock } from '../support/virtualClock';
 
 const REQUEST = { kind: 'sound-effect', path: '/v1/task/sound-effect', body: { text: 'rain' } };
 const CREATED = answer(200, { success: true, task_id: 't1' });

@@ -7,7 +7,7 @@ import {
 	type Watch,
 } from '../../nodes/MediaGeneration/wait/poll';
 import { busy, done, failureOf, missing, running, setUp, task, URL_OF_FILE } from './pollSetting';
-import { seededRandom, VirtualClock } from './virtualClock';
+import { seededRandom, VirtualClock } from '../support/virtualClock';
 
 test('a task is looked at until it is done', async () => {
 	const { clock, start, looks, wait } = setUp((_, age) => (age < 10_000 ? running() : done()));

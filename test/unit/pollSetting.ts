@@ -8,7 +8,7 @@ import {
 	type Waited,
 	type Watch,
 } from '../../nodes/MediaGeneration/wait/poll';
-import { seededRandom, VirtualClock } from './virtualClock';
+import { seededRandom, VirtualClock } from '../support/virtualClock';
 
 export const URL_OF_FILE = 'https://files.example/a.mp3';
 

@@ -9,7 +9,7 @@ import { receive } from '../../nodes/MediaGeneration/callback/receive';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import type { TriggerSettings } from '../../nodes/MediaGeneration/operations/trigger';
 import { hurry as runAhead } from '../engine/hurry';
-import { WebhookResponse } from './webhookResponse';
+import { WebhookResponse } from '../support/webhookResponse';
 
 const PATH = '/webhook/1a2b/callback';
 const HOOK = `https://n8n.example${PATH}`;

@@ -8,8 +8,8 @@ import { runItems, type RunOptions } from '../../nodes/MediaGeneration/run/items
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import type { Failure } from '../../nodes/MediaGeneration/service/failures';
 import { FILES } from './itemSettings';
-import { answer, scriptedClient } from './replies';
-import { seededRandom, VirtualClock } from './virtualClock';
+import { answer, scriptedClient } from '../support/replies';
+import { seededRandom, VirtualClock } from '../support/virtualClock';
 
 const DONE = { metadata: { output_uri: 'https://files.example/a.mp3' } };
 

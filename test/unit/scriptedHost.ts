@@ -6,7 +6,7 @@ import { Download, Tries, type DownloadDeps } from '../../nodes/MediaGeneration/
 import type { DownloadError } from '../../nodes/MediaGeneration/delivery/body';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/service/fileHost';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
-import { VirtualClock } from './virtualClock';
+import { VirtualClock } from '../support/virtualClock';
 
 export const FILE = Buffer.concat([
 	Buffer.from('ID3'),

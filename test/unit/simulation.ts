@@ -4,7 +4,7 @@ import {
 	nextLook,
 	type ProgressSample,
 } from '../../nodes/MediaGeneration/wait/schedule';
-import { seededRandom } from './virtualClock';
+import { seededRandom } from '../support/virtualClock';
 
 /** What a service says of the progress of a task of this age. */
 export type ProgressReport = (

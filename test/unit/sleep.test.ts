@@ -3,8 +3,8 @@ import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { sleepOf, type Over, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
-import { answer, scriptedClient } from './replies';
-import { VirtualClock } from './virtualClock';
+import { answer, scriptedClient } from '../support/replies';
+import { VirtualClock } from '../support/virtualClock';
 
 const S = 1_000;
 const MIN = 60 * S;

@@ -10,7 +10,7 @@ import {
 import type { Submitted } from '../../nodes/MediaGeneration/create/submit';
 import type { Look } from '../../nodes/MediaGeneration/service/look';
 import { parseTask, type Task } from '../../nodes/MediaGeneration/service/task';
-import { VirtualClock } from './virtualClock';
+import { VirtualClock } from '../support/virtualClock';
 
 const RUN: RunIdentity = { executionId: '7', runIndex: 0, baseUrl: 'https://api.example' };
 const ROUTE = { kind: 'sound', route: 'auto' } as const;

@@ -1,7 +1,7 @@
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { createTask, type SubmitDeps } from '../../nodes/MediaGeneration/create/submit';
-import { answer, noAnswer, scriptedClient } from './replies';
-import { VirtualClock } from './virtualClock';
+import { answer, noAnswer, scriptedClient } from '../support/replies';
+import { VirtualClock } from '../support/virtualClock';
 
 const REQUEST = {
 	kind: 'sound-effect',

@@ -19,7 +19,7 @@ import { waitingTooltip } from '../../nodes/MediaGeneration/sleep/tooltip';
 import { sleepOf } from '../../nodes/MediaGeneration/sleep/watch';
 import { onMachine } from '../model/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
-import { answer, noAnswer, scriptedClient } from './replies';
+import { answer, noAnswer, scriptedClient } from '../support/replies';
 
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node-1?signature=token';
 const HOUR = 3_600_000;

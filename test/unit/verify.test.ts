@@ -7,7 +7,7 @@ import {
 import type { Answer, ApiRequest } from '../../nodes/MediaGeneration/service/client';
 import { pause } from '../../nodes/MediaGeneration/service/clock';
 import { onMachine } from '../model/machine';
-import { answer, scriptedClient } from './replies';
+import { answer, scriptedClient } from '../support/replies';
 
 const FILE = { output_uri: 'https://files.example/a.mp3' };
 const task = (status: string, metadata: object = FILE) =>

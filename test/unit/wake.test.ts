@@ -15,7 +15,7 @@ import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
 import { hurry as runAhead } from '../engine/hurry';
 import { onMachine } from '../model/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
-import { WebhookResponse } from './webhookResponse';
+import { WebhookResponse } from '../support/webhookResponse';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');
 

@@ -4,7 +4,7 @@ import type { Notes } from '../../nodes/MediaGeneration/sleep/notes';
 import { wake } from '../../nodes/MediaGeneration/sleep/wake';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
 import { ASSEMBLY, FILES } from './itemSettings';
-import { WebhookResponse } from './webhookResponse';
+import { WebhookResponse } from '../support/webhookResponse';
 
 const TASK: Watch = { taskId: 'task-1', kind: 'x', createdAt: 0, deadline: 1 };
 const NOTES: Notes = {

@@ -4,7 +4,7 @@ import { Account } from '../../nodes/MediaGeneration/service/account';
 import type { Answer, ServiceClient } from '../../nodes/MediaGeneration/service/client';
 import { sleepOf } from '../../nodes/MediaGeneration/sleep/watch';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
-import { VirtualClock } from './virtualClock';
+import { VirtualClock } from '../support/virtualClock';
 
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node?signature=abc';
 const HOUR = 3_600_000;

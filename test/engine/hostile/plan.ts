@@ -4,7 +4,7 @@
  * a reset right behind the last chunk of a compressed body (n8n's HTTP client then loses what it has not decompressed yet).
  */
 import type { OutputKind } from '../../../nodes/MediaGeneration/service/outputs';
-import { seededRandom } from '../../unit/virtualClock';
+import { seededRandom } from '../../support/virtualClock';
 
 export interface Content {
 	kind: OutputKind;
