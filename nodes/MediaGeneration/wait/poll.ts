@@ -241,8 +241,10 @@ export class PollLoop {
 		const siblings = this.siblingsOf(watch);
 		siblings.finishedAgesMs.push(Math.max(0, foundAt - watch.createdAt));
 		if (siblings.finishedAgesMs.length > SIBLINGS_REMEMBERED) siblings.finishedAgesMs.shift();
+		const now = this.deps.now();
 		for (const { watched, looking } of this.entries) {
-			if (looking || watched.watch.kind !== watch.kind) continue;
+			const isDue = looking || watched.nextLookAt <= now;
+			if (isDue || watched.watch.kind !== watch.kind) continue;
 			watched.hearOfSibling(this.around(watch));
 			this.wake(watched.nextLookAt);
 		}
