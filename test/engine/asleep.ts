@@ -1,8 +1,7 @@
 /** What the suites of sleeping executions share: n8n's webhooks, executions that fall asleep at once, and what must hold after every test. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import type { SettingsPatch } from '../service';
 import type { EngineOptions } from './engine';
-import { engineSetting, SECRET, type Setting } from './setting';
+import { engineSetting, SECRET, type Setting, type SuiteOptions } from './setting';
 import { until } from './until';
 import { startWebhooks, type Execution, type StartOptions, type WebhookHost } from './webhook';
 
@@ -31,7 +30,7 @@ export const speaking = (options: INodeParameters = {}): EngineOptions['paramete
 	},
 });
 
-export function sleepSetting(settings: SettingsPatch = {}): SleepSetting {
+export function sleepSetting(options: SuiteOptions = {}): SleepSetting {
 	let host: WebhookHost;
 	// Before the stand-in forgets its tasks: nothing is left asleep, and so nothing is watched any more.
 	afterEach(async () => {
@@ -50,7 +49,7 @@ export function sleepSetting(settings: SettingsPatch = {}): SleepSetting {
 			}
 		}
 	});
-	const setting = engineSetting(settings);
+	const setting = engineSetting(options);
 	beforeAll(async () => {
 		host = await startWebhooks();
 	});

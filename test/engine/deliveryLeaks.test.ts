@@ -7,7 +7,7 @@ import { outputsOf, stored } from './files';
 import { engineSetting, goOn, sound, steered } from './setting';
 import { until } from './until';
 
-const setting = engineSetting();
+const setting = engineSetting({ time: 'real' });
 
 describe('nothing is left', () => {
 	const image = {

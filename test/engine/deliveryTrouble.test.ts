@@ -1,7 +1,9 @@
 /** Files: whole, typed by their bytes and named after them, or reported, never short. */
 import type { INodeExecutionData } from 'n8n-workflow';
+import { BinaryDataService } from 'n8n-core';
 import { PNG } from 'pngjs';
 import type { FaultAction } from '../service';
+import { Container } from './container';
 import { prepareEngine } from './engine';
 import { expectWhole, outputsOf, stored, taskIdOf, bytesOf, original, sha } from './files';
 import { engineSetting, goOn, sound, steered } from './setting';
@@ -347,4 +349,27 @@ describe('Split Files', () => {
 		expect(output[0]?.json.outcome).toBe('undelivered');
 		expect(await filesOf(output)).toHaveLength(2);
 	});
+});
+
+test('n8n’s in-memory mode: files arrive inside the items; one that is too large does not', async () => {
+	const store = Container.get(BinaryDataService) as unknown as { mode: string };
+	const { mode } = store;
+	store.mode = 'default';
+	try {
+		const items = [{}, { bytes: 300_000 }, { bytes: 2_000_000 }].map((stand_in) => ({ stand_in }));
+		const { output } = await setting.run({
+			items,
+			parameters: { ...sound(), options: { ...steered, maxFileSize: 1 } },
+			settings: goOn,
+		});
+		for (const item of output.slice(0, 2)) {
+			expect(item.binary?.data?.id).toBeUndefined();
+			expect(item.binary?.data?.mimeType).toBe('audio/wav');
+			await expectWhole(item);
+		}
+		expect(output[2]?.json.outcome).toBe('undelivered');
+		expect(output[2]?.binary).toBeUndefined();
+	} finally {
+		store.mode = mode;
+	}
 });

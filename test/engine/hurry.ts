@@ -1,6 +1,8 @@
 /** Time that runs ahead, for what takes seconds by design: pauses end at once, requests stay real. */
 import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { heldBack } from '../service/clock';
 
 /** Everything but what n8n's `sleep` goes by, and `performance`. */
 const REAL = [
@@ -29,19 +31,57 @@ subscribe('http.client.request.start', (message) => {
 	request.once('close', () => open.delete(request));
 });
 
-/** What is not answered in a quarter of a second of real time is held back until time passes. */
-const HELD_AFTER_NS = 250_000_000n;
+/** What is not answered for so long in real time is held back until time passes, by another host than the stand-in. */
+const HELD_AFTER_NS = 500_000_000n;
 const held = new WeakSet<ClientRequest>();
 
 /** Lets requests on their way come back, however slow the machine is. */
 async function letThemAnswer() {
 	const since = process.hrtime.bigint();
-	const onTheirWay = () => [...open].filter((request) => !held.has(request));
+	const onTheirWay = () => {
+		const requests = [...open].filter((request) => !held.has(request));
+		return requests.length > heldBack.size ? requests : [];
+	};
 	for (let turn = 0; turn < 20 || onTheirWay().length > 0; turn += 1) {
-		await new Promise((done) => setImmediate(done));
+		await (turn < 20 ? new Promise((done) => setImmediate(done)) : delay(1));
 		if (process.hrtime.bigint() - since > HELD_AFTER_NS)
 			for (const request of onTheirWay()) held.add(request);
 	}
+}
+
+let isAhead = false;
+/** Whether time runs ahead just now. */
+export const timeRunsAhead = (): boolean => isAhead;
+
+/** `AbortSignal.timeout` by the timers that run ahead. */
+function timeoutAhead(ms: number): AbortSignal {
+	const controller = new AbortController();
+	setTimeout(() => controller.abort(new DOMException('Timed out', 'TimeoutError')), ms);
+	return controller.signal;
+}
+
+/** From now on time runs ahead whenever no request is on its way, the faster the longer none was sent. Resolves to what ends it. */
+export function runAhead(): () => Promise<void> {
+	jest.useFakeTimers({ now: Date.now(), doNotFake: [...REAL] });
+	const timeout = AbortSignal.timeout.bind(AbortSignal);
+	AbortSignal.timeout = timeoutAhead;
+	isAhead = true;
+	const pump = async () => {
+		for (let quiet = STEP_MS, sent = 0; isAhead;) {
+			await letThemAnswer();
+			const sum = [...begun.values()].reduce((all, one) => all + one, 0);
+			quiet = sum === sent ? Math.min(quiet * 1.1, 1_000) : STEP_MS;
+			sent = sum;
+			if (isAhead) await jest.advanceTimersByTimeAsync(quiet);
+		}
+	};
+	const pumping = pump();
+	return async () => {
+		isAhead = false;
+		await pumping;
+		AbortSignal.timeout = timeout;
+		jest.useRealTimers();
+	};
 }
 
 /**

@@ -1,9 +1,15 @@
 /** What all engine suites share: a stand-in of their own, runs of one node, and what must hold after every test. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { IDataObject } from 'n8n-workflow';
 import { startService, type SettingsPatch, type StandIn } from '../service';
 import { runTool, type ToolOptions, type ToolResult } from './agent';
-import { clearEngine, runNode, type EngineOptions, type EngineResult } from './engine';
+import {
+	clearEngine,
+	prepareEngine,
+	runNode,
+	type EngineOptions,
+	type EngineResult,
+} from './engine';
+import { runAhead } from './hurry';
 
 export const SECRET = 'callback-secret-of-the-tests';
 
@@ -26,8 +32,15 @@ type RunOptions = Omit<EngineOptions, 'credentials'> & {
 	credentials?: Partial<EngineOptions['credentials']>;
 };
 
+export interface SuiteOptions {
+	settings?: SettingsPatch;
+	/** `ahead`: pauses end at once, requests stay real (`hurry.ts`). */
+	time?: 'ahead' | 'real';
+}
+
 /** Sets a stand-in up for the suite; after each test it checks that the key went to the service and nowhere else. */
-export function engineSetting(settings: SettingsPatch = {}): Setting {
+export function engineSetting({ settings = {}, time = 'ahead' }: SuiteOptions = {}): Setting {
+	let backToReal = async () => await Promise.resolve();
 	let service: StandIn | undefined;
 	const results: Array<Pick<EngineResult, 'saved' | 'logs'>> = [];
 	const the = (): StandIn => {
@@ -36,8 +49,11 @@ export function engineSetting(settings: SettingsPatch = {}): Setting {
 	};
 	beforeAll(async () => {
 		service = await startService({ settings: { taskMs: 100, ...settings } });
+		await prepareEngine();
+		if (time === 'ahead') backToReal = runAhead();
 	});
 	afterAll(async () => {
+		await backToReal();
 		await service?.close();
 		clearEngine();
 	});
@@ -75,13 +91,14 @@ export function engineSetting(settings: SettingsPatch = {}): Setting {
 		run,
 		async runWithin(ms, options) {
 			let tooLong = false;
-			const over = new AbortController();
-			const stopWhen = delay(ms, undefined, { signal: over.signal }).then(
-				() => (tooLong = true),
-				async () => await new Promise(() => undefined),
-			);
+			let stop = () => {};
+			const stopWhen = new Promise<void>((resolve) => (stop = resolve));
+			const timer = setTimeout(() => {
+				tooLong = true;
+				stop();
+			}, ms);
 			const result = await run({ ...options, stopWhen });
-			over.abort();
+			clearTimeout(timer);
 			if (tooLong) throw new Error(`The run was still going on after ${ms / 1000} s`);
 			return result;
 		},

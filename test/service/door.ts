@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { flatten, json, send, sendDripping, sendRaw, type Answer } from './answer';
+import { heldBack } from './clock';
 import type { Context } from './context';
 import type { FaultAction, HostName, RecordedRequest, RouteName, TaskKind } from './types';
 
@@ -65,11 +66,20 @@ async function misbehave(
 	reply: FastifyReply,
 ): Promise<FastifyReply> {
 	const say = async (answer: Answer) => await respond(record, reply, answer);
+	const hold = () => {
+		heldBack.add(reply);
+		reply.raw.once('close', () => heldBack.delete(reply));
+	};
+	const sleep = async (ms: number) => {
+		hold();
+		await context.timers.sleep(ms);
+		heldBack.delete(reply);
+	};
 	switch (fault.type) {
 		case 'reset':
 		case 'processThenReset':
 			if (fault.type === 'processThenReset') await carryOut();
-			if (fault.ms !== undefined) await context.timers.sleep(fault.ms);
+			if (fault.ms !== undefined) await sleep(fault.ms);
 			return destroy(record, request, reply);
 		case 'status':
 			return await say(faultBody(fault.status, fault.body, fault.headers));
@@ -82,8 +92,11 @@ async function misbehave(
 				fault.type === 'stall'
 					? json(504, { success: false, error: 'Gateway timeout' })
 					: await carryOut();
-			if (fault.ms === undefined) return reply.hijack();
-			await context.timers.sleep(fault.ms);
+			if (fault.ms === undefined) {
+				hold();
+				return reply.hijack();
+			}
+			await sleep(fault.ms);
 			return await say(answer);
 		}
 		case 'hold': {
@@ -94,6 +107,7 @@ async function misbehave(
 		case 'drip': {
 			const answer = await carryOut();
 			record.status = answer.status;
+			hold();
 			void sendDripping(reply, flatten(answer), fault, context.timers);
 			return reply;
 		}
