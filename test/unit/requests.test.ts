@@ -1,4 +1,5 @@
 /** What each operation sends for the fields of an item, and in which words it refuses them (README, "Operations"). */
+import { atOnce } from '../../nodes/MediaGeneration/media/split';
 import { operationOf } from '../../nodes/MediaGeneration/operations';
 import type { CreationRequest, Work } from '../../nodes/MediaGeneration/operations/operation';
 import { requestsFor, textOf, textsOf } from '../../nodes/MediaGeneration/operations/parts';
@@ -338,7 +339,7 @@ describe('long texts', () => {
 
 	test('one request for each part, all else being equal', () => {
 		const whole = request({ ...speech, text: two, modelId: 'm', outputFormat: 'wav' });
-		const texts = textsOf(whole, long);
+		const texts = atOnce(textsOf(whole, long));
 		expect(texts.map((text) => text.trim())).toEqual(two.split('\n\n'));
 		const requests = requestsFor(whole, texts, false);
 		expect(requests).toEqual(texts.map((text) => ({ ...whole, body: { text, model_id: 'm' } })));
@@ -366,15 +367,15 @@ describe('long texts', () => {
 	});
 
 	test('off: the text is one, whatever it is', () => {
-		expect(textsOf(request({ ...speech, text: two }), { kind: 'off' })).toEqual([two]);
+		expect(atOnce(textsOf(request({ ...speech, text: two }), { kind: 'off' }))).toEqual([two]);
 		const odd = request({ ...speech, options: { extraFields: '{"text": 7}' } });
-		expect(textsOf(odd, { kind: 'off' })).toEqual(['']);
+		expect(atOnce(textsOf(odd, { kind: 'off' }))).toEqual(['']);
 	});
 
 	test.each([' ', '7'])('extra fields that leave nothing to speak (%s) are refused', (text) => {
 		const extra = JSON.stringify({ text: text === '7' ? 7 : text });
 		const odd = request({ ...speech, options: { extraFields: extra } });
-		expect(refusalOf(() => textsOf(odd, long))).toEqual({
+		expect(refusalOf(() => atOnce(textsOf(odd, long)))).toEqual({
 			message: 'The field "Text" has nothing to speak',
 			description:
 				'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',

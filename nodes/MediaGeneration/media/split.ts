@@ -1,4 +1,5 @@
 /** Cutting a long text into parts that can be spoken one by one, in linear time. Pure. */
+import type { Work } from '../service/clock';
 
 /**
  * Abbreviations that a capital letter or a number often follows, without their last dot. A wrong entry does no harm: the
@@ -106,10 +107,18 @@ interface Wanted {
 	limit: number;
 }
 
+/** How many places are looked at in one piece of work. */
+const STEP_PLACES = 10_000;
+
 /** The place of a kind that is nearest to the ideal one. */
-function nearest(text: string, { from, ideal, limit }: Wanted, isPlace: IsPlace) {
+function* nearest(
+	text: string,
+	{ from, ideal, limit }: Wanted,
+	isPlace: IsPlace,
+): Work<number | undefined> {
 	const farthest = Math.max(ideal - from, limit - ideal);
 	for (let distance = 0; distance <= farthest; distance += 1) {
+		if (distance % STEP_PLACES === STEP_PLACES - 1) yield;
 		if (ideal + distance <= limit && isPlace(text, ideal + distance)) return ideal + distance;
 		if (ideal - distance > from && isPlace(text, ideal - distance)) return ideal - distance;
 	}
@@ -141,7 +150,7 @@ function anywhere(text: string, { from, ideal, limit }: Wanted): number {
 	return inPair ? limit - 1 : limit;
 }
 
-function endOfPart(text: string, wanted: Wanted): number {
+function* endOfPart(text: string, wanted: Wanted): Work<number> {
 	const { from, ideal, limit } = wanted;
 	for (const { isPlace, least, most } of PLACES) {
 		const within: Wanted = {
@@ -149,7 +158,7 @@ function endOfPart(text: string, wanted: Wanted): number {
 			ideal,
 			limit: Math.min(limit, from + Math.ceil((ideal - from) * most)),
 		};
-		const at = nearest(text, within, isPlace);
+		const at = yield* nearest(text, within, isPlace);
 		if (at !== undefined) return at;
 	}
 	return anywhere(text, wanted);
@@ -163,7 +172,7 @@ function endOfPart(text: string, wanted: Wanted): number {
  *
  * @throws RangeError where `maxCharacters` is below 2
  */
-export function splitText(text: string, maxCharacters: number): string[] {
+export function* splitText(text: string, maxCharacters: number): Work<string[]> {
 	if (!(maxCharacters >= 2)) throw new RangeError('A part of a text has at least two characters.');
 	const most = Math.floor(maxCharacters);
 	const body = text.trim();
@@ -172,20 +181,29 @@ export function splitText(text: string, maxCharacters: number): string[] {
 	while (body.length - from > most) {
 		const left = body.length - from;
 		const ideal = from + Math.floor(left / Math.ceil(left / most));
-		const at = endOfPart(body, { from, ideal, limit: from + most });
+		const at = yield* endOfPart(body, { from, ideal, limit: from + most });
+		yield;
 		parts.push(body.slice(from, at));
 		from = at;
 		while (isSpace(body.charCodeAt(from))) from += 1;
 	}
-	return from < body.length ? [...parts, body.slice(from)] : parts;
+	if (from < body.length) parts.push(body.slice(from));
+	return parts;
+}
+
+/** Does work that is known to be short. */
+export function atOnce<T>(work: Work<T>): T {
+	for (;;) {
+		const step = work.next();
+		if (step.done === true) return step.value;
+	}
 }
 
 /** Where to cut: at a paragraph or sentence, else at a clause, else at a word. */
 function bestCut(text: string, wanted: Wanted): number | undefined {
 	for (const places of [PLACES.slice(0, 2), PLACES.slice(2, 3), PLACES.slice(3)]) {
-		const at = nearest(text, wanted, (within, end) =>
-			places.some(({ isPlace }) => isPlace(within, end)),
-		);
+		const isPlace: IsPlace = (within, end) => places.some((each) => each.isPlace(within, end));
+		const at = atOnce(nearest(text, wanted, isPlace));
 		if (at !== undefined) return at;
 	}
 	return undefined;

@@ -2,6 +2,7 @@
  * From one request with a long text to one request for each of its parts. Pure.
  */
 import { firstSentences, lastSentences, splitText } from '../media/split';
+import type { Work } from '../service/clock';
 import { invalid } from '../service/failures';
 import type { LongText } from './longText';
 import type { CreationRequest } from './operation';
@@ -12,7 +13,7 @@ export function textOf({ body }: CreationRequest): string {
 }
 
 /** The texts that a request's text is sent as. Throws an `invalid` failure for a text without anything to speak. */
-export function textsOf(request: CreationRequest, longText: LongText): string[] {
+export function* textsOf(request: CreationRequest, longText: LongText): Work<string[]> {
 	const text = textOf(request);
 	if (longText.kind === 'off') return [text];
 	if (text.trim() === '')
@@ -20,7 +21,7 @@ export function textsOf(request: CreationRequest, longText: LongText): string[] 
 			'The field "Text" has nothing to speak',
 			'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',
 		);
-	return splitText(text, longText.maxCharacters);
+	return yield* splitText(text, longText.maxCharacters);
 }
 
 /** The longest context that is sent with a part, in characters. */

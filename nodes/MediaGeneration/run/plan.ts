@@ -17,7 +17,8 @@ import {
 	type RunSettings,
 	type Waiting,
 } from '../operations/waiting';
-import { attempt, invalid, isOutcome, outcomes, type Failure } from '../service/failures';
+import type { Work } from '../service/clock';
+import { asFailure, invalid, isOutcome, outcomes, type Failure } from '../service/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../service/json';
 import type { Credentials } from '../service/client';
 import { parseTask } from '../service/task';
@@ -175,23 +176,37 @@ function planAwaited(fields: ItemFields, input: INodeExecutionData): Array<Draft
 	}));
 }
 
-/** What one input item asks for, in the order of its output. Never throws. */
-export function planItem(
-	context: IExecuteFunctions,
+/** What one input item asks for. */
+function* planItem(
 	{ work }: Operation,
-	index: number,
-): Array<Draft | ItemEnd> {
-	const fields = new ItemFields(context, index);
-	const read = attempt((): Array<Draft | ItemEnd> => {
-		if (work.kind !== 'creates')
-			return planAwaited(fields, context.getInputData()[index] ?? { json: {} });
+	fields: ItemFields,
+	input: INodeExecutionData,
+): Work<Array<Draft | ItemEnd>> {
+	const index = fields.itemIndex;
+	try {
+		if (work.kind !== 'creates') return planAwaited(fields, input);
 		const settings = readItemSettings(fields, false);
 		const request = work.request(fields);
-		const texts = textsOf(request, settings.longText);
+		const texts = yield* textsOf(request, settings.longText);
 		const run = readRunSettings(fields);
 		return [{ kind: 'draft', index, settings, run, work: { kind: 'creates', request, texts } }];
-	});
-	return read.ok ? read.value : [failedEnd(index, read.failure)];
+	} catch (error) {
+		return [failedEnd(index, asFailure(error))];
+	}
+}
+
+/** What all input items ask for, in the order of their output. Never throws. */
+export function* planItems(
+	context: IExecuteFunctions,
+	operation: Operation,
+): Work<Array<Draft | ItemEnd>> {
+	const planned: Array<Draft | ItemEnd> = [];
+	for (const [index, input] of context.getInputData().entries()) {
+		const asked = yield* planItem(operation, new ItemFields(context, index), input);
+		for (const each of asked) planned.push(each);
+		yield;
+	}
+	return planned;
 }
 
 /** What items are made with, once the credential is read. */

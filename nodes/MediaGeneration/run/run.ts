@@ -9,7 +9,7 @@ import { Delivery } from '../delivery/item';
 import type { Operation } from '../operations/operation';
 import type { RunSettings } from '../operations/waiting';
 import { createClient } from '../service/client';
-import { realClock } from '../service/clock';
+import { inPieces, realClock } from '../service/clock';
 import { FailureError } from '../service/failures';
 import type { Waking } from '../sleep/checks';
 import type { SleepingTask } from '../sleep/notes';
@@ -19,7 +19,7 @@ import { brokenEnd, conclude } from './conclude';
 import { failedEnd, type ItemEnd, type PartEnd } from './item';
 import { runItems, type RunMeans } from './items';
 import { itemsOf, Report } from './output';
-import { planItem, type Draft } from './plan';
+import { planItems, type Draft } from './plan';
 import {
 	beganAt,
 	countEarlier,
@@ -43,7 +43,7 @@ export async function generate(
 	if (asleep !== undefined) return asleep;
 	const store = context.getContext('node');
 	const report = new Report(context, () => leftByEarlierTries(store, () => runOf(context)));
-	const planned = context.getInputData().flatMap((_, index) => planItem(context, operation, index));
+	const planned = await inPieces(planItems(context, operation));
 	report.throwFirstFailure(planned);
 	const [first] = draftsIn(planned);
 	if (first === undefined) return report.output(planned as ItemEnd[]);

@@ -88,7 +88,7 @@ export function invalid(message: string, description: string): FailureError {
 
 export type Attempt<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 
-function asFailure(error: unknown): Failure {
+export function asFailure(error: unknown): Failure {
 	if (error instanceof FailureError) return error.failure;
 	return {
 		outcome: 'invalid',

@@ -1,11 +1,11 @@
 /** Cutting texts: what is lost, doubled or torn apart here is paid for and never heard. */
 import fc from 'fast-check';
 import { anyCodePoint } from '../codePoint';
-import {
-	firstSentences,
-	lastSentences,
-	splitText,
-} from '../../../nodes/MediaGeneration/media/split';
+import * as split from '../../../nodes/MediaGeneration/media/split';
+
+const { atOnce, firstSentences, lastSentences } = split;
+const splitText = (text: string, maxCharacters: number) =>
+	atOnce(split.splitText(text, maxCharacters));
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 120 });
 afterAll(() => fc.resetConfigureGlobal());
@@ -301,6 +301,16 @@ describe('long texts', () => {
 		const parts = splitText(text, 2500);
 		expect(withoutSpaces(parts.join(''))).toBe(withoutSpaces(text));
 		expect(Math.max(...parts.map((part) => part.length))).toBeLessThanOrEqual(2500);
+	});
+
+	test.each([
+		['one for each part', 50, 4_000],
+		['several for a part that is long itself', 100_000, 20],
+	])("n8n's event loop has its turns: %s", (_, maxCharacters, least) => {
+		const turns = [
+			...split.splitText('今天天气很好我们去公园散步吧'.repeat(14_300), maxCharacters),
+		];
+		expect(turns.length).toBeGreaterThanOrEqual(least);
 	});
 });
 
