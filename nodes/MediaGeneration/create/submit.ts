@@ -95,11 +95,15 @@ class Submission {
 	}
 
 	async run(): Promise<Submitted> {
-		if (this.queue.full) await this.waitInQueue();
+		if (!this.queue.open) await this.waitInQueue();
 		for (;;) {
+			const answered = this.queue.sent();
 			const obstacle = await this.waitOutPause();
+			const sentAt = this.deps.now();
+			const reply = obstacle === undefined ? await this.exchange() : undefined;
+			answered();
 			if (obstacle !== undefined) return { kind: 'failed', failure: obstacle };
-			const submitted = await this.send();
+			const submitted = await this.read(reply, sentAt);
 			if (submitted !== undefined) return submitted;
 		}
 	}
@@ -147,11 +151,9 @@ class Submission {
 		return reply;
 	}
 
-	/** One try. Undefined where another one may follow. */
-	private async send(): Promise<Submitted | undefined> {
+	/** What came of one try. Undefined where another one may follow. */
+	private async read(reply: Reply | undefined, sentAt: number): Promise<Submitted | undefined> {
 		const { now } = this.deps;
-		const sentAt = now();
-		const reply = await this.exchange();
 		if (reply === undefined) {
 			this.queue.next();
 			return this.unclear(UNANSWERED, { sentAt });

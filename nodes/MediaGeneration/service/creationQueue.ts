@@ -1,6 +1,7 @@
 /**
- * The queue before an account that accepts no more tasks at the moment (429, active-task limit), shared by all runs in this
- * process. Each task of this process that ends lets one creation go, as its slot is free again. Beyond that only the first in the
+ * The queue before an account, shared by all runs in this process. Only a few creations are on their way at once, so that one
+ * answer that the account is full (429, active-task limit) spares all others the question; each answer lets the next one go.
+ * Once it is full, each task of this process that ends lets one go, as its slot is free again. Beyond that only the first in the
  * queue asks, after a pause: slots may also come from other processes. Where it finds one, the next in the queue asks at once.
  */
 import type { Clock } from './clock';
@@ -23,6 +24,13 @@ export interface QueueDeps extends Clock {
 const MIN_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 const PAUSE_GROWTH = 1.4;
+/**
+ * Of creations that are on their way at once: how many at first, and how many more after each that is answered with a task. Beyond
+ * that the next one waits for an answer, but not for long: a service that answers slowly shows no limit in time.
+ */
+const FIRST_WINDOW = 10;
+const WINDOW_GROWTH = 0.25;
+const MAX_PATIENCE_MS = 3_000;
 
 export class CreationQueue {
 	/** Oldest first. */
@@ -35,12 +43,28 @@ export class CreationQueue {
 	private freeSlots = 0;
 	/** Whether the last question came without a freed slot. */
 	private guessed = false;
+	/** Whether the service has refused a creation, and none was created since with nobody waiting. */
+	private isFull = false;
+	private unanswered = 0;
+	/** How many creations may be on their way at once. */
+	private window = FIRST_WINDOW;
 	/** Why the service refused last. */
 	refusal: Failure | undefined;
 
-	/** Whether a creation is waiting already: the next one waits behind it. */
+	/** Whether creations are waiting. */
 	get full(): boolean {
 		return this.waiters.length > 0;
+	}
+
+	/** Whether a new creation may be sent at once. */
+	get open(): boolean {
+		return !this.full && this.unanswered < this.window;
+	}
+
+	/** A creation was sent. @returns to be called with its answer, before what it says is reported */
+	sent(): () => void {
+		this.unanswered += 1;
+		return () => (this.unanswered -= 1);
 	}
 
 	/** A position in the queue, to be kept for all tries of one creation. */
@@ -51,6 +75,8 @@ export class CreationQueue {
 	/** A creation was refused because the account is full. `retryAfterMs` is what the service said of the pause. */
 	refused(nowMs: number, failure: Failure, retryAfterMs?: number): void {
 		this.refusal = failure;
+		this.isFull = true;
+		this.window = FIRST_WINDOW;
 		this.freeSlots = 0;
 		if (this.guessed) this.pauseMs = Math.min(this.pauseMs * PAUSE_GROWTH, MAX_PAUSE_MS);
 		this.guessed = false;
@@ -64,6 +90,12 @@ export class CreationQueue {
 		if (this.guessed) this.pauseMs = Math.max(this.pauseMs / PAUSE_GROWTH, MIN_PAUSE_MS);
 		this.askAt = nowMs + this.pauseMs;
 		if (this.freeSlots > 0 || this.guessed) this.next();
+		this.guessed = false;
+		if (!this.full) this.isFull = false;
+		if (this.isFull) return;
+		this.window += WINDOW_GROWTH;
+		const granted = this.waiters.filter(({ mayAsk }) => mayAsk).length;
+		for (let under = this.unanswered + granted; under < this.window; under += 1) this.next();
 	}
 
 	/** The next one may ask at once: there may be capacity, or the one whose turn it was did not ask. */
@@ -90,9 +122,11 @@ export class CreationQueue {
 		const me: Waiter = { position, woken: new AbortController(), mayAsk: false };
 		const later = this.waiters.findIndex((other) => other.position > position);
 		this.waiters.splice(later < 0 ? this.waiters.length : later, 0, me);
-		if (this.freeSlots > 0) this.next();
+		if (this.isFull && this.freeSlots > 0) this.next();
+		const patientUntil = now() + Math.min(MAX_PATIENCE_MS, (deadline - now()) / 2);
 		while (!me.mayAsk && signal?.aborted !== true) {
-			const until = Math.min(this.waiters[0] === me ? this.askAt : Infinity, deadline);
+			const turn = this.waiters[0] === me ? this.askAt : Infinity;
+			const until = this.isFull ? Math.min(turn, deadline) : patientUntil;
 			if (now() >= until) break;
 			me.woken = new AbortController();
 			const { signal: woken } = me.woken;
@@ -103,7 +137,7 @@ export class CreationQueue {
 		this.waiters.splice(this.waiters.indexOf(me), 1);
 		if (signal?.aborted === true || now() >= deadline) {
 			if (me.mayAsk) this.next();
-		} else if (!me.mayAsk) {
+		} else if (!me.mayAsk && this.isFull) {
 			// One such question at a time: until its answer is there, the others pause.
 			this.guessed = true;
 			this.askAt = now() + this.pauseMs;
