@@ -1,7 +1,6 @@
 /** Replies and clients as the network's door makes them, for everything above it. */
 import { Account } from '../../nodes/MediaGeneration/service/account';
 import {
-	learnFrom,
 	type Answer,
 	type ApiRequest,
 	type NoAnswer,
@@ -55,7 +54,7 @@ export function scriptedClient(
 		async send(request) {
 			requests.push(request);
 			const replied = await reply(request, requests.length);
-			learnFrom(account, { purpose: request.purpose, reply: replied }, now?.());
+			if (replied.answered) account.learn(request.purpose, replied, now?.());
 			return replied;
 		},
 	};

@@ -3,7 +3,6 @@ import {
 	ANSWER,
 	foreignJson,
 	readJson,
-	readJsonOf,
 	readText,
 	type Bound,
 } from '../../nodes/MediaGeneration/service/bounded';
@@ -51,7 +50,7 @@ test.each<[string, string, string]>([
 
 test.each(['', '<html>', '{"a":', '"\\"', '[1,]', '\\'])('%j is not JSON', (text) => {
 	expect(readJson(text)).toEqual({ kind: 'notJson' });
-	expect(foreignJson(text)).toBeUndefined();
+	expect(foreignJson(text, ANSWER)).toBeUndefined();
 });
 
 describe('a body', () => {
@@ -77,7 +76,7 @@ describe('a body', () => {
 		const read = await readText(endless, bound);
 		expect(read).toEqual({ text: '0123012301', whole: false });
 		expect(endless.destroyed).toBe(true);
-		expect(readJsonOf(read).kind).toBe('beyondBound');
+		expect(readJson(read.text, ANSWER, read.whole).kind).toBe('beyondBound');
 	});
 
 	test.each<[string, unknown]>([

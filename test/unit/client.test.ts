@@ -11,7 +11,6 @@ import {
 	callSelf,
 	createClient,
 	recentClient,
-	learnFrom,
 	type ApiRequest,
 	type N8nContext,
 	type Reply,
@@ -28,7 +27,7 @@ const SECRET = 'a-callback-secret';
 describe('what an answer says of the account', () => {
 	const learned = (purpose: Purpose, reply: Reply) => {
 		const account = new Account();
-		learnFrom(account, { purpose, reply }, NOW);
+		if (reply.answered) account.learn(purpose, reply, NOW);
 		return (['create', 'look', 'read'] as const).map((each) => account.pausedUntil(each));
 	};
 

@@ -1,6 +1,6 @@
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
-import { isServerBusy, kindOf429 } from '../../nodes/MediaGeneration/service/throttling';
+import { isServerBusy, kindOf429 } from '../../nodes/MediaGeneration/service/account';
 import { answer, noAnswer } from '../support/replies';
 
 const NOW = 1_000_000;

@@ -1,7 +1,7 @@
 /** Which paths "Task: Create" may post to: those under the Base URL, and nothing that could lead elsewhere. */
 import fc from 'fast-check';
 import { anyCodePoint } from './codePoint';
-import { endpointPath } from '../../nodes/MediaGeneration/operations/endpointPath';
+import { endpointPath } from '../../nodes/MediaGeneration/operations/task';
 import { FailureError, type Failure } from '../../nodes/MediaGeneration/service/failures';
 
 function refusalOf(given: string): Failure {

@@ -129,7 +129,6 @@ test.each<[unknown, string]>([
 	],
 	[error(''), 'the request failed'],
 	[null, 'the request failed'],
-	[{ message: 5 }, 'the request failed'],
 ])('reason: %#', (thrown, expected) => {
 	expect(reasonOf(thrown)).toBe(expected);
 });

@@ -2,7 +2,7 @@
 import { atOnce } from '../../nodes/MediaGeneration/media/split';
 import { operationOf } from '../../nodes/MediaGeneration/operations';
 import type { CreationRequest, Work } from '../../nodes/MediaGeneration/operations/operation';
-import { requestsFor, textOf, textsOf } from '../../nodes/MediaGeneration/operations/parts';
+import { requestsFor, textOf, textsOf } from '../../nodes/MediaGeneration/operations/longText';
 import { fieldsWith, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;

@@ -3,13 +3,12 @@
  * A creation is repeated only where nothing can have been created; everything unclear is `unknown` and never repeated.
  * Sources: docs/service.md, "Errors", "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
-import { retryAfterMs } from '../service/account';
+import { isServerBusy, kindOf429, reasonsOf, retryAfterMs } from '../service/account';
 import type { Answer, NoAnswer, Reply } from '../service/client';
 import { quote, type Failure } from '../service/failures';
 import { errorTextOf, mentionsTask, taskIdIn, taskIdOf } from '../service/task';
 import { asText, isObject, type JsonObject } from '../service/json';
 import { wordsOf } from '../service/look';
-import { isServerBusy, kindOf429, reasonsOf } from '../service/throttling';
 
 /** Nothing was created: send again after a pause. */
 export interface Refusal {

@@ -1,10 +1,7 @@
 /** Sound files that are there already: joined here, without the service. (docs/media.md) */
 import type { INodeProperties } from 'n8n-workflow';
 import { pauseOption } from './longText';
-import { maxFileSizeOption, optionsField, shownFor, type Resource } from './operation';
-
-const RESOURCE = 'audio';
-const displayOptions = shownFor(RESOURCE, 'join');
+import { maxFileSizeOption, optionsField, type Resource } from './operation';
 
 const fields: INodeProperties[] = [
 	{
@@ -14,7 +11,6 @@ const fields: INodeProperties[] = [
 		required: true,
 		default: 'data',
 		hint: 'The name of the input binary field with the audio file of each item',
-		displayOptions,
 	},
 	{
 		displayName: 'Group By',
@@ -24,7 +20,6 @@ const fields: INodeProperties[] = [
 		placeholder: 'e.g. {{ $json.chapter }}',
 		description:
 			'Items with the same value are joined into one file, in their order. Leave empty to join all items.',
-		displayOptions,
 	},
 	{
 		displayName: 'File Name',
@@ -33,7 +28,6 @@ const fields: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. chapter-1',
 		description: 'Name of the joined file; its extension is added. Leave empty for "joined".',
-		displayOptions,
 	},
 	{
 		displayName: 'Put Output File in Field',
@@ -42,22 +36,15 @@ const fields: INodeProperties[] = [
 		required: true,
 		default: 'data',
 		hint: 'The name of the output binary field of the joined file; merged subtitles get _1',
-		displayOptions,
 	},
-	optionsField(
-		[
-			pauseOption,
-			{
-				...maxFileSizeOption,
-				description: 'A larger file is not made: the items fail instead',
-			},
-		],
-		displayOptions,
-	),
+	optionsField([
+		pauseOption,
+		{ ...maxFileSizeOption, description: 'A larger file is not made: the items fail instead' },
+	]),
 ];
 
 export const audio: Resource = {
-	value: RESOURCE,
+	value: 'audio',
 	name: 'Audio',
 	fields,
 	operations: [

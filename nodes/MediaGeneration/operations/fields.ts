@@ -5,7 +5,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { invalid } from '../service/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../service/json';
-import { pathProblem } from '../service/pathRule';
+import { pathProblem } from '../service/baseUrl';
 
 /** Far beyond any ID that fits into an address. */
 const MAX_TASK_ID = 4_000;

@@ -1,10 +1,6 @@
 /** Images: `POST /v1i/task/generate-image`. docs/service.md, "Endpoints". Models differ in what they take, so empty values are left out. */
 import type { INodeProperties } from 'n8n-workflow';
-import { locator, openChoice } from './locator';
-import { shownFor, type Resource } from './operation';
-
-const RESOURCE = 'image';
-const displayOptions = shownFor(RESOURCE, 'generate');
+import { locator, openChoice, type Resource } from './operation';
 
 const fields: INodeProperties[] = [
 	{
@@ -16,7 +12,6 @@ const fields: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. A lighthouse at dawn, watercolour',
 		description: 'What the picture should show',
-		displayOptions,
 	},
 	...locator({
 		displayName: 'Model',
@@ -24,7 +19,6 @@ const fields: INodeProperties[] = [
 		placeholder: 'e.g. image-1',
 		description:
 			'The model to draw with. If empty, the request names no model: some services then choose one, others refuse the request.',
-		displayOptions,
 		list: 'searchImageModels',
 	}),
 	{
@@ -35,14 +29,12 @@ const fields: INodeProperties[] = [
 		default: 1,
 		description:
 			'How many pictures to make. All of them belong to one task; to get an item for each, use the option Split Files.',
-		displayOptions,
 	},
 	openChoice(
 		{
 			displayName: 'Aspect Ratio',
 			name: 'aspectRatio',
 			description: 'Shape of the picture. Some models take none.',
-			displayOptions,
 		},
 		[
 			{ name: '1:1 (Square)', value: '1:1' },
@@ -55,18 +47,13 @@ const fields: INodeProperties[] = [
 			displayName: 'Resolution',
 			name: 'resolution',
 			description: 'Size of the picture. Some models take none.',
-			displayOptions,
 		},
-		[
-			{ name: '1K', value: '1K' },
-			{ name: '2K', value: '2K' },
-			{ name: '4K', value: '4K' },
-		],
+		['1K', '2K', '4K'].map((size) => ({ name: size, value: size })),
 	),
 ];
 
 export const image: Resource = {
-	value: RESOURCE,
+	value: 'image',
 	name: 'Image',
 	fields,
 	operations: [

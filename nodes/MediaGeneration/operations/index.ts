@@ -40,29 +40,27 @@ const resourceField: INodeProperties = {
 	default: 'speech',
 };
 
-function operationField({
-	value: resource,
-	operations,
-	defaultOperation,
-}: Resource): INodeProperties {
+function operationField({ value, operations, defaultOperation }: Resource): INodeProperties {
 	const field: INodeProperties = {
 		displayName: 'Operation',
 		name: 'operation',
 		type: 'options',
 		noDataExpression: true,
 		default: '',
-		displayOptions: { show: { resource: [resource] } },
-		options: operations.map(({ name, value, action, description }) => ({
-			name,
-			value,
-			action,
-			description,
-		})),
+		displayOptions: { show: { resource: [value] } },
+		options: operations.map(({ subtitle: _, work: __, ...shown }) => shown),
 	};
 	return { ...field, default: defaultOperation ?? operations[0]?.value ?? '' };
 }
 
-/** What the canvas says below the node's name: words instead of the values that workflows carry. */
+function fieldsOf({ value, operations, fields }: Resource): INodeProperties[] {
+	const always = { resource: [value], operation: operations.map((each) => each.value) };
+	return fields.map((field) => {
+		const show = { ...always, ...field.displayOptions?.show };
+		return { ...field, displayOptions: { show } };
+	});
+}
+
 const subtitles = Object.fromEntries(
 	resources.flatMap(({ value: resource, operations }) =>
 		operations.map(({ value, subtitle }) => [`${resource}:${value}`, subtitle]),
@@ -73,6 +71,6 @@ export const subtitle = `={{ (${JSON.stringify(subtitles)})[$parameter["resource
 
 export const properties: INodeProperties[] = [
 	resourceField,
-	...resources.flatMap((resource) => [operationField(resource), ...resource.fields]),
+	...resources.flatMap((resource) => [operationField(resource), ...fieldsOf(resource)]),
 	...waitingFields(resources),
 ];

@@ -3,7 +3,7 @@
  * docs/service.md, "More routes".
  */
 import { asText, isObject, recordsIn, type JsonObject } from '../service/json';
-import type { ListName } from './locator';
+import type { ListName } from './operation';
 
 export interface ListEntry {
 	value: string;

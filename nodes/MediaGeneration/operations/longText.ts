@@ -1,12 +1,12 @@
-/**
- * Texts longer than one request takes: the field that splits them, and how it is read (docs/media.md).
- */
-import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
+/** Texts longer than one request takes: the field that splits them, how it is read, and the requests for their parts (docs/media.md). */
+import type { INodeProperties } from 'n8n-workflow';
+import { firstSentences, lastSentences, splitText } from '../media/split';
 import { asNumber } from '../service/json';
+import type { Work } from '../service/clock';
 import { invalid } from '../service/failures';
 import type { ItemFields } from './fields';
+import type { CreationRequest } from './operation';
 
-/** What is done with a text that is longer than one request takes. */
 export type LongText =
 	| { kind: 'off' }
 	/** One task for each part, and one file of all of them. `pauseMs`: silence between the parts. */
@@ -33,39 +33,29 @@ const charactersField: INodeProperties = {
 };
 
 /** The field that splits, and beside it the length. Nodes of version 1 have the length among their options. */
-export function longTextFields({ show }: IDisplayOptions): INodeProperties[] {
-	return [
-		{
-			displayName: 'Long Text',
-			name: 'longText',
-			type: 'options',
-			options: [
-				{
-					name: 'Join Into One File',
-					value: 'join',
-					description: 'Split the text, speak all parts at once, and join them into one file',
-				},
-				{
-					name: 'Off',
-					value: 'off',
-					description: 'Send the text as it is, in one request',
-				},
-				{
-					name: 'One Item per Part',
-					value: 'parts',
-					description: 'Split the text, and output one item for each part',
-				},
-			],
-			default: 'off',
-			description: `Whether to split texts longer than ${CHARACTERS_NAME}, and what comes out`,
-			displayOptions: { show },
-		},
-		{
-			...charactersField,
-			displayOptions: { show: { ...show, ...whenSplit, '@version': [1.1] } },
-		},
-	];
-}
+export const longTextFields: INodeProperties[] = [
+	{
+		displayName: 'Long Text',
+		name: 'longText',
+		type: 'options',
+		options: [
+			{
+				name: 'Join Into One File',
+				value: 'join',
+				description: 'Split the text, speak all parts at once, and join them into one file',
+			},
+			{ name: 'Off', value: 'off', description: 'Send the text as it is, in one request' },
+			{
+				name: 'One Item per Part',
+				value: 'parts',
+				description: 'Split the text, and output one item for each part',
+			},
+		],
+		default: 'off',
+		description: `Whether to split texts longer than ${CHARACTERS_NAME}, and what comes out`,
+	},
+	{ ...charactersField, displayOptions: { show: { ...whenSplit, '@version': [1.1] } } },
+];
 
 export const pauseOption: INodeProperties = {
 	displayName: 'Pause Between Parts (Ms)',
@@ -76,7 +66,6 @@ export const pauseOption: INodeProperties = {
 	description: 'Silence between the parts of a joined file, in milliseconds',
 };
 
-/** Options of speech. */
 export const longTextOptions: INodeProperties[] = [
 	{ ...charactersField, displayOptions: { show: { ...whenSplit, '@version': [1] } } },
 	// Still read where a workflow has it; on screen it is a field of its own.
@@ -105,7 +94,6 @@ export const longTextOptions: INodeProperties[] = [
 	},
 ];
 
-/** The option Pause Between Parts, in ms. Throws an `invalid` failure. */
 export function readPause(fields: ItemFields): number {
 	const given = fields.option('pauseBetweenParts') ?? 0;
 	const pauseMs = asNumber(given);
@@ -138,4 +126,38 @@ export function readLongText(fields: ItemFields): LongText {
 	return kind === 'parts'
 		? { kind, maxCharacters }
 		: { kind, maxCharacters, pauseMs: readPause(fields) };
+}
+
+export function textOf({ body }: CreationRequest): string {
+	return typeof body.text === 'string' ? body.text : '';
+}
+
+/** The texts that a request's text is sent as. Throws an `invalid` failure for a text without anything to speak. */
+export function* textsOf(request: CreationRequest, longText: LongText): Work<string[]> {
+	const text = textOf(request);
+	if (longText.kind === 'off') return [text];
+	if (text.trim() === '')
+		throw invalid(
+			'The field "Text" has nothing to speak',
+			'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',
+		);
+	return yield* splitText(text, longText.maxCharacters);
+}
+
+const CONTEXT_CHARACTERS = 500;
+
+/** One request for each text. @param withContext whether each one also has the sentences before and after its text */
+export function requestsFor(
+	request: CreationRequest,
+	texts: readonly string[],
+	withContext: boolean,
+): CreationRequest[] {
+	const contextOf = (before: string | undefined, after: string | undefined) => ({
+		...(before === undefined ? {} : { previous_text: lastSentences(before, CONTEXT_CHARACTERS) }),
+		...(after === undefined ? {} : { next_text: firstSentences(after, CONTEXT_CHARACTERS) }),
+	});
+	return texts.map((text, index) => {
+		const context = withContext ? contextOf(texts[index - 1], texts[index + 1]) : {};
+		return { ...request, body: { ...request.body, text, ...context } };
+	});
 }

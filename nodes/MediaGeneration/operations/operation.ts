@@ -1,5 +1,10 @@
 /** What an operation is, and the pieces that all resources build their fields from. */
-import type { IDataObject, IDisplayOptions, INodeProperties } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IDisplayOptions,
+	INodeProperties,
+	INodePropertyOptions,
+} from 'n8n-workflow';
 import type { JsonObject } from '../service/json';
 import type { ItemFields } from './fields';
 
@@ -16,7 +21,6 @@ export interface CreationRequest {
 	type?: string;
 }
 
-/** What an operation does. */
 export type Work =
 	/** Creates a task, and so costs money. The request of one item; throws an `invalid` failure for bad input. */
 	| { kind: 'creates'; request(fields: ItemFields): CreationRequest }
@@ -24,14 +28,11 @@ export type Work =
 	| { kind: 'awaits' }
 	/** Joins files of its input; needs no credential. */
 	| { kind: 'joins' }
-	/** Looks at a task once. */
 	| { kind: 'looks' }
-	/** Reads the account's list of tasks. */
 	| { kind: 'lists' }
 	/** Reads something else: `items` of the answer's body, or undefined where it has an unexpected shape. */
 	| { kind: 'reads'; path: string; items(body: unknown): JsonObject[] | undefined };
 
-/** One entry of the table: what workflows carry, what the editor shows, what it does. */
 export interface Operation {
 	/** As workflows carry it. */
 	value: string;
@@ -51,12 +52,12 @@ export interface Resource {
 	operations: readonly Operation[];
 	/** The first one, unless given. Never to be changed: workflows are saved without a field that has its default value. */
 	defaultOperation?: string;
-	/** The fields of its operations, without those that several resources share. */
+	/** Without those that several resources share. Shown for all of its operations, unless {@link shownFor} lists some. */
 	fields: readonly INodeProperties[];
 }
 
-export function shownFor(resource: string, ...operations: string[]): IDisplayOptions {
-	return { show: { resource: [resource], operation: operations } };
+export function shownFor(...operations: string[]): IDisplayOptions {
+	return { show: { operation: operations } };
 }
 
 export function optionsField(
@@ -83,3 +84,55 @@ export const maxFileSizeOption: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: MAX_FILE_MB,
 };
+
+/** The names under which the node answers the editor's request for a list. */
+export type ListName = 'searchImageModels' | 'searchSpeechModels' | 'searchVoices';
+
+interface Located extends Pick<
+	INodeProperties,
+	'displayName' | 'name' | 'description' | 'displayOptions' | 'placeholder' | 'required'
+> {
+	list: ListName;
+}
+
+/**
+ * A picker. From version 1.1 of the node the list comes first. In version 1 it is the ID, as the editor reads a plain text, which
+ * workflows older than the list have, in the first mode.
+ */
+export function locator({ list, placeholder, ...field }: Located): INodeProperties[] {
+	const byIdFirst: INodeProperties = {
+		...field,
+		type: 'resourceLocator',
+		default: { mode: 'id', value: '' },
+		modes: [
+			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
+			{
+				displayName: 'From List',
+				name: 'list',
+				type: 'list',
+				typeOptions: { searchListMethod: list, searchable: true },
+			},
+		],
+	};
+	const modes = [...(byIdFirst.modes ?? [])].reverse();
+	const listFirst: INodeProperties = { ...byIdFirst, default: { mode: 'list', value: '' }, modes };
+	return [byIdFirst, listFirst].map((picker, index) => {
+		const show = { ...field.displayOptions?.show, '@version': [index === 0 ? 1 : 1.1] };
+		return { ...picker, displayOptions: { show } };
+	});
+}
+
+/** Offers known values and takes any other, which workflows carry as a plain text. */
+export function openChoice(
+	field: Pick<INodeProperties, 'displayName' | 'name' | 'displayOptions' | 'description'>,
+	known: INodePropertyOptions[],
+): INodeProperties {
+	return {
+		...field,
+		type: 'options',
+		allowArbitraryValues: true,
+		options: [{ name: 'Not Set', value: '', description: 'Left out of the request' }, ...known],
+		default: '',
+		description: `${field.description} For a value that is not in the list, switch to Expression and enter it.`,
+	};
+}

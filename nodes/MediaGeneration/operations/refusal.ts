@@ -1,7 +1,6 @@
 /** What a refusal by the service means on screen: the names of its fields in the node, and a text that is too long for one request. */
-import type { LongText } from './longText';
+import { textOf, type LongText } from './longText';
 import type { CreationRequest } from './operation';
-import { textOf } from './parts';
 
 /** Fields of requests that the node shows by another name. */
 const ON_SCREEN: ReadonlyArray<[name: string, label: string]> = [

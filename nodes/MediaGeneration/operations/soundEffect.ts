@@ -1,8 +1,6 @@
 /** Sound effects: `POST /v1/task/sound-effect`. docs/service.md, "Endpoints". */
 import type { INodeProperties } from 'n8n-workflow';
-import { shownFor, type Resource } from './operation';
-
-const RESOURCE = 'soundEffect';
+import type { Resource } from './operation';
 
 const fields: INodeProperties[] = [
 	{
@@ -14,12 +12,11 @@ const fields: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. Rain on a tin roof, distant thunder',
 		description: 'What the sound should be',
-		displayOptions: shownFor(RESOURCE, 'generate'),
 	},
 ];
 
 export const soundEffect: Resource = {
-	value: RESOURCE,
+	value: 'soundEffect',
 	name: 'Sound Effect',
 	fields,
 	operations: [

@@ -1,10 +1,8 @@
 /** Speech: by voice ID (`POST /v1/text-to-speech/{voice_id}`) and by voice name (`POST /v1e/task/text-to-speech`). docs/service.md, "Endpoints". */
 import type { INodeProperties } from 'n8n-workflow';
-import { locator, openChoice } from './locator';
 import { longTextFields } from './longText';
-import { shownFor, type Resource } from './operation';
+import { locator, openChoice, shownFor, type Resource } from './operation';
 
-const RESOURCE = 'speech';
 const byVoiceId = 'generateByVoiceId';
 const byVoiceName = 'generateByVoiceName';
 
@@ -15,7 +13,7 @@ const fields: INodeProperties[] = [
 		required: true,
 		placeholder: 'e.g. 21m00Tcm4TlvDq8ikWAM',
 		description: 'The voice to speak with',
-		displayOptions: shownFor(RESOURCE, byVoiceId),
+		displayOptions: shownFor(byVoiceId),
 		list: 'searchVoices',
 	}),
 	{
@@ -27,7 +25,7 @@ const fields: INodeProperties[] = [
 		placeholder: 'e.g. en-US-AriaNeural',
 		description:
 			'Name of the voice, as the voice list or the documentation of the service has it. It usually begins with a language code.',
-		displayOptions: shownFor(RESOURCE, byVoiceName),
+		displayOptions: shownFor(byVoiceName),
 	},
 	{
 		displayName: 'Text',
@@ -38,15 +36,14 @@ const fields: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. Welcome aboard!',
 		description: 'The text to speak',
-		displayOptions: shownFor(RESOURCE, byVoiceId, byVoiceName),
 	},
-	...longTextFields(shownFor(RESOURCE, byVoiceId, byVoiceName)),
+	...longTextFields,
 	...locator({
 		displayName: 'Model',
 		name: 'modelId',
 		placeholder: 'e.g. eleven_multilingual_v2',
 		description: 'The model to speak with. Leave empty to let the service choose.',
-		displayOptions: shownFor(RESOURCE, byVoiceId),
+		displayOptions: shownFor(byVoiceId),
 		list: 'searchSpeechModels',
 	}),
 	openChoice(
@@ -54,7 +51,7 @@ const fields: INodeProperties[] = [
 			displayName: 'Output Format',
 			name: 'outputFormat',
 			description: 'Format of the audio file. If not set, the service chooses.',
-			displayOptions: shownFor(RESOURCE, byVoiceId),
+			displayOptions: shownFor(byVoiceId),
 		},
 		[
 			{
@@ -75,12 +72,11 @@ const fields: INodeProperties[] = [
 		type: 'boolean',
 		default: false,
 		description: 'Whether to also get subtitles (SRT) and word timings (JSON)',
-		displayOptions: shownFor(RESOURCE, byVoiceId, byVoiceName),
 	},
 ];
 
 export const speech: Resource = {
-	value: RESOURCE,
+	value: 'speech',
 	name: 'Speech',
 	fields,
 	operations: [

@@ -3,16 +3,16 @@
  * operation of its own. docs/service.md, "Endpoints" and "More routes".
  */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import { pathProblem } from '../service/baseUrl';
+import { invalid, type FailureError } from '../service/failures';
 import { asText, type JsonObject } from '../service/json';
 import { outputsOf } from '../service/outputs';
 import { parseTask } from '../service/task';
 import type { ListedTask } from '../service/taskList';
 import { maskSecret } from './account';
-import { endpointPath } from './endpointPath';
 import type { ItemFields } from './fields';
 import { optionsField, shownFor, type Resource } from './operation';
 
-const RESOURCE = 'task';
 const MAX_DEPTH = 100;
 const BODY_EXAMPLE = '{"prompt": "A slow waltz"}';
 const QUERY_EXAMPLE = '{"output_format": "mp3_44100_128"}';
@@ -27,7 +27,7 @@ const fields: INodeProperties[] = [
 		placeholder: 'e.g. 7f9c2ba4',
 		description:
 			'The task_id that the service returned when the task was created. "Task: Wait" takes several, as an array or separated by commas.',
-		displayOptions: shownFor(RESOURCE, 'get', 'wait'),
+		displayOptions: shownFor('get', 'wait'),
 	},
 	{
 		displayName: 'Path',
@@ -38,7 +38,7 @@ const fields: INodeProperties[] = [
 		placeholder: 'e.g. /v1m/task/music-generation',
 		description:
 			'Path of the endpoint under the Base URL of the credential. It must be one that answers with a task_id.',
-		displayOptions: shownFor(RESOURCE, 'create'),
+		displayOptions: shownFor('create'),
 	},
 	{
 		displayName: 'Body',
@@ -47,7 +47,7 @@ const fields: INodeProperties[] = [
 		default: '{}',
 		placeholder: `e.g. ${BODY_EXAMPLE}`,
 		description: `Body of the request, e.g. <code>${BODY_EXAMPLE}</code>. Must be a JSON object; a list, a text or a number is refused.`,
-		displayOptions: shownFor(RESOURCE, 'create'),
+		displayOptions: shownFor('create'),
 	},
 	{
 		displayName: 'Query',
@@ -56,7 +56,7 @@ const fields: INodeProperties[] = [
 		default: '{}',
 		placeholder: `e.g. ${QUERY_EXAMPLE}`,
 		description: `Query parameters of the request, e.g. <code>${QUERY_EXAMPLE}</code>. Must be a JSON object; a list, a text or a number is refused.`,
-		displayOptions: shownFor(RESOURCE, 'create'),
+		displayOptions: shownFor('create'),
 	},
 	{
 		displayName: 'Return All',
@@ -64,7 +64,7 @@ const fields: INodeProperties[] = [
 		type: 'boolean',
 		default: false,
 		description: 'Whether to return all results or only up to a given limit',
-		displayOptions: shownFor(RESOURCE, 'getAll'),
+		displayOptions: shownFor('getAll'),
 	},
 	{
 		displayName: 'Limit',
@@ -73,7 +73,7 @@ const fields: INodeProperties[] = [
 		typeOptions: { minValue: 1 },
 		default: 50,
 		description: 'Max number of results to return',
-		displayOptions: { show: { resource: [RESOURCE], operation: ['getAll'], returnAll: [false] } },
+		displayOptions: { show: { operation: ['getAll'], returnAll: [false] } },
 	},
 	optionsField(
 		[
@@ -86,7 +86,7 @@ const fields: INodeProperties[] = [
 				description: 'Only tasks of this type, as the service names it',
 			},
 		],
-		shownFor(RESOURCE, 'getAll'),
+		shownFor('getAll'),
 	),
 ];
 
@@ -95,6 +95,41 @@ export function taskListFields(fields: ItemFields): { type: string | undefined; 
 	const type = asText(fields.option('type'))?.trim();
 	const limit = fields.boolean('returnAll', false) ? Infinity : fields.count('limit', 'Limit');
 	return { type: type === '' ? undefined : type, limit };
+}
+
+const MAX_PATH = 2_000;
+/** What a path may have unencoded (RFC 3986, 3.3), but encodeURIComponent encodes. */
+const PLAIN_IN_PATHS = /%(?:24|26|2B|2C|3A|3D|40)/g;
+
+function refusedPath(reason: string): FailureError {
+	return invalid(
+		`The field "Path" can't be used: ${reason}`,
+		'Enter the path of the endpoint as the service documents it, beginning with one slash, e.g. /v1m/task/music-generation. Parameters go into the field "Query".',
+	);
+}
+
+function decoded(part: string): string {
+	try {
+		return decodeURIComponent(part);
+	} catch {
+		throw refusedPath('it has a percent sign that encodes nothing; write %25 for the sign itself');
+	}
+}
+
+/** Checks a path and encodes its parts. Throws an `invalid` failure. */
+export function endpointPath(given: string): string {
+	const path = given.trim();
+	if (path.length > MAX_PATH) throw refusedPath(`it is longer than ${MAX_PATH} characters`);
+	if (!path.startsWith('/')) throw refusedPath('it does not begin with a slash');
+	if (path === '/') throw refusedPath('it names no endpoint');
+	if (path.includes('//')) throw refusedPath('it has two slashes in a row');
+	if (/[?#]/.test(path)) throw refusedPath('it has a question mark or a number sign (#)');
+	const problem = pathProblem(path);
+	if (problem !== undefined) throw refusedPath(`it ${problem}`);
+	const parts = path
+		.split('/')
+		.map((part) => encodeURIComponent(decoded(part)).replace(PLAIN_IN_PATHS, decodeURIComponent));
+	return parts.join('/');
 }
 
 const CALLBACK_FIELD = /^(receive|callback|webhook)_?url$/i;
@@ -152,7 +187,7 @@ function kindOf(path: string): string {
 }
 
 export const task: Resource = {
-	value: RESOURCE,
+	value: 'task',
 	name: 'Task',
 	// Workflows are saved without a field that has its default value.
 	defaultOperation: 'get',

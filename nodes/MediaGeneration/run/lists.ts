@@ -11,7 +11,7 @@ import {
 	type ListPage,
 	type ListRoute,
 } from '../operations/lists';
-import type { ListName } from '../operations/locator';
+import type { ListName } from '../operations/operation';
 import { createClient, type ServiceClient } from '../service/client';
 import { attemptLater, FailureError, type Failure } from '../service/failures';
 import { asText, isObject, parseJson } from '../service/json';

@@ -7,7 +7,7 @@ import type { Ledger } from '../create/ledger';
 import type { Assembly, PartText } from '../delivery/assembly';
 import { ItemFields } from '../operations/fields';
 import type { CreationRequest, Operation } from '../operations/operation';
-import { requestsFor, textsOf } from '../operations/parts';
+import { requestsFor, textsOf } from '../operations/longText';
 import {
 	joinNeedsFiles,
 	readItemSettings,

@@ -1,11 +1,13 @@
 /**
- * What all runs in this n8n process share about one account, i.e. one base URL and key: until when the service asked
- * for a pause, which route answered for which kind of task, and who waits for capacity. Kept in memory only; the key
- * itself is not kept.
+ * What all runs in this n8n process share about one account, i.e. one base URL and key, and what answers say of its limits. Kept in
+ * memory only; the key itself is not kept. Sources: docs/service.md, "Limits", "HTTP" and "Poll routes".
  */
 import { createHash } from 'crypto';
 import { BoundedMap } from './boundedMap';
+import { now } from './clock';
 import { CreationQueue } from './creationQueue';
+import { isObject } from './json';
+import { errorTextOf } from './task';
 
 export type PollRoute = 'v1' | 'v1e';
 
@@ -18,15 +20,21 @@ export type PollRouteOption = 'auto' | PollRoute;
  */
 export type Purpose = 'create' | 'look' | 'read' | 'outsider';
 
+const MAX_ACCOUNTS = 200;
+/** The path of "Task: Create" is a kind, and an expression can make many. */
+const MAX_KINDS = 100;
+const MAX_KNOWN = 20_000;
+/** No Retry-After is believed beyond this. */
+const MAX_PAUSE_MS = 5 * 60_000;
+
 export class Account {
 	private readonly pauses = new Map<Purpose, number>();
-	/** The poll route that last answered for a kind of task (docs/service.md, "Poll routes"). */
+	/** The poll route that last answered for a kind of task. */
 	readonly routes = new BoundedMap<string, PollRoute>(MAX_KINDS);
 	/** Tasks that this process has made or looked at: none of them is adopted for a creation whose answer never came. */
 	readonly known = new BoundedMap<string, true>(MAX_KNOWN);
 	/** What the service calls the type of a kind of task. */
 	readonly types = new BoundedMap<string, string>(MAX_KINDS);
-	/** Creations that the service had no capacity for. */
 	readonly queue = new CreationQueue();
 
 	/** Epoch ms before which no request for this purpose should be sent. */
@@ -34,20 +42,24 @@ export class Account {
 		return this.pauses.get(purpose) ?? 0;
 	}
 
-	/** Holds back all runs of the account until `nowMs + retryAfterMs`; only ever longer. */
+	/** Holds back all runs of the account; only ever longer. */
 	pause(purpose: Purpose, nowMs: number, retryAfterMs: number): void {
 		if (purpose === 'outsider') return;
 		const until = nowMs + Math.min(retryAfterMs, MAX_PAUSE_MS);
 		this.pauses.set(purpose, Math.max(this.pausedUntil(purpose), until));
 	}
-}
 
-const MAX_ACCOUNTS = 200;
-/** The path of "Task: Create" is a kind, and an expression can make many. */
-const MAX_KINDS = 100;
-const MAX_KNOWN = 20_000;
-/** No Retry-After is believed beyond this. */
-const MAX_PAUSE_MS = 5 * 60_000;
+	/** Pauses for a 429 or 503 with Retry-After. A limit on spending says nothing of when to come back. */
+	learn(
+		purpose: Purpose,
+		{ status, headers, body }: { status: number; headers: Record<string, unknown>; body: unknown },
+		nowMs: number = now(),
+	): void {
+		if ((status !== 429 && status !== 503) || kindOf429(body) === 'cap') return;
+		const wait = retryAfterMs(headers['retry-after'], Date.now());
+		if (wait !== undefined) this.pause(purpose, nowMs, wait);
+	}
+}
 
 const accounts = new BoundedMap<string, Account>(MAX_ACCOUNTS);
 
@@ -57,8 +69,8 @@ export function accountOf(baseUrl: string, apiKey: string): Account {
 }
 
 /**
- * A Retry-After header as ms from now, from seconds or an HTTP date (RFC 9110, 10.2.3); undefined when there is none
- * or it can't be read. It can be 0: a caller that waits has a shortest pause of its own.
+ * A Retry-After header as ms from now, from seconds or an HTTP date (RFC 9110, 10.2.3); undefined when it can't be read.
+ * It can be 0: a caller that waits has a shortest pause of its own.
  *
  * @param nowMs epoch ms by the machine's clock, as dates are
  */
@@ -71,4 +83,29 @@ export function retryAfterMs(header: unknown, nowMs: number): number | undefined
 	}
 	const date = Date.parse(String(value));
 	return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - nowMs), MAX_PAUSE_MS);
+}
+
+const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;
+const RATE =
+	/active.?task|too many|rate.?limit|concurren|queue|slow down|throttl|too fast|server.?busy/i;
+
+/** Everything an answer says about its reason: code and texts. */
+export function reasonsOf(body: unknown): string {
+	if (!isObject(body)) return '';
+	const nested = isObject(body.error) ? body.error : {};
+	return [body.code, nested.code, body.error, body.message, nested.message, errorTextOf(body)]
+		.filter((part) => typeof part === 'string')
+		.join(' ');
+}
+
+/** What a 429 is about: the daily spend cap, a rate or active-task limit, or nothing clear. */
+export function kindOf429(body: unknown): 'cap' | 'rate' | 'ambiguous' {
+	const reasons = reasonsOf(body);
+	if (/active.?task.?limit/i.test(reasons)) return 'rate';
+	if (CAP.test(reasons)) return 'cap';
+	return RATE.test(reasons) ? 'rate' : 'ambiguous';
+}
+
+export function isServerBusy(body: unknown): boolean {
+	return /server.?busy/i.test(reasonsOf(body));
 }

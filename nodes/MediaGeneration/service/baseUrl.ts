@@ -1,6 +1,4 @@
-/**
- * Checks of the credential's fields. Pure; used by the credential and by the client.
- */
+/** Checks of the credential's fields, and of the paths that the key goes along with. */
 
 /** Addresses that mean this machine, a private or shared network, or nothing at all on the public internet (RFC 6890). */
 const PRIVATE_IPV4 = [
@@ -44,7 +42,6 @@ export function isPrivateHost(hostname: string): boolean {
 	return !host.includes('.') || /\.(localhost|local|internal|lan|home\.arpa)$/.test(host);
 }
 
-/** What is wrong with a base URL, in words for the user, or undefined if it can be used. */
 export function baseUrlProblem(value: unknown): string | undefined {
 	if (typeof value !== 'string' || value.trim() === '') {
 		return 'The credential has no Base URL. Enter the address of the service, e.g. https://api.example.com';
@@ -68,10 +65,7 @@ export function baseUrlProblem(value: unknown): string | undefined {
 	return undefined;
 }
 
-/**
- * What is wrong with an API key, in words that do not repeat it, or undefined.
- * Source: docs/service.md, "Authentication".
- */
+/** In words that do not repeat the key. Source: docs/service.md, "Authentication". */
 export function apiKeyProblem(value: unknown): string | undefined {
 	if (typeof value !== 'string' || value.trim() === '') {
 		return 'The credential has no API key. Create a key on the API Keys page of the service and enter it';
@@ -91,7 +85,7 @@ export function apiKeyProblem(value: unknown): string | undefined {
 /** A shorter secret could be guessed, and could stand in ordinary texts by accident. */
 const MIN_SECRET = 16;
 
-/** What is wrong with a callback secret, in words that do not repeat it, or undefined. None at all is fine. */
+/** None at all is fine. */
 export function callbackSecretProblem(value: unknown): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
 	if (typeof value !== 'string') {
@@ -103,7 +97,40 @@ export function callbackSecretProblem(value: unknown): string | undefined {
 	return undefined;
 }
 
-/** The base URL without trailing slashes, so that a path can be appended. Throws nothing: check it first. */
+/** Without trailing slashes, so that a path can be appended. */
 export function normalizeBaseUrl(value: string): string {
 	return value.trim().replace(/\/+$/, '');
+}
+
+/** Servers decode a path once, and some of those behind them once more. */
+const MOST_DECODINGS = 5;
+
+/** All bytes that are encoded, however often; undefined where that has no end. */
+function decodedPath(path: string): string | undefined {
+	let decoded = path;
+	for (let round = 0; round < MOST_DECODINGS; round += 1) {
+		const before = decoded;
+		decoded = before.replace(/%(?:25)*([\da-f]{2})/gi, (_, byte: string) =>
+			String.fromCharCode(parseInt(byte, 16)),
+		);
+		if (decoded === before) return decoded;
+	}
+	return undefined;
+}
+
+/**
+ * What is wrong with a path, or with an ID that becomes a part of one: neither it nor what a server in between makes of it may climb out
+ * of where it begins (RFC 3986, 5.2.4 and 6.2.2). Reads on from "it"; undefined for one that is fine.
+ */
+export function pathProblem(path: string): string | undefined {
+	if (/\p{Cs}/u.test(path)) return 'has half a character';
+	const decoded = decodedPath(path);
+	if (decoded === undefined) return 'is encoded too many times';
+	// What was a byte until now: an encoded "." that is longer than it needs to be, which some servers read all the same.
+	if (/%(?:25)*c[01]/i.test(path)) return 'is encoded in a way that no text is';
+	// Not those above 7F, which are bytes of longer characters here.
+	if (/[\0-\x1f\x7f]/.test(decoded)) return 'has a control character';
+	// Some servers take backslashes for slashes, and some cut a part off at the semicolon before they look at it.
+	const step = decoded.split(/[/\\;]/).find((part) => part === '.' || part === '..');
+	return step === undefined ? undefined : `has the part "${step}"`;
 }

@@ -1,6 +1,6 @@
 /**
- * Reading what others send: answers of the service, posted callbacks, transcripts. Its size, depth and number of values are
- * limited before it is parsed, so that none of it can fill the memory, hold n8n's event loop or overflow a stack later.
+ * Reading what others send: its size, depth and number of values are limited before it is parsed, so that none of it can fill the
+ * memory, hold n8n's event loop or overflow a stack later.
  */
 
 export interface Bound {
@@ -43,20 +43,13 @@ function endOfText(json: string, start: number): number {
 	return json.length;
 }
 
-/** The index after the whole number at `start`, or after its first digits where more follows. */
-function endOfDigits(json: string, start: number): number {
-	let end = start + 1;
-	while (isDigit(json.charCodeAt(end))) end += 1;
-	return end;
-}
-
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 /** Nothing below 10 to the power of 15 is rounded, and no ID has more digits than this. */
 const isLong = (digits: number) => digits >= 16 && digits <= 40;
 /** What makes digits a part of a fraction or of an exponent. */
 const isInNumber = (character: string) => /[-+.eE]/.test(character);
 
-/** Counts what a JSON text holds, in one pass and without parsing it. Stops soon after a limit is passed. */
+/** In one pass and without parsing. Stops soon after a limit is passed. */
 function shapeOf(json: string, bound: Bound): Shape {
 	const shape: Shape = { depth: 0, values: 0, text: 0, longNumbers: [] };
 	let depth = 0;
@@ -74,7 +67,7 @@ function shapeOf(json: string, bound: Bound): Shape {
 		} else if (code === 0x7d || code === 0x5d) depth -= 1;
 		else if (code === 0x2c) shape.values += 1;
 		else if (isDigit(code)) {
-			at = endOfDigits(json, start);
+			while (isDigit(json.charCodeAt(at))) at += 1;
 			if (isLong(at - start) && !isInNumber(json.charAt(start - 1)) && !isInNumber(json.charAt(at)))
 				shape.longNumbers.push([start, at]);
 		}
@@ -100,9 +93,12 @@ function withExactNumbers(json: string, { longNumbers }: Shape): string {
 	return pieces.join('') + json.slice(done);
 }
 
-/** Parses a foreign JSON text. Never throws. */
-export function readJson(text: string, bound: Bound = ANSWER): Read {
-	if (text.length > bound.bytes) return beyondBytes(bound);
+/** Never throws. @param whole whether the text is all that was sent */
+export function readJson(text: string, bound: Bound = ANSWER, whole = true): Read {
+	if (!whole || text.length > bound.bytes) {
+		const reason = `of more than ${Math.round(bound.bytes / 1_000_000)} MB`;
+		return { kind: 'beyondBound', reason };
+	}
 	const shape = shapeOf(text, bound);
 	const problem = problemOf(shape, bound);
 	if (problem !== undefined) return { kind: 'beyondBound', reason: problem };
@@ -113,17 +109,8 @@ export function readJson(text: string, bound: Bound = ANSWER): Read {
 	}
 }
 
-function beyondBytes({ bytes }: Bound): Read {
-	return { kind: 'beyondBound', reason: `of more than ${Math.round(bytes / 1_000_000)} MB` };
-}
-
-/** As {@link readJson}, of what {@link readText} has read. */
-export function readJsonOf({ text, whole }: ReadText, bound: Bound = ANSWER): Read {
-	return whole ? readJson(text, bound) : beyondBytes(bound);
-}
-
-/** The value of a foreign JSON text; undefined where it is not JSON, or beyond the bound. */
-export function foreignJson(text: string, bound: Bound = ANSWER): unknown {
+/** As {@link readJson}; undefined where the text is not JSON, or beyond the bound. */
+export function foreignJson(text: string, bound: Bound): unknown {
 	const read = readJson(text, bound);
 	return read.kind === 'json' ? read.value : undefined;
 }

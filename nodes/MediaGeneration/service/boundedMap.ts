@@ -2,7 +2,6 @@
 export class BoundedMap<K, V> {
 	private readonly entries = new Map<K, V>();
 
-	/** @param limit how many entries it keeps */
 	constructor(private readonly limit: number) {}
 
 	get size(): number {
@@ -13,7 +12,7 @@ export class BoundedMap<K, V> {
 		return this.entries.has(key);
 	}
 
-	/** The value of a key, which counts as a use of it. */
+	/** Counts as a use. */
 	get(key: K): V | undefined {
 		const value = this.entries.get(key);
 		if (value !== undefined) this.set(key, value);
@@ -31,7 +30,6 @@ export class BoundedMap<K, V> {
 		this.entries.delete(key);
 	}
 
-	/** The value of a key, made now where there is none yet. */
 	ensure(key: K, make: () => V): V {
 		const present = this.get(key);
 		if (present !== undefined) return present;

@@ -1,10 +1,9 @@
 /**
- * What leaves this package is free of what must not: the API key, the callback secret, and the tokens of URLs by which it can be called.
- * Answers are cleaned of the key at the door (`client.ts`); items, errors, hints and logs of all of it where they leave. Only what
- * this package itself has sent is looked for: nothing that a caller posts decides what is erased.
+ * Items, errors, hints and logs leave without the API key, the callback secret, and the tokens of URLs by which this n8n can be called.
+ * Only what this package itself has sent is looked for: nothing that a caller posts decides what is erased.
  */
 import type { INodeExecutionData } from 'n8n-workflow';
-import { type JsonObject } from './json';
+import type { JsonObject } from './json';
 
 export interface Secrets {
 	apiKey: string;
@@ -32,8 +31,8 @@ const inAnyCase = (hex: string) => hex.replace(/[a-f]/g, (x) => `[${x}${x.toUppe
 function anyForm(character: string): string {
 	const code = character.charCodeAt(0);
 	const hex = inAnyCase(code.toString(16).padStart(2, '0'));
-	const entity = ENTITIES[character];
 	const forms = [`%(?:25)*${hex}`, `&#0*${code};`, `&#[xX]0*${hex};`, `\\\\u00${hex}`];
+	const entity = ENTITIES[character];
 	if (entity !== undefined) forms.push(`&${entity};`);
 	return `(?:${[literally(character), ...forms].join('|')})`;
 }
@@ -58,27 +57,15 @@ function patternOf(secret: string): RegExp {
 	return new RegExp([[...secret].map(anyForm).join(''), ...base64Forms(secret)].join('|'), 'g');
 }
 
-type Clean = (text: string) => string;
-
 /** Kept for as long as the credential that was read, which serves many callbacks. */
-const keyCleaners = new WeakMap<Secrets, Clean>();
-
-function keyCleaner(secrets: Secrets): Clean {
-	const present = keyCleaners.get(secrets);
-	if (present !== undefined) return present;
-	const pattern = patternOf(secrets.apiKey);
-	const clean: Clean = (text) => text.replace(pattern, 'sk_***');
-	keyCleaners.set(secrets, clean);
-	return clean;
-}
+const patterns = new WeakMap<Secrets, RegExp>();
 
 /** Whether a URL is meant for the service only: signed by this package, or the one by which n8n wakes an execution. */
 function wakesOrCalls(url: string): boolean {
-	const start = url.indexOf('?');
-	if (start < 0) return false;
-	const query = url.slice(start).replace(/^\?/, '&');
+	const [path = ''] = url.split('?', 1);
+	const query = `&${url.slice(path.length + 1)}`;
 	if (!query.includes('&signature=')) return false;
-	return query.includes('&signed_for=') || /-waiting\/\d+(?:\/|$)/.test(url.slice(0, start));
+	return query.includes('&signed_for=') || /-waiting\/\d+(?:\/|$)/.test(path);
 }
 
 /** Also those of earlier runs, which nobody remembers. */
@@ -89,14 +76,13 @@ function withoutTokensOfUrls(text: string): string {
 	);
 }
 
-/** What one execution or call has sent, and takes out of what leaves it. */
 export class Cleaner {
-	private withoutKey: Clean = (text) => text;
+	private keyPattern: RegExp | undefined;
 	private readonly tokens = new Set<string>();
 
-	/** From here on, this key and secret. */
 	knows(secrets: Secrets): void {
-		this.withoutKey = keyCleaner(secrets);
+		this.keyPattern = patterns.get(secrets) ?? patternOf(secrets.apiKey);
+		patterns.set(secrets, this.keyPattern);
 		if (secrets.callbackSecret !== '') this.tokens.add(secrets.callbackSecret);
 	}
 
@@ -108,7 +94,7 @@ export class Cleaner {
 	}
 
 	key(text: string): string {
-		return this.withoutKey(text);
+		return this.keyPattern === undefined ? text : text.replace(this.keyPattern, 'sk_***');
 	}
 
 	text(text: string): string {
@@ -162,7 +148,7 @@ export class Cleaner {
 
 const cleaners = new WeakMap<object, Cleaner>();
 
-/** The cleaner of an execution or call, by n8n's context of it. */
+/** By n8n's context of an execution or call. */
 export function cleanerOf(context: object): Cleaner {
 	const present = cleaners.get(context);
 	if (present !== undefined) return present;
@@ -181,7 +167,6 @@ export function cleanItems(context: object, items: INodeExecutionData[]): INodeE
 	return items;
 }
 
-/** Whatever `run` returns or throws, cleaned. */
 export async function cleanly(
 	context: object,
 	run: () => Promise<INodeExecutionData[]>,

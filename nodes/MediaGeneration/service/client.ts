@@ -1,10 +1,6 @@
 /**
- * The one door to the service. Rules that must not regress:
- * - the API key is attached by n8n's credential only, to requests under the base URL only, and no redirect is followed with it;
- * - nothing here retries: the caller knows what may be sent twice;
- * - every request ends within its time, however slowly its answer drips;
- * - what an answer says of throttling is learned here, so that no caller has to remember to.
- * Files are fetched by `fileHost.ts`, without any credential.
+ * The one door to the service: the key is attached by n8n's credential only, nothing here retries, every request ends within its
+ * time, however slowly its answer drips, and what an answer says of throttling is learned here. Files: `fileHost.ts`.
  */
 import type {
 	ICredentialDataDecryptedObject,
@@ -15,16 +11,15 @@ import type {
 	ILoadOptionsFunctions,
 	IWebhookFunctions,
 } from 'n8n-workflow';
-import { accountOf, retryAfterMs, type Account, type Purpose } from './account';
+import { accountOf, type Account, type Purpose } from './account';
 import { apiKeyProblem, baseUrlProblem, callbackSecretProblem, normalizeBaseUrl } from './baseUrl';
-import { readJsonOf, readText } from './bounded';
+import { ANSWER, readJson, readText } from './bounded';
 import { BoundedMap } from './boundedMap';
 import { cleanerOf } from './clean';
-import { now, timeLimit, untilAborted } from './clock';
+import { timeLimit, untilAborted } from './clock';
 import { invalid } from './failures';
 import { isObject } from './json';
 import { connectionOf, reasonOf, type Connection } from './networkError';
-import { kindOf429 } from './throttling';
 
 const CREDENTIAL = 'mediaGenerationApi';
 
@@ -59,9 +54,9 @@ export interface ApiRequest {
 	path: string;
 	qs?: IDataObject;
 	body?: IDataObject;
-	/** What the request is for: decides what its throttling pauses. */
+	/** Decides what its throttling pauses. */
 	purpose: Purpose;
-	/** From the request to the last byte of its answer, in ms. */
+	/** From the request to the last byte of its answer. */
 	timeoutMs: number;
 	/** Gives the request up. A creation has none: giving up its answer may lose a task that is paid for. */
 	signal?: AbortSignal;
@@ -85,7 +80,7 @@ interface Read {
 	data: ICredentialDataDecryptedObject;
 }
 
-/** Reads and checks the credential. Throws an `invalid` failure in words before anything is sent. */
+/** Throws an `invalid` failure in words before anything is sent. */
 async function readCredentials(context: RequestContext): Promise<Read> {
 	const data = await context.getCredentials(CREDENTIAL);
 	const problem =
@@ -111,22 +106,6 @@ function withSignal<T extends RequestContext>(context: T, signal: AbortSignal): 
 	return Object.create(context, { getExecutionCancelSignal: { value: () => signal } }) as T;
 }
 
-/** What a 429 or 503 with Retry-After says of the account. A limit on spending says nothing of when to come back. */
-export function learnFrom(
-	account: Account,
-	{ purpose, reply }: { purpose: Purpose; reply: Reply },
-	nowMs: number = now(),
-): void {
-	if (!reply.answered || (reply.status !== 429 && reply.status !== 503)) return;
-	if (kindOf429(reply.body) === 'cap') return;
-	const wait = retryAfterMs(reply.headers['retry-after'], Date.now());
-	if (wait !== undefined) account.pause(purpose, nowMs, wait);
-}
-
-function tooLate(timeoutMs: number): string {
-	return `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
-}
-
 interface RawResponse<Body = unknown> {
 	statusCode: number;
 	headers: Record<string, unknown>;
@@ -143,7 +122,8 @@ async function exchange<Body>(
 	const limit = timeLimit(timeoutMs, outer);
 	const over = untilAborted(limit.signal);
 	const unanswered = (reason: string, kind: Connection = 'unanswered'): NoAnswer => {
-		return { answered: false, kind, reason };
+		const late = `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
+		return { answered: false, kind, reason: limit.timedOut() ? late : reason };
 	};
 	try {
 		const sent = request(withSignal(context, limit.signal), {
@@ -160,10 +140,9 @@ async function exchange<Body>(
 		if (response !== undefined) return response;
 		// A helper that does not hear the abort is not waited for.
 		sent.catch(() => undefined);
-		return unanswered(limit.timedOut() ? tooLate(timeoutMs) : 'the request was given up');
+		return unanswered('the request was given up');
 	} catch (error) {
-		const reason = limit.timedOut() ? tooLate(timeoutMs) : reasonOf(error);
-		return unanswered(reason, connectionOf(error));
+		return unanswered(reasonOf(error), connectionOf(error));
 	} finally {
 		over.forget();
 		limit.end();
@@ -193,7 +172,6 @@ export async function recentClient(
 	const { id: nodeId, credentials: used } = context.getNode();
 	const { id, name } = used?.[CREDENTIAL] ?? {};
 	const key = JSON.stringify([context.getWorkflow().id, nodeId, id]);
-	const kept = recent.get(key);
 	const isKept = (read: Read) => recent.get(key) === read;
 	const client = (read: Read) =>
 		clientOf(context, read.credentials, () =>
@@ -201,6 +179,7 @@ export async function recentClient(
 				? { id: id ?? '', name: name ?? '', type: CREDENTIAL, data: { ...read.data } }
 				: undefined,
 		);
+	const kept = recent.get(key);
 	if (kept !== undefined && context.getMode() !== 'manual' && fits(kept.credentials))
 		return client(kept);
 	const read = await readCredentials(context);
@@ -248,7 +227,7 @@ function clientOf(
 		});
 		if ('answered' in response) return { ...response, reason: cleaner.text(response.reason) };
 		const { statusCode: status, headers, body: sent } = response;
-		const read = readJsonOf(sent);
+		const read = readJson(sent.text, ANSWER, sent.whole);
 		const reply: Answer = {
 			answered: true,
 			status,
@@ -257,7 +236,7 @@ function clientOf(
 			text: sent.text,
 			...(read.kind === 'beyondBound' ? { unread: read.reason } : {}),
 		};
-		learnFrom(account, { purpose: request.purpose, reply });
+		account.learn(request.purpose, reply);
 		return reply;
 	}
 

@@ -1,7 +1,6 @@
-/** The real clock, for everything that takes one. */
+/** Time, for everything that waits: from outside, so that tests run on a virtual clock. */
 import { sleep } from 'n8n-workflow';
 
-/** What everything that waits takes from outside, so that its tests run on a virtual clock. */
 export interface Clock {
 	/** Epoch ms, never going back. */
 	now: () => number;
@@ -12,7 +11,7 @@ export interface Clock {
 /** Since n8n 2.34 `sleep` honours a signal; before, it ignores the second argument. */
 const sleepUntil: (ms: number, signal?: AbortSignal) => Promise<void> = sleep;
 
-/** Made once: n8n's `sleep` makes an error, with its stack, from any reason that is not one, and that is most of the cost of waking. */
+/** Made once: n8n's `sleep` makes an error, with its stack, from any reason that is not one. */
 const WOKEN = new Error('woken');
 
 /** No timer outlives an aborted pause by more than this where n8n's `sleep` ignores signals. */
@@ -32,27 +31,17 @@ const onAborts = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
  * Calls `act` once when the signal aborts. One listener on the signal serves any number of callers: Node.js warns in n8n's log
- * of signals with more than ten, and a run has one signal for all its requests. @returns how to stop listening
+ * of signals with more than ten. @returns how to stop listening
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
-	let acts = onAborts.get(signal);
-	if (acts === undefined) {
-		const fresh = new Set<() => void>();
-		acts = fresh;
-		onAborts.set(signal, fresh);
-		signal.addEventListener('abort', () => fresh.forEach((each) => each()), { once: true });
+	const acts = onAborts.get(signal) ?? new Set();
+	if (!onAborts.has(signal)) {
+		onAborts.set(signal, acts);
+		signal.addEventListener('abort', () => acts.forEach((each) => each()), { once: true });
 	}
 	const mine = () => act();
 	acts.add(mine);
 	return () => acts.delete(mine);
-}
-
-async function slice(ms: number, signal: AbortSignal): Promise<void> {
-	const cut = new AbortController();
-	const woken = untilAborted(signal);
-	await Promise.race([sleepUntil(ms, cut.signal).catch(() => undefined), woken.promise]);
-	woken.forget();
-	cut.abort(WOKEN);
 }
 
 /** Resolves after `ms`, or as soon as the signal aborts. Never rejects. */
@@ -60,15 +49,20 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 	if (signal === undefined) return await sleepUntil(ms);
 	const end = now() + ms;
 	for (let left = ms; left > 0 && !signal.aborted; left = end - now()) {
-		await slice(Math.min(left, SLICE_MS), signal);
+		const cut = new AbortController();
+		const woken = untilAborted(signal);
+		const slept = sleepUntil(Math.min(left, SLICE_MS), cut.signal).catch(() => undefined);
+		await Promise.race([slept, woken.promise]);
+		woken.forget();
+		cut.abort(WOKEN);
 	}
 }
 
 export const realClock: Clock = { now, sleep: pause };
 
 /**
- * A signal that aborts with another one or after `ms`, whichever is first. Call `end` when it is not needed any more: a
- * signal that lives as long as an execution must not collect the listeners of thousands of requests.
+ * A signal that aborts with another one or after `ms`. Call `end` when it is not needed any more: a signal that lives as long as
+ * an execution must not collect the listeners of thousands of requests.
  */
 export function timeLimit(
 	ms: number,
@@ -90,7 +84,7 @@ export function timeLimit(
 	};
 }
 
-/** Resolves when the signal aborts. Call `forget` when it is not waited for any more. */
+/** Call `forget` when it is not waited for any more. */
 export function untilAborted(signal: AbortSignal): {
 	promise: Promise<undefined>;
 	forget: () => void;
@@ -106,10 +100,9 @@ export function untilAborted(signal: AbortSignal): {
 /** Long work in pieces: whenever it yields, others may run. */
 export type Work<T> = Generator<undefined, T>;
 
-/** How long work goes on before n8n's event loop gets its turn, in ms. */
+/** How long work goes on before n8n's event loop gets its turn. */
 const PIECE_MS = 15;
 
-/** Does long work without blocking n8n's event loop. */
 export async function inPieces<T>(work: Work<T>): Promise<T> {
 	for (let since = now(); ;) {
 		const step = work.next();

@@ -1,8 +1,5 @@
-/**
- * What can go wrong, by the outcomes that workflows carry (README, "When something goes wrong"). Every failure says what happened and
- * what to do next.
- */
-import { withoutUndefined } from './json';
+/** What can go wrong, by the outcomes that workflows carry (README, "When something goes wrong"). */
+import type { JsonObject } from 'n8n-workflow';
 import { withoutSocketCodes } from './networkError';
 import type { Task } from './task';
 
@@ -16,7 +13,6 @@ export type Outcome =
 	| 'cancelled'
 	| 'undelivered';
 
-/** What an outcome means for the tasks of a run and for later nodes. */
 interface Meaning {
 	/** Whether the task, where there is one, is still of use. */
 	useful: boolean;
@@ -48,7 +44,7 @@ export interface Failure {
 	/** What to do next. */
 	description: string;
 	taskId?: string;
-	/** The last status that the service named. */
+	/** The last one that the service named. */
 	status?: string;
 	httpStatus?: number;
 	/** Tasks that an unclear creation could have made. */
@@ -97,7 +93,6 @@ export function asFailure(error: unknown): Failure {
 	};
 }
 
-/** Runs `read`, turning its failures into values. */
 export function attempt<T>(read: () => T): Attempt<T> {
 	try {
 		return { ok: true, value: read() };
@@ -106,7 +101,6 @@ export function attempt<T>(read: () => T): Attempt<T> {
 	}
 }
 
-/** Like {@link attempt}, for what takes time. */
 export async function attemptLater<T>(read: () => Promise<T>): Promise<Attempt<T>> {
 	try {
 		return { ok: true, value: await read() };
@@ -115,29 +109,23 @@ export async function attemptLater<T>(read: () => Promise<T>): Promise<Attempt<T
 	}
 }
 
-/** The item's JSON with Continue On Fail (README, "When something goes wrong"). */
-export function failureJson({
-	message: error,
-	outcome,
-	taskId: task_id,
-	status,
-	httpStatus: http_status,
-	candidates,
-	whole,
-}: Failure) {
-	const json = {
-		error,
+/** The item's JSON with Continue On Fail. */
+export function failureJson({ message, outcome, taskId, status, ...failure }: Failure) {
+	const { httpStatus, candidates, whole } = failure;
+	const fields = {
+		error: message,
 		outcome,
-		task_id,
+		task_id: taskId,
 		status,
-		http_status,
+		http_status: httpStatus,
 		candidates,
 		task_ids: whole?.taskIds,
 		part: whole?.part?.number,
 		parts: whole?.part?.of,
 		long_text: whole?.longText && { ...whole.longText },
 	};
-	return withoutUndefined(json);
+	const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+	return Object.fromEntries(given) as JsonObject;
 }
 
 /** A text of the service, on one line and short enough for a message. */
@@ -173,15 +161,15 @@ export function timedOut(
 	task: Task | undefined,
 	detail: string | undefined,
 ): Failure {
-	const seen =
-		task === undefined ? 'the service never described it' : `its last status was "${task.status}"`;
-	const trouble = quote(detail);
+	const seen = task ? `its last status was "${task.status}"` : 'the service never described it';
+	const words = quote(detail);
+	const trouble = words === undefined ? '' : ` The last look at it failed: ${words}.`;
 	return {
 		outcome: 'timed_out',
 		message: `Task ${taskId} was not finished after ${seconds(timeoutMs)}; ${seen}`,
-		description: `The task is paid for and may still finish. ${USE_WAIT}, or raise the Timeout option.${trouble === undefined ? '' : ` The last look at it failed: ${trouble}.`}`,
+		description: `The task is paid for and may still finish. ${USE_WAIT}, or raise the Timeout option.${trouble}`,
 		taskId,
-		...(task === undefined ? {} : { status: task.status }),
+		status: task?.status,
 	};
 }
 
@@ -191,7 +179,7 @@ export function cancelled(taskId: string, status: string | undefined): Failure {
 		message: `The execution was stopped while task ${taskId} was running`,
 		description: `The task goes on at the service and is paid for. ${USE_WAIT} to get its result.`,
 		taskId,
-		...(status === undefined ? {} : { status }),
+		status,
 	};
 }
 
@@ -222,7 +210,6 @@ export function missing(
 	};
 }
 
-/** How far an item had come when something broke. */
 export type Reached =
 	| { kind: 'nothing' }
 	/** A creation was sent, and its answer is not known. */
@@ -266,11 +253,10 @@ export function broken(error: unknown, reached: Reached): Failure {
 }
 
 export function withoutOutputs(taskId: string, task: Task, metadataKeys: string[]): Failure {
-	const keys =
-		metadataKeys.length === 0 ? 'is empty' : `has only: ${metadataKeys.slice(0, 20).join(', ')}`;
+	const keys = metadataKeys.slice(0, 20).join(', ');
 	return {
 		outcome: 'undelivered',
-		message: `Task ${taskId} is done, but the service names no output file; its metadata ${keys}`,
+		message: `Task ${taskId} is done, but the service names no output file; its metadata ${keys === '' ? 'is empty' : `has only: ${keys}`}`,
 		description: `Look at the task with "Task: Get". If the files appear later, "Task: Wait" with this task ID fetches them without paying again.`,
 		taskId,
 		status: task.status,

@@ -1,18 +1,13 @@
 /**
- * Opening a file of a task. The other door to the network: plain requests, never with a credential. Rules that must
- * not regress:
- * - redirects are followed here, one by one, so that https never becomes http and every hop passes n8n's own protection
- *   against server-side request forgery;
- * - files are fetched from private addresses only where the service itself has one: n8n's own protection is off by default;
- * - whatever was opened is closed by aborting its request. n8n wraps response streams so that destroying one which was not
- *   read leaves the socket open.
+ * The other door to the network, for files: never with a credential. Redirects are followed one by one, so that every hop passes n8n's
+ * own protection against server-side request forgery, which is off by default; private addresses only where the service has one.
  */
-import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
+import type { Clock } from './clock';
 import { connectionOf, reasonOf } from './networkError';
 
-/** What n8n's binary helper takes as a stream. */
 export type ByteStream = Exclude<
 	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],
 	Buffer
@@ -23,9 +18,11 @@ export interface OpenFile {
 	status: number;
 	headers: Record<string, unknown>;
 	body: ByteStream;
-	/** A stream of what a generator yields, which n8n's store takes. */
 	streamOf: (chunks: AsyncGenerator<Buffer>) => ByteStream;
-	/** Frees the connection, whether or not the body was read. Must always be called; calling it again does no harm. */
+	/**
+	 * Frees the connection by aborting its request: n8n wraps streams so that destroying one which was not read leaves the socket
+	 * open. Must always be called; calling it again does no harm.
+	 */
 	close(): void;
 }
 
@@ -36,7 +33,7 @@ export interface NotOpened {
 	transient: boolean;
 }
 
-/** Opens an address. Never rejects. An abort of the signal ends the request, also while its body is being read. */
+/** Never rejects. An abort of the signal ends the request, also while its body is being read. */
 export type OpenFileFn = (
 	url: string,
 	headers: Record<string, string>,
@@ -45,10 +42,9 @@ export type OpenFileFn = (
 
 export interface FileOpenerDeps {
 	context: N8nContext;
-	/** Base URL of the service; without one, no private address is used. */
+	/** Of the service; without one, no private address is used. */
 	baseUrl: string | undefined;
-	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
-	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+	sleep: Clock['sleep'];
 }
 
 const MAX_REDIRECTS = 5;
@@ -64,7 +60,7 @@ export function headerOf(headers: Record<string, unknown>, name: string): string
 	return typeof first === 'string' ? first : typeof first === 'number' ? String(first) : undefined;
 }
 
-/** Where a redirect leads, or why it is not followed. Pure. */
+/** Or why it is not followed. */
 export function redirectTarget(location: string | undefined, from: string): URL | string {
 	if (location === undefined || !URL.canParse(location, from))
 		return 'it redirects without a usable address';
@@ -78,7 +74,6 @@ export function redirectTarget(location: string | undefined, from: string): URL 
 	return target;
 }
 
-/** Why an address is not used, or undefined. Pure. */
 export function addressProblem(url: string, baseUrl: string | undefined): string | undefined {
 	const { hostname } = new URL(url);
 	if (!isPrivateHost(hostname)) return undefined;
@@ -88,10 +83,10 @@ export function addressProblem(url: string, baseUrl: string | undefined): string
 
 const failed = (reason: string, transient = false): NotOpened => ({ ok: false, reason, transient });
 
-/** One request, without following anything. */
+/** Without following anything. */
 async function request(
 	{ context, sleep }: FileOpenerDeps,
-	options: IHttpRequestOptions,
+	{ url, headers }: { url: string; headers: Record<string, string> },
 	signal: AbortSignal | undefined,
 ): Promise<OpenFile | NotOpened> {
 	const over = new AbortController();
@@ -107,7 +102,14 @@ async function request(
 	});
 	try {
 		const response = (await context.helpers.httpRequest({
-			...options,
+			method: 'GET',
+			url,
+			headers: { Accept: '*/*', 'Accept-Encoding': 'identity', ...headers },
+			encoding: 'stream',
+			returnFullResponse: true,
+			ignoreHttpStatusErrors: true,
+			disableFollowRedirect: true,
+			timeout: OPEN_TIMEOUT_MS,
 			abortSignal: over.signal,
 		})) as { statusCode: number; headers: Record<string, unknown>; body: ByteStream };
 		const { body } = response;
@@ -140,20 +142,7 @@ export function fileOpener(deps: FileOpenerDeps): OpenFileFn {
 		for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
 			const problem = addressProblem(url, deps.baseUrl);
 			if (problem !== undefined) return failed(problem);
-			const opened = await request(
-				deps,
-				{
-					method: 'GET',
-					url,
-					headers: { Accept: '*/*', 'Accept-Encoding': 'identity', ...headers },
-					encoding: 'stream',
-					returnFullResponse: true,
-					ignoreHttpStatusErrors: true,
-					disableFollowRedirect: true,
-					timeout: OPEN_TIMEOUT_MS,
-				},
-				signal,
-			);
+			const opened = await request(deps, { url, headers }, signal);
 			if (!opened.ok || !REDIRECTS.has(opened.status)) return opened;
 			opened.close();
 			const target = redirectTarget(headerOf(opened.headers, 'location'), url);
@@ -165,10 +154,8 @@ export function fileOpener(deps: FileOpenerDeps): OpenFileFn {
 }
 
 /**
- * A stream of what a generator yields. Community nodes may not import Node's stream module, but response bodies and the
- * streams of n8n's store are of its classes, which share the static `from`.
- *
- * @param sample any such stream
+ * Community nodes may not import Node's stream module, but response bodies and the streams of n8n's store are of its classes, which
+ * share the static `from`. @param sample any such stream
  */
 export function streamOf(sample: ByteStream, chunks: AsyncGenerator<Buffer>): ByteStream {
 	const factory = sample.constructor as unknown as {

@@ -1,27 +1,18 @@
-/** Values that come from outside: what they are before anything is believed of them. Pure. */
+/** Values that come from outside: what they are before anything is believed of them. */
 
 export type JsonObject = Record<string, unknown>;
-
-/** Without the fields that are undefined. */
-export function withoutUndefined<T extends object>(
-	fields: T,
-): { [K in keyof T]?: Exclude<T[K], undefined> } {
-	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-		[K in keyof T]?: Exclude<T[K], undefined>;
-	};
-}
 
 export function isObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A non-empty string, or a number as a string; anything else is undefined. */
+/** A non-empty string, or a number as one. */
 export function asText(value: unknown): string | undefined {
 	if (typeof value === 'string') return value === '' ? undefined : value;
 	return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined;
 }
 
-/** A finite number, also from a numeric string; anything else is undefined. */
+/** A finite number, also from a numeric string. */
 export function asNumber(value: unknown): number | undefined {
 	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
 	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;

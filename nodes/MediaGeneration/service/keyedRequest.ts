@@ -3,9 +3,8 @@
  * fields that can't carry the key elsewhere pass, and what could is refused in words.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { normalizeBaseUrl } from './baseUrl';
+import { normalizeBaseUrl, pathProblem } from './baseUrl';
 import { isObject, type JsonObject } from './json';
-import { pathProblem } from './pathRule';
 
 /** Of both helpers of n8n: the older one, which the HTTP Request node uses, has `uri`, `form`, `simple` and the like. */
 const HARMLESS = new Set([
@@ -35,10 +34,9 @@ const HARMLESS = new Set([
 const REFUSED: Readonly<Record<string, string>> = {
 	proxy: 'a proxy, which could read it. Set a proxy for the whole n8n instead (HTTPS_PROXY)',
 	auth: 'a user name and password. Remove them',
-	agent: 'an agent of its own',
-	agents: 'an agent of its own',
-	httpAgent: 'an agent of its own',
-	httpsAgent: 'an agent of its own',
+	...Object.fromEntries(
+		['agent', 'agents', 'httpAgent', 'httpsAgent'].map((name) => [name, 'an agent of its own']),
+	),
 	agentOptions: 'connection options of its own, such as an SSL certificate',
 	socketPath: 'a socket of its own',
 	lookup: 'a name look-up of its own',
@@ -79,7 +77,7 @@ function checkConnection(request: JsonObject): void {
 		throw refusal('its method is none that the service has. Use GET, POST or another usual one');
 }
 
-/** The headers with the key's in place of any other of the same name. Names are compared as n8n's HTTP client does. */
+/** With the key's in place of any other of the same name. Names are compared as n8n's HTTP client does. */
 function headersWith(given: unknown, key: { name: string; value: string }): JsonObject {
 	const headers: JsonObject = {};
 	for (const [name, value] of Object.entries(isObject(given) ? given : {})) {
@@ -94,16 +92,15 @@ function headersWith(given: unknown, key: { name: string; value: string }): Json
 	return { ...headers, [key.name]: key.value };
 }
 
-/** The address that a request goes to, with `baseURL` put before a path. Throws where it could be read as two different ones. */
+/** With `baseURL` put before a path. Throws where it could be read as two different addresses. */
 function targetOf({ baseURL, url, uri }: JsonObject): URL {
 	const named = [url, uri].flatMap((value) =>
 		typeof value === 'string' || value instanceof URL ? [String(value)] : [],
 	);
 	const [address] = named;
-	if (address === undefined || named.some((other) => other !== address))
-		throw refusal(
-			`it names ${address === undefined ? 'no address' : 'two addresses'}. ${USE_BASE}`,
-		);
+	if (address === undefined) throw refusal(`it names no address. ${USE_BASE}`);
+	if (named.some((other) => other !== address))
+		throw refusal(`it names two addresses. ${USE_BASE}`);
 	const isPath = typeof baseURL === 'string' && /^\/(?!\/)/.test(address);
 	const whole = isPath ? baseURL.replace(/\/+$/, '') + address : address;
 	if (!/^https?:\/\//i.test(whole) || !URL.canParse(whole))
@@ -111,7 +108,6 @@ function targetOf({ baseURL, url, uri }: JsonObject): URL {
 	return new URL(whole);
 }
 
-/** Throws where the key must not go. */
 function checkTarget(target: URL, base: URL): void {
 	const isUnderBase =
 		target.origin === base.origin &&

@@ -7,16 +7,14 @@ export class Limiter {
 
 	constructor(private limit: number) {}
 
-	/** Whether somebody waits. */
 	get wanted(): boolean {
 		return this.queue.length > 0;
 	}
 
 	/**
-	 * Waits for a share. Returns the function that gives it back; calling it again does nothing. Whoever wants more than the
-	 * whole amount gets all of it.
+	 * Waits for a share; more than the whole amount means all of it. Throws where the signal aborts first.
 	 *
-	 * @throws Error where the signal aborts first
+	 * @returns how to give it back; calling it again does nothing
 	 */
 	async take(weight = 1, signal?: AbortSignal): Promise<() => void> {
 		if (signal?.aborted === true) throw new Error('stopped while waiting');
@@ -32,7 +30,6 @@ export class Limiter {
 		};
 	}
 
-	/** Runs a job in a slot. */
 	async run<T>(job: () => Promise<T>): Promise<T> {
 		const giveBack = await this.take();
 		try {
@@ -60,13 +57,11 @@ export class Limiter {
 				this.admit();
 			};
 			const forget = signal === undefined ? undefined : onAbort(signal, leave);
-			const waiting = {
-				weight,
-				go: () => {
-					forget?.();
-					resolve();
-				},
+			const go = () => {
+				forget?.();
+				resolve();
 			};
+			const waiting = { weight, go };
 			this.queue.push(waiting);
 		});
 	}

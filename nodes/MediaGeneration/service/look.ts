@@ -2,14 +2,18 @@
  * One look at a task: which route to ask, and what its answer means. Nothing here ends the waiting by itself.
  * Sources: docs/service.md, "Endpoints", "Poll routes" and "HTTP".
  */
-import { retryAfterMs, type PollRoute, type PollRouteOption, type Purpose } from './account';
+import {
+	kindOf429,
+	retryAfterMs,
+	type PollRoute,
+	type PollRouteOption,
+	type Purpose,
+} from './account';
 import type { Answer, Reply, ServiceClient } from './client';
 import { now, pause } from './clock';
 import { isObject } from './json';
 import { errorTextOf, isDescribed, parseTask, taskIdsIn, type Task } from './task';
-import { kindOf429 } from './throttling';
 
-/** What one look at a task found. */
 export type Look =
 	| { kind: 'task'; task: Task }
 	/** Over, but not by the ID that was asked for: as `busy`, until another look repeats it {@link CONFIRM_MS} later. */
@@ -24,8 +28,6 @@ export type Look =
 /** A `failed` task is paid for again, and a refused key gives it up: the service has to say so twice, this long apart. */
 export const CONFIRM_MS = 2_500;
 
-const describes = (look: Look) => look.kind === 'task' && isDescribed(look.task);
-
 export interface LookAt {
 	taskId: string;
 	/** What a poll route is remembered for. */
@@ -38,7 +40,6 @@ export interface LookAt {
 	signal?: AbortSignal;
 }
 
-/** What an answer to `GET .../task/{id}` means. Pure, except for the clock that dates in Retry-After are compared with. */
 export function readLook(reply: Reply, taskId: string, nowMs: number = Date.now()): Look {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
 	const { status } = reply;
@@ -51,31 +52,29 @@ export function readLook(reply: Reply, taskId: string, nowMs: number = Date.now(
 	const task = status >= 200 && status < 300 ? parseTask(reply.body) : undefined;
 	if (task !== undefined) return aboutTask(task, taskId, reply);
 	const wait = retryAfterMs(reply.headers['retry-after'], nowMs);
+	const detail =
+		words ?? `HTTP ${status} ${reply.text === '' ? 'with an empty body' : 'without a task'}`;
 	return {
 		kind: 'busy',
-		detail:
-			words ??
-			(reply.text === '' ? `HTTP ${status} with an empty body` : `HTTP ${status} without a task`),
+		detail,
 		httpStatus: status,
 		...(wait === undefined ? {} : { retryAfterMs: wait }),
 	};
 }
 
-/** What a task in an answer says of the one that was asked for. */
 function aboutTask(task: Task, taskId: string, { body, status }: Answer): Look {
 	// An ID in capital letters is the same ID.
 	const asked = taskId.toLowerCase();
 	const other = task.id;
 	if (taskIdsIn(body).some((id) => id.toLowerCase() === asked)) return { kind: 'task', task };
 	if (task.state !== 'failed' && other === undefined) return { kind: 'task', task };
-	const detail =
-		other === undefined
-			? `HTTP ${status} with the status "${task.status}" and no task ID`
-			: `HTTP ${status} with another task (${other})`;
-	const said = task.errorText === undefined ? detail : `${detail}: ${task.errorText}`;
+	const seen =
+		other === undefined ? `the status "${task.status}" and no task ID` : `another task (${other})`;
+	const words = task.errorText === undefined ? '' : `: ${task.errorText}`;
+	const detail = `HTTP ${status} with ${seen}${words}`;
 	return task.state !== 'running' && kindOf429(task.raw) !== 'rate'
-		? { kind: 'doubtful', task, detail: said }
-		: { kind: 'busy', detail: said, httpStatus: status };
+		? { kind: 'doubtful', task, detail }
+		: { kind: 'busy', detail, httpStatus: status };
 }
 
 /** What an answer says in words, with the status: the service's own, or why it was not read. Otherwise undefined. */
@@ -85,25 +84,17 @@ export function wordsOf({ status, body, unread }: Answer): string | undefined {
 	return unread === undefined ? undefined : `HTTP ${status} with an answer ${unread}`;
 }
 
-/** Encoded for a path. An ID comes from outside: half a surrogate pair, which can't be encoded, becomes U+FFFD. */
-function pathPartOf(taskId: string): string {
-	return encodeURIComponent(Buffer.from(taskId).toString());
-}
-
-function routesFor(client: ServiceClient, { route, kind }: LookAt): [PollRoute, PollRoute?] {
-	if (route !== 'auto') return [route];
-	return client.account.routes.get(kind) === 'v1e' ? ['v1e', 'v1'] : ['v1', 'v1e'];
-}
-
 async function askRoute(
 	client: ServiceClient,
 	at: LookAt,
 	route: PollRoute,
 	timeoutMs: number,
 ): Promise<Look> {
+	// An ID comes from outside: half a surrogate pair, which can't be encoded, becomes U+FFFD.
+	const id = encodeURIComponent(Buffer.from(at.taskId).toString());
 	const reply = await client.send({
 		method: 'GET',
-		path: `/${route}/task/${pathPartOf(at.taskId)}`,
+		path: `/${route}/task/${id}`,
 		purpose: at.purpose ?? 'look',
 		timeoutMs: Math.max(1, timeoutMs),
 		signal: at.signal,
@@ -117,10 +108,7 @@ async function askRoute(
 	return look;
 }
 
-/**
- * Looks at a task once. With `auto` it asks the route that last answered for this kind, and on 404 the other one;
- * the one that described a task is remembered.
- */
+/** Looks at a task once. With `auto` it asks the route that last answered for this kind, and on 404 the other one. */
 export async function lookAtTask(
 	client: ServiceClient,
 	at: LookAt,
@@ -128,13 +116,15 @@ export async function lookAtTask(
 ): Promise<Look> {
 	const end = clockNow() + at.timeoutMs;
 	if (at.purpose !== 'outsider') client.account.known.set(at.taskId, true);
-	const [first, other] = routesFor(client, at);
-	const look = await askRoute(client, at, first, at.timeoutMs);
+	const remembered = client.account.routes.get(at.kind) ?? 'v1';
+	const route = at.route === 'auto' ? remembered : at.route;
+	const look = await askRoute(client, at, route, at.timeoutMs);
 	const left = end - clockNow();
-	if (look.kind !== 'missing' || other === undefined || left <= 0) return look;
-	const second = await askRoute(client, at, other, left);
+	if (look.kind !== 'missing' || at.route !== 'auto' || left <= 0) return look;
+	const second = await askRoute(client, at, route === 'v1' ? 'v1e' : 'v1', left);
 	// The other route not existing, refusing, or failing without naming the task, says nothing while the first one knew no such task.
-	return second.kind === 'busy' || describes(second) ? second : look;
+	const isSaid = second.kind === 'task' && isDescribed(second.task);
+	return second.kind === 'busy' || isSaid ? second : look;
 }
 
 /** As {@link lookAtTask}, for those who look only once: what is doubtful is looked at again, and counts when that repeats it. */

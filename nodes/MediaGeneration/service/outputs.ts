@@ -1,9 +1,6 @@
-/**
- * Which files a finished task offers. Pure.
- * Source: docs/service.md, "Resources" (the task's metadata) and "Shapes".
- */
-import { type Task } from './task';
-import { type JsonObject, asText, isObject } from './json';
+/** Which files a finished task offers. Source: docs/service.md, "Resources" (the task's metadata) and "Shapes". */
+import { asText, isObject, type JsonObject } from './json';
+import type { Task } from './task';
 
 export type OutputKind = 'audio' | 'image' | 'transcript' | 'file';
 
@@ -26,9 +23,8 @@ const ECHO_KEY =
 	/receive|callback|webhook|reference|input|source|init|upload|request|prompt|voice/i;
 /** What plays while the task runs is not a result, and is gone soon after. */
 const STREAM_KEY = /stream/i;
-/** The fields that the service is known to use, best first. */
+/** Best first. */
 const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_url', 'json_url'];
-/** How deep results are looked for. */
 const MAX_DEPTH = 5;
 
 function httpUrl(value: unknown): string | undefined {
@@ -52,7 +48,7 @@ function kindOf(name: string, url: string, taskType: string): OutputKind {
 function imagesOf({ result_images: images }: JsonObject): TaskOutput[] {
 	return (Array.isArray(images) ? (images as unknown[]) : []).flatMap((entry): TaskOutput[] => {
 		const image = isObject(entry) ? entry : { url: entry };
-		// A preview is not a result where the picture itself is there (docs/service.md, "Shapes").
+		// A preview is not a result where the picture itself is there.
 		const url = [image.imageUrl, image.image_url, image.url, image.previewUrl, image.preview_url]
 			.map(httpUrl)
 			.find((candidate) => candidate !== undefined);
@@ -66,59 +62,29 @@ interface Holder {
 	fields: JsonObject;
 }
 
-/** The objects one level below, but for those that hold what the request carried. */
+const isOwn = (key: string) => !ECHO_KEY.test(key) && !STREAM_KEY.test(key);
+
 function below({ fields }: Holder): Holder[] {
 	return Object.entries(fields)
-		.filter(([name]) => name !== 'result_images' && !ECHO_KEY.test(name) && !STREAM_KEY.test(name))
+		.filter(([name]) => name !== 'result_images' && isOwn(name))
 		.flatMap(([name, value]) =>
-			(Array.isArray(value) ? (value as unknown[]) : [value]).map((entry) => ({
-				name,
-				fields: entry,
-			})),
-		)
-		.filter((holder): holder is Holder => isObject(holder.fields));
+			[value]
+				.flat()
+				.filter(isObject)
+				.map((entry) => ({ name, fields: entry })),
+		);
 }
 
-/** Files in the order they were found, each once. */
-class Found {
-	readonly outputs: TaskOutput[] = [];
-	private readonly seen = new Map<string, TaskOutput>();
-
-	constructor(
-		private readonly taskType: string,
-		private readonly carried: ReadonlySet<string>,
-	) {}
-
-	add(output: TaskOutput): void {
-		const known = this.seen.get(output.url);
+/** Each once, without those that the request carried. */
+function distinct(files: readonly TaskOutput[], carried: ReadonlySet<string>): TaskOutput[] {
+	const kept = new Map<string, TaskOutput>();
+	for (const file of files) {
+		const known = kept.get(file.url);
+		if (known === undefined && !carried.has(file.url)) kept.set(file.url, file);
 		// A second name of the same file can say more about it than the first.
-		if (known?.kind === 'file') known.kind = output.kind;
-		if (known !== undefined || this.carried.has(output.url)) return;
-		this.seen.set(output.url, output);
-		this.outputs.push(output);
+		if (known?.kind === 'file') known.kind = file.kind;
 	}
-
-	addField({ name, fields }: Holder, key: string): void {
-		const values = Array.isArray(fields[key]) ? (fields[key] as unknown[]) : [fields[key]];
-		for (const value of values) {
-			const url = httpUrl(value);
-			// A field that is just "url" takes the name of the object that holds it.
-			if (url !== undefined)
-				this.add({ url, kind: kindOf(BARE_KEY.test(key) ? name : key, url, this.taskType) });
-		}
-	}
-
-	addNamed(holder: Holder): void {
-		imagesOf(holder.fields).forEach((image) => this.add(image));
-		for (const key of NAMED) this.addField(holder, key);
-	}
-
-	addOthers(holder: Holder, wanted: (key: string) => boolean): void {
-		Object.keys(holder.fields)
-			.filter((key) => URL_KEY.test(key) && !ECHO_KEY.test(key) && !STREAM_KEY.test(key))
-			.filter(wanted)
-			.forEach((key) => this.addField(holder, key));
-	}
+	return [...kept.values()];
 }
 
 /**
@@ -127,19 +93,36 @@ class Found {
  *
  * @param echoes texts that the creation request carried, where they are known: addresses among them are not results
  */
-export function outputsOf(task: Task, echoes: Iterable<string> = []): TaskOutput[] {
-	const metadata = isObject(task.raw.metadata) ? task.raw.metadata : {};
-	const found = new Found(task.type ?? '', new Set(echoes));
-	const levels: Holder[][] = [];
-	let level: Holder[] = [{ name: '', fields: metadata }];
-	for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth += 1) {
-		level.forEach((holder) => found.addNamed(holder));
-		if (depth === 0) found.addNamed({ name: '', fields: task.raw });
-		level.forEach((holder) => found.addOthers(holder, (key) => !PREVIEW_KEY.test(key)));
-		levels.push(level);
+export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = []): TaskOutput[] {
+	const filesIn = ({ name, fields }: Holder, key: string): TaskOutput[] =>
+		[fields[key]].flat().flatMap((value) => {
+			const url = httpUrl(value);
+			// A field that is just "url" takes the name of the object that holds it.
+			const called = BARE_KEY.test(key) ? name : key;
+			return url === undefined ? [] : [{ url, kind: kindOf(called, url, type) }];
+		});
+	const namedIn = (holder: Holder) => [
+		...imagesOf(holder.fields),
+		...NAMED.flatMap((key) => filesIn(holder, key)),
+	];
+	const othersIn = (holder: Holder, previews: boolean) =>
+		Object.keys(holder.fields)
+			.filter((key) => URL_KEY.test(key) && isOwn(key) && PREVIEW_KEY.test(key) === previews)
+			.flatMap((key) => filesIn(holder, key));
+	const carried = new Set(echoes);
+	const root: Holder = { name: '', fields: raw };
+	let files: TaskOutput[] = [];
+	let previews: TaskOutput[] = [];
+	let level: Holder[] = [{ name: '', fields: isObject(raw.metadata) ? raw.metadata : {} }];
+	for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+		files = files.concat(
+			level.flatMap(namedIn),
+			depth === 0 ? namedIn(root) : [],
+			level.flatMap((holder) => othersIn(holder, false)),
+		);
+		previews = previews.concat(level.flatMap((holder) => othersIn(holder, true)));
 		level = level.flatMap(below).filter(({ name }) => !PREVIEW_KEY.test(name));
 	}
-	if (found.outputs.length === 0)
-		for (const holder of levels.flat()) found.addOthers(holder, (key) => PREVIEW_KEY.test(key));
-	return found.outputs;
+	const best = distinct(files, carried);
+	return best.length > 0 ? best : distinct(previews, carried);
 }

@@ -8,7 +8,6 @@ import { FailureError, quote, seconds, type Attempt, type Failure } from './fail
 import { isObject } from './json';
 import { wordsOf } from './look';
 
-/** What one try of a read came to. */
 export type Try<T> =
 	| { kind: 'read'; value: T }
 	/** Another try changes nothing. */
@@ -32,7 +31,6 @@ const LONGEST_PAUSE_MS = 60_000;
 const FIRST_PAUSE_MS = 500;
 const MAX_OWN_PAUSE_MS = 3_000;
 
-/** @param httpStatus the service's answer, where there was one */
 export function unreadable(what: string, reason: string, httpStatus?: number): Failure {
 	const refused = httpStatus === 401 || httpStatus === 403;
 	return {
@@ -45,7 +43,6 @@ export function unreadable(what: string, reason: string, httpStatus?: number): F
 	};
 }
 
-/** Reads until there is a value, a refusal, or no try left. Never rejects unless `read` does. */
 export async function readWithRetries<T>(
 	{ tries, longestPauseMs, pausedUntil, now, sleep, random, signal }: Retries,
 	read: () => Promise<Try<T>>,
@@ -56,7 +53,8 @@ export async function readWithRetries<T>(
 		const pauseMs = Math.max(wantedMs, pausedUntil() - now());
 		if (pauseMs > longestPauseMs) {
 			const asked = `the service asked for a pause of ${seconds(pauseMs)}`;
-			return { ok: false, failure: failure ?? unreadable('The service', asked) };
+			failure ??= unreadable('The service', asked);
+			return { ok: false, failure };
 		}
 		if (pauseMs > 0) await sleep(pauseMs, signal);
 		if (failure !== undefined && signal?.aborted === true) return { ok: false, failure };
@@ -117,10 +115,7 @@ async function tryToRead({
 
 /** The answer to a `GET`, with a body that can be used, or why there is none. */
 export async function readReply(reading: Reading): Promise<Attempt<Answer>> {
-	return await readWithRetries(
-		retriesFor(reading.client, reading),
-		async () => await tryToRead(reading),
-	);
+	return await readWithRetries(retriesFor(reading.client, reading), () => tryToRead(reading));
 }
 
 export async function readAnswer(reading: Reading): Promise<Attempt<unknown>> {
@@ -128,7 +123,7 @@ export async function readAnswer(reading: Reading): Promise<Attempt<unknown>> {
 	return reply.ok ? { ok: true, value: reply.value.body } : reply;
 }
 
-/** The value of an attempt. Throws its FailureError. */
+/** Throws the attempt's FailureError. */
 export function valueOf<T>(attempted: Attempt<T>): T {
 	if (attempted.ok) return attempted.value;
 	throw new FailureError(attempted.failure);

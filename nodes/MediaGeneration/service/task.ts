@@ -1,16 +1,10 @@
-/**
- * What a task is, when it is over and which files it offers. Pure: knows nothing of n8n or of the network.
- * Sources: docs/service.md, "Resources", "States", "Shapes" and "Status".
- */
-
+/** What answers say of a task, and of the account. Sources: docs/service.md, "Resources", "States", "Shapes" and "Status". */
 import { asNumber, asText, isObject, recordsIn, type JsonObject } from './json';
-
-/** `running` is every status that is neither `done` nor `error` (docs/service.md, "States"). */
-export type TaskState = 'running' | 'done' | 'failed';
 
 export interface Task {
 	id: string | undefined;
-	state: TaskState;
+	/** `running` is every status that is neither `done` nor `error`. */
+	state: 'running' | 'done' | 'failed';
 	/** The service's own word for the state. */
 	status: string;
 	/** 0 to 100, or undefined where the service sent nothing usable. */
@@ -18,19 +12,16 @@ export interface Task {
 	type: string | undefined;
 	/** The service's words about a failure; on a running task they are not fatal. */
 	errorText: string | undefined;
-	/** The task object as the service sent it, unwrapped. */
+	/** Unwrapped. */
 	raw: JsonObject;
 }
 
-/** The text of an `error`, `message` or similar field, which can be a string or an object with one. */
 export function errorTextOf(body: JsonObject): string | undefined {
 	const metadata = isObject(body.metadata) ? body.metadata : {};
 	const { error_message, error, message, detail } = body;
-	for (const candidate of [error_message, error, message, detail, metadata.error_message]) {
-		const text = asText(isObject(candidate) ? candidate.message : candidate);
-		if (text !== undefined) return text;
-	}
-	return undefined;
+	return [error_message, error, message, detail, metadata.error_message]
+		.map((candidate) => asText(isObject(candidate) ? candidate.message : candidate))
+		.find((text) => text !== undefined);
 }
 
 /** Whether an object says more about a task than a status, which answers of all kinds have. */
@@ -107,18 +98,16 @@ export function taskIdsIn(body: unknown): string[] {
 		.flatMap((id) => asText(id) ?? []);
 }
 
-/** The balance in an answer of `GET /v1/credits`: a number or numeric string, at the root or under `data`. */
+/** The balance in an answer of `GET /v1/credits`. */
 export function creditsOf(body: unknown): number | undefined {
 	if (!isObject(body)) return asNumber(body);
 	const nested = isObject(body.data) ? body.data : {};
-	for (const value of [body.credits, nested.credits, body.balance, nested.balance, body.data]) {
-		const credits = asNumber(value);
-		if (credits !== undefined) return credits;
-	}
-	return undefined;
+	return [body.credits, nested.credits, body.balance, nested.balance, body.data]
+		.map(asNumber)
+		.find((credits) => credits !== undefined);
 }
 
-/** The records in an answer of `GET /v1/api-keys`: a list, or a list under one of its usual names. */
+/** The records in an answer of `GET /v1/api-keys`. */
 export function apiKeysOf(body: unknown): JsonObject[] | undefined {
 	const names = ['data', 'api_keys', 'apiKeys', 'keys', 'items', 'results'];
 	return recordsIn(body, names)?.map((entry) => (isObject(entry) ? entry : { key: entry }));

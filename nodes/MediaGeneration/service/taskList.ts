@@ -1,12 +1,11 @@
 /**
- * The account's list of tasks, where a service publishes one: `GET /v1/tasks?page&limit&type` (docs/service.md, "More routes"). How it
- * looks is documented nowhere, so its names, its paging and its order are taken as they come.
+ * The account's list of tasks, where a service publishes one (docs/service.md, "More routes"). How it looks is documented nowhere,
+ * so its names, its paging and its order are taken as they come.
  */
-import type { Answer, ServiceClient } from './client';
-import type { Clock } from './clock';
+import type { Answer } from './client';
 import type { Attempt, Failure } from './failures';
 import { asNumber, asText, isObject, recordsIn, type JsonObject } from './json';
-import { readReply, unreadable } from './reading';
+import { readReply, unreadable, type Reading } from './reading';
 
 export interface ListedTask {
 	taskId: string;
@@ -16,28 +15,17 @@ export interface ListedTask {
 }
 
 export type TaskList =
-	| {
-			kind: 'list';
-			/** As the service ordered them, each once. */
-			tasks: ListedTask[];
-			/** The first page, for what its headers say. */
-			answer: Answer;
-	  }
+	/** As the service ordered them, each once. `answer`: the first page, for what its headers say. */
+	| { kind: 'list'; tasks: ListedTask[]; answer: Answer }
 	/** The service answers, but with no list. */
 	| { kind: 'none'; failure: Failure };
 
-export interface TaskListQuery {
-	client: ServiceClient;
+export interface TaskListQuery extends Omit<Reading, 'path'> {
 	type?: string | undefined;
-	/** How many tasks are wanted. */
 	limit: number;
 	mostPages?: number;
 	/** Whether a page shows that none of the further ones is of interest. */
 	isOver?: (page: readonly ListedTask[], answer: Answer) => boolean;
-	signal?: AbortSignal | undefined;
-	tries?: number;
-	timeoutMs?: number;
-	clock?: Clock;
 }
 
 const PAGE_SIZE = 100;
@@ -70,11 +58,8 @@ function taskIn(record: unknown): ListedTask[] {
 /** Whether the service says that more follows; undefined where it says nothing. */
 function saysMore(body: unknown, page: number, seen: number): boolean | undefined {
 	if (!isObject(body)) return undefined;
-	const nested = [body.pagination, body.meta, body.data].filter(isObject);
-	for (const { has_more: more, total_pages: pages, total, total_count: count = total } of [
-		body,
-		...nested,
-	]) {
+	for (const place of [body, body.pagination, body.meta, body.data].filter(isObject)) {
+		const { has_more: more, total_pages: pages, total, total_count: count = total } = place;
 		if (more !== undefined && more !== null) return more === true || more === 'true' || more === 1;
 		const [mostPages, all] = [asNumber(pages), asNumber(count)];
 		if (mostPages !== undefined) return page < mostPages;
@@ -90,18 +75,13 @@ const NONE: Failure = {
 		'It has no GET /v1/tasks, or not for this key. Look at its dashboard for the tasks, and use "Task: Get" or "Task: Wait" with their IDs.',
 };
 
-/** Tasks of the account, newest first as far as the service keeps to it. */
 export async function readTaskList(query: TaskListQuery): Promise<Attempt<TaskList>> {
 	const { limit, type, mostPages = MOST_PAGES, isOver = () => false } = query;
 	const tasks = new Map<string, ListedTask>();
 	const size = Math.min(limit, PAGE_SIZE);
 	let first: Answer | undefined;
 	for (let page = 1, empty = 0; page <= mostPages && empty < MAX_EMPTY_PAGES; page += 1) {
-		const fields = {
-			page: String(page),
-			limit: String(size),
-			...(type === undefined ? {} : { type }),
-		};
+		const fields = { page: `${page}`, limit: `${size}`, ...(type === undefined ? {} : { type }) };
 		const path = `/v1/tasks?${new URLSearchParams(fields).toString()}`;
 		const reply = await readReply({ ...query, path });
 		if (!reply.ok) {
@@ -126,9 +106,9 @@ export async function readTaskList(query: TaskListQuery): Promise<Attempt<TaskLi
 		if (!more || records.length === 0 || tasks.size >= limit) break;
 		if (isOver(found, reply.value)) break;
 	}
-	if (first === undefined) return { ok: true, value: { kind: 'none', failure: NONE } };
-	return {
-		ok: true,
-		value: { kind: 'list', tasks: [...tasks.values()].slice(0, limit), answer: first },
-	};
+	const value: TaskList =
+		first === undefined
+			? { kind: 'none', failure: NONE }
+			: { kind: 'list', tasks: [...tasks.values()].slice(0, limit), answer: first };
+	return { ok: true, value };
 }

@@ -1,14 +1,10 @@
-/**
- * How a task ends, from the service's answer to the output: polling, the last look before sleeping, waking and the trigger all
- * decide here, and hand the end on as it is. Pure.
- */
+/** How a task ends: polling, the last look before sleeping, waking and the trigger all decide here, and hand the end on as it is. */
 import * as failures from './failures';
 import type { Failure } from './failures';
 import { isObject } from './json';
 import { outputsOf, type TaskOutput } from './outputs';
 import type { Task } from './task';
 
-/** A task that is over and has its files: what delivery takes. */
 export interface Done {
 	kind: 'done';
 	/** As it was asked for. */
@@ -32,11 +28,7 @@ export type Verdict =
 	/** `done` without a file counts as running: it can come for a moment before the service names one (docs/service.md, "Status"). */
 	{ kind: 'running'; task: Task } | Done | (Failed & { task: Task });
 
-/**
- * What the service's own word for a task means.
- *
- * @param echoes texts that the creation request carried, where they are known: addresses among them are not results
- */
+/** @param echoes texts that the creation request carried, where they are known: addresses among them are not results */
 export function verdictOf(taskId: string, task: Task, echoes: Iterable<string> = []): Verdict {
 	switch (task.state) {
 		case 'running':
@@ -59,7 +51,7 @@ export function withoutFiles(taskId: string, task: Task): Failed & { task: Task 
 	return { kind: 'failed', failure: failures.withoutOutputs(taskId, task, names), task };
 }
 
-/** All http(s) addresses of a request, for {@link verdictOf}. Plain data, so that a sleeping execution can keep them. */
+/** All http(s) addresses of a request, for {@link verdictOf}. */
 export function addressesIn(value: unknown, depth = 0): string[] {
 	if (typeof value === 'string') return /^https?:/i.test(value) ? [value] : [];
 	if (depth > 20 || (!Array.isArray(value) && !isObject(value))) return [];
