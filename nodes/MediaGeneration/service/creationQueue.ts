@@ -1,4 +1,57 @@
 /**
+ * The queue before an account, shared by all runs in this process. Only a few creations are on their way at once, so that one
+ * answer that the account is full (429, active-task limit) spares all others the question; each answer lets the next one go.
+ * Once it is full, each task of this process that ends lets one go, as its slot is free again. Beyond that only the first in the
+ * queue asks, after a pause: slots may also come from other processes. Where it finds one, the next in the queue asks at once.
+ */
+import type { Clock } from './clock';
+import type { Failure } from './failures';
+
+interface Waiter {
+	/** Order of arrival: a creation that was refused again gets its old position back. */
+	position: number;
+	/** Aborts when something changed: it may ask, it is first now, or the pause is shorter. */
+	woken: AbortController;
+	mayAsk: boolean;
+}
+
+export interface QueueDeps extends Clock {
+	/** Aborts when the execution is stopped. */
+	signal?: AbortSignal;
+}
+
+/** Before asking without a freed slot, in ms: from the shortest, 1.4 times as long after each refusal. */
+const MIN_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 5_000;
+const PAUSE_GROWTH = 1.4;
+/**
+ * Of creations that are on their way at once: how many at first, and how many more after each that is answered with a task. Beyond
+ * that the next one waits for an answer, but not for long: a service that answers slowly shows no limit in time.
+ */
+const FIRST_WINDOW = 10;
+const WINDOW_GROWTH = 0.25;
+const MAX_PATIENCE_MS = 3_000;
+
+export class CreationQueue {
+	/** Oldest first. */
+	private readonly waiters: Waiter[] = [];
+	private positions = 0;
+	private pauseMs = MIN_PAUSE_MS;
+	/** Epoch ms: when the first in the queue may ask, whether or not a task has ended. */
+	private askAt = -Infinity;
+	/** Slots that ended tasks of this process have freed since the last refusal, and that no creation has taken yet. */
+	private freeSlots = 0;
+	/** Whether the last question came without a freed slot. */
+	private guessed = false;
+	/** Whether the service has refused a creation, and none was created since with nobody waiting. */
+	private isFull = false;
+	private unanswered = 0;
+	/** How many creations may be on their way at once. */
+	private window = FIRST_WINDOW;
+	/** Why the service refused last. */
+	refusal: Failure | undefined;
+
+	/** Whether creations are waiting. */
 	get full(): boolean {
 		return this.waiters.length > 0;
 	}
@@ -19,7 +72,7 @@
 		return (this.positions += 1);
 	}
 
-	/** The account is full. `retryAfterMs` is what the service said of the pause. */
+	/** A creation was refused because the account is full. `retryAfterMs` is what the service said of the pause. */
 	refused(nowMs: number, failure: Failure, retryAfterMs?: number): void {
 		this.refusal = failure;
 		this.isFull = true;
@@ -32,7 +85,7 @@
 		this.askAt = nowMs + Math.max(wanted ?? this.pauseMs, MIN_PAUSE_MS);
 	}
 
-	/** Where no end had freed the slot of the task, there may be more of them. */
+	/** A task was created. Where no end had freed its slot, there may be more of them. */
 	created(nowMs: number): void {
 		if (this.guessed) this.pauseMs = Math.max(this.pauseMs / PAUSE_GROWTH, MIN_PAUSE_MS);
 		this.askAt = nowMs + this.pauseMs;
@@ -45,7 +98,7 @@
 		for (let under = this.unanswered + granted; under < this.window; under += 1) this.next();
 	}
 
-	/** There may be capacity, or the one whose turn it was did not ask. */
+	/** The next one may ask at once: there may be capacity, or the one whose turn it was did not ask. */
 	next(): void {
 		const next = this.waiters.find(({ mayAsk }) => !mayAsk);
 		if (next === undefined) return;
