@@ -374,6 +374,17 @@ describe('the store', () => {
 		},
 	);
 
+	test('many files in memory are read in turns with other work', async () => {
+		const store = binaryStore('default');
+		const file = store.put(Buffer.alloc(100_000), 'a', 'a/b');
+		let turns = 0;
+		const other = setInterval(() => (turns += 1), 0);
+		for (let number = 0; number < 100; number += 1)
+			await readStoredText(store.context, file, 100_000);
+		clearInterval(other);
+		expect(turns).toBeGreaterThan(5);
+	});
+
 	test.each<[string, Error | undefined]>([
 		['that was stored', undefined],
 		['that could not be stored', new Error('no space left on device')],

@@ -12,8 +12,10 @@ import { DownloadError } from './body';
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;
 
 const CHUNK_BYTES = 256 * 1024;
-/** A multiple of four, as four characters are three bytes. */
-const BASE64_CHARACTERS = 4 * 1024 * 1024;
+/** How much is read from memory at once. A multiple of four, as four characters are three bytes. */
+const BASE64_CHARACTERS = 2 * 1024 * 1024;
+/** What opening a file costs, as if it were so much longer. */
+const OPENING_CHARACTERS = 100_000;
 
 /** How many bytes of files are buffered at the same time. A larger file goes alone. */
 const BUFFERED_BYTES = 100_000_000;
@@ -59,6 +61,9 @@ async function openStored(
 	return id === undefined ? undefined : await context.helpers.getBinaryStream(id, CHUNK_BYTES);
 }
 
+/** What was read from memory since others had their turn, over all files. */
+let readAtOnce = 0;
+
 /** The bytes of a stored file, in chunks; it is opened when the first one is asked for and closed whatever happens. */
 export async function* readStored(
 	context: N8nContext,
@@ -66,10 +71,16 @@ export async function* readStored(
 ): AsyncGenerator<Buffer> {
 	const stream = await openStored(context, binary);
 	if (stream === undefined) {
+		readAtOnce += OPENING_CHARACTERS;
 		for (let at = 0; at < binary.data.length; at += BASE64_CHARACTERS) {
-			// What comes from memory would hold n8n's event loop until its end.
-			if (at > 0) await pause(0);
-			yield Buffer.from(binary.data.slice(at, at + BASE64_CHARACTERS), 'base64');
+			const characters = binary.data.slice(at, at + BASE64_CHARACTERS);
+			readAtOnce += characters.length;
+			if (readAtOnce > BASE64_CHARACTERS) {
+				// Files in memory come without a wait, and a hundred of them would hold n8n's event loop until the last one's end.
+				await pause(0);
+				readAtOnce = 0;
+			}
+			yield Buffer.from(characters, 'base64');
 		}
 		return;
 	}

@@ -7,7 +7,7 @@
  * - n8n's HTTP client decompresses bodies and removes the header that says so: a Content-Length may be that of the compressed
  *   bytes.
  */
-import type { FileType } from '../media/kinds';
+import { HEAD_BYTES, type FileType } from '../media/kinds';
 import { SoundScanner } from '../media/scan';
 import type { SoundFacts } from '../media/sound';
 import type { Clock } from '../service/clock';
@@ -46,7 +46,6 @@ const PROGRESS_BYTES = 16_384;
 const MAX_REQUESTS = 500;
 /** How often a file that begins like an error page is opened. */
 const MAX_LOOKS = 3;
-const HEAD_BYTES = 4_100;
 /** How many bytes come a second time with a part, to see that it continues the same bytes. */
 const OVERLAP_BYTES = 1_024;
 const MAX_BACKOFF_MS = 30_000;

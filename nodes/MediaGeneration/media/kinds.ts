@@ -55,12 +55,15 @@ for (const [extensions, mimeTypes, mark] of KINDS) {
 export const typeByExtension = (extension: string) => BY_EXTENSION.get(extension);
 export const typeByMimeType = (mimeType: string) => BY_MIME_TYPE.get(mimeType);
 
+/** How many bytes tell the kinds apart. The longest frames of MPEG audio take 2,880, and the next one must be there. */
+export const HEAD_BYTES = 4_100;
+
 /**
- * The type of a file by its first bytes (about 4 kB are plenty), and whether they are a signature: what may be the first frame of an
- * audio file may be anything else. Texts have no signature here.
+ * The type of a file by its first bytes, and whether they are a signature: what may be the first frame of an audio file may be
+ * anything else. Texts have no signature here.
  */
 export function typeOfBytes(head: Buffer): { type: FileType; certain: boolean } | undefined {
-	const text = head.toString('latin1');
+	const text = head.toString('latin1', 0, HEAD_BYTES);
 	const type = MARKS.find(({ mark }) => mark.test(text))?.type;
 	if (type !== undefined) return { type, certain: true };
 	const frames = framesIn(head);

@@ -32,7 +32,7 @@ export class Mp3Scanner implements Scanner {
 	/** What is wrong, and from which byte on: the rest of the file is not read. */
 	private lost: { at: number; problem: string } | undefined;
 
-	push(chunk: Uint8Array): void {
+	push(chunk: Buffer): void {
 		const { unread } = this;
 		unread.push(chunk);
 		this.read(unread.bytes, unread.bytes.length - LOOK_BYTES);

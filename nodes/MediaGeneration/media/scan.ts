@@ -31,7 +31,7 @@ export class SoundScanner implements Scanner {
 	private scanner: Scanner | undefined;
 	private facts: SoundFacts | undefined;
 
-	push(chunk: Uint8Array): void {
+	push(chunk: Buffer): void {
 		if (this.scanner !== undefined) return this.scanner.push(chunk);
 		this.head = Buffer.concat([this.head, chunk]);
 		if (this.head.length >= HEAD_BYTES) this.begin();
@@ -55,7 +55,7 @@ export class SoundScanner implements Scanner {
  * `problem` says why; what the stream itself throws is thrown on.
  */
 export async function scan(
-	chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+	chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): Promise<SoundFacts> {
 	const scanner = new SoundScanner();
 	for await (const chunk of chunks) scanner.push(chunk);

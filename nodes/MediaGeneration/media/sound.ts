@@ -63,7 +63,7 @@ export interface Pieces {
 
 /** Reads a file from its first to its last byte, in chunks of any size. */
 export interface Scanner {
-	push(chunk: Uint8Array): void;
+	push(chunk: Buffer): void;
 	/** To be called once, after the last chunk. */
 	end(): SoundFacts;
 }
@@ -91,15 +91,15 @@ export class Unread {
 		return this.position + this.bytes.length;
 	}
 
-	push(chunk: Uint8Array): void {
-		// A copy: the chunk may be used again.
-		this.bytes = Buffer.concat([this.bytes, chunk]);
+	push(chunk: Buffer): void {
+		this.bytes = this.bytes.length === 0 ? chunk : Buffer.concat([this.bytes, chunk]);
 	}
 
-	/** Forgets what lies before a position. */
+	/** Forgets what lies before a position. To be called after each chunk. */
 	dropTo(position: number): void {
 		const count = Math.max(0, Math.min(position - this.position, this.bytes.length));
-		this.bytes = this.bytes.subarray(count);
+		// A copy: the chunk may be used again.
+		this.bytes = Buffer.from(this.bytes.subarray(count));
 		this.position += count;
 	}
 }

@@ -18,7 +18,7 @@ export class WavScanner implements Scanner {
 	private data: { from: number; size: number } | undefined;
 	private problem: string | undefined;
 
-	push(chunk: Uint8Array): void {
+	push(chunk: Buffer): void {
 		this.unread.push(chunk);
 		this.read();
 		this.unread.dropTo(this.data === undefined ? this.next : this.unread.total);

@@ -399,7 +399,7 @@ describe('whatever comes', () => {
 				marks,
 				fc.uint8Array({ maxLength: 400, size: 'max' }),
 				async (mark, bytes) => {
-					const facts = await scan([Buffer.from(mark, 'latin1'), bytes]);
+					const facts = await scan([Buffer.from(mark, 'latin1'), Buffer.from(bytes)]);
 					expect(['none', 'wav', 'mp3']).toContain(facts.kind);
 				},
 			),

@@ -269,7 +269,7 @@ test('what a library writes', async () => {
 			[0, 0, 0],
 		]);
 		wave.setTag('ISFT', 'odd');
-		const facts = await scan([wave.toBuffer()]);
+		const facts = await scan([Buffer.from(wave.toBuffer())]);
 		expect(facts).toMatchObject({
 			kind: 'wav',
 			samples: 3,
