@@ -1,7 +1,6 @@
 /**
- * The action node. How an item travels: `operations/` turns its fields into a request, `create/` sends it, `wait/` follows the
- * task, `delivery/` makes the output item, and `run/` does so for all items; only `service/` talks to the network. What only a
- * run needs is loaded by the first run: n8n loads every node when it starts, but needs only the description then.
+ * The action node (docs/architecture.md). What only a run needs is loaded by the first run: n8n loads every node when it starts, but
+ * needs only the description then.
  */
 import {
 	NodeConnectionTypes,
@@ -45,12 +44,6 @@ function listSearch(name: ListName): ListSearch {
 	};
 }
 
-const listSearches: Record<ListName, ListSearch> = {
-	searchImageModels: listSearch('searchImageModels'),
-	searchSpeechModels: listSearch('searchSpeechModels'),
-	searchVoices: listSearch('searchVoices'),
-};
-
 export class MediaGeneration implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Media Generation',
@@ -81,7 +74,13 @@ export class MediaGeneration implements INodeType {
 		properties,
 	};
 
-	methods = { listSearch: listSearches };
+	methods: { listSearch: Record<ListName, ListSearch> } = {
+		listSearch: {
+			searchImageModels: listSearch('searchImageModels'),
+			searchSpeechModels: listSearch('searchSpeechModels'),
+			searchVoices: listSearch('searchVoices'),
+		},
+	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const { runOperation } = await import('./run');

@@ -1,7 +1,6 @@
 /**
- * The trigger node: its webhook is the `receive_url` of tasks. What is posted is checked and verified in `callback/`;
- * execute() then delivers it inside the started execution, by the same code as a task that was waited for.
- * Both are loaded by the first callback, as n8n loads every node when it starts.
+ * The trigger node: its webhook is the `receive_url` of tasks. What is posted is checked and verified in `callback/`; execute() then
+ * delivers it inside the started execution. Both are loaded by the first callback, as n8n loads every node when it starts.
  */
 import {
 	NodeConnectionTypes,
@@ -52,15 +51,9 @@ export class MediaGenerationTrigger implements INodeType {
 	// The service has no registration of webhooks: the URL travels with each task (docs/service.md, "Events").
 	webhookMethods = {
 		default: {
-			async checkExists(): Promise<boolean> {
-				return true;
-			},
-			async create(): Promise<boolean> {
-				return true;
-			},
-			async delete(): Promise<boolean> {
-				return true;
-			},
+			checkExists: async (): Promise<boolean> => true,
+			create: async (): Promise<boolean> => true,
+			delete: async (): Promise<boolean> => true,
 		},
 	};
 

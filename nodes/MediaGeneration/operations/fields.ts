@@ -1,16 +1,13 @@
-/**
- * Reads and checks the fields of one item. Every refusal says which field is wrong and what it should be
- * (outcome `invalid`); nothing has been sent by then.
- */
+/** Reads and checks the fields of one item. Every refusal says which field is wrong and what it should be (outcome `invalid`). */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { invalid } from '../service/failures';
-import { asNumber, asText, isObject, type JsonObject } from '../service/json';
+import { asNumber, asText, isObject, parseJson, type JsonObject } from '../service/json';
 import { pathProblem } from '../service/baseUrl';
 
 /** Far beyond any ID that fits into an address. */
 const MAX_TASK_ID = 4_000;
 
-/** What is wrong with a task ID, or undefined. It goes into an address encoded, so nearly everything can be one. */
+/** It goes into an address encoded, so nearly everything can be one. */
 export function taskIdProblem(taskId: string): string | undefined {
 	const problem = pathProblem(taskId);
 	if (problem !== undefined) return `it ${problem}`;
@@ -65,7 +62,7 @@ export class ItemFields {
 		return isObject(this.options) && Object.hasOwn(this.options, name);
 	}
 
-	/** A text that must be there. `label` is the field's name on screen. */
+	/** @param label the field's name on screen */
 	requiredText(name: string, label: string): string {
 		const text = this.optionalText(name, label);
 		if (text === undefined) {
@@ -91,7 +88,7 @@ export class ItemFields {
 		return text.trim() === '' ? undefined : text;
 	}
 
-	/** A text that becomes a part of the URL's path; returned encoded. */
+	/** For the URL's path; encoded. */
 	pathPart(name: string, label: string): string {
 		const text = this.requiredText(name, label).trim();
 		const problem = pathProblem(text);
@@ -146,7 +143,6 @@ export class ItemFields {
 		return value;
 	}
 
-	/** An option that must be a number above zero, and at most `most`, or its fallback where it is not set. */
 	positiveOption(name: string, label: string, fallback: number, most = Infinity): number {
 		const given = this.option(name);
 		if (given === undefined) return fallback;
@@ -157,13 +153,18 @@ export class ItemFields {
 				`Set "${label}" to a number greater than 0, or remove the option to use ${fallback}.`,
 			);
 		}
-		if (value > most) {
-			throw invalid(
-				`The option "${label}" must be at most ${most}`,
-				`Set "${label}" to a smaller number, or remove the option to use ${fallback}. Nothing was sent.`,
-			);
-		}
-		return value;
+		if (value <= most) return value;
+		throw invalid(
+			`The option "${label}" must be at most ${most}`,
+			`Set "${label}" to a smaller number, or remove the option to use ${fallback}. Nothing was sent.`,
+		);
+	}
+
+	/** As {@link positiveOption}, where zero switches the option off. */
+	optionFromZero(name: string, label: string, fallback: number): number {
+		const given = this.option(name);
+		const isZero = given !== '' && given !== null && !isObject(given) && Number(given) === 0;
+		return isZero ? 0 : this.positiveOption(name, label, fallback);
 	}
 
 	/** One of a closed list of values; the first one where it is not set. */
@@ -177,17 +178,8 @@ export class ItemFields {
 		);
 	}
 
-	/** A field that holds a JSON object, as a text or as what an expression leads to; empty where it is not set. */
 	jsonField(name: string, label: string, example: string): JsonObject {
 		return jsonObject(this.raw(name), { what: `field "${label}"`, example });
-	}
-
-	/** The option Extra Body Fields as an object; empty where it is not set. */
-	extraFields(): JsonObject {
-		return jsonObject(this.option('extraFields'), {
-			what: 'option "Extra Body Fields"',
-			example: '{"voice_settings": {"speed": 1.1}}',
-		});
 	}
 
 	/** Leaves empty values out, then merges the Extra Body Fields in. */
@@ -197,7 +189,11 @@ export class ItemFields {
 
 	/** With the Extra Body Fields merged in. A copy. */
 	merged(body: JsonObject): IDataObject {
-		return deepMerge(deepMerge({}, body), this.extraFields()) as IDataObject;
+		const extra = jsonObject(this.option('extraFields'), {
+			what: 'option "Extra Body Fields"',
+			example: '{"voice_settings": {"speed": 1.1}}',
+		});
+		return deepMerge(deepMerge({}, body), extra) as IDataObject;
 	}
 }
 
@@ -210,39 +206,30 @@ function checkedTaskId(taskId: string): string {
 	);
 }
 
-/** An object, from JSON or from what an expression leads to. `what` names the field or option for messages. Throws an `invalid` failure. */
+/** From JSON or from what an expression leads to; empty where it is not set. Throws an `invalid` failure. */
 function jsonObject(given: unknown, { what, example }: { what: string; example: string }) {
-	if (given === undefined || given === null) return {};
-	let value: unknown = given;
-	if (typeof given === 'string') {
-		if (given.trim() === '') return {};
-		try {
-			value = JSON.parse(given) as unknown;
-		} catch {
-			throw invalid(
-				`The ${what} is not valid JSON`,
-				`Enter a JSON object, e.g. ${example}. Names and texts need double quotes.`,
-			);
-		}
-	}
-	if (!isObject(value)) {
-		throw invalid(
-			`The ${what} is not a JSON object`,
+	const text = typeof given === 'string' ? given.trim() : undefined;
+	if (given === undefined || given === null || text === '') return {};
+	const refused = (problem: string, advice: string) => invalid(`The ${what} ${problem}`, advice);
+	const value = text === undefined ? given : parseJson(text);
+	if (value === undefined)
+		throw refused(
+			'is not valid JSON',
+			`Enter a JSON object, e.g. ${example}. Names and texts need double quotes.`,
+		);
+	if (!isObject(value))
+		throw refused(
+			'is not a JSON object',
 			`Enter an object in braces, e.g. ${example}, not a list, a text or a number.`,
 		);
-	}
-	if (nestedDeeperThan(MAX_DEPTH, value)) {
-		throw invalid(
-			`The ${what} is nested deeper than ${MAX_DEPTH} levels`,
-			'Enter a flatter JSON object.',
-		);
-	}
+	if (nestedDeeperThan(MAX_DEPTH, value))
+		throw refused(`is nested deeper than ${MAX_DEPTH} levels`, 'Enter a flatter JSON object.');
 	try {
 		JSON.stringify(value);
 	} catch (error) {
 		const reason = error instanceof Error ? error.message : 'unknown reason';
-		throw invalid(
-			`The ${what} can't be written as JSON: ${reason}`,
+		throw refused(
+			`can't be written as JSON: ${reason}`,
 			'Check what the expression leads to. Enter a BigInt as a text or a number.',
 		);
 	}
@@ -254,8 +241,8 @@ export function withoutEmpty(fields: JsonObject): JsonObject {
 	const kept: JsonObject = {};
 	for (const [key, value] of Object.entries(fields)) {
 		const slim = isObject(value) ? withoutEmpty(value) : value;
-		if (slim === undefined || (isObject(slim) && Object.keys(slim).length === 0)) continue;
-		kept[key] = slim;
+		const isEmpty = slim === undefined || (isObject(slim) && Object.keys(slim).length === 0);
+		if (!isEmpty) kept[key] = slim;
 	}
 	return kept;
 }

@@ -1,7 +1,4 @@
-/**
- * The lists that such services may publish: which routes to ask, and how to read their answers. Pure.
- * docs/service.md, "More routes".
- */
+/** The lists that such services may publish: which routes to ask, and how to read their answers (docs/service.md, "More routes"). */
 import { asText, isObject, recordsIn, type JsonObject } from '../service/json';
 import type { ListName } from './operation';
 
@@ -13,7 +10,7 @@ export interface ListEntry {
 
 export interface ListPage {
 	entries: ListEntry[];
-	/** Where the next page begins, in the route's own terms; undefined on the last one. */
+	/** Where the next page begins, in the route's own terms. */
 	next: string | undefined;
 }
 
@@ -24,14 +21,13 @@ export interface ListRoute {
 	whole: boolean;
 	/** The path with its query. @param cursor `next` of the page before */
 	path(search: string, cursor: string | undefined): string;
-	/** A page of the list, or undefined where the answer is not one. */
 	read(body: unknown, cursor: string | undefined): ListPage | undefined;
 }
 
 export interface List {
 	/** What it is a list of, in the plural. */
 	what: string;
-	/** In the order in which they are asked; the first one that answers with a list counts. */
+	/** The first one that answers with a list counts. */
 	routes: readonly ListRoute[];
 }
 
@@ -51,8 +47,12 @@ function words(values: readonly unknown[]): string {
 	return values.flatMap((value) => asText(value) ?? []).join(', ');
 }
 
-function described(entry: Omit<ListEntry, 'description'>, description: string): ListEntry {
-	return description === '' ? entry : { ...entry, description };
+function described(entry: ListEntry, description: string | undefined): ListEntry {
+	return description === undefined ? entry : { ...entry, description };
+}
+
+function joined(between: string, texts: Array<string | undefined>): string | undefined {
+	return texts.filter(Boolean).join(between) || undefined;
 }
 
 function voiceOf(record: JsonObject): ListEntry | undefined {
@@ -66,26 +66,19 @@ function voiceOf(record: JsonObject): ListEntry | undefined {
 		record.gender ?? labels.gender,
 	]);
 	const name = asText(record.name) ?? value;
-	return described(
-		{ value, name: details === '' ? name : `${name} (${details})` },
-		asText(record.description) ?? '',
-	);
+	const description = asText(record.description);
+	return described({ value, name: details === '' ? name : `${name} (${details})` }, description);
 }
 
 function modelOf(record: JsonObject): ListEntry | undefined {
 	const value = asText(record.model_id) ?? asText(record.id);
 	if (value === undefined) return undefined;
-	const list = (values: unknown) => (Array.isArray(values) ? words(values) : '');
+	const list = (values: unknown) => (Array.isArray(values) ? words(values) : undefined);
 	const most = asText(record.max_generations);
-	const limits = [
-		most === undefined ? '' : most === '1' ? 'One image' : `Up to ${most} images`,
-		list(record.aspect_ratios),
-		list(record.resolutions),
-	].filter((text) => text !== '');
-	return described(
-		{ value, name: asText(record.name) ?? value },
-		[asText(record.description) ?? '', limits.join('; ')].filter((text) => text !== '').join('. '),
-	);
+	const images = most === '1' ? 'One image' : most && `Up to ${most} images`;
+	const limits = joined('; ', [images, list(record.aspect_ratios), list(record.resolutions)]);
+	const description = joined('. ', [asText(record.description), limits]);
+	return described({ value, name: asText(record.name) ?? value }, description);
 }
 
 function query(fields: Record<string, string | undefined>): string {

@@ -13,7 +13,7 @@ const ON_SCREEN: ReadonlyArray<[name: string, label: string]> = [
 	['with_transcript', '"With Transcript"'],
 	['receive_url', '"Callback URL"'],
 ];
-/** Some services take no more in one request. */
+/** Characters that some services take in one request, and no more. */
 export const LONG_TEXT = 5_000;
 
 /** Whether a text is sent to be spoken as it is, although it is longer than many services take. */
@@ -22,11 +22,7 @@ export function isLongUnsplit(request: CreationRequest, longText: Pick<LongText,
 	return isSpeech && longText.kind === 'off' && textOf(request).length > LONG_TEXT;
 }
 
-/**
- * Sentences to add to a refusal's description; empty where there is nothing to add.
- *
- * @param said the words of the service
- */
+/** Sentences to add to a refusal's description. @param said the words of the service */
 export function adviceOn(said: string, request: CreationRequest, longText: LongText): string {
 	// The fields of "Task: Create" have the names of the request.
 	const isPlain = request.kind.startsWith('/');

@@ -77,7 +77,6 @@ export interface TriggerSettings {
 	deduplicate: boolean;
 }
 
-/** A field of the trigger, or the fallback where the workflow has none. */
 type ReadField = (name: string, fallback: NodeParameterValueType) => unknown;
 
 function readOptions(read: ReadField): Record<string, unknown> {

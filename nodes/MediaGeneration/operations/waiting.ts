@@ -1,7 +1,7 @@
-/** How an item waits and what it does with its files: read from the fields of `waitingFields.ts`, and checked. */
+/** How an item waits and what it does with its files (fields: `waitingFields.ts`). */
 import type { PollRouteOption } from '../service/account';
 import { invalid, type FailureError } from '../service/failures';
-import { asNumber, asText, isObject } from '../service/json';
+import { asNumber, asText } from '../service/json';
 import type { ItemFields } from './fields';
 import { readLongText, type LongText } from './longText';
 import { MAX_FILE_MB } from './operation';
@@ -17,14 +17,12 @@ export interface FileSettings {
 	transcriptInOutput: boolean;
 }
 
-/** How an item waits for its tasks. */
 export type Waiting =
 	| { kind: 'no'; callbackUrl: string | undefined }
 	| { kind: 'poll' }
 	/** Polls for a while, then puts the execution to sleep. `watched`: whether this n8n also looks while it sleeps. */
 	| { kind: 'suspend'; graceMs: number; watched: boolean };
 
-/** The settings of one item. */
 export interface ItemSettings {
 	waiting: Waiting;
 	files: FileSettings;
@@ -40,16 +38,15 @@ export interface ItemSettings {
 	longText: LongText;
 }
 
-/** The settings of the whole run: those of its first item. */
+/** Those of the first item. */
 export interface RunSettings {
 	maxActiveTasks: number;
 	/** Credits that the run's tasks may cost before nothing more is created. */
 	maximumCredits: number | undefined;
 }
 
-/** What a way of waiting means for a run. */
 interface WaitingRules {
-	/** Whether a task that was just created is followed to its end. */
+	/** Whether a new task is followed to its end. */
 	follows: boolean;
 	/** Whether the execution may go to sleep before its tasks are over. */
 	sleeps: boolean;
@@ -92,15 +89,9 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 		return { kind: 'no', callbackUrl: fields.optionalText('callbackUrl', 'Callback URL') };
 	const mode = fields.choice(fields.raw('waitMode'), 'Wait Mode', ['poll', 'callback']);
 	if (mode === 'poll') return { kind: 'poll' };
-	const grace = fields.option('gracePeriod');
-	const graceS = isZero(grace)
-		? 0
-		: fields.positiveOption('gracePeriod', 'Polling Before Suspending (Seconds)', GRACE_S);
-	return {
-		kind: 'suspend',
-		graceMs: graceS * 1000,
-		watched: fields.option('watchWhileAsleep') !== false,
-	};
+	const label = 'Polling Before Suspending (Seconds)';
+	const graceMs = fields.optionFromZero('gracePeriod', label, GRACE_S) * 1000;
+	return { kind: 'suspend', graceMs, watched: fields.option('watchWhileAsleep') !== false };
 }
 
 /** Everything that an item sets. Throws an `invalid` failure for bad input. */
@@ -124,7 +115,7 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 		pollRoute: fields.choice(fields.option('pollRoute'), 'Poll Route', ['auto', 'v1', 'v1e']),
 		contextBetweenParts: fields.option('contextBetweenParts') === true,
 		findUnclear: fields.option('findUnclear') !== false,
-		minimumCredits: optionAboveZero(fields, 'minimumCredits', 'Min Credits'),
+		minimumCredits: fields.optionFromZero('minimumCredits', 'Min Credits', 0) || undefined,
 	};
 }
 
@@ -151,7 +142,6 @@ export function joinNeedsFiles(): FailureError {
 	);
 }
 
-/** What a joined text needs. Throws an `invalid` failure where it is missing. */
 function checkJoined({ kind }: LongText, waiting: Waiting, { download }: FileSettings): void {
 	if (kind !== 'join') return;
 	if (waiting.kind === 'no')
@@ -164,36 +154,13 @@ function checkJoined({ kind }: LongText, waiting: Waiting, { download }: FileSet
 
 /** What the run as a whole takes from its first item. Throws an `invalid` failure for bad input. */
 export function readRunSettings(fields: ItemFields): RunSettings {
-	const maxActiveTasks = fields.positiveOption(
-		'maxActiveTasks',
-		'Max Active Tasks',
-		MAX_ACTIVE_TASKS,
-	);
-	const maximumCredits = readMaximumCredits(fields);
-	return { maxActiveTasks: Math.max(1, Math.floor(maxActiveTasks)), maximumCredits };
-}
-
-/** An option that is set but leads to an empty value must not count as no limit. */
-function readMaximumCredits(fields: ItemFields): number | undefined {
-	if (!fields.hasOption('maximumCredits')) return undefined;
-	const maximum = asNumber(fields.option('maximumCredits'));
-	if (maximum === undefined || maximum < 0) {
+	const most = fields.positiveOption('maxActiveTasks', 'Max Active Tasks', MAX_ACTIVE_TASKS);
+	const maximumCredits = asNumber(fields.option('maximumCredits'));
+	// One that is set but leads to an empty value must not count as no limit.
+	if (fields.hasOption('maximumCredits') && (maximumCredits === undefined || maximumCredits < 0))
 		throw invalid(
 			'The option "Max Credits" must be a number of at least 0',
 			'Set "Max Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
 		);
-	}
-	return maximum;
-}
-
-/** A number above zero; undefined where it is not set, or zero, which switches such an option off. */
-function optionAboveZero(fields: ItemFields, name: string, label: string): number | undefined {
-	const given = fields.option(name);
-	return given === undefined || isZero(given) ? undefined : fields.positiveOption(name, label, 0);
-}
-
-function isZero(value: unknown): boolean {
-	return (
-		!isObject(value) && value !== undefined && value !== '' && value !== null && Number(value) === 0
-	);
+	return { maxActiveTasks: Math.max(1, Math.floor(most)), maximumCredits };
 }

@@ -1,7 +1,4 @@
-/**
- * What the editor shows of waiting: the fields that all creating operations share, and those that `task: wait` has as well
- * (README, "Waiting"). Each stands beside the values that show it.
- */
+/** What the editor shows of waiting: fields that all creating operations share, and those that `task: wait` has as well. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { longTextOptions } from './longText';
 import { maxFileSizeOption, optionsField, type Resource, type Work } from './operation';
@@ -100,7 +97,7 @@ function extraFieldsOption(resource: string): INodeProperties {
 	};
 }
 
-/** Options that only creating has, the most used first. */
+/** The most used first, as everywhere here. */
 const creatingOptions: INodeProperties[] = [
 	{
 		displayName: 'Max Active Tasks',
@@ -148,7 +145,6 @@ const creatingOptions: INodeProperties[] = [
 	},
 ];
 
-/** Options of waiting and of files, the most used first. */
 const firstOptions: INodeProperties[] = [
 	{
 		displayName: 'File Name',
@@ -244,7 +240,6 @@ const lastOptions: INodeProperties[] = [
 	},
 ];
 
-/** The options of one resource, the most used first. */
 function optionsOf(resource: string, creates: boolean): INodeProperties[] {
 	if (!creates) return [...firstOptions, ...lastOptions];
 	return [
@@ -259,13 +254,11 @@ function optionsOf(resource: string, creates: boolean): INodeProperties[] {
 type Conditions = NonNullable<IDisplayOptions['show']>;
 
 /** From inside a collection, the node's own fields are named with a slash. */
-function fromInside(when: Conditions): Conditions {
-	return Object.fromEntries(
-		Object.entries(when).map(([name, values]) => [
-			name.startsWith('@') ? name : `/${name}`,
-			values,
-		]),
-	);
+function fromInside(when: Conditions): IDisplayOptions | undefined {
+	const inside = Object.entries(when).map(([name, values]) => {
+		return [name.startsWith('@') ? name : `/${name}`, values] as const;
+	});
+	return inside.length === 0 ? undefined : { show: Object.fromEntries(inside) };
 }
 
 function fieldsFor({ value: resource, operations }: Resource, kind: Work['kind']) {
@@ -284,9 +277,7 @@ function fieldsFor({ value: resource, operations }: Resource, kind: Work['kind']
 	};
 	const options = optionsField(
 		optionsOf(resource, creates).map((option) => {
-			const inside = fromInside(conditions(option));
-			const always = Object.keys(inside).length === 0;
-			return { ...option, displayOptions: always ? undefined : { show: inside } };
+			return { ...option, displayOptions: fromInside(conditions(option)) };
 		}),
 	);
 	const shared = sharedFields.filter(
@@ -298,7 +289,6 @@ function fieldsFor({ value: resource, operations }: Resource, kind: Work['kind']
 	}));
 }
 
-/** The fields that creating operations share, and those that wait for a task made earlier where they make sense. */
 export function waitingFields(resources: readonly Resource[]): INodeProperties[] {
 	return (['creates', 'awaits'] as const).flatMap((kind) =>
 		resources.flatMap((resource) => fieldsFor(resource, kind)),
