@@ -54,9 +54,7 @@ export class SoundScanner implements Scanner {
  * Reads a sound file once, chunk by chunk, and says what joining needs to know of it. For a file that can't be joined,
  * `problem` says why; what the stream itself throws is thrown on.
  */
-export async function scan(
-	chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
-): Promise<SoundFacts> {
+export async function scan(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<SoundFacts> {
 	const scanner = new SoundScanner();
 	for await (const chunk of chunks) scanner.push(chunk);
 	return scanner.end();
