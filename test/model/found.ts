@@ -122,4 +122,36 @@ export const found: Array<[string, Partial<History>]> = [
 			],
 		},
 	],
+	[
+		'the note of a task is refused after it was made: the end names it, and no try makes another one',
+		{
+			node: { ...PLAIN_NODE, tries: 3 },
+			breaks: [{ what: 'context', from: 6, times: 1_000 }],
+			tasks: [{ ...PLAIN_TASK, end: 'never' }],
+		},
+	],
+	[
+		'what was noted is damaged: what may be paid for is not sent again',
+		{
+			node: { ...PLAIN_NODE, tries: 2 },
+			damage: [{ before: 1, what: 'what entries hold', becomes: null }],
+			tasks: [{ ...PLAIN_TASK, hiddenFor: 90 }],
+		},
+	],
+	[
+		'a field can not be read in a later try: its item names the task of an earlier one',
+		{
+			node: { ...PLAIN_NODE, onError: 'continueRegularOutput', tries: 2 },
+			breaks: [{ what: 'parameters', from: 14, times: 1_000 }],
+			tasks: [{ ...PLAIN_TASK, hiddenFor: 90 }],
+		},
+	],
+	[
+		'nor can the credential: the error names it',
+		{
+			node: { ...PLAIN_NODE, tries: 2 },
+			breaks: [{ what: 'credential', from: 1, times: 1_000 }],
+			tasks: [{ ...PLAIN_TASK, hiddenFor: 90 }],
+		},
+	],
 ];

@@ -166,9 +166,34 @@ export interface StoreScript {
 	reads: boolean[];
 }
 
+const BREAKING = [
+	'context',
+	'logger',
+	'hints',
+	'parameters',
+	'expressions',
+	'credential',
+	'suspending',
+] as const;
+/** What of n8n throws, from its so-manieth use on and so many times. */
+export interface BreakScript {
+	what: (typeof BREAKING)[number];
+	from: number;
+	times: number;
+}
+
+/** Before which try, over all executions, what the node keeps in its context becomes something else. */
+export interface DamageScript {
+	before: number;
+	what: 'all of it' | 'the ledger' | 'its entries' | 'what entries hold';
+	becomes: unknown;
+}
+
 export interface History {
 	seed: number;
 	store: StoreScript;
+	breaks: BreakScript[];
+	damage: DamageScript[];
 	list: ListScript;
 	/** How "Task: Wait" behind the node waits, if there is one. */
 	behind: 'nobody' | 'poll' | 'callback';
@@ -278,6 +303,27 @@ export const histories: fc.Arbitrary<History> = fc.record({
 		writes: fc.array(fc.boolean(), { maxLength: 5 }),
 		reads: fc.array(fc.boolean(), { maxLength: 3 }),
 	}),
+	breaks: fc.array(
+		fc.record({
+			what: oneOf(...BREAKING),
+			from: fc.nat(30),
+			times: oneOf(1, 2, 1_000),
+		}),
+		{ maxLength: 2, size: '-1' },
+	),
+	damage: fc.array(
+		fc.record({
+			before: fc.integer({ min: 1, max: 3 }),
+			what: oneOf<DamageScript['what']>(
+				'all of it',
+				'the ledger',
+				'its entries',
+				'what entries hold',
+			),
+			becomes: oneOf<unknown>(null, 0, 'x', [], {}),
+		}),
+		{ maxLength: 1, size: '-1' },
+	),
 	list: taskLists,
 	behind: oneOf<History['behind']>('nobody', 'poll', 'callback'),
 	node,
@@ -329,6 +375,8 @@ export const PLAIN_NODE: NodeScript = {
 export const PLAIN_HISTORY: History = {
 	seed: 1,
 	store: { limit: 0, writes: [], reads: [] },
+	breaks: [],
+	damage: [],
 	list: NO_LIST,
 	behind: 'nobody',
 	node: PLAIN_NODE,
@@ -350,6 +398,8 @@ export function inWords(history: History): string {
 		`  store: ${plain(history.store)}`,
 		`  list: ${plain(history.list)}`,
 		`  node: ${plain(history.node)}`,
+		...list('break', history.breaks),
+		...list('damage', history.damage),
 		...list('item', history.items),
 		...list('creation', history.creations),
 		...list('look', history.looks),

@@ -19,6 +19,7 @@ import type { History } from './history';
 import type { Machine } from './machine';
 import type { Process } from './processes';
 import type { Service } from './service';
+import { Trouble } from './trouble';
 
 export type Status = 'running' | 'waiting' | 'success' | 'error' | 'canceled' | 'crashed';
 
@@ -30,6 +31,8 @@ export interface Execution {
 	/** How often somebody has changed the texts before a Retry. */
 	version: number;
 	tries: number;
+	/** Ms at which the last one began. */
+	tryBeganMs: number;
 	context: Record<string, unknown>;
 	/** As it began. */
 	input: INodeExecutionData[];
@@ -125,6 +128,7 @@ export class N8n {
 	private retries = 0;
 	private toolRuns = 0;
 	private readonly node: INode;
+	private readonly trouble: Trouble;
 
 	constructor(
 		private readonly machine: Machine,
@@ -133,6 +137,7 @@ export class N8n {
 		private readonly processes: readonly Process[],
 	) {
 		this.alive = this.newProcess();
+		this.trouble = new Trouble(history, world.note);
 		const { onError, tries } = history.node;
 		this.node = {
 			id: NODE_ID,
@@ -195,6 +200,7 @@ export class N8n {
 			earlier: [],
 			version: 0,
 			tries: 0,
+			tryBeganMs: 0,
 			context: {},
 			input: items,
 			data: { main: [items] },
@@ -226,6 +232,8 @@ export class N8n {
 			execution.betweenTries = false;
 			execution.output = undefined;
 			execution.error = undefined;
+			execution.tryBeganMs = this.machine.elapsed;
+			this.trouble.beforeTry(execution.context);
 			const context = this.executeContext(execution);
 			try {
 				execution.output = await process.modules.runOperation(context);
@@ -435,7 +443,9 @@ export class N8n {
 	/** What both kinds of contexts share. */
 	private baseContext(execution: Execution, process: Alive) {
 		const log = (line: string) => {
-			if (!process.dead) execution.logs.push(line);
+			if (process.dead) return;
+			execution.logs.push(line);
+			this.trouble.use('logger');
 		};
 		return {
 			getNode: () => this.node,
@@ -443,6 +453,7 @@ export class N8n {
 			getExecutionId: () => execution.id,
 			getMode: () => 'trigger',
 			getCredentials: async () => {
+				this.trouble.use('credential');
 				const { credential: given } = this.world;
 				if (given instanceof Error) throw given;
 				return await Promise.resolve(this.credentials);
@@ -480,25 +491,33 @@ export class N8n {
 		const context = {
 			...this.baseContext(execution, process),
 			getInputData: () => execution.data.main[0],
-			getNodeParameter: (name: string, index: number, fallback?: unknown) =>
-				fieldsFor(index)[name] ?? fallback,
+			getNodeParameter: (name: string, index: number, fallback?: unknown) => {
+				// Those two take no expression.
+				if (name !== 'resource' && name !== 'operation') this.trouble.use('parameters');
+				return fieldsFor(index)[name] ?? fallback;
+			},
 			continueOnFail: () => node.onError !== 'stopWorkflow',
 			getExecutionCancelSignal: () =>
 				this.world.withoutSignal === true ? undefined : execution.stop.signal,
 			getContext: (type: string) => {
 				if (type !== 'node') throw new Error(`There is no context of the type "${type}" here`);
-				return execution.context;
+				return this.trouble.guarded(execution.context);
 			},
 			getExecuteData: () => execution.data,
 			setMetadata: () => undefined,
 			isToolExecution: () => this.world.asTool === true,
-			addExecutionHints: (...hints: NodeExecutionHint[]) => execution.hints.push(...hints),
+			addExecutionHints: (...hints: NodeExecutionHint[]) => {
+				this.trouble.use('hints');
+				execution.hints.push(...hints);
+			},
 			evaluateExpression: (expression: string) => {
+				this.trouble.use('expressions');
 				if (expression === '{{ $runIndex }}') return runIndex ?? 0;
 				if (expression.includes('$execution.resumeUrl')) return this.resumeUrl(execution);
 				return execution.context.suspension;
 			},
 			putExecutionToWait: async (until: Date) => {
+				this.trouble.use('suspending');
 				execution.waitTill = until;
 				execution.sleepsForMs = until.getTime() - this.machine.wall();
 				await Promise.resolve();
@@ -527,10 +546,12 @@ export class N8n {
 			getBodyData: () => body,
 			getQueryData: () => Object.fromEntries(url.searchParams),
 			/** The one expression that waking reads: its items as a text, its notes and its URL. */
-			evaluateExpression: (expression: string) =>
-				expression.includes('$input.all()')
+			evaluateExpression: (expression: string) => {
+				this.trouble.use('expressions');
+				return expression.includes('$input.all()')
 					? [JSON.stringify(saved.items), saved.context.suspension, this.resumeUrl(execution)]
-					: undefined,
+					: undefined;
+			},
 		};
 		return { response, context: context as unknown as IWebhookFunctions };
 	}

@@ -29,7 +29,7 @@ export function brokenRules(world: World): string[] {
 }
 
 /** A sending is followed by another one only where it created nothing, or its task failed by the service's own word. */
-function paidTwice({ n8n, service, firstText }: World): string[] {
+function paidTwice({ history, n8n, service, firstText }: World): string[] {
 	return service.sent.flatMap((again, index) => {
 		const execution = executionOf(n8n, again);
 		const before = service.sent.slice(0, index).filter(({ slot }) => slot === again.slot);
@@ -37,8 +37,8 @@ function paidTwice({ n8n, service, firstText }: World): string[] {
 			const same = first.executionId === again.executionId;
 			if (first.fate === 'free') return [];
 			if (!same && !execution?.earlier.some(({ id }) => id === first.executionId)) return [];
-			// A person who presses Retry has read that it is unclear.
-			if (!same && first.fate === 'unclear') return [];
+			// A person who presses Retry has read that it is unclear, or that there is a task.
+			if (!same && (first.fate === 'unclear' || isForgetful(history))) return [];
 			const failed = first.task !== undefined && isFailed(service, first.task, again.atMs);
 			if (failed && (first.fate === 'told' || isFound(n8n, first))) return [];
 			// Another text is another request, for a Retry; not for the tries of one execution.
@@ -97,9 +97,14 @@ function readable(execution: Execution): string {
 
 /** No ID of a task that is paid for goes unmentioned, and of what is unclear it is said that it is. */
 function lost(world: World): string[] {
-	const { n8n, service } = world;
+	const { n8n, service, history } = world;
+	// Then nobody can tell a later try what an earlier one has paid for: the log names it.
+	const forgets = isForgetful(history);
 	return n8n.executions.flatMap((execution) => {
-		const mine = service.sent.filter(({ executionId }) => executionId === execution.id);
+		const mine = service.sent.filter(
+			({ executionId, atMs }) =>
+				executionId === execution.id && (!forgets || atMs >= execution.tryBeganMs),
+		);
 		const { logs, status } = execution;
 		const text = readable(execution);
 		const told = mine.flatMap((sent) => {
@@ -137,6 +142,10 @@ function lost(world: World): string[] {
 		];
 	});
 }
+
+/** Whether what the node has noted can be lost to it. */
+const isForgetful = ({ breaks, damage }: History) =>
+	damage.length > 0 || breaks.some(({ what }) => what === 'context' || what === 'expressions');
 
 /** Whether the end of an execution says of a sending that its task may exist. */
 function saysUnclear(execution: Execution, { slot }: Sent): boolean {
@@ -193,7 +202,7 @@ const A_DAY_S = 86_400;
 /** Nothing is said of a task that the service does not say itself. */
 function untrue({ n8n, service, history }: World): string[] {
 	return n8n.executions.flatMap((execution) => {
-		const { output = [], status, woken, id, endedMs, isBehind } = execution;
+		const { output = [], status, woken, id, endedMs, isBehind, tryBeganMs } = execution;
 		if (status !== 'success' || isBehind) return [];
 		const missing = history.items.flatMap((_, index) =>
 			output.some((item) => itemOf(item) === index)
@@ -218,9 +227,10 @@ function untrue({ n8n, service, history }: World): string[] {
 				open.length > 0 &&
 				open.every(({ createdMs }) => (endedMs ?? 0) < createdMs + (timeout || A_DAY_S) * 1000);
 			const paid = service.sent.some(
-				({ executionId, slot, fate, task }) =>
+				({ executionId, slot, fate, task, atMs }) =>
 					executionId === id &&
 					indexOf(slot) === index &&
+					(!isForgetful(history) || atMs >= tryBeganMs) &&
 					fate !== 'free' &&
 					(task === undefined || service.stateOf(task, endedMs) !== 'error'),
 			);

@@ -4,6 +4,7 @@ import {
 	type RunIdentity,
 	type Slot,
 } from '../../nodes/MediaGeneration/create/ledger';
+import type { Failure } from '../../nodes/MediaGeneration/service/failures';
 
 const RUN: RunIdentity = { executionId: '7', runIndex: 0, baseUrl: 'https://api.example' };
 const LATER: RunIdentity = { ...RUN, executionId: '8' };
@@ -168,7 +169,7 @@ describe('as a tool what counts is the call', () => {
 		again.noteCreated(SLOT, REQUEST, { ...CREATED, taskId: 't2' });
 		again.close(() => false);
 		expect(new Ledger(store, tool(1)).earlier(SLOT, REQUEST)).toEqual(FOUND);
-		expect(leftByEarlierTries(store, () => tool(0)).taskIds).toEqual(['t2']);
+		expect(leftByEarlierTries(store, () => tool(0)).made).toEqual([{ item: 0, taskId: 't2' }]);
 	});
 
 	test('another call takes up a task rather than what may have become one', () => {
@@ -305,19 +306,22 @@ test.each([
 	['a list', []],
 	['text', 'x'],
 	['null', null],
-	['nonsense entries', { a: 1 }],
 	['an entry without a task', { '0:0:0': { execution: '7' } }],
 	['an entry with a time and without a task', { '0:0:0': { execution: '7', createdAt: 5 } }],
 	['an entry without a time', { '0:0:0': { execution: '7', taskId: 't1' } }],
-])('a store that holds %s is no obstacle', (_name, createdTasks) => {
+])('what %s has replaced may be paid for', (_name, createdTasks) => {
 	const ledger = new Ledger({ createdTasks }, RUN);
-	expect(ledger.earlier(SLOT, REQUEST)).toEqual(NOTHING);
-	ledger.noteCreated(SLOT, REQUEST, CREATED);
-	expect(ledger.earlier(SLOT, REQUEST)).toEqual(FOUND);
+	const { kind, failure } = ledger.earlier(SLOT, REQUEST) as { kind: string; failure: Failure };
+	expect([kind, failure.outcome]).toEqual(['unknown', 'unknown']);
+	expect(failure.message).toMatch(/can't be read; the task may exist/);
+});
+
+test('what is no entry of a slot is no obstacle', () => {
+	expect(new Ledger({ createdTasks: { a: 1 } }, RUN).earlier(SLOT, REQUEST)).toEqual(NOTHING);
 });
 
 test('an entry without the answer is a task all the same', () => {
-	const createdTasks = { '0:0:0': { execution: '7', taskId: 't1', createdAt: 5 } };
+	const createdTasks = { '0:0:0': { execution: '7', hash: 'h', taskId: 't1', createdAt: 5 } };
 	expect(new Ledger({ createdTasks }, RUN).earlier(SLOT, REQUEST)).toEqual(FOUND);
 });
 
@@ -358,7 +362,7 @@ describe('the texts that a long text was split into', () => {
 
 	test('and are no tasks', () => {
 		const store = storeOf();
-		expect(leftByEarlierTries(store, () => RUN)).toEqual({ taskIds: [], unclear: [] });
+		expect(leftByEarlierTries(store, () => RUN)).toEqual({ made: [], unclear: [] });
 		expect(new Ledger(store, RUN).earlier(SLOT, REQUEST)).toEqual(NOTHING);
 	});
 
@@ -383,7 +387,7 @@ describe('the texts that a long text was split into', () => {
 });
 
 describe('what earlier tries have left, for the error of a later one', () => {
-	const NONE = { taskIds: [], unclear: [] };
+	const NONE = { made: [], unclear: [] };
 	const UNCLEAR = [{ item: 1, failure: FAILURE }];
 	/** The store of two items, one of which has two parts; a creation of a third is unclear. */
 	function storeOfThree() {
@@ -398,7 +402,11 @@ describe('what earlier tries have left, for the error of a later one', () => {
 
 	test('is all that was made, and what may have been, whatever the items ask for by now', () => {
 		expect(leftByEarlierTries(saved(storeOfThree()), () => RUN)).toEqual({
-			taskIds: ['t1', 't2', 't3'],
+			made: [
+				{ item: 0, taskId: 't1' },
+				{ item: 0, taskId: 't2' },
+				{ item: 2, taskId: 't3' },
+			],
 			unclear: UNCLEAR,
 		});
 	});
@@ -407,13 +415,16 @@ describe('what earlier tries have left, for the error of a later one', () => {
 		const run = { ...RUN, call: { id: 'a call', agent: 'Agent:0' } };
 		const store = {};
 		new Ledger(store, run).noteUnknown({ item: 1, part: 0 }, REQUEST, FAILURE);
-		expect(leftByEarlierTries(store, () => run)).toEqual({ taskIds: [], unclear: UNCLEAR });
+		expect(leftByEarlierTries(store, () => run)).toEqual({ made: [], unclear: UNCLEAR });
 	});
 
 	test('but no task that failed', () => {
 		const store = storeOfThree();
 		new Ledger(store, RUN).forget({ item: 0, part: 1 });
-		expect(leftByEarlierTries(saved(store), () => RUN).taskIds).toEqual(['t1', 't3']);
+		expect(leftByEarlierTries(saved(store), () => RUN).made.map(({ taskId }) => taskId)).toEqual([
+			't1',
+			't3',
+		]);
 	});
 
 	test.each<[string, RunIdentity]>([

@@ -1,6 +1,6 @@
 /** The one way to answer a webhook: a handler returns what n8n is to do, or throws a refusal. */
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { cleanerOf } from '../service/clean';
+import { cleanerOf, logOf } from '../service/clean';
 
 /** A call that is answered with a status other than 2xx, and starts nothing. */
 export class Refusal extends Error {
@@ -44,7 +44,7 @@ export async function respond(
 		if (refusal !== error) {
 			const reason =
 				error instanceof Error ? cleanerOf(context).text(error.message) : 'unknown reason';
-			context.logger.warn(`Media Generation: ${call} could not be handled: ${reason}`);
+			logOf(context).warn(`Media Generation: ${call} could not be handled: ${reason}`);
 		}
 		if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
 		return answer(context, refusal.status, { received: false, error: refusal.message });

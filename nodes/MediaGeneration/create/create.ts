@@ -3,6 +3,8 @@
  * what may have been paid for.
  */
 import type { CreationRequest } from '../operations/operation';
+import { quietly } from '../service/clean';
+import { broken } from '../service/failures';
 import { creationsOf, withCandidates, type Finding, type Search } from './find';
 import type { Earlier, Ledger, Slot } from './ledger';
 import { createTask, type Created, type SubmitDeps, type Submitted } from './submit';
@@ -50,19 +52,23 @@ export async function findEarlier(deps: CreateDeps, wanted: Wanted): Promise<Cre
 	return finding.created;
 }
 
-/** Creates a task. Where nothing is known of it afterwards it is looked for, and counts as created where it is found. Never rejects. */
+/** Creates a task. Where nothing is known of it afterwards it is looked for, and counts as created where it is found. */
 export async function createOrFind(
 	deps: CreateDeps,
 	{ slot, request, deadline, finds }: Wanted,
 ): Promise<Submitted> {
 	const { ledger } = deps;
-	ledger.noteSending(slot, { request, sentAt: deps.now() });
+	try {
+		ledger.noteSending(slot, { request, sentAt: deps.now() });
+	} catch (error) {
+		return { kind: 'failed', failure: broken(error, { kind: 'nothing' }) };
+	}
 	const submitted = await createTask(deps, request, deadline);
 	if (submitted.kind === 'created') ledger.noteCreated(slot, request, submitted.created);
 	if (submitted.kind === 'failed') ledger.forget(slot);
 	if (submitted.kind !== 'unclear') return submitted;
 	// Noted before it is looked for, as the execution may be stopped meanwhile.
-	ledger.noteSending(slot, submitted);
+	quietly(() => ledger.noteSending(slot, submitted));
 	ledger.noteUnknown(slot, request, submitted.failure);
 	if (!finds || submitted.failure.taskId !== undefined) return submitted;
 	const finding = await look(deps, submitted);

@@ -13,7 +13,8 @@
  */
 import { createHash } from 'crypto';
 import type { CreationRequest } from '../operations/operation';
-import type { Failure } from '../service/failures';
+import { quietly } from '../service/clean';
+import { attempt, FailureError, type Failure } from '../service/failures';
 import { asText, isObject, type JsonObject } from '../service/json';
 import type { Sending } from './matching';
 import type { Created } from './submit';
@@ -49,6 +50,23 @@ export interface Slot {
 	part: number;
 }
 
+/** What is kept of a slot: a task, or a creation of which nothing is known. */
+interface Entry extends JsonObject {
+	hash: string;
+	taskId?: string;
+	createdAt?: number;
+	sending?: Sending;
+	failure?: Failure;
+}
+
+/** It could be that of a task. */
+const UNREADABLE: Failure = {
+	outcome: 'unknown',
+	message: "What this node has noted in this execution can't be read; the task may exist",
+	description:
+		'So nothing was sent. Look for the task in the log of n8n or at the service. If there is none, run the workflow again as a new execution.',
+};
+
 /** What an earlier try left for a slot. */
 export type Earlier =
 	| { kind: 'created'; created: Created; receiveUrl: string | undefined }
@@ -75,6 +93,7 @@ export class Ledger {
 	private entries(): JsonObject {
 		const present = this.store[FIELD];
 		if (isObject(present)) return present;
+		if (present !== undefined) throw new FailureError(UNREADABLE);
 		const fresh: JsonObject = {};
 		this.store[FIELD] = fresh;
 		return fresh;
@@ -83,7 +102,8 @@ export class Ledger {
 	/** Whether no try, of this execution or of one that it repeats, has left anything of this run. */
 	get isEmpty(): boolean {
 		const prefix = prefixOf(this.run);
-		return !Object.keys(this.entries()).some((key) => key.startsWith(prefix));
+		const keys = attempt(() => Object.keys(this.entries()));
+		return keys.ok && !keys.value.some((key) => key.startsWith(prefix));
 	}
 
 	private hashOf(request: CreationRequest): string {
@@ -103,9 +123,11 @@ export class Ledger {
 		return `${prefixOf(this.run)}${item}:${part}`;
 	}
 
-	private entryFor(slot: Slot, request: CreationRequest): JsonObject | undefined {
+	private entryFor(slot: Slot, request: CreationRequest): Entry | undefined {
 		const own = this.entries()[this.keyOf(slot)];
-		if (isObject(own) && (this.isOfExecution(own) || own.hash === this.hashOf(request))) return own;
+		if (own !== undefined && !isEntry(own)) throw new FailureError(UNREADABLE);
+		if (own !== undefined && (this.isOfExecution(own) || own.hash === this.hashOf(request)))
+			return own;
 		return this.run.call === undefined ? undefined : this.takeUp(slot, request, this.run.call);
 	}
 
@@ -114,17 +136,13 @@ export class Ledger {
 	}
 
 	/** What another call has left for the same request: a task before what may have become one. It belongs to this call from now on. */
-	private takeUp(
-		slot: Slot,
-		request: CreationRequest,
-		{ agent }: AgentCall,
-	): JsonObject | undefined {
+	private takeUp(slot: Slot, request: CreationRequest, { agent }: AgentCall): Entry | undefined {
 		const entries = this.entries();
 		const hash = this.hashOf(request);
 		const { executionId } = this.run;
-		const free = Object.entries(entries).filter((each): each is [string, JsonObject] => {
+		const free = Object.entries(entries).filter((each): each is [string, Entry] => {
 			const [, entry] = each;
-			if (!isObject(entry) || entry.hash !== hash) return false;
+			if (!isEntry(entry) || entry.hash !== hash) return false;
 			if (this.isOfExecution(entry)) return entry.delivered === false;
 			if (entry.takenUpBy === executionId) return false;
 			return entry.delivered !== true || entry.agent === agent;
@@ -146,47 +164,58 @@ export class Ledger {
 		this.entries()[this.keyOf(slot)] = { execution, hash, ...agent, ...fields };
 	}
 
+	/** What can't be read may be paid for. */
 	earlier(slot: Slot, request: CreationRequest): Earlier {
+		const read = attempt(() => this.read(slot, request));
+		return read.ok ? read.value : { kind: 'unknown', failure: UNREADABLE, sending: undefined };
+	}
+
+	private read(slot: Slot, request: CreationRequest): Earlier {
 		const entry = this.entryFor(slot, request);
 		if (entry === undefined) return NOTHING;
-		const sending = isSending(entry.sending) ? entry.sending : undefined;
-		if (isObject(entry.failure) && this.isOfExecution(entry))
-			return { kind: 'unknown', failure: entry.failure as unknown as Failure, sending };
-		if (sending !== undefined || isObject(entry.failure)) return { kind: 'doubtful', sending };
-		const taskId = asText(entry.taskId);
-		if (taskId === undefined || typeof entry.createdAt !== 'number') return NOTHING;
+		if (entry.taskId === undefined) {
+			const { failure = UNREADABLE, sending } = entry;
+			return this.isOfExecution(entry)
+				? { kind: 'unknown', failure, sending }
+				: { kind: 'doubtful', sending };
+		}
 		// Taken up from a failed execution, it belongs to this one: what counts in its further tries is the item, too.
 		entry.execution = this.run.executionId;
+		const { taskId, createdAt = 0 } = entry;
 		const answer = isObject(entry.answer) ? entry.answer : { task_id: taskId };
 		return {
 			kind: 'created',
-			created: { taskId, createdAt: entry.createdAt, answer },
+			created: { taskId, createdAt, answer },
 			receiveUrl: asText(entry.receiveUrl),
 		};
 	}
 
+	/** Never throws, as what follows a creation: what was noted before it was sent stands for a task whose note is refused. */
 	noteCreated(slot: Slot, request: CreationRequest, { taskId, createdAt, answer }: Created): void {
 		const receiveUrl = asText(request.body.receive_url);
-		this.note(slot, request, {
+		const fields = {
 			taskId,
 			createdAt,
 			answer,
 			...(receiveUrl === undefined ? {} : { receiveUrl: endpointOf(receiveUrl) }),
-		});
+		};
+		quietly(() => this.note(slot, request, fields));
 	}
 
-	/** Before a creation is sent: should n8n save the execution and end before the answer comes, this is all that is known. */
+	/** Before a creation is sent: should n8n end before the answer comes, this is all that is known. Where it throws, nothing may be sent. */
 	noteSending(slot: Slot, { request, sentAt }: Sending): void {
 		const { receive_url: _ignored, ...body } = request.body;
 		this.note(slot, request, { sending: { request: { ...request, body }, sentAt } });
 	}
 
 	noteUnknown(slot: Slot, request: CreationRequest, failure: Failure): void {
-		const present = this.entries()[this.keyOf(slot)];
-		const sending = isObject(present) ? present.sending : undefined;
-		this.note(slot, request, {
-			failure: { ...failure },
-			...(sending !== undefined && { sending }),
+		quietly(() => {
+			const present = this.entries()[this.keyOf(slot)];
+			const sending = isObject(present) ? present.sending : undefined;
+			this.note(slot, request, {
+				failure: { ...failure },
+				...(sending !== undefined && { sending }),
+			});
 		});
 	}
 
@@ -195,26 +224,38 @@ export class Ledger {
 	 * try, and parts of different cuts don't fit together.
 	 */
 	firstTexts(item: number, texts: string[]): string[] {
-		const entries = this.entries();
-		const key = `${prefixOf(this.run)}${item}:texts`;
-		const earlier = entries[key];
-		if (isObject(earlier) && this.isOfExecution(earlier) && Array.isArray(earlier.texts))
-			return earlier.texts.map(String);
-		entries[key] = { execution: this.run.executionId, texts };
-		return texts;
+		let first = texts;
+		quietly(() => {
+			const entries = this.entries();
+			const key = `${prefixOf(this.run)}${item}:texts`;
+			const earlier = entries[key];
+			if (isObject(earlier) && this.isOfExecution(earlier) && Array.isArray(earlier.texts))
+				first = earlier.texts.map(String);
+			else entries[key] = { execution: this.run.executionId, texts };
+		});
+		return first;
 	}
 
 	/** A task that failed is of no further use: the next try makes a new one. */
 	forget(slot: Slot): void {
-		delete this.entries()[this.keyOf(slot)];
+		quietly(() => delete this.entries()[this.keyOf(slot)]);
 	}
 
 	/** The run is over. As a tool: what was handed out is not for a later call, and the rest is free for the next one. */
 	close(handedOut: (item: number) => boolean): void {
 		if (this.run.call === undefined) return;
-		for (const { item, entry } of entriesOf(this.store, this.run))
-			entry.delivered = handedOut(item);
+		quietly(() => {
+			for (const { item, entry } of entriesOf(this.store, this.run))
+				entry.delivered = handedOut(item);
+		});
 	}
+}
+
+function isEntry(value: unknown): value is Entry {
+	if (!isObject(value) || typeof value.hash !== 'string') return false;
+	return value.taskId === undefined
+		? isSending(value.sending) || isObject(value.failure)
+		: typeof value.taskId === 'string' && typeof value.createdAt === 'number';
 }
 
 function isSending(value: unknown): value is Sending {
@@ -233,22 +274,25 @@ function entriesOf(store: LedgerStore, run: NodeRun): Array<{ item: number; entr
 /** What earlier tries of a run leave to a later one, whatever its items ask for by now. */
 export interface LeftBefore {
 	/** Tasks that they have made and that did not fail. */
-	taskIds: string[];
+	made: Array<{ item: number; taskId: string }>;
 	/** Creations of which nothing is known, by item. */
 	unclear: Array<{ item: number; failure: Failure }>;
 }
 
 /** @param runOf the run; read only where there is anything */
 export function leftByEarlierTries(store: LedgerStore, runOf: () => NodeRun): LeftBefore {
-	const left: LeftBefore = { taskIds: [], unclear: [] };
-	const entries = store[FIELD];
-	if (!isObject(entries) || Object.keys(entries).length === 0) return left;
-	for (const { item, entry } of entriesOf(store, runOf())) {
-		const taskId = asText(entry.taskId);
-		if (taskId !== undefined) left.taskIds.push(taskId);
-		if (isObject(entry.failure))
-			left.unclear.push({ item, failure: entry.failure as unknown as Failure });
-	}
+	const left: LeftBefore = { made: [], unclear: [] };
+	// What ends a run has to say what this try has made, whatever can't be read of the earlier ones.
+	quietly(() => {
+		const entries = store[FIELD];
+		if (!isObject(entries) || Object.keys(entries).length === 0) return;
+		for (const { item, entry } of entriesOf(store, runOf())) {
+			const taskId = asText(entry.taskId);
+			if (taskId !== undefined) left.made.push({ item, taskId });
+			if (isObject(entry.failure))
+				left.unclear.push({ item, failure: entry.failure as unknown as Failure });
+		}
+	});
 	return left;
 }
 

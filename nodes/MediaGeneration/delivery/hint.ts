@@ -1,6 +1,6 @@
 /** What the editor shows of a run beside its items: hints above the output, and values that the list of executions is searched by. */
 import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { cleanerOf } from '../service/clean';
+import { cleanerOf, quietly } from '../service/clean';
 import { isObject } from '../service/json';
 import { isOutcome, type Outcome } from '../service/failures';
 
@@ -13,7 +13,7 @@ export function showHint(
 	// Hints are newer than the oldest n8n that this node runs on, and tools of agents have none.
 	if (!('addExecutionHints' in context)) return;
 	const clean = cleanerOf(context).text(message);
-	context.addExecutionHints({ type, location: 'outputPane', message: clean });
+	quietly(() => context.addExecutionHints({ type, location: 'outputPane', message: clean }));
 }
 
 /** How a run ended: with the worst outcome of its items. */
@@ -76,7 +76,7 @@ function fitting(taskIds: Iterable<string>): string {
  * @param run names the run within the execution
  */
 export function noteExecution(context: IExecuteFunctions, run: string, summary: RunSummary): void {
-	try {
+	quietly(() => {
 		const customData = customDataOf(context);
 		const store = context.getContext('flow');
 		const known: unknown = store[FIELD];
@@ -94,20 +94,16 @@ export function noteExecution(context: IExecuteFunctions, run: string, summary: 
 			...(costs.length === 0 ? {} : { media_credits: String(Math.round(sum * 1_000) / 1_000) }),
 			media_outcome: worstOf(all.flatMap((each) => runOutcome(each.outcome))),
 		});
-	} catch {
-		// Finding an execution is worth less than its result.
-	}
+	});
 }
 
 /** An execution that slept is awake: what became of its items replaces `asleep`. Never throws, as {@link noteExecution}. */
 export function noteWaking(context: IWebhookFunctions, outcomes: readonly RunOutcome[]): void {
-	try {
+	quietly(() => {
 		const customData = customDataOf(context);
 		const before = runOutcome(customData.getAll().media_outcome);
 		customData.setAll({ media_outcome: worstOf([...before, ...outcomes]) });
-	} catch {
-		// As above.
-	}
+	});
 }
 
 function runOutcome(value: unknown): RunOutcome[] {

@@ -1,10 +1,9 @@
 /** From a part to its task: taken up where an earlier try has made it, found again, or created. */
-import { createOrFind, findEarlier, type CreateDeps } from '../create/create';
+import { createOrFind, findEarlier, type CreateDeps, type Wanted } from '../create/create';
 import type { Created } from '../create/submit';
-import type { ItemSettings } from '../operations/waiting';
 import { adviceOn } from '../operations/refusal';
 import type { Failed } from '../service/verdict';
-import { receiveUrlOf, type Part } from './item';
+import { receiveUrlOf, type Item, type Part } from './item';
 import type { Spending } from './spending';
 
 export interface CreationMeans extends CreateDeps {
@@ -27,23 +26,37 @@ export interface KnownTask {
 	created: Created | undefined;
 }
 
-export async function createPart(
+type Creating = Extract<Part, { kind: 'creates' }>;
+type Whose = Pick<Item, 'index' | 'settings'>;
+
+const wantedFor = (
+	{ now }: CreationMeans,
+	{ number, request, earlier }: Creating,
+	{ index, settings }: Whose,
+): Wanted => ({
+	slot: { item: index, part: number },
+	request,
+	earlier,
+	finds: settings.findUnclear,
+	deadline: now() + settings.timeoutMs,
+});
+
+/** The task that an earlier try or execution has made, or why no other one may be made; undefined where it is to be created. */
+export async function takeUp(
 	means: CreationMeans,
-	{ number, request, earlier }: Extract<Part, { kind: 'creates' }>,
-	{ index, settings }: { index: number; settings: ItemSettings },
-): Promise<KnownTask | Failed> {
-	const { spending, now, log, executionId } = means;
-	const route = { kind: request.kind, route: settings.pollRoute };
-	const where = `for item ${index} of execution ${executionId}`;
+	part: Creating,
+	item: Whose,
+): Promise<KnownTask | Failed | undefined> {
+	const { spending, log } = means;
+	const { request, earlier } = part;
+	const route = { kind: request.kind, route: item.settings.pollRoute };
+	const where = whereOf(means, item);
 	if (earlier.kind === 'created') {
 		const { created, receiveUrl } = earlier;
 		log.info(`Media Generation: task ${created.taskId} ${where}`);
 		return { kind: 'task', ...created, created, old: true, receiveUrl };
 	}
-	const slot = { item: index, part: number };
-	const { timeoutMs, findUnclear: finds } = settings;
-	const wanted = { slot, request, earlier, finds, deadline: now() + timeoutMs };
-	const found = await findEarlier(means, wanted);
+	const found = await findEarlier(means, wantedFor(means, part, item));
 	if (found !== undefined) {
 		spending.takeUp(found, route);
 		log.info(`Media Generation: task ${found.taskId} ${where}, found in the list of tasks`);
@@ -52,9 +65,24 @@ export async function createPart(
 	}
 	if (earlier.kind === 'unknown')
 		return { kind: 'failed', failure: earlier.failure, task: undefined };
-	const turn = await spending.turn(route);
+	return undefined;
+}
+
+const whereOf = ({ executionId }: CreationMeans, { index }: Whose) =>
+	`for item ${index} of execution ${executionId}`;
+
+export async function createPart(
+	means: CreationMeans,
+	part: Creating,
+	item: Whose,
+): Promise<KnownTask | Failed> {
+	const { spending, log } = means;
+	const { request } = part;
+	const { settings } = item;
+	const where = whereOf(means, item);
+	const turn = await spending.turn({ kind: request.kind, route: settings.pollRoute });
 	if (turn.kind === 'refused') return { kind: 'failed', failure: turn.failure, task: undefined };
-	const submitted = await createOrFind(means, wanted);
+	const submitted = await createOrFind(means, wantedFor(means, part, item));
 	turn.end(submitted);
 	if (submitted.kind !== 'created') {
 		const { failure } = submitted;

@@ -50,8 +50,10 @@ export type ItemEnd = { index: number; taskIds: string[] } & (
 	| { kind: 'halted' }
 );
 
+export type FailedEnd = Extract<ItemEnd, { kind: 'failed' }>;
+
 /** An item that fails before anything is sent for it. */
-export function failedEnd(index: number, failure: Failure): ItemEnd {
+export function failedEnd(index: number, failure: Failure): FailedEnd {
 	return { kind: 'failed', index, taskIds: [], failure, delivered: undefined };
 }
 

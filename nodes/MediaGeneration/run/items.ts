@@ -11,7 +11,7 @@ import { lookAtTask } from '../service/look';
 import { addressesIn, type Failed } from '../service/verdict';
 import { PollLoop, type Watch } from '../wait/poll';
 import { conclude, type Conclusion } from './conclude';
-import { createPart, type CreationMeans, type KnownTask } from './createPart';
+import { createPart, takeUp, type CreationMeans, type KnownTask } from './createPart';
 import { goesOnAfter, type Item, type ItemEnd, type Part, type PartEnd } from './item';
 
 export type RunMeans = Omit<CreationMeans, 'signal'> & Conclusion;
@@ -73,7 +73,7 @@ class Run {
 
 /** One part of an item, from its request to its files. */
 class PartRun {
-	private reached: Reached = { kind: 'nothing' };
+	private reached: Reached;
 	private giveBack = (): void => undefined;
 	/** Resolves when its task exists, or will not. Never rejects. */
 	readonly submitted: Promise<unknown>;
@@ -85,6 +85,7 @@ class PartRun {
 		private readonly item: Item,
 		private readonly part: Part,
 	) {
+		this.reached = reachedBefore(part);
 		const submitted = this.submit();
 		this.submitted = submitted.catch(() => undefined);
 		this.end = submitted
@@ -99,15 +100,17 @@ class PartRun {
 		const { run, item, part } = this;
 		if (part.kind === 'awaits') {
 			const { taskId } = part;
-			this.reached = { kind: 'exists', taskId };
 			const createdAt = run.means.now();
 			const known = { createdAt, old: true, receiveUrl: undefined, created: undefined };
 			return { kind: 'task', taskId, ...known };
 		}
 		this.giveBack = await run.slots.take();
-		if (run.isHalted) return { kind: 'halted', taskId: earlierIdOf(part) };
-		this.reached = { kind: 'sent' };
-		const created = await createPart(run.creating, part, item);
+		const { reached } = this;
+		if (run.isHalted)
+			return { kind: 'halted', taskId: reached.kind === 'exists' ? reached.taskId : undefined };
+		const known = await takeUp(run.creating, part, item);
+		if (known === undefined) this.reached = { kind: 'sent' };
+		const created = known ?? (await createPart(run.creating, part, item));
 		if (created.kind === 'task') {
 			this.reached = { kind: 'exists', taskId: created.taskId };
 			return created;
@@ -180,30 +183,19 @@ class PartRun {
 		return { item: this.item.index, part: this.part.number };
 	}
 
-	/** Where a creation broke off, the ledger knows how far it had come. */
-	private whereItBroke(): Reached {
-		const { run, part, reached } = this;
-		if (reached.kind !== 'sent' || part.kind !== 'creates') return reached;
-		const left = run.means.ledger.earlier(this.slot, part.request);
-		if (left.kind === 'created') return { kind: 'exists', taskId: left.created.taskId };
-		return left.kind === 'nothing' ? left : reached;
-	}
-
-	/** The net: whatever was thrown becomes the part's end. */
+	/** The net: whatever was thrown becomes the part's end. What the ledger says of a creation that was sent holds the next try back. */
 	private brokeOff(error: unknown): PartEnd {
-		const { run, part } = this;
-		run.failed();
-		const reached = this.whereItBroke();
-		const failure = broken(error, reached);
-		if (reached.kind === 'sent' && part.kind === 'creates')
-			run.means.ledger.noteUnknown(this.slot, part.request, failure);
-		return { kind: 'failed', failure, task: undefined };
+		this.run.failed();
+		return { kind: 'failed', failure: broken(error, this.reached), task: undefined };
 	}
 }
 
-function earlierIdOf(part: Part): string | undefined {
-	if (part.kind === 'awaits') return part.taskId;
-	return part.earlier.kind === 'created' ? part.earlier.created.taskId : undefined;
+/** What an earlier try has come to. */
+function reachedBefore(part: Part): Reached {
+	if (part.kind === 'awaits') return { kind: 'exists', taskId: part.taskId };
+	const { earlier } = part;
+	if (earlier.kind === 'created') return { kind: 'exists', taskId: earlier.created.taskId };
+	return { kind: earlier.kind === 'unknown' ? 'sent' : 'nothing' };
 }
 
 /** Some time after the last creation, lets go of what may sleep; items that poll are waited for first. */

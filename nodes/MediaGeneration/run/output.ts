@@ -5,14 +5,14 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { LeftBefore, NodeRun } from '../create/ledger';
 import { failureItem, nodeError, type Left } from '../delivery/failure';
 import { noteExecution, outcomesIn, showHint, worstOf, type RunOutcome } from '../delivery/hint';
-import { outcomes } from '../service/failures';
+import { logOf } from '../service/clean';
+import { broken, outcomes } from '../service/failures';
 import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
-import type { Item, ItemEnd } from './item';
+import type { FailedEnd, Item, ItemEnd } from './item';
 import { spendingHints, type Spending } from './spending';
 
 /** Anything that may have its end already. */
 type OnItsWay = ItemEnd | { kind: 'draft' | 'item' };
-type FailedEnd = Extract<ItemEnd, { kind: 'failed' }>;
 
 /** The items of one input item; none where it was given up or is still running. */
 export function itemsOf(context: IExecuteFunctions, end: ItemEnd): INodeExecutionData[] {
@@ -77,7 +77,7 @@ export class Report {
 		const failed = failuresIn(ends);
 		const before = this.ledger();
 		const known = new Set([
-			...before.taskIds,
+			...before.made.map(({ taskId }) => taskId),
 			...ends.flatMap((end) => ('taskIds' in end ? end.taskIds : [])),
 		]);
 		const unclear = [
@@ -104,10 +104,13 @@ export class Report {
 	/** Throws for the first failed item, naming what is paid for and still of use, and what may be; not where failures go on as items. */
 	throwFirstFailure(ends: readonly OnItsWay[]): void {
 		const [first] = failuresIn(ends);
-		if (first === undefined || this.context.continueOnFail()) return;
+		if (first !== undefined && !this.context.continueOnFail()) throw this.errorOf(first, ends);
+	}
+
+	errorOf(first: FailedEnd, ends: readonly OnItsWay[]): Error {
 		const left = { ...this.left(ends), others: othersOf(first, ends) };
 		this.log('the run failed', left);
-		throw nodeError(this.context.getNode(), first.failure, first.index, left);
+		return nodeError(this.context.getNode(), first.failure, first.index, left);
 	}
 
 	/** n8n's Retry sends creations again whose answers never came in the execution before, unless they are found in the service's list. */
@@ -117,7 +120,7 @@ export class Report {
 		);
 		if (doubtful.length === 0) return;
 		const which = doubtful.map(({ index }) => index).join(', ');
-		this.context.logger.warn(
+		logOf(this.context).warn(
 			`Media Generation: an earlier execution has sent items ${which} and got no answer. They may exist and be paid for; where the service's list does not show them, they are sent again`,
 		);
 		const message = `Sent again after a creation without an answer, where it was not found: items ${which}`;
@@ -136,15 +139,15 @@ export class Report {
 	}
 
 	private log(why: string, { taskIds, unclearItems, namedTaskIds }: Left): void {
-		const { logger } = this.context;
+		const log = logOf(this.context);
 		if (taskIds.length > 0) {
-			logger.warn(
+			log.warn(
 				`Media Generation: ${why}; its tasks go on at the service and are paid for: ${taskIds.join(', ')}`,
 			);
 		}
 		if (unclearItems.length > 0) {
 			const named = namedTaskIds.length === 0 ? '' : `; it named ${namedTaskIds.join(', ')}`;
-			logger.warn(
+			log.warn(
 				`Media Generation: ${why} before the service had answered for items ${unclearItems.join(', ')}; their tasks may exist and be paid for${named}`,
 			);
 		}
@@ -178,9 +181,24 @@ export class Report {
 		for (const { type, message } of spendingHints(spending)) showHint(this.context, type, message);
 	}
 
+	/** An item that this try has refused still has what earlier ones have paid for. */
+	private withEarlier(end: ItemEnd): ItemEnd {
+		if (end.kind !== 'failed' || end.failure.outcome !== 'invalid') return end;
+		const { made, unclear } = this.ledger();
+		const doubt = unclear.find(({ item }) => item === end.index);
+		if (doubt !== undefined) return { ...end, failure: doubt.failure };
+		const taskIds = made.flatMap(({ item, taskId }) => (item === end.index ? [taskId] : []));
+		const [taskId] = taskIds;
+		if (taskId === undefined) return end;
+		const failure = broken(new Error(end.failure.message), { kind: 'exists', taskId });
+		const whole = { taskIds, part: undefined, longText: undefined };
+		return { ...end, taskIds, failure: taskIds.length === 1 ? failure : { ...failure, whole } };
+	}
+
 	/** All items in the order of the input. Throws for the first failure unless failed items go on as items. */
-	output(ends: readonly ItemEnd[], spending?: Spending): INodeExecutionData[] {
-		this.throwFirstFailure(ends);
+	output(given: readonly ItemEnd[], spending?: Spending): INodeExecutionData[] {
+		this.throwFirstFailure(given);
+		const ends = given.map((end) => this.withEarlier(end));
 		const failed = failuresIn(ends).length;
 		const where =
 			this.context.getNode().onError === 'continueErrorOutput'

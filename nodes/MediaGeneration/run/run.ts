@@ -4,10 +4,10 @@
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Ledger, leftByEarlierTries } from '../create/ledger';
-import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
 import type { Operation } from '../operations/operation';
 import type { RunSettings } from '../operations/waiting';
+import { logOf } from '../service/clean';
 import { createClient } from '../service/client';
 import { inPieces, realClock } from '../service/clock';
 import { FailureError } from '../service/failures';
@@ -47,7 +47,7 @@ export async function generate(
 	report.throwFirstFailure(planned);
 	const [first] = draftsIn(planned);
 	if (first === undefined) return report.output(planned as ItemEnd[]);
-	const client = await clientFor(context);
+	const client = await clientFor(context, report);
 	if (!client.ok)
 		return report.output(
 			planned.map((each) => (each.kind === 'draft' ? failedEnd(each.index, client.failure) : each)),
@@ -60,13 +60,13 @@ export async function generate(
 	return await runPlanned(tools, planned, first.run);
 }
 
-/** The client, or why the credential is wrong. */
-async function clientFor(context: IExecuteFunctions) {
+/** The client, or why the credential is wrong. Without one the run fails, whatever On Error says. */
+async function clientFor(context: IExecuteFunctions, report: Report) {
 	try {
 		return { ok: true as const, value: await createClient(context) };
 	} catch (error) {
 		if (error instanceof FailureError) return { ok: false as const, failure: error.failure };
-		throw nodeError(context.getNode(), unreadableCredential(error), 0);
+		throw report.errorOf(failedEnd(0, unreadableCredential(error)), []);
 	}
 }
 
@@ -113,7 +113,7 @@ async function runPlanned(
 function meansOf(tools: Tools, spending: Spending): RunMeans {
 	const { context, client, ledger, signal } = tools;
 	const { baseUrl } = client.credentials;
-	const { logger } = context;
+	const log = logOf(context);
 	const executionId = context.getExecutionId();
 	return {
 		...realClock,
@@ -125,11 +125,11 @@ function meansOf(tools: Tools, spending: Spending): RunMeans {
 		stop: signal,
 		beganAt: tools.beganAt,
 		delivery: new Delivery(context, { signal, baseUrl }),
-		log: logger,
+		log,
 		executionId,
 		noteLate(taskId, sure) {
 			const exists = sure ? 'exists and is paid for' : 'may exist and be paid for';
-			logger.warn(
+			log.warn(
 				`Media Generation: task ${taskId} of the stopped execution ${executionId} ${exists}`,
 			);
 		},

@@ -2,7 +2,7 @@
  * Items, errors, hints and logs leave without the API key, the callback secret, and the tokens of URLs by which this n8n can be called.
  * Only what this package itself has sent is looked for: nothing that a caller posts decides what is erased.
  */
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { JsonObject } from './json';
 
 export interface Secrets {
@@ -144,6 +144,23 @@ export class Cleaner {
 		this.error(error.cause, depth + 1);
 		return error;
 	}
+}
+
+/** What merely tells of a run must not end it. */
+export function quietly(tell: () => void): void {
+	try {
+		tell();
+	} catch {
+		// There is nobody left to tell.
+	}
+}
+
+/** n8n's log of an execution or call. */
+export function logOf({ logger }: Pick<IExecuteFunctions, 'logger'>) {
+	return {
+		info: (line: string) => quietly(() => logger.info(line)),
+		warn: (line: string) => quietly(() => logger.warn(line)),
+	};
 }
 
 const cleaners = new WeakMap<object, Cleaner>();

@@ -1,0 +1,92 @@
+/** n8n out of order: what of it throws, and what becomes of the data that it keeps for the node. */
+import { isObject } from '../../nodes/MediaGeneration/service/json';
+import type { BreakScript, DamageScript, History } from './history';
+
+export class Trouble {
+	private readonly uses = new Map<string, number>();
+	/** From a store to its guard, and back. */
+	private readonly guards = new WeakMap<object, object>();
+	private readonly stores = new WeakMap<object, object>();
+	private tries = 0;
+
+	constructor(
+		private readonly history: Pick<History, 'breaks' | 'damage'>,
+		private readonly note: (line: string) => void,
+	) {}
+
+	/** One use of something, which throws where the history has it so. */
+	use(what: BreakScript['what']): void {
+		const use = this.uses.get(what) ?? 0;
+		this.uses.set(what, use + 1);
+		const breaks = this.history.breaks.some(
+			(each) => each.what === what && use >= each.from && use < each.from + each.times,
+		);
+		if (!breaks) return;
+		this.note(`n8n breaks: ${what}`);
+		throw new Error(`${what}: out of order`);
+	}
+
+	/** A store of n8n of which each use, however deep, can throw. */
+	guarded<T extends object>(store: T): T {
+		if (!this.history.breaks.some(({ what }) => what === 'context')) return store;
+		const present = this.guards.get(store);
+		if (present !== undefined) return present as T;
+		const guard = new Proxy(store, {
+			get: (target, name, receiver) => {
+				this.use('context');
+				const value: unknown = Reflect.get(target, name, receiver);
+				return typeof value === 'object' && value !== null ? this.guarded(value) : value;
+			},
+			set: (target, name, value) => {
+				this.use('context');
+				return Reflect.set(target, name, this.unguarded(value));
+			},
+			deleteProperty: (target, name) => {
+				this.use('context');
+				return Reflect.deleteProperty(target, name);
+			},
+			ownKeys: (target) => {
+				this.use('context');
+				return Reflect.ownKeys(target);
+			},
+		});
+		this.guards.set(store, guard);
+		this.stores.set(guard, store);
+		return guard;
+	}
+
+	/** What is put into a store can hold what was read from one. */
+	private unguarded(value: unknown): unknown {
+		if (!isObject(value)) return value;
+		const store = this.stores.get(value);
+		if (store !== undefined) return store;
+		for (const [key, entry] of Object.entries(value)) value[key] = this.unguarded(entry);
+		return value;
+	}
+
+	/** Another try begins. */
+	beforeTry(context: Record<string, unknown>): void {
+		for (const damage of this.history.damage)
+			if (damage.before === this.tries) {
+				this.note(`the context is damaged: ${damage.what}`);
+				spoil(context, damage);
+			}
+		this.tries += 1;
+	}
+}
+
+const LEDGER = 'createdTasks';
+
+function spoil(context: Record<string, unknown>, { what, becomes }: DamageScript): void {
+	const replaceIn = (holder: unknown) => {
+		if (!isObject(holder)) return;
+		for (const key of Object.keys(holder)) holder[key] = becomes;
+	};
+	const ledger = context[LEDGER];
+	if (what === 'all of it' && !isObject(becomes)) replaceIn(context);
+	else if (what === 'the ledger' && LEDGER in context)
+		context[LEDGER] = isObject(becomes) ? [] : becomes;
+	else if (what === 'its entries') replaceIn(ledger);
+	else if (what === 'what entries hold' && isObject(ledger))
+		Object.values(ledger).forEach(replaceIn);
+}
