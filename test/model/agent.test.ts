@@ -12,6 +12,8 @@ beforeAll(() => {
 	processes = loadProcesses();
 });
 
+const BY_ITSELF = { by: 'the agent', sameIds: false } as const;
+
 /** Each as short as it can be. The node was wrong in every one of them. */
 const found: Array<[string, AgentHistory]> = [
 	[
@@ -26,6 +28,7 @@ const found: Array<[string, AgentHistory]> = [
 				],
 				tasks: [{ ...PLAIN_TASK, end: 'never' }],
 			},
+			...BY_ITSELF,
 			calls: [
 				{ text: 0, after: -1 },
 				{ text: 0, after: 0.1 },
@@ -47,6 +50,7 @@ const found: Array<[string, AgentHistory]> = [
 					{ ...PLAIN_TASK, end: 'never' },
 				],
 			},
+			...BY_ITSELF,
 			calls: [
 				{ text: 0, after: -1 },
 				{ text: 0, after: 0.1 },
@@ -74,7 +78,7 @@ test(
 						[
 							...played.broken,
 							inWords(agent.history),
-							`  calls: ${JSON.stringify(agent.calls)}`,
+							`  ${agent.by}, same IDs ${agent.sameIds}, calls: ${JSON.stringify(agent.calls)}`,
 							...played.story,
 						].join('\n'),
 					);

@@ -9,12 +9,16 @@ import { histories, type History } from './history';
 import { Machine } from './machine';
 import { N8n, type Execution, type Surroundings } from './n8n';
 import type { Process } from './processes';
-import { indexOf, isFailed, isFound, keyElsewhere } from './rules';
-import { Service } from './service';
+import { indexOf, isFailed, isForgetful, isFound, keyElsewhere } from './rules';
+import { Service, type Sent } from './service';
 
 export interface AgentHistory {
-	/** Its items are the texts that the agent has in mind. */
+	/** Its items are the texts that the agent has in mind. Each of its Retries follows a model that fails when all calls are over. */
 	history: History;
+	/** Who runs the tool: the engine does so for newer agents, one call after the other. */
+	by: 'the agent' | 'the engine';
+	/** Whether the model gives all calls the same ID. */
+	sameIds: boolean;
 	/** Which text each call says, and how many seconds after the one before it is made; -1: when that one is over. */
 	calls: Array<{ text: number; after: number }>;
 }
@@ -23,8 +27,9 @@ export const agentHistories: fc.Arbitrary<AgentHistory> = fc.record({
 	history: histories.map((history) => ({
 		...history,
 		events: history.events.filter(({ kind }) => kind === 'stop' || kind === 'clock set back'),
-		retries: [],
 	})),
+	by: fc.constantFrom('the agent' as const, 'the engine' as const),
+	sameIds: fc.boolean(),
 	calls: fc.array(
 		fc.record({ text: fc.nat(1), after: fc.constantFrom(-1, -1, 0, 0, 0.1, 1.5, 20) }),
 		{ minLength: 1, maxLength: 4 },
@@ -33,6 +38,8 @@ export const agentHistories: fc.Arbitrary<AgentHistory> = fc.record({
 
 interface Call {
 	text: number;
+	/** Of its execution. */
+	round: string;
 	beganMs: number;
 	execution: Execution | undefined;
 }
@@ -41,7 +48,7 @@ let plays = 0;
 
 /** Plays a history to its end. @returns the rules that it broke, in words, what happened, and how many tries took up what was there */
 export async function playAgent(
-	{ history, calls }: AgentHistory,
+	{ history, by, sameIds, calls }: AgentHistory,
 	processes: readonly Process[],
 ): Promise<{ broken: string[]; story: string[]; spared: number }> {
 	const machine = new Machine(history.seed);
@@ -62,20 +69,38 @@ export async function playAgent(
 		ownUrl: `https://n8n.${name}`,
 		service: () => service,
 		files: new FileHost(machine, history, note),
-		store: new Store(),
+		store: new Store(history.store),
 		note,
 		fields: (call, salt) => fieldsOf(history, textOf(call), salt),
 		asTool: true,
 	};
-	const n8n = new N8n(machine, history, world, processes);
+	// Retry runs the agent again, and with it all its calls.
+	const n8n = new N8n(machine, { ...history, retries: [] }, world, processes);
 	let stopped = false;
 	let over = false;
-	const make = async (index: number) => {
+	const make = async (index: number, agent: Partial<Execution> & { id: string }) => {
 		if (stopped) return;
-		const call: Call = { text: textOf(index), beganMs: machine.elapsed, execution: undefined };
+		const { id: round } = agent;
+		const call: Call = {
+			text: textOf(index),
+			round,
+			beganMs: machine.elapsed,
+			execution: undefined,
+		};
 		made.push(call);
-		note(`call ${index}, of text ${call.text}`);
-		call.execution = await n8n.callAsTool(index);
+		note(`call ${index} of execution ${round}, of text ${call.text}`);
+		const id = sameIds ? 'call' : `call:${round}_${index}`;
+		const tool = { index, id: by === 'the engine' ? id : undefined };
+		call.execution = await n8n.callAsTool(tool, agent);
+	};
+	const work = async (agent: Partial<Execution> & { id: string }) => {
+		const underWay: Array<Promise<void>> = [];
+		for (const [index, { after }] of calls.entries()) {
+			if (after < 0 || by === 'the engine') await Promise.all(underWay);
+			else await machine.pause(after * 1000);
+			underWay.push(make(index, agent));
+		}
+		await Promise.all(underWay);
 	};
 	const remove = machine.install();
 	try {
@@ -86,17 +111,19 @@ export async function playAgent(
 				else stopped = true;
 				if (kind === 'stop') n8n.stop();
 			});
-		const agent = async () => {
-			const underWay: Array<Promise<void>> = [];
-			for (const [index, { after }] of calls.entries()) {
-				if (after < 0) await Promise.all(underWay);
-				else await machine.pause(after * 1000);
-				underWay.push(make(index));
+		const rounds = async () => {
+			let context: Record<string, unknown> = {};
+			let version = 0;
+			for (let round = 0; round <= history.retries.length && !stopped; round += 1) {
+				version += Number(history.retries[round - 1]?.changed ?? false);
+				// n8n saves it with the execution.
+				context = JSON.parse(JSON.stringify(context)) as Record<string, unknown>;
+				await work({ id: String(round + 1), version, context, stop: new AbortController() });
+				await machine.pause(5_000);
 			}
-			await Promise.all(underWay);
 			over = true;
 		};
-		void agent();
+		void rounds();
 		await machine.run(() => over);
 	} catch (error) {
 		return {
@@ -111,8 +138,8 @@ export async function playAgent(
 	const tries = made.reduce((sum, { execution }) => sum + (execution?.tries ?? 0), 0);
 	return {
 		broken: [
-			...paidTwice(service, made),
-			...lost(service, made, stopped),
+			...paidTwice(history, service, made),
+			...lost(history, service, { made, stopped }),
 			...given(made),
 			...keyElsewhere({ n8n, baseUrl }),
 		],
@@ -122,23 +149,30 @@ export async function playAgent(
 }
 
 /** Of one text there are never more sendings that count than calls that have begun. */
-function paidTwice(service: Service, made: readonly Call[]): string[] {
+function paidTwice(history: History, service: Service, made: readonly Call[]): string[] {
 	return service.sent.flatMap((sent, index) => {
+		const { slot, atMs, executionId } = sent;
+		const item = indexOf(slot);
 		const calls = made.filter(
-			({ text, beganMs }) => text === indexOf(sent.slot) && beganMs <= sent.atMs,
+			({ text, beganMs, round }) => text === item && round === executionId && beganMs <= atMs,
 		).length;
 		const counting = service.sent
 			.slice(0, index)
-			.filter(
-				({ slot, fate, task }) =>
-					slot === sent.slot &&
-					fate !== 'free' &&
-					!(fate === 'told' && task !== undefined && isFailed(service, task, sent.atMs)),
-			).length;
+			.filter((each) => each.slot === slot && counts(history, service, each, sent)).length;
 		return counting < calls
 			? []
-			: [`PAID TWICE: ${sent.slot} was sent for ${calls} calls, after ${counting} that count`];
+			: [`PAID TWICE: ${slot} was sent for ${calls} calls, after ${counting} that count`];
 	});
+}
+
+/** Whether a sending before another one of the same text is one that an equal call has or takes up. */
+function counts(history: History, service: Service, before: Sent, sent: Sent): boolean {
+	const { fate, task } = before;
+	const failed = task !== undefined && isFailed(service, task, sent.atMs);
+	if (fate === 'free' || (fate === 'told' && failed)) return false;
+	if (before.executionId === sent.executionId) return true;
+	// n8n's Retry takes up equal requests whose tasks are known; a person has read of the others.
+	return fate === 'told' && before.text === sent.text && !isForgetful(history);
 }
 
 /** What the agent reads of a call. */
@@ -150,13 +184,18 @@ function answerOf({ execution }: Call): string {
 }
 
 /** Each task is in the log and, unless it failed, in what the agent reads; of what is unclear it reads that it is. */
-function lost(service: Service, made: readonly Call[], stopped: boolean): string[] {
+function lost(
+	history: History,
+	service: Service,
+	{ made, stopped }: { made: readonly Call[]; stopped: boolean },
+): string[] {
 	const logs = made.flatMap(({ execution }) => execution?.logs ?? []);
-	const answers = made.map(answerOf).join('\n');
 	const executions = made.flatMap(({ execution }) => execution ?? []);
 	return service.sent.flatMap((sent) => {
-		const { slot, fate, task, named, answeredMs } = sent;
-		if (answeredMs === undefined) return [];
+		const { slot, fate, task, named, answeredMs, executionId } = sent;
+		if (answeredMs === undefined || isForgetful(history)) return [];
+		const mine = made.filter(({ round }) => round === executionId);
+		const answers = mine.map(answerOf).join('\n');
 		if ((fate === 'told' || isFound({ executions }, sent)) && task !== undefined) {
 			const isLogged = logs.some((line) => line.includes(task.id));
 			const isSaid = stopped || isFailed(service, task) || answers.includes(task.id);
@@ -176,9 +215,10 @@ function lost(service: Service, made: readonly Call[], stopped: boolean): string
 
 /** Two calls that went well are two tasks. */
 function given(made: readonly Call[]): string[] {
-	const ids = made.flatMap(({ execution }) =>
-		execution?.status === 'success' ? [taskIdsOf(execution)].filter((id) => id.length > 0) : [],
-	);
+	const ids = made.flatMap(({ execution, round }) => {
+		const id = execution?.status === 'success' ? taskIdsOf(execution) : '';
+		return id === '' ? [] : [`${id} in execution ${round}`];
+	});
 	return ids.flatMap((id, index) =>
 		ids.indexOf(id) === index ? [] : [`TWICE: two calls were given ${id}`],
 	);

@@ -57,8 +57,15 @@ export interface Execution {
 	/** Ms at which it was over. */
 	endedMs: number | undefined;
 	/** Of a call by an AI agent: which one it is. */
-	call: number | undefined;
+	call: AgentCall | undefined;
 	process: Alive;
+}
+
+/** A call of the node as the tool of an AI agent. */
+export interface AgentCall {
+	index: number;
+	/** Where the engine runs the tool for the agent: the model's ID of the call. */
+	id: string | undefined;
 }
 
 /** One process, until it dies. */
@@ -183,12 +190,13 @@ export class N8n {
 		void this.run(this.newExecution(items, { earlier, version, context }));
 	}
 
-	/** An AI agent calls the node as its tool. All calls of it are of one execution, and each try has a run index of its own. */
-	async callAsTool(call: number): Promise<Execution> {
-		const [first] = this.executions;
-		const shared =
-			first === undefined ? {} : (({ id, context, stop }) => ({ id, context, stop }))(first);
-		const execution = this.newExecution([{ json: { call } }], { ...shared, call });
+	/** An AI agent calls the node as its tool. @param agent what all calls of its execution have in common */
+	async callAsTool(call: AgentCall, agent: Partial<Execution>): Promise<Execution> {
+		const { index, id } = call;
+		const json = { call: index, ...(id !== undefined && { toolCallId: id }) };
+		const execution = this.newExecution([{ json }], { ...agent, call });
+		const source = [{ previousNode: 'Agent', previousNodeRun: 0 }];
+		Object.assign(execution.data, { source: { main: source } });
 		await this.run(execution);
 		return execution;
 	}
@@ -226,15 +234,20 @@ export class N8n {
 
 	/** n8n's loop over the tries of a node. */
 	private async run(execution: Execution): Promise<void> {
-		const { process } = execution;
+		const { process, call } = execution;
 		const { tries } = this.history.node;
+		const isOfEngine = call === undefined || call.id !== undefined;
+		// A tool that the agent runs itself has one for each try.
+		const ofCall = isOfEngine && call !== undefined ? this.toolRuns++ : undefined;
 		for (execution.tries = 1; ; execution.tries += 1) {
 			execution.betweenTries = false;
 			execution.output = undefined;
 			execution.error = undefined;
 			execution.tryBeganMs = this.machine.elapsed;
 			this.trouble.beforeTry(execution.context);
-			const context = this.executeContext(execution);
+			const runIndex =
+				call === undefined ? (this.world.runIndex ?? 0) : (ofCall ?? this.toolRuns++);
+			const context = this.executeContext(execution, runIndex);
 			try {
 				execution.output = await process.modules.runOperation(context);
 			} catch (error) {
@@ -242,8 +255,7 @@ export class N8n {
 			}
 			if (process.dead || execution.stop.signal.aborted) break;
 			const failed =
-				execution.error !== undefined ||
-				(execution.call === undefined && isFailing(execution.output?.[0]));
+				execution.error !== undefined || (isOfEngine && isFailing(execution.output?.[0]));
 			if (!failed || execution.tries >= tries) break;
 			this.world.note(`try ${execution.tries} of execution ${execution.id} failed`);
 			execution.betweenTries = true;
@@ -472,15 +484,14 @@ export class N8n {
 		return `${this.world.ownUrl}/webhook-waiting/${id}?signature=${TOKEN}`;
 	}
 
-	private executeContext(execution: Execution): IExecuteFunctions {
+	private executeContext(execution: Execution, runIndex: number): IExecuteFunctions {
 		const { node } = this;
 		const { process } = execution;
-		const runIndex = execution.call === undefined ? this.world.runIndex : this.toolRuns++;
 		const fields = new Map<number, IDataObject>();
 		const fieldsFor = (index: number) => {
 			const known = fields.get(index);
 			if (known !== undefined) return known;
-			const item = execution.call ?? index;
+			const item = execution.call?.index ?? index;
 			const { json = {} } = execution.data.main[0]?.[index] ?? {};
 			const fresh = execution.isBehind
 				? fieldsBehind(this.history, json)
@@ -512,7 +523,7 @@ export class N8n {
 			},
 			evaluateExpression: (expression: string) => {
 				this.trouble.use('expressions');
-				if (expression === '{{ $runIndex }}') return runIndex ?? 0;
+				if (expression === '{{ $runIndex }}') return runIndex;
 				if (expression.includes('$execution.resumeUrl')) return this.resumeUrl(execution);
 				return execution.context.suspension;
 			},

@@ -144,7 +144,7 @@ function lost(world: World): string[] {
 }
 
 /** Whether what the node has noted can be lost to it. */
-const isForgetful = ({ breaks, damage }: History) =>
+export const isForgetful = ({ breaks, damage }: History) =>
 	damage.length > 0 || breaks.some(({ what }) => what === 'context' || what === 'expressions');
 
 /** Whether the end of an execution says of a sending that its task may exist. */
