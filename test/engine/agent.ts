@@ -15,11 +15,11 @@ import {
 	mediaNode,
 	node,
 	passing,
-	runWorkflow,
 	source,
 	type EngineOptions,
 	type EngineResult,
 } from './engine';
+import { runWorkflow } from './executions';
 
 /** The part of a LangChain tool that an agent uses. */
 interface Tool {

@@ -76,6 +76,7 @@ describe('a tool', () => {
 			const { message } = refused(answers[0]);
 			expect(message).toMatch(/the task may exist/);
 			expect(message).not.toMatch(/retry the request/i);
+			expect(message).not.toMatch(SOCKET_CODE);
 		});
 	});
 
@@ -169,10 +170,19 @@ describe('a tool', () => {
 			const { service } = setting;
 			for (const route of ['poll', 'credits'] as const)
 				service.faults.add({ route, action: reset });
+			service.faults.add({ route: 'create', path: '/lost', action: reset });
 			const runs = {
 				looks: { parameters: { ...parameters, options: { timeout: 2 } } },
 				service: { parameters: { ...parameters, options: { timeout: 1 } }, credentials: nowhere },
 				credits: { parameters: { resource: 'credits', operation: 'get' } },
+				creation: {
+					parameters: {
+						resource: 'speech',
+						operation: 'generateByVoiceId',
+						voiceId: 'lost',
+						text: 'Hello',
+					},
+				},
 			};
 			const texts = await Promise.all(
 				Object.entries(runs).map(async ([name, options]) => {
@@ -184,6 +194,7 @@ describe('a tool', () => {
 			expect(said.looks).toMatch(/was not finished .* last look at it failed/);
 			expect(said.service).toMatch(/could not be reached/);
 			expect(said.credits).toMatch(/could not be read/);
+			expect(said.creation).toMatch(/the task may exist/);
 			expect(Object.entries(said).filter(([, text]) => SOCKET_CODE.test(text))).toEqual([]);
 		});
 

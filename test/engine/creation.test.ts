@@ -52,16 +52,6 @@ describe('creating', () => {
 	});
 
 	describe('many at once', () => {
-		test('no more than Max Active Tasks are in flight', async () => {
-			const items = Array.from({ length: 7 }, () => ({}));
-			const { output } = await setting.run({
-				items,
-				parameters: { ...parameters, options: { maxActiveTasks: 3 } },
-			});
-			expect(output).toHaveLength(7);
-			expect(setting.service.maxActive).toBeLessThanOrEqual(3);
-		});
-
 		test('40 items, a third of the polls busy, some reset, five active tasks: 40 results and 40 creations', async () => {
 			const { service } = setting;
 			service.settings.activeTaskLimit = 5;
@@ -80,29 +70,6 @@ describe('creating', () => {
 			expect(service.creations()).toHaveLength(40);
 			expect(service.maxActive).toBeLessThanOrEqual(5);
 		}, 90_000);
-
-		test('a failure without Continue On Fail names the tasks that are still of use, and creates nothing more', async () => {
-			const { service } = setting;
-			const items = [
-				{ stand_in: { ms: 60_000 } },
-				{ stand_in: { end: 'error', error_message: 'no such sound', ms: 50 } },
-				{ stand_in: { ms: 60_000 } },
-			];
-			const { error } = await setting.run({
-				items,
-				parameters: {
-					...parameters,
-					options: { maxActiveTasks: 2, extraFields: '={{ { stand_in: $json.stand_in } }}' },
-				},
-			});
-			expect(error?.message).toMatch(/^Task .* failed: no such sound$/);
-			expect(service.creations()).toHaveLength(2);
-			const useful = service.tasks.find(({ status }) => status === 'doing');
-			expect(error?.description).toContain(String(useful?.id));
-			expect(error?.description).not.toContain(
-				String(service.tasks.find(({ status }) => status === 'error')?.id),
-			);
-		});
 	});
 });
 
@@ -126,42 +93,6 @@ describe('the time of a creation', () => {
 		});
 		expect(error).toBeUndefined();
 		expect(output[0]?.json).toMatchObject({ status: 'done', task_id: oneTask()?.id });
-	});
-
-	test('an answer that drips for 3 s: the same', async () => {
-		setting.service.faults.add({ route: 'create', action: { type: 'drip', ms: 3_000 } });
-		const { output, error } = await setting.run({
-			parameters: { ...parameters, options: { timeout: 2 } },
-		});
-		expect(error).toBeUndefined();
-		expect(output[0]?.json).toMatchObject({ status: 'done', task_id: oneTask()?.id });
-	});
-
-	test('after another item has failed the run: the error names the task whose answer came last', async () => {
-		const { faults } = setting.service;
-		faults.add({
-			route: 'create',
-			path: '/bad',
-			action: { type: 'status', status: 422, body: { success: false, error: 'bad voice' } },
-		});
-		faults.add({
-			route: 'create',
-			path: '/slow',
-			action: { type: 'processThenStall', ms: 2_000 },
-		});
-		const { error } = await setting.run({
-			items: [{ voice: 'bad' }, { voice: 'slow' }],
-			parameters: {
-				resource: 'speech',
-				operation: 'generateByVoiceId',
-				voiceId: '={{ $json.voice }}',
-				text: 'Hello',
-				options: { timeout: 1 },
-			},
-		});
-		expect(error?.message).toMatch(/bad voice/);
-		expect(setting.service.creations()).toHaveLength(1);
-		expect(error?.description).toContain(setting.service.creations()[0]?.id);
 	});
 });
 

@@ -177,21 +177,4 @@ describe('large files', () => {
 			['truncate', 'stall'].slice(0, statuses.length),
 		);
 	}, 60_000);
-
-	test('cut twice in the middle, they are continued where they broke off', async () => {
-		const { service } = setting;
-		for (const bytes of [20_000_000, 10_000_000])
-			service.faults.add({ route: 'file', times: 1, action: { type: 'truncate', bytes } });
-		const result = await setting.run({ items, parameters });
-		expect(result.error).toBeUndefined();
-		const ranges = service.requests
-			.filter(({ route }) => route === 'file')
-			.map(({ headers, status }) => [status, headers.range !== undefined]);
-		expect(ranges).toEqual([
-			[200, false],
-			[206, true],
-			[206, true],
-		]);
-		await expectWhole(result);
-	}, 60_000);
 });

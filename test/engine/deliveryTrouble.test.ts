@@ -105,52 +105,6 @@ describe('trouble', () => {
 		});
 	});
 
-	test('the size limit holds on the stream where no header states the size', async () => {
-		const folder = await prepareEngine();
-		const before = stored(folder);
-		const faults = setting.service.faults;
-		faults.add({ route: 'file', action: { type: 'dropHeader', name: 'content-length' } });
-		const { output } = await setting.run({
-			items: [{ stand_in: { bytes: 3_000_000 } }],
-			parameters: { ...sound(), options: { ...steered, maxFileSize: 1 } },
-			settings: goOn,
-		});
-		expect(output[0]?.json).toMatchObject({ outcome: 'undelivered', status: 'done' });
-		expect(output[0]?.json.error).toMatch(/larger than allowed: Max File Size is 1 MB$/);
-		expect(output[0]?.binary).toBeUndefined();
-		expect(stored(folder)).toEqual(before);
-		expect(setting.service.requests.filter(({ route }) => route === 'file')).toHaveLength(1);
-	});
-
-	test('a file that is cut again and again, with nothing new, is reported, never short', async () => {
-		const folder = await prepareEngine();
-		const before = stored(folder);
-		setting.service.faults.add({ route: 'file', action: { type: 'truncate', bytes: 0 } });
-		const { output } = await setting.run({ parameters: sound(), settings: goOn });
-		expect(output[0]?.json.outcome).toBe('undelivered');
-		expect(output[0]?.json.error).toMatch(/could not be downloaded: .+/);
-		expect(stored(folder)).toEqual(before);
-	});
-
-	describe('hosts that do as they like', () => {
-		const items = [{ stand_in: { bytes: 600_000 } }];
-		const parameters = { ...sound(), options: steered };
-		const fileStatuses = () =>
-			setting.service.requests.filter(({ route }) => route === 'file').map(({ status }) => status);
-
-		test('files that are compressed without being asked arrive as they are', async () => {
-			setting.service.settings.fileEncoding = 'gzip';
-			const { output, error } = await setting.run({
-				items: [...items, { stand_in: { bytes: 40 } }, { stand_in: { audio: 'mp3' } }],
-				parameters,
-			});
-			expect(error).toBeUndefined();
-			for (const item of output) await expectWhole(item);
-			expect(outputsOf(output[0])[0]).toMatchObject({ mimeType: 'audio/wav', fileSize: 600_000 });
-			expect(fileStatuses().slice(0, 3)).toEqual([200, 200, 200]);
-		});
-	});
-
 	test('one missing file of three: the others are kept, and task: wait fetches all later', async () => {
 		const missing = setting.service.faults.add({
 			path: 'image-2.png',
@@ -321,33 +275,6 @@ describe('Split Files', () => {
 		for (const { pairedItem } of all)
 			expect(pairedItem).toMatchObject({ item: expect.anything() as number });
 		expect(setting.attempts()).toBe(1);
-	});
-
-	test('together with Retry On Fail: the next try has all three', async () => {
-		setting.service.faults.add({
-			route: 'file',
-			path: urlOf(1),
-			times: 1,
-			action: { type: 'status', status: 404 },
-		});
-		const { output, error } = await setting.run({
-			parameters: { ...image, options: { splitFiles: true } },
-			settings: { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 },
-		});
-		expect(error).toBeUndefined();
-		expect(await filesOf(output)).toHaveLength(3);
-		expect(setting.attempts()).toBe(1);
-	});
-
-	test('one item for each task: no output names a file that is not there', async () => {
-		missing(2);
-		const { output } = await setting.run({
-			parameters: image,
-			settings: { onError: 'continueRegularOutput' },
-		});
-		expect(output).toHaveLength(1);
-		expect(output[0]?.json.outcome).toBe('undelivered');
-		expect(await filesOf(output)).toHaveLength(2);
 	});
 });
 

@@ -1,24 +1,13 @@
-/**
- * The built node inside n8n's own engine: workflows are run by n8n-core, requests go over real HTTP to the stand-in.
- * Only what n8n's server adds (database, credentials store) is replaced by the least that the engine accepts.
- */
+/** What the workflows of the engine's tests are made of: the built nodes, and the least of n8n's server that n8n-core accepts. */
 import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { built } from './built';
-import { BackendLogger, Container } from './container';
+import { Container } from './container';
+import { BinaryDataService, InstanceSettings } from 'n8n-core';
 import {
-	BinaryDataService,
-	ExecutionLifecycleHooks,
-	InstanceSettings,
-	WorkflowExecute,
-} from 'n8n-core';
-import {
-	createRunExecutionData,
 	NodeConnectionTypes,
-	NodeHelpers,
-	Workflow,
 	type ExecutionError,
 	type IBinaryData,
 	type IConnections,
@@ -33,8 +22,6 @@ import {
 	type INodeType,
 	type INodeTypes,
 	type IRun,
-	type IRunExecutionData,
-	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
 function load<T>(path: string, name: string): new () => T {
@@ -44,25 +31,25 @@ function load<T>(path: string, name: string): new () => T {
 	return found;
 }
 
-const credentialType = new (load<ICredentialType>(
+export const credentialType = new (load<ICredentialType>(
 	'credentials/MediaGenerationApi.credentials.js',
 	'MediaGenerationApi',
 ))();
-const mediaGeneration = new (load<INodeType>(
+export const mediaGeneration = new (load<INodeType>(
 	'nodes/MediaGeneration/MediaGeneration.node.js',
 	'MediaGeneration',
 ))();
-const mediaGenerationTrigger = new (load<INodeType>(
+export const mediaGenerationTrigger = new (load<INodeType>(
 	'nodes/MediaGeneration/MediaGenerationTrigger.node.js',
 	'MediaGenerationTrigger',
 ))();
 
 /** Gives the items of the test to the workflow. */
-function source(items: INodeExecutionData[]): INodeType {
+export function source(items: INodeExecutionData[]): INodeType {
 	return passing('source', async () => await Promise.resolve([structuredClone(items)]));
 }
 
-function passing(name: string, execute: INodeType['execute']): INodeType {
+export function passing(name: string, execute: INodeType['execute']): INodeType {
 	return {
 		description: {
 			displayName: name,
@@ -79,12 +66,12 @@ function passing(name: string, execute: INodeType['execute']): INodeType {
 	};
 }
 
-const noOp = passing('noOp', async function (this: IExecuteFunctions) {
+export const noOp = passing('noOp', async function (this: IExecuteFunctions) {
 	return await Promise.resolve([this.getInputData()]);
 });
 
 /** Sends its items around once more, then lets them out by its second output. */
-function loopOnce(times: number): INodeType {
+export function loopOnce(times: number): INodeType {
 	let runs = 0;
 	const node = passing('loop', async function (this: IExecuteFunctions) {
 		runs += 1;
@@ -107,10 +94,12 @@ export interface EngineOptions {
 	/** Runs the node that often, in a loop. */
 	rounds?: number;
 	/** Retries a failed execution, as n8n's Retry does: a new execution that begins at the node that failed. */
-	retryOf?: IRun;
+	retryOf?: string;
 }
 
 export interface EngineResult {
+	/** Of the execution. */
+	id: string;
 	run: IRun;
 	/** The node's output, or its error branch. */
 	output: INodeExecutionData[];
@@ -127,7 +116,6 @@ export interface EngineResult {
 	logs: string[];
 }
 
-let executions = 0;
 let prepared: Promise<string> | undefined;
 let userFolder: string | undefined;
 
@@ -155,7 +143,7 @@ export async function readBinary(binary: IBinaryData): Promise<Buffer> {
 	return await Container.get(BinaryDataService).getAsBuffer(binary);
 }
 
-function credentialsHelper(data: EngineOptions['credentials']): ICredentialsHelper {
+export function credentialsHelper(data: EngineOptions['credentials']): ICredentialsHelper {
 	const decrypted: ICredentialDataDecryptedObject = { callbackSecret: '', ...data };
 	const helper = {
 		getParentTypes: () => [],
@@ -177,7 +165,7 @@ function credentialsHelper(data: EngineOptions['credentials']): ICredentialsHelp
 	return helper as unknown as ICredentialsHelper;
 }
 
-function node(
+export function node(
 	name: string,
 	type: string,
 	parameters: INodeParameters = {},
@@ -194,7 +182,7 @@ function node(
 	};
 }
 
-function connect(...pairs: Array<[string, string, number?]>): IConnections {
+export function connect(...pairs: Array<[string, string, number?]>): IConnections {
 	const connections: IConnections = {};
 	for (const [from, to, output = 0] of pairs) {
 		// A node may be called "constructor".
@@ -206,95 +194,10 @@ function connect(...pairs: Array<[string, string, number?]>): IConnections {
 	return connections;
 }
 
-export interface WorkflowToRun extends Pick<EngineOptions, 'credentials' | 'stopWhen' | 'retryOf'> {
-	/** Node types by name. */
-	types: Record<string, INodeType>;
-	nodes: INode[];
-	connections: IConnections;
-}
-
-/**
- * The saved data of a failed execution as n8n's Retry ("with currently saved workflow") hands it to the next one: without
- * the end of the node that failed, and with the node as the workflow has it now.
- */
-export function dataOfRetry(failed: IRunExecutionData, workflow: Workflow): IRunExecutionData {
-	const data = structuredClone(failed);
-	const { resultData } = data;
-	delete resultData.error;
-	const last = resultData.runData[resultData.lastNodeExecuted ?? ''];
-	if (last?.at(-1)?.error !== undefined) last.pop();
-	for (const entry of data.executionData?.nodeExecutionStack ?? [])
-		entry.node = workflow.getNode(entry.node.name) ?? entry.node;
-	return data;
-}
-
-/** Runs a workflow from its first node. The result is that of the node "Media". */
-export async function runWorkflow(options: WorkflowToRun): Promise<EngineResult> {
-	await prepareEngine();
-	const { types, nodes, connections, retryOf } = options;
-	const nodeTypes = {
-		getByName: (type: string) => types[type] as INodeType,
-		getByNameAndVersion: (type: string) => types[type] as INodeType,
-		getKnownTypes: () => ({}),
-	} as INodeTypes;
-	const workflow = new Workflow({
-		id: 'engine-test',
-		name: 'Engine test',
-		nodes,
-		connections,
-		active: false,
-		nodeTypes,
-		settings: { executionOrder: 'v1' },
-	});
-	await workflow.expression.acquireIsolate?.();
-	const executionId = String((executions += 1));
-	const mode = retryOf === undefined ? 'trigger' : 'retry';
-	const hooks = new ExecutionLifecycleHooks(mode, executionId, {
-		id: 'engine-test',
-		name: 'Engine test',
-		active: false,
-		isArchived: false,
-		createdAt: new Date(),
-		updatedAt: new Date(),
-		activeVersionId: null,
-		connections: {},
-		nodes,
-	});
-	const additionalData = {
-		credentialsHelper: credentialsHelper(options.credentials),
-		executionId,
-		hooks,
-		currentNodeExecutionIndex: 0,
-		variables: {},
-		restApiUrl: 'http://localhost/rest',
-		instanceBaseUrl: 'http://localhost/',
-		webhookBaseUrl: 'http://localhost/webhook',
-		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
-		webhookTestBaseUrl: 'http://localhost/webhook-test',
-		formWaitingBaseUrl: 'http://localhost/form-waiting',
-		setExecutionStatus: () => undefined,
-	} as unknown as IWorkflowExecuteAdditionalData;
-	const logger = BackendLogger();
-	const before = logger.lines.length;
-	const data =
-		retryOf === undefined ? createRunExecutionData() : dataOfRetry(retryOf.data, workflow);
-	const execution = new WorkflowExecute(additionalData, mode, data);
-	const promise =
-		retryOf === undefined
-			? execution.run({ workflow, startNode: workflow.getNode(nodes[0]?.name ?? '') as INode })
-			: execution.processRunExecutionData(workflow);
-	void options.stopWhen?.then(() => promise.cancel());
-	const run = await promise;
-	const { runData, error } = run.data.resultData;
-	const branch = (index: number) => runData.Media?.at(-1)?.data?.main?.[index] ?? [];
-	return {
-		run,
-		output: branch(0),
-		errorOutput: branch(1),
-		error: error,
-		saved: JSON.stringify(run),
-		logs: logger.lines.slice(before),
-	};
+/** What n8n asks for a node's type. */
+export function typesOf(types: Record<string, INodeType>): INodeTypes {
+	const getByName = (type: string) => types[type] as INodeType;
+	return { getByName, getByNameAndVersion: getByName, getKnownTypes: () => ({}) };
 }
 
 /** The node "Media" as a workflow has it. */
@@ -307,42 +210,3 @@ export function mediaNode({
 		...settings,
 	});
 }
-
-export async function runNode(options: EngineOptions): Promise<EngineResult> {
-	const inputs = options.inputs ?? (options.items ?? [{}]).map((json) => ({ json }));
-	const looping = options.rounds !== undefined;
-	return await runWorkflow({
-		...options,
-		types: {
-			source: source(inputs),
-			noOp,
-			loop: loopOnce(options.rounds ?? 1),
-			mediaGeneration,
-		},
-		nodes: [
-			node('Source', 'source'),
-			...(looping ? [node('Loop', 'loop')] : []),
-			mediaNode(options),
-			node('After', 'noOp'),
-			node('Failed', 'noOp'),
-		],
-		connections: looping
-			? connect(['Source', 'Loop'], ['Loop', 'Media'], ['Media', 'Loop'], ['Loop', 'After', 1])
-			: connect(['Source', 'Media'], ['Media', 'After'], ['Media', 'Failed', 1]),
-	});
-}
-
-export { NodeHelpers };
-
-/** What the harness for webhooks (`webhook.ts`) builds its workflows from. */
-export {
-	connect,
-	credentialsHelper,
-	credentialType,
-	mediaGeneration,
-	mediaGenerationTrigger,
-	node,
-	noOp,
-	passing,
-	source,
-};

@@ -12,14 +12,26 @@ import {
 	type INode,
 	type INodeExecutionData,
 	type INodeType,
-	type INodeTypes,
 	type IRun,
 	type IRunExecutionData,
 	type IWorkflowExecuteAdditionalData,
 	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 import { BackendLogger } from './container';
-import { credentialsHelper, dataOfRetry, type EngineOptions, type EngineResult } from './engine';
+import {
+	connect,
+	credentialsHelper,
+	loopOnce,
+	mediaGeneration,
+	mediaNode,
+	node,
+	noOp,
+	prepareEngine,
+	source,
+	typesOf,
+	type EngineOptions,
+	type EngineResult,
+} from './engine';
 
 /** A workflow as it is saved. */
 export interface Definition {
@@ -70,11 +82,6 @@ export class Executions {
 	constructor(private readonly host: { url: string }) {}
 
 	workflowOf(definition: Definition): Workflow {
-		const nodeTypes = {
-			getByName: (type: string) => definition.types[type] as INodeType,
-			getByNameAndVersion: (type: string) => definition.types[type] as INodeType,
-			getKnownTypes: () => ({}),
-		} as INodeTypes;
 		const { nodes, connections } = structuredClone({
 			nodes: definition.nodes,
 			connections: definition.connections,
@@ -85,7 +92,7 @@ export class Executions {
 			nodes,
 			connections,
 			active: true,
-			nodeTypes,
+			nodeTypes: typesOf(definition.types),
 			staticData: JSON.parse(definition.staticData) as IDataObject,
 			settings: { executionOrder: 'v1' },
 		});
@@ -130,12 +137,11 @@ export class Executions {
 	}
 
 	/** Retries a failed execution, as the button in its list does: a new execution that begins at the node that failed. */
-	retry(failed: Execution): Execution {
-		const saved = this.read(failed.id);
-		if (saved?.row.status !== 'error') throw new Error(`Execution ${failed.id} has not failed`);
-		const { definition } = saved.row;
-		const data = dataOfRetry(saved.data, this.workflowOf(definition));
-		return this.begin(definition, 'retry', data);
+	retry(failed: string, changed?: Definition): Execution {
+		const saved = this.read(failed);
+		if (saved?.row.status !== 'error') throw new Error(`Execution ${failed} has not failed`);
+		const definition = changed ?? saved.row.definition;
+		return this.begin(definition, 'retry', dataOfRetry(saved.data, this.workflowOf(definition)));
 	}
 
 	private begin(
@@ -242,11 +248,25 @@ export class Executions {
 	}
 }
 
-/** @param node whose output counts */
-function resultOf(run: IRun, { logsFrom }: Row, node = 'Media'): EngineResult {
+/**
+ * The saved data of a failed execution as n8n's Retry ("with currently saved workflow") hands it to the next one: without
+ * the end of the node that failed, and with the node as the workflow has it now.
+ */
+function dataOfRetry(data: IRunExecutionData, workflow: Workflow): IRunExecutionData {
+	const { resultData } = data;
+	delete resultData.error;
+	const last = resultData.runData[resultData.lastNodeExecuted ?? ''];
+	if (last?.at(-1)?.error !== undefined) last.pop();
+	for (const entry of data.executionData?.nodeExecutionStack ?? [])
+		entry.node = workflow.getNode(entry.node.name) ?? entry.node;
+	return data;
+}
+
+function resultOf(run: IRun, { id, logsFrom }: Row): EngineResult {
 	const { runData, error } = run.data.resultData;
-	const last = (runData[node] ?? runData.Trigger)?.at(-1)?.data?.main;
+	const last = (runData.Media ?? runData.Trigger)?.at(-1)?.data?.main;
 	return {
+		id,
 		run,
 		output: last?.[0] ?? [],
 		errorOutput: last?.[1] ?? [],
@@ -254,4 +274,47 @@ function resultOf(run: IRun, { logsFrom }: Row, node = 'Media'): EngineResult {
 		saved: JSON.stringify(run),
 		logs: BackendLogger().lines.slice(logsFrom),
 	};
+}
+
+const executions = new Executions({ url: 'http://localhost' });
+
+/** Runs a workflow from its first node. The result is that of the node "Media". */
+export async function runWorkflow({
+	stopWhen,
+	retryOf,
+	...workflow
+}: Pick<Definition, 'types' | 'nodes' | 'connections' | 'credentials'> &
+	Pick<EngineOptions, 'stopWhen' | 'retryOf'>): Promise<EngineResult> {
+	await prepareEngine();
+	const definition = { ...workflow, id: 'engine-test', staticData: '{}' };
+	const start = { node: definition.nodes[0] as INode, items: [[{ json: {} }]] };
+	const execution =
+		retryOf === undefined
+			? executions.start(definition, 'trigger', start)
+			: executions.retry(retryOf, definition);
+	void stopWhen?.then(() => execution.stop());
+	return await execution.settled();
+}
+
+/** Runs the node "Media" between a source of items and what comes after it. */
+export async function runNode(options: EngineOptions): Promise<EngineResult> {
+	const { items = [{}], rounds, credentials, stopWhen, retryOf } = options;
+	const inputs = options.inputs ?? items.map((json) => ({ json }));
+	return await runWorkflow({
+		credentials,
+		stopWhen,
+		retryOf,
+		types: { source: source(inputs), noOp, loop: loopOnce(rounds ?? 1), mediaGeneration },
+		nodes: [
+			node('Source', 'source'),
+			node('Loop', 'loop'),
+			mediaNode(options),
+			node('After', 'noOp'),
+			node('Failed', 'noOp'),
+		],
+		connections:
+			rounds === undefined
+				? connect(['Source', 'Media'], ['Media', 'After'], ['Media', 'Failed', 1])
+				: connect(['Source', 'Loop'], ['Loop', 'Media'], ['Media', 'Loop'], ['Loop', 'After', 1]),
+	});
 }

@@ -125,7 +125,7 @@ test('one creation each, and every item delivered or named', async () => {
 	// What is late is fetched by Task: Wait, and nothing is paid again.
 	if (late.length === 0) return;
 	service.faults.clear();
-	const waited = await setting.runWithin(60_000, {
+	const waited = await setting.runWithin(IN_TIME_MS, {
 		items: late.map(({ json }) => ({ task_id: json.task_id })),
 		parameters: { resource: 'task', operation: 'wait' },
 		credentials: setting.ownAccount(),

@@ -8,18 +8,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Readable } from 'node:stream';
-import type { IHttpRequestOptions } from 'n8n-workflow';
+import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { fetchFiles, type FetchDeps } from '../../nodes/MediaGeneration/delivery/files';
 import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
 import { fileOpener } from '../../nodes/MediaGeneration/service/fileHost';
 import { Limiter } from '../../nodes/MediaGeneration/service/limiter';
-import { executeContext } from './executeContext';
+import { node, passing } from './engine';
+import { runWorkflow } from './executions';
 import { HostileHost } from './hostile/host';
 import { planOf, type Plan } from './hostile/plan';
 import { until } from './until';
 
-const CASES = Number(process.env.HOSTILE_CASES ?? 1_000);
+const CASES = Number(process.env.HOSTILE_CASES ?? 300);
 const FIRST_SEED = Number(process.env.HOSTILE_SEED ?? 1);
+const WARM_UP = 50;
 const AT_ONCE = 8;
 /** Minutes pass in less than a second: what takes the host real time takes it as many times as long. */
 const FASTER = 60;
@@ -118,7 +120,17 @@ describe(`${CASES} hostile hosts from seed ${FIRST_SEED} on`, () => {
 	let real: N8nContext;
 	beforeAll(async () => {
 		await host.listen();
-		real = await executeContext();
+		const keep = (context: N8nContext) => (real = context);
+		const probe = passing('probe', async function (this: IExecuteFunctions) {
+			keep(this);
+			return await Promise.resolve([[]]);
+		});
+		await runWorkflow({
+			types: { probe },
+			nodes: [node('Probe', 'probe')],
+			connections: {},
+			credentials: { apiKey: '', baseUrl: '' },
+		});
 	});
 	afterAll(async () => await host.close());
 
@@ -143,12 +155,12 @@ describe(`${CASES} hostile hosts from seed ${FIRST_SEED} on`, () => {
 	test(
 		'whole with the right type, or undelivered; no socket, timer or memory is left',
 		async () => {
-			await runAll(1_000_000_000, 100);
+			await runAll(1_000_000_000, WARM_UP);
 			const before = { ...active(), heap: await heapMegabytes() };
 			await runAll(FIRST_SEED, CASES);
 			expect(complaints).toEqual([]);
 			// Most hosts can be coped with: giving up is not a way to pass.
-			expect(delivered / (CASES + 100)).toBeGreaterThan(0.5);
+			expect(delivered / (CASES + WARM_UP)).toBeGreaterThan(0.5);
 			await until('all sockets are closed', () => host.openSockets === 0);
 			await until('no socket is left on either side', () => active().sockets <= before.sockets);
 			await until('no timer is left', () => active().timers <= before.timers);

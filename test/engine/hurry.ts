@@ -32,20 +32,25 @@ subscribe('http.client.request.start', (message) => {
 });
 
 /** What is not answered for so long in real time is held back until time passes, by another host than the stand-in. */
-const HELD_AFTER_NS = 500_000_000n;
+const HELD_AFTER_NS = 1_000_000_000n;
 const held = new WeakSet<ClientRequest>();
 
-/** Lets requests on their way come back, however slow the machine is. */
+/** What the system is asked for: files, connections. */
+const AT_WORK = /^(FSReq|ConnectWrap|WriteWrap)/;
+
+/** Lets requests on their way come back and files be written, however slow the machine is. */
 async function letThemAnswer() {
 	const since = process.hrtime.bigint();
-	const onTheirWay = () => {
-		const requests = [...open].filter((request) => !held.has(request));
-		return requests.length > heldBack.size ? requests : [];
+	const isLate = () => process.hrtime.bigint() - since > HELD_AFTER_NS;
+	const areOnTheirWay = () => {
+		if (!isLate() && process.getActiveResourcesInfo().some((name) => AT_WORK.test(name)))
+			return true;
+		const waiting = [...open].filter((request) => held.has(request)).length;
+		return open.size > Math.max(waiting, heldBack.size);
 	};
-	for (let turn = 0; turn < 20 || onTheirWay().length > 0; turn += 1) {
+	for (let turn = 0; turn < 20 || areOnTheirWay(); turn += 1) {
 		await (turn < 20 ? new Promise((done) => setImmediate(done)) : delay(1));
-		if (process.hrtime.bigint() - since > HELD_AFTER_NS)
-			for (const request of onTheirWay()) held.add(request);
+		if (isLate()) for (const request of open) held.add(request);
 	}
 }
 

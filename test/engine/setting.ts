@@ -2,13 +2,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import { startService, type SettingsPatch, type StandIn } from '../service';
 import { runTool, type ToolOptions, type ToolResult } from './agent';
-import {
-	clearEngine,
-	prepareEngine,
-	runNode,
-	type EngineOptions,
-	type EngineResult,
-} from './engine';
+import { clearEngine, prepareEngine, type EngineOptions, type EngineResult } from './engine';
+import { runNode } from './executions';
 import { runAhead } from './hurry';
 
 export const SECRET = 'callback-secret-of-the-tests';

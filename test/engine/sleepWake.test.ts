@@ -136,7 +136,7 @@ test('n8n’s Retry of a failed run wakes the new execution, not the old one', a
 	expect((await failed.settled()).error?.message).toMatch(/not now/);
 	expect(failed.status).toBe('error');
 	const paid = service.creations().length;
-	const retried = sleep.host.executions.retry(failed);
+	const retried = sleep.host.executions.retry(failed.id);
 	await retried.settled();
 	expect(retried.status).toBe('waiting');
 	expect(service.creations(({ params }) => params.voice_id === 'v0')).toHaveLength(1);

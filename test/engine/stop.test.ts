@@ -71,22 +71,6 @@ test('in the middle of a look that is never answered', async () => {
 	expect(logs.join('\n')).toContain(String(service.tasks[0]?.id));
 });
 
-test('while creations wait for capacity: nothing more is created', async () => {
-	const { service } = setting;
-	service.settings.activeTaskLimit = 2;
-	const { error, logs } = await runAndNothingMore({
-		items: Array.from({ length: 6 }, () => endless),
-		parameters,
-		stopWhen: until('two created, others refused', () => {
-			const refused = service.requests.filter(({ status }) => status === 429);
-			return service.creations().length === 2 && refused.length >= 4;
-		}),
-	});
-	expect(error?.message).toMatch(STOPPED);
-	for (const { id } of service.tasks) expect(logs.join('\n')).toContain(id);
-	expect(service.creations()).toHaveLength(2);
-});
-
 test('during a download: nothing is fetched afterwards', async () => {
 	const { service } = setting;
 	service.faults.add({ route: 'file', action: { type: 'stall' } });

@@ -1,7 +1,6 @@
 /** One answer that is not about the task neither ends a paid wait nor changes what is known of it. */
 import type { FaultAction, JsonObject } from '../service';
-import { again, engineSetting, goOn, sound, steered } from './setting';
-import { until } from './until';
+import { again, engineSetting, goOn, sound } from './setting';
 
 const setting = engineSetting();
 const parameters = { ...sound(), downloadOutput: false };
@@ -28,43 +27,6 @@ describe('a 401 or 403 while polling', () => {
 		});
 	});
 
-	test('again and again, with a look between that shows the task: the wait goes on', async () => {
-		for (const skip of [0, 2, 4])
-			setting.service.faults.add({ route: 'poll', skip, times: 1, action: refusal(401, EXPIRED) });
-		const { output, error } = await setting.run({
-			items: [{ stand_in: { ms: 9_000 } }],
-			parameters: { ...parameters, options: steered },
-		});
-		expect(error).toBeUndefined();
-		expect(output[0]?.json.status).toBe('done');
-		expect(setting.service.polls().filter(({ status }) => status === 401).length).toBeGreaterThan(
-			1,
-		);
-	});
-
-	test('three in a row for one task while the service shows another: the wait goes on', async () => {
-		const { service } = setting;
-		const running = setting.runWithin(60_000, {
-			items: [{ text: 'one', stand_in: { ms: 9_000 } }, { text: 'two' }],
-			parameters: { ...parameters, text: '={{ $json.text }}', options: steered },
-		});
-		running.catch(() => undefined);
-		const idOf = (text: string) => service.creations().find(({ body }) => body.text === text)?.id;
-		const seen = (text: string) =>
-			service.polls(idOf(text)).some(({ status }) => status === 200) && idOf(text) !== undefined;
-		await until('both were shown', () => seen('one') && seen('two'), 20_000);
-		service.faults.add({
-			route: 'poll',
-			path: idOf('one') ?? '-',
-			times: 3,
-			action: refusal(401, EXPIRED),
-		});
-		const { output, error } = await running;
-		expect(service.polls(idOf('one')).filter(({ status }) => status === 401)).toHaveLength(3);
-		expect(error).toBeUndefined();
-		expect(output.map(({ json }) => json.status)).toEqual(['done', 'done']);
-	});
-
 	test.each([401, 403])('%d as JSON for good: a second look confirms it first', async (status) => {
 		setting.service.faults.add({ route: 'poll', action: refusal(status, EXPIRED) });
 		const { output } = await setting.runWithin(30_000, {
@@ -80,20 +42,6 @@ describe('a 401 or 403 while polling', () => {
 		const [first, second] = setting.service.polls(taskId);
 		// A pause never ends early, so this is not a guess about time.
 		expect((second?.time ?? 0) - (first?.time ?? 0)).toBeGreaterThan(950);
-	});
-
-	test('with 120,000 objects for good: the service was busy until the deadline', async () => {
-		const metadata = { list: Array.from({ length: 120_000 }, () => ({})) };
-		setting.service.faults.add({
-			route: 'poll',
-			action: refusal(200, { id: 'x', status: 'done', metadata }),
-		});
-		const { output } = await setting.run({
-			parameters: { ...parameters, options: { timeout: 3 } },
-			settings: goOn,
-		});
-		const taskId = setting.service.creations()[0]?.id;
-		expect(output[0]?.json).toMatchObject({ outcome: 'timed_out', task_id: taskId });
 	});
 
 	test('Retry On Fail pays once', async () => {

@@ -27,30 +27,6 @@ describe('what a creation is refused for pauses no looks', () => {
 		});
 		expect(output.map(({ json }) => json.outcome ?? json.status)).toEqual(['done', 'rejected']);
 	});
-
-	test.each([
-		['a full account', FULL],
-		['a rate limit', RATE],
-	])('%s', async (_, body) => {
-		const { service } = setting;
-		service.faults.add({ route: 'create', skip: 1, action: refusal(429, body, '60') });
-		let seen = false;
-		await setting.run({
-			items: [{ stand_in: { ms: 1_500 } }, {}],
-			parameters: { ...parameters, options: { ...steered, maxActiveTasks: 2 } },
-			credentials: setting.ownAccount(),
-			stopWhen: until(
-				'the task was seen at its end',
-				() => (service.tasks[0]?.doneLooks ?? 0) > 0,
-				GENEROUS_MS,
-			).then(
-				() => (seen = true),
-				() => undefined,
-			),
-		});
-		expect(seen).toBe(true);
-		expect(service.creations()).toHaveLength(1);
-	});
 });
 
 describe('what an outsider can cause by posting to a trigger pauses nothing', () => {
@@ -134,17 +110,6 @@ describe('no tight loop', () => {
 		);
 		expect(asked.filter(([, count]) => Number(count) > FEW)).toEqual([]);
 		expect(asked.filter(([, count]) => Number(count) < 2)).toEqual([]);
-	});
-
-	test('many creations before a full account', async () => {
-		setting.service.faults.add({ route: 'create', action: refusal(429, FULL, '0') });
-		await setting.runWithin(GENEROUS_MS, {
-			items: Array.from({ length: 10 }, () => ({})),
-			parameters: { ...parameters, options: { timeout: 2 } },
-			settings: goOn,
-			credentials: setting.ownAccount(),
-		});
-		expect(setting.attempts()).toBeLessThanOrEqual(10 + FEW);
 	});
 
 	test('looks that are throttled', async () => {

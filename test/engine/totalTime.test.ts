@@ -57,30 +57,6 @@ describe('the time of a run', () => {
 			expect(setting.attempts()).toBe(1);
 		});
 
-		test('of another run of the account: nothing is sent', async () => {
-			const credentials = setting.ownAccount();
-			setting.service.faults.add({
-				route: 'create',
-				times: 1,
-				action: {
-					type: 'status',
-					status: 429,
-					body: { success: false, message: 'Too many requests' },
-					headers: { 'retry-after': '120' },
-				},
-			});
-			const run = async () =>
-				await setting.runWithin(GENEROUS_MS, {
-					parameters: { ...parameters, options: { timeout: 3 } },
-					settings: goOn,
-					credentials,
-				});
-			await run();
-			const { output } = await run();
-			expect(output[0]?.json.outcome).toBe('rejected');
-			expect(setting.attempts()).toBe(1);
-		});
-
 		test('of looks: the verdict comes no later than the deadline', async () => {
 			setting.service.faults.add({
 				route: 'poll',

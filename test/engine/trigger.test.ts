@@ -177,16 +177,6 @@ describe('a call', () => {
 			expect(setting.service.polls()).toHaveLength(0);
 		});
 	});
-
-	describe('a task that is not over by the word of the service', () => {
-		it('is looked at again where the callback was faster than the read', async () => {
-			const trigger = setting.trigger();
-			const id = await setting.task({ ms: 600 });
-			expect(await post(trigger.url, done(id))).toEqual(RECEIVED);
-			expect(setting.service.polls(id).length).toBeGreaterThan(1);
-			expect((await setting.item(trigger)).json.status).toBe('done');
-		});
-	});
 });
 
 describe('one event runs the workflow once', () => {
@@ -247,17 +237,6 @@ describe('one event runs the workflow once', () => {
 		setting.host.storing = 'works';
 		expect(await post(trigger.url, done(id))).toEqual(RECEIVED);
 		await setting.item(trigger);
-	});
-
-	it('knows after a restart what it let through before', async () => {
-		const id = await setting.task();
-		const before = setting.trigger();
-		expect(await post(before.url, done(id))).toEqual(RECEIVED);
-		// Another trigger with the static data of the first one: this process has let nothing through for it.
-		const after = setting.trigger();
-		after.restore(before.staticData());
-		expect(await post(after.url, done(id))).toEqual(DUPLICATE);
-		expect(after.executions()).toHaveLength(0);
 	});
 });
 

@@ -2,24 +2,6 @@
  * n8n's webhooks around the built nodes: real HTTP in, n8n-core's WebhookContext, n8n's own order of steps (as
  * `WebhookHelpers`, `LiveWebhooks`, `TestWebhooks` and `WaitingWebhooks` of n8n 2.41 have it), and the execution that
  * follows in n8n-core's engine.
- *
- *     const host = await startWebhooks();
- *     // A published workflow "Media Generation Trigger -> After":
- *     const trigger = host.publish({ parameters: {}, credentials });
- *     const { status, body } = await host.post(trigger.url, { id: taskId, status: 'done' });
- *     const [execution] = trigger.executions();
- *     const { output } = await execution.settled();
- *     // "Source -> Media Generation -> After" that falls asleep, and is woken by a POST to its resume URL:
- *     const execution = await host.start({ items, parameters: { ...waitMode: 'callback' }, credentials });
- *     await execution.settled();                  // asleep: execution.status is 'waiting'. `options: { gracePeriod: 0 }`
- *                                                 // in the parameters puts it to sleep at once
- *     await host.post(execution.resumeUrl(), { id: taskId });
- *     const { output } = await execution.settled();  // of the node; `run.data.resultData.runData.After` has the rest
- *     await execution.deadline();                 // instead of a callback: what n8n does at the deadline
- *     host.executions.beforeSaving = async () => ...;  // holds the moment in which n8n answers 409
- *     host.storing = 'fails';                     // n8n can't store executions: 500
- *     host.beforeStoring = async () => ...;       // holds the answer to a callback that starts a workflow
- *     await host.close();
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -36,8 +18,7 @@ import {
 } from './engine';
 import { Executions, type Definition, type Execution } from './executions';
 import { asRequest, asResponse, HttpError, type N8nRequest, type N8nResponse } from './n8nHttp';
-import { handleCall, webhooksOf, type Call, type CalledN8n } from './webhookCall';
-import { wakingCall } from './webhookWaking';
+import { handleCall, wakingCall, webhooksOf, type Call, type CalledN8n } from './webhookCall';
 
 export type { Execution } from './executions';
 

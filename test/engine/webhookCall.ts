@@ -1,5 +1,5 @@
 /**
- * One call of a webhook, in n8n's own order of steps (as `WebhookHelpers` of n8n 2.41 has it): the body is read, the node is
+ * One call of a webhook, or of a resume URL, in n8n's own order of steps (as `WebhookHelpers` of n8n 2.41 has it): the body is read, the node is
  * asked, the execution is stored and started or resumed, and the sender gets its answer. Used by `webhook.ts`.
  */
 import { WebhookContext } from 'n8n-core';
@@ -14,7 +14,7 @@ import {
 	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 import type { Definition, Execution, Executions } from './executions';
-import { parseBody, type N8nRequest, type N8nResponse } from './n8nHttp';
+import { HttpError, parseBody, type N8nRequest, type N8nResponse } from './n8nHttp';
 
 export interface Call {
 	definition: Definition;
@@ -139,4 +139,58 @@ async function callNode(call: Call, executions: Executions): Promise<IWebhookRes
 		response.status(500).json({ code: 0, message: 'Workflow could not be started!', was: message });
 		return { noWebhookResponse: true, workflowData: [[{ json: {} }]] };
 	}
+}
+
+/** The call that wakes a sleeping execution; undefined where it was refused with an answer. Throws an HttpError for other refusals. */
+export async function wakingCall(
+	executions: Executions,
+	{ request, response }: { request: N8nRequest; response: N8nResponse },
+	[id = '', suffix = '']: string[],
+): Promise<Call | undefined> {
+	const found = executions.read(id);
+	if (found === undefined) throw new HttpError(404, `The execution "${id}" does not exist.`);
+	const { row, data } = found;
+	const { signature } = request.query as Record<string, unknown>;
+	if (signature !== data.resumeToken) {
+		response.status(401).json({ error: 'Invalid token' });
+		return undefined;
+	}
+	if (row.status === 'running')
+		throw new HttpError(409, `The execution "${id}" is running already.`);
+	if (row.status !== 'waiting')
+		throw new HttpError(409, `The execution "${id} has finished already.`);
+	const sleeping = data.executionData?.nodeExecutionStack[0];
+	if (sleeping !== undefined) sleeping.node.disabled = true;
+	data.waitTill = undefined;
+	const last = data.resultData.lastNodeExecuted ?? '';
+	data.resultData.runData[last]?.pop();
+	const workflow = executions.workflowOf(row.definition);
+	const start = workflow.getNode(last);
+	await workflow.expression.acquireIsolate?.();
+	const webhook =
+		start === null
+			? undefined
+			: webhooksOf(workflow, start).find(
+					({ httpMethod, path, webhookDescription }) =>
+						httpMethod === request.method &&
+						path === suffix &&
+						webhookDescription.restartWebhook === true,
+				);
+	if (start === null || webhook === undefined) {
+		throw new HttpError(
+			404,
+			`The workflow for execution "${id}" does not contain a waiting webhook with a matching path/method.`,
+		);
+	}
+	const { definition, mode } = row;
+	return {
+		definition,
+		workflow,
+		start,
+		webhook,
+		mode,
+		request,
+		response,
+		asleep: { id, data },
+	};
 }
