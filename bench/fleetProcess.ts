@@ -89,9 +89,9 @@ export class Process {
 		const run = { executionId: '1', runIndex: 0, baseUrl: KEY.baseUrl };
 		const stop = new AbortController();
 		setMaxListeners(Infinity, stop.signal);
-		const surroundings = { now, sleep, store, run, pausedUntil: () => 0 };
 		return await runItems(
 			tasks.map((ms, index): Item => ({
+				kind: 'item',
 				index,
 				settings: SETTINGS,
 				parts: [
@@ -106,16 +106,15 @@ export class Process {
 			})),
 			{
 				...{ client, now, sleep, random, stop: stop.signal },
-				context: {} as IExecuteFunctions,
-				log: { info: () => undefined, warn: () => undefined },
-				executionId: '1',
+				context: {
+					logger: { info: () => undefined, warn: () => undefined },
+					getExecutionId: () => '1',
+				} as unknown as IExecuteFunctions,
 				beganAt: undefined,
 				ledger: new Ledger(store, run),
 				spending: new Spending({
-					...surroundings,
-					maximum: undefined,
-					balanceNow: async () => await Promise.resolve(undefined),
-					look: async () => await Promise.reject(new Error('Nobody asks for costs')),
+					...{ client, now, sleep, store, run },
+					...{ maximum: undefined, balance: undefined, signal: undefined },
 				}),
 				delivery: {
 					deliver: async () =>

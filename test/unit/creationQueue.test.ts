@@ -1,5 +1,5 @@
 import { CreationQueue } from '../../nodes/MediaGeneration/service/creationQueue';
-import { createTask } from '../../nodes/MediaGeneration/create/submit';
+import { createTask, type SubmitDeps } from '../../nodes/MediaGeneration/create/submit';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 
@@ -148,6 +148,11 @@ describe('the queue before a full account', () => {
 	});
 });
 
+function depsOf(client: SubmitDeps['client'], { now, sleep }: VirtualClock): SubmitDeps {
+	const context = {} as SubmitDeps['context'];
+	return { client, context, now, sleep, random: Math.random, over: undefined, stop: undefined };
+}
+
 /** A service that lets a number of tasks of 1 s be active, and creations that all want one at the same moment. */
 function busyService(limit: number) {
 	const clock = new VirtualClock();
@@ -163,7 +168,7 @@ function busyService(limit: number) {
 		most = Math.max(most, (active += 1));
 		return answer(200, { task_id: `t${(number += 1)}` });
 	});
-	const deps = { client, now: clock.now, sleep: clock.sleep, random: Math.random };
+	const deps = depsOf(client, clock);
 	const request = { kind: 'x', path: '/v1/task/x', qs: {}, body: {} };
 	const one = async (deadline: number, reportsEnd: boolean) => {
 		const submitted = await createTask(deps, request, deadline);
@@ -196,7 +201,7 @@ describe('many creations and a full account', () => {
 			await clock.sleep(30_000);
 			return answer(200, { task_id: `t${sentAt.length}` });
 		});
-		const deps = { client, now: clock.now, sleep: clock.sleep, random: Math.random };
+		const deps = depsOf(client, clock);
 		const request = { kind: 'x', path: '/v1/task/x', qs: {}, body: {} };
 		const all = Array.from({ length: 30 }, async (_, index) => {
 			return await createTask(deps, request, start + (index < 20 ? 600_000 : 2_000));

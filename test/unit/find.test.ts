@@ -1,5 +1,10 @@
 /** A creation whose answer never came is found again in the service's list of tasks, and no other task is taken for it. */
-import { creationsOf, withCandidates, type Search } from '../../nodes/MediaGeneration/create/find';
+import {
+	creationsOf,
+	READ_AFTER_MS,
+	withCandidates,
+	type Search,
+} from '../../nodes/MediaGeneration/create/find';
 import { resemblance } from '../../nodes/MediaGeneration/create/matching';
 import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
@@ -52,7 +57,16 @@ function setting(
 	});
 	const creations = creationsOf(client.account);
 	const find = async (given: Partial<Search> = {}) =>
-		await creations.find({ client, clock, request: request(), sentAt: start, ...given });
+		await creations.find({
+			readAfterMs: READ_AFTER_MS,
+			fewer: false,
+			signal: undefined,
+			client,
+			clock,
+			request: request(),
+			sentAt: start,
+			...given,
+		});
 	const found = async (...searches: Array<Partial<Search>>) => {
 		const findings = await clock.run(Promise.all(searches.map(async (one) => await find(one))));
 		return findings.map((one) =>

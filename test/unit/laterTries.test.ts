@@ -1,6 +1,6 @@
 /** Which run a try belongs to (README, "Nothing is paid for twice"). */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { runOf } from '../../nodes/MediaGeneration/run/checks';
+import { runOf } from '../../nodes/MediaGeneration/run/prepare';
 
 describe('the run that a try belongs to', () => {
 	interface Given {

@@ -169,7 +169,7 @@ describe('as a tool what counts is the call', () => {
 		again.noteCreated(SLOT, REQUEST, { ...CREATED, taskId: 't2' });
 		again.close(() => false);
 		expect(new Ledger(store, tool(1)).earlier(SLOT, REQUEST)).toEqual(FOUND);
-		expect(leftByEarlierTries(store, () => tool(0)).made).toEqual([{ item: 0, taskId: 't2' }]);
+		expect(leftByEarlierTries(store, tool(0)).made).toEqual([{ item: 0, taskId: 't2' }]);
 	});
 
 	test('another call takes up a task rather than what may have become one', () => {
@@ -362,7 +362,7 @@ describe('the texts that a long text was split into', () => {
 
 	test('and are no tasks', () => {
 		const store = storeOf();
-		expect(leftByEarlierTries(store, () => RUN)).toEqual({ made: [], unclear: [] });
+		expect(leftByEarlierTries(store, RUN)).toEqual({ made: [], unclear: [] });
 		expect(new Ledger(store, RUN).earlier(SLOT, REQUEST)).toEqual(NOTHING);
 	});
 
@@ -401,7 +401,7 @@ describe('what earlier tries have left, for the error of a later one', () => {
 	}
 
 	test('is all that was made, and what may have been, whatever the items ask for by now', () => {
-		expect(leftByEarlierTries(saved(storeOfThree()), () => RUN)).toEqual({
+		expect(leftByEarlierTries(saved(storeOfThree()), RUN)).toEqual({
 			made: [
 				{ item: 0, taskId: 't1' },
 				{ item: 0, taskId: 't2' },
@@ -415,13 +415,13 @@ describe('what earlier tries have left, for the error of a later one', () => {
 		const run = { ...RUN, call: { id: 'a call', agent: 'Agent:0' } };
 		const store = {};
 		new Ledger(store, run).noteUnknown({ item: 1, part: 0 }, REQUEST, FAILURE);
-		expect(leftByEarlierTries(store, () => run)).toEqual({ made: [], unclear: UNCLEAR });
+		expect(leftByEarlierTries(store, run)).toEqual({ made: [], unclear: UNCLEAR });
 	});
 
 	test('but no task that failed', () => {
 		const store = storeOfThree();
 		new Ledger(store, RUN).forget({ item: 0, part: 1 });
-		expect(leftByEarlierTries(saved(store), () => RUN).made.map(({ taskId }) => taskId)).toEqual([
+		expect(leftByEarlierTries(saved(store), RUN).made.map(({ taskId }) => taskId)).toEqual([
 			't1',
 			't3',
 		]);
@@ -433,14 +433,14 @@ describe('what earlier tries have left, for the error of a later one', () => {
 		['a later round that ends alike', { ...RUN, runIndex: 10 }],
 		['a call of an agent', { ...RUN, call: { id: 'a call', agent: 'Agent:0' } }],
 	])('nor any for %s', (_name, run) => {
-		expect(leftByEarlierTries(saved(storeOfThree()), () => run)).toEqual(NONE);
+		expect(leftByEarlierTries(saved(storeOfThree()), run)).toEqual(NONE);
 	});
 
 	test('of the tenth round are not those of the first', () => {
 		const store = {};
 		new Ledger(store, { ...RUN, runIndex: 10 }).noteCreated(SLOT, REQUEST, CREATED);
 		for (const runIndex of [0, 1])
-			expect(leftByEarlierTries(saved(store), () => ({ ...RUN, runIndex }))).toEqual(NONE);
+			expect(leftByEarlierTries(saved(store), { ...RUN, runIndex })).toEqual(NONE);
 	});
 
 	test.each<[string, object]>([
@@ -449,19 +449,6 @@ describe('what earlier tries have left, for the error of a later one', () => {
 		['the store holds something else', { createdTasks: 'x' }],
 		['an entry is none', { createdTasks: { '0:0:0': null, '0:1:0': 'x' } }],
 	])('where %s: none', (_name, store) => {
-		expect(leftByEarlierTries({ ...store }, () => RUN)).toEqual(NONE);
-	});
-
-	test('ask for the run only where there are any: n8n evaluates an expression for it', () => {
-		let asked = 0;
-		const run = () => {
-			asked += 1;
-			return RUN;
-		};
-		leftByEarlierTries({}, run);
-		leftByEarlierTries({ createdTasks: {} }, run);
-		expect(asked).toBe(0);
-		leftByEarlierTries(storeOfThree(), run);
-		expect(asked).toBe(1);
+		expect(leftByEarlierTries({ ...store }, RUN)).toEqual(NONE);
 	});
 });

@@ -17,8 +17,8 @@ const NODE: INode = {
 
 const error = (message: string, fields: object = {}) => Object.assign(new Error(message), fields);
 
-describe('can the service have seen the request?', () => {
-	test.each<[string, unknown, Connection]>([
+describe('can the service have seen the request? Only what proves that none was sent counts', () => {
+	test.each<readonly [string, unknown, Connection]>([
 		[
 			'refused',
 			error('connect ECONNREFUSED', { code: 'ECONNREFUSED', syscall: 'connect' }),
@@ -98,6 +98,19 @@ describe('can the service have seen the request?', () => {
 		['timeout without a syscall', error('x', { code: 'ETIMEDOUT' }), 'unanswered'],
 		['unparsable answer', error('Parse Error', { code: 'HPE_INVALID_CONSTANT' }), 'unanswered'],
 		['cancelled', error('canceled', { code: 'ERR_CANCELED' }), 'unanswered'],
+		...[
+			{ code: 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC' },
+			{ code: 'ERR_SSL_BAD_CERT_TYPE' },
+			{ code: 'EPROTO', syscall: 'write' },
+			{ code: 'ENETUNREACH', syscall: 'write' },
+			{ code: 'EHOSTDOWN', syscall: 'read' },
+			{ name: 'NotSsrfAtAll' },
+			{ code: 11001 },
+		].map((fields) => [JSON.stringify(fields), error('x', fields), 'unanswered'] as const),
+		...[{ code: 'EAI_AGAIN' }, { code: 'EAI_OTHER', syscall: 'getaddrinfo' }].map(
+			(fields) => [JSON.stringify(fields), error('x', fields), 'unconnected'] as const,
+		),
+		['an unknown issuer', error('x', { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }), 'impossible'],
 		['a text', 'ECONNREFUSED', 'unanswered'],
 		['nothing', undefined, 'unanswered'],
 	])('%s', (_name, thrown, expected) => {

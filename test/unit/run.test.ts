@@ -65,6 +65,10 @@ class Service {
 	/** Tasks whose delivery throws, which it must not. */
 	readonly breaksAt = new Set<string>();
 	readonly store: Record<string, unknown> = {};
+	private readonly context = {
+		logger: { info: (line: string) => this.logged.push(line), warn: () => undefined },
+		getExecutionId: () => '1',
+	} as unknown as IExecuteFunctions;
 	mostActive = 0;
 
 	/** @param capacity how many tasks the account may have at the same time */
@@ -111,6 +115,7 @@ class Service {
 		const run = { executionId: '1', runIndex: 0, baseUrl: 'https://api.example' };
 		const ledger = new Ledger(this.store, run);
 		const items = texts.map((text, index): Item => ({
+			kind: 'item',
 			index,
 			settings: { ...SETTINGS, ...(Array.isArray(settings) ? settings[index] : settings) },
 			parts: partsOf(text, index, ledger),
@@ -124,7 +129,7 @@ class Service {
 				items,
 				{
 					client: this.client,
-					context: {} as IExecuteFunctions,
+					context: this.context,
 					now,
 					sleep,
 					random: seededRandom(5),
@@ -132,17 +137,9 @@ class Service {
 					beganAt: undefined,
 					ledger,
 					spending: new Spending({
-						now,
-						sleep,
-						store: this.store,
-						run,
-						maximum: undefined,
-						balanceNow: async () => await Promise.resolve(undefined),
-						look: async () => await Promise.reject(new Error('Nobody asks for costs')),
-						pausedUntil: () => 0,
+						...{ client: this.client, now, sleep, store: this.store, run },
+						...{ maximum: undefined, balance: undefined, signal: undefined },
 					}),
-					executionId: '1',
-					log: { info: (line) => this.logged.push(line), warn: () => undefined },
 					delivery: { deliver: async ({ taskId }) => await this.deliver(taskId) },
 				},
 				{ maxActiveTasks: 20, haltOnFailure: false, ...options },

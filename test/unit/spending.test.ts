@@ -1,65 +1,58 @@
 /** What the tasks of a run cost, by whichever word of the service, and when the next one may be created. */
-import type { LedgerStore, RunIdentity } from '../../nodes/MediaGeneration/create/ledger';
+import type { LedgerStore, NodeRun } from '../../nodes/MediaGeneration/create/ledger';
+import type { Submitted } from '../../nodes/MediaGeneration/create/submit';
 import {
 	costIn,
 	Spending,
-	spendingHints,
 	type SpendingDeps,
 	type Turn,
 } from '../../nodes/MediaGeneration/run/spending';
-import type { Submitted } from '../../nodes/MediaGeneration/create/submit';
-import type { Look } from '../../nodes/MediaGeneration/service/look';
-import { parseTask, type Task } from '../../nodes/MediaGeneration/service/task';
+import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import { parseTask } from '../../nodes/MediaGeneration/service/task';
+import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 
-const RUN: RunIdentity = { executionId: '7', runIndex: 0, baseUrl: 'https://api.example' };
-const ROUTE = { kind: 'sound', route: 'auto' } as const;
-
-const task = (fields: object): Task => {
-	const parsed = parseTask({ id: 'x', status: 'doing', ...fields });
-	if (parsed === undefined) throw new Error('That is not a task');
-	return parsed;
-};
-const seen = (fields: object): Look => ({ kind: 'task', task: task(fields) });
+const RUN: NodeRun = { executionId: '7', runIndex: 0 };
+const ROUTE = { kind: 'sound', route: 'v1' } as const;
+type Look = (id: string) => Reply;
+const MISSING: Look = () => answer(404);
 const FAILURE = { outcome: 'unknown' as const, message: 'm', description: 'd' };
 const REJECTED: Submitted = { kind: 'failed', failure: { ...FAILURE, outcome: 'rejected' } };
-const UNCLEAR: Submitted = {
-	kind: 'unclear',
-	failure: FAILURE,
-	request: { kind: 'sound', path: '/v1/x', body: {} },
-	sentAt: 0,
-	endedAt: 0,
-	serviceDate: undefined,
-};
-const MISSING: Look = { kind: 'missing', detail: 'HTTP 404' };
+const UNCLEAR: Submitted = { kind: 'unclear', failure: FAILURE, sentAt: 0 };
 
-/** A run whose looks at tasks find what the test says, in this order; the last one repeats. */
-function setting(looks: Look[] = [MISSING], deps: Partial<SpendingDeps> = {}) {
+const seen =
+	(fields: object): Look =>
+	(id) =>
+		answer(200, { id, status: 'doing', ...fields });
+const saved = (store: object) => JSON.parse(JSON.stringify(store)) as LedgerStore;
+const balanceOf = (value: number) => ({ ok: true as const, value });
+
+/** A run whose looks at tasks find what the test says, in this order, the last one repeating; and what the account has left. */
+function setting(
+	looks: Look[] = [MISSING],
+	{ credits = () => answer(400), ...deps }: Partial<SpendingDeps> & { credits?: () => Reply } = {},
+) {
 	const clock = new VirtualClock();
-	const asked: Array<{ taskId: string; at: number }> = [];
-	const start = clock.now();
-	const spending = new Spending({
-		now: clock.now,
-		sleep: clock.sleep,
-		store: {},
-		run: RUN,
-		maximum: 25,
-		look: async (taskId) => {
-			asked.push({ taskId, at: clock.now() - start });
-			return await Promise.resolve(looks[asked.length - 1] ?? looks.at(-1) ?? MISSING);
-		},
-		pausedUntil: () => 0,
-		balanceNow: async () => await Promise.resolve(undefined),
-		...deps,
-	});
+	const { now, sleep } = clock;
+	const asked: number[] = [];
+	const start = now();
+	const client = scriptedClient(({ path }) => {
+		if (path === '/v1/credits') return credits();
+		asked.push(now() - start);
+		const look = looks[asked.length - 1] ?? looks.at(-1) ?? MISSING;
+		return look(path.slice('/v1/task/'.length));
+	}, now);
+	const plain = { store: {}, run: RUN, maximum: 25, balance: undefined, signal: undefined };
+	const spending = new Spending({ client, now, sleep, ...plain, ...deps });
+	const turn = async (): Promise<Turn> => await clock.run(spending.turn(ROUTE));
 	/** Creates a task whose answer says this; what became of the turn. */
-	const create = async (taskId: string, answer: object = {}): Promise<Turn> => {
-		const turn = await clock.run(spending.turn(ROUTE));
-		const created = { taskId, createdAt: clock.now(), answer: { task_id: taskId, ...answer } };
-		if (turn.kind === 'go') turn.end({ kind: 'created', created });
-		return turn;
+	const create = async (taskId: string, said: object = {}): Promise<Turn> => {
+		const given = await turn();
+		const created = { taskId, createdAt: now(), answer: { task_id: taskId, ...said } };
+		if (given.kind === 'go') given.end({ kind: 'created', created });
+		return given;
 	};
-	return { clock, spending, asked, create };
+	return { clock, client, spending, asked, turn, create };
 }
 
 test.each<[object, number | undefined]>([
@@ -72,21 +65,18 @@ test.each<[object, number | undefined]>([
 	[{ data: { credit_cost: 3 } }, 3],
 	[{ credit_cost: -5 }, undefined],
 	[{ credit_cost: 'free' }, undefined],
-	[{ credit_cost: '' }, undefined],
 	[{ credit_cost: {} }, undefined],
-	[{}, undefined],
 ])('the cost in %j is %j', (body, cost) => {
 	expect(costIn(body as Record<string, unknown>)).toBe(cost);
 });
 
 test('a turn lasts until the cost is known; the next one is refused once they reach the limit', async () => {
-	const { clock, spending, create, asked } = setting([MISSING, MISSING, seen({ credit_cost: 20 })]);
+	const { spending, turn, create, asked } = setting([MISSING, MISSING, seen({ credit_cost: 20 })]);
 	await create('a');
-	const second = await clock.run(spending.turn(ROUTE));
-	expect(asked.map(({ at }) => at)).toEqual([0, 500, 1_500]);
-	expect(second.kind).toBe('go');
+	const second = await turn();
+	expect(asked).toEqual([0, 500, 1_500]);
 	if (second.kind === 'go') second.end(REJECTED);
-	await create('b', { credit_cost: 5 });
+	expect((await create('b', { credit_cost: 5 })).kind).toBe('go');
 	expect(await create('c')).toMatchObject({
 		kind: 'refused',
 		failure: {
@@ -105,138 +95,118 @@ test('a service that describes a task without a cost is not asked for that of th
 	await create('a');
 	await create('b');
 	await clock.run(spending.settled());
-	expect(asked).toEqual([{ taskId: 'a', at: 0 }]);
+	expect(asked).toEqual([0]);
 	expect(spending.spent).toEqual({ tasks: 2, credits: 0, unnamed: 2 });
 });
 
-test('looks end after a while, at a refusal, and where the account is to be left alone', async () => {
-	const never = setting([MISSING]);
-	await never.create('a');
-	await never.clock.run(never.spending.settled());
-	expect(never.asked.map(({ at }) => at)).toEqual([0, 500, 1_500, 3_500]);
-
-	const denied = setting([{ kind: 'denied', detail: 'no', httpStatus: 401 }]);
-	await denied.create('a');
-	await denied.clock.run(denied.spending.settled());
-	expect(denied.asked).toHaveLength(1);
-
-	const paused = setting([seen({ credit_cost: 1 })], { pausedUntil: () => Infinity });
-	await paused.create('a');
-	await paused.clock.run(paused.spending.settled());
-	expect(paused.asked).toHaveLength(0);
-
-	const stop = new AbortController();
-	stop.abort();
-	const stopped = setting([seen({ credit_cost: 1 })], { signal: stop.signal });
-	await stopped.create('a');
-	await stopped.clock.run(stopped.spending.settled());
-	expect(stopped.asked).toHaveLength(0);
+test.each<[string, Look, number[]]>([
+	['after a while', MISSING, [0, 500, 1_500, 3_500]],
+	['at a refusal', () => answer(401, { error: 'no' }), [0]],
+])('looks end %s', async (_, look, times) => {
+	const { spending, create, asked, clock } = setting([look]);
+	await create('a');
+	await clock.run(spending.settled());
+	expect(asked).toEqual(times);
 });
 
-describe('where only the balance shows it', () => {
-	test.each<[string, number | undefined, Array<[unknown, number | null]>]>([
-		[
-			'what it fell by',
-			100,
-			[
-				[90, 10],
-				['70', 20],
-			],
-		],
-		[
-			'nothing where it was not known before',
-			undefined,
-			[
-				[90, null],
-				[85, 5],
-			],
-		],
-		[
-			'nothing where it rose, as after a refund',
-			100,
-			[
-				[120, null],
-				[115, 5],
-			],
-		],
-		[
-			'nothing where it did not fall, as where tasks are paid for later',
-			100,
-			[
-				[100, null],
-				[95, 5],
-			],
-		],
-		[
-			'nothing across an answer without it',
-			100,
-			[
-				[undefined, null],
-				[80, null],
-				[75, 5],
-			],
-		],
-	])('%s', async (_, balance, steps) => {
-		const store: Record<string, unknown> = {};
-		const { spending, create, clock } = setting([MISSING], { balance, store, maximum: 1_000 });
-		for (const [index, [remain]] of steps.entries())
-			await create(`t${index}`, { ec_remain_credits: remain });
+test('where the account is to be left alone, or the run is over, none is made', async () => {
+	const paused = setting([seen({ credit_cost: 1 })]);
+	paused.client.account.pause('look', paused.clock.now(), 300_000);
+	const stopped = setting([seen({ credit_cost: 1 })], { signal: AbortSignal.abort() });
+	for (const { spending, create, clock, asked } of [paused, stopped]) {
+		await create('a');
 		await clock.run(spending.settled());
-		expect((store.taskCosts as { costs: object }).costs).toEqual(
-			Object.fromEntries(steps.map(([, cost], index) => [`t${index}`, cost])),
-		);
-	});
+		expect(asked).toEqual([]);
+	}
+});
+
+type Steps = Array<[remain: unknown, cost: number | null]>;
+test.each<[string, number | undefined, Steps]>([
+	[
+		'what it fell by',
+		100,
+		[
+			[90, 10],
+			['70', 20],
+		],
+	],
+	[
+		'nothing where it was not known before',
+		undefined,
+		[
+			[90, null],
+			[85, 5],
+		],
+	],
+	[
+		'nothing where it rose, as after a refund',
+		100,
+		[
+			[120, null],
+			[115, 5],
+		],
+	],
+	[
+		'nothing where tasks are paid for later',
+		100,
+		[
+			[100, null],
+			[95, 5],
+		],
+	],
+	[
+		'nothing across an answer without it',
+		100,
+		[
+			[undefined, null],
+			[80, null],
+			[75, 5],
+		],
+	],
+])('where only the balance shows the cost: %s', async (_, before, steps) => {
+	const store: Record<string, unknown> = {};
+	const balance = before === undefined ? undefined : balanceOf(before);
+	const { spending, create, clock } = setting([MISSING], { balance, store, maximum: 1_000 });
+	for (const [index, [remain]] of steps.entries())
+		await create(`t${index}`, { ec_remain_credits: remain });
+	await clock.run(spending.settled());
+	expect((store.taskCosts as { costs: object }).costs).toEqual(
+		Object.fromEntries(steps.map(([, cost], index) => [`t${index}`, cost])),
+	);
 });
 
 test('what the service says later goes before what it said first, for tasks of the run only', async () => {
 	const { spending, create } = setting();
+	const said = (fields: object) => parseTask({ id: 'a', status: 'doing', ...fields });
 	await create('a', { estimated_credits: 30 });
-	spending.seen('a', task({ credit_cost: 12 }));
-	spending.seen('elsewhere', task({ credit_cost: 500 }));
-	spending.seen('a', task({ credit_cost: null }));
+	spending.seen('a', said({ credit_cost: 12 }));
+	spending.seen('elsewhere', said({ credit_cost: 500 }));
+	spending.seen('a', said({ credit_cost: null }));
 	spending.seen('a', undefined);
 	expect(spending.spent).toEqual({ tasks: 1, credits: 12, unnamed: 0 });
 	expect((await create('b', { credit_cost: 20 })).kind).toBe('go');
 });
 
 describe('what counts', () => {
-	const saved = (store: object) => JSON.parse(JSON.stringify(store)) as Record<string, unknown>;
-	async function spentBefore(run: RunIdentity = RUN) {
+	const call = (id: string) => ({ id, agent: 'Agent:0' });
+	test.each<[string, Partial<NodeRun>, Partial<NodeRun>, number]>([
+		['earlier tries of the run, also after n8n saved it', {}, {}, 1],
+		['not another run of the node', {}, { runIndex: 1 }, 0],
+		['not another execution', {}, { executionId: '8' }, 0],
+		['as a tool all calls', { call: call('a') }, { runIndex: 5, call: call('b') }, 1],
+	])('%s', async (_, first, later, tasks) => {
 		const store = {};
-		await setting([], { store, run }).create('a', { credit_cost: 10 });
-		return saved(store);
-	}
-
-	test('earlier tries of the run do, also after n8n saved it', async () => {
-		const { spending } = setting([], { store: await spentBefore() });
-		expect(spending.spent).toEqual({ tasks: 1, credits: 10, unnamed: 0 });
-	});
-
-	test.each<[string, Partial<RunIdentity>]>([
-		['another run of the node', { runIndex: 1 }],
-		['another execution', { executionId: '8' }],
-	])('%s does not', async (_, other) => {
-		const { spending } = setting([], {
-			store: await spentBefore(),
-			run: { ...RUN, ...other },
-		});
-		expect(spending.spent.tasks).toBe(0);
-	});
-
-	test('as a tool all runs of the execution do', async () => {
-		const { spending } = setting([], {
-			store: await spentBefore({ ...RUN, call: { id: 'one', agent: 'Agent:0' } }),
-			run: { ...RUN, runIndex: 5, call: { id: 'another', agent: 'Agent:0' } },
-		});
-		expect(spending.spent.credits).toBe(10);
+		await setting([], { store, run: { ...RUN, ...first } }).create('a', { credit_cost: 10 });
+		const { spending } = setting([], { store: saved(store), run: { ...RUN, ...later } });
+		expect(spending.spent).toEqual({ tasks, credits: 10 * tasks, unnamed: 0 });
 	});
 
 	test('a task that is taken up does, once, before the first turn', async () => {
-		const { spending, clock, asked } = setting([seen({ credit_cost: 25 })]);
+		const { spending, turn, asked } = setting([seen({ credit_cost: 25 })]);
 		const created = { taskId: 'old', createdAt: 0, answer: { ec_remain_credits: 5 } };
 		spending.takeUp(created, ROUTE);
 		spending.takeUp(created, ROUTE);
-		expect((await clock.run(spending.turn(ROUTE))).kind).toBe('refused');
+		expect((await turn()).kind).toBe('refused');
 		expect(asked).toHaveLength(1);
 		expect(spending.spent).toEqual({ tasks: 1, credits: 25, unnamed: 0 });
 	});
@@ -247,141 +217,117 @@ describe('what counts', () => {
 	});
 });
 
-describe('hints', () => {
-	const allOf = (costs: Array<number | null>, maximum?: number) => {
-		const { spending } = setting([], {
-			maximum,
-			store: { taskCosts: { run: '7:0', costs: { ...costs } } },
-		});
-		return spendingHints(spending);
-	};
-	const hintsOf = (...given: Parameters<typeof allOf>) =>
-		allOf(...given).map(({ message }) => message);
-
-	test.each<[Array<number | null>, string[]]>([
-		[[0], ['1 task created, 0 credits according to the service']],
-		[[0.1, 0.2], ['2 tasks created, 0.3 credits according to the service']],
-		[[null], ['1 task created; its cost is not known']],
-		[[null, null], ['2 tasks created; their cost is not known']],
+const by = 'according to the service';
+test.each<[Array<number | null>, number | undefined, string[]]>([
+	[[], 50, []],
+	[[0], undefined, [`1 task created, 0 credits ${by}`]],
+	[[0.1, 0.2], 50, [`2 tasks created, 0.3 credits ${by}`]],
+	[[null], undefined, ['1 task created; its cost is not known']],
+	[[7, null], undefined, [`2 tasks created, at least 7 credits ${by}; not known for 1 of them`]],
+	[
+		[7, null],
+		50,
 		[
-			[7, null],
-			['2 tasks created, at least 7 credits according to the service; not known for 1 of them'],
+			`2 tasks created, at least 7 credits ${by}; not known for 1 of them`,
+			'Max Credits could not count 1 task, as the service named no cost for it',
 		],
-	])('%j', (costs, expected) => {
-		expect(hintsOf(costs)).toEqual(expected);
-	});
-
-	test('say where the limit could not count', () => {
-		expect(allOf([7, null], 50)).toEqual([
-			{ type: 'info', message: hintsOf([7, null])[0] },
-			{
-				type: 'warning',
-				message: 'Max Credits could not count 1 task, as the service named no cost for it',
-			},
-		]);
-		expect(hintsOf([null, null], 50)[1]).toBe(
+	],
+	[
+		[null, null],
+		50,
+		[
+			'2 tasks created; their cost is not known',
 			'Max Credits could not count 2 tasks, as the service named no cost for them',
-		);
-		expect(allOf([7])).toMatchObject([{ type: 'info' }]);
-		expect(hintsOf([7, 8], 50)).toHaveLength(1);
-	});
+		],
+	],
+])('the hints of costs %j with a limit of %j', (costs, maximum, expected) => {
+	const store = { taskCosts: { run: '7:0', costs: { ...costs } } };
+	const hints = setting([], { maximum, store }).spending.hints();
+	expect(hints.map(({ message }) => message)).toEqual(expected);
+	expect(hints.map(({ type }) => type)).toEqual(['info', 'warning'].slice(0, expected.length));
 });
 
 describe('after a creation whose answer never came the balance decides', () => {
 	/** An account that is charged for each creation before its answer is lost. */
-	function lossy(deps: Partial<SpendingDeps> = {}, credits = 12) {
-		let balance = 1_000;
-		const made = setting([], {
-			balance,
-			balanceNow: async () => await Promise.resolve(balance),
-			...deps,
-		});
-		const lose = async (): Promise<Turn> => {
-			const turn = await made.clock.run(made.spending.turn(ROUTE));
+	function lossy(deps: Parameters<typeof setting>[1] = {}, price = 12) {
+		let left = 1_000;
+		const credits = () => answer(200, { credits: left });
+		const made = setting([], { balance: balanceOf(left), credits, ...deps });
+		const lose = async (): Promise<string> => {
+			const turn = await made.turn();
 			if (turn.kind === 'go') {
-				balance -= credits;
+				left -= price;
 				turn.end(UNCLEAR);
 			}
-			return turn;
+			return turn.kind;
 		};
-		return { ...made, lose };
+		const loseAll = async (count: number) => {
+			const kinds: string[] = [];
+			for (let index = 0; index < count; index += 1) kinds.push(await lose());
+			return kinds;
+		};
+		return { ...made, loseAll };
 	}
-	const kinds = async (turns: () => Promise<Turn>, count: number) => {
-		const seenKinds: string[] = [];
-		for (let index = 0; index < count; index += 1) seenKinds.push((await turns()).kind);
-		return seenKinds;
-	};
-	const CANNOT = /Max Credits can no longer be kept.*may have been paid for/;
 
 	test('three of 12 credits each reach a limit of 25', async () => {
-		const { lose } = lossy();
-		expect(await kinds(lose, 5)).toEqual(['go', 'go', 'go', 'refused', 'refused']);
+		expect(await lossy().loseAll(5)).toEqual(['go', 'go', 'go', 'refused', 'refused']);
 	});
 
 	test('one that cost nothing does not count', async () => {
-		const { lose } = lossy({}, 0);
-		expect(await kinds(lose, 4)).toEqual(['go', 'go', 'go', 'go']);
+		expect(await lossy({}, 0).loseAll(4)).toEqual(['go', 'go', 'go', 'go']);
 	});
 
 	test('what other tasks have cost since is not counted twice', async () => {
-		const { create, lose } = lossy({ maximum: 35 });
-		await lose();
+		const { create, loseAll } = lossy({ maximum: 35 });
+		await loseAll(1);
 		// The answer names the balance after both.
 		await create('a', { credit_cost: 10, ec_remain_credits: 978 });
-		expect(await kinds(lose, 3)).toEqual(['go', 'go', 'refused']);
+		expect(await loseAll(3)).toEqual(['go', 'go', 'refused']);
 	});
 
-	test.each<[string, Partial<SpendingDeps>]>([
-		['it can not be read', { balanceNow: async () => await Promise.resolve(undefined) }],
+	test.each<[string, Parameters<typeof setting>[1]]>([
+		['it can not be read', { credits: () => answer(400) }],
 		['none was known before', { balance: undefined }],
 	])('where %s nothing more is created', async (_name, deps) => {
-		const { lose } = lossy(deps);
-		expect((await lose()).kind).toBe('go');
-		for (let tries = 0; tries < 2; tries += 1)
-			expect(await lose()).toMatchObject({
-				kind: 'refused',
-				failure: { outcome: 'invalid', message: expect.stringMatching(CANNOT) as string },
-			});
+		const { loseAll, turn } = lossy(deps);
+		expect(await loseAll(2)).toEqual(['go', 'refused']);
+		expect(await turn()).toMatchObject({
+			failure: {
+				outcome: 'invalid',
+				message: expect.stringMatching(
+					/Max Credits can no longer be kept.*may have been paid for/,
+				) as string,
+			},
+		});
 	});
 
 	test('once it can be read again, it counts', async () => {
 		let readable = false;
-		const { lose } = lossy({
-			balanceNow: async () => await Promise.resolve(readable ? 988 : undefined),
-		});
-		expect(await kinds(lose, 2)).toEqual(['go', 'refused']);
+		const credits = () => (readable ? answer(200, { credits: 988 }) : answer(400));
+		const { loseAll } = lossy({ credits });
+		expect(await loseAll(2)).toEqual(['go', 'refused']);
 		readable = true;
-		expect((await lose()).kind).toBe('go');
+		expect(await loseAll(1)).toEqual(['go']);
 	});
 
 	test('a later try knows it as well, from the balance before the creation', async () => {
 		const store = {};
-		const { lose } = lossy({ store, maximum: 12 });
-		expect((await lose()).kind).toBe('go');
-		const saved = JSON.parse(JSON.stringify(store)) as LedgerStore;
-		const later = setting([], {
-			store: saved,
-			maximum: 12,
-			balance: 988,
-			balanceNow: async () => await Promise.resolve(988),
-		});
-		expect((await later.clock.run(later.spending.turn(ROUTE))).kind).toBe('refused');
+		expect(await lossy({ store, maximum: 12 }).loseAll(1)).toEqual(['go']);
+		const credits = () => answer(200, { credits: 988 });
+		const later = { store: saved(store), maximum: 12, balance: balanceOf(988), credits };
+		expect((await setting([], later).turn()).kind).toBe('refused');
 	});
 
 	test('tasks of an earlier execution that the run takes up are no part of it', async () => {
-		const { spending, clock, lose } = lossy({ maximum: 45 });
+		const { spending, clock, loseAll } = lossy({ maximum: 45 });
 		spending.takeUp({ taskId: 'a', createdAt: 0, answer: { credit_cost: 20 } }, ROUTE);
 		await clock.run(spending.settled());
-		expect(await kinds(lose, 4)).toEqual(['go', 'go', 'go', 'refused']);
+		expect(await loseAll(4)).toEqual(['go', 'go', 'go', 'refused']);
 	});
 
 	test('without a limit nobody asks for it', async () => {
-		const { lose } = lossy({
-			maximum: undefined,
-			balanceNow: () => {
-				throw new Error('The balance is read');
-			},
-		});
-		expect(await kinds(lose, 3)).toEqual(['go', 'go', 'go']);
+		const { loseAll, client } = lossy({ maximum: undefined });
+		expect(await loseAll(3)).toEqual(['go', 'go', 'go']);
+		expect(client.requests).toEqual([]);
 	});
 });

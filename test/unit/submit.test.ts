@@ -1,3 +1,4 @@
+import type { Logger } from 'n8n-workflow';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { createTask, type SubmitDeps } from '../../nodes/MediaGeneration/create/submit';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
@@ -18,19 +19,27 @@ function setUp(
 	const clock = new VirtualClock();
 	const start = clock.now();
 	const client = scriptedClient((_, count) => replies(count, clock), clock.now);
-	const stop = new AbortController();
+	const [over, stop] = [new AbortController(), new AbortController()];
+	const logged: string[] = [];
 	const deps: SubmitDeps = {
 		client,
 		now: clock.now,
 		sleep: clock.sleep,
 		random: () => 0.5,
-		signal: stop.signal,
+		over: over.signal,
+		stop: stop.signal,
+		context: {
+			logger: { warn: (line: string) => logged.push(line) } as unknown as Logger,
+			getExecutionId: () => '7',
+		},
 	};
 	return {
 		clock,
 		start,
 		client,
+		over,
 		stop,
+		logged,
 		deps,
 		create: async () => await createTask(deps, REQUEST, start + timeoutMs),
 	};
@@ -68,28 +77,6 @@ test.each<[string, Reply]>([
 		failure: { outcome: 'unknown' },
 	});
 	expect(client.requests).toHaveLength(1);
-});
-
-test.each<[string, Reply, number | undefined]>([
-	['no answer', noAnswer(), undefined],
-	['an answer without a date', answer(502), undefined],
-	[
-		'an answer with a date',
-		answer(502, '', { date: 'Sun, 01 Mar 2020 12:00:00 GMT' }),
-		Date.UTC(2020, 2, 1, 12),
-	],
-])('what an unclear creation is looked for with: %s', async (_name, reply, serviceDate) => {
-	const { clock, start, create } = setUp(async (_, { sleep }) => {
-		await sleep(2_000);
-		return reply;
-	});
-	expect(await clock.run(create())).toMatchObject({
-		kind: 'unclear',
-		request: REQUEST,
-		sentAt: start,
-		endedAt: start + 2_000,
-		serviceDate,
-	});
 });
 
 test.each<[string, Reply]>([
@@ -194,79 +181,63 @@ test.each<[string, Reply]>([
 	expect(client.requests.length).toBeLessThanOrEqual(25);
 });
 
-test('patience for a connection counts from the first that fails, not from before the queue', async () => {
-	let refusedFor = 0;
-	const { clock, start, create } = setUp((_, { now }) => {
-		if (now() < start + 70_000) return answer(429, { code: 'active_task_limit' });
-		return (refusedFor += 1) === 1 ? noAnswer({ kind: 'unconnected' }) : CREATED;
+const FULL = answer(429, { code: 'active_task_limit' });
+const RATE = answer(429, { message: 'rate limit' });
+const UNCONNECTED = noAnswer({ kind: 'unconnected' });
+test.each<[string, Reply, number, Reply]>([
+	['a connection: not the queue before', FULL, 70_000, UNCONNECTED],
+	['a connection: not a rate limit before', RATE, 70_000, UNCONNECTED],
+	['a limit without a name: not connections refused before', UNCONNECTED, 50_000, answer(429)],
+	['a limit without a name: not the queue before', FULL, 70_000, answer(429)],
+])('patience counts from the first refusal of its kind, with %s', async (_, first, ms, then) => {
+	const { clock, start, create } = setUp((_count, { now }) => {
+		const age = now() - start;
+		return age < ms ? first : age < ms + 30_000 ? then : CREATED;
 	});
 	expect(await clock.run(create())).toMatchObject({ kind: 'created' });
-	expect(refusedFor).toBe(2);
 });
 
 describe('while the answer is under way', () => {
-	const inTenSeconds = async (_: number, clock: VirtualClock) => {
-		await clock.sleep(10_000);
-		return CREATED;
-	};
-
-	test('a stopped execution ends at once as unknown, and the ID is noted when it comes', async () => {
-		const { clock, start, deps, create } = setUp(inTenSeconds);
-		const late: Array<[string, boolean]> = [];
-		const stop = new AbortController();
-		deps.stop = stop.signal;
-		deps.noteLate = (...noted) => late.push(noted);
-		clock.at(start + 3_000, () => stop.abort());
-		const result = await clock.run(create());
-		expect(result).toMatchObject({ kind: 'unclear', failure: { outcome: 'unknown' } });
-		expect(clock.now() - start).toBe(3_000);
-		expect(late).toEqual([]);
-		await clock.advance(10_000);
-		expect(late).toEqual([['t1', true]]);
-	});
-
-	test('a refusal that comes late and names a task: it is noted as one that may exist', async () => {
-		const { clock, start, deps, create } = setUp(async (_, { sleep }) => {
-			await sleep(10_000);
-			return answer(400, { error: 'no', task_id: 't9' });
-		});
-		const late: Array<[string, boolean]> = [];
-		const stop = new AbortController();
-		deps.stop = stop.signal;
-		deps.noteLate = (...noted) => late.push(noted);
-		clock.at(start + 3_000, () => stop.abort());
-		await clock.run(create());
-		await clock.advance(10_000);
-		expect(late).toEqual([['t9', false]]);
-	});
-
-	test.each([
-		['refused', answer(400, { error: 'no' })],
-		['unusable', answer(200, '<html>')],
-	])('an answer that comes late and is %s notes nothing', async (_name, reply) => {
-		const { clock, start, deps, create } = setUp(async (_, { sleep }) => {
-			await sleep(10_000);
-			return reply;
-		});
-		const late: string[] = [];
-		const stop = new AbortController();
-		deps.stop = stop.signal;
-		deps.noteLate = (taskId) => late.push(taskId);
-		clock.at(start + 3_000, () => stop.abort());
-		expect(await clock.run(create())).toMatchObject({
-			kind: 'unclear',
-			failure: {
-				message: expect.stringMatching(/stopped before .* answered.*may exist$/) as string,
-				description: expect.stringMatching(/task list.*"Task: Wait" and its ID/) as string,
-			},
-		});
-		await clock.advance(10_000);
-		expect(late).toHaveLength(0);
-	});
+	const task = 'Media Generation: task';
+	test.each<[string, Reply, string[]]>([
+		['created', CREATED, [`${task} t1 of the stopped execution 7 exists and is paid for`]],
+		[
+			'a refusal that names a task',
+			answer(400, { error: 'no', task_id: 't9' }),
+			[`${task} t9 of the stopped execution 7 may exist and be paid for`],
+		],
+		['refused', answer(400, { error: 'no' }), []],
+		['unusable', answer(200, '<html>'), []],
+	])(
+		'a stopped execution ends at once as unknown, and the ID is logged when it comes: %s',
+		async (_name, reply, lines) => {
+			const { clock, start, stop, logged, create } = setUp(async (_, { sleep }) => {
+				await sleep(10_000);
+				return reply;
+			});
+			clock.at(start + 3_000, () => stop.abort());
+			expect(await clock.run(create())).toMatchObject({
+				kind: 'unclear',
+				failure: {
+					outcome: 'unknown',
+					message: expect.stringMatching(/stopped before .* answered.*may exist$/) as string,
+					description: expect.stringMatching(/task list.*"Task: Wait" and its ID/) as string,
+				},
+				sentAt: start,
+			});
+			expect(clock.now() - start).toBe(3_000);
+			expect(logged).toEqual([]);
+			await clock.advance(10_000);
+			expect(logged).toEqual(lines);
+		},
+	);
 
 	test('a run that only ends awaits it, beyond its deadline as well', async () => {
-		const { clock, start, stop, create } = setUp(inTenSeconds, 1_000);
-		clock.at(start + 3_000, () => stop.abort());
+		const { clock, start, over, create } = setUp(async (_, { sleep }) => {
+			await sleep(10_000);
+			return CREATED;
+		}, 1_000);
+		clock.at(start + 3_000, () => over.abort());
 		expect(await clock.run(create())).toMatchObject({ kind: 'created', created: { taskId: 't1' } });
 	});
 });

@@ -1,8 +1,8 @@
 /**
- * What an answer to a creation means for payment, and whether it may be sent again. Pure.
- * A creation is repeated only where nothing can have been created; everything unclear is `unknown` and never repeated.
- * Sources: docs/service.md, "Errors", "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
+ * What an answer to a creation means for payment. It is sent again only where nothing can have been created; everything unclear is
+ * `unknown` and never repeated. Pure. Sources: docs/service.md, "Errors", "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
+import type { CreationRequest } from '../operations/operation';
 import { isServerBusy, kindOf429, reasonsOf, retryAfterMs } from '../service/account';
 import type { Answer, NoAnswer, Reply } from '../service/client';
 import { quote, type Failure } from '../service/failures';
@@ -10,13 +10,31 @@ import { errorTextOf, mentionsTask, taskIdIn, taskIdOf } from '../service/task';
 import { asText, isObject, type JsonObject } from '../service/json';
 import { wordsOf } from '../service/look';
 
-/** Nothing was created: send again after a pause. */
-export interface Refusal {
-	failure: Failure;
-	/** What the service said of the pause. */
-	retryAfterMs?: number;
-	/** What the patience with it is for; undefined: it is tried again until the deadline. */
-	patience?: Patience;
+export interface Created {
+	taskId: string;
+	/** Epoch ms of the answer. */
+	createdAt: number;
+	/** The service's answer as it came. */
+	answer: JsonObject;
+}
+
+/** A creation whose answer is not known, and so may have made a task. */
+export interface Sending {
+	request: CreationRequest;
+	/** Epoch ms by our clock. */
+	sentAt: number;
+}
+
+/** The receive URL is not part of what was asked for: it and n8n's token in it differ from execution to execution. */
+export function withoutReceiveUrl(request: CreationRequest): CreationRequest {
+	const { receive_url: _ignored, ...body } = request.body;
+	return { ...request, body };
+}
+
+/** What equal requests have in common. */
+export function identityOf(request: CreationRequest): unknown[] {
+	const { path, qs, body } = withoutReceiveUrl(request);
+	return [path, qs ?? null, body];
 }
 
 /** Refusals that are tried again for a limited time only, by what they are about. */
@@ -29,35 +47,37 @@ export const PATIENCE_MS: Readonly<Record<Patience, number>> = {
 	'unnamed limit': 60_000,
 };
 
+/** Nothing was created. */
+export interface Refusal {
+	/** `full`: the account has too many tasks, and creations wait in its queue. `retry`: sent again after a pause. */
+	kind: 'retry' | 'full';
+	failure: Failure;
+	/** What the service said of the pause. */
+	retryAfterMs: number | undefined;
+	/** Undefined: it is tried again until the deadline. */
+	patience: Patience | undefined;
+}
+
 export type Creation =
 	| { kind: 'created'; taskId: string; answer: JsonObject }
-	| ({ kind: 'retry' } & Refusal)
-	/** The account has too many tasks: all creations that wait for capacity share one queue (`service/creationQueue.ts`). */
-	| ({ kind: 'full' } & Refusal)
+	| Refusal
 	/** A task may exist, and may be paid for: outcome `unknown`. */
 	| { kind: 'unclear'; failure: Failure }
 	/** Refused, and nothing was paid: outcome `rejected`. */
 	| { kind: 'failed'; failure: Failure };
 
 function unclear(message: string, httpStatus?: number, taskId?: string): Creation {
-	const failure: Failure = {
-		outcome: 'unknown',
-		message,
-		description:
-			'The service may have created the task and charged for it, so it was not sent again. Check the task list or the credits at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, run the item again.',
-		...(taskId === undefined ? {} : { taskId }),
-		...(httpStatus === undefined ? {} : { httpStatus }),
+	const description =
+		'The service may have created the task and charged for it, so it was not sent again. Check the task list or the credits at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, run the item again.';
+	return {
+		kind: 'unclear',
+		failure: { outcome: 'unknown', message, description, taskId, httpStatus },
 	};
-	return { kind: 'unclear', failure };
 }
 
-function rejected(message: string, description: string, httpStatus?: number): Failure {
-	return {
-		outcome: 'rejected',
-		message,
-		description: `${description} No task was created and nothing was paid.`,
-		...(httpStatus === undefined ? {} : { httpStatus }),
-	};
+function rejected(message: string, advice: string, httpStatus?: number): Failure {
+	const description = `${advice} No task was created and nothing was paid.`;
+	return { outcome: 'rejected', message, description, httpStatus };
 }
 
 function adviceFor(status: number): string {
@@ -79,44 +99,43 @@ function adviceFor(status: number): string {
 	}
 }
 
+const saidBy = (answer: Answer) => quote(wordsOf(answer)) ?? `HTTP ${answer.status}`;
+
 function readTooMany(answer: Answer, nowMs: number): Creation {
-	const said = quote(wordsOf(answer)) ?? `HTTP ${answer.status}`;
-	const kind = kindOf429(answer.body);
-	if (kind === 'cap') {
-		return {
-			kind: 'failed',
-			failure: rejected(
-				`The API key has reached its daily or spend limit (${said})`,
-				'Raise the limit of the key on the API Keys page of the service, use another key, or run again tomorrow.',
-				answer.status,
-			),
-		};
+	const { status } = answer;
+	const said = saidBy(answer);
+	switch (kindOf429(answer.body)) {
+		case 'cap':
+			return {
+				kind: 'failed',
+				failure: rejected(
+					`The API key has reached its daily or spend limit (${said})`,
+					'Raise the limit of the key on the API Keys page of the service, use another key, or run again tomorrow.',
+					status,
+				),
+			};
+		case 'rate': {
+			const failure = rejected(
+				`The service accepts no more tasks at the moment (${said})`,
+				'Lower the option Max Active Tasks, raise the Timeout option, or run again later.',
+				status,
+			);
+			return { ...retry(failure, answer, nowMs), kind: 'full' };
+		}
+		default: {
+			const failure = rejected(
+				`The service refused the task because of a limit it does not name (${said})`,
+				'It is either a rate limit (run again later or lower Max Active Tasks) or the daily spend limit of the API key (raise it on the API Keys page).',
+				status,
+			);
+			return { ...retry(failure, answer, nowMs), patience: 'unnamed limit' };
+		}
 	}
-	const failure =
-		kind === 'rate'
-			? rejected(
-					`The service accepts no more tasks at the moment (${said})`,
-					'Lower the option Max Active Tasks, raise the Timeout option, or run again later.',
-					answer.status,
-				)
-			: rejected(
-					`The service refused the task because of a limit it does not name (${said})`,
-					'It is either a rate limit (run again later or lower Max Active Tasks) or the daily spend limit of the API key (raise it on the API Keys page).',
-					answer.status,
-				);
-	return kind === 'rate'
-		? { ...retry(failure, answer, nowMs), kind: 'full' }
-		: retry(failure, answer, nowMs, 'unnamed limit');
 }
 
-function retry(
-	failure: Failure,
-	answer: Answer,
-	nowMs: number,
-	patience?: Patience,
-): Extract<Creation, { kind: 'retry' }> {
-	const waitMs = retryAfterMs(answer.headers['retry-after'], nowMs);
-	return { kind: 'retry', failure, retryAfterMs: waitMs, patience };
+function retry(failure: Failure, { headers }: Answer, nowMs: number): Refusal {
+	const waitMs = retryAfterMs(headers['retry-after'], nowMs);
+	return { kind: 'retry', failure, retryAfterMs: waitMs, patience: undefined };
 }
 
 /** What an answer without a task ID is. */
@@ -132,14 +151,12 @@ function readSuccess(answer: Answer, nowMs: number): Creation {
 	if (isObject(body) && body.success === false && !mentionsTask(body)) {
 		if (/active.?task.?limit/i.test(reasonsOf(body)) || isServerBusy(body))
 			return readTooMany(answer, nowMs);
-		return {
-			kind: 'failed',
-			failure: rejected(
-				`The service refused the task: ${quote(errorTextOf(body)) ?? 'no reason given'}`,
-				'Correct the fields that the message names, or check the credits.',
-				status,
-			),
-		};
+		const failure = rejected(
+			`The service refused the task: ${quote(errorTextOf(body)) ?? 'no reason given'}`,
+			'Correct the fields that the message names, or check the credits.',
+			status,
+		);
+		return { kind: 'failed', failure };
 	}
 	const taskId = taskIdOf(body);
 	if (taskId !== undefined && isObject(body)) return { kind: 'created', taskId, answer: body };
@@ -153,26 +170,23 @@ function readSuccess(answer: Answer, nowMs: number): Creation {
 function readSilence({ kind, reason }: NoAnswer): Creation {
 	if (kind === 'unanswered')
 		return unclear(`The answer to the request never came (${reason}); the task may exist`);
-	return {
-		kind: 'retry',
-		failure: rejected(
-			`The service could not be reached: ${reason}`,
-			'Check the Base URL in the credential and whether the service is up.',
-		),
-		patience: kind === 'impossible' ? 'unknown host' : 'connection',
-	};
+	const failure = rejected(
+		`The service could not be reached: ${reason}`,
+		'Check the Base URL in the credential and whether the service is up.',
+	);
+	const patience = kind === 'impossible' ? 'unknown host' : 'connection';
+	return { kind: 'retry', failure, retryAfterMs: undefined, patience };
 }
 
 export function readCreation(reply: Reply, nowMs: number): Creation {
 	if (!reply.answered) return readSilence(reply);
 	const { status } = reply;
-	if (status >= 200 && status < 300) return readSuccess(reply, nowMs);
-	return readRefusal(reply, nowMs);
+	return status >= 200 && status < 300 ? readSuccess(reply, nowMs) : readRefusal(reply, nowMs);
 }
 
 function readRefusal(answer: Answer, nowMs: number): Creation {
 	const { status, body } = answer;
-	const said = quote(wordsOf(answer)) ?? `HTTP ${status}`;
+	const said = saidBy(answer);
 	const unparsed = body === undefined ? taskIdIn(answer.text) : undefined;
 	if (unparsed !== undefined || mentionsTask(body)) {
 		const taskId = unparsed ?? taskIdOf(body);
@@ -184,28 +198,18 @@ function readRefusal(answer: Answer, nowMs: number): Creation {
 	}
 	if (status === 429) return readTooMany(answer, nowMs);
 	if (status === 503 && isServerBusy(body)) {
-		return retry(
-			rejected(
-				`The service is busy (${said})`,
-				'Run again later, or raise the Timeout option.',
-				status,
-			),
-			answer,
-			nowMs,
-		);
+		const advice = 'Run again later, or raise the Timeout option.';
+		return retry(rejected(`The service is busy (${said})`, advice, status), answer, nowMs);
 	}
 	if (status >= 300 && status < 400 && !SENT_ELSEWHERE.has(status))
 		return readRedirect(answer, said);
-	if (status >= 500 || status === 408 || status < 200) {
+	if (status >= 500 || status === 408 || status < 200)
 		return unclear(
 			`The service failed while it handled the request (${said}); the task may exist`,
 			status,
 		);
-	}
-	return {
-		kind: 'failed',
-		failure: rejected(`The service refused the task (${said})`, adviceFor(status), status),
-	};
+	const failure = rejected(`The service refused the task (${said})`, adviceFor(status), status);
+	return { kind: 'failed', failure };
 }
 
 /** Redirects that ask for the same request at another address, so that this one did nothing (RFC 9110, 15.4). */

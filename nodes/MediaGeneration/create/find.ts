@@ -3,34 +3,27 @@
  * execution of this process, share its readings: a task that two of them could have made is neither's.
  */
 import type { Account } from '../service/account';
+import { ensured } from '../service/boundedMap';
 import type { Answer, ServiceClient } from '../service/client';
 import { onAbort, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
-import { asText, type JsonObject } from '../service/json';
+import { asText } from '../service/json';
 import { readTaskList, type ListedTask } from '../service/taskList';
-import { assign, type Sending } from './matching';
-
-/** As a creation's answer would have told it. */
-interface Found {
-	taskId: string;
-	createdAt: number;
-	answer: JsonObject;
-}
+import type { Created, Sending } from './creation';
+import { assign, type Sought } from './matching';
 
 export type Finding =
-	| { kind: 'found'; created: Found }
+	| { kind: 'found'; created: Created }
 	/** The tasks that could be it, but need not be. */
 	| { kind: 'unfound'; candidates: ListedTask[] };
 
-export interface Search extends Sending {
+export interface Search extends Sought {
 	client: ServiceClient;
 	clock: Clock;
 	/** Aborts when the run is over. */
-	signal?: AbortSignal | undefined;
-	/** When to read the list, in ms from now: a task can appear in it late. */
-	readAfterMs?: readonly number[];
-	/** Whether its run ended without a word, and may not have sent all of its equal requests. */
-	fewer?: boolean;
+	signal: AbortSignal | undefined;
+	/** When to read the list, in ms from now. */
+	readAfterMs: readonly number[];
 }
 
 interface Seeker extends Search {
@@ -40,8 +33,8 @@ interface Seeker extends Search {
 	end: (finding: Finding) => void;
 }
 
-/** The last reading ends within 20 s. */
-const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
+/** For a creation of just now, as a task can appear in the list late. The last reading ends within 20 s. */
+export const READ_AFTER_MS: readonly number[] = [300, 2_500, 7_000, 15_000];
 /** One reading serves all that are due so soon. */
 const TOGETHER_MS = 300;
 const READING_MS = 5_000;
@@ -70,14 +63,15 @@ class Creations {
 		return () => this.inFlight.delete(sending);
 	}
 
-	async find({ readAfterMs = READ_AFTER_MS, ...search }: Search): Promise<Finding> {
-		const now = search.clock.now();
-		if (now < this.noListUntil || search.signal?.aborted === true) return UNFOUND;
+	async find(search: Search): Promise<Finding> {
+		const { clock, signal } = search;
+		const now = clock.now();
+		if (now < this.noListUntil || signal?.aborted === true) return UNFOUND;
 		return await new Promise<Finding>((resolve) => {
 			let forget = () => {};
 			const seeker: Seeker = {
 				...search,
-				due: readAfterMs.map((ms) => now + ms),
+				due: search.readAfterMs.map((ms) => now + ms),
 				candidates: [],
 				end: (finding) => {
 					this.seekers.delete(seeker);
@@ -87,7 +81,7 @@ class Creations {
 			};
 			this.seekers.add(seeker);
 			this.joined.abort('joined');
-			if (search.signal !== undefined) forget = onAbort(search.signal, () => seeker.end(UNFOUND));
+			if (signal !== undefined) forget = onAbort(signal, () => seeker.end(UNFOUND));
 			if (!this.reading) void this.readOn();
 		});
 	}
@@ -145,25 +139,20 @@ class Creations {
 	private settle(tasks: ListedTask[], aheadMs: number | undefined, now: number): void {
 		const { known, types } = this.account;
 		const unknown = tasks.filter(({ taskId }) => !known.has(taskId));
-		const surroundings = { aheadMs, typeOf: (kind: string) => types.get(kind) };
-		const sought = [...this.seekers];
-		for (const fewer of [false, true]) {
-			const mine = sought.filter((one) => (one.fewer ?? false) === fewer);
-			const rivals = [...this.inFlight, ...sought.filter((one) => !mine.includes(one))];
-			for (const verdict of assign(mine, rivals, unknown, { ...surroundings, fewer })) {
-				const { sending: seeker } = verdict;
-				if (verdict.kind === 'found') {
-					const { taskId, raw, createdAt = now } = verdict.task;
-					known.set(taskId, true);
-					const began = Math.min(now, Math.max(seeker.sentAt, createdAt - (aheadMs ?? 0)));
-					const created = { taskId, createdAt: began, answer: { ...raw, task_id: taskId } };
-					seeker.end({ kind: 'found', created });
-				} else {
-					const left = verdict.candidates.filter(({ taskId }) => !known.has(taskId));
-					seeker.candidates = left.slice(0, MOST_CANDIDATES);
-					if (verdict.kind === 'several')
-						seeker.end({ kind: 'unfound', candidates: seeker.candidates });
-				}
+		const reading = { tasks: unknown, aheadMs, typeOf: (kind: string) => types.get(kind) };
+		for (const verdict of assign([...this.seekers], [...this.inFlight], reading)) {
+			const { sending: seeker } = verdict;
+			if (verdict.kind === 'found') {
+				const { taskId, raw, createdAt = now } = verdict.task;
+				known.set(taskId, true);
+				const began = Math.min(now, Math.max(seeker.sentAt, createdAt - (aheadMs ?? 0)));
+				const created = { taskId, createdAt: began, answer: { ...raw, task_id: taskId } };
+				seeker.end({ kind: 'found', created });
+			} else {
+				const left = verdict.candidates.filter(({ taskId }) => !known.has(taskId));
+				seeker.candidates = left.slice(0, MOST_CANDIDATES);
+				if (verdict.kind === 'several')
+					seeker.end({ kind: 'unfound', candidates: seeker.candidates });
 			}
 		}
 	}
@@ -184,9 +173,7 @@ function areOlder(tasks: readonly ListedTask[], thanMs: number): boolean {
 const accounts = new WeakMap<Account, Creations>();
 
 export function creationsOf(account: Account): Creations {
-	const present = accounts.get(account) ?? new Creations(account);
-	accounts.set(account, present);
-	return present;
+	return ensured(accounts, account, () => new Creations(account));
 }
 
 /** An unclear creation's failure, with the tasks that it could have made. */
@@ -198,9 +185,10 @@ export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): 
 			createdAt === undefined ? (asText(raw.created_at) ?? '') : new Date(createdAt).toISOString(),
 	}));
 	const named = candidates.map((one) => `${one.task_id} (${one.created_at})`).join(', ');
+	const count = tasks.length === 1 ? 'a task' : `${tasks.length} tasks`;
 	return {
 		...failure,
-		message: `${failure.message}; the service lists ${tasks.length === 1 ? 'a task' : `${tasks.length} tasks`} that could be it: ${named}`,
+		message: `${failure.message}; the service lists ${count} that could be it: ${named}`,
 		description: `The service may have created the task and charged for it, so it was not sent again. Look at the tasks that the message names, and fetch the right one with "Task: Wait" and its ID. If it is none of them, run the item again.`,
 		candidates,
 	};

@@ -1,23 +1,21 @@
 /**
- * What this execution has paid for already. n8n's Retry On Fail calls execute() again in the same execution; the ledger,
- * kept in the node's context, survives between the tries, so that a task is taken up again instead of being created again.
+ * What this execution has paid for already. n8n's Retry On Fail calls execute() again in the same execution; the ledger, kept in the
+ * node's context, survives between the tries, so that a task is taken up again instead of being created again.
  *
- * - Within one execution, what counts is the item, not the text of its request: a text with `$now` or a random number differs
- *   in each try, and what was paid for in the first one is still what the item asked for.
- * - n8n's Retry of a failed execution is another execution with the same context. There the request has to be the same, as
- *   the workflow may have been changed in between.
- * - As a tool of an agent, what counts is the call: all its tries have its entries, delivered or not. Another call takes up what an
- *   equal one could not hand out. n8n's Retry runs the agent again, whose calls are new ones: they take up what equal calls have made.
- * - A task that ended in `error` is forgotten (and so made again); an `unknown` creation is never sent again in the same
- *   execution; a loop that runs the node again has another run index and creates again.
+ * - Within one execution the item counts, not the text of its request: a text with `$now` or a random number differs in each try.
+ * - n8n's Retry of a failed execution is another execution with the same context. There the request has to be the same, as the workflow
+ *   may have been changed in between.
+ * - As a tool of an agent the call counts: all its tries have its entries, delivered or not. Another call takes up what an equal one
+ *   could not hand out. n8n's Retry runs the agent again, whose calls are new ones: they take up what equal calls have made.
+ * - A task that ended in `error` is made again; an `unknown` creation is never sent again in the same execution; a loop that runs the
+ *   node again has another run index and creates again.
  */
 import { createHash } from 'crypto';
 import type { CreationRequest } from '../operations/operation';
 import { quietly } from '../service/clean';
 import { attempt, FailureError, type Failure } from '../service/failures';
 import { asText, isObject, type JsonObject } from '../service/json';
-import type { Sending } from './matching';
-import type { Created } from './submit';
+import { identityOf, withoutReceiveUrl, type Created, type Sending } from './creation';
 
 /** The node's context: plain data that n8n saves with the execution. */
 export type LedgerStore = Record<string, unknown>;
@@ -78,13 +76,9 @@ export type Earlier =
 
 const NOTHING: Earlier = { kind: 'nothing' };
 
-function prefixOf({ runIndex, call }: NodeRun): string {
-	return `${call?.id ?? runIndex}:`;
-}
+const prefixOf = ({ runIndex, call }: NodeRun) => `${call?.id ?? runIndex}:`;
 
 export class Ledger {
-	private readonly hashes = new WeakMap<CreationRequest, string>();
-
 	constructor(
 		private readonly store: LedgerStore,
 		private readonly run: RunIdentity,
@@ -107,16 +101,10 @@ export class Ledger {
 	}
 
 	private hashOf(request: CreationRequest): string {
-		const known = this.hashes.get(request);
-		if (known !== undefined) return known;
-		// The resume URL's token differs between executions, not between tries; it is not part of what was asked for.
-		const { receive_url: _ignored, ...body } = request.body;
-		const hash = createHash('sha256')
-			.update(JSON.stringify([this.run.baseUrl, request.path, request.qs ?? null, body]))
+		return createHash('sha256')
+			.update(JSON.stringify([this.run.baseUrl, ...identityOf(request)]))
 			.digest('hex')
 			.slice(0, 32);
-		this.hashes.set(request, hash);
-		return hash;
 	}
 
 	private keyOf({ item, part }: Slot): string {
@@ -128,7 +116,9 @@ export class Ledger {
 		if (own !== undefined && !isEntry(own)) throw new FailureError(UNREADABLE);
 		if (own !== undefined && (this.isOfExecution(own) || own.hash === this.hashOf(request)))
 			return own;
-		return this.run.call === undefined ? undefined : this.takeUp(slot, request, this.run.call);
+		return this.run.call === undefined
+			? undefined
+			: this.takeUp(slot, request, this.run.call.agent);
 	}
 
 	private isOfExecution({ execution }: JsonObject): boolean {
@@ -136,19 +126,20 @@ export class Ledger {
 	}
 
 	/** What another call has left for the same request: a task before what may have become one. It belongs to this call from now on. */
-	private takeUp(slot: Slot, request: CreationRequest, { agent }: AgentCall): Entry | undefined {
+	private takeUp(slot: Slot, request: CreationRequest, agent: string): Entry | undefined {
 		const entries = this.entries();
 		const hash = this.hashOf(request);
 		const { executionId } = this.run;
-		const free = Object.entries(entries).filter((each): each is [string, Entry] => {
-			const [, entry] = each;
-			if (!isEntry(entry) || entry.hash !== hash) return false;
-			if (this.isOfExecution(entry)) return entry.delivered === false;
-			if (entry.takenUpBy === executionId) return false;
-			return entry.delivered !== true || entry.agent === agent;
-		});
-		const [key, entry] = free.find(([, { taskId }]) => taskId !== undefined) ?? free[0] ?? [];
-		if (key === undefined || entry === undefined) return undefined;
+		const isFree = (entry: Entry) =>
+			this.isOfExecution(entry)
+				? entry.delivered === false
+				: entry.takenUpBy !== executionId && (entry.delivered !== true || entry.agent === agent);
+		const free = Object.entries(entries).flatMap(([key, entry]) =>
+			isEntry(entry) && entry.hash === hash && isFree(entry) ? [{ key, entry }] : [],
+		);
+		const taken = free.find(({ entry }) => entry.taskId !== undefined) ?? free[0];
+		if (taken === undefined) return undefined;
+		const { key, entry } = taken;
 		delete entries[key];
 		delete entry.delivered;
 		// Of a creation that is only looked for, the execution stays the one that has sent it.
@@ -159,9 +150,8 @@ export class Ledger {
 
 	private note(slot: Slot, request: CreationRequest, fields: JsonObject): void {
 		const { executionId: execution, call } = this.run;
-		const agent = call === undefined ? {} : { agent: call.agent };
 		const hash = this.hashOf(request);
-		this.entries()[this.keyOf(slot)] = { execution, hash, ...agent, ...fields };
+		this.entries()[this.keyOf(slot)] = { execution, hash, agent: call?.agent, ...fields };
 	}
 
 	/** What can't be read may be paid for. */
@@ -193,29 +183,21 @@ export class Ledger {
 	/** Never throws, as what follows a creation: what was noted before it was sent stands for a task whose note is refused. */
 	noteCreated(slot: Slot, request: CreationRequest, { taskId, createdAt, answer }: Created): void {
 		const receiveUrl = asText(request.body.receive_url);
-		const fields = {
-			taskId,
-			createdAt,
-			answer,
-			...(receiveUrl === undefined ? {} : { receiveUrl: endpointOf(receiveUrl) }),
-		};
+		const endpoint = receiveUrl && endpointOf(receiveUrl);
+		const fields = { taskId, createdAt, answer, receiveUrl: endpoint };
 		quietly(() => this.note(slot, request, fields));
 	}
 
 	/** Before a creation is sent: should n8n end before the answer comes, this is all that is known. Where it throws, nothing may be sent. */
 	noteSending(slot: Slot, { request, sentAt }: Sending): void {
-		const { receive_url: _ignored, ...body } = request.body;
-		this.note(slot, request, { sending: { request: { ...request, body }, sentAt } });
+		this.note(slot, request, { sending: { request: withoutReceiveUrl(request), sentAt } });
 	}
 
 	noteUnknown(slot: Slot, request: CreationRequest, failure: Failure): void {
 		quietly(() => {
 			const present = this.entries()[this.keyOf(slot)];
 			const sending = isObject(present) ? present.sending : undefined;
-			this.note(slot, request, {
-				failure: { ...failure },
-				...(sending !== undefined && { sending }),
-			});
+			this.note(slot, request, { failure: { ...failure }, sending });
 		});
 	}
 
@@ -279,14 +261,11 @@ export interface LeftBefore {
 	unclear: Array<{ item: number; failure: Failure }>;
 }
 
-/** @param runOf the run; read only where there is anything */
-export function leftByEarlierTries(store: LedgerStore, runOf: () => NodeRun): LeftBefore {
+export function leftByEarlierTries(store: LedgerStore, run: NodeRun): LeftBefore {
 	const left: LeftBefore = { made: [], unclear: [] };
 	// What ends a run has to say what this try has made, whatever can't be read of the earlier ones.
 	quietly(() => {
-		const entries = store[FIELD];
-		if (!isObject(entries) || Object.keys(entries).length === 0) return;
-		for (const { item, entry } of entriesOf(store, runOf())) {
+		for (const { item, entry } of entriesOf(store, run)) {
 			const taskId = asText(entry.taskId);
 			if (taskId !== undefined) left.made.push({ item, taskId });
 			if (isObject(entry.failure))

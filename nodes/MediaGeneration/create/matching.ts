@@ -1,7 +1,6 @@
 /**
- * Which tasks of the service's list are those of creations whose answers never came. Pure. Whether a task is adopted is decided
- * strictly, as another one's result must never be delivered:
- *
+ * Which tasks of the service's list are those of creations whose answers never came. Pure. Strict, as another one's result must never
+ * be delivered:
  * - the list repeats the text (or prompt) of the request, and everything that it repeats of the request is the same;
  * - it began no earlier than the request was sent, by the service's clock, and is of no other type;
  * - there are as many such tasks as creations of equal requests of which nothing is known, and nobody else could have made them.
@@ -9,28 +8,30 @@
 import type { CreationRequest } from '../operations/operation';
 import { asNumber, asText, isObject, type JsonObject } from '../service/json';
 import type { ListedTask } from '../service/taskList';
+import { identityOf, type Sending } from './creation';
 
-/** A creation whose answer is not known, and so may have made a task. */
-export interface Sending {
-	request: CreationRequest;
-	/** Epoch ms by our clock at which it was sent. */
-	sentAt: number;
+/** A creation that is looked for. */
+export interface Sought extends Sending {
+	/** Whether its run ended without a word, and may not have sent all of its equal requests. */
+	fewer: boolean;
 }
 
-/** What is known of the service when its list is read. */
-export interface Surroundings {
-	/** How far its clock is ahead of ours at least, in ms; undefined where it shows no time. */
+export interface Reading {
+	/** Without those that somebody knows. */
+	tasks: readonly ListedTask[];
+	/** How far the service's clock is ahead of ours at least; undefined where it shows no time. */
 	aheadMs: number | undefined;
 	/** The type of a kind of task, once the service has named it. */
 	typeOf: (kind: string) => string | undefined;
 }
 
-export type Verdict<S extends Sending> =
+export type Verdict<S extends Sought> =
 	| { kind: 'found'; sending: S; task: ListedTask }
-	/** Not enough tasks, or some that another creation could have made: perhaps later. */
-	| { kind: 'open'; sending: S; candidates: ListedTask[] }
-	/** More tasks than creations: no later look changes that. */
-	| { kind: 'several'; sending: S; candidates: ListedTask[] };
+	/**
+	 * `open`: not enough tasks, or some that another creation could have made: perhaps later. `several`: more tasks than creations, which
+	 * no later look changes.
+	 */
+	| { kind: 'open' | 'several'; sending: S; candidates: ListedTask[] };
 
 /** What a service says of every task, whatever was asked for. */
 const BOOKKEEPING =
@@ -89,7 +90,7 @@ function sharesWord(type: string, path: string): boolean {
 export function resemblance(
 	{ raw }: ListedTask,
 	request: CreationRequest,
-	typeOf: Surroundings['typeOf'],
+	typeOf: Reading['typeOf'],
 ): 'none' | 'possible' | 'sure' {
 	const type = request.type ?? typeOf(request.kind);
 	const said = asText(raw.type);
@@ -113,21 +114,15 @@ function beganAfter(createdAt: number | undefined, sentAt: number, aheadMs: numb
 	return latest >= sentAt + aheadMs;
 }
 
-/** What equal requests have in common. The receive URL differs from execution to execution. */
-export function keyOf({ path, qs, body }: CreationRequest): string {
-	const { receive_url: _ignored, ...rest } = body;
-	return JSON.stringify([path, qs ?? null, rest]);
-}
-
 /** Sendings and tasks in the order of their times, where each task began after its sending. */
 function paired<S extends Sending>(sendings: S[], tasks: ListedTask[], aheadMs: number) {
 	const bySending = [...sendings].sort((one, other) => one.sentAt - other.sentAt);
 	const byCreation = [...tasks].sort((one, other) => (one.createdAt ?? 0) - (other.createdAt ?? 0));
-	const pairs = byCreation.flatMap((task, index) => {
-		const sending = bySending[index];
-		return sending === undefined || !beganAfter(task.createdAt, sending.sentAt, aheadMs)
-			? []
-			: [{ sending, task }];
+	const pairs = bySending.flatMap((sending, index) => {
+		const task = byCreation[index];
+		return task !== undefined && beganAfter(task.createdAt, sending.sentAt, aheadMs)
+			? [{ sending, task }]
+			: [];
 	});
 	return pairs.length === tasks.length ? pairs : [];
 }
@@ -136,41 +131,34 @@ function paired<S extends Sending>(sendings: S[], tasks: ListedTask[], aheadMs: 
  * What a reading of the list says of each creation that is looked for.
  *
  * @param rivals creations whose answers are still due: a task may be theirs
- * @param tasks without those that somebody knows
- * @param fewer whether creations may be left without a task: those of a run that ended without a word, which may not have sent all
  */
-export function assign<S extends Sending>(
+export function assign<S extends Sought>(
 	sought: readonly S[],
 	rivals: readonly Sending[],
-	tasks: readonly ListedTask[],
-	{ aheadMs, typeOf, fewer = false }: Surroundings & { fewer?: boolean },
+	{ tasks, aheadMs, typeOf }: Reading,
 ): Array<Verdict<S>> {
 	const fits = (task: ListedTask, { request, sentAt }: Sending) =>
 		beganAfter(task.createdAt, sentAt, aheadMs ?? 0) ? resemblance(task, request, typeOf) : 'none';
 	const groups = new Map<string, S[]>();
 	for (const sending of sought) {
-		const key = keyOf(sending.request);
+		const key = JSON.stringify([sending.fewer, ...identityOf(sending.request)]);
 		groups.set(key, [...(groups.get(key) ?? []), sending]);
 	}
 	return [...groups.values()].flatMap((group) => {
 		const candidates = tasks.filter((task) => group.some((one) => fits(task, one) !== 'none'));
 		const others = [...rivals, ...sought.filter((one) => !group.includes(one))];
-		const isOurs = candidates.every(
-			(task) =>
-				group.some((one) => fits(task, one) === 'sure') &&
-				others.every((other) => fits(task, other) === 'none'),
-		);
 		const rivalled = others.some((other) => candidates.some((one) => fits(one, other) !== 'none'));
-		const several = candidates.length > group.length && !rivalled;
-		const enough = fewer ? candidates.length > 0 : candidates.length === group.length;
+		const areSure = candidates.every((task) => group.some((one) => fits(task, one) === 'sure'));
+		const areTooMany = candidates.length > group.length;
+		const suffice = group[0]?.fewer === true ? !areTooMany : candidates.length === group.length;
 		const pairs =
-			isOurs && enough && candidates.length <= group.length && aheadMs !== undefined
+			areSure && !rivalled && suffice && aheadMs !== undefined
 				? paired(group, candidates, aheadMs)
 				: [];
 		return group.map((sending): Verdict<S> => {
 			const pair = pairs.find((one) => one.sending === sending);
 			if (pair !== undefined) return { kind: 'found', ...pair };
-			return { kind: several ? 'several' : 'open', sending, candidates };
+			return { kind: areTooMany && !rivalled ? 'several' : 'open', sending, candidates };
 		});
 	});
 }

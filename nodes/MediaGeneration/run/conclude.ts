@@ -1,27 +1,33 @@
-/**
- * What becomes of an item once its parts have ended.
- */
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { assemble, failureOfWhole, unfinishedJson } from '../delivery/assembly';
-import { fieldsOf, type Delivery } from '../delivery/item';
-import type { N8nContext } from '../service/client';
+/** What becomes of an item once its parts have ended. */
+import { assemble, failureOfWhole, unfinishedJson, type DonePart } from '../delivery/assembly';
+import { fieldsOf } from '../delivery/item';
 import { broken, outcomes, type Failure } from '../service/failures';
-import { goesOnAfter, taskIdOf, type Item, type ItemEnd, type PartEnd } from './item';
-
-export interface Conclusion {
-	context: N8nContext;
-	delivery: Pick<Delivery, 'deliver'>;
-}
+import { goesOnAfter, inputOf, taskIdOf } from './item';
+import type { Item, ItemEnd, Means, PartEnd } from './item';
 
 const idsOf = (parts: readonly PartEnd[]) => parts.flatMap((part) => taskIdOf(part) ?? []);
 /** Without those that merely may exist, as the refusal of a creation has named them. */
 const sureIdsOf = (parts: readonly PartEnd[]) =>
 	idsOf(parts.filter((part) => part.kind !== 'failed' || !outcomes[part.failure.outcome].unclear));
 
-/** What becomes of an item whose parts have ended. Never rejects: what breaks here is the item's end as well. */
-export async function conclude(means: Conclusion, item: Item, parts: PartEnd[]): Promise<ItemEnd> {
+function doneIn(parts: readonly PartEnd[]): DonePart[] {
+	return parts.flatMap((part): DonePart[] => {
+		if (part.kind === 'done') return [part];
+		return part.kind === 'asleep' && part.task.kind === 'over' ? [part.task] : [];
+	});
+}
+
+/** Never rejects: what breaks here is the item's end as well. */
+export async function conclude(
+	means: Pick<Means, 'context' | 'delivery'>,
+	item: Item,
+	parts: PartEnd[],
+): Promise<ItemEnd> {
 	try {
-		return await endOf(means, item, parts);
+		const done = doneIn(parts);
+		return done.length === parts.length
+			? await handedOut(means, { item, parts, done })
+			: endOf(item, parts);
 	} catch (error) {
 		return brokenEnd(error, item, parts);
 	}
@@ -30,7 +36,7 @@ export async function conclude(means: Conclusion, item: Item, parts: PartEnd[]):
 /** The end of an item that broke off after its parts had ended. */
 export function brokenEnd(error: unknown, item: Item, parts: readonly PartEnd[]): ItemEnd {
 	const [taskId] = idsOf(parts);
-	const areDone = parts.every(({ kind }) => kind === 'done');
+	const areDone = doneIn(parts).length === parts.length;
 	const failure = broken(
 		error,
 		taskId === undefined ? { kind: 'sent' } : { kind: areDone ? 'done' : 'exists', taskId },
@@ -38,28 +44,32 @@ export function brokenEnd(error: unknown, item: Item, parts: readonly PartEnd[])
 	return failedWith(failure, undefined, { item, parts });
 }
 
-async function endOf(
-	{ context, delivery }: Conclusion,
-	item: Item,
-	parts: PartEnd[],
+async function handedOut(
+	{ context, delivery }: Pick<Means, 'context' | 'delivery'>,
+	{ item, parts, done }: { item: Item; parts: PartEnd[]; done: DonePart[] },
 ): Promise<ItemEnd> {
-	const { index, settings, assembly } = item;
+	const common = { index: item.index, taskIds: sureIdsOf(parts) };
+	const delivered = await assemble(context, { delivery, parts: done }, inputOf(item));
+	const { items, failure } = delivered;
+	return failure === undefined
+		? { kind: 'items', ...common, items }
+		: { kind: 'failed', ...common, failure, delivered };
+}
+
+/** Of an item whose tasks are not all done. */
+function endOf(item: Item, parts: PartEnd[]): ItemEnd {
+	const { index, assembly } = item;
 	const common = { index, taskIds: sureIdsOf(parts) };
-	const done = parts.flatMap((part) => (part.kind === 'done' ? [part] : []));
-	if (done.length === parts.length) {
-		const input = { assembly, files: settings.files, index };
-		const delivered = await assemble(context, { delivery, parts: done }, input);
-		const { items, failure } = delivered;
-		return failure === undefined
-			? { kind: 'items', ...common, items }
-			: { kind: 'failed', ...common, failure, delivered };
-	}
 	const failed = speakingFailure(item, parts);
 	if (failed !== undefined && !goesOnAfter(item, failed.failure))
 		return failedWith(failed.failure, parts.indexOf(failed), { item, parts });
 	const isHalted = parts.some(({ kind }) => kind === 'halted');
-	const undelivered = failed !== undefined || isHalted ? undeliveredPart(item, parts) : undefined;
-	if (undelivered !== undefined) return undelivered;
+	if (failed !== undefined || isHalted) {
+		// A file that could not be fetched ends a run like any failure, and it is this item that has to say so.
+		for (const [number, part] of parts.entries())
+			if (part.kind === 'done' && part.delivered.failure !== undefined)
+				return failedWith(part.delivered.failure, number, { item, parts });
+	}
 	if (failed !== undefined) {
 		const json = unfinishedJson(assembly, idsOf(parts), failed.task);
 		return { kind: 'items', ...common, items: [{ json, pairedItem: { item: index } }] };
@@ -67,7 +77,16 @@ async function endOf(
 	if (isHalted) return { kind: 'halted', ...common };
 	if (parts.some(({ kind }) => kind === 'asleep'))
 		return { kind: 'asleep', ...common, item, parts };
-	const items = parts.flatMap((part, number) => createdItem(item, part, number));
+	const items = parts.flatMap((part, number) => {
+		if (part.kind !== 'created') return [];
+		const { answer, taskId } = part.created;
+		const which =
+			assembly.longText.kind === 'parts' ? { part: number + 1, parts: assembly.texts.length } : {};
+		return {
+			json: { ...fieldsOf(answer), task_id: taskId, ...which },
+			pairedItem: { item: index },
+		};
+	});
 	return { kind: 'items', ...common, items };
 }
 
@@ -90,34 +109,6 @@ function failedWith(
 	number: number | undefined,
 	{ item: { index, assembly }, parts }: { item: Item; parts: readonly PartEnd[] },
 ): ItemEnd {
-	const taskIds = idsOf(parts);
-	const whole = failureOfWhole(failure, { number, assembly, taskIds });
+	const whole = failureOfWhole(failure, { number, assembly, taskIds: idsOf(parts) });
 	return { kind: 'failed', index, taskIds: sureIdsOf(parts), failure: whole, delivered: undefined };
-}
-
-/** A file that could not be fetched ends a run like any failure, and it is this item that has to say so. */
-function undeliveredPart(item: Item, parts: readonly PartEnd[]): ItemEnd | undefined {
-	for (const [number, part] of parts.entries()) {
-		const failure = part.kind === 'done' ? part.delivered?.failure : undefined;
-		if (failure !== undefined) return failedWith(failure, number, { item, parts });
-	}
-	return undefined;
-}
-
-/** The item of a task that is not waited for. */
-function createdItem(
-	{ index, assembly }: Item,
-	part: PartEnd,
-	number: number,
-): INodeExecutionData[] {
-	if (part.kind !== 'created') return [];
-	const { answer, taskId } = part.created;
-	const json: IDataObject = {
-		...fieldsOf(answer),
-		task_id: taskId,
-		...(assembly.longText.kind === 'parts'
-			? { part: number + 1, parts: assembly.texts.length }
-			: {}),
-	};
-	return [{ json, pairedItem: { item: index } }];
 }

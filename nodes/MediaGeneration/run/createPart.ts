@@ -1,17 +1,22 @@
-/** From a part to its task: taken up where an earlier try has made it, found again, or created. */
-import { createOrFind, findEarlier, type CreateDeps, type Wanted } from '../create/create';
-import type { Created } from '../create/submit';
+/**
+ * From a part to its task: taken up where an earlier try has made it, found again where the answer to its creation never came, or
+ * created. The ledger knows at each moment what may have been paid for.
+ */
+import { withoutReceiveUrl, type Created } from '../create/creation';
+import {
+	creationsOf,
+	READ_AFTER_MS,
+	withCandidates,
+	type Finding,
+	type Search,
+} from '../create/find';
+import type { Slot } from '../create/ledger';
+import { createTask, type SubmitDeps, type Submitted } from '../create/submit';
 import { adviceOn } from '../operations/refusal';
+import { logOf, quietly } from '../service/clean';
+import { broken } from '../service/failures';
 import type { Failed } from '../service/verdict';
-import { receiveUrlOf, type Item, type Part } from './item';
-import type { Spending } from './spending';
-
-export interface CreationMeans extends CreateDeps {
-	spending: Spending;
-	/** What survives the process. */
-	log: { info(line: string): void; warn(line: string): void };
-	executionId: string;
-}
+import { receiveUrlOf, type CreatedPart, type Item, type Means } from './item';
 
 /** A task that exists, and what is needed to follow it. */
 export interface KnownTask {
@@ -26,30 +31,92 @@ export interface KnownTask {
 	created: Created | undefined;
 }
 
-type Creating = Extract<Part, { kind: 'creates' }>;
+export type CreationMeans = Means & Pick<SubmitDeps, 'over'>;
+
 type Whose = Pick<Item, 'index' | 'settings'>;
 
-const wantedFor = (
+/** What is to be created. */
+interface Wanted extends Pick<CreatedPart, 'request' | 'earlier'> {
+	slot: Slot;
+	/** Epoch ms until which refusals that created nothing are answered with another try. */
+	deadline: number;
+	/** Whether to look in the service's list. */
+	finds: boolean;
+}
+
+function wantedFor(
 	{ now }: CreationMeans,
-	{ number, request, earlier }: Creating,
-	{ index, settings }: Whose,
-): Wanted => ({
-	slot: { item: index, part: number },
-	request,
-	earlier,
-	finds: settings.findUnclear,
-	deadline: now() + settings.timeoutMs,
-});
+	{ number, request, earlier }: CreatedPart,
+	{ index, settings: { findUnclear: finds, timeoutMs } }: Whose,
+): Wanted {
+	const slot = { item: index, part: number };
+	return { slot, request, earlier, finds, deadline: now() + timeoutMs };
+}
+
+async function look(
+	{ client, now, sleep, over }: CreationMeans,
+	search: Pick<Search, 'request' | 'sentAt' | 'readAfterMs' | 'fewer'>,
+): Promise<Finding> {
+	const clock = { now, sleep };
+	return await creationsOf(client.account).find({ ...search, client, clock, signal: over });
+}
+
+/** The task that an earlier try, or the execution that n8n's Retry repeats, has made without a word of it. One reading of the list has to do. */
+async function findEarlier(means: CreationMeans, wanted: Wanted): Promise<Created | undefined> {
+	const { slot, request, earlier, finds } = wanted;
+	const { beganAt, ledger } = means;
+	if (!finds || earlier.kind === 'created') return undefined;
+	const unsaid = beganAt === undefined ? undefined : { request, sentAt: beganAt };
+	const sending = earlier.kind === 'nothing' ? unsaid : earlier.sending;
+	if (sending === undefined) return undefined;
+	const fewer = earlier.kind === 'nothing';
+	const finding = await look(means, { ...sending, readAfterMs: [0], fewer });
+	if (finding.kind !== 'found') return undefined;
+	// A task of another execution calls that one when it is over.
+	const made = earlier.kind === 'unknown' ? request : withoutReceiveUrl(request);
+	ledger.noteCreated(slot, made, finding.created);
+	return finding.created;
+}
+
+/** Where nothing is known of it afterwards it is looked for, and counts as created where it is found. */
+async function createOrFind(means: CreationMeans, wanted: Wanted): Promise<Submitted> {
+	const { slot, request, finds, deadline } = wanted;
+	const { ledger, now } = means;
+	try {
+		ledger.noteSending(slot, { request, sentAt: now() });
+	} catch (error) {
+		return { kind: 'failed', failure: broken(error, { kind: 'nothing' }) };
+	}
+	const submitted = await createTask(means, request, deadline);
+	if (submitted.kind === 'created') ledger.noteCreated(slot, request, submitted.created);
+	if (submitted.kind === 'failed') ledger.forget(slot);
+	if (submitted.kind !== 'unclear') return submitted;
+	const sending = { request, sentAt: submitted.sentAt };
+	// Noted before it is looked for, as the execution may be stopped meanwhile.
+	quietly(() => ledger.noteSending(slot, sending));
+	ledger.noteUnknown(slot, request, submitted.failure);
+	if (!finds || submitted.failure.taskId !== undefined) return submitted;
+	const finding = await look(means, { ...sending, readAfterMs: READ_AFTER_MS, fewer: false });
+	if (finding.kind === 'found') {
+		ledger.noteCreated(slot, request, finding.created);
+		return { kind: 'created', created: finding.created };
+	}
+	const failure = withCandidates(submitted.failure, finding.candidates);
+	ledger.noteUnknown(slot, request, failure);
+	return { ...submitted, failure };
+}
+
+const whereOf = ({ context }: CreationMeans, { index }: Whose) =>
+	`for item ${index} of execution ${context.getExecutionId()}`;
 
 /** The task that an earlier try or execution has made, or why no other one may be made; undefined where it is to be created. */
 export async function takeUp(
 	means: CreationMeans,
-	part: Creating,
+	part: CreatedPart,
 	item: Whose,
 ): Promise<KnownTask | Failed | undefined> {
-	const { spending, log } = means;
 	const { request, earlier } = part;
-	const route = { kind: request.kind, route: item.settings.pollRoute };
+	const log = logOf(means.context);
 	const where = whereOf(means, item);
 	if (earlier.kind === 'created') {
 		const { created, receiveUrl } = earlier;
@@ -58,43 +125,39 @@ export async function takeUp(
 	}
 	const found = await findEarlier(means, wantedFor(means, part, item));
 	if (found !== undefined) {
-		spending.takeUp(found, route);
+		means.spending.takeUp(found, { kind: request.kind, route: item.settings.pollRoute });
 		log.info(`Media Generation: task ${found.taskId} ${where}, found in the list of tasks`);
 		const receiveUrl = earlier.kind === 'unknown' ? receiveUrlOf(request) : undefined;
 		return { kind: 'task', ...found, created: found, old: true, receiveUrl };
 	}
-	if (earlier.kind === 'unknown')
-		return { kind: 'failed', failure: earlier.failure, task: undefined };
-	return undefined;
+	return earlier.kind === 'unknown'
+		? { kind: 'failed', failure: earlier.failure, task: undefined }
+		: undefined;
 }
-
-const whereOf = ({ executionId }: CreationMeans, { index }: Whose) =>
-	`for item ${index} of execution ${executionId}`;
 
 export async function createPart(
 	means: CreationMeans,
-	part: Creating,
+	part: CreatedPart,
 	item: Whose,
 ): Promise<KnownTask | Failed> {
-	const { spending, log } = means;
 	const { request } = part;
-	const { settings } = item;
+	const { pollRoute: route, longText } = item.settings;
+	const log = logOf(means.context);
 	const where = whereOf(means, item);
-	const turn = await spending.turn({ kind: request.kind, route: settings.pollRoute });
+	const turn = await means.spending.turn({ kind: request.kind, route });
 	if (turn.kind === 'refused') return { kind: 'failed', failure: turn.failure, task: undefined };
 	const submitted = await createOrFind(means, wantedFor(means, part, item));
 	turn.end(submitted);
-	if (submitted.kind !== 'created') {
-		const { failure } = submitted;
-		if (failure.taskId !== undefined)
-			log.warn(`Media Generation: task ${failure.taskId} ${where} may exist`);
-		const advice =
-			failure.outcome === 'rejected' ? adviceOn(failure.message, request, settings.longText) : '';
-		const description = `${failure.description}${advice}`;
-		return { kind: 'failed', failure: { ...failure, description }, task: undefined };
+	if (submitted.kind === 'created') {
+		const { created } = submitted;
+		// Should n8n die before the execution is saved, the log has the ID of every task that is paid for.
+		log.info(`Media Generation: task ${created.taskId} ${where}`);
+		return { kind: 'task', ...created, created, old: false, receiveUrl: receiveUrlOf(request) };
 	}
-	const { created } = submitted;
-	// Should n8n die before the execution is saved, the log has the ID of every task that is paid for.
-	log.info(`Media Generation: task ${created.taskId} ${where}`);
-	return { kind: 'task', ...created, created, old: false, receiveUrl: receiveUrlOf(request) };
+	const { failure } = submitted;
+	if (failure.taskId !== undefined)
+		log.warn(`Media Generation: task ${failure.taskId} ${where} may exist`);
+	const advice = failure.outcome === 'rejected' ? adviceOn(failure.message, request, longText) : '';
+	const description = `${failure.description}${advice}`;
+	return { kind: 'failed', failure: { ...failure, description }, task: undefined };
 }

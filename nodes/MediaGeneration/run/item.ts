@@ -1,26 +1,46 @@
 /**
  * One input item on its way: what it needs, what becomes of each of its tasks, and its end, which it carries from then on.
  */
-import type { INodeExecutionData } from 'n8n-workflow';
-import type { Earlier } from '../create/ledger';
-import type { Created } from '../create/submit';
-import type { Assembly } from '../delivery/assembly';
-import type { Delivered } from '../delivery/item';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { Created } from '../create/creation';
+import type { Earlier, Ledger } from '../create/ledger';
+import type { SubmitDeps } from '../create/submit';
+import type { Assembly, AssemblyInput } from '../delivery/assembly';
+import type { Delivered, Delivery } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
 import type { ItemSettings } from '../operations/waiting';
 import type { Failure } from '../service/failures';
 import type { Done, Failed } from '../service/verdict';
 import type { SleepingTask } from '../sleep/notes';
 import type { Watch } from '../wait/poll';
+import type { Spending } from './spending';
 
-/** One task that an item needs. */
+/** What all items of a run work with. */
+export interface Means extends Omit<SubmitDeps, 'over'> {
+	context: IExecuteFunctions;
+	ledger: Ledger;
+	spending: Spending;
+	delivery: Pick<Delivery, 'deliver'>;
+	/** Epoch ms at which the execution began that n8n's Retry repeats, where nothing is known of what it has sent; else undefined. */
+	beganAt: number | undefined;
+}
+
+/** One task that an item needs, and that is to be created unless an earlier try has. */
+export interface CreatedPart {
+	kind: 'creates';
+	number: number;
+	request: CreationRequest;
+	/** What an earlier try has left of it. */
+	earlier: Earlier;
+}
+
 export type Part =
-	/** `earlier`: what an earlier try has left of it. */
-	| { kind: 'creates'; number: number; request: CreationRequest; earlier: Earlier }
+	| CreatedPart
 	/** `task: wait`: it was made earlier. */
 	| { kind: 'awaits'; number: number; taskId: string };
 
 export interface Item {
+	kind: 'item';
 	/** Of the input item. */
 	index: number;
 	settings: ItemSettings;
@@ -31,12 +51,11 @@ export interface Item {
 }
 
 export type PartEnd =
-	/** `delivered`: its files; undefined where they are still to be fetched. */
-	| { kind: 'done'; done: Done; watch: Watch; delivered: Delivered | undefined }
+	| { kind: 'done'; done: Done; watch: Watch; delivered: Delivered }
 	/** Not waited for: the creation's answer. */
 	| { kind: 'created'; created: Created }
-	/** Let go unfinished, so that the execution can sleep. */
-	| { kind: 'asleep'; task: Extract<SleepingTask, { kind: 'open' }> }
+	/** Let go, so that the execution can sleep. */
+	| { kind: 'asleep'; task: SleepingTask }
 	| Failed
 	/** Given up because the run is going to fail anyway. */
 	| { kind: 'halted'; taskId: string | undefined };
@@ -55,6 +74,11 @@ export type FailedEnd = Extract<ItemEnd, { kind: 'failed' }>;
 /** An item that fails before anything is sent for it. */
 export function failedEnd(index: number, failure: Failure): FailedEnd {
 	return { kind: 'failed', index, taskIds: [], failure, delivered: undefined };
+}
+
+/** How its finished tasks make its output. */
+export function inputOf({ index, settings: { files }, assembly }: Item): AssemblyInput {
+	return { assembly, files, index };
 }
 
 /** Whether an item goes on as the task that it is: one that merely ran out of time, where "On Timeout" says so. */

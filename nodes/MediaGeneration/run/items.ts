@@ -8,13 +8,19 @@ import { waitingRules } from '../operations/waiting';
 import { broken, type Reached } from '../service/failures';
 import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
-import { addressesIn, type Failed } from '../service/verdict';
+import { addressesIn, type Done, type Failed } from '../service/verdict';
 import { PollLoop, type Watch } from '../wait/poll';
-import { conclude, type Conclusion } from './conclude';
+import { conclude } from './conclude';
 import { createPart, takeUp, type CreationMeans, type KnownTask } from './createPart';
-import { goesOnAfter, type Item, type ItemEnd, type Part, type PartEnd } from './item';
-
-export type RunMeans = Omit<CreationMeans, 'signal'> & Conclusion;
+import {
+	goesOnAfter,
+	inputOf,
+	type Item,
+	type ItemEnd,
+	type Means,
+	type Part,
+	type PartEnd,
+} from './item';
 
 export interface RunOptions {
 	maxActiveTasks: number;
@@ -24,29 +30,24 @@ export interface RunOptions {
 
 /** What all items of a run share. */
 class Run {
-	/** Aborts when the run is over before its items are: it was stopped, or it is going to fail anyway. */
-	readonly over: AbortSignal;
+	readonly means: CreationMeans;
 	readonly loop: PollLoop;
 	/** A slot is taken before a task is created and given back when it is over. */
 	readonly slots: Limiter;
-	readonly creating: CreationMeans;
 	private readonly halt = new AbortController();
 
 	constructor(
-		readonly means: RunMeans,
+		means: Means,
 		private readonly options: RunOptions,
 	) {
-		const { client, stop, now } = means;
-		this.over = stop === undefined ? this.halt.signal : AbortSignal.any([stop, this.halt.signal]);
-		this.creating = { ...means, signal: this.over };
+		const { client, stop, now, sleep, random } = means;
+		const over = stop === undefined ? this.halt.signal : AbortSignal.any([stop, this.halt.signal]);
+		this.means = { ...means, over };
 		this.slots = new Limiter(options.maxActiveTasks);
 		this.loop = new PollLoop({
-			now,
-			sleep: means.sleep,
-			random: means.random,
-			signal: this.over,
+			...{ now, sleep, random, signal: over },
 			look: async ({ taskId, kind, route = 'auto' }, timeoutMs) =>
-				await lookAtTask(client, { taskId, kind, route, timeoutMs, signal: this.over }, now),
+				await lookAtTask(client, { taskId, kind, route, timeoutMs, signal: over }, now),
 			pausedUntil: () => client.account.pausedUntil('look'),
 			slotWanted: () => this.slots.wanted || client.account.queue.full,
 		});
@@ -90,9 +91,8 @@ class PartRun {
 		this.submitted = submitted.catch(() => undefined);
 		this.end = submitted
 			.then(async (task) => await this.follow(task))
-			.finally(() => this.giveBack())
-			.then(async (end) => await this.deliver(end))
-			.catch((error: unknown) => this.brokeOff(error));
+			.catch((error: unknown) => this.brokeOff(error))
+			.finally(() => this.giveBack());
 	}
 
 	/** Creates the part's task where there is none yet. The slot is held until the task is over. */
@@ -108,9 +108,9 @@ class PartRun {
 		const { reached } = this;
 		if (run.isHalted)
 			return { kind: 'halted', taskId: reached.kind === 'exists' ? reached.taskId : undefined };
-		const known = await takeUp(run.creating, part, item);
+		const known = await takeUp(run.means, part, item);
 		if (known === undefined) this.reached = { kind: 'sent' };
-		const created = known ?? (await createPart(run.creating, part, item));
+		const created = known ?? (await createPart(run.means, part, item));
 		if (created.kind === 'task') {
 			this.reached = { kind: 'exists', taskId: created.taskId };
 			return created;
@@ -136,7 +136,8 @@ class PartRun {
 				this.reached = { kind: 'done', taskId };
 				// A task that is over frees its slot at the service for another one, of this run or of any other in this process.
 				client.account.queue.ended();
-				return { kind: 'done', done: waited, watch, delivered: undefined };
+				this.giveBack();
+				return await this.deliver(waited, watch);
 			case 'released':
 				return { kind: 'asleep', task: { kind: 'open', watch, task: waited.task, receiveUrl } };
 			case 'failed': {
@@ -168,15 +169,15 @@ class PartRun {
 		};
 	}
 
-	private async deliver(end: PartEnd): Promise<PartEnd> {
-		if (end.kind !== 'done') return end;
+	private async deliver(done: Done, watch: Watch): Promise<PartEnd> {
 		const { run, item, part } = this;
-		const { assembly, index, settings } = item;
-		const input = { number: part.number, assembly, index, files: settings.files };
-		const delivered = await deliverPart(run.means.delivery, end.done, input);
+		const delivered = await deliverPart(run.means.delivery, done, {
+			...inputOf(item),
+			number: part.number,
+		});
 		// No further parts need to be created for an item that fails anyway.
 		if (delivered.failure !== undefined) run.failed();
-		return { ...end, delivered };
+		return { kind: 'done', done, watch, delivered };
 	}
 
 	private get slot(): Slot {
@@ -219,7 +220,7 @@ async function letSleepersGo(
 /** Runs all items and returns their ends in order, once nothing of them is under way any more. Never rejects. */
 export async function runItems(
 	items: readonly Item[],
-	means: RunMeans,
+	means: Means,
 	options: RunOptions,
 ): Promise<ItemEnd[]> {
 	const run = new Run(means, options);

@@ -12,11 +12,11 @@ import {
 	type ListRoute,
 } from '../operations/lists';
 import type { ListName } from '../operations/operation';
-import { createClient, type ServiceClient } from '../service/client';
+import type { ServiceClient } from '../service/client';
 import { attemptLater, FailureError, type Failure } from '../service/failures';
 import { asText, isObject, parseJson } from '../service/json';
-import { readAnswer } from '../service/reading';
-import { unreadableCredential } from './checks';
+import { readAnswer, valueOf } from '../service/reading';
+import { openClient } from './prepare';
 
 /** Where a page begins. It travels to the editor and back. */
 interface Position {
@@ -144,9 +144,7 @@ export async function searchList(
 ): Promise<INodeListSearchResult> {
 	const list = lists[name];
 	const found = await attemptLater(async () => {
-		const client = await createClient(context).catch((error: unknown) => {
-			throw error instanceof FailureError ? error : new FailureError(unreadableCredential(error));
-		});
+		const client = valueOf(await openClient(context));
 		return await search(client, list, filter.trim(), positionOf(paginationToken));
 	});
 	if (found.ok) return found.value;

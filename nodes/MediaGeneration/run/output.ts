@@ -2,14 +2,19 @@
  * The one output that is made of the ends of a run's items, and what is said of the tasks that it leaves.
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import type { LeftBefore, NodeRun } from '../create/ledger';
+import {
+	leftByEarlierTries,
+	type LeftBefore,
+	type LedgerStore,
+	type NodeRun,
+} from '../create/ledger';
 import { failureItem, nodeError, type Left } from '../delivery/failure';
 import { noteExecution, outcomesIn, showHint, worstOf, type RunOutcome } from '../delivery/hint';
 import { logOf } from '../service/clean';
 import { broken, outcomes } from '../service/failures';
 import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
 import type { FailedEnd, Item, ItemEnd } from './item';
-import { spendingHints, type Spending } from './spending';
+import type { Spending } from './spending';
 
 /** Anything that may have its end already. */
 type OnItsWay = ItemEnd | { kind: 'draft' | 'item' };
@@ -66,16 +71,21 @@ const hasTask = (end: OnItsWay) => 'taskIds' in end && end.taskIds.length > 0;
 
 /** What a run says of its items. */
 export class Report {
-	/** @param ledger what the tries have left: paid for, or perhaps, whether or not this try comes to its item */
 	constructor(
 		private readonly context: IExecuteFunctions,
-		private readonly ledger: () => LeftBefore,
+		private readonly run: NodeRun,
+		private readonly store: LedgerStore,
 	) {}
+
+	/** Paid for, or perhaps, whether or not this try comes to its item. */
+	private get leftBefore(): LeftBefore {
+		return leftByEarlierTries(this.store, this.run);
+	}
 
 	/** Tasks that are paid for and still of use (all except those that the service calls failed), and items whose tasks may exist. */
 	private left(ends: readonly OnItsWay[]): Left {
 		const failed = failuresIn(ends);
-		const before = this.ledger();
+		const before = this.leftBefore;
 		const known = new Set([
 			...before.made.map(({ taskId }) => taskId),
 			...ends.flatMap((end) => ('taskIds' in end ? end.taskIds : [])),
@@ -154,11 +164,11 @@ export class Report {
 	}
 
 	/** For the list of executions: whatever the run has come to. */
-	note({ runIndex }: NodeRun, ends: readonly ItemEnd[], spending: Spending | undefined): void {
+	note(ends: readonly ItemEnd[], spending: Spending | undefined): void {
 		if (ends.length === 0) return;
 		const { tasks, unnamed, credits } = spending?.spent ?? { tasks: 0, unnamed: 0, credits: 0 };
-		noteExecution(this.context, `${this.context.getNode().name}:${runIndex}`, {
-			taskIds: ends.flatMap((end) => ('taskIds' in end ? end.taskIds : [])),
+		noteExecution(this.context, `${this.context.getNode().name}:${this.run.runIndex}`, {
+			taskIds: ends.flatMap(({ taskIds }) => taskIds),
 			credits: tasks > unnamed ? credits : undefined,
 			outcome: worstOf(outcomesOf(ends)),
 		});
@@ -178,13 +188,13 @@ export class Report {
 
 	/** Before a sleep as well: n8n takes no hints from an execution that wakes. */
 	showCosts(spending: Spending | undefined): void {
-		for (const { type, message } of spendingHints(spending)) showHint(this.context, type, message);
+		for (const { type, message } of spending?.hints() ?? []) showHint(this.context, type, message);
 	}
 
 	/** An item that this try has refused still has what earlier ones have paid for. */
 	private withEarlier(end: ItemEnd): ItemEnd {
 		if (end.kind !== 'failed' || end.failure.outcome !== 'invalid') return end;
-		const { made, unclear } = this.ledger();
+		const { made, unclear } = this.leftBefore;
 		const doubt = unclear.find(({ item }) => item === end.index);
 		if (doubt !== undefined) return { ...end, failure: doubt.failure };
 		const taskIds = made.flatMap(({ item, taskId }) => (item === end.index ? [taskId] : []));

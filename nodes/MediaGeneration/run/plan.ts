@@ -1,6 +1,4 @@
-/**
- * From the input to items: reads and checks every item before anything is sent.
- */
+/** From the input to items: reads and checks every item before anything is sent. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { prepareReceiveUrl } from '../callback/receiveUrl';
 import type { Ledger } from '../create/ledger';
@@ -15,7 +13,6 @@ import {
 	type ItemSettings,
 	type FileSettings,
 	type RunSettings,
-	type Waiting,
 } from '../operations/waiting';
 import type { Work } from '../service/clock';
 import { asFailure, invalid, isOutcome, outcomes, type Failure } from '../service/failures';
@@ -23,7 +20,7 @@ import { asNumber, asText, isObject, type JsonObject } from '../service/json';
 import type { Credentials } from '../service/client';
 import { parseTask } from '../service/task';
 import type { Waking } from '../sleep/checks';
-import { failedEnd, type Item, type ItemEnd } from './item';
+import { failedEnd, type Item, type ItemEnd, type Part } from './item';
 
 /** What an item asks for. */
 export interface Draft {
@@ -66,8 +63,7 @@ function leftIn(json: JsonObject): Left | undefined {
 	const { mode, pause_between_parts } = isObject(noted) ? noted : {};
 	const texts = taskIds.map((_, number): PartText => {
 		const part = list[number];
-		const characters = isObject(part) ? asNumber(part.characters) : undefined;
-		return characters === undefined ? {} : { characters };
+		return { characters: isObject(part) ? asNumber(part.characters) : undefined };
 	});
 	const pauseMs = asNumber(pause_between_parts) ?? 0;
 	return {
@@ -88,9 +84,8 @@ function failureFromInput(json: JsonObject, left: Left | undefined): Failure | u
 	const isWhole = left === undefined || left.isWhole;
 	// What waiting does not change is still the item's failure, and so is a part without a task.
 	if (isWhole && (!final || (outcome !== 'failed' && taskId !== undefined))) return undefined;
-	const part = asNumber(json.part);
-	const of = asNumber(json.parts);
-	const status = asText(json.status);
+	const [number, of] = [asNumber(json.part), asNumber(json.parts)];
+	const which = number === undefined || of === undefined ? undefined : { number, of };
 	return {
 		outcome,
 		message: asText(json.error) ?? `The item failed in a node before this one (${outcome})`,
@@ -100,18 +95,10 @@ function failureFromInput(json: JsonObject, left: Left | undefined): Failure | u
 				: left === undefined
 					? 'No task of this item is known, so there is nothing to wait for. See the node that made it.'
 					: 'Not every part of this text has a task, so waiting can not complete it. Run the node that made it again: the parts that are there are paid for once.',
-		...(taskId === undefined ? {} : { taskId }),
-		...(status === undefined ? {} : { status }),
-		...(typeof json.http_status === 'number' ? { httpStatus: json.http_status } : {}),
-		...(left === undefined
-			? {}
-			: {
-					whole: {
-						taskIds: left.taskIds,
-						part: part === undefined || of === undefined ? undefined : { number: part, of },
-						longText: undefined,
-					},
-				}),
+		taskId,
+		status: asText(json.status),
+		httpStatus: typeof json.http_status === 'number' ? json.http_status : undefined,
+		whole: left && { taskIds: left.taskIds, part: which, longText: undefined },
 	};
 }
 
@@ -165,15 +152,10 @@ function planAwaited(fields: ItemFields, input: INodeExecutionData): Array<Draft
 			"Several tasks of one item can't be waited for while the execution sleeps, as it goes on with exactly one item per input item",
 			'Set "Wait Mode" to "Poll", or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.',
 		);
-	if (whole !== undefined) {
-		const { taskIds: all, assembly } = whole;
-		return [{ ...common, work: { kind: 'awaits', taskIds: all, assembly } }];
-	}
 	const assembly: Assembly = { longText: { kind: 'off' }, texts: [''] };
-	return taskIds.map((taskId) => ({
-		...common,
-		work: { kind: 'awaits', taskIds: [taskId], assembly },
-	}));
+	const tasks =
+		whole === undefined ? taskIds.map((taskId) => ({ taskIds: [taskId], assembly })) : [whole];
+	return tasks.map((each) => ({ ...common, work: { kind: 'awaits', ...each } }));
 }
 
 /** What one input item asks for. */
@@ -218,59 +200,40 @@ export interface Making {
 	repeats: boolean;
 }
 
-/** Where the service is to report the end of a task, and whether we sign that URL: resume URLs carry n8n's own token. */
-function callbackFor(
-	waiting: Waiting,
-	waking: Waking | undefined,
-): { url?: string; signed: boolean } {
-	switch (waiting.kind) {
-		case 'no':
-			return { url: waiting.callbackUrl, signed: true };
-		case 'poll':
-			return { signed: false };
-		case 'suspend':
-			return { url: waking?.callable === true ? waking.resumeUrl : undefined, signed: false };
-	}
-}
-
 /** The item of a draft, with what earlier tries have left of it. Throws an `invalid` failure. */
-export function itemOf(
-	{ index, settings, work }: Draft,
-	{ credentials, ledger, waking, repeats }: Making,
-): Item {
+export function itemOf({ index, settings, work }: Draft, making: Making): Item {
+	const item = { kind: 'item', index, settings } as const;
 	if (work.kind === 'awaits') {
 		const { taskIds, assembly } = work;
-		const parts = taskIds.map((taskId, number) => ({ kind: 'awaits' as const, number, taskId }));
-		return { index, settings, parts, assembly };
+		const parts = taskIds.map((taskId, number): Part => ({ kind: 'awaits', number, taskId }));
+		return { ...item, parts, assembly };
 	}
-	const { longText } = settings;
+	const { ledger, repeats } = making;
+	const { longText, contextBetweenParts } = settings;
 	const { request } = work;
 	const isLong = longText.kind !== 'off';
 	// An item of a later try keeps the parts of the first try.
 	const texts = isLong && repeats ? ledger.firstTexts(index, work.texts) : work.texts;
-	const requests = isLong ? requestsFor(request, texts, settings.contextBetweenParts) : [request];
-	const { url, signed } = callbackFor(settings.waiting, waking);
-	return {
-		index,
-		settings,
-		assembly: { longText, texts },
-		parts: requests.map((each, number) => {
-			const sent =
-				url === undefined
-					? each
-					: {
-							...each,
-							body: {
-								...each.body,
-								receive_url: prepareReceiveUrl(url, credentials, {
-									reference: settings.callbackReference,
-									signed,
-									now: Date.now(),
-								}),
-							},
-						};
-			const earlier = ledger.earlier({ item: index, part: number }, sent);
-			return { kind: 'creates', number, request: sent, earlier };
-		}),
-	};
+	const requests = isLong ? requestsFor(request, texts, contextBetweenParts) : [request];
+	const parts = requests.map((each, number): Part => {
+		const sent = withCallback(each, settings, making);
+		const earlier = ledger.earlier({ item: index, part: number }, sent);
+		return { kind: 'creates', number, request: sent, earlier };
+	});
+	return { ...item, parts, assembly: { longText, texts } };
+}
+
+/** With the URL that the service is to call. We sign it, unless n8n has: resume URLs carry n8n's own token. */
+function withCallback(
+	request: CreationRequest,
+	{ waiting, callbackReference: reference }: ItemSettings,
+	{ credentials, waking }: Making,
+): CreationRequest {
+	const signed = waiting.kind === 'no';
+	const resumeUrl = waiting.kind === 'suspend' && waking?.callable ? waking.resumeUrl : undefined;
+	const url = signed ? waiting.callbackUrl : resumeUrl;
+	if (url === undefined) return request;
+	const options = { reference, signed, now: Date.now() };
+	const receive_url = prepareReceiveUrl(url, credentials, options);
+	return { ...request, body: { ...request.body, receive_url } };
 }

@@ -1,48 +1,86 @@
-/**
- * From drafts to items that are ready to run: everything that can still be refused before anything is created.
- */
+/** From the credential and the drafts to items that are ready to run: what can still be refused before anything is created. */
+import { randomUUID } from 'crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { warnOfTestUrls } from '../callback/receiveUrl';
-import type { Ledger, RunIdentity } from '../create/ledger';
-import type { RunSettings } from '../operations/waiting';
-import type { ServiceClient } from '../service/client';
-import { realClock } from '../service/clock';
-import { attempt, attemptLater, type Attempt } from '../service/failures';
-import { lookAtTask } from '../service/look';
-import { checkSuspension, type Waking } from '../sleep/checks';
-import { checkCredits, type Balance } from './checks';
+import type { AgentCall, Ledger, NodeRun } from '../create/ledger';
+import { ensured } from '../service/boundedMap';
+import { createClient, type ServiceClient } from '../service/client';
+import {
+	attempt,
+	attemptLater,
+	FailureError,
+	invalid,
+	type Attempt,
+	type Failure,
+} from '../service/failures';
+import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
 import { failedEnd, type Item, type ItemEnd } from './item';
-import type { Report } from './output';
 import { itemOf, type Draft } from './plan';
-import { Spending } from './spending';
+import { BALANCE_TIMEOUT_MS, readBalance, type Spending, type SpendingDeps } from './spending';
 
-/** For one look at a task for its cost. */
-const COST_LOOK_MS = 5_000;
+/** The execution, the run of the node and, as a tool, the agent's call that it is for. */
+export function runOf(context: IExecuteFunctions): NodeRun {
+	const evaluated = context.evaluateExpression('{{ $runIndex }}', 0);
+	const runIndex = typeof evaluated === 'number' ? evaluated : 0;
+	const run = { executionId: context.getExecutionId(), runIndex };
+	return isToolRun(context) ? { ...run, call: callOf(context, runIndex) } : run;
+}
 
-/** An item that is ready to run, or over already. */
-export type Ready = { kind: 'item'; item: Item } | ItemEnd;
+/** The calls of agents, by their arguments. */
+const callIds = new WeakMap<object, string>();
 
-/** What a run works with once the credential is read. */
-export interface Tools {
-	context: IExecuteFunctions;
-	report: Report;
-	client: ServiceClient;
-	ledger: Ledger;
-	run: RunIdentity;
-	/** See {@link beganAt}. */
-	beganAt: number | undefined;
-	signal: AbortSignal | undefined;
+/** The call is what its tries have in common. */
+function callOf(context: IExecuteFunctions, runIndex: number): AgentCall {
+	const [source] = context.getExecuteData().source?.main ?? [];
+	const agent = `${source?.previousNode ?? ''}:${source?.previousNodeRun ?? 0}`;
+	const [input] = context.getInputData();
+	if (input === undefined) return { id: `run ${runIndex}`, agent };
+	const { toolCallId } = input.json;
+	// The engine runs a tool with the model's ID of the call; all tries are one run. A model can give several calls the same ID.
+	if (typeof toolCallId === 'string')
+		return { id: `${runIndex} ${toolCallId.replaceAll(':', ' ')}`, agent };
+	// The agent itself runs it with the arguments only: each try is a run of its own, and gets the same object.
+	return { id: ensured(callIds, input.json, randomUUID), agent };
+}
+
+/**
+ * When the execution began that n8n's Retry repeats, where it has left nothing: n8n was killed, and what it has sent is not known. n8n
+ * keeps that time where the workflow saves its progress; else it is that of the Retry, before which nothing can be found.
+ */
+export function beganAt(context: IExecuteFunctions, ledger: Ledger): number | undefined {
+	if (context.getMode() !== 'retry' || !ledger.isEmpty) return undefined;
+	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
+	return getExecutionContext?.call(context)?.establishedAt;
+}
+
+/** Throws a FailureError where the credential can't be read at all: none is selected, or it was deleted. */
+export async function openClient(
+	context: Parameters<typeof createClient>[0],
+): Promise<Attempt<ServiceClient>> {
+	try {
+		return { ok: true, value: await createClient(context) };
+	} catch (error) {
+		if (error instanceof FailureError) return { ok: false, failure: error.failure };
+		const reason = error instanceof Error ? error.message : 'unknown reason';
+		throw invalid(
+			`The credential could not be read: ${reason}`,
+			'Select a Media Generation API credential in this node. Nothing was sent.',
+		);
+	}
 }
 
 type Planned = ReadonlyArray<Draft | ItemEnd>;
+/** An item that is ready to run, or over already. */
+export type Ready = Item | ItemEnd;
 
 export function draftsIn(planned: Planned): Draft[] {
-	return planned.filter((each): each is Draft => each.kind === 'draft');
+	return planned.filter((each) => each.kind === 'draft');
 }
 
 /** How the execution can be woken, or why it can't be; undefined where nothing suspends. */
 export async function prepareSuspension(
-	{ context, client }: Tools,
+	context: IExecuteFunctions,
+	client: ServiceClient,
 	planned: Planned,
 ): Promise<Attempt<Waking> | undefined> {
 	const waitings = draftsIn(planned).map(({ settings }) => settings.waiting);
@@ -53,11 +91,17 @@ export async function prepareSuspension(
 	return await attemptLater(async () => await checkSuspension(context, baseUrl, watched));
 }
 
+interface MakingMeans {
+	client: ServiceClient;
+	ledger: Ledger;
+	waking: Attempt<Waking> | undefined;
+}
+
 /** The items, with what earlier tries have left of them. */
 export function makeItems(
-	{ context, client, ledger }: Tools,
+	context: IExecuteFunctions,
 	planned: Planned,
-	waking: Attempt<Waking> | undefined,
+	{ client, ledger, waking }: MakingMeans,
 ): Ready[] {
 	const making = {
 		credentials: client.credentials,
@@ -77,7 +121,7 @@ export function makeItems(
 		if (settings.waiting.kind === 'suspend' && waking?.ok === false)
 			return failedEnd(index, waking.failure);
 		const made = attempt(() => itemOf(each, making));
-		return made.ok ? { kind: 'item', item: made.value } : failedEnd(index, made.failure);
+		return made.ok ? made.value : failedEnd(index, made.failure);
 	});
 }
 
@@ -89,45 +133,55 @@ function isPaidFor({ parts }: Item): boolean {
 	);
 }
 
-/** Fails the items that would be created although the balance does not reach their Minimum Credits. */
-export async function withEnoughCredits(
-	balance: Balance,
+/** The balance before anything is created, where an item or the run has to know it. Without Min Credits one try has to do. */
+export async function balanceFor(
+	client: ServiceClient,
 	ready: readonly Ready[],
-): Promise<Ready[]> {
-	const creating = ready.flatMap((each) =>
-		each.kind === 'item' && !isPaidFor(each.item) ? [each.item] : [],
-	);
-	const poor = await checkCredits(balance, creating);
+	{ maximum, signal }: Pick<SpendingDeps, 'maximum' | 'signal'>,
+): Promise<Attempt<number> | undefined> {
+	if (ready.some((each) => each.kind === 'item' && minimumOf(each) !== undefined))
+		return await readBalance({ client, signal });
+	if (maximum === undefined) return undefined;
+	return await readBalance({ client, signal, tries: 1, timeoutMs: BALANCE_TIMEOUT_MS });
+}
+
+/** The Min Credits of an item that is still to be paid for. */
+function minimumOf(item: Item): number | undefined {
+	return isPaidFor(item) ? undefined : item.settings.minimumCredits;
+}
+
+/** Fails the items whose Min Credits the balance does not reach. */
+export function withEnoughCredits(
+	ready: readonly Ready[],
+	balance: Attempt<number> | undefined,
+): Ready[] {
 	return ready.map((each) => {
-		const failure = each.kind === 'item' ? poor.get(each.item.index) : undefined;
-		return each.kind === 'item' && failure !== undefined
-			? failedEnd(each.item.index, failure)
-			: each;
+		const minimum = each.kind === 'item' ? minimumOf(each) : undefined;
+		if (minimum === undefined || balance === undefined) return each;
+		const failure = shortage(balance, minimum);
+		return failure === undefined ? each : failedEnd(each.index, failure);
 	});
 }
 
-/** Counts what the run costs; with a limit, from the balance at its start. */
-export async function prepareSpending(
-	{ context, client, run, signal }: Tools,
-	balance: Balance,
-	{ maximumCredits: maximum }: RunSettings,
-): Promise<Spending> {
-	return new Spending({
-		...realClock,
-		store: context.getContext('node'),
-		run,
-		maximum,
-		balance: maximum === undefined ? undefined : await balance.ifKnown(),
-		balanceNow: async () => await balance.now(),
-		look: async (taskId, { kind, route }) =>
-			await lookAtTask(client, { taskId, kind, route, timeoutMs: COST_LOOK_MS, signal }),
-		pausedUntil: () => client.account.pausedUntil('look'),
-		signal,
-	});
+function shortage(balance: Attempt<number>, minimum: number): Failure | undefined {
+	if (!balance.ok)
+		return invalid(
+			`The credit balance could not be read, so nothing was created: ${balance.failure.message}`,
+			'Run again later, or remove the option Min Credits.',
+		).failure;
+	if (balance.value >= minimum) return undefined;
+	return invalid(
+		`The account has ${balance.value} credits, fewer than the ${minimum} that Min Credits asks for`,
+		'Add credits at the service or lower the option Min Credits. Nothing was created for this item.',
+	).failure;
 }
 
 /** What earlier tries have created counts as well, and is nobody else's. */
-export function countEarlier({ client }: Tools, items: readonly Item[], spending: Spending): void {
+export function countEarlier(
+	client: ServiceClient,
+	items: readonly Item[],
+	spending: Spending,
+): void {
 	for (const { parts, settings } of items)
 		for (const part of parts) {
 			if (part.kind !== 'creates' || part.earlier.kind !== 'created') continue;
@@ -135,14 +189,4 @@ export function countEarlier({ client }: Tools, items: readonly Item[], spending
 			client.account.known.set(created.taskId, true);
 			spending.takeUp(created, { kind: part.request.kind, route: settings.pollRoute });
 		}
-}
-
-/**
- * When the execution began that n8n's Retry repeats, where it has left nothing: n8n was killed, and what it has sent is not known. n8n
- * keeps that time where the workflow saves its progress; else it is that of the Retry, before which nothing can be found.
- */
-export function beganAt(context: IExecuteFunctions, ledger: Ledger): number | undefined {
-	if (context.getMode() !== 'retry' || !ledger.isEmpty) return undefined;
-	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
-	return getExecutionContext?.call(context)?.establishedAt;
 }

@@ -6,8 +6,8 @@ import { failureItem, nodeError } from '../delivery/failure';
 import type { Operation } from '../operations/operation';
 import { ItemFields } from '../operations/fields';
 import { listedItems, taskItem, taskListFields } from '../operations/task';
-import { createClient, type ServiceClient } from '../service/client';
-import { attempt, denied, FailureError, missing, type Failure } from '../service/failures';
+import type { ServiceClient } from '../service/client';
+import { attemptLater, denied, FailureError, missing } from '../service/failures';
 import { lookAtTask, type Look } from '../service/look';
 import {
 	readAnswer,
@@ -18,6 +18,7 @@ import {
 	type Try,
 } from '../service/reading';
 import { readTaskList } from '../service/taskList';
+import { openClient } from './prepare';
 
 const TIMEOUT_MS = 20_000;
 
@@ -26,18 +27,19 @@ function seen(taskId: string, look: Look): Try<IDataObject> {
 	switch (look.kind) {
 		// Who only wants to see it sees what the service says.
 		case 'doubtful':
-		case 'task': {
-			const value = taskItem(taskId, look.task.raw);
-			return { kind: 'read', value };
-		}
+		case 'task':
+			return { kind: 'read', value: taskItem(taskId, look.task.raw) };
 		case 'denied':
 			return { kind: 'refused', failure: denied(taskId, look) };
 		case 'missing':
 			return { kind: 'refused', failure: missing(taskId, look) };
 		case 'busy': {
 			const { detail, httpStatus, retryAfterMs } = look;
-			const failure = unreadable(`Task ${taskId}`, detail, httpStatus);
-			return { kind: 'busy', failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+			return {
+				kind: 'busy',
+				failure: unreadable(`Task ${taskId}`, detail, httpStatus),
+				retryAfterMs,
+			};
 		}
 	}
 }
@@ -59,9 +61,8 @@ async function getTask(
 async function readItem(
 	context: IExecuteFunctions,
 	client: ServiceClient,
-	{ work }: Operation,
-	index: number,
-) {
+	{ operation: { work }, index }: { operation: Operation; index: number },
+): Promise<IDataObject[]> {
 	const signal = context.getExecutionCancelSignal();
 	const fields = new ItemFields(context, index);
 	if (work.kind === 'lists') {
@@ -70,22 +71,11 @@ async function readItem(
 		if (list.kind === 'none') throw new FailureError(list.failure);
 		return listedItems(list.tasks);
 	}
-	if (work.kind !== 'reads') {
-		return [await getTask(client, valueOf(attempt(() => fields.taskId())), signal)];
-	}
+	if (work.kind !== 'reads') return [await getTask(client, fields.taskId(), signal)];
 	const items = work.items(valueOf(await readAnswer({ client, path: work.path, signal })));
 	if (items === undefined)
 		throw new FailureError(unreadable(work.path, 'the answer has an unexpected shape'));
 	return items as IDataObject[];
-}
-
-function asFailure(error: unknown): Failure {
-	if (error instanceof FailureError) return error.failure;
-	return {
-		outcome: 'invalid',
-		message: error instanceof Error ? error.message : 'The item could not be read',
-		description: 'Check the fields and the credential of the node.',
-	};
 }
 
 /** One item, or several, per input item. */
@@ -94,17 +84,17 @@ export async function readItems(
 	operation: Operation,
 ): Promise<INodeExecutionData[]> {
 	const output: INodeExecutionData[] = [];
-	let client: ServiceClient | undefined;
+	const opened = await attemptLater(async () => valueOf(await openClient(context)));
 	for (let index = 0; index < context.getInputData().length; index += 1) {
-		try {
-			client ??= await createClient(context);
-			const records = await readItem(context, client, operation, index);
-			for (const json of records) output.push({ json, pairedItem: { item: index } });
-		} catch (error) {
-			const failure = asFailure(error);
-			if (!context.continueOnFail()) throw nodeError(context.getNode(), failure, index);
-			output.push(failureItem(context.getNode(), failure, index, undefined));
+		const read = opened.ok
+			? await attemptLater(async () => await readItem(context, opened.value, { operation, index }))
+			: opened;
+		if (read.ok) {
+			for (const json of read.value) output.push({ json, pairedItem: { item: index } });
+			continue;
 		}
+		if (!context.continueOnFail()) throw nodeError(context.getNode(), read.failure, index);
+		output.push(failureItem(context.getNode(), read.failure, index, undefined));
 	}
 	return output;
 }

@@ -1,46 +1,41 @@
 /**
  * What the tasks of a run cost, according to the service: for the hint after the run, and for the option Max Credits.
  *
- * - The cost is that of the creation's answer, else of the task itself, else the difference between the balances that two
- *   answers name. What the service says of a task later replaces what it said first: a failed one may cost nothing in the end.
+ * - The cost is that of the creation's answer, else of the task itself, else the difference between the balances that two answers
+ *   name. What the service says of a task later replaces what it said first: a failed one may cost nothing in the end.
  * - What a creation has cost whose answer never came is said by the balance, before the next one. Where that can't be read, nothing
  *   more is created.
  * - With a limit creations take turns, and a turn lasts until the cost is known. The tasks still run at the same time.
  * - It is kept in the node's context, so that what earlier tries of the run have created counts as well. As a tool of an agent,
- *   every call and every try has a run index of its own: there all calls of the execution count together.
+ *   all calls of the execution count together.
  */
-import type { LedgerStore, RunIdentity } from '../create/ledger';
-import type { Created, Submitted } from '../create/submit';
-import type { PollRouteOption } from '../service/account';
+import type { Created } from '../create/creation';
+import type { LedgerStore, NodeRun } from '../create/ledger';
+import type { Submitted } from '../create/submit';
+import { ensured } from '../service/boundedMap';
+import type { ServiceClient } from '../service/client';
 import type { Clock } from '../service/clock';
-import { invalid, type Failure } from '../service/failures';
+import { invalid, type Attempt, type Failure } from '../service/failures';
 import { asNumber, isObject, type JsonObject } from '../service/json';
 import { Limiter } from '../service/limiter';
-import type { Look } from '../service/look';
-import { readWithRetries, unreadable } from '../service/reading';
-import { isDescribed, type Task } from '../service/task';
+import { lookAtTask, type LookAt } from '../service/look';
+import { readAnswer, readWithRetries, unreadable, type Reading } from '../service/reading';
+import { creditsOf, isDescribed, type Task } from '../service/task';
 
 /** How to ask the service for a task. */
-export interface TaskRoute {
-	kind: string;
-	route: PollRouteOption;
-}
+type Route = Pick<LookAt, 'kind' | 'route'>;
 
 export interface SpendingDeps extends Clock {
+	client: ServiceClient;
 	/** The node's context. */
 	store: LedgerStore;
-	run: RunIdentity;
+	run: NodeRun;
 	/** Credits; undefined: no limit. */
 	maximum: number | undefined;
-	/** Before the first creation, where it is known. */
-	balance?: number | undefined;
-	/** As it is now, where it can be read. */
-	balanceNow: () => Promise<number | undefined>;
-	look: (taskId: string, route: TaskRoute) => Promise<Look>;
-	/** Epoch ms before which the account wants no look. */
-	pausedUntil: () => number;
+	/** Before the first creation, where it was read. */
+	balance: Attempt<number> | undefined;
 	/** Aborts when the run is over. */
-	signal?: AbortSignal | undefined;
+	signal: AbortSignal | undefined;
 }
 
 /** A creation's turn. */
@@ -49,26 +44,19 @@ export type Turn =
 	/** `end` must be called, with what became of the creation. It returns at once; the turn lasts until the cost is known. */
 	| { kind: 'go'; end(submitted: Submitted): void };
 
-export interface Spent {
-	tasks: number;
-	/** Those that the service has named. */
-	credits: number;
-	/** For how many tasks the service named no cost. */
-	unnamed: number;
-}
-
 const FIELD = 'taskCosts';
 const LONGEST_PAUSE_MS = 10_000;
+/** For one look at a task for its cost. */
+const LOOK_TIMEOUT_MS = 5_000;
+/** Where a run can do without the balance. */
+export const BALANCE_TIMEOUT_MS = 10_000;
 const NO_COST = { kind: 'refused', failure: unreadable('The cost', 'none is named') } as const;
-
-/** What the context keeps: null where the cost is not known. */
-type Costs = Record<string, number | null>;
 
 /** What the context keeps of a run. */
 interface Kept {
 	run: string;
-	/** By task ID. */
-	costs: Costs;
+	/** By task ID; null where the cost is not known. */
+	costs: Record<string, number | null>;
 	/** Of the creations whose answers never came, as far as the balance has told. */
 	unclearCredits: number;
 	/** Whether there were more of them since. */
@@ -80,10 +68,14 @@ interface Kept {
 /** One for each node context, as several calls of a tool can run in it at the same moment. */
 const gates = new WeakMap<LedgerStore, Limiter>();
 
-function gateOf(store: LedgerStore): Limiter {
-	const present = gates.get(store) ?? new Limiter(1);
-	gates.set(store, present);
-	return present;
+export async function readBalance(reading: Omit<Reading, 'path'>): Promise<Attempt<number>> {
+	const path = '/v1/credits';
+	const answer = await readAnswer({ ...reading, path });
+	if (!answer.ok) return answer;
+	const value = creditsOf(answer.value);
+	return value === undefined
+		? { ok: false, failure: unreadable(path, 'the answer holds no balance') }
+		: { ok: true, value };
 }
 
 /** The cost that an answer or a task names (docs/service.md, "Shapes"). */
@@ -112,13 +104,9 @@ export class Spending {
 
 	constructor(private readonly deps: SpendingDeps) {
 		this.kept = keptOf(deps.store, deps.run);
-		this.gate = gateOf(deps.store);
+		this.gate = ensured(gates, deps.store, () => new Limiter(1));
 		// What an earlier try knew comes before a creation of which nothing is known.
-		if (!this.kept.unclear) this.knowBalance(deps.balance);
-	}
-
-	private get costs(): Costs {
-		return this.kept.costs;
+		if (!this.kept.unclear) this.knowBalance(deps.balance?.ok ? deps.balance.value : undefined);
 	}
 
 	/** Of all creations, as far as they are known. */
@@ -130,8 +118,9 @@ export class Spending {
 		this.kept.known = balance === undefined ? null : { balance, credits: this.credits };
 	}
 
-	get spent(): Spent {
-		const costs = Object.values(this.costs);
+	/** `unnamed`: for how many of the tasks the service named no cost. */
+	get spent(): { tasks: number; credits: number; unnamed: number } {
+		const costs = Object.values(this.kept.costs);
 		const named = costs.filter((cost) => cost !== null);
 		return {
 			tasks: costs.length,
@@ -140,12 +129,12 @@ export class Spending {
 		};
 	}
 
-	get limited(): boolean {
+	private get limited(): boolean {
 		return this.deps.maximum !== undefined;
 	}
 
 	/** Waits until a task may be created, as far as its cost is concerned. */
-	async turn(route: TaskRoute): Promise<Turn> {
+	async turn(route: Route): Promise<Turn> {
 		if (!this.limited) {
 			const end = (submitted: Submitted) => {
 				if (submitted.kind === 'created') this.note(submitted.created);
@@ -162,7 +151,7 @@ export class Spending {
 		return { kind: 'go', end: (submitted) => void this.end(submitted, route).then(giveBack) };
 	}
 
-	private async end(submitted: Submitted, route: TaskRoute): Promise<void> {
+	private async end(submitted: Submitted, route: Route): Promise<void> {
 		if (submitted.kind === 'unclear') this.kept.unclear = true;
 		if (submitted.kind !== 'created') return;
 		const { created } = submitted;
@@ -173,18 +162,19 @@ export class Spending {
 
 	/** What the balance has fallen by beyond what is known is the cost of the creations whose answers never came. */
 	private async learnFromBalance(): Promise<void> {
-		const { kept, deps } = this;
+		const { kept } = this;
+		const { client, signal } = this.deps;
 		if (kept.known === null) return;
-		const balance = await deps.balanceNow();
-		if (balance === undefined) return;
-		const fallenBy = kept.known.balance - balance;
+		const now = await readBalance({ client, signal, tries: 2, timeoutMs: BALANCE_TIMEOUT_MS });
+		if (!now.ok) return;
+		const fallenBy = kept.known.balance - now.value;
 		kept.unclearCredits += Math.max(0, fallenBy - (this.credits - kept.known.credits));
 		kept.unclear = false;
-		this.knowBalance(balance);
+		this.knowBalance(now.value);
 	}
 
 	/** A task that an earlier try or an earlier execution has made, and that this run takes up. Before the first turn. */
-	takeUp(created: Created, route: TaskRoute): void {
+	takeUp(created: Created, route: Route): void {
 		if (!this.limited) return this.note(created);
 		void this.gate.run(async () => {
 			await this.learn(created, route, undefined);
@@ -195,8 +185,9 @@ export class Spending {
 
 	/** What the service says of a task later on. Tasks that the run did not make are ignored. */
 	seen(taskId: string, task: Task | undefined): void {
+		const { costs } = this.kept;
 		const cost = task === undefined ? undefined : costIn(task.raw);
-		if (cost !== undefined && Object.hasOwn(this.costs, taskId)) this.costs[taskId] = cost;
+		if (cost !== undefined && Object.hasOwn(costs, taskId)) costs[taskId] = cost;
 	}
 
 	/** Resolves when no look for a cost is under way. */
@@ -220,7 +211,7 @@ export class Spending {
 	}
 
 	private note({ taskId, answer }: Created): void {
-		this.costs[taskId] ??= costIn(answer) ?? null;
+		this.kept.costs[taskId] ??= costIn(answer) ?? null;
 	}
 
 	/** By how much the balance has fallen since the creation before, as the two answers have it. */
@@ -231,25 +222,29 @@ export class Spending {
 		return known.balance > balance ? known.balance - balance : undefined;
 	}
 
-	private async learn(
-		created: Created,
-		route: TaskRoute,
-		byBalance: number | undefined,
-	): Promise<void> {
+	private async learn(created: Created, route: Route, byBalance?: number): Promise<void> {
 		this.note(created);
 		const { taskId } = created;
-		if (this.costs[taskId] !== null) return;
+		const { costs } = this.kept;
+		if (costs[taskId] !== null) return;
 		const cost = (await this.costByLook(taskId, route)) ?? byBalance;
-		this.costs[taskId] ??= cost ?? null;
+		costs[taskId] ??= cost ?? null;
 	}
 
-	private async costByLook(taskId: string, route: TaskRoute): Promise<number | undefined> {
-		const { deps } = this;
-		// One look at a time, so without jitter. A task can be unknown to the service for a moment after its creation.
-		const retries = { ...deps, tries: 4, longestPauseMs: LONGEST_PAUSE_MS, random: () => 0.5 };
+	private async costByLook(taskId: string, route: Route): Promise<number | undefined> {
+		const { client, now, sleep, signal } = this.deps;
+		const at = { taskId, ...route, timeoutMs: LOOK_TIMEOUT_MS, signal };
+		const retries = {
+			...{ now, sleep, signal },
+			tries: 4,
+			longestPauseMs: LONGEST_PAUSE_MS,
+			pausedUntil: () => client.account.pausedUntil('look'),
+			// One look at a time, so without jitter. A task can be unknown to the service for a moment after its creation.
+			random: () => 0.5,
+		};
 		const cost = await readWithRetries(retries, async () => {
-			if (this.tasksNameNoCost || deps.signal?.aborted === true) return NO_COST;
-			const look = await deps.look(taskId, route);
+			if (this.tasksNameNoCost || signal?.aborted === true) return NO_COST;
+			const look = await lookAtTask(client, at, now);
 			if (look.kind !== 'task')
 				return { ...NO_COST, kind: look.kind === 'denied' ? 'refused' : 'busy' };
 			const value = costIn(look.task.raw);
@@ -258,10 +253,32 @@ export class Spending {
 		});
 		return cost.ok ? cost.value : undefined;
 	}
+
+	/** What the editor says of a run's costs, in lines of at most 120 characters. */
+	hints(): Array<{ type: 'info' | 'warning'; message: string }> {
+		const { tasks: created, credits, unnamed } = this.spent;
+		if (created === 0) return [];
+		const said = `${credits} credits according to the service`;
+		const message =
+			unnamed === created
+				? `${tasks(created)} created; ${created === 1 ? 'its' : 'their'} cost is not known`
+				: unnamed === 0
+					? `${tasks(created)} created, ${said}`
+					: `${tasks(created)} created, at least ${said}; not known for ${unnamed} of them`;
+		if (!this.limited || unnamed === 0) return [{ type: 'info', message }];
+		const them = unnamed === 1 ? 'it' : 'them';
+		const uncounted = `Max Credits could not count ${tasks(unnamed)}, as the service named no cost for ${them}`;
+		return [
+			{ type: 'info', message },
+			{ type: 'warning', message: uncounted },
+		];
+	}
 }
 
+const tasks = (count: number) => (count === 1 ? '1 task' : `${count} tasks`);
+
 /** What is known of this run so far. That of another run is dropped. */
-function keptOf(store: LedgerStore, { executionId, runIndex, call }: RunIdentity): Kept {
+function keptOf(store: LedgerStore, { executionId, runIndex, call }: NodeRun): Kept {
 	const run = call === undefined ? `${executionId}:${runIndex}` : executionId;
 	const nothing = { unclearCredits: 0, unclear: false, known: null };
 	const present = store[FIELD];
@@ -270,32 +287,4 @@ function keptOf(store: LedgerStore, { executionId, runIndex, call }: RunIdentity
 	const kept: Kept = { run, costs: {}, ...nothing };
 	store[FIELD] = kept;
 	return kept;
-}
-
-function tasks(count: number): string {
-	return count === 1 ? '1 task' : `${count} tasks`;
-}
-
-/** What the editor says of a run's costs, in lines of at most 120 characters. */
-export function spendingHints(
-	spending: Spending | undefined,
-): Array<{ type: 'info' | 'warning'; message: string }> {
-	if (spending === undefined) return [];
-	const { tasks: created, credits, unnamed } = spending.spent;
-	if (created === 0) return [];
-	const message =
-		unnamed === created
-			? `${tasks(created)} created; ${created === 1 ? 'its' : 'their'} cost is not known`
-			: unnamed === 0
-				? `${tasks(created)} created, ${credits} credits according to the service`
-				: `${tasks(created)} created, at least ${credits} credits according to the service; not known for ${unnamed} of them`;
-	if (!spending.limited || unnamed === 0) return [{ type: 'info', message }];
-	const them = unnamed === 1 ? 'it' : 'them';
-	return [
-		{ type: 'info', message },
-		{
-			type: 'warning',
-			message: `Max Credits could not count ${tasks(unnamed)}, as the service named no cost for ${them}`,
-		},
-	];
 }

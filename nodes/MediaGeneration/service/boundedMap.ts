@@ -38,3 +38,12 @@ export class BoundedMap<K, V> {
 		return made;
 	}
 }
+
+/** The value of a key, made now where there is none yet. It lives as long as its key. */
+export function ensured<K extends object, V>(map: WeakMap<K, V>, key: K, make: () => V): V {
+	const present = map.get(key);
+	if (present !== undefined) return present;
+	const made = make();
+	map.set(key, made);
+	return made;
+}
