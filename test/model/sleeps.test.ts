@@ -5,6 +5,7 @@ import {
 	ID,
 	idOf,
 	long,
+	notWaiting,
 	refused,
 	runNode,
 	sound,
@@ -41,6 +42,20 @@ describe('sleeping', () => {
 		});
 		expect(execution.saved).toBeUndefined();
 		expect(json).toMatchObject([{ status: 'done' }]);
+	});
+
+	test('who polls is waited for before the others sleep, which are polled meanwhile', async () => {
+		const { execution } = await runNode({
+			parameters: [sound, asleep, { ...sound, ...notWaiting }, asleep],
+			tasks: asleepFor(20, 400, 400, 15),
+		});
+		const { items } = JSON.parse(execution.saved ?? '{}') as { items: unknown[] };
+		expect(items).toMatchObject([
+			{ json: { status: 'done' } },
+			{ json: { timed_out: true, task_id: idOf(1) } },
+			{ json: { task_id: idOf(2) } },
+			{ json: { status: 'done', task_id: idOf(3) } },
+		]);
 	});
 
 	test('a failure before the sleep ends the run, and is an item that sleeps along where it may go on', async () => {

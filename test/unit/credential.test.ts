@@ -249,7 +249,7 @@ describe('"Test" reads the credit balance', () => {
 		[308, /leads on/],
 		[401, /does not accept this API key/],
 		[404, /no such service at the Base URL/],
-		[429, /takes no requests with this key at the moment/],
+		[429, /takes no requests with this key at the moment: its daily limit may be reached/],
 	])('a status %d is said in words', (status, message) => {
 		const rule = rules.find(
 			({ type, properties }) => type === 'responseCode' && properties.value === status,

@@ -500,6 +500,33 @@ describe('time', () => {
 	);
 });
 
+describe('what a download that was given up says', () => {
+	test('of a host that stops in the middle, each time', async () => {
+		const asked = serving(() => ({ stallAfter: 10_000 })).run();
+		await expect(asked).rejects.toThrow('the file host stopped sending');
+	});
+
+	const none = Buffer.alloc(0);
+	test.each<[string, (start: number) => Served]>([
+		['at another place', (start) => partial(start + 5, { breakAfter: 0 })],
+		[
+			'with other bytes',
+			(start) => ({ ...partial(start), body: Buffer.alloc(FILE.length - start) }),
+		],
+		[
+			'as if it were shorter',
+			() => ({ status: 416, body: none, headers: { 'content-range': 'bytes */7' } }),
+		],
+	])('of a host that goes on %s, when nothing more is tried', async (_, last) => {
+		const failing = (count: number): Served =>
+			count === 1 ? { breakAfter: CUT } : { status: 503, body: none };
+		const asked = serving((headers, count) =>
+			count < 5 ? failing(count) : last(rangeStart(headers)),
+		).run();
+		await expect(asked).rejects.toThrow('the file host did not continue the file');
+	});
+});
+
 describe('given up by the one who asked', () => {
 	test('before a byte was taken: nothing stays open', async () => {
 		const made = serving(() => ({}));
