@@ -54,7 +54,6 @@ export function fieldsOf(history: History, index: number, salt: string): INodePa
 	const item = items[index] as ItemScript;
 	const text = textOf(history, index, salt);
 	const speaks = node.operation === 'voiceId' || node.operation === 'voiceName';
-	const first = items[0] === item;
 	return {
 		...RESOURCES[node.operation],
 		text,
@@ -78,7 +77,7 @@ export function fieldsOf(history: History, index: number, salt: string): INodePa
 			gracePeriod: item.grace,
 			maxActiveTasks: node.maxActive,
 			...(node.minimumCredits < 0 ? {} : { minimumCredits: node.minimumCredits }),
-			...(node.maximumCredits < 0 || !first ? {} : { maximumCredits: node.maximumCredits }),
+			...(node.maximumCredits < 0 ? {} : { maximumCredits: node.maximumCredits }),
 		},
 	};
 }

@@ -34,11 +34,14 @@ const CREATION_KINDS = [
 	'200 page',
 	'200 without ID',
 	'200 list',
+	'sent elsewhere',
 	// The task is there, and its ID is told, though not as usual.
 	'refusal with a task',
+	'sent to a task',
 	'refusal inside 200 with a task',
 	// A good answer, in another shape.
 	'ID under data',
+	// One that a double has no room for.
 	'ID is a number',
 	'slow',
 	'key echoed',

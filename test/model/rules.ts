@@ -25,6 +25,7 @@ export function brokenRules(world: World): string[] {
 		...foreign(world),
 		...sleepsTooLong(world),
 		...partsVanish(world),
+		...overMaximum(world),
 	];
 }
 
@@ -246,12 +247,23 @@ function untrue({ n8n, service, history }: World): string[] {
 				fields.outcome === 'cancelled' ||
 				// n8n would repeat the node, and what comes behind it take the item for a failed one.
 				(fields.outcome === undefined && fields.error !== undefined) ||
+				fields.task_error === '' ||
+				// What is done has addresses, whether or not n8n can store what is made of them.
+				(fields.outcome === 'undelivered' &&
+					history.items[index]?.longText === 'join' &&
+					fields.part === undefined &&
+					fields.outputs === undefined &&
+					isWithFiles(service, ids)) ||
 				(free && paid && fields.part === undefined);
 			return wrong ? [`UNTRUE: execution ${id} says ${said}`] : [];
 		});
 		return [...missing, ...lies];
 	});
 }
+
+/** Whether all these tasks are done and have files. */
+const isWithFiles = ({ tasks }: Service, ids: readonly string[]) =>
+	ids.every((id) => tasks.find((task) => task.id === id)?.script.end === 'done');
 
 /** A clock that somebody sets moves no deadline. */
 function sleepsTooLong({ n8n, history }: World): string[] {
@@ -264,7 +276,7 @@ function sleepsTooLong({ n8n, history }: World): string[] {
 }
 
 /** What "Task: Wait" shows as done has all the tasks that its item came with. */
-function partsVanish({ n8n }: World): string[] {
+function partsVanish({ n8n, service, history }: World): string[] {
 	return n8n.executions.flatMap(({ id, isBehind, status, output = [], input }) => {
 		if (!isBehind || status !== 'success') return [];
 		return output.flatMap((item) => {
@@ -277,10 +289,27 @@ function partsVanish({ n8n }: World): string[] {
 			const all = output.flatMap((each) =>
 				itemOf(each) === itemOf(item) ? [fieldsIn(each).task_id] : [],
 			);
-			return wanted.every((taskId) => shown.includes(taskId) || all.includes(taskId))
+			const { sent } = service.tasks.find((task) => task.id === wanted[0]) ?? {};
+			const joins = history.items[indexOf(sent?.slot ?? '')]?.longText !== 'parts';
+			return wanted.every((taskId) => (joins ? shown : all).includes(taskId))
 				? []
 				: [`LOST: execution ${id} shows ${JSON.stringify(fields)} as done, of ${wanted.join()}`];
 		});
+	});
+}
+
+/** Max Credits holds within each execution, whatever becomes of the answers to creations. */
+function overMaximum({ n8n, service, history }: World): string[] {
+	const { maximumCredits } = history.node;
+	if (maximumCredits < 0 || isForgetful(history)) return [];
+	return n8n.executions.flatMap(({ id }) => {
+		const mine = service.sent.filter(({ executionId }) => executionId === id);
+		const before = mine[0]?.spentBefore ?? 0;
+		return mine.flatMap(({ slot, spentBefore }) =>
+			spentBefore - before < maximumCredits
+				? []
+				: [`MAX CREDITS: ${slot} was sent after ${spentBefore - before} were spent`],
+		);
 	});
 }
 

@@ -51,6 +51,8 @@ export interface Sent {
 	executionId: string;
 	atMs: number;
 	fate: Fate;
+	/** What all tasks before it have cost. */
+	spentBefore: number;
 	/** Whether an unclear answer names the task all the same. */
 	named: boolean;
 	task: Task | undefined;
@@ -83,6 +85,7 @@ const UNCLEAR: Partial<Record<CreationKind, { status: number; body: string }>> =
 	'200 page': { status: 200, body: '<html>welcome</html>' },
 	'200 without ID': { status: 200, body: '{"success":true}' },
 	'200 list': { status: 200, body: '[1,2]' },
+	'sent elsewhere': { status: 303, body: '' },
 };
 const PLAIN_CREATION: CreationFault = { kind: 'ok', created: true, retryAfter: 'none' };
 const PLAIN_LOOK: LookFault = { kind: 'ok', retryAfter: 'none', json: undefined };
@@ -112,6 +115,11 @@ export class Service {
 		},
 	) {}
 
+	/** In credits. Tasks whose cost nobody names cost nothing. */
+	get spent(): number {
+		return this.tasks.reduce((sum, { script }) => sum + Math.max(0, script.cost), 0);
+	}
+
 	/** Whether a task is over, and how, at this moment. */
 	stateOf({ script, createdMs }: Task, atMs = this.machine.elapsed): 'doing' | 'done' | 'error' {
 		if (script.end === 'never' || atMs < createdMs + script.seconds * 1000) return 'doing';
@@ -123,7 +131,7 @@ export class Service {
 		const { pathname } = new URL(request.url);
 		if (request.method === 'POST') return await this.create(request, sender);
 		await this.machine.pause(30);
-		if (pathname === '/v1/credits') return this.json(200, { credits: CREDITS });
+		if (pathname === '/v1/credits') return this.json(200, { credits: CREDITS - this.spent });
 		if (pathname === '/v1/tasks') {
 			const type = this.history.node.operation === 'sound' ? 'sound_effect' : 'speech';
 			this.world.note('the list of tasks is read');
@@ -157,6 +165,7 @@ export class Service {
 			executionId,
 			atMs,
 			fate: 'free',
+			spentBefore: this.spent,
 			named: false,
 			task: undefined,
 			answeredMs: undefined,
@@ -197,13 +206,13 @@ export class Service {
 		}
 		const unclear = UNCLEAR[kind];
 		const lost = kind === 'reset' || kind === 'never answered';
-		const odd = kind === 'refusal with a task';
+		const odd = kind === 'refusal with a task' || kind === 'sent to a task';
 		sent.named = odd;
 		sent.fate = unclear !== undefined || lost || odd ? 'unclear' : 'told';
 		if (sent.fate === 'unclear' && !odd && !created) {
 			say('nothing created, but who knows');
 		} else {
-			sent.task = this.newTask(request, sent);
+			sent.task = this.newTask(request, sent, kind);
 			say(`created ${sent.task.id}`);
 		}
 		const id = sent.task?.id ?? '';
@@ -215,12 +224,14 @@ export class Service {
 		switch (kind) {
 			case 'refusal with a task':
 				return this.json(409, { error: 'a task like this runs', task_id: id });
+			case 'sent to a task':
+				return { statusCode: 303, headers: { location: `/v1/task/${id}` }, body: '' };
 			case 'refusal inside 200 with a task':
 				return this.json(200, { success: false, message: 'odd', data: { task_id: id } });
 			case 'ID under data':
 				return this.json(200, { success: true, data: { task_id: id } });
 			case 'ID is a number':
-				return this.json(200, { task_id: Number(id) });
+				return { statusCode: 200, headers: {}, body: `{"task_id":${id}}` };
 			case 'key echoed':
 				return this.json(200, { task_id: id, echo: JSON.stringify(request.headers) });
 			default: {
@@ -230,12 +241,15 @@ export class Service {
 		}
 	}
 
-	private newTask({ body }: Request, sent: Sent): Task {
+	private newTask({ body }: Request, sent: Sent, kind: CreationKind): Task {
 		const number = this.tasks.length;
 		const script = this.history.tasks[number] ?? PLAIN_TASK;
 		// A number, as some services have it, and none that is part of another one.
 		const task: Task = {
-			id: String(71_000_000 + number),
+			id:
+				kind === 'ID is a number'
+					? `900719925${71_000_000 + number}3`
+					: String(71_000_000 + number),
 			script,
 			createdMs: this.machine.elapsed,
 			sent,

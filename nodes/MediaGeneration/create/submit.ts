@@ -12,7 +12,8 @@ import { PATIENCE_MS, readCreation, type Created, type Patience, type Refusal } 
 import { creationsOf } from './find';
 
 export type Submitted =
-	| { kind: 'created'; created: Created }
+	/** `found`: in the list, as its answer never came. */
+	| { kind: 'created'; created: Created; found?: true }
 	/** A task may exist whose ID nobody knows, or only a refusal has named: outcome `unknown`. */
 	| { kind: 'unclear'; failure: Failure; sentAt: number }
 	/** Nothing was created: outcome `rejected` or `cancelled`. */

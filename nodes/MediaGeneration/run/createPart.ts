@@ -99,7 +99,7 @@ async function createOrFind(means: CreationMeans, wanted: Wanted): Promise<Submi
 	const finding = await look(means, { ...sending, readAfterMs: READ_AFTER_MS, fewer: false });
 	if (finding.kind === 'found') {
 		ledger.noteCreated(slot, request, finding.created);
-		return { kind: 'created', created: finding.created };
+		return { kind: 'created', created: finding.created, found: true };
 	}
 	const failure = withCandidates(submitted.failure, finding.candidates);
 	ledger.noteUnknown(slot, request, failure);

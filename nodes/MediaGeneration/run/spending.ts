@@ -157,7 +157,10 @@ export class Spending {
 		const { created } = submitted;
 		const balance = balanceIn(created);
 		await this.learn(created, route, this.spentSince(balance));
-		this.knowBalance(balance);
+		// Only the balance tells the cost of a creation without an answer.
+		if (submitted.found === true && this.kept.costs[created.taskId] === null)
+			this.kept.unclear = true;
+		else this.knowBalance(balance);
 	}
 
 	/** What the balance has fallen by beyond what is known is the cost of the creations whose answers never came. */
