@@ -1,5 +1,5 @@
 /** The waiting loop on a virtual clock: how late the end of a task is seen, and what that costs in polls. */
-import { PollLoop } from '../nodes/MediaGeneration/wait/poll';
+import { PollLoop, type Watch } from '../nodes/MediaGeneration/wait/poll';
 import { parseTask } from '../nodes/MediaGeneration/service/task';
 import { seededRandom, VirtualClock } from '../test/support/virtualClock';
 import { mark, type Bench, type Mark, type Table } from './report';
@@ -66,7 +66,11 @@ async function ours(durationMs: number, progressOf: ProgressOf, seed: number): P
 			return await Promise.resolve({ kind: 'task', task });
 		},
 	});
-	const waited = await clock.run(loop.wait({ taskId: 't', kind: 'x', createdAt, deadline }));
+	const watch: Watch = {
+		...{ taskId: 't', kind: 'x', route: 'auto', createdAt, deadline },
+		...{ echoes: [], pace: 'poll' },
+	};
+	const waited = await clock.run(loop.wait(watch));
 	check(waited.kind === 'done', 'a task was not waited for to its end');
 	return { delayMs: now() - createdAt - durationMs, polls };
 }

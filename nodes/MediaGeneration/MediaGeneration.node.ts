@@ -16,7 +16,7 @@ import {
 } from 'n8n-workflow';
 import { properties, subtitle } from './operations';
 import type { ListName } from './operations/operation';
-import { waitingTooltip } from './sleep/tooltip';
+import { waitingTooltip } from './sleep/notes';
 
 /** Wakes an execution that waits for its callbacks; its path is the node's ID, so that two such nodes don't mix. */
 const resumeWebhooks: IWebhookDescription[] = [

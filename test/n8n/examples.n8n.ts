@@ -56,8 +56,9 @@ describe('examples', () => {
 	});
 
 	it('text-to-file makes a file with the right name', async () => {
-		const [item, ...others] = items(await run('text-to-file'), 'Speak');
+		const [item, ...others] = items(await run('text-to-file'), 'Name the File');
 		assert.equal(others.length, 0);
+		assert.equal(item?.json.file, 'announcement.wav');
 		assert.equal(item?.binary?.data?.fileName, 'announcement.wav');
 		assert.equal(await signature(item), 'RIFF');
 		assert.equal(context.service.creations('speech_by_name').length, 1);

@@ -21,7 +21,7 @@ describe('the pace while a callback is expected', () => {
 		expect(looks.length).toBeLessThanOrEqual(16);
 	});
 
-	test.each([1, 5, 20, 26, 28, 60, 200, 600, 1_800, 3_600, 7_200, 10_800].map((s) => s * S))(
+	test.each([1, 20, 28, 60, 600, 3_600, 10_800].map((s) => s * S))(
 		'a lost callback of a task of %d ms is noticed within 30 s or 35% of its time',
 		async (durationMs) => {
 			const { clock, start, wait } = setUp(endsAt(durationMs));
@@ -42,40 +42,6 @@ describe('the pace while a callback is expected', () => {
 			expect(lateMs).toBeLessThanOrEqual(Math.max(30 * S, 0.35 * durationMs));
 		}
 		expect(looks.length).toBeGreaterThan(10);
-	});
-
-	test('that holds for a task that was old already when the execution went to sleep', async () => {
-		const { clock, start, wait } = setUp(endsAt(H));
-		await clock.advance(50 * MIN);
-		await clock.run(wait('t', DAY, asleep));
-		expect(clock.now() - start - H).toBeLessThanOrEqual(0.35 * H);
-	});
-
-	test.each([
-		[0, 12_500],
-		[8 * S, 12_500],
-		[11 * S, 13_500],
-		[50 * MIN, 50 * MIN + 2_500],
-	])(
-		'asleep at an age of %d ms, a task is looked at first at %d ms: n8n refuses callbacks while it falls asleep',
-		async (ageMs, expected) => {
-			const { clock, looks, wait } = setUp(endsAt(H));
-			await clock.advance(ageMs);
-			await clock.run(wait('t', DAY, asleep));
-			expect(looks[0]?.ageMs).toBe(expected);
-		},
-	);
-
-	test('the last look comes at the deadline', async () => {
-		const { clock, looks, wait } = setUp(endsAt(10 * MIN - 1));
-		expect((await clock.run(wait('t', 10 * MIN, asleep))).kind).toBe('done');
-		expect(looks.at(-1)?.ageMs).toBe(10 * MIN);
-	});
-
-	test('a task that nobody calls back for is polled as usual', async () => {
-		const { clock, start, wait } = setUp(endsAt(10 * MIN));
-		await clock.run(wait('t', DAY, { pace: 'poll' }));
-		expect(clock.now() - start - 10 * MIN).toBeLessThan(MIN);
 	});
 });
 
@@ -133,12 +99,5 @@ describe('somebody says that the task is over', () => {
 		clock.at(lookedAt + S, () => loop.hurry(watch));
 		await clock.run(loop.wait(watch));
 		expect(clock.now() - lookedAt).toBeLessThan(8 * S);
-	});
-
-	test('about a task that is not waited for: nothing happens', async () => {
-		const { clock, looks, loop, watchOf, wait } = setUp(endsAt(MIN));
-		loop.hurry(watchOf('other'));
-		await clock.run(wait('t', DAY, asleep));
-		expect(looks.every(({ taskId }) => taskId === 't')).toBe(true);
 	});
 });

@@ -1,7 +1,7 @@
 /** What must be given before anything is paid for, so that an execution can sleep and wake again. README, "Waiting". */
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { FailureError } from '../../nodes/MediaGeneration/service/failures';
-import { checkSuspension, isToolRun, resumeUrlOf } from '../../nodes/MediaGeneration/sleep/checks';
+import { checkSuspension, isToolRun } from '../../nodes/MediaGeneration/sleep/checks';
 import { CONTEXT_FIELD } from '../../nodes/MediaGeneration/sleep/notes';
 
 const PUBLIC = 'https://n8n.example/webhook-waiting/7?signature=token';
@@ -62,18 +62,11 @@ async function refusal(setting: Setting, watched = true, baseUrl = SERVICE) {
 	return { ...failure, called };
 }
 
-test('the resume URL has the token of n8n, and the node as its last part', () => {
-	expect(resumeUrlOf(contextOf().context)).toBe(
-		'https://n8n.example/webhook-waiting/7/node-1?signature=token',
-	);
-});
-
 test.each([undefined, 7, 'nonsense', 'https://n8n.example/webhook-waiting/7'])(
 	'%j is none that could wake only by its token',
 	async (resumeUrl) => {
 		// As undefined stands for the default here, null is what n8n has where there is none.
 		const setting = { resumeUrl: resumeUrl ?? null };
-		expect(resumeUrlOf(contextOf(setting).context)).toBeUndefined();
 		const { message, description } = await refusal(setting);
 		expect(message).toBe('This n8n gives no signed resume URL, which suspending needs');
 		expect(description).toMatch(/Update n8n to 2\.14 or newer/);

@@ -1,6 +1,12 @@
 /** What leaves holds no key, no secret and no token; everything else leaves as it is. */
 import fc from 'fast-check';
-import { Cleaner, cleanerOf, cleanItems, cleanly } from '../../nodes/MediaGeneration/service/clean';
+import {
+	Cleaner,
+	cleanerOf,
+	cleanItems,
+	cleanly,
+	logOf,
+} from '../../nodes/MediaGeneration/service/clean';
 import { anyCodePoint } from './codePoint';
 
 const KEY = 'sk_Ab1/cd2+ef3&gh4';
@@ -146,6 +152,17 @@ test('circles and endless nesting end', () => {
 	expect(cleaner().json(circle).text).toBe('sk_***');
 	const deep = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown;
 	expect(cleaner().json(deep)).toBe(deep);
+});
+
+test('the log has neither key, secret nor token, and breaks nothing', () => {
+	const lines: string[] = [];
+	const logger = { info: (line: string) => lines.push(line), warn: () => JSON.parse('') as void };
+	const context = { logger } as unknown as Parameters<typeof logOf>[0];
+	cleanerOf(context).knows({ apiKey: KEY, callbackSecret: SECRET });
+	cleanerOf(context).hasSent(`https://n8n.example/?signature=${TOKEN}`);
+	logOf(context).info(`task t1 of ${KEY} (${encodeURIComponent(KEY)}), ${SECRET}, ${TOKEN}`);
+	logOf(context).warn('lost');
+	expect(lines).toEqual(['task t1 of sk_*** (sk_***), ***, ***']);
 });
 
 describe('what leaves a run', () => {

@@ -27,7 +27,9 @@ test('130,000 tasks in one loop: the loop goes on, and Stop ends them all', asyn
 				createdAt: start,
 				deadline: start + 600_000,
 				// One look shows that the loop goes on; its first looks at the others come later.
-				lookAtOnce: index === 0,
+				pace: index === 0 ? 'atOnce' : 'poll',
+				route: 'auto',
+				echoes: [],
 			}),
 	);
 	await clock.advance(100);

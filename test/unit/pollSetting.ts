@@ -51,8 +51,11 @@ export function setUp(script: Script, overrides: Partial<PollDeps> = {}) {
 	const watchOf = (taskId = 't', timeoutMs = 600_000, extra: Partial<Watch> = {}): Watch => ({
 		taskId,
 		kind: 'speech',
+		route: 'auto',
 		createdAt: start,
 		deadline: start + timeoutMs,
+		echoes: [],
+		pace: 'poll',
 		...extra,
 	});
 	const wait = async (...of: Parameters<typeof watchOf>) => await loop.wait(watchOf(...of));

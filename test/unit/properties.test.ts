@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { anyCodePoint } from './codePoint';
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { readPostedBody } from '../../nodes/MediaGeneration/callback/body';
+import { readPosted, Refusal } from '../../nodes/MediaGeneration/callback/webhook';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import { checkSignature } from '../../nodes/MediaGeneration/callback/signature';
 import { problemWith } from '../../nodes/MediaGeneration/delivery/content';
@@ -297,10 +297,12 @@ test('parsing takes anything, and says only what is there', async () => {
 			if (taskId !== undefined) expect(textsIn(body)).toContain(taskId);
 			expect(Number.isNaN(creditsOf(body) ?? 0)).toBe(false);
 			for (const record of apiKeysOf(body) ?? []) expect(isObject(record)).toBe(true);
-			const posted = readPostedBody(Buffer.from(raw), body);
-			expect(posted.ok ? taskIdProblem(posted.taskId) : posted.reason === '').toBe(
-				posted.ok ? undefined : false,
-			);
+			try {
+				const posted = readPosted(Buffer.from(raw), body);
+				expect(taskIdProblem(posted.taskId)).toBeUndefined();
+			} catch (error) {
+				expect(error).toBeInstanceOf(Refusal);
+			}
 			expect(readNotes(body)?.items ?? []).toBeInstanceOf(Array);
 		}),
 	);
@@ -427,7 +429,8 @@ describe('schedule', () => {
 				fc.array(ms, { maxLength: 8 }),
 				random,
 				(ageMs, seen, siblingAgesMs, chance) => {
-					const history = { ageMs, samples: seen, siblingAgesMs };
+					const known = { endWanted: false, byAgeMs: 0, siblingAgesMs };
+					const history = { ageMs, samples: seen, ...known };
 					const { delayMs, byAgeMs } = nextLook(history, chance);
 					expect(Number.isFinite(delayMs)).toBe(true);
 					expect(delayMs).toBeGreaterThan(0);
@@ -447,7 +450,8 @@ describe('schedule', () => {
 				header,
 				random,
 				(streak, ageMs, given, chance) => {
-					const delay = busyDelay(streak, ageMs, retryAfterMs(given, NOW), chance);
+					const busy = { streak, ageMs, retryAfterMs: retryAfterMs(given, NOW) };
+					const delay = busyDelay(busy, chance);
 					expect(Number.isFinite(delay)).toBe(true);
 					expect(delay).toBeGreaterThan(0);
 					expect(delay).toBeLessThanOrEqual(301_000);

@@ -97,6 +97,11 @@ test('the network has one door for the service and one for files', () => {
 	expect(sending.map(({ file }) => file).sort()).toEqual(DOORS);
 });
 
+test("n8n's log is written to in one place, which cleans what is written", () => {
+	const logging = sources.filter(({ text }) => /\blogger\??\.\w/.test(text));
+	expect(logging.map(({ file }) => file)).toEqual(['service/clean.ts']);
+});
+
 test('no folder holds more than a quarter of the lines', () => {
 	const lines = (of: readonly Source[]) =>
 		of.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);

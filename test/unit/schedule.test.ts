@@ -4,6 +4,7 @@ import {
 	intervalForAge,
 	nextLook,
 	predict,
+	type Known,
 	type ProgressSample,
 } from '../../nodes/MediaGeneration/wait/schedule';
 import { reports, simulate, simulateMany, type ProgressReport } from './simulation';
@@ -16,6 +17,7 @@ const ALL = [
 	...[2, 3, 5, 8, 12, 20, 35].map((seconds) => seconds * S),
 	...[1, 2, 4, 8, 15, 30, 60, 120, 180].map((minutes) => minutes * MIN),
 ];
+const UNKNOWN: Known = { ageMs: 0, samples: [], siblingAgesMs: [], endWanted: false, byAgeMs: 0 };
 const TASKS = 100;
 const TASKS_WITHOUT_PROGRESS = 800;
 
@@ -82,7 +84,7 @@ describe('prediction from progress', () => {
 });
 
 describe('next look', () => {
-	const history = { ageMs: 20 * S, samples: [], siblingAgesMs: [] };
+	const history: Known = { ...UNKNOWN, ageMs: 20 * S };
 	test('without anything known it goes by age', () => {
 		const pause = intervalForAge(20 * S, 0.5);
 		expect(nextLook(history, 0.5)).toEqual({
@@ -176,15 +178,14 @@ describe('while others wait for the end of the task', () => {
 		[2 * MIN, 12_360],
 		[3 * MIN, 18_540],
 	])('at an age of %d ms the pause is %d ms', (ageMs, expected) => {
-		const history = { ageMs, samples: [], siblingAgesMs: [] };
-		expect(nextLook({ ...history, endWanted: true }, 0.5).delayMs).toBeCloseTo(expected, 5);
+		expect(nextLook({ ...UNKNOWN, ageMs, endWanted: true }, 0.5).delayMs).toBeCloseTo(expected, 5);
 	});
 });
 
 describe('among siblings that are over within seconds', () => {
 	const short = [400, 2_500, 1_200];
 	const delay = (siblingAgesMs: number[], ageMs: number, random: number) =>
-		nextLook({ samples: [], siblingAgesMs, ageMs }, random).delayMs;
+		nextLook({ ...UNKNOWN, siblingAgesMs, ageMs }, random).delayMs;
 
 	test.each<[number[], boolean]>([
 		[[], false],
@@ -211,25 +212,27 @@ describe('among siblings that are over within seconds', () => {
 	});
 });
 
-describe('pause for a busy service', () => {
-	test('what it asked for, and a little jitter', () => {
-		expect(busyDelay(1, 0, 5_000, 0)).toBe(5_000);
-		expect(busyDelay(1, 0, 5_000, 0.5)).toBe(5_250);
-	});
-	test.each([0, 1, 200])('"come back in %d ms" does not allow a tight loop', (retryAfterMs) => {
-		expect(busyDelay(1, 0, retryAfterMs, 0)).toBe(525);
-		expect(busyDelay(3, H, retryAfterMs, 0.5)).toBe(2_800);
-	});
-	test('else it grows with the streak, bounded by the pause for the age', () => {
-		expect(busyDelay(1, H, undefined, 0.5)).toBe(700);
-		expect(busyDelay(2, H, undefined, 0.5)).toBe(1_400);
-		expect(busyDelay(7, H, undefined, 0.5)).toBe(44_800);
-		expect(busyDelay(50, 20 * S, undefined, 0.5)).toBe(4_120);
-		expect(busyDelay(3, H, undefined, 0.5)).toBe(2_800);
-		expect(busyDelay(50, 0, undefined, 0.5)).toBe(3_000);
-		expect(busyDelay(50, 3 * H, undefined, 0.5)).toBe(44_800);
-	});
-});
+test.each<
+	[streak: number, ageMs: number, retryAfterMs: number | undefined, random: number, number]
+>([
+	// What it asked for, and a little jitter.
+	[1, 0, 5_000, 0, 5_000],
+	[1, 0, 5_000, 0.5, 5_250],
+	// "Come back in 0 s" does not allow a tight loop.
+	[1, 0, 0, 0, 525],
+	[3, H, 200, 0.5, 2_800],
+	// Else it grows with the streak, bounded by the pause for the age.
+	[1, H, undefined, 0.5, 700],
+	[2, H, undefined, 0.5, 1_400],
+	[7, H, undefined, 0.5, 44_800],
+	[50, 20 * S, undefined, 0.5, 4_120],
+	[50, 0, undefined, 0.5, 3_000],
+])(
+	'busy for the %dth time, at %d ms, Retry-After %p: %p',
+	(streak, ageMs, retryAfterMs, random, ms) => {
+		expect(busyDelay({ streak, ageMs, retryAfterMs }, random)).toBe(ms);
+	},
+);
 
 describe('bounds over many durations', () => {
 	const known = new Map<string, number>();

@@ -43,7 +43,7 @@ export function simulate(durationMs: number, report: ProgressReport, seed: numbe
 		if (looks > 5_000) throw new Error('More than 5,000 looks');
 		const progress = report(ageMs, durationMs, random);
 		if (progress !== undefined) samples.push({ ageMs, progress });
-		const history = { ageMs, samples, siblingAgesMs: [], byAgeMs };
+		const history = { ageMs, samples, siblingAgesMs: [], endWanted: false, byAgeMs };
 		const next = nextLook(history, random());
 		byAgeMs = next.byAgeMs;
 		ageMs += next.delayMs;

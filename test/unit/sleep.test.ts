@@ -13,11 +13,16 @@ const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node?signature=abc';
 const DONE = { status: 'done', metadata: { output_uri: 'https://files.example/a.mp3' } };
 
 type Task = { ms: number; end?: 'done' | 'error' } | { answers: Reply };
+type Answer = { statusCode: number; body?: unknown };
 
-const WOKEN_AND_FINISHED = [
-	{ statusCode: 200 },
-	{ statusCode: 409, body: { message: 'The execution "7" has finished already.' } },
-];
+const RUNNING: Answer = {
+	statusCode: 409,
+	body: { message: 'The execution "7" is running already.' },
+};
+const FINISHED: Answer = {
+	statusCode: 409,
+	body: { message: 'The execution "7" has finished already.' },
+};
 
 let count = 0;
 
@@ -27,7 +32,7 @@ class World {
 	readonly start = this.clock.now();
 	readonly calls: Array<{ atMs: number; url: string; taskId: unknown }> = [];
 	/** What n8n answers: the next one, and the last one from then on. */
-	answers: Array<{ statusCode: number; body?: unknown }> = [{ statusCode: 200 }];
+	answers: Answer[] = [{ statusCode: 200 }];
 	/** How long an answer of the service takes. */
 	lookMs = 0;
 	looking = 0;
@@ -75,7 +80,8 @@ class World {
 
 	watchOf(taskId: string): Watch {
 		const deadline = this.start + 24 * HOUR;
-		return { taskId, kind: 'x', createdAt: this.start, deadline, pace: 'asleep' };
+		const watch = { taskId, kind: 'x', route: 'auto', createdAt: this.start, deadline } as const;
+		return { ...watch, echoes: [], pace: 'asleep' };
 	}
 
 	sleep(id = `sleep-test-${(count += 1)}`): Sleep {
@@ -84,11 +90,10 @@ class World {
 	}
 
 	/** An execution that sleeps on all tasks, watched by this process. */
-	asleep({ all = true } = {}): Sleep {
+	asleep(coverage: 'some' | 'all' = 'all'): Sleep {
 		const sleep = this.sleep();
 		const watches = Object.keys(this.tasks).map((taskId) => this.watchOf(taskId));
-		if (all) sleep.watchAll(watches, RESUME_URL);
-		else sleep.watch(watches, RESUME_URL);
+		sleep.watch(watches, { resumeUrl: RESUME_URL, coverage });
 		return sleep;
 	}
 }
@@ -99,7 +104,7 @@ const over = (kind: Over['ended']['kind'], sleep: Sleep) =>
 describe('an execution sleeps until all of its tasks are over', () => {
 	test('it is called when the last one is, once, and by that task', async () => {
 		const world = new World({ a: { ms: MIN }, b: { ms: 10 * MIN }, c: { ms: 5 * MIN } });
-		world.answers = WOKEN_AND_FINISHED;
+		world.answers = [{ statusCode: 200 }, FINISHED];
 		const sleep = world.asleep();
 		let known: string[] = [];
 		world.onCall = () => (known = over('done', sleep).sort());
@@ -215,6 +220,31 @@ describe('a callback', () => {
 	});
 });
 
+describe('what is over is dropped with the tasks that it holds', () => {
+	/** So many more that what is over is dropped; all of them are over themselves. */
+	async function crowd(world: World): Promise<void> {
+		for (let number = 0; number < 500; number += 1) world.sleep().end();
+		await world.clock.advance(MIN);
+	}
+
+	test('some time after it was woken, or after its deadline, at which n8n wakes it', async () => {
+		const world = new World({ a: { ms: 48 * HOUR } });
+		const [woken, late] = [world.sleep('woken'), world.sleep('late')];
+		for (const sleep of [woken, late])
+			sleep.watch([world.watchOf('a')], { resumeUrl: RESUME_URL, coverage: 'all' });
+		woken.end();
+		await crowd(world);
+		await crowd(world);
+		expect(world.sleep('woken')).not.toBe(woken);
+		await world.clock.advance(24 * HOUR - 2 * MIN);
+		await crowd(world);
+		expect(world.sleep('late')).toBe(late);
+		await world.clock.advance(MIN);
+		await crowd(world);
+		expect(world.sleep('late')).not.toBe(late);
+	});
+});
+
 describe('many executions of one account', () => {
 	test('are watched by one loop: no more than ten looks at a time', async () => {
 		const world = new World({});
@@ -222,7 +252,8 @@ describe('many executions of one account', () => {
 		const sleeps = Array.from({ length: 200 }, (_, index) => {
 			world.tasks[`t${index}`] = { ms: MIN };
 			const sleep = world.sleep();
-			sleep.watch([world.watchOf(`t${index}`)], `${RESUME_URL}&n=${index}`);
+			const resumeUrl = `${RESUME_URL}&n=${index}`;
+			sleep.watch([world.watchOf(`t${index}`)], { resumeUrl, coverage: 'all' });
 			return sleep;
 		});
 		await world.clock.advance(3 * MIN);
@@ -234,7 +265,7 @@ describe('many executions of one account', () => {
 	test('memory is bounded: the oldest of very many is forgotten, and looked at no more', async () => {
 		const world = new World({ a: { ms: 10 * HOUR } });
 		const first = world.sleep('first of many');
-		first.watch([world.watchOf('a')], RESUME_URL);
+		first.watch([world.watchOf('a')], { resumeUrl: RESUME_URL, coverage: 'all' });
 		for (let number = 0; number < 20_000; number += 1) world.sleep(`many-${number}`);
 		expect(world.sleep('first of many')).not.toBe(first);
 		const looks = world.looks.length;
@@ -242,4 +273,64 @@ describe('many executions of one account', () => {
 		expect(world.looks).toHaveLength(looks);
 		expect(world.calls).toEqual([]);
 	});
+});
+
+describe('an execution whose tasks are over', () => {
+	const called = async (answers: Answer[], hours: number, coverage: 'some' | 'all' = 'all') => {
+		const world = new World({ a: { ms: MIN } });
+		world.answers = answers;
+		world.asleep(coverage);
+		await world.clock.advance(hours * HOUR);
+		return world.calls.map(({ atMs }) => atMs);
+	};
+
+	test.each<[string, Answer]>([
+		['has finished', FINISHED],
+		['does not exist', { statusCode: 404, body: { message: 'The execution "7" does not exist.' } }],
+		['sleeps elsewhere', { statusCode: 404, body: { error: 'no task is waited for here' } }],
+		[
+			'sleeps over other tasks',
+			{ statusCode: 200, body: { ignored: 'the task does not belong to this execution' } },
+		],
+	])('and that %s is not called again', async (_name, answered) => {
+		expect(await called([answered], 25)).toHaveLength(1);
+	});
+
+	test.each<[string, Answer]>([
+		['says that it sleeps on', { statusCode: 202, body: { received: true, waiting: 1 } }],
+		['is restarted', { statusCode: 503 }],
+		[
+			'has no routes yet',
+			{ statusCode: 404, body: { message: 'The requested webhook is not registered.' } },
+		],
+		['is behind a proxy that answers 404', { statusCode: 404, body: '<html>' }],
+		['is busy with it', RUNNING],
+		['says something that is no text', { statusCode: 409, body: { message: ['has finished'] } }],
+	])(
+		'is called at growing pauses while n8n %s, until beyond its deadline',
+		async (_name, answered) => {
+			const calls = await called([answered], 48);
+			const pauses = calls.slice(1).map((atMs, index) => atMs - (calls[index] ?? 0));
+			expect(pauses.slice(0, 8)).toEqual([300, 700, 1_500, 3_000, 6_000, 12_000, 30_000, 60_000]);
+			// At its deadline n8n wakes it by itself; until a while later, to be sure, it is called.
+			expect(calls.at(-1)).toBeGreaterThan(24 * HOUR);
+			expect(calls.at(-1)).toBeLessThanOrEqual(24 * HOUR + 2 * MIN);
+		},
+	);
+
+	test('and of which this process watches some tasks only: called until n8n says that it sleeps on', async () => {
+		expect((await called([RUNNING], 2, 'some')).length).toBeGreaterThan(10);
+		expect(await called([{ statusCode: 202 }], 2, 'some')).toHaveLength(1);
+	});
+});
+
+test('a callback that wakes it ends the looks and the calls', async () => {
+	const world = new World({ a: { ms: HOUR } });
+	const sleep = world.asleep();
+	await world.clock.advance(30 * S);
+	const looks = world.looks.length;
+	sleep.end();
+	await world.clock.advance(24 * HOUR);
+	expect(world.looks).toHaveLength(looks);
+	expect(world.calls).toEqual([]);
 });

@@ -1,12 +1,13 @@
 /** Putting an execution to sleep: what n8n is given to keep, and what goes out if the deadline passes. README, "Waiting". */
 import { runInNewContext } from 'node:vm';
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { ApiRequest, Reply } from '../../nodes/MediaGeneration/service/client';
 import type { Assembly } from '../../nodes/MediaGeneration/delivery/assembly';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import {
 	CONTEXT_FIELD,
 	readNotes,
+	waitingTooltip,
 	type SleepingTask,
 } from '../../nodes/MediaGeneration/sleep/notes';
 import {
@@ -15,7 +16,6 @@ import {
 	suspend,
 	type Sleeper,
 } from '../../nodes/MediaGeneration/sleep/suspend';
-import { waitingTooltip } from '../../nodes/MediaGeneration/sleep/tooltip';
 import { sleepOf } from '../../nodes/MediaGeneration/sleep/watch';
 import { onMachine } from '../model/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
@@ -27,7 +27,10 @@ const HOUR = 3_600_000;
 type OpenTask = Extract<SleepingTask, { kind: 'open' }>;
 const sleepingTask = (taskId: string, fields: Partial<OpenTask> = {}): OpenTask => ({
 	kind: 'open',
-	watch: { taskId, kind: 'image', createdAt: Date.now(), deadline: Date.now() + HOUR },
+	watch: {
+		...{ taskId, kind: 'image', route: 'auto', echoes: [], pace: 'atOnce' },
+		...{ createdAt: Date.now(), deadline: Date.now() + HOUR },
+	},
 	task: parseTask({ id: taskId, status: 'doing', progress: 40 }),
 	receiveUrl: undefined,
 	...fields,
@@ -129,24 +132,6 @@ describe('what goes out if the deadline passes', () => {
 			'complete',
 		]);
 	});
-
-	test('a failure keeps its fields where failures have a branch of their own', async () => {
-		const failed: IDataObject = { error: 'no', outcome: 'failed', task_id: 't0' };
-		const onError = 'continueErrorOutput';
-		const { items } = await asleep([complete({ json: failed }), open(sleepingTask('t1'))], {
-			onError,
-		});
-		expect(items[0]?.json).toEqual({
-			error: 'no',
-			details: { outcome: 'failed', task_id: 't0' },
-		});
-	});
-});
-
-test('what is returned is not what n8n keeps, as n8n may empty the one', async () => {
-	const { items, kept } = await asleep([open(sleepingTask('t1'))]);
-	expect(items).not.toBe(kept);
-	expect(items[0]).not.toBe(kept[0]);
 });
 
 test('it sleeps until the last of its deadlines', async () => {
@@ -160,17 +145,6 @@ test('it sleeps until the last of its deadlines', async () => {
 	expect(Math.abs((waits[0]?.getTime() ?? 0) - late)).toBeLessThan(3);
 });
 
-test('the editor is told how many tasks it sleeps over and until when, and not the token', async () => {
-	const { metadatas, waits } = await asleep([
-		open(sleepingTask('a'), sleepingTask('b')),
-		complete(),
-	]);
-	const until = waits[0]?.getTime() ?? 0;
-	expect(metadatas).toEqual([
-		{ resumeUrl: `https://n8n.example/webhook-waiting/7/node-1#tasks=2&until=${until}` },
-	]);
-});
-
 describe('the editor says', () => {
 	/** What the expression of the node's description gives for what was left in the metadata. */
 	const said = (resumeUrl: string) =>
@@ -180,13 +154,18 @@ describe('the editor says', () => {
 	const tooltip = async (sleepers: Sleeper[]) => {
 		const { metadatas, waits } = await asleep(sleepers);
 		const [{ resumeUrl }] = metadatas as [{ resumeUrl: string }];
+		expect(resumeUrl).not.toContain('token');
 		const until = runInNewContext(`new Date(${waits[0]?.getTime()}).toLocaleString()`) as string;
 		return said(resumeUrl).replace(until, 'the deadline');
 	};
 
-	test('of one task until when it is waited for', async () => {
-		expect(await tooltip([open(sleepingTask('a'))])).toBe(
-			'Asleep until its task is over, or until the deadline at the latest',
+	test.each([
+		[1, 'its task is'],
+		[2, 'its 2 tasks are'],
+	])('of %d tasks until when they are waited for', async (tasks, words) => {
+		const sleepers = Array.from({ length: tasks }, (_, index) => open(sleepingTask(`t${index}`)));
+		expect(await tooltip(sleepers)).toBe(
+			`Asleep until ${words} over, or until the deadline at the latest`,
 		);
 	});
 });
@@ -228,11 +207,11 @@ describe('how often this n8n looks while it sleeps', () => {
 	const pace = async (receiveUrl: string | undefined, callable = true) => {
 		const { notes } = await asleep([open(sleepingTask('t1', { receiveUrl }))], { callable });
 		const [item] = notes?.items ?? [];
-		return item?.kind === 'open' ? item.tasks.map((task) => [task.pace, task.lookAtOnce]) : item;
+		return item?.kind === 'open' ? item.tasks.map((task) => task.pace) : item;
 	};
 
 	test('rarely, where the service calls this execution back', async () => {
-		expect(await pace('https://n8n.example/webhook-waiting/7/node-1')).toEqual([['asleep', false]]);
+		expect(await pace('https://n8n.example/webhook-waiting/7/node-1')).toEqual(['asleep']);
 	});
 
 	test.each<[string, string | undefined, boolean]>([
@@ -240,7 +219,7 @@ describe('how often this n8n looks while it sleeps', () => {
 		['the task calls an earlier execution', 'https://n8n.example/webhook-waiting/6/node-1', true],
 		['the service can not call', 'https://n8n.example/webhook-waiting/7/node-1', false],
 	])('as in polling, where %s', async (_name, receiveUrl, callable) => {
-		expect(await pace(receiveUrl, callable)).toEqual([['poll', false]]);
+		expect(await pace(receiveUrl, callable)).toEqual(['poll']);
 	});
 });
 

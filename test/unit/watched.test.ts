@@ -12,37 +12,49 @@ const at = (ageMs: number, siblingAgesMs: number[] = [], random = 0.5): Surround
 	nowMs: START + ageMs,
 	random,
 	siblingAgesMs,
+	endWanted: false,
+	keyWorks: false,
 });
 
 /** A task and its next look, by the task's age. */
-function watched(extra: Partial<Watch> = {}, ageMs = 0) {
-	const watch = { taskId: 't', kind: 'x', createdAt: START, deadline: START + 600 * S, ...extra };
-	const one = new Watched(watch, START + ageMs);
+function watched(extra: Partial<Watch> = {}, turn = 0, around = at(0)) {
+	const one = new Watched(
+		{
+			taskId: 't',
+			kind: 'x',
+			route: 'auto',
+			createdAt: START,
+			deadline: START + 600 * S,
+			echoes: [],
+			pace: 'poll',
+			...extra,
+		},
+		turn,
+		around,
+	);
 	return { one, next: () => one.nextLookAt - START };
 }
 
-describe('the first look', () => {
-	test.each<[string, turn: number, Surroundings, number]>([
-		['comes after a second', 0, at(0), 1_000],
-		['comes a little sooner or later each time', 0, at(0, [], 0), 800],
-		['counts what has passed since the creation', 0, at(400), 1_000],
-		['of the second one comes in its turn', 1, at(0), 1_927],
-		['of the third one lies between those', 2, at(0), 1_354],
-		['of the fourth one lies between others', 3, at(0), 2_281],
-		['comes at once after a second', 1, at(1_000), 1_000],
-		['comes at once for what is older', 3, at(5_000), 5_000],
-		['comes in time where siblings are over within seconds', 1, at(0, [1_000, 1_100]), 1_020],
-	])('%s', (_name, turn, around, expected) => {
-		const { one, next } = watched({}, around.nowMs - START);
-		one.scheduleFirst(turn, around);
-		expect(next()).toBeCloseTo(expected, 0);
-	});
-
-	test('at a task made long ago comes at once', () => {
-		const { one, next } = watched({ lookAtOnce: true });
-		one.scheduleFirst(1, at(0));
-		expect(next()).toBe(0);
-	});
+test.each<[string, turn: number, Surroundings, number, Partial<Watch>]>([
+	['comes after a second', 0, at(0), 1_000, {}],
+	['comes a little sooner or later each time', 0, at(0, [], 0), 800, {}],
+	['counts what has passed since the creation', 0, at(400), 1_000, {}],
+	['of the second one comes in its turn', 1, at(0), 1_927, {}],
+	['of the third one lies between those', 2, at(0), 1_354, {}],
+	['comes at once after a second', 1, at(1_000), 1_000, {}],
+	['comes at once for what is older', 3, at(5_000), 5_000, {}],
+	['comes in time where siblings are over within seconds', 1, at(0, [1_000, 1_100]), 1_020, {}],
+	['at a task made long ago comes at once', 1, at(0), 0, { pace: 'atOnce' }],
+	['asleep comes later', 1, at(0), 12_500, { pace: 'asleep' }],
+	[
+		'asleep: n8n refuses callbacks while it falls asleep',
+		0,
+		at(50_000),
+		52_500,
+		{ pace: 'asleep' },
+	],
+])('the first look %s', (_name, turn, around, expected, extra) => {
+	expect(watched(extra, turn, around).next()).toBeCloseTo(expected, 0);
 });
 
 test('a progress is used for the next look', () => {
@@ -134,9 +146,9 @@ describe('its end shows when to look at siblings', () => {
 
 describe('a refusal ends the wait', () => {
 	/** What looks that are refused, at those ages, bring. */
-	const refusals = (keyOpens: boolean, agesS: number[]) => {
+	const refusals = (keyWorks: boolean, agesS: number[]) => {
 		const { one } = watched();
-		return agesS.map((ageS) => one.judge(denied, { ...at(ageS * S), keyOpens })?.kind);
+		return agesS.map((ageS) => one.judge(denied, { ...at(ageS * S), keyWorks })?.kind);
 	};
 
 	test('when it is repeated, where the key has opened nothing yet', () => {
@@ -155,7 +167,7 @@ describe('a refusal ends the wait', () => {
 	test('no sooner at the deadline: the task is not finished in time then, and the refusal is named', () => {
 		const { one } = watched({ deadline: START + 20 * S });
 		for (const ageS of [15, 17.5, 20])
-			expect(one.judge(denied, { ...at(ageS * S), keyOpens: true })).toBeUndefined();
+			expect(one.judge(denied, { ...at(ageS * S), keyWorks: true })).toBeUndefined();
 		const failure = failureOf(one.timedOut());
 		expect(failure.outcome).toBe('timed_out');
 		expect(failure.description).toMatch(/The last look at it failed: HTTP 401: expired\.$/);

@@ -18,15 +18,9 @@ export interface Claim {
 	over: boolean;
 }
 
-export type Verification =
-	| Verdict
-	/** The service does not know the task. */
-	| { kind: 'unknown' }
-	/** The service can't be asked just now. */
-	| { kind: 'unavailable'; reason: string };
+/** The verdict, or the last look, which brought none. */
+export type Confirmed = Verdict | Exclude<Look, { kind: 'task' }>;
 
-/** The whole answer to the sender comes within 15 s; this leaves time for the rest. */
-export const VERIFY_BUDGET_MS = 12_000;
 const LOOK_TIMEOUT_MS = 5_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2_000;
@@ -46,13 +40,15 @@ const WORTH_ASKING_MS = 500;
 /** No Retry-After keeps callbacks from asking for longer than this. */
 const LONGEST_REST_MS = 30_000;
 
+const TOO_MANY: Look & Confirmed = { kind: 'busy', detail: 'too many callbacks at once' };
+
 /** What callbacks of one account share. */
 class Asked {
 	readonly turns = new Limiter(LOOKS_AT_ONCE);
 	/** Until when (epoch ms) an ID counts as unknown without asking again. */
 	readonly unknown = new BoundedMap<string, number>(REMEMBERED);
-	/** Copies that arrive at the same moment share one verification. */
-	readonly underWay = new Map<string, Promise<Verification>>();
+	/** Copies that arrive at the same moment share one confirmation. */
+	readonly underWay = new Map<string, Promise<Confirmed>>();
 	/** The route that last answered for a type of task, by the service's own word for the type. */
 	readonly routes = new BoundedMap<string, PollRoute>(REMEMBERED);
 	/** Epoch ms until which the service asked callbacks to wait. Creations and polls have `account.pausedUntil`. */
@@ -85,7 +81,7 @@ async function lookOnce(
 	const patience = timeLimit(timeoutMs);
 	const turn = await state.turns.take(1, patience.signal).catch(() => undefined);
 	patience.end();
-	if (turn === undefined) return { kind: 'busy', detail: 'too many callbacks at once' };
+	if (turn === undefined) return TOO_MANY;
 	const route = state.routes.get(typeKey(type)) ?? (misses === 0 ? 'v1' : 'v1e');
 	const at = { taskId, kind: 'callback', route, timeoutMs, purpose: 'outsider' } as const;
 	const look = await lookAtTask(client, at).finally(turn);
@@ -94,19 +90,6 @@ async function lookOnce(
 	if (look.kind === 'task' && look.task.state !== 'running')
 		state.routes.set(typeKey(look.task.type), route);
 	return look;
-}
-
-function verdictOn(taskId: string, look: Look): Verification {
-	switch (look.kind) {
-		case 'task':
-			return verdictOf(taskId, look.task);
-		case 'missing':
-			return { kind: 'unknown' };
-		case 'denied':
-		case 'doubtful':
-		case 'busy':
-			return { kind: 'unavailable', reason: look.detail };
-	}
 }
 
 function pauseAfter(look: Look, attempt: number): number {
@@ -121,26 +104,25 @@ function pauseAfter(look: Look, attempt: number): number {
  * any file, which can come for a moment (docs/service.md, "Status"), and a task that still runs though its callback says otherwise,
  * as a callback can be faster than the service's own read of that task.
  */
-async function ask(client: ServiceClient, claim: Claim, budgetMs: number): Promise<Verification> {
+async function ask(client: ServiceClient, claim: Claim, budgetMs: number): Promise<Confirmed> {
 	const { taskId } = claim;
 	const end = Date.now() + budgetMs;
-	let verdict: Verification = { kind: 'unavailable', reason: 'the service was not asked' };
+	let last: Confirmed = { kind: 'busy', detail: 'the service was not asked' };
 	const seen = { missing: 0, denied: 0, doubtful: 0, task: 0, busy: 0 };
 	for (let attempt = 0; Date.now() < end; attempt += 1) {
 		const timeoutMs = Math.min(LOOK_TIMEOUT_MS, end - Date.now());
 		const look = await lookOnce(client, claim, { timeoutMs, misses: seen.missing });
 		seen[look.kind] += 1;
 		if (look.kind === 'doubtful' && seen.doubtful > 1) return verdictOf(taskId, look.task);
-		verdict = verdictOn(taskId, look);
-		if (verdict.kind === 'done' || verdict.kind === 'failed') return verdict;
-		if (verdict.kind === 'running' && verdict.task.state === 'running' && !claim.over)
-			return verdict;
-		if (seen.missing >= MISSES_ALLOWED || seen.denied >= DENIALS_ALLOWED) return verdict;
+		last = look.kind === 'task' ? verdictOf(taskId, look.task) : look;
+		if (last.kind === 'done' || last.kind === 'failed') return last;
+		if (last.kind === 'running' && last.task.state === 'running' && !claim.over) return last;
+		if (seen.missing >= MISSES_ALLOWED || seen.denied >= DENIALS_ALLOWED) return last;
 		const pauseMs = pauseAfter(look, attempt);
-		if (Date.now() + pauseMs >= end) return verdict;
+		if (Date.now() + pauseMs >= end) return last;
 		await pause(pauseMs);
 	}
-	return verdict;
+	return last;
 }
 
 /** What the service itself says of the task that a callback names. @param budgetMs for all looks together */
@@ -148,9 +130,10 @@ export async function confirm(
 	client: ServiceClient,
 	claim: Claim,
 	budgetMs: number,
-): Promise<Verification> {
+): Promise<Confirmed> {
 	const { unknown, underWay } = askedOf(client.account);
-	if ((unknown.get(claim.taskId) ?? 0) > Date.now()) return { kind: 'unknown' };
+	if ((unknown.get(claim.taskId) ?? 0) > Date.now())
+		return { kind: 'missing', detail: 'unknown a moment ago' };
 	const key = `${claim.over}:${claim.taskId}`;
 	const present = underWay.get(key);
 	if (present !== undefined) {
@@ -163,11 +146,10 @@ export async function confirm(
 			? shared
 			: await confirm(client, claim, leftMs);
 	}
-	if (underWay.size >= CLAIMS_AT_ONCE)
-		return { kind: 'unavailable', reason: 'too many callbacks at once' };
-	const verification = ask(client, claim, budgetMs).finally(() => underWay.delete(key));
-	underWay.set(key, verification);
-	const verdict = await verification;
-	if (verdict.kind === 'unknown') unknown.set(claim.taskId, Date.now() + UNKNOWN_FOR_MS);
-	return verdict;
+	if (underWay.size >= CLAIMS_AT_ONCE) return TOO_MANY;
+	const asking = ask(client, claim, budgetMs).finally(() => underWay.delete(key));
+	underWay.set(key, asking);
+	const confirmed = await asking;
+	if (confirmed.kind === 'missing') unknown.set(claim.taskId, Date.now() + UNKNOWN_FOR_MS);
+	return confirmed;
 }

@@ -1,20 +1,21 @@
 /**
- * One event runs the workflow once. A trigger remembers what it let through, in this process and, for restarts and other
- * processes, in the node's static data, which n8n saves after each production call (last write wins).
- *
- * The process also knows which call holds an event and is not answered yet. A copy that comes meanwhile must not be
- * told that all is well: should n8n fail to store the execution, nobody would send the callback again, and a paid
- * task would be lost. A sender that has given up sees no answer at all, so what counts is the answer that n8n would have given.
+ * One event runs the workflow once. A trigger remembers what it let through, in this process and, for restarts and other processes, in
+ * the node's static data, which n8n saves after each production call (last write wins). While n8n may still fail to store the execution of
+ * the call that holds an event, no copy is told that all is well: a paid task would be lost. What counts is the answer that n8n gives.
  */
 import { createHash } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { BoundedMap } from '../service/boundedMap';
+import { pause } from '../service/clock';
+import { Refusal } from './webhook';
 
 /** What tells duplicates apart for one trigger. */
 export interface Memory {
 	/** The workflow and node. */
 	trigger: string;
 	staticData: IDataObject;
+	/** When the call has to be answered, in epoch ms. */
+	answerBy: number;
 }
 
 /** The part of a response that is needed of the call that holds an event. */
@@ -26,14 +27,14 @@ export interface HoldingResponse {
 
 interface Holder {
 	response: HoldingResponse;
-	giveBack: () => void;
+	/** Of the call that has the event. */
+	memory: Memory;
 	/** Resolves when the connection is closed, answered or not. */
 	closed: Promise<void>;
 }
 
-/** `new`: nobody has it. `busy`: the call that has it is not answered yet, even after some patience. */
-export type EventState = 'new' | 'duplicate' | 'busy';
-
+/** How long a copy waits for the answer to the call before it. */
+const HOLDER_PATIENCE_MS = 3_000;
 /** n8n reads and writes the whole memory with each call, so what is saved of an event is short: 66 bits of a hash. */
 const KEY_LENGTH = 11;
 const SAVED = 1_000;
@@ -56,70 +57,51 @@ function savedIn({ staticData }: Memory): string[] {
 	return Array.isArray(staticData[SAVED_IN]) ? (staticData[SAVED_IN] as string[]) : [];
 }
 
+function isKnown(memory: Memory, key: string): boolean {
+	return eventsOf(memory).has(key) || savedIn(memory).includes(key);
+}
+
 /** Whether a holder is done; then its event is settled: let through, or given back where n8n answered with a failure. */
 function settle(memory: Memory, key: string, holder: Holder): boolean {
 	const events = eventsOf(memory);
+	const { staticData } = holder.memory;
 	// It was given back, and another call may have it by now.
 	if (events.get(key) !== holder) return true;
 	if (!holder.response.writableEnded) return false;
-	events.set(key, 'answered');
-	if (holder.response.statusCode >= 400) holder.giveBack();
-	return true;
-}
-
-/** Takes an event for the call of this response; false where another call was first. Synchronous, so that only one of two gets it. */
-function take(memory: Memory, key: string, response: HoldingResponse): boolean {
-	const events = eventsOf(memory);
-	if (events.has(key) || savedIn(memory).includes(key)) return false;
-	const { staticData } = memory;
-	const closed = new Promise<void>((resolve) => response.once('close', () => resolve()));
-	const giveBack = () => {
+	if (holder.response.statusCode < 400) events.set(key, 'answered');
+	else {
 		events.delete(key);
-		staticData[SAVED_IN] = savedIn(memory).filter((entry) => entry !== key);
-	};
-	const holder: Holder = { response, giveBack, closed };
-	events.set(key, holder);
-	staticData[SAVED_IN] = [...savedIn(memory), key].slice(-SAVED);
-	void closed.then(() => settle(memory, key, holder));
+		staticData[SAVED_IN] = savedIn(holder.memory).filter((entry) => entry !== key);
+	}
 	return true;
 }
 
-/**
- * What became of an event so far; waits for the answer to the call that has it for a while.
- *
- * @param patience resolves when there is no more time to wait
- */
-export async function stateOf(
-	memory: Memory,
-	event: string,
-	patience: () => Promise<void>,
-): Promise<EventState> {
+/** Whether an event was let through before. Waits for the answer to a call that has it; throws a Refusal where that takes too long. */
+export async function isDuplicate(memory: Memory, event: string): Promise<boolean> {
 	const key = keyOf(event);
-	const events = eventsOf(memory);
-	const holder = events.get(key);
+	const holder = eventsOf(memory).get(key);
 	if (holder !== undefined && holder !== 'answered' && !settle(memory, key, holder)) {
-		await Promise.race([holder.closed, patience()]);
-		if (events.get(key) === holder && !settle(memory, key, holder)) return 'busy';
+		const leftMs = Math.max(0, memory.answerBy - Date.now());
+		await Promise.race([holder.closed, pause(Math.min(HOLDER_PATIENCE_MS, leftMs))]);
+		if (!settle(memory, key, holder))
+			throw new Refusal(503, 'this callback is being handled already, try again');
 	}
-	return events.has(key) || savedIn(memory).includes(key) ? 'duplicate' : 'new';
+	return isKnown(memory, key);
 }
 
-/**
- * Claims an event for the call of this response. Where n8n answers that call with a failure, the event is given back: the
- * sender's next try counts.
- *
- * @param patience resolves when there is no more time to wait for another call that has the event
- */
+/** Claims an event for the call of this response; false for a duplicate. Where n8n answers with a failure, the sender's next try counts. */
 export async function claim(
 	memory: Memory,
 	event: string,
 	response: HoldingResponse,
-	patience: () => Promise<void>,
-): Promise<'mine' | 'duplicate' | 'busy'> {
+): Promise<boolean> {
 	const key = keyOf(event);
-	while (!take(memory, key, response)) {
-		const state = await stateOf(memory, event, patience);
-		if (state !== 'new') return state;
-	}
-	return 'mine';
+	// Nothing is awaited between the last check and the claim, so that only one of two calls gets it.
+	while (isKnown(memory, key)) if (await isDuplicate(memory, event)) return false;
+	const closed = new Promise<void>((resolve) => response.once('close', () => resolve()));
+	const holder: Holder = { response, memory, closed };
+	eventsOf(memory).set(key, holder);
+	memory.staticData[SAVED_IN] = [...savedIn(memory), key].slice(-SAVED);
+	void closed.then(() => settle(memory, key, holder));
+	return true;
 }

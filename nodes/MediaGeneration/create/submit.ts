@@ -4,7 +4,7 @@
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreationRequest } from '../operations/operation';
-import { quietly } from '../service/clean';
+import { logOf, quietly } from '../service/clean';
 import type { Reply, ServiceClient } from '../service/client';
 import { untilAborted, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
@@ -135,7 +135,7 @@ class Submission {
 		const { context } = this.deps;
 		const exists = isCreated ? 'exists and is paid for' : 'may exist and be paid for';
 		quietly(() =>
-			context.logger.warn(
+			logOf(context).warn(
 				`Media Generation: task ${taskId} of the stopped execution ${context.getExecutionId()} ${exists}`,
 			),
 		);

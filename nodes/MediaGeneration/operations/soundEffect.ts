@@ -19,7 +19,6 @@ export const soundEffect: Resource = {
 	value: 'soundEffect',
 	name: 'Sound Effect',
 	fields,
-	extraFields: '{"duration_seconds": 5}',
 	operations: [
 		{
 			value: 'generate',

@@ -79,7 +79,6 @@ export const speech: Resource = {
 	value: 'speech',
 	name: 'Speech',
 	fields,
-	extraFields: '{"voice_settings": {"speed": 1.1}}',
 	operations: [
 		{
 			value: byVoiceId,

@@ -77,7 +77,16 @@ const sharedFields: INodeProperties[] = [
 	},
 ];
 
-function extraFieldsOption(example: string): INodeProperties {
+/** Examples of what services take beyond the fields of the node (docs/service.md, "Values"). */
+const extraExamples: Readonly<Record<string, string>> = {
+	speech: '{"voice_settings": {"speed": 1.1}}',
+	soundEffect: '{"duration_seconds": 5}',
+	image: '{"model_parameters": {"quality": "high"}}',
+	task: '{"title": "Waltz"}',
+};
+
+function extraFieldsOption(resource: string): INodeProperties {
+	const example = extraExamples[resource] ?? '{}';
 	return {
 		displayName: 'Extra Body Fields',
 		name: 'extraFields',
@@ -231,13 +240,13 @@ const lastOptions: INodeProperties[] = [
 	},
 ];
 
-function optionsOf({ value: resource, extraFields = '{}' }: Resource, creates: boolean) {
+function optionsOf(resource: string, creates: boolean): INodeProperties[] {
 	if (!creates) return [...firstOptions, ...lastOptions];
 	return [
 		...(resource === 'speech' ? longTextOptions : []),
 		...firstOptions,
 		...creatingOptions,
-		extraFieldsOption(extraFields),
+		extraFieldsOption(resource),
 		...lastOptions,
 	];
 }
@@ -252,15 +261,14 @@ function fromInside(when: Conditions): IDisplayOptions | undefined {
 	return inside.length === 0 ? undefined : { show: Object.fromEntries(inside) };
 }
 
-function fieldsFor(resource: Resource, kind: Work['kind']) {
-	const { value, operations } = resource;
+function fieldsFor({ value: resource, operations }: Resource, kind: Work['kind']) {
 	const fitting = operations.filter(({ work }) => work.kind === kind);
 	if (fitting.length === 0) return [];
 	const creates = kind === 'creates';
 	const whenOf = ({ displayOptions }: INodeProperties) => displayOptions?.show ?? {};
 	const show: Conditions = {
-		resource: [value],
-		...(fitting.length < operations.length && { operation: fitting.map((each) => each.value) }),
+		resource: [resource],
+		...(fitting.length < operations.length && { operation: fitting.map(({ value }) => value) }),
 	};
 	/** An operation that does not create always waits. */
 	const conditions = (field: INodeProperties): Conditions => {

@@ -34,6 +34,8 @@ class Run {
 	readonly loop: PollLoop;
 	/** A slot is taken before a task is created and given back when it is over. */
 	readonly slots: Limiter;
+	/** What may be let go of unfinished. */
+	readonly sleepers: Watch[] = [];
 	private readonly halt = new AbortController();
 
 	constructor(
@@ -46,8 +48,8 @@ class Run {
 		this.slots = new Limiter(options.maxActiveTasks);
 		this.loop = new PollLoop({
 			...{ now, sleep, random, signal: over },
-			look: async ({ taskId, kind, route = 'auto' }, timeoutMs) =>
-				await lookAtTask(client, { taskId, kind, route, timeoutMs, signal: over }, now),
+			look: async (watch, timeoutMs) =>
+				await lookAtTask(client, { ...watch, timeoutMs, signal: over }, now),
 			pausedUntil: () => client.account.pausedUntil('look'),
 			slotWanted: () => this.slots.wanted || client.account.queue.full,
 		});
@@ -126,9 +128,10 @@ class PartRun {
 		const { run, item } = this;
 		const { client, ledger, spending } = run.means;
 		const { created, receiveUrl, taskId } = task;
-		const { follows } = waitingRules[item.settings.waiting.kind];
+		const { follows, sleeps } = waitingRules[item.settings.waiting.kind];
 		if (!follows && created !== undefined) return { kind: 'created', created };
 		const watch = this.watchOf(task);
+		if (sleeps) run.sleepers.push(watch);
 		const waited = await run.loop.wait(watch);
 		spending.seen(taskId, waited.task);
 		switch (waited.kind) {
@@ -154,7 +157,7 @@ class PartRun {
 
 	private watchOf({ taskId, createdAt, old }: KnownTask): Watch {
 		const { run, part } = this;
-		const { timeoutMs, pollRoute: route, waiting } = this.item.settings;
+		const { timeoutMs, pollRoute: route } = this.item.settings;
 		const request = part.kind === 'creates' ? part.request : undefined;
 		return {
 			taskId,
@@ -164,8 +167,7 @@ class PartRun {
 			// A try that takes a task up waits for it once more.
 			deadline: (old ? run.means.now() : createdAt) + timeoutMs,
 			echoes: addressesIn([request?.body, request?.qs]),
-			lookAtOnce: old,
-			releasable: waitingRules[waiting.kind].sleeps,
+			pace: old ? 'atOnce' : 'poll',
 		};
 	}
 
@@ -214,7 +216,7 @@ async function letSleepersGo(
 	void Promise.all(ends).then(() => allOver.abort());
 	const longest = graces.reduce<number>((most, graceMs) => Math.max(most, graceMs ?? 0), 0);
 	await run.means.sleep(longest, allOver.signal);
-	run.loop.release();
+	for (const watch of run.sleepers) run.loop.release(watch);
 }
 
 /** Runs all items and returns their ends in order, once nothing of them is under way any more. Never rejects. */

@@ -155,11 +155,13 @@ export function quietly(tell: () => void): void {
 	}
 }
 
-/** n8n's log of an execution or call. */
-export function logOf({ logger }: Pick<IExecuteFunctions, 'logger'>) {
+/** n8n's log of an execution or call, cleaned. */
+export function logOf(context: Pick<IExecuteFunctions, 'logger'>) {
+	const { logger } = context;
+	const clean = (line: string) => cleanerOf(context).text(line);
 	return {
-		info: (line: string) => quietly(() => logger.info(line)),
-		warn: (line: string) => quietly(() => logger.warn(line)),
+		info: (line: string) => quietly(() => logger.info(clean(line))),
+		warn: (line: string) => quietly(() => logger.warn(clean(line))),
 	};
 }
 

@@ -1,13 +1,10 @@
-/**
- * What an execution needs in order to sleep and wake again: checked before anything is paid for.
- */
+/** What an execution needs in order to sleep and wake again: checked before anything is paid for. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { callbackUrlProblem } from '../callback/receiveUrl';
 import { callSelf } from '../service/client';
 import { invalid } from '../service/failures';
-import { CONTEXT_FIELD, notesExpression } from './notes';
+import { CONTEXT_FIELD, notesReference } from './notes';
 
-const PROBE = 'noted';
 const ADVICE = 'Set Wait Mode to "Poll". Nothing was created.';
 
 /** Whether the node runs as a tool of an AI agent, where an execution can't be suspended. */
@@ -20,7 +17,7 @@ export function isToolRun(context: IExecuteFunctions): boolean {
 }
 
 /** The URL that wakes this execution, with n8n's own token and this node's ID as its last part; undefined if n8n has none. */
-export function resumeUrlOf(context: IExecuteFunctions): string | undefined {
+function resumeUrlOf(context: IExecuteFunctions): string | undefined {
 	const resumeUrl = context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
 	if (typeof resumeUrl !== 'string' || !URL.canParse(resumeUrl)) return undefined;
 	const url = new URL(resumeUrl);
@@ -31,22 +28,13 @@ export function resumeUrlOf(context: IExecuteFunctions): string | undefined {
 }
 
 /** Waking finds its notes by the node's name. With some names n8n refuses the expression, with others it finds nothing. */
-function checkName(context: IExecuteFunctions): void {
-	const { name } = context.getNode();
-	if (!readsBack(context, name))
-		throw invalid(
-			`An execution can't be suspended by a node with the name "${name}"`,
-			`n8n gives no access to a node of that name. Rename the node. ${ADVICE}`,
-		);
-}
-
-/** Whether what is noted in the node's context is found again by the node's name. */
-function readsBack(context: IExecuteFunctions, name: string): boolean {
+function findsNotes(context: IExecuteFunctions): boolean {
 	const store = context.getContext('node') as Record<string, unknown>;
 	const before = store[CONTEXT_FIELD];
-	store[CONTEXT_FIELD] = PROBE;
+	store[CONTEXT_FIELD] = 'noted';
 	try {
-		return context.evaluateExpression(notesExpression(name), 0) === PROBE;
+		const reference = notesReference(context.getNode().name);
+		return context.evaluateExpression(`{{ ${reference} }}`, 0) === 'noted';
 	} catch {
 		return false;
 	} finally {
@@ -54,9 +42,7 @@ function readsBack(context: IExecuteFunctions, name: string): boolean {
 	}
 }
 
-/** How a sleeping execution can be woken. */
 export interface Waking {
-	/** Wakes the execution. */
 	resumeUrl: string;
 	/** Whether the service can call it; else this n8n has to look. */
 	callable: boolean;
@@ -79,7 +65,11 @@ export async function checkSuspension(
 			'This n8n gives no signed resume URL, which suspending needs',
 			`Update n8n to 2.14 or newer, or do without. ${ADVICE}`,
 		);
-	checkName(context);
+	if (!findsNotes(context))
+		throw invalid(
+			`An execution can't be suspended by a node with the name "${context.getNode().name}"`,
+			`n8n gives no access to a node of that name. Rename the node. ${ADVICE}`,
+		);
 	const problem = callbackUrlProblem(resumeUrl, baseUrl);
 	if (problem === undefined) return { resumeUrl, callable: true };
 	if (!watched)

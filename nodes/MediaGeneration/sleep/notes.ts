@@ -4,6 +4,7 @@
  */
 import type { Assembly } from '../delivery/assembly';
 import type { FileSettings } from '../operations/waiting';
+import { clockAheadMs } from '../service/clock';
 import { isObject, parseJson } from '../service/json';
 import type { Task } from '../service/task';
 import type { Done } from '../service/verdict';
@@ -18,7 +19,7 @@ export type SleepingTask =
 			watch: Watch;
 			/** As last seen; undefined where it never was. */
 			task: Task | undefined;
-			/** Where the service reports its end, as the ledger knows it; undefined where it does not. */
+			/** Where the service reports its end; undefined where it does not. */
 			receiveUrl: string | undefined;
 	  }
 	/** Its files are fetched when the execution wakes. */
@@ -37,55 +38,30 @@ export interface Notes {
 	items: SleepingItem[];
 }
 
-function isWatch(value: unknown): boolean {
-	return (
-		isObject(value) &&
-		typeof value.taskId === 'string' &&
-		typeof value.createdAt === 'number' &&
-		typeof value.deadline === 'number'
-	);
-}
-
-function isSleepingItem(value: unknown): boolean {
-	if (!isObject(value)) return false;
-	return (
-		value.kind === 'complete' ||
-		(value.kind === 'open' &&
-			isObject(value.files) &&
-			isObject(value.assembly) &&
-			Array.isArray(value.tasks) &&
-			value.tasks.length > 0 &&
-			value.tasks.every(isWatch))
-	);
-}
-
-/** With all times moved: what is kept goes by the machine's clock, as another process may read it, or somebody may set it. */
-export function moved(notes: Notes, byMs: number): Notes {
-	const move = (task: Watch) => ({
+function moved(items: SleepingItem[], byMs: number): SleepingItem[] {
+	const move = ({ createdAt, deadline, ...task }: Watch): Watch => ({
 		...task,
-		createdAt: task.createdAt + byMs,
-		deadline: task.deadline + byMs,
+		createdAt: createdAt + byMs,
+		deadline: deadline + byMs,
 	});
-	const items = notes.items.map((item) =>
+	return items.map((item) =>
 		item.kind === 'open' ? { ...item, tasks: item.tasks.map(move) } : item,
 	);
-	return { ...notes, items };
 }
 
-/** What is kept in the node's context. */
-export function writeNotes(notes: Notes): string {
-	return JSON.stringify(notes);
+/** What is kept goes by the machine's clock, as another process may read it, or somebody may set it. */
+export function writeNotes({ items, ...notes }: Notes): string {
+	return JSON.stringify({ ...notes, items: moved(items, clockAheadMs()) });
 }
 
-/** Reads the notes back when the execution is to wake. Undefined where they are missing. */
+/** Undefined where they are missing. */
 export function readNotes(kept: unknown): Notes | undefined {
-	// What fell asleep before notes were a text has an object.
-	const value = typeof kept === 'string' ? parseJson(kept) : kept;
-	if (!isObject(value) || typeof value.id !== 'string' || !Array.isArray(value.items))
-		return undefined;
-	return value.items.every(isSleepingItem)
-		? { id: value.id, watched: value.watched !== false, items: value.items as SleepingItem[] }
-		: undefined;
+	const value = typeof kept === 'string' ? parseJson(kept) : undefined;
+	if (!isObject(value)) return undefined;
+	const { id, watched, items } = value;
+	if (typeof id !== 'string' || !Array.isArray(items)) return undefined;
+	const here = moved(items as SleepingItem[], -clockAheadMs());
+	return { id, watched: watched !== false, items: here };
 }
 
 /** Within an expression: this node's notes. The name is quoted so that nothing in it can end the expression. */
@@ -97,12 +73,23 @@ export function notesReference(nodeName: string): string {
 	return `$node[${quoted}].context["${CONTEXT_FIELD}"]`;
 }
 
-/** An expression for this node's notes alone. */
-export function notesExpression(nodeName: string): string {
-	return `{{ ${notesReference(nodeName)} }}`;
-}
-
 /** All open tasks of a sleep. */
 export function openTasks({ items }: Notes): Watch[] {
 	return items.flatMap((item) => (item.kind === 'open' ? item.tasks : []));
 }
+
+interface Shown {
+	tasks: number;
+	/** Epoch ms. */
+	deadline: number;
+}
+
+/** For {@link waitingTooltip}, which sees nothing of the execution but the resume URL in the run's metadata. A fragment is sent nowhere. */
+export function tooltipFragment({ tasks, deadline }: Shown): string {
+	return `tasks=${tasks}&until=${deadline}`;
+}
+
+/** What the editor says of a node whose execution sleeps. The time is in the reader's own zone and notation. */
+export const waitingTooltip = `={{ ((found) => found
+	? "Asleep until " + (found[1] === "1" ? "its task is" : "its " + found[1] + " tasks are") + " over, or until " + new Date(Number(found[2])).toLocaleString() + " at the latest"
+	: "Asleep until its tasks are over")(/#tasks=(\\d+)&until=(\\d+)$/.exec($execution.resumeUrl)) }}`;

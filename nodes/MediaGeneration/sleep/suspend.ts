@@ -1,9 +1,7 @@
 /**
- * Putting an execution to sleep until its tasks are over (README, "Waiting"). Rules that must not regress:
- * - nothing sleeps before every task has been looked at once more, as a callback that came earlier will not come again;
- * - one item per input item first, in order: n8n links the items of a resumed node by position;
- * - the sleeping items are what goes out if the deadline passes, so they carry the task IDs and say `timed_out`;
- * - the list that n8n keeps is not the one that is returned: n8n empties the returned list where failures have a branch of their own.
+ * Putting an execution to sleep until its tasks are over (README, "Waiting"). The sleeping items are what goes out if the deadline
+ * passes, so they carry the task IDs and say `timed_out`. Further items of one input item (Split Files) come last: n8n links the items
+ * of a woken node by position. The list that n8n keeps is not the one that is returned, which n8n may empty.
  */
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
@@ -21,14 +19,13 @@ import type { Watch } from '../wait/poll';
 import type { Waking } from './checks';
 import {
 	CONTEXT_FIELD,
-	moved,
 	openTasks,
+	tooltipFragment,
 	writeNotes,
 	type Notes,
 	type SleepingItem,
 	type SleepingTask,
 } from './notes';
-import { tooltipFragment } from './tooltip';
 import { sleepOf } from './watch';
 
 const LAST_LOOK_TIMEOUT_MS = 5_000;
@@ -46,9 +43,7 @@ export type Sleeper =
 			watched: boolean;
 	  };
 
-type Open = Extract<Sleeper, { kind: 'open' }>;
-
-/** Looks once more at tasks that are still open, in order. Undefined where a look fails: it says nothing. */
+/** Looks once more at open tasks, in order, as a callback that came earlier will not come again. Undefined where a look says nothing. */
 export async function lookOnceMore(
 	client: ServiceClient,
 	watches: readonly Watch[],
@@ -56,22 +51,12 @@ export async function lookOnceMore(
 ): Promise<Array<Verdict | undefined>> {
 	const limiter = new Limiter(CONCURRENT_LOOKS);
 	return await Promise.all(
-		watches.map(async ({ taskId, kind, route = 'auto', echoes }) => {
-			const timeoutMs = LAST_LOOK_TIMEOUT_MS;
-			const look = await limiter.run(
-				async () => await lookAtTask(client, { taskId, kind, route, timeoutMs, signal }),
-			);
-			return look.kind === 'task' ? verdictOf(taskId, look.task, echoes) : undefined;
+		watches.map(async (watch) => {
+			const at = { ...watch, timeoutMs: LAST_LOOK_TIMEOUT_MS, signal };
+			const look = await limiter.run(async () => await lookAtTask(client, at));
+			return look.kind === 'task' ? verdictOf(watch.taskId, look.task, watch.echoes) : undefined;
 		}),
 	);
-}
-
-/** What goes out for an item that is not over by the deadline. */
-function sleepingItem({ tasks, assembly }: Open, index: number): INodeExecutionData {
-	const [first] = tasks;
-	const taskIds = tasks.map(({ watch }) => watch.taskId);
-	const seen = first?.kind === 'over' ? first.done.task : first?.task;
-	return { json: unfinishedJson(assembly, taskIds, seen), pairedItem: { item: index } };
 }
 
 /** The inputs that executions of this process sleep on: n8n's Retry On Fail runs the node again on them. */
@@ -96,30 +81,33 @@ function copyOf(items: readonly INodeExecutionData[]): INodeExecutionData[] {
 	});
 }
 
+/** What goes out for an input item that is not over by the deadline, or its first item where it is over already. */
+function firstItem(sleeper: Sleeper, index: number): INodeExecutionData {
+	const pairedItem = { item: index };
+	if (sleeper.kind === 'complete') return { ...(sleeper.items[0] ?? { json: {} }), pairedItem };
+	const { tasks, assembly } = sleeper;
+	const [first] = tasks;
+	const taskIds = tasks.map(({ watch }) => watch.taskId);
+	const seen = first?.kind === 'over' ? first.done.task : first?.task;
+	return { json: unfinishedJson(assembly, taskIds, seen), pairedItem };
+}
+
 /** Suspends the execution, and returns the items that it sleeps on. */
 export async function suspend(
 	context: IExecuteFunctions,
 	client: ServiceClient,
 	{ sleepers, waking }: { sleepers: readonly Sleeper[]; waking: Waking },
 ): Promise<INodeExecutionData[]> {
-	const node = context.getNode();
-	const firsts = sleepers.map((sleeper, index) =>
-		sleeper.kind === 'complete'
-			? plainFailureItem(node, {
-					...(sleeper.items[0] ?? { json: {} }),
-					pairedItem: { item: index },
-				})
-			: sleepingItem(sleeper, index),
-	);
-	// Further items of one input item (Split Files) come last: n8n links the items of a woken node by position.
 	const further = sleepers.flatMap((sleeper) =>
 		sleeper.kind === 'complete' ? sleeper.items.slice(1) : [],
 	);
+	const node = context.getNode();
+	const all = [...sleepers.map(firstItem), ...further];
 	// They leave by the deadline, without this node being called again.
-	const items = cleanItems(context, [
-		...firsts,
-		...further.map((item) => plainFailureItem(node, item)),
-	]);
+	const items = cleanItems(
+		context,
+		all.map((item) => plainFailureItem(node, item)),
+	);
 	const notes: Notes = {
 		id: randomUUID(),
 		watched: sleepers.every((sleeper) => sleeper.kind === 'complete' || sleeper.watched),
@@ -128,46 +116,34 @@ export async function suspend(
 			...further.map((): SleepingItem => ({ kind: 'complete' })),
 		],
 	};
-	const tasks = openTasks(notes);
-	const aheadMs = clockAheadMs();
-	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = writeNotes(
-		moved(notes, aheadMs),
-	);
+	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = writeNotes(notes);
 	for (const item of items) asleep.add(item);
 	context.getExecuteData().data = { main: [items] };
+	const tasks = openTasks(notes);
 	const latest = tasks.reduce((found, task) => Math.max(found, task.deadline), now());
-	const deadline = Math.round(latest + aheadMs);
+	const deadline = Math.round(latest + clockAheadMs());
+	const shown = tooltipFragment({ tasks: tasks.length, deadline });
 	// Without the token of the resume URL.
-	const shown = `${endpointOf(waking.resumeUrl)}#${tooltipFragment({ tasks: tasks.length, deadline })}`;
-	context.setMetadata({ resumeUrl: shown });
+	context.setMetadata({ resumeUrl: `${endpointOf(waking.resumeUrl)}#${shown}` });
 	await context.putExecutionToWait(new Date(deadline));
 	const sleep = sleepOf(notes.id, { context, client });
-	for (const task of sleepers.flatMap(tasksOf))
-		if (task.kind === 'over') sleep.note(task.done.taskId, task.done);
+	for (const sleeper of sleepers)
+		for (const task of sleeper.kind === 'open' ? sleeper.tasks : [])
+			if (task.kind === 'over') sleep.note(task.done.taskId, task.done);
 	// Nobody reports the end of a task whose callback goes elsewhere, as of one that an earlier execution has made.
-	if (notes.watched) sleep.watchAll(tasks, waking.resumeUrl);
-	else
-		sleep.watch(
-			tasks.filter(({ pace }) => pace !== 'asleep'),
-			waking.resumeUrl,
-		);
+	const watched = notes.watched ? tasks : tasks.filter(({ pace }) => pace !== 'asleep');
+	sleep.watch(watched, { resumeUrl: waking.resumeUrl, coverage: notes.watched ? 'all' : 'some' });
 	return copyOf(items);
 }
 
-function noteOf(sleeper: Sleeper, waking: Waking): SleepingItem {
+function noteOf(sleeper: Sleeper, { callable, resumeUrl }: Waking): SleepingItem {
 	if (sleeper.kind === 'complete') return { kind: 'complete' };
 	const { files, assembly } = sleeper;
 	const tasks = sleeper.tasks.map((task): Watch => {
-		const called =
-			task.kind === 'open' && waking.callable && callsHere(task.receiveUrl, waking.resumeUrl);
-		// Where the service calls back, looks are only for lost callbacks.
-		return { ...task.watch, lookAtOnce: false, pace: called ? 'asleep' : 'poll' };
+		const called = task.kind === 'open' && callable && callsHere(task.receiveUrl, resumeUrl);
+		return { ...task.watch, pace: called ? 'asleep' : 'poll' };
 	});
 	return { kind: 'open', files, assembly, tasks };
-}
-
-function tasksOf(sleeper: Sleeper): SleepingTask[] {
-	return sleeper.kind === 'open' ? sleeper.tasks : [];
 }
 
 /** Whether a task's callback comes to this execution: one that an earlier execution made calls that one. */

@@ -1,35 +1,25 @@
 /**
- * The webhook that wakes a sleeping execution, called by the service or by this n8n itself. Rules that must not regress:
- * - it wakes only when every task is over by the service's own word; whatever was posted is only a reason to look;
- * - it never throws into n8n: throwing would mark the execution failed and still run the next node with an empty item;
- * - exactly one item per sleeping item, in order.
+ * The webhook that wakes a sleeping execution, called by the service or by this n8n itself. It wakes only when every task is over by the
+ * service's own word. It never throws into n8n, which would mark the execution failed and still run the next node with an empty item.
+ * Exactly one item goes out per sleeping item, in order.
  */
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { postedTo } from '../callback/body';
-import { answer, Refusal, respond } from '../callback/respond';
+import { answer, ignore, postedTo, Refusal, respond } from '../callback/webhook';
 import { failureItem, plainFailureItem } from '../delivery/failure';
 import { assemble, failureOfWhole } from '../delivery/assembly';
 import { noteWaking, outcomesIn } from '../delivery/hint';
 import { Delivery, type Delivered } from '../delivery/item';
 import { cleanerOf, cleanItems } from '../service/clean';
 import { recentClient, type ServiceClient } from '../service/client';
-import { clockAheadMs, timeLimit } from '../service/clock';
+import { timeLimit } from '../service/clock';
 import * as failures from '../service/failures';
 import type { Failure } from '../service/failures';
 import { parseJson } from '../service/json';
 import { lookSurely } from '../service/look';
 import { verdictOf, type Done, type Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
-import { FOREIGN_TASK, NOT_WAITED_FOR } from './call';
-import {
-	moved,
-	notesReference,
-	openTasks,
-	readNotes,
-	type Notes,
-	type SleepingItem,
-} from './notes';
-import { sleepOf, type Sleep } from './watch';
+import { notesReference, openTasks, readNotes, type Notes, type SleepingItem } from './notes';
+import { FOREIGN_TASK, NOT_WAITED_FOR, sleepOf, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
 const CONFIRM_MS = 8_000;
@@ -57,29 +47,25 @@ function readSleeping(context: IWebhookFunctions): Sleeping | undefined {
 	const items = typeof kept === 'string' ? parseJson(kept) : undefined;
 	const notes = readNotes(noted);
 	if (!Array.isArray(items) || notes?.items.length !== items.length) return undefined;
-	return { items: items as INodeExecutionData[], notes: moved(notes, -clockAheadMs()), resumeUrl };
+	return { items: items as INodeExecutionData[], notes, resumeUrl };
 }
 
 /** The address that this call came to, so that this n8n can call it too. */
 function ownUrl(context: IWebhookFunctions, url: unknown): string | undefined {
 	const { originalUrl } = context.getRequestObject();
 	if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
-	const called = new URL(originalUrl, url);
 	const own = new URL(url);
 	own.pathname += `/${context.getNode().id}`;
-	const signature = called.searchParams.get('signature');
+	const signature = new URL(originalUrl, url).searchParams.get('signature');
 	if (signature !== null) own.searchParams.set('signature', signature);
 	return own.href;
 }
 
 /** What a look says of a task, where it says that it is over. */
-async function endOf(
-	client: ServiceClient,
-	{ taskId, kind, route = 'auto', echoes }: Watch,
-): Promise<Ended | undefined> {
-	const look = await lookSurely(client, { taskId, kind, route, timeoutMs: LOOK_TIMEOUT_MS });
+async function endOf(client: ServiceClient, watch: Watch): Promise<Ended | undefined> {
+	const look = await lookSurely(client, { ...watch, timeoutMs: LOOK_TIMEOUT_MS });
 	if (look.kind !== 'task') return undefined;
-	const verdict = verdictOf(taskId, look.task, echoes);
+	const verdict = verdictOf(watch.taskId, look.task, watch.echoes);
 	return verdict.kind === 'running' ? undefined : verdict;
 }
 
@@ -92,11 +78,9 @@ async function allOver(
 	sleep: Sleep,
 	tasks: readonly Watch[],
 ): Promise<boolean> {
-	const open = tasks.filter(({ taskId }) => !sleep.over.has(taskId));
-	if (open.length === 0) return true;
-	if (sleep.watchesAll) return false;
-	for (const task of open) {
-		const ended = await endOf(client, task);
+	for (const task of tasks) {
+		if (sleep.over.has(task.taskId)) continue;
+		const ended = sleep.watchesAll ? undefined : await endOf(client, task);
 		if (ended === undefined) return false;
 		sleep.note(task.taskId, ended);
 	}
@@ -105,28 +89,6 @@ async function allOver(
 
 type OpenItem = Extract<SleepingItem, { kind: 'open' }>;
 
-/** The tasks of an item that are done, or why it failed. */
-async function endsOf(
-	client: ServiceClient,
-	sleep: Sleep,
-	{ tasks, assembly }: OpenItem,
-): Promise<{ done: Done[] } | { failure: Failure }> {
-	const done: Done[] = [];
-	for (const [number, task] of tasks.entries()) {
-		const over = sleep.over.get(task.taskId);
-		const isOld = over?.ended.kind === 'done' && sleep.agoMs(over) > FRESH_MS;
-		const ended = isOld ? ((await endOf(client, task)) ?? over.ended) : over?.ended;
-		if (ended?.kind === 'done') done.push(ended);
-		else {
-			const failure = ended?.failure ?? failures.cancelled(task.taskId, undefined);
-			return { failure: failureOfWhole(failure, { number, assembly, taskIds: idsOf(tasks) }) };
-		}
-	}
-	return { done };
-}
-
-const idsOf = (tasks: readonly Watch[]) => tasks.map(({ taskId }) => taskId);
-
 interface Waking {
 	context: IWebhookFunctions;
 	client: ServiceClient;
@@ -134,23 +96,36 @@ interface Waking {
 	delivery: Delivery;
 }
 
+/** What a task has come to. */
+async function endNow({ client, sleep }: Waking, task: Watch): Promise<Ended> {
+	const { taskId } = task;
+	const over = sleep.over.get(taskId);
+	if (over === undefined)
+		return { kind: 'failed', failure: failures.cancelled(taskId, undefined), task: undefined };
+	const isFresh = over.ended.kind === 'failed' || sleep.agoMs(over) <= FRESH_MS;
+	return isFresh ? over.ended : ((await endOf(client, task)) ?? over.ended);
+}
+
 /** What was delivered of an item whose tasks are over, or why it failed. Whatever breaks on the way is its failure. */
-async function delivered(
-	{ context, client, sleep, delivery }: Waking,
-	note: OpenItem,
-	index: number,
-): Promise<Delivered> {
-	const { tasks, assembly, files } = note;
-	const lost = (failure: Failure): Delivered => ({ items: [], outputs: [], failure });
+async function delivered(waking: Waking, item: OpenItem, index: number): Promise<Delivered> {
+	const { tasks, assembly, files } = item;
+	const { context, delivery } = waking;
+	const taskIds = tasks.map(({ taskId }) => taskId);
+	const lost = (failure: Failure, number?: number): Delivered => ({
+		items: [],
+		outputs: [],
+		failure: failureOfWhole(failure, { number, assembly, taskIds }),
+	});
 	try {
-		const ends = await endsOf(client, sleep, note);
-		if ('failure' in ends) return lost(ends.failure);
-		const parts = ends.done.map((done) => ({ done }));
+		const parts: Array<{ done: Done }> = [];
+		for (const [number, task] of tasks.entries()) {
+			const ended = await endNow(waking, task);
+			if (ended.kind === 'failed') return lost(ended.failure, number);
+			parts.push({ done: ended });
+		}
 		return await assemble(context, { delivery, parts }, { assembly, files, index });
 	} catch (error) {
-		const taskIds = idsOf(tasks);
-		const failure = failures.broken(error, { kind: 'done', taskId: taskIds[0] ?? '' });
-		return lost(failureOfWhole(failure, { assembly, taskIds }));
+		return lost(failures.broken(error, { kind: 'done', taskId: taskIds[0] ?? '' }));
 	}
 }
 
@@ -162,42 +137,43 @@ async function itemFor(
 	const asItWas = { ...item, pairedItem: { item: index } };
 	if (note.kind === 'complete') return asItWas;
 	const { items, outputs, failure } = await delivered(waking, note, index);
-	const [made = asItWas] = items;
-	if (failure === undefined) return made;
+	const [made] = items;
+	if (failure === undefined) return made ?? asItWas;
 	const node = waking.context.getNode();
-	const { binary } = items[0] ?? {};
-	const shown = outputs.length === 0 ? undefined : { outputs, ...(binary && { binary }) };
+	const shown = outputs.length === 0 ? undefined : { outputs, binary: made?.binary };
 	return plainFailureItem(node, failureItem(node, failure, index, shown));
 }
 
 async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const posted = await postedTo(context);
-	if (!posted.ok) throw new Refusal(400, posted.reason);
+	const { taskId } = await postedTo(context);
 	const sleeping = readSleeping(context);
 	if (sleeping === undefined) throw new Refusal(404, NOT_WAITED_FOR);
 	const { items, notes } = sleeping;
 	const tasks = openTasks(notes);
-	const called = tasks.find(({ taskId }) => taskId === posted.taskId);
-	if (called === undefined) return answer(context, 200, { received: true, ignored: FOREIGN_TASK });
+	const called = tasks.find((task) => task.taskId === taskId);
+	if (called === undefined) return ignore(context, FOREIGN_TASK);
 
 	const client = await recentClient(context);
 	const sleep = sleepOf(notes.id, { context, client });
-	if (sleep.ended)
-		return answer(context, 200, { received: true, ignored: 'the execution was woken before' });
+	const wokenBefore = 'the execution was woken before';
+	if (sleep.ended) return ignore(context, wokenBefore);
 	const resumeUrl = ownUrl(context, sleeping.resumeUrl);
 	// n8n has checked the token that this call came with.
 	cleanerOf(context).hasSent(resumeUrl);
 	// An unfinished check is repeated by this process, whether or not the callback is.
-	if (resumeUrl !== undefined) sleep.watch(notes.watched ? tasks : [called], resumeUrl);
+	if (resumeUrl !== undefined)
+		sleep.watch(notes.watched ? tasks : [called], { resumeUrl, coverage: 'some' });
 	const patience = timeLimit(CONFIRM_MS);
-	const confirmed = await sleep.confirm(called.taskId, patience.signal);
+	const confirmed = await sleep.confirm(taskId, patience.signal);
 	patience.end();
-	if (!confirmed && !sleep.runs(called.taskId))
+	if (!confirmed && !sleep.runs(taskId))
 		throw new Refusal(503, 'the service could not be asked, try again');
-	if (!confirmed || !(await allOver(client, sleep, tasks)))
-		return answer(context, 202, { received: true, waiting: openCount(sleep, tasks) });
-	if (sleep.ended)
-		return answer(context, 200, { received: true, ignored: 'the execution was woken before' });
+	if (!confirmed || !(await allOver(client, sleep, tasks))) {
+		const waiting = tasks.filter((task) => !sleep.over.has(task.taskId)).length;
+		return answer(context, 202, { received: true, waiting });
+	}
+	// Another call may have woken it meanwhile.
+	if (sleep.ended) return ignore(context, wokenBefore);
 
 	// The sender has its answer before the files are fetched.
 	sleep.end();
@@ -212,10 +188,6 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	);
 	noteWaking(context, outcomesIn(output));
 	return { noWebhookResponse: true, workflowData: [cleanItems(context, output)] };
-}
-
-function openCount(sleep: Sleep, tasks: readonly Watch[]): number {
-	return tasks.filter(({ taskId }) => !sleep.over.has(taskId)).length;
 }
 
 /** Handles one call for a sleeping execution. Never throws. */

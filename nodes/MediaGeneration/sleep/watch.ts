@@ -1,16 +1,14 @@
 /**
- * The watch of this n8n process over its sleeping executions: one shared loop of looks for each account. It sees that all
- * tasks of an execution are over, wakes it by its resume URL, and makes sure that it woke. So neither a lost callback, nor one
- * that came while n8n was still saving the execution (n8n answers 409 then), leaves it asleep until its deadline.
- * No execution's data is kept: of each sleep its tasks and its address, of each account one context to send requests with.
- * The watch ends with the process; callbacks and the deadline remain.
+ * The watch of this n8n process over its sleeping executions: one loop of looks for each account. It sees that all tasks of an execution
+ * are over, wakes it by its resume URL, and makes sure that it woke: neither a lost callback, nor one that came while n8n was still saving
+ * the execution, leaves it asleep until its deadline. Of each account it keeps one context to send requests with, and no execution's data.
  */
-import type { N8nContext, ServiceClient } from '../service/client';
+import { callSelf, type N8nContext, type ServiceClient } from '../service/client';
 import { realClock, type Clock } from '../service/clock';
+import { isObject } from '../service/json';
 import { lookAtTask, type Look } from '../service/look';
 import type { Ended } from '../service/verdict';
 import { PollLoop, type Waited, type Watch } from '../wait/poll';
-import { callUntilAwake } from './call';
 
 /** A task that is over by the service's own word, or that permanently can't be read. */
 export interface Over {
@@ -25,6 +23,32 @@ const CONFIRMING_MS = 3_000;
 const AFTER_DEADLINE_MS = 120_000;
 /** How long an execution counts as woken. Should n8n fail to resume it, a later call counts again. */
 const WOKEN_MS = 60_000;
+/** Pauses between the calls of an execution that does not wake, in ms; the last one repeats. */
+const CALL_PAUSES_MS = [300, 700, 1_500, 3_000, 6_000, 12_000, 30_000, 60_000];
+/** After an answer that says "woken": time for the delivery, before another call makes sure. */
+const MAKE_SURE_MS = 60_000;
+
+/** Answers to calls that no sleeping execution here waits for. */
+export const NOT_WAITED_FOR = 'no task is waited for here';
+export const FOREIGN_TASK = 'the task does not belong to this execution';
+const BEYOND_CALLS = ['has finished', 'does not exist', NOT_WAITED_FOR, FOREIGN_TASK];
+
+/**
+ * Whether an answer, in n8n's own words or in ours, says that the execution no longer sleeps, or does not wait for this
+ * task. A status alone says too little: 404 also comes from a proxy or from an n8n that is still starting, 409 from one that is still saving.
+ */
+function isBeyondCalls(answer: Awaited<ReturnType<typeof callSelf>>): boolean {
+	if (answer.status === undefined || !isObject(answer.body)) return false;
+	const { message, error, ignored } = answer.body;
+	const words = [message, error, ignored].filter((said) => typeof said === 'string').join(' ');
+	return BEYOND_CALLS.some((said) => words.includes(said));
+}
+
+/** Where a sleep is woken, and whether this process watches all of its tasks. */
+interface Watching {
+	resumeUrl: string;
+	coverage: 'some' | 'all';
+}
 
 /** One sleeping execution, as far as this process knows it. */
 export class Sleep {
@@ -58,14 +82,9 @@ export class Sleep {
 		return this.state.kind === 'asleep' && this.state.coverage === 'all';
 	}
 
-	/** Looks at all tasks of the execution while it sleeps. */
-	watchAll(tasks: readonly Watch[], resumeUrl: string): void {
-		if (this.state.kind === 'asleep') this.state = { kind: 'asleep', coverage: 'all' };
-		this.watch(tasks, resumeUrl);
-	}
-
 	/** Looks at tasks while the execution sleeps. Those that are watched already stay as they are. */
-	watch(tasks: readonly Watch[], resumeUrl: string): void {
+	watch(tasks: readonly Watch[], { resumeUrl, coverage }: Watching): void {
+		if (coverage === 'all' && this.state.kind === 'asleep') this.state.coverage = coverage;
 		for (const task of tasks) {
 			if (this.watches.has(task.taskId) || this.over.has(task.taskId)) continue;
 			this.watches.set(task.taskId, task);
@@ -92,7 +111,6 @@ export class Sleep {
 		return this.over.has(taskId);
 	}
 
-	/** How long ago something was seen. */
 	agoMs({ seenAt }: Over): number {
 		return this.watcher.clock.now() - seenAt;
 	}
@@ -107,14 +125,14 @@ export class Sleep {
 		this.over.set(taskId, { ended, seenAt: this.watcher.clock.now() });
 		const watch = this.watches.get(taskId);
 		this.watches.delete(taskId);
-		if (watch !== undefined) this.watcher.loop.forget(watch);
+		if (watch !== undefined) this.watcher.loop.release(watch);
 		for (const listener of [...this.listeners]) listener();
 	}
 
 	/** The execution is awake, or gone: its tasks are no longer looked at. */
 	end(): void {
 		this.state = { kind: 'woken', at: this.watcher.clock.now() };
-		for (const watch of this.watches.values()) this.watcher.loop.forget(watch);
+		for (const watch of this.watches.values()) this.watcher.loop.release(watch);
 		this.watches.clear();
 		this.awake.abort('woken');
 	}
@@ -129,19 +147,20 @@ export class Sleep {
 			void this.callUp(taskId, resumeUrl, delayMs);
 	}
 
+	/** Calls the execution by a task that is over, until it wakes or n8n says that it no longer sleeps. */
 	private async callUp(taskId: string, resumeUrl: string, delayMs: number): Promise<void> {
-		const { clock } = this.watcher;
-		const isGone = await callUntilAwake({
-			context: () => this.watcher.context,
-			clock,
-			resumeUrl,
-			taskId,
-			delayMs,
-			until: Math.max(this.deadline, clock.now()) + AFTER_DEADLINE_MS,
-			woken: this.awake.signal,
-			knowsAll: this.watchesAll,
-		});
-		if (isGone) this.end();
+		const { watcher, awake } = this;
+		const { clock } = watcher;
+		const until = Math.max(this.deadline, clock.now()) + AFTER_DEADLINE_MS;
+		if (delayMs > 0) await clock.sleep(delayMs, awake.signal);
+		for (let call = 0; !awake.signal.aborted && clock.now() < until; call += 1) {
+			const answer = await callSelf(watcher.context, resumeUrl, { id: taskId });
+			if (isBeyondCalls(answer)) return this.end();
+			// Another process watches the rest, and will call.
+			if (answer.status === 202 && !this.watchesAll) return;
+			const pauseMs = CALL_PAUSES_MS[Math.min(call, CALL_PAUSES_MS.length - 1)] ?? 0;
+			await clock.sleep(answer.status === 200 ? MAKE_SURE_MS : pauseMs, awake.signal);
+		}
 	}
 }
 
@@ -159,8 +178,7 @@ class Watcher {
 			...clock,
 			random: Math.random,
 			look: async (watch, timeoutMs) => {
-				const { taskId, kind, route = 'auto' } = watch;
-				const look = await lookAtTask(this.client, { taskId, kind, route, timeoutMs });
+				const look = await lookAtTask(this.client, { ...watch, timeoutMs });
 				this.lastLooks.set(watch, look.kind);
 				return look;
 			},
@@ -176,29 +194,22 @@ const MAX_SLEEPS = 20_000;
 const SWEEP_FROM = 100;
 let sweepAt = SWEEP_FROM;
 
-function watcherFor(context: N8nContext, client: ServiceClient, clock: Clock): Watcher {
-	const present = watchers.get(client.account);
-	if (present === undefined) {
-		const fresh = new Watcher(context, client, clock);
-		watchers.set(client.account, fresh);
-		return fresh;
-	}
+interface Means {
+	context: N8nContext;
+	client: ServiceClient;
+	clock?: Clock;
+}
+
+function watcherFor({ context, client, clock = realClock }: Means): Watcher {
+	const watcher = watchers.get(client.account) ?? new Watcher(context, client, clock);
+	watchers.set(client.account, watcher);
 	// The latest context serves all sleeps of the account, so that no execution's data is held for long.
-	present.context = context;
-	present.client = client;
-	return present;
+	return Object.assign(watcher, { context, client });
 }
 
 /** What this process knows of a sleep; created if it knows nothing. @param id as in the execution's notes */
-export function sleepOf(
-	id: string,
-	{
-		context,
-		client,
-		clock = realClock,
-	}: { context: N8nContext; client: ServiceClient; clock?: Clock },
-): Sleep {
-	const watcher = watcherFor(context, client, clock);
+export function sleepOf(id: string, means: Means): Sleep {
+	const watcher = watcherFor(means);
 	const present = sleeps.get(id);
 	if (present !== undefined) return present;
 	if (sleeps.size >= sweepAt) sweep();

@@ -1,12 +1,9 @@
-/**
- * Waiting for many tasks in one loop. The loop gets its clock, its random numbers and its look at the service from
- * outside, so that its tests run on a virtual clock. Cancelling ends it at once.
- */
+/** Waiting for many tasks in one loop. */
 import * as failures from '../service/failures';
 import type { Look } from '../service/look';
 import { Watched, type Surroundings, type Waited, type Watch } from './watched';
 
-export { GRACE_FOR_MISSING_MS, type Waited, type Watch } from './watched';
+export type { Waited, Watch } from './watched';
 
 export interface PollDeps {
 	/** One look, within `timeoutMs`. */
@@ -22,9 +19,9 @@ export interface PollDeps {
 	pausedUntil(): number;
 	/** Whether other tasks wait until one of these is over. */
 	slotWanted?: () => boolean;
-	maxConcurrentLooks?: number;
 }
 
+const CONCURRENT_LOOKS = 10;
 const LOOK_TIMEOUT_MS = 20_000;
 /** How far beyond the deadline the last look may last. */
 const OVERTIME_MS = 2_000;
@@ -36,9 +33,7 @@ const LAST_SHARE = 0.25;
 
 /** Tasks of one kind. */
 interface Siblings {
-	/** How many have come so far. */
 	came: number;
-	/** How many are waited for now. */
 	waiting: number;
 	/** Ages at which the last ones were found finished. */
 	finishedAgesMs: number[];
@@ -56,11 +51,11 @@ function lastMomentOf({ watched }: Entry): number {
 }
 
 export class PollLoop {
-	private readonly entries = new Set<Entry>();
+	private readonly entries = new Map<Watch, Entry>();
 	private readonly siblings = new Map<string, Siblings>();
 	private looksInFlight = 0;
 	private running = false;
-	private keyOpens = false;
+	private keyWorks = false;
 	/** Whether a look is due that found no capacity: then the end of any look is news. */
 	private wantsCapacity = false;
 	private alarm = new AbortController();
@@ -83,43 +78,30 @@ export class PollLoop {
 			return { kind: 'failed', failure, task: undefined };
 		}
 		return await new Promise<Waited>((settle) => {
-			const watched = new Watched(watch, this.deps.now());
 			const siblings = this.siblingsOf(watch);
-			watched.scheduleFirst(siblings.came, this.around(watch));
-			if (watch.lookAtOnce !== true) siblings.came += 1;
+			const watched = new Watched(watch, siblings.came, this.around(watch));
+			if (watch.pace !== 'atOnce') siblings.came += 1;
 			siblings.waiting += 1;
-			this.entries.add({ watched, looking: false, settle });
+			this.entries.set(watch, { watched, looking: false, settle });
 			this.wake(watched.nextLookAt);
 			void this.run();
 		});
 	}
 
-	/** Lets go of what may be let go: those waits end as `released`. */
-	release(): void {
-		for (const entry of [...this.entries]) {
-			if (entry.watched.watch.releasable === true)
-				this.finish(entry, { kind: 'released', task: entry.watched.lastTask });
-		}
-	}
-
-	/** Lets go of one wait. */
-	forget(watch: Watch): void {
-		const entry = this.entryOf(watch);
-		if (entry !== undefined) this.finish(entry, { kind: 'released', task: entry.watched.lastTask });
+	/** Lets go of a wait unfinished. */
+	release(watch: Watch): void {
+		const entry = this.entries.get(watch);
+		if (entry !== undefined) this.finish(entry, entry.watched.released());
 	}
 
 	/** Looks as soon as possible, and soon again for a while: a caller says that the task is over. */
 	hurry(watch: Watch): void {
-		this.entryOf(watch)?.watched.hurry(this.deps.now());
+		this.entries.get(watch)?.watched.hurry(this.deps.now());
 		this.wake(this.deps.now());
 	}
 
-	private entryOf(watch: Watch): Entry | undefined {
-		return [...this.entries].find(({ watched }) => watched.watch === watch);
-	}
-
 	private readonly cancelAll = (): void => {
-		for (const entry of [...this.entries]) this.finish(entry, entry.watched.cancelled());
+		for (const entry of [...this.entries.values()]) this.finish(entry, entry.watched.cancelled());
 	};
 
 	private siblingsOf({ kind }: Watch): Siblings {
@@ -137,7 +119,7 @@ export class PollLoop {
 			random: this.deps.random(),
 			siblingAgesMs: finishedAgesMs,
 			endWanted: waiting <= came * LAST_SHARE || this.deps.slotWanted?.() === true,
-			keyOpens: this.keyOpens,
+			keyWorks: this.keyWorks,
 		};
 	}
 
@@ -153,7 +135,7 @@ export class PollLoop {
 		const now = this.deps.now();
 		const due: Entry[] = [];
 		let until = Infinity;
-		for (const entry of this.entries) {
+		for (const entry of this.entries.values()) {
 			if (entry.looking) continue;
 			// Its last look found no capacity in time.
 			if (now >= lastMomentOf(entry)) {
@@ -165,7 +147,7 @@ export class PollLoop {
 			else until = Math.min(until, at);
 		}
 		due.sort((a, b) => a.watched.nextLookAt - b.watched.nextLookAt);
-		const free = Math.max(0, (this.deps.maxConcurrentLooks ?? 10) - this.looksInFlight);
+		const free = Math.max(0, CONCURRENT_LOOKS - this.looksInFlight);
 		for (const entry of due.slice(0, free)) void this.lookAt(entry);
 		this.wantsCapacity = due.length > free;
 		if (this.entries.size === 0) return now;
@@ -197,7 +179,7 @@ export class PollLoop {
 	}
 
 	private finish(entry: Entry, result: Waited): void {
-		if (!this.entries.delete(entry)) return;
+		if (!this.entries.delete(entry.watched.watch)) return;
 		this.siblingsOf(entry.watched.watch).waiting -= 1;
 		entry.settle(result);
 		this.wake(this.entries.size === 0 ? -Infinity : ANY_NEWS);
@@ -215,9 +197,9 @@ export class PollLoop {
 			detail: error instanceof Error ? error.message : 'the look failed',
 		}));
 		this.looksInFlight -= 1;
-		this.keyOpens ||= look.kind === 'task';
+		this.keyWorks ||= look.kind === 'task';
 		entry.looking = false;
-		if (this.entries.has(entry)) this.judge(entry, look, startedAt);
+		if (this.entries.get(watch) === entry) this.judge(entry, look, startedAt);
 		this.wake(this.wantsCapacity ? -Infinity : ANY_NEWS);
 	}
 
@@ -242,7 +224,7 @@ export class PollLoop {
 		siblings.finishedAgesMs.push(Math.max(0, foundAt - watch.createdAt));
 		if (siblings.finishedAgesMs.length > SIBLINGS_REMEMBERED) siblings.finishedAgesMs.shift();
 		const now = this.deps.now();
-		for (const { watched, looking } of this.entries) {
+		for (const { watched, looking } of this.entries.values()) {
 			const isDue = looking || watched.nextLookAt <= now;
 			if (isDue || watched.watch.kind !== watch.kind) continue;
 			watched.hearOfSibling(this.around(watch));

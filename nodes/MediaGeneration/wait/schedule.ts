@@ -1,13 +1,5 @@
 /**
- * When to look at a task next, in two steps. Pure: ages, progress and a random number in, a delay out. All times in ms.
- *
- * 1. Whatever is known gives one range of ages in which the task may end: its progress, once a prediction made from it has come
- *    true; else finished siblings, as tasks of one kind made in one run tend to take equally long; else a first guess from progress.
- * 2. One rule turns the range into the next look: at its beginning, then step by step to its end, but never later than age alone
- *    asks for. By age the pause is short while a task is young and grows in proportion, so that the mean delay after completion
- *    stays under 5% of the duration, with few looks, whatever the service says or does not say.
- *
- * Progress that goes back, stands still or runs past its own prediction gives no range.
+ * When to look at a task next, by what is known of it. Pure; all times in ms, `random` in [0, 1).
  * Source: docs/service.md, "Status" (progress may be null, stuck at 0, a string, or go back) and "Time and size".
  */
 
@@ -18,16 +10,16 @@ export interface ProgressSample {
 }
 
 export interface Known {
-	/** Age of the task now, counted from its creation. */
+	/** Counted from the task's creation. */
 	ageMs: number;
-	/** Progress seen so far, oldest first. */
+	/** Oldest first. */
 	samples: readonly ProgressSample[];
 	/** Ages at which sibling tasks of this run were found finished. */
 	siblingAgesMs: readonly number[];
 	/** Whether others wait for its end: tasks for its slot, or a batch of which it is among the last. */
-	endWanted?: boolean;
+	endWanted: boolean;
 	/** The age at which age alone wants the next look, by the look before. A look that comes sooner does not move it. */
-	byAgeMs?: number;
+	byAgeMs: number;
 }
 
 export interface NextLook {
@@ -36,7 +28,7 @@ export interface NextLook {
 	byAgeMs: number;
 }
 
-/** Ages in which a task may end, in ms. */
+/** Ages in which a task may end. */
 interface Range {
 	/** When to look first. */
 	fromMs: number;
@@ -46,38 +38,36 @@ interface Range {
 	toMs: number;
 	/** No pause is shorter. */
 	leastMs: number;
-	/** How much longer than by age alone a pause may be. */
-	trust: number;
+	/** A pause may last that long where age alone asks for a shorter one. */
+	allowedMs: number;
 }
 
 export const FIRST_LOOK_MS = 1_000;
 const MIN_INTERVAL_MS = 1_500;
+/** Of the age. By age alone, the mean delay after a task's end stays under 5% of its duration. */
 const AGE_FACTOR = 0.103;
 const MAX_INTERVAL_MS = 58_900;
 const JITTER = 0.06;
-const SIBLING_MARGIN_MS = 120;
-/** How far beyond their siblings' age tasks are expected to end. */
-const SIBLING_SLACK = 1.1;
-const SIBLING_STEP_SHARE = 0.06;
-const DIFFERENCE_SHARE = 0.3;
-const RECENT_SIBLINGS = 5;
-const SIBLING_SLACK_MS = 1_000;
-/**
- * A task can be done long before its progress says so. With a trusted progress no pause is longer than that for the age
- * times this, so that the end of such a task is seen within three times the delay of one that reports nothing.
- */
-const TRUSTED_FACTOR = 2.4;
-/** Siblings are short where all of them were over by then: a task that is found late holds the slot of the next one. */
-const LONGEST_SHORT_MS = 5_000;
 /** Where others wait for the end, a late look delays them all: for tasks of up to this age the pause is shorter. */
 const END_WANTED_AGE_MS = 120_000;
 const END_WANTED_FACTOR = 0.5;
 const END_WANTED_INTERVAL_MS = 1_000;
+
+const SIBLING_MARGIN_MS = 120;
+/** How far beyond their siblings' age tasks are expected to end. */
+const SIBLING_SLACK = 1.1;
+const SIBLING_SLACK_MS = 1_000;
+const SIBLING_STEP_SHARE = 0.06;
+const DIFFERENCE_SHARE = 0.3;
+const RECENT_SIBLINGS = 5;
+/** Siblings are short where all of them were over by then: a task that is found late holds the slot of the next one. */
+const LONGEST_SHORT_MS = 5_000;
 /** Of the time of the longest of short siblings: when to look first, and the pause between looks. */
 const SHORT_FIRST_SHARE = 0.4;
 const SHORT_SHARE = 0.2;
 /** Siblings take equally long where the shortest took more than this share of the longest. */
 const EQUAL_SHARE = 0.7;
+
 /** Shortest pause that a range may cause, and the shortest as a share of the age. */
 const MIN_AIM_MS = 350;
 const MIN_AIM_SHARE = 0.006;
@@ -88,15 +78,22 @@ const RANGE_STEP = 0.55;
 /** Looks at a task far from its end narrow the range: the share of the way that one of them covers. */
 const FAR_STEP = 0.6;
 const AIM_MARGIN_MS = 50;
+/**
+ * A task can be done long before its progress says so. With a trusted progress no pause is longer than that for the age
+ * times this, so that the end of such a task is seen within three times the delay of one that reports nothing.
+ */
+const TRUSTED_FACTOR = 2.4;
+/** A range of durations wider than this factor would have fitted almost any progress: falling into it proves nothing. */
+const RANGE_THAT_CAN_BE_WRONG = 2.5;
 
-/** The pause that depends on age alone. @param random in [0, 1) */
+const least = (ages: readonly number[]) => ages.reduce((a, b) => Math.min(a, b), Infinity);
+const most = (ages: readonly number[]) => ages.reduce((a, b) => Math.max(a, b), 0);
+
+/** The pause that depends on age alone. */
 export function intervalForAge(ageMs: number, random: number): number {
 	const interval = Math.min(Math.max(ageMs * AGE_FACTOR, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
 	return interval * (1 + JITTER * (2 * random - 1));
 }
-
-/** A range of durations wider than this factor would have fitted almost any progress: falling into it proves nothing. */
-const RANGE_THAT_CAN_BE_WRONG = 2.5;
 
 interface Prediction {
 	/** Earliest and latest age at which the task should be finished. */
@@ -120,7 +117,6 @@ export function predict(samples: readonly ProgressSample[]): Prediction | undefi
 		const low = (100 * ageMs) / (progress + 1);
 		const high = progress >= 1 ? (100 * ageMs) / (progress - 0.5) : Infinity;
 		if (low > toMs || high < fromMs) return undefined;
-		// It counts as a confirmation only if the progress moved and the range before it was narrow enough to be wrong.
 		if (progress > previous && toMs < fromMs * RANGE_THAT_CAN_BE_WRONG) confirmed += 1;
 		fromMs = Math.max(fromMs, low);
 		toMs = Math.min(toMs, high);
@@ -129,11 +125,11 @@ export function predict(samples: readonly ProgressSample[]): Prediction | undefi
 	return toMs === Infinity ? undefined : { fromMs, toMs, confirmed };
 }
 
-function rangeByProgress({ ageMs }: Known, { fromMs, toMs, confirmed }: Prediction): Range {
+function rangeByProgress(ageMs: number, { fromMs, toMs, confirmed }: Prediction, random: number) {
 	const leastMs = Math.max(MIN_AIM_MS, MIN_AIM_SHARE * ageMs);
 	if (confirmed === 0) {
 		const end = toMs + AIM_MARGIN_MS;
-		return { fromMs: end, stepMs: 0, toMs: end, leastMs, trust: 1 };
+		return { fromMs: end, stepMs: 0, toMs: end, leastMs, allowedMs: 0 };
 	}
 	const width = toMs - Math.max(fromMs, ageMs);
 	const ahead = Math.max(0, fromMs - ageMs);
@@ -142,78 +138,75 @@ function rangeByProgress({ ageMs }: Known, { fromMs, toMs, confirmed }: Predicti
 	const pauseMs = near
 		? ahead + width * RANGE_STEP + AIM_MARGIN_MS
 		: (ahead + width / 2) * FAR_STEP;
-	return { fromMs: ageMs + pauseMs, stepMs: pauseMs, toMs, leastMs, trust: TRUSTED_FACTOR };
+	const allowedMs = TRUSTED_FACTOR * intervalForAge(ageMs, random);
+	return { fromMs: ageMs + pauseMs, stepMs: pauseMs, toMs, leastMs, allowedMs };
 }
 
 /** Whether siblings, of which there are some, were all over within seconds: then the first look does not wait for its turn. */
 export function areShort(siblingAgesMs: readonly number[]): boolean {
-	return siblingAgesMs.length > 0 && siblingAgesMs.every((age) => age <= LONGEST_SHORT_MS);
+	return siblingAgesMs.length > 0 && most(siblingAgesMs) <= LONGEST_SHORT_MS;
 }
 
-/** The range of a task whose siblings were over at these ages. There is at least one. */
+/** Tasks of one kind made in one run tend to take equally long. There is at least one. */
 function rangeBySiblings({ siblingAgesMs, ageMs }: Known, random: number): Range {
-	const longest = siblingAgesMs.reduce((most, age) => Math.max(most, age));
-	const shortest = siblingAgesMs.reduce((least, age) => Math.min(least, age));
+	const longest = most(siblingAgesMs);
+	const shortest = least(siblingAgesMs);
 	const isShort = areShort(siblingAgesMs);
-	const spread = 0.8 + 0.4 * random;
-	if (isShort && shortest <= longest * EQUAL_SHARE)
-		return {
-			fromMs: longest * SHORT_FIRST_SHARE * spread,
-			stepMs: longest * SHORT_SHARE * spread,
-			toMs: longest,
-			leastMs: MIN_AIM_MS,
-			trust: 1,
-		};
+	if (isShort && shortest <= longest * EQUAL_SHARE) {
+		const spread = longest * (0.8 + 0.4 * random);
+		const [fromMs, stepMs] = [spread * SHORT_FIRST_SHARE, spread * SHORT_SHARE];
+		return { fromMs, stepMs, toMs: longest, leastMs: MIN_AIM_MS, allowedMs: 0 };
+	}
 	const recent = siblingAgesMs.slice(-RECENT_SIBLINGS);
-	const expected = recent.reduce((least, age) => Math.min(least, age));
-	const latest = recent.reduce((most, age) => Math.max(most, age));
+	const expected = least(recent);
 	// Found ages can't be shorter than the first looks: to look a little before them keeps both from growing together.
 	const fromMs = isShort ? shortest * (0.97 + 0.1 * random) : expected + SIBLING_MARGIN_MS;
 	return {
 		fromMs,
 		// The more they differ, and the longer the task outlives the first of them, the less that one says.
-		stepMs: Math.max(
+		stepMs: most([
 			expected * SIBLING_STEP_SHARE,
-			(latest - expected) * DIFFERENCE_SHARE,
+			(most(recent) - expected) * DIFFERENCE_SHARE,
 			ageMs - fromMs,
-		),
+		]),
 		toMs: expected * SIBLING_SLACK + SIBLING_SLACK_MS,
 		leastMs: SIBLING_MARGIN_MS,
-		trust: 1,
+		allowedMs: 0,
 	};
 }
 
-/** The range in which the task may end, by what is known best; undefined where only its age is. */
+/**
+ * Step one: the range in which the task may end, by what is known best: its progress, once a prediction made from it has come
+ * true; else its siblings; else a first guess from progress. Undefined where only its age is known.
+ */
 function rangeOf(known: Known, random: number): Range | undefined {
 	const { ageMs, samples, siblingAgesMs } = known;
-	const prediction = predict(samples);
-	const byProgress =
-		prediction === undefined || ageMs > prediction.toMs
-			? undefined
-			: rangeByProgress(known, prediction);
-	if (byProgress !== undefined && byProgress.trust > 1) return byProgress;
-	const bySiblings = siblingAgesMs.length === 0 ? undefined : rangeBySiblings(known, random);
-	return bySiblings !== undefined && ageMs < bySiblings.toMs ? bySiblings : byProgress;
+	const predicted = predict(samples);
+	const prediction = predicted === undefined || ageMs > predicted.toMs ? undefined : predicted;
+	const byProgress = prediction && rangeByProgress(ageMs, prediction, random);
+	if (siblingAgesMs.length === 0 || (prediction?.confirmed ?? 0) > 0) return byProgress;
+	const bySiblings = rangeBySiblings(known, random);
+	return ageMs < bySiblings.toMs ? bySiblings : byProgress;
 }
 
-function pauseByAge({ ageMs, endWanted = false }: Known, random: number): number {
+function pauseByAge({ ageMs, endWanted }: Known, random: number): number {
 	const pause = intervalForAge(ageMs, random);
 	return endWanted && ageMs < END_WANTED_AGE_MS
 		? Math.min(pause, Math.max(pause * END_WANTED_FACTOR, END_WANTED_INTERVAL_MS))
 		: pause;
 }
 
-/** When to look next. @param random in [0, 1), so that tables can test it */
+/** Step two: at the beginning of the range, then step by step to its end, but no later than age alone asks for. */
 export function nextLook(known: Known, random: number): NextLook {
-	const { ageMs, byAgeMs: planned = 0 } = known;
-	const byAge = planned - ageMs >= MIN_AIM_MS ? planned - ageMs : pauseByAge(known, random);
+	const { ageMs } = known;
+	const planned = known.byAgeMs - ageMs;
+	const byAge = planned >= MIN_AIM_MS ? planned : pauseByAge(known, random);
 	const byAgeMs = ageMs + byAge;
 	const range = rangeOf(known, random);
 	if (range === undefined) return { delayMs: byAge, byAgeMs };
-	const { fromMs, stepMs, leastMs, trust } = range;
-	const wanted = ageMs < fromMs ? fromMs - ageMs : stepMs;
-	const longest = trust > 1 ? Math.max(byAge, trust * intervalForAge(ageMs, random)) : byAge;
-	return { delayMs: Math.min(Math.max(wanted, leastMs), longest), byAgeMs };
+	const { fromMs, stepMs, leastMs, allowedMs } = range;
+	const wanted = Math.max(leastMs, ageMs < fromMs ? fromMs - ageMs : stepMs);
+	return { delayMs: Math.min(wanted, Math.max(byAge, allowedMs)), byAgeMs };
 }
 
 /** n8n refuses callbacks while it saves an execution that falls asleep, for up to 0.2 s: one look follows. */
@@ -222,32 +215,27 @@ const FIRST_AGE_ASLEEP_MS = 12_500;
 const ASLEEP_INTERVAL_MS = 29_500;
 const ASLEEP_FACTOR = 0.347;
 
-/** When to look first at a task whose execution has just gone to sleep, in ms from now. */
+/** For a task whose execution has just gone to sleep. */
 export function firstLookAsleep(ageMs: number): number {
 	return Math.max(AFTER_FALLING_ASLEEP_MS, FIRST_AGE_ASLEEP_MS - ageMs);
 }
 
-/**
- * The pause between two looks at a task whose callback is expected, in ms: a lost one is noticed within 30 s or 35% of the
- * task's time, whichever is longer, by at most 15 looks while a task runs for an hour.
- */
+/** For a task whose callback is expected: a lost one is noticed within 30 s or 35% of the task's time, by at most 15 looks in an hour. */
 export function asleepInterval(ageMs: number): number {
 	return Math.max(ASLEEP_INTERVAL_MS, ageMs * ASLEEP_FACTOR);
 }
 
-/**
- * How long to leave a busy service alone: what it asked for, but never less than a growing pause that stays near the one
- * for the task's age. "Come back in 0 s" does not allow asking in a tight loop. @param streak busy answers in a row, from 1
- */
-export function busyDelay(
-	streak: number,
-	ageMs: number,
-	retryAfterMs: number | undefined,
-	random: number,
-): number {
+export interface Busy {
+	/** Busy answers in a row, from 1. */
+	streak: number;
+	ageMs: number;
+	retryAfterMs: number | undefined;
+}
+
+/** What the service asked for, but never less than a pause that grows: "come back in 0 s" does not allow asking in a tight loop. */
+export function busyDelay({ streak, ageMs, retryAfterMs }: Busy, random: number): number {
 	const growing = 700 * 2 ** Math.min(streak - 1, 6);
-	const own =
-		Math.min(growing, Math.max(intervalForAge(ageMs, 0.5), 1_000) * 2, MAX_INTERVAL_MS) *
-		(0.75 + random / 2);
+	const longest = Math.max(intervalForAge(ageMs, 0.5), 1_000) * 2;
+	const own = Math.min(growing, longest, MAX_INTERVAL_MS) * (0.75 + random / 2);
 	return retryAfterMs === undefined || retryAfterMs < own ? own : retryAfterMs + random * 500;
 }

@@ -1,9 +1,7 @@
 /**
- * One task that is waited for: what was seen of it, and when to look next. It knows no clock and no service: what a look
- * found comes in, and out comes the end of the waiting, or the moment of the next look. Rules that must not regress:
- * - a failed look is never a failed task; only the service's word, the deadline, a key that is refused again and again,
- *   or a task that stays unknown for good end the waiting;
- * - the last look comes at the deadline, so that what finished in time is not given up.
+ * One task that is waited for: what was seen of it, and when to look next. It knows no clock and no service. A failed look is never a
+ * failed task: only the service's word, the deadline, a key that is refused again and again, or a task that stays unknown for good end
+ * the waiting. The last look comes at the deadline, so that what finished in time is not given up.
  */
 import type { PollRouteOption } from '../service/account';
 import * as failures from '../service/failures';
@@ -26,17 +24,13 @@ export interface Watch {
 	taskId: string;
 	/** What siblings are compared by, and what a poll route is remembered for. */
 	kind: string;
-	route?: PollRouteOption;
+	route: PollRouteOption;
 	createdAt: number;
 	deadline: number;
 	/** Addresses that the request carried: they are not results. */
-	echoes?: readonly string[];
-	/** Whether the first look may come at once, as for tasks made long ago. */
-	lookAtOnce?: boolean;
-	/** `asleep`: a callback is expected, and looks are only for the case that it is lost. */
-	pace?: 'poll' | 'asleep';
-	/** Whether {@link PollLoop.release} lets go of it. */
-	releasable?: boolean;
+	echoes: readonly string[];
+	/** `atOnce`: polled from now on, as a task made long ago. `asleep`: a callback is expected, and looks are only for the case that it is lost. */
+	pace: 'poll' | 'atOnce' | 'asleep';
 }
 
 export type Waited =
@@ -52,7 +46,7 @@ const DELAY_FOR_OUTPUTS_MS = 1_000;
 /** One refusal can come from throttling (docs/service.md, "HTTP"). */
 const DENIALS = 2;
 const DOUBTS = 2;
-/** How many it takes of a key that opens tasks: then throttling is likelier than a key that was revoked. */
+/** How many it takes of a key that works: then throttling is likelier than a key that was revoked. */
 const DENIALS_OF_GOOD_KEY = 4;
 /** The first looks at siblings are spread evenly over this period. */
 const TURNS_MS = 1_500;
@@ -70,14 +64,16 @@ export interface Surroundings {
 	/** Ages at which siblings were found finished. */
 	siblingAgesMs: readonly number[];
 	/** Whether others wait for the end of the task. */
-	endWanted?: boolean;
+	endWanted: boolean;
 	/** Whether the key has opened a task, this one or another. */
-	keyOpens?: boolean;
+	keyWorks: boolean;
 }
 
 export class Watched {
 	nextLookAt: number;
 	lastTask: Task | undefined;
+	/** Epoch ms at which the wait began. */
+	readonly firstSeenAt: number;
 	private lastDetail: string | undefined;
 	private readonly samples: ProgressSample[] = [];
 	private byAgeMs = 0;
@@ -87,16 +83,6 @@ export class Watched {
 	private doubtfulStreak = 0;
 	private looksWithoutOutputs = 0;
 	private hurriedAt = -Infinity;
-	/** Epoch ms at which the wait began. */
-	readonly firstSeenAt: number;
-
-	constructor(
-		readonly watch: Watch,
-		nowMs: number,
-	) {
-		this.firstSeenAt = nowMs;
-		this.nextLookAt = nowMs;
-	}
 
 	/**
 	 * Siblings are looked at in turns from the start: the one that is looked at soonest after its end shows when to look at
@@ -104,19 +90,27 @@ export class Watched {
 	 *
 	 * @param turn how many siblings came before
 	 */
-	scheduleFirst(turn: number, around: Surroundings): void {
+	constructor(
+		readonly watch: Watch,
+		turn: number,
+		around: Surroundings,
+	) {
 		const { nowMs, random, siblingAgesMs } = around;
-		if (this.watch.lookAtOnce === true) return;
+		this.firstSeenAt = nowMs;
+		this.nextLookAt = nowMs;
 		const age = this.ageAt(nowMs);
-		if (this.watch.pace === 'asleep') return this.schedule(nowMs, firstLookAsleep(age));
-		if (age >= FIRST_LOOK_MS) return;
-		if (areShort(siblingAgesMs)) return this.scheduleNext(around);
-		const later = ((turn * GOLDEN_RATIO) % 1) * TURNS_MS;
-		this.schedule(nowMs, (FIRST_LOOK_MS - age) * (0.8 + 0.4 * random) + later);
+		if (watch.pace === 'asleep') this.schedule(nowMs, firstLookAsleep(age));
+		else if (watch.pace === 'poll' && age < FIRST_LOOK_MS) {
+			const later = ((turn * GOLDEN_RATIO) % 1) * TURNS_MS;
+			if (areShort(siblingAgesMs)) this.scheduleNext(around);
+			else this.schedule(nowMs, (FIRST_LOOK_MS - age) * (0.8 + 0.4 * random) + later);
+		}
 	}
 
 	/** The end of the waiting that a look brought, or undefined after the next look is scheduled. */
 	judge(look: Look, around: Surroundings): Waited | undefined {
+		const { nowMs } = around;
+		const { taskId } = this.watch;
 		this.lastDetail = look.kind === 'task' ? undefined : look.detail;
 		this.missingStreak = look.kind === 'missing' ? this.missingStreak + 1 : 0;
 		this.busyStreak = look.kind === 'busy' ? this.busyStreak + 1 : 0;
@@ -132,32 +126,27 @@ export class Watched {
 			case 'doubtful':
 				this.doubtfulStreak += 1;
 				if (this.doubtfulStreak >= DOUBTS) return this.judgeTask(look.task, around);
-				this.schedule(around.nowMs, CONFIRM_MS);
-				return undefined;
+				return this.schedule(nowMs, CONFIRM_MS);
 			case 'denied':
 				this.deniedStreak += 1;
-				if (this.deniedStreak >= (around.keyOpens === true ? DENIALS_OF_GOOD_KEY : DENIALS))
-					return this.failed(failures.denied(this.watch.taskId, look));
-				this.schedule(around.nowMs, CONFIRM_MS);
-				return undefined;
-			case 'missing':
-				if (
-					around.nowMs >= this.firstSeenAt + GRACE_FOR_MISSING_MS &&
-					this.missingStreak >= LOOKS_BEFORE_MISSING
-				)
-					return this.failed(failures.missing(this.watch.taskId, look));
-				this.scheduleNext(around);
-				return undefined;
+				if (this.deniedStreak >= (around.keyWorks ? DENIALS_OF_GOOD_KEY : DENIALS))
+					return this.failed(failures.denied(taskId, look));
+				return this.schedule(nowMs, CONFIRM_MS);
+			case 'missing': {
+				const graceIsOver = nowMs >= this.firstSeenAt + GRACE_FOR_MISSING_MS;
+				if (graceIsOver && this.missingStreak >= LOOKS_BEFORE_MISSING)
+					return this.failed(failures.missing(taskId, look));
+				return this.scheduleNext(around);
+			}
 			case 'busy': {
-				const age = this.ageAt(around.nowMs);
-				const delay = busyDelay(this.busyStreak, age, look.retryAfterMs, around.random);
-				this.schedule(around.nowMs, delay);
-				return undefined;
+				const { busyStreak: streak } = this;
+				const busy = { streak, ageMs: this.ageAt(nowMs), retryAfterMs: look.retryAfterMs };
+				return this.schedule(nowMs, busyDelay(busy, around.random));
 			}
 		}
 	}
 
-	/** A caller says that the task is over; the service's own answer can lag behind for a while. A refusal is repeated no sooner. */
+	/** A caller says that the task is over; the service's own answer can lag behind for a while. */
 	hurry(nowMs: number): void {
 		if (!this.isConfirming) this.nextLookAt = nowMs;
 		this.hurriedAt = nowMs;
@@ -176,27 +165,30 @@ export class Watched {
 		return this.failed(failures.cancelled(this.watch.taskId, this.lastTask?.status));
 	}
 
-	/** A sibling was found finished: looks sooner, if that helps. */
+	released(): Waited {
+		return { kind: 'released', task: this.lastTask };
+	}
+
+	/** A sibling was found finished: looks sooner, if that helps. What the service asked for is kept. */
 	hearOfSibling(around: Surroundings): void {
-		// What the service asked for is kept, and a refusal is repeated no sooner: one alone can come from throttling.
-		if (this.watch.lookAtOnce === true || this.busyStreak > 0 || this.isConfirming) return;
+		if (this.watch.pace === 'atOnce' || this.busyStreak > 0 || this.isConfirming) return;
 		const next = this.plan(around);
 		if (around.nowMs + next.delayMs >= this.nextLookAt) return;
 		this.byAgeMs = next.byAgeMs;
 		this.schedule(around.nowMs, next.delayMs);
 	}
 
-	/** Whether the next look is to repeat what the last one found: it comes no sooner. */
+	/** Whether the next look is to repeat what the last one found: it comes no sooner, as one refusal alone can come from throttling. */
 	private get isConfirming(): boolean {
 		return this.deniedStreak > 0 || this.doubtfulStreak > 0;
 	}
 
 	/** Whether its end shows when to look at its siblings. */
 	get showsTheWay(): boolean {
-		return this.watch.lookAtOnce !== true && this.looksWithoutOutputs === 0;
+		return this.watch.pace !== 'atOnce' && this.looksWithoutOutputs === 0;
 	}
 
-	ageAt(nowMs: number): number {
+	private ageAt(nowMs: number): number {
 		return Math.max(0, nowMs - this.watch.createdAt);
 	}
 
@@ -204,18 +196,14 @@ export class Watched {
 		const { taskId, echoes } = this.watch;
 		const verdict = verdictOf(taskId, task, echoes);
 		if (verdict.kind !== 'running') return verdict;
-		if (task.state === 'done') return this.judgeWithoutFiles(task, around.nowMs);
+		if (task.state === 'done') {
+			if (this.looksWithoutOutputs >= LOOKS_FOR_OUTPUTS) return withoutFiles(taskId, task);
+			this.looksWithoutOutputs += 1;
+			return this.schedule(around.nowMs, DELAY_FOR_OUTPUTS_MS * this.looksWithoutOutputs);
+		}
 		if (task.progress !== undefined)
 			this.samples.push({ ageMs: this.ageAt(around.nowMs), progress: task.progress });
-		this.scheduleNext(around);
-		return undefined;
-	}
-
-	private judgeWithoutFiles(task: Task, nowMs: number): Waited | undefined {
-		if (this.looksWithoutOutputs >= LOOKS_FOR_OUTPUTS) return withoutFiles(this.watch.taskId, task);
-		this.looksWithoutOutputs += 1;
-		this.schedule(nowMs, DELAY_FOR_OUTPUTS_MS * this.looksWithoutOutputs);
-		return undefined;
+		return this.scheduleNext(around);
 	}
 
 	private failed(failure: Failure): Waited {
@@ -223,23 +211,24 @@ export class Watched {
 	}
 
 	private plan({ nowMs, random, siblingAgesMs, endWanted }: Surroundings) {
-		const ageMs = this.ageAt(nowMs);
 		const { samples, byAgeMs } = this;
+		const ageMs = this.ageAt(nowMs);
 		return nextLook({ ageMs, samples, siblingAgesMs, endWanted, byAgeMs }, random);
 	}
 
-	private scheduleNext(around: Surroundings): void {
-		const sinceHurry = around.nowMs - this.hurriedAt;
+	private scheduleNext(around: Surroundings): undefined {
+		const { nowMs } = around;
+		const sinceHurry = nowMs - this.hurriedAt;
 		if (sinceHurry < HURRY_MS)
-			return this.schedule(around.nowMs, Math.max(MIN_HURRY_INTERVAL_MS, sinceHurry));
+			return this.schedule(nowMs, Math.max(MIN_HURRY_INTERVAL_MS, sinceHurry));
 		if (this.watch.pace === 'asleep')
-			return this.schedule(around.nowMs, asleepInterval(this.ageAt(around.nowMs)));
+			return this.schedule(nowMs, asleepInterval(this.ageAt(nowMs)));
 		const { delayMs, byAgeMs } = this.plan(around);
 		this.byAgeMs = byAgeMs;
-		this.schedule(around.nowMs, delayMs);
+		return this.schedule(nowMs, delayMs);
 	}
 
-	private schedule(nowMs: number, delayMs: number): void {
+	private schedule(nowMs: number, delayMs: number): undefined {
 		this.nextLookAt = Math.min(nowMs + delayMs, Math.max(this.watch.deadline, nowMs));
 	}
 }

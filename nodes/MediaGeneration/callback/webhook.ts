@@ -1,0 +1,111 @@
+/**
+ * A call of a webhook: reading what was posted, and the one way to answer. Nothing that is posted is trusted: its size and shape are
+ * checked before it is parsed. Source: docs/service.md, "Events".
+ */
+import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { taskIdProblem } from '../operations/fields';
+import { readJson, type Bound, type Read } from '../service/bounded';
+import { logOf } from '../service/clean';
+import { asText, isObject } from '../service/json';
+import { parseTask, type Task } from '../service/task';
+
+/** Bodies of real callbacks are a few kB. */
+const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
+
+/** A call that is answered with a status other than 2xx, and starts nothing. */
+export class Refusal extends Error {
+	constructor(
+		readonly status: number,
+		message: string,
+	) {
+		super(message);
+		this.name = 'Refusal';
+	}
+}
+
+export interface Posted {
+	taskId: string;
+	/** The task as the sender describes it; undefined where the body names one only. */
+	task: Task | undefined;
+}
+
+/** @param parsed what n8n has made of a body of another type, such as a form */
+export function readPosted(raw: Buffer | undefined, parsed: unknown): Posted {
+	if (raw !== undefined && raw.length > POST.bytes) throw new Refusal(400, 'the body is too large');
+	const read = readBody(raw, parsed);
+	if (read.kind === 'beyondBound') throw new Refusal(400, `it is a body ${read.reason}`);
+	const body = read.kind === 'json' ? read.value : undefined;
+	if (!isObject(body)) throw new Refusal(400, 'the body is not a JSON object');
+	const inner = typeof body.status !== 'string' && isObject(body.data) ? body.data : body;
+	const taskId = asText(inner.id) ?? asText(inner.task_id);
+	if (taskId === undefined) throw new Refusal(400, 'the body has no task id');
+	if (taskIdProblem(taskId) !== undefined) throw new Refusal(400, 'the task id is malformed');
+	return { taskId, task: parseTask(body) };
+}
+
+function readBody(raw: Buffer | undefined, parsed: unknown): Read {
+	const read = readJson((raw ?? Buffer.of()).toString().replace(/^\uFEFF/, ''), POST);
+	if (read.kind !== 'notJson' || !isObject(parsed)) return read;
+	try {
+		return readJson(JSON.stringify(parsed), POST);
+	} catch {
+		return read;
+	}
+}
+
+/** What n8n adds to a request. */
+type CallbackRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
+	rawBody?: Buffer;
+	readRawBody?: () => Promise<void>;
+};
+
+/** What was posted, whatever its sender says of the content type. Throws a Refusal where it names no task. */
+export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
+	const request = context.getRequestObject() as CallbackRequest;
+	const parsed: unknown = context.getBodyData();
+	// n8n does not read a body whose type it does not know. A body that can't be read counts as missing.
+	if (request.rawBody === undefined && !(isObject(parsed) && Object.keys(parsed).length > 0))
+		await request.readRawBody?.().catch(() => undefined);
+	return readPosted(request.rawBody, parsed);
+}
+
+/** Answers in place of n8n, which would answer 200 whatever happened. No workflow runs unless the caller adds data to this. */
+export function answer(
+	context: IWebhookFunctions,
+	status: number,
+	body: IDataObject,
+): IWebhookResponseData {
+	context.getResponseObject().status(status).json(body);
+	return { noWebhookResponse: true };
+}
+
+export function ignore(context: IWebhookFunctions, ignored: string): IWebhookResponseData {
+	return answer(context, 200, { received: true, ignored });
+}
+
+/**
+ * Answers a call with what the handler returns, with its {@link Refusal}, or, whatever else went wrong, with 503. Never
+ * rejects: where a webhook throws, n8n starts the workflow with an empty item.
+ *
+ * @param call names the call in the log, e.g. "a callback"
+ */
+export async function respond(
+	context: IWebhookFunctions,
+	call: string,
+	handle: () => Promise<IWebhookResponseData>,
+): Promise<IWebhookResponseData> {
+	try {
+		return await handle();
+	} catch (error) {
+		const { status, message } =
+			error instanceof Refusal
+				? error
+				: new Refusal(503, 'the callback could not be handled, try again');
+		if (!(error instanceof Refusal)) {
+			const reason = error instanceof Error ? error.message : 'unknown reason';
+			logOf(context).warn(`Media Generation: ${call} could not be handled: ${reason}`);
+		}
+		if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
+		return answer(context, status, { received: false, error: message });
+	}
+}
