@@ -97,7 +97,7 @@ export class Process {
 				parts: [
 					{
 						kind: 'creates',
-						number: 0,
+						slot: { item: index, part: 0 },
 						earlier: { kind: 'nothing' },
 						request: { kind: 'sound', path: '/v1/task/sound-effect', body: { text: String(ms) } },
 					},

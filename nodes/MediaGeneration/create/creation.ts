@@ -14,7 +14,6 @@ export interface Created {
 	taskId: string;
 	/** Epoch ms of the answer. */
 	createdAt: number;
-	/** The service's answer as it came. */
 	answer: JsonObject;
 }
 
@@ -31,7 +30,6 @@ export function withoutReceiveUrl(request: CreationRequest): CreationRequest {
 	return { ...request, body };
 }
 
-/** What equal requests have in common. */
 export function identityOf(request: CreationRequest): unknown[] {
 	const { path, qs, body } = withoutReceiveUrl(request);
 	return [path, qs ?? null, body];
@@ -138,7 +136,6 @@ function retry(failure: Failure, { headers }: Answer, nowMs: number): Refusal {
 	return { kind: 'retry', failure, retryAfterMs: waitMs, patience: undefined };
 }
 
-/** What an answer without a task ID is. */
 function unusable({ text, body, unread }: Answer): string {
 	if (unread !== undefined) return `an answer ${unread}`;
 	if (text === '') return 'an empty answer';

@@ -20,7 +20,6 @@ export type Finding =
 export interface Search extends Sought {
 	client: ServiceClient;
 	clock: Clock;
-	/** Aborts when the run is over. */
 	signal: AbortSignal | undefined;
 	/** When to read the list, in ms from now. */
 	readAfterMs: readonly number[];
@@ -47,7 +46,6 @@ const NO_LIST_MS = 3_600_000;
 const UNFOUND: Finding = { kind: 'unfound', candidates: [] };
 
 class Creations {
-	/** Those whose answers are due. */
 	private readonly inFlight = new Set<Sending>();
 	private readonly seekers = new Set<Seeker>();
 	private noListUntil = -Infinity;
@@ -176,7 +174,6 @@ export function creationsOf(account: Account): Creations {
 	return ensured(accounts, account, () => new Creations(account));
 }
 
-/** An unclear creation's failure, with the tasks that it could have made. */
 export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): Failure {
 	if (tasks.length === 0) return failure;
 	const candidates = tasks.map(({ taskId, createdAt, raw }) => ({

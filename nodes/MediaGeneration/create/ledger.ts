@@ -22,7 +22,6 @@ export type LedgerStore = Record<string, unknown>;
 
 const FIELD = 'createdTasks';
 
-/** A call of the node as a tool of an agent. */
 export interface AgentCall {
 	/** The same for all tries of the call; without a colon. */
 	id: string;
@@ -33,7 +32,6 @@ export interface AgentCall {
 export interface NodeRun {
 	executionId: string;
 	runIndex: number;
-	/** Only as a tool. */
 	call?: AgentCall;
 }
 
@@ -57,7 +55,6 @@ interface Entry extends JsonObject {
 	failure?: Failure;
 }
 
-/** It could be that of a task. */
 const UNREADABLE: Failure = {
 	outcome: 'unknown',
 	message: "What this node has noted in this execution can't be read; the task may exist",
@@ -65,7 +62,6 @@ const UNREADABLE: Failure = {
 		'So nothing was sent. Look for the task in the log of n8n or at the service. If there is none, run the workflow again as a new execution.',
 };
 
-/** What an earlier try left for a slot. */
 export type Earlier =
 	| { kind: 'created'; created: Created; receiveUrl: string | undefined }
 	/** A creation of which nothing is known. It is not sent again; `sending`: what it can be looked for with. */
@@ -201,10 +197,7 @@ export class Ledger {
 		});
 	}
 
-	/**
-	 * The texts that an item's long text was split into by its first try: a text with `$now` would be cut elsewhere by each
-	 * try, and parts of different cuts don't fit together.
-	 */
+	/** Those of the first try: a text with `$now` would be cut elsewhere by each try, and parts of different cuts don't fit together. */
 	firstTexts(item: number, texts: string[]): string[] {
 		let first = texts;
 		quietly(() => {

@@ -10,7 +10,6 @@ import { asNumber, asText, isObject, type JsonObject } from '../service/json';
 import type { ListedTask } from '../service/taskList';
 import { identityOf, type Sending } from './creation';
 
-/** A creation that is looked for. */
 export interface Sought extends Sending {
 	/** Whether its run ended without a word, and may not have sent all of its equal requests. */
 	fewer: boolean;
@@ -27,10 +26,7 @@ export interface Reading {
 
 export type Verdict<S extends Sought> =
 	| { kind: 'found'; sending: S; task: ListedTask }
-	/**
-	 * `open`: not enough tasks, or some that another creation could have made: perhaps later. `several`: more tasks than creations, which
-	 * no later look changes.
-	 */
+	/** `open`: perhaps later. `several`: more tasks than creations, which no later look changes. */
 	| { kind: 'open' | 'several'; sending: S; candidates: ListedTask[] };
 
 /** What a service says of every task, whatever was asked for. */
@@ -83,10 +79,7 @@ function sharesWord(type: string, path: string): boolean {
 	return wordsIn(type).some((word) => word.length > 2 && words.has(word));
 }
 
-/**
- * Whether a task may be that of a request, by what it says of itself; `sure` only where it repeats the request's text. Its time is
- * another matter.
- */
+/** Whether a task may be that of a request, by what it says of itself; `sure` only where it repeats the request's text. */
 export function resemblance(
 	{ raw }: ListedTask,
 	request: CreationRequest,
@@ -127,11 +120,7 @@ function paired<S extends Sending>(sendings: S[], tasks: ListedTask[], aheadMs: 
 	return pairs.length === tasks.length ? pairs : [];
 }
 
-/**
- * What a reading of the list says of each creation that is looked for.
- *
- * @param rivals creations whose answers are still due: a task may be theirs
- */
+/** What a reading says of each creation that is looked for. @param rivals those whose answers are still due: a task may be theirs */
 export function assign<S extends Sought>(
 	sought: readonly S[],
 	rivals: readonly Sending[],

@@ -202,11 +202,7 @@ class Submission {
 	}
 }
 
-/**
- * Creates a task, or says why there is none. Never rejects.
- *
- * @param deadline epoch ms until which refusals that created nothing are answered with another try
- */
+/** Never rejects. @param deadline epoch ms until which refusals that created nothing are answered with another try */
 export async function createTask(
 	deps: SubmitDeps,
 	request: CreationRequest,

@@ -9,7 +9,6 @@ import { itemsOf, type Report } from './output';
 
 type Asleep = Extract<ItemEnd, { kind: 'asleep' }>;
 
-/** The task of a part, where it is not over. */
 function openTask(part: PartEnd) {
 	return part.kind === 'asleep' && part.task.kind === 'open' ? part.task : undefined;
 }
@@ -52,7 +51,6 @@ async function lookAt({ client, ledger, stop }: Means, end: Asleep): Promise<Asl
 	return { ...end, parts };
 }
 
-/** The items that the execution sleeps on. */
 export async function goToSleep(
 	{ context, client, spending }: Means,
 	report: Report,

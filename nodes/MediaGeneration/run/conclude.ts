@@ -33,7 +33,6 @@ export async function conclude(
 	}
 }
 
-/** The end of an item that broke off after its parts had ended. */
 export function brokenEnd(error: unknown, item: Item, parts: readonly PartEnd[]): ItemEnd {
 	const [taskId] = idsOf(parts);
 	const areDone = doneIn(parts).length === parts.length;
@@ -56,7 +55,6 @@ async function handedOut(
 		: { kind: 'failed', ...common, failure, delivered };
 }
 
-/** Of an item whose tasks are not all done. */
 function endOf(item: Item, parts: PartEnd[]): ItemEnd {
 	const { index, assembly } = item;
 	const common = { index, taskIds: sureIdsOf(parts) };
@@ -90,10 +88,7 @@ function endOf(item: Item, parts: PartEnd[]): ItemEnd {
 	return { kind: 'items', ...common, items };
 }
 
-/**
- * The failure that an item shows: that a part may be paid for goes before that another one was not, and what the item may go on with
- * comes last.
- */
+/** That a part may be paid for goes before that another one was not, and what the item may go on with comes last. */
 function speakingFailure(item: Item, parts: readonly PartEnd[]) {
 	const failed = parts.filter((part) => part.kind === 'failed');
 	return (

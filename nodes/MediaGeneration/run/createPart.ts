@@ -10,15 +10,14 @@ import {
 	type Finding,
 	type Search,
 } from '../create/find';
-import type { Slot } from '../create/ledger';
 import { createTask, type SubmitDeps, type Submitted } from '../create/submit';
 import { adviceOn } from '../operations/refusal';
+import type { ItemSettings } from '../operations/waiting';
 import { logOf, quietly } from '../service/clean';
 import { broken } from '../service/failures';
 import type { Failed } from '../service/verdict';
-import { receiveUrlOf, type CreatedPart, type Item, type Means } from './item';
+import { receiveUrlOf, type CreatedPart, type Means } from './item';
 
-/** A task that exists, and what is needed to follow it. */
 export interface KnownTask {
 	kind: 'task';
 	taskId: string;
@@ -33,26 +32,6 @@ export interface KnownTask {
 
 export type CreationMeans = Means & Pick<SubmitDeps, 'over'>;
 
-type Whose = Pick<Item, 'index' | 'settings'>;
-
-/** What is to be created. */
-interface Wanted extends Pick<CreatedPart, 'request' | 'earlier'> {
-	slot: Slot;
-	/** Epoch ms until which refusals that created nothing are answered with another try. */
-	deadline: number;
-	/** Whether to look in the service's list. */
-	finds: boolean;
-}
-
-function wantedFor(
-	{ now }: CreationMeans,
-	{ number, request, earlier }: CreatedPart,
-	{ index, settings: { findUnclear: finds, timeoutMs } }: Whose,
-): Wanted {
-	const slot = { item: index, part: number };
-	return { slot, request, earlier, finds, deadline: now() + timeoutMs };
-}
-
 async function look(
 	{ client, now, sleep, over }: CreationMeans,
 	search: Pick<Search, 'request' | 'sentAt' | 'readAfterMs' | 'fewer'>,
@@ -62,10 +41,13 @@ async function look(
 }
 
 /** The task that an earlier try, or the execution that n8n's Retry repeats, has made without a word of it. One reading of the list has to do. */
-async function findEarlier(means: CreationMeans, wanted: Wanted): Promise<Created | undefined> {
-	const { slot, request, earlier, finds } = wanted;
+async function findEarlier(
+	means: CreationMeans,
+	{ slot, request, earlier }: CreatedPart,
+	{ findUnclear }: ItemSettings,
+): Promise<Created | undefined> {
 	const { beganAt, ledger } = means;
-	if (!finds || earlier.kind === 'created') return undefined;
+	if (!findUnclear || earlier.kind === 'created') return undefined;
 	const unsaid = beganAt === undefined ? undefined : { request, sentAt: beganAt };
 	const sending = earlier.kind === 'nothing' ? unsaid : earlier.sending;
 	if (sending === undefined) return undefined;
@@ -79,15 +61,18 @@ async function findEarlier(means: CreationMeans, wanted: Wanted): Promise<Create
 }
 
 /** Where nothing is known of it afterwards it is looked for, and counts as created where it is found. */
-async function createOrFind(means: CreationMeans, wanted: Wanted): Promise<Submitted> {
-	const { slot, request, finds, deadline } = wanted;
+async function createOrFind(
+	means: CreationMeans,
+	{ slot, request }: CreatedPart,
+	{ findUnclear, timeoutMs }: ItemSettings,
+): Promise<Submitted> {
 	const { ledger, now } = means;
 	try {
 		ledger.noteSending(slot, { request, sentAt: now() });
 	} catch (error) {
 		return { kind: 'failed', failure: broken(error, { kind: 'nothing' }) };
 	}
-	const submitted = await createTask(means, request, deadline);
+	const submitted = await createTask(means, request, now() + timeoutMs);
 	if (submitted.kind === 'created') ledger.noteCreated(slot, request, submitted.created);
 	if (submitted.kind === 'failed') ledger.forget(slot);
 	if (submitted.kind !== 'unclear') return submitted;
@@ -95,7 +80,7 @@ async function createOrFind(means: CreationMeans, wanted: Wanted): Promise<Submi
 	// Noted before it is looked for, as the execution may be stopped meanwhile.
 	quietly(() => ledger.noteSending(slot, sending));
 	ledger.noteUnknown(slot, request, submitted.failure);
-	if (!finds || submitted.failure.taskId !== undefined) return submitted;
+	if (!findUnclear || submitted.failure.taskId !== undefined) return submitted;
 	const finding = await look(means, { ...sending, readAfterMs: READ_AFTER_MS, fewer: false });
 	if (finding.kind === 'found') {
 		ledger.noteCreated(slot, request, finding.created);
@@ -106,26 +91,26 @@ async function createOrFind(means: CreationMeans, wanted: Wanted): Promise<Submi
 	return { ...submitted, failure };
 }
 
-const whereOf = ({ context }: CreationMeans, { index }: Whose) =>
-	`for item ${index} of execution ${context.getExecutionId()}`;
+const whereOf = ({ context }: CreationMeans, { slot }: CreatedPart) =>
+	`for item ${slot.item} of execution ${context.getExecutionId()}`;
 
 /** The task that an earlier try or execution has made, or why no other one may be made; undefined where it is to be created. */
 export async function takeUp(
 	means: CreationMeans,
 	part: CreatedPart,
-	item: Whose,
+	settings: ItemSettings,
 ): Promise<KnownTask | Failed | undefined> {
 	const { request, earlier } = part;
 	const log = logOf(means.context);
-	const where = whereOf(means, item);
+	const where = whereOf(means, part);
 	if (earlier.kind === 'created') {
 		const { created, receiveUrl } = earlier;
 		log.info(`Media Generation: task ${created.taskId} ${where}`);
 		return { kind: 'task', ...created, created, old: true, receiveUrl };
 	}
-	const found = await findEarlier(means, wantedFor(means, part, item));
+	const found = await findEarlier(means, part, settings);
 	if (found !== undefined) {
-		means.spending.takeUp(found, { kind: request.kind, route: item.settings.pollRoute });
+		means.spending.takeUp(found, { kind: request.kind, route: settings.pollRoute });
 		log.info(`Media Generation: task ${found.taskId} ${where}, found in the list of tasks`);
 		const receiveUrl = earlier.kind === 'unknown' ? receiveUrlOf(request) : undefined;
 		return { kind: 'task', ...found, created: found, old: true, receiveUrl };
@@ -138,15 +123,15 @@ export async function takeUp(
 export async function createPart(
 	means: CreationMeans,
 	part: CreatedPart,
-	item: Whose,
+	settings: ItemSettings,
 ): Promise<KnownTask | Failed> {
 	const { request } = part;
-	const { pollRoute: route, longText } = item.settings;
+	const { pollRoute: route, longText } = settings;
 	const log = logOf(means.context);
-	const where = whereOf(means, item);
+	const where = whereOf(means, part);
 	const turn = await means.spending.turn({ kind: request.kind, route });
 	if (turn.kind === 'refused') return { kind: 'failed', failure: turn.failure, task: undefined };
-	const submitted = await createOrFind(means, wantedFor(means, part, item));
+	const submitted = await createOrFind(means, part, settings);
 	turn.end(submitted);
 	if (submitted.kind === 'created') {
 		const { created } = submitted;

@@ -24,7 +24,6 @@ import * as prepare from './prepare';
 import { readItems } from './readItems';
 import { Spending } from './spending';
 
-/** The one way in and out of a run. */
 export async function runOperation(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	return await cleanly(context, async () => await carryOut(context));
 }
@@ -51,7 +50,6 @@ async function carryOut(context: IExecuteFunctions): Promise<INodeExecutionData[
 	}
 }
 
-/** Creates tasks, or waits for them. */
 async function generate(
 	context: IExecuteFunctions,
 	operation: Operation,

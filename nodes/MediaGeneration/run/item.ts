@@ -1,9 +1,7 @@
-/**
- * One input item on its way: what it needs, what becomes of each of its tasks, and its end, which it carries from then on.
- */
+/** One input item on its way: what it needs, what becomes of each of its tasks, and its end, which it carries from then on. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Created } from '../create/creation';
-import type { Earlier, Ledger } from '../create/ledger';
+import type { Earlier, Ledger, Slot } from '../create/ledger';
 import type { SubmitDeps } from '../create/submit';
 import type { Assembly, AssemblyInput } from '../delivery/assembly';
 import type { Delivered, Delivery } from '../delivery/item';
@@ -15,7 +13,6 @@ import type { SleepingTask } from '../sleep/notes';
 import type { Watch } from '../wait/poll';
 import type { Spending } from './spending';
 
-/** What all items of a run work with. */
 export interface Means extends Omit<SubmitDeps, 'over'> {
 	context: IExecuteFunctions;
 	ledger: Ledger;
@@ -28,7 +25,7 @@ export interface Means extends Omit<SubmitDeps, 'over'> {
 /** One task that an item needs, and that is to be created unless an earlier try has. */
 export interface CreatedPart {
 	kind: 'creates';
-	number: number;
+	slot: Slot;
 	request: CreationRequest;
 	/** What an earlier try has left of it. */
 	earlier: Earlier;
@@ -37,7 +34,7 @@ export interface CreatedPart {
 export type Part =
 	| CreatedPart
 	/** `task: wait`: it was made earlier. */
-	| { kind: 'awaits'; number: number; taskId: string };
+	| { kind: 'awaits'; slot: Slot; taskId: string };
 
 export interface Item {
 	kind: 'item';
@@ -76,7 +73,6 @@ export function failedEnd(index: number, failure: Failure): FailedEnd {
 	return { kind: 'failed', index, taskIds: [], failure, delivered: undefined };
 }
 
-/** How its finished tasks make its output. */
 export function inputOf({ index, settings: { files }, assembly }: Item): AssemblyInput {
 	return { assembly, files, index };
 }
@@ -86,7 +82,6 @@ export function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
 }
 
-/** The ID of a part's task, where it is known. */
 export function taskIdOf(part: PartEnd): string | undefined {
 	switch (part.kind) {
 		case 'done':

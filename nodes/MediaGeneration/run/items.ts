@@ -2,7 +2,6 @@
  * All items of a run at once: their tasks are created up to a limit, waited for in one loop, and delivered as they finish, because
  * addresses of files are temporary. Whatever breaks on the way of an item is that item's end, with every ID that it has.
  */
-import type { Slot } from '../create/ledger';
 import { deliverPart } from '../delivery/assembly';
 import { waitingRules } from '../operations/waiting';
 import { broken, type Reached } from '../service/failures';
@@ -28,7 +27,6 @@ export interface RunOptions {
 	haltOnFailure: boolean;
 }
 
-/** What all items of a run share. */
 class Run {
 	readonly means: CreationMeans;
 	readonly loop: PollLoop;
@@ -55,7 +53,6 @@ class Run {
 		});
 	}
 
-	/** Whether another item has failed, and this run with it. */
 	get isHalted(): boolean {
 		return this.halt.signal.aborted;
 	}
@@ -74,13 +71,11 @@ class Run {
 	}
 }
 
-/** One part of an item, from its request to its files. */
 class PartRun {
 	private reached: Reached;
 	private giveBack = (): void => undefined;
 	/** Resolves when its task exists, or will not. Never rejects. */
 	readonly submitted: Promise<unknown>;
-	/** Never rejects. */
 	readonly end: Promise<PartEnd>;
 
 	constructor(
@@ -110,9 +105,9 @@ class PartRun {
 		const { reached } = this;
 		if (run.isHalted)
 			return { kind: 'halted', taskId: reached.kind === 'exists' ? reached.taskId : undefined };
-		const known = await takeUp(run.means, part, item);
+		const known = await takeUp(run.means, part, item.settings);
 		if (known === undefined) this.reached = { kind: 'sent' };
-		const created = known ?? (await createPart(run.means, part, item));
+		const created = known ?? (await createPart(run.means, part, item.settings));
 		if (created.kind === 'task') {
 			this.reached = { kind: 'exists', taskId: created.taskId };
 			return created;
@@ -122,10 +117,9 @@ class PartRun {
 		return end;
 	}
 
-	/** From a task to its end. */
 	private async follow(task: KnownTask | PartEnd): Promise<PartEnd> {
 		if (task.kind !== 'task') return task;
-		const { run, item } = this;
+		const { run, item, part } = this;
 		const { client, ledger, spending } = run.means;
 		const { created, receiveUrl, taskId } = task;
 		const { follows, sleeps } = waitingRules[item.settings.waiting.kind];
@@ -146,7 +140,7 @@ class PartRun {
 			case 'failed': {
 				if (waited.failure.outcome === 'failed') {
 					client.account.queue.ended();
-					ledger.forget(this.slot);
+					ledger.forget(part.slot);
 				}
 				const end = run.endOf(waited);
 				if (end.kind === 'failed' && !goesOnAfter(item, end.failure)) run.failed();
@@ -175,15 +169,11 @@ class PartRun {
 		const { run, item, part } = this;
 		const delivered = await deliverPart(run.means.delivery, done, {
 			...inputOf(item),
-			number: part.number,
+			number: part.slot.part,
 		});
 		// No further parts need to be created for an item that fails anyway.
 		if (delivered.failure !== undefined) run.failed();
 		return { kind: 'done', done, watch, delivered };
-	}
-
-	private get slot(): Slot {
-		return { item: this.item.index, part: this.part.number };
 	}
 
 	/** The net: whatever was thrown becomes the part's end. What the ledger says of a creation that was sent holds the next try back. */
@@ -193,7 +183,6 @@ class PartRun {
 	}
 }
 
-/** What an earlier try has come to. */
 function reachedBefore(part: Part): Reached {
 	if (part.kind === 'awaits') return { kind: 'exists', taskId: part.taskId };
 	const { earlier } = part;

@@ -1,6 +1,4 @@
-/**
- * `audio: join`: the audio of all input items into one file for each group. Nothing is sent anywhere.
- */
+/** `audio: join`: the audio of all input items into one file for each group. Nothing is sent anywhere. */
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { failureItem, nodeError } from '../delivery/failure';
 import { inFields, joinSources, type Source } from '../delivery/joining';
@@ -9,7 +7,6 @@ import { readPause } from '../operations/longText';
 import { readMaxFileBytes } from '../operations/waiting';
 import { attemptLater, invalid, type Failure } from '../service/failures';
 
-/** The items that become one file. */
 interface Group {
 	/** The value of Group By; undefined where it is empty. */
 	value: string | undefined;
@@ -97,7 +94,6 @@ function failed(
 	return Object.assign(item, { pairedItem: indices.map((index) => ({ item: index })) });
 }
 
-/** One item for each group. */
 export async function joinItems(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const grouped = await attemptLater(async () => await Promise.resolve(groupsOf(context)));
 	const all = context.getInputData().map((_, index) => index);

@@ -16,6 +16,7 @@ import type { ServiceClient } from '../service/client';
 import { attemptLater, FailureError, type Failure } from '../service/failures';
 import { asText, isObject, parseJson } from '../service/json';
 import { readAnswer, valueOf } from '../service/reading';
+import { NO_LIST } from '../service/taskList';
 import { openClient } from './prepare';
 
 /** Where a page begins. It travels to the editor and back. */
@@ -29,8 +30,6 @@ interface Position {
 const SEEN_KEPT = 2 * PAGE_SIZE;
 /** Pages that hold nothing new are skipped; after this many in a row nothing new is expected. */
 const MAX_PAGES_IN_VAIN = 5;
-/** The service answered, but not with a list: there is none under this route. */
-const NO_LIST = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
 const BY_ID = 'Choose By ID and enter the ID as the service shows it.';
 
 function positionOf(token: string | undefined): Position | undefined {
@@ -130,12 +129,7 @@ function asShown(context: ILoadOptionsFunctions, what: string, failure: Failure)
 	return new NodeApiError(context.getNode(), { message }, { message, description, httpCode });
 }
 
-/**
- * A page of a list. Throws a NodeApiError that says what to do instead.
- *
- * @param filter what was typed into the search field
- * @param paginationToken as the page before gave it
- */
+/** A page of a list. Throws a NodeApiError that says what to do instead. @param paginationToken as the page before gave it */
 export async function searchList(
 	context: ILoadOptionsFunctions,
 	name: ListName,

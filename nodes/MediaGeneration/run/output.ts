@@ -1,6 +1,4 @@
-/**
- * The one output that is made of the ends of a run's items, and what is said of the tasks that it leaves.
- */
+/** The one output that is made of the ends of a run's items, and what is said of the tasks that it leaves. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import {
 	leftByEarlierTries,
@@ -16,7 +14,6 @@ import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
 import type { FailedEnd, Item, ItemEnd } from './item';
 import type { Spending } from './spending';
 
-/** Anything that may have its end already. */
 type OnItsWay = ItemEnd | { kind: 'draft' | 'item' };
 
 /** The items of one input item; none where it was given up or is still running. */
@@ -34,12 +31,11 @@ export function itemsOf(context: IExecuteFunctions, end: ItemEnd): INodeExecutio
 		: [...items.filter((item) => item.binary), failureItem(node, failure, index, { outputs })];
 }
 
-function failuresIn(ends: readonly OnItsWay[]): FailedEnd[] {
-	return ends.filter((end): end is FailedEnd => end.kind === 'failed');
-}
+const failuresIn = (ends: readonly OnItsWay[]) => ends.filter((end) => end.kind === 'failed');
+const hasTask = (end: OnItsWay) => 'taskIds' in end && end.taskIds.length > 0;
 
-/** How each item has ended; those that were given up have no outcome. */
-export function outcomesOf(ends: readonly OnItsWay[]): RunOutcome[] {
+/** Those that were given up have no outcome. */
+function outcomesOf(ends: readonly OnItsWay[]): RunOutcome[] {
 	return ends.flatMap((end): RunOutcome[] => {
 		if (end.kind === 'failed') return [end.failure.outcome];
 		if (end.kind === 'asleep') return ['asleep'];
@@ -47,7 +43,6 @@ export function outcomesOf(ends: readonly OnItsWay[]): RunOutcome[] {
 	});
 }
 
-/** In words: what became of the items beside the one that the run fails with. */
 function othersOf(first: FailedEnd, ends: readonly OnItsWay[]): string {
 	const others = ends.filter((end) => end !== first);
 	if (others.length === 0) return '';
@@ -67,9 +62,6 @@ function othersOf(first: FailedEnd, ends: readonly OnItsWay[]): string {
 	return ` Of the ${others.length} other items, ${counts.join(', ')}.`;
 }
 
-const hasTask = (end: OnItsWay) => 'taskIds' in end && end.taskIds.length > 0;
-
-/** What a run says of its items. */
 export class Report {
 	constructor(
 		private readonly context: IExecuteFunctions,
@@ -92,20 +84,18 @@ export class Report {
 		]);
 		const unclear = [
 			...before.unclear,
-			...failed
-				.filter(({ failure }) => outcomes[failure.outcome].unclear)
-				.map(({ index, failure }) => ({ item: index, failure })),
+			...failed.flatMap(({ index: item, failure }) =>
+				outcomes[failure.outcome].unclear ? [{ item, failure }] : [],
+			),
 		];
 		const named = unclear
 			.flatMap(({ failure: { taskId, whole } }) => [taskId ?? [], whole?.taskIds ?? []].flat())
 			.filter((taskId) => !known.has(taskId));
-		const useless = new Set(
-			failed.flatMap(({ failure }) =>
-				outcomes[failure.outcome].useful ? [] : (failure.taskId ?? []),
-			),
+		const useless = failed.flatMap(({ failure: { outcome, taskId = '' } }) =>
+			outcomes[outcome].useful ? [] : taskId,
 		);
 		return {
-			taskIds: [...known].filter((taskId) => !useless.has(taskId)),
+			taskIds: [...known].filter((taskId) => !useless.includes(taskId)),
 			unclearItems: [...new Set(unclear.map(({ item }) => item))].sort((a, b) => a - b),
 			namedTaskIds: [...new Set(named)],
 		};
@@ -150,20 +140,17 @@ export class Report {
 
 	private log(why: string, { taskIds, unclearItems, namedTaskIds }: Left): void {
 		const log = logOf(this.context);
-		if (taskIds.length > 0) {
+		if (taskIds.length > 0)
 			log.warn(
 				`Media Generation: ${why}; its tasks go on at the service and are paid for: ${taskIds.join(', ')}`,
 			);
-		}
-		if (unclearItems.length > 0) {
-			const named = namedTaskIds.length === 0 ? '' : `; it named ${namedTaskIds.join(', ')}`;
-			log.warn(
-				`Media Generation: ${why} before the service had answered for items ${unclearItems.join(', ')}; their tasks may exist and be paid for${named}`,
-			);
-		}
+		if (unclearItems.length === 0) return;
+		const named = namedTaskIds.length === 0 ? '' : `; it named ${namedTaskIds.join(', ')}`;
+		log.warn(
+			`Media Generation: ${why} before the service had answered for items ${unclearItems.join(', ')}; their tasks may exist and be paid for${named}`,
+		);
 	}
 
-	/** For the list of executions: whatever the run has come to. */
 	note(ends: readonly ItemEnd[], spending: Spending | undefined): void {
 		if (ends.length === 0) return;
 		const { tasks, unnamed, credits } = spending?.spent ?? { tasks: 0, unnamed: 0, credits: 0 };

@@ -22,7 +22,6 @@ import { parseTask } from '../service/task';
 import type { Waking } from '../sleep/checks';
 import { failedEnd, type Item, type ItemEnd, type Part } from './item';
 
-/** What an item asks for. */
 export interface Draft {
 	kind: 'draft';
 	index: number;
@@ -35,7 +34,6 @@ export interface Draft {
 
 /** What a long text has left for "Task: Wait". */
 interface Left {
-	/** In the order of the parts. */
 	taskIds: string[];
 	assembly: Assembly;
 	/** Whether each of its parts has a task. */
@@ -158,7 +156,6 @@ function planAwaited(fields: ItemFields, input: INodeExecutionData): Array<Draft
 	return tasks.map((each) => ({ ...common, work: { kind: 'awaits', ...each } }));
 }
 
-/** What one input item asks for. */
 function* planItem(
 	{ work }: Operation,
 	fields: ItemFields,
@@ -205,7 +202,9 @@ export function itemOf({ index, settings, work }: Draft, making: Making): Item {
 	const item = { kind: 'item', index, settings } as const;
 	if (work.kind === 'awaits') {
 		const { taskIds, assembly } = work;
-		const parts = taskIds.map((taskId, number): Part => ({ kind: 'awaits', number, taskId }));
+		const parts = taskIds.map((taskId, part): Part => {
+			return { kind: 'awaits', slot: { item: index, part }, taskId };
+		});
 		return { ...item, parts, assembly };
 	}
 	const { ledger, repeats } = making;
@@ -215,10 +214,10 @@ export function itemOf({ index, settings, work }: Draft, making: Making): Item {
 	// An item of a later try keeps the parts of the first try.
 	const texts = isLong && repeats ? ledger.firstTexts(index, work.texts) : work.texts;
 	const requests = isLong ? requestsFor(request, texts, contextBetweenParts) : [request];
-	const parts = requests.map((each, number): Part => {
+	const parts = requests.map((each, part): Part => {
 		const sent = withCallback(each, settings, making);
-		const earlier = ledger.earlier({ item: index, part: number }, sent);
-		return { kind: 'creates', number, request: sent, earlier };
+		const slot = { item: index, part };
+		return { kind: 'creates', slot, request: sent, earlier: ledger.earlier(slot, sent) };
 	});
 	return { ...item, parts, assembly: { longText, texts } };
 }

@@ -29,7 +29,6 @@ export function runOf(context: IExecuteFunctions): NodeRun {
 /** The calls of agents, by their arguments. */
 const callIds = new WeakMap<object, string>();
 
-/** The call is what its tries have in common. */
 function callOf(context: IExecuteFunctions, runIndex: number): AgentCall {
 	const [source] = context.getExecuteData().source?.main ?? [];
 	const agent = `${source?.previousNode ?? ''}:${source?.previousNodeRun ?? 0}`;
@@ -97,7 +96,6 @@ interface MakingMeans {
 	waking: Attempt<Waking> | undefined;
 }
 
-/** The items, with what earlier tries have left of them. */
 export function makeItems(
 	context: IExecuteFunctions,
 	planned: Planned,
@@ -150,7 +148,6 @@ function minimumOf(item: Item): number | undefined {
 	return isPaidFor(item) ? undefined : item.settings.minimumCredits;
 }
 
-/** Fails the items whose Min Credits the balance does not reach. */
 export function withEnoughCredits(
 	ready: readonly Ready[],
 	balance: Attempt<number> | undefined,

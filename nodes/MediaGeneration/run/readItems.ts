@@ -1,6 +1,4 @@
-/**
- * The operations that only read: credits, API keys and `task: get`. They cost nothing, so a request that fails for the moment is repeated.
- */
+/** The operations that only read: credits, API keys and `task: get`. They cost nothing, so a request that fails for the moment is repeated. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { failureItem, nodeError } from '../delivery/failure';
 import type { Operation } from '../operations/operation';
@@ -22,7 +20,6 @@ import { openClient } from './prepare';
 
 const TIMEOUT_MS = 20_000;
 
-/** What a look at a task is for someone who only wants to see it. */
 function seen(taskId: string, look: Look): Try<IDataObject> {
 	switch (look.kind) {
 		// Who only wants to see it sees what the service says.
@@ -78,7 +75,6 @@ async function readItem(
 	return items as IDataObject[];
 }
 
-/** One item, or several, per input item. */
 export async function readItems(
 	context: IExecuteFunctions,
 	operation: Operation,

@@ -22,7 +22,6 @@ import { lookAtTask, type LookAt } from '../service/look';
 import { readAnswer, readWithRetries, unreadable, type Reading } from '../service/reading';
 import { creditsOf, isDescribed, type Task } from '../service/task';
 
-/** How to ask the service for a task. */
 type Route = Pick<LookAt, 'kind' | 'route'>;
 
 export interface SpendingDeps extends Clock {
@@ -34,7 +33,6 @@ export interface SpendingDeps extends Clock {
 	maximum: number | undefined;
 	/** Before the first creation, where it was read. */
 	balance: Attempt<number> | undefined;
-	/** Aborts when the run is over. */
 	signal: AbortSignal | undefined;
 }
 
@@ -52,7 +50,6 @@ const LOOK_TIMEOUT_MS = 5_000;
 export const BALANCE_TIMEOUT_MS = 10_000;
 const NO_COST = { kind: 'refused', failure: unreadable('The cost', 'none is named') } as const;
 
-/** What the context keeps of a run. */
 interface Kept {
 	run: string;
 	/** By task ID; null where the cost is not known. */

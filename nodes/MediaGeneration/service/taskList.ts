@@ -33,7 +33,8 @@ const PAGE_SIZE = 100;
 const MOST_PAGES = 1_000;
 /** Services repeat entries where pages meet, and some ignore `page`: after this many pages in a row without a new task, none is expected. */
 const MAX_EMPTY_PAGES = 3;
-const NO_LIST = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
+/** With these the service answers, but has no list. */
+export const NO_LIST = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
 const NAMES = ['data', 'tasks', 'items', 'results', 'list', 'records'];
 
 /** Epoch ms, from ISO 8601 (UTC where it names no zone), or from seconds or ms, also as a text. */
