@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { startContext, type TestContext } from './harness/context';
-import { items } from './harness/execution';
-import { waitUntil } from './harness/wait';
 import type { Workflow } from './harness/workflow';
 import {
 	allAsleep,
@@ -12,7 +10,6 @@ import {
 	ended,
 	type Flow,
 	type Job,
-	nodeOf,
 	patience,
 	publishFlow,
 } from './asleep/workbench';
@@ -89,69 +86,6 @@ describe('asleep', () => {
 		assert.equal(service.callbacks.length, 1, 'the callback is sent once');
 	});
 
-	it('20 executions are woken although the service, asked because of a callback, wants to be left alone', async () => {
-		const { rest, service } = context;
-		const flow = await publish();
-		await flow.startMany(20, (index) => [endless(`Left alone ${index}`)]);
-		await allAsleep(context, flow, 20);
-		service.faults.add({
-			route: 'poll',
-			perTask: true,
-			times: 1,
-			action: { type: 'status', status: 503, headers: { 'retry-after': '9' } },
-		});
-		await finishAll();
-		checkDone(context, await rest.waitForExecutions(flow.workflow.id, 20, 300_000));
-		checkPaidOnce(context, 20);
-		assert.equal(service.callbacks.length, 20, 'each callback is sent once');
-	});
-
-	it('looks about once at each of 50 tasks of one execution', async () => {
-		const { service } = context;
-		const flow = await publish();
-		const id = await flow.asleep(
-			Array.from({ length: 50 }, (_, index) => endless(`Many ${index}`)),
-		);
-		const before = service.polls().length;
-		// The last one goes on, so that the others find the execution asleep.
-		const [last, ...others] = service.creations().reverse();
-		assert.ok(last);
-		await Promise.all(others.map(async (task) => await service.finish(task.id)));
-		await service.finish(last.id);
-		checkDone(context, [await ended(context, id)]);
-		const looks = service.polls().length - before;
-		assert.ok(looks >= 50 && looks <= 75, `${looks} looks at 50 tasks`);
-		const answers = service.callbacks.map(({ status }) => status);
-		assert.deepEqual(
-			answers.slice(0, -1),
-			others.map(() => 202),
-		);
-		// A machine too busy to confirm it within 8 s answers 503, and this n8n wakes the execution by itself.
-		assert.ok([200, 503].includes(answers.at(-1) ?? 0), `the last answer is ${answers.at(-1)}`);
-	});
-
-	it('slow downloads hold no callback up', async () => {
-		const { rest, service } = context;
-		const flow = await publish();
-		const id = await flow.asleep([endless('Slow', { standIn: { callback_copies: 3 } })]);
-		const [task] = service.creations();
-		assert.ok(task);
-		const slow = service.faults.add({
-			route: 'file',
-			action: { type: 'processThenStall', ms: 15_000 },
-		});
-		await service.finish(task.id);
-		// Three callbacks are answered, one after another, while the file is on its way.
-		assert.deepEqual(
-			service.callbacks.map(({ status }) => status),
-			[200, 200, 200],
-		);
-		await waitUntil(() => slow.hits === 1, { timeoutMs: patience, what: 'The download' });
-		assert.equal((await rest.execution(id)).status, 'waiting');
-		checkDone(context, [await ended(context, id)]);
-		assert.equal(slow.hits, 1, 'the file is fetched once');
-	});
-
 	it("n8n's Retry of a failed run is woken for its own sake", async () => {
 		const { rest, service } = context;
 		const flow = await publish();
@@ -178,36 +112,4 @@ describe('asleep', () => {
 		checkDone(context, [await ended(context, retried)]);
 		checkPaidOnce(context, 2);
 	});
-
-	for (const name of ['constructor', '__proto__', 'toString', 'it\'s {{ 1 }} "odd" \\ name'])
-		it(`a node with the name ${name} is woken, or refused before anything is paid`, async () => {
-			const { rest, service } = context;
-			const flow = await publish((workflow) => {
-				const { Generate, ...others } = workflow.connections as Record<
-					string,
-					{ main: Array<Array<{ node: string }>> }
-				>;
-				assert.ok(Generate);
-				const into = others['One Item Each']?.main[0]?.[0];
-				assert.ok(into);
-				into.node = name;
-				workflow.connections = Object.fromEntries([...Object.entries(others), [name, Generate]]);
-				nodeOf(workflow).name = name;
-			});
-			const id = await flow.start([endless('Named')]);
-			const { status, resultData } = await rest.waitForExecution(id, 'waiting', patience);
-			if (status === 'waiting') {
-				await finishAll();
-				const execution = await ended(context, id);
-				assert.equal(items(execution, 'Went Well')[0]?.json.status, 'done');
-				checkPaidOnce(context, 1);
-				return;
-			}
-			// One of them is refused by n8n itself.
-			assert.match(
-				String(resultData.error?.message),
-				/can't be suspended by a node with the name|Destination node not found/,
-			);
-			assert.equal(service.creations().length, 0);
-		});
 });

@@ -161,33 +161,6 @@ describe('asleep, with every setting', () => {
 		checkPaidOnce(context, 4);
 	});
 
-	it('creates nothing where the run stops and one item is refused', async () => {
-		const { rest, service } = context;
-		const flow = await publish((workflow) =>
-			Object.assign(nodeOf(workflow), { retryOnFail: true, waitBetweenTries: 500 }),
-		);
-		const id = await flow.start([...mixed, { text: '' }]);
-		const execution = await rest.waitForExecution(id, 'finished', patience);
-		assert.equal(execution.status, 'error');
-		assert.match(String(execution.resultData.error?.message), /"Text" is empty/);
-		assert.equal(service.creations().length, 0);
-	});
-
-	it('at the deadline open tasks go on by the first output, and what was refused by the error branch', async () => {
-		const { service } = context;
-		const flow = await publish((workflow) =>
-			Object.assign(nodeOf(workflow), { onError: 'continueErrorOutput' }),
-		);
-		const jobs = [{ text: '' }, polled, endless('Too long')];
-		const id = await flow.asleep(jobs, { timeout: 5, watch: false });
-		const execution = await ended(context, id, 180_000);
-		assert.deepEqual(branch(execution).map(endOf), ['done', 'timed out']);
-		assert.deepEqual(branch(execution, 1).map(endOf), ['invalid']);
-		assert.equal(branch(execution)[1]?.json.task_id, taskOf('Too long'));
-		assert.equal(service.task(taskOf('Too long')).status, 'doing');
-		checkPaidOnce(context, 2);
-	});
-
 	for (const of of Object.keys(media) as Media[])
 		it(`${of} sleep like all others, and come with all their files`, async () => {
 			const { rest, service } = context;
@@ -230,40 +203,6 @@ describe('asleep, with every setting', () => {
 			[first, second, first, first],
 		);
 		assert.ok(out.every(({ binary }) => binary?.data !== undefined));
-		checkPaidOnce(context, 2);
-	});
-
-	it('"Task: Wait" sleeps, and wakes by its own looks', async () => {
-		const { service } = context;
-		const flow = await publish((workflow) => {
-			const { parameters } = nodeOf(workflow);
-			Object.assign(parameters, {
-				resource: 'task',
-				operation: 'wait',
-				taskId: '={{ $json.job.text }}',
-			});
-			nodeOf(workflow).onError = 'continueRegularOutput';
-		});
-		const ids: string[] = [];
-		for (const text of ['One', 'Two']) {
-			const response = await fetch(`${service.baseUrl}/v1/task/sound-effect`, {
-				method: 'POST',
-				headers: {
-					authorization: `Bearer ${service.apiKey}`,
-					'content-type': 'application/json',
-				},
-				body: JSON.stringify({ text, stand_in: { never_ends: true } }),
-			});
-			ids.push(((await response.json()) as { task_id: string }).task_id);
-		}
-		const id = await flow.asleep(ids.map((text) => ({ text })));
-		await service.finish(taskOf('One'));
-		await service.finish(taskOf('Two'), 'error', { error_message: 'no such sound' });
-		const out = branch(await ended(context, id));
-		assert.deepEqual(out.map(endOf), ['done', 'failed']);
-		assert.ok(out[0]?.binary?.data);
-		checkFailed(out[1], 'Two');
-		assert.equal(service.callbacks.length, 0);
 		checkPaidOnce(context, 2);
 	});
 

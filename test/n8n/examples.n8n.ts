@@ -77,9 +77,7 @@ describe('examples', () => {
 		context.service.reset();
 		context.service.settings.credits = 99;
 		const saved = await context.rest.createWorkflow(read('sound-batch'));
-		const execution = await context.rest.waitForExecution(
-			await context.rest.runManually(saved, START),
-		);
+		const execution = await context.rest.run(saved, START);
 		const stopped = items(execution, 'Make Sounds');
 		assert.ok(stopped.length > 0);
 		assert.ok(
@@ -170,11 +168,11 @@ describe('examples', () => {
 		await make('Rain');
 		await make('Wind', { end: 'error' });
 		const saved = await rest.createWorkflow(read('paid-tasks'));
-		const pastOnly = await rest.waitForExecution(await rest.runManually(saved, START));
+		const pastOnly = await rest.run(saved, START);
 		assert.equal(items(pastOnly, 'List Tasks').length, 2);
 		assert.equal(items(pastOnly, 'Of the Last Day').length, 0);
 		service.settings.clockOffsetMs = 0;
-		const execution = await rest.waitForExecution(await rest.runManually(saved, START));
+		const execution = await rest.run(saved, START);
 		const [wind, rain] = items(execution, 'Fetch Files');
 		assert.equal(wind?.json.outcome, 'failed');
 		assert.equal(await signature(rain), 'RIFF');
@@ -189,9 +187,7 @@ describe('examples', () => {
 		assert.ok(node);
 		node.parameters.jsonOutput = JSON.stringify({ task_id: taskId });
 		const saved = await context.rest.createWorkflow(workflow);
-		const execution = await context.rest.waitForExecution(
-			await context.rest.runManually(saved, START),
-		);
+		const execution = await context.rest.run(saved, START);
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		assert.equal(items(execution, 'Look')[0]?.json.status, 'done');
 		assert.equal(await signature(items(execution, 'Fetch')[0]), 'RIFF');
@@ -209,9 +205,7 @@ describe('examples', () => {
 		};
 		assert.equal(given.jobs[1]?.timeout, 1);
 		const saved = await context.rest.createWorkflow(workflow);
-		const execution = await context.rest.waitForExecution(
-			await context.rest.runManually(saved, START),
-		);
+		const execution = await context.rest.run(saved, START);
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		assert.deepEqual(
 			items(execution, 'Make the Sound', { output: 1 }).map(({ json }) => json.outcome),

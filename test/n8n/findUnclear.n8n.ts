@@ -29,25 +29,14 @@ describe('unclear creations', () => {
 	async function start(some: string[], retryOnFail: boolean): Promise<string> {
 		const { rest, credential } = context;
 		const path = `find-unclear-${(runs += 1)}`;
-		const { id: credentialId, name } = credential;
 		const fresh = testWorkflow('findUnclear', {
-			credential: { id: credentialId, name },
+			credential,
 			placeholders: { PATH: path },
 		});
 		Object.assign(nodeOf(fresh, 'Sound'), { retryOnFail, maxTries: 2, waitBetweenTries: 1_000 });
 		const saved = await rest.createWorkflow(fresh);
 		workflow = saved;
-		await rest.publish(saved);
-		await rest.callWebhook(path, { texts: some });
-		const [summary] = await waitUntil(
-			async () => {
-				const all = await rest.listExecutions(saved.id);
-				return all.length > 0 ? all : undefined;
-			},
-			{ timeoutMs: 20_000, what: 'The execution' },
-		);
-		assert.ok(summary);
-		return summary.id;
+		return await rest.startByWebhook(saved, path, { texts: some });
 	}
 
 	async function run(some: string[], retryOnFail: boolean): Promise<Item[]> {
@@ -122,10 +111,8 @@ describe('unclear creations', () => {
 			await rest.login();
 			const crashed = await rest.waitForExecution(id);
 			assert.equal(crashed.status, 'crashed');
-			const retried = await rest.request<{ id: string }>('POST', `/executions/${id}/retry`, {
-				loadWorkflow: false,
-			});
-			checkDelivered(soundsOf(await rest.waitForExecution(retried.id)), two);
+			const retried = await rest.retryExecution(id);
+			checkDelivered(soundsOf(await rest.waitForExecution(retried)), two);
 		});
 	}
 });

@@ -43,13 +43,6 @@ describe('lists', () => {
 		);
 	});
 
-	it('of models, for speech and for images', async () => {
-		const speech = await list('searchSpeechModels');
-		assert.ok(speech.results.some(({ value }) => value === 'eleven_v3'));
-		const images = await list('searchImageModels');
-		assert.ok(images.results.some(({ value }) => value === 'image-1'));
-	});
-
 	it('that the service does not publish: the editor is told what to do instead', async () => {
 		context.service.settings.lists.imageModels = false;
 		const refused = await list('searchImageModels').then(

@@ -3,7 +3,6 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { startContext, type TestContext } from './harness/context';
 import { items } from './harness/execution';
 import type { SavedWorkflow } from './harness/rest';
-import { waitUntil } from './harness/wait';
 
 const SENTENCE = 'This sentence stands for a page of a book that is far too long for one request. ';
 const paragraphs = Array.from({ length: 6 }, (_, index) => `Page ${index}. ${SENTENCE.repeat(2)}`);
@@ -28,18 +27,8 @@ describe('long texts', () => {
 	async function start(waitMode: 'poll' | 'callback', standIn: object): Promise<string> {
 		const path = `long-text-${(runs += 1)}`;
 		workflow = await context.addWorkflow('longText', { PATH: path });
-		await context.rest.publish(workflow);
-		await context.rest.callWebhook(path, { text, longText: 'join', waitMode, stand_in: standIn });
-		const { id } = workflow;
-		const [summary] = await waitUntil(
-			async () => {
-				const all = await context.rest.listExecutions(id);
-				return all.length > 0 ? all : undefined;
-			},
-			{ timeoutMs: 20_000, what: 'The execution' },
-		);
-		assert.ok(summary);
-		return summary.id;
+		const body = { text, longText: 'join', waitMode, stand_in: standIn };
+		return await context.rest.startByWebhook(workflow, path, body);
 	}
 
 	async function checkFile(id: string): Promise<void> {

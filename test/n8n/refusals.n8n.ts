@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { sharedContext, type TestContext } from './harness/context';
 import { canSuspend } from './harness/version';
-import { testWorkflow } from './harness/workflow';
 
 /** What a version of n8n lacks is refused in words before anything is paid for. */
 describe('refusals', () => {
@@ -29,17 +28,4 @@ describe('refusals', () => {
 			assert.equal(service.creations().length, 0);
 		},
 	);
-
-	it('a wait mode that does not exist', async () => {
-		const { rest, service } = context;
-		service.reset();
-		const workflow = testWorkflow('basics', { credential: context.credential });
-		for (const { parameters } of workflow.nodes.filter(({ credentials }) => credentials))
-			parameters.waitMode = 'telepathy';
-		const saved = await rest.createWorkflow(workflow);
-		const execution = await rest.waitForExecution(await rest.runManually(saved, 'Start'));
-		assert.equal(execution.status, 'error');
-		assert.match(String(execution.resultData.error?.message), /"Wait Mode" has an unknown value/);
-		assert.equal(service.creations().length, 0);
-	});
 });

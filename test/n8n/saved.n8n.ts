@@ -91,10 +91,10 @@ describe('workflows saved by 0.1', () => {
 
 	function read(
 		file: string,
-		{ id, name }: SavedCredential = context.credential,
+		credential: SavedCredential = context.credential,
 		placeholders: Record<string, string> = { PATH: `saved-${file}` },
 	): Workflow {
-		return readWorkflow(join(folder, `${file}.json`), { credential: { id, name }, placeholders });
+		return readWorkflow(join(folder, `${file}.json`), { credential, placeholders });
 	}
 
 	/** Runs a workflow that begins by hand to its end, and everything in it has to be well. */

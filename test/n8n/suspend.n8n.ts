@@ -4,7 +4,6 @@ import { inQueueMode, startContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { fetch } from './harness/http';
 import type { SavedWorkflow } from './harness/rest';
-import { testWorkflow } from './harness/workflow';
 import { waitUntil } from './harness/wait';
 
 interface JobSettings {
@@ -35,18 +34,7 @@ describe('suspend', () => {
 	): Promise<string> {
 		const path = `suspend-${(runs += 1)}`;
 		workflow = await context.addWorkflow('suspend', { PATH: path });
-		await context.rest.publish(workflow);
-		await context.rest.callWebhook(path, { jobs, grace, timeout });
-		const { id } = workflow;
-		const [summary] = await waitUntil(
-			async () => {
-				const all = await context.rest.listExecutions(id);
-				return all.length > 0 ? all : undefined;
-			},
-			{ timeoutMs: 20_000, what: 'The execution' },
-		);
-		assert.ok(summary);
-		return summary.id;
+		return await context.rest.startByWebhook(workflow, path, { jobs, grace, timeout });
 	}
 
 	function job(text: string, standIn: Record<string, unknown>): JobSettings {
@@ -123,15 +111,6 @@ describe('suspend', () => {
 		assert.match(String(rested[4]?.json.error), /no such sound/);
 		assert.deepEqual(rested[0]?.json, results[0]?.json);
 		assert.equal(service.summary().foreignAuthorization, 0);
-	});
-
-	it('does not sleep when everything is finished within the grace period', async () => {
-		const { rest, service } = context;
-		const id = await start([job('Short', { ms: 300 }), job('Shorter', { ms: 200 })], { grace: 20 });
-		const execution = await rest.waitForExecution(id, 'finished', 60_000);
-		checkDone(execution, 2);
-		assert.ok(items(execution, 'Generate').every(({ binary }) => binary?.data !== undefined));
-		assert.equal(service.creations().length, 2);
 	});
 
 	it('survives SIGKILL of n8n while it sleeps', async () => {
@@ -242,60 +221,5 @@ describe('suspend', () => {
 			[undefined, undefined],
 		);
 		assert.equal(service.creations().length, 2);
-	});
-
-	it('is woken although n8n refused its only callback, as it was not asleep yet', async () => {
-		const { rest, service } = context;
-		// The last look before the sleep.
-		const held = service.hold({ route: 'poll' });
-		const path = `suspend-${(runs += 1)}`;
-		workflow = await context.addWorkflow('suspend', { PATH: path });
-		await rest.publish(workflow);
-		await rest.callWebhook(path, {
-			jobs: [job('Just now', { ms: 3_600_000 })],
-			grace: 0,
-			timeout: 3600,
-		});
-		await waitUntil(() => held.count === 1, { timeoutMs: 20_000, what: 'The last look' });
-		// The service calls once and never again.
-		const [task] = service.creations();
-		assert.ok(task);
-		await service.finish(task.id);
-		assert.deepEqual(
-			service.callbacks.map(({ status }) => status),
-			[409],
-		);
-		// Its answer still says that the task is running.
-		held.letGo();
-		const [execution] = await rest.waitForExecutions(workflow.id, 1);
-		assert.ok(execution);
-		checkDone(execution, 1);
-		assert.equal(items(execution, 'Generate')[0]?.json.status, 'done');
-		assert.equal(service.creations().length, 1);
-	});
-
-	it('refuses to sleep where neither a callback could come nor anybody would look', async () => {
-		const { rest, service } = context;
-		const credential = await rest.createCredential('A Public Service', 'mediaGenerationApi', {
-			apiKey: service.apiKey,
-			baseUrl: 'https://api.example.com',
-		});
-		const path = `suspend-${(runs += 1)}`;
-		const definition = testWorkflow('suspend', { credential, placeholders: { PATH: path } });
-		const node = definition.nodes.find(({ name }) => name === 'Generate');
-		(node?.parameters.options as Record<string, unknown>).watchWhileAsleep = false;
-		workflow = await rest.createWorkflow(definition);
-		await rest.publish(workflow);
-		await rest.callWebhook(path, { jobs: [job('Unheard', { ms: 100 })], grace: 0, timeout: 60 });
-		const [execution] = await rest.waitForExecutions(workflow.id, 1);
-		assert.equal(execution?.status, 'error');
-		assert.match(
-			String(execution.resultData.error?.message),
-			/can't be suspended: the service can't reach (127\.0\.0\.1|localhost)/,
-		);
-		const description = String(execution.resultData.error?.description);
-		assert.match(description, /Turn the option Watch While Asleep on/);
-		assert.match(description, /Set Wait Mode to "Poll". Nothing was created/);
-		assert.equal(service.creations().length, 0);
 	});
 });

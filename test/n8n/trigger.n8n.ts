@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import { root } from '../../scripts/pack';
 import { inQueueMode, sharedContext, startContext, type TestContext } from './harness/context';
-import { items, nodeRun } from './harness/execution';
+import { items } from './harness/execution';
 import type { SavedCredential, SavedWorkflow } from './harness/rest';
 import { waitUntil } from './harness/wait';
 import { readWorkflow } from './harness/workflow';
@@ -51,10 +50,10 @@ describe('trigger', () => {
 		await bench.close();
 	});
 
-	async function createWith({ id, name }: SavedCredential, path: string): Promise<SavedWorkflow> {
+	async function createWith(credential: SavedCredential, path: string): Promise<SavedWorkflow> {
 		const file = join(root, 'test', 'n8n', 'workflows', 'trigger-create.json');
 		return context.rest.createWorkflow(
-			readWorkflow(file, { credential: { id, name }, placeholders: { PATH: path } }),
+			readWorkflow(file, { credential, placeholders: { PATH: path } }),
 		);
 	}
 
@@ -120,138 +119,6 @@ describe('trigger', () => {
 		service.settings.callbacks.concurrent = false;
 	});
 
-	it('runs once for copies that arrive at the same moment', async () => {
-		const receiver = await bench.receiver('trigger-copies', plain);
-		const { service } = context;
-		const taskId = await bench.task();
-		const held = service.hold({ route: 'poll' });
-		const over = service.payload(taskId);
-		// The service is asked once for all that say that the task is over, and once more for one that does not.
-		const copies = [...Array.from({ length: 7 }, () => over), { ...over, status: 'doing' }];
-		const calls = copies.map(async (body) => await post(receiver.url, body));
-		await waitUntil(() => held.count === 2, {
-			timeoutMs: 4_000,
-			intervalMs: 10,
-			what: 'The question of the second call, before the first one has its answer',
-		});
-		held.letGo();
-		const answers = await Promise.all(calls);
-		checkCopies(answers.map(({ status, body }) => ({ status, body: JSON.stringify(body) })));
-		const [run] = await receiver.ran(1);
-		assert.ok(run);
-		assert.equal(passedOn(run).json.reference, undefined);
-		await checkFiles(context, passedOn(run), 1);
-	});
-
-	it('takes an unsigned reference as it is when the credential has no secret', async () => {
-		const receiver = await bench.receiver('trigger-unsigned', plain);
-		const taskId = await bench.task();
-		const body = context.service.payload(taskId);
-		assert.deepEqual(await post(`${receiver.url}?reference=mine&signature=x`, body), received);
-		const [run] = await receiver.ran(1);
-		assert.ok(run);
-		assert.equal(passedOn(run).json.reference, 'mine');
-	});
-
-	it('runs for failed tasks without looking for files', async () => {
-		const receiver = await bench.receiver('trigger-failed', plain);
-		const taskId = await bench.task({ end: 'error', error_message: 'No luck' });
-		assert.deepEqual(await post(receiver.url, { id: taskId, status: 'error' }), received);
-		const [run] = await receiver.ran(1);
-		assert.ok(run);
-		const { json, binary } = passedOn(run);
-		assert.equal(json.status, 'error');
-		assert.equal(json.error_message, 'No luck');
-		assert.equal(binary, undefined);
-		assert.equal(json.download_error, undefined);
-	});
-
-	it('filters by status and type', async () => {
-		const failures = await bench.receiver('trigger-failures', plain, { statuses: ['error'] });
-		const images = await bench.receiver('trigger-images', plain, {
-			downloadOutput: false,
-			options: { types: ' Image , video ' },
-		});
-		const sound = context.service.payload(await bench.task());
-		const fields = { prompt: 'A heron', model_id: 'image-1', generations_count: 1 };
-		const image = context.service.payload(await bench.task({}, fields, '/v1i/task/generate-image'));
-		const ignored = async (url: string, body: unknown) => {
-			const answer = await post(url, body);
-			assert.equal(answer.status, 200);
-			return answer.body.ignored;
-		};
-		assert.equal(await ignored(failures.url, sound), 'status "done" is not selected');
-		assert.equal(await ignored(images.url, sound), 'type "sound_effect" is not selected');
-		assert.equal((await failures.runs()).length + (await images.runs()).length, 0);
-		assert.deepEqual(await post(images.url, image), received);
-		const [run] = await images.ran(1);
-		assert.ok(run);
-		const { json, binary } = passedOn(run);
-		assert.equal(json.type, 'image');
-		assert.equal(binary, undefined);
-		assert.equal((json.outputs as unknown[]).length, 1);
-	});
-
-	it('believes the body when told not to verify, and says so', async () => {
-		const { service } = context;
-		const receiver = await bench.receiver('trigger-believing', plain, { verifyWithService: false });
-		const taskId = await bench.task();
-		const before = service.polls().length;
-		const body = { ...service.payload(taskId), note: 'as posted' };
-		assert.deepEqual(await post(receiver.url, body), received);
-		const running = await post(receiver.url, { id: 'other', status: 'doing' });
-		assert.equal(running.body.ignored, 'the task is not finished (status "doing")');
-		assert.equal((await post(receiver.url, { id: 'no-status' })).status, 400);
-		const [run] = await receiver.ran(1);
-		assert.ok(run);
-		const { json } = passedOn(run);
-		assert.equal(json.verified, false);
-		assert.equal(json.note, 'as posted');
-		// Anybody could have named the address, so nothing is fetched from it.
-		assert.match(String(json.download_error), /neither verified nor signed/);
-		assert.equal(passedOn(run).binary, undefined);
-		assert.equal(service.polls().length, before);
-	});
-
-	it('fetches the files that a signed callback names, unverified', async () => {
-		const { service } = context;
-		const { apiKey, baseUrl } = service;
-		const receiver = await bench.receiver('trigger-signed', secret, { verifyWithService: false });
-		const url = prepareReceiveUrl(
-			receiver.url,
-			{ apiKey, baseUrl, callbackSecret },
-			{ reference: undefined, signed: true, now: Date.now() },
-		);
-		assert.deepEqual(await post(url, service.payload(await bench.task())), received);
-		const [run] = await receiver.ran(1);
-		assert.ok(run);
-		assert.equal(passedOn(run).json.verified, false);
-		await checkFiles(context, passedOn(run), 1);
-	});
-
-	it('runs every time with Deduplicate off', async () => {
-		const receiver = await bench.receiver('trigger-again', plain, {
-			options: { deduplicate: false },
-		});
-		const body = context.service.payload(await bench.task());
-		for (let call = 0; call < 3; call++) assert.deepEqual(await post(receiver.url, body), received);
-		await receiver.ran(3);
-	});
-
-	it('runs with the addresses when a file can not be had', async () => {
-		const receiver = await bench.receiver('trigger-undelivered', plain, {
-			binaryPropertyName: 'sound',
-		});
-		const taskId = await bench.task({ file_status: 404 });
-		assert.deepEqual(await post(receiver.url, context.service.payload(taskId)), received);
-		const [run] = await receiver.ran(1);
-		assert.ok(run);
-		const { json, binary } = passedOn(run);
-		assert.match(String(json.download_error), /is done, but its file could not be downloaded/);
-		assert.match(String((json.outputs as Array<{ url: string }>)[0]?.url), /^http/);
-		assert.equal(binary, undefined);
-	});
-
 	it('answers before it downloads', async () => {
 		const { service } = context;
 		const receiver = await bench.receiver('trigger-slow-file', plain);
@@ -264,23 +131,6 @@ describe('trigger', () => {
 		await context.rest.stopExecution(run.id);
 		assert.equal((await context.rest.waitForExecution(run.id)).status, 'canceled');
 		service.faults.remove(fault);
-	});
-
-	it('answers 503 while the service can not be asked, and takes the next try', async () => {
-		const { service } = context;
-		const receiver = await bench.receiver('trigger-down', plain);
-		const body = service.payload(await bench.task());
-		for (const action of [{ type: 'stall' }, { type: 'status', status: 503 }] as const) {
-			const fault = service.faults.add({ route: 'poll', action });
-			// Senders are answered within 15 s (docs/trigger.md).
-			const answer = await post(receiver.url, body, { timeoutMs: 15_000 });
-			assert.equal(answer.status, 503);
-			assert.match(String(answer.body.error), /could not be asked .* try again/);
-			service.faults.remove(fault);
-		}
-		assert.equal((await receiver.runs()).length, 0);
-		assert.deepEqual(await post(receiver.url, body), received);
-		await receiver.ran(1);
 	});
 
 	it('takes one event while the editor listens for a test event', async () => {
@@ -313,36 +163,10 @@ describe('trigger', () => {
 		}
 	});
 
-	it('warns of a test URL and refuses what can not be called', async () => {
-		const before = context.service.creations().length;
-		const [noUrl, ftp, user, created] = await create([
-			{ text: 'a', callbackUrl: 'somewhere' },
-			{ text: 'b', callbackUrl: 'ftp://example.com/x' },
-			{ text: 'c', callbackUrl: 'http://me:pass@127.0.0.1/x' },
-			{ text: 'd', callbackUrl: `${context.n8n.baseUrl}/webhook-test/nobody/callback` },
-		]);
-		for (const refused of [noUrl, ftp, user]) assert.equal(refused?.outcome, 'invalid');
-		assert.match(String(noUrl?.error), /Callback URL can't be used: it is not a URL/);
-		assert.match(String(ftp?.error), /it starts with "ftp:"/);
-		assert.match(String(user?.error), /user name or password/);
-		assert.equal(typeof created?.task_id, 'string');
-		assert.equal(context.service.creations().length - before, 1);
-		const [latest] = await context.rest.listExecutions(creator.id, 1);
-		assert.ok(latest);
-		const run = nodeRun(await context.rest.execution(latest.id), 'Create') as unknown as {
-			hints?: Array<{ message: string }>;
-		};
-		assert.ok(
-			run.hints?.some(({ message }) => /Test URL of n8n: it takes one call/.test(message)),
-			`no hint: ${JSON.stringify(run.hints)}`,
-		);
-	});
-
 	it('runs the two examples', async () => {
 		const { rest, service, n8n } = context;
-		const { id, name } = secret;
 		const example = (file: string) =>
-			readWorkflow(join(root, 'examples', file), { credential: { id, name } });
+			readWorkflow(join(root, 'examples', file), { credential: secret });
 		const receive = example('on-completion.json');
 		const hook = receive.nodes.find(({ type }) => type.endsWith('Trigger'))?.webhookId;
 		const url = `${n8n.baseUrl}/webhook/${String(hook)}/callback`;
@@ -355,7 +179,7 @@ describe('trigger', () => {
 			JSON.parse(text.replace(address, url)) as ReturnType<typeof example>,
 		);
 		const before = service.creations().length;
-		const execution = await rest.waitForExecution(await rest.runManually(order, 'When Clicked'));
+		const execution = await rest.run(order, 'When Clicked');
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		assert.equal(service.creations().length - before, 3);
 		const runs = await rest.waitForExecutions(saved.id, 3);

@@ -66,9 +66,8 @@ export async function publishFlow(
 ): Promise<Flow> {
 	const { rest, credential } = context;
 	const path = `asleep-${(flows += 1)}`;
-	const { id, name } = credential;
 	const definition = testWorkflow('asleep', {
-		credential: { id, name },
+		credential,
 		placeholders: { PATH: path },
 		name: path,
 	});
@@ -114,7 +113,7 @@ export async function subWorkflow(
 ): Promise<{ parent: Flow; child: SavedWorkflow }> {
 	const { rest, credential } = context;
 	const definition = testWorkflow('asleep', {
-		credential: { id: credential.id, name: credential.name },
+		credential,
 		placeholders: { PATH: 'sub-workflow' },
 		name: 'Sub-workflow',
 	});

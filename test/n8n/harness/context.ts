@@ -76,7 +76,7 @@ export async function startContext({
 			addWorkflow: (name, placeholders) =>
 				rest.createWorkflow(
 					testWorkflow(name, {
-						credential: { id: credential.id, name: credential.name },
+						credential,
 						placeholders: { SERVICE_URL: service.baseUrl, N8N_URL: n8n.baseUrl, ...placeholders },
 					}),
 				),

@@ -230,6 +230,22 @@ export class Rest {
 		return Promise.all(finished.reverse().map(({ id }) => this.waitForExecution(id)));
 	}
 
+	/** Runs a workflow as {@link runManually} does, to its end. */
+	async run(workflow: SavedWorkflow, triggerName: string): Promise<Execution> {
+		return await this.waitForExecution(await this.runManually(workflow, triggerName));
+	}
+
+	/** Publishes a workflow that has never run and calls its webhook; the execution that this starts. */
+	async startByWebhook(workflow: SavedWorkflow, path: string, body: unknown): Promise<string> {
+		await this.publish(workflow);
+		await this.callWebhook(path, body);
+		const { id } = await waitUntil(async () => (await this.listExecutions(workflow.id, 1))[0], {
+			timeoutMs: 20_000,
+			what: 'The execution',
+		});
+		return id;
+	}
+
 	/** n8n's Retry of a failed execution, with the workflow as it was; the new one's id, as soon as it is over or asleep. */
 	async retryExecution(id: string): Promise<string> {
 		const { id: retried } = await this.request<{ id: string }>('POST', `/executions/${id}/retry`, {

@@ -40,7 +40,8 @@ export function readWorkflow(
 	});
 	const workflow = JSON.parse(text) as Workflow;
 	for (const { credentials } of workflow.nodes) {
-		if (credential && credentials?.mediaGenerationApi) credentials.mediaGenerationApi = credential;
+		if (credential && credentials?.mediaGenerationApi)
+			credentials.mediaGenerationApi = { id: credential.id, name: credential.name };
 	}
 	return { ...workflow, name: name ?? workflow.name };
 }

@@ -55,9 +55,8 @@ export class Workbench {
 		{ publish = true, typeVersion = 1.1 } = {},
 	): Promise<Receiver> {
 		const { rest, n8n } = this.context;
-		const { id, name } = credential;
 		const definition = testWorkflow('trigger-receive', {
-			credential: { id, name },
+			credential,
 			placeholders: { PATH: path },
 		});
 		for (const node of definition.nodes) {
