@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { json, refusal, type Answer } from './answer';
+import { json, type Answer } from './answer';
 import { now } from './clock';
 import type { Context } from './context';
 import { create } from './creation';
@@ -73,13 +73,8 @@ function withKey(
 	return (call) => {
 		const verdict = context.keys.check(call.request.headers.authorization);
 		if (verdict.ok) return route(call, verdict.record);
-		if (verdict.reason === 'expired') {
-			return json(context.settings.expiredKeyStatus, {
-				success: false,
-				error: 'This API key has expired',
-			});
-		}
-		return json(401, { success: false, error: 'Invalid API key' });
+		const error = verdict.reason === 'expired' ? 'This API key has expired' : 'Invalid API key';
+		return json(401, { success: false, error });
 	};
 }
 
@@ -122,20 +117,11 @@ function listKeys({ keys, settings }: Context): Answer {
 function look(context: Context, prefix: 'v1' | 'v1e', id: string): Answer {
 	const { settings, store, urls } = context;
 	const task = store.get(id);
-	const hiddenMs = task?.steering.visible_after_ms ?? settings.visibleAfterMs;
-	if (
-		!task ||
-		!settings.pollRoutes[prefix].includes(task.kind) ||
-		now() < task.createdAt + hiddenMs
-	) {
+	if (!task || !settings.pollRoutes[prefix].includes(task.kind))
 		return json(404, { success: false, error: 'Task not found' });
-	}
-	const sinceMs = now() - task.lastPollAt;
-	task.lastPollAt = now();
-	if (sinceMs < settings.minPollGapMs) return tooFast(context);
 	const seen = asRead(task, settings);
 	if (seen.status === 'done') task.doneLooks += 1;
-	const withUrls = task.doneLooks > (task.steering.no_url_looks ?? settings.noUrlLooks);
+	const withUrls = task.doneLooks > settings.noUrlLooks;
 	return json(200, shaped(settings, taskPayload(seen, settings, urls.files, withUrls)));
 }
 
@@ -149,20 +135,5 @@ function shaped({ taskShape }: Settings, task: JsonObject): JsonObject {
 			return { status: 'success', data: task };
 		case 'jsendNested':
 			return { status: 'success', data: { task } };
-	}
-}
-
-/** docs/service.md, "HTTP": how polls that come too fast are answered. */
-function tooFast({ settings }: Context): Answer {
-	const words = 'Server is busy, please try again later';
-	switch (settings.tooFastAnswer) {
-		case 'empty':
-			return { status: 200, content: '' };
-		case '503':
-			return refusal({ ...settings, refusalStyle: 'http' }, 503, words, 'server_busy');
-		case '429':
-			return refusal({ ...settings, refusalStyle: 'http' }, 429, words, 'server_busy');
-		case 'insideHttp200':
-			return json(200, { success: false, code: 'server_busy', message: words });
 	}
 }

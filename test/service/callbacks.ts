@@ -53,8 +53,6 @@ export class CallbackSender {
 
 	private async deliver(task: TaskRecord, url: string): Promise<void> {
 		const { callbacks } = this.settings;
-		const delayMs = task.steering.callback_delay_ms ?? callbacks.delayMs;
-		if (delayMs > 0) await this.timers.sleep(delayMs);
 		const body = this.payload(task);
 		const copies = Array.from(
 			{ length: task.steering.callback_copies ?? callbacks.copies },

@@ -1,6 +1,6 @@
 import { json, refusal, type Answer } from './answer';
 import type { Context } from './context';
-import { creationFault, textFault } from './validation';
+import { creationFault } from './validation';
 import type { ApiKeyRecord, JsonObject, RecordedRequest, TaskKind, TaskRecord } from './types';
 
 /** How long a creation waits for the callback that is to come before its answer. */
@@ -18,8 +18,6 @@ export async function create(
 	const fault = creationFault(kind, record.body, params);
 	if (fault) return refusal(settings, fault.status, fault.error);
 	const body = record.body as JsonObject;
-	const tooLong = textFault(body, settings);
-	if (tooLong) return refusal(settings, tooLong.status, tooLong.error);
 	const cost = costOf(context, kind, body);
 	const refused = cannotPay(context, key, cost) ?? tooMany(context);
 	if (refused) return refused;
@@ -60,11 +58,7 @@ function costOf({ settings }: Context, kind: TaskKind, body: JsonObject): number
 /** docs/service.md, "HTTP": 401 or 402 when the credits are out; "Errors": 429 when the key's daily cap is reached. */
 function cannotPay({ settings, keys }: Context, key: ApiKeyRecord, cost: number): Answer | null {
 	if (settings.credits < cost) {
-		return refusal(
-			settings,
-			settings.outOfCreditsStatus,
-			'Insufficient credits: please top up your balance',
-		);
+		return refusal(settings, 402, 'Insufficient credits: please top up your balance');
 	}
 	const cap = key.daily_limit ?? settings.dailyCap;
 	if (cap !== null && keys.spentToday(key) + cost > cap) {

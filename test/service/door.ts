@@ -122,7 +122,6 @@ async function misbehave(
 		case 'malformedJson':
 		case 'notObject':
 		case 'truncate':
-		case 'wrongType':
 		case 'dropHeader':
 			return twist(fault, await carryOut(), record, reply);
 	}
@@ -133,14 +132,7 @@ function twist(
 	fault: Extract<
 		FaultAction,
 		{
-			type:
-				| 'emptyBody'
-				| 'html'
-				| 'malformedJson'
-				| 'notObject'
-				| 'truncate'
-				| 'wrongType'
-				| 'dropHeader';
+			type: 'emptyBody' | 'html' | 'malformedJson' | 'notObject' | 'truncate' | 'dropHeader';
 		}
 	>,
 	answer: Answer,
@@ -160,11 +152,6 @@ function twist(
 			});
 		case 'notObject':
 			return respond(record, reply, json(200, fault.body ?? null));
-		case 'wrongType':
-			return respond(record, reply, {
-				...answer,
-				headers: { ...answer.headers, 'content-type': fault.contentType },
-			});
 		case 'truncate':
 			record.status = answer.status;
 			sendRaw(reply, flatten(answer), fault.bytes);

@@ -45,21 +45,8 @@ function runningMetadata(task: TaskRecord, fileUrl: string): JsonObject {
 
 function failed(base: JsonObject, task: TaskRecord, settings: Settings): JsonObject {
 	const words = task.steering.error_message ?? 'The generation failed';
-	const payload: JsonObject = { ...base, metadata: {}, ...refund(settings), ...task.steering.task };
-	switch (settings.errorAt) {
-		case 'error':
-			return { ...payload, error: words };
-		case 'error.message':
-			return { ...payload, error: { message: words } };
-		case 'metadata.error_message':
-			return { ...payload, metadata: { error_message: words } };
-		case 'error_message':
-			return { ...payload, error_message: words };
-	}
-}
-
-function refund({ costNamed }: Settings): JsonObject {
-	return costNamed.task ? { credit_cost: 0 } : {};
+	const refund = settings.costNamed.task ? { credit_cost: 0 } : {};
+	return { ...base, metadata: {}, ...refund, ...task.steering.task, error_message: words };
 }
 
 function finished(
@@ -68,13 +55,11 @@ function finished(
 	settings: Settings,
 	fileUrl: string,
 ): JsonObject {
-	const until =
-		settings.urlLifetimeMs === null ? '' : `?expires=${Math.round(now() + settings.urlLifetimeMs)}`;
-	const url = (file: OutputFile) => `${fileUrl}/files/${task.id}/${file.name}${until}`;
+	const url = (file: OutputFile) => `${fileUrl}/files/${task.id}/${file.name}`;
 	const files = outputFiles(task, settings);
 	const metadata: JsonObject =
 		task.kind === 'image'
-			? imageMetadata(files, url, settings)
+			? imageMetadata(files, url)
 			: task.kind === 'music'
 				? { all_audio_urls: files.map(url) }
 				: soundMetadata(task, files, url);
@@ -86,11 +71,7 @@ function finished(
 	return { ...base, output_uri: outputUri, metadata };
 }
 
-function imageMetadata(
-	files: OutputFile[],
-	url: (file: OutputFile) => string,
-	settings: Settings,
-): JsonObject {
+function imageMetadata(files: OutputFile[], url: (file: OutputFile) => string): JsonObject {
 	const mains = files.filter(({ role }) => role === 'main');
 	const previews = files.filter(({ role }) => role === 'preview');
 	const metadata: JsonObject = {
@@ -102,7 +83,7 @@ function imageMetadata(
 			...file.size,
 		})),
 	};
-	if (settings.mirrorImageUrl && mains[0]) metadata.audio_url = url(mains[0]);
+	if (mains[0]) metadata.audio_url = url(mains[0]);
 	return metadata;
 }
 
@@ -127,7 +108,7 @@ function soundMetadata(
 
 function statusName(task: TaskRecord, settings: Settings): string {
 	if (task.status !== 'doing') return task.status;
-	const names = task.steering.status_names ?? settings.statusNames;
+	const names = settings.statusNames;
 	return (
 		names[Math.min(names.length - 1, Math.floor(elapsedShare(task) * names.length))] ?? 'doing'
 	);

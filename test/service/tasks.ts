@@ -44,7 +44,7 @@ export class TaskStore {
 	create({ kind, body, params, key, cost }: NewTask): TaskRecord {
 		const steering = steeringOf(body);
 		const createdAt = now();
-		const ms = steering.never_ends ? Infinity : (steering.ms ?? this.durationMs(kind));
+		const ms = steering.never_ends ? Infinity : (steering.ms ?? this.durationMs());
 		const task: TaskRecord = {
 			id: randomUUID(),
 			kind,
@@ -59,7 +59,6 @@ export class TaskStore {
 			cost,
 			refunded: false,
 			polls: 0,
-			lastPollAt: 0,
 			doneLooks: 0,
 			key,
 		};
@@ -107,9 +106,7 @@ export class TaskStore {
 		this.maxActive = 0;
 	}
 
-	private durationMs(kind: TaskKind): number {
-		const own = this.settings.taskMsByKind[kind];
-		if (own !== undefined) return own;
+	private durationMs(): number {
 		const { taskMs } = this.settings;
 		if (typeof taskMs === 'number') return taskMs;
 		return taskMs.min + this.random() * (taskMs.max - taskMs.min);

@@ -18,7 +18,6 @@ export type JsonObject = Record<string, unknown>;
 export interface CallbackSettings {
 	copies: number;
 	concurrent: boolean;
-	delayMs: number;
 	/** The task ends at once and its callback is delivered before the creation is answered. */
 	beforeCreationAnswer: boolean;
 	/** How many more times a callback is sent that was answered 5xx, or not at all. */
@@ -76,14 +75,11 @@ export interface TaskListSettings {
 /** Live and mutable: the next request sees a change. */
 export interface Settings {
 	taskMs: number | { min: number; max: number };
-	taskMsByKind: Partial<Record<TaskKind, number>>;
 	progress: ProgressStyle;
 	/** Names of a running task's status, spread evenly over its time (docs/service.md, "States": their names are left open). */
 	statusNames: string[];
 	/** Put into `error_message` of running tasks: it is not fatal (docs/service.md, "Status"). */
 	doingErrorMessage: string | null;
-	/** Where a failed task carries its words (docs/service.md, "Status"). */
-	errorAt: 'error_message' | 'error' | 'error.message' | 'metadata.error_message';
 
 	/** The balance itself: creations lower it, refunds raise it. */
 	credits: number;
@@ -100,18 +96,12 @@ export interface Settings {
 	/** Creation answers carry their numbers as strings (docs/service.md, "Shapes"). */
 	numbersAsStrings: boolean;
 	refusalStyle: 'http' | 'insideHttp200';
-	outOfCreditsStatus: 401 | 402;
-	expiredKeyStatus: 401 | 403;
 
 	activeTaskLimit: number | null;
 	/** Credits that any one key may spend in a day (a key's own `daily_limit` goes before it). */
 	dailyCap: number | null;
 	/** Sent as Retry-After (seconds) with this service's own 429 and 503. */
 	retryAfterS: number | null;
-	/** A task polled again before this many ms had passed is answered by `tooFastAnswer`. 0 = never. */
-	minPollGapMs: number;
-	tooFastAnswer: 'empty' | '503' | '429' | 'insideHttp200';
-	visibleAfterMs: number;
 	/** A GET shows a task that is over as running for so long: callbacks are ahead of the service's own reads. */
 	readLagMs: number;
 	pollRoutes: { v1: TaskKind[]; v1e: TaskKind[] };
@@ -120,30 +110,14 @@ export interface Settings {
 	noUrlLooks: number;
 	/** `output_uri` stands at the task's root instead of in the metadata (docs/service.md, "Shapes"). */
 	outputAtRoot: boolean;
-	/** `audio_url` of an image task is its first picture (docs/service.md, "Shapes"). */
-	mirrorImageUrl: boolean;
 	/** `mp3_vbr`: MP3 whose bit rate varies. */
 	audioFormat: AudioFormat;
-	/** ID3v2 before and ID3v1 after the sound of MP3 files. */
-	mp3Tags: boolean;
 	/** Hz; null: 16,000 for WAV and 44,100 for MP3. */
 	sampleRate: SampleRate | null;
-	/** The longest text that a sound task takes, in characters, and what a longer one is answered. */
-	maxTextLength: number | null;
-	textTooLongStatus: 400 | 422;
 	/** Content-Type of every file, if it is not to be the right one. */
 	fileType: string | null;
 	fileRedirect: 'none' | 'otherHost';
 	fileBytesPerSecond: number | null;
-	/** Files are compressed without being asked; `gzip, gzip` twice. Compressed files have no ranges. */
-	fileEncoding: 'gzip' | 'gzip, gzip' | null;
-	fileValidators: 'strong' | 'weak' | 'none';
-	/** Whether parts are sent; a number: no part is longer than this many bytes. */
-	fileRanges: 'all' | 'none' | number;
-	/** The file host answers 403 unless the User-Agent begins with Mozilla/ (docs/service.md, "HTTP"). */
-	browsersOnly: boolean;
-	/** Output URLs expire that long after they were given out (then 403). */
-	urlLifetimeMs: number | null;
 
 	callbacks: CallbackSettings;
 }
@@ -171,9 +145,6 @@ export interface Steering {
 	end?: 'done' | 'error';
 	error_message?: string;
 	progress?: ProgressStyle;
-	status_names?: string[];
-	no_url_looks?: number;
-	visible_after_ms?: number;
 	read_lag_ms?: number;
 	/** How many output files; for images it goes before `generations_count`. */
 	files?: number;
@@ -187,7 +158,6 @@ export interface Steering {
 	file_body?: string;
 	no_callback?: boolean;
 	callback_copies?: number;
-	callback_delay_ms?: number;
 	callback_before_answer?: boolean;
 	/** Merged over the finished task's metadata. */
 	metadata?: JsonObject;
@@ -212,7 +182,6 @@ export interface TaskRecord {
 	cost: number;
 	refunded: boolean;
 	polls: number;
-	lastPollAt: number;
 	/** GETs answered since the task was done. */
 	doneLooks: number;
 	/** The secret that created it. */
@@ -276,7 +245,6 @@ export type FaultAction =
 	| { type: 'notObject'; body: unknown }
 	| { type: 'redirect'; to: string; status?: number }
 	| { type: 'truncate'; bytes: number }
-	| { type: 'wrongType'; contentType: string }
 	| { type: 'dropHeader'; name: string };
 
 export interface FaultRule {

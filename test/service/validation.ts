@@ -1,4 +1,4 @@
-import type { JsonObject, Settings, TaskKind, TaskRecord } from './types';
+import type { JsonObject, TaskKind, TaskRecord } from './types';
 
 export interface CreationFault {
 	status: 400 | 422 | 500;
@@ -55,14 +55,6 @@ function soundFault(
 
 function musicFault(body: JsonObject): CreationFault | null {
 	return isText(body.prompt) || isText(body.idea) ? null : bad('prompt or idea is required');
-}
-
-/** Length limits differ from model to model (docs/service.md, "More routes"); counted in characters, not in UTF-16 units. */
-export function textFault(body: JsonObject, settings: Settings): CreationFault | null {
-	const { maxTextLength: most, textTooLongStatus: status } = settings;
-	const length = typeof body.text === 'string' ? [...body.text].length : 0;
-	if (most === null || length <= most) return null;
-	return { status, error: `text has ${length} characters, and the limit is ${most} characters` };
 }
 
 function imageFault(body: JsonObject): CreationFault | null {

@@ -189,15 +189,6 @@ describe('the probe', () => {
 		expect(differing(findings)).toContain('Creation (image)');
 	});
 
-	it('watches a callback: how it comes, and that none is repeated', async () => {
-		const stand = await start();
-		const findings = await run({ callback: await callbackOptions() });
-		expect(stand.creations()).toHaveLength(1);
-		expect(stand.creations()[0]?.receiveUrl).toMatch(/\/from\/service\?kept=yes&probe=[\w-]{36}$/);
-		expect(differing(findings)).toEqual([]);
-		expect(seen(findings, 'Sent again after 503')).toBe('no');
-	});
-
 	it('names callbacks that are repeated after 503 and doubled after 200, or come before the creation is answered', async () => {
 		await start({
 			callbacks: { copies: 2, retryOn5xx: 3, retryDelayMs: 10, beforeCreationAnswer: true },

@@ -39,31 +39,6 @@ test('v3: by provider, paged, with the end of a page on the next one again', asy
 	expect(all[0]).toBe('elevenlabs_voice-00001');
 });
 
-test('v3 and v2 search; v2 pages by tokens; v1 gives all at once', async () => {
-	const { body: v3 } = await call('/v3/voices?provider=elevenlabs&search=voice-00123');
-	expect(ids(v3.data)).toEqual(['elevenlabs_voice-00123']);
-	const { body: v2 } = await call('/v2/voices?search=german&page_size=2');
-	expect(ids(v2.voices)).toEqual(['voice-00002', 'voice-00006']);
-	const { body: next } = await call(
-		`/v2/voices?search=german&page_size=2&next_page_token=${String(v2.next_page_token)}`,
-	);
-	expect(ids(next.voices)).toEqual(['voice-00010', 'voice-00014']);
-	expect(ids((await call('/v1/voices')).body.voices)).toHaveLength(250);
-});
-
-test.each([
-	['voicesV3', '/v3/voices?provider=elevenlabs'],
-	['voicesV2', '/v2/voices'],
-	['voicesV1', '/v1/voices'],
-	['speechModels', '/v1/models'],
-	['imageModels', '/v1i/models'],
-] as const)('%s can be switched off', async (name, path) => {
-	expect((await call(path)).status).toBe(200);
-	service.settings.lists[name] = false;
-	expect((await call(path)).status).toBe(404);
-	expect(service.requests.map(({ route }) => route)).toEqual(['list', 'list']);
-});
-
 test('costs are named where the settings say', async () => {
 	const create = async () => (await call('/v1/task/sound-effect', { text: 'Rain' })).body;
 	const { body: image } = await call('/v1i/task/generate-image', { prompt: 'x', model_id: 'm' });

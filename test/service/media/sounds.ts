@@ -18,7 +18,7 @@ export function soundOf({ steering, id }: TaskRecord, settings: Settings): Sound
 	const sampleRate = steering.sample_rate ?? settings.sampleRate ?? undefined;
 	return {
 		format: audio === 'wav' ? 'wav' : 'mp3',
-		mp3: { variable: audio === 'mp3_vbr', title: settings.mp3Tags ? id : undefined, sampleRate },
+		mp3: { variable: audio === 'mp3_vbr', title: id, sampleRate },
 		sampleRate,
 	};
 }
