@@ -101,29 +101,6 @@ describe('queue mode', () => {
 		assert.ok(service.callbacks.every(({ status }) => status === 200));
 	});
 
-	it('suspends on a worker, and is woken by the webhook processor', async () => {
-		const { rest, service } = context;
-		const workflow = await context.publish(
-			generating('sleep', { fields: { waitMode: 'callback' }, options: { gracePeriod: 0 } }),
-		);
-		await rest.callWebhook('sleep', { jobs: jobs('sleep', 3, { never_ends: true }) });
-		const id = await onlyExecution(workflow);
-		const suspended = await rest.waitForExecution(id, 'waiting', patience);
-		assert.equal(suspended.status, 'waiting', suspended.resultData.error?.message);
-		for (const task of service.tasks) await service.finish(task.id);
-		const execution = await rest.waitForExecution(id, 'finished', patience);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		await checkFiles(items(execution, 'Last'));
-		assert.deepEqual(
-			items(execution, 'Last').map(({ json }) => service.task(String(json.task_id)).body.text),
-			jobs('sleep', 3).map(({ text }) => text),
-		);
-		assert.deepEqual(
-			service.callbacks.map(({ status }) => status),
-			[202, 202, 200],
-		);
-	});
-
 	it('stops polling on the worker when the execution is stopped on the main that started it', async () => {
 		const { rest, service, cluster, credential } = context;
 		const workflow = await rest.createWorkflow(testWorkflow('endless', { credential }));
@@ -148,24 +125,6 @@ describe('queue mode', () => {
 		const later = service.requests.slice(before).map(({ taskId }) => taskId);
 		assert.ok(!later.includes(task.id), 'the stopped execution polls on');
 		assert.equal(service.creations().length, 2);
-	});
-
-	it('pays once when Retry On Fail runs the node again', async () => {
-		const { rest, service } = context;
-		service.faults.add({
-			route: 'poll',
-			times: 2,
-			action: { type: 'status', status: 401, body: { success: false, error: 'Invalid API key' } },
-		});
-		const workflow = await context.publish(
-			generating('again', { node: { retryOnFail: true, maxTries: 5, waitBetweenTries: 1000 } }),
-		);
-		await rest.callWebhook('again', { jobs: jobs('again', 3) });
-		const [execution] = await rest.waitForExecutions(workflow.id, 1, patience);
-		assert.ok(execution);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		await checkFiles(items(execution, 'Generate'));
-		assert.equal(service.creations().length, 3);
 	});
 
 	it('loses a polling execution with its worker, never runs it again, and its tasks are recovered by ID', async () => {
