@@ -1,12 +1,9 @@
 /** Creations: what is unclear is never sent again, and what was sent gets its time. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
 import type { IDataObject } from 'n8n-workflow';
-import { type FaultAction, startService } from '../service';
+import type { FaultAction } from '../service';
 import { certificate, startTlsTrap, type TlsTrap } from '../service/tlsTrap';
 import { engineSetting, goOn, sound, again } from './setting';
 import { trust } from './trust';
-import { until } from './until';
 
 const setting = engineSetting();
 
@@ -180,41 +177,5 @@ describe('a refusal that names a task', () => {
 			else expect(json.task_id).toBe('task-1');
 			expect(JSON.stringify(json)).not.toMatch(/nothing was paid|no task was created/i);
 		});
-	});
-});
-
-describe('a service that is not up yet', () => {
-	const parameters = { ...sound(), downloadOutput: false };
-
-	/** Counts the connections of this process that are refused. */
-	function refusals() {
-		const refused = { count: 0, forget: () => unsubscribe('net.client.socket', listen) };
-		const listen = (message: unknown) =>
-			(message as { socket: Socket }).socket.once('error', ({ code }: NodeJS.ErrnoException) => {
-				if (code === 'ECONNREFUSED') refused.count += 1;
-			});
-		subscribe('net.client.socket', listen);
-		return refused;
-	}
-
-	test('refused connections are tried again until the service is up; one task is created', async () => {
-		const first = await startService();
-		const { baseUrl, apiKey } = first;
-		await first.close();
-		const refused = refusals();
-		const running = setting.run({ items: [{}, {}], parameters, credentials: { baseUrl, apiKey } });
-		await until('both were refused, and refused again', () => refused.count >= 4);
-		refused.forget();
-		const port = Number(new URL(baseUrl).port);
-		const service = await startService({ port, apiKey, settings: { taskMs: 100 } });
-		try {
-			const { output, error } = await running;
-			expect(error).toBeUndefined();
-			expect(output.map(({ json }) => json.status)).toEqual(['done', 'done']);
-			expect(service.creations()).toHaveLength(2);
-			expect(service.requests.filter(({ route }) => route === 'create')).toHaveLength(2);
-		} finally {
-			await service.close();
-		}
 	});
 });

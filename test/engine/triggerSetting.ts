@@ -51,16 +51,7 @@ export function triggerSetting(): TriggerSetting {
 			}
 		}
 	});
-	return {
-		get service() {
-			return setting.service;
-		},
-		run: async (options) => await setting.run(options),
-		runWithin: async (ms, options) => await setting.runWithin(ms, options),
-		runTool: async (options) => await setting.runTool(options),
-		ownAccount: () => setting.ownAccount(),
-		bodies: () => setting.bodies(),
-		attempts: () => setting.attempts(),
+	const own: Omit<TriggerSetting, keyof Setting> = {
 		get host() {
 			return the();
 		},
@@ -96,4 +87,5 @@ export function triggerSetting(): TriggerSetting {
 			return output[0] as INodeExecutionData;
 		},
 	};
+	return Object.create(setting, Object.getOwnPropertyDescriptors(own)) as TriggerSetting;
 }
