@@ -19,8 +19,8 @@ module.exports = {
 	moduleNameMapper: N8N_WORKFLOW === undefined ? {} : { '^n8n-workflow$': N8N_WORKFLOW },
 	// Only what hangs reaches it: a busy machine is no failure.
 	testTimeout: 90_000,
-	// The engine's tests mostly wait, for a service that takes its time: two cores serve four of them.
-	maxWorkers: 4,
+	// All tests compute, those of the engine as well: their time runs ahead.
+	maxWorkers: '100%',
 	// A worker keeps much of what its files have loaded; a new one takes over.
 	workerIdleMemoryLimit: '600MB',
 	// In a file's own context it costs a hundred times as much to look up a global. Simulations look these up millions of times.
