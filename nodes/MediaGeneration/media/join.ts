@@ -7,24 +7,18 @@ import {
 	type Mp3Facts,
 	type NameOf,
 	partName,
+	type Pieces,
 	type SoundFacts,
 	type WavFacts,
 } from './sound';
 import { encodingInWords, MOST_BYTES } from './wav';
 
-export interface Joinable {
+export interface Joinable extends Pieces {
 	joinable: true;
-	/**
-	 * When each part begins and ends in the joined file, in seconds. An MP3 part keeps what its encoder put around the sound:
-	 * 20 to 50 ms, more at low sample rates.
-	 */
-	parts: Array<{ start: number; end: number }>;
-	durationSeconds: number;
 	mimeType: string;
 	extension: string;
 	/** Size of the joined file. */
 	bytes: number;
-	pieces: JoinPiece[];
 }
 
 /** `reason` is a sentence for the user. */
@@ -35,7 +29,6 @@ interface JoinOptions {
 	pauseMs: number;
 	/** A larger file is not made; pauses count. */
 	maxBytes?: number;
-	/** What a part is called in `reason`; default "part 1" for the first one. */
 	nameOf?: NameOf;
 }
 
@@ -98,11 +91,11 @@ export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): Jo
 	}
 	const [first] = sounds;
 	if (first === undefined) return { joinable: false, reason: 'There is no sound to join.' };
-	const { pieces, parts, samples, sampleRate } =
+	const made =
 		first.kind === 'mp3'
 			? mp3Pieces(first, ofKind(sounds, 'mp3'), pauseMs)
 			: wavPieces(first, ofKind(sounds, 'wav'), pauseMs);
-	const bytes = sizeOf(pieces);
+	const bytes = sizeOf(made.pieces);
 	const most = Math.min(maxBytes, MOST_BYTES);
 	if (bytes > most) {
 		const limit =
@@ -111,15 +104,7 @@ export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): Jo
 		return { joinable: false, reason };
 	}
 	const { mimeType, extension } = KINDS[first.kind];
-	return {
-		joinable: true,
-		parts: parts.map(({ from, to }) => ({ start: from / sampleRate, end: to / sampleRate })),
-		durationSeconds: samples / sampleRate,
-		mimeType,
-		extension,
-		bytes,
-		pieces,
-	};
+	return { joinable: true, ...made, mimeType, extension, bytes };
 }
 
 const BLOCK_BYTES = 65_536;
@@ -131,7 +116,7 @@ function* repeated(pattern: Buffer, length: number): Generator<Buffer> {
 }
 
 /** The bytes of a stream that lie in some ranges. */
-async function* cutOut(chunks: AsyncIterable<Uint8Array>, ranges: readonly ByteRange[]) {
+async function* cutOut(chunks: AsyncIterable<Buffer>, ranges: readonly ByteRange[]) {
 	let position = 0;
 	let next = 0;
 	for await (const chunk of chunks) {
@@ -139,7 +124,7 @@ async function* cutOut(chunks: AsyncIterable<Uint8Array>, ranges: readonly ByteR
 		for (let range = ranges[next]; range !== undefined; range = ranges[next]) {
 			const from = Math.max(range[0], position) - position;
 			const to = Math.min(range[1], end) - position;
-			if (to > from) yield Buffer.from(chunk.buffer, chunk.byteOffset + from, to - from);
+			if (to > from) yield chunk.subarray(from, to);
 			if (range[1] > end) break;
 			next += 1;
 		}
@@ -150,14 +135,13 @@ async function* cutOut(chunks: AsyncIterable<Uint8Array>, ranges: readonly ByteR
 }
 
 /**
- * The joined file, chunk by chunk: each part (from 0) is opened when it is its turn, read once and closed. At most one chunk
- * is held.
+ * The joined file, chunk by chunk: each part (from 0) is opened when it is its turn, read once and closed.
  *
- * @throws Error where a part is shorter than `scan` found it; what a part's stream throws is thrown on
+ * @throws Error where a part is shorter than `scan` found it
  */
 export async function* joined(
 	plan: Joinable,
-	openPart: (index: number) => AsyncIterable<Uint8Array>,
+	openPart: (index: number) => AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
 	for (const piece of plan.pieces) {
 		if (piece.kind === 'pattern') yield* repeated(piece.pattern, piece.length);

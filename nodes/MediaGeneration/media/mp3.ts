@@ -1,9 +1,7 @@
 /**
- * MPEG audio, Layer III: frame headers, frames of silence, and the frame before the sound that states its length for players
- * ("Xing" where the bit rate varies, "Info" where it does not). Pure. Source: the Xing header
- * as LAME writes it.
+ * MPEG audio, Layer III: frames of silence, tags, and the frame before the sound that states its length for players ("Xing" where the
+ * bit rate varies, "Info" where it does not). Pure. Sources: the Xing header as LAME writes it, id3.org, APEv2 specification.
  */
-
 import { frameLength, type MpegFrame, readFrame } from './mpeg';
 import { MOST_BYTES } from './wav';
 
@@ -26,7 +24,6 @@ export function readHeader(bits: number): FrameHeader | { problem: string } {
 	return length === undefined ? { problem: 'is a frame in free format' } : { ...frame, length };
 }
 
-/** Bytes between a frame's header and its sound. */
 function sideInfoBytes({ version, channels }: FrameHeader): number {
 	if (version === '1') return channels === 1 ? 17 : 32;
 	return channels === 1 ? 9 : 17;
@@ -41,27 +38,21 @@ function emptyFrame(header: FrameHeader, bytes: number, leastIndex: number): Buf
 	return frame;
 }
 
-/**
- * A frame of silence that fits beside a frame with this header: all zeros after the header say that nothing is coded.
- *
- * @param bitrateIndex that of the other frames where it is constant, else undefined
- */
+/** A frame of silence in a format: all zeros after the header say that nothing is coded. @param bitrateIndex where it is constant */
 export function silentFrame(header: FrameHeader, bitrateIndex: number | undefined): Buffer {
 	return emptyFrame(header, HEADER_BYTES + sideInfoBytes(header), bitrateIndex ?? 1);
 }
 
 const TABLE_ENTRIES = 100;
-const HAS_FRAMES = 1;
-const HAS_BYTES = 2;
-const HAS_TABLE = 4;
+const [HAS_FRAMES, HAS_BYTES, HAS_TABLE] = [1, 2, 4];
 
 /** How many bytes of sound lie before a frame. */
 export type Point = readonly [frame: number, bytes: number];
 
 export interface InfoFrame {
-	/** A frame of the sound: its format is the header's. */
+	/** Of a frame of the sound. */
 	header: FrameHeader;
-	/** That of all frames where it is constant, else undefined. */
+	/** That of all frames; undefined where it varies. */
 	bitrateIndex: number | undefined;
 	/** From the first frame to the end of the last one. */
 	points: readonly Point[];
@@ -90,28 +81,59 @@ export function infoFrame({ header, bitrateIndex, points }: InfoFrame): Buffer {
 	return frame;
 }
 
-/**
- * Whether a frame is such a header instead of sound, and how many frames it states (undefined where it states none).
- * Between other frames it must also code nothing: its mark could be there by chance.
- */
+/** What a frame states that is such a header instead of sound. */
 export function readInfoFrame(
 	bytes: Buffer,
 	at: number,
 	header: FrameHeader,
 ): { statedFrames: number | undefined } | undefined {
-	const isAt = (offset: number, mark: string) =>
-		bytes.toString('latin1', offset, offset + 4) === mark;
 	const checksum = (header.bits & UNPROTECTED) === 0 ? 2 : 0;
 	const usual = at + HEADER_BYTES + sideInfoBytes(header);
 	// Encoders disagree on whether a checksum moves it.
 	for (const offset of [usual, usual + checksum]) {
-		if (!isAt(offset, 'Xing') && !isAt(offset, 'Info')) continue;
+		if (!isAt(bytes, offset, 'Xing') && !isAt(bytes, offset, 'Info')) continue;
 		const states = (bytes.readUInt32BE(offset + 4) & HAS_FRAMES) !== 0;
 		return { statedFrames: states ? bytes.readUInt32BE(offset + 8) : undefined };
 	}
 	const vbri = at + HEADER_BYTES + 32;
-	return isAt(vbri, 'VBRI') ? { statedFrames: bytes.readUInt32BE(vbri + 14) } : undefined;
+	return isAt(bytes, vbri, 'VBRI') ? { statedFrames: bytes.readUInt32BE(vbri + 14) } : undefined;
 }
 
-/** How many bytes of a frame `readInfoFrame` reads at most. */
-export const INFO_BYTES = HEADER_BYTES + 32 + 18;
+/** How many bytes `readInfoFrame` and `tagLength` read at most. */
+export const LOOK_BYTES = HEADER_BYTES + 32 + 18;
+
+const ID3V1_BYTES = 128;
+const ID3V1_EXTENDED_BYTES = 227;
+const ID3V2_HEADER_BYTES = 10;
+const APE_HEADER_BYTES = 32;
+
+/** How many of a file's last bytes `tagBegin` needs. */
+export const TAIL_BYTES = APE_HEADER_BYTES + ID3V1_BYTES;
+
+const isAt = (bytes: Buffer, at: number, mark: string) =>
+	bytes.toString('latin1', at, at + mark.length) === mark;
+
+/** How long the tag is that begins there, in bytes; undefined where none does. */
+export function tagLength(bytes: Buffer, at: number): number | undefined {
+	if (isAt(bytes, at, 'ID3')) {
+		// Only seven bits of each byte count, so that no size looks like a frame.
+		const size = [6, 7, 8, 9].reduce((sum, index) => sum * 128 + (bytes[at + index] ?? 0), 0);
+		const hasFooter = ((bytes[at + 5] ?? 0) & 0x10) !== 0;
+		return ID3V2_HEADER_BYTES + size + (hasFooter ? ID3V2_HEADER_BYTES : 0);
+	}
+	if (isAt(bytes, at, 'APETAGEX')) {
+		const isHeader = (bytes.readUInt32LE(at + 20) & 0x2000_0000) !== 0;
+		return APE_HEADER_BYTES + (isHeader ? bytes.readUInt32LE(at + 12) : 0);
+	}
+	if (isAt(bytes, at, 'TAG+')) return ID3V1_EXTENDED_BYTES;
+	return isAt(bytes, at, 'TAG') ? ID3V1_BYTES : undefined;
+}
+
+/** Where the APE tag without a header begins that ends a file of `total` bytes, by the file's last bytes. */
+export function tagBegin(tail: Buffer, total: number): number | undefined {
+	const after = isAt(tail, tail.length - ID3V1_BYTES, 'TAG') ? ID3V1_BYTES : 0;
+	const footer = tail.length - after - APE_HEADER_BYTES;
+	return isAt(tail, footer, 'APETAGEX')
+		? total - after - tail.readUInt32LE(footer + 12)
+		: undefined;
+}

@@ -1,11 +1,17 @@
 /** Walks over the frames of an MP3 file, in one pass. Pure. */
-import { type FrameHeader, HEADER_BYTES, INFO_BYTES, readHeader, readInfoFrame } from './mp3';
+import {
+	type FrameHeader,
+	HEADER_BYTES,
+	LOOK_BYTES,
+	readHeader,
+	readInfoFrame,
+	TAIL_BYTES,
+	tagBegin,
+	tagLength,
+} from './mp3';
 import { frameLength } from './mpeg';
 import { inWords, noSound, type Scanner, type SoundFacts, Unread } from './sound';
-import { TAG_BYTES, TAIL_BYTES, tagBegin, tagLength } from './tags';
 
-/** How many bytes must be there before a frame or tag is read; the end of a file is read as if zeros followed. */
-const LOOK_BYTES = Math.max(INFO_BYTES, TAG_BYTES);
 /** Sync, version, layer and sample rate: the same in all frames. */
 const FORMAT_BITS = 0xfffe_0c00;
 const MODE_BITS = 0xc0;
@@ -21,9 +27,7 @@ export class Mp3Scanner implements Scanner {
 	private header: FrameHeader | undefined;
 	private isConstant = true;
 	private frames = 0;
-	/** Of all frames that were counted. */
 	private bytes = 0;
-	/** Bytes of the last frame. */
 	private lastLength = 0;
 	private statedFrames: number | undefined;
 	private readonly ranges: Array<[from: number, to: number]> = [];
@@ -42,6 +46,7 @@ export class Mp3Scanner implements Scanner {
 
 	end(): SoundFacts {
 		const { bytes, total } = this.unread;
+		// The end of a file is read as if zeros followed.
 		this.read(Buffer.concat([bytes, Buffer.alloc(LOOK_BYTES)]), bytes.length - 1);
 		const { lost } = this;
 		// Less than a header is what is left of a frame that was cut off.
@@ -144,9 +149,7 @@ export class Mp3Scanner implements Scanner {
 		const { header, frames, bytes, ranges, points, stride } = this;
 		if (header === undefined || frames === 0) return noSound('it holds no sound');
 		const bitrateIndex = this.isConstant ? header.bitrateIndex : undefined;
-		const samples = frames * header.samplesPerFrame;
-		const seconds = samples / header.sampleRate;
-		const sound = { frames, samples, bytes, ranges, points, stride, seconds };
-		return { kind: 'mp3', header, bitrateIndex, ...sound };
+		const seconds = (frames * header.samplesPerFrame) / header.sampleRate;
+		return { kind: 'mp3', header, bitrateIndex, frames, bytes, ranges, points, stride, seconds };
 	}
 }

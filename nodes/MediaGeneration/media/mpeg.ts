@@ -1,10 +1,7 @@
-/**
- * Frames of MPEG audio: what their headers say, and how they are told from other bytes. Pure. Sources: ISO/IEC 11172-3 and
- * 13818-3 (layers I to III), 13818-7 (AAC).
- */
+/** Frames of MPEG audio, and how they are told from other bytes. Pure. Sources: ISO/IEC 11172-3, 13818-3 (layers), 13818-7 (AAC). */
 
-export type MpegVersion = '1' | '2' | '2.5';
-export type Layer = 1 | 2 | 3;
+type MpegVersion = '1' | '2' | '2.5';
+type Layer = 1 | 2 | 3;
 
 interface Coding {
 	version: MpegVersion;
@@ -43,8 +40,6 @@ const BIT_RATES_2: Record<Layer, readonly number[]> = {
 	3: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 };
 
-const MONO = 3;
-
 function samplesOf({ version, layer }: Coding): number {
 	if (layer === 1) return 384;
 	return layer === 3 && version !== '1' ? 576 : 1152;
@@ -72,7 +67,7 @@ export function readFrame(bits: number): MpegFrame | undefined {
 	return {
 		...coding,
 		bits,
-		channels: ((bits >>> 6) & 3) === MONO ? 1 : 2,
+		channels: ((bits >>> 6) & 3) === 3 ? 1 : 2,
 		samplesPerFrame: samplesOf(coding),
 		bitrateIndex,
 		length: unpadded === 0 ? undefined : unpadded + padding,
@@ -81,11 +76,11 @@ export function readFrame(bits: number): MpegFrame | undefined {
 
 type LengthAt = (head: Buffer, at: number) => { length: number | undefined } | undefined;
 
-/** The MPEG frame that begins at an offset, of which three bytes are enough. */
+/** Three bytes of a header are enough. */
 const mpegAt: LengthAt = (head, at) =>
 	head.length < at + 3 ? undefined : readFrame(head.readUIntBE(at, 3) * 256);
 
-/** The AAC frame (ADTS) that begins at an offset. */
+/** ADTS */
 const aacAt: LengthAt = (head, at) => {
 	if (head[at] !== 0xff || ((head[at + 1] ?? 0) & 0xf6) !== 0xf0) return undefined;
 	if (head.length < at + 6) return { length: undefined };

@@ -15,6 +15,7 @@ export function mp3Pieces(first: Mp3Facts, parts: readonly Mp3Facts[], pauseMs: 
 	const isConstant = parts.every((part) => part.bitrateIndex === first.bitrateIndex);
 	const bitrateIndex = isConstant ? first.bitrateIndex : undefined;
 	const { sampleRate, samplesPerFrame } = header;
+	const secondsOf = (count: number) => (count * samplesPerFrame) / sampleRate;
 	const exact = (pauseMs * sampleRate) / (1000 * samplesPerFrame);
 	const pause = pauseMs > 0 ? Math.max(1, Math.round(exact)) : 0;
 	const silence = silentFrame(header, bitrateIndex);
@@ -33,18 +34,19 @@ export function mp3Pieces(first: Mp3Facts, parts: readonly Mp3Facts[], pauseMs: 
 		pieces.push({ kind: 'part', index, ranges: part.ranges });
 		for (const [step, before] of part.points.entries())
 			points.push([frames + step * part.stride, bytes + before]);
-		times.push({ from: frames * samplesPerFrame, to: (frames + part.frames) * samplesPerFrame });
+		times.push({ start: secondsOf(frames), end: secondsOf(frames + part.frames) });
 		frames += part.frames;
 		bytes += part.bytes;
 	}
 	points.push([frames, bytes]);
 	pieces.unshift(written(infoFrame({ header, bitrateIndex, points })));
-	return { pieces, parts: times, samples: frames * samplesPerFrame, sampleRate };
+	return { pieces, parts: times, durationSeconds: secondsOf(frames) };
 }
 
 /** The same for WAV files: all parts, which have the format of the first one, with silence of `pauseMs` between them. */
 export function wavPieces(first: WavFacts, parts: readonly WavFacts[], pauseMs: number): Pieces {
 	const { format } = first;
+	const secondsOf = (count: number) => count / format.sampleRate;
 	const pause = Math.round((pauseMs * format.sampleRate) / 1000);
 	const pieces: JoinPiece[] = [];
 	const times: Pieces['parts'] = [];
@@ -57,11 +59,11 @@ export function wavPieces(first: WavFacts, parts: readonly WavFacts[], pauseMs: 
 		}
 		const ranges = part.bytes === 0 ? [] : part.ranges;
 		pieces.push({ kind: 'part', index, ranges });
-		times.push({ from: samples, to: samples + part.samples });
+		times.push({ start: secondsOf(samples), end: secondsOf(samples + part.samples) });
 		samples += part.samples;
 	}
 	const bytes = samples * format.blockBytes;
 	pieces.unshift(written(wavHeader(format, bytes)));
 	if (bytes % 2 === 1) pieces.push(written(Buffer.alloc(1)));
-	return { pieces, parts: times, samples, sampleRate: format.sampleRate };
+	return { pieces, parts: times, durationSeconds: secondsOf(samples) };
 }

@@ -9,12 +9,10 @@ export interface Mp3Facts {
 	kind: 'mp3';
 	/** Of the first frame. */
 	header: FrameHeader;
-	/** Of all frames, where it is constant. */
+	/** Of all frames; undefined where it varies. */
 	bitrateIndex: number | undefined;
 	frames: number;
-	/** Samples of each channel. */
-	samples: number;
-	/** Bytes of all frames. */
+	/** Of all frames. */
 	bytes: number;
 	/** Where the frames lie; tags and headers that hold no sound are left out. */
 	ranges: ByteRange[];
@@ -27,16 +25,16 @@ export interface Mp3Facts {
 export interface WavFacts {
 	kind: 'wav';
 	format: WavFormat;
-	/** Samples of each channel. */
+	/** Of each channel. */
 	samples: number;
-	/** Bytes of all samples. */
+	/** Of all samples. */
 	bytes: number;
 	ranges: ByteRange[];
 	seconds: number;
 }
 
 /** Sound that can't be joined to other sound. */
-export interface NoSound {
+interface NoSound {
 	kind: 'none';
 	/** Why, as the end of a sentence: "it is not an MP3 or WAV file". */
 	problem: string;
@@ -55,10 +53,12 @@ export type JoinPiece =
 /** What a kind of sound makes of its parts. */
 export interface Pieces {
 	pieces: JoinPiece[];
-	/** Samples before each part and at its end, and of all. */
-	parts: Array<{ from: number; to: number }>;
-	samples: number;
-	sampleRate: number;
+	/**
+	 * When each part begins and ends in the joined file, in seconds. An MP3 part keeps what its encoder put around the sound:
+	 * 20 to 50 ms, more at low sample rates.
+	 */
+	parts: Array<{ start: number; end: number }>;
+	durationSeconds: number;
 }
 
 /** Reads a file from its first to its last byte, in chunks of any size. */

@@ -12,7 +12,7 @@ export interface Cue {
 export const MOST_CUES = 50_000;
 /** Counted without blank lines. */
 const MOST_LINES = 10 * MOST_CUES;
-/** How many characters are read in one piece of work. */
+/** One piece of work. */
 const STEP_CHARACTERS = 100_000;
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3})\d*)?`;

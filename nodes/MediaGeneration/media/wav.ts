@@ -9,10 +9,7 @@ const PLAIN_BYTES = 16;
 const EXTENSIBLE_BYTES = 40;
 /** What follows the usual number of an encoding inside an extensible format. */
 const USUAL_GUID = '\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71';
-/**
- * What exists: from telephones (8,000 Hz) with some room below to the fastest converters of PCM (384,000 Hz, "DXD"); 24 channels
- * are those of 22.2 sound (ITU-R BS.2051). Whatever states more would only be believed to its own advantage.
- */
+/** What exists: from telephones, with room below, to the fastest converters ("DXD"); 22.2 sound has 24 channels (ITU-R BS.2051). */
 const [LEAST_RATE, MOST_RATE] = [4_000, 384_000];
 const MOST_CHANNELS = 24;
 const MOST_BITS = 64;
@@ -32,9 +29,8 @@ export interface WavFormat {
 }
 
 /** "16-bit PCM" */
-export function encodingInWords({ encoding, bits }: WavFormat): string {
-	return `${bits}-bit ${ENCODINGS[encoding] ?? `format ${encoding}`}`;
-}
+export const encodingInWords = ({ encoding, bits }: WavFormat) =>
+	`${bits}-bit ${ENCODINGS[encoding] ?? ''}`;
 
 /** Reads the content of a format chunk; where such samples can't be joined, why. */
 export function readFormat(content: Buffer): WavFormat | { problem: string } {
@@ -55,16 +51,11 @@ export function readFormat(content: Buffer): WavFormat | { problem: string } {
 			problem: `its samples are coded in a way that can't be joined (${REFUSED[tag] ?? `format ${tag}`})`,
 		};
 	const { channels, sampleRate, bits, blockBytes } = format;
-	const least = channels * Math.ceil(bits / 8);
-	const most = (channels * MOST_BITS) / 8;
 	const isSound = channels > 0 && bits > 0 && blockBytes % channels === 0;
-	if (!isSound || blockBytes < least) return { problem: 'its format chunk contradicts itself' };
-	const exists =
-		sampleRate >= LEAST_RATE &&
-		sampleRate <= MOST_RATE &&
-		channels <= MOST_CHANNELS &&
-		blockBytes <= most;
-	if (!exists)
+	if (!isSound || blockBytes < channels * Math.ceil(bits / 8))
+		return { problem: 'its format chunk contradicts itself' };
+	const isRate = sampleRate >= LEAST_RATE && sampleRate <= MOST_RATE;
+	if (!isRate || channels > MOST_CHANNELS || blockBytes > (channels * MOST_BITS) / 8)
 		return {
 			problem: `its format chunk states what no sound has: ${sampleRate} Hz, ${channels} channels, ${blockBytes} bytes for each sample`,
 		};
@@ -86,23 +77,19 @@ function chunk(id: string, content: Buffer): Buffer {
 /** Sizes in WAV and MP3 files have 32 bits. */
 export const MOST_BYTES = 0xffff_ffff;
 
-/** Everything before the samples of a file with `bytes` bytes of samples: its sizes have 32 bits. */
+/** Everything before the samples of a file, of which there are `bytes` bytes. */
 export function wavHeader(format: WavFormat, bytes: number): Buffer {
 	const fact = Buffer.alloc(4);
 	fact.writeUInt32LE(Math.min(bytes / format.blockBytes, MOST_BYTES));
-	const formatChunk = chunk('fmt ', withExtensionSize(format));
-	const before =
-		format.encoding === PCM ? formatChunk : Buffer.concat([formatChunk, chunk('fact', fact)]);
+	const isPcm = format.encoding === PCM;
+	// Formats other than PCM state the length of their extension, even where they have none.
+	const extension = Buffer.alloc(!isPcm && format.chunk.length === PLAIN_BYTES ? 2 : 0);
+	const formatChunk = chunk('fmt ', Buffer.concat([format.chunk, extension]));
+	const before = isPcm ? formatChunk : Buffer.concat([formatChunk, chunk('fact', fact)]);
 	const data = chunk('data', Buffer.alloc(0));
 	data.writeUInt32LE(Math.min(bytes, MOST_BYTES), 4);
 	const riff = Buffer.from('RIFF\0\0\0\0WAVE');
 	const size = 4 + before.length + data.length + bytes + (bytes % 2);
 	riff.writeUInt32LE(Math.min(size, MOST_BYTES), 4);
 	return Buffer.concat([riff, before, data]);
-}
-
-/** Formats other than PCM state the length of their extension, even where they have none. */
-function withExtensionSize({ encoding, chunk: content }: WavFormat): Buffer {
-	const isPlain = content.length === PLAIN_BYTES && encoding !== PCM;
-	return isPlain ? Buffer.concat([content, Buffer.alloc(2)]) : content;
 }

@@ -382,7 +382,7 @@ describe('streams', () => {
 		for (const size of [1, 100]) {
 			// Each chunk has memory of its own.
 			const source = async function* () {
-				for await (const chunk of stream(file, size)) yield Uint8Array.from(chunk);
+				for await (const chunk of stream(file, size)) yield Buffer.from(chunk);
 			};
 			const chunks: Buffer[] = [];
 			for await (const chunk of joined(made, source)) chunks.push(chunk);
