@@ -117,8 +117,10 @@ export class Process {
 					...{ maximum: undefined, balance: undefined, signal: undefined },
 				}),
 				delivery: {
-					deliver: async () =>
-						await Promise.resolve({ items: [{ json: {} }], outputs: [], failure: undefined }),
+					deliver: async () => {
+						const items = [{ json: {} }];
+						return await Promise.resolve({ items, outputs: [], failure: undefined, files: [] });
+					},
 				},
 			},
 			{ maxActiveTasks: this.fleet.maxActiveTasks, haltOnFailure: false },

@@ -79,9 +79,9 @@ async function runCase(seed: number, host: HostileHost, real: N8nContext): Promi
 	const requests = host.remove(plan);
 	return {
 		plan,
-		problem: file?.problem,
+		problem: file?.kind === 'missing' ? file.problem : undefined,
 		mimeType: file?.output.mimeType,
-		bytes: file?.binary === undefined ? undefined : bytes,
+		bytes: file?.kind === 'stored' ? bytes : undefined,
 		requests,
 	};
 }

@@ -143,10 +143,10 @@ describe('how long sound is', () => {
 		await world({ answer: () => body }).delivery.deliver(finished([kind]), settings, 0);
 
 	test('is told of what was measured, with what joining needs to know', async () => {
-		const { items, outputs, sounds } = await deliver('audio', WAV);
+		const { items, outputs, files } = await deliver('audio', WAV);
 		expect(outputs[0]?.durationSeconds).toBeCloseTo(toneSeconds('Once upon a time'), 3);
 		expect(items[0]?.json.outputs).toEqual(outputs);
-		expect(sounds).toEqual([await scan([WAV])]);
+		expect(files.map(({ sound }) => sound)).toEqual([await scan([WAV])]);
 	});
 
 	test.each<[string, TaskOutput['kind'], Buffer]>([

@@ -52,9 +52,13 @@ function partOf(
 		return { url: `https://files.example/${taskId}/${index}`, kind, binaryProperty, mimeType };
 	});
 	const item = { json: { task_id: taskId }, binary, pairedItem: { item: 7 } };
+	const stored = outputs.map((output) => {
+		const data = binary[output.binaryProperty ?? ''] as IBinaryData;
+		return { kind: 'stored' as const, output, binary: data, sound: undefined };
+	});
 	return {
 		done: doneTask(taskId),
-		delivered: { items: [item], outputs, failure: undefined },
+		delivered: { items: [item], outputs, failure: undefined, files: stored },
 	};
 }
 
@@ -274,7 +278,7 @@ describe('parts that can not be joined', () => {
 			const outputs: DeliveredOutput[] = [{ url, kind: 'audio' }];
 			return {
 				done: doneTask(taskId),
-				delivered: { items: [item], outputs, failure: undefined },
+				delivered: { items: [item], outputs, failure: undefined, files: [] },
 			};
 		});
 		const { items, outputs } = await all(store, parts, input(LONG.join));
@@ -308,8 +312,8 @@ describe('parts that are not to be joined', () => {
 		const store = binaryStore('default');
 		const [part] = two(store);
 		const delivered = await all(store, [part] as DonePart[], input(LONG.off, ['']));
-		expect(delivered).toEqual(part?.delivered);
-		const lost = { done: doneTask('t2'), delivered: { items: [], outputs: [], failure } };
+		expect(delivered).toEqual({ ...part?.delivered, files: [] });
+		const lost = { done: doneTask('t2'), delivered: { items: [], outputs: [], failure, files: [] } };
 		expect((await all(store, [lost], input(LONG.off, ['']))).failure).toBe(failure);
 	});
 });
@@ -317,7 +321,7 @@ describe('parts that are not to be joined', () => {
 describe('a part that ended badly', () => {
 	const withLost = (store: Store): DonePart[] => [
 		spoken(store, 't1', 'Once upon a time'),
-		{ done: doneTask('t2'), delivered: { items: [], outputs: [], failure } },
+		{ done: doneTask('t2'), delivered: { items: [], outputs: [], failure, files: [] } },
 	];
 
 	test.each(['join', 'parts'] as const)('is named (%s), and all tasks with it', async (kind) => {
@@ -342,7 +346,7 @@ describe('the files of a part', () => {
 	/** What delivery is asked for. */
 	const asked = async (longText: LongText) => {
 		const calls: unknown[][] = [];
-		const done: Delivered = { items: [], outputs: [], failure: undefined };
+		const done: Delivered = { items: [], outputs: [], failure: undefined, files: [] };
 		const delivery = {
 			deliver: async (...call: unknown[]) => {
 				calls.push(call);

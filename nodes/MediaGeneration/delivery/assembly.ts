@@ -2,15 +2,16 @@
  * From the finished tasks of one input item to what goes out for it: the items of its tasks, or one item with all parts of a long
  * text in one file. The same for runs that wait and for executions that wake.
  */
-import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { broken, outcomes, quote, type Failure, type LeftText } from '../service/failures';
 import { asNumber } from '../service/json';
 import type { Task } from '../service/task';
 import type { Done } from '../service/verdict';
+import { inFields, type StoredFile } from './files';
 import { fieldsOf, type Delivered, type Delivery } from './item';
-import { inFields, joinSources, type MadeFile, type Source } from './joining';
+import { joinSources, type Source } from './joining';
 
 /** How the tasks of an item make its output. Plain data: a sleeping execution keeps it. */
 export interface Assembly {
@@ -119,8 +120,8 @@ export async function deliverPart(
 			: { ...files, fileName: `${fileName}_${number}` };
 	if (longText.kind === 'join')
 		return await delivery.deliver(done, { ...named, splitFiles: false }, index, extra);
-	const { sounds: _, ...delivered } = await delivery.deliver(done, named, index, extra);
-	return delivered;
+	// What only joining needs would stay in memory until the run's end.
+	return { ...(await delivery.deliver(done, named, index, extra)), files: [] };
 }
 
 /** What goes out for an item whose parts are all over, in their order. Never rejects. */
@@ -149,10 +150,11 @@ export async function assemble(
 		items: assembly.longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
 		outputs,
 		failure: why,
+		files: [],
 	});
 	if (failure !== undefined) return lost(failureOfWhole(failure, { number, assembly, taskIds }));
 	if (assembly.longText.kind !== 'join')
-		return { items: all.flatMap(({ items }) => items), outputs, failure: undefined };
+		return { items: all.flatMap(({ items }) => items), outputs, failure: undefined, files: [] };
 	try {
 		const { pauseMs } = assembly.longText;
 		return await joinedItem(context, { all, done: parts.map(({ done }) => done), pauseMs }, input);
@@ -174,8 +176,7 @@ async function joinedItem(
 	{ all, done, pauseMs }: Parts,
 	{ assembly, files, index }: AssemblyInput,
 ): Promise<Delivered> {
-	const made = all.map(filesOf);
-	const sources = made.map(sourceOf);
+	const sources = all.map(sourceOf);
 	const joined = sources.every((source) => source !== undefined)
 		? await joinSources(context, sources, {
 				pauseMs,
@@ -184,7 +185,8 @@ async function joinedItem(
 				withTranscript: files.transcriptInOutput,
 			})
 		: { ok: false as const, reason: 'not every part has an audio file' };
-	const { outputs, binary } = inFields(joined.ok ? joined.files : soundsFirst(made.flat()), files);
+	const shown = joined.ok ? joined.files : soundsFirst(all.flatMap((part) => part.files));
+	const { outputs, binary } = inFields(shown, files.binaryPropertyName);
 	const json: IDataObject = {
 		...wholeJson(assembly, done),
 		parts: done.map(({ taskId }, number) => ({
@@ -203,7 +205,7 @@ async function joinedItem(
 		outputs: outputs.map((output) => ({ ...output })),
 	};
 	const item: INodeExecutionData = { json, binary, pairedItem: { item: index } };
-	return { items: [item], outputs, failure: undefined };
+	return { items: [item], outputs, failure: undefined, files: [] };
 }
 
 /** What the tasks of a long text have together. */
@@ -229,32 +231,17 @@ function sumOf(numbers: ReadonlyArray<number | undefined>): number | undefined {
 	return known.length === numbers.length ? known.reduce((sum, each) => sum + each, 0) : undefined;
 }
 
-/** The stored files of one part. */
-function filesOf({ items, outputs, sounds }: Delivered): Array<MadeFile & Pick<Source, 'facts'>> {
-	const binary = items[0]?.binary ?? {};
-	return outputs.flatMap((output, number) => {
-		const stored: IBinaryData | undefined =
-			output.binaryProperty === undefined ? undefined : binary[output.binaryProperty];
-		return stored === undefined ? [] : [{ output, binary: stored, facts: sounds?.[number] }];
-	});
-}
-
-function sourceOf(files: ReturnType<typeof filesOf>): Source | undefined {
-	const sound = files.find(({ output }) => output.kind === 'audio');
+function sourceOf({ files }: Delivered): Source | undefined {
+	const audio = files.find(({ output }) => output.kind === 'audio');
 	const transcript = (type: RegExp) =>
 		files.find(({ output }) => output.kind === 'transcript' && type.test(output.mimeType ?? ''))
 			?.binary;
-	return sound === undefined
-		? undefined
-		: {
-				sound: sound.binary,
-				facts: sound.facts,
-				srt: transcript(/subrip/),
-				words: transcript(/json/),
-			};
+	if (audio === undefined) return undefined;
+	const { binary: sound, sound: facts } = audio;
+	return { sound, facts, srt: transcript(/subrip/), words: transcript(/json/) };
 }
 
-function soundsFirst(files: readonly MadeFile[]): MadeFile[] {
-	const isSound = ({ output }: MadeFile) => output.kind === 'audio';
+function soundsFirst(files: readonly StoredFile[]): StoredFile[] {
+	const isSound = ({ output }: StoredFile) => output.kind === 'audio';
 	return [...files.filter(isSound), ...files.filter((file) => !isSound(file))];
 }

@@ -1,7 +1,5 @@
-/**
- * From the addresses of a finished task to binary data: concurrently, bounded, streamed into n8n's binary store.
- */
-import type { IBinaryData } from 'n8n-workflow';
+/** From the addresses of a finished task to binary data: concurrently, bounded, streamed into n8n's binary store. */
+import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
 import type { SoundFacts } from '../media/sound';
 import type { N8nContext } from '../service/client';
 import type { Limiter } from '../service/limiter';
@@ -24,22 +22,42 @@ export interface DeliveredOutput {
 	durationSeconds?: number;
 }
 
-export interface DeliveredFile {
+/** A file in n8n's store. */
+export interface StoredFile {
+	kind: 'stored';
 	output: DeliveredOutput;
-	binary: IBinaryData | undefined;
+	binary: IBinaryData;
 	/** What was found of a sound on its way. */
-	sound?: SoundFacts | undefined;
-	/** Why the file is missing, completing "could not be downloaded: ...". */
-	problem: string | undefined;
+	sound: SoundFacts | undefined;
 }
 
-/** What fetching the files of one task takes. */
+export type DeliveredFile =
+	| StoredFile
+	/** Not to be fetched. */
+	| { kind: 'offered'; output: DeliveredOutput }
+	/** The problem completes "could not be downloaded: ...". */
+	| { kind: 'missing'; output: DeliveredOutput; problem: string };
+
+/** Puts files into the binary fields `data`, `data_1`, ... What is not in the store takes a number, but has no field. */
+export function inFields(
+	files: readonly DeliveredFile[],
+	base: string,
+): { outputs: DeliveredOutput[]; binary: IBinaryKeyData } {
+	const binary: IBinaryKeyData = {};
+	const outputs = files.map((file, index) => {
+		if (file.kind !== 'stored') return file.output;
+		const binaryProperty = index === 0 ? base : `${base}_${index}`;
+		binary[binaryProperty] = file.binary;
+		return { ...file.output, binaryProperty };
+	});
+	return { outputs, binary };
+}
+
 export interface FetchDeps extends DownloadDeps {
 	context: N8nContext;
 	limiter: Limiter;
 }
 
-/** How many files of one task are fetched. */
 const MAX_FILES = 100;
 
 /** File systems take 255 bytes; some programs put something before or behind a name. */
@@ -70,17 +88,20 @@ export function sanitizeName(text: string, maxBytes = MAX_NAME_BYTES - EXTENSION
 	return name === '' ? 'file' : name;
 }
 
+/** What a task's files are named after. */
+interface Named {
+	type: string | undefined;
+	taskId: string;
+	fileName?: string | undefined;
+}
+
 /**
  * Base names (without extension) of a task's files: the given name, then `name_1`, `name_2` ...; else `sound_effect-<task id>` or
  * `image-<task id>-2`, numbered where a task has several of a kind.
  */
 export function baseNames(
 	outputs: readonly TaskOutput[],
-	{
-		type,
-		taskId,
-		fileName,
-	}: { type: string | undefined; taskId: string; fileName?: string | undefined },
+	{ type, taskId, fileName }: Named,
 ): string[] {
 	const named = (base: string, ending: string) =>
 		`${sanitizeName(base, MAX_NAME_BYTES - EXTENSION_BYTES - ending.length)}${ending}`;
@@ -102,36 +123,27 @@ interface Wanted extends WantedFile {
 	baseName: string;
 }
 
-/** What is known of a file that lies in n8n's store. */
-interface Stored {
-	binary: IBinaryData;
-	fileName: string;
-	mimeType: string;
-	fileSize: number;
-	durationSeconds?: number;
-	sound: SoundFacts | undefined;
-}
-
 /** Puts a download into n8n's store. However it ends, nothing of it stays open. */
-async function store(download: Download, wanted: Wanted, deps: FetchDeps): Promise<Stored> {
+async function store(download: Download, wanted: Wanted, deps: FetchDeps): Promise<StoredFile> {
+	const { baseName, kind, maxBytes, url } = wanted;
 	try {
 		const { mimeType, extension } = await download.readType();
-		const release = await storeMemory.reserve(download.length ?? wanted.maxBytes, deps.signal);
+		const release = await storeMemory.reserve(download.length ?? maxBytes, deps.signal);
 		try {
-			const fileName = `${wanted.baseName}.${extension}`;
+			const fileName = `${baseName}.${extension}`;
 			const stream = download.stream();
 			// A store that fails before it has read the stream leaves the stream, and its error, to us.
 			stream.on('error', () => undefined);
 			try {
 				const binary = await deps.context.helpers.prepareBinaryData(stream, fileName, mimeType);
 				storeMemory.learn(binary);
-				const sound = wanted.kind === 'audio' ? download.facts() : undefined;
+				const sound = kind === 'audio' ? download.facts() : undefined;
+				const { seconds: durationSeconds } = sound ?? {};
+				const output = { url, kind, fileName, mimeType, fileSize: download.received };
 				return {
+					kind: 'stored',
+					output: { ...output, ...(durationSeconds !== undefined && { durationSeconds }) },
 					binary,
-					fileName,
-					mimeType,
-					fileSize: download.received,
-					...(sound?.seconds === undefined ? {} : { durationSeconds: sound.seconds }),
 					sound,
 				};
 			} finally {
@@ -154,7 +166,7 @@ function storeFailure(error: unknown): DownloadError {
 }
 
 /** Begins from nothing as often as it helps: all downloads of a file share their tries and their time. */
-async function storeWhole(wanted: Wanted, deps: FetchDeps): Promise<Stored> {
+async function storeWhole(wanted: Wanted, deps: FetchDeps): Promise<StoredFile> {
 	for (const tries = new Tries(deps); ;) {
 		try {
 			return await store(new Download(wanted, deps, tries), wanted, deps);
@@ -165,11 +177,7 @@ async function storeWhole(wanted: Wanted, deps: FetchDeps): Promise<Stored> {
 	}
 }
 
-/**
- * Downloads the files of one task. Never rejects: a file that can't be fetched says why in `problem`, and its address stays.
- *
- * @param names base names of the files, in their order
- */
+/** Downloads the files of one task. Never rejects. @param names base names of the files, in their order */
 export async function fetchFiles(
 	outputs: readonly TaskOutput[],
 	{ names, maxBytes }: { names: readonly string[]; maxBytes: number },
@@ -177,15 +185,13 @@ export async function fetchFiles(
 ): Promise<DeliveredFile[]> {
 	return await Promise.all(
 		outputs.map(async ({ url, kind }, index): Promise<DeliveredFile> => {
-			const missing = (problem: string) => ({ output: { url, kind }, binary: undefined, problem });
+			const missing = (problem: string) =>
+				({ kind: 'missing', output: { url, kind }, problem }) as const;
 			if (index >= MAX_FILES)
 				return missing(`only the first ${MAX_FILES} files of a task are fetched`);
 			const wanted = { url, kind, maxBytes, baseName: names[index] ?? 'file' };
 			try {
-				const { binary, sound, ...stored } = await deps.limiter.run(
-					async () => await storeWhole(wanted, deps),
-				);
-				return { output: { url, kind, ...stored }, binary, sound, problem: undefined };
+				return await deps.limiter.run(async () => await storeWhole(wanted, deps));
 			} catch (error) {
 				return missing(asDownloadError(error).message);
 			}

@@ -1,10 +1,6 @@
-/**
- * What the user sees: the item or items of a finished task, the same for generations, `task: wait`, resumed executions
- * and the trigger (README, "Operations").
- */
-import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+/** The items of a finished task: the same for generations, `task: wait`, resumed executions and the trigger. */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { transcriptOf } from '../media/captions';
-import type { SoundFacts } from '../media/sound';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { inPieces, pause } from '../service/clock';
@@ -17,9 +13,11 @@ import type { Done } from '../service/verdict';
 import {
 	baseNames,
 	fetchFiles,
+	inFields,
 	type DeliveredFile,
 	type DeliveredOutput,
 	type FetchDeps,
+	type StoredFile,
 } from './files';
 
 /** Names that n8n or this package give a meaning. A task's own fields of these names go out with `task_` in front. */
@@ -52,8 +50,8 @@ export interface Delivered {
 	outputs: DeliveredOutput[];
 	/** Outcome `undelivered`, where a file is missing. */
 	failure: Failure | undefined;
-	/** What was found of the sounds among `outputs` on their way, at the same places. */
-	sounds?: ReadonlyArray<SoundFacts | undefined>;
+	/** What parts of a long text are joined from. */
+	files: readonly StoredFile[];
 }
 
 export interface DeliveryOptions {
@@ -66,13 +64,13 @@ export interface DeliveryOptions {
 /** A task to show, with its files. */
 type Shown = Omit<Done, 'kind'>;
 
-/** How many files are downloaded at the same time by one run. */
+/** For one run. */
 const CONCURRENT_DOWNLOADS = 4;
 /** How many addresses of missing files a message names. */
 const NAMED_ADDRESSES = 20;
 
 function undelivered({ taskId, task }: Shown, files: DeliveredFile[]): Failure | undefined {
-	const missing = files.filter(({ problem }) => problem !== undefined);
+	const missing = files.filter((file) => file.kind === 'missing');
 	const [first] = missing;
 	if (first === undefined) return undefined;
 	const which = files.length === 1 ? 'its file' : `${missing.length} of its ${files.length} files`;
@@ -86,27 +84,6 @@ function undelivered({ taskId, task }: Shown, files: DeliveredFile[]): Failure |
 		taskId,
 		status: task.status,
 	};
-}
-
-/** Gives each file that is there the binary field that it goes into. */
-function withProperties(
-	files: DeliveredFile[],
-	nameOf: (index: number) => string,
-): DeliveredFile[] {
-	return files.map((file, index) =>
-		file.binary === undefined
-			? file
-			: { ...file, output: { ...file.output, binaryProperty: nameOf(index) } },
-	);
-}
-
-function binaryOf(files: DeliveredFile[]): { binary?: IBinaryKeyData } {
-	const binary: IBinaryKeyData = {};
-	for (const { binary: data, output } of files) {
-		if (data !== undefined && output.binaryProperty !== undefined)
-			binary[output.binaryProperty] = data;
-	}
-	return Object.keys(binary).length === 0 ? {} : { binary };
 }
 
 /** Delivers the finished tasks of one run; its downloads share a limited number of slots. */
@@ -140,11 +117,9 @@ export class Delivery {
 		try {
 			return await this.make(done, settings, { pairedItem, extra });
 		} catch (error) {
-			return {
-				items: [],
-				outputs: done.outputs.map(({ url, kind }) => ({ url, kind })),
-				failure: broken(error, { kind: 'done', taskId: done.taskId }),
-			};
+			const outputs = done.outputs.map(({ url, kind }) => ({ url, kind }));
+			const failure = broken(error, { kind: 'done', taskId: done.taskId });
+			return { items: [], outputs, failure, files: [] };
 		}
 	}
 
@@ -155,43 +130,37 @@ export class Delivery {
 	): Promise<Delivered> {
 		const { taskId, task } = done;
 		const files = await this.files(done, settings);
-		const item = (shown: DeliveredFile[]): INodeExecutionData => ({
-			json: {
-				...(task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw)),
-				task_id: taskId,
-				outputs: shown.map(({ output }) => ({ ...output })),
-				...(transcript === undefined ? {} : { transcript }),
-				...extra,
-			},
-			...binaryOf(shown),
-			pairedItem: { item: pairedItem },
-		});
 		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
-		const base = settings.binaryPropertyName;
-		const failure = undelivered(done, files);
-		if (settings.splitFiles && files.length > 0) {
-			const there = files.filter(({ problem }) => problem === undefined);
+		const item = (shown: readonly DeliveredFile[]): INodeExecutionData => {
+			const { outputs, binary } = inFields(shown, settings.binaryPropertyName);
 			return {
-				items: withProperties(there, () => base).map((file) => item([file])),
-				outputs: files.map(({ output }) => output),
-				failure,
+				json: {
+					...(task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw)),
+					task_id: taskId,
+					outputs: outputs.map((output) => ({ ...output })),
+					...(transcript === undefined ? {} : { transcript }),
+					...extra,
+				},
+				...(Object.keys(binary).length === 0 ? {} : { binary }),
+				pairedItem: { item: pairedItem },
 			};
-		}
-		const shown = withProperties(files, (index) => (index === 0 ? base : `${base}_${index}`));
-		return {
-			items: [item(shown)],
-			outputs: shown.map(({ output }) => output),
-			failure,
-			sounds: shown.map(({ sound }) => sound),
 		};
+		const failure = undelivered(done, files);
+		const stored = files.filter((file) => file.kind === 'stored');
+		if (settings.splitFiles && files.length > 0) {
+			const items = files.filter(({ kind }) => kind !== 'missing').map((file) => item([file]));
+			return { items, outputs: files.map(({ output }) => output), failure, files: stored };
+		}
+		const { outputs } = inFields(files, settings.binaryPropertyName);
+		return { items: [item(files)], outputs, failure, files: stored };
 	}
 
 	/** What was said when, by the first transcript that can be read; undefined where there is none. */
 	private async transcriptOf(files: readonly DeliveredFile[]): Promise<IDataObject[] | undefined> {
-		for (const { output, binary } of files) {
-			if (output.kind !== 'transcript' || binary === undefined) continue;
+		for (const file of files) {
+			if (file.output.kind !== 'transcript' || file.kind !== 'stored') continue;
 			const spoken = await attemptLater(async () => {
-				const text = await readStoredText(this.deps.context, binary, MAX_TRANSCRIPT_BYTES);
+				const text = await readStoredText(this.deps.context, file.binary, MAX_TRANSCRIPT_BYTES);
 				return text === undefined ? undefined : await inPieces(transcriptOf(text));
 			});
 			if (spoken.ok && spoken.value !== undefined) return spoken.value.map((each) => ({ ...each }));
@@ -204,11 +173,7 @@ export class Delivery {
 		{ download, maxFileBytes, fileName }: FileSettings,
 	): Promise<DeliveredFile[]> {
 		if (!download)
-			return outputs.map(({ url, kind }) => ({
-				output: { url, kind },
-				binary: undefined,
-				problem: undefined,
-			}));
+			return outputs.map(({ url, kind }) => ({ kind: 'offered', output: { url, kind } }));
 		const names = baseNames(outputs, { type: task.type, taskId, fileName });
 		return await fetchFiles(outputs, { names, maxBytes: maxFileBytes }, this.deps);
 	}

@@ -2,18 +2,17 @@
  * Several stored files into one: sound of one format becomes one file with measured times, transcripts are shifted to fit it.
  * What can't be joined is passed on as it is, and a hint says why. (docs/media.md)
  */
-import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
+import type { IBinaryData } from 'n8n-workflow';
 import { mergeSrt, mergeWords, transcriptOf, type Merged, type Spoken } from '../media/captions';
 import { joined, planJoin, type Joinable } from '../media/join';
 import { scan } from '../media/scan';
 import type { SoundFacts } from '../media/sound';
-import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { inPieces, type Work } from '../service/clock';
 import { attemptLater } from '../service/failures';
 import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
 import { megabytes } from './body';
-import { sanitizeName, type DeliveredOutput } from './files';
+import { sanitizeName, type StoredFile } from './files';
 
 /** The files of one part. */
 export interface Source {
@@ -25,16 +24,10 @@ export interface Source {
 	words?: IBinaryData | undefined;
 }
 
-/** One file of what comes out, before it has a binary field. */
-export interface MadeFile {
-	output: DeliveredOutput;
-	binary: IBinaryData;
-}
-
 export type Joined =
 	| {
 			ok: true;
-			files: MadeFile[];
+			files: StoredFile[];
 			durationSeconds: number;
 			/** Where each part lies in the file, in seconds. */
 			times: Array<{ start: number; end: number }>;
@@ -104,7 +97,7 @@ async function joinSound(
 	context: N8nContext,
 	sources: readonly Source[],
 	{ plan, name }: { plan: Joinable; name: string },
-): Promise<MadeFile> {
+): Promise<StoredFile> {
 	const sample = sources[0]?.sound as IBinaryData;
 	const fileName = `${name}.${plan.extension}`;
 	let fileSize = 0;
@@ -123,10 +116,8 @@ async function joinSound(
 		bytes: plan.bytes,
 		sample,
 	});
-	return {
-		binary,
-		output: { kind: 'audio', fileName, mimeType, fileSize, durationSeconds },
-	};
+	const output = { kind: 'audio', fileName, mimeType, fileSize, durationSeconds } as const;
+	return { kind: 'stored', output, binary, sound: undefined };
 }
 
 const TOO_LONG = `The transcripts are longer than ${megabytes(MAX_TRANSCRIPT_BYTES)} together.`;
@@ -169,25 +160,9 @@ async function storeText(
 	text: string,
 	fileName: string,
 	mimeType: string,
-): Promise<MadeFile> {
+): Promise<StoredFile> {
 	const bytes = Buffer.from(text);
 	const binary = await context.helpers.prepareBinaryData(bytes, fileName, mimeType);
-	return {
-		binary,
-		output: { kind: 'transcript', fileName, mimeType, fileSize: bytes.length },
-	};
-}
-
-/** Files under the binary fields `data`, `data_1`, ... and their outputs. */
-export function inFields(
-	files: readonly MadeFile[],
-	{ binaryPropertyName }: Pick<FileSettings, 'binaryPropertyName'>,
-): { outputs: DeliveredOutput[]; binary: IBinaryKeyData } {
-	const binary: IBinaryKeyData = {};
-	const outputs = files.map(({ output, binary: data }, index) => {
-		const binaryProperty = index === 0 ? binaryPropertyName : `${binaryPropertyName}_${index}`;
-		binary[binaryProperty] = data;
-		return { ...output, binaryProperty };
-	});
-	return { outputs, binary };
+	const output = { kind: 'transcript', fileName, mimeType, fileSize: bytes.length } as const;
+	return { kind: 'stored', output, binary, sound: undefined };
 }

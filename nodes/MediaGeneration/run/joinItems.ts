@@ -1,7 +1,8 @@
 /** `audio: join`: the audio of all input items into one file for each group. Nothing is sent anywhere. */
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { failureItem, nodeError } from '../delivery/failure';
-import { inFields, joinSources, type Source } from '../delivery/joining';
+import { inFields } from '../delivery/files';
+import { joinSources, type Source } from '../delivery/joining';
 import { ItemFields } from '../operations/fields';
 import { readPause } from '../operations/longText';
 import { readMaxFileBytes } from '../operations/waiting';
@@ -72,7 +73,7 @@ async function joinGroup(
 		);
 	const binaryPropertyName =
 		textField(fields, 'binaryPropertyName', 'Put Output File in Field') ?? 'data';
-	const { outputs, binary } = inFields(joined.files, { binaryPropertyName });
+	const { outputs, binary } = inFields(joined.files, binaryPropertyName);
 	const json: IDataObject = {
 		parts: indices.map((item, number) => ({ part: number + 1, item, ...joined.times[number] })),
 		duration_seconds: joined.durationSeconds,

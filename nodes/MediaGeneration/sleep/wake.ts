@@ -114,6 +114,7 @@ async function delivered(waking: Waking, item: OpenItem, index: number): Promise
 	const lost = (failure: Failure, number?: number): Delivered => ({
 		items: [],
 		outputs: [],
+		files: [],
 		failure: failureOfWhole(failure, { number, assembly, taskIds }),
 	});
 	try {
