@@ -1,6 +1,5 @@
-import { fileTypeOf, signatureOf } from '../../nodes/MediaGeneration/delivery/mimeType';
+import { fileTypeOf, signatureOf, textOf } from '../../nodes/MediaGeneration/delivery/mimeType';
 import { framesIn, readFrame } from '../../nodes/MediaGeneration/media/mpeg';
-import { textOf } from '../../nodes/MediaGeneration/delivery/text';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');

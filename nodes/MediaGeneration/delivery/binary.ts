@@ -1,6 +1,4 @@
-/**
- * Reading from and writing to n8n's binary store, as streams where the store streams.
- */
+/** Reading from and writing to n8n's binary store, as streams where the store streams. */
 import type { IBinaryData } from 'n8n-workflow';
 import type { N8nContext } from '../service/client';
 import { streamOf, type ByteStream } from '../service/fileHost';
@@ -17,26 +15,23 @@ const BASE64_CHARACTERS = 2 * 1024 * 1024;
 /** What opening a file costs, as if it were so much longer. */
 const OPENING_CHARACTERS = 100_000;
 
-/** How many bytes of files are buffered at the same time. A larger file goes alone. */
-const BUFFERED_BYTES = 100_000_000;
-
 /**
  * How much of files may be in this process's memory on their way into n8n's binary store. In filesystem mode the store
- * streams, and nothing needs a limit. In its other modes (database, S3, Azure, memory) it puts each file into one buffer
- * first, and files that arrive together can end the process: so they share a limited number of bytes.
+ * streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first, and files that arrive
+ * together can end the process: so they share a limited number of bytes. A larger file goes alone.
  */
 export class StoreMemory {
 	private readonly memory: Limiter;
 
-	constructor(limit = BUFFERED_BYTES) {
+	constructor(limit = 100_000_000) {
 		this.memory = new Limiter(limit);
 	}
 
 	/**
-	 * Waits for the memory that a file needs, and returns the function that gives it back.
-	 * Throws a DownloadError where the signal aborts first.
+	 * Waits for the memory that a file needs. Throws a DownloadError where the signal aborts first.
 	 *
 	 * @param expected how large the file is or may be, in bytes
+	 * @returns how to give it back
 	 */
 	async reserve(expected: number, signal: AbortSignal | undefined): Promise<() => void> {
 		return await this.memory.take(expected, signal).catch(() => {
@@ -53,7 +48,7 @@ export class StoreMemory {
 /** Shared by all runs in this process. */
 export const storeMemory = new StoreMemory();
 
-/** The stream of a stored file; undefined where n8n keeps files in memory. */
+/** Undefined where n8n keeps files in memory. */
 async function openStored(
 	context: N8nContext,
 	{ id }: IBinaryData,
@@ -105,22 +100,19 @@ export async function readStoredText(
 	return Buffer.concat(chunks).toString('utf8');
 }
 
-export interface NewFile {
+interface NewFile {
 	fileName: string;
 	mimeType: string;
-	/** As far as it is known, in bytes: in all modes but filesystem, n8n puts the whole file into memory. */
 	bytes: number;
+	/** A stored file, whose stream shows how to make one. */
+	sample: IBinaryData;
 }
 
-/**
- * Stores what a generator yields.
- *
- * @param sample a stored file, whose stream shows how to make one
- */
+/** Stores what a generator yields. */
 export async function storeChunks(
 	context: N8nContext,
 	chunks: AsyncGenerator<Buffer>,
-	{ fileName, mimeType, bytes, sample }: NewFile & { sample: IBinaryData },
+	{ fileName, mimeType, bytes, sample }: NewFile,
 ): Promise<IBinaryData> {
 	const release = await storeMemory.reserve(bytes, undefined);
 	try {

@@ -1,19 +1,17 @@
-/**
- * What a file host sends with HTTP 200 though it is not a result: error pages, error objects, words (docs/service.md, "HTTP").
- * Pure. Media are not text; that alone tells most of them apart, whatever type the host states.
- */
+/** What a file host sends with HTTP 200 though it is not a result (docs/service.md, "HTTP"). Pure. Media are not text. */
 import { quote } from '../service/failures';
-import { isObject, parseJson } from '../service/json';
+import { ANSWER, foreignJson } from '../service/bounded';
+import { isObject } from '../service/json';
 import {
 	isKnown,
 	isTextType,
 	looksLikeJson,
 	mimeOnly,
 	namedTypes,
+	textOf,
 	withoutProlog,
 	type AboutFile,
 } from './mimeType';
-import { textOf } from './text';
 
 /** What an error object has. A transcript has a list of words or segments besides. */
 const ERROR_KEY = /^(errors?|error_?(message|code)|message|details?|reasons?|code)$/i;
@@ -91,7 +89,7 @@ export function problemWith(head: Buffer, about: AboutFile): string | undefined 
 	}
 	if (text === undefined) return undefined;
 	const isPage = ['a web page', 'an XML message'].includes(nameOf(text));
-	return isPage || isErrorObject(parseJson(text)) || isOtherText(text, about)
+	return isPage || isErrorObject(foreignJson(text, ANSWER)) || isOtherText(text, about)
 		? inWords(text)
 		: undefined;
 }
