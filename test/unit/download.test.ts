@@ -1,6 +1,7 @@
 /** One file over as many requests as it takes: whole or not at all, in bounded time, and nothing left open. */
 import { getEventListeners } from 'node:events';
-import { Download, type DownloadDeps, Tries } from '../../nodes/MediaGeneration/delivery/download';
+import { Tries } from '../../nodes/MediaGeneration/delivery/body';
+import { Download, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
 import { digest, FILE, honest, host, partial, rangeStart, type Served } from './scriptedHost';
 
 const hosts: Array<ReturnType<typeof host>> = [];

@@ -1,6 +1,5 @@
 /** What the headers of a file host's answer say, and what is not believed of them. */
 import {
-	isFramed,
 	partOf,
 	refuseEncoding,
 	strongValidator,
@@ -61,12 +60,4 @@ test.each<[string, Headers, ReturnType<typeof partOf>]>([
 	['no place', {}, undefined],
 ])('the place of a part: %s', (_name, headers, expected) => {
 	expect(partOf(headers)).toEqual(expected);
-});
-
-test.each<[Headers, boolean]>([
-	[{ 'content-length': '0' }, true],
-	[{ 'transfer-encoding': 'chunked' }, true],
-	[{ 'content-type': 'audio/mpeg' }, false],
-])('%j shows where the body ends: %j', (headers, expected) => {
-	expect(isFramed(headers)).toBe(expected);
 });

@@ -49,7 +49,7 @@ function charactersOf(text: PartText | undefined): number | undefined {
 	return typeof text === 'string' ? text.length : text?.characters;
 }
 
-/** What an item carries to "Task: Wait", so that it makes of the tasks what this item would have made. */
+/** With it, "Task: Wait" makes of the tasks what this item would have made. */
 function leftText({ longText }: Assembly): LeftText | undefined {
 	if (longText.kind === 'off') return undefined;
 	return {
@@ -157,7 +157,8 @@ export async function assemble(
 		return { items: all.flatMap(({ items }) => items), outputs, failure: undefined, files: [] };
 	try {
 		const { pauseMs } = assembly.longText;
-		return await joinedItem(context, { all, done: parts.map(({ done }) => done), pauseMs }, input);
+		const done = parts.map((part) => part.done);
+		return await joinedItem(context, { all, done, pauseMs }, input);
 	} catch (error) {
 		const why = broken(error, { kind: 'done', taskId: taskIds[0] ?? '' });
 		return lost(failureOfWhole(why, { assembly, taskIds }));
@@ -197,11 +198,11 @@ async function joinedItem(
 			? {
 					duration_seconds: joined.durationSeconds,
 					...(joined.hint === undefined ? {} : { hint: joined.hint }),
+					...(joined.transcript === undefined
+						? {}
+						: { transcript: joined.transcript.map((spoken) => ({ ...spoken })) }),
 				}
 			: { joined: false, hint: `The parts could not be joined: ${joined.reason}` }),
-		...(joined.ok && joined.transcript !== undefined
-			? { transcript: joined.transcript.map((spoken) => ({ ...spoken })) }
-			: {}),
 		outputs: outputs.map((output) => ({ ...output })),
 	};
 	const item: INodeExecutionData = { json, binary, pairedItem: { item: index } };
@@ -211,8 +212,7 @@ async function joinedItem(
 /** What the tasks of a long text have together. */
 function wholeJson({ texts }: Assembly, done: readonly Done[]): IDataObject {
 	const type = done[0]?.task.type;
-	const costs = done.map(({ task }) => asNumber(task.raw.credit_cost));
-	const cost = sumOf(costs);
+	const cost = sumOf(done.map(({ task }) => asNumber(task.raw.credit_cost)));
 	const characters = sumOf(texts.map(charactersOf));
 	return {
 		task_id: done[0]?.taskId,

@@ -1,6 +1,4 @@
-/**
- * Reading a body in bounded time: a body that stalls is given up, and so is a file that comes too slowly overall.
- */
+/** Reading a body in bounded time: one that stalls is given up, and so is a file that comes too slowly overall. */
 import type { Clock } from '../service/clock';
 import type { ByteStream } from '../service/fileHost';
 
@@ -26,7 +24,6 @@ export function asDownloadError(error: unknown): DownloadError {
 }
 
 export interface ReadDeps extends Clock {
-	/** Ends the reading at once. */
 	signal: AbortSignal;
 	pace: Pace;
 }
@@ -47,12 +44,11 @@ export class Pace {
 
 	constructor(private readonly now: () => number) {}
 
-	/** Counts the time since a moment (epoch ms). */
+	/** @param since epoch ms */
 	waitedSince(since: number): void {
 		this.waitedMs += this.now() - since;
 	}
 
-	/** Counts what a wait for the host takes. */
 	async during<T>(wait: Promise<T>): Promise<T> {
 		const since = this.now();
 		try {
@@ -70,6 +66,33 @@ export class Pace {
 			`the file host sends too slowly: ${received} bytes in ${minutes} minutes`,
 			'nothing',
 		);
+	}
+}
+
+/** How many requests in a row may bring next to nothing, or nothing that can be continued. */
+const MAX_FAILURES = 5;
+/** What a request has to bring to count as progress. */
+const PROGRESS_BYTES = 16_384;
+const MAX_REQUESTS = 500;
+/** What was tried for a file, over all its downloads. */
+export class Tries {
+	failures = 0;
+	requests = 0;
+	looks = 0;
+	/** Whether its host may be asked for parts. */
+	parts = true;
+	/** Where the file has ended without a sign that it was complete; -1: nowhere. */
+	endSeenAt = -1;
+	readonly pace: Pace;
+
+	constructor({ now }: Clock) {
+		this.pace = new Pace(now);
+	}
+
+	/** Counts a request that failed. @param gained bytes that stay @returns whether another one may help */
+	failed(gained: number): boolean {
+		this.failures = gained >= PROGRESS_BYTES ? 1 : this.failures + 1;
+		return this.failures < MAX_FAILURES && this.requests < MAX_REQUESTS;
 	}
 }
 

@@ -1,23 +1,19 @@
 /**
- * The bytes of one file as one stream. A file is delivered whole or not at all, and nothing of it stays open. Rules that must
- * not regress:
- * - what breaks off is continued only where a strong validator identifies the bytes and the length is known (RFC 9110, 13.1.5
- *   and 14); everything else begins again from nothing;
- * - what is shorter than its host stated is not the file, and an end that nobody announced counts where it comes twice;
- * - n8n's HTTP client decompresses bodies and removes the header that says so: a Content-Length may be that of the compressed
- *   bytes.
+ * The bytes of one file as one stream: whole or not at all, and nothing of it stays open. What breaks off is continued only where
+ * a strong validator identifies the bytes and the length is known (RFC 9110, 13.1.5 and 14); else it begins again from nothing.
  */
 import { HEAD_BYTES, type FileType } from '../media/kinds';
 import { SoundScanner } from '../media/scan';
 import type { SoundFacts } from '../media/sound';
 import type { Clock } from '../service/clock';
-import { type ByteStream, type OpenFile, type OpenFileFn } from '../service/fileHost';
+import type { ByteStream, OpenFile, OpenFileFn } from '../service/fileHost';
 import type { OutputKind } from '../service/outputs';
-import { asDownloadError, DownloadError, megabytes, OVER, Pace, readBody } from './body';
+import { asDownloadError, DownloadError, megabytes, OVER, readBody, type Tries } from './body';
 import { problemWith } from './content';
 import {
 	beginningOf,
 	type Beginning,
+	compressionLoss,
 	isTransient,
 	partOf,
 	refusalOf,
@@ -31,7 +27,6 @@ export interface DownloadDeps extends Clock {
 	signal?: AbortSignal | undefined;
 }
 
-/** A file to download. */
 export interface WantedFile {
 	url: string;
 	kind: OutputKind;
@@ -39,11 +34,6 @@ export interface WantedFile {
 	maxBytes: number;
 }
 
-/** How many requests in a row may bring next to nothing, or nothing that can be continued. */
-const MAX_FAILURES = 5;
-/** What a request has to bring to count as progress. */
-const PROGRESS_BYTES = 16_384;
-const MAX_REQUESTS = 500;
 /** How often a file that begins like an error page is opened. */
 const MAX_LOOKS = 3;
 /** How many bytes come a second time with a part, to see that it continues the same bytes. */
@@ -51,30 +41,10 @@ const OVERLAP_BYTES = 1_024;
 const MAX_BACKOFF_MS = 30_000;
 /** Some file hosts refuse what does not look like a browser (docs/service.md, "HTTP"). */
 const USER_AGENT = 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)';
-/** How much longer compression can make a file: a few bytes for each block, and a header. */
-const compressionLoss = (bytes: number) => 64 + bytes / 1_000;
-
-/** What was tried for a file, over all its downloads. */
-export class Tries {
-	failures = 0;
-	requests = 0;
-	looks = 0;
-	/** Whether its host may be asked for parts. */
-	parts = true;
-	/** Where the file has ended without a sign that it was complete; -1: nowhere. */
-	endSeenAt = -1;
-	readonly pace: Pace;
-
-	constructor({ now }: Clock) {
-		this.pace = new Pace(now);
-	}
-}
-
 /** One file on its way, from its beginning on. A DownloadError's message completes "could not be downloaded: ...". */
 export class Download {
 	/** All bytes; throws a DownloadError when the file can't be fetched whole. */
 	readonly chunks: AsyncGenerator<Buffer>;
-	/** Bytes that arrived. */
 	received = 0;
 	/** Why `chunks` ended without the end of the file. */
 	failure: DownloadError | undefined;
@@ -99,7 +69,6 @@ export class Download {
 		if (deps.signal?.aborted === true) this.stop();
 	}
 
-	/** Reads enough of the file to know its type. */
 	async readType(): Promise<FileType> {
 		for (let length = 0; length < HEAD_BYTES;) {
 			const next = await this.source.next();
@@ -119,12 +88,11 @@ export class Download {
 		throw new DownloadError(problem, 'startOver');
 	}
 
-	/** In bytes, if the host has said it. */
+	/** Bytes, as the host states them. */
 	get length(): number | undefined {
 		return this.beginning?.length;
 	}
 
-	/** All bytes as a stream that n8n's store takes. */
 	stream(): ByteStream {
 		if (this.streamOf === undefined) throw new DownloadError('the file is empty', 'nothing');
 		return this.streamOf(this.chunks);
@@ -135,7 +103,7 @@ export class Download {
 		return this.scanner.end();
 	}
 
-	/** Closes whatever is open. To be called once the file is no longer wanted, stored or not. */
+	/** To be called once the file is no longer wanted, stored or not. */
 	close(): void {
 		this.deps.signal?.removeEventListener('abort', this.stop);
 		this.stop();
@@ -148,7 +116,7 @@ export class Download {
 		yield* this.source;
 	}
 
-	/** All bytes in one sequence, over as many requests as it takes. */
+	/** Over as many requests as it takes. */
 	private async *wholeFile(): AsyncGenerator<Buffer> {
 		for (;;) {
 			const { received } = this;
@@ -165,9 +133,8 @@ export class Download {
 	private async recover(failure: DownloadError, gained: number): Promise<void> {
 		const { deps, over, tries } = this;
 		const canGoOn = failure.next === 'again' && (this.received === 0 || this.canResume());
-		tries.failures = canGoOn && gained >= PROGRESS_BYTES ? 1 : tries.failures + 1;
-		const isEnough = tries.failures >= MAX_FAILURES || tries.requests >= MAX_REQUESTS;
-		if (failure.next === 'nothing' || isEnough || over.signal.aborted)
+		const mayHelp = tries.failed(canGoOn ? gained : 0) && failure.next !== 'nothing';
+		if (!mayHelp || over.signal.aborted)
 			throw (this.failure = new DownloadError(failure.message, 'nothing'));
 		const backoff = failure.retryAfterMs ?? 400 * 2 ** (tries.failures - 1);
 		await tries.pace.during(deps.sleep(Math.min(backoff, MAX_BACKOFF_MS), over.signal));
@@ -185,11 +152,11 @@ export class Download {
 		tries.pace.check(received);
 		tries.requests += 1;
 		const from = received - tail.length;
-		const range: Record<string, string> =
-			received === 0
-				? {}
-				: { Range: `bytes=${from}-`, 'If-Range': this.beginning?.validator ?? '' };
-		const headers = { 'User-Agent': USER_AGENT, ...range };
+		const headers: Record<string, string> = { 'User-Agent': USER_AGENT };
+		if (received > 0) {
+			headers.Range = `bytes=${from}-`;
+			headers['If-Range'] = this.beginning?.validator ?? '';
+		}
 		const opened = await tries.pace.during(deps.open(this.wanted.url, headers, over.signal));
 		if (!opened.ok) throw new DownloadError(opened.reason, opened.transient ? 'again' : 'nothing');
 		try {
@@ -246,11 +213,9 @@ export class Download {
 	}
 
 	private take(bytes: Buffer): Buffer {
-		// Not copied, but for small chunks.
-		this.tail =
-			bytes.length >= OVERLAP_BYTES
-				? bytes.subarray(-OVERLAP_BYTES)
-				: Buffer.concat([this.tail, bytes]).subarray(-OVERLAP_BYTES);
+		const isLong = bytes.length >= OVERLAP_BYTES;
+		const tail = isLong ? bytes : Buffer.concat([this.tail, bytes]);
+		this.tail = tail.subarray(-OVERLAP_BYTES);
 		this.received += bytes.length;
 		this.scanner.push(bytes);
 		if (this.received > this.wanted.maxBytes) throw this.tooLarge();
@@ -268,10 +233,8 @@ export class Download {
 		// Node.js does not distinguish a reset connection from a closed one where no length is stated.
 		if (tries.endSeenAt === received) return true;
 		tries.endSeenAt = received;
-		throw new DownloadError(
-			`the file ended after ${received} bytes with no sign that it was complete`,
-			'startOver',
-		);
+		const ended = `the file ended after ${received} bytes with no sign that it was complete`;
+		throw new DownloadError(ended, 'startOver');
 	}
 
 	private noPart(): DownloadError {
@@ -281,9 +244,7 @@ export class Download {
 
 	private tooLarge(length?: number): DownloadError {
 		const size = length === undefined ? '' : `${megabytes(length)}, and `;
-		return new DownloadError(
-			`the file is larger than allowed: ${size}Max File Size is ${megabytes(this.wanted.maxBytes)}`,
-			'nothing',
-		);
+		const limit = `Max File Size is ${megabytes(this.wanted.maxBytes)}`;
+		return new DownloadError(`the file is larger than allowed: ${size}${limit}`, 'nothing');
 	}
 }

@@ -7,20 +7,7 @@ import { DownloadError } from './body';
 type Headers = Record<string, unknown>;
 
 /** What an answer says of the file that it begins. */
-export interface Beginning {
-	validator: string | undefined;
-	length: number | undefined;
-	framed: boolean;
-	contentType: string | undefined;
-}
-
-interface Part {
-	from: number;
-	/** Exclusive. */
-	end: number;
-	/** The length of the file, as it states it. */
-	total: number | undefined;
-}
+export type Beginning = ReturnType<typeof beginningOf>;
 
 /** A date counts as a strong validator where the file was this old when it was sent (RFC 9110, 8.8.2.2). */
 const SETTLED_MS = 60_000;
@@ -44,8 +31,11 @@ export function refuseEncoding(headers: Headers): void {
 	);
 }
 
-/** The part of a file that a 206 holds; undefined where it does not say so, or contradicts itself. */
-export function partOf(headers: Headers): Part | undefined {
+/**
+ * The part of a file that a 206 holds, and the length of the file as it states it; undefined where it does not say so, or
+ * contradicts itself. `end` is exclusive.
+ */
+export function partOf(headers: Headers) {
 	const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headerOf(headers, 'content-range') ?? '');
 	if (range === null) return undefined;
 	const [from, end] = [Number(range[1]), Number(range[2]) + 1];
@@ -55,19 +45,21 @@ export function partOf(headers: Headers): Part | undefined {
 	return fits ? { from, end, total } : undefined;
 }
 
-/** Whether a header announces where the body ends, so that a cut differs from an end. */
-export function isFramed(headers: Headers): boolean {
-	return ['content-length', 'transfer-encoding'].some(
-		(name) => headerOf(headers, name) !== undefined,
-	);
-}
-
-export const beginningOf = (headers: Headers): Beginning => ({
+export const beginningOf = (headers: Headers) => ({
 	validator: strongValidator(headers),
 	length: asNumber(headerOf(headers, 'content-length')),
-	framed: isFramed(headers),
+	/** Whether a header announces where the body ends, so that a cut differs from an end. */
+	framed: ['content-length', 'transfer-encoding'].some(
+		(name) => headerOf(headers, name) !== undefined,
+	),
 	contentType: headerOf(headers, 'content-type'),
 });
+
+/**
+ * How much longer compression can make a file. n8n's HTTP client decompresses bodies and removes the header that says so: a
+ * Content-Length may be that of the compressed bytes.
+ */
+export const compressionLoss = (bytes: number) => 64 + bytes / 1_000;
 
 export const isTransient = (status: number) => [408, 425, 429].includes(status) || status >= 500;
 

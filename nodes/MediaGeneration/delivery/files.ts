@@ -4,8 +4,8 @@ import type { SoundFacts } from '../media/sound';
 import type { N8nContext } from '../service/client';
 import type { Limiter } from '../service/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
-import { Download, Tries, type DownloadDeps, type WantedFile } from './download';
-import { asDownloadError, DownloadError } from './body';
+import { asDownloadError, DownloadError, Tries } from './body';
+import { Download, type DownloadDeps, type WantedFile } from './download';
 import { storeMemory } from './binary';
 
 /** An output as the item shows it (README, "Operations"). */
