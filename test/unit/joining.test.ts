@@ -313,7 +313,10 @@ describe('parts that are not to be joined', () => {
 		const [part] = two(store);
 		const delivered = await all(store, [part] as DonePart[], input(LONG.off, ['']));
 		expect(delivered).toEqual({ ...part?.delivered, files: [] });
-		const lost = { done: doneTask('t2'), delivered: { items: [], outputs: [], failure, files: [] } };
+		const lost = {
+			done: doneTask('t2'),
+			delivered: { items: [], outputs: [], failure, files: [] },
+		};
 		expect((await all(store, [lost], input(LONG.off, ['']))).failure).toBe(failure);
 	});
 });
