@@ -22,7 +22,7 @@ export class MediaGenerationTrigger implements INodeType {
 			dark: 'file:../../icons/mediaGeneration.dark.svg',
 		},
 		group: ['trigger'],
-		// For a webhook of version 1, n8n 2.41 evaluates an expression of its own before each call (docs/trigger.md, "Many callbacks").
+		// For a webhook of version 1, n8n 2.41 evaluates an expression of its own before each call (docs/operations.md).
 		version: [1, 1.1],
 		subtitle:
 			'={{ $parameter["statuses"].length > 1 ? "Done or failed" : $parameter["statuses"][0] === "error" ? "Failed" : "Done" }}',

@@ -98,14 +98,14 @@ test('what the service did not say is not made up', () => {
 describe('outcomes', () => {
 	const those = (property: 'useful' | 'unclear' | 'final') =>
 		Object.entries(outcomes).flatMap(([name, meaning]) => (meaning[property] ? [name] : []));
-	const lost = ['timed_out', 'unreachable', 'cancelled', 'undelivered'];
+	const lost = ['unreachable', 'undelivered', 'timed_out', 'cancelled'];
 
 	test('a task is of use unless the service ended it', () => {
-		expect(those('useful')).toEqual(['invalid', 'rejected', 'unknown', ...lost]);
+		expect(those('useful')).toEqual(['unknown', ...lost, 'rejected', 'invalid']);
 	});
 
 	test('"Task: Wait" can still bring the result of those that are paid for', () => {
-		expect(those('final')).toEqual(['invalid', 'rejected', 'unknown', 'failed']);
+		expect(those('final')).toEqual(['unknown', 'failed', 'rejected', 'invalid']);
 	});
 
 	test.each([['failed', true] as const, ['lost', false] as const, ['toString', false] as const])(

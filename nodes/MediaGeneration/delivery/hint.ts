@@ -2,7 +2,7 @@
 import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { cleanerOf, quietly } from '../service/clean';
 import { isObject } from '../service/json';
-import { isOutcome, type Outcome } from '../service/failures';
+import { isOutcome, outcomes, type Outcome } from '../service/failures';
 
 /** Shows a hint, where the editor can. */
 export function showHint(
@@ -19,14 +19,14 @@ export function showHint(
 /** How a run ended: with the worst outcome of its items. */
 export type RunOutcome = Outcome | 'done' | 'asleep';
 
-/** The worst one first: `unknown` may be paid for, and nobody knows its task. */
 const FROM_WORST: readonly RunOutcome[] = [
-	...(['unknown', 'failed', 'unreachable', 'undelivered', 'timed_out'] as const),
-	...(['cancelled', 'rejected', 'invalid', 'done', 'asleep'] as const),
+	...Object.keys(outcomes).filter(isOutcome),
+	'done',
+	'asleep',
 ];
 
-export function worstOf(outcomes: readonly RunOutcome[]): RunOutcome {
-	return FROM_WORST.find((outcome) => outcomes.includes(outcome)) ?? 'done';
+export function worstOf(ends: readonly RunOutcome[]): RunOutcome {
+	return FROM_WORST.find((end) => ends.includes(end)) ?? 'done';
 }
 
 /** How items have ended, by what they carry. */
@@ -98,11 +98,11 @@ export function noteExecution(context: IExecuteFunctions, run: string, summary: 
 }
 
 /** An execution that slept is awake: what became of its items replaces `asleep`. Never throws, as {@link noteExecution}. */
-export function noteWaking(context: IWebhookFunctions, outcomes: readonly RunOutcome[]): void {
+export function noteWaking(context: IWebhookFunctions, ends: readonly RunOutcome[]): void {
 	quietly(() => {
 		const customData = customDataOf(context);
 		const before = runOutcome(customData.getAll().media_outcome);
-		customData.setAll({ media_outcome: worstOf([...before, ...outcomes]) });
+		customData.setAll({ media_outcome: worstOf([...before, ...ends]) });
 	});
 }
 

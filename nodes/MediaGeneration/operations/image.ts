@@ -56,6 +56,7 @@ export const image: Resource = {
 	value: 'image',
 	name: 'Image',
 	fields,
+	extraFields: '{"model_parameters": {"quality": "high"}}',
 	operations: [
 		{
 			value: 'generate',

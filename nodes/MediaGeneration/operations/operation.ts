@@ -54,6 +54,8 @@ export interface Resource {
 	defaultOperation?: string;
 	/** Without those that several resources share. Shown for all of its operations, unless {@link shownFor} lists some. */
 	fields: readonly INodeProperties[];
+	/** What services take beyond these, as an example in JSON (docs/service.md, "Values"). Of a resource that creates tasks. */
+	extraFields?: string;
 }
 
 export function shownFor(...operations: string[]): IDisplayOptions {

@@ -19,6 +19,7 @@ export const soundEffect: Resource = {
 	value: 'soundEffect',
 	name: 'Sound Effect',
 	fields,
+	extraFields: '{"duration_seconds": 5}',
 	operations: [
 		{
 			value: 'generate',

@@ -79,6 +79,7 @@ export const speech: Resource = {
 	value: 'speech',
 	name: 'Speech',
 	fields,
+	extraFields: '{"voice_settings": {"speed": 1.1}}',
 	operations: [
 		{
 			value: byVoiceId,

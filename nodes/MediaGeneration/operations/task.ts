@@ -192,6 +192,7 @@ export const task: Resource = {
 	// Workflows are saved without a field that has its default value.
 	defaultOperation: 'get',
 	fields,
+	extraFields: '{"title": "Waltz"}',
 	operations: [
 		{
 			value: 'create',

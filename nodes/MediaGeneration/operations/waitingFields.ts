@@ -77,16 +77,7 @@ const sharedFields: INodeProperties[] = [
 	},
 ];
 
-/** Examples of what services take beyond the fields of the node (docs/service.md, "Values"). */
-const extraExamples: Readonly<Record<string, string>> = {
-	speech: '{"voice_settings": {"speed": 1.1}}',
-	soundEffect: '{"duration_seconds": 5}',
-	image: '{"model_parameters": {"quality": "high"}}',
-	task: '{"title": "Waltz"}',
-};
-
-function extraFieldsOption(resource: string): INodeProperties {
-	const example = extraExamples[resource] ?? '{}';
+function extraFieldsOption(example: string): INodeProperties {
 	return {
 		displayName: 'Extra Body Fields',
 		name: 'extraFields',
@@ -240,13 +231,13 @@ const lastOptions: INodeProperties[] = [
 	},
 ];
 
-function optionsOf(resource: string, creates: boolean): INodeProperties[] {
+function optionsOf({ value: resource, extraFields = '{}' }: Resource, creates: boolean) {
 	if (!creates) return [...firstOptions, ...lastOptions];
 	return [
 		...(resource === 'speech' ? longTextOptions : []),
 		...firstOptions,
 		...creatingOptions,
-		extraFieldsOption(resource),
+		extraFieldsOption(extraFields),
 		...lastOptions,
 	];
 }
@@ -261,14 +252,15 @@ function fromInside(when: Conditions): IDisplayOptions | undefined {
 	return inside.length === 0 ? undefined : { show: Object.fromEntries(inside) };
 }
 
-function fieldsFor({ value: resource, operations }: Resource, kind: Work['kind']) {
+function fieldsFor(resource: Resource, kind: Work['kind']) {
+	const { value, operations } = resource;
 	const fitting = operations.filter(({ work }) => work.kind === kind);
 	if (fitting.length === 0) return [];
 	const creates = kind === 'creates';
 	const whenOf = ({ displayOptions }: INodeProperties) => displayOptions?.show ?? {};
 	const show: Conditions = {
-		resource: [resource],
-		...(fitting.length < operations.length && { operation: fitting.map(({ value }) => value) }),
+		resource: [value],
+		...(fitting.length < operations.length && { operation: fitting.map((each) => each.value) }),
 	};
 	/** An operation that does not create always waits. */
 	const conditions = (field: INodeProperties): Conditions => {

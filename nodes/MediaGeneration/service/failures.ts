@@ -3,16 +3,6 @@ import type { JsonObject } from 'n8n-workflow';
 import { withoutSocketCodes } from './networkError';
 import type { Task } from './task';
 
-export type Outcome =
-	| 'invalid'
-	| 'rejected'
-	| 'unknown'
-	| 'failed'
-	| 'timed_out'
-	| 'unreachable'
-	| 'cancelled'
-	| 'undelivered';
-
 interface Meaning {
 	/** Whether the task, where there is one, is still of use. */
 	useful: boolean;
@@ -22,16 +12,19 @@ interface Meaning {
 	final: boolean;
 }
 
-export const outcomes: Readonly<Record<Outcome, Meaning>> = {
-	invalid: { useful: true, unclear: false, final: true },
-	rejected: { useful: true, unclear: false, final: true },
+/** The worst first. `unknown` may be paid for, and nobody knows its task. */
+export const outcomes = {
 	unknown: { useful: true, unclear: true, final: true },
 	failed: { useful: false, unclear: false, final: true },
-	timed_out: { useful: true, unclear: false, final: false },
 	unreachable: { useful: true, unclear: false, final: false },
-	cancelled: { useful: true, unclear: false, final: false },
 	undelivered: { useful: true, unclear: false, final: false },
-};
+	timed_out: { useful: true, unclear: false, final: false },
+	cancelled: { useful: true, unclear: false, final: false },
+	rejected: { useful: true, unclear: false, final: true },
+	invalid: { useful: true, unclear: false, final: true },
+} satisfies Record<string, Meaning>;
+
+export type Outcome = keyof typeof outcomes;
 
 export function isOutcome(value: unknown): value is Outcome {
 	return typeof value === 'string' && Object.hasOwn(outcomes, value);
