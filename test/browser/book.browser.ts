@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { Locator } from 'playwright-core';
 import type { TestContext } from '../n8n/harness/context';
 import { readWorkflow } from '../n8n/harness/workflow';
 import type { Editor } from './harness/editor';
-import { storyPicture } from './harness/picture';
+import { boxOf, canvasShot, picture, shot } from './harness/picture';
 import { openWindow } from './harness/window';
 
 const file = join(__dirname, '..', '..', 'examples', 'book-chapter.json');
@@ -28,35 +29,24 @@ void describe('book chapter', () => {
 		await editor.executeWorkflow();
 		const nodes = workflow.nodes.filter(({ type }) => !type.endsWith('.stickyNote')).length;
 		await editor.succeeded(nodes);
-		await editor.byId('zoom-to-fit').click();
-		await editor.settled();
-		await editor.byId('zoom-out-button').click();
-		await editor.settled();
-		const pane = editor.byId('output-panel');
-		await storyPicture(editor, 'book-chapter', {
-			pane,
-			steps: [
-				{
-					height: 520,
-					open: async () => {
-						await editor.page.setViewportSize({ width: 2250, height: 900 });
-						await editor.openNode('Speak the Chapter');
-						await pane.getByText('Binary', { exact: true }).click();
-						await editor.byId('ndv-view-binary-data').first().waitFor();
-					},
-				},
-				{
-					height: 200,
-					open: async () => {
-						await editor.byId('ndv-view-binary-data').first().click();
-						await editor.page.locator('audio').waitFor();
-					},
-				},
-			],
-		});
-		const seconds = await editor.page
-			.locator('audio')
-			.evaluate((audio: HTMLAudioElement) => audio.duration);
+		const canvas = await canvasShot(editor);
+
+		await editor.page.setViewportSize({ width: 2468, height: 900 });
+		await editor.openNode('Speak the Chapter');
+		await editor.showFiles();
+		const view = editor.byId('ndv-view-binary-data').first();
+		const pane = await boxOf(editor.byId('output-panel'));
+		/** What the pane shows from one element to another, in its whole width. */
+		const strip = async (from: Locator, to: Locator) => {
+			const [first, last] = [await boxOf(from), await boxOf(to)];
+			const y = first.y - 6;
+			return await shot(editor, { ...pane, y, height: last.y + last.height + 14 - y });
+		};
+		const files = await strip(editor.byId('run-data-hints'), view);
+		await view.click();
+		const seconds = await editor.soundSeconds();
 		assert.ok(seconds > 10, `${seconds} s`);
+		const player = editor.page.locator('audio');
+		await picture(editor, 'book-chapter', canvas, files, await strip(player, player));
 	});
 });

@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TestContext } from '../n8n/harness/context';
 import type { Editor } from './harness/editor';
-import { picture } from './harness/picture';
+import { boxOf, picture, shot } from './harness/picture';
 import { openWindow } from './harness/window';
 
 /** An image, the notice of suspending, and the trigger, with a credential that is there already. */
 void describe('image', () => {
 	let context: TestContext;
 	let editor: Editor;
-	openWindow((window) => void ({ context, editor } = window));
+	openWindow(async (window) => {
+		({ context, editor } = window);
+		await editor.page.setViewportSize({ width: 1280, height: 1100 });
+	});
 
 	void it('makes a picture that is shown', async () => {
 		await editor.newWorkflow();
@@ -41,12 +44,22 @@ void describe('image', () => {
 		const { service } = context;
 		service.settings.taskMs = 3_600_000;
 		await editor.byId('node-execute-button').click();
-		await editor
+		const asleep = editor
 			.byId('output-panel')
-			.getByText(/^Asleep until its task is over, or until .* at the latest$/)
-			.waitFor();
-		await editor.page.getByText(/The execution sleeps until/).scrollIntoViewIfNeeded();
-		await picture(editor, 'suspend', editor.byId('ndv'));
+			.getByText(/^Asleep until its task is over, or until .* at the latest$/);
+		await asleep.waitFor();
+		const first = await boxOf(editor.parameter('waitForCompletion'));
+		const notice = await boxOf(editor.page.getByText(/The execution sleeps until/));
+		const fields = await boxOf(editor.byId('node-parameters'));
+		const pane = await boxOf(editor.byId('output-panel'));
+		const words = await boxOf(asleep);
+		const [y, height] = [first.y - 36, notice.y + notice.height + 60 - first.y];
+		await picture(
+			editor,
+			'suspend',
+			await shot(editor, { ...fields, y, height }),
+			await shot(editor, { ...pane, y: words.y - 64, height: words.height + 84 }),
+		);
 		await service.finish(service.creations('image').at(-1)?.id ?? '');
 		await editor.byId('output-panel').getByText('Binary', { exact: true }).waitFor();
 	});

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { TestContext } from '../n8n/harness/context';
 import type { Editor } from './harness/editor';
-import { picture, stepPicture } from './harness/picture';
+import { boxOf, picture, shot } from './harness/picture';
 import { openWindow } from './harness/window';
+
+const size = { width: 1380, height: 900 };
 
 /** A person who has never seen the package: finds the node, sets up the credential, makes speech and listens to it. */
 void describe('speech', () => {
@@ -11,7 +13,7 @@ void describe('speech', () => {
 	let editor: Editor;
 	openWindow(async (window) => {
 		({ context, editor } = window);
-		await editor.page.setViewportSize({ width: 1500, height: 820 });
+		await editor.page.setViewportSize(size);
 		// The credential is made by hand here.
 		await context.rest.request('DELETE', `/credentials/${context.credential.id}`);
 	});
@@ -59,7 +61,14 @@ void describe('speech', () => {
 				.first()
 				.waitFor();
 		}
-		await picture(editor, 'node-panel');
+		const panel = await boxOf(editor.byId('node-creator'));
+		const result = await boxOf(editor.byId('item-iterator-item'));
+		const found = await shot(editor, { ...panel, height: result.y + result.height + 8 - panel.y });
+		await editor.byId('item-iterator-item').first().click();
+		const first = await boxOf(editor.page.getByText(/^Actions \(\d+\)$/));
+		const last = await boxOf(editor.page.getByText('Generate sound effect', { exact: true }));
+		const [y, height] = [first.y - 12, last.y + last.height + 22 - first.y];
+		await picture(editor, 'node-panel', found, await shot(editor, { ...panel, y, height }));
 		await editor.closeNodePanel();
 	});
 
@@ -77,7 +86,17 @@ void describe('speech', () => {
 		await editor.byId('editCredential-modal').waitFor({ state: 'detached' });
 		await editor.byId('credential-edit-button').click();
 		await editor.page.getByText(/tested successfully/i).waitFor();
-		await picture(editor, 'credential');
+		await editor.page.setViewportSize({ width: 860, height: 900 });
+		const result = await boxOf(editor.byId('credentials-config-container-test-success'));
+		const last = await boxOf(editor.parameter('keyHeader'));
+		const [x, y] = [result.x - 12, result.y - 12];
+		const height = last.y + last.height + 12 - y;
+		await picture(
+			editor,
+			'credential',
+			await shot(editor, { x, y, width: result.width + 24, height }),
+		);
+		await editor.page.setViewportSize(size);
 		await editor.page.locator('.el-dialog__headerbtn:visible').last().click();
 		await editor.byId('editCredential-modal').waitFor({ state: 'detached' });
 	});
@@ -87,24 +106,12 @@ void describe('speech', () => {
 		await editor.fill('text', 'Welcome aboard! The next stop is the harbour.');
 		await editor.executeStep();
 		await editor.viewFile();
-		const player = editor.page.locator('audio');
-		await player.waitFor();
-		const seconds = await player.evaluate(
-			async (audio: HTMLAudioElement) =>
-				await new Promise<number>((resolve, reject) => {
-					const look = () => audio.readyState > 0 && resolve(audio.duration);
-					audio.addEventListener('loadedmetadata', look);
-					audio.addEventListener(
-						'error',
-						() => reject(new Error('The file can not be played')),
-						true,
-					);
-					audio.load();
-					look();
-				}),
-		);
+		const seconds = await editor.soundSeconds();
 		assert.ok(seconds > 0, `${seconds} s`);
 		assert.equal(context.service.creations('speech_by_name').length, 1);
-		await stepPicture(editor, 'editor-speech', 520);
+		const fields = await boxOf(editor.byId('node-parameters'));
+		const pane = await boxOf(editor.byId('output-panel'));
+		const top = await shot(editor, { ...fields, height: 420 });
+		await picture(editor, 'editor-speech', top, await shot(editor, { ...pane, height: 160 }));
 	});
 });

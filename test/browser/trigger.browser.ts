@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TestContext } from '../n8n/harness/context';
 import type { Editor } from './harness/editor';
-import { picture } from './harness/picture';
+import { boxOf, picture, shot } from './harness/picture';
 import { createTask, openWindow } from './harness/window';
 
 /** The trigger's panel: its URL, and a test event by a task of the stand-in. */
 void describe('trigger', () => {
 	let context: TestContext;
 	let editor: Editor;
-	openWindow((window) => void ({ context, editor } = window));
+	openWindow(async (window) => {
+		({ context, editor } = window);
+		await editor.page.setViewportSize({ width: 1500, height: 960 });
+	});
 
 	void it('shows its URL, listens, and shows the task that is called back', async () => {
 		const { service } = context;
@@ -32,10 +35,17 @@ void describe('trigger', () => {
 		await editor.byId('trigger-execute-button').first().click();
 		await editor.byId('trigger-listening').waitFor();
 		await editor.page.getByText('Waiting for the service to call the Test URL').waitFor();
-		await picture(editor, 'trigger');
 
 		const target = /https?:\/\/\S+/.exec(url)?.[0];
 		const taskId = await createTask(service, { receive_url: target });
 		await editor.byId('output-panel').getByText(taskId).first().waitFor();
+		await editor.byId('output-panel').getByText('JSON', { exact: true }).click();
+		await editor.page.mouse.move(0, 0);
+		const output = await boxOf(editor.byId('output-panel'));
+		const last = await boxOf(editor.byId('ndv').getByText('No properties', { exact: true }));
+		const height = last.y + last.height + 72 - output.y;
+		const { x } = await boxOf(editor.byId('node-parameters'));
+		const width = output.x + output.width - x;
+		await picture(editor, 'trigger', await shot(editor, { ...output, x, width, height }));
 	});
 });

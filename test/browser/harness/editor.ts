@@ -222,10 +222,39 @@ export class Editor {
 		await done.nth(nodes - 1).waitFor();
 	}
 
+	async showFiles(): Promise<void> {
+		await this.byId('output-panel').getByText('Binary', { exact: true }).click();
+		await this.byId('ndv-view-binary-data').first().waitFor();
+	}
+
 	/** The first file of the output, opened. */
 	async viewFile(): Promise<void> {
-		await this.byId('output-panel').getByText('Binary', { exact: true }).click();
+		await this.showFiles();
 		await this.byId('ndv-view-binary-data').first().click();
+	}
+
+	/** The length, in s, of the sound in the output. Its player then stands at a third of it. */
+	async soundSeconds(): Promise<number> {
+		const player = this.page.locator('audio');
+		await player.waitFor();
+		return await player.evaluate(async (audio: HTMLAudioElement) => {
+			const event = async (name: string) =>
+				await new Promise((resolve, reject) => {
+					const fail = () => reject(new Error('The file can not be played'));
+					audio.addEventListener(name, resolve, { once: true });
+					audio.addEventListener('error', fail, true);
+				});
+			if (audio.readyState === 0) {
+				const loaded = event('loadedmetadata');
+				audio.load();
+				await loaded;
+			}
+			audio.pause();
+			const sought = event('seeked');
+			audio.currentTime = audio.duration / 3;
+			await sought;
+			return audio.duration;
+		});
 	}
 
 	/** Until the canvas has stopped moving. */
