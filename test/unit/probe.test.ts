@@ -127,19 +127,19 @@ describe('the probe', () => {
 			action: { type: 'status', status: 404, body: { success: false, error: 'Task not found' } },
 		});
 		const findings = await run({ spend });
-		expect(seen(findings, 'Names while it runs (image)')).toMatch(/queued|rendering/);
+		expect(seen(findings, 'Its status while it runs (image)')).toMatch(/queued|rendering/);
 		expect(seen(findings, 'error_message while it runs (image)')).toBe('still warming up');
 		expect(seen(findings, 'Its result when it is done (image)')).toBe('2 looks without');
 		expect(seen(findings, 'Progress (image)')).toContain('goes back');
 		expect(seen(findings, 'Shown by /v1 right after its creation (image)')).toMatch(/^no: 404/);
 		expect(differing(findings)).toEqual(
 			expect.arrayContaining([
-				'Names while it runs (image)',
+				'Its status while it runs (image)',
 				'Progress (image)',
 				'error_message while it runs (image)',
 				'Its result when it is done (image)',
 				'Shown by /v1 right after its creation (image)',
-				'Looks that said nothing of the task (speech by voice name)',
+				'Reads that said nothing about the task (speech by voice name)',
 			]),
 		);
 		expect(seen(findings, 'Its end (speech by voice name)')).toBe('done');
@@ -167,14 +167,14 @@ describe('the probe', () => {
 		const findings = await run({ spend });
 		expect(seen(findings, 'A wrong key')).toBe('401, HTML');
 		expect(seen(findings, 'A creation without its text')).toMatch(/^200 \{success: boolean/);
-		expect(seen(findings, '5 looks at once')).toContain('429');
+		expect(seen(findings, '5 reads of a task at once')).toContain('429');
 		expect(seen(findings, 'Requests that were throttled or failed')).toBe('2 x 429');
 		expect(seen(findings, 'Headers about rate limits')).toBe('retry-after, x-ratelimit-remaining');
 		expect(differing(findings)).toEqual(
 			expect.arrayContaining([
 				'A wrong key',
 				'A creation without its text',
-				'5 looks at once',
+				'5 reads of a task at once',
 				'Requests that were throttled or failed',
 			]),
 		);
