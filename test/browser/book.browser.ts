@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Locator } from 'playwright-core';
 import type { TestContext } from '../n8n/harness/context';
 import { readWorkflow } from '../n8n/harness/workflow';
 import type { Editor } from './harness/editor';
-import { boxOf, canvasShot, picture, shot } from './harness/picture';
+import { canvasShot, picture, strip } from './harness/picture';
 import { openWindow } from './harness/window';
 
 const file = join(__dirname, '..', '..', 'examples', 'book-chapter.json');
@@ -31,22 +30,18 @@ void describe('book chapter', () => {
 		await editor.succeeded(nodes);
 		const canvas = await canvasShot(editor);
 
-		await editor.page.setViewportSize({ width: 2468, height: 900 });
+		await editor.page.setViewportSize({ width: 2504, height: 900 });
 		await editor.openNode('Speak the Chapter');
 		await editor.showFiles();
+		const pane = editor.byId('output-panel');
 		const view = editor.byId('ndv-view-binary-data').first();
-		const pane = await boxOf(editor.byId('output-panel'));
-		/** What the pane shows from one element to another, in its whole width. */
-		const strip = async (from: Locator, to: Locator) => {
-			const [first, last] = [await boxOf(from), await boxOf(to)];
-			const y = first.y - 6;
-			return await shot(editor, { ...pane, y, height: last.y + last.height + 14 - y });
-		};
-		const files = await strip(editor.byId('run-data-hints'), view);
+		const hint = editor.byId('run-data-hints');
+		const files = await strip(editor, { pane, from: hint, to: view, above: 6 });
 		await view.click();
 		const seconds = await editor.soundSeconds();
 		assert.ok(seconds > 10, `${seconds} s`);
-		const player = editor.page.locator('audio');
-		await picture(editor, 'book-chapter', canvas, files, await strip(player, player));
+		const audio = editor.page.locator('audio');
+		const player = await strip(editor, { pane, from: audio, to: audio, above: 6, below: 6 });
+		await picture(editor, 'book-chapter', canvas, files, player);
 	});
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TestContext } from '../n8n/harness/context';
 import type { Editor } from './harness/editor';
-import { boxOf, picture, shot } from './harness/picture';
+import { picture, strip } from './harness/picture';
 import { openWindow } from './harness/window';
 
 /** An image, the notice of suspending, and the trigger, with a credential that is there already. */
@@ -33,46 +33,28 @@ void describe('image', () => {
 		assert.equal(context.service.creations('image').length, 1);
 	});
 
-	void it('says what suspending needs, only when it is chosen', async () => {
+	void it('says for how many tasks it sleeps, and until when', async () => {
+		const { service } = context;
 		const notice = editor.page.getByText(/The execution sleeps until a callback comes/);
 		assert.equal(await notice.count(), 0);
 		await editor.choose('waitMode', 'Suspend Until Callback');
-		await notice.waitFor();
-	});
-
-	void it('says for how many tasks it sleeps, and until when', async () => {
-		const { service } = context;
 		service.settings.taskMs = 3_600_000;
 		await editor.byId('node-execute-button').click();
 		const asleep = editor
 			.byId('output-panel')
 			.getByText(/^Asleep until its task is over, or until .* at the latest$/);
 		await asleep.waitFor();
-		const first = await boxOf(editor.parameter('waitForCompletion'));
-		const notice = await boxOf(editor.page.getByText(/The execution sleeps until/));
-		const fields = await boxOf(editor.byId('node-parameters'));
-		const pane = await boxOf(editor.byId('output-panel'));
-		const words = await boxOf(asleep);
-		const [y, height] = [first.y - 36, notice.y + notice.height + 60 - first.y];
-		await picture(
-			editor,
-			'suspend',
-			await shot(editor, { ...fields, y, height }),
-			await shot(editor, { ...pane, y: words.y - 64, height: words.height + 84 }),
-		);
+		const fields = await strip(editor, {
+			pane: editor.byId('node-parameters'),
+			from: editor.parameter('waitForCompletion'),
+			to: notice,
+			above: 36,
+			below: 24,
+		});
+		const pane = editor.byId('output-panel');
+		const words = await strip(editor, { pane, from: asleep, to: asleep, above: 64, below: 20 });
+		await picture(editor, 'suspend', fields, words);
 		await service.finish(service.creations('image').at(-1)?.id ?? '');
 		await editor.byId('output-panel').getByText('Binary', { exact: true }).waitFor();
-	});
-
-	void it('asks for a callback URL only when it does not wait', async () => {
-		assert.equal(await editor.parameter('callbackUrl').count(), 0);
-		await editor
-			.parameter('waitForCompletion')
-			.locator('.el-switch, [role=switch]')
-			.first()
-			.click();
-		await editor.parameter('callbackUrl').waitFor();
-		assert.equal(await editor.parameter('waitMode').count(), 0);
-		assert.equal(await editor.parameter('downloadOutput').count(), 0);
 	});
 });

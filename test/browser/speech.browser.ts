@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { TestContext } from '../n8n/harness/context';
 import type { Editor } from './harness/editor';
-import { boxOf, picture, shot } from './harness/picture';
+import { picture, strip } from './harness/picture';
 import { openWindow } from './harness/window';
 
-const size = { width: 1380, height: 900 };
+const size = { width: 1440, height: 900 };
 
 /** A person who has never seen the package: finds the node, sets up the credential, makes speech and listens to it. */
 void describe('speech', () => {
@@ -61,14 +61,13 @@ void describe('speech', () => {
 				.first()
 				.waitFor();
 		}
-		const panel = await boxOf(editor.byId('node-creator'));
-		const result = await boxOf(editor.byId('item-iterator-item'));
-		const found = await shot(editor, { ...panel, height: result.y + result.height + 8 - panel.y });
-		await editor.byId('item-iterator-item').first().click();
-		const first = await boxOf(editor.page.getByText(/^Actions \(\d+\)$/));
-		const last = await boxOf(editor.page.getByText('Generate sound effect', { exact: true }));
-		const [y, height] = [first.y - 12, last.y + last.height + 22 - first.y];
-		await picture(editor, 'node-panel', found, await shot(editor, { ...panel, y, height }));
+		const pane = editor.byId('node-creator');
+		const result = editor.byId('item-iterator-item').first();
+		const found = await strip(editor, { pane, from: pane, to: result, above: 0 });
+		await result.click();
+		const from = editor.page.getByText(/^Actions \(\d+\)$/);
+		const to = editor.page.getByText('Generate sound effect', { exact: true });
+		await picture(editor, 'node-panel', found, await strip(editor, { pane, from, to }));
 		await editor.closeNodePanel();
 	});
 
@@ -87,15 +86,10 @@ void describe('speech', () => {
 		await editor.byId('credential-edit-button').click();
 		await editor.page.getByText(/tested successfully/i).waitFor();
 		await editor.page.setViewportSize({ width: 860, height: 900 });
-		const result = await boxOf(editor.byId('credentials-config-container-test-success'));
-		const last = await boxOf(editor.parameter('keyHeader'));
-		const [x, y] = [result.x - 12, result.y - 12];
-		const height = last.y + last.height + 12 - y;
-		await picture(
-			editor,
-			'credential',
-			await shot(editor, { x, y, width: result.width + 24, height }),
-		);
+		const tested = editor.byId('credentials-config-container-test-success');
+		const to = editor.parameter('keyHeader');
+		const form = await strip(editor, { pane: tested, from: tested, to, beside: 12 });
+		await picture(editor, 'credential', form);
 		await editor.page.setViewportSize(size);
 		await editor.page.locator('.el-dialog__headerbtn:visible').last().click();
 		await editor.byId('editCredential-modal').waitFor({ state: 'detached' });
@@ -109,9 +103,12 @@ void describe('speech', () => {
 		const seconds = await editor.soundSeconds();
 		assert.ok(seconds > 0, `${seconds} s`);
 		assert.equal(context.service.creations('speech_by_name').length, 1);
-		const fields = await boxOf(editor.byId('node-parameters'));
-		const pane = await boxOf(editor.byId('output-panel'));
-		const top = await shot(editor, { ...fields, height: 420 });
-		await picture(editor, 'editor-speech', top, await shot(editor, { ...pane, height: 160 }));
+		const fields = editor.byId('node-parameters');
+		const pane = editor.byId('output-panel');
+		const to = editor.parameter('text');
+		const top = await strip(editor, { pane: fields, from: fields, to, above: 0 });
+		const audio = editor.page.locator('audio');
+		const bottom = await strip(editor, { pane, from: pane, to: audio, above: 0 });
+		await picture(editor, 'editor-speech', top, bottom);
 	});
 });

@@ -24,7 +24,10 @@ const hidden = (...selectors: string[]) =>
 		.map((selector) => `${selector}, ${selector} * { visibility: hidden !important; }`)
 		.join('\n');
 /** n8n's messages, tooltips and shortcuts to other nodes lie over what the picture is about. */
-const messages = hidden('.el-notification', '[role="tooltip"]', '[class*="floatingNodes"]');
+const messages = [
+	hidden('.el-notification', '.el-popper', '[data-reka-popper-content-wrapper]'),
+	hidden('[role="tooltip"]', '[class*="floatingNodes"]'),
+].join('\n');
 const still = {
 	animations: 'disabled',
 	caret: 'hide',
@@ -53,6 +56,28 @@ export async function shot(editor: Editor, clip: Box, style = messages): Promise
 		return await editor.page.screenshot({ ...still, clip, style });
 	};
 	return { dark: await take('dark'), light: await take('light') };
+}
+
+interface Strip {
+	/** Whose width it has. */
+	pane: Locator;
+	from: Locator;
+	to: Locator;
+	/** Pixels around these. */
+	above?: number;
+	below?: number;
+	beside?: number;
+}
+
+/** What the page shows from one element to another, as wide as a third one. */
+export async function strip(
+	editor: Editor,
+	{ pane, from, to, above = 12, below = 12, beside = 0 }: Strip,
+): Promise<Shot> {
+	const [{ x, width }, first, last] = [await boxOf(pane), await boxOf(from), await boxOf(to)];
+	const y = first.y - above;
+	const height = last.y + last.height + below - y;
+	return await shot(editor, { x: x - beside, y, width: width + 2 * beside, height });
 }
 
 /** Keeps shots as one picture, one below the other, each in its own size: `docs/images/NAME-light.png` and `NAME-dark.png`. */
