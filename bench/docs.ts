@@ -20,9 +20,9 @@ function markdownTable(columns: string[], rows: Cell[][]): string {
 
 const introduction = `# Benchmarks
 
-\`npm run bench\` measures everything below, \`npm run bench -- NAME\` one of it; both want a built package. Every figure stands beside what
-one would use otherwise, measured in the same run on the same machine: the ratios mean something, the absolute times only there and then.
-Each bench counts what it produced before it shows a time. Rows that we lose are here as well.
+\`npm run bench\` runs all benchmarks below, \`npm run bench -- NAME\` one of them. Each figure stands beside the alternative, measured in the
+same run on the same machine: the ratios can be compared elsewhere, the absolute times can't. Each benchmark checks what it produced before
+it shows a time. Rows where others are faster are here as well.
 
 This page, its chart and the tables of [planning](planning.md) are written by \`npm run bench -- --write\`.
 
