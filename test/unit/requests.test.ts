@@ -427,7 +427,8 @@ test.each<[unknown, unknown]>([
 ])('%s: %s does not exist, and the refusal names what does', (resource, operation) => {
 	expect(refusalOf(() => operationOf(resource, operation))).toEqual({
 		message: `There is no operation "${String(operation)}" of the resource "${String(resource)}"`,
-		description:
-			'Choose Resource and Operation again in this node. There are: speech: generateByVoiceId, speech: generateByVoiceName, image: generate, soundEffect: generate, audio: join, task: create, task: wait, task: get, task: getAll, credits: get, apiKey: getAll.',
+		description: expect.stringMatching(
+			/^Choose Resource and Operation again in this node\. There are: speech: generateByVoiceId, .*, apiKey: getAll\.$/,
+		),
 	});
 });
