@@ -429,6 +429,6 @@ test.each<[unknown, unknown]>([
 		message: `There is no operation "${String(operation)}" of the resource "${String(resource)}"`,
 		description: expect.stringMatching(
 			/^Choose Resource and Operation again in this node\. There are: speech: generateByVoiceId, .*, apiKey: getAll\.$/,
-		),
+		) as string,
 	});
 });
