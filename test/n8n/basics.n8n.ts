@@ -84,8 +84,13 @@ describe('basics', () => {
 	it('generates by all four routes, started by hand, and the files open', async () => {
 		const workflow = await context.addWorkflow('basics');
 		const id = await context.rest.runManually(workflow, 'Start');
-		await checkGenerations(await context.rest.waitForExecution(id));
+		const execution = await context.rest.waitForExecution(id);
+		await checkGenerations(execution);
 		assert.equal(context.service.creations().length, 4);
+		const { media_task_ids: taskIds = '', ...found } = execution.customData ?? {};
+		const made = generating.map((name) => only(execution, name).json.task_id);
+		assert.deepEqual(taskIds.split(',').sort(), made.sort());
+		assert.equal(found.media_outcome, 'done');
 	});
 
 	it('waits for many items at once, in order, and keeps the good ones beside a failed one', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { root } from '../../scripts/pack';
 import { inQueueMode, sharedContext, startContext, type TestContext } from './harness/context';
-import { items } from './harness/execution';
+import { items, nodeRun, type Execution } from './harness/execution';
 import type { SavedCredential, SavedWorkflow } from './harness/rest';
 import { waitUntil } from './harness/wait';
 import { readWorkflow } from './harness/workflow';
@@ -179,6 +179,10 @@ describe('trigger', () => {
 			JSON.parse(text.replace(address, url)) as ReturnType<typeof example>,
 		);
 		const before = service.creations().length;
+		const hintsOf = (of: Execution) => {
+			const { hints } = nodeRun(of, 'Order the Sound') as { hints?: Array<{ message: string }> };
+			return (hints ?? []).map(({ message }) => message);
+		};
 		const execution = await rest.run(order, 'When Clicked');
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		assert.equal(service.creations().length - before, 3);
@@ -193,6 +197,15 @@ describe('trigger', () => {
 			assert.match(String(item?.json.file), /^http/);
 			assert.ok(item?.binary?.data);
 		}
+		assert.deepEqual(hintsOf(execution), []);
+		const nobody = url.replace(String(hook), '5e1f0000-0000-4000-8000-00000000dead');
+		const unheard = await rest.createWorkflow(
+			JSON.parse(text.replace(address, nobody)) as ReturnType<typeof example>,
+		);
+		const [hint] = hintsOf(
+			await rest.waitForExecution(await rest.runManually(unheard, 'When Clicked')),
+		);
+		assert.match(hint ?? '', /^Nobody listens to the Callback URL/);
 	});
 });
 

@@ -1,5 +1,11 @@
 /** What an execution can be found by: task IDs, credits and the worst outcome, within n8n's limits. */
-import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
+import type {
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	IWebhookFunctions,
+	NodeExecutionHint,
+} from 'n8n-workflow';
+import { warnOfUnpublished } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import {
 	noteExecution,
 	noteWaking,
@@ -102,4 +108,59 @@ test('what an item has come to, by what it carries', () => {
 		'failed',
 		'done',
 	]);
+});
+
+describe('a trigger of this n8n that is not published', () => {
+	const OWN = 'https://n8n.example/webhook/0c0f2f5e-7c35-4a6a-9a3f-0d5f6f0d9a11/callback?tenant=1';
+
+	/** What the editor shows, and what was sent for it. */
+	async function warned(url: string, mode = 'manual', answer: object | Error = {}) {
+		const hints: NodeExecutionHint[] = [];
+		const sent: IHttpRequestOptions[] = [];
+		const context = {
+			getMode: () => mode,
+			evaluateExpression: () => 'https://n8n.example/webhook-waiting/7?signature=x',
+			addExecutionHints: (...all: NodeExecutionHint[]) => hints.push(...all),
+			helpers: {
+				async httpRequest(options: IHttpRequestOptions) {
+					sent.push(options);
+					if (answer instanceof Error) throw answer;
+					return await Promise.resolve({ statusCode: 204, headers: answer, body: '' });
+				},
+			},
+		} as unknown as IExecuteFunctions;
+		await warnOfUnpublished(context, [undefined, url]);
+		return { sent, messages: hints.map(({ message }) => message) };
+	}
+	const listening = (methods: string) => ({ 'access-control-allow-methods': methods });
+
+	test('the editor says so, by a question that starts nothing and carries no key', async () => {
+		const { sent, messages } = await warned(OWN, 'manual', listening('OPTIONS'));
+		expect(messages).toEqual([
+			expect.stringMatching(/^Nobody listens to the Callback URL.* Publish the workflow/),
+		]);
+		expect(sent).toMatchObject([
+			{ method: 'OPTIONS', url: OWN, headers: { Origin: 'https://n8n.example' } },
+		]);
+		expect(JSON.stringify(sent)).not.toMatch(/authorization/i);
+	});
+
+	test.each<[string, object | Error]>([
+		['that is published', listening('OPTIONS, POST')],
+		['that cannot be reached', new Error('connect ECONNREFUSED')],
+		['behind a proxy that answers for it', listening('GET, HEAD')],
+		['behind a proxy that says nothing', {}],
+	])('not for one %s', async (_name, answer) => {
+		expect((await warned(OWN, 'manual', answer)).messages).toEqual([]);
+	});
+
+	test.each([
+		['outside the editor', OWN, 'webhook'],
+		['of another host', OWN.replace('n8n.example', 'other.example'), 'manual'],
+		['of another kind', 'https://n8n.example/webhook/mine', 'manual'],
+		['that is none', 'somewhere', 'manual'],
+	])('nobody is asked about an address %s', async (_name, url, mode) => {
+		const { sent } = await warned(url, mode, listening('OPTIONS'));
+		expect(sent).toEqual([]);
+	});
 });

@@ -4,7 +4,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { showHint } from '../delivery/hint';
 import { isPrivateHost } from '../service/baseUrl';
-import type { Credentials } from '../service/client';
+import { publishedMethods, type Credentials } from '../service/client';
 import { invalid } from '../service/failures';
 import { MAX_REFERENCE, sign } from './signature';
 
@@ -65,6 +65,31 @@ export function prepareReceiveUrl(
 	if (reference !== '') url.searchParams.set('reference', reference);
 	if (signed && callbackSecret !== '') sign(url, callbackSecret, now);
 	return url.href;
+}
+
+/** The address of a Media Generation Trigger, or of another node of the same form. */
+const PRODUCTION_PATH = /\/webhook\/[\da-f-]{36}\/callback$/;
+
+/** Warns in the editor where a trigger of this n8n has a Production URL, but nobody listens to it. */
+export async function warnOfUnpublished(
+	context: IExecuteFunctions,
+	callbackUrls: ReadonlyArray<string | undefined>,
+): Promise<void> {
+	if (context.getMode() !== 'manual') return;
+	const resumeUrl: unknown = context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
+	const originOf = (url: unknown) =>
+		typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : undefined;
+	const url = callbackUrls.find(
+		(given = '') =>
+			PRODUCTION_PATH.test(given.replace(/[?#].*/s, '')) && originOf(given) === originOf(resumeUrl),
+	);
+	const methods = url === undefined ? undefined : await publishedMethods(context, url);
+	if (methods === undefined || methods.includes('POST')) return;
+	showHint(
+		context,
+		'warning',
+		'Nobody listens to the Callback URL: n8n answers callbacks with an error, and nothing starts. Publish the workflow of that trigger. "Task: Wait" gets the results of the tasks made before.',
+	);
 }
 
 /** Warns in the editor where items were given a test URL. */

@@ -101,6 +101,7 @@ async function runPlanned(
 	let handedOut = new Set<number>();
 	try {
 		const waking = await prepare.prepareSuspension(context, client, planned);
+		await prepare.warnOfUrls(context, planned);
 		const made = prepare.makeItems(context, planned, { client, ledger, waking });
 		const balance = await prepare.balanceFor(client, made, { maximum, signal: stop });
 		const ready = prepare.withEnoughCredits(made, balance);

@@ -1,7 +1,7 @@
 /** From the credential and the drafts to items that are ready to run: what can still be refused before anything is created. */
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { warnOfTestUrls } from '../callback/receiveUrl';
+import { warnOfTestUrls, warnOfUnpublished } from '../callback/receiveUrl';
 import type { AgentCall, Ledger, NodeRun } from '../create/ledger';
 import { ensured } from '../service/boundedMap';
 import { createClient, type ServiceClient } from '../service/client';
@@ -96,6 +96,15 @@ interface MakingMeans {
 	waking: Attempt<Waking> | undefined;
 }
 
+/** Warns of callback URLs that can't work. */
+export async function warnOfUrls(context: IExecuteFunctions, planned: Planned): Promise<void> {
+	const urls = draftsIn(planned).map(({ settings: { waiting } }) =>
+		waiting.kind === 'no' ? waiting.callbackUrl : undefined,
+	);
+	warnOfTestUrls(context, urls);
+	await warnOfUnpublished(context, urls);
+}
+
 export function makeItems(
 	context: IExecuteFunctions,
 	planned: Planned,
@@ -107,12 +116,6 @@ export function makeItems(
 		waking: waking?.ok === true ? waking.value : undefined,
 		repeats: context.getNode().retryOnFail === true,
 	};
-	warnOfTestUrls(
-		context,
-		draftsIn(planned).map(({ settings: { waiting } }) =>
-			waiting.kind === 'no' ? waiting.callbackUrl : undefined,
-		),
-	);
 	return planned.map((each) => {
 		if (each.kind !== 'draft') return each;
 		const { index, settings } = each;

@@ -7,6 +7,7 @@ import type {
 	ICredentialsDecrypted,
 	IDataObject,
 	IExecuteFunctions,
+	IHttpRequestMethods,
 	IHttpRequestOptions,
 	ILoadOptionsFunctions,
 	IWebhookFunctions,
@@ -243,6 +244,27 @@ function clientOf(
 	return { credentials, account, send };
 }
 
+/**
+ * The methods that a webhook of this n8n is published for, by a CORS preflight: n8n answers it itself and starts nothing. Undefined
+ * where it can't be seen.
+ */
+export async function publishedMethods(
+	context: N8nContext,
+	url: string,
+): Promise<string | undefined> {
+	const method = 'OPTIONS' as string as IHttpRequestMethods;
+	const response = await exchange(
+		context,
+		{ method, url, headers: { Origin: new URL(url).origin } },
+		{ timeoutMs: PREFLIGHT_TIMEOUT_MS },
+		async (_limited, options) => (await context.helpers.httpRequest(options)) as RawResponse,
+	);
+	if ('answered' in response) return undefined;
+	const methods = response.headers['access-control-allow-methods'];
+	return typeof methods === 'string' && methods.startsWith('OPTIONS') ? methods : undefined;
+}
+
+const PREFLIGHT_TIMEOUT_MS = 3_000;
 const SELF_CALL_TIMEOUT_MS = 20_000;
 
 /** A call of this n8n to an address of its own, without any credential. The status, or why there is none. */

@@ -50,6 +50,8 @@ export interface ExecutionSummary {
 
 export interface Execution extends ExecutionSummary {
 	finished: boolean;
+	/** What the list of executions is searched by. */
+	customData?: Record<string, string>;
 	resultData: {
 		runData: Record<string, NodeRun[]>;
 		error?: ExecutionError;
