@@ -1,5 +1,4 @@
 /** What leaves holds no key, no secret and no token; everything else leaves as it is. */
-import fc from 'fast-check';
 import {
 	Cleaner,
 	cleanerOf,
@@ -7,7 +6,6 @@ import {
 	cleanly,
 	logOf,
 } from '../../nodes/MediaGeneration/service/clean';
-import { anyCodePoint } from './codePoint';
 
 const KEY = 'sk_Ab1/cd2+ef3&gh4';
 const SECRET = 'estimated_credits';
@@ -140,11 +138,6 @@ test('what is clean is returned as it is, what is not is copied', () => {
 	expect(cleaner().json(part)).toBe(part);
 });
 
-test('a name such as __proto__ stays a name', () => {
-	const parsed = JSON.parse(`{"__proto__":{"a":"${KEY}"}}`) as object;
-	expect(JSON.stringify(cleaner().json(parsed))).toBe('{"__proto__":{"a":"sk_***"}}');
-});
-
 test('circles and endless nesting end', () => {
 	const circle: Record<string, unknown> = { text: KEY };
 	circle.self = circle;
@@ -189,18 +182,6 @@ describe('what leaves a run', () => {
 	test('stays as it is where nothing is known of a key', () => {
 		expect(cleanItems({}, [{ json: { text: KEY } }])).toEqual([{ json: { text: KEY } }]);
 	});
-});
-
-test('no text is changed that holds none of it, and none that does still holds it', () => {
-	const made = cleaner();
-	const text = fc.string({ unit: anyCodePoint, maxLength: 40 });
-	fc.assert(
-		fc.property(text, text, (before, after) => {
-			expect(made.text(before)).toBe(before);
-			const clean = made.text(before + KEY + after);
-			expect(clean).toBe(`${before}sk_***${after}`);
-		}),
-	);
 });
 
 test.each<[string, string]>([

@@ -6,55 +6,20 @@ import type {
 } from 'n8n-workflow';
 import { Readable } from 'node:stream';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
-import { Account, type Purpose } from '../../nodes/MediaGeneration/service/account';
 import {
 	callSelf,
 	createClient,
 	recentClient,
 	type ApiRequest,
 	type N8nContext,
-	type Reply,
 } from '../../nodes/MediaGeneration/service/client';
 import { now } from '../../nodes/MediaGeneration/service/clock';
 import { FailureError } from '../../nodes/MediaGeneration/service/failures';
 import { readLook } from '../../nodes/MediaGeneration/service/look';
-import { answer, noAnswer } from '../support/replies';
 
 const NOW = 1_000_000;
 const KEY = 'sk_0123456789abcdef';
 const SECRET = 'a-callback-secret';
-
-describe('what an answer says of the account', () => {
-	const learned = (purpose: Purpose, reply: Reply) => {
-		const account = new Account();
-		if (reply.answered) account.learn(purpose, reply, NOW);
-		return (['create', 'look', 'read'] as const).map((each) => account.pausedUntil(each));
-	};
-
-	test.each<[string, Reply, number]>([
-		['429 with Retry-After', answer(429, '', { 'retry-after': '4' }), NOW + 4_000],
-		['503 with Retry-After', answer(503, '', { 'retry-after': '4' }), NOW + 4_000],
-		['429 without', answer(429), 0],
-		['200 with', answer(200, '', { 'retry-after': '4' }), 0],
-		[
-			'a daily cap, which is about money and not about looks or rates',
-			answer(429, { error: 'Daily spend cap reached' }, { 'retry-after': '4' }),
-			0,
-		],
-		['no answer', noAnswer(), 0],
-	])('%s', (_name, reply, expected) => {
-		expect(learned('create', reply)).toEqual([expected, 0, 0]);
-	});
-
-	test.each<[Purpose, number[]]>([
-		['create', [NOW + 4_000, 0, 0]],
-		['look', [0, NOW + 4_000, 0]],
-		['read', [0, 0, NOW + 4_000]],
-		['outsider', [0, 0, 0]],
-	])('is about what it was said of: %s', (purpose, expected) => {
-		expect(learned(purpose, answer(503, '', { 'retry-after': '4' }))).toEqual(expected);
-	});
-});
 
 type Helper = (this: N8nContext, options: IHttpRequestOptions) => Promise<unknown>;
 
@@ -263,9 +228,7 @@ describe('no answer', () => {
 
 describe('a credential that is wrong is refused in words before anything is sent', () => {
 	test.each<[string, object, RegExp]>([
-		['no base URL', { baseUrl: '' }, /Base URL/],
 		['a base URL that is none', { baseUrl: 'api' }, /Base URL/],
-		['no key', { apiKey: '' }, /API [Kk]ey/],
 		['a key of another kind', { apiKey: 'pk_123456789' }, /sk_/],
 		['a short secret', { callbackSecret: 'short' }, /[Ss]ecret/],
 	])('%s', async (_name, credentials, message) => {
@@ -277,15 +240,6 @@ describe('a credential that is wrong is refused in words before anything is sent
 		expect(failure.message).toMatch(message);
 		expect(failure.description).toMatch(/correct it. Nothing was sent/);
 		expect(sent).toEqual([]);
-	});
-});
-
-test.each([undefined, null, ''])('a Callback Secret of %j is none', async (callbackSecret) => {
-	const { context } = contextWith(responds(200, '{}'), { callbackSecret });
-	expect((await createClient(context)).credentials).toEqual({
-		apiKey: KEY,
-		baseUrl: 'https://api.example',
-		callbackSecret: '',
 	});
 });
 

@@ -40,11 +40,6 @@ describe('the key goes into its header', () => {
 		expect(Object.keys(request.headers as object)).toHaveLength(1);
 	});
 
-	test('where there were no headers', async () => {
-		const { headers } = await authenticated({ url: `${BASE}/v1/credits` });
-		expect(headers).toEqual({ Authorization: `Bearer ${KEY}` });
-	});
-
 	test('and no redirect is followed with it, by either of the helpers of n8n', async () => {
 		const follows = { followRedirect: true, followAllRedirects: true };
 		expect(await authenticated({ url: `${BASE}/v1/credits`, ...follows })).toMatchObject({
@@ -101,19 +96,12 @@ describe('under the Base URL it is sent', () => {
 		['the Base URL itself', BASE, { url: `${BASE}/` }],
 		['a path under it', BASE, { url: `${BASE}/v1/credits?a=b` }],
 		['the same, as the older helper names it', BASE, { uri: `${BASE}/v1/credits` }],
-		['the same, as a URL', BASE, { uri: new URL(`${BASE}/v1/credits`) }],
-		['one address in both fields', BASE, { url: `${BASE}/v1`, uri: `${BASE}/v1` }],
 		['a path, and where it begins', BASE, { baseURL: BASE, url: '/v1/credits' }],
-		['a beginning that ends with slashes', BASE, { baseURL: `${BASE}//`, url: '/v1/credits' }],
-		['the scheme in capitals', BASE, { url: 'HTTPS://api.example/v1' }],
 		['a Base URL that ends with slashes', `${BASE}//`, { url: `${BASE}/v1` }],
 		['a Base URL with a path', `${BASE}/proxy`, { url: `${BASE}/proxy/v1` }],
-		['that path itself', `${BASE}/proxy/`, { url: `${BASE}/proxy` }],
 		['an ID with a slash', `${BASE}/proxy`, { url: `${BASE}/proxy/v1/task/gen%2F42` }],
 		['an ID with a percent sign', `${BASE}/proxy`, { url: `${BASE}/proxy/v1/task/7%252F9` }],
-		['an ID with dots', `${BASE}/proxy`, { url: `${BASE}/proxy/v1/task/a..b` }],
 		['plain http in a private network', 'http://10.0.0.5', { url: 'http://10.0.0.5/v1' }],
-		['plain http, the scheme in capitals', 'http://10.0.0.5', { url: 'HTTP://10.0.0.5/v1' }],
 	])('%s', async (_name, baseUrl, request) => {
 		const { headers } = await authenticated(request, { baseUrl });
 		expect(headers).toMatchObject({ Authorization: `Bearer ${KEY}` });
@@ -131,7 +119,6 @@ describe('and nowhere else, in words that do not hold it', () => {
 
 	test.each<[string, object, string]>([
 		['another host', { url: 'https://evil.example/v1' }, 'https://evil.example/v1'],
-		['a longer host', { url: 'https://api.example.evil/v1' }, 'https://api.example.evil/v1'],
 		['another port', { url: 'https://api.example:8443/v1' }, 'https://api.example:8443/v1'],
 		['another scheme', { url: 'http://api.example/v1' }, 'http://api.example/v1'],
 		['a user name that would replace the key', { url: 'https://a:b@api.example/' }, 'api.example/'],
@@ -212,10 +199,8 @@ describe('and nowhere else, in words that do not hold it', () => {
 	test.each<[string, object]>([
 		['a path without a beginning', { url: '/v1/credits' }],
 		['a host without a scheme, in spite of a beginning', { baseURL: BASE, url: '//evil.example/' }],
-		['a relative address in spite of a beginning', { baseURL: BASE, url: 'v1/credits' }],
 		['another protocol', { url: 'ftp://api.example/v1' }],
 		['an address inside of a text', { url: ` ${BASE}/v1` }],
-		['no URL', { url: 'https://' }],
 	])('%s', async (_name, request) => {
 		expect(await refused(request)).toMatch(
 			/^The API key was not added to the request: its address is not a URL\. Use an address under/,
@@ -223,9 +208,7 @@ describe('and nowhere else, in words that do not hold it', () => {
 	});
 
 	test.each<[string, Record<string, string>, RegExp]>([
-		['no Base URL', { baseUrl: '' }, /Base URL/],
 		['plain http in public', { baseUrl: 'http://api.example' }, /http/],
-		['no key', { apiKey: '' }, /API key/i],
 		['a key of something else', { apiKey: 'pk_123456789' }, /sk_/],
 		['a Callback Secret that can be guessed', { callbackSecret: 'short' }, /Callback Secret/i],
 	])('a credential with %s', async (_name, fields, message) => {
@@ -243,9 +226,6 @@ describe('"Test" reads the credit balance', () => {
 
 	test.each([
 		[301, /leads on to another address/],
-		[302, /leads on/],
-		[303, /leads on/],
-		[307, /leads on/],
 		[308, /leads on/],
 		[401, /does not accept this API key/],
 		[404, /no such service at the Base URL/],

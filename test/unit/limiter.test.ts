@@ -26,17 +26,6 @@ describe('jobs that are limited', () => {
 		expect(started).toHaveLength(20);
 	});
 
-	test('says whether somebody waits for a slot', async () => {
-		const limiter = new Limiter(1);
-		const giveBack = await limiter.take();
-		expect(limiter.wanted).toBe(false);
-		const second = limiter.take();
-		expect(limiter.wanted).toBe(true);
-		giveBack();
-		(await second)();
-		expect(limiter.wanted).toBe(false);
-	});
-
 	test('a slot that is given back twice is free once', async () => {
 		const limiter = new Limiter(1);
 		const giveBack = await limiter.take();

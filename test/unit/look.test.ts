@@ -19,9 +19,7 @@ describe('what an answer means', () => {
 			{ kind: 'busy', detail: 'HTTP 503: busy', httpStatus: 503, retryAfterMs: 2_000 },
 		],
 		['429', answer(429, { message: 'slow down' }), { kind: 'busy', detail: 'HTTP 429: slow down' }],
-		['500', answer(500), { kind: 'busy', detail: 'HTTP 500 with an empty body' }],
 		['a task with status 500', answer(500, TASK), { kind: 'busy' }],
-		['a task before the answer', answer(103, TASK), { kind: 'busy', httpStatus: 103 }],
 		['a task with a redirect', answer(300, TASK), { kind: 'busy', httpStatus: 300 }],
 		['empty 200', answer(200), { kind: 'busy', detail: 'HTTP 200 with an empty body' }],
 		['HTML 200', answer(200, '<html>'), { kind: 'busy', detail: 'HTTP 200 without a task' }],
@@ -36,7 +34,6 @@ describe('what an answer means', () => {
 			{ kind: 'busy' },
 		],
 		['400', answer(400, { error: 'no' }), { kind: 'busy', detail: 'HTTP 400: no' }],
-		['a redirect', answer(302), { kind: 'busy' }],
 		['404', answer(404), { kind: 'missing', detail: 'HTTP 404', httpStatus: 404 }],
 		[
 			'404 in words',
@@ -54,7 +51,6 @@ describe('what an answer means', () => {
 			answer(401, '<html>Unauthorized</html>'),
 			{ kind: 'busy', detail: 'HTTP 401 without a task', httpStatus: 401 },
 		],
-		['403 in HTML', answer(403, '<html>'), { kind: 'busy', httpStatus: 403 }],
 		[
 			'a status "error" that speaks of the request, not of a task',
 			answer(200, { status: 'error', message: 'Too many requests' }),
@@ -208,13 +204,6 @@ describe('routes', () => {
 	test('a second route that is busy: what the task is stays open', async () => {
 		const client = scriptedClient((_, count) => answer(count === 1 ? 404 : 503));
 		expect((await look(client)).kind).toBe('busy');
-	});
-
-	test('without any time the first route is asked all the same', async () => {
-		const client = scriptedClient(() => answer(200, TASK));
-		const at = { taskId: 't1', kind: 'speech', route: 'auto', timeoutMs: 0 } as const;
-		expect((await lookAtTask(client, at, () => NOW)).kind).toBe('task');
-		expect(client.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([1]);
 	});
 
 	test('a look that an outsider asked for says so', async () => {

@@ -18,111 +18,48 @@ const NODE: INode = {
 const error = (message: string, fields: object = {}) => Object.assign(new Error(message), fields);
 
 describe('can the service have seen the request? Only what proves that none was sent counts', () => {
-	test.each<readonly [string, unknown, Connection]>([
+	test.each<[Connection, object]>([
+		['unconnected', { code: 'ECONNREFUSED', syscall: 'connect' }],
+		['unconnected', { code: 'EHOSTUNREACH', syscall: 'connect' }],
+		['unconnected', { code: 'ETIMEDOUT', syscall: 'connect' }],
+		['unconnected', { code: 'EAI_AGAIN' }],
+		['unconnected', { code: 'EAI_OTHER', syscall: 'getaddrinfo' }],
 		[
-			'refused',
-			error('connect ECONNREFUSED', { code: 'ECONNREFUSED', syscall: 'connect' }),
 			'unconnected',
+			{ code: 'ECONNRESET', message: 'before secure TLS connection was established' },
 		],
-		[
-			'unknown host',
-			error('getaddrinfo ENOTFOUND', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }),
-			'impossible',
-		],
-		[
-			'DNS down',
-			error('getaddrinfo EAI_AGAIN', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }),
-			'unconnected',
-		],
-		['no route', error('x', { code: 'EHOSTUNREACH', syscall: 'connect' }), 'unconnected'],
-		['no route, from whichever call', error('x', { code: 'EHOSTUNREACH' }), 'unanswered'],
-		[
-			'no route, while reading an answer',
-			error('read EHOSTUNREACH', { code: 'EHOSTUNREACH', syscall: 'read' }),
-			'unanswered',
-		],
-		[
-			'the network went down while writing',
-			error('write ENETDOWN', { code: 'ENETDOWN', syscall: 'write' }),
-			'unanswered',
-		],
-		['refused, from whichever call', error('x', { code: 'ECONNREFUSED' }), 'unanswered'],
-		[
-			'plain text where TLS was spoken before: the request may be carried out',
-			error('wrong version number', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
-			'unanswered',
-		],
-		[
-			'an alert after the handshake',
-			error('x', { code: 'ERR_SSL_TLSV1_ALERT_INTERNAL' }),
-			'unanswered',
-		],
-		[
-			'connect timed out in the system',
-			error('connect ETIMEDOUT', { code: 'ETIMEDOUT', syscall: 'connect' }),
-			'unconnected',
-		],
-		[
-			'expired certificate',
-			error('certificate has expired', { code: 'CERT_HAS_EXPIRED' }),
-			'impossible',
-		],
-		[
-			'self-signed',
-			error('self-signed certificate', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
-			'impossible',
-		],
-		['wrong name', error('x', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'impossible'],
-		[
-			'cut before TLS',
-			error('Client network socket disconnected before secure TLS connection was established', {
-				code: 'ECONNRESET',
-			}),
-			'unconnected',
-		],
-		['refused by n8n', error('blocked', { name: 'SsrfBlockedIpError' }), 'impossible'],
-		['wrapped', error('outer', { cause: error('inner', { syscall: 'connect' }) }), 'unconnected'],
-		[
-			'several addresses',
-			error('all failed', { errors: [error('one', { code: 'ECONNREFUSED', syscall: 'connect' })] }),
-			'unconnected',
-		],
-		['reset', error('socket hang up', { code: 'ECONNRESET' }), 'unanswered'],
-		[
-			'reset while reading',
-			error('read ECONNRESET', { code: 'ECONNRESET', syscall: 'read' }),
-			'unanswered',
-		],
-		['broken pipe', error('write EPIPE', { code: 'EPIPE', syscall: 'write' }), 'unanswered'],
-		['timeout', error('timeout of 20000ms exceeded', { code: 'ECONNABORTED' }), 'unanswered'],
-		['timeout without a syscall', error('x', { code: 'ETIMEDOUT' }), 'unanswered'],
-		['unparsable answer', error('Parse Error', { code: 'HPE_INVALID_CONSTANT' }), 'unanswered'],
-		['cancelled', error('canceled', { code: 'ERR_CANCELED' }), 'unanswered'],
-		...[
-			{ code: 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC' },
-			{ code: 'ERR_SSL_BAD_CERT_TYPE' },
-			{ code: 'EPROTO', syscall: 'write' },
-			{ code: 'ENETUNREACH', syscall: 'write' },
-			{ code: 'EHOSTDOWN', syscall: 'read' },
-			{ name: 'NotSsrfAtAll' },
-			{ code: 11001 },
-		].map((fields) => [JSON.stringify(fields), error('x', fields), 'unanswered'] as const),
-		...[{ code: 'EAI_AGAIN' }, { code: 'EAI_OTHER', syscall: 'getaddrinfo' }].map(
-			(fields) => [JSON.stringify(fields), error('x', fields), 'unconnected'] as const,
-		),
-		['an unknown issuer', error('x', { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }), 'impossible'],
-		['a text', 'ECONNREFUSED', 'unanswered'],
-		['nothing', undefined, 'unanswered'],
-	])('%s', (_name, thrown, expected) => {
-		expect(connectionOf(thrown)).toBe(expected);
+		['unconnected', { errors: [error('one', { syscall: 'connect' })] }],
+		['impossible', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }],
+		['impossible', { code: 'CERT_HAS_EXPIRED' }],
+		['impossible', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
+		['impossible', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }],
+		['impossible', { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }],
+		['impossible', { name: 'SsrfBlockedIpError' }],
+		['unanswered', { code: 'EHOSTUNREACH' }],
+		['unanswered', { code: 'EHOSTUNREACH', syscall: 'read' }],
+		['unanswered', { code: 'ENETDOWN', syscall: 'write' }],
+		['unanswered', { code: 'ECONNREFUSED' }],
+		['unanswered', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }],
+		['unanswered', { code: 'ERR_SSL_TLSV1_ALERT_INTERNAL' }],
+		['unanswered', { code: 'ERR_SSL_BAD_CERT_TYPE' }],
+		['unanswered', { code: 'EPROTO', syscall: 'write' }],
+		['unanswered', { code: 'ECONNRESET', syscall: 'read' }],
+		['unanswered', { code: 'ECONNABORTED' }],
+		['unanswered', { code: 'ETIMEDOUT' }],
+		['unanswered', { code: 'ERR_CANCELED' }],
+		['unanswered', { name: 'NotSsrfAtAll' }],
+		['unanswered', { code: 11001 }],
+	])('%s: %j', (expected, fields) => {
+		expect(connectionOf(error('x', fields))).toBe(expected);
+		expect(connectionOf(error('outer', { cause: error('x', fields) }))).toBe(expected);
 	});
+});
 
-	test('causes that form a circle end', () => {
-		const circular = error('round');
-		Object.assign(circular, { cause: circular });
-		expect(connectionOf(circular)).toBe('unanswered');
-		expect(reasonOf(circular)).toBe('round');
-	});
+test('causes that form a circle end', () => {
+	const circular = error('round');
+	Object.assign(circular, { cause: circular });
+	expect(connectionOf(circular)).toBe('unanswered');
+	expect(reasonOf(circular)).toBe('round');
 });
 
 test.each<[unknown, string]>([
@@ -190,22 +127,7 @@ describe('codes that make n8n put a message of its own in the place of ours', ()
 	});
 });
 
-test.each<[string, unknown]>([
-	['nothing', undefined],
-	['a text', 'x'],
-	['an object without words', {}],
-	['an error without words', new Error('')],
-])('%s that is thrown is still said in words', (_name, thrown) => {
-	expect(reasonOf(thrown)).toBe('the request failed');
-});
-
 test('a code that the message has in words already is not said twice, and no code of a socket is shown', () => {
 	const thrown = error('connect ECONNREFUSED 10.0.0.1:80', { code: 'ERR_OF_A_LIBRARY' });
 	expect(reasonOf(thrown)).toBe('the connection was refused');
-});
-
-test('a cause without words leaves the words of what it caused', () => {
-	expect(reasonOf(error('the answer broke off', { cause: { code: 7 } }))).toBe(
-		'the answer broke off',
-	);
 });

@@ -47,7 +47,6 @@ test.each<[string, unknown, object, unknown]>([
 		{ type: 'generate_image' },
 		[{ url: `${F}/a`, kind: 'image' }],
 	],
-	['nothing decides', { output_uri: `${F}/a` }, {}, [{ url: `${F}/a`, kind: 'file' }]],
 	[
 		'several addresses in one field',
 		{ output_uri: [`${F}/a.png`, `${F}/b.png`] },
@@ -56,18 +55,6 @@ test.each<[string, unknown, object, unknown]>([
 			{ url: `${F}/a.png`, kind: 'image' },
 			{ url: `${F}/b.png`, kind: 'image' },
 		],
-	],
-	[
-		'an unknown field that is an address',
-		{ video_url: `${F}/v.bin` },
-		{},
-		[{ url: `${F}/v.bin`, kind: 'file' }],
-	],
-	[
-		'pictures by their path',
-		{ output_uri: ['a.jpg', 'b.jpeg', 'c.tif', 'd.tiff'].map((name) => `${F}/${name}`) },
-		{},
-		['a.jpg', 'b.jpeg', 'c.tif', 'd.tiff'].map((name) => ({ url: `${F}/${name}`, kind: 'image' })),
 	],
 	[
 		'only the end of a path is an extension',
@@ -91,12 +78,6 @@ test.each<[string, unknown, object, unknown]>([
 		],
 	],
 	[
-		'sound that has a transcript',
-		{ audio_with_transcript_url: `${F}/a` },
-		{},
-		[{ url: `${F}/a`, kind: 'audio' }],
-	],
-	[
 		'names in camel case',
 		{ audioUrl: `${F}/a`, imageUri: `${F}/b`, videoUrls: [`${F}/c`] },
 		{},
@@ -117,12 +98,6 @@ test.each<[string, unknown, object, unknown]>([
 		],
 	],
 	['a name that only begins like an address', { audio_url_help: `${F}/help` }, {}, []],
-	[
-		'plain http',
-		{ audio_url: 'http://files.example/a' },
-		{},
-		[{ url: 'http://files.example/a', kind: 'audio' }],
-	],
 	['an address within another', { audio_url: `blob:${F}/a` }, {}, []],
 	[
 		'pictures as a list of addresses',
@@ -134,19 +109,11 @@ test.each<[string, unknown, object, unknown]>([
 		],
 	],
 	[
-		'what else is said of a picture',
-		{ result_images: [{ imageUrl: `${F}/1.png`, pageUrl: `${F}/page` }] },
-		{},
-		[{ url: `${F}/1.png`, kind: 'image' }],
-	],
-	[
 		'a preview in an object of its own',
 		{ output_uri: `${F}/a.png`, preview: { url: `${F}/p.png` } },
 		{},
 		[{ url: `${F}/a.png`, kind: 'image' }],
 	],
-	['null metadata', null, {}, []],
-	['metadata that is text', 'x', {}, []],
 	['no addresses', { output_uri: '', audio_url: null, srt_url: 5, json_url: {} }, {}, []],
 	[
 		'addresses of another kind',
@@ -193,7 +160,6 @@ test('addresses that the request carried are not results', () => {
 
 describe('results that lie deeper', () => {
 	test.each<[string, unknown, object, Array<[string, string]>]>([
-		['in an object of their own', { v3: { audio_url: `${F}/a` } }, {}, [['a', 'audio']]],
 		[
 			'the same file at the top and deeper is one',
 			{ audio_url: `${F}/a`, v3: { audio_url: `${F}/a`, srt_url: `${F}/s` } },
@@ -201,15 +167,6 @@ describe('results that lie deeper', () => {
 			[
 				['a', 'audio'],
 				['s', 'transcript'],
-			],
-		],
-		[
-			'what is named at the top comes first',
-			{ v3: { audio_url: `${F}/b` }, audio_url: `${F}/a` },
-			{},
-			[
-				['a', 'audio'],
-				['b', 'audio'],
 			],
 		],
 		[
@@ -230,7 +187,6 @@ describe('results that lie deeper', () => {
 		],
 		['by a bare name in a list', { outputs: [{ url: `${F}/1.wav` }] }, {}, [['1.wav', 'audio']]],
 		['under the name of their kind', { audio: { url: `${F}/1` } }, {}, [['1', 'audio']]],
-		['under the name of a transcript', { subtitles: { url: `${F}/1` } }, {}, [['1', 'transcript']]],
 		[
 			'in the data of the root',
 			{},
@@ -264,14 +220,6 @@ describe('results that lie deeper', () => {
 		) as unknown;
 		expect(outputs(nested)).toHaveLength(count);
 	});
-
-	test('endless nesting ends', () => {
-		const depth = 20_000;
-		const endless = JSON.parse(
-			`${'{"v3":'.repeat(depth)}{"audio_url":"${F}/a"}${'}'.repeat(depth)}`,
-		) as unknown;
-		expect(outputs({ deep: endless, output_uri: `${F}/b.mp3` })).toHaveLength(1);
-	});
 });
 
 test('a stream is not a result, not even where there is nothing else', () => {
@@ -281,11 +229,6 @@ test('a stream is not a result, not even where there is nothing else', () => {
 	expect(outputs({ ...streams, audio_url: `${F}/a` })).toEqual([{ url: `${F}/a`, kind: 'audio' }]);
 	// A stream under a second name is the file itself.
 	expect(outputs({ stream_url: `${F}/a`, audio_url: `${F}/a` })).toHaveLength(1);
-});
-
-test('transcripts that are null are none', () => {
-	const metadata = { audio_url: `${F}/a`, srt_url: null, json_url: null };
-	expect(outputs(metadata)).toEqual([{ url: `${F}/a`, kind: 'audio' }]);
 });
 
 test.each<[string, unknown, string[]]>([

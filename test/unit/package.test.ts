@@ -56,22 +56,6 @@ test('only what is built is published, and what n8n loads has a source', () => {
 	}
 });
 
-test('files that a well-kept package has', () => {
-	expect(readdirSync(root)).toEqual(
-		expect.arrayContaining([
-			'LICENSE',
-			'README.md',
-			'gulpfile.js',
-			'tsconfig.json',
-			'package-lock.json',
-			'nodes',
-			'credentials',
-			'icons',
-			'test',
-		]),
-	);
-});
-
 const sources = (folder: string): string[] =>
 	readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) =>
 		entry.isDirectory()
@@ -131,70 +115,6 @@ describe('names in saved workflows', () => {
 		expect(byName.get('baseUrl')).toMatchObject({ required: true, default: '' });
 	});
 
-	test('resources and their operations', () => {
-		const table = action.properties
-			.filter(({ name }) => name === 'operation')
-			.map(({ displayOptions, options }) => [
-				displayOptions?.show?.resource,
-				(options ?? []).map((option) => 'value' in option && option.value),
-			]);
-		expect(table).toEqual(
-			expect.arrayContaining([
-				[['speech'], ['generateByVoiceId', 'generateByVoiceName']],
-				[['soundEffect'], ['generate']],
-				[['image'], ['generate']],
-				[['task'], ['create', 'wait', 'get', 'getAll']],
-				[['credits'], ['get']],
-				[['apiKey'], ['getAll']],
-				[['audio'], ['join']],
-			]),
-		);
-		expect(table).toHaveLength(7);
-	});
-
-	test.each([
-		'voiceId',
-		'text',
-		'modelId',
-		'outputFormat',
-		'voice',
-		'withTranscript',
-		'prompt',
-		'generationsCount',
-		'aspectRatio',
-		'resolution',
-		'taskId',
-		'path',
-		'query',
-		'body',
-		'waitForCompletion',
-		'waitMode',
-		'callbackUrl',
-		'downloadOutput',
-		'binaryPropertyName',
-		'options',
-	])('the field %s', (name) => {
-		expect(action.properties.map((property) => property.name)).toContain(name);
-	});
-
-	test.each([
-		'timeout',
-		'onTimeout',
-		'maxActiveTasks',
-		'extraFields',
-		'pollRoute',
-		'callbackReference',
-		'minimumCredits',
-		'maximumCredits',
-		'maxFileSize',
-		'splitFiles',
-	])('the option %s', (name) => {
-		const options = action.properties
-			.filter((property) => property.name === 'options')
-			.flatMap((property) => property.options ?? []);
-		expect(options.map((option) => option.name)).toContain(name);
-	});
-
 	test('defaults', () => {
 		const defaults = Object.fromEntries(
 			action.properties.map((property) => [property.name, property.default as unknown]),
@@ -207,22 +127,5 @@ describe('names in saved workflows', () => {
 			taskId: '={{ $json.task_id }}',
 			generationsCount: 1,
 		});
-	});
-
-	test('the trigger', () => {
-		expect(trigger.webhooks).toMatchObject([{ httpMethod: 'POST', path: 'callback' }]);
-		expect(trigger.properties.map(({ name }) => name)).toEqual(
-			expect.arrayContaining([
-				'statuses',
-				'verifyWithService',
-				'downloadOutput',
-				'binaryPropertyName',
-				'options',
-			]),
-		);
-		const options = trigger.properties.find(({ name }) => name === 'options')?.options ?? [];
-		expect(options.map(({ name }) => name)).toEqual(
-			expect.arrayContaining(['types', 'deduplicate', 'maxFileSize']),
-		);
 	});
 });

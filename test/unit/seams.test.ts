@@ -9,7 +9,10 @@ import { Cleaner } from '../../nodes/MediaGeneration/service/clean';
 import type { Answer } from '../../nodes/MediaGeneration/service/client';
 import { readLook } from '../../nodes/MediaGeneration/service/look';
 import { apiKeysOf, creditsOf } from '../../nodes/MediaGeneration/service/task';
+import { readTaskList } from '../../nodes/MediaGeneration/service/taskList';
 import { verdictOf } from '../../nodes/MediaGeneration/service/verdict';
+import { scriptedClient } from '../support/replies';
+import { VirtualClock } from '../support/virtualClock';
 import { anyCodePoint } from './codePoint';
 
 const KEY = 'sk_Ab1/cd2+ef3&gh4';
@@ -169,6 +172,24 @@ test('whatever answers a read is a balance, keys without secrets, a list, or non
 					for (const { value, name } of page?.entries ?? [])
 						expect([typeof value, typeof name]).toEqual(['string', 'string']);
 				}
+		}),
+	);
+});
+
+test('whatever stands on the pages of a list of tasks: tasks with IDs, or that there is no list', async () => {
+	const page = fc.oneof(readAnswer, mutated(`[${CREATED},${TASK}]`));
+	await fc.assert(
+		fc.asyncProperty(fc.array(page, { minLength: 1, maxLength: 4 }), async (pages) => {
+			const client = scriptedClient((_, count) => {
+				const given = pages[(count - 1) % pages.length];
+				return answerOf(typeof given === 'string' ? given : JSON.stringify(given));
+			});
+			const clock = new VirtualClock();
+			const list = await clock.run(readTaskList({ client, limit: Infinity, tries: 2, clock }));
+			expect(client.requests.length).toBeLessThan(100);
+			const tasks = list.ok && list.value.kind === 'list' ? list.value.tasks : [];
+			expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(tasks.length);
+			expect(tasks.filter(({ taskId }) => taskId === '')).toEqual([]);
 		}),
 	);
 });

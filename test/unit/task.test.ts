@@ -7,7 +7,6 @@ import {
 	parseTask,
 	taskIdOf,
 } from '../../nodes/MediaGeneration/service/task';
-import { asNumber, asText } from '../../nodes/MediaGeneration/service/json';
 
 describe('parseTask', () => {
 	test('the shape that docs/service.md states', () => {
@@ -42,9 +41,7 @@ describe('parseTask', () => {
 	test.each([
 		['done', 'done'],
 		['doing', 'running'],
-		['queued', 'running'],
 		['Done', 'running'],
-		['whatever comes next', 'running'],
 	])('status %s is %s', (status, state) => {
 		expect(parseTask({ status })?.state).toBe(state);
 	});
@@ -64,10 +61,7 @@ describe('parseTask', () => {
 		['data', { success: true, data: { id: 't1', status: 'done' } }],
 		['data.task', { success: true, data: { task: { id: 't1', status: 'done' } } }],
 		['JSend', { status: 'success', data: { id: 't1', status: 'done' } }],
-		['JSend with a task', { status: 'success', data: { task: { id: 't1', status: 'done' } } }],
 		['a task with data of its own', { id: 't1', status: 'done', data: { status: 'stored' } }],
-		['the same by task_id', { task_id: 't1', status: 'done', data: { status: 'stored' } }],
-		['data with a task of its own', { data: { id: 't1', status: 'done', task: { id: 'x' } } }],
 		['an answer with an ID of its own', { id: 'r1', data: { id: 't1', status: 'done' } }],
 	])('unwrapped from %s', (_name, body) => {
 		expect(parseTask(body)).toMatchObject({ id: 't1', state: 'done' });
@@ -75,16 +69,8 @@ describe('parseTask', () => {
 
 	test.each<[unknown, number | undefined]>([
 		[null, undefined],
-		[undefined, undefined],
-		['', undefined],
-		['55', 55],
-		[0, 0],
 		[-1, undefined],
 		[101, undefined],
-		[1e308, undefined],
-		[Number.NaN, undefined],
-		[[50], undefined],
-		['fifty', undefined],
 	])('progress %j is read as %j', (progress, expected) => {
 		expect(parseTask({ status: 'doing', progress })?.progress).toBe(expected);
 	});
@@ -100,11 +86,6 @@ describe('parseTask', () => {
 		expect(parseTask({ ...body, success: false })).toBeUndefined();
 	});
 
-	test('an ID describes a task', () => {
-		const task = parseTask({ status: 'done', task_id: 't1' });
-		expect(task && isDescribed(task)).toBe(true);
-	});
-
 	test('an error_message on a running task is not fatal', () => {
 		expect(parseTask({ status: 'doing', error_message: 'slow' })).toMatchObject({
 			state: 'running',
@@ -117,13 +98,8 @@ describe('parseTask', () => {
 	});
 
 	test.each<[string, unknown]>([
-		['nothing', undefined],
-		['null', null],
-		['text', 'done'],
 		['a list', [{ status: 'done' }]],
 		['no status', { id: 't1' }],
-		['an empty status', { status: '' }],
-		['a numeric status', { status: 200 }],
 		['success:false', { success: false, code: 'server_busy' }],
 		[
 			'success:false with a status of the request',
@@ -132,7 +108,6 @@ describe('parseTask', () => {
 		['a status of the request', { status: 'error', message: 'Too many requests' }],
 		['a bare error', { status: 'error' }],
 		['an error with data of no task', { status: 'error', data: { retry: true } }],
-		['data that is a list', { data: [{ status: 'done' }] }],
 	])('%s is not a task', (_name, body) => {
 		expect(parseTask(body)).toBeUndefined();
 	});
@@ -145,12 +120,6 @@ test.each<[unknown, string | undefined]>([
 	[{ id: 'b' }, 'b'],
 	[{ data: { id: 'b' } }, 'b'],
 	[{ task_id: 17 }, '17'],
-	[{ task_id: '' }, undefined],
-	[{ task_id: null }, undefined],
-	[{ task_id: { a: 1 } }, undefined],
-	[{ task_id: Infinity }, undefined],
-	[['a'], undefined],
-	['a', undefined],
 	[undefined, undefined],
 ])('taskIdOf %j', (body, expected) => {
 	expect(taskIdOf(body)).toBe(expected);
@@ -161,17 +130,10 @@ test.each<[unknown, boolean]>([
 	[{ success: false, error: { context: [{ taskId: 7 }] } }, true],
 	[{ success: false, message: 'task_id is required' }, false],
 	[{ success: false, task_id: '' }, false],
-	[{ success: false, task_id: null }, false],
-	['task_id', false],
-	[undefined, false],
 	[JSON.parse(`${'{"a":'.repeat(10)}{"task_id":"t"}${'}'.repeat(10)}`), true],
 	[JSON.parse(`${'['.repeat(11)}{"task_id":"t"}${']'.repeat(11)}`), false],
 ])('mentionsTask %j', (body, expected) => {
 	expect(mentionsTask(body)).toBe(expected);
-});
-
-test('mentionsTask ends where nesting does not', () => {
-	expect(mentionsTask(JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`))).toBe(false);
 });
 
 test.each<[unknown, number | undefined]>([
@@ -184,7 +146,6 @@ test.each<[unknown, number | undefined]>([
 	['77', 77],
 	[8, 8],
 	[{ credits: null }, undefined],
-	[{ credits: 'many' }, undefined],
 	[[], undefined],
 	[undefined, undefined],
 ])('creditsOf %j', (body, expected) => {
@@ -199,22 +160,12 @@ describe('apiKeysOf', () => {
 		[{ success: true, api_keys: records }, records],
 		[{ data: { keys: records } }, records],
 		[{ apiKeys: records }, records],
-		[{ items: records }, records],
-		[{ results: records }, records],
 		[{ data: { page: 1 }, keys: records }, records],
-		[{ data: { data: { data: { data: { data: { data: records } } } } } }, records],
 		[{ data: { data: { data: { data: { data: { data: { data: records } } } } } } }, undefined],
 		[['sk_1'], [{ key: 'sk_1' }]],
 		[[], []],
-		[{ data: 'none' }, undefined],
-		[undefined, undefined],
 	])('%j', (body, expected) => {
 		expect(apiKeysOf(body)).toEqual(expected);
-	});
-
-	test('endless nesting ends', () => {
-		const body = JSON.parse(`${'{"data":'.repeat(50_000)}[]${'}'.repeat(50_000)}`) as unknown;
-		expect(apiKeysOf(body)).toBeUndefined();
 	});
 });
 
@@ -226,27 +177,7 @@ test.each<[Record<string, unknown>, string | undefined]>([
 	[{ detail: 'd' }, 'd'],
 	[{ metadata: { error_message: 'e' } }, 'e'],
 	[{ error: '', message: 'c' }, 'c'],
-	[{ error: 500 }, '500'],
 	[{ error: { code: 1 } }, undefined],
-	[{ error: true }, undefined],
-	[{}, undefined],
 ])('errorTextOf %j', (body, expected) => {
 	expect(errorTextOf(body)).toBe(expected);
-});
-
-test('texts and numbers', () => {
-	expect([asText('a'), asText(''), asText(0), asText(Number.NaN), asText(true)]).toEqual([
-		'a',
-		undefined,
-		'0',
-		undefined,
-		undefined,
-	]);
-	expect([asNumber('1'), asNumber(' '), asNumber('1e999'), asNumber(null), asNumber([1])]).toEqual([
-		1,
-		undefined,
-		undefined,
-		undefined,
-		undefined,
-	]);
 });

@@ -48,7 +48,6 @@ test('one item per task, newest first, as Task: Get has it', async () => {
 test.each<[string, (page: unknown[], number: number) => unknown]>([
 	['the bare list', (page) => page],
 	['tasks', (tasks) => ({ tasks })],
-	['items', (items) => ({ success: true, items })],
 	['results with texts for numbers', (results) => ({ results, total: '230', page: '1' })],
 	['data, and has_more', (data, page) => ({ data, pagination: { has_more: page < 3 } })],
 	['data in data', (tasks, page) => ({ data: { tasks, total_pages: 3, page } })],
@@ -82,11 +81,6 @@ test('a task that stands on two pages comes once; a list that repeats itself end
 		answer: () => ({ body: { data: range(0, 3), has_more: true } }),
 	});
 	expect([json.length, requests.length]).toEqual([3, 4]);
-});
-
-test('entries that are no tasks are left out, and IDs may be numbers', async () => {
-	const answer = pages([[null, 'x', {}, { status: 'done' }, { id: 7 }, { task_id: 'b' }]]);
-	expect(await idsOf({ parameters: all, answer })).toEqual(['7', 'b']);
 });
 
 test('the end of a list may be a 404', async () => {
