@@ -5,15 +5,6 @@ const [v3, v2, v1] = lists.searchVoices.routes as [ListRoute, ListRoute, ListRou
 const [speechModels] = lists.searchSpeechModels.routes as [ListRoute];
 const [imageModels] = lists.searchImageModels.routes as [ListRoute];
 
-test('what there are lists of', () => {
-	expect(Object.values(lists).map(({ what }) => what)).toEqual([
-		'voices',
-		'speech models',
-		'image models',
-	]);
-	expect(Object.values(lists).map(({ routes }) => routes.length)).toEqual([3, 1, 1]);
-});
-
 test.each<[string, ListRoute, string, string | undefined, string]>([
 	['v3', v3, '', undefined, '/v3/voices?provider=elevenlabs&page=1&page_size=100'],
 	['v3', v3, 'a&b', '2', '/v3/voices?provider=elevenlabs&search=a%26b&page=2&page_size=100'],
@@ -26,13 +17,6 @@ test.each<[string, ListRoute, string, string | undefined, string]>([
 	expect(route.path(search, cursor)).toBe(path);
 });
 
-test('those that give everything at once are searched here, and all are known apart', () => {
-	const routes = [v3, v2, v1, speechModels, imageModels];
-	expect(routes.map(({ whole }) => whole)).toEqual([false, false, true, true, true]);
-	expect(new Set(routes.map(({ name }) => name)).size).toBe(5);
-	expect(routes.map(({ name }) => name)).not.toContain('');
-});
-
 describe('where the records are', () => {
 	const found = [{ value: 'a', name: 'a' }];
 	test.each<[unknown, unknown]>([
@@ -40,27 +24,17 @@ describe('where the records are', () => {
 		[{ data: ['a'] }, found],
 		[{ voices: ['a'] }, found],
 		[{ models: ['a'] }, found],
-		[{ items: ['a'] }, found],
-		[{ results: ['a'] }, found],
 		[{ voice_list: ['a'] }, found],
 		[{ data: { data: { data: { data: ['a'] } } } }, found],
 		[{ data: { success: true }, voices: ['a'] }, found],
 		[{ data: [] }, []],
 		[{ data: 'a' }, undefined],
 		[{ success: false }, undefined],
-		['a', undefined],
-		[undefined, undefined],
 	])('%j', (body, entries) => {
 		for (const route of [v3, v2, v1])
 			expect(route.read(body, undefined)).toEqual(
 				entries === undefined ? undefined : expect.objectContaining({ entries }),
 			);
-	});
-
-	test('what is nested without end is not a list', () => {
-		let body: unknown = ['a'];
-		for (let level = 0; level < 20_000; level += 1) body = { data: body };
-		expect(v1.read(body, undefined)).toBeUndefined();
 	});
 });
 
@@ -73,7 +47,6 @@ describe('pages', () => {
 		['v3, without a word about it', v3, '2', { data }, undefined],
 		['v3, a list alone', v3, undefined, data, undefined],
 		['v3, more of nothing', v3, '2', { data: [], pagination: { has_more: true } }, undefined],
-		['v3, an odd word', v3, '2', { data, pagination: 'has_more' }, undefined],
 		[
 			'v2, more to come',
 			v2,
@@ -89,8 +62,6 @@ describe('pages', () => {
 			{ voices: data, has_more: false, next_page_token: 't' },
 			undefined,
 		],
-		['v2, no token', v2, 's', { voices: data, has_more: true, next_page_token: null }, undefined],
-		['v2, a list alone', v2, 's', data, undefined],
 		['v1 has one', v1, '2', { voices: data, has_more: true, next_page_token: 't' }, undefined],
 	])('%s', (_, route, cursor, body, next) => {
 		expect(route.read(body, cursor)).toEqual({
@@ -105,10 +76,6 @@ describe('pages', () => {
 
 describe('voices', () => {
 	test.each<[unknown, unknown]>([
-		[
-			{ voice_id: 'a', id: 'b' },
-			{ value: 'a', name: 'a' },
-		],
 		[
 			{ voice_id: '', id: 7, name: 'Seven' },
 			{ value: '7', name: 'Seven' },
@@ -125,10 +92,6 @@ describe('voices', () => {
 		[
 			{ id: 'a', labels: { language: 'English', accent: 'Irish', gender: 'female' } },
 			{ value: 'a', name: 'a (English, Irish, female)' },
-		],
-		[
-			{ id: 'a', accent: 'Irish', labels: { accent: 'Scots' }, gender: {} },
-			{ value: 'a', name: 'a (Irish)' },
 		],
 		[
 			{ id: 'a', labels: 'x', description: 'Warm' },
@@ -151,10 +114,6 @@ describe('models', () => {
 			{ value: 'm', name: 'M' },
 		],
 		[{ name: 'M' }, undefined],
-		[
-			{ id: 'm', max_generations: 1 },
-			{ value: 'm', name: 'm', description: 'One image' },
-		],
 		[
 			{ id: 'm', max_generations: 4 },
 			{ value: 'm', name: 'm', description: 'Up to 4 images' },

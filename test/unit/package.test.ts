@@ -41,10 +41,6 @@ test.each(['prepare', 'preinstall', 'install', 'postinstall', 'prepublish'])(
 	},
 );
 
-test.each(['start', 'test', 'lint', 'build', 'test:n8n', 'service'])('the command "%s"', (name) => {
-	expect(manifest.scripts[name]).toBeTruthy();
-});
-
 test('only what is built is published, and what n8n loads has a source', () => {
 	expect(manifest.files).toEqual(['dist']);
 	expect(manifest.n8n.n8nNodesApiVersion).toBe(1);

@@ -137,11 +137,6 @@ test('what a body was made from stays as it was', () => {
 describe('kinds: what a task is compared with', () => {
 	const kindOf = (path: string) => request({ ...create, path }).kind;
 
-	test('each operation has its own', () => {
-		const kinds = [speech, byName, sound, image, create].map((fields) => request(fields).kind);
-		expect(new Set(kinds.filter((kind) => kind !== '')).size).toBe(5);
-	});
-
 	test.each<[string, string, boolean]>([
 		['/v1/text-to-speech/a', '/v1/text-to-speech/b', true],
 		['/v1m/task/music/a', '/v1m/task/music/b', true],
@@ -152,11 +147,6 @@ describe('kinds: what a task is compared with', () => {
 		['/v1/text-to-speech/a', '/v1/text-to-dialogue/a', false],
 	])('%s and %s: the same? %j', (one, other, same) => {
 		expect(kindOf(one) === kindOf(other)).toBe(same);
-	});
-
-	test('it is the beginning of the path', () => {
-		expect(kindOf('/v1/text-to-speech/a')).toBe('/v1/text-to-speech');
-		expect(kindOf('/v1m/task/music/7')).toBe('/v1m/task/music');
 	});
 });
 
@@ -274,10 +264,6 @@ describe('the ID of a task made earlier', () => {
 			description:
 				'Enter the task_id that the service returned when the task was created, and nothing else.',
 		});
-	});
-
-	test('an empty one is refused', () => {
-		expect(refusalOf(() => taskId(' ')).message).toBe('The field "Task ID" is empty');
 	});
 
 	test.each<[string, unknown, string | undefined, string[]]>([

@@ -33,7 +33,6 @@ interface Shape {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The index after the text that begins with the quote at `start`. */
 function endOfText(json: string, start: number): number {
 	for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
 		let slashes = 0;
@@ -109,7 +108,6 @@ export function readJson(text: string, bound: Bound = ANSWER, whole = true): Rea
 	}
 }
 
-/** As {@link readJson}; undefined where the text is not JSON, or beyond the bound. */
 export function foreignJson(text: string, bound: Bound): unknown {
 	const read = readJson(text, bound);
 	return read.kind === 'json' ? read.value : undefined;

@@ -167,7 +167,6 @@ export function logOf(context: Pick<IExecuteFunctions, 'logger'>) {
 
 const cleaners = new WeakMap<object, Cleaner>();
 
-/** By n8n's context of an execution or call. */
 export function cleanerOf(context: object): Cleaner {
 	const present = cleaners.get(context);
 	if (present !== undefined) return present;

@@ -55,7 +55,6 @@ export interface ApiRequest {
 	path: string;
 	qs?: IDataObject;
 	body?: IDataObject;
-	/** Decides what its throttling pauses. */
 	purpose: Purpose;
 	/** From the request to the last byte of its answer. */
 	timeoutMs: number;
@@ -77,7 +76,6 @@ export interface ServiceClient {
 
 interface Read {
 	credentials: Credentials;
-	/** As n8n has it. */
 	data: ICredentialDataDecryptedObject;
 }
 

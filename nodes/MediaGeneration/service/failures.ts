@@ -32,7 +32,6 @@ export function isOutcome(value: unknown): value is Outcome {
 
 export interface Failure {
 	outcome: Outcome;
-	/** What happened. */
 	message: string;
 	/** What to do next. */
 	description: string;
@@ -40,7 +39,6 @@ export interface Failure {
 	/** The last one that the service named. */
 	status?: string;
 	httpStatus?: number;
-	/** Tasks that an unclear creation could have made. */
 	candidates?: Array<{ task_id: string; created_at: string }>;
 	/** Where the item has several tasks. */
 	whole?: Whole;
@@ -48,7 +46,6 @@ export interface Failure {
 
 /** What an item with several tasks has besides the one that failed. */
 export interface Whole {
-	/** As far as they are known. */
 	taskIds: string[];
 	/** Of a long text: which part failed, from 1. Undefined where no single one did. */
 	part: { number: number; of: number } | undefined;

@@ -60,7 +60,6 @@ export function headerOf(headers: Record<string, unknown>, name: string): string
 	return typeof first === 'string' ? first : typeof first === 'number' ? String(first) : undefined;
 }
 
-/** Or why it is not followed. */
 export function redirectTarget(location: string | undefined, from: string): URL | string {
 	if (location === undefined || !URL.canParse(location, from))
 		return 'it redirects without a usable address';
@@ -83,7 +82,6 @@ export function addressProblem(url: string, baseUrl: string | undefined): string
 
 const failed = (reason: string, transient = false): NotOpened => ({ ok: false, reason, transient });
 
-/** Without following anything. */
 async function request(
 	{ context, sleep }: FileOpenerDeps,
 	{ url, headers }: { url: string; headers: Record<string, string> },

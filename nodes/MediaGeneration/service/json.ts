@@ -33,7 +33,6 @@ export function recordsIn(
 	return undefined;
 }
 
-/** The value of a JSON text, or undefined where it is not JSON. */
 export function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text) as unknown;

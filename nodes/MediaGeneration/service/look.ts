@@ -30,7 +30,6 @@ export const CONFIRM_MS = 2_500;
 
 export interface LookAt {
 	taskId: string;
-	/** What a poll route is remembered for. */
 	kind: string;
 	route: PollRouteOption;
 	/** For the whole look, in ms, whichever routes it asks. */

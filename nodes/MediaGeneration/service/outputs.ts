@@ -56,7 +56,6 @@ function imagesOf({ result_images: images }: JsonObject): TaskOutput[] {
 	});
 }
 
-/** An object of the metadata, with the name of the field that holds it. */
 interface Holder {
 	name: string;
 	fields: JsonObject;

@@ -70,7 +70,6 @@ export async function readWithRetries<T>(
 
 export interface Reading {
 	client: ServiceClient;
-	/** With its query. */
 	path: string;
 	signal?: AbortSignal | undefined;
 	tries?: number;

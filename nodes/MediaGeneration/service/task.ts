@@ -5,7 +5,6 @@ export interface Task {
 	id: string | undefined;
 	/** `running` is every status that is neither `done` nor `error`. */
 	state: 'running' | 'done' | 'failed';
-	/** The service's own word for the state. */
 	status: string;
 	/** 0 to 100, or undefined where the service sent nothing usable. */
 	progress: number | undefined;
@@ -98,7 +97,6 @@ export function taskIdsIn(body: unknown): string[] {
 		.flatMap((id) => asText(id) ?? []);
 }
 
-/** The balance in an answer of `GET /v1/credits`. */
 export function creditsOf(body: unknown): number | undefined {
 	if (!isObject(body)) return asNumber(body);
 	const nested = isObject(body.data) ? body.data : {};
@@ -107,7 +105,6 @@ export function creditsOf(body: unknown): number | undefined {
 		.find((credits) => credits !== undefined);
 }
 
-/** The records in an answer of `GET /v1/api-keys`. */
 export function apiKeysOf(body: unknown): JsonObject[] | undefined {
 	const names = ['data', 'api_keys', 'apiKeys', 'keys', 'items', 'results'];
 	return recordsIn(body, names)?.map((entry) => (isObject(entry) ? entry : { key: entry }));

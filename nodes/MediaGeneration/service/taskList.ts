@@ -16,9 +16,7 @@ export interface ListedTask {
 
 export type TaskList =
 	/** As the service ordered them, each once. `answer`: the first page, for what its headers say. */
-	| { kind: 'list'; tasks: ListedTask[]; answer: Answer }
-	/** The service answers, but with no list. */
-	| { kind: 'none'; failure: Failure };
+	{ kind: 'list'; tasks: ListedTask[]; answer: Answer } | { kind: 'none'; failure: Failure };
 
 export interface TaskListQuery extends Omit<Reading, 'path'> {
 	type?: string | undefined;

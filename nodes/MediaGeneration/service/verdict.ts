@@ -7,7 +7,6 @@ import type { Task } from './task';
 
 export interface Done {
 	kind: 'done';
-	/** As it was asked for. */
 	taskId: string;
 	task: Task;
 	/** At least one, except where a callback or a deadline ends the waiting for them. */
@@ -44,7 +43,6 @@ export function verdictOf(taskId: string, task: Task, echoes: Iterable<string> =
 	}
 }
 
-/** The end of a task that is done, but names no file for good. */
 export function withoutFiles(taskId: string, task: Task): Failed & { task: Task } {
 	const { metadata } = task.raw;
 	const names = isObject(metadata) ? Object.keys(metadata) : [];
