@@ -9,9 +9,3 @@ export function table(header: string[], rows: string[][]): string {
 		'\n',
 	);
 }
-
-/** e.g. `48.2 kB` */
-export function readableSize(bytes: number): string {
-	if (bytes < 1000) return `${bytes} B`;
-	return bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-}

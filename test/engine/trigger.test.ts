@@ -152,7 +152,7 @@ describe('a call', () => {
 		])('refuses %s', async (_name, body, words) => {
 			const trigger = setting.trigger();
 			const answer = await setting.host.post(trigger.url, body, {
-				headers: { 'content-type': typeof body === 'string' ? 'text/plain' : 'application/json' },
+				'content-type': typeof body === 'string' ? 'text/plain' : 'application/json',
 			});
 			expect(answer).toEqual(refused(400, words));
 			expect(setting.service.polls()).toHaveLength(0);
@@ -162,7 +162,7 @@ describe('a call', () => {
 		it('reads JSON that is not called JSON', async () => {
 			const trigger = setting.trigger();
 			const answer = await setting.host.post(trigger.url, done(await setting.task()), {
-				headers: { 'content-type': 'application/octet-stream' },
+				'content-type': 'application/octet-stream',
 			});
 			expect(answer).toEqual(RECEIVED);
 			await setting.item(trigger);

@@ -48,12 +48,6 @@ export interface HttpAnswer {
 	body: unknown;
 }
 
-export interface PostOptions {
-	method?: string;
-	headers?: Record<string, string>;
-	signal?: AbortSignal;
-}
-
 export interface StartOptions extends Omit<EngineOptions, 'rounds' | 'stopWhen' | 'retryOf'> {
 	/** Of the node; "Media" if not given. Its ID is `id-Media` all the same. */
 	name?: string;
@@ -69,7 +63,7 @@ export interface WebhookHost {
 	publish(options: PublishOptions): Published;
 	start(options: StartOptions): Promise<Execution>;
 	/** Posts JSON (or a text, as it is) as a sender of callbacks does. */
-	post(url: string, body: unknown, options?: PostOptions): Promise<HttpAnswer>;
+	post(url: string, body: unknown, headers?: Record<string, string>): Promise<HttpAnswer>;
 	close(): Promise<void>;
 }
 
@@ -162,12 +156,15 @@ class Host implements WebhookHost, CalledN8n {
 		this.executionsOf.set(id, [...(this.executionsOf.get(id) ?? []), execution]);
 	}
 
-	async post(url: string, body: unknown, options: PostOptions = {}): Promise<HttpAnswer> {
+	async post(
+		url: string,
+		body: unknown,
+		headers: Record<string, string> = {},
+	): Promise<HttpAnswer> {
 		const response = await fetch(url, {
-			method: options.method ?? 'POST',
-			headers: { 'content-type': 'application/json', ...options.headers },
+			method: 'POST',
+			headers: { 'content-type': 'application/json', ...headers },
 			body: typeof body === 'string' ? body : JSON.stringify(body),
-			...(options.signal === undefined ? {} : { signal: options.signal }),
 		});
 		const text = await response.text();
 		try {

@@ -108,13 +108,7 @@ describe('credential', () => {
 		const usual: Array<[string, object]> = [
 			['Timeout', { options: { timeout: 10_000 } }],
 			['Batching', { options: { batching: { batch: { batchSize: 1, batchInterval: 10 } } } }],
-			['SSL issues that are not ignored', { options: { allowUnauthorizedCerts: false } }],
-			['redirects switched off', { options: { redirect: { redirect: {} } } }],
-			['Response Format JSON', response({ responseFormat: 'json' })],
-			['Response Format Text', response({ responseFormat: 'text' })],
 			['Response Format File', response({ responseFormat: 'file' })],
-			['Never Error and the whole response', response({ neverError: true, fullResponse: true })],
-			['a header', header('X-Trace', '1')],
 			[
 				'a query whose lists are written as lists',
 				{

@@ -33,9 +33,6 @@ export interface StandIn {
 	settings: Types.Settings;
 	keys: Types.ApiKeyRecord[];
 	addKey(fields?: Partial<Types.ApiKeyRecord>): Types.ApiKeyRecord;
-	/** By secret or id; the first key if none is given. */
-	revokeKey(keyOrId?: string): void;
-	expireKey(keyOrId?: string): void;
 	faults: {
 		add(rule: Types.FaultRule): Types.FaultRule;
 		remove(rule: Types.FaultRule | string): boolean;
@@ -114,8 +111,6 @@ export async function startService(options: Types.ServiceOptions = {}): Promise<
 		settings,
 		keys: keys.keys,
 		addKey: (fields) => keys.add(fields),
-		revokeKey: (keyOrId = firstKey) => keys.revoke(keyOrId),
-		expireKey: (keyOrId = firstKey) => keys.expire(keyOrId),
 		faults,
 		hold: (rule) => {
 			let letGo = () => {};
