@@ -190,20 +190,6 @@ describe('refused in words', () => {
 			'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
 		],
 		[
-			'a file name that is an object',
-			[spoken('a')],
-			{ fileName: {} },
-			/^The field "File Name" is not a text$/,
-			'Give "File Name" a text. An expression must lead to a text, not to an object or a list.',
-		],
-		[
-			'an output field that is an object',
-			[spoken('a')],
-			{ binaryPropertyName: {} },
-			/^The field "Put Output File in Field" is not a text$/,
-			'Give "Put Output File in Field" a text. An expression must lead to a text, not to an object or a list.',
-		],
-		[
 			'a group that is an object',
 			[spoken('a'), spoken('b')],
 			{ groupBy: {} },

@@ -96,55 +96,23 @@ test.each(pages.filter(([name]) => name !== 'a single word in JSON'))(
 	},
 );
 
-test.each<[string, OutputKind, string, string, RegExp]>([
-	['a web page', 'transcript', '<html>', '.srt', /a web page instead/],
-	['a web page', 'file', '<html>', '', /a web page instead/],
-	[
-		"a store's error",
-		'transcript',
-		S3,
-		'.json',
-		/an XML message instead of the file: .*AccessDenied/,
-	],
-	["a store's error", 'file', S3, '', /an XML message instead/],
-	[
-		'an error object',
-		'transcript',
-		'{"error":"expired"}',
-		'.json',
-		/a JSON message instead of the file: .*expired/,
-	],
-	[
-		'a message',
-		'transcript',
-		'{"message":"expired","code":403}',
-		'.json',
-		/a JSON message instead/,
-	],
-	['a refusal', 'file', ' {"success": false}', '', /a JSON message instead/],
-	['errors', 'transcript', '{"errors":[{"message":"Expired"}]}', '.json', /a JSON message/],
-	[
-		'a message with details',
-		'transcript',
-		'{"message":"x","details":[]}',
-		'.json',
-		/a JSON message/,
-	],
-	['a list of errors', 'transcript', '[{"error":"expired"}]', '.json', /a JSON message/],
-	[
-		'markup with control bytes',
-		'transcript',
-		'<html>\x01\x02</html>',
-		'.srt',
-		/a web page instead/,
-	],
-	['markup with control bytes', 'file', '\0<!DOCTYPE html>\x1f', '', /a web page instead/],
-	['words', 'transcript', 'Access denied', '.srt', /a text instead of the file: Access denied$/],
-	['words', 'transcript', 'Access denied', '.json', /a text instead of the file/],
-	['words', 'file', 'Access denied', '.svg', /a text instead of the file: Access denied$/],
-])('%s is not %s', async (_name, kind, body, extension, reason) => {
-	const { run } = sent(body, 'application/octet-stream');
-	await expect(run({ kind, url: `https://files.example/x${extension}` })).rejects.toThrow(reason);
+test.each<[OutputKind, string, extension: string, reason: RegExp]>([
+	['transcript', '<html>', '.srt', /a web page instead/],
+	['file', '<html>', '', /a web page instead/],
+	['transcript', S3, '.json', /an XML message instead of the file: .*AccessDenied/],
+	['file', S3, '', /an XML message instead/],
+	['transcript', '{"error":"expired"}', '.json', /a JSON message instead of the file: .*expired/],
+	['file', ' {"success": false}', '', /a JSON message instead/],
+	['transcript', '{"errors":[{"message":"Expired"}]}', '.json', /a JSON message/],
+	['transcript', '{"message":"x","details":[]}', '.json', /a JSON message/],
+	['transcript', '[{"error":"expired"}]', '.json', /a JSON message/],
+	['transcript', '<html>\x01\x02</html>', '.srt', /a web page instead/],
+	['file', '\0<!DOCTYPE html>\x1f', '', /a web page instead/],
+	['transcript', 'Access denied', '.json', /a text instead of the file/],
+	['file', 'Access denied', '.svg', /a text instead of the file: Access denied$/],
+])('a %s is not %j at an address with "%s"', (kind, body, extension, reason) => {
+	const url = `https://files.example/x${extension}`;
+	expect(problemWith(Buffer.from(body), { kind, url, stated: undefined })).toMatch(reason);
 });
 
 test('an error page that goes away is forgotten', async () => {
@@ -154,60 +122,23 @@ test('an error page that goes away is forgotten', async () => {
 	expect(clock.now() - before).toBe(700 + 1_400);
 });
 
-test.each<[string, OutputKind, string, Buffer | string, string]>([
-	['a list of words', 'transcript', '.json', '[{"word":"a"}]', 'application/json'],
-	[
-		'an object with segments and a message',
-		'transcript',
-		'.json',
-		'{"message":"ok","code":0,"segments":[{"text":"a"}]}',
-		'application/json',
-	],
-	[
-		'an object with segments, and no error',
-		'transcript',
-		'.json',
-		'{"error":null,"segments":[]}',
-		'application/json',
-	],
-	['a text', 'transcript', '.json', '{"text":"message"}', 'application/json'],
-	[
-		'subtitles',
-		'transcript',
-		'.srt',
-		'1\n00:00:00,000 --> 00:00:01,000\n<b>x</b>',
-		'application/x-subrip',
-	],
-	[
-		'subtitles that begin elsewhere than at 1',
-		'transcript',
-		'.srt',
-		'\n\n0\n0:00:00.0 --> 0:00:01.0\nx',
-		'application/x-subrip',
-	],
-	['a plain transcript', 'transcript', '.txt', 'Hello there', 'text/plain'],
-	['a table', 'file', '.csv', 'a,b\n1,2', 'text/csv'],
-	[
-		'a drawing',
-		'image',
-		'.svg',
-		'<?xml version="1.0"?>\n<!-- Made by hand -->\n<svg xmlns="x">',
-		'image/svg+xml',
-	],
-	[
-		'samples without a header',
-		'audio',
-		'.pcm',
-		Buffer.from('ffff00000100ffff', 'hex'),
-		'audio/pcm',
-	],
-	['silence without a header', 'audio', '.pcm', Buffer.alloc(6_000, 0xff), 'audio/pcm'],
-	['eight-bit silence', 'audio', '.pcm', Buffer.alloc(6_000, 0x80), 'audio/pcm'],
-])('%s is a file', async (_name, kind, extension, body, mimeType) => {
-	const { run } = sent(body, '');
-	expect((await run({ kind, url: `https://files.example/x${extension}` })).type.mimeType).toBe(
-		mimeType,
-	);
+const SEGMENTS = '"segments":[{"text":"a"}]}';
+test.each<[OutputKind, string, Buffer | string, string]>([
+	['transcript', '.json', '[{"word":"a"}]', 'application/json'],
+	['transcript', '.json', `{"message":"ok","code":0,${SEGMENTS}`, 'application/json'],
+	['transcript', '.json', `{"error":null,${SEGMENTS}`, 'application/json'],
+	['transcript', '.json', '{"text":"message"}', 'application/json'],
+	['transcript', '.srt', '1\n00:00:00,000 --> 00:00:01,000\n<b>x</b>', 'application/x-subrip'],
+	['transcript', '.srt', '\n\n0\n0:00:00.0 --> 0:00:01.0\nx', 'application/x-subrip'],
+	['transcript', '.txt', 'Hello there', 'text/plain'],
+	['file', '.csv', 'a,b\n1,2', 'text/csv'],
+	['image', '.svg', '<?xml version="1.0"?>\n<!-- By hand -->\n<svg xmlns="x">', 'image/svg+xml'],
+	['audio', '.pcm', Buffer.from('ffff00000100ffff', 'hex'), 'audio/pcm'],
+	['audio', '.pcm', Buffer.alloc(6_000, 0xff), 'audio/pcm'],
+	['audio', '.pcm', Buffer.alloc(6_000, 0x80), 'audio/pcm'],
+])('%s%s can begin with %j: %s', async (kind, extension, body, mimeType) => {
+	const { type } = await sent(body, '').run({ kind, url: `https://files.example/x${extension}` });
+	expect(type.mimeType).toBe(mimeType);
 });
 
 describe('a transcript', () => {

@@ -151,7 +151,6 @@ describe('how long sound is', () => {
 
 	test.each<[string, TaskOutput['kind'], Buffer]>([
 		['sound of another format', 'audio', Buffer.from('OggS\0 and so on')],
-		['a picture', 'image', png(0)],
 		['what the service does not offer as sound', 'file', WAV],
 	])('is not told of %s', async (_name, kind, body) => {
 		const { outputs, failure } = await deliver(kind, body);

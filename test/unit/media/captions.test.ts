@@ -4,8 +4,6 @@ import { anyCodePoint } from '../codePoint';
 import * as captions from '../../../nodes/MediaGeneration/media/captions';
 import { type Cue, parseSrt as readSrt, writeCue } from '../../../nodes/MediaGeneration/media/srt';
 import type { Work } from '../../../nodes/MediaGeneration/service/clock';
-import { toneSeconds } from '../../service/media/tone';
-import { transcriptJson, transcriptSrt } from '../../service/media/transcript';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
 afterAll(() => fc.resetConfigureGlobal());
@@ -377,15 +375,6 @@ describe('timed words', () => {
 		});
 	});
 
-	test('any JSON: read or refused, never thrown', () => {
-		fc.assert(
-			fc.property(fc.json(), fc.double(), fc.double(), (text, start, end) => {
-				expect(typeof mergeWords([{ text, start, end }]).merged).toBe('boolean');
-				expect(transcriptOf(text) ?? []).toEqual(expect.any(Array));
-			}),
-		);
-	});
-
 	test('what was said when, of SRT and of JSON', () => {
 		expect(transcriptOf(USUAL)).toEqual([
 			{ text: 'Once upon a time', start: 0, end: 1.5 },
@@ -436,14 +425,5 @@ describe('timed words', () => {
 		['one segment of several that is none', [{ text: 'a', start: 0, end: 1 }, 7], undefined],
 	])('%s', (_name, value, expected) => {
 		expect(transcriptOf(JSON.stringify(value))).toEqual(expected);
-	});
-
-	test("the stand-in's transcripts fit its sound, and each other", () => {
-		const text =
-			'One two three four five six seven eight nine, and so on until the end of the text.';
-		const said = transcriptOf(transcriptSrt(text).toString());
-		expect(transcriptOf(transcriptJson(text).toString())).toEqual(said);
-		expect(said?.map((cue) => cue.text).join(' ')).toBe(text);
-		expect(said?.at(-1)?.end).toBeCloseTo(toneSeconds(text), 1);
 	});
 });
