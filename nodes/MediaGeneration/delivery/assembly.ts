@@ -19,9 +19,7 @@ export interface Assembly {
 		| { kind: 'off' }
 		/** One file of all parts. `pauseMs`: silence between them. */
 		| { kind: 'join'; pauseMs: number }
-		/** One item for each part. */
 		| { kind: 'parts' };
-	/** For each task. */
 	texts: readonly PartText[];
 }
 
@@ -31,7 +29,6 @@ export type PartText = string | { characters?: number };
 export interface AssemblyInput {
 	assembly: Assembly;
 	files: FileSettings;
-	/** Of the input item. */
 	index: number;
 }
 
@@ -171,7 +168,6 @@ interface Parts {
 	pauseMs: number;
 }
 
-/** The one item of a long text whose parts are joined. */
 async function joinedItem(
 	context: N8nContext,
 	{ all, done, pauseMs }: Parts,
@@ -209,7 +205,6 @@ async function joinedItem(
 	return { items: [item], outputs, failure: undefined, files: [] };
 }
 
-/** What the tasks of a long text have together. */
 function wholeJson({ texts }: Assembly, done: readonly Done[]): IDataObject {
 	const type = done[0]?.task.type;
 	const cost = sumOf(done.map(({ task }) => asNumber(task.raw.credit_cost)));

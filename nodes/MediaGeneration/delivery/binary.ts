@@ -27,12 +27,7 @@ export class StoreMemory {
 		this.memory = new Limiter(limit);
 	}
 
-	/**
-	 * Waits for the memory that a file needs. Throws a DownloadError where the signal aborts first.
-	 *
-	 * @param expected how large the file is or may be, in bytes
-	 * @returns how to give it back
-	 */
+	/** Throws a DownloadError where the signal aborts first. @param expected bytes @returns how to give the memory back */
 	async reserve(expected: number, signal: AbortSignal | undefined): Promise<() => void> {
 		return await this.memory.take(expected, signal).catch(() => {
 			throw new DownloadError('the download was stopped', 'nothing');
@@ -48,7 +43,6 @@ export class StoreMemory {
 /** Shared by all runs in this process. */
 export const storeMemory = new StoreMemory();
 
-/** Undefined where n8n keeps files in memory. */
 async function openStored(
 	context: N8nContext,
 	{ id }: IBinaryData,
@@ -84,7 +78,6 @@ export async function* readStored(
 		yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as Uint8Array);
 }
 
-/** A stored text; undefined where it is longer than `maxBytes`. */
 export async function readStoredText(
 	context: N8nContext,
 	binary: IBinaryData,
@@ -104,11 +97,9 @@ interface NewFile {
 	fileName: string;
 	mimeType: string;
 	bytes: number;
-	/** A stored file, whose stream shows how to make one. */
 	sample: IBinaryData;
 }
 
-/** Stores what a generator yields. */
 export async function storeChunks(
 	context: N8nContext,
 	chunks: AsyncGenerator<Buffer>,

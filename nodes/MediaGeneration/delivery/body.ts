@@ -58,7 +58,6 @@ export class Pace {
 		}
 	}
 
-	/** Throws where the file comes too slowly. */
 	check(received: number): void {
 		if (this.waitedMs <= GRACE_MS + received / LEAST_BYTES_PER_MS) return;
 		const minutes = Math.round(this.waitedMs / 60_000);
@@ -71,7 +70,6 @@ export class Pace {
 
 /** How many requests in a row may bring next to nothing, or nothing that can be continued. */
 const MAX_FAILURES = 5;
-/** What a request has to bring to count as progress. */
 const PROGRESS_BYTES = 16_384;
 const MAX_REQUESTS = 500;
 /** What was tried for a file, over all its downloads. */

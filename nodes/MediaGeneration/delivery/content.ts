@@ -27,7 +27,6 @@ function isMedia({ kind, ...about }: AboutFile): boolean {
 	return [byHeader, byUrl].some((named) => named !== undefined && !isTextType(named.mimeType));
 }
 
-/** What a text that is not the file is called, e.g. "a web page". */
 function nameOf(text: string): string {
 	const root = withoutProlog(text);
 	const isHtml = /^<(!doctype\s+html|html)\b/i.test(root);
@@ -73,12 +72,7 @@ function markupOf(head: Buffer): string | undefined {
 	return MARKUP.test(text) ? text.replace(/[\0-\x1f\x7f]+/g, ' ').trimStart() : undefined;
 }
 
-/**
- * Why the beginning of a file shows that it is not a result, completing "could not be downloaded: ..."; undefined where it
- * may be one.
- *
- * @param head all of the file where it is shorter than that
- */
+/** Why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined where it may be one. */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
 	const text = textOf(head) ?? markupOf(head);
 	if (isMedia(about)) {

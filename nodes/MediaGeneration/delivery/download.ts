@@ -34,7 +34,6 @@ export interface WantedFile {
 	maxBytes: number;
 }
 
-/** How often a file that begins like an error page is opened. */
 const MAX_LOOKS = 3;
 /** How many bytes come a second time with a part, to see that it continues the same bytes. */
 const OVERLAP_BYTES = 1_024;
@@ -53,7 +52,6 @@ export class Download {
 	private readonly head: Buffer[] = [];
 	private beginning: Beginning | undefined;
 	private streamOf: OpenFile['streamOf'] | undefined;
-	/** The last bytes that arrived. */
 	private tail: Buffer = Buffer.alloc(0);
 	private readonly over = new AbortController();
 	private readonly stop = () => this.over.abort(OVER);
@@ -88,7 +86,6 @@ export class Download {
 		throw new DownloadError(problem, 'startOver');
 	}
 
-	/** Bytes, as the host states them. */
 	get length(): number | undefined {
 		return this.beginning?.length;
 	}

@@ -1,6 +1,4 @@
-/**
- * A failure as n8n shows it: an item with Continue On Fail, a thrown error without (README, "When something goes wrong").
- */
+/** A failure as n8n shows it: an item with Continue On Fail, a thrown error without (README, "When something goes wrong"). */
 import {
 	NodeApiError,
 	NodeOperationError,
@@ -12,7 +10,6 @@ import {
 import { failureJson, isOutcome, type Failure } from '../service/failures';
 import type { DeliveredOutput } from './files';
 
-/** What a failed run leaves behind. */
 export interface Left {
 	/** Tasks that are paid for and still of use. */
 	taskIds: readonly string[];
@@ -37,11 +34,7 @@ function wordsFor({ taskIds, unclearItems, namedTaskIds, others = '' }: Left): s
 	return others + unclear + useful;
 }
 
-/**
- * The error to throw. It is built from our words alone: what the HTTP helper throws holds the request with its headers.
- *
- * @param itemIndex the item that failed
- */
+/** Built from our words alone: what the HTTP helper throws holds the request with its headers. */
 export function nodeError(
 	node: INode,
 	failure: Failure,

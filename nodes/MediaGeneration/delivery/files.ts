@@ -16,7 +16,6 @@ export interface DeliveredOutput {
 	binaryProperty?: string;
 	fileName?: string;
 	mimeType?: string;
-	/** In bytes. */
 	fileSize?: number;
 	/** Of WAV and MP3, measured. */
 	durationSeconds?: number;
@@ -88,7 +87,6 @@ export function sanitizeName(text: string, maxBytes = MAX_NAME_BYTES - EXTENSION
 	return name === '' ? 'file' : name;
 }
 
-/** What a task's files are named after. */
 interface Named {
 	type: string | undefined;
 	taskId: string;
@@ -119,7 +117,6 @@ export function baseNames(
 }
 
 interface Wanted extends WantedFile {
-	/** Without an extension. */
 	baseName: string;
 }
 

@@ -4,7 +4,6 @@ import { cleanerOf, quietly } from '../service/clean';
 import { isObject } from '../service/json';
 import { isOutcome, outcomes, type Outcome } from '../service/failures';
 
-/** Shows a hint, where the editor can. */
 export function showHint(
 	context: IExecuteFunctions,
 	type: 'info' | 'warning',
@@ -29,7 +28,6 @@ export function worstOf(ends: readonly RunOutcome[]): RunOutcome {
 	return FROM_WORST.find((end) => ends.includes(end)) ?? 'done';
 }
 
-/** How items have ended, by what they carry. */
 export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
 	return items.map(({ json }) => {
 		const { outcome } = isObject(json.details) ? json.details : json;
@@ -70,10 +68,8 @@ function fitting(taskIds: Iterable<string>): string {
 }
 
 /**
- * Adds a run to what the list of executions can be searched by: `media_task_ids`, `media_credits` and `media_outcome`, over all runs of
- * these nodes in the execution. A later try of a run replaces the earlier one. Never throws: older versions of n8n have no such values.
- *
- * @param run names the run within the execution
+ * Adds a run to what the list of executions can be searched by, over all runs of these nodes in the execution. A later try of a run
+ * replaces the earlier one. Never throws: older versions of n8n have no such values.
  */
 export function noteExecution(context: IExecuteFunctions, run: string, summary: RunSummary): void {
 	quietly(() => {

@@ -57,11 +57,9 @@ export interface Delivered {
 export interface DeliveryOptions {
 	/** Base URL of the service: only where it is private are files fetched from private addresses. */
 	baseUrl: string | undefined;
-	/** Ends all downloads. */
 	signal?: AbortSignal | undefined;
 }
 
-/** A task to show, with its files. */
 type Shown = Omit<Done, 'kind'>;
 
 /** For one run. */
@@ -102,8 +100,7 @@ export class Delivery {
 	}
 
 	/**
-	 * Downloads the files of a finished task where wanted and builds its items. Never rejects: where anything breaks, what the
-	 * service offers goes out with a failure.
+	 * Never rejects: where anything breaks, what the service offers goes out with a failure.
 	 *
 	 * @param pairedItem index of the input item
 	 * @param extra further fields of the JSON, e.g. `verified`

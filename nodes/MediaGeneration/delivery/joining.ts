@@ -17,7 +17,6 @@ export interface Source {
 	/** Of the sound, where it was read before. */
 	facts?: SoundFacts | undefined;
 	srt?: IBinaryData | undefined;
-	/** Word timings. */
 	words?: IBinaryData | undefined;
 }
 
@@ -26,7 +25,6 @@ export type Joined =
 			ok: true;
 			files: StoredFile[];
 			durationSeconds: number;
-			/** Where each part lies in the file, in seconds. */
 			times: Joinable['parts'];
 			/** What else the user should know: a transcript that could not be merged. */
 			hint: string | undefined;
@@ -36,9 +34,7 @@ export type Joined =
 
 export interface JoinOptions {
 	pauseMs: number;
-	/** A larger file is not made. */
 	maxBytes: number;
-	/** Without an extension. */
 	baseName: string;
 	/** What a part is called in a reason; "part 1" unless given. */
 	nameOf?: NameOf;
@@ -46,7 +42,6 @@ export interface JoinOptions {
 	withTranscript: boolean;
 }
 
-/** In the order of their binary fields. */
 const TRANSCRIPTS = [
 	{ field: 'srt', merge: mergeSrt, extension: 'srt', mimeType: 'application/x-subrip' },
 	{ field: 'words', merge: mergeWords, extension: 'json', mimeType: 'application/json' },

@@ -5,7 +5,6 @@
 import { type FileType, typeByExtension, typeByMimeType, typeOfBytes } from '../media/kinds';
 import type { OutputKind } from '../service/outputs';
 
-/** What is known of a file besides its bytes. */
 export interface AboutFile {
 	kind: OutputKind;
 	url: string;
@@ -91,7 +90,6 @@ export function isKnown(head: Buffer): boolean {
 	return (signatureOf(head) ?? guessOf(head)) !== undefined;
 }
 
-/** A Content-Type without its parameters. */
 export function mimeOnly(header: string | undefined): string {
 	return (header ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
@@ -101,7 +99,6 @@ function extensionOf(url: string): string {
 	return /\.([a-z0-9]{2,5})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
 }
 
-/** The specific types that the header and the address name. */
 export function namedTypes({ stated, url }: AboutFile) {
 	const mimeType = mimeOnly(stated);
 	// Which most hosts state for anything they do not know.

@@ -4,18 +4,14 @@ import { inWords, type NameOf, partName } from './sound';
 import { type Cue, MOST_CUES, parseSrt, writeCue } from './srt';
 import { parseWords, type Segment, spokenOf, writeSegment } from './words';
 
-/** What is said from when to when; of a part, its transcript and its place in the joined sound. */
 export interface Spoken {
 	text: string;
-	/** Seconds. */
 	start: number;
 	end: number;
 }
 
-/** `reason` is a sentence for the user. */
 export type Merged = { merged: true; text: string } | { merged: false; reason: string };
 
-/** How many cues or segments are written in one piece of work. */
 const STEP_VALUES = 500;
 const TOO_MANY = `The transcripts together have more than ${inWords(MOST_CUES)} entries.`;
 
@@ -54,7 +50,6 @@ const WORDS: Format<Segment> = {
 	whole: (segments) => `[${segments.join(',')}]`,
 };
 
-/** The first part that can't be read refuses all. */
 function* merge<T>(parts: readonly Spoken[], format: Format<T>, nameOf: NameOf): Work<Merged> {
 	const written: string[] = [];
 	for (const [index, part] of parts.entries()) {

@@ -17,11 +17,9 @@ export interface Joinable extends Pieces {
 	joinable: true;
 	mimeType: string;
 	extension: string;
-	/** Size of the joined file. */
 	bytes: number;
 }
 
-/** `reason` is a sentence for the user. */
 export type JoinPlan = Joinable | { joinable: false; reason: string };
 
 interface JoinOptions {
@@ -115,7 +113,6 @@ function* repeated(pattern: Buffer, length: number): Generator<Buffer> {
 	for (let left = length; left > 0; left -= block.length) yield block.subarray(0, left);
 }
 
-/** The bytes of a stream that lie in some ranges. */
 async function* cutOut(chunks: AsyncIterable<Buffer>, ranges: readonly ByteRange[]) {
 	let position = 0;
 	let next = 0;

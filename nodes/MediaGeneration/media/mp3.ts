@@ -46,7 +46,6 @@ export function silentFrame(header: FrameHeader, bitrateIndex: number | undefine
 const TABLE_ENTRIES = 100;
 const [HAS_FRAMES, HAS_BYTES, HAS_TABLE] = [1, 2, 4];
 
-/** How many bytes of sound lie before a frame. */
 export type Point = readonly [frame: number, bytes: number];
 
 export interface InfoFrame {

@@ -22,7 +22,6 @@ const MOST_RANGES = 1000;
 
 export class Mp3Scanner implements Scanner {
 	private readonly unread = new Unread();
-	/** Where the next frame or tag begins. */
 	private next = 0;
 	private header: FrameHeader | undefined;
 	private isConstant = true;
@@ -56,7 +55,6 @@ export class Mp3Scanner implements Scanner {
 		return this.facts();
 	}
 
-	/** Reads frames and tags that begin at `last` or before. */
 	private read(bytes: Buffer, last: number): void {
 		const { position } = this.unread;
 		let at = this.next - position;
@@ -128,7 +126,6 @@ export class Mp3Scanner implements Scanner {
 		this.stride *= 2;
 	}
 
-	/** The file may end within its last frame. */
 	private forgetCutFrame(total: number): void {
 		const range = this.ranges.at(-1);
 		if (range === undefined || range[1] <= total) return;

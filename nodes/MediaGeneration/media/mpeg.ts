@@ -80,7 +80,6 @@ type LengthAt = (head: Buffer, at: number) => { length: number | undefined } | u
 const mpegAt: LengthAt = (head, at) =>
 	head.length < at + 3 ? undefined : readFrame(head.readUIntBE(at, 3) * 256);
 
-/** ADTS */
 const aacAt: LengthAt = (head, at) => {
 	if (head[at] !== 0xff || ((head[at + 1] ?? 0) & 0xf6) !== 0xf0) return undefined;
 	if (head.length < at + 6) return { length: undefined };

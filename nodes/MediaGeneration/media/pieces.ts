@@ -43,7 +43,7 @@ export function mp3Pieces(first: Mp3Facts, parts: readonly Mp3Facts[], pauseMs: 
 	return { pieces, parts: times, durationSeconds: secondsOf(frames) };
 }
 
-/** The same for WAV files: all parts, which have the format of the first one, with silence of `pauseMs` between them. */
+/** The same for WAV files, with silence of exactly `pauseMs`. */
 export function wavPieces(first: WavFacts, parts: readonly WavFacts[], pauseMs: number): Pieces {
 	const { format } = first;
 	const secondsOf = (count: number) => count / format.sampleRate;

@@ -4,7 +4,6 @@ import { Mp3Scanner } from './mp3Scanner';
 import { noSound, type Scanner, type SoundFacts } from './sound';
 import { WavScanner } from './wavScanner';
 
-/** How many bytes tell the kinds apart. */
 const HEAD_BYTES = 12;
 
 const refusal = (problem: string): Scanner => ({
@@ -12,7 +11,6 @@ const refusal = (problem: string): Scanner => ({
 	end: () => noSound(problem),
 });
 
-/** The reader for a file that begins with these bytes. */
 function scannerFor(head: Buffer): Scanner {
 	if (head.length === 0) return refusal('it is empty');
 	const text = head.toString('latin1', 0, HEAD_BYTES);
@@ -50,10 +48,7 @@ export class SoundScanner implements Scanner {
 	}
 }
 
-/**
- * Reads a sound file once, chunk by chunk, and says what joining needs to know of it. For a file that can't be joined,
- * `problem` says why; what the stream itself throws is thrown on.
- */
+/** Reads a sound file once. What its stream throws is thrown on. */
 export async function scan(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<SoundFacts> {
 	const scanner = new SoundScanner();
 	for await (const chunk of chunks) scanner.push(chunk);

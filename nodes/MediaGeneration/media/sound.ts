@@ -44,7 +44,6 @@ interface NoSound {
 
 export type SoundFacts = Mp3Facts | WavFacts | NoSound;
 
-/** One after another these make the joined file. */
 export type JoinPiece =
 	/** `length` bytes of a pattern that is repeated. */
 	| { kind: 'pattern'; pattern: Buffer; length: number }
@@ -75,7 +74,6 @@ export type NameOf = (index: number) => string;
 
 export const partName: NameOf = (index) => `part ${index + 1}`;
 
-/** "12,345" */
 export const inWords = (number: number) => number.toLocaleString('en-US');
 
 /**
@@ -86,7 +84,6 @@ export class Unread {
 	position = 0;
 	bytes: Buffer = Buffer.alloc(0);
 
-	/** Bytes of the file so far. */
 	get total(): number {
 		return this.position + this.bytes.length;
 	}

@@ -107,10 +107,8 @@ interface Wanted {
 	limit: number;
 }
 
-/** How many places are looked at in one piece of work. */
 const STEP_PLACES = 10_000;
 
-/** The place of a kind that is nearest to the ideal one. */
 function* nearest(
 	text: string,
 	{ from, ideal, limit }: Wanted,
@@ -191,7 +189,6 @@ export function* splitText(text: string, maxCharacters: number): Work<string[]> 
 	return parts;
 }
 
-/** Does work that is known to be short. */
 export function atOnce<T>(work: Work<T>): T {
 	for (;;) {
 		const step = work.next();

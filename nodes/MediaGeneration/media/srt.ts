@@ -4,7 +4,6 @@ import type { Work } from '../service/clock';
 export interface Cue {
 	startMs: number;
 	endMs: number;
-	/** One or more lines. */
 	text: string;
 }
 
@@ -12,7 +11,6 @@ export interface Cue {
 export const MOST_CUES = 50_000;
 /** Counted without blank lines. */
 const MOST_LINES = 10 * MOST_CUES;
-/** One piece of work. */
 const STEP_CHARACTERS = 100_000;
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3})\d*)?`;
@@ -30,7 +28,6 @@ function inMs([hours = '0', minutes = '0', seconds = '0', fraction = '0']: Array
 
 interface Line {
 	text: string;
-	/** Whether a blank line lies before it. */
 	isApart: boolean;
 }
 

@@ -7,7 +7,6 @@ const PCM = 1;
 const EXTENSIBLE = 0xfffe;
 const PLAIN_BYTES = 16;
 const EXTENSIBLE_BYTES = 40;
-/** What follows the usual number of an encoding inside an extensible format. */
 const USUAL_GUID = '\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71';
 /** What exists: from telephones, with room below, to the fastest converters ("DXD"); 22.2 sound has 24 channels (ITU-R BS.2051). */
 const [LEAST_RATE, MOST_RATE] = [4_000, 384_000];
@@ -22,13 +21,11 @@ export interface WavFormat {
 	sampleRate: number;
 	/** Of the space that a sample takes. */
 	bits: number;
-	/** Bytes of one sample of all channels. */
 	blockBytes: number;
 	/** The format chunk's content, as it is written into a joined file. */
 	chunk: Buffer;
 }
 
-/** "16-bit PCM" */
 export const encodingInWords = ({ encoding, bits }: WavFormat) =>
 	`${bits}-bit ${ENCODINGS[encoding] ?? ''}`;
 
@@ -62,7 +59,6 @@ export function readFormat(content: Buffer): WavFormat | { problem: string } {
 	return format;
 }
 
-/** The value of the bytes that are silence. */
 export function silentByte({ encoding, bits }: WavFormat): number {
 	return encoding === PCM && bits <= 8 ? 0x80 : 0;
 }

@@ -16,7 +16,6 @@ export interface Segment extends TimedWord {
 
 /** Ten hours of speech. Parsing more would hold n8n's event loop for too long. */
 const TRANSCRIPT: Bound = { bytes: 5_000_000, depth: 32, values: 500_000, text: 5_000_000 };
-/** How many words are read in one piece of work. */
 const STEP_WORDS = 500;
 
 /** The times of a value as numbers; what is not a time is left out. */
@@ -59,7 +58,6 @@ export function* parseWords(text: string): Work<Segment[] | undefined> {
 	return segments;
 }
 
-/** A segment as JSON, its times changed by a function. */
 export function* writeSegment(
 	{ words, ...segment }: Segment,
 	change: (seconds: number) => number,
