@@ -88,7 +88,6 @@ export class ItemFields {
 		return text.trim() === '' ? undefined : text;
 	}
 
-	/** For the URL's path; encoded. */
 	pathPart(name: string, label: string): string {
 		const text = this.requiredText(name, label).trim();
 		const problem = pathProblem(text);
@@ -131,7 +130,6 @@ export class ItemFields {
 		return typeof value === 'boolean' ? value : fallback;
 	}
 
-	/** A whole number of at least 1. */
 	count(name: string, label: string): number {
 		const value = asNumber(this.raw(name));
 		if (value === undefined || !Number.isInteger(value) || value < 1) {
@@ -187,7 +185,6 @@ export class ItemFields {
 		return this.merged(withoutEmpty(fields));
 	}
 
-	/** With the Extra Body Fields merged in. A copy. */
 	merged(body: JsonObject): IDataObject {
 		const extra = jsonObject(this.option('extraFields'), {
 			what: 'option "Extra Body Fields"',
@@ -236,7 +233,6 @@ function jsonObject(given: unknown, { what, example }: { what: string; example: 
 	return value;
 }
 
-/** Without undefined values, and without objects that have nothing else. */
 export function withoutEmpty(fields: JsonObject): JsonObject {
 	const kept: JsonObject = {};
 	for (const [key, value] of Object.entries(fields)) {

@@ -1,7 +1,4 @@
-/**
- * The one table of resources and operations. Whatever depends on which there are (options, subtitles, when fields are shown,
- * what is executed) is derived from it.
- */
+/** The one table of resources and operations. Whatever depends on which there are is derived from it. */
 import type { INodeProperties } from 'n8n-workflow';
 import { invalid } from '../service/failures';
 import { apiKeys, credits } from './account';

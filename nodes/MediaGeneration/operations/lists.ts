@@ -25,7 +25,6 @@ export interface ListRoute {
 }
 
 export interface List {
-	/** What it is a list of, in the plural. */
 	what: string;
 	/** The first one that answers with a list counts. */
 	routes: readonly ListRoute[];

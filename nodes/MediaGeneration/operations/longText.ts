@@ -11,7 +11,6 @@ export type LongText =
 	| { kind: 'off' }
 	/** One task for each part, and one file of all of them. `pauseMs`: silence between the parts. */
 	| { kind: 'join'; maxCharacters: number; pauseMs: number }
-	/** One task and one item for each part. */
 	| { kind: 'parts'; maxCharacters: number };
 
 const MAX_CHARACTERS = 2_500;
@@ -118,7 +117,6 @@ function readMaxCharacters(fields: ItemFields): number {
 	return value;
 }
 
-/** How an item treats its text. Throws an `invalid` failure for bad input. */
 export function readLongText(fields: ItemFields): LongText {
 	const kind = fields.choice(fields.raw('longText'), 'Long Text', ['off', 'join', 'parts']);
 	if (kind === 'off') return { kind };

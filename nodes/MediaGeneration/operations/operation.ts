@@ -1,4 +1,3 @@
-/** What an operation is, and the pieces that all resources build their fields from. */
 import type {
 	IDataObject,
 	IDisplayOptions,
@@ -24,9 +23,7 @@ export interface CreationRequest {
 export type Work =
 	/** Creates a task, and so costs money. The request of one item; throws an `invalid` failure for bad input. */
 	| { kind: 'creates'; request(fields: ItemFields): CreationRequest }
-	/** Waits for a task made earlier. */
 	| { kind: 'awaits' }
-	/** Joins files of its input; needs no credential. */
 	| { kind: 'joins' }
 	| { kind: 'looks' }
 	| { kind: 'lists' }
@@ -39,7 +36,6 @@ export interface Operation {
 	name: string;
 	action: string;
 	description: string;
-	/** What the canvas says below the node's name. */
 	subtitle: string;
 	work: Work;
 }
@@ -48,7 +44,6 @@ export interface Resource {
 	/** As workflows carry it. */
 	value: string;
 	name: string;
-	/** By use. */
 	operations: readonly Operation[];
 	/** The first one, unless given. Never to be changed: workflows are saved without a field that has its default value. */
 	defaultOperation?: string;
@@ -97,10 +92,7 @@ interface Located extends Pick<
 	list: ListName;
 }
 
-/**
- * A picker. From version 1.1 of the node the list comes first. In version 1 it is the ID, as the editor reads a plain text, which
- * workflows older than the list have, in the first mode.
- */
+/** The list comes first from version 1.1 on; in version 1 the ID, as the editor reads the plain text of older workflows in the first mode. */
 export function locator({ list, placeholder, ...field }: Located): INodeProperties[] {
 	const byIdFirst: INodeProperties = {
 		...field,

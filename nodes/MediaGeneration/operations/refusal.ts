@@ -2,7 +2,6 @@
 import { textOf, type LongText } from './longText';
 import type { CreationRequest } from './operation';
 
-/** Fields of requests that the node shows by another name. */
 const ON_SCREEN: ReadonlyArray<[name: string, label: string]> = [
 	['voice_id', '"Voice"'],
 	['model_id', '"Model"'],

@@ -90,7 +90,6 @@ const fields: INodeProperties[] = [
 	),
 ];
 
-/** Which tasks are wanted. Throws an `invalid` failure. */
 export function taskListFields(fields: ItemFields): { type: string | undefined; limit: number } {
 	const type = asText(fields.option('type'))?.trim();
 	const limit = fields.boolean('returnAll', false) ? Infinity : fields.count('limit', 'Limit');
@@ -116,7 +115,6 @@ function decoded(part: string): string {
 	}
 }
 
-/** Checks a path and encodes its parts. Throws an `invalid` failure. */
 export function endpointPath(given: string): string {
 	const path = given.trim();
 	if (path.length > MAX_PATH) throw refusedPath(`it is longer than ${MAX_PATH} characters`);
@@ -176,10 +174,7 @@ export function taskItem(taskId: string, raw: JsonObject): IDataObject {
 	};
 }
 
-/**
- * What siblings are compared by. A path can end in an ID, such as a voice's, which says nothing about how long a task takes, and
- * kinds are remembered: so the path is cut after the name that follows "task", or else after two parts.
- */
+/** What siblings are compared by: the path up to the name that follows "task", or else two parts, as it can end in an ID, such as a voice's. */
 function kindOf(path: string): string {
 	const parts = path.split('/').slice(1);
 	const task = parts.indexOf('task');

@@ -84,10 +84,7 @@ function readOptions(read: ReadField): Record<string, unknown> {
 	return isObject(options) ? options : {};
 }
 
-/**
- * What decides whether a callback starts the workflow. What can't be used falls back to the default: a callback must not
- * be lost because of a misspelt option.
- */
+/** What can't be used falls back to the default: a callback must not be lost because of a misspelt option. */
 export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings {
 	const read: ReadField = (name, fallback) => context.getNodeParameter(name, fallback);
 	const statuses = read('statuses', ['done', 'error']);
@@ -103,7 +100,6 @@ export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings
 	};
 }
 
-/** How the files of the task are delivered, once the workflow runs. */
 export function readTriggerFileSettings(read: ReadField): FileSettings {
 	const maxFileMb = asNumber(readOptions(read).maxFileSize) ?? MAX_FILE_MB;
 	const property = read('binaryPropertyName', 'data');

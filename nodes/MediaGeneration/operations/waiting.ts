@@ -13,7 +13,6 @@ export interface FileSettings {
 	/** Of the first file, without its ending; undefined: named after type and task. */
 	fileName?: string | undefined;
 	splitFiles: boolean;
-	/** Whether the JSON carries the transcript, where one was delivered. */
 	transcriptInOutput: boolean;
 }
 
@@ -46,11 +45,9 @@ export interface RunSettings {
 }
 
 interface WaitingRules {
-	/** Whether a new task is followed to its end. */
 	follows: boolean;
 	/** Whether the execution may go to sleep before its tasks are over. */
 	sleeps: boolean;
-	/** The default of the option Timeout. */
 	timeoutS: number;
 }
 
@@ -134,7 +131,6 @@ function checkSuspended({ kind }: LongText, waiting: Waiting, { splitFiles }: Fi
 		);
 }
 
-/** Parts are joined from their files. */
 export function joinNeedsFiles(): FailureError {
 	return invalid(
 		'"Long Text: Join Into One File" needs the files of its parts',
