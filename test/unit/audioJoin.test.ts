@@ -139,69 +139,68 @@ const text: INodeExecutionData = {
 };
 
 describe('refused in words', () => {
-	test.each<[string, INodeExecutionData[], object, RegExp, string]>([
+	const [one, two] = [spoken('a'), spoken('b')];
+	const others = { json: {}, binary: { sound: wav('b'), cover: wav('c') } };
+	const tooLong = { options: { maxFileSize: 1, pauseBetweenParts: 60_000 } };
+
+	test.each<[string, INodeExecutionData[], object, RegExp, string | RegExp]>([
 		[
 			'no binary data',
 			[{ json: {} }],
 			{},
 			/^Item 0 has no binary field "data"$/,
-			'The item has no binary data. Put the audio file there first, e.g. with "Download Output".',
+			/Download Output/,
 		],
 		[
 			'another field',
-			[spoken('a'), { json: {}, binary: { sound: wav('b'), cover: wav('c') } }],
+			[one, others],
 			{},
 			/^Item 1 has no binary field "data"$/,
 			'Set Input Binary Field to one of those that the item has: sound, cover.',
 		],
 		[
 			'no field at all',
-			[spoken('a')],
+			[one],
 			{ inputBinaryField: '' },
 			/^The field "Input Binary Field" is empty$/,
-			'Fill in "Input Binary Field". If it is an expression, check that this item has a value for it.',
+			/^Fill in "Input Binary Field"/,
 		],
 		[
 			'another format',
-			[spoken('a'), spoken('b', 8_000)],
+			[one, spoken('b', 8_000)],
 			{},
 			/^The audio can't be joined: Item 1 can't be joined.*8,000 Hz instead of 16,000 Hz/,
 			CONVERT,
 		],
-		[
-			'what is not audio',
-			[spoken('a'), text],
-			{},
-			/Item 1 can't be joined.*not an MP3 or WAV file/,
-			CONVERT,
-		],
+		['no audio', [one, text], {}, /Item 1 can't be joined.*not an MP3 or WAV file/, CONVERT],
 		[
 			'what would be too large, pauses included',
-			[spoken('a'), spoken('b')],
-			{ options: { maxFileSize: 1, pauseBetweenParts: 60_000 } },
-			/^The audio can't be joined: The joined file would have 1,9\d\d,\d{3} bytes, and Max File Size is 1,000,000\.$/,
+			[one, two],
+			tooLong,
+			/: The joined file would have 1,9\d\d,\d{3} bytes, and Max File Size is 1,000,000\.$/,
 			CONVERT,
 		],
 		[
 			'a pause below 0',
-			[spoken('a')],
+			[one],
 			{ options: { pauseBetweenParts: -5 } },
 			/from 0 to 60000$/,
-			'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
+			/^Set it to a number of milliseconds/,
 		],
 		[
 			'a group that is an object',
-			[spoken('a'), spoken('b')],
+			[one, two],
 			{ groupBy: {} },
 			/^The field "Group By" is not a text$/,
-			'Give "Group By" a text. An expression must lead to a text, not to an object or a list.',
+			/^Give "Group By" a text\./,
 		],
 	])('%s', async (_, input, fields, message, description) => {
 		const parameters = { ...join, ...fields };
 		const { error, output } = await runNode({ parameters, input });
 		expect(output).toEqual([]);
 		expect(error?.message).toMatch(message);
-		expect(error?.description).toBe(description);
+		if (typeof description === 'string') expect(error?.description).toBe(description);
+		else expect(error?.description).toMatch(description);
 		const went = await runNode({ parameters, input, node: goOn });
 		expect(went.json).toEqual([{ error: error?.message, outcome: 'invalid' }]);
 		expect(went.output[0]?.pairedItem).toEqual(input.map((_item, index) => ({ item: index })));

@@ -232,59 +232,37 @@ describe('what is broken is refused, and where', () => {
 	/** Where the third frame begins. */
 	const third = () => 417 + 418;
 
+	const NO_FRAME = /^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/;
+	const OTHER_FORMAT = 'is a frame of another format than those before it';
+	const behind = (bytes: Buffer | string) => Buffer.concat([frames, Buffer.from(bytes as string)]);
+	const likeAnApeTag = () => {
+		const footer = Buffer.alloc(32, 'x');
+		footer.writeUInt32LE(32, 12);
+		return footer;
+	};
+
 	test.each<[string, () => Buffer, string | RegExp]>([
-		[
-			'a frame',
-			() => broken(third(), [0x12, 0x34]),
-			'what lies at byte 835 is not the beginning of an MP3 frame',
-		],
+		['a frame', () => broken(third(), [0x12, 0x34]), 'what lies at byte 835 is not the beginning'],
 		[
 			'a missing byte',
 			() => Buffer.concat([frames.subarray(0, 500), frames.subarray(501)]),
 			/^what lies at byte [48]\d\d is /,
 		],
-		[
-			'text after the sound',
-			() => Buffer.concat([frames, Buffer.from('and more')]),
-			/^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/,
-		],
-		[
-			'as much text as a header after the sound',
-			() => Buffer.concat([frames, Buffer.from('text')]),
-			/^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/,
-		],
+		['text after the sound', () => behind('and more'), NO_FRAME],
+		['as much text as a header after the sound', () => behind('text'), NO_FRAME],
 		[
 			'what states its size as an APE tag does, but is none',
-			() => {
-				const footer = Buffer.alloc(32, 'x');
-				footer.writeUInt32LE(32, 12);
-				return Buffer.concat([frames, footer]);
-			},
-			/^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/,
+			() => behind(likeAnApeTag()),
+			NO_FRAME,
 		],
-		[
-			'free format',
-			() => broken(third() + 2, [0x00]),
-			'what lies at byte 835 is a frame in free format',
-		],
-		[
-			'a bit rate',
-			() => broken(third() + 2, [0xf0]),
-			'what lies at byte 835 is not the beginning of an MP3 frame',
-		],
-		[
-			'another sample rate',
-			() => Buffer.concat([frames, toneMp3('A tone', { sampleRate: 48000 })]),
-			/^what lies at byte [\d,]+ is a frame of another format than those before it$/,
-		],
-		[
-			'stereo frames',
-			() => broken(third() + 3, [0x44]),
-			'what lies at byte 835 is a frame of another format than those before it',
-		],
+		['free format', () => broken(third() + 2, [0x00]), 'byte 835 is a frame in free format'],
+		['a bit rate', () => broken(third() + 2, [0xf0]), 'byte 835 is not the beginning of'],
+		['another sample rate', () => behind(toneMp3('A tone', { sampleRate: 48000 })), OTHER_FORMAT],
+		['stereo frames', () => broken(third() + 3, [0x44]), `what lies at byte 835 ${OTHER_FORMAT}`],
 	])('%s', async (_, file, problem) => {
-		if (typeof problem === 'string') expect(await problemOf(file())).toBe(problem);
-		else expect(await problemOf(file())).toMatch(problem);
+		const said = await problemOf(file());
+		if (typeof problem === 'string') expect(said).toContain(problem);
+		else expect(said).toMatch(problem);
 	});
 
 	test('free format and Layer II, as encoders write them', async () => {

@@ -177,73 +177,32 @@ test.each<[string, Shape, object]>([
 	);
 });
 
+const coded = (how: string) => `its samples are coded in a way that can't be joined (${how})`;
+const CONTRADICTS = 'its format chunk contradicts itself';
+const unreal = (what: string) =>
+	`its format chunk states what no sound has: ${what} for each sample`;
+const formatted = (format: PlainFormat) => wav({ format: plain(format) });
+
 test.each<[string, Buffer, string]>([
-	[
-		'ADPCM',
-		wav({ format: plain({ tag: 2, bits: 4, block: 256 }) }),
-		"its samples are coded in a way that can't be joined (format 2)",
-	],
-	[
-		'MP3 in a WAV file',
-		wav({ format: plain({ tag: 0x55, bits: 0, block: 1 }) }),
-		"its samples are coded in a way that can't be joined (format 85)",
-	],
-	[
-		'an unknown extensible format',
-		wav({ format: extensible({ guid: '00'.repeat(14) }) }),
-		"its samples are coded in a way that can't be joined (format 65534)",
-	],
-	[
-		'a format chunk that is too short',
-		wav({ format: Buffer.alloc(14) }),
-		'its format chunk is too short',
-	],
-	[
-		'no channels',
-		wav({ format: plain({ channels: 0, block: 2 }) }),
-		'its format chunk contradicts itself',
-	],
-	['no bits', wav({ format: plain({ bits: 0, block: 2 }) }), 'its format chunk contradicts itself'],
+	['ADPCM', formatted({ tag: 2, bits: 4, block: 256 }), coded('format 2')],
+	['MP3 in a WAV file', formatted({ tag: 0x55, bits: 0, block: 1 }), coded('format 85')],
+	['A-law', formatted({ tag: 6, bits: 8 }), coded('A-law')],
+	['µ-law', formatted({ tag: 7, bits: 8 }), coded('µ-law')],
+	['another GUID', wav({ format: extensible({ guid: '00'.repeat(14) }) }), coded('format 65534')],
+	['a short format chunk', wav({ format: Buffer.alloc(14) }), 'its format chunk is too short'],
+	['no channels', formatted({ channels: 0, block: 2 }), CONTRADICTS],
+	['no bits', formatted({ bits: 0, block: 2 }), CONTRADICTS],
+	['too little space for its samples', formatted({ block: 1 }), CONTRADICTS],
+	['a space that its channels can not share', formatted({ channels: 2, block: 5 }), CONTRADICTS],
 	...[0, 3_999, 384_001, 4_000_000].map((rate): [string, Buffer, string] => [
 		`${rate} Hz`,
-		wav({ format: plain({ rate }) }),
-		`its format chunk states what no sound has: ${rate} Hz, 1 channels, 2 bytes for each sample`,
+		formatted({ rate }),
+		unreal(`${rate} Hz, 1 channels, 2 bytes`),
 	]),
-	[
-		'25 channels',
-		wav({ format: plain({ channels: 25 }) }),
-		'its format chunk states what no sound has: 8000 Hz, 25 channels, 50 bytes for each sample',
-	],
-	[
-		'64 bytes for a sample',
-		wav({ format: plain({ block: 64 }) }),
-		'its format chunk states what no sound has: 8000 Hz, 1 channels, 64 bytes for each sample',
-	],
-	[
-		'A-law',
-		wav({ format: plain({ tag: 6, bits: 8 }) }),
-		"its samples are coded in a way that can't be joined (A-law)",
-	],
-	[
-		'µ-law',
-		wav({ format: plain({ tag: 7, bits: 8 }) }),
-		"its samples are coded in a way that can't be joined (µ-law)",
-	],
-	...['RF64', 'BW64'].map((id): [string, Buffer, string] => [
-		id,
-		wav({ id }),
-		'it is a WAV file for more than 4 GB (RF64)',
-	]),
-	[
-		'too little space for its samples',
-		wav({ format: plain({ block: 1 }) }),
-		'its format chunk contradicts itself',
-	],
-	[
-		'a space that its channels can not share',
-		wav({ format: plain({ channels: 2, block: 5 }) }),
-		'its format chunk contradicts itself',
-	],
+	['25 channels', formatted({ channels: 25 }), unreal('8000 Hz, 25 channels, 50 bytes')],
+	['64 bytes for a sample', formatted({ block: 64 }), unreal('8000 Hz, 1 channels, 64 bytes')],
+	['RF64', wav({ id: 'RF64' }), 'it is a WAV file for more than 4 GB (RF64)'],
+	['BW64', wav({ id: 'BW64' }), 'it is a WAV file for more than 4 GB (RF64)'],
 	['no samples chunk', wav({}).subarray(0, 36), 'it is a WAV file without samples'],
 	['a header that is cut off', wav({}).subarray(0, 20), 'it is a WAV file without samples'],
 	[
@@ -251,11 +210,7 @@ test.each<[string, Buffer, string]>([
 		Buffer.concat([wav({}).subarray(0, 12), chunk('data', SOUND)]),
 		'it is a WAV file that does not state its format',
 	],
-	[
-		'big-endian',
-		Buffer.concat([Buffer.from('RIFX'), wav({}).subarray(4)]),
-		'it is not an MP3 or WAV file',
-	],
+	['big-endian', wav({ id: 'RIFX' }), 'it is not an MP3 or WAV file'],
 	['another RIFF file', Buffer.from('RIFF\x04\0\0\0AVI LIST'), 'it is not an MP3 or WAV file'],
 ])('%s is refused', async (_, file, problem) => {
 	expect(await scan([file])).toEqual({ kind: 'none', problem });
