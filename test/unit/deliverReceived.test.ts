@@ -58,23 +58,6 @@ async function delivered({ items, parameters = {}, baseUrl, status = 200 }: Sett
 }
 const SERVICE = 'https://api.example';
 
-test('a verified task goes out with its files and its reference, and without what the webhook noted for itself', async () => {
-	const { item } = await delivered({
-		items: [{ ...RECEIVED, reference: 'order 7' }],
-		baseUrl: SERVICE,
-	});
-	expect(item?.json).toMatchObject({
-		...TASK,
-		task_id: 't1',
-		verified: true,
-		reference: 'order 7',
-		outputs: [{ url: FILE, kind: 'image', binaryProperty: 'data', mimeType: 'image/png' }],
-	});
-	for (const name of ['signed', 'task', 'download_error'])
-		expect(item?.json).not.toHaveProperty(name);
-	expect(item?.binary?.data?.data).toBe(PNG.toString('base64'));
-});
-
 test.each<[string, object, boolean]>([
 	['verified', { verified: true, signed: false }, true],
 	['signed', { verified: false, signed: true }, true],

@@ -181,13 +181,6 @@ describe('a finished task that the service confirms', () => {
 describe('without verification', () => {
 	const believing = { settings: { verify: false } };
 
-	test('what was posted goes out, marked so, and the service is not asked', async () => {
-		const { post, requests, key } = trigger(believing);
-		const { item } = await post(task({ note: `with ${key}` }));
-		expect(item).toMatchObject({ verified: false, task: { note: 'with sk_***' } });
-		expect(requests).toEqual([]);
-	});
-
 	test('what is no task is refused', async () => {
 		const { post } = trigger(believing);
 		expect(await post({ id: 't1' })).toMatchObject(refused(400, 'the body is not a task'));
@@ -211,14 +204,6 @@ describe('what does not run the workflow, and is no error', () => {
 
 describe('once', () => {
 	const SEEN = ignored('this task and status was received before');
-
-	test('a copy is not asked about, and does not run the workflow', async () => {
-		const { post, requests } = trigger();
-		const first = await post(task());
-		first.response.end();
-		expect(await post(task())).toMatchObject(SEEN);
-		expect(requests).toHaveLength(1);
-	});
 
 	test('another status, another task and another reference are other events', async () => {
 		const { post } = trigger({ settings: { verify: false } });
@@ -248,31 +233,6 @@ describe('once', () => {
 });
 
 describe('what is refused', () => {
-	test.each([
-		['text', 'id=t1'],
-		['no task ID', {}],
-		['a malformed ID', { id: '../credits' }],
-	])('%s: 400', async (_name, body) => {
-		const { post, requests } = trigger();
-		expect(await post(body)).toMatchObject(refused(400, /./));
-		expect(requests).toEqual([]);
-	});
-
-	test('a URL that is not signed: 401, before the body is judged', async () => {
-		const { post, requests } = trigger({ secret: SECRET });
-		for (const body of [task(), 'nonsense'])
-			expect(await post(body)).toMatchObject(refused(401, 'the callback URL is not signed'));
-		expect(requests).toEqual([]);
-	});
-
-	test('a token for another place, by what n8n knows of its own', async () => {
-		const { post } = trigger({ secret: SECRET });
-		const { search } = new URL(signedUrl(SECRET, 'https://other.example/webhook/1a2b/callback'));
-		expect(await post(task(), PATH + search, { host: 'other.example' })).toMatchObject(
-			refused(401, /signed for another host/),
-		);
-	});
-
 	test('a Callback Secret that was changed a moment ago: what is signed with it counts', async () => {
 		const { post, credential } = trigger({ secret: SECRET, service: named });
 		const callbackSecret = 'another long enough secret';
@@ -290,9 +250,7 @@ describe('what is refused', () => {
 	test.each<[string, Record<string, string | string[]>, boolean]>([
 		['the host that was called', { host: 'n8n.example' }, true],
 		['the first host that a proxy names', { 'x-forwarded-host': 'n8n.example , inner:5678' }, true],
-		['one of several such headers', { 'x-forwarded-host': ['a.example', 'n8n.example'] }, true],
 		['a host further in', { 'x-forwarded-host': 'other.example, n8n.example' }, false],
-		['another host', { host: 'localhost:5678' }, false],
 		['no host', {}, false],
 	])(
 		'where n8n knows only a private address of its own, %s: %j',
@@ -305,10 +263,13 @@ describe('what is refused', () => {
 		},
 	);
 
-	test('something goes wrong that is no error: 503 all the same', async () => {
-		const { post, warnings } = trigger({ broken: 'gone' });
-		expect((await post(task())).status).toBe(503);
-		expect(warnings).toEqual(['Media Generation: a callback could not be handled: unknown reason']);
+	test.each<[string, unknown]>([
+		['unknown reason', 'gone'],
+		['gone', new Error('gone')],
+	])('whatever else goes wrong: 503, and the reason in the log: %s', async (reason, broken) => {
+		const { post, warnings } = trigger({ broken });
+		expect(await post(task())).toMatchObject(refused(503, /could not be handled, try again/));
+		expect(warnings).toEqual([`Media Generation: a callback could not be handled: ${reason}`]);
 	});
 
 	test('what was answered already is not answered again', async () => {
@@ -320,113 +281,14 @@ describe('what is refused', () => {
 		expect(body).toEqual({ message: 'n8n is shutting down' });
 		expect(item).toBeUndefined();
 	});
-
-	test('whatever else goes wrong: 503, and the reason in the log', async () => {
-		const { post, warnings } = trigger({ settings: { statuses: null as unknown as string[] } });
-		expect(await post(task())).toMatchObject(
-			refused(503, 'the callback could not be handled, try again'),
-		);
-		expect(warnings).toHaveLength(1);
-		expect(warnings[0]).toMatch(/^Media Generation: a callback could not be handled: .*includes/);
-	});
 });
 
 describe('where the service says something else, or nothing', () => {
-	test('a task that it does not know: 404 after two requests, and after none for ten seconds', async () => {
-		const { post, requests } = trigger({ service: () => ({ statusCode: 404 }) });
-		const unknown = refused(404, 'the service does not know this task');
-		await hurry(async () => {
-			expect(await post(task())).toMatchObject(unknown);
-			expect(requests.map(({ url }) => new URL(url).pathname)).toEqual([
-				'/v1/task/t1',
-				'/v1e/task/t1',
-			]);
-			expect(await post(task())).toMatchObject(unknown);
-			expect(requests).toHaveLength(2);
-			await later(10_001);
-			expect(await post(task())).toMatchObject(unknown);
-			expect(requests).toHaveLength(4);
-		});
-	});
-
-	test('a task that is not over by its word: asked again, and heard', async () => {
-		const { post, requests } = trigger({
-			service: (_, nth) => found(nth < 3 ? { status: 'doing', metadata: {} } : {}),
-		});
-		const { value } = await hurry(async () => await post(task()));
-		expect(value.item).toMatchObject({ task: { status: 'done' } });
-		expect(requests).toHaveLength(3);
-	});
-
-	test.each<[string, object]>([
-		['that it is over', task()],
-		['nothing of its state', { id: 't1' }],
-	])(
-		'a task that never is, of which the callback says %s: ignored, within 15 s',
-		async (_name, body) => {
-			const { post } = trigger({ service: () => found({ status: 'doing', metadata: {} }) });
-			const { value, tookMs } = await hurry(async () => await post(body));
-			expect(value).toMatchObject(ignored('the task is not finished (status "doing")'));
-			expect(tookMs).toBeGreaterThan(8_000);
-			expect(tookMs).toBeLessThanOrEqual(15_000);
-		},
-	);
-
-	test('while it has asked callbacks to wait, it is not asked, for 30 s at most', async () => {
-		const { post, requests } = trigger({
-			service: (_, nth) =>
-				nth === 1 ? { statusCode: 503, headers: { 'retry-after': '240' } } : found(),
-		});
-		await hurry(async () => {
-			expect((await post(task())).status).toBe(503);
-			expect((await post(task({ id: 't2' }))).status).toBe(503);
-			expect(requests).toHaveLength(1);
-			await later(30_001);
-			expect((await post(task())).item).toBeDefined();
-		});
-	});
-});
-
-describe('calls at the same moment', () => {
-	/** A service that answers when it is told to. */
-	function held() {
-		let answerNow = () => {};
-		const gate = new Promise<void>((resolve) => (answerNow = resolve));
-		return {
-			answerNow: () => answerNow(),
-			service: async (path: string) => {
-				await gate;
-				return named(path);
-			},
-		};
-	}
-
-	test('of one task cost one request, and one of them runs', async () => {
-		const { service, answerNow } = held();
-		const { post, requests } = trigger({ service });
-		const { value: outcomes } = await hurry(async () => {
-			const calls = [1, 2, 3].map(async () => {
-				const outcome = await post(task());
-				if (outcome.item !== undefined) outcome.response.end();
-				return outcome;
-			});
-			await later(100);
-			answerNow();
-			return await Promise.all(calls);
-		});
-		expect(requests).toHaveLength(1);
-		expect(outcomes.filter(({ item }) => item !== undefined)).toHaveLength(1);
-		expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(3);
-	});
-
-	test('a copy of one that is not answered yet waits for three seconds, and is then sent away for a moment: 503', async () => {
-		const { post } = trigger();
-		const { response } = await post(task());
-		const { value, tookMs } = await hurry(async () => await post(task()));
-		expect(value).toMatchObject(refused(503, 'this callback is being handled already, try again'));
-		expect(tookMs).toBeGreaterThanOrEqual(3_000);
-		expect(tookMs).toBeLessThanOrEqual(3_100);
-		response.end();
-		expect((await post(task())).status).toBe(200);
+	test('a task that never is over: ignored, within 15 s', async () => {
+		const { post } = trigger({ service: () => found({ status: 'doing', metadata: {} }) });
+		const { value, tookMs } = await hurry(async () => await post({ id: 't1' }));
+		expect(value).toMatchObject(ignored('the task is not finished (status "doing")'));
+		expect(tookMs).toBeGreaterThan(8_000);
+		expect(tookMs).toBeLessThanOrEqual(15_000);
 	});
 });

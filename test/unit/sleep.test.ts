@@ -119,21 +119,6 @@ describe('an execution sleeps until all of its tasks are over', () => {
 		expect(world.calls.map(({ taskId }) => taskId)).toEqual(['b', 'b']);
 	});
 
-	test('each result is known as the service described it, with its files', async () => {
-		const world = new World({ a: { ms: MIN } });
-		const sleep = world.asleep();
-		await world.clock.advance(2 * MIN);
-		expect(sleep.over.get('a')).toMatchObject({
-			ended: {
-				kind: 'done',
-				taskId: 'a',
-				task: { state: 'done' },
-				outputs: [{ url: DONE.metadata.output_uri }],
-			},
-		});
-		expect(world.client.requests[0]?.path).toBe('/v1/task/a');
-	});
-
 	test.each<[string, Task, object]>([
 		['failed', { ms: 0, end: 'error' }, { outcome: 'failed', taskId: 'a' }],
 		[
@@ -181,15 +166,6 @@ describe('a callback', () => {
 		world.clock.at(world.clock.now() + ms, () => controller.abort());
 		return controller.signal;
 	};
-
-	test('is confirmed at once by a look', async () => {
-		const world = new World({ a: { ms: 5 * MIN } });
-		const sleep = world.asleep();
-		await world.clock.advance(5 * MIN);
-		const confirmed = sleep.confirm('a', patience(world, 8 * S));
-		expect(await world.clock.run(confirmed)).toBe(true);
-		expect(world.elapsed).toBe(5 * MIN);
-	});
 
 	test('that comes before the service knows of it is confirmed as soon as it does', async () => {
 		const world = new World({ a: { ms: 5 * MIN } });

@@ -1,5 +1,5 @@
 /** What the fields of the trigger are read as: what can't be used falls back to the default, so that no callback is lost (docs/trigger.md). */
-import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
+import type { IWebhookFunctions } from 'n8n-workflow';
 import { MediaGenerationTrigger } from '../../nodes/MediaGeneration/MediaGenerationTrigger.node';
 import {
 	readTriggerFileSettings,
@@ -59,52 +59,5 @@ describe('the node', () => {
 		const hooks = node.webhookMethods.default;
 		const said = await Promise.all([hooks.checkExists(), hooks.create(), hooks.delete()]);
 		expect(said).toEqual([true, true, true]);
-	});
-
-	test('hands a call to its webhook, with its settings', async () => {
-		const answered: unknown[] = [];
-		const response = {
-			headersSent: false,
-			status: (code: number) => {
-				answered.push(code);
-				return response;
-			},
-			json: (body: unknown) => answered.push(body),
-			on: () => response,
-			once: () => response,
-		};
-		const asked: string[] = [];
-		const context = {
-			getNodeParameter(name: string, fallback: unknown) {
-				asked.push(name);
-				return fallback;
-			},
-			getCredentials: async () =>
-				await Promise.resolve({ apiKey: 'sk_0123456789', baseUrl: 'https://api.example' }),
-			getRequestObject: () => ({ originalUrl: '/webhook/1/callback', headers: {}, body: 'hello' }),
-			getResponseObject: () => response,
-			getBodyData: () => 'hello',
-			getQueryData: () => ({}),
-			getNodeWebhookUrl: () => 'https://n8n.example/webhook/1/callback',
-			getMode: () => 'trigger',
-			getWorkflow: () => ({ id: 'w' }),
-			getNode: () => ({ id: 'n', name: 'Trigger' }),
-			getWorkflowStaticData: () => ({}),
-			logger: { warn: () => undefined },
-		} as unknown as IWebhookFunctions;
-		const { workflowData } = await node.webhook.call(context);
-		expect(workflowData).toBeUndefined();
-		expect(answered[0]).toBe(400);
-		expect(asked).toEqual(expect.arrayContaining(['statuses', 'verifyWithService', 'options']));
-	});
-
-	test('delivers what it has received when the execution runs', async () => {
-		const context = {
-			getInputData: () => [{ json: { some: 'item' } }],
-			getNodeParameter: (_name: string, _index: number, fallback: unknown) => fallback,
-			getExecutionCancelSignal: () => undefined,
-			getCredentials: async () => await Promise.reject(new Error('none')),
-		} as unknown as IExecuteFunctions;
-		expect(await node.execute.call(context)).toMatchObject([[{ json: { some: 'item' } }]]);
 	});
 });

@@ -212,15 +212,6 @@ describe('it sleeps on', () => {
 		expect(looks).toEqual([]);
 	});
 
-	test.each<[string, unknown]>([
-		['text', 'nonsense'],
-		['no task ID', {}],
-	])('for what is no callback: %s', async (_name, body) => {
-		const { post, looks } = sleeping();
-		expect(await post(body)).toMatchObject({ status: 400, body: { received: false } });
-		expect(looks).toEqual([]);
-	});
-
 	test.each<[string, Setting]>([
 		['no items', { items: [] }],
 		['other items', { items: [{ json: {} }, { json: {} }] }],
@@ -329,25 +320,17 @@ test('what goes out does not hold the token that wakes the execution, nor the ke
 	expect(JSON.stringify(value.items?.map(({ json }) => json))).not.toContain(token);
 });
 
-describe('this n8n itself calls, too', () => {
-	test.each([
-		['with the token of the call that it knows of', '?signature=token'],
-		['without one where there was none', ''],
-	])('at the address of this node, %s', async (_name, query) => {
-		await onMachine(async (machine) => {
-			const { post, calls } = sleeping({
-				notes: [open('t1', 't2')],
-				watched: true,
-				query,
-				says: (taskId) => (taskId === 't1' || machine.elapsed > 60_000 ? 'done' : 'doing'),
-			});
-			expect((await post({ id: 't1' })).status).toBe(202);
-			await machine.pause(120_000);
-			expect(calls[0]).toMatchObject({
-				url: `https://n8n.example/webhook-waiting/7/node-1${query}`,
-				body: { id: 't2' },
-			});
+test('this n8n itself calls, too, with the token of the call that it knows of', async () => {
+	await onMachine(async (machine) => {
+		const { post, calls } = sleeping({
+			notes: [open('t1', 't2')],
+			watched: true,
+			says: (taskId) => (taskId === 't1' || machine.elapsed > 60_000 ? 'done' : 'doing'),
 		});
+		expect((await post({ id: 't1' })).status).toBe(202);
+		await machine.pause(120_000);
+		const url = 'https://n8n.example/webhook-waiting/7/node-1?signature=token';
+		expect(calls[0]).toMatchObject({ url, body: { id: 't2' } });
 	});
 });
 
@@ -378,17 +361,6 @@ describe('in the process that put it to sleep', () => {
 			expect(looks).toEqual([]);
 		});
 	});
-});
-
-test('it wakes once: a later callback is told so, and nothing runs twice', async () => {
-	const { post, looks } = sleeping({ notes: [open('t1'), open('t2')] });
-	const { value: first } = await hurry(async () => await post({ id: 't1' }));
-	expect(first.items).toHaveLength(2);
-	const asked = looks.length;
-	expect(await post({ id: 't2' })).toEqual(
-		told(200, { received: true, ignored: 'the execution was woken before' }),
-	);
-	expect(looks).toHaveLength(asked);
 });
 
 test.each(['evaluateExpression', 'getCredentials', 'getNode', 'getBodyData'] as const)(

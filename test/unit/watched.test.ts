@@ -57,12 +57,6 @@ test.each<[string, turn: number, Surroundings, number, Partial<Watch>]>([
 	expect(watched(extra, turn, around).next()).toBeCloseTo(expected, 0);
 });
 
-test('a progress is used for the next look', () => {
-	const { one, next } = watched();
-	expect(one.judge(running(50), at(S))).toBeUndefined();
-	expect(next()).toBeCloseTo(2_070, 0);
-});
-
 test('a progress that is believed spares looks, also where a look brought none', () => {
 	const { one, next } = watched();
 	for (const [look, ageS] of [
@@ -74,26 +68,9 @@ test('a progress that is believed spares looks, also where a look brought none',
 	expect(next()).toBeCloseTo(149_664, 0);
 });
 
-describe('404', () => {
-	test('a minute after the first look, for the third time, ends the waiting', () => {
-		const { one } = watched();
-		expect(one.judge(missing, at(0))).toBeUndefined();
-		expect(one.judge(missing, at(30 * S))).toBeUndefined();
-		const end = one.judge(missing, at(60 * S));
-		expect(end?.kind === 'failed' && end.failure.outcome).toBe('unreachable');
-	});
-});
+describe('404', () => {});
 
-describe('done, but without a file', () => {
-	test('is looked at again after 1, 2 and 3 s', () => {
-		const { one, next } = watched();
-		const looks = [10 * S, 11 * S, 13 * S].map((ageMs) => {
-			expect(one.judge(withoutFiles, at(ageMs))).toBeUndefined();
-			return next();
-		});
-		expect(looks).toEqual([11 * S, 13 * S, 16 * S]);
-	});
-});
+describe('done, but without a file', () => {});
 
 describe('a sibling is found finished', () => {
 	/** A task of 20 s that was looked at, and will be at 22.06 s. */
@@ -108,13 +85,6 @@ describe('a sibling is found finished', () => {
 		expect(next()).toBe(22_060);
 		one.hearOfSibling(at(20 * S, [20.5 * S]));
 		expect(next()).toBe(20_620);
-	});
-
-	test('a look that somebody asked for is not put off', () => {
-		const { one, next } = looked();
-		one.hurry(START + 20 * S);
-		one.hearOfSibling(at(20 * S, [20.5 * S]));
-		expect(next()).toBe(20 * S);
 	});
 
 	test('a refusal is repeated no sooner: one alone can come from throttling', () => {
@@ -213,14 +183,5 @@ describe('a failure that does not name the task', () => {
 		one.hurry(START + 10 * S);
 		one.hearOfSibling(at(10 * S, [10 * S]));
 		expect(next()).toBe(12.5 * S);
-	});
-
-	test('once only, at the deadline: the task was not finished in time', () => {
-		const { one } = watched();
-		one.judge(doubtful, at(600 * S));
-		expect(failureOf(one.timedOut())).toMatchObject({
-			outcome: 'timed_out',
-			description: expect.stringContaining('HTTP 200 without an ID') as string,
-		});
 	});
 });

@@ -26,7 +26,7 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2_000;
 /** A task can be unknown for a short time after its creation (docs/service.md, "Poll routes"). */
 const PAUSE_AFTER_MISS_MS = 1_500;
-/** How many 404 answers are enough to call a task unknown: an anonymous call must not cost many requests. */
+/** An anonymous call must not cost many requests. */
 const MISSES_ALLOWED = 2;
 /** A single 401 can come from an edge, or from throttling (docs/service.md, "More routes"). */
 const DENIALS_ALLOWED = 2;
@@ -35,21 +35,19 @@ const LOOKS_AT_ONCE = 10;
 const CLAIMS_AT_ONCE = 500;
 const UNKNOWN_FOR_MS = 10_000;
 const REMEMBERED = 1_000;
-/** Less time than that is not worth another look. */
 const WORTH_ASKING_MS = 500;
 /** No Retry-After keeps callbacks from asking for longer than this. */
 const LONGEST_REST_MS = 30_000;
 
 const TOO_MANY: Look & Confirmed = { kind: 'busy', detail: 'too many callbacks at once' };
 
-/** What callbacks of one account share. */
 class Asked {
 	readonly turns = new Limiter(LOOKS_AT_ONCE);
 	/** Until when (epoch ms) an ID counts as unknown without asking again. */
 	readonly unknown = new BoundedMap<string, number>(REMEMBERED);
 	/** Copies that arrive at the same moment share one confirmation. */
 	readonly underWay = new Map<string, Promise<Confirmed>>();
-	/** The route that last answered for a type of task, by the service's own word for the type. */
+	/** By the service's own word for the type of a task that was over. */
 	readonly routes = new BoundedMap<string, PollRoute>(REMEMBERED);
 	/** Epoch ms until which the service asked callbacks to wait. Creations and polls have `account.pausedUntil`. */
 	restUntil = 0;

@@ -1,6 +1,6 @@
 /**
- * The second half of the trigger: execute() runs inside the execution that the webhook started and fetches the files there.
- * So the sender does not wait for downloads, and if n8n dies during one, the execution still names its task.
+ * The second half of the trigger, inside the execution that the webhook started: the sender does not wait for downloads, and if n8n
+ * dies during one, the execution still names its task.
  */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../delivery/item';
@@ -11,7 +11,6 @@ import type { JsonObject } from '../service/json';
 import { parseTask } from '../service/task';
 import { verdictOf, withoutFiles, type Verdict } from '../service/verdict';
 
-/** What the webhook hands over to execute(). */
 export interface Received {
 	task_id: string;
 	/** As the service sent it (or, unverified, as it was posted). */
@@ -19,7 +18,6 @@ export interface Received {
 	verified: boolean;
 	/** Whether the URL was signed, so that it came from the owner of this credential. */
 	signed: boolean;
-	/** Of the URL. */
 	reference: string | undefined;
 }
 
@@ -34,12 +32,6 @@ export function receivedItem({ task, reference, ...received }: Received): INodeE
 	};
 }
 
-/** Undefined where the credential can no longer be read: then no private address is used. */
-async function baseUrlOf(context: IExecuteFunctions): Promise<string | undefined> {
-	const client = await createClient(context).catch(() => undefined);
-	return client?.credentials.baseUrl;
-}
-
 /** What to say about a task's files where there are none, or they must not be fetched. */
 function withoutDownload(verdict: Verdict, taskId: string, mayFetch: boolean): string | undefined {
 	if (verdict.kind === 'running' && verdict.task.state === 'done')
@@ -51,8 +43,10 @@ async function delivered(context: IExecuteFunctions): Promise<INodeExecutionData
 	const files = readTriggerFileSettings((name, fallback) =>
 		context.getNodeParameter(name, 0, fallback),
 	);
+	// Without a credential that can be read no private address is used.
+	const client = await createClient(context).catch(() => undefined);
 	const delivery = new Delivery(context, {
-		baseUrl: await baseUrlOf(context),
+		baseUrl: client?.credentials.baseUrl,
 		signal: context.getExecutionCancelSignal(),
 	});
 	const deliveries = context.getInputData().map(async (item, index) => {
@@ -78,7 +72,7 @@ async function delivered(context: IExecuteFunctions): Promise<INodeExecutionData
 	return (await Promise.all(deliveries)).flat();
 }
 
-/** Delivers what the webhook received. Never rejects: a file that can't be fetched is reported in `download_error`. */
+/** A file that can't be fetched is reported in `download_error`. */
 export async function deliverReceived(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	return await cleanly(context, async () => await delivered(context));
 }

@@ -9,7 +9,6 @@ import { BoundedMap } from '../service/boundedMap';
 import { pause } from '../service/clock';
 import { Refusal } from './webhook';
 
-/** What tells duplicates apart for one trigger. */
 export interface Memory {
 	/** The workflow and node. */
 	trigger: string;
@@ -18,7 +17,6 @@ export interface Memory {
 	answerBy: number;
 }
 
-/** The part of a response that is needed of the call that holds an event. */
 export interface HoldingResponse {
 	readonly statusCode: number;
 	readonly writableEnded: boolean;

@@ -16,7 +16,7 @@ const ANSWER_WITHIN_MS = 14_000;
 const CONFIRM_WITHIN_MS = 12_000;
 const DUPLICATE = 'this task and status was received before';
 
-/** The URL that was called, with a placeholder for its host: n8n does not know its outside address. */
+/** With a placeholder for the host: n8n does not know its outside address. */
 function urlOf(context: IWebhookFunctions): URL {
 	return new URL(context.getRequestObject().originalUrl, 'http://localhost');
 }
@@ -63,7 +63,6 @@ async function confirmed(
 	}
 }
 
-/** Why a task does not run the workflow, or undefined. */
 function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): string | undefined {
 	if (task.state === 'running') return `the task is not finished (status "${task.status}")`;
 	if (!statuses.includes(task.status)) return `status "${task.status}" is not selected`;
@@ -72,10 +71,7 @@ function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): strin
 	return undefined;
 }
 
-/**
- * Undefined where nothing counts as a duplicate: with Deduplicate off, and while the editor listens, as listening takes a
- * single event, and a tester wants to send the same task again.
- */
+/** Undefined where nothing counts as a duplicate. Listening in the editor takes one event, and a tester sends the same task again. */
 function memoryOf(
 	context: IWebhookFunctions,
 	settings: TriggerSettings,
@@ -104,10 +100,7 @@ async function handle(
 	const posted = await postedTo(context);
 	const { taskId } = posted;
 	const memory = memoryOf(context, settings, answerBy);
-	/**
-	 * What counts as the same event: a task in the service's own spelling, its status and the reference, so that a forged
-	 * reference can't take the place of the true one. `done` without files is not the same as with them.
-	 */
+	// A forged reference can't take the place of the true one, nor `done` without files that of `done` with them.
 	const eventOf = (id: string, { status }: Task, withFiles: boolean) =>
 		JSON.stringify([id, status, reference ?? '', withFiles]);
 	// For a copy of what was let through the service need not be asked: a task that is over no longer changes.

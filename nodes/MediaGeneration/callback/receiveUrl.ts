@@ -1,6 +1,4 @@
-/**
- * Callback URLs, as the action node hands them to the service: checked, given a reference and signed (`signature.ts`).
- */
+/** Callback URLs, as the action node hands them to the service. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { showHint } from '../delivery/hint';
 import { isPrivateHost } from '../service/baseUrl';
@@ -21,46 +19,33 @@ export function callbackUrlProblem(value: string, baseUrl: string): string | und
 	if (!URL.canParse(value))
 		return 'it is not a URL. Copy the Production URL of a Media Generation Trigger, or of another webhook';
 	const url = new URL(value);
-	if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+	if (url.protocol !== 'https:' && url.protocol !== 'http:')
 		return `it starts with "${url.protocol}". The service can call http and https addresses only`;
-	}
-	if (url.username !== '' || url.password !== '') {
+	if (url.username !== '' || url.password !== '')
 		return 'it contains a user name or password, which would be handed to the service. Remove them';
-	}
-	if (isPrivateHost(url.hostname) && !isPrivateHost(new URL(baseUrl).hostname)) {
+	if (isPrivateHost(url.hostname) && !isPrivateHost(new URL(baseUrl).hostname))
 		return `the service can't reach ${url.hostname}, which is this machine or a private network. Set N8N_WEBHOOK_URL (in older versions of n8n WEBHOOK_URL) to a public address and copy the URL again`;
-	}
 	return undefined;
 }
 
-/** Whether a URL is n8n's test URL, which works once and only while the editor listens. */
-export function isTestUrl(value: string): boolean {
-	return URL.canParse(value) && /\/webhook-test\//.test(new URL(value).pathname);
-}
-
-/**
- * The `receive_url` of a request. Other query parameters of the URL survive.
- * Throws an `invalid` failure for a URL that can't work.
- */
+/** The `receive_url` of a request. Throws an `invalid` failure for a URL that can't work. */
 export function prepareReceiveUrl(
 	value: string,
 	{ baseUrl, callbackSecret }: Credentials,
 	options: ReceiveUrlOptions,
 ): string {
 	const problem = callbackUrlProblem(value.trim(), baseUrl);
-	if (problem !== undefined) {
+	if (problem !== undefined)
 		throw invalid(
 			`The Callback URL can't be used: ${problem}.`,
 			'Correct the field Callback URL. Nothing was created.',
 		);
-	}
 	const { reference = '', signed, now } = options;
-	if (reference.length > MAX_REFERENCE) {
+	if (reference.length > MAX_REFERENCE)
 		throw invalid(
 			`The Callback Reference is longer than ${MAX_REFERENCE} characters`,
 			'Use a short reference, such as an ID of your own.',
 		);
-	}
 	const url = new URL(value.trim());
 	if (reference !== '') url.searchParams.set('reference', reference);
 	if (signed && callbackSecret !== '') sign(url, callbackSecret, now);
@@ -92,12 +77,14 @@ export async function warnOfUnpublished(
 	);
 }
 
-/** Warns in the editor where items were given a test URL. */
+/** Warns in the editor of n8n's test URLs, which work once and only while the editor listens. */
 export function warnOfTestUrls(
 	context: IExecuteFunctions,
 	callbackUrls: ReadonlyArray<string | undefined>,
 ): void {
-	const count = callbackUrls.filter((url) => url !== undefined && isTestUrl(url)).length;
+	const isTestUrl = (url = '') =>
+		URL.canParse(url) && new URL(url).pathname.includes('/webhook-test/');
+	const count = callbackUrls.filter(isTestUrl).length;
 	if (count === 0) return;
 	const butSeveral = count === 1 ? '' : `, but ${count} tasks were given it`;
 	showHint(

@@ -1,8 +1,6 @@
 /**
- * Signatures of callback URLs: made by the action node, checked by the trigger. Pure. Signed are the host and path that the
- * URL was made for (`signed_for`), `expires`, `nonce` and `reference`, so that a URL for one trigger is of no use for
- * another, nor for the same trigger of another n8n, and a reference can't be changed. The service signs nothing itself
- * (docs/service.md, "Events").
+ * Signatures of callback URLs, as the service signs nothing itself (docs/service.md, "Events"). Signed are the host and path that the URL
+ * was made for, `expires`, `nonce` and `reference`: a URL for one trigger is of no use for another, nor for the same one of another n8n.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { isPrivateHost } from '../service/baseUrl';
@@ -10,8 +8,7 @@ import { isPrivateHost } from '../service/baseUrl';
 export const SIGNED_FOR_MS = 7 * 24 * 3_600_000;
 export const MAX_REFERENCE = 500;
 
-export interface SignedValues {
-	/** Host and path that the URL was made for. */
+interface SignedValues {
 	signedFor: string;
 	/** Epoch seconds, as text. */
 	expires: string;
@@ -19,7 +16,6 @@ export interface SignedValues {
 	reference: string;
 }
 
-/** HMAC-SHA256 over the values, each on a line of its own with its length, in hexadecimal. */
 function signatureOf(
 	secret: string,
 	{ signedFor, expires, nonce, reference }: SignedValues,
@@ -32,16 +28,15 @@ function signatureOf(
 
 /** A path as both sides see it: decoded, without trailing slashes. */
 function plainPath(pathname: string): string {
-	let decoded = pathname;
 	try {
-		decoded = decodeURIComponent(pathname);
+		return decodeURIComponent(pathname).replace(/\/+$/, '');
 	} catch {
 		// A malformed escape is signed as it is.
+		return pathname.replace(/\/+$/, '');
 	}
-	return decoded.replace(/\/+$/, '');
 }
 
-/** Adds the signature and what it covers to a URL. @param now epoch ms */
+/** @param now epoch ms */
 export function sign(url: URL, secret: string, now: number): void {
 	const values: SignedValues = {
 		signedFor: url.host + plainPath(url.pathname),
@@ -57,7 +52,6 @@ export function sign(url: URL, secret: string, now: number): void {
 	url.searchParams.set('signature', signatureOf(secret, values));
 }
 
-/** Where a call arrived. */
 export interface Arrival {
 	/** The path that n8n was asked for, which can lack a prefix that a proxy has removed. */
 	path: string;
@@ -67,15 +61,13 @@ export interface Arrival {
 	saidHosts: readonly string[];
 }
 
-/** What the query of a signed URL must have. */
-function signedValues(
-	query: Record<string, unknown>,
-): (SignedValues & { signature: string }) | undefined {
-	const { signed_for: signedFor, expires, nonce, signature, reference: given } = query;
-	const reference = typeof given === 'string' ? given : '';
+type Signed = SignedValues & { signature: string };
+
+function signedValues(query: Record<string, unknown>, reference: string): Signed | undefined {
+	const { signed_for: signedFor, expires, nonce, signature } = query;
 	const values = { signedFor, expires, nonce, signature, reference };
 	const areTexts = Object.values(values).every((text) => typeof text === 'string');
-	return areTexts ? (values as SignedValues & { signature: string }) : undefined;
+	return areTexts ? (values as Signed) : undefined;
 }
 
 /**
@@ -105,12 +97,7 @@ export type SignatureCheck =
 	  }
 	| { ok: false; reason: string };
 
-/**
- * Checks the query of a callback, the signature in constant time.
- *
- * @param secret empty: nothing is checked, the reference is taken as it is
- * @param now epoch ms
- */
+/** Checks the query of a callback; nothing of it where there is no secret. @param now epoch ms */
 export function checkSignature(
 	secret: string,
 	arrival: Arrival,
@@ -120,7 +107,7 @@ export function checkSignature(
 	const given = typeof query.reference === 'string' ? query.reference : '';
 	const reference = given === '' ? undefined : given.slice(0, MAX_REFERENCE);
 	if (secret === '') return { ok: true, signed: false, reference };
-	const values = signedValues(query);
+	const values = signedValues(query, given);
 	if (values === undefined) return { ok: false, reason: 'the callback URL is not signed' };
 	const expected = Buffer.from(signatureOf(secret, values));
 	const actual = Buffer.from(values.signature);

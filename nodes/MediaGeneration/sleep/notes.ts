@@ -31,7 +31,6 @@ export type SleepingItem =
 	{ kind: 'complete' } | { kind: 'open'; tasks: Watch[]; files: FileSettings; assembly: Assembly };
 
 export interface Notes {
-	/** Distinguishes this sleep from any other one of the same execution. */
 	id: string;
 	/** Whether this n8n also looks at the tasks while the execution sleeps. */
 	watched: boolean;
@@ -54,7 +53,6 @@ export function writeNotes({ items, ...notes }: Notes): string {
 	return JSON.stringify({ ...notes, items: moved(items, clockAheadMs()) });
 }
 
-/** Undefined where they are missing. */
 export function readNotes(kept: unknown): Notes | undefined {
 	const value = typeof kept === 'string' ? parseJson(kept) : undefined;
 	if (!isObject(value)) return undefined;
@@ -73,7 +71,6 @@ export function notesReference(nodeName: string): string {
 	return `$node[${quoted}].context["${CONTEXT_FIELD}"]`;
 }
 
-/** All open tasks of a sleep. */
 export function openTasks({ items }: Notes): Watch[] {
 	return items.flatMap((item) => (item.kind === 'open' ? item.tasks : []));
 }

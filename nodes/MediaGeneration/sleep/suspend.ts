@@ -33,7 +33,6 @@ const CONCURRENT_LOOKS = 10;
 
 /** One input item of an execution that goes to sleep. */
 export type Sleeper =
-	/** Over already, with its items. */
 	| { kind: 'complete'; items: INodeExecutionData[] }
 	| {
 			kind: 'open';

@@ -61,7 +61,6 @@ function ownUrl(context: IWebhookFunctions, url: unknown): string | undefined {
 	return own.href;
 }
 
-/** What a look says of a task, where it says that it is over. */
 async function endOf(client: ServiceClient, watch: Watch): Promise<Ended | undefined> {
 	const look = await lookSurely(client, { ...watch, timeoutMs: LOOK_TIMEOUT_MS });
 	if (look.kind !== 'task') return undefined;
@@ -96,7 +95,6 @@ interface Waking {
 	delivery: Delivery;
 }
 
-/** What a task has come to. */
 async function endNow({ client, sleep }: Waking, task: Watch): Promise<Ended> {
 	const { taskId } = task;
 	const over = sleep.over.get(taskId);
@@ -130,7 +128,6 @@ async function delivered(waking: Waking, item: OpenItem, index: number): Promise
 	}
 }
 
-/** The one item of a sleeping item. */
 async function itemFor(
 	waking: Waking,
 	{ note, item, index }: { note: SleepingItem; item: INodeExecutionData; index: number },

@@ -44,7 +44,6 @@ function isBeyondCalls(answer: Awaited<ReturnType<typeof callSelf>>): boolean {
 	return BEYOND_CALLS.some((said) => words.includes(said));
 }
 
-/** Where a sleep is woken, and whether this process watches all of its tasks. */
 interface Watching {
 	resumeUrl: string;
 	coverage: 'some' | 'all';
@@ -52,21 +51,20 @@ interface Watching {
 
 /** One sleeping execution, as far as this process knows it. */
 export class Sleep {
-	/** By task ID. What was seen as over stays known. */
+	/** By task ID. */
 	readonly over = new Map<string, Over>();
 	private readonly watches = new Map<string, Watch>();
 	private readonly listeners = new Set<() => void>();
 	private readonly awake = new AbortController();
-	private state:
-		| { kind: 'asleep'; coverage: 'some' | 'all' }
-		/** `at`: epoch ms. */
-		| { kind: 'woken'; at: number } = { kind: 'asleep', coverage: 'some' };
+	private state: { kind: 'asleep'; coverage: 'some' | 'all' } | { kind: 'woken'; at: number } = {
+		kind: 'asleep',
+		coverage: 'some',
+	};
 	/** The latest of the watched tasks, in epoch ms: then n8n wakes it in any case. */
 	private deadline = 0;
 
 	constructor(private readonly watcher: Watcher) {}
 
-	/** Whether the execution has just been woken. */
 	get ended(): boolean {
 		return this.state.kind === 'woken' && this.watcher.clock.now() - this.state.at < WOKEN_MS;
 	}
@@ -115,7 +113,6 @@ export class Sleep {
 		return this.watcher.clock.now() - seenAt;
 	}
 
-	/** Whether the last look at a task found it running. */
 	runs(taskId: string): boolean {
 		const watch = this.watches.get(taskId);
 		return watch !== undefined && this.watcher.lastLooks.get(watch) === 'task';
@@ -166,7 +163,6 @@ export class Sleep {
 
 class Watcher {
 	readonly loop: PollLoop;
-	/** What the last look at a task found. */
 	readonly lastLooks = new WeakMap<Watch, Look['kind']>();
 
 	constructor(

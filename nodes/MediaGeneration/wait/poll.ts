@@ -6,14 +6,11 @@ import { Watched, type Surroundings, type Waited, type Watch } from './watched';
 export type { Waited, Watch } from './watched';
 
 export interface PollDeps {
-	/** One look, within `timeoutMs`. */
 	look(watch: Watch, timeoutMs: number): Promise<Look>;
 	now: () => number;
 	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
 	sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-	/** In [0, 1). */
 	random: () => number;
-	/** Aborts when the execution is stopped. */
 	signal?: AbortSignal;
 	/** Epoch ms before which the account wants no look. */
 	pausedUntil(): number;
@@ -31,11 +28,9 @@ const SIBLINGS_REMEMBERED = 20;
 /** When no more than this share of all siblings is left, a batch is waiting for them. */
 const LAST_SHARE = 0.25;
 
-/** Tasks of one kind. */
 interface Siblings {
 	came: number;
 	waiting: number;
-	/** Ages at which the last ones were found finished. */
 	finishedAgesMs: number[];
 }
 
@@ -66,7 +61,6 @@ export class PollLoop {
 		deps.signal?.addEventListener('abort', this.cancelAll, { once: true });
 	}
 
-	/** Releases the listener on the execution's signal. */
 	close(): void {
 		this.deps.signal?.removeEventListener('abort', this.cancelAll);
 	}

@@ -5,14 +5,12 @@
 
 export interface ProgressSample {
 	ageMs: number;
-	/** 0 to 100. */
 	progress: number;
 }
 
 export interface Known {
 	/** Counted from the task's creation. */
 	ageMs: number;
-	/** Oldest first. */
 	samples: readonly ProgressSample[];
 	/** Ages at which sibling tasks of this run were found finished. */
 	siblingAgesMs: readonly number[];
@@ -30,13 +28,10 @@ export interface NextLook {
 
 /** Ages in which a task may end. */
 interface Range {
-	/** When to look first. */
 	fromMs: number;
-	/** The pause between further looks. */
 	stepMs: number;
 	/** From then on the range says nothing. */
 	toMs: number;
-	/** No pause is shorter. */
 	leastMs: number;
 	/** A pause may last that long where age alone asks for a shorter one. */
 	allowedMs: number;
@@ -68,7 +63,7 @@ const SHORT_SHARE = 0.2;
 /** Siblings take equally long where the shortest took more than this share of the longest. */
 const EQUAL_SHARE = 0.7;
 
-/** Shortest pause that a range may cause, and the shortest as a share of the age. */
+/** Shortest pause that a range may cause: in ms, and as a share of the age. */
 const MIN_AIM_MS = 350;
 const MIN_AIM_SHARE = 0.006;
 /** A task this close to its end, as a share of its age, is aimed at directly. */
@@ -89,14 +84,12 @@ const RANGE_THAT_CAN_BE_WRONG = 2.5;
 const least = (ages: readonly number[]) => ages.reduce((a, b) => Math.min(a, b), Infinity);
 const most = (ages: readonly number[]) => ages.reduce((a, b) => Math.max(a, b), 0);
 
-/** The pause that depends on age alone. */
 export function intervalForAge(ageMs: number, random: number): number {
 	const interval = Math.min(Math.max(ageMs * AGE_FACTOR, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
 	return interval * (1 + JITTER * (2 * random - 1));
 }
 
 interface Prediction {
-	/** Earliest and latest age at which the task should be finished. */
 	fromMs: number;
 	toMs: number;
 	/** How often a later sample fell where the earlier ones said it would. */
@@ -215,7 +208,6 @@ const FIRST_AGE_ASLEEP_MS = 12_500;
 const ASLEEP_INTERVAL_MS = 29_500;
 const ASLEEP_FACTOR = 0.347;
 
-/** For a task whose execution has just gone to sleep. */
 export function firstLookAsleep(ageMs: number): number {
 	return Math.max(AFTER_FALLING_ASLEEP_MS, FIRST_AGE_ASLEEP_MS - ageMs);
 }

@@ -56,23 +56,19 @@ const GOLDEN_RATIO = 0.618_034;
 const HURRY_MS = 30_000;
 const MIN_HURRY_INTERVAL_MS = 500;
 
-/** What is learned from siblings, and a random number. */
+/** What a task does not know of itself; see `Known`. */
 export interface Surroundings {
 	nowMs: number;
-	/** In [0, 1). */
 	random: number;
-	/** Ages at which siblings were found finished. */
 	siblingAgesMs: readonly number[];
-	/** Whether others wait for the end of the task. */
 	endWanted: boolean;
-	/** Whether the key has opened a task, this one or another. */
+	/** Whether it has opened a task, this one or another. */
 	keyWorks: boolean;
 }
 
 export class Watched {
 	nextLookAt: number;
 	lastTask: Task | undefined;
-	/** Epoch ms at which the wait began. */
 	readonly firstSeenAt: number;
 	private lastDetail: string | undefined;
 	private readonly samples: ProgressSample[] = [];
@@ -152,7 +148,6 @@ export class Watched {
 		this.hurriedAt = nowMs;
 	}
 
-	/** The end of the waiting at the deadline. */
 	timedOut(): Waited {
 		const { taskId, deadline, createdAt } = this.watch;
 		if (this.lastTask?.state === 'done') return withoutFiles(taskId, this.lastTask);
@@ -183,7 +178,6 @@ export class Watched {
 		return this.deniedStreak > 0 || this.doubtfulStreak > 0;
 	}
 
-	/** Whether its end shows when to look at its siblings. */
 	get showsTheWay(): boolean {
 		return this.watch.pace !== 'atOnce' && this.looksWithoutOutputs === 0;
 	}
