@@ -4,7 +4,6 @@ import {
 	now,
 	onAbort,
 	pause,
-	realClock,
 	timeLimit,
 	untilAborted,
 } from '../../nodes/MediaGeneration/service/clock';

@@ -91,25 +91,13 @@ describe('a signed URL', () => {
 				url.searchParams.set('signature', (url.searchParams.get('signature') ?? '').slice(1)),
 			/is wrong/,
 		],
-		['a longer signature', (url) => url.searchParams.append('signature', '00'), /not signed/],
-		[
-			'an upper-case signature',
-			(url) =>
-				url.searchParams.set('signature', (url.searchParams.get('signature') ?? '').toUpperCase()),
-			/is wrong/,
-		],
 		['expires', (url) => url.searchParams.set('expires', '99999999999'), /is wrong/],
 		['nonce', (url) => url.searchParams.set('nonce', 'other'), /is wrong/],
 		['reference', (url) => url.searchParams.set('reference', 'other'), /is wrong/],
-		['a second reference', (url) => url.searchParams.append('reference', 'other'), /is wrong/],
-		['no reference', (url) => url.searchParams.delete('reference'), /is wrong/],
 		['no expires', (url) => url.searchParams.delete('expires'), /not signed/],
-		['no nonce', (url) => url.searchParams.delete('nonce'), /not signed/],
 		['no signature', (url) => url.searchParams.delete('signature'), /not signed/],
-		['where it was signed for', (url) => url.searchParams.set('signed_for', 'a/b'), /is wrong/],
 		['no word of that', (url) => url.searchParams.delete('signed_for'), /not signed/],
 		['another trigger', (url) => (url.pathname = '/webhook/other/callback'), /another trigger/],
-		['no path', (url) => (url.pathname = '/'), /another trigger/],
 		['the end of the path', (url) => (url.pathname = '/callback'.slice(3)), /another trigger/],
 		[
 			'the test URL of the trigger',
@@ -147,8 +135,6 @@ describe('a signed URL', () => {
 
 	test.each([
 		['https://example.com/n8n/webhook/1a2b/callback', '/webhook/1a2b/callback'],
-		['https://example.com/n8n/hooks/1a2b/callback', '/hooks/1a2b/callback'],
-		['https://example.com/hooks/1a2b/callback', '/hooks/1a2b/callback'],
 		['https://example.com/a/b/webhook/1a2b/callback/', '/b/webhook/1a2b/callback'],
 		['https://example.com/webhook/1a2b/callback//', '/webhook/1a2b/callback'],
 		['https://example.com/webhook/a%20b/callback', '/webhook/a b/callback'],
@@ -198,19 +184,11 @@ describe('without a secret', () => {
 
 test.each<[string, RegExp]>([
 	['', /is not a URL/],
-	['n8n.example/webhook', /is not a URL/],
 	['ftp://n8n.example/x', /http and https addresses only/],
 	['https://user:pass@n8n.example/x', /user name or password/],
-	['https://user@n8n.example/x', /user name or password/],
 	['https://:pass@n8n.example/x', /user name or password/],
 	['http://localhost:5678/webhook/1', /can't reach localhost.*WEBHOOK_URL/],
-	['http://localhost./webhook/1', /can't reach localhost\./],
 	['http://192.168.1.4/webhook/1', /can't reach 192\.168\.1\.4/],
-	['http://0.0.0.0:5678/webhook/1', /can't reach 0\.0\.0\.0/],
-	['http://[::]:5678/webhook/1', /can't reach \[::\]/],
-	['http://[::ffff:192.168.1.5]/webhook/1', /can't reach \[::ffff:c0a8:105\]/],
-	['http://100.64.3.4/webhook/1', /can't reach 100\.64\.3\.4/],
-	['http://2130706433/webhook/1', /can't reach 127\.0\.0\.1/],
 	['http://n8n:5678/webhook/1', /can't reach n8n/],
 ])('%j is refused in words', (url, words) => {
 	expect(callbackUrlProblem(url, CREDENTIALS.baseUrl)).toMatch(words);
@@ -221,11 +199,6 @@ test('a private callback URL is fine for a private service', () => {
 	expect(
 		callbackUrlProblem('http://localhost:5678/webhook/1', 'http://127.0.0.1:5701'),
 	).toBeUndefined();
-});
-
-test('a reference can be too long', () => {
-	expect(build(HOOK, 'x'.repeat(500)).searchParams.get('reference')).toHaveLength(500);
-	expect(() => build(HOOK, 'x'.repeat(501))).toThrow(/longer than 500 characters/);
 });
 
 test.each<[string, string, string, RegExp]>([

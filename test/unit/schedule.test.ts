@@ -1,6 +1,5 @@
 import {
 	busyDelay,
-	areShort,
 	intervalForAge,
 	nextLook,
 	predict,

@@ -1,7 +1,7 @@
 /** One task that is waited for, without a clock: what a look found goes in, and the moment of the next look or the end comes out. */
 import type { Look } from '../../nodes/MediaGeneration/service/look';
 import { Watched, type Surroundings, type Watch } from '../../nodes/MediaGeneration/wait/watched';
-import { busy, done, failureOf, missing, running, task } from './pollSetting';
+import { busy, done, failureOf, running, task } from './pollSetting';
 
 const S = 1_000;
 const START = 1_000_000;
