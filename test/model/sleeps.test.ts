@@ -250,3 +250,17 @@ test('"Task: Wait" can sleep: this n8n looks, as the service calls back elsewher
 	expect(execution.woken).toBe(true);
 	expect(json).toMatchObject([{ status: 'done', task_id: 't' }]);
 });
+
+test("n8n's Retry takes up a task that calls the old execution: this n8n looks, whatever Watch While Asleep says", async () => {
+	const unwatched = { ...asleep, options: { gracePeriod: 0, watchWhileAsleep: false } };
+	const { json, execution, executions, sent } = await runNode({
+		parameters: [unwatched, unwatched],
+		creations: [good, refused],
+		tasks: asleepFor(400, 400),
+		retries: [{ changed: false }],
+	});
+	expect(executions.map(({ status }) => status)).toEqual(['error', 'success']);
+	expect(execution.woken).toBe(true);
+	expect(json).toMatchObject([{ status: 'done', task_id: idOf(0) }, { status: 'done' }]);
+	expect(sent).toHaveLength(3);
+});
