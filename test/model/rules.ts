@@ -301,7 +301,9 @@ function partsVanish({ n8n, service, history }: World): string[] {
 /** Max Credits holds within each execution, whatever becomes of the answers to creations. */
 function overMaximum({ n8n, service, history }: World): string[] {
 	const { maximumCredits } = history.node;
-	if (maximumCredits < 0 || isForgetful(history)) return [];
+	// A service names the costs of all tasks, or of none.
+	const isNamed = history.tasks.every(({ cost }) => cost >= 0);
+	if (maximumCredits < 0 || !isNamed || isForgetful(history)) return [];
 	return n8n.executions.flatMap(({ id }) => {
 		const mine = service.sent.filter(({ executionId }) => executionId === id);
 		const before = mine[0]?.spentBefore ?? 0;

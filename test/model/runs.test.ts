@@ -419,36 +419,6 @@ describe('long texts', () => {
 		expect(error?.description).toMatch(/pay only for what failed/);
 	});
 
-	test('an unclear part speaks for its item, though another one was refused first', async () => {
-		const { json } = await runNode({
-			parameters: long('join'),
-			creations: [refused, unclear],
-			node: goOn,
-		});
-		expect(json).toMatchObject([{ outcome: 'unknown', part: 2, task_ids: [] }]);
-	});
-
-	test('a file that is missing ends the run, and the item says so though its other part still runs', async () => {
-		const { error } = await runNode({
-			parameters: long('join'),
-			files: ['HTTP 404', 'HTTP 404'],
-			tasks: [taskWith({ seconds: 40 }), taskWith({ seconds: 4_000 })],
-		});
-		expect(error?.message).toMatch(/^Part 1 of 2 /);
-		expect(error?.description).toContain(`still of use: ${idOf(0)}, ${idOf(1)}`);
-	});
-
-	test('Retry On Fail keeps the parts of the first try, and pays only for what failed', async () => {
-		const { json, sent, bodies } = await runNode({
-			parameters: long('join'),
-			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
-			node: { tries: 2 },
-		});
-		expect(json).toMatchObject([{ task_ids: [idOf(0), idOf(2)], status: 'done' }]);
-		expect(sent).toHaveLength(3);
-		expect(bodies[2]).toEqual(bodies[1]);
-	});
-
 	/** Its text differs after the first time that it is read, as with `$now`. */
 	const changing = (longText: string) => {
 		let reads = 0;
@@ -496,19 +466,6 @@ describe('paid once', () => {
 		expect(error?.description).not.toContain(idOf(1));
 		expect(sent).toHaveLength(2);
 		expect(logs.at(-1)).toMatch(`paid for: ${idOf(0)}`);
-	});
-
-	test('Retry On Fail takes up what exists, and makes again only what failed', async () => {
-		const { json, sent, logs } = await runNode({
-			parameters: sounds('a', 'b'),
-			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
-			node: { tries: 3 },
-		});
-		expect(json.map(({ task_id }) => task_id)).toEqual([idOf(0), idOf(2)]);
-		expect(sent).toHaveLength(3);
-		expect(
-			logs.filter((line) => line.includes(`task ${idOf(0)} for item 0`)).length,
-		).toBeGreaterThan(0);
 	});
 
 	test('a task that is taken up gets its whole time again', async () => {
@@ -620,12 +577,6 @@ describe('Max Credits', () => {
 		]);
 	});
 
-	test('of 0 creates nothing at all', async () => {
-		const { error, sent } = await runNode({ parameters: limited(0) });
-		expect(error?.message).toMatch(/cost 0 credits, and the option allows 0$/);
-		expect(sent).toEqual([]);
-	});
-
 	test('what the service names no cost of is looked at, and else known by the balance', async () => {
 		let balance = 100;
 		const { hints, requests, json } = await runNode({
@@ -667,16 +618,6 @@ describe('Max Credits', () => {
 			expect(hints[0]).toBe('1 task created; its cost is not known');
 		},
 	);
-
-	test('the tries of a run count together', async () => {
-		const { error, sent } = await runNode({
-			parameters: [limited(15), sound],
-			tasks: [taskWith({ end: 'error' }), taskWith({ end: 'error' })],
-			node: { tries: 3 },
-		});
-		expect(sent.length).toBeLessThanOrEqual(2);
-		expect(error?.message).toMatch(/Max Credits is reached|failed/);
-	});
 });
 
 describe('the credential', () => {

@@ -26,8 +26,8 @@ export class Trouble {
 		throw new Error(`${what}: out of order`);
 	}
 
-	/** A store of n8n of which each use, however deep, can throw. */
-	guarded<T extends object>(store: T): T {
+	/** A store of n8n of which each use can throw: its fields, those of the ledger, and those of an entry. */
+	guarded<T extends object>(store: T, depth = 0): T {
 		if (!this.history.breaks.some(({ what }) => what === 'context')) return store;
 		const present = this.guards.get(store);
 		if (present !== undefined) return present as T;
@@ -35,7 +35,7 @@ export class Trouble {
 			get: (target, name, receiver) => {
 				this.use('context');
 				const value: unknown = Reflect.get(target, name, receiver);
-				return typeof value === 'object' && value !== null ? this.guarded(value) : value;
+				return isObject(value) && depth < 2 ? this.guarded(value, depth + 1) : value;
 			},
 			set: (target, name, value) => {
 				this.use('context');

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sharedContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
+import { fetch } from './harness/http';
 import { type ModelAnswer, type ScriptedModel, startScriptedModel } from './harness/scriptedModel';
+import { waitUntil } from './harness/wait';
 import { testWorkflow } from './harness/workflow';
 
 const wish = 'Rain on a tin roof';
@@ -48,8 +50,8 @@ describe('agent', () => {
 		});
 		for (const node of workflow.nodes) {
 			if (node.name === 'Make a Sound') {
-				Object.assign(node, { retryOnFail: true, waitBetweenTries: 0, ...tool });
 				Object.assign(node.parameters, { downloadOutput: false, options });
+				Object.assign(node, { retryOnFail: true, waitBetweenTries: 0, ...tool });
 			} else if (node.name === 'Agent') Object.assign(node, agent);
 		}
 		const id = await context.rest.runManually(await context.rest.createWorkflow(workflow), 'Start');
@@ -155,5 +157,83 @@ describe('agent', () => {
 		const { execution } = await ask(script, { agent: { retryOnFail: true, waitBetweenTries: 0 } });
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		assert.ok(paid().length <= 2, `${paid().length} tasks`);
+	});
+
+	/** A workflow whose node needs two tries, and is called with or without tries of the call's own. */
+	const child = async (retryOnFail: boolean) => {
+		const workflow = testWorkflow('child', { credential: context.credential });
+		Object.assign(workflow.nodes[1] ?? {}, { retryOnFail });
+		const saved = await context.rest.createWorkflow(workflow);
+		await context.rest.publish(saved);
+		return saved.id;
+	};
+
+	for (const [where, isInside] of [
+		['the node inside pays once', true],
+		['the call pays for each of its tries, as the docs say', false],
+	] as const) {
+		it(`Execute Sub-workflow, Retry On Fail of ${where}`, async () => {
+			context.service.reset();
+			const workflow = testWorkflow('parent', { placeholders: { CHILD: await child(isInside) } });
+			if (!isInside) Object.assign(workflow.nodes[1] ?? {}, { retryOnFail: true, maxTries: 2 });
+			const saved = await context.rest.createWorkflow(workflow);
+			const id = await context.rest.runManually(saved, 'Start');
+			const { status } = await context.rest.waitForExecution(id, 'finished', 120_000);
+			assert.equal(status, isInside ? 'success' : 'error');
+			assert.equal(paid().length, isInside ? 1 : 2);
+		});
+
+		it(`a workflow as the tool, Retry On Fail of ${where}`, async () => {
+			const workflowId = { __rl: true, mode: 'id', value: await child(isInside) };
+			const workflowInputs = {
+				mappingMode: 'defineBelow',
+				value: {},
+				matchingColumns: [],
+				schema: [],
+			};
+			const { model: asked } = await ask([[{}], 'Here it is.'], {
+				tool: {
+					type: '@n8n/n8n-nodes-langchain.toolWorkflow',
+					typeVersion: 2.2,
+					parameters: { description: 'Makes a sound', workflowId, workflowInputs },
+					credentials: {},
+					retryOnFail: !isInside,
+					maxTries: 2,
+				},
+			});
+			if (!isInside) return assert.ok(paid().length > 1, `${paid().length} tasks`);
+			assert.deepEqual(idsIn(asked), paid());
+			assert.equal(paid().length, 1);
+		});
+	}
+
+	it('a call by the MCP Server Trigger: one task, and its JSON for the client', async () => {
+		context.service.reset();
+		const workflow = testWorkflow('mcp', { credential: context.credential });
+		await context.rest.publish(await context.rest.createWorkflow(workflow));
+		let session: Record<string, string> = {};
+		const call = async (method: string, params: object, id = 1) =>
+			await waitUntil(
+				async () => {
+					const response = await fetch(`${context.n8n.baseUrl}/mcp/sounds`, {
+						method: 'POST',
+						headers: {
+							'content-type': 'application/json',
+							accept: 'application/json, text/event-stream',
+							...session,
+						},
+						body: JSON.stringify({ jsonrpc: '2.0', method, params, id }),
+					});
+					const sessionId = response.headers.get('mcp-session-id');
+					if (sessionId !== null) session = { 'mcp-session-id': sessionId };
+					return response.ok && (await response.text());
+				},
+				{ timeoutMs: 60_000, what: `An answer to ${method}` },
+			);
+		const clientInfo = { name: 'test', version: '1' };
+		await call('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo });
+		const answer = await call('tools/call', { name: 'Make_a_Sound', arguments: {} }, 2);
+		assert.equal(paid().length, 1);
+		assert.match(answer, new RegExp(`task_id[^,]*${paid()[0]}`));
 	});
 });
