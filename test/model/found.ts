@@ -150,4 +150,21 @@ export const found: Array<[string, Partial<History>]> = [
 			tasks: [{ ...PLAIN_TASK, hiddenFor: 90 }],
 		},
 	],
+	[
+		'parts that Max Credits has refused are not passed over by "Task: Wait"',
+		{
+			behind: 'poll',
+			node: { ...PLAIN_NODE, onError: 'continueRegularOutput', maximumCredits: 15 },
+			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 3 }],
+		},
+	],
+	[
+		'an item whose fields can not be read any more names both an unclear part and the tasks of the others',
+		{
+			node: { ...PLAIN_NODE, onError: 'continueRegularOutput', tries: 2 },
+			breaks: [{ what: 'parameters', from: 14, times: 1_000 }],
+			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 2 }],
+			creations: [{ kind: 'never answered', created: false, retryAfter: 'none' }],
+		},
+	],
 ];

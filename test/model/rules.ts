@@ -275,6 +275,10 @@ function sleepsTooLong({ n8n, history }: World): string[] {
 	);
 }
 
+/** A failure names the other parts, too. */
+const idsNamedBy = ({ outcome, task_id, task_ids }: Record<string, unknown>) =>
+	[task_id, outcome === undefined ? [] : task_ids].flat();
+
 /** What "Task: Wait" shows as done has all the tasks that its item came with. */
 function partsVanish({ n8n, service, history }: World): string[] {
 	return n8n.executions.flatMap(({ id, isBehind, status, output = [], input }) => {
@@ -287,7 +291,7 @@ function partsVanish({ n8n, service, history }: World): string[] {
 			const wanted = [fieldsIn(before).task_ids ?? []].flat().map(String);
 			const shown = [fields.task_ids ?? [], fields.task_id ?? []].flat().map(String);
 			const all = output.flatMap((each) =>
-				itemOf(each) === itemOf(item) ? [fieldsIn(each).task_id] : [],
+				itemOf(each) === itemOf(item) ? idsNamedBy(fieldsIn(each)) : [],
 			);
 			const { sent } = service.tasks.find((task) => task.id === wanted[0]) ?? {};
 			const joins = history.items[indexOf(sent?.slot ?? '')]?.longText !== 'parts';
@@ -298,11 +302,21 @@ function partsVanish({ n8n, service, history }: World): string[] {
 	});
 }
 
+/** Answers that name a task and no cost. */
+const COSTLESS = [
+	'ID under data',
+	'ID is a number',
+	'key echoed',
+	'refusal inside 200 with a task',
+];
+
 /** Max Credits holds within each execution, whatever becomes of the answers to creations. */
 function overMaximum({ n8n, service, history }: World): string[] {
 	const { maximumCredits } = history.node;
-	// A service names the costs of all tasks, or of none.
-	const isNamed = history.tasks.every(({ cost }) => cost >= 0);
+	// Of a cost that neither an answer nor a look names the node warns.
+	const isNamed =
+		history.tasks.every(({ cost }) => cost >= 0) &&
+		!history.creations.some(({ kind }) => COSTLESS.includes(kind));
 	if (maximumCredits < 0 || !isNamed || isForgetful(history)) return [];
 	return n8n.executions.flatMap(({ id }) => {
 		const mine = service.sent.filter(({ executionId }) => executionId === id);

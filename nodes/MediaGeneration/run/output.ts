@@ -180,16 +180,19 @@ export class Report {
 
 	/** An item that this try has refused still has what earlier ones have paid for. */
 	private withEarlier(end: ItemEnd): ItemEnd {
-		if (end.kind !== 'failed' || end.failure.outcome !== 'invalid') return end;
+		if (end.kind !== 'failed' || end.taskIds.length > 0 || end.failure.outcome !== 'invalid')
+			return end;
 		const { made, unclear } = this.leftBefore;
-		const doubt = unclear.find(({ item }) => item === end.index);
-		if (doubt !== undefined) return { ...end, failure: doubt.failure };
 		const taskIds = made.flatMap(({ item, taskId }) => (item === end.index ? [taskId] : []));
+		const doubt = unclear.find(({ item }) => item === end.index)?.failure;
 		const [taskId] = taskIds;
-		if (taskId === undefined) return end;
-		const failure = broken(new Error(end.failure.message), { kind: 'exists', taskId });
+		if (doubt === undefined && taskId === undefined) return end;
+		const broke = () =>
+			broken(new Error(end.failure.message), { kind: 'exists', taskId: taskId ?? '' });
+		const failure = doubt ?? broke();
+		const isOne = taskIds.every((each) => each === failure.taskId);
 		const whole = { taskIds, part: undefined, longText: undefined };
-		return { ...end, taskIds, failure: taskIds.length === 1 ? failure : { ...failure, whole } };
+		return { ...end, taskIds, failure: isOne ? failure : { ...failure, whole } };
 	}
 
 	/** All items in the order of the input. Throws for the first failure unless failed items go on as items. */
