@@ -85,6 +85,9 @@ function setting(
 	};
 }
 
+/** After a run that ended without a word. */
+const ONCE = { readAfterMs: [0], fewer: true };
+
 describe('found', () => {
 	test('goes on as if its answer had come', async () => {
 		const { clock, find, start } = setting([{ id: 'a', text: ' rain', at: 800 }], {
@@ -126,47 +129,46 @@ describe('found', () => {
 });
 
 describe('not taken', () => {
-	test.each<[string, Listed[]]>([
-		['another text', [{ id: 'a', text: 'rain!', at: 500 }]],
-		['another type', [{ id: 'a', text: 'rain', at: 500, type: 'image' }]],
-		['one that began before', [{ id: 'a', text: 'rain', at: -2_500 }]],
-	])('%s', async (_, tasks) => {
-		expect(await setting(tasks).found({})).toEqual([[]]);
+	const rain = (id = 'a', at = 500): Listed => ({ id, text: 'rain', at });
+	const other = request('rain', { body: { text: 'rain', seed: 7 } });
+	type Around = Parameters<typeof setting>[1];
+	test.each<[string, Listed[], Around, Array<Partial<Search>>, string[][]]>([
+		['another text', [{ ...rain(), text: 'rain!' }], {}, [{}], [[]]],
+		['another type', [{ ...rain(), type: 'image' }], {}, [{}], [[]]],
+		['one that began before', [rain('a', -2_500)], {}, [{}], [[]]],
+		['by a slow clock', [rain('a', -2_500)], { aheadMs: -3_600_000 }, [{}], [[]]],
+		['by a fast clock', [rain('a', -2_500)], { aheadMs: 3_600_000 }, [{}], [[]]],
+		['one for two', [rain()], {}, [{}, {}], [['a'], ['a']]],
+		[
+			'one for two that the list can not tell apart',
+			[rain()],
+			{},
+			[{}, { request: other }],
+			[['a'], ['a']],
+		],
+		['one whose text the list does not repeat', [{ id: 'a', at: 500 }], {}, [{}], [['a']]],
+		['by a list without times', [rain()], { dated: false }, [{}], [['a']]],
+		[
+			'two for one of a run that ended without a word',
+			[rain(), rain('b')],
+			{},
+			[ONCE],
+			[['a', 'b']],
+		],
+	])('%s', async (_, tasks, around, searches, expected) => {
+		expect(await setting(tasks, around).found(...searches)).toEqual(expected);
 	});
 
-	test.each([-3_600_000, 3_600_000])(
-		'one that began before, by a clock %d ms ahead',
-		async (aheadMs) => {
-			expect(await setting([{ id: 'a', text: 'rain', at: -2_500 }], { aheadMs }).found({})).toEqual(
-				[[]],
-			);
-		},
-	);
-
 	test('one that somebody knows', async () => {
-		const { client, found } = setting([{ id: 'a', text: 'rain', at: 500 }]);
+		const { client, found } = setting([rain()]);
 		client.account.known.set('a', true);
 		expect(await found({})).toEqual([[]]);
 	});
 
 	test('more than there are unclear creations: all are named, and it is not read again', async () => {
-		const { found, readAt } = setting(['a', 'b'].map((id) => ({ id, text: 'rain', at: 500 })));
+		const { found, readAt } = setting([rain(), rain('b')]);
 		expect(await found({})).toEqual([['a', 'b']]);
 		expect(readAt).toHaveLength(1);
-	});
-
-	test('fewer: neither of two takes the one', async () => {
-		expect(await setting([{ id: 'a', text: 'rain', at: 500 }]).found({}, {})).toEqual([
-			['a'],
-			['a'],
-		]);
-	});
-
-	test('where the list repeats no text, or shows no time', async () => {
-		expect(await setting([{ id: 'a', at: 500 }]).found({})).toEqual([['a']]);
-		expect(await setting([{ id: 'a', text: 'rain', at: 500 }], { dated: false }).found({})).toEqual(
-			[['a']],
-		);
 	});
 
 	test('what an equal creation may have made whose answer is still due, until it is known', async () => {
@@ -178,26 +180,11 @@ describe('not taken', () => {
 		answered();
 		expect(await clock.run(search)).toEqual({ kind: 'unfound', candidates: [] });
 	});
-
-	test('two requests that the list can not tell apart', async () => {
-		const { found } = setting([{ id: 'a', text: 'rain', at: 500 }]);
-		const other = request('rain', { body: { text: 'rain', seed: 7 } });
-		expect(await found({}, { request: other })).toEqual([['a'], ['a']]);
-	});
 });
 
-describe('a run that ended without a word', () => {
-	const once = { readAfterMs: [0], fewer: true };
-
-	test('takes what there is, as it may not have sent all', async () => {
-		const { found } = setting([{ id: 'a', text: 'rain', at: 500 }]);
-		expect(await found(once, once)).toEqual(['a', []]);
-	});
-
-	test('but not where there is more', async () => {
-		const { found } = setting(['a', 'b'].map((id) => ({ id, text: 'rain', at: 500 })));
-		expect(await found(once)).toEqual([['a', 'b']]);
-	});
+test('a run that ended without a word takes what there is, as it may not have sent all', async () => {
+	const { found } = setting([{ id: 'a', text: 'rain', at: 500 }]);
+	expect(await found(ONCE, ONCE)).toEqual(['a', []]);
 });
 
 test('a service without a list is asked once an hour', async () => {

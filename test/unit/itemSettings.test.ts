@@ -141,18 +141,13 @@ describe('long texts', () => {
 		expect(withOptions(given, fields).longText).toEqual(longText);
 	});
 
-	test.each<[Fields, boolean]>([
-		[{ ...join, waitMode: 'callback' }, true],
-		[{ ...parts, waitForCompletion: false }, true],
-		[{ ...parts, downloadOutput: false }, true],
-		[{ ...join, waitForCompletion: false }, false],
-		[{ ...join, downloadOutput: false }, false],
-		[{ ...parts, waitMode: 'callback' }, false],
-		[{ longText: 'off', waitMode: 'callback', downloadOutput: false }, true],
-	])('%j goes together: %j', (fields, together) => {
-		const reading = expect(() => read(fields));
-		if (together) reading.not.toThrow();
-		else reading.toThrow(/^"Long Text: /);
+	test.each<Fields>([
+		{ ...join, waitMode: 'callback' },
+		{ ...parts, waitForCompletion: false },
+		{ ...parts, downloadOutput: false },
+		{ longText: 'off', waitMode: 'callback', downloadOutput: false },
+	])('%j goes together', (fields) => {
+		expect(() => read(fields)).not.toThrow();
 	});
 });
 

@@ -9,15 +9,7 @@ import {
 import { showHint } from '../../nodes/MediaGeneration/delivery/hint';
 import type { Failure } from '../../nodes/MediaGeneration/service/failures';
 
-const node = (onError?: INode['onError']): INode => ({
-	id: 'n',
-	name: 'Media',
-	type: 'x',
-	typeVersion: 1,
-	position: [0, 0],
-	parameters: {},
-	...(onError === undefined ? {} : { onError }),
-});
+const node = (onError?: INode['onError']) => ({ name: 'Media', onError }) as INode;
 const failure: Failure = {
 	outcome: 'unreachable',
 	message: 'Task t exists, but the connection was closed (ECONNRESET)',
@@ -26,12 +18,9 @@ const failure: Failure = {
 	status: 'doing',
 	httpStatus: 401,
 };
-const left = (parts: Partial<Left>): Left => ({
-	taskIds: [],
-	unclearItems: [],
-	namedTaskIds: [],
-	...parts,
-});
+const left = (parts: Partial<Left>): Left => {
+	return { taskIds: [], unclearItems: [], namedTaskIds: [], ...parts };
+};
 
 describe('thrown', () => {
 	test('the message stays as it is, whatever code it holds, and says which item it is about', () => {
@@ -134,15 +123,10 @@ describe('as an item that a sleeping execution keeps', () => {
 	});
 });
 
-describe('a hint', () => {
-	test('is shown above the output', () => {
-		const hints: unknown[] = [];
-		const context = { addExecutionHints: (hint: unknown) => hints.push(hint) };
-		showHint(context as unknown as IExecuteFunctions, 'warning', 'Look out');
-		expect(hints).toEqual([{ type: 'warning', location: 'outputPane', message: 'Look out' }]);
-	});
-
-	test('is left out where n8n has no hints', () => {
-		expect(() => showHint({} as IExecuteFunctions, 'info', 'Look out')).not.toThrow();
-	});
+test('a hint is shown above the output, where n8n has hints', () => {
+	const hints: unknown[] = [];
+	const context = { addExecutionHints: (hint: unknown) => hints.push(hint) };
+	showHint(context as unknown as IExecuteFunctions, 'warning', 'Look out');
+	expect(hints).toEqual([{ type: 'warning', location: 'outputPane', message: 'Look out' }]);
+	expect(() => showHint({} as IExecuteFunctions, 'info', 'Look out')).not.toThrow();
 });
