@@ -1,4 +1,5 @@
 /** What a try finds of earlier ones: by the item in one execution, by the request in another, by the call as a tool of an agent. */
+import type { IExecuteFunctions } from 'n8n-workflow';
 import {
 	Ledger,
 	leftByEarlierTries,
@@ -6,6 +7,7 @@ import {
 	type RunIdentity,
 	type Slot,
 } from '../../nodes/MediaGeneration/create/ledger';
+import { runOf } from '../../nodes/MediaGeneration/run/prepare';
 import type { Failure } from '../../nodes/MediaGeneration/service/failures';
 
 const RUN: RunIdentity = { executionId: '7', runIndex: 0, baseUrl: 'https://api.example' };
@@ -206,6 +208,27 @@ describe('as a tool what counts is the call', () => {
 		const next = new Ledger(store, tool(1));
 		expect(next.earlier(SLOT, REQUEST)).toEqual(NOTHING);
 		expect(next.earlier(SLOT, OTHER_TEXT)).toMatchObject({ created: { taskId: 't2' } });
+	});
+});
+
+test.each<[object | null, string]>([
+	[null, ':0'],
+	[{ main: [{ previousNode: 'Agent' }] }, 'Agent:0'],
+	[{ main: [{ previousNode: 'Agent', previousNodeRun: 2 }] }, 'Agent:2'],
+])('a call belongs to a run of the agent, and its ID has no colon: %j', (source, agent) => {
+	const context = {
+		evaluateExpression: () => 3,
+		getExecutionId: () => '7',
+		getInputData: () => [{ json: { toolCallId: 'a:b' } }],
+		getExecuteData: () => ({ source }),
+		isToolExecution: () => true,
+		getNode: () => ({ type: 'mediaGeneration' }),
+	};
+	const call = { id: '3 a b', agent };
+	expect(runOf(context as unknown as IExecuteFunctions)).toEqual({
+		executionId: '7',
+		runIndex: 3,
+		call,
 	});
 });
 

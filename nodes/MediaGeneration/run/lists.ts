@@ -41,18 +41,27 @@ function positionOf(token: string | undefined): Position | undefined {
 	return { route, cursor, seen };
 }
 
+interface Asked {
+	client: ServiceClient;
+	/** What was typed into the search field. */
+	words: string;
+	from: Position | undefined;
+}
+
 /** One page of a route, or undefined where the service has no such list. Throws a FailureError where it can't be read. */
 async function pageOf(
-	client: ServiceClient,
+	{ client, words }: Asked,
 	route: ListRoute,
-	search: string,
 	cursor: string | undefined,
 ): Promise<ListPage | undefined> {
-	const answer = await readAnswer({ client, path: route.path(search, cursor) });
-	if (answer.ok) return route.read(answer.value, cursor);
-	const { failure } = answer;
-	if (failure.httpStatus !== undefined && NO_LIST.has(failure.httpStatus)) return undefined;
-	throw new FailureError(failure);
+	const answer = await readAnswer({ client, path: route.path(words, cursor) });
+	if (!answer.ok) {
+		const { httpStatus } = answer.failure;
+		if (httpStatus !== undefined && NO_LIST.has(httpStatus)) return undefined;
+		throw new FailureError(answer.failure);
+	}
+	const page = route.read(answer.value, cursor);
+	return page !== undefined && route.whole ? cutOut(page.entries, words, cursor) : page;
 }
 
 /** The part of a complete list that belongs on a page. @param cursor how many entries came before */
@@ -71,18 +80,11 @@ function cutOut(entries: ListEntry[], search: string, cursor = '0'): ListPage {
 }
 
 /** The first entries from a position on that were not shown yet. Undefined where the service has no such list. */
-async function readOn(
-	client: ServiceClient,
-	route: ListRoute,
-	search: string,
-	from: Position | undefined,
-): Promise<INodeListSearchResult | undefined> {
-	let cursor = from?.cursor;
-	let seen = from?.seen ?? [];
+async function readOn(asked: Asked, route: ListRoute): Promise<INodeListSearchResult | undefined> {
+	let { cursor, seen = [] }: Partial<Position> = asked.from ?? {};
 	for (let pages = 1; ; pages += 1) {
-		const answered = await pageOf(client, route, search, cursor);
-		if (answered === undefined) return undefined;
-		const page = route.whole ? cutOut(answered.entries, search, cursor) : answered;
+		const page = await pageOf(asked, route, cursor);
+		if (page === undefined) return undefined;
 		const known = new Set(seen);
 		const results = page.entries.filter(({ value }) => !known.has(value) && known.add(value));
 		seen = seen.concat(results.map(({ value }) => value));
@@ -96,16 +98,12 @@ async function readOn(
 	}
 }
 
-async function search(
-	client: ServiceClient,
-	{ what, routes }: List,
-	words: string,
-	from: Position | undefined,
-): Promise<INodeListSearchResult> {
+async function search(asked: Asked, { what, routes }: List): Promise<INodeListSearchResult> {
+	const { words, from } = asked;
 	let empty: INodeListSearchResult | undefined;
 	for (const route of routes) {
 		if (from !== undefined && route.name !== from.route) continue;
-		const found = await readOn(client, route, words, from);
+		const found = await readOn(asked, route);
 		if (found !== undefined && found.results.length > 0) return found;
 		empty ??= found;
 	}
@@ -139,7 +137,8 @@ export async function searchList(
 	const list = lists[name];
 	const found = await attemptLater(async () => {
 		const client = valueOf(await openClient(context));
-		return await search(client, list, filter.trim(), positionOf(paginationToken));
+		const from = positionOf(paginationToken);
+		return await search({ client, words: filter.trim(), from }, list);
 	});
 	if (found.ok) return found.value;
 	throw asShown(context, list.what, found.failure);

@@ -91,11 +91,13 @@ export class Report {
 		const named = unclear
 			.flatMap(({ failure: { taskId, whole } }) => [taskId ?? [], whole?.taskIds ?? []].flat())
 			.filter((taskId) => !known.has(taskId));
-		const useless = failed.flatMap(({ failure: { outcome, taskId = '' } }) =>
-			outcomes[outcome].useful ? [] : taskId,
+		const useless = new Set(
+			failed.map(({ failure: { outcome, taskId } }) =>
+				outcomes[outcome].useful ? undefined : taskId,
+			),
 		);
 		return {
-			taskIds: [...known].filter((taskId) => !useless.includes(taskId)),
+			taskIds: [...known].filter((taskId) => !useless.has(taskId)),
 			unclearItems: [...new Set(unclear.map(({ item }) => item))].sort((a, b) => a - b),
 			namedTaskIds: [...new Set(named)],
 		};

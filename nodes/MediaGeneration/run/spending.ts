@@ -89,9 +89,7 @@ function balanceIn({ answer }: Created): number | undefined {
 }
 
 /** Without the rounding errors of sums of fractions. */
-function rounded(credits: number): number {
-	return Math.round(credits * 1_000) / 1_000;
-}
+const rounded = (credits: number) => Math.round(credits * 1_000) / 1_000;
 
 export class Spending {
 	private readonly kept: Kept;
