@@ -343,6 +343,19 @@ describe('after the first failure', () => {
 	});
 });
 
+test('what can not be joined ends the run: nothing more is created or waited for', async () => {
+	const { options, ...text } = long('join');
+	const { error, sent, endedMs } = await runNode({
+		parameters: [{ ...text, options: { ...options, maxActiveTasks: 1 } }, speech, speech],
+		tasks: [PLAIN_TASK, PLAIN_TASK, taskWith({ seconds: 400 })],
+		// One part fits into it, and two of them don't.
+		store: { limit: 1_000, writes: [], reads: [] },
+	});
+	expect(error?.message).toMatch(/too large for the store/);
+	expect(sent).toHaveLength(3);
+	expect(endedMs).toBeLessThan(60_000);
+});
+
 describe('On Timeout: Return Task', () => {
 	const late = { options: { timeout: 5, onTimeout: 'returnTask' } };
 
@@ -356,6 +369,16 @@ describe('On Timeout: Return Task', () => {
 		expect(json[1]).toMatchObject({ status: 'done' });
 		expect(output[0]?.pairedItem).toEqual({ item: 0 });
 		expect(hints.join()).not.toMatch(/failed/);
+	});
+
+	test.each(['join', 'parts'])('a long text says what to make of its parts: %s', async (mode) => {
+		const text = long(mode);
+		const options = { ...text.options, ...late.options, pauseBetweenParts: 250 };
+		const tasks = [PLAIN_TASK, taskWith({ end: 'never' })];
+		const { json } = await runNode({ parameters: { ...text, options }, tasks });
+		const pause_between_parts = mode === 'join' ? 250 : 0;
+		const long_text = { mode, pause_between_parts };
+		expect(json).toMatchObject([{ timed_out: true, task_ids: [ID, idOf(1)], long_text }]);
 	});
 
 	test('a task that nobody has seen goes on by its ID', async () => {
