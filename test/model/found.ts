@@ -167,4 +167,13 @@ export const found: Array<[string, Partial<History>]> = [
 			creations: [{ kind: 'never answered', created: false, retryAfter: 'none' }],
 		},
 	],
+	[
+		'so does one in an execution that falls asleep',
+		{
+			node: { ...PLAIN_NODE, onError: 'continueRegularOutput', tries: 3 },
+			breaks: [{ what: 'parameters', from: 11, times: 2 }],
+			items: [PLAIN_ITEM, { ...PLAIN_ITEM, wait: 'suspend' }],
+			tasks: [{ ...PLAIN_TASK, seconds: 4_000 }],
+		},
+	],
 ];

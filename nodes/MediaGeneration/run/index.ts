@@ -118,7 +118,9 @@ async function runPlanned(
 		const options = { maxActiveTasks, haltOnFailure: !context.continueOnFail() };
 		const over = (await runItems(items, means, options)).values();
 		await spending.settled();
-		ends = ready.map((each) => (each.kind === 'item' ? (over.next().value as ItemEnd) : each));
+		ends = ready.map((each) =>
+			each.kind === 'item' ? (over.next().value as ItemEnd) : report.withEarlier(each),
+		);
 		ends = await lookBeforeSleep(means, ends);
 		const isAsleep = ends.some(({ kind }) => kind === 'asleep') && stop?.aborted !== true;
 		const output =

@@ -181,7 +181,7 @@ export class Report {
 	}
 
 	/** An item that this try has refused still has what earlier ones have paid for. */
-	private withEarlier(end: ItemEnd): ItemEnd {
+	withEarlier(end: ItemEnd): ItemEnd {
 		if (end.kind !== 'failed' || end.taskIds.length > 0 || end.failure.outcome !== 'invalid')
 			return end;
 		const { made, unclear } = this.leftBefore;
