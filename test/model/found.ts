@@ -176,4 +176,22 @@ export const found: Array<[string, Partial<History>]> = [
 			tasks: [{ ...PLAIN_TASK, seconds: 4_000 }],
 		},
 	],
+	[
+		'separate parts, of which one is unclear and named, are not joined by "Task: Wait"',
+		{
+			behind: 'poll',
+			node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },
+			items: [{ ...PLAIN_ITEM, longText: 'parts', parts: 2 }],
+			creations: [named],
+		},
+	],
+	[
+		'a text whose failed part may not be made again is not done with its other parts',
+		{
+			behind: 'poll',
+			node: { ...PLAIN_NODE, onError: 'continueRegularOutput', tries: 2, minimumCredits: 80 },
+			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 3 }],
+			tasks: [{ ...PLAIN_TASK, end: 'error' }],
+		},
+	],
 ];

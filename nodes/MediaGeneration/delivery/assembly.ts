@@ -5,7 +5,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
-import { broken, outcomes, quote, type Failure, type LeftText } from '../service/failures';
+import { broken, quote, type Failure, type LeftText } from '../service/failures';
 import { asNumber } from '../service/json';
 import type { Task } from '../service/task';
 import type { Done } from '../service/verdict';
@@ -88,7 +88,7 @@ export function failureOfWhole(
 ): Failure {
 	const { longText, texts } = assembly;
 	if (longText.kind === 'off') return failure;
-	const goesOn = !outcomes[failure.outcome].final && taskIds.length === texts.length;
+	const goesOn = failure.outcome !== 'failed' && taskIds.length === texts.length;
 	const left = goesOn ? leftText(assembly) : undefined;
 	if (number === undefined || texts.length < 2)
 		return { ...failure, whole: { taskIds, part: undefined, longText: left } };

@@ -9,7 +9,7 @@ import {
 import { failureItem, nodeError, type Left } from '../delivery/failure';
 import { noteExecution, outcomesIn, showHint, worstOf, type RunOutcome } from '../delivery/hint';
 import { logOf } from '../service/clean';
-import { broken, outcomes } from '../service/failures';
+import { outcomes, type Failure } from '../service/failures';
 import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
 import type { FailedEnd, Item, ItemEnd } from './item';
 import type { Spending } from './spending';
@@ -187,14 +187,16 @@ export class Report {
 		const { made, unclear } = this.leftBefore;
 		const taskIds = made.flatMap(({ item, taskId }) => (item === end.index ? [taskId] : []));
 		const doubt = unclear.find(({ item }) => item === end.index)?.failure;
-		const [taskId] = taskIds;
-		if (doubt === undefined && taskId === undefined) return end;
-		const broke = () =>
-			broken(new Error(end.failure.message), { kind: 'exists', taskId: taskId ?? '' });
-		const failure = doubt ?? broke();
-		const isOne = taskIds.every((each) => each === failure.taskId);
-		const whole = { taskIds, part: undefined, longText: undefined };
-		return { ...end, taskIds, failure: isOne ? failure : { ...failure, whole } };
+		const all = [...new Set([...taskIds, doubt?.taskId ?? []].flat())];
+		if (doubt === undefined && all.length === 0) return end;
+		const refused: Failure = {
+			outcome: 'unreachable',
+			message: `${end.failure.message}; tasks of this item exist: ${all.join(', ')}`,
+			description: 'They are paid for. "Task: Wait" fetches each of them by its ID.',
+		};
+		// They can be some parts of a text only, so no single one stands for the item.
+		const whole = { taskIds: all, part: undefined, longText: undefined };
+		return { ...end, taskIds, failure: { ...(doubt ?? refused), taskId: undefined, whole } };
 	}
 
 	/** All items in the order of the input. Throws for the first failure unless failed items go on as items. */
