@@ -49,11 +49,15 @@ function paidTwice({ history, n8n, service, firstText }: World): string[] {
 				!first.text.includes(firstText(again.slot, execution))
 			)
 				return [];
+			// Nor does a Retry get to the first text where its first try could not be begun.
+			if (!same && again.text !== first.text && isUnbegun(history)) return [];
 			return [`PAID TWICE: ${again.slot} was sent again, after a sending that was "${first.fate}"`];
 		});
 	});
 }
 
+const isUnbegun = ({ breaks }: History) =>
+	breaks.some(({ what }) => what === 'parameters' || what === 'credential');
 const executionOf = (n8n: N8n, { executionId }: Sent) =>
 	n8n.executions.find(({ id }) => id === executionId);
 export const isFailed = (service: Service, task: Task, atMs?: number) =>
