@@ -188,7 +188,7 @@ export class Report {
 		const taskIds = made.flatMap(({ item, taskId }) => (item === end.index ? [taskId] : []));
 		const doubt = unclear.find(({ item }) => item === end.index)?.failure;
 		const all = [...new Set([...taskIds, doubt?.taskId ?? []].flat())];
-		if (doubt === undefined && all.length === 0) return end;
+		if (all.length === 0) return doubt === undefined ? end : { ...end, failure: doubt };
 		const refused: Failure = {
 			outcome: 'unreachable',
 			message: `${end.failure.message}; tasks of this item exist: ${all.join(', ')}`,
