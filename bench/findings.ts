@@ -27,10 +27,9 @@ export const findings: Record<string, string> = {
 		'Found: tasks of a second end before the first poll of a task of unknown length. Once some have ended, the others are polled at shares of their time: at 40% of the longest, then every 20%. On a virtual ' +
 		'clock, that took a thousand such tasks without progress from 1.43 to 1.24 times the theoretical minimum. The rest is CPU time of n8n: 4 ms for each task.',
 	crowd:
-		'Found on a virtual clock: most rejected requests were sent while all tasks of the process were still running. Now a task that ends prompts a request (one for all that end together), and one request ' +
-		'every five seconds finds slots that other processes leave: that took creation requests from 1.45 to 1.14 a task, and the 2,000 tasks of the queue-mode load from 1.25 to 1.17 times the theoretical ' +
-		'minimum. The remaining rejected requests are those already under way at the first rejection, and one at the end of each round. The row from a real n8n includes the time that n8n takes to start thirty ' +
-		'executions.',
+		'Found on a virtual clock: thirty executions that start at the same moment sent nearly all their creations before the first answer, 1.91 a task. Now ten are under way at first, and one more for every ' +
+		'four that are answered with a task; the rest wait for an answer, for three seconds at most: 1.15 a task in the same time. Once the account is full, a task that ends prompts a request, and one request ' +
+		'every five seconds finds slots that other processes leave. The row from a real n8n includes the time that n8n takes to start thirty executions.',
 	waking:
 		"Found by a CPU profile, and by counting what n8n evaluates: n8n takes most of a wake-up's time for both nodes, as it sets up an isolated expression engine (10 ms; with the setting one per call for " +
 		'either node), reads and writes the execution, and runs it on. Ours had two more engines, for the credential, which the webhook now caches for 5 s. Its expression also returned objects, which the ' +
