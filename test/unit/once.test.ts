@@ -97,11 +97,13 @@ describe('while the call that has the event is not answered', () => {
 	])(
 		'answered with %d: of three copies that wait one counts where it failed',
 		async (status, got) => {
-			const { mine, response } = await held();
-			const copies = [1, 2, 3].map(async () => await claim(mine, 't', answered()));
-			response.answer(status).disconnect();
-			expect((await Promise.all(copies)).sort((a, b) => Number(b) - Number(a))).toEqual(got);
-			expect(mine.staticData.seen).toHaveLength(1);
+			await onMachine(async () => {
+				const { mine, response } = await held();
+				const copies = [1, 2, 3].map(async () => await claim(mine, 't', answered()));
+				response.answer(status).disconnect();
+				expect((await Promise.all(copies)).sort((a, b) => Number(b) - Number(a))).toEqual(got);
+				expect(mine.staticData.seen).toHaveLength(1);
+			});
 		},
 	);
 

@@ -16,7 +16,7 @@ import {
 	suspend,
 	type Sleeper,
 } from '../../nodes/MediaGeneration/sleep/suspend';
-import { sleepOf } from '../../nodes/MediaGeneration/sleep/watch';
+import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
 import { onMachine } from '../model/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
@@ -44,6 +44,10 @@ const open = (...tasks: SleepingTask[]): Extract<Sleeper, { kind: 'open' }> => (
 });
 const complete = (...items: INodeExecutionData[]): Sleeper => ({ kind: 'complete', items });
 
+/** Their watch would keep a process of tests alive for an hour. */
+const sleeps: Sleep[] = [];
+afterEach(() => sleeps.splice(0).forEach((sleep) => sleep.end()));
+
 async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {}) {
 	const store: Record<string, unknown> = {};
 	const data: { data?: { main: INodeExecutionData[][] } } = {};
@@ -70,6 +74,7 @@ async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {
 	};
 	const notes = readNotes(store[CONTEXT_FIELD]);
 	const sleep = sleepOf(notes?.id ?? '', { context, client });
+	sleeps.push(sleep);
 	return { items, kept, notes, waits, metadatas, client, again, sleep };
 }
 
