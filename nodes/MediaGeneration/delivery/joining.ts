@@ -5,7 +5,7 @@ import { joined, planJoin, type Joinable } from '../media/join';
 import { scan } from '../media/scan';
 import type { NameOf, SoundFacts } from '../media/sound';
 import type { N8nContext } from '../service/client';
-import { inPieces } from '../service/clock';
+import { inPieces, pause } from '../service/clock';
 import { attemptLater } from '../service/failures';
 import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
 import { megabytes } from './body';
@@ -75,6 +75,8 @@ export async function joinSources(
 			hints.push(merged.reason);
 			continue;
 		}
+		// Encoding 20 MB is a piece of work of its own.
+		await pause(0);
 		const bytes = Buffer.from(merged.text);
 		const fileName = `${name}.${extension}`;
 		const binary = await context.helpers.prepareBinaryData(bytes, fileName, mimeType);
