@@ -95,7 +95,9 @@ export class CreationQueue {
 		if (this.isFull) return;
 		this.window += WINDOW_GROWTH;
 		const granted = this.waiters.filter(({ mayAsk }) => mayAsk).length;
-		for (let under = this.unanswered + granted; under < this.window; under += 1) this.next();
+		const waiting = this.waiters.length - granted;
+		const fits = Math.min(waiting, this.window - this.unanswered - granted);
+		for (let going = 0; going < fits; going += 1) this.next();
 	}
 
 	/** The next one may ask at once: there may be capacity, or the one whose turn it was did not ask. */
