@@ -4,7 +4,7 @@
  * is answered in time. All state is an account's, kept by this process, bounded, and soon forgotten.
  */
 import type { Account, PollRoute } from '../service/account';
-import { BoundedMap } from '../service/boundedMap';
+import { BoundedMap, ensured } from '../service/boundedMap';
 import type { ServiceClient } from '../service/client';
 import { now, pause, timeLimit } from '../service/clock';
 import { Limiter } from '../service/limiter';
@@ -56,9 +56,7 @@ class Asked {
 const asked = new WeakMap<Account, Asked>();
 
 function askedOf(account: Account): Asked {
-	const state = asked.get(account) ?? new Asked();
-	asked.set(account, state);
-	return state;
+	return ensured(asked, account, () => new Asked());
 }
 
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();

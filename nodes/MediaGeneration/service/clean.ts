@@ -3,6 +3,7 @@
  * Only what this package itself has sent is looked for: nothing that a caller posts decides what is erased.
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { ensured } from './boundedMap';
 import type { JsonObject } from './json';
 
 export interface Secrets {
@@ -168,11 +169,7 @@ export function logOf(context: Pick<IExecuteFunctions, 'logger'>) {
 const cleaners = new WeakMap<object, Cleaner>();
 
 export function cleanerOf(context: object): Cleaner {
-	const present = cleaners.get(context);
-	if (present !== undefined) return present;
-	const fresh = new Cleaner();
-	cleaners.set(context, fresh);
-	return fresh;
+	return ensured(cleaners, context, () => new Cleaner());
 }
 
 /** The items that leave: to the next node, into a sleep, or from a webhook into its workflow. Their files are left as they are. */
