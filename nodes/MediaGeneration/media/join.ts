@@ -1,20 +1,30 @@
 /** Joining sound files of one format, as streams: planned from what a first pass found, written in a second one. Pure. */
-import { mp3Pieces, wavPieces } from './pieces';
+import { infoFrame, type Point, silentFrame } from './mp3';
 import {
 	type ByteRange,
 	inWords,
-	type JoinPiece,
 	type Mp3Facts,
 	type NameOf,
 	partName,
-	type Pieces,
 	type SoundFacts,
 	type WavFacts,
 } from './sound';
-import { encodingInWords, MOST_BYTES } from './wav';
+import { MOST_BYTES, silentSample, wavHeader } from './wav';
 
-export interface Joinable extends Pieces {
+type Piece =
+	/** `length` bytes of a pattern that is repeated. */
+	| { kind: 'pattern'; pattern: Buffer; length: number }
+	| { kind: 'part'; index: number; ranges: ByteRange[] };
+
+export interface Joinable {
 	joinable: true;
+	pieces: Piece[];
+	/**
+	 * When each part begins and ends in the joined file, in seconds. An MP3 part keeps what its encoder put around the sound:
+	 * 20 to 50 ms, more at low sample rates.
+	 */
+	parts: Array<{ start: number; end: number }>;
+	durationSeconds: number;
 	mimeType: string;
 	extension: string;
 	bytes: number;
@@ -23,7 +33,7 @@ export interface Joinable extends Pieces {
 export type JoinPlan = Joinable | { joinable: false; reason: string };
 
 interface JoinOptions {
-	/** Silence between two parts, in ms; of MP3 parts the nearest number of frames (of about 26 ms each), but at least one. */
+	/** Silence between two parts, in ms: the nearest number of MP3 frames (of about 26 ms each) or samples, but at least one. */
 	pauseMs: number;
 	/** A larger file is not made; pauses count. */
 	maxBytes?: number;
@@ -38,43 +48,28 @@ const KINDS = {
 type Sound = Mp3Facts | WavFacts;
 
 /** What must be the same in all parts. */
-function features(facts: Sound): string[] {
-	const { sampleRate, channels } = facts.kind === 'mp3' ? facts.header : facts.format;
-	const coding =
-		facts.kind === 'mp3' ? `MPEG-${facts.header.version}` : encodingInWords(facts.format);
-	const shape = ['mono', 'stereo'][channels - 1] ?? `${channels} channels`;
-	return [coding, `${inWords(sampleRate)} Hz`, shape];
-}
+const featuresOf = ({ coding, sampleRate, channels }: Sound) => [
+	coding,
+	`${inWords(sampleRate)} Hz`,
+	['mono', 'stereo'][channels - 1] ?? `${channels} channels`,
+];
 
 /** Why a part does not fit the first one, as the end of a sentence. */
 function difference(first: Sound, other: Sound, nameOfFirst: string): string | undefined {
 	if (first.kind !== other.kind)
 		return `it is ${KINDS[other.kind].name}, and ${nameOfFirst} is ${KINDS[first.kind].name}`;
-	const expected = features(first);
-	const differing = features(other).flatMap((feature, index) =>
+	const expected = featuresOf(first);
+	const differing = featuresOf(other).flatMap((feature, index) =>
 		feature === expected[index] ? [] : [`${feature} instead of ${expected[index]}`],
 	);
 	if (differing.length > 0) return `its sound has another format: ${differing.join(', ')}`;
-	const [space, otherSpace] = [first, other].map((facts) =>
-		facts.kind === 'wav' ? facts.format.blockBytes : 0,
-	);
-	return space !== otherSpace ? 'its samples take another number of bytes' : undefined;
+	const spaceOf = (sound: Sound) => (sound.kind === 'wav' ? sound.format.blockBytes : 0);
+	return spaceOf(first) === spaceOf(other) ? undefined : 'its samples take another number of bytes';
 }
 
 function refused(name: string, problem: string): JoinPlan {
 	const sentence = `${name} can't be joined${problem}.`;
 	return { joinable: false, reason: sentence.charAt(0).toUpperCase() + sentence.slice(1) };
-}
-
-function sizeOf(pieces: readonly JoinPiece[]): number {
-	return pieces.reduce((sum, piece) => {
-		if (piece.kind === 'pattern') return sum + piece.length;
-		return sum + piece.ranges.reduce((bytes, [from, to]) => bytes + to - from, 0);
-	}, 0);
-}
-
-function ofKind<K extends Sound['kind']>(sounds: readonly Sound[], kind: K) {
-	return sounds.filter((sound): sound is Extract<Sound, { kind: K }> => sound.kind === kind);
 }
 
 /** Whether parts can be joined, and how: by the facts that `scan` found of each, in their order. Nothing is thrown. */
@@ -89,20 +84,57 @@ export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): Jo
 	}
 	const [first] = sounds;
 	if (first === undefined) return { joinable: false, reason: 'There is no sound to join.' };
-	const made =
-		first.kind === 'mp3'
-			? mp3Pieces(first, ofKind(sounds, 'mp3'), pauseMs)
-			: wavPieces(first, ofKind(sounds, 'wav'), pauseMs);
-	const bytes = sizeOf(made.pieces);
+	const plan = piecesOf(first, sounds, pauseMs);
 	const most = Math.min(maxBytes, MOST_BYTES);
-	if (bytes > most) {
-		const limit =
-			most < MOST_BYTES ? 'Max File Size is' : `${KINDS[first.kind].name} can have at most`;
-		const reason = `The joined file would have ${inWords(bytes)} bytes, and ${limit} ${inWords(most)}.`;
-		return { joinable: false, reason };
+	const { name, mimeType, extension } = KINDS[first.kind];
+	if (plan.bytes <= most) return { joinable: true, ...plan, mimeType, extension };
+	const limit = most < MOST_BYTES ? 'Max File Size is' : `${name} can have at most`;
+	const reason = `The joined file would have ${inWords(plan.bytes)} bytes, and ${limit} ${inWords(most)}.`;
+	return { joinable: false, reason };
+}
+
+const written = (pattern: Buffer): Piece => ({ kind: 'pattern', pattern, length: pattern.length });
+
+/** What states the length for players, the sound of all parts, which have the format of the first one, and silence between them. */
+function piecesOf(first: Sound, parts: readonly Sound[], pauseMs: number) {
+	const { sampleRate, samplesPerUnit } = first;
+	const secondsOf = (count: number) => (count * samplesPerUnit) / sampleRate;
+	const exact = (pauseMs * sampleRate) / (1000 * samplesPerUnit);
+	const pause = pauseMs > 0 ? Math.max(1, Math.round(exact)) : 0;
+	const isConstant = parts.every((part) => part.bitrateIndex === first.bitrateIndex);
+	const bitrateIndex = isConstant ? first.bitrateIndex : undefined;
+	const silence =
+		first.kind === 'mp3' ? silentFrame(first.header, bitrateIndex) : silentSample(first.format);
+	const pieces: Piece[] = [];
+	const points: Point[] = [];
+	const times: Joinable['parts'] = [];
+	let [units, bytes] = [0, 0];
+	for (const [index, part] of parts.entries()) {
+		if (index > 0 && pause > 0) {
+			const length = pause * silence.length;
+			pieces.push({ kind: 'pattern', pattern: silence, length });
+			points.push([units, bytes]);
+			units += pause;
+			bytes += length;
+		}
+		pieces.push({ kind: 'part', index, ranges: part.ranges });
+		for (const [step, before] of part.points.entries())
+			points.push([units + step * part.stride, bytes + before]);
+		times.push({ start: secondsOf(units), end: secondsOf(units + part.units) });
+		units += part.units;
+		bytes += part.bytes;
 	}
-	const { mimeType, extension } = KINDS[first.kind];
-	return { joinable: true, ...made, mimeType, extension, bytes };
+	points.push([units, bytes]);
+	const head =
+		first.kind === 'mp3'
+			? infoFrame({ header: first.header, bitrateIndex, points })
+			: wavHeader(first.format, bytes);
+	pieces.unshift(written(head));
+	// Chunks of a WAV file have an even size.
+	const isOdd = first.kind === 'wav' && bytes % 2 === 1;
+	if (isOdd) pieces.push(written(Buffer.alloc(1)));
+	const length = head.length + bytes + (isOdd ? 1 : 0);
+	return { pieces, parts: times, durationSeconds: secondsOf(units), bytes: length };
 }
 
 const BLOCK_BYTES = 65_536;
@@ -142,6 +174,6 @@ export async function* joined(
 ): AsyncGenerator<Buffer> {
 	for (const piece of plan.pieces) {
 		if (piece.kind === 'pattern') yield* repeated(piece.pattern, piece.length);
-		else if (piece.ranges.length > 0) yield* cutOut(openPart(piece.index), piece.ranges);
+		else yield* cutOut(openPart(piece.index), piece.ranges);
 	}
 }

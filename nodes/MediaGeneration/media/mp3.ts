@@ -3,13 +3,14 @@
  * bit rate varies, "Info" where it does not). Pure. Sources: the Xing header as LAME writes it, id3.org, APEv2 specification.
  */
 import { frameLength, type MpegFrame, readFrame } from './mpeg';
+import { inWords, noSound, type Scan, type SoundFacts, type Unread } from './sound';
 import { MOST_BYTES } from './wav';
 
 export interface FrameHeader extends MpegFrame {
 	length: number;
 }
 
-export const HEADER_BYTES = 4;
+const HEADER_BYTES = 4;
 /** "No checksum follows" */
 const UNPROTECTED = 0x0001_0000;
 /** What silence and the header frame leave out: checksum, bit rate, padding, the private bit, stereo modes, emphasis. */
@@ -48,7 +49,7 @@ const [HAS_FRAMES, HAS_BYTES, HAS_TABLE] = [1, 2, 4];
 
 export type Point = readonly [frame: number, bytes: number];
 
-export interface InfoFrame {
+interface InfoFrame {
 	/** Of a frame of the sound. */
 	header: FrameHeader;
 	/** That of all frames; undefined where it varies. */
@@ -80,59 +81,164 @@ export function infoFrame({ header, bitrateIndex, points }: InfoFrame): Buffer {
 	return frame;
 }
 
-/** What a frame states that is such a header instead of sound. */
-export function readInfoFrame(
-	bytes: Buffer,
-	at: number,
-	header: FrameHeader,
-): { statedFrames: number | undefined } | undefined {
+/** How many frames a frame states that is such a header instead of sound, 0 where it does not say; undefined where it is none. */
+function statedIn(bytes: Buffer, header: FrameHeader): number | undefined {
 	const checksum = (header.bits & UNPROTECTED) === 0 ? 2 : 0;
-	const usual = at + HEADER_BYTES + sideInfoBytes(header);
+	const usual = HEADER_BYTES + sideInfoBytes(header);
 	// Encoders disagree on whether a checksum moves it.
-	for (const offset of [usual, usual + checksum]) {
-		if (!isAt(bytes, offset, 'Xing') && !isAt(bytes, offset, 'Info')) continue;
-		const states = (bytes.readUInt32BE(offset + 4) & HAS_FRAMES) !== 0;
-		return { statedFrames: states ? bytes.readUInt32BE(offset + 8) : undefined };
+	for (const at of [usual, usual + checksum]) {
+		if (!isAt(bytes, at, 'Xing') && !isAt(bytes, at, 'Info')) continue;
+		return (bytes.readUInt32BE(at + 4) & HAS_FRAMES) === 0 ? 0 : bytes.readUInt32BE(at + 8);
 	}
-	const vbri = at + HEADER_BYTES + 32;
-	return isAt(bytes, vbri, 'VBRI') ? { statedFrames: bytes.readUInt32BE(vbri + 14) } : undefined;
+	const vbri = HEADER_BYTES + 32;
+	return isAt(bytes, vbri, 'VBRI') ? bytes.readUInt32BE(vbri + 14) : undefined;
 }
 
-/** How many bytes `readInfoFrame` and `tagLength` read at most. */
-export const LOOK_BYTES = HEADER_BYTES + 32 + 18;
+/** How many bytes `statedIn` and `tagLength` read at most. */
+const LOOK_BYTES = HEADER_BYTES + 32 + 18;
 
 const ID3V1_BYTES = 128;
 const ID3V1_EXTENDED_BYTES = 227;
 const ID3V2_HEADER_BYTES = 10;
 const APE_HEADER_BYTES = 32;
 
-/** How many of a file's last bytes `tagBegin` needs. */
-export const TAIL_BYTES = APE_HEADER_BYTES + ID3V1_BYTES;
-
 const isAt = (bytes: Buffer, at: number, mark: string) =>
 	bytes.toString('latin1', at, at + mark.length) === mark;
 
 /** How long the tag is that begins there, in bytes; undefined where none does. */
-export function tagLength(bytes: Buffer, at: number): number | undefined {
-	if (isAt(bytes, at, 'ID3')) {
+function tagLength(bytes: Buffer): number | undefined {
+	if (isAt(bytes, 0, 'ID3')) {
 		// Only seven bits of each byte count, so that no size looks like a frame.
-		const size = [6, 7, 8, 9].reduce((sum, index) => sum * 128 + (bytes[at + index] ?? 0), 0);
-		const hasFooter = ((bytes[at + 5] ?? 0) & 0x10) !== 0;
+		const size = [...bytes.subarray(6, 10)].reduce((sum, byte) => sum * 128 + byte, 0);
+		const hasFooter = ((bytes[5] ?? 0) & 0x10) !== 0;
 		return ID3V2_HEADER_BYTES + size + (hasFooter ? ID3V2_HEADER_BYTES : 0);
 	}
-	if (isAt(bytes, at, 'APETAGEX')) {
-		const isHeader = (bytes.readUInt32LE(at + 20) & 0x2000_0000) !== 0;
-		return APE_HEADER_BYTES + (isHeader ? bytes.readUInt32LE(at + 12) : 0);
+	if (isAt(bytes, 0, 'APETAGEX')) {
+		const isHeader = (bytes.readUInt32LE(20) & 0x2000_0000) !== 0;
+		return APE_HEADER_BYTES + (isHeader ? bytes.readUInt32LE(12) : 0);
 	}
-	if (isAt(bytes, at, 'TAG+')) return ID3V1_EXTENDED_BYTES;
-	return isAt(bytes, at, 'TAG') ? ID3V1_BYTES : undefined;
+	if (isAt(bytes, 0, 'TAG+')) return ID3V1_EXTENDED_BYTES;
+	return isAt(bytes, 0, 'TAG') ? ID3V1_BYTES : undefined;
 }
 
 /** Where the APE tag without a header begins that ends a file of `total` bytes, by the file's last bytes. */
-export function tagBegin(tail: Buffer, total: number): number | undefined {
+function tagBegin(tail: Buffer, total: number): number | undefined {
 	const after = isAt(tail, tail.length - ID3V1_BYTES, 'TAG') ? ID3V1_BYTES : 0;
 	const footer = tail.length - after - APE_HEADER_BYTES;
 	return isAt(tail, footer, 'APETAGEX')
 		? total - after - tail.readUInt32LE(footer + 12)
 		: undefined;
+}
+
+/** Sync, version, layer and sample rate: the same in all frames. */
+const FORMAT_BITS = 0xfffe_0c00;
+/** The table of positions is thinned out when it gets longer. */
+const MOST_POINTS = 512;
+/** A file whose sound lies in more pieces than this is broken, and not worth the memory. */
+const MOST_RANGES = 1000;
+
+interface Element {
+	length: number;
+	frame?: FrameHeader;
+	/** Why the rest of the file is not read. */
+	problem?: string;
+}
+
+const lost = (at: number, problem: string): Element => ({
+	length: 0,
+	problem: `what lies at byte ${inWords(at)} ${problem}`,
+});
+
+/** What was found of a file so far. */
+class Mp3Sound {
+	private header: FrameHeader | undefined;
+	private readonly bitrates = new Set<number>();
+	private statedFrames = 0;
+	private readonly ranges: Array<[from: number, to: number]> = [];
+	private readonly found = { units: 0, bytes: 0, points: new Array<number>(), stride: 1 };
+
+	/** @param bytes of the file, from its byte `from` on */
+	elementAt(bytes: Buffer, from: number): Element {
+		const frame = readHeader(bytes.readUInt32BE());
+		if ('problem' in frame) {
+			const length = bytes[0] === 0 ? 1 : tagLength(bytes);
+			return length === undefined ? lost(from, frame.problem) : { length };
+		}
+		const { length, bits, channels } = frame;
+		const first = (this.header ??= frame);
+		if (((bits ^ first.bits) & FORMAT_BITS) !== 0 || channels !== first.channels)
+			return lost(from, 'is a frame of another format than those before it');
+		// Between other frames its mark could be there by chance, but then the frame would code something.
+		if (this.found.units === 0 || bytes.readUInt32BE(HEADER_BYTES) === 0) {
+			const statedFrames = statedIn(bytes, frame);
+			this.statedFrames += statedFrames ?? 0;
+			if (statedFrames !== undefined) return { length };
+		}
+		if (this.ranges.length === MOST_RANGES && this.ranges.at(-1)?.[1] !== from)
+			return { length: 0, problem: `its sound lies in more than ${inWords(MOST_RANGES)} pieces` };
+		return { length, frame };
+	}
+
+	add(frame: FrameHeader, from: number): void {
+		const { bitrates, found, ranges } = this;
+		// The rate of a header frame says nothing of the others.
+		if (found.units === 0) this.header = frame;
+		bitrates.add(frame.bitrateIndex);
+		const range = ranges.at(-1);
+		if (range?.[1] === from) range[1] += frame.length;
+		else ranges.push([from, from + frame.length]);
+		if (found.units % found.stride === 0) found.points.push(found.bytes);
+		found.units += 1;
+		found.bytes += frame.length;
+		if (found.points.length < MOST_POINTS) return;
+		found.points = found.points.filter((_, index) => index % 2 === 0);
+		found.stride *= 2;
+	}
+
+	facts(): SoundFacts {
+		const { header, bitrates, found, ranges } = this;
+		if (header === undefined || found.units === 0) return noSound('it holds no sound');
+		const { version, sampleRate, channels, samplesPerFrame: samplesPerUnit } = header;
+		const format = { coding: `MPEG-${version}`, sampleRate, channels, samplesPerUnit, header };
+		const [bitrateIndex] = bitrates.size === 1 ? bitrates : [];
+		const seconds = secondsOf(header, found.units);
+		return { kind: 'mp3', ...format, ...found, ranges, bitrateIndex, seconds };
+	}
+
+	broken(problem: string): SoundFacts {
+		const { header, statedFrames } = this;
+		if (header === undefined || statedFrames === 0) return noSound(problem);
+		return { kind: 'none', problem, seconds: secondsOf(header, statedFrames) };
+	}
+}
+
+const secondsOf = ({ samplesPerFrame, sampleRate }: FrameHeader, frames: number) =>
+	(frames * samplesPerFrame) / sampleRate;
+
+const ZEROS = Buffer.alloc(LOOK_BYTES);
+
+/** Walks over the frames of a file. */
+export function* scanMp3(file: Unread): Scan {
+	const sound = new Mp3Sound();
+	let problem: string | undefined;
+	let at = 0;
+	while (problem === undefined) {
+		const bytes = yield* file.read(at, LOOK_BYTES);
+		if (bytes.length === 0) break;
+		// The end of a file is read as if zeros followed.
+		const isEnd = bytes.length < LOOK_BYTES;
+		const element = sound.elementAt(isEnd ? Buffer.concat([bytes, ZEROS]) : bytes, at);
+		problem = element.problem;
+		const { frame, length } = element;
+		if (frame !== undefined) {
+			// A frame that was cut off is none.
+			if ((yield* file.read(at, length)).length < length) break;
+			sound.add(frame, at);
+		}
+		at += length;
+	}
+	yield* file.read(Infinity, 0);
+	// Less than a header is what is left of a frame that was cut off.
+	const isOver = file.total - at < HEADER_BYTES || tagBegin(file.bytes, file.total) === at;
+	return problem === undefined || isOver ? sound.facts() : sound.broken(problem);
 }

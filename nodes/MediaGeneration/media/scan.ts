@@ -1,50 +1,42 @@
-/** The reader for a sound file, by its first bytes. Pure. */
+/** One pass over a sound file: what it is, and where its sound lies. Pure. */
 import { typeOfBytes } from './kinds';
-import { Mp3Scanner } from './mp3Scanner';
-import { noSound, type Scanner, type SoundFacts } from './sound';
-import { WavScanner } from './wavScanner';
+import { scanMp3 } from './mp3';
+import { noSound, type Scan, type SoundFacts, Unread } from './sound';
+import { scanWav } from './wav';
 
 const HEAD_BYTES = 12;
 
-const refusal = (problem: string): Scanner => ({
-	push: () => undefined,
-	end: () => noSound(problem),
-});
-
-function scannerFor(head: Buffer): Scanner {
-	if (head.length === 0) return refusal('it is empty');
+function* scanSound(file: Unread): Scan {
+	while (file.total < HEAD_BYTES && !file.isWhole) yield;
+	const head = file.bytes;
+	if (head.length === 0) return noSound('it is empty');
 	const text = head.toString('latin1', 0, HEAD_BYTES);
-	if (/^(RF64|BW64)/.test(text)) return refusal('it is a WAV file for more than 4 GB (RF64)');
+	if (/^(RF64|BW64)/.test(text)) return noSound('it is a WAV file for more than 4 GB (RF64)');
 	const type = typeOfBytes(head)?.type;
-	if (type?.extension === 'wav') return new WavScanner();
+	if (type?.extension === 'wav') return yield* scanWav(file);
 	// Some MP3 files begin with zeros, as padding.
-	if (type?.extension === 'mp3' || /^(APETAGEX|TAG|\0+$)/.test(text)) return new Mp3Scanner();
+	if (type?.extension === 'mp3' || /^(APETAGEX|TAG|\0+$)/.test(text)) return yield* scanMp3(file);
 	const what = type === undefined ? 'it is not' : `it is ${type.mimeType}, not`;
-	return refusal(`${what} an MP3 or WAV file`);
+	return noSound(`${what} an MP3 or WAV file`);
 }
 
-/** Reads sound of any kind: which one it is shows with its first bytes. */
-export class SoundScanner implements Scanner {
-	private head = Buffer.alloc(0);
-	private scanner: Scanner | undefined;
-	private facts: SoundFacts | undefined;
+/** Reads a file from its first to its last byte, in chunks of any size. */
+export class SoundScanner {
+	private readonly file = new Unread();
+	private readonly work = scanSound(this.file);
+	private step = this.work.next();
 
 	push(chunk: Buffer): void {
-		if (this.scanner !== undefined) return this.scanner.push(chunk);
-		this.head = Buffer.concat([this.head, chunk]);
-		if (this.head.length >= HEAD_BYTES) this.begin();
+		if (this.step.done === true) return;
+		this.file.push(chunk);
+		this.step = this.work.next();
 	}
 
 	/** To be called after the last chunk, as often as needed. */
 	end(): SoundFacts {
-		return (this.facts ??= (this.scanner ?? this.begin()).end());
-	}
-
-	private begin(): Scanner {
-		const scanner = scannerFor(this.head);
-		scanner.push(this.head);
-		this.head = Buffer.alloc(0);
-		return (this.scanner = scanner);
+		this.file.isWhole = true;
+		while (this.step.done !== true) this.step = this.work.next();
+		return this.step.value;
 	}
 }
 

@@ -1,36 +1,41 @@
-/** What a pass over a sound file finds. Pure. */
+/** Sound files: what a pass over one finds, and the bytes that the pass still needs. Pure. */
 import type { FrameHeader } from './mp3';
 import type { WavFormat } from './wav';
 
 /** Bytes of a file: from the first (inclusive) to the second (exclusive). */
 export type ByteRange = readonly [from: number, to: number];
 
-export interface Mp3Facts {
-	kind: 'mp3';
-	/** Of the first frame. */
-	header: FrameHeader;
-	/** Of all frames; undefined where it varies. */
-	bitrateIndex: number | undefined;
-	frames: number;
-	/** Of all frames. */
+/** A unit is a frame of an MP3 file, or one sample of each channel of a WAV file. */
+interface Sound {
+	/** In words: "MPEG-1", "16-bit PCM". */
+	coding: string;
+	/** Hz */
+	sampleRate: number;
+	channels: number;
+	/** Of each channel. */
+	samplesPerUnit: number;
+	units: number;
+	/** Of all units. */
 	bytes: number;
-	/** Where the frames lie; tags and headers that hold no sound are left out. */
+	/** Where the units lie; tags and headers that hold no sound are left out. */
 	ranges: ByteRange[];
-	/** How many bytes of sound lie before the frames 0, `stride`, 2 x `stride` ... */
+	/** Where units can differ in length: how many bytes of sound lie before the units 0, `stride`, 2 x `stride` ... */
 	points: number[];
 	stride: number;
+	/** Of all MP3 frames; undefined where it varies. */
+	bitrateIndex: number | undefined;
 	seconds: number;
 }
 
-export interface WavFacts {
+export interface Mp3Facts extends Sound {
+	kind: 'mp3';
+	/** Of the first frame. */
+	header: FrameHeader;
+}
+
+export interface WavFacts extends Sound {
 	kind: 'wav';
 	format: WavFormat;
-	/** Of each channel. */
-	samples: number;
-	/** Of all samples. */
-	bytes: number;
-	ranges: ByteRange[];
-	seconds: number;
 }
 
 /** Sound that can't be joined to other sound. */
@@ -44,29 +49,6 @@ interface NoSound {
 
 export type SoundFacts = Mp3Facts | WavFacts | NoSound;
 
-export type JoinPiece =
-	/** `length` bytes of a pattern that is repeated. */
-	| { kind: 'pattern'; pattern: Buffer; length: number }
-	| { kind: 'part'; index: number; ranges: ByteRange[] };
-
-/** What a kind of sound makes of its parts. */
-export interface Pieces {
-	pieces: JoinPiece[];
-	/**
-	 * When each part begins and ends in the joined file, in seconds. An MP3 part keeps what its encoder put around the sound:
-	 * 20 to 50 ms, more at low sample rates.
-	 */
-	parts: Array<{ start: number; end: number }>;
-	durationSeconds: number;
-}
-
-/** Reads a file from its first to its last byte, in chunks of any size. */
-export interface Scanner {
-	push(chunk: Buffer): void;
-	/** To be called once, after the last chunk. */
-	end(): SoundFacts;
-}
-
 export const noSound = (problem: string): NoSound => ({ kind: 'none', problem });
 
 /** What a part (from 0) is called in sentences for the user. */
@@ -76,27 +58,40 @@ export const partName: NameOf = (index) => `part ${index + 1}`;
 
 export const inWords = (number: number) => number.toLocaleString('en-US');
 
-/**
- * The bytes that have not been read yet: what a chunk leaves unread is put before the next one.
- * `position` is where the first of them lies in the file.
- */
-export class Unread {
-	position = 0;
-	bytes: Buffer = Buffer.alloc(0);
+/** A pass over a file: it yields where it needs more of it, and ends at the latest once the file is whole. */
+export type Scan<T = SoundFacts> = Generator<undefined, T>;
 
-	get total(): number {
-		return this.position + this.bytes.length;
-	}
+const EMPTY = Buffer.alloc(0);
+/** As many of a file's last bytes are kept as show the tags there. */
+const TAIL_BYTES = 160;
+
+/** The bytes of a file that a pass may still need. */
+export class Unread {
+	/** Of the whole file, as far as it has come. */
+	total = 0;
+	isWhole = false;
+	bytes: Buffer = EMPTY;
+	/** One for all chunks: a copy of each would be as much to collect as the file itself. */
+	private space: Buffer = EMPTY;
 
 	push(chunk: Buffer): void {
-		this.bytes = this.bytes.length === 0 ? chunk : Buffer.concat([this.bytes, chunk]);
+		const length = this.bytes.length + chunk.length;
+		const space = length > this.space.length ? Buffer.alloc(length) : this.space;
+		this.bytes.copy(space);
+		chunk.copy(space, this.bytes.length);
+		this.space = space;
+		this.bytes = space.subarray(0, length);
+		this.total += chunk.length;
 	}
 
-	/** Forgets what lies before a position. To be called after each chunk. */
-	dropTo(position: number): void {
-		const count = Math.max(0, Math.min(position - this.position, this.bytes.length));
-		// A copy: the chunk may be used again.
-		this.bytes = Buffer.from(this.bytes.subarray(count));
-		this.position += count;
+	/** The bytes from a place on: at least `count`, or as many as the file has. Those before them are dropped. */
+	*read(from: number, count: number): Scan<Buffer> {
+		while (this.total < from + count && !this.isWhole) {
+			const needed = Math.max(this.total - from, TAIL_BYTES);
+			this.bytes = this.bytes.subarray(-needed);
+			yield;
+		}
+		const there = this.total - from;
+		return there <= 0 ? EMPTY : this.bytes.subarray(-there);
 	}
 }

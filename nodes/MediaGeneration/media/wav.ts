@@ -1,4 +1,5 @@
-/** WAV files: the format of their samples, silence, and the header before them. Pure. Source: Microsoft's RIFF and WAVE documents. */
+/** WAV files: where their samples lie, silence, and the header before them. Pure. Source: Microsoft's RIFF and WAVE documents. */
+import { noSound, type Scan, type Unread, type WavFacts } from './sound';
 
 /** The kinds of samples that can be put one after another: each sample stands for itself. */
 const ENCODINGS: Record<number, string> = { 1: 'PCM', 3: 'float' };
@@ -26,11 +27,8 @@ export interface WavFormat {
 	chunk: Buffer;
 }
 
-export const encodingInWords = ({ encoding, bits }: WavFormat) =>
-	`${bits}-bit ${ENCODINGS[encoding] ?? ''}`;
-
 /** Reads the content of a format chunk; where such samples can't be joined, why. */
-export function readFormat(content: Buffer): WavFormat | { problem: string } {
+function readFormat(content: Buffer): WavFormat | { problem: string } {
 	if (content.length < PLAIN_BYTES) return { problem: 'its format chunk is too short' };
 	const tag = content.readUInt16LE(0);
 	const isExtensible =
@@ -59,8 +57,8 @@ export function readFormat(content: Buffer): WavFormat | { problem: string } {
 	return format;
 }
 
-export function silentByte({ encoding, bits }: WavFormat): number {
-	return encoding === PCM && bits <= 8 ? 0x80 : 0;
+export function silentSample({ encoding, bits, blockBytes }: WavFormat): Buffer {
+	return Buffer.alloc(blockBytes, encoding === PCM && bits <= 8 ? 0x80 : 0);
 }
 
 function chunk(id: string, content: Buffer): Buffer {
@@ -73,7 +71,7 @@ function chunk(id: string, content: Buffer): Buffer {
 /** Sizes in WAV and MP3 files have 32 bits. */
 export const MOST_BYTES = 0xffff_ffff;
 
-/** Everything before the samples of a file, of which there are `bytes` bytes. */
+/** Everything before the samples of a file. @param bytes of the samples */
 export function wavHeader(format: WavFormat, bytes: number): Buffer {
 	const fact = Buffer.alloc(4);
 	fact.writeUInt32LE(Math.min(bytes / format.blockBytes, MOST_BYTES));
@@ -88,4 +86,57 @@ export function wavHeader(format: WavFormat, bytes: number): Buffer {
 	const size = 4 + before.length + data.length + bytes + (bytes % 2);
 	riff.writeUInt32LE(Math.min(size, MOST_BYTES), 4);
 	return Buffer.concat([riff, before, data]);
+}
+
+const RIFF_HEADER_BYTES = 12;
+const CHUNK_HEADER_BYTES = 8;
+/** The size that a file states which was written as a stream. */
+const UNKNOWN_SIZE = 0xffff_ffff;
+/** How much of a format chunk is read; what follows is of no use here. */
+const MOST_FORMAT_BYTES = 64;
+
+/** Reads the chunks of a file whose first bytes are there, up to the samples. */
+export function* scanWav(file: Unread): Scan {
+	const riffSize = file.bytes.readUInt32LE(4);
+	let format: WavFormat | undefined;
+	for (let at = RIFF_HEADER_BYTES; ;) {
+		const head = yield* file.read(at, CHUNK_HEADER_BYTES);
+		if (head.length < CHUNK_HEADER_BYTES) return noSound('it is a WAV file without samples');
+		// A zero makes an odd size even, but not every program writes it; no name begins with a zero.
+		if (head[0] === 0) {
+			at += 1;
+			continue;
+		}
+		const id = head.toString('latin1', 0, 4);
+		const size = head.readUInt32LE(4);
+		at += CHUNK_HEADER_BYTES;
+		if (id === 'data') {
+			if (format === undefined) return noSound('it is a WAV file that does not state its format');
+			// A file that was written as a stream does not state its size: its samples go on to its end.
+			const isStream =
+				size === UNKNOWN_SIZE || (size === 0 && (riffSize + 8 <= at || riffSize === UNKNOWN_SIZE));
+			yield* file.read(Infinity, 0);
+			const there = file.total - at;
+			return factsOf(format, at, isStream ? there : Math.min(size, there));
+		}
+		if (id === 'fmt ') {
+			const wanted = Math.min(size, MOST_FORMAT_BYTES);
+			const content = (yield* file.read(at, wanted)).subarray(0, wanted);
+			if (content.length < wanted) return noSound('it is a WAV file without samples');
+			const read = readFormat(content);
+			if ('problem' in read) return noSound(read.problem);
+			format = read;
+		}
+		at += size;
+	}
+}
+
+function factsOf(format: WavFormat, from: number, there: number): WavFacts {
+	const { encoding, bits, sampleRate, channels, blockBytes } = format;
+	const units = Math.floor(there / blockBytes);
+	const bytes = units * blockBytes;
+	const coding = `${bits}-bit ${ENCODINGS[encoding] ?? ''}`;
+	const found = { units, bytes, ranges: [[from, from + bytes] as const], points: [], stride: 1 };
+	const rates = { sampleRate, channels, samplesPerUnit: 1, seconds: units / sampleRate };
+	return { kind: 'wav', format, coding, ...rates, ...found, bitrateIndex: undefined };
 }

@@ -168,7 +168,7 @@ describe('MP3', () => {
 			const bytes = frames * 400;
 			const known = Array.from({ length: Math.ceil(frames / stride) }, (_, index) => index);
 			const points = known.map((index) => index * stride * 400);
-			return { ...facts, frames, bytes, ranges: [[0, bytes]], points, stride };
+			return { ...facts, units: frames, bytes, ranges: [[0, bytes]], points, stride };
 		};
 		const made = planJoin([part(30, 1), part(270, 100)], { pauseMs: 0 });
 		if (!made.joinable) throw new Error(made.reason);
@@ -248,7 +248,7 @@ describe('WAV', () => {
 	])('%s there is no file', async (_name, maxBytes, reason) => {
 		const facts = await scan(stream(wavOf([1, 2, 3])));
 		const bytes = 2 ** 32;
-		const large = { ...facts, bytes, samples: bytes / 2, ranges: [[44, 44 + bytes]] } as SoundFacts;
+		const large = { ...facts, bytes, units: bytes / 2, ranges: [[44, 44 + bytes]] } as SoundFacts;
 		expect(
 			planJoin([large, large], { pauseMs: 0, ...(maxBytes === undefined ? {} : { maxBytes }) }),
 		).toEqual({

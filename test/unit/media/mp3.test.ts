@@ -104,7 +104,7 @@ describe('frames are counted as a decoder counts them', () => {
 			const file = fixture(`${name}.mp3`);
 			const facts = await factsOf(file);
 			const stated = file.readUInt32BE(file.toString('latin1').search(/(Xing|Info)\0\0\0\x0f/) + 8);
-			expect(facts.frames).toBe(stated);
+			expect(facts.units).toBe(stated);
 			expect(facts.ranges).toHaveLength(1);
 		},
 	);
@@ -186,7 +186,7 @@ describe('what is not sound is left out', () => {
 		const [before, after] = around();
 		const file = Buffer.concat([before, frames, after]);
 		const facts = await factsOf(file);
-		expect(facts.frames).toBe(count);
+		expect(facts.units).toBe(count);
 		expect(soundOf(file, facts)).toEqual(frames);
 		expect(facts.bytes).toBe(frames.length);
 		expect(facts.bitrateIndex).toBe(9);
@@ -195,7 +195,7 @@ describe('what is not sound is left out', () => {
 	test('where a checksum would move it, without a checksum it is no header either', async () => {
 		const file = Buffer.from(frames);
 		file.write('Info', 4 + 2 + 17);
-		expect((await factsOf(file)).frames).toBe(count);
+		expect((await factsOf(file)).units).toBe(count);
 	});
 
 	test.each([1, 300])('positions are exact, for %d times the sound', async (times) => {

@@ -128,7 +128,7 @@ test.each<[string, Shape, samples: number]>([
 	const facts = await scan([file]);
 	if (facts.kind !== 'wav') throw new Error(JSON.stringify(facts));
 	const bytes = samples * facts.format.blockBytes;
-	expect(facts).toMatchObject({ samples, bytes, ranges: [[from, from + bytes]] });
+	expect(facts).toMatchObject({ units: samples, bytes, ranges: [[from, from + bytes]] });
 	// Byte by byte it is the same.
 	expect(await scan([...file].map((byte) => Buffer.from([byte])))).toEqual(facts);
 });
@@ -164,7 +164,7 @@ test.each([
 
 // Whatever is kept of what was read takes time that grows with the square of its length.
 test.each<[string, Shape, object]>([
-	['a stream', { riffSize: 0, dataSize: 0 }, { samples: 65_536_000 + 3 }],
+	['a stream', { riffSize: 0, dataSize: 0 }, { units: 65_536_000 + 3 }],
 	[
 		'what can not be joined',
 		{ format: plain({ tag: 2 }), riffSize: 0, dataSize: 0 },
@@ -227,7 +227,7 @@ test('what a library writes', async () => {
 		const facts = await scan([Buffer.from(wave.toBuffer())]);
 		expect(facts).toMatchObject({
 			kind: 'wav',
-			samples: 3,
+			units: 3,
 			format: { channels: 2, sampleRate: 44_100, bits: parseInt(bitDepth, 10) },
 		});
 	}
