@@ -2,13 +2,9 @@
  * MPEG audio, Layer III: frames of silence, tags, and the frame before the sound that states its length for players ("Xing" where the
  * bit rate varies, "Info" where it does not). Pure. Sources: the Xing header as LAME writes it, id3.org, APEv2 specification.
  */
-import { frameLength, type MpegFrame, readFrame } from './mpeg';
+import { type FrameHeader, frameLength, readFrame } from './mpeg';
 import { inWords, noSound, type Scan, type SoundFacts, type Unread } from './sound';
 import { MOST_BYTES } from './wav';
-
-export interface FrameHeader extends MpegFrame {
-	length: number;
-}
 
 const HEADER_BYTES = 4;
 /** "No checksum follows" */

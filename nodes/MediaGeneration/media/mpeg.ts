@@ -10,7 +10,7 @@ interface Coding {
 	sampleRate: number;
 }
 
-export interface MpegFrame extends Coding {
+interface MpegFrame extends Coding {
 	/** The four bytes of the header as a number. */
 	bits: number;
 	channels: 1 | 2;
@@ -19,6 +19,11 @@ export interface MpegFrame extends Coding {
 	bitrateIndex: number;
 	/** Bytes, the header included; undefined in free format. */
 	length: number | undefined;
+}
+
+/** Of a frame that is not in free format. */
+export interface FrameHeader extends MpegFrame {
+	length: number;
 }
 
 const VERSIONS: ReadonlyArray<MpegVersion | undefined> = ['2.5', undefined, '2', '1'];

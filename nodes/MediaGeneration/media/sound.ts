@@ -1,6 +1,5 @@
 /** Sound files: what a pass over one finds, and the bytes that the pass still needs. Pure. */
-import type { FrameHeader } from './mp3';
-import type { WavFormat } from './wav';
+import type { FrameHeader } from './mpeg';
 
 /** Bytes of a file: from the first (inclusive) to the second (exclusive). */
 export type ByteRange = readonly [from: number, to: number];
@@ -31,6 +30,19 @@ export interface Mp3Facts extends Sound {
 	kind: 'mp3';
 	/** Of the first frame. */
 	header: FrameHeader;
+}
+
+export interface WavFormat {
+	/** 1 PCM, 3 float; of an extensible format the one inside. */
+	encoding: number;
+	channels: number;
+	/** Hz */
+	sampleRate: number;
+	/** Of the space that a sample takes. */
+	bits: number;
+	blockBytes: number;
+	/** The format chunk's content, as it is written into a joined file. */
+	chunk: Buffer;
 }
 
 export interface WavFacts extends Sound {

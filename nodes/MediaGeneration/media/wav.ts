@@ -1,5 +1,5 @@
 /** WAV files: where their samples lie, silence, and the header before them. Pure. Source: Microsoft's RIFF and WAVE documents. */
-import { noSound, type Scan, type Unread, type WavFacts } from './sound';
+import { noSound, type Scan, type Unread, type WavFacts, type WavFormat } from './sound';
 
 /** The kinds of samples that can be put one after another: each sample stands for itself. */
 const ENCODINGS: Record<number, string> = { 1: 'PCM', 3: 'float' };
@@ -13,19 +13,6 @@ const USUAL_GUID = '\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71';
 const [LEAST_RATE, MOST_RATE] = [4_000, 384_000];
 const MOST_CHANNELS = 24;
 const MOST_BITS = 64;
-
-export interface WavFormat {
-	/** 1 PCM, 3 float; of an extensible format the one inside. */
-	encoding: number;
-	channels: number;
-	/** Hz */
-	sampleRate: number;
-	/** Of the space that a sample takes. */
-	bits: number;
-	blockBytes: number;
-	/** The format chunk's content, as it is written into a joined file. */
-	chunk: Buffer;
-}
 
 /** Reads the content of a format chunk; where such samples can't be joined, why. */
 function readFormat(content: Buffer): WavFormat | { problem: string } {
