@@ -79,6 +79,12 @@ describe('a finished task', () => {
 		const together = await runNode({ parameters: [sound, first, sound], tasks });
 		expect(new Set(together.sent.map(({ atMs }) => atMs)).size).toBe(1);
 	});
+
+	test('a refused creation ends the run before its slot goes to the next one', async () => {
+		const first = { ...sound, options: { maxActiveTasks: 1 } };
+		const { sent } = await runNode({ parameters: [first, sound], creations: [refused] });
+		expect(sent).toHaveLength(1);
+	});
 });
 
 describe('not waiting', () => {
@@ -598,6 +604,30 @@ describe('Max Credits', () => {
 			'2 of 4 items failed, see the field "outcome"',
 			'2 tasks created, 20 credits according to the service',
 		]);
+	});
+
+	test('that of the first item counts, also where another field of it is wrong', async () => {
+		const wrong = { ...limited(15), text: '' };
+		const { sent } = await runNode({
+			parameters: [wrong, limited(1_000), sound, sound],
+			node: goOn,
+		});
+		expect(sent).toHaveLength(2);
+	});
+
+	test('the lowest of the others counts where the first one can not be read', async () => {
+		const unreadable = {
+			...sound,
+			get options(): object {
+				throw new Error('no such node');
+			},
+		};
+		const { sent, json } = await runNode({
+			parameters: [unreadable, limited(1_000), limited(15), limited(1_000)],
+			node: goOn,
+		});
+		expect(json[0]?.error).toMatch(/no such node/);
+		expect(sent).toHaveLength(2);
 	});
 
 	test('what the service names no cost of is looked at, and else known by the balance', async () => {

@@ -1,4 +1,5 @@
 /** Runs of the whole node that sleep: what wakes them and with what, the last look before, and what is refused. */
+import { NO_LIST } from './list';
 import {
 	good,
 	goOn,
@@ -263,4 +264,29 @@ test("n8n's Retry takes up a task that calls the old execution: this n8n looks, 
 	expect(execution.woken).toBe(true);
 	expect(json).toMatchObject([{ status: 'done', task_id: idOf(0) }, { status: 'done' }]);
 	expect(sent).toHaveLength(3);
+});
+
+test('so it does at a task that the Retry has found in the list', async () => {
+	const options = { gracePeriod: 0, watchWhileAsleep: false };
+	let readings = 0;
+	const { json, execution, executions, sent } = await runNode({
+		parameters: {
+			...asleep,
+			resource: 'speech',
+			operation: 'generateByVoiceName',
+			voice: 'v',
+			text: 'i0p0',
+			options,
+		},
+		creations: [{ kind: 'reset', created: true, retryAfter: 'none' }],
+		tasks: asleepFor(400),
+		retries: [{ changed: false }],
+		list: { ...NO_LIST, kind: 'data' },
+		answer: ({ url }) =>
+			/tasks[?]/.test(url) && (readings += 1) <= 4 ? { status: 503 } : undefined,
+	});
+	expect(executions.map(({ status }) => status)).toEqual(['error', 'success']);
+	expect(execution.woken).toBe(true);
+	expect(json).toMatchObject([{ status: 'done', task_id: idOf(0) }]);
+	expect(sent).toHaveLength(1);
 });

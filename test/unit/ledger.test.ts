@@ -24,7 +24,7 @@ const SLOT: Slot = { item: 0, part: 0 };
 const OTHER_ITEM: Slot = { item: 1, part: 0 };
 
 const NOTHING = { kind: 'nothing' };
-const FOUND = { kind: 'created', created: CREATED, receiveUrl: undefined };
+const FOUND = { kind: 'created', created: CREATED };
 
 type Request = typeof REQUEST & { qs?: { f: string } };
 
@@ -64,11 +64,15 @@ test.each<[string, Slot, Request, RunIdentity, object]>([
 
 test('a resume URL of another execution, with another token, is the same request', () => {
 	const withUrl = (receive_url: string) => ({ ...REQUEST, body: { ...REQUEST.body, receive_url } });
-	const store = made(withUrl('https://n8n.example/wait/7/node?signature=a'));
+	const called = 'https://n8n.example/wait/7/node';
+	const receiveUrl = `${called}?signature=a`;
+	const store = storeAfter(RUN, (ledger) =>
+		ledger.noteCreated(SLOT, withUrl(receiveUrl), { ...CREATED, receiveUrl }),
+	);
 	const request = withUrl('https://n8n.example/wait/8/node?signature=b');
 	// Where the old task will call, without its token.
-	const receiveUrl = 'https://n8n.example/wait/7/node';
-	expect(new Ledger(store, LATER).earlier(SLOT, request)).toEqual({ ...FOUND, receiveUrl });
+	const created = { ...CREATED, receiveUrl: called };
+	expect(new Ledger(store, LATER).earlier(SLOT, request)).toEqual({ ...FOUND, created });
 	expect(JSON.stringify(store)).not.toContain('signature');
 });
 

@@ -1,22 +1,16 @@
 /** Putting an execution to sleep: what n8n is given to keep, and what goes out if the deadline passes. README, "Waiting". */
 import { runInNewContext } from 'node:vm';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import type { ApiRequest, Reply } from '../../nodes/MediaGeneration/service/client';
 import type { Assembly } from '../../nodes/MediaGeneration/delivery/assembly';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import {
 	CONTEXT_FIELD,
 	readNotes,
 	waitingTooltip,
-	type SleepingTask,
+	type OpenTask,
 } from '../../nodes/MediaGeneration/sleep/notes';
-import {
-	lookOnceMore,
-	sleepingInput,
-	suspend,
-	type Sleeper,
-} from '../../nodes/MediaGeneration/sleep/suspend';
-import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
+import { sleepingInput, suspend, type Sleeper } from '../../nodes/MediaGeneration/sleep/suspend';
+import { sleepOf, verdictNow, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
 import { onMachine } from '../model/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
@@ -24,7 +18,7 @@ import { answer, noAnswer, scriptedClient } from '../support/replies';
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node-1?signature=token';
 const HOUR = 3_600_000;
 
-type OpenTask = Extract<SleepingTask, { kind: 'open' }>;
+type OpenSleeper = Extract<Sleeper, { kind: 'open' }>;
 const sleepingTask = (taskId: string, fields: Partial<OpenTask> = {}): OpenTask => ({
 	kind: 'open',
 	watch: {
@@ -35,7 +29,7 @@ const sleepingTask = (taskId: string, fields: Partial<OpenTask> = {}): OpenTask 
 	receiveUrl: undefined,
 	...fields,
 });
-const open = (...tasks: SleepingTask[]): Extract<Sleeper, { kind: 'open' }> => ({
+const open = (...tasks: OpenSleeper['tasks']): OpenSleeper => ({
 	kind: 'open',
 	tasks,
 	files: FILES,
@@ -94,11 +88,11 @@ describe('what goes out if the deadline passes', () => {
 		]);
 	});
 
-	const over = (taskId: string): SleepingTask => {
+	const over = (taskId: string): OpenSleeper['tasks'][number] => {
 		const task = parseTask({ id: taskId, status: 'done' });
 		if (task === undefined) throw new Error('no task');
 		const { watch } = sleepingTask(taskId);
-		return { kind: 'over', watch, done: { kind: 'done', taskId, task, outputs: [] } };
+		return { kind: 'done', watch, done: { kind: 'done', taskId, task, outputs: [] } };
 	};
 
 	test('names all tasks of a long text', async () => {
@@ -242,26 +236,14 @@ test("n8n's next try of a node that sleeps already finds what it put to sleep, a
 	expect(again([{ json: {} }, kept[0] ?? { json: {} }])).toHaveLength(2);
 });
 
-describe('one more look before it sleeps', () => {
-	const look = async (tasks: OpenTask[], reply: (request: ApiRequest, nth: number) => Reply) => {
-		const client = scriptedClient(reply);
-		return {
-			verdicts: await lookOnceMore(
-				client,
-				tasks.map(({ watch }) => watch),
-			),
-			client,
-		};
-	};
+test('one more look before it sleeps finds what ended meanwhile, whose callback will not come again', async () => {
 	const over = { id: 't1', status: 'done', metadata: { output_url: 'https://f.example/a.mp3' } };
-
-	test('finds what ended meanwhile, whose callback will not come again', async () => {
-		const { verdicts, client } = await look([sleepingTask('t1')], () => answer(200, over));
-		expect(verdicts).toMatchObject([
-			{ kind: 'done', outputs: [{ url: 'https://f.example/a.mp3' }] },
-		]);
-		expect(client.requests.map(({ path }) => path)).toEqual(['/v1/task/t1']);
-		expect(client.requests[0]?.timeoutMs).toBeLessThanOrEqual(5_000);
-		expect(client.requests[0]?.timeoutMs).toBeGreaterThan(4_000);
+	const client = scriptedClient(() => answer(200, over));
+	expect(await verdictNow(client, sleepingTask('t1').watch)).toMatchObject({
+		kind: 'done',
+		outputs: [{ url: 'https://f.example/a.mp3' }],
 	});
+	expect(client.requests.map(({ path }) => path)).toEqual(['/v1/task/t1']);
+	expect(client.requests[0]?.timeoutMs).toBeLessThanOrEqual(5_000);
+	expect(client.requests[0]?.timeoutMs).toBeGreaterThan(4_000);
 });

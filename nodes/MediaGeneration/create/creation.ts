@@ -15,6 +15,8 @@ export interface Created {
 	/** Epoch ms of the answer. */
 	createdAt: number;
 	answer: JsonObject;
+	/** Where the service reports the task's end; none where it does not, or reports it to another execution. */
+	receiveUrl?: string | undefined;
 }
 
 /** A creation whose answer is not known, and so may have made a task. */

@@ -5,7 +5,7 @@
 import type { Account } from '../service/account';
 import { ensured } from '../service/boundedMap';
 import type { Answer, ServiceClient } from '../service/client';
-import { onAbort, type Clock } from '../service/clock';
+import { onAbort, untilAborted, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
 import { asText } from '../service/json';
 import { readTaskList, type ListedTask } from '../service/taskList';
@@ -13,6 +13,7 @@ import type { Created, Sending } from './creation';
 import { assign, type Sought } from './matching';
 
 export type Finding =
+	/** Without a receive URL: it may call another execution. */
 	| { kind: 'found'; created: Created }
 	/** The tasks that could be it, but need not be. */
 	| { kind: 'unfound'; candidates: ListedTask[] };
@@ -26,10 +27,12 @@ export interface Search extends Sought {
 }
 
 interface Seeker extends Search {
-	/** Epoch ms of the readings that are left. */
-	due: number[];
-	candidates: ListedTask[];
-	end: (finding: Finding) => void;
+	/** When the last reading began that it had a part in, in epoch ms. */
+	readAt: number;
+	/** As far as it is known. */
+	finding: Finding;
+	/** Aborts when no further reading changes it. */
+	readonly over: AbortController;
 }
 
 /** For a creation of just now, as a task can appear in the list late. The last reading ends within 20 s. */
@@ -49,9 +52,7 @@ class Creations {
 	private readonly inFlight = new Set<Sending>();
 	private readonly seekers = new Set<Seeker>();
 	private noListUntil = -Infinity;
-	private reading = false;
-	/** Aborts when a reading may be due sooner. */
-	private joined = new AbortController();
+	private reading: Promise<void> | undefined;
 
 	constructor(private readonly account: Account) {}
 
@@ -61,55 +62,44 @@ class Creations {
 		return () => this.inFlight.delete(sending);
 	}
 
+	/** Never rejects. */
 	async find(search: Search): Promise<Finding> {
 		const { clock, signal } = search;
-		const now = clock.now();
-		if (now < this.noListUntil || signal?.aborted === true) return UNFOUND;
-		return await new Promise<Finding>((resolve) => {
-			let forget = () => {};
-			const seeker: Seeker = {
-				...search,
-				due: search.readAfterMs.map((ms) => now + ms),
-				candidates: [],
-				end: (finding) => {
-					this.seekers.delete(seeker);
-					forget();
-					resolve(finding);
-				},
-			};
-			this.seekers.add(seeker);
-			this.joined.abort('joined');
-			if (signal !== undefined) forget = onAbort(signal, () => seeker.end(UNFOUND));
-			if (!this.reading) void this.readOn();
-		});
-	}
-
-	/** Reads the list when it is due, as long as somebody looks for something. Never rejects. */
-	private async readOn(): Promise<void> {
-		this.reading = true;
-		while (this.seekers.size > 0) {
-			const [next] = [...this.seekers].sort((one, other) => dueOf(one) - dueOf(other));
-			if (next === undefined) break;
-			if (!(await this.isDue(next))) continue;
-			const now = next.clock.now();
-			for (const seeker of this.seekers)
-				seeker.due = seeker.due.filter((at) => at > now + TOGETHER_MS);
-			await this.read(next).catch(() => undefined);
-			for (const seeker of this.seekers)
-				if (seeker.due.length === 0) seeker.end({ kind: 'unfound', candidates: seeker.candidates });
+		const since = clock.now();
+		if (since < this.noListUntil || signal?.aborted === true) return UNFOUND;
+		const over = new AbortController();
+		const seeker: Seeker = { ...search, readAt: -Infinity, finding: UNFOUND, over };
+		const forget = signal && onAbort(signal, () => this.end(seeker, UNFOUND));
+		this.seekers.add(seeker);
+		for (const ms of search.readAfterMs) {
+			await clock.sleep(since + ms - clock.now(), over.signal);
+			const ended = untilAborted(over.signal);
+			await Promise.race([this.readFor(seeker, since + ms), ended.promise]);
+			ended.forget();
 		}
-		this.reading = false;
+		this.seekers.delete(seeker);
+		forget?.();
+		return seeker.finding;
 	}
 
-	/** Waits for a reading; false where its seeker has gone meanwhile, or another one has come. */
-	private async isDue(seeker: Seeker): Promise<boolean> {
-		const { clock, signal } = seeker;
-		const ms = dueOf(seeker) - clock.now();
-		this.joined = new AbortController();
-		const { signal: joined } = this.joined;
-		const either = signal === undefined ? joined : AbortSignal.any([signal, joined]);
-		if (ms > 0) await clock.sleep(ms, either);
-		return this.seekers.has(seeker) && clock.now() >= dueOf(seeker);
+	private end(seeker: Seeker, finding: Finding): void {
+		this.seekers.delete(seeker);
+		seeker.finding = finding;
+		seeker.over.abort('over');
+	}
+
+	/** Reads the list, unless a reading of another seeker served this one as well. */
+	private async readFor(seeker: Seeker, dueAt: number): Promise<void> {
+		while (this.reading !== undefined) await this.reading;
+		if (seeker.over.signal.aborted || seeker.readAt + TOGETHER_MS >= dueAt) return;
+		const startedAt = seeker.clock.now();
+		this.reading = this.read(seeker)
+			.catch(() => undefined)
+			.then(() => {
+				for (const each of this.seekers) each.readAt = startedAt;
+				this.reading = undefined;
+			});
+		await this.reading;
 	}
 
 	private async read({ client, clock, signal }: Seeker): Promise<void> {
@@ -128,7 +118,7 @@ class Creations {
 		if (list.value.kind === 'none') {
 			// An unusable 200 may be a throttled one; anything else says that there is no such route.
 			if (list.value.failure.httpStatus !== 200) this.noListUntil = clock.now() + NO_LIST_MS;
-			for (const seeker of this.seekers) seeker.end(UNFOUND);
+			for (const seeker of this.seekers) this.end(seeker, UNFOUND);
 			return;
 		}
 		this.settle(list.value.tasks, aheadOf(list.value.answer, clock.now()), clock.now());
@@ -145,18 +135,15 @@ class Creations {
 				known.set(taskId, true);
 				const began = Math.min(now, Math.max(seeker.sentAt, createdAt - (aheadMs ?? 0)));
 				const created = { taskId, createdAt: began, answer: { ...raw, task_id: taskId } };
-				seeker.end({ kind: 'found', created });
+				this.end(seeker, { kind: 'found', created });
 			} else {
 				const left = verdict.candidates.filter(({ taskId }) => !known.has(taskId));
-				seeker.candidates = left.slice(0, MOST_CANDIDATES);
-				if (verdict.kind === 'several')
-					seeker.end({ kind: 'unfound', candidates: seeker.candidates });
+				seeker.finding = { kind: 'unfound', candidates: left.slice(0, MOST_CANDIDATES) };
+				if (verdict.kind === 'several') this.end(seeker, seeker.finding);
 			}
 		}
 	}
 }
-
-const dueOf = ({ due }: Seeker) => due[0] ?? -Infinity;
 
 /** How far the service's clock is ahead of ours at least: its Date is cut to a second, and older than its arrival. */
 function aheadOf({ headers }: Answer, nowMs: number): number | undefined {

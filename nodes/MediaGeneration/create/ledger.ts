@@ -63,7 +63,7 @@ const UNREADABLE: Failure = {
 };
 
 export type Earlier =
-	| { kind: 'created'; created: Created; receiveUrl: string | undefined }
+	| { kind: 'created'; created: Created }
 	/** A creation of which nothing is known. It is not sent again; `sending`: what it can be looked for with. */
 	| { kind: 'unknown'; failure: Failure; sending: Sending | undefined }
 	/** One that another execution has left. It is sent again where it can't be found. */
@@ -89,11 +89,11 @@ export class Ledger {
 		return fresh;
 	}
 
-	/** Whether no try, of this execution or of one that it repeats, has left anything of this run. */
+	/** Whether no try, of this execution or of one that it repeats, has left a creation of this run. */
 	get isEmpty(): boolean {
 		const prefix = prefixOf(this.run);
 		const keys = attempt(() => Object.keys(this.entries()));
-		return keys.ok && !keys.value.some((key) => key.startsWith(prefix));
+		return keys.ok && !keys.value.some((key) => key.startsWith(prefix) && !key.endsWith(':texts'));
 	}
 
 	private hashOf(request: CreationRequest): string {
@@ -169,18 +169,13 @@ export class Ledger {
 		entry.execution = this.run.executionId;
 		const { taskId, createdAt = 0 } = entry;
 		const answer = isObject(entry.answer) ? entry.answer : { task_id: taskId };
-		return {
-			kind: 'created',
-			created: { taskId, createdAt, answer },
-			receiveUrl: asText(entry.receiveUrl),
-		};
+		const receiveUrl = asText(entry.receiveUrl);
+		return { kind: 'created', created: { taskId, createdAt, answer, receiveUrl } };
 	}
 
 	/** Never throws, as what follows a creation: what was noted before it was sent stands for a task whose note is refused. */
-	noteCreated(slot: Slot, request: CreationRequest, { taskId, createdAt, answer }: Created): void {
-		const receiveUrl = asText(request.body.receive_url);
-		const endpoint = receiveUrl && endpointOf(receiveUrl);
-		const fields = { taskId, createdAt, answer, receiveUrl: endpoint };
+	noteCreated(slot: Slot, request: CreationRequest, { receiveUrl, ...created }: Created): void {
+		const fields = { ...created, receiveUrl: receiveUrl && endpointOf(receiveUrl) };
 		quietly(() => this.note(slot, request, fields));
 	}
 

@@ -8,6 +8,7 @@ import { logOf, quietly } from '../service/clean';
 import type { Reply, ServiceClient } from '../service/client';
 import { untilAborted, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
+import { asText } from '../service/json';
 import { PATIENCE_MS, readCreation, type Created, type Patience, type Refusal } from './creation';
 import { creationsOf } from './find';
 
@@ -155,7 +156,8 @@ class Submission {
 				queue.created(now());
 				const { taskId, answer } = creation;
 				known.set(taskId, true);
-				return { kind: 'created', created: { taskId, createdAt: now(), answer } };
+				const receiveUrl = asText(this.request.body.receive_url);
+				return { kind: 'created', created: { taskId, createdAt: now(), answer, receiveUrl } };
 			}
 			case 'full':
 				this.lastRefusal = creation.failure;

@@ -2,7 +2,7 @@
  * From a part to its task: taken up where an earlier try has made it, found again where the answer to its creation never came, or
  * created. The ledger knows at each moment what may have been paid for.
  */
-import { withoutReceiveUrl, type Created } from '../create/creation';
+import type { Created } from '../create/creation';
 import {
 	creationsOf,
 	READ_AFTER_MS,
@@ -14,9 +14,10 @@ import { createTask, type SubmitDeps, type Submitted } from '../create/submit';
 import { adviceOn } from '../operations/refusal';
 import type { ItemSettings } from '../operations/waiting';
 import { logOf, quietly } from '../service/clean';
-import { broken } from '../service/failures';
+import { broken, type Failure } from '../service/failures';
+import { asText } from '../service/json';
 import type { Failed } from '../service/verdict';
-import { receiveUrlOf, type CreatedPart, type Means } from './item';
+import type { CreatedPart, Means } from './item';
 
 export interface KnownTask {
 	kind: 'task';
@@ -24,8 +25,6 @@ export interface KnownTask {
 	createdAt: number;
 	/** Whether it was made before this run, so that it may be over already. */
 	old: boolean;
-	/** Where the service reports its end; undefined where it does not. */
-	receiveUrl: string | undefined;
 	/** The creation's answer; undefined of a task that was only named. */
 	created: Created | undefined;
 }
@@ -54,9 +53,7 @@ async function findEarlier(
 	const fewer = earlier.kind === 'nothing';
 	const finding = await look(means, { ...sending, readAfterMs: [0], fewer });
 	if (finding.kind !== 'found') return undefined;
-	// A task of another execution calls that one when it is over.
-	const made = earlier.kind === 'unknown' ? request : withoutReceiveUrl(request);
-	ledger.noteCreated(slot, made, finding.created);
+	ledger.noteCreated(slot, request, finding.created);
 	return finding.created;
 }
 
@@ -83,66 +80,48 @@ async function createOrFind(
 	if (!findUnclear || submitted.failure.taskId !== undefined) return submitted;
 	const finding = await look(means, { ...sending, readAfterMs: READ_AFTER_MS, fewer: false });
 	if (finding.kind === 'found') {
-		ledger.noteCreated(slot, request, finding.created);
-		return { kind: 'created', created: finding.created, found: true };
+		const created = { ...finding.created, receiveUrl: asText(request.body.receive_url) };
+		ledger.noteCreated(slot, request, created);
+		return { kind: 'created', created, found: true };
 	}
 	const failure = withCandidates(submitted.failure, finding.candidates);
 	ledger.noteUnknown(slot, request, failure);
 	return { ...submitted, failure };
 }
 
-const whereOf = ({ context }: CreationMeans, { slot }: CreatedPart) =>
-	`for item ${slot.item} of execution ${context.getExecutionId()}`;
-
-/** The task that an earlier try or execution has made, or why no other one may be made; undefined where it is to be created. */
-export async function takeUp(
-	means: CreationMeans,
-	part: CreatedPart,
-	settings: ItemSettings,
-): Promise<KnownTask | Failed | undefined> {
-	const { request, earlier } = part;
-	const log = logOf(means.context);
-	const where = whereOf(means, part);
-	if (earlier.kind === 'created') {
-		const { created, receiveUrl } = earlier;
-		log.info(`Media Generation: task ${created.taskId} ${where}`);
-		return { kind: 'task', ...created, created, old: true, receiveUrl };
-	}
-	const found = await findEarlier(means, part, settings);
-	if (found !== undefined) {
-		means.spending.takeUp(found, { kind: request.kind, route: settings.pollRoute });
-		log.info(`Media Generation: task ${found.taskId} ${where}, found in the list of tasks`);
-		const receiveUrl = earlier.kind === 'unknown' ? receiveUrlOf(request) : undefined;
-		return { kind: 'task', ...found, created: found, old: true, receiveUrl };
-	}
-	return earlier.kind === 'unknown'
-		? { kind: 'failed', failure: earlier.failure, task: undefined }
-		: undefined;
-}
-
-export async function createPart(
+/** The part's task, or why there is none and none may be made. */
+export async function taskOf(
 	means: CreationMeans,
 	part: CreatedPart,
 	settings: ItemSettings,
 ): Promise<KnownTask | Failed> {
-	const { request } = part;
-	const { pollRoute: route, longText } = settings;
-	const log = logOf(means.context);
-	const where = whereOf(means, part);
-	const turn = await means.spending.turn({ kind: request.kind, route });
-	if (turn.kind === 'refused') return { kind: 'failed', failure: turn.failure, task: undefined };
-	const submitted = await createOrFind(means, part, settings);
-	turn.end(submitted);
-	if (submitted.kind === 'created') {
-		const { created } = submitted;
+	const { context, spending } = means;
+	const { request, earlier, slot } = part;
+	const log = logOf(context);
+	const where = `for item ${slot.item} of execution ${context.getExecutionId()}`;
+	const known = (created: Created, old: boolean): KnownTask => {
 		// Should n8n die before the execution is saved, the log has the ID of every task that is paid for.
 		log.info(`Media Generation: task ${created.taskId} ${where}`);
-		return { kind: 'task', ...created, created, old: false, receiveUrl: receiveUrlOf(request) };
+		return { kind: 'task', ...created, created, old };
+	};
+	const failed = (failure: Failure): Failed => ({ kind: 'failed', failure, task: undefined });
+	if (earlier.kind === 'created') return known(earlier.created, true);
+	const route = { kind: request.kind, route: settings.pollRoute };
+	const found = await findEarlier(means, part, settings);
+	if (found !== undefined) {
+		spending.takeUp(found, route);
+		return known(found, true);
 	}
+	if (earlier.kind === 'unknown') return failed(earlier.failure);
+	const turn = await spending.turn(route);
+	if (turn.kind === 'refused') return failed(turn.failure);
+	const submitted = await createOrFind(means, part, settings);
+	turn.end(submitted);
+	if (submitted.kind === 'created') return known(submitted.created, false);
 	const { failure } = submitted;
 	if (failure.taskId !== undefined)
 		log.warn(`Media Generation: task ${failure.taskId} ${where} may exist`);
-	const advice = failure.outcome === 'rejected' ? adviceOn(failure.message, request, longText) : '';
-	const description = `${failure.description}${advice}`;
-	return { kind: 'failed', failure: { ...failure, description }, task: undefined };
+	if (failure.outcome !== 'rejected') return failed(failure);
+	const advice = adviceOn(failure.message, request, settings.longText);
+	return failed({ ...failure, description: `${failure.description}${advice}` });
 }

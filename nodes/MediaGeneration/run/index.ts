@@ -3,23 +3,22 @@
  * step takes what the one before has made; an item that is over keeps its end.
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { Ledger, type LedgerStore, type NodeRun } from '../create/ledger';
+import { Ledger } from '../create/ledger';
 import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
 import { operationOf } from '../operations';
 import type { Operation } from '../operations/operation';
-import type { RunSettings } from '../operations/waiting';
 import { cleanly } from '../service/clean';
 import type { ServiceClient } from '../service/client';
 import { inPieces, realClock } from '../service/clock';
 import { asFailure, FailureError } from '../service/failures';
-import { sleepingInput } from '../sleep/suspend';
-import { goToSleep, lookBeforeSleep } from './asleep';
-import { failedEnd, type ItemEnd, type Means } from './item';
+import type { Waking } from '../sleep/checks';
+import { sleepingInput, suspend, type Sleeper } from '../sleep/suspend';
+import { brokenEnd, failedEnd, type ItemEnd, type Means } from './item';
 import { runItems } from './items';
 import { joinItems } from './joinItems';
-import { Report } from './output';
-import { planItems, type Draft } from './plan';
+import { itemsOf, Report } from './output';
+import { planItems, runSettings, type Planned } from './plan';
 import * as prepare from './prepare';
 import { readItems } from './readItems';
 import { Spending } from './spending';
@@ -56,83 +55,96 @@ async function generate(
 ): Promise<INodeExecutionData[]> {
 	const asleep = sleepingInput(context);
 	if (asleep !== undefined) return asleep;
-	const run = prepare.runOf(context);
-	const store = context.getContext('node');
-	const report = new Report(context, run, store);
+	const report = new Report(context, prepare.runOf(context));
 	const planned = await inPieces(planItems(context, operation));
 	report.throwFirstFailure(planned);
-	const [first] = prepare.draftsIn(planned);
-	if (first === undefined) return report.output(planned as ItemEnd[]);
+	if (prepare.draftsIn(planned).length === 0) return report.output(planned as ItemEnd[]);
 	// Without a credential the run fails, whatever On Error says.
 	const opened = await prepare.openClient(context).catch((error: unknown) => {
 		throw report.errorOf(failedEnd(0, asFailure(error)), []);
 	});
-	if (!opened.ok)
-		return report.output(
-			planned.map((each) => (each.kind === 'draft' ? failedEnd(each.index, opened.failure) : each)),
-		);
-	return await runPlanned(
-		{ context, report, run, store, client: opened.value },
-		planned,
-		first.run,
+	if (opened.ok) return await runPlanned(report, opened.value, planned);
+	const { failure } = opened;
+	return report.output(
+		planned.map((each) => (each.kind === 'draft' ? failedEnd(each.index, failure) : each)),
 	);
 }
 
-interface Host {
-	context: IExecuteFunctions;
-	report: Report;
-	run: NodeRun;
-	store: LedgerStore;
-	client: ServiceClient;
-}
-
 async function runPlanned(
-	{ context, report, run, store, client }: Host,
-	planned: ReadonlyArray<Draft | ItemEnd>,
-	{ maxActiveTasks, maximumCredits: maximum }: RunSettings,
+	report: Report,
+	client: ServiceClient,
+	planned: Planned,
 ): Promise<INodeExecutionData[]> {
+	const { context, run, store } = report;
 	const { baseUrl } = client.credentials;
+	const { maxActiveTasks, maximumCredits: maximum } = runSettings(context, planned);
 	const stop = context.getExecutionCancelSignal();
 	const ledger = new Ledger(store, { ...run, baseUrl });
-	// Before this try leaves anything.
-	const beganAt = prepare.beganAt(context, ledger);
 	let ends: readonly ItemEnd[] = [];
-	let spending: Spending | undefined;
-	let handedOut = new Set<number>();
+	let isOut = false;
 	try {
 		const waking = await prepare.prepareSuspension(context, client, planned);
 		await prepare.warnOfUrls(context, planned);
-		const made = prepare.makeItems(context, planned, { client, ledger, waking });
-		const balance = await prepare.balanceFor(client, made, { maximum, signal: stop });
-		const ready = prepare.withEnoughCredits(made, balance);
+		const balance = await prepare.balanceFor(client, planned, { maximum, signal: stop });
+		const ready = prepare.makeItems(context, planned, { client, ledger, waking, balance });
 		report.throwFirstFailure(ready);
 		const items = ready.filter((each) => each.kind === 'item');
 		report.warnOfRepeats(items);
-		const account = { client, store, run, maximum, balance, signal: stop };
-		spending = new Spending({ ...realClock, ...account });
-		prepare.countEarlier(client, items, spending);
 		report.showLongTexts(items);
+		const account = { client, store, run, maximum, balance, signal: stop };
+		const spending = new Spending({ ...realClock, ...account });
+		prepare.countEarlier(client, items, spending);
 		const delivery = new Delivery(context, { signal: stop, baseUrl });
+		const beganAt = prepare.beganAt(context, ledger);
 		const shared = { context, client, ledger, spending, delivery, stop, beganAt };
 		const means: Means = { ...realClock, random: Math.random, ...shared };
-		const options = { maxActiveTasks, haltOnFailure: !context.continueOnFail() };
-		const over = (await runItems(items, means, options)).values();
+		const haltOnFailure = !context.continueOnFail();
+		const over = (await runItems(items, means, { maxActiveTasks, haltOnFailure })).values();
 		await spending.settled();
 		ends = ready.map((each) =>
 			each.kind === 'item' ? (over.next().value as ItemEnd) : report.withEarlier(each),
 		);
-		ends = await lookBeforeSleep(means, ends);
+		report.note(ends, spending);
 		const isAsleep = ends.some(({ kind }) => kind === 'asleep') && stop?.aborted !== true;
 		const output =
 			isAsleep && waking?.ok === true
 				? await goToSleep(means, report, { ends, waking: waking.value })
 				: report.output(ends, spending);
-		handedOut = new Set(ends.flatMap(({ kind, index }) => (kind === 'items' ? [index] : [])));
+		isOut = true;
 		return output;
 	} finally {
 		// Whatever the stop has cut short: creations, waiting, downloads, or the last look before the sleep.
-		if (stop?.aborted === true) report.logStop(ends);
-		report.note(ends, spending);
-		ledger.close((index) => handedOut.has(index));
+		if (stop?.aborted === true) report.log('the execution was stopped', report.left(ends));
+		ledger.close(
+			(item) => isOut && ends.some(({ kind, index }) => kind === 'items' && index === item),
+		);
+	}
+}
+
+async function goToSleep(
+	{ context, client, spending }: Means,
+	report: Report,
+	{ ends, waking }: { ends: readonly ItemEnd[]; waking: Waking },
+): Promise<INodeExecutionData[]> {
+	report.throwFirstFailure(ends);
+	report.showCosts(spending);
+	report.logUnclear('the execution went to sleep', ends);
+	const sleepers = context.getInputData().map((_, index): Sleeper => {
+		const own = ends.filter((end) => end.index === index);
+		const asleep = own.find((end) => end.kind === 'asleep');
+		if (asleep === undefined)
+			return { kind: 'complete', items: own.flatMap((end) => itemsOf(context, end)) };
+		const { assembly, settings } = asleep.item;
+		const { waiting, files } = settings;
+		const tasks = asleep.parts.filter((part) => part.kind === 'open' || part.kind === 'done');
+		const watched = waiting.kind === 'suspend' && waiting.watched;
+		return { kind: 'open', tasks, assembly, files, watched };
+	});
+	try {
+		return await suspend(context, client, { sleepers, waking });
+	} catch (error) {
+		return report.output(
+			ends.map((end) => (end.kind === 'asleep' ? brokenEnd(error, end.item, end.parts) : end)),
+		);
 	}
 }

@@ -3,13 +3,19 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Created } from '../create/creation';
 import type { Earlier, Ledger, Slot } from '../create/ledger';
 import type { SubmitDeps } from '../create/submit';
-import type { Assembly, AssemblyInput } from '../delivery/assembly';
-import type { Delivered, Delivery } from '../delivery/item';
+import {
+	assemble,
+	failureOfWhole,
+	unfinishedJson,
+	type Assembly,
+	type AssemblyInput,
+} from '../delivery/assembly';
+import { fieldsOf, type Delivered, type Delivery } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
 import type { ItemSettings } from '../operations/waiting';
-import type { Failure } from '../service/failures';
+import { broken, outcomes, type Failure } from '../service/failures';
 import type { Done, Failed } from '../service/verdict';
-import type { SleepingTask } from '../sleep/notes';
+import type { OpenTask } from '../sleep/notes';
 import type { Watch } from '../wait/poll';
 import type { Spending } from './spending';
 
@@ -48,11 +54,12 @@ export interface Item {
 }
 
 export type PartEnd =
-	| { kind: 'done'; done: Done; watch: Watch; delivered: Delivered }
+	/** `delivered`: undefined where its files are still to be fetched. */
+	| { kind: 'done'; done: Done; watch: Watch; delivered: Delivered | undefined }
 	/** Not waited for: the creation's answer. */
 	| { kind: 'created'; created: Created }
 	/** Let go, so that the execution can sleep. */
-	| { kind: 'asleep'; task: SleepingTask }
+	| OpenTask
 	| Failed
 	/** Given up because the run is going to fail anyway. */
 	| { kind: 'halted'; taskId: string | undefined };
@@ -62,7 +69,7 @@ export type ItemEnd = { index: number; taskIds: string[] } & (
 	| { kind: 'items'; items: INodeExecutionData[] }
 	/** `delivered`: what is there all the same. */
 	| { kind: 'failed'; failure: Failure; delivered: Delivered | undefined }
-	| { kind: 'asleep'; item: Item; parts: PartEnd[] }
+	| { kind: 'asleep'; item: Item; parts: readonly PartEnd[] }
 	| { kind: 'halted' }
 );
 
@@ -82,14 +89,14 @@ export function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
 }
 
-export function taskIdOf(part: PartEnd): string | undefined {
+function taskIdOf(part: PartEnd): string | undefined {
 	switch (part.kind) {
 		case 'done':
 			return part.done.taskId;
 		case 'created':
 			return part.created.taskId;
-		case 'asleep':
-			return part.task.watch.taskId;
+		case 'open':
+			return part.watch.taskId;
 		case 'failed':
 			return part.failure.taskId;
 		case 'halted':
@@ -97,7 +104,87 @@ export function taskIdOf(part: PartEnd): string | undefined {
 	}
 }
 
-/** Where the service reports the end of a task that is made by this request; undefined where it does not. */
-export function receiveUrlOf({ body }: CreationRequest): string | undefined {
-	return typeof body.receive_url === 'string' ? body.receive_url : undefined;
+const idsOf = (parts: readonly PartEnd[]) => parts.flatMap((part) => taskIdOf(part) ?? []);
+/** Without those that merely may exist, as the refusal of a creation has named them. */
+const sureIdsOf = (parts: readonly PartEnd[]) =>
+	idsOf(parts.filter((part) => part.kind !== 'failed' || !outcomes[part.failure.outcome].unclear));
+
+/** What becomes of an item once its parts have ended. Never rejects: what breaks here is the item's end as well. */
+export async function conclude(
+	{ context, delivery }: Pick<Means, 'context' | 'delivery'>,
+	item: Item,
+	parts: readonly PartEnd[],
+): Promise<ItemEnd> {
+	try {
+		const done = parts.filter((part) => part.kind === 'done');
+		if (done.length < parts.length) return endOf(item, parts);
+		const common = { index: item.index, taskIds: idsOf(parts) };
+		const delivered = await assemble(context, { delivery, parts: done }, inputOf(item));
+		const { items, failure } = delivered;
+		return failure === undefined
+			? { kind: 'items', ...common, items }
+			: { kind: 'failed', ...common, failure, delivered };
+	} catch (error) {
+		return brokenEnd(error, item, parts);
+	}
+}
+
+export function brokenEnd(error: unknown, item: Item, parts: readonly PartEnd[]): ItemEnd {
+	const [taskId] = idsOf(parts);
+	const reached = parts.every(({ kind }) => kind === 'done') ? 'done' : 'exists';
+	const failure = broken(
+		error,
+		taskId === undefined ? { kind: 'sent' } : { kind: reached, taskId },
+	);
+	return failedWith(failure, undefined, { item, parts });
+}
+
+function endOf(item: Item, parts: readonly PartEnd[]): ItemEnd {
+	const { index, assembly } = item;
+	const common = { index, taskIds: sureIdsOf(parts) };
+	const failed = speakingFailure(item, parts);
+	if (failed !== undefined && !goesOnAfter(item, failed.failure))
+		return failedWith(failed.failure, parts.indexOf(failed), { item, parts });
+	const isHalted = parts.some(({ kind }) => kind === 'halted');
+	if (failed !== undefined || isHalted) {
+		// A file that could not be fetched ends a run like any failure, and it is this item that has to say so.
+		for (const [number, part] of parts.entries())
+			if (part.kind === 'done' && part.delivered?.failure !== undefined)
+				return failedWith(part.delivered.failure, number, { item, parts });
+	}
+	if (failed !== undefined) {
+		const json = unfinishedJson(assembly, idsOf(parts), failed.task);
+		return { kind: 'items', ...common, items: [{ json, pairedItem: { item: index } }] };
+	}
+	if (isHalted) return { kind: 'halted', ...common };
+	if (parts.some(({ kind }) => kind === 'open')) return { kind: 'asleep', ...common, item, parts };
+	const items = parts.flatMap((part, number) => {
+		if (part.kind !== 'created') return [];
+		const { answer, taskId } = part.created;
+		const isPart = assembly.longText.kind === 'parts';
+		const which = isPart ? { part: number + 1, parts: assembly.texts.length } : {};
+		const json = { ...fieldsOf(answer), task_id: taskId, ...which };
+		return { json, pairedItem: { item: index } };
+	});
+	return { kind: 'items', ...common, items };
+}
+
+/** That a part may be paid for goes before that another one was not, and what the item may go on with comes last. */
+function speakingFailure(item: Item, parts: readonly PartEnd[]) {
+	const failed = parts.filter((part) => part.kind === 'failed');
+	return (
+		failed.find(({ failure }) => outcomes[failure.outcome].unclear) ??
+		failed.find(({ failure }) => !goesOnAfter(item, failure)) ??
+		failed[0]
+	);
+}
+
+/** The item fails with one of its parts, and names the tasks of them all. */
+function failedWith(
+	failure: Failure,
+	number: number | undefined,
+	{ item: { index, assembly }, parts }: { item: Item; parts: readonly PartEnd[] },
+): FailedEnd {
+	const whole = failureOfWhole(failure, { number, assembly, taskIds: idsOf(parts) });
+	return { ...failedEnd(index, whole), taskIds: sureIdsOf(parts) };
 }

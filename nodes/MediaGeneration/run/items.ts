@@ -2,16 +2,19 @@
  * All items of a run at once: their tasks are created up to a limit, waited for in one loop, and delivered as they finish, because
  * addresses of files are temporary. Whatever breaks on the way of an item is that item's end, with every ID that it has.
  */
+import type { Slot } from '../create/ledger';
 import { deliverPart } from '../delivery/assembly';
 import { waitingRules } from '../operations/waiting';
-import { broken, type Reached } from '../service/failures';
+import { broken } from '../service/failures';
 import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
 import { addressesIn, type Done, type Failed } from '../service/verdict';
+import type { OpenTask } from '../sleep/notes';
+import { verdictNow } from '../sleep/watch';
 import { PollLoop, type Watch } from '../wait/poll';
-import { conclude } from './conclude';
-import { createPart, takeUp, type CreationMeans, type KnownTask } from './createPart';
+import { taskOf, type CreationMeans, type KnownTask } from './createPart';
 import {
+	conclude,
 	goesOnAfter,
 	inputOf,
 	type Item,
@@ -57,22 +60,13 @@ class Run {
 		return this.halt.signal.aborted;
 	}
 
-	/** Called before the slot goes to the next creation, which would be paid for in vain. */
 	failed(): void {
 		if (this.options.haltOnFailure) this.halt.abort();
-	}
-
-	/** What was cancelled because another item failed is not a failure of its own. */
-	endOf(failed: Failed): PartEnd {
-		const { outcome, taskId } = failed.failure;
-		return outcome === 'cancelled' && this.means.stop?.aborted !== true
-			? { kind: 'halted', taskId }
-			: failed;
 	}
 }
 
 class PartRun {
-	private reached: Reached;
+	private taskId: string | undefined;
 	private giveBack = (): void => undefined;
 	/** Resolves when its task exists, or will not. Never rejects. */
 	readonly submitted: Promise<unknown>;
@@ -83,12 +77,12 @@ class PartRun {
 		private readonly item: Item,
 		private readonly part: Part,
 	) {
-		this.reached = reachedBefore(part);
 		const submitted = this.submit();
 		this.submitted = submitted.catch(() => undefined);
 		this.end = submitted
-			.then(async (task) => await this.follow(task))
+			.then(async (task) => (task.kind === 'task' ? await this.follow(task) : task))
 			.catch((error: unknown) => this.brokeOff(error))
+			.then((end) => this.judge(end))
 			.finally(() => this.giveBack());
 	}
 
@@ -96,32 +90,22 @@ class PartRun {
 	private async submit(): Promise<KnownTask | PartEnd> {
 		const { run, item, part } = this;
 		if (part.kind === 'awaits') {
-			const { taskId } = part;
+			this.taskId = part.taskId;
 			const createdAt = run.means.now();
-			const known = { createdAt, old: true, receiveUrl: undefined, created: undefined };
-			return { kind: 'task', taskId, ...known };
+			return { kind: 'task', taskId: part.taskId, createdAt, old: true, created: undefined };
 		}
+		if (part.earlier.kind === 'created') this.taskId = part.earlier.created.taskId;
 		this.giveBack = await run.slots.take();
-		const { reached } = this;
-		if (run.isHalted)
-			return { kind: 'halted', taskId: reached.kind === 'exists' ? reached.taskId : undefined };
-		const known = await takeUp(run.means, part, item.settings);
-		if (known === undefined) this.reached = { kind: 'sent' };
-		const created = known ?? (await createPart(run.means, part, item.settings));
-		if (created.kind === 'task') {
-			this.reached = { kind: 'exists', taskId: created.taskId };
-			return created;
-		}
-		const end = run.endOf(created);
-		if (end.kind === 'failed') run.failed();
-		return end;
+		if (run.isHalted) return { kind: 'halted', taskId: this.taskId };
+		const task = await taskOf(run.means, part, item.settings);
+		if (task.kind === 'task') this.taskId = task.taskId;
+		return task;
 	}
 
-	private async follow(task: KnownTask | PartEnd): Promise<PartEnd> {
-		if (task.kind !== 'task') return task;
+	private async follow(task: KnownTask): Promise<PartEnd> {
 		const { run, item, part } = this;
 		const { client, ledger, spending } = run.means;
-		const { created, receiveUrl, taskId } = task;
+		const { created, taskId } = task;
 		const { follows, sleeps } = waitingRules[item.settings.waiting.kind];
 		if (!follows && created !== undefined) return { kind: 'created', created };
 		const watch = this.watchOf(task);
@@ -130,22 +114,18 @@ class PartRun {
 		spending.seen(taskId, waited.task);
 		switch (waited.kind) {
 			case 'done':
-				this.reached = { kind: 'done', taskId };
 				// A task that is over frees its slot at the service for another one, of this run or of any other in this process.
 				client.account.queue.ended();
 				this.giveBack();
 				return await this.deliver(waited, watch);
 			case 'released':
-				return { kind: 'asleep', task: { kind: 'open', watch, task: waited.task, receiveUrl } };
-			case 'failed': {
+				return { kind: 'open', watch, task: waited.task, receiveUrl: created?.receiveUrl };
+			case 'failed':
 				if (waited.failure.outcome === 'failed') {
 					client.account.queue.ended();
 					ledger.forget(part.slot);
 				}
-				const end = run.endOf(waited);
-				if (end.kind === 'failed' && !goesOnAfter(item, end.failure)) run.failed();
-				return end;
-			}
+				return waited;
 		}
 	}
 
@@ -166,28 +146,34 @@ class PartRun {
 	}
 
 	private async deliver(done: Done, watch: Watch): Promise<PartEnd> {
-		const { run, item, part } = this;
-		const delivered = await deliverPart(run.means.delivery, done, {
-			...inputOf(item),
-			number: part.slot.part,
-		});
-		// No further parts need to be created for an item that fails anyway.
-		if (delivered.failure !== undefined) run.failed();
+		const input = { ...inputOf(this.item), number: this.part.slot.part };
+		const delivered = await deliverPart(this.run.means.delivery, done, input);
 		return { kind: 'done', done, watch, delivered };
 	}
 
-	/** The net: whatever was thrown becomes the part's end. What the ledger says of a creation that was sent holds the next try back. */
-	private brokeOff(error: unknown): PartEnd {
-		this.run.failed();
-		return { kind: 'failed', failure: broken(error, this.reached), task: undefined };
+	/** Whatever was thrown becomes the part's end. What the ledger says of a creation that was sent holds the next try back. */
+	private brokeOff(error: unknown): Failed {
+		const { taskId } = this;
+		const failure = broken(
+			error,
+			taskId === undefined ? { kind: 'sent' } : { kind: 'exists', taskId },
+		);
+		return { kind: 'failed', failure, task: undefined };
 	}
-}
 
-function reachedBefore(part: Part): Reached {
-	if (part.kind === 'awaits') return { kind: 'exists', taskId: part.taskId };
-	const { earlier } = part;
-	if (earlier.kind === 'created') return { kind: 'exists', taskId: earlier.created.taskId };
-	return { kind: earlier.kind === 'unknown' ? 'sent' : 'nothing' };
+	/** Halts the run where it fails, before the slot goes to the next creation, which would be paid for in vain. */
+	private judge(end: PartEnd): PartEnd {
+		const { run, item } = this;
+		const failure = end.kind === 'done' ? end.delivered?.failure : undefined;
+		if (failure !== undefined) run.failed();
+		if (end.kind !== 'failed') return end;
+		const { outcome, taskId } = end.failure;
+		// What was cancelled because another item failed is not a failure of its own.
+		if (outcome === 'cancelled' && run.means.stop?.aborted !== true)
+			return { kind: 'halted', taskId };
+		if (!goesOnAfter(item, end.failure)) run.failed();
+		return end;
+	}
 }
 
 /** Some time after the last creation, lets go of what may sleep; items that poll are waited for first. */
@@ -228,5 +214,55 @@ export async function runItems(
 	await letSleepersGo(run, items, { submitted, ends });
 	const results = await Promise.all(ends);
 	run.loop.close();
-	return results;
+	return await lookBeforeSleep(means, results);
+}
+
+const CONCURRENT_LAST_LOOKS = 10;
+
+/** The last look at the tasks that are open, as a callback that came earlier will not come again. */
+async function lookBeforeSleep(means: Means, ends: readonly ItemEnd[]): Promise<ItemEnd[]> {
+	const limiter = new Limiter(CONCURRENT_LAST_LOOKS);
+	const looked = await Promise.all(
+		ends.map(async (end) => {
+			if (end.kind !== 'asleep') return end;
+			const parts = end.parts.map(async (part, number) => {
+				const slot = { item: end.index, part: number };
+				return part.kind === 'open'
+					? await limiter.run(async () => await lookAgain(means, slot, part))
+					: part;
+			});
+			return { ...end, parts: await Promise.all(parts) };
+		}),
+	);
+	const has = (end: ItemEnd, kind: PartEnd['kind']) =>
+		end.kind === 'asleep' && end.parts.some((part) => part.kind === kind);
+	// Downloads would lengthen the gap between the look and the sleep, so they come first only if nothing is left to wait for.
+	const areOver = !looked.some((end) => has(end, 'open'));
+	return await Promise.all(
+		looked.map(async (end) =>
+			end.kind === 'asleep' && (areOver || has(end, 'failed'))
+				? await conclude(means, end.item, end.parts)
+				: end,
+		),
+	);
+}
+
+async function lookAgain(
+	{ client, ledger, stop }: Means,
+	slot: Slot,
+	part: OpenTask,
+): Promise<PartEnd> {
+	const { watch } = part;
+	const verdict = await verdictNow(client, watch, stop);
+	switch (verdict?.kind) {
+		case 'done':
+			return { kind: 'done', done: verdict, watch, delivered: undefined };
+		case 'failed':
+			ledger.forget(slot);
+			return verdict;
+		case 'running':
+			return { ...part, task: verdict.task };
+		case undefined:
+			return part;
+	}
 }

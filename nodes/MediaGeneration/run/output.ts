@@ -8,9 +8,9 @@ import {
 } from '../create/ledger';
 import { failureItem, nodeError, type Left } from '../delivery/failure';
 import { noteExecution, outcomesIn, showHint, worstOf, type RunOutcome } from '../delivery/hint';
+import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
 import { logOf } from '../service/clean';
 import { outcomes, type Failure } from '../service/failures';
-import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
 import type { FailedEnd, Item, ItemEnd } from './item';
 import type { Spending } from './spending';
 
@@ -32,22 +32,13 @@ export function itemsOf(context: IExecuteFunctions, end: ItemEnd): INodeExecutio
 }
 
 const failuresIn = (ends: readonly OnItsWay[]) => ends.filter((end) => end.kind === 'failed');
-const hasTask = (end: OnItsWay) => 'taskIds' in end && end.taskIds.length > 0;
-
-/** Those that were given up have no outcome. */
-function outcomesOf(ends: readonly OnItsWay[]): RunOutcome[] {
-	return ends.flatMap((end): RunOutcome[] => {
-		if (end.kind === 'failed') return [end.failure.outcome];
-		if (end.kind === 'asleep') return ['asleep'];
-		return end.kind === 'items' ? outcomesIn(end.items) : [];
-	});
-}
+const taskIdsOf = (end: OnItsWay) => ('taskIds' in end ? end.taskIds : []);
 
 function othersOf(first: FailedEnd, ends: readonly OnItsWay[]): string {
 	const others = ends.filter((end) => end !== first);
 	if (others.length === 0) return '';
-	const failed = others.filter(({ kind }) => kind === 'failed').length;
-	const made = others.filter((end) => end.kind !== 'failed' && hasTask(end)).length;
+	const failed = failuresIn(others).length;
+	const made = others.filter((end) => end.kind !== 'failed' && taskIdsOf(end).length > 0).length;
 	const none = others.length - failed - made;
 	if (none === others.length) {
 		const which = none === 1 ? 'the other item' : `the ${none} other items`;
@@ -63,11 +54,14 @@ function othersOf(first: FailedEnd, ends: readonly OnItsWay[]): string {
 }
 
 export class Report {
+	readonly store: LedgerStore;
+
 	constructor(
-		private readonly context: IExecuteFunctions,
-		private readonly run: NodeRun,
-		private readonly store: LedgerStore,
-	) {}
+		readonly context: IExecuteFunctions,
+		readonly run: NodeRun,
+	) {
+		this.store = context.getContext('node');
+	}
 
 	/** Paid for, or perhaps, whether or not this try comes to its item. */
 	private get leftBefore(): LeftBefore {
@@ -75,18 +69,17 @@ export class Report {
 	}
 
 	/** Tasks that are paid for and still of use (all except those that the service calls failed), and items whose tasks may exist. */
-	private left(ends: readonly OnItsWay[]): Left {
+	left(ends: readonly OnItsWay[]): Left {
 		const failed = failuresIn(ends);
 		const before = this.leftBefore;
 		const known = new Set([
 			...before.made.map(({ taskId }) => taskId),
-			...ends.flatMap((end) => ('taskIds' in end ? end.taskIds : [])),
+			...ends.flatMap((end) => taskIdsOf(end)),
 		]);
+		const now = failed.map(({ index: item, failure }) => ({ item, failure }));
 		const unclear = [
 			...before.unclear,
-			...failed.flatMap(({ index: item, failure }) =>
-				outcomes[failure.outcome].unclear ? [{ item, failure }] : [],
-			),
+			...now.filter(({ failure }) => outcomes[failure.outcome].unclear),
 		];
 		const named = unclear
 			.flatMap(({ failure: { taskId, whole } }) => [taskId ?? [], whole?.taskIds ?? []].flat())
@@ -130,17 +123,8 @@ export class Report {
 		showHint(this.context, 'warning', short);
 	}
 
-	/** What a stopped execution leaves behind: n8n saves nothing of it, so the log has to. */
-	logStop(ends: readonly OnItsWay[]): void {
-		this.log('the execution was stopped', this.left(ends));
-	}
-
-	/** An execution that goes on has no error that names them, and one that sleeps may be stopped before it has an output. */
-	logUnclear(why: string, ends: readonly OnItsWay[]): void {
-		this.log(why, { ...this.left(ends), taskIds: [] });
-	}
-
-	private log(why: string, { taskIds, unclearItems, namedTaskIds }: Left): void {
+	/** n8n saves nothing of a stopped execution, so the log has to say what it leaves behind. */
+	log(why: string, { taskIds, unclearItems, namedTaskIds }: Left): void {
 		const log = logOf(this.context);
 		if (taskIds.length > 0)
 			log.warn(
@@ -153,13 +137,21 @@ export class Report {
 		);
 	}
 
-	note(ends: readonly ItemEnd[], spending: Spending | undefined): void {
-		if (ends.length === 0) return;
-		const { tasks, unnamed, credits } = spending?.spent ?? { tasks: 0, unnamed: 0, credits: 0 };
+	/** An execution that goes on has no error that names them, and one that sleeps may be stopped before it has an output. */
+	logUnclear(why: string, ends: readonly OnItsWay[]): void {
+		this.log(why, { ...this.left(ends), taskIds: [] });
+	}
+
+	note(ends: readonly ItemEnd[], { spent: { tasks, unnamed, credits } }: Spending): void {
+		const worst = ends.flatMap((end): RunOutcome[] => {
+			if (end.kind === 'failed') return [end.failure.outcome];
+			if (end.kind === 'asleep') return ['asleep'];
+			return end.kind === 'items' ? outcomesIn(end.items) : [];
+		});
 		noteExecution(this.context, `${this.context.getNode().name}:${this.run.runIndex}`, {
 			taskIds: ends.flatMap(({ taskIds }) => taskIds),
 			credits: tasks > unnamed ? credits : undefined,
-			outcome: worstOf(outcomesOf(ends)),
+			outcome: worstOf(worst),
 		});
 	}
 

@@ -1,11 +1,9 @@
 /** From the input to items: reads and checks every item before anything is sent. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { prepareReceiveUrl } from '../callback/receiveUrl';
-import type { Ledger } from '../create/ledger';
 import type { Assembly, PartText } from '../delivery/assembly';
 import { ItemFields } from '../operations/fields';
 import type { CreationRequest, Operation } from '../operations/operation';
-import { requestsFor, textsOf } from '../operations/longText';
+import { textsOf } from '../operations/longText';
 import {
 	joinNeedsFiles,
 	readItemSettings,
@@ -15,12 +13,17 @@ import {
 	type RunSettings,
 } from '../operations/waiting';
 import type { Work } from '../service/clock';
-import { asFailure, invalid, isOutcome, outcomes, type Failure } from '../service/failures';
+import {
+	asFailure,
+	attempt,
+	invalid,
+	isOutcome,
+	outcomes,
+	type Failure,
+} from '../service/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../service/json';
-import type { Credentials } from '../service/client';
 import { parseTask } from '../service/task';
-import type { Waking } from '../sleep/checks';
-import { failedEnd, type Item, type ItemEnd, type Part } from './item';
+import { failedEnd, type ItemEnd } from './item';
 
 export interface Draft {
 	kind: 'draft';
@@ -31,6 +34,8 @@ export interface Draft {
 		| { kind: 'creates'; request: CreationRequest; texts: string[] }
 		| { kind: 'awaits'; taskIds: string[]; assembly: Assembly };
 }
+
+export type Planned = ReadonlyArray<Draft | ItemEnd>;
 
 /** What a long text has left for "Task: Wait". */
 interface Left {
@@ -188,51 +193,12 @@ export function* planItems(
 	return planned;
 }
 
-/** What items are made with, once the credential is read. */
-export interface Making {
-	credentials: Credentials;
-	ledger: Ledger;
-	waking: Waking | undefined;
-	/** Whether n8n may run the node again on the same items. */
-	repeats: boolean;
-}
-
-/** The item of a draft, with what earlier tries have left of it. Throws an `invalid` failure. */
-export function itemOf({ index, settings, work }: Draft, making: Making): Item {
-	const item = { kind: 'item', index, settings } as const;
-	if (work.kind === 'awaits') {
-		const { taskIds, assembly } = work;
-		const parts = taskIds.map((taskId, part): Part => {
-			return { kind: 'awaits', slot: { item: index, part }, taskId };
-		});
-		return { ...item, parts, assembly };
-	}
-	const { ledger, repeats } = making;
-	const { longText, contextBetweenParts } = settings;
-	const { request } = work;
-	const isLong = longText.kind !== 'off';
-	// An item of a later try keeps the parts of the first try.
-	const texts = isLong && repeats ? ledger.firstTexts(index, work.texts) : work.texts;
-	const requests = isLong ? requestsFor(request, texts, contextBetweenParts) : [request];
-	const parts = requests.map((each, part): Part => {
-		const sent = withCallback(each, settings, making);
-		const slot = { item: index, part };
-		return { kind: 'creates', slot, request: sent, earlier: ledger.earlier(slot, sent) };
-	});
-	return { ...item, parts, assembly: { longText, texts } };
-}
-
-/** With the URL that the service is to call. We sign it, unless n8n has: resume URLs carry n8n's own token. */
-function withCallback(
-	request: CreationRequest,
-	{ waiting, callbackReference: reference }: ItemSettings,
-	{ credentials, waking }: Making,
-): CreationRequest {
-	const signed = waiting.kind === 'no';
-	const resumeUrl = waiting.kind === 'suspend' && waking?.callable ? waking.resumeUrl : undefined;
-	const url = signed ? waiting.callbackUrl : resumeUrl;
-	if (url === undefined) return request;
-	const options = { reference, signed, now: Date.now() };
-	const receive_url = prepareReceiveUrl(url, credentials, options);
-	return { ...request, body: { ...request.body, receive_url } };
+/** Those of the first item, also where another field of it is wrong; where they can't be read, the strictest of the others. */
+export function runSettings(context: IExecuteFunctions, planned: Planned): RunSettings {
+	const first = attempt(() => readRunSettings(new ItemFields(context, 0)));
+	if (first.ok) return first.value;
+	const limitOf = ({ maximumCredits = Infinity }: RunSettings) => maximumCredits;
+	return planned
+		.flatMap((each) => (each.kind === 'draft' ? [each.run] : []))
+		.reduce((one, other) => (limitOf(other) < limitOf(one) ? other : one));
 }

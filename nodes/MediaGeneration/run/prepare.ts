@@ -1,21 +1,18 @@
 /** From the credential and the drafts to items that are ready to run: what can still be refused before anything is created. */
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { warnOfTestUrls, warnOfUnpublished } from '../callback/receiveUrl';
+import { prepareReceiveUrl, warnOfTestUrls, warnOfUnpublished } from '../callback/receiveUrl';
 import type { AgentCall, Ledger, NodeRun } from '../create/ledger';
+import { requestsFor } from '../operations/longText';
+import type { CreationRequest } from '../operations/operation';
+import type { ItemSettings } from '../operations/waiting';
 import { ensured } from '../service/boundedMap';
 import { createClient, type ServiceClient } from '../service/client';
-import {
-	attempt,
-	attemptLater,
-	FailureError,
-	invalid,
-	type Attempt,
-	type Failure,
-} from '../service/failures';
+import { asFailure, attemptLater, FailureError, invalid, type Attempt } from '../service/failures';
+import { valueOf } from '../service/reading';
 import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
-import { failedEnd, type Item, type ItemEnd } from './item';
-import { itemOf, type Draft } from './plan';
+import { failedEnd, type Item, type ItemEnd, type Part } from './item';
+import type { Draft, Planned } from './plan';
 import { BALANCE_TIMEOUT_MS, readBalance, type Spending, type SpendingDeps } from './spending';
 
 /** The execution, the run of the node and, as a tool, the agent's call that it is for. */
@@ -68,10 +65,6 @@ export async function openClient(
 	}
 }
 
-type Planned = ReadonlyArray<Draft | ItemEnd>;
-/** An item that is ready to run, or over already. */
-export type Ready = Item | ItemEnd;
-
 export function draftsIn(planned: Planned): Draft[] {
 	return planned.filter((each) => each.kind === 'draft');
 }
@@ -90,12 +83,6 @@ export async function prepareSuspension(
 	return await attemptLater(async () => await checkSuspension(context, baseUrl, watched));
 }
 
-interface MakingMeans {
-	client: ServiceClient;
-	ledger: Ledger;
-	waking: Attempt<Waking> | undefined;
-}
-
 /** Warns of callback URLs that can't work. */
 export async function warnOfUrls(context: IExecuteFunctions, planned: Planned): Promise<void> {
 	const urls = draftsIn(planned).map(({ settings: { waiting } }) =>
@@ -105,75 +92,97 @@ export async function warnOfUrls(context: IExecuteFunctions, planned: Planned): 
 	await warnOfUnpublished(context, urls);
 }
 
-export function makeItems(
-	context: IExecuteFunctions,
-	planned: Planned,
-	{ client, ledger, waking }: MakingMeans,
-): Ready[] {
-	const making = {
-		credentials: client.credentials,
-		ledger,
-		waking: waking?.ok === true ? waking.value : undefined,
-		repeats: context.getNode().retryOnFail === true,
-	};
-	return planned.map((each) => {
-		if (each.kind !== 'draft') return each;
-		const { index, settings } = each;
-		if (settings.waiting.kind === 'suspend' && waking?.ok === false)
-			return failedEnd(index, waking.failure);
-		const made = attempt(() => itemOf(each, making));
-		return made.ok ? made.value : failedEnd(index, made.failure);
-	});
-}
-
-/** Whether nothing is left to be paid for an item: what may have been created is not sent again. */
-function isPaidFor({ parts }: Item): boolean {
-	return parts.every(
-		(part) =>
-			part.kind === 'awaits' || part.earlier.kind === 'created' || part.earlier.kind === 'unknown',
-	);
-}
-
 /** The balance before anything is created, where an item or the run has to know it. Without Min Credits one try has to do. */
 export async function balanceFor(
 	client: ServiceClient,
-	ready: readonly Ready[],
+	planned: Planned,
 	{ maximum, signal }: Pick<SpendingDeps, 'maximum' | 'signal'>,
 ): Promise<Attempt<number> | undefined> {
-	if (ready.some((each) => each.kind === 'item' && minimumOf(each) !== undefined))
+	if (draftsIn(planned).some(({ settings }) => settings.minimumCredits !== undefined))
 		return await readBalance({ client, signal });
 	if (maximum === undefined) return undefined;
 	return await readBalance({ client, signal, tries: 1, timeoutMs: BALANCE_TIMEOUT_MS });
 }
 
-/** The Min Credits of an item that is still to be paid for. */
-function minimumOf(item: Item): number | undefined {
-	return isPaidFor(item) ? undefined : item.settings.minimumCredits;
+interface Making {
+	client: ServiceClient;
+	ledger: Ledger;
+	waking: Attempt<Waking> | undefined;
+	balance: Attempt<number> | undefined;
 }
 
-export function withEnoughCredits(
-	ready: readonly Ready[],
-	balance: Attempt<number> | undefined,
-): Ready[] {
-	return ready.map((each) => {
-		const minimum = each.kind === 'item' ? minimumOf(each) : undefined;
-		if (minimum === undefined || balance === undefined) return each;
-		const failure = shortage(balance, minimum);
-		return failure === undefined ? each : failedEnd(each.index, failure);
+/** The items of all drafts, with what earlier tries have left of them, or why they may not run. */
+export function makeItems(
+	context: IExecuteFunctions,
+	planned: Planned,
+	making: Making,
+): Array<Item | ItemEnd> {
+	const repeats = context.getNode().retryOnFail === true;
+	return planned.map((each) => {
+		if (each.kind !== 'draft') return each;
+		try {
+			return itemOf(each, making, repeats);
+		} catch (error) {
+			return failedEnd(each.index, asFailure(error));
+		}
 	});
 }
 
-function shortage(balance: Attempt<number>, minimum: number): Failure | undefined {
-	if (!balance.ok)
-		return invalid(
+/** @param repeats whether n8n may run the node again on the same items */
+function itemOf({ index, settings, work }: Draft, making: Making, repeats: boolean): Item {
+	const { client, ledger, balance } = making;
+	const { longText, contextBetweenParts, waiting, minimumCredits } = settings;
+	const waking =
+		making.waking !== undefined && waiting.kind === 'suspend' ? valueOf(making.waking) : undefined;
+	const item = { kind: 'item', index, settings } as const;
+	if (work.kind === 'awaits') {
+		const parts = work.taskIds.map((taskId, part): Part => {
+			return { kind: 'awaits', slot: { item: index, part }, taskId };
+		});
+		return { ...item, parts, assembly: work.assembly };
+	}
+	const isLong = longText.kind !== 'off';
+	// An item of a later try keeps the parts of the first try.
+	const texts = isLong && repeats ? ledger.firstTexts(index, work.texts) : work.texts;
+	const requests = isLong ? requestsFor(work.request, texts, contextBetweenParts) : [work.request];
+	const parts = requests.map((each, part) => {
+		const request = withCallback(each, settings, { client, waking });
+		const slot = { item: index, part };
+		return { kind: 'creates' as const, slot, request, earlier: ledger.earlier(slot, request) };
+	});
+	// What may have been created is not sent again, so nothing is left to be paid for it.
+	const isPaidFor = parts.every(
+		({ earlier: { kind } }) => kind === 'created' || kind === 'unknown',
+	);
+	if (!isPaidFor && minimumCredits !== undefined) checkCredits(minimumCredits, balance);
+	return { ...item, parts, assembly: { longText, texts } };
+}
+
+/** With the URL that the service is to call. We sign it, unless n8n has: resume URLs carry n8n's own token. */
+function withCallback(
+	request: CreationRequest,
+	{ waiting, callbackReference: reference }: ItemSettings,
+	{ client, waking }: { client: ServiceClient; waking: Waking | undefined },
+): CreationRequest {
+	const signed = waiting.kind === 'no';
+	const url = signed ? waiting.callbackUrl : waking?.callable ? waking.resumeUrl : undefined;
+	if (url === undefined) return request;
+	const options = { reference, signed, now: Date.now() };
+	const receive_url = prepareReceiveUrl(url, client.credentials, options);
+	return { ...request, body: { ...request.body, receive_url } };
+}
+
+function checkCredits(minimum: number, balance: Attempt<number> | undefined): void {
+	if (balance?.ok === false)
+		throw invalid(
 			`The credit balance could not be read, so nothing was created: ${balance.failure.message}`,
 			'Run again later, or remove the option Min Credits.',
-		).failure;
-	if (balance.value >= minimum) return undefined;
-	return invalid(
-		`The account has ${balance.value} credits, fewer than the ${minimum} that Min Credits asks for`,
-		'Add credits at the service or lower the option Min Credits. Nothing was created for this item.',
-	).failure;
+		);
+	if (balance !== undefined && balance.value < minimum)
+		throw invalid(
+			`The account has ${balance.value} credits, fewer than the ${minimum} that Min Credits asks for`,
+			'Add credits at the service or lower the option Min Credits. Nothing was created for this item.',
+		);
 }
 
 /** What earlier tries have created counts as well, and is nobody else's. */

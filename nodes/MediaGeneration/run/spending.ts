@@ -94,12 +94,14 @@ const rounded = (credits: number) => Math.round(credits * 1_000) / 1_000;
 export class Spending {
 	private readonly kept: Kept;
 	private readonly gate: Limiter;
+	private readonly limited: boolean;
 	/** The service described a task without a cost: it will not name the cost of another one. */
 	private tasksNameNoCost = false;
 
 	constructor(private readonly deps: SpendingDeps) {
 		this.kept = keptOf(deps.store, deps.run);
 		this.gate = ensured(gates, deps.store, () => new Limiter(1));
+		this.limited = deps.maximum !== undefined;
 		// What an earlier try knew comes before a creation of which nothing is known.
 		if (!this.kept.unclear) this.knowBalance(deps.balance?.ok ? deps.balance.value : undefined);
 	}
@@ -124,26 +126,14 @@ export class Spending {
 		};
 	}
 
-	private get limited(): boolean {
-		return this.deps.maximum !== undefined;
-	}
-
 	/** Waits until a task may be created, as far as its cost is concerned. */
 	async turn(route: Route): Promise<Turn> {
-		if (!this.limited) {
-			const end = (submitted: Submitted) => {
-				if (submitted.kind === 'created') this.note(submitted.created);
-			};
-			return { kind: 'go', end };
-		}
-		const giveBack = await this.gate.take();
-		if (this.kept.unclear) await this.learnFromBalance();
-		const failure = this.refusal();
-		if (failure !== undefined) {
-			giveBack();
-			return { kind: 'refused', failure };
-		}
-		return { kind: 'go', end: (submitted) => void this.end(submitted, route).then(giveBack) };
+		const giveBack = this.limited ? await this.gate.take() : () => undefined;
+		const failure = this.limited ? await this.refusal() : undefined;
+		if (failure === undefined)
+			return { kind: 'go', end: (submitted) => void this.end(submitted, route).finally(giveBack) };
+		giveBack();
+		return { kind: 'refused', failure };
 	}
 
 	private async end(submitted: Submitted, route: Route): Promise<void> {
@@ -156,19 +146,6 @@ export class Spending {
 		if (submitted.found === true && this.kept.costs[created.taskId] === null)
 			this.kept.unclear = true;
 		else this.knowBalance(balance);
-	}
-
-	/** What the balance has fallen by beyond what is known is the cost of the creations whose answers never came. */
-	private async learnFromBalance(): Promise<void> {
-		const { kept } = this;
-		const { client, signal } = this.deps;
-		if (kept.known === null) return;
-		const now = await readBalance({ client, signal, tries: 2, timeoutMs: BALANCE_TIMEOUT_MS });
-		if (!now.ok) return;
-		const fallenBy = kept.known.balance - now.value;
-		kept.unclearCredits += Math.max(0, fallenBy - (this.credits - kept.known.credits));
-		kept.unclear = false;
-		this.knowBalance(now.value);
 	}
 
 	/** A task that an earlier try or an earlier execution has made, and that this run takes up. Before the first turn. */
@@ -193,19 +170,33 @@ export class Spending {
 		if (this.limited) (await this.gate.take())();
 	}
 
-	private refusal(): Failure | undefined {
-		const { maximum = Infinity } = this.deps;
+	private async refusal(): Promise<Failure | undefined> {
+		if (this.kept.unclear) await this.learnFromBalance();
 		if (this.kept.unclear)
 			return invalid(
 				'Max Credits can no longer be kept: a creation before this one may have been paid for, and the balance does not tell',
 				'No task was created for this item. Check the credits at the service, then run the items that are left again.',
 			).failure;
 		const { credits } = this;
+		const { maximum = Infinity } = this.deps;
 		if (credits < maximum) return undefined;
 		return invalid(
 			`Max Credits is reached: the tasks of this run cost ${credits} credits, and the option allows ${maximum}`,
 			'No task was created for this item. Raise the option Max Credits, or run the items that are left again.',
 		).failure;
+	}
+
+	/** What the balance has fallen by beyond what is known is the cost of the creations whose answers never came. */
+	private async learnFromBalance(): Promise<void> {
+		const { kept } = this;
+		const { client, signal } = this.deps;
+		if (kept.known === null) return;
+		const now = await readBalance({ client, signal, tries: 2, timeoutMs: BALANCE_TIMEOUT_MS });
+		if (!now.ok) return;
+		const fallenBy = kept.known.balance - now.value;
+		kept.unclearCredits += Math.max(0, fallenBy - (this.credits - kept.known.credits));
+		kept.unclear = false;
+		this.knowBalance(now.value);
 	}
 
 	private note({ taskId, answer }: Created): void {
@@ -222,9 +213,9 @@ export class Spending {
 
 	private async learn(created: Created, route: Route, byBalance?: number): Promise<void> {
 		this.note(created);
-		const { taskId } = created;
 		const { costs } = this.kept;
-		if (costs[taskId] !== null) return;
+		const { taskId } = created;
+		if (!this.limited || costs[taskId] !== null) return;
 		const cost = (await this.costByLook(taskId, route)) ?? byBalance;
 		costs[taskId] ??= cost ?? null;
 	}

@@ -7,23 +7,18 @@ import type { FileSettings } from '../operations/waiting';
 import { clockAheadMs } from '../service/clock';
 import { isObject, parseJson } from '../service/json';
 import type { Task } from '../service/task';
-import type { Done } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 
 export const CONTEXT_FIELD = 'suspension';
 
-/** A task of an execution that goes to sleep. */
-export type SleepingTask =
-	| {
-			kind: 'open';
-			watch: Watch;
-			/** As last seen; undefined where it never was. */
-			task: Task | undefined;
-			/** Where the service reports its end; undefined where it does not. */
-			receiveUrl: string | undefined;
-	  }
-	/** Its files are fetched when the execution wakes. */
-	| { kind: 'over'; watch: Watch; done: Done };
+export interface OpenTask {
+	kind: 'open';
+	watch: Watch;
+	/** As last seen; undefined where it never was. */
+	task: Task | undefined;
+	/** Where the service reports its end; undefined where it does not. */
+	receiveUrl: string | undefined;
+}
 
 /** What waking must know of one item. */
 export type SleepingItem =

@@ -12,9 +12,7 @@ import type { FileSettings } from '../operations/waiting';
 import { cleanItems } from '../service/clean';
 import type { ServiceClient } from '../service/client';
 import { clockAheadMs, now } from '../service/clock';
-import { Limiter } from '../service/limiter';
-import { lookAtTask } from '../service/look';
-import { verdictOf, type Verdict } from '../service/verdict';
+import type { Done } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 import type { Waking } from './checks';
 import {
@@ -23,13 +21,13 @@ import {
 	tooltipFragment,
 	writeNotes,
 	type Notes,
+	type OpenTask,
 	type SleepingItem,
-	type SleepingTask,
 } from './notes';
 import { sleepOf } from './watch';
 
-const LAST_LOOK_TIMEOUT_MS = 5_000;
-const CONCURRENT_LOOKS = 10;
+/** A task of an execution that goes to sleep. The files of one that is done are fetched when the execution wakes. */
+type SleepingTask = OpenTask | { kind: 'done'; watch: Watch; done: Done };
 
 /** One input item of an execution that goes to sleep. */
 export type Sleeper =
@@ -41,22 +39,6 @@ export type Sleeper =
 			assembly: Assembly;
 			watched: boolean;
 	  };
-
-/** Looks once more at open tasks, in order, as a callback that came earlier will not come again. Undefined where a look says nothing. */
-export async function lookOnceMore(
-	client: ServiceClient,
-	watches: readonly Watch[],
-	signal?: AbortSignal,
-): Promise<Array<Verdict | undefined>> {
-	const limiter = new Limiter(CONCURRENT_LOOKS);
-	return await Promise.all(
-		watches.map(async (watch) => {
-			const at = { ...watch, timeoutMs: LAST_LOOK_TIMEOUT_MS, signal };
-			const look = await limiter.run(async () => await lookAtTask(client, at));
-			return look.kind === 'task' ? verdictOf(watch.taskId, look.task, watch.echoes) : undefined;
-		}),
-	);
-}
 
 /** The inputs that executions of this process sleep on: n8n's Retry On Fail runs the node again on them. */
 const asleep = new WeakSet<object>();
@@ -87,7 +69,7 @@ function firstItem(sleeper: Sleeper, index: number): INodeExecutionData {
 	const { tasks, assembly } = sleeper;
 	const [first] = tasks;
 	const taskIds = tasks.map(({ watch }) => watch.taskId);
-	const seen = first?.kind === 'over' ? first.done.task : first?.task;
+	const seen = first?.kind === 'done' ? first.done.task : first?.task;
 	return { json: unfinishedJson(assembly, taskIds, seen), pairedItem };
 }
 
@@ -128,7 +110,7 @@ export async function suspend(
 	const sleep = sleepOf(notes.id, { context, client });
 	for (const sleeper of sleepers)
 		for (const task of sleeper.kind === 'open' ? sleeper.tasks : [])
-			if (task.kind === 'over') sleep.note(task.done.taskId, task.done);
+			if (task.kind === 'done') sleep.note(task.done.taskId, task.done);
 	// Nobody reports the end of a task whose callback goes elsewhere, as of one that an earlier execution has made.
 	const watched = notes.watched ? tasks : tasks.filter(({ pace }) => pace !== 'asleep');
 	sleep.watch(watched, { resumeUrl: waking.resumeUrl, coverage: notes.watched ? 'all' : 'some' });

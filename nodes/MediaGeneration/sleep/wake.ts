@@ -15,15 +15,13 @@ import { timeLimit } from '../service/clock';
 import * as failures from '../service/failures';
 import type { Failure } from '../service/failures';
 import { parseJson } from '../service/json';
-import { lookSurely } from '../service/look';
-import { verdictOf, type Done, type Ended } from '../service/verdict';
+import type { Done, Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 import { notesReference, openTasks, readNotes, type Notes, type SleepingItem } from './notes';
-import { FOREIGN_TASK, NOT_WAITED_FOR, sleepOf, type Sleep } from './watch';
+import { FOREIGN_TASK, NOT_WAITED_FOR, sleepOf, verdictNow, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
 const CONFIRM_MS = 8_000;
-const LOOK_TIMEOUT_MS = 5_000;
 /** Addresses of files are temporary: what was seen longer ago is looked at again before its files are fetched. */
 const FRESH_MS = 5 * 60_000;
 
@@ -62,10 +60,8 @@ function ownUrl(context: IWebhookFunctions, url: unknown): string | undefined {
 }
 
 async function endOf(client: ServiceClient, watch: Watch): Promise<Ended | undefined> {
-	const look = await lookSurely(client, { ...watch, timeoutMs: LOOK_TIMEOUT_MS });
-	if (look.kind !== 'task') return undefined;
-	const verdict = verdictOf(watch.taskId, look.task, watch.echoes);
-	return verdict.kind === 'running' ? undefined : verdict;
+	const verdict = await verdictNow(client, watch);
+	return verdict?.kind === 'running' ? undefined : verdict;
 }
 
 /**

@@ -6,8 +6,8 @@
 import { callSelf, type N8nContext, type ServiceClient } from '../service/client';
 import { realClock, type Clock } from '../service/clock';
 import { isObject } from '../service/json';
-import { lookAtTask, type Look } from '../service/look';
-import type { Ended } from '../service/verdict';
+import { lookAtTask, lookSurely, type Look } from '../service/look';
+import { verdictOf, type Ended, type Verdict } from '../service/verdict';
 import { PollLoop, type Waited, type Watch } from '../wait/poll';
 
 /** A task that is over by the service's own word, or that permanently can't be read. */
@@ -17,6 +17,7 @@ export interface Over {
 	seenAt: number;
 }
 
+const LOOK_TIMEOUT_MS = 5_000;
 /** For a call that is under way. */
 const CONFIRMING_MS = 3_000;
 /** Beyond its deadline n8n wakes an execution by itself. */
@@ -42,6 +43,16 @@ function isBeyondCalls(answer: Awaited<ReturnType<typeof callSelf>>): boolean {
 	const { message, error, ignored } = answer.body;
 	const words = [message, error, ignored].filter((said) => typeof said === 'string').join(' ');
 	return BEYOND_CALLS.some((said) => words.includes(said));
+}
+
+/** What the service says of a task now; undefined where a look says nothing. */
+export async function verdictNow(
+	client: ServiceClient,
+	watch: Watch,
+	signal?: AbortSignal,
+): Promise<Verdict | undefined> {
+	const look = await lookSurely(client, { ...watch, timeoutMs: LOOK_TIMEOUT_MS, signal });
+	return look.kind === 'task' ? verdictOf(watch.taskId, look.task, watch.echoes) : undefined;
 }
 
 interface Watching {
