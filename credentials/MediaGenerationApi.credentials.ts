@@ -6,11 +6,7 @@ import type {
 	Icon,
 	INodeProperties,
 } from 'n8n-workflow';
-import {
-	apiKeyProblem,
-	baseUrlProblem,
-	callbackSecretProblem,
-} from '../nodes/MediaGeneration/service/baseUrl';
+import { credentialProblem } from '../nodes/MediaGeneration/service/baseUrl';
 import { withKey } from '../nodes/MediaGeneration/service/keyedRequest';
 
 const NOT_THE_SERVICE =
@@ -93,13 +89,9 @@ export class MediaGenerationApi implements ICredentialType {
 		credentials: ICredentialDataDecryptedObject,
 		requestOptions: IHttpRequestOptions,
 	): Promise<IHttpRequestOptions> {
-		const problem =
-			baseUrlProblem(credentials.baseUrl) ??
-			apiKeyProblem(credentials.apiKey) ??
-			callbackSecretProblem(credentials.callbackSecret);
+		const problem = credentialProblem(credentials);
 		if (problem !== undefined) throw new Error(problem);
-		const { apiKey, baseUrl } = credentials as Record<'apiKey' | 'baseUrl', string>;
-		return withKey({ apiKey, baseUrl, keyHeader: credentials.keyHeader }, requestOptions);
+		return withKey(credentials, requestOptions);
 	}
 
 	test: ICredentialTestRequest = {

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../nodes/MediaGeneration/service/boundedMap';
+import { BoundedMap, ensured } from '../../nodes/MediaGeneration/service/boundedMap';
 
 test('it forgets what was not used for the longest time', () => {
 	const map = new BoundedMap<string, number>(2);
@@ -21,6 +21,6 @@ test('setting a key again, or taking one away, makes it no larger', () => {
 
 test('a value is made once', () => {
 	const map = new BoundedMap<string, object>(2);
-	const made = map.ensure('a', () => ({}));
-	expect(map.ensure('a', () => ({}))).toBe(made);
+	const made = ensured(map, 'a', () => ({}));
+	expect(ensured(map, 'a', () => ({}))).toBe(made);
 });

@@ -1,7 +1,6 @@
 /**
- * What the service itself says of a task that an anonymous caller names: a posted body is only a hint (docs/service.md, "Callbacks").
- * A callback must not be a lever: whatever is posted, the service gets few requests, creations are not slowed down, and each call
- * is answered in time. All state is an account's, kept by this process, bounded, and soon forgotten.
+ * What the service itself says of a task that an anonymous caller names (docs/service.md, "Callbacks"). A callback must not be a lever:
+ * whatever is posted, the service gets few requests, creations are not slowed down, and each call is answered in time.
  */
 import type { Account, PollRoute } from '../service/account';
 import { BoundedMap, ensured } from '../service/boundedMap';
@@ -19,7 +18,7 @@ export interface Claim {
 }
 
 /** The verdict, or the last look, which brought none. */
-export type Confirmed = Verdict | Exclude<Look, { kind: 'task' }>;
+type Confirmed = Verdict | Exclude<Look, { kind: 'task' }>;
 
 const LOOK_TIMEOUT_MS = 5_000;
 const FIRST_PAUSE_MS = 250;
@@ -45,7 +44,7 @@ class Asked {
 	readonly turns = new Limiter(LOOKS_AT_ONCE);
 	/** Until when (epoch ms) an ID counts as unknown without asking again. */
 	readonly unknown = new BoundedMap<string, number>(REMEMBERED);
-	/** Copies that arrive at the same moment share one confirmation. */
+	/** Copies that arrive at the same moment share one. */
 	readonly underWay = new Map<string, Promise<Confirmed>>();
 	/** By the service's own word for the type of a task that was over. */
 	readonly routes = new BoundedMap<string, PollRoute>(REMEMBERED);
@@ -54,17 +53,11 @@ class Asked {
 }
 
 const asked = new WeakMap<Account, Asked>();
-
-function askedOf(account: Account): Asked {
-	return ensured(asked, account, () => new Asked());
-}
+const askedOf = (account: Account) => ensured(asked, account, () => new Asked());
 
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();
 
-/**
- * One request to one route, in its turn. For a type whose route is known, both tries go to that route, the second one a while
- * later, as a young task can be unknown for a moment; otherwise each route gets one.
- */
+/** One request to one route. For a type whose route is known both tries go to it, as a young task can be unknown for a moment. */
 async function lookOnce(
 	client: ServiceClient,
 	{ taskId, type }: Claim,
@@ -96,9 +89,8 @@ function pauseAfter(look: Look, attempt: number): number {
 }
 
 /**
- * Asks until the answer is clear or the budget is spent; then the last answer counts. Asked again are: a busy service, `done` without
- * any file, which can come for a moment (docs/service.md, "Status"), and a task that still runs though its callback says otherwise,
- * as a callback can be faster than the service's own read of that task.
+ * Asks until the answer is clear or the budget is spent; then the last answer counts. `done` without any file can come for a moment
+ * (docs/service.md, "Status"), and a callback can be faster than the service's own read of its task.
  */
 async function ask(client: ServiceClient, claim: Claim, budgetMs: number): Promise<Confirmed> {
 	const { taskId } = claim;
@@ -121,7 +113,7 @@ async function ask(client: ServiceClient, claim: Claim, budgetMs: number): Promi
 	return last;
 }
 
-/** What the service itself says of the task that a callback names. @param budgetMs for all looks together */
+/** @param budgetMs for all looks together */
 export async function confirm(
 	client: ServiceClient,
 	claim: Claim,

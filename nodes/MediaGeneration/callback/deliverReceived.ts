@@ -1,6 +1,6 @@
 /**
  * The second half of the trigger, inside the execution that the webhook started: the sender does not wait for downloads, and if n8n
- * dies during one, the execution still names its task.
+ * dies during one, the execution still names its task. What can't be fetched is reported in `download_error`.
  */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../delivery/item';
@@ -11,7 +11,7 @@ import type { JsonObject } from '../service/json';
 import { parseTask } from '../service/task';
 import { verdictOf, withoutFiles, type Verdict } from '../service/verdict';
 
-export interface Received {
+interface Received {
 	task_id: string;
 	/** As the service sent it (or, unverified, as it was posted). */
 	task: JsonObject;
@@ -32,18 +32,17 @@ export function receivedItem({ task, reference, ...received }: Received): INodeE
 	};
 }
 
-/** What to say about a task's files where there are none, or they must not be fetched. */
+/** Why there are no files, or why they must not be fetched. */
 function withoutDownload(verdict: Verdict, taskId: string, mayFetch: boolean): string | undefined {
 	if (verdict.kind === 'running' && verdict.task.state === 'done')
 		return withoutFiles(taskId, verdict.task).failure.message;
 	return verdict.kind === 'done' && !mayFetch ? UNTRUSTED : undefined;
 }
 
-async function delivered(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const files = readTriggerFileSettings((name, fallback) =>
 		context.getNodeParameter(name, 0, fallback),
 	);
-	// Without a credential that can be read no private address is used.
 	const client = await createClient(context).catch(() => undefined);
 	const delivery = new Delivery(context, {
 		baseUrl: client?.credentials.baseUrl,
@@ -72,7 +71,6 @@ async function delivered(context: IExecuteFunctions): Promise<INodeExecutionData
 	return (await Promise.all(deliveries)).flat();
 }
 
-/** A file that can't be fetched is reported in `download_error`. */
 export async function deliverReceived(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	return await cleanly(context, async () => await delivered(context));
+	return await cleanly(context, async () => await deliver(context));
 }

@@ -1,11 +1,11 @@
 /**
  * One event runs the workflow once. A trigger remembers what it let through, in this process and, for restarts and other processes, in
  * the node's static data, which n8n saves after each production call (last write wins). While n8n may still fail to store the execution of
- * the call that holds an event, no copy is told that all is well: a paid task would be lost. What counts is the answer that n8n gives.
+ * the call that holds an event, no copy is told that all is well: a paid task would be lost.
  */
 import { createHash } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
-import { BoundedMap } from '../service/boundedMap';
+import { BoundedMap, ensured } from '../service/boundedMap';
 import { pause } from '../service/clock';
 import { Refusal } from './webhook';
 
@@ -17,7 +17,7 @@ export interface Memory {
 	answerBy: number;
 }
 
-export interface HoldingResponse {
+interface HoldingResponse {
 	readonly statusCode: number;
 	readonly writableEnded: boolean;
 	once(event: 'close', listener: () => void): unknown;
@@ -40,36 +40,31 @@ const SAVED_IN = 'seen';
 const IN_PROCESS = 5_000;
 const TRIGGERS = 200;
 
-/** Per trigger, the events that this process let through; each with its holder until that one is answered. */
+/** The events that this process let through; each with its holder until that one is answered. */
 const triggers = new BoundedMap<string, BoundedMap<string, Holder | 'answered'>>(TRIGGERS);
 
-function eventsOf({ trigger }: Memory): BoundedMap<string, Holder | 'answered'> {
-	return triggers.ensure(trigger, () => new BoundedMap(IN_PROCESS));
-}
+const eventsOf = ({ trigger }: Memory) =>
+	ensured(triggers, trigger, () => new BoundedMap(IN_PROCESS));
 
-function keyOf(event: string): string {
-	return createHash('sha256').update(event).digest('base64url').slice(0, KEY_LENGTH);
-}
+const keyOf = (event: string) =>
+	createHash('sha256').update(event).digest('base64url').slice(0, KEY_LENGTH);
 
-function savedIn({ staticData }: Memory): string[] {
-	return Array.isArray(staticData[SAVED_IN]) ? (staticData[SAVED_IN] as string[]) : [];
-}
+const savedIn = ({ staticData }: Memory) =>
+	Array.isArray(staticData[SAVED_IN]) ? (staticData[SAVED_IN] as string[]) : [];
 
-function isKnown(memory: Memory, key: string): boolean {
-	return eventsOf(memory).has(key) || savedIn(memory).includes(key);
-}
+const isKnown = (memory: Memory, key: string) =>
+	eventsOf(memory).has(key) || savedIn(memory).includes(key);
 
 /** Whether a holder is done; then its event is settled: let through, or given back where n8n answered with a failure. */
 function settle(memory: Memory, key: string, holder: Holder): boolean {
 	const events = eventsOf(memory);
-	const { staticData } = holder.memory;
 	// It was given back, and another call may have it by now.
 	if (events.get(key) !== holder) return true;
 	if (!holder.response.writableEnded) return false;
 	if (holder.response.statusCode < 400) events.set(key, 'answered');
 	else {
 		events.delete(key);
-		staticData[SAVED_IN] = savedIn(holder.memory).filter((entry) => entry !== key);
+		holder.memory.staticData[SAVED_IN] = savedIn(holder.memory).filter((entry) => entry !== key);
 	}
 	return true;
 }

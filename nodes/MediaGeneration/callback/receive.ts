@@ -17,9 +17,8 @@ const CONFIRM_WITHIN_MS = 12_000;
 const DUPLICATE = 'this task and status was received before';
 
 /** With a placeholder for the host: n8n does not know its outside address. */
-function urlOf(context: IWebhookFunctions): URL {
-	return new URL(context.getRequestObject().originalUrl, 'http://localhost');
-}
+const urlOf = (context: IWebhookFunctions) =>
+	new URL(context.getRequestObject().originalUrl, 'http://localhost');
 
 function arrivalOf(context: IWebhookFunctions): Arrival {
 	const { headers } = context.getRequestObject();
@@ -29,7 +28,7 @@ function arrivalOf(context: IWebhookFunctions): Arrival {
 	return { path: urlOf(context).pathname, ownUrl: context.getNodeWebhookUrl('default'), saidHosts };
 }
 
-/** The client of a call to a URL that is signed where it should be, and its reference. Otherwise throws a Refusal. */
+/** Throws a Refusal for a URL that is not signed though it should be. */
 async function checkedClient(context: IWebhookFunctions) {
 	const query = context.getQueryData() as Record<string, unknown>;
 	const arrival = arrivalOf(context);
@@ -42,7 +41,7 @@ async function checkedClient(context: IWebhookFunctions) {
 	return { client, ...checked };
 }
 
-/** What the service itself says of the task. Throws a Refusal where it says nothing. */
+/** Throws a Refusal where the service says nothing of the task. */
 async function confirmed(
 	client: ServiceClient,
 	{ taskId, task }: Posted,
@@ -135,7 +134,6 @@ async function handle(
 	return { webhookResponse: { received: true }, workflowData: [cleanItems(context, [item])] };
 }
 
-/** Handles one callback. Never rejects: every refusal is an answer. */
 export async function receive(
 	context: IWebhookFunctions,
 	settings: TriggerSettings,

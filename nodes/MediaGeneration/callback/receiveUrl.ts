@@ -6,7 +6,7 @@ import { publishedMethods, type Credentials } from '../service/client';
 import { invalid } from '../service/failures';
 import { MAX_REFERENCE, sign } from './signature';
 
-export interface ReceiveUrlOptions {
+interface ReceiveUrlOptions {
 	reference: string | undefined;
 	/** Whether to sign where the credential has a secret; resume URLs carry n8n's own token. */
 	signed: boolean;
@@ -14,7 +14,6 @@ export interface ReceiveUrlOptions {
 	now: number;
 }
 
-/** What is wrong with a callback URL, in words, or undefined. */
 export function callbackUrlProblem(value: string, baseUrl: string): string | undefined {
 	if (!URL.canParse(value))
 		return 'it is not a URL. Copy the Production URL of a Media Generation Trigger, or of another webhook';
@@ -52,7 +51,7 @@ export function prepareReceiveUrl(
 	return url.href;
 }
 
-/** The address of a Media Generation Trigger, or of another node of the same form. */
+/** Of a Media Generation Trigger, or of another node of the same form. */
 const PRODUCTION_PATH = /\/webhook\/[\da-f-]{36}\/callback$/;
 
 /** Warns in the editor where a trigger of this n8n has a Production URL, but nobody listens to it. */

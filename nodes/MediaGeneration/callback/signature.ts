@@ -57,17 +57,15 @@ export interface Arrival {
 	path: string;
 	/** The trigger's own URL, as n8n knows it; undefined if it has none. */
 	ownUrl: string | undefined;
-	/** The hosts that the request states. Anybody can write those. */
+	/** By the request; anybody can write those. */
 	saidHosts: readonly string[];
 }
 
-type Signed = SignedValues & { signature: string };
-
-function signedValues(query: Record<string, unknown>, reference: string): Signed | undefined {
+function signedValues(query: Record<string, unknown>, reference: string) {
 	const { signed_for: signedFor, expires, nonce, signature } = query;
 	const values = { signedFor, expires, nonce, signature, reference };
 	const areTexts = Object.values(values).every((text) => typeof text === 'string');
-	return areTexts ? (values as Signed) : undefined;
+	return areTexts ? (values as SignedValues & { signature: string }) : undefined;
 }
 
 /**
@@ -88,16 +86,11 @@ function misplaced(signedFor: string, { path, ownUrl, saidHosts }: Arrival): str
 		: 'the callback URL was signed for another host. If it is the address of this n8n, set N8N_WEBHOOK_URL to it';
 }
 
-export type SignatureCheck =
-	| {
-			ok: true;
-			/** Whether there is a secret, so that the URL is known to come from here. */
-			signed: boolean;
-			reference: string | undefined;
-	  }
-	| { ok: false; reason: string };
+type SignatureCheck =
+	/** `signed`: whether there is a secret, so that the URL is known to come from here. */
+	{ ok: true; signed: boolean; reference: string | undefined } | { ok: false; reason: string };
 
-/** Checks the query of a callback; nothing of it where there is no secret. @param now epoch ms */
+/** Checks nothing where there is no secret. @param now epoch ms */
 export function checkSignature(
 	secret: string,
 	arrival: Arrival,

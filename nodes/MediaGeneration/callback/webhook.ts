@@ -1,18 +1,16 @@
-/**
- * A call of a webhook: reading what was posted, and the one way to answer. Nothing that is posted is trusted: its size and shape are
- * checked before it is parsed. Source: docs/service.md, "Events".
- */
+/** A call of a webhook: reading what was posted, and the one way to answer. Source: docs/service.md, "Events". */
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { taskIdProblem } from '../operations/fields';
 import { readJson, type Bound, type Read } from '../service/bounded';
 import { logOf } from '../service/clean';
+import { messageOf } from '../service/failures';
 import { asText, isObject } from '../service/json';
 import { parseTask, type Task } from '../service/task';
 
 /** Bodies of real callbacks are a few kB. */
 const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
 
-/** A call that is answered with a status other than 2xx, and starts nothing. */
+/** Of a call, which starts nothing then. */
 export class Refusal extends Error {
 	constructor(
 		readonly status: number,
@@ -25,7 +23,7 @@ export class Refusal extends Error {
 
 export interface Posted {
 	taskId: string;
-	/** The task as the sender describes it; undefined where the body names one only. */
+	/** As the sender describes it; undefined where the body only names it. */
 	task: Task | undefined;
 }
 
@@ -53,13 +51,12 @@ function readBody(raw: Buffer | undefined, parsed: unknown): Read {
 	}
 }
 
-/** What n8n adds to a request. */
 type CallbackRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
 	rawBody?: Buffer;
 	readRawBody?: () => Promise<void>;
 };
 
-/** What was posted, whatever its sender says of the content type. Throws a Refusal where it names no task. */
+/** Whatever the sender says of the content type. Throws a Refusal where no task is named. */
 export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
 	const request = context.getRequestObject() as CallbackRequest;
 	const parsed: unknown = context.getBodyData();
@@ -83,12 +80,7 @@ export function ignore(context: IWebhookFunctions, ignored: string): IWebhookRes
 	return answer(context, 200, { received: true, ignored });
 }
 
-/**
- * Answers a call with what the handler returns, with its {@link Refusal}, or, whatever else went wrong, with 503. Never
- * rejects: where a webhook throws, n8n starts the workflow with an empty item.
- *
- * @param call names the call in the log, e.g. "a callback"
- */
+/** Never rejects: where a webhook throws, n8n starts the workflow with an empty item. @param call its name in the log, e.g. "a callback" */
 export async function respond(
 	context: IWebhookFunctions,
 	call: string,
@@ -97,15 +89,13 @@ export async function respond(
 	try {
 		return await handle();
 	} catch (error) {
-		const { status, message } =
-			error instanceof Refusal
-				? error
-				: new Refusal(503, 'the callback could not be handled, try again');
-		if (!(error instanceof Refusal)) {
-			const reason = error instanceof Error ? error.message : 'unknown reason';
-			logOf(context).warn(`Media Generation: ${call} could not be handled: ${reason}`);
-		}
+		const isRefusal = error instanceof Refusal;
+		if (!isRefusal)
+			logOf(context).warn(`Media Generation: ${call} could not be handled: ${messageOf(error)}`);
 		if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
-		return answer(context, status, { received: false, error: message });
+		const failed = isRefusal
+			? error
+			: new Refusal(503, 'the callback could not be handled, try again');
+		return answer(context, failed.status, { received: false, error: failed.message });
 	}
 }

@@ -1,6 +1,6 @@
 /** Credits and API keys: `GET /v1/credits`, `GET /v1/api-keys`. docs/service.md, "Endpoints". Neither costs anything. */
 import { apiKeysOf, creditsOf } from '../service/task';
-import { type JsonObject, isObject } from '../service/json';
+import { isObject, mapTexts, type JsonObject } from '../service/json';
 import type { Resource } from './operation';
 
 const SECRET = /sk_[^\s"']*/g;
@@ -10,30 +10,19 @@ const SECRET_NAME =
 /** At most eight characters before the stars, and four behind them. */
 const MASKED = /^[^*]{0,11}\*{3,}[^*]{0,4}$/;
 
-/** Keeps the prefix and the last four characters of a secret: enough to tell keys apart, nothing to use. */
+/** Enough of a secret to tell keys apart, and nothing to use. */
 export function maskSecret(secret: string): string {
 	const prefix = secret.startsWith('sk_') ? 'sk_' : '';
 	return secret.length - prefix.length < 12 ? `${prefix}****` : `${prefix}****${secret.slice(-4)}`;
 }
 
-/** Masks secrets wherever they stand in a record: by their prefix, and by the names that secrets have. */
-export function maskSecrets(value: unknown, name = '', depth = 0): unknown {
-	if (typeof value === 'string') {
-		const masked = (secret: string) => (MASKED.test(secret) ? secret : maskSecret(secret));
-		return SECRET_NAME.test(name) || SECRET_NAME.test(name.toLowerCase())
-			? masked(value)
-			: value.replace(SECRET, masked);
-	}
-	if (depth > 20) return null;
-	if (Array.isArray(value))
-		return value.map((entry: unknown) => maskSecrets(entry, name, depth + 1));
-	if (!isObject(value)) return value;
-	return Object.fromEntries(
-		Object.entries(value).map(([key, entry]) => [
-			// A list can be keyed by the keys themselves.
-			maskSecrets(key),
-			maskSecrets(entry, key, depth + 1),
-		]),
+/** By their prefix wherever they stand, and by the names that secrets have. A list can be keyed by the keys themselves. */
+export function maskSecrets<T>(value: T): T {
+	const masked = (secret: string) => (MASKED.test(secret) ? secret : maskSecret(secret));
+	return mapTexts(value, (text, name = '') =>
+		SECRET_NAME.test(name) || SECRET_NAME.test(name.toLowerCase())
+			? masked(text)
+			: text.replace(SECRET, masked),
 	);
 }
 
@@ -76,7 +65,7 @@ export const apiKeys: Resource = {
 			work: {
 				kind: 'reads',
 				path: '/v1/api-keys',
-				items: (body) => apiKeysOf(body)?.map((record) => maskSecrets(record) as JsonObject),
+				items: (body) => apiKeysOf(body)?.map(maskSecrets),
 			},
 		},
 	],

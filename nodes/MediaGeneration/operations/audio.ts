@@ -1,42 +1,26 @@
 /** Sound files that are there already: joined here, without the service. (docs/media.md) */
 import type { INodeProperties } from 'n8n-workflow';
 import { pauseOption } from './longText';
-import { maxFileSizeOption, optionsField, type Resource } from './operation';
+import { binaryField, maxFileSizeOption, optionsField, text, type Resource } from './operation';
 
 const fields: INodeProperties[] = [
-	{
-		displayName: 'Input Binary Field',
-		name: 'inputBinaryField',
-		type: 'string',
+	text('Input Binary Field', 'inputBinaryField', {
 		required: true,
 		default: 'data',
 		hint: 'The name of the input binary field with the audio file of each item',
-	},
-	{
-		displayName: 'Group By',
-		name: 'groupBy',
-		type: 'string',
-		default: '',
+	}),
+	text('Group By', 'groupBy', {
 		placeholder: 'e.g. {{ $json.chapter }}',
 		description:
 			'Items with the same value are joined into one file, in their order. Leave empty to join all items.',
-	},
-	{
-		displayName: 'File Name',
-		name: 'fileName',
-		type: 'string',
-		default: '',
+	}),
+	text('File Name', 'fileName', {
 		placeholder: 'e.g. chapter-1',
 		description: 'Name of the joined file; its extension is added. Leave empty for "joined".',
-	},
-	{
-		displayName: 'Put Output File in Field',
-		name: 'binaryPropertyName',
-		type: 'string',
-		required: true,
-		default: 'data',
+	}),
+	binaryField('Put Output File in Field', {
 		hint: 'The name of the output binary field of the joined file; merged subtitles get _1',
-	},
+	}),
 	optionsField([
 		pauseOption,
 		{ ...maxFileSizeOption, description: 'A larger file is not made: the items fail instead' },

@@ -1,13 +1,11 @@
 /** Reads and checks the fields of one item. Every refusal says which field is wrong and what it should be (outcome `invalid`). */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { invalid } from '../service/failures';
+import { invalid, messageOf } from '../service/failures';
 import { asNumber, asText, isObject, parseJson, type JsonObject } from '../service/json';
 import { pathProblem } from '../service/baseUrl';
 
-/** Far beyond any ID that fits into an address. */
 const MAX_TASK_ID = 4_000;
 
-/** It goes into an address encoded, so nearly everything can be one. */
 export function taskIdProblem(taskId: string): string | undefined {
 	const problem = pathProblem(taskId);
 	if (problem !== undefined) return `it ${problem}`;
@@ -26,7 +24,7 @@ export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
 	return merged;
 }
 
-/** Far beyond any request, and far below what breaks JSON.stringify. */
+/** Far below what breaks JSON.stringify. */
 const MAX_DEPTH = 100;
 
 function nestedDeeperThan(levels: number, value: unknown): boolean {
@@ -56,7 +54,7 @@ export class ItemFields {
 		return isObject(this.options) ? this.options[name] : undefined;
 	}
 
-	/** Whether the workflow sets an option, even to an empty value. */
+	/** Even to an empty value. */
 	hasOption(name: string): boolean {
 		this.option(name);
 		return isObject(this.options) && Object.hasOwn(this.options, name);
@@ -74,7 +72,7 @@ export class ItemFields {
 		return text;
 	}
 
-	/** A text, or undefined where the field is empty, so that it is left out of the request. */
+	/** Undefined where the field is empty, so that it is left out of the request. */
 	optionalText(name: string, label: string): string | undefined {
 		const value = this.raw(name);
 		if (value === undefined) return undefined;
@@ -104,18 +102,13 @@ export class ItemFields {
 		return checkedTaskId(this.requiredText('taskId', 'Task ID').trim());
 	}
 
-	/**
-	 * At least one: a list, or a text in which commas separate them.
-	 *
-	 * @param own the ID that the item itself has: it may hold a comma
-	 */
+	/** From a list, or a text in which commas separate them. @param own the ID that the item itself has: it may hold a comma */
 	taskIds(own: string | undefined): string[] {
 		const value = this.raw('taskId');
 		const text = Array.isArray(value) ? '' : this.requiredText('taskId', 'Task ID').trim();
-		const separate = (text === own ? [text] : text.split(',')).map((part) => part.trim());
 		const taskIds = Array.isArray(value)
 			? value.map((entry) => asText(entry)?.trim() ?? '')
-			: separate.filter((part) => part !== '');
+			: (text === own ? [text] : text.split(',').map((part) => part.trim())).filter(Boolean);
 		if (taskIds.length === 0 || taskIds.includes(''))
 			throw invalid(
 				'The field "Task ID" is a list without any ID, or with an entry that is none',
@@ -165,7 +158,7 @@ export class ItemFields {
 		return isZero ? 0 : this.positiveOption(name, label, fallback);
 	}
 
-	/** One of a closed list of values; the first one where it is not set. */
+	/** The first one of the values where it is not set. */
 	choice<const T extends string>(value: unknown, label: string, values: [T, ...T[]]): T {
 		if (value === undefined || value === '') return values[0];
 		const found = values.find((entry) => entry === value);
@@ -180,7 +173,6 @@ export class ItemFields {
 		return jsonObject(this.raw(name), { what: `field "${label}"`, example });
 	}
 
-	/** Leaves empty values out, then merges the Extra Body Fields in. */
 	body(fields: JsonObject): IDataObject {
 		return this.merged(withoutEmpty(fields));
 	}
@@ -224,16 +216,15 @@ function jsonObject(given: unknown, { what, example }: { what: string; example: 
 	try {
 		JSON.stringify(value);
 	} catch (error) {
-		const reason = error instanceof Error ? error.message : 'unknown reason';
 		throw refused(
-			`can't be written as JSON: ${reason}`,
+			`can't be written as JSON: ${messageOf(error)}`,
 			'Check what the expression leads to. Enter a BigInt as a text or a number.',
 		);
 	}
 	return value;
 }
 
-export function withoutEmpty(fields: JsonObject): JsonObject {
+function withoutEmpty(fields: JsonObject): JsonObject {
 	const kept: JsonObject = {};
 	for (const [key, value] of Object.entries(fields)) {
 		const slim = isObject(value) ? withoutEmpty(value) : value;

@@ -1,18 +1,14 @@
 /** Images: `POST /v1i/task/generate-image`. docs/service.md, "Endpoints". Models differ in what they take, so empty values are left out. */
 import type { INodeProperties } from 'n8n-workflow';
-import { locator, openChoice, type Resource } from './operation';
+import { amount, locator, openChoice, text, type Resource } from './operation';
 
 const fields: INodeProperties[] = [
-	{
-		displayName: 'Prompt',
-		name: 'prompt',
-		type: 'string',
+	text('Prompt', 'prompt', {
 		typeOptions: { rows: 4 },
 		required: true,
-		default: '',
 		placeholder: 'e.g. A lighthouse at dawn, watercolour',
 		description: 'What the picture should show',
-	},
+	}),
 	...locator({
 		displayName: 'Model',
 		name: 'modelId',
@@ -21,15 +17,12 @@ const fields: INodeProperties[] = [
 			'The model to draw with. If empty, the request names no model: some services then choose one, others refuse the request.',
 		list: 'searchImageModels',
 	}),
-	{
-		displayName: 'Number of Images',
-		name: 'generationsCount',
-		type: 'number',
+	amount('Number of Images', 'generationsCount', {
 		typeOptions: { minValue: 1 },
 		default: 1,
 		description:
 			'How many pictures to make. All of them belong to one task; to get an item for each, use the option Split Files.',
-	},
+	}),
 	openChoice(
 		{
 			displayName: 'Aspect Ratio',

@@ -4,7 +4,7 @@ import { invalid } from '../service/failures';
 import { apiKeys, credits } from './account';
 import { audio } from './audio';
 import { image } from './image';
-import type { Operation, Resource } from './operation';
+import { select, type Operation, type Resource } from './operation';
 import { soundEffect } from './soundEffect';
 import { speech } from './speech';
 import { task } from './task';
@@ -28,26 +28,19 @@ export function operationOf(resource: unknown, operation: unknown): Operation {
 	);
 }
 
-const resourceField: INodeProperties = {
-	displayName: 'Resource',
-	name: 'resource',
-	type: 'options',
+const resourceField = select('Resource', 'resource', {
 	noDataExpression: true,
 	options: resources.map(({ name, value }) => ({ name, value })),
 	default: 'speech',
-};
+});
 
 function operationField({ value, operations, defaultOperation }: Resource): INodeProperties {
-	const field: INodeProperties = {
-		displayName: 'Operation',
-		name: 'operation',
-		type: 'options',
+	return select('Operation', 'operation', {
 		noDataExpression: true,
-		default: '',
+		default: defaultOperation ?? operations[0]?.value ?? '',
 		displayOptions: { show: { resource: [value] } },
 		options: operations.map(({ subtitle: _, work: __, ...shown }) => shown),
-	};
-	return { ...field, default: defaultOperation ?? operations[0]?.value ?? '' };
+	});
 }
 
 function fieldsOf({ value, operations, fields }: Resource): INodeProperties[] {

@@ -31,35 +31,24 @@ export interface List {
 }
 
 export const PAGE_SIZE = 100;
-/** The provider whose voices `POST /v1/text-to-speech/{voice_id}` takes. `/v3/voices` puts the name before their IDs; that route takes them without. */
+const SIZE = { page_size: String(PAGE_SIZE) };
+/** Whose voices `POST /v1/text-to-speech/{voice_id}` takes. `/v3/voices` puts the name before their IDs; that route takes them without. */
 const PROVIDER = 'elevenlabs';
 
 const NAMES = ['data', 'voices', 'models', 'items', 'results', 'voice_list'];
 
-function entriesIn(body: unknown, read: (record: JsonObject) => ListEntry | undefined) {
-	return recordsIn(body, NAMES)?.flatMap(
-		(record) => read(isObject(record) ? record : { id: record }) ?? [],
-	);
-}
+const joined = (between: string, values: readonly unknown[]) =>
+	values.flatMap((value) => asText(value) ?? []).join(between);
 
-function words(values: readonly unknown[]): string {
-	return values.flatMap((value) => asText(value) ?? []).join(', ');
-}
-
-function described(entry: ListEntry, description: string | undefined): ListEntry {
-	return description === undefined ? entry : { ...entry, description };
-}
-
-function joined(between: string, texts: Array<string | undefined>): string | undefined {
-	return texts.filter(Boolean).join(between) || undefined;
-}
+const described = (entry: ListEntry, description = ''): ListEntry =>
+	description === '' ? entry : { ...entry, description };
 
 function voiceOf(record: JsonObject): ListEntry | undefined {
 	const id = asText(record.voice_id) ?? asText(record.id);
 	if (id === undefined) return undefined;
 	const value = id.startsWith(`${PROVIDER}_`) ? id.slice(PROVIDER.length + 1) : id;
 	const labels = isObject(record.labels) ? record.labels : {};
-	const details = words([
+	const details = joined(', ', [
 		record.language ?? labels.language,
 		record.accent ?? labels.accent,
 		record.gender ?? labels.gender,
@@ -72,7 +61,7 @@ function voiceOf(record: JsonObject): ListEntry | undefined {
 function modelOf(record: JsonObject): ListEntry | undefined {
 	const value = asText(record.model_id) ?? asText(record.id);
 	if (value === undefined) return undefined;
-	const list = (values: unknown) => (Array.isArray(values) ? words(values) : undefined);
+	const list = (values: unknown) => (Array.isArray(values) ? joined(', ', values) : undefined);
 	const most = asText(record.max_generations);
 	const images = most === '1' ? 'One image' : most && `Up to ${most} images`;
 	const limits = joined('; ', [images, list(record.aspect_ratios), list(record.resolutions)]);
@@ -80,51 +69,58 @@ function modelOf(record: JsonObject): ListEntry | undefined {
 	return described({ value, name: asText(record.name) ?? value }, description);
 }
 
-function query(fields: Record<string, string | undefined>): string {
-	const given = Object.entries(fields).filter(
-		(field): field is [string, string] => field[1] !== undefined && field[1] !== '',
+function pathWith(path: string, fields: Record<string, string | undefined>): string {
+	const given = Object.entries(fields).flatMap(([name, value = '']) =>
+		value === '' ? [] : [[name, value]],
 	);
-	return new URLSearchParams(given).toString();
+	return `${path}?${new URLSearchParams(given).toString()}`;
 }
 
-function wholeList(path: string, read: (record: JsonObject) => ListEntry | undefined): ListRoute {
+type Reader = (record: JsonObject) => ListEntry | undefined;
+
+interface Paging extends Omit<ListRoute, 'read'> {
+	next: (
+		answer: JsonObject,
+		page: { cursor: string | undefined; isEmpty: boolean },
+	) => string | undefined;
+}
+
+function listRoute(entryOf: Reader, { next, ...route }: Paging): ListRoute {
 	return {
-		name: path,
-		whole: true,
-		path: () => path,
-		read(body) {
-			const entries = entriesIn(body, read);
-			return entries === undefined ? undefined : { entries, next: undefined };
+		...route,
+		read(body, cursor) {
+			const records = recordsIn(body, NAMES);
+			if (records === undefined) return undefined;
+			const entries = records.flatMap(
+				(each) => entryOf(isObject(each) ? each : { id: each }) ?? [],
+			);
+			const page = { cursor, isEmpty: entries.length === 0 };
+			return { entries, next: next(isObject(body) ? body : {}, page) };
 		},
 	};
 }
 
-const voicesV3: ListRoute = {
+const wholeList = (path: string, entryOf: Reader) =>
+	listRoute(entryOf, { name: path, whole: true, path: () => path, next: () => undefined });
+
+const voicesV3 = listRoute(voiceOf, {
 	name: 'v3',
 	whole: false,
 	path: (search, page = '1') =>
-		`/v3/voices?${query({ provider: PROVIDER, search, page, page_size: String(PAGE_SIZE) })}`,
-	read(body, page = '1') {
-		const entries = entriesIn(body, voiceOf);
-		if (entries === undefined) return undefined;
-		const pagination = isObject(body) && isObject(body.pagination) ? body.pagination : {};
-		const more = pagination.has_more === true && entries.length > 0;
-		return { entries, next: more ? String(Number(page) + 1) : undefined };
+		pathWith('/v3/voices', { provider: PROVIDER, search, page, ...SIZE }),
+	next({ pagination }, { cursor: page = '1', isEmpty }) {
+		const more = isObject(pagination) && pagination.has_more === true && !isEmpty;
+		return more ? String(Number(page) + 1) : undefined;
 	},
-};
+});
 
-const voicesV2: ListRoute = {
+const voicesV2 = listRoute(voiceOf, {
 	name: 'v2',
 	whole: false,
-	path: (search, token) =>
-		`/v2/voices?${query({ search, page_size: String(PAGE_SIZE), next_page_token: token })}`,
-	read(body) {
-		const entries = entriesIn(body, voiceOf);
-		if (entries === undefined) return undefined;
-		const { has_more: more, next_page_token: token } = isObject(body) ? body : {};
-		return { entries, next: more === false ? undefined : asText(token) };
-	},
-};
+	path: (search, token) => pathWith('/v2/voices', { search, ...SIZE, next_page_token: token }),
+	next: ({ has_more: more, next_page_token: token }) =>
+		more === false ? undefined : asText(token),
+});
 
 export const lists: Readonly<Record<ListName, List>> = {
 	searchVoices: {

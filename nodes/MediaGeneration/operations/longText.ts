@@ -1,11 +1,11 @@
 /** Texts longer than one request takes: the field that splits them, how it is read, and the requests for their parts (docs/media.md). */
-import type { INodeProperties } from 'n8n-workflow';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { firstSentences, lastSentences, splitText } from '../media/split';
 import { asNumber } from '../service/json';
 import type { Work } from '../service/clock';
 import { invalid } from '../service/failures';
 import type { ItemFields } from './fields';
-import type { CreationRequest } from './operation';
+import { amount, select, toggle, type CreationRequest } from './operation';
 
 export type LongText =
 	| { kind: 'off' }
@@ -21,22 +21,16 @@ const CHARACTERS_NAME = 'Max Characters per Part';
 
 const whenSplit = { longText: ['join', 'parts'] };
 
-const charactersField: INodeProperties = {
-	displayName: CHARACTERS_NAME,
-	name: 'maxCharacters',
-	type: 'number',
+const charactersField = amount(CHARACTERS_NAME, 'maxCharacters', {
 	typeOptions: { minValue: LEAST_CHARACTERS },
 	default: MAX_CHARACTERS,
 	description:
 		'Longer texts are split into parts of at most this length. Services take 2,000 to 10,000 characters per request, depending on the model.',
-};
+});
 
-/** The field that splits, and beside it the length. Nodes of version 1 have the length among their options. */
+/** Nodes of version 1 have the length among their options. */
 export const longTextFields: INodeProperties[] = [
-	{
-		displayName: 'Long Text',
-		name: 'longText',
-		type: 'options',
+	select('Long Text', 'longText', {
 		options: [
 			{
 				name: 'Join Into One File',
@@ -52,18 +46,15 @@ export const longTextFields: INodeProperties[] = [
 		],
 		default: 'off',
 		description: `Whether to split texts longer than ${CHARACTERS_NAME}, and what comes out`,
-	},
+	}),
 	{ ...charactersField, displayOptions: { show: { ...whenSplit, '@version': [1.1] } } },
 ];
 
-export const pauseOption: INodeProperties = {
-	displayName: 'Pause Between Parts (Ms)',
-	name: 'pauseBetweenParts',
-	type: 'number',
+export const pauseOption = amount('Pause Between Parts (Ms)', 'pauseBetweenParts', {
 	typeOptions: { minValue: 0, maxValue: LONGEST_PAUSE_MS },
 	default: 0,
 	description: 'Silence between the parts of a joined file, in milliseconds',
-};
+});
 
 export const longTextOptions: INodeProperties[] = [
 	{ ...charactersField, displayOptions: { show: { ...whenSplit, '@version': [1] } } },
@@ -73,24 +64,16 @@ export const longTextOptions: INodeProperties[] = [
 		...pauseOption,
 		displayOptions: { show: { waitForCompletion: [true], longText: ['join'] } },
 	},
-	{
-		displayName: 'Context Between Parts',
-		name: 'contextBetweenParts',
-		type: 'boolean',
-		default: false,
+	toggle('Context Between Parts', 'contextBetweenParts', {
 		description:
 			'Whether to send each part with the end of the one before it and the beginning of the next one (previous_text and next_text), so that a service that takes them speaks the parts as one text',
 		displayOptions: { show: whenSplit },
-	},
-	{
-		displayName: 'Transcript in Output',
-		name: 'transcriptInOutput',
-		type: 'boolean',
-		default: false,
+	}),
+	toggle('Transcript in Output', 'transcriptInOutput', {
 		description:
 			'Whether to add the transcript to the JSON as a list of text, start and end in seconds, where one was delivered',
 		displayOptions: { show: { waitForCompletion: [true], downloadOutput: [true] } },
-	},
+	}),
 ];
 
 export function readPause(fields: ItemFields): number {
@@ -130,7 +113,7 @@ export function textOf({ body }: CreationRequest): string {
 	return typeof body.text === 'string' ? body.text : '';
 }
 
-/** The texts that a request's text is sent as. Throws an `invalid` failure for a text without anything to speak. */
+/** The texts that a request's text is sent as. */
 export function* textsOf(request: CreationRequest, longText: LongText): Work<string[]> {
 	const text = textOf(request);
 	if (longText.kind === 'off') return [text];
@@ -150,12 +133,11 @@ export function requestsFor(
 	texts: readonly string[],
 	withContext: boolean,
 ): CreationRequest[] {
-	const contextOf = (before: string | undefined, after: string | undefined) => ({
-		...(before === undefined ? {} : { previous_text: lastSentences(before, CONTEXT_CHARACTERS) }),
-		...(after === undefined ? {} : { next_text: firstSentences(after, CONTEXT_CHARACTERS) }),
-	});
 	return texts.map((text, index) => {
-		const context = withContext ? contextOf(texts[index - 1], texts[index + 1]) : {};
-		return { ...request, body: { ...request.body, text, ...context } };
+		const body: IDataObject = { ...request.body, text };
+		const [before, after] = withContext ? [texts[index - 1], texts[index + 1]] : [];
+		if (before !== undefined) body.previous_text = lastSentences(before, CONTEXT_CHARACTERS);
+		if (after !== undefined) body.next_text = firstSentences(after, CONTEXT_CHARACTERS);
+		return { ...request, body };
 	});
 }

@@ -10,24 +10,24 @@ import type { ItemFields } from './fields';
 export interface CreationRequest {
 	/** What siblings are compared by, and what a poll route is remembered for. */
 	kind: string;
-	/** Begins with a slash, its parts URL-encoded. */
+	/** Its parts URL-encoded. */
 	path: string;
 	qs?: IDataObject;
 	body: IDataObject;
 	/** What the path says of the request, by the name that the service has for it. */
 	pathFields?: JsonObject;
-	/** The task's type, where the service documents it. */
+	/** Where the service documents it. */
 	type?: string;
 }
 
 export type Work =
-	/** Creates a task, and so costs money. The request of one item; throws an `invalid` failure for bad input. */
+	/** Costs money. The request throws an `invalid` failure for bad input. */
 	| { kind: 'creates'; request(fields: ItemFields): CreationRequest }
 	| { kind: 'awaits' }
 	| { kind: 'joins' }
 	| { kind: 'looks' }
 	| { kind: 'lists' }
-	/** Reads something else: `items` of the answer's body, or undefined where it has an unexpected shape. */
+	/** Reads something else. `items` of the answer's body, or undefined where it has an unexpected shape. */
 	| { kind: 'reads'; path: string; items(body: unknown): JsonObject[] | undefined };
 
 export interface Operation {
@@ -41,7 +41,6 @@ export interface Operation {
 }
 
 export interface Resource {
-	/** As workflows carry it. */
 	value: string;
 	name: string;
 	operations: readonly Operation[];
@@ -57,32 +56,55 @@ export function shownFor(...operations: string[]): IDisplayOptions {
 	return { show: { operation: operations } };
 }
 
+/** A field of the editor, by its name on screen and the name that workflows carry. Empty or off, unless its details say otherwise. */
+const fieldOf =
+	(type: INodeProperties['type'], empty: INodeProperties['default']) =>
+	(displayName: string, name: string, details: Partial<INodeProperties> = {}): INodeProperties => ({
+		displayName,
+		name,
+		type,
+		default: empty,
+		...details,
+	});
+
+export const text = fieldOf('string', '');
+export const amount = fieldOf('number', 0);
+export const toggle = fieldOf('boolean', false);
+export const select = fieldOf('options', '');
+export const notice = fieldOf('notice', '');
+const json = fieldOf('json', '{}');
+const collection = fieldOf('collection', {});
+
+/** A field for a JSON object. @param about what it is for, and an example */
+export function jsonField(
+	displayName: string,
+	name: string,
+	{ what, example }: { what: string; example: string },
+): INodeProperties {
+	return json(displayName, name, {
+		placeholder: `e.g. ${example}`,
+		description: `${what}, e.g. <code>${example}</code>. Must be a JSON object; a list, a text or a number is refused.`,
+	});
+}
+
 export function optionsField(
 	options: INodeProperties[],
 	displayOptions?: IDisplayOptions,
 ): INodeProperties {
-	return {
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options,
-		displayOptions,
-	};
+	return collection('Options', 'options', { placeholder: 'Add option', options, displayOptions });
 }
 
 export const MAX_FILE_MB = 500;
 
-export const maxFileSizeOption: INodeProperties = {
-	displayName: 'Max File Size (MB)',
-	name: 'maxFileSize',
-	type: 'number',
+export const maxFileSizeOption = amount('Max File Size (MB)', 'maxFileSize', {
 	typeOptions: { minValue: 0 },
 	default: MAX_FILE_MB,
-};
+});
 
-/** The names under which the node answers the editor's request for a list. */
+export function binaryField(displayName: string, details: Partial<INodeProperties>) {
+	return text(displayName, 'binaryPropertyName', { required: true, default: 'data', ...details });
+}
+
 export type ListName = 'searchImageModels' | 'searchSpeechModels' | 'searchVoices';
 
 interface Located extends Pick<

@@ -1,18 +1,14 @@
 /** Sound effects: `POST /v1/task/sound-effect`. docs/service.md, "Endpoints". */
 import type { INodeProperties } from 'n8n-workflow';
-import type { Resource } from './operation';
+import { text, type Resource } from './operation';
 
 const fields: INodeProperties[] = [
-	{
-		displayName: 'Text',
-		name: 'text',
-		type: 'string',
+	text('Text', 'text', {
 		typeOptions: { rows: 3 },
 		required: true,
-		default: '',
 		placeholder: 'e.g. Rain on a tin roof, distant thunder',
 		description: 'What the sound should be',
-	},
+	}),
 ];
 
 export const soundEffect: Resource = {

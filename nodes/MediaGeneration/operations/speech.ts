@@ -1,7 +1,7 @@
 /** Speech: by voice ID (`POST /v1/text-to-speech/{voice_id}`) and by voice name (`POST /v1e/task/text-to-speech`). docs/service.md, "Endpoints". */
 import type { INodeProperties } from 'n8n-workflow';
 import { longTextFields } from './longText';
-import { locator, openChoice, shownFor, type Resource } from './operation';
+import { locator, openChoice, shownFor, text, toggle, type Resource } from './operation';
 
 const byVoiceId = 'generateByVoiceId';
 const byVoiceName = 'generateByVoiceName';
@@ -16,27 +16,19 @@ const fields: INodeProperties[] = [
 		displayOptions: shownFor(byVoiceId),
 		list: 'searchVoices',
 	}),
-	{
-		displayName: 'Voice Name',
-		name: 'voice',
-		type: 'string',
+	text('Voice Name', 'voice', {
 		required: true,
-		default: '',
 		placeholder: 'e.g. en-US-AriaNeural',
 		description:
 			'Name of the voice, as the voice list or the documentation of the service has it. It usually begins with a language code.',
 		displayOptions: shownFor(byVoiceName),
-	},
-	{
-		displayName: 'Text',
-		name: 'text',
-		type: 'string',
+	}),
+	text('Text', 'text', {
 		typeOptions: { rows: 4 },
 		required: true,
-		default: '',
 		placeholder: 'e.g. Welcome aboard!',
 		description: 'The text to speak',
-	},
+	}),
 	...longTextFields,
 	...locator({
 		displayName: 'Model',
@@ -66,13 +58,9 @@ const fields: INodeProperties[] = [
 			},
 		],
 	),
-	{
-		displayName: 'With Transcript',
-		name: 'withTranscript',
-		type: 'boolean',
-		default: false,
+	toggle('With Transcript', 'withTranscript', {
 		description: 'Whether to also get subtitles (SRT) and word timings (JSON)',
-	},
+	}),
 ];
 
 export const speech: Resource = {

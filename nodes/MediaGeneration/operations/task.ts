@@ -1,90 +1,69 @@
-/**
- * Tasks made earlier (`GET /v1/task/{task_id}` and `GET /v1e/task/{task_id}`: nothing is paid again), and tasks of any kind that has no
- * operation of its own. docs/service.md, "Endpoints" and "More routes".
- */
+/** Tasks made earlier, and tasks of any kind that has no operation of its own. docs/service.md, "Endpoints" and "More routes". */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { pathProblem } from '../service/baseUrl';
 import { invalid, type FailureError } from '../service/failures';
-import { asText, type JsonObject } from '../service/json';
+import { asText, mapTexts, type JsonObject } from '../service/json';
 import { outputsOf } from '../service/outputs';
 import { parseTask } from '../service/task';
 import type { ListedTask } from '../service/taskList';
 import { maskSecret } from './account';
 import type { ItemFields } from './fields';
-import { optionsField, shownFor, type Resource } from './operation';
+import {
+	amount,
+	jsonField,
+	optionsField,
+	shownFor,
+	text,
+	toggle,
+	type Resource,
+} from './operation';
 
-const MAX_DEPTH = 100;
 const BODY_EXAMPLE = '{"prompt": "A slow waltz"}';
 const QUERY_EXAMPLE = '{"output_format": "mp3_44100_128"}';
 
 const fields: INodeProperties[] = [
-	{
-		displayName: 'Task ID',
-		name: 'taskId',
-		type: 'string',
+	text('Task ID', 'taskId', {
 		required: true,
 		default: '={{ $json.task_id }}',
 		placeholder: 'e.g. 7f9c2ba4',
 		description:
 			'The task_id that the service returned when the task was created. "Task: Wait" takes several, as an array or separated by commas.',
 		displayOptions: shownFor('get', 'wait'),
-	},
-	{
-		displayName: 'Path',
-		name: 'path',
-		type: 'string',
+	}),
+	text('Path', 'path', {
 		required: true,
-		default: '',
 		placeholder: 'e.g. /v1m/task/music-generation',
 		description:
 			'Path of the endpoint under the Base URL of the credential. It must be one that answers with a task_id.',
 		displayOptions: shownFor('create'),
-	},
+	}),
 	{
-		displayName: 'Body',
-		name: 'body',
-		type: 'json',
-		default: '{}',
-		placeholder: `e.g. ${BODY_EXAMPLE}`,
-		description: `Body of the request, e.g. <code>${BODY_EXAMPLE}</code>. Must be a JSON object; a list, a text or a number is refused.`,
+		...jsonField('Body', 'body', { what: 'Body of the request', example: BODY_EXAMPLE }),
 		displayOptions: shownFor('create'),
 	},
 	{
-		displayName: 'Query',
-		name: 'query',
-		type: 'json',
-		default: '{}',
-		placeholder: `e.g. ${QUERY_EXAMPLE}`,
-		description: `Query parameters of the request, e.g. <code>${QUERY_EXAMPLE}</code>. Must be a JSON object; a list, a text or a number is refused.`,
+		...jsonField('Query', 'query', {
+			what: 'Query parameters of the request',
+			example: QUERY_EXAMPLE,
+		}),
 		displayOptions: shownFor('create'),
 	},
-	{
-		displayName: 'Return All',
-		name: 'returnAll',
-		type: 'boolean',
-		default: false,
+	toggle('Return All', 'returnAll', {
 		description: 'Whether to return all results or only up to a given limit',
 		displayOptions: shownFor('getAll'),
-	},
-	{
-		displayName: 'Limit',
-		name: 'limit',
-		type: 'number',
+	}),
+	amount('Limit', 'limit', {
 		typeOptions: { minValue: 1 },
 		default: 50,
 		description: 'Max number of results to return',
 		displayOptions: { show: { operation: ['getAll'], returnAll: [false] } },
-	},
+	}),
 	optionsField(
 		[
-			{
-				displayName: 'Type',
-				name: 'type',
-				type: 'string',
-				default: '',
+			text('Type', 'type', {
 				placeholder: 'e.g. sound_effect',
 				description: 'Only tasks of this type, as the service names it',
-			},
+			}),
 		],
 		shownFor('getAll'),
 	),
@@ -134,27 +113,20 @@ const CALLBACK_FIELD = /^(receive|callback|webhook)_?url$/i;
 const OTHER_KEY = /(?<![a-z0-9])sk_\w{6,}/gi;
 
 /** Without what would let a reader call a webhook or use a key: the list has the tasks of all keys of the account. */
-function withoutSecrets(value: unknown, name = '', depth = 0): unknown {
-	if (typeof value === 'string') {
-		const text = CALLBACK_FIELD.test(name) ? value.replace(/[?#].*$/s, '') : value;
-		return text.replace(OTHER_KEY, maskSecret);
-	}
-	if (typeof value !== 'object' || value === null) return value;
-	if (depth > MAX_DEPTH) return null;
-	if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, name, depth + 1));
-	return Object.fromEntries(
-		Object.entries(value).map(([key, each]) => [key, withoutSecrets(each, key, depth + 1)]),
-	);
+function withoutSecrets<T>(value: T): T {
+	return mapTexts(value, (text, name = '') => {
+		const plain = CALLBACK_FIELD.test(name) ? text.replace(/[?#].*$/s, '') : text;
+		return plain.replace(OTHER_KEY, maskSecret);
+	});
 }
 
 /** Newest first, where the service says of all of them when they began; else in its own order. */
 export function listedItems(tasks: readonly ListedTask[]): IDataObject[] {
-	const dated = tasks.every(({ createdAt }) => createdAt !== undefined);
-	const ordered = dated
-		? [...tasks].sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0))
-		: tasks;
+	const ordered = [...tasks];
+	if (tasks.every(({ createdAt }) => createdAt !== undefined))
+		ordered.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
 	return ordered.map(({ taskId, raw }) => {
-		const { error, ...item } = taskItem(taskId, withoutSecrets(raw) as JsonObject);
+		const { error, ...item } = taskItem(taskId, withoutSecrets(raw));
 		// n8n takes an item with an `error` for one that failed, and sends it to the error branch.
 		return error === undefined ? item : { ...item, task_error: error };
 	});
@@ -184,7 +156,6 @@ function kindOf(path: string): string {
 export const task: Resource = {
 	value: 'task',
 	name: 'Task',
-	// Workflows are saved without a field that has its default value.
 	defaultOperation: 'get',
 	fields,
 	extraFields: '{"title": "Waltz"}',

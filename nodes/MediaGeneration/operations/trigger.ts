@@ -1,18 +1,23 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions, NodeParameterValueType } from 'n8n-workflow';
 import { asNumber, isObject } from '../service/json';
-import { MAX_FILE_MB, maxFileSizeOption, optionsField } from './operation';
+import {
+	binaryField,
+	MAX_FILE_MB,
+	maxFileSizeOption,
+	notice,
+	optionsField,
+	text,
+	toggle,
+} from './operation';
 import type { FileSettings } from './waiting';
 import { downloadField } from './waitingFields';
 
 export const triggerFields: INodeProperties[] = [
-	{
-		displayName:
-			'First publish this workflow: until then n8n answers callbacks with an error, and nothing starts. Then open "Webhook URLs" above and copy the Production URL into the field "Callback URL" of a Media Generation node (with "Wait for Completion" off). The Test URL works once, and only while this node listens.',
-		name: 'urlNotice',
-		type: 'notice',
-		default: '',
-	},
+	notice(
+		'First publish this workflow: until then n8n answers callbacks with an error, and nothing starts. Then open "Webhook URLs" above and copy the Production URL into the field "Callback URL" of a Media Generation node (with "Wait for Completion" off). The Test URL works once, and only while this node listens.',
+		'urlNotice',
+	),
 	{
 		displayName: 'Statuses',
 		name: 'statuses',
@@ -25,47 +30,32 @@ export const triggerFields: INodeProperties[] = [
 		required: true,
 		description: 'Which tasks start the workflow: finished ones, failed ones, or both',
 	},
-	{
-		displayName: 'Verify with Service',
-		name: 'verifyWithService',
-		type: 'boolean',
+	toggle('Verify with Service', 'verifyWithService', {
 		default: true,
 		description:
 			'Whether to ask the service about the task and to output its answer instead of what was posted. Anyone who knows the URL could post anything: with this off, files are downloaded only if the credential has a Callback Secret.',
-	},
+	}),
 	downloadField,
-	{
-		displayName: 'Put Output Files in Field',
-		name: 'binaryPropertyName',
-		type: 'string',
-		required: true,
-		default: 'data',
+	binaryField('Put Output Files in Field', {
 		hint: 'The name of the output binary field of the first file; the next ones get _1, _2, ... appended',
 		displayOptions: { show: { downloadOutput: [true] } },
-	},
+	}),
 	optionsField([
-		{
-			displayName: 'Deduplicate',
-			name: 'deduplicate',
-			type: 'boolean',
+		toggle('Deduplicate', 'deduplicate', {
 			default: true,
 			description:
 				'Whether to start the workflow only once for a task that is called back again with the same status and reference',
-		},
+		}),
 		{
 			...maxFileSizeOption,
 			description:
 				'Larger files are not downloaded: the workflow runs with "download_error" and the addresses',
 		},
-		{
-			displayName: 'Task Types',
-			name: 'types',
-			type: 'string',
-			default: '',
+		text('Task Types', 'types', {
 			placeholder: 'e.g. sound_effect, image',
 			description:
 				'Start the workflow only for these types of tasks, separated by commas. Leave empty for all.',
-		},
+		}),
 	]),
 ];
 

@@ -10,7 +10,7 @@ export interface FileSettings {
 	download: boolean;
 	binaryPropertyName: string;
 	maxFileBytes: number;
-	/** Of the first file, without its ending; undefined: named after type and task. */
+	/** Of the first file, without its ending. */
 	fileName?: string | undefined;
 	splitFiles: boolean;
 	transcriptInOutput: boolean;
@@ -30,9 +30,7 @@ export interface ItemSettings {
 	onTimeout: 'error' | 'returnTask';
 	pollRoute: PollRouteOption;
 	minimumCredits: number | undefined;
-	/** Whether each part of a long text is sent with the sentences around it. */
 	contextBetweenParts: boolean;
-	/** Whether a creation whose answer never came is looked for in the service's list of tasks. */
 	findUnclear: boolean;
 	longText: LongText;
 }
@@ -40,25 +38,18 @@ export interface ItemSettings {
 /** Those of the first item. */
 export interface RunSettings {
 	maxActiveTasks: number;
-	/** Credits that the run's tasks may cost before nothing more is created. */
 	maximumCredits: number | undefined;
-}
-
-interface WaitingRules {
-	follows: boolean;
-	/** Whether the execution may go to sleep before its tasks are over. */
-	sleeps: boolean;
-	timeoutS: number;
 }
 
 export const POLL_TIMEOUT_S = 600;
 const DAY_S = 86_400;
 
-export const waitingRules: Readonly<Record<Waiting['kind'], WaitingRules>> = {
+/** `sleeps`: whether the execution may sleep before its tasks are over. */
+export const waitingRules = {
 	no: { follows: false, sleeps: false, timeoutS: POLL_TIMEOUT_S },
 	poll: { follows: true, sleeps: false, timeoutS: POLL_TIMEOUT_S },
 	suspend: { follows: true, sleeps: true, timeoutS: DAY_S },
-};
+} satisfies Record<Waiting['kind'], object>;
 
 export const GRACE_S = 10;
 export const MAX_ACTIVE_TASKS = 20;
@@ -91,7 +82,6 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 	return { kind: 'suspend', graceMs, watched: fields.option('watchWhileAsleep') !== false };
 }
 
-/** Everything that an item sets. Throws an `invalid` failure for bad input. */
 export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
 	const waiting = readWaiting(fields, alwaysWaits);
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
@@ -116,19 +106,16 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 	};
 }
 
-/** A sleeping execution goes on with exactly one item per input item. Throws an `invalid` failure for what makes several. */
 function checkSuspended({ kind }: LongText, waiting: Waiting, { splitFiles }: FileSettings): void {
-	if (waiting.kind !== 'suspend') return;
-	if (kind === 'parts')
-		throw invalid(
-			'"Long Text: One Item per Part" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
-			'Set "Long Text" to "Join Into One File", or "Wait Mode" to "Poll". Nothing was sent.',
-		);
-	if (splitFiles)
-		throw invalid(
-			'"Split Files" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
-			'Remove the option "Split Files", or set "Wait Mode" to "Poll". Nothing was sent.',
-		);
+	if (waiting.kind !== 'suspend' || (kind !== 'parts' && !splitFiles)) return;
+	const [what, advice] =
+		kind === 'parts'
+			? ['Long Text: One Item per Part', 'Set "Long Text" to "Join Into One File", or']
+			: ['Split Files', 'Remove the option "Split Files", or set'];
+	throw invalid(
+		`"${what}" can't be suspended: a sleeping execution goes on with exactly one item per input item`,
+		`${advice} "Wait Mode" to "Poll". Nothing was sent.`,
+	);
 }
 
 export function joinNeedsFiles(): FailureError {
@@ -148,7 +135,6 @@ function checkJoined({ kind }: LongText, waiting: Waiting, { download }: FileSet
 	if (!download) throw joinNeedsFiles();
 }
 
-/** What the run as a whole takes from its first item. Throws an `invalid` failure for bad input. */
 export function readRunSettings(fields: ItemFields): RunSettings {
 	const most = fields.positiveOption('maxActiveTasks', 'Max Active Tasks', MAX_ACTIVE_TASKS);
 	const maximumCredits = asNumber(fields.option('maximumCredits'));

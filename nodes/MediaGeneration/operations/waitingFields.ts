@@ -1,45 +1,44 @@
 /** What the editor shows of waiting: fields that all creating operations share, and those that `task: wait` has as well. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { longTextOptions } from './longText';
-import { maxFileSizeOption, optionsField, type Resource, type Work } from './operation';
+import {
+	amount,
+	binaryField,
+	jsonField,
+	maxFileSizeOption,
+	notice,
+	optionsField,
+	select,
+	text,
+	toggle,
+	type Resource,
+	type Work,
+} from './operation';
 import { GRACE_S, MAX_ACTIVE_TASKS, POLL_TIMEOUT_S } from './waiting';
 
 const WAITING = { waitForCompletion: [true] };
 const SUSPENDING = { ...WAITING, waitMode: ['callback'] };
 const DOWNLOADING = { ...WAITING, downloadOutput: [true] };
 
-export const downloadField: INodeProperties = {
-	displayName: 'Download Output',
-	name: 'downloadOutput',
-	type: 'boolean',
+export const downloadField = toggle('Download Output', 'downloadOutput', {
 	default: true,
 	description:
 		'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
-};
+});
 
 const sharedFields: INodeProperties[] = [
-	{
-		displayName: 'Wait for Completion',
-		name: 'waitForCompletion',
-		type: 'boolean',
+	toggle('Wait for Completion', 'waitForCompletion', {
 		default: true,
 		description:
 			'Whether to wait until the task is finished and output its result. If off, the task ID goes out at once.',
-	},
-	{
-		displayName: 'Callback URL',
-		name: 'callbackUrl',
-		type: 'string',
-		default: '',
+	}),
+	text('Callback URL', 'callbackUrl', {
 		placeholder: 'e.g. https://n8n.example.com/webhook/.../callback',
 		description:
 			'Where the service posts the finished task: the Production URL of a Media Generation Trigger. Publish the workflow of that trigger first: until then n8n answers callbacks with an error, and nothing starts. Leave empty to get the result later with "Task: Wait".',
 		displayOptions: { show: { waitForCompletion: [false] } },
-	},
-	{
-		displayName: 'Wait Mode',
-		name: 'waitMode',
-		type: 'options',
+	}),
+	select('Wait Mode', 'waitMode', {
 		options: [
 			{
 				name: 'Poll',
@@ -56,110 +55,72 @@ const sharedFields: INodeProperties[] = [
 		default: 'poll',
 		description: 'How to wait for the result',
 		displayOptions: { show: WAITING },
-	},
-	{
-		displayName:
-			'The execution sleeps until a callback comes, this n8n sees that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.',
-		name: 'suspendNotice',
-		type: 'notice',
-		default: '',
-		displayOptions: { show: SUSPENDING },
-	},
+	}),
+	notice(
+		'The execution sleeps until a callback comes, this n8n sees that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.',
+		'suspendNotice',
+		{ displayOptions: { show: SUSPENDING } },
+	),
 	{ ...downloadField, displayOptions: { show: WAITING } },
-	{
-		displayName: 'Put Output Files in Field',
-		name: 'binaryPropertyName',
-		type: 'string',
-		required: true,
-		default: 'data',
+	binaryField('Put Output Files in Field', {
 		hint: 'Name of the binary field of the first file; the next ones get _1, _2, ... appended',
 		displayOptions: { show: DOWNLOADING },
-	},
+	}),
 ];
 
 function extraFieldsOption(example: string): INodeProperties {
-	return {
-		displayName: 'Extra Body Fields',
-		name: 'extraFields',
-		type: 'json',
-		default: '{}',
-		placeholder: `e.g. ${example}`,
-		description: `Further fields for the body of the request, e.g. <code>${example}</code>. Must be a JSON object; a list, a text or a number is refused. Nested objects are merged, and a field given here wins over the same field above.`,
-	};
+	const what = 'Further fields for the body of the request';
+	const field = jsonField('Extra Body Fields', 'extraFields', { what, example });
+	const description = `${field.description} Nested objects are merged, and a field given here wins over the same field above.`;
+	return { ...field, description };
 }
 
 /** The most used first, as everywhere here. */
 const creatingOptions: INodeProperties[] = [
-	{
-		displayName: 'Max Active Tasks',
-		name: 'maxActiveTasks',
-		type: 'number',
+	amount('Max Active Tasks', 'maxActiveTasks', {
 		typeOptions: { minValue: 1 },
 		default: MAX_ACTIVE_TASKS,
 		description:
 			'How many tasks of this run may be in progress at the same time. The setting of the first item counts.',
-	},
-	{
-		displayName: 'Max Credits',
-		name: 'maximumCredits',
-		type: 'number',
+	}),
+	amount('Max Credits', 'maximumCredits', {
 		typeOptions: { minValue: 0 },
 		default: 100,
 		description:
 			'Create no further task of this run once its tasks cost this many credits according to the service. The setting of the first item counts. As a tool of an agent, all calls of an execution count together.',
-	},
-	{
-		displayName: 'Min Credits',
-		name: 'minimumCredits',
-		type: 'number',
+	}),
+	amount('Min Credits', 'minimumCredits', {
 		typeOptions: { minValue: 0 },
 		default: 0,
 		description: 'Create nothing if the account has fewer credits than this',
-	},
-	{
-		displayName: 'Find Unclear Creations',
-		name: 'findUnclear',
-		type: 'boolean',
+	}),
+	toggle('Find Unclear Creations', 'findUnclear', {
 		default: true,
 		description:
 			'Whether to look for a task whose creation was never answered in the list of tasks of the service, where it publishes one. Otherwise such an item fails at once with the outcome "unknown".',
-	},
-	{
-		displayName: 'Callback Reference',
-		name: 'callbackReference',
-		type: 'string',
-		default: '',
+	}),
+	text('Callback Reference', 'callbackReference', {
 		placeholder: 'e.g. order-1042',
 		description:
 			'Comes back as "reference" in the output of the trigger, to show what the task is for',
 		displayOptions: { show: { waitForCompletion: [false] } },
-	},
+	}),
 ];
 
 const firstOptions: INodeProperties[] = [
-	{
-		displayName: 'File Name',
-		name: 'fileName',
-		type: 'string',
-		default: '',
+	text('File Name', 'fileName', {
 		placeholder: 'e.g. {{ $json.title }}',
 		description:
 			'Name of the first file, without its ending; the next ones get _1, _2, ... appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
 		displayOptions: { show: DOWNLOADING },
-	},
-	{
-		displayName: 'Timeout (Seconds)',
-		name: 'timeout',
-		type: 'number',
+	}),
+	amount('Timeout (Seconds)', 'timeout', {
 		typeOptions: { minValue: 1 },
 		default: POLL_TIMEOUT_S,
 		description:
 			'How long to wait for one task, counted from its creation, and for a full account to take it. Without this option: 600 seconds when polling, 86400 (one day) when suspending.',
-	},
-	{
-		displayName: 'On Timeout',
-		name: 'onTimeout',
-		type: 'options',
+	}),
+	select('On Timeout', 'onTimeout', {
 		options: [
 			{
 				name: 'Error',
@@ -175,47 +136,34 @@ const firstOptions: INodeProperties[] = [
 		default: 'error',
 		description: 'What to do when a task is not finished in time. It is paid for either way.',
 		displayOptions: { show: WAITING },
-	},
+	}),
 ];
 
 const lastOptions: INodeProperties[] = [
-	{
-		displayName: 'Split Files',
-		name: 'splitFiles',
-		type: 'boolean',
-		default: false,
+	toggle('Split Files', 'splitFiles', {
 		description:
 			'Whether to output one item per file instead of one item per task. Needs the Wait Mode "Poll".',
 		displayOptions: { show: WAITING },
-	},
+	}),
 	{
 		...maxFileSizeOption,
 		description:
 			'Larger files are not downloaded: the item fails, and its outputs keep the addresses',
 		displayOptions: { show: DOWNLOADING },
 	},
-	{
-		displayName: 'Polling Before Suspending (Seconds)',
-		name: 'gracePeriod',
-		type: 'number',
+	amount('Polling Before Suspending (Seconds)', 'gracePeriod', {
 		typeOptions: { minValue: 0 },
 		default: GRACE_S,
 		description: 'How long to poll before the execution sleeps, as short tasks need no sleep',
 		displayOptions: { show: SUSPENDING },
-	},
-	{
-		displayName: 'Watch While Asleep',
-		name: 'watchWhileAsleep',
-		type: 'boolean',
+	}),
+	toggle('Watch While Asleep', 'watchWhileAsleep', {
 		default: true,
 		description:
 			'Whether this n8n also asks the service, rarely, while the execution sleeps, so that a lost callback does not leave it asleep',
 		displayOptions: { show: SUSPENDING },
-	},
-	{
-		displayName: 'Poll Route',
-		name: 'pollRoute',
-		type: 'options',
+	}),
+	select('Poll Route', 'pollRoute', {
 		options: [
 			{
 				name: 'Automatic',
@@ -228,7 +176,7 @@ const lastOptions: INodeProperties[] = [
 		default: 'auto',
 		description: 'Which of the two addresses of the service to ask for the task',
 		displayOptions: { show: WAITING },
-	},
+	}),
 ];
 
 function optionsOf({ value: resource, extraFields = '{}' }: Resource, creates: boolean) {

@@ -1,9 +1,6 @@
-/**
- * What all runs in this n8n process share about one account, i.e. one base URL and key, and what answers say of its limits. Kept in
- * memory only; the key itself is not kept. Sources: docs/service.md, "Limits", "HTTP" and "Poll routes".
- */
+/** What all runs of this process share about one account, i.e. one base URL and key. Sources: docs/service.md, "Limits", "HTTP", "Poll routes". */
 import { createHash } from 'crypto';
-import { BoundedMap } from './boundedMap';
+import { BoundedMap, ensured } from './boundedMap';
 import { now } from './clock';
 import { CreationQueue } from './creationQueue';
 import { isObject } from './json';
@@ -21,7 +18,6 @@ export type PollRouteOption = 'auto' | PollRoute;
 export type Purpose = 'create' | 'look' | 'read' | 'outsider';
 
 const MAX_ACCOUNTS = 200;
-/** The path of "Task: Create" is a kind, and an expression can make many. */
 const MAX_KINDS = 100;
 const MAX_KNOWN = 20_000;
 /** No Retry-After is believed beyond this. */
@@ -37,7 +33,7 @@ export class Account {
 	readonly types = new BoundedMap<string, string>(MAX_KINDS);
 	readonly queue = new CreationQueue();
 
-	/** Epoch ms before which no request for this purpose should be sent. */
+	/** Epoch ms. */
 	pausedUntil(purpose: Purpose): number {
 		return this.pauses.get(purpose) ?? 0;
 	}
@@ -65,7 +61,7 @@ const accounts = new BoundedMap<string, Account>(MAX_ACCOUNTS);
 
 export function accountOf(baseUrl: string, apiKey: string): Account {
 	const id = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex');
-	return accounts.ensure(id, () => new Account());
+	return ensured(accounts, id, () => new Account());
 }
 
 /**
@@ -89,7 +85,6 @@ const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;
 const RATE =
 	/active.?task|too many|rate.?limit|concurren|queue|slow down|throttl|too fast|server.?busy/i;
 
-/** Everything an answer says about its reason: code and texts. */
 export function reasonsOf(body: unknown): string {
 	if (!isObject(body)) return '';
 	const nested = isObject(body.error) ? body.error : {};

@@ -2,25 +2,14 @@
 
 /** Addresses that mean this machine, a private or shared network, or nothing at all on the public internet (RFC 6890). */
 const PRIVATE_IPV4 = [
-	/^0\./,
-	/^10\./,
+	/^(0|10|127|24\d|25[0-5])\./,
+	/^(169\.254|192\.168|192\.0\.0|198\.1[89])\./,
 	/^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./,
-	/^127\./,
-	/^169\.254\./,
 	/^172\.(1[6-9]|2\d|3[01])\./,
-	/^192\.0\.0\./,
-	/^192\.168\./,
-	/^198\.1[89]\./,
-	/^(24\d|25[0-5])\./,
 ];
 
-/** The IPv4 address that an IPv6 address holds: mapped (`::ffff:a.b.c.d`), compatible (`::a.b.c.d`) or by NAT64 (`64:ff9b::`). */
-function ipv4Within(ipv6: string): string | undefined {
-	const held = /^(?:::ffff:|::ffff:0:|::|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$/.exec(ipv6);
-	const [high, low] = [held?.[1], held?.[2]].map((part) => parseInt(part ?? '', 16));
-	if (high === undefined || low === undefined || Number.isNaN(high + low)) return undefined;
-	return [high >> 8, high & 255, low >> 8, low & 255].join('.');
-}
+/** An IPv6 address that holds one of IPv4: mapped (`::ffff:a.b.c.d`), compatible (`::a.b.c.d`) or by NAT64 (`64:ff9b::`). */
+const HOLDS_IPV4 = /^(?:::ffff:|::ffff:0:|::|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$/;
 
 /**
  * Whether a host name means this machine or a private network: loopback, private, shared and unspecified addresses in all
@@ -34,8 +23,9 @@ export function isPrivateHost(hostname: string): boolean {
 		const address = URL.canParse(`http://[${host}]`)
 			? new URL(`http://[${host}]`).hostname.slice(1, -1)
 			: host;
-		const ipv4 = ipv4Within(address);
-		if (ipv4 !== undefined) return isPrivateHost(ipv4);
+		const [, high = '', low = ''] = HOLDS_IPV4.exec(address) ?? [];
+		if (high !== '')
+			return isPrivateHost(new URL(`http://0x${high}${low.padStart(4, '0')}`).hostname);
 		return address === '::' || address === '::1' || /^(f[cd]|fe[89a-f])/.test(address);
 	}
 	if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return PRIVATE_IPV4.some((range) => range.test(host));
@@ -65,7 +55,7 @@ export function baseUrlProblem(value: unknown): string | undefined {
 	return undefined;
 }
 
-/** In words that do not repeat the key. Source: docs/service.md, "Authentication". */
+/** Source: docs/service.md, "Authentication". */
 export function apiKeyProblem(value: unknown): string | undefined {
 	if (typeof value !== 'string' || value.trim() === '') {
 		return 'The credential has no API key. Create a key on the API Keys page of the service and enter it';
@@ -82,10 +72,9 @@ export function apiKeyProblem(value: unknown): string | undefined {
 	return undefined;
 }
 
-/** A shorter secret could be guessed, and could stand in ordinary texts by accident. */
+/** A shorter one could be guessed, and could stand in ordinary texts by accident. */
 const MIN_SECRET = 16;
 
-/** None at all is fine. */
 export function callbackSecretProblem(value: unknown): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
 	if (typeof value !== 'string') {
@@ -97,6 +86,12 @@ export function callbackSecretProblem(value: unknown): string | undefined {
 	return undefined;
 }
 
+/** Of the fields of a credential, with what to do about it; in words that repeat neither key nor secret. */
+export function credentialProblem(fields: Record<string, unknown>): string | undefined {
+	const { baseUrl, apiKey, callbackSecret } = fields;
+	return baseUrlProblem(baseUrl) ?? apiKeyProblem(apiKey) ?? callbackSecretProblem(callbackSecret);
+}
+
 /** Without trailing slashes, so that a path can be appended. */
 export function normalizeBaseUrl(value: string): string {
 	return value.trim().replace(/\/+$/, '');
@@ -104,19 +99,8 @@ export function normalizeBaseUrl(value: string): string {
 
 /** Servers decode a path once, and some of those behind them once more. */
 const MOST_DECODINGS = 5;
-
-/** All bytes that are encoded, however often; undefined where that has no end. */
-function decodedPath(path: string): string | undefined {
-	let decoded = path;
-	for (let round = 0; round < MOST_DECODINGS; round += 1) {
-		const before = decoded;
-		decoded = before.replace(/%(?:25)*([\da-f]{2})/gi, (_, byte: string) =>
-			String.fromCharCode(parseInt(byte, 16)),
-		);
-		if (decoded === before) return decoded;
-	}
-	return undefined;
-}
+const ENCODED = /%(?:25)*([\da-f]{2})/gi;
+const byteOf = (_: string, hex: string) => String.fromCharCode(parseInt(hex, 16));
 
 /**
  * What is wrong with a path, or with an ID that becomes a part of one: neither it nor what a server in between makes of it may climb out
@@ -124,8 +108,11 @@ function decodedPath(path: string): string | undefined {
  */
 export function pathProblem(path: string): string | undefined {
 	if (/\p{Cs}/u.test(path)) return 'has half a character';
-	const decoded = decodedPath(path);
-	if (decoded === undefined) return 'is encoded too many times';
+	let decoded = path;
+	for (let round = 1; decoded !== decoded.replace(ENCODED, byteOf); round += 1) {
+		if (round >= MOST_DECODINGS) return 'is encoded too many times';
+		decoded = decoded.replace(ENCODED, byteOf);
+	}
 	// What was a byte until now: an encoded "." that is longer than it needs to be, which some servers read all the same.
 	if (/%(?:25)*c[01]/i.test(path)) return 'is encoded in a way that no text is';
 	// Not those above 7F, which are bytes of longer characters here.

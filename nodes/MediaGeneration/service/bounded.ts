@@ -22,14 +22,6 @@ export type Read =
 	/** The reason reads on from "an answer". */
 	| { kind: 'beyondBound'; reason: string };
 
-interface Shape {
-	depth: number;
-	values: number;
-	text: number;
-	/** Start and end of each whole number that a double may round. */
-	longNumbers: Array<[number, number]>;
-}
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
@@ -43,45 +35,39 @@ function endOfText(json: string, start: number): number {
 }
 
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
-/** Nothing below 10 to the power of 15 is rounded, and no ID has more digits than this. */
-const isLong = (digits: number) => digits >= 16 && digits <= 40;
-/** What makes digits a part of a fraction or of an exponent. */
-const isInNumber = (character: string) => /[-+.eE]/.test(character);
+/** A whole number that a double may round: nothing below 10 to the power of 15 is, and no ID has more digits than this. */
+const LONG_NUMBER = /(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/;
 
-/** In one pass and without parsing. Stops soon after a limit is passed. */
-function shapeOf(json: string, bound: Bound): Shape {
-	const shape: Shape = { depth: 0, values: 0, text: 0, longNumbers: [] };
+/** What is beyond the bound, or else the long numbers, by where they start and end. In one pass and without parsing. */
+function scan(json: string, bound: Bound): string | Array<[number, number]> {
+	const longNumbers: Array<[number, number]> = [];
 	let depth = 0;
-	for (let at = 0; at < json.length && shape.values <= bound.values;) {
+	let values = 0;
+	for (let at = 0; at < json.length;) {
 		const code = json.charCodeAt(at);
 		const start = at;
 		at += 1;
 		if (code === QUOTE) {
 			at = endOfText(json, start);
-			shape.text = Math.max(shape.text, at - start - 2);
+			if (at - start - 2 > bound.text) return `with a text of more than ${bound.text} characters`;
 		} else if (code === 0x7b || code === 0x5b) {
 			depth += 1;
-			shape.depth = Math.max(shape.depth, depth);
-			shape.values += 1;
+			values += 1;
+			if (depth > bound.depth) return `that is nested deeper than ${bound.depth} levels`;
 		} else if (code === 0x7d || code === 0x5d) depth -= 1;
-		else if (code === 0x2c) shape.values += 1;
+		else if (code === 0x2c) values += 1;
 		else if (isDigit(code)) {
 			while (isDigit(json.charCodeAt(at))) at += 1;
-			if (isLong(at - start) && !isInNumber(json.charAt(start - 1)) && !isInNumber(json.charAt(at)))
-				shape.longNumbers.push([start, at]);
+			if (at - start >= 16 && LONG_NUMBER.test(json.slice(Math.max(0, start - 1), at + 1)))
+				longNumbers.push([start, at]);
 		}
+		if (values > bound.values) return `with more than ${bound.values} values`;
 	}
-	return shape;
-}
-
-function problemOf(shape: Shape, bound: Bound): string | undefined {
-	if (shape.depth > bound.depth) return `that is nested deeper than ${bound.depth} levels`;
-	if (shape.values > bound.values) return `with more than ${bound.values} values`;
-	return shape.text > bound.text ? `with a text of more than ${bound.text} characters` : undefined;
+	return longNumbers;
 }
 
 /** IDs can be numbers, and a rounded one is another task's: whole numbers that a double can't hold become texts. */
-function withExactNumbers(json: string, { longNumbers }: Shape): string {
+function withExactNumbers(json: string, longNumbers: ReadonlyArray<[number, number]>): string {
 	let done = 0;
 	const pieces: string[] = [];
 	for (const [start, end] of longNumbers) {
@@ -94,15 +80,11 @@ function withExactNumbers(json: string, { longNumbers }: Shape): string {
 
 /** Never throws. @param whole whether the text is all that was sent */
 export function readJson(text: string, bound: Bound = ANSWER, whole = true): Read {
-	if (!whole || text.length > bound.bytes) {
-		const reason = `of more than ${Math.round(bound.bytes / 1_000_000)} MB`;
-		return { kind: 'beyondBound', reason };
-	}
-	const shape = shapeOf(text, bound);
-	const problem = problemOf(shape, bound);
-	if (problem !== undefined) return { kind: 'beyondBound', reason: problem };
+	const size = `of more than ${Math.round(bound.bytes / 1_000_000)} MB`;
+	const scanned = whole && text.length <= bound.bytes ? scan(text, bound) : size;
+	if (typeof scanned === 'string') return { kind: 'beyondBound', reason: scanned };
 	try {
-		return { kind: 'json', value: JSON.parse(withExactNumbers(text, shape)) as unknown };
+		return { kind: 'json', value: JSON.parse(withExactNumbers(text, scanned)) as unknown };
 	} catch {
 		return { kind: 'notJson' };
 	}
@@ -113,31 +95,24 @@ export function foreignJson(text: string, bound: Bound): unknown {
 	return read.kind === 'json' ? read.value : undefined;
 }
 
-export interface ReadText {
-	text: string;
-	/** False where the body has more than the bound: then the text is its beginning. */
-	whole: boolean;
-}
-
 /**
  * The text of a body, which n8n hands out as a stream, as bytes or as a text. A stream is read up to the bound and then
- * destroyed. Rejects where the stream breaks.
+ * destroyed. Rejects where the stream breaks. Of a body that is not `whole` the text is the beginning.
  */
-export async function readText(body: unknown, { bytes }: Bound = ANSWER): Promise<ReadText> {
+export async function readText(
+	body: unknown,
+	{ bytes }: Bound = ANSWER,
+): Promise<{ text: string; whole: boolean }> {
 	if (typeof body === 'string') return { text: body.slice(0, bytes), whole: body.length <= bytes };
+	const isStream = typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+	const rest = isStream ? (body as AsyncIterable<Buffer>) : [];
 	const chunks: Buffer[] = [];
 	let length = 0;
-	for await (const chunk of chunksOf(body)) {
+	for await (const chunk of Buffer.isBuffer(body) ? [body] : rest) {
 		chunks.push(Buffer.from(chunk));
 		length += chunk.length;
 		if (length > bytes) break;
 	}
 	const text = Buffer.concat(chunks).subarray(0, bytes).toString();
 	return { text: text.replace(/^\uFEFF/, ''), whole: length <= bytes };
-}
-
-function chunksOf(body: unknown): AsyncIterable<Buffer> | Iterable<Buffer> {
-	if (Buffer.isBuffer(body)) return [body];
-	const isStream = typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
-	return isStream ? (body as AsyncIterable<Buffer>) : [];
 }

@@ -1,4 +1,4 @@
-/** A map that forgets the least recently used entries, so that nothing from outside can fill the memory. */
+/** Forgets the least recently used entries, so that nothing from outside can fill the memory. */
 export class BoundedMap<K, V> {
 	private readonly entries = new Map<K, V>();
 
@@ -29,18 +29,14 @@ export class BoundedMap<K, V> {
 	delete(key: K): void {
 		this.entries.delete(key);
 	}
-
-	ensure(key: K, make: () => V): V {
-		const present = this.get(key);
-		if (present !== undefined) return present;
-		const made = make();
-		this.set(key, made);
-		return made;
-	}
 }
 
-/** The value of a key, made now where there is none yet. It lives as long as its key. */
-export function ensured<K extends object, V>(map: WeakMap<K, V>, key: K, make: () => V): V {
+/** The value of a key, made now where there is none yet. */
+export function ensured<K, V>(
+	map: Pick<Map<K, V>, 'get'> & { set(key: K, value: V): unknown },
+	key: K,
+	make: () => V,
+): V {
 	const present = map.get(key);
 	if (present !== undefined) return present;
 	const made = make();

@@ -4,18 +4,16 @@
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { ensured } from './boundedMap';
-import type { JsonObject } from './json';
+import { mapTexts, type JsonObject } from './json';
 
-export interface Secrets {
+interface Secrets {
 	apiKey: string;
 	callbackSecret: string;
 }
 
-/** A shorter one can be a part of an ID by accident, so it counts only where it stands alone. */
+/** A shorter key can be a part of an ID by accident, so it counts only where it stands alone. */
 const UNMISTAKABLE = 12;
 const MIN_TOKEN = 16;
-/** Foreign values are not nested as deeply as this (`bounded.ts`); what is, is the user's own. */
-const MAX_DEPTH = 200;
 /** By these a lost task is found again. The service never learns the secret, so it is in them only by accident. */
 const ID_FIELD = /^id$|_ids?$|[a-z]Ids?$/;
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -32,10 +30,9 @@ const inAnyCase = (hex: string) => hex.replace(/[a-f]/g, (x) => `[${x}${x.toUppe
 function anyForm(character: string): string {
 	const code = character.charCodeAt(0);
 	const hex = inAnyCase(code.toString(16).padStart(2, '0'));
-	const forms = [`%(?:25)*${hex}`, `&#0*${code};`, `&#[xX]0*${hex};`, `\\\\u00${hex}`];
-	const entity = ENTITIES[character];
-	if (entity !== undefined) forms.push(`&${entity};`);
-	return `(?:${[literally(character), ...forms].join('|')})`;
+	const entity = ENTITIES[character] ?? `#0*${code}`;
+	const html = `&(?:#0*${code}|#[xX]0*${hex}|${entity});`;
+	return `(?:${literally(character)}|%(?:25)*${hex}|${html}|\\\\u00${hex})`;
 }
 
 /** What stays the same of a text in base64, whatever stands before and after it. */
@@ -61,19 +58,15 @@ function patternOf(secret: string): RegExp {
 /** Kept for as long as the credential that was read, which serves many callbacks. */
 const patterns = new WeakMap<Secrets, RegExp>();
 
-/** Whether a URL is meant for the service only: signed by this package, or the one by which n8n wakes an execution. */
-function wakesOrCalls(url: string): boolean {
-	const [path = ''] = url.split('?', 1);
-	const query = `&${url.slice(path.length + 1)}`;
-	if (!query.includes('&signature=')) return false;
-	return query.includes('&signed_for=') || /-waiting\/\d+(?:\/|$)/.test(path);
-}
+const URL_IN_TEXT = /https?:\/\/[^\s"'<>\\]+/gi;
+/** A URL that is meant for the service only: signed by this package, or the one by which n8n wakes an execution. */
+const WAKES_OR_CALLS = /^[^?]*-waiting\/\d+(?:[/?]|$)|[?&]signed_for=/;
 
 /** Also those of earlier runs, which nobody remembers. */
 function withoutTokensOfUrls(text: string): string {
 	if (!text.includes('signature=')) return text;
-	return text.replace(/https?:\/\/[^\s"'<>\\]+/gi, (url) =>
-		wakesOrCalls(url) ? url.replace(/([?&]signature=)[^&#]*/g, '$1***') : url,
+	return text.replace(URL_IN_TEXT, (url) =>
+		WAKES_OR_CALLS.test(url) ? url.replace(/([?&]signature=)[^&#]*/g, '$1***') : url,
 	);
 }
 
@@ -87,7 +80,7 @@ export class Cleaner {
 		if (secrets.callbackSecret !== '') this.tokens.add(secrets.callbackSecret);
 	}
 
-	/** A callback URL that is on its way to the service, or that was proved to have been. */
+	/** @param url of a callback, which is on its way to the service, or was proved to have been */
 	hasSent(url: unknown): void {
 		const isUrl = typeof url === 'string' && URL.canParse(url);
 		const token = isUrl ? new URL(url).searchParams.get('signature') : null;
@@ -104,34 +97,11 @@ export class Cleaner {
 		return clean;
 	}
 
-	/** A JSON value; what has nothing to be cleaned of is returned as it is, and nothing is changed in place. */
+	/** Nothing is changed in place. */
 	json<T>(value: T): T {
-		return this.cleaned(value, '', { depth: 0, seen: new Map() }) as T;
-	}
-
-	private cleaned(
-		value: unknown,
-		name: string,
-		{ depth, seen }: { depth: number; seen: Map<object, unknown> },
-	): unknown {
-		if (typeof value === 'string') return ID_FIELD.test(name) ? this.key(value) : this.text(value);
-		if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return value;
-		if (seen.has(value)) return seen.get(value);
-		seen.set(value, value);
-		const below = { depth: depth + 1, seen };
-		const entries = Object.entries(value).map(([key, entry]): [string, unknown] => [
-			this.key(key),
-			this.cleaned(entry, Array.isArray(value) ? name : key, below),
-		]);
-		const isClean = entries.every(
-			([key, entry]) => Object.hasOwn(value, key) && (value as JsonObject)[key] === entry,
+		return mapTexts(value, (text, name) =>
+			name === undefined || ID_FIELD.test(name) ? this.key(text) : this.text(text),
 		);
-		if (isClean) return value;
-		const copy = Array.isArray(value)
-			? entries.map(([, entry]) => entry)
-			: Object.fromEntries(entries);
-		seen.set(value, copy);
-		return copy;
 	}
 
 	/** An error that n8n will show and save. In place, as n8n tells errors apart by their class. */
@@ -152,7 +122,7 @@ export function quietly(tell: () => void): void {
 	try {
 		tell();
 	} catch {
-		// There is nobody left to tell.
+		// Nobody is left to be told.
 	}
 }
 
@@ -172,7 +142,7 @@ export function cleanerOf(context: object): Cleaner {
 	return ensured(cleaners, context, () => new Cleaner());
 }
 
-/** The items that leave: to the next node, into a sleep, or from a webhook into its workflow. Their files are left as they are. */
+/** Items that leave: to the next node, into a sleep, or from a webhook into its workflow. Their files are left as they are. */
 export function cleanItems(context: object, items: INodeExecutionData[]): INodeExecutionData[] {
 	const cleaner = cleanerOf(context);
 	for (const item of items) {

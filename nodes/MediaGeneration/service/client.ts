@@ -1,6 +1,6 @@
 /**
  * The one door to the service: the key is attached by n8n's credential only, nothing here retries, every request ends within its
- * time, however slowly its answer drips, and what an answer says of throttling is learned here. Files: `fileHost.ts`.
+ * time, however slowly its answer drips, and what an answer says of throttling is learned here.
  */
 import type {
 	ICredentialDataDecryptedObject,
@@ -13,11 +13,11 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
-import { apiKeyProblem, baseUrlProblem, callbackSecretProblem, normalizeBaseUrl } from './baseUrl';
+import { credentialProblem, normalizeBaseUrl } from './baseUrl';
 import { ANSWER, readJson, readText } from './bounded';
 import { BoundedMap } from './boundedMap';
 import { cleanerOf } from './clean';
-import { timeLimit, untilAborted } from './clock';
+import { timeLimit } from './clock';
 import { invalid } from './failures';
 import { isObject } from './json';
 import { connectionOf, reasonOf, type Connection } from './networkError';
@@ -26,7 +26,7 @@ const CREDENTIAL = 'mediaGenerationApi';
 
 export type N8nContext = IExecuteFunctions | IWebhookFunctions;
 /** Also where the editor asks for a list. */
-export type RequestContext = N8nContext | ILoadOptionsFunctions;
+type RequestContext = N8nContext | ILoadOptionsFunctions;
 
 export interface Answer {
 	answered: true;
@@ -82,27 +82,18 @@ interface Read {
 /** Throws an `invalid` failure in words before anything is sent. */
 async function readCredentials(context: RequestContext): Promise<Read> {
 	const data = await context.getCredentials(CREDENTIAL);
-	const problem =
-		baseUrlProblem(data.baseUrl) ??
-		apiKeyProblem(data.apiKey) ??
-		callbackSecretProblem(data.callbackSecret);
-	if (problem !== undefined) {
+	const problem = credentialProblem(data);
+	if (problem !== undefined)
 		throw invalid(
 			problem,
 			'Open the Media Generation API credential of this node and correct it. Nothing was sent.',
 		);
-	}
 	const credentials = {
 		baseUrl: normalizeBaseUrl(data.baseUrl as string),
 		apiKey: data.apiKey as string,
-		callbackSecret: typeof data.callbackSecret === 'string' ? data.callbackSecret : '',
+		callbackSecret: (data.callbackSecret ?? '') as string,
 	};
 	return { credentials, data };
-}
-
-/** n8n's helper gives every request the execution's own signal; this context hands it the request's instead. */
-function withSignal<T extends RequestContext>(context: T, signal: AbortSignal): T {
-	return Object.create(context, { getExecutionCancelSignal: { value: () => signal } }) as T;
 }
 
 interface RawResponse<Body = unknown> {
@@ -113,19 +104,17 @@ interface RawResponse<Body = unknown> {
 
 /** One request within its time. Never rejects. */
 async function exchange<Body>(
-	context: RequestContext,
 	options: IHttpRequestOptions,
-	{ timeoutMs, signal: outer }: { timeoutMs: number; signal?: AbortSignal },
-	request: (context: RequestContext, options: IHttpRequestOptions) => Promise<RawResponse<Body>>,
+	{ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
+	request: (options: IHttpRequestOptions, signal: AbortSignal) => Promise<RawResponse<Body>>,
 ): Promise<RawResponse<Body> | NoAnswer> {
-	const limit = timeLimit(timeoutMs, outer);
-	const over = untilAborted(limit.signal);
+	const limit = timeLimit(timeoutMs, signal);
 	const unanswered = (reason: string, kind: Connection = 'unanswered'): NoAnswer => {
 		const late = `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
 		return { answered: false, kind, reason: limit.timedOut() ? late : reason };
 	};
 	try {
-		const sent = request(withSignal(context, limit.signal), {
+		const limited = {
 			...options,
 			// Idle time, in case the abort below is not heard.
 			timeout: Math.max(1, Math.ceil(timeoutMs)),
@@ -134,8 +123,9 @@ async function exchange<Body>(
 			ignoreHttpStatusErrors: true,
 			// A redirect would carry the bearer token to wherever it points.
 			disableFollowRedirect: true,
-		});
-		const response = await Promise.race([sent, over.promise]);
+		};
+		const sent = request(limited, limit.signal);
+		const response = await Promise.race([sent, limit.over]);
 		if (response !== undefined) return response;
 		// A helper that does not hear the abort is not waited for.
 		sent.catch(() => undefined);
@@ -143,7 +133,6 @@ async function exchange<Body>(
 	} catch (error) {
 		return unanswered(reasonOf(error), connectionOf(error));
 	} finally {
-		over.forget();
 		limit.end();
 	}
 }
@@ -158,6 +147,16 @@ const RECENT_MS = 5_000;
 /** By workflow, node and credential. Forgotten after that time, as keys are not kept. */
 const recent = new BoundedMap<string, Read>(200);
 
+async function readAndKeep(context: N8nContext, key: string): Promise<Read> {
+	const read = await readCredentials(context);
+	recent.set(key, read);
+	const forget = () => {
+		if (recent.get(key) === read) recent.delete(key);
+	};
+	AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
+	return read;
+}
+
 /**
  * As {@link createClient}, for webhooks, which are called many times a second: by what was read of the credential up to 5 s ago. n8n signs
  * with that, too, what is sent in these 5 s; later it reads the credential for each request. While the editor listens nothing is kept.
@@ -169,25 +168,16 @@ export async function recentClient(
 	fits: (credentials: Credentials) => boolean = () => true,
 ): Promise<ServiceClient> {
 	const { id: nodeId, credentials: used } = context.getNode();
-	const { id, name } = used?.[CREDENTIAL] ?? {};
+	const { id, name = '' } = used?.[CREDENTIAL] ?? {};
 	const key = JSON.stringify([context.getWorkflow().id, nodeId, id]);
-	const isKept = (read: Read) => recent.get(key) === read;
-	const client = (read: Read) =>
-		clientOf(context, read.credentials, () =>
-			isKept(read)
-				? { id: id ?? '', name: name ?? '', type: CREDENTIAL, data: { ...read.data } }
-				: undefined,
-		);
-	const kept = recent.get(key);
-	if (kept !== undefined && context.getMode() !== 'manual' && fits(kept.credentials))
-		return client(kept);
-	const read = await readCredentials(context);
-	recent.set(key, read);
-	const forget = () => {
-		if (isKept(read)) recent.delete(key);
-	};
-	AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
-	return client(read);
+	const kept = context.getMode() === 'manual' ? undefined : recent.get(key);
+	const isFit = kept !== undefined && fits(kept.credentials);
+	const read = isFit ? kept : await readAndKeep(context, key);
+	return clientOf(context, read.credentials, () =>
+		recent.get(key) === read
+			? { id: id ?? '', name, type: CREDENTIAL, data: { ...read.data } }
+			: undefined,
+	);
 }
 
 /** @param decrypted what n8n signs a request with; where it is undefined, n8n reads the credential for it */
@@ -200,46 +190,51 @@ function clientOf(
 	const cleaner = cleanerOf(context);
 	cleaner.knows(credentials);
 
-	async function send(request: ApiRequest): Promise<Reply> {
-		cleaner.hasSent(request.body?.receive_url);
-		const options: IHttpRequestOptions = {
-			method: request.method,
-			url: credentials.baseUrl + request.path,
-			qs: request.qs,
-			body: request.body,
-			headers: {
-				Accept: 'application/json',
-				...(request.body === undefined ? {} : { 'Content-Type': 'application/json' }),
-			},
-			encoding: 'stream',
-		};
-		const response = await exchange(context, options, request, async (limited, limitedOptions) => {
-			const response = (await context.helpers.httpRequestWithAuthentication.call(
-				limited,
+	async function send({ path, purpose, method, qs, body, ...within }: ApiRequest): Promise<Reply> {
+		cleaner.hasSent(body?.receive_url);
+		const sent = body === undefined ? {} : { 'Content-Type': 'application/json' };
+		const headers = { Accept: 'application/json', ...sent };
+		const url = credentials.baseUrl + path;
+		const options = { method, url, qs, body, headers, encoding: 'stream' } as const;
+		const response = await exchange(options, within, async (limited, signal) => {
+			// n8n's helper gives every request the execution's own signal; this context hands it the request's instead.
+			const own = { getExecutionCancelSignal: { value: () => signal } };
+			const answered = (await context.helpers.httpRequestWithAuthentication.call(
+				Object.create(context, own) as typeof context,
 				CREDENTIAL,
-				limitedOptions,
+				limited,
 				{ credentialsDecrypted: decrypted() },
 			)) as RawResponse;
-			const { text, whole } = await readText(response.body);
+			const { text, whole } = await readText(answered.body);
 			// Before it is parsed, so that no escape hides the key.
-			return { ...response, body: { text: cleaner.key(text), whole } };
+			return { ...answered, body: { text: cleaner.key(text), whole } };
 		});
 		if ('answered' in response) return { ...response, reason: cleaner.text(response.reason) };
-		const { statusCode: status, headers, body: sent } = response;
-		const read = readJson(sent.text, ANSWER, sent.whole);
+		const { text, whole } = response.body;
+		const read = readJson(text, ANSWER, whole);
 		const reply: Answer = {
 			answered: true,
-			status,
-			headers,
+			status: response.statusCode,
+			headers: response.headers,
 			body: read.kind === 'json' ? read.value : undefined,
-			text: sent.text,
+			text,
 			...(read.kind === 'beyondBound' ? { unread: read.reason } : {}),
 		};
-		account.learn(request.purpose, reply);
+		account.learn(purpose, reply);
 		return reply;
 	}
 
 	return { credentials, account, send };
+}
+
+const PREFLIGHT_TIMEOUT_MS = 3_000;
+const SELF_CALL_TIMEOUT_MS = 20_000;
+
+/** A request to this n8n itself, without any credential. */
+async function askSelf(context: N8nContext, options: IHttpRequestOptions, timeoutMs: number) {
+	return await exchange(options, { timeoutMs }, async (limited) => {
+		return (await context.helpers.httpRequest(limited)) as RawResponse;
+	});
 }
 
 /**
@@ -251,33 +246,21 @@ export async function publishedMethods(
 	url: string,
 ): Promise<string | undefined> {
 	const method = 'OPTIONS' as string as IHttpRequestMethods;
-	const response = await exchange(
-		context,
-		{ method, url, headers: { Origin: new URL(url).origin } },
-		{ timeoutMs: PREFLIGHT_TIMEOUT_MS },
-		async (_limited, options) => (await context.helpers.httpRequest(options)) as RawResponse,
-	);
+	const headers = { Origin: new URL(url).origin };
+	const response = await askSelf(context, { method, url, headers }, PREFLIGHT_TIMEOUT_MS);
 	if ('answered' in response) return undefined;
 	const methods = response.headers['access-control-allow-methods'];
 	return typeof methods === 'string' && methods.startsWith('OPTIONS') ? methods : undefined;
 }
 
-const PREFLIGHT_TIMEOUT_MS = 3_000;
-const SELF_CALL_TIMEOUT_MS = 20_000;
-
-/** A call of this n8n to an address of its own, without any credential. The status, or why there is none. */
+/** Calls an address of this n8n. The status, or why there is none. */
 export async function callSelf(
 	context: N8nContext,
 	url: string,
 	body: IDataObject,
 ): Promise<{ status: number; body: unknown } | { status: undefined; reason: string }> {
-	const response = await exchange(
-		context,
-		{ method: 'POST', url, body, json: true },
-		{ timeoutMs: SELF_CALL_TIMEOUT_MS },
-		async (_limited, limitedOptions) =>
-			(await context.helpers.httpRequest(limitedOptions)) as RawResponse,
-	);
+	const options = { method: 'POST', url, body, json: true } as const;
+	const response = await askSelf(context, options, SELF_CALL_TIMEOUT_MS);
 	if ('answered' in response) return { status: undefined, reason: response.reason };
 	const { body: answered } = response;
 	return { status: response.statusCode, body: isObject(answered) ? answered : undefined };

@@ -1,5 +1,6 @@
 /** Time, for everything that waits: from outside, so that tests run on a virtual clock. */
 import { sleep } from 'n8n-workflow';
+import { ensured } from './boundedMap';
 
 export interface Clock {
 	/** Epoch ms, never going back. */
@@ -27,24 +28,24 @@ export function clockAheadMs(): number {
 	return Date.now() - now();
 }
 
-const onAborts = new WeakMap<AbortSignal, Set<() => void>>();
+const listening = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
  * Calls `act` once when the signal aborts. One listener on the signal serves any number of callers: Node.js warns in n8n's log
  * of signals with more than ten. @returns how to stop listening
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
-	const acts = onAborts.get(signal) ?? new Set();
-	if (!onAborts.has(signal)) {
-		onAborts.set(signal, acts);
-		signal.addEventListener('abort', () => acts.forEach((each) => each()), { once: true });
-	}
+	const acts = ensured(listening, signal, () => {
+		const all = new Set<() => void>();
+		signal.addEventListener('abort', () => all.forEach((each) => each()), { once: true });
+		return all;
+	});
 	const mine = () => act();
 	acts.add(mine);
 	return () => acts.delete(mine);
 }
 
-/** Resolves after `ms`, or as soon as the signal aborts. Never rejects. */
+/** {@link Clock.sleep} by real time. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 	if (signal === undefined) return await sleepUntil(ms);
 	const end = now() + ms;
@@ -64,18 +65,23 @@ export const realClock: Clock = { now, sleep: pause };
  * A signal that aborts with another one or after `ms`. Call `end` when it is not needed any more: a signal that lives as long as
  * an execution must not collect the listeners of thousands of requests.
  */
-export function timeLimit(
-	ms: number,
-	outer?: AbortSignal,
-): { signal: AbortSignal; timedOut: () => boolean; end: () => void } {
+export function timeLimit(ms: number, outer?: AbortSignal) {
 	const controller = new AbortController();
 	const timer = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(ms, 2 ** 31 - 1))));
-	const abort = () => controller.abort(WOKEN);
+	let abort = () => {};
+	const over = new Promise<undefined>((resolve) => {
+		abort = () => {
+			controller.abort(WOKEN);
+			resolve(undefined);
+		};
+	});
 	timer.addEventListener('abort', abort, { once: true });
 	const forget = outer === undefined ? undefined : onAbort(outer, abort);
 	if (outer?.aborted === true) abort();
 	return {
 		signal: controller.signal,
+		/** Resolves when the signal aborts. */
+		over,
 		timedOut: () => timer.aborted,
 		end() {
 			timer.removeEventListener('abort', abort);
@@ -85,10 +91,7 @@ export function timeLimit(
 }
 
 /** Call `forget` when it is not waited for any more. */
-export function untilAborted(signal: AbortSignal): {
-	promise: Promise<undefined>;
-	forget: () => void;
-} {
+export function untilAborted(signal: AbortSignal) {
 	let forget = () => {};
 	const promise = new Promise<undefined>((resolve) => {
 		if (signal.aborted) resolve(undefined);
@@ -100,7 +103,7 @@ export function untilAborted(signal: AbortSignal): {
 /** Long work in pieces: whenever it yields, others may run. */
 export type Work<T> = Generator<undefined, T>;
 
-/** How long work goes on before n8n's event loop gets its turn. */
+/** Before n8n's event loop gets its turn. */
 const PIECE_MS = 15;
 
 export async function inPieces<T>(work: Work<T>): Promise<T> {

@@ -1,35 +1,26 @@
 /**
- * The queue before an account, shared by all runs in this process. Only a few creations are on their way at once, so that one
- * answer that the account is full (429, active-task limit) spares all others the question; each answer lets the next one go.
- * Once it is full, each task of this process that ends lets one go, as its slot is free again. Beyond that only the first in the
- * queue asks, after a pause: slots may also come from other processes. Where it finds one, the next in the queue asks at once.
+ * The queue before an account, shared by all runs in this process. Only a few creations are on their way at once, so that one answer that
+ * the account is full (429, active-task limit) spares all others the question. Once it is full, each task of this process that ends lets
+ * one go; beyond that only the first in the queue asks, after a pause: slots may also come from other processes.
  */
 import type { Clock } from './clock';
 import type { Failure } from './failures';
 
 interface Waiter {
-	/** Order of arrival: a creation that was refused again gets its old position back. */
 	position: number;
-	/** Aborts when something changed: it may ask, it is first now, or the pause is shorter. */
+	/** Aborts when it may ask, or is first now. */
 	woken: AbortController;
 	mayAsk: boolean;
 }
 
-export interface QueueDeps extends Clock {
-	/** Aborts when the execution is stopped. */
-	signal?: AbortSignal;
-}
-
-/** Before asking without a freed slot, in ms: from the shortest, 1.4 times as long after each refusal. */
+/** Before asking without a freed slot: from the shortest, 1.4 times as long after each refusal. */
 const MIN_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 const PAUSE_GROWTH = 1.4;
-/**
- * Of creations that are on their way at once: how many at first, and how many more after each that is answered with a task. Beyond
- * that the next one waits for an answer, but not for long: a service that answers slowly shows no limit in time.
- */
+/** Of creations that are on their way at once: how many at first, and how many more after each that is answered with a task. */
 const FIRST_WINDOW = 10;
 const WINDOW_GROWTH = 0.25;
+/** For an answer before another creation is sent: a service that answers slowly shows no limit in time. */
 const MAX_PATIENCE_MS = 3_000;
 
 export class CreationQueue {
@@ -37,21 +28,18 @@ export class CreationQueue {
 	private readonly waiters: Waiter[] = [];
 	private positions = 0;
 	private pauseMs = MIN_PAUSE_MS;
-	/** Epoch ms: when the first in the queue may ask, whether or not a task has ended. */
+	/** Epoch ms: when the first in the queue may ask without a freed slot. */
 	private askAt = -Infinity;
-	/** Slots that ended tasks of this process have freed since the last refusal, and that no creation has taken yet. */
+	/** By tasks of this process that ended since the last refusal; no creation has taken them yet. */
 	private freeSlots = 0;
 	/** Whether the last question came without a freed slot. */
 	private guessed = false;
 	/** Whether the service has refused a creation, and none was created since with nobody waiting. */
 	private isFull = false;
 	private unanswered = 0;
-	/** How many creations may be on their way at once. */
 	private window = FIRST_WINDOW;
-	/** Why the service refused last. */
 	refusal: Failure | undefined;
 
-	/** Whether creations are waiting. */
 	get full(): boolean {
 		return this.waiters.length > 0;
 	}
@@ -67,12 +55,12 @@ export class CreationQueue {
 		return () => (this.unanswered -= 1);
 	}
 
-	/** A position in the queue, to be kept for all tries of one creation. */
+	/** To be kept for all tries of one creation. */
 	newPosition(): number {
 		return (this.positions += 1);
 	}
 
-	/** A creation was refused because the account is full. `retryAfterMs` is what the service said of the pause. */
+	/** A creation was refused because the account is full. */
 	refused(nowMs: number, failure: Failure, retryAfterMs?: number): void {
 		this.refusal = failure;
 		this.isFull = true;
@@ -110,7 +98,7 @@ export class CreationQueue {
 		next.woken.abort('woken');
 	}
 
-	/** A task of this process is over, and its slot is free. */
+	/** A task of this process is over. */
 	ended(): void {
 		this.freeSlots += 1;
 		this.next();
@@ -120,7 +108,11 @@ export class CreationQueue {
 	 * Waits for a turn to ask: at the latest at the deadline (epoch ms), at once when the signal aborts. Never rejects.
 	 * The caller then reports what came of it, by {@link refused}, {@link created} or {@link next}.
 	 */
-	async wait(position: number, { now, sleep, signal }: QueueDeps, deadline: number): Promise<void> {
+	async wait(
+		position: number,
+		{ now, sleep, signal }: Clock & { signal?: AbortSignal },
+		deadline: number,
+	): Promise<void> {
 		const me: Waiter = { position, woken: new AbortController(), mayAsk: false };
 		const later = this.waiters.findIndex((other) => other.position > position);
 		this.waiters.splice(later < 0 ? this.waiters.length : later, 0, me);

@@ -44,10 +44,9 @@ export interface Failure {
 	whole?: Whole;
 }
 
-/** What an item with several tasks has besides the one that failed. */
-export interface Whole {
+interface Whole {
 	taskIds: string[];
-	/** Of a long text: which part failed, from 1. Undefined where no single one did. */
+	/** Of a long text: which one failed, from 1. Undefined where no single one did. */
 	part: { number: number; of: number } | undefined;
 	/** What "Task: Wait" needs to join the parts, where each of them has a task. */
 	longText: LeftText | undefined;
@@ -59,7 +58,6 @@ export interface LeftText {
 	pause_between_parts: number;
 }
 
-/** A failure on its way from where it was found to the item that it belongs to. */
 export class FailureError extends Error {
 	constructor(readonly failure: Failure) {
 		super(failure.message);
@@ -74,13 +72,15 @@ export function invalid(message: string, description: string): FailureError {
 
 export type Attempt<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 
+export const messageOf = (error: unknown): string =>
+	error instanceof Error ? error.message : 'unknown reason';
+
 export function asFailure(error: unknown): Failure {
 	if (error instanceof FailureError) return error.failure;
-	return {
-		outcome: 'invalid',
-		message: `A field of this item could not be read: ${error instanceof Error ? error.message : 'unknown reason'}`,
-		description: 'Check the expressions in the fields of the node. Nothing was sent.',
-	};
+	return invalid(
+		`A field of this item could not be read: ${messageOf(error)}`,
+		'Check the expressions in the fields of the node. Nothing was sent.',
+	).failure;
 }
 
 export function attempt<T>(read: () => T): Attempt<T> {
@@ -119,8 +119,7 @@ export function failureJson({ message, outcome, taskId, status, ...failure }: Fa
 }
 
 /** A text of the service, on one line and short enough for a message. */
-export function quote(text: string | undefined, limit = 300): string | undefined {
-	if (text === undefined) return undefined;
+export function quote(text = '', limit = 300): string | undefined {
 	const line = withoutSocketCodes(text.replace(/\s+/g, ' ').trim());
 	if (line === '') return undefined;
 	return line.length > limit ? `${line.slice(0, limit)}...` : line;
@@ -209,14 +208,13 @@ export type Reached =
 
 /** Something on the way of an item broke that must not: n8n's store, a parser, a bug of ours. */
 export function broken(error: unknown, reached: Reached): Failure {
-	const reason = quote(error instanceof Error ? error.message : undefined) ?? 'unknown reason';
+	const reason = quote(messageOf(error)) ?? 'unknown reason';
 	switch (reached.kind) {
 		case 'nothing':
-			return {
-				outcome: 'invalid',
-				message: `The item could not be handled: ${reason}`,
-				description: 'Nothing was sent for it. Check its fields, and that n8n can store files.',
-			};
+			return invalid(
+				`The item could not be handled: ${reason}`,
+				'Nothing was sent for it. Check its fields, and that n8n can store files.',
+			).failure;
 		case 'sent':
 			return {
 				outcome: 'unknown',

@@ -19,10 +19,7 @@ export interface OpenFile {
 	headers: Record<string, unknown>;
 	body: ByteStream;
 	streamOf: (chunks: AsyncGenerator<Buffer>) => ByteStream;
-	/**
-	 * Frees the connection by aborting its request: n8n wraps streams so that destroying one which was not read leaves the socket
-	 * open. Must always be called; calling it again does no harm.
-	 */
+	/** Must always be called, once or more. Aborts the request: n8n wraps streams so that destroying one that was not read leaves its socket open. */
 	close(): void;
 }
 
@@ -40,9 +37,9 @@ export type OpenFileFn = (
 	signal: AbortSignal | undefined,
 ) => Promise<OpenFile | NotOpened>;
 
-export interface FileOpenerDeps {
+interface FileOpenerDeps {
 	context: N8nContext;
-	/** Of the service; without one, no private address is used. */
+	/** Without one, no private address is used. */
 	baseUrl: string | undefined;
 	sleep: Clock['sleep'];
 }
@@ -51,7 +48,6 @@ const MAX_REDIRECTS = 5;
 /** For one hop, until its headers are there. */
 const OPEN_TIMEOUT_MS = 60_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Made once: an abort without a reason makes an error with its stack each time. */
 const CLOSED = new Error('closed');
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {

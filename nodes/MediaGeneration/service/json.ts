@@ -33,6 +33,35 @@ export function recordsIn(
 	return undefined;
 }
 
+/** Levels of the user's own values; those of others are not nested as deeply (`bounded.ts`). */
+const MAX_DEPTH = 200;
+
+/**
+ * A copy in which every text and every name of a field is changed; what stays as it was is returned as it is.
+ *
+ * @param change is given the name of the field too, which a list hands on to what stands in it; undefined for the name itself
+ */
+export function mapTexts<T>(value: T, change: (text: string, name?: string) => string): T {
+	const seen = new Map<object, unknown>();
+	const mapped = (each: unknown, name: string, depth: number): unknown => {
+		if (typeof each === 'string') return change(each, name);
+		if (typeof each !== 'object' || each === null || depth >= MAX_DEPTH) return each;
+		if (seen.has(each)) return seen.get(each);
+		seen.set(each, each);
+		const isList = Array.isArray(each);
+		const entries = Object.entries(each).map(([key, entry]): [string, unknown] =>
+			isList ? [key, mapped(entry, name, depth + 1)] : [change(key), mapped(entry, key, depth + 1)],
+		);
+		const isSame = ([key, entry]: [string, unknown]) =>
+			Object.hasOwn(each, key) && (each as JsonObject)[key] === entry;
+		if (entries.every(isSame)) return each;
+		const copy = isList ? entries.map(([, entry]) => entry) : Object.fromEntries(entries);
+		seen.set(each, copy);
+		return copy;
+	};
+	return mapped(value, '', 0) as T;
+}
+
 export function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text) as unknown;

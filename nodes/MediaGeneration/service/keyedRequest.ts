@@ -58,7 +58,7 @@ function refusal(reason: string): Error {
 	return new Error(`The API key was not added to the request: ${reason}.`);
 }
 
-/** Switched off is as good as missing; `rejectUnauthorized` is the one that is harmless when it is on. */
+/** Of all that is switched on only `rejectUnauthorized` is harmless. */
 function checkConnection(request: JsonObject): void {
 	for (const [name, words] of Object.entries(REFUSED)) {
 		const value = request[name];
@@ -77,7 +77,7 @@ function checkConnection(request: JsonObject): void {
 		throw refusal('its method is none that the service has. Use GET, POST or another usual one');
 }
 
-/** With the key's in place of any other of the same name. Names are compared as n8n's HTTP client does. */
+/** Names are compared as n8n's HTTP client does. */
 function headersWith(given: unknown, key: { name: string; value: string }): JsonObject {
 	const headers: JsonObject = {};
 	for (const [name, value] of Object.entries(isObject(given) ? given : {})) {
@@ -92,7 +92,7 @@ function headersWith(given: unknown, key: { name: string; value: string }): Json
 	return { ...headers, [key.name]: key.value };
 }
 
-/** With `baseURL` put before a path. Throws where it could be read as two different addresses. */
+/** Throws where it could be read as two different addresses. */
 function targetOf({ baseURL, url, uri }: JsonObject): URL {
 	const named = [url, uri].flatMap((value) =>
 		typeof value === 'string' || value instanceof URL ? [String(value)] : [],
@@ -121,14 +121,15 @@ function checkTarget(target: URL, base: URL): void {
 		throw refusal(`its path ${problem}, by which it could leave the Base URL`);
 }
 
-export interface Key {
-	apiKey: string;
-	baseUrl: string;
-	keyHeader: unknown;
-}
-
-/** The request with the key. Throws, in words that do not hold it, where it could get anywhere but to the Base URL. */
-export function withKey({ apiKey, baseUrl, keyHeader }: Key, given: object): IHttpRequestOptions {
+/**
+ * The request with the key of a credential that is as it has to be. Throws, in words that do not hold the key, where it could get anywhere
+ * but to the Base URL.
+ */
+export function withKey(credential: JsonObject, given: object): IHttpRequestOptions {
+	const { apiKey, baseUrl, keyHeader } = credential as Record<
+		'apiKey' | 'baseUrl' | 'keyHeader',
+		string
+	>;
 	const request = given as JsonObject;
 	const target = targetOf(request);
 	checkTarget(target, new URL(normalizeBaseUrl(baseUrl)));

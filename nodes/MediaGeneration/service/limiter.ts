@@ -11,21 +11,16 @@ export class Limiter {
 		return this.queue.length > 0;
 	}
 
-	/**
-	 * Waits for a share; more than the whole amount means all of it. Throws where the signal aborts first.
-	 *
-	 * @returns how to give it back; calling it again does nothing
-	 */
+	/** Waits for a share, or all of it; throws where the signal aborts first. @returns how to give it back, which counts once */
 	async take(weight = 1, signal?: AbortSignal): Promise<() => void> {
 		if (signal?.aborted === true) throw new Error('stopped while waiting');
 		const share = Math.min(weight, this.limit);
 		if (this.wanted || !this.fits(share)) await this.turn(share, signal);
 		else this.taken += share;
-		let given = false;
+		let held = share;
 		return () => {
-			if (given) return;
-			given = true;
-			this.taken -= share;
+			this.taken -= held;
+			held = 0;
 			this.admit();
 		};
 	}

@@ -1,14 +1,6 @@
-/**
- * One look at a task: which route to ask, and what its answer means. Nothing here ends the waiting by itself.
- * Sources: docs/service.md, "Endpoints", "Poll routes" and "HTTP".
- */
-import {
-	kindOf429,
-	retryAfterMs,
-	type PollRoute,
-	type PollRouteOption,
-	type Purpose,
-} from './account';
+/** One look at a task: which route to ask, and what its answer means. Sources: docs/service.md, "Endpoints", "Poll routes" and "HTTP". */
+import { kindOf429, retryAfterMs } from './account';
+import type { PollRoute, PollRouteOption, Purpose } from './account';
 import type { Answer, Reply, ServiceClient } from './client';
 import { now, pause } from './clock';
 import { isObject } from './json';
@@ -50,15 +42,10 @@ export function readLook(reply: Reply, taskId: string, nowMs: number = Date.now(
 	if (status === 404) return { kind: 'missing', detail: words ?? 'HTTP 404', httpStatus: status };
 	const task = status >= 200 && status < 300 ? parseTask(reply.body) : undefined;
 	if (task !== undefined) return aboutTask(task, taskId, reply);
+	const nameless = `HTTP ${status} ${reply.text === '' ? 'with an empty body' : 'without a task'}`;
 	const wait = retryAfterMs(reply.headers['retry-after'], nowMs);
-	const detail =
-		words ?? `HTTP ${status} ${reply.text === '' ? 'with an empty body' : 'without a task'}`;
-	return {
-		kind: 'busy',
-		detail,
-		httpStatus: status,
-		...(wait === undefined ? {} : { retryAfterMs: wait }),
-	};
+	const busy = { kind: 'busy', detail: words ?? nameless, httpStatus: status } as const;
+	return wait === undefined ? busy : { ...busy, retryAfterMs: wait };
 }
 
 function aboutTask(task: Task, taskId: string, { body, status }: Answer): Look {
@@ -76,7 +63,7 @@ function aboutTask(task: Task, taskId: string, { body, status }: Answer): Look {
 		: { kind: 'busy', detail, httpStatus: status };
 }
 
-/** What an answer says in words, with the status: the service's own, or why it was not read. Otherwise undefined. */
+/** The service's own words, or why they were not read, with the status. */
 export function wordsOf({ status, body, unread }: Answer): string | undefined {
 	const text = isObject(body) ? errorTextOf(body) : undefined;
 	if (text !== undefined) return `HTTP ${status}: ${text}`;

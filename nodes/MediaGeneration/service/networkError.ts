@@ -1,10 +1,7 @@
-/**
- * Reads what n8n's HTTP helper throws. What matters for payment: can the service have seen the request? No only where `connect` or
- * the look-up of the name failed, or the certificate was refused; every other error can come after the request was sent.
- */
+/** Reads what n8n's HTTP helper throws. */
 import { asText, isObject, type JsonObject } from './json';
 
-/** The error and all its causes, outermost first; bounded, as causes can form a circle. */
+/** With all causes, outermost first; bounded, as they can form a circle. */
 function chainOf(error: unknown): JsonObject[] {
 	const chain: JsonObject[] = [];
 	for (let current = error; isObject(current) && chain.length < 10;) {
@@ -22,8 +19,8 @@ const BAD_CERTIFICATE =
 const BEFORE_TLS = /before secure TLS connection was established/i;
 
 /**
- * How far a request came that has no answer: the other side may have it, or the connection was never made, so that nothing can have
- * been done; `impossible` where trying again soon is pointless, too: unknown host, bad certificate, refused by n8n's own protection.
+ * How far a request came that has no answer. What matters for payment: only where no connection was made can the service not have seen
+ * it. `impossible`: so that trying again soon is pointless, too.
  */
 export type Connection = 'unanswered' | 'unconnected' | 'impossible';
 

@@ -16,9 +16,9 @@ const TRANSCRIPT_PATH = /\.(srt|vtt)$/i;
 const TRANSCRIPT_KEY = /^(srt|vtt|json|transcript|subtitle)/i;
 const BARE_KEY = /^ur[il]s?$/i;
 const URL_KEY = /((^|_)ur[il]s?|Ur[il]s?)$/;
-/** Addresses that are a smaller copy of a result. */
+/** Smaller copies of a result. */
 const PREVIEW_KEY = /preview|thumb|poster|waveform/i;
-/** Addresses that the request itself carried. */
+/** What the request itself carried. */
 const ECHO_KEY =
 	/receive|callback|webhook|reference|input|source|init|upload|request|prompt|voice/i;
 /** What plays while the task runs is not a result, and is gone soon after. */
@@ -33,7 +33,6 @@ function httpUrl(value: unknown): string | undefined {
 	return URL.canParse(text) ? text : undefined;
 }
 
-/** What a file is, by the name of its field, its path and the kind of the task. */
 function kindOf(name: string, url: string, taskType: string): OutputKind {
 	const path = new URL(url).pathname;
 	if (TRANSCRIPT_KEY.test(name) || TRANSCRIPT_PATH.test(path)) return 'transcript';
@@ -74,7 +73,6 @@ function below({ fields }: Holder): Holder[] {
 		);
 }
 
-/** Each once, without those that the request carried. */
 function distinct(files: readonly TaskOutput[], carried: ReadonlySet<string>): TaskOutput[] {
 	const kept = new Map<string, TaskOutput>();
 	for (const file of files) {

@@ -10,9 +10,8 @@ import { wordsOf } from './look';
 
 export type Try<T> =
 	| { kind: 'read'; value: T }
-	/** Another try changes nothing. */
-	| { kind: 'refused'; failure: Failure }
-	| { kind: 'busy'; failure: Failure; retryAfterMs?: number };
+	/** `refused`: another try changes nothing. */
+	| { kind: 'refused' | 'busy'; failure: Failure; retryAfterMs?: number };
 
 export interface Retries extends Clock {
 	tries: number;
@@ -51,18 +50,16 @@ export async function readWithRetries<T>(
 	let failure: Failure | undefined;
 	for (let tried = 0; ; tried += 1) {
 		const pauseMs = Math.max(wantedMs, pausedUntil() - now());
-		if (pauseMs > longestPauseMs) {
-			const asked = `the service asked for a pause of ${seconds(pauseMs)}`;
-			failure ??= unreadable('The service', asked);
-			return { ok: false, failure };
-		}
+		const asked = `the service asked for a pause of ${seconds(pauseMs)}`;
+		if (pauseMs > longestPauseMs)
+			return { ok: false, failure: failure ?? unreadable('The service', asked) };
 		if (pauseMs > 0) await sleep(pauseMs, signal);
 		if (failure !== undefined && signal?.aborted === true) return { ok: false, failure };
 		const result = await read();
 		if (result.kind === 'read') return { ok: true, value: result.value };
 		({ failure } = result);
-		if (result.kind === 'refused' || tried + 1 >= tries || signal?.aborted === true)
-			return { ok: false, failure };
+		const isLast = tried + 1 >= tries || signal?.aborted === true;
+		if (isLast || result.kind === 'refused') return { ok: false, failure };
 		const own = Math.min(FIRST_PAUSE_MS * 2 ** tried, MAX_OWN_PAUSE_MS);
 		wantedMs = Math.max(result.retryAfterMs ?? 0, own * (0.75 + random() / 2));
 	}
@@ -112,7 +109,6 @@ async function tryToRead({
 	return { kind: final ? 'refused' : 'busy', failure };
 }
 
-/** The answer to a `GET`, with a body that can be used, or why there is none. */
 export async function readReply(reading: Reading): Promise<Attempt<Answer>> {
 	return await readWithRetries(retriesFor(reading.client, reading), () => tryToRead(reading));
 }
@@ -122,7 +118,6 @@ export async function readAnswer(reading: Reading): Promise<Attempt<unknown>> {
 	return reply.ok ? { ok: true, value: reply.value.body } : reply;
 }
 
-/** Throws the attempt's FailureError. */
 export function valueOf<T>(attempted: Attempt<T>): T {
 	if (attempted.ok) return attempted.value;
 	throw new FailureError(attempted.failure);

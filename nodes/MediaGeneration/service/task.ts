@@ -6,12 +6,11 @@ export interface Task {
 	/** `running` is every status that is neither `done` nor `error`. */
 	state: 'running' | 'done' | 'failed';
 	status: string;
-	/** 0 to 100, or undefined where the service sent nothing usable. */
+	/** 0 to 100. */
 	progress: number | undefined;
 	type: string | undefined;
-	/** The service's words about a failure; on a running task they are not fatal. */
+	/** Not fatal on a running task. */
 	errorText: string | undefined;
-	/** Unwrapped. */
 	raw: JsonObject;
 }
 
@@ -89,7 +88,7 @@ export function taskIdIn(text: string): string | undefined {
 		.find((id) => id !== undefined);
 }
 
-/** Every ID that an answer gives its task, also beside the task where it is wrapped. */
+/** Also those beside a task that is wrapped. */
 export function taskIdsIn(body: unknown): string[] {
 	if (!isObject(body)) return [];
 	return [body, unwrapped(body)]

@@ -1,7 +1,4 @@
-/**
- * The account's list of tasks, where a service publishes one (docs/service.md, "More routes"). How it looks is documented nowhere,
- * so its names, its paging and its order are taken as they come.
- */
+/** The account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
 import type { Answer } from './client';
 import type { Attempt, Failure } from './failures';
 import { asNumber, asText, isObject, recordsIn, type JsonObject } from './json';
@@ -9,16 +6,16 @@ import { readReply, unreadable, type Reading } from './reading';
 
 export interface ListedTask {
 	taskId: string;
-	/** Epoch ms by the service's clock; undefined where the list does not say it. */
+	/** Epoch ms by the service's clock. */
 	createdAt: number | undefined;
 	raw: JsonObject;
 }
 
-export type TaskList =
+type TaskList =
 	/** As the service ordered them, each once. `answer`: the first page, for what its headers say. */
 	{ kind: 'list'; tasks: ListedTask[]; answer: Answer } | { kind: 'none'; failure: Failure };
 
-export interface TaskListQuery extends Omit<Reading, 'path'> {
+interface TaskListQuery extends Omit<Reading, 'path'> {
 	type?: string | undefined;
 	limit: number;
 	mostPages?: number;

@@ -13,7 +13,7 @@ export interface Done {
 	outputs: TaskOutput[];
 }
 
-/** A task that the service ended with an error, or that can't be waited for any longer. */
+/** Ended by the service, or no longer waited for. */
 export interface Failed {
 	kind: 'failed';
 	failure: Failure;
@@ -27,7 +27,7 @@ export type Verdict =
 	/** `done` without a file counts as running: it can come for a moment before the service names one (docs/service.md, "Status"). */
 	{ kind: 'running'; task: Task } | Done | (Failed & { task: Task });
 
-/** @param echoes texts that the creation request carried, where they are known: addresses among them are not results */
+/** @param echoes of the creation request, where they are known: addresses among them are not results */
 export function verdictOf(taskId: string, task: Task, echoes: Iterable<string> = []): Verdict {
 	switch (task.state) {
 		case 'running':

@@ -1,15 +1,14 @@
 /** Waiting for many tasks in one loop. */
+import { ensured } from '../service/boundedMap';
+import type { Clock } from '../service/clock';
 import * as failures from '../service/failures';
 import type { Look } from '../service/look';
 import { Watched, type Surroundings, type Waited, type Watch } from './watched';
 
 export type { Waited, Watch } from './watched';
 
-export interface PollDeps {
+export interface PollDeps extends Clock {
 	look(watch: Watch, timeoutMs: number): Promise<Look>;
-	now: () => number;
-	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
-	sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 	random: () => number;
 	signal?: AbortSignal;
 	/** Epoch ms before which the account wants no look. */
@@ -51,10 +50,10 @@ export class PollLoop {
 	private looksInFlight = 0;
 	private running = false;
 	private keyWorks = false;
-	/** Whether a look is due that found no capacity: then the end of any look is news. */
+	/** Whether a look is due that found no capacity. */
 	private wantsCapacity = false;
 	private alarm = new AbortController();
-	/** The moment until which the loop sleeps; -Infinity while it is awake. */
+	/** -Infinity while the loop is awake. */
 	private sleepsUntil = -Infinity;
 
 	constructor(private readonly deps: PollDeps) {
@@ -65,7 +64,7 @@ export class PollLoop {
 		this.deps.signal?.removeEventListener('abort', this.cancelAll);
 	}
 
-	/** Waits until the task is over, its deadline has passed, or it can't be read. Never rejects. */
+	/** Until the task is over, its deadline has passed, or it can't be read. Never rejects. */
 	async wait(watch: Watch): Promise<Waited> {
 		if (this.deps.signal?.aborted === true) {
 			const failure = failures.cancelled(watch.taskId, undefined);
@@ -82,13 +81,12 @@ export class PollLoop {
 		});
 	}
 
-	/** Lets go of a wait unfinished. */
 	release(watch: Watch): void {
 		const entry = this.entries.get(watch);
 		if (entry !== undefined) this.finish(entry, entry.watched.released());
 	}
 
-	/** Looks as soon as possible, and soon again for a while: a caller says that the task is over. */
+	/** A caller says that the task is over. */
 	hurry(watch: Watch): void {
 		this.entries.get(watch)?.watched.hurry(this.deps.now());
 		this.wake(this.deps.now());
@@ -99,11 +97,7 @@ export class PollLoop {
 	};
 
 	private siblingsOf({ kind }: Watch): Siblings {
-		const known = this.siblings.get(kind);
-		if (known !== undefined) return known;
-		const siblings: Siblings = { came: 0, waiting: 0, finishedAgesMs: [] };
-		this.siblings.set(kind, siblings);
-		return siblings;
+		return ensured(this.siblings, kind, () => ({ came: 0, waiting: 0, finishedAgesMs: [] }));
 	}
 
 	private around(watch: Watch): Surroundings {
@@ -124,20 +118,17 @@ export class PollLoop {
 		this.running = false;
 	}
 
-	/** Begins the looks that are due, as far as there is capacity for them. Returns until when nothing else is due. */
+	/** Begins the looks that are due, as far as there is capacity. Returns until when nothing else is due. */
 	private lookAtDue(): number {
 		const now = this.deps.now();
 		const due: Entry[] = [];
 		let until = Infinity;
 		for (const entry of this.entries.values()) {
 			if (entry.looking) continue;
-			// Its last look found no capacity in time.
-			if (now >= lastMomentOf(entry)) {
-				this.finish(entry, entry.watched.timedOut());
-				continue;
-			}
 			const at = this.dueAt(entry);
-			if (at <= now) due.push(entry);
+			// Its last look found no capacity in time.
+			if (now >= lastMomentOf(entry)) this.finish(entry, entry.watched.timedOut());
+			else if (at <= now) due.push(entry);
 			else until = Math.min(until, at);
 		}
 		due.sort((a, b) => a.watched.nextLookAt - b.watched.nextLookAt);
@@ -168,7 +159,7 @@ export class PollLoop {
 
 	/** Ends the loop's sleep if it would last beyond that moment. */
 	private wake(at: number): void {
-		// With a reason: the default one is an error, whose stack costs time.
+		// The default reason is an error, whose stack costs time.
 		if (at < this.sleepsUntil) this.alarm.abort('woken');
 	}
 

@@ -1,7 +1,4 @@
-/**
- * When to look at a task next, by what is known of it. Pure; all times in ms, `random` in [0, 1).
- * Source: docs/service.md, "Status" (progress may be null, stuck at 0, a string, or go back) and "Time and size".
- */
+/** When to look at a task next, by what is known of it. Pure; `random` in [0, 1). Source: docs/service.md, "Status" and "Time and size". */
 
 export interface ProgressSample {
 	ageMs: number;
@@ -14,15 +11,9 @@ export interface Known {
 	samples: readonly ProgressSample[];
 	/** Ages at which sibling tasks of this run were found finished. */
 	siblingAgesMs: readonly number[];
-	/** Whether others wait for its end: tasks for its slot, or a batch of which it is among the last. */
+	/** By tasks for its slot, or by a batch of which it is among the last. */
 	endWanted: boolean;
 	/** The age at which age alone wants the next look, by the look before. A look that comes sooner does not move it. */
-	byAgeMs: number;
-}
-
-export interface NextLook {
-	delayMs: number;
-	/** For {@link Known.byAgeMs} of the next one. */
 	byAgeMs: number;
 }
 
@@ -33,7 +24,7 @@ interface Range {
 	/** From then on the range says nothing. */
 	toMs: number;
 	leastMs: number;
-	/** A pause may last that long where age alone asks for a shorter one. */
+	/** How long a pause may last where age alone asks for a shorter one. */
 	allowedMs: number;
 }
 
@@ -43,7 +34,7 @@ const MIN_INTERVAL_MS = 1_500;
 const AGE_FACTOR = 0.103;
 const MAX_INTERVAL_MS = 58_900;
 const JITTER = 0.06;
-/** Where others wait for the end, a late look delays them all: for tasks of up to this age the pause is shorter. */
+/** Up to this age the pause is shorter where others wait for the end. */
 const END_WANTED_AGE_MS = 120_000;
 const END_WANTED_FACTOR = 0.5;
 const END_WANTED_INTERVAL_MS = 1_000;
@@ -55,9 +46,9 @@ const SIBLING_SLACK_MS = 1_000;
 const SIBLING_STEP_SHARE = 0.06;
 const DIFFERENCE_SHARE = 0.3;
 const RECENT_SIBLINGS = 5;
-/** Siblings are short where all of them were over by then: a task that is found late holds the slot of the next one. */
+/** Siblings are short where all of them were over by then. */
 const LONGEST_SHORT_MS = 5_000;
-/** Of the time of the longest of short siblings: when to look first, and the pause between looks. */
+/** Of the time of the longest of short siblings: the first look, and the pause between looks. */
 const SHORT_FIRST_SHARE = 0.4;
 const SHORT_SHARE = 0.2;
 /** Siblings take equally long where the shortest took more than this share of the longest. */
@@ -68,15 +59,11 @@ const MIN_AIM_MS = 350;
 const MIN_AIM_SHARE = 0.006;
 /** A task this close to its end, as a share of its age, is aimed at directly. */
 const NEAR_SHARE = 0.1;
-/** How much of the possible range one look covers. */
+/** Of the range, and of the way to it, that one look covers. */
 const RANGE_STEP = 0.55;
-/** Looks at a task far from its end narrow the range: the share of the way that one of them covers. */
 const FAR_STEP = 0.6;
 const AIM_MARGIN_MS = 50;
-/**
- * A task can be done long before its progress says so. With a trusted progress no pause is longer than that for the age
- * times this, so that the end of such a task is seen within three times the delay of one that reports nothing.
- */
+/** A task can be done long before its progress says so: no pause by progress is longer than that by age times this. */
 const TRUSTED_FACTOR = 2.4;
 /** A range of durations wider than this factor would have fitted almost any progress: falling into it proves nothing. */
 const RANGE_THAT_CAN_BE_WRONG = 2.5;
@@ -89,22 +76,13 @@ export function intervalForAge(ageMs: number, random: number): number {
 	return interval * (1 + JITTER * (2 * random - 1));
 }
 
-interface Prediction {
-	fromMs: number;
-	toMs: number;
-	/** How often a later sample fell where the earlier ones said it would. */
-	confirmed: number;
-}
-
 /**
  * Reads the duration out of progress that grows with age. A whole-number progress `p` at age `a` means a duration
  * between `100a / (p + 1)` and `100a / (p - 0.5)`, whether the service rounds or cuts off. Undefined as soon as two samples contradict.
+ * `confirmed`: how often a later sample fell where the earlier ones said it would.
  */
-export function predict(samples: readonly ProgressSample[]): Prediction | undefined {
-	let fromMs = 0;
-	let toMs = Infinity;
-	let confirmed = 0;
-	let previous = -1;
+export function predict(samples: readonly ProgressSample[]) {
+	let [fromMs, toMs, confirmed, previous] = [0, Infinity, 0, -1];
 	for (const { ageMs, progress } of samples) {
 		if (progress < previous || progress >= 100) return undefined;
 		const low = (100 * ageMs) / (progress + 1);
@@ -118,6 +96,8 @@ export function predict(samples: readonly ProgressSample[]): Prediction | undefi
 	return toMs === Infinity ? undefined : { fromMs, toMs, confirmed };
 }
 
+type Prediction = NonNullable<ReturnType<typeof predict>>;
+
 function rangeByProgress(ageMs: number, { fromMs, toMs, confirmed }: Prediction, random: number) {
 	const leastMs = Math.max(MIN_AIM_MS, MIN_AIM_SHARE * ageMs);
 	if (confirmed === 0) {
@@ -127,7 +107,7 @@ function rangeByProgress(ageMs: number, { fromMs, toMs, confirmed }: Prediction,
 	const width = toMs - Math.max(fromMs, ageMs);
 	const ahead = Math.max(0, fromMs - ageMs);
 	const near = ahead <= Math.max(width, NEAR_SHARE * ageMs);
-	// Where the task may already be finished, a few looks are spread over the range; before that, every look narrows it.
+	// Where the task may be finished, looks are spread over the range; before that, each narrows it.
 	const pauseMs = near
 		? ahead + width * RANGE_STEP + AIM_MARGIN_MS
 		: (ahead + width / 2) * FAR_STEP;
@@ -135,7 +115,7 @@ function rangeByProgress(ageMs: number, { fromMs, toMs, confirmed }: Prediction,
 	return { fromMs: ageMs + pauseMs, stepMs: pauseMs, toMs, leastMs, allowedMs };
 }
 
-/** Whether siblings, of which there are some, were all over within seconds: then the first look does not wait for its turn. */
+/** Whether all siblings were over within seconds: then the first look does not wait for its turn. */
 export function areShort(siblingAgesMs: readonly number[]): boolean {
 	return siblingAgesMs.length > 0 && most(siblingAgesMs) <= LONGEST_SHORT_MS;
 }
@@ -190,7 +170,7 @@ function pauseByAge({ ageMs, endWanted }: Known, random: number): number {
 }
 
 /** Step two: at the beginning of the range, then step by step to its end, but no later than age alone asks for. */
-export function nextLook(known: Known, random: number): NextLook {
+export function nextLook(known: Known, random: number): { delayMs: number; byAgeMs: number } {
 	const { ageMs } = known;
 	const planned = known.byAgeMs - ageMs;
 	const byAge = planned >= MIN_AIM_MS ? planned : pauseByAge(known, random);
@@ -217,8 +197,8 @@ export function asleepInterval(ageMs: number): number {
 	return Math.max(ASLEEP_INTERVAL_MS, ageMs * ASLEEP_FACTOR);
 }
 
-export interface Busy {
-	/** Busy answers in a row, from 1. */
+/** Of a busy answer. `streak`: how many in a row, from 1. */
+interface Busy {
 	streak: number;
 	ageMs: number;
 	retryAfterMs: number | undefined;

@@ -1,7 +1,6 @@
 /**
- * One task that is waited for: what was seen of it, and when to look next. It knows no clock and no service. A failed look is never a
- * failed task: only the service's word, the deadline, a key that is refused again and again, or a task that stays unknown for good end
- * the waiting. The last look comes at the deadline, so that what finished in time is not given up.
+ * One task that is waited for: what was seen of it, and when to look next. A failed look is never a failed task: only the service's word,
+ * the deadline, a key that is refused again and again, or a task that stays unknown for good end the waiting.
  */
 import type { PollRouteOption } from '../service/account';
 import * as failures from '../service/failures';
@@ -16,6 +15,7 @@ import {
 	FIRST_LOOK_MS,
 	firstLookAsleep,
 	nextLook,
+	type Known,
 	type ProgressSample,
 } from './schedule';
 
@@ -26,10 +26,11 @@ export interface Watch {
 	kind: string;
 	route: PollRouteOption;
 	createdAt: number;
+	/** When the last look comes, so that what finished in time is not given up. */
 	deadline: number;
 	/** Addresses that the request carried: they are not results. */
 	echoes: readonly string[];
-	/** `atOnce`: polled from now on, as a task made long ago. `asleep`: a callback is expected, and looks are only for the case that it is lost. */
+	/** `atOnce`: a task made long ago. `asleep`: a callback is expected, and looks are for the case that it is lost. */
 	pace: 'poll' | 'atOnce' | 'asleep';
 }
 
@@ -52,16 +53,14 @@ const DENIALS_OF_GOOD_KEY = 4;
 const TURNS_MS = 1_500;
 const GOLDEN_RATIO = 0.618_034;
 
-/** After a callback that the service does not confirm yet, looks come at growing intervals for this time. */
+/** For how long looks come at growing intervals after a callback that the service does not confirm yet. */
 const HURRY_MS = 30_000;
 const MIN_HURRY_INTERVAL_MS = 500;
 
-/** What a task does not know of itself; see `Known`. */
-export interface Surroundings {
+/** What a task does not know of itself. */
+export interface Surroundings extends Pick<Known, 'siblingAgesMs' | 'endWanted'> {
 	nowMs: number;
 	random: number;
-	siblingAgesMs: readonly number[];
-	endWanted: boolean;
 	/** Whether it has opened a task, this one or another. */
 	keyWorks: boolean;
 }
@@ -103,7 +102,7 @@ export class Watched {
 		}
 	}
 
-	/** The end of the waiting that a look brought, or undefined after the next look is scheduled. */
+	/** The end that a look brought, or undefined after the next look is scheduled. */
 	judge(look: Look, around: Surroundings): Waited | undefined {
 		const { nowMs } = around;
 		const { taskId } = this.watch;
@@ -135,8 +134,8 @@ export class Watched {
 				return this.scheduleNext(around);
 			}
 			case 'busy': {
-				const { busyStreak: streak } = this;
-				const busy = { streak, ageMs: this.ageAt(nowMs), retryAfterMs: look.retryAfterMs };
+				const { retryAfterMs } = look;
+				const busy = { streak: this.busyStreak, ageMs: this.ageAt(nowMs), retryAfterMs };
 				return this.schedule(nowMs, busyDelay(busy, around.random));
 			}
 		}
@@ -173,7 +172,7 @@ export class Watched {
 		this.schedule(around.nowMs, next.delayMs);
 	}
 
-	/** Whether the next look is to repeat what the last one found: it comes no sooner, as one refusal alone can come from throttling. */
+	/** Whether the next look is to repeat what the last one found. It comes no sooner, as one refusal can come from throttling. */
 	private get isConfirming(): boolean {
 		return this.deniedStreak > 0 || this.doubtfulStreak > 0;
 	}
