@@ -70,10 +70,9 @@ function modelOf(record: JsonObject): ListEntry | undefined {
 }
 
 function pathWith(path: string, fields: Record<string, string | undefined>): string {
-	const given = Object.entries(fields).flatMap(([name, value = '']) =>
-		value === '' ? [] : [[name, value]],
-	);
-	return `${path}?${new URLSearchParams(given).toString()}`;
+	const given = new URLSearchParams();
+	for (const [name, value = ''] of Object.entries(fields)) if (value !== '') given.set(name, value);
+	return `${path}?${given.toString()}`;
 }
 
 type Reader = (record: JsonObject) => ListEntry | undefined;
