@@ -13,7 +13,6 @@ import {
 	type ApiRequest,
 	type N8nContext,
 } from '../../nodes/MediaGeneration/service/client';
-import { now } from '../../nodes/MediaGeneration/service/clock';
 import { FailureError } from '../../nodes/MediaGeneration/service/failures';
 import { readLook } from '../../nodes/MediaGeneration/service/look';
 
@@ -110,16 +109,6 @@ describe('a request', () => {
 });
 
 describe('an answer', () => {
-	test('is parsed', async () => {
-		const { reply } = await exchanged(responds(200, '{"id":"t1"}', { 'x-a': '1' }));
-		expect(reply).toMatchObject({
-			answered: true,
-			status: 200,
-			headers: { 'x-a': '1' },
-			body: { id: 't1' },
-		});
-	});
-
 	test.each([
 		['HTML', '<html>'],
 		['nothing', ''],
@@ -161,28 +150,9 @@ describe('an answer', () => {
 		expect(JSON.stringify(reply)).not.toContain(KEY);
 		expect(reply).toMatchObject({ body: { error: 'bad sk_***', echo: ['sk_***'] } });
 	});
-
-	test('that throttles is remembered by the door itself', async () => {
-		const { client } = await exchanged(responds(429, '', { 'retry-after': '300' }), {
-			purpose: 'read',
-		});
-		expect(client.account.pausedUntil('read')).toBeGreaterThan(now() + 200_000);
-		expect(client.account.pausedUntil('create')).toBe(0);
-		expect(client.account.pausedUntil('look')).toBe(0);
-	});
 });
 
 describe('no answer', () => {
-	test('a connection that was never made', async () => {
-		const error = Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' });
-		const { reply } = await exchanged(throws(error));
-		expect(reply).toEqual({
-			answered: false,
-			kind: 'unconnected',
-			reason: 'the connection was refused',
-		});
-	});
-
 	test('whatever else is thrown counts as sent, and its reason holds no secret', async () => {
 		const { reply } = await exchanged(throws(new Error(`socket hang up, ${KEY} ${SECRET}`)));
 		expect(reply).toMatchObject({ answered: false, kind: 'unanswered' });
@@ -344,14 +314,5 @@ describe('a call of this n8n to itself', () => {
 		expect(sent).toMatchObject([
 			{ method: 'POST', url: URL, body: { id: 't1' }, json: true, disableFollowRedirect: true },
 		]);
-	});
-
-	test('that is not answered says why', async () => {
-		const error = Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' });
-		const { context } = contextWith(throws(error));
-		expect(await callSelf(context, URL, {})).toEqual({
-			status: undefined,
-			reason: 'the connection was refused',
-		});
 	});
 });

@@ -1,5 +1,4 @@
 /** The front door of delivery: items, outputs and failures, and that a store may do what it likes. */
-import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IBinaryData, IHttpRequestOptions } from 'n8n-workflow';
@@ -75,34 +74,10 @@ const settings: FileSettings = {
 	splitFiles: false,
 	transcriptInOutput: false,
 };
-const split = { ...settings, splitFiles: true, transcriptInOutput: false };
 const properties = (outputs: unknown) =>
 	(outputs as Array<{ binaryProperty?: string }>).map(({ binaryProperty }) => binaryProperty);
 
 describe('one item', () => {
-	test('with all files, further fields and its paired item', async () => {
-		const { delivery } = world();
-		const { items, outputs, failure } = await delivery.deliver(finished(2), settings, 7, {
-			verified: true,
-		});
-		expect(failure).toBeUndefined();
-		expect(items).toHaveLength(1);
-		expect(items[0]).toMatchObject({
-			pairedItem: { item: 7 },
-			json: { task_id: 't', verified: true },
-		});
-		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data', 'data_1']);
-		expect(items[0]?.json.outputs).toEqual(outputs);
-		expect(outputs[1]).toEqual({
-			url: `${F}/1`,
-			kind: 'image',
-			binaryProperty: 'data_1',
-			fileName: 'image-t-2.png',
-			mimeType: 'image/png',
-			fileSize: png(1).length,
-		});
-	});
-
 	test('with one file missing: the others are there, and nothing names what is not', async () => {
 		const { delivery } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
 		const { items, outputs, failure } = await delivery.deliver(finished(3), settings, 0);
@@ -114,26 +89,6 @@ describe('one item', () => {
 			'Task t is done, but 1 of its 3 files could not be downloaded: the file host answered HTTP 404',
 		);
 		expect(failure?.description).toMatch(/open the addresses: https:\/\/files.example\/0$/);
-	});
-
-	test('with its file missing for a reason that nobody states', async () => {
-		jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
-		try {
-			const broken = () =>
-				new Readable({
-					read() {
-						this.destroy(new Error(''));
-					},
-				});
-			const { delivery } = world({ answer: broken });
-			const delivering = delivery.deliver(finished(1), settings, 0);
-			await jest.advanceTimersByTimeAsync(60_000);
-			expect((await delivering).failure?.message).toMatch(
-				/could not be downloaded: unknown reason$/,
-			);
-		} finally {
-			jest.useRealTimers();
-		}
 	});
 });
 
@@ -205,26 +160,6 @@ describe('what was said', () => {
 	});
 });
 
-describe('Split Files', () => {
-	test.each([0, 1, 2])('with file %d missing, each of the others has an item', async (gone) => {
-		const { delivery } = world({ answer: (index) => (index === gone ? 404 : png(index)) });
-		const { items, outputs, failure } = await delivery.deliver(finished(3), split, 4);
-		const there = [0, 1, 2].filter((index) => index !== gone);
-		expect(items.map(({ json }) => (json.outputs as unknown as TaskOutput[])[0]?.url)).toEqual(
-			there.map((index) => `${F}/${index}`),
-		);
-		for (const item of items) {
-			expect(properties(item.json.outputs)).toEqual(['data']);
-			expect(Object.keys(item.binary ?? {})).toEqual(['data']);
-			expect(item.pairedItem).toEqual({ item: 4 });
-		}
-		// Three files can't be "data" at once: the list of all names no field.
-		expect(properties(outputs)).toEqual([undefined, undefined, undefined]);
-		expect(outputs.map(({ url }) => url)).toEqual([0, 1, 2].map((index) => `${F}/${index}`));
-		expect(failure?.message).toMatch(/1 of its 3 files could not be downloaded/);
-	});
-});
-
 test('at most a hundred files of a task are fetched; the others are said to be missing', async () => {
 	const { delivery, requests } = world();
 	const { items, outputs, failure } = await delivery.deliver(finished(12_000), settings, 0);
@@ -291,31 +226,6 @@ describe('memory', () => {
 });
 
 describe('a store that fails', () => {
-	const stores: Array<[string, World['store']]> = [
-		['before it reads', async () => await Promise.reject(new Error('no space left on device'))],
-		[
-			'in the middle',
-			async (stream) => {
-				await new Promise((resolve) => stream.once('readable', resolve));
-				throw new Error('no space left on device');
-			},
-		],
-	];
-	test.each(stores)('%s: said in words, and nothing stays open', async (_name, store) => {
-		const { delivery, requests, seen } = world({ ...(store ? { store } : {}) });
-		const { failure } = await delivery.deliver(finished(6), settings, 0);
-		expect(failure?.message).toMatch(/n8n could not store it: no space left on device$/);
-		expect(requests.map(({ signal }) => signal.aborted)).toEqual(requests.map(() => true));
-		expect(seen.streams.map(({ destroyed }) => destroyed)).toEqual(seen.streams.map(() => true));
-	});
-
-	test('without an error: said in words all the same', async () => {
-		const nothing = undefined as unknown as Error;
-		const { delivery } = world({ store: async () => await Promise.reject(nothing) });
-		const { failure } = await delivery.deliver(finished(1), settings, 0);
-		expect(failure?.message).toMatch(/n8n could not store it: unknown reason$/);
-	});
-
 	test.each<[string, (stream: Readable) => Promise<unknown>]>([
 		['', async (stream) => await buffer(stream).catch(() => undefined)],
 		[
@@ -336,13 +246,6 @@ describe('a store that fails', () => {
 		const { failure } = await delivery.deliver(finished(1), settings, 0);
 		expect(failure?.message).toMatch(/could not be downloaded: the file is larger than allowed/);
 	});
-});
-
-test('once the files are there, or are not, nothing of them listens for Stop', async () => {
-	const { signal } = new AbortController();
-	const { delivery } = world({ answer: (index) => (index === 2 ? 404 : png(index)), signal });
-	await delivery.deliver(finished(10), settings, 0);
-	expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 describe('a file that changes on its way', () => {

@@ -255,49 +255,69 @@ describe('which fields are shown', () => {
 	const create = { resource: 'task', operation: 'create' };
 	const wait = { resource: 'task', operation: 'wait' };
 
-	/** Those of one operation alone. */
-	const own: Array<[INodeParameters, string[]]> = [
+	const join = { resource: 'audio', operation: 'join' };
+	const waiting = ['waitMode', 'downloadOutput', 'binaryPropertyName', 'options'];
+
+	test.each<[INodeParameters, string[]]>([
 		[byId, ['voiceId', 'text', 'longText', 'modelId', 'outputFormat', 'withTranscript']],
 		[byName, ['voice', 'text', 'longText', 'withTranscript']],
 		[sound, ['text']],
 		[image, ['prompt', 'modelId', 'generationsCount', 'aspectRatio', 'resolution']],
 		[create, ['path', 'body', 'query']],
-	];
-	const waiting = ['waitMode', 'downloadOutput', 'binaryPropertyName', 'options'];
-	const mode = ['waitMode', 'suspendNotice', 'downloadOutput', 'binaryPropertyName', 'options'];
-
-	test.each(own)('for what creates a task: %j', (operation, fields) => {
-		const shown = (more: INodeParameters = {}) => namesFor({ ...operation, ...more });
-		expect(shown()).toEqual([...fields, 'waitForCompletion', ...waiting]);
-		expect(shown({ waitMode: 'callback' })).toEqual([...fields, 'waitForCompletion', ...mode]);
-		expect(shown({ downloadOutput: false })).toEqual([
-			...fields,
-			'waitForCompletion',
-			...waiting.filter((name) => name !== 'binaryPropertyName'),
-		]);
-		expect(shown({ waitForCompletion: false, waitMode: 'callback' })).toEqual([
-			...fields,
-			'waitForCompletion',
-			'callbackUrl',
-			'options',
-		]);
+	])('for what creates a task: %j', (operation, fields) => {
+		expect(namesFor(operation)).toEqual([...fields, 'waitForCompletion', ...waiting]);
 	});
 
 	test.each<[INodeParameters, string[]]>([
 		[wait, ['taskId', ...waiting]],
-		[{ ...wait, waitMode: 'callback' }, ['taskId', ...mode]],
-		[{ ...wait, downloadOutput: false }, ['taskId', 'waitMode', 'downloadOutput', 'options']],
 		[{ resource: 'task', operation: 'get' }, ['taskId']],
 		[{ resource: 'credits', operation: 'get' }, []],
 		[{ resource: 'apiKey', operation: 'getAll' }, []],
 		[{ resource: 'task', operation: 'getAll' }, ['returnAll', 'limit', 'options']],
-		[{ resource: 'task', operation: 'getAll', returnAll: true }, ['returnAll', 'options']],
-		[
-			{ resource: 'audio', operation: 'join' },
-			['inputBinaryField', 'groupBy', 'fileName', 'binaryPropertyName', 'options'],
-		],
+		[join, ['inputBinaryField', 'groupBy', 'fileName', 'binaryPropertyName', 'options']],
 	])('for what creates none: %j', (parameters, fields) => {
 		expect(namesFor(parameters)).toEqual(fields);
+	});
+
+	const limits = ['maxActiveTasks', 'maximumCredits', 'minimumCredits', 'findUnclear'];
+	const files = ['splitFiles', 'maxFileSize'];
+	const first = ['fileName', 'timeout', 'onTimeout'];
+	const polling = [...first, ...limits, 'extraFields', ...files, 'pollRoute'];
+	test.each<[INodeParameters, string[]]>([
+		[sound, polling],
+		[image, polling],
+		[create, polling],
+		[wait, [...first, ...files, 'pollRoute']],
+		[byId, ['transcriptInOutput', ...polling]],
+		[join, ['pauseBetweenParts', 'maxFileSize']],
+		[{ resource: 'credits', operation: 'get' }, []],
+	])('options for %j, the most used first', (parameters, options) => {
+		expect(optionsFor(parameters)).toEqual(options);
+	});
+
+	const asleep = ['suspendNotice', 'gracePeriod', 'watchWhileAsleep'];
+	const ofFiles = ['binaryPropertyName', 'fileName', 'maxFileSize'];
+	const called = ['callbackUrl', 'callbackReference'];
+	const waited = ['waitMode', 'downloadOutput', 'onTimeout', 'splitFiles', 'pollRoute', ...ofFiles];
+	test.each<[INodeParameters, INodeParameters, string[], string[]]>([
+		[sound, { waitMode: 'callback' }, asleep, []],
+		[wait, { waitMode: 'callback' }, asleep, []],
+		[sound, { downloadOutput: false }, [], ofFiles],
+		[wait, { downloadOutput: false }, [], ofFiles],
+		[create, { waitForCompletion: false, waitMode: 'callback' }, called, waited],
+		[byId, { longText: 'parts' }, ['maxCharacters', 'contextBetweenParts'], []],
+		[
+			byName,
+			{ longText: 'join' },
+			['maxCharacters', 'pauseBetweenParts', 'contextBetweenParts'],
+			[],
+		],
+		[{ resource: 'task', operation: 'getAll' }, { returnAll: true }, [], ['limit']],
+	])('%j with %j has also %j, and no %j', (operation, more, added, taken) => {
+		const shown = (given: INodeParameters) => [...namesFor(given), ...optionsFor(given)];
+		const [before, after] = [shown(operation), shown({ ...operation, ...more })];
+		expect(after.filter((name) => !before.includes(name)).sort()).toEqual(added.sort());
+		expect(before.filter((name) => !after.includes(name)).sort()).toEqual(taken.sort());
 	});
 
 	test('Max Characters per Part stands beside Long Text, and among the options of version 1', () => {
@@ -308,38 +328,6 @@ describe('which fields are shown', () => {
 		expect(namesFor(parts, 1)).not.toContain('maxCharacters');
 		expect(optionsFor(parts, 1)[0]).toBe('maxCharacters');
 		expect(optionsFor(parts)).not.toContain('maxCharacters');
-	});
-
-	const limits = ['maxActiveTasks', 'maximumCredits', 'minimumCredits', 'findUnclear'];
-	const files = ['splitFiles', 'maxFileSize'];
-	const first = ['fileName', 'timeout', 'onTimeout', ...limits, 'extraFields', ...files];
-	const asleep = ['gracePeriod', 'watchWhileAsleep', 'pollRoute'];
-	const polling = [...first, 'pollRoute'];
-	test.each<[INodeParameters, string[]]>([
-		[sound, polling],
-		[image, polling],
-		[create, polling],
-		[{ ...sound, waitMode: 'callback' }, [...first, ...asleep]],
-		[
-			{ ...create, waitForCompletion: false, waitMode: 'callback' },
-			['timeout', ...limits, 'callbackReference', 'extraFields'],
-		],
-		[
-			{ ...sound, downloadOutput: false },
-			polling.filter((name) => !/^maxFileSize$|^fileName$/i.test(name)),
-		],
-		[wait, ['fileName', 'timeout', 'onTimeout', ...files, 'pollRoute']],
-		[{ ...wait, waitMode: 'callback' }, ['fileName', 'timeout', 'onTimeout', ...files, ...asleep]],
-		[byId, ['transcriptInOutput', ...polling]],
-		[{ ...byId, longText: 'parts' }, ['contextBetweenParts', 'transcriptInOutput', ...polling]],
-		[
-			{ ...byName, longText: 'join' },
-			['pauseBetweenParts', 'contextBetweenParts', 'transcriptInOutput', ...polling],
-		],
-		[{ resource: 'audio', operation: 'join' }, ['pauseBetweenParts', 'maxFileSize']],
-		[{ resource: 'credits', operation: 'get' }, []],
-	])('options for %j, the most used first', (parameters, options) => {
-		expect(optionsFor(parameters)).toEqual(options);
 	});
 
 	test('an expression shows what any of its values needs', () => {

@@ -28,3 +28,13 @@ export function refusalOf(read: () => unknown): Pick<Failure, 'message' | 'descr
 	}
 	throw new Error('It was not refused');
 }
+
+/** The words for a field that has nothing in it. */
+export const empty = (label: string) => [
+	`The field "${label}" is empty`,
+	`Fill in "${label}". If it is an expression, check that this item has a value for it.`,
+];
+export const noText = (label: string) => [
+	`The field "${label}" is not a text`,
+	`Give "${label}" a text. An expression must lead to a text, not to an object or a list.`,
+];

@@ -4,7 +4,7 @@ import {
 	readRunSettings,
 	type ItemSettings,
 } from '../../nodes/MediaGeneration/operations/waiting';
-import { fieldsWith, refusalOf } from './itemFields';
+import { fieldsWith, noText, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
 
@@ -41,40 +41,26 @@ test('without any field', () => {
 	expect(read({}, true)).toEqual(PLAIN);
 });
 
-const settings: Array<[string, Fields, object]> = [
-	['polling', { waitMode: 'poll' }, {}],
-	['sleeping', suspended, asleep()],
-	['sleeping at once', { ...suspended, options: { gracePeriod: 0 } }, asleep({ graceMs: 0 })],
-	[
-		'sleeping after 2.5 s',
-		{ ...suspended, options: { gracePeriod: 2.5 } },
-		asleep({ graceMs: 2_500 }),
-	],
-	['unwatched', { ...suspended, options: { watchWhileAsleep: false } }, asleep({ watched: false })],
-	[
-		'not waiting',
-		{ waitForCompletion: false },
-		{ waiting: { kind: 'no', callbackUrl: undefined } },
-	],
-	[
-		'called back',
-		{ waitForCompletion: false, callbackUrl: 'https://n8n.example/x', waitMode: 'callback' },
-		{ waiting: { kind: 'no', callbackUrl: 'https://n8n.example/x' } },
-	],
-	['a callback URL that is hidden', { callbackUrl: 'https://n8n.example/x' }, {}],
-	['no download', { downloadOutput: false }, { files: { ...PLAIN.files, download: false } }],
-	[
-		'a field for the files',
-		{ binaryPropertyName: 'sound' },
-		{ files: { ...PLAIN.files, binaryPropertyName: 'sound' } },
-	],
-	['an empty field for the files', { binaryPropertyName: ' ' }, {}],
-];
-test.each(settings)('%s', (_, fields, expected) => {
+const files = (fields: object) => ({ files: { ...PLAIN.files, ...fields } });
+const sleeping = (options: Fields) => ({ ...suspended, options });
+const not = { waitForCompletion: false };
+const callbackUrl = 'https://n8n.example/x';
+test.each<[Fields, object]>([
+	[{ waitMode: 'poll' }, {}],
+	[suspended, asleep()],
+	[sleeping({ gracePeriod: 0 }), asleep({ graceMs: 0 })],
+	[sleeping({ gracePeriod: 2.5 }), asleep({ graceMs: 2_500 })],
+	[sleeping({ watchWhileAsleep: false }), asleep({ watched: false })],
+	[not, { waiting: { kind: 'no', callbackUrl: undefined } }],
+	[{ ...not, ...suspended, callbackUrl }, { waiting: { kind: 'no', callbackUrl } }],
+	[{ callbackUrl }, {}],
+	[{ downloadOutput: false }, files({ download: false })],
+	[{ binaryPropertyName: 'sound' }, files({ binaryPropertyName: 'sound' })],
+	[{ binaryPropertyName: ' ' }, {}],
+])('%j', (fields, expected) => {
 	expect(read(fields)).toEqual({ ...PLAIN, ...expected });
 });
 
-const files = (fields: object) => ({ files: { ...PLAIN.files, ...fields } });
 const options: Array<[string, unknown, object]> = [
 	['maxFileSize', 2, files({ maxFileBytes: 2_000_000 })],
 	['fileName', 'the-lamp', files({ fileName: 'the-lamp' })],
@@ -108,36 +94,19 @@ describe('long texts', () => {
 	const parts = { longText: 'parts' };
 	const join = { longText: 'join' };
 
-	test.each<[string, Fields, Fields, object]>([
-		['off', { longText: 'off' }, { maxCharacters: 'x' }, { kind: 'off' }],
-		['as parts', parts, {}, { kind: 'parts', maxCharacters: 2_500 }],
-		['as short parts', parts, { maxCharacters: '50' }, { kind: 'parts', maxCharacters: 50 }],
-		['joined', join, {}, { kind: 'join', maxCharacters: 2_500, pauseMs: 0 }],
-		[
-			'joined with pauses',
-			join,
-			{ maxCharacters: 4_000, pauseBetweenParts: '250' },
-			{ kind: 'join', maxCharacters: 4_000, pauseMs: 250 },
-		],
-		[
-			'as parts, by the field',
-			{ ...parts, maxCharacters: 99 },
-			{},
-			{ kind: 'parts', maxCharacters: 99 },
-		],
-		[
-			'as parts, by the option of older workflows',
-			{ ...parts, maxCharacters: 99 },
-			{ maxCharacters: 88 },
-			{ kind: 'parts', maxCharacters: 88 },
-		],
-		[
-			'the longest pause',
-			join,
-			{ pauseBetweenParts: 60_000 },
-			{ kind: 'join', maxCharacters: 2_500, pauseMs: 60_000 },
-		],
-	])('%s', (_, fields, given, longText) => {
+	const joined = { kind: 'join', maxCharacters: 2_500, pauseMs: 0 };
+
+	test.each<[Fields, Fields, object]>([
+		[{ longText: 'off' }, { maxCharacters: 'x' }, { kind: 'off' }],
+		[parts, {}, { kind: 'parts', maxCharacters: 2_500 }],
+		[parts, { maxCharacters: '50' }, { kind: 'parts', maxCharacters: 50 }],
+		[join, {}, joined],
+		[join, { pauseBetweenParts: '250' }, { ...joined, pauseMs: 250 }],
+		[join, { pauseBetweenParts: 60_000 }, { ...joined, pauseMs: 60_000 }],
+		[{ ...parts, maxCharacters: 99 }, {}, { kind: 'parts', maxCharacters: 99 }],
+		// The option of older workflows.
+		[{ ...parts, maxCharacters: 99 }, { maxCharacters: 88 }, { kind: 'parts', maxCharacters: 88 }],
+	])('%j with the options %j', (fields, given, longText) => {
 		expect(withOptions(given, fields).longText).toEqual(longText);
 	});
 
@@ -145,7 +114,6 @@ describe('long texts', () => {
 		{ ...join, waitMode: 'callback' },
 		{ ...parts, waitForCompletion: false },
 		{ ...parts, downloadOutput: false },
-		{ longText: 'off', waitMode: 'callback', downloadOutput: false },
 	])('%j goes together', (fields) => {
 		expect(() => read(fields)).not.toThrow();
 	});
@@ -169,11 +137,6 @@ describe('refused in words', () => {
 		'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
 	];
 	const grace = above('Polling Before Suspending (Seconds)', 10);
-	const noText = (label: string) => [
-		`The field "${label}" is not a text`,
-		`Give "${label}" a text. An expression must lead to a text, not to an object or a list.`,
-	];
-
 	test.each<[string, Fields, string[]]>([
 		['a wait mode', { waitMode: 'sleep' }, unknown('Wait Mode', 'poll', 'callback')],
 		['a long text', { longText: 'cut' }, unknown('Long Text', 'off', 'join', 'parts')],
@@ -185,11 +148,7 @@ describe('refused in words', () => {
 		['a poll route', { options: { pollRoute: 'v2' } }, unknown('Poll Route', 'auto', 'v1', 'v1e')],
 		['no time', { options: { timeout: 0 } }, above('Timeout (Seconds)', 600)],
 		['a time in words', { options: { timeout: 'long' } }, above('Timeout (Seconds)', 600)],
-		[
-			'no time to sleep',
-			{ ...suspended, options: { timeout: -1 } },
-			above('Timeout (Seconds)', 86_400),
-		],
+		['no time to sleep', sleeping({ timeout: -1 }), above('Timeout (Seconds)', 86_400)],
 		[
 			'a time beyond all calendars',
 			{ options: { timeout: 7_870 * 365 * 86_400 + 1 } },
@@ -201,7 +160,7 @@ describe('refused in words', () => {
 		['a size', { options: { maxFileSize: 0 } }, above('Max File Size (MB)', 500)],
 		['a balance', { options: { minimumCredits: -1 } }, above('Min Credits', 0)],
 		['a balance that is empty', { options: { minimumCredits: '' } }, above('Min Credits', 0)],
-		['a time before the sleep', { ...suspended, options: { gracePeriod: -1 } }, grace],
+		['a time before the sleep', sleeping({ gracePeriod: -1 }), grace],
 		['short parts', { longText: 'parts', options: { maxCharacters: 49 } }, characters],
 		['broken parts', { longText: 'join', options: { maxCharacters: 99.5 } }, characters],
 		['a pause below 0', { longText: 'join', options: { pauseBetweenParts: -1 } }, pause],
@@ -234,7 +193,7 @@ describe('refused in words', () => {
 		],
 		[
 			'split files that sleep',
-			{ ...suspended, options: { splitFiles: true } },
+			sleeping({ splitFiles: true }),
 			[
 				'"Split Files" can\'t be suspended: a sleeping execution goes on with exactly one item per input item',
 				'Remove the option "Split Files", or set "Wait Mode" to "Poll". Nothing was sent.',

@@ -2,7 +2,6 @@
 import type { IBinaryData, IBinaryKeyData, IDataObject } from 'n8n-workflow';
 import {
 	assemble,
-	deliverPart,
 	type AssemblyInput,
 	type DonePart,
 } from '../../nodes/MediaGeneration/delivery/assembly';
@@ -11,14 +10,12 @@ import type { DeliveredOutput } from '../../nodes/MediaGeneration/delivery/files
 import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/item';
 import { storeMemory } from '../../nodes/MediaGeneration/delivery/binary';
 import type { LongText } from '../../nodes/MediaGeneration/operations/longText';
-import type { Failure } from '../../nodes/MediaGeneration/service/failures';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import type { Done } from '../../nodes/MediaGeneration/service/verdict';
-import { toneHz, toneSeconds, toneWav } from '../service/media/tone';
+import { toneSeconds, toneWav } from '../service/media/tone';
 import { transcriptJson, transcriptSrt } from '../service/media/transcript';
 import { binaryStore } from './binaryStore';
 import { FILES } from './itemSettings';
-import { decodeWav, toneAt } from './media/listen';
 
 const TEXTS = ['Once upon a time', 'there was a lighthouse.'];
 const LONG: { [K in LongText['kind']]: Extract<LongText, { kind: K }> } = {
@@ -79,13 +76,6 @@ function filesOf(store: Store, { items }: Delivered): Record<string, Buffer> {
 	const entries = Object.entries(items[0]?.binary ?? {});
 	return Object.fromEntries(entries.map(([name, data]) => [name, store.bytesOf(data)]));
 }
-
-const failure: Failure = {
-	outcome: 'undelivered',
-	message: 'Task t2 is done, but its file could not be downloaded: HTTP 404',
-	description: 'The task is paid for.',
-	taskId: 't2',
-};
 
 describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s', (mode) => {
 	const joined = async () => {
@@ -150,22 +140,6 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 		expect(stored.map(({ fileName, mimeType }) => [fileName, mimeType])).toEqual(
 			outputs.map(({ fileName, mimeType }) => [fileName, mimeType]),
 		);
-	});
-
-	test('the file has the sound of each part, and the transcripts fit it', async () => {
-		const { store, delivered } = await joined();
-		const { data, data_1: srt, data_2: words } = filesOf(store, delivered);
-		const heard = decodeWav(data ?? Buffer.alloc(0));
-		const { parts, transcript } = delivered.items[0]?.json ?? {};
-		const times = parts as Array<{ start: number; end: number }>;
-		expect(times.map(({ start }) => toneAt(heard, start))).toEqual(TEXTS.map(toneHz));
-		expect(toneAt(heard, (times[1]?.start ?? NaN) - 0.21)).toBeUndefined();
-		const cues = transcript as Array<{ text: string; start: number; end: number }>;
-		expect(cues.map(({ text }) => text).join(' ')).toBe(TEXTS.join(' '));
-		expect(cues.some(({ start }) => start >= (times[1]?.start ?? NaN))).toBe(true);
-		expect(srt?.toString()).toMatch(/^1\n00:00:00,000 --> /);
-		const segments = JSON.parse(words?.toString() ?? '') as Array<{ text: string }>;
-		expect(segments.map(({ text }) => text).join(' ')).toBe(TEXTS.join(' '));
 	});
 
 	test('a store that fails leaves no stream open either, and the item says so with all that is paid for', async () => {
@@ -289,84 +263,6 @@ describe('parts that can not be joined', () => {
 			outputs: [],
 		});
 		expect([items[0]?.binary, outputs]).toEqual([{}, []]);
-	});
-});
-
-describe('parts that are not to be joined', () => {
-	const two = (store: Store) => TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
-
-	test('each has its item; the list of all files names no field', async () => {
-		const store = binaryStore('default');
-		const parts = two(store);
-		const delivered = await all(store, parts, input(LONG.parts));
-		expect(delivered.items).toEqual(parts.flatMap((part) => part.delivered.items));
-		expect(delivered.failure).toBeUndefined();
-		expect(delivered.outputs).toHaveLength(6);
-		for (const output of delivered.outputs) expect(output).not.toHaveProperty('binaryProperty');
-		expect(delivered.outputs.map(({ url }) => url)).toEqual(
-			parts.flatMap((part) => part.delivered.outputs.map(({ url }) => url)),
-		);
-	});
-
-	test('an item with one task comes as it is', async () => {
-		const store = binaryStore('default');
-		const [part] = two(store);
-		const delivered = await all(store, [part] as DonePart[], input(LONG.off, ['']));
-		expect(delivered).toEqual({ ...part?.delivered, files: [] });
-		const lost = {
-			done: doneTask('t2'),
-			delivered: { items: [], outputs: [], failure, files: [] },
-		};
-		expect((await all(store, [lost], input(LONG.off, ['']))).failure).toBe(failure);
-	});
-});
-
-describe('a part that ended badly', () => {
-	const withLost = (store: Store): DonePart[] => [
-		spoken(store, 't1', 'Once upon a time'),
-		{ done: doneTask('t2'), delivered: { items: [], outputs: [], failure, files: [] } },
-	];
-
-	test.each(['join', 'parts'] as const)('is named (%s), and all tasks with it', async (kind) => {
-		const store = binaryStore('default');
-		const { failure: said, items } = await all(store, withLost(store), input(LONG[kind]));
-		expect(said).toEqual({
-			...failure,
-			message: `Part 2 of 2 ("there was a lighthouse."): ${failure.message}`,
-			description:
-				"The task is paid for. The other parts are kept: Retry On Fail, and n8n's Retry, pay only for what failed.",
-			whole: {
-				taskIds: ['t1', 't2'],
-				part: { number: 2, of: 2 },
-				longText: { mode: kind, pause_between_parts: kind === 'join' ? 250 : 0 },
-			},
-		});
-		expect(items).toHaveLength(kind === 'join' ? 0 : 1);
-	});
-});
-
-describe('the files of a part', () => {
-	/** What delivery is asked for. */
-	const asked = async (longText: LongText) => {
-		const calls: unknown[][] = [];
-		const done: Delivered = { items: [], outputs: [], failure: undefined, files: [] };
-		const delivery = {
-			deliver: async (...call: unknown[]) => {
-				calls.push(call);
-				return await Promise.resolve(done);
-			},
-		} as unknown as Delivery;
-		const given = { ...input(longText), files: { ...FILES, splitFiles: true } };
-		const part = doneTask('t2');
-		expect(await deliverPart(delivery, part, { ...given, number: 1 })).toEqual(done);
-		expect(calls.map(([what]) => what)).toEqual([part]);
-		return calls[0]?.slice(1);
-	};
-
-	test('say which part it is where each is an item of its own', async () => {
-		const split = { ...FILES, splitFiles: true };
-		expect(await asked(LONG.parts)).toEqual([split, 7, { part: 2, parts: 2 }]);
-		expect(await asked(LONG.off)).toEqual([split, 7, {}]);
 	});
 });
 

@@ -1,5 +1,5 @@
 /** Failures as n8n shows them: thrown, as an item, and as an item that a sleeping execution keeps. */
-import { NodeApiError, NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
+import type { NodeApiError, type IExecuteFunctions, type INode } from 'n8n-workflow';
 import {
 	failureItem,
 	nodeError,
@@ -23,25 +23,9 @@ const left = (parts: Partial<Left>): Left => {
 };
 
 describe('thrown', () => {
-	test('the message stays as it is, whatever code it holds, and says which item it is about', () => {
-		const error = nodeError(node(), failure, 3);
-		expect(error).toBeInstanceOf(NodeApiError);
-		expect(error.message).toBe(failure.message);
-		expect(error.description).toBe('Try again.');
-		expect(error.context.itemIndex).toBe(3);
-		expect((error as NodeApiError).httpCode).toBe('401');
-	});
-
 	test('without an HTTP status it names none', () => {
 		const { httpStatus: _none, ...unsent } = failure;
 		expect((nodeError(node(), unsent, 0) as NodeApiError).httpCode).not.toMatch(/\d|undefined/);
-	});
-
-	test('what was refused before any request is no error of the service', () => {
-		const error = nodeError(node(), { ...failure, outcome: 'invalid' }, 3);
-		expect(error).toBeInstanceOf(NodeOperationError);
-		expect([error.message, error.description]).toEqual([failure.message, 'Try again.']);
-		expect(error.context.itemIndex).toBe(3);
 	});
 
 	test.each<[string, Partial<Left>, string]>([
@@ -76,25 +60,12 @@ describe('as an item', () => {
 		http_status: 401,
 	};
 
-	test('it has the documented fields, and belongs to its input item', () => {
-		const item = failureItem(node('continueRegularOutput'), failure, 4, undefined);
-		expect(item).toEqual({ json, pairedItem: { item: 4 } });
-		expect('error' in item).toBe(false);
-	});
-
 	test('files that came all the same come with it', () => {
 		const outputs = [{ url: 'https://files.example/a', kind: 'audio' as const }];
 		const binary = { data: { data: 'x', mimeType: 'a/b' } };
 		const item = failureItem(node(), failure, 0, { outputs, binary });
 		expect(item).toEqual({ json: { ...json, outputs }, binary, pairedItem: { item: 0 } });
 		expect(failureItem(node(), failure, 0, { outputs })).not.toHaveProperty('binary');
-	});
-
-	test('where failures have a branch of their own, n8n finds the error, and a copy has only the fields', () => {
-		const item = failureItem(node('continueErrorOutput'), failure, 4, undefined);
-		expect(item.error).toBeInstanceOf(NodeApiError);
-		expect(item.error?.message).toBe(failure.message);
-		expect({ ...item }).toEqual({ json, pairedItem: { item: 4 } });
 	});
 });
 

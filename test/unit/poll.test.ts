@@ -77,17 +77,6 @@ describe('throttling', () => {
 		expect(looks).toEqual([{ taskId: 't', ageMs: 30_000, timeoutMs: 2_000 }]);
 	});
 
-	test('a look that breaks is a busy one', async () => {
-		const { clock, looks, wait } = setUp((_, __, count) => {
-			if (count < 3) throw new Error('broken');
-			return done();
-		});
-		expect((await clock.run(wait())).kind).toBe('done');
-		const [first = NaN, second = NaN, third = NaN] = looks.map(({ ageMs }) => ageMs);
-		expect(second - first).toBeGreaterThan(500);
-		expect(third - second).toBeGreaterThan(1_000);
-	});
-
 	test.each<[string, unknown, RegExp]>([
 		['why', new Error('the network is down'), /The last look at it failed: the network is down\./],
 		['so where what was thrown does not', 'gone', /The last look at it failed: the look failed\./],
@@ -113,20 +102,6 @@ describe('404', () => {
 
 describe('a refused key', () => {
 	const denied: Look = { kind: 'denied', detail: 'HTTP 401: expired', httpStatus: 401 };
-
-	test('ends it when a second look some seconds later is refused as well, with the task ID', async () => {
-		const { clock, looks, wait } = setUp(() => denied);
-		const failure = failureOf(await clock.run(wait()));
-		expect(failure).toMatchObject({ outcome: 'unreachable', taskId: 't', httpStatus: 401 });
-		expect(failure.message).toMatch(
-			/exists, but the service refused to show it \(HTTP 401\): HTTP 401: expired/,
-		);
-		expect(failure.description).toMatch(/Task: Wait/);
-		expect(looks).toHaveLength(2);
-		const pauseMs = (looks[1]?.ageMs ?? 0) - (looks[0]?.ageMs ?? 0);
-		expect(pauseMs).toBeGreaterThanOrEqual(2_000);
-		expect(pauseMs).toBeLessThanOrEqual(10_000);
-	});
 
 	test.each<[string, Look]>([
 		['the task', running()],
@@ -155,18 +130,6 @@ describe('deadline', () => {
 		const { clock, looks, wait } = setUp((_, age) => (age < 59_999 ? running() : done()));
 		expect((await clock.run(wait('t', 60_000))).kind).toBe('done');
 		expect(looks.at(-1)?.ageMs).toBe(60_000);
-	});
-
-	test('what is not is timed out, with the last status', async () => {
-		const { clock, start, wait } = setUp(() => running(40));
-		const waited = await clock.run(wait('t', 60_000));
-		expect(failureOf(waited)).toMatchObject({ outcome: 'timed_out', taskId: 't', status: 'doing' });
-		expect(failureOf(waited).message).toBe(
-			'Task t was not finished after 60 s; its last status was "doing"',
-		);
-		expect(failureOf(waited).description).toMatch(/paid for.*Task: Wait/);
-		expect(waited).toMatchObject({ task: { progress: 40 } });
-		expect(clock.now() - start).toBe(60_000);
 	});
 
 	test('a look that lasted beyond it was the last one', async () => {
@@ -229,16 +192,6 @@ describe('the end of looks that hang', () => {
 		expect(failureOf(await clock.run(loop.wait(watchOf('t', 5_000)))).outcome).toBe('timed_out');
 		await clock.advance(0);
 		expect(clock.sleeping).toBe(0);
-	});
-});
-
-describe('done without outputs', () => {
-	test('after three more looks it fails and names the keys', async () => {
-		const { clock, looks, wait } = setUp(() => task('done', { metadata: { model: 'x', size: 2 } }));
-		const failure = failureOf(await clock.run(wait()));
-		expect(looks).toHaveLength(4);
-		expect(failure).toMatchObject({ outcome: 'undelivered', status: 'done' });
-		expect(failure.message).toMatch(/names no output file; its metadata has only: model, size$/);
 	});
 });
 

@@ -143,23 +143,6 @@ const refused = (status: number, error: string | RegExp) => ({
 });
 
 describe('a finished task that the service confirms', () => {
-	test('runs the workflow with the word of the service, whatever was posted', async () => {
-		const { post, requests } = trigger();
-		const forged = task({ metadata: { output_uri: 'https://evil.example/a.mp3' }, note: 'forged' });
-		const { status, body, item } = await post(forged, `${PATH}?reference=order%207`);
-		expect({ status, body }).toEqual({ status: 200, body: { received: true } });
-		expect(item).toEqual({
-			task_id: 't1',
-			task: task(),
-			verified: true,
-			signed: false,
-			reference: 'order 7',
-		});
-		expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
-			'GET https://api.example/v1/task/t1',
-		]);
-	});
-
 	test('an ID in another spelling goes out as the service spells it, one that has another name beside it as it was posted', async () => {
 		const { post } = trigger({ service: () => found({ id: 'T1' }) });
 		expect((await post({ id: 't1' })).item).toMatchObject({ task_id: 'T1' });

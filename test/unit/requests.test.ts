@@ -1,9 +1,9 @@
 /** What each operation sends for the fields of an item, and in which words it refuses them (README, "Operations"). */
 import { atOnce } from '../../nodes/MediaGeneration/media/split';
 import { operationOf } from '../../nodes/MediaGeneration/operations';
-import type { CreationRequest, Work } from '../../nodes/MediaGeneration/operations/operation';
+import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
 import { requestsFor, textOf, textsOf } from '../../nodes/MediaGeneration/operations/longText';
-import { fieldsWith, refusalOf } from './itemFields';
+import { empty, fieldsWith, noText, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
 
@@ -21,111 +21,80 @@ function request(fields: Fields): CreationRequest {
 
 const picked = (value: unknown) => ({ __rl: true, mode: 'list', value, cachedResultName: 'x' });
 
-const V1 = '/v1/text-to-speech/v';
-const V1E = '/v1e/task/text-to-speech';
-const IMAGE = '/v1i/task/generate-image';
+const V1 = '/v1/text-to-speech';
 const plainImage = { prompt: 'A boat', generations_count: 1 };
 
-/** Its name, the fields, the path, the body, and the query where there is one. */
-const sent: Array<[string, Fields, string, object, object?]> = [
-	['speech by voice ID', speech, V1, { text: 'Hello' }],
+test.each<[Fields, string]>([
+	[speech, `${V1}/v`],
+	[{ ...speech, voiceId: picked(' a voice/2 ') }, `${V1}/a%20voice%2F2`],
+	[{ ...speech, voiceId: 7 }, `${V1}/7`],
+	[byName, '/v1e/task/text-to-speech'],
+	[sound, '/v1/task/sound-effect'],
+	[image, '/v1i/task/generate-image'],
+	[{ ...create, path: ' /v1/a voice ' }, '/v1/a%20voice'],
+])('%j goes to %s', (fields, path) => {
+	expect(request(fields).path).toBe(path);
+});
+
+const none = { modelId: picked(''), outputFormat: ' ', withTranscript: false };
+const allOfImage = { modelId: 'm', generationsCount: '3', aspectRatio: '16:9', resolution: '2K' };
+const extra = (extraFields: unknown) => ({ options: { extraFields } });
+test.each<[string, Fields, object]>([
+	['no more than its text', { ...speech, ...none }, { text: 'Hello' }],
+	['a model', { ...speech, modelId: picked('m') }, { text: 'Hello', model_id: 'm' }],
+	['a transcript', { ...speech, withTranscript: 'true' }, { text: 'Hello', with_transcript: true }],
 	[
-		'with all its fields',
-		{ ...speech, modelId: 'eleven_v3', outputFormat: 'mp3_44100_128', withTranscript: true },
-		V1,
-		{ text: 'Hello', model_id: 'eleven_v3', with_transcript: true },
-		{ output_format: 'mp3_44100_128' },
+		'a number and a truth value',
+		{ ...speech, text: 42, modelId: false },
+		{ text: '42', model_id: 'false' },
 	],
+	['a text as it is', { ...speech, text: ' Hello\n' }, { text: ' Hello\n' }],
+	['a voice name', byName, { text: 'Hi', voice: 'Aria', with_transcript: false }],
+	['a sound effect', sound, { text: 'Rain' }],
+	['an image', image, plainImage],
 	[
-		'with empty fields: they are left out',
-		{ ...speech, modelId: picked(''), outputFormat: ' ', withTranscript: false },
-		V1,
-		{ text: 'Hello' },
-	],
-	[
-		'with a voice and a model from the list',
-		{ ...speech, voiceId: picked(' a voice/2 '), modelId: picked('m') },
-		'/v1/text-to-speech/a%20voice%2F2',
-		{ text: 'Hello', model_id: 'm' },
-	],
-	[
-		'with numbers and truth values from expressions',
-		{ ...speech, voiceId: 7, text: 42, modelId: false, withTranscript: 'true' },
-		'/v1/text-to-speech/7',
-		{ text: '42', model_id: 'false', with_transcript: true },
-	],
-	[
-		'with a text that is passed on as it is',
-		{ ...speech, text: ' Hello\n' },
-		V1,
-		{ text: ' Hello\n' },
-	],
-	['speech by voice name', byName, V1E, { text: 'Hi', voice: 'Aria', with_transcript: false }],
-	[
-		'by voice name, with a transcript',
-		{ ...byName, withTranscript: true },
-		V1E,
-		{ text: 'Hi', voice: 'Aria', with_transcript: true },
-	],
-	['a sound effect', sound, '/v1/task/sound-effect', { text: 'Rain' }],
-	['an image', image, IMAGE, plainImage],
-	[
-		'an image, with all its fields',
-		{ ...image, modelId: 'm', generationsCount: '3', aspectRatio: '16:9', resolution: '2K' },
-		IMAGE,
+		'all fields of an image',
+		{ ...image, ...allOfImage },
 		{
-			prompt: 'A boat',
-			model_id: 'm',
-			generations_count: 3,
+			...{ prompt: 'A boat', model_id: 'm', generations_count: 3 },
 			model_parameters: { aspect_ratio: '16:9', resolution: '2K' },
 		},
 	],
 	[
-		'an image, with one parameter of its model',
-		{ ...image, modelId: '', aspectRatio: '', resolution: '1K' },
-		IMAGE,
+		'one parameter of a model',
+		{ ...image, aspectRatio: '', resolution: '1K' },
 		{ ...plainImage, model_parameters: { resolution: '1K' } },
 	],
-	['any task, with no body', create, create.path, {}],
-	['any task, with empty fields', { ...create, query: ' ', body: '' }, create.path, {}],
-	[
-		'any task, whose empty values stay',
-		{ ...create, path: ' /v1/a voice ', query: '{"a": 1}', body: '{"b": {}, "c": null, "d": ""}' },
-		'/v1/a%20voice',
-		{ b: {}, c: null, d: '' },
-		{ a: 1 },
-	],
-	[
-		'any task, with objects from expressions',
-		{ ...create, query: { a: 1 }, body: { b: [2] } },
-		create.path,
-		{ b: [2] },
-		{ a: 1 },
-	],
+	['no body', create, {}],
+	['an empty body', { ...create, body: '' }, {}],
+	['empty values', { ...create, body: '{"b": {}, "c": null, "d": ""}' }, { b: {}, c: null, d: '' }],
+	['an object from an expression', { ...create, body: { b: [2] } }, { b: [2] }],
 	[
 		'extra fields, which win and go into depth',
 		{
 			...image,
 			aspectRatio: '16:9',
-			options: { extraFields: '{"model_parameters": {"seed": 7}, "prompt": "A ship"}' },
+			...extra('{"model_parameters": {"seed": 7}, "prompt": "A ship"}'),
 		},
-		IMAGE,
 		{ ...plainImage, prompt: 'A ship', model_parameters: { aspect_ratio: '16:9', seed: 7 } },
 	],
 	[
-		'extra fields from an expression, also for any task',
-		{ ...create, body: { a: { b: 1 } }, options: { extraFields: { a: { c: 2 } } } },
-		create.path,
+		'extra fields for any task',
+		{ ...create, body: { a: { b: 1 } }, ...extra({ a: { c: 2 } }) },
 		{ a: { b: 1, c: 2 } },
 	],
-];
+])('the body has %s', (_, fields, body) => {
+	expect(request(fields).body).toEqual(body);
+});
 
-const cases = sent.map(
-	([name, fields, path, body, qs]) => [name, fields, { path, body, qs }] as const,
-);
-test.each(cases)('%s', (_, fields, expected) => {
-	const { path, body, qs } = request(fields);
-	expect({ path, body, qs }).toEqual(expected);
+test.each<[Fields, object | undefined]>([
+	[{ ...speech, outputFormat: 'mp3_44100_128' }, { output_format: 'mp3_44100_128' }],
+	[{ ...speech, outputFormat: ' ' }, undefined],
+	[{ ...create, query: ' ' }, undefined],
+	[{ ...create, query: '{"a": 1}' }, { a: 1 }],
+	[{ ...create, query: { a: 1 } }, { a: 1 }],
+])('the query of %j is %j', (fields, query) => {
+	expect(request(fields).qs).toEqual(query);
 });
 
 test('what a body was made from stays as it was', () => {
@@ -134,33 +103,21 @@ test('what a body was made from stays as it was', () => {
 	expect(body).toEqual({ a: { b: 1 } });
 });
 
-describe('kinds: what a task is compared with', () => {
+test.each<[string, string, boolean]>([
+	['/v1/text-to-speech/a', '/v1/text-to-speech/b', true],
+	['/v1m/task/music/a', '/v1m/task/music/b', true],
+	['/v1/x/task/music/a', '/v1/x/task/music/b', true],
+	['/v1/x/task/music', '/v1/x/task/dubbing', false],
+	['/v1m/task/music', '/v1e/task/music', false],
+	['/v1/text-to-speech/a', '/v1/text-to-dialogue/a', false],
+])('tasks of %s and %s are of one kind: %j', (one, other, same) => {
 	const kindOf = (path: string) => request({ ...create, path }).kind;
-
-	test.each<[string, string, boolean]>([
-		['/v1/text-to-speech/a', '/v1/text-to-speech/b', true],
-		['/v1m/task/music/a', '/v1m/task/music/b', true],
-		['/v1m/task/music', '/v1m/task/dubbing', false],
-		['/v1/x/task/music/a', '/v1/x/task/music/b', true],
-		['/v1/x/task/music', '/v1/x/task/dubbing', false],
-		['/v1m/task/music', '/v1e/task/music', false],
-		['/v1/text-to-speech/a', '/v1/text-to-dialogue/a', false],
-	])('%s and %s: the same? %j', (one, other, same) => {
-		expect(kindOf(one) === kindOf(other)).toBe(same);
-	});
+	expect(kindOf(one) === kindOf(other)).toBe(same);
 });
 
 const deep = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
 
 describe('bad fields are refused in words', () => {
-	const empty = (label: string) => [
-		`The field "${label}" is empty`,
-		`Fill in "${label}". If it is an expression, check that this item has a value for it.`,
-	];
-	const noText = (label: string) => [
-		`The field "${label}" is not a text`,
-		`Give "${label}" a text. An expression must lead to a text, not to an object or a list.`,
-	];
 	const noAddress = (value: string) => [
 		`The field "Voice" can't be used in an address: it has ${value}`,
 		'Enter the ID as the service shows it.',
@@ -214,20 +171,12 @@ describe('bad fields are refused in words', () => {
 		['a query that is a number', { ...create, query: 7 }, noObject(QUERY, queryExample)],
 		['a deep body', { ...create, body: deep(101) }, tooDeep(BODY)],
 		['a body with one deep field', { ...create, body: `{"b":1,"c":${deep(100)}}` }, tooDeep(BODY)],
-		[
-			'extra fields that are not JSON',
-			{ ...sound, options: { extraFields: 'speed' } },
-			noJson(EXTRA, extraExample),
-		],
-		[
-			'extra fields that are a list',
-			{ ...sound, options: { extraFields: '[1]' } },
-			noObject(EXTRA, extraExample),
-		],
-		['deep extra fields', { ...sound, options: { extraFields: deep(101) } }, tooDeep(EXTRA)],
+		['extra fields that are no JSON', { ...sound, ...extra('speed') }, noJson(EXTRA, extraExample)],
+		['extra fields as a list', { ...sound, ...extra('[1]') }, noObject(EXTRA, extraExample)],
+		['deep extra fields', { ...sound, ...extra(deep(101)) }, tooDeep(EXTRA)],
 		[
 			"extra fields that JSON can't hold",
-			{ ...sound, options: { extraFields: { seed: 7n } } },
+			{ ...sound, ...extra({ seed: 7n }) },
 			[
 				`The ${EXTRA} can't be written as JSON: Do not know how to serialize a BigInt`,
 				'Check what the expression leads to. Enter a BigInt as a text or a number.',
@@ -300,7 +249,7 @@ describe('long texts', () => {
 		const whole = request({
 			...speech,
 			text: 'x',
-			options: { extraFields: '{"next_text": "End."}' },
+			...extra('{"next_text": "End."}'),
 		});
 		const texts = ['One. Two.', 'Three.', `Four. ${'Long enough. '.repeat(50)}`.trim()];
 		const context = requestsFor(whole, texts, true).map(({ body }) => [
@@ -318,13 +267,12 @@ describe('long texts', () => {
 
 	test('off: the text is one, whatever it is', () => {
 		expect(atOnce(textsOf(request({ ...speech, text: two }), { kind: 'off' }))).toEqual([two]);
-		const odd = request({ ...speech, options: { extraFields: '{"text": 7}' } });
+		const odd = request({ ...speech, ...extra('{"text": 7}') });
 		expect(atOnce(textsOf(odd, { kind: 'off' }))).toEqual(['']);
 	});
 
 	test.each([' ', '7'])('extra fields that leave nothing to speak (%s) are refused', (text) => {
-		const extra = JSON.stringify({ text: text === '7' ? 7 : text });
-		const odd = request({ ...speech, options: { extraFields: extra } });
+		const odd = request({ ...speech, ...extra({ text: text === '7' ? 7 : text }) });
 		expect(refusalOf(() => atOnce(textsOf(odd, long)))).toEqual({
 			message: 'The field "Text" has nothing to speak',
 			description:
@@ -333,19 +281,9 @@ describe('long texts', () => {
 	});
 });
 
-describe('what creates nothing', () => {
-	test.each<[string, string, Partial<Work>]>([
-		['task', 'wait', { kind: 'awaits' }],
-		['task', 'get', { kind: 'looks' }],
-		['audio', 'join', { kind: 'joins' }],
-		['credits', 'get', { kind: 'reads', path: '/v1/credits' }],
-		['apiKey', 'getAll', { kind: 'reads', path: '/v1/api-keys' }],
-	])('%s: %s', (resource, operation, work) => {
-		expect(operationOf(resource, operation).work).toMatchObject(work);
-	});
-
-	const read = (resource: string, operation: string, body: unknown) => {
-		const { work } = operationOf(resource, operation);
+describe('credits', () => {
+	const read = (body: unknown) => {
+		const { work } = operationOf('credits', 'get');
 		if (work.kind !== 'reads') throw new Error(`It ${work.kind}`);
 		return work.items(body);
 	};
@@ -356,17 +294,8 @@ describe('what creates nothing', () => {
 		[{ plan: 'x' }, [{ plan: 'x' }]],
 		[[], undefined],
 		['5', undefined],
-	])('credits in %j', (body, items) => {
-		expect(read('credits', 'get', body)).toStrictEqual(items);
-	});
-
-	test('API keys, their secrets masked', () => {
-		const body = { data: [{ name: 'a', key: 'sk_0123456789abcdef' }, { name: 'b' }] };
-		expect(read('apiKey', 'getAll', body)).toEqual([
-			{ name: 'a', key: 'sk_****cdef' },
-			{ name: 'b' },
-		]);
-		expect(read('apiKey', 'getAll', { success: true })).toBeUndefined();
+	])('in %j', (body, items) => {
+		expect(read(body)).toStrictEqual(items);
 	});
 });
 

@@ -299,14 +299,3 @@ describe('an execution whose tasks are over', () => {
 		expect(await called([{ statusCode: 202 }], 2, 'some')).toHaveLength(1);
 	});
 });
-
-test('a callback that wakes it ends the looks and the calls', async () => {
-	const world = new World({ a: { ms: HOUR } });
-	const sleep = world.asleep();
-	await world.clock.advance(30 * S);
-	const looks = world.looks.length;
-	sleep.end();
-	await world.clock.advance(24 * HOUR);
-	expect(world.looks).toHaveLength(looks);
-	expect(world.calls).toEqual([]);
-});

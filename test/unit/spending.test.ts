@@ -273,10 +273,6 @@ describe('after a creation whose answer never came the balance decides', () => {
 		expect(await lossy().loseAll(5)).toEqual(['go', 'go', 'go', 'refused', 'refused']);
 	});
 
-	test('one that cost nothing does not count', async () => {
-		expect(await lossy({}, 0).loseAll(4)).toEqual(['go', 'go', 'go', 'go']);
-	});
-
 	test('what other tasks have cost since is not counted twice', async () => {
 		const { create, loseAll } = lossy({ maximum: 35 });
 		await loseAll(1);
@@ -301,28 +297,12 @@ describe('after a creation whose answer never came the balance decides', () => {
 		});
 	});
 
-	test('once it can be read again, it counts', async () => {
-		let readable = false;
-		const credits = () => (readable ? answer(200, { credits: 988 }) : answer(400));
-		const { loseAll } = lossy({ credits });
-		expect(await loseAll(2)).toEqual(['go', 'refused']);
-		readable = true;
-		expect(await loseAll(1)).toEqual(['go']);
-	});
-
 	test('a later try knows it as well, from the balance before the creation', async () => {
 		const store = {};
 		expect(await lossy({ store, maximum: 12 }).loseAll(1)).toEqual(['go']);
 		const credits = () => answer(200, { credits: 988 });
 		const later = { store: saved(store), maximum: 12, balance: balanceOf(988), credits };
 		expect((await setting([], later).turn()).kind).toBe('refused');
-	});
-
-	test('tasks of an earlier execution that the run takes up are no part of it', async () => {
-		const { spending, clock, loseAll } = lossy({ maximum: 45 });
-		spending.takeUp({ taskId: 'a', createdAt: 0, answer: { credit_cost: 20 } }, ROUTE);
-		await clock.run(spending.settled());
-		expect(await loseAll(4)).toEqual(['go', 'go', 'go', 'refused']);
 	});
 
 	test('without a limit nobody asks for it', async () => {

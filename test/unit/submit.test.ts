@@ -64,22 +64,6 @@ test('one request, exactly as it was made, and the answer as it came', async () 
 });
 
 test.each<[string, Reply]>([
-	['timeout', noAnswer()],
-	['500', answer(500)],
-	['502', answer(502)],
-	['503 in HTML', answer(503, '<html>')],
-	['504', answer(504)],
-	['empty 200', answer(200)],
-])('%s is never sent again', async (_name, reply) => {
-	const { clock, client, create } = setUp(() => reply);
-	expect(await clock.run(create())).toMatchObject({
-		kind: 'unclear',
-		failure: { outcome: 'unknown' },
-	});
-	expect(client.requests).toHaveLength(1);
-});
-
-test.each<[string, Reply]>([
 	['refused connection', noAnswer({ kind: 'unconnected' })],
 	['rate limit', answer(429, { message: 'rate limit' })],
 	['active-task limit', answer(429, { code: 'active_task_limit' })],
@@ -171,16 +155,6 @@ test.each([
 	await clock.run(patient);
 });
 
-test.each<[string, Reply]>([
-	['active-task limit', answer(429, { code: 'active_task_limit' }, { 'retry-after': '0' })],
-	['server_busy', answer(503, { code: 'server_busy' }, { 'retry-after': '0' })],
-	['an ambiguous 429', answer(429, {}, { 'retry-after': 'Sun, 01 Mar 2020 12:00:00 GMT' })],
-])('Retry-After of nothing does not allow a tight loop: %s', async (_name, reply) => {
-	const { clock, client, create } = setUp(() => reply, 10_000);
-	await clock.run(create());
-	expect(client.requests.length).toBeLessThanOrEqual(25);
-});
-
 const FULL = answer(429, { code: 'active_task_limit' });
 const RATE = answer(429, { message: 'rate limit' });
 const UNCONNECTED = noAnswer({ kind: 'unconnected' });
@@ -231,15 +205,6 @@ describe('while the answer is under way', () => {
 			expect(logged).toEqual(lines);
 		},
 	);
-
-	test('a run that only ends awaits it, beyond its deadline as well', async () => {
-		const { clock, start, over, create } = setUp(async (_, { sleep }) => {
-			await sleep(10_000);
-			return CREATED;
-		}, 1_000);
-		clock.at(start + 3_000, () => over.abort());
-		expect(await clock.run(create())).toMatchObject({ kind: 'created', created: { taskId: 't1' } });
-	});
 });
 
 test('a paused account is waited for', async () => {

@@ -1,7 +1,6 @@
 /** Putting an execution to sleep: what n8n is given to keep, and what goes out if the deadline passes. README, "Waiting". */
 import { runInNewContext } from 'node:vm';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import type { Assembly } from '../../nodes/MediaGeneration/delivery/assembly';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import {
 	CONTEXT_FIELD,
@@ -10,10 +9,10 @@ import {
 	type OpenTask,
 } from '../../nodes/MediaGeneration/sleep/notes';
 import { sleepingInput, suspend, type Sleeper } from '../../nodes/MediaGeneration/sleep/suspend';
-import { sleepOf, verdictNow, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
+import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
 import { onMachine } from '../model/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
-import { answer, noAnswer, scriptedClient } from '../support/replies';
+import { noAnswer, scriptedClient } from '../support/replies';
 
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node-1?signature=token';
 const HOUR = 3_600_000;
@@ -72,43 +71,7 @@ async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {
 	return { items, kept, notes, waits, metadatas, client, again, sleep };
 }
 
-const LONG: Assembly = {
-	longText: { kind: 'join', pauseMs: 250 },
-	texts: ['One', { characters: 5 }],
-};
-
 describe('what goes out if the deadline passes', () => {
-	test('names the task, what was last seen of it, and that it timed out', async () => {
-		const { items } = await asleep([open(sleepingTask('t1'))]);
-		expect(items).toEqual([
-			{
-				json: { id: 't1', status: 'doing', progress: 40, task_id: 't1', timed_out: true },
-				pairedItem: { item: 0 },
-			},
-		]);
-	});
-
-	const over = (taskId: string): OpenSleeper['tasks'][number] => {
-		const task = parseTask({ id: taskId, status: 'done' });
-		if (task === undefined) throw new Error('no task');
-		const { watch } = sleepingTask(taskId);
-		return { kind: 'done', watch, done: { kind: 'done', taskId, task, outputs: [] } };
-	};
-
-	test('names all tasks of a long text', async () => {
-		const { items } = await asleep([{ ...open(over('a'), sleepingTask('b')), assembly: LONG }]);
-		expect(items[0]?.json).toEqual({
-			task_id: 'a',
-			task_ids: ['a', 'b'],
-			timed_out: true,
-			parts: [
-				{ part: 1, task_id: 'a', characters: 3 },
-				{ part: 2, task_id: 'b', characters: 5 },
-			],
-			long_text: { mode: 'join', pause_between_parts: 250 },
-		});
-	});
-
 	test('is one item per input item first, in order, and then the further files of split ones', async () => {
 		const split = ['x', 'y', 'z'].map((name) => ({ json: { name } }));
 		const { items, kept, notes } = await asleep([
@@ -191,15 +154,6 @@ describe('whether this n8n looks while it sleeps', () => {
 			expect(client.requests.length > 0).toBe(watches);
 		});
 	});
-
-	test('it does at a task that calls elsewhere, whatever the option says: nobody else would', async () => {
-		await onMachine(async (machine) => {
-			const elsewhere = { receiveUrl: 'https://n8n.example/webhook-waiting/6/node-1' };
-			const { client } = await asleep([first(), open(sleepingTask('t2', elsewhere))]);
-			await machine.pause(60_000);
-			expect(new Set(client.requests.map(({ path }) => path))).toEqual(new Set(['/v1/task/t2']));
-		});
-	});
 });
 
 describe('how often this n8n looks while it sleeps', () => {
@@ -220,30 +174,4 @@ describe('how often this n8n looks while it sleeps', () => {
 	])('as in polling, where %s', async (_name, receiveUrl, callable) => {
 		expect(await pace(receiveUrl, callable)).toEqual(['poll']);
 	});
-});
-
-test("n8n's next try of a node that sleeps already finds what it put to sleep, and nothing happens to it", async () => {
-	const { kept, again } = await asleep([open(sleepingTask('t1')), open(sleepingTask('t2'))]);
-	const error = new Error('hidden');
-	Object.defineProperty(kept[1], 'error', { value: error, enumerable: false });
-	const copies = again(kept);
-	expect(copies?.map(({ json }) => json.task_id)).toEqual(['t1', 't2']);
-	expect(copies?.[0]).not.toBe(kept[0]);
-	expect(copies?.[1]?.error).toBe(error);
-	expect(Object.keys(copies?.[1] ?? {})).not.toContain('error');
-	expect(again([{ json: {} }])).toBeUndefined();
-	// One of them is enough: the rest of the input is of the same execution.
-	expect(again([{ json: {} }, kept[0] ?? { json: {} }])).toHaveLength(2);
-});
-
-test('one more look before it sleeps finds what ended meanwhile, whose callback will not come again', async () => {
-	const over = { id: 't1', status: 'done', metadata: { output_url: 'https://f.example/a.mp3' } };
-	const client = scriptedClient(() => answer(200, over));
-	expect(await verdictNow(client, sleepingTask('t1').watch)).toMatchObject({
-		kind: 'done',
-		outputs: [{ url: 'https://f.example/a.mp3' }],
-	});
-	expect(client.requests.map(({ path }) => path)).toEqual(['/v1/task/t1']);
-	expect(client.requests[0]?.timeoutMs).toBeLessThanOrEqual(5_000);
-	expect(client.requests[0]?.timeoutMs).toBeGreaterThan(4_000);
 });

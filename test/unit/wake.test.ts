@@ -162,38 +162,6 @@ function sleeping({
 }
 const told = (status: number, body: object) => ({ status, body, items: undefined });
 
-describe('it wakes when every task is over by the word of the service', () => {
-	test('with the files, and its caller is told so', async () => {
-		const { post } = sleeping();
-		const { value } = await hurry(async () => await post({ id: 't1', status: 'whatever' }));
-		expect(value).toMatchObject({ status: 200, body: { received: true } });
-		expect(value.items).toHaveLength(1);
-		expect(value.items?.[0]).toMatchObject({
-			json: { task_id: 't1', status: 'done', outputs: [{ binaryProperty: 'data' }] },
-			pairedItem: { item: 0 },
-			binary: { data: { data: PNG.toString('base64') } },
-		});
-		expect(value.items?.[0]?.json).not.toHaveProperty('timed_out');
-	});
-
-	test('one item per sleeping item, in order; what was over already goes on as it lay there', async () => {
-		const notes = [open('t1'), { kind: 'complete' as const }, open('t2')];
-		const items = [{ json: {} }, { json: { task_id: 't0', kept: true } }, { json: {} }];
-		const { post, paths } = sleeping({ notes, items });
-		const { value } = await hurry(async () => await post({ id: 't2' }));
-		expect(value.items?.map(({ json }) => json.task_id)).toEqual(['t1', 't0', 't2']);
-		expect(value.items?.map(({ json }) => json.status)).toEqual(['done', undefined, 'done']);
-		// Each was looked at once, by the route that is tried first.
-		expect(paths).toEqual(['/v1/task/t2', '/v1/task/t1']);
-		expect(value.items?.[1]?.json).toEqual({ task_id: 't0', kept: true });
-		expect(value.items?.map(({ pairedItem }) => pairedItem)).toEqual([
-			{ item: 0 },
-			{ item: 1 },
-			{ item: 2 },
-		]);
-	});
-});
-
 describe('it sleeps on', () => {
 	test('while another task runs: 202, with how many are open', async () => {
 		const { post } = sleeping({
@@ -271,29 +239,6 @@ describe('a task that was over some time before the others', () => {
 	});
 });
 
-describe('a long text', () => {
-	const texts = ['The first part.', 'And the second.'];
-	const long = (kind: 'join' | 'parts') => ({
-		...open('t1', 't2'),
-		assembly: { longText: { kind, maxCharacters: 20, pauseMs: 0 }, texts },
-	});
-
-	test.each(['join', 'parts'] as const)('a part that failed is named: %s', async (kind) => {
-		const says = (taskId: string) => (taskId === 't2' ? 'error' : 'done');
-		const { post } = sleeping({ notes: [long(kind)], says });
-		const { value } = await hurry(async () => await post({ id: 't1' }));
-		expect(value.items?.[0]?.json).toEqual({
-			error: 'Part 2 of 2 ("And the second."): Task t2 failed',
-			outcome: 'failed',
-			task_id: 't2',
-			task_ids: ['t1', 't2'],
-			part: 2,
-			parts: 2,
-			status: 'error',
-		});
-	});
-});
-
 test.each([
 	['http://10.0.0.1', true],
 	['https://api.example', false],
@@ -318,20 +263,6 @@ test('what goes out does not hold the token that wakes the execution, nor the ke
 	const { value } = await hurry(async () => await post({ id: 't1' }));
 	expect(value.items).toHaveLength(2);
 	expect(JSON.stringify(value.items?.map(({ json }) => json))).not.toContain(token);
-});
-
-test('this n8n itself calls, too, with the token of the call that it knows of', async () => {
-	await onMachine(async (machine) => {
-		const { post, calls } = sleeping({
-			notes: [open('t1', 't2')],
-			watched: true,
-			says: (taskId) => (taskId === 't1' || machine.elapsed > 60_000 ? 'done' : 'doing'),
-		});
-		expect((await post({ id: 't1' })).status).toBe(202);
-		await machine.pause(120_000);
-		const url = 'https://n8n.example/webhook-waiting/7/node-1?signature=token';
-		expect(calls[0]).toMatchObject({ url, body: { id: 't2' } });
-	});
 });
 
 describe('in the process that put it to sleep', () => {

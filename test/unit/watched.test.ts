@@ -68,10 +68,6 @@ test('a progress that is believed spares looks, also where a look brought none',
 	expect(next()).toBeCloseTo(149_664, 0);
 });
 
-describe('404', () => {});
-
-describe('done, but without a file', () => {});
-
 describe('a sibling is found finished', () => {
 	/** A task of 20 s that was looked at, and will be at 22.06 s. */
 	const looked = (look: Look = running(), extra: Partial<Watch> = {}) => {

@@ -11,8 +11,8 @@ import { readHeader } from '../../../nodes/MediaGeneration/media/mp3';
 import { scan } from '../../../nodes/MediaGeneration/media/scan';
 import type { Mp3Facts, SoundFacts } from '../../../nodes/MediaGeneration/media/sound';
 import { encodeMp3, loadMp3Encoder, type Mp3Options, toneMp3 } from '../../service/media/mp3';
-import { toneHz, toneSamples, toneSeconds, toneWav } from '../../service/media/tone';
-import { decodeMp3, decodeWav, toneAt } from './listen';
+import { toneHz, toneSeconds, toneWav } from '../../service/media/tone';
+import { decodeMp3, toneAt } from './listen';
 
 const TEXTS = ['Once upon a time', 'there was a lighthouse.', 'Nobody had ever seen its light.'];
 
@@ -79,16 +79,6 @@ describe('MP3', () => {
 		expect(made).toMatchObject({ mimeType: 'audio/mpeg', extension: 'mp3' });
 	});
 
-	test('stereo', async () => {
-		const channels = ['left', 'right channel'].map((text) =>
-			Float32Array.from(toneSamples(text, 44100).subarray(0, 15_000), (sample) => sample / 32768),
-		);
-		const one = encodeMp3(channels, { title: 'Stereo' });
-		const { file } = await join_([one, one]);
-		const heard = await decodeMp3(file);
-		expect([heard.channels, heard.errors]).toEqual([2, []]);
-	});
-
 	test('a pause is the nearest number of frames, and at least one', async () => {
 		const file = toneMp3('tone');
 		const pauseOf = async (pauseMs: number) => {
@@ -127,40 +117,6 @@ describe('MP3', () => {
 		expect(readHeader(file.readUInt32BE(0))).toMatchObject({ bitrateIndex: 9 });
 		expect(await scan([file])).toMatchObject({ bitrateIndex: 9 });
 	});
-
-	/** Where each frame of a joined file begins. */
-	function frameBegins(file: Buffer): number[] {
-		const kbps = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
-		const begins: number[] = [];
-		for (let at = 0; at < file.length;) {
-			// MPEG-1, Layer III, without a checksum.
-			if (file.readUInt16BE(at) !== 0xfffb) throw new Error(`No frame begins at byte ${at}`);
-			begins.push(at);
-			const third = file[at + 2] ?? 0;
-			at += Math.floor((144_000 * (kbps[third >> 4] ?? 0)) / 44_100) + ((third >> 1) & 1);
-		}
-		return begins;
-	}
-
-	test.each([false, true])(
-		'its table leads to each hundredth of the time (variable: %s)',
-		async (variable) => {
-			// Parts of very different density: a tone costs little, silence next to nothing.
-			const texts = ['short', 'x'.repeat(3000), 'another one '.repeat(3000)];
-			const { file } = await join_(
-				texts.map((text) => toneMp3(text, { variable })),
-				3_000,
-			);
-			const [, ...begins] = frameBegins(file);
-			const at = file.indexOf(variable ? 'Xing' : 'Info') + 16;
-			for (let entry = 0; entry < 100; entry += 1) {
-				const wanted = begins[Math.floor((entry * begins.length) / 100)] ?? NaN;
-				const found = ((file[at + entry] ?? NaN) * file.length) / 256;
-				// A step of the table, and what lies between two points that were kept of a part.
-				expect(Math.abs(found - wanted)).toBeLessThanOrEqual(file.length / 256 + 500);
-			}
-		},
-	);
 
 	test('its table is exact where all frames are of one size, however few positions are known', async () => {
 		const facts = (await scan([toneMp3('One')])) as Mp3Facts;
@@ -204,22 +160,6 @@ describe('WAV', () => {
 		return Buffer.from(wave.toBuffer());
 	};
 	const samplesOf = (file: Buffer) => [...new WaveFile(file).getSamples(true)];
-
-	test('each part is found at its start, by its tone', async () => {
-		const { plan: made, file } = await join_(
-			TEXTS.map((text) => toneWav(text)),
-			400,
-		);
-		const heard = decodeWav(file);
-		expect(heard.samples.length / 16_000).toBe(made.durationSeconds);
-		for (const [index, text] of TEXTS.entries()) {
-			const { start = NaN, end = NaN } = made.parts[index] ?? {};
-			expect(toneAt(heard, start)).toBe(toneHz(text));
-			expect(end - start).toBeCloseTo(toneSeconds(text), 4);
-			if (index > 0) expect(toneAt(heard, start - 0.21)).toBeUndefined();
-		}
-		expect(made).toMatchObject({ mimeType: 'audio/wav', extension: 'wav' });
-	});
 
 	test.each<[string, number[], number[]]>([
 		['8', [1, 128, 255, 4], [7, 9]],
@@ -324,17 +264,6 @@ describe('streams', () => {
 		);
 	});
 
-	test("what a part's stream throws comes out, in both passes", async () => {
-		const broken = async function* () {
-			yield await Promise.resolve(toneMp3('One'));
-			throw new Error('The store is gone');
-		};
-		await expect(scan(broken())).rejects.toThrow('The store is gone');
-		const made = await plan([toneMp3('One, which is longer')]);
-		if (!made.joinable) throw new Error(made.reason);
-		await expect(collected(joined(made, broken))).rejects.toThrow('The store is gone');
-	});
-
 	test('parts are opened one after the other, read no further than asked for, and closed', async () => {
 		const events: string[] = [];
 		const files = [toneWav('One'), toneWav('Two')];
@@ -370,21 +299,6 @@ describe('streams', () => {
 			'open 1',
 			'closed 1',
 		]);
-	});
-
-	test('what is not sound is left out of chunks of any size, and no chunk is empty', async () => {
-		const file = toneMp3('One', { title: 'A title that is longer than a chunk' });
-		const { plan: made, file: whole } = await join_([file]);
-		for (const size of [1, 100]) {
-			// Each chunk has memory of its own.
-			const source = async function* () {
-				for await (const chunk of stream(file, size)) yield Buffer.from(chunk);
-			};
-			const chunks: Buffer[] = [];
-			for await (const chunk of joined(made, source)) chunks.push(chunk);
-			expect(Buffer.concat(chunks)).toEqual(whole);
-			expect(chunks.filter((chunk) => chunk.length === 0)).toEqual([]);
-		}
 	});
 
 	// The shorter one fits into one piece.

@@ -158,53 +158,25 @@ describe('where it is cut', () => {
 		]);
 	});
 
+	// Where each is cut: at the end of a sentence, and at no full stop within one.
 	test.each([
-		[
-			'titles',
-			'We all went to see old Mr. Brown of Dr. Smith. They had much to say about it all.',
-			'Smith.',
-		],
-		[
-			'initials',
-			'This is a book that J. R. R. Tolkien wrote. It has been read by many people since.',
-			'wrote.',
-		],
-		[
-			'decimals',
-			'He had to pay 3.14 per cent more than that. It was version 2.0.1 of his own plan.',
-			'that.',
-		],
-		[
-			'German dates',
-			'Am 3. Mai kam er mit dem 1. Zug in die Stadt. Er blieb bis zum 5. Juni dieses Jahres.',
-			'Stadt.',
-		],
-		[
-			'German abbreviations',
+		'We all went to see old Mr. Brown of Dr. Smith.| They had much to say about it all.',
+		'This is a book that J. R. R. Tolkien wrote.| It has been read by many people since.',
+		'He had to pay 3.14 per cent more than that.| It was version 2.0.1 of his own plan.',
+		'Am 3. Mai kam er mit dem 1. Zug in die Stadt.| Er blieb bis zum 5. Juni dieses Jahres.',
+		'He looked at them all and said "Stop!" to us.| "Why?" they asked. "Because!" he said.',
+		'She was not sure... Perhaps it would be best.| He did not know... But he would see it.',
+		'She only said “I will not come with you.”| Then she went away and was not seen again.',
+	])('%s', (text) => {
+		expect(splitText(text.replace('|', ''), 60)).toEqual(text.split('| '));
+	});
+
+	test('German abbreviations end no sentence', () => {
+		const [first] = splitText(
 			'Es gibt z. B. Hunde bzw. Katzen im Haus Nr. 5. Außerdem usw. Tiere wie u. a. Pferde im Stall.',
-			'Nr. 5. Außerdem usw. Tiere',
-		],
-		[
-			'quoted exclamations',
-			'He looked at them all and said "Stop!" to us. "Why?" they asked. "Because!" he said.',
-			'us.',
-		],
-		[
-			'ellipses',
-			'She was not sure... Perhaps it would be best. He did not know... But he would see it.',
-			'best.',
-		],
-		[
-			'closing quotes',
-			'She only said “I will not come with you.” Then she went away and was not seen again.',
-			'you.”',
-		],
-	])('%s do not end a sentence where they should not', (_, text, end) => {
-		const [first = '', second] = splitText(text, 60);
-		const expected = end.endsWith('.') || end.endsWith('”') ? end : undefined;
-		if (expected === undefined) expect(first).not.toMatch(/(?:z\. B\.|bzw\.|Nr\.|usw\.|u\. a\.)$/);
-		else expect(first.endsWith(expected)).toBe(true);
-		expect(second).toBeDefined();
+			60,
+		);
+		expect(first).not.toMatch(/(?:z\. B\.|bzw\.|Nr\.|usw\.|u\. a\.)$/);
 	});
 
 	test.each([
@@ -241,18 +213,6 @@ describe('where it is cut', () => {
 			expect(begins.has(at)).toBe(true);
 			at += part.length;
 		}
-	});
-
-	test('a long address is cut anyway', () => {
-		expect(splitText(`x${'0123456789'.repeat(12)}`, 50).map(({ length }) => length)).toEqual([
-			40, 40, 41,
-		]);
-	});
-
-	test('families of emoji stay together', () => {
-		const parts = splitText('👨‍👩‍👧‍👦'.repeat(20), 50);
-		expect(parts.join('')).toBe('👨‍👩‍👧‍👦'.repeat(20));
-		for (const part of parts) expect(part.replaceAll('👨‍👩‍👧‍👦', '')).toBe('');
 	});
 
 	test.each([
