@@ -24,102 +24,55 @@ test.each<[string, number, unknown, string]>([
 	expect(read(answer(status, body))).toEqual({ kind: 'created', taskId, answer: body });
 });
 
-const FULL = { kind: 'full' };
-const UNNAMED = { patience: 'unnamed limit' };
-const AGAIN = /Max Active Tasks.*Timeout.*later/;
-const LIMITS = /rate limit.*daily spend limit/;
-const BASE = /Check the Base URL .* and whether the service is up/;
-const LATER = /again later.*Timeout/;
-const retried: Array<[string, Reply, object, RegExp, RegExp]> = [
-	[
-		'a refused connection',
-		noAnswer({ kind: 'unconnected', reason: 'connect refused' }),
-		{ patience: 'connection' },
-		/could not be reached: connect refused$/,
-		BASE,
-	],
-	[
-		'an unknown host',
-		noAnswer({ kind: 'impossible', reason: 'not known' }),
-		{ patience: 'unknown host' },
-		/could not be reached: not known$/,
-		BASE,
-	],
-	[
-		'a full account',
-		answer(429, { code: 'active_task_limit' }),
-		FULL,
-		/accepts no more tasks/,
-		AGAIN,
-	],
-	[
-		'a full account that speaks of credits',
-		answer(429, { code: 'active_task_limit', message: 'buy credits for more' }),
-		FULL,
-		/accepts no more tasks/,
-		AGAIN,
-	],
-	[
-		'a rate limit',
-		answer(429, { error: 'Too many requests' }, { 'retry-after': '7' }),
-		{ ...FULL, retryAfterMs: 7_000 },
-		/accepts no more tasks at the moment \(HTTP 429: Too many requests\)/,
-		AGAIN,
-	],
-	[
-		'a 429 that says nothing',
-		answer(429),
-		UNNAMED,
-		/a limit it does not name \(HTTP 429\)/,
-		LIMITS,
-	],
-	[
-		'a 429 in HTML',
-		answer(429, '<html>no</html>', { 'retry-after': '3' }),
-		{ ...UNNAMED, retryAfterMs: 3_000 },
-		/a limit it does not name/,
-		LIMITS,
-	],
-	[
-		'503 server_busy',
-		answer(503, { code: 'server_busy', message: 'busy' }),
-		{ patience: undefined },
-		/The service is busy \(HTTP 503: busy\)/,
-		LATER,
-	],
+const FULL = { kind: 'full', advice: /Max Active Tasks.*Timeout.*later/ };
+const UNNAMED = { patience: 'unnamed limit', advice: /rate limit.*daily spend limit/ };
+const CONNECTION = {
+	patience: 'connection',
+	advice: /Check the Base URL .* and whether the service is up/,
+};
+const BUSY = { patience: undefined, advice: /again later.*Timeout/ };
+const limit = { code: 'active_task_limit' };
+const money = { ...limit, message: 'buy credits for more' };
+const rate = answer(429, { error: 'Too many requests' }, { 'retry-after': '7' });
+const named = /accepts no more tasks at the moment \(HTTP 429: Too many requests\)/;
+const page = answer(429, '<html>no</html>', { 'retry-after': '3' });
+const busy = answer(503, { code: 'server_busy', message: 'busy' });
+const refused = noAnswer({ kind: 'unconnected', reason: 'connect refused' });
+const unknown = noAnswer({ kind: 'impossible', reason: 'not known' });
+const noHost = { ...CONNECTION, patience: 'unknown host' };
+interface Again {
+	advice: RegExp;
+	kind?: string;
+	patience?: string | undefined;
+	retryAfterMs?: number;
+}
+test.each<[string, Reply, Again, RegExp]>([
+	['a refused connection', refused, CONNECTION, /could not be reached: connect refused$/],
+	['an unknown host', unknown, noHost, /could not be reached: not known$/],
+	['a full account', answer(429, limit), FULL, /accepts no more tasks/],
+	['a full account that speaks of credits', answer(429, money), FULL, /accepts no more tasks/],
+	['a rate limit', rate, { ...FULL, retryAfterMs: 7_000 }, named],
+	['a 429 that says nothing', answer(429), UNNAMED, /a limit it does not name \(HTTP 429\)/],
+	['a 429 in HTML', page, { ...UNNAMED, retryAfterMs: 3_000 }, /a limit it does not name/],
+	['503 server_busy', busy, BUSY, /The service is busy \(HTTP 503: busy\)/],
 	...['server_busy', 'active_task_limit', 'activeTaskLimit', 'Active task limit reached'].map(
-		(code): [string, Reply, object, RegExp, RegExp] => [
-			`"${code}" inside 200`,
-			answer(200, { success: false, code }),
-			FULL,
-			/accepts no more tasks/,
-			AGAIN,
-		],
+		(code): [string, Reply, Again, RegExp] => {
+			const inside = answer(200, { success: false, code });
+			return [`"${code}" inside 200`, inside, FULL, /accepts no more tasks/];
+		},
 	),
-];
-test.each(retried)(
-	'sent again, as nothing was created: %s',
-	(_, reply, fields, message, advice) => {
-		expect(read(reply)).toMatchObject({
-			kind: 'retry',
-			failure: { outcome: 'rejected' },
-			...fields,
-		});
-		const failure = failureOf(reply);
-		expect(failure.message).toMatch(message);
-		expect(failure.description).toMatch(advice);
-		expect(failure.description).toMatch(/No task was created and nothing was paid\.$/);
-	},
-);
+])('sent again, as nothing was created: %s', (_, reply, { advice, ...fields }, message) => {
+	expect(read(reply)).toMatchObject({ kind: 'retry', failure: { outcome: 'rejected' }, ...fields });
+	const failure = failureOf(reply);
+	expect(failure.message).toMatch(message);
+	expect(failure.description).toMatch(advice);
+	expect(failure.description).toMatch(/No task was created and nothing was paid\.$/);
+});
 
 const FIELDS = /Correct the fields/;
+const capped = { error: 'Daily spend cap reached' };
 test.each<[number, unknown, RegExp, RegExp]>([
-	[
-		429,
-		{ error: 'Daily spend cap reached' },
-		/daily or spend limit \(.*cap reached\)/,
-		/Raise the limit of the key/,
-	],
+	[429, capped, /daily or spend limit \(.*cap reached\)/, /Raise the limit of the key/],
 	[429, { error: { code: 'spend_limit', message: 'no' } }, /daily or spend limit/, /tomorrow/],
 	[400, { error: 'text is too long' }, /refused the task \(HTTP 400: text is too long\)/, FIELDS],
 	[401, { error: 'Invalid API key' }, /HTTP 401: Invalid API key/, /Check the API key.*credits/],
@@ -169,17 +122,13 @@ test.each<[string, Reply, RegExp]>([
 	expect(failure.httpStatus).toBe(reply.answered ? reply.status : undefined);
 });
 
+const no = { error: 'no' };
 const to = (location: string) => ({ location });
 const REFUSED = /^The service refused the request \(HTTP 400: no\) but named a task/;
 const REDIRECT = /^The service answered with a redirect/;
 test.each<[string, Reply, RegExp, string | undefined]>([
-	['a refusal, by its ID', answer(400, { error: 'no', task_id: 't9' }), REFUSED, 't9'],
-	[
-		'a refusal, in its depth',
-		answer(400, { error: 'no', a: [{ task_id: 't9' }] }),
-		REFUSED,
-		undefined,
-	],
+	['a refusal, by its ID', answer(400, { ...no, task_id: 't9' }), REFUSED, 't9'],
+	['a refusal, in its depth', answer(400, { ...no, a: [{ task_id: 't9' }] }), REFUSED, undefined],
 	['303', answer(303, '', to('https://api.example/v1/task/t%2F9')), REDIRECT, 't/9'],
 	['303 by a path', answer(303, '', to('/v1e/task/t9')), REDIRECT, 't9'],
 	['302 to a list', answer(302, '', to('/v1/tasks/?task_id=t9')), REDIRECT, 't9'],

@@ -40,6 +40,7 @@ describe('where the records are', () => {
 
 describe('pages', () => {
 	const data = [{ id: 'a' }];
+	const two = { voices: data, next_page_token: 't' };
 	test.each<[string, ListRoute, string | undefined, unknown, string | undefined]>([
 		['v3, more to come', v3, undefined, { data, pagination: { has_more: true } }, '2'],
 		['v3, further on', v3, '2', { data, pagination: { has_more: true } }, '3'],
@@ -47,22 +48,10 @@ describe('pages', () => {
 		['v3, without a word about it', v3, '2', { data }, undefined],
 		['v3, a list alone', v3, undefined, data, undefined],
 		['v3, more of nothing', v3, '2', { data: [], pagination: { has_more: true } }, undefined],
-		[
-			'v2, more to come',
-			v2,
-			undefined,
-			{ voices: data, has_more: true, next_page_token: 't' },
-			't',
-		],
+		['v2, more to come', v2, undefined, { ...two, has_more: true }, 't'],
 		['v2, only a token', v2, 's', { voices: data, next_page_token: 7 }, '7'],
-		[
-			'v2, the last one',
-			v2,
-			's',
-			{ voices: data, has_more: false, next_page_token: 't' },
-			undefined,
-		],
-		['v1 has one', v1, '2', { voices: data, has_more: true, next_page_token: 't' }, undefined],
+		['v2, the last one', v2, 's', { ...two, has_more: false }, undefined],
+		['v1 has one', v1, '2', { ...two, has_more: true }, undefined],
 	])('%s', (_, route, cursor, body, next) => {
 		expect(route.read(body, cursor)).toEqual({
 			entries: [{ value: 'a', name: 'a' }],
@@ -74,67 +63,39 @@ describe('pages', () => {
 		(body as { data?: unknown[] }).data?.length === 0 ? { entries: [] } : {};
 });
 
-describe('voices', () => {
-	test.each<[unknown, unknown]>([
-		[
-			{ voice_id: '', id: 7, name: 'Seven' },
-			{ value: '7', name: 'Seven' },
-		],
-		[{ voice_id: 'elevenlabs_a' }, { value: 'a', name: 'a' }],
-		[{ voice_id: 'a_elevenlabs_b' }, { value: 'a_elevenlabs_b', name: 'a_elevenlabs_b' }],
-		['a', { value: 'a', name: 'a' }],
-		[{ name: 'nobody' }, undefined],
-		[null, undefined],
-		[
-			{ id: 'a', name: 'Ann', language: 'English', accent: 'Irish', gender: 'female' },
-			{ value: 'a', name: 'Ann (English, Irish, female)' },
-		],
-		[
-			{ id: 'a', labels: { language: 'English', accent: 'Irish', gender: 'female' } },
-			{ value: 'a', name: 'a (English, Irish, female)' },
-		],
-		[
-			{ id: 'a', labels: 'x', description: 'Warm' },
-			{ value: 'a', name: 'a', description: 'Warm' },
-		],
-	])('%j', (record, entry) => {
-		const entries = entry === undefined ? [] : [entry];
-		expect(v1.read([record], undefined)?.entries).toStrictEqual(entries);
-	});
+type Entry = [value: string, name: string, description?: string];
+const entriesOf = (route: ListRoute, record: unknown) =>
+	route
+		.read([record], undefined)
+		?.entries.map(({ value, name, ...rest }) => [value, name, ...Object.values(rest)]);
+
+const of = { language: 'English', accent: 'Irish', gender: 'female' };
+test.each<[unknown, Entry[]]>([
+	[{ voice_id: '', id: 7, name: 'Seven' }, [['7', 'Seven']]],
+	[{ voice_id: 'elevenlabs_a' }, [['a', 'a']]],
+	[{ voice_id: 'a_elevenlabs_b' }, [['a_elevenlabs_b', 'a_elevenlabs_b']]],
+	['a', [['a', 'a']]],
+	[{ name: 'nobody' }, []],
+	[null, []],
+	[{ id: 'a', name: 'Ann', ...of }, [['a', 'Ann (English, Irish, female)']]],
+	[{ id: 'a', labels: of }, [['a', 'a (English, Irish, female)']]],
+	[{ id: 'a', labels: 'x', description: 'Warm' }, [['a', 'a', 'Warm']]],
+])('the voice %j', (record, entries) => {
+	expect(entriesOf(v1, record)).toEqual(entries);
 });
 
 describe('models', () => {
-	test.each<[unknown, unknown]>([
-		[
-			{ model_id: 'm', id: 'n' },
-			{ value: 'm', name: 'm' },
-		],
-		[
-			{ id: 'm', name: 'M' },
-			{ value: 'm', name: 'M' },
-		],
-		[{ name: 'M' }, undefined],
-		[
-			{ id: 'm', max_generations: 4 },
-			{ value: 'm', name: 'm', description: 'Up to 4 images' },
-		],
-		[
-			{
-				id: 'm',
-				description: 'Fast',
-				max_generations: '4',
-				aspect_ratios: ['1:1', '16:9'],
-				resolutions: ['1K', 2],
-			},
-			{ value: 'm', name: 'm', description: 'Fast. Up to 4 images; 1:1, 16:9; 1K, 2' },
-		],
-		[
-			{ id: 'm', aspect_ratios: 'any', resolutions: ['1K', {}] },
-			{ value: 'm', name: 'm', description: '1K' },
-		],
-	])('%j', (record, entry) => {
-		const entries = entry === undefined ? [] : [entry];
-		expect(imageModels.read([record], undefined)).toStrictEqual({ entries, next: undefined });
+	const ratios = { aspect_ratios: ['1:1', '16:9'], resolutions: ['1K', 2] };
+	const all = { id: 'm', description: 'Fast', max_generations: '4', ...ratios };
+	test.each<[unknown, Entry[]]>([
+		[{ model_id: 'm', id: 'n' }, [['m', 'm']]],
+		[{ id: 'm', name: 'M' }, [['m', 'M']]],
+		[{ name: 'M' }, []],
+		[{ id: 'm', max_generations: 4 }, [['m', 'm', 'Up to 4 images']]],
+		[all, [['m', 'm', 'Fast. Up to 4 images; 1:1, 16:9; 1K, 2']]],
+		[{ id: 'm', aspect_ratios: 'any', resolutions: ['1K', {}] }, [['m', 'm', '1K']]],
+	])('%j', (record, entries) => {
+		expect(entriesOf(imageModels, record)).toEqual(entries);
 	});
 
 	test('of speech: only those that speak', () => {

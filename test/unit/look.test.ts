@@ -5,59 +5,42 @@ import { answer, noAnswer, scriptedClient } from '../support/replies';
 const NOW = 1_000_000;
 const TASK = { id: 't1', status: 'doing', progress: 5 };
 
+const busyCode = { success: false, code: 'server_busy', message: 'busy' };
+const limited = { status: 'error', message: 'Too many requests' };
+
 describe('what an answer means', () => {
-	test.each<[string, Reply, Partial<Look>]>([
-		['timeout', noAnswer({ reason: 'timeout' }), { kind: 'busy', detail: 'timeout' }],
+	test.each<[string, Reply, Look['kind'], string]>([
+		['timeout', noAnswer({ reason: 'timeout' }), 'busy', 'timeout'],
+		['refused', noAnswer({ kind: 'unconnected', reason: 'refused' }), 'busy', 'refused'],
+		['503', answer(503, busyCode), 'busy', 'HTTP 503: busy'],
+		['429', answer(429, { message: 'slow down' }), 'busy', 'HTTP 429: slow down'],
+		['a task with status 500', answer(500, TASK), 'busy', 'HTTP 500 without a task'],
+		['a task with a redirect', answer(300, TASK), 'busy', 'HTTP 300 without a task'],
+		['empty 200', answer(200), 'busy', 'HTTP 200 with an empty body'],
+		['HTML 200', answer(200, '<html>'), 'busy', 'HTTP 200 without a task'],
+		['busy inside 200', answer(200, { success: false, message: 'busy' }), 'busy', 'HTTP 200: busy'],
 		[
-			'refused',
-			noAnswer({ kind: 'unconnected', reason: 'ECONNREFUSED' }),
-			{ kind: 'busy', detail: 'ECONNREFUSED' },
+			'the same with a status',
+			answer(200, { success: false, ...limited }),
+			'busy',
+			'HTTP 200: Too many requests',
 		],
-		[
-			'503 busy',
-			answer(503, { success: false, code: 'server_busy', message: 'busy' }, { 'retry-after': '2' }),
-			{ kind: 'busy', detail: 'HTTP 503: busy', httpStatus: 503, retryAfterMs: 2_000 },
-		],
-		['429', answer(429, { message: 'slow down' }), { kind: 'busy', detail: 'HTTP 429: slow down' }],
-		['a task with status 500', answer(500, TASK), { kind: 'busy' }],
-		['a task with a redirect', answer(300, TASK), { kind: 'busy', httpStatus: 300 }],
-		['empty 200', answer(200), { kind: 'busy', detail: 'HTTP 200 with an empty body' }],
-		['HTML 200', answer(200, '<html>'), { kind: 'busy', detail: 'HTTP 200 without a task' }],
-		[
-			'busy inside 200',
-			answer(200, { success: false, message: 'busy' }),
-			{ kind: 'busy', detail: 'HTTP 200: busy' },
-		],
-		[
-			'busy inside 200 with a status of its own',
-			answer(200, { success: false, status: 'error', message: 'busy' }),
-			{ kind: 'busy' },
-		],
-		['400', answer(400, { error: 'no' }), { kind: 'busy', detail: 'HTTP 400: no' }],
-		['404', answer(404), { kind: 'missing', detail: 'HTTP 404', httpStatus: 404 }],
-		[
-			'404 in words',
-			answer(404, { error: 'no such task' }),
-			{ kind: 'missing', detail: 'HTTP 404: no such task' },
-		],
-		[
-			'401',
-			answer(401, { error: 'expired' }),
-			{ kind: 'denied', detail: 'HTTP 401: expired', httpStatus: 401 },
-		],
-		['403', answer(403), { kind: 'denied', detail: 'no reason given', httpStatus: 403 }],
-		[
-			'401 in HTML, from an edge that knows nothing of the key',
-			answer(401, '<html>Unauthorized</html>'),
-			{ kind: 'busy', detail: 'HTTP 401 without a task', httpStatus: 401 },
-		],
-		[
-			'a status "error" that speaks of the request, not of a task',
-			answer(200, { status: 'error', message: 'Too many requests' }),
-			{ kind: 'busy', detail: 'HTTP 200: Too many requests' },
-		],
-	])('%s', (_name, reply, expected) => {
-		expect(readLook(reply, 't1', NOW)).toMatchObject(expected);
+		['a status of the request', answer(200, limited), 'busy', 'HTTP 200: Too many requests'],
+		['400', answer(400, { error: 'no' }), 'busy', 'HTTP 400: no'],
+		['404', answer(404), 'missing', 'HTTP 404'],
+		['404 in words', answer(404, { error: 'no such task' }), 'missing', 'HTTP 404: no such task'],
+		['401', answer(401, { error: 'expired' }), 'denied', 'HTTP 401: expired'],
+		['403', answer(403), 'denied', 'no reason given'],
+		// From an edge that knows nothing of the key.
+		['401 in HTML', answer(401, '<html>Unauthorized</html>'), 'busy', 'HTTP 401 without a task'],
+	])('%s', (_name, reply, kind, detail) => {
+		const status = reply.answered ? { httpStatus: reply.status } : {};
+		expect(readLook(reply, 't1', NOW)).toMatchObject({ kind, detail, ...status });
+	});
+
+	test('a pause that it asks for is kept', () => {
+		const reply = answer(503, busyCode, { 'retry-after': '2' });
+		expect(readLook(reply, 't1', NOW)).toMatchObject({ retryAfterMs: 2_000 });
 	});
 
 	test('a task', () => {
@@ -71,6 +54,7 @@ describe('what an answer means', () => {
 describe('the ID in an answer', () => {
 	const asked = '1234567890';
 	const outputs = { audio_url: 'https://files.example/a.mp3' };
+	const slowDown = { status: 'error', type: 'rate_limit_error', message: 'Slow down' };
 	const task = (fields: object) => answer(200, { type: 'x', metadata: outputs, ...fields });
 
 	test.each<[string, Reply, Look['kind']]>([
@@ -80,7 +64,7 @@ describe('the ID in an answer', () => {
 		['wrapped', answer(200, { success: true, data: { id: asked, status: 'error' } }), 'task'],
 		[
 			'beside what is wrapped',
-			answer(200, { task_id: asked, success: true, data: { status: 'error', progress: 1 } }),
+			answer(200, { task_id: asked, data: { status: 'error', progress: 1 } }),
 			'task',
 		],
 		['a failed task without an ID', task({ status: 'error' }), 'doubtful'],
@@ -89,15 +73,11 @@ describe('the ID in an answer', () => {
 		['a done task with another ID', task({ id: 'other', status: 'done' }), 'doubtful'],
 		['a running task with another ID', task({ id: 'other', status: 'doing' }), 'busy'],
 		[
-			'a done task in an answer with an ID of its own',
-			answer(200, { id: 'request 5', data: { status: 'done' } }),
+			'a done task in an answer with an ID',
+			answer(200, { id: 'r', data: { status: 'done' } }),
 			'task',
 		],
-		[
-			'no task at all, but a limit of rate',
-			answer(200, { status: 'error', type: 'rate_limit_error', message: 'Slow down' }),
-			'busy',
-		],
+		['no task at all', answer(200, slowDown), 'busy'],
 	])('%s', (_name, reply, kind) => {
 		expect(readLook(reply, asked, NOW).kind).toBe(kind);
 	});

@@ -1,5 +1,5 @@
 /** Failures as n8n shows them: thrown, as an item, and as an item that a sleeping execution keeps. */
-import type { NodeApiError, type IExecuteFunctions, type INode } from 'n8n-workflow';
+import type { IExecuteFunctions, INode, NodeApiError } from 'n8n-workflow';
 import {
 	failureItem,
 	nodeError,

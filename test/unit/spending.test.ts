@@ -120,58 +120,22 @@ test('where the account is to be left alone, or the run is over, none is made', 
 	}
 });
 
-type Steps = Array<[remain: unknown, cost: number | null]>;
-test.each<[string, number | undefined, Steps]>([
-	[
-		'what it fell by',
-		100,
-		[
-			[90, 10],
-			['70', 20],
-		],
-	],
-	[
-		'nothing where it was not known before',
-		undefined,
-		[
-			[90, null],
-			[85, 5],
-		],
-	],
-	[
-		'nothing where it rose, as after a refund',
-		100,
-		[
-			[120, null],
-			[115, 5],
-		],
-	],
-	[
-		'nothing where tasks are paid for later',
-		100,
-		[
-			[100, null],
-			[95, 5],
-		],
-	],
-	[
-		'nothing across an answer without it',
-		100,
-		[
-			[undefined, null],
-			[80, null],
-			[75, 5],
-		],
-	],
-])('where only the balance shows the cost: %s', async (_, before, steps) => {
+/** What the answers name as the rest, and what each task then counts as. */
+test.each<[string, number | undefined, unknown[], Array<number | null>]>([
+	['what it fell by', 100, [90, '70'], [10, 20]],
+	['nothing where it was not known before', undefined, [90, 85], [null, 5]],
+	['nothing where it rose, as after a refund', 100, [120, 115], [null, 5]],
+	['nothing where tasks are paid for later', 100, [100, 95], [null, 5]],
+	['nothing across an answer without it', 100, [undefined, 80, 75], [null, null, 5]],
+])('where only the balance shows the cost: %s', async (_, before, remains, costs) => {
 	const store: Record<string, unknown> = {};
 	const balance = before === undefined ? undefined : balanceOf(before);
 	const { spending, create, clock } = setting([MISSING], { balance, store, maximum: 1_000 });
-	for (const [index, [remain]] of steps.entries())
+	for (const [index, remain] of remains.entries())
 		await create(`t${index}`, { ec_remain_credits: remain });
 	await clock.run(spending.settled());
 	expect((store.taskCosts as { costs: object }).costs).toEqual(
-		Object.fromEntries(steps.map(([, cost], index) => [`t${index}`, cost])),
+		Object.fromEntries(costs.map((cost, index) => [`t${index}`, cost])),
 	);
 });
 
@@ -218,27 +182,20 @@ describe('what counts', () => {
 });
 
 const by = 'according to the service';
+const uncounted = 'Max Credits could not count';
+const noCost = 'as the service named no cost for';
+const least = `2 tasks created, at least 7 credits ${by}; not known for 1 of them`;
 test.each<[Array<number | null>, number | undefined, string[]]>([
 	[[], 50, []],
 	[[0], undefined, [`1 task created, 0 credits ${by}`]],
 	[[0.1, 0.2], 50, [`2 tasks created, 0.3 credits ${by}`]],
 	[[null], undefined, ['1 task created; its cost is not known']],
-	[[7, null], undefined, [`2 tasks created, at least 7 credits ${by}; not known for 1 of them`]],
-	[
-		[7, null],
-		50,
-		[
-			`2 tasks created, at least 7 credits ${by}; not known for 1 of them`,
-			'Max Credits could not count 1 task, as the service named no cost for it',
-		],
-	],
+	[[7, null], undefined, [least]],
+	[[7, null], 50, [least, `${uncounted} 1 task, ${noCost} it`]],
 	[
 		[null, null],
 		50,
-		[
-			'2 tasks created; their cost is not known',
-			'Max Credits could not count 2 tasks, as the service named no cost for them',
-		],
+		['2 tasks created; their cost is not known', `${uncounted} 2 tasks, ${noCost} them`],
 	],
 ])('the hints of costs %j with a limit of %j', (costs, maximum, expected) => {
 	const store = { taskCosts: { run: '7:0', costs: { ...costs } } };
