@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type Execution, items } from '../n8n/harness/execution';
-import type { SavedWorkflow } from '../n8n/harness/rest';
+import { fetch } from '../n8n/harness/http';
 import { waitUntil } from '../n8n/harness/wait';
 import type { Member } from './cluster';
 import { type QueueContext, startQueueContext } from './context';
@@ -32,11 +32,14 @@ describe('asleep in queue mode', () => {
 	async function asleep(
 		name: string,
 		jobs: Job[],
-		timeout = 3600,
-	): Promise<{ id: string; workflow: SavedWorkflow; worker: Member }> {
+		options: Record<string, unknown> = {},
+	): Promise<{ id: string; worker: Member }> {
 		const { rest, cluster } = context;
 		const workflow = await context.publish(
-			generating(name, { fields: { waitMode: 'callback' }, options: { gracePeriod: 0, timeout } }),
+			generating(name, {
+				fields: { waitMode: 'callback' },
+				options: { gracePeriod: 0, timeout: 3600, ...options },
+			}),
 		);
 		await rest.callWebhook(name, { jobs });
 		const { id } = await waitUntil(async () => (await rest.listExecutions(workflow.id))[0], {
@@ -47,7 +50,7 @@ describe('asleep in queue mode', () => {
 		assert.equal(execution.status, 'waiting', execution.resultData.error?.message);
 		const worker = cluster.workers.find((member) => member.log().includes(`of execution ${id}\n`));
 		assert.ok(worker, 'no worker names the execution');
-		return { id, workflow, worker };
+		return { id, worker };
 	}
 
 	async function ended(id: string, timeoutMs = patience): Promise<Execution> {
@@ -100,11 +103,40 @@ describe('asleep in queue mode', () => {
 		}
 	});
 
+	it('two webhook processors that confirm its last callback at the same moment wake it once', async () => {
+		const { service, cluster } = context;
+		const jobs = endless('both', 1);
+		const { id } = await asleep('both', jobs, { watchWhileAsleep: false });
+		const [task] = service.tasks;
+		assert.ok(task?.receiveUrl);
+		const { pathname, search } = new URL(task.receiveUrl);
+		await service.finish(task.id, 'done', { no_callback: true });
+		const held = service.hold({ route: 'poll' });
+		const calls = cluster.webhooks.map(async ({ baseUrl }) => {
+			const headers = { 'content-type': 'application/json' };
+			const body = JSON.stringify({ id: task.id, status: 'done' });
+			const answer = await fetch(baseUrl + pathname + search, { method: 'POST', headers, body });
+			return await answer.text();
+		});
+		await waitUntil(() => held.count === 2, { timeoutMs: 8_000, what: "The processors' looks" });
+		held.letGo();
+		// Neither knows of the other. n8n resumes a waiting execution once.
+		assert.deepEqual(await Promise.all(calls), ['{"received":true}', '{"received":true}']);
+		const refusal = () =>
+			cluster.webhooks.filter((member) => member.log().includes('already being resumed'));
+		await waitUntil(() => refusal().length === 1, { timeoutMs: patience, what: 'The refusal' });
+		await checkDone(await ended(id), jobs);
+		const runs = cluster.workers.flatMap(
+			(worker) => worker.log().match(new RegExp(`Worker started execution ${id} `, 'g')) ?? [],
+		);
+		assert.equal(runs.length, 2, 'it began once, and went on once');
+	});
+
 	it('its deadline wakes it where that worker was killed and no callback comes', async () => {
 		const { service } = context;
 		service.settings.callbacks.drop = true;
 		const jobs = endless('deadline', 2);
-		const { id, worker } = await asleep('deadline', jobs, shortS);
+		const { id, worker } = await asleep('deadline', jobs, { timeout: shortS });
 		await worker.kill('SIGKILL');
 		try {
 			for (const task of service.tasks) await service.finish(task.id);
