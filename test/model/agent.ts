@@ -194,9 +194,11 @@ function lost(
 	return service.sent.flatMap((sent) => {
 		const { slot, fate, task, named, answeredMs, executionId } = sent;
 		if (answeredMs === undefined || isForgetful(history)) return [];
-		const mine = made.filter(({ round }) => round === executionId);
+		// A Retry can find what was unclear.
+		const found = isFound({ executions }, sent);
+		const mine = made.filter(({ round }) => found || round === executionId);
 		const answers = mine.map(answerOf).join('\n');
-		if ((fate === 'told' || isFound({ executions }, sent)) && task !== undefined) {
+		if ((fate === 'told' || found) && task !== undefined) {
 			const isLogged = logs.some((line) => line.includes(task.id));
 			const isSaid = stopped || isFailed(service, task) || answers.includes(task.id);
 			return [

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IBinaryData } from 'n8n-workflow';
 import { wavHeader } from '../service/media/bulk';
-import type { FileFault, History, StoreScript } from './history';
+import { PLAIN_STORE, type FileFault, type History, type StoreScript } from './history';
 import type { Machine } from './machine';
 
 const SOUND = Buffer.concat([wavHeader(44 + 640), Buffer.alloc(640)]);
@@ -74,21 +74,27 @@ export class Store {
 	private readonly files = new Map<string, Buffer>();
 	private writes = 0;
 	private reads = 0;
+	/** What could not be read. */
+	readonly unread: string[] = [];
 
-	constructor(private readonly script: StoreScript = { limit: 0, writes: [], reads: [] }) {}
+	constructor(private readonly script: StoreScript = PLAIN_STORE) {}
 
 	async put(data: Buffer | Readable, fileName: string, mimeType: string): Promise<IBinaryData> {
 		if (this.script.writes[this.writes++] === true) throw new Error('no space left on device');
 		const bytes = Buffer.isBuffer(data) ? data : await buffer(data);
 		if (this.script.limit > 0 && bytes.length > this.script.limit)
 			throw new Error('the file is too large for the store');
-		const id = `filesystem-v2:${this.files.size}`;
+		const id = `filesystem-v2:${this.files.size}:${fileName}`;
 		this.files.set(id, bytes);
 		return { data: 'filesystem-v2', id, fileName, mimeType };
 	}
 
 	get(id: string): Readable {
-		if (this.script.reads[this.reads++] === true) throw new Error('the file is gone');
+		const isLost = this.script.losesTranscripts && id.endsWith('.srt');
+		if (isLost || this.script.reads[this.reads++] === true) {
+			this.unread.push(id);
+			throw new Error('the file is gone');
+		}
 		return Readable.from([this.files.get(id) ?? Buffer.alloc(0)], { objectMode: false });
 	}
 }

@@ -7,6 +7,13 @@ const named = { kind: 'refusal with a task', created: true, retryAfter: 'none' }
 
 export const found: Array<[string, Partial<History>]> = [
 	[
+		'no connection for 50 s, then a limit without a name: that has a patience of its own',
+		{
+			node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },
+			creations: [{ ...refused, kind: 'outage' }],
+		},
+	],
+	[
 		'stopped in its sleep: the log says which creation is unclear',
 		{
 			node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },

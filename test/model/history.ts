@@ -23,6 +23,8 @@ const CREATION_KINDS = [
 	'busy',
 	'never connected',
 	'no such host',
+	// No connection for 50 s, and a limit without a name when it is back.
+	'outage',
 	'redirected',
 	// Nobody can tell whether anything was created.
 	'reset',
@@ -41,8 +43,9 @@ const CREATION_KINDS = [
 	'refusal inside 200 with a task',
 	// A good answer, in another shape.
 	'ID under data',
-	// One that a double has no room for.
+	// One that a double has no room for, and one that is no part of an address as it is.
 	'ID is a number',
+	'ID is odd',
 	'slow',
 	'key echoed',
 ] as const;
@@ -146,6 +149,8 @@ export interface NodeScript {
 	keyHeader: 'authorization' | 'xi-api-key';
 	/** Whether the service can call this n8n. */
 	reachable: boolean;
+	/** Whether n8n saves what the nodes before have made, so that somebody can press Retry after it was killed. */
+	savesProgress: boolean;
 }
 
 /** What else happens, and when, in seconds since the beginning. */
@@ -167,6 +172,8 @@ export interface StoreScript {
 	/** Whether each write, and each read, is refused. */
 	writes: boolean[];
 	reads: boolean[];
+	/** Whether it hands out no transcript. */
+	losesTranscripts: boolean;
 }
 
 const BREAKING = [
@@ -281,9 +288,10 @@ const node: fc.Arbitrary<NodeScript> = fc.record({
 	tries: oneOf(1, 3, 2),
 	maxActive: oneOf(20, 1, 2),
 	minimumCredits: oneOf(-1, -1, 50, 500),
-	maximumCredits: oneOf(-1, -1, -1, 15),
+	maximumCredits: oneOf(-1, -1, -1, 15, 0),
 	keyHeader: oneOf<NodeScript['keyHeader']>('authorization', 'xi-api-key'),
 	reachable: oneOf(true, true, false),
+	savesProgress: fc.boolean(),
 });
 const event: fc.Arbitrary<EventScript> = fc.record({
 	at: oneOf(0.01, 0.5, 1, 2, 5, 11, 12, 30, 100, 300, 1_000, 5_000),
@@ -298,13 +306,18 @@ const event: fc.Arbitrary<EventScript> = fc.record({
 	),
 });
 
+/** A list that is often empty: where everything breaks at once, nothing gets far enough to meet. */
+const some = <T>(entry: fc.Arbitrary<T>, maxLength: number) =>
+	fc.oneof(fc.constant<T[]>([]), fc.array(entry, { maxLength }));
+
 export const histories: fc.Arbitrary<History> = fc.record({
 	seed: fc.nat(1_000_000),
 	// Between one part and two of them.
 	store: fc.record({
 		limit: oneOf(0, 0, 1_000),
-		writes: fc.array(fc.boolean(), { maxLength: 5 }),
-		reads: fc.array(fc.boolean(), { maxLength: 3 }),
+		writes: some(fc.boolean(), 5),
+		reads: some(fc.boolean(), 3),
+		losesTranscripts: oneOf(false, false, true),
 	}),
 	breaks: fc.array(
 		fc.record({
@@ -331,11 +344,11 @@ export const histories: fc.Arbitrary<History> = fc.record({
 	behind: oneOf<History['behind']>('nobody', 'poll', 'callback'),
 	node,
 	items: fc.array(item, { minLength: 1, maxLength: 4 }),
-	creations: fc.array(creation, { maxLength: 5 }),
-	looks: fc.array(look, { maxLength: 8 }),
-	files: fc.array(fc.constantFrom(...FILE_KINDS), { maxLength: 5 }),
-	tasks: fc.array(task, { maxLength: 6 }),
-	events: fc.array(event, { maxLength: 4 }),
+	creations: some(creation, 5),
+	looks: some(look, 8),
+	files: some(fc.constantFrom(...FILE_KINDS), 5),
+	tasks: some(task, 6),
+	events: some(event, 4),
 	retries: fc.array(fc.record({ changed: fc.boolean() }), { maxLength: 2 }),
 });
 
@@ -372,12 +385,20 @@ export const PLAIN_NODE: NodeScript = {
 	maximumCredits: -1,
 	keyHeader: 'authorization',
 	reachable: true,
+	savesProgress: false,
+};
+
+export const PLAIN_STORE: StoreScript = {
+	limit: 0,
+	writes: [],
+	reads: [],
+	losesTranscripts: false,
 };
 
 /** One item, and nothing goes wrong. */
 export const PLAIN_HISTORY: History = {
 	seed: 1,
-	store: { limit: 0, writes: [], reads: [] },
+	store: PLAIN_STORE,
 	breaks: [],
 	damage: [],
 	list: NO_LIST,

@@ -36,6 +36,9 @@ export interface Execution {
 	context: Record<string, unknown>;
 	/** As it began. */
 	input: INodeExecutionData[];
+	contextBefore: unknown;
+	/** When the first of those that it repeats began, in epoch ms by the wall clock. */
+	establishedAt: number;
 	data: { main: INodeExecutionData[][] };
 	waitTill: Date | undefined;
 	/** What n8n keeps of it while it sleeps. */
@@ -185,7 +188,9 @@ export class N8n {
 				json: { item: index },
 				pairedItem: { item: 0 },
 			}));
-		const context = copy(last?.context ?? this.world.context ?? {}) as Record<string, unknown>;
+		// All that n8n has of a killed one is from before the node began.
+		const left = last?.status === 'crashed' ? last.contextBefore : last?.context;
+		const context = copy(left ?? this.world.context ?? {}) as Record<string, unknown>;
 		const items = this.world.input ?? ofHistory();
 		void this.run(this.newExecution(items, { earlier, version, context }));
 	}
@@ -211,6 +216,8 @@ export class N8n {
 			tryBeganMs: 0,
 			context: {},
 			input: items,
+			contextBefore: copy(given.context ?? {}),
+			establishedAt: given.earlier?.[0]?.establishedAt ?? this.machine.wall(),
 			data: { main: [items] },
 			waitTill: undefined,
 			saved: undefined,
@@ -295,7 +302,8 @@ export class N8n {
 		const words = execution.error instanceof Error ? `: ${execution.error.message}` : '';
 		this.world.note(`execution ${execution.id} ends: ${status}${words}`);
 		const retry = this.history.retries[this.retries];
-		if (status !== 'error' || retry === undefined) return;
+		const isSaved = status === 'crashed' && this.history.node.savesProgress;
+		if ((status !== 'error' && !isSaved) || retry === undefined) return;
 		this.retries += 1;
 		this.retryPending = true;
 		this.machine.later(UNTIL_RETRY_MS, () => {
@@ -501,6 +509,8 @@ export class N8n {
 		};
 		const context = {
 			...this.baseContext(execution, process),
+			getMode: () => (execution.earlier.length > 0 ? 'retry' : 'trigger'),
+			getExecutionContext: () => ({ establishedAt: execution.establishedAt }),
 			getInputData: () => execution.data.main[0],
 			getNodeParameter: (name: string, index: number, fallback?: unknown) => {
 				// Those two take no expression.

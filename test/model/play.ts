@@ -35,12 +35,13 @@ export async function play(history: History, processes: readonly Process[]): Pro
 		call: (url, body) => void n8n.post(url, body),
 	});
 	const files = new FileHost(machine, history, note);
+	const store = new Store(history.store);
 	const world: Surroundings = {
 		baseUrl,
 		ownUrl,
 		service: () => service,
 		files,
-		store: new Store(history.store),
+		store,
 		note,
 		fields: (index, salt) => fieldsOf(history, index, salt),
 	};
@@ -73,7 +74,7 @@ export async function play(history: History, processes: readonly Process[]): Pro
 				.find((part) => part.includes(`${slot} `)) ?? ''
 		);
 	};
-	const broken = brokenRules({ history, n8n, service, baseUrl, firstText });
+	const broken = brokenRules({ history, n8n, service, store, baseUrl, firstText });
 	return { broken, story, woken: n8n.executions.some((execution) => execution.woken) };
 }
 

@@ -1,5 +1,6 @@
 /** The three rules of the product, and what must hold besides: checked after each history, against the book of the service. */
 import type { INodeExecutionData } from 'n8n-workflow';
+import type { Store } from './files';
 import type { History } from './history';
 import { notAskedFor } from './list';
 import { KEY, SECRET, type Execution, type N8n } from './n8n';
@@ -9,6 +10,7 @@ export interface World {
 	history: History;
 	n8n: N8n;
 	service: Service;
+	store: Store;
 	baseUrl: string;
 	/** The text of a creation in the first try of an execution. */
 	firstText: (slot: string, execution: Execution) => string;
@@ -26,6 +28,11 @@ export function brokenRules(world: World): string[] {
 		...sleepsTooLong(world),
 		...partsVanish(world),
 		...overMaximum(world),
+		...gaveUpEarly(world),
+		...repeatedSilently(world),
+		...mixed(world),
+		...spoilt(world),
+		...refusedBehind(world),
 	];
 }
 
@@ -40,6 +47,8 @@ function paidTwice({ history, n8n, service, firstText }: World): string[] {
 			if (!same && !execution?.earlier.some(({ id }) => id === first.executionId)) return [];
 			// A person who presses Retry has read that it is unclear, or that there is a task.
 			if (!same && (first.fate === 'unclear' || isForgetful(history))) return [];
+			if (!same && executionOf(n8n, first)?.status === 'crashed' && !isListed(history, before))
+				return [];
 			const failed = first.task !== undefined && isFailed(service, first.task, again.atMs);
 			if (failed && (first.fate === 'told' || isFound(n8n, first))) return [];
 			// Another text is another request, for a Retry; not for the tries of one execution.
@@ -54,6 +63,15 @@ function paidTwice({ history, n8n, service, firstText }: World): string[] {
 			return [`PAID TWICE: ${again.slot} was sent again, after a sending that was "${first.fate}"`];
 		});
 	});
+}
+
+/** Whether the list of tasks shows beyond doubt what a killed n8n has sent for a slot. */
+function isListed({ list, node, events }: History, sent: readonly Sent[]): boolean {
+	const { kind, repeats, others, lag, ahead } = list;
+	const isClear = kind !== 'none' && repeats && others.length === 0 && lag === 0 && ahead === 0;
+	const isTyped = node.operation !== 'image' && node.operation !== 'create';
+	const keepsTime = events.every((event) => !event.kind.startsWith('clock'));
+	return isClear && isTyped && keepsTime && sent.filter(({ task }) => task).length === 1;
 }
 
 const isUnbegun = ({ breaks }: History) =>
@@ -152,14 +170,17 @@ function lost(world: World): string[] {
 export const isForgetful = ({ breaks, damage }: History) =>
 	damage.length > 0 || breaks.some(({ what }) => what === 'context' || what === 'expressions');
 
+/** Whether a text lists the item of a slot. */
+const namesItem = (text: string, slot: string) =>
+	[...text.matchAll(/items? ([\d, ]+)/g)].some(([, list = '']) =>
+		list.split(',').map(Number).includes(indexOf(slot)),
+	);
+
 /** Whether the end of an execution says of a sending that its task may exist. */
 function saysUnclear(execution: Execution, { slot }: Sent): boolean {
 	const index = indexOf(slot);
 	const { status, output = [], error, logs } = execution;
-	const named = (text: unknown) =>
-		[...String(text).matchAll(/items? ([\d, ]+)/g)].some(([, list = '']) =>
-			list.split(',').map(Number).includes(index),
-		);
+	const named = (text: unknown) => namesItem(String(text), slot);
 	if (status === 'success')
 		return output.some((item) => itemOf(item) === index && fieldsIn(item).outcome === 'unknown');
 	if (status === 'error') {
@@ -341,4 +362,110 @@ function sentAfterTheEnd({ n8n, service }: World): string[] {
 			? [`PAID TWICE: ${sent.slot} was sent after the end of execution ${sent.executionId}`]
 			: [];
 	});
+}
+
+/** What an item tells of a slot's last creation in its last try is final only where everything was tried that could help. */
+function gaveUpEarly({ n8n, service, history }: World): string[] {
+	const { creations } = history;
+	const isPaused = creations.some(
+		({ kind, retryAfter }) => PAUSING.includes(kind) && ['3600', 'date'].includes(retryAfter),
+	);
+	if (isPaused) return [];
+	return n8n.executions.flatMap(({ id, status, output = [], tryBeganMs }) => {
+		const isPatient = (index: number) =>
+			history.items[index]?.timeout === 0 &&
+			output.some((item) => itemOf(item) === index && fieldsIn(item).outcome === 'rejected');
+		const mine = service.sent.filter(
+			({ executionId, atMs, slot }) =>
+				executionId === id && atMs >= tryBeganMs && isPatient(indexOf(slot)),
+		);
+		return [...new Set(mine.map(({ slot }) => slot))].flatMap((slot) => {
+			const all = mine.filter((sent) => sent.slot === slot);
+			const last = all.at(-1);
+			const first = all.find(({ kind }) => kind === last?.kind);
+			if (status !== 'success' || last === undefined || first === undefined) return [];
+			return PATIENT.includes(last.kind) && last.atMs - first.atMs < PATIENCE_MS
+				? [`GAVE UP: ${slot} after ${last.atMs - first.atMs} ms of "${last.kind}"`]
+				: [];
+		});
+	});
+}
+
+const PAUSING = ['full', 'limit without a name', 'busy'];
+const PATIENT = ['never connected', 'limit without a name'];
+/** A minute, without the longest pause between two tries. */
+const PATIENCE_MS = 49_000;
+
+/** n8n's Retry says which creations it sends again though they may have made a task. */
+function repeatedSilently({ n8n, service, history }: World): string[] {
+	if (isForgetful(history)) return [];
+	return service.sent.flatMap((again, index) => {
+		const { earlier = [], logs = [] } = executionOf(n8n, again) ?? {};
+		const [before] = service.sent
+			.slice(0, index)
+			.filter(
+				({ slot, executionId }) =>
+					slot === again.slot && earlier.some(({ id }) => id === executionId),
+			)
+			.slice(-1);
+		const isSilent =
+			before?.fate === 'unclear' &&
+			requestIn(before) === requestIn(again) &&
+			!isFound(n8n, before) &&
+			!logs.some((line) => line.includes('an earlier execution') && namesItem(line, again.slot));
+		return isSilent ? [`SILENT: ${again.slot} is sent again, and no log says so`] : [];
+	});
+}
+
+const requestIn = ({ text }: Sent) => text.replace(/"receive_url":"[^"]*"/, '');
+
+/** The parts of a text are those of one text, though it differs in each try. */
+function mixed({ n8n, service, history }: World): string[] {
+	if (isForgetful(history)) return [];
+	return n8n.executions.flatMap(({ id, isBehind, status, output = [] }) =>
+		history.items.flatMap((_, index) => {
+			if (isBehind || status !== 'success') return [];
+			const ids = output.flatMap((item) => {
+				const { outcome, task_ids, task_id } = fieldsIn(item);
+				return itemOf(item) !== index || outcome !== undefined ? [] : [task_ids ?? task_id].flat();
+			});
+			const texts = service.tasks.flatMap((task) =>
+				ids.includes(task.id) ? (/\(\d+\.\d+\)/.exec(task.sent.text) ?? []) : [],
+			);
+			return new Set(texts).size > 1
+				? [`MIXED: item ${index} of execution ${id} has parts of ${texts.join()}`]
+				: [];
+		}),
+	);
+}
+
+/** A transcript that can't be read costs the transcript. */
+function spoilt({ n8n, service, store, history }: World): string[] {
+	const { limit, writes } = history.store;
+	const isSpoilt =
+		history.files.some((kind) => kind !== 'ok') ||
+		limit > 0 ||
+		writes.includes(true) ||
+		store.unread.some((name) => !name.endsWith('.srt'));
+	return n8n.executions.flatMap(({ id, status, output = [] }) =>
+		output.flatMap((item) => {
+			const fields = fieldsIn(item);
+			const ids = [fields.task_ids ?? [], fields.task_id ?? []].flat().map(String);
+			return status === 'success' &&
+				!isSpoilt &&
+				fields.outcome === 'undelivered' &&
+				isWithFiles(service, ids)
+				? [`SPOILT: execution ${id} says ${JSON.stringify(fields)}`]
+				: [];
+		}),
+	);
+}
+
+/** Whatever ID a creation has named, "Task: Wait" takes it. */
+function refusedBehind({ n8n }: World): string[] {
+	return n8n.executions.flatMap(({ id, isBehind, output, error }) =>
+		isBehind && /Task ID can't be used/.test(JSON.stringify([output, String(error)]))
+			? [`REFUSED: execution ${id} says ${JSON.stringify(output)} ${String(error)}`]
+			: [],
+	);
 }

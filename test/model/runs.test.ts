@@ -1,6 +1,6 @@
 /** Runs of the whole node: what goes out for which item, what is paid, and what is said where something goes wrong (README). */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { PLAIN_TASK } from './history';
+import { PLAIN_STORE, PLAIN_TASK } from './history';
 import {
 	answers,
 	creations,
@@ -355,7 +355,7 @@ test('what can not be joined ends the run: nothing more is created or waited for
 		parameters: [{ ...text, options: { ...options, maxActiveTasks: 1 } }, speech, speech],
 		tasks: [PLAIN_TASK, PLAIN_TASK, taskWith({ seconds: 400 })],
 		// One part fits into it, and two of them don't.
-		store: { limit: 1_000, writes: [], reads: [] },
+		store: { ...PLAIN_STORE, limit: 1_000 },
 	});
 	expect(error?.message).toMatch(/too large for the store/);
 	expect(sent).toHaveLength(3);

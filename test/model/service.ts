@@ -48,6 +48,8 @@ export interface Sent {
 	slot: string;
 	/** The whole request, as text. */
 	text: string;
+	/** What became of it. */
+	kind: CreationKind;
 	executionId: string;
 	atMs: number;
 	fate: Fate;
@@ -91,6 +93,7 @@ const PLAIN_CREATION: CreationFault = { kind: 'ok', created: true, retryAfter: '
 const PLAIN_LOOK: LookFault = { kind: 'ok', retryAfter: 'none', json: undefined };
 const CREDITS = 100;
 const SLOW_MS = 15_000;
+const OUTAGE_MS = 50_000;
 
 const socketError = (code: string, syscall: string) =>
 	Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
@@ -103,6 +106,7 @@ export class Service {
 	/** Tasks that were once answered with any JSON. */
 	private readonly oddLooks = new Set<string>();
 	private creations = 0;
+	private outage: { untilMs: number } | undefined;
 
 	constructor(
 		private readonly machine: Machine,
@@ -137,7 +141,7 @@ export class Service {
 			this.world.note('the list of tasks is read');
 			return listAnswer(this, this.history.list, { elapsed: this.machine.elapsed, type });
 		}
-		return await this.look(request, pathname.split('/').pop() ?? '');
+		return await this.look(request, decodeURIComponent(pathname.split('/').pop() ?? ''));
 	}
 
 	private json(statusCode: number, body: unknown, retryAfter: RetryAfter = 'none'): Response {
@@ -154,14 +158,29 @@ export class Service {
 		return { 'retry-after': dates[retryAfter] ?? retryAfter };
 	}
 
-	private async create(request: Request, { executionId, isAlive }: Sender): Promise<Response> {
+	/** What becomes of the next creation. */
+	private nextFault(): CreationFault {
+		const { outage } = this;
+		if (outage !== undefined) {
+			const isOver = this.machine.elapsed >= outage.untilMs;
+			if (isOver) this.outage = undefined;
+			return { ...PLAIN_CREATION, kind: isOver ? 'limit without a name' : 'never connected' };
+		}
 		const fault = this.history.creations[this.creations] ?? PLAIN_CREATION;
 		this.creations += 1;
+		if (fault.kind !== 'outage') return fault;
+		this.outage = { untilMs: this.machine.elapsed + OUTAGE_MS };
+		return { ...fault, kind: 'never connected' };
+	}
+
+	private async create(request: Request, { executionId, isAlive }: Sender): Promise<Response> {
+		const fault = this.nextFault();
 		const slot = /i\d+p\d+/.exec(JSON.stringify(request.body))?.[0] ?? '?';
 		const atMs = this.machine.elapsed;
 		const sent: Sent = {
 			slot,
 			text: JSON.stringify(request.body),
+			kind: fault.kind,
 			executionId,
 			atMs,
 			fate: 'free',
@@ -242,14 +261,15 @@ export class Service {
 	}
 
 	private newTask({ body }: Request, sent: Sent, kind: CreationKind): Task {
-		const number = this.tasks.length;
-		const script = this.history.tasks[number] ?? PLAIN_TASK;
+		const script = this.history.tasks[this.tasks.length] ?? PLAIN_TASK;
 		// A number, as some services have it, and none that is part of another one.
+		const number = 71_000_000 + this.tasks.length;
+		const ids: Partial<Record<CreationKind, string>> = {
+			'ID is a number': `900719925${number}3`,
+			'ID is odd': `gen/${number}%2F, a`,
+		};
 		const task: Task = {
-			id:
-				kind === 'ID is a number'
-					? `900719925${71_000_000 + number}3`
-					: String(71_000_000 + number),
+			id: ids[kind] ?? String(number),
 			script,
 			createdMs: this.machine.elapsed,
 			sent,
@@ -269,6 +289,7 @@ export class Service {
 	/** What the service says of a task. */
 	private described(task: Task): IDataObject {
 		const { id, script, createdMs } = task;
+		const file = `${this.filesUrl}/${encodeURIComponent(id)}`;
 		const status = this.stateOf(task);
 		const share = (this.machine.elapsed - createdMs) / (script.seconds * 1000);
 		const honest = Math.min(99, Math.floor(100 * share));
@@ -283,7 +304,7 @@ export class Service {
 			...(status === 'error' ? { error_message: 'too loud' } : {}),
 			metadata:
 				status === 'done' && script.end === 'done'
-					? { audio_url: `${this.filesUrl}/${id}.wav`, srt_url: `${this.filesUrl}/${id}.srt` }
+					? { audio_url: `${file}.wav`, srt_url: `${file}.srt` }
 					: {},
 		};
 	}

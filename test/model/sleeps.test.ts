@@ -1,4 +1,5 @@
 /** Runs of the whole node that sleep: what wakes them and with what, the last look before, and what is refused. */
+import { PLAIN_STORE } from './history';
 import { NO_LIST } from './list';
 import {
 	good,
@@ -109,7 +110,7 @@ describe('sleeping', () => {
 			},
 			tasks: [taskWith({ seconds: 40 }), taskWith({ seconds: 40 })],
 			// One part fits into it, and two of them don't.
-			store: { limit: 1_000, writes: [], reads: [] },
+			store: { ...PLAIN_STORE, limit: 1_000 },
 			node: goOn,
 		});
 		expect(execution.woken).toBe(true);
