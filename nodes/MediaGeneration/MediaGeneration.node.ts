@@ -24,6 +24,7 @@ const resumeWebhooks: IWebhookDescription[] = [
 		name: 'default',
 		httpMethod: 'POST',
 		responseMode: 'onReceived',
+		responseData: '',
 		path: '={{ $nodeId }}',
 		isFullPath: true,
 		restartWebhook: true,

@@ -101,18 +101,16 @@ describe('the last callback is not lost', () => {
 });
 
 describe('what a wake costs', () => {
-	test('a later callback does not wait for the downloads of an earlier one', async () => {
+	test('a callback is answered before a slow file is there, and a later one does not wait for it', async () => {
 		const { service } = setting;
-		// Four seconds for its file.
-		service.settings.fileBytesPerSecond = 50_000;
+		// Eight seconds for its file, so that the first callback is answered before it is there.
+		service.settings.fileBytesPerSecond = 25_000;
 		const execution = await sleeping({
 			items: [{ voice: 'v0', stand_in: { never_ends: true, bytes: 200_000 } }],
 			parameters: speaking(),
 		});
 		await service.finish(taskOf('v0'));
-		await until('its file is under way', () =>
-			service.requests.some(({ route }) => route === 'file'),
-		);
+		expect(service.callbacks.map(({ status }) => status)).toEqual([200]);
 		const { status } = await service.sendCallback(taskOf('v0'));
 		expect(status).toBeLessThan(500);
 		// The one before is still being delivered.

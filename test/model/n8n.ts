@@ -449,11 +449,12 @@ export class N8n {
 		const process = this.alive;
 		const { response, context } = this.webhookContext(execution, url, body);
 		const answered = new Promise<void>((resolve) => response.once('close', resolve));
-		const result = process.modules.wake(context).then(({ workflowData }) => {
+		const result = process.modules.wake(context).then(({ workflowData, webhookResponse }) => {
 			const [items] = workflowData ?? [];
 			if (items == null || process.dead || execution.status !== 'waiting') return;
 			execution.output = copy(items) as INodeExecutionData[];
 			execution.woken = true;
+			if (webhookResponse !== undefined) response.json(webhookResponse);
 			this.end(execution, 'success');
 		});
 		await Promise.race([answered, result]);

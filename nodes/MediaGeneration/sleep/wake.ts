@@ -22,6 +22,8 @@ import { FOREIGN_TASK, NOT_WAITED_FOR, sleepOf, verdictNow, type Sleep } from '.
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
 const CONFIRM_MS = 8_000;
+/** For fetching the files. Executions that are called at once end in turn, as n8n answers when it has taken the items; longer no sender waits. */
+const DELIVERY_MS = 5_000;
 /** Addresses of files are temporary: what was seen longer ago is looked at again before its files are fetched. */
 const FRESH_MS = 5 * 60_000;
 
@@ -169,9 +171,10 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	// Another call may have woken it meanwhile.
 	if (sleep.ended) return ignore(context, wokenBefore);
 
-	// The sender has its answer before the files are fetched.
 	sleep.end();
-	answer(context, 200, { received: true });
+	const received = { received: true };
+	const sender = timeLimit(DELIVERY_MS);
+	sender.signal.addEventListener('abort', () => answer(context, 200, received), { once: true });
 	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
 	const waking = { context, client, sleep, delivery };
 	const output = await Promise.all(
@@ -180,8 +183,11 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 			return await itemFor(waking, { note, item, index });
 		}),
 	);
+	sender.end();
 	noteWaking(context, outcomesIn(output));
-	return { noWebhookResponse: true, workflowData: [cleanItems(context, output)] };
+	const workflowData = [cleanItems(context, output)];
+	if (sender.signal.aborted) return { noWebhookResponse: true, workflowData };
+	return { webhookResponse: received, workflowData };
 }
 
 /** Handles one call for a sleeping execution. Never throws. */

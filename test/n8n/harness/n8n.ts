@@ -6,6 +6,7 @@ import { installPackage } from '../../../scripts/pack';
 import { onCleanup } from '../../../scripts/cleanup';
 import type { GroupMemory } from './memory';
 import { type N8nProcess, startProcess } from './process';
+import { atLeast } from './version';
 import { waitUntil } from './wait';
 
 export interface N8nOptions {
@@ -99,7 +100,8 @@ export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 		N8N_USER_FOLDER: userFolder,
 		N8N_PORT: String(port),
 		N8N_RUNNERS_BROKER_PORT: String(brokerPort),
-		N8N_WEBHOOK_URL: `${baseUrl}/`,
+		// Older versions know only the second.
+		[atLeast('2.41') ? 'N8N_WEBHOOK_URL' : 'WEBHOOK_URL']: `${baseUrl}/`,
 		...options.env,
 	};
 	const start = async (extra: Record<string, string> = {}) => {
