@@ -43,7 +43,8 @@ async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]
 	const files = readTriggerFileSettings((name, fallback) =>
 		context.getNodeParameter(name, 0, fallback),
 	);
-	const client = await createClient(context).catch(() => undefined);
+	// Only a download needs it, to know the service's own host; the webhook has cleaned what came.
+	const client = files.download ? await createClient(context).catch(() => undefined) : undefined;
 	const delivery = new Delivery(context, {
 		baseUrl: client?.credentials.baseUrl,
 		signal: context.getExecutionCancelSignal(),
