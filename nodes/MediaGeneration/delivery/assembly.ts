@@ -9,7 +9,7 @@ import { broken, quote, type Failure, type LeftText } from '../service/failures'
 import { asNumber } from '../service/json';
 import type { Task } from '../service/task';
 import type { Done } from '../service/verdict';
-import { inFields, type StoredFile } from './files';
+import { inFields, type DeliveredOutput, type StoredFile } from './files';
 import { fieldsOf, type Delivered, type Delivery } from './item';
 import { joinSources, type Source } from './joining';
 
@@ -134,32 +134,32 @@ export async function assemble(
 		),
 	);
 	const { assembly } = input;
-	const taskIds = parts.map(({ done }) => done.taskId);
-	const number = all.findIndex(({ failure }) => failure !== undefined);
-	const failure = all[number]?.failure;
-	const files = all.flatMap((part) => part.outputs);
-	// The names of binary fields are those of the items of each part.
-	const outputs =
-		assembly.longText.kind === 'off'
-			? files
-			: files.map(({ binaryProperty: _moved, ...output }) => output);
-	const lost = (why: Failure): Delivered => ({
-		items: assembly.longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
-		outputs,
-		failure: why,
+	const { longText } = assembly;
+	const done = parts.map((part) => part.done);
+	const taskIds = done.map(({ taskId }) => taskId);
+	const asTheyAre = (failure: Failure | undefined): Delivered => ({
+		items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
+		outputs: all.flatMap((part) => part.outputs.map((output) => unnamed(output, longText))),
+		failure,
 		files: [],
 	});
-	if (failure !== undefined) return lost(failureOfWhole(failure, { number, assembly, taskIds }));
-	if (assembly.longText.kind !== 'join')
-		return { items: all.flatMap(({ items }) => items), outputs, failure: undefined, files: [] };
+	const number = all.findIndex(({ failure }) => failure !== undefined);
+	const failure = all[number]?.failure;
+	if (failure !== undefined)
+		return asTheyAre(failureOfWhole(failure, { number, assembly, taskIds }));
+	if (longText.kind !== 'join') return asTheyAre(undefined);
 	try {
-		const { pauseMs } = assembly.longText;
-		const done = parts.map((part) => part.done);
-		return await joinedItem(context, { all, done, pauseMs }, input);
+		return await joinedItem(context, { all, done, pauseMs: longText.pauseMs }, input);
 	} catch (error) {
 		const why = broken(error, { kind: 'done', taskId: taskIds[0] ?? '' });
-		return lost(failureOfWhole(why, { assembly, taskIds }));
+		return asTheyAre(failureOfWhole(why, { assembly, taskIds }));
 	}
+}
+
+/** The names of binary fields are those of the items of each part. */
+function unnamed(output: DeliveredOutput, { kind }: Assembly['longText']): DeliveredOutput {
+	const { binaryProperty: _moved, ...others } = output;
+	return kind === 'off' ? output : others;
 }
 
 interface Parts {
@@ -173,31 +173,28 @@ async function joinedItem(
 	{ all, done, pauseMs }: Parts,
 	{ assembly, files, index }: AssemblyInput,
 ): Promise<Delivered> {
-	const sources = all.map(sourceOf);
-	const joined = sources.every((source) => source !== undefined)
-		? await joinSources(context, sources, {
-				pauseMs,
-				maxBytes: files.maxFileBytes,
-				baseName: files.fileName ?? `speech-${done[0]?.taskId ?? ''}`,
-				withTranscript: files.transcriptInOutput,
-			})
-		: { ok: false as const, reason: 'not every part has an audio file' };
+	const sources = all.flatMap((part) => sourceOf(part) ?? []);
+	const baseName = files.fileName ?? `speech-${done[0]?.taskId ?? ''}`;
+	const joined =
+		sources.length === all.length
+			? await joinSources(context, sources, {
+					pauseMs,
+					baseName,
+					maxBytes: files.maxFileBytes,
+					withTranscript: files.transcriptInOutput,
+				})
+			: { ok: false as const, reason: 'not every part has an audio file' };
 	const shown = joined.ok ? joined.files : soundsFirst(all.flatMap((part) => part.files));
 	const { outputs, binary } = inFields(shown, files.binaryPropertyName);
+	const times = joined.ok ? joined.times : [];
 	const json: IDataObject = {
 		...wholeJson(assembly, done),
 		parts: done.map(({ taskId }, number) => ({
 			...partJson(assembly, number, taskId),
-			...(joined.ok ? joined.times[number] : {}),
+			...times[number],
 		})),
 		...(joined.ok
-			? {
-					duration_seconds: joined.durationSeconds,
-					...(joined.hint === undefined ? {} : { hint: joined.hint }),
-					...(joined.transcript === undefined
-						? {}
-						: { transcript: joined.transcript.map((spoken) => ({ ...spoken })) }),
-				}
+			? joined.json
 			: { joined: false, hint: `The parts could not be joined: ${joined.reason}` }),
 		outputs: outputs.map((output) => ({ ...output })),
 	};

@@ -23,11 +23,6 @@ export function asDownloadError(error: unknown): DownloadError {
 	return new DownloadError(error instanceof Error ? error.message : 'the download failed', 'again');
 }
 
-export interface ReadDeps extends Clock {
-	signal: AbortSignal;
-	pace: Pace;
-}
-
 /** Made once: an abort without a reason makes an error, with its stack, each time. */
 export const OVER = new Error('over');
 
@@ -37,41 +32,11 @@ const STALL_MS = 60_000;
 const GRACE_MS = 10 * 60_000;
 /** Beyond that, 20 kB a second: 500 MB may take seven hours. */
 const LEAST_BYTES_PER_MS = 20;
-
-/** The time that the host of one file has been waited for, over all requests. What n8n's store takes does not count. */
-export class Pace {
-	private waitedMs = 0;
-
-	constructor(private readonly now: () => number) {}
-
-	/** @param since epoch ms */
-	waitedSince(since: number): void {
-		this.waitedMs += this.now() - since;
-	}
-
-	async during<T>(wait: Promise<T>): Promise<T> {
-		const since = this.now();
-		try {
-			return await wait;
-		} finally {
-			this.waitedSince(since);
-		}
-	}
-
-	check(received: number): void {
-		if (this.waitedMs <= GRACE_MS + received / LEAST_BYTES_PER_MS) return;
-		const minutes = Math.round(this.waitedMs / 60_000);
-		throw new DownloadError(
-			`the file host sends too slowly: ${received} bytes in ${minutes} minutes`,
-			'nothing',
-		);
-	}
-}
-
 /** How many requests in a row may bring next to nothing, or nothing that can be continued. */
 const MAX_FAILURES = 5;
 const PROGRESS_BYTES = 16_384;
 const MAX_REQUESTS = 500;
+
 /** What was tried for a file, over all its downloads. */
 export class Tries {
 	failures = 0;
@@ -81,10 +46,26 @@ export class Tries {
 	parts = true;
 	/** Where the file has ended without a sign that it was complete; -1: nowhere. */
 	endSeenAt = -1;
-	readonly pace: Pace;
+	/** For the host. What n8n's store takes does not count. */
+	private waitedMs = 0;
 
-	constructor({ now }: Clock) {
-		this.pace = new Pace(now);
+	constructor(private readonly clock: Clock) {}
+
+	/** @param since epoch ms */
+	waitedSince(since: number): void {
+		this.waitedMs += this.clock.now() - since;
+	}
+
+	async waitFor<T>(wait: Promise<T>): Promise<T> {
+		const since = this.clock.now();
+		return await wait.finally(() => this.waitedSince(since));
+	}
+
+	checkPace(received: number): void {
+		if (this.waitedMs <= GRACE_MS + received / LEAST_BYTES_PER_MS) return;
+		const minutes = Math.round(this.waitedMs / 60_000);
+		const reason = `the file host sends too slowly: ${received} bytes in ${minutes} minutes`;
+		throw new DownloadError(reason, 'nothing');
 	}
 
 	/** Counts a request that failed. @param gained bytes that stay @returns whether another one may help */
@@ -98,41 +79,40 @@ export class Tries {
  * Chunks of a body. One timer watches the whole body and no chunk is copied: with thousands of chunks, what each of them
  * leaves behind is what makes n8n's memory grow.
  */
-export async function* readBody(body: ByteStream, deps: ReadDeps): AsyncGenerator<Buffer> {
+export async function* readBody(
+	body: ByteStream,
+	{ now, sleep, signal, tries }: Clock & { signal: AbortSignal; tries: Tries },
+): AsyncGenerator<Buffer> {
 	const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
 	const over = new AbortController();
 	// Undefined while it is the store that is waited for, not the host.
 	let waitingSince: number | undefined;
 	let giveUp: (reason: DownloadError) => void = () => undefined;
 	const stop = () => giveUp(new DownloadError('the download was stopped', 'nothing'));
-	deps.signal.addEventListener('abort', stop);
+	signal.addEventListener('abort', stop);
 	void (async () => {
-		for (
-			let left = STALL_MS;
-			left > 0;
-			left = (waitingSince ?? deps.now()) + STALL_MS - deps.now()
-		) {
-			await deps.sleep(left, over.signal);
+		for (let left = STALL_MS; left > 0; left = (waitingSince ?? now()) + STALL_MS - now()) {
+			await sleep(left, over.signal);
 			if (over.signal.aborted) return;
 		}
 		giveUp(new DownloadError('the file host stopped sending', 'again'));
 	})();
 	try {
 		for (;;) {
-			waitingSince = deps.now();
+			waitingSince = now();
 			const next = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
 				giveUp = reject;
-				if (deps.signal.aborted) stop();
+				if (signal.aborted) stop();
 				iterator.next().then(resolve, reject);
 			});
-			deps.pace.waitedSince(waitingSince);
+			tries.waitedSince(waitingSince);
 			waitingSince = undefined;
 			if (next.done === true) return;
 			yield next.value;
 		}
 	} finally {
-		if (waitingSince !== undefined) deps.pace.waitedSince(waitingSince);
-		deps.signal.removeEventListener('abort', stop);
+		if (waitingSince !== undefined) tries.waitedSince(waitingSince);
+		signal.removeEventListener('abort', stop);
 		over.abort(OVER);
 	}
 }

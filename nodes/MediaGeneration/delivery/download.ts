@@ -52,6 +52,7 @@ export class Download {
 	private readonly head: Buffer[] = [];
 	private beginning: Beginning | undefined;
 	private streamOf: OpenFile['streamOf'] | undefined;
+	private stream: ByteStream | undefined;
 	private tail: Buffer = Buffer.alloc(0);
 	private readonly over = new AbortController();
 	private readonly stop = () => this.over.abort(OVER);
@@ -90,9 +91,12 @@ export class Download {
 		return this.beginning?.length;
 	}
 
-	stream(): ByteStream {
+	/** All bytes as one stream, which `close` destroys. */
+	open(): ByteStream {
 		if (this.streamOf === undefined) throw new DownloadError('the file is empty', 'nothing');
-		return this.streamOf(this.chunks);
+		this.stream = this.streamOf(this.chunks);
+		// A store that fails before it has read the stream leaves the stream, and its error, to us.
+		return this.stream.on('error', () => undefined);
 	}
 
 	/** What the sound is, once all bytes are handed out. */
@@ -104,6 +108,7 @@ export class Download {
 	close(): void {
 		this.deps.signal?.removeEventListener('abort', this.stop);
 		this.stop();
+		this.stream?.destroy();
 		// Where the file waits for its reader, this runs its `finally` blocks.
 		this.source.return(undefined).catch(() => undefined);
 	}
@@ -134,7 +139,7 @@ export class Download {
 		if (!mayHelp || over.signal.aborted)
 			throw (this.failure = new DownloadError(failure.message, 'nothing'));
 		const backoff = failure.retryAfterMs ?? 400 * 2 ** (tries.failures - 1);
-		await tries.pace.during(deps.sleep(Math.min(backoff, MAX_BACKOFF_MS), over.signal));
+		await tries.waitFor(deps.sleep(Math.min(backoff, MAX_BACKOFF_MS), over.signal));
 		if (!canGoOn) throw (this.failure = new DownloadError(failure.message, 'startOver'));
 	}
 
@@ -146,7 +151,7 @@ export class Download {
 
 	private async *request(): AsyncGenerator<Buffer> {
 		const { deps, over, received, tail, tries } = this;
-		tries.pace.check(received);
+		tries.checkPace(received);
 		tries.requests += 1;
 		const from = received - tail.length;
 		const headers: Record<string, string> = { 'User-Agent': USER_AGENT };
@@ -154,7 +159,7 @@ export class Download {
 			headers.Range = `bytes=${from}-`;
 			headers['If-Range'] = this.beginning?.validator ?? '';
 		}
-		const opened = await tries.pace.during(deps.open(this.wanted.url, headers, over.signal));
+		const opened = await tries.waitFor(deps.open(this.wanted.url, headers, over.signal));
 		if (!opened.ok) throw new DownloadError(opened.reason, opened.transient ? 'again' : 'nothing');
 		try {
 			this.streamOf = opened.streamOf;
@@ -202,9 +207,9 @@ export class Download {
 	}
 
 	private async *bodyOf({ body }: OpenFile): AsyncGenerator<Buffer> {
-		const { pace } = this.tries;
-		for await (const chunk of readBody(body, { ...this.deps, signal: this.over.signal, pace })) {
-			pace.check(this.received);
+		const { deps, over, tries } = this;
+		for await (const chunk of readBody(body, { ...deps, signal: over.signal, tries })) {
+			tries.checkPace(this.received);
 			yield chunk;
 		}
 	}

@@ -38,10 +38,7 @@ export type DeliveredFile =
 	| { kind: 'missing'; output: DeliveredOutput; problem: string };
 
 /** Puts files into the binary fields `data`, `data_1`, ... What is not in the store takes a number, but has no field. */
-export function inFields(
-	files: readonly DeliveredFile[],
-	base: string,
-): { outputs: DeliveredOutput[]; binary: IBinaryKeyData } {
+export function inFields(files: readonly DeliveredFile[], base: string) {
 	const binary: IBinaryKeyData = {};
 	const outputs = files.map((file, index) => {
 		if (file.kind !== 'stored') return file.output;
@@ -76,7 +73,7 @@ function fitting(text: string, maxBytes: number): string {
 	return fits;
 }
 
-/** Keeps letters of any script, digits, dots, dashes and underscores; never empty, never only dots, never too long. */
+/** Letters of any script, digits, dots, dashes and underscores; never empty, never only dots, never too long. */
 export function sanitizeName(text: string, maxBytes = MAX_NAME_BYTES - EXTENSION_BYTES): string {
 	const clean = text
 		.slice(0, MAX_NAME_BYTES * 10)
@@ -87,19 +84,17 @@ export function sanitizeName(text: string, maxBytes = MAX_NAME_BYTES - EXTENSION
 	return name === '' ? 'file' : name;
 }
 
-interface Named {
-	type: string | undefined;
-	taskId: string;
-	fileName?: string | undefined;
-}
-
 /**
  * Base names (without extension) of a task's files: the given name, then `name_1`, `name_2` ...; else `sound_effect-<task id>` or
  * `image-<task id>-2`, numbered where a task has several of a kind.
  */
 export function baseNames(
 	outputs: readonly TaskOutput[],
-	{ type, taskId, fileName }: Named,
+	{
+		type,
+		taskId,
+		fileName,
+	}: { type: string | undefined; taskId: string; fileName?: string | undefined },
 ): string[] {
 	const named = (base: string, ending: string) =>
 		`${sanitizeName(base, MAX_NAME_BYTES - EXTENSION_BYTES - ending.length)}${ending}`;
@@ -120,39 +115,22 @@ interface Wanted extends WantedFile {
 	baseName: string;
 }
 
-/** Puts a download into n8n's store. However it ends, nothing of it stays open. */
 async function store(download: Download, wanted: Wanted, deps: FetchDeps): Promise<StoredFile> {
 	const { baseName, kind, maxBytes, url } = wanted;
+	const { mimeType, extension } = await download.readType();
+	const release = await storeMemory.reserve(download.length ?? maxBytes, deps.signal);
 	try {
-		const { mimeType, extension } = await download.readType();
-		const release = await storeMemory.reserve(download.length ?? maxBytes, deps.signal);
-		try {
-			const fileName = `${baseName}.${extension}`;
-			const stream = download.stream();
-			// A store that fails before it has read the stream leaves the stream, and its error, to us.
-			stream.on('error', () => undefined);
-			try {
-				const binary = await deps.context.helpers.prepareBinaryData(stream, fileName, mimeType);
-				storeMemory.learn(binary);
-				const sound = kind === 'audio' ? download.facts() : undefined;
-				const { seconds: durationSeconds } = sound ?? {};
-				const output = { url, kind, fileName, mimeType, fileSize: download.received };
-				return {
-					kind: 'stored',
-					output: { ...output, ...(durationSeconds !== undefined && { durationSeconds }) },
-					binary,
-					sound,
-				};
-			} finally {
-				stream.destroy();
-			}
-		} finally {
-			release();
-		}
-	} catch (error) {
-		throw download.failure ?? storeFailure(error);
+		const fileName = `${baseName}.${extension}`;
+		const { helpers } = deps.context;
+		const binary = await helpers.prepareBinaryData(download.open(), fileName, mimeType);
+		storeMemory.learn(binary);
+		const sound = kind === 'audio' ? download.facts() : undefined;
+		const { seconds: durationSeconds } = sound ?? {};
+		const output = { url, kind, fileName, mimeType, fileSize: download.received };
+		const measured = durationSeconds === undefined ? {} : { durationSeconds };
+		return { kind: 'stored', output: { ...output, ...measured }, binary, sound };
 	} finally {
-		download.close();
+		release();
 	}
 }
 
@@ -165,11 +143,14 @@ function storeFailure(error: unknown): DownloadError {
 /** Begins from nothing as often as it helps: all downloads of a file share their tries and their time. */
 async function storeWhole(wanted: Wanted, deps: FetchDeps): Promise<StoredFile> {
 	for (const tries = new Tries(deps); ;) {
+		const download = new Download(wanted, deps, tries);
 		try {
-			return await store(new Download(wanted, deps, tries), wanted, deps);
+			return await store(download, wanted, deps);
 		} catch (error) {
-			const failure = asDownloadError(error);
+			const failure = download.failure ?? storeFailure(error);
 			if (failure.next !== 'startOver') throw failure;
+		} finally {
+			download.close();
 		}
 	}
 }

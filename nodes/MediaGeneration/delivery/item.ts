@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { transcriptOf } from '../media/captions';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
-import { inPieces, pause } from '../service/clock';
+import { inPieces, realClock } from '../service/clock';
 import { attemptLater, broken, quote, type Failure } from '../service/failures';
 import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
 import { fileOpener } from '../service/fileHost';
@@ -89,20 +89,14 @@ export class Delivery {
 	private readonly deps: FetchDeps;
 
 	constructor(context: N8nContext, { baseUrl, signal }: DeliveryOptions) {
-		this.deps = {
-			context,
-			open: fileOpener({ context, baseUrl, sleep: pause }),
-			now: Date.now,
-			sleep: pause,
-			signal,
-			limiter: new Limiter(CONCURRENT_DOWNLOADS),
-		};
+		const open = fileOpener({ context, baseUrl, sleep: realClock.sleep });
+		const limiter = new Limiter(CONCURRENT_DOWNLOADS);
+		this.deps = { ...realClock, context, open, signal, limiter };
 	}
 
 	/**
 	 * Never rejects: where anything breaks, what the service offers goes out with a failure.
 	 *
-	 * @param pairedItem index of the input item
 	 * @param extra further fields of the JSON, e.g. `verified`
 	 */
 	async deliver(
@@ -111,45 +105,35 @@ export class Delivery {
 		pairedItem: number,
 		extra: IDataObject = {},
 	): Promise<Delivered> {
-		try {
-			return await this.make(done, settings, { pairedItem, extra });
-		} catch (error) {
-			const outputs = done.outputs.map(({ url, kind }) => ({ url, kind }));
-			const failure = broken(error, { kind: 'done', taskId: done.taskId });
-			return { items: [], outputs, failure, files: [] };
-		}
-	}
-
-	private async make(
-		done: Shown,
-		settings: FileSettings,
-		{ pairedItem, extra }: { pairedItem: number; extra: IDataObject },
-	): Promise<Delivered> {
 		const { taskId, task } = done;
-		const files = await this.files(done, settings);
-		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
-		const item = (shown: readonly DeliveredFile[]): INodeExecutionData => {
-			const { outputs, binary } = inFields(shown, settings.binaryPropertyName);
-			return {
-				json: {
+		try {
+			const files = await this.filesOf(done, settings);
+			const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
+			const itemWith = (shown: readonly DeliveredFile[]): INodeExecutionData => {
+				const { outputs, binary } = inFields(shown, settings.binaryPropertyName);
+				const json: IDataObject = {
 					...(task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw)),
 					task_id: taskId,
 					outputs: outputs.map((output) => ({ ...output })),
 					...(transcript === undefined ? {} : { transcript }),
 					...extra,
-				},
-				...(Object.keys(binary).length === 0 ? {} : { binary }),
-				pairedItem: { item: pairedItem },
+				};
+				const fields = Object.keys(binary).length === 0 ? {} : { binary };
+				return { json, ...fields, pairedItem: { item: pairedItem } };
 			};
-		};
-		const failure = undelivered(done, files);
-		const stored = files.filter((file) => file.kind === 'stored');
-		if (settings.splitFiles && files.length > 0) {
-			const items = files.filter(({ kind }) => kind !== 'missing').map((file) => item([file]));
-			return { items, outputs: files.map(({ output }) => output), failure, files: stored };
+			const failure = undelivered(done, files);
+			const stored = files.filter((file) => file.kind === 'stored');
+			if (settings.splitFiles && files.length > 0) {
+				const there = files.filter(({ kind }) => kind !== 'missing');
+				const outputs = files.map(({ output }) => output);
+				return { items: there.map((file) => itemWith([file])), outputs, failure, files: stored };
+			}
+			const { outputs } = inFields(files, settings.binaryPropertyName);
+			return { items: [itemWith(files)], outputs, failure, files: stored };
+		} catch (error) {
+			const outputs = done.outputs.map(({ url, kind }) => ({ url, kind }));
+			return { items: [], outputs, failure: broken(error, { kind: 'done', taskId }), files: [] };
 		}
-		const { outputs } = inFields(files, settings.binaryPropertyName);
-		return { items: [item(files)], outputs, failure, files: stored };
 	}
 
 	/** What was said when, by the first transcript that can be read; undefined where there is none. */
@@ -165,7 +149,7 @@ export class Delivery {
 		return undefined;
 	}
 
-	private async files(
+	private async filesOf(
 		{ taskId, task, outputs }: Shown,
 		{ download, maxFileBytes, fileName }: FileSettings,
 	): Promise<DeliveredFile[]> {

@@ -1,5 +1,5 @@
 /** Several stored files into one: sound of one format, and transcripts that are shifted to fit it (docs/media.md). */
-import type { IBinaryData } from 'n8n-workflow';
+import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { mergeSrt, mergeWords, transcriptOf, type Merged, type Spoken } from '../media/captions';
 import { joined, planJoin, type Joinable } from '../media/join';
 import { scan } from '../media/scan';
@@ -24,11 +24,9 @@ export type Joined =
 	| {
 			ok: true;
 			files: StoredFile[];
-			durationSeconds: number;
 			times: Joinable['parts'];
-			/** What else the user should know: a transcript that could not be merged. */
-			hint: string | undefined;
-			transcript: Spoken[] | undefined;
+			/** What the item says of the whole: `duration_seconds`, `transcript` if wanted, and a `hint` where one could not be merged. */
+			json: IDataObject;
 	  }
 	| { ok: false; reason: string };
 
@@ -60,6 +58,7 @@ export async function joinSources(
 	if (!plan.joinable) return { ok: false, reason: plan.reason };
 	const name = sanitizeName(baseName);
 	const files = [await joinSound(context, sources, { plan, name })];
+	const json: IDataObject = { duration_seconds: plan.durationSeconds };
 	const hints: string[] = [];
 	const texts: string[] = [];
 	for (const { field, merge, extension, mimeType } of TRANSCRIPTS) {
@@ -84,14 +83,12 @@ export async function joinSources(
 		texts.push(merged.text);
 		files.push({ kind: 'stored', output, binary, sound: undefined });
 	}
-	return {
-		ok: true,
-		files,
-		durationSeconds: plan.durationSeconds,
-		times: plan.parts,
-		hint: hints.length === 0 ? undefined : hints.join(' '),
-		transcript: withTranscript ? await inPieces(transcriptOf(texts[0] ?? '')) : undefined,
-	};
+	if (hints.length > 0) json.hint = hints.join(' ');
+	if (withTranscript) {
+		const spoken = (await inPieces(transcriptOf(texts[0] ?? ''))) ?? [];
+		json.transcript = spoken.map((each) => ({ ...each }));
+	}
+	return { ok: true, files, times: plan.parts, json };
 }
 
 const TOO_LONG: Merged = {

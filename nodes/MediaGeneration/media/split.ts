@@ -50,8 +50,11 @@ const startsAt = (pattern: RegExp, text: string, at: number) => {
 	return pattern.test(text);
 };
 
+const before = (text: string, at: number, characters: number) =>
+	text.slice(Math.max(0, at - characters), at);
+
 function sentenceEnds(text: string, at: number): boolean {
-	const head = text.slice(Math.max(0, at - LOOK_BEHIND), at);
+	const head = before(text, at, LOOK_BEHIND);
 	if (!SENTENCE_END.test(head) || ABBREVIATION.test(head) || ELLIPSIS.test(head)) return false;
 	return !GOES_ON.test(text.slice(at, at + LOOK_AHEAD));
 }
@@ -65,39 +68,32 @@ function place(beforeSpaces: IsPlace, wide?: RegExp): IsPlace {
 		const last = text.charCodeAt(at - 1);
 		if (isSpace(text.charCodeAt(at))) return !isSpace(last) && beforeSpaces(text, at);
 		if (wide === undefined || last < 128 || isPlain(last)) return false;
-		return wide.test(text.slice(Math.max(0, at - 6), at)) && !ATTACHED.test(text.slice(at, at + 2));
+		return wide.test(before(text, at, 6)) && !ATTACHED.test(text.slice(at, at + 2));
 	};
 }
 
-/** The ends of paragraphs, sentences, clauses and words, and the share of an even part that a part may have to end there. */
-const PLACES: ReadonlyArray<{ isPlace: IsPlace; least: number; most: number }> = [
-	{
-		isPlace: place(
-			(text, at) =>
-				startsAt(BLANK_LINE, text, at) || (startsAt(LINE_END, text, at) && sentenceEnds(text, at)),
-		),
-		least: 0.8,
-		most: 1.2,
-	},
-	{
-		isPlace: place(
-			(text, at) => !isPlain(text.charCodeAt(at - 1)) && sentenceEnds(text, at),
-			WIDE_SENTENCE_END,
-		),
-		least: 0.5,
-		most: Infinity,
-	},
-	{
-		isPlace: place(
-			(text, at) =>
-				startsAt(LINE_END, text, at) ||
-				(!isPlain(text.charCodeAt(at - 1)) && CLAUSE_END.test(text.slice(Math.max(0, at - 6), at))),
-			WIDE_CLAUSE_END,
-		),
-		least: 0.5,
-		most: Infinity,
-	},
-	{ isPlace: place(() => true), least: 0, most: Infinity },
+const paragraphs = place(
+	(text, at) =>
+		startsAt(BLANK_LINE, text, at) || (startsAt(LINE_END, text, at) && sentenceEnds(text, at)),
+);
+const sentences = place(
+	(text, at) => !isPlain(text.charCodeAt(at - 1)) && sentenceEnds(text, at),
+	WIDE_SENTENCE_END,
+);
+const clauses = place(
+	(text, at) =>
+		startsAt(LINE_END, text, at) ||
+		(!isPlain(text.charCodeAt(at - 1)) && CLAUSE_END.test(before(text, at, 6))),
+	WIDE_CLAUSE_END,
+);
+const words = place(() => true);
+
+/** Where a part may end, by the shares of an even part's length that it then has at least and at most. */
+const PLACES = [
+	{ isPlace: paragraphs, least: 0.8, most: 1.2 },
+	{ isPlace: sentences, least: 0.5, most: Infinity },
+	{ isPlace: clauses, least: 0.5, most: Infinity },
+	{ isPlace: words, least: 0, most: Infinity },
 ];
 
 /** A range of a text: a part begins at `from`, is to end near `ideal`, and must end at `limit` or before. */
@@ -198,8 +194,8 @@ export function atOnce<T>(work: Work<T>): T {
 
 /** Where to cut: at a paragraph or sentence, else at a clause, else at a word. */
 function bestCut(text: string, wanted: Wanted): number | undefined {
-	for (const places of [PLACES.slice(0, 2), PLACES.slice(2, 3), PLACES.slice(3)]) {
-		const isPlace: IsPlace = (within, end) => places.some((each) => each.isPlace(within, end));
+	const wholes: IsPlace = (within, end) => paragraphs(within, end) || sentences(within, end);
+	for (const isPlace of [wholes, clauses, words]) {
 		const at = atOnce(nearest(text, wanted, isPlace));
 		if (at !== undefined) return at;
 	}

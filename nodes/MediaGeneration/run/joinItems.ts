@@ -76,9 +76,8 @@ async function joinGroup(
 	const { outputs, binary } = inFields(joined.files, binaryPropertyName);
 	const json: IDataObject = {
 		parts: indices.map((item, number) => ({ part: number + 1, item, ...joined.times[number] })),
-		duration_seconds: joined.durationSeconds,
+		...joined.json,
 		...(value === undefined ? {} : { group: value }),
-		...(joined.hint === undefined ? {} : { hint: joined.hint }),
 		outputs: outputs.map((output) => ({ ...output })),
 	};
 	return { json, binary, pairedItem: indices.map((item) => ({ item })) };
