@@ -1,7 +1,4 @@
-/**
- * From the finished tasks of one input item to what goes out for it: the items of its tasks, or one item with all parts of a long
- * text in one file. The same for runs that wait and for executions that wake.
- */
+/** From the finished tasks of an input item to what goes out for it, in runs that wait and in executions that wake. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
@@ -32,7 +29,6 @@ export interface AssemblyInput {
 	index: number;
 }
 
-/** A part whose task is done. */
 export interface DonePart {
 	done: Done;
 	/** Its files; undefined where they are still to be fetched. */
@@ -46,7 +42,6 @@ function charactersOf(text: PartText | undefined): number | undefined {
 	return typeof text === 'string' ? text.length : text?.characters;
 }
 
-/** With it, "Task: Wait" makes of the tasks what this item would have made. */
 function leftText({ longText }: Assembly): LeftText | undefined {
 	if (longText.kind === 'off') return undefined;
 	return {
@@ -77,11 +72,7 @@ function partJson({ texts }: Assembly, number: number, task_id: string): IDataOb
 	return { part: number + 1, task_id, ...(characters === undefined ? {} : { characters }) };
 }
 
-/**
- * The failure of an item with several tasks: which part it was, and what else is paid for.
- *
- * @param number of the part, from 0; undefined where no single one failed
- */
+/** Says which part it was, and what else is paid for. @param number of the part, from 0; undefined where no single one failed */
 export function failureOfWhole(
 	failure: Failure,
 	{ number, assembly, taskIds }: { number?: number; assembly: Assembly; taskIds: string[] },
@@ -217,7 +208,6 @@ function wholeJson({ texts }: Assembly, done: readonly Done[]): IDataObject {
 	};
 }
 
-/** Undefined where one of the numbers is not known. */
 function sumOf(numbers: ReadonlyArray<number | undefined>): number | undefined {
 	const known = numbers.filter((each) => each !== undefined);
 	return known.length === numbers.length ? known.reduce((sum, each) => sum + each, 0) : undefined;

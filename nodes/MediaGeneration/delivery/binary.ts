@@ -16,9 +16,8 @@ const BASE64_CHARACTERS = 2 * 1024 * 1024;
 const OPENING_CHARACTERS = 100_000;
 
 /**
- * How much of files may be in this process's memory on their way into n8n's binary store. In filesystem mode the store
- * streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first, and files that arrive
- * together can end the process: so they share a limited number of bytes. A larger file goes alone.
+ * In filesystem mode n8n's binary store streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first,
+ * and files that arrive together can end the process: so they share a limited number of bytes. A larger file goes alone.
  */
 export class StoreMemory {
 	private readonly memory: Limiter;

@@ -4,10 +4,7 @@ import type { ByteStream } from '../service/fileHost';
 
 /** Why a file did not come. The message completes "could not be downloaded: ...". */
 export class DownloadError extends Error {
-	/**
-	 * @param next what may help: `again` another request, `startOver` all of it once more from nothing, or `nothing`
-	 * @param retryAfterMs what the host asked for
-	 */
+	/** @param next what may help: `again` another request, `startOver` all of it once more from nothing, or `nothing` */
 	constructor(
 		message: string,
 		readonly next: 'again' | 'startOver' | 'nothing',
@@ -51,7 +48,6 @@ export class Tries {
 
 	constructor(private readonly clock: Clock) {}
 
-	/** @param since epoch ms */
 	waitedSince(since: number): void {
 		this.waitedMs += this.clock.now() - since;
 	}
@@ -117,7 +113,6 @@ export async function* readBody(
 	}
 }
 
-/** In megabytes, to three digits. */
 export function megabytes(bytes: number): string {
 	return `${Number((bytes / 1_000_000).toPrecision(3))} MB`;
 }

@@ -20,10 +20,10 @@ const MARKUP =
 	/^[\0-\x20]*<(?:!doctype|!--|\?xml|html|head|body|title|script|error|center|div|h1|p)\b/i;
 
 /** Whether only media (or another format that is not text) can be what was asked for. */
-function isMedia({ kind, ...about }: AboutFile): boolean {
-	if (kind === 'audio' || kind === 'image') return true;
-	if (kind === 'transcript') return false;
-	const { byHeader, byUrl } = namedTypes({ kind, ...about });
+function isMedia(about: AboutFile): boolean {
+	if (about.kind === 'audio' || about.kind === 'image') return true;
+	if (about.kind === 'transcript') return false;
+	const { byHeader, byUrl } = namedTypes(about);
 	return [byHeader, byUrl].some((named) => named !== undefined && !isTextType(named.mimeType));
 }
 
@@ -53,18 +53,11 @@ function isErrorObject(value: unknown): boolean {
 	return !hasList && entries.some(([key, entry]) => ERROR_KEY.test(key) && entry !== null);
 }
 
-/** Whether a text can't be what its address or its host says it is. */
 function isOtherText(text: string, about: AboutFile): boolean {
 	const { byHeader, byUrl } = namedTypes(about);
-	switch ((byUrl ?? byHeader)?.extension) {
-		case 'srt':
-		case 'vtt':
-			return !text.includes('-->') && !text.startsWith('WEBVTT') && !looksLikeJson(text);
-		case 'json':
-			return !looksLikeJson(text);
-		default:
-			return false;
-	}
+	const { extension = '' } = byUrl ?? byHeader ?? {};
+	if (!['srt', 'vtt', 'json'].includes(extension) || looksLikeJson(text)) return false;
+	return extension === 'json' || !/-->|^WEBVTT/.test(text);
 }
 
 function markupOf(head: Buffer): string | undefined {

@@ -91,7 +91,6 @@ export class Download {
 		return this.beginning?.length;
 	}
 
-	/** All bytes as one stream, which `close` destroys. */
 	open(): ByteStream {
 		if (this.streamOf === undefined) throw new DownloadError('the file is empty', 'nothing');
 		this.stream = this.streamOf(this.chunks);
@@ -118,7 +117,6 @@ export class Download {
 		yield* this.source;
 	}
 
-	/** Over as many requests as it takes. */
 	private async *wholeFile(): AsyncGenerator<Buffer> {
 		for (;;) {
 			const { received } = this;

@@ -57,7 +57,6 @@ export function nodeError(
 	return error;
 }
 
-/** The item that stands for a failure with Continue On Fail. */
 export function failureItem(
 	node: INode,
 	failure: Failure,

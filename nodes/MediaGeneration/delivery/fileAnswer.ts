@@ -6,7 +6,6 @@ import { DownloadError } from './body';
 
 type Headers = Record<string, unknown>;
 
-/** What an answer says of the file that it begins. */
 export type Beginning = ReturnType<typeof beginningOf>;
 
 /** A date counts as a strong validator where the file was this old when it was sent (RFC 9110, 8.8.2.2). */
@@ -31,10 +30,7 @@ export function refuseEncoding(headers: Headers): void {
 	);
 }
 
-/**
- * The part of a file that a 206 holds, and the length of the file as it states it; undefined where it does not say so, or
- * contradicts itself. `end` is exclusive.
- */
+/** What a 206 holds of a file of `total` bytes; undefined where it does not say so, or contradicts itself. `end` is exclusive. */
 export function partOf(headers: Headers) {
 	const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headerOf(headers, 'content-range') ?? '');
 	if (range === null) return undefined;
@@ -55,10 +51,7 @@ export const beginningOf = (headers: Headers) => ({
 	contentType: headerOf(headers, 'content-type'),
 });
 
-/**
- * How much longer compression can make a file. n8n's HTTP client decompresses bodies and removes the header that says so: a
- * Content-Length may be that of the compressed bytes.
- */
+/** n8n's HTTP client decompresses bodies and hides it: a Content-Length may be that of compressed bytes, by so many longer. */
 export const compressionLoss = (bytes: number) => 64 + bytes / 1_000;
 
 export const isTransient = (status: number) => [408, 425, 429].includes(status) || status >= 500;

@@ -21,18 +21,15 @@ export interface DeliveredOutput {
 	durationSeconds?: number;
 }
 
-/** A file in n8n's store. */
 export interface StoredFile {
 	kind: 'stored';
 	output: DeliveredOutput;
 	binary: IBinaryData;
-	/** What was found of a sound on its way. */
 	sound: SoundFacts | undefined;
 }
 
 export type DeliveredFile =
 	| StoredFile
-	/** Not to be fetched. */
 	| { kind: 'offered'; output: DeliveredOutput }
 	/** The problem completes "could not be downloaded: ...". */
 	| { kind: 'missing'; output: DeliveredOutput; problem: string };
@@ -84,10 +81,7 @@ export function sanitizeName(text: string, maxBytes = MAX_NAME_BYTES - EXTENSION
 	return name === '' ? 'file' : name;
 }
 
-/**
- * Base names (without extension) of a task's files: the given name, then `name_1`, `name_2` ...; else `sound_effect-<task id>` or
- * `image-<task id>-2`, numbered where a task has several of a kind.
- */
+/** Without extension: `name`, `name_1` ..., else `sound_effect-<task id>`, or `image-<task id>-2` where there are several of a kind. */
 export function baseNames(
 	outputs: readonly TaskOutput[],
 	{

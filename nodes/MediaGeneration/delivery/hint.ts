@@ -36,13 +36,6 @@ export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
 	});
 }
 
-interface RunSummary {
-	taskIds: readonly string[];
-	/** According to the service; undefined where it named none. */
-	credits: number | undefined;
-	outcome: RunOutcome;
-}
-
 /** n8n cuts longer values off. */
 const MAX_VALUE = 255;
 const FIELD = 'mediaGenerationRuns';
@@ -57,7 +50,6 @@ function customDataOf(context: object): CustomData {
 	return (context as { customData: CustomData }).customData;
 }
 
-/** As many whole IDs as fit. */
 function fitting(taskIds: Iterable<string>): string {
 	let value = '';
 	for (const taskId of new Set(taskIds)) {
@@ -71,7 +63,11 @@ function fitting(taskIds: Iterable<string>): string {
  * Adds a run to what the list of executions can be searched by, over all runs of these nodes in the execution. A later try of a run
  * replaces the earlier one. Never throws: older versions of n8n have no such values.
  */
-export function noteExecution(context: IExecuteFunctions, run: string, summary: RunSummary): void {
+export function noteExecution(
+	context: IExecuteFunctions,
+	run: string,
+	summary: { taskIds: readonly string[]; credits: number | undefined; outcome: RunOutcome },
+): void {
 	quietly(() => {
 		const customData = customDataOf(context);
 		const store = context.getContext('flow');

@@ -62,9 +62,7 @@ export interface DeliveryOptions {
 
 type Shown = Omit<Done, 'kind'>;
 
-/** For one run. */
 const CONCURRENT_DOWNLOADS = 4;
-/** How many addresses of missing files a message names. */
 const NAMED_ADDRESSES = 20;
 
 function undelivered({ taskId, task }: Shown, files: DeliveredFile[]): Failure | undefined {
@@ -94,11 +92,7 @@ export class Delivery {
 		this.deps = { ...realClock, context, open, signal, limiter };
 	}
 
-	/**
-	 * Never rejects: where anything breaks, what the service offers goes out with a failure.
-	 *
-	 * @param extra further fields of the JSON, e.g. `verified`
-	 */
+	/** Never rejects: where anything breaks, what the service offers goes out with a failure. @param extra fields of the JSON */
 	async deliver(
 		done: Shown,
 		settings: FileSettings,

@@ -11,7 +11,6 @@ import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from '.
 import { megabytes } from './body';
 import { sanitizeName, type StoredFile } from './files';
 
-/** The files of one part. */
 export interface Source {
 	sound: IBinaryData;
 	/** Of the sound, where it was read before. */
@@ -36,7 +35,6 @@ export interface JoinOptions {
 	baseName: string;
 	/** What a part is called in a reason; "part 1" unless given. */
 	nameOf?: NameOf;
-	/** Whether the transcript is also wanted as data. */
 	withTranscript: boolean;
 }
 
@@ -45,7 +43,6 @@ const TRANSCRIPTS = [
 	{ field: 'words', merge: mergeWords, extension: 'json', mimeType: 'application/json' },
 ] as const;
 
-/** Joins the sounds of all sources, in order, and their transcripts where each has one. */
 export async function joinSources(
 	context: N8nContext,
 	sources: readonly Source[],
@@ -111,7 +108,6 @@ async function joinSound(
 	return { kind: 'stored', output, binary, sound: undefined };
 }
 
-/** What the transcripts say, and when; undefined where they are too long together. */
 async function spokenIn(
 	context: N8nContext,
 	transcripts: readonly IBinaryData[],

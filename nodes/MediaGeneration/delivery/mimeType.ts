@@ -70,7 +70,6 @@ function textSignatureOf(text: string | undefined): FileType | undefined {
 	return /^<svg[\s>]/i.test(withoutProlog(text)) ? typeByExtension('svg') : undefined;
 }
 
-/** A document without what can precede its first element. */
 export function withoutProlog(text: string): string {
 	return text.replace(/^(?:\s|<\?[^>]*>|<!--[^]*?-->|<!doctype(?!\s+html)[^>]*>)+/i, '');
 }
@@ -85,7 +84,6 @@ function guessOf(head: Buffer): FileType | undefined {
 	return textOf(head) === undefined ? typeOfBytes(head)?.type : undefined;
 }
 
-/** Whether any signature, however weak, knows the bytes. */
 export function isKnown(head: Buffer): boolean {
 	return (signatureOf(head) ?? guessOf(head)) !== undefined;
 }
@@ -115,10 +113,7 @@ export function isTextType(mimeType: string): boolean {
 
 const UNKNOWN: FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
 
-/**
- * The type of a file: its bytes, then a specific header that fits what was asked for, then its address, then what its
- * bytes may be.
- */
+/** By its bytes, then a specific header that fits what was asked for, then its address, then what its bytes may be. */
 export function fileTypeOf(head: Buffer, about: AboutFile): FileType {
 	const { kind } = about;
 	const { byHeader, byUrl } = namedTypes(about);

@@ -68,7 +68,6 @@ function* merge<T>(parts: readonly Spoken[], format: Format<T>, nameOf: NameOf):
 	return { merged: true, text: format.whole(written) };
 }
 
-/** One SubRip file (SRT) made of those of the parts: numbered from 1, times shifted by the beginning of each part. */
 export const mergeSrt = (parts: readonly Spoken[], nameOf = partName) => merge(parts, SRT, nameOf);
 
 /** The same for transcripts in JSON, word by word. Whatever else they say about a word is kept. */

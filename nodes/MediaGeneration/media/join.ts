@@ -47,7 +47,6 @@ const KINDS = {
 
 type Sound = Mp3Facts | WavFacts;
 
-/** What must be the same in all parts. */
 const featuresOf = ({ coding, sampleRate, channels }: Sound) => [
 	coding,
 	`${inWords(sampleRate)} Hz`,
@@ -95,7 +94,6 @@ export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): Jo
 
 const written = (pattern: Buffer): Piece => ({ kind: 'pattern', pattern, length: pattern.length });
 
-/** What states the length for players, the sound of all parts, which have the format of the first one, and silence between them. */
 function piecesOf(first: Sound, parts: readonly Sound[], pauseMs: number) {
 	const { sampleRate, samplesPerUnit } = first;
 	const secondsOf = (count: number) => (count * samplesPerUnit) / sampleRate;
@@ -127,7 +125,7 @@ function piecesOf(first: Sound, parts: readonly Sound[], pauseMs: number) {
 	points.push([units, bytes]);
 	const head =
 		first.kind === 'mp3'
-			? infoFrame({ header: first.header, bitrateIndex, points })
+			? infoFrame(first.header, bitrateIndex, points)
 			: wavHeader(first.format, bytes);
 	pieces.unshift(written(head));
 	// Chunks of a WAV file have an even size.
@@ -163,11 +161,7 @@ async function* cutOut(chunks: AsyncIterable<Buffer>, ranges: readonly ByteRange
 	throw new Error('A file became shorter while it was being joined.');
 }
 
-/**
- * The joined file, chunk by chunk: each part (from 0) is opened when it is its turn, read once and closed.
- *
- * @throws Error where a part is shorter than `scan` found it
- */
+/** The joined file: each part (from 0) is opened in its turn, read once and closed. Throws where one has become shorter. */
 export async function* joined(
 	plan: Joinable,
 	openPart: (index: number) => AsyncIterable<Buffer>,

@@ -58,10 +58,7 @@ export const typeByMimeType = (mimeType: string) => BY_MIME_TYPE.get(mimeType);
 /** How many bytes tell the kinds apart. The longest frames of MPEG audio take 2,880, and the next one must be there. */
 export const HEAD_BYTES = 4_100;
 
-/**
- * The type of a file by its first bytes, and whether they are a signature: what may be the first frame of an audio file may be
- * anything else. Texts have no signature here.
- */
+/** What may be the first frame of an audio file may be anything else, so it is not `certain`. Texts have no signature here. */
 export function typeOfBytes(head: Buffer): { type: FileType; certain: boolean } | undefined {
 	const text = head.toString('latin1', 0, HEAD_BYTES);
 	const type = MARKS.find(({ mark }) => mark.test(text))?.type;

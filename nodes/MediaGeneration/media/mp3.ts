@@ -45,17 +45,16 @@ const [HAS_FRAMES, HAS_BYTES, HAS_TABLE] = [1, 2, 4];
 
 export type Point = readonly [frame: number, bytes: number];
 
-interface InfoFrame {
-	/** Of a frame of the sound. */
-	header: FrameHeader;
-	/** That of all frames; undefined where it varies. */
-	bitrateIndex: number | undefined;
-	/** From the first frame to the end of the last one. */
-	points: readonly Point[];
-}
-
-/** The frame that goes before the sound: players read from it how long the sound is, and where in the file a time lies. */
-export function infoFrame({ header, bitrateIndex, points }: InfoFrame): Buffer {
+/**
+ * The frame that goes before the sound: players read from it how long the sound is, and where in the file a time lies.
+ *
+ * @param points from the first frame to the end of the last one
+ */
+export function infoFrame(
+	header: FrameHeader,
+	bitrateIndex: number | undefined,
+	points: readonly Point[],
+): Buffer {
 	const [frames, bytes] = points.at(-1) ?? [0, 0];
 	const at = HEADER_BYTES + sideInfoBytes(header);
 	const frame = emptyFrame(header, at + 16 + TABLE_ENTRIES, bitrateIndex ?? 1);
@@ -101,7 +100,6 @@ const APE_HEADER_BYTES = 32;
 const isAt = (bytes: Buffer, at: number, mark: string) =>
 	bytes.toString('latin1', at, at + mark.length) === mark;
 
-/** How long the tag is that begins there, in bytes; undefined where none does. */
 function tagLength(bytes: Buffer): number | undefined {
 	if (isAt(bytes, 0, 'ID3')) {
 		// Only seven bits of each byte count, so that no size looks like a frame.
@@ -136,7 +134,6 @@ const MOST_RANGES = 1000;
 interface Element {
 	length: number;
 	frame?: FrameHeader;
-	/** Why the rest of the file is not read. */
 	problem?: string;
 }
 
@@ -145,7 +142,6 @@ const lost = (at: number, problem: string): Element => ({
 	problem: `what lies at byte ${inWords(at)} ${problem}`,
 });
 
-/** What was found of a file so far. */
 class Mp3Sound {
 	private header: FrameHeader | undefined;
 	private readonly bitrates = new Set<number>();
@@ -213,7 +209,6 @@ const secondsOf = ({ samplesPerFrame, sampleRate }: FrameHeader, frames: number)
 
 const ZEROS = Buffer.alloc(LOOK_BYTES);
 
-/** Walks over the frames of a file. */
 export function* scanMp3(file: Unread): Scan {
 	const sound = new Mp3Sound();
 	let problem: string | undefined;

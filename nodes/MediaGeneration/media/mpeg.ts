@@ -32,13 +32,12 @@ const SAMPLE_RATES: Record<MpegVersion, readonly number[]> = {
 	'2': [22_050, 24_000, 16_000],
 	'2.5': [11_025, 12_000, 8_000],
 };
-/** kbit/s of layers I to III by index; 15 is not allowed. */
+/** kbit/s of layers I to III by index, first of version 1; 15 is not allowed. */
 const BIT_RATES_1: Record<Layer, readonly number[]> = {
 	1: [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
 	2: [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
 	3: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
 };
-/** The same for the versions 2 and 2.5. */
 const BIT_RATES_2: Record<Layer, readonly number[]> = {
 	1: [0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
 	2: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
@@ -58,7 +57,6 @@ export function frameLength(coding: Coding, bitrateIndex: number): number {
 	return layer === 1 ? Math.floor(bytes / 4) * 4 : Math.floor(bytes);
 }
 
-/** What four bytes say as the header of a frame: sync word, a valid version, layer, bit rate and sample rate. */
 export function readFrame(bits: number): MpegFrame | undefined {
 	const version = VERSIONS[(bits >>> 19) & 3];
 	const layer = 4 - ((bits >>> 17) & 3);

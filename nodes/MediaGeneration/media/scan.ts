@@ -20,7 +20,6 @@ function* scanSound(file: Unread): Scan {
 	return noSound(`${what} an MP3 or WAV file`);
 }
 
-/** Reads a file from its first to its last byte, in chunks of any size. */
 export class SoundScanner {
 	private readonly file = new Unread();
 	private readonly work = scanSound(this.file);

@@ -14,7 +14,6 @@ interface Sound {
 	/** Of each channel. */
 	samplesPerUnit: number;
 	units: number;
-	/** Of all units. */
 	bytes: number;
 	/** Where the units lie; tags and headers that hold no sound are left out. */
 	ranges: ByteRange[];
@@ -50,7 +49,6 @@ export interface WavFacts extends Sound {
 	format: WavFormat;
 }
 
-/** Sound that can't be joined to other sound. */
 interface NoSound {
 	kind: 'none';
 	/** Why, as the end of a sentence: "it is not an MP3 or WAV file". */
@@ -77,7 +75,6 @@ const EMPTY = Buffer.alloc(0);
 /** As many of a file's last bytes are kept as show the tags there. */
 const TAIL_BYTES = 160;
 
-/** The bytes of a file that a pass may still need. */
 export class Unread {
 	/** Of the whole file, as far as it has come. */
 	total = 0;

@@ -1,10 +1,7 @@
 /** Cutting a long text into parts that can be spoken one by one, in linear time. Pure. */
 import type { Work } from '../service/clock';
 
-/**
- * Abbreviations that a capital letter or a number often follows, without their last dot. A wrong entry does no harm: the
- * text is then cut at the next sentence.
- */
+/** A capital letter or a number often follows them. A wrong entry does no harm: the text is then cut at the next sentence. */
 const ABBREVIATIONS = [
 	'adm|approx|art|ave|bd|bros|bzw|ca|cap|capt|cf|ch|co|col|corp|dept|dr|dra|ed|eds|eq|etc|ex|fig|figs|gen|gov|hon|hr',
 	'inc|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|okt|nov|dec|dez|jr|lt|ltd|ltda|maj|messrs|mio|mlle|mme|mr|mrd|mrs|ms|mt',
@@ -159,12 +156,9 @@ function* endOfPart(text: string, wanted: Wanted): Work<number> {
 }
 
 /**
- * Splits a text into parts of about the same length, each of at most `maxCharacters` (as JavaScript counts the length of
- * a string, which is never less than the number of characters). A part ends with a paragraph where one ends near an even
- * part's length, else with a sentence, a clause, a word, and at last with a grapheme. Put together, the parts are the text,
- * apart from the spaces at the cuts. A text of spaces has no parts.
- *
- * @throws RangeError where `maxCharacters` is below 2
+ * Parts of about the same length, each of at most `maxCharacters` (JavaScript's, which are never fewer than a reader's). A part ends
+ * with a paragraph where one ends near an even part's length, else with a sentence, a clause, a word, and at last with a grapheme. Only
+ * spaces at the cuts are left out. Throws a RangeError where `maxCharacters` is below 2.
  */
 export function* splitText(text: string, maxCharacters: number): Work<string[]> {
 	if (!(maxCharacters >= 2)) throw new RangeError('A part of a text has at least two characters.');
@@ -192,7 +186,6 @@ export function atOnce<T>(work: Work<T>): T {
 	}
 }
 
-/** Where to cut: at a paragraph or sentence, else at a clause, else at a word. */
 function bestCut(text: string, wanted: Wanted): number | undefined {
 	const wholes: IsPlace = (within, end) => paragraphs(within, end) || sentences(within, end);
 	for (const isPlace of [wholes, clauses, words]) {
@@ -211,7 +204,6 @@ export function firstSentences(text: string, most: number): string {
 		: text.slice(0, end);
 }
 
-/** The last sentences of a text, likewise. */
 export function lastSentences(text: string, most: number): string {
 	if (text.length <= most) return text;
 	const ideal = text.length - most;

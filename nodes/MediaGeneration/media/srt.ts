@@ -48,10 +48,7 @@ function closed({ startMs, endMs, lines, isLastApart }: OpenCue, isNextApart?: b
 	return text === '' ? [] : [{ startMs, endMs, text }];
 }
 
-/**
- * The cues of subtitles; numbers, blank lines and hours may be missing. An empty text has no cues; undefined where the text is
- * something else, or has more than `MOST_CUES`.
- */
+/** Numbers, blank lines and hours may be missing. Undefined where the text is something else, or has more than `MOST_CUES`. */
 export function* parseSrt(text: string): Work<Cue[] | undefined> {
 	const cues: Cue[] = [];
 	let open: OpenCue | undefined;

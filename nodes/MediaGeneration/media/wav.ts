@@ -14,7 +14,6 @@ const [LEAST_RATE, MOST_RATE] = [4_000, 384_000];
 const MOST_CHANNELS = 24;
 const MOST_BITS = 64;
 
-/** Reads the content of a format chunk; where such samples can't be joined, why. */
 function readFormat(content: Buffer): WavFormat | { problem: string } {
 	if (content.length < PLAIN_BYTES) return { problem: 'its format chunk is too short' };
 	const tag = content.readUInt16LE(0);
@@ -82,7 +81,6 @@ const UNKNOWN_SIZE = 0xffff_ffff;
 /** How much of a format chunk is read; what follows is of no use here. */
 const MOST_FORMAT_BYTES = 64;
 
-/** Reads the chunks of a file whose first bytes are there, up to the samples. */
 export function* scanWav(file: Unread): Scan {
 	const riffSize = file.bytes.readUInt32LE(4);
 	let format: WavFormat | undefined;

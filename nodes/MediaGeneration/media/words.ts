@@ -3,7 +3,6 @@ import { type Bound, foreignJson } from '../service/bounded';
 import type { Work } from '../service/clock';
 import { asNumber, isObject, type JsonObject } from '../service/json';
 
-/** A word or what stands between two of them, and what else the service says of it. */
 interface TimedWord extends JsonObject {
 	text: string;
 	start?: number;
