@@ -1,5 +1,5 @@
 /** What a file host sends with HTTP 200 and is not a result: pages, messages, words; and what is one, however it begins. */
-import { problemWith } from '../../nodes/MediaGeneration/delivery/content';
+import { problemWith } from '../../nodes/MediaGeneration/delivery/mimeType';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
 import { host, type Asked } from './scriptedHost';
 

@@ -1,5 +1,5 @@
 /** One file over as many requests as it takes: whole or not at all, in bounded time, and nothing left open. */
-import { Tries } from '../../nodes/MediaGeneration/delivery/body';
+import { Tries } from '../../nodes/MediaGeneration/delivery/fileAnswer';
 import { Download, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
 import { digest, FILE, honest, host, partial, rangeStart, type Served } from './scriptedHost';
 

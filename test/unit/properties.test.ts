@@ -5,8 +5,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { readPosted, Refusal } from '../../nodes/MediaGeneration/callback/webhook';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import { checkSignature } from '../../nodes/MediaGeneration/callback/signature';
-import { problemWith } from '../../nodes/MediaGeneration/delivery/content';
-import { isKnown } from '../../nodes/MediaGeneration/delivery/mimeType';
+import { isKnown, problemWith } from '../../nodes/MediaGeneration/delivery/mimeType';
 import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/operations/fields';
 import { retryAfterMs } from '../../nodes/MediaGeneration/service/account';
 import {

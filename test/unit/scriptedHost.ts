@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { type DownloadError, Tries } from '../../nodes/MediaGeneration/delivery/body';
+import { type DownloadError, Tries } from '../../nodes/MediaGeneration/delivery/fileAnswer';
 import { Download, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/service/fileHost';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';

@@ -1,10 +1,11 @@
 /** Reading from and writing to n8n's binary store, as streams where the store streams. */
 import type { IBinaryData } from 'n8n-workflow';
+import { ANSWER, readText } from '../service/bounded';
 import type { N8nContext } from '../service/client';
 import { streamOf, type ByteStream } from '../service/fileHost';
 import { pause } from '../service/clock';
 import { Limiter } from '../service/limiter';
-import { DownloadError } from './body';
+import { DownloadError } from './fileAnswer';
 
 /** Transcripts are texts; what is longer than this is not one. */
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;
@@ -80,16 +81,10 @@ export async function* readStored(
 export async function readStoredText(
 	context: N8nContext,
 	binary: IBinaryData,
-	maxBytes: number,
+	bytes: number,
 ): Promise<string | undefined> {
-	const chunks: Buffer[] = [];
-	let length = 0;
-	for await (const chunk of readStored(context, binary)) {
-		length += chunk.length;
-		if (length > maxBytes) return undefined;
-		chunks.push(chunk);
-	}
-	return Buffer.concat(chunks).toString('utf8');
+	const { text, whole } = await readText(readStored(context, binary), { ...ANSWER, bytes });
+	return whole ? text : undefined;
 }
 
 interface NewFile {

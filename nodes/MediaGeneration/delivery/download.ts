@@ -8,19 +8,23 @@ import type { SoundFacts } from '../media/sound';
 import type { Clock } from '../service/clock';
 import type { ByteStream, OpenFile, OpenFileFn } from '../service/fileHost';
 import type { OutputKind } from '../service/outputs';
-import { asDownloadError, DownloadError, megabytes, OVER, readBody, type Tries } from './body';
-import { problemWith } from './content';
 import {
+	asDownloadError,
 	beginningOf,
 	type Beginning,
 	compressionLoss,
+	DownloadError,
 	isTransient,
+	megabytes,
+	OVER,
 	partOf,
+	readBody,
 	refusalOf,
 	refuseEncoding,
 	strongValidator,
+	type Tries,
 } from './fileAnswer';
-import { fileTypeOf } from './mimeType';
+import { fileTypeOf, problemWith } from './mimeType';
 
 export interface DownloadDeps extends Clock {
 	open: OpenFileFn;

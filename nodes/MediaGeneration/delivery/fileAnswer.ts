@@ -1,8 +1,123 @@
-/** What the headers of a file host's answer say. Pure. */
-import { headerOf } from '../service/fileHost';
+/** What a file host answers: what its headers say, and its body, read in bounded time. */
 import { retryAfterMs } from '../service/account';
+import type { Clock } from '../service/clock';
+import { headerOf, type ByteStream } from '../service/fileHost';
 import { asNumber } from '../service/json';
-import { DownloadError } from './body';
+
+/** Why a file did not come. The message completes "could not be downloaded: ...". */
+export class DownloadError extends Error {
+	/** @param next what may help: `again` another request, `startOver` all of it once more from nothing, or `nothing` */
+	constructor(
+		message: string,
+		readonly next: 'again' | 'startOver' | 'nothing',
+		readonly retryAfterMs?: number,
+	) {
+		super(message);
+		this.name = 'DownloadError';
+	}
+}
+
+export function asDownloadError(error: unknown): DownloadError {
+	if (error instanceof DownloadError) return error;
+	return new DownloadError(error instanceof Error ? error.message : 'the download failed', 'again');
+}
+
+/** Made once: an abort without a reason makes an error, with its stack, each time. */
+export const OVER = new Error('over');
+
+/** A body that brings nothing for this long is given up. */
+const STALL_MS = 60_000;
+/** What any file may take, whatever its size. */
+const GRACE_MS = 10 * 60_000;
+/** Beyond that, 20 kB a second: 500 MB may take seven hours. */
+const LEAST_BYTES_PER_MS = 20;
+/** How many requests in a row may bring next to nothing, or nothing that can be continued. */
+const MAX_FAILURES = 5;
+const PROGRESS_BYTES = 16_384;
+const MAX_REQUESTS = 500;
+
+/** What was tried for a file, over all its downloads. */
+export class Tries {
+	failures = 0;
+	requests = 0;
+	looks = 0;
+	/** Whether its host may be asked for parts. */
+	parts = true;
+	/** Where the file has ended without a sign that it was complete; -1: nowhere. */
+	endSeenAt = -1;
+	/** For the host. What n8n's store takes does not count. */
+	private waitedMs = 0;
+
+	constructor(private readonly clock: Clock) {}
+
+	waitedSince(since: number): void {
+		this.waitedMs += this.clock.now() - since;
+	}
+
+	async waitFor<T>(wait: Promise<T>): Promise<T> {
+		const since = this.clock.now();
+		return await wait.finally(() => this.waitedSince(since));
+	}
+
+	checkPace(received: number): void {
+		if (this.waitedMs <= GRACE_MS + received / LEAST_BYTES_PER_MS) return;
+		const minutes = Math.round(this.waitedMs / 60_000);
+		const reason = `the file host sends too slowly: ${received} bytes in ${minutes} minutes`;
+		throw new DownloadError(reason, 'nothing');
+	}
+
+	/** Counts a request that failed. @param gained bytes that stay @returns whether another one may help */
+	failed(gained: number): boolean {
+		this.failures = gained >= PROGRESS_BYTES ? 1 : this.failures + 1;
+		return this.failures < MAX_FAILURES && this.requests < MAX_REQUESTS;
+	}
+}
+
+/**
+ * Chunks of a body. One timer watches the whole body and no chunk is copied: with thousands of chunks, what each of them
+ * leaves behind is what makes n8n's memory grow.
+ */
+export async function* readBody(
+	body: ByteStream,
+	{ now, sleep, signal, tries }: Clock & { signal: AbortSignal; tries: Tries },
+): AsyncGenerator<Buffer> {
+	const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+	const over = new AbortController();
+	// Undefined while it is the store that is waited for, not the host.
+	let waitingSince: number | undefined;
+	let giveUp: (reason: DownloadError) => void = () => undefined;
+	const stop = () => giveUp(new DownloadError('the download was stopped', 'nothing'));
+	signal.addEventListener('abort', stop);
+	void (async () => {
+		for (let left = STALL_MS; left > 0; left = (waitingSince ?? now()) + STALL_MS - now()) {
+			await sleep(left, over.signal);
+			if (over.signal.aborted) return;
+		}
+		giveUp(new DownloadError('the file host stopped sending', 'again'));
+	})();
+	try {
+		for (;;) {
+			waitingSince = now();
+			const next = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
+				giveUp = reject;
+				if (signal.aborted) stop();
+				iterator.next().then(resolve, reject);
+			});
+			tries.waitedSince(waitingSince);
+			waitingSince = undefined;
+			if (next.done === true) return;
+			yield next.value;
+		}
+	} finally {
+		if (waitingSince !== undefined) tries.waitedSince(waitingSince);
+		signal.removeEventListener('abort', stop);
+		over.abort(OVER);
+	}
+}
+
+export function megabytes(bytes: number): string {
+	return `${Number((bytes / 1_000_000).toPrecision(3))} MB`;
+}
 
 type Headers = Record<string, unknown>;
 

@@ -4,7 +4,7 @@ import type { SoundFacts } from '../media/sound';
 import type { N8nContext } from '../service/client';
 import type { Limiter } from '../service/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
-import { asDownloadError, DownloadError, Tries } from './body';
+import { asDownloadError, DownloadError, Tries } from './fileAnswer';
 import { Download, type DownloadDeps, type WantedFile } from './download';
 import { storeMemory } from './binary';
 
@@ -58,26 +58,17 @@ const MAX_NAME_BYTES = 200;
 /** A dot and the longest extension. */
 const EXTENSION_BYTES = 5;
 
-/** The beginning of a text that has at most so many bytes, cut between two characters, combining marks included. */
-function fitting(text: string, maxBytes: number): string {
-	if (Buffer.byteLength(text) <= maxBytes) return text;
-	let [fits, bytes] = ['', 0];
-	for (const character of text.match(/[^\p{M}]?\p{M}*/gu) ?? []) {
-		bytes += Buffer.byteLength(character);
-		if (bytes > maxBytes) break;
-		fits += character;
-	}
-	return fits;
-}
-
 /** Letters of any script, digits, dots, dashes and underscores; never empty, never only dots, never too long. */
 export function sanitizeName(text: string, maxBytes = MAX_NAME_BYTES - EXTENSION_BYTES): string {
-	const clean = text
+	let name = text
 		.slice(0, MAX_NAME_BYTES * 10)
 		.normalize('NFC')
 		.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '_')
-		.replace(/^[._\p{M}]+/u, '');
-	const name = fitting(clean, maxBytes).replace(/[._]+$/, '');
+		.replace(/^[._\p{M}]+/u, '')
+		.slice(0, maxBytes + 1);
+	// Between two characters, combining marks included.
+	while (Buffer.byteLength(name) > maxBytes) name = name.replace(/\P{M}\p{M}*$/u, '');
+	name = name.replace(/[._]+$/, '');
 	return name === '' ? 'file' : name;
 }
 

@@ -8,7 +8,7 @@ import type { N8nContext } from '../service/client';
 import { inPieces, pause } from '../service/clock';
 import { attemptLater } from '../service/failures';
 import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
-import { megabytes } from './body';
+import { megabytes } from './fileAnswer';
 import { sanitizeName, type StoredFile } from './files';
 
 export interface Source {

@@ -1,8 +1,11 @@
 /**
- * What kind of file some bytes are, and what texts say. Pure. Headers of file hosts are often generic or wrong (docs/service.md,
- * "HTTP"), so the first bytes decide where they can.
+ * What kind of file some bytes are, or why they are no result though they came with HTTP 200. Pure. Headers of file hosts are often
+ * generic or wrong (docs/service.md, "HTTP"), so the first bytes decide where they can.
  */
 import { type FileType, typeByExtension, typeByMimeType, typeOfBytes } from '../media/kinds';
+import { ANSWER, foreignJson } from '../service/bounded';
+import { quote } from '../service/failures';
+import { isObject } from '../service/json';
 import type { OutputKind } from '../service/outputs';
 
 export interface AboutFile {
@@ -70,12 +73,12 @@ function textSignatureOf(text: string | undefined): FileType | undefined {
 	return /^<svg[\s>]/i.test(withoutProlog(text)) ? typeByExtension('svg') : undefined;
 }
 
-export function withoutProlog(text: string): string {
+function withoutProlog(text: string): string {
 	return text.replace(/^(?:\s|<\?[^>]*>|<!--[^]*?-->|<!doctype(?!\s+html)[^>]*>)+/i, '');
 }
 
 /** Whether a text begins like a JSON object or list. Words and times in brackets are none: transcripts begin with them. */
-export function looksLikeJson(text: string): boolean {
+function looksLikeJson(text: string): boolean {
 	return /^(\{\s*["}]|\[\s*(["{[\]]|(true|false|null|-?\d[\d.eE+-]*)\s*(,|\]\s*$)))/.test(text);
 }
 
@@ -84,11 +87,12 @@ function guessOf(head: Buffer): FileType | undefined {
 	return textOf(head) === undefined ? typeOfBytes(head)?.type : undefined;
 }
 
+/** Whether any signature, however weak, knows the bytes. */
 export function isKnown(head: Buffer): boolean {
 	return (signatureOf(head) ?? guessOf(head)) !== undefined;
 }
 
-export function mimeOnly(header: string | undefined): string {
+function mimeOnly(header: string | undefined): string {
 	return (header ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
@@ -97,14 +101,14 @@ function extensionOf(url: string): string {
 	return /\.([a-z0-9]{2,5})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
 }
 
-export function namedTypes({ stated, url }: AboutFile) {
+function namedTypes({ stated, url }: AboutFile) {
 	const mimeType = mimeOnly(stated);
 	// Which most hosts state for anything they do not know.
 	const byHeader = mimeType === 'text/plain' ? undefined : typeByMimeType(mimeType);
 	return { byHeader, byUrl: typeByExtension(extensionOf(url)) };
 }
 
-export function isTextType(mimeType: string): boolean {
+function isTextType(mimeType: string): boolean {
 	return (
 		/^text\/|[/+](json|xml)$|^application\/(x-subrip|xhtml\+xml)$/.test(mimeType) &&
 		mimeType !== 'image/svg+xml'
@@ -125,4 +129,72 @@ export function fileTypeOf(head: Buffer, about: AboutFile): FileType {
 	const text = textOf(head);
 	if (kind !== 'transcript' || text === undefined) return UNKNOWN;
 	return typeByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
+}
+
+/** What an error object has. A transcript has a list of words or segments besides. */
+const ERROR_KEY = /^(errors?|error_?(message|code)|message|details?|reasons?|code)$/i;
+/** How markup begins, also where control characters make it look like something else than text. */
+const MARKUP =
+	/^[\0-\x20]*<(?:!doctype|!--|\?xml|html|head|body|title|script|error|center|div|h1|p)\b/i;
+
+/** Whether only media (or another format that is not text) can be what was asked for. */
+function isMedia(about: AboutFile): boolean {
+	if (about.kind === 'audio' || about.kind === 'image') return true;
+	if (about.kind === 'transcript') return false;
+	const { byHeader, byUrl } = namedTypes(about);
+	return [byHeader, byUrl].some((named) => named !== undefined && !isTextType(named.mimeType));
+}
+
+function nameOfText(text: string): string {
+	const root = withoutProlog(text);
+	const isHtml = /^<(!doctype\s+html|html)\b/i.test(root);
+	if (!isHtml && (/^<\?xml/i.test(text) || /^<error[\s>]/i.test(root))) return 'an XML message';
+	if (text.startsWith('<')) return 'a web page';
+	return looksLikeJson(text) ? 'a JSON message' : 'a text';
+}
+
+function sentInstead(text: string): string {
+	const name = nameOfText(text);
+	const words = quote(text, 100);
+	const said = name === 'a web page' || words === undefined ? '' : `: ${words}`;
+	return `the file host sent ${name} instead of the file${said}`;
+}
+
+function isErrorObject(value: unknown): boolean {
+	// One level: recursion would follow a foreign text as deep as it likes.
+	if (Array.isArray(value))
+		return value.length > 0 && value.every((entry) => isObject(entry) && isErrorObject(entry));
+	if (!isObject(value)) return false;
+	if (value.success === false) return true;
+	const entries = Object.entries(value);
+	const hasList = entries.some(([key, entry]) => Array.isArray(entry) && !ERROR_KEY.test(key));
+	return !hasList && entries.some(([key, entry]) => ERROR_KEY.test(key) && entry !== null);
+}
+
+function isOtherText(text: string, about: AboutFile): boolean {
+	const { byHeader, byUrl } = namedTypes(about);
+	const { extension = '' } = byUrl ?? byHeader ?? {};
+	if (!['srt', 'vtt', 'json'].includes(extension) || looksLikeJson(text)) return false;
+	return extension === 'json' || !/-->|^WEBVTT/.test(text);
+}
+
+function markupOf(head: Buffer): string | undefined {
+	const text = head.toString('latin1');
+	return MARKUP.test(text) ? text.replace(/[\0-\x1f\x7f]+/g, ' ').trimStart() : undefined;
+}
+
+/** Why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined where it may be one. */
+export function problemWith(head: Buffer, about: AboutFile): string | undefined {
+	const text = textOf(head) ?? markupOf(head);
+	if (isMedia(about)) {
+		if (isKnown(head)) return undefined;
+		if (text !== undefined) return sentInstead(text);
+		const stated = mimeOnly(about.stated);
+		return isTextType(stated) ? `the file host sent ${stated} instead of the file` : undefined;
+	}
+	if (text === undefined) return undefined;
+	const isPage = ['a web page', 'an XML message'].includes(nameOfText(text));
+	return isPage || isErrorObject(foreignJson(text, ANSWER)) || isOtherText(text, about)
+		? sentInstead(text)
+		: undefined;
 }

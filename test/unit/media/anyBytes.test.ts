@@ -1,7 +1,6 @@
 /** Whatever the bytes are: a sound is scanned, planned and joined without a throw, and what is planned is what comes out. */
 import fc from 'fast-check';
-import { problemWith } from '../../../nodes/MediaGeneration/delivery/content';
-import { fileTypeOf } from '../../../nodes/MediaGeneration/delivery/mimeType';
+import { fileTypeOf, problemWith } from '../../../nodes/MediaGeneration/delivery/mimeType';
 import { mergeSrt, mergeWords, transcriptOf } from '../../../nodes/MediaGeneration/media/captions';
 import { joined, planJoin } from '../../../nodes/MediaGeneration/media/join';
 import { SoundScanner } from '../../../nodes/MediaGeneration/media/scan';
