@@ -41,11 +41,13 @@ interface OpenCue extends Omit<Cue, 'text'> {
 }
 
 /** @param isNextApart of the next times: the last line may be their number, alone or right above them */
-function closed({ startMs, endMs, lines, isLastApart }: OpenCue, isNextApart?: boolean): Cue[] {
+function close(cues: Cue[], open: OpenCue | undefined, isNextApart?: boolean): void {
+	if (open === undefined) return;
+	const { startMs, endMs, lines, isLastApart } = open;
 	const mayBeNumber = isNextApart !== undefined && (isLastApart || !isNextApart);
 	const isNumber = mayBeNumber && /^\s*\d+$/.test(lines.at(-1) ?? '');
 	const text = lines.slice(0, isNumber ? -1 : undefined).join('\n');
-	return text === '' ? [] : [{ startMs, endMs, text }];
+	if (text !== '') cues.push({ startMs, endMs, text });
 }
 
 /** Numbers, blank lines and hours may be missing. Undefined where the text is something else, or has more than `MOST_CUES`. */
@@ -62,7 +64,7 @@ export function* parseSrt(text: string): Work<Cue[] | undefined> {
 		const line = content.trimEnd();
 		const times = line.includes('-->') ? TIMES.exec(line) : null;
 		if (times !== null) {
-			if (open !== undefined) cues.push(...closed(open, isApart));
+			close(cues, open, isApart);
 			const [startMs, endMs] = [inMs(times.slice(1, 5)), inMs(times.slice(5, 9))];
 			open = { startMs, endMs, lines: [], isLastApart: false };
 		} else if (line !== '' && open !== undefined) {
@@ -75,7 +77,7 @@ export function* parseSrt(text: string): Work<Cue[] | undefined> {
 		worked = at;
 		yield;
 	}
-	if (open !== undefined) cues.push(...closed(open));
+	close(cues, open);
 	const isOther = open === undefined && lines > 0;
 	return isOther || cues.length > MOST_CUES ? undefined : inOrder(cues);
 }
