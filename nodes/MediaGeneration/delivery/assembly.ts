@@ -153,15 +153,9 @@ function unnamed(output: DeliveredOutput, { kind }: Assembly['longText']): Deliv
 	return kind === 'off' ? output : others;
 }
 
-interface Parts {
-	all: readonly Delivered[];
-	done: readonly Done[];
-	pauseMs: number;
-}
-
 async function joinedItem(
 	context: N8nContext,
-	{ all, done, pauseMs }: Parts,
+	{ all, done, pauseMs }: { all: Delivered[]; done: Done[]; pauseMs: number },
 	{ assembly, files, index }: AssemblyInput,
 ): Promise<Delivered> {
 	const sources = all.flatMap((part) => sourceOf(part) ?? []);

@@ -39,21 +39,20 @@ const KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: RegExp
 	['txt', 'text/plain'],
 ];
 
-const BY_EXTENSION = new Map<string, FileType>();
-const BY_MIME_TYPE = new Map<string, FileType>();
-const MARKS: Array<{ mark: RegExp; type: FileType }> = [];
-for (const [extensions, mimeTypes, mark] of KINDS) {
-	const [extension = '', ...otherExtensions] = extensions.split(' ');
-	const [mimeType = '', ...otherMimeTypes] = mimeTypes.split(' ');
-	const type = { mimeType, extension };
-	for (const each of [extension, ...otherExtensions]) BY_EXTENSION.set(each, type);
-	for (const each of [mimeType, ...otherMimeTypes])
-		BY_MIME_TYPE.set(each, { mimeType: each, extension });
-	if (mark !== undefined) MARKS.push({ mark, type });
-}
+const TYPES = KINDS.map(([extensions, mimeTypes, mark]) => {
+	const [names, types] = [extensions.split(' '), mimeTypes.split(' ')];
+	const type: FileType = { mimeType: types[0] ?? '', extension: names[0] ?? '' };
+	return { names, types, type, mark };
+});
 
-export const typeByExtension = (extension: string) => BY_EXTENSION.get(extension);
-export const typeByMimeType = (mimeType: string) => BY_MIME_TYPE.get(mimeType);
+export const typeByExtension = (extension: string): FileType | undefined =>
+	TYPES.find(({ names }) => names.includes(extension))?.type;
+
+export function typeByMimeType(mimeType: string): FileType | undefined {
+	// The last one: "audio/ogg" is .ogg, whatever is in it.
+	const found = TYPES.filter(({ types }) => types.includes(mimeType)).at(-1);
+	return found && { mimeType, extension: found.type.extension };
+}
 
 /** How many bytes tell the kinds apart. The longest frames of MPEG audio take 2,880, and the next one must be there. */
 export const HEAD_BYTES = 4_100;
@@ -61,7 +60,7 @@ export const HEAD_BYTES = 4_100;
 /** What may be the first frame of an audio file may be anything else, so it is not `certain`. Texts have no signature here. */
 export function typeOfBytes(head: Buffer): { type: FileType; certain: boolean } | undefined {
 	const text = head.toString('latin1', 0, HEAD_BYTES);
-	const type = MARKS.find(({ mark }) => mark.test(text))?.type;
+	const type = TYPES.find(({ mark }) => mark?.test(text))?.type;
 	if (type !== undefined) return { type, certain: true };
 	const frames = framesIn(head);
 	const framed = frames && typeByExtension(frames.coding === 'aac' ? 'aac' : 'mp3');
