@@ -4,37 +4,30 @@
  */
 import fc from 'fast-check';
 import { fieldsOf } from './fields';
-import { FileHost, Store } from './files';
-import { histories, type History } from './history';
-import { Machine } from './machine';
-import { N8n, type Execution, type Surroundings } from './n8n';
+import { histories, type Drawn, type History } from './history';
+import type { Execution } from './n8n';
+import { Stage } from './play';
 import type { Process } from './processes';
 import { indexOf, isFailed, isForgetful, isFound, keyElsewhere } from './rules';
-import { Service, type Sent } from './service';
+import type { Sent, Service } from './service';
 
-export interface AgentHistory {
+export const agentHistories = fc.record({
 	/** Its items are the texts that the agent has in mind. Each of its Retries follows a model that fails when all calls are over. */
-	history: History;
-	/** Who runs the tool: the engine does so for newer agents, one call after the other. */
-	by: 'the agent' | 'the engine';
-	/** Whether the model gives all calls the same ID. */
-	sameIds: boolean;
-	/** Which text each call says, and how many seconds after the one before it is made; -1: when that one is over. */
-	calls: Array<{ text: number; after: number }>;
-}
-
-export const agentHistories: fc.Arbitrary<AgentHistory> = fc.record({
 	history: histories.map((history) => ({
 		...history,
 		events: history.events.filter(({ kind }) => kind === 'stop' || kind === 'clock set back'),
 	})),
+	/** Who runs the tool: the engine does so for newer agents, one call after the other. */
 	by: fc.constantFrom('the agent' as const, 'the engine' as const),
+	/** Whether the model gives all calls the same ID. */
 	sameIds: fc.boolean(),
+	/** Which text each call says, and how many seconds after the one before it is made; -1: when that one is over. */
 	calls: fc.array(
-		fc.record({ text: fc.nat(1), after: fc.constantFrom(-1, -1, 0, 0, 0.1, 1.5, 20) }),
+		fc.record({ text: fc.nat(1), after: fc.constantFrom<number>(-1, -1, 0, 0, 0.1, 1.5, 20) }),
 		{ minLength: 1, maxLength: 4 },
 	),
 });
+export type AgentHistory = Drawn<typeof agentHistories>;
 
 interface Call {
 	text: number;
@@ -44,38 +37,17 @@ interface Call {
 	execution: Execution | undefined;
 }
 
-let plays = 0;
-
 /** Plays a history to its end. @returns the rules that it broke, in words, what happened, and how many tries took up what was there */
 export async function playAgent(
 	{ history, by, sameIds, calls }: AgentHistory,
 	processes: readonly Process[],
 ): Promise<{ broken: string[]; story: string[]; spared: number }> {
-	const machine = new Machine(history.seed);
-	const story: string[] = [];
-	const note = (line: string) => {
-		story.push(`${(machine.elapsed / 1000).toFixed(2).padStart(10)} s  ${line}`);
-	};
-	const name = `a${(plays += 1)}.example`;
-	const baseUrl = `https://api.${name}`;
-	const service = new Service(machine, history, `https://files.${name}`, {
-		note,
-		call: () => undefined,
-	});
-	const made: Call[] = [];
 	const textOf = (call: number) => (calls[call]?.text ?? 0) % history.items.length;
-	const world: Surroundings = {
-		baseUrl,
-		ownUrl: `https://n8n.${name}`,
-		service: () => service,
-		files: new FileHost(machine, history, note),
-		store: new Store(history.store),
-		note,
-		fields: (call, salt) => fieldsOf(history, textOf(call), salt),
-		asTool: true,
-	};
+	const fields = (call: number, salt: string) => fieldsOf(history, textOf(call), salt);
 	// Retry runs the agent again, and with it all its calls.
-	const n8n = new N8n(machine, { ...history, retries: [] }, world, processes);
+	const stage = new Stage({ ...history, retries: [] }, processes, { fields, asTool: true });
+	const { machine, n8n, service, baseUrl, story, note } = stage;
+	const made: Call[] = [];
 	let stopped = false;
 	let over = false;
 	const make = async (index: number, agent: Partial<Execution> & { id: string }) => {
@@ -102,8 +74,19 @@ export async function playAgent(
 		}
 		await Promise.all(underWay);
 	};
-	const remove = machine.install();
-	try {
+	const rounds = async () => {
+		let context: Record<string, unknown> = {};
+		let version = 0;
+		for (let round = 0; round <= history.retries.length && !stopped; round += 1) {
+			version += Number(history.retries[round - 1]?.changed ?? false);
+			// n8n saves it with the execution.
+			context = JSON.parse(JSON.stringify(context)) as Record<string, unknown>;
+			await work({ id: String(round + 1), version, context, stop: new AbortController() });
+			await machine.pause(5_000);
+		}
+		over = true;
+	};
+	const thrown = await stage.play(async () => {
 		for (const { at, kind } of history.events)
 			machine.later(at * 1000, () => {
 				note(kind);
@@ -111,30 +94,10 @@ export async function playAgent(
 				else stopped = true;
 				if (kind === 'stop') n8n.stop();
 			});
-		const rounds = async () => {
-			let context: Record<string, unknown> = {};
-			let version = 0;
-			for (let round = 0; round <= history.retries.length && !stopped; round += 1) {
-				version += Number(history.retries[round - 1]?.changed ?? false);
-				// n8n saves it with the execution.
-				context = JSON.parse(JSON.stringify(context)) as Record<string, unknown>;
-				await work({ id: String(round + 1), version, context, stop: new AbortController() });
-				await machine.pause(5_000);
-			}
-			over = true;
-		};
 		void rounds();
 		await machine.run(() => over);
-	} catch (error) {
-		return {
-			broken: [error instanceof Error ? (error.stack ?? '') : String(error)],
-			story,
-			spared: 0,
-		};
-	} finally {
-		machine.endTimers();
-		remove();
-	}
+	});
+	if (thrown.length > 0) return { broken: thrown, story, spared: 0 };
 	const tries = made.reduce((sum, { execution }) => sum + (execution?.tries ?? 0), 0);
 	return {
 		broken: [

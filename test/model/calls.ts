@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import type { IDataObject, IHttpRequestOptions, IWebhookFunctions } from 'n8n-workflow';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import { WebhookResponse } from '../support/webhookResponse';
+import type { Drawn } from './history';
 import { Machine } from './machine';
 import type { Process } from './processes';
 
@@ -21,56 +22,44 @@ const STORING_MS = 30;
 const SAVING_MS = 5;
 const MOST_TRIES = 60;
 
-export interface CallHistory {
-	seed: number;
-	tasks: Array<{
-		seconds: number;
-		end: 'done' | 'error' | 'never';
-		/** So many seconds the service's own read lags behind. */
-		lag: number;
-		/** Seconds after its end at which each copy is sent for the first time. */
-		copies: number[];
-		/** How many sendings of the first copy never arrive. */
-		lost: number;
-	}>;
-	looks: string[];
-	/** How n8n stores one execution after the other. */
-	stores: Array<'works' | 'fails' | 'slowly'>;
-	forged: Array<{ at: number; task: number; status: string; signed: boolean }>;
-	/** Seconds at which the process of n8n is killed, and another one starts. */
-	deaths: number[];
-}
-
-export const callHistories: fc.Arbitrary<CallHistory> = fc.record({
+const word = <T extends string>(...values: T[]) => fc.constantFrom(...values);
+export const callHistories = fc.record({
 	seed: fc.nat(1_000_000),
 	tasks: fc.array(
 		fc.record({
-			seconds: fc.constantFrom(0, 1, 5, 60),
-			end: fc.constantFrom('done' as const, 'done' as const, 'error' as const, 'never' as const),
-			lag: fc.constantFrom(0, 0, 0.2, 4, 8),
-			copies: fc.array(fc.constantFrom(0, 0, 0.01, 0.05, 2, 30), { minLength: 1, maxLength: 4 }),
-			lost: fc.constantFrom(0, 0, 1, 3),
+			seconds: fc.constantFrom<number>(0, 1, 5, 60),
+			end: word('done', 'done', 'error', 'never'),
+			/** So many seconds the service's own read lags behind. */
+			lag: fc.constantFrom<number>(0, 0, 0.2, 4, 8),
+			/** Seconds after its end at which each copy is sent for the first time. */
+			copies: fc.array(fc.constantFrom<number>(0, 0, 0.01, 0.05, 2, 30), {
+				minLength: 1,
+				maxLength: 4,
+			}),
+			/** How many sendings of the first copy never arrive. */
+			lost: fc.constantFrom<number>(0, 0, 1, 3),
 		}),
 		{ minLength: 1, maxLength: 4 },
 	),
 	looks: fc.array(
-		fc.constantFrom('ok', 'ok', 'ok', 'busy', 'wait', '401', 'page', 'reset', 'silent', 'slow'),
+		word('ok', 'ok', 'ok', 'busy', 'wait', '401', 'page', 'reset', 'silent', 'slow'),
 		{ maxLength: 12 },
 	),
-	stores: fc.array(fc.constantFrom('works' as const, 'fails' as const, 'slowly' as const), {
-		maxLength: 6,
-	}),
+	/** How n8n stores one execution after the other. */
+	stores: fc.array(word('works', 'fails', 'slowly'), { maxLength: 6 }),
 	forged: fc.array(
 		fc.record({
-			at: fc.constantFrom(0, 0.5, 1, 5, 59, 70),
+			at: fc.constantFrom<number>(0, 0.5, 1, 5, 59, 70),
 			task: fc.nat(3),
-			status: fc.constantFrom('done', 'error', 'doing'),
+			status: word('done', 'error', 'doing'),
 			signed: fc.boolean(),
 		}),
 		{ maxLength: 3 },
 	),
-	deaths: fc.array(fc.constantFrom(0.02, 1.03, 5.05, 5.1, 61), { maxLength: 2 }),
+	/** Seconds at which the process of n8n is killed, and another one starts. */
+	deaths: fc.array(fc.constantFrom<number>(0.02, 1.03, 5.05, 5.1, 61), { maxLength: 2 }),
 });
+export type CallHistory = Drawn<typeof callHistories>;
 
 interface Run {
 	taskId: string;

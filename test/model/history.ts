@@ -4,7 +4,7 @@
  * well, so the shortest history is an empty one.
  */
 import fc from 'fast-check';
-import { NO_LIST, taskLists, type ListScript } from './list';
+import { NO_LIST, taskLists } from './list';
 
 const RETRY_AFTER = ['none', '0', '2', '3600', '-5', 'soon', 'date', 'past date'] as const;
 export type RetryAfter = (typeof RETRY_AFTER)[number];
@@ -51,13 +51,6 @@ const CREATION_KINDS = [
 ] as const;
 export type CreationKind = (typeof CREATION_KINDS)[number];
 
-export interface CreationFault {
-	kind: CreationKind;
-	/** Where nobody can tell from the answer: whether the service did create the task. */
-	created: boolean;
-	retryAfter: RetryAfter;
-}
-
 const LOOK_KINDS = [
 	'ok',
 	'busy',
@@ -76,13 +69,6 @@ const LOOK_KINDS = [
 	'slow',
 	'key echoed',
 ] as const;
-export interface LookFault {
-	kind: (typeof LOOK_KINDS)[number];
-	retryAfter: RetryAfter;
-	/** What "any JSON" answers. */
-	json: unknown;
-}
-
 const FILE_KINDS = [
 	'ok',
 	'HTTP 403',
@@ -106,76 +92,6 @@ export const OWN_FIELDS = {
 	IDs: { task_ids: ['another'], part: 1, parts: 9, joined: false },
 } as const;
 
-export interface TaskScript {
-	/** From its creation to its end. */
-	seconds: number;
-	end: 'done' | 'error' | 'done without files' | 'never';
-	/** How long the service does not know it, in seconds. */
-	hiddenFor: number;
-	/** Credits; -1: the service names none. */
-	cost: number;
-	progress: 'none' | 'honest' | 'stuck';
-	/** A field of its own that n8n or this package reads. */
-	own: keyof typeof OWN_FIELDS;
-	/** When its callback comes after its end, in seconds, each time that it comes. Empty: it gets lost. */
-	callbacks: number[];
-}
-
-export interface ItemScript {
-	wait: 'poll' | 'suspend' | 'no';
-	/** Seconds; 0: the default. */
-	timeout: number;
-	onTimeout: 'error' | 'returnTask';
-	longText: 'off' | 'join' | 'parts';
-	/** Of a long text. */
-	parts: number;
-	/** Whether the text is another one in each try, as with `$now`. */
-	changes: boolean;
-	splitFiles: boolean;
-	download: boolean;
-	watched: boolean;
-	grace: number;
-}
-
-export interface NodeScript {
-	operation: 'voiceId' | 'voiceName' | 'sound' | 'image' | 'create';
-	onError: 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
-	/** Of Retry On Fail; 1: off. */
-	tries: number;
-	maxActive: number;
-	/** -1: off. */
-	minimumCredits: number;
-	maximumCredits: number;
-	keyHeader: 'authorization' | 'xi-api-key';
-	/** Whether the service can call this n8n. */
-	reachable: boolean;
-	/** Whether n8n saves what the nodes before have made, so that somebody can press Retry after it was killed. */
-	savesProgress: boolean;
-}
-
-/** What else happens, and when, in seconds since the beginning. */
-export interface EventScript {
-	at: number;
-	kind:
-		| 'stop'
-		| 'death'
-		| 'forged callback'
-		| 'forged sibling'
-		| 'clock set back'
-		| 'clock set forward';
-}
-
-/** n8n's store of files, and what else of n8n can break. */
-export interface StoreScript {
-	/** The largest file in bytes; 0: any. */
-	limit: number;
-	/** Whether each write, and each read, is refused. */
-	writes: boolean[];
-	reads: boolean[];
-	/** Whether it hands out no transcript. */
-	losesTranscripts: boolean;
-}
-
 const BREAKING = [
 	'context',
 	'logger',
@@ -185,47 +101,18 @@ const BREAKING = [
 	'credential',
 	'suspending',
 ] as const;
-/** What of n8n throws, from its so-manieth use on and so many times. */
-export interface BreakScript {
-	what: (typeof BREAKING)[number];
-	from: number;
-	times: number;
-}
-
-/** Before which try, over all executions, what the node keeps in its context becomes something else. */
-export interface DamageScript {
-	before: number;
-	what: 'all of it' | 'the ledger' | 'its entries' | 'what entries hold';
-	becomes: unknown;
-}
-
-export interface History {
-	seed: number;
-	store: StoreScript;
-	breaks: BreakScript[];
-	damage: DamageScript[];
-	list: ListScript;
-	/** How "Task: Wait" behind the node waits, if there is one. */
-	behind: 'nobody' | 'poll' | 'callback';
-	node: NodeScript;
-	items: ItemScript[];
-	creations: CreationFault[];
-	looks: LookFault[];
-	files: FileFault[];
-	tasks: TaskScript[];
-	events: EventScript[];
-	/** How often somebody presses Retry on the failed execution, and whether the texts are others by then. */
-	retries: Array<{ changed: boolean }>;
-}
-
 const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
-const retryAfter = fc.constantFrom(...RETRY_AFTER);
+const word = <T extends string>(...values: readonly T[]) => fc.constantFrom(...values);
+export type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
-const creation: fc.Arbitrary<CreationFault> = fc.record({
-	kind: fc.constantFrom(...CREATION_KINDS),
+const creation = fc.record({
+	kind: word(...CREATION_KINDS),
+	/** Where nobody can tell from the answer: whether the service did create the task. */
 	created: fc.boolean(),
-	retryAfter,
+	retryAfter: word(...RETRY_AFTER),
 });
+export type CreationFault = Drawn<typeof creation>;
+
 /** Anything, or something that looks like a task, but names no file. */
 const anyJson: fc.Arbitrary<unknown> = fc.oneof(
 	fc.jsonValue({ maxDepth: 3 }),
@@ -244,113 +131,124 @@ const anyJson: fc.Arbitrary<unknown> = fc.oneof(
 		{ requiredKeys: [] },
 	),
 );
-const look: fc.Arbitrary<LookFault> = fc.record({
-	kind: fc.constantFrom(...LOOK_KINDS),
-	retryAfter,
+const look = fc.record({
+	kind: word(...LOOK_KINDS),
+	retryAfter: word(...RETRY_AFTER),
+	/** What "any JSON" answers. */
 	json: anyJson,
 });
-const task: fc.Arbitrary<TaskScript> = fc.record({
+export type LookFault = Drawn<typeof look>;
+
+const task = fc.record({
+	/** From its creation to its end. */
 	seconds: oneOf(1, 8, 40, 400, 4_000),
-	end: oneOf<TaskScript['end']>('done', 'done', 'error', 'done', 'done without files', 'never'),
+	end: word('done', 'done', 'error', 'done', 'done without files', 'never'),
+	/** How long the service does not know it, in seconds. */
 	hiddenFor: oneOf(0, 0, 3, 90),
+	/** Credits; -1: the service names none. */
 	cost: oneOf(10, 0, -1),
-	progress: oneOf<TaskScript['progress']>('none', 'honest', 'stuck'),
-	own: oneOf<TaskScript['own']>(
-		'none',
-		'none',
-		'empty error',
-		'error',
-		'outcome',
-		'timed out',
-		'IDs',
-	),
+	progress: word('none', 'honest', 'stuck'),
+	/** A field of its own that n8n or this package reads. */
+	own: word('none', 'none', 'empty error', 'error', 'outcome', 'timed out', 'IDs'),
+	/** When its callback comes after its end, in seconds, each time that it comes. Empty: it gets lost. */
 	callbacks: fc.array(oneOf(0, 1, 30, 2_000), { maxLength: 2 }),
 });
-const item: fc.Arbitrary<ItemScript> = fc.record({
-	wait: oneOf<ItemScript['wait']>('poll', 'suspend', 'no', 'suspend'),
+export type TaskScript = Drawn<typeof task>;
+
+const item = fc.record({
+	wait: word('poll', 'suspend', 'no', 'suspend'),
+	/** Seconds; 0: the default. */
 	timeout: oneOf(0, 5, 60),
-	onTimeout: oneOf<ItemScript['onTimeout']>('error', 'returnTask'),
-	longText: oneOf<ItemScript['longText']>('off', 'off', 'join', 'parts'),
+	onTimeout: word('error', 'returnTask'),
+	longText: word('off', 'off', 'join', 'parts'),
+	/** Of a long text. */
 	parts: fc.integer({ min: 1, max: 3 }),
+	/** Whether the text is another one in each try, as with `$now`. */
 	changes: fc.boolean(),
 	splitFiles: fc.boolean(),
 	download: oneOf(true, true, false),
 	watched: oneOf(true, true, false),
 	grace: oneOf(0, 10),
 });
-const node: fc.Arbitrary<NodeScript> = fc.record({
-	operation: oneOf<NodeScript['operation']>('voiceId', 'voiceName', 'sound', 'image', 'create'),
-	onError: oneOf<NodeScript['onError']>(
-		'stopWorkflow',
-		'continueRegularOutput',
-		'continueErrorOutput',
-	),
+export type ItemScript = Drawn<typeof item>;
+
+const node = fc.record({
+	operation: word('voiceId', 'voiceName', 'sound', 'image', 'create'),
+	onError: word('stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'),
+	/** Of Retry On Fail; 1: off. */
 	tries: oneOf(1, 3, 2),
 	maxActive: oneOf(20, 1, 2),
+	/** -1: off. */
 	minimumCredits: oneOf(-1, -1, 50, 500),
 	maximumCredits: oneOf(-1, -1, -1, 15, 0),
-	keyHeader: oneOf<NodeScript['keyHeader']>('authorization', 'xi-api-key'),
+	keyHeader: word('authorization', 'xi-api-key'),
+	/** Whether the service can call this n8n. */
 	reachable: oneOf(true, true, false),
+	/** Whether n8n saves what the nodes before have made, so that somebody can press Retry after it was killed. */
 	savesProgress: fc.boolean(),
 });
-const event: fc.Arbitrary<EventScript> = fc.record({
+type NodeScript = Drawn<typeof node>;
+
+/** What else happens, and when, in seconds since the beginning. */
+const event = fc.record({
 	at: oneOf(0.01, 0.5, 1, 2, 5, 11, 12, 30, 100, 300, 1_000, 5_000),
-	kind: oneOf<EventScript['kind']>(
-		'stop',
-		'death',
-		'forged callback',
-		'forged callback',
-		'forged sibling',
-		'clock set back',
-		'clock set forward',
+	kind: word(
+		...(['stop', 'death', 'forged callback', 'forged callback', 'forged sibling'] as const),
+		...(['clock set back', 'clock set forward'] as const),
 	),
 });
+export type EventScript = Drawn<typeof event>;
 
 /** A list that is often empty: where everything breaks at once, nothing gets far enough to meet. */
 const some = <T>(entry: fc.Arbitrary<T>, maxLength: number) =>
 	fc.oneof(fc.constant<T[]>([]), fc.array(entry, { maxLength }));
 
-export const histories: fc.Arbitrary<History> = fc.record({
+/** n8n's store of files. */
+const store = fc.record({
+	/** The largest file in bytes; 0: any. 1,000 is between one part and two of them. */
+	limit: oneOf(0, 0, 1_000),
+	/** Whether each write, and each read, is refused. */
+	writes: some(fc.boolean(), 5),
+	reads: some(fc.boolean(), 3),
+	losesTranscripts: oneOf(false, false, true),
+});
+export type StoreScript = Drawn<typeof store>;
+
+/** What of n8n throws, from its so-manieth use on and so many times. */
+const breaking = fc.record({
+	what: word(...BREAKING),
+	from: fc.nat(30),
+	times: oneOf(1, 2, 1_000),
+});
+export type BreakScript = Drawn<typeof breaking>;
+
+const damage = fc.record({
+	/** Before which try, over all executions, what the node keeps in its context becomes something else. */
+	before: fc.integer({ min: 1, max: 3 }),
+	what: word('all of it', 'the ledger', 'its entries', 'what entries hold'),
+	becomes: oneOf<unknown>(null, 0, 'x', [], {}),
+});
+export type DamageScript = Drawn<typeof damage>;
+
+export const histories = fc.record({
 	seed: fc.nat(1_000_000),
-	// Between one part and two of them.
-	store: fc.record({
-		limit: oneOf(0, 0, 1_000),
-		writes: some(fc.boolean(), 5),
-		reads: some(fc.boolean(), 3),
-		losesTranscripts: oneOf(false, false, true),
-	}),
-	breaks: fc.array(
-		fc.record({
-			what: oneOf(...BREAKING),
-			from: fc.nat(30),
-			times: oneOf(1, 2, 1_000),
-		}),
-		{ maxLength: 2, size: '-1' },
-	),
-	damage: fc.array(
-		fc.record({
-			before: fc.integer({ min: 1, max: 3 }),
-			what: oneOf<DamageScript['what']>(
-				'all of it',
-				'the ledger',
-				'its entries',
-				'what entries hold',
-			),
-			becomes: oneOf<unknown>(null, 0, 'x', [], {}),
-		}),
-		{ maxLength: 1, size: '-1' },
-	),
+	store,
+	breaks: fc.array(breaking, { maxLength: 2, size: '-1' }),
+	damage: fc.array(damage, { maxLength: 1, size: '-1' }),
 	list: taskLists,
-	behind: oneOf<History['behind']>('nobody', 'poll', 'callback'),
+	/** How "Task: Wait" behind the node waits, if there is one. */
+	behind: word('nobody', 'poll', 'callback'),
 	node,
 	items: fc.array(item, { minLength: 1, maxLength: 4 }),
 	creations: some(creation, 5),
 	looks: some(look, 8),
-	files: some(fc.constantFrom(...FILE_KINDS), 5),
+	files: some(word(...FILE_KINDS), 5),
 	tasks: some(task, 6),
 	events: some(event, 4),
+	/** How often somebody presses Retry on the failed execution, and whether the texts are others by then. */
 	retries: fc.array(fc.record({ changed: fc.boolean() }), { maxLength: 2 }),
 });
+export type History = Drawn<typeof histories>;
 
 /** What a history does not say of a task. */
 export const PLAIN_TASK: TaskScript = {

@@ -6,18 +6,19 @@ import type { Sent, Service, Task } from './service';
 /** Tasks of other people, one for each creation: equal but older, equal but of another type, or of another text. */
 const OTHERS = ['older', 'other type', 'other text'] as const;
 
-export interface ListScript {
+export const taskLists = fc.record({
 	/** `none`: the service has no list. */
-	kind: 'none' | 'data' | 'bare';
+	kind: fc.constantFrom('none' as const, 'data' as const, 'data' as const, 'bare' as const),
 	/** How long after its creation a task is listed, in seconds. */
-	lag: number;
-	order: 'newest' | 'oldest' | 'shuffled';
+	lag: fc.constantFrom<number>(0, 0, 1, 10, 60),
+	order: fc.constantFrom('newest' as const, 'oldest' as const, 'shuffled' as const),
 	/** Whether it repeats what was asked for. */
-	repeats: boolean;
-	others: Array<(typeof OTHERS)[number]>;
+	repeats: fc.constantFrom<boolean>(true, true, true, false),
+	others: fc.subarray([...OTHERS]),
 	/** How far the service's clock is ahead, in seconds. */
-	ahead: number;
-}
+	ahead: fc.constantFrom<number>(0, -7_200, 90),
+});
+export type ListScript = typeof taskLists extends fc.Arbitrary<infer T> ? T : never;
 
 export const NO_LIST: ListScript = {
 	kind: 'none',
@@ -27,15 +28,6 @@ export const NO_LIST: ListScript = {
 	others: [],
 	ahead: 0,
 };
-
-export const taskLists: fc.Arbitrary<ListScript> = fc.record({
-	kind: fc.constantFrom<ListScript['kind']>('none', 'data', 'data', 'bare'),
-	lag: fc.constantFrom(0, 0, 1, 10, 60),
-	order: fc.constantFrom<ListScript['order']>('newest', 'oldest', 'shuffled'),
-	repeats: fc.constantFrom(true, true, true, false),
-	others: fc.subarray([...OTHERS]),
-	ahead: fc.constantFrom(0, -7_200, 90),
-});
 
 interface Entry {
 	sent: Sent;

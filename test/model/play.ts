@@ -1,4 +1,5 @@
 /** Plays one history to its end, and says which rules it broke. */
+import type { IDataObject } from 'n8n-workflow';
 import { fieldsOf, textOf } from './fields';
 import { FileHost, Store } from './files';
 import type { EventScript, History } from './history';
@@ -20,51 +21,67 @@ export interface Played {
 const AFTERWARDS_MS = 300_000;
 let plays = 0;
 
+/** An n8n with a service and hosts of its own, so that no history finds anything of another one. */
+export class Stage {
+	readonly story: string[] = [];
+	readonly machine: Machine;
+	readonly baseUrl: string;
+	readonly service: Service;
+	readonly store: Store;
+	readonly n8n: N8n;
+
+	constructor(
+		readonly history: History,
+		processes: readonly Process[],
+		own: Pick<Surroundings, 'asTool' | 'fields'>,
+	) {
+		const name = `h${(plays += 1)}.example`;
+		const ownUrl = history.node.reachable ? `https://n8n.${name}` : 'http://10.0.0.5:5678';
+		const machine = new Machine(history.seed);
+		this.machine = machine;
+		this.baseUrl = `https://api.${name}`;
+		this.store = new Store(history.store);
+		const { note, baseUrl, store } = this;
+		const call = (url: string, body: IDataObject) => void this.n8n.post(url, body);
+		this.service = new Service(machine, history, `https://files.${name}`, { note, call });
+		const files = new FileHost(machine, history, note);
+		const service = () => this.service;
+		const world = { baseUrl, ownUrl, service, files, store, note, ...own };
+		this.n8n = new N8n(machine, history, world, processes);
+	}
+
+	readonly note = (line: string): void => {
+		this.story.push(`${(this.machine.elapsed / 1000).toFixed(2).padStart(10)} s  ${line}`);
+	};
+
+	/** Acts in virtual time. @returns what was thrown, in words */
+	async play(act: () => Promise<void>): Promise<string[]> {
+		const remove = this.machine.install();
+		try {
+			await act();
+			return [];
+		} catch (error) {
+			return [error instanceof Error ? (error.stack ?? '') : String(error)];
+		} finally {
+			// What is left of this process finds no clock any more.
+			this.machine.endTimers();
+			remove();
+		}
+	}
+}
+
 export async function play(history: History, processes: readonly Process[]): Promise<Played> {
-	const machine = new Machine(history.seed);
-	const story: string[] = [];
-	const note = (line: string) => {
-		story.push(`${(machine.elapsed / 1000).toFixed(2).padStart(10)} s  ${line}`);
-	};
-	// An account of its own, so that no history finds anything of another one.
-	const name = `h${(plays += 1)}.example`;
-	const baseUrl = `https://api.${name}`;
-	const ownUrl = history.node.reachable ? `https://n8n.${name}` : 'http://10.0.0.5:5678';
-	const service: Service = new Service(machine, history, `https://files.${name}`, {
-		note,
-		call: (url, body) => void n8n.post(url, body),
-	});
-	const files = new FileHost(machine, history, note);
-	const store = new Store(history.store);
-	const world: Surroundings = {
-		baseUrl,
-		ownUrl,
-		service: () => service,
-		files,
-		store,
-		note,
-		fields: (index, salt) => fieldsOf(history, index, salt),
-	};
-	const n8n = new N8n(machine, history, world, processes);
-	const remove = machine.install();
-	try {
-		for (const event of history.events)
-			machine.later(event.at * 1000, () => happen(event, { n8n, service, machine, note }));
+	const fields = (index: number, salt: string) => fieldsOf(history, index, salt);
+	const stage = new Stage(history, processes, { fields });
+	const { machine, n8n, service, store, baseUrl, story } = stage;
+	const thrown = await stage.play(async () => {
+		for (const event of history.events) machine.later(event.at * 1000, () => happen(event, stage));
 		n8n.start();
 		await machine.run(() => n8n.isOver);
 		if (history.behind !== 'nobody' && n8n.startBehind()) await machine.run(() => n8n.isOver);
 		await machine.run(() => false, machine.elapsed + AFTERWARDS_MS);
-	} catch (error) {
-		return {
-			broken: [error instanceof Error ? (error.stack ?? '') : String(error)],
-			story,
-			woken: false,
-		};
-	} finally {
-		// What is left of this process finds no clock any more.
-		machine.endTimers();
-		remove();
-	}
+	});
+	if (thrown.length > 0) return { broken: thrown, story, woken: false };
 	const firstText = (slot: string, execution: Execution) => {
 		const item = Number(/\d+/.exec(slot)?.[0]);
 		const salt = n8n.saltOf(execution, item, 1);
@@ -76,13 +93,6 @@ export async function play(history: History, processes: readonly Process[]): Pro
 	};
 	const broken = brokenRules({ history, n8n, service, store, baseUrl, firstText });
 	return { broken, story, woken: n8n.executions.some((execution) => execution.woken) };
-}
-
-interface Stage {
-	n8n: N8n;
-	service: Service;
-	machine: Machine;
-	note: (line: string) => void;
 }
 
 function happen({ kind }: EventScript, { n8n, service, machine, note }: Stage): void {

@@ -136,12 +136,13 @@ function lost(world: World): string[] {
 			return isTold && task !== undefined && answeredMs !== undefined ? [task] : [];
 		});
 		const unlogged = told.filter(({ id }) => !logs.some((line) => line.includes(id)));
-		const unsaid = told.filter((task) => !isFailed(service, task) && !text.includes(task.id));
 		// An unclear answer that names a task all the same.
 		const named = mine.flatMap(({ task, named, answeredMs }) =>
 			named && task !== undefined && answeredMs !== undefined ? [task] : [],
 		);
-		const kept = named.filter((task) => !isFailed(service, task) && !text.includes(task.id));
+		const unsaid = [...told, ...named].filter(
+			(task) => !isFailed(service, task) && !text.includes(task.id),
+		);
 		const unclear = mine.filter(
 			(sent) =>
 				sent.fate === 'unclear' &&
@@ -154,9 +155,6 @@ function lost(world: World): string[] {
 				({ id }) => `LOST: task ${id} is not in the log of execution ${execution.id}`,
 			),
 			...unsaid.map(
-				({ id }) => `LOST: the end of execution ${execution.id} does not name task ${id}`,
-			),
-			...kept.map(
 				({ id }) => `LOST: the end of execution ${execution.id} does not name task ${id}`,
 			),
 			...unclear.map(
@@ -203,6 +201,9 @@ function fieldsIn({ json }: INodeExecutionData): Record<string, unknown> {
 		: json;
 }
 
+const idsIn = ({ task_ids, task_id }: Record<string, unknown>) =>
+	[task_ids ?? [], task_id ?? []].flat().map(String);
+
 /** The key goes to the service and nowhere else; the callback secret goes nowhere. */
 export function keyElsewhere({ n8n, baseUrl }: Pick<World, 'n8n' | 'baseUrl'>): string[] {
 	const sent = n8n.outgoing.filter(
@@ -237,7 +238,7 @@ function untrue({ n8n, service, history }: World): string[] {
 		);
 		const lies = output.flatMap((item) => {
 			const fields = fieldsIn(item);
-			const ids = [fields.task_ids ?? [], fields.task_id ?? []].flat().map(String);
+			const ids = idsIn(fields);
 			const states = service.tasks
 				.filter((task) => ids.includes(task.id))
 				.map((task) => service.stateOf(task, endedMs));
@@ -314,7 +315,7 @@ function partsVanish({ n8n, service, history }: World): string[] {
 			if (before === undefined || fields.status !== 'done' || fields.outcome !== undefined)
 				return [];
 			const wanted = [fieldsIn(before).task_ids ?? []].flat().map(String);
-			const shown = [fields.task_ids ?? [], fields.task_id ?? []].flat().map(String);
+			const shown = idsIn(fields);
 			const all = output.flatMap((each) =>
 				itemOf(each) === itemOf(item) ? idsNamedBy(fieldsIn(each)) : [],
 			);
@@ -450,7 +451,7 @@ function spoilt({ n8n, service, store, history }: World): string[] {
 	return n8n.executions.flatMap(({ id, status, output = [] }) =>
 		output.flatMap((item) => {
 			const fields = fieldsIn(item);
-			const ids = [fields.task_ids ?? [], fields.task_id ?? []].flat().map(String);
+			const ids = idsIn(fields);
 			return status === 'success' &&
 				!isSpoilt &&
 				fields.outcome === 'undelivered' &&
