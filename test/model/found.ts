@@ -14,6 +14,14 @@ export const found: Array<[string, Partial<History>]> = [
 		},
 	],
 	[
+		'a text that differs in each try: the parts stay those of the first one',
+		{
+			node: { ...PLAIN_NODE, tries: 2 },
+			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 2, changes: true }],
+			tasks: [PLAIN_TASK, { ...PLAIN_TASK, end: 'error' }],
+		},
+	],
+	[
 		'stopped in its sleep: the log says which creation is unclear',
 		{
 			node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },

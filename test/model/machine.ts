@@ -21,7 +21,6 @@ const real = {
 
 interface Timer {
 	at: number;
-	order: number;
 	act: () => void;
 	/** Ends with the process of n8n. */
 	mortal: boolean;
@@ -34,9 +33,8 @@ const MOST_STEPS = 60_000;
 
 export class Machine {
 	private time = START;
-	private order = 0;
 	private steps = 0;
-	/** A heap: the next one stands first. */
+	/** The next one stands last. */
 	private readonly timers: Timer[] = [];
 	private readonly cancelled = new WeakSet<Timer>();
 	/** How far somebody has set the wall clock, in ms. */
@@ -109,7 +107,7 @@ export class Machine {
 			this.steps += 1;
 			if (this.steps > MOST_STEPS) throw new Error(`it turns in a circle: ${MOST_STEPS} timers`);
 			this.time = Math.max(this.time, next.at);
-			this.take();
+			this.timers.pop();
 			next.act();
 		}
 	}
@@ -117,52 +115,21 @@ export class Machine {
 	private set(act: () => void, ms: number, mortal: boolean): Timer {
 		if (Number.isNaN(ms)) throw new Error('a timer without a time');
 		// What Node.js does with a pause that is no 32-bit number.
-		const pauseMs = ms > 2 ** 31 - 1 ? 1 : Math.max(0, ms);
-		const timer = { at: this.time + pauseMs, order: (this.order += 1), act, mortal };
-		this.timers.push(timer);
-		this.rise(this.timers.length - 1);
+		const at = this.time + (ms > 2 ** 31 - 1 ? 1 : Math.max(0, ms));
+		const timer = { at, act, mortal };
+		let [low, high] = [0, this.timers.length];
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if ((this.timers[middle] as Timer).at > at) low = middle + 1;
+			else high = middle;
+		}
+		this.timers.splice(low, 0, timer);
 		return timer;
 	}
 
 	private next(): Timer | undefined {
-		for (let first = this.timers[0]; first !== undefined; first = this.timers[0]) {
-			if (!this.cancelled.has(first)) return first;
-			this.take();
-		}
-		return undefined;
-	}
-
-	private before(a: number, b: number): boolean {
-		const [one, other] = [this.timers[a], this.timers[b]];
-		if (one === undefined || other === undefined) return one !== undefined;
-		return one.at < other.at || (one.at === other.at && one.order < other.order);
-	}
-
-	private swap(a: number, b: number): void {
-		[this.timers[a], this.timers[b]] = [this.timers[b] as Timer, this.timers[a] as Timer];
-	}
-
-	private rise(from: number): void {
-		for (let at = from; at > 0;) {
-			const parent = (at - 1) >> 1;
-			if (!this.before(at, parent)) return;
-			this.swap(at, parent);
-			at = parent;
-		}
-	}
-
-	/** Takes the first one out. */
-	private take(): void {
-		const last = this.timers.pop();
-		if (last === undefined || this.timers.length === 0) return;
-		this.timers[0] = last;
-		for (let at = 0; ;) {
-			const [left, right] = [2 * at + 1, 2 * at + 2];
-			const child = this.before(right, left) ? right : left;
-			if (child >= this.timers.length || !this.before(child, at)) return;
-			this.swap(at, child);
-			at = child;
-		}
+		while (this.cancelled.has(this.timers.at(-1) as Timer)) this.timers.pop();
+		return this.timers.at(-1);
 	}
 }
 

@@ -23,45 +23,55 @@ import { Trouble } from './trouble';
 
 export type Status = 'running' | 'waiting' | 'success' | 'error' | 'canceled' | 'crashed';
 
-export interface Execution {
-	id: string;
-	status: Status;
+export class Execution {
+	status: Status = 'running';
 	/** The executions before it that it is a Retry of. */
-	earlier: Execution[];
+	earlier: Execution[] = [];
 	/** How often somebody has changed the texts before a Retry. */
-	version: number;
-	tries: number;
+	version = 0;
+	tries = 0;
 	/** Ms at which the last one began. */
-	tryBeganMs: number;
-	context: Record<string, unknown>;
+	tryBeganMs = 0;
+	context: Record<string, unknown> = {};
 	/** As it began. */
-	input: INodeExecutionData[];
-	contextBefore: unknown;
+	readonly input: INodeExecutionData[];
+	readonly contextBefore: unknown;
 	/** When the first of those that it repeats began, in epoch ms by the wall clock. */
-	establishedAt: number;
+	readonly establishedAt: number;
 	data: { main: INodeExecutionData[][] };
 	waitTill: Date | undefined;
 	/** What n8n keeps of it while it sleeps. */
 	saved: string | undefined;
-	stop: AbortController;
+	stop = new AbortController();
 	output: INodeExecutionData[] | undefined;
 	error: unknown;
-	logs: string[];
+	readonly logs: string[] = [];
 	/** What the editor shows above the output. */
-	hints: NodeExecutionHint[];
+	readonly hints: NodeExecutionHint[] = [];
 	/** Then a stop does not reach the node, and what it has logged has to do. */
-	betweenTries: boolean;
+	betweenTries = false;
 	/** Set where a call woke it, rather than the deadline. */
-	woken: boolean;
+	woken = false;
 	/** For how long it was to sleep, in ms. */
 	sleepsForMs: number | undefined;
 	/** Whether it is the one of a "Task: Wait" behind the node. */
-	isBehind: boolean;
+	isBehind = false;
 	/** Ms at which it was over. */
 	endedMs: number | undefined;
 	/** Of a call by an AI agent: which one it is. */
 	call: AgentCall | undefined;
-	process: Alive;
+
+	constructor(
+		public id: string,
+		readonly process: Alive,
+		{ input, began, ...given }: Partial<Execution> & { input: INodeExecutionData[]; began: number },
+	) {
+		Object.assign(this, given);
+		this.input = input;
+		this.data = { main: [input] };
+		this.contextBefore = copy(this.context);
+		this.establishedAt = this.earlier[0]?.establishedAt ?? began;
+	}
 }
 
 /** A call of the node as the tool of an AI agent. */
@@ -118,13 +128,9 @@ const SAVING_MS = 40;
 const BETWEEN_TRIES_MS = 1_000;
 const UNTIL_RETRY_MS = 5_000;
 
-const running = (id: string) => ({
-	code: 409,
-	message: `The execution "${id}" is running already.`,
-});
-const over = (id: string) => ({
-	code: 409,
-	message: `The execution "${id}" has finished already.`,
+const refusal = (id: string, words: string) => ({
+	statusCode: 409,
+	body: { code: 409, message: `The execution "${id}" ${words} already.` },
 });
 const unheard = async () => await new Promise<never>(() => undefined);
 
@@ -206,35 +212,10 @@ export class N8n {
 		return execution;
 	}
 
-	private newExecution(items: INodeExecutionData[], given: Partial<Execution>): Execution {
-		const execution: Execution = {
-			id: String(this.executions.length + 1),
-			status: 'running',
-			earlier: [],
-			version: 0,
-			tries: 0,
-			tryBeganMs: 0,
-			context: {},
-			input: items,
-			contextBefore: copy(given.context ?? {}),
-			establishedAt: given.earlier?.[0]?.establishedAt ?? this.machine.wall(),
-			data: { main: [items] },
-			waitTill: undefined,
-			saved: undefined,
-			stop: new AbortController(),
-			output: undefined,
-			error: undefined,
-			logs: [],
-			hints: [],
-			betweenTries: false,
-			woken: false,
-			endedMs: undefined,
-			sleepsForMs: undefined,
-			isBehind: false,
-			call: undefined,
-			process: this.alive,
-			...given,
-		};
+	private newExecution(input: INodeExecutionData[], given: Partial<Execution>): Execution {
+		const began = this.machine.wall();
+		const id = String(this.executions.length + 1);
+		const execution = new Execution(id, this.alive, { ...given, input, began });
 		this.executions.push(execution);
 		return execution;
 	}
@@ -440,8 +421,8 @@ export class N8n {
 		if (execution === undefined || nodeId !== NODE_ID)
 			return { statusCode: 404, body: { code: 404, message: `"${id}" does not exist` } };
 		if (url.searchParams.get('signature') !== TOKEN) return { statusCode: 401, body: {} };
-		if (execution.status === 'running') return { statusCode: 409, body: running(execution.id) };
-		if (execution.status !== 'waiting') return { statusCode: 409, body: over(execution.id) };
+		if (execution.status === 'running') return refusal(execution.id, 'is running');
+		if (execution.status !== 'waiting') return refusal(execution.id, 'has finished');
 		return await this.inProcess(this.alive, this.wake(execution, url, body));
 	}
 
@@ -484,13 +465,8 @@ export class N8n {
 		};
 	}
 
-	resumeUrlOf({ id }: Execution): string {
-		const { ownUrl } = this.world;
-		return `${ownUrl}/webhook-waiting/${id}/${NODE_ID}?signature=${TOKEN}`;
-	}
-
-	private resumeUrl({ id }: Execution): string {
-		return `${this.world.ownUrl}/webhook-waiting/${id}?signature=${TOKEN}`;
+	resumeUrl({ id }: Execution, node = `/${NODE_ID}`): string {
+		return `${this.world.ownUrl}/webhook-waiting/${id}${node}?signature=${TOKEN}`;
 	}
 
 	private executeContext(execution: Execution, runIndex: number): IExecuteFunctions {
@@ -535,7 +511,7 @@ export class N8n {
 			evaluateExpression: (expression: string) => {
 				this.trouble.use('expressions');
 				if (expression === '{{ $runIndex }}') return runIndex;
-				if (expression.includes('$execution.resumeUrl')) return this.resumeUrl(execution);
+				if (expression.includes('$execution.resumeUrl')) return this.resumeUrl(execution, '');
 				return execution.context.suspension;
 			},
 			putExecutionToWait: async (until: Date) => {
@@ -571,7 +547,7 @@ export class N8n {
 			evaluateExpression: (expression: string) => {
 				this.trouble.use('expressions');
 				return expression.includes('$input.all()')
-					? [JSON.stringify(saved.items), saved.context.suspension, this.resumeUrl(execution)]
+					? [JSON.stringify(saved.items), saved.context.suspension, this.resumeUrl(execution, '')]
 					: undefined;
 			},
 		};

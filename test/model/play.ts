@@ -117,7 +117,7 @@ function happen({ kind }: EventScript, { n8n, service, machine, note }: Stage): 
 			const id = kind === 'forged sibling' ? 'another-task' : service.tasks.at(-1)?.id;
 			note(`somebody claims that task ${id} is done`);
 			const metadata = { audio_url: 'https://evil.example/a.mp3' };
-			void n8n.post(n8n.resumeUrlOf(execution), { id, status: 'done', progress: 100, metadata });
+			void n8n.post(n8n.resumeUrl(execution), { id, status: 'done', progress: 100, metadata });
 		}
 	}
 }

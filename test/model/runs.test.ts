@@ -290,35 +290,6 @@ describe('what a failed run leaves', () => {
 			'warn: Media Generation: the run ended before the service had answered for items 1; their tasks may exist and be paid for',
 		]);
 	});
-
-	test('a stopped execution sends nothing more and logs its tasks', async () => {
-		const { execution, logs, requests, json } = await runNode({
-			parameters: sounds('a', 'b'),
-			tasks: [taskWith({ seconds: 400 }), taskWith({ end: 'error' })],
-			node: goOn,
-			events: [{ at: 30, kind: 'stop' }],
-		});
-		expect(execution.status).toBe('canceled');
-		expect(creations(requests)).toHaveLength(2);
-		expect(json.map(({ outcome }) => outcome)).toEqual(['cancelled', 'failed']);
-		expect(warnings(logs)).toEqual([
-			`warn: Media Generation: the execution was stopped; its tasks go on at the service and are paid for: ${idOf(0)}`,
-		]);
-	});
-
-	test.each([
-		['ok', 'exists and is paid for'],
-		['refusal with a task', 'may exist and be paid for'],
-	] as const)('a task whose ID comes after the stop (%s) is logged', async (kind, words) => {
-		const { logs } = await runNode({
-			parameters: sound,
-			creations: [{ ...good, kind }],
-			events: [{ at: 0.01, kind: 'stop' }],
-		});
-		expect(warnings(logs)).toContain(
-			`warn: Media Generation: task ${ID} of the stopped execution 1 ${words}`,
-		);
-	});
 });
 
 describe('after the first failure', () => {
@@ -446,32 +417,6 @@ describe('long texts', () => {
 		const { error } = await runNode(given);
 		expect(error?.message).toMatch(/^Part 2 of 2/);
 		expect(error?.description).toMatch(/pay only for what failed/);
-	});
-
-	/** Its text differs after the first time that it is read, as with `$now`. */
-	const changing = (longText: string) => {
-		let reads = 0;
-		return {
-			...long(longText),
-			get text() {
-				reads += 1;
-				return reads === 1 ? PARTS.join('\n\n') : 'Something else.';
-			},
-		};
-	};
-
-	test.each([
-		['Retry On Fail', false],
-		['another try of a tool', true],
-	])('%s with another text: the parts stay those of the first try', async (_, asTool) => {
-		const { json, bodies } = await runNode({
-			parameters: changing('join'),
-			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
-			node: { tries: 2 },
-			asTool,
-		});
-		expect(textsIn(bodies)).toEqual([...PARTS, PARTS[1]]);
-		expect(json).toMatchObject([{ task_ids: [idOf(0), idOf(2)] }]);
 	});
 });
 
@@ -630,24 +575,6 @@ describe('Max Credits', () => {
 		expect(sent).toHaveLength(2);
 	});
 
-	test('what the service names no cost of is looked at, and else known by the balance', async () => {
-		let balance = 100;
-		const { hints, requests, json } = await runNode({
-			parameters: [limited(15), sound, sound],
-			tasks: Array(3).fill(taskWith({ cost: -1 })) as Array<typeof PLAIN_TASK>,
-			node: goOn,
-			answer({ method, url }, count) {
-				if (url.endsWith('/v1/credits')) return { body: { credits: balance } };
-				if (method !== 'POST') return undefined;
-				balance -= 10;
-				return { body: { task_id: `t${count}`, ec_remain_credits: balance } };
-			},
-		});
-		expect(requests[0]).toBe('GET /v1/credits');
-		expect(json.map(({ outcome }) => outcome)).toEqual(['unreachable', 'unreachable', 'invalid']);
-		expect(hints).toContain('2 tasks created, 20 credits according to the service');
-	});
-
 	test.each<[string, () => Answer | Promise<never>]>([
 		['an error', () => ({ status: 500, body: { credits: 100 } })],
 		['no balance', () => ({ body: { plan: 'x' } })],
@@ -750,24 +677,6 @@ describe('Poll Route: Automatic', () => {
 });
 
 describe('a pause that the service asks for', () => {
-	test('holds for the looks at all tasks', async () => {
-		const looks: number[] = [];
-		const { json } = await runNode({
-			parameters: sounds('a', 'b', 'c'),
-			tasks: [5, 5, 5].map((seconds) => taskWith({ seconds })),
-			answer({ method }) {
-				if (method !== 'GET') return undefined;
-				looks.push(Date.now());
-				return looks.length === 1
-					? { status: 429, body: {}, headers: { 'retry-after': '20' } }
-					: undefined;
-			},
-		});
-		expect(json.map(({ status }) => status)).toEqual(['done', 'done', 'done']);
-		const [first = 0, second = 0] = looks;
-		expect(second - first).toBeGreaterThanOrEqual(20_000);
-	});
-
 	test('when a run reads the balance, it holds for the readings of the next one', async () => {
 		const slow = { status: 429, body: {}, headers: { 'retry-after': '20' } };
 		const run = await runNode({
@@ -799,16 +708,6 @@ describe('where n8n gives no signal of a stop', () => {
 		expect(error?.description).not.toContain('may exist');
 		expect(endedMs).toBeLessThan(60_000);
 	});
-});
-
-test('a stop ends the downloads', async () => {
-	const { execution, endedMs } = await runNode({
-		parameters: sound,
-		files: Array<'HTTP 503'>(20).fill('HTTP 503'),
-		events: [{ at: 6, kind: 'stop' }],
-	});
-	expect(execution.status).toBe('canceled');
-	expect(endedMs).toBe(6_000);
 });
 
 test.each<[string, object, number]>([
@@ -846,24 +745,4 @@ test.each<[string, Partial<Given>, boolean]>([
 	const { execution, json } = await runNode({ parameters: {}, ...given });
 	expect(json).toMatchObject([{ status: 'done' }]);
 	expect(JSON.stringify(execution.context).includes(String(PARTS[1]))).toBe(kept);
-});
-
-describe('the cost', () => {
-	test('that the finished task names goes before the estimate of its creation', async () => {
-		const { hints } = await runNode({
-			parameters: { ...sound, downloadOutput: false },
-			answer: ({ method }) =>
-				method === 'POST'
-					? { body: { task_id: 't', estimated_credits: 30 } }
-					: {
-							body: {
-								id: 't',
-								status: 'done',
-								credit_cost: 12,
-								metadata: { audio_url: 'https://x.example/a.wav' },
-							},
-						},
-		});
-		expect(hints).toEqual(['1 task created, 12 credits according to the service']);
-	});
 });

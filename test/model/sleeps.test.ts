@@ -232,27 +232,6 @@ test('what was over in the last look stays known, even where the service forgets
 	]);
 });
 
-test('"Task: Wait" can sleep: this n8n looks, as the service calls back elsewhere', async () => {
-	let looks = 0;
-	const { json, execution } = await runNode({
-		parameters: {
-			...asleep,
-			downloadOutput: false,
-			resource: 'task',
-			operation: 'wait',
-			taskId: 't',
-		},
-		answer() {
-			looks += 1;
-			return looks > 3
-				? { body: { id: 't', status: 'done', metadata: { audio_url: 'https://x.example/t.wav' } } }
-				: { body: { id: 't', status: 'doing', progress: 10 } };
-		},
-	});
-	expect(execution.woken).toBe(true);
-	expect(json).toMatchObject([{ status: 'done', task_id: 't' }]);
-});
-
 test("n8n's Retry takes up a task that calls the old execution: this n8n looks, whatever Watch While Asleep says", async () => {
 	const unwatched = { ...asleep, options: { gracePeriod: 0, watchWhileAsleep: false } };
 	const { json, execution, executions, sent } = await runNode({

@@ -115,16 +115,16 @@ describe('asleep in queue mode', () => {
 		const calls = cluster.webhooks.map(async ({ baseUrl }) => {
 			const headers = { 'content-type': 'application/json' };
 			const body = JSON.stringify({ id: task.id, status: 'done' });
-			const answer = await fetch(baseUrl + pathname + search, { method: 'POST', headers, body });
-			return await answer.text();
+			return (await fetch(baseUrl + pathname + search, { method: 'POST', headers, body })).status;
 		});
 		await waitUntil(() => held.count === 2, { timeoutMs: 8_000, what: "The processors' looks" });
 		held.letGo();
-		// Neither knows of the other. n8n resumes a waiting execution once.
-		assert.deepEqual(await Promise.all(calls), ['{"received":true}', '{"received":true}']);
-		const refusal = () =>
-			cluster.webhooks.filter((member) => member.log().includes('already being resumed'));
-		await waitUntil(() => refusal().length === 1, { timeoutMs: patience, what: 'The refusal' });
+		// Neither knows of the other, and n8n resumes a waiting execution once: a sender that calls again hears that it has finished.
+		assert.deepEqual((await Promise.all(calls)).sort(), [200, 500]);
+		assert.equal(
+			cluster.webhooks.filter((member) => member.log().includes('already being resumed')).length,
+			1,
+		);
 		await checkDone(await ended(id), jobs);
 		const runs = cluster.workers.flatMap(
 			(worker) => worker.log().match(new RegExp(`Worker started execution ${id} `, 'g')) ?? [],
