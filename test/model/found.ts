@@ -1,5 +1,6 @@
 /** What random histories have found, each as short as it can be. The node was wrong in every one of them. */
 import { PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
+import { NO_LIST } from './list';
 
 const unclear = { kind: '200 empty', created: true, retryAfter: 'none' } as const;
 const refused = { kind: 'refused', created: false, retryAfter: 'none' } as const;
@@ -19,6 +20,16 @@ export const found: Array<[string, Partial<History>]> = [
 			node: { ...PLAIN_NODE, tries: 2 },
 			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 2, changes: true }],
 			tasks: [PLAIN_TASK, { ...PLAIN_TASK, end: 'error' }],
+		},
+	],
+	[
+		'killed while it waits: the Retry of what n8n has saved finds the task in the list',
+		{
+			node: { ...PLAIN_NODE, savesProgress: true },
+			list: { ...NO_LIST, kind: 'data' },
+			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
+			events: [{ at: 11, kind: 'death' }],
+			retries: [{ changed: false }],
 		},
 	],
 	[
