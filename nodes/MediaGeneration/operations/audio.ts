@@ -37,7 +37,6 @@ export const audio: Resource = {
 			name: 'Join',
 			action: 'Join audio',
 			description: 'Join the audio files of all items into one; MP3 or WAV, without the service',
-			subtitle: 'Join audio',
 			work: { kind: 'joins' },
 		},
 	],

@@ -12,6 +12,17 @@ export function taskIdProblem(taskId: string): string | undefined {
 	return taskId.length > MAX_TASK_ID ? `it is longer than ${MAX_TASK_ID} characters` : undefined;
 }
 
+/** A number that fits; else throws an `invalid` failure in these words. */
+export function fittingNumber(
+	given: unknown,
+	fits: (value: number) => boolean,
+	[message, advice]: [message: string, advice: string],
+): number {
+	const value = asNumber(given);
+	if (value !== undefined && fits(value)) return value;
+	throw invalid(message, advice);
+}
+
 /** Merges objects in depth; anything else of `extra`, arrays included, replaces what was there. Copies, changes neither. */
 export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
 	const merged: JsonObject = { ...base };
@@ -63,25 +74,22 @@ export class ItemFields {
 	/** @param label the field's name on screen */
 	requiredText(name: string, label: string): string {
 		const text = this.optionalText(name, label);
-		if (text === undefined) {
-			throw invalid(
-				`The field "${label}" is empty`,
-				`Fill in "${label}". If it is an expression, check that this item has a value for it.`,
-			);
-		}
-		return text;
+		if (text !== undefined) return text;
+		throw invalid(
+			`The field "${label}" is empty`,
+			`Fill in "${label}". If it is an expression, check that this item has a value for it.`,
+		);
 	}
 
 	/** Undefined where the field is empty, so that it is left out of the request. */
 	optionalText(name: string, label: string): string | undefined {
 		const value = this.raw(name);
 		if (value === undefined) return undefined;
-		if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
+		if (!['string', 'number', 'boolean'].includes(typeof value))
 			throw invalid(
 				`The field "${label}" is not a text`,
 				`Give "${label}" a text. An expression must lead to a text, not to an object or a list.`,
 			);
-		}
 		const text = String(value);
 		return text.trim() === '' ? undefined : text;
 	}
@@ -89,13 +97,11 @@ export class ItemFields {
 	pathPart(name: string, label: string): string {
 		const text = this.requiredText(name, label).trim();
 		const problem = pathProblem(text);
-		if (problem !== undefined) {
-			throw invalid(
-				`The field "${label}" can't be used in an address: it ${problem}`,
-				`Enter the ID as the service shows it.`,
-			);
-		}
-		return encodeURIComponent(text);
+		if (problem === undefined) return encodeURIComponent(text);
+		throw invalid(
+			`The field "${label}" can't be used in an address: it ${problem}`,
+			'Enter the ID as the service shows it.',
+		);
 	}
 
 	taskId(): string {
@@ -124,31 +130,23 @@ export class ItemFields {
 	}
 
 	count(name: string, label: string): number {
-		const value = asNumber(this.raw(name));
-		if (value === undefined || !Number.isInteger(value) || value < 1) {
-			throw invalid(
-				`The field "${label}" must be a whole number of at least 1`,
-				`Set "${label}" to 1, 2, 3, ...`,
-			);
-		}
-		return value;
+		return fittingNumber(this.raw(name), (value) => Number.isInteger(value) && value >= 1, [
+			`The field "${label}" must be a whole number of at least 1`,
+			`Set "${label}" to 1, 2, 3, ...`,
+		]);
 	}
 
 	positiveOption(name: string, label: string, fallback: number, most = Infinity): number {
 		const given = this.option(name);
 		if (given === undefined) return fallback;
-		const value = asNumber(given);
-		if (value === undefined || value <= 0) {
-			throw invalid(
-				`The option "${label}" must be a number greater than 0`,
-				`Set "${label}" to a number greater than 0, or remove the option to use ${fallback}.`,
-			);
-		}
-		if (value <= most) return value;
-		throw invalid(
+		const value = fittingNumber(given, (number) => number > 0, [
+			`The option "${label}" must be a number greater than 0`,
+			`Set "${label}" to a number greater than 0, or remove the option to use ${fallback}.`,
+		]);
+		return fittingNumber(value, (number) => number <= most, [
 			`The option "${label}" must be at most ${most}`,
 			`Set "${label}" to a smaller number, or remove the option to use ${fallback}. Nothing was sent.`,
-		);
+		]);
 	}
 
 	/** As {@link positiveOption}, where zero switches the option off. */

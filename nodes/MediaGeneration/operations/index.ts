@@ -53,7 +53,7 @@ function fieldsOf({ value, operations, fields }: Resource): INodeProperties[] {
 
 const subtitles = Object.fromEntries(
 	resources.flatMap(({ value: resource, operations }) =>
-		operations.map(({ value, subtitle }) => [`${resource}:${value}`, subtitle]),
+		operations.map(({ value, action, subtitle }) => [`${resource}:${value}`, subtitle ?? action]),
 	),
 );
 

@@ -1,10 +1,9 @@
 /** Texts longer than one request takes: the field that splits them, how it is read, and the requests for their parts (docs/media.md). */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { firstSentences, lastSentences, splitText } from '../media/split';
-import { asNumber } from '../service/json';
 import type { Work } from '../service/clock';
 import { invalid } from '../service/failures';
-import type { ItemFields } from './fields';
+import { fittingNumber, type ItemFields } from './fields';
 import { amount, select, toggle, type CreationRequest } from './operation';
 
 export type LongText =
@@ -78,26 +77,18 @@ export const longTextOptions: INodeProperties[] = [
 
 export function readPause(fields: ItemFields): number {
 	const given = fields.option('pauseBetweenParts') ?? 0;
-	const pauseMs = asNumber(given);
-	if (pauseMs === undefined || pauseMs < 0 || pauseMs > LONGEST_PAUSE_MS) {
-		throw invalid(
-			`The option "Pause Between Parts (Ms)" must be a number from 0 to ${LONGEST_PAUSE_MS}`,
-			'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
-		);
-	}
-	return pauseMs;
+	return fittingNumber(given, (pauseMs) => pauseMs >= 0 && pauseMs <= LONGEST_PAUSE_MS, [
+		`The option "Pause Between Parts (Ms)" must be a number from 0 to ${LONGEST_PAUSE_MS}`,
+		'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
+	]);
 }
 
 function readMaxCharacters(fields: ItemFields): number {
-	const given = fields.option('maxCharacters') ?? fields.raw('maxCharacters');
-	const value = asNumber(given ?? MAX_CHARACTERS);
-	if (value === undefined || !Number.isInteger(value) || value < LEAST_CHARACTERS) {
-		throw invalid(
-			`"${CHARACTERS_NAME}" must be a whole number of at least ${LEAST_CHARACTERS}`,
-			`Set it to the limit of your model, or to ${MAX_CHARACTERS}, which most take. Nothing was sent.`,
-		);
-	}
-	return value;
+	const given = fields.option('maxCharacters') ?? fields.raw('maxCharacters') ?? MAX_CHARACTERS;
+	return fittingNumber(given, (value) => Number.isInteger(value) && value >= LEAST_CHARACTERS, [
+		`"${CHARACTERS_NAME}" must be a whole number of at least ${LEAST_CHARACTERS}`,
+		`Set it to the limit of your model, or to ${MAX_CHARACTERS}, which most take. Nothing was sent.`,
+	]);
 }
 
 export function readLongText(fields: ItemFields): LongText {

@@ -36,7 +36,8 @@ export interface Operation {
 	name: string;
 	action: string;
 	description: string;
-	subtitle: string;
+	/** Unless it is the action. */
+	subtitle?: string;
 	work: Work;
 }
 

@@ -166,7 +166,6 @@ export const task: Resource = {
 			action: 'Create task',
 			description:
 				'Create a task at any endpoint of the service that has no operation of its own, e.g. for music or dubbing',
-			subtitle: 'Create task',
 			work: {
 				kind: 'creates',
 				request(item) {
@@ -186,7 +185,6 @@ export const task: Resource = {
 			name: 'Wait',
 			action: 'Wait for task',
 			description: 'Wait for a task made earlier and get its files. Nothing is paid again.',
-			subtitle: 'Wait for task',
 			work: { kind: 'awaits' },
 		},
 		{
@@ -194,7 +192,6 @@ export const task: Resource = {
 			name: 'Get',
 			action: 'Get task',
 			description: 'Read the current state of a task once, whatever it is',
-			subtitle: 'Get task',
 			work: { kind: 'looks' },
 		},
 		{

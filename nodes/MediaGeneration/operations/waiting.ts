@@ -1,8 +1,8 @@
 /** How an item waits and what it does with its files (fields: `waitingFields.ts`). */
 import type { PollRouteOption } from '../service/account';
 import { invalid, type FailureError } from '../service/failures';
-import { asNumber, asText } from '../service/json';
-import type { ItemFields } from './fields';
+import { asText } from '../service/json';
+import { fittingNumber, type ItemFields } from './fields';
 import { readLongText, type LongText } from './longText';
 import { MAX_FILE_MB } from './operation';
 
@@ -137,12 +137,12 @@ function checkJoined({ kind }: LongText, waiting: Waiting, { download }: FileSet
 
 export function readRunSettings(fields: ItemFields): RunSettings {
 	const most = fields.positiveOption('maxActiveTasks', 'Max Active Tasks', MAX_ACTIVE_TASKS);
-	const maximumCredits = asNumber(fields.option('maximumCredits'));
 	// One that is set but leads to an empty value must not count as no limit.
-	if (fields.hasOption('maximumCredits') && (maximumCredits === undefined || maximumCredits < 0))
-		throw invalid(
-			'The option "Max Credits" must be a number of at least 0',
-			'Set "Max Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
-		);
+	const maximumCredits = fields.hasOption('maximumCredits')
+		? fittingNumber(fields.option('maximumCredits'), (credits) => credits >= 0, [
+				'The option "Max Credits" must be a number of at least 0',
+				'Set "Max Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
+			])
+		: undefined;
 	return { maxActiveTasks: Math.max(1, Math.floor(most)), maximumCredits };
 }

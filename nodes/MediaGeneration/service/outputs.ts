@@ -44,15 +44,12 @@ function kindOf(name: string, url: string, taskType: string): OutputKind {
 	return 'file';
 }
 
-function imagesOf({ result_images: images }: JsonObject): TaskOutput[] {
-	return (Array.isArray(images) ? (images as unknown[]) : []).flatMap((entry): TaskOutput[] => {
-		const image = isObject(entry) ? entry : { url: entry };
-		// A preview is not a result where the picture itself is there.
-		const url = [image.imageUrl, image.image_url, image.url, image.previewUrl, image.preview_url]
-			.map(httpUrl)
-			.find((candidate) => candidate !== undefined);
-		return url === undefined ? [] : [{ url, kind: 'image' }];
-	});
+/** Of an image the full picture where there is one; a preview is a result where there is none. */
+function imageIn(entry: unknown): string | undefined {
+	const image = isObject(entry) ? entry : { url: entry };
+	return [image.imageUrl, image.image_url, image.url, image.previewUrl, image.preview_url]
+		.map(httpUrl)
+		.find((url) => url !== undefined);
 }
 
 interface Holder {
@@ -64,24 +61,11 @@ const isOwn = (key: string) => !ECHO_KEY.test(key) && !STREAM_KEY.test(key);
 
 function below({ fields }: Holder): Holder[] {
 	return Object.entries(fields)
-		.filter(([name]) => name !== 'result_images' && isOwn(name))
-		.flatMap(([name, value]) =>
-			[value]
-				.flat()
-				.filter(isObject)
-				.map((entry) => ({ name, fields: entry })),
-		);
-}
-
-function distinct(files: readonly TaskOutput[], carried: ReadonlySet<string>): TaskOutput[] {
-	const kept = new Map<string, TaskOutput>();
-	for (const file of files) {
-		const known = kept.get(file.url);
-		if (known === undefined && !carried.has(file.url)) kept.set(file.url, file);
-		// A second name of the same file can say more about it than the first.
-		if (known?.kind === 'file') known.kind = file.kind;
-	}
-	return [...kept.values()];
+		.filter(([name]) => name !== 'result_images' && isOwn(name) && !PREVIEW_KEY.test(name))
+		.flatMap(([name, value]) => {
+			const entries = [value].flat().filter(isObject);
+			return entries.map((entry) => ({ name, fields: entry }));
+		});
 }
 
 /**
@@ -91,35 +75,36 @@ function distinct(files: readonly TaskOutput[], carried: ReadonlySet<string>): T
  * @param echoes texts that the creation request carried, where they are known: addresses among them are not results
  */
 export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = []): TaskOutput[] {
-	const filesIn = ({ name, fields }: Holder, key: string): TaskOutput[] =>
-		[fields[key]].flat().flatMap((value) => {
-			const url = httpUrl(value);
-			// A field that is just "url" takes the name of the object that holds it.
-			const called = BARE_KEY.test(key) ? name : key;
-			return url === undefined ? [] : [{ url, kind: kindOf(called, url, type) }];
-		});
-	const namedIn = (holder: Holder) => [
-		...imagesOf(holder.fields),
-		...NAMED.flatMap((key) => filesIn(holder, key)),
-	];
-	const othersIn = (holder: Holder, previews: boolean) =>
-		Object.keys(holder.fields)
-			.filter((key) => URL_KEY.test(key) && isOwn(key) && PREVIEW_KEY.test(key) === previews)
-			.flatMap((key) => filesIn(holder, key));
 	const carried = new Set(echoes);
-	const root: Holder = { name: '', fields: raw };
-	let files: TaskOutput[] = [];
-	let previews: TaskOutput[] = [];
+	const best = new Map<string, TaskOutput>();
+	const previews = new Map<string, TaskOutput>();
+	const add = (to: typeof best, file: TaskOutput) => {
+		const known = to.get(file.url);
+		if (known === undefined && !carried.has(file.url)) to.set(file.url, file);
+		// A second name of the same file can say more about it than the first.
+		if (known?.kind === 'file') known.kind = file.kind;
+	};
+	const addField = (to: typeof best, { name, fields }: Holder, key: string) => {
+		// A field that is just "url" takes the name of the object that holds it.
+		const called = BARE_KEY.test(key) ? name : key;
+		for (const url of [fields[key]].flat().map(httpUrl))
+			if (url !== undefined) add(to, { url, kind: kindOf(called, url, type) });
+	};
+	const addNamed = (holder: Holder) => {
+		for (const url of [holder.fields.result_images].flat().map(imageIn))
+			if (url !== undefined) add(best, { url, kind: 'image' });
+		for (const key of NAMED) addField(best, holder, key);
+	};
 	let level: Holder[] = [{ name: '', fields: isObject(raw.metadata) ? raw.metadata : {} }];
 	for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-		files = files.concat(
-			level.flatMap(namedIn),
-			depth === 0 ? namedIn(root) : [],
-			level.flatMap((holder) => othersIn(holder, false)),
-		);
-		previews = previews.concat(level.flatMap((holder) => othersIn(holder, true)));
-		level = level.flatMap(below).filter(({ name }) => !PREVIEW_KEY.test(name));
+		level.forEach(addNamed);
+		if (depth === 0) addNamed({ name: '', fields: raw });
+		for (const holder of level)
+			for (const key of Object.keys(holder.fields).filter(
+				(name) => URL_KEY.test(name) && isOwn(name),
+			))
+				addField(PREVIEW_KEY.test(key) ? previews : best, holder, key);
+		level = level.flatMap(below);
 	}
-	const best = distinct(files, carried);
-	return best.length > 0 ? best : distinct(previews, carried);
+	return [...(best.size > 0 ? best : previews).values()];
 }
