@@ -284,22 +284,37 @@ describe('a webhook goes by what was read of the credential a moment ago', () =>
 		await expect(recentClient(context)).rejects.toThrow('Node does not have any credentials set');
 	});
 
-	test('and n8n signs its requests with that, until it is 5 s old; then it reads the credential again', async () => {
+	test('and n8n signs its requests with that, until it is 5 s old; then with the credential as it is by then', async () => {
 		await secretOf(call());
 		const { context, sent, signedWith } = contextWith(responds(200, '{}'));
 		const client = await recentClient(Object.assign(call(other), { helpers: context.helpers }));
 		await client.send(LOOK);
-		expire(0);
+		jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_000);
 		await client.send(LOOK);
-		const read = { apiKey: KEY, baseUrl: 'https://api.example/', callbackSecret: SECRET };
-		const type = 'mediaGenerationApi';
-		expect(signedWith).toEqual([{ id: 'c', name: 'x', type, data: read }, undefined]);
+		expect(signedWith).toMatchObject([{ data: { callbackSecret: SECRET } }, { data: other }]);
 		expect(sent).toMatchObject([
 			{ url: 'https://api.example/v1/task/t1' },
 			{ url: 'https://api.example/v1/task/t1' },
 		]);
 		expect(JSON.stringify(sent)).not.toContain(KEY);
 	});
+});
+
+test('a run reads its credential every 5 s at most; where that fails, n8n does, and says why', async () => {
+	const { context, signedWith } = contextWith(responds(200, '{}'));
+	const reading = jest.spyOn(context, 'getCredentials');
+	const client = await createClient(context);
+	await Promise.all([client.send(LOOK), client.send(LOOK)]);
+	expect(reading).toHaveBeenCalledTimes(1);
+	const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_000);
+	await Promise.all([client.send(LOOK), client.send(LOOK)]);
+	expect(reading).toHaveBeenCalledTimes(2);
+	clock.mockReturnValue(performance.now() + 5_000);
+	reading.mockRejectedValue(new Error('it was deleted'));
+	await client.send(LOOK);
+	const signed = { type: 'mediaGenerationApi', data: { apiKey: KEY } };
+	expect(signedWith).toMatchObject([signed, signed, signed, signed, undefined]);
+	jest.restoreAllMocks();
 });
 
 describe('a call of this n8n to itself', () => {

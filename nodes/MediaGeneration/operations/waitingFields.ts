@@ -212,8 +212,8 @@ function fieldsFor(resource: Resource, kind: Work['kind']) {
 	};
 	/** An operation that does not create always waits. */
 	const conditions = (field: INodeProperties): Conditions => {
-		const { waitForCompletion, ...when } = whenOf(field);
-		return creates && waitForCompletion !== undefined ? { waitForCompletion, ...when } : when;
+		const { waitForCompletion: _, ...when } = whenOf(field);
+		return creates ? whenOf(field) : when;
 	};
 	const options = optionsField(
 		optionsOf(resource, creates).map((option) => {

@@ -17,7 +17,7 @@ import { credentialProblem, normalizeBaseUrl } from './baseUrl';
 import { ANSWER, readJson, readText } from './bounded';
 import { BoundedMap } from './boundedMap';
 import { cleanerOf } from './clean';
-import { timeLimit } from './clock';
+import { now, timeLimit } from './clock';
 import { invalid } from './failures';
 import { isObject } from './json';
 import { connectionOf, reasonOf, type Connection } from './networkError';
@@ -77,7 +77,12 @@ export interface ServiceClient {
 interface Read {
 	credentials: Credentials;
 	data: ICredentialDataDecryptedObject;
+	/** Epoch ms. */
+	readAt: number;
 }
+
+/** For how long requests are signed with what was read of a credential: n8n takes longer to read it than for the rest of a request. */
+const RECENT_MS = 5_000;
 
 /** Throws an `invalid` failure in words before anything is sent. */
 async function readCredentials(context: RequestContext): Promise<Read> {
@@ -93,7 +98,7 @@ async function readCredentials(context: RequestContext): Promise<Read> {
 		apiKey: data.apiKey as string,
 		callbackSecret: (data.callbackSecret ?? '') as string,
 	};
-	return { credentials, data };
+	return { credentials, data, readAt: now() };
 }
 
 interface RawResponse<Body = unknown> {
@@ -138,13 +143,10 @@ async function exchange<Body>(
 }
 
 export async function createClient(context: RequestContext): Promise<ServiceClient> {
-	const { credentials } = await readCredentials(context);
-	return clientOf(context, credentials);
+	return clientOf(context, await readCredentials(context));
 }
 
-/** For how long webhooks go by what was read of a credential: n8n takes longer to read it than for the rest of a callback. */
-const RECENT_MS = 5_000;
-/** By workflow, node and credential. Forgotten after that time, as keys are not kept. */
+/** By workflow, node and credential. Forgotten when it is no longer recent, as keys are not kept. */
 const recent = new BoundedMap<string, Read>(200);
 
 async function readAndKeep(context: N8nContext, key: string): Promise<Read> {
@@ -158,8 +160,8 @@ async function readAndKeep(context: N8nContext, key: string): Promise<Read> {
 }
 
 /**
- * As {@link createClient}, for webhooks, which are called many times a second: by what was read of the credential up to 5 s ago. n8n signs
- * with that, too, what is sent in these 5 s; later it reads the credential for each request. While the editor listens nothing is kept.
+ * As {@link createClient}, for webhooks, which are called many times a second: by what was read of the credential a moment ago. While the
+ * editor listens nothing is kept.
  *
  * @param fits whether what was kept will do; otherwise it is read again
  */
@@ -168,24 +170,28 @@ export async function recentClient(
 	fits: (credentials: Credentials) => boolean = () => true,
 ): Promise<ServiceClient> {
 	const { id: nodeId, credentials: used } = context.getNode();
-	const { id, name = '' } = used?.[CREDENTIAL] ?? {};
-	const key = JSON.stringify([context.getWorkflow().id, nodeId, id]);
+	const key = JSON.stringify([context.getWorkflow().id, nodeId, used?.[CREDENTIAL]?.id]);
 	const kept = context.getMode() === 'manual' ? undefined : recent.get(key);
 	const isFit = kept !== undefined && fits(kept.credentials);
-	const read = isFit ? kept : await readAndKeep(context, key);
-	return clientOf(context, read.credentials, () =>
-		recent.get(key) === read
-			? { id: id ?? '', name, type: CREDENTIAL, data: { ...read.data } }
-			: undefined,
-	);
+	return clientOf(context, isFit ? kept : await readAndKeep(context, key));
 }
 
-/** @param decrypted what n8n signs a request with; where it is undefined, n8n reads the credential for it */
-function clientOf(
-	context: RequestContext,
-	credentials: Credentials,
-	decrypted: () => ICredentialsDecrypted | undefined = () => undefined,
-): ServiceClient {
+/** What n8n signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */
+function signer(context: RequestContext, { data, readAt }: Read) {
+	let [latest, latestAt] = [Promise.resolve(data), readAt];
+	return async (): Promise<ICredentialsDecrypted | undefined> => {
+		if (now() - latestAt >= RECENT_MS) {
+			latestAt = now();
+			latest = context.getCredentials(CREDENTIAL);
+		}
+		const signed = await latest.catch(() => undefined);
+		return signed && { id: '', name: '', type: CREDENTIAL, data: { ...signed } };
+	};
+}
+
+function clientOf(context: RequestContext, read: Read): ServiceClient {
+	const { credentials } = read;
+	const signedWith = signer(context, read);
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
 	const cleaner = cleanerOf(context);
 	cleaner.knows(credentials);
@@ -203,7 +209,7 @@ function clientOf(
 				Object.create(context, own) as typeof context,
 				CREDENTIAL,
 				limited,
-				{ credentialsDecrypted: decrypted() },
+				{ credentialsDecrypted: await signedWith() },
 			)) as RawResponse;
 			const { text, whole } = await readText(answered.body);
 			// Before it is parsed, so that no escape hides the key.
@@ -211,14 +217,14 @@ function clientOf(
 		});
 		if ('answered' in response) return { ...response, reason: cleaner.text(response.reason) };
 		const { text, whole } = response.body;
-		const read = readJson(text, ANSWER, whole);
+		const json = readJson(text, ANSWER, whole);
 		const reply: Answer = {
 			answered: true,
 			status: response.statusCode,
 			headers: response.headers,
-			body: read.kind === 'json' ? read.value : undefined,
+			body: json.kind === 'json' ? json.value : undefined,
 			text,
-			...(read.kind === 'beyondBound' ? { unread: read.reason } : {}),
+			...(json.kind === 'beyondBound' ? { unread: json.reason } : {}),
 		};
 		account.learn(purpose, reply);
 		return reply;

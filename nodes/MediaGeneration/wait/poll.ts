@@ -141,12 +141,8 @@ export class PollLoop {
 	}
 
 	/** A paused account delays looks, but never the verdict at the deadline. */
-	private dueAt({ watched }: Entry): number {
-		const { nextLookAt, watch } = watched;
-		return Math.min(
-			Math.max(nextLookAt, this.deps.pausedUntil()),
-			Math.max(nextLookAt, watch.deadline),
-		);
+	private dueAt({ watched: { nextLookAt, watch } }: Entry): number {
+		return Math.max(nextLookAt, Math.min(this.deps.pausedUntil(), watch.deadline));
 	}
 
 	private async sleepUntil(at: number): Promise<void> {
