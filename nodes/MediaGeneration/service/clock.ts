@@ -12,7 +12,7 @@ export interface Clock {
 /** Since n8n 2.34 `sleep` honours a signal; before, it ignores the second argument. */
 const sleepUntil: (ms: number, signal?: AbortSignal) => Promise<void> = sleep;
 
-/** Made once: n8n's `sleep` makes an error, with its stack, from any reason that is not one. */
+/** n8n's `sleep` makes an error, with its stack, from any reason that is not one. */
 const WOKEN = new Error('woken');
 
 /** No timer outlives an aborted pause by more than this where n8n's `sleep` ignores signals. */
@@ -61,10 +61,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 
 export const realClock: Clock = { now, sleep: pause };
 
-/**
- * A signal that aborts with another one or after `ms`. Call `end` when it is not needed any more: a signal that lives as long as
- * an execution must not collect the listeners of thousands of requests.
- */
+/** Aborts with another signal or after `ms`. To be ended: a signal that lives as long as an execution must not collect listeners. */
 export function timeLimit(ms: number, outer?: AbortSignal) {
 	const controller = new AbortController();
 	const timer = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(ms, 2 ** 31 - 1))));

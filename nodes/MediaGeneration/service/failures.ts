@@ -12,7 +12,7 @@ interface Meaning {
 	final: boolean;
 }
 
-/** The worst first. `unknown` may be paid for, and nobody knows its task. */
+/** The worst first. */
 export const outcomes = {
 	unknown: { useful: true, unclear: true, final: true },
 	failed: { useful: false, unclear: false, final: true },
@@ -65,7 +65,6 @@ export class FailureError extends Error {
 	}
 }
 
-/** Bad input, refused before any request is sent. */
 export function invalid(message: string, description: string): FailureError {
 	return new FailureError({ outcome: 'invalid', message, description });
 }
@@ -99,7 +98,6 @@ export async function attemptLater<T>(read: () => Promise<T>): Promise<Attempt<T
 	}
 }
 
-/** The item's JSON with Continue On Fail. */
 export function failureJson({ message, outcome, taskId, status, ...failure }: Failure) {
 	const { httpStatus, candidates, whole } = failure;
 	const fields = {
@@ -172,10 +170,12 @@ export function cancelled(taskId: string, status: string | undefined): Failure {
 	};
 }
 
-export function denied(
-	taskId: string,
-	{ httpStatus, detail }: { httpStatus: number; detail: string },
-): Failure {
+interface Refused {
+	detail: string;
+	httpStatus: number;
+}
+
+export function denied(taskId: string, { httpStatus, detail }: Refused): Failure {
 	return {
 		outcome: 'unreachable',
 		message: `Task ${taskId} exists, but the service refused to show it (HTTP ${httpStatus}): ${quote(detail) ?? 'no reason given'}`,
@@ -185,21 +185,18 @@ export function denied(
 	};
 }
 
-export function missing(
-	taskId: string,
-	{ detail, httpStatus }: { detail: string; httpStatus?: number },
-): Failure {
+export function missing(taskId: string, { detail, httpStatus = 404 }: Partial<Refused>): Failure {
 	return {
 		outcome: 'unreachable',
 		message: `Task ${taskId} can't be found at the service: ${quote(detail) ?? 'HTTP 404'}`,
 		description:
 			'Check that the Base URL and the API key belong to the account that made the task, and that the task ID is complete. If the service uses another route for this kind of task, set the option Poll Route.',
 		taskId,
-		httpStatus: httpStatus ?? 404,
+		httpStatus,
 	};
 }
 
-export type Reached =
+type Reached =
 	| { kind: 'nothing' }
 	/** A creation was sent, and its answer is not known. */
 	| { kind: 'sent' }

@@ -82,10 +82,8 @@ export function taskIdOf(body: unknown): string | undefined {
 
 /** The `task_id` in the text of an answer that is no JSON, or of which there is only the beginning. */
 export function taskIdIn(text: string): string | undefined {
-	return /"task_?[iI]d"\s*:\s*(?:"([^"\\]{1,500})"|(\d{1,40})\b)/
-		.exec(text)
-		?.slice(1)
-		.find((id) => id !== undefined);
+	const found = /"task_?[iI]d"\s*:\s*(?:"([^"\\]{1,500})"|(\d{1,40})\b)/.exec(text);
+	return found?.[1] ?? found?.[2];
 }
 
 /** Also those beside a task that is wrapped. */

@@ -26,7 +26,7 @@ interface TaskListQuery extends Omit<Reading, 'path'> {
 const PAGE_SIZE = 100;
 /** Against a list without end. */
 const MOST_PAGES = 1_000;
-/** Services repeat entries where pages meet, and some ignore `page`: after this many pages in a row without a new task, none is expected. */
+/** In a row, after which no new task is expected: services repeat entries where pages meet, and some ignore `page`. */
 const MAX_EMPTY_PAGES = 3;
 /** With these the service answers, but has no list. */
 export const NO_LIST = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
@@ -87,20 +87,21 @@ export async function readTaskList(query: TaskListQuery): Promise<Attempt<TaskLi
 			if (first !== undefined) break;
 			return { ok: true, value: { kind: 'none', failure: { ...NONE, httpStatus } } };
 		}
-		const records = recordsIn(reply.value.body, NAMES);
+		const { value: answer } = reply;
+		const records = recordsIn(answer.body, NAMES);
 		if (records === undefined) {
-			if (first === undefined) return { ok: true, value: { kind: 'none', failure: NONE } };
+			if (first === undefined) break;
 			return { ok: false, failure: unreadable(path, 'the answer has an unexpected shape') };
 		}
-		first ??= reply.value;
+		first ??= answer;
 		const before = tasks.size;
 		const found = records.flatMap(taskIn);
 		for (const task of found) if (!tasks.has(task.taskId)) tasks.set(task.taskId, task);
 		empty = tasks.size === before ? empty + 1 : 0;
 		// Where nothing says that more follows, a page without a new task is the last one.
-		const more = saysMore(reply.value.body, page, tasks.size) ?? empty === 0;
-		if (!more || records.length === 0 || tasks.size >= limit) break;
-		if (isOver(found, reply.value)) break;
+		const more = saysMore(answer.body, page, tasks.size) ?? empty === 0;
+		const isLast = !more || records.length === 0 || tasks.size >= limit;
+		if (isLast || isOver(found, answer)) break;
 	}
 	const value: TaskList =
 		first === undefined

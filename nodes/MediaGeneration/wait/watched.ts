@@ -79,12 +79,7 @@ export class Watched {
 	private looksWithoutOutputs = 0;
 	private hurriedAt = -Infinity;
 
-	/**
-	 * Siblings are looked at in turns from the start: the one that is looked at soonest after its end shows when to look at
-	 * the others, so the more there are, the sooner the first end is seen.
-	 *
-	 * @param turn how many siblings came before
-	 */
+	/** Siblings are looked at in turns, as the first one that has ended shows when to look at the others. @param turn how many came before */
 	constructor(
 		readonly watch: Watch,
 		turn: number,
