@@ -168,9 +168,10 @@ test('whatever stands on the pages of a list of tasks: tasks with IDs, or that t
 				return answerOf(typeof given === 'string' ? given : JSON.stringify(given));
 			});
 			const clock = new VirtualClock();
-			const list = await clock.run(readTaskList({ client, limit: Infinity, tries: 2, clock }));
+			const reading = readTaskList({ client, limit: Infinity, tries: 2, clock });
+			const list = await clock.run(reading.catch(() => undefined));
 			expect(client.requests.length).toBeLessThan(100);
-			const tasks = list.ok && list.value.kind === 'list' ? list.value.tasks : [];
+			const tasks = list?.kind === 'list' ? list.tasks : [];
 			expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(tasks.length);
 			expect(tasks.filter(({ taskId }) => taskId === '')).toEqual([]);
 		}),

@@ -114,14 +114,13 @@ class Creations {
 			timeoutMs: READING_MS,
 			isOver: (tasks, answer) => areOlder(tasks, since + (aheadOf(answer, clock.now()) ?? 0)),
 		});
-		if (!list.ok) return;
-		if (list.value.kind === 'none') {
+		if (list.kind === 'none') {
 			// An unusable 200 may be a throttled one; anything else says that there is no such route.
-			if (list.value.failure.httpStatus !== 200) this.noListUntil = clock.now() + NO_LIST_MS;
+			if (list.failure.httpStatus !== 200) this.noListUntil = clock.now() + NO_LIST_MS;
 			for (const seeker of this.seekers) this.end(seeker, UNFOUND);
 			return;
 		}
-		this.settle(list.value.tasks, aheadOf(list.value.answer, clock.now()), clock.now());
+		this.settle(list.tasks, aheadOf(list.answer, clock.now()), clock.now());
 	}
 
 	private settle(tasks: ListedTask[], aheadMs: number | undefined, now: number): void {

@@ -13,9 +13,9 @@ import {
 } from '../operations/lists';
 import type { ListName } from '../operations/operation';
 import type { ServiceClient } from '../service/client';
-import { attemptLater, FailureError, type Failure } from '../service/failures';
+import { attemptLater, FailureError, valueOf, type Failure } from '../service/failures';
 import { asText, isObject, parseJson } from '../service/json';
-import { readAnswer, valueOf } from '../service/reading';
+import { readBody } from '../service/reading';
 import { NO_LIST } from '../service/taskList';
 import { openClient } from './prepare';
 
@@ -54,7 +54,8 @@ async function pageOf(
 	route: ListRoute,
 	cursor: string | undefined,
 ): Promise<ListPage | undefined> {
-	const answer = await readAnswer({ client, path: route.path(words, cursor) });
+	const path = route.path(words, cursor);
+	const answer = await attemptLater(async () => await readBody({ client, path }));
 	if (!answer.ok) {
 		const { httpStatus } = answer.failure;
 		if (httpStatus !== undefined && NO_LIST.has(httpStatus)) return undefined;

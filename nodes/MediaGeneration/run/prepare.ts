@@ -8,8 +8,14 @@ import type { CreationRequest } from '../operations/operation';
 import type { ItemSettings } from '../operations/waiting';
 import { ensured } from '../service/boundedMap';
 import { createClient, type ServiceClient } from '../service/client';
-import { asFailure, attemptLater, FailureError, invalid, type Attempt } from '../service/failures';
-import { valueOf } from '../service/reading';
+import {
+	asFailure,
+	attemptLater,
+	FailureError,
+	invalid,
+	valueOf,
+	type Attempt,
+} from '../service/failures';
 import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
 import { failedEnd, type Item, type ItemEnd, type Part } from './item';
 import type { Draft, Planned } from './plan';

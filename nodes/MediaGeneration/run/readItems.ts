@@ -5,16 +5,9 @@ import type { Operation } from '../operations/operation';
 import { ItemFields } from '../operations/fields';
 import { listedItems, taskItem, taskListFields } from '../operations/task';
 import type { ServiceClient } from '../service/client';
-import { attemptLater, denied, FailureError, missing } from '../service/failures';
+import { attemptLater, denied, FailureError, missing, valueOf } from '../service/failures';
 import { lookAtTask, type Look } from '../service/look';
-import {
-	readAnswer,
-	readWithRetries,
-	retriesFor,
-	unreadable,
-	valueOf,
-	type Try,
-} from '../service/reading';
+import { readBody, readWithRetries, retriesFor, unreadable, type Try } from '../service/reading';
 import { readTaskList } from '../service/taskList';
 import { openClient } from './prepare';
 
@@ -48,10 +41,8 @@ async function getTask(
 	signal?: AbortSignal,
 ): Promise<IDataObject> {
 	const at = { taskId, kind: 'task', route: 'auto', timeoutMs: TIMEOUT_MS, signal } as const;
-	return valueOf(
-		await readWithRetries(retriesFor(client, { signal }), async () =>
-			seen(taskId, await lookAtTask(client, at)),
-		),
+	return await readWithRetries(retriesFor(client, { signal }), async () =>
+		seen(taskId, await lookAtTask(client, at)),
 	);
 }
 
@@ -64,12 +55,12 @@ async function readItem(
 	const fields = new ItemFields(context, index);
 	if (work.kind === 'lists') {
 		const wanted = taskListFields(fields);
-		const list = valueOf(await readTaskList({ client, signal, ...wanted }));
+		const list = await readTaskList({ client, signal, ...wanted });
 		if (list.kind === 'none') throw new FailureError(list.failure);
 		return listedItems(list.tasks);
 	}
 	if (work.kind !== 'reads') return [await getTask(client, fields.taskId(), signal)];
-	const items = work.items(valueOf(await readAnswer({ client, path: work.path, signal })));
+	const items = work.items(await readBody({ client, path: work.path, signal }));
 	if (items === undefined)
 		throw new FailureError(unreadable(work.path, 'the answer has an unexpected shape'));
 	return items as IDataObject[];

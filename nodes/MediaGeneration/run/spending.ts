@@ -15,11 +15,17 @@ import type { Submitted } from '../create/submit';
 import { ensured } from '../service/boundedMap';
 import type { ServiceClient } from '../service/client';
 import type { Clock } from '../service/clock';
-import { invalid, type Attempt, type Failure } from '../service/failures';
+import {
+	attemptLater,
+	FailureError,
+	invalid,
+	type Attempt,
+	type Failure,
+} from '../service/failures';
 import { asNumber, isObject, type JsonObject } from '../service/json';
 import { Limiter } from '../service/limiter';
 import { lookAtTask, type LookAt } from '../service/look';
-import { readAnswer, readWithRetries, unreadable, type Reading } from '../service/reading';
+import { readBody, readWithRetries, unreadable, type Reading } from '../service/reading';
 import { creditsOf, isDescribed, type Task } from '../service/task';
 
 type Route = Pick<LookAt, 'kind' | 'route'>;
@@ -67,12 +73,11 @@ const gates = new WeakMap<LedgerStore, Limiter>();
 
 export async function readBalance(reading: Omit<Reading, 'path'>): Promise<Attempt<number>> {
 	const path = '/v1/credits';
-	const answer = await readAnswer({ ...reading, path });
-	if (!answer.ok) return answer;
-	const value = creditsOf(answer.value);
-	return value === undefined
-		? { ok: false, failure: unreadable(path, 'the answer holds no balance') }
-		: { ok: true, value };
+	return await attemptLater(async () => {
+		const balance = creditsOf(await readBody({ ...reading, path }));
+		if (balance !== undefined) return balance;
+		throw new FailureError(unreadable(path, 'the answer holds no balance'));
+	});
 }
 
 /** The cost that an answer or a task names (docs/service.md, "Shapes"). */
@@ -231,7 +236,7 @@ export class Spending {
 			// One look at a time, so without jitter. A task can be unknown to the service for a moment after its creation.
 			random: () => 0.5,
 		};
-		const cost = await readWithRetries(retries, async () => {
+		const reading = readWithRetries<number>(retries, async () => {
 			if (this.tasksNameNoCost || signal?.aborted === true) return NO_COST;
 			const look = await lookAtTask(client, at, now);
 			if (look.kind !== 'task')
@@ -240,7 +245,7 @@ export class Spending {
 			if (value === undefined) this.tasksNameNoCost = isDescribed(look.task);
 			return value === undefined ? NO_COST : { kind: 'read', value };
 		});
-		return cost.ok ? cost.value : undefined;
+		return await reading.catch(() => undefined);
 	}
 
 	/** What the editor says of a run's costs, in lines of at most 120 characters. */

@@ -116,6 +116,11 @@ export function failureJson({ message, outcome, taskId, status, ...failure }: Fa
 	return Object.fromEntries(given) as JsonObject;
 }
 
+export function valueOf<T>(attempted: Attempt<T>): T {
+	if (attempted.ok) return attempted.value;
+	throw new FailureError(attempted.failure);
+}
+
 /** A text of the service, on one line and short enough for a message. */
 export function quote(text = '', limit = 300): string | undefined {
 	const line = withoutSocketCodes(text.replace(/\s+/g, ' ').trim());

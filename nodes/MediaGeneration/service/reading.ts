@@ -4,7 +4,7 @@
  */
 import type { Answer, ServiceClient } from './client';
 import { realClock, type Clock } from './clock';
-import { FailureError, quote, seconds, type Attempt, type Failure } from './failures';
+import { FailureError, quote, seconds, type Failure } from './failures';
 import { isObject } from './json';
 import { wordsOf } from './look';
 
@@ -42,24 +42,25 @@ export function unreadable(what: string, reason: string, httpStatus?: number): F
 	};
 }
 
+/** Throws a FailureError, as all that reads here. */
 export async function readWithRetries<T>(
 	{ tries, longestPauseMs, pausedUntil, now, sleep, random, signal }: Retries,
 	read: () => Promise<Try<T>>,
-): Promise<Attempt<T>> {
+): Promise<T> {
 	let wantedMs = 0;
 	let failure: Failure | undefined;
 	for (let tried = 0; ; tried += 1) {
 		const pauseMs = Math.max(wantedMs, pausedUntil() - now());
 		const asked = `the service asked for a pause of ${seconds(pauseMs)}`;
 		if (pauseMs > longestPauseMs)
-			return { ok: false, failure: failure ?? unreadable('The service', asked) };
+			throw new FailureError(failure ?? unreadable('The service', asked));
 		if (pauseMs > 0) await sleep(pauseMs, signal);
-		if (failure !== undefined && signal?.aborted === true) return { ok: false, failure };
+		if (failure !== undefined && signal?.aborted === true) throw new FailureError(failure);
 		const result = await read();
-		if (result.kind === 'read') return { ok: true, value: result.value };
+		if (result.kind === 'read') return result.value;
 		({ failure } = result);
 		const isLast = tried + 1 >= tries || signal?.aborted === true;
-		if (isLast || result.kind === 'refused') return { ok: false, failure };
+		if (isLast || result.kind === 'refused') throw new FailureError(failure);
 		const own = Math.min(FIRST_PAUSE_MS * 2 ** tried, MAX_OWN_PAUSE_MS);
 		wantedMs = Math.max(result.retryAfterMs ?? 0, own * (0.75 + random() / 2));
 	}
@@ -109,16 +110,10 @@ async function tryToRead({
 	return { kind: final ? 'refused' : 'busy', failure };
 }
 
-export async function readReply(reading: Reading): Promise<Attempt<Answer>> {
+export async function readReply(reading: Reading): Promise<Answer> {
 	return await readWithRetries(retriesFor(reading.client, reading), () => tryToRead(reading));
 }
 
-export async function readAnswer(reading: Reading): Promise<Attempt<unknown>> {
-	const reply = await readReply(reading);
-	return reply.ok ? { ok: true, value: reply.value.body } : reply;
-}
-
-export function valueOf<T>(attempted: Attempt<T>): T {
-	if (attempted.ok) return attempted.value;
-	throw new FailureError(attempted.failure);
+export async function readBody(reading: Reading): Promise<unknown> {
+	return (await readReply(reading)).body;
 }

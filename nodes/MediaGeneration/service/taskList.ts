@@ -1,6 +1,6 @@
 /** The account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
 import type { Answer } from './client';
-import type { Attempt, Failure } from './failures';
+import { attemptLater, FailureError, type Failure } from './failures';
 import { asNumber, asText, isObject, recordsIn, type JsonObject } from './json';
 import { readReply, unreadable, type Reading } from './reading';
 
@@ -71,7 +71,8 @@ const NONE: Failure = {
 		'It has no GET /v1/tasks, or not for this key. Look at its dashboard for the tasks, and use "Task: Get" or "Task: Wait" with their IDs.',
 };
 
-export async function readTaskList(query: TaskListQuery): Promise<Attempt<TaskList>> {
+/** Throws a FailureError where it can't be read. */
+export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 	const { limit, type, mostPages = MOST_PAGES, isOver = () => false } = query;
 	const tasks = new Map<string, ListedTask>();
 	const size = Math.min(limit, PAGE_SIZE);
@@ -79,19 +80,20 @@ export async function readTaskList(query: TaskListQuery): Promise<Attempt<TaskLi
 	for (let page = 1, empty = 0; page <= mostPages && empty < MAX_EMPTY_PAGES; page += 1) {
 		const fields = { page: `${page}`, limit: `${size}`, ...(type === undefined ? {} : { type }) };
 		const path = `/v1/tasks?${new URLSearchParams(fields).toString()}`;
-		const reply = await readReply({ ...query, path });
+		const reply = await attemptLater(async () => await readReply({ ...query, path }));
 		if (!reply.ok) {
 			const { httpStatus } = reply.failure;
-			if (httpStatus === undefined || !NO_LIST.has(httpStatus)) return reply;
+			if (httpStatus === undefined || !NO_LIST.has(httpStatus))
+				throw new FailureError(reply.failure);
 			// Some services have no page beyond the last one.
 			if (first !== undefined) break;
-			return { ok: true, value: { kind: 'none', failure: { ...NONE, httpStatus } } };
+			return { kind: 'none', failure: { ...NONE, httpStatus } };
 		}
 		const { value: answer } = reply;
 		const records = recordsIn(answer.body, NAMES);
 		if (records === undefined) {
 			if (first === undefined) break;
-			return { ok: false, failure: unreadable(path, 'the answer has an unexpected shape') };
+			throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
 		}
 		first ??= answer;
 		const before = tasks.size;
@@ -103,9 +105,6 @@ export async function readTaskList(query: TaskListQuery): Promise<Attempt<TaskLi
 		const isLast = !more || records.length === 0 || tasks.size >= limit;
 		if (isLast || isOver(found, answer)) break;
 	}
-	const value: TaskList =
-		first === undefined
-			? { kind: 'none', failure: NONE }
-			: { kind: 'list', tasks: [...tasks.values()].slice(0, limit), answer: first };
-	return { ok: true, value };
+	if (first === undefined) return { kind: 'none', failure: NONE };
+	return { kind: 'list', tasks: [...tasks.values()].slice(0, limit), answer: first };
 }
