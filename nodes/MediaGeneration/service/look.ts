@@ -72,24 +72,17 @@ export function wordsOf({ status, body, unread }: Answer): string | undefined {
 
 async function askRoute(
 	client: ServiceClient,
-	at: LookAt,
-	route: PollRoute,
-	timeoutMs: number,
+	{ taskId, kind, route, purpose = 'look', ...within }: LookAt & { route: PollRoute },
 ): Promise<Look> {
 	// An ID comes from outside: half a surrogate pair, which can't be encoded, becomes U+FFFD.
-	const id = encodeURIComponent(Buffer.from(at.taskId).toString());
-	const reply = await client.send({
-		method: 'GET',
-		path: `/${route}/task/${id}`,
-		purpose: at.purpose ?? 'look',
-		timeoutMs: Math.max(1, timeoutMs),
-		signal: at.signal,
-	});
-	const look = readLook(reply, at.taskId);
+	const id = encodeURIComponent(Buffer.from(taskId).toString());
+	const path = `/${route}/task/${id}`;
+	const reply = await client.send({ method: 'GET', path, purpose, ...within });
+	const look = readLook(reply, taskId);
 	// Some servers answer every path with 200 and a status of their own: that is not a task, nor a route to remember.
 	if (look.kind === 'task' && isDescribed(look.task)) {
-		client.account.routes.set(at.kind, route);
-		if (look.task.type !== undefined) client.account.types.set(at.kind, look.task.type);
+		client.account.routes.set(kind, route);
+		if (look.task.type !== undefined) client.account.types.set(kind, look.task.type);
 	}
 	return look;
 }
@@ -104,10 +97,10 @@ export async function lookAtTask(
 	if (at.purpose !== 'outsider') client.account.known.set(at.taskId, true);
 	const remembered = client.account.routes.get(at.kind) ?? 'v1';
 	const route = at.route === 'auto' ? remembered : at.route;
-	const look = await askRoute(client, at, route, at.timeoutMs);
-	const left = end - clockNow();
-	if (look.kind !== 'missing' || at.route !== 'auto' || left <= 0) return look;
-	const second = await askRoute(client, at, route === 'v1' ? 'v1e' : 'v1', left);
+	const look = await askRoute(client, { ...at, route });
+	const timeoutMs = end - clockNow();
+	if (look.kind !== 'missing' || at.route !== 'auto' || timeoutMs <= 0) return look;
+	const second = await askRoute(client, { ...at, route: route === 'v1' ? 'v1e' : 'v1', timeoutMs });
 	// The other route not existing, refusing, or failing without naming the task, says nothing while the first one knew no such task.
 	const isSaid = second.kind === 'task' && isDescribed(second.task);
 	return second.kind === 'busy' || isSaid ? second : look;
