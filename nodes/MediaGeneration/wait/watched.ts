@@ -57,6 +57,9 @@ const GOLDEN_RATIO = 0.618_034;
 const HURRY_MS = 30_000;
 const MIN_HURRY_INTERVAL_MS = 500;
 
+type Streaks = Readonly<Record<Look['kind'], number>>;
+const NO_STREAKS: Streaks = { task: 0, doubtful: 0, denied: 0, missing: 0, busy: 0 };
+
 /** What a task does not know of itself. */
 export interface Surroundings extends Pick<Known, 'siblingAgesMs' | 'endWanted'> {
 	nowMs: number;
@@ -72,10 +75,8 @@ export class Watched {
 	private lastDetail: string | undefined;
 	private readonly samples: ProgressSample[] = [];
 	private byAgeMs = 0;
-	private busyStreak = 0;
-	private missingStreak = 0;
-	private deniedStreak = 0;
-	private doubtfulStreak = 0;
+	/** How many looks of a kind came in a row. A throttled look between two refusals or two doubts does not reset them. */
+	private streaks = NO_STREAKS;
 	private looksWithoutOutputs = 0;
 	private hurriedAt = -Infinity;
 
@@ -102,35 +103,28 @@ export class Watched {
 		const { nowMs } = around;
 		const { taskId } = this.watch;
 		this.lastDetail = look.kind === 'task' ? undefined : look.detail;
-		this.missingStreak = look.kind === 'missing' ? this.missingStreak + 1 : 0;
-		this.busyStreak = look.kind === 'busy' ? this.busyStreak + 1 : 0;
-		// A throttled look between two of a kind does not reset them.
-		if (look.kind === 'task' || look.kind === 'missing') {
-			this.deniedStreak = 0;
-			this.doubtfulStreak = 0;
-		}
+		const streak = this.streaks[look.kind] + 1;
+		const isClear = look.kind === 'task' || look.kind === 'missing';
+		const { denied, doubtful } = isClear ? NO_STREAKS : this.streaks;
+		this.streaks = { ...NO_STREAKS, denied, doubtful, [look.kind]: streak };
 		switch (look.kind) {
 			case 'task':
 				this.lastTask = look.task;
 				return this.judgeTask(look.task, around);
 			case 'doubtful':
-				this.doubtfulStreak += 1;
-				if (this.doubtfulStreak >= DOUBTS) return this.judgeTask(look.task, around);
+				if (streak >= DOUBTS) return this.judgeTask(look.task, around);
 				return this.schedule(nowMs, CONFIRM_MS);
 			case 'denied':
-				this.deniedStreak += 1;
-				if (this.deniedStreak >= (around.keyWorks ? DENIALS_OF_GOOD_KEY : DENIALS))
+				if (streak >= (around.keyWorks ? DENIALS_OF_GOOD_KEY : DENIALS))
 					return this.failed(failures.denied(taskId, look));
 				return this.schedule(nowMs, CONFIRM_MS);
-			case 'missing': {
-				const graceIsOver = nowMs >= this.firstSeenAt + GRACE_FOR_MISSING_MS;
-				if (graceIsOver && this.missingStreak >= LOOKS_BEFORE_MISSING)
+			case 'missing':
+				if (streak >= LOOKS_BEFORE_MISSING && nowMs >= this.firstSeenAt + GRACE_FOR_MISSING_MS)
 					return this.failed(failures.missing(taskId, look));
 				return this.scheduleNext(around);
-			}
 			case 'busy': {
 				const { retryAfterMs } = look;
-				const busy = { streak: this.busyStreak, ageMs: this.ageAt(nowMs), retryAfterMs };
+				const busy = { streak, ageMs: this.ageAt(nowMs), retryAfterMs };
 				return this.schedule(nowMs, busyDelay(busy, around.random));
 			}
 		}
@@ -160,7 +154,7 @@ export class Watched {
 
 	/** A sibling was found finished: looks sooner, if that helps. What the service asked for is kept. */
 	hearOfSibling(around: Surroundings): void {
-		if (this.watch.pace === 'atOnce' || this.busyStreak > 0 || this.isConfirming) return;
+		if (this.watch.pace === 'atOnce' || this.streaks.busy > 0 || this.isConfirming) return;
 		const next = this.plan(around);
 		if (around.nowMs + next.delayMs >= this.nextLookAt) return;
 		this.byAgeMs = next.byAgeMs;
@@ -169,7 +163,7 @@ export class Watched {
 
 	/** Whether the next look is to repeat what the last one found. It comes no sooner, as one refusal can come from throttling. */
 	private get isConfirming(): boolean {
-		return this.deniedStreak > 0 || this.doubtfulStreak > 0;
+		return this.streaks.denied > 0 || this.streaks.doubtful > 0;
 	}
 
 	get showsTheWay(): boolean {
