@@ -85,7 +85,7 @@ export class ItemFields {
 	optionalText(name: string, label: string): string | undefined {
 		const value = this.raw(name);
 		if (value === undefined) return undefined;
-		if (!['string', 'number', 'boolean'].includes(typeof value))
+		if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
 			throw invalid(
 				`The field "${label}" is not a text`,
 				`Give "${label}" a text. An expression must lead to a text, not to an object or a list.`,

@@ -2,7 +2,6 @@ import type {
 	IDataObject,
 	IDisplayOptions,
 	INodeProperties,
-	INodePropertyMode,
 	INodePropertyOptions,
 } from 'n8n-workflow';
 import type { JsonObject } from '../service/json';
@@ -118,17 +117,26 @@ interface Located extends Pick<
 
 /** The list comes first from version 1.1 on; in version 1 the ID, as the editor reads the plain text of older workflows in the first mode. */
 export function locator({ list, placeholder, ...field }: Located): INodeProperties[] {
-	const byId = { displayName: 'By ID', name: 'id', type: 'string', placeholder } as const;
-	const typeOptions = { searchListMethod: list, searchable: true };
-	const fromList = { displayName: 'From List', name: 'list', type: 'list', typeOptions } as const;
-	const ofVersion = (version: number, modes: [INodePropertyMode, INodePropertyMode]) => ({
+	const byIdFirst: INodeProperties = {
 		...field,
-		type: 'resourceLocator' as const,
-		default: { mode: modes[0].name, value: '' },
-		modes,
-		displayOptions: { show: { ...field.displayOptions?.show, '@version': [version] } },
+		type: 'resourceLocator',
+		default: { mode: 'id', value: '' },
+		modes: [
+			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
+			{
+				displayName: 'From List',
+				name: 'list',
+				type: 'list',
+				typeOptions: { searchListMethod: list, searchable: true },
+			},
+		],
+	};
+	const modes = [...(byIdFirst.modes ?? [])].reverse();
+	const listFirst: INodeProperties = { ...byIdFirst, default: { mode: 'list', value: '' }, modes };
+	return [byIdFirst, listFirst].map((picker, index) => {
+		const show = { ...field.displayOptions?.show, '@version': [index === 0 ? 1 : 1.1] };
+		return { ...picker, displayOptions: { show } };
 	});
-	return [ofVersion(1, [byId, fromList]), ofVersion(1.1, [fromList, byId])];
 }
 
 /** Offers known values and takes any other, which workflows carry as a plain text. */

@@ -75,8 +75,7 @@ export class Cleaner {
 	private readonly tokens = new Set<string>();
 
 	knows(secrets: Secrets): void {
-		this.keyPattern = patterns.get(secrets) ?? patternOf(secrets.apiKey);
-		patterns.set(secrets, this.keyPattern);
+		this.keyPattern = ensured(patterns, secrets, () => patternOf(secrets.apiKey));
 		if (secrets.callbackSecret !== '') this.tokens.add(secrets.callbackSecret);
 	}
 
