@@ -360,6 +360,7 @@ describe('webhooks', () => {
 				name: 'default',
 				httpMethod: 'POST',
 				responseMode: 'onReceived',
+				responseData: '',
 				path: '={{ $nodeId }}',
 				isFullPath: true,
 				restartWebhook: true,
