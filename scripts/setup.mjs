@@ -37,8 +37,20 @@ if (major < 20)
 const lock = readFileSync(join(root, 'package-lock.json'));
 const stamp = createHash('sha256').update(lock).update(process.versions.modules).digest('hex');
 const stampFile = join(root, 'node_modules', '.media-generation-setup');
+const textOf = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 
-if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp) {
+/** Whether npm has installed what is locked, as by an `npm ci` of one's own: it notes what it did. Packages for other platforms are optional. */
+function isInstalled() {
+	const noted = textOf(join(root, 'node_modules', '.package-lock.json'));
+	if (noted === '') return false;
+	const { packages: installed } = JSON.parse(noted);
+	return Object.entries(JSON.parse(lock).packages ?? {}).every(([path, { version, optional }]) =>
+		path in installed ? installed[path].version === version : path === '' || optional,
+	);
+}
+
+// The stamp is for what npm could install only in part, from a registry of one's own.
+if (textOf(stampFile) !== stamp && !isInstalled()) {
 	const { bavail, bsize } = statfsSync(root);
 	if (bavail * bsize < neededGigabytes * 1e9)
 		stop(

@@ -51,6 +51,22 @@ where('setup', () => {
 		expect(setUp([])).toMatchObject({ status: 0, calls: ['ci'] });
 	});
 
+	it('takes what an npm ci of one’s own has installed, and nothing less', () => {
+		const at = (version: string) => ({ 'node_modules/needed': { version } });
+		const elsewhere = { 'node_modules/for-macos': { version: '1.0.0', optional: true } };
+		const locked = { packages: { '': {}, ...at('1.0.0'), ...elsewhere } };
+		writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(locked));
+		const installed = (packages: object) => {
+			const noted = join(folder, 'node_modules', '.package-lock.json');
+			writeFileSync(noted, JSON.stringify({ packages }));
+			return setUp([]).calls;
+		};
+		expect(installed(at('1.0.0'))).toEqual(['']);
+		expect(installed(at('0.9.0'))).toEqual(['ci']);
+		rmSync(join(folder, 'node_modules', '.media-generation-setup'));
+		expect(installed({})).toEqual(['ci']);
+	});
+
 	it('goes on with npm install where npm ci fails, and says so', () => {
 		const { status, calls, text } = setUp(['ci']);
 		expect({ status, calls }).toEqual({ status: 0, calls: ['ci', 'install'] });
