@@ -6,65 +6,51 @@ import { root } from '../pack';
 import { table } from '../table';
 import type { Answer } from './service';
 
-/** `noted`: nothing definite was expected. `copes` and `fails` are what the nodes do with what is otherwise. */
-export type Verdict = 'as expected' | 'noted' | 'copes' | 'fails' | 'not shown';
-
-interface Assumption {
-	section: string;
-	question: string;
-	expected: string;
-	/** For the nodes that do not cope. */
-	advice: string;
+/** A row of docs/probe.md, with what was seen of it. The advice is for nodes that do not cope; an empty verdict needs no words. */
+export interface Finding extends Record<
+	'id' | 'section' | 'question' | 'expected' | 'advice' | 'seen',
+	string
+> {
+	verdict: '' | 'copes' | 'does not cope' | 'not shown';
 }
 
-export interface Finding extends Assumption {
-	verdict: Verdict;
-	seen: string;
-}
-
-/** The rows of docs/probe.md by their IDs. */
-function assumptions(): Map<string, Assumption> {
+function assumptions(): Finding[] {
 	const text = readFileSync(join(root, 'docs', 'probe.md'), 'utf8');
-	const rows = text.split('\n').filter((line) => line.startsWith('| '));
-	const cells = rows.slice(1).map((row) => row.split('|').map((cell) => cell.trim()));
-	return new Map(
-		cells.map(([, id = '', section = '', question = '', expected = '', advice = '']) => [
-			id,
-			{ section, question, expected, advice },
-		]),
-	);
+	const [, , ...rows] = text.split('\n').filter((line) => line.startsWith('|'));
+	return rows.map((row) => {
+		const cells = row.split('|').map((cell) => cell.trim());
+		const [, id = '', section = '', question = '', expected = '', advice = ''] = cells;
+		return { id, section, question, expected, advice, verdict: 'not shown', seen: '-' };
+	});
 }
 
-/** Notes what was seen of an assumption. `true`: as expected. */
-export type See = (id: string, seen: string, verdict?: true | Verdict) => void;
+/** Notes what was seen of an assumption: whether it is as expected, unless that is left open, and whether the nodes cope with what is otherwise. */
+export type See = (id: string, seen: string, isExpected?: boolean, copes?: boolean) => void;
 
 /** What was seen of the assumptions, in their order. */
 export class Findings {
 	private readonly assumptions = assumptions();
-	private readonly seen = new Map<string, Finding[]>();
+	private readonly seen: Finding[] = [];
 
-	constructor(private readonly withoutKeys: (text: string) => string) {}
+	/** @param apiKey is taken out of what was seen, as is whatever else looks like a key */
+	constructor(private readonly apiKey: string) {}
 
 	get all(): Finding[] {
-		return [...this.assumptions].flatMap(
-			([id, assumption]) =>
-				this.seen.get(id) ?? [{ ...assumption, verdict: 'not shown' as const, seen: '-' }],
-		);
+		return this.assumptions.flatMap((assumption) => {
+			const seen = this.seen.filter(({ id }) => id === assumption.id);
+			return seen.length === 0 ? [assumption] : seen;
+		});
 	}
 
 	/** @param kind of the task, where a question is asked of each kind */
 	of(kind?: string): See {
-		return (id, text, verdict = 'noted') => {
-			const assumption = this.assumptions.get(id);
+		return (id, text, isExpected, copes = true) => {
+			const assumption = this.assumptions.find((one) => one.id === id);
 			if (assumption === undefined) throw new Error(`docs/probe.md has no row ${id}`);
 			const question = `${assumption.question}${kind === undefined ? '' : ` (${kind})`}`;
-			const finding = {
-				...assumption,
-				question,
-				verdict: verdict === true ? 'as expected' : verdict,
-				seen: this.withoutKeys(text),
-			};
-			this.seen.set(id, [...(this.seen.get(id) ?? []), finding]);
+			const verdict = (isExpected ?? true) ? '' : copes ? 'copes' : 'does not cope';
+			const seen = text.replaceAll(this.apiKey, '(key)').replace(/\bsk_[\w-]+/g, '(key)');
+			this.seen.push({ ...assumption, question, verdict, seen });
 		};
 	}
 }
@@ -81,28 +67,20 @@ export function shapeOf(value: unknown, depth = 2): string {
 }
 
 /** An answer in a few words: its status and its shape, or what it is instead of JSON. */
-export function inWords({ status, json, text, problem }: Answer): string {
-	if (status === 0) return `no answer (${problem ?? 'unknown'})`;
+export function inWords({ status, json, text }: Answer): string {
+	if (status === 0) return `no answer (${text})`;
 	if (json !== undefined) return `${status} ${shapeOf(json)}`;
 	if (text.trim() === '') return `${status}, empty`;
 	return `${status}, ${/^\s*</.test(text) ? 'HTML' : 'text'}`;
 }
 
-const marks: Record<Verdict, string> = {
-	'as expected': '',
-	noted: '',
-	copes: 'DIFFERS: copes',
-	fails: 'DIFFERS: does not cope',
-	'not shown': 'not shown',
-};
-
 /** A row for each finding, what to do where the nodes do not cope, and how many there are. */
 export function printed(findings: readonly Finding[]): string {
 	const rows = findings.map(({ verdict, section, question, expected, seen }) => [
-		...[marks[verdict], section, question, expected, seen],
+		...[verdict.replace(/.*cope.*/, 'DIFFERS: $&'), section, question, expected, seen],
 	]);
-	const of = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict);
-	const [copes, fails] = [of('copes').length, of('fails')];
+	const of = (verdict: Finding['verdict']) => findings.filter((one) => one.verdict === verdict);
+	const [copes, fails] = [of('copes').length, of('does not cope')];
 	return [
 		table(['The nodes', 'Section', 'Question', 'Expected', 'Seen'], rows),
 		...fails.map(({ question, advice }) => `\n  ${question}: the nodes do not cope. ${advice}.`),

@@ -1,66 +1,43 @@
-import { parseJson } from '../../nodes/MediaGeneration/service/json';
+import { isObject, parseJson } from '../../nodes/MediaGeneration/service/json';
 
-/** How long one request may take, ms. */
-const TIMEOUT_MS = 60_000;
-
-/** What came back, or why nothing did: then `status` is 0. `json` is undefined where the body is none. */
-export interface Answer {
-	status: number;
-	headers: Headers;
-	text: string;
-	json: unknown;
-	problem?: string;
-}
-
-/** Asks the service, and keeps the names of headers about limits, and how many answers had each status. */
-export class ProbedService {
-	readonly limitHeaders = new Set<string>();
-	readonly statuses = new Map<number, number>();
-	private readonly bearer: Record<string, string>;
-
-	constructor(
-		readonly baseUrl: string,
-		readonly apiKey: string,
-	) {
-		this.bearer = { authorization: `Bearer ${apiKey}` };
-	}
-
-	/** @param headers instead of the usual one with the key */
-	async get(path: string, headers = this.bearer): Promise<Answer> {
-		return await this.ask(path, { headers });
-	}
-
-	async post(path: string, body: unknown): Promise<Answer> {
-		const headers = { ...this.bearer, 'content-type': 'application/json' };
-		return await this.ask(path, { method: 'POST', headers, body: JSON.stringify(body) });
-	}
-
-	/** The text with this account's key, and whatever else looks like a key, taken out. */
-	withoutKeys(text: string): string {
-		return text.replaceAll(this.apiKey, '(key)').replace(/\bsk_[\w-]+/g, '(key)');
-	}
-
-	private async ask(path: string, options: RequestInit): Promise<Answer> {
-		const answer = await request(this.baseUrl.replace(/\/+$/, '') + path, options);
-		this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
-		answer.headers.forEach((_, name) => {
-			if (/rate-?limit|retry-after/.test(name)) this.limitHeaders.add(name);
-		});
-		return answer;
-	}
-}
-
-/** One request that follows no redirect: a key must not travel along. @param read whether to read the body */
-export async function request(url: string, options: RequestInit, read = true): Promise<Answer> {
+async function answerTo(url: string, options: RequestInit) {
 	try {
-		const signal = AbortSignal.timeout(TIMEOUT_MS);
+		const signal = AbortSignal.timeout(60_000);
+		// No redirect is followed: a key must not travel along.
 		const response = await fetch(url, { redirect: 'manual', signal, ...options });
-		if (!read) await response.body?.cancel();
-		const text = read ? await response.text() : '';
-		return { status: response.status, headers: response.headers, text, json: parseJson(text) };
+		const { status, headers } = response;
+		return { status, headers, text: await response.text() };
 	} catch (error) {
 		const { message, cause } = error as Error & { cause?: { code?: string } };
-		const problem = cause?.code ?? message;
-		return { status: 0, headers: new Headers(), text: '', json: undefined, problem };
+		return { status: 0, headers: new Headers(), text: cause?.code ?? message };
 	}
 }
+
+/** Asks the service, and keeps the names of headers about limits and the status of every answer. */
+export function serviceAt(baseUrl: string, apiKey: string) {
+	const statuses: number[] = [];
+	const limitHeaders = new Set<string>();
+	const bearer = { authorization: `Bearer ${apiKey}` };
+	/** @param path or the whole address of a file */
+	const ask = async (path: string, options: RequestInit) => {
+		const address = path.startsWith('/') ? baseUrl.replace(/\/+$/, '') + path : path;
+		const { status, headers, text } = await answerTo(address, options);
+		statuses.push(status);
+		headers.forEach((_, name) => /rate-?limit|retry-after/.test(name) && limitHeaders.add(name));
+		const json = parseJson(text);
+		const type = headers.get('content-type') ?? 'none';
+		return { status, type, text, json, body: isObject(json) ? json : {} };
+	};
+	const get = async (path: string, headers: Record<string, string> = bearer) =>
+		await ask(path, { headers });
+	const look = async (route: 'v1' | 'v1e', taskId: string) =>
+		await get(`/${route}/task/${encodeURIComponent(taskId)}`);
+	const post = async (path: string, body: unknown) => {
+		const headers = { ...bearer, 'content-type': 'application/json' };
+		return await ask(path, { method: 'POST', headers, body: JSON.stringify(body) });
+	};
+	return { baseUrl, apiKey, statuses, limitHeaders, ask, get, look, post };
+}
+export type ProbedService = ReturnType<typeof serviceAt>;
+/** What came back. Without an answer `status` is 0 and `text` says why; `body` is the JSON where that is an object. */
+export type Answer = Awaited<ReturnType<ProbedService['ask']>>;

@@ -1,13 +1,12 @@
 /** The probe against the stand-in: as expected where the service behaves as the nodes expect, and every quirk named where it does not. */
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:http';
-import { probe, type ProbeOptions } from '../../scripts/probe/index';
+import { probe } from '../../scripts/probe/index';
 import { type Finding, printed } from '../../scripts/probe/findings';
-import { defaultValues } from '../../scripts/probe/making';
+import { defaultValues, type ProbeOptions } from '../../scripts/probe/making';
 import { type SettingsPatch, type StandIn, startService } from '../service';
 
-const pace = { pollMs: 5, patienceMs: 10_000 };
-const spend = { ...defaultValues, ...pace };
+const spend = true;
 
 let service: StandIn | undefined;
 afterEach(async () => await service?.close());
@@ -27,22 +26,20 @@ async function freePort(): Promise<number> {
 async function run(options: Partial<ProbeOptions> = {}) {
 	if (service === undefined) throw new Error('The stand-in is not running');
 	const { baseUrl, apiKey } = service;
-	return await probe({ baseUrl, apiKey, ...options });
+	const pace = { pollMs: 5, patience: 10, watch: 0.2, port: 0, log: () => undefined };
+	return await probe({ baseUrl, apiKey, ...defaultValues, ...pace, ...options });
 }
 
 async function callbackOptions() {
 	const port = await freePort();
-	const url = `http://127.0.0.1:${port}/from/service?kept=yes`;
-	return { url, port, patienceMs: 10_000, watchMs: 200 };
+	return { callback: `http://127.0.0.1:${port}/from/service?kept=yes`, port };
 }
 
 const differing = (findings: Finding[]) =>
-	findings
-		.filter(({ verdict }) => verdict === 'copes' || verdict === 'fails')
-		.map(({ question }) => question);
+	findings.filter(({ verdict }) => /cope/.test(verdict)).map(({ question }) => question);
 /** Those that the nodes do not cope with. */
 const failing = (findings: Finding[]) =>
-	findings.filter(({ verdict }) => verdict === 'fails').map(({ question }) => question);
+	findings.filter(({ verdict }) => verdict === 'does not cope').map(({ question }) => question);
 const seen = (findings: Finding[], question: string) =>
 	findings.find((finding) => finding.question === question)?.seen;
 
@@ -82,7 +79,7 @@ describe('the probe', () => {
 		);
 		expect(seen(findings, 'Creation (speech between other parts)')).toMatch(/^200/);
 		expect(seen(findings, 'Its price (image)')).toBe('30 credits');
-		expect(seen(findings, 'Shown by /v1e right after its creation (image)')).toBe('yes');
+		expect(seen(findings, 'Shown by /v1e right after its creation (image)')).toMatch(/^200/);
 	});
 
 	it('names the quirks of shapes', async () => {
@@ -131,7 +128,7 @@ describe('the probe', () => {
 		expect(seen(findings, 'error_message while it runs (image)')).toBe('still warming up');
 		expect(seen(findings, 'Its result when it is done (image)')).toBe('2 looks without');
 		expect(seen(findings, 'Progress (image)')).toContain('goes back');
-		expect(seen(findings, 'Shown by /v1 right after its creation (image)')).toMatch(/^no: 404/);
+		expect(seen(findings, 'Shown by /v1 right after its creation (image)')).toMatch(/^404/);
 		expect(differing(findings)).toEqual(
 			expect.arrayContaining([
 				'Its status while it runs (image)',
@@ -168,7 +165,7 @@ describe('the probe', () => {
 		expect(seen(findings, 'A wrong key')).toBe('401, HTML');
 		expect(seen(findings, 'A creation without its text')).toMatch(/^200 \{success: boolean/);
 		expect(seen(findings, '5 reads of a task at once')).toContain('429');
-		expect(seen(findings, 'Requests that were throttled or failed')).toBe('2 x 429');
+		expect(seen(findings, 'Requests that were throttled or failed')).toBe('429, 429');
 		expect(seen(findings, 'Headers about rate limits')).toBe('retry-after, x-ratelimit-remaining');
 		expect(differing(findings)).toEqual(
 			expect.arrayContaining([
@@ -193,7 +190,7 @@ describe('the probe', () => {
 		await start({
 			callbacks: { copies: 2, retryOn5xx: 3, retryDelayMs: 10, beforeCreationAnswer: true },
 		});
-		const findings = await run({ callback: await callbackOptions() });
+		const findings = await run(await callbackOptions());
 		expect(seen(findings, 'Sent again after 503')).toMatch(/^yes, after/);
 		expect(seen(findings, 'Sent again after 200')).toMatch(/^yes, 1 more/);
 		expect(differing(findings)).toEqual([
@@ -204,7 +201,7 @@ describe('the probe', () => {
 
 	it('says so when no callback comes', async () => {
 		await start({ callbacks: { drop: true } });
-		const findings = await run({ callback: { ...(await callbackOptions()), patienceMs: 200 } });
+		const findings = await run({ ...(await callbackOptions()), patience: 0.2 });
 		expect(seen(findings, 'A callback')).toBe('did not come');
 		expect(failing(findings)).toEqual(['A callback']);
 	});
