@@ -36,7 +36,6 @@ export function sleepSetting(options: SuiteOptions = {}): SleepSetting {
 	afterEach(async () => {
 		const { service } = setting;
 		service.faults.clear();
-		service.settings.readLagMs = 0;
 		const running = service.tasks.filter(({ status }) => status === 'doing');
 		await Promise.all(running.map(async ({ id }) => await service.finish(id)));
 		const executions = host.executions.all();

@@ -22,12 +22,13 @@ describe('credential', () => {
 	}
 
 	it('is good where the service shows the credits, in any shape', async () => {
-		const { settings } = context.service;
-		for (const shape of ['root', 'data', 'string'] as const) {
-			settings.creditsShape = shape;
+		const { faults } = context.service;
+		const shapes = [{ credits: 7 }, { success: true, data: { credits: 7 } }, { credits: '7' }];
+		for (const body of shapes) {
+			const fault = faults.add({ route: 'credits', action: { type: 'notObject', body } });
 			assert.deepEqual(await test(), { status: 'OK', message: 'Connection successful!' });
+			faults.remove(fault);
 		}
-		settings.creditsShape = 'root';
 	});
 
 	const webPage = /is a web page or something else that is not this service/;

@@ -72,7 +72,7 @@ describe('unclear creations', () => {
 		it(`finds twelve tasks whose creations were answered with 502, ${how}`, async () => {
 			const { service } = context;
 			service.settings.lists.tasks = true;
-			service.settings.taskList.lagMs = 1_000;
+			service.settings.lists.tasksLagMs = 1_000;
 			service.faults.add({ route: 'create', action: { type: 'processThenStatus', status: 502 } });
 			checkDelivered(await run(texts, retryOnFail), texts);
 		});

@@ -28,12 +28,7 @@ export function refusal(settings: Settings, status: number, error: string, code?
 	const extra = code === undefined ? {} : { code };
 	if (settings.refusalStyle === 'insideHttp200')
 		return json(200, { success: false, message: error, ...extra });
-	const wait = settings.retryAfterS !== null && (status === 429 || status === 503);
-	return json(
-		status,
-		{ success: false, error, ...extra },
-		wait ? { 'retry-after': String(settings.retryAfterS) } : undefined,
-	);
+	return json(status, { success: false, error, ...extra });
 }
 
 export interface FlatAnswer {

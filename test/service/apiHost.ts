@@ -6,7 +6,7 @@ import { create } from './creation';
 import { door, type Call, type Route } from './door';
 import { listRoutes } from './lists';
 import { asRead, taskPayload } from './payload';
-import type { ApiKeyRecord, JsonObject, RouteName, Settings, TaskKind, TaskRecord } from './types';
+import type { RouteName, TaskKind, TaskRecord } from './types';
 
 /** The routes of docs/service.md, "Endpoints". */
 export function apiRoutes(app: FastifyInstance, context: Context): void {
@@ -15,30 +15,18 @@ export function apiRoutes(app: FastifyInstance, context: Context): void {
 		if (clockOffsetMs !== 0) reply.header('date', new Date(now() + clockOffsetMs).toUTCString());
 	});
 	const open = (name: RouteName, route: Route, kind?: TaskKind) =>
-		door(context, 'api', name, route, kind);
+		door(context, 'api', name, withKey(context, route), kind);
 	const creation = (kind: TaskKind) =>
-		open(
-			'create',
-			withKey(
-				context,
-				async (call, key) => await create(context, kind, key, call.record, paramsOf(call)),
-			),
-			kind,
-		);
-
+		open('create', async (call) => await create(context, kind, call.record, paramsOf(call)), kind);
+	const { keys, settings } = context;
 	app.get(
 		'/v1/credits',
-		open(
-			'credits',
-			withKey(context, () => credits(context)),
-		),
+		open('credits', () => json(200, { success: true, credits: settings.credits })),
 	);
+	// The secrets are listed whole, so that it shows whether a client masks them.
 	app.get(
 		'/v1/api-keys',
-		open(
-			'keys',
-			withKey(context, () => listKeys(context)),
-		),
+		open('keys', () => json(200, { success: true, data: keys.keys })),
 	);
 	app.post('/v1/task/sound-effect', creation('sound_effect'));
 	app.post('/v1/text-to-speech/:voice_id', creation('speech_by_id'));
@@ -48,34 +36,23 @@ export function apiRoutes(app: FastifyInstance, context: Context): void {
 	for (const [path, list] of listRoutes(context))
 		app.get(
 			path,
-			open(
-				'list',
-				withKey(context, ({ request }) => list(request.query as Record<string, string>)),
-			),
+			open('list', ({ request }) => list(request.query as Record<string, string>)),
 		);
-	for (const prefix of ['v1', 'v1e'] as const) {
+	for (const prefix of ['v1', 'v1e'] as const)
 		app.get(
 			`/${prefix}/task/:task_id`,
-			open(
-				'poll',
-				withKey(context, ({ params }) => look(context, prefix, params.task_id ?? '')),
-			),
+			open('poll', ({ params }) => look(context, prefix, params.task_id ?? '')),
 		);
-	}
-	app.setNotFoundHandler(open('unknown', () => json(404, { success: false, error: 'Not found' })));
+	const nowhere = () => json(404, { success: false, error: 'Not found' });
+	app.setNotFoundHandler(door(context, 'api', 'unknown', nowhere));
 }
 
 /** docs/service.md, "Authentication". An invalid key is 401 whatever the refusal style is. */
-function withKey(
-	context: Context,
-	route: (call: Call, key: ApiKeyRecord) => Answer | Promise<Answer>,
-): Route {
-	return (call) => {
-		const verdict = context.keys.check(call.request.headers.authorization);
-		if (verdict.ok) return route(call, verdict.record);
-		const error = verdict.reason === 'expired' ? 'This API key has expired' : 'Invalid API key';
-		return json(401, { success: false, error });
-	};
+function withKey(context: Context, route: Route): Route {
+	return (call) =>
+		context.keys.knows(call.request.headers.authorization)
+			? route(call)
+			: json(401, { success: false, error: 'Invalid API key' });
 }
 
 function paramsOf({ params, request }: Call): TaskRecord['params'] {
@@ -86,54 +63,14 @@ function paramsOf({ params, request }: Call): TaskRecord['params'] {
 	};
 }
 
-function credits({ settings }: Context): Answer {
-	switch (settings.creditsShape) {
-		case 'data':
-			return json(200, { success: true, data: { credits: settings.credits } });
-		case 'string':
-			return json(200, { success: true, credits: String(settings.credits) });
-		case 'root':
-			return json(200, { success: true, credits: settings.credits });
-	}
-}
-
-/** The secrets are listed whole, so that it shows whether a client masks them. */
-function listKeys({ keys, settings }: Context): Answer {
-	const list = keys.keys.map(
-		({ id, name, key, created_at, expires_at, daily_limit, is_active }) => ({
-			id,
-			name,
-			key,
-			created_at,
-			expires_at,
-			daily_limit,
-			is_active,
-		}),
-	);
-	if (settings.keysShape === 'array') return json(200, list);
-	return json(200, { success: true, [settings.keysShape]: list });
-}
-
 function look(context: Context, prefix: 'v1' | 'v1e', id: string): Answer {
 	const { settings, store, urls } = context;
 	const task = store.get(id);
 	if (!task || !settings.pollRoutes[prefix].includes(task.kind))
 		return json(404, { success: false, error: 'Task not found' });
-	const seen = asRead(task, settings);
+	const seen = asRead(task);
 	if (seen.status === 'done') task.doneLooks += 1;
 	const withUrls = task.doneLooks > settings.noUrlLooks;
-	return json(200, shaped(settings, taskPayload(seen, settings, urls.files, withUrls)));
-}
-
-function shaped({ taskShape }: Settings, task: JsonObject): JsonObject {
-	switch (taskShape) {
-		case 'root':
-			return task;
-		case 'wrapped':
-			return { success: true, data: task };
-		case 'jsend':
-			return { status: 'success', data: task };
-		case 'jsendNested':
-			return { status: 'success', data: { task } };
-	}
+	const shown = taskPayload(seen, settings, urls.files, withUrls);
+	return json(200, settings.taskShape === 'root' ? shown : { success: true, data: shown });
 }

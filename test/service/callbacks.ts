@@ -1,6 +1,8 @@
 import { Agent, request } from 'undici';
 import { now, type Timers } from './clock';
-import type { CallbackOverrides, CallbackRecord, JsonObject, Settings, TaskRecord } from './types';
+import type { CallbackRecord, JsonObject, Settings, TaskRecord } from './types';
+
+const TIMEOUT_MS = 30_000;
 
 type Delivery = { status: number; body: string };
 
@@ -32,13 +34,10 @@ export class CallbackSender {
 	}
 
 	/** One delivery, now, whatever the settings say. */
-	async send(task: TaskRecord, overrides: CallbackOverrides = {}): Promise<Delivery> {
-		const url = overrides.url ?? task.receiveUrl;
-		if (url === null) throw new Error(`Task ${task.id} has no receive_url`);
-		return await this.post(task.id, url, 1, 1, overrides, {
-			...this.payload(task),
-			...overrides.patch,
-		});
+	async send(task: TaskRecord): Promise<Delivery> {
+		if (task.receiveUrl === null) throw new Error(`Task ${task.id} has no receive_url`);
+		const record = { taskId: task.id, url: task.receiveUrl, attempt: 1, copy: 1 };
+		return await this.post(record, this.payload(task));
 	}
 
 	reset(): void {
@@ -56,16 +55,19 @@ export class CallbackSender {
 		const body = this.payload(task);
 		const copies = Array.from(
 			{ length: task.steering.callback_copies ?? callbacks.copies },
-			(_, index) => async () => await this.insist(task.id, url, index + 1, body),
+			(_, index) => async () => await this.insist({ taskId: task.id, url, copy: index + 1 }, body),
 		);
 		if (callbacks.concurrent) await Promise.all(copies.map(async (copy) => await copy()));
 		else for (const copy of copies) await copy();
 	}
 
 	/** Sends one copy, again and again if the settings say so. */
-	private async insist(taskId: string, url: string, copy: number, body: JsonObject): Promise<void> {
+	private async insist(
+		copy: Pick<CallbackRecord, 'taskId' | 'url' | 'copy'>,
+		body: JsonObject,
+	): Promise<void> {
 		for (let attempt = 1; ; attempt++) {
-			const { status } = await this.post(taskId, url, copy, attempt, {}, body);
+			const { status } = await this.post({ ...copy, attempt }, body);
 			const { retryOn5xx, retryOn409, retryDelayMs } = this.settings.callbacks;
 			const again = status === 0 || status >= 500 || (status === 409 && retryOn409);
 			if (!again || attempt > retryOn5xx) return;
@@ -74,38 +76,26 @@ export class CallbackSender {
 	}
 
 	private async post(
-		taskId: string,
-		url: string,
-		copy: number,
-		attempt: number,
-		overrides: CallbackOverrides,
+		record: Omit<CallbackRecord, 'at' | 'status' | 'body'>,
 		payload: JsonObject,
 	): Promise<Delivery> {
 		const { round } = this;
 		const at = now();
-		const content = overrides.body === undefined ? payload : overrides.body;
-		const timeoutMs = this.settings.callbacks.timeoutMs;
 		let answer: Delivery;
 		try {
-			const method = overrides.method ?? 'POST';
-			const response = await request(url, {
-				method,
-				headers: {
-					'content-type': 'application/json',
-					'user-agent': 'stand-in-callbacks',
-					...overrides.headers,
-				},
-				body:
-					method === 'GET' ? null : typeof content === 'string' ? content : JSON.stringify(content),
+			const response = await request(record.url, {
+				method: 'POST',
+				headers: { 'content-type': 'application/json', 'user-agent': 'stand-in-callbacks' },
+				body: JSON.stringify(payload),
 				dispatcher: this.agent,
-				headersTimeout: timeoutMs,
-				bodyTimeout: timeoutMs,
+				headersTimeout: TIMEOUT_MS,
+				bodyTimeout: TIMEOUT_MS,
 			});
 			answer = { status: response.statusCode, body: await response.body.text() };
 		} catch (error) {
 			answer = { status: 0, body: error instanceof Error ? error.message : String(error) };
 		}
-		if (round === this.round) this.records.push({ taskId, url, at, ...answer, attempt, copy });
+		if (round === this.round) this.records.push({ ...record, at, ...answer });
 		return answer;
 	}
 }

@@ -19,8 +19,6 @@ function secret(text: string): string {
 
 interface CliOptions {
 	port: number;
-	filePort?: number;
-	otherPort?: number;
 	taskMs?: number;
 	credits?: number;
 	key?: string;
@@ -32,34 +30,21 @@ async function main(): Promise<void> {
 	const program = new Command('npm run service --')
 		.description('A stand-in for the media generation service, on 127.0.0.1')
 		.option('--port <number>', 'port of the API', portNumber, 8787)
-		.option(
-			'--file-port <number>',
-			'port of the file host (default: one above the API; 0 = any free)',
-			portNumber,
-		)
-		.option(
-			'--other-port <number>',
-			'port of the third host (default: two above the API; 0 = any free)',
-			portNumber,
-		)
 		.option('--task-ms <ms>', 'how long a task takes', wholeNumber)
 		.option('--credits <number>', 'the balance at the start', wholeNumber)
 		.option('--key <sk_...>', 'the API key (default: a random one)', secret)
 		.option('--seed <number>', 'seed of all random choices', wholeNumber)
 		.parse();
-	const { port, filePort, otherPort, taskMs, credits, key, seed } = program.opts<CliOptions>();
-	const above = (by: number) => (port === 0 || port + by > 65_535 ? 0 : port + by);
+	const { port, taskMs, credits, key, seed } = program.opts<CliOptions>();
 	const standIn = await startService({
 		port,
-		filePort: filePort ?? above(1),
-		otherPort: otherPort ?? above(2),
 		settings: {
 			lists: { tasks: true },
 			...(taskMs === undefined ? {} : { taskMs }),
 			...(credits === undefined ? {} : { credits }),
 		},
-		...(key === undefined ? {} : { apiKey: key }),
-		...(seed === undefined ? {} : { seed }),
+		apiKey: key,
+		seed,
 	});
 	process.stdout.write(
 		[

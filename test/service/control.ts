@@ -10,25 +10,15 @@ type Params = Record<string, string | undefined>;
 export function controlRoutes(app: FastifyInstance, context: Context, reset: () => void): void {
 	const route = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, work: Work) =>
 		app.route({ method, url: `/_control/${path}`, handler: guarded(work) });
-	const { settings, store, faults, keys, callbacks, recorder } = context;
+	const { settings, store, faults, callbacks, recorder } = context;
 
 	route('GET', 'settings', () => settings);
 	route('PATCH', 'settings', ({ body }) => {
 		applySettings(settings, body ?? {});
 		return settings;
 	});
-	route('GET', 'faults', () => faults.list().map(printable));
-	route('POST', 'faults', ({ body }) => {
-		const rules = (Array.isArray(body) ? body : [body]) as FaultRule[];
-		const added = rules.map((rule) => printable(faults.add(rule)));
-		return Array.isArray(body) ? added : added[0];
-	});
-	route('DELETE', 'faults', () => {
-		faults.clear();
-		return [];
-	});
-	route('DELETE', 'faults/:id', ({ params }) => ({ removed: faults.remove(params.id ?? '') }));
-
+	route('POST', 'faults', ({ body }) => faults.add(body as FaultRule));
+	route('DELETE', 'faults', () => faults.clear());
 	route('GET', 'summary', () => summarise(context));
 	route('GET', 'tasks', ({ query }) => select(store.tasks, query));
 	route('GET', 'requests', ({ query }) => select(recorder.requests, query));
@@ -40,26 +30,7 @@ export function controlRoutes(app: FastifyInstance, context: Context, reset: () 
 		await callbacks.settled(task.id);
 		return task;
 	});
-	route(
-		'POST',
-		'tasks/:id/callback',
-		async ({ params, body }) => await callbacks.send(known(context, params.id), body ?? {}),
-	);
-
-	route('GET', 'keys', () => keys.keys);
-	route('POST', 'keys', ({ body }) => keys.add(body ?? {}));
-	route('POST', 'keys/:id/revoke', ({ params }) => {
-		keys.revoke(params.id ?? '');
-		return keys.find(params.id ?? '');
-	});
-	route('POST', 'keys/:id/expire', ({ params }) => {
-		keys.expire(params.id ?? '');
-		return keys.find(params.id ?? '');
-	});
-	route('POST', 'reset', () => {
-		reset();
-		return { reset: true };
-	});
+	route('POST', 'reset', reset);
 }
 
 interface Asked {
@@ -78,7 +49,7 @@ function guarded(work: Work) {
 				query: request.query as Params,
 				body: request.body,
 			};
-			return await reply.type('application/json').send(JSON.stringify(await work(asked)));
+			return await reply.type('application/json').send(JSON.stringify((await work(asked)) ?? {}));
 		} catch (error) {
 			return await reply
 				.code(400)
@@ -100,8 +71,4 @@ function select<T extends object>(records: T[], { limit, ...fields }: Params): T
 		wanted.every(([name, value]) => String(Reflect.get(record, name)) === value),
 	);
 	return limit === undefined ? found : found.slice(-Number(limit));
-}
-
-function printable(rule: FaultRule): FaultRule {
-	return rule.path instanceof RegExp ? { ...rule, path: String(rule.path) } : rule;
 }

@@ -1,7 +1,7 @@
 import { json, refusal, type Answer } from './answer';
 import type { Context } from './context';
 import { creationFault } from './validation';
-import type { ApiKeyRecord, JsonObject, RecordedRequest, TaskKind, TaskRecord } from './types';
+import type { JsonObject, RecordedRequest, TaskKind, TaskRecord } from './types';
 
 /** How long a creation waits for the callback that is to come before its answer. */
 const BEFORE_ANSWER_MS = 10_000;
@@ -10,7 +10,6 @@ const BEFORE_ANSWER_MS = 10_000;
 export async function create(
 	context: Context,
 	kind: TaskKind,
-	key: ApiKeyRecord,
 	record: RecordedRequest,
 	params: TaskRecord['params'],
 ): Promise<Answer> {
@@ -19,11 +18,10 @@ export async function create(
 	if (fault) return refusal(settings, fault.status, fault.error);
 	const body = record.body as JsonObject;
 	const cost = costOf(context, kind, body);
-	const refused = cannotPay(context, key, cost) ?? tooMany(context);
+	const refused = cannotPay(context, cost) ?? tooMany(context);
 	if (refused) return refused;
 
-	key.spent = context.keys.spentToday(key) + cost;
-	const task = store.create({ kind, body, params, key: key.key, cost });
+	const task = store.create({ kind, body, params, cost });
 	record.taskId = task.id;
 	const early = task.steering.callback_before_answer ?? settings.callbacks.beforeCreationAnswer;
 	if (early && task.receiveUrl !== null) {
@@ -37,16 +35,12 @@ export async function create(
 }
 
 function created({ settings }: Context, task: TaskRecord): Answer {
-	const { costNamed } = settings;
 	const number = (value: number) => (settings.numbersAsStrings ? String(value) : value);
 	return json(200, {
 		success: true,
 		task_id: task.id,
-		...(costNamed.balance ? { ec_remain_credits: number(settings.credits) } : {}),
-		...(costNamed.answer === 'images' && task.kind === 'image'
-			? { estimated_credits: number(task.cost) }
-			: {}),
-		...(costNamed.answer === 'all' ? { credit_cost: number(task.cost) } : {}),
+		ec_remain_credits: number(settings.credits),
+		...(task.kind === 'image' ? { estimated_credits: number(task.cost) } : {}),
 	});
 }
 
@@ -55,20 +49,10 @@ function costOf({ settings }: Context, kind: TaskKind, body: JsonObject): number
 	return kind === 'image' ? each * Number(body.generations_count ?? 1) : each;
 }
 
-/** docs/service.md, "HTTP": 401 or 402 when the credits are out; "Errors": 429 when the key's daily cap is reached. */
-function cannotPay({ settings, keys }: Context, key: ApiKeyRecord, cost: number): Answer | null {
-	if (settings.credits < cost) {
-		return refusal(settings, 402, 'Insufficient credits: please top up your balance');
-	}
-	const cap = key.daily_limit ?? settings.dailyCap;
-	if (cap !== null && keys.spentToday(key) + cost > cap) {
-		return refusal(
-			settings,
-			429,
-			`This API key has reached its daily spend limit of ${cap} credits`,
-		);
-	}
-	return null;
+/** docs/service.md, "HTTP": 401 or 402 when the credits are out. */
+function cannotPay({ settings }: Context, cost: number): Answer | null {
+	if (settings.credits >= cost) return null;
+	return refusal(settings, 402, 'Insufficient credits: please top up your balance');
 }
 
 /** docs/service.md, "HTTP": 429 with a code, and nothing was created. */

@@ -32,7 +32,7 @@ export interface StandIn {
 	apiKey: string;
 	settings: Types.Settings;
 	keys: Types.ApiKeyRecord[];
-	addKey(fields?: Partial<Types.ApiKeyRecord>): Types.ApiKeyRecord;
+	addKey(): Types.ApiKeyRecord;
 	faults: {
 		add(rule: Types.FaultRule): Types.FaultRule;
 		remove(rule: Types.FaultRule | string): boolean;
@@ -56,10 +56,9 @@ export interface StandIn {
 	payload(taskId: string): Types.JsonObject;
 	/** Ends a task now; resolves when its callbacks are through. */
 	finish(taskId: string, as?: 'done' | 'error', extra?: Types.Steering): Promise<void>;
-	sendCallback(
-		taskId: string,
-		overrides?: Types.CallbackOverrides,
-	): Promise<{ status: number; body: string }>;
+	sendCallback(taskId: string): Promise<{ status: number; body: string }>;
+	/** Makes a task as somebody else's client would: a sound effect, unless `path` says otherwise. Its ID. */
+	order(body?: Types.JsonObject, path?: string): Promise<string>;
 	/** Resolves when the task's callbacks are through. */
 	callbacksSettled(taskId: string): Promise<void>;
 	reset(): void;
@@ -95,8 +94,8 @@ export async function startService(options: Types.ServiceOptions = {}): Promise<
 	};
 	try {
 		urls.api = await listen(servers.api, options.port ?? 0);
-		urls.files = await listen(servers.files, options.filePort ?? 0);
-		urls.other = await listen(servers.other, options.otherPort ?? 0);
+		urls.files = await listen(servers.files, 0);
+		urls.other = await listen(servers.other, 0);
 	} catch (error) {
 		await close();
 		throw error;
@@ -110,7 +109,7 @@ export async function startService(options: Types.ServiceOptions = {}): Promise<
 		apiKey: firstKey,
 		settings,
 		keys: keys.keys,
-		addKey: (fields) => keys.add(fields),
+		addKey: () => keys.add(),
 		faults,
 		hold: (rule) => {
 			let letGo = () => {};
@@ -151,8 +150,13 @@ export async function startService(options: Types.ServiceOptions = {}): Promise<
 			store.finish(known(context, taskId), { ...extra, end: as });
 			await callbacks.settled(taskId);
 		},
-		sendCallback: async (taskId, overrides) =>
-			await callbacks.send(known(context, taskId), overrides),
+		sendCallback: async (taskId) => await callbacks.send(known(context, taskId)),
+		order: async (body = {}, path = '/v1/task/sound-effect') => {
+			const headers = { authorization: `Bearer ${firstKey}`, 'content-type': 'application/json' };
+			const sent = JSON.stringify({ text: 'Rain', ...body });
+			const response = await fetch(urls.api + path, { method: 'POST', headers, body: sent });
+			return ((await response.json()) as { task_id: string }).task_id;
+		},
 		callbacksSettled: async (taskId) => await callbacks.settled(taskId),
 		reset,
 		close,

@@ -2,7 +2,6 @@ import { json, refusal, type Answer } from './answer';
 import type { Context } from './context';
 import { now } from './clock';
 import { asRead, taskPayload } from './payload';
-import { hash } from './random';
 import { TASK_TYPES } from './tasks';
 import type { JsonObject, TaskRecord } from './types';
 
@@ -27,9 +26,9 @@ function voiceAt(index: number): Voice {
 	};
 }
 
-function matching(count: number, search: string | undefined): Voice[] {
-	const words = (search ?? '').toLowerCase();
-	return Array.from({ length: count }, (_, index) => voiceAt(index)).filter((voice) =>
+function matching(search = ''): Voice[] {
+	const words = search.toLowerCase();
+	return Array.from({ length: 250 }, (_, index) => voiceAt(index)).filter((voice) =>
 		Object.values(voice).some((value) => String(value).toLowerCase().includes(words)),
 	);
 }
@@ -58,79 +57,58 @@ const NOT_FOUND = json(404, { success: false, error: 'Not found' });
 /** The routes of docs/service.md, "More routes", that list something; each as the settings say, or 404. */
 export function listRoutes(context: Context): Array<[string, List]> {
 	const { settings } = context;
-	type Name = 'voicesV3' | 'voicesV2' | 'voicesV1' | 'speechModels' | 'imageModels' | 'tasks';
-	const routes: Array<[string, Name, List]> = [
-		['/v3/voices', 'voicesV3', (query) => voicesV3(context, query)],
-		['/v2/voices', 'voicesV2', (query) => voicesV2(context, query)],
-		['/v1/voices', 'voicesV1', () => json(200, { voices: matching(settings.lists.voices, '') })],
-		['/v1/models', 'speechModels', () => json(200, SPEECH_MODELS)],
-		['/v1i/models', 'imageModels', () => json(200, { success: true, models: IMAGE_MODELS })],
-		['/v1/tasks', 'tasks', (query) => tasksOf(context, query)],
+	const models = { success: true, models: IMAGE_MODELS };
+	return [
+		['/v3/voices', (query) => voicesV3(context, query)],
+		['/v1/models', () => (settings.lists.speechModels ? json(200, SPEECH_MODELS) : NOT_FOUND)],
+		['/v1i/models', () => (settings.lists.imageModels ? json(200, models) : NOT_FOUND)],
+		['/v1/tasks', (query) => (settings.lists.tasks ? tasksOf(context, query) : NOT_FOUND)],
 	];
-	return routes.map(([path, name, list]) => [
-		path,
-		(query) => (settings.lists[name] ? list(query) : NOT_FOUND),
-	]);
 }
 
-/** A task as the list has it: with what it repeats of the creation. */
+/** A part of a list, whose beginning repeats so many entries of the one before, and what is said of it. */
+function pageOf<T>(all: T[], page: number, { size, overlap }: { size: number; overlap: number }) {
+	const start = (page - 1) * Math.max(1, size - overlap);
+	const has_more = start + size < all.length;
+	return {
+		entries: all.slice(start, start + size),
+		pagination: { page, total: all.length, has_more },
+	};
+}
+
+/** What a listed task repeats of its creation. */
+const REPEATED = ['text', 'prompt', 'voice', 'voice_id', 'model_id', 'generations_count'];
+
 function listed(task: TaskRecord, { settings, urls }: Context): JsonObject {
 	const asked: JsonObject = { ...task.params, ...task.body };
-	const repeated = settings.taskList.repeats.filter((name) => asked[name] !== undefined);
+	const repeated = REPEATED.filter((name) => asked[name] !== undefined);
 	return {
-		...taskPayload(asRead(task, settings), settings, urls.files),
+		...taskPayload(asRead(task), settings, urls.files),
 		...Object.fromEntries(repeated.map((name) => [name, asked[name]])),
 	};
 }
 
+/** Newest first. */
 function tasksOf(context: Context, query: Query): Answer {
-	const { lagMs, order, shape, overlap } = context.settings.taskList;
-	const page = Number(query.page ?? 1);
-	const limit = Math.min(Number(query.limit ?? 20), 100);
-	if (!(page >= 1) || !(limit >= 1)) return refusal(context.settings, 400, 'invalid page');
+	const { tasksLagMs } = context.settings.lists;
+	const size = Math.min(Number(query.limit ?? 20), 100);
 	const found = context.store.tasks.filter(
 		({ kind, createdAt }) =>
-			createdAt + lagMs <= now() && (query.type ?? TASK_TYPES[kind]) === TASK_TYPES[kind],
+			createdAt + tasksLagMs <= now() && (query.type ?? TASK_TYPES[kind]) === TASK_TYPES[kind],
 	);
-	if (order === 'newest') found.reverse();
-	if (order === 'shuffled') found.sort((one, other) => hash(one.id) - hash(other.id));
-	const start = (page - 1) * Math.max(1, limit - overlap);
-	const entries = found.slice(start, start + limit).map((task) => listed(task, context));
-	if (shape === 'array') return json(200, entries);
-	const pagination = { page, limit, total: found.length, has_more: start + limit < found.length };
-	return json(200, { success: true, [shape]: entries, pagination });
+	const page = pageOf(found.reverse(), Number(query.page ?? 1), { size, overlap: 0 });
+	const data = page.entries.map((task) => listed(task, context));
+	return json(200, { success: true, data, pagination: page.pagination });
 }
 
 /** By provider; IDs carry its name, and a page begins with the end of the one before it. */
 function voicesV3({ settings }: Context, query: Query): Answer {
 	if (query.provider !== PROVIDER) return refusal(settings, 400, 'unsupported_voice_provider');
-	const { voices, overlap } = settings.lists;
-	const page = Number(query.page ?? 1);
-	const pageSize = Math.min(Number(query.page_size ?? 30), 100);
-	if (!(page >= 1) || !(pageSize >= 1)) return refusal(settings, 400, 'invalid page');
-	const found = matching(voices, query.search);
-	const start = (page - 1) * Math.max(1, pageSize - overlap);
-	const end = start + pageSize;
-	const data = found
-		.slice(start, end)
-		.map((voice) => ({ ...voice, voice_id: `${PROVIDER}_${voice.voice_id}` }));
-	return json(200, {
-		success: true,
-		data,
-		pagination: { page, page_size: pageSize, total: found.length, has_more: end < found.length },
-	});
-}
-
-/** Paged by tokens. */
-function voicesV2({ settings }: Context, query: Query): Answer {
-	const pageSize = Math.min(Number(query.page_size ?? 10), 100);
-	const start = Number(query.next_page_token ?? 0);
-	const found = matching(settings.lists.voices, query.search);
-	const end = start + pageSize;
-	return json(200, {
-		voices: found.slice(start, end),
-		has_more: end < found.length,
-		total_count: found.length,
-		next_page_token: end < found.length ? String(end) : null,
-	});
+	const size = Math.min(Number(query.page_size ?? 30), 100);
+	const page = pageOf(matching(query.search), Number(query.page ?? 1), { size, overlap: 3 });
+	const data = page.entries.map((voice) => ({
+		...voice,
+		voice_id: `${PROVIDER}_${voice.voice_id}`,
+	}));
+	return json(200, { success: true, data, pagination: page.pagination });
 }

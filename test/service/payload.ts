@@ -16,7 +16,7 @@ export function taskPayload(
 		progress: progress(task, task.steering.progress ?? settings.progress),
 		type: TASK_TYPES[task.kind],
 		created_at: new Date(task.createdAt + settings.clockOffsetMs).toISOString(),
-		...(settings.costNamed.task ? { credit_cost: task.cost } : {}),
+		credit_cost: task.cost,
 	};
 	if (task.status === 'doing') {
 		const metadata = runningMetadata(task, fileUrl);
@@ -24,7 +24,7 @@ export function taskPayload(
 			? { ...base, metadata }
 			: { ...base, metadata, error_message: settings.doingErrorMessage };
 	}
-	if (task.status === 'error') return failed(base, task, settings);
+	if (task.status === 'error') return failed(base, task);
 	const payload = withUrls
 		? finished(base, task, settings, fileUrl)
 		: { ...base, metadata: { stage: 'storing' } };
@@ -32,8 +32,8 @@ export function taskPayload(
 }
 
 /** docs/service.md, "More routes": a callback can be faster than the service's own read of that task. */
-export function asRead(task: TaskRecord, { readLagMs }: Settings): TaskRecord {
-	const lagMs = task.steering.read_lag_ms ?? readLagMs;
+export function asRead(task: TaskRecord): TaskRecord {
+	const { read_lag_ms: lagMs = 0 } = task.steering;
 	const lags = task.finishedAt !== null && now() < task.finishedAt + lagMs;
 	return lags ? { ...task, status: 'doing' } : task;
 }
@@ -43,10 +43,9 @@ function runningMetadata(task: TaskRecord, fileUrl: string): JsonObject {
 	return task.kind === 'music' ? { stream_url: `${fileUrl}/stream/${task.id}` } : {};
 }
 
-function failed(base: JsonObject, task: TaskRecord, settings: Settings): JsonObject {
-	const words = task.steering.error_message ?? 'The generation failed';
-	const refund = settings.costNamed.task ? { credit_cost: 0 } : {};
-	return { ...base, metadata: {}, ...refund, ...task.steering.task, error_message: words };
+function failed(base: JsonObject, { steering }: TaskRecord): JsonObject {
+	const words = steering.error_message ?? 'The generation failed';
+	return { ...base, metadata: {}, credit_cost: 0, ...steering.task, error_message: words };
 }
 
 function finished(
@@ -120,13 +119,10 @@ function elapsedShare(task: TaskRecord): number {
 	return total > 0 ? Math.min(0.999, (now() - task.createdAt) / total) : 0.999;
 }
 
-/** docs/service.md, "Status": `progress` can be null, a string, stuck at 0, or go back. 100 comes with `done` ("Resources"). */
-function progress(task: TaskRecord, style: ProgressStyle): number | string | null {
+/** docs/service.md, "Status": `progress` can be null, or go back. 100 comes with `done` ("Resources"). */
+function progress(task: TaskRecord, style: ProgressStyle): number | null {
 	if (style === 'none') return null;
-	const honest = task.status === 'done' ? 100 : Math.floor(elapsedShare(task) * 100);
-	if (style === 'strings') return String(honest);
-	if (task.status !== 'doing') return honest;
-	if (style === 'stuck') return 0;
-	if (style === 'lying') return 99;
-	return style === 'backwards' ? 99 - honest : honest;
+	if (task.status === 'done') return 100;
+	const honest = Math.floor(elapsedShare(task) * 100);
+	return style === 'backwards' && task.status === 'doing' ? 99 - honest : honest;
 }

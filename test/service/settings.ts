@@ -9,39 +9,16 @@ export function defaultSettings(): Settings {
 		doingErrorMessage: null,
 		credits: 1_000_000,
 		costs: { sound_effect: 10, speech_by_id: 20, speech_by_name: 5, image: 30, music: 50 },
-		costNamed: { answer: 'images', task: true, balance: true },
-		creditsShape: 'root',
-		lists: {
-			voicesV3: true,
-			voicesV2: true,
-			voicesV1: true,
-			speechModels: true,
-			imageModels: true,
-			tasks: false,
-			voices: 250,
-			overlap: 3,
-		},
-		taskList: {
-			lagMs: 0,
-			order: 'newest',
-			shape: 'data',
-			repeats: ['text', 'prompt', 'voice', 'voice_id', 'model_id', 'generations_count'],
-			overlap: 0,
-		},
+		lists: { speechModels: true, imageModels: true, tasks: false, tasksLagMs: 0 },
 		clockOffsetMs: 0,
-		keysShape: 'data',
 		taskShape: 'root',
 		numbersAsStrings: false,
 		refusalStyle: 'http',
 		activeTaskLimit: null,
-		dailyCap: null,
-		retryAfterS: null,
-		readLagMs: 0,
 		pollRoutes: { v1: [...TASK_KINDS], v1e: [...TASK_KINDS] },
 		noUrlLooks: 0,
 		outputAtRoot: false,
 		audioFormat: 'wav',
-		sampleRate: null,
 		fileType: null,
 		fileRedirect: 'none',
 		fileBytesPerSecond: null,
@@ -52,20 +29,12 @@ export function defaultSettings(): Settings {
 			retryOn5xx: 0,
 			retryOn409: false,
 			retryDelayMs: 500,
-			timeoutMs: 30_000,
 			drop: false,
 		},
 	};
 }
 
-const NESTED = new Set<string>([
-	'callbacks',
-	'costNamed',
-	'costs',
-	'lists',
-	'pollRoutes',
-	'taskList',
-]);
+const NESTED = new Set<string>(['callbacks', 'costs', 'lists', 'pollRoutes']);
 
 /** Puts a patch into live settings, in place. Names that are not settings are an error: a misspelt one would test nothing. */
 export function applySettings(settings: Settings, patch: SettingsPatch): void {

@@ -6,11 +6,9 @@ export function summarise({ store, settings, recorder, callbacks }: Context): Su
 	const { tasks } = store;
 	const polls = tasks.map((task) => task.polls);
 	const requestsByStatus: Record<string, number> = {};
-	let fileRequests = 0;
 	let foreignAuthorization = 0;
-	for (const { status, route, host, headers } of recorder.requests) {
+	for (const { status, host, headers } of recorder.requests) {
 		requestsByStatus[status] = (requestsByStatus[status] ?? 0) + 1;
-		if (route === 'file') fileRequests += 1;
 		if (host !== 'api' && headers.authorization !== undefined) foreignAuthorization += 1;
 	}
 	const total = polls.reduce((sum, count) => sum + count, 0);
@@ -29,11 +27,9 @@ export function summarise({ store, settings, recorder, callbacks }: Context): Su
 			mean: tasks.length > 0 ? total / tasks.length : 0,
 			max: polls.reduce((most, count) => Math.max(most, count), 0),
 		},
-		pollsByTask: Object.fromEntries(tasks.map((task) => [task.id, task.polls])),
 		callbacks: callbacks.records.length,
 		requests: recorder.requests.length,
 		requestsByStatus,
-		fileRequests,
 		foreignAuthorization,
 	};
 }

@@ -16,7 +16,6 @@ export interface NewTask {
 	kind: TaskKind;
 	body: JsonObject;
 	params: TaskRecord['params'];
-	key: string;
 	cost: number;
 }
 
@@ -41,7 +40,7 @@ export class TaskStore {
 		return this.running.size;
 	}
 
-	create({ kind, body, params, key, cost }: NewTask): TaskRecord {
+	create({ kind, body, params, cost }: NewTask): TaskRecord {
 		const steering = steeringOf(body);
 		const createdAt = now();
 		const ms = steering.never_ends ? Infinity : (steering.ms ?? this.durationMs());
@@ -60,7 +59,6 @@ export class TaskStore {
 			refunded: false,
 			polls: 0,
 			doneLooks: 0,
-			key,
 		};
 		this.tasks.push(task);
 		this.byId.set(task.id, task);

@@ -25,51 +25,19 @@ export interface CallbackSettings {
 	/** Whether 409 counts as a reason to send again, like 5xx. */
 	retryOn409: boolean;
 	retryDelayMs: number;
-	timeoutMs: number;
 	drop: boolean;
-}
-
-/** Where the service names what a task costs (docs/service.md, "Shapes"). */
-export interface CostSettings {
-	/** In the creation's answer: `estimated_credits` of images only, or `credit_cost` of every task. */
-	answer: 'images' | 'all' | 'none';
-	/** `credit_cost` of the task, from its creation on. */
-	task: boolean;
-	/** `ec_remain_credits` in the creation's answer. */
-	balance: boolean;
 }
 
 /** Which lists the service publishes (docs/service.md, "More routes"). */
 export interface ListSettings {
-	/** `GET /v3/voices`: by provider, searchable, paged; its IDs have the provider's name in front. */
-	voicesV3: boolean;
-	/** `GET /v2/voices`: searchable, paged by tokens. */
-	voicesV2: boolean;
-	/** `GET /v1/voices`: all at once. */
-	voicesV1: boolean;
 	/** `GET /v1/models`. */
 	speechModels: boolean;
 	/** `GET /v1i/models`. */
 	imageModels: boolean;
 	/** `GET /v1/tasks`: all tasks of the account, whichever key made them. */
 	tasks: boolean;
-	/** How many voices there are. */
-	voices: number;
-	/** How many voices at the end of a page stand at the beginning of the next one again (v3). */
-	overlap: number;
-}
-
-/** How `GET /v1/tasks` looks, where there is one. */
-export interface TaskListSettings {
 	/** A task is listed that long after its creation. */
-	lagMs: number;
-	order: 'newest' | 'oldest' | 'shuffled';
-	/** The name that the list stands under, or the bare list. */
-	shape: 'data' | 'tasks' | 'items' | 'results' | 'array';
-	/** Which fields of the creation's body, and of its path and query, a listed task repeats. */
-	repeats: string[];
-	/** How many tasks at the end of a page stand at the beginning of the next one again. */
-	overlap: number;
+	tasksLagMs: number;
 }
 
 /** Live and mutable: the next request sees a change. */
@@ -85,25 +53,15 @@ export interface Settings {
 	credits: number;
 	/** Price of a task; images cost it once a picture. */
 	costs: Record<TaskKind, number>;
-	costNamed: CostSettings;
-	creditsShape: 'root' | 'data' | 'string';
 	lists: ListSettings;
-	taskList: TaskListSettings;
 	/** How far the service's clock is ahead of ours, as the Date header and created_at show. */
 	clockOffsetMs: number;
-	keysShape: 'data' | 'api_keys' | 'array';
-	taskShape: 'root' | 'wrapped' | 'jsend' | 'jsendNested';
+	taskShape: 'root' | 'wrapped';
 	/** Creation answers carry their numbers as strings (docs/service.md, "Shapes"). */
 	numbersAsStrings: boolean;
 	refusalStyle: 'http' | 'insideHttp200';
 
 	activeTaskLimit: number | null;
-	/** Credits that any one key may spend in a day (a key's own `daily_limit` goes before it). */
-	dailyCap: number | null;
-	/** Sent as Retry-After (seconds) with this service's own 429 and 503. */
-	retryAfterS: number | null;
-	/** A GET shows a task that is over as running for so long: callbacks are ahead of the service's own reads. */
-	readLagMs: number;
 	pollRoutes: { v1: TaskKind[]; v1e: TaskKind[] };
 
 	/** For how many GETs of the task it is done, but without any URL (docs/service.md, "Status"). */
@@ -112,8 +70,6 @@ export interface Settings {
 	outputAtRoot: boolean;
 	/** `mp3_vbr`: MP3 whose bit rate varies. */
 	audioFormat: AudioFormat;
-	/** Hz; null: 16,000 for WAV and 44,100 for MP3. */
-	sampleRate: SampleRate | null;
 	/** Content-Type of every file, if it is not to be the right one. */
 	fileType: string | null;
 	fileRedirect: 'none' | 'otherHost';
@@ -124,14 +80,12 @@ export interface Settings {
 
 export type AudioFormat = 'wav' | 'mp3' | 'mp3_vbr';
 export type SampleRate = 8000 | 11025 | 12000 | 16000 | 22050 | 24000 | 32000 | 44100 | 48000;
-export type ProgressStyle = 'honest' | 'none' | 'stuck' | 'lying' | 'backwards' | 'strings';
+export type ProgressStyle = 'honest' | 'none' | 'backwards';
 
 /** Partial on every level: what PATCH /_control/settings and `startService` take. */
 export type SettingsPatch = Partial<
-	Omit<Settings, 'callbacks' | 'costNamed' | 'costs' | 'lists' | 'pollRoutes' | 'taskList'>
+	Omit<Settings, 'callbacks' | 'costs' | 'lists' | 'pollRoutes'>
 > & {
-	taskList?: Partial<TaskListSettings>;
-	costNamed?: Partial<CostSettings>;
 	lists?: Partial<ListSettings>;
 	callbacks?: Partial<CallbackSettings>;
 	costs?: Partial<Record<TaskKind, number>>;
@@ -145,13 +99,13 @@ export interface Steering {
 	end?: 'done' | 'error';
 	error_message?: string;
 	progress?: ProgressStyle;
+	/** A GET shows the finished task as running for so long: callbacks are ahead of the service's own reads. */
 	read_lag_ms?: number;
 	/** How many output files; for images it goes before `generations_count`. */
 	files?: number;
 	/** Size of each output file; generated while it is sent. */
 	bytes?: number;
 	audio?: AudioFormat;
-	sample_rate?: SampleRate;
 	file_type?: string;
 	file_status?: number;
 	/** The output files' content, word for word. */
@@ -184,8 +138,6 @@ export interface TaskRecord {
 	polls: number;
 	/** GETs answered since the task was done. */
 	doneLooks: number;
-	/** The secret that created it. */
-	key: string;
 }
 
 export interface RecordedRequest {
@@ -222,12 +174,9 @@ export interface ApiKeyRecord {
 	name: string;
 	key: string;
 	created_at: string;
-	expires_at: string | null;
-	daily_limit: number | null;
-	is_active: boolean;
-	/** Credits spent on `spentOn` (a UTC date). Not part of the listing. */
-	spent: number;
-	spentOn: string;
+	expires_at: null;
+	daily_limit: null;
+	is_active: true;
 }
 
 export type FaultAction =
@@ -252,7 +201,7 @@ export interface FaultRule {
 	id?: string;
 	hits?: number;
 	host?: HostName;
-	method?: string;
+	/** Not a global one. */
 	path?: RegExp | string;
 	kind?: TaskKind;
 	route?: RouteName;
@@ -273,22 +222,10 @@ export interface Hold {
 
 export interface ServiceOptions {
 	port?: number;
-	filePort?: number;
-	otherPort?: number;
 	settings?: SettingsPatch;
 	seed?: number;
 	/** The first key; a random one if not given. */
 	apiKey?: string;
-}
-
-export interface CallbackOverrides {
-	url?: string;
-	method?: 'POST' | 'PUT' | 'GET' | 'DELETE' | 'PATCH';
-	headers?: Record<string, string>;
-	/** Instead of the task; a string is sent as it is. */
-	body?: unknown;
-	/** Merged over the task. */
-	patch?: JsonObject;
 }
 
 export interface Summary {
@@ -303,11 +240,9 @@ export interface Summary {
 	charged: number;
 	polls: number;
 	pollsPerTask: { min: number; mean: number; max: number };
-	pollsByTask: Record<string, number>;
 	callbacks: number;
 	requests: number;
 	requestsByStatus: Record<string, number>;
-	fileRequests: number;
 	/** Requests to the file or the third host that carried an Authorization header: must be 0. */
 	foreignAuthorization: number;
 }

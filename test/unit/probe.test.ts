@@ -83,14 +83,18 @@ describe('the probe', () => {
 	});
 
 	it('names the quirks of shapes', async () => {
-		await start({
-			creditsShape: 'string',
-			keysShape: 'array',
+		const { faults } = await start({
 			taskShape: 'wrapped',
 			numbersAsStrings: true,
 			outputAtRoot: true,
 			fileType: 'application/octet-stream',
 		});
+		faults.add({
+			route: 'credits',
+			times: 1,
+			action: { type: 'notObject', body: { credits: '7' } },
+		});
+		faults.add({ route: 'keys', action: { type: 'notObject', body: [] } });
 		const findings = await run({ spend });
 		expect(differing(findings)).toEqual(
 			expect.arrayContaining([
@@ -226,7 +230,12 @@ describe('the probe', () => {
 	});
 
 	it('says what to do about each difference that the nodes do not cope with', async () => {
-		const { faults } = await start({ creditsShape: 'string' });
+		const { faults } = await start();
+		faults.add({
+			route: 'credits',
+			times: 1,
+			action: { type: 'notObject', body: { credits: '7' } },
+		});
 		const html = { type: 'status', status: 200, body: '<html>Welcome</html>' } as const;
 		faults.add({ route: 'keys', action: html });
 		const findings = await run();

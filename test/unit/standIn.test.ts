@@ -91,7 +91,7 @@ describe('faults', () => {
 		expect(await statuses(second)).toEqual([200, 503, 503, 200]);
 		expect(rule.hits).toBe(4);
 		service.faults.clear();
-		service.faults.add({ kind: 'image', path: '/^\\/v1\\/task\\//', action });
+		service.faults.add({ kind: 'image', path: /^\/v1\/task\//, action });
 		expect([...(await statuses(first, 1)), ...(await statuses(second, 1))]).toEqual([200, 503]);
 		service.faults.clear();
 		service.faults.add({ path: 'v1/task/', probability: 0.33, action });
@@ -110,7 +110,7 @@ describe('control interface', () => {
 		return { status: response.status, body: (await response.json()) as JsonObject & JsonObject[] };
 	};
 
-	test('settings, faults, finish, keys, ledgers, reset', async () => {
+	test('settings, faults, finish, ledgers, reset', async () => {
 		await control('PATCH', 'settings', { activeTaskLimit: 7, callbacks: { copies: 2 } });
 		expect(service.settings).toMatchObject({
 			activeTaskLimit: 7,
@@ -120,31 +120,22 @@ describe('control interface', () => {
 			status: 400,
 		});
 
-		const { body: rule } = await control('POST', 'faults', {
-			route: 'poll',
-			times: 1,
-			action: { type: 'html' },
-		});
+		await control('POST', 'faults', { route: 'poll', action: { type: 'html' } });
 		const id = await create();
 		expect(await (await get(`/v1/task/${id}`)).text()).toMatch(/^<!DOCTYPE/);
-		expect((await control('GET', 'faults')).body).toMatchObject([{ id: rule.id, hits: 1 }]);
-		expect((await control('DELETE', `faults/${String(rule.id)}`)).body).toEqual({ removed: true });
+		await control('DELETE', 'faults');
 
 		await control('POST', `tasks/${id}/finish`, { as: 'error', error_message: 'Enough' });
 		expect((await control('GET', 'tasks?status=error')).body).toMatchObject([
 			{ id, refunded: true },
 		]);
 		expect((await control('GET', 'requests?route=poll')).body).toHaveLength(1);
-		expect((await control('POST', 'keys', { name: 'Short' })).body).toMatchObject({
-			name: 'Short',
-		});
 		expect((await control('GET', 'summary')).body).toMatchObject({
 			creations: 1,
 			failed: 1,
 			charged: 0,
 			maxActive: 1,
 			polls: 1,
-			pollsByTask: { [id]: 1 },
 		});
 		await control('POST', 'reset');
 		expect((await control('GET', 'summary')).body).toMatchObject({ creations: 0, requests: 0 });

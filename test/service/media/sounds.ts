@@ -1,5 +1,5 @@
 /** The sound of a task, in the format that the settings or the task itself ask for. */
-import type { SampleRate, Settings, TaskRecord } from '../types';
+import type { Settings, TaskRecord } from '../types';
 import { wavHeader } from './bulk';
 import { type Mp3Options, toneMp3 } from './mp3';
 import { toneHz, toneWav } from './tone';
@@ -7,25 +7,21 @@ import { toneHz, toneWav } from './tone';
 export interface Sound {
 	format: 'wav' | 'mp3';
 	mp3: Mp3Options;
-	/** Hz; the format's own where it is undefined. */
-	sampleRate: SampleRate | undefined;
 }
 
 export const CONTENT_TYPES = { wav: 'audio/wav', mp3: 'audio/mpeg' };
 
 export function soundOf({ steering, id }: TaskRecord, settings: Settings): Sound {
 	const audio = steering.audio ?? settings.audioFormat;
-	const sampleRate = steering.sample_rate ?? settings.sampleRate ?? undefined;
 	return {
 		format: audio === 'wav' ? 'wav' : 'mp3',
-		mp3: { variable: audio === 'mp3_vbr', title: id, sampleRate },
-		sampleRate,
+		mp3: { variable: audio === 'mp3_vbr', title: id },
 	};
 }
 
 /** The tone that stands for a text. */
-export function soundFile(text: string, { format, mp3, sampleRate }: Sound): Buffer {
-	return format === 'mp3' ? toneMp3(text, mp3) : toneWav(text, sampleRate);
+export function soundFile(text: string, { format, mp3 }: Sound): Buffer {
+	return format === 'mp3' ? toneMp3(text, mp3) : toneWav(text);
 }
 
 /** Frames of one pitch and format, encoded once: what a file host has ready. There are 80 pitches. */
