@@ -5,7 +5,7 @@ import { BinaryDataService } from 'n8n-core';
 import { prepareEngine } from './engine';
 import { outputsOf } from './files';
 import { engineSetting, goOn, sound, steered } from './setting';
-import { until } from './until';
+import { until } from './hurry';
 
 const setting = engineSetting({ time: 'real' });
 

@@ -81,14 +81,6 @@ describe('trouble', () => {
 			expect(output).toHaveLength(cases.length);
 			expect(stored(folder)).toEqual(before);
 		});
-
-		test('without Continue On Fail the error names the task and the address', async () => {
-			const { error } = await setting.run({ items: items.slice(0, 1), parameters });
-			const [task] = setting.service.tasks;
-			expect(error?.message).toMatch(/could not be downloaded: the file host answered HTTP 404$/);
-			expect(error?.description).toContain(`/files/${task?.id}/effect.wav`);
-			expect(error?.description).toContain('"Task: Wait"');
-		});
 	});
 
 	test('one missing file of three: the others are kept, and task: wait fetches all later', async () => {

@@ -3,7 +3,6 @@ import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { built } from './built';
 import { Container } from './container';
 import { BinaryDataService, InstanceSettings } from 'n8n-core';
 import {
@@ -23,6 +22,10 @@ import {
 	type INodeTypes,
 	type IRun,
 } from 'n8n-workflow';
+
+/** What is built, as n8n loads it: what is tested is what is published. @param path of a file in `dist` */
+export const built = <T>(path: string): T =>
+	jest.requireActual<object>(join(__dirname, '..', '..', 'dist', path)) as T;
 
 function load<T>(path: string, name: string): new () => T {
 	const loaded = built<Record<string, new () => T>>(path);

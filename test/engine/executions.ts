@@ -17,7 +17,7 @@ import {
 	type IWorkflowExecuteAdditionalData,
 	type WorkflowExecuteMode,
 } from 'n8n-workflow';
-import { BackendLogger } from './container';
+import { logLines } from './container';
 import {
 	connect,
 	credentialsHelper,
@@ -67,8 +67,6 @@ export interface Execution {
 	resumeUrl(nodeId?: string): string;
 	/** Resolves as soon as the execution sleeps or is over. */
 	settled(): Promise<EngineResult>;
-	/** Passes the node by, as n8n does when the time to sleep is over. Resolves when the rest of the workflow is through. */
-	deadline(): Promise<EngineResult>;
 	/** Stops it, as the button does. */
 	stop(): void;
 }
@@ -158,7 +156,7 @@ export class Executions {
 			data: stringify(data),
 			period: Promise.reject(new Error('not started')),
 			stop: () => undefined,
-			logsFrom: BackendLogger().lines.length,
+			logsFrom: logLines.length,
 		};
 		row.period.catch(() => undefined);
 		this.rows.set(id, row);
@@ -198,13 +196,6 @@ export class Executions {
 				return url.href;
 			},
 			settled,
-			deadline: async () => {
-				await the().period;
-				const saved = this.read(row.id);
-				if (saved === undefined || !this.resume(row.id, saved.data))
-					throw new Error(`Execution ${row.id} is not asleep`);
-				return await settled();
-			},
 			stop: () => the().stop(),
 		};
 	}
@@ -272,7 +263,7 @@ function resultOf(run: IRun, { id, logsFrom }: Row): EngineResult {
 		errorOutput: last?.[1] ?? [],
 		error,
 		saved: JSON.stringify(run),
-		logs: BackendLogger().lines.slice(logsFrom),
+		logs: logLines.slice(logsFrom),
 	};
 }
 

@@ -4,7 +4,7 @@
  */
 import type { FaultAction, FaultRule } from '../service';
 import { engineSetting, goOn, sound, steered } from './setting';
-import { until } from './until';
+import { until } from './hurry';
 
 const setting = engineSetting();
 

@@ -17,7 +17,7 @@ import { node, passing } from './engine';
 import { runWorkflow } from './executions';
 import { HostileHost } from './hostile/host';
 import { planOf, type Plan } from './hostile/plan';
-import { until } from './until';
+import { until } from './hurry';
 
 const CASES = Number(process.env.HOSTILE_CASES ?? 300);
 const FIRST_SEED = Number(process.env.HOSTILE_SEED ?? 1);

@@ -1,6 +1,7 @@
 /** Time that runs ahead, for what takes seconds by design: pauses end at once, requests stay real. */
 import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { heldBack } from '../service/clock';
 
@@ -55,8 +56,15 @@ async function letThemAnswer() {
 }
 
 let isAhead = false;
-/** Whether time runs ahead just now. */
-export const timeRunsAhead = (): boolean => isAhead;
+
+/** Resolves as soon as the condition holds; fails with its name where it never does. */
+export async function until(name: string, condition: () => boolean, withinMs = 20_000) {
+	const end = performance.now() + withinMs;
+	while (!condition()) {
+		if (performance.now() > end) throw new Error(`This never happened: ${name}`);
+		await (isAhead ? new Promise((done) => setImmediate(done)) : delay(10));
+	}
+}
 
 /** `AbortSignal.timeout` by the timers that run ahead. */
 function timeoutAhead(ms: number): AbortSignal {

@@ -1,10 +1,10 @@
-/** Long texts are cut, spoken in parts and joined; Audio: Join does the same for the audio of any items. */
-import type { IBinaryData, INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import { toneHz, toneWav } from '../service/media/tone';
+/** Long texts are cut, spoken in parts and joined. */
+import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
+import { toneHz } from '../service/media/tone';
 import { decodeMp3, decodeWav, toneAt } from '../unit/media/listen';
 import { readBinary } from './engine';
 import { engineSetting } from './setting';
-import { until } from './until';
+import { until } from './hurry';
 
 const setting = engineSetting();
 
@@ -82,45 +82,5 @@ describe('long texts', () => {
 		expect(error).toBeUndefined();
 		expect(output[0]?.json.parts).toHaveLength(40);
 		expect(setting.service.creations()).toHaveLength(41);
-	});
-});
-
-describe('Audio: Join', () => {
-	const join: INodeParameters = { resource: 'audio', operation: 'join' };
-
-	/** An item with a tone, kept in the item itself. */
-	function spoken(
-		text: string,
-		json: INodeExecutionData['json'] = {},
-		rate = 16_000,
-	): INodeExecutionData {
-		const data = toneWav(text, rate).toString('base64');
-		return { json, binary: { data: { data, mimeType: 'audio/wav', fileName: `${text}.wav` } } };
-	}
-
-	test('all items together, in order, each where the item says', async () => {
-		const words = ['one', 'two', 'three'];
-		const { output, error } = await setting.run({
-			inputs: words.map((word) => spoken(word)),
-			parameters: { ...join, fileName: 'dialogue', options: { pauseBetweenParts: 250 } },
-		});
-		expect(error).toBeUndefined();
-		expect(output).toHaveLength(1);
-		const [item] = output;
-		expect(item?.pairedItem).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
-		expect(item?.json.outputs).toMatchObject([
-			{ kind: 'audio', fileName: 'dialogue.wav', binaryProperty: 'data' },
-		]);
-		const binary = item?.binary?.data;
-		if (binary === undefined) throw new Error('no file');
-		const heard = decodeWav(await readBinary(binary));
-		expect(heard.samples.length / heard.sampleRate).toBeCloseTo(
-			Number(item?.json.duration_seconds),
-			3,
-		);
-		const parts = item?.json.parts as unknown as Array<{ item: number; start: number }>;
-		expect(parts.map(({ start }) => toneAt(heard, start + 0.05))).toEqual(words.map(toneHz));
-		expect(parts.map((part) => part.item)).toEqual([0, 1, 2]);
-		expect(setting.service.requests).toEqual([]);
 	});
 });

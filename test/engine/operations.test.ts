@@ -1,6 +1,12 @@
 /** Fields as n8n evaluates them: pickers, their lists, and what the model of an agent fills in. */
-import type { INodeListSearchResult, INodeParameters } from 'n8n-workflow';
-import { listOf } from './editor';
+import { LoadOptionsContext } from 'n8n-core';
+import {
+	Workflow,
+	type INodeListSearchResult,
+	type INodeParameters,
+	type IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
+import { credentialsHelper, mediaGeneration, mediaNode, typesOf } from './engine';
 import { engineSetting } from './setting';
 
 const setting = engineSetting();
@@ -61,9 +67,19 @@ test('Task: Create takes path and body from the model of an agent', async () => 
 });
 
 describe('From List', () => {
+	/** Calls one of the node's list searches as n8n's server does. */
 	async function list(name: string, filter?: string): Promise<INodeListSearchResult> {
 		const { apiKey, baseUrl } = setting.service;
-		return await listOf(name, { filter, credentials: { apiKey, baseUrl } });
+		const node = mediaNode({ parameters: {} });
+		const nodeTypes = typesOf({ mediaGeneration });
+		const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+		const additionalData = {
+			credentialsHelper: credentialsHelper({ apiKey, baseUrl }),
+			currentNodeParameters: {},
+		} as unknown as IWorkflowExecuteAdditionalData;
+		const context = new LoadOptionsContext(workflow, node, additionalData, '');
+		const { [name]: search } = mediaGeneration.methods?.listSearch ?? {};
+		return (await search?.call(context, filter)) ?? { results: [] };
 	}
 
 	test('a picked voice speaks', async () => {

@@ -1,7 +1,6 @@
 /** Stop means stop: at once, nothing sent afterwards, every paid task in the log. */
 import { engineSetting, sound, steered } from './setting';
-import { requestsBegun } from './hurry';
-import { until } from './until';
+import { requestsBegun, until } from './hurry';
 
 const setting = engineSetting();
 const parameters = { ...sound(), downloadOutput: false, options: steered };

@@ -2,27 +2,79 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadOutputSchema } from 'n8n-core';
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import { SIGNED_FOR_MS } from '../../nodes/MediaGeneration/callback/signature';
 import type { Account } from '../../nodes/MediaGeneration/service/account';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import { verdictOf } from '../../nodes/MediaGeneration/service/verdict';
-import type { FaultAction } from '../service';
-import { built } from './built';
+import type { FaultAction, Steering } from '../service';
+import { built } from './engine';
 import { expectWhole } from './files';
-import { SECRET, sound } from './setting';
-import { ignored, RECEIVED, refused, triggerSetting } from './triggerSetting';
-import type { HttpAnswer } from './webhook';
+import { until } from './hurry';
+import { engineSetting, SECRET, sound } from './setting';
+import { startWebhooks, type HttpAnswer, type Published, type WebhookHost } from './webhook';
 
-const setting = triggerSetting();
+const setting = engineSetting();
+let host: WebhookHost;
+beforeAll(async () => {
+	host = await startWebhooks();
+});
+afterAll(async () => await host.close());
+afterEach(async () => await host.expectNoSecrets([setting.service.apiKey, SECRET]));
+
+const RECEIVED = { status: 200, body: { received: true } };
+const said = (words: RegExp | string): unknown =>
+	typeof words === 'string' ? words : expect.stringMatching(words);
+const refused = (status: number, error: RegExp | string): HttpAnswer => ({
+	status,
+	body: { received: false, error: said(error) },
+});
+const ignored = (reason: RegExp | string): HttpAnswer => ({
+	status: 200,
+	body: { received: true, ignored: said(reason) },
+});
+const post = async (url: string, body: unknown) => await host.post(url, body);
+const done = (id: string) => ({ id, status: 'done' });
+
+/** A published trigger. @param callbackSecret of its credential; empty: none */
+function triggerOf(
+	parameters: INodeParameters = {},
+	callbackSecret = '',
+	apiKey = setting.service.apiKey,
+): Published {
+	const { baseUrl } = setting.service;
+	return host.publish({ parameters, credentials: { apiKey, baseUrl, callbackSecret } });
+}
+
+/** A task that is over. */
+async function taskOf(steering: Steering = {}): Promise<string> {
+	const taskId = await setting.service.order({ stand_in: { ms: 0, ...steering } });
+	await until('the task is over', () => setting.service.task(taskId).status !== 'doing');
+	return taskId;
+}
+
+/** A URL as the action node signs it with {@link SECRET}. */
+function signed(url: string, reference?: string, now = Date.now()): string {
+	const { apiKey, baseUrl } = setting.service;
+	const credentials = { apiKey, baseUrl, callbackSecret: SECRET };
+	return prepareReceiveUrl(url, credentials, { reference, signed: true, now });
+}
+
+/** The only item that the only execution of a trigger gave out. */
+async function itemOf(trigger: Published): Promise<INodeExecutionData> {
+	const executions = trigger.executions();
+	expect(executions).toHaveLength(1);
+	const { output } = (await executions[0]?.settled()) ?? { output: [] };
+	expect(output).toHaveLength(1);
+	return output[0] as INodeExecutionData;
+}
 
 describe('a call', () => {
-	const post = async (url: string, body: unknown) => await setting.host.post(url, body);
-	const done = (id: string) => ({ id, status: 'done' });
-
 	describe('what goes out', () => {
 		it('is the task by the word of the service, with its files', async () => {
-			const trigger = setting.trigger();
-			const id = await setting.task();
+			const trigger = triggerOf();
+			const id = await taskOf();
 			const forged = {
 				id,
 				status: 'done',
@@ -30,7 +82,7 @@ describe('a call', () => {
 				metadata: { audio_url: 'http://x.test/' },
 			};
 			expect(await post(`${trigger.url}?reference=mine`, forged)).toEqual(RECEIVED);
-			const item = await setting.item(trigger);
+			const item = await itemOf(trigger);
 			expect(item.json).toMatchObject({
 				...setting.service.payload(id),
 				task_id: id,
@@ -44,12 +96,12 @@ describe('a call', () => {
 		});
 
 		it('does not hold the token of a callback URL that the service echoes', async () => {
-			const trigger = setting.trigger({}, SECRET);
-			const url = setting.signed(trigger.url, 'kept');
-			const another = setting.signed('https://n8n.example/webhook/1/callback');
+			const trigger = triggerOf({}, SECRET);
+			const url = signed(trigger.url, 'kept');
+			const another = signed('https://n8n.example/webhook/1/callback');
 			const asleep = 'https://n8n.example/webhook-waiting/12/node?signature=0123456789abcdef';
 			const presigned = 'https://files.example/a.mp3?expires=1&signature=needed';
-			const id = await setting.task({
+			const id = await taskOf({
 				task: {
 					receive_url: url,
 					note: `sent to ${another} and ${asleep}`,
@@ -57,7 +109,7 @@ describe('a call', () => {
 				},
 			});
 			expect(await post(url, done(id))).toEqual(RECEIVED);
-			const { json } = await setting.item(trigger);
+			const { json } = await itemOf(trigger);
 			expect(json.reference).toBe('kept');
 			const text = JSON.stringify(json);
 			for (const secret of [url, another, asleep])
@@ -70,46 +122,46 @@ describe('a call', () => {
 
 	describe('who is believed', () => {
 		it('refuses a URL that is not signed, whatever is posted', async () => {
-			const trigger = setting.trigger({}, SECRET);
-			const id = await setting.task();
+			const trigger = triggerOf({}, SECRET);
+			const id = await taskOf();
 			expect(await post(trigger.url, done(id))).toEqual(refused(401, /is not signed/));
 			expect(await post(trigger.url, '"no task"')).toEqual(refused(401, /is not signed/));
-			const url = setting.signed(trigger.url, 'r');
+			const url = signed(trigger.url, 'r');
 			const forged = url.replace('reference=r', 'reference=s');
 			expect(await post(forged, done(id))).toEqual(refused(401, /signature .* is wrong/));
-			const old = setting.signed(trigger.url, 'r', Date.now() - SIGNED_FOR_MS - 1_000);
+			const old = signed(trigger.url, 'r', Date.now() - SIGNED_FOR_MS - 1_000);
 			expect(await post(old, done(id))).toEqual(refused(401, /has expired/));
 			expect(setting.service.polls()).toHaveLength(0);
 			expect(trigger.executions()).toHaveLength(0);
 			expect(await post(url, done(id))).toEqual(RECEIVED);
-			expect((await setting.item(trigger)).json.reference).toBe('r');
+			expect((await itemOf(trigger)).json.reference).toBe('r');
 		});
 
 		it('refuses a URL that was signed for another trigger, or for another n8n', async () => {
-			const trigger = setting.trigger({}, SECRET);
-			const other = setting.trigger({}, SECRET);
-			const id = await setting.task();
-			const { search } = new URL(setting.signed(other.url));
+			const trigger = triggerOf({}, SECRET);
+			const other = triggerOf({}, SECRET);
+			const id = await taskOf();
+			const { search } = new URL(signed(other.url));
 			expect(await post(trigger.url + search, done(id))).toEqual(
 				refused(401, /signed for another trigger/),
 			);
 			const elsewhere = trigger.url.replace('127.0.0.1', '10.1.2.3');
-			expect(await post(trigger.url + new URL(setting.signed(elsewhere)).search, done(id))).toEqual(
+			expect(await post(trigger.url + new URL(signed(elsewhere)).search, done(id))).toEqual(
 				refused(401, /signed for another host.*N8N_WEBHOOK_URL/),
 			);
 			expect(trigger.executions()).toHaveLength(0);
 		});
 
 		it('asks the service by default, and believes what was posted when told so', async () => {
-			const asking = setting.trigger();
+			const asking = triggerOf();
 			expect(await post(asking.url, done('made-up'))).toEqual(
 				refused(404, 'the service does not know this task'),
 			);
 			const asked = setting.service.polls().length;
 			expect(asked).toBeGreaterThan(0);
-			const believing = setting.trigger({ verifyWithService: false });
+			const believing = triggerOf({ verifyWithService: false });
 			expect(await post(believing.url, { ...done('made-up'), note: 'posted' })).toEqual(RECEIVED);
-			expect((await setting.item(believing)).json).toMatchObject({
+			expect((await itemOf(believing)).json).toMatchObject({
 				note: 'posted',
 				verified: false,
 			});
@@ -123,11 +175,11 @@ describe('a call', () => {
 		});
 
 		it('downloads nothing for a callback that is neither verified nor signed', async () => {
-			const id = await setting.task();
+			const id = await taskOf();
 			const body = setting.service.payload(id);
-			const open = setting.trigger({ verifyWithService: false });
+			const open = triggerOf({ verifyWithService: false });
 			expect(await post(open.url, body)).toEqual(RECEIVED);
-			const { json, binary } = await setting.item(open);
+			const { json, binary } = await itemOf(open);
 			expect(json.download_error).toMatch(
 				/neither verified nor signed.*Turn on "Verify with Service", or set a Callback Secret/,
 			);
@@ -135,9 +187,9 @@ describe('a call', () => {
 			expect(binary).toBeUndefined();
 			expect(setting.service.requests.filter(({ host }) => host === 'files')).toEqual([]);
 
-			const signedOnly = setting.trigger({ verifyWithService: false }, SECRET);
-			expect(await post(setting.signed(signedOnly.url), body)).toEqual(RECEIVED);
-			await expectWhole(await setting.item(signedOnly));
+			const signedOnly = triggerOf({ verifyWithService: false }, SECRET);
+			expect(await post(signed(signedOnly.url), body)).toEqual(RECEIVED);
+			await expectWhole(await itemOf(signedOnly));
 		});
 
 		it.each<[string, unknown, RegExp]>([
@@ -150,8 +202,8 @@ describe('a call', () => {
 				/a text of more than 100000 characters/,
 			],
 		])('refuses %s', async (_name, body, words) => {
-			const trigger = setting.trigger();
-			const answer = await setting.host.post(trigger.url, body, {
+			const trigger = triggerOf();
+			const answer = await host.post(trigger.url, body, {
 				'content-type': typeof body === 'string' ? 'text/plain' : 'application/json',
 			});
 			expect(answer).toEqual(refused(400, words));
@@ -160,17 +212,17 @@ describe('a call', () => {
 		});
 
 		it('reads JSON that is not called JSON', async () => {
-			const trigger = setting.trigger();
-			const answer = await setting.host.post(trigger.url, done(await setting.task()), {
+			const trigger = triggerOf();
+			const answer = await host.post(trigger.url, done(await taskOf()), {
 				'content-type': 'application/octet-stream',
 			});
 			expect(answer).toEqual(RECEIVED);
-			await setting.item(trigger);
+			await itemOf(trigger);
 		});
 
 		it('answers 503 where the credential can not be used, and starts nothing', async () => {
-			const trigger = setting.trigger({}, 'short-secret');
-			expect(await post(trigger.url, done(await setting.task()))).toEqual(
+			const trigger = triggerOf({}, 'short-secret');
+			expect(await post(trigger.url, done(await taskOf()))).toEqual(
 				refused(503, 'the callback could not be handled, try again'),
 			);
 			expect(trigger.executions()).toHaveLength(0);
@@ -180,25 +232,23 @@ describe('a call', () => {
 });
 
 describe('one event runs the workflow once', () => {
-	const post = async (url: string, body: unknown) => await setting.host.post(url, body);
-	const done = (id: string) => ({ id, status: 'done' });
 	const DUPLICATE = ignored('this task and status was received before');
 
 	afterEach(() => {
-		setting.host.beforeStoring = async () => await Promise.resolve();
-		setting.host.storing = 'works';
+		host.beforeStoring = async () => await Promise.resolve();
+		host.storing = 'works';
 	});
 
 	it('runs once for copies that arrive at the same moment, and for later ones without asking the service', async () => {
-		const trigger = setting.trigger();
-		const id = await setting.task();
+		const trigger = triggerOf();
+		const id = await taskOf();
 		const answers = await Promise.all(
 			Array.from({ length: 8 }, async () => await post(trigger.url, done(id))),
 		);
 		expect(answers.filter(({ body }) => 'ignored' in (body as object))).toEqual(
 			Array<HttpAnswer>(7).fill(DUPLICATE),
 		);
-		await setting.item(trigger);
+		await itemOf(trigger);
 		const asked = setting.service.polls().length;
 		expect(await post(trigger.url, done(id))).toEqual(DUPLICATE);
 		expect(setting.service.polls()).toHaveLength(asked);
@@ -206,8 +256,8 @@ describe('one event runs the workflow once', () => {
 	});
 
 	it('runs for every call while the editor listens, and takes none of them for a duplicate', async () => {
-		const trigger = setting.trigger();
-		const id = await setting.task();
+		const trigger = triggerOf();
+		const id = await taskOf();
 		for (let round = 0; round < 2; round += 1) {
 			trigger.listen();
 			expect(await post(trigger.testUrl, done(id))).toEqual(RECEIVED);
@@ -217,8 +267,8 @@ describe('one event runs the workflow once', () => {
 	});
 
 	it('takes nothing from the true callback when somebody forges its reference', async () => {
-		const trigger = setting.trigger();
-		const id = await setting.task();
+		const trigger = triggerOf();
+		const id = await taskOf();
 		expect(await post(`${trigger.url}?reference=forged`, done(id))).toEqual(RECEIVED);
 		expect(await post(`${trigger.url}?reference=true`, done(id))).toEqual(RECEIVED);
 		expect(await post(`${trigger.url}?reference=true`, done(id))).toEqual(DUPLICATE);
@@ -229,20 +279,18 @@ describe('one event runs the workflow once', () => {
 	});
 
 	it('counts the next try where n8n could not store the execution', async () => {
-		const trigger = setting.trigger();
-		const id = await setting.task();
-		setting.host.storing = 'fails';
+		const trigger = triggerOf();
+		const id = await taskOf();
+		host.storing = 'fails';
 		expect((await post(trigger.url, done(id))).status).toBe(500);
 		expect(trigger.staticData()).toEqual({});
-		setting.host.storing = 'works';
+		host.storing = 'works';
 		expect(await post(trigger.url, done(id))).toEqual(RECEIVED);
-		await setting.item(trigger);
+		await itemOf(trigger);
 	});
 });
 
 describe('whatever is posted, by whoever it is', () => {
-	const post = async (url: string, body: unknown) => await setting.host.post(url, body);
-	const done = (id: string) => ({ id, status: 'done' });
 	const UNKNOWN = refused(404, 'the service does not know this task');
 	const UNASKED = refused(503, 'the service could not be asked about this task, try again');
 
@@ -262,7 +310,7 @@ describe('whatever is posted, by whoever it is', () => {
 	}
 
 	it('spends two requests at most on an id that the service does not know', async () => {
-		const trigger = setting.trigger({}, '', freshKey());
+		const trigger = triggerOf({}, '', freshKey());
 		expect(await post(trigger.url, done('made-up'))).toEqual(UNKNOWN);
 		expect(setting.service.polls('made-up').length).toBeLessThanOrEqual(2);
 		// Both routes had their chance.
@@ -273,7 +321,7 @@ describe('whatever is posted, by whoever it is', () => {
 	});
 
 	it('spends them once for copies of one id, at the same moment and shortly after', async () => {
-		const trigger = setting.trigger({}, '', freshKey());
+		const trigger = triggerOf({}, '', freshKey());
 		const copies = Array.from({ length: 50 }, async () => await post(trigger.url, done('made-up')));
 		for (const answer of await Promise.all(copies)) expect(answer).toEqual(UNKNOWN);
 		expect(await post(trigger.url, done('made-up'))).toEqual(UNKNOWN);
@@ -282,8 +330,8 @@ describe('whatever is posted, by whoever it is', () => {
 
 	it('pauses nobody else when its looks are throttled, and asks no more for a while', async () => {
 		const apiKey = freshKey();
-		const trigger = setting.trigger({}, '', apiKey);
-		const id = await setting.task();
+		const trigger = triggerOf({}, '', apiKey);
+		const id = await taskOf();
 		const headers = { 'retry-after': '300' };
 		const fault = pollsFail({ type: 'status', status: 429, headers });
 		expect(await post(trigger.url, done(id))).toEqual(UNASKED);
@@ -298,12 +346,10 @@ describe('whatever is posted, by whoever it is', () => {
 
 	it.each<[string, FaultAction]>([
 		['busy', { type: 'status', status: 503, body: { success: false, code: 'server_busy' } }],
-		['silent', { type: 'emptyBody' }],
-		['a web page', { type: 'html' }],
 		['refusing the key', { type: 'status', status: 401, body: { success: false, error: 'no' } }],
 	])('answers 503 within the time of a sender while the service is %s', async (_name, action) => {
-		const trigger = setting.trigger({}, '', freshKey());
-		const id = await setting.task();
+		const trigger = triggerOf({}, '', freshKey());
+		const id = await taskOf();
 		const fault = pollsFail(action);
 		const since = Date.now();
 		expect(await post(trigger.url, done(id))).toEqual(UNASKED);

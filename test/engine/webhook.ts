@@ -64,6 +64,8 @@ export interface WebhookHost {
 	start(options: StartOptions): Promise<Execution>;
 	/** Posts JSON (or a text, as it is) as a sender of callbacks does. */
 	post(url: string, body: unknown, headers?: Record<string, string>): Promise<HttpAnswer>;
+	/** README, rule 3, for all executions that are over: none of these in what n8n saves or logs. */
+	expectNoSecrets(secrets: string[]): Promise<void>;
 	close(): Promise<void>;
 }
 
@@ -171,6 +173,15 @@ class Host implements WebhookHost, CalledN8n {
 			return { status: response.status, body: JSON.parse(text) as unknown };
 		} catch {
 			return { status: response.status, body: text };
+		}
+	}
+
+	async expectNoSecrets(secrets: string[]): Promise<void> {
+		for (const execution of this.executions.all()) {
+			if (['waiting', 'running'].includes(execution.status)) continue;
+			const { saved, logs } = await execution.settled();
+			for (const text of [saved, ...logs])
+				for (const secret of secrets) expect(text).not.toContain(secret);
 		}
 	}
 
