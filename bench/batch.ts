@@ -9,11 +9,8 @@ import { called, chain, generate, last, oneItemEach, publish, requestLoop } from
 const active = 20;
 const waitS = 5;
 
-interface Tasks {
-	label: string;
-	/** In s. */
-	durations: number[];
-}
+/** In s. */
+type Tasks = { label: string; durations: number[] };
 
 function taskSets(): Tasks[] {
 	const random = seededRandom(6);

@@ -5,7 +5,7 @@
 import type { TestContext } from '../test/n8n/harness/context';
 import { items } from '../test/n8n/harness/execution';
 import { waitUntil } from '../test/n8n/harness/wait';
-import { BothEngines } from './engines';
+import { inBothEngines, rateMarks } from './engines';
 import { atOnce, postAll } from './posting';
 import { mark, times, type Bench } from './report';
 import { check, median, quantile } from './stats';
@@ -35,16 +35,9 @@ type Way = (typeof ways)[number];
 
 /** Tasks of the service that are done, as it would post them. */
 async function payloads({ service }: TestContext, wanted: number): Promise<string[]> {
-	const path = `${service.baseUrl}/v1/task/sound-effect`;
-	const headers = {
-		authorization: `Bearer ${service.apiKey}`,
-		'content-type': 'application/json',
-	};
 	return await Promise.all(
 		Array.from({ length: wanted }, async (_, index) => {
-			const body = JSON.stringify({ text: `Sound ${index}`, stand_in: { ms: 0 } });
-			const answer = await fetch(path, { method: 'POST', headers, body });
-			const { task_id: taskId } = (await answer.json()) as { task_id: string };
+			const taskId = await service.order({ text: `Sound ${index}`, stand_in: { ms: 0 } });
 			return JSON.stringify(service.payload(taskId));
 		}),
 	);
@@ -131,31 +124,24 @@ const besideWebhook = (results: Result[], at: number) =>
 export const bench: Bench = {
 	title: `${count} callbacks, ${atOnce} at a time`,
 	async run(say) {
-		const measured = await BothEngines.measure(say, async (context) => await compare(context, say));
-		const { asItComes, lazy } = measured;
-		const table = (caption: string, results: Result[]) => ({
-			caption: `${caption}; median of ${rounds} rounds in turns`,
-			columns: [
-				'',
-				'answers/s',
-				'beside Webhook node',
-				'executions/s',
-				'95% within, ms',
-				'service requests each',
-			],
-			rows: results.map(({ label, perSecond, executed, p95Ms, requests }, at) => [
-				...[label, perSecond, times(besideWebhook(results, at)), executed, p95Ms, requests],
-			]),
-		});
-		const requests = [...asItComes, ...lazy].map((result) => result.requests);
+		const both = await inBothEngines(say, async (context) => await compare(context, say));
+		const requests = both.flatMap(({ results }) => results.map((result) => result.requests));
 		return {
-			tables: measured.tables(table),
+			tables: both.map(({ caption, results }) => ({
+				caption: `${caption}; median of ${rounds} rounds in turns`,
+				columns: [
+					...['', 'answers/s', 'beside Webhook node', 'executions/s', '95% within, ms'],
+					'service requests each',
+				],
+				rows: results.map(({ label, perSecond, executed, p95Ms, requests: each }, at) => [
+					...[label, perSecond, times(besideWebhook(results, at)), executed, p95Ms, each],
+				]),
+			})),
 			marks: [
-				...measured.rateMarks(
-					(where) => `${where}, verification off: rate beside n8n's Webhook node`,
-					(results) => besideWebhook(results, 1),
-					{ asItComes: 0.5, lazy: 0.9 },
-				),
+				...rateMarks(both, (results) => besideWebhook(results, 1), {
+					what: ", verification off: rate beside n8n's Webhook node",
+					least: [0.5, 0.9],
+				}),
 				mark('service requests a callback', Math.max(...requests), [1, '']),
 			],
 			bars: [
@@ -163,7 +149,9 @@ export const bench: Bench = {
 					title: 'Callbacks answered a second, as n8n comes',
 					unit: '/s',
 					better: 'more',
-					bars: asItComes.map(({ label, perSecond, ours }) => ({ label, value: perSecond, ours })),
+					bars: (both[0]?.results ?? []).map(({ label, perSecond, ours }) => ({
+						...{ label, value: perSecond, ours },
+					})),
 				},
 			],
 			checked: [

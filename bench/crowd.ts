@@ -1,7 +1,7 @@
 /** Many executions that want more tasks at once than the account lets be active: how much of the limit is used, and what is refused. */
 import { startContext } from '../test/n8n/harness/context';
 import { checkJobs, leastTime } from './jobs';
-import { savePoint } from './points';
+import { savePoint } from './saved';
 import { mark, times, type Bench } from './report';
 import { called, generate, last, oneItemEach, publish } from './workflows';
 

@@ -2,7 +2,7 @@
  * docs/benchmarks.md and its chart, and what other pages have of it, made of the last results and of what was found (findings.ts).
  * Benches without a result here keep their section.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { chart } from './chart';
@@ -49,10 +49,10 @@ function sectionsOf(page: string): Map<string, string> {
 }
 
 /** What stands between the marks `<!-- bench NAME -->` and `<!-- end -->` in a file. */
-function fill(file: string, name: string, content: string): void {
+function fill(file: string, name: string, content: string | undefined): void {
 	const before = readFileSync(file, 'utf8');
 	const marks = new RegExp(`(<!-- bench ${name} -->).*?(<!-- end -->)`, 's');
-	if (content === '' || !marks.test(before)) return;
+	if (content === undefined || !marks.test(before)) return;
 	const filled = (_: string, from: string, to: string) => `${from}\n\n${content}\n\n${to}`;
 	writeFileSync(file, before.replace(marks, filled));
 }
@@ -62,12 +62,9 @@ const tablesOf = ({ tables }: SavedReport) =>
 
 export async function writeDocs(reports: readonly SavedReport[], root: string): Promise<void> {
 	const docs = join(root, 'docs');
-	mkdirSync(join(docs, 'images'), { recursive: true });
 	const file = join(docs, 'benchmarks.md');
 	// What was not measured again stays as it is; so does the chart, unless everything was.
-	const sections = existsSync(file)
-		? sectionsOf(readFileSync(file, 'utf8'))
-		: new Map<string, string>();
+	const sections = sectionsOf(readFileSync(file, 'utf8'));
 	for (const report of reports) sections.set(report.name, section(report));
 	if (sections.size === reports.length)
 		writeFileSync(join(docs, 'images', 'bench.svg'), chart(reports.flatMap(({ bars }) => bars)));
@@ -75,10 +72,8 @@ export async function writeDocs(reports: readonly SavedReport[], root: string): 
 	const text = [introduction, ...sections.values()].join('\n\n');
 	writeFileSync(file, await format(text, { ...options, parser: 'markdown' }));
 	const scale = reports.find(({ name }) => name === 'scale');
-	const [days = '', use = '', shared = ''] = scale === undefined ? [] : tablesOf(scale);
-	const planning = join(docs, 'planning.md');
-	fill(planning, 'days', days);
-	fill(planning, 'use', use);
-	fill(planning, 'shared', shared);
+	const planned = scale === undefined ? [] : tablesOf(scale);
+	for (const [at, name] of ['days', 'use', 'shared'].entries())
+		fill(join(docs, 'planning.md'), name, planned[at]);
 	console.log(`\nWrote docs/benchmarks.md and docs/planning.md from ${reports.length} results.`);
 }

@@ -26,12 +26,6 @@ export interface Figures {
 	tasks: number;
 	refused: number;
 	polls: number;
-	mostActive: number;
-	/** From a task's end to the look that finds it, mean. */
-	noticedMs: number;
-	/** From the moment an execution is asked for to its start, mean and longest. */
-	queuedMs: number;
-	longestQueuedMs: number;
 	/** How long executions ran beside what their own tasks take, mean: what queues and polling add. */
 	slowdown: number;
 	/** Executions that ran at the same time: on average, and at most. */
@@ -39,31 +33,23 @@ export interface Figures {
 	mostRunning: number;
 }
 
-/** What one run may need: a task has some dozens of wakes, and a queue asks every five seconds at the least. */
-const MOST_WAKES = 200_000_000;
-
 /** All executions, each by the process that has the most free slots when it is asked for. */
-export async function simulate(
-	executions: readonly Execution[],
-	fleet: Fleet,
-	seed = 1,
-): Promise<Figures> {
-	const clock = new VirtualClock(1_000_000, MOST_WAKES);
+export async function simulate(executions: readonly Execution[], fleet: Fleet): Promise<Figures> {
+	// A task has some dozens of wakes, and a queue asks every five seconds at the least.
+	const clock = new VirtualClock(1_000_000, 200_000_000);
 	const start = clock.now();
 	const service = new Service(clock, fleet);
 	const processes = Array.from(
 		{ length: fleet.processes },
-		(_, index) => new Process(clock, service, fleet, 7919 * seed + index),
+		(_, index) => new Process(clock, service, fleet, 7919 + index),
 	);
 	const free = new Limiter(fleet.processes * fleet.concurrency);
-	const queued: number[] = [];
 	const slowdowns: number[] = [];
 	let ranMs = 0;
 	let running = 0;
 	let mostRunning = 0;
 	const all = executions.map(async (execution) => {
 		await clock.sleep(execution.at);
-		const askedAt = clock.now();
 		await free.run(async () => {
 			// As in n8n's queue, which any worker with a free slot takes from.
 			const process = processes.reduce((a, b) => (b.running < a.running ? b : a));
@@ -74,7 +60,6 @@ export async function simulate(
 				mostRunning = Math.max(mostRunning, running);
 			});
 			running -= 1;
-			queued.push(startedAt - askedAt);
 			const tookMs = clock.now() - startedAt;
 			slowdowns.push(tookMs / leastTime(execution.tasks, fleet.maxActiveTasks));
 			ranMs += tookMs;
@@ -90,10 +75,6 @@ export async function simulate(
 		tasks,
 		refused: service.refused,
 		polls: service.polls,
-		mostActive: service.mostActive,
-		noticedMs: service.noticedMs,
-		queuedMs: mean(queued),
-		longestQueuedMs: queued.reduce((a, b) => Math.max(a, b), 0),
 		slowdown: mean(slowdowns),
 		running: ranMs / ms,
 		mostRunning,

@@ -1,7 +1,7 @@
 /** The service of the simulated processes: tasks that take their time, and a limit to how many are active. */
 import { answer } from '../test/support/replies';
 import type { VirtualClock } from '../test/support/virtualClock';
-import { check, mean } from './stats';
+import { check } from './stats';
 
 export interface Execution {
 	/** Ms from the beginning. */
@@ -32,7 +32,6 @@ interface Task {
 
 export class Service {
 	readonly tasks = new Map<string, Task>();
-	private readonly noticed: number[] = [];
 	active = 0;
 	mostActive = 0;
 	created = 0;
@@ -68,12 +67,7 @@ export class Service {
 			const progress = this.fleet.progress === 'honest' ? Math.floor(100 * share) : null;
 			return answer(200, { id, status: 'doing', progress, metadata: {} });
 		}
-		this.noticed.push(now - task.endsAt);
 		this.tasks.delete(id);
 		return answer(200, { id, status: 'done', metadata: { audio_url: 'https://files.example/a' } });
-	}
-
-	get noticedMs(): number {
-		return mean(this.noticed);
 	}
 }

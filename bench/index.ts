@@ -1,12 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import { Halt, runMain } from '../scripts/halt';
 import { root } from '../scripts/pack';
 import '../scripts/cleanup';
 import { writeDocs } from './docs';
-import { outFolder, savedReports } from './saved';
-import { type Bench, isMet, type SavedReport, textReport, textTable, shownMark } from './report';
+import { save, savedReports } from './saved';
+import { type Bench, isMet, type SavedReport, textMarks, textReport } from './report';
 
 /** In this order, so that what disturbs nobody comes first. Loaded only when wanted. */
 const benches: Record<string, () => Promise<{ bench: Bench }>> = {
@@ -35,8 +33,7 @@ async function runBench(name: string, load: () => Promise<{ bench: Bench }>): Pr
 		tookS: Math.round((Date.now() - started) / 1000),
 		...report,
 	};
-	mkdirSync(outFolder, { recursive: true });
-	writeFileSync(join(outFolder, `${name}.json`), `${JSON.stringify(saved, undefined, '\t')}\n`);
+	save(name, saved);
 	console.log(`\n${textReport(saved)}\n(${saved.tookS} s)`);
 	return saved;
 }
@@ -74,7 +71,7 @@ runMain(async () => {
 	if (marks.length > 0) {
 		const met = marks.filter(isMet).length;
 		console.log(`\n== ${met} of ${marks.length} marks met`);
-		console.log(textTable(['mark', 'measured', 'limit', ''], marks.map(shownMark)));
+		console.log(textMarks(marks));
 	}
 	if (program.opts<{ write?: boolean }>().write === true) {
 		await writeDocs(savedReports(Object.keys(benches)), root);

@@ -11,17 +11,6 @@ export interface Job {
 	standIn: Record<string, unknown>;
 }
 
-export interface JobRun {
-	/** From n8n's start of the execution to its end. */
-	seconds: number;
-	pollsPerTask: number;
-	mostPolls: number;
-}
-
-export function secondsOf({ startedAt, stoppedAt }: Execution): number {
-	return (Date.parse(stoppedAt ?? '') - Date.parse(startedAt ?? '')) / 1000;
-}
-
 /** The least that is possible, in the unit of the durations: each task starts as soon as one of the slots is free. */
 export function leastTime(durations: readonly number[], slots: number): number {
 	const free = new Heap<number>((one, other) => one < other);
@@ -59,7 +48,7 @@ export async function runJobs(
 	workflow: SavedWorkflow,
 	jobs: readonly Job[],
 	timeoutMs = 1_500_000,
-): Promise<JobRun> {
+) {
 	const { rest, service } = context;
 	await rest.callWebhook(workflow.name, { jobs });
 	// Asked before that, n8n would have something else to do than to run it.
@@ -72,9 +61,11 @@ export async function runJobs(
 	);
 	const [execution] = await rest.waitForExecutions(workflow.id, 1, timeoutMs);
 	check(execution !== undefined, 'no execution');
+	const { startedAt, stoppedAt } = execution;
 	const polls = checkJobs(context, execution, jobs).map((task) => task.polls);
 	return {
-		seconds: secondsOf(execution),
+		// From n8n's start of the execution to its end.
+		seconds: (Date.parse(stoppedAt ?? '') - Date.parse(startedAt ?? '')) / 1000,
 		pollsPerTask: polls.reduce((a, b) => a + b, 0) / polls.length,
 		mostPolls: polls.reduce((a, b) => Math.max(a, b), 0),
 	};

@@ -24,12 +24,12 @@ const laterRuns = 2;
 
 /** The most that n8n's processes hold above what they held before, in bytes. */
 async function peakOver({ n8n }: TestContext, work: () => Promise<void>): Promise<number> {
-	const idle = n8n.memory().rssBytes;
+	const idle = n8n.memory();
 	let peak = idle;
 	let over = false;
 	const watching = (async () => {
 		while (!over) {
-			peak = Math.max(peak, n8n.memory().rssBytes);
+			peak = Math.max(peak, n8n.memory());
 			await delay(20);
 		}
 	})();
@@ -54,16 +54,9 @@ async function run({ rest }: TestContext, workflowId: string, jobs: unknown[], b
 
 /** Files of finished tasks, for the other node to fetch. */
 async function madeFiles({ service }: TestContext, jobs: readonly object[]) {
-	const headers = {
-		authorization: `Bearer ${service.apiKey}`,
-		'content-type': 'application/json',
-	};
 	return await Promise.all(
 		jobs.map(async (job) => {
-			const body = JSON.stringify({ text: 'File', stand_in: { ...job, never_ends: true } });
-			const path = `${service.baseUrl}/v1/task/sound-effect`;
-			const answer = await fetch(path, { method: 'POST', headers, body });
-			const { task_id: id } = (await answer.json()) as { task_id: string };
+			const id = await service.order({ stand_in: { ...job, never_ends: true } });
 			await service.finish(id);
 			return { url: (service.payload(id).metadata as { audio_url: string }).audio_url };
 		}),

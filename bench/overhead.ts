@@ -1,19 +1,11 @@
 /** CPU time of 1,000 generations in n8n's engine, beside the same requests sent bare. Each way in a process of its own. */
-import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
-import { root } from '../scripts/pack';
-import { packedTarball } from '../test/n8n/harness/context';
-import { outFolder } from './saved';
+import type { Summary } from '../test/service';
+import { type Probes, withProbes } from './processes';
 import { mark, times, type Bench } from './report';
 import { check, median } from './stats';
 
-const run = promisify(execFile);
 const items = 1_000;
 const rounds = 5;
-export const apiKey = 'sk_bench';
 /** How many generations each process warms up with. */
 const warmUp = 200;
 
@@ -34,38 +26,12 @@ interface Measured {
 	done: number;
 }
 
-/** The stand-in in a process of its own, so that its work is not counted. */
-export async function startStandIn() {
-	const child = spawn(
-		process.execPath,
-		['--import', 'tsx', 'test/service/cli.ts', '--port', '0', '--task-ms', '0', '--key', apiKey],
-		{ cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
-	);
-	for await (const line of createInterface(child.stdout)) {
-		const baseUrl = /^Base URL\s+(\S+)/.exec(line)?.[1];
-		if (baseUrl !== undefined) return { baseUrl, end: () => void child.kill('SIGTERM') };
-	}
-	throw new Error('The stand-in did not start');
-}
-
-async function summaryOf(baseUrl: string) {
-	const response = await fetch(`${baseUrl}/_control/summary`);
-	return (await response.json()) as { creations: number; polls: number; done: number };
-}
-
 /** Sends everything once and counts it at the stand-in. */
-async function measure({ name }: Way, folder: string, baseUrl: string): Promise<Measured> {
+async function measure({ name }: Way, { baseUrl, probe }: Probes): Promise<Measured> {
 	await fetch(`${baseUrl}/_control/reset`, { method: 'POST' });
-	await fetch(`${baseUrl}/_control/settings`, {
-		method: 'PATCH',
-		headers: { 'content-type': 'application/json' },
-		body: JSON.stringify({ taskMs: 0 }),
-	});
-	const probe = join(__dirname, 'probes', 'overhead.ts');
-	const args = ['--import', 'tsx', probe, name, String(items), folder, baseUrl, apiKey];
-	const { stdout } = await run(process.execPath, args, { cwd: root, timeout: 180_000 });
-	const measured = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Measured;
-	const { creations, polls } = await summaryOf(baseUrl);
+	const measured = (await probe(name, String(items))) as Measured;
+	const response = await fetch(`${baseUrl}/_control/summary`);
+	const { creations, polls } = (await response.json()) as Summary;
 	check(measured.done === items, `${name}: ${measured.done} of ${items} tasks were done`);
 	check(creations === items + warmUp, `${name}: ${creations} tasks were created`);
 	check(polls === creations, `${name}: ${polls} polls for ${creations} tasks`);
@@ -74,18 +40,12 @@ async function measure({ name }: Way, folder: string, baseUrl: string): Promise<
 
 export const bench: Bench = {
 	title: `CPU time of ${items.toLocaleString('en-US')} generations that are finished at once`,
-	async run(say) {
-		// Inside the project, so that the nodes share n8n-workflow with the engine.
-		const folder = join(outFolder, `package-${process.pid}`);
-		mkdirSync(folder, { recursive: true });
-		const standIn = await startStandIn();
-		try {
-			await run('tar', ['-xzf', await packedTarball(), '-C', folder]);
+	run: async (say) =>
+		await withProbes('overhead', async (probes) => {
 			const all = new Map(ways.map((way) => [way, [] as Measured[]]));
 			for (let round = 1; round <= rounds; round += 1) {
 				say(`round ${round} of ${rounds}`);
-				for (const way of ways)
-					all.get(way)?.push(await measure(way, join(folder, 'package'), standIn.baseUrl));
+				for (const way of ways) all.get(way)?.push(await measure(way, probes));
 			}
 			const results = ways.map((way) => ({
 				...way,
@@ -129,9 +89,5 @@ export const bench: Bench = {
 				],
 				checked: ['each run created each task once, polled it once and saw it done'],
 			};
-		} finally {
-			standIn.end();
-			rmSync(folder, { recursive: true, force: true });
-		}
-	},
+		}),
 };

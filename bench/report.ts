@@ -1,4 +1,5 @@
 /** What a bench hands back, and how it looks in the terminal. */
+import { table } from '../scripts/table';
 
 export type Cell = string | number;
 
@@ -84,27 +85,17 @@ export function shownMark(mark: Mark): string[] {
 	];
 }
 
-/** Columns padded to their width, numbers to the right. */
-export function textTable(columns: string[], rows: Cell[][]): string {
-	const cells = [columns, ...rows.map((row) => row.map(shown))];
-	const widths = columns.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
-	const line = (row: string[]) =>
-		row
-			.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-			.join('  ');
-	const [head = [], ...body] = cells;
-	return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...body.map(line)].join(
-		'\n',
-	);
-}
+export const textMarks = (marks: readonly Mark[]): string =>
+	table(['mark', 'measured', 'limit', ''], marks.map(shownMark));
 
 export function textReport({ title, tables, marks, checked }: SavedReport): string {
-	const parts = [
+	return [
 		`== ${title}`,
-		...tables.map(({ caption, columns, rows }) => `${caption}\n${textTable(columns, rows)}`),
-	];
-	if (marks.length > 0)
-		parts.push(textTable(['mark', 'measured', 'limit', ''], marks.map(shownMark)));
-	parts.push(`Checked: ${checked.join('; ')}.`);
-	return parts.join('\n\n');
+		...tables.map(({ caption, columns, rows }) => {
+			const cells = rows.map((row) => row.map(shown));
+			return `${caption}\n${table(columns, cells)}`;
+		}),
+		...(marks.length > 0 ? [textMarks(marks)] : []),
+		`Checked: ${checked.join('; ')}.`,
+	].join('\n\n');
 }

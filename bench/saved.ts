@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../scripts/pack';
 import type { SavedReport } from './report';
@@ -6,10 +6,29 @@ import type { SavedReport } from './report';
 /** Not committed: a measurement belongs to the machine it was made on. */
 export const outFolder = join(root, 'bench', 'out');
 
-/** The last results of these benches, as far as there are any. */
-export function savedReports(names: readonly string[]): SavedReport[] {
-	return names.flatMap((name) => {
-		const file = join(outFolder, `${name}.json`);
-		return existsSync(file) ? [JSON.parse(readFileSync(file, 'utf8')) as SavedReport] : [];
-	});
+const fileOf = (name: string) => join(outFolder, `${name}.json`);
+const read = <T>(name: string): T | undefined =>
+	existsSync(fileOf(name)) ? (JSON.parse(readFileSync(fileOf(name), 'utf8')) as T) : undefined;
+
+export function save(name: string, result: object): void {
+	mkdirSync(outFolder, { recursive: true });
+	writeFileSync(fileOf(name), `${JSON.stringify(result, undefined, '\t')}\n`);
 }
+
+/** The last results of these benches, as far as there are any. */
+export const savedReports = (names: readonly string[]) =>
+	names.flatMap((name) => read<SavedReport>(name) ?? []);
+
+/** What was measured with real processes, for the simulation to be checked against. */
+export interface Point {
+	seconds: number;
+	refusedPerTask: number;
+	pollsPerTask: number;
+}
+export const savePoint = (name: 'load' | 'crowd', point: Point) => save(`${name}.point`, point);
+
+/** `npm run test:queue -- --load`: its last run here, or as docs/operations.md has it. */
+export const measuredLoad = (): Point =>
+	read<Point>('load.point') ?? { seconds: 124, refusedPerTask: 0.15, pollsPerTask: 1.05 };
+/** `npm run bench -- crowd`: its last run here, if there was one. */
+export const measuredCrowd = () => read<Point>('crowd.point');

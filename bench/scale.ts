@@ -8,7 +8,7 @@ import { simulate, usual, type Figures } from './fleet';
 import type { Execution } from './fleetService';
 import { leastTime } from './jobs';
 import { mark, times, type Bench, type Cell, type Mark } from './report';
-import { measuredCrowd, measuredLoad } from './points';
+import { measuredCrowd, measuredLoad, type Point } from './saved';
 
 const DAY = 86_400_000;
 const active = 20;
@@ -41,33 +41,16 @@ const days = [
 	{ tasks: 100_000, processes: 64 },
 ];
 
+const tenfold = '1,000,000 a day, ten times the limit and 20 processes (arithmetic)';
+const labelOf = ({ tasks, processes }: Row) =>
+	`${whole(tasks)} a day, ${processes} process${processes === 1 ? '' : 'es'}`;
 const whole = (count: number) => Math.round(count).toLocaleString('en-US');
 
-function dayRow({ tasks, processes, figures }: Row): Cell[] {
+/** @param factor for loads that as many accounts, or one with as many times the limit, carry */
+function dayRow(label: string, { tasks, figures }: Row, factor = 1): Cell[] {
 	const { polls, refused, slowdown, running, mostRunning } = figures;
-	return [
-		`${whole(tasks)} a day, ${processes} process${processes === 1 ? '' : 'es'}`,
-		Math.ceil(tasks / tasksEach),
-		running,
-		mostRunning,
-		polls,
-		refused,
-		times(slowdown),
-	];
-}
-
-/** Ten times a load that ten accounts, or one with ten times the limit, carry. */
-function millionRow({ figures }: Row): Cell[] {
-	const { polls, refused, running, mostRunning, slowdown } = figures;
-	return [
-		`1,000,000 a day, ten times the limit and 20 processes (arithmetic)`,
-		1_000_000 / tasksEach,
-		10 * running,
-		10 * mostRunning,
-		10 * polls,
-		10 * refused,
-		times(slowdown),
-	];
+	const counted = [Math.ceil(tasks / tasksEach), running, mostRunning, polls, refused];
+	return [label, ...counted.map((count) => factor * count), times(slowdown)];
 }
 
 /** How long executions take the more of the account's limit is used. */
@@ -116,34 +99,21 @@ async function simulatedCrowd(): Promise<Figures> {
 }
 
 async function checkedPoints(): Promise<{ rows: Cell[][]; marks: Mark[] }> {
-	const pairs = [
-		{
-			what: '2,000 tasks of 1 s by 2 workers',
-			figures: await simulatedLoad(),
-			measured: measuredLoad(),
-		},
-		{
-			what: '30 executions of 5 mixed tasks',
-			figures: await simulatedCrowd(),
-			measured: measuredCrowd(),
-		},
+	const pairs: Array<[what: string, figures: Figures, measured: Point | undefined]> = [
+		['2,000 tasks of 1 s by 2 workers', await simulatedLoad(), measuredLoad()],
+		['30 executions of 5 mixed tasks', await simulatedCrowd(), measuredCrowd()],
 	];
 	return {
-		rows: pairs.map(({ what, figures: { ms, refused, tasks }, measured }) => [
+		rows: pairs.map(([what, { ms, refused, tasks }, measured]) => [
 			...[what, ms / 1000, measured?.seconds ?? '-'],
 			...[refused / tasks, measured?.refusedPerTask ?? '-'],
 		]),
-		marks: pairs.flatMap(({ what, figures: { ms }, measured }) =>
-			measured === undefined
-				? []
-				: [
-						mark(
-							`${what}: difference of the simulated time from the measured one`,
-							100 * Math.abs(ms / 1000 / measured.seconds - 1),
-							[10, '%'],
-						),
-					],
-		),
+		marks: pairs.flatMap(([what, { ms }, measured]) => {
+			if (measured === undefined) return [];
+			const difference = 100 * Math.abs(ms / 1000 / measured.seconds - 1);
+			const told = `${what}: difference of the simulated time from the measured one`;
+			return mark(told, difference, [10, '%']);
+		}),
 	};
 }
 
@@ -176,7 +146,10 @@ export const bench: Bench = {
 						'refused creations',
 						'time beside the tasks’ own',
 					],
-					rows: [...rows.map(dayRow), ...(large === undefined ? [] : [millionRow(large)])],
+					rows: [
+						...rows.map((row) => dayRow(labelOf(row), row)),
+						...(large === undefined ? [] : [dayRow(tenfold, large, 10)]),
+					],
 				},
 				{
 					caption:

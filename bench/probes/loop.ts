@@ -10,7 +10,7 @@ import { toneWav } from '../../test/service/media/tone';
 import { check } from '../stats';
 import { builtNode, runInEngine } from './engine';
 
-const [work = '', folder = '', baseUrl = '', apiKey = ''] = process.argv.slice(2);
+const [folder = '', baseUrl = '', apiKey = '', work = ''] = process.argv.slice(2);
 
 interface Work {
 	parameters: IDataObject;

@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 import { check } from '../stats';
 import { builtNode, runInEngine, type Access } from './engine';
 
-const [way = '', count = '', packageFolder = '', baseUrl = '', apiKey = ''] = process.argv.slice(2);
+const [packageFolder = '', baseUrl = '', apiKey = '', way = '', count = ''] = process.argv.slice(2);
 const access: Access = { baseUrl, apiKey };
 const atOnce = 100;
 const path = '/v1e/task/text-to-speech';
@@ -89,9 +89,7 @@ async function engine(total: number, type: INodeType): Promise<number> {
 const ways: Record<string, (total: number) => Promise<number>> = {
 	bare,
 	least: async (total) => await engine(total, leastType),
-	node: async (total) => {
-		return await engine(total, await builtNode(packageFolder));
-	},
+	node: async (total) => await engine(total, await builtNode(packageFolder)),
 };
 
 async function main(): Promise<void> {

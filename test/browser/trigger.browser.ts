@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { TestContext } from '../n8n/harness/context';
 import type { Editor } from './harness/editor';
 import { boxOf, picture, shot } from './harness/picture';
-import { createTask, openWindow } from './harness/window';
+import { openWindow } from './harness/window';
 
 /** The trigger's panel: its URL, and a test event by a task of the stand-in. */
 void describe('trigger', () => {
@@ -37,7 +37,7 @@ void describe('trigger', () => {
 		await editor.page.getByText('Waiting for the service to call the Test URL').waitFor();
 
 		const target = /https?:\/\/\S+/.exec(url)?.[0];
-		const taskId = await createTask(service, { receive_url: target });
+		const taskId = await service.order({ receive_url: target, stand_in: { ms: 300 } });
 		await editor.byId('output-panel').getByText(taskId).first().waitFor();
 		await editor.byId('output-panel').getByText('JSON', { exact: true }).click();
 		await editor.page.mouse.move(0, 0);

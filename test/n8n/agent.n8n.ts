@@ -13,9 +13,8 @@ interface Asked {
 	waitMode?: string;
 	/** Of the tool. */
 	options?: Record<string, unknown>;
-	/** Settings of the nodes. */
+	/** Settings of the tool's node. */
 	tool?: object;
-	agent?: object;
 }
 
 interface Answered {
@@ -35,7 +34,7 @@ describe('agent', () => {
 
 	async function ask(
 		script: readonly [ModelAnswer, ...ModelAnswer[]],
-		{ waitMode = 'poll', options = {}, tool = {}, agent = {} }: Asked = {},
+		{ waitMode = 'poll', options = {}, tool = {} }: Asked = {},
 	): Promise<Answered> {
 		await model?.close();
 		context.service.reset();
@@ -52,7 +51,7 @@ describe('agent', () => {
 			if (node.name === 'Make a Sound') {
 				Object.assign(node.parameters, { downloadOutput: false, options });
 				Object.assign(node, { retryOnFail: true, waitBetweenTries: 0, ...tool });
-			} else if (node.name === 'Agent') Object.assign(node, agent);
+			}
 		}
 		const id = await context.rest.runManually(await context.rest.createWorkflow(workflow), 'Start');
 		return { id, model, execution: await context.rest.waitForExecution(id, 'finished', 120_000) };
@@ -103,31 +102,6 @@ describe('agent', () => {
 		assert.equal(context.service.creations().length, 0);
 	});
 
-	it('two equal calls of one round: two tasks, one for each', async () => {
-		const call = { Text: wish };
-		const { execution, model: asked } = await ask([[call, call], 'Here they are.']);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		assert.equal(paid().length, 2);
-		assert.deepEqual(idsIn(asked).sort(), paid().sort());
-	});
-
-	for (const error of ['', 'a warning'])
-		it(`a done task with "error": "${error}" and Retry On Fail: one task`, async () => {
-			const { model: asked } = await ask([[{ Text: wish }], 'Here it is.'], {
-				options: { extraFields: JSON.stringify({ stand_in: { task: { error } } }) },
-			});
-			assert.equal(paid().length, 1);
-			assert.deepEqual(idsIn(asked), paid());
-		});
-
-	it('a try that runs out of time: the next one has its task', async () => {
-		const { model: asked } = await ask([[{ Text: wish }], 'Here it is.'], {
-			options: { timeout: 1, extraFields: '{"stand_in":{"ms":2500}}' },
-		});
-		assert.equal(paid().length, 1);
-		assert.deepEqual(idsIn(asked), paid());
-	});
-
 	it('the model fails after the call has run out of time, and n8n’s Retry: one task', async () => {
 		const { id, execution } = await ask([[{ Text: wish }], 400, [{ Text: wish }], 'Here it is.'], {
 			tool: { retryOnFail: false },
@@ -145,18 +119,6 @@ describe('agent', () => {
 		const retried = await retry(id);
 		assert.equal(retried.status, 'success', retried.resultData.error?.message);
 		assert.equal(paid().length, 1);
-	});
-
-	it('Retry On Fail of the agent runs its tool again, which nobody can tell from another call', async () => {
-		const script: readonly [ModelAnswer, ...ModelAnswer[]] = [
-			[{ Text: wish }],
-			400,
-			[{ Text: wish }],
-			'Here it is.',
-		];
-		const { execution } = await ask(script, { agent: { retryOnFail: true, waitBetweenTries: 0 } });
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		assert.ok(paid().length <= 2, `${paid().length} tasks`);
 	});
 
 	/** A workflow whose node needs two tries, and is called with or without tries of the call's own. */

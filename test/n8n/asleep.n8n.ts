@@ -53,24 +53,6 @@ describe('asleep', () => {
 		assert.ok(Math.max(...looks) <= 6, `looks at each task: ${looks.join(' ')}`);
 	});
 
-	it('200 tasks are finished and none stranded, though a third of the looks meet a busy service', async () => {
-		const { rest, service } = context;
-		service.faults.add({
-			route: 'poll',
-			probability: 1 / 3,
-			action: { type: 'status', status: 503, body: { success: false, code: 'server_busy' } },
-		});
-		const flow = await publish();
-		await flow.startMany(20, (index) =>
-			Array.from({ length: 10 }, (_, item) => endless(`Busy ${index}-${item}`)),
-		);
-		await allAsleep(context, flow, 20, 200);
-		await finishAll();
-		checkDone(context, await rest.waitForExecutions(flow.workflow.id, 20, 300_000));
-		checkPaidOnce(context, 200);
-		assert.equal(service.callbacks.length, 200, 'each callback is sent once');
-	});
-
 	it('is woken although the service lags behind its own callback', async () => {
 		const { service } = context;
 		// Longer than the callback is kept waiting for its answer.

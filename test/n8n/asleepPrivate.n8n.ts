@@ -81,24 +81,6 @@ describe('asleep on a private address', () => {
 		assert.equal(service.callbacks.length, 0);
 	});
 
-	it('looks as often as in polling, and wakes when all tasks are over', async () => {
-		const { service } = context;
-		flow = await publishFlow(context);
-		const long = { standIn: { never_ends: false, ms: 30_000 } };
-		const jobs = [endless('Asleep', long), endless('Polled', { ...long, mode: 'poll' })];
-		const asleep = await flow.start(jobs.slice(0, 1), withoutFiles);
-		const polled = await flow.start(jobs.slice(1), withoutFiles);
-		checkDone(context, [await ended(context, asleep), await ended(context, polled)], {
-			files: false,
-		});
-		const [one, other] = ['Asleep', 'Polled'].map((text) => {
-			const [task] = service.creations(({ body }) => body.text === text);
-			return service.polls(task?.id).length;
-		});
-		assert.ok(one !== undefined && other !== undefined);
-		assert.ok(one >= other / 2 && one <= other * 2, `${one} looks asleep, ${other} in polling`);
-	});
-
 	it('is refused before anything is paid where nobody would look', async () => {
 		const { resultData } = await refused({ watch: false });
 		assert.match(

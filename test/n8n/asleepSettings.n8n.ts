@@ -129,38 +129,6 @@ describe('asleep, with every setting', () => {
 				assert.deepEqual(linkedTexts(execution), ['Polled', 'Slept', 'Slept, too']);
 			});
 
-	it('"Task: Wait" behind its error branch sends on what failed with all fields, and asks nothing', async () => {
-		const flow = await publish((workflow) => {
-			const node = nodeOf(workflow);
-			node.onError = 'continueErrorOutput';
-			const rest = {
-				...node,
-				id: 'behind',
-				name: 'Rest',
-				parameters: { resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' },
-			};
-			workflow.nodes.push(rest);
-			const to = (name: string) => [{ node: name, type: 'main', index: 0 }];
-			Object.assign(workflow.connections, {
-				Generate: { main: [to('Went Well'), to('Rest')] },
-				Rest: { main: [[], to('Went Wrong')] },
-			});
-		});
-		const id = await flow.asleep([{ text: '' }, ...mixed]);
-		await finishMixed();
-		const execution = await ended(context, id);
-		const wrong = items(execution, 'Went Wrong');
-		assert.deepEqual(
-			wrong.map(({ json }) => json.outcome),
-			['invalid', 'failed'],
-		);
-		assert.match(String(wrong[0]?.json.error), /"Text" is empty/);
-		assert.equal(wrong[1]?.json.task_id, taskOf('Fails asleep'));
-		assert.match(String(wrong[1]?.json.error), /no such sound/);
-		assert.deepEqual(linkedTexts(execution), ['Polled', 'Slept', 'Slept, too']);
-		checkPaidOnce(context, 4);
-	});
-
 	for (const of of Object.keys(media) as Media[])
 		it(`${of} sleep like all others, and come with all their files`, async () => {
 			const { rest, service } = context;

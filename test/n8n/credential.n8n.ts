@@ -4,7 +4,7 @@ import type { FaultAction } from '../service';
 import { sharedContext, type TestContext } from './harness/context';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { items, type Execution } from './harness/execution';
+import type { Execution } from './harness/execution';
 import { testWorkflow } from './harness/workflow';
 
 /** The credential in n8n's own hands: its "Test" button, and its HTTP Request node. */
@@ -66,11 +66,6 @@ describe('credential', () => {
 		assert.equal(headers['xi-api-key'], service.apiKey);
 		assert.equal(headers.authorization, undefined);
 	});
-
-	async function request(url: string): Promise<Execution> {
-		const workflow = await context.addWorkflow('http-request', { URL: url });
-		return await context.rest.run(workflow, 'Start');
-	}
 
 	/** The HTTP Request node with these parameters besides its address and this credential. */
 	async function requestWith(parameters: object): Promise<Execution> {
@@ -177,39 +172,5 @@ describe('credential', () => {
 				assert.deepEqual(proxied, []);
 			});
 		}
-	});
-
-	it('serves the HTTP Request node for addresses under the base URL', async () => {
-		const { service } = context;
-		const execution = await request(`${service.baseUrl}/v1/credits`);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		assert.equal(items(execution, 'Request')[0]?.json.credits, service.settings.credits);
-	});
-
-	it('gives the HTTP Request node no key for other addresses', async () => {
-		const { service } = context;
-		const before = service.requests.length;
-		const execution = await request(`${service.otherUrl}/v1/credits`);
-		assert.equal(execution.status, 'error');
-		assert.match(
-			execution.resultData.error?.message ?? '',
-			/The API key was not added to the request: it goes to /,
-		);
-		assert.equal(service.requests.length, before);
-	});
-
-	it('lets the HTTP Request node follow no redirect with the key', async () => {
-		const { service } = context;
-		const before = service.requests.length;
-		service.faults.add({
-			route: 'credits',
-			times: 1,
-			action: { type: 'redirect', to: '{other}/v1/credits' },
-		});
-		await request(`${service.baseUrl}/v1/credits`);
-		assert.deepEqual(
-			service.requests.slice(before).map(({ host, status }) => [host, status]),
-			[['api', 302]],
-		);
 	});
 });

@@ -153,19 +153,8 @@ describe('examples', () => {
 		service.reset();
 		service.settings.lists.tasks = true;
 		service.settings.clockOffsetMs = -2 * 86_400_000;
-		const make = async (text: string, standIn = {}) => {
-			const { status } = await fetch(`${service.baseUrl}/v1/task/sound-effect`, {
-				method: 'POST',
-				headers: {
-					authorization: `Bearer ${service.apiKey}`,
-					'content-type': 'application/json',
-				},
-				body: JSON.stringify({ text, stand_in: standIn }),
-			});
-			assert.equal(status, 200);
-		};
-		await make('Rain');
-		await make('Wind', { end: 'error' });
+		await service.order({ text: 'Rain', stand_in: {} });
+		await service.order({ text: 'Wind', stand_in: { end: 'error' } });
 		const saved = await rest.createWorkflow(read('paid-tasks'));
 		const pastOnly = await rest.run(saved, START);
 		assert.equal(items(pastOnly, 'List Tasks').length, 2);

@@ -77,27 +77,6 @@ describe('unclear creations', () => {
 			checkDelivered(await run(texts, retryOnFail), texts);
 		});
 
-		it(`tells two equal texts apart of which one answer is lost, ${how}`, async () => {
-			const { service } = context;
-			service.settings.lists.tasks = true;
-			const action = { type: 'processThenReset' } as const;
-			service.faults.add({ route: 'create', times: 1, action });
-			const same = ['Rain', 'Rain'];
-			checkDelivered(await run(same, retryOnFail), same);
-		});
-
-		// The account is known to have no list from here on, until n8n is killed.
-		it(`says of all twelve that nothing is known where there is no list, ${how}`, async () => {
-			const { service } = context;
-			service.faults.add({ route: 'create', action: { type: 'processThenStatus', status: 502 } });
-			const outcomes = (await run(texts, retryOnFail)).map(({ json }) => json.outcome);
-			assert.deepEqual(
-				outcomes,
-				texts.map(() => 'unknown'),
-			);
-			assert.equal(service.creations().length, texts.length);
-		});
-
 		it(`finds what was made when n8n was killed before the answer came, ${how}`, async () => {
 			const { n8n, rest, service } = context;
 			service.settings.lists.tasks = true;

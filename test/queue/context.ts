@@ -1,7 +1,7 @@
 import { onCleanup } from '../../scripts/cleanup';
 import { packedTarball } from '../n8n/harness/context';
+import { type Node, workflowOf } from '../n8n/harness/nodes';
 import { Rest, type SavedCredential, type SavedWorkflow } from '../n8n/harness/rest';
-import type { Workflow } from '../n8n/harness/workflow';
 import { type SettingsPatch, type StandIn, startService } from '../service';
 import { type Cluster, type ClusterOptions, startCluster } from './cluster';
 
@@ -25,8 +25,8 @@ export interface QueueContext {
 	rest: Rest;
 	service: StandIn;
 	credential: SavedCredential;
-	/** Saves a workflow with this context's credential in it and publishes it. */
-	publish(make: (credential: SavedCredential) => Workflow): Promise<SavedWorkflow>;
+	/** Saves a workflow, named by the path of its webhook, with this context's credential in it, and publishes it. */
+	publish(nodes: Node[]): Promise<SavedWorkflow>;
 	/** The address at which the service reaches a trigger with this path. */
 	triggerUrl(path: string): string;
 	close(): Promise<void>;
@@ -66,9 +66,9 @@ export async function startQueueContext({
 			rest,
 			service,
 			credential,
-			publish: async (make) => {
-				const workflow = await rest.createWorkflow(make(credential));
-				return await rest.publish(workflow);
+			publish: async (nodes) => {
+				const workflow = workflowOf(nodes[0]?.webhookId ?? '', nodes, credential);
+				return await rest.publish(await rest.createWorkflow(workflow));
 			},
 			triggerUrl: (path) => `${webhookUrl}/webhook/${path}/callback`,
 			close,

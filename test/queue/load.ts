@@ -1,7 +1,7 @@
 /** The load: 2,000 tasks by 100 executions within a minute, while the service lets twenty be active at once. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { savePoint } from '../../bench/points';
+import { savePoint } from '../../bench/saved';
 import { cleanUp } from '../../scripts/cleanup';
 import { isFinished, items } from '../n8n/harness/execution';
 import { type QueueContext, startQueueContext } from './context';
@@ -22,10 +22,7 @@ function sample({ cluster }: QueueContext): Record<string, number> {
 	const [webhook1, webhook2] = cluster.webhooks;
 	const named = { main: cluster.main, webhook1, webhook2, worker1, worker2 };
 	return Object.fromEntries(
-		Object.entries(named).map(([name, member]) => [
-			name,
-			megabytes(member?.memory().rssBytes ?? 0),
-		]),
+		Object.entries(named).map(([name, member]) => [name, megabytes(member?.memory() ?? 0)]),
 	);
 }
 

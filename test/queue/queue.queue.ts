@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type Item, items } from '../n8n/harness/execution';
-import { fetch } from '../n8n/harness/http';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
 import { testWorkflow } from '../n8n/harness/workflow';
 import { type QueueContext, startQueueContext } from './context';
-import { generating, type Job, recovering, triggered } from './workflows';
+import { generating, type Job, recovering } from './workflows';
 
 const patience = 120_000;
 
@@ -18,9 +17,7 @@ describe('queue mode', () => {
 	let context: QueueContext;
 
 	before(async () => {
-		context = await startQueueContext({
-			settings: { taskMs: 1500, callbacks: { retryOn5xx: 10, retryOn409: true } },
-		});
+		context = await startQueueContext({ settings: { taskMs: 1500 } });
 	});
 	after(async () => await context?.close());
 	beforeEach(() => context.service.reset());
@@ -46,63 +43,9 @@ describe('queue mode', () => {
 		}
 	}
 
-	it('polls a batch on a worker; the main reads the files from the database', async () => {
-		const { rest, service } = context;
-		const workflow = await context.publish(generating('poll'));
-		await rest.callWebhook('poll', { jobs: jobs('poll', 12) });
-		const [execution] = await rest.waitForExecutions(workflow.id, 1, patience);
-		assert.ok(execution);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		const results = items(execution, 'Generate');
-		assert.equal(results.length, 12);
-		await checkFiles(results);
-		assert.equal(service.creations().length, 12);
-		assert.ok(
-			context.cluster.workers.some((worker) => worker.log().includes(`execution ${execution.id}`)),
-			'no worker ran it',
-		);
-	});
-
-	it('runs the trigger once for each of ten signed callbacks, on the webhook processor', async () => {
-		const { rest, service } = context;
-		const receiver = await context.publish(triggered('finished'));
-		await context.publish(
-			generating('fire', {
-				fields: { waitForCompletion: false, callbackUrl: context.triggerUrl('finished') },
-				options: { callbackReference: '={{ $json.job.text }}' },
-			}),
-		);
-		// The trigger is live when it refuses what is not signed.
-		await waitUntil(
-			async () => (await fetch(context.triggerUrl('finished'), { method: 'POST' })).status === 401,
-			{ timeoutMs: patience, what: 'The trigger' },
-		);
-		await rest.callWebhook('fire', { jobs: jobs('fire', 10, { callback_copies: 2 }) });
-		const executions = await rest.waitForExecutions(receiver.id, 10, patience);
-		await Promise.all(service.tasks.map(({ id }) => service.callbacksSettled(id)));
-		assert.equal((await rest.listExecutions(receiver.id)).length, 10);
-		const delivered = executions.flatMap((execution) => items(execution, 'Finished'));
-		await checkFiles(delivered);
-		assert.deepEqual(
-			delivered.map(({ json }) => json.task_id).sort(),
-			service
-				.creations()
-				.map(({ id }) => id)
-				.sort(),
-		);
-		assert.deepEqual(
-			delivered.map(({ json }) => json.reference).sort(),
-			jobs('fire', 10)
-				.map(({ text }) => text)
-				.sort(),
-		);
-		assert.ok(delivered.every(({ json }) => json.verified === true));
-		assert.equal(service.callbacks.length, 20);
-		assert.ok(service.callbacks.every(({ status }) => status === 200));
-	});
-
 	it('stops polling on the worker when the execution is stopped on the main that started it', async () => {
 		const { rest, service, cluster, credential } = context;
+		await context.publish(generating('meanwhile'));
 		const workflow = await rest.createWorkflow(testWorkflow('endless', { credential }));
 		const id = await rest.runManually(workflow, 'Start');
 		await waitUntil(() => service.polls().length > 1, { timeoutMs: patience, what: 'Polls' });
@@ -117,7 +60,7 @@ describe('queue mode', () => {
 		});
 		const before = service.requests.length;
 		// Another whole execution goes by meanwhile: the stopped one asks no more.
-		await rest.callWebhook('poll', { jobs: jobs('meanwhile', 1, { ms: 4000 }) });
+		await rest.callWebhook('meanwhile', { jobs: jobs('meanwhile', 1, { ms: 4000 }) });
 		await waitUntil(() => service.creations().some(({ status }) => status === 'done'), {
 			timeoutMs: patience,
 			what: 'The other task',

@@ -1,61 +1,18 @@
 /** The workflows of these suites, small enough to be written in code. */
-import type { SavedCredential } from '../n8n/harness/rest';
-import type { Workflow, WorkflowNode } from '../n8n/harness/workflow';
+import {
+	action,
+	called,
+	generate,
+	last,
+	type Node,
+	oneItemEach,
+	trigger,
+} from '../n8n/harness/nodes';
 
 /** One task to be made: its text says which, so that the service's ledger can be laid beside ours. */
 export interface Job {
 	text: string;
 	standIn: Record<string, unknown>;
-}
-
-interface Step {
-	name: string;
-	type: string;
-	parameters: Record<string, unknown>;
-	more?: Record<string, unknown>;
-}
-
-function chain(name: string, credential: SavedCredential, steps: Step[]): Workflow {
-	const nodes = steps.map(({ name: node, type, parameters, more }, index): WorkflowNode => ({
-		id: `queue-${name}-${index}`.toLowerCase().replaceAll(' ', '-'),
-		name: node,
-		type,
-		typeVersion: type === 'n8n-nodes-base.webhook' ? 2 : 1,
-		position: [220 * index, 0],
-		parameters,
-		...(type.startsWith('n8n-nodes-media-generation')
-			? { credentials: { mediaGenerationApi: { id: credential.id, name: credential.name } } }
-			: {}),
-		...more,
-	}));
-	const connections = Object.fromEntries(
-		steps
-			.slice(0, -1)
-			.map(({ name: from }, index) => [
-				from,
-				{ main: [[{ node: steps[index + 1]?.name, type: 'main', index: 0 }]] },
-			]),
-	);
-	return { name, nodes, connections, settings: { executionOrder: 'v1' } };
-}
-
-const action = 'n8n-nodes-media-generation.mediaGeneration';
-const steered = '={{ JSON.stringify({ stand_in: $json.job.standIn ?? {} }) }}';
-
-function called(path: string): Step[] {
-	return [
-		{
-			name: 'Called',
-			type: 'n8n-nodes-base.webhook',
-			parameters: { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} },
-			more: { webhookId: path },
-		},
-		{
-			name: 'One Item Each',
-			type: 'n8n-nodes-base.splitOut',
-			parameters: { fieldToSplitOut: 'body.jobs', options: { destinationFieldName: 'job' } },
-		},
-	];
 }
 
 const text = '={{ $json.job.text }}';
@@ -90,82 +47,29 @@ export const media = {
 } as const satisfies Record<string, Record<string, unknown>>;
 export type Media = keyof typeof media;
 
-/** The text that a task was asked for with, as the service got it. */
-export function textOf({ body }: { body: Record<string, unknown> }): unknown {
-	return body.text ?? body.prompt;
-}
-
 interface GenerateOptions {
 	/** A sound effect unless told otherwise. */
 	of?: Media;
 	fields?: Record<string, unknown>;
 	options?: Record<string, unknown>;
-	/** Settings of the node itself; by default failed items go on as items. */
-	node?: Record<string, unknown>;
 }
+
+const goOn = { onError: 'continueRegularOutput' };
 
 /** `POST /webhook/PATH { jobs }` makes one task for each job; what comes out is in the node `Generate`. */
 export function generating(
 	path: string,
-	{
-		of = 'sound effect',
-		fields,
-		options,
-		node = { onError: 'continueRegularOutput' },
-	}: GenerateOptions = {},
-): (credential: SavedCredential) => Workflow {
-	return (credential) =>
-		chain(path, credential, [
-			...called(path),
-			{
-				name: 'Generate',
-				type: action,
-				parameters: {
-					...media[of],
-					...fields,
-					options: { extraFields: steered, ...options },
-				},
-				more: node,
-			},
-			{ name: 'Last', type: 'n8n-nodes-base.noOp', parameters: {} },
-		]);
+	{ of = 'sound effect', fields, options }: GenerateOptions = {},
+): Node[] {
+	const node = generate({ ...media[of], ...fields }, options, goOn);
+	return [called(path), oneItemEach(), node, last()];
 }
 
 /** `POST /webhook/PATH { taskIds }` fetches tasks that exist already. */
-export function recovering(path: string): (credential: SavedCredential) => Workflow {
-	return (credential) =>
-		chain(path, credential, [
-			called(path)[0] as Step,
-			{
-				name: 'One Item Each',
-				type: 'n8n-nodes-base.splitOut',
-				parameters: {
-					fieldToSplitOut: 'body.taskIds',
-					options: { destinationFieldName: 'task_id' },
-				},
-			},
-			{
-				name: 'Generate',
-				type: action,
-				parameters: { resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' },
-				more: { onError: 'continueRegularOutput' },
-			},
-		]);
+export function recovering(path: string): Node[] {
+	const wait = { resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' };
+	return [called(path), oneItemEach('taskIds', 'task_id'), action(wait, goOn)];
 }
 
 /** Runs once for each callback; what came is in the node `Finished`. */
-export function triggered(
-	path: string,
-	parameters: Record<string, unknown> = {},
-): (credential: SavedCredential) => Workflow {
-	return (credential) =>
-		chain(path, credential, [
-			{
-				name: 'Finished',
-				type: 'n8n-nodes-media-generation.mediaGenerationTrigger',
-				parameters: { options: {}, ...parameters },
-				more: { webhookId: path },
-			},
-			{ name: 'Last', type: 'n8n-nodes-base.noOp', parameters: {} },
-		]);
-}
+export const triggered = (path: string): Node[] => [trigger(path), last()];

@@ -68,8 +68,8 @@ export class CallbackSender {
 	): Promise<void> {
 		for (let attempt = 1; ; attempt++) {
 			const { status } = await this.post({ ...copy, attempt }, body);
-			const { retryOn5xx, retryOn409, retryDelayMs } = this.settings.callbacks;
-			const again = status === 0 || status >= 500 || (status === 409 && retryOn409);
+			const { retryOn5xx, retryDelayMs } = this.settings.callbacks;
+			const again = status === 0 || status >= 500;
 			if (!again || attempt > retryOn5xx) return;
 			await this.timers.sleep(retryDelayMs);
 		}

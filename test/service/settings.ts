@@ -27,7 +27,6 @@ export function defaultSettings(): Settings {
 			concurrent: false,
 			beforeCreationAnswer: false,
 			retryOn5xx: 0,
-			retryOn409: false,
 			retryDelayMs: 500,
 			drop: false,
 		},

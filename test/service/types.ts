@@ -22,8 +22,6 @@ export interface CallbackSettings {
 	beforeCreationAnswer: boolean;
 	/** How many more times a callback is sent that was answered 5xx, or not at all. */
 	retryOn5xx: number;
-	/** Whether 409 counts as a reason to send again, like 5xx. */
-	retryOn409: boolean;
 	retryDelayMs: number;
 	drop: boolean;
 }

@@ -1,6 +1,5 @@
 import { after, before } from 'node:test';
 import { sharedContext, type TestContext } from '../../n8n/harness/context';
-import type { StandIn } from '../../service';
 import { Editor } from './editor';
 
 /** What a suite works with: the n8n that all of them share, and an editor window of its own. */
@@ -18,18 +17,4 @@ export function openWindow(begin: (window: Window) => void | Promise<void>): voi
 		await begin({ context, editor });
 	});
 	after(async () => await editor?.close());
-}
-
-/** Has the service make a short sound, as somebody else's client would. The task's ID. */
-export async function createTask(
-	{ baseUrl, apiKey }: Pick<StandIn, 'baseUrl' | 'apiKey'>,
-	fields: { receive_url?: string },
-): Promise<string> {
-	const response = await fetch(`${baseUrl}/v1/task/sound-effect`, {
-		method: 'POST',
-		headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-		body: JSON.stringify({ text: 'A bell', stand_in: { ms: 300 }, ...fields }),
-	});
-	const { task_id: taskId } = (await response.json()) as { task_id: string };
-	return taskId;
 }

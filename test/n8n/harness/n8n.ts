@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import getPort from 'get-port';
 import { installPackage } from '../../../scripts/pack';
 import { onCleanup } from '../../../scripts/cleanup';
-import type { GroupMemory } from './memory';
 import { type N8nProcess, startProcess } from './process';
 import { atLeast } from './version';
 import { waitUntil } from './wait';
@@ -18,8 +17,6 @@ export interface N8nOptions {
 	/** Default: `n8n.log` in the user folder. */
 	logFile?: string;
 	env?: Record<string, string>;
-	/** How long n8n may take to be ready; its first start migrates its database. */
-	readyTimeoutMs?: number;
 }
 
 /** One n8n (main, worker and webhooks in one process, SQLite). */
@@ -30,7 +27,7 @@ export interface N8n {
 	readonly logFile: string;
 	/** The process that runs now; another one after {@link N8n.restart}. */
 	readonly process: N8nProcess;
-	memory(): GroupMemory;
+	memory(): number;
 	/** Everything that the process wrote since its start. */
 	log(): string;
 	/** Sends a signal to n8n and its children; SIGKILL waits until they are gone. */
@@ -65,11 +62,7 @@ async function statusOf(url: string): Promise<number> {
 }
 
 /** Ready is when the health check says so and the REST routes exist, which come a little later. */
-export async function waitForReady(
-	n8n: N8nProcess,
-	baseUrl: string,
-	timeoutMs = 120_000,
-): Promise<void> {
+export async function waitForReady(n8n: N8nProcess, baseUrl: string): Promise<void> {
 	await waitUntil(
 		async () => {
 			if (!n8n.isRunning())
@@ -77,7 +70,7 @@ export async function waitForReady(
 			if ((await statusOf(`${baseUrl}/healthz/readiness`)) !== 200) return false;
 			return ![0, 404, 503].includes(await statusOf(`${baseUrl}/rest/login`));
 		},
-		{ timeoutMs, what: `n8n at ${baseUrl}`, details: () => n8n.log().slice(-3000) },
+		{ timeoutMs: 120_000, what: `n8n at ${baseUrl}`, details: () => n8n.log().slice(-3000) },
 	);
 }
 
@@ -107,7 +100,7 @@ export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 	const start = async (extra: Record<string, string> = {}) => {
 		const started = await startProcess('start', { env: { ...env, ...extra }, logFile });
 		try {
-			await waitForReady(started, baseUrl, options.readyTimeoutMs);
+			await waitForReady(started, baseUrl);
 		} catch (error) {
 			await started.stop(0);
 			throw error;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onCleanup } from '../../../scripts/cleanup';
 import { ensureN8n } from '../../../scripts/n8nInstall';
 import { signalGroup } from './group.cjs';
-import { groupMembers, groupMemory, type GroupMemory } from './memory';
+import { groupBytes, groupMembers } from './memory';
 import { waitUntil } from './wait';
 
 /** n8n's commands: one process for all, or main (`start`), worker and webhook processor of queue mode. */
@@ -27,7 +27,8 @@ export interface N8nProcess {
 	log(): string;
 	/** Waits for a line that matches; fails when the process ends before. */
 	waitForLog(pattern: RegExp, timeoutMs?: number): Promise<void>;
-	memory(): GroupMemory;
+	/** Bytes that the group holds now. */
+	memory(): number;
 	/** Sends a signal to the whole group. SIGKILL also waits until the group is gone. */
 	kill(signal: NodeJS.Signals): Promise<void>;
 	/** Ends the group: SIGTERM first, SIGKILL after `graceMs`. Resolves when no process of it is left. */
@@ -104,7 +105,7 @@ export async function startProcess(
 		logFile: options.logFile,
 		isRunning: () => running,
 		log,
-		memory: () => groupMemory(pid),
+		memory: () => groupBytes(pid),
 		stop,
 		async waitForLog(pattern, timeoutMs = 60_000) {
 			await waitUntil(

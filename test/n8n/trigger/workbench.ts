@@ -95,28 +95,10 @@ export class Workbench {
 	}
 
 	/** Creates a task at the stand-in, past n8n. It calls nobody back unless told to. */
-	async task(
-		steering: Steering = {},
-		fields: Record<string, unknown> = {},
-		route = '/v1/task/sound-effect',
-	): Promise<string> {
+	async task(steering: Steering = {}): Promise<string> {
 		const { service } = this.context;
-		const response = await fetch(service.baseUrl + route, {
-			method: 'POST',
-			headers: {
-				authorization: `Bearer ${service.apiKey}`,
-				'content-type': 'application/json',
-			},
-			body: JSON.stringify({
-				text: 'rain',
-				...fields,
-				stand_in: { ms: 0, no_callback: true, ...steering },
-			}),
-		});
-		const { task_id: taskId } = (await response.json()) as { task_id: string };
-		assert.equal(response.status, 200);
-		const over = steering.never_ends === true || steering.ms !== undefined;
-		await waitUntil(() => over || service.task(taskId).status !== 'doing', {
+		const taskId = await service.order({ stand_in: { ms: 0, no_callback: true, ...steering } });
+		await waitUntil(() => service.task(taskId).status !== 'doing', {
 			timeoutMs: 10_000,
 			intervalMs: 10,
 			what: `The end of task ${taskId}`,

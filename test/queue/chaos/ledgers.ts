@@ -4,7 +4,7 @@
  */
 import type { Item } from '../../n8n/harness/execution';
 import type { TaskRecord } from '../../service';
-import { textOf } from '../workflows';
+import { textOf } from '../../n8n/asleep/workbench';
 import type { TaskLog } from './logs';
 import type { Batch, Kind } from './plan';
 import type { Run } from './runs';

@@ -1,0 +1,88 @@
+/** Workflows that differ in a few values only, put together by code. */
+import type { SavedCredential } from './rest';
+import type { Workflow, WorkflowNode } from './workflow';
+
+export type Parameters = Record<string, unknown>;
+export type Node = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'parameters'> & {
+	webhookId?: string;
+};
+/** `[from, to]` or `[from, to, output of from]`. */
+export type Link = [from: string, to: string, output?: number];
+
+const ours = 'n8n-nodes-media-generation';
+
+/** A node of n8n's own. */
+export const base = (
+	name: string,
+	[type, typeVersion]: [type: string, version: number],
+	parameters: Parameters = {},
+): Node => ({ name, type: `n8n-nodes-base.${type}`, typeVersion, parameters });
+
+export const called = (path: string): Node => ({
+	...base('Called', ['webhook', 2], {
+		...{ httpMethod: 'POST', path, responseMode: 'onReceived', options: {} },
+	}),
+	webhookId: path,
+});
+/** One item for each entry of a list in the body: of `jobs`, as `$json.job`. */
+export const oneItemEach = (list = 'jobs', destinationFieldName = 'job'): Node =>
+	base('One Item Each', ['splitOut', 1], {
+		fieldToSplitOut: `body.${list}`,
+		options: { destinationFieldName },
+	});
+export const last = (): Node => base('Last', ['noOp', 1]);
+export const action = (parameters: Parameters, settings: object = {}): Node => ({
+	...{ name: 'Generate', type: `${ours}.mediaGeneration`, typeVersion: 1, parameters },
+	...settings,
+});
+/** What is made of `$json.job` (`{ text, standIn }`): a sound effect, unless the parameters say otherwise. */
+export const generate = (
+	parameters: Parameters = {},
+	options: Parameters = {},
+	settings: object = {},
+): Node =>
+	action(
+		{
+			...{ resource: 'soundEffect', operation: 'generate', text: '={{ $json.job.text }}' },
+			...parameters,
+			options: {
+				extraFields: '={{ JSON.stringify({ stand_in: $json.job.standIn ?? {} }) }}',
+				...options,
+			},
+		},
+		settings,
+	);
+export const trigger = (path: string, parameters: Parameters = {}): Node => ({
+	...{ name: 'Finished', type: `${ours}.mediaGenerationTrigger`, typeVersion: 1.1 },
+	webhookId: path,
+	parameters: { options: {}, ...parameters },
+});
+
+export const chain = (nodes: Node[]): Link[] =>
+	nodes.slice(1).map((node, at) => [nodes[at]?.name ?? '', node.name]);
+
+export function workflowOf(
+	name: string,
+	nodes: Node[],
+	{ id, name: title }: SavedCredential,
+	links: Link[] = chain(nodes),
+): Workflow {
+	const connections: Record<string, { main: object[][] }> = {};
+	for (const [from, to, output = 0] of links) {
+		const { main } = (connections[from] ??= { main: [] });
+		while (main.length <= output) main.push([]);
+		main[output]?.push({ node: to, type: 'main', index: 0 });
+	}
+	const credentials = { mediaGenerationApi: { id, name: title } };
+	return {
+		name,
+		connections,
+		settings: { executionOrder: 'v1' },
+		nodes: nodes.map((node, index) => ({
+			id: `5e1f0000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+			position: [220 * index, 0],
+			...(node.type.startsWith(ours) ? { credentials } : {}),
+			...node,
+		})),
+	};
+}
