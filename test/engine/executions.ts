@@ -63,8 +63,6 @@ interface Row {
 export interface Execution {
 	readonly id: string;
 	readonly status: Status;
-	/** The URL that wakes it by its node with this ID, with n8n's token. */
-	resumeUrl(nodeId?: string): string;
 	/** Resolves as soon as the execution sleeps or is over. */
 	settled(): Promise<EngineResult>;
 	/** Stops it, as the button does. */
@@ -184,16 +182,10 @@ export class Executions {
 	handle(row: Pick<Row, 'id'>): Execution {
 		const the = () => this.rows.get(row.id) as Row;
 		const settled = async () => resultOf(await the().period, the());
-		const { host } = this;
 		return {
 			id: row.id,
 			get status() {
 				return the().status;
-			},
-			resumeUrl: (nodeId = 'id-Media') => {
-				const url = new URL(`${host.url}/webhook-waiting/${row.id}/${nodeId}`);
-				url.searchParams.set('signature', this.read(row.id)?.data.resumeToken ?? '');
-				return url.href;
 			},
 			settled,
 			stop: () => the().stop(),

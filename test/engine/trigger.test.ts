@@ -235,7 +235,6 @@ describe('one event runs the workflow once', () => {
 	const DUPLICATE = ignored('this task and status was received before');
 
 	afterEach(() => {
-		host.beforeStoring = async () => await Promise.resolve();
 		host.storing = 'works';
 	});
 

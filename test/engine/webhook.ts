@@ -24,7 +24,6 @@ export type { Execution } from './executions';
 
 export interface PublishOptions {
 	parameters?: INodeParameters;
-	settings?: Partial<INode>;
 	credentials: EngineOptions['credentials'];
 }
 
@@ -37,8 +36,6 @@ export interface Published {
 	listen(): void;
 	/** What the workflow's static data holds by now. */
 	staticData(): IDataObject;
-	/** Puts other static data in its place, as a database has it that this process did not write. */
-	restore(staticData: IDataObject): void;
 	executions(): Execution[];
 }
 
@@ -58,8 +55,6 @@ export interface WebhookHost {
 	readonly executions: Executions;
 	/** See {@link CalledN8n}. */
 	storing: CalledN8n['storing'];
-	/** See {@link CalledN8n}. */
-	beforeStoring: CalledN8n['beforeStoring'];
 	publish(options: PublishOptions): Published;
 	start(options: StartOptions): Promise<Execution>;
 	/** Posts JSON (or a text, as it is) as a sender of callbacks does. */
@@ -75,8 +70,6 @@ class Host implements WebhookHost, CalledN8n {
 	readonly executions = new Executions(this);
 
 	storing: 'works' | 'fails' = 'works';
-
-	beforeStoring: () => Promise<void> = async () => await Promise.resolve();
 
 	private readonly published = new Map<string, Definition>();
 
@@ -98,7 +91,7 @@ class Host implements WebhookHost, CalledN8n {
 		await new Promise((resolve) => this.server.close(resolve));
 	}
 
-	publish({ parameters = {}, settings, credentials }: PublishOptions): Published {
+	publish({ parameters = {}, credentials }: PublishOptions): Published {
 		const id = `workflow-${this.published.size + 1}`;
 		const definition: Definition = {
 			id,
@@ -107,7 +100,6 @@ class Host implements WebhookHost, CalledN8n {
 					typeVersion: 1.1,
 					webhookId: `hook-${id}`,
 					credentials: { mediaGenerationApi: { id: '1', name: 'Test' } },
-					...settings,
 				}),
 				node('After', 'noOp'),
 			],
@@ -124,7 +116,6 @@ class Host implements WebhookHost, CalledN8n {
 			testUrl: `${this.url}/webhook-test/${path}`,
 			listen: () => this.listening.add(path),
 			staticData: () => JSON.parse(definition.staticData) as IDataObject,
-			restore: (staticData) => (definition.staticData = JSON.stringify(staticData)),
 			executions: () => [...(this.executionsOf.get(id) ?? [])],
 		};
 	}

@@ -33,8 +33,6 @@ export interface CalledN8n {
 	readonly executions: Executions;
 	/** `fails`: n8n answers 500 where it would start an execution. */
 	storing: 'works' | 'fails';
-	/** Runs before n8n stores an execution, and so before a trigger's callback is answered. */
-	beforeStoring: () => Promise<void>;
 	/** Called for every execution that a call starts. */
 	onStarted(definition: Definition, execution: Execution): void;
 }
@@ -88,7 +86,6 @@ export async function handleCall(call: Call, n8n: CalledN8n): Promise<boolean> {
 			response.status(code).json(result.webhookResponse ?? { message: 'Webhook call received' });
 		return false;
 	}
-	await n8n.beforeStoring();
 	if (n8n.storing === 'fails') throw new Error('There was a problem executing the workflow');
 	if (asleep === undefined) {
 		const execution = executions.start(definition, mode, {
