@@ -3,7 +3,7 @@ import { startContext, type TestContext } from '../test/n8n/harness/context';
 import { mark, type Mark } from './report';
 
 const LAZILY = 'N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE';
-const engines = [
+const engines: Array<Record<'where' | 'caption', string> & { env: Record<string, string> }> = [
 	{ where: 'as n8n comes', caption: 'As n8n 2.41 comes', env: {} },
 	{
 		where: 'expression engine on demand',

@@ -15,7 +15,7 @@ export interface Probes {
 	/** Of the stand-in. */
 	baseUrl: string;
 	/** Runs the program with these arguments; what it printed last. */
-	probe(...args: string[]): Promise<unknown>;
+	probe: (...args: string[]) => Promise<unknown>;
 }
 
 /** The stand-in in a process of its own, so that its work is not counted. */
