@@ -9,10 +9,9 @@ import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveU
 import { WebhookResponse } from '../support/webhookResponse';
 import type { Drawn } from './history';
 import { Machine } from './machine';
+import { KEY, SECRET, untilAborted } from './n8n';
 import type { Process } from './processes';
 
-const KEY = 'sk_the-key-of-this-history';
-const SECRET = 'the-callback-secret-of-it';
 const HOOK = 'https://n8n.example/webhook/1a2b/callback';
 const SETTINGS = { statuses: ['done', 'error'], verify: true, types: [], deduplicate: true };
 /** Pauses of a sender that is not answered, or with 5xx. */
@@ -178,7 +177,7 @@ class World {
 	private async post(url: string, body: IDataObject): Promise<number> {
 		const { signal } = this.life;
 		const call = this.call(url, body, signal);
-		return await Promise.race([call, aborted(signal).catch(() => 0)]);
+		return await Promise.race([call, untilAborted(signal).catch(() => 0)]);
 	}
 
 	/** One call of a published webhook, as n8n handles it. */
@@ -254,7 +253,7 @@ class World {
 				httpRequestWithAuthentication: async (_: string, options: IHttpRequestOptions) => {
 					if (!options.url.startsWith(`${baseUrl}/`)) this.elsewhere.push(options.url);
 					// What a killed process waited for lets go of what it holds: its modules are those of later histories.
-					return await Promise.race([this.look(options), aborted(life)]);
+					return await Promise.race([this.look(options), untilAborted(life)]);
 				},
 				httpRequest: async ({ url: asked }: IHttpRequestOptions) => {
 					this.elsewhere.push(asked);
@@ -279,7 +278,7 @@ class World {
 		if (kind === '401') return answer(401, { error: 'expired' });
 		if (kind === 'page') return answer(502, '<html>bad gateway</html>');
 		if (kind === 'reset') throw Object.assign(new Error('reset'), { code: 'ECONNRESET' });
-		if (kind === 'silent') return await aborted(options.abortSignal as AbortSignal);
+		if (kind === 'silent') return await untilAborted(options.abortSignal as AbortSignal);
 		const [, route, , id = ''] = new URL(options.url).pathname.split('/');
 		const index = this.history.tasks.findIndex((_, each) => idOf(each) === id);
 		if (index < 0 || route !== 'v1') return answer(404, { error: 'no such task' });
@@ -330,13 +329,4 @@ function newLife(): AbortController {
 	const life = new AbortController();
 	setMaxListeners(0, life.signal);
 	return life;
-}
-
-/** Rejects, as n8n's HTTP client does, when the signal aborts. */
-async function aborted(signal: AbortSignal): Promise<never> {
-	return await new Promise<never>((_, reject) => {
-		const cancel = () => reject(Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }));
-		if (signal.aborted) cancel();
-		signal.addEventListener('abort', cancel, { once: true });
-	});
 }

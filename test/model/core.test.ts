@@ -6,16 +6,9 @@
 import fc from 'fast-check';
 import { histories, inWords, type History } from './history';
 import { play, type Played } from './play';
-import { loadProcesses, type Process } from './processes';
+import { loadProcesses, SEED, SEEDS } from './processes';
 
-const SEEDS = Number(process.env.MODEL_SEEDS ?? 2_000);
-/** The same histories each time, so that a change is what breaks them. */
-const SEED = Number(process.env.MODEL_SEED ?? 1);
-
-let processes: Process[];
-beforeAll(() => {
-	processes = loadProcesses();
-});
+const processes = loadProcesses();
 
 function tale(history: History, { broken, story }: Played): string {
 	return [

@@ -2,12 +2,9 @@
 import { found } from './found';
 import { PLAIN_HISTORY } from './history';
 import { play } from './play';
-import { loadProcesses, type Process } from './processes';
+import { loadProcesses } from './processes';
 
-let processes: Process[];
-beforeAll(() => {
-	processes = loadProcesses();
-});
+const processes = loadProcesses();
 
 test.each(found)('%s', async (_, history) => {
 	const { broken } = await play({ ...PLAIN_HISTORY, ...history }, processes);

@@ -1,17 +1,19 @@
 /** What random histories have found, each as short as it can be. The node was wrong in every one of them. */
-import { PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
+import { PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type CreationFault, type History } from './history';
 import { NO_LIST } from './list';
 
-const unclear = { kind: '200 empty', created: true, retryAfter: 'none' } as const;
-const refused = { kind: 'refused', created: false, retryAfter: 'none' } as const;
-const named = { kind: 'refusal with a task', created: true, retryAfter: 'none' } as const;
+const fault = <K extends CreationFault['kind']>(kind: K, created = false) =>
+	({ kind, created, retryAfter: 'none' }) as const;
+const unclear = fault('200 empty', true);
+const refused = fault('refused');
+const named = fault('refusal with a task', true);
 
 export const found: Array<[string, Partial<History>]> = [
 	[
 		'no connection for 50 s, then a limit without a name: that has a patience of its own',
 		{
 			node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },
-			creations: [{ ...refused, kind: 'outage' }],
+			creations: [fault('outage')],
 		},
 	],
 	[
@@ -129,7 +131,7 @@ export const found: Array<[string, Partial<History>]> = [
 				PLAIN_ITEM,
 				{ ...PLAIN_ITEM, timeout: 5, onTimeout: 'returnTask', longText: 'join', parts: 2 },
 			],
-			creations: [{ kind: 'out of credits', created: false, retryAfter: 'none' }],
+			creations: [fault('out of credits')],
 			looks: [{ kind: 'HTTP 403', retryAfter: 'none', json: undefined }],
 			files: ['HTTP 503', 'HTTP 404'],
 			tasks: [PLAIN_TASK, { ...PLAIN_TASK, seconds: 4_000 }, { ...PLAIN_TASK, seconds: 40 }],
@@ -141,11 +143,7 @@ export const found: Array<[string, Partial<History>]> = [
 		{
 			node: { ...PLAIN_NODE, tries: 3, maxActive: 2 },
 			items: [PLAIN_ITEM, { ...PLAIN_ITEM, longText: 'parts', parts: 2 }],
-			creations: [
-				{ kind: 'never answered', created: false, retryAfter: 'none' },
-				{ kind: 'ok', created: false, retryAfter: 'none' },
-				{ kind: '200 without ID', created: false, retryAfter: 'none' },
-			],
+			creations: [fault('never answered'), fault('ok'), fault('200 without ID')],
 		},
 	],
 	[
@@ -190,7 +188,7 @@ export const found: Array<[string, Partial<History>]> = [
 			node: { ...PLAIN_NODE, onError: 'continueRegularOutput', tries: 2 },
 			breaks: [{ what: 'parameters', from: 14, times: 1_000 }],
 			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 2 }],
-			creations: [{ kind: 'never answered', created: false, retryAfter: 'none' }],
+			creations: [fault('never answered')],
 		},
 	],
 	[

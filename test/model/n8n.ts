@@ -566,7 +566,7 @@ function copy(value: unknown): unknown {
 }
 
 /** Rejects as axios does when the signal aborts. */
-async function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+export async function untilAborted(signal: AbortSignal | undefined): Promise<never> {
 	return await new Promise<never>((_, reject) => {
 		const cancel = () => reject(Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }));
 		if (signal?.aborted === true) cancel();

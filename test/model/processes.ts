@@ -12,6 +12,10 @@ export interface Process {
 	receive: typeof receive.receive;
 }
 
+/** How many histories are played, and which: the same each time, so that a change is what breaks them. */
+export const SEEDS = Number(process.env.MODEL_SEEDS ?? 2_000);
+export const SEED = Number(process.env.MODEL_SEED ?? 1);
+
 /** A history has no more processes than that, so one more death than this is none. */
 const PROCESSES = 4;
 
