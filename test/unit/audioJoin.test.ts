@@ -76,17 +76,6 @@ test('one file for each group, in the order in which they come; items without on
 	);
 });
 
-test('a file name and a pause are those of the first item of the group', async () => {
-	const named = (groupBy: string, fileName: string) => ({ ...join, groupBy, fileName });
-	const { json } = await runNode({
-		parameters: [named('x', 'a'), named('y', 'b'), named('y', 'c')],
-		input: ['one', 'two', 'three'].map((word) => spoken(word)),
-	});
-	expect(
-		json.map(({ outputs }) => (outputs as unknown as Array<{ fileName: string }>)[0]?.fileName),
-	).toEqual(['a.wav', 'b.wav']);
-});
-
 describe('subtitles', () => {
 	/** Two spoken words, each with its subtitles. */
 	const input = (more: Partial<IBinaryData>): INodeExecutionData[] =>
@@ -97,8 +86,6 @@ describe('subtitles', () => {
 
 	test.each<[string, Partial<IBinaryData>]>([
 		['by type', { mimeType: 'text/srt-like' }],
-		['by another type', { mimeType: 'x-text/srt' }],
-		['by extension', { fileExtension: 'txt' }],
 		['by name', { fileName: 'a.srt.txt' }],
 		['by a name without a dot', { fileName: 'asrt' }],
 	])('what is none %s is left out', async (_, more) => {

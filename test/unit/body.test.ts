@@ -25,13 +25,10 @@ test.each<[string, object, string]>([
 
 test.each<[string, unknown, RegExp]>([
 	['nothing', undefined, /not a JSON object/],
-	['text', 'id=t1', /not a JSON object/],
 	['a list', [{ id: 't1' }], /not a JSON object/],
 	['an ID in the prototype only', JSON.parse('{"__proto__":{"id":"t1"}}'), /no task id/],
-	['an empty ID', { id: '' }, /no task id/],
 	['an ID that is an object', { id: { $ne: null } }, /no task id/],
 	['a path', { id: '../credits' }, /malformed/],
-	['a line break', { id: 't1\r\nHost: evil' }, /malformed/],
 	['a long ID', { id: 'x'.repeat(4_001) }, /malformed/],
 	['a huge field', { id: 't1', error: 'x'.repeat(100_001) }, /a text of more than 100000/],
 	['many values', { id: 't1', x: Array(20_001).fill(0) }, /more than 20000 values/],
@@ -54,12 +51,6 @@ test.each<[string, unknown, string, string]>([
 	['that is a form', { id: 'b' }, 'id=b', 'b'],
 ])('a body %s', (_name, parsed, raw, taskId) => {
 	expect(readPosted(Buffer.from(raw), parsed).taskId).toBe(taskId);
-});
-
-test('a form that nothing can be made of is refused', () => {
-	const circle: Record<string, unknown> = { id: 'b' };
-	circle.self = circle;
-	expect(() => readPosted(Buffer.from('id=b'), circle)).toThrow('the body is not a JSON object');
 });
 
 describe("what n8n has of a request's body", () => {

@@ -26,7 +26,6 @@ describe('a foreign JSON text is parsed', () => {
 		['1234567890123456789', '1234567890123456789'],
 		['{"task_id":12345678901234567890}', { task_id: '12345678901234567890' }],
 		['[9007199254740993,1]', ['9007199254740993', 1]],
-		['9007199254740991', Number.MAX_SAFE_INTEGER],
 		['0.12345678901234567', 0.12345678901234567],
 		['12345678901234567.5', 12345678901234567.5],
 		['1e12345678901234567', Infinity],
@@ -40,9 +39,7 @@ test.each<[string, string, string]>([
 	['too deep', nested(4), 'that is nested deeper than 3 levels'],
 	['too deep to be parsed or copied', nested(20_000), 'of more than 0 MB'],
 	['too many values', '[1,2,3,4,5,6]', 'with more than 5 values'],
-	['too many empty objects', '[{},{},{}]', 'with more than 5 values'],
 	['a long text', '"0123456789x"', 'with a text of more than 10 characters'],
-	['a long name', '{"0123456789x":1}', 'with a text of more than 10 characters'],
 	['too large', `"${'x'.repeat(99)}"`, 'of more than 0 MB'],
 ])('%s is not parsed', (_name, json, reason) => {
 	expect(readJson(json, SMALL)).toEqual({ kind: 'beyondBound', reason });

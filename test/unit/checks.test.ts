@@ -103,14 +103,6 @@ test.each<[string, Setting]>([
 	expect(description).toMatch(/Rename the node/);
 });
 
-test('what was noted before is left as it was', async () => {
-	for (const noted of [{ id: 'earlier' }, undefined]) {
-		const { context, store } = contextOf({ noted });
-		await checkSuspension(context, SERVICE, true);
-		expect(store[CONTEXT_FIELD]).toEqual(noted);
-	}
-});
-
 describe('where the service can reach this n8n', () => {
 	test.each([
 		['in public', PUBLIC, SERVICE],

@@ -272,18 +272,6 @@ describe('a webhook goes by what was read of the credential a moment ago', () =>
 		expect(await secretOf(call())).toBe(SECRET);
 	});
 
-	test.each<[string, object | undefined]>([
-		['no credential', undefined],
-		['a credential of another type alone', { httpHeaderAuth: { id: 'x', name: 'x' } }],
-	])('a node that has %s says so in the words of n8n', async (_name, credentials) => {
-		const context = Object.assign(call(), {
-			getNode: () => ({ id: 'n', credentials }),
-			getCredentials: async () =>
-				await Promise.reject(new Error('Node does not have any credentials set')),
-		});
-		await expect(recentClient(context)).rejects.toThrow('Node does not have any credentials set');
-	});
-
 	test('and n8n signs its requests with that, until it is 5 s old; then with the credential as it is by then', async () => {
 		await secretOf(call());
 		const { context, sent, signedWith } = contextWith(responds(200, '{}'));

@@ -92,14 +92,6 @@ describe('while the service asks for a pause', () => {
 		});
 	});
 
-	test('of creations, callbacks are asked about', async () => {
-		await onMachine(async () => {
-			const { ask, client } = service(allDone);
-			client.account.pause('create', now(), 20_000);
-			expect((await ask(claimOf('t1'))).kind).toBe('done');
-		});
-	});
-
 	test.each<[string, Reply]>([
 		['describes a task', allDone('slow-1')],
 		['is busy, too, and names no time', answer(500)],

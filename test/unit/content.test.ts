@@ -16,23 +16,14 @@ const pages: Array<[string, Buffer | string]> = [
 	['HTML', '<!DOCTYPE html><title>Error</title>'],
 	['HTML after a byte order mark', '\ufeff<html>'],
 	['an XHTML prolog', XHTML],
-	['a title first', '<title>403 Forbidden</title><h1>Forbidden</h1>'],
-	['a script first', '<script>location = "/login"</script>'],
-	['a centred word first', '<center><h1>502 Bad Gateway</h1></center>'],
 	['a long comment first', `<!-- ${'x'.repeat(3_000)} --><p>Gone</p>`],
 	['a comment longer than what is looked at', `<!-- ${'x'.repeat(9_000)} --><p>Gone</p>`],
 	['UTF-16', utf16('<html><body>Gone</body></html>')],
-	['UTF-16, the other way around', utf16('<html><body>Gone</body></html>', true)],
-	['UTF-16 without a mark', utf16('<html><body>Gone</body></html>').subarray(2)],
 	['UTF-16 that begins like MPEG audio', utf16('{"message":"expired"}')],
 	['HTML in Latin-1', Buffer.from('<p>Accès refusé</p>', 'latin1')],
 	["a store's error in XML", S3],
 	['words', 'Access denied'],
-	['words in Latin-1', Buffer.from('Accès refusé à cette ressource', 'latin1')],
-	['words in another script', 'アクセスが拒否されました'],
 	['HTML with control bytes', '<html>\x01\x02<p>Gone</p>'],
-	['HTML behind control bytes', '\0\0<!doctype html><p>Gone</p>'],
-	['XML with control bytes', '<?xml version="1.0"?><Error>\x03</Error>'],
 	['a JSON message', '{"message":"expired"}'],
 	['a JSON list', '[{"error":"expired"}]'],
 	['a single word in JSON', '"expired"'],
@@ -86,7 +77,6 @@ test.each([
 
 test.each<[OutputKind, string, extension: string, reason: RegExp]>([
 	['transcript', '<html>', '.srt', /a web page instead/],
-	['file', '<html>', '', /a web page instead/],
 	['transcript', S3, '.json', /an XML message instead of the file: .*AccessDenied/],
 	['file', S3, '', /an XML message instead/],
 	['transcript', '{"error":"expired"}', '.json', /a JSON message instead of the file: .*expired/],
@@ -95,7 +85,6 @@ test.each<[OutputKind, string, extension: string, reason: RegExp]>([
 	['transcript', '{"message":"x","details":[]}', '.json', /a JSON message/],
 	['transcript', '[{"error":"expired"}]', '.json', /a JSON message/],
 	['transcript', '<html>\x01\x02</html>', '.srt', /a web page instead/],
-	['file', '\0<!DOCTYPE html>\x1f', '', /a web page instead/],
 	['transcript', 'Access denied', '.json', /a text instead of the file/],
 	['file', 'Access denied', '.svg', /a text instead of the file: Access denied$/],
 ])('a %s is not %j at an address with "%s"', (kind, body, extension, reason) => {
@@ -165,9 +154,7 @@ describe('a transcript', () => {
 	test.each<[string, string, string | undefined]>([
 		['.vtt', 'WEBVTT\n\nNOTE nothing was said', undefined],
 		['.vtt', '00:01.000 --> 00:02.000\nHello', undefined],
-		['.vtt', '[{"text":"Hello"}]', undefined],
 		['.vtt', 'Hello', 'the file host sent a text instead of the file: Hello'],
-		['.srt', 'WEBVTT\n\n', undefined],
 		['.txt', 'Hello', undefined],
 		['', 'Hello', undefined],
 	])('at an address with "%s" that begins with %j: %s', (extension, text, expected) => {
@@ -181,16 +168,12 @@ describe('a transcript', () => {
 
 test.each<[string, string]>([
 	['<!DOCTYPE HTML><p>', 'a web page'],
-	['<p>Gone</p>', 'a web page'],
 	['<?xml version="1.0"?><html>', 'a web page'],
 	['<?xml version="1.0"?>\n<!DOCTYPE\n  html PUBLIC "x"><html>', 'a web page'],
 	['<p>It does not begin with <?xml version="1.0"?></p>', 'a web page'],
-	['<p>There is an <error> in it</p>', 'a web page'],
 	['<Error>No <html> here</Error>', 'an XML message'],
 	['<?xml version="1.0"?><x>', 'an XML message'],
 	['<Error>No</Error>', 'an XML message'],
-	['<error code="1">', 'an XML message'],
-	['<errors>', 'a web page'],
 	['{"a":1}', 'a JSON message'],
 	['Gone', 'a text'],
 ])('%j instead of sound is called %s', (text, name) => {

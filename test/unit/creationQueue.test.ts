@@ -70,19 +70,6 @@ describe('the queue before a full account', () => {
 		]);
 	});
 
-	test('one that is stopped leaves, and the next one is first', async () => {
-		const { clock, start, queue, asked, wait, inVain } = setUp(5_000);
-		const stop = new AbortController();
-		clock.at(start + 1_000, () => stop.abort());
-		await clock.run(
-			Promise.all([wait('stopped', queue.newPosition(), stop.signal), inVain('next')]),
-		);
-		expect(asked).toEqual([
-			['stopped', 1_000],
-			['next', 5_000],
-		]);
-	});
-
 	test('a turn of somebody who was stopped at the same moment is not lost', async () => {
 		const { clock, start, queue, asked, wait } = setUp(30_000);
 		const stop = new AbortController();
@@ -209,16 +196,5 @@ describe('many creations and a full account', () => {
 		const kinds = (await clock.run(Promise.all(all))).map(({ kind }) => kind);
 		expect(new Set(kinds)).toEqual(new Set(['created']));
 		expect([sentAt[9], sentAt[10], sentAt[29]]).toEqual([0, 1_000, 3_000]);
-	});
-
-	test('later ones do not ask in vain', async () => {
-		const { clock, one, refusals } = busyService(20);
-		const start = clock.now();
-		const all = Array.from({ length: 400 }, async (_, index) => {
-			await clock.sleep(10 * index);
-			return await one(start + 600_000, true);
-		});
-		expect(new Set(await clock.run(Promise.all(all)))).toEqual(new Set(['created']));
-		expect(refusals()).toBeLessThan(20);
 	});
 });

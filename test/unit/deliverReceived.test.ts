@@ -25,21 +25,18 @@ interface Setting {
 
 async function delivered({ items, parameters = {}, baseUrl, status = 200 }: Setting) {
 	const asked: string[] = [];
-	const signals: unknown[] = [];
-	const stop = new AbortController();
 	const context = {
 		getInputData: () => items.map((json) => ({ json })),
 		getNodeParameter: (name: string, _index: number, fallback: unknown) =>
 			parameters[name] ?? fallback,
-		getExecutionCancelSignal: () => stop.signal,
+		getExecutionCancelSignal: () => undefined,
 		getCredentials: async () => {
 			if (baseUrl === undefined) throw new Error('the credential is gone');
 			return await Promise.resolve({ apiKey: 'sk_0123456789', baseUrl, callbackSecret: '' });
 		},
 		helpers: {
-			async httpRequest({ url, abortSignal }: IHttpRequestOptions) {
+			async httpRequest({ url }: IHttpRequestOptions) {
 				asked.push(url);
-				signals.push(abortSignal);
 				const body = Readable.from([PNG], { objectMode: false });
 				return await Promise.resolve({
 					statusCode: status,
@@ -98,28 +95,6 @@ test.each<[string, string | undefined, boolean]>([
 	const { item, asked } = await delivered({ items: [{ ...RECEIVED, task }], baseUrl });
 	expect(asked).toEqual(asks ? [url] : []);
 	expect(item?.json.download_error !== undefined).toBe(!asks);
-});
-
-test('the settings of the node count', async () => {
-	const parameters = { binaryPropertyName: 'picture', options: { maxFileSize: 0.000001 } };
-	const { item } = await delivered({ items: [RECEIVED], baseUrl: SERVICE, parameters });
-	expect(item?.json.download_error).toMatch(/larger than/);
-	const named = { binaryPropertyName: 'picture' };
-	const { item: whole } = await delivered({
-		items: [RECEIVED],
-		baseUrl: SERVICE,
-		parameters: named,
-	});
-	expect(Object.keys(whole?.binary ?? {})).toEqual(['picture']);
-});
-
-test('each of several items has its own task, and whatever else started the execution goes on as it is', async () => {
-	const other = { ...RECEIVED, task_id: 't2', task: { ...TASK, id: 't2' } };
-	const odd = [{ hello: 'world' }, { task: TASK }, { task_id: 't3', task: 'x' }];
-	const { items } = await delivered({ items: [RECEIVED, ...odd, other], baseUrl: SERVICE });
-	expect(items.map(({ json }) => json.task_id)).toEqual(['t1', undefined, undefined, 't3', 't2']);
-	expect(items.slice(1, 4).map(({ json }) => json)).toEqual(odd);
-	expect(items[4]?.pairedItem).toEqual({ item: 4 });
 });
 
 describe('the hint about test URLs', () => {

@@ -142,22 +142,6 @@ describe('what was said', () => {
 		expect(await transcriptOf(['[{"text":"without times"}]', '["cut', SRT])).toEqual([SPOKEN]);
 		expect(await transcriptOf([])).toEqual([undefined]);
 	});
-
-	test('is not read from a store that fails', async () => {
-		const { context, delivery } = world({ id: 'x:1', answer: () => Buffer.from(SRT) });
-		Object.assign(context.helpers, {
-			getBinaryStream: async () => await Promise.reject(new Error('gone')),
-		});
-		const outputs: TaskOutput[] = [{ url: `${F}/a.srt?0`, kind: 'transcript' }];
-		const { items, failure } = await delivery.deliver(
-			{ ...finished(0), outputs },
-			{ ...settings, transcriptInOutput: true },
-			0,
-		);
-		expect(failure).toBeUndefined();
-		expect(items[0]?.json).not.toHaveProperty('transcript');
-		expect(items[0]?.binary?.data?.fileName).toBe('image-t.srt');
-	});
 });
 
 test('at most a hundred files of a task are fetched; the others are said to be missing', async () => {

@@ -88,21 +88,6 @@ describe('words on screen', () => {
 		}
 	});
 
-	test('actions stand in the order of their use: what makes something first, keys last', () => {
-		const actions = operations.map(({ action: words }) => words);
-		expect(actions.slice(0, 4)).toEqual([
-			'Generate speech by voice ID',
-			'Generate speech by voice name',
-			'Generate image',
-			'Generate sound effect',
-		]);
-		expect(actions.at(-1)).toBe('Get many API keys');
-		const [resource] = action.properties;
-		expect(resource === undefined ? [] : choicesOf(resource).map(({ value }) => value)).toEqual([
-			...new Set(operations.map((operation) => operation.resource)),
-		]);
-	});
-
 	test('JSON fields show an example that they would take, and say what is refused', () => {
 		const json = fields.filter(({ type }) => type === 'json');
 		expect(json.map(({ name }) => name)).toContain('extraFields');
@@ -113,20 +98,6 @@ describe('words on screen', () => {
 		}
 		const extra = json.filter(({ name }) => name === 'extraFields');
 		expect(new Set(extra.map(({ description }) => description)).size).toBe(extra.length);
-	});
-
-	test('whoever may be called back is told to publish the workflow first', () => {
-		const callback = action.properties.filter(({ name }) => name === 'callbackUrl');
-		for (const { description } of callback) expect(description).toMatch(/Publish the workflow/);
-		expect(trigger.properties[0]?.displayName).toMatch(/^First publish this workflow/);
-	});
-
-	test('the node panel, which lists both nodes as one, says what both are for', () => {
-		// n8n's editor merges a trigger into the node whose name it has, and shows the trigger's sentence.
-		expect(trigger.name.replace('Trigger', '')).toBe(action.name);
-		expect(trigger.description).toMatch(
-			/^Generate speech, sound effects and images, or start a workflow/,
-		);
 	});
 
 	test.each([
@@ -184,21 +155,6 @@ describe('pickers', () => {
 		for (const picker of shown) {
 			expect(picker.modes?.map(({ name }) => name)).toEqual(modes);
 			expect(picker.default).toEqual({ mode: modes[0], value: '' });
-		}
-	});
-
-	test('new nodes are of the newest version', () => {
-		expect(action.defaultVersion).toBe(1.1);
-		expect(action.version).toEqual([1, 1.1]);
-	});
-
-	test('fields with known values take any other, and nothing at all', () => {
-		const open = fields.filter(({ allowArbitraryValues }) => allowArbitraryValues === true);
-		expect(open.map(({ name }) => name)).toEqual(['outputFormat', 'aspectRatio', 'resolution']);
-		for (const field of open) {
-			expect(field.default).toBe('');
-			expect(choicesOf(field)[0]?.value).toBe('');
-			expect(field.description).toMatch(/switch to Expression/);
 		}
 	});
 
@@ -333,23 +289,6 @@ describe('which fields are shown', () => {
 	test('an expression shows what any of its values needs', () => {
 		const either = { ...sound, waitForCompletion: '={{ $json.wait }}' };
 		expect(optionsFor(either)).toEqual(expect.arrayContaining(['onTimeout', 'callbackReference']));
-	});
-
-	test('of the trigger', () => {
-		const [, , , , , options] = trigger.properties;
-		expect(trigger.properties.map(({ name }) => name)).toEqual([
-			'urlNotice',
-			'statuses',
-			'verifyWithService',
-			'downloadOutput',
-			'binaryPropertyName',
-			'options',
-		]);
-		expect(fieldsIn(options?.options ?? []).map(({ name }) => name)).toEqual([
-			'deduplicate',
-			'maxFileSize',
-			'types',
-		]);
 	});
 });
 

@@ -24,7 +24,6 @@ test.each([
 	['/v1/task/gen%2F42', '/v1/task/gen%2F42'],
 	['/v1/task/7%252F9', '/v1/task/7%252F9'],
 	['/v1/models/some:model@2/task', '/v1/models/some:model@2/task'],
-	['/v1/..hidden/a..b', '/v1/..hidden/a..b'],
 ])('%j becomes %j', (given, expected) => {
 	expect(endpointPath(given)).toBe(expected);
 });
@@ -35,8 +34,6 @@ test.each<[string, RegExp]>([
 	['//elsewhere.example/v1/task', /two slashes in a row/],
 	['/', /names no endpoint/],
 	['/v1/../admin', /the part "\.\."/],
-	['/v1/./task', /the part "\."/],
-	['/v1/%2e%2e/admin', /the part "\.\."/],
 	['/v1/..;/admin', /the part "\.\."/],
 	['/v1/task?x=1', /a question mark or/],
 	['/v1/task#x', /or a number sign/],

@@ -1,8 +1,6 @@
 import {
 	attempt,
 	attemptLater,
-	failureJson,
-	outcomes,
 	quote,
 	type Failure,
 } from '../../nodes/MediaGeneration/service/failures';
@@ -62,36 +60,6 @@ test("the service's words are put on one line, and cut", () => {
 	expect(quote(undefined)).toBeUndefined();
 });
 
-test('what the service did not say is not made up', () => {
-	expect(failures.denied('t', { httpStatus: 403, detail: ' ' }).message).toMatch(
-		/\(HTTP 403\): no reason given$/,
-	);
-	const unknown = failures.missing('t', { detail: '' });
-	expect(unknown.message).toMatch(/at the service: HTTP 404$/);
-	expect(unknown.httpStatus).toBe(404);
-	const gone = failures.missing('t', { detail: 'HTTP 410: gone', httpStatus: 410 });
-	expect(gone.message).toMatch(/at the service: HTTP 410: gone$/);
-	expect(gone.httpStatus).toBe(410);
-	expect(failures.timedOut('t', 1, undefined, undefined).description).toMatch(
-		/raise the Timeout option\.$/,
-	);
-	expect(failures.cancelled('t', 'doing').status).toBe('doing');
-});
-
-describe('outcomes', () => {
-	const those = (property: 'useful' | 'unclear' | 'final') =>
-		Object.entries(outcomes).flatMap(([name, meaning]) => (meaning[property] ? [name] : []));
-	const lost = ['unreachable', 'undelivered', 'timed_out', 'cancelled'];
-
-	test('a task is of use unless the service ended it', () => {
-		expect(those('useful')).toEqual(['unknown', ...lost, 'rejected', 'invalid']);
-	});
-
-	test('"Task: Wait" can still bring the result of those that are paid for', () => {
-		expect(those('final')).toEqual(['unknown', 'failed', 'rejected', 'invalid']);
-	});
-});
-
 test.each<[string, unknown, Partial<Failure>]>([
 	[
 		'a failure of ours is passed on',
@@ -110,28 +78,4 @@ test.each<[string, unknown, Partial<Failure>]>([
 	expect(attempt(breaking)).toMatchObject({ ok: false, failure });
 	const later = await attemptLater(async () => await Promise.resolve().then(breaking));
 	expect(later).toMatchObject({ ok: false, failure });
-});
-
-test("an item's JSON has the documented names, and nothing that is not known", () => {
-	const failure = { outcome: 'timed_out' as const, message: 'm', description: 'd' };
-	expect(failureJson(failure)).toStrictEqual({ error: 'm', outcome: 'timed_out' });
-	expect(
-		failureJson({
-			...failure,
-			whole: { taskIds: ['a', 'b'], part: { number: 2, of: 3 }, longText: undefined },
-		}),
-	).toStrictEqual({
-		error: 'm',
-		outcome: 'timed_out',
-		task_ids: ['a', 'b'],
-		part: 2,
-		parts: 3,
-	});
-	expect(failureJson({ ...failure, taskId: 't', status: 'doing', httpStatus: 404 })).toEqual({
-		error: 'm',
-		outcome: 'timed_out',
-		task_id: 't',
-		status: 'doing',
-		http_status: 404,
-	});
 });

@@ -5,7 +5,6 @@ import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
 import {
 	addressProblem,
 	fileOpener,
-	headerOf,
 	redirectTarget,
 } from '../../nodes/MediaGeneration/service/fileHost';
 import { VirtualClock } from '../support/virtualClock';
@@ -196,30 +195,6 @@ describe('what is asked for', () => {
 			expect(remove).toHaveBeenCalledWith('abort', expect.anything());
 		},
 	);
-
-	test('what is written to the store is a stream of bytes, not of things', async () => {
-		const { open } = door(() => ({ statusCode: 200 }));
-		const opened = await open(FILE_URL, {}, undefined);
-		if (!opened.ok) throw new Error(opened.reason);
-		async function* chunks() {
-			yield await Promise.resolve(Buffer.from('ab'));
-			yield Buffer.from('c');
-		}
-		const stream = opened.streamOf(chunks());
-		expect(stream.readableObjectMode).toBe(false);
-		const read: Buffer[] = [];
-		for await (const chunk of stream) read.push(chunk as Buffer);
-		expect(Buffer.concat(read).toString()).toBe('abc');
-		opened.close();
-	});
-});
-
-test.each<[unknown, string | undefined]>([
-	['5', '5'],
-	[['5', '6'], '5'],
-	[undefined, undefined],
-])('a header that is %j is read as %j', (value, expected) => {
-	expect(headerOf({ 'content-length': value }, 'content-length')).toBe(expected);
 });
 
 test('headers that take longer than a minute are given up, however they drip', async () => {

@@ -110,31 +110,18 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 			characters: 39,
 			duration_seconds: near(first + 0.25 + second),
 			transcript: expect.any(Array) as unknown,
-			outputs: [
-				{
-					kind: 'audio',
-					binaryProperty: 'data',
-					fileName: 'speech-t1.wav',
-					mimeType: 'audio/wav',
-					fileSize: files.data?.length,
-					durationSeconds: near(first + 0.25 + second),
-				},
-				{
-					kind: 'transcript',
-					binaryProperty: 'data_1',
-					fileName: 'speech-t1.srt',
-					mimeType: 'application/x-subrip',
-					fileSize: files.data_1?.length,
-				},
-				{
-					kind: 'transcript',
-					binaryProperty: 'data_2',
-					fileName: 'speech-t1.json',
-					mimeType: 'application/json',
-					fileSize: files.data_2?.length,
-				},
-			],
+			outputs: expect.any(Array) as unknown,
 		});
+		const named = outputs.map(({ kind, binaryProperty, fileName, mimeType, fileSize }) => [
+			...[kind, binaryProperty, fileName, mimeType],
+			fileSize === files[binaryProperty ?? '']?.length,
+		]);
+		expect(named).toEqual([
+			['audio', 'data', 'speech-t1.wav', 'audio/wav', true],
+			['transcript', 'data_1', 'speech-t1.srt', 'application/x-subrip', true],
+			['transcript', 'data_2', 'speech-t1.json', 'application/json', true],
+		]);
+		expect(outputs[0]?.durationSeconds).toEqual(near(first + 0.25 + second));
 		expect(items[0]?.json.outputs).toEqual(outputs);
 		const stored = Object.values(items[0]?.binary ?? {});
 		expect(stored.map(({ fileName, mimeType }) => [fileName, mimeType])).toEqual(
@@ -162,20 +149,6 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 });
 
 describe('transcripts of a joined file', () => {
-	test('only transcripts: another file is none, whatever its type', async () => {
-		const store = binaryStore('default');
-		const parts = TEXTS.map((text, index) =>
-			partOf(store, `t${index}`, [
-				['audio', 'audio/wav', toneWav(text)],
-				['file', 'application/json', Buffer.from('{"voice":"v1"}')],
-				['transcript', 'application/json', transcriptJson(text)],
-			]),
-		);
-		const { items, outputs } = await all(store, parts, input(LONG.join));
-		expect(outputs.map(({ fileName }) => fileName)).toEqual(['speech-t0.wav', 'speech-t0.json']);
-		expect(items[0]?.json).not.toHaveProperty('hint');
-	});
-
 	test('one that can not be read is left out, and a hint says which', async () => {
 		const store = binaryStore('default');
 		const parts = [
@@ -231,19 +204,6 @@ describe('parts that can not be joined', () => {
 		expect(files.data_2?.toString()).toBe('srt 1');
 	});
 
-	test('nor are those that would be too large together', async () => {
-		const store = binaryStore('default');
-		const parts = TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
-		const given = input({ ...LONG.join, pauseMs: 60_000 });
-		const files = { ...given.files, maxFileBytes: 1_000_000 };
-		const { items } = await all(store, parts, { ...given, files });
-		expect(items[0]?.json).toMatchObject({
-			joined: false,
-			hint: expect.stringContaining('bytes, and Max File Size is 1,000,000.') as unknown,
-		});
-		expect(store.bytesOf(items[0]?.binary?.data as IBinaryData)).toEqual(toneWav(TEXTS[0] ?? ''));
-	});
-
 	test('are not joined where their files were not fetched: the item has no file', async () => {
 		const store = binaryStore('default');
 		const parts = ['t1', 't2'].map((taskId): DonePart => {
@@ -276,17 +236,6 @@ describe('the store', () => {
 			expect(await readStoredText(store.context, text, 6)).toBeUndefined();
 		},
 	);
-
-	test('many files in memory are read in turns with other work', async () => {
-		const store = binaryStore('default');
-		const file = store.put(Buffer.alloc(100_000), 'a', 'a/b');
-		let turns = 0;
-		const other = setInterval(() => (turns += 1), 0);
-		for (let number = 0; number < 100; number += 1)
-			await readStoredText(store.context, file, 100_000);
-		clearInterval(other);
-		expect(turns).toBeGreaterThan(5);
-	});
 
 	test.each<[string, Error | undefined]>([
 		['that was stored', undefined],

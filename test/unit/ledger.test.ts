@@ -115,13 +115,7 @@ describe('as a tool what counts is the call', () => {
 		['handed out: not for the next call', true, tool(1), REQUEST, NOTHING],
 		['handed out: the call itself has it, as n8n repeats it', true, tool(0), OTHER_TEXT, FOUND],
 		["left behind, after n8n's Retry", false, later(5), REQUEST, FOUND],
-		[
-			"handed out, after n8n's Retry, which repeats the agent's run",
-			true,
-			later(5),
-			REQUEST,
-			FOUND,
-		],
+		["handed out, after n8n's Retry of the agent's run", true, later(5), REQUEST, FOUND],
 	])('%s', (_name, handedOut, run, request, found) => {
 		expect(new Ledger(called(handedOut), run).earlier(SLOT, request)).toEqual(found);
 	});
@@ -134,40 +128,20 @@ describe('as a tool what counts is the call', () => {
 		expect(new Ledger(store, later(5)).earlier(SLOT, REQUEST)).toEqual(found);
 	});
 
-	test.each<[string, (ledger: Ledger) => void, number, string]>([
-		[
-			'its own before what an equal one left',
-			(first) => first.noteCreated(SLOT, REQUEST, CREATED),
-			1,
-			't2',
-		],
-		[
-			'its own before an unclear one',
-			(first) => first.noteUnknown(SLOT, REQUEST, FAILURE),
-			1,
-			't2',
-		],
-		[
-			'a task before what may have become one',
-			(first) => first.noteUnknown(SLOT, REQUEST, FAILURE),
-			2,
-			't2',
-		],
-	])('a call takes up %s', (_name, note, id, taskId) => {
+	const noteTask = (first: Ledger) => first.noteCreated(SLOT, REQUEST, CREATED);
+	const noteUnclear = (first: Ledger) => first.noteUnknown(SLOT, REQUEST, FAILURE);
+	test.each<[string, (ledger: Ledger) => void, number]>([
+		['its own before what an equal one left', noteTask, 1],
+		['its own before an unclear one', noteUnclear, 1],
+		['a task before what may have become one', noteUnclear, 2],
+	])('a call takes up %s', (_name, note, id) => {
 		const store = {};
 		const [first, second] = [new Ledger(store, tool(0)), new Ledger(store, tool(1))];
 		note(first);
 		second.noteCreated(SLOT, REQUEST, SECOND);
 		for (const ledger of [first, second]) ledger.close(() => false);
 		const found = new Ledger(store, tool(id)).earlier(SLOT, REQUEST);
-		expect(found).toMatchObject({ created: { taskId } });
-	});
-
-	test('what an equal call has taken up is its own by then, in its further tries as well', () => {
-		const store = called(false);
-		expect(new Ledger(store, later(5)).earlier(SLOT, REQUEST)).toEqual(FOUND);
-		expect(new Ledger(store, later(5)).earlier(SLOT, OTHER_TEXT)).toEqual(FOUND);
-		expect(new Ledger(store, later(6)).earlier(SLOT, REQUEST)).toEqual(NOTHING);
+		expect(found).toMatchObject({ created: { taskId: 't2' } });
 	});
 
 	test('an unknown creation is not sent again by the next call; after a Retry by one', () => {
@@ -276,13 +250,6 @@ describe('the texts that a long text was split into', () => {
 		expect(leftByEarlierTries(store, RUN)).toEqual({ made: [], unclear: [] });
 	});
 
-	test('nonsense in their place is no obstacle', () => {
-		for (const texts of [7, 'x', undefined]) {
-			const createdTasks = { '0:0:texts': { execution: '7', texts } };
-			expect(new Ledger({ createdTasks }, RUN).firstTexts(0, FIRST)).toEqual(FIRST);
-		}
-	});
-
 	test('each item costs the same, however many there are', () => {
 		const ownKeys = () => {
 			throw new Error('All entries are read');
@@ -330,14 +297,5 @@ describe('what earlier tries have left, for the error of a later one', () => {
 		['a call of an agent', RUN, { ...RUN, call: CALL }],
 	])('but for %s', (_name, first, run) => {
 		expect(leftByEarlierTries(left(first), run)).toEqual(NONE);
-	});
-
-	test.each<[string, LedgerStore]>([
-		['nothing was made', {}],
-		['the store was emptied', { createdTasks: {} }],
-		['the store holds something else', { createdTasks: 'x' }],
-		['an entry is none', { createdTasks: { '0:0:0': null, '0:1:0': 'x' } }],
-	])('where %s: none', (_name, store) => {
-		expect(leftByEarlierTries(store, RUN)).toEqual(NONE);
 	});
 });

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { StoreMemory } from '../../nodes/MediaGeneration/delivery/binary';
 import { Limiter } from '../../nodes/MediaGeneration/service/limiter';
 import { seededRandom, VirtualClock } from '../support/virtualClock';
 
@@ -76,23 +75,6 @@ describe('shares of different weight', () => {
 		expect(late.failed).toHaveLength(1);
 	});
 
-	test('Stop after the wait takes nobody out of the queue', async () => {
-		const limiter = new Limiter(100);
-		const stop = new AbortController();
-		const first = taking(limiter, [100]);
-		const second = taking(limiter, [100], stop.signal);
-		const third = taking(limiter, [100]);
-		await first.settle();
-		first.got[0]?.();
-		await first.settle();
-		expect([second.state(), third.state()]).toEqual([[true], [false]]);
-		stop.abort();
-		second.got[0]?.();
-		await first.settle();
-		expect(second.failed).toEqual([]);
-		expect(third.state()).toEqual([true]);
-	});
-
 	test('whatever comes and goes, the limit holds and everybody gets there', async () => {
 		await fc.assert(
 			fc.asyncProperty(
@@ -121,34 +103,4 @@ describe('shares of different weight', () => {
 			{ seed: 20_260_401, numRuns: 60 },
 		);
 	});
-});
-
-describe('memory for files on their way into n8n', () => {
-	const stored = (id?: string) => ({ data: '', mimeType: 'audio/wav', id });
-	const reserving = (memory: StoreMemory, sizes: number[]) =>
-		taking({ take: async (size = 1, signal) => await memory.reserve(size, signal) }, sizes);
-
-	test.each(['database:1', 's3:1', 'azure:1', undefined])(
-		'a store that has shown the id %j keeps its limit',
-		async (id) => {
-			const memory = new StoreMemory(100);
-			memory.learn(stored(id));
-			const { settle, state } = reserving(memory, [100, 100]);
-			await settle();
-			expect(state()).toEqual([true, false]);
-		},
-	);
-
-	test.each(['filesystem-v2:1', 'filesystem:1'])(
-		'a store that has shown the id %s streams: nobody waits any more',
-		async (id) => {
-			const memory = new StoreMemory(100);
-			const { settle, state } = reserving(memory, [100, 100, 100]);
-			await settle();
-			expect(state()).toEqual([true, false, false]);
-			memory.learn(stored(id));
-			await settle();
-			expect(state()).toEqual([true, true, true]);
-		},
-	);
 });

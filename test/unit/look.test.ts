@@ -110,15 +110,6 @@ describe('routes', () => {
 		expect(client.requests[0]).toMatchObject({ method: 'GET', timeoutMs: 5_000 });
 	});
 
-	test('after a 404 the other one, which is then remembered', async () => {
-		const client = scriptedClient(({ path }) =>
-			path.startsWith('/v1e/') ? answer(200, TASK) : answer(404),
-		);
-		expect((await look(client)).kind).toBe('task');
-		await look(client);
-		expect(paths(client)).toEqual(['/v1/task/t1', '/v1e/task/t1', '/v1e/task/t1']);
-	});
-
 	test('404 on both is missing, in the words of the first', async () => {
 		const client = scriptedClient((_, count) => answer(404, { error: `route ${count}` }));
 		expect(await look(client)).toEqual({
@@ -126,15 +117,6 @@ describe('routes', () => {
 			detail: 'HTTP 404: route 1',
 			httpStatus: 404,
 		});
-	});
-
-	test('a bare status is not a task to remember a route for', async () => {
-		const client = scriptedClient(({ path }) =>
-			path.startsWith('/v1e/') ? answer(200, { status: 'ok' }) : answer(404),
-		);
-		expect((await look(client)).kind).toBe('missing');
-		await look(client);
-		expect(paths(client)).toEqual(['/v1/task/t1', '/v1e/task/t1', '/v1/task/t1', '/v1e/task/t1']);
 	});
 
 	test.each<[string, number, number[]]>([
@@ -174,16 +156,22 @@ describe('routes', () => {
 		expect(paths(client)).toEqual(['/v1/task/t1']);
 	});
 
-	test('a second route that fails without naming the task: it stays missing', async () => {
-		const client = scriptedClient(({ path }) =>
-			path.startsWith('/v1e/') ? answer(200, { status: 'error', type: 'x' }) : answer(404),
-		);
-		expect((await look(client)).kind).toBe('missing');
+	test.each<[string, Reply, string]>([
+		['fails without naming the task', answer(200, { status: 'error', type: 'x' }), 'missing'],
+		['refuses', answer(403), 'missing'],
+		['is busy', answer(503), 'busy'],
+	])('a second route that %s: %j', async (_name, second, kind) => {
+		const client = scriptedClient((_, count) => (count === 1 ? answer(404) : second));
+		expect((await look(client)).kind).toBe(kind);
 	});
 
-	test('a second route that is busy: what the task is stays open', async () => {
-		const client = scriptedClient((_, count) => answer(count === 1 ? 404 : 503));
-		expect((await look(client)).kind).toBe('busy');
+	test('a bare status is not a task to remember a route for', async () => {
+		const client = scriptedClient(({ path }) =>
+			path.startsWith('/v1e/') ? answer(200, { status: 'ok' }) : answer(404),
+		);
+		expect((await look(client)).kind).toBe('missing');
+		await look(client);
+		expect(paths(client)).toEqual(['/v1/task/t1', '/v1e/task/t1', '/v1/task/t1', '/v1e/task/t1']);
 	});
 
 	test('a look that an outsider asked for says so', async () => {
@@ -198,11 +186,6 @@ describe('routes', () => {
 		const client = scriptedClient(() => answer(404));
 		await look(client, 't1', 'v1e');
 		expect(paths(client)).toEqual(['/v1e/task/t1']);
-	});
-
-	test('a second route that refuses says nothing about a task that the first does not know', async () => {
-		const client = scriptedClient((_, count) => answer(count === 1 ? 404 : 403));
-		expect((await look(client)).kind).toBe('missing');
 	});
 
 	test.each([

@@ -1,5 +1,4 @@
 import { fileTypeOf, signatureOf, textOf } from '../../nodes/MediaGeneration/delivery/mimeType';
-import { readFrame } from '../../nodes/MediaGeneration/media/mpeg';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
@@ -8,88 +7,68 @@ const URL_BARE = 'https://files.example/x';
 const frames = (header: string, length: number) =>
 	[0, 1].map(() => header + '\x01'.repeat(length - header.length)).join('');
 
-test.each(
-	(
-		[
-			['\x89PNG\r\n\x1a\n....', 'image/png', 'png'],
-			['\xff\xd8\xff\xe0....', 'image/jpeg', 'jpg'],
-			['GIF89a....', 'image/gif', 'gif'],
-			['GIF87a....', 'image/gif', 'gif'],
-			['RIFF\0\0\0\0WEBPVP8 ', 'image/webp', 'webp'],
-			['RIFF\0\0\0\0WAVEfmt ', 'audio/wav', 'wav'],
-			['ID3\x04\0', 'audio/mpeg', 'mp3'],
-			[frames('\xff\xfb\x90\x64', 417), 'audio/mpeg', 'mp3'],
-			[frames('\xff\xf3\x40\xc4', 104), 'audio/mpeg', 'mp3'],
-			[frames('\xff\xfd\x84\x00', 384), 'audio/mpeg', 'mp3'],
-			[frames('\xff\xf1\x50\x80\x20\x1f\xfc', 256), 'audio/aac', 'aac'],
-			['OggS\0.....vorbis', 'audio/ogg', 'ogg'],
-			['OggS\0.....OpusHead', 'audio/ogg', 'opus'],
-			['fLaC\0', 'audio/flac', 'flac'],
-			['\0\0\0\x20ftypavif', 'image/avif', 'avif'],
-			['\0\0\0\x20ftypM4A ', 'audio/mp4', 'm4a'],
-			['\0\0\0\x20ftypisom', 'video/mp4', 'mp4'],
-			['\x1aE\xdf\xa3', 'video/webm', 'webm'],
-			['BM\x10\0\0\0\0\0\0\0\0\0\0\0\0\0', 'image/bmp', 'bmp'],
-			['BM' + '\0'.repeat(13), 'image/bmp', 'bmp'],
-			['II*\0', 'image/tiff', 'tiff'],
-			['MM\0*', 'image/tiff', 'tiff'],
-			['\0\0\0\x20ftypavis', 'image/avif', 'avif'],
-			['ID3\x0f\0', 'audio/mpeg', 'mp3'],
-			['12 \n0:00,0\t --> 0:01', 'application/x-subrip', 'srt'],
-			['<SVG>', 'image/svg+xml', 'svg'],
-			['<!doctype svg>\n<?x?><!-- <html> --><svg >', 'image/svg+xml', 'svg'],
-			['%PDF-1.7', 'application/pdf', 'pdf'],
-			['PK\x03\x04', 'application/zip', 'zip'],
-			['WEBVTT\n\n', 'text/vtt', 'vtt'],
-			['\xef\xbb\xbf1\r\n00:00:00,000 --> 00:00:01,000\r\nHello', 'application/x-subrip', 'srt'],
-			['<svg xmlns="x">', 'image/svg+xml', 'svg'],
-			['<?xml version="1.0"?><!DOCTYPE svg><!-- x --><svg xmlns="x">', 'image/svg+xml', 'svg'],
-		] as Array<[string, string, string]>
-	).map(([text, mimeType, extension]): [string, string, string, string] => [
-		text.slice(0, 40),
-		mimeType,
-		extension,
-		text,
-	]),
-)('bytes %j are %s', (_name, mimeType, extension, text) => {
-	expect(signatureOf(bytes(text))).toEqual({ mimeType, extension });
-	// Whatever header and address say.
-	const about = { stated: 'text/plain', url: 'https://files.example/x.zip', kind: 'file' } as const;
-	expect(fileTypeOf(bytes(text), about)).toEqual({ mimeType, extension });
-});
+const known: Array<[string, string, string]> = [
+	['\x89PNG\r\n\x1a\n....', 'image/png', 'png'],
+	['\xff\xd8\xff\xe0....', 'image/jpeg', 'jpg'],
+	['GIF89a....', 'image/gif', 'gif'],
+	['RIFF\0\0\0\0WEBPVP8 ', 'image/webp', 'webp'],
+	['RIFF\0\0\0\0WAVEfmt ', 'audio/wav', 'wav'],
+	['ID3\x04\0', 'audio/mpeg', 'mp3'],
+	[frames('\xff\xfb\x90\x64', 417), 'audio/mpeg', 'mp3'],
+	[frames('\xff\xf3\x40\xc4', 104), 'audio/mpeg', 'mp3'],
+	[frames('\xff\xfd\x84\x00', 384), 'audio/mpeg', 'mp3'],
+	[frames('\xff\xf1\x50\x80\x20\x1f\xfc', 256), 'audio/aac', 'aac'],
+	['OggS\0.....vorbis', 'audio/ogg', 'ogg'],
+	['OggS\0.....OpusHead', 'audio/ogg', 'opus'],
+	['\0\0\0\x20ftypavif', 'image/avif', 'avif'],
+	['\0\0\0\x20ftypM4A ', 'audio/mp4', 'm4a'],
+	['\0\0\0\x20ftypisom', 'video/mp4', 'mp4'],
+	['\x1aE\xdf\xa3', 'video/webm', 'webm'],
+	['BM' + '\0'.repeat(13), 'image/bmp', 'bmp'],
+	['II*\0', 'image/tiff', 'tiff'],
+	['<SVG>', 'image/svg+xml', 'svg'],
+	['%PDF-1.7', 'application/pdf', 'pdf'],
+	['PK\x03\x04', 'application/zip', 'zip'],
+	['WEBVTT\n\n', 'text/vtt', 'vtt'],
+	['\xef\xbb\xbf1\r\n00:00:00,000 --> 00:00:01,000\r\nHello', 'application/x-subrip', 'srt'],
+	['<svg xmlns="x">', 'image/svg+xml', 'svg'],
+	['<?xml version="1.0"?><!DOCTYPE svg><!-- x --><svg xmlns="x">', 'image/svg+xml', 'svg'],
+];
+test.each(known.map(([text, ...type]) => [text.slice(0, 40), ...type, text] as const))(
+	'bytes %j are %s',
+	(_name, mimeType, extension, text) => {
+		expect(signatureOf(bytes(text))).toEqual({ mimeType, extension });
+		// Whatever header and address say.
+		const about = {
+			stated: 'text/plain',
+			url: 'https://files.example/x.zip',
+			kind: 'file',
+		} as const;
+		expect(fileTypeOf(bytes(text), about)).toEqual({ mimeType, extension });
+	},
+);
 
 test.each([
 	'',
 	'x',
 	'\xff',
-	'\xff\xff\xff',
-	'\xff\xe0',
 	'\xff\xfb\x90\x00',
 	'\xff\xf1\x50\x80',
 	'\xff\xfb\x90\x64'.padEnd(500, '\x01'),
-	'RIFF',
 	'BM',
-	'ftyp',
 	'ID3 tags are not supported',
-	'ID3\x10',
 	'BM' + '\0'.repeat(12),
 	'BM\0\0\0\0\x01' + '\0'.repeat(10),
 	' RIFF\0\0\0\0WAVE',
-	'RIFF\0\0\0\0AVI ',
 	'LIST\0\0\0\0WAVE',
-	'LIST\0\0\0\0WEBP',
-	'MB' + '\0'.repeat(13),
 	'x 1\n00:00:00,000 --> 00:00:01,000',
 	'1\n00:00:00 --> 00:00:01',
 	'1\n--> 00:00:01,000',
 	'<svgs>',
-	'an <svg>',
 	'<!doctype html><svg>',
-	'<!doctype\n  html><svg>',
 	// AAC frames that say that they are shorter than their own header.
 	'\xff\xf1\x50\x80\0\0\0\0',
 	'\xff\xf1\x50\x80\0\xc0'.repeat(2),
-	'hello world',
 	'{"a":1}',
 	'<html>',
 ])('bytes %j are nothing known for certain', (text) => {
@@ -124,25 +103,11 @@ describe('two bytes that may be MPEG audio', () => {
 	});
 });
 
-test.each<[string, number | undefined]>([
-	['\xff\xfb\x90\x64', 417],
-	['\xff\xfd\x84\x00', 384],
-	['\xff\xff\x14\x00', 32],
-	['\xff\xff\x16\x00', 36],
-	['\xff\xf7\x10\x00', 68],
-	['\xff\xf5\x10\x00', 52],
-	['\xff\xfb\x00\x00', undefined],
-])('the MPEG frame %j says its length: %j', (header, length) => {
-	expect(readFrame(bytes(header.padEnd(4, '\0')).readUInt32BE(0))).toHaveProperty('length', length);
-});
-
 test.each<[string | undefined, string, OutputKind, string, string]>([
 	['audio/mpeg', URL_BARE, 'audio', 'audio/mpeg', 'mp3'],
 	['Audio/MPEG; charset=x', URL_BARE, 'audio', 'audio/mpeg', 'mp3'],
-	['audio/mpeg ; charset=x', URL_BARE, 'audio', 'audio/mpeg', 'mp3'],
 	['application/octet-stream', `${URL_BARE}.mp3?sig=1.zip`, 'audio', 'audio/mpeg', 'mp3'],
 	['application/json', `${URL_BARE}.wav`, 'audio', 'audio/wav', 'wav'],
-	['application/json', `${URL_BARE}.png`, 'image', 'image/png', 'png'],
 	[undefined, 'https://files.example/v2.final/take.01.wav', 'audio', 'audio/wav', 'wav'],
 	['application/json', URL_BARE, 'transcript', 'application/json', 'json'],
 	[undefined, `${URL_BARE}.SRT`, 'transcript', 'application/x-subrip', 'srt'],
@@ -150,7 +115,6 @@ test.each<[string | undefined, string, OutputKind, string, string]>([
 	[undefined, URL_BARE, 'image', 'application/octet-stream', 'bin'],
 	['nonsense', `${URL_BARE}.exe`, 'file', 'application/octet-stream', 'bin'],
 	['constructor', URL_BARE, 'file', 'application/octet-stream', 'bin'],
-	[undefined, `${URL_BARE}.constructor`, 'file', 'application/octet-stream', 'bin'],
 	['__proto__', `${URL_BARE}.valueOf`, 'file', 'application/octet-stream', 'bin'],
 ])('header %j and address %s of a %s: %s', (stated, url, kind, mimeType, extension) => {
 	expect(fileTypeOf(bytes('no magic'), { stated, url, kind })).toEqual({ mimeType, extension });
@@ -162,24 +126,14 @@ const PLAIN = { mimeType: 'text/plain', extension: 'txt' };
 test.each<[string, object]>([
 	['{"segments":[]}', JSON_TYPE],
 	['{\n  "segments": []\n}', JSON_TYPE],
-	['{ }', JSON_TYPE],
 	['[\n  {"word": "a"}\n]', JSON_TYPE],
-	['[]', JSON_TYPE],
 	['[null, 1]', JSON_TYPE],
 	['[0.5, 1]', JSON_TYPE],
-	['[ -1.5e-3 ]\n', JSON_TYPE],
-	['[1E+9\n\n,2]', JSON_TYPE],
-	['[10 , 2]', JSON_TYPE],
 	['[1\n\n]', JSON_TYPE],
-	['[true]', JSON_TYPE],
-	['[false]', JSON_TYPE],
 	['[[1, 2]]', JSON_TYPE],
 	['He said {"a"} and ["b"]', PLAIN],
 	['[Music] Hello', PLAIN],
-	['[thunder] Hello', PLAIN],
 	['[00:12.50] Hello', PLAIN],
-	['[1] Hello', PLAIN],
-	['[- Hello]', PLAIN],
 	['\x1f\x8b\x08\0', { mimeType: 'application/octet-stream', extension: 'bin' }],
 ])('a transcript that begins with %j, of which nothing else is known', (text, expected) => {
 	const about = { stated: undefined, url: URL_BARE, kind: 'transcript' } as const;
@@ -188,22 +142,14 @@ test.each<[string, object]>([
 
 test.each<[string, Buffer, string | undefined]>([
 	['nothing', Buffer.alloc(0), ''],
-	['a letter', Buffer.from('H'), 'H'],
-	['the mark of UTF-16 alone', Buffer.from('fffe', 'hex'), ''],
 	['UTF-16 without a mark', Buffer.from('ab c', 'utf16le'), 'ab c'],
-	['the same the other way around', Buffer.from('ab c', 'utf16le').swap16(), 'ab c'],
 	['its end within a letter', Buffer.from('\ufeffabc', 'utf16le').swap16().subarray(0, 7), 'ab'],
 	['too little of it to know', Buffer.from('abc', 'utf16le'), undefined],
 	['zeros between other things than letters', Buffer.from('ab\x7fc', 'utf16le'), undefined],
 	['Latin-1, a quarter of it beyond ASCII', bytes('a\xe9bc'), 'aébc'],
-	['more than a quarter', bytes('a\xe9b'), undefined],
-	['the first byte beyond ASCII', bytes('a\x80b'), undefined],
-	['tabs, line ends, form feeds and escapes', bytes('a\t\n\v\f\r\x1bb'), 'a\t\n\v\f\r\x1bb'],
 	['a text', Buffer.from(' \ufeff Hello'), 'Hello'],
 	['a text that is cut within a letter', Buffer.from('héé').subarray(0, 4), 'hé'],
 	['a text with a control character', Buffer.from('Hel\x01lo'), undefined],
-	['UTF-16 with a letter of two units', Buffer.from('\ufeffA𝒜b', 'utf16le'), 'A𝒜b'],
-	['UTF-16 that is cut within a letter', Buffer.from('\ufeffAé𝒜', 'utf16le').subarray(0, 8), 'Aé'],
 	['other bytes after the mark of UTF-16', Buffer.from('fffe00d800d8', 'hex'), undefined],
 	[
 		'small samples, half of which are zero',
@@ -212,7 +158,6 @@ test.each<[string, Buffer, string | undefined]>([
 	],
 	['samples that are all the same, like line ends', Buffer.alloc(40, '\n\0'), undefined],
 	['a mark in the middle of a text', Buffer.from('A\ufeffB'), 'A\ufeffB'],
-	['bytes that are hardly ever letters', Buffer.alloc(40, 0xd5), undefined],
 	...['\0', '\x08', '\x0e', '\x1a', '\x1c', '\x1f', '\x7f'].map(
 		(control): [string, Buffer, undefined] => [
 			`control character ${control.charCodeAt(0)}`,

@@ -1,6 +1,5 @@
 import {
 	notesReference,
-	openTasks,
 	readNotes,
 	writeNotes,
 	type Notes,
@@ -42,12 +41,6 @@ test("notes are kept as one text, by the machine's clock", () => {
 	const [first] = read?.items ?? [];
 	expect(first?.kind === 'open' && first.tasks[0]?.createdAt).toBeCloseTo(1_000_000, -3);
 	expect({ ...read, items: read?.items.length }).toEqual({ id: 's1', watched: true, items: 2 });
-});
-
-test('the open tasks are those of all items, in order', () => {
-	const third = { ...OPEN, tasks: [{ ...WATCH, taskId: 't3' }] };
-	const tasks = openTasks({ ...NOTES, items: [...NOTES.items, third] });
-	expect(tasks.map(({ taskId }) => taskId)).toEqual(['t1', 't2', 't3']);
 });
 
 test.each([undefined, null, 7, 'noted', '[]', '{"items":[]}', '{"id":"s1"}'])(

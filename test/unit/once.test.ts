@@ -63,10 +63,6 @@ describe('an event', () => {
 		expect(await claim(mine, 't5499', answered())).toBe(false);
 		expect(await claim(mine, 't1', answered())).toBe(true);
 	});
-
-	test('can be claimed where static data holds something else', async () => {
-		expect(await claim(memory({ seen: 'nonsense' }), 't1', answered())).toBe(true);
-	});
 });
 
 describe('while the call that has the event is not answered', () => {

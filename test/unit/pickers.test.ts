@@ -89,7 +89,6 @@ describe('a list that comes as a whole', () => {
 	test.each([
 		['ANN', ['a1']],
 		[' irish ', ['a1', 'b2']],
-		['B2', ['b2']],
 		['warm', ['b2']],
 		['nobody', []],
 	])('is searched for %j in all that is shown', async (filter, expected) => {
@@ -125,11 +124,6 @@ describe('a list that comes in pages', () => {
 		});
 		expect(next.found).toEqual({ results: [] });
 		expect(next.asked).toHaveLength(5);
-	});
-
-	test('what was searched for is asked of the service', async () => {
-		const { asked } = await ask('searchVoices', { answer: pages, filter: ' a&b ' });
-		expect(asked[0]).toContain('search=a%26b&');
 	});
 
 	test.each(['nonsense', '{"route":"v3"}', '{"route":"v3","cursor":{}}'])(
@@ -190,25 +184,20 @@ describe('where there is no list', () => {
 });
 
 describe('a list that can not be read', () => {
-	test.each<[Answer, RegExp, string, string | null]>([
+	const BY_ID = 'Or: Choose By ID and enter the ID as the service shows it.';
+	test.each<[Answer, string, string]>([
 		[
-			{ status: 401, body: { error: 'Invalid API key' } },
-			/^The list of voices could not be read: HTTP 401: Invalid API key$/,
-			'Check the API key in the credential: it may be invalid, expired or revoked. Or: Choose By ID and enter the ID as the service shows it.',
-			'401',
+			{ status: 401, body: { error: 'no' } },
+			'HTTP 401: no',
+			'Check the API key in the credential: it may be invalid, expired or revoked.',
 		],
-		[
-			{ status: 500, body: {} },
-			/^The list of voices could not be read: HTTP 500 without a usable answer$/,
-			'Try again in a while. Or: Choose By ID and enter the ID as the service shows it.',
-			'500',
-		],
-	])('%j', async (answer, message, description, httpCode) => {
+		[{ status: 500, body: {} }, 'HTTP 500 without a usable answer', 'Try again in a while.'],
+	])('%j', async (answer, why, advice) => {
 		const { error } = await ask('searchVoices', { answer: () => answer });
 		expect(error?.name).toBe('NodeApiError');
-		expect(error?.message).toMatch(message);
-		expect(error?.description).toBe(description);
-		expect(error?.httpCode).toBe(httpCode);
+		expect(error?.message).toBe(`The list of voices could not be read: ${why}`);
+		expect(error?.description).toBe(`${advice} ${BY_ID}`);
+		expect(error?.httpCode).toBe(String(answer.status));
 	});
 
 	test('a credential that is not there', async () => {

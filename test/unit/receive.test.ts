@@ -39,18 +39,11 @@ interface Setting {
 	settings?: Partial<TriggerSettings>;
 	secret?: string;
 	mode?: 'trigger' | 'manual';
-	workflow?: string;
-	node?: string;
 	/** The trigger's URL, as n8n knows it. */
 	ownUrl?: string;
-	/** Until n8n has the credential. */
-	credentialMs?: number;
 	/** What n8n throws where the credential is asked for. */
 	broken?: unknown;
 }
-
-/** Time that passes while {@link hurry} runs. */
-const later = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
 
 const hurry = async <T>(act: () => Promise<T>) => await runAhead(act, 120_000);
 
@@ -62,10 +55,7 @@ function trigger({
 	settings = {},
 	secret = '',
 	mode = 'trigger',
-	workflow = 'w',
-	node = `node-${count + 1}`,
 	ownUrl = HOOK,
-	credentialMs = 0,
 	broken,
 }: Setting = {}) {
 	const credential = { callbackSecret: secret };
@@ -92,9 +82,12 @@ function trigger({
 		const { searchParams } = new URL(url, HOOK);
 		const context = {
 			async getCredentials() {
-				if (credentialMs > 0) await later(credentialMs);
 				if (broken !== undefined) throw broken as Error;
-				return { apiKey: key, baseUrl: 'https://api.example', ...credential };
+				return await Promise.resolve({
+					apiKey: key,
+					baseUrl: 'https://api.example',
+					...credential,
+				});
 			},
 			getRequestObject: () => ({ originalUrl: url, headers, body, rawBody: undefined }),
 			getResponseObject: () => response,
@@ -102,8 +95,8 @@ function trigger({
 			getQueryData: () => Object.fromEntries(searchParams),
 			getNodeWebhookUrl: (name: string) => (name === 'default' ? ownUrl : undefined),
 			getMode: () => mode,
-			getWorkflow: () => ({ id: workflow }),
-			getNode: () => ({ id: node, name: 'Trigger' }),
+			getWorkflow: () => ({ id: 'w' }),
+			getNode: () => ({ id: `node-${key}`, name: 'Trigger' }),
 			getWorkflowStaticData: (type: string) => (type === 'node' ? staticData : {}),
 			logger: { warn: (text: string) => warnings.push(text) },
 			helpers,

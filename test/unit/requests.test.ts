@@ -105,7 +105,6 @@ test('what a body was made from stays as it was', () => {
 
 test.each<[string, string, boolean]>([
 	['/v1/text-to-speech/a', '/v1/text-to-speech/b', true],
-	['/v1m/task/music/a', '/v1m/task/music/b', true],
 	['/v1/x/task/music/a', '/v1/x/task/music/b', true],
 	['/v1/x/task/music', '/v1/x/task/dubbing', false],
 	['/v1m/task/music', '/v1e/task/music', false],
@@ -161,7 +160,6 @@ describe('bad fields are refused in words', () => {
 		['no prompt', { ...image, prompt: '' }, empty('Prompt')],
 		['an image model that is an object', { ...image, modelId: picked({}) }, noText('Model')],
 		['a ratio that is a list', { ...image, aspectRatio: [] }, noText('Aspect Ratio')],
-		['a resolution that is a list', { ...image, resolution: [] }, noText('Resolution')],
 		['no picture', { ...image, generationsCount: 0 }, noCount],
 		['pictures in words', { ...image, generationsCount: 'two' }, noCount],
 		['no path', { ...create, path: '' }, empty('Path')],
@@ -263,12 +261,6 @@ describe('long texts', () => {
 		expect(after).toHaveLength(499);
 		// What the user says of the text after all of it stays.
 		expect(last).toEqual(['Three.', 'End.']);
-	});
-
-	test('off: the text is one, whatever it is', () => {
-		expect(atOnce(textsOf(request({ ...speech, text: two }), { kind: 'off' }))).toEqual([two]);
-		const odd = request({ ...speech, ...extra('{"text": 7}') });
-		expect(atOnce(textsOf(odd, { kind: 'off' }))).toEqual(['']);
 	});
 
 	test.each([' ', '7'])('extra fields that leave nothing to speak (%s) are refused', (text) => {

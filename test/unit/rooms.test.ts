@@ -1,6 +1,6 @@
 /**
- * The structure of the node, as README and CONTRIBUTING draw it: a floor knows the floors below it and nothing above, the
- * network has one door for each purpose, and no folder outgrows the others.
+ * The structure of the node, as docs/architecture.md draws it: a floor knows the floors below it and nothing above, and the
+ * network has one door for each purpose.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
@@ -100,15 +100,4 @@ test('the network has one door for the service and one for files', () => {
 test("n8n's log is written to in one place, which cleans what is written", () => {
 	const logging = sources.filter(({ text }) => /\blogger\??\.\w/.test(text));
 	expect(logging.map(({ file }) => file)).toEqual(['service/clean.ts']);
-});
-
-test('no folder holds more than a quarter of the lines', () => {
-	const lines = (of: readonly Source[]) =>
-		of.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
-	const all = lines(sources);
-	const shares = FLOORS.flat().map(
-		(folder) =>
-			[folder, lines(sources.filter((source) => source.folder === folder)) / all] as const,
-	);
-	expect(shares.filter(([, share]) => share > 0.25)).toEqual([]);
 });

@@ -23,11 +23,8 @@ const TASKS_WITHOUT_PROGRESS = 800;
 describe('pause by age', () => {
 	test.each([
 		[0, 1_500],
-		[10 * S, 1_500],
 		[30 * S, 3_090],
 		[MIN, 6_180],
-		[10 * MIN, 58_900],
-		[3 * H, 58_900],
 	])('at an age of %d ms it is %d ms', (age, expected) => {
 		expect(intervalForAge(age, 0.5)).toBeCloseTo(expected, 5);
 	});
@@ -134,15 +131,6 @@ describe('next look', () => {
 		expect(nextLook(planned, 0.5).delayMs).toBe(delayMs);
 	});
 
-	test('a guess from a progress that lies costs no time', () => {
-		// Twice too fast: full after 1 s of 2 s, and still the same at the end that it promised.
-		const guess = nextLook({ ...history, ageMs: S, samples: [{ ageMs: S, progress: 99 }] }, 0.5);
-		expect(guess).toMatchObject({ delayMs: 350, byAgeMs: 2.5 * S });
-		const samples = [S, 1_350].map((ageMs) => ({ ageMs, progress: 99 }));
-		const after = nextLook({ ...history, ageMs: 1_350, samples, byAgeMs: 2.5 * S }, 0.5);
-		expect(after.delayMs).toBe(1_150);
-	});
-
 	test.each<[string, number[], number]>([
 		['a sibling that took a little longer: then', [21 * S], 1_120],
 		['a sibling that took much longer: by age', [90 * S], 2_060],
@@ -237,13 +225,6 @@ describe('bounds over many durations', () => {
 			);
 		},
 	);
-
-	test('without progress, all durations together: strictly within the bound', () => {
-		const measure = ALL.map(
-			(about) => delayOf(reports.none, about) / Math.min(Math.max(S, 0.05 * about), 30 * S),
-		);
-		expect(measure.reduce((sum, value) => sum + value, 0) / ALL.length).toBeLessThanOrEqual(1);
-	});
 
 	test.each(['honest', 'honestRounded'] as const)(
 		'with %s progress: at most max(1 s, 2%%)',

@@ -6,10 +6,8 @@ import { lists } from '../../nodes/MediaGeneration/operations/lists';
 import { readJson } from '../../nodes/MediaGeneration/service/bounded';
 import { Cleaner } from '../../nodes/MediaGeneration/service/clean';
 import type { Answer } from '../../nodes/MediaGeneration/service/client';
-import { readLook } from '../../nodes/MediaGeneration/service/look';
 import { apiKeysOf, creditsOf } from '../../nodes/MediaGeneration/service/task';
 import { readTaskList } from '../../nodes/MediaGeneration/service/taskList';
-import { verdictOf } from '../../nodes/MediaGeneration/service/verdict';
 import { scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 import { anyCodePoint } from './codePoint';
@@ -81,16 +79,6 @@ test('a changed creation is created or unclear as long as an ID stands in it', (
 		fc.property(mutated(CREATED), (text) => {
 			const { kind } = readCreation(answerOf(text), 0);
 			if (text.includes(`"task_id":"${ID}"`)) expect(['created', 'unclear']).toContain(kind);
-		}),
-	);
-});
-
-test('a changed task is a task or a failed look', () => {
-	fc.assert(
-		fc.property(mutated(TASK), fc.constantFrom(200, 202, 404, 429, 503), (text, status) => {
-			const look = readLook(answerOf(text, status), ID);
-			if (look.kind === 'task') verdictOf(ID, look.task);
-			expect(look.kind === 'task' ? 'task' : look.detail).not.toBe('');
 		}),
 	);
 });

@@ -143,21 +143,6 @@ describe('an execution sleeps until all of its tasks are over', () => {
 		expect(sleep.over.get('a')).toMatchObject({ ended: { kind: 'failed', failure } });
 		expect(world.calls.length).toBeGreaterThan(0);
 	});
-
-	test.each<[string, Reply]>([
-		['busy', answer(503, { code: 'server_busy' })],
-		['a web page', answer(200, '<html>')],
-		['an edge that refuses', answer(403, '<html>')],
-	])('a service that is %s ends nothing', async (_name, reply) => {
-		const world = new World({ a: { answers: reply } });
-		const sleep = world.asleep();
-		await world.clock.advance(HOUR);
-		expect(sleep.over.size).toBe(0);
-		expect(world.calls).toEqual([]);
-		world.tasks.a = { ms: 0 };
-		await world.clock.advance(HOUR);
-		expect(world.calls.length).toBeGreaterThan(0);
-	});
 });
 
 describe('a callback', () => {
@@ -166,14 +151,6 @@ describe('a callback', () => {
 		world.clock.at(world.clock.now() + ms, () => controller.abort());
 		return controller.signal;
 	};
-
-	test('that comes before the service knows of it is confirmed as soon as it does', async () => {
-		const world = new World({ a: { ms: 5 * MIN } });
-		const sleep = world.asleep();
-		await world.clock.advance(5 * MIN - 2 * S);
-		expect(await world.clock.run(sleep.confirm('a', patience(world, 8 * S)))).toBe(true);
-		expect(world.elapsed).toBeLessThanOrEqual(5 * MIN + 2 * S);
-	});
 
 	test('that is not true is not confirmed, and the task is known to go on', async () => {
 		const world = new World({ a: { ms: HOUR } });

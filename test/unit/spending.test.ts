@@ -109,17 +109,6 @@ test.each<[string, Look, number[]]>([
 	expect(asked).toEqual(times);
 });
 
-test('where the account is to be left alone, or the run is over, none is made', async () => {
-	const paused = setting([seen({ credit_cost: 1 })]);
-	paused.client.account.pause('look', paused.clock.now(), 300_000);
-	const stopped = setting([seen({ credit_cost: 1 })], { signal: AbortSignal.abort() });
-	for (const { spending, create, clock, asked } of [paused, stopped]) {
-		await create('a');
-		await clock.run(spending.settled());
-		expect(asked).toEqual([]);
-	}
-});
-
 /** What the answers name as the rest, and what each task then counts as. */
 test.each<[string, number | undefined, unknown[], Array<number | null>]>([
 	['what it fell by', 100, [90, '70'], [10, 20]],
@@ -174,11 +163,6 @@ describe('what counts', () => {
 		expect(asked).toHaveLength(1);
 		expect(spending.spent).toEqual({ tasks: 1, credits: 25, unnamed: 0 });
 	});
-
-	test('a context that somebody else wrote into is begun afresh', () => {
-		for (const taskCosts of [7, null, [], { run: '7:0' }, { run: '7:0', costs: 3 }])
-			expect(setting([], { store: { taskCosts } }).spending.spent.tasks).toBe(0);
-	});
 });
 
 const by = 'according to the service';
@@ -225,10 +209,6 @@ describe('after a creation whose answer never came the balance decides', () => {
 		};
 		return { ...made, loseAll };
 	}
-
-	test('three of 12 credits each reach a limit of 25', async () => {
-		expect(await lossy().loseAll(5)).toEqual(['go', 'go', 'go', 'refused', 'refused']);
-	});
 
 	test('what other tasks have cost since is not counted twice', async () => {
 		const { create, loseAll } = lossy({ maximum: 35 });

@@ -135,26 +135,6 @@ test.each<[string, Reply]>([
 	expect(client.requests).toHaveLength(1);
 });
 
-test.each([
-	['beyond its deadline', 60_000],
-	['until its deadline', 120_000],
-])('who comes to a queue while the account is paused %s does not wait either', async (_, ms) => {
-	const { clock, start, client, deps, create } = setUp(() =>
-		answer(429, { code: 'active_task_limit' }, { 'retry-after': '120' }),
-	);
-	const patient = create();
-	await clock.advance(1_000);
-	const requests = client.requests.length;
-	const late = createTask(deps, REQUEST, start + ms);
-	expect(await clock.run(late)).toMatchObject({
-		kind: 'failed',
-		failure: { outcome: 'rejected', httpStatus: 429 },
-	});
-	expect(clock.now() - start).toBe(1_000);
-	expect(client.requests).toHaveLength(requests);
-	await clock.run(patient);
-});
-
 const FULL = answer(429, { code: 'active_task_limit' });
 const RATE = answer(429, { message: 'rate limit' });
 const UNCONNECTED = noAnswer({ kind: 'unconnected' });
@@ -207,14 +187,6 @@ describe('while the answer is under way', () => {
 	);
 });
 
-test('a paused account is waited for', async () => {
-	const { clock, start, client, create } = setUp(() => CREATED);
-	client.account.pause('create', start, 60_000);
-	const result = await clock.run(create());
-	// And a little longer, so that not all who waited ask in the same millisecond.
-	expect(result.kind === 'created' && result.created.createdAt).toBe(start + 60_125);
-});
-
 test.each([
 	[0, [375, 750, 1_500, 3_000, 6_000, 6_000]],
 	[0.5, [500, 1_000, 2_000, 4_000, 8_000, 8_000]],
@@ -230,4 +202,32 @@ test.each([
 	expect(times.slice(1).map((time, index) => Math.round(time - (times[index] ?? 0)))).toEqual(
 		pauses,
 	);
+});
+
+test.each([
+	['beyond its deadline', 60_000],
+	['until its deadline', 120_000],
+])('who comes to a queue while the account is paused %s does not wait either', async (_, ms) => {
+	const { clock, start, client, deps, create } = setUp(() =>
+		answer(429, { code: 'active_task_limit' }, { 'retry-after': '120' }),
+	);
+	const patient = create();
+	await clock.advance(1_000);
+	const requests = client.requests.length;
+	const late = createTask(deps, REQUEST, start + ms);
+	expect(await clock.run(late)).toMatchObject({
+		kind: 'failed',
+		failure: { outcome: 'rejected', httpStatus: 429 },
+	});
+	expect(clock.now() - start).toBe(1_000);
+	expect(client.requests).toHaveLength(requests);
+	await clock.run(patient);
+});
+
+test('a paused account is waited for', async () => {
+	const { clock, start, client, create } = setUp(() => CREATED);
+	client.account.pause('create', start, 60_000);
+	const result = await clock.run(create());
+	// And a little longer, so that not all who waited ask in the same millisecond.
+	expect(result.kind === 'created' && result.created.createdAt).toBe(start + 60_125);
 });

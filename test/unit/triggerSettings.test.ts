@@ -1,6 +1,5 @@
 /** What the fields of the trigger are read as: what can't be used falls back to the default, so that no callback is lost (docs/trigger.md). */
 import type { IWebhookFunctions } from 'n8n-workflow';
-import { MediaGenerationTrigger } from '../../nodes/MediaGeneration/MediaGenerationTrigger.node';
 import {
 	readTriggerFileSettings,
 	readTriggerSettings,
@@ -41,23 +40,11 @@ test.each<[Fields, object]>([
 	[{ downloadOutput: 'no' }, {}],
 	[{ binaryPropertyName: ' sound ' }, { binaryPropertyName: 'sound' }],
 	[{ binaryPropertyName: ' ' }, {}],
-	[{ binaryPropertyName: 7 }, {}],
 	[{ options: { maxFileSize: 2 } }, { maxFileBytes: 2_000_000 }],
 	[{ options: { maxFileSize: '0.5' } }, { maxFileBytes: 500_000 }],
 	[{ options: { maxFileSize: 0 } }, {}],
-	[{ options: { maxFileSize: -1 } }, {}],
 	[{ options: { maxFileSize: 'much' } }, {}],
 	[{ options: 'none' }, {}],
 ])('%j decides how files are delivered', (fields, expected) => {
 	expect(readTriggerFileSettings(readField(fields))).toEqual({ ...FILES, ...expected });
-});
-
-describe('the node', () => {
-	const node = new MediaGenerationTrigger();
-
-	test('has nothing to register at the service, and says that it is done', async () => {
-		const hooks = node.webhookMethods.default;
-		const said = await Promise.all([hooks.checkExists(), hooks.create(), hooks.delete()]);
-		expect(said).toEqual([true, true, true]);
-	});
 });

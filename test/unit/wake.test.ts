@@ -43,7 +43,6 @@ interface Setting {
 	items?: INodeExecutionData[];
 	says?: (taskId: string, count: number) => Said;
 	watched?: boolean;
-	onError?: string;
 	baseUrl?: string;
 	/** Of the request that arrives. */
 	query?: string;
@@ -63,7 +62,6 @@ function sleeping({
 	items,
 	says = () => 'done',
 	watched = false,
-	onError,
 	baseUrl = 'https://api.example',
 	query = '?signature=token',
 	evaluates = (all) => all,
@@ -75,8 +73,6 @@ function sleeping({
 	const id = `sleep-${count}`;
 	const saved = writeNotes({ id, watched, items: notes });
 	const looks: string[] = [];
-	const paths: string[] = [];
-	const calls: IHttpRequestOptions[] = [];
 	const files: string[] = [];
 	const warnings: string[] = [];
 	const node = {
@@ -86,13 +82,11 @@ function sleeping({
 		typeVersion: 1,
 		position: [0, 0],
 		parameters: {},
-		onError,
 	};
 	const helpers = {
 		async httpRequestWithAuthentication(_type: string, { url }: IHttpRequestOptions) {
 			const taskId = url.slice(url.lastIndexOf('/') + 1);
 			looks.push(taskId);
-			paths.push(new URL(url).pathname);
 			const said = says(taskId, looks.filter((id) => id === taskId).length);
 			if (typeof said === 'number')
 				return await Promise.resolve({ statusCode: said, headers: {}, body: '' });
@@ -102,10 +96,7 @@ function sleeping({
 			return { statusCode: 200, headers: {}, body };
 		},
 		async httpRequest(options: IHttpRequestOptions) {
-			if (options.method === 'POST') {
-				calls.push(options);
-				return { statusCode: 404, headers: {}, body: {} };
-			}
+			if (options.method === 'POST') return { statusCode: 404, headers: {}, body: {} };
 			files.push(options.url);
 			const headers = { 'content-type': 'image/png', 'content-length': String(PNG.length) };
 			const body = Readable.from([PNG], { objectMode: false });
@@ -158,7 +149,7 @@ function sleeping({
 		const context = { getCredentials, helpers } as unknown as IWebhookFunctions;
 		return sleepOf(id, { context, client: await createClient(context) });
 	};
-	return { post, looks, paths, calls, files, warnings, ownSleep };
+	return { post, looks, files, warnings, ownSleep };
 }
 const told = (status: number, body: object) => ({ status, body, items: undefined });
 

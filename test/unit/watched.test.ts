@@ -1,7 +1,7 @@
 /** One task that is waited for, without a clock: what a look found goes in, and the moment of the next look or the end comes out. */
 import type { Look } from '../../nodes/MediaGeneration/service/look';
 import { Watched, type Surroundings, type Watch } from '../../nodes/MediaGeneration/wait/watched';
-import { busy, done, failureOf, running, task } from './pollSetting';
+import { done, failureOf, running, task } from './pollSetting';
 
 const S = 1_000;
 const START = 1_000_000;
@@ -158,26 +158,9 @@ describe('a failure that does not name the task', () => {
 		});
 	});
 
-	test('a busy look between the two changes nothing', () => {
-		const { one } = watched();
-		expect([doubtful, busy()].map((look) => one.judge(look, at(10 * S)))).toEqual([
-			undefined,
-			undefined,
-		]);
-		expect(one.judge(doubtful, at(20 * S))).toMatchObject({ failure: { outcome: 'failed' } });
-	});
-
 	test('a look between the two that shows the task begins anew', () => {
 		const { one } = watched();
 		const looks = [doubtful, running(), doubtful].map((look) => one.judge(look, at(10 * S)));
 		expect(looks).toEqual([undefined, undefined, undefined]);
-	});
-
-	test('no caller and no sibling has it repeated sooner', () => {
-		const { one, next } = watched();
-		one.judge(doubtful, at(10 * S));
-		one.hurry(START + 10 * S);
-		one.hearOfSibling(at(10 * S, [10 * S]));
-		expect(next()).toBe(12.5 * S);
 	});
 });

@@ -7,8 +7,6 @@ import type { Work } from '../../../nodes/MediaGeneration/service/clock';
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
 afterAll(() => fc.resetConfigureGlobal());
 
-type PartTranscript = captions.Spoken;
-
 /** Work done in one go, and in how many pieces. */
 function done<T>(work: Work<T>, pieces = { count: 0 }): T {
 	for (;;) {
@@ -43,17 +41,10 @@ describe('SRT', () => {
 	test.each<[string, string]>([
 		['as usual', USUAL],
 		['CRLF', USUAL.replaceAll('\n', '\r\n')],
-		['CR alone', USUAL.replaceAll('\n', '\r')],
 		['a byte order mark', `\ufeff${USUAL}`],
-		['a byte order mark before a time', `\ufeff${USUAL.replaceAll(/^\d\n/gm, '')}`],
 		['points before the milliseconds', USUAL.replaceAll(/,(?=\d{3})/g, '.')],
 		['no numbers', USUAL.replaceAll(/^\d\n/gm, '')],
-		['wrong numbers', USUAL.replaceAll(/^(\d)\n/gm, '7$1\n')],
-		['no blank lines', USUAL.replaceAll('\n\n', '\n')],
-		['many blank lines', USUAL.replaceAll('\n', '\n\n')],
 		['no line end at the end', USUAL.trimEnd()],
-		['no hours', USUAL.replaceAll('00:00:0', '00:0')],
-		['short times', USUAL.replaceAll('00:00:0', '0:0:').replaceAll(',500', ',5')],
 		['places on the screen', USUAL.replaceAll(/(--> \S+)/g, '$1 X1:40 X2:600 Y1:20 Y2:50')],
 		['spaces everywhere', USUAL.replaceAll(/^|$/gm, ' ').replaceAll(/^ (?=[a-zO])/gm, '')],
 		['WebVTT', `WEBVTT\n\nNOTE it is not SRT\n\n${USUAL.replaceAll(/,(?=\d{3})/g, '.')}`],
@@ -102,13 +93,10 @@ describe('SRT', () => {
 		'no subtitles',
 		'<!DOCTYPE html>',
 		'{"error":"expired"}',
-		'1\n2\n3',
 		'--> 00:00:01,000',
-		'00:00:01,000 -->',
 		'at 00:00:01,000 --> 00:00:02,000\nx',
 		'00:00:01,000 --> 00:00:02,000x\nx',
 		'12345:00:00 --> 12345:00:01\nx',
-		'00:123:00 --> 00:124:00\nx',
 		'00:00:123 --> 00:00:124\nx',
 	])('%s is something else', (text) => {
 		expect(parseSrt(text)).toBeUndefined();
@@ -151,16 +139,11 @@ describe('SRT', () => {
 
 describe('more than a transcript has', () => {
 	const repeated = (unit: string, characters: number) => unit.repeat(characters / unit.length);
-	const TIMES = '00:00:00,000 --> 00:00:01,000\n';
 	// Whatever grows with the square of the length does not end within a test's time.
 	test.each<[string, string, 'read' | 'refused']>([
 		['short cues', repeated('0:0-->0:1\na\n', 2_000_000), 'refused'],
-		['lines', TIMES + repeated('a\n', 2_000_000), 'refused'],
-		['a line', TIMES + repeated('a', 2_000_000), 'refused'],
 		['arrows', repeated('-->', 2_000_000), 'refused'],
 		['blank lines', repeated('\n', 2_000_000), 'read'],
-		['blank lines of Windows', repeated('\r\n', 2_000_000), 'read'],
-		['brackets', '['.repeat(20_000), 'refused'],
 		['objects within objects', '{"words":'.repeat(20_000), 'refused'],
 		['objects', `[${repeated('{},', 2_000_000)}{}]`, 'refused'],
 		['words', `[{"words":[${repeated('{"text":"a"},', 8_000_000)}{"text":"a"}]}]`, 'refused'],
@@ -193,48 +176,19 @@ describe('more than a transcript has', () => {
 
 describe('merging SRT', () => {
 	test('numbered again, shifted by where each part begins', () => {
-		const parts: PartTranscript[] = [
+		const result = mergeSrt([
 			{ text: USUAL, start: 0, end: 3.3 },
 			{ text: `\ufeff${USUAL.replaceAll('\n', '\r\n')}`, start: 3.8041, end: 7.2 },
-		];
-		const result = mergeSrt(parts);
-		expect(result).toEqual({
-			merged: true,
-			text: `1
-00:00:00,000 --> 00:00:01,500
-Once upon a time
-
-2
-00:00:01,500 --> 00:00:03,250
-there was a lighthouse,
-and nobody saw it.
-
-3
-00:00:03,804 --> 00:00:05,304
-Once upon a time
-
-4
-00:00:05,304 --> 00:00:07,054
-there was a lighthouse,
-and nobody saw it.
-`,
-		});
-	});
-
-	test('nothing is said after the end of its part', () => {
-		const parts = [
-			{ text: USUAL, start: 0, end: 2 },
-			{ text: USUAL, start: 10, end: 11 },
-		];
-		const result = mergeSrt(parts);
-		expect(
-			result.merged && parseSrt(result.text)?.map(({ startMs, endMs }) => [startMs, endMs]),
-		).toEqual([
-			[0, 1500],
-			[1500, 2000],
-			[10_000, 11_000],
-			[11_000, 11_000],
 		]);
+		const shifted = CUES.map(({ startMs, endMs, text }) => ({
+			startMs: startMs + 3_804,
+			endMs: endMs + 3_804,
+			text,
+		}));
+		expect(result).toEqual({ merged: true, text: writeSrt([...CUES, ...shifted]) });
+		expect(result.merged && result.text).toMatch(
+			/^1\n00:00:00,000 --> [^]*\n\n4\n00:00:05,304 --> /,
+		);
 	});
 
 	test('a part that is something else is named', () => {
@@ -303,24 +257,11 @@ describe('timed words', () => {
 		]);
 	});
 
-	test('times that can not be are moved to where they can', () => {
-		const text = JSON.stringify([{ text: 'Hi', words: [word('Hi', -1, 0.2), word('ho', 0.9, 5)] }]);
-		const result = mergeWords([{ text, start: 2, end: 3 }]);
-		expect(result.merged && JSON.parse(result.text)).toEqual([
-			{ text: 'Hi', words: [word('Hi', 2, 2.2), word('ho', 2.9, 3)] },
-		]);
-		expect(transcriptOf('[{"text":"Hi","start":2,"end":1}]')).toEqual([
-			{ text: 'Hi', start: 2, end: 2 },
-		]);
-	});
-
 	test.each([
 		['not JSON', '[{'],
 		['an error', '{"error":"expired"}'],
-		['a number', '7'],
 		['null', 'null'],
 		['words that are none', '[{"text":"x","words":[1]}]'],
-		['words that are null', '[{"text":"x","words":[null]}]'],
 		['words without a text', '[{"text":"x","words":[{"start":1,"end":2}]}]'],
 		['no words', '[{"text":"x"}]'],
 		['SRT', USUAL],
@@ -345,9 +286,7 @@ describe('timed words', () => {
 		]);
 		expect(transcriptOf('')).toEqual([]);
 		expect(transcriptOf('[]')).toEqual([]);
-		expect(transcriptOf('[{"text":"no time","words":[]}]')).toEqual([]);
 		expect(transcriptOf('{"error":"expired"}')).toBeUndefined();
-		expect(transcriptOf('<html>')).toBeUndefined();
 	});
 
 	test.each<[string, unknown, unknown]>([

@@ -7,7 +7,6 @@ import {
 	type JoinPlan,
 	planJoin,
 } from '../../../nodes/MediaGeneration/media/join';
-import { readHeader } from '../../../nodes/MediaGeneration/media/mp3';
 import { scan } from '../../../nodes/MediaGeneration/media/scan';
 import type { Mp3Facts, SoundFacts } from '../../../nodes/MediaGeneration/media/sound';
 import { encodeMp3, loadMp3Encoder, type Mp3Options, toneMp3 } from '../../service/media/mp3';
@@ -106,16 +105,6 @@ describe('MP3', () => {
 		const varying = await join_([toneMp3('One'), toneMp3('Two', { bitrate: 64 })]);
 		expect(varying.file.indexOf('Xing')).toBe(4 + 17);
 		expect(varying.file.indexOf('Info')).toBe(-1);
-	});
-
-	test('a constant bit rate stays constant, also in the header frame and the pauses', async () => {
-		const { file } = await join_(
-			TEXTS.map((text) => toneMp3(text)),
-			400,
-		);
-		// 128 kbit/s
-		expect(readHeader(file.readUInt32BE(0))).toMatchObject({ bitrateIndex: 9 });
-		expect(await scan([file])).toMatchObject({ bitrateIndex: 9 });
 	});
 
 	test('its table is exact where all frames are of one size, however few positions are known', async () => {
@@ -283,11 +272,7 @@ describe('streams', () => {
 			}
 		};
 		const chunks = joined(made, open);
-		await chunks.next();
-		expect(events).toEqual([]);
-		await chunks.next();
-		expect(events).toEqual(['open 0', 'read 0']);
-		await chunks.next();
+		for (let read = 0; read < 3; read += 1) await chunks.next();
 		expect(events).toEqual(['open 0', 'read 0', 'read 0']);
 		await chunks.return(undefined);
 		expect(events.at(-1)).toBe('closed 0');
@@ -299,18 +284,5 @@ describe('streams', () => {
 			'open 1',
 			'closed 1',
 		]);
-	});
-
-	// The shorter one fits into one piece.
-	test.each([400, 60_000])('a pause of %d ms comes in small pieces, but few', async (pauseMs) => {
-		const files = [toneWav('One'), toneWav('Two')];
-		const made = await plan(files, pauseMs);
-		if (!made.joinable) throw new Error(made.reason);
-		const lengths: number[] = [];
-		const open = (index: number) => stream(files[index] as Buffer, 60_000);
-		for await (const chunk of joined(made, open)) lengths.push(chunk.length);
-		expect(Math.max(...lengths)).toBeLessThanOrEqual(65_536);
-		expect(Math.min(...lengths)).toBeGreaterThan(0);
-		expect(lengths.length).toBeLessThan(5 + made.bytes / 60_000);
 	});
 });

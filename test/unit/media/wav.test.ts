@@ -1,5 +1,4 @@
 /** WAV files as programs write them, and as they should not. */
-import { WaveFile } from 'wavefile';
 import { planJoin } from '../../../nodes/MediaGeneration/media/join';
 import { scan } from '../../../nodes/MediaGeneration/media/scan';
 
@@ -82,40 +81,23 @@ function wav({
 	return Buffer.concat([head, body]);
 }
 
+const unpadded = chunk('note', Buffer.from('odd'), { padded: false });
 const list = chunk('LIST', Buffer.from('INFOISFT\x04\0\0\0test'));
 
 test.each<[string, Shape, samples: number]>([
 	['as usual', {}, 3],
 	['an extensible format', { format: extensible() }, 3],
-	[
-		'a format chunk with an empty extension',
-		{ format: Buffer.concat([plain(), Buffer.alloc(2)]) },
-		3,
-	],
 	['a long format chunk', { format: Buffer.concat([plain(), Buffer.alloc(500)]) }, 3],
 	['a LIST before the samples', { before: [list] }, 3],
 	['a LIST after the samples', { after: [list] }, 3],
 	['chunks of an odd size', { before: [chunk('note', Buffer.from('odd'))], after: [list] }, 3],
-	[
-		'an odd size without padding',
-		{ before: [chunk('note', Buffer.from('odd'), { padded: false })] },
-		3,
-	],
-	['a large chunk before', { before: [chunk('bext', Buffer.alloc(5000, 7))] }, 3],
+	['an odd size without padding', { before: [unpadded] }, 3],
 	['the size of a stream: 0', { riffSize: 0, dataSize: 0 }, 3],
-	['the size of a stream: 0 of samples', { riffSize: 36, dataSize: 0 }, 3],
 	['the size of a stream: all ones', { riffSize: 0xffffffff, dataSize: 0xffffffff }, 3],
-	['the size of a stream: all ones and 0', { riffSize: 0xffffffff, dataSize: 0 }, 3],
 	['the size of a stream: as large as can be', { riffSize: 0x7fffffff, dataSize: 0x7fffffdb }, 3],
 	['a file that was cut off', { dataSize: 1000 }, 3],
 	['a sample that is not whole', { data: SOUND.subarray(0, 5) }, 2],
 	['no samples, but a LIST', { data: Buffer.alloc(0), after: [list] }, 0],
-	['no samples', { data: Buffer.alloc(0) }, 0],
-	[
-		'no samples, but an empty chunk',
-		{ data: Buffer.alloc(0), after: [chunk('JUNK', Buffer.alloc(0))] },
-		0,
-	],
 	['the size of a stream, but that of its samples', { riffSize: 0xffffffff, after: [list] }, 3],
 	['no size, but that of its samples', { riffSize: 0, after: [list] }, 3],
 	['float', { format: plain({ tag: 3, bits: 32 }), data: Buffer.alloc(8) }, 2],
@@ -131,19 +113,6 @@ test.each<[string, Shape, samples: number]>([
 	expect(facts).toMatchObject({ units: samples, bytes, ranges: [[from, from + bytes]] });
 	// Byte by byte it is the same.
 	expect(await scan([...file].map((byte) => Buffer.from([byte])))).toEqual(facts);
-});
-
-test.each([['32-bit float', plain({ tag: 3, bits: 32 })]])(
-	'%s is named so where it does not fit',
-	async (name, format) => {
-		const plan = planJoin([await scan([wav({})]), await scan([wav({ format })])], { pauseMs: 0 });
-		expect(plan.joinable ? 'joined' : plan.reason).toContain(`${name} instead of 16-bit PCM`);
-	},
-);
-
-test('what follows a plain format says nothing of it', async () => {
-	const format = Buffer.concat([plain({ tag: 3, bits: 32 }), extensible().subarray(16)]);
-	expect(await scan([wav({ format })])).toMatchObject({ format: { encoding: 3 } });
 });
 
 test.each([
@@ -186,12 +155,10 @@ const formatted = (format: PlainFormat) => wav({ format: plain(format) });
 test.each<[string, Buffer, string]>([
 	['ADPCM', formatted({ tag: 2, bits: 4, block: 256 }), coded('format 2')],
 	['MP3 in a WAV file', formatted({ tag: 0x55, bits: 0, block: 1 }), coded('format 85')],
-	['A-law', formatted({ tag: 6, bits: 8 }), coded('A-law')],
 	['µ-law', formatted({ tag: 7, bits: 8 }), coded('µ-law')],
 	['another GUID', wav({ format: extensible({ guid: '00'.repeat(14) }) }), coded('format 65534')],
 	['a short format chunk', wav({ format: Buffer.alloc(14) }), 'its format chunk is too short'],
 	['no channels', formatted({ channels: 0, block: 2 }), CONTRADICTS],
-	['no bits', formatted({ bits: 0, block: 2 }), CONTRADICTS],
 	['too little space for its samples', formatted({ block: 1 }), CONTRADICTS],
 	['a space that its channels can not share', formatted({ channels: 2, block: 5 }), CONTRADICTS],
 	...[0, 3_999, 384_001, 4_000_000].map((rate): [string, Buffer, string] => [
@@ -199,10 +166,8 @@ test.each<[string, Buffer, string]>([
 		formatted({ rate }),
 		unreal(`${rate} Hz, 1 channels, 2 bytes`),
 	]),
-	['25 channels', formatted({ channels: 25 }), unreal('8000 Hz, 25 channels, 50 bytes')],
 	['64 bytes for a sample', formatted({ block: 64 }), unreal('8000 Hz, 1 channels, 64 bytes')],
 	['RF64', wav({ id: 'RF64' }), 'it is a WAV file for more than 4 GB (RF64)'],
-	['BW64', wav({ id: 'BW64' }), 'it is a WAV file for more than 4 GB (RF64)'],
 	['no samples chunk', wav({}).subarray(0, 36), 'it is a WAV file without samples'],
 	['a header that is cut off', wav({}).subarray(0, 20), 'it is a WAV file without samples'],
 	[
@@ -211,24 +176,6 @@ test.each<[string, Buffer, string]>([
 		'it is a WAV file that does not state its format',
 	],
 	['big-endian', wav({ id: 'RIFX' }), 'it is not an MP3 or WAV file'],
-	['another RIFF file', Buffer.from('RIFF\x04\0\0\0AVI LIST'), 'it is not an MP3 or WAV file'],
 ])('%s is refused', async (_, file, problem) => {
 	expect(await scan([file])).toEqual({ kind: 'none', problem });
-});
-
-test('what a library writes', async () => {
-	for (const bitDepth of ['8', '16', '24', '32', '32f', '64']) {
-		const wave = new WaveFile();
-		wave.fromScratch(2, 44_100, bitDepth, [
-			[0.5, 0.25, 0.125],
-			[0, 0, 0],
-		]);
-		wave.setTag('ISFT', 'odd');
-		const facts = await scan([Buffer.from(wave.toBuffer())]);
-		expect(facts).toMatchObject({
-			kind: 'wav',
-			units: 3,
-			format: { channels: 2, sampleRate: 44_100, bits: parseInt(bitDepth, 10) },
-		});
-	}
 });
