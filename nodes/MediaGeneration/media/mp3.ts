@@ -144,14 +144,16 @@ const lost = (at: number, problem: string): Element => ({
 
 class Mp3Sound {
 	private header: FrameHeader | undefined;
-	private readonly bitrates = new Set<number>();
+	/** Of all frames, by their bits: reading one takes longer than all else. */
+	private readonly headers = new Map<number, FrameHeader>();
 	private statedFrames = 0;
 	private readonly ranges: Array<[from: number, to: number]> = [];
 	private readonly found = { units: 0, bytes: 0, points: new Array<number>(), stride: 1 };
 
 	/** @param bytes of the file, from its byte `from` on */
 	elementAt(bytes: Buffer, from: number): Element {
-		const frame = readHeader(bytes.readUInt32BE());
+		const start = bytes.readUInt32BE();
+		const frame = this.headers.get(start) ?? readHeader(start);
 		if ('problem' in frame) {
 			const length = bytes[0] === 0 ? 1 : tagLength(bytes);
 			return length === undefined ? lost(from, frame.problem) : { length };
@@ -172,10 +174,10 @@ class Mp3Sound {
 	}
 
 	add(frame: FrameHeader, from: number): void {
-		const { bitrates, found, ranges } = this;
+		const { headers, found, ranges } = this;
 		// The rate of a header frame says nothing of the others.
 		if (found.units === 0) this.header = frame;
-		bitrates.add(frame.bitrateIndex);
+		headers.set(frame.bits, frame);
 		const range = ranges.at(-1);
 		if (range?.[1] === from) range[1] += frame.length;
 		else ranges.push([from, from + frame.length]);
@@ -188,10 +190,11 @@ class Mp3Sound {
 	}
 
 	facts(): SoundFacts {
-		const { header, bitrates, found, ranges } = this;
+		const { header, headers, found, ranges } = this;
 		if (header === undefined || found.units === 0) return noSound('it holds no sound');
 		const { version, sampleRate, channels, samplesPerFrame: samplesPerUnit } = header;
 		const format = { coding: `MPEG-${version}`, sampleRate, channels, samplesPerUnit, header };
+		const bitrates = new Set([...headers.values()].map((frame) => frame.bitrateIndex));
 		const [bitrateIndex] = bitrates.size === 1 ? bitrates : [];
 		const seconds = secondsOf(header, found.units);
 		return { kind: 'mp3', ...format, ...found, ranges, bitrateIndex, seconds };
@@ -214,7 +217,9 @@ export function* scanMp3(file: Unread): Scan {
 	let problem: string | undefined;
 	let at = 0;
 	while (problem === undefined) {
-		const bytes = yield* file.read(at, LOOK_BYTES);
+		// A generator for each frame would take longer than what it reads.
+		if (file.total < at + LOOK_BYTES) yield* file.read(at, LOOK_BYTES);
+		const bytes = file.from(at);
 		if (bytes.length === 0) break;
 		// The end of a file is read as if zeros followed.
 		const isEnd = bytes.length < LOOK_BYTES;
@@ -222,8 +227,9 @@ export function* scanMp3(file: Unread): Scan {
 		problem = element.problem;
 		const { frame, length } = element;
 		if (frame !== undefined) {
+			if (file.total < at + length) yield* file.read(at, length);
 			// A frame that was cut off is none.
-			if ((yield* file.read(at, length)).length < length) break;
+			if (file.total < at + length) break;
 			sound.add(frame, at);
 		}
 		at += length;

@@ -100,7 +100,11 @@ export class Unread {
 			this.bytes = this.bytes.subarray(-needed);
 			yield;
 		}
-		const there = this.total - from;
+		return this.from(from);
+	}
+
+	from(place: number): Buffer {
+		const there = this.total - place;
 		return there <= 0 ? EMPTY : this.bytes.subarray(-there);
 	}
 }
