@@ -412,6 +412,8 @@ function repeatedSilently({ n8n, service, history }: World): string[] {
 			.slice(-1);
 		const isSilent =
 			before?.fate === 'unclear' &&
+			// Of what a killed one has sent nobody knows.
+			executionOf(n8n, before)?.status !== 'crashed' &&
 			requestIn(before) === requestIn(again) &&
 			!isFound(n8n, before) &&
 			!logs.some((line) => line.includes('an earlier execution') && namesItem(line, again.slot));
