@@ -60,9 +60,10 @@ function setting(
 		await creations.find({
 			readAfterMs: READ_AFTER_MS,
 			fewer: false,
-			signal: undefined,
+			over: undefined,
 			client,
-			clock,
+			now: clock.now,
+			sleep: clock.sleep,
 			request: request(),
 			sentAt: start,
 			...given,
@@ -187,7 +188,7 @@ test('a list that can not be read is tried again', async () => {
 test('a run that is over is not looked for', async () => {
 	const stop = new AbortController();
 	const { clock, find, readAt } = setting([{ id: 'a', text: 'rain', at: 0, from: 5_000 }]);
-	const search = find({ signal: stop.signal });
+	const search = find({ over: stop.signal });
 	await clock.advance(1_000);
 	stop.abort();
 	expect(await search).toEqual({ kind: 'unfound', candidates: [] });

@@ -37,10 +37,8 @@ export function identityOf(request: CreationRequest): unknown[] {
 	return [path, qs ?? null, body];
 }
 
-/** Refusals that are tried again for a limited time only, by what they are about. */
 export type Patience = 'connection' | 'unknown host' | 'unnamed limit';
 
-/** For how long, counted from the first refusal of its kind. */
 export const PATIENCE_MS: Readonly<Record<Patience, number>> = {
 	connection: 60_000,
 	'unknown host': 10_000,
@@ -52,7 +50,6 @@ export interface Refusal {
 	/** `full`: the account has too many tasks, and creations wait in its queue. `retry`: sent again after a pause. */
 	kind: 'retry' | 'full';
 	failure: Failure;
-	/** What the service said of the pause. */
 	retryAfterMs: number | undefined;
 	/** Undefined: it is tried again until the deadline. */
 	patience: Patience | undefined;
@@ -80,23 +77,20 @@ function rejected(message: string, advice: string, httpStatus?: number): Failure
 	return { outcome: 'rejected', message, description, httpStatus };
 }
 
+const ADVICE: Readonly<Record<number, string>> = {
+	401: 'Check the API key in the credential (invalid, expired or revoked) and the credits of the account.',
+	402: 'The account seems to be out of credits. Add credits at the service.',
+	403: 'The API key is not allowed to do this. Check the key and the plan at the service.',
+	404: 'Check the Base URL in the credential and the path, voice or model named in the node.',
+	413: 'The input is too large for the service. Shorten it.',
+};
+
 function adviceFor(status: number): string {
-	switch (status) {
-		case 401:
-			return 'Check the API key in the credential (invalid, expired or revoked) and the credits of the account.';
-		case 402:
-			return 'The account seems to be out of credits. Add credits at the service.';
-		case 403:
-			return 'The API key is not allowed to do this. Check the key and the plan at the service.';
-		case 404:
-			return 'Check the Base URL in the credential and the path, voice or model named in the node.';
-		case 413:
-			return 'The input is too large for the service. Shorten it.';
-		default:
-			return status >= 300 && status < 400
-				? 'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.'
-				: 'Correct the fields that the message names.';
-	}
+	const isRedirect = status >= 300 && status < 400;
+	const general = isRedirect
+		? 'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.'
+		: 'Correct the fields that the message names.';
+	return ADVICE[status] ?? general;
 }
 
 const saidBy = (answer: Answer) => quote(wordsOf(answer)) ?? `HTTP ${answer.status}`;
@@ -105,30 +99,24 @@ function readTooMany(answer: Answer, nowMs: number): Creation {
 	const { status } = answer;
 	const said = saidBy(answer);
 	switch (kindOf429(answer.body)) {
-		case 'cap':
-			return {
-				kind: 'failed',
-				failure: rejected(
-					`The API key has reached its daily or spend limit (${said})`,
-					'Raise the limit of the key on the API Keys page of the service, use another key, or run again tomorrow.',
-					status,
-				),
-			};
+		case 'cap': {
+			const advice =
+				'Raise the limit of the key on the API Keys page of the service, use another key, or run again tomorrow.';
+			const message = `The API key has reached its daily or spend limit (${said})`;
+			return { kind: 'failed', failure: rejected(message, advice, status) };
+		}
 		case 'rate': {
-			const failure = rejected(
-				`The service accepts no more tasks at the moment (${said})`,
-				'Lower the option Max Active Tasks, raise the Timeout option, or run again later.',
-				status,
-			);
-			return { ...retry(failure, answer, nowMs), kind: 'full' };
+			const advice =
+				'Lower the option Max Active Tasks, raise the Timeout option, or run again later.';
+			const message = `The service accepts no more tasks at the moment (${said})`;
+			return { ...retry(rejected(message, advice, status), answer, nowMs), kind: 'full' };
 		}
 		default: {
-			const failure = rejected(
-				`The service refused the task because of a limit it does not name (${said})`,
-				'It is either a rate limit (run again later or lower Max Active Tasks) or the daily spend limit of the API key (raise it on the API Keys page).',
-				status,
-			);
-			return { ...retry(failure, answer, nowMs), patience: 'unnamed limit' };
+			const advice =
+				'It is either a rate limit (run again later or lower Max Active Tasks) or the daily spend limit of the API key (raise it on the API Keys page).';
+			const message = `The service refused the task because of a limit it does not name (${said})`;
+			const refusal = retry(rejected(message, advice, status), answer, nowMs);
+			return { ...refusal, patience: 'unnamed limit' };
 		}
 	}
 }
@@ -211,10 +199,12 @@ function readRefusal(answer: Answer, nowMs: number): Creation {
 	return { kind: 'failed', failure };
 }
 
-/** Redirects that ask for the same request at another address, so that this one did nothing (RFC 9110, 15.4). */
+/**
+ * These redirects ask for the same request at another address, so that this one did nothing (RFC 9110, 15.4). Any other can point to
+ * what the request has made, as 303 does by definition (RFC 9110, 15.4.4).
+ */
 const SENT_ELSEWHERE: ReadonlySet<number> = new Set([301, 307, 308]);
 
-/** Any other redirect can point to what the request has made, as 303 does by definition (RFC 9110, 15.4.4). */
 function readRedirect({ status, headers, body }: Answer, said: string): Creation {
 	const taskId = taskIdOf(body) ?? taskIdInAddress(headers.location);
 	const named = taskId === undefined ? '' : ` and named a task (${taskId})`;

@@ -18,10 +18,10 @@ export type Finding =
 	/** The tasks that could be it, but need not be. */
 	| { kind: 'unfound'; candidates: ListedTask[] };
 
-export interface Search extends Sought {
+export interface Search extends Sought, Clock {
 	client: ServiceClient;
-	clock: Clock;
-	signal: AbortSignal | undefined;
+	/** Aborts when the run is over. */
+	over: AbortSignal | undefined;
 	/** When to read the list, in ms from now. */
 	readAfterMs: readonly number[];
 }
@@ -29,10 +29,9 @@ export interface Search extends Sought {
 interface Seeker extends Search {
 	/** When the last reading began that it had a part in, in epoch ms. */
 	readAt: number;
-	/** As far as it is known. */
 	finding: Finding;
 	/** Aborts when no further reading changes it. */
-	readonly over: AbortController;
+	readonly settled: AbortController;
 }
 
 /** For a creation of just now, as a task can appear in the list late. The last reading ends within 20 s. */
@@ -62,18 +61,17 @@ class Creations {
 		return () => this.inFlight.delete(sending);
 	}
 
-	/** Never rejects. */
 	async find(search: Search): Promise<Finding> {
-		const { clock, signal } = search;
-		const since = clock.now();
-		if (since < this.noListUntil || signal?.aborted === true) return UNFOUND;
-		const over = new AbortController();
-		const seeker: Seeker = { ...search, readAt: -Infinity, finding: UNFOUND, over };
-		const forget = signal && onAbort(signal, () => this.end(seeker, UNFOUND));
+		const { now, sleep, over } = search;
+		const since = now();
+		if (since < this.noListUntil || over?.aborted === true) return UNFOUND;
+		const settled = new AbortController();
+		const seeker: Seeker = { ...search, readAt: -Infinity, finding: UNFOUND, settled };
+		const forget = over && onAbort(over, () => this.end(seeker, UNFOUND));
 		this.seekers.add(seeker);
 		for (const ms of search.readAfterMs) {
-			await clock.sleep(since + ms - clock.now(), over.signal);
-			const ended = untilAborted(over.signal);
+			await sleep(since + ms - now(), settled.signal);
+			const ended = untilAborted(settled.signal);
 			await Promise.race([this.readFor(seeker, since + ms), ended.promise]);
 			ended.forget();
 		}
@@ -85,14 +83,14 @@ class Creations {
 	private end(seeker: Seeker, finding: Finding): void {
 		this.seekers.delete(seeker);
 		seeker.finding = finding;
-		seeker.over.abort('over');
+		seeker.settled.abort('settled');
 	}
 
 	/** Reads the list, unless a reading of another seeker served this one as well. */
 	private async readFor(seeker: Seeker, dueAt: number): Promise<void> {
 		while (this.reading !== undefined) await this.reading;
-		if (seeker.over.signal.aborted || seeker.readAt + TOGETHER_MS >= dueAt) return;
-		const startedAt = seeker.clock.now();
+		if (seeker.settled.signal.aborted || seeker.readAt + TOGETHER_MS >= dueAt) return;
+		const startedAt = seeker.now();
 		this.reading = this.read(seeker)
 			.catch(() => undefined)
 			.then(() => {
@@ -102,25 +100,25 @@ class Creations {
 		await this.reading;
 	}
 
-	private async read({ client, clock, signal }: Seeker): Promise<void> {
+	private async read({ client, now, sleep, over: signal }: Seeker): Promise<void> {
 		const [since = Infinity] = [...this.seekers].map(({ sentAt }) => sentAt).sort((a, b) => a - b);
 		const list = await readTaskList({
 			client,
-			clock,
+			clock: { now, sleep },
 			signal,
 			limit: MOST_TASKS,
 			mostPages: MOST_PAGES,
 			tries: 1,
 			timeoutMs: READING_MS,
-			isOver: (tasks, answer) => areOlder(tasks, since + (aheadOf(answer, clock.now()) ?? 0)),
+			isOver: (tasks, answer) => areOlder(tasks, since + (aheadOf(answer, now()) ?? 0)),
 		});
 		if (list.kind === 'none') {
 			// An unusable 200 may be a throttled one; anything else says that there is no such route.
-			if (list.failure.httpStatus !== 200) this.noListUntil = clock.now() + NO_LIST_MS;
+			if (list.failure.httpStatus !== 200) this.noListUntil = now() + NO_LIST_MS;
 			for (const seeker of this.seekers) this.end(seeker, UNFOUND);
 			return;
 		}
-		this.settle(list.tasks, aheadOf(list.answer, clock.now()), clock.now());
+		this.settle(list.tasks, aheadOf(list.answer, now()), now());
 	}
 
 	private settle(tasks: ListedTask[], aheadMs: number | undefined, now: number): void {

@@ -1,14 +1,6 @@
 /**
- * What this execution has paid for already. n8n's Retry On Fail calls execute() again in the same execution; the ledger, kept in the
- * node's context, survives between the tries, so that a task is taken up again instead of being created again.
- *
- * - Within one execution the item counts, not the text of its request: a text with `$now` or a random number differs in each try.
- * - n8n's Retry of a failed execution is another execution with the same context. There the request has to be the same, as the workflow
- *   may have been changed in between.
- * - As a tool of an agent the call counts: all its tries have its entries, delivered or not. Another call takes up what an equal one
- *   could not hand out. n8n's Retry runs the agent again, whose calls are new ones: they take up what equal calls have made.
- * - A task that ended in `error` is made again; an `unknown` creation is never sent again in the same execution; a loop that runs the
- *   node again has another run index and creates again.
+ * What this execution has paid for already, kept in the node's context across its tries: a task is taken up instead of being created
+ * again. A loop that runs the node again has another run index, and creates again.
  */
 import { createHash } from 'crypto';
 import type { CreationRequest } from '../operations/operation';
@@ -35,7 +27,6 @@ export interface NodeRun {
 	call?: AgentCall;
 }
 
-/** What a ledger is about: a run, and the service that it pays. */
 export interface RunIdentity extends NodeRun {
 	baseUrl: string;
 }
@@ -46,7 +37,6 @@ export interface Slot {
 	part: number;
 }
 
-/** What is kept of a slot: a task, or a creation of which nothing is known. */
 interface Entry extends JsonObject {
 	hash: string;
 	taskId?: string;
@@ -70,8 +60,6 @@ export type Earlier =
 	| { kind: 'doubtful'; sending: Sending | undefined }
 	| { kind: 'nothing' };
 
-const NOTHING: Earlier = { kind: 'nothing' };
-
 const prefixOf = ({ runIndex, call }: NodeRun) => `${call?.id ?? runIndex}:`;
 
 export class Ledger {
@@ -81,12 +69,10 @@ export class Ledger {
 	) {}
 
 	private entries(): JsonObject {
+		if (this.store[FIELD] === undefined) this.store[FIELD] = {};
 		const present = this.store[FIELD];
 		if (isObject(present)) return present;
-		if (present !== undefined) throw new FailureError(UNREADABLE);
-		const fresh: JsonObject = {};
-		this.store[FIELD] = fresh;
-		return fresh;
+		throw new FailureError(UNREADABLE);
 	}
 
 	/** Whether no try, of this execution or of one that it repeats, has left a creation of this run. */
@@ -97,31 +83,34 @@ export class Ledger {
 	}
 
 	private hashOf(request: CreationRequest): string {
-		return createHash('sha256')
-			.update(JSON.stringify([this.run.baseUrl, ...identityOf(request)]))
-			.digest('hex')
-			.slice(0, 32);
+		const identity = JSON.stringify([this.run.baseUrl, ...identityOf(request)]);
+		return createHash('sha256').update(identity).digest('hex').slice(0, 32);
 	}
 
 	private keyOf({ item, part }: Slot): string {
 		return `${prefixOf(this.run)}${item}:${part}`;
 	}
 
+	/**
+	 * Within one execution the item counts, as a text with `$now` differs in each try. n8n's Retry is another execution, before which the
+	 * workflow may have been changed: there the request counts.
+	 */
 	private entryFor(slot: Slot, request: CreationRequest): Entry | undefined {
 		const own = this.entries()[this.keyOf(slot)];
 		if (own !== undefined && !isEntry(own)) throw new FailureError(UNREADABLE);
 		if (own !== undefined && (this.isOfExecution(own) || own.hash === this.hashOf(request)))
 			return own;
-		return this.run.call === undefined
-			? undefined
-			: this.takeUp(slot, request, this.run.call.agent);
+		return this.run.call && this.takeUp(slot, request, this.run.call.agent);
 	}
 
 	private isOfExecution({ execution }: JsonObject): boolean {
 		return execution === this.run.executionId;
 	}
 
-	/** What another call has left for the same request: a task before what may have become one. It belongs to this call from now on. */
+	/**
+	 * What another call could not hand out, or, as n8n's Retry runs the agent again with new calls, what an equal one has made: a task
+	 * before what may have become one. It belongs to this call from now on.
+	 */
 	private takeUp(slot: Slot, request: CreationRequest, agent: string): Entry | undefined {
 		const entries = this.entries();
 		const hash = this.hashOf(request);
@@ -158,16 +147,14 @@ export class Ledger {
 
 	private read(slot: Slot, request: CreationRequest): Earlier {
 		const entry = this.entryFor(slot, request);
-		if (entry === undefined) return NOTHING;
-		if (entry.taskId === undefined) {
-			const { failure = UNREADABLE, sending } = entry;
+		if (entry === undefined) return { kind: 'nothing' };
+		const { taskId, createdAt = 0, failure = UNREADABLE, sending } = entry;
+		if (taskId === undefined)
 			return this.isOfExecution(entry)
 				? { kind: 'unknown', failure, sending }
 				: { kind: 'doubtful', sending };
-		}
 		// Taken up from a failed execution, it belongs to this one: what counts in its further tries is the item, too.
 		entry.execution = this.run.executionId;
-		const { taskId, createdAt = 0 } = entry;
 		const answer = isObject(entry.answer) ? entry.answer : { task_id: taskId };
 		const receiveUrl = asText(entry.receiveUrl);
 		return { kind: 'created', created: { taskId, createdAt, answer, receiveUrl } };
@@ -194,16 +181,15 @@ export class Ledger {
 
 	/** Those of the first try: a text with `$now` would be cut elsewhere by each try, and parts of different cuts don't fit together. */
 	firstTexts(item: number, texts: string[]): string[] {
-		let first = texts;
-		quietly(() => {
-			const entries = this.entries();
-			const key = `${prefixOf(this.run)}${item}:texts`;
-			const earlier = entries[key];
+		const key = `${prefixOf(this.run)}${item}:texts`;
+		const first = attempt(() => {
+			const earlier = this.entries()[key];
 			if (isObject(earlier) && this.isOfExecution(earlier) && Array.isArray(earlier.texts))
-				first = earlier.texts.map(String);
-			else entries[key] = { execution: this.run.executionId, texts };
+				return earlier.texts.map(String);
+			this.entries()[key] = { execution: this.run.executionId, texts };
+			return texts;
 		});
-		return first;
+		return first.ok ? first.value : texts;
 	}
 
 	/** A task that failed is of no further use: the next try makes a new one. */
@@ -223,29 +209,24 @@ export class Ledger {
 
 function isEntry(value: unknown): value is Entry {
 	if (!isObject(value) || typeof value.hash !== 'string') return false;
-	return value.taskId === undefined
-		? isSending(value.sending) || isObject(value.failure)
-		: typeof value.taskId === 'string' && typeof value.createdAt === 'number';
-}
-
-function isSending(value: unknown): value is Sending {
-	return isObject(value) && typeof value.sentAt === 'number' && isObject(value.request);
+	const { taskId, createdAt, sending, failure } = value;
+	if (taskId !== undefined) return typeof taskId === 'string' && typeof createdAt === 'number';
+	const isSending =
+		isObject(sending) && typeof sending.sentAt === 'number' && isObject(sending.request);
+	return isSending || isObject(failure);
 }
 
 function entriesOf(store: LedgerStore, run: NodeRun): Array<{ item: number; entry: JsonObject }> {
 	const prefix = prefixOf(run);
 	return Object.entries(isObject(store[FIELD]) ? store[FIELD] : {}).flatMap(([key, entry]) =>
 		isObject(entry) && entry.execution === run.executionId && key.startsWith(prefix)
-			? [{ item: Number(key.slice(prefix.length).split(':')[0]), entry }]
+			? [{ item: parseInt(key.slice(prefix.length), 10), entry }]
 			: [],
 	);
 }
 
-/** What earlier tries of a run leave to a later one, whatever its items ask for by now. */
 export interface LeftBefore {
-	/** Tasks that they have made and that did not fail. */
 	made: Array<{ item: number; taskId: string }>;
-	/** Creations of which nothing is known, by item. */
 	unclear: Array<{ item: number; failure: Failure }>;
 }
 

@@ -1,10 +1,4 @@
-/**
- * Which tasks of the service's list are those of creations whose answers never came. Pure. Strict, as another one's result must never
- * be delivered:
- * - the list repeats the text (or prompt) of the request, and everything that it repeats of the request is the same;
- * - it began no earlier than the request was sent, by the service's clock, and is of no other type;
- * - there are as many such tasks as creations of equal requests of which nothing is known, and nobody else could have made them.
- */
+/** Which tasks of the service's list are those of creations whose answers never came. Pure, and strict: no task of another is delivered. */
 import type { CreationRequest } from '../operations/operation';
 import { asNumber, asText, isObject, type JsonObject } from '../service/json';
 import type { ListedTask } from '../service/taskList';
@@ -29,7 +23,6 @@ export type Verdict<S extends Sought> =
 	/** `open`: perhaps later. `several`: more tasks than creations, which no later look changes. */
 	| { kind: 'open' | 'several'; sending: S; candidates: ListedTask[] };
 
-/** What a service says of every task, whatever was asked for. */
 const BOOKKEEPING =
 	/^(id|task_id|status|state|progress|type|created_at|updated_at|receive_url|.*error.*)$/;
 /** The fields that tell one request from another. */
@@ -48,11 +41,9 @@ function valuesIn(object: JsonObject, found = new Map<string, unknown[]>(), dept
 }
 
 function isSame(one: unknown, other: unknown): boolean {
-	const [number, otherNumber] = [asNumber(one), asNumber(other)];
-	if (number !== undefined && otherNumber !== undefined) return number === otherNumber;
-	const text = (value: unknown) =>
-		typeof value === 'string' ? value.trim() : JSON.stringify(value);
-	return text(one) === text(other);
+	const plain = (value: unknown) =>
+		asNumber(value) ?? (typeof value === 'string' ? value.trim() : JSON.stringify(value));
+	return plain(one) === plain(other);
 }
 
 function askedBy({ body, qs, pathFields }: CreationRequest): Map<string, unknown[]> {
@@ -107,7 +98,6 @@ function beganAfter(createdAt: number | undefined, sentAt: number, aheadMs: numb
 	return latest >= sentAt + aheadMs;
 }
 
-/** Sendings and tasks in the order of their times, where each task began after its sending. */
 function paired<S extends Sending>(sendings: S[], tasks: ListedTask[], aheadMs: number) {
 	const bySending = [...sendings].sort((one, other) => one.sentAt - other.sentAt);
 	const byCreation = [...tasks].sort((one, other) => (one.createdAt ?? 0) - (other.createdAt ?? 0));
@@ -120,7 +110,10 @@ function paired<S extends Sending>(sendings: S[], tasks: ListedTask[], aheadMs: 
 	return pairs.length === tasks.length ? pairs : [];
 }
 
-/** What a reading says of each creation that is looked for. @param rivals those whose answers are still due: a task may be theirs */
+/**
+ * What a reading says of each creation that is looked for. Found are as many tasks as there are creations of equal requests, which nobody
+ * else could have made. @param rivals those whose answers are still due: a task may be theirs
+ */
 export function assign<S extends Sought>(
 	sought: readonly S[],
 	rivals: readonly Sending[],

@@ -23,7 +23,6 @@ export type Submitted =
 export interface SubmitDeps extends Clock {
 	client: ServiceClient;
 	context: Pick<IExecuteFunctions, 'logger' | 'getExecutionId'>;
-	/** In [0, 1). */
 	random: () => number;
 	/** Aborts when the run is over: then nothing more is sent, but an answer that is still due is awaited. */
 	over: AbortSignal | undefined;
@@ -31,7 +30,6 @@ export interface SubmitDeps extends Clock {
 	stop: AbortSignal | undefined;
 }
 
-/** For one creation request, in ms. */
 const CREATION_TIMEOUT_MS = 120_000;
 const MAX_BACKOFF_MS = 8_000;
 
@@ -68,7 +66,7 @@ class Submission {
 		private readonly request: CreationRequest,
 		private readonly deadline: number,
 	) {
-		this.position = deps.client.account.queue.newPosition();
+		this.position = this.account.queue.newPosition();
 	}
 
 	private get account() {
@@ -97,7 +95,6 @@ class Submission {
 		this.lastRefusal = this.account.queue.refusal ?? this.lastRefusal;
 	}
 
-	/** Waits until the account may be asked again, unless that is too late. Why nothing may be sent, or undefined. */
 	private async waitOutPause(): Promise<Failure | undefined> {
 		const { now, sleep, random, over } = this.deps;
 		for (;;) {
@@ -142,49 +139,34 @@ class Submission {
 		);
 	}
 
-	/** What came of one try. Undefined where another one may follow. */
 	private async read(reply: Reply | undefined, sentAt: number): Promise<Submitted | undefined> {
-		const { now } = this.deps;
+		const now = this.deps.now();
 		const { queue, known } = this.account;
-		if (reply === undefined) {
-			queue.next();
-			return { kind: 'unclear', failure: UNANSWERED, sentAt };
+		const creation = reply && readCreation(reply, Date.now());
+		if (creation?.kind === 'created') {
+			queue.created(now);
+			const { taskId, answer } = creation;
+			known.set(taskId, true);
+			const receiveUrl = asText(this.request.body.receive_url);
+			return { kind: 'created', created: { taskId, createdAt: now, answer, receiveUrl } };
 		}
-		const creation = readCreation(reply, Date.now());
-		switch (creation.kind) {
-			case 'created': {
-				queue.created(now());
-				const { taskId, answer } = creation;
-				known.set(taskId, true);
-				const receiveUrl = asText(this.request.body.receive_url);
-				return { kind: 'created', created: { taskId, createdAt: now(), answer, receiveUrl } };
-			}
-			case 'full':
-				this.lastRefusal = creation.failure;
-				queue.refused(now(), creation.failure, creation.retryAfterMs);
-				if (now() + (creation.retryAfterMs ?? 0) >= this.deadline)
-					return { kind: 'failed', failure: creation.failure };
-				await this.waitInQueue();
-				return undefined;
-			case 'retry':
-				queue.next();
-				return await this.backOff(creation);
-			case 'unclear':
-				queue.next();
-				return { ...creation, sentAt };
-			case 'failed':
-				queue.next();
-				return creation;
+		if (creation?.kind === 'full') {
+			const { failure, retryAfterMs } = creation;
+			this.lastRefusal = failure;
+			queue.refused(now, failure, retryAfterMs);
+			if (now + (retryAfterMs ?? 0) >= this.deadline) return { kind: 'failed', failure };
+			await this.waitInQueue();
+			return undefined;
 		}
+		queue.next();
+		if (creation === undefined) return { kind: 'unclear', failure: UNANSWERED, sentAt };
+		if (creation.kind === 'failed') return creation;
+		return creation.kind === 'unclear' ? { ...creation, sentAt } : await this.backOff(creation);
 	}
 
-	/** Pauses before the next try, or gives up where that would come too late. */
-	private async backOff({
-		failure,
-		retryAfterMs = 0,
-		patience,
-	}: Refusal): Promise<Submitted | undefined> {
+	private async backOff(refusal: Refusal): Promise<Submitted | undefined> {
 		const { now, sleep, random, over } = this.deps;
+		const { failure, retryAfterMs = 0, patience } = refusal;
 		this.lastRefusal = failure;
 		const backoff = Math.min(500 * 2 ** this.tries, MAX_BACKOFF_MS) * (0.75 + random() / 2);
 		this.tries += 1;

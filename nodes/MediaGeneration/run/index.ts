@@ -58,7 +58,7 @@ async function generate(
 	const report = new Report(context, prepare.runOf(context));
 	const planned = await inPieces(planItems(context, operation));
 	report.throwFirstFailure(planned);
-	if (prepare.draftsIn(planned).length === 0) return report.output(planned as ItemEnd[]);
+	if (planned.every((each) => each.kind !== 'draft')) return report.output(planned);
 	// Without a credential the run fails, whatever On Error says.
 	const opened = await prepare.openClient(context).catch((error: unknown) => {
 		throw report.errorOf(failedEnd(0, asFailure(error)), []);
@@ -83,17 +83,14 @@ async function runPlanned(
 	let ends: readonly ItemEnd[] = [];
 	let isOut = false;
 	try {
-		const waking = await prepare.prepareSuspension(context, client, planned);
-		await prepare.warnOfUrls(context, planned);
-		const balance = await prepare.balanceFor(client, planned, { maximum, signal: stop });
-		const ready = prepare.makeItems(context, planned, { client, ledger, waking, balance });
+		const account = { client, ledger, maximum, stop };
+		const { ready, waking, balance } = await prepare.prepareItems(context, planned, account);
 		report.throwFirstFailure(ready);
 		const items = ready.filter((each) => each.kind === 'item');
 		report.warnOfRepeats(items);
 		report.showLongTexts(items);
-		const account = { client, store, run, maximum, balance, signal: stop };
-		const spending = new Spending({ ...realClock, ...account });
-		prepare.countEarlier(client, items, spending);
+		const limits = { maximum, balance, signal: stop };
+		const spending = new Spending({ ...realClock, client, store, run, ...limits });
 		const delivery = new Delivery(context, { signal: stop, baseUrl });
 		const beganAt = prepare.beganAt(context, ledger);
 		const shared = { context, client, ledger, spending, delivery, stop, beganAt };

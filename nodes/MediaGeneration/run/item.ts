@@ -28,12 +28,10 @@ export interface Means extends Omit<SubmitDeps, 'over'> {
 	beganAt: number | undefined;
 }
 
-/** One task that an item needs, and that is to be created unless an earlier try has. */
 export interface CreatedPart {
 	kind: 'creates';
 	slot: Slot;
 	request: CreationRequest;
-	/** What an earlier try has left of it. */
 	earlier: Earlier;
 }
 
@@ -44,12 +42,9 @@ export type Part =
 
 export interface Item {
 	kind: 'item';
-	/** Of the input item. */
 	index: number;
 	settings: ItemSettings;
-	/** At least one. */
 	parts: readonly Part[];
-	/** How their results make the item's output. */
 	assembly: Assembly;
 }
 
@@ -75,7 +70,6 @@ export type ItemEnd = { index: number; taskIds: string[] } & (
 
 export type FailedEnd = Extract<ItemEnd, { kind: 'failed' }>;
 
-/** An item that fails before anything is sent for it. */
 export function failedEnd(index: number, failure: Failure): FailedEnd {
 	return { kind: 'failed', index, taskIds: [], failure, delivered: undefined };
 }
@@ -179,7 +173,6 @@ function speakingFailure(item: Item, parts: readonly PartEnd[]) {
 	);
 }
 
-/** The item fails with one of its parts, and names the tasks of them all. */
 function failedWith(
 	failure: Failure,
 	number: number | undefined,

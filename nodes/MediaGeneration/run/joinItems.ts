@@ -6,7 +6,7 @@ import { joinSources, type Source } from '../delivery/joining';
 import { ItemFields } from '../operations/fields';
 import { readPause } from '../operations/longText';
 import { readMaxFileBytes } from '../operations/waiting';
-import { attemptLater, invalid, type Failure } from '../service/failures';
+import { attempt, attemptLater, invalid, type Failure } from '../service/failures';
 
 interface Group {
 	/** The value of Group By; undefined where it is empty. */
@@ -18,7 +18,6 @@ function textField(fields: ItemFields, name: string, label: string): string | un
 	return fields.optionalText(name, label)?.trim();
 }
 
-/** In the order in which their first items come. Throws an `invalid` failure. */
 function groupsOf(context: IExecuteFunctions): Group[] {
 	const groups = new Map<string | undefined, Group>();
 	context.getInputData().forEach((_, index) => {
@@ -32,7 +31,6 @@ function groupsOf(context: IExecuteFunctions): Group[] {
 
 const SUBTITLES = /^(application\/x-subrip|text\/srt)$/;
 
-/** The files of one item. Throws an `invalid` failure where the field has none. */
 function sourceOf(item: INodeExecutionData, field: string, index: number): Source {
 	const sound = item.binary?.[field];
 	if (sound === undefined) {
@@ -95,7 +93,7 @@ function failed(
 }
 
 export async function joinItems(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	const grouped = await attemptLater(async () => await Promise.resolve(groupsOf(context)));
+	const grouped = attempt(() => groupsOf(context));
 	const all = context.getInputData().map((_, index) => index);
 	if (!grouped.ok) return [failed(context, grouped.failure, all)];
 	const output: INodeExecutionData[] = [];

@@ -1,7 +1,4 @@
-/**
- * What the editor shows under "From List". Where the service publishes no list, or it can't be read, the editor gets an error: it
- * shows its message and description in place of the list.
- */
+/** What the editor shows under "From List": a page of a list, or an error, which it shows in place of the list. */
 import { NodeApiError, type ILoadOptionsFunctions, type INodeListSearchResult } from 'n8n-workflow';
 import {
 	lists,
@@ -43,12 +40,10 @@ function positionOf(token: string | undefined): Position | undefined {
 
 interface Asked {
 	client: ServiceClient;
-	/** What was typed into the search field. */
 	words: string;
 	from: Position | undefined;
 }
 
-/** One page of a route, or undefined where the service has no such list. Throws a FailureError where it can't be read. */
 async function pageOf(
 	{ client, words }: Asked,
 	route: ListRoute,
@@ -80,7 +75,6 @@ function cutOut(entries: ListEntry[], search: string, cursor = '0'): ListPage {
 	};
 }
 
-/** The first entries from a position on that were not shown yet. Undefined where the service has no such list. */
 async function readOn(asked: Asked, route: ListRoute): Promise<INodeListSearchResult | undefined> {
 	let { cursor, seen = [] }: Partial<Position> = asked.from ?? {};
 	for (let pages = 1; ; pages += 1) {
@@ -128,7 +122,6 @@ function asShown(context: ILoadOptionsFunctions, what: string, failure: Failure)
 	return new NodeApiError(context.getNode(), { message }, { message, description, httpCode });
 }
 
-/** A page of a list. Throws a NodeApiError that says what to do instead. @param paginationToken as the page before gave it */
 export async function searchList(
 	context: ILoadOptionsFunctions,
 	name: ListName,

@@ -16,7 +16,6 @@ import type { Spending } from './spending';
 
 type OnItsWay = ItemEnd | { kind: 'draft' | 'item' };
 
-/** The items of one input item; none where it was given up or is still running. */
 export function itemsOf(context: IExecuteFunctions, end: ItemEnd): INodeExecutionData[] {
 	if (end.kind === 'items') return end.items;
 	if (end.kind !== 'failed') return [];
@@ -63,7 +62,6 @@ export class Report {
 		this.store = context.getContext('node');
 	}
 
-	/** Paid for, or perhaps, whether or not this try comes to its item. */
 	private get leftBefore(): LeftBefore {
 		return leftByEarlierTries(this.store, this.run);
 	}
@@ -155,7 +153,6 @@ export class Report {
 		});
 	}
 
-	/** Texts that are sent as they are, although they are longer than many services take. */
 	showLongTexts(items: readonly Item[]): void {
 		const long = items.filter(
 			({ assembly: { longText }, parts: [part] }) =>
@@ -191,7 +188,6 @@ export class Report {
 		return { ...end, taskIds, failure: { ...(doubt ?? refused), taskId: undefined, whole } };
 	}
 
-	/** All items in the order of the input. Throws for the first failure unless failed items go on as items. */
 	output(given: readonly ItemEnd[], spending?: Spending): INodeExecutionData[] {
 		this.throwFirstFailure(given);
 		const ends = given.map((end) => this.withEarlier(end));

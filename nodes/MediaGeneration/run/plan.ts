@@ -1,6 +1,6 @@
 /** From the input to items: reads and checks every item before anything is sent. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import type { Assembly, PartText } from '../delivery/assembly';
+import type { Assembly } from '../delivery/assembly';
 import { ItemFields } from '../operations/fields';
 import type { CreationRequest, Operation } from '../operations/operation';
 import { textsOf } from '../operations/longText';
@@ -37,11 +37,9 @@ export interface Draft {
 
 export type Planned = ReadonlyArray<Draft | ItemEnd>;
 
-/** What a long text has left for "Task: Wait". */
 interface Left {
 	taskIds: string[];
 	assembly: Assembly;
-	/** Whether each of its parts has a task. */
 	isWhole: boolean;
 }
 
@@ -60,14 +58,11 @@ function leftIn(json: JsonObject): Left | undefined {
 	const taskIds = textsIn(json.task_ids);
 	if (taskIds.length === 0) return undefined;
 	const { parts, long_text: noted } = json;
-	const list: unknown[] = Array.isArray(parts) ? parts : [];
+	const list = Array.isArray(parts) ? parts.map((part) => (isObject(part) ? part : {})) : [];
 	const count = list.length > 0 ? list.length : asNumber(parts);
 	if (count === undefined && !isObject(noted)) return undefined;
 	const { mode, pause_between_parts } = isObject(noted) ? noted : {};
-	const texts = taskIds.map((_, number): PartText => {
-		const part = list[number];
-		return { characters: isObject(part) ? asNumber(part.characters) : undefined };
-	});
+	const texts = taskIds.map((_, number) => ({ characters: asNumber(list[number]?.characters) }));
 	const pauseMs = asNumber(pause_between_parts) ?? 0;
 	return {
 		taskIds,
@@ -110,23 +105,16 @@ function isComplete({ json, binary }: INodeExecutionData, { download }: FileSett
 	if (json.outcome !== undefined || json.timed_out === true) return false;
 	if (parseTask(json)?.state !== 'done') return false;
 	const outputs: unknown[] = Array.isArray(json.outputs) ? json.outputs : [];
-	const present = outputs.every(
-		(output) =>
-			isObject(output) &&
-			typeof output.binaryProperty === 'string' &&
-			binary?.[output.binaryProperty] !== undefined,
-	);
-	return outputs.length > 0 && (present || !download);
+	const isPresent = (output: unknown) =>
+		isObject(output) && binary?.[asText(output.binaryProperty) ?? ''] !== undefined;
+	return outputs.length > 0 && (!download || outputs.every(isPresent));
 }
 
 /** Whether the Task ID is that of the item itself, or are those of its parts. */
 function isOwn(taskIds: readonly string[], json: JsonObject): boolean {
-	const all = textsIn(json.task_ids);
-	const [first] = taskIds;
-	return (
-		(taskIds.length === 1 && first === asText(json.task_id)) ||
-		(taskIds.length === all.length && taskIds.every((taskId, index) => taskId === all[index]))
-	);
+	const are = (others: unknown[]) =>
+		taskIds.length === others.length && taskIds.every((taskId, index) => taskId === others[index]);
+	return are([asText(json.task_id)]) || are(textsIn(json.task_ids));
 }
 
 function planAwaited(fields: ItemFields, input: INodeExecutionData): Array<Draft | ItemEnd> {
@@ -179,7 +167,6 @@ function* planItem(
 	}
 }
 
-/** What all input items ask for, in the order of their output. Never throws. */
 export function* planItems(
 	context: IExecuteFunctions,
 	operation: Operation,

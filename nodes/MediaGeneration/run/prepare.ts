@@ -19,9 +19,8 @@ import {
 import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
 import { failedEnd, type Item, type ItemEnd, type Part } from './item';
 import type { Draft, Planned } from './plan';
-import { BALANCE_TIMEOUT_MS, readBalance, type Spending, type SpendingDeps } from './spending';
+import { BALANCE_TIMEOUT_MS, readBalance } from './spending';
 
-/** The execution, the run of the node and, as a tool, the agent's call that it is for. */
 export function runOf(context: IExecuteFunctions): NodeRun {
 	const evaluated = context.evaluateExpression('{{ $runIndex }}', 0);
 	const runIndex = typeof evaluated === 'number' ? evaluated : 0;
@@ -71,72 +70,65 @@ export async function openClient(
 	}
 }
 
-export function draftsIn(planned: Planned): Draft[] {
-	return planned.filter((each) => each.kind === 'draft');
-}
-
-/** How the execution can be woken, or why it can't be; undefined where nothing suspends. */
-export async function prepareSuspension(
-	context: IExecuteFunctions,
-	client: ServiceClient,
-	planned: Planned,
-): Promise<Attempt<Waking> | undefined> {
-	const waitings = draftsIn(planned).map(({ settings }) => settings.waiting);
-	const suspending = waitings.filter((waiting) => waiting.kind === 'suspend');
-	if (suspending.length === 0) return undefined;
-	const watched = suspending.every((waiting) => waiting.watched);
-	const { baseUrl } = client.credentials;
-	return await attemptLater(async () => await checkSuspension(context, baseUrl, watched));
-}
-
-/** Warns of callback URLs that can't work. */
-export async function warnOfUrls(context: IExecuteFunctions, planned: Planned): Promise<void> {
-	const urls = draftsIn(planned).map(({ settings: { waiting } }) =>
-		waiting.kind === 'no' ? waiting.callbackUrl : undefined,
-	);
-	warnOfTestUrls(context, urls);
-	await warnOfUnpublished(context, urls);
-}
-
-/** The balance before anything is created, where an item or the run has to know it. Without Min Credits one try has to do. */
-export async function balanceFor(
-	client: ServiceClient,
-	planned: Planned,
-	{ maximum, signal }: Pick<SpendingDeps, 'maximum' | 'signal'>,
-): Promise<Attempt<number> | undefined> {
-	if (draftsIn(planned).some(({ settings }) => settings.minimumCredits !== undefined))
-		return await readBalance({ client, signal });
-	if (maximum === undefined) return undefined;
-	return await readBalance({ client, signal, tries: 1, timeoutMs: BALANCE_TIMEOUT_MS });
-}
-
-interface Making {
+interface Preparing {
 	client: ServiceClient;
 	ledger: Ledger;
+	/** Of credits. */
+	maximum: number | undefined;
+	stop: AbortSignal | undefined;
+}
+
+interface Prepared {
+	/** The items of all drafts, or why they may not run. */
+	ready: Array<Item | ItemEnd>;
+	/** How the execution can be woken, or why it can't be; undefined where nothing suspends. */
 	waking: Attempt<Waking> | undefined;
+	/** Where an item or the run has to know it. */
 	balance: Attempt<number> | undefined;
 }
 
-/** The items of all drafts, with what earlier tries have left of them, or why they may not run. */
-export function makeItems(
+export async function prepareItems(
 	context: IExecuteFunctions,
 	planned: Planned,
-	making: Making,
-): Array<Item | ItemEnd> {
+	{ client, ledger, maximum, stop: signal }: Preparing,
+): Promise<Prepared> {
+	const drafts = planned.filter((each) => each.kind === 'draft');
+	const waitings = drafts.map(({ settings }) => settings.waiting);
+	const suspending = waitings.filter((waiting) => waiting.kind === 'suspend');
+	const watched = suspending.every((waiting) => waiting.watched);
+	const { baseUrl } = client.credentials;
+	const waking =
+		suspending.length === 0
+			? undefined
+			: await attemptLater(async () => await checkSuspension(context, baseUrl, watched));
+	const urls = waitings.map((waiting) => (waiting.kind === 'no' ? waiting.callbackUrl : undefined));
+	warnOfTestUrls(context, urls);
+	await warnOfUnpublished(context, urls);
+	const needed = drafts.some(({ settings }) => settings.minimumCredits !== undefined);
+	// Without Min Credits one try has to do.
+	const tries = needed ? {} : { tries: 1, timeoutMs: BALANCE_TIMEOUT_MS };
+	const balance =
+		needed || maximum !== undefined ? await readBalance({ client, signal, ...tries }) : undefined;
 	const repeats = context.getNode().retryOnFail === true;
-	return planned.map((each) => {
+	const ready = planned.map((each) => {
 		if (each.kind !== 'draft') return each;
 		try {
-			return itemOf(each, making, repeats);
+			return itemOf(each, { client, ledger, waking, balance, repeats });
 		} catch (error) {
 			return failedEnd(each.index, asFailure(error));
 		}
 	});
+	return { ready, waking, balance };
 }
 
-/** @param repeats whether n8n may run the node again on the same items */
-function itemOf({ index, settings, work }: Draft, making: Making, repeats: boolean): Item {
-	const { client, ledger, balance } = making;
+interface Making extends Omit<Prepared, 'ready'>, Pick<Preparing, 'client' | 'ledger'> {
+	/** Whether n8n may run the node again on the same items. */
+	repeats: boolean;
+}
+
+/** With what earlier tries have left of it. Throws an `invalid` failure where it may not run. */
+function itemOf({ index, settings, work }: Draft, making: Making): Item {
+	const { client, ledger, balance, repeats } = making;
 	const { longText, contextBetweenParts, waiting, minimumCredits } = settings;
 	const waking =
 		making.waking !== undefined && waiting.kind === 'suspend' ? valueOf(making.waking) : undefined;
@@ -148,7 +140,6 @@ function itemOf({ index, settings, work }: Draft, making: Making, repeats: boole
 		return { ...item, parts, assembly: work.assembly };
 	}
 	const isLong = longText.kind !== 'off';
-	// An item of a later try keeps the parts of the first try.
 	const texts = isLong && repeats ? ledger.firstTexts(index, work.texts) : work.texts;
 	const requests = isLong ? requestsFor(work.request, texts, contextBetweenParts) : [work.request];
 	const parts = requests.map((each, part) => {
@@ -189,19 +180,4 @@ function checkCredits(minimum: number, balance: Attempt<number> | undefined): vo
 			`The account has ${balance.value} credits, fewer than the ${minimum} that Min Credits asks for`,
 			'Add credits at the service or lower the option Min Credits. Nothing was created for this item.',
 		);
-}
-
-/** What earlier tries have created counts as well, and is nobody else's. */
-export function countEarlier(
-	client: ServiceClient,
-	items: readonly Item[],
-	spending: Spending,
-): void {
-	for (const { parts, settings } of items)
-		for (const part of parts) {
-			if (part.kind !== 'creates' || part.earlier.kind !== 'created') continue;
-			const { created } = part.earlier;
-			client.account.known.set(created.taskId, true);
-			spending.takeUp(created, { kind: part.request.kind, route: settings.pollRoute });
-		}
 }

@@ -34,7 +34,6 @@ function seen(taskId: string, look: Look): Try<IDataObject> {
 	}
 }
 
-/** One look at a task, repeated only while the service is busy. Throws a FailureError. */
 async function getTask(
 	client: ServiceClient,
 	taskId: string,

@@ -1,13 +1,6 @@
 /**
- * What the tasks of a run cost, according to the service: for the hint after the run, and for the option Max Credits.
- *
- * - The cost is that of the creation's answer, else of the task itself, else the difference between the balances that two answers
- *   name. What the service says of a task later replaces what it said first: a failed one may cost nothing in the end.
- * - What a creation has cost whose answer never came is said by the balance, before the next one. Where that can't be read, nothing
- *   more is created.
- * - With a limit creations take turns, and a turn lasts until the cost is known. The tasks still run at the same time.
- * - It is kept in the node's context, so that what earlier tries of the run have created counts as well. As a tool of an agent,
- *   all calls of the execution count together.
+ * What the tasks of a run cost, according to the service: for the hint after the run, and for Max Credits. Kept in the node's context:
+ * earlier tries count as well, and all calls of a tool. With a limit creations take turns; the tasks still run at the same time.
  */
 import type { Created } from '../create/creation';
 import type { LedgerStore, NodeRun } from '../create/ledger';
@@ -32,7 +25,6 @@ type Route = Pick<LookAt, 'kind' | 'route'>;
 
 export interface SpendingDeps extends Clock {
 	client: ServiceClient;
-	/** The node's context. */
 	store: LedgerStore;
 	run: NodeRun;
 	/** Credits; undefined: no limit. */
@@ -42,7 +34,6 @@ export interface SpendingDeps extends Clock {
 	signal: AbortSignal | undefined;
 }
 
-/** A creation's turn. */
 export type Turn =
 	| { kind: 'refused'; failure: Failure }
 	/** `end` must be called, with what became of the creation. It returns at once; the turn lasts until the cost is known. */
@@ -111,7 +102,6 @@ export class Spending {
 		if (!this.kept.unclear) this.knowBalance(deps.balance?.ok ? deps.balance.value : undefined);
 	}
 
-	/** Of all creations, as far as they are known. */
 	private get credits(): number {
 		return rounded(this.spent.credits + this.kept.unclearCredits);
 	}
@@ -131,7 +121,6 @@ export class Spending {
 		};
 	}
 
-	/** Waits until a task may be created, as far as its cost is concerned. */
 	async turn(route: Route): Promise<Turn> {
 		const giveBack = this.limited ? await this.gate.take() : () => undefined;
 		const failure = this.limited ? await this.refusal() : undefined;
@@ -163,7 +152,7 @@ export class Spending {
 		});
 	}
 
-	/** What the service says of a task later on. Tasks that the run did not make are ignored. */
+	/** What the service says later replaces what it said first: a failed task may cost nothing in the end. Ignores tasks of others. */
 	seen(taskId: string, task: Task | undefined): void {
 		const { costs } = this.kept;
 		const cost = task === undefined ? undefined : costIn(task.raw);
@@ -208,7 +197,6 @@ export class Spending {
 		this.kept.costs[taskId] ??= costIn(answer) ?? null;
 	}
 
-	/** By how much the balance has fallen since the creation before, as the two answers have it. */
 	private spentSince(balance: number | undefined): number | undefined {
 		const { known } = this.kept;
 		if (known === null || balance === undefined) return undefined;
@@ -216,6 +204,7 @@ export class Spending {
 		return known.balance > balance ? known.balance - balance : undefined;
 	}
 
+	/** The cost is that of the creation's answer, else of the task itself, else the difference between two balances. */
 	private async learn(created: Created, route: Route, byBalance?: number): Promise<void> {
 		this.note(created);
 		const { costs } = this.kept;

@@ -7,7 +7,6 @@ import { CONTEXT_FIELD, notesReference } from './notes';
 
 const ADVICE = 'Set Wait Mode to "Poll". Nothing was created.';
 
-/** Whether the node runs as a tool of an AI agent, where an execution can't be suspended. */
 export function isToolRun(context: IExecuteFunctions): boolean {
 	const { isToolExecution } = context as Partial<Pick<IExecuteFunctions, 'isToolExecution'>>;
 	return (

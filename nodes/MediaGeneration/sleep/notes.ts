@@ -20,14 +20,12 @@ export interface OpenTask {
 	receiveUrl: string | undefined;
 }
 
-/** What waking must know of one item. */
 export type SleepingItem =
 	/** Over before the execution went to sleep: its item lies in the input. */
 	{ kind: 'complete' } | { kind: 'open'; tasks: Watch[]; files: FileSettings; assembly: Assembly };
 
 export interface Notes {
 	id: string;
-	/** Whether this n8n also looks at the tasks while the execution sleeps. */
 	watched: boolean;
 	items: SleepingItem[];
 }
@@ -70,18 +68,7 @@ export function openTasks({ items }: Notes): Watch[] {
 	return items.flatMap((item) => (item.kind === 'open' ? item.tasks : []));
 }
 
-interface Shown {
-	tasks: number;
-	/** Epoch ms. */
-	deadline: number;
-}
-
-/** For {@link waitingTooltip}, which sees nothing of the execution but the resume URL in the run's metadata. A fragment is sent nowhere. */
-export function tooltipFragment({ tasks, deadline }: Shown): string {
-	return `tasks=${tasks}&until=${deadline}`;
-}
-
-/** What the editor says of a node whose execution sleeps. The time is in the reader's own zone and notation. */
+/** What the editor says of a node whose execution sleeps: it sees nothing of it but the resume URL in the run's metadata. The time is in the reader's own zone. */
 export const waitingTooltip = `={{ ((found) => found
 	? "Asleep until " + (found[1] === "1" ? "its task is" : "its " + found[1] + " tasks are") + " over, or until " + new Date(Number(found[2])).toLocaleString() + " at the latest"
 	: "Asleep until its tasks are over")(/#tasks=(\\d+)&until=(\\d+)$/.exec($execution.resumeUrl)) }}`;

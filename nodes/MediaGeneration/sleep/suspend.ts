@@ -1,7 +1,6 @@
 /**
  * Putting an execution to sleep until its tasks are over (README, "Waiting"). The sleeping items are what goes out if the deadline
- * passes, so they carry the task IDs and say `timed_out`. Further items of one input item (Split Files) come last: n8n links the items
- * of a woken node by position. The list that n8n keeps is not the one that is returned, which n8n may empty.
+ * passes, so they carry the task IDs and say `timed_out`.
  */
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
@@ -18,7 +17,6 @@ import type { Waking } from './checks';
 import {
 	CONTEXT_FIELD,
 	openTasks,
-	tooltipFragment,
 	writeNotes,
 	type Notes,
 	type OpenTask,
@@ -29,7 +27,6 @@ import { sleepOf } from './watch';
 /** A task of an execution that goes to sleep. The files of one that is done are fetched when the execution wakes. */
 type SleepingTask = OpenTask | { kind: 'done'; watch: Watch; done: Done };
 
-/** One input item of an execution that goes to sleep. */
 export type Sleeper =
 	| { kind: 'complete'; items: INodeExecutionData[] }
 	| {
@@ -73,12 +70,12 @@ function firstItem(sleeper: Sleeper, index: number): INodeExecutionData {
 	return { json: unfinishedJson(assembly, taskIds, seen), pairedItem };
 }
 
-/** Suspends the execution, and returns the items that it sleeps on. */
 export async function suspend(
 	context: IExecuteFunctions,
 	client: ServiceClient,
 	{ sleepers, waking }: { sleepers: readonly Sleeper[]; waking: Waking },
 ): Promise<INodeExecutionData[]> {
+	// They come last: n8n links the items of a woken node by position.
 	const further = sleepers.flatMap((sleeper) =>
 		sleeper.kind === 'complete' ? sleeper.items.slice(1) : [],
 	);
@@ -89,13 +86,22 @@ export async function suspend(
 		context,
 		all.map((item) => plainFailureItem(node, item)),
 	);
+	const pathOf = (url = '') => (URL.canParse(url) ? new URL(url).pathname : undefined);
+	const ownPath = waking.callable ? pathOf(waking.resumeUrl) : '';
+	const sleeping = sleepers.map((sleeper): SleepingItem => {
+		if (sleeper.kind === 'complete') return { kind: 'complete' };
+		const { files, assembly } = sleeper;
+		const tasks = sleeper.tasks.map((task): Watch => {
+			// The callback of a task that an earlier execution made goes to that one.
+			const called = task.kind === 'open' && pathOf(task.receiveUrl) === ownPath;
+			return { ...task.watch, pace: called ? 'asleep' : 'poll' };
+		});
+		return { kind: 'open', files, assembly, tasks };
+	});
 	const notes: Notes = {
 		id: randomUUID(),
 		watched: sleepers.every((sleeper) => sleeper.kind === 'complete' || sleeper.watched),
-		items: [
-			...sleepers.map((sleeper) => noteOf(sleeper, waking)),
-			...further.map((): SleepingItem => ({ kind: 'complete' })),
-		],
+		items: [...sleeping, ...further.map((): SleepingItem => ({ kind: 'complete' }))],
 	};
 	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = writeNotes(notes);
 	for (const item of items) asleep.add(item);
@@ -103,31 +109,17 @@ export async function suspend(
 	const tasks = openTasks(notes);
 	const latest = tasks.reduce((found, task) => Math.max(found, task.deadline), now());
 	const deadline = Math.round(latest + clockAheadMs());
-	const shown = tooltipFragment({ tasks: tasks.length, deadline });
-	// Without the token of the resume URL.
-	context.setMetadata({ resumeUrl: `${endpointOf(waking.resumeUrl)}#${shown}` });
+	// For the tooltip, without the token. A fragment is sent nowhere.
+	const shown = `#tasks=${tasks.length}&until=${deadline}`;
+	context.setMetadata({ resumeUrl: `${endpointOf(waking.resumeUrl)}${shown}` });
 	await context.putExecutionToWait(new Date(deadline));
 	const sleep = sleepOf(notes.id, { context, client });
 	for (const sleeper of sleepers)
 		for (const task of sleeper.kind === 'open' ? sleeper.tasks : [])
 			if (task.kind === 'done') sleep.note(task.done.taskId, task.done);
-	// Nobody reports the end of a task whose callback goes elsewhere, as of one that an earlier execution has made.
+	// Nobody reports the end of a task whose callback goes elsewhere.
 	const watched = notes.watched ? tasks : tasks.filter(({ pace }) => pace !== 'asleep');
 	sleep.watch(watched, { resumeUrl: waking.resumeUrl, coverage: notes.watched ? 'all' : 'some' });
+	// Not the list that n8n keeps: it may empty this one.
 	return copyOf(items);
-}
-
-function noteOf(sleeper: Sleeper, { callable, resumeUrl }: Waking): SleepingItem {
-	if (sleeper.kind === 'complete') return { kind: 'complete' };
-	const { files, assembly } = sleeper;
-	const tasks = sleeper.tasks.map((task): Watch => {
-		const called = task.kind === 'open' && callable && callsHere(task.receiveUrl, resumeUrl);
-		return { ...task.watch, pace: called ? 'asleep' : 'poll' };
-	});
-	return { kind: 'open', files, assembly, tasks };
-}
-
-/** Whether a task's callback comes to this execution: one that an earlier execution made calls that one. */
-function callsHere(receiveUrl: string | undefined, resumeUrl: string): boolean {
-	return receiveUrl !== undefined && new URL(receiveUrl).pathname === new URL(resumeUrl).pathname;
 }

@@ -1,19 +1,17 @@
 /**
- * The webhook that wakes a sleeping execution, called by the service or by this n8n itself. It wakes only when every task is over by the
- * service's own word. It never throws into n8n, which would mark the execution failed and still run the next node with an empty item.
- * Exactly one item goes out per sleeping item, in order.
+ * The webhook that wakes a sleeping execution, called by the service or by this n8n itself, when every task is over by the service's
+ * own word. Exactly one item goes out per sleeping item, in order.
  */
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { answer, ignore, postedTo, Refusal, respond } from '../callback/webhook';
 import { failureItem, plainFailureItem } from '../delivery/failure';
 import { assemble, failureOfWhole } from '../delivery/assembly';
 import { noteWaking, outcomesIn } from '../delivery/hint';
-import { Delivery, type Delivered } from '../delivery/item';
+import { Delivery } from '../delivery/item';
 import { cleanerOf, cleanItems } from '../service/clean';
 import { recentClient, type ServiceClient } from '../service/client';
 import { timeLimit } from '../service/clock';
-import * as failures from '../service/failures';
-import type { Failure } from '../service/failures';
+import { broken, cancelled, type Failure } from '../service/failures';
 import { parseJson } from '../service/json';
 import type { Done, Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
@@ -26,6 +24,7 @@ const CONFIRM_MS = 8_000;
 const DELIVERY_MS = 5_000;
 /** Addresses of files are temporary: what was seen longer ago is looked at again before its files are fetched. */
 const FRESH_MS = 5 * 60_000;
+const WOKEN_BEFORE = 'the execution was woken before';
 
 interface Sleeping {
 	items: INodeExecutionData[];
@@ -66,10 +65,7 @@ async function endOf(client: ServiceClient, watch: Watch): Promise<Ended | undef
 	return verdict?.kind === 'running' ? undefined : verdict;
 }
 
-/**
- * Whether all tasks are over. Looks only at those that are not watched, and stops at the first that is running: those before it
- * are known to be over, so that the next call asks about it first.
- */
+/** Looks only at tasks that are not watched, and stops at the first that is running, so that the next call asks about it first. */
 async function allOver(
 	client: ServiceClient,
 	sleep: Sleep,
@@ -84,8 +80,6 @@ async function allOver(
 	return true;
 }
 
-type OpenItem = Extract<SleepingItem, { kind: 'open' }>;
-
 interface Waking {
 	context: IWebhookFunctions;
 	client: ServiceClient;
@@ -94,25 +88,28 @@ interface Waking {
 }
 
 async function endNow({ client, sleep }: Waking, task: Watch): Promise<Ended> {
-	const { taskId } = task;
-	const over = sleep.over.get(taskId);
+	const over = sleep.over.get(task.taskId);
 	if (over === undefined)
-		return { kind: 'failed', failure: failures.cancelled(taskId, undefined), task: undefined };
+		return { kind: 'failed', failure: cancelled(task.taskId, undefined), task: undefined };
 	const isFresh = over.ended.kind === 'failed' || sleep.agoMs(over) <= FRESH_MS;
 	return isFresh ? over.ended : ((await endOf(client, task)) ?? over.ended);
 }
 
-/** What was delivered of an item whose tasks are over, or why it failed. Whatever breaks on the way is its failure. */
-async function delivered(waking: Waking, item: OpenItem, index: number): Promise<Delivered> {
-	const { tasks, assembly, files } = item;
+/** What goes out for an item whose tasks are over. Whatever breaks on the way is its failure. */
+async function itemFor(
+	waking: Waking,
+	{ note, item, index }: { note: SleepingItem; item: INodeExecutionData; index: number },
+): Promise<INodeExecutionData> {
+	const asItWas = { ...item, pairedItem: { item: index } };
+	if (note.kind === 'complete') return asItWas;
 	const { context, delivery } = waking;
+	const { tasks, assembly, files } = note;
 	const taskIds = tasks.map(({ taskId }) => taskId);
-	const lost = (failure: Failure, number?: number): Delivered => ({
-		items: [],
-		outputs: [],
-		files: [],
-		failure: failureOfWhole(failure, { number, assembly, taskIds }),
-	});
+	const node = context.getNode();
+	const failed = (failure: Failure, shown?: Parameters<typeof failureItem>[3]) =>
+		plainFailureItem(node, failureItem(node, failure, index, shown));
+	const lost = (failure: Failure, number?: number) =>
+		failed(failureOfWhole(failure, { number, assembly, taskIds }));
 	try {
 		const parts: Array<{ done: Done }> = [];
 		for (const [number, task] of tasks.entries()) {
@@ -120,24 +117,14 @@ async function delivered(waking: Waking, item: OpenItem, index: number): Promise
 			if (ended.kind === 'failed') return lost(ended.failure, number);
 			parts.push({ done: ended });
 		}
-		return await assemble(context, { delivery, parts }, { assembly, files, index });
+		const delivered = await assemble(context, { delivery, parts }, { assembly, files, index });
+		const { items, outputs, failure } = delivered;
+		const [made] = items;
+		if (failure === undefined) return made ?? asItWas;
+		return failed(failure, outputs.length === 0 ? undefined : { outputs, binary: made?.binary });
 	} catch (error) {
-		return lost(failures.broken(error, { kind: 'done', taskId: taskIds[0] ?? '' }));
+		return lost(broken(error, { kind: 'done', taskId: taskIds[0] ?? '' }));
 	}
-}
-
-async function itemFor(
-	waking: Waking,
-	{ note, item, index }: { note: SleepingItem; item: INodeExecutionData; index: number },
-): Promise<INodeExecutionData> {
-	const asItWas = { ...item, pairedItem: { item: index } };
-	if (note.kind === 'complete') return asItWas;
-	const { items, outputs, failure } = await delivered(waking, note, index);
-	const [made] = items;
-	if (failure === undefined) return made ?? asItWas;
-	const node = waking.context.getNode();
-	const shown = outputs.length === 0 ? undefined : { outputs, binary: made?.binary };
-	return plainFailureItem(node, failureItem(node, failure, index, shown));
 }
 
 async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
@@ -151,8 +138,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 
 	const client = await recentClient(context);
 	const sleep = sleepOf(notes.id, { context, client });
-	const wokenBefore = 'the execution was woken before';
-	if (sleep.ended) return ignore(context, wokenBefore);
+	if (sleep.ended) return ignore(context, WOKEN_BEFORE);
 	const resumeUrl = ownUrl(context, sleeping.resumeUrl);
 	// n8n has checked the token that this call came with.
 	cleanerOf(context).hasSent(resumeUrl);
@@ -169,7 +155,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 		return answer(context, 202, { received: true, waiting });
 	}
 	// Another call may have woken it meanwhile.
-	if (sleep.ended) return ignore(context, wokenBefore);
+	if (sleep.ended) return ignore(context, WOKEN_BEFORE);
 
 	sleep.end();
 	const received = { received: true };
@@ -178,10 +164,10 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
 	const waking = { context, client, sleep, delivery };
 	const output = await Promise.all(
-		notes.items.map(async (note, index) => {
-			const item = items[index] ?? { json: {} };
-			return await itemFor(waking, { note, item, index });
-		}),
+		notes.items.map(
+			async (note, index) =>
+				await itemFor(waking, { note, item: items[index] ?? { json: {} }, index }),
+		),
 	);
 	sender.end();
 	noteWaking(context, outcomesIn(output));
@@ -190,11 +176,8 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	return { webhookResponse: received, workflowData };
 }
 
-/** Handles one call for a sleeping execution. Never throws. */
+/** Never throws: n8n would mark the execution failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	return await respond(
-		context,
-		'a call for a sleeping execution',
-		async () => await wakeIfOver(context),
-	);
+	const call = 'a call for a sleeping execution';
+	return await respond(context, call, async () => await wakeIfOver(context));
 }

@@ -1,10 +1,10 @@
 /**
- * The watch of this n8n process over its sleeping executions: one loop of looks for each account. It sees that all tasks of an execution
- * are over, wakes it by its resume URL, and makes sure that it woke: neither a lost callback, nor one that came while n8n was still saving
- * the execution, leaves it asleep until its deadline. Of each account it keeps one context to send requests with, and no execution's data.
+ * The watch of this n8n process over its sleeping executions: one loop of looks for each account. Neither a lost callback, nor one that
+ * came while n8n was still saving the execution, leaves it asleep until its deadline.
  */
+import { ensured } from '../service/boundedMap';
 import { callSelf, type N8nContext, type ServiceClient } from '../service/client';
-import { realClock, type Clock } from '../service/clock';
+import { realClock, untilAborted, type Clock } from '../service/clock';
 import { isObject } from '../service/json';
 import { lookAtTask, lookSurely, type Look } from '../service/look';
 import { verdictOf, type Ended, type Verdict } from '../service/verdict';
@@ -29,14 +29,13 @@ const CALL_PAUSES_MS = [300, 700, 1_500, 3_000, 6_000, 12_000, 30_000, 60_000];
 /** After an answer that says "woken": time for the delivery, before another call makes sure. */
 const MAKE_SURE_MS = 60_000;
 
-/** Answers to calls that no sleeping execution here waits for. */
 export const NOT_WAITED_FOR = 'no task is waited for here';
 export const FOREIGN_TASK = 'the task does not belong to this execution';
 const BEYOND_CALLS = ['has finished', 'does not exist', NOT_WAITED_FOR, FOREIGN_TASK];
 
 /**
- * Whether an answer, in n8n's own words or in ours, says that the execution no longer sleeps, or does not wait for this
- * task. A status alone says too little: 404 also comes from a proxy or from an n8n that is still starting, 409 from one that is still saving.
+ * In n8n's own words or in ours. A status alone says too little: 404 also comes from a proxy or from an n8n that is still starting, 409
+ * from one that is still saving.
  */
 function isBeyondCalls(answer: Awaited<ReturnType<typeof callSelf>>): boolean {
 	if (answer.status === undefined || !isObject(answer.body)) return false;
@@ -60,12 +59,11 @@ interface Watching {
 	coverage: 'some' | 'all';
 }
 
-/** One sleeping execution, as far as this process knows it. */
 export class Sleep {
-	/** By task ID. */
 	readonly over = new Map<string, Over>();
-	private readonly watches = new Map<string, Watch>();
-	private readonly listeners = new Set<() => void>();
+	/** `learned` resolves when the task is no longer watched. */
+	private readonly watches = new Map<string, { watch: Watch; learned: Promise<void> }>();
+	private confirming = 0;
 	private readonly awake = new AbortController();
 	private state: { kind: 'asleep'; coverage: 'some' | 'all' } | { kind: 'woken'; at: number } = {
 		kind: 'asleep',
@@ -80,7 +78,6 @@ export class Sleep {
 		return this.state.kind === 'woken' && this.watcher.clock.now() - this.state.at < WOKEN_MS;
 	}
 
-	/** Whether it is no longer needed: it was woken a while ago, or its deadline has passed. */
 	get isHistory(): boolean {
 		if (this.state.kind === 'woken') return !this.ended;
 		return this.deadline > 0 && this.watcher.clock.now() >= this.deadline + AFTER_DEADLINE_MS;
@@ -91,32 +88,26 @@ export class Sleep {
 		return this.state.kind === 'asleep' && this.state.coverage === 'all';
 	}
 
-	/** Looks at tasks while the execution sleeps. Those that are watched already stay as they are. */
 	watch(tasks: readonly Watch[], { resumeUrl, coverage }: Watching): void {
 		if (coverage === 'all' && this.state.kind === 'asleep') this.state.coverage = coverage;
 		for (const task of tasks) {
 			if (this.watches.has(task.taskId) || this.over.has(task.taskId)) continue;
-			this.watches.set(task.taskId, task);
 			this.deadline = Math.max(this.deadline, task.deadline);
-			void this.watcher.loop.wait(task).then((waited) => this.learn(task, waited, resumeUrl));
+			const waited = this.watcher.loop.wait(task);
+			const learned = waited.then((end) => this.learn(task, end, resumeUrl));
+			this.watches.set(task.taskId, { watch: task, learned });
 		}
 	}
 
 	/** Whether a task is over, as soon as that is known, or false when the signal aborts. Looks at once. */
 	async confirm(taskId: string, patience: AbortSignal): Promise<boolean> {
-		const watch = this.watches.get(taskId);
-		if (watch !== undefined) this.watcher.loop.hurry(watch);
-		while (!this.over.has(taskId) && !patience.aborted) {
-			await new Promise<void>((resolve) => {
-				const done = () => {
-					this.listeners.delete(done);
-					patience.removeEventListener('abort', done);
-					resolve();
-				};
-				this.listeners.add(done);
-				patience.addEventListener('abort', done, { once: true });
-			});
-		}
+		const watched = this.watches.get(taskId);
+		if (watched !== undefined) this.watcher.loop.hurry(watched.watch);
+		const patienceEnds = untilAborted(patience);
+		this.confirming += 1;
+		await Promise.race([watched?.learned, patienceEnds.promise]);
+		this.confirming -= 1;
+		patienceEnds.forget();
 		return this.over.has(taskId);
 	}
 
@@ -125,22 +116,20 @@ export class Sleep {
 	}
 
 	runs(taskId: string): boolean {
-		const watch = this.watches.get(taskId);
-		return watch !== undefined && this.watcher.lastLooks.get(watch) === 'task';
+		const watched = this.watches.get(taskId);
+		return watched !== undefined && this.watcher.lastLooks.get(watched.watch) === 'task';
 	}
 
 	note(taskId: string, ended: Ended): void {
 		this.over.set(taskId, { ended, seenAt: this.watcher.clock.now() });
-		const watch = this.watches.get(taskId);
+		const watched = this.watches.get(taskId);
 		this.watches.delete(taskId);
-		if (watch !== undefined) this.watcher.loop.release(watch);
-		for (const listener of [...this.listeners]) listener();
+		if (watched !== undefined) this.watcher.loop.release(watched.watch);
 	}
 
-	/** The execution is awake, or gone: its tasks are no longer looked at. */
 	end(): void {
 		this.state = { kind: 'woken', at: this.watcher.clock.now() };
-		for (const watch of this.watches.values()) this.watcher.loop.release(watch);
+		for (const { watch } of this.watches.values()) this.watcher.loop.release(watch);
 		this.watches.clear();
 		this.awake.abort('woken');
 	}
@@ -148,14 +137,13 @@ export class Sleep {
 	private learn({ taskId }: Watch, waited: Waited, resumeUrl: string): void {
 		this.watches.delete(taskId);
 		// A call that is waiting for this news wakes the execution by itself.
-		const delayMs = this.listeners.size > 0 ? CONFIRMING_MS : 0;
+		const delayMs = this.confirming > 0 ? CONFIRMING_MS : 0;
 		if (this.ended || waited.kind === 'released') return;
 		if (waited.kind === 'done' || waited.failure.outcome !== 'timed_out') this.note(taskId, waited);
 		if (this.watches.size === 0 && this.over.has(taskId))
 			void this.callUp(taskId, resumeUrl, delayMs);
 	}
 
-	/** Calls the execution by a task that is over, until it wakes or n8n says that it no longer sleeps. */
 	private async callUp(taskId: string, resumeUrl: string, delayMs: number): Promise<void> {
 		const { watcher, awake } = this;
 		const { clock } = watcher;
@@ -208,8 +196,7 @@ interface Means {
 }
 
 function watcherFor({ context, client, clock = realClock }: Means): Watcher {
-	const watcher = watchers.get(client.account) ?? new Watcher(context, client, clock);
-	watchers.set(client.account, watcher);
+	const watcher = ensured(watchers, client.account, () => new Watcher(context, client, clock));
 	// The latest context serves all sleeps of the account, so that no execution's data is held for long.
 	return Object.assign(watcher, { context, client });
 }
@@ -230,7 +217,7 @@ export function sleepOf(id: string, means: Means): Sleep {
 	return fresh;
 }
 
-/** Drops what is over, with the tasks that it holds. Runs each time the number has doubled, so that it costs little per sleep. */
+/** Runs each time the number has doubled, so that it costs little per sleep. */
 function sweep(): void {
 	for (const [id, sleep] of sleeps) if (sleep.isHistory) sleeps.delete(id);
 	sweepAt = Math.max(SWEEP_FROM, 2 * sleeps.size);
