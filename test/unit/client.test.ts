@@ -305,6 +305,33 @@ test('a run reads its credential every 5 s at most; where that fails, n8n does, 
 	jest.restoreAllMocks();
 });
 
+describe('a credential that is changed while a run goes on', () => {
+	const changedTo = async (change: object) => {
+		const { context, sent, signedWith } = contextWith(responds(200, JSON.stringify({ said: NEW })));
+		const client = await createClient(context);
+		const before = await context.getCredentials('mediaGenerationApi');
+		const after = { ...before, apiKey: NEW, ...change };
+		jest.spyOn(context, 'getCredentials').mockResolvedValue(after);
+		jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_000);
+		const reply = await client.send(LOOK);
+		jest.restoreAllMocks();
+		return { sent, signedWith, reply };
+	};
+	const NEW = 'sk_the_key_of_somebody_else';
+
+	test('a new key signs what follows, and is cleaned out of what comes, as the first one is', async () => {
+		const { signedWith, reply } = await changedTo({});
+		expect(signedWith).toMatchObject([{ data: { apiKey: NEW } }]);
+		expect(reply).toMatchObject({ body: { said: 'sk_***' } });
+	});
+
+	test('a key with another address is not sent to the first one', async () => {
+		const { sent, signedWith } = await changedTo({ baseUrl: 'https://other.example' });
+		expect(sent).toMatchObject([{ url: 'https://api.example/v1/task/t1' }]);
+		expect(signedWith).toMatchObject([{ data: { apiKey: KEY } }]);
+	});
+});
+
 describe('a call of this n8n to itself', () => {
 	const URL = 'https://n8n.example/webhook-waiting/1/node?signature=x';
 

@@ -71,11 +71,14 @@ function withoutTokensOfUrls(text: string): string {
 }
 
 export class Cleaner {
-	private keyPattern: RegExp | undefined;
+	/** Of each key, as it can change while a run goes on. */
+	private readonly keys = new Map<string, RegExp>();
 	private readonly tokens = new Set<string>();
 
 	knows(secrets: Secrets): void {
-		this.keyPattern = ensured(patterns, secrets, () => patternOf(secrets.apiKey));
+		const { apiKey } = secrets;
+		const pattern = () => ensured(patterns, secrets, () => patternOf(apiKey));
+		ensured(this.keys, apiKey, pattern);
 		if (secrets.callbackSecret !== '') this.tokens.add(secrets.callbackSecret);
 	}
 
@@ -87,7 +90,9 @@ export class Cleaner {
 	}
 
 	key(text: string): string {
-		return this.keyPattern === undefined ? text : text.replace(this.keyPattern, 'sk_***');
+		let clean = text;
+		for (const pattern of this.keys.values()) clean = clean.replace(pattern, 'sk_***');
+		return clean;
 	}
 
 	text(text: string): string {

@@ -176,16 +176,22 @@ export async function recentClient(
 	return clientOf(context, isFit ? kept : await readAndKeep(context, key));
 }
 
-/** What n8n signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */
-function signer(context: RequestContext, { data, readAt }: Read) {
-	let [latest, latestAt] = [Promise.resolve(data), readAt];
+/**
+ * What n8n signs requests with: read again where it is not recent. A key that came with another address is never sent to the first one.
+ * Where reading fails, n8n itself reads it, and says why.
+ */
+function signer(context: RequestContext, first: Read) {
+	let [latest, latestAt] = [Promise.resolve(first), first.readAt];
 	return async (): Promise<ICredentialsDecrypted | undefined> => {
 		if (now() - latestAt >= RECENT_MS) {
 			latestAt = now();
-			latest = context.getCredentials(CREDENTIAL);
+			latest = readCredentials(context);
 		}
-		const signed = await latest.catch(() => undefined);
-		return signed && { id: '', name: '', type: CREDENTIAL, data: { ...signed } };
+		const read = await latest.catch(() => undefined);
+		if (read === undefined) return undefined;
+		cleanerOf(context).knows(read.credentials);
+		const { data } = read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
+		return { id: '', name: '', type: CREDENTIAL, data: { ...data } };
 	};
 }
 
