@@ -35,6 +35,13 @@ export const found: Array<[string, Partial<History>]> = [
 		},
 	],
 	[
+		'what is noted of the costs can not be read in one try: the next one does not wait for its turn for ever',
+		{
+			node: { ...PLAIN_NODE, tries: 3, maximumCredits: 0 },
+			breaks: [{ what: 'context', from: 33, times: 1 }],
+		},
+	],
+	[
 		'stopped in its sleep: the log says which creation is unclear',
 		{
 			node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },

@@ -123,11 +123,16 @@ export class Spending {
 
 	async turn(route: Route): Promise<Turn> {
 		const giveBack = this.limited ? await this.gate.take() : () => undefined;
-		const failure = this.limited ? await this.refusal() : undefined;
-		if (failure === undefined)
+		let goes = false;
+		try {
+			const failure = this.limited ? await this.refusal() : undefined;
+			if (failure !== undefined) return { kind: 'refused', failure };
+			goes = true;
 			return { kind: 'go', end: (submitted) => void this.end(submitted, route).finally(giveBack) };
-		giveBack();
-		return { kind: 'refused', failure };
+		} finally {
+			// Whatever breaks, too: the next creation would wait for ever.
+			if (!goes) giveBack();
+		}
 	}
 
 	private async end(submitted: Submitted, route: Route): Promise<void> {
