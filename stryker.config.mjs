@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const nodes = 'nodes/MediaGeneration';
 /** The one way to the service and to its files. */
-const door = 'client|look|redact|baseUrl|networkError|fileHost|bounded';
+const door = 'client|look|clean|baseUrl|networkError|fileHost|bounded';
 const folders = {
 	create: `${nodes}/create/**/*.ts`,
 	wait: `${nodes}/wait/**/*.ts`,
