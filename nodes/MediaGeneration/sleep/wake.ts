@@ -168,8 +168,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 			async (note, index) =>
 				await itemFor(waking, { note, item: items[index] ?? { json: {} }, index }),
 		),
-	);
-	sender.end();
+	).finally(() => sender.end());
 	noteWaking(context, outcomesIn(output));
 	const workflowData = [cleanItems(context, output)];
 	if (sender.signal.aborted) return { noWebhookResponse: true, workflowData };
