@@ -35,6 +35,17 @@ export const found: Array<[string, Partial<History>]> = [
 		},
 	],
 	[
+		'a Retry whose creation is refused: its next try does not take the task of somebody else',
+		{
+			seed: 0,
+			node: { ...PLAIN_NODE, tries: 2 },
+			list: { ...NO_LIST, kind: 'bare', repeats: true, others: ['older'] },
+			items: [{ ...PLAIN_ITEM, timeout: 5, onTimeout: 'returnTask' }],
+			creations: [fault('200 list'), refused],
+			retries: [{ changed: false }],
+		},
+	],
+	[
 		'what is noted of the costs can not be read in one try: the next one does not wait for its turn for ever',
 		{
 			node: { ...PLAIN_NODE, tries: 3, maximumCredits: 0 },

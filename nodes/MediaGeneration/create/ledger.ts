@@ -192,9 +192,13 @@ export class Ledger {
 		return first.ok ? first.value : texts;
 	}
 
-	/** A task that failed is of no further use: the next try makes a new one. */
+	/** A task that failed is of no further use: the next try makes a new one. That something was noted stays, as of a run that n8n has not killed. */
 	forget(slot: Slot): void {
-		quietly(() => delete this.entries()[this.keyOf(slot)]);
+		quietly(() => {
+			const entries = this.entries();
+			delete entries[this.keyOf(slot)];
+			entries[`${prefixOf(this.run)}forgotten`] = {};
+		});
 	}
 
 	/** The run is over. As a tool: what was handed out is not for a later call, and the rest is free for the next one. */
