@@ -176,22 +176,23 @@ export async function recentClient(
 	return clientOf(context, isFit ? kept : await readAndKeep(context, key));
 }
 
-/**
- * What n8n signs requests with: read again where it is not recent. A key that came with another address is never sent to the first one.
- * Where reading fails, n8n itself reads it, and says why.
- */
+/** What has become of a credential since it was read. A key that came with another address is never sent to the first one. */
+async function readAgain(context: RequestContext, first: Read): Promise<Read> {
+	const read = await readCredentials(context);
+	cleanerOf(context).knows(read.credentials);
+	return read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
+}
+
+/** What n8n signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */
 function signer(context: RequestContext, first: Read) {
 	let [latest, latestAt] = [Promise.resolve(first), first.readAt];
 	return async (): Promise<ICredentialsDecrypted | undefined> => {
 		if (now() - latestAt >= RECENT_MS) {
 			latestAt = now();
-			latest = readCredentials(context);
+			latest = readAgain(context, first);
 		}
 		const read = await latest.catch(() => undefined);
-		if (read === undefined) return undefined;
-		cleanerOf(context).knows(read.credentials);
-		const { data } = read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
-		return { id: '', name: '', type: CREDENTIAL, data: { ...data } };
+		return read && { id: '', name: '', type: CREDENTIAL, data: { ...read.data } };
 	};
 }
 
