@@ -95,6 +95,7 @@ export const OWN_FIELDS = {
 const BREAKING = [
 	'context',
 	'logger',
+	'execution ID',
 	'hints',
 	'parameters',
 	'expressions',

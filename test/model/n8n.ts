@@ -452,7 +452,10 @@ export class N8n {
 		return {
 			getNode: () => this.node,
 			getWorkflow: () => ({ id: 'workflow' }),
-			getExecutionId: () => execution.id,
+			getExecutionId: () => {
+				this.trouble.use('execution ID');
+				return execution.id;
+			},
 			getMode: () => 'trigger',
 			getCredentials: async () => {
 				this.trouble.use('credential');
