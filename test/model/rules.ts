@@ -167,7 +167,8 @@ function lost(world: World): string[] {
 
 /** Whether what the node has noted can be lost to it. */
 export const isForgetful = ({ breaks, damage }: History) =>
-	damage.length > 0 || breaks.some(({ what }) => what === 'context' || what === 'expressions');
+	damage.length > 0 || breaks.some(({ what }) => FORGETTING.includes(what));
+const FORGETTING = ['context', 'execution ID', 'expressions'];
 
 /** Whether a text lists the item of a slot. */
 const namesItem = (text: string, slot: string) =>

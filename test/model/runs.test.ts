@@ -322,15 +322,19 @@ describe('after the first failure', () => {
 
 test('what can not be joined ends the run: nothing more is created or waited for', async () => {
 	const { options, ...text } = long('join');
-	const { error, sent, endedMs } = await runNode({
+	const setting = {
 		parameters: [{ ...text, options: { ...options, maxActiveTasks: 1 } }, speech, speech],
 		tasks: [PLAIN_TASK, PLAIN_TASK, taskWith({ seconds: 400 })],
 		// One part fits into it, and two of them don't.
 		store: { ...PLAIN_STORE, limit: 1_000 },
-	});
+	};
+	const { error, sent, endedMs } = await runNode(setting);
 	expect(error?.message).toMatch(/too large for the store/);
 	expect(sent).toHaveLength(3);
 	expect(endedMs).toBeLessThan(60_000);
+	const { json } = await runNode({ ...setting, node: goOn });
+	expect(json[0]).toMatchObject({ outcome: 'undelivered', task_ids: [idOf(0), idOf(1)] });
+	expect(json[0]?.outputs).toHaveLength(4);
 });
 
 describe('On Timeout: Return Task', () => {

@@ -2,7 +2,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
-import { broken, quote, type Failure, type LeftText } from '../service/failures';
+import { quote, type Failure, type LeftText } from '../service/failures';
 import { asNumber } from '../service/json';
 import type { Task } from '../service/task';
 import type { Done } from '../service/verdict';
@@ -112,7 +112,7 @@ export async function deliverPart(
 	return { ...(await delivery.deliver(done, named, index, extra)), files: [] };
 }
 
-/** What goes out for an item whose parts are all over, in their order. Never rejects. */
+/** What goes out for an item whose parts are all over, in their order. */
 export async function assemble(
 	context: N8nContext,
 	{ delivery, parts }: { delivery: Pick<Delivery, 'deliver'>; parts: readonly DonePart[] },
@@ -139,12 +139,12 @@ export async function assemble(
 	if (failure !== undefined)
 		return asTheyAre(failureOfWhole(failure, { number, assembly, taskIds }));
 	if (longText.kind !== 'join') return asTheyAre(undefined);
-	try {
-		return await joinedItem(context, { all, done, pauseMs: longText.pauseMs }, input);
-	} catch (error) {
-		const why = broken(error, { kind: 'done', taskId: taskIds[0] ?? '' });
-		return asTheyAre(failureOfWhole(why, { assembly, taskIds }));
-	}
+	return await joinedItem(context, { all, done, pauseMs: longText.pauseMs }, input);
+}
+
+/** What finished tasks offer, fetched or not. */
+export function offeredBy(parts: readonly DonePart[]): DeliveredOutput[] {
+	return parts.flatMap(({ done }) => done.outputs.map(({ url, kind }) => ({ url, kind })));
 }
 
 /** The names of binary fields are those of the items of each part. */

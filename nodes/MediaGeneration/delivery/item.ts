@@ -4,7 +4,7 @@ import { transcriptOf } from '../media/captions';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { inPieces, realClock } from '../service/clock';
-import { attemptLater, broken, quote, type Failure } from '../service/failures';
+import { attemptLater, quote, type Failure } from '../service/failures';
 import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
 import { fileOpener } from '../service/fileHost';
 import type { JsonObject } from '../service/json';
@@ -92,7 +92,7 @@ export class Delivery {
 		this.deps = { ...realClock, context, open, signal, limiter };
 	}
 
-	/** Never rejects: where anything breaks, what the service offers goes out with a failure. @param extra fields of the JSON */
+	/** @param extra fields of the JSON */
 	async deliver(
 		done: Shown,
 		settings: FileSettings,
@@ -100,34 +100,29 @@ export class Delivery {
 		extra: IDataObject = {},
 	): Promise<Delivered> {
 		const { taskId, task } = done;
-		try {
-			const files = await this.filesOf(done, settings);
-			const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
-			const itemWith = (shown: readonly DeliveredFile[]): INodeExecutionData => {
-				const { outputs, binary } = inFields(shown, settings.binaryPropertyName);
-				const json: IDataObject = {
-					...(task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw)),
-					task_id: taskId,
-					outputs: outputs.map((output) => ({ ...output })),
-					...(transcript === undefined ? {} : { transcript }),
-					...extra,
-				};
-				const fields = Object.keys(binary).length === 0 ? {} : { binary };
-				return { json, ...fields, pairedItem: { item: pairedItem } };
+		const files = await this.filesOf(done, settings);
+		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
+		const itemWith = (shown: readonly DeliveredFile[]): INodeExecutionData => {
+			const { outputs, binary } = inFields(shown, settings.binaryPropertyName);
+			const json: IDataObject = {
+				...(task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw)),
+				task_id: taskId,
+				outputs: outputs.map((output) => ({ ...output })),
+				...(transcript === undefined ? {} : { transcript }),
+				...extra,
 			};
-			const failure = undelivered(done, files);
-			const stored = files.filter((file) => file.kind === 'stored');
-			if (settings.splitFiles && files.length > 0) {
-				const there = files.filter(({ kind }) => kind !== 'missing');
-				const outputs = files.map(({ output }) => output);
-				return { items: there.map((file) => itemWith([file])), outputs, failure, files: stored };
-			}
-			const { outputs } = inFields(files, settings.binaryPropertyName);
-			return { items: [itemWith(files)], outputs, failure, files: stored };
-		} catch (error) {
-			const outputs = done.outputs.map(({ url, kind }) => ({ url, kind }));
-			return { items: [], outputs, failure: broken(error, { kind: 'done', taskId }), files: [] };
+			const fields = Object.keys(binary).length === 0 ? {} : { binary };
+			return { json, ...fields, pairedItem: { item: pairedItem } };
+		};
+		const failure = undelivered(done, files);
+		const stored = files.filter((file) => file.kind === 'stored');
+		if (settings.splitFiles && files.length > 0) {
+			const there = files.filter(({ kind }) => kind !== 'missing');
+			const outputs = files.map(({ output }) => output);
+			return { items: there.map((file) => itemWith([file])), outputs, failure, files: stored };
 		}
+		const { outputs } = inFields(files, settings.binaryPropertyName);
+		return { items: [itemWith(files)], outputs, failure, files: stored };
 	}
 
 	/** What was said when, by the first transcript that can be read; undefined where there is none. */

@@ -6,6 +6,7 @@ import type { SubmitDeps } from '../create/submit';
 import {
 	assemble,
 	failureOfWhole,
+	offeredBy,
 	unfinishedJson,
 	type Assembly,
 	type AssemblyInput,
@@ -125,12 +126,16 @@ export async function conclude(
 
 export function brokenEnd(error: unknown, item: Item, parts: readonly PartEnd[]): ItemEnd {
 	const [taskId] = idsOf(parts);
-	const reached = parts.every(({ kind }) => kind === 'done') ? 'done' : 'exists';
+	const done = parts.filter((part) => part.kind === 'done');
+	const isDone = done.length === parts.length;
+	const reached = isDone ? 'done' : 'exists';
 	const failure = broken(
 		error,
 		taskId === undefined ? { kind: 'sent' } : { kind: reached, taskId },
 	);
-	return failedWith(failure, undefined, { item, parts });
+	const end = failedWith(failure, undefined, { item, parts });
+	if (!isDone) return end;
+	return { ...end, delivered: { items: [], outputs: offeredBy(done), failure, files: [] } };
 }
 
 function endOf(item: Item, parts: readonly PartEnd[]): ItemEnd {

@@ -5,7 +5,7 @@
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { answer, ignore, postedTo, Refusal, respond } from '../callback/webhook';
 import { failureItem, plainFailureItem } from '../delivery/failure';
-import { assemble, failureOfWhole } from '../delivery/assembly';
+import { assemble, failureOfWhole, offeredBy } from '../delivery/assembly';
 import { noteWaking, outcomesIn } from '../delivery/hint';
 import { Delivery } from '../delivery/item';
 import { cleanerOf, cleanItems } from '../service/clean';
@@ -108,10 +108,10 @@ async function itemFor(
 	const node = context.getNode();
 	const failed = (failure: Failure, shown?: Parameters<typeof failureItem>[3]) =>
 		plainFailureItem(node, failureItem(node, failure, index, shown));
-	const lost = (failure: Failure, number?: number) =>
-		failed(failureOfWhole(failure, { number, assembly, taskIds }));
+	const lost = (failure: Failure, number?: number, shown?: Parameters<typeof failed>[1]) =>
+		failed(failureOfWhole(failure, { number, assembly, taskIds }), shown);
+	const parts: Array<{ done: Done }> = [];
 	try {
-		const parts: Array<{ done: Done }> = [];
 		for (const [number, task] of tasks.entries()) {
 			const ended = await endNow(waking, task);
 			if (ended.kind === 'failed') return lost(ended.failure, number);
@@ -123,7 +123,8 @@ async function itemFor(
 		if (failure === undefined) return made ?? asItWas;
 		return failed(failure, outputs.length === 0 ? undefined : { outputs, binary: made?.binary });
 	} catch (error) {
-		return lost(broken(error, { kind: 'done', taskId: taskIds[0] ?? '' }));
+		const failure = broken(error, { kind: 'done', taskId: taskIds[0] ?? '' });
+		return lost(failure, undefined, { outputs: offeredBy(parts) });
 	}
 }
 
