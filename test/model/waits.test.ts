@@ -222,6 +222,22 @@ describe('Task: Wait', () => {
 		expect(requests).toEqual([]);
 	});
 
+	test('an item that has tasks, but none that stands for it, stays what it is, with all of them', async () => {
+		const left = {
+			outcome: 'unreachable',
+			error: 'tasks of this item exist',
+			task_ids: ['a', 'b'],
+		};
+		const given = { input: from(left), node: goOn, answer: anyDone };
+		const { json, requests } = await runNode({ ...given, parameters: { ...wait, taskId: '' } });
+		expect(json).toEqual([left]);
+		expect(requests).toEqual([]);
+		const { error } = await runNode({ ...given, node: {}, parameters: { ...wait, taskId: '' } });
+		expect(error?.description).toMatch(/^Set "Task ID" to {{ \$json\.task_ids }}/);
+		const named = await runNode({ ...given, parameters: { ...wait, taskId: ['a', 'b'] } });
+		expect(named.json).toMatchObject([{ task_id: 'a', status: 'done' }, { task_id: 'b' }]);
+	});
+
 	test.each(['timed_out', 'unreachable', 'cancelled', 'undelivered', 'nonsense'])(
 		'an item that is %s is waited for',
 		async (outcome) => {
@@ -237,7 +253,10 @@ describe('Task: Wait', () => {
 	test('what to do about a failure from before', async () => {
 		const again = await runNode({ parameters: wait, input: from(failed) });
 		expect(again.error?.description).toMatch(/^The service ended this task with an error\./);
-		const none = await runNode({ parameters: wait, input: from({ outcome: 'rejected' }) });
+		const none = await runNode({
+			parameters: { ...wait, taskId: ' ' },
+			input: from({ outcome: 'rejected' }),
+		});
 		expect(none.error?.description).toBe(
 			'No task of this item is known, so there is nothing to wait for. See the node that made it.',
 		);

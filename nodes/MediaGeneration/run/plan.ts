@@ -20,6 +20,7 @@ import {
 	isOutcome,
 	outcomes,
 	type Failure,
+	type Outcome,
 } from '../service/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../service/json';
 import { parseTask } from '../service/task';
@@ -71,33 +72,38 @@ function leftIn(json: JsonObject): Left | undefined {
 	};
 }
 
-/** The failure that an item brings along from a node before this one, for `task: wait`. */
-function failureFromInput(json: JsonObject, left: Left | undefined): Failure | undefined {
+/** What an item says that failed in a node before this one, for `task: wait`. `final`: waiting for its tasks changes nothing. */
+function failureFromInput(json: JsonObject, left: Left | undefined) {
 	const { outcome } = json;
 	if (!isOutcome(outcome)) return undefined;
-	const { final } = outcomes[outcome];
-	// A task can have an `outcome` of its own. Where it is done, none of ours is final.
-	if (final && json.status === 'done') return undefined;
 	const taskId = asText(json.task_id);
-	const isWhole = left === undefined || left.isWhole;
-	// What waiting does not change is still the item's failure, and so is a part without a task.
-	if (isWhole && (!final || (outcome !== 'failed' && taskId !== undefined))) return undefined;
+	const taskIds = textsIn(json.task_ids);
 	const [number, of] = [asNumber(json.part), asNumber(json.parts)];
 	const which = number === undefined || of === undefined ? undefined : { number, of };
-	return {
+	const failure: Failure = {
 		outcome,
 		message: asText(json.error) ?? `The item failed in a node before this one (${outcome})`,
-		description:
-			outcome === 'failed'
-				? 'The service ended this task with an error. Correct the input if the reason points to it, then run the item again: that makes a new task.'
-				: left === undefined
-					? 'No task of this item is known, so there is nothing to wait for. See the node that made it.'
-					: 'Not every part of this text has a task, so waiting can not complete it. Run the node that made it again: the parts that are there are paid for once.',
+		description: adviceFor(outcome, left, taskIds),
 		taskId,
 		status: asText(json.status),
 		httpStatus: typeof json.http_status === 'number' ? json.http_status : undefined,
-		whole: left && { taskIds: left.taskIds, part: which, longText: undefined },
+		whole: taskIds.length === 0 ? undefined : { taskIds, part: which, longText: undefined },
 	};
+	// A task can have an `outcome` of its own. Where it is done, none of ours is final.
+	const isFinal = outcomes[outcome].final && json.status !== 'done';
+	const isComplete = left?.isWhole !== false;
+	const hasTask = taskId !== undefined || taskIds.length > 0;
+	return { failure, final: !isComplete || (isFinal && (outcome === 'failed' || !hasTask)) };
+}
+
+function adviceFor(outcome: Outcome, left: Left | undefined, taskIds: string[]): string {
+	if (outcome === 'failed')
+		return 'The service ended this task with an error. Correct the input if the reason points to it, then run the item again: that makes a new task.';
+	if (left !== undefined)
+		return 'Not every part of this text has a task, so waiting can not complete it. Run the node that made it again: the parts that are there are paid for once.';
+	return taskIds.length > 0
+		? 'Set "Task ID" to {{ $json.task_ids }} to wait for each of the tasks.'
+		: 'No task of this item is known, so there is nothing to wait for. See the node that made it.';
 }
 
 /** Whether an item of a node that slept already has everything that `task: wait` could fetch. */
@@ -121,14 +127,15 @@ function planAwaited(fields: ItemFields, input: INodeExecutionData): Array<Draft
 	const index = fields.itemIndex;
 	const json = fieldsIn(input);
 	const left = leftIn(json);
-	const failure = failureFromInput(json, left);
+	const from = failureFromInput(json, left);
 	// An item that itself says why it has no task needs no Task ID.
-	if (failure !== undefined && asText(input.json.task_id) === undefined)
-		return [failedEnd(index, failure)];
+	const given = fields.raw('taskId') ?? '';
+	const isEmpty = typeof given === 'string' && given.trim() === '';
+	if (from !== undefined && isEmpty) return [failedEnd(index, from.failure)];
 	const settings = readItemSettings(fields, true);
 	const taskIds = fields.taskIds(asText(json.task_id));
 	const own = isOwn(taskIds, json);
-	if (own && failure !== undefined) return [failedEnd(index, failure)];
+	if (own && from?.final === true) return [failedEnd(index, from.failure)];
 	if (own && isComplete(input, settings.files)) {
 		const item = { ...input, pairedItem: { item: index } };
 		return [{ kind: 'items', index, taskIds: [], items: [item] }];
