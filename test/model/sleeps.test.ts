@@ -127,6 +127,21 @@ describe('sleeping', () => {
 		expect(answers.filter((answer) => answer.includes('"received":true}'))).toHaveLength(1);
 	});
 
+	test('a task that fails asleep fails its item alone; one of a long text with the IDs of all parts', async () => {
+		const sleeps = { waitMode: 'callback', options: { gracePeriod: 0, maxCharacters: 60 } };
+		const failing = taskWith({ seconds: 40, end: 'error' });
+		const { json, execution } = await runNode({
+			parameters: ['join', 'off'].map((mode) => ({ ...long(mode), ...sleeps })),
+			tasks: [taskWith({ seconds: 40 }), failing, taskWith({ seconds: 40 })],
+			node: goOn,
+		});
+		expect(execution.woken).toBe(true);
+		expect(json).toMatchObject([
+			{ outcome: 'failed', part: 2, parts: 2, task_ids: [idOf(0), idOf(1)] },
+			{ status: 'done', task_id: idOf(2) },
+		]);
+	});
+
 	test('the deadline comes before all parts are over: what goes out names them all', async () => {
 		const { json } = await runNode({
 			parameters: {
