@@ -1,8 +1,9 @@
 /** The trigger's webhook: check, confirm, answer (docs/trigger.md, "What it answers"). */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import type { TriggerSettings } from '../operations/trigger';
-import { recentClient, type Credentials, type ServiceClient } from '../service/client';
+import { recentClient, type ServiceClient } from '../service/client';
 import { cleanerOf, cleanItems } from '../service/clean';
+import type { Credentials } from '../service/credentials';
 import type { Task } from '../service/task';
 import { verdictOf, type Verdict } from '../service/verdict';
 import { confirm } from './confirm';

@@ -2,7 +2,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { showHint } from '../delivery/hint';
 import { isPrivateHost } from '../service/baseUrl';
-import { publishedMethods, type Credentials } from '../service/client';
+import { publishedMethods } from '../service/client';
+import type { Credentials } from '../service/credentials';
 import { invalid } from '../service/failures';
 import { MAX_REFERENCE, sign } from './signature';
 

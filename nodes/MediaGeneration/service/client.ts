@@ -2,31 +2,25 @@
  * The one door to the service: the key is attached by n8n's credential only, nothing here retries, every request ends within its
  * time, however slowly its answer drips, and what an answer says of throttling is learned here.
  */
-import type {
-	ICredentialDataDecryptedObject,
-	ICredentialsDecrypted,
-	IDataObject,
-	IExecuteFunctions,
-	IHttpRequestMethods,
-	IHttpRequestOptions,
-	ILoadOptionsFunctions,
-	IWebhookFunctions,
-} from 'n8n-workflow';
+import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
-import { credentialProblem, normalizeBaseUrl } from './baseUrl';
 import { ANSWER, readJson, readText } from './bounded';
-import { BoundedMap } from './boundedMap';
 import { cleanerOf } from './clean';
-import { now, timeLimit } from './clock';
-import { invalid } from './failures';
+import { timeLimit } from './clock';
+import {
+	CREDENTIAL,
+	readCredentials,
+	recentCredentials,
+	signer,
+	type Credentials,
+	type N8nContext,
+	type Read,
+	type RequestContext,
+} from './credentials';
 import { isObject } from './json';
 import { connectionOf, reasonOf, type Connection } from './networkError';
 
-const CREDENTIAL = 'mediaGenerationApi';
-
-export type N8nContext = IExecuteFunctions | IWebhookFunctions;
-/** Also where the editor asks for a list. */
-type RequestContext = N8nContext | ILoadOptionsFunctions;
+export type { N8nContext };
 
 export interface Answer {
 	answered: true;
@@ -62,43 +56,10 @@ export interface ApiRequest {
 	signal?: AbortSignal;
 }
 
-export interface Credentials {
-	baseUrl: string;
-	apiKey: string;
-	callbackSecret: string;
-}
-
 export interface ServiceClient {
 	credentials: Credentials;
 	account: Account;
 	send(request: ApiRequest): Promise<Reply>;
-}
-
-interface Read {
-	credentials: Credentials;
-	data: ICredentialDataDecryptedObject;
-	/** Epoch ms. */
-	readAt: number;
-}
-
-/** For how long requests are signed with what was read of a credential: n8n takes longer to read it than for the rest of a request. */
-const RECENT_MS = 5_000;
-
-/** Throws an `invalid` failure in words before anything is sent. */
-async function readCredentials(context: RequestContext): Promise<Read> {
-	const data = await context.getCredentials(CREDENTIAL);
-	const problem = credentialProblem(data);
-	if (problem !== undefined)
-		throw invalid(
-			problem,
-			'Open the Media Generation API credential of this node and correct it. Nothing was sent.',
-		);
-	const credentials = {
-		baseUrl: normalizeBaseUrl(data.baseUrl as string),
-		apiKey: data.apiKey as string,
-		callbackSecret: (data.callbackSecret ?? '') as string,
-	};
-	return { credentials, data, readAt: now() };
 }
 
 interface RawResponse<Body = unknown> {
@@ -146,54 +107,12 @@ export async function createClient(context: RequestContext): Promise<ServiceClie
 	return clientOf(context, await readCredentials(context));
 }
 
-/** By workflow, node and credential. Forgotten when it is no longer recent, as keys are not kept. */
-const recent = new BoundedMap<string, Read>(200);
-
-async function readAndKeep(context: N8nContext, key: string): Promise<Read> {
-	const read = await readCredentials(context);
-	recent.set(key, read);
-	const forget = () => {
-		if (recent.get(key) === read) recent.delete(key);
-	};
-	AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
-	return read;
-}
-
-/**
- * As {@link createClient}, for webhooks, which are called many times a second: by what was read of the credential a moment ago. While the
- * editor listens nothing is kept.
- *
- * @param fits whether what was kept will do; otherwise it is read again
- */
+/** As {@link createClient}, for webhooks, which are called many times a second. @param fits whether what was read a moment ago will do */
 export async function recentClient(
 	context: N8nContext,
-	fits: (credentials: Credentials) => boolean = () => true,
+	fits?: (credentials: Credentials) => boolean,
 ): Promise<ServiceClient> {
-	const { id: nodeId, credentials: used } = context.getNode();
-	const key = JSON.stringify([context.getWorkflow().id, nodeId, used?.[CREDENTIAL]?.id]);
-	const kept = context.getMode() === 'manual' ? undefined : recent.get(key);
-	const isFit = kept !== undefined && fits(kept.credentials);
-	return clientOf(context, isFit ? kept : await readAndKeep(context, key));
-}
-
-/** What has become of a credential since it was read. A key that came with another address is never sent to the first one. */
-async function readAgain(context: RequestContext, first: Read): Promise<Read> {
-	const read = await readCredentials(context);
-	cleanerOf(context).knows(read.credentials);
-	return read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
-}
-
-/** What n8n signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */
-function signer(context: RequestContext, first: Read) {
-	let [latest, latestAt] = [Promise.resolve(first), first.readAt];
-	return async (): Promise<ICredentialsDecrypted | undefined> => {
-		if (now() - latestAt >= RECENT_MS) {
-			latestAt = now();
-			latest = readAgain(context, first);
-		}
-		const read = await latest.catch(() => undefined);
-		return read && { id: '', name: '', type: CREDENTIAL, data: { ...read.data } };
-	};
+	return clientOf(context, await recentCredentials(context, fits));
 }
 
 function clientOf(context: RequestContext, read: Read): ServiceClient {

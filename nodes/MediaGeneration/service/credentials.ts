@@ -1,0 +1,96 @@
+/** What is read of the credential, and what n8n signs requests with. A key is never sent to another address than its own. */
+import type {
+	ICredentialDataDecryptedObject,
+	ICredentialsDecrypted,
+	IExecuteFunctions,
+	ILoadOptionsFunctions,
+	IWebhookFunctions,
+} from 'n8n-workflow';
+import { credentialProblem, normalizeBaseUrl } from './baseUrl';
+import { BoundedMap } from './boundedMap';
+import { cleanerOf } from './clean';
+import { now } from './clock';
+import { invalid } from './failures';
+
+export const CREDENTIAL = 'mediaGenerationApi';
+
+export type N8nContext = IExecuteFunctions | IWebhookFunctions;
+/** Also where the editor asks for a list. */
+export type RequestContext = N8nContext | ILoadOptionsFunctions;
+
+export interface Credentials {
+	baseUrl: string;
+	apiKey: string;
+	callbackSecret: string;
+}
+
+export interface Read {
+	credentials: Credentials;
+	data: ICredentialDataDecryptedObject;
+	/** Epoch ms. */
+	readAt: number;
+}
+
+/** For how long requests are signed with what was read of a credential: n8n takes longer to read it than for the rest of a request. */
+const RECENT_MS = 5_000;
+
+/** Throws an `invalid` failure in words before anything is sent. */
+export async function readCredentials(context: RequestContext): Promise<Read> {
+	const data = await context.getCredentials(CREDENTIAL);
+	const problem = credentialProblem(data);
+	if (problem !== undefined)
+		throw invalid(
+			problem,
+			'Open the Media Generation API credential of this node and correct it. Nothing was sent.',
+		);
+	const credentials = {
+		baseUrl: normalizeBaseUrl(data.baseUrl as string),
+		apiKey: data.apiKey as string,
+		callbackSecret: (data.callbackSecret ?? '') as string,
+	};
+	return { credentials, data, readAt: now() };
+}
+
+/** By workflow, node and credential. Forgotten when it is no longer recent, as keys are not kept. */
+const recent = new BoundedMap<string, Read>(200);
+
+async function readAndKeep(context: N8nContext, key: string): Promise<Read> {
+	const read = await readCredentials(context);
+	recent.set(key, read);
+	const forget = () => {
+		if (recent.get(key) === read) recent.delete(key);
+	};
+	AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
+	return read;
+}
+
+/** What was read a moment ago, or is read now. While the editor listens nothing is kept. */
+export async function recentCredentials(
+	context: N8nContext,
+	fits: (credentials: Credentials) => boolean = () => true,
+): Promise<Read> {
+	const { id: nodeId, credentials: used } = context.getNode();
+	const key = JSON.stringify([context.getWorkflow().id, nodeId, used?.[CREDENTIAL]?.id]);
+	const kept = context.getMode() === 'manual' ? undefined : recent.get(key);
+	return kept !== undefined && fits(kept.credentials) ? kept : await readAndKeep(context, key);
+}
+
+/** What has become of a credential since it was read. A key that came with another address is never sent to the first one. */
+async function readAgain(context: RequestContext, first: Read): Promise<Read> {
+	const read = await readCredentials(context);
+	cleanerOf(context).knows(read.credentials);
+	return read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
+}
+
+/** What n8n signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */
+export function signer(context: RequestContext, first: Read) {
+	let [latest, latestAt] = [Promise.resolve(first), first.readAt];
+	return async (): Promise<ICredentialsDecrypted | undefined> => {
+		if (now() - latestAt >= RECENT_MS) {
+			latestAt = now();
+			latest = readAgain(context, first);
+		}
+		const read = await latest.catch(() => undefined);
+		return read && { id: '', name: '', type: CREDENTIAL, data: { ...read.data } };
+	};
+}
