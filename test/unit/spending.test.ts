@@ -1,14 +1,9 @@
 /** What the tasks of a run cost, by whichever word of the service, and when the next one may be created. */
 import type { LedgerStore, NodeRun } from '../../nodes/MediaGeneration/create/ledger';
 import type { Submitted } from '../../nodes/MediaGeneration/create/submit';
-import {
-	costIn,
-	Spending,
-	type SpendingDeps,
-	type Turn,
-} from '../../nodes/MediaGeneration/run/spending';
+import { Spending, type SpendingDeps, type Turn } from '../../nodes/MediaGeneration/run/spending';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import { parseTask } from '../../nodes/MediaGeneration/service/task';
+import { costIn, parseTask } from '../../nodes/MediaGeneration/service/task';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 

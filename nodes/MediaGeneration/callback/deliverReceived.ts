@@ -9,7 +9,7 @@ import { cleanly } from '../service/clean';
 import { createClient } from '../service/client';
 import type { JsonObject } from '../service/json';
 import { parseTask } from '../service/task';
-import { verdictOf, withoutFiles, type Verdict } from '../service/verdict';
+import { verdictOf, withoutFiles } from '../service/verdict';
 
 interface Received {
 	task_id: string;
@@ -32,13 +32,6 @@ export function receivedItem({ task, reference, ...received }: Received): INodeE
 	};
 }
 
-/** Why there are no files, or why they must not be fetched. */
-function withoutDownload(verdict: Verdict, taskId: string, mayFetch: boolean): string | undefined {
-	if (verdict.kind === 'running' && verdict.task.state === 'done')
-		return withoutFiles(taskId, verdict.task).failure.message;
-	return verdict.kind === 'done' && !mayFetch ? UNTRUSTED : undefined;
-}
-
 async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const files = readTriggerFileSettings((name, fallback) =>
 		context.getNodeParameter(name, 0, fallback),
@@ -56,16 +49,14 @@ async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]
 		// Whatever else an execution was started with is passed on as it is.
 		if (task === undefined || taskId === undefined) return [{ ...item }];
 		const verdict = verdictOf(taskId, task);
-		const mayFetch = extra.verified === true || signed === true || !files.download;
-		const problem = withoutDownload(verdict, taskId, mayFetch);
-		const download = files.download && verdict.kind === 'done' && problem === undefined;
-		const { items, failure } = await delivery.deliver(
-			{ taskId, task, outputs: verdict.kind === 'done' ? verdict.outputs : [] },
-			{ ...files, download },
-			index,
-			extra,
-		);
-		const error = problem ?? failure?.message;
+		const outputs = verdict.kind === 'done' ? verdict.outputs : [];
+		const isUntrusted = files.download && extra.verified !== true && signed !== true;
+		const done = { taskId, task, outputs };
+		const settings = { ...files, download: files.download && !isUntrusted };
+		const { items, failure } = await delivery.deliver(done, settings, index, extra);
+		const hasNone = verdict.kind === 'running' && task.state === 'done';
+		const missing = hasNone ? withoutFiles(taskId, task).failure : failure;
+		const error = isUntrusted && outputs.length > 0 ? UNTRUSTED : missing?.message;
 		if (error !== undefined) for (const { json } of items) json.download_error = error;
 		return items;
 	});

@@ -34,7 +34,6 @@ export interface DownloadDeps extends Clock {
 export interface WantedFile {
 	url: string;
 	kind: OutputKind;
-	/** A larger file fails. */
 	maxBytes: number;
 }
 
@@ -44,6 +43,7 @@ const OVERLAP_BYTES = 1_024;
 const MAX_BACKOFF_MS = 30_000;
 /** Some file hosts refuse what does not look like a browser (docs/service.md, "HTTP"). */
 const USER_AGENT = 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)';
+
 /** One file on its way, from its beginning on. A DownloadError's message completes "could not be downloaded: ...". */
 export class Download {
 	/** All bytes; throws a DownloadError when the file can't be fetched whole. */
@@ -156,11 +156,8 @@ export class Download {
 		tries.checkPace(received);
 		tries.requests += 1;
 		const from = received - tail.length;
-		const headers: Record<string, string> = { 'User-Agent': USER_AGENT };
-		if (received > 0) {
-			headers.Range = `bytes=${from}-`;
-			headers['If-Range'] = this.beginning?.validator ?? '';
-		}
+		const range = { Range: `bytes=${from}-`, 'If-Range': this.beginning?.validator ?? '' };
+		const headers = { 'User-Agent': USER_AGENT, ...(received > 0 ? range : {}) };
 		const opened = await tries.waitFor(deps.open(this.wanted.url, headers, over.signal));
 		if (!opened.ok) throw new DownloadError(opened.reason, opened.transient ? 'again' : 'nothing');
 		try {
@@ -176,8 +173,7 @@ export class Download {
 		if (opened.status !== 200) throw refusalOf(opened, this.deps.now());
 		refuseEncoding(opened.headers);
 		this.beginning = beginningOf(opened.headers);
-		const { length } = this;
-		if (length !== undefined && length > this.wanted.maxBytes) throw this.tooLarge(length);
+		if ((this.length ?? 0) > this.wanted.maxBytes) throw this.tooLarge(this.length);
 		for await (const chunk of this.bodyOf(opened)) yield this.take(chunk);
 	}
 

@@ -6,8 +6,9 @@ import {
 	type IDataObject,
 	type INode,
 	type INodeExecutionData,
+	type JsonObject,
 } from 'n8n-workflow';
-import { failureJson, isOutcome, type Failure } from '../service/failures';
+import { isOutcome, type Failure } from '../service/failures';
 import type { DeliveredOutput } from './files';
 
 export interface Left {
@@ -32,6 +33,24 @@ function wordsFor({ taskIds, unclearItems, namedTaskIds, others = '' }: Left): s
 			? ''
 			: ` Task IDs of this run that are paid for and still of use: ${taskIds.join(', ')}. "Task: Wait" fetches their results.`;
 	return others + unclear + useful;
+}
+
+function failureJson({ message, outcome, taskId, status, ...failure }: Failure) {
+	const { httpStatus, candidates, whole } = failure;
+	const fields = {
+		error: message,
+		outcome,
+		task_id: taskId,
+		status,
+		http_status: httpStatus,
+		candidates,
+		task_ids: whole?.taskIds,
+		part: whole?.part?.number,
+		parts: whole?.part?.of,
+		long_text: whole?.longText && { ...whole.longText },
+	};
+	const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+	return Object.fromEntries(given) as JsonObject;
 }
 
 /** Built from our words alone: what the HTTP helper throws holds the request with its headers. */

@@ -14,7 +14,7 @@ import {
 import { fieldsOf, type Delivered, type Delivery } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
 import type { ItemSettings } from '../operations/waiting';
-import { broken, outcomes, type Failure } from '../service/failures';
+import { broken, outcomes, reachedBy, type Failure } from '../service/failures';
 import type { Done, Failed } from '../service/verdict';
 import type { OpenTask } from '../sleep/notes';
 import type { Watch } from '../wait/poll';
@@ -125,14 +125,9 @@ export async function conclude(
 }
 
 export function brokenEnd(error: unknown, item: Item, parts: readonly PartEnd[]): ItemEnd {
-	const [taskId] = idsOf(parts);
 	const done = parts.filter((part) => part.kind === 'done');
 	const isDone = done.length === parts.length;
-	const reached = isDone ? 'done' : 'exists';
-	const failure = broken(
-		error,
-		taskId === undefined ? { kind: 'sent' } : { kind: reached, taskId },
-	);
+	const failure = broken(error, reachedBy(idsOf(parts)[0], isDone ? 'done' : 'exists'));
 	const end = failedWith(failure, undefined, { item, parts });
 	if (!isDone) return end;
 	return { ...end, delivered: { items: [], outputs: offeredBy(done), failure, files: [] } };

@@ -9,7 +9,7 @@ import { deliverPart } from '../delivery/assembly';
 import { adviceOn } from '../operations/refusal';
 import { waitingRules } from '../operations/waiting';
 import { logOf, quietly } from '../service/clean';
-import { broken, type Failure } from '../service/failures';
+import { broken, reachedBy, type Failure } from '../service/failures';
 import { asText } from '../service/json';
 import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
@@ -69,6 +69,8 @@ interface KnownTask {
 	created: Created | undefined;
 }
 
+const failed = (failure: Failure): Failed => ({ kind: 'failed', failure, task: undefined });
+
 export class PartRun {
 	private taskId: string | undefined;
 	private giveBack = (): void => undefined;
@@ -95,15 +97,12 @@ export class PartRun {
 		const { run, part } = this;
 		if (part.kind === 'awaits') {
 			const { taskId } = part;
-			this.taskId = taskId;
 			return { kind: 'task', taskId, createdAt: run.means.now(), old: true, created: undefined };
 		}
 		if (part.earlier.kind === 'created') this.countEarlier(part, part.earlier.created);
 		this.giveBack = await run.slots.take();
 		if (run.isHalted) return { kind: 'halted', taskId: this.taskId };
-		const task = await this.taskOf(part);
-		if (task.kind === 'task') this.taskId = task.taskId;
-		return task;
+		return await this.taskOf(part);
 	}
 
 	/** What an earlier try has created counts before anything is created, and is nobody else's. */
@@ -125,16 +124,10 @@ export class PartRun {
 			log.info(`Media Generation: task ${created.taskId} ${where}`);
 			return { kind: 'task', ...created, created, old };
 		};
-		const failed = (failure: Failure): Failed => ({ kind: 'failed', failure, task: undefined });
-		if (earlier.kind === 'created') return known(earlier.created, true);
-		const route = { kind: request.kind, route: pollRoute };
 		const found = await this.findEarlier(part);
-		if (found !== undefined) {
-			spending.takeUp(found, route);
-			return known(found, true);
-		}
+		if (found !== undefined) return known(found, true);
 		if (earlier.kind === 'unknown') return failed(earlier.failure);
-		const turn = await spending.turn(route);
+		const turn = await spending.turn({ kind: request.kind, route: pollRoute });
 		if (turn.kind === 'refused') return failed(turn.failure);
 		const submitted = await this.createOrFind(part);
 		turn.end(submitted);
@@ -148,10 +141,12 @@ export class PartRun {
 	}
 
 	/** The task that an earlier try, or the execution that n8n's Retry repeats, has made without a word of it. One reading of the list has to do. */
-	private async findEarlier({ slot, request, earlier }: CreatedPart): Promise<Created | undefined> {
+	private async findEarlier(part: CreatedPart): Promise<Created | undefined> {
+		const { slot, request, earlier } = part;
 		const { means } = this.run;
 		const { beganAt, client, ledger } = means;
-		if (!this.item.settings.findUnclear || earlier.kind === 'created') return undefined;
+		if (earlier.kind === 'created') return earlier.created;
+		if (!this.item.settings.findUnclear) return undefined;
 		const unsaid = beganAt === undefined ? undefined : { request, sentAt: beganAt };
 		const sending = earlier.kind === 'nothing' ? unsaid : earlier.sending;
 		if (sending === undefined) return undefined;
@@ -159,6 +154,7 @@ export class PartRun {
 		const finding = await creationsOf(client.account).find({ ...means, ...search });
 		if (finding.kind !== 'found') return undefined;
 		ledger.noteCreated(slot, request, finding.created);
+		this.countEarlier(part, finding.created);
 		return finding.created;
 	}
 
@@ -197,6 +193,7 @@ export class PartRun {
 		const { run, item, part } = this;
 		const { client, delivery, ledger, spending } = run.means;
 		const { created, taskId } = task;
+		this.taskId = taskId;
 		const { follows, sleeps } = waitingRules[item.settings.waiting.kind];
 		if (!follows && created !== undefined) return { kind: 'created', created };
 		const watch = this.watchOf(task);
@@ -234,10 +231,7 @@ export class PartRun {
 
 	/** Whatever was thrown becomes the part's end. What the ledger says of a creation that was sent holds the next try back. */
 	private brokeOff(error: unknown): Failed {
-		const { taskId } = this;
-		const reached =
-			taskId === undefined ? ({ kind: 'sent' } as const) : { kind: 'exists' as const, taskId };
-		return { kind: 'failed', failure: broken(error, reached), task: undefined };
+		return failed(broken(error, reachedBy(this.taskId)));
 	}
 
 	/** Halts the run where it fails, before the slot goes to the next creation, which would be paid for in vain. */

@@ -9,17 +9,18 @@ import type { ItemSettings } from '../operations/waiting';
 import { ensured } from '../service/boundedMap';
 import { createClient, type ServiceClient } from '../service/client';
 import {
-	asFailure,
+	attempt,
 	attemptLater,
 	FailureError,
 	invalid,
+	messageOf,
 	valueOf,
 	type Attempt,
 } from '../service/failures';
+import { BALANCE_TIMEOUT_MS, readBalance } from '../service/reading';
 import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
 import { failedEnd, type Item, type ItemEnd, type Part } from './item';
 import type { Draft, Planned } from './plan';
-import { BALANCE_TIMEOUT_MS, readBalance } from './spending';
 
 export function runOf(context: IExecuteFunctions): NodeRun {
 	const evaluated = context.evaluateExpression('{{ $runIndex }}', 0);
@@ -62,9 +63,8 @@ export async function openClient(
 		return { ok: true, value: await createClient(context) };
 	} catch (error) {
 		if (error instanceof FailureError) return { ok: false, failure: error.failure };
-		const reason = error instanceof Error ? error.message : 'unknown reason';
 		throw invalid(
-			`The credential could not be read: ${reason}`,
+			`The credential could not be read: ${messageOf(error)}`,
 			'Select a Media Generation API credential in this node. Nothing was sent.',
 		);
 	}
@@ -90,8 +90,9 @@ interface Prepared {
 export async function prepareItems(
 	context: IExecuteFunctions,
 	planned: Planned,
-	{ client, ledger, maximum, stop: signal }: Preparing,
+	preparing: Preparing,
 ): Promise<Prepared> {
+	const { client, maximum, stop: signal } = preparing;
 	const drafts = planned.filter((each) => each.kind === 'draft');
 	const waitings = drafts.map(({ settings }) => settings.waiting);
 	const suspending = waitings.filter((waiting) => waiting.kind === 'suspend');
@@ -109,29 +110,23 @@ export async function prepareItems(
 	const tries = needed ? {} : { tries: 1, timeoutMs: BALANCE_TIMEOUT_MS };
 	const balance =
 		needed || maximum !== undefined ? await readBalance({ client, signal, ...tries }) : undefined;
-	const repeats = context.getNode().retryOnFail === true;
 	const ready = planned.map((each) => {
 		if (each.kind !== 'draft') return each;
-		try {
-			return itemOf(each, { client, ledger, waking, balance, repeats });
-		} catch (error) {
-			return failedEnd(each.index, asFailure(error));
-		}
+		const made = attempt(() => itemOf(context, each, { ...preparing, waking, balance }));
+		return made.ok ? made.value : failedEnd(each.index, made.failure);
 	});
 	return { ready, waking, balance };
 }
 
-interface Making extends Omit<Prepared, 'ready'>, Pick<Preparing, 'client' | 'ledger'> {
-	/** Whether n8n may run the node again on the same items. */
-	repeats: boolean;
-}
-
 /** With what earlier tries have left of it. Throws an `invalid` failure where it may not run. */
-function itemOf({ index, settings, work }: Draft, making: Making): Item {
-	const { client, ledger, balance, repeats } = making;
+function itemOf(
+	context: IExecuteFunctions,
+	{ index, settings, work }: Draft,
+	{ client, ledger, balance, ...checked }: Omit<Preparing & Prepared, 'ready'>,
+): Item {
 	const { longText, contextBetweenParts, waiting, minimumCredits } = settings;
-	const waking =
-		making.waking !== undefined && waiting.kind === 'suspend' ? valueOf(making.waking) : undefined;
+	const wakes = waiting.kind === 'suspend' ? checked.waking : undefined;
+	const waking = wakes && valueOf(wakes);
 	const item = { kind: 'item', index, settings } as const;
 	if (work.kind === 'awaits') {
 		const parts = work.taskIds.map((taskId, part): Part => {
@@ -140,6 +135,8 @@ function itemOf({ index, settings, work }: Draft, making: Making): Item {
 		return { ...item, parts, assembly: work.assembly };
 	}
 	const isLong = longText.kind !== 'off';
+	// Only where n8n may run the node again on the same items.
+	const repeats = context.getNode().retryOnFail === true;
 	const texts = isLong && repeats ? ledger.firstTexts(index, work.texts) : work.texts;
 	const requests = isLong ? requestsFor(work.request, texts, contextBetweenParts) : [work.request];
 	const parts = requests.map((each, part) => {

@@ -72,9 +72,8 @@ export async function readItems(
 	const output: INodeExecutionData[] = [];
 	const opened = await attemptLater(async () => valueOf(await openClient(context)));
 	for (let index = 0; index < context.getInputData().length; index += 1) {
-		const read = opened.ok
-			? await attemptLater(async () => await readItem(context, opened.value, { operation, index }))
-			: opened;
+		const at = { operation, index };
+		const read = await attemptLater(async () => await readItem(context, valueOf(opened), at));
 		if (read.ok) {
 			for (const json of read.value) output.push({ json, pairedItem: { item: index } });
 			continue;

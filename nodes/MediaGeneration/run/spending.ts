@@ -8,18 +8,18 @@ import type { Submitted } from '../create/submit';
 import { ensured } from '../service/boundedMap';
 import type { ServiceClient } from '../service/client';
 import type { Clock } from '../service/clock';
-import {
-	attemptLater,
-	FailureError,
-	invalid,
-	type Attempt,
-	type Failure,
-} from '../service/failures';
-import { asNumber, isObject, type JsonObject } from '../service/json';
+import { invalid, type Attempt, type Failure } from '../service/failures';
+import { isObject } from '../service/json';
 import { Limiter } from '../service/limiter';
 import { lookAtTask, type LookAt } from '../service/look';
-import { readBody, readWithRetries, unreadable, type Reading } from '../service/reading';
-import { creditsOf, isDescribed, type Task } from '../service/task';
+import {
+	BALANCE_TIMEOUT_MS,
+	readBalance,
+	readWithRetries,
+	retriesFor,
+	unreadable,
+} from '../service/reading';
+import { costIn, creditsLeftIn, isDescribed, type Task } from '../service/task';
 
 type Route = Pick<LookAt, 'kind' | 'route'>;
 
@@ -43,8 +43,6 @@ const FIELD = 'taskCosts';
 const LONGEST_PAUSE_MS = 10_000;
 /** For one look at a task for its cost. */
 const LOOK_TIMEOUT_MS = 5_000;
-/** Where a run can do without the balance. */
-export const BALANCE_TIMEOUT_MS = 10_000;
 const NO_COST = { kind: 'refused', failure: unreadable('The cost', 'none is named') } as const;
 
 interface Kept {
@@ -61,28 +59,6 @@ interface Kept {
 
 /** One for each node context, as several calls of a tool can run in it at the same moment. */
 const gates = new WeakMap<LedgerStore, Limiter>();
-
-export async function readBalance(reading: Omit<Reading, 'path'>): Promise<Attempt<number>> {
-	const path = '/v1/credits';
-	return await attemptLater(async () => {
-		const balance = creditsOf(await readBody({ ...reading, path }));
-		if (balance !== undefined) return balance;
-		throw new FailureError(unreadable(path, 'the answer holds no balance'));
-	});
-}
-
-/** The cost that an answer or a task names (docs/service.md, "Shapes"). */
-export function costIn(body: JsonObject): number | undefined {
-	const nested = isObject(body.data) ? body.data : {};
-	return [body.credit_cost, nested.credit_cost, body.estimated_credits, nested.estimated_credits]
-		.map(asNumber)
-		.find((cost) => cost !== undefined && cost >= 0);
-}
-
-function balanceIn({ answer }: Created): number | undefined {
-	const nested = isObject(answer.data) ? answer.data : {};
-	return asNumber(answer.ec_remain_credits) ?? asNumber(nested.ec_remain_credits);
-}
 
 /** Without the rounding errors of sums of fractions. */
 const rounded = (credits: number) => Math.round(credits * 1_000) / 1_000;
@@ -138,12 +114,15 @@ export class Spending {
 	private async end(submitted: Submitted, route: Route): Promise<void> {
 		if (submitted.kind === 'unclear') this.kept.unclear = true;
 		if (submitted.kind !== 'created') return;
-		const { created } = submitted;
-		const balance = balanceIn(created);
-		await this.learn(created, route, this.spentSince(balance));
+		const { created, found } = submitted;
+		const { costs, known } = this.kept;
+		await this.learn(created, route);
+		const balance = creditsLeftIn(created.answer);
+		// It can have risen: failed tasks are refunded.
+		if (known !== null && balance !== undefined && balance < known.balance)
+			costs[created.taskId] ??= known.balance - balance;
 		// Only the balance tells the cost of a creation without an answer.
-		if (submitted.found === true && this.kept.costs[created.taskId] === null)
-			this.kept.unclear = true;
+		if (found === true && costs[created.taskId] === null) this.kept.unclear = true;
 		else this.knowBalance(balance);
 	}
 
@@ -151,7 +130,7 @@ export class Spending {
 	takeUp(created: Created, route: Route): void {
 		if (!this.limited) return this.note(created);
 		void this.gate.run(async () => {
-			await this.learn(created, route, undefined);
+			await this.learn(created, route);
 			// The balance at the start of the run is one after it.
 			if (!this.kept.unclear) this.knowBalance(this.kept.known?.balance);
 		});
@@ -202,29 +181,20 @@ export class Spending {
 		this.kept.costs[taskId] ??= costIn(answer) ?? null;
 	}
 
-	private spentSince(balance: number | undefined): number | undefined {
-		const { known } = this.kept;
-		if (known === null || balance === undefined) return undefined;
-		// It can have risen: failed tasks are refunded.
-		return known.balance > balance ? known.balance - balance : undefined;
-	}
-
-	/** The cost is that of the creation's answer, else of the task itself, else the difference between two balances. */
-	private async learn(created: Created, route: Route, byBalance?: number): Promise<void> {
+	/** The cost is that of the creation's answer, else of the task itself; else it can be the difference between two balances. */
+	private async learn(created: Created, route: Route): Promise<void> {
 		this.note(created);
 		const { costs } = this.kept;
-		const { taskId } = created;
-		if (!this.limited || costs[taskId] !== null) return;
-		const cost = (await this.costByLook(taskId, route)) ?? byBalance;
-		costs[taskId] ??= cost ?? null;
+		if (!this.limited || costs[created.taskId] !== null) return;
+		const cost = await this.costByLook(created.taskId, route);
+		costs[created.taskId] ??= cost ?? null;
 	}
 
 	private async costByLook(taskId: string, route: Route): Promise<number | undefined> {
-		const { client, now, sleep, signal } = this.deps;
+		const { client, now, signal } = this.deps;
 		const at = { taskId, ...route, timeoutMs: LOOK_TIMEOUT_MS, signal };
 		const retries = {
-			...{ now, sleep, signal },
-			tries: 4,
+			...retriesFor(client, { signal, clock: this.deps }),
 			longestPauseMs: LONGEST_PAUSE_MS,
 			pausedUntil: () => client.account.pausedUntil('look'),
 			// One look at a time, so without jitter. A task can be unknown to the service for a moment after its creation.
@@ -253,13 +223,11 @@ export class Spending {
 				: unnamed === 0
 					? `${tasks(created)} created, ${said}`
 					: `${tasks(created)} created, at least ${said}; not known for ${unnamed} of them`;
-		if (!this.limited || unnamed === 0) return [{ type: 'info', message }];
+		const info = { type: 'info', message } as const;
+		if (!this.limited || unnamed === 0) return [info];
 		const them = unnamed === 1 ? 'it' : 'them';
 		const uncounted = `Max Credits could not count ${tasks(unnamed)}, as the service named no cost for ${them}`;
-		return [
-			{ type: 'info', message },
-			{ type: 'warning', message: uncounted },
-		];
+		return [info, { type: 'warning', message: uncounted }];
 	}
 }
 

@@ -1,5 +1,4 @@
 /** What can go wrong, by the outcomes that workflows carry (README, "When something goes wrong"). */
-import type { JsonObject } from 'n8n-workflow';
 import { withoutSocketCodes } from './networkError';
 import type { Task } from './task';
 
@@ -98,24 +97,6 @@ export async function attemptLater<T>(read: () => Promise<T>): Promise<Attempt<T
 	}
 }
 
-export function failureJson({ message, outcome, taskId, status, ...failure }: Failure) {
-	const { httpStatus, candidates, whole } = failure;
-	const fields = {
-		error: message,
-		outcome,
-		task_id: taskId,
-		status,
-		http_status: httpStatus,
-		candidates,
-		task_ids: whole?.taskIds,
-		part: whole?.part?.number,
-		parts: whole?.part?.of,
-		long_text: whole?.longText && { ...whole.longText },
-	};
-	const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-	return Object.fromEntries(given) as JsonObject;
-}
-
 export function valueOf<T>(attempted: Attempt<T>): T {
 	if (attempted.ok) return attempted.value;
 	throw new FailureError(attempted.failure);
@@ -207,6 +188,11 @@ type Reached =
 	| { kind: 'sent' }
 	| { kind: 'exists'; taskId: string }
 	| { kind: 'done'; taskId: string };
+
+/** How far an item has come, by the first of the task IDs that are known of it. */
+export function reachedBy(taskId: string | undefined, kind: 'exists' | 'done' = 'exists'): Reached {
+	return taskId === undefined ? { kind: 'sent' } : { kind, taskId };
+}
 
 /** Something on the way of an item broke that must not: n8n's store, a parser, a bug of ours. */
 export function broken(error: unknown, reached: Reached): Failure {

@@ -4,9 +4,10 @@
  */
 import type { Answer, ServiceClient } from './client';
 import { realClock, type Clock } from './clock';
-import { FailureError, quote, seconds, type Failure } from './failures';
+import { attemptLater, FailureError, quote, seconds, type Attempt, type Failure } from './failures';
 import { isObject } from './json';
 import { wordsOf } from './look';
+import { creditsOf } from './task';
 
 export type Try<T> =
 	| { kind: 'read'; value: T }
@@ -24,6 +25,8 @@ export interface Retries extends Clock {
 	signal?: AbortSignal | undefined;
 }
 
+/** Where a run can do without the balance. */
+export const BALANCE_TIMEOUT_MS = 10_000;
 const TRIES = 4;
 const TIMEOUT_MS = 20_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -116,4 +119,13 @@ export async function readReply(reading: Reading): Promise<Answer> {
 
 export async function readBody(reading: Reading): Promise<unknown> {
 	return (await readReply(reading)).body;
+}
+
+export async function readBalance(reading: Omit<Reading, 'path'>): Promise<Attempt<number>> {
+	const path = '/v1/credits';
+	return await attemptLater(async () => {
+		const balance = creditsOf(await readBody({ ...reading, path }));
+		if (balance !== undefined) return balance;
+		throw new FailureError(unreadable(path, 'the answer holds no balance'));
+	});
 }

@@ -73,11 +73,18 @@ export function mentionsTask(body: unknown, depth = 0): boolean {
 	);
 }
 
+const isGiven = (value: unknown) => value !== undefined;
+
+/** What stands under each of the names, at the root or under `data`. */
+function placesOf(body: unknown, ...names: string[]): unknown[] {
+	if (!isObject(body)) return [];
+	const nested = isObject(body.data) ? body.data : {};
+	return names.flatMap((name) => [body[name], nested[name]]);
+}
+
 /** The `task_id` of a creation's answer, at the root or under `data` (docs/service.md, "Endpoints"). */
 export function taskIdOf(body: unknown): string | undefined {
-	if (!isObject(body)) return undefined;
-	const nested = isObject(body.data) ? body.data : {};
-	return asText(body.task_id) ?? asText(nested.task_id) ?? asText(body.id) ?? asText(nested.id);
+	return placesOf(body, 'task_id', 'id').map(asText).find(isGiven);
 }
 
 /** The `task_id` in the text of an answer that is no JSON, or of which there is only the beginning. */
@@ -96,10 +103,18 @@ export function taskIdsIn(body: unknown): string[] {
 
 export function creditsOf(body: unknown): number | undefined {
 	if (!isObject(body)) return asNumber(body);
-	const nested = isObject(body.data) ? body.data : {};
-	return [body.credits, nested.credits, body.balance, nested.balance, body.data]
-		.map(asNumber)
-		.find((credits) => credits !== undefined);
+	return [...placesOf(body, 'credits', 'balance'), body.data].map(asNumber).find(isGiven);
+}
+
+/** The cost that an answer or a task names (docs/service.md, "Shapes"). */
+export function costIn(body: JsonObject): number | undefined {
+	const costs = placesOf(body, 'credit_cost', 'estimated_credits').map(asNumber);
+	return costs.find((cost) => cost !== undefined && cost >= 0);
+}
+
+/** What a creation's answer says that the account has left. */
+export function creditsLeftIn(answer: JsonObject): number | undefined {
+	return placesOf(answer, 'ec_remain_credits').map(asNumber).find(isGiven);
 }
 
 export function apiKeysOf(body: unknown): JsonObject[] | undefined {
