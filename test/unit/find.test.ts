@@ -5,7 +5,6 @@ import {
 	withCandidates,
 	type Search,
 } from '../../nodes/MediaGeneration/create/find';
-import { resemblance } from '../../nodes/MediaGeneration/create/matching';
 import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { answer, scriptedClient } from '../support/replies';
@@ -193,30 +192,6 @@ test('a run that is over is not looked for', async () => {
 	stop.abort();
 	expect(await search).toEqual({ kind: 'unfound', candidates: [] });
 	expect(readAt).toHaveLength(1);
-});
-
-const rain = { text: 'rain' };
-const MOVIE = 'https://x.example/a.mp4';
-const repeating = (raw: object) => ({ taskId: 'a', createdAt: 0, raw: { id: 'a', ...raw } });
-test.each<[Partial<CreationRequest>, object, string]>([
-	[{}, { text: 'rain', credit_cost: 5 }, 'sure'],
-	[{}, { metadata: { text: 'rain' } }, 'sure'],
-	[{}, { prompt: 'rain' }, 'possible'],
-	[{ body: { ...rain, duration_seconds: 5 } }, { ...rain, duration_seconds: '5' }, 'sure'],
-	[{ body: { ...rain, duration_seconds: 5 } }, { ...rain, duration_seconds: 6 }, 'none'],
-	[{ body: { text: 'rain', loop: true } }, { text: 'rain', loop: 'true' }, 'sure'],
-	[{ body: { text: 'rain', voice_settings: { speed: 1 } } }, { text: 'rain', speed: 2 }, 'none'],
-	[{ pathFields: { voice_id: 'x' } }, { text: 'rain', voice_id: 'y' }, 'none'],
-	[{ qs: { output_format: 'mp3' } }, { text: 'rain', output_format: 'wav' }, 'none'],
-	[{ body: { model_id: 'm', prompt: 'cat' } }, { model_id: 'm' }, 'possible'],
-	[{ body: { source_url: MOVIE, to: 'de' } }, { source_url: MOVIE }, 'sure'],
-	[{ body: { tags: ['a'] } }, { tags: ['b'] }, 'none'],
-	[{ type: undefined, kind: '/v1m/task' }, { text: 'rain', type: 'music' }, 'none'],
-	[{ type: undefined, path: '/v1m/task/music' }, { ...rain, type: 'music' }, 'sure'],
-	[{ type: undefined }, { text: 'rain', type: 'text_to_speech' }, 'none'],
-])('%j and a task that says %j: %s', (more, raw, expected) => {
-	const typeOf = (kind: string) => (kind === '/v1m/task' ? 'music_generation' : undefined);
-	expect(resemblance(repeating(raw), request('rain', more), typeOf)).toBe(expected);
 });
 
 test('the failure names the candidates with their times', () => {

@@ -101,7 +101,7 @@ class Creations {
 	}
 
 	private async read({ client, now, sleep, over: signal }: Seeker): Promise<void> {
-		const [since = Infinity] = [...this.seekers].map(({ sentAt }) => sentAt).sort((a, b) => a - b);
+		const since = [...this.seekers].reduce((min, { sentAt }) => Math.min(min, sentAt), Infinity);
 		const list = await readTaskList({
 			client,
 			clock: { now, sleep },

@@ -1,5 +1,6 @@
 /** Which tasks of the service's list are those of creations whose answers never came. Pure, and strict: no task of another is delivered. */
 import type { CreationRequest } from '../operations/operation';
+import { ensured } from '../service/boundedMap';
 import { asNumber, asText, isObject, type JsonObject } from '../service/json';
 import type { ListedTask } from '../service/taskList';
 import { identityOf, type Sending } from './creation';
@@ -24,18 +25,15 @@ export type Verdict<S extends Sought> =
 	| { kind: 'open' | 'several'; sending: S; candidates: ListedTask[] };
 
 const BOOKKEEPING =
-	/^(id|task_id|status|state|progress|type|created_at|updated_at|receive_url|.*error.*)$/;
+	/^(id|task_id|status|state|progress|type|created_at|updated_at|receive_url)$|error/;
 /** The fields that tell one request from another. */
 const CONTENT = ['text', 'prompt', 'idea', 'lyrics', 'input', 'description'];
-const MAX_DEPTH = 4;
 
 /** Every value in an object, by the name it stands under, in depth. Lists are values. */
-function valuesIn(object: JsonObject, found = new Map<string, unknown[]>(), depth = 0) {
+function valuesIn(object: JsonObject, found = new Map<string, unknown[]>()) {
 	for (const [name, value] of Object.entries(object)) {
-		if (isObject(value)) {
-			if (depth < MAX_DEPTH) valuesIn(value, found, depth + 1);
-		} else if (value !== null && value !== undefined)
-			found.set(name, [...(found.get(name) ?? []), value]);
+		if (isObject(value)) valuesIn(value, found);
+		else if (value !== null && value !== undefined) ensured(found, name, () => []).push(value);
 	}
 	return found;
 }
@@ -54,20 +52,19 @@ function askedBy({ body, qs, pathFields }: CreationRequest): Map<string, unknown
 
 /** The name of the field that tells a request from others: its text, or else its longest one. */
 function contentOf(asked: Map<string, unknown[]>): string | undefined {
-	const named = CONTENT.find((name) => typeof asked.get(name)?.[0] === 'string');
-	if (named !== undefined) return named;
-	const lengthOf = ([, [value]]: [string, unknown[]]) =>
-		typeof value === 'string' ? value.length : 0;
-	const [longest] = [...asked].sort((one, other) => lengthOf(other) - lengthOf(one));
-	return longest !== undefined && lengthOf(longest) > 0 ? longest[0] : undefined;
+	const lengths = new Map<string, number>();
+	for (const [name, [value]] of asked)
+		if (typeof value === 'string' && value !== '') lengths.set(name, value.length);
+	const [longest] = [...lengths].sort(([, one], [, other]) => other - one);
+	return CONTENT.find((name) => lengths.has(name)) ?? longest?.[0];
 }
 
-const wordsIn = (name: string) => name.toLowerCase().split(/[^a-z]+/);
+const wordsIn = (name: string) => name.toLowerCase().match(/[a-z]{3,}/g) ?? [];
 
 /** As "text_to_speech" and "/v1/text-to-speech/...": all that can be said of a type that the service has not named yet. */
 function sharesWord(type: string, path: string): boolean {
-	const words = new Set(wordsIn(path));
-	return wordsIn(type).some((word) => word.length > 2 && words.has(word));
+	const words = new Set<string>(wordsIn(path));
+	return wordsIn(type).some((word) => words.has(word));
 }
 
 /** Whether a task may be that of a request, by what it says of itself; `sure` only where it repeats the request's text. */
@@ -92,20 +89,23 @@ export function resemblance(
 }
 
 /** Whether a task began after a request was sent. A list may cut its times to whole seconds. */
-function beganAfter(createdAt: number | undefined, sentAt: number, aheadMs: number): boolean {
-	if (createdAt === undefined) return false;
+function beganAfter(
+	{ createdAt = -Infinity }: ListedTask,
+	{ sentAt }: Sending,
+	aheadMs: number,
+): boolean {
 	const latest = createdAt % 1_000 === 0 ? createdAt + 999 : createdAt;
 	return latest >= sentAt + aheadMs;
 }
 
 function paired<S extends Sending>(sendings: S[], tasks: ListedTask[], aheadMs: number) {
 	const bySending = [...sendings].sort((one, other) => one.sentAt - other.sentAt);
-	const byCreation = [...tasks].sort((one, other) => (one.createdAt ?? 0) - (other.createdAt ?? 0));
+	const byCreation = [...tasks].sort(
+		({ createdAt: one = 0 }, { createdAt: other = 0 }) => one - other,
+	);
 	const pairs = bySending.flatMap((sending, index) => {
 		const task = byCreation[index];
-		return task !== undefined && beganAfter(task.createdAt, sending.sentAt, aheadMs)
-			? [{ sending, task }]
-			: [];
+		return task !== undefined && beganAfter(task, sending, aheadMs) ? [{ sending, task }] : [];
 	});
 	return pairs.length === tasks.length ? pairs : [];
 }
@@ -119,12 +119,12 @@ export function assign<S extends Sought>(
 	rivals: readonly Sending[],
 	{ tasks, aheadMs, typeOf }: Reading,
 ): Array<Verdict<S>> {
-	const fits = (task: ListedTask, { request, sentAt }: Sending) =>
-		beganAfter(task.createdAt, sentAt, aheadMs ?? 0) ? resemblance(task, request, typeOf) : 'none';
+	const fits = (task: ListedTask, sending: Sending) =>
+		beganAfter(task, sending, aheadMs ?? 0) ? resemblance(task, sending.request, typeOf) : 'none';
 	const groups = new Map<string, S[]>();
 	for (const sending of sought) {
 		const key = JSON.stringify([sending.fewer, ...identityOf(sending.request)]);
-		groups.set(key, [...(groups.get(key) ?? []), sending]);
+		ensured(groups, key, () => []).push(sending);
 	}
 	return [...groups.values()].flatMap((group) => {
 		const candidates = tasks.filter((task) => group.some((one) => fits(task, one) !== 'none'));

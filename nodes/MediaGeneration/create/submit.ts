@@ -154,7 +154,6 @@ class Submission {
 			const { failure, retryAfterMs } = creation;
 			this.lastRefusal = failure;
 			queue.refused(now, failure, retryAfterMs);
-			if (now + (retryAfterMs ?? 0) >= this.deadline) return { kind: 'failed', failure };
 			await this.waitInQueue();
 			return undefined;
 		}
