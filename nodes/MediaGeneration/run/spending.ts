@@ -123,7 +123,7 @@ export class Spending {
 			costs[created.taskId] ??= known.balance - balance;
 		// Only the balance tells the cost of a creation without an answer.
 		if (found === true && costs[created.taskId] === null) this.kept.unclear = true;
-		else this.knowBalance(balance);
+		else if (this.limited) this.knowBalance(balance);
 	}
 
 	/** A task that an earlier try or an earlier execution has made, and that this run takes up. Before the first turn. */

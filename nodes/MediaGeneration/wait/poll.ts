@@ -121,11 +121,14 @@ export class PollLoop {
 	/** Begins the looks that are due, as far as there is capacity. Returns until when nothing else is due. */
 	private lookAtDue(): number {
 		const now = this.deps.now();
+		const pausedUntil = this.deps.pausedUntil();
 		const due: Entry[] = [];
 		let until = Infinity;
 		for (const entry of this.entries.values()) {
 			if (entry.looking) continue;
-			const at = this.dueAt(entry);
+			const { nextLookAt, watch } = entry.watched;
+			// A paused account delays looks, but never the verdict at the deadline.
+			const at = Math.max(nextLookAt, Math.min(pausedUntil, watch.deadline));
 			// Its last look found no capacity in time.
 			if (now >= lastMomentOf(entry)) this.finish(entry, entry.watched.timedOut());
 			else if (at <= now) due.push(entry);
@@ -138,11 +141,6 @@ export class PollLoop {
 		if (this.entries.size === 0) return now;
 		// Without a free slot the end of a look wakes the loop, or else the moment at which a task is given up.
 		return due.slice(free).reduce((next, entry) => Math.min(next, lastMomentOf(entry)), until);
-	}
-
-	/** A paused account delays looks, but never the verdict at the deadline. */
-	private dueAt({ watched: { nextLookAt, watch } }: Entry): number {
-		return Math.max(nextLookAt, Math.min(this.deps.pausedUntil(), watch.deadline));
 	}
 
 	private async sleepUntil(at: number): Promise<void> {
@@ -181,7 +179,8 @@ export class PollLoop {
 		this.keyWorks ||= look.kind === 'task';
 		entry.looking = false;
 		if (this.entries.get(watch) === entry) this.judge(entry, look, startedAt);
-		this.wake(this.wantsCapacity ? -Infinity : ANY_NEWS);
+		// Waking the loop for each look costs more than the look does.
+		this.wake(this.wantsCapacity ? this.lookAtDue() : ANY_NEWS);
 	}
 
 	private judge(entry: Entry, look: Look, startedAt: number): void {
