@@ -80,6 +80,7 @@ describe("what n8n has of a request's body", () => {
 		);
 	}
 	const T1 = '{"id":"t1"}';
+	const DEEP = Array.from({ length: 100_000 }).reduce<object>((inner) => ({ inner }), {});
 	const none = 'the body is not a JSON object';
 
 	test.each<[string, Given, string]>([
@@ -90,6 +91,7 @@ describe("what n8n has of a request's body", () => {
 		],
 		['parsed: nothing else is read', { parsed: { id: 't1' }, readable: '{"id":"t2"}' }, 't1'],
 		['read, but not parsed: it is not read again', { parsed: {}, raw: T1, readable: '' }, 't1'],
+		['that it has parsed deeper than can be told', { parsed: DEEP, raw: '<a>' }, none],
 		['that it can not read', { parsed: undefined, readable: new Error('gone') }, none],
 		['in a version that reads none', { parsed: undefined }, none],
 	])('%s', async (_name, given, expected) => {

@@ -72,6 +72,36 @@ test.each<[string, object, boolean]>([
 		);
 });
 
+test.each<[IDataObject, string[], boolean]>([
+	[{ downloadOutput: false }, [], false],
+	[{ binaryPropertyName: 'picture' }, [FILE], true],
+])("the trigger's own settings count: %j", async (parameters, requests, fetched) => {
+	const trust = { verified: fetched };
+	const { item, asked } = await delivered({ items: [{ ...RECEIVED, ...trust }], parameters });
+	expect(asked).toEqual(requests);
+	expect(Object.keys(item?.binary ?? {})).toEqual(fetched ? ['picture'] : []);
+	// Nobody asked for files, so that there is nothing to explain.
+	expect(item?.json).not.toHaveProperty('download_error');
+});
+
+test('a file that is gone: the item goes out with its address and the reason', async () => {
+	const { item } = await delivered({ items: [RECEIVED], status: 404 });
+	expect(item).not.toHaveProperty('binary');
+	expect(item?.json).toMatchObject({
+		...{ task_id: 't1', verified: true, outputs: [{ url: FILE }] },
+		download_error: expect.stringContaining('404') as string,
+	});
+});
+
+test.each<[IDataObject]>([[{ other: 1 }], [{ task_id: 't1' }], [{ task: TASK }]])(
+	'what the trigger did not receive passes as it is: %j',
+	async (json) => {
+		const { items } = await delivered({ items: [json, RECEIVED] });
+		expect(items).toMatchObject([{ json }, { json: { task_id: 't1' } }]);
+		expect(items[0]?.json).toEqual(json);
+	},
+);
+
 test.each<[unknown, string]>([
 	[{ length: 5, mood: 'sad' }, 'its metadata has only: length, mood'],
 	[{}, 'its metadata is empty'],

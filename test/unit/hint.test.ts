@@ -142,6 +142,7 @@ describe('a trigger of this n8n that is not published', () => {
 		['of another host', OWN.replace('n8n.example', 'other.example'), 'manual'],
 		['of another kind', 'https://n8n.example/webhook/mine', 'manual'],
 		['that is none', 'somewhere', 'manual'],
+		['without a host', new URL(OWN).pathname, 'manual'],
 	])('nobody is asked about an address %s', async (_name, url, mode) => {
 		const { sent } = await warned(url, mode, listening('OPTIONS'));
 		expect(sent).toEqual([]);

@@ -114,6 +114,21 @@ describe('while the call that has the event is not answered', () => {
 		expect(await isDuplicate(saved(mine), 'earlier')).toBe(true);
 	});
 
+	test('a failed call whose connection stays open holds nobody up, and when it closes takes nothing from the call that has its event by then', async () => {
+		await onMachine(async (machine) => {
+			const { mine, response } = await held();
+			response.answer(500);
+			const next = new Response();
+			expect(await claim(mine, 't', next)).toBe(true);
+			response.disconnect();
+			await machine.pause(1);
+			next.answer(200);
+			expect(await isDuplicate(mine, 't')).toBe(true);
+			expect(await isDuplicate(saved(mine), 't')).toBe(true);
+			expect(machine.elapsed).toBe(1);
+		});
+	});
+
 	test('a sender that gives up settles nothing', async () => {
 		await onMachine(async () => {
 			const { mine, response } = await held();

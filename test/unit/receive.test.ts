@@ -32,7 +32,8 @@ const task = (fields: object = {}) => ({
 type Answer = { statusCode: number; body?: unknown; headers?: Record<string, string> };
 const found = (fields: object = {}): Answer => ({ statusCode: 200, body: task(fields) });
 /** The task that was asked for. */
-const named = (path: string) => found({ id: path.slice(path.lastIndexOf('/') + 1) });
+const idIn = (path: string) => ({ id: path.slice(path.lastIndexOf('/') + 1) });
+const named = (path: string) => found(idIn(path));
 
 interface Setting {
 	service?: (path: string, count: number) => Answer | Promise<Answer>;
@@ -138,9 +139,37 @@ const refused = (status: number, error: string | RegExp) => ({
 describe('a finished task that the service confirms', () => {
 	test('an ID in another spelling goes out as the service spells it, one that has another name beside it as it was posted', async () => {
 		const { post } = trigger({ service: () => found({ id: 'T1' }) });
-		expect((await post({ id: 't1' })).item).toMatchObject({ task_id: 'T1' });
+		expect(await post({ id: 't1' })).toMatchObject({
+			...{ status: 200, body: { received: true } },
+			item: { task_id: 'T1', verified: true, signed: false },
+		});
 		const other = trigger({ service: () => found({ id: 'inner-7', task_id: 't1' }) });
 		expect((await other.post({ id: 't1' })).item).toMatchObject({ task_id: 't1' });
+	});
+
+	test('with the reference of the URL, whatever the task says in the fields that are ours', async () => {
+		const forged = { reference: 'mine', download_error: 'none' };
+		const { post } = trigger({
+			secret: SECRET,
+			service: (path) => found({ ...forged, ...idIn(path) }),
+		});
+		const { search } = new URL(signedUrl(SECRET, HOOK, 'scene 7'));
+		expect((await post(task(), PATH + search)).item).toMatchObject({
+			...{ signed: true, reference: 'scene 7', task: { status: 'done' } },
+		});
+		const plain = await post(task({ id: 't2' }), PATH + new URL(signedUrl(SECRET)).search);
+		for (const holder of [plain.item, plain.item?.task])
+			expect(Object.keys(holder as object)).not.toEqual(
+				expect.arrayContaining([expect.stringMatching(/reference|download_error/)]),
+			);
+	});
+
+	test('without the token of its URL, wherever the service repeats it', async () => {
+		const { search, searchParams } = new URL(signedUrl(SECRET));
+		const note = searchParams.get('signature') ?? '';
+		const { post } = trigger({ secret: SECRET, service: () => found({ note }) });
+		const { item } = await post(task(), PATH + search);
+		expect(item?.task).toMatchObject({ note: expect.not.stringContaining(note) as string });
 	});
 
 	test.each([encodeURIComponent(FILE), 'f'.repeat(64)])(
@@ -173,6 +202,8 @@ describe('what does not run the workflow, and is no error', () => {
 		expect(await trigger(images).post(task())).toMatchObject(
 			ignored('type "sound_effect" is not selected'),
 		);
+		const spelled = { ...images, service: () => found({ type: 'Image' }) };
+		expect((await trigger(spelled).post(task())).item).toBeDefined();
 		const untyped = { ...images, service: () => found({ type: undefined }) };
 		expect(await trigger(untyped).post(task())).toMatchObject(ignored('type "" is not selected'));
 	});
@@ -196,6 +227,26 @@ describe('once', () => {
 			response.end();
 		}
 		for (const [body, url] of events) expect(await post(body, url)).toMatchObject(SEEN);
+	});
+
+	test('a copy of what the service has confirmed costs it no further look', async () => {
+		const { post, requests } = trigger();
+		(await post(task())).response.end();
+		expect(await post(task())).toMatchObject(SEEN);
+		expect(requests).toHaveLength(1);
+		// A post that only names the task says nothing of its status.
+		expect(await post({ id: 't1' })).toMatchObject(SEEN);
+		expect(requests).toHaveLength(2);
+	});
+
+	test('a task that is done without files does not take the place of the same task with them', async () => {
+		let metadata = {};
+		const { post } = trigger({ service: () => found({ metadata }) });
+		const without = await hurry(async () => await post(task()));
+		expect(without.value.item).toMatchObject({ task: { status: 'done', metadata: {} } });
+		without.value.response.end();
+		metadata = task().metadata;
+		expect((await post(task())).item).toMatchObject({ task: { metadata } });
 	});
 
 	test('with Deduplicate off, and while the editor listens, each call runs', async () => {
@@ -260,6 +311,16 @@ describe('what is refused', () => {
 });
 
 describe('where the service says something else, or nothing', () => {
+	test.each<[string, Answer, number, RegExp]>([
+		['knows no such task', { statusCode: 404 }, 404, /does not know this task/],
+		['is down', { statusCode: 503 }, 503, /could not be asked about this task, try again/],
+		['refuses the key', { statusCode: 401, body: {} }, 503, /could not be asked/],
+	])('it %s: the sender knows whether to try again', async (_name, said, status, error) => {
+		const { post } = trigger({ service: () => said });
+		const { value } = await hurry(async () => await post(task()));
+		expect(value).toMatchObject(refused(status, error));
+	});
+
 	test('a task that never is over: ignored, within 15 s', async () => {
 		const { post } = trigger({ service: () => found({ status: 'doing', metadata: {} }) });
 		const { value, tookMs } = await hurry(async () => await post({ id: 't1' }));

@@ -63,6 +63,11 @@ async function confirmed(
 	}
 }
 
+function believed({ taskId, task }: Posted): Verdict {
+	if (task === undefined) throw new Refusal(400, 'the body is not a task');
+	return verdictOf(taskId, task);
+}
+
 function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): string | undefined {
 	if (task.state === 'running') return `the task is not finished (status "${task.status}")`;
 	if (!statuses.includes(task.status)) return `status "${task.status}" is not selected`;
@@ -109,12 +114,7 @@ async function handle(
 		posted.task !== undefined &&
 		(await isDuplicate(memory, eventOf(taskId, posted.task, true)));
 	if (isCopy) return ignore(context, DUPLICATE);
-	if (!settings.verify && posted.task === undefined)
-		throw new Refusal(400, 'the body is not a task');
-	const verdict =
-		settings.verify || posted.task === undefined
-			? await confirmed(client, posted, answerBy)
-			: verdictOf(taskId, posted.task);
+	const verdict = settings.verify ? await confirmed(client, posted, answerBy) : believed(posted);
 	const { task } = verdict;
 	const ignored = ignoredBecause(task, settings);
 	if (ignored !== undefined) return ignore(context, ignored);

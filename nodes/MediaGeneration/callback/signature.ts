@@ -53,7 +53,7 @@ export function sign(url: URL, secret: string, now: number): void {
 }
 
 export interface Arrival {
-	/** The path that n8n was asked for, which can lack a prefix that a proxy has removed. */
+	/** The path that n8n was asked for, with its first slash. It can lack a prefix that a proxy has removed. */
 	path: string;
 	/** The trigger's own URL, as n8n knows it; undefined if it has none. */
 	ownUrl: string | undefined;
@@ -73,10 +73,9 @@ function signedValues(query: Record<string, unknown>, reference: string) {
  * public address, that is what the host must be; where that address is private, the hosts that the request states count, too.
  */
 function misplaced(signedFor: string, { path, ownUrl, saidHosts }: Arrival): string | undefined {
-	const slash = signedFor.indexOf('/');
-	const host = signedFor.slice(0, slash);
+	const host = signedFor.slice(0, signedFor.indexOf('/'));
 	const here = plainPath(path);
-	if (slash < 0 || here === '' || !signedFor.slice(slash).endsWith(here))
+	if (here === '' || !signedFor.endsWith(here))
 		return 'the callback URL was signed for another trigger';
 	const own = ownUrl !== undefined && URL.canParse(ownUrl) ? new URL(ownUrl) : undefined;
 	const hosts =
@@ -108,8 +107,7 @@ export function checkSignature(
 		return { ok: false, reason: 'the signature of the callback URL is wrong' };
 	const elsewhere = misplaced(values.signedFor, arrival);
 	if (elsewhere !== undefined) return { ok: false, reason: elsewhere };
-	const seconds = Number(values.expires);
-	if (!Number.isFinite(seconds) || seconds * 1000 < now)
+	if (Number(values.expires) * 1000 < now)
 		return { ok: false, reason: 'the callback URL has expired' };
 	return { ok: true, signed: true, reference };
 }

@@ -17,7 +17,6 @@ export class Refusal extends Error {
 		message: string,
 	) {
 		super(message);
-		this.name = 'Refusal';
 	}
 }
 

@@ -131,7 +131,7 @@ export class Sleep {
 		this.state = { kind: 'woken', at: this.watcher.clock.now() };
 		for (const { watch } of this.watches.values()) this.watcher.loop.release(watch);
 		this.watches.clear();
-		this.awake.abort('woken');
+		this.awake.abort();
 	}
 
 	private learn({ taskId }: Watch, waited: Waited, resumeUrl: string): void {
