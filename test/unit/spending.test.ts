@@ -123,6 +123,13 @@ test.each<[string, number | undefined, unknown[], Array<number | null>]>([
 	);
 });
 
+test('without a limit the balance shows no cost, as creations at the same time change it too', async () => {
+	const { spending, create } = setting([], { balance: balanceOf(100), maximum: undefined });
+	await create('a', { ec_remain_credits: 80 });
+	await spending.settled();
+	expect(spending.spent).toEqual({ tasks: 1, credits: 0, unnamed: 1 });
+});
+
 test('what the service says later goes before what it said first, for tasks of the run only', async () => {
 	const { spending, create } = setting();
 	const said = (fields: object) => parseTask({ id: 'a', status: 'doing', ...fields });

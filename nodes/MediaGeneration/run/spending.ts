@@ -115,6 +115,7 @@ export class Spending {
 		if (submitted.kind === 'unclear') this.kept.unclear = true;
 		if (submitted.kind !== 'created') return;
 		const { created, found } = submitted;
+		if (!this.limited) return this.note(created);
 		const { costs, known } = this.kept;
 		await this.learn(created, route);
 		const balance = creditsLeftIn(created.answer);
@@ -123,7 +124,7 @@ export class Spending {
 			costs[created.taskId] ??= known.balance - balance;
 		// Only the balance tells the cost of a creation without an answer.
 		if (found === true && costs[created.taskId] === null) this.kept.unclear = true;
-		else if (this.limited) this.knowBalance(balance);
+		else this.knowBalance(balance);
 	}
 
 	/** A task that an earlier try or an earlier execution has made, and that this run takes up. Before the first turn. */
@@ -185,7 +186,7 @@ export class Spending {
 	private async learn(created: Created, route: Route): Promise<void> {
 		this.note(created);
 		const { costs } = this.kept;
-		if (!this.limited || costs[created.taskId] !== null) return;
+		if (costs[created.taskId] !== null) return;
 		const cost = await this.costByLook(created.taskId, route);
 		costs[created.taskId] ??= cost ?? null;
 	}
