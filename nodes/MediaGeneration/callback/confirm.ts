@@ -1,7 +1,4 @@
-/**
- * What the service itself says of a task that an anonymous caller names (docs/service.md, "Callbacks"). A callback must not be a lever:
- * whatever is posted, the service gets few requests, creations are not slowed down, and each call is answered in time.
- */
+/** What the service itself says of a task that an anonymous caller names: by few requests, whatever is posted, and in time for the answer. */
 import type { Account, PollRoute } from '../service/account';
 import { BoundedMap, ensured } from '../service/boundedMap';
 import type { ServiceClient } from '../service/client';
@@ -88,10 +85,7 @@ function pauseAfter(look: Look, attempt: number): number {
 	return look.kind === 'busy' ? Math.max(own, look.retryAfterMs ?? 0) : own;
 }
 
-/**
- * Asks until the answer is clear or the budget is spent; then the last answer counts. `done` without any file can come for a moment
- * (docs/service.md, "Status"), and a callback can be faster than the service's own read of its task.
- */
+/** Until the answer is clear; else the last one counts. A callback can be faster than the service's own read of its task or its files. */
 async function ask(client: ServiceClient, claim: Claim, budgetMs: number): Promise<Confirmed> {
 	const { taskId } = claim;
 	const end = Date.now() + budgetMs;

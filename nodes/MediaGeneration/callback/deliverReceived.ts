@@ -1,7 +1,4 @@
-/**
- * The second half of the trigger, inside the execution that the webhook started: the sender does not wait for downloads, and if n8n
- * dies during one, the execution still names its task. What can't be fetched is reported in `download_error`.
- */
+/** The second half of the trigger, in the execution that its webhook started: no sender waits for downloads, and none can lose the task. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../delivery/item';
 import { readTriggerFileSettings } from '../operations/trigger';

@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { quote, type Failure, type LeftText } from '../service/failures';
-import { asNumber } from '../service/json';
+import { asNumber, sumOf } from '../service/json';
 import type { Task } from '../service/task';
 import type { Done } from '../service/verdict';
 import { inFields, type DeliveredOutput, type StoredFile } from './files';
@@ -189,22 +189,21 @@ async function joinedItem(
 
 function wholeJson({ texts }: Assembly, done: readonly Done[]): IDataObject {
 	const type = done[0]?.task.type;
-	const cost = sumOf(done.map(({ task }) => asNumber(task.raw.credit_cost)));
-	const characters = sumOf(texts.map(charactersOf));
+	const cost = sumOfAll(done.map(({ task }) => asNumber(task.raw.credit_cost)));
+	const characters = sumOfAll(texts.map(charactersOf));
 	return {
 		task_id: done[0]?.taskId,
 		status: 'done',
 		...(type === undefined ? {} : { type }),
 		task_ids: done.map(({ taskId }) => taskId),
 		...(characters === undefined ? {} : { characters }),
-		// Without the rounding errors of sums of fractions.
-		...(cost === undefined ? {} : { credit_cost: Math.round(cost * 1_000) / 1_000 }),
+		...(cost === undefined ? {} : { credit_cost: cost }),
 	};
 }
 
-function sumOf(numbers: ReadonlyArray<number | undefined>): number | undefined {
+function sumOfAll(numbers: ReadonlyArray<number | undefined>): number | undefined {
 	const known = numbers.filter((each) => each !== undefined);
-	return known.length === numbers.length ? known.reduce((sum, each) => sum + each, 0) : undefined;
+	return known.length === numbers.length ? sumOf(known) : undefined;
 }
 
 function sourceOf({ files }: Delivered): Source | undefined {

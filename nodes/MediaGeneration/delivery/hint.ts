@@ -1,7 +1,7 @@
 /** What the editor shows of a run beside its items: hints above the output, and values that the list of executions is searched by. */
 import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { cleanerOf, quietly } from '../service/clean';
-import { isObject } from '../service/json';
+import { isObject, sumOf } from '../service/json';
 import { isOutcome, outcomes, type Outcome } from '../service/failures';
 
 export function showHint(
@@ -80,10 +80,9 @@ export function noteExecution(
 		const before = (customData.getAll().media_task_ids ?? '').split(',');
 		const taskIds = fitting([...before, ...summary.taskIds].filter((taskId) => taskId !== ''));
 		const costs = all.flatMap((each) => (typeof each.credits === 'number' ? [each.credits] : []));
-		const sum = costs.reduce((total, cost) => total + cost, 0);
 		customData.setAll({
 			...(taskIds === '' ? {} : { media_task_ids: cleanerOf(context).text(taskIds) }),
-			...(costs.length === 0 ? {} : { media_credits: String(Math.round(sum * 1_000) / 1_000) }),
+			...(costs.length === 0 ? {} : { media_credits: String(sumOf(costs)) }),
 			media_outcome: worstOf(all.flatMap((each) => runOutcome(each.outcome))),
 		});
 	});

@@ -1,7 +1,4 @@
-/**
- * One execution of the action node, from the fields of a workflow to one output: plan, check, create, wait, deliver, conclude. Each
- * step takes what the one before has made; an item that is over keeps its end.
- */
+/** One execution of the action node, from its fields to one output: plan, check, create, wait, deliver, conclude. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Ledger } from '../create/ledger';
 import { nodeError } from '../delivery/failure';

@@ -6,7 +6,7 @@ import { verdictNow } from '../sleep/watch';
 import { conclude, type Item, type ItemEnd, type Means, type PartEnd } from './item';
 import { PartRun, Run, type RunOptions } from './part';
 
-/** Runs all items and returns their ends in order, once nothing of them is under way any more. Never rejects. */
+/** Their ends in order, once nothing of them is under way any more. Never rejects. */
 export async function runItems(
 	items: readonly Item[],
 	means: Means,

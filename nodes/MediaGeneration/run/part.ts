@@ -1,7 +1,4 @@
-/**
- * One task that an item needs, to its end: taken up where an earlier try has made it, found again where the answer to its creation never
- * came, or created. The ledger knows at each moment what may have been paid for. Files are fetched at once: their addresses are temporary.
- */
+/** One task that an item needs, to its end: taken up, found again, or created. The ledger knows at each moment what may have been paid for. */
 import type { Created } from '../create/creation';
 import { creationsOf, READ_AFTER_MS, withCandidates } from '../create/find';
 import { createTask, type Submitted } from '../create/submit';
@@ -24,7 +21,6 @@ export interface RunOptions {
 	haltOnFailure: boolean;
 }
 
-/** What the parts of a run share. */
 export class Run {
 	readonly means: Means & { over: AbortSignal };
 	readonly loop: PollLoop;

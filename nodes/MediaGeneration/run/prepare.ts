@@ -29,7 +29,6 @@ export function runOf(context: IExecuteFunctions): NodeRun {
 	return isToolRun(context) ? { ...run, call: callOf(context, runIndex) } : run;
 }
 
-/** The calls of agents, by their arguments. */
 const callIds = new WeakMap<object, string>();
 
 function callOf(context: IExecuteFunctions, runIndex: number): AgentCall {
@@ -73,7 +72,6 @@ export async function openClient(
 interface Preparing {
 	client: ServiceClient;
 	ledger: Ledger;
-	/** Of credits. */
 	maximum: number | undefined;
 	stop: AbortSignal | undefined;
 }

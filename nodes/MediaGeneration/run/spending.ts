@@ -1,7 +1,4 @@
-/**
- * What the tasks of a run cost, according to the service: for the hint after the run, and for Max Credits. Kept in the node's context:
- * earlier tries count as well, and all calls of a tool. With a limit creations take turns; the tasks still run at the same time.
- */
+/** What the tasks of a run cost by the service's own word. Kept in the node's context: earlier tries count as well, and all calls of a tool. */
 import type { Created } from '../create/creation';
 import type { LedgerStore, NodeRun } from '../create/ledger';
 import type { Submitted } from '../create/submit';
@@ -9,7 +6,7 @@ import { ensured } from '../service/boundedMap';
 import type { ServiceClient } from '../service/client';
 import type { Clock } from '../service/clock';
 import { invalid, type Attempt, type Failure } from '../service/failures';
-import { isObject } from '../service/json';
+import { isObject, sumOf } from '../service/json';
 import { Limiter } from '../service/limiter';
 import { lookAtTask, type LookAt } from '../service/look';
 import {
@@ -41,7 +38,6 @@ export type Turn =
 
 const FIELD = 'taskCosts';
 const LONGEST_PAUSE_MS = 10_000;
-/** For one look at a task for its cost. */
 const LOOK_TIMEOUT_MS = 5_000;
 const NO_COST = { kind: 'refused', failure: unreadable('The cost', 'none is named') } as const;
 
@@ -60,9 +56,6 @@ interface Kept {
 /** One for each node context, as several calls of a tool can run in it at the same moment. */
 const gates = new WeakMap<LedgerStore, Limiter>();
 
-/** Without the rounding errors of sums of fractions. */
-const rounded = (credits: number) => Math.round(credits * 1_000) / 1_000;
-
 export class Spending {
 	private readonly kept: Kept;
 	private readonly gate: Limiter;
@@ -79,7 +72,7 @@ export class Spending {
 	}
 
 	private get credits(): number {
-		return rounded(this.spent.credits + this.kept.unclearCredits);
+		return sumOf([this.spent.credits, this.kept.unclearCredits]);
 	}
 
 	private knowBalance(balance: number | undefined): void {
@@ -90,11 +83,7 @@ export class Spending {
 	get spent(): { tasks: number; credits: number; unnamed: number } {
 		const costs = Object.values(this.kept.costs);
 		const named = costs.filter((cost) => cost !== null);
-		return {
-			tasks: costs.length,
-			credits: rounded(named.reduce((sum, cost) => sum + cost, 0)),
-			unnamed: costs.length - named.length,
-		};
+		return { tasks: costs.length, credits: sumOf(named), unnamed: costs.length - named.length };
 	}
 
 	async turn(route: Route): Promise<Turn> {

@@ -18,6 +18,11 @@ export function asNumber(value: unknown): number | undefined {
 	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
+/** Without the rounding errors of fractions. */
+export function sumOf(numbers: readonly number[]): number {
+	return Math.round(numbers.reduce((sum, number) => sum + number, 0) * 1_000) / 1_000;
+}
+
 /** The records of a list: the value itself, or what stands in it under one of the names. */
 export function recordsIn(
 	value: unknown,

@@ -1,7 +1,4 @@
-/**
- * The one retrying read. A read costs nothing, so it is repeated while the service can't answer at the moment, after a pause that
- * grows; never while the account asked for a pause.
- */
+/** The one retrying read: it costs nothing, so it is repeated while the service can't answer, but never while the account asked for a pause. */
 import type { Answer, ServiceClient } from './client';
 import { realClock, type Clock } from './clock';
 import { attemptLater, FailureError, quote, seconds, type Attempt, type Failure } from './failures';

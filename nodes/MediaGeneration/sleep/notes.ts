@@ -1,7 +1,4 @@
-/**
- * What is kept with a sleeping execution, so that waking knows what to wait for. One text in the node's context, which n8n saves with
- * the execution: an expression reads it, and each field of an object would cost n8n another call into its isolated engine.
- */
+/** What is kept with a sleeping execution. One text: each field of an object would cost n8n another call into its isolated engine. */
 import type { Assembly } from '../delivery/assembly';
 import type { FileSettings } from '../operations/waiting';
 import { clockAheadMs } from '../service/clock';

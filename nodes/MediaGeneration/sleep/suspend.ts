@@ -1,7 +1,4 @@
-/**
- * Putting an execution to sleep until its tasks are over (README, "Waiting"). The sleeping items are what goes out if the deadline
- * passes, so they carry the task IDs and say `timed_out`.
- */
+/** Putting an execution to sleep until its tasks are over. Its items go out if the deadline passes, so they carry the task IDs. */
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { endpointOf } from '../create/ledger';
@@ -40,10 +37,7 @@ export type Sleeper =
 /** The inputs that executions of this process sleep on: n8n's Retry On Fail runs the node again on them. */
 const asleep = new WeakSet<object>();
 
-/**
- * The items of an execution that is asleep already. n8n repeats a node also when it returned normally and its first item has
- * an `error`; the input then is what this node put to sleep, and it has to sleep on unchanged.
- */
+/** The items of an execution that has to sleep on: n8n repeats a node also when it returned normally and its first item has an `error`. */
 export function sleepingInput(context: IExecuteFunctions): INodeExecutionData[] | undefined {
 	const items = context.getInputData();
 	return items.some((item) => asleep.has(item)) ? copyOf(items) : undefined;

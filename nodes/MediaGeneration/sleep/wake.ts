@@ -1,7 +1,4 @@
-/**
- * The webhook that wakes a sleeping execution, called by the service or by this n8n itself, when every task is over by the service's
- * own word. Exactly one item goes out per sleeping item, in order.
- */
+/** The webhook that wakes a sleeping execution once all its tasks are over. Exactly one item goes out per sleeping item, in order. */
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { answer, ignore, postedTo, Refusal, respond } from '../callback/webhook';
 import { failureItem, plainFailureItem } from '../delivery/failure';
@@ -11,7 +8,7 @@ import { Delivery } from '../delivery/item';
 import { cleanerOf, cleanItems } from '../service/clean';
 import { recentClient, type ServiceClient } from '../service/client';
 import { timeLimit } from '../service/clock';
-import { broken, cancelled, type Failure } from '../service/failures';
+import { broken, cancelled, reachedBy, type Failure } from '../service/failures';
 import { parseJson } from '../service/json';
 import type { Done, Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
@@ -33,10 +30,7 @@ interface Sleeping {
 	resumeUrl: unknown;
 }
 
-/**
- * The items that went to sleep and what was noted of them, or undefined where this execution does not sleep on this node. Read by one
- * expression and as texts: what n8n's isolated engine hands out as an object it copies field by field.
- */
+/** Undefined where this execution does not sleep on this node. Read as texts: n8n's isolated engine copies objects field by field. */
 function readSleeping(context: IWebhookFunctions): Sleeping | undefined {
 	const all = context.evaluateExpression(
 		`{{ [JSON.stringify($input.all()), ${notesReference(context.getNode().name)}, $execution.resumeUrl] }}`,
@@ -123,7 +117,7 @@ async function itemFor(
 		if (failure === undefined) return made ?? asItWas;
 		return failed(failure, outputs.length === 0 ? undefined : { outputs, binary: made?.binary });
 	} catch (error) {
-		const failure = broken(error, { kind: 'done', taskId: taskIds[0] ?? '' });
+		const failure = broken(error, reachedBy(taskIds[0], 'done'));
 		return lost(failure, undefined, { outputs: offeredBy(parts) });
 	}
 }

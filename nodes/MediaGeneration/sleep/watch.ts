@@ -1,7 +1,4 @@
-/**
- * The watch of this n8n process over its sleeping executions: one loop of looks for each account. Neither a lost callback, nor one that
- * came while n8n was still saving the execution, leaves it asleep until its deadline.
- */
+/** This process's watch over its sleeping executions: a callback that is lost, or comes too early, leaves none asleep until its deadline. */
 import { ensured } from '../service/boundedMap';
 import { callSelf, type N8nContext, type ServiceClient } from '../service/client';
 import { realClock, untilAborted, type Clock } from '../service/clock';
