@@ -289,7 +289,7 @@ describe('one event runs the workflow once', () => {
 	});
 });
 
-describe('whatever is posted, by whoever it is', () => {
+describe('whatever is posted, by anyone', () => {
 	const UNKNOWN = refused(404, 'the service does not know this task');
 	const UNASKED = refused(503, 'the service could not be asked about this task, try again');
 

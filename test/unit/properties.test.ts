@@ -278,7 +278,7 @@ describe('signed URLs', () => {
 	const check = (url: URL, now = NOW) =>
 		checkSignature(
 			'a long secret',
-			{ path: url.pathname, ownUrl: url.href, saidHosts: [] },
+			{ path: url.pathname, ownUrl: url.href, claimedHosts: [] },
 			Object.fromEntries(url.searchParams),
 			now,
 		);

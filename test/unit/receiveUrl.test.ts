@@ -48,7 +48,12 @@ const check = (
 		secret?: string;
 	} = {},
 ) => {
-	const place = { path: url.pathname, ownUrl: `https://${url.host}/x`, saidHosts: [], ...arrival };
+	const place = {
+		path: url.pathname,
+		ownUrl: `https://${url.host}/x`,
+		claimedHosts: [],
+		...arrival,
+	};
 	return checkSignature(secret, place, queryOf(url), now);
 };
 
@@ -139,8 +144,8 @@ describe('a signed URL', () => {
 		['n8n knows nothing, the proxy does', undefined, ['10.0.0.1', 'n8n.example'], true],
 		['nobody knows anything', undefined, [], false],
 		['what n8n says is not a URL', 'nonsense', ['n8n.example'], true],
-	])('its host is checked: %s', (_name, ownUrl, saidHosts, ok) => {
-		expect(check(build(), { ownUrl, saidHosts }).ok).toBe(ok);
+	])('its host is checked: %s', (_name, ownUrl, claimedHosts, ok) => {
+		expect(check(build(), { ownUrl, claimedHosts }).ok).toBe(ok);
 	});
 });
 
@@ -151,7 +156,7 @@ describe('without a secret', () => {
 		expect(check(url, { secret: '' })).toEqual({ ok: true, signed: false, reference: 'r' });
 	});
 	test('a list is not a reference, and a long one is cut', () => {
-		const place = { path: '/x', ownUrl: undefined, saidHosts: [] };
+		const place = { path: '/x', ownUrl: undefined, claimedHosts: [] };
 		expect(checkSignature('', place, { reference: ['a', 'b'] }, NOW)).toMatchObject({
 			reference: undefined,
 		});

@@ -1,8 +1,4 @@
-/**
- * One event runs the workflow once. A trigger remembers what it let through, in this process and, for restarts and other processes, in
- * the node's static data, which n8n saves after each production call (last write wins). While n8n may still fail to store the execution of
- * the call that holds an event, no copy is told that all is well: a paid task would be lost.
- */
+/** One event runs the workflow once. While n8n may still fail to store the execution that has it, no copy is told that all is well. */
 import { createHash } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { BoundedMap, ensured } from '../service/boundedMap';

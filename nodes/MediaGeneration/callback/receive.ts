@@ -23,10 +23,14 @@ const urlOf = (context: IWebhookFunctions) =>
 
 function arrivalOf(context: IWebhookFunctions): Arrival {
 	const { headers } = context.getRequestObject();
-	const saidHosts = [headers.host, headers['x-forwarded-host']]
+	const claimedHosts = [headers.host, headers['x-forwarded-host']]
 		.flatMap((value) => value ?? [])
 		.map((value) => value.split(',')[0]?.trim() ?? '');
-	return { path: urlOf(context).pathname, ownUrl: context.getNodeWebhookUrl('default'), saidHosts };
+	return {
+		path: urlOf(context).pathname,
+		ownUrl: context.getNodeWebhookUrl('default'),
+		claimedHosts,
+	};
 }
 
 /** Throws a Refusal for a URL that is not signed though it should be. */

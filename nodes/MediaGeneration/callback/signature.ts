@@ -1,7 +1,4 @@
-/**
- * Signatures of callback URLs, as the service signs nothing itself (docs/service.md, "Events"). Signed are the host and path that the URL
- * was made for, `expires`, `nonce` and `reference`: a URL for one trigger is of no use for another, nor for the same one of another n8n.
- */
+/** Signatures of callback URLs, as the service signs nothing itself. Host and path are signed too: each URL is of use for one trigger only. */
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { isPrivateHost } from '../service/baseUrl';
 
@@ -58,7 +55,7 @@ export interface Arrival {
 	/** The trigger's own URL, as n8n knows it; undefined if it has none. */
 	ownUrl: string | undefined;
 	/** By the request; anybody can write those. */
-	saidHosts: readonly string[];
+	claimedHosts: readonly string[];
 }
 
 function signedValues(query: Record<string, unknown>, reference: string) {
@@ -68,18 +65,15 @@ function signedValues(query: Record<string, unknown>, reference: string) {
 	return areTexts ? (values as SignedValues & { signature: string }) : undefined;
 }
 
-/**
- * Why a URL was not made for the address where it was called, or undefined. The path may have lost a prefix at a proxy. Where n8n knows its
- * public address, that is what the host must be; where that address is private, the hosts that the request states count, too.
- */
-function misplaced(signedFor: string, { path, ownUrl, saidHosts }: Arrival): string | undefined {
+/** Why a URL was not made for this address, or undefined. Only where n8n's own address is private do the hosts of the request count. */
+function misplaced(signedFor: string, { path, ownUrl, claimedHosts }: Arrival): string | undefined {
 	const host = signedFor.slice(0, signedFor.indexOf('/'));
 	const here = plainPath(path);
 	if (here === '' || !signedFor.endsWith(here))
 		return 'the callback URL was signed for another trigger';
 	const own = ownUrl !== undefined && URL.canParse(ownUrl) ? new URL(ownUrl) : undefined;
 	const hosts =
-		own === undefined || isPrivateHost(own.hostname) ? [own?.host, ...saidHosts] : [own.host];
+		own === undefined || isPrivateHost(own.hostname) ? [own?.host, ...claimedHosts] : [own.host];
 	return hosts.includes(host)
 		? undefined
 		: 'the callback URL was signed for another host. If it is the address of this n8n, set N8N_WEBHOOK_URL to it';

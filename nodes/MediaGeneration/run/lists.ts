@@ -26,7 +26,7 @@ interface Position {
 
 const SEEN_KEPT = 2 * PAGE_SIZE;
 /** Pages that hold nothing new are skipped; after this many in a row nothing new is expected. */
-const MAX_PAGES_IN_VAIN = 5;
+const MAX_EMPTY_PAGES = 5;
 const BY_ID = 'Choose By ID and enter the ID as the service shows it.';
 
 function positionOf(token: string | undefined): Position | undefined {
@@ -89,7 +89,7 @@ async function readOn(asked: Asked, route: ListRoute): Promise<INodeListSearchRe
 			const position: Position = { route: route.name, cursor, seen: seen.slice(-SEEN_KEPT) };
 			return { results, paginationToken: JSON.stringify(position) };
 		}
-		if (pages >= MAX_PAGES_IN_VAIN) return { results };
+		if (pages >= MAX_EMPTY_PAGES) return { results };
 	}
 }
 

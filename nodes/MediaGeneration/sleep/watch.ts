@@ -30,10 +30,7 @@ export const NOT_WAITED_FOR = 'no task is waited for here';
 export const FOREIGN_TASK = 'the task does not belong to this execution';
 const BEYOND_CALLS = ['has finished', 'does not exist', NOT_WAITED_FOR, FOREIGN_TASK];
 
-/**
- * In n8n's own words or in ours. A status alone says too little: 404 also comes from a proxy or from an n8n that is still starting, 409
- * from one that is still saving.
- */
+/** In n8n's words or in ours. A status says too little: 404 also comes from an n8n that is starting, 409 from one that is saving. */
 function isBeyondCalls(answer: Awaited<ReturnType<typeof callSelf>>): boolean {
 	if (answer.status === undefined || !isObject(answer.body)) return false;
 	const { message, error, ignored } = answer.body;
