@@ -29,14 +29,11 @@ interface Listed {
 }
 
 /** A service whose list has these tasks, and whose clock is so far ahead. */
-function setting(
-	tasks: Listed[],
-	{ aheadMs = 0, dated = true }: { aheadMs?: number; dated?: boolean } = {},
-) {
+function setting(tasks: Listed[], { aheadMs = 0, dated = true, takesMs = 0 } = {}) {
 	const clock = new VirtualClock(1_700_000_000_000);
 	const start = clock.now();
 	const since = () => clock.now() - start;
-	let list: () => Reply = () => {
+	let list = (page: number): Reply => {
 		const listed = tasks
 			.filter(({ from = 0 }) => from <= since())
 			.map(({ id, text, at = 0, type = 'sound_effect' }) => ({
@@ -47,12 +44,14 @@ function setting(
 				created_at: new Date(start + aheadMs + at).toISOString(),
 			}));
 		const headers = dated ? { date: new Date(clock.now() + aheadMs).toUTCString() } : {};
-		return answer(200, { data: listed, has_more: false }, headers);
+		const data = listed.slice(100 * (page - 1), 100 * page);
+		return answer(200, { data, has_more: listed.length > 100 * page }, headers);
 	};
 	const readAt: number[] = [];
-	const client = scriptedClient(async () => {
+	const client = scriptedClient(async ({ path }) => {
 		readAt.push(since());
-		return await Promise.resolve(list());
+		await clock.sleep(takesMs);
+		return list(Number(/page=(\d+)/.exec(path)?.[1]));
 	});
 	const creations = creationsOf(client.account);
 	const find = async (given: Partial<Search> = {}) =>
@@ -89,14 +88,27 @@ function setting(
 const ONCE = { readAfterMs: [0], fewer: true };
 
 describe('found', () => {
-	test('goes on as if its answer had come', async () => {
-		const { clock, find, start } = setting([{ id: 'a', text: ' rain', at: 800 }], {
+	// The service says its time without the fraction of a second.
+	test.each([
+		['at once', { at: 800 }, 300],
+		['late', { at: 1_000, from: 2_000 }, 1_500],
+	])('%s, goes on as if its answer had come', async (_, task, createdAt) => {
+		const { clock, find, start } = setting([{ id: 'a', text: ' rain', ...task }], {
 			aheadMs: 3_600_000,
 		});
 		expect(await clock.run(find())).toMatchObject({
 			kind: 'found',
-			created: { taskId: 'a', createdAt: start + 300, answer: { task_id: 'a', text: ' rain' } },
+			created: {
+				...{ taskId: 'a', createdAt: start + createdAt },
+				answer: { task_id: 'a', text: ' rain' },
+			},
 		});
+	});
+
+	test('by the type that the service has named', async () => {
+		const { client, found } = setting([{ id: 'a', text: 'rain', at: 500, type: 'sfx' }]);
+		client.account.types.set('sound-effect', 'sfx');
+		expect(await found({ request: request('rain', { type: undefined }) })).toEqual(['a']);
 	});
 
 	test('late, by four readings within 20 s', async () => {
@@ -112,10 +124,38 @@ describe('found', () => {
 	test('twelve at once share their readings, and equal ones take one task each', async () => {
 		const texts = Array.from({ length: 12 }, (_, index) => (index < 2 ? 'same' : `text ${index}`));
 		const tasks = texts.map((text, index) => ({ id: `t${index}`, text, at: 500 + index }));
-		const { found, readAt } = setting(tasks);
+		const { found, readAt } = setting(tasks, { takesMs: 400 });
 		const ids = await found(...texts.map((text) => ({ request: request(text) })));
 		expect(ids).toEqual(tasks.map(({ id }) => id));
 		expect(readAt).toHaveLength(1);
+	});
+
+	/** Newest first, one each second. */
+	const others = Array.from({ length: 450 }, (_, i) => ({
+		id: `${i}`,
+		text: 'other',
+		at: -1_000 * i,
+	}));
+	test.each<[string, Parameters<typeof setting>[1], unknown[]]>([
+		['', {}, ['a', 'b']],
+		[' of a fast clock', { aheadMs: 3_600_000 }, ['a', 'b']],
+		[' of a slow clock', { aheadMs: -3_600_000 }, ['a', 'b']],
+		[' without a clock', { dated: false }, [['a'], ['b']]],
+	])('on a later page%s, and none is read beyond what is older', async (_, around, expected) => {
+		const early = { id: 'b', text: 'wind', at: -249_500 };
+		const late = { id: 'a', text: 'rain', at: 500 };
+		const list = [late, ...others.slice(0, 250), early, ...others.slice(250)];
+		const { start, found, readAt } = setting(list, around);
+		const [wind, once] = [{ request: request('wind'), sentAt: start - 250_000 }, [300]];
+		const searches = [{ readAfterMs: once }, { ...wind, readAfterMs: once }];
+		expect(await found(...searches)).toEqual(expected);
+		expect(readAt).toHaveLength(4);
+	});
+
+	test('behind a page of the same second', async () => {
+		const page = others.slice(0, 100).map((other) => ({ ...other, at: -1_000 }));
+		const { start, found } = setting([...page, { id: 'a', text: 'rain', at: -1_000 }]);
+		expect(await found({ sentAt: start - 100 })).toEqual(['a']);
 	});
 });
 
@@ -150,15 +190,26 @@ describe('not taken', () => {
 		expect(readAt).toHaveLength(1);
 	});
 
-	test('what an equal creation may have made whose answer is still due, until it is known', async () => {
-		const { clock, start, creations, find, client } = setting([{ id: 'a', text: 'rain', at: 500 }]);
-		const answered = creations.sent({ request: request(), sentAt: start });
-		const search = find();
-		await clock.advance(3_000);
-		client.account.known.set('a', true);
-		answered();
-		expect(await clock.run(search)).toEqual({ kind: 'unfound', candidates: [] });
+	test('at most ten are named', async () => {
+		const many = Array.from({ length: 12 }, (_, index) => rain(`a${index}`));
+		expect((await setting(many).found({}))[0]).toHaveLength(10);
 	});
+
+	test.each([
+		['the task', true, []],
+		['no task', false, 'a'],
+	])(
+		'what an equal creation may have made whose answer is still due, until it is known: %s',
+		async (_, made, expected) => {
+			const { clock, start, creations, found, client } = setting([rain()]);
+			const answered = creations.sent({ request: request(), sentAt: start });
+			clock.at(start + 3_000, () => {
+				if (made) client.account.known.set('a', true);
+				answered();
+			});
+			expect(await found({})).toEqual([expected]);
+		},
+	);
 });
 
 test('a run that ended without a word takes what there is, as it may not have sent all', async () => {
@@ -172,16 +223,21 @@ test('a service without a list is asked once an hour', async () => {
 	expect(await found({}, { request: request('wind') })).toEqual([[], []]);
 	expect(await found({})).toEqual([[]]);
 	expect(readAt).toHaveLength(1);
-	await clock.run(clock.sleep(3_600_001));
+	await clock.run(clock.sleep(3_600_000));
 	await found({});
 	expect(readAt).toHaveLength(2);
 });
 
-test('a list that can not be read is tried again', async () => {
+test.each([
+	['503: by the same search', answer(503, { code: 'server_busy' }), 4, 8],
+	['200 without a list: by the next one', answer(200, 'busy'), 1, 2],
+])('a list that can not be read is tried again: %s', async (_, reply, first, second) => {
 	const { found, readAt, setList } = setting([]);
-	setList(() => answer(503, { code: 'server_busy' }));
+	setList(() => reply);
 	expect(await found({})).toEqual([[]]);
-	expect(readAt).toHaveLength(4);
+	expect(readAt).toHaveLength(first);
+	await found({});
+	expect(readAt).toHaveLength(second);
 });
 
 test('a run that is over is not looked for', async () => {
@@ -191,16 +247,27 @@ test('a run that is over is not looked for', async () => {
 	await clock.advance(1_000);
 	stop.abort();
 	expect(await search).toEqual({ kind: 'unfound', candidates: [] });
+	expect(await clock.run(find({ over: stop.signal }))).toEqual(await search);
 	expect(readAt).toHaveLength(1);
 });
 
 test('the failure names the candidates with their times', () => {
 	const failure = { outcome: 'unknown', message: 'No answer came', description: '' } as const;
-	const tasks = [{ taskId: 'a', createdAt: Date.UTC(2026, 0, 2), raw: {} }];
-	expect(withCandidates(failure, tasks)).toMatchObject({
+	const one = { taskId: 'a', createdAt: Date.UTC(2026, 0, 2), raw: {} };
+	const undated = { taskId: 'b', createdAt: undefined, raw: {} };
+	const unread = { taskId: 'c', createdAt: undefined, raw: { created_at: 'last week' } };
+	expect(withCandidates(failure, [one])).toMatchObject({
 		message:
 			'No answer came; the service lists a task that could be it: a (2026-01-02T00:00:00.000Z)',
+		description: expect.stringMatching(/not sent again.*"Task: Wait" and its ID/) as string,
 		candidates: [{ task_id: 'a', created_at: '2026-01-02T00:00:00.000Z' }],
+	});
+	expect(withCandidates(failure, [undated, unread])).toMatchObject({
+		message: 'No answer came; the service lists 2 tasks that could be it: b (), c (last week)',
+		candidates: [
+			{ task_id: 'b', created_at: '' },
+			{ task_id: 'c', created_at: 'last week' },
+		],
 	});
 	expect(withCandidates(failure, [])).toBe(failure);
 });
