@@ -1,5 +1,6 @@
 import type { Logger } from 'n8n-workflow';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import { creationsOf } from '../../nodes/MediaGeneration/create/find';
 import { createTask, type SubmitDeps } from '../../nodes/MediaGeneration/create/submit';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
@@ -11,6 +12,7 @@ const REQUEST = {
 	body: { text: 'rain' },
 };
 const CREATED = answer(200, { success: true, task_id: 't1' });
+const FULL = answer(429, { code: 'active_task_limit' });
 
 function setUp(
 	replies: (count: number, clock: VirtualClock) => Reply | Promise<Reply>,
@@ -46,11 +48,12 @@ function setUp(
 }
 
 test('one request, exactly as it was made, and the answer as it came', async () => {
-	const { clock, start, client, create } = setUp(() => CREATED);
+	const { clock, start, client, logged, create } = setUp(() => CREATED);
 	expect(await clock.run(create())).toEqual({
 		kind: 'created',
 		created: { taskId: 't1', createdAt: start, answer: { success: true, task_id: 't1' } },
 	});
+	expect(logged).toEqual([]);
 	expect(client.requests).toEqual([
 		{
 			method: 'POST',
@@ -72,6 +75,65 @@ test.each<[string, Reply]>([
 	const { clock, client, create } = setUp((count) => (count < 4 ? reply : CREATED));
 	expect(await clock.run(create())).toMatchObject({ kind: 'created', created: { taskId: 't1' } });
 	expect(client.requests).toHaveLength(4);
+});
+
+test.each<[string, Reply, object]>([
+	['a refusal', answer(402), { kind: 'failed', failure: { outcome: 'rejected' } }],
+	[
+		'no answer',
+		noAnswer(),
+		{ kind: 'unclear', failure: { outcome: 'unknown' }, sentAt: 1_000_000 },
+	],
+])('%s is not sent again', async (_, reply, expected) => {
+	const { clock, client, create } = setUp(() => reply);
+	expect(await clock.run(create())).toMatchObject(expected);
+	expect(client.requests).toHaveLength(1);
+});
+
+test.each([0, 10_000])('a run that is over after %d ms of a pause sends nothing', async (ms) => {
+	const { clock, start, client, over, create } = setUp(() => CREATED);
+	client.account.pause('create', start, 60_000);
+	clock.at(start + ms, () => over.abort());
+	await clock.advance(0);
+	expect(await clock.run(create())).toMatchObject({
+		kind: 'failed',
+		failure: {
+			outcome: 'cancelled',
+			message: expect.stringMatching(/stopped before .* created/) as string,
+			description: expect.stringMatching(/Nothing was created.*again/) as string,
+		},
+	});
+	expect([clock.now() - start, client.requests]).toEqual([ms, []]);
+});
+
+test('who came first is sent first, also where the other was refused first', async () => {
+	const { clock, start, client, deps } = setUp(async (count, { sleep }) => {
+		await sleep(count === 1 ? 100 : 0);
+		return count < 3 ? FULL : CREATED;
+	});
+	const create = async (text: string) =>
+		await createTask(deps, { ...REQUEST, body: { text } }, start + 60_000);
+	await clock.run(Promise.all(['a', 'b'].map(create)));
+	expect(client.requests.map(({ body }) => body)).toEqual(
+		['a', 'b', 'a', 'b'].map((text) => ({ text })),
+	);
+});
+
+test("while its answer is due, a task that may be its own is nobody else's", async () => {
+	const { clock, start, client, deps, create } = setUp(async (count, { now, sleep }) => {
+		if (count === 1) await sleep(10_000);
+		const listed = { id: 't1', text: 'rain', created_at: new Date(start + 500).toISOString() };
+		const date = new Date(now()).toUTCString();
+		return count === 1 ? CREATED : answer(200, { data: [listed] }, { date });
+	});
+	const created = create();
+	const sending = { request: REQUEST, sentAt: start };
+	const search = { ...deps, ...sending, readAfterMs: [1_000], fewer: false };
+	expect(await clock.run(creationsOf(client.account).find(search))).toMatchObject({
+		kind: 'unfound',
+		candidates: [{ taskId: 't1' }],
+	});
+	expect(await clock.run(created)).toMatchObject({ kind: 'created' });
 });
 
 test('Retry-After is kept, and slows down everybody', async () => {
@@ -99,9 +161,13 @@ test.each<[string, Reply, number]>([
 	expect(clock.now() - start).toBeGreaterThan(patience * 0.5 - 3_000);
 });
 
-test('an account that is paused beyond the deadline gets no request', async () => {
-	const { clock, start, client, create } = setUp(() => CREATED, 30_000);
-	client.account.pause('create', start, 60_000);
+test.each([
+	['beyond the deadline', 60_000, 0],
+	['until a moment before it', 29_900, 30_000],
+])('an account that is paused %s gets no request', async (_, ms, elapsed) => {
+	const { clock, start, client, deps, create } = setUp(() => CREATED, 30_000);
+	deps.random = () => 0.9;
+	client.account.pause('create', start, ms);
 	const result = await clock.run(create());
 	expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
 	expect(result.kind !== 'created' && result.failure.message).toMatch(
@@ -110,7 +176,7 @@ test('an account that is paused beyond the deadline gets no request', async () =
 	expect(result.kind !== 'created' && result.failure.description).toMatch(
 		/Raise the Timeout.*nothing was paid/,
 	);
-	expect(client.requests).toEqual([]);
+	expect([clock.now() - start, client.requests]).toEqual([elapsed, []]);
 });
 
 test.each<[string, Reply]>([
@@ -135,7 +201,6 @@ test.each<[string, Reply]>([
 	expect(client.requests).toHaveLength(1);
 });
 
-const FULL = answer(429, { code: 'active_task_limit' });
 const RATE = answer(429, { message: 'rate limit' });
 const UNCONNECTED = noAnswer({ kind: 'unconnected' });
 test.each<[string, Reply, number, Reply]>([
