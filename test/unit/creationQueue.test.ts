@@ -137,7 +137,8 @@ describe('the queue before a full account', () => {
 
 function depsOf(client: SubmitDeps['client'], { now, sleep }: VirtualClock): SubmitDeps {
 	const context = {} as SubmitDeps['context'];
-	return { client, context, now, sleep, random: Math.random, over: undefined, stop: undefined };
+	const { signal: over } = new AbortController();
+	return { client, context, now, sleep, random: Math.random, over, stop: undefined };
 }
 
 /** A service that lets a number of tasks of 1 s be active, and creations that all want one at the same moment. */

@@ -79,11 +79,7 @@ test.each<[string, Reply]>([
 
 test.each<[string, Reply, object]>([
 	['a refusal', answer(402), { kind: 'failed', failure: { outcome: 'rejected' } }],
-	[
-		'no answer',
-		noAnswer(),
-		{ kind: 'unclear', failure: { outcome: 'unknown' }, sentAt: 1_000_000 },
-	],
+	['no answer', noAnswer(), { kind: 'unclear', sentAt: 1_000_000 }],
 ])('%s is not sent again', async (_, reply, expected) => {
 	const { clock, client, create } = setUp(() => reply);
 	expect(await clock.run(create())).toMatchObject(expected);
@@ -114,9 +110,7 @@ test('who came first is sent first, also where the other was refused first', asy
 	const create = async (text: string) =>
 		await createTask(deps, { ...REQUEST, body: { text } }, start + 60_000);
 	await clock.run(Promise.all(['a', 'b'].map(create)));
-	expect(client.requests.map(({ body }) => body)).toEqual(
-		['a', 'b', 'a', 'b'].map((text) => ({ text })),
-	);
+	expect(client.requests.map(({ body }) => body?.text)).toEqual(['a', 'b', 'a', 'b']);
 });
 
 test("while its answer is due, a task that may be its own is nobody else's", async () => {

@@ -21,7 +21,7 @@ export type Finding =
 export interface Search extends Sought, Clock {
 	client: ServiceClient;
 	/** Aborts when the run is over. */
-	over: AbortSignal | undefined;
+	over: AbortSignal;
 	/** When to read the list, in ms from now. */
 	readAfterMs: readonly number[];
 }
@@ -64,10 +64,10 @@ class Creations {
 	async find(search: Search): Promise<Finding> {
 		const { now, sleep, over } = search;
 		const since = now();
-		if (since < this.noListUntil || over?.aborted === true) return UNFOUND;
+		if (since < this.noListUntil || over.aborted) return UNFOUND;
 		const settled = new AbortController();
 		const seeker: Seeker = { ...search, readAt: -Infinity, finding: UNFOUND, settled };
-		const forget = over && onAbort(over, () => this.end(seeker, UNFOUND));
+		const forget = onAbort(over, () => this.end(seeker, UNFOUND));
 		this.seekers.add(seeker);
 		for (const ms of search.readAfterMs) {
 			await sleep(since + ms - now(), settled.signal);
@@ -76,7 +76,7 @@ class Creations {
 			ended.forget();
 		}
 		this.seekers.delete(seeker);
-		forget?.();
+		forget();
 		return seeker.finding;
 	}
 

@@ -25,7 +25,7 @@ export interface SubmitDeps extends Clock {
 	context: Pick<IExecuteFunctions, 'logger' | 'getExecutionId'>;
 	random: () => number;
 	/** Aborts when the run is over: then nothing more is sent, but an answer that is still due is awaited. */
-	over: AbortSignal | undefined;
+	over: AbortSignal;
 	/** Aborts when the execution is stopped: then no answer is awaited either. */
 	stop: AbortSignal | undefined;
 }
@@ -98,7 +98,7 @@ class Submission {
 	private async waitOutPause(): Promise<Failure | undefined> {
 		const { now, sleep, random, over } = this.deps;
 		for (;;) {
-			if (over?.aborted === true) return STOPPED;
+			if (over.aborted) return STOPPED;
 			const until = this.account.pausedUntil('create');
 			if (Math.max(until, now()) >= this.deadline) return this.lastRefusal ?? PAUSED_TOO_LONG;
 			if (until <= now()) return undefined;
