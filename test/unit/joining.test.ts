@@ -25,7 +25,7 @@ const LONG: { [K in LongText['kind']]: Extract<LongText, { kind: K }> } = {
 };
 const input = (longText: LongText, texts = TEXTS): AssemblyInput => ({
 	assembly: { longText, texts },
-	files: { ...FILES, transcriptInOutput: true },
+	settings: { files: { ...FILES, transcriptInOutput: true } },
 	index: 7,
 });
 type Store = ReturnType<typeof binaryStore>;

@@ -26,11 +26,8 @@ function arrivalOf(context: IWebhookFunctions): Arrival {
 	const claimedHosts = [headers.host, headers['x-forwarded-host']]
 		.flatMap((value) => value ?? [])
 		.map((value) => value.split(',')[0]?.trim() ?? '');
-	return {
-		path: urlOf(context).pathname,
-		ownUrl: context.getNodeWebhookUrl('default'),
-		claimedHosts,
-	};
+	const ownUrl = context.getNodeWebhookUrl('default');
+	return { path: urlOf(context).pathname, ownUrl, claimedHosts };
 }
 
 /** Throws a Refusal for a URL that is not signed though it should be. */

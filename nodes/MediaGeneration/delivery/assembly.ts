@@ -24,9 +24,9 @@ export interface Assembly {
 export type PartText = string | { characters?: number };
 
 export interface AssemblyInput {
-	assembly: Assembly;
-	files: FileSettings;
 	index: number;
+	assembly: Assembly;
+	settings: { files: FileSettings };
 }
 
 export interface DonePart {
@@ -97,7 +97,7 @@ export function failureOfWhole(
 export async function deliverPart(
 	delivery: Pick<Delivery, 'deliver'>,
 	done: Done,
-	{ number, assembly, files, index }: AssemblyInput & { number: number },
+	{ number, assembly, settings: { files }, index }: AssemblyInput & { number: number },
 ): Promise<Delivered> {
 	const { longText, texts } = assembly;
 	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
@@ -156,7 +156,7 @@ function unnamed(output: DeliveredOutput, { kind }: Assembly['longText']): Deliv
 async function joinedItem(
 	context: N8nContext,
 	{ all, done, pauseMs }: { all: Delivered[]; done: Done[]; pauseMs: number },
-	{ assembly, files, index }: AssemblyInput,
+	{ assembly, settings: { files }, index }: AssemblyInput,
 ): Promise<Delivered> {
 	const sources = all.flatMap((part) => sourceOf(part) ?? []);
 	const baseName = files.fileName ?? `speech-${done[0]?.taskId ?? ''}`;

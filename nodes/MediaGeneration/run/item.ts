@@ -9,7 +9,6 @@ import {
 	offeredBy,
 	unfinishedJson,
 	type Assembly,
-	type AssemblyInput,
 } from '../delivery/assembly';
 import { fieldsOf, type Delivered, type Delivery } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
@@ -75,10 +74,6 @@ export function failedEnd(index: number, failure: Failure): FailedEnd {
 	return { kind: 'failed', index, taskIds: [], failure, delivered: undefined };
 }
 
-export function inputOf({ index, settings: { files }, assembly }: Item): AssemblyInput {
-	return { assembly, files, index };
-}
-
 /** Whether an item goes on as the task that it is: one that merely ran out of time, where "On Timeout" says so. */
 export function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
@@ -114,7 +109,7 @@ export async function conclude(
 		const done = parts.filter((part) => part.kind === 'done');
 		if (done.length < parts.length) return endOf(item, parts);
 		const common = { index: item.index, taskIds: idsOf(parts) };
-		const delivered = await assemble(context, { delivery, parts: done }, inputOf(item));
+		const delivered = await assemble(context, { delivery, parts: done }, item);
 		const { items, failure } = delivered;
 		return failure === undefined
 			? { kind: 'items', ...common, items }

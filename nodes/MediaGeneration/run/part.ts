@@ -12,7 +12,7 @@ import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
 import { addressesIn, type Failed } from '../service/verdict';
 import { PollLoop, type Watch } from '../wait/poll';
-import { goesOnAfter, inputOf } from './item';
+import { goesOnAfter } from './item';
 import type { CreatedPart, Item, Means, Part, PartEnd } from './item';
 
 export interface RunOptions {
@@ -205,8 +205,7 @@ export class PartRun {
 			return waited;
 		}
 		this.giveBack();
-		const input = { ...inputOf(item), number: part.slot.part };
-		const delivered = await deliverPart(delivery, waited, input);
+		const delivered = await deliverPart(delivery, waited, { ...item, number: part.slot.part });
 		return { kind: 'done', done: waited, watch, delivered };
 	}
 

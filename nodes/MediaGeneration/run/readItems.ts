@@ -24,12 +24,8 @@ function seen(taskId: string, look: Look): Try<IDataObject> {
 		case 'missing':
 			return { kind: 'refused', failure: missing(taskId, look) };
 		case 'busy': {
-			const { detail, httpStatus, retryAfterMs } = look;
-			return {
-				kind: 'busy',
-				failure: unreadable(`Task ${taskId}`, detail, httpStatus),
-				retryAfterMs,
-			};
+			const failure = unreadable(`Task ${taskId}`, look.detail, look.httpStatus);
+			return { kind: 'busy', failure, retryAfterMs: look.retryAfterMs };
 		}
 	}
 }

@@ -54,16 +54,6 @@ export async function readCredentials(context: RequestContext): Promise<Read> {
 /** By workflow, node and credential. Forgotten when it is no longer recent, as keys are not kept. */
 const recent = new BoundedMap<string, Read>(200);
 
-async function readAndKeep(context: N8nContext, key: string): Promise<Read> {
-	const read = await readCredentials(context);
-	recent.set(key, read);
-	const forget = () => {
-		if (recent.get(key) === read) recent.delete(key);
-	};
-	AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
-	return read;
-}
-
 /** What was read a moment ago, or is read now. While the editor listens nothing is kept. */
 export async function recentCredentials(
 	context: N8nContext,
@@ -72,7 +62,14 @@ export async function recentCredentials(
 	const { id: nodeId, credentials: used } = context.getNode();
 	const key = JSON.stringify([context.getWorkflow().id, nodeId, used?.[CREDENTIAL]?.id]);
 	const kept = context.getMode() === 'manual' ? undefined : recent.get(key);
-	return kept !== undefined && fits(kept.credentials) ? kept : await readAndKeep(context, key);
+	if (kept !== undefined && fits(kept.credentials)) return kept;
+	const read = await readCredentials(context);
+	recent.set(key, read);
+	const forget = () => {
+		if (recent.get(key) === read) recent.delete(key);
+	};
+	AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
+	return read;
 }
 
 /** What has become of a credential since it was read. A key that came with another address is never sent to the first one. */

@@ -111,7 +111,8 @@ async function itemFor(
 			if (ended.kind === 'failed') return lost(ended.failure, number);
 			parts.push({ done: ended });
 		}
-		const delivered = await assemble(context, { delivery, parts }, { assembly, files, index });
+		const input = { index, assembly, settings: { files } };
+		const delivered = await assemble(context, { delivery, parts }, input);
 		const { items, outputs, failure } = delivered;
 		const [made] = items;
 		if (failure === undefined) return made ?? asItWas;
