@@ -133,7 +133,8 @@ async function handle(
 		reference,
 	});
 	// n8n answers with this as soon as it has stored the execution: what was answered 200 can no longer be lost.
-	return { webhookResponse: { received: true }, workflowData: [cleanItems(context, [item])] };
+	const workflowData = [await cleanItems(context, [item])];
+	return { webhookResponse: { received: true }, workflowData };
 }
 
 export async function receive(

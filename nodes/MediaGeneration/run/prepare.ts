@@ -8,6 +8,7 @@ import type { CreationRequest } from '../operations/operation';
 import type { ItemSettings } from '../operations/waiting';
 import { ensured } from '../service/boundedMap';
 import { createClient, type ServiceClient } from '../service/client';
+import { inPieces, type Work } from '../service/clock';
 import {
 	attempt,
 	attemptLater,
@@ -108,19 +109,31 @@ export async function prepareItems(
 	const tries = needed ? {} : { tries: 1, timeoutMs: BALANCE_TIMEOUT_MS };
 	const balance =
 		needed || maximum !== undefined ? await readBalance({ client, signal, ...tries }) : undefined;
-	const ready = planned.map((each) => {
-		if (each.kind !== 'draft') return each;
-		const made = attempt(() => itemOf(context, each, { ...preparing, waking, balance }));
-		return made.ok ? made.value : failedEnd(each.index, made.failure);
-	});
+	const ready = await inPieces(readyOf(context, planned, { ...preparing, waking, balance }));
 	return { ready, waking, balance };
+}
+
+type Checked = Omit<Preparing & Prepared, 'ready'>;
+
+function* readyOf(
+	context: IExecuteFunctions,
+	planned: Planned,
+	checked: Checked,
+): Work<Prepared['ready']> {
+	const ready: Prepared['ready'] = [];
+	for (const each of planned) {
+		const made = attempt(() => (each.kind === 'draft' ? itemOf(context, each, checked) : each));
+		ready.push(made.ok ? made.value : failedEnd(each.index, made.failure));
+		yield;
+	}
+	return ready;
 }
 
 /** With what earlier tries have left of it. Throws an `invalid` failure where it may not run. */
 function itemOf(
 	context: IExecuteFunctions,
 	{ index, settings, work }: Draft,
-	{ client, ledger, balance, ...checked }: Omit<Preparing & Prepared, 'ready'>,
+	{ client, ledger, balance, ...checked }: Checked,
 ): Item {
 	const { longText, contextBetweenParts, waiting, minimumCredits } = settings;
 	const wakes = waiting.kind === 'suspend' ? checked.waking : undefined;

@@ -4,6 +4,7 @@
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { ensured } from './boundedMap';
+import { inPieces, type Work } from './clock';
 import { mapTexts, type JsonObject } from './json';
 
 interface Secrets {
@@ -146,14 +147,18 @@ export function cleanerOf(context: object): Cleaner {
 	return ensured(cleaners, context, () => new Cleaner());
 }
 
-/** Items that leave: to the next node, into a sleep, or from a webhook into its workflow. Their files are left as they are. */
-export function cleanItems(context: object, items: INodeExecutionData[]): INodeExecutionData[] {
-	const cleaner = cleanerOf(context);
+function* cleaned(cleaner: Cleaner, items: INodeExecutionData[]): Work<INodeExecutionData[]> {
 	for (const item of items) {
 		item.json = cleaner.json(item.json);
 		cleaner.error(item.error);
+		yield;
 	}
 	return items;
+}
+
+/** Items that leave: to the next node, into a sleep, or from a webhook into its workflow. Their files are left as they are. */
+export async function cleanItems(context: object, items: INodeExecutionData[]) {
+	return await inPieces(cleaned(cleanerOf(context), items));
 }
 
 export async function cleanly(
@@ -161,7 +166,7 @@ export async function cleanly(
 	run: () => Promise<INodeExecutionData[]>,
 ): Promise<INodeExecutionData[]> {
 	try {
-		return cleanItems(context, await run());
+		return await cleanItems(context, await run());
 	} catch (error) {
 		throw cleanerOf(context).error(error);
 	}

@@ -104,11 +104,12 @@ export type Work<T> = Generator<undefined, T>;
 const PIECE_MS = 15;
 
 export async function inPieces<T>(work: Work<T>): Promise<T> {
-	for (let since = now(); ;) {
+	for (let [since, isLong] = [now(), false]; ;) {
 		const step = work.next();
+		if (step.done !== true && now() - since < PIECE_MS) continue;
+		// What follows long work has a turn of its own.
+		if (step.done !== true || isLong) await pause(0);
 		if (step.done === true) return step.value;
-		if (now() - since < PIECE_MS) continue;
-		await pause(0);
-		since = now();
+		[since, isLong] = [now(), true];
 	}
 }

@@ -76,7 +76,7 @@ export async function suspend(
 	const node = context.getNode();
 	const all = [...sleepers.map(firstItem), ...further];
 	// They leave by the deadline, without this node being called again.
-	const items = cleanItems(
+	const items = await cleanItems(
 		context,
 		all.map((item) => plainFailureItem(node, item)),
 	);

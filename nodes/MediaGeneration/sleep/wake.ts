@@ -166,7 +166,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 		),
 	).finally(() => sender.end());
 	noteWaking(context, outcomesIn(output));
-	const workflowData = [cleanItems(context, output)];
+	const workflowData = [await cleanItems(context, output)];
 	if (sender.signal.aborted) return { noWebhookResponse: true, workflowData };
 	return { webhookResponse: received, workflowData };
 }
