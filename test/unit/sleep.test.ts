@@ -160,6 +160,10 @@ describe('a callback', () => {
 		expect(await world.clock.run(sleep.confirm('a', patience(world, 8 * S)))).toBe(false);
 		expect(sleep.runs('a')).toBe(true);
 		expect(world.elapsed).toBe(5 * MIN + 8 * S);
+		await world.clock.advance(2 * HOUR);
+		// From then on no call is waiting for the news, so that this n8n calls at once.
+		const seenMs = (sleep.over.get('a')?.seenAt ?? 0) - world.start;
+		expect(world.calls[0]?.atMs).toBe(seenMs);
 	});
 
 	test('whose call is going to wake the execution is not overtaken by a call of this n8n', async () => {

@@ -8,6 +8,7 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { createClient } from '../../nodes/MediaGeneration/service/client';
+import { pause } from '../../nodes/MediaGeneration/service/clock';
 import { wake } from '../../nodes/MediaGeneration/sleep/wake';
 import { writeNotes, type SleepingItem } from '../../nodes/MediaGeneration/sleep/notes';
 import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
@@ -44,6 +45,8 @@ interface Setting {
 	says?: (taskId: string, count: number) => Said;
 	watched?: boolean;
 	baseUrl?: string;
+	/** How long the host of files takes to answer. */
+	fileMs?: number;
 	/** Of the request that arrives. */
 	query?: string;
 	/** What n8n's one expression gives. */
@@ -63,6 +66,7 @@ function sleeping({
 	says = () => 'done',
 	watched = false,
 	baseUrl = 'https://api.example',
+	fileMs = 0,
 	query = '?signature=token',
 	evaluates = (all) => all,
 	broken,
@@ -74,6 +78,7 @@ function sleeping({
 	const saved = writeNotes({ id, watched, items: notes });
 	const looks: string[] = [];
 	const files: string[] = [];
+	const calls: IHttpRequestOptions[] = [];
 	const warnings: string[] = [];
 	const node = {
 		id: 'node-1',
@@ -96,11 +101,15 @@ function sleeping({
 			return { statusCode: 200, headers: {}, body };
 		},
 		async httpRequest(options: IHttpRequestOptions) {
-			if (options.method === 'POST') return { statusCode: 404, headers: {}, body: {} };
+			if (options.method === 'POST') {
+				calls.push(options);
+				return { statusCode: 404, headers: {}, body: {} };
+			}
 			files.push(options.url);
+			await pause(fileMs);
 			const headers = { 'content-type': 'image/png', 'content-length': String(PNG.length) };
 			const body = Readable.from([PNG], { objectMode: false });
-			return await Promise.resolve({ statusCode: 200, headers, body });
+			return { statusCode: options.url.includes('gone') ? 404 : 200, headers, body };
 		},
 		async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
 			return { data: (await buffer(stream)).toString('base64'), fileName, mimeType };
@@ -108,8 +117,7 @@ function sleeping({
 	};
 	const getCredentials = async () =>
 		await Promise.resolve({ apiKey: key, baseUrl, callbackSecret: '' });
-	const post = async (body: unknown) => {
-		const response = new WebhookResponse();
+	const post = async (body: unknown, response = new WebhookResponse()) => {
 		const context = {
 			getNode() {
 				return node;
@@ -137,7 +145,7 @@ function sleeping({
 		} as unknown as IWebhookFunctions;
 		const { workflowData, noWebhookResponse, ...rest } = await wake(context);
 		// Else n8n answers, when it has taken the items.
-		expect(noWebhookResponse).toBe(workflowData === undefined ? true : undefined);
+		expect(noWebhookResponse).toBe(response.headersSent ? true : undefined);
 		return {
 			status: response.statusCode,
 			body: (rest.webhookResponse ?? response.sent) as IDataObject,
@@ -149,15 +157,18 @@ function sleeping({
 		const context = { getCredentials, helpers } as unknown as IWebhookFunctions;
 		return sleepOf(id, { context, client: await createClient(context) });
 	};
-	return { post, looks, files, warnings, ownSleep };
+	return { post, looks, files, calls, warnings, ownSleep };
 }
 const told = (status: number, body: object) => ({ status, body, items: undefined });
 
 describe('it sleeps on', () => {
-	test('while another task runs: 202, with how many are open', async () => {
+	test.each<[string, Said]>([
+		['runs', 'doing'],
+		['can not be asked about', 503],
+	])('while another task %s: 202, with how many are open', async (_name, said) => {
 		const { post } = sleeping({
 			notes: [open('t1'), open('t2', 't3')],
-			says: (taskId) => (taskId === 't1' ? 'done' : 'doing'),
+			says: (taskId) => (taskId === 't1' ? 'done' : said),
 		});
 		const { value } = await hurry(async () => await post({ id: 't1', status: 'done' }));
 		expect(value).toEqual(told(202, { received: true, waiting: 2 }));
@@ -174,6 +185,7 @@ describe('it sleeps on', () => {
 	test.each<[string, Setting]>([
 		['no items', { items: [] }],
 		['other items', { items: [{ json: {} }, { json: {} }] }],
+		['items that are none', { evaluates: ([, notes, url]) => [undefined, notes, url] }],
 		['no notes', { evaluates: ([items, , url]) => [items, undefined, url] }],
 		['nothing that n8n could evaluate', { evaluates: () => undefined }],
 	])('where this node has put nothing to sleep: %s', async (_name, setting) => {
@@ -222,12 +234,92 @@ describe('a task that was over some time before the others', () => {
 	const fileOf = (nth: number) => `https://files.example/t1-${nth}.png`;
 	const task = (nth: number) => ({ status: 'done', metadata: { output_url: fileOf(nth) } });
 
-	test('is looked at again after five minutes, as addresses of files are temporary', async () => {
-		const { items, looks, files } = await apart(5 * 60_000 + 1_000, task);
-		expect(looks).toHaveLength(2);
-		expect(files).toEqual([fileOf(2), 'https://files.example/t2.png']);
-		expect(items?.map(({ json }) => json.status)).toEqual(['done', 'done']);
+	test.each<[string, number, (nth: number) => Said, looks: number, file: number | undefined]>([
+		['is looked at again after five minutes, as addresses of files are temporary', 301, task, 2, 2],
+		['keeps its address until then', 300, task, 1, 1],
+		['keeps it, too, where the service forgets it', 301, (nth) => (nth < 2 ? task(1) : 404), 3, 1],
+		['that failed is not looked at again', 301, () => ({ status: 'error' }), 1, undefined],
+	])('%s', async (_name, seconds, says, expectedLooks, file) => {
+		const { items, looks, files } = await apart(seconds * 1_000, says);
+		expect(looks).toHaveLength(expectedLooks);
+		const own = file === undefined ? [] : [fileOf(file)];
+		expect(files).toEqual([...own, 'https://files.example/t2.png']);
+		const end = file === undefined ? { outcome: 'failed' } : { status: 'done' };
+		expect(items).toMatchObject([{ json: end }, { json: { status: 'done' } }]);
 	});
+});
+
+describe('it wakes', () => {
+	test('with all that is over by then, though nobody has called for the others', async () => {
+		const { post, looks } = sleeping({ notes: [open('t1', 't2'), open('t3')] });
+		const { value } = await hurry(async () => await post({ id: 't2' }));
+		expect(value).toMatchObject({ status: 200, body: { received: true } });
+		expect(value.items).toHaveLength(2);
+		expect(looks.sort()).toEqual(['t1', 't2', 't3']);
+	});
+
+	test('once for two calls at the same moment', async () => {
+		const { post, files } = sleeping({ notes: [open('t1'), open('t2')] });
+		const { value } = await hurry(
+			async () => await Promise.all([post({ id: 't1' }), post({ id: 't2' })]),
+		);
+		expect(value.map(({ items }) => items?.length).sort()).toEqual([2, undefined]);
+		expect(value.map(({ body }) => body)).toContainEqual({
+			...{ received: true, ignored: 'the execution was woken before' },
+		});
+		expect(files).toHaveLength(2);
+	});
+
+	test('with the files that came, and the addresses of all, where one is gone', async () => {
+		const [output_url, output_uri] = ['here', 'gone'].map(
+			(name) => `https://files.example/${name}`,
+		);
+		const metadata = { output_url, output_uri };
+		const { post } = sleeping({ says: () => ({ status: 'done', metadata }) });
+		const { value } = await hurry(async () => await post({ id: 't1' }));
+		const { json, binary } = value.items?.[0] ?? {};
+		expect(json?.outcome).toBe('undelivered');
+		expect((json?.outputs as Array<{ url: string }>).map(({ url }) => url).sort()).toEqual([
+			...[output_uri, output_url],
+		]);
+		expect(Object.keys(binary ?? {})).toHaveLength(1);
+	});
+
+	test('with a file that takes long, whose sender is answered after 5 s', async () => {
+		await onMachine(async (machine) => {
+			const { post } = sleeping({ fileMs: 9_000 });
+			const response = new WebhookResponse();
+			const answered = new Promise((resolve) =>
+				response.once('close', () => resolve(machine.elapsed)),
+			);
+			const woken = post({ id: 't1' }, response);
+			expect(await answered).toBe(5_000);
+			const { status, body, items } = await woken;
+			expect([status, body]).toEqual([200, { received: true }]);
+			expect(items?.[0]?.binary?.data).toBeDefined();
+			expect(machine.elapsed).toBe(9_000);
+		});
+	});
+
+	test.each([true, false])(
+		'by itself, if a call comes too soon; with Watch While Asleep %j whoever is called for',
+		async (watched) => {
+			await onMachine(async (machine) => {
+				const { post, calls, looks } = sleeping({
+					notes: [open('t1', 't2')],
+					watched,
+					says: (id) => (machine.elapsed < (id === 't1' ? 60_000 : 200_000) ? 'doing' : 'done'),
+				});
+				expect(await post({ id: 't1' })).toMatchObject({ status: 202 });
+				await machine.pause(10 * 60_000);
+				expect(calls[0]).toMatchObject({
+					url: 'https://n8n.example/webhook-waiting/7/node-1?signature=token',
+					body: { id: watched ? 't2' : 't1' },
+				});
+				expect(looks.includes('t2')).toBe(watched);
+			});
+		},
+	);
 });
 
 test.each([
@@ -252,7 +344,7 @@ test('what goes out does not hold the token that wakes the execution, nor the ke
 		says: () => ({ status: 'done', receive_url: receiveUrl, note: token }),
 	});
 	const { value } = await hurry(async () => await post({ id: 't1' }));
-	expect(value.items).toHaveLength(2);
+	expect(value.items?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
 	expect(JSON.stringify(value.items?.map(({ json }) => json))).not.toContain(token);
 });
 

@@ -49,8 +49,7 @@ function ownUrl(context: IWebhookFunctions, url: unknown): string | undefined {
 	if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
 	const own = new URL(url);
 	own.pathname += `/${context.getNode().id}`;
-	const signature = new URL(originalUrl, url).searchParams.get('signature');
-	if (signature !== null) own.searchParams.set('signature', signature);
+	own.search = new URL(originalUrl, url).search;
 	return own.href;
 }
 
@@ -116,7 +115,7 @@ async function itemFor(
 		const { items, outputs, failure } = delivered;
 		const [made] = items;
 		if (failure === undefined) return made ?? asItWas;
-		return failed(failure, outputs.length === 0 ? undefined : { outputs, binary: made?.binary });
+		return failed(failure, { outputs, binary: made?.binary });
 	} catch (error) {
 		const failure = broken(error, reachedBy(taskIds[0], 'done'));
 		return lost(failure, undefined, { outputs: offeredBy(parts) });
