@@ -145,6 +145,13 @@ describe('an execution sleeps until all of its tasks are over', () => {
 	});
 });
 
+test('a task that runs beyond the deadline is not over: n8n wakes its execution, and nobody calls', async () => {
+	const world = new World({ a: { ms: 48 * HOUR } });
+	const sleep = world.asleep();
+	await world.clock.advance(25 * HOUR);
+	expect([sleep.over.size, world.calls]).toEqual([0, []]);
+});
+
 describe('a callback', () => {
 	const patience = (world: World, ms: number) => {
 		const controller = new AbortController();

@@ -132,7 +132,7 @@ export class Sleep {
 		this.watches.delete(taskId);
 		// A call that is waiting for this news wakes the execution by itself.
 		const delayMs = this.confirming > 0 ? CONFIRMING_MS : 0;
-		if (this.ended || waited.kind === 'released') return;
+		if (waited.kind === 'released') return;
 		if (waited.kind === 'done' || waited.failure.outcome !== 'timed_out') this.note(taskId, waited);
 		if (this.watches.size === 0 && this.over.has(taskId))
 			void this.callUp(taskId, resumeUrl, delayMs);
