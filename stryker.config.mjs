@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const nodes = 'nodes/MediaGeneration';
 /** The one way to the service and to its files. */
-const door = 'client|look|clean|baseUrl|networkError|fileHost|bounded';
+const door = 'client|credentials|keyedRequest|look|clean|baseUrl|networkError|fileHost|bounded';
 const folders = {
 	create: `${nodes}/create/**/*.ts`,
 	wait: `${nodes}/wait/**/*.ts`,
@@ -26,7 +26,7 @@ if (!(folder in folders))
 
 /** Unit tests that import something of the folder, and the models. Those of the repository's own texts would read the mutants. */
 const imported = {
-	door: `service/(${door})'`,
+	door: `(service/(${door})|credentials/.*)'`,
 	credential: 'credentials/',
 	operations: "(operations/|\\.node')",
 };
