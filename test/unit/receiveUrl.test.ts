@@ -95,6 +95,7 @@ describe('a signed URL', () => {
 		['no signature', without('signature'), /not signed/],
 		['no word of that', without('signed_for'), /not signed/],
 		['another trigger', (url) => (url.pathname = '/webhook/other/callback'), /another trigger/],
+		['the whole path', (url) => (url.pathname = '/'), /another trigger/],
 		['the end of the path', (url) => (url.pathname = '/lback'), /another trigger/],
 		['the test URL', (url) => (url.pathname = '/webhook-test/1a2b/callback'), /another trigger/],
 		['another host', (url) => (url.host = 'n8n.other'), /another host.*set N8N_WEBHOOK_URL/],

@@ -115,8 +115,9 @@ describe('an execution sleeps until all of its tasks are over', () => {
 		expect(world.calls[0]).toMatchObject({ url: RESUME_URL, taskId: 'b' });
 		expect(known).toEqual(['a', 'b', 'c']);
 		await world.clock.advance(24 * HOUR);
-		// The second one makes sure that it woke.
+		// The second one makes sure that it woke, and leaves it time for its files.
 		expect(world.calls.map(({ taskId }) => taskId)).toEqual(['b', 'b']);
+		expect((world.calls[1]?.atMs ?? 0) - (world.calls[0]?.atMs ?? 0)).toBe(MIN);
 	});
 
 	test.each<[string, Task, object]>([
