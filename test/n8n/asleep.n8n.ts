@@ -68,7 +68,7 @@ describe('asleep', () => {
 		assert.equal(service.callbacks.length, 1, 'the callback is sent once');
 	});
 
-	it("n8n's Retry of a failed run is woken for its own sake", async () => {
+	const retried = async (watch: boolean) => {
 		const { rest, service } = context;
 		const flow = await publish();
 		// The second creation is refused, and so the run fails with the first task paid for.
@@ -79,19 +79,23 @@ describe('asleep', () => {
 			action: { type: 'status', status: 422, body: { success: false, error: 'not today' } },
 		});
 		const jobs: Job[] = [endless('Kept'), endless('Refused')];
-		const failed = await flow.start(jobs);
+		const failed = await flow.start(jobs, { watch });
 		const first = await rest.waitForExecution(failed, 'finished', patience);
 		assert.equal(first.status, 'error');
 		assert.match(String(first.resultData.error?.message), /not today/);
 		checkPaidOnce(context, 1);
-		const retried = await rest.retryExecution(failed);
-		assert.equal((await rest.waitForExecution(retried, 'waiting', patience)).status, 'waiting');
+		const again = await rest.retryExecution(failed);
+		assert.equal((await rest.waitForExecution(again, 'waiting', patience)).status, 'waiting');
 		checkPaidOnce(context, 2);
 		const [kept, refused] = service.creations();
 		assert.ok(kept?.receiveUrl && refused?.receiveUrl);
 		assert.notEqual(new URL(kept.receiveUrl).pathname, new URL(refused.receiveUrl).pathname);
 		await finishAll();
-		checkDone(context, [await ended(context, retried)]);
+		checkDone(context, [await ended(context, again)]);
 		checkPaidOnce(context, 2);
-	});
+	};
+
+	it("n8n's Retry of a failed run is woken for its own sake", async () => await retried(true));
+	it('so it is with Watch While Asleep off, though the first callback goes to the failed run', async () =>
+		await retried(false));
 });

@@ -4,6 +4,7 @@ import { PNG } from 'pngjs';
 import { sharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { atLeast } from './harness/version';
+import { waitUntil } from './harness/wait';
 import type { Output } from './trigger/workbench';
 
 const generating = ['Sound Effect', 'Speech by Voice ID', 'Speech by Voice Name', 'Image'];
@@ -89,7 +90,14 @@ describe('basics', () => {
 		await checkGenerations(execution);
 		assert.equal(context.service.creations().length, 4);
 		if (!atLeast('2.41')) return;
-		const { media_task_ids: taskIds = '', ...found } = execution.customData ?? {};
+		// A worker saves it after the execution.
+		const { media_task_ids: taskIds = '', ...found } = await waitUntil(
+			async () => {
+				const { customData } = await context.rest.waitForExecution(id);
+				return customData?.media_outcome !== undefined && customData;
+			},
+			{ timeoutMs: 10_000, what: 'what the execution is found by' },
+		);
 		const made = generating.map((name) => only(execution, name).json.task_id);
 		assert.deepEqual(taskIds.split(',').sort(), made.sort());
 		assert.equal(found.media_outcome, 'done');
