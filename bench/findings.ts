@@ -26,7 +26,7 @@ export const findings: Record<string, string> = {
 	memory:
 		'Found: in filesystem mode both nodes stream. The first run of a process grows by its heap and by buffers that wait for the first garbage collections; that differs by 30 MB from process to process, ' +
 		'and later runs grow by a few MB. Over seven processes each, the median for 100 files of 3 MB was 68 MB (45 to 74) with these nodes and 53 MB (41 to 64) with the HTTP Request node. The same 100 tasks ' +
-		'without their files took 66 MB (48 to 69, four processes): what misses the mark is creating and polling 100 tasks, which the other node does not do; their files add next to nothing. In database mode ' +
+		'without their files took 66 MB (48 to 69, four processes): where it is more, it is for creating and polling 100 tasks, which the other node does not do; their files add next to nothing. In database mode ' +
 		'n8n itself puts each whole file into memory, three to four times on the way into SQLite, whichever node delivers it: 300 to 500 MB for a file of 100 MB. These nodes cap concurrent downloads at 100 MB, ' +
 		'so four such files need no more than one.',
 	short:
