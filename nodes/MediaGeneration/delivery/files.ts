@@ -2,6 +2,7 @@
 import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
 import type { SoundFacts } from '../media/sound';
 import type { N8nContext } from '../service/client';
+import { messageOf } from '../service/failures';
 import type { Limiter } from '../service/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
 import { asDownloadError, DownloadError, Tries } from './fileAnswer';
@@ -121,8 +122,7 @@ async function store(download: Download, wanted: Wanted, deps: FetchDeps): Promi
 
 function storeFailure(error: unknown): DownloadError {
 	if (error instanceof DownloadError) return error;
-	const reason = error instanceof Error ? error.message : 'unknown reason';
-	return new DownloadError(`n8n could not store it: ${reason}`, 'nothing');
+	return new DownloadError(`n8n could not store it: ${messageOf(error)}`, 'nothing');
 }
 
 /** Begins from nothing as often as it helps: all downloads of a file share their tries and their time. */

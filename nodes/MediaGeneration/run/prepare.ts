@@ -109,20 +109,20 @@ export async function prepareItems(
 	const tries = needed ? {} : { tries: 1, timeoutMs: BALANCE_TIMEOUT_MS };
 	const balance =
 		needed || maximum !== undefined ? await readBalance({ client, signal, ...tries }) : undefined;
-	const ready = await inPieces(readyOf(context, planned, { ...preparing, waking, balance }));
+	const repeats = context.getNode().retryOnFail === true;
+	const ready = await inPieces(readyOf(planned, { ...preparing, waking, balance, repeats }));
 	return { ready, waking, balance };
 }
 
-type Checked = Omit<Preparing & Prepared, 'ready'>;
+interface Checked extends Preparing, Omit<Prepared, 'ready'> {
+	/** Whether n8n may run the node again on the same items. */
+	repeats: boolean;
+}
 
-function* readyOf(
-	context: IExecuteFunctions,
-	planned: Planned,
-	checked: Checked,
-): Work<Prepared['ready']> {
+function* readyOf(planned: Planned, checked: Checked): Work<Prepared['ready']> {
 	const ready: Prepared['ready'] = [];
 	for (const each of planned) {
-		const made = attempt(() => (each.kind === 'draft' ? itemOf(context, each, checked) : each));
+		const made = attempt(() => (each.kind === 'draft' ? itemOf(each, checked) : each));
 		ready.push(made.ok ? made.value : failedEnd(each.index, made.failure));
 		yield;
 	}
@@ -131,9 +131,8 @@ function* readyOf(
 
 /** With what earlier tries have left of it. Throws an `invalid` failure where it may not run. */
 function itemOf(
-	context: IExecuteFunctions,
 	{ index, settings, work }: Draft,
-	{ client, ledger, balance, ...checked }: Checked,
+	{ client, ledger, balance, repeats, ...checked }: Checked,
 ): Item {
 	const { longText, contextBetweenParts, waiting, minimumCredits } = settings;
 	const wakes = waiting.kind === 'suspend' ? checked.waking : undefined;
@@ -146,8 +145,6 @@ function itemOf(
 		return { ...item, parts, assembly: work.assembly };
 	}
 	const isLong = longText.kind !== 'off';
-	// Only where n8n may run the node again on the same items.
-	const repeats = context.getNode().retryOnFail === true;
 	const texts = isLong && repeats ? ledger.firstTexts(index, work.texts) : work.texts;
 	const requests = isLong ? requestsFor(work.request, texts, contextBetweenParts) : [work.request];
 	const parts = requests.map((each, part) => {

@@ -181,10 +181,10 @@ export class Spending {
 	}
 
 	private async costByLook(taskId: string, route: Route): Promise<number | undefined> {
-		const { client, now, signal } = this.deps;
+		const { client, now, sleep, signal } = this.deps;
 		const at = { taskId, ...route, timeoutMs: LOOK_TIMEOUT_MS, signal };
 		const retries = {
-			...retriesFor(client, { signal, clock: this.deps }),
+			...retriesFor(client, { signal, clock: { now, sleep } }),
 			longestPauseMs: LONGEST_PAUSE_MS,
 			pausedUntil: () => client.account.pausedUntil('look'),
 			// One look at a time, so without jitter. A task can be unknown to the service for a moment after its creation.

@@ -104,12 +104,14 @@ export type Work<T> = Generator<undefined, T>;
 const PIECE_MS = 15;
 
 export async function inPieces<T>(work: Work<T>): Promise<T> {
-	for (let [since, isLong] = [now(), false]; ;) {
-		const step = work.next();
-		if (step.done !== true && now() - since < PIECE_MS) continue;
-		// What follows long work has a turn of its own.
-		if (step.done !== true || isLong) await pause(0);
-		if (step.done === true) return step.value;
+	let [since, isLong] = [now(), false];
+	let step = work.next();
+	for (; step.done !== true; step = work.next()) {
+		if (now() - since < PIECE_MS) continue;
+		await pause(0);
 		[since, isLong] = [now(), true];
 	}
+	// What follows long work has a turn of its own.
+	if (isLong) await pause(0);
+	return step.value;
 }

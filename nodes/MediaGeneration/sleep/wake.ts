@@ -101,13 +101,12 @@ async function itemFor(
 	const node = context.getNode();
 	const failed = (failure: Failure, shown?: Parameters<typeof failureItem>[3]) =>
 		plainFailureItem(node, failureItem(node, failure, index, shown));
-	const lost = (failure: Failure, number?: number, shown?: Parameters<typeof failed>[1]) =>
-		failed(failureOfWhole(failure, { number, assembly, taskIds }), shown);
 	const parts: Array<{ done: Done }> = [];
 	try {
 		for (const [number, task] of tasks.entries()) {
 			const ended = await endNow(waking, task);
-			if (ended.kind === 'failed') return lost(ended.failure, number);
+			if (ended.kind === 'failed')
+				return failed(failureOfWhole(ended.failure, { number, assembly, taskIds }));
 			parts.push({ done: ended });
 		}
 		const input = { index, assembly, settings: { files } };
@@ -118,7 +117,7 @@ async function itemFor(
 		return failed(failure, { outputs, binary: made?.binary });
 	} catch (error) {
 		const failure = broken(error, reachedBy(taskIds[0], 'done'));
-		return lost(failure, undefined, { outputs: offeredBy(parts) });
+		return failed(failureOfWhole(failure, { assembly, taskIds }), { outputs: offeredBy(parts) });
 	}
 }
 
