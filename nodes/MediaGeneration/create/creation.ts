@@ -135,7 +135,7 @@ function unusable({ text, body, unread }: Answer): string {
 function readSuccess(answer: Answer, nowMs: number): Creation {
 	const { body, status } = answer;
 	// A refusal can arrive inside HTTP 200 (docs/service.md, "Shapes"). With a task ID anywhere in it, that task may be paid for.
-	if (isObject(body) && body.success === false && !mentionsTask(body)) {
+	if (isObject(body) && body.success === false && !mentionsTask(answer.text)) {
 		if (/active.?task.?limit/i.test(reasonsOf(body)) || isServerBusy(body))
 			return readTooMany(answer, nowMs);
 		const failure = rejected(
@@ -175,7 +175,7 @@ function readRefusal(answer: Answer, nowMs: number): Creation {
 	const { status, body } = answer;
 	const said = saidBy(answer);
 	const unparsed = body === undefined ? taskIdIn(answer.text) : undefined;
-	if (unparsed !== undefined || mentionsTask(body)) {
+	if (unparsed !== undefined || mentionsTask(answer.text)) {
 		const taskId = unparsed ?? taskIdOf(body);
 		return unclear(
 			`The service refused the request (${said}) but named a task (${taskId ?? 'see its answer'}); it may exist`,

@@ -5,7 +5,7 @@
 import type { Account } from '../service/account';
 import { ensured } from '../service/boundedMap';
 import type { Answer, ServiceClient } from '../service/client';
-import { onAbort, untilAborted, type Clock } from '../service/clock';
+import { onAbort, unlessAborted, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
 import { asText } from '../service/json';
 import { readTaskList, type ListedTask } from '../service/taskList';
@@ -71,9 +71,7 @@ class Creations {
 		this.seekers.add(seeker);
 		for (const ms of search.readAfterMs) {
 			await sleep(since + ms - now(), settled.signal);
-			const ended = untilAborted(settled.signal);
-			await Promise.race([this.readFor(seeker, since + ms), ended.promise]);
-			ended.forget();
+			await unlessAborted(settled.signal, this.readFor(seeker, since + ms));
 		}
 		this.seekers.delete(seeker);
 		forget();

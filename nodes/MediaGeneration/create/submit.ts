@@ -6,7 +6,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreationRequest } from '../operations/operation';
 import { logOf, quietly } from '../service/clean';
 import type { Reply, ServiceClient } from '../service/client';
-import { untilAborted, type Clock } from '../service/clock';
+import { unlessAborted, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
 import { asText } from '../service/json';
 import { PATIENCE_MS, readCreation, type Created, type Patience, type Refusal } from './creation';
@@ -116,9 +116,7 @@ class Submission {
 			.send({ method: 'POST', path, qs, body, purpose: 'create', timeoutMs: CREATION_TIMEOUT_MS })
 			.finally(answered);
 		if (stop === undefined) return await sent;
-		const stopped = untilAborted(stop);
-		const reply = await Promise.race([sent, stopped.promise]);
-		stopped.forget();
+		const reply = await unlessAborted(stop, sent);
 		if (reply === undefined) void sent.then((late) => this.logLate(late));
 		return reply;
 	}

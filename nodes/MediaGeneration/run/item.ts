@@ -13,7 +13,7 @@ import {
 import { fieldsOf, type Delivered, type Delivery } from '../delivery/item';
 import type { CreationRequest } from '../operations/operation';
 import type { ItemSettings } from '../operations/waiting';
-import { broken, outcomes, reachedBy, type Failure } from '../service/failures';
+import { broken, outcomes, type Failure } from '../service/failures';
 import type { Done, Failed } from '../service/verdict';
 import type { OpenTask } from '../sleep/notes';
 import type { Watch } from '../wait/poll';
@@ -122,7 +122,7 @@ export async function conclude(
 export function brokenEnd(error: unknown, item: Item, parts: readonly PartEnd[]): ItemEnd {
 	const done = parts.filter((part) => part.kind === 'done');
 	const isDone = done.length === parts.length;
-	const failure = broken(error, reachedBy(idsOf(parts)[0], isDone ? 'done' : 'exists'));
+	const failure = broken(error, isDone ? 'done' : 'sent', idsOf(parts)[0]);
 	const end = failedWith(failure, undefined, { item, parts });
 	if (!isDone) return end;
 	return { ...end, delivered: { items: [], outputs: offeredBy(done), failure, files: [] } };

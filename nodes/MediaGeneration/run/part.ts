@@ -6,7 +6,7 @@ import { deliverPart } from '../delivery/assembly';
 import { adviceOn } from '../operations/refusal';
 import { waitingRules } from '../operations/waiting';
 import { logOf, quietly } from '../service/clean';
-import { broken, reachedBy, type Failure } from '../service/failures';
+import { broken, type Failure } from '../service/failures';
 import { asText } from '../service/json';
 import { Limiter } from '../service/limiter';
 import { lookAtTask } from '../service/look';
@@ -162,7 +162,7 @@ export class PartRun {
 		try {
 			ledger.noteSending(slot, { request, sentAt: now() });
 		} catch (error) {
-			return { kind: 'failed', failure: broken(error, { kind: 'nothing' }) };
+			return { kind: 'failed', failure: broken(error, 'nothing') };
 		}
 		const submitted = await createTask(means, request, now() + timeoutMs);
 		if (submitted.kind === 'created') ledger.noteCreated(slot, request, submitted.created);
@@ -228,7 +228,7 @@ export class PartRun {
 
 	/** Whatever was thrown becomes the part's end. What the ledger says of a creation that was sent holds the next try back. */
 	private brokeOff(error: unknown): Failed {
-		return failed(broken(error, reachedBy(this.taskId)));
+		return failed(broken(error, 'sent', this.taskId));
 	}
 
 	/** Halts the run where it fails, before the slot goes to the next creation, which would be paid for in vain. */

@@ -6,7 +6,7 @@ import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-
 import { accountOf, type Account, type Purpose } from './account';
 import { ANSWER, readJson, readText } from './bounded';
 import { cleanerOf } from './clean';
-import { timeLimit } from './clock';
+import { timeLimit, unlessAborted } from './clock';
 import {
 	CREDENTIAL,
 	readCredentials,
@@ -90,12 +90,9 @@ async function exchange<Body>(
 			// A redirect would carry the bearer token to wherever it points.
 			disableFollowRedirect: true,
 		};
-		const sent = request(limited, limit.signal);
-		const response = await Promise.race([sent, limit.over]);
-		if (response !== undefined) return response;
 		// A helper that does not hear the abort is not waited for.
-		sent.catch(() => undefined);
-		return unanswered('the request was given up');
+		const response = await unlessAborted(limit.signal, request(limited, limit.signal));
+		return response ?? unanswered('the request was given up');
 	} catch (error) {
 		return unanswered(reasonOf(error), connectionOf(error));
 	} finally {

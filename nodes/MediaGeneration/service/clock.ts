@@ -31,10 +31,11 @@ export function clockAheadMs(): number {
 const listening = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls `act` once when the signal aborts. One listener on the signal serves any number of callers: Node.js warns in n8n's log
- * of signals with more than ten. @returns how to stop listening
+ * Calls `act` once when the signal aborts, or at once where it has. One listener on the signal serves any number of callers: Node.js
+ * warns in n8n's log of signals with more than ten. @returns how to stop listening
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
+	if (signal.aborted) act();
 	const acts = ensured(listening, signal, () => {
 		const all = new Set<() => void>();
 		signal.addEventListener('abort', () => all.forEach((each) => each()), { once: true });
@@ -51,10 +52,8 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 	const end = now() + ms;
 	for (let left = ms; left > 0 && !signal.aborted; left = end - now()) {
 		const cut = new AbortController();
-		const woken = untilAborted(signal);
 		const slept = sleepUntil(Math.min(left, SLICE_MS), cut.signal).catch(() => undefined);
-		await Promise.race([slept, woken.promise]);
-		woken.forget();
+		await unlessAborted(signal, slept);
 		cut.abort(WOKEN);
 	}
 }
@@ -65,20 +64,11 @@ export const realClock: Clock = { now, sleep: pause };
 export function timeLimit(ms: number, outer?: AbortSignal) {
 	const controller = new AbortController();
 	const timer = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(ms, 2 ** 31 - 1))));
-	let abort = () => {};
-	const over = new Promise<undefined>((resolve) => {
-		abort = () => {
-			controller.abort(WOKEN);
-			resolve(undefined);
-		};
-	});
+	const abort = () => controller.abort(WOKEN);
 	timer.addEventListener('abort', abort, { once: true });
 	const forget = outer === undefined ? undefined : onAbort(outer, abort);
-	if (outer?.aborted === true) abort();
 	return {
 		signal: controller.signal,
-		/** Resolves when the signal aborts. */
-		over,
 		timedOut: () => timer.aborted,
 		end() {
 			timer.removeEventListener('abort', abort);
@@ -87,14 +77,16 @@ export function timeLimit(ms: number, outer?: AbortSignal) {
 	};
 }
 
-/** Call `forget` when it is not waited for any more. */
-export function untilAborted(signal: AbortSignal) {
+/** What is awaited, or undefined where the signal aborts first. */
+export async function unlessAborted<T>(
+	signal: AbortSignal,
+	awaited: T,
+): Promise<Awaited<T> | undefined> {
 	let forget = () => {};
-	const promise = new Promise<undefined>((resolve) => {
-		if (signal.aborted) resolve(undefined);
-		else forget = onAbort(signal, () => resolve(undefined));
+	const aborted = new Promise<undefined>((resolve) => {
+		forget = onAbort(signal, () => resolve(undefined));
 	});
-	return { promise, forget: () => forget() };
+	return await Promise.race([awaited, aborted]).finally(forget);
 }
 
 /** Long work in pieces: whenever it yields, others may run. */

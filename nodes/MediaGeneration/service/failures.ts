@@ -182,50 +182,43 @@ export function missing(taskId: string, { detail, httpStatus = 404 }: Partial<Re
 	};
 }
 
-type Reached =
-	| { kind: 'nothing' }
-	/** A creation was sent, and its answer is not known. */
-	| { kind: 'sent' }
-	| { kind: 'exists'; taskId: string }
-	| { kind: 'done'; taskId: string };
-
-/** How far an item has come, by the first of the task IDs that are known of it. */
-export function reachedBy(taskId: string | undefined, kind: 'exists' | 'done' = 'exists'): Reached {
-	return taskId === undefined ? { kind: 'sent' } : { kind, taskId };
-}
-
-/** Something on the way of an item broke that must not: n8n's store, a parser, a bug of ours. */
-export function broken(error: unknown, reached: Reached): Failure {
+/**
+ * Something on the way of an item broke that must not: n8n's store, a parser, a bug of ours.
+ *
+ * @param reached how far the item has come @param taskId the first that is known of it; without one, nobody knows what was created
+ */
+export function broken(
+	error: unknown,
+	reached: 'nothing' | 'sent' | 'done',
+	taskId?: string,
+): Failure {
 	const reason = quote(messageOf(error)) ?? 'unknown reason';
-	switch (reached.kind) {
-		case 'nothing':
-			return invalid(
-				`The item could not be handled: ${reason}`,
-				'Nothing was sent for it. Check its fields, and that n8n can store files.',
-			).failure;
-		case 'sent':
-			return {
-				outcome: 'unknown',
-				message: `The creation broke off: ${reason}; the task may exist`,
-				description:
-					'The service may have created the task and charged for it. Check the task list at the service.',
-			};
-		case 'exists':
-			return {
-				outcome: 'unreachable',
-				message: `Task ${reached.taskId} exists, but waiting for it broke off: ${reason}`,
-				description: `${USE_WAIT}.`,
-				taskId: reached.taskId,
-			};
-		case 'done':
-			return {
-				outcome: 'undelivered',
-				message: `Task ${reached.taskId} is done, but its result could not be handed over: ${reason}`,
-				description: `${USE_WAIT}, once n8n can store the files.`,
-				taskId: reached.taskId,
-				status: 'done',
-			};
-	}
+	if (reached === 'nothing')
+		return invalid(
+			`The item could not be handled: ${reason}`,
+			'Nothing was sent for it. Check its fields, and that n8n can store files.',
+		).failure;
+	if (taskId === undefined)
+		return {
+			outcome: 'unknown',
+			message: `The creation broke off: ${reason}; the task may exist`,
+			description:
+				'The service may have created the task and charged for it. Check the task list at the service.',
+		};
+	if (reached === 'sent')
+		return {
+			outcome: 'unreachable',
+			message: `Task ${taskId} exists, but waiting for it broke off: ${reason}`,
+			description: `${USE_WAIT}.`,
+			taskId,
+		};
+	return {
+		outcome: 'undelivered',
+		message: `Task ${taskId} is done, but its result could not be handed over: ${reason}`,
+		description: `${USE_WAIT}, once n8n can store the files.`,
+		taskId,
+		status: 'done',
+	};
 }
 
 export function withoutOutputs(taskId: string, task: Task, metadataKeys: string[]): Failure {

@@ -63,14 +63,9 @@ export function parseTask(body: unknown): Task | undefined {
 	};
 }
 
-/** Whether any `task_id` stands in an answer, however deep: then a task may exist, whatever else the answer says. */
-export function mentionsTask(body: unknown, depth = 0): boolean {
-	if (typeof body !== 'object' || body === null || depth > 10) return false;
-	return Object.entries(body).some(
-		([name, value]) =>
-			((name === 'task_id' || name === 'taskId') && asText(value) !== undefined) ||
-			mentionsTask(value, depth + 1),
-	);
+/** Whether any `task_id` stands in the text of an answer, however deep: then a task may exist, whatever else the answer says. */
+export function mentionsTask(text: string): boolean {
+	return /"task_?[iI]d"\s*:\s*(?:"[^"]|-?\d)/.test(text);
 }
 
 const isGiven = (value: unknown) => value !== undefined;

@@ -8,7 +8,7 @@ import { Delivery } from '../delivery/item';
 import { cleanerOf, cleanItems } from '../service/clean';
 import { recentClient, type ServiceClient } from '../service/client';
 import { timeLimit } from '../service/clock';
-import { broken, cancelled, reachedBy, type Failure } from '../service/failures';
+import { broken, cancelled, type Failure } from '../service/failures';
 import { parseJson } from '../service/json';
 import type { Done, Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
@@ -116,7 +116,7 @@ async function itemFor(
 		if (failure === undefined) return made ?? asItWas;
 		return failed(failure, { outputs, binary: made?.binary });
 	} catch (error) {
-		const failure = broken(error, reachedBy(taskIds[0], 'done'));
+		const failure = broken(error, 'done', taskIds[0]);
 		return failed(failureOfWhole(failure, { assembly, taskIds }), { outputs: offeredBy(parts) });
 	}
 }

@@ -1,7 +1,7 @@
 /** This process's watch over its sleeping executions: a callback that is lost, or comes too early, leaves none asleep until its deadline. */
 import { ensured } from '../service/boundedMap';
 import { callSelf, type N8nContext, type ServiceClient } from '../service/client';
-import { realClock, untilAborted, type Clock } from '../service/clock';
+import { realClock, unlessAborted, type Clock } from '../service/clock';
 import { isObject } from '../service/json';
 import { lookAtTask, lookSurely, type Look } from '../service/look';
 import { verdictOf, type Ended, type Verdict } from '../service/verdict';
@@ -97,11 +97,9 @@ export class Sleep {
 	async confirm(taskId: string, patience: AbortSignal): Promise<boolean> {
 		const watched = this.watches.get(taskId);
 		if (watched !== undefined) this.watcher.loop.hurry(watched.watch);
-		const patienceEnds = untilAborted(patience);
 		this.confirming += 1;
-		await Promise.race([watched?.learned, patienceEnds.promise]);
+		await unlessAborted(patience, watched?.learned);
 		this.confirming -= 1;
-		patienceEnds.forget();
 		return this.over.has(taskId);
 	}
 
