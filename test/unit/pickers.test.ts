@@ -202,7 +202,7 @@ describe('a list that can not be read', () => {
 
 	test('a credential that is not there', async () => {
 		const { error } = await ask('searchVoices', { credential: new Error('none is set') });
-		expect(error?.message).toBe('The list of voices could not be read: none is set');
+		expect(error?.message).toBe('The credential could not be read: none is set');
 		expect(error?.description).toMatch(
 			/^Select a Media Generation API credential.* Or: Choose By ID/,
 		);

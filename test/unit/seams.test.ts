@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
 import { maskSecrets } from '../../nodes/MediaGeneration/operations/account';
-import { lists } from '../../nodes/MediaGeneration/operations/lists';
+import { lists, pageIn } from '../../nodes/MediaGeneration/operations/lists';
 import { readJson } from '../../nodes/MediaGeneration/service/bounded';
 import { Cleaner } from '../../nodes/MediaGeneration/service/clean';
 import type { Answer } from '../../nodes/MediaGeneration/service/client';
@@ -139,7 +139,7 @@ test('whatever answers a read is a balance, keys without secrets, a list, or non
 			expect(JSON.stringify(maskSecrets(apiKeysOf(body) ?? []))).not.toContain(KEY);
 			for (const { routes } of Object.values(lists))
 				for (const route of routes) {
-					const page = route.read(body, undefined);
+					const page = pageIn(body, route, undefined);
 					for (const { value, name } of page?.entries ?? [])
 						expect([typeof value, typeof name]).toEqual(['string', 'string']);
 				}

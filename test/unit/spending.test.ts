@@ -7,6 +7,9 @@ import { costIn, parseTask } from '../../nodes/MediaGeneration/service/task';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 
+beforeEach(() => jest.spyOn(Math, 'random').mockReturnValue(0.5));
+afterEach(() => jest.restoreAllMocks());
+
 const RUN: NodeRun = { executionId: '7', runIndex: 0 };
 const ROUTE = { kind: 'sound', route: 'v1' } as const;
 type Look = (id: string) => Reply;

@@ -1,7 +1,9 @@
 /** Credits and API keys: `GET /v1/credits`, `GET /v1/api-keys`. docs/service.md, "Endpoints". Neither costs anything. */
-import { apiKeysOf, creditsOf } from '../service/task';
+import { FailureError } from '../service/failures';
 import { isObject, mapTexts, type JsonObject } from '../service/json';
-import type { Resource } from './operation';
+import { readBody, unreadable } from '../service/reading';
+import { apiKeysOf, creditsOf } from '../service/task';
+import type { Resource, Work } from './operation';
 
 const SECRET = /sk_[^\s"']*/g;
 /** Also `access_token`, `secretKey`, `client-secret`; but not `monkey`, nor `token_type`. */
@@ -26,6 +28,18 @@ export function maskSecrets<T>(value: T): T {
 	);
 }
 
+/** @param itemsOf undefined where the answer's body has an unexpected shape */
+function reads(path: string, itemsOf: (body: unknown) => JsonObject[] | undefined): Work {
+	return {
+		kind: 'reads',
+		async read(from) {
+			const items = itemsOf(await readBody({ ...from, path }));
+			if (items !== undefined) return items;
+			throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
+		},
+	};
+}
+
 export const credits: Resource = {
 	value: 'credits',
 	name: 'Credit',
@@ -37,16 +51,12 @@ export const credits: Resource = {
 			action: 'Get credit balance',
 			description: 'Read how many credits the account has left',
 			subtitle: 'Get credits',
-			work: {
-				kind: 'reads',
-				path: '/v1/credits',
-				items(body): JsonObject[] | undefined {
-					if (!isObject(body)) return undefined;
-					const balance = creditsOf(body);
-					// A balance that arrives wrapped or as a text is put where workflows look for it.
-					return [balance === undefined ? body : { ...body, credits: balance }];
-				},
-			},
+			work: reads('/v1/credits', (body) => {
+				if (!isObject(body)) return undefined;
+				const balance = creditsOf(body);
+				// A balance that arrives wrapped or as a text is put where workflows look for it.
+				return [balance === undefined ? body : { ...body, credits: balance }];
+			}),
 		},
 	],
 };
@@ -62,11 +72,7 @@ export const apiKeys: Resource = {
 			action: 'Get many API keys',
 			description: 'List the API keys of the account, one item each, with the secrets masked',
 			subtitle: 'Get API keys',
-			work: {
-				kind: 'reads',
-				path: '/v1/api-keys',
-				items: (body) => apiKeysOf(body)?.map(maskSecrets),
-			},
+			work: reads('/v1/api-keys', (body) => apiKeysOf(body)?.map(maskSecrets)),
 		},
 	],
 };

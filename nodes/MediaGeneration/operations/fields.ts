@@ -1,6 +1,6 @@
 /** Reads and checks the fields of one item. Every refusal says which field is wrong and what it should be (outcome `invalid`). */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { invalid, messageOf } from '../service/failures';
+import { invalid } from '../service/failures';
 import { asNumber, asText, isObject, parseJson, type JsonObject } from '../service/json';
 import { pathProblem } from '../service/baseUrl';
 
@@ -211,14 +211,6 @@ function jsonObject(given: unknown, { what, example }: { what: string; example: 
 		);
 	if (nestedDeeperThan(MAX_DEPTH, value))
 		throw refused(`is nested deeper than ${MAX_DEPTH} levels`, 'Enter a flatter JSON object.');
-	try {
-		JSON.stringify(value);
-	} catch (error) {
-		throw refused(
-			`can't be written as JSON: ${messageOf(error)}`,
-			'Check what the expression leads to. Enter a BigInt as a text or a number.',
-		);
-	}
 	return value;
 }
 

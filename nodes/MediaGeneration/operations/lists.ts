@@ -17,11 +17,11 @@ export interface ListPage {
 export interface ListRoute {
 	/** What a page is remembered by. Never reused for another route. */
 	name: string;
-	/** Whether its one answer holds everything, so that searching and paging are up to the caller. */
-	whole: boolean;
 	/** The path with its query. @param cursor `next` of the page before */
 	path(search: string, cursor: string | undefined): string;
-	read(body: unknown, cursor: string | undefined): ListPage | undefined;
+	entryOf(record: JsonObject): ListEntry | undefined;
+	/** Without it, one answer holds everything, so that searching and paging are up to the caller. */
+	next?(answer: JsonObject, cursor: string | undefined): string | undefined;
 }
 
 export interface List {
@@ -75,51 +75,40 @@ function pathWith(path: string, fields: Record<string, string | undefined>): str
 	return `${path}?${given.toString()}`;
 }
 
-type Reader = (record: JsonObject) => ListEntry | undefined;
-
-interface Paging extends Omit<ListRoute, 'read'> {
-	next: (
-		answer: JsonObject,
-		page: { cursor: string | undefined; isEmpty: boolean },
-	) => string | undefined;
+/** What an answer holds; undefined where it is no list. */
+export function pageIn(
+	body: unknown,
+	route: ListRoute,
+	cursor: string | undefined,
+): ListPage | undefined {
+	const entries = recordsIn(body, NAMES)?.flatMap(
+		(each) => route.entryOf(isObject(each) ? each : { id: each }) ?? [],
+	);
+	return entries && { entries, next: route.next?.(isObject(body) ? body : {}, cursor) };
 }
 
-function listRoute(entryOf: Reader, { next, ...route }: Paging): ListRoute {
-	return {
-		...route,
-		read(body, cursor) {
-			const records = recordsIn(body, NAMES);
-			if (records === undefined) return undefined;
-			const entries = records.flatMap(
-				(each) => entryOf(isObject(each) ? each : { id: each }) ?? [],
-			);
-			const page = { cursor, isEmpty: entries.length === 0 };
-			return { entries, next: next(isObject(body) ? body : {}, page) };
-		},
-	};
-}
+const wholeList = (path: string, entryOf: ListRoute['entryOf']): ListRoute => {
+	return { name: path, path: () => path, entryOf };
+};
 
-const wholeList = (path: string, entryOf: Reader) =>
-	listRoute(entryOf, { name: path, whole: true, path: () => path, next: () => undefined });
-
-const voicesV3 = listRoute(voiceOf, {
+const voicesV3: ListRoute = {
 	name: 'v3',
-	whole: false,
 	path: (search, page = '1') =>
 		pathWith('/v3/voices', { provider: PROVIDER, search, page, ...SIZE }),
-	next({ pagination }, { cursor: page = '1', isEmpty }) {
-		const more = isObject(pagination) && pagination.has_more === true && !isEmpty;
+	entryOf: voiceOf,
+	next({ pagination }, page = '1') {
+		const more = isObject(pagination) && pagination.has_more === true;
 		return more ? String(Number(page) + 1) : undefined;
 	},
-});
+};
 
-const voicesV2 = listRoute(voiceOf, {
+const voicesV2: ListRoute = {
 	name: 'v2',
-	whole: false,
 	path: (search, token) => pathWith('/v2/voices', { search, ...SIZE, next_page_token: token }),
+	entryOf: voiceOf,
 	next: ({ has_more: more, next_page_token: token }) =>
 		more === false ? undefined : asText(token),
-});
+};
 
 export const lists: Readonly<Record<ListName, List>> = {
 	searchVoices: {

@@ -4,6 +4,7 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
+import type { ServiceClient } from '../service/client';
 import type { JsonObject } from '../service/json';
 import type { ItemFields } from './fields';
 
@@ -25,10 +26,13 @@ export type Work =
 	| { kind: 'creates'; request(fields: ItemFields): CreationRequest }
 	| { kind: 'awaits' }
 	| { kind: 'joins' }
-	| { kind: 'looks' }
-	| { kind: 'lists' }
-	/** Reads something else. `items` of the answer's body, or undefined where it has an unexpected shape. */
-	| { kind: 'reads'; path: string; items(body: unknown): JsonObject[] | undefined };
+	/** Costs nothing, so a request that fails for the moment is repeated. Throws a FailureError. */
+	| { kind: 'reads'; read(from: Source, fields: ItemFields): Promise<JsonObject[]> };
+
+export interface Source {
+	client: ServiceClient;
+	signal: AbortSignal | undefined;
+}
 
 export interface Operation {
 	/** As workflows carry it. */

@@ -1,11 +1,13 @@
 /** Tasks made earlier, and tasks of any kind that has no operation of its own. docs/service.md, "Endpoints" and "More routes". */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { pathProblem } from '../service/baseUrl';
-import { invalid, type FailureError } from '../service/failures';
+import { denied, FailureError, invalid, missing } from '../service/failures';
 import { asText, mapTexts, type JsonObject } from '../service/json';
+import { lookAtTask, type Look } from '../service/look';
 import { outputsOf } from '../service/outputs';
+import { readWithRetries, unreadable, type Try } from '../service/reading';
 import { parseTask } from '../service/task';
-import type { ListedTask } from '../service/taskList';
+import { readTaskList } from '../service/taskList';
 import { maskSecret } from './account';
 import type { ItemFields } from './fields';
 import {
@@ -16,6 +18,7 @@ import {
 	text,
 	toggle,
 	type Resource,
+	type Source,
 } from './operation';
 
 const BODY_EXAMPLE = '{"prompt": "A slow waltz"}';
@@ -69,12 +72,6 @@ const fields: INodeProperties[] = [
 	),
 ];
 
-export function taskListFields(fields: ItemFields): { type: string | undefined; limit: number } {
-	const type = asText(fields.option('type'))?.trim();
-	const limit = fields.boolean('returnAll', false) ? Infinity : fields.count('limit', 'Limit');
-	return { type: type === '' ? undefined : type, limit };
-}
-
 const MAX_PATH = 2_000;
 /** What a path may have unencoded (RFC 3986, 3.3), but encodeURIComponent encodes. */
 const PLAIN_IN_PATHS = /%(?:24|26|2B|2C|3A|3D|40)/g;
@@ -121,11 +118,15 @@ function withoutSecrets<T>(value: T): T {
 }
 
 /** Newest first, where the service says of all of them when they began; else in its own order. */
-export function listedItems(tasks: readonly ListedTask[]): IDataObject[] {
-	const ordered = [...tasks];
+async function listTasks(from: Source, fields: ItemFields): Promise<IDataObject[]> {
+	const type = asText(fields.option('type'))?.trim() || undefined;
+	const limit = fields.boolean('returnAll', false) ? Infinity : fields.count('limit', 'Limit');
+	const list = await readTaskList({ ...from, type, limit });
+	if (list.kind === 'none') throw new FailureError(list.failure);
+	const { tasks } = list;
 	if (tasks.every(({ createdAt }) => createdAt !== undefined))
-		ordered.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
-	return ordered.map(({ taskId, raw }) => {
+		tasks.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
+	return tasks.map(({ taskId, raw }) => {
 		const { error, ...item } = taskItem(taskId, withoutSecrets(raw));
 		// n8n takes an item with an `error` for one that failed, and sends it to the error branch.
 		return error === undefined ? item : { ...item, task_error: error };
@@ -133,7 +134,7 @@ export function listedItems(tasks: readonly ListedTask[]): IDataObject[] {
 }
 
 /** The task as the service has it, its ID, and its files where it is done. */
-export function taskItem(taskId: string, raw: JsonObject): IDataObject {
+function taskItem(taskId: string, raw: JsonObject): IDataObject {
 	const task = parseTask(raw);
 	const outputs = task?.state === 'done' ? outputsOf(task) : [];
 	const { error, ...fields } = raw as IDataObject;
@@ -144,6 +145,32 @@ export function taskItem(taskId: string, raw: JsonObject): IDataObject {
 		task_id: taskId,
 		outputs: outputs.map(({ url, kind }) => ({ url, kind })),
 	};
+}
+
+const LOOK_TIMEOUT_MS = 20_000;
+
+async function getTask(from: Source, fields: ItemFields): Promise<IDataObject[]> {
+	const taskId = fields.taskId();
+	const { client, signal } = from;
+	const at = { taskId, kind: 'task', route: 'auto', timeoutMs: LOOK_TIMEOUT_MS, signal } as const;
+	return await readWithRetries(from, async () => seen(taskId, await lookAtTask(client, at)));
+}
+
+function seen(taskId: string, look: Look): Try<IDataObject[]> {
+	switch (look.kind) {
+		// Who only wants to see it sees what the service says.
+		case 'doubtful':
+		case 'task':
+			return { kind: 'read', value: [taskItem(taskId, look.task.raw)] };
+		case 'denied':
+			return { kind: 'refused', failure: denied(taskId, look) };
+		case 'missing':
+			return { kind: 'refused', failure: missing(taskId, look) };
+		case 'busy': {
+			const failure = unreadable(`Task ${taskId}`, look.detail, look.httpStatus);
+			return { kind: 'busy', failure, retryAfterMs: look.retryAfterMs };
+		}
+	}
 }
 
 /** What siblings are compared by: the path up to the name that follows "task", or else two parts, as it can end in an ID, such as a voice's. */
@@ -192,7 +219,7 @@ export const task: Resource = {
 			name: 'Get',
 			action: 'Get task',
 			description: 'Read the current state of a task once, whatever it is',
-			work: { kind: 'looks' },
+			work: { kind: 'reads', read: getTask },
 		},
 		{
 			value: 'getAll',
@@ -201,7 +228,7 @@ export const task: Resource = {
 			description:
 				'List the tasks of the account, newest first, one item each, where the service publishes such a list',
 			subtitle: 'Get tasks',
-			work: { kind: 'lists' },
+			work: { kind: 'reads', read: listTasks },
 		},
 	],
 };

@@ -37,9 +37,7 @@ async function carryOut(context: IExecuteFunctions): Promise<INodeExecutionData[
 			case 'joins':
 				return await joinItems(context);
 			case 'reads':
-			case 'looks':
-			case 'lists':
-				return await readItems(context, operation);
+				return await readItems(context, operation.work);
 		}
 	} catch (error) {
 		throw error instanceof FailureError ? nodeError(context.getNode(), error.failure, 0) : error;

@@ -3,6 +3,7 @@ import { NodeApiError, type ILoadOptionsFunctions, type INodeListSearchResult } 
 import {
 	lists,
 	PAGE_SIZE,
+	pageIn,
 	type List,
 	type ListEntry,
 	type ListPage,
@@ -40,24 +41,25 @@ function positionOf(token: string | undefined): Position | undefined {
 
 interface Asked {
 	client: ServiceClient;
+	what: string;
 	words: string;
 	from: Position | undefined;
 }
 
 async function pageOf(
-	{ client, words }: Asked,
+	{ client, what, words }: Asked,
 	route: ListRoute,
 	cursor: string | undefined,
 ): Promise<ListPage | undefined> {
-	const path = route.path(words, cursor);
-	const answer = await attemptLater(async () => await readBody({ client, path }));
+	const reading = { client, path: route.path(words, cursor), what: `The list of ${what}` };
+	const answer = await attemptLater(async () => await readBody(reading));
 	if (!answer.ok) {
 		const { httpStatus } = answer.failure;
 		if (httpStatus !== undefined && NO_LIST.has(httpStatus)) return undefined;
 		throw new FailureError(answer.failure);
 	}
-	const page = route.read(answer.value, cursor);
-	return page !== undefined && route.whole ? cutOut(page.entries, words, cursor) : page;
+	const page = pageIn(answer.value, route, cursor);
+	return page && route.next === undefined ? cutOut(page.entries, words, cursor) : page;
 }
 
 /** The part of a complete list that belongs on a page. @param cursor how many entries came before */
@@ -93,8 +95,8 @@ async function readOn(asked: Asked, route: ListRoute): Promise<INodeListSearchRe
 	}
 }
 
-async function search(asked: Asked, { what, routes }: List): Promise<INodeListSearchResult> {
-	const { words, from } = asked;
+async function search(asked: Asked, routes: List['routes']): Promise<INodeListSearchResult> {
+	const { what, words, from } = asked;
 	let empty: INodeListSearchResult | undefined;
 	for (const route of routes) {
 		if (from !== undefined && route.name !== from.route) continue;
@@ -112,10 +114,8 @@ async function search(asked: Asked, { what, routes }: List): Promise<INodeListSe
 }
 
 /** As the editor shows it: only of a NodeApiError does it show description and status. */
-function asShown(context: ILoadOptionsFunctions, what: string, failure: Failure): NodeApiError {
-	const { httpStatus, outcome, message: said } = failure;
-	const [, reason] = / could not be read: (.*)$/s.exec(said) ?? [];
-	const message = reason === undefined ? said : `The list of ${what} could not be read: ${reason}`;
+function asShown(context: ILoadOptionsFunctions, failure: Failure): NodeApiError {
+	const { httpStatus, outcome, message } = failure;
 	const advice = outcome === 'unreachable' ? 'Try again in a while.' : failure.description;
 	const description = advice === BY_ID ? BY_ID : `${advice} Or: ${BY_ID}`;
 	const httpCode = httpStatus === undefined ? undefined : String(httpStatus);
@@ -128,12 +128,12 @@ export async function searchList(
 	filter = '',
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
-	const list = lists[name];
+	const { what, routes } = lists[name];
 	const found = await attemptLater(async () => {
 		const client = valueOf(await openClient(context));
 		const from = positionOf(paginationToken);
-		return await search({ client, words: filter.trim(), from }, list);
+		return await search({ client, what, words: filter.trim(), from }, routes);
 	});
 	if (found.ok) return found.value;
-	throw asShown(context, list.what, found.failure);
+	throw asShown(context, found.failure);
 }

@@ -9,13 +9,7 @@ import { invalid, type Attempt, type Failure } from '../service/failures';
 import { isObject, sumOf } from '../service/json';
 import { Limiter } from '../service/limiter';
 import { lookAtTask, type LookAt } from '../service/look';
-import {
-	BALANCE_TIMEOUT_MS,
-	readBalance,
-	readWithRetries,
-	retriesFor,
-	unreadable,
-} from '../service/reading';
+import { BALANCE_TIMEOUT_MS, readBalance, readWithRetries, unreadable } from '../service/reading';
 import { costIn, creditsLeftIn, isDescribed, type Task } from '../service/task';
 
 type Route = Pick<LookAt, 'kind' | 'route'>;
@@ -183,13 +177,9 @@ export class Spending {
 	private async costByLook(taskId: string, route: Route): Promise<number | undefined> {
 		const { client, now, sleep, signal } = this.deps;
 		const at = { taskId, ...route, timeoutMs: LOOK_TIMEOUT_MS, signal };
-		const retries = {
-			...retriesFor(client, { signal, clock: { now, sleep } }),
-			longestPauseMs: LONGEST_PAUSE_MS,
-			pausedUntil: () => client.account.pausedUntil('look'),
-			// One look at a time, so without jitter. A task can be unknown to the service for a moment after its creation.
-			random: () => 0.5,
-		};
+		// A task can be unknown to the service for a moment after its creation.
+		const patience = { clock: { now, sleep }, longestPauseMs: LONGEST_PAUSE_MS };
+		const retries = { client, signal, purpose: 'look', ...patience } as const;
 		const reading = readWithRetries<number>(retries, async () => {
 			if (this.tasksNameNoCost || signal?.aborted === true) return NO_COST;
 			const look = await lookAtTask(client, at, now);

@@ -1,4 +1,5 @@
 /** The one retrying read: it costs nothing, so it is repeated while the service can't answer, but never while the account asked for a pause. */
+import type { Purpose } from './account';
 import type { Answer, ServiceClient } from './client';
 import { realClock, type Clock } from './clock';
 import { attemptLater, FailureError, quote, seconds, type Attempt, type Failure } from './failures';
@@ -11,15 +12,23 @@ export type Try<T> =
 	/** `refused`: another try changes nothing. */
 	| { kind: 'refused' | 'busy'; failure: Failure; retryAfterMs?: number };
 
-export interface Retries extends Clock {
-	tries: number;
+export interface Retries {
+	client: ServiceClient;
+	tries?: number;
+	/** Whose pauses count. */
+	purpose?: Purpose;
 	/** The read is given up where it would have to pause for longer than this. */
-	longestPauseMs: number;
-	/** Epoch ms before which the account wants no such request. */
-	pausedUntil: () => number;
-	/** In [0, 1). */
-	random: () => number;
+	longestPauseMs?: number;
+	clock?: Clock;
 	signal?: AbortSignal | undefined;
+}
+
+export interface Reading extends Retries {
+	path: string;
+	/** What is read, in words; the path, unless given. */
+	what?: string;
+	/** Of one try. */
+	timeoutMs?: number;
 }
 
 /** Where a run can do without the balance. */
@@ -44,13 +53,15 @@ export function unreadable(what: string, reason: string, httpStatus?: number): F
 
 /** Throws a FailureError, as all that reads here. */
 export async function readWithRetries<T>(
-	{ tries, longestPauseMs, pausedUntil, now, sleep, random, signal }: Retries,
+	{ client: { account }, signal, ...given }: Retries,
 	read: () => Promise<Try<T>>,
 ): Promise<T> {
+	const { tries = TRIES, purpose = 'read', longestPauseMs = LONGEST_PAUSE_MS } = given;
+	const { now, sleep } = given.clock ?? realClock;
 	let wantedMs = 0;
 	let failure: Failure | undefined;
 	for (let tried = 0; ; tried += 1) {
-		const pauseMs = Math.max(wantedMs, pausedUntil() - now());
+		const pauseMs = Math.max(wantedMs, account.pausedUntil(purpose) - now());
 		const asked = `the service asked for a pause of ${seconds(pauseMs)}`;
 		if (pauseMs > longestPauseMs)
 			throw new FailureError(failure ?? unreadable('The service', asked));
@@ -62,42 +73,15 @@ export async function readWithRetries<T>(
 		const isLast = tried + 1 >= tries || signal?.aborted === true;
 		if (isLast || result.kind === 'refused') throw new FailureError(failure);
 		const own = Math.min(FIRST_PAUSE_MS * 2 ** tried, MAX_OWN_PAUSE_MS);
-		wantedMs = Math.max(result.retryAfterMs ?? 0, own * (0.75 + random() / 2));
+		wantedMs = Math.max(result.retryAfterMs ?? 0, own * (0.75 + Math.random() / 2));
 	}
 }
 
-export interface Reading {
-	client: ServiceClient;
-	path: string;
-	signal?: AbortSignal | undefined;
-	tries?: number;
-	timeoutMs?: number;
-	clock?: Clock;
-}
-
-export function retriesFor(
-	{ account }: ServiceClient,
-	{ tries = TRIES, signal, clock = realClock }: Omit<Reading, 'client' | 'path'> = {},
-): Retries {
-	return {
-		...clock,
-		tries,
-		signal,
-		random: Math.random,
-		longestPauseMs: LONGEST_PAUSE_MS,
-		pausedUntil: () => account.pausedUntil('read'),
-	};
-}
-
-async function tryToRead({
-	client,
-	path,
-	signal,
-	timeoutMs = TIMEOUT_MS,
-}: Reading): Promise<Try<Answer>> {
+async function tryToRead(reading: Reading): Promise<Try<Answer>> {
+	const { client, path, what = path, signal, timeoutMs = TIMEOUT_MS } = reading;
 	const reply = await client.send({ method: 'GET', path, purpose: 'read', timeoutMs, signal });
 	if (!reply.answered) {
-		const failure = unreadable(path, reply.reason);
+		const failure = unreadable(what, reply.reason);
 		return { kind: reply.kind === 'impossible' ? 'refused' : 'busy', failure };
 	}
 	const { status, body } = reply;
@@ -105,13 +89,13 @@ async function tryToRead({
 	const refusedInside = isObject(body) && body.success === false;
 	if (succeeded && body !== undefined && !refusedInside) return { kind: 'read', value: reply };
 	const nameless = succeeded && refusedInside ? '' : ' without a usable answer';
-	const failure = unreadable(path, wordsOf(reply) ?? `HTTP ${status}${nameless}`, status);
+	const failure = unreadable(what, wordsOf(reply) ?? `HTTP ${status}${nameless}`, status);
 	const final = status >= 300 && status < 500 && status !== 429 && status !== 408;
 	return { kind: final ? 'refused' : 'busy', failure };
 }
 
 export async function readReply(reading: Reading): Promise<Answer> {
-	return await readWithRetries(retriesFor(reading.client, reading), () => tryToRead(reading));
+	return await readWithRetries(reading, () => tryToRead(reading));
 }
 
 export async function readBody(reading: Reading): Promise<unknown> {
