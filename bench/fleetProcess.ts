@@ -86,7 +86,7 @@ export class Process {
 		const { client, random, clock } = this;
 		const { now, sleep } = clock;
 		const store = {};
-		const run = { executionId: '1', runIndex: 0, baseUrl: KEY.baseUrl };
+		const run = { executionId: '1', runIndex: 0 };
 		const stop = new AbortController();
 		setMaxListeners(Infinity, stop.signal);
 		return await runItems(
@@ -98,6 +98,7 @@ export class Process {
 					{
 						kind: 'creates',
 						slot: { item: index, part: 0 },
+						hash: '',
 						earlier: { kind: 'nothing' },
 						request: { kind: 'sound', path: '/v1/task/sound-effect', body: { text: String(ms) } },
 					},

@@ -91,9 +91,7 @@ test('before the creation is answered: the log says that a task may exist', asyn
 		parameters: { ...parameters, options: { ...steered, maxActiveTasks: 2 } },
 		stopWhen: until('a task, and a creation under way', () => service.creations().length === 2),
 	});
-	expect(logs.join('\n')).toMatch(
-		/stopped before the service had answered for items [01]; their tasks may exist/,
-	);
+	expect(logs.join('\n')).toMatch(/stopped\. The tasks of items [01] may exist/);
 	expect(logs.join('\n')).toContain(String(service.tasks[0]?.id));
 	expect(service.creations()).toHaveLength(2);
 });

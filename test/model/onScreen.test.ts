@@ -3,15 +3,15 @@ import { good, goOn, idOf, long, refused, runNode, sound, sounds, speech } from 
 
 describe('a run that fails says what became of the other items', () => {
 	test.each([
-		[['', 'b', 'c'], [], / Nothing was created for the 2 other items either\.$/],
-		[['', 'b'], [], / Nothing was created for the other item either\.$/],
+		[['', 'b', 'c'], [], / Other items: 2 not created\.$/],
+		[['', 'b'], [], / Other items: 1 not created\.$/],
 		[['a'], [refused], /No task was created and nothing was paid\.$/],
-		[['a', 'b'], [refused, good], / The other item has its task\./],
-		[['a', 'b'], [refused, refused], / The other item failed too\./],
+		[['a', 'b'], [refused, good], / Other items: 1 with a task\./],
+		[['a', 'b'], [refused, refused], / Other items: 1 failed too\./],
 		[
 			['a', 'b', 'c', 'd'],
 			[refused, good, good, refused],
-			/ Of the 3 other items, 2 have their tasks, 1 failed too\. Task IDs of this run/,
+			/ Other items: 2 with a task, 1 failed too\. Task IDs of this run/,
 		],
 	])('%j', async (texts, creations, words) => {
 		const { error } = await runNode({ parameters: sounds(...texts), creations });

@@ -237,6 +237,9 @@ describe('On Error', () => {
 });
 
 describe('what a failed run leaves', () => {
+	const mayExist = (items: string) =>
+		`The tasks of items ${items} may exist and be paid for, as the answers to their creation never came: check at the service.`;
+
 	test('the error and the log name the tasks of use, without those that failed', async () => {
 		const { error, logs } = await runNode({
 			parameters: sounds('a', 'b', 'c'),
@@ -249,7 +252,7 @@ describe('what a failed run leaves', () => {
 			),
 		);
 		expect(warnings(logs)).toEqual([
-			`warn: Media Generation: the run failed; its tasks go on at the service and are paid for: ${idOf(0)}, ${idOf(2)}`,
+			`warn: Media Generation: the run failed. Task IDs of this run that are paid for and still of use: ${idOf(0)}, ${idOf(2)}. "Task: Wait" fetches their results.`,
 		]);
 	});
 
@@ -261,9 +264,7 @@ describe('what a failed run leaves', () => {
 		expect(error?.message).toBe('The service refused the task (HTTP 400: bad voice)');
 		expect(error?.description).toMatch(/The tasks of items 1, 2 may exist and be paid for/);
 		expect(error?.description).not.toMatch(/It named|still of use/);
-		expect(warnings(logs)).toEqual([
-			'warn: Media Generation: the run failed before the service had answered for items 1, 2; their tasks may exist and be paid for',
-		]);
+		expect(warnings(logs)).toEqual([`warn: Media Generation: the run failed. ${mayExist('1, 2')}`]);
 	});
 
 	test('with the task that the refusal of a creation has named', async () => {
@@ -275,7 +276,7 @@ describe('what a failed run leaves', () => {
 		expect(error?.description).toMatch(new RegExp(`It named: ${ID}\\.`));
 		expect(warnings(logs)).toEqual([
 			`warn: Media Generation: task ${ID} for item 1 of execution 1 may exist`,
-			`warn: Media Generation: the run failed before the service had answered for items 1; their tasks may exist and be paid for; it named ${ID}`,
+			`warn: Media Generation: the run failed. ${mayExist('1')} It named: ${ID}.`,
 		]);
 	});
 
@@ -286,9 +287,7 @@ describe('what a failed run leaves', () => {
 			node: goOn,
 		});
 		expect(json.map(({ outcome }) => outcome)).toEqual([undefined, 'unknown', 'rejected']);
-		expect(warnings(logs)).toEqual([
-			'warn: Media Generation: the run ended before the service had answered for items 1; their tasks may exist and be paid for',
-		]);
+		expect(warnings(logs)).toEqual([`warn: Media Generation: the run ended. ${mayExist('1')}`]);
 	});
 });
 
@@ -443,7 +442,7 @@ describe('paid once', () => {
 		expect(error?.description).toContain(idOf(0));
 		expect(error?.description).not.toContain(idOf(1));
 		expect(sent).toHaveLength(2);
-		expect(logs.at(-1)).toMatch(`paid for: ${idOf(0)}`);
+		expect(logs.at(-1)).toMatch(`still of use: ${idOf(0)}`);
 	});
 
 	test('a task that is taken up gets its whole time again', async () => {
@@ -490,7 +489,7 @@ describe('Min Credits', () => {
 	test('without Continue On Fail nothing is created for any', async () => {
 		const { error, requests } = await runNode({ parameters: [sound, guarded(101)] });
 		expect(error?.description).toBe(
-			'Add credits at the service or lower the option Min Credits. Nothing was created for this item. Nothing was created for the other item either.',
+			'Add credits at the service or lower the option Min Credits. Nothing was created for this item. Other items: 1 not created.',
 		);
 		expect(requests).toEqual(['GET /v1/credits']);
 	});

@@ -225,7 +225,7 @@ test('a stop in the last look: nothing sleeps, and nothing goes out', async () =
 	expect(execution.waitTill).toBeUndefined();
 	expect([output, error]).toEqual([[], undefined]);
 	expect(warnings(logs)).toEqual([
-		`warn: Media Generation: the execution was stopped; its tasks go on at the service and are paid for: ${ID}`,
+		`warn: Media Generation: the execution was stopped. Task IDs of this run that are paid for and still of use: ${ID}. "Task: Wait" fetches their results.`,
 	]);
 });
 

@@ -1,18 +1,18 @@
 /** What a try finds of earlier ones: by the item in one execution, by the request in another, by the call as a tool of an agent. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import {
+	hashOf,
 	Ledger,
-	leftByEarlierTries,
 	type LedgerStore,
-	type RunIdentity,
+	type NodeRun,
 	type Slot,
 } from '../../nodes/MediaGeneration/create/ledger';
 import { runOf } from '../../nodes/MediaGeneration/run/prepare';
 import type { Failure } from '../../nodes/MediaGeneration/service/failures';
 
-const RUN: RunIdentity = { executionId: '7', runIndex: 0, baseUrl: 'https://api.example' };
-const LATER: RunIdentity = { ...RUN, executionId: '8' };
-const LOOP: RunIdentity = { ...RUN, runIndex: 1 };
+const RUN: NodeRun = { executionId: '7', runIndex: 0 };
+const LATER: NodeRun = { ...RUN, executionId: '8' };
+const LOOP: NodeRun = { ...RUN, runIndex: 1 };
 const REQUEST = { kind: 'speech', path: '/v1/x', body: { text: 'a' } };
 const OTHER_TEXT = { ...REQUEST, body: { text: 'b' } };
 const OTHER_ROUTE = { ...REQUEST, path: '/v1/y' };
@@ -20,6 +20,7 @@ const OTHER_QUERY = { ...REQUEST, qs: { f: 'mp3' } };
 const CREATED = { taskId: 't1', createdAt: 5, answer: { task_id: 't1' } };
 const SECOND = { ...CREATED, taskId: 't2' };
 const FAILURE: Failure = { outcome: 'unknown', message: 'm', description: 'd' };
+const UNCLEAR = { sentAt: 5, failure: FAILURE };
 const SLOT: Slot = { item: 0, part: 0 };
 const OTHER_ITEM: Slot = { item: 1, part: 0 };
 
@@ -28,17 +29,26 @@ const FOUND = { kind: 'created', created: CREATED };
 
 type Request = typeof REQUEST & { qs?: { f: string } };
 
+const asked = (slot: Slot, request: Request, baseUrl = 'https://api.example') => ({
+	slot,
+	request,
+	hash: hashOf(baseUrl, request),
+});
+const earlier = (store: LedgerStore, run: NodeRun, slot = SLOT, request: Request = REQUEST) =>
+	new Ledger(store, run).earlier(asked(slot, request));
+
 /** The store after a run, as n8n keeps it between tries and executions: it goes through JSON. */
-function storeAfter(run: RunIdentity, acts: (ledger: Ledger) => void): LedgerStore {
+function storeAfter(run: NodeRun, acts: (ledger: Ledger) => void): LedgerStore {
 	const store = {};
 	acts(new Ledger(store, run));
 	return JSON.parse(JSON.stringify(store)) as LedgerStore;
 }
 const made = (request = REQUEST) =>
-	storeAfter(RUN, (ledger) => ledger.noteCreated(SLOT, request, CREATED));
-const unclear = () => storeAfter(RUN, (ledger) => ledger.noteUnknown(SLOT, REQUEST, FAILURE));
+	storeAfter(RUN, (ledger) => ledger.noteCreated(asked(SLOT, request), CREATED));
+const unclear = () =>
+	storeAfter(RUN, (ledger) => ledger.noteSending(asked(SLOT, REQUEST), UNCLEAR));
 
-test.each<[string, Slot, Request, RunIdentity, object]>([
+test.each<[string, Slot, Request, NodeRun, object]>([
 	['the same request', SLOT, REQUEST, RUN, FOUND],
 	['another text of the same item', SLOT, OTHER_TEXT, RUN, FOUND],
 	['another route', SLOT, OTHER_ROUTE, RUN, FOUND],
@@ -51,15 +61,13 @@ test.each<[string, Slot, Request, RunIdentity, object]>([
 	["n8n's Retry with another route", SLOT, OTHER_ROUTE, LATER, NOTHING],
 	["n8n's Retry with another query", SLOT, OTHER_QUERY, LATER, NOTHING],
 	["n8n's Retry of another item", OTHER_ITEM, REQUEST, LATER, NOTHING],
-	[
-		"n8n's Retry, another service",
-		SLOT,
-		REQUEST,
-		{ ...LATER, baseUrl: 'https://b.example' },
-		NOTHING,
-	],
 ])('what was created, for %s', (_name, slot, request, run, found) => {
-	expect(new Ledger(made(), run).earlier(slot, request)).toEqual(found);
+	expect(earlier(made(), run, slot, request)).toEqual(found);
+});
+
+test('the same request to another service is another one', () => {
+	const elsewhere = asked(SLOT, REQUEST, 'https://b.example');
+	expect(new Ledger(made(), LATER).earlier(elsewhere)).toEqual(NOTHING);
 });
 
 test('a resume URL of another execution, with another token, is the same request', () => {
@@ -67,34 +75,34 @@ test('a resume URL of another execution, with another token, is the same request
 	const called = 'https://n8n.example/wait/7/node';
 	const receiveUrl = `${called}?signature=a`;
 	const store = storeAfter(RUN, (ledger) =>
-		ledger.noteCreated(SLOT, withUrl(receiveUrl), { ...CREATED, receiveUrl }),
+		ledger.noteCreated(asked(SLOT, withUrl(receiveUrl)), { ...CREATED, receiveUrl }),
 	);
 	const request = withUrl('https://n8n.example/wait/8/node?signature=b');
 	// Where the old task will call, without its token.
 	const created = { ...CREATED, receiveUrl: called };
-	expect(new Ledger(store, LATER).earlier(SLOT, request)).toEqual({ ...FOUND, created });
+	expect(earlier(store, LATER, SLOT, request)).toEqual({ ...FOUND, created });
 	expect(JSON.stringify(store)).not.toContain('signature');
 });
 
-test.each<[string, Request, RunIdentity, object]>([
+test.each<[string, Request, NodeRun, object]>([
 	['stands in the same execution', REQUEST, RUN, { kind: 'unknown', failure: FAILURE }],
 	['stands whatever the text is', OTHER_TEXT, RUN, { kind: 'unknown', failure: FAILURE }],
 	['is doubtful in another execution', REQUEST, LATER, { kind: 'doubtful' }],
 	['is none of another text there', OTHER_TEXT, LATER, NOTHING],
 ])('an unknown outcome %s', (_name, request, run, expected) => {
-	expect(new Ledger(unclear(), run).earlier(SLOT, request)).toEqual(expected);
+	expect(earlier(unclear(), run, SLOT, request)).toMatchObject(expected);
 });
 
 test('a forgotten task is created again', () => {
 	const ledger = new Ledger(made(), RUN);
-	ledger.noteCreated(OTHER_ITEM, REQUEST, CREATED);
+	ledger.noteCreated(asked(OTHER_ITEM, REQUEST), CREATED);
 	ledger.forget(SLOT);
-	expect(ledger.earlier(SLOT, REQUEST)).toEqual(NOTHING);
-	expect(ledger.earlier(OTHER_ITEM, REQUEST)).toEqual(FOUND);
+	expect(ledger.earlier(asked(SLOT, REQUEST))).toEqual(NOTHING);
+	expect(ledger.earlier(asked(OTHER_ITEM, REQUEST))).toEqual(FOUND);
 });
 
 describe('as a tool what counts is the call', () => {
-	const tool = (id: number, executionId = '7', agent = 'Agent:0'): RunIdentity => ({
+	const tool = (id: number, executionId = '7', agent = 'Agent:0'): NodeRun => ({
 		...RUN,
 		executionId,
 		runIndex: id,
@@ -104,11 +112,11 @@ describe('as a tool what counts is the call', () => {
 	/** After a call that created one task, and handed it out or not. */
 	const called = (handedOut: boolean, run = tool(0)) =>
 		storeAfter(run, (ledger) => {
-			ledger.noteCreated(SLOT, REQUEST, CREATED);
+			ledger.noteCreated(asked(SLOT, REQUEST), CREATED);
 			ledger.close(() => handedOut);
 		});
 
-	test.each<[string, boolean, RunIdentity, Request, object]>([
+	test.each<[string, boolean, NodeRun, Request, object]>([
 		['left behind: an equal call takes it up', false, tool(1), REQUEST, FOUND],
 		['left behind: a call with another text does not', false, tool(1), OTHER_TEXT, NOTHING],
 		['left behind: the next try takes it up, whatever its text', false, tool(0), OTHER_TEXT, FOUND],
@@ -117,7 +125,7 @@ describe('as a tool what counts is the call', () => {
 		["left behind, after n8n's Retry", false, later(5), REQUEST, FOUND],
 		["handed out, after n8n's Retry of the agent's run", true, later(5), REQUEST, FOUND],
 	])('%s', (_name, handedOut, run, request, found) => {
-		expect(new Ledger(called(handedOut), run).earlier(SLOT, request)).toEqual(found);
+		expect(earlier(called(handedOut), run, SLOT, request)).toEqual(found);
 	});
 
 	test.each<[boolean, object]>([
@@ -125,11 +133,11 @@ describe('as a tool what counts is the call', () => {
 		[false, FOUND],
 	])("another run of the agent, after n8n's Retry; handed out before: %s", (handedOut, found) => {
 		const store = called(handedOut, tool(0, '7', 'Agent:1'));
-		expect(new Ledger(store, later(5)).earlier(SLOT, REQUEST)).toEqual(found);
+		expect(earlier(store, later(5))).toEqual(found);
 	});
 
-	const noteTask = (first: Ledger) => first.noteCreated(SLOT, REQUEST, CREATED);
-	const noteUnclear = (first: Ledger) => first.noteUnknown(SLOT, REQUEST, FAILURE);
+	const noteTask = (first: Ledger) => first.noteCreated(asked(SLOT, REQUEST), CREATED);
+	const noteUnclear = (first: Ledger) => first.noteSending(asked(SLOT, REQUEST), UNCLEAR);
 	test.each<[string, (ledger: Ledger) => void, number]>([
 		['its own before what an equal one left', noteTask, 1],
 		['its own before an unclear one', noteUnclear, 1],
@@ -138,19 +146,18 @@ describe('as a tool what counts is the call', () => {
 		const store = {};
 		const [first, second] = [new Ledger(store, tool(0)), new Ledger(store, tool(1))];
 		note(first);
-		second.noteCreated(SLOT, REQUEST, SECOND);
+		second.noteCreated(asked(SLOT, REQUEST), SECOND);
 		for (const ledger of [first, second]) ledger.close(() => false);
-		const found = new Ledger(store, tool(id)).earlier(SLOT, REQUEST);
+		const found = earlier(store, tool(id));
 		expect(found).toMatchObject({ created: { taskId: 't2' } });
 	});
 
 	test('an unknown creation is not sent again by the next call; after a Retry by one', () => {
 		const store = storeAfter(tool(0), (ledger) => {
-			ledger.noteSending(SLOT, { request: REQUEST, sentAt: 5 });
-			ledger.noteUnknown(SLOT, REQUEST, FAILURE);
+			ledger.noteSending(asked(SLOT, REQUEST), UNCLEAR);
 			ledger.close(() => false);
 		});
-		const kindFor = (run: RunIdentity) => new Ledger(store, run).earlier(SLOT, REQUEST).kind;
+		const kindFor = (run: NodeRun) => earlier(store, run).kind;
 		expect(kindFor(tool(1))).toBe('unknown');
 		expect([5, 6, 5].map((id) => kindFor(later(id)))).toEqual(['doubtful', 'nothing', 'doubtful']);
 	});
@@ -159,33 +166,33 @@ describe('as a tool what counts is the call', () => {
 		const [entry] = Object.values(called(false).createdTasks as Record<string, object>);
 		const old = { ...entry, agent: undefined, delivered: undefined };
 		const store = { createdTasks: { '0:0:0': old } };
-		expect(new Ledger(store, later(5)).earlier(SLOT, REQUEST)).toEqual(FOUND);
+		expect(earlier(store, later(5))).toEqual(FOUND);
 	});
 
 	test('two calls at the same moment have a task each', () => {
 		const store = {};
 		const [first, second] = [new Ledger(store, tool(0)), new Ledger(store, tool(1))];
-		first.noteCreated(SLOT, REQUEST, CREATED);
-		expect(second.earlier(SLOT, REQUEST)).toEqual(NOTHING);
+		first.noteCreated(asked(SLOT, REQUEST), CREATED);
+		expect(second.earlier(asked(SLOT, REQUEST))).toEqual(NOTHING);
 		first.close(() => false);
-		expect(second.earlier(SLOT, REQUEST)).toEqual(FOUND);
+		expect(second.earlier(asked(SLOT, REQUEST))).toEqual(FOUND);
 	});
 
 	test('two items with the same request have a task each', () => {
 		const ledger = new Ledger(called(false), tool(1));
-		expect(ledger.earlier(SLOT, REQUEST)).toEqual(FOUND);
-		expect(ledger.earlier(OTHER_ITEM, REQUEST)).toEqual(NOTHING);
+		expect(ledger.earlier(asked(SLOT, REQUEST))).toEqual(FOUND);
+		expect(ledger.earlier(asked(OTHER_ITEM, REQUEST))).toEqual(NOTHING);
 	});
 
 	test('what was handed out of several items is settled item by item', () => {
 		const store = storeAfter(tool(0), (ledger) => {
-			ledger.noteCreated(SLOT, REQUEST, CREATED);
-			ledger.noteCreated(OTHER_ITEM, OTHER_TEXT, SECOND);
+			ledger.noteCreated(asked(SLOT, REQUEST), CREATED);
+			ledger.noteCreated(asked(OTHER_ITEM, OTHER_TEXT), SECOND);
 			ledger.close((item) => item === 0);
 		});
 		const next = new Ledger(store, tool(1));
-		expect(next.earlier(SLOT, REQUEST)).toEqual(NOTHING);
-		expect(next.earlier(SLOT, OTHER_TEXT)).toMatchObject({ created: { taskId: 't2' } });
+		expect(next.earlier(asked(SLOT, REQUEST))).toEqual(NOTHING);
+		expect(next.earlier(asked(SLOT, OTHER_TEXT))).toMatchObject({ created: { taskId: 't2' } });
 	});
 });
 
@@ -218,7 +225,7 @@ test.each<[string, unknown]>([
 	['an entry with a time and without a task', { '0:0:0': { execution: '7', createdAt: 5 } }],
 	['an entry without a time', { '0:0:0': { execution: '7', taskId: 't1' } }],
 ])('what %s has replaced may be paid for', (_name, createdTasks) => {
-	const { kind, failure } = new Ledger({ createdTasks }, RUN).earlier(SLOT, REQUEST) as {
+	const { kind, failure } = earlier({ createdTasks }, RUN) as {
 		kind: string;
 		failure: Failure;
 	};
@@ -227,9 +234,9 @@ test.each<[string, unknown]>([
 });
 
 test('what is no entry of a slot is no obstacle, and an entry without the answer is a task', () => {
-	expect(new Ledger({ createdTasks: { a: 1 } }, RUN).earlier(SLOT, REQUEST)).toEqual(NOTHING);
+	expect(earlier({ createdTasks: { a: 1 } }, RUN)).toEqual(NOTHING);
 	const createdTasks = { '0:0:0': { execution: '7', hash: 'h', taskId: 't1', createdAt: 5 } };
-	expect(new Ledger({ createdTasks }, RUN).earlier(SLOT, REQUEST)).toEqual(FOUND);
+	expect(earlier({ createdTasks }, RUN)).toEqual(FOUND);
 });
 
 describe('the texts that a long text was split into', () => {
@@ -237,7 +244,7 @@ describe('the texts that a long text was split into', () => {
 	const LATER_CUT = ['One at 9:01. Two.'];
 	const split = () => storeAfter(RUN, (ledger) => ledger.firstTexts(0, FIRST));
 
-	test.each<[string, number, RunIdentity, string[]]>([
+	test.each<[string, number, NodeRun, string[]]>([
 		['stay those of the first try', 0, RUN, FIRST],
 		['are those of their item', 1, RUN, LATER_CUT],
 		['are those of their execution', 0, LATER, LATER_CUT],
@@ -246,8 +253,8 @@ describe('the texts that a long text was split into', () => {
 		const store = split();
 		expect(new Ledger(store, run).firstTexts(item, LATER_CUT)).toEqual(texts);
 		expect(new Ledger(store, run).firstTexts(item, FIRST)).toEqual(texts);
-		expect(new Ledger(store, RUN).earlier(SLOT, REQUEST)).toEqual(NOTHING);
-		expect(leftByEarlierTries(store, RUN)).toEqual({ made: [], unclear: [] });
+		expect(earlier(store, RUN)).toEqual(NOTHING);
+		expect(new Ledger(store, RUN).left).toEqual({ made: [], unclear: [] });
 	});
 
 	test('each item costs the same, however many there are', () => {
@@ -265,20 +272,20 @@ describe('what earlier tries have left, for the error of a later one', () => {
 	const NONE = { made: [], unclear: [] };
 	const CALL = { id: 'a call', agent: 'Agent:0' };
 	/** After a try with two tasks, one that failed, and an unclear creation. */
-	const left = (run: RunIdentity) =>
+	const left = (run: NodeRun) =>
 		storeAfter(run, (ledger) => {
-			ledger.noteCreated(SLOT, REQUEST, CREATED);
-			ledger.noteCreated({ item: 0, part: 1 }, OTHER_TEXT, SECOND);
-			ledger.noteUnknown(OTHER_ITEM, REQUEST, FAILURE);
-			ledger.noteCreated({ item: 2, part: 0 }, REQUEST, { ...CREATED, taskId: 't3' });
-			ledger.noteCreated({ item: 3, part: 0 }, REQUEST, { ...CREATED, taskId: 't4' });
+			ledger.noteCreated(asked(SLOT, REQUEST), CREATED);
+			ledger.noteCreated(asked({ item: 0, part: 1 }, OTHER_TEXT), SECOND);
+			ledger.noteSending(asked(OTHER_ITEM, REQUEST), UNCLEAR);
+			ledger.noteCreated(asked({ item: 2, part: 0 }, REQUEST), { ...CREATED, taskId: 't3' });
+			ledger.noteCreated(asked({ item: 3, part: 0 }, REQUEST), { ...CREATED, taskId: 't4' });
 			ledger.forget({ item: 3, part: 0 });
 		});
 
 	test.each([RUN, { ...RUN, call: CALL }, { ...RUN, runIndex: 10 }])(
 		'is all that was made and did not fail, and what may have been: %j',
 		(run) => {
-			expect(leftByEarlierTries(left(run), run)).toEqual({
+			expect(new Ledger(left(run), run).left).toEqual({
 				made: [
 					{ item: 0, taskId: 't1' },
 					{ item: 0, taskId: 't2' },
@@ -289,13 +296,13 @@ describe('what earlier tries have left, for the error of a later one', () => {
 		},
 	);
 
-	test.each<[string, RunIdentity, RunIdentity]>([
+	test.each<[string, NodeRun, NodeRun]>([
 		['another execution', RUN, LATER],
 		['another round of a loop', RUN, LOOP],
 		['a later round that ends alike', RUN, { ...RUN, runIndex: 10 }],
 		['an earlier round that begins alike', { ...RUN, runIndex: 10 }, LOOP],
 		['a call of an agent', RUN, { ...RUN, call: CALL }],
 	])('but for %s', (_name, first, run) => {
-		expect(leftByEarlierTries(left(first), run)).toEqual(NONE);
+		expect(new Ledger(left(first), run).left).toEqual(NONE);
 	});
 });

@@ -27,14 +27,18 @@ export interface NodeRun {
 	call?: AgentCall;
 }
 
-export interface RunIdentity extends NodeRun {
-	baseUrl: string;
-}
-
 /** One task of a run: which item it is for, and which part of its text (0 where there is only one). */
 export interface Slot {
 	item: number;
 	part: number;
+}
+
+/** A creation, as this run asks for it. */
+export interface Asked {
+	slot: Slot;
+	request: CreationRequest;
+	/** Of the request and the service. */
+	hash: string;
 }
 
 interface Entry extends JsonObject {
@@ -60,13 +64,25 @@ export type Earlier =
 	| { kind: 'doubtful'; sending: Sending | undefined }
 	| { kind: 'nothing' };
 
-const prefixOf = ({ runIndex, call }: NodeRun) => `${call?.id ?? runIndex}:`;
+export interface LeftBefore {
+	made: Array<{ item: number; taskId: string }>;
+	unclear: Array<{ item: number; failure: Failure }>;
+}
+
+export function hashOf(baseUrl: string, request: CreationRequest): string {
+	const identity = JSON.stringify([baseUrl, ...identityOf(request)]);
+	return createHash('sha256').update(identity).digest('hex').slice(0, 32);
+}
 
 export class Ledger {
+	private readonly prefix: string;
+
 	constructor(
-		private readonly store: LedgerStore,
-		private readonly run: RunIdentity,
-	) {}
+		readonly store: LedgerStore,
+		readonly run: NodeRun,
+	) {
+		this.prefix = `${run.call?.id ?? run.runIndex}:`;
+	}
 
 	private entries(): JsonObject {
 		if (this.store[FIELD] === undefined) this.store[FIELD] = {};
@@ -77,30 +93,24 @@ export class Ledger {
 
 	/** Whether no try, of this execution or of one that it repeats, has left a creation of this run. */
 	get isEmpty(): boolean {
-		const prefix = prefixOf(this.run);
+		const isCreation = (key: string) => key.startsWith(this.prefix) && !key.endsWith(':texts');
 		const keys = attempt(() => Object.keys(this.entries()));
-		return keys.ok && !keys.value.some((key) => key.startsWith(prefix) && !key.endsWith(':texts'));
-	}
-
-	private hashOf(request: CreationRequest): string {
-		const identity = JSON.stringify([this.run.baseUrl, ...identityOf(request)]);
-		return createHash('sha256').update(identity).digest('hex').slice(0, 32);
+		return keys.ok && !keys.value.some(isCreation);
 	}
 
 	private keyOf({ item, part }: Slot): string {
-		return `${prefixOf(this.run)}${item}:${part}`;
+		return `${this.prefix}${item}:${part}`;
 	}
 
 	/**
 	 * Within one execution the item counts, as a text with `$now` differs in each try. n8n's Retry is another execution, before which the
 	 * workflow may have been changed: there the request counts.
 	 */
-	private entryFor(slot: Slot, request: CreationRequest): Entry | undefined {
-		const own = this.entries()[this.keyOf(slot)];
+	private entryFor(asked: Asked): Entry | undefined {
+		const own = this.entries()[this.keyOf(asked.slot)];
 		if (own !== undefined && !isEntry(own)) throw new FailureError(UNREADABLE);
-		if (own !== undefined && (this.isOfExecution(own) || own.hash === this.hashOf(request)))
-			return own;
-		return this.run.call && this.takeUp(slot, request, this.run.call.agent);
+		if (own !== undefined && (this.isOfExecution(own) || own.hash === asked.hash)) return own;
+		return this.run.call && this.takeUp(asked, this.run.call.agent);
 	}
 
 	private isOfExecution({ execution }: JsonObject): boolean {
@@ -111,9 +121,8 @@ export class Ledger {
 	 * What another call could not hand out, or, as n8n's Retry runs the agent again with new calls, what an equal one has made: a task
 	 * before what may have become one. It belongs to this call from now on.
 	 */
-	private takeUp(slot: Slot, request: CreationRequest, agent: string): Entry | undefined {
+	private takeUp({ slot, hash }: Asked, agent: string): Entry | undefined {
 		const entries = this.entries();
-		const hash = this.hashOf(request);
 		const { executionId } = this.run;
 		const isFree = (entry: Entry) =>
 			this.isOfExecution(entry)
@@ -133,20 +142,19 @@ export class Ledger {
 		return entry;
 	}
 
-	private note(slot: Slot, request: CreationRequest, fields: JsonObject): void {
+	private note({ slot, hash }: Asked, fields: JsonObject): void {
 		const { executionId: execution, call } = this.run;
-		const hash = this.hashOf(request);
 		this.entries()[this.keyOf(slot)] = { execution, hash, agent: call?.agent, ...fields };
 	}
 
 	/** What can't be read may be paid for. */
-	earlier(slot: Slot, request: CreationRequest): Earlier {
-		const read = attempt(() => this.read(slot, request));
+	earlier(asked: Asked): Earlier {
+		const read = attempt(() => this.read(asked));
 		return read.ok ? read.value : { kind: 'unknown', failure: UNREADABLE, sending: undefined };
 	}
 
-	private read(slot: Slot, request: CreationRequest): Earlier {
-		const entry = this.entryFor(slot, request);
+	private read(asked: Asked): Earlier {
+		const entry = this.entryFor(asked);
 		if (entry === undefined) return { kind: 'nothing' };
 		const { taskId, createdAt = 0, failure = UNREADABLE, sending } = entry;
 		if (taskId === undefined)
@@ -161,27 +169,20 @@ export class Ledger {
 	}
 
 	/** Never throws, as what follows a creation: what was noted before it was sent stands for a task whose note is refused. */
-	noteCreated(slot: Slot, request: CreationRequest, { receiveUrl, ...created }: Created): void {
+	noteCreated(asked: Asked, { receiveUrl, ...created }: Created): void {
 		const fields = { ...created, receiveUrl: receiveUrl && endpointOf(receiveUrl) };
-		quietly(() => this.note(slot, request, fields));
+		quietly(() => this.note(asked, fields));
 	}
 
 	/** Before a creation is sent: should n8n end before the answer comes, this is all that is known. Where it throws, nothing may be sent. */
-	noteSending(slot: Slot, { request, sentAt }: Sending): void {
-		this.note(slot, request, { sending: { request: withoutReceiveUrl(request), sentAt } });
-	}
-
-	noteUnknown(slot: Slot, request: CreationRequest, failure: Failure): void {
-		quietly(() => {
-			const present = this.entries()[this.keyOf(slot)];
-			const sending = isObject(present) ? present.sending : undefined;
-			this.note(slot, request, { failure: { ...failure }, sending });
-		});
+	noteSending(asked: Asked, { sentAt, failure }: { sentAt: number; failure?: Failure }): void {
+		const sending = { request: withoutReceiveUrl(asked.request), sentAt };
+		this.note(asked, { sending, failure: failure && { ...failure } });
 	}
 
 	/** Those of the first try: a text with `$now` would be cut elsewhere by each try, and parts of different cuts don't fit together. */
 	firstTexts(item: number, texts: string[]): string[] {
-		const key = `${prefixOf(this.run)}${item}:texts`;
+		const key = `${this.prefix}${item}:texts`;
 		const first = attempt(() => {
 			const earlier = this.entries()[key];
 			if (isObject(earlier) && this.isOfExecution(earlier) && Array.isArray(earlier.texts))
@@ -197,7 +198,7 @@ export class Ledger {
 		quietly(() => {
 			const entries = this.entries();
 			delete entries[this.keyOf(slot)];
-			entries[`${prefixOf(this.run)}forgotten`] = {};
+			entries[`${this.prefix}forgotten`] = {};
 		});
 	}
 
@@ -205,9 +206,30 @@ export class Ledger {
 	close(handedOut: (item: number) => boolean): void {
 		if (this.run.call === undefined) return;
 		quietly(() => {
-			for (const { item, entry } of entriesOf(this.store, this.run))
-				entry.delivered = handedOut(item);
+			for (const { item, entry } of this.ownEntries()) entry.delivered = handedOut(item);
 		});
+	}
+
+	private ownEntries(): Array<{ item: number; entry: JsonObject }> {
+		return Object.entries(this.entries()).flatMap(([key, entry]) =>
+			isObject(entry) && this.isOfExecution(entry) && key.startsWith(this.prefix)
+				? [{ item: parseInt(key.slice(this.prefix.length), 10), entry }]
+				: [],
+		);
+	}
+
+	/** Of the tries of this execution, whatever can't be read of them: what ends a run has to say what it has made. */
+	get left(): LeftBefore {
+		const left: LeftBefore = { made: [], unclear: [] };
+		quietly(() => {
+			for (const { item, entry } of this.ownEntries()) {
+				const taskId = asText(entry.taskId);
+				if (taskId !== undefined) left.made.push({ item, taskId });
+				if (isObject(entry.failure))
+					left.unclear.push({ item, failure: entry.failure as unknown as Failure });
+			}
+		});
+		return left;
 	}
 }
 
@@ -218,34 +240,6 @@ function isEntry(value: unknown): value is Entry {
 	const isSending =
 		isObject(sending) && typeof sending.sentAt === 'number' && isObject(sending.request);
 	return isSending || isObject(failure);
-}
-
-function entriesOf(store: LedgerStore, run: NodeRun): Array<{ item: number; entry: JsonObject }> {
-	const prefix = prefixOf(run);
-	return Object.entries(isObject(store[FIELD]) ? store[FIELD] : {}).flatMap(([key, entry]) =>
-		isObject(entry) && entry.execution === run.executionId && key.startsWith(prefix)
-			? [{ item: parseInt(key.slice(prefix.length), 10), entry }]
-			: [],
-	);
-}
-
-export interface LeftBefore {
-	made: Array<{ item: number; taskId: string }>;
-	unclear: Array<{ item: number; failure: Failure }>;
-}
-
-export function leftByEarlierTries(store: LedgerStore, run: NodeRun): LeftBefore {
-	const left: LeftBefore = { made: [], unclear: [] };
-	// What ends a run has to say what this try has made, whatever can't be read of the earlier ones.
-	quietly(() => {
-		for (const { item, entry } of entriesOf(store, run)) {
-			const taskId = asText(entry.taskId);
-			if (taskId !== undefined) left.made.push({ item, taskId });
-			if (isObject(entry.failure))
-				left.unclear.push({ item, failure: entry.failure as unknown as Failure });
-		}
-	});
-	return left;
 }
 
 /** A receive URL without its query: enough to recognize it, and without any token. */

@@ -22,7 +22,7 @@ export interface Left {
 	others?: string;
 }
 
-function wordsFor({ taskIds, unclearItems, namedTaskIds, others = '' }: Left): string {
+export function wordsFor({ taskIds, unclearItems, namedTaskIds, others = '' }: Left): string {
 	const named = namedTaskIds.length === 0 ? '' : ` It named: ${namedTaskIds.join(', ')}.`;
 	const unclear =
 		unclearItems.length === 0

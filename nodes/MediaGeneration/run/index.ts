@@ -50,7 +50,8 @@ async function generate(
 ): Promise<INodeExecutionData[]> {
 	const asleep = sleepingInput(context);
 	if (asleep !== undefined) return asleep;
-	const report = new Report(context, prepare.runOf(context));
+	const ledger = new Ledger(context.getContext('node'), prepare.runOf(context));
+	const report = new Report(context, ledger);
 	const planned = await inPieces(planItems(context, operation));
 	report.throwFirstFailure(planned);
 	if (planned.every((each) => each.kind !== 'draft')) return report.output(planned);
@@ -70,11 +71,10 @@ async function runPlanned(
 	client: ServiceClient,
 	planned: Planned,
 ): Promise<INodeExecutionData[]> {
-	const { context, run, store } = report;
+	const { context, ledger } = report;
 	const { baseUrl } = client.credentials;
 	const { maxActiveTasks, maximumCredits: maximum } = runSettings(context, planned);
 	const stop = context.getExecutionCancelSignal();
-	const ledger = new Ledger(store, { ...run, baseUrl });
 	let ends: readonly ItemEnd[] = [];
 	let isOut = false;
 	try {
@@ -85,6 +85,7 @@ async function runPlanned(
 		report.warnOfRepeats(items);
 		report.showLongTexts(items);
 		const limits = { maximum, balance, signal: stop };
+		const { store, run } = ledger;
 		const spending = new Spending({ ...realClock, client, store, run, ...limits });
 		const delivery = new Delivery(context, { signal: stop, baseUrl });
 		const beganAt = prepare.beganAt(context, ledger);

@@ -1,7 +1,7 @@
 /** One input item on its way: what it needs, what becomes of each of its tasks, and its end, which it carries from then on. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Created } from '../create/creation';
-import type { Earlier, Ledger, Slot } from '../create/ledger';
+import type { Asked, Earlier, Ledger, Slot } from '../create/ledger';
 import type { SubmitDeps } from '../create/submit';
 import {
 	assemble,
@@ -11,7 +11,6 @@ import {
 	type Assembly,
 } from '../delivery/assembly';
 import { fieldsOf, type Delivered, type Delivery } from '../delivery/item';
-import type { CreationRequest } from '../operations/operation';
 import type { ItemSettings } from '../operations/waiting';
 import { broken, outcomes, type Failure } from '../service/failures';
 import type { Done, Failed } from '../service/verdict';
@@ -28,10 +27,8 @@ export interface Means extends Omit<SubmitDeps, 'over'> {
 	beganAt: number | undefined;
 }
 
-export interface CreatedPart {
+export interface CreatedPart extends Asked {
 	kind: 'creates';
-	slot: Slot;
-	request: CreationRequest;
 	earlier: Earlier;
 }
 

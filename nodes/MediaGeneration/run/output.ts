@@ -1,12 +1,7 @@
 /** The one output that is made of the ends of a run's items, and what is said of the tasks that it leaves. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import {
-	leftByEarlierTries,
-	type LeftBefore,
-	type LedgerStore,
-	type NodeRun,
-} from '../create/ledger';
-import { failureItem, nodeError, type Left } from '../delivery/failure';
+import type { Ledger } from '../create/ledger';
+import { failureItem, nodeError, wordsFor, type Left } from '../delivery/failure';
 import { noteExecution, outcomesIn, showHint, worstOf, type RunOutcome } from '../delivery/hint';
 import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
 import { logOf } from '../service/clean';
@@ -35,41 +30,27 @@ const taskIdsOf = (end: OnItsWay) => ('taskIds' in end ? end.taskIds : []);
 
 function othersOf(first: FailedEnd, ends: readonly OnItsWay[]): string {
 	const others = ends.filter((end) => end !== first);
-	if (others.length === 0) return '';
 	const failed = failuresIn(others).length;
 	const made = others.filter((end) => end.kind !== 'failed' && taskIdsOf(end).length > 0).length;
 	const none = others.length - failed - made;
-	if (none === others.length) {
-		const which = none === 1 ? 'the other item' : `the ${none} other items`;
-		return ` Nothing was created for ${which} either.`;
-	}
-	if (others.length === 1) return ` The other item ${made > 0 ? 'has its task' : 'failed too'}.`;
 	const counts = [
-		made > 0 ? `${made} ${made === 1 ? 'has its task' : 'have their tasks'}` : [],
+		made > 0 ? `${made} with a task` : [],
 		failed > 0 ? `${failed} failed too` : [],
-		none > 0 ? `nothing was created for ${none}` : [],
+		none > 0 ? `${none} not created` : [],
 	].flat();
-	return ` Of the ${others.length} other items, ${counts.join(', ')}.`;
+	return counts.length === 0 ? '' : ` Other items: ${counts.join(', ')}.`;
 }
 
 export class Report {
-	readonly store: LedgerStore;
-
 	constructor(
 		readonly context: IExecuteFunctions,
-		readonly run: NodeRun,
-	) {
-		this.store = context.getContext('node');
-	}
-
-	private get leftBefore(): LeftBefore {
-		return leftByEarlierTries(this.store, this.run);
-	}
+		readonly ledger: Ledger,
+	) {}
 
 	/** Tasks that are paid for and still of use (all except those that the service calls failed), and items whose tasks may exist. */
 	left(ends: readonly OnItsWay[]): Left {
 		const failed = failuresIn(ends);
-		const before = this.leftBefore;
+		const before = this.ledger.left;
 		const known = new Set([
 			...before.made.map(({ taskId }) => taskId),
 			...ends.flatMap((end) => taskIdsOf(end)),
@@ -101,9 +82,10 @@ export class Report {
 	}
 
 	errorOf(first: FailedEnd, ends: readonly OnItsWay[]): Error {
-		const left = { ...this.left(ends), others: othersOf(first, ends) };
+		const left = this.left(ends);
 		this.log('the run failed', left);
-		return nodeError(this.context.getNode(), first.failure, first.index, left);
+		const others = othersOf(first, ends);
+		return nodeError(this.context.getNode(), first.failure, first.index, { ...left, others });
 	}
 
 	/** n8n's Retry sends creations again whose answers never came in the execution before, unless they are found in the service's list. */
@@ -122,17 +104,9 @@ export class Report {
 	}
 
 	/** n8n saves nothing of a stopped execution, so the log has to say what it leaves behind. */
-	log(why: string, { taskIds, unclearItems, namedTaskIds }: Left): void {
-		const log = logOf(this.context);
-		if (taskIds.length > 0)
-			log.warn(
-				`Media Generation: ${why}; its tasks go on at the service and are paid for: ${taskIds.join(', ')}`,
-			);
-		if (unclearItems.length === 0) return;
-		const named = namedTaskIds.length === 0 ? '' : `; it named ${namedTaskIds.join(', ')}`;
-		log.warn(
-			`Media Generation: ${why} before the service had answered for items ${unclearItems.join(', ')}; their tasks may exist and be paid for${named}`,
-		);
+	log(why: string, left: Left): void {
+		const words = wordsFor(left);
+		if (words !== '') logOf(this.context).warn(`Media Generation: ${why}.${words}`);
 	}
 
 	/** An execution that goes on has no error that names them, and one that sleeps may be stopped before it has an output. */
@@ -146,7 +120,7 @@ export class Report {
 			if (end.kind === 'asleep') return ['asleep'];
 			return end.kind === 'items' ? outcomesIn(end.items) : [];
 		});
-		noteExecution(this.context, `${this.context.getNode().name}:${this.run.runIndex}`, {
+		noteExecution(this.context, `${this.context.getNode().name}:${this.ledger.run.runIndex}`, {
 			taskIds: ends.flatMap(({ taskIds }) => taskIds),
 			credits: tasks > unnamed ? credits : undefined,
 			outcome: worstOf(worst),
@@ -173,7 +147,7 @@ export class Report {
 	withEarlier(end: ItemEnd): ItemEnd {
 		if (end.kind !== 'failed' || end.taskIds.length > 0 || end.failure.outcome !== 'invalid')
 			return end;
-		const { made, unclear } = this.leftBefore;
+		const { made, unclear } = this.ledger.left;
 		const taskIds = made.flatMap(({ item, taskId }) => (item === end.index ? [taskId] : []));
 		const doubt = unclear.find(({ item }) => item === end.index)?.failure;
 		const all = [...new Set([...taskIds, doubt?.taskId ?? []].flat())];

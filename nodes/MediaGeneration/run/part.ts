@@ -138,7 +138,7 @@ export class PartRun {
 
 	/** The task that an earlier try, or the execution that n8n's Retry repeats, has made without a word of it. One reading of the list has to do. */
 	private async findEarlier(part: CreatedPart): Promise<Created | undefined> {
-		const { slot, request, earlier } = part;
+		const { request, earlier } = part;
 		const { means } = this.run;
 		const { beganAt, client, ledger } = means;
 		if (earlier.kind === 'created') return earlier.created;
@@ -149,39 +149,39 @@ export class PartRun {
 		const search = { ...sending, readAfterMs: [0], fewer: earlier.kind === 'nothing' };
 		const finding = await creationsOf(client.account).find({ ...means, ...search });
 		if (finding.kind !== 'found') return undefined;
-		ledger.noteCreated(slot, request, finding.created);
+		ledger.noteCreated(part, finding.created);
 		this.countEarlier(part, finding.created);
 		return finding.created;
 	}
 
 	/** Where nothing is known of it afterwards it is looked for, and counts as created where it is found. */
-	private async createOrFind({ slot, request }: CreatedPart): Promise<Submitted> {
+	private async createOrFind(part: CreatedPart): Promise<Submitted> {
+		const { request, slot } = part;
 		const { means } = this.run;
 		const { client, ledger, now } = means;
 		const { findUnclear, timeoutMs } = this.item.settings;
 		try {
-			ledger.noteSending(slot, { request, sentAt: now() });
+			ledger.noteSending(part, { sentAt: now() });
 		} catch (error) {
 			return { kind: 'failed', failure: broken(error, 'nothing') };
 		}
 		const submitted = await createTask(means, request, now() + timeoutMs);
-		if (submitted.kind === 'created') ledger.noteCreated(slot, request, submitted.created);
+		if (submitted.kind === 'created') ledger.noteCreated(part, submitted.created);
 		if (submitted.kind === 'failed') ledger.forget(slot);
 		if (submitted.kind !== 'unclear') return submitted;
-		const sending = { request, sentAt: submitted.sentAt };
 		// Noted before it is looked for, as the execution may be stopped meanwhile.
-		quietly(() => ledger.noteSending(slot, sending));
-		ledger.noteUnknown(slot, request, submitted.failure);
+		quietly(() => ledger.noteSending(part, submitted));
 		if (!findUnclear || submitted.failure.taskId !== undefined) return submitted;
-		const search = { ...sending, readAfterMs: READ_AFTER_MS, fewer: false };
+		const { sentAt } = submitted;
+		const search = { request, sentAt, readAfterMs: READ_AFTER_MS, fewer: false };
 		const finding = await creationsOf(client.account).find({ ...means, ...search });
 		if (finding.kind === 'found') {
 			const created = { ...finding.created, receiveUrl: asText(request.body.receive_url) };
-			ledger.noteCreated(slot, request, created);
+			ledger.noteCreated(part, created);
 			return { kind: 'created', created, found: true };
 		}
 		const failure = withCandidates(submitted.failure, finding.candidates);
-		ledger.noteUnknown(slot, request, failure);
+		quietly(() => ledger.noteSending(part, { sentAt, failure }));
 		return { ...submitted, failure };
 	}
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { prepareReceiveUrl, warnOfTestUrls, warnOfUnpublished } from '../callback/receiveUrl';
-import type { AgentCall, Ledger, NodeRun } from '../create/ledger';
+import { hashOf, type AgentCall, type Ledger, type NodeRun } from '../create/ledger';
 import { requestsFor } from '../operations/longText';
 import type { CreationRequest } from '../operations/operation';
 import type { ItemSettings } from '../operations/waiting';
@@ -149,8 +149,9 @@ function itemOf(
 	const requests = isLong ? requestsFor(work.request, texts, contextBetweenParts) : [work.request];
 	const parts = requests.map((each, part) => {
 		const request = withCallback(each, settings, { client, waking });
-		const slot = { item: index, part };
-		return { kind: 'creates' as const, slot, request, earlier: ledger.earlier(slot, request) };
+		const hash = hashOf(client.credentials.baseUrl, request);
+		const asked = { slot: { item: index, part }, request, hash };
+		return { kind: 'creates' as const, ...asked, earlier: ledger.earlier(asked) };
 	});
 	// What may have been created is not sent again, so nothing is left to be paid for it.
 	const isPaidFor = parts.every(
