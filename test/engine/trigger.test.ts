@@ -58,7 +58,7 @@ async function taskOf(steering: Steering = {}): Promise<string> {
 function signed(url: string, reference?: string, now = Date.now()): string {
 	const { apiKey, baseUrl } = setting.service;
 	const credentials = { apiKey, baseUrl, callbackSecret: SECRET };
-	return prepareReceiveUrl(url, credentials, { reference, signed: true, now });
+	return prepareReceiveUrl(url, credentials, { reference, now });
 }
 
 /** The only item that the only execution of a trigger gave out. */

@@ -139,7 +139,7 @@ class World {
 		return prepareReceiveUrl(
 			HOOK,
 			{ apiKey: KEY, baseUrl, callbackSecret: SECRET },
-			{ reference: `scene ${index}`, signed: true, now: this.machine.wall() },
+			{ reference: `scene ${index}`, now: this.machine.wall() },
 		);
 	}
 

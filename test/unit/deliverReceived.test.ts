@@ -9,7 +9,7 @@ import type {
 	NodeExecutionHint,
 } from 'n8n-workflow';
 import { deliverReceived } from '../../nodes/MediaGeneration/callback/deliverReceived';
-import { warnOfTestUrls } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { warnOfCallbackUrls } from '../../nodes/MediaGeneration/callback/receiveUrl';
 
 const FILE = 'https://files.example/a.png';
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');
@@ -130,17 +130,18 @@ test.each<[string, string | undefined, boolean]>([
 describe('the hint about test URLs', () => {
 	const TEST = 'https://n8n.example/webhook-test/1/callback';
 	const PRODUCTION = 'https://n8n.example/webhook/1/callback';
-	const hints = (urls: Array<string | undefined>) => {
+	const hints = async (urls: Array<string | undefined>) => {
 		const given: NodeExecutionHint[] = [];
 		const context = {
+			getMode: () => 'trigger',
 			addExecutionHints: (...all: NodeExecutionHint[]) => given.push(...all),
 		} as unknown as IExecuteFunctions;
-		warnOfTestUrls(context, urls);
+		await warnOfCallbackUrls(context, urls);
 		return given;
 	};
 
-	test('is given once, where the node was given one', () => {
-		expect(hints([PRODUCTION, TEST, undefined])).toEqual([
+	test('is given once, where the node was given one', async () => {
+		expect(await hints([PRODUCTION, TEST, undefined])).toEqual([
 			{
 				type: 'warning',
 				location: 'outputPane',
@@ -150,8 +151,8 @@ describe('the hint about test URLs', () => {
 		]);
 	});
 
-	test('says for how many tasks it can not work', () => {
-		expect(hints([TEST, TEST, PRODUCTION])).toMatchObject([
+	test('says for how many tasks it can not work', async () => {
+		expect(await hints([TEST, TEST, PRODUCTION])).toMatchObject([
 			{ message: expect.stringContaining('listens for it, but 2 tasks were given it.') as string },
 		]);
 	});

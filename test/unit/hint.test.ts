@@ -5,7 +5,7 @@ import type {
 	IWebhookFunctions,
 	NodeExecutionHint,
 } from 'n8n-workflow';
-import { warnOfUnpublished } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { warnOfCallbackUrls } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import {
 	noteExecution,
 	noteWaking,
@@ -112,7 +112,7 @@ describe('a trigger of this n8n that is not published', () => {
 				},
 			},
 		} as unknown as IExecuteFunctions;
-		await warnOfUnpublished(context, [undefined, url]);
+		await warnOfCallbackUrls(context, [undefined, url]);
 		return { sent, messages: hints.map(({ message }) => message) };
 	}
 	const listening = (methods: string) => ({ 'access-control-allow-methods': methods });

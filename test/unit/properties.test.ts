@@ -270,9 +270,7 @@ describe('signed URLs', () => {
 			hook.searchParams.set('tenant', tenant);
 			return {
 				reference,
-				url: new URL(
-					prepareReceiveUrl(hook.href, credentials, { reference, signed: true, now: NOW }),
-				),
+				url: new URL(prepareReceiveUrl(hook.href, credentials, { reference, now: NOW })),
 			};
 		});
 	const check = (url: URL, now = NOW) =>

@@ -125,7 +125,7 @@ const signedUrl = (callbackSecret: string, hook = HOOK, reference?: string) =>
 	prepareReceiveUrl(
 		hook,
 		{ baseUrl: 'https://api.example', apiKey: 'sk_x', callbackSecret },
-		{ reference, signed: true, now: Date.now() },
+		{ reference, now: Date.now() },
 	);
 const refused = (status: number, error: string | RegExp) => ({
 	status,

@@ -17,14 +17,9 @@ const CREDENTIALS = {
 };
 const HOOK = 'https://n8n.example/webhook/1a2b/callback';
 
-function build(
-	url = HOOK,
-	reference?: string,
-	callbackSecret = CREDENTIALS.callbackSecret,
-	signed = true,
-): URL {
+function build(url = HOOK, reference?: string, callbackSecret = CREDENTIALS.callbackSecret): URL {
 	return new URL(
-		prepareReceiveUrl(url, { ...CREDENTIALS, callbackSecret }, { reference, signed, now: NOW }),
+		prepareReceiveUrl(url, { ...CREDENTIALS, callbackSecret }, { reference, now: NOW }),
 	);
 }
 /** The query as n8n reads it: a name that stands twice becomes a list. */

@@ -233,7 +233,7 @@ describe('while the answer is under way', () => {
 				kind: 'unclear',
 				failure: {
 					outcome: 'unknown',
-					message: expect.stringMatching(/stopped before .* answered.*may exist$/) as string,
+					message: expect.stringMatching(/never came .*stopped.*may exist$/) as string,
 					description: expect.stringMatching(/task list.*"Task: Wait" and its ID/) as string,
 				},
 				sentAt: start,

@@ -7,14 +7,6 @@ import type { Credentials } from '../service/credentials';
 import { invalid } from '../service/failures';
 import { MAX_REFERENCE, sign } from './signature';
 
-interface ReceiveUrlOptions {
-	reference: string | undefined;
-	/** Whether to sign where the credential has a secret; resume URLs carry n8n's own token. */
-	signed: boolean;
-	/** Epoch ms. */
-	now: number;
-}
-
 export function callbackUrlProblem(value: string, baseUrl: string): string | undefined {
 	if (!URL.canParse(value))
 		return 'it is not a URL. Copy the Production URL of a Media Generation Trigger, or of another webhook';
@@ -28,11 +20,11 @@ export function callbackUrlProblem(value: string, baseUrl: string): string | und
 	return undefined;
 }
 
-/** The `receive_url` of a request. Throws an `invalid` failure for a URL that can't work. */
+/** The `receive_url` of a request. Throws an `invalid` failure for a URL that can't work. @param now epoch ms */
 export function prepareReceiveUrl(
 	value: string,
 	{ baseUrl, callbackSecret }: Credentials,
-	options: ReceiveUrlOptions,
+	{ reference = '', now }: { reference: string | undefined; now: number },
 ): string {
 	const problem = callbackUrlProblem(value.trim(), baseUrl);
 	if (problem !== undefined)
@@ -40,7 +32,6 @@ export function prepareReceiveUrl(
 			`The Callback URL can't be used: ${problem}.`,
 			'Correct the field Callback URL. Nothing was created.',
 		);
-	const { reference = '', signed, now } = options;
 	if (reference.length > MAX_REFERENCE)
 		throw invalid(
 			`The Callback Reference is longer than ${MAX_REFERENCE} characters`,
@@ -48,18 +39,28 @@ export function prepareReceiveUrl(
 		);
 	const url = new URL(value.trim());
 	if (reference !== '') url.searchParams.set('reference', reference);
-	if (signed && callbackSecret !== '') sign(url, callbackSecret, now);
+	if (callbackSecret !== '') sign(url, callbackSecret, now);
 	return url.href;
 }
 
 /** Of a Media Generation Trigger, or of another node of the same form. */
 const PRODUCTION_PATH = /\/webhook\/[\da-f-]{36}\/callback$/;
 
-/** Warns in the editor where a trigger of this n8n has a Production URL, but nobody listens to it. */
-export async function warnOfUnpublished(
+/** Warns in the editor of n8n's test URLs, which work once, and of a trigger of this n8n whose Production URL nobody listens to. */
+export async function warnOfCallbackUrls(
 	context: IExecuteFunctions,
 	callbackUrls: ReadonlyArray<string | undefined>,
 ): Promise<void> {
+	const isTestUrl = (url = '') =>
+		URL.canParse(url) && new URL(url).pathname.includes('/webhook-test/');
+	const count = callbackUrls.filter(isTestUrl).length;
+	const butSeveral = count === 1 ? '' : `, but ${count} tasks were given it`;
+	if (count > 0)
+		showHint(
+			context,
+			'warning',
+			`The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${butSeveral}. Use the Production URL of a published workflow.`,
+		);
 	if (context.getMode() !== 'manual') return;
 	const resumeUrl: unknown = context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
 	const originOf = (url: unknown) =>
@@ -74,22 +75,5 @@ export async function warnOfUnpublished(
 		context,
 		'warning',
 		'Nobody listens to the Callback URL: n8n answers callbacks with an error, and nothing starts. Publish the workflow of that trigger. "Task: Wait" gets the results of the tasks made before.',
-	);
-}
-
-/** Warns in the editor of n8n's test URLs, which work once and only while the editor listens. */
-export function warnOfTestUrls(
-	context: IExecuteFunctions,
-	callbackUrls: ReadonlyArray<string | undefined>,
-): void {
-	const isTestUrl = (url = '') =>
-		URL.canParse(url) && new URL(url).pathname.includes('/webhook-test/');
-	const count = callbackUrls.filter(isTestUrl).length;
-	if (count === 0) return;
-	const butSeveral = count === 1 ? '' : `, but ${count} tasks were given it`;
-	showHint(
-		context,
-		'warning',
-		`The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${butSeveral}. Use the Production URL of a published workflow.`,
 	);
 }

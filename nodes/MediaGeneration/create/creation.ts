@@ -85,14 +85,6 @@ const ADVICE: Readonly<Record<number, string>> = {
 	413: 'The input is too large for the service. Shorten it.',
 };
 
-function adviceFor(status: number): string {
-	const isRedirect = status >= 300 && status < 400;
-	const general = isRedirect
-		? 'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.'
-		: 'Correct the fields that the message names.';
-	return ADVICE[status] ?? general;
-}
-
 const saidBy = (answer: Answer) => quote(wordsOf(answer)) ?? `HTTP ${answer.status}`;
 
 function readTooMany(answer: Answer, nowMs: number): Creation {
@@ -195,7 +187,10 @@ function readRefusal(answer: Answer, nowMs: number): Creation {
 			`The service failed while it handled the request (${said}); the task may exist`,
 			status,
 		);
-	const failure = rejected(`The service refused the task (${said})`, adviceFor(status), status);
+	const advice = SENT_ELSEWHERE.has(status)
+		? 'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.'
+		: (ADVICE[status] ?? 'Correct the fields that the message names.');
+	const failure = rejected(`The service refused the task (${said})`, advice, status);
 	return { kind: 'failed', failure };
 }
 

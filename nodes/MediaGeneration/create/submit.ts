@@ -4,8 +4,8 @@
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreationRequest } from '../operations/operation';
-import { logOf, quietly } from '../service/clean';
-import type { Reply, ServiceClient } from '../service/client';
+import { logOf } from '../service/clean';
+import type { NoAnswer, Reply, ServiceClient } from '../service/client';
 import { unlessAborted, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
 import { asText } from '../service/json';
@@ -46,12 +46,10 @@ const PAUSED_TOO_LONG: Failure = {
 		'Raise the Timeout option, or run again later. No task was created and nothing was paid.',
 };
 
-const UNANSWERED: Failure = {
-	outcome: 'unknown',
-	message:
-		'The execution was stopped before the service had answered the request; the task may exist',
-	description:
-		'The service may have created the task and charged for it. Check the task list at the service; if the task is there, fetch it with "Task: Wait" and its ID.',
+const UNAWAITED: NoAnswer = {
+	answered: false,
+	kind: 'unanswered',
+	reason: 'the execution was stopped',
 };
 
 class Submission {
@@ -79,9 +77,9 @@ class Submission {
 			const answered = this.account.queue.sent();
 			const obstacle = await this.waitOutPause();
 			const sentAt = this.deps.now();
-			const reply = obstacle === undefined ? await this.exchange(sentAt) : undefined;
+			const reply = obstacle ?? (await this.exchange(sentAt));
 			answered();
-			if (obstacle !== undefined) return { kind: 'failed', failure: obstacle };
+			if ('outcome' in reply) return { kind: 'failed', failure: reply };
 			const submitted = await this.read(reply, sentAt);
 			if (submitted !== undefined) return submitted;
 		}
@@ -106,8 +104,7 @@ class Submission {
 		}
 	}
 
-	/** The answer to the request, or undefined where the execution is stopped before it comes. */
-	private async exchange(sentAt: number): Promise<Reply | undefined> {
+	private async exchange(sentAt: number): Promise<Reply> {
 		const { client, stop } = this.deps;
 		const { request } = this;
 		const { path, qs, body } = request;
@@ -118,7 +115,7 @@ class Submission {
 		if (stop === undefined) return await sent;
 		const reply = await unlessAborted(stop, sent);
 		if (reply === undefined) void sent.then((late) => this.logLate(late));
-		return reply;
+		return reply ?? UNAWAITED;
 	}
 
 	/** The execution was stopped before: only the log can still name the task. */
@@ -130,25 +127,23 @@ class Submission {
 		this.account.known.set(taskId, true);
 		const { context } = this.deps;
 		const exists = isCreated ? 'exists and is paid for' : 'may exist and be paid for';
-		quietly(() =>
-			logOf(context).warn(
-				`Media Generation: task ${taskId} of the stopped execution ${context.getExecutionId()} ${exists}`,
-			),
+		logOf(context).warn(
+			`Media Generation: task ${taskId} of the stopped execution ${context.getExecutionId()} ${exists}`,
 		);
 	}
 
-	private async read(reply: Reply | undefined, sentAt: number): Promise<Submitted | undefined> {
+	private async read(reply: Reply, sentAt: number): Promise<Submitted | undefined> {
 		const now = this.deps.now();
 		const { queue, known } = this.account;
-		const creation = reply && readCreation(reply, Date.now());
-		if (creation?.kind === 'created') {
+		const creation = readCreation(reply, Date.now());
+		if (creation.kind === 'created') {
 			queue.created(now);
 			const { taskId, answer } = creation;
 			known.set(taskId, true);
 			const receiveUrl = asText(this.request.body.receive_url);
 			return { kind: 'created', created: { taskId, createdAt: now, answer, receiveUrl } };
 		}
-		if (creation?.kind === 'full') {
+		if (creation.kind === 'full') {
 			const { failure, retryAfterMs } = creation;
 			this.lastRefusal = failure;
 			queue.refused(now, failure, retryAfterMs);
@@ -156,7 +151,6 @@ class Submission {
 			return undefined;
 		}
 		queue.next();
-		if (creation === undefined) return { kind: 'unclear', failure: UNANSWERED, sentAt };
 		if (creation.kind === 'failed') return creation;
 		return creation.kind === 'unclear' ? { ...creation, sentAt } : await this.backOff(creation);
 	}

@@ -2,7 +2,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
-import { quote, type Failure, type LeftText } from '../service/failures';
+import { broken, quote, type Failure, type LeftText } from '../service/failures';
 import { asNumber, sumOf } from '../service/json';
 import type { Task } from '../service/task';
 import type { Done } from '../service/verdict';
@@ -29,8 +29,7 @@ export interface AssemblyInput {
 	settings: { files: FileSettings };
 }
 
-export interface DonePart {
-	done: Done;
+export interface DonePart extends Done {
 	/** Its files; undefined where they are still to be fetched. */
 	delivered?: Delivered | undefined;
 }
@@ -112,22 +111,49 @@ export async function deliverPart(
 	return { ...(await delivery.deliver(done, named, index, extra)), files: [] };
 }
 
-/** What goes out for an item whose parts are all over, in their order. */
+interface Assembled {
+	delivery: Pick<Delivery, 'deliver'>;
+	parts: readonly DonePart[];
+}
+
+/** What goes out for an item whose parts are all done, in their order. Never rejects: what breaks is its failure. */
 export async function assemble(
 	context: N8nContext,
-	{ delivery, parts }: { delivery: Pick<Delivery, 'deliver'>; parts: readonly DonePart[] },
+	assembled: Assembled,
+	input: AssemblyInput,
+): Promise<Delivered> {
+	try {
+		return await deliverWhole(context, assembled, input);
+	} catch (error) {
+		const { assembly } = input;
+		const taskIds = assembled.parts.map(({ taskId }) => taskId);
+		const failure = broken(error, 'done', taskIds[0]);
+		const outputs = assembled.parts.flatMap((part) =>
+			part.outputs.map(({ url, kind }) => ({ url, kind })),
+		);
+		return {
+			items: [],
+			outputs,
+			failure: failureOfWhole(failure, { assembly, taskIds }),
+			files: [],
+		};
+	}
+}
+
+async function deliverWhole(
+	context: N8nContext,
+	{ delivery, parts }: Assembled,
 	input: AssemblyInput,
 ): Promise<Delivered> {
 	const all = await Promise.all(
 		parts.map(
-			async ({ done, delivered }, number) =>
-				delivered ?? (await deliverPart(delivery, done, { ...input, number })),
+			async (part, number) =>
+				part.delivered ?? (await deliverPart(delivery, part, { ...input, number })),
 		),
 	);
 	const { assembly } = input;
 	const { longText } = assembly;
-	const done = parts.map((part) => part.done);
-	const taskIds = done.map(({ taskId }) => taskId);
+	const taskIds = parts.map(({ taskId }) => taskId);
 	const asTheyAre = (failure: Failure | undefined): Delivered => ({
 		items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
 		outputs: all.flatMap((part) => part.outputs.map((output) => unnamed(output, longText))),
@@ -139,12 +165,7 @@ export async function assemble(
 	if (failure !== undefined)
 		return asTheyAre(failureOfWhole(failure, { number, assembly, taskIds }));
 	if (longText.kind !== 'join') return asTheyAre(undefined);
-	return await joinedItem(context, { all, done, pauseMs: longText.pauseMs }, input);
-}
-
-/** What finished tasks offer, fetched or not. */
-export function offeredBy(parts: readonly DonePart[]): DeliveredOutput[] {
-	return parts.flatMap(({ done }) => done.outputs.map(({ url, kind }) => ({ url, kind })));
+	return await joinedItem(context, { all, done: parts, pauseMs: longText.pauseMs }, input);
 }
 
 /** The names of binary fields are those of the items of each part. */
@@ -155,7 +176,7 @@ function unnamed(output: DeliveredOutput, { kind }: Assembly['longText']): Deliv
 
 async function joinedItem(
 	context: N8nContext,
-	{ all, done, pauseMs }: { all: Delivered[]; done: Done[]; pauseMs: number },
+	{ all, done, pauseMs }: { all: Delivered[]; done: readonly Done[]; pauseMs: number },
 	{ assembly, settings: { files }, index }: AssemblyInput,
 ): Promise<Delivered> {
 	const sources = all.flatMap((part) => sourceOf(part) ?? []);

@@ -10,7 +10,7 @@ import type { ServiceClient } from '../service/client';
 import { inPieces, realClock } from '../service/clock';
 import { asFailure, FailureError } from '../service/failures';
 import type { Waking } from '../sleep/checks';
-import { sleepingInput, suspend, type Sleeper } from '../sleep/suspend';
+import { sleepingInput, suspend, type Sleeper, type SleepingTask } from '../sleep/suspend';
 import { brokenEnd, failedEnd, type ItemEnd, type Means } from './item';
 import { runItems } from './items';
 import { joinItems } from './joinItems';
@@ -129,7 +129,11 @@ async function goToSleep(
 			return { kind: 'complete', items: own.flatMap((end) => itemsOf(context, end)) };
 		const { assembly, settings } = asleep.item;
 		const { waiting, files } = settings;
-		const tasks = asleep.parts.filter((part) => part.kind === 'open' || part.kind === 'done');
+		const tasks = asleep.parts.flatMap((part): SleepingTask[] => {
+			// What was fetched of it would stay in memory.
+			if (part.kind === 'done') return [{ ...part, delivered: undefined }];
+			return part.kind === 'open' ? [part] : [];
+		});
 		const watched = waiting.kind === 'suspend' && waiting.watched;
 		return { kind: 'open', tasks, assembly, files, watched };
 	});

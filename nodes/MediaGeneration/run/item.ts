@@ -3,13 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Created } from '../create/creation';
 import type { Asked, Earlier, Ledger, Slot } from '../create/ledger';
 import type { SubmitDeps } from '../create/submit';
-import {
-	assemble,
-	failureOfWhole,
-	offeredBy,
-	unfinishedJson,
-	type Assembly,
-} from '../delivery/assembly';
+import { assemble, failureOfWhole, unfinishedJson, type Assembly } from '../delivery/assembly';
 import { fieldsOf, type Delivered, type Delivery } from '../delivery/item';
 import type { ItemSettings } from '../operations/waiting';
 import { broken, outcomes, type Failure } from '../service/failures';
@@ -47,9 +41,9 @@ export interface Item {
 
 export type PartEnd =
 	/** `delivered`: undefined where its files are still to be fetched. */
-	| { kind: 'done'; done: Done; watch: Watch; delivered: Delivered | undefined }
+	| (Done & { watch: Watch; delivered: Delivered | undefined })
 	/** Not waited for: the creation's answer. */
-	| { kind: 'created'; created: Created }
+	| (Created & { kind: 'created' })
 	/** Let go, so that the execution can sleep. */
 	| OpenTask
 	| Failed
@@ -78,15 +72,11 @@ export function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
 
 function taskIdOf(part: PartEnd): string | undefined {
 	switch (part.kind) {
-		case 'done':
-			return part.done.taskId;
-		case 'created':
-			return part.created.taskId;
 		case 'open':
 			return part.watch.taskId;
 		case 'failed':
 			return part.failure.taskId;
-		case 'halted':
+		default:
 			return part.taskId;
 	}
 }
@@ -96,33 +86,25 @@ const idsOf = (parts: readonly PartEnd[]) => parts.flatMap((part) => taskIdOf(pa
 const sureIdsOf = (parts: readonly PartEnd[]) =>
 	idsOf(parts.filter((part) => part.kind !== 'failed' || !outcomes[part.failure.outcome].unclear));
 
-/** What becomes of an item once its parts have ended. Never rejects: what breaks here is the item's end as well. */
+/** What becomes of an item once its parts have ended. Never rejects. */
 export async function conclude(
 	{ context, delivery }: Pick<Means, 'context' | 'delivery'>,
 	item: Item,
 	parts: readonly PartEnd[],
 ): Promise<ItemEnd> {
-	try {
-		const done = parts.filter((part) => part.kind === 'done');
-		if (done.length < parts.length) return endOf(item, parts);
-		const common = { index: item.index, taskIds: idsOf(parts) };
-		const delivered = await assemble(context, { delivery, parts: done }, item);
-		const { items, failure } = delivered;
-		return failure === undefined
-			? { kind: 'items', ...common, items }
-			: { kind: 'failed', ...common, failure, delivered };
-	} catch (error) {
-		return brokenEnd(error, item, parts);
-	}
+	const done = parts.filter((part) => part.kind === 'done');
+	if (done.length < parts.length) return endOf(item, parts);
+	const common = { index: item.index, taskIds: idsOf(parts) };
+	const delivered = await assemble(context, { delivery, parts: done }, item);
+	const { items, failure } = delivered;
+	return failure === undefined
+		? { kind: 'items', ...common, items }
+		: { kind: 'failed', ...common, failure, delivered };
 }
 
+/** The end of an item that n8n could not put to sleep. */
 export function brokenEnd(error: unknown, item: Item, parts: readonly PartEnd[]): ItemEnd {
-	const done = parts.filter((part) => part.kind === 'done');
-	const isDone = done.length === parts.length;
-	const failure = broken(error, isDone ? 'done' : 'sent', idsOf(parts)[0]);
-	const end = failedWith(failure, undefined, { item, parts });
-	if (!isDone) return end;
-	return { ...end, delivered: { items: [], outputs: offeredBy(done), failure, files: [] } };
+	return failedWith(broken(error, 'sent', idsOf(parts)[0]), undefined, { item, parts });
 }
 
 function endOf(item: Item, parts: readonly PartEnd[]): ItemEnd {
@@ -146,7 +128,7 @@ function endOf(item: Item, parts: readonly PartEnd[]): ItemEnd {
 	if (parts.some(({ kind }) => kind === 'open')) return { kind: 'asleep', ...common, item, parts };
 	const items = parts.flatMap((part, number) => {
 		if (part.kind !== 'created') return [];
-		const { answer, taskId } = part.created;
+		const { answer, taskId } = part;
 		const isPart = assembly.longText.kind === 'parts';
 		const which = isPart ? { part: number + 1, parts: assembly.texts.length } : {};
 		const json = { ...fieldsOf(answer), task_id: taskId, ...which };

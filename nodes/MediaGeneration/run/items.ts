@@ -91,7 +91,7 @@ async function lookAgain(
 	const verdict = await verdictNow(client, watch, stop);
 	switch (verdict?.kind) {
 		case 'done':
-			return { kind: 'done', done: verdict, watch, delivered: undefined };
+			return { ...verdict, watch, delivered: undefined };
 		case 'failed':
 			ledger.forget(slot);
 			return verdict;

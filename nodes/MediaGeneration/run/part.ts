@@ -191,7 +191,7 @@ export class PartRun {
 		const { created, taskId } = task;
 		this.taskId = taskId;
 		const { follows, sleeps } = waitingRules[item.settings.waiting.kind];
-		if (!follows && created !== undefined) return { kind: 'created', created };
+		if (!follows && created !== undefined) return { kind: 'created', ...created };
 		const watch = this.watchOf(task);
 		if (sleeps) run.sleepers.push(watch);
 		const waited = await run.loop.wait(watch);
@@ -208,7 +208,7 @@ export class PartRun {
 		const input = { ...item, number: part.slot.part };
 		// What breaks here is the item's end: a task that is done stays done.
 		const delivered = await deliverPart(delivery, waited, input).catch(() => undefined);
-		return { kind: 'done', done: waited, watch, delivered };
+		return { ...waited, watch, delivered };
 	}
 
 	private watchOf({ taskId, createdAt, old }: KnownTask): Watch {

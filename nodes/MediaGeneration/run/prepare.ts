@@ -1,7 +1,7 @@
 /** From the credential and the drafts to items that are ready to run: what can still be refused before anything is created. */
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { prepareReceiveUrl, warnOfTestUrls, warnOfUnpublished } from '../callback/receiveUrl';
+import { prepareReceiveUrl, warnOfCallbackUrls } from '../callback/receiveUrl';
 import { hashOf, type AgentCall, type Ledger, type NodeRun } from '../create/ledger';
 import { requestsFor } from '../operations/longText';
 import type { CreationRequest } from '../operations/operation';
@@ -102,8 +102,7 @@ export async function prepareItems(
 			? undefined
 			: await attemptLater(async () => await checkSuspension(context, baseUrl, watched));
 	const urls = waitings.map((waiting) => (waiting.kind === 'no' ? waiting.callbackUrl : undefined));
-	warnOfTestUrls(context, urls);
-	await warnOfUnpublished(context, urls);
+	await warnOfCallbackUrls(context, urls);
 	const needed = drafts.some(({ settings }) => settings.minimumCredits !== undefined);
 	// Without Min Credits one try has to do.
 	const tries = needed ? {} : { tries: 1, timeoutMs: BALANCE_TIMEOUT_MS };
@@ -161,18 +160,18 @@ function itemOf(
 	return { ...item, parts, assembly: { longText, texts } };
 }
 
-/** With the URL that the service is to call. We sign it, unless n8n has: resume URLs carry n8n's own token. */
+/** With the URL that the service is to call. Resume URLs carry n8n's own token. */
 function withCallback(
 	request: CreationRequest,
 	{ waiting, callbackReference: reference }: ItemSettings,
 	{ client, waking }: { client: ServiceClient; waking: Waking | undefined },
 ): CreationRequest {
-	const signed = waiting.kind === 'no';
-	const url = signed ? waiting.callbackUrl : waking?.callable ? waking.resumeUrl : undefined;
-	if (url === undefined) return request;
-	const options = { reference, signed, now: Date.now() };
-	const receive_url = prepareReceiveUrl(url, client.credentials, options);
-	return { ...request, body: { ...request.body, receive_url } };
+	const url = waiting.kind === 'no' ? waiting.callbackUrl : undefined;
+	const own = url && prepareReceiveUrl(url, client.credentials, { reference, now: Date.now() });
+	const receive_url = waking?.callable ? waking.resumeUrl : own;
+	return receive_url === undefined
+		? request
+		: { ...request, body: { ...request.body, receive_url } };
 }
 
 function checkCredits(minimum: number, balance: Attempt<number> | undefined): void {

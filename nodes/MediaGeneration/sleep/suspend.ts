@@ -22,7 +22,7 @@ import {
 import { sleepOf } from './watch';
 
 /** A task of an execution that goes to sleep. The files of one that is done are fetched when the execution wakes. */
-type SleepingTask = OpenTask | { kind: 'done'; watch: Watch; done: Done };
+export type SleepingTask = OpenTask | (Done & { watch: Watch });
 
 export type Sleeper =
 	| { kind: 'complete'; items: INodeExecutionData[] }
@@ -60,8 +60,7 @@ function firstItem(sleeper: Sleeper, index: number): INodeExecutionData {
 	const { tasks, assembly } = sleeper;
 	const [first] = tasks;
 	const taskIds = tasks.map(({ watch }) => watch.taskId);
-	const seen = first?.kind === 'done' ? first.done.task : first?.task;
-	return { json: unfinishedJson(assembly, taskIds, seen), pairedItem };
+	return { json: unfinishedJson(assembly, taskIds, first?.task), pairedItem };
 }
 
 export async function suspend(
@@ -110,7 +109,7 @@ export async function suspend(
 	const sleep = sleepOf(notes.id, { context, client });
 	for (const sleeper of sleepers)
 		for (const task of sleeper.kind === 'open' ? sleeper.tasks : [])
-			if (task.kind === 'done') sleep.note(task.done.taskId, task.done);
+			if (task.kind === 'done') sleep.note(task.taskId, task);
 	// Nobody reports the end of a task whose callback goes elsewhere.
 	const watched = notes.watched ? tasks : tasks.filter(({ pace }) => pace !== 'asleep');
 	sleep.watch(watched, { resumeUrl: waking.resumeUrl, coverage: notes.watched ? 'all' : 'some' });

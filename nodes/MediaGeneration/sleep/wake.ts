@@ -2,13 +2,13 @@
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { answer, ignore, postedTo, Refusal, respond } from '../callback/webhook';
 import { failureItem, plainFailureItem } from '../delivery/failure';
-import { assemble, failureOfWhole, offeredBy } from '../delivery/assembly';
+import { assemble, failureOfWhole } from '../delivery/assembly';
 import { noteWaking, outcomesIn } from '../delivery/hint';
 import { Delivery } from '../delivery/item';
 import { cleanerOf, cleanItems } from '../service/clean';
 import { recentClient, type ServiceClient } from '../service/client';
 import { timeLimit } from '../service/clock';
-import { broken, cancelled, type Failure } from '../service/failures';
+import { cancelled, type Failure } from '../service/failures';
 import { parseJson } from '../service/json';
 import type { Done, Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
@@ -88,7 +88,7 @@ async function endNow({ client, sleep }: Waking, task: Watch): Promise<Ended> {
 	return isFresh ? over.ended : ((await endOf(client, task)) ?? over.ended);
 }
 
-/** What goes out for an item whose tasks are over. Whatever breaks on the way is its failure. */
+/** What goes out for an item whose tasks are over. */
 async function itemFor(
 	waking: Waking,
 	{ note, item, index }: { note: SleepingItem; item: INodeExecutionData; index: number },
@@ -101,24 +101,18 @@ async function itemFor(
 	const node = context.getNode();
 	const failed = (failure: Failure, shown?: Parameters<typeof failureItem>[3]) =>
 		plainFailureItem(node, failureItem(node, failure, index, shown));
-	const parts: Array<{ done: Done }> = [];
-	try {
-		for (const [number, task] of tasks.entries()) {
-			const ended = await endNow(waking, task);
-			if (ended.kind === 'failed')
-				return failed(failureOfWhole(ended.failure, { number, assembly, taskIds }));
-			parts.push({ done: ended });
-		}
-		const input = { index, assembly, settings: { files } };
-		const delivered = await assemble(context, { delivery, parts }, input);
-		const { items, outputs, failure } = delivered;
-		const [made] = items;
-		if (failure === undefined) return made ?? asItWas;
-		return failed(failure, { outputs, binary: made?.binary });
-	} catch (error) {
-		const failure = broken(error, 'done', taskIds[0]);
-		return failed(failureOfWhole(failure, { assembly, taskIds }), { outputs: offeredBy(parts) });
+	const parts: Done[] = [];
+	for (const [number, task] of tasks.entries()) {
+		const ended = await endNow(waking, task);
+		if (ended.kind === 'failed')
+			return failed(failureOfWhole(ended.failure, { number, assembly, taskIds }));
+		parts.push(ended);
 	}
+	const input = { index, assembly, settings: { files } };
+	const { items, outputs, failure } = await assemble(context, { delivery, parts }, input);
+	const [made] = items;
+	if (failure === undefined) return made ?? asItWas;
+	return failed(failure, { outputs, binary: made?.binary });
 }
 
 async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
