@@ -1,7 +1,7 @@
 /** What the tasks of a run cost, by whichever word of the service, and when the next one may be created. */
 import type { LedgerStore, NodeRun } from '../../nodes/MediaGeneration/create/ledger';
 import type { Submitted } from '../../nodes/MediaGeneration/create/submit';
-import { Spending, type SpendingDeps, type Turn } from '../../nodes/MediaGeneration/run/spending';
+import { Spending, type SpendingDeps } from '../../nodes/MediaGeneration/run/spending';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { costIn, parseTask } from '../../nodes/MediaGeneration/service/task';
 import { answer, scriptedClient } from '../support/replies';
@@ -42,13 +42,13 @@ function setting(
 	}, now);
 	const plain = { store: {}, run: RUN, maximum: 25, balance: undefined, signal: undefined };
 	const spending = new Spending({ client, now, sleep, ...plain, ...deps });
-	const turn = async (): Promise<Turn> => await clock.run(spending.turn(ROUTE));
-	/** Creates a task whose answer says this; what became of the turn. */
-	const create = async (taskId: string, said: object = {}): Promise<Turn> => {
-		const given = await turn();
+	const turn = async () => await clock.run(spending.turn());
+	/** Creates a task whose answer says this, unless it is refused. */
+	const create = async (taskId: string, said: object = {}) => {
+		const refusal = await turn();
 		const created = { taskId, createdAt: now(), answer: { task_id: taskId, ...said } };
-		if (given.kind === 'go') given.end({ kind: 'created', created });
-		return given;
+		if (refusal === undefined) spending.end({ kind: 'created', created }, ROUTE);
+		return refusal;
 	};
 	return { clock, client, spending, asked, turn, create };
 }
@@ -71,19 +71,16 @@ test.each<[object, number | undefined]>([
 test('a turn lasts until the cost is known; the next one is refused once they reach the limit', async () => {
 	const { spending, turn, create, asked } = setting([MISSING, MISSING, seen({ credit_cost: 20 })]);
 	await create('a');
-	const second = await turn();
+	expect(await turn()).toBeUndefined();
 	expect(asked).toEqual([0, 500, 1_500]);
-	if (second.kind === 'go') second.end(REJECTED);
-	expect((await create('b', { credit_cost: 5 })).kind).toBe('go');
+	spending.end(REJECTED, ROUTE);
+	expect(await create('b', { credit_cost: 5 })).toBeUndefined();
 	expect(await create('c')).toMatchObject({
-		kind: 'refused',
-		failure: {
-			outcome: 'invalid',
-			message:
-				'Max Credits is reached: the tasks of this run cost 25 credits, and the option allows 25',
-			description:
-				'No task was created for this item. Raise the option Max Credits, or run the items that are left again.',
-		},
+		outcome: 'invalid',
+		message:
+			'Max Credits is reached: the tasks of this run cost 25 credits, and the option allows 25',
+		description:
+			'No task was created for this item. Raise the option Max Credits, or run the items that are left again.',
 	});
 	expect(spending.spent).toEqual({ tasks: 2, credits: 25, unnamed: 0 });
 });
@@ -142,7 +139,7 @@ test('what the service says later goes before what it said first, for tasks of t
 	spending.seen('a', said({ credit_cost: null }));
 	spending.seen('a', undefined);
 	expect(spending.spent).toEqual({ tasks: 1, credits: 12, unnamed: 0 });
-	expect((await create('b', { credit_cost: 20 })).kind).toBe('go');
+	expect(await create('b', { credit_cost: 20 })).toBeUndefined();
 });
 
 describe('what counts', () => {
@@ -164,7 +161,7 @@ describe('what counts', () => {
 		const created = { taskId: 'old', createdAt: 0, answer: { ec_remain_credits: 5 } };
 		spending.takeUp(created, ROUTE);
 		spending.takeUp(created, ROUTE);
-		expect((await turn()).kind).toBe('refused');
+		expect(await turn()).toBeDefined();
 		expect(asked).toHaveLength(1);
 		expect(spending.spent).toEqual({ tasks: 1, credits: 25, unnamed: 0 });
 	});
@@ -200,12 +197,10 @@ describe('after a creation whose answer never came the balance decides', () => {
 		const credits = () => answer(200, { credits: left });
 		const made = setting([], { balance: balanceOf(left), credits, ...deps });
 		const lose = async (): Promise<string> => {
-			const turn = await made.turn();
-			if (turn.kind === 'go') {
-				left -= price;
-				turn.end(UNCLEAR);
-			}
-			return turn.kind;
+			if ((await made.turn()) !== undefined) return 'refused';
+			left -= price;
+			made.spending.end(UNCLEAR, ROUTE);
+			return 'go';
 		};
 		const loseAll = async (count: number) => {
 			const kinds: string[] = [];
@@ -230,12 +225,10 @@ describe('after a creation whose answer never came the balance decides', () => {
 		const { loseAll, turn } = lossy(deps);
 		expect(await loseAll(2)).toEqual(['go', 'refused']);
 		expect(await turn()).toMatchObject({
-			failure: {
-				outcome: 'invalid',
-				message: expect.stringMatching(
-					/Max Credits can no longer be kept.*may have been paid for/,
-				) as string,
-			},
+			outcome: 'invalid',
+			message: expect.stringMatching(
+				/Max Credits can no longer be kept.*may have been paid for/,
+			) as string,
 		});
 	});
 
@@ -244,7 +237,7 @@ describe('after a creation whose answer never came the balance decides', () => {
 		expect(await lossy({ store, maximum: 12 }).loseAll(1)).toEqual(['go']);
 		const credits = () => answer(200, { credits: 988 });
 		const later = { store: saved(store), maximum: 12, balance: balanceOf(988), credits };
-		expect((await setting([], later).turn()).kind).toBe('refused');
+		expect(await setting([], later).turn()).toBeDefined();
 	});
 
 	test('without a limit nobody asks for it', async () => {

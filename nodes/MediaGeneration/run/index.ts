@@ -130,9 +130,10 @@ async function goToSleep(
 		const { assembly, settings } = asleep.item;
 		const { waiting, files } = settings;
 		const tasks = asleep.parts.flatMap((part): SleepingTask[] => {
+			if (part.kind !== 'done') return part.kind === 'open' ? [part] : [];
 			// What was fetched of it would stay in memory.
-			if (part.kind === 'done') return [{ ...part, delivered: undefined }];
-			return part.kind === 'open' ? [part] : [];
+			const { delivered: _dropped, ...done } = part;
+			return [done];
 		});
 		const watched = waiting.kind === 'suspend' && waiting.watched;
 		return { kind: 'open', tasks, assembly, files, watched };

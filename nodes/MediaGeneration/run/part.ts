@@ -123,10 +123,10 @@ export class PartRun {
 		const found = await this.findEarlier(part);
 		if (found !== undefined) return known(found, true);
 		if (earlier.kind === 'unknown') return failed(earlier.failure);
-		const turn = await spending.turn({ kind: request.kind, route: pollRoute });
-		if (turn.kind === 'refused') return failed(turn.failure);
+		const refusal = await spending.turn();
+		if (refusal !== undefined) return failed(refusal);
 		const submitted = await this.createOrFind(part);
-		turn.end(submitted);
+		spending.end(submitted, { kind: request.kind, route: pollRoute });
 		if (submitted.kind === 'created') return known(submitted.created, false);
 		const { failure } = submitted;
 		if (failure.taskId !== undefined)

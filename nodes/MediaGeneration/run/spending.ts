@@ -5,7 +5,7 @@ import type { Submitted } from '../create/submit';
 import { ensured } from '../service/boundedMap';
 import type { ServiceClient } from '../service/client';
 import type { Clock } from '../service/clock';
-import { invalid, type Attempt, type Failure } from '../service/failures';
+import { broken, invalid, type Attempt, type Failure } from '../service/failures';
 import { isObject, sumOf } from '../service/json';
 import { Limiter } from '../service/limiter';
 import { lookAtTask, type LookAt } from '../service/look';
@@ -24,11 +24,6 @@ export interface SpendingDeps extends Clock {
 	balance: Attempt<number> | undefined;
 	signal: AbortSignal | undefined;
 }
-
-export type Turn =
-	| { kind: 'refused'; failure: Failure }
-	/** `end` must be called, with what became of the creation. It returns at once; the turn lasts until the cost is known. */
-	| { kind: 'go'; end(submitted: Submitted): void };
 
 const FIELD = 'taskCosts';
 const LONGEST_PAUSE_MS = 10_000;
@@ -54,6 +49,7 @@ export class Spending {
 	private readonly kept: Kept;
 	private readonly gate: Limiter;
 	private readonly limited: boolean;
+	private giveBack = (): void => undefined;
 	/** The service described a task without a cost: it will not name the cost of another one. */
 	private tasksNameNoCost = false;
 
@@ -80,21 +76,21 @@ export class Spending {
 		return { tasks: costs.length, credits: sumOf(named), unnamed: costs.length - named.length };
 	}
 
-	async turn(route: Route): Promise<Turn> {
-		const giveBack = this.limited ? await this.gate.take() : () => undefined;
-		let goes = false;
-		try {
-			const failure = this.limited ? await this.refusal() : undefined;
-			if (failure !== undefined) return { kind: 'refused', failure };
-			goes = true;
-			return { kind: 'go', end: (submitted) => void this.end(submitted, route).finally(giveBack) };
-		} finally {
-			// Whatever breaks, too: the next creation would wait for ever.
-			if (!goes) giveBack();
-		}
+	/** Waits for a creation's turn. @returns why it is refused; where it is not, {@link end} has to follow */
+	async turn(): Promise<Failure | undefined> {
+		if (!this.limited) return undefined;
+		this.giveBack = await this.gate.take();
+		const failure = await this.refusal().catch((error: unknown) => broken(error, 'nothing'));
+		if (failure !== undefined) this.giveBack();
+		return failure;
 	}
 
-	private async end(submitted: Submitted, route: Route): Promise<void> {
+	/** Returns at once; the turn lasts until the cost is known. */
+	end(submitted: Submitted, route: Route): void {
+		void this.learnFrom(submitted, route).finally(this.giveBack);
+	}
+
+	private async learnFrom(submitted: Submitted, route: Route): Promise<void> {
 		if (submitted.kind === 'unclear') this.kept.unclear = true;
 		if (submitted.kind !== 'created') return;
 		const { created, found } = submitted;

@@ -59,31 +59,26 @@ export class Sleep {
 	private readonly watches = new Map<string, { watch: Watch; learned: Promise<void> }>();
 	private confirming = 0;
 	private readonly awake = new AbortController();
-	private state: { kind: 'asleep'; coverage: 'some' | 'all' } | { kind: 'woken'; at: number } = {
-		kind: 'asleep',
-		coverage: 'some',
-	};
+	/** Epoch ms; -Infinity while it sleeps. */
+	private wokenAt = -Infinity;
+	/** Whether this process watches all of its tasks, so that the others need no look when one is over. */
+	watchesAll = false;
 	/** The latest of the watched tasks, in epoch ms: then n8n wakes it in any case. */
 	private deadline = 0;
 
 	constructor(private readonly watcher: Watcher) {}
 
 	get ended(): boolean {
-		return this.state.kind === 'woken' && this.watcher.clock.now() - this.state.at < WOKEN_MS;
+		return this.watcher.clock.now() - this.wokenAt < WOKEN_MS;
 	}
 
 	get isHistory(): boolean {
-		if (this.state.kind === 'woken') return !this.ended;
+		if (this.wokenAt > 0) return !this.ended;
 		return this.deadline > 0 && this.watcher.clock.now() >= this.deadline + AFTER_DEADLINE_MS;
 	}
 
-	/** Whether this process watches all of its tasks, so that the others need no look when one is over. */
-	get watchesAll(): boolean {
-		return this.state.kind === 'asleep' && this.state.coverage === 'all';
-	}
-
 	watch(tasks: readonly Watch[], { resumeUrl, coverage }: Watching): void {
-		if (coverage === 'all' && this.state.kind === 'asleep') this.state.coverage = coverage;
+		this.watchesAll ||= coverage === 'all';
 		for (const task of tasks) {
 			if (this.watches.has(task.taskId) || this.over.has(task.taskId)) continue;
 			this.deadline = Math.max(this.deadline, task.deadline);
@@ -120,7 +115,8 @@ export class Sleep {
 	}
 
 	end(): void {
-		this.state = { kind: 'woken', at: this.watcher.clock.now() };
+		this.wokenAt = this.watcher.clock.now();
+		this.watchesAll = false;
 		for (const { watch } of this.watches.values()) this.watcher.loop.release(watch);
 		this.watches.clear();
 		this.awake.abort();
@@ -178,8 +174,8 @@ const watchers = new WeakMap<object, Watcher>();
 const sleeps = new Map<string, Sleep>();
 /** Far more than one process puts to sleep; a forgotten one is woken by its callbacks or its deadline. */
 const MAX_SLEEPS = 20_000;
-const SWEEP_FROM = 100;
-let sweepAt = SWEEP_FROM;
+/** New sleeps between two searches for those that are history. */
+const SWEPT_EVERY = 100;
 
 interface Means {
 	context: N8nContext;
@@ -196,21 +192,14 @@ function watcherFor({ context, client, clock = realClock }: Means): Watcher {
 /** What this process knows of a sleep; created if it knows nothing. @param id as in the execution's notes */
 export function sleepOf(id: string, means: Means): Sleep {
 	const watcher = watcherFor(means);
-	const present = sleeps.get(id);
-	if (present !== undefined) return present;
-	if (sleeps.size >= sweepAt) sweep();
-	const fresh = new Sleep(watcher);
-	sleeps.set(id, fresh);
-	const [oldest] = sleeps;
-	if (sleeps.size > MAX_SLEEPS && oldest !== undefined) {
-		oldest[1].end();
-		sleeps.delete(oldest[0]);
-	}
-	return fresh;
-}
-
-/** Runs each time the number has doubled, so that it costs little per sleep. */
-function sweep(): void {
-	for (const [id, sleep] of sleeps) if (sleep.isHistory) sleeps.delete(id);
-	sweepAt = Math.max(SWEEP_FROM, 2 * sleeps.size);
+	return ensured(sleeps, id, () => {
+		if (sleeps.size % SWEPT_EVERY === 0)
+			for (const [key, sleep] of sleeps) if (sleep.isHistory) sleeps.delete(key);
+		const [oldest] = sleeps;
+		if (sleeps.size >= MAX_SLEEPS && oldest !== undefined) {
+			oldest[1].end();
+			sleeps.delete(oldest[0]);
+		}
+		return new Sleep(watcher);
+	});
 }
