@@ -154,18 +154,16 @@ async function deliverWhole(
 	const { assembly } = input;
 	const { longText } = assembly;
 	const taskIds = parts.map(({ taskId }) => taskId);
-	const asTheyAre = (failure: Failure | undefined): Delivered => ({
-		items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
-		outputs: all.flatMap((part) => part.outputs.map((output) => unnamed(output, longText))),
-		failure,
-		files: [],
-	});
 	const number = all.findIndex(({ failure }) => failure !== undefined);
 	const failure = all[number]?.failure;
-	if (failure !== undefined)
-		return asTheyAre(failureOfWhole(failure, { number, assembly, taskIds }));
-	if (longText.kind !== 'join') return asTheyAre(undefined);
-	return await joinedItem(context, { all, done: parts, pauseMs: longText.pauseMs }, input);
+	if (failure === undefined && longText.kind === 'join')
+		return await joinedItem(context, { all, done: parts, pauseMs: longText.pauseMs }, input);
+	return {
+		items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
+		outputs: all.flatMap((part) => part.outputs.map((output) => unnamed(output, longText))),
+		failure: failure && failureOfWhole(failure, { number, assembly, taskIds }),
+		files: [],
+	};
 }
 
 /** The names of binary fields are those of the items of each part. */
@@ -190,19 +188,22 @@ async function joinedItem(
 					withTranscript: files.transcriptInOutput,
 				})
 			: { ok: false as const, reason: 'not every part has an audio file' };
-	const shown = joined.ok ? joined.files : soundsFirst(all.flatMap((part) => part.files));
-	const { outputs, binary } = inFields(shown, files.binaryPropertyName);
-	const times = joined.ok ? joined.times : [];
+	const shown = joined.ok
+		? joined
+		: {
+				files: soundsFirst(all.flatMap((part) => part.files)),
+				times: [],
+				json: { joined: false, hint: `The parts could not be joined: ${joined.reason}` },
+			};
+	const { outputs, binary } = inFields(shown.files, files.binaryPropertyName);
 	const json: IDataObject = {
 		...wholeJson(assembly, done),
 		parts: done.map(({ taskId }, number) => ({
 			...partJson(assembly, number, taskId),
-			...times[number],
+			...shown.times[number],
 		})),
-		...(joined.ok
-			? joined.json
-			: { joined: false, hint: `The parts could not be joined: ${joined.reason}` }),
-		outputs: outputs.map((output) => ({ ...output })),
+		...shown.json,
+		outputs,
 	};
 	const item: INodeExecutionData = { json, binary, pairedItem: { item: index } };
 	return { items: [item], outputs, failure: undefined, files: [] };

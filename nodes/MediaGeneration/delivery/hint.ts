@@ -24,7 +24,8 @@ const FROM_WORST: readonly RunOutcome[] = [
 	'asleep',
 ];
 
-export function worstOf(ends: readonly RunOutcome[]): RunOutcome {
+/** @param ends may be what others have written, of which only outcomes count */
+export function worstOf(ends: readonly unknown[]): RunOutcome {
 	return FROM_WORST.find((end) => ends.includes(end)) ?? 'done';
 }
 
@@ -83,7 +84,7 @@ export function noteExecution(
 		customData.setAll({
 			...(taskIds === '' ? {} : { media_task_ids: cleanerOf(context).text(taskIds) }),
 			...(costs.length === 0 ? {} : { media_credits: String(sumOf(costs)) }),
-			media_outcome: worstOf(all.flatMap((each) => runOutcome(each.outcome))),
+			media_outcome: worstOf(all.map((each) => each.outcome)),
 		});
 	});
 }
@@ -92,11 +93,7 @@ export function noteExecution(
 export function noteWaking(context: IWebhookFunctions, ends: readonly RunOutcome[]): void {
 	quietly(() => {
 		const customData = customDataOf(context);
-		const before = runOutcome(customData.getAll().media_outcome);
-		customData.setAll({ media_outcome: worstOf([...before, ...ends]) });
+		const { media_outcome: before } = customData.getAll();
+		customData.setAll({ media_outcome: worstOf([before, ...ends]) });
 	});
-}
-
-function runOutcome(value: unknown): RunOutcome[] {
-	return isOutcome(value) || value === 'done' || value === 'asleep' ? [value] : [];
 }

@@ -107,22 +107,23 @@ export class Delivery {
 			const json: IDataObject = {
 				...(task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw)),
 				task_id: taskId,
-				outputs: outputs.map((output) => ({ ...output })),
+				outputs,
 				...(transcript === undefined ? {} : { transcript }),
 				...extra,
 			};
 			const fields = Object.keys(binary).length === 0 ? {} : { binary };
 			return { json, ...fields, pairedItem: { item: pairedItem } };
 		};
-		const failure = undelivered(done, files);
-		const stored = files.filter((file) => file.kind === 'stored');
-		if (settings.splitFiles && files.length > 0) {
-			const there = files.filter(({ kind }) => kind !== 'missing');
-			const outputs = files.map(({ output }) => output);
-			return { items: there.map((file) => itemWith([file])), outputs, failure, files: stored };
-		}
-		const { outputs } = inFields(files, settings.binaryPropertyName);
-		return { items: [itemWith(files)], outputs, failure, files: stored };
+		const isSplit = settings.splitFiles && files.length > 0;
+		const there = files.filter(({ kind }) => kind !== 'missing');
+		return {
+			items: isSplit ? there.map((file) => itemWith([file])) : [itemWith(files)],
+			outputs: isSplit
+				? files.map(({ output }) => output)
+				: inFields(files, settings.binaryPropertyName).outputs,
+			failure: undelivered(done, files),
+			files: files.filter((file) => file.kind === 'stored'),
+		};
 	}
 
 	/** What was said when, by the first transcript that can be read; undefined where there is none. */

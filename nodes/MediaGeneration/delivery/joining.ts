@@ -1,9 +1,10 @@
 /** Several stored files into one: sound of one format, and transcripts that are shifted to fit it (docs/media.md). */
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
-import { mergeSrt, mergeWords, transcriptOf, type Merged, type Spoken } from '../media/captions';
+import { mergeSrt, mergeWords, transcriptOf, type Merged } from '../media/captions';
 import { joined, planJoin, type Joinable } from '../media/join';
 import { scan } from '../media/scan';
 import type { NameOf, SoundFacts } from '../media/sound';
+import type { Spoken } from '../media/srt';
 import type { N8nContext } from '../service/client';
 import { inPieces, pause } from '../service/clock';
 import { attemptLater } from '../service/failures';

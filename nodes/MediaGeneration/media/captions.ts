@@ -3,25 +3,17 @@ import { type Bound, foreignJson } from '../service/bounded';
 import type { Work } from '../service/clock';
 import { asNumber, isObject, type JsonObject } from '../service/json';
 import { inWords, type NameOf, partName } from './sound';
-import { type Cue, MOST_CUES, parseSrt, writeCue } from './srt';
-
-export interface Spoken {
-	text: string;
-	start: number;
-	end: number;
-}
+import { inMs, MOST_CUES, parseSrt, type Spoken, writeCue } from './srt';
 
 export type Merged = { merged: true; text: string } | { merged: false; reason: string };
 
 const STEP_VALUES = 500;
 const TOO_MANY = `The transcripts together have more than ${inWords(MOST_CUES)} entries.`;
 
-const inMs = (seconds: number) => Math.round(seconds * 1000);
-
-/** When something that is said `ms` after a part's beginning is said in the joined sound: never outside the part. */
-function shifted(ms: number, part: Spoken): number {
+/** When something that is said at `seconds` of a part is said in the joined sound: never outside the part. */
+function shifted(seconds: number, part: Spoken): number {
 	const [first, last] = [inMs(part.start), inMs(part.end)];
-	return Math.min(Math.max(first + ms, first), last);
+	return Math.min(Math.max(first + inMs(seconds), first), last) / 1000;
 }
 
 /** A segment of a transcript as JSON (docs/service.md, "Shapes"), or one of its words; times in seconds. */
@@ -78,13 +70,10 @@ function* parseWords(text: string): Work<Segment[] | undefined> {
 	return segments;
 }
 
-function* writeSegment(
-	{ words, ...segment }: Segment,
-	change: (seconds: number) => number,
-): Work<string> {
-	const changed = (time?: number) => (time === undefined ? undefined : change(time));
+function* writeSegment({ words, ...segment }: Segment, part: Spoken): Work<string> {
+	const moved = (time?: number) => (time === undefined ? undefined : shifted(time, part));
 	const write = (value: { start?: number; end?: number }) =>
-		JSON.stringify({ ...value, start: changed(value.start), end: changed(value.end) });
+		JSON.stringify({ ...value, start: moved(value.start), end: moved(value.end) });
 	const written: string[] = [];
 	for (const word of words) if (written.push(write(word)) % STEP_VALUES === 0) yield;
 	return `${write(segment).slice(0, -1)},"words":[${written.join(',')}]}`;
@@ -107,22 +96,18 @@ interface Format<T> {
 	whole(written: string[]): string;
 }
 
-const SRT: Format<Cue> = {
+const SRT: Format<Spoken> = {
 	name: `a SubRip file of at most ${inWords(MOST_CUES)} cues`,
 	read: parseSrt,
-	write(cue, part, index) {
-		const startMs = shifted(cue.startMs, part);
-		return writeCue({ ...cue, startMs, endMs: shifted(cue.endMs, part) }, index);
-	},
+	write: ({ text, start, end }, part, index) =>
+		writeCue({ text, start: shifted(start, part), end: shifted(end, part) }, index),
 	whole: (cues) => cues.join('\n'),
 };
 
 const WORDS: Format<Segment> = {
 	name: 'a list of timed words',
 	read: parseWords,
-	write(segment, part) {
-		return writeSegment(segment, (seconds) => shifted(inMs(seconds), part) / 1000);
-	},
+	write: writeSegment,
 	whole: (segments) => `[${segments.join(',')}]`,
 };
 
@@ -154,10 +139,5 @@ export const mergeWords = (parts: readonly Spoken[], nameOf = partName) =>
 export function* transcriptOf(transcript: string): Work<Spoken[] | undefined> {
 	// A byte order mark counts as a space.
 	if (/^\s*[[{]/.test(transcript)) return (yield* parseWords(transcript))?.flatMap(spokenOf);
-	const cues = yield* parseSrt(transcript);
-	return cues?.map(({ text, startMs, endMs }) => ({
-		text,
-		start: startMs / 1000,
-		end: endMs / 1000,
-	}));
+	return yield* parseSrt(transcript);
 }

@@ -1,24 +1,25 @@
 /** Joining sound files of one format, as streams: planned from what a first pass found, written in a second one. Pure. */
-import { infoFrame, type Point, silentFrame } from './mp3';
+import { infoFrame, silentFrame } from './mp3';
 import {
 	type ByteRange,
 	inWords,
 	type Mp3Facts,
 	type NameOf,
 	partName,
+	type Point,
 	type SoundFacts,
 	type WavFacts,
 } from './sound';
 import { MOST_BYTES, silentSample, wavHeader } from './wav';
 
-type Piece =
-	/** `length` bytes of a pattern that is repeated. */
-	| { kind: 'pattern'; pattern: Buffer; length: number }
-	| { kind: 'part'; index: number; ranges: ByteRange[] };
-
 export interface Joinable {
 	joinable: true;
-	pieces: Piece[];
+	/** What is written: the head, then of each part its ranges, with `pauseBytes` of repeated silence between two, then padding. */
+	head: Buffer;
+	ranges: ByteRange[][];
+	silence: Buffer;
+	pauseBytes: number;
+	padding: Buffer;
 	/**
 	 * When each part begins and ends in the joined file, in seconds. An MP3 part keeps what its encoder put around the sound:
 	 * 20 to 50 ms, more at low sample rates.
@@ -83,7 +84,7 @@ export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): Jo
 	}
 	const [first] = sounds;
 	if (first === undefined) return { joinable: false, reason: 'There is no sound to join.' };
-	const plan = piecesOf(first, sounds, pauseMs);
+	const plan = layOut(first, sounds, pauseMs);
 	const most = Math.min(maxBytes, MOST_BYTES);
 	const { name, mimeType, extension } = KINDS[first.kind];
 	if (plan.bytes <= most) return { joinable: true, ...plan, mimeType, extension };
@@ -92,9 +93,7 @@ export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): Jo
 	return { joinable: false, reason };
 }
 
-const written = (pattern: Buffer): Piece => ({ kind: 'pattern', pattern, length: pattern.length });
-
-function piecesOf(first: Sound, parts: readonly Sound[], pauseMs: number) {
+function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
 	const { sampleRate, samplesPerUnit } = first;
 	const secondsOf = (count: number) => (count * samplesPerUnit) / sampleRate;
 	const exact = (pauseMs * sampleRate) / (1000 * samplesPerUnit);
@@ -103,21 +102,17 @@ function piecesOf(first: Sound, parts: readonly Sound[], pauseMs: number) {
 	const bitrateIndex = isConstant ? first.bitrateIndex : undefined;
 	const silence =
 		first.kind === 'mp3' ? silentFrame(first.header, bitrateIndex) : silentSample(first.format);
-	const pieces: Piece[] = [];
+	const pauseBytes = pause * silence.length;
 	const points: Point[] = [];
 	const times: Joinable['parts'] = [];
 	let [units, bytes] = [0, 0];
 	for (const [index, part] of parts.entries()) {
-		if (index > 0 && pause > 0) {
-			const length = pause * silence.length;
-			pieces.push({ kind: 'pattern', pattern: silence, length });
+		if (index > 0) {
 			points.push([units, bytes]);
 			units += pause;
-			bytes += length;
+			bytes += pauseBytes;
 		}
-		pieces.push({ kind: 'part', index, ranges: part.ranges });
-		for (const [step, before] of part.points.entries())
-			points.push([units + step * part.stride, bytes + before]);
+		for (const [unit, before] of part.points) points.push([units + unit, bytes + before]);
 		times.push({ start: secondsOf(units), end: secondsOf(units + part.units) });
 		units += part.units;
 		bytes += part.bytes;
@@ -127,12 +122,11 @@ function piecesOf(first: Sound, parts: readonly Sound[], pauseMs: number) {
 		first.kind === 'mp3'
 			? infoFrame(first.header, bitrateIndex, points)
 			: wavHeader(first.format, bytes);
-	pieces.unshift(written(head));
 	// Chunks of a WAV file have an even size.
-	const isOdd = first.kind === 'wav' && bytes % 2 === 1;
-	if (isOdd) pieces.push(written(Buffer.alloc(1)));
-	const length = head.length + bytes + (isOdd ? 1 : 0);
-	return { pieces, parts: times, durationSeconds: secondsOf(units), bytes: length };
+	const padding = Buffer.alloc(first.kind === 'wav' ? bytes % 2 : 0);
+	const written = { head, ranges: parts.map(({ ranges }) => ranges), silence, pauseBytes, padding };
+	const length = head.length + bytes + padding.length;
+	return { ...written, parts: times, durationSeconds: secondsOf(units), bytes: length };
 }
 
 const BLOCK_BYTES = 65_536;
@@ -163,11 +157,13 @@ async function* cutOut(chunks: AsyncIterable<Buffer>, ranges: readonly ByteRange
 
 /** The joined file: each part (from 0) is opened in its turn, read once and closed. Throws where one has become shorter. */
 export async function* joined(
-	plan: Joinable,
+	{ head, ranges, silence, pauseBytes, padding }: Joinable,
 	openPart: (index: number) => AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
-	for (const piece of plan.pieces) {
-		if (piece.kind === 'pattern') yield* repeated(piece.pattern, piece.length);
-		else yield* cutOut(openPart(piece.index), piece.ranges);
+	yield head;
+	for (const [index, wanted] of ranges.entries()) {
+		if (index > 0) yield* repeated(silence, pauseBytes);
+		yield* cutOut(openPart(index), wanted);
 	}
+	if (padding.length > 0) yield padding;
 }

@@ -3,7 +3,7 @@
  * bit rate varies, "Info" where it does not). Pure. Sources: the Xing header as LAME writes it, id3.org, APEv2 specification.
  */
 import { type FrameHeader, frameLength, readFrame } from './mpeg';
-import { inWords, noSound, type Scan, type SoundFacts, type Unread } from './sound';
+import { inWords, noSound, type Point, type Scan, type SoundFacts, type Unread } from './sound';
 import { MOST_BYTES } from './wav';
 
 const HEADER_BYTES = 4;
@@ -16,9 +16,8 @@ const KEPT_BITS = 0xfffe_0ccc;
 export function readHeader(bits: number): FrameHeader | { problem: string } {
 	const frame = readFrame(bits);
 	if (frame === undefined) return { problem: 'is not the beginning of an MP3 frame' };
-	const { layer, length } = frame;
-	if (layer !== 3) return { problem: 'is MPEG audio, but not Layer III' };
-	return length === undefined ? { problem: 'is a frame in free format' } : { ...frame, length };
+	if (frame.layer !== 3) return { problem: 'is MPEG audio, but not Layer III' };
+	return frame.length === 0 ? { problem: 'is a frame in free format' } : frame;
 }
 
 function sideInfoBytes({ version, channels }: FrameHeader): number {
@@ -42,8 +41,6 @@ export function silentFrame(header: FrameHeader, bitrateIndex: number | undefine
 
 const TABLE_ENTRIES = 100;
 const [HAS_FRAMES, HAS_BYTES, HAS_TABLE] = [1, 2, 4];
-
-export type Point = readonly [frame: number, bytes: number];
 
 /**
  * The frame that goes before the sound: players read from it how long the sound is, and where in the file a time lies.
@@ -131,14 +128,10 @@ const MOST_POINTS = 512;
 /** A file whose sound lies in more pieces than this is broken, and not worth the memory. */
 const MOST_RANGES = 1000;
 
-interface Element {
-	length: number;
-	frame?: FrameHeader;
-	problem?: string;
-}
+/** A frame of sound, something to pass over, or what can't be either. */
+type Element = FrameHeader | { length: number } | { problem: string };
 
 const lost = (at: number, problem: string): Element => ({
-	length: 0,
 	problem: `what lies at byte ${inWords(at)} ${problem}`,
 });
 
@@ -148,7 +141,9 @@ class Mp3Sound {
 	private readonly headers = new Map<number, FrameHeader>();
 	private statedFrames = 0;
 	private readonly ranges: Array<[from: number, to: number]> = [];
-	private readonly found = { units: 0, bytes: 0, points: new Array<number>(), stride: 1 };
+	private readonly found = { units: 0, bytes: 0, points: new Array<Point>() };
+	/** How many frames lie between two points. */
+	private stride = 1;
 
 	/** @param bytes of the file, from its byte `from` on */
 	elementAt(bytes: Buffer, from: number): Element {
@@ -169,8 +164,8 @@ class Mp3Sound {
 			if (statedFrames !== undefined) return { length };
 		}
 		if (this.ranges.length === MOST_RANGES && this.ranges.at(-1)?.[1] !== from)
-			return { length: 0, problem: `its sound lies in more than ${inWords(MOST_RANGES)} pieces` };
-		return { length, frame };
+			return { problem: `its sound lies in more than ${inWords(MOST_RANGES)} pieces` };
+		return frame;
 	}
 
 	add(frame: FrameHeader, from: number): void {
@@ -181,12 +176,12 @@ class Mp3Sound {
 		const range = ranges.at(-1);
 		if (range?.[1] === from) range[1] += frame.length;
 		else ranges.push([from, from + frame.length]);
-		if (found.units % found.stride === 0) found.points.push(found.bytes);
+		if (found.units % this.stride === 0) found.points.push([found.units, found.bytes]);
 		found.units += 1;
 		found.bytes += frame.length;
 		if (found.points.length < MOST_POINTS) return;
 		found.points = found.points.filter((_, index) => index % 2 === 0);
-		found.stride *= 2;
+		this.stride *= 2;
 	}
 
 	facts(): SoundFacts {
@@ -216,7 +211,7 @@ export function* scanMp3(file: Unread): Scan {
 	const sound = new Mp3Sound();
 	let problem: string | undefined;
 	let at = 0;
-	while (problem === undefined) {
+	for (;;) {
 		// A generator for each frame would take longer than what it reads.
 		if (file.total < at + LOOK_BYTES) yield* file.read(at, LOOK_BYTES);
 		const bytes = file.from(at);
@@ -224,15 +219,18 @@ export function* scanMp3(file: Unread): Scan {
 		// The end of a file is read as if zeros followed.
 		const isEnd = bytes.length < LOOK_BYTES;
 		const element = sound.elementAt(isEnd ? Buffer.concat([bytes, ZEROS]) : bytes, at);
-		problem = element.problem;
-		const { frame, length } = element;
-		if (frame !== undefined) {
-			if (file.total < at + length) yield* file.read(at, length);
-			// A frame that was cut off is none.
-			if (file.total < at + length) break;
-			sound.add(frame, at);
+		if ('problem' in element) {
+			problem = element.problem;
+			break;
 		}
-		at += length;
+		const end = at + element.length;
+		if ('bits' in element) {
+			if (file.total < end) yield* file.read(at, element.length);
+			// A frame that was cut off is none.
+			if (file.total < end) break;
+			sound.add(element, at);
+		}
+		at = end;
 	}
 	yield* file.read(Infinity, 0);
 	// Less than a header is what is left of a frame that was cut off.

@@ -10,19 +10,14 @@ interface Coding {
 	sampleRate: number;
 }
 
-interface MpegFrame extends Coding {
+export interface FrameHeader extends Coding {
 	/** The four bytes of the header as a number. */
 	bits: number;
 	channels: 1 | 2;
 	samplesPerFrame: number;
 	/** 0 is "free format". */
 	bitrateIndex: number;
-	/** Bytes, the header included; undefined in free format. */
-	length: number | undefined;
-}
-
-/** Of a frame that is not in free format. */
-export interface FrameHeader extends MpegFrame {
+	/** Bytes, the header included; 0 in free format. */
 	length: number;
 }
 
@@ -57,7 +52,7 @@ export function frameLength(coding: Coding, bitrateIndex: number): number {
 	return layer === 1 ? Math.floor(bytes / 4) * 4 : Math.floor(bytes);
 }
 
-export function readFrame(bits: number): MpegFrame | undefined {
+export function readFrame(bits: number): FrameHeader | undefined {
 	const version = VERSIONS[(bits >>> 19) & 3];
 	const layer = 4 - ((bits >>> 17) & 3);
 	const bitrateIndex = (bits >>> 12) & 15;
@@ -73,20 +68,20 @@ export function readFrame(bits: number): MpegFrame | undefined {
 		channels: ((bits >>> 6) & 3) === 3 ? 1 : 2,
 		samplesPerFrame: samplesOf(coding),
 		bitrateIndex,
-		length: unpadded === 0 ? undefined : unpadded + padding,
+		length: unpadded === 0 ? 0 : unpadded + padding,
 	};
 }
 
-type LengthAt = (head: Buffer, at: number) => { length: number | undefined } | undefined;
+/** The length of the frame that begins there, 0 where it is not to be known; undefined where none does. */
+type LengthAt = (head: Buffer, at: number) => number | undefined;
 
 /** Three bytes of a header are enough. */
 const mpegAt: LengthAt = (head, at) =>
-	head.length < at + 3 ? undefined : readFrame(head.readUIntBE(at, 3) * 256);
+	head.length < at + 3 ? undefined : readFrame(head.readUIntBE(at, 3) * 256)?.length;
 
 const aacAt: LengthAt = (head, at) => {
 	if (head[at] !== 0xff || ((head[at + 1] ?? 0) & 0xf6) !== 0xf0) return undefined;
-	if (head.length < at + 6) return { length: undefined };
-	return { length: (head.readUIntBE(at + 3, 3) >> 5) & 0x1fff };
+	return head.length < at + 6 ? 0 : (head.readUIntBE(at + 3, 3) >> 5) & 0x1fff;
 };
 
 /**
@@ -94,11 +89,10 @@ const aacAt: LengthAt = (head, at) => {
  * offset where this one ends, is it a signature (`certain`).
  */
 export function framesIn(head: Buffer): { coding: 'aac' | 'mpeg'; certain: boolean } | undefined {
-	for (const [coding, frameAt] of [['aac', aacAt] as const, ['mpeg', mpegAt] as const]) {
-		const first = frameAt(head, 0);
-		if (first === undefined) continue;
-		const { length = 0 } = first;
-		return { coding, certain: length > 6 && frameAt(head, length) !== undefined };
+	for (const [coding, lengthAt] of [['aac', aacAt] as const, ['mpeg', mpegAt] as const]) {
+		const length = lengthAt(head, 0);
+		if (length === undefined) continue;
+		return { coding, certain: length > 6 && lengthAt(head, length) !== undefined };
 	}
 	return undefined;
 }

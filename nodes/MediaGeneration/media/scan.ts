@@ -7,8 +7,7 @@ import { scanWav } from './wav';
 const HEAD_BYTES = 12;
 
 function* scanSound(file: Unread): Scan {
-	while (file.total < HEAD_BYTES && !file.isWhole) yield;
-	const head = file.bytes;
+	const head = yield* file.read(0, HEAD_BYTES);
 	if (head.length === 0) return noSound('it is empty');
 	const text = head.toString('latin1', 0, HEAD_BYTES);
 	if (/^(RF64|BW64)/.test(text)) return noSound('it is a WAV file for more than 4 GB (RF64)');

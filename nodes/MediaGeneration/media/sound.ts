@@ -4,6 +4,9 @@ import type { FrameHeader } from './mpeg';
 /** Bytes of a file: from the first (inclusive) to the second (exclusive). */
 export type ByteRange = readonly [from: number, to: number];
 
+/** A unit, and how many bytes of sound lie before it. */
+export type Point = readonly [unit: number, bytes: number];
+
 /** A unit is a frame of an MP3 file, or one sample of each channel of a WAV file. */
 interface Sound {
 	/** In words: "MPEG-1", "16-bit PCM". */
@@ -17,9 +20,8 @@ interface Sound {
 	bytes: number;
 	/** Where the units lie; tags and headers that hold no sound are left out. */
 	ranges: ByteRange[];
-	/** Where units can differ in length: how many bytes of sound lie before the units 0, `stride`, 2 x `stride` ... */
-	points: number[];
-	stride: number;
+	/** At even distances, where units can differ in length. */
+	points: Point[];
 	/** Of all MP3 frames; undefined where it varies. */
 	bitrateIndex: number | undefined;
 	seconds: number;

@@ -28,19 +28,13 @@ const LINE_END = /[^\S\r\n]*[\r\n]/y;
 const LOOK_BEHIND = 9;
 const LOOK_AHEAD = 16;
 
-/** The characters that `\s` matches, and `trim` takes away. */
-const SPACES = new Set(
-	[
-		...'\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff',
-	].map((space) => space.charCodeAt(0)),
-);
-const isSpace = (code: number) => SPACES.has(code);
 /** Letters and digits of ASCII, letters of East Asia, surrogates: neither space nor punctuation. */
 const isPlain = (code: number) =>
 	(code > 96 && code < 123) ||
 	(code > 64 && code < 91) ||
 	(code > 47 && code < 58) ||
 	(code > 0x3040 && code < 0xfe00);
+const isSpace = (code: number) => !isPlain(code) && String.fromCharCode(code).trim() === '';
 
 const startsAt = (pattern: RegExp, text: string, at: number) => {
 	pattern.lastIndex = at;

@@ -121,7 +121,7 @@ function factsOf(format: WavFormat, from: number, there: number): WavFacts {
 	const units = Math.floor(there / blockBytes);
 	const bytes = units * blockBytes;
 	const coding = `${bits}-bit ${ENCODINGS[encoding] ?? ''}`;
-	const found = { units, bytes, ranges: [[from, from + bytes] as const], points: [], stride: 1 };
+	const found = { units, bytes, ranges: [[from, from + bytes] as const], points: [] };
 	const rates = { sampleRate, channels, samplesPerUnit: 1, seconds: units / sampleRate };
 	return { kind: 'wav', format, coding, ...rates, ...found, bitrateIndex: undefined };
 }

@@ -1,7 +1,11 @@
 /** Transcripts: read whatever their shape, put together so that they fit the joined sound. */
 import fc from 'fast-check';
 import * as captions from '../../../nodes/MediaGeneration/media/captions';
-import { type Cue, parseSrt as readSrt, writeCue } from '../../../nodes/MediaGeneration/media/srt';
+import {
+	parseSrt as readSrt,
+	type Spoken,
+	writeCue,
+} from '../../../nodes/MediaGeneration/media/srt';
 import type { Work } from '../../../nodes/MediaGeneration/service/clock';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
@@ -16,7 +20,7 @@ function done<T>(work: Work<T>, pieces = { count: 0 }): T {
 	}
 }
 const parseSrt = (text: string) => done(readSrt(text));
-const writeSrt = (cues: readonly Cue[]) => cues.map(writeCue).join('\n');
+const writeSrt = (cues: readonly Spoken[]) => cues.map(writeCue).join('\n');
 const transcriptOf = (text: string) => done(captions.transcriptOf(text));
 const mergeSrt = (...given: Parameters<typeof captions.mergeSrt>) =>
 	done(captions.mergeSrt(...given));
@@ -33,8 +37,8 @@ there was a lighthouse,
 and nobody saw it.
 `;
 const CUES = [
-	{ startMs: 0, endMs: 1500, text: 'Once upon a time' },
-	{ startMs: 1500, endMs: 3250, text: 'there was a lighthouse,\nand nobody saw it.' },
+	{ text: 'Once upon a time', start: 0, end: 1.5 },
+	{ text: 'there was a lighthouse,\nand nobody saw it.', start: 1.5, end: 3.25 },
 ];
 
 describe('SRT', () => {
@@ -75,11 +79,11 @@ describe('SRT', () => {
 			cue('5,000', '4,000', 'fifth') +
 			cue('3,000', '3,500', 'fourth, at the same time');
 		expect(parseSrt(text)).toEqual([
-			{ startMs: 0, endMs: 2000, text: 'first' },
-			{ startMs: 2000, endMs: 3000, text: 'second' },
-			{ startMs: 3000, endMs: 4000, text: 'third' },
-			{ startMs: 3000, endMs: 3500, text: 'fourth, at the same time' },
-			{ startMs: 5000, endMs: 5000, text: 'fifth' },
+			{ start: 0, end: 2, text: 'first' },
+			{ start: 2, end: 3, text: 'second' },
+			{ start: 3, end: 4, text: 'third' },
+			{ start: 3, end: 3.5, text: 'fourth, at the same time' },
+			{ start: 5, end: 5, text: 'fifth' },
 		]);
 	});
 
@@ -103,13 +107,13 @@ describe('SRT', () => {
 	});
 
 	test.each<[string, number, number]>([
-		['1:02:03 --> 1:02:04', 3_723_000, 3_724_000],
-		['2:03.5 --> 2:04.25', 123_500, 124_250],
-		['00:00:01.50049 --> 00:00:02,9999', 1_500, 2_999],
-		['\t00:00:01-->00:00:02 ', 1_000, 2_000],
-		['1234:00:00 --> 1234:00:01', 4_442_400_000, 4_442_401_000],
-	])('the times %j', (times, startMs, endMs) => {
-		expect(parseSrt(`${times}\nx`)).toEqual([{ startMs, endMs, text: 'x' }]);
+		['1:02:03 --> 1:02:04', 3_723, 3_724],
+		['2:03.5 --> 2:04.25', 123.5, 124.25],
+		['00:00:01.50049 --> 00:00:02,9999', 1.5, 2.999],
+		['\t00:00:01-->00:00:02 ', 1, 2],
+		['1234:00:00 --> 1234:00:01', 4_442_400, 4_442_401],
+	])('the times %j', (times, start, end) => {
+		expect(parseSrt(`${times}\nx`)).toEqual([{ start, end, text: 'x' }]);
 	});
 
 	test('what is written is read the same', () => {
@@ -126,9 +130,9 @@ describe('SRT', () => {
 			fc.property(fc.array(cue, { maxLength: 20 }), fc.boolean(), (given, isCrLf) => {
 				let at = 0;
 				const cues = given.map(({ gap, length, lines }) => {
-					const startMs = at + gap;
-					at = startMs + length;
-					return { startMs, endMs: at, text: lines.join('\n') };
+					const begin = at + gap;
+					at = begin + length;
+					return { start: begin / 1000, end: at / 1000, text: lines.join('\n') };
 				});
 				const written = writeSrt(cues);
 				expect(parseSrt(isCrLf ? written.replaceAll('\n', '\r\n') : written)).toEqual(cues);
@@ -155,7 +159,7 @@ describe('more than a transcript has', () => {
 
 	test('as much as is read at all, in small pieces', () => {
 		const srt = Array.from({ length: 10_001 }, (_value, index) =>
-			writeCue({ startMs: 0, endMs: 1, text: `a\n${index}` }, index),
+			writeCue({ start: 0, end: 0.001, text: `a\n${index}` }, index),
 		).join('\n');
 		const words = JSON.stringify([
 			{ words: Array.from({ length: 5_000 }, () => ({ text: 'a', start: 0, end: 1 })) },
@@ -180,9 +184,9 @@ describe('merging SRT', () => {
 			{ text: USUAL, start: 0, end: 3.3 },
 			{ text: `\ufeff${USUAL.replaceAll('\n', '\r\n')}`, start: 3.8041, end: 7.2 },
 		]);
-		const shifted = CUES.map(({ startMs, endMs, text }) => ({
-			startMs: startMs + 3_804,
-			endMs: endMs + 3_804,
+		const shifted = CUES.map(({ start, end, text }) => ({
+			start: start + 3.804,
+			end: end + 3.804,
 			text,
 		}));
 		expect(result).toEqual({ merged: true, text: writeSrt([...CUES, ...shifted]) });

@@ -112,8 +112,8 @@ describe('MP3', () => {
 		const part = (frames: number, stride: number): Mp3Facts => {
 			const bytes = frames * 400;
 			const known = Array.from({ length: Math.ceil(frames / stride) }, (_, index) => index);
-			const points = known.map((index) => index * stride * 400);
-			return { ...facts, units: frames, bytes, ranges: [[0, bytes]], points, stride };
+			const points = known.map((index) => [index * stride, index * stride * 400] as const);
+			return { ...facts, units: frames, bytes, ranges: [[0, bytes]], points };
 		};
 		const made = planJoin([part(30, 1), part(270, 100)], { pauseMs: 0 });
 		if (!made.joinable) throw new Error(made.reason);
