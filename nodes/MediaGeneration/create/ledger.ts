@@ -149,23 +149,22 @@ export class Ledger {
 
 	/** What can't be read may be paid for. */
 	earlier(asked: Asked): Earlier {
-		const read = attempt(() => this.read(asked));
-		return read.ok ? read.value : { kind: 'unknown', failure: UNREADABLE, sending: undefined };
-	}
-
-	private read(asked: Asked): Earlier {
-		const entry = this.entryFor(asked);
-		if (entry === undefined) return { kind: 'nothing' };
-		const { taskId, createdAt = 0, failure = UNREADABLE, sending } = entry;
-		if (taskId === undefined)
-			return this.isOfExecution(entry)
-				? { kind: 'unknown', failure, sending }
-				: { kind: 'doubtful', sending };
-		// Taken up from a failed execution, it belongs to this one: what counts in its further tries is the item, too.
-		entry.execution = this.run.executionId;
-		const answer = isObject(entry.answer) ? entry.answer : { task_id: taskId };
-		const receiveUrl = asText(entry.receiveUrl);
-		return { kind: 'created', created: { taskId, createdAt, answer, receiveUrl } };
+		try {
+			const entry = this.entryFor(asked);
+			if (entry === undefined) return { kind: 'nothing' };
+			const { taskId, createdAt = 0, failure = UNREADABLE, sending } = entry;
+			if (taskId === undefined)
+				return this.isOfExecution(entry)
+					? { kind: 'unknown', failure, sending }
+					: { kind: 'doubtful', sending };
+			// Taken up from a failed execution, it belongs to this one: what counts in its further tries is the item, too.
+			entry.execution = this.run.executionId;
+			const answer = isObject(entry.answer) ? entry.answer : { task_id: taskId };
+			const receiveUrl = asText(entry.receiveUrl);
+			return { kind: 'created', created: { taskId, createdAt, answer, receiveUrl } };
+		} catch {
+			return { kind: 'unknown', failure: UNREADABLE, sending: undefined };
+		}
 	}
 
 	/** Never throws, as what follows a creation: what was noted before it was sent stands for a task whose note is refused. */

@@ -1,14 +1,15 @@
 /** One execution of the action node, from its fields to one output: plan, check, create, wait, deliver, conclude. */
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Ledger } from '../create/ledger';
-import { nodeError } from '../delivery/failure';
+import { failureItem, nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
 import { operationOf } from '../operations';
-import type { Operation } from '../operations/operation';
+import { ItemFields } from '../operations/fields';
+import type { Operation, Work } from '../operations/operation';
 import { cleanly } from '../service/clean';
 import type { ServiceClient } from '../service/client';
 import { inPieces, realClock } from '../service/clock';
-import { asFailure, FailureError } from '../service/failures';
+import { asFailure, attemptLater, FailureError, valueOf } from '../service/failures';
 import type { Waking } from '../sleep/checks';
 import { sleepingInput, suspend, type Sleeper, type SleepingTask } from '../sleep/suspend';
 import { brokenEnd, failedEnd, type ItemEnd, type Means } from './item';
@@ -17,7 +18,6 @@ import { joinItems } from './joinItems';
 import { itemsOf, Report } from './output';
 import { planItems, runSettings, type Planned } from './plan';
 import * as prepare from './prepare';
-import { readItems } from './readItems';
 import { Spending } from './spending';
 
 export async function runOperation(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
@@ -42,6 +42,29 @@ async function carryOut(context: IExecuteFunctions): Promise<INodeExecutionData[
 	} catch (error) {
 		throw error instanceof FailureError ? nodeError(context.getNode(), error.failure, 0) : error;
 	}
+}
+
+async function readItems(
+	context: IExecuteFunctions,
+	work: Extract<Work, { kind: 'reads' }>,
+): Promise<INodeExecutionData[]> {
+	const output: INodeExecutionData[] = [];
+	const signal = context.getExecutionCancelSignal();
+	const opened = await attemptLater(async () => valueOf(await prepare.openClient(context)));
+	for (let index = 0; index < context.getInputData().length; index += 1) {
+		const fields = new ItemFields(context, index);
+		const items = await attemptLater(
+			async () => await work.read({ client: valueOf(opened), signal }, fields),
+		);
+		if (items.ok) {
+			for (const json of items.value as IDataObject[])
+				output.push({ json, pairedItem: { item: index } });
+			continue;
+		}
+		if (!context.continueOnFail()) throw nodeError(context.getNode(), items.failure, index);
+		output.push(failureItem(context.getNode(), items.failure, index, undefined));
+	}
+	return output;
 }
 
 async function generate(

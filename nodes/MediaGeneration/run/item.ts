@@ -88,10 +88,13 @@ const sureIdsOf = (parts: readonly PartEnd[]) =>
 
 /** What becomes of an item once its parts have ended. Never rejects. */
 export async function conclude(
-	{ context, delivery }: Pick<Means, 'context' | 'delivery'>,
+	{ context, delivery, ledger }: Means,
 	item: Item,
 	parts: readonly PartEnd[],
 ): Promise<ItemEnd> {
+	for (const [part, end] of parts.entries())
+		if (end.kind === 'failed' && end.failure.outcome === 'failed')
+			ledger.forget({ item: item.index, part });
 	const done = parts.filter((part) => part.kind === 'done');
 	if (done.length < parts.length) return endOf(item, parts);
 	const common = { index: item.index, taskIds: idsOf(parts) };

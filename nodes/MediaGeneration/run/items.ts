@@ -1,5 +1,4 @@
 /** All items of a run at once. Whatever breaks on the way of an item is that item's end, with every ID that it has. */
-import type { Slot } from '../create/ledger';
 import { Limiter } from '../service/limiter';
 import type { OpenTask } from '../sleep/notes';
 import { verdictNow } from '../sleep/watch';
@@ -60,12 +59,9 @@ async function lookBeforeSleep(means: Means, ends: readonly ItemEnd[]): Promise<
 	const looked = await Promise.all(
 		ends.map(async (end) => {
 			if (end.kind !== 'asleep') return end;
-			const parts = end.parts.map(async (part, number) => {
-				const slot = { item: end.index, part: number };
-				return part.kind === 'open'
-					? await limiter.run(async () => await lookAgain(means, slot, part))
-					: part;
-			});
+			const parts = end.parts.map(async (part) =>
+				part.kind === 'open' ? await limiter.run(async () => await lookAgain(means, part)) : part,
+			);
 			return { ...end, parts: await Promise.all(parts) };
 		}),
 	);
@@ -82,22 +78,9 @@ async function lookBeforeSleep(means: Means, ends: readonly ItemEnd[]): Promise<
 	);
 }
 
-async function lookAgain(
-	{ client, ledger, stop }: Means,
-	slot: Slot,
-	part: OpenTask,
-): Promise<PartEnd> {
+async function lookAgain({ client, stop }: Means, part: OpenTask): Promise<PartEnd> {
 	const { watch } = part;
 	const verdict = await verdictNow(client, watch, stop);
-	switch (verdict?.kind) {
-		case 'done':
-			return { ...verdict, watch, delivered: undefined };
-		case 'failed':
-			ledger.forget(slot);
-			return verdict;
-		case 'running':
-			return { ...part, task: verdict.task };
-		case undefined:
-			return part;
-	}
+	if (verdict?.kind === 'done') return { ...verdict, watch, delivered: undefined };
+	return verdict?.kind === 'failed' ? verdict : { ...part, task: verdict?.task ?? part.task };
 }

@@ -187,7 +187,7 @@ export class PartRun {
 
 	private async follow(task: KnownTask): Promise<PartEnd> {
 		const { run, item, part } = this;
-		const { client, delivery, ledger, spending } = run.means;
+		const { client, delivery, spending } = run.means;
 		const { created, taskId } = task;
 		this.taskId = taskId;
 		const { follows, sleeps } = waitingRules[item.settings.waiting.kind];
@@ -200,10 +200,7 @@ export class PartRun {
 			return { kind: 'open', watch, task: waited.task, receiveUrl: created?.receiveUrl };
 		// A task that is over frees its slot at the service for another one, of this run or of any other in this process.
 		if (waited.kind === 'done' || waited.failure.outcome === 'failed') client.account.queue.ended();
-		if (waited.kind === 'failed') {
-			if (waited.failure.outcome === 'failed') ledger.forget(part.slot);
-			return waited;
-		}
+		if (waited.kind === 'failed') return waited;
 		this.giveBack();
 		const input = { ...item, number: part.slot.part };
 		// What breaks here is the item's end: a task that is done stays done.

@@ -77,20 +77,11 @@ interface Preparing {
 	stop: AbortSignal | undefined;
 }
 
-interface Prepared {
-	/** The items of all drafts, or why they may not run. */
-	ready: Array<Item | ItemEnd>;
-	/** How the execution can be woken, or why it can't be; undefined where nothing suspends. */
-	waking: Attempt<Waking> | undefined;
-	/** Where an item or the run has to know it. */
-	balance: Attempt<number> | undefined;
-}
-
 export async function prepareItems(
 	context: IExecuteFunctions,
 	planned: Planned,
 	preparing: Preparing,
-): Promise<Prepared> {
+) {
 	const { client, maximum, stop: signal } = preparing;
 	const drafts = planned.filter((each) => each.kind === 'draft');
 	const waitings = drafts.map(({ settings }) => settings.waiting);
@@ -113,13 +104,18 @@ export async function prepareItems(
 	return { ready, waking, balance };
 }
 
-interface Checked extends Preparing, Omit<Prepared, 'ready'> {
+interface Checked extends Preparing {
+	/** How the execution can be woken, or why it can't be; undefined where nothing suspends. */
+	waking: Attempt<Waking> | undefined;
+	/** Where an item or the run has to know it. */
+	balance: Attempt<number> | undefined;
 	/** Whether n8n may run the node again on the same items. */
 	repeats: boolean;
 }
 
-function* readyOf(planned: Planned, checked: Checked): Work<Prepared['ready']> {
-	const ready: Prepared['ready'] = [];
+/** The items of all drafts, or why they may not run. */
+function* readyOf(planned: Planned, checked: Checked): Work<Array<Item | ItemEnd>> {
+	const ready: Array<Item | ItemEnd> = [];
 	for (const each of planned) {
 		const made = attempt(() => (each.kind === 'draft' ? itemOf(each, checked) : each));
 		ready.push(made.ok ? made.value : failedEnd(each.index, made.failure));

@@ -12,7 +12,7 @@ import { cancelled, type Failure } from '../service/failures';
 import { parseJson } from '../service/json';
 import type { Done, Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
-import { notesReference, openTasks, readNotes, type Notes, type SleepingItem } from './notes';
+import { notesReference, openTasks, readNotes, type SleepingItem } from './notes';
 import { FOREIGN_TASK, NOT_WAITED_FOR, sleepOf, verdictNow, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
@@ -23,15 +23,8 @@ const DELIVERY_MS = 5_000;
 const FRESH_MS = 5 * 60_000;
 const WOKEN_BEFORE = 'the execution was woken before';
 
-interface Sleeping {
-	items: INodeExecutionData[];
-	notes: Notes;
-	/** As n8n knows it; without the node, and perhaps without a signature. */
-	resumeUrl: unknown;
-}
-
 /** Undefined where this execution does not sleep on this node. Read as texts: n8n's isolated engine copies objects field by field. */
-function readSleeping(context: IWebhookFunctions): Sleeping | undefined {
+function readSleeping(context: IWebhookFunctions) {
 	const all = context.evaluateExpression(
 		`{{ [JSON.stringify($input.all()), ${notesReference(context.getNode().name)}, $execution.resumeUrl] }}`,
 	) as unknown;
@@ -43,7 +36,7 @@ function readSleeping(context: IWebhookFunctions): Sleeping | undefined {
 	return { items: items as INodeExecutionData[], notes, resumeUrl };
 }
 
-/** The address that this call came to, so that this n8n can call it too. */
+/** The address that this call came to, so that this n8n can call it too. @param url as n8n knows it, perhaps without a signature */
 function ownUrl(context: IWebhookFunctions, url: unknown): string | undefined {
 	const { originalUrl } = context.getRequestObject();
 	if (typeof url !== 'string' || !URL.canParse(url)) return undefined;

@@ -1,7 +1,6 @@
 /** Waiting for many tasks in one loop. */
 import { ensured } from '../service/boundedMap';
 import type { Clock } from '../service/clock';
-import * as failures from '../service/failures';
 import type { Look } from '../service/look';
 import { Watched, type Surroundings, type Waited, type Watch } from './watched';
 
@@ -66,16 +65,13 @@ export class PollLoop {
 
 	/** Until the task is over, its deadline has passed, or it can't be read. Never rejects. */
 	async wait(watch: Watch): Promise<Waited> {
-		if (this.deps.signal?.aborted === true) {
-			const failure = failures.cancelled(watch.taskId, undefined);
-			return { kind: 'failed', failure, task: undefined };
-		}
 		return await new Promise<Waited>((settle) => {
 			const siblings = this.siblingsOf(watch);
 			const watched = new Watched(watch, siblings.came, this.around(watch));
 			if (watch.pace !== 'atOnce') siblings.came += 1;
 			siblings.waiting += 1;
 			this.entries.set(watch, { watched, looking: false, settle });
+			if (this.deps.signal?.aborted === true) return this.cancelAll();
 			this.wake(watched.nextLookAt);
 			void this.run();
 		});
