@@ -20,7 +20,7 @@ test('every failure names its task, and says what to do', () => {
 		failures.cancelled('t9', undefined),
 		failures.denied('t9', { httpStatus: 401, detail: 'no' }),
 		failures.missing('t9', { detail: '' }),
-		failures.withoutOutputs('t9', task({ status: 'done' }), []),
+		failures.withoutOutputs('t9', task({ status: 'done' })),
 	];
 	expect(all.map(({ outcome }) => outcome)).toEqual([
 		'failed',
@@ -46,7 +46,7 @@ test('what is paid for says so, and names the way to its result', () => {
 	expect(failures.missing('t', { detail: '' }).description).toMatch(
 		/^Check that the Base URL and the API key belong to the account.* set the option Poll Route\.$/,
 	);
-	expect(failures.withoutOutputs('t', task({}), []).description).toMatch(/without paying again/);
+	expect(failures.withoutOutputs('t', task({})).description).toMatch(/without paying again/);
 });
 
 test("the service's words are put on one line, and cut", () => {

@@ -126,14 +126,11 @@ describe('a list that comes in pages', () => {
 		expect(next.asked).toHaveLength(5);
 	});
 
-	test.each(['nonsense', '{"route":"v3"}', '{"route":"v3","cursor":{}}'])(
-		'a token that is none (%s) begins at the beginning',
-		async (token) => {
-			const { found, asked } = await ask('searchVoices', { answer: pages, token });
-			expect(asked[0]).toContain('page=1');
-			expect(valuesOf(found)?.[0]).toBe('v0');
-		},
-	);
+	test('a token that is none begins at the beginning', async () => {
+		const { found, asked } = await ask('searchVoices', { answer: pages, token: 'nonsense' });
+		expect(asked[0]).toContain('page=1');
+		expect(valuesOf(found)?.[0]).toBe('v0');
+	});
 });
 
 describe('where there is no list', () => {

@@ -4,6 +4,7 @@ import {
 	readTriggerFileSettings,
 	readTriggerSettings,
 } from '../../nodes/MediaGeneration/operations/trigger';
+import { fieldsWith } from './itemFields';
 
 type Fields = Record<string, unknown>;
 
@@ -46,5 +47,5 @@ test.each<[Fields, object]>([
 	[{ options: { maxFileSize: 'much' } }, {}],
 	[{ options: 'none' }, {}],
 ])('%j decides how files are delivered', (fields, expected) => {
-	expect(readTriggerFileSettings(readField(fields))).toEqual({ ...FILES, ...expected });
+	expect(readTriggerFileSettings(fieldsWith(fields))).toEqual({ ...FILES, ...expected });
 });

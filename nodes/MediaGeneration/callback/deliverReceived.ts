@@ -1,6 +1,7 @@
 /** The second half of the trigger, in the execution that its webhook started: no sender waits for downloads, and none can lose the task. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../delivery/item';
+import { ItemFields } from '../operations/fields';
 import { readTriggerFileSettings } from '../operations/trigger';
 import { cleanly } from '../service/clean';
 import { createClient } from '../service/client';
@@ -30,9 +31,7 @@ export function receivedItem({ task, reference, ...received }: Received): INodeE
 }
 
 async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	const files = readTriggerFileSettings((name, fallback) =>
-		context.getNodeParameter(name, 0, fallback),
-	);
+	const files = readTriggerFileSettings(new ItemFields(context, 0));
 	// Only a download needs it, to know the service's own host; the webhook has cleaned what came.
 	const client = files.download ? await createClient(context).catch(() => undefined) : undefined;
 	const delivery = new Delivery(context, {

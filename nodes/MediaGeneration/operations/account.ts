@@ -43,7 +43,6 @@ function reads(path: string, itemsOf: (body: unknown) => JsonObject[] | undefine
 export const credits: Resource = {
 	value: 'credits',
 	name: 'Credit',
-	fields: [],
 	operations: [
 		{
 			value: 'get',
@@ -64,7 +63,6 @@ export const credits: Resource = {
 export const apiKeys: Resource = {
 	value: 'apiKey',
 	name: 'API Key',
-	fields: [],
 	operations: [
 		{
 			value: 'getAll',

@@ -9,9 +9,7 @@ const fields: INodeProperties[] = [
 		placeholder: 'e.g. A lighthouse at dawn, watercolour',
 		description: 'What the picture should show',
 	}),
-	...locator({
-		displayName: 'Model',
-		name: 'modelId',
+	...locator('Model', 'modelId', {
 		placeholder: 'e.g. image-1',
 		description:
 			'The model to draw with. If empty, the request names no model: some services then choose one, others refuse the request.',
@@ -23,26 +21,18 @@ const fields: INodeProperties[] = [
 		description:
 			'How many pictures to make. All of them belong to one task; to get an item for each, use the option Split Files.',
 	}),
-	openChoice(
-		{
-			displayName: 'Aspect Ratio',
-			name: 'aspectRatio',
-			description: 'Shape of the picture. Some models take none.',
-		},
-		[
+	openChoice('Aspect Ratio', 'aspectRatio', {
+		description: 'Shape of the picture. Some models take none.',
+		options: [
 			{ name: '1:1 (Square)', value: '1:1' },
 			{ name: '16:9 (Landscape)', value: '16:9' },
 			{ name: '9:16 (Portrait)', value: '9:16' },
 		],
-	),
-	openChoice(
-		{
-			displayName: 'Resolution',
-			name: 'resolution',
-			description: 'Size of the picture. Some models take none.',
-		},
-		['1K', '2K', '4K'].map((size) => ({ name: size, value: size })),
-	),
+	}),
+	openChoice('Resolution', 'resolution', {
+		description: 'Size of the picture. Some models take none.',
+		options: ['1K', '2K', '4K'].map((size) => ({ name: size, value: size })),
+	}),
 ];
 
 export const image: Resource = {

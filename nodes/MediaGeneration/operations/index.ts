@@ -43,7 +43,7 @@ function operationField({ value, operations, defaultOperation }: Resource): INod
 	});
 }
 
-function fieldsOf({ value, operations, fields }: Resource): INodeProperties[] {
+function fieldsOf({ value, operations, fields = [] }: Resource): INodeProperties[] {
 	const always = { resource: [value], operation: operations.map((each) => each.value) };
 	return fields.map((field) => {
 		const show = { ...always, ...field.displayOptions?.show };

@@ -1,9 +1,4 @@
-import type {
-	IDataObject,
-	IDisplayOptions,
-	INodeProperties,
-	INodePropertyOptions,
-} from 'n8n-workflow';
+import type { IDataObject, IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import type { ServiceClient } from '../service/client';
 import type { JsonObject } from '../service/json';
 import type { ItemFields } from './fields';
@@ -52,7 +47,7 @@ export interface Resource {
 	/** The first one, unless given. Never to be changed: workflows are saved without a field that has its default value. */
 	defaultOperation?: string;
 	/** Without those that several resources share. Shown for all of its operations, unless {@link shownFor} lists some. */
-	fields: readonly INodeProperties[];
+	fields?: readonly INodeProperties[];
 	/** What services take beyond these, as an example in JSON (docs/service.md, "Values"). Of a resource that creates tasks. */
 	extraFields?: string;
 }
@@ -79,6 +74,7 @@ export const select = fieldOf('options', '');
 export const notice = fieldOf('notice', '');
 const json = fieldOf('json', '{}');
 const collection = fieldOf('collection', {});
+const picker = fieldOf('resourceLocator', { mode: 'id', value: '' });
 
 /** A field for a JSON object. @param about what it is for, and an example */
 export function jsonField(
@@ -112,19 +108,14 @@ export function binaryField(displayName: string, details: Partial<INodePropertie
 
 export type ListName = 'searchImageModels' | 'searchSpeechModels' | 'searchVoices';
 
-interface Located extends Pick<
-	INodeProperties,
-	'displayName' | 'name' | 'description' | 'displayOptions' | 'placeholder' | 'required'
-> {
-	list: ListName;
-}
-
 /** The list comes first from version 1.1 on; in version 1 the ID, as the editor reads the plain text of older workflows in the first mode. */
-export function locator({ list, placeholder, ...field }: Located): INodeProperties[] {
-	const byIdFirst: INodeProperties = {
-		...field,
-		type: 'resourceLocator',
-		default: { mode: 'id', value: '' },
+export function locator(
+	displayName: string,
+	name: string,
+	{ list, placeholder, ...details }: Partial<INodeProperties> & { list: ListName },
+): INodeProperties[] {
+	const byIdFirst = picker(displayName, name, {
+		...details,
 		modes: [
 			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
 			{
@@ -134,26 +125,25 @@ export function locator({ list, placeholder, ...field }: Located): INodeProperti
 				typeOptions: { searchListMethod: list, searchable: true },
 			},
 		],
-	};
+	});
 	const modes = [...(byIdFirst.modes ?? [])].reverse();
 	const listFirst: INodeProperties = { ...byIdFirst, default: { mode: 'list', value: '' }, modes };
-	return [byIdFirst, listFirst].map((picker, index) => {
-		const show = { ...field.displayOptions?.show, '@version': [index === 0 ? 1 : 1.1] };
-		return { ...picker, displayOptions: { show } };
+	return [byIdFirst, listFirst].map((field, index) => {
+		const show = { ...details.displayOptions?.show, '@version': [index === 0 ? 1 : 1.1] };
+		return { ...field, displayOptions: { show } };
 	});
 }
 
 /** Offers known values and takes any other, which workflows carry as a plain text. */
 export function openChoice(
-	field: Pick<INodeProperties, 'displayName' | 'name' | 'displayOptions' | 'description'>,
-	known: INodePropertyOptions[],
+	displayName: string,
+	name: string,
+	{ options = [], description, ...details }: Partial<INodeProperties>,
 ): INodeProperties {
-	return {
-		...field,
-		type: 'options',
+	return select(displayName, name, {
+		...details,
 		allowArbitraryValues: true,
-		options: [{ name: 'Not Set', value: '', description: 'Left out of the request' }, ...known],
-		default: '',
-		description: `${field.description} For a value that is not in the list, switch to Expression and enter it.`,
-	};
+		options: [{ name: 'Not Set', value: '', description: 'Left out of the request' }, ...options],
+		description: `${description} For a value that is not in the list, switch to Expression and enter it.`,
+	});
 }

@@ -7,9 +7,7 @@ const byVoiceId = 'generateByVoiceId';
 const byVoiceName = 'generateByVoiceName';
 
 const fields: INodeProperties[] = [
-	...locator({
-		displayName: 'Voice',
-		name: 'voiceId',
+	...locator('Voice', 'voiceId', {
 		required: true,
 		placeholder: 'e.g. 21m00Tcm4TlvDq8ikWAM',
 		description: 'The voice to speak with',
@@ -30,22 +28,16 @@ const fields: INodeProperties[] = [
 		description: 'The text to speak',
 	}),
 	...longTextFields,
-	...locator({
-		displayName: 'Model',
-		name: 'modelId',
+	...locator('Model', 'modelId', {
 		placeholder: 'e.g. eleven_multilingual_v2',
 		description: 'The model to speak with. Leave empty to let the service choose.',
 		displayOptions: shownFor(byVoiceId),
 		list: 'searchSpeechModels',
 	}),
-	openChoice(
-		{
-			displayName: 'Output Format',
-			name: 'outputFormat',
-			description: 'Format of the audio file. If not set, the service chooses.',
-			displayOptions: shownFor(byVoiceId),
-		},
-		[
+	openChoice('Output Format', 'outputFormat', {
+		description: 'Format of the audio file. If not set, the service chooses.',
+		displayOptions: shownFor(byVoiceId),
+		options: [
 			{
 				name: 'MP3 44100 128',
 				value: 'mp3_44100_128',
@@ -57,7 +49,7 @@ const fields: INodeProperties[] = [
 				description: 'MP3 with 44.1 kHz and 192 kbit/s',
 			},
 		],
-	),
+	}),
 	toggle('With Transcript', 'withTranscript', {
 		description: 'Whether to also get subtitles (SRT) and word timings (JSON)',
 	}),

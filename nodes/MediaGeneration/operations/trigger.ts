@@ -1,6 +1,7 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
-import type { INodeProperties, IWebhookFunctions, NodeParameterValueType } from 'n8n-workflow';
-import { asNumber, isObject } from '../service/json';
+import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
+import { asNumber, asText, isObject, type JsonObject } from '../service/json';
+import type { ItemFields } from './fields';
 import {
 	binaryField,
 	MAX_FILE_MB,
@@ -67,21 +68,14 @@ export interface TriggerSettings {
 	deduplicate: boolean;
 }
 
-type ReadField = (name: string, fallback: NodeParameterValueType) => unknown;
-
-function readOptions(read: ReadField): Record<string, unknown> {
-	const options = read('options', {});
-	return isObject(options) ? options : {};
-}
-
 /** What can't be used falls back to the default: a callback must not be lost because of a misspelt option. */
 export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings {
-	const read: ReadField = (name, fallback) => context.getNodeParameter(name, fallback);
-	const statuses = read('statuses', ['done', 'error']);
-	const { types, deduplicate } = readOptions(read);
+	const statuses = context.getNodeParameter('statuses', ['done', 'error']);
+	const options = context.getNodeParameter('options', {});
+	const { types, deduplicate }: JsonObject = isObject(options) ? options : {};
 	return {
 		statuses: Array.isArray(statuses) ? statuses.map(String) : ['done', 'error'],
-		verify: read('verifyWithService', true) !== false,
+		verify: context.getNodeParameter('verifyWithService', true) !== false,
 		types: (typeof types === 'string' ? types : '')
 			.split(',')
 			.map((type) => type.trim().toLowerCase())
@@ -90,13 +84,11 @@ export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings
 	};
 }
 
-export function readTriggerFileSettings(read: ReadField): FileSettings {
-	const maxFileMb = asNumber(readOptions(read).maxFileSize) ?? MAX_FILE_MB;
-	const property = read('binaryPropertyName', 'data');
+export function readTriggerFileSettings(fields: ItemFields): FileSettings {
+	const maxFileMb = asNumber(fields.option('maxFileSize')) ?? MAX_FILE_MB;
 	return {
-		download: read('downloadOutput', true) !== false,
-		binaryPropertyName:
-			typeof property === 'string' && property.trim() !== '' ? property.trim() : 'data',
+		download: fields.boolean('downloadOutput', true),
+		binaryPropertyName: asText(fields.raw('binaryPropertyName'))?.trim() || 'data',
 		maxFileBytes: (maxFileMb > 0 ? maxFileMb : MAX_FILE_MB) * 1_000_000,
 		splitFiles: false,
 		transcriptInOutput: false,

@@ -12,12 +12,12 @@ import {
 import type { ListName } from '../operations/operation';
 import type { ServiceClient } from '../service/client';
 import { attemptLater, FailureError, valueOf, type Failure } from '../service/failures';
-import { asText, isObject, parseJson } from '../service/json';
+import { parseJson } from '../service/json';
 import { readBody } from '../service/reading';
 import { NO_LIST } from '../service/taskList';
 import { openClient } from './prepare';
 
-/** Where a page begins. It travels to the editor and back. */
+/** Where a page begins. It travels to the editor and comes back as it was. */
 interface Position {
 	route: string;
 	cursor: string;
@@ -29,15 +29,6 @@ const SEEN_KEPT = 2 * PAGE_SIZE;
 /** Pages that hold nothing new are skipped; after this many in a row nothing new is expected. */
 const MAX_EMPTY_PAGES = 5;
 const BY_ID = 'Choose By ID and enter the ID as the service shows it.';
-
-function positionOf(token: string | undefined): Position | undefined {
-	const position = token === undefined ? undefined : parseJson(token);
-	if (!isObject(position)) return undefined;
-	const [route, cursor] = [asText(position.route), asText(position.cursor)];
-	if (route === undefined || cursor === undefined) return undefined;
-	const seen = Array.isArray(position.seen) ? position.seen.map(String) : [];
-	return { route, cursor, seen };
-}
 
 interface Asked {
 	client: ServiceClient;
@@ -126,12 +117,12 @@ export async function searchList(
 	context: ILoadOptionsFunctions,
 	name: ListName,
 	filter = '',
-	paginationToken?: string,
+	paginationToken = '',
 ): Promise<INodeListSearchResult> {
 	const { what, routes } = lists[name];
 	const found = await attemptLater(async () => {
 		const client = valueOf(await openClient(context));
-		const from = positionOf(paginationToken);
+		const from = (parseJson(paginationToken) ?? undefined) as Position | undefined;
 		return await search({ client, what, words: filter.trim(), from }, routes);
 	});
 	if (found.ok) return found.value;

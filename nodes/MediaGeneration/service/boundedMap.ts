@@ -4,10 +4,6 @@ export class BoundedMap<K, V> {
 
 	constructor(private readonly limit: number) {}
 
-	get size(): number {
-		return this.entries.size;
-	}
-
 	has(key: K): boolean {
 		return this.entries.has(key);
 	}

@@ -1,4 +1,5 @@
 /** What can go wrong, by the outcomes that workflows carry (README, "When something goes wrong"). */
+import { isObject } from './json';
 import { withoutSocketCodes } from './networkError';
 import type { Task } from './task';
 
@@ -221,8 +222,10 @@ export function broken(
 	};
 }
 
-export function withoutOutputs(taskId: string, task: Task, metadataKeys: string[]): Failure {
-	const keys = metadataKeys.slice(0, 20).join(', ');
+export function withoutOutputs(taskId: string, task: Task): Failure {
+	const { metadata } = task.raw;
+	const names = isObject(metadata) ? Object.keys(metadata) : [];
+	const keys = names.slice(0, 20).join(', ');
 	return {
 		outcome: 'undelivered',
 		message: `Task ${taskId} is done, but the service names no output file; its metadata ${keys === '' ? 'is empty' : `has only: ${keys}`}`,

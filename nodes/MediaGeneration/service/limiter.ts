@@ -3,7 +3,7 @@ import { onAbort } from './clock';
 /** Shares a limited amount (slots, bytes), in the order in which it was asked for. */
 export class Limiter {
 	private taken = 0;
-	private readonly queue: Array<{ weight: number; go: () => void }> = [];
+	private readonly queue: Array<{ share: number; go: () => void }> = [];
 
 	constructor(private limit: number) {}
 
@@ -13,11 +13,22 @@ export class Limiter {
 
 	/** Waits for a share, or all of it; throws where the signal aborts first. @returns how to give it back, which counts once */
 	async take(weight = 1, signal?: AbortSignal): Promise<() => void> {
-		if (signal?.aborted === true) throw new Error('stopped while waiting');
-		const share = Math.min(weight, this.limit);
-		if (this.wanted || !this.fits(share)) await this.turn(share, signal);
-		else this.taken += share;
-		let held = share;
+		let held = Math.min(weight, this.limit);
+		await new Promise<void>((resolve, reject) => {
+			const leave = () => {
+				this.queue.splice(this.queue.indexOf(waiting), 1);
+				reject(new Error('stopped while waiting'));
+				this.admit();
+			};
+			const go = () => {
+				forget?.();
+				resolve();
+			};
+			const waiting = { share: held, go };
+			this.queue.push(waiting);
+			const forget = signal && onAbort(signal, leave);
+			this.admit();
+		});
 		return () => {
 			this.taken -= held;
 			held = 0;
@@ -40,32 +51,11 @@ export class Limiter {
 		this.admit();
 	}
 
-	private fits(share: number): boolean {
-		return this.taken + share <= this.limit;
-	}
-
-	private async turn(weight: number, signal: AbortSignal | undefined): Promise<void> {
-		await new Promise<void>((resolve, reject) => {
-			const leave = () => {
-				this.queue.splice(this.queue.indexOf(waiting), 1);
-				reject(new Error('stopped while waiting'));
-				this.admit();
-			};
-			const forget = signal === undefined ? undefined : onAbort(signal, leave);
-			const go = () => {
-				forget?.();
-				resolve();
-			};
-			const waiting = { weight, go };
-			this.queue.push(waiting);
-		});
-	}
-
 	private admit(): void {
 		for (let next = this.queue[0]; next !== undefined; next = this.queue[0]) {
-			if (!this.fits(next.weight)) return;
+			if (this.taken + next.share > this.limit) return;
 			this.queue.shift();
-			this.taken += next.weight;
+			this.taken += next.share;
 			next.go();
 		}
 	}

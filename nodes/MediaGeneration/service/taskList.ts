@@ -52,16 +52,10 @@ function taskIn(record: unknown): ListedTask[] {
 }
 
 /** Whether the service says that more follows; undefined where it says nothing. */
-function saysMore(body: unknown, page: number, seen: number): boolean | undefined {
+function saysMore(body: unknown): boolean | undefined {
 	if (!isObject(body)) return undefined;
-	for (const place of [body, body.pagination, body.meta, body.data].filter(isObject)) {
-		const { has_more: more, total_pages: pages, total, total_count: count = total } = place;
-		if (more !== undefined && more !== null) return more === true || more === 'true' || more === 1;
-		const [mostPages, all] = [asNumber(pages), asNumber(count)];
-		if (mostPages !== undefined) return page < mostPages;
-		if (all !== undefined) return seen < all;
-	}
-	return undefined;
+	const places = [body, body.pagination, body.meta, body.data].filter(isObject);
+	return places.map(({ has_more: more }) => more).find((more) => typeof more === 'boolean');
 }
 
 const NONE: Failure = {
@@ -101,7 +95,7 @@ export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 		for (const task of found) if (!tasks.has(task.taskId)) tasks.set(task.taskId, task);
 		empty = tasks.size === before ? empty + 1 : 0;
 		// Where nothing says that more follows, a page without a new task is the last one.
-		const more = saysMore(answer.body, page, tasks.size) ?? empty === 0;
+		const more = saysMore(answer.body) ?? empty === 0;
 		const isLast = !more || records.length === 0 || tasks.size >= limit;
 		if (isLast || isOver(found, answer)) break;
 	}

@@ -44,9 +44,7 @@ export function verdictOf(taskId: string, task: Task, echoes: Iterable<string> =
 }
 
 export function withoutFiles(taskId: string, task: Task): Failed & { task: Task } {
-	const { metadata } = task.raw;
-	const names = isObject(metadata) ? Object.keys(metadata) : [];
-	return { kind: 'failed', failure: failures.withoutOutputs(taskId, task, names), task };
+	return { kind: 'failed', failure: failures.withoutOutputs(taskId, task), task };
 }
 
 /** All http(s) addresses of a request, for {@link verdictOf}. */
