@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import {
 	ANSWER,
-	foreignJson,
 	readJson,
 	readText,
 	type Bound,
@@ -19,7 +18,7 @@ describe('a foreign JSON text is parsed', () => {
 		['with brackets and commas in a text', '"[[[[,,,,,"', '[[[[,,,,,'],
 		['with escaped quotes', '["\\"[","\\\\",1]', ['"[', '\\', 1]],
 	])('%s', (_name, json, value) => {
-		expect(readJson(json, SMALL)).toEqual({ kind: 'json', value });
+		expect(readJson(json, SMALL)).toEqual({ body: value });
 	});
 
 	test.each<[string, unknown]>([
@@ -31,7 +30,7 @@ describe('a foreign JSON text is parsed', () => {
 		['1e12345678901234567', Infinity],
 		['"12345678901234567890"', '12345678901234567890'],
 	])('%s loses no digit of an ID', (json, value) => {
-		expect(readJson(json)).toEqual({ kind: 'json', value });
+		expect(readJson(json)).toEqual({ body: value });
 	});
 });
 
@@ -42,12 +41,11 @@ test.each<[string, string, string]>([
 	['a long text', '"0123456789x"', 'with a text of more than 10 characters'],
 	['too large', `"${'x'.repeat(99)}"`, 'of more than 0 MB'],
 ])('%s is not parsed', (_name, json, reason) => {
-	expect(readJson(json, SMALL)).toEqual({ kind: 'beyondBound', reason });
+	expect(readJson(json, SMALL)).toEqual({ body: undefined, unread: reason });
 });
 
 test.each(['', '<html>', '{"a":', '"\\"', '[1,]', '\\'])('%j is not JSON', (text) => {
-	expect(readJson(text)).toEqual({ kind: 'notJson' });
-	expect(foreignJson(text, ANSWER)).toBeUndefined();
+	expect(readJson(text)).toStrictEqual({ body: undefined });
 });
 
 describe('a body', () => {
@@ -73,7 +71,7 @@ describe('a body', () => {
 		const read = await readText(endless, bound);
 		expect(read).toEqual({ text: '0123012301', whole: false });
 		expect(endless.destroyed).toBe(true);
-		expect(readJson(read.text, ANSWER, read.whole).kind).toBe('beyondBound');
+		expect(readJson(read.text, ANSWER, read.whole).unread).toBe('of more than 4 MB');
 	});
 
 	test.each<[string, unknown]>([

@@ -29,9 +29,8 @@ export interface Posted {
 /** @param parsed what n8n has made of a body of another type, such as a form */
 export function readPosted(raw: Buffer | undefined, parsed: unknown): Posted {
 	if (raw !== undefined && raw.length > POST.bytes) throw new Refusal(400, 'the body is too large');
-	const read = readBody(raw, parsed);
-	if (read.kind === 'beyondBound') throw new Refusal(400, `it is a body ${read.reason}`);
-	const body = read.kind === 'json' ? read.value : undefined;
+	const { body, unread } = readBody(raw, parsed);
+	if (unread !== undefined) throw new Refusal(400, `it is a body ${unread}`);
 	if (!isObject(body)) throw new Refusal(400, 'the body is not a JSON object');
 	const inner = typeof body.status !== 'string' && isObject(body.data) ? body.data : body;
 	const taskId = asText(inner.id) ?? asText(inner.task_id);
@@ -42,7 +41,7 @@ export function readPosted(raw: Buffer | undefined, parsed: unknown): Posted {
 
 function readBody(raw: Buffer | undefined, parsed: unknown): Read {
 	const read = readJson((raw ?? Buffer.of()).toString().replace(/^\uFEFF/, ''), POST);
-	if (read.kind !== 'notJson' || !isObject(parsed)) return read;
+	if (read.body !== undefined || read.unread !== undefined || !isObject(parsed)) return read;
 	try {
 		return readJson(JSON.stringify(parsed), POST);
 	} catch {

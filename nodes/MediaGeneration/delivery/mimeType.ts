@@ -3,7 +3,7 @@
  * generic or wrong (docs/service.md, "HTTP"), so the first bytes decide where they can.
  */
 import { type FileType, typeByExtension, typeByMimeType, typeOfBytes } from '../media/kinds';
-import { ANSWER, foreignJson } from '../service/bounded';
+import { readJson } from '../service/bounded';
 import { quote } from '../service/failures';
 import { isObject } from '../service/json';
 import type { OutputKind } from '../service/outputs';
@@ -194,7 +194,7 @@ export function problemWith(head: Buffer, about: AboutFile): string | undefined 
 	}
 	if (text === undefined) return undefined;
 	const isPage = ['a web page', 'an XML message'].includes(nameOfText(text));
-	return isPage || isErrorObject(foreignJson(text, ANSWER)) || isOtherText(text, about)
+	return isPage || isErrorObject(readJson(text).body) || isOtherText(text, about)
 		? sentInstead(text)
 		: undefined;
 }

@@ -1,5 +1,5 @@
 /** Transcripts of parts put together, so that their times fit the joined sound. Pure. */
-import { type Bound, foreignJson } from '../service/bounded';
+import { readJson, type Bound } from '../service/bounded';
 import type { Work } from '../service/clock';
 import { asNumber, isObject, type JsonObject } from '../service/json';
 import { inWords, type NameOf, partName } from './sound';
@@ -59,7 +59,7 @@ function* readSegment(value: unknown): Work<Segment | undefined> {
 
 /** The segments of a transcript: a list, or one alone. Undefined where the text is something else. */
 function* parseWords(text: string): Work<Segment[] | undefined> {
-	const value = foreignJson(text.replace(/^\ufeff/, ''), TRANSCRIPT);
+	const value = readJson(text.replace(/^\ufeff/, ''), TRANSCRIPT).body;
 	yield;
 	const segments: Segment[] = [];
 	for (const each of Array.isArray(value) ? (value as unknown[]) : [value]) {

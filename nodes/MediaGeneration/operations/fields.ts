@@ -44,7 +44,7 @@ function nestedDeeperThan(levels: number, value: unknown): boolean {
 }
 
 export class ItemFields {
-	private options: unknown;
+	private resolved: unknown;
 
 	constructor(
 		private readonly context: IExecuteFunctions,
@@ -59,16 +59,19 @@ export class ItemFields {
 		return (isLocator ? value.value : value) ?? undefined;
 	}
 
+	/** n8n resolves the whole collection each time; once per item is enough. */
+	private get options(): JsonObject {
+		this.resolved ??= this.context.getNodeParameter('options', this.itemIndex, {});
+		return isObject(this.resolved) ? this.resolved : {};
+	}
+
 	option(name: string): unknown {
-		// n8n resolves the whole collection each time; once per item is enough.
-		this.options ??= this.context.getNodeParameter('options', this.itemIndex, {});
-		return isObject(this.options) ? this.options[name] : undefined;
+		return this.options[name];
 	}
 
 	/** Even to an empty value. */
 	hasOption(name: string): boolean {
-		this.option(name);
-		return isObject(this.options) && Object.hasOwn(this.options, name);
+		return Object.hasOwn(this.options, name);
 	}
 
 	/** @param label the field's name on screen */

@@ -6,27 +6,21 @@ import { joinSources, type Source } from '../delivery/joining';
 import { ItemFields } from '../operations/fields';
 import { readPause } from '../operations/longText';
 import { readMaxFileBytes } from '../operations/waiting';
+import { ensured } from '../service/boundedMap';
 import { attempt, attemptLater, invalid, type Failure } from '../service/failures';
-
-interface Group {
-	/** The value of Group By; undefined where it is empty. */
-	value: string | undefined;
-	indices: number[];
-}
 
 function textField(fields: ItemFields, name: string, label: string): string | undefined {
 	return fields.optionalText(name, label)?.trim();
 }
 
-function groupsOf(context: IExecuteFunctions): Group[] {
-	const groups = new Map<string | undefined, Group>();
+/** The items of each group, by the value of Group By; undefined where it is empty. */
+function groupsOf(context: IExecuteFunctions): Map<string | undefined, number[]> {
+	const groups = new Map<string | undefined, number[]>();
 	context.getInputData().forEach((_, index) => {
 		const value = textField(new ItemFields(context, index), 'groupBy', 'Group By');
-		const group = groups.get(value) ?? { value, indices: [] };
-		groups.set(value, group);
-		group.indices.push(index);
+		ensured(groups, value, () => []).push(index);
 	});
-	return [...groups.values()];
+	return groups;
 }
 
 const SUBTITLES = /^(application\/x-subrip|text\/srt)$/;
@@ -50,7 +44,8 @@ function sourceOf(item: INodeExecutionData, field: string, index: number): Sourc
 /** The item of one group. Messages name items instead of parts, counted from 0 as n8n shows them. */
 async function joinGroup(
 	context: IExecuteFunctions,
-	{ value, indices }: Group,
+	group: string | undefined,
+	indices: number[],
 ): Promise<INodeExecutionData> {
 	const items = context.getInputData();
 	const [first = 0] = indices;
@@ -75,7 +70,7 @@ async function joinGroup(
 	const json: IDataObject = {
 		parts: indices.map((item, number) => ({ part: number + 1, item, ...joined.times[number] })),
 		...joined.json,
-		...(value === undefined ? {} : { group: value }),
+		...(group === undefined ? {} : { group }),
 		outputs: outputs.map((output) => ({ ...output })),
 	};
 	return { json, binary, pairedItem: indices.map((item) => ({ item })) };
@@ -97,9 +92,9 @@ export async function joinItems(context: IExecuteFunctions): Promise<INodeExecut
 	const all = context.getInputData().map((_, index) => index);
 	if (!grouped.ok) return [failed(context, grouped.failure, all)];
 	const output: INodeExecutionData[] = [];
-	for (const group of grouped.value) {
-		const joined = await attemptLater(async () => await joinGroup(context, group));
-		output.push(joined.ok ? joined.value : failed(context, joined.failure, group.indices));
+	for (const [group, indices] of grouped.value) {
+		const joined = await attemptLater(async () => await joinGroup(context, group, indices));
+		output.push(joined.ok ? joined.value : failed(context, joined.failure, indices));
 	}
 	return output;
 }

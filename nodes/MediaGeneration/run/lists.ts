@@ -69,21 +69,20 @@ function cutOut(entries: ListEntry[], search: string, cursor = '0'): ListPage {
 }
 
 async function readOn(asked: Asked, route: ListRoute): Promise<INodeListSearchResult | undefined> {
-	let { cursor, seen = [] }: Partial<Position> = asked.from ?? {};
-	for (let pages = 1; ; pages += 1) {
+	let cursor = asked.from?.cursor;
+	const known = new Set(asked.from?.seen);
+	for (let pages = 0; pages < MAX_EMPTY_PAGES; pages += 1) {
 		const page = await pageOf(asked, route, cursor);
 		if (page === undefined) return undefined;
-		const known = new Set(seen);
 		const results = page.entries.filter(({ value }) => !known.has(value) && known.add(value));
-		seen = seen.concat(results.map(({ value }) => value));
 		cursor = page.next;
 		if (cursor === undefined) return { results };
 		if (results.length > 0) {
-			const position: Position = { route: route.name, cursor, seen: seen.slice(-SEEN_KEPT) };
+			const position: Position = { route: route.name, cursor, seen: [...known].slice(-SEEN_KEPT) };
 			return { results, paginationToken: JSON.stringify(position) };
 		}
-		if (pages >= MAX_EMPTY_PAGES) return { results };
 	}
+	return { results: [] };
 }
 
 async function search(asked: Asked, routes: List['routes']): Promise<INodeListSearchResult> {

@@ -2,6 +2,7 @@
  * Reading what others send: its size, depth and number of values are limited before it is parsed, so that none of it can fill the
  * memory, hold n8n's event loop or overflow a stack later.
  */
+import { parseJson } from './json';
 
 export interface Bound {
 	bytes: number;
@@ -16,11 +17,12 @@ export interface Bound {
 /** Real answers have a few kB; lists of voices and tasks up to 1 MB. Parsing the largest takes less than 100 ms. */
 export const ANSWER: Bound = { bytes: 4_000_000, depth: 100, values: 100_000, text: 4_000_000 };
 
-export type Read =
-	| { kind: 'json'; value: unknown }
-	| { kind: 'notJson' }
-	/** The reason reads on from "an answer". */
-	| { kind: 'beyondBound'; reason: string };
+export interface Read {
+	/** The parsed JSON, or undefined where the text is something else, or beyond its bound. */
+	body: unknown;
+	/** What is beyond the bound; reads on from "an answer". */
+	unread?: string;
+}
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -82,17 +84,8 @@ function withExactNumbers(json: string, longNumbers: ReadonlyArray<[number, numb
 export function readJson(text: string, bound: Bound = ANSWER, whole = true): Read {
 	const size = `of more than ${Math.round(bound.bytes / 1_000_000)} MB`;
 	const scanned = whole && text.length <= bound.bytes ? scan(text, bound) : size;
-	if (typeof scanned === 'string') return { kind: 'beyondBound', reason: scanned };
-	try {
-		return { kind: 'json', value: JSON.parse(withExactNumbers(text, scanned)) as unknown };
-	} catch {
-		return { kind: 'notJson' };
-	}
-}
-
-export function foreignJson(text: string, bound: Bound): unknown {
-	const read = readJson(text, bound);
-	return read.kind === 'json' ? read.value : undefined;
+	if (typeof scanned === 'string') return { body: undefined, unread: scanned };
+	return { body: parseJson(withExactNumbers(text, scanned)) };
 }
 
 /**

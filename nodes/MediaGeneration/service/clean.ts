@@ -77,10 +77,9 @@ export class Cleaner {
 	private readonly tokens = new Set<string>();
 
 	knows(secrets: Secrets): void {
-		const { apiKey } = secrets;
-		const pattern = () => ensured(patterns, secrets, () => patternOf(apiKey));
-		ensured(this.keys, apiKey, pattern);
-		if (secrets.callbackSecret !== '') this.tokens.add(secrets.callbackSecret);
+		const { apiKey, callbackSecret } = secrets;
+		ensured(this.keys, apiKey, () => ensured(patterns, secrets, () => patternOf(apiKey)));
+		if (callbackSecret !== '') this.tokens.add(callbackSecret);
 	}
 
 	/** @param url of a callback, which is on its way to the service, or was proved to have been */

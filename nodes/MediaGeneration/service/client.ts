@@ -4,7 +4,7 @@
  */
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
-import { ANSWER, readJson, readText } from './bounded';
+import { ANSWER, readJson, readText, type Read } from './bounded';
 import { cleanerOf } from './clean';
 import { timeLimit, unlessAborted } from './clock';
 import {
@@ -13,8 +13,8 @@ import {
 	recentCredentials,
 	signer,
 	type Credentials,
+	type CredentialRead,
 	type N8nContext,
-	type Read,
 	type RequestContext,
 } from './credentials';
 import { isObject } from './json';
@@ -22,16 +22,12 @@ import { connectionOf, reasonOf, type Connection } from './networkError';
 
 export type { N8nContext };
 
-export interface Answer {
+export interface Answer extends Read {
 	answered: true;
 	status: number;
 	headers: Record<string, unknown>;
-	/** The parsed JSON, or undefined where the answer was empty, HTML, malformed or beyond its bound. */
-	body: unknown;
 	/** Of an answer beyond its bound only the beginning. */
 	text: string;
-	/** Why there is no body; reads on from "an answer". */
-	unread?: string;
 }
 
 export interface NoAnswer {
@@ -112,7 +108,7 @@ export async function recentClient(
 	return clientOf(context, await recentCredentials(context, fits));
 }
 
-function clientOf(context: RequestContext, read: Read): ServiceClient {
+function clientOf(context: RequestContext, read: CredentialRead): ServiceClient {
 	const { credentials } = read;
 	const signedWith = signer(context, read);
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
@@ -140,15 +136,9 @@ function clientOf(context: RequestContext, read: Read): ServiceClient {
 		});
 		if ('answered' in response) return { ...response, reason: cleaner.text(response.reason) };
 		const { text, whole } = response.body;
-		const json = readJson(text, ANSWER, whole);
-		const reply: Answer = {
-			answered: true,
-			status: response.statusCode,
-			headers: response.headers,
-			body: json.kind === 'json' ? json.value : undefined,
-			text,
-			...(json.kind === 'beyondBound' ? { unread: json.reason } : {}),
-		};
+		const { statusCode: status, headers: answered } = response;
+		const read = readJson(text, ANSWER, whole);
+		const reply: Answer = { answered: true, status, headers: answered, text, ...read };
 		account.learn(purpose, reply);
 		return reply;
 	}

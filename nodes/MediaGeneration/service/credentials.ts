@@ -24,7 +24,7 @@ export interface Credentials {
 	callbackSecret: string;
 }
 
-export interface Read {
+export interface CredentialRead {
 	credentials: Credentials;
 	data: ICredentialDataDecryptedObject;
 	/** Epoch ms. */
@@ -35,7 +35,7 @@ export interface Read {
 const RECENT_MS = 5_000;
 
 /** Throws an `invalid` failure in words before anything is sent. */
-export async function readCredentials(context: RequestContext): Promise<Read> {
+export async function readCredentials(context: RequestContext): Promise<CredentialRead> {
 	const data = await context.getCredentials(CREDENTIAL);
 	const problem = credentialProblem(data);
 	if (problem !== undefined)
@@ -52,13 +52,13 @@ export async function readCredentials(context: RequestContext): Promise<Read> {
 }
 
 /** By workflow, node and credential. Forgotten when it is no longer recent, as keys are not kept. */
-const recent = new BoundedMap<string, Read>(200);
+const recent = new BoundedMap<string, CredentialRead>(200);
 
 /** What was read a moment ago, or is read now. While the editor listens nothing is kept. */
 export async function recentCredentials(
 	context: N8nContext,
 	fits: (credentials: Credentials) => boolean = () => true,
-): Promise<Read> {
+): Promise<CredentialRead> {
 	const { id: nodeId, credentials: used } = context.getNode();
 	const key = JSON.stringify([context.getWorkflow().id, nodeId, used?.[CREDENTIAL]?.id]);
 	const kept = context.getMode() === 'manual' ? undefined : recent.get(key);
@@ -73,14 +73,14 @@ export async function recentCredentials(
 }
 
 /** What has become of a credential since it was read. A key that came with another address is never sent to the first one. */
-async function readAgain(context: RequestContext, first: Read): Promise<Read> {
+async function readAgain(context: RequestContext, first: CredentialRead): Promise<CredentialRead> {
 	const read = await readCredentials(context);
 	cleanerOf(context).knows(read.credentials);
 	return read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
 }
 
 /** What n8n signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */
-export function signer(context: RequestContext, first: Read) {
+export function signer(context: RequestContext, first: CredentialRead) {
 	let [latest, latestAt] = [Promise.resolve(first), first.readAt];
 	return async (): Promise<ICredentialsDecrypted | undefined> => {
 		if (now() - latestAt >= RECENT_MS) {
