@@ -164,10 +164,17 @@ export const found: Array<[string, Partial<History>]> = [
 			creations: [fault('never answered'), fault('ok'), fault('200 without ID')],
 		},
 	],
-	[
-		'the note of a task is refused after it was made: the end names it',
-		{ breaks: [{ what: 'context', from: 6, times: 2 }] },
-	],
+	// Before a task is made, between that and its note, and afterwards.
+	...[1, 2].flatMap((tries) =>
+		Array.from({ length: 16 }, (_, from): (typeof found)[number] => [
+			`n8n refuses uses ${from} and ${from + 1} of what it keeps for a node with ${tries} tries`,
+			{
+				node: { ...PLAIN_NODE, tries },
+				tasks: [{ ...PLAIN_TASK, end: 'done without files' }],
+				breaks: [{ what: 'context', from, times: 2 }],
+			},
+		]),
+	),
 	[
 		'what was noted is damaged: what may be paid for is not sent again',
 		{

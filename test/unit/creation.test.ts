@@ -124,11 +124,12 @@ test.each<[string, Reply, RegExp]>([
 
 const no = { error: 'no' };
 const to = (location: string) => ({ location });
-const REFUSED = /^The service refused the request \(HTTP 400: no\) but named a task/;
+const REFUSED = /^The service refused the request \(HTTP 400(: no)?\) but named a task/;
 const REDIRECT = /^The service answered with a redirect/;
 test.each<[string, Reply, RegExp, string | undefined]>([
 	['a refusal, by its ID', answer(400, { ...no, task_id: 't9' }), REFUSED, 't9'],
 	['a refusal, in its depth', answer(400, { ...no, a: [{ task_id: 't9' }] }), REFUSED, undefined],
+	['a refusal that is cut off', answer(400, '{"task_id":"t9",'), REFUSED, 't9'],
 	['303', answer(303, '', to('https://api.example/v1/task/t%2F9')), REDIRECT, 't/9'],
 	['303 by a path', answer(303, '', to('/v1e/task/t9')), REDIRECT, 't9'],
 	['302 to a list', answer(302, '', to('/v1/tasks/?task_id=t9')), REDIRECT, 't9'],
