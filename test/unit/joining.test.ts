@@ -8,7 +8,7 @@ import {
 import { readStoredText, storeChunks } from '../../nodes/MediaGeneration/delivery/binary';
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/delivery/files';
 import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/item';
-import { storeMemory } from '../../nodes/MediaGeneration/delivery/binary';
+import { reserveMemory } from '../../nodes/MediaGeneration/delivery/binary';
 import type { LongText } from '../../nodes/MediaGeneration/operations/longText';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import type { Done } from '../../nodes/MediaGeneration/service/verdict';
@@ -242,7 +242,7 @@ describe('the store', () => {
 		const storing = storeChunks(store.context, chunks(), file);
 		await storing.catch((problem: unknown) => expect(problem).toBe(error));
 		let release: (() => void) | undefined;
-		void storeMemory.reserve(1e9, undefined).then((given) => (release = given));
+		void reserveMemory(1e9).then((given) => (release = given));
 		await new Promise((resolve) => setImmediate(resolve));
 		expect(release).toBeDefined();
 		release?.();

@@ -105,10 +105,9 @@ export async function deliverPart(
 		fileName === undefined || number === 0
 			? files
 			: { ...files, fileName: `${fileName}_${number}` };
-	if (longText.kind === 'join')
-		return await delivery.deliver(done, { ...named, splitFiles: false }, index, extra);
+	const delivered = await delivery.deliver(done, named, index, extra);
 	// What only joining needs would stay in memory until the run's end.
-	return { ...(await delivery.deliver(done, named, index, extra)), files: [] };
+	return longText.kind === 'join' ? delivered : { ...delivered, files: [] };
 }
 
 interface Assembled {

@@ -20,28 +20,19 @@ const OPENING_CHARACTERS = 100_000;
  * In filesystem mode n8n's binary store streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first,
  * and files that arrive together can end the process: so they share a limited number of bytes. A larger file goes alone.
  */
-export class StoreMemory {
-	private readonly memory: Limiter;
+const storeMemory = new Limiter(100_000_000);
 
-	constructor(limit = 100_000_000) {
-		this.memory = new Limiter(limit);
-	}
-
-	/** Throws a DownloadError where the signal aborts first. @param expected bytes @returns how to give the memory back */
-	async reserve(expected: number, signal: AbortSignal | undefined): Promise<() => void> {
-		return await this.memory.take(expected, signal).catch(() => {
-			throw new DownloadError('the download was stopped', 'nothing');
-		});
-	}
-
-	/** Learns from a stored file how the store works: its mode belongs to the process and never changes. */
-	learn({ id }: IBinaryData): void {
-		if (id?.startsWith('filesystem') === true) this.memory.lift();
-	}
+/** Throws a DownloadError where the signal aborts first. @param expected bytes @returns how to give the memory back */
+export async function reserveMemory(expected: number, signal?: AbortSignal): Promise<() => void> {
+	return await storeMemory.take(expected, signal).catch(() => {
+		throw new DownloadError('the download was stopped', 'nothing');
+	});
 }
 
-/** Shared by all runs in this process. */
-export const storeMemory = new StoreMemory();
+/** Learns from a stored file how the store works: its mode belongs to the process and never changes. */
+export function learnMode({ id }: IBinaryData): void {
+	if (id?.startsWith('filesystem') === true) storeMemory.lift();
+}
 
 async function openStored(
 	context: N8nContext,
@@ -99,7 +90,7 @@ export async function storeChunks(
 	chunks: AsyncGenerator<Buffer>,
 	{ fileName, mimeType, bytes, sample }: NewFile,
 ): Promise<IBinaryData> {
-	const release = await storeMemory.reserve(bytes, undefined);
+	const release = await reserveMemory(bytes);
 	try {
 		const model = await openStored(context, sample);
 		if (model === undefined) {

@@ -6,15 +6,16 @@ import { HEAD_BYTES, type FileType } from '../media/kinds';
 import { SoundScanner } from '../media/scan';
 import type { SoundFacts } from '../media/sound';
 import type { Clock } from '../service/clock';
-import type { ByteStream, OpenFile, OpenFileFn } from '../service/fileHost';
+import { headerOf, type ByteStream, type OpenFile, type OpenFileFn } from '../service/fileHost';
 import type { OutputKind } from '../service/outputs';
 import {
 	asDownloadError,
-	beginningOf,
-	type Beginning,
 	compressionLoss,
 	DownloadError,
+	type Headers,
+	isFramed,
 	isTransient,
+	lengthOf,
 	megabytes,
 	OVER,
 	partOf,
@@ -54,7 +55,8 @@ export class Download {
 	private readonly source: AsyncGenerator<Buffer>;
 	private readonly scanner = new SoundScanner();
 	private readonly head: Buffer[] = [];
-	private beginning: Beginning | undefined;
+	/** Of the answer that began the file. */
+	private headers: Headers = {};
 	private streamOf: OpenFile['streamOf'] | undefined;
 	private stream: ByteStream | undefined;
 	private tail: Buffer = Buffer.alloc(0);
@@ -81,7 +83,7 @@ export class Download {
 		}
 		const { deps, tries, wanted } = this;
 		const head = Buffer.concat(this.head);
-		const about = { ...wanted, stated: this.beginning?.contentType };
+		const about = { ...wanted, stated: headerOf(this.headers, 'content-type') };
 		const problem = problemWith(head, about);
 		if (problem === undefined) return fileTypeOf(head, about);
 		tries.looks += 1;
@@ -91,8 +93,12 @@ export class Download {
 		throw new DownloadError(problem, 'startOver');
 	}
 
+	private get validator(): string | undefined {
+		return strongValidator(this.headers);
+	}
+
 	get length(): number | undefined {
-		return this.beginning?.length;
+		return lengthOf(this.headers);
 	}
 
 	open(): ByteStream {
@@ -146,8 +152,7 @@ export class Download {
 	}
 
 	private canResume(): boolean {
-		const { received, beginning, tail, tries } = this;
-		const { validator, length = 0 } = beginning ?? {};
+		const { received, length = 0, validator, tail, tries } = this;
 		return tries.parts && validator !== undefined && received > tail.length && received < length;
 	}
 
@@ -156,7 +161,7 @@ export class Download {
 		tries.checkPace(received);
 		tries.requests += 1;
 		const from = received - tail.length;
-		const range = { Range: `bytes=${from}-`, 'If-Range': this.beginning?.validator ?? '' };
+		const range = { Range: `bytes=${from}-`, 'If-Range': this.validator ?? '' };
 		const headers = { 'User-Agent': USER_AGENT, ...(received > 0 ? range : {}) };
 		const opened = await tries.waitFor(deps.open(this.wanted.url, headers, over.signal));
 		if (!opened.ok) throw new DownloadError(opened.reason, opened.transient ? 'again' : 'nothing');
@@ -172,20 +177,20 @@ export class Download {
 	private async *begin(opened: OpenFile): AsyncGenerator<Buffer> {
 		if (opened.status !== 200) throw refusalOf(opened, this.deps.now());
 		refuseEncoding(opened.headers);
-		this.beginning = beginningOf(opened.headers);
+		this.headers = opened.headers;
 		if ((this.length ?? 0) > this.wanted.maxBytes) throw this.tooLarge(this.length);
 		for await (const chunk of this.bodyOf(opened)) yield this.take(chunk);
 	}
 
 	/** What a part brings behind the bytes that are there. Whatever does not fit ends it. */
 	private async *resume(opened: OpenFile, from: number): AsyncGenerator<Buffer> {
-		const { beginning, tail, received } = this;
+		const { tail, received } = this;
 		const { status, headers } = opened;
 		if (isTransient(status)) throw refusalOf(opened, this.deps.now());
 		const part = status === 206 ? partOf(headers) : undefined;
-		const validator = strongValidator(headers) ?? beginning?.validator;
-		const fits = part?.from === from && part.total === beginning?.length;
-		if (!fits || validator !== beginning?.validator) throw this.noPart();
+		const validator = strongValidator(headers) ?? this.validator;
+		const fits = part?.from === from && part.total === this.length;
+		if (!fits || validator !== this.validator) throw this.noPart();
 		refuseEncoding(headers);
 		let again = tail.length;
 		try {
@@ -224,10 +229,9 @@ export class Download {
 
 	/** Whether the end of an answer is that of the file. Throws where it is neither that nor a part's. */
 	private isWhole(): boolean {
-		const { received, beginning, tries } = this;
-		const { length, framed = false } = beginning ?? {};
+		const { received, length, tries } = this;
 		if (received === 0) throw new DownloadError('the file is empty', 'again');
-		if (length === undefined ? framed : received === length) return true;
+		if (length === undefined ? isFramed(this.headers) : received === length) return true;
 		if (length !== undefined && received < length - compressionLoss(length))
 			throw new DownloadError(`the file broke off after ${received} of ${length} bytes`, 'again');
 		// Node.js does not distinguish a reset connection from a closed one where no length is stated.

@@ -3,7 +3,6 @@ import {
 	NodeApiError,
 	NodeOperationError,
 	type IBinaryKeyData,
-	type IDataObject,
 	type INode,
 	type INodeExecutionData,
 	type JsonObject,
@@ -82,11 +81,10 @@ export function failureItem(
 	itemIndex: number,
 	delivered: { outputs: DeliveredOutput[]; binary?: IBinaryKeyData } | undefined,
 ): INodeExecutionData {
-	const json: IDataObject = { ...failureJson(failure) };
-	if (delivered !== undefined) json.outputs = delivered.outputs;
+	const { outputs, binary } = delivered ?? {};
 	const item: INodeExecutionData = {
-		json,
-		...(delivered?.binary === undefined ? {} : { binary: delivered.binary }),
+		json: { ...failureJson(failure), ...(outputs && { outputs }) },
+		...(binary && { binary }),
 		pairedItem: { item: itemIndex },
 	};
 	if (node.onError === 'continueErrorOutput') {

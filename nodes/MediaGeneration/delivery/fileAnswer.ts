@@ -119,9 +119,7 @@ export function megabytes(bytes: number): string {
 	return `${Number((bytes / 1_000_000).toPrecision(3))} MB`;
 }
 
-type Headers = Record<string, unknown>;
-
-export type Beginning = ReturnType<typeof beginningOf>;
+export type Headers = Record<string, unknown>;
 
 /** A date counts as a strong validator where the file was this old when it was sent (RFC 9110, 8.8.2.2). */
 const SETTLED_MS = 60_000;
@@ -151,20 +149,16 @@ export function partOf(headers: Headers) {
 	if (range === null) return undefined;
 	const [from, end] = [Number(range[1]), Number(range[2]) + 1];
 	const total = asNumber(range[3]);
-	const length = asNumber(headerOf(headers, 'content-length')) ?? end - from;
+	const length = lengthOf(headers) ?? end - from;
 	const fits = from < end && length === end - from && (total === undefined || end <= total);
 	return fits ? { from, end, total } : undefined;
 }
 
-export const beginningOf = (headers: Headers) => ({
-	validator: strongValidator(headers),
-	length: asNumber(headerOf(headers, 'content-length')),
-	/** Whether a header announces where the body ends, so that a cut differs from an end. */
-	framed: ['content-length', 'transfer-encoding'].some(
-		(name) => headerOf(headers, name) !== undefined,
-	),
-	contentType: headerOf(headers, 'content-type'),
-});
+export const lengthOf = (headers: Headers) => asNumber(headerOf(headers, 'content-length'));
+
+/** Whether a header announces where the body ends, so that a cut differs from an end. */
+export const isFramed = (headers: Headers) =>
+	['content-length', 'transfer-encoding'].some((name) => headerOf(headers, name) !== undefined);
 
 /** n8n's HTTP client decompresses bodies and hides it: a Content-Length may be that of compressed bytes, by so many longer. */
 export const compressionLoss = (bytes: number) => 64 + bytes / 1_000;

@@ -5,9 +5,9 @@ import type { N8nContext } from '../service/client';
 import { messageOf } from '../service/failures';
 import type { Limiter } from '../service/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
-import { asDownloadError, DownloadError, Tries } from './fileAnswer';
+import { DownloadError, Tries } from './fileAnswer';
 import { Download, type DownloadDeps, type WantedFile } from './download';
-import { storeMemory } from './binary';
+import { learnMode, reserveMemory } from './binary';
 
 /** An output as the item shows it (README, "Operations"). */
 export interface DeliveredOutput {
@@ -86,14 +86,13 @@ export function baseNames(
 		`${sanitizeName(base, MAX_NAME_BYTES - EXTENSION_BYTES - ending.length)}${ending}`;
 	if (fileName !== undefined && fileName.trim() !== '')
 		return outputs.map((_, index) => named(fileName, index === 0 ? '' : `_${index}`));
-	const seen = new Map<OutputKind, number>();
-	return outputs.map(({ kind }) => {
-		const number = (seen.get(kind) ?? 0) + 1;
-		seen.set(kind, number);
-		const isAlone = outputs.filter((other) => other.kind === kind).length === 1;
+	return outputs.map((output) => {
+		const { kind } = output;
+		const same = outputs.filter((other) => other.kind === kind);
 		const base = `${sanitizeName(type ?? kind, 60)}-${sanitizeName(taskId, 120)}`;
 		// Transcripts of one task differ by their extension.
-		return named(base, kind === 'transcript' || isAlone ? '' : `-${number}`);
+		const isUnique = kind === 'transcript' || same.length === 1;
+		return named(base, isUnique ? '' : `-${same.indexOf(output) + 1}`);
 	});
 }
 
@@ -104,12 +103,12 @@ interface Wanted extends WantedFile {
 async function store(download: Download, wanted: Wanted, deps: FetchDeps): Promise<StoredFile> {
 	const { baseName, kind, maxBytes, url } = wanted;
 	const { mimeType, extension } = await download.readType();
-	const release = await storeMemory.reserve(download.length ?? maxBytes, deps.signal);
+	const release = await reserveMemory(download.length ?? maxBytes, deps.signal);
 	try {
 		const fileName = `${baseName}.${extension}`;
 		const { helpers } = deps.context;
 		const binary = await helpers.prepareBinaryData(download.open(), fileName, mimeType);
-		storeMemory.learn(binary);
+		learnMode(binary);
 		const sound = kind === 'audio' ? download.facts() : undefined;
 		const { seconds: durationSeconds } = sound ?? {};
 		const output = { url, kind, fileName, mimeType, fileSize: download.received };
@@ -125,15 +124,21 @@ function storeFailure(error: unknown): DownloadError {
 	return new DownloadError(`n8n could not store it: ${messageOf(error)}`, 'nothing');
 }
 
+const missing = ({ url, kind }: TaskOutput, problem: string): DeliveredFile => ({
+	kind: 'missing',
+	output: { url, kind },
+	problem,
+});
+
 /** Begins from nothing as often as it helps: all downloads of a file share their tries and their time. */
-async function storeWhole(wanted: Wanted, deps: FetchDeps): Promise<StoredFile> {
+async function storeWhole(wanted: Wanted, deps: FetchDeps): Promise<DeliveredFile> {
 	for (const tries = new Tries(deps); ;) {
 		const download = new Download(wanted, deps, tries);
 		try {
 			return await store(download, wanted, deps);
 		} catch (error) {
 			const failure = download.failure ?? storeFailure(error);
-			if (failure.next !== 'startOver') throw failure;
+			if (failure.next !== 'startOver') return missing(wanted, failure.message);
 		} finally {
 			download.close();
 		}
@@ -147,17 +152,11 @@ export async function fetchFiles(
 	deps: FetchDeps,
 ): Promise<DeliveredFile[]> {
 	return await Promise.all(
-		outputs.map(async ({ url, kind }, index): Promise<DeliveredFile> => {
-			const missing = (problem: string) =>
-				({ kind: 'missing', output: { url, kind }, problem }) as const;
+		outputs.map(async (output, index) => {
 			if (index >= MAX_FILES)
-				return missing(`only the first ${MAX_FILES} files of a task are fetched`);
-			const wanted = { url, kind, maxBytes, baseName: names[index] ?? 'file' };
-			try {
-				return await deps.limiter.run(async () => await storeWhole(wanted, deps));
-			} catch (error) {
-				return missing(asDownloadError(error).message);
-			}
+				return missing(output, `only the first ${MAX_FILES} files of a task are fetched`);
+			const wanted = { ...output, maxBytes, baseName: names[index] ?? 'file' };
+			return await deps.limiter.run(async () => await storeWhole(wanted, deps));
 		}),
 	);
 }

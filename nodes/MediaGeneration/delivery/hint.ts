@@ -41,14 +41,9 @@ export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
 const MAX_VALUE = 255;
 const FIELD = 'mediaGenerationRuns';
 
-interface CustomData {
-	getAll(): Record<string, string>;
-	setAll(values: Record<string, string>): void;
-}
-
 /** The types of n8n 2.14 do not know it, and its older versions do not have it. */
-function customDataOf(context: object): CustomData {
-	return (context as { customData: CustomData }).customData;
+interface Noting {
+	customData: { getAll(): Record<string, string>; setAll(values: Record<string, string>): void };
 }
 
 function fitting(taskIds: Iterable<string>): string {
@@ -70,7 +65,7 @@ export function noteExecution(
 	summary: { taskIds: readonly string[]; credits: number | undefined; outcome: RunOutcome },
 ): void {
 	quietly(() => {
-		const customData = customDataOf(context);
+		const { customData } = context as unknown as Noting;
 		const store = context.getContext('flow');
 		const known: unknown = store[FIELD];
 		const runs: Record<string, unknown> = isObject(known) ? known : {};
@@ -92,7 +87,7 @@ export function noteExecution(
 /** An execution that slept is awake: what became of its items replaces `asleep`. Never throws, as {@link noteExecution}. */
 export function noteWaking(context: IWebhookFunctions, ends: readonly RunOutcome[]): void {
 	quietly(() => {
-		const customData = customDataOf(context);
+		const { customData } = context as unknown as Noting;
 		const { media_outcome: before } = customData.getAll();
 		customData.setAll({ media_outcome: worstOf([before, ...ends]) });
 	});

@@ -1,9 +1,9 @@
 /** Several stored files into one: sound of one format, and transcripts that are shifted to fit it (docs/media.md). */
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { mergeSrt, mergeWords, transcriptOf, type Merged } from '../media/captions';
-import { joined, planJoin, type Joinable } from '../media/join';
+import { joined, planJoin, type Joinable, type PlanOptions } from '../media/join';
 import { scan } from '../media/scan';
-import type { NameOf, SoundFacts } from '../media/sound';
+import type { SoundFacts } from '../media/sound';
 import type { Spoken } from '../media/srt';
 import type { N8nContext } from '../service/client';
 import { inPieces, pause } from '../service/clock';
@@ -30,12 +30,8 @@ export type Joined =
 	  }
 	| { ok: false; reason: string };
 
-export interface JoinOptions {
-	pauseMs: number;
-	maxBytes: number;
+interface JoinOptions extends PlanOptions {
 	baseName: string;
-	/** What a part is called in a reason; "part 1" unless given. */
-	nameOf?: NameOf;
 	withTranscript: boolean;
 }
 
@@ -47,14 +43,14 @@ const TRANSCRIPTS = [
 export async function joinSources(
 	context: N8nContext,
 	sources: readonly Source[],
-	{ pauseMs, maxBytes, baseName, withTranscript, nameOf }: JoinOptions,
+	options: JoinOptions,
 ): Promise<Joined> {
 	const facts = [];
 	for (const { sound, facts: known } of sources)
 		facts.push(known ?? (await scan(readStored(context, sound))));
-	const plan = planJoin(facts, { pauseMs, maxBytes, nameOf });
+	const plan = planJoin(facts, options);
 	if (!plan.joinable) return { ok: false, reason: plan.reason };
-	const name = sanitizeName(baseName);
+	const name = sanitizeName(options.baseName);
 	const files = [await joinSound(context, sources, { plan, name })];
 	const json: IDataObject = { duration_seconds: plan.durationSeconds };
 	const hints: string[] = [];
@@ -65,7 +61,7 @@ export async function joinSources(
 		// A transcript that breaks costs the transcript, not the sound.
 		const read = await attemptLater(async () => {
 			const parts = await spokenIn(context, transcripts, plan.parts);
-			return parts === undefined ? TOO_LONG : await inPieces(merge(parts, nameOf));
+			return parts === undefined ? TOO_LONG : await inPieces(merge(parts, options.nameOf));
 		});
 		const merged = read.ok ? read.value : UNREADABLE;
 		if (!merged.merged) {
@@ -82,7 +78,7 @@ export async function joinSources(
 		files.push({ kind: 'stored', output, binary, sound: undefined });
 	}
 	if (hints.length > 0) json.hint = hints.join(' ');
-	if (withTranscript) {
+	if (options.withTranscript) {
 		const spoken = (await inPieces(transcriptOf(texts[0] ?? ''))) ?? [];
 		json.transcript = spoken.map((each) => ({ ...each }));
 	}

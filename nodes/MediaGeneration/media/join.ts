@@ -33,11 +33,12 @@ export interface Joinable {
 
 export type JoinPlan = Joinable | { joinable: false; reason: string };
 
-interface JoinOptions {
+export interface PlanOptions {
 	/** Silence between two parts, in ms: the nearest number of MP3 frames (of about 26 ms each) or samples, but at least one. */
 	pauseMs: number;
 	/** A larger file is not made; pauses count. */
 	maxBytes?: number;
+	/** What a part is called in a reason; "part 1" unless given. */
 	nameOf?: NameOf;
 }
 
@@ -73,7 +74,7 @@ function refused(name: string, problem: string): JoinPlan {
 }
 
 /** Whether parts can be joined, and how: by the facts that `scan` found of each, in their order. Nothing is thrown. */
-export function planJoin(facts: readonly SoundFacts[], options: JoinOptions): JoinPlan {
+export function planJoin(facts: readonly SoundFacts[], options: PlanOptions): JoinPlan {
 	const { pauseMs, maxBytes = MOST_BYTES, nameOf = partName } = options;
 	const sounds: Sound[] = [];
 	for (const [index, part] of facts.entries()) {
