@@ -20,7 +20,9 @@ describe('Retry-After', () => {
 		['text', 'soon', undefined],
 		['no header', undefined, undefined],
 	])('%s', (_name, header, expected) => {
-		expect(retryAfterMs(header, NOW)).toBe(expected);
+		jest.spyOn(Date, 'now').mockReturnValue(NOW);
+		expect(retryAfterMs({ 'retry-after': header })).toBe(expected);
+		jest.restoreAllMocks();
 	});
 });
 

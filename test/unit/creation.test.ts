@@ -4,7 +4,7 @@ import { isServerBusy, kindOf429 } from '../../nodes/MediaGeneration/service/acc
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { answer, noAnswer } from '../support/replies';
 
-const read = (reply: Reply) => readCreation(reply, 1_000_000);
+const read = (reply: Reply) => readCreation(reply);
 
 function failureOf(reply: Reply) {
 	const creation = read(reply);

@@ -35,16 +35,16 @@ describe('what an answer means', () => {
 		['401 in HTML', answer(401, '<html>Unauthorized</html>'), 'busy', 'HTTP 401 without a task'],
 	])('%s', (_name, reply, kind, detail) => {
 		const status = reply.answered ? { httpStatus: reply.status } : {};
-		expect(readLook(reply, 't1', NOW)).toMatchObject({ kind, detail, ...status });
+		expect(readLook(reply, 't1')).toMatchObject({ kind, detail, ...status });
 	});
 
 	test('a pause that it asks for is kept', () => {
 		const reply = answer(503, busyCode, { 'retry-after': '2' });
-		expect(readLook(reply, 't1', NOW)).toMatchObject({ retryAfterMs: 2_000 });
+		expect(readLook(reply, 't1')).toMatchObject({ retryAfterMs: 2_000 });
 	});
 
 	test('a task', () => {
-		expect(readLook(answer(200, TASK), 't1', NOW)).toMatchObject({
+		expect(readLook(answer(200, TASK), 't1')).toMatchObject({
 			kind: 'task',
 			task: { id: 't1', state: 'running' },
 		});
@@ -79,16 +79,16 @@ describe('the ID in an answer', () => {
 		],
 		['no task at all', answer(200, slowDown), 'busy'],
 	])('%s', (_name, reply, kind) => {
-		expect(readLook(reply, asked, NOW).kind).toBe(kind);
+		expect(readLook(reply, asked).kind).toBe(kind);
 	});
 
 	test('in capital letters is the same one', () => {
-		expect(readLook(task({ id: 'AB-1', status: 'error' }), 'ab-1', NOW).kind).toBe('task');
+		expect(readLook(task({ id: 'AB-1', status: 'error' }), 'ab-1').kind).toBe('task');
 	});
 
 	test('that is another one is named, with what the service says', () => {
 		const reply = task({ id: 'other', status: 'error', error: 'no luck' });
-		expect(readLook(reply, asked, NOW)).toMatchObject({
+		expect(readLook(reply, asked)).toMatchObject({
 			detail: 'HTTP 200 with another task (other): no luck',
 		});
 	});

@@ -154,7 +154,7 @@ async function forReplies(check: (given: Reply) => void): Promise<void> {
 describe('answers', () => {
 	test('a creation is created, sent again or failed with an outcome; and what is unclear is never sent again', async () => {
 		await forReplies((given) => {
-			const creation = readCreation(given, NOW);
+			const creation = readCreation(given);
 			if (creation.kind === 'created') {
 				expect(creation.taskId).not.toBe('');
 				return;
@@ -180,7 +180,7 @@ describe('answers', () => {
 
 	test("a look is one of five, and only a 401 or 403 in the service's own words, or without any, is a refusal", async () => {
 		await forReplies((given) => {
-			const look = readLook(given, 't1', NOW);
+			const look = readLook(given, 't1');
 			expect(['task', 'doubtful', 'busy', 'missing', 'denied']).toContain(look.kind);
 			expect(look.kind === 'denied').toBe(
 				given.answered &&
@@ -355,7 +355,7 @@ describe('schedule', () => {
 				header,
 				random,
 				(streak, ageMs, given, chance) => {
-					const busy = { streak, ageMs, retryAfterMs: retryAfterMs(given, NOW) };
+					const busy = { streak, ageMs, retryAfterMs: retryAfterMs({ 'retry-after': given }) };
 					const delay = busyDelay(busy, chance);
 					expect(Number.isFinite(delay)).toBe(true);
 					expect(delay).toBeGreaterThan(0);

@@ -59,7 +59,7 @@ test('a creation whose answer was cut off after its ID keeps the ID', () => {
 			fc.integer({ min: after, max: CREATED.length }),
 			fc.constantFrom(200, 201, 500, 502),
 			(end, status) => {
-				const creation = readCreation(answerOf(CREATED.slice(0, end), status), 0);
+				const creation = readCreation(answerOf(CREATED.slice(0, end), status));
 				const taskId =
 					creation.kind === 'created'
 						? creation.taskId
@@ -75,7 +75,7 @@ test('a creation whose answer was cut off after its ID keeps the ID', () => {
 test('a changed creation is created or unclear as long as an ID stands in it', () => {
 	fc.assert(
 		fc.property(mutated(CREATED), (text) => {
-			const { kind } = readCreation(answerOf(text), 0);
+			const { kind } = readCreation(answerOf(text));
 			if (text.includes(`"task_id":"${ID}"`)) expect(['created', 'unclear']).toContain(kind);
 		}),
 	);

@@ -87,7 +87,7 @@ const ADVICE: Readonly<Record<number, string>> = {
 
 const saidBy = (answer: Answer) => quote(wordsOf(answer)) ?? `HTTP ${answer.status}`;
 
-function readTooMany(answer: Answer, nowMs: number): Creation {
+function readTooMany(answer: Answer): Creation {
 	const { status } = answer;
 	const said = saidBy(answer);
 	switch (kindOf429(answer.body)) {
@@ -101,20 +101,20 @@ function readTooMany(answer: Answer, nowMs: number): Creation {
 			const advice =
 				'Lower the option Max Active Tasks, raise the Timeout option, or run again later.';
 			const message = `The service accepts no more tasks at the moment (${said})`;
-			return { ...retry(rejected(message, advice, status), answer, nowMs), kind: 'full' };
+			return { ...retry(rejected(message, advice, status), answer), kind: 'full' };
 		}
 		default: {
 			const advice =
 				'It is either a rate limit (run again later or lower Max Active Tasks) or the daily spend limit of the API key (raise it on the API Keys page).';
 			const message = `The service refused the task because of a limit it does not name (${said})`;
-			const refusal = retry(rejected(message, advice, status), answer, nowMs);
+			const refusal = retry(rejected(message, advice, status), answer);
 			return { ...refusal, patience: 'unnamed limit' };
 		}
 	}
 }
 
-function retry(failure: Failure, { headers }: Answer, nowMs: number): Refusal {
-	const waitMs = retryAfterMs(headers['retry-after'], nowMs);
+function retry(failure: Failure, { headers }: Answer): Refusal {
+	const waitMs = retryAfterMs(headers);
 	return { kind: 'retry', failure, retryAfterMs: waitMs, patience: undefined };
 }
 
@@ -124,12 +124,12 @@ function unusable({ text, body, unread }: Answer): string {
 	return body === undefined ? 'an answer that is not JSON' : 'an answer without task_id';
 }
 
-function readSuccess(answer: Answer, nowMs: number): Creation {
+function readSuccess(answer: Answer): Creation {
 	const { body, status } = answer;
 	// A refusal can arrive inside HTTP 200 (docs/service.md, "Shapes"). With a task ID anywhere in it, that task may be paid for.
 	if (isObject(body) && body.success === false && !mentionsTask(answer.text)) {
 		if (/active.?task.?limit/i.test(reasonsOf(body)) || isServerBusy(body))
-			return readTooMany(answer, nowMs);
+			return readTooMany(answer);
 		const failure = rejected(
 			`The service refused the task: ${quote(errorTextOf(body)) ?? 'no reason given'}`,
 			'Correct the fields that the message names, or check the credits.',
@@ -157,13 +157,13 @@ function readSilence({ kind, reason }: NoAnswer): Creation {
 	return { kind: 'retry', failure, retryAfterMs: undefined, patience };
 }
 
-export function readCreation(reply: Reply, nowMs: number): Creation {
+export function readCreation(reply: Reply): Creation {
 	if (!reply.answered) return readSilence(reply);
 	const { status } = reply;
-	return status >= 200 && status < 300 ? readSuccess(reply, nowMs) : readRefusal(reply, nowMs);
+	return status >= 200 && status < 300 ? readSuccess(reply) : readRefusal(reply);
 }
 
-function readRefusal(answer: Answer, nowMs: number): Creation {
+function readRefusal(answer: Answer): Creation {
 	const { status, body } = answer;
 	const said = saidBy(answer);
 	const unparsed = body === undefined ? taskIdIn(answer.text) : undefined;
@@ -175,10 +175,10 @@ function readRefusal(answer: Answer, nowMs: number): Creation {
 			taskId,
 		);
 	}
-	if (status === 429) return readTooMany(answer, nowMs);
+	if (status === 429) return readTooMany(answer);
 	if (status === 503 && isServerBusy(body)) {
 		const advice = 'Run again later, or raise the Timeout option.';
-		return retry(rejected(`The service is busy (${said})`, advice, status), answer, nowMs);
+		return retry(rejected(`The service is busy (${said})`, advice, status), answer);
 	}
 	if (status >= 300 && status < 400 && !SENT_ELSEWHERE.has(status))
 		return readRedirect(answer, said);

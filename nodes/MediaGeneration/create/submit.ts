@@ -120,7 +120,7 @@ class Submission {
 
 	/** The execution was stopped before: only the log can still name the task. */
 	private logLate(reply: Reply): void {
-		const creation = readCreation(reply, Date.now());
+		const creation = readCreation(reply);
 		const isCreated = creation.kind === 'created';
 		const taskId = isCreated ? creation.taskId : creation.failure.taskId;
 		if (taskId === undefined) return;
@@ -135,7 +135,7 @@ class Submission {
 	private async read(reply: Reply, sentAt: number): Promise<Submitted | undefined> {
 		const now = this.deps.now();
 		const { queue, known } = this.account;
-		const creation = readCreation(reply, Date.now());
+		const creation = readCreation(reply);
 		if (creation.kind === 'created') {
 			queue.created(now);
 			const { taskId, answer } = creation;

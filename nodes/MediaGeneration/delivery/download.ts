@@ -175,7 +175,7 @@ export class Download {
 	}
 
 	private async *begin(opened: OpenFile): AsyncGenerator<Buffer> {
-		if (opened.status !== 200) throw refusalOf(opened, this.deps.now());
+		if (opened.status !== 200) throw refusalOf(opened);
 		refuseEncoding(opened.headers);
 		this.headers = opened.headers;
 		if ((this.length ?? 0) > this.wanted.maxBytes) throw this.tooLarge(this.length);
@@ -186,7 +186,7 @@ export class Download {
 	private async *resume(opened: OpenFile, from: number): AsyncGenerator<Buffer> {
 		const { tail, received } = this;
 		const { status, headers } = opened;
-		if (isTransient(status)) throw refusalOf(opened, this.deps.now());
+		if (isTransient(status)) throw refusalOf(opened);
 		const part = status === 206 ? partOf(headers) : undefined;
 		const validator = strongValidator(headers) ?? this.validator;
 		const fits = part?.from === from && part.total === this.length;

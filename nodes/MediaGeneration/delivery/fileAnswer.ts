@@ -165,11 +165,7 @@ export const compressionLoss = (bytes: number) => 64 + bytes / 1_000;
 
 export const isTransient = (status: number) => [408, 425, 429].includes(status) || status >= 500;
 
-export function refusalOf(
-	{ status, headers }: { status: number; headers: Headers },
-	nowMs: number,
-): DownloadError {
+export function refusalOf({ status, headers }: { status: number; headers: Headers }) {
 	const next = isTransient(status) ? 'again' : 'nothing';
-	const pauseMs = retryAfterMs(headers['retry-after'], nowMs);
-	return new DownloadError(`the file host answered HTTP ${status}`, next, pauseMs);
+	return new DownloadError(`the file host answered HTTP ${status}`, next, retryAfterMs(headers));
 }

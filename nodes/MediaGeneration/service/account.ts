@@ -52,7 +52,7 @@ export class Account {
 		nowMs: number = now(),
 	): void {
 		if ((status !== 429 && status !== 503) || kindOf429(body) === 'cap') return;
-		const wait = retryAfterMs(headers['retry-after'], Date.now());
+		const wait = retryAfterMs(headers);
 		if (wait !== undefined) this.pause(purpose, nowMs, wait);
 	}
 }
@@ -65,20 +65,18 @@ export function accountOf(baseUrl: string, apiKey: string): Account {
 }
 
 /**
- * A Retry-After header as ms from now, from seconds or an HTTP date (RFC 9110, 10.2.3); undefined when it can't be read.
+ * The header Retry-After as ms from now, from seconds or an HTTP date (RFC 9110, 10.2.3); undefined when it can't be read.
  * It can be 0: a caller that waits has a shortest pause of its own.
- *
- * @param nowMs epoch ms by the machine's clock, as dates are
  */
-export function retryAfterMs(header: unknown, nowMs: number): number | undefined {
-	const value: unknown = Array.isArray(header) ? header[0] : header;
+export function retryAfterMs(headers: Record<string, unknown>): number | undefined {
+	const value: unknown = [headers['retry-after']].flat()[0];
 	if (typeof value !== 'string' && typeof value !== 'number') return undefined;
 	const seconds = Number(value);
 	if (Number.isFinite(seconds) && String(value).trim() !== '') {
 		return seconds >= 0 ? Math.min(seconds * 1000, MAX_PAUSE_MS) : undefined;
 	}
 	const date = Date.parse(String(value));
-	return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - nowMs), MAX_PAUSE_MS);
+	return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - Date.now()), MAX_PAUSE_MS);
 }
 
 const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;

@@ -31,7 +31,7 @@ export interface LookAt {
 	signal?: AbortSignal;
 }
 
-export function readLook(reply: Reply, taskId: string, nowMs: number = Date.now()): Look {
+export function readLook(reply: Reply, taskId: string): Look {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
 	const { status } = reply;
 	const words = wordsOf(reply);
@@ -43,7 +43,7 @@ export function readLook(reply: Reply, taskId: string, nowMs: number = Date.now(
 	const task = status >= 200 && status < 300 ? parseTask(reply.body) : undefined;
 	if (task !== undefined) return aboutTask(task, taskId, reply);
 	const nameless = `HTTP ${status} ${reply.text === '' ? 'with an empty body' : 'without a task'}`;
-	const wait = retryAfterMs(reply.headers['retry-after'], nowMs);
+	const wait = retryAfterMs(reply.headers);
 	const busy = { kind: 'busy', detail: words ?? nameless, httpStatus: status } as const;
 	return wait === undefined ? busy : { ...busy, retryAfterMs: wait };
 }
