@@ -117,10 +117,12 @@ describe('long texts', () => {
 });
 
 describe('refused in words', () => {
-	const above = (label: string, fallback: number) => [
-		`The option "${label}" must be a number greater than 0`,
-		`Set "${label}" to a number greater than 0, or remove the option to use ${fallback}.`,
+	const outside = (label: string, range: string, fallback: number) => [
+		`The option "${label}" must be a number ${range}`,
+		`Set "${label}" to such a number, or remove the option to use ${fallback}. Nothing was sent.`,
 	];
+	const noTime = (fallback: number) =>
+		outside('Timeout (Seconds)', 'greater than 0 and at most 248188320000', fallback);
 	const unknown = (label: string, ...values: string[]) => [
 		`"${label}" has an unknown value`,
 		`Set "${label}" to one of: ${values.join(', ')}.`,
@@ -133,7 +135,7 @@ describe('refused in words', () => {
 		'The option "Pause Between Parts (Ms)" must be a number from 0 to 60000',
 		'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
 	];
-	const grace = above('Polling Before Suspending (Seconds)', 10);
+	const grace = outside('Polling Before Suspending (Seconds)', 'of at least 0', 10);
 	test.each<[string, Fields, string[]]>([
 		['a wait mode', { waitMode: 'sleep' }, unknown('Wait Mode', 'poll', 'callback')],
 		['a long text', { longText: 'cut' }, unknown('Long Text', 'off', 'join', 'parts')],
@@ -143,19 +145,20 @@ describe('refused in words', () => {
 			unknown('On Timeout', 'error', 'returnTask'),
 		],
 		['a poll route', { options: { pollRoute: 'v2' } }, unknown('Poll Route', 'auto', 'v1', 'v1e')],
-		['no time', { options: { timeout: 0 } }, above('Timeout (Seconds)', 600)],
-		['a time in words', { options: { timeout: 'long' } }, above('Timeout (Seconds)', 600)],
-		['no time to sleep', sleeping({ timeout: -1 }), above('Timeout (Seconds)', 86_400)],
+		['no time', { options: { timeout: 0 } }, noTime(600)],
+		['a time in words', { options: { timeout: 'long' } }, noTime(600)],
+		['no time to sleep', sleeping({ timeout: -1 }), noTime(86_400)],
 		[
 			'a time beyond all calendars',
 			{ options: { timeout: 7_870 * 365 * 86_400 + 1 } },
-			[
-				'The option "Timeout (Seconds)" must be at most 248188320000',
-				'Set "Timeout (Seconds)" to a smaller number, or remove the option to use 600. Nothing was sent.',
-			],
+			noTime(600),
 		],
-		['a size', { options: { maxFileSize: 0 } }, above('Max File Size (MB)', 500)],
-		['a balance', { options: { minimumCredits: -1 } }, above('Min Credits', 0)],
+		[
+			'a size',
+			{ options: { maxFileSize: 0 } },
+			outside('Max File Size (MB)', 'greater than 0', 500),
+		],
+		['a balance', { options: { minimumCredits: -1 } }, outside('Min Credits', 'of at least 0', 0)],
 		['a time before the sleep', sleeping({ gracePeriod: -1 }), grace],
 		['short parts', { longText: 'parts', options: { maxCharacters: 49 } }, characters],
 		['broken parts', { longText: 'join', options: { maxCharacters: 99.5 } }, characters],

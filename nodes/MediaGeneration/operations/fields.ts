@@ -139,24 +139,25 @@ export class ItemFields {
 		]);
 	}
 
-	positiveOption(name: string, label: string, fallback: number, most = Infinity): number {
+	/** @param zero whether it may be 0 as well, which switches the option off */
+	numberOption(
+		name: string,
+		label: string,
+		{
+			fallback,
+			zero = false,
+			most = Infinity,
+		}: { fallback: number; zero?: boolean; most?: number },
+	): number {
 		const given = this.option(name);
 		if (given === undefined) return fallback;
-		const value = fittingNumber(given, (number) => number > 0, [
-			`The option "${label}" must be a number greater than 0`,
-			`Set "${label}" to a number greater than 0, or remove the option to use ${fallback}.`,
+		const fits = (value: number) => value <= most && (value > 0 || (zero && value === 0));
+		const least = zero ? 'of at least 0' : 'greater than 0';
+		const range = most === Infinity ? least : `${least} and at most ${most}`;
+		return fittingNumber(given, fits, [
+			`The option "${label}" must be a number ${range}`,
+			`Set "${label}" to such a number, or remove the option to use ${fallback}. Nothing was sent.`,
 		]);
-		return fittingNumber(value, (number) => number <= most, [
-			`The option "${label}" must be at most ${most}`,
-			`Set "${label}" to a smaller number, or remove the option to use ${fallback}. Nothing was sent.`,
-		]);
-	}
-
-	/** As {@link positiveOption}, where zero switches the option off. */
-	optionFromZero(name: string, label: string, fallback: number): number {
-		const given = this.option(name);
-		const isZero = given !== '' && given !== null && !isObject(given) && Number(given) === 0;
-		return isZero ? 0 : this.positiveOption(name, label, fallback);
 	}
 
 	/** The first one of the values where it is not set. */

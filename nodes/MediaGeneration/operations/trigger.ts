@@ -2,17 +2,9 @@
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
 import { asNumber, asText, isObject, type JsonObject } from '../service/json';
 import type { ItemFields } from './fields';
-import {
-	binaryField,
-	MAX_FILE_MB,
-	maxFileSizeOption,
-	notice,
-	optionsField,
-	text,
-	toggle,
-} from './operation';
+import { MAX_FILE_MB, maxFileSizeOption, notice, optionsField, text, toggle } from './operation';
 import type { FileSettings } from './waiting';
-import { downloadField } from './waitingFields';
+import { downloadField, filesField } from './waitingFields';
 
 export const triggerFields: INodeProperties[] = [
 	notice(
@@ -37,10 +29,7 @@ export const triggerFields: INodeProperties[] = [
 			'Whether to ask the service about the task and to output its answer instead of what was posted. Anyone who knows the URL could post anything: with this off, files are downloaded only if the credential has a Callback Secret.',
 	}),
 	downloadField,
-	binaryField('Put Output Files in Field', {
-		hint: 'The name of the output binary field of the first file; the next ones get _1, _2, ... appended',
-		displayOptions: { show: { downloadOutput: [true] } },
-	}),
+	{ ...filesField, displayOptions: { show: { downloadOutput: [true] } } },
 	optionsField([
 		toggle('Deduplicate', 'deduplicate', {
 			default: true,

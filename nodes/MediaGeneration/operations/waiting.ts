@@ -57,7 +57,8 @@ export const MAX_ACTIVE_TASKS = 20;
 const MAX_TIMEOUT_S = 7_870 * 365 * DAY_S;
 
 export function readMaxFileBytes(fields: ItemFields): number {
-	return fields.positiveOption('maxFileSize', 'Max File Size (MB)', MAX_FILE_MB) * 1_000_000;
+	const most = fields.numberOption('maxFileSize', 'Max File Size (MB)', { fallback: MAX_FILE_MB });
+	return most * 1_000_000;
 }
 
 function readFileSettings(fields: ItemFields): FileSettings {
@@ -78,14 +79,18 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 	const mode = fields.choice(fields.raw('waitMode'), 'Wait Mode', ['poll', 'callback']);
 	if (mode === 'poll') return { kind: 'poll' };
 	const label = 'Polling Before Suspending (Seconds)';
-	const graceMs = fields.optionFromZero('gracePeriod', label, GRACE_S) * 1000;
-	return { kind: 'suspend', graceMs, watched: fields.option('watchWhileAsleep') !== false };
+	const grace = fields.numberOption('gracePeriod', label, { fallback: GRACE_S, zero: true });
+	return {
+		kind: 'suspend',
+		graceMs: grace * 1000,
+		watched: fields.option('watchWhileAsleep') !== false,
+	};
 }
 
 export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
 	const waiting = readWaiting(fields, alwaysWaits);
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
-	const { timeoutS } = waitingRules[waiting.kind];
+	const timeout = { fallback: waitingRules[waiting.kind].timeoutS, most: MAX_TIMEOUT_S };
 	const files = readFileSettings(fields);
 	const reference = fields.option('callbackReference');
 	checkSuspended(longText, waiting, files);
@@ -96,13 +101,14 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 		files,
 		// An expression often leads to another simple value.
 		callbackReference: asText(typeof reference === 'boolean' ? String(reference) : reference),
-		timeoutMs:
-			fields.positiveOption('timeout', 'Timeout (Seconds)', timeoutS, MAX_TIMEOUT_S) * 1000,
+		timeoutMs: fields.numberOption('timeout', 'Timeout (Seconds)', timeout) * 1000,
 		onTimeout: fields.choice(fields.option('onTimeout'), 'On Timeout', ['error', 'returnTask']),
 		pollRoute: fields.choice(fields.option('pollRoute'), 'Poll Route', ['auto', 'v1', 'v1e']),
 		contextBetweenParts: fields.option('contextBetweenParts') === true,
 		findUnclear: fields.option('findUnclear') !== false,
-		minimumCredits: fields.optionFromZero('minimumCredits', 'Min Credits', 0) || undefined,
+		minimumCredits:
+			fields.numberOption('minimumCredits', 'Min Credits', { fallback: 0, zero: true }) ||
+			undefined,
 	};
 }
 
@@ -136,7 +142,8 @@ function checkJoined({ kind }: LongText, waiting: Waiting, { download }: FileSet
 }
 
 export function readRunSettings(fields: ItemFields): RunSettings {
-	const most = fields.positiveOption('maxActiveTasks', 'Max Active Tasks', MAX_ACTIVE_TASKS);
+	const fallback = MAX_ACTIVE_TASKS;
+	const most = fields.numberOption('maxActiveTasks', 'Max Active Tasks', { fallback });
 	// One that is set but leads to an empty value must not count as no limit.
 	const maximumCredits = fields.hasOption('maximumCredits')
 		? fittingNumber(fields.option('maximumCredits'), (credits) => credits >= 0, [

@@ -26,6 +26,10 @@ export const downloadField = toggle('Download Output', 'downloadOutput', {
 		'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
 });
 
+export const filesField = binaryField('Put Output Files in Field', {
+	hint: 'Name of the binary field of the first file; the next ones get _1, _2, ... appended',
+});
+
 const sharedFields: INodeProperties[] = [
 	toggle('Wait for Completion', 'waitForCompletion', {
 		default: true,
@@ -62,10 +66,7 @@ const sharedFields: INodeProperties[] = [
 		{ displayOptions: { show: SUSPENDING } },
 	),
 	{ ...downloadField, displayOptions: { show: WAITING } },
-	binaryField('Put Output Files in Field', {
-		hint: 'Name of the binary field of the first file; the next ones get _1, _2, ... appended',
-		displayOptions: { show: DOWNLOADING },
-	}),
+	{ ...filesField, displayOptions: { show: DOWNLOADING } },
 ];
 
 function extraFieldsOption(example: string): INodeProperties {

@@ -72,9 +72,8 @@ export function retryAfterMs(headers: Record<string, unknown>): number | undefin
 	const value: unknown = [headers['retry-after']].flat()[0];
 	if (typeof value !== 'string' && typeof value !== 'number') return undefined;
 	const seconds = Number(value);
-	if (Number.isFinite(seconds) && String(value).trim() !== '') {
+	if (Number.isFinite(seconds) && String(value).trim() !== '')
 		return seconds >= 0 ? Math.min(seconds * 1000, MAX_PAUSE_MS) : undefined;
-	}
 	const date = Date.parse(String(value));
 	return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - Date.now()), MAX_PAUSE_MS);
 }

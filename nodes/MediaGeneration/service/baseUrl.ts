@@ -33,42 +33,32 @@ export function isPrivateHost(hostname: string): boolean {
 }
 
 export function baseUrlProblem(value: unknown): string | undefined {
-	if (typeof value !== 'string' || value.trim() === '') {
+	if (typeof value !== 'string' || value.trim() === '')
 		return 'The credential has no Base URL. Enter the address of the service, e.g. https://api.example.com';
-	}
-	if (!URL.canParse(value.trim())) {
+	if (!URL.canParse(value.trim()))
 		return 'The Base URL of the credential is not a URL. Enter an address such as https://api.example.com';
-	}
 	const url = new URL(value.trim());
-	if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+	if (url.protocol !== 'https:' && url.protocol !== 'http:')
 		return `The Base URL of the credential starts with "${url.protocol}". Use an address that starts with https://`;
-	}
-	if (url.username !== '' || url.password !== '') {
+	if (url.username !== '' || url.password !== '')
 		return 'The Base URL of the credential contains a user name or password. Remove it: the API key is all that the service needs';
-	}
-	if (url.search !== '' || url.hash !== '' || /[?#]/.test(value)) {
+	if (url.search !== '' || url.hash !== '' || /[?#]/.test(value))
 		return 'The Base URL of the credential contains a query or a fragment. Remove everything from "?" or "#" on';
-	}
-	if (url.protocol === 'http:' && !isPrivateHost(url.hostname)) {
+	if (url.protocol === 'http:' && !isPrivateHost(url.hostname))
 		return 'The Base URL of the credential uses http for a public host, which would send the API key unencrypted. Use https://';
-	}
 	return undefined;
 }
 
 /** Source: docs/service.md, "Authentication". */
 export function apiKeyProblem(value: unknown): string | undefined {
-	if (typeof value !== 'string' || value.trim() === '') {
+	if (typeof value !== 'string' || value.trim() === '')
 		return 'The credential has no API key. Create a key on the API Keys page of the service and enter it';
-	}
-	if (!value.startsWith('sk_')) {
+	if (!value.startsWith('sk_'))
 		return 'The API key of the credential does not start with "sk_". Copy the whole key from the API Keys page of the service';
-	}
-	if (!/^[\x21-\x7e]+$/.test(value)) {
+	if (!/^[\x21-\x7e]+$/.test(value))
 		return 'The API key of the credential contains spaces or other characters that no key has. Copy it again without them';
-	}
-	if (value === 'sk_') {
+	if (value === 'sk_')
 		return 'The API key of the credential is no more than "sk_". Copy the whole key from the API Keys page of the service';
-	}
 	return undefined;
 }
 
@@ -77,12 +67,10 @@ const MIN_SECRET = 16;
 
 export function callbackSecretProblem(value: unknown): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
-	if (typeof value !== 'string') {
+	if (typeof value !== 'string')
 		return 'The Callback Secret of the credential is not a text. Enter a long random text, or leave it empty';
-	}
-	if (value.trim().length < MIN_SECRET) {
+	if (value.trim().length < MIN_SECRET)
 		return `The Callback Secret of the credential is shorter than ${MIN_SECRET} characters. Enter a long random text, or leave it empty`;
-	}
 	return undefined;
 }
 

@@ -17,7 +17,6 @@ import {
 	type N8nContext,
 	type RequestContext,
 } from './credentials';
-import { isObject } from './json';
 import { connectionOf, reasonOf, type Connection } from './networkError';
 
 export type { N8nContext };
@@ -181,6 +180,5 @@ export async function callSelf(
 	const options = { method: 'POST', url, body, json: true } as const;
 	const response = await askSelf(context, options, SELF_CALL_TIMEOUT_MS);
 	if ('answered' in response) return { status: undefined, reason: response.reason };
-	const { body: answered } = response;
-	return { status: response.statusCode, body: isObject(answered) ? answered : undefined };
+	return { status: response.statusCode, body: response.body };
 }

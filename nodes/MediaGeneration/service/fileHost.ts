@@ -60,12 +60,10 @@ export function redirectTarget(location: string | undefined, from: string): URL 
 	if (location === undefined || !URL.canParse(location, from))
 		return 'it redirects without a usable address';
 	const target = new URL(location, from);
-	if (target.protocol !== 'https:' && target.protocol !== 'http:') {
+	if (target.protocol !== 'https:' && target.protocol !== 'http:')
 		return `it redirects to ${target.protocol} which is not followed`;
-	}
-	if (new URL(from).protocol === 'https:' && target.protocol === 'http:') {
+	if (new URL(from).protocol === 'https:' && target.protocol === 'http:')
 		return 'it redirects from https to http, which is not followed';
-	}
 	return target;
 }
 

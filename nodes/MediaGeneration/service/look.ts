@@ -44,8 +44,7 @@ export function readLook(reply: Reply, taskId: string): Look {
 	if (task !== undefined) return aboutTask(task, taskId, reply);
 	const nameless = `HTTP ${status} ${reply.text === '' ? 'with an empty body' : 'without a task'}`;
 	const wait = retryAfterMs(reply.headers);
-	const busy = { kind: 'busy', detail: words ?? nameless, httpStatus: status } as const;
-	return wait === undefined ? busy : { ...busy, retryAfterMs: wait };
+	return { kind: 'busy', detail: words ?? nameless, httpStatus: status, retryAfterMs: wait };
 }
 
 function aboutTask(task: Task, taskId: string, { body, status }: Answer): Look {
