@@ -193,20 +193,10 @@ test('a task that one has found is not named to the next', async () => {
 	expect(await found(once, once)).toEqual(['a', []]);
 });
 
-test('a service without a list is asked once an hour', async () => {
-	const { found, readAt, setList, clock } = setting([]);
-	setList(() => answer(404, { error: 'Not found' }));
-	expect(await found({}, { request: request('wind') })).toEqual([[], []]);
-	expect(await found({})).toEqual([[]]);
-	expect(readAt).toHaveLength(1);
-	await clock.run(clock.sleep(3_600_000));
-	await found({});
-	expect(readAt).toHaveLength(2);
-});
-
 test.each([
 	['503: by the same search', answer(503, { code: 'server_busy' }), 4, 8],
 	['200 without a list: by the next one', answer(200, 'busy'), 1, 2],
+	['404: by the next one', answer(404, { error: 'Not found' }), 1, 2],
 ])('a list that can not be read is tried again: %s', async (_, reply, first, second) => {
 	const { found, readAt, setList } = setting([]);
 	setList(() => reply);

@@ -42,15 +42,12 @@ const READING_MS = 5_000;
 const MOST_PAGES = 5;
 const MOST_TASKS = 500;
 const MOST_CANDIDATES = 10;
-/** For so long an account is known to have no list. */
-const NO_LIST_MS = 3_600_000;
 
 const UNFOUND: Finding = { kind: 'unfound', candidates: [] };
 
 class Creations {
 	private readonly inFlight = new Set<Sending>();
 	private readonly seekers = new Set<Seeker>();
-	private noListUntil = -Infinity;
 	private reading: Promise<void> | undefined;
 
 	constructor(private readonly account: Account) {}
@@ -64,7 +61,7 @@ class Creations {
 	async find(search: Search): Promise<Finding> {
 		const { now, sleep, over } = search;
 		const since = now();
-		if (since < this.noListUntil || over.aborted) return UNFOUND;
+		if (over.aborted) return UNFOUND;
 		const settled = new AbortController();
 		const seeker: Seeker = { ...search, readAt: -Infinity, finding: UNFOUND, settled };
 		const forget = onAbort(over, () => this.end(seeker, UNFOUND));
@@ -111,8 +108,6 @@ class Creations {
 			isOver: (tasks, answer) => areOlder(tasks, since + (aheadOf(answer, now()) ?? 0)),
 		});
 		if (list.kind === 'none') {
-			// An unusable 200 may be a throttled one; anything else says that there is no such route.
-			if (list.failure.httpStatus !== 200) this.noListUntil = now() + NO_LIST_MS;
 			for (const seeker of this.seekers) this.end(seeker, UNFOUND);
 			return;
 		}

@@ -83,7 +83,8 @@ export class PartRun {
 		this.submitted = submitted.catch(() => undefined);
 		this.end = submitted
 			.then(async (task) => (task.kind === 'task' ? await this.follow(task) : task))
-			.catch((error: unknown) => this.brokeOff(error))
+			// What the ledger says of a creation that was sent holds the next try back.
+			.catch((error: unknown) => failed(broken(error, 'sent', this.taskId)))
 			.then((end) => this.judge(end))
 			.finally(() => this.giveBack());
 	}
@@ -221,11 +222,6 @@ export class PartRun {
 			echoes: addressesIn([request?.body, request?.qs]),
 			pace: old ? 'atOnce' : 'poll',
 		};
-	}
-
-	/** Whatever was thrown becomes the part's end. What the ledger says of a creation that was sent holds the next try back. */
-	private brokeOff(error: unknown): Failed {
-		return failed(broken(error, 'sent', this.taskId));
 	}
 
 	/** Halts the run where it fails, before the slot goes to the next creation, which would be paid for in vain. */
