@@ -178,13 +178,9 @@ describe('how often this n8n looks while it sleeps', () => {
 
 test("n8n's next try of a node that sleeps already finds what it put to sleep, and nothing happens to it", async () => {
 	const { kept, again } = await asleep([open(sleepingTask('t1')), open(sleepingTask('t2'))]);
-	const error = new Error('hidden');
-	Object.defineProperty(kept[1], 'error', { value: error, enumerable: false });
 	const copies = again(kept);
 	expect(copies?.map(({ json }) => json.task_id)).toEqual(['t1', 't2']);
 	expect(copies?.[0]).not.toBe(kept[0]);
-	expect(copies?.[1]?.error).toBe(error);
-	expect(Object.keys(copies?.[1] ?? {})).not.toContain('error');
 	expect(again([{ json: {} }])).toBeUndefined();
 	// One of them is enough: the rest of the input is of the same execution.
 	expect(again([{ json: {} }, kept[0] ?? { json: {} }])).toHaveLength(2);

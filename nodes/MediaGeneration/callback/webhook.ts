@@ -28,7 +28,6 @@ export interface Posted {
 
 /** @param parsed what n8n has made of a body of another type, such as a form */
 export function readPosted(raw: Buffer | undefined, parsed: unknown): Posted {
-	if (raw !== undefined && raw.length > POST.bytes) throw new Refusal(400, 'the body is too large');
 	const { body, unread } = readBody(raw, parsed);
 	if (unread !== undefined) throw new Refusal(400, `it is a body ${unread}`);
 	if (!isObject(body)) throw new Refusal(400, 'the body is not a JSON object');

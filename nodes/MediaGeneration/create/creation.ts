@@ -166,9 +166,8 @@ export function readCreation(reply: Reply): Creation {
 function readRefusal(answer: Answer): Creation {
 	const { status, body } = answer;
 	const said = saidBy(answer);
-	const unparsed = body === undefined ? taskIdIn(answer.text) : undefined;
-	if (unparsed !== undefined || mentionsTask(answer.text)) {
-		const taskId = unparsed ?? taskIdOf(body);
+	if (mentionsTask(answer.text)) {
+		const taskId = body === undefined ? taskIdIn(answer.text) : taskIdOf(body);
 		return unclear(
 			`The service refused the request (${said}) but named a task (${taskId ?? 'see its answer'}); it may exist`,
 			status,

@@ -163,7 +163,6 @@ export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): 
 	return {
 		...failure,
 		message: `${failure.message}; the service lists ${count} that could be it: ${named}`,
-		description: `The service may have created the task and charged for it, so it was not sent again. Look at the tasks that the message names, and fetch the right one with "Task: Wait" and its ID. If it is none of them, run the item again.`,
 		candidates,
 	};
 }

@@ -40,17 +40,7 @@ const asleep = new WeakSet<object>();
 /** The items of an execution that has to sleep on: n8n repeats a node also when it returned normally and its first item has an `error`. */
 export function sleepingInput(context: IExecuteFunctions): INodeExecutionData[] | undefined {
 	const items = context.getInputData();
-	return items.some((item) => asleep.has(item)) ? copyOf(items) : undefined;
-}
-
-function copyOf(items: readonly INodeExecutionData[]): INodeExecutionData[] {
-	return items.map((item) => {
-		const copy = { ...item };
-		// Failures carry their error as a hidden property, for the error branch.
-		const error = Object.getOwnPropertyDescriptor(item, 'error');
-		if (error !== undefined) Object.defineProperty(copy, 'error', error);
-		return copy;
-	});
+	return items.some((item) => asleep.has(item)) ? items.map((item) => ({ ...item })) : undefined;
 }
 
 /** What goes out for an input item that is not over by the deadline, or its first item where it is over already. */
@@ -114,5 +104,5 @@ export async function suspend(
 	const watched = notes.watched ? tasks : tasks.filter(({ pace }) => pace !== 'asleep');
 	sleep.watch(watched, { resumeUrl: waking.resumeUrl, coverage: notes.watched ? 'all' : 'some' });
 	// Not the list that n8n keeps: it may empty this one.
-	return copyOf(items);
+	return items.map((item) => ({ ...item }));
 }
