@@ -1,14 +1,19 @@
 /** What callbacks may cost: the service, creations, and each other. docs/trigger.md, "What it answers"; the account is everybody's. */
-import { confirm, type Claim } from '../../nodes/MediaGeneration/callback/confirm';
+import { confirm } from '../../nodes/MediaGeneration/callback/confirm';
+import type { Posted } from '../../nodes/MediaGeneration/callback/webhook';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { now } from '../../nodes/MediaGeneration/service/clock';
+import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import { onMachine } from '../model/machine';
 import { answer, scriptedClient } from '../support/replies';
 
 const DONE = { status: 'done', metadata: { output_url: 'https://files.example/a.png' } };
 const BUDGET_MS = 12_000;
 
-const claimOf = (taskId: string, type?: string): Claim => ({ taskId, type, over: true });
+const claimOf = (taskId: string, type = '', status = 'done'): Posted => ({
+	taskId,
+	task: parseTask({ id: taskId, type, status }),
+});
 
 /** A service with an account of its own. Tasks whose ID begins with "slow" are answered when it is told to. */
 function service(says: (taskId: string, route: string) => Reply) {
@@ -22,7 +27,7 @@ function service(says: (taskId: string, route: string) => Reply) {
 	return {
 		client,
 		answerSlow: () => answerSlow(),
-		ask: async (claim: Claim, budgetMs = BUDGET_MS) => await confirm(client, claim, budgetMs),
+		ask: async (claim: Posted, budgetMs = BUDGET_MS) => await confirm(client, claim, budgetMs),
 		get paths() {
 			return client.requests.map(({ path }) => path);
 		},
@@ -141,8 +146,8 @@ describe('the route that answered for a type', () => {
 	test('is learned from tasks that are over only: what is no task at all can read as one that runs', async () => {
 		await onMachine(async () => {
 			const { ask, client } = byV1e({ status: 'doing' });
-			await ask({ ...claimOf('t1', 'Image'), over: false });
-			await ask({ ...claimOf('t2', 'Image'), over: false });
+			await ask(claimOf('t1', 'Image', 'doing'));
+			await ask(claimOf('t2', 'Image', 'doing'));
 			expect(client.requests.map(({ path }) => path)).toEqual([
 				'/v1/task/t1',
 				'/v1e/task/t1',

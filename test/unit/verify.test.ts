@@ -1,7 +1,8 @@
 /** What a callback's task is, by the service's own word: whatever it answers, within the budget. */
-import { confirm, type Claim } from '../../nodes/MediaGeneration/callback/confirm';
+import { confirm } from '../../nodes/MediaGeneration/callback/confirm';
 import type { Answer, ApiRequest } from '../../nodes/MediaGeneration/service/client';
 import { pause } from '../../nodes/MediaGeneration/service/clock';
+import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import { onMachine } from '../model/machine';
 import { answer, scriptedClient } from '../support/replies';
 
@@ -30,8 +31,8 @@ async function verify(
 			await pause(Math.min(lookMs, request.timeoutMs));
 			return script(count, request);
 		});
-		const claim: Claim = { taskId: 't', type: undefined, over };
-		const verdict = await confirm(client, claim, budgetMs);
+		const claimed = over ? undefined : parseTask({ id: 't', status: 'doing' });
+		const verdict = await confirm(client, { taskId: 't', task: claimed }, budgetMs);
 		return { verdict, looks: client.requests.length, elapsed: machine.elapsed };
 	});
 }

@@ -6,13 +6,7 @@ import { now, pause, timeLimit } from '../service/clock';
 import { Limiter } from '../service/limiter';
 import { CONFIRM_MS, lookAtTask, type Look } from '../service/look';
 import { verdictOf, type Verdict } from '../service/verdict';
-
-export interface Claim {
-	taskId: string;
-	type: string | undefined;
-	/** Whether it says, or leaves open, that the task is over: then a task that still runs is looked at again. */
-	over: boolean;
-}
+import type { Posted } from './webhook';
 
 /** The verdict, or the last look, which brought none. */
 type Confirmed = Verdict | Exclude<Look, { kind: 'task' }>;
@@ -54,10 +48,13 @@ const askedOf = (account: Account) => ensured(asked, account, () => new Asked())
 
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();
 
+/** Whether it leaves open, at least, that the task is over: then a task that still runs is looked at again. */
+const mayBeOver = ({ task }: Posted) => task?.state !== 'running';
+
 /** One request to one route. For a type whose route is known both tries go to it, as a young task can be unknown for a moment. */
 async function lookOnce(
 	client: ServiceClient,
-	{ taskId, type }: Claim,
+	{ taskId, task }: Posted,
 	{ timeoutMs, misses }: { timeoutMs: number; misses: number },
 ): Promise<Look> {
 	const state = askedOf(client.account);
@@ -68,7 +65,7 @@ async function lookOnce(
 	const turn = await state.turns.take(1, patience.signal).catch(() => undefined);
 	patience.end();
 	if (turn === undefined) return TOO_MANY;
-	const route = state.routes.get(typeKey(type)) ?? (misses === 0 ? 'v1' : 'v1e');
+	const route = state.routes.get(typeKey(task?.type)) ?? (misses === 0 ? 'v1' : 'v1e');
 	const at = { taskId, kind: 'callback', route, timeoutMs, purpose: 'outsider' } as const;
 	const look = await lookAtTask(client, at).finally(turn);
 	if (look.kind === 'busy' && look.retryAfterMs !== undefined)
@@ -86,19 +83,19 @@ function pauseAfter(look: Look, attempt: number): number {
 }
 
 /** Until the answer is clear; else the last one counts. A callback can be faster than the service's own read of its task or its files. */
-async function ask(client: ServiceClient, claim: Claim, budgetMs: number): Promise<Confirmed> {
-	const { taskId } = claim;
+async function ask(client: ServiceClient, posted: Posted, budgetMs: number): Promise<Confirmed> {
+	const { taskId } = posted;
 	const end = Date.now() + budgetMs;
 	let last: Confirmed = { kind: 'busy', detail: 'the service was not asked' };
 	const seen = { missing: 0, denied: 0, doubtful: 0, task: 0, busy: 0 };
 	for (let attempt = 0; Date.now() < end; attempt += 1) {
 		const timeoutMs = Math.min(LOOK_TIMEOUT_MS, end - Date.now());
-		const look = await lookOnce(client, claim, { timeoutMs, misses: seen.missing });
+		const look = await lookOnce(client, posted, { timeoutMs, misses: seen.missing });
 		seen[look.kind] += 1;
 		if (look.kind === 'doubtful' && seen.doubtful > 1) return verdictOf(taskId, look.task);
 		last = look.kind === 'task' ? verdictOf(taskId, look.task) : look;
 		if (last.kind === 'done' || last.kind === 'failed') return last;
-		if (last.kind === 'running' && last.task.state === 'running' && !claim.over) return last;
+		if (last.kind === 'running' && last.task.state === 'running' && !mayBeOver(posted)) return last;
 		if (seen.missing >= MISSES_ALLOWED || seen.denied >= DENIALS_ALLOWED) return last;
 		const pauseMs = pauseAfter(look, attempt);
 		if (Date.now() + pauseMs >= end) return last;
@@ -110,13 +107,14 @@ async function ask(client: ServiceClient, claim: Claim, budgetMs: number): Promi
 /** @param budgetMs for all looks together */
 export async function confirm(
 	client: ServiceClient,
-	claim: Claim,
+	posted: Posted,
 	budgetMs: number,
 ): Promise<Confirmed> {
 	const { unknown, underWay } = askedOf(client.account);
-	if ((unknown.get(claim.taskId) ?? 0) > Date.now())
+	const { taskId } = posted;
+	if ((unknown.get(taskId) ?? 0) > Date.now())
 		return { kind: 'missing', detail: 'unknown a moment ago' };
-	const key = `${claim.over}:${claim.taskId}`;
+	const key = `${mayBeOver(posted)}:${taskId}`;
 	const present = underWay.get(key);
 	if (present !== undefined) {
 		const end = now() + budgetMs;
@@ -124,14 +122,14 @@ export async function confirm(
 		const shared = structuredClone(await present);
 		const leftMs = end - now();
 		// It gave up in the time of an earlier callback; that of this one is not over.
-		return shared.kind !== 'running' || !claim.over || leftMs < WORTH_ASKING_MS
+		return shared.kind !== 'running' || !mayBeOver(posted) || leftMs < WORTH_ASKING_MS
 			? shared
-			: await confirm(client, claim, leftMs);
+			: await confirm(client, posted, leftMs);
 	}
 	if (underWay.size >= CLAIMS_AT_ONCE) return TOO_MANY;
-	const asking = ask(client, claim, budgetMs).finally(() => underWay.delete(key));
+	const asking = ask(client, posted, budgetMs).finally(() => underWay.delete(key));
 	underWay.set(key, asking);
 	const confirmed = await asking;
-	if (confirmed.kind === 'missing') unknown.set(claim.taskId, Date.now() + UNKNOWN_FOR_MS);
+	if (confirmed.kind === 'missing') unknown.set(taskId, Date.now() + UNKNOWN_FOR_MS);
 	return confirmed;
 }

@@ -46,10 +46,9 @@ async function checkedClient(context: IWebhookFunctions) {
 /** Throws a Refusal where the service says nothing of the task. */
 async function confirmed(
 	client: ServiceClient,
-	{ taskId, task }: Posted,
+	posted: Posted,
 	answerBy: number,
 ): Promise<Verdict> {
-	const posted = { taskId, type: task?.type, over: task?.state !== 'running' };
 	const budgetMs = Math.min(CONFIRM_WITHIN_MS, answerBy - Date.now());
 	const said = await confirm(client, posted, budgetMs);
 	switch (said.kind) {
