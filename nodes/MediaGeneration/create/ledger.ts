@@ -64,11 +64,6 @@ export type Earlier =
 	| { kind: 'doubtful'; sending: Sending | undefined }
 	| { kind: 'nothing' };
 
-export interface LeftBefore {
-	made: Array<{ item: number; taskId: string }>;
-	unclear: Array<{ item: number; failure: Failure }>;
-}
-
 export function hashOf(baseUrl: string, request: CreationRequest): string {
 	const identity = JSON.stringify([baseUrl, ...identityOf(request)]);
 	return createHash('sha256').update(identity).digest('hex').slice(0, 32);
@@ -218,17 +213,18 @@ export class Ledger {
 	}
 
 	/** Of the tries of this execution, whatever can't be read of them: what ends a run has to say what it has made. */
-	get left(): LeftBefore {
-		const left: LeftBefore = { made: [], unclear: [] };
+	get left() {
+		const made: Array<{ item: number; taskId: string }> = [];
+		const unclear: Array<{ item: number; failure: Failure }> = [];
 		quietly(() => {
 			for (const { item, entry } of this.ownEntries()) {
 				const taskId = asText(entry.taskId);
-				if (taskId !== undefined) left.made.push({ item, taskId });
+				if (taskId !== undefined) made.push({ item, taskId });
 				if (isObject(entry.failure))
-					left.unclear.push({ item, failure: entry.failure as unknown as Failure });
+					unclear.push({ item, failure: entry.failure as unknown as Failure });
 			}
 		});
-		return left;
+		return { made, unclear };
 	}
 }
 

@@ -35,14 +35,13 @@ const callIds = new WeakMap<object, string>();
 function callOf(context: IExecuteFunctions, runIndex: number): AgentCall {
 	const [source] = context.getExecuteData().source?.main ?? [];
 	const agent = `${source?.previousNode ?? ''}:${source?.previousNodeRun ?? 0}`;
-	const [input] = context.getInputData();
-	if (input === undefined) return { id: `run ${runIndex}`, agent };
-	const { toolCallId } = input.json;
+	const { json } = context.getInputData()[0] ?? { json: {} };
+	const { toolCallId } = json;
 	// The engine runs a tool with the model's ID of the call; all tries are one run. A model can give several calls the same ID.
 	if (typeof toolCallId === 'string')
 		return { id: `${runIndex} ${toolCallId.replaceAll(':', ' ')}`, agent };
 	// The agent itself runs it with the arguments only: each try is a run of its own, and gets the same object.
-	return { id: ensured(callIds, input.json, randomUUID), agent };
+	return { id: ensured(callIds, json, randomUUID), agent };
 }
 
 /**
