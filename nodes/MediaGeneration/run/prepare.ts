@@ -1,6 +1,6 @@
 /** From the credential and the drafts to items that are ready to run: what can still be refused before anything is created. */
 import { randomUUID } from 'crypto';
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { prepareReceiveUrl, warnOfCallbackUrls } from '../callback/receiveUrl';
 import { hashOf, type AgentCall, type Ledger, type NodeRun } from '../create/ledger';
 import { requestsFor } from '../operations/longText';
@@ -35,7 +35,7 @@ const callIds = new WeakMap<object, string>();
 function callOf(context: IExecuteFunctions, runIndex: number): AgentCall {
 	const [source] = context.getExecuteData().source?.main ?? [];
 	const agent = `${source?.previousNode ?? ''}:${source?.previousNodeRun ?? 0}`;
-	const { json } = context.getInputData()[0] ?? { json: {} };
+	const json: IDataObject = context.getInputData()[0]?.json ?? {};
 	const { toolCallId } = json;
 	// The engine runs a tool with the model's ID of the call; all tries are one run. A model can give several calls the same ID.
 	if (typeof toolCallId === 'string')

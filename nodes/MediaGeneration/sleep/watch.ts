@@ -183,15 +183,11 @@ interface Means {
 	clock?: Clock;
 }
 
-function watcherFor({ context, client, clock = realClock }: Means): Watcher {
+/** What this process knows of a sleep; created if it knows nothing. @param id as in the execution's notes */
+export function sleepOf(id: string, { context, client, clock = realClock }: Means): Sleep {
 	const watcher = ensured(watchers, client.account, () => new Watcher(context, client, clock));
 	// The latest context serves all sleeps of the account, so that no execution's data is held for long.
-	return Object.assign(watcher, { context, client });
-}
-
-/** What this process knows of a sleep; created if it knows nothing. @param id as in the execution's notes */
-export function sleepOf(id: string, means: Means): Sleep {
-	const watcher = watcherFor(means);
+	Object.assign(watcher, { context, client });
 	return ensured(sleeps, id, () => {
 		if (sleeps.size % SWEPT_EVERY === 0)
 			for (const [key, sleep] of sleeps) if (sleep.isHistory) sleeps.delete(key);
