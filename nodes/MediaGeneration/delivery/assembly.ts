@@ -100,12 +100,9 @@ export async function deliverPart(
 ): Promise<Delivered> {
 	const { longText, texts } = assembly;
 	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
-	const { fileName } = files;
-	const named =
-		fileName === undefined || number === 0
-			? files
-			: { ...files, fileName: `${fileName}_${number}` };
-	const delivered = await delivery.deliver(done, named, index, extra);
+	const ending = number === 0 ? '' : `_${number}`;
+	const fileName = files.fileName && `${files.fileName}${ending}`;
+	const delivered = await delivery.deliver(done, { ...files, fileName }, index, extra);
 	// What only joining needs would stay in memory until the run's end.
 	return longText.kind === 'join' ? delivered : { ...delivered, files: [] };
 }

@@ -48,11 +48,11 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)';
 /** One file on its way, from its beginning on. A DownloadError's message completes "could not be downloaded: ...". */
 export class Download {
 	/** All bytes; throws a DownloadError when the file can't be fetched whole. */
-	readonly chunks: AsyncGenerator<Buffer>;
+	readonly chunks = this.headAndRest();
 	received = 0;
 	/** Why `chunks` ended without the end of the file. */
 	failure: DownloadError | undefined;
-	private readonly source: AsyncGenerator<Buffer>;
+	private readonly source = this.wholeFile();
 	private readonly scanner = new SoundScanner();
 	private readonly head: Buffer[] = [];
 	/** Of the answer that began the file. */
@@ -68,8 +68,6 @@ export class Download {
 		private readonly deps: DownloadDeps,
 		private readonly tries: Tries,
 	) {
-		this.source = this.wholeFile();
-		this.chunks = this.headAndRest();
 		deps.signal?.addEventListener('abort', this.stop);
 		if (deps.signal?.aborted === true) this.stop();
 	}

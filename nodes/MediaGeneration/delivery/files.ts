@@ -119,11 +119,6 @@ async function store(download: Download, wanted: Wanted, deps: FetchDeps): Promi
 	}
 }
 
-function storeFailure(error: unknown): DownloadError {
-	if (error instanceof DownloadError) return error;
-	return new DownloadError(`n8n could not store it: ${messageOf(error)}`, 'nothing');
-}
-
 const missing = ({ url, kind }: TaskOutput, problem: string): DeliveredFile => ({
 	kind: 'missing',
 	output: { url, kind },
@@ -137,7 +132,9 @@ async function storeWhole(wanted: Wanted, deps: FetchDeps): Promise<DeliveredFil
 		try {
 			return await store(download, wanted, deps);
 		} catch (error) {
-			const failure = download.failure ?? storeFailure(error);
+			const failure = download.failure ?? error;
+			if (!(failure instanceof DownloadError))
+				return missing(wanted, `n8n could not store it: ${messageOf(failure)}`);
 			if (failure.next !== 'startOver') return missing(wanted, failure.message);
 		} finally {
 			download.close();

@@ -96,16 +96,12 @@ function mimeOnly(header: string | undefined): string {
 	return (header ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
-function extensionOf(url: string): string {
-	const name = new URL(url).pathname.split('/').pop() ?? '';
-	return /\.([a-z0-9]{2,5})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
-}
-
 function namedTypes({ stated, url }: AboutFile) {
 	const mimeType = mimeOnly(stated);
 	// Which most hosts state for anything they do not know.
 	const byHeader = mimeType === 'text/plain' ? undefined : typeByMimeType(mimeType);
-	return { byHeader, byUrl: typeByExtension(extensionOf(url)) };
+	const [, extension = ''] = /\.([a-z0-9]{2,5})$/i.exec(new URL(url).pathname) ?? [];
+	return { byHeader, byUrl: typeByExtension(extension.toLowerCase()) };
 }
 
 function isTextType(mimeType: string): boolean {

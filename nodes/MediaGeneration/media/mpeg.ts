@@ -3,14 +3,11 @@
 type MpegVersion = '1' | '2' | '2.5';
 type Layer = 1 | 2 | 3;
 
-interface Coding {
+export interface FrameHeader {
 	version: MpegVersion;
 	layer: Layer;
 	/** Hz */
 	sampleRate: number;
-}
-
-export interface FrameHeader extends Coding {
 	/** The four bytes of the header as a number. */
 	bits: number;
 	channels: 1 | 2;
@@ -20,6 +17,8 @@ export interface FrameHeader extends Coding {
 	/** Bytes, the header included; 0 in free format. */
 	length: number;
 }
+
+type Coding = Pick<FrameHeader, 'version' | 'layer' | 'sampleRate'>;
 
 const VERSIONS: ReadonlyArray<MpegVersion | undefined> = ['2.5', undefined, '2', '1'];
 const SAMPLE_RATES: Record<MpegVersion, readonly number[]> = {
