@@ -63,7 +63,7 @@ async function runCase(seed: number, host: HostileHost, real: N8nContext): Promi
 	const stop = new AbortController();
 	const deps: FetchDeps = {
 		context,
-		open: fileOpener({ context, baseUrl: 'http://127.0.0.1', sleep }),
+		open: fileOpener({ context, baseUrl: 'http://127.0.0.1' }),
 		now,
 		sleep,
 		limiter: new Limiter(1),
@@ -118,7 +118,9 @@ async function heapMegabytes(): Promise<number> {
 describe(`${CASES} hostile hosts from seed ${FIRST_SEED} on`, () => {
 	const host = new HostileHost();
 	let real: N8nContext;
+	const timeout = AbortSignal.timeout.bind(AbortSignal);
 	beforeAll(async () => {
+		AbortSignal.timeout = (ms) => timeout(ms / FASTER);
 		await host.listen();
 		const keep = (context: N8nContext) => (real = context);
 		const probe = passing('probe', async function (this: IExecuteFunctions) {
@@ -132,7 +134,10 @@ describe(`${CASES} hostile hosts from seed ${FIRST_SEED} on`, () => {
 			credentials: { apiKey: '', baseUrl: '' },
 		});
 	});
-	afterAll(async () => await host.close());
+	afterAll(async () => {
+		AbortSignal.timeout = timeout;
+		await host.close();
+	});
 
 	async function runAll(from: number, count: number): Promise<void> {
 		let next = from;

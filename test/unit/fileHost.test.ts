@@ -7,7 +7,6 @@ import {
 	fileOpener,
 	redirectTarget,
 } from '../../nodes/MediaGeneration/service/fileHost';
-import { VirtualClock } from '../support/virtualClock';
 
 const BASE_URL = 'https://api.example';
 const FILE_URL = 'https://files.example/a';
@@ -22,7 +21,6 @@ function door(
 	answer: (options: IHttpRequestOptions, count: number) => Scripted | Promise<Scripted>,
 	baseUrl: string | undefined = BASE_URL,
 ) {
-	const clock = new VirtualClock();
 	const requests: IHttpRequestOptions[] = [];
 	const httpRequest = async (options: IHttpRequestOptions) => {
 		requests.push(options);
@@ -34,10 +32,10 @@ function door(
 		return { statusCode, headers, body };
 	};
 	const context = { helpers: { httpRequest } } as unknown as N8nContext;
-	const open = fileOpener({ context, baseUrl, sleep: clock.sleep });
+	const open = fileOpener({ context, baseUrl });
 	const aborted = () =>
 		requests.map(({ abortSignal }) => (abortSignal as AbortSignal | undefined)?.aborted === true);
-	return { clock, requests, open, aborted };
+	return { requests, open, aborted };
 }
 
 test.each([
@@ -119,21 +117,23 @@ describe('what is opened is closed', () => {
 		expect(aborted()).toEqual(Array.from({ length: 6 }, () => true));
 	});
 
-	test('by the signal of whoever asked, which is left alone afterwards', async () => {
+	test('by the signal of whoever asked', async () => {
 		const { open, aborted } = door(() => ({ statusCode: 200 }));
 		const stop = new AbortController();
-		const remove = jest.spyOn(stop.signal, 'removeEventListener');
-		const [first, second] = [
-			await open(FILE_URL, {}, stop.signal),
-			await open(FILE_URL, {}, stop.signal),
-		];
+		const add = jest.spyOn(stop.signal, 'addEventListener');
+		const time = new AbortController();
+		const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
+		const first = await open(FILE_URL, {}, stop.signal);
+		await open(FILE_URL, {}, stop.signal);
+		timeout.mockRestore();
+		// The time for the headers does not count for the body.
+		time.abort();
 		if (first.ok) first.close();
-		expect(remove).toHaveBeenCalledTimes(1);
-		expect(remove).toHaveBeenCalledWith('abort', expect.anything());
+		expect(aborted()).toEqual([true, false]);
 		stop.abort();
 		expect(aborted()).toEqual([true, true]);
-		if (second.ok) second.close();
-		expect(remove).toHaveBeenCalledTimes(2);
+		// However many files are opened: Node.js warns of signals with many listeners.
+		expect(add).toHaveBeenCalledTimes(1);
 	});
 
 	test('a signal that has aborted opens nothing that stays', async () => {
@@ -187,29 +187,30 @@ describe('what is asked for', () => {
 				const { code } = fields as { code: string };
 				return await Promise.reject(Object.assign(new Error(code), fields));
 			});
-			const stop = new AbortController();
-			const remove = jest.spyOn(stop.signal, 'removeEventListener');
-			const opened = await open(FILE_URL, {}, stop.signal);
+			const opened = await open(FILE_URL, {}, undefined);
 			expect(opened).toMatchObject({ ok: false, transient });
 			expect(!opened.ok && opened.reason).toContain(words);
-			expect(remove).toHaveBeenCalledWith('abort', expect.anything());
 		},
 	);
 });
 
 test('headers that take longer than a minute are given up, however they drip', async () => {
-	const { open, clock, aborted } = door(
+	const time = new AbortController();
+	const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
+	const { open, aborted } = door(
 		async ({ abortSignal }) =>
 			await new Promise((_, reject) => {
 				(abortSignal as AbortSignal).addEventListener('abort', () => reject(new Error('canceled')));
 			}),
 	);
-	const before = clock.now();
-	expect(await clock.run(open(FILE_URL, {}, undefined))).toEqual({
+	const opening = open(FILE_URL, {}, undefined);
+	expect(timeout).toHaveBeenCalledWith(60_000);
+	time.abort();
+	expect(await opening).toEqual({
 		ok: false,
 		reason: 'it did not answer within 60 s',
 		transient: true,
 	});
-	expect(clock.now() - before).toBe(60_000);
 	expect(aborted()).toEqual([true]);
+	timeout.mockRestore();
 });

@@ -87,7 +87,7 @@ export class Delivery {
 	private readonly deps: FetchDeps;
 
 	constructor(context: N8nContext, { baseUrl, signal }: DeliveryOptions) {
-		const open = fileOpener({ context, baseUrl, sleep: realClock.sleep });
+		const open = fileOpener({ context, baseUrl });
 		const limiter = new Limiter(CONCURRENT_DOWNLOADS);
 		this.deps = { ...realClock, context, open, signal, limiter };
 	}

@@ -70,6 +70,9 @@ export function timeLimit(ms: number, outer?: AbortSignal) {
 	return {
 		signal: controller.signal,
 		timedOut: () => timer.aborted,
+		abort,
+		/** What had so much time has come; from now on only the outer signal counts. */
+		met: () => timer.removeEventListener('abort', abort),
 		end() {
 			timer.removeEventListener('abort', abort);
 			forget?.();

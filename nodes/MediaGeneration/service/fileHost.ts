@@ -5,7 +5,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
-import type { Clock } from './clock';
+import { timeLimit } from './clock';
 import { connectionOf, reasonOf } from './networkError';
 
 export type ByteStream = Exclude<
@@ -41,14 +41,12 @@ interface FileOpenerDeps {
 	context: N8nContext;
 	/** Without one, no private address is used. */
 	baseUrl: string | undefined;
-	sleep: Clock['sleep'];
 }
 
 const MAX_REDIRECTS = 5;
 /** For one hop, until its headers are there. */
 const OPEN_TIMEOUT_MS = 60_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-const CLOSED = new Error('closed');
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
 	const value: unknown = headers[name];
@@ -77,21 +75,12 @@ export function addressProblem(url: string, baseUrl: string | undefined): string
 const failed = (reason: string, transient = false): NotOpened => ({ ok: false, reason, transient });
 
 async function request(
-	{ context, sleep }: FileOpenerDeps,
+	{ context }: FileOpenerDeps,
 	{ url, headers }: { url: string; headers: Record<string, string> },
 	signal: AbortSignal | undefined,
 ): Promise<OpenFile | NotOpened> {
-	const over = new AbortController();
-	const answered = new AbortController();
-	const stop = () => over.abort(CLOSED);
-	signal?.addEventListener('abort', stop);
-	if (signal?.aborted === true) stop();
-	let late = false;
 	// The helper's own time limit counts silence only, and a header that comes letter by letter is not silence.
-	void sleep(OPEN_TIMEOUT_MS, answered.signal).then(() => {
-		late = !answered.signal.aborted;
-		if (late) stop();
-	});
+	const limit = timeLimit(OPEN_TIMEOUT_MS, signal);
 	try {
 		const response = (await context.helpers.httpRequest({
 			method: 'GET',
@@ -102,8 +91,9 @@ async function request(
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,
 			timeout: OPEN_TIMEOUT_MS,
-			abortSignal: over.signal,
+			abortSignal: limit.signal,
 		})) as { statusCode: number; headers: Record<string, unknown>; body: ByteStream };
+		limit.met();
 		const { body } = response;
 		// An abort shows as an error of the stream, also where nobody reads it.
 		body.on('error', () => undefined);
@@ -114,17 +104,16 @@ async function request(
 			body,
 			streamOf: (chunks) => streamOf(body, chunks),
 			close: () => {
-				signal?.removeEventListener('abort', stop);
-				stop();
+				limit.end();
+				limit.abort();
 				body.destroy();
 			},
 		};
 	} catch (error) {
-		signal?.removeEventListener('abort', stop);
-		if (late) return failed(`it did not answer within ${OPEN_TIMEOUT_MS / 1000} s`, true);
+		limit.end();
+		if (limit.timedOut())
+			return failed(`it did not answer within ${OPEN_TIMEOUT_MS / 1000} s`, true);
 		return failed(reasonOf(error), connectionOf(error) !== 'impossible');
-	} finally {
-		answered.abort(CLOSED);
 	}
 }
 
