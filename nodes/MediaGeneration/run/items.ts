@@ -19,36 +19,25 @@ export async function runItems(
 			if (concluded.kind === 'failed') run.failed();
 			return concluded;
 		});
-		return { item, parts, end };
+		const { waiting } = item.settings;
+		if (waiting.kind !== 'suspend') return { end, begun: end, graces: [] };
+		const begun = Promise.all(parts.map((part) => part.submitted));
+		return { end, begun, graces: [waiting.graceMs] };
 	});
 	const ends = Promise.all(started.map(({ end }) => end));
-	await graceOver(run, started, ends);
+	const graces = started.flatMap((each) => each.graces);
+	if (graces.length > 0) {
+		// Some time after the last creation; items that poll are waited for first.
+		await Promise.all(started.map(({ begun }) => begun));
+		const allOver = new AbortController();
+		void ends.then(() => allOver.abort());
+		const longest = graces.reduce((most, graceMs) => Math.max(most, graceMs));
+		await means.sleep(longest, allOver.signal);
+	}
 	for (const watch of run.sleepers) run.loop.release(watch);
 	const results = await ends;
 	run.loop.close();
 	return await lookBeforeSleep(means, results);
-}
-
-interface Started {
-	item: Item;
-	parts: PartRun[];
-	end: Promise<ItemEnd>;
-}
-
-/** Some time after the last creation; items that poll are waited for first. */
-async function graceOver(run: Run, started: readonly Started[], ends: Promise<unknown>) {
-	const waitings = started.map(({ item }) => item.settings.waiting);
-	const graces = waitings.flatMap((waiting) => (waiting.kind === 'suspend' ? waiting.graceMs : []));
-	if (graces.length === 0) return;
-	await Promise.all(
-		started.flatMap(({ item, parts, end }) =>
-			item.settings.waiting.kind === 'suspend' ? parts.map((part) => part.submitted) : [end],
-		),
-	);
-	const allOver = new AbortController();
-	void ends.then(() => allOver.abort());
-	const longest = graces.reduce((most, graceMs) => Math.max(most, graceMs));
-	await run.means.sleep(longest, allOver.signal);
 }
 
 const CONCURRENT_LAST_LOOKS = 10;
