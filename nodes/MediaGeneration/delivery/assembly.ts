@@ -62,7 +62,7 @@ export function unfinishedJson(
 		...common,
 		task_ids: [...taskIds],
 		parts: taskIds.map((task_id, number) => partJson(assembly, number, task_id)),
-		long_text: { ...longText },
+		long_text: longText,
 	};
 }
 

@@ -1,6 +1,7 @@
 /** The items of a finished task: the same for generations, `task: wait`, resumed executions and the trigger. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { transcriptOf } from '../media/captions';
+import type { Spoken } from '../media/srt';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
 import { inPieces, realClock } from '../service/clock';
@@ -127,14 +128,14 @@ export class Delivery {
 	}
 
 	/** What was said when, by the first transcript that can be read; undefined where there is none. */
-	private async transcriptOf(files: readonly DeliveredFile[]): Promise<IDataObject[] | undefined> {
+	private async transcriptOf(files: readonly DeliveredFile[]): Promise<Spoken[] | undefined> {
 		for (const file of files) {
 			if (file.output.kind !== 'transcript' || file.kind !== 'stored') continue;
 			const spoken = await attemptLater(async () => {
 				const text = await readStoredText(this.deps.context, file.binary, MAX_TRANSCRIPT_BYTES);
 				return text === undefined ? undefined : await inPieces(transcriptOf(text));
 			});
-			if (spoken.ok && spoken.value !== undefined) return spoken.value.map((each) => ({ ...each }));
+			if (spoken.ok && spoken.value !== undefined) return spoken.value;
 		}
 		return undefined;
 	}

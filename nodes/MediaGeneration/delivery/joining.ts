@@ -78,10 +78,8 @@ export async function joinSources(
 		files.push({ kind: 'stored', output, binary, sound: undefined });
 	}
 	if (hints.length > 0) json.hint = hints.join(' ');
-	if (options.withTranscript) {
-		const spoken = (await inPieces(transcriptOf(texts[0] ?? ''))) ?? [];
-		json.transcript = spoken.map((each) => ({ ...each }));
-	}
+	if (options.withTranscript)
+		json.transcript = (await inPieces(transcriptOf(texts[0] ?? ''))) ?? [];
 	return { ok: true, files, times: plan.parts, json };
 }
 
