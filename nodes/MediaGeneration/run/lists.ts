@@ -11,7 +11,7 @@ import {
 } from '../operations/lists';
 import type { ListName } from '../operations/operation';
 import type { ServiceClient } from '../service/client';
-import { attemptLater, FailureError, valueOf, type Failure } from '../service/failures';
+import { asFailure, attemptLater, FailureError, valueOf, type Failure } from '../service/failures';
 import { parseJson } from '../service/json';
 import { readBody } from '../service/reading';
 import { NO_LIST } from '../service/taskList';
@@ -45,8 +45,8 @@ async function pageOf(
 	const reading = { client, path: route.path(words, cursor), what: `The list of ${what}` };
 	const answer = await attemptLater(async () => await readBody(reading));
 	if (!answer.ok) {
-		const { httpStatus } = answer.failure;
-		if (httpStatus !== undefined && NO_LIST.has(httpStatus)) return undefined;
+		const { httpStatus = 0 } = answer.failure;
+		if (NO_LIST.has(httpStatus)) return undefined;
 		throw new FailureError(answer.failure);
 	}
 	const page = pageIn(answer.value, route, cursor);
@@ -119,11 +119,11 @@ export async function searchList(
 	paginationToken = '',
 ): Promise<INodeListSearchResult> {
 	const { what, routes } = lists[name];
-	const found = await attemptLater(async () => {
+	const from = (parseJson(paginationToken) ?? undefined) as Position | undefined;
+	try {
 		const client = valueOf(await openClient(context));
-		const from = (parseJson(paginationToken) ?? undefined) as Position | undefined;
 		return await search({ client, what, words: filter.trim(), from }, routes);
-	});
-	if (found.ok) return found.value;
-	throw asShown(context, found.failure);
+	} catch (error) {
+		throw asShown(context, asFailure(error));
+	}
 }

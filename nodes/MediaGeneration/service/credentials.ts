@@ -72,20 +72,17 @@ export async function recentCredentials(
 	return read;
 }
 
-/** What has become of a credential since it was read. A key that came with another address is never sent to the first one. */
-async function readAgain(context: RequestContext, first: CredentialRead): Promise<CredentialRead> {
-	const read = await readCredentials(context);
-	cleanerOf(context).knows(read.credentials);
-	return read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
-}
-
 /** What n8n signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */
 export function signer(context: RequestContext, first: CredentialRead) {
 	let [latest, latestAt] = [Promise.resolve(first), first.readAt];
 	return async (): Promise<ICredentialsDecrypted | undefined> => {
 		if (now() - latestAt >= RECENT_MS) {
 			latestAt = now();
-			latest = readAgain(context, first);
+			latest = readCredentials(context).then((read) => {
+				cleanerOf(context).knows(read.credentials);
+				// A key that came with another address is never sent to the first one.
+				return read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
+			});
 		}
 		const read = await latest.catch(() => undefined);
 		return read && { id: '', name: '', type: CREDENTIAL, data: { ...read.data } };

@@ -76,9 +76,8 @@ export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 		const path = `/v1/tasks?${new URLSearchParams(fields).toString()}`;
 		const reply = await attemptLater(async () => await readReply({ ...query, path }));
 		if (!reply.ok) {
-			const { httpStatus } = reply.failure;
-			if (httpStatus === undefined || !NO_LIST.has(httpStatus))
-				throw new FailureError(reply.failure);
+			const { httpStatus = 0 } = reply.failure;
+			if (!NO_LIST.has(httpStatus)) throw new FailureError(reply.failure);
 			// Some services have no page beyond the last one.
 			if (first !== undefined) break;
 			return { kind: 'none', failure: { ...NONE, httpStatus } };
