@@ -57,6 +57,7 @@ export class Download {
 	private readonly head: Buffer[] = [];
 	/** Of the answer that began the file. */
 	private headers: Headers = {};
+	private validator: string | undefined;
 	private streamOf: OpenFile['streamOf'] | undefined;
 	private stream: ByteStream | undefined;
 	private tail: Buffer = Buffer.alloc(0);
@@ -89,10 +90,6 @@ export class Download {
 		this.close();
 		await deps.sleep(700 * tries.looks, deps.signal);
 		throw new DownloadError(problem, 'startOver');
-	}
-
-	private get validator(): string | undefined {
-		return strongValidator(this.headers);
 	}
 
 	get length(): number | undefined {
@@ -176,6 +173,7 @@ export class Download {
 		if (opened.status !== 200) throw refusalOf(opened);
 		refuseEncoding(opened.headers);
 		this.headers = opened.headers;
+		this.validator = strongValidator(opened.headers);
 		if ((this.length ?? 0) > this.wanted.maxBytes) throw this.tooLarge(this.length);
 		for await (const chunk of this.bodyOf(opened)) yield this.take(chunk);
 	}
