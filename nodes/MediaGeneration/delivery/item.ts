@@ -10,6 +10,7 @@ import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
 import { fileOpener } from '../service/fileHost';
 import type { JsonObject } from '../service/json';
 import { Limiter } from '../service/limiter';
+import { withoutEmptyError } from '../service/task';
 import type { Done } from '../service/verdict';
 import {
 	baseNames,
@@ -23,18 +24,6 @@ import {
 
 /** Names that n8n or this package give a meaning. A task's own fields of these names go out with `task_` in front. */
 const OWN_NAMES = ['error', 'outcome', 'timed_out', 'task_ids', 'part', 'parts', 'joined'];
-
-function saysNothing(error: unknown): boolean {
-	if (typeof error === 'string') return error.trim() === '';
-	if (typeof error === 'object') return error === null || Object.keys(error).length === 0;
-	return error === undefined || error === false || error === 0;
-}
-
-/** Without an `error` that says nothing: n8n repeats a node whose first item has one, unless it is undefined, null or false. */
-export function withoutEmptyError(fields: JsonObject): IDataObject {
-	const { error, ...others } = fields;
-	return (saysNothing(error) ? others : fields) as IDataObject;
-}
 
 /** What goes out of a task, or of the answer to a creation, under names that mean nothing else. */
 export function fieldsOf(raw: JsonObject): IDataObject {

@@ -6,7 +6,7 @@ import { asText, mapTexts, type JsonObject } from '../service/json';
 import { lookAtTask, type Look } from '../service/look';
 import { outputsOf } from '../service/outputs';
 import { readWithRetries, unreadable, type Try } from '../service/reading';
-import { parseTask } from '../service/task';
+import { parseTask, withoutEmptyError } from '../service/task';
 import { readTaskList } from '../service/taskList';
 import { maskSecret } from './account';
 import type { ItemFields } from './fields';
@@ -137,11 +137,8 @@ async function listTasks(from: Source, fields: ItemFields): Promise<IDataObject[
 function taskItem(taskId: string, raw: JsonObject): IDataObject {
 	const task = parseTask(raw);
 	const outputs = task?.state === 'done' ? outputsOf(task) : [];
-	const { error, ...fields } = raw as IDataObject;
 	return {
-		...fields,
-		// n8n takes any `error` of a first item, even an empty one, for a failure.
-		...(error === undefined || error === null || error === '' ? {} : { error }),
+		...withoutEmptyError(raw),
 		task_id: taskId,
 		outputs: outputs.map(({ url, kind }) => ({ url, kind })),
 	};

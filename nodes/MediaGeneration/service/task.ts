@@ -1,4 +1,5 @@
 /** What answers say of a task, and of the account. Sources: docs/service.md, "Resources", "States", "Shapes" and "Status". */
+import type { IDataObject } from 'n8n-workflow';
 import { asNumber, asText, isObject, recordsIn, type JsonObject } from './json';
 
 export interface Task {
@@ -110,6 +111,18 @@ export function costIn(body: JsonObject): number | undefined {
 /** What a creation's answer says that the account has left. */
 export function creditsLeftIn(answer: JsonObject): number | undefined {
 	return placesOf(answer, 'ec_remain_credits').map(asNumber).find(isGiven);
+}
+
+function saysNothing(error: unknown): boolean {
+	if (typeof error === 'string') return error.trim() === '';
+	if (typeof error === 'object') return error === null || Object.keys(error).length === 0;
+	return error === undefined || error === false || error === 0;
+}
+
+/** Without an `error` that says nothing: n8n repeats a node whose first item has one, unless it is undefined, null or false. */
+export function withoutEmptyError(fields: JsonObject): IDataObject {
+	const { error, ...others } = fields;
+	return (saysNothing(error) ? others : fields) as IDataObject;
 }
 
 export function apiKeysOf(body: unknown): JsonObject[] | undefined {
