@@ -84,6 +84,21 @@ describe('many callbacks at once', () => {
 	});
 });
 
+test('a task that the service does not know is not asked about again for 10 s', async () => {
+	await onMachine(async (machine) => {
+		const { ask, client } = service((taskId) =>
+			taskId === 'known' ? allDone(taskId) : answer(404),
+		);
+		const kinds = async () => [(await ask(claimOf('none'))).kind, client.requests.length];
+		expect(await kinds()).toEqual(['missing', 2]);
+		await machine.pause(9_000);
+		expect(await kinds()).toEqual(['missing', 2]);
+		expect((await ask(claimOf('known'))).kind).toBe('done');
+		await machine.pause(1_000);
+		expect(await kinds()).toEqual(['missing', 5]);
+	});
+});
+
 describe('while the service asks for a pause', () => {
 	test('of looks, callbacks keep to it', async () => {
 		await onMachine(async (machine) => {

@@ -60,11 +60,18 @@ describe('the rest of the request', () => {
 		timeout: 300_000,
 		simple: false,
 		qs: { a: '1' },
+		arrayFormat: 'brackets',
 		qsStringifyOptions: { arrayFormat: 'brackets' },
+		useQuerystring: true,
 		body: { text: 'a' },
+		form: { text: 'a' },
+		formData: { text: 'a' },
 		json: false,
 		encoding: null,
 		useStream: true,
+		abortSignal: new AbortController().signal,
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
 	};
 
 	test('passes as the HTTP Request node makes it, with what is switched off', async () => {
@@ -86,8 +93,10 @@ describe('the rest of the request', () => {
 	});
 
 	test('is dropped where nobody knows what it does', async () => {
-		const request = await authenticated({ url: BASE, beforeRedirect: () => undefined } as never);
-		expect(request).not.toHaveProperty('beforeRedirect');
+		const unknown = ['beforeRedirect', 'oauth', 'authority', 'reproxy', 'lookups', 'myAdapter'];
+		const given = Object.fromEntries(unknown.map((name) => [name, () => undefined]));
+		const request = await authenticated({ url: BASE, ...given } as never);
+		expect(Object.keys(request).filter((name) => name in given)).toEqual([]);
 	});
 });
 
@@ -164,10 +173,9 @@ describe('and nowhere else, in words that do not hold it', () => {
 		['a password', { auth: { username: 'a', password: 'b' } }, /user name and password/],
 		['TRACE, which reflects it', { method: 'TRACE' }, /its method is none/],
 		['a method that is none', { method: {} }, /its method is none/],
-		['a Host header', { headers: { Host: 'evil.example' } }, /the header "Host"/],
-		['the same, padded', { headers: { ' hOsT ': 'evil.example' } }, /the header " hOsT "/],
-		['a forwarded host', { headers: { 'X-Forwarded-Host': 'e' } }, /"X-Forwarded-Host"/],
-		['a path in a header', { headers: { 'X-Original-URL': '/' } }, /"X-Original-URL"/],
+		['a local address', { localAddress: '10.0.0.1' }, /a local address of its own/],
+		['a transport', { transport: {} , adapter: 'x' }, /a transport of its own/],
+		['a padded Host header', { headers: { ' hOsT ': 'evil.example' } }, /the header " hOsT "/],
 		['headers for all methods', { headers: { common: { Host: 'e' } } }, /"common" is not a text/],
 	])('a request with %s', async (_name, fields, words) => {
 		for (const address of [{ url: `${BASE}/v1` }, { uri: `${BASE}/v1` }]) {
@@ -175,6 +183,20 @@ describe('and nowhere else, in words that do not hold it', () => {
 			expect(message).toMatch(/^The API key was not added to the request: its? /);
 			expect(message).toMatch(words);
 		}
+	});
+
+	test.each([
+		...['Host', ':authority', 'Forwarded', 'Transfer-Encoding', 'Upgrade', 'X-Host'],
+		...['Host', 'Server', 'Port', 'Proto', 'Prefix', 'Path', 'Uri'].map((x) => `X-Forwarded-${x}`),
+		...['X-Original-URL', 'X-Original-URI', 'X-Original-Host', 'X-Rewrite-URL'],
+		'X-HTTP-Host-Override',
+	])('a request with the header %s, but not one that merely holds its name', async (name) => {
+		const url = `${BASE}/v1`;
+		expect(await refused({ url, headers: { [name]: 'evil.example' } })).toContain(
+			`it has the header "${name}", which can lead it elsewhere. Remove that header.`,
+		);
+		const others = { [`Not-${name}`]: '1', [`${name}-2`]: '2' };
+		expect((await authenticated({ url, headers: others })).headers).toMatchObject(others);
 	});
 
 	test.each<[string, object]>([

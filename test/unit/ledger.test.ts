@@ -217,13 +217,19 @@ test.each<[object | null, string]>([
 	});
 });
 
+const NOTED = { execution: '7', hash: 'h' };
+
 test.each<[string, unknown]>([
 	['a list', []],
 	['text', 'x'],
 	['null', null],
-	['an entry without a task', { '0:0:0': { execution: '7' } }],
-	['an entry with a time and without a task', { '0:0:0': { execution: '7', createdAt: 5 } }],
-	['an entry without a time', { '0:0:0': { execution: '7', taskId: 't1' } }],
+	['an entry without a task', { '0:0:0': NOTED }],
+	['an entry with a time and without a task', { '0:0:0': { ...NOTED, createdAt: 5 } }],
+	['an entry without a time', { '0:0:0': { ...NOTED, taskId: 't1' } }],
+	['an ID that is none', { '0:0:0': { ...NOTED, taskId: 1, createdAt: 5 } }],
+	['a sending without a time', { '0:0:0': { ...NOTED, sending: { request: {} } } }],
+	['a sending without a request', { '0:0:0': { ...NOTED, sending: { sentAt: 5 } } }],
+	['an entry without a hash', { '0:0:0': { ...NOTED, taskId: 't1', createdAt: 5, hash: 1 } }],
 ])('what %s has replaced may be paid for', (_name, createdTasks) => {
 	const { kind, failure } = earlier({ createdTasks }, RUN) as {
 		kind: string;
@@ -235,7 +241,7 @@ test.each<[string, unknown]>([
 
 test('what is no entry of a slot is no obstacle, and an entry without the answer is a task', () => {
 	expect(earlier({ createdTasks: { a: 1 } }, RUN)).toEqual(NOTHING);
-	const createdTasks = { '0:0:0': { execution: '7', hash: 'h', taskId: 't1', createdAt: 5 } };
+	const createdTasks = { '0:0:0': { ...NOTED, taskId: 't1', createdAt: 5 } };
 	expect(earlier({ createdTasks }, RUN)).toEqual(FOUND);
 });
 
