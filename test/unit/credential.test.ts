@@ -174,7 +174,7 @@ describe('and nowhere else, in words that do not hold it', () => {
 		['TRACE, which reflects it', { method: 'TRACE' }, /its method is none/],
 		['a method that is none', { method: {} }, /its method is none/],
 		['a local address', { localAddress: '10.0.0.1' }, /a local address of its own/],
-		['a transport', { transport: {} , adapter: 'x' }, /a transport of its own/],
+		['a transport', { transport: {}, adapter: 'x' }, /a transport of its own/],
 		['a padded Host header', { headers: { ' hOsT ': 'evil.example' } }, /the header " hOsT "/],
 		['headers for all methods', { headers: { common: { Host: 'e' } } }, /"common" is not a text/],
 	])('a request with %s', async (_name, fields, words) => {
