@@ -17,6 +17,10 @@ describe('a foreign JSON text is parsed', () => {
 		['with a text as long as allowed', '"0123456789"', '0123456789'],
 		['with brackets and commas in a text', '"[[[[,,,,,"', '[[[[,,,,,'],
 		['with escaped quotes', '["\\"[","\\\\",1]', ['"[', '\\', 1]],
+		['with brackets behind such a quote', '"\\"[[[["', '"[[[['],
+		['with brackets behind a backslash', '["\\\\","[[[["]', ['\\', '[[[[']],
+		['with lists side by side', '[[],[[]]]', [[], [[]]]],
+		['as large as allowed', `${' '.repeat(99)}1`, 1],
 	])('%s', (_name, json, value) => {
 		expect(readJson(json, SMALL)).toEqual({ body: value });
 	});
@@ -29,6 +33,10 @@ describe('a foreign JSON text is parsed', () => {
 		['12345678901234567.5', 12345678901234567.5],
 		['1e12345678901234567', Infinity],
 		['"12345678901234567890"', '12345678901234567890'],
+		[
+			'[1234567890123456,-1234567890123456789]',
+			[1_234_567_890_123_456, -1_234_567_890_123_456_800],
+		],
 	])('%s loses no digit of an ID', (json, value) => {
 		expect(readJson(json)).toEqual({ body: value });
 	});
@@ -36,6 +44,7 @@ describe('a foreign JSON text is parsed', () => {
 
 test.each<[string, string, string]>([
 	['too deep', nested(4), 'that is nested deeper than 3 levels'],
+	['too deep, in objects', '{"a":{"a":{"a":{}}}}', 'that is nested deeper than 3 levels'],
 	['too deep to be parsed or copied', nested(20_000), 'of more than 0 MB'],
 	['too many values', '[1,2,3,4,5,6]', 'with more than 5 values'],
 	['a long text', '"0123456789x"', 'with a text of more than 10 characters'],
@@ -55,7 +64,9 @@ describe('a body', () => {
 		['a stream', Readable.from([Buffer.from('{"a"'), Buffer.from(':1}')]), '{"a":1}'],
 		['a character in two pieces', Readable.from([Buffer.from([0xc3]), Buffer.from([0xa9])]), 'é'],
 		['bytes with a byte order mark', Buffer.from('\uFEFF{}'), '{}'],
-		['a text', '{}', '{}'],
+		['bytes with such a mark inside', Buffer.from('a\uFEFF{}'), 'a\uFEFF{}'],
+		['bytes up to the bound', Buffer.from('0123456789'), '0123456789'],
+		['a text up to the bound', '0123456789', '0123456789'],
 		['nothing', undefined, ''],
 		['an object', { a: 1 }, ''],
 	])('that is %s is read', async (_name, body, text) => {
@@ -77,6 +88,7 @@ describe('a body', () => {
 	test.each<[string, unknown]>([
 		['text', 'x'.repeat(11)],
 		['bytes', Buffer.from('x'.repeat(11))],
+		['a stream', Readable.from([Buffer.from('x'.repeat(10)), Buffer.from('x')])],
 	])('of too much %s is cut', async (_name, body) => {
 		expect(await readText(body, bound)).toEqual({ text: 'x'.repeat(10), whole: false });
 	});

@@ -1,5 +1,11 @@
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import { lookAtTask, readLook, type Look } from '../../nodes/MediaGeneration/service/look';
+import {
+	lookAtTask,
+	lookSurely,
+	readLook,
+	type Look,
+} from '../../nodes/MediaGeneration/service/look';
+import { onMachine } from '../model/machine';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 
 const NOW = 1_000_000;
@@ -91,7 +97,29 @@ describe('the ID in an answer', () => {
 		expect(readLook(reply, asked)).toMatchObject({
 			detail: 'HTTP 200 with another task (other): no luck',
 		});
+		expect(readLook(task({ status: 'error' }), asked, NOW)).toMatchObject({
+			detail: 'HTTP 200 with the status "error" and no task ID',
+		});
 	});
+
+	test.each<[string, number, Reply, string]>([
+		['says the same', 2, task({ status: 'error' }), 'task'],
+		['is missing', 3, answer(404), 'missing'],
+		['was clear at once', 1, task({ id: asked, status: 'error' }), 'task'],
+	])(
+		'that is doubtful: those who look only once look again: %s',
+		async (_name, requests, then, kind) => {
+			await onMachine(async (machine) => {
+				const client = scriptedClient((_, count) =>
+					count === 1 && requests > 1 ? task({ status: 'error' }) : then,
+				);
+				const at = { taskId: asked, kind: 'speech', route: 'auto', timeoutMs: 5_000 } as const;
+				expect((await lookSurely(client, at)).kind).toBe(kind);
+				expect(client.requests).toHaveLength(requests);
+				expect(machine.elapsed > 0).toBe(requests > 1);
+			});
+		},
+	);
 });
 
 describe('routes', () => {
@@ -174,12 +202,18 @@ describe('routes', () => {
 		expect(paths(client)).toEqual(['/v1/task/t1', '/v1e/task/t1', '/v1/task/t1', '/v1e/task/t1']);
 	});
 
-	test('a look that an outsider asked for says so', async () => {
-		const client = scriptedClient(() => answer(200, TASK));
+	test('a look that an outsider asked for says so, and makes no task known', async () => {
+		const client = scriptedClient(() => answer(200, { ...TASK, type: 'Speech' }));
 		await look(client);
-		const at = { taskId: 't1', kind: 'speech', route: 'v1', timeoutMs: 5_000 } as const;
+		const at = { taskId: 't2', kind: 'speech', route: 'v1', timeoutMs: 5_000 } as const;
 		await lookAtTask(client, { ...at, purpose: 'outsider' });
 		expect(client.requests.map(({ purpose }) => purpose)).toEqual(['look', 'outsider']);
+		const { known, types } = client.account;
+		expect([known.get('t1'), known.get('t2'), types.get('speech')]).toEqual([
+			true,
+			undefined,
+			'Speech',
+		]);
 	});
 
 	test('a chosen route is the only one', async () => {
