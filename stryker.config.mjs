@@ -24,13 +24,13 @@ const folder = process.env.MUTATION_FOLDER ?? 'create';
 if (!(folder in folders))
 	throw new Error(`There is no folder ${folder}. There are: ${Object.keys(folders).join(', ')}.`);
 
-/** Unit tests that import something of the folder, and the models. Those of the repository's own texts would read the mutants. */
+/** Unit tests that import something of the folder or run the whole node, and the models. Those of the repository's own texts would read the mutants. */
 const imported = {
 	door: `(service/(${door})|credentials/.*)'`,
 	credential: 'credentials/',
 	operations: "(operations/|\\.node')",
 };
-const imports = new RegExp(`from '.*${imported[folder] ?? `/${folder}/`}`);
+const imports = new RegExp(`(from|import) '.*(${imported[folder] ?? `/${folder}/`}|model/node')`);
 const tests = readdirSync(join('test', 'unit'), { recursive: true, encoding: 'utf8' })
 	.filter((name) => name.endsWith('.test.ts') && !/^(package|rooms)\./.test(name))
 	.map((name) => join('test', 'unit', name))
