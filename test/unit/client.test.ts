@@ -9,6 +9,7 @@ import { readCreation } from '../../nodes/MediaGeneration/create/creation';
 import {
 	callSelf,
 	createClient,
+	publishedMethods,
 	recentClient,
 	type ApiRequest,
 	type N8nContext,
@@ -94,6 +95,8 @@ describe('a request', () => {
 			ignoreHttpStatusErrors: true,
 		});
 		expect(JSON.stringify(options)).not.toContain(KEY);
+		const { options: withoutBody } = await exchanged(responds(200, '{}'));
+		expect(withoutBody?.headers).toEqual({ Accept: 'application/json' });
 	});
 
 	test("is given up by its own signal, also where n8n's helper takes the execution's", async () => {
@@ -344,4 +347,28 @@ describe('a call of this n8n to itself', () => {
 			{ method: 'POST', url: URL, body: { id: 't1' }, json: true, disableFollowRedirect: true },
 		]);
 	});
+
+	test('that fails brings the reason', async () => {
+		const { context } = contextWith(throws(new Error('connect ECONNREFUSED')));
+		expect(await callSelf(context, URL, {})).toEqual({
+			status: undefined,
+			reason: expect.stringContaining('refused') as string,
+		});
+		expect(await publishedMethods(context, URL)).toBeUndefined();
+	});
+
+	test.each([
+		['OPTIONS, POST', 'OPTIONS, POST'],
+		['POST', undefined],
+		[['OPTIONS'], undefined],
+	])(
+		"n8n's answer to a preflight, %j, names the methods of a webhook",
+		async (allowed, methods) => {
+			const headers = { 'access-control-allow-methods': allowed };
+			const { context, sent } = contextWith(responds(204, '', headers));
+			expect(await publishedMethods(context, URL)).toBe(methods);
+			const origin = { Origin: 'https://n8n.example' };
+			expect(sent).toMatchObject([{ method: 'OPTIONS', url: URL, headers: origin }]);
+		},
+	);
 });

@@ -75,15 +75,25 @@ describe('the rest of the request', () => {
 	};
 
 	test('passes as the HTTP Request node makes it, with what is switched off', async () => {
-		const off = { rejectUnauthorized: true, proxy: undefined, agentOptions: {}, auth: undefined };
+		const off = {
+			...{ rejectUnauthorized: true, skipSslCertificateValidation: false },
+			...{ proxy: undefined, agentOptions: {}, auth: null, lookup: false, socketPath: '' },
+		};
 		const redirects = { followRedirect: true, followAllRedirects: true, maxRedirects: 21 };
 		const uri = `${BASE}/v1/task/sound-effect`;
-		const given = { ...httpRequestNode, uri, ...off, ...redirects };
+		const none = { 'X-A': undefined, 'X-B': null, aUTHORIZATION: 'Bearer other' };
+		const given = {
+			...httpRequestNode,
+			uri,
+			...off,
+			...redirects,
+			headers: { ...none, 'X-C': '1' },
+		};
 		const request = await authenticated(given as never);
 		expect(request).toEqual({
 			...httpRequestNode,
 			uri,
-			headers: { Authorization: `Bearer ${KEY}` },
+			headers: { 'X-C': '1', Authorization: `Bearer ${KEY}` },
 			disableFollowRedirect: true,
 			followRedirect: false,
 			followAllRedirects: false,
@@ -109,9 +119,16 @@ describe('under the Base URL it is sent', () => {
 		['an ID with a slash', `${BASE}/proxy`, { url: `${BASE}/proxy/v1/task/gen%2F42` }],
 		['an ID with a percent sign', `${BASE}/proxy`, { url: `${BASE}/proxy/v1/task/7%252F9` }],
 		['plain http in a private network', 'http://10.0.0.5', { url: 'http://10.0.0.5/v1' }],
+		['a beginning that ends with slashes', BASE, { baseURL: `${BASE}//`, url: '/v1/credits' }],
+		...['HEAD', 'put', 'Patch', 'DELETE', 'OPTIONS'].map((method): [string, string, object] => [
+			method,
+			BASE,
+			{ url: BASE, method },
+		]),
 	])('%s', async (_name, baseUrl, request) => {
-		const { headers } = await authenticated(request, { baseUrl });
-		expect(headers).toMatchObject({ Authorization: `Bearer ${KEY}` });
+		const sent = await authenticated(request, { baseUrl });
+		expect(sent.headers).toMatchObject({ Authorization: `Bearer ${KEY}` });
+		expect(sent.url ?? (sent as { uri?: string }).uri).not.toMatch(/[^:]\/\//);
 	});
 });
 
@@ -128,7 +145,8 @@ describe('and nowhere else, in words that do not hold it', () => {
 		['another host', { url: 'https://evil.example/v1' }, 'https://evil.example/v1'],
 		['another port', { url: 'https://api.example:8443/v1' }, 'https://api.example:8443/v1'],
 		['another scheme', { url: 'http://api.example/v1' }, 'http://api.example/v1'],
-		['a user name that would replace the key', { url: 'https://a:b@api.example/' }, 'api.example/'],
+		['a user name that would replace the key', { url: 'https://a@api.example/' }, 'api.example/'],
+		['a password that would', { url: 'https://:b@api.example/' }, 'api.example/'],
 		['a host behind a user name', { url: 'https://api.example@evil.example/' }, 'evil.example/'],
 		['another beginning', { baseURL: 'https://evil.example', url: '/v1' }, 'https://evil.example'],
 		[
@@ -153,13 +171,18 @@ describe('and nowhere else, in words that do not hold it', () => {
 		},
 	);
 
-	test.each(['..%2ft2', '..%5ct2', '..;/t2', '%252e%252e/t2', '%c0%ae%c0%ae/t2', 'a%00b'])(
-		'%s, by which some servers leave the path of the Base URL',
-		async (path) => {
-			const message = await refused({ url: `${BASE}/t1/${path}` }, { baseUrl: `${BASE}/t1` });
-			expect(message).toMatch(/its path (has|is encoded) .*, by which it could leave the Base URL/);
-		},
-	);
+	/** Each digit of an escape is escaped again: some servers decode until nothing is left to decode. */
+	const escapedAgain = (path: string) =>
+		path.replace(/[\da-f]/g, (digit) => `%${digit.charCodeAt(0).toString(16)}`);
+	const fiveTimes = Array(5).fill(0).reduce(escapedAgain, '%6e');
+
+	test.each([
+		...['..%2ft2', '..%5ct2', '..;/t2', '%252e%252e/t2', '%c0%ae%c0%ae/t2', 'a%00b'],
+		fiveTimes,
+	])('%s, by which some servers leave the path of the Base URL', async (path) => {
+		const message = await refused({ url: `${BASE}/t1/${path}` }, { baseUrl: `${BASE}/t1` });
+		expect(message).toMatch(/its path (has|is encoded) .*, by which it could leave the Base URL/);
+	});
 
 	test.each<[string, object, RegExp]>([
 		['a proxy', { proxy: 'http://evil.example' }, /a proxy, which could read it/],
@@ -167,14 +190,19 @@ describe('and nowhere else, in words that do not hold it', () => {
 		['an unchecked certificate', { rejectUnauthorized: false }, /ignores SSL issues/],
 		['the same of the newer helper', { skipSslCertificateValidation: true }, /ignores SSL issues/],
 		['certificates', { agentOptions: { ca: 'x' } }, /connection options/],
-		['an agent', { httpsAgent: { proxy: 1 } }, /an agent of its own/],
+		...['agent', 'agents', 'httpAgent', 'httpsAgent'].map((name): [string, object, RegExp] => [
+			name,
+			{ [name]: { proxy: 1 } },
+			/an agent of its own/,
+		]),
 		['a socket', { socketPath: '/run/x.sock' }, /a socket of its own/],
 		['a name look-up', { lookup: () => undefined }, /a name look-up/],
 		['a password', { auth: { username: 'a', password: 'b' } }, /user name and password/],
 		['TRACE, which reflects it', { method: 'TRACE' }, /its method is none/],
 		['a method that is none', { method: {} }, /its method is none/],
 		['a local address', { localAddress: '10.0.0.1' }, /a local address of its own/],
-		['a transport', { transport: {}, adapter: 'x' }, /a transport of its own/],
+		['a transport', { transport: { a: 1 } }, /a transport of its own/],
+		['an adapter', { adapter: 'x' }, /a transport of its own/],
 		['a padded Host header', { headers: { ' hOsT ': 'evil.example' } }, /the header " hOsT "/],
 		['headers for all methods', { headers: { common: { Host: 'e' } } }, /"common" is not a text/],
 	])('a request with %s', async (_name, fields, words) => {

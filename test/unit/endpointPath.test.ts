@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { anyCodePoint } from './codePoint';
 import { endpointPath } from '../../nodes/MediaGeneration/operations/task';
+import '../../nodes/MediaGeneration/service/baseUrl';
 import { FailureError, type Failure } from '../../nodes/MediaGeneration/service/failures';
 
 function refusalOf(given: string): Failure {
@@ -40,6 +41,7 @@ test.each<[string, RegExp]>([
 	['/v1\\..\\admin', /the part "\.\."/],
 	['/v1/..%2Fadmin', /the part "\.\."/],
 	['/v1/%252e%252e/admin', /the part "\.\."/],
+	['/v1/./admin', /the part "\."/],
 	['/v1/%c0%ae%c0%ae/admin', /encoded in a way that no text is/],
 	['/v1/100%', /a percent sign that encodes nothing/],
 	['/v1/a\nb', /a control character/],

@@ -42,7 +42,7 @@ export function baseUrlProblem(value: unknown): string | undefined {
 		return `The Base URL of the credential starts with "${url.protocol}". Use an address that starts with https://`;
 	if (url.username !== '' || url.password !== '')
 		return 'The Base URL of the credential contains a user name or password. Remove it: the API key is all that the service needs';
-	if (url.search !== '' || url.hash !== '' || /[?#]/.test(value))
+	if (/[?#]/.test(value))
 		return 'The Base URL of the credential contains a query or a fragment. Remove everything from "?" or "#" on';
 	if (url.protocol === 'http:' && !isPrivateHost(url.hostname))
 		return 'The Base URL of the credential uses http for a public host, which would send the API key unencrypted. Use https://';

@@ -51,8 +51,6 @@ function base64Forms(text: string): string[] {
 function patternOf(secret: string): RegExp {
 	if (secret.length < UNMISTAKABLE)
 		return new RegExp(`(?<![\\w-])${literally(secret)}(?![\\w-])`, 'g');
-	// Only a callback secret can have other characters.
-	if (!/^[\x20-\x7e]+$/.test(secret)) return new RegExp(literally(secret), 'g');
 	return new RegExp([[...secret].map(anyForm).join(''), ...base64Forms(secret)].join('|'), 'g');
 }
 

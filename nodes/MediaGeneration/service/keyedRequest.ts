@@ -31,16 +31,20 @@ const HARMLESS = new Set([
 ]);
 
 /** What sends the request somewhere else, or over a connection that somebody else can read. */
-const REFUSED: ReadonlyArray<readonly [RegExp, string]> = [
-	[/^proxy$/, 'a proxy, which could read it. Set a proxy for the whole n8n instead (HTTPS_PROXY)'],
-	[/^auth$/, 'a user name and password. Remove them'],
-	[/^(agents?|https?Agent)$/, 'an agent of its own'],
-	[/^agentOptions$/, 'connection options of its own, such as an SSL certificate'],
-	[/^socketPath$/, 'a socket of its own'],
-	[/^lookup$/, 'a name look-up of its own'],
-	[/^localAddress$/, 'a local address of its own'],
-	[/^(transport|adapter)$/, 'a transport of its own'],
-];
+const REFUSED: Readonly<Record<string, string>> = {
+	proxy: 'a proxy, which could read it. Set a proxy for the whole n8n instead (HTTPS_PROXY)',
+	auth: 'a user name and password. Remove them',
+	agent: 'an agent of its own',
+	agents: 'an agent of its own',
+	httpAgent: 'an agent of its own',
+	httpsAgent: 'an agent of its own',
+	agentOptions: 'connection options of its own, such as an SSL certificate',
+	socketPath: 'a socket of its own',
+	lookup: 'a name look-up of its own',
+	localAddress: 'a local address of its own',
+	transport: 'a transport of its own',
+	adapter: 'a transport of its own',
+};
 
 /** By these a server or something before it can send a request on to another host or path. */
 const REFUSED_HEADERS =
@@ -57,10 +61,10 @@ function refusal(reason: string): Error {
 
 /** Of all that is switched on only `rejectUnauthorized` is harmless. */
 function checkConnection(request: JsonObject): void {
-	for (const [name, value] of Object.entries(request)) {
-		const [, words] = REFUSED.find(([names]) => names.test(name)) ?? [];
+	for (const [name, words] of Object.entries(REFUSED)) {
+		const value = request[name];
 		const isUnset = value === undefined || value === null || value === false || value === '';
-		if (words !== undefined && !isUnset && !(isObject(value) && Object.keys(value).length === 0))
+		if (!isUnset && !(isObject(value) && Object.keys(value).length === 0))
 			throw refusal(`it has ${words}`);
 	}
 	const skips = request.skipSslCertificateValidation;
