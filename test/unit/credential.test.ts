@@ -105,7 +105,7 @@ describe('the rest of the request', () => {
 	test('is dropped where nobody knows what it does', async () => {
 		const unknown = ['beforeRedirect', 'oauth', 'authority', 'reproxy', 'lookups', 'myAdapter'];
 		const given = Object.fromEntries(unknown.map((name) => [name, () => undefined]));
-		const request = await authenticated({ url: BASE, ...given } as never);
+		const request = await authenticated({ url: BASE, ...given });
 		expect(Object.keys(request).filter((name) => name in given)).toEqual([]);
 	});
 });
@@ -128,7 +128,7 @@ describe('under the Base URL it is sent', () => {
 	])('%s', async (_name, baseUrl, request) => {
 		const sent = await authenticated(request, { baseUrl });
 		expect(sent.headers).toMatchObject({ Authorization: `Bearer ${KEY}` });
-		expect(sent.url ?? (sent as { uri?: string }).uri).not.toMatch(/[^:]\/\//);
+		expect(sent.url ?? sent.uri).not.toMatch(/[^:]\/\//);
 	});
 });
 
