@@ -97,7 +97,7 @@ describe('the ID in an answer', () => {
 		expect(readLook(reply, asked)).toMatchObject({
 			detail: 'HTTP 200 with another task (other): no luck',
 		});
-		expect(readLook(task({ status: 'error' }), asked, NOW)).toMatchObject({
+		expect(readLook(task({ status: 'error' }), asked)).toMatchObject({
 			detail: 'HTTP 200 with the status "error" and no task ID',
 		});
 	});
