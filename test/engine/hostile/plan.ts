@@ -88,84 +88,42 @@ function mp3(random: Random, length: number): Buffer {
 	return bytes;
 }
 
-const after = (head: string, random: Random, length: number) =>
-	Buffer.concat([Buffer.from(head, 'latin1'), noise(random, length)]);
+type Make = (random: Random, length: number) => Buffer;
+
+const startsWith =
+	(head: string): Make =>
+	(random, length) =>
+		Buffer.concat([Buffer.from(head, 'latin1'), noise(random, length)]);
 
 function words(random: Random, length: number): string[] {
 	return Array.from({ length: Math.ceil(length / 12) }, () => random().toString(36).slice(2, 10));
 }
 
-const CONTENTS: Array<
-	Omit<Content, 'versions'> & { make: (random: Random, length: number) => Buffer }
-> = [
-	{
-		kind: 'audio',
-		extension: 'wav',
-		mimeType: 'audio/wav',
-		signed: true,
-		make: (random, length) => after('RIFF\0\0\0\0WAVEfmt ', random, length),
-	},
-	{ kind: 'audio', extension: 'mp3', mimeType: 'audio/mpeg', signed: true, make: mp3 },
-	{
-		kind: 'audio',
-		extension: 'mp3',
-		mimeType: 'audio/mpeg',
-		signed: true,
-		make: (random, length) => after('ID3\x04\0', random, length),
-	},
-	{
-		kind: 'audio',
-		extension: 'pcm',
-		mimeType: 'audio/pcm',
-		signed: false,
-		make: (random, length) => after('\xff\xff\0\0', random, length),
-	},
-	{
-		kind: 'image',
-		extension: 'png',
-		mimeType: 'image/png',
-		signed: true,
-		make: (random, length) => after('\x89PNG\r\n\x1a\n', random, length),
-	},
-	{
-		kind: 'image',
-		extension: 'webp',
-		mimeType: 'image/webp',
-		signed: true,
-		make: (random, length) => after('RIFF\0\0\0\0WEBP', random, length),
-	},
-	{
-		kind: 'file',
-		extension: 'mp4',
-		mimeType: 'video/mp4',
-		signed: true,
-		make: (random, length) => after('\0\0\0\x20ftypisom', random, length),
-	},
-	{
-		kind: 'transcript',
-		extension: 'srt',
-		mimeType: 'application/x-subrip',
-		signed: true,
-		make: (random, length) =>
-			Buffer.from(`1\n00:00:00,000 --> 00:00:09,000\n${words(random, length).join(' ')}`),
-	},
-	{
-		kind: 'transcript',
-		extension: 'json',
-		mimeType: 'application/json',
-		signed: false,
-		make: (random, length) =>
-			Buffer.from(JSON.stringify(words(random, length).map((text) => ({ text })))),
-	},
+const subtitles: Make = (random, length) =>
+	Buffer.from(`1\n00:00:00,000 --> 00:00:09,000\n${words(random, length).join(' ')}`);
+const segments: Make = (random, length) =>
+	Buffer.from(JSON.stringify(words(random, length).map((text) => ({ text }))));
+
+/** Kind, extension, MIME type, whether its first bytes say what it is, and how it is made. */
+const CONTENTS: Array<[Content['kind'], string, string, boolean, Make]> = [
+	['audio', 'wav', 'audio/wav', true, startsWith('RIFF\0\0\0\0WAVEfmt ')],
+	['audio', 'mp3', 'audio/mpeg', true, mp3],
+	['audio', 'mp3', 'audio/mpeg', true, startsWith('ID3\x04\0')],
+	['audio', 'pcm', 'audio/pcm', false, startsWith('\xff\xff\0\0')],
+	['image', 'png', 'image/png', true, startsWith('\x89PNG\r\n\x1a\n')],
+	['image', 'webp', 'image/webp', true, startsWith('RIFF\0\0\0\0WEBP')],
+	['file', 'mp4', 'video/mp4', true, startsWith('\0\0\0\x20ftypisom')],
+	['transcript', 'srt', 'application/x-subrip', true, subtitles],
+	['transcript', 'json', 'application/json', false, segments],
 ];
 
 function contentOf(random: Random): Content {
-	const { make, ...content } = pick(random, ...CONTENTS);
+	const [kind, extension, mimeType, signed, make] = pick(random, ...CONTENTS);
 	const length = Math.floor(random() < 0.85 ? 20 + random() * 20_000 : 60_000 + random() * 140_000);
 	const first = make(random, length);
 	const second =
 		random() < 0.5 ? make(random, length) : make(random, Math.floor(length * random()) + 20);
-	return { ...content, versions: [first, second] };
+	return { kind, extension, mimeType, signed, versions: [first, second] };
 }
 
 function habitsOf(random: Random, { mimeType, signed }: Content): Habits {
