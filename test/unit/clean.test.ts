@@ -48,7 +48,7 @@ describe('the key goes', () => {
 	);
 
 	test('from names, IDs and whatever is nested', () => {
-		expect(cleaner().json({ [KEY]: 1, id: KEY, list: [{ a: `x ${KEY}` }] })).toEqual({
+		expect(cleaner().value({ [KEY]: 1, id: KEY, list: [{ a: `x ${KEY}` }] })).toEqual({
 			'sk_***': 1,
 			id: 'sk_***',
 			list: [{ a: 'x sk_***' }],
@@ -59,7 +59,7 @@ describe('the key goes', () => {
 test.each(['task_1234', 'task_sk_1', 'sk_12', 'a-sk_1', 'sk_1-a', base64('sk_1')])(
 	'%s stays, though the key is sk_1',
 	(text) => {
-		expect(cleaner('sk_1').json({ id: text, text })).toEqual({ id: text, text });
+		expect(cleaner('sk_1').value({ id: text, text })).toEqual({ id: text, text });
 	},
 );
 
@@ -74,7 +74,7 @@ describe('the callback secret', () => {
 		const all = (text: string) => Object.fromEntries(texts.map((name) => [name, text]));
 		const value = { ...ids, [SECRET]: 5, in: [SECRET] };
 		const clean = { ...value, in: ['***'], ...all('***') };
-		expect(cleaner().json({ ...value, ...all(SECRET) })).toEqual(clean);
+		expect(cleaner().value({ ...value, ...all(SECRET) })).toEqual(clean);
 	});
 
 	test('that is empty erases nothing', () => {
@@ -110,7 +110,7 @@ describe('tokens', () => {
 		const sent = `https://n8n.example/sleepers/12/a?signature=${TOKEN}`;
 		const made = cleaner();
 		made.hasSent(sent);
-		expect(made.json({ q: encodeURIComponent(sent), t: TOKEN })).toEqual({
+		expect(made.value({ q: encodeURIComponent(sent), t: TOKEN })).toEqual({
 			q: encodeURIComponent(sent).replace(TOKEN, '***'),
 			t: '***',
 		});
@@ -130,20 +130,20 @@ describe('tokens', () => {
 test('what is clean is returned as it is, what is not is copied', () => {
 	const part = { date: new Date(0), none: null, n: 1 };
 	const dirty = { part, text: KEY, __proto__: { inherited: KEY } };
-	const clean = cleaner().json(dirty);
+	const clean = cleaner().value(dirty);
 	expect(clean).toEqual({ part, text: 'sk_***' });
 	expect(clean.part).toBe(part);
 	expect(dirty.text).toBe(KEY);
-	expect(cleaner().json(part)).toBe(part);
+	expect(cleaner().value(part)).toBe(part);
 });
 
 test('circles and endless nesting end', () => {
 	const circle: Record<string, unknown> = { text: KEY };
 	circle.self = circle;
 	circle.again = [circle, circle];
-	expect(cleaner().json(circle).text).toBe('sk_***');
+	expect(cleaner().value(circle).text).toBe('sk_***');
 	const deep = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown;
-	expect(cleaner().json(deep)).toBe(deep);
+	expect(cleaner().value(deep)).toBe(deep);
 });
 
 test('the log has neither key, secret nor token, and breaks nothing', () => {

@@ -100,9 +100,9 @@ test('the key goes from any JSON, in any of its forms, and nothing else does', (
 	const value = fc.jsonValue({ maxDepth: 4, stringUnit: anyCodePoint });
 	fc.assert(
 		fc.property(value, fc.constantFrom(...forms), (json, form) => {
-			expect(cleaner.json(json)).toBe(json);
+			expect(cleaner.value(json)).toBe(json);
 			const dirty = { id: ID, around: [json, `x ${form} y`], [form]: json };
-			const clean = JSON.stringify(cleaner.json(dirty));
+			const clean = JSON.stringify(cleaner.value(dirty));
 			expect(clean).not.toContain(KEY);
 			expect(clean).not.toContain(form);
 			expect(clean).toContain(JSON.stringify(json));

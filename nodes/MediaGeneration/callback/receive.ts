@@ -2,7 +2,7 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import type { TriggerSettings } from '../operations/trigger';
 import { recentClient, type ServiceClient } from '../service/client';
-import { cleanerOf, cleanItems } from '../service/clean';
+import { cleanerOf } from '../service/clean';
 import type { Credentials } from '../service/credentials';
 import type { Task } from '../service/task';
 import { verdictOf, type Verdict } from '../service/verdict';
@@ -10,7 +10,7 @@ import { confirm } from './confirm';
 import { receivedItem } from './deliverReceived';
 import { claim, isDuplicate, type Memory } from './once';
 import { checkSignature, type Arrival } from './signature';
-import { ignore, postedTo, Refusal, respond, type Posted } from './webhook';
+import { postedTo, refuse, Refusal, type Posted } from './webhook';
 
 /** How long the sender waits is not known (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution. */
 const ANSWER_WITHIN_MS = 14_000;
@@ -100,11 +100,11 @@ async function handle(
 	settings: TriggerSettings,
 ): Promise<IWebhookResponseData> {
 	const answerBy = Date.now() + ANSWER_WITHIN_MS;
+	const memory = memoryOf(context, settings, answerBy);
 	// The token is checked before the body is read, so that a caller without one learns nothing and costs nothing.
 	const { client, signed, reference } = await checkedClient(context);
 	const posted = await postedTo(context);
 	const { taskId } = posted;
-	const memory = memoryOf(context, settings, answerBy);
 	// A forged reference can't take the place of the true one, nor `done` without files that of `done` with them.
 	const eventOf = (id: string, { status }: Task, withFiles: boolean) =>
 		JSON.stringify([id, status, reference ?? '', withFiles]);
@@ -113,16 +113,16 @@ async function handle(
 		memory !== undefined &&
 		posted.task !== undefined &&
 		(await isDuplicate(memory, eventOf(taskId, posted.task, true)));
-	if (isCopy) return ignore(context, DUPLICATE);
+	if (isCopy) throw new Refusal(200, DUPLICATE);
 	const verdict = settings.verify ? await confirmed(client, posted, answerBy) : believed(posted);
 	const { task } = verdict;
 	const ignored = ignoredBecause(task, settings);
-	if (ignored !== undefined) return ignore(context, ignored);
+	if (ignored !== undefined) throw new Refusal(200, ignored);
 	if (memory !== undefined) {
 		// What still runs does not come here, but a task that is done without a file.
 		const event = eventOf(task.id ?? taskId, task, verdict.kind !== 'running');
 		const isFirst = await claim(memory, event, context.getResponseObject());
-		if (!isFirst) return ignore(context, DUPLICATE);
+		if (!isFirst) throw new Refusal(200, DUPLICATE);
 	}
 	const item = receivedItem({
 		task_id: spelled(taskId, task),
@@ -132,7 +132,7 @@ async function handle(
 		reference,
 	});
 	// n8n answers with this as soon as it has stored the execution: what was answered 200 can no longer be lost.
-	const workflowData = [await cleanItems(context, [item])];
+	const workflowData = [[cleanerOf(context).item(item)]];
 	return { webhookResponse: { received: true }, workflowData };
 }
 
@@ -140,5 +140,9 @@ export async function receive(
 	context: IWebhookFunctions,
 	settings: TriggerSettings,
 ): Promise<IWebhookResponseData> {
-	return await respond(context, 'a callback', async () => await handle(context, settings));
+	try {
+		return await handle(context, settings);
+	} catch (error) {
+		return refuse(context, 'a callback', error);
+	}
 }

@@ -10,7 +10,7 @@ import { parseTask, type Task } from '../service/task';
 /** Bodies of real callbacks are a few kB. */
 const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
 
-/** Of a call, which starts nothing then. */
+/** Why a call starts nothing. With status 200 there is nothing wrong with it, and its sender need not try again. */
 export class Refusal extends Error {
 	constructor(
 		readonly status: number,
@@ -73,26 +73,20 @@ export function answer(
 	return { noWebhookResponse: true };
 }
 
-export function ignore(context: IWebhookFunctions, ignored: string): IWebhookResponseData {
-	return answer(context, 200, { received: true, ignored });
-}
-
-/** Never rejects: where a webhook throws, n8n starts the workflow with an empty item. @param call its name in the log, e.g. "a callback" */
-export async function respond(
+/** The answer to a call that was broken off: where a webhook throws, n8n starts the workflow with an empty item. @param call as the log names it */
+export function refuse(
 	context: IWebhookFunctions,
 	call: string,
-	handle: () => Promise<IWebhookResponseData>,
-): Promise<IWebhookResponseData> {
-	try {
-		return await handle();
-	} catch (error) {
-		const isRefusal = error instanceof Refusal;
-		if (!isRefusal)
-			logOf(context).warn(`Media Generation: ${call} could not be handled: ${messageOf(error)}`);
-		if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
-		const failed = isRefusal
-			? error
-			: new Refusal(503, 'the callback could not be handled, try again');
-		return answer(context, failed.status, { received: false, error: failed.message });
-	}
+	error: unknown,
+): IWebhookResponseData {
+	const isRefusal = error instanceof Refusal;
+	if (!isRefusal)
+		logOf(context).warn(`Media Generation: ${call} could not be handled: ${messageOf(error)}`);
+	if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
+	const { status, message } = isRefusal
+		? error
+		: new Refusal(503, 'the callback could not be handled, try again');
+	const isIgnored = status === 200;
+	const why = isIgnored ? { ignored: message } : { error: message };
+	return answer(context, status, { received: isIgnored, ...why });
 }

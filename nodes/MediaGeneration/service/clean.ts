@@ -100,10 +100,17 @@ export class Cleaner {
 	}
 
 	/** Nothing is changed in place. */
-	json<T>(value: T): T {
+	value<T>(value: T): T {
 		return mapTexts(value, (text, name) =>
 			name === undefined || ID_FIELD.test(name) ? this.key(text) : this.text(text),
 		);
+	}
+
+	/** In place. Its files are left as they are. */
+	item(item: INodeExecutionData): INodeExecutionData {
+		item.json = this.value(item.json);
+		this.error(item.error);
+		return item;
 	}
 
 	/** An error that n8n will show and save. In place, as n8n tells errors apart by their class. */
@@ -111,7 +118,7 @@ export class Cleaner {
 		if (!(error instanceof Error) || depth > 5) return error;
 		const shown = error as Error & JsonObject;
 		for (const name of ['message', 'description', 'stack', 'messages', 'context'] as const) {
-			const clean = this.json(shown[name]);
+			const clean = this.value(shown[name]);
 			if (clean !== shown[name]) Object.assign(shown, { [name]: clean });
 		}
 		this.error(error.cause, depth + 1);
@@ -146,14 +153,13 @@ export function cleanerOf(context: object): Cleaner {
 
 function* cleaned(cleaner: Cleaner, items: INodeExecutionData[]): Work<INodeExecutionData[]> {
 	for (const item of items) {
-		item.json = cleaner.json(item.json);
-		cleaner.error(item.error);
+		cleaner.item(item);
 		yield;
 	}
 	return items;
 }
 
-/** Items that leave: to the next node, into a sleep, or from a webhook into its workflow. Their files are left as they are. */
+/** Items that leave: to the next node, into a sleep, or out of it. */
 export async function cleanItems(context: object, items: INodeExecutionData[]) {
 	return await inPieces(cleaned(cleanerOf(context), items));
 }

@@ -1,6 +1,6 @@
 /** The webhook that wakes a sleeping execution once all its tasks are over. Exactly one item goes out per sleeping item, in order. */
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { answer, ignore, postedTo, Refusal, respond } from '../callback/webhook';
+import { answer, postedTo, refuse, Refusal } from '../callback/webhook';
 import { failureItem, plainFailureItem } from '../delivery/failure';
 import { assemble, failureOfWhole } from '../delivery/assembly';
 import { noteWaking, outcomesIn } from '../delivery/hint';
@@ -115,11 +115,11 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	const { items, notes } = sleeping;
 	const tasks = openTasks(notes);
 	const called = tasks.find((task) => task.taskId === taskId);
-	if (called === undefined) return ignore(context, FOREIGN_TASK);
+	if (called === undefined) throw new Refusal(200, FOREIGN_TASK);
 
 	const client = await recentClient(context);
 	const sleep = sleepOf(notes.id, { context, client });
-	if (sleep.ended) return ignore(context, WOKEN_BEFORE);
+	if (sleep.ended) throw new Refusal(200, WOKEN_BEFORE);
 	const resumeUrl = ownUrl(context, sleeping.resumeUrl);
 	// n8n has checked the token that this call came with.
 	cleanerOf(context).hasSent(resumeUrl);
@@ -136,7 +136,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 		return answer(context, 202, { received: true, waiting });
 	}
 	// Another call may have woken it meanwhile.
-	if (sleep.ended) return ignore(context, WOKEN_BEFORE);
+	if (sleep.ended) throw new Refusal(200, WOKEN_BEFORE);
 
 	sleep.end();
 	const received = { received: true };
@@ -158,6 +158,9 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 
 /** Never throws: n8n would mark the execution failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const call = 'a call for a sleeping execution';
-	return await respond(context, call, async () => await wakeIfOver(context));
+	try {
+		return await wakeIfOver(context);
+	} catch (error) {
+		return refuse(context, 'a call for a sleeping execution', error);
+	}
 }
