@@ -39,9 +39,7 @@ function anyForm(character: string): string {
 /** What stays the same of a text in base64, whatever stands before and after it. */
 function base64Forms(text: string): string[] {
 	return [0, 1, 2].map((before) => {
-		const encoded = Buffer.from('x'.repeat(before) + text)
-			.toString('base64')
-			.replace(/=+$/, '');
+		const encoded = Buffer.from('x'.repeat(before) + text).toString('base64');
 		const bits = (before + text.length) * 8;
 		const own = encoded.slice(Math.ceil((before * 8) / 6), Math.floor(bits / 6));
 		return literally(own).replace(/\\\+/g, '[+-]').replace(/\\\//g, '[/_]');

@@ -13,7 +13,6 @@ const HARMLESS = new Set([
 	'arrayFormat',
 	'qsStringifyOptions',
 	'useQuerystring',
-	'headers',
 	'body',
 	'form',
 	'formData',
