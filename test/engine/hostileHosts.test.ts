@@ -73,7 +73,7 @@ async function runCase(seed: number, host: HostileHost, real: N8nContext): Promi
 	const { kind } = plan.content;
 	const [file] = await fetchFiles(
 		[{ url: host.add(plan), kind }],
-		{ names: ['file'], maxBytes: 5_000_000 },
+		{ type: undefined, taskId: 't', maxBytes: 5_000_000 },
 		deps,
 	);
 	const requests = host.remove(plan);

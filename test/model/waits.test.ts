@@ -120,20 +120,24 @@ describe('Task: Wait', () => {
 				...{ task_id: 'a', task_ids: ['a', 'b'], long_text: left.long_text },
 			});
 			expect(json).toMatchObject([{ status: 'done', task_ids: ['a', 'b'] }]);
+			for (const shown of [json[0], (json[0]?.parts as IDataObject[])[0]])
+				expect(shown).not.toHaveProperty('characters');
 		});
 	});
 
 	test("a task's own fields of names that mean something here are not taken for them", async () => {
-		const own = { error: 'a warning', outcome: 'failed', timed_out: true, parts: 3 };
+		const own = {
+			...{ error: 'a warning', outcome: 'failed', timed_out: true, task_ids: ['x'] },
+			...{ part: 1, parts: 3, joined: true },
+		};
 		const { json } = await runNode({
 			parameters: wait,
 			answer: (request, count) => ({
 				body: { ...(anyDone(request, count) as { body: object }).body, ...own },
 			}),
 		});
-		expect(json).toMatchObject([
-			{ status: 'done', task_error: 'a warning', task_outcome: 'failed', task_timed_out: true },
-		]);
+		const renamed = Object.entries(own).map(([name, value]) => [`task_${name}`, value]);
+		expect(json).toMatchObject([{ status: 'done', ...Object.fromEntries(renamed) }]);
 		for (const name of Object.keys(own)) expect(json[0]).not.toHaveProperty(name);
 	});
 

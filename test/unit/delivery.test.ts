@@ -80,8 +80,9 @@ const properties = (outputs: unknown) =>
 describe('one item', () => {
 	test('with one file missing: the others are there, and nothing names what is not', async () => {
 		const { delivery } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
-		const { items, outputs, failure } = await delivery.deliver(finished(3), settings, 0);
+		const { items, outputs, failure, files } = await delivery.deliver(finished(3), settings, 0);
 		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data_1', 'data_2']);
+		expect(files.map(({ output }) => output.url)).toEqual([`${F}/1`, `${F}/2`]);
 		expect(properties(outputs)).toEqual([undefined, 'data_1', 'data_2']);
 		expect(properties(items[0]?.json.outputs)).toEqual([undefined, 'data_1', 'data_2']);
 		expect(failure).toMatchObject({ outcome: 'undelivered', taskId: 't', status: 'done' });
@@ -90,6 +91,27 @@ describe('one item', () => {
 		);
 		expect(failure?.description).toMatch(/open the addresses: https:\/\/files.example\/0$/);
 	});
+});
+
+test('split, each file that is there has an item; a task without any goes out as it is', async () => {
+	const { delivery } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
+	const split = { ...settings, splitFiles: true };
+	const { items, outputs } = await delivery.deliver(finished(3), split, 0);
+	expect(items.map(({ json, binary }) => [json.outputs, Object.keys(binary ?? {})])).toMatchObject([
+		[[{ url: `${F}/1`, binaryProperty: 'data' }], ['data']],
+		[[{ url: `${F}/2`, binaryProperty: 'data' }], ['data']],
+	]);
+	expect(properties(outputs)).toEqual([undefined, undefined, undefined]);
+	expect((await delivery.deliver(finished(0), split, 0)).items).toHaveLength(1);
+});
+
+test('not downloaded, files are offered, and the item has no binary data', async () => {
+	const { delivery, requests } = world();
+	const task = finished(2);
+	const { items, files } = await delivery.deliver(task, { ...settings, download: false }, 0);
+	expect(items[0]?.json.outputs).toEqual(task.outputs);
+	expect(items[0]).not.toHaveProperty('binary');
+	expect([files, requests]).toEqual([[], []]);
 });
 
 describe('how long sound is', () => {
@@ -117,30 +139,30 @@ describe('how long sound is', () => {
 describe('what was said', () => {
 	const SRT = '1\n00:00:00,000 --> 00:00:01,500\nOnce upon a time\n';
 	const SPOKEN = [{ text: 'Once upon a time', start: 0, end: 1.5 }];
-	/** A picture and some transcripts, of which the item tells the first that can be read. */
+	/** A text of another kind and some transcripts, of which the item tells the first that can be read. */
 	const transcriptOf = async (
 		texts: string[],
 		wanted: Partial<FileSettings> = { transcriptInOutput: true },
 	) => {
 		const { delivery } = world({
-			answer: (index) => (index === 0 ? png(0) : Buffer.from(texts[index - 1] ?? '')),
+			answer: (index) => Buffer.from(texts[index - 1] ?? SRT.replace('a time', 'another')),
 		});
-		const task = finished(1 + texts.length);
+		const task = finished(['file', ...texts.map(() => 'transcript' as const)]);
 		const outputs = task.outputs.map((output, index): TaskOutput =>
 			index === 0 ? output : { url: `${F}/a.srt?${index}`, kind: 'transcript' },
 		);
 		const { items } = await delivery.deliver({ ...task, outputs }, { ...settings, ...wanted }, 0);
-		return items.map(({ json }) => json.transcript);
+		return items.map(({ json }) => ('transcript' in json ? json.transcript : 'none'));
 	};
 
 	test('goes into the item, where that is wanted', async () => {
 		expect(await transcriptOf([SRT])).toEqual([SPOKEN]);
-		expect(await transcriptOf([SRT], {})).toEqual([undefined]);
+		expect(await transcriptOf([SRT], {})).toEqual(['none']);
 	});
 
 	test('is that of the first transcript that can be read', async () => {
 		expect(await transcriptOf(['[{"text":"without times"}]', '["cut', SRT])).toEqual([SPOKEN]);
-		expect(await transcriptOf([])).toEqual([undefined]);
+		expect(await transcriptOf([])).toEqual(['none']);
 	});
 });
 
@@ -228,7 +250,9 @@ describe('a store that fails', () => {
 			},
 		});
 		const { failure } = await delivery.deliver(finished(1), settings, 0);
-		expect(failure?.message).toMatch(/could not be downloaded: the file is larger than allowed/);
+		expect(failure?.message).toBe(
+			'Task t is done, but its file could not be downloaded: the file is larger than allowed: Max File Size is 1 MB',
+		);
 	});
 });
 

@@ -2,13 +2,16 @@
 import type { IBinaryData, IBinaryKeyData, IDataObject } from 'n8n-workflow';
 import {
 	assemble,
+	type Assembly,
 	type AssemblyInput,
 	type DonePart,
+	failureOfWhole,
 } from '../../nodes/MediaGeneration/delivery/assembly';
 import { readStoredText, storeChunks } from '../../nodes/MediaGeneration/delivery/binary';
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/delivery/files';
 import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/item';
 import { reserveMemory } from '../../nodes/MediaGeneration/delivery/binary';
+import type { Failure } from '../../nodes/MediaGeneration/service/failures';
 import type { LongText } from '../../nodes/MediaGeneration/operations/longText';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import type { Done } from '../../nodes/MediaGeneration/service/verdict';
@@ -30,8 +33,8 @@ const input = (longText: LongText, texts = TEXTS): AssemblyInput => ({
 });
 type Store = ReturnType<typeof binaryStore>;
 
-function doneTask(taskId: string): Done {
-	const task = parseTask({ id: taskId, status: 'done' });
+function doneTask(taskId: string, raw = {}): Done {
+	const task = parseTask({ id: taskId, status: 'done', ...raw });
 	if (task === undefined) throw new Error('no task');
 	return { kind: 'done', taskId, task, outputs: [] };
 }
@@ -54,7 +57,7 @@ function partOf(
 		return { kind: 'stored' as const, output, binary: data, sound: undefined };
 	});
 	return {
-		...doneTask(taskId),
+		...doneTask(taskId, { type: 'speech', credit_cost: 0.5 }),
 		delivered: { items: [item], outputs, failure: undefined, files: stored },
 	};
 }
@@ -71,7 +74,7 @@ const all = (store: Store, parts: DonePart[], given: AssemblyInput) =>
 	assemble(store.context, { delivery: {} as Delivery, parts }, given);
 
 /** The files of the one item that came out, by their fields. */
-function filesOf(store: Store, { items }: Delivered): Record<string, Buffer> {
+function filesOf(store: Store, { items }: Pick<Delivered, 'items'>): Record<string, Buffer> {
 	expect(items).toHaveLength(1);
 	const entries = Object.entries(items[0]?.binary ?? {});
 	return Object.fromEntries(entries.map(([name, data]) => [name, store.bytesOf(data)]));
@@ -96,7 +99,9 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 		expect(items[0]?.json).toEqual({
 			task_id: 't1',
 			status: 'done',
+			type: 'speech',
 			task_ids: ['t1', 't2'],
+			credit_cost: 1,
 			parts: [
 				{ part: 1, task_id: 't1', characters: 16, start: 0, end: near(first) },
 				{
@@ -173,7 +178,9 @@ describe('parts that can not be joined', () => {
 		expect(delivered.items[0]?.json).toEqual({
 			task_id: 't1',
 			status: 'done',
+			type: 'speech',
 			task_ids: ['t1', 't2'],
+			credit_cost: 1,
 			parts: [
 				{ part: 1, task_id: 't1', characters: 3 },
 				{ part: 2, task_id: 't2', characters: 3 },
@@ -214,6 +221,36 @@ describe('parts that can not be joined', () => {
 			outputs: [],
 		});
 		expect([items[0]?.binary, outputs]).toEqual([{}, []]);
+		for (const unknown of ['type', 'credit_cost'])
+			expect(items[0]?.json).not.toHaveProperty(unknown);
+	});
+});
+
+describe('a part that fails', () => {
+	const lost: Failure = { outcome: 'undelivered', message: 'No file', description: 'Open it.' };
+
+	test.each<[string, LongText['kind'], Assembly['texts'], tasks: number, string, goesOn: boolean]>([
+		['of no long text', 'off', ['a', 'b'], 2, 'No file', false],
+		['of a text that is not known', 'join', ['a', {}], 2, 'Part 2 of 2: No file', true],
+		['where one was not created', 'join', ['a', 'b'], 1, 'Part 2 of 2 ("b"): No file', false],
+		['and is the only one', 'join', ['a'], 1, 'No file', true],
+	])('%s', (_name, kind, texts, tasks, message, goesOn) => {
+		const assembly = { longText: LONG[kind], texts };
+		const taskIds = Array<string>(tasks).fill('t');
+		const failure = failureOfWhole(lost, { number: texts.length - 1, assembly, taskIds });
+		expect([failure.message, failure.whole?.longText !== undefined]).toEqual([message, goesOn]);
+	});
+
+	test.each(['join', 'parts'] as const)('leaves the files of the others: %s', async (kind) => {
+		const store = binaryStore('default');
+		const parts = TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
+		parts.forEach(({ delivered }, index) => (delivered.failure = index === 1 ? lost : undefined));
+		const { items, outputs, failure } = await all(store, parts, input(LONG[kind]));
+		expect(failure?.message).toBe('Part 2 of 2 ("there was a lighthouse."): No file');
+		expect(failure?.whole?.taskIds).toEqual(['t1', 't2']);
+		expect(items).toHaveLength(kind === 'join' ? 0 : 2);
+		expect(outputs).toHaveLength(6);
+		for (const output of outputs) expect(output).not.toHaveProperty('binaryProperty');
 	});
 });
 

@@ -7,7 +7,7 @@ import { asNumber, sumOf } from '../service/json';
 import type { Task } from '../service/task';
 import type { Done } from '../service/verdict';
 import { inFields, type DeliveredOutput, type StoredFile } from './files';
-import { fieldsOf, type Delivered, type Delivery } from './item';
+import { fieldsOf, type Delivered, type Delivery, type Whole } from './item';
 import { joinSources, type Source } from './joining';
 
 /** How the tasks of an item make its output. Plain data: a sleeping execution keeps it. */
@@ -117,22 +117,15 @@ export async function assemble(
 	context: N8nContext,
 	assembled: Assembled,
 	input: AssemblyInput,
-): Promise<Delivered> {
+): Promise<Whole> {
 	try {
 		return await deliverWhole(context, assembled, input);
 	} catch (error) {
 		const { assembly } = input;
 		const taskIds = assembled.parts.map(({ taskId }) => taskId);
 		const failure = broken(error, 'done', taskIds[0]);
-		const outputs = assembled.parts.flatMap((part) =>
-			part.outputs.map(({ url, kind }) => ({ url, kind })),
-		);
-		return {
-			items: [],
-			outputs,
-			failure: failureOfWhole(failure, { assembly, taskIds }),
-			files: [],
-		};
+		const outputs = assembled.parts.flatMap((part) => part.outputs);
+		return { items: [], outputs, failure: failureOfWhole(failure, { assembly, taskIds }) };
 	}
 }
 
@@ -140,7 +133,7 @@ async function deliverWhole(
 	context: N8nContext,
 	{ delivery, parts }: Assembled,
 	input: AssemblyInput,
-): Promise<Delivered> {
+): Promise<Whole> {
 	const all = await Promise.all(
 		parts.map(
 			async (part, number) =>
@@ -158,7 +151,6 @@ async function deliverWhole(
 		items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
 		outputs: all.flatMap((part) => part.outputs.map((output) => unnamed(output, longText))),
 		failure: failure && failureOfWhole(failure, { number, assembly, taskIds }),
-		files: [],
 	};
 }
 
@@ -172,7 +164,7 @@ async function joinedItem(
 	context: N8nContext,
 	{ all, done, pauseMs }: { all: Delivered[]; done: readonly Done[]; pauseMs: number },
 	{ assembly, settings: { files }, index }: AssemblyInput,
-): Promise<Delivered> {
+): Promise<Whole> {
 	const sources = all.flatMap((part) => sourceOf(part) ?? []);
 	const baseName = files.fileName ?? `speech-${done[0]?.taskId ?? ''}`;
 	const joined =
@@ -202,7 +194,7 @@ async function joinedItem(
 		outputs,
 	};
 	const item: INodeExecutionData = { json, binary, pairedItem: { item: index } };
-	return { items: [item], outputs, failure: undefined, files: [] };
+	return { items: [item], outputs, failure: undefined };
 }
 
 function wholeJson({ texts }: Assembly, done: readonly Done[]): IDataObject {
@@ -227,7 +219,7 @@ function sumOfAll(numbers: ReadonlyArray<number | undefined>): number | undefine
 function sourceOf({ files }: Delivered): Source | undefined {
 	const audio = files.find(({ output }) => output.kind === 'audio');
 	const transcript = (type: RegExp) =>
-		files.find(({ output }) => output.kind === 'transcript' && type.test(output.mimeType ?? ''))
+		files.find(({ output, binary }) => output.kind === 'transcript' && type.test(binary.mimeType))
 			?.binary;
 	if (audio === undefined) return undefined;
 	const { binary: sound, sound: facts } = audio;

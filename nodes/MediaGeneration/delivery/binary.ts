@@ -25,7 +25,7 @@ const storeMemory = new Limiter(100_000_000);
 /** Throws a DownloadError where the signal aborts first. @param expected bytes @returns how to give the memory back */
 export async function reserveMemory(expected: number, signal?: AbortSignal): Promise<() => void> {
 	return await storeMemory.take(expected, signal).catch(() => {
-		throw new DownloadError('the download was stopped', 'nothing');
+		throw new DownloadError('the download was stopped');
 	});
 }
 

@@ -13,7 +13,7 @@ import {
 	compressionLoss,
 	DownloadError,
 	type Headers,
-	isFramed,
+	isChunked,
 	isTransient,
 	lengthOf,
 	megabytes,
@@ -86,7 +86,7 @@ export class Download {
 		const problem = problemWith(head, about);
 		if (problem === undefined) return fileTypeOf(head, about);
 		tries.looks += 1;
-		if (tries.looks >= MAX_LOOKS) throw new DownloadError(problem, 'nothing');
+		if (tries.looks >= MAX_LOOKS) throw new DownloadError(problem);
 		this.close();
 		await deps.sleep(700 * tries.looks, deps.signal);
 		throw new DownloadError(problem, 'startOver');
@@ -97,7 +97,7 @@ export class Download {
 	}
 
 	open(): ByteStream {
-		if (this.streamOf === undefined) throw new DownloadError('the file is empty', 'nothing');
+		if (this.streamOf === undefined) throw new DownloadError('the file is empty');
 		this.stream = this.streamOf(this.chunks);
 		// A store that fails before it has read the stream leaves the stream, and its error, to us.
 		return this.stream.on('error', () => undefined);
@@ -137,18 +137,17 @@ export class Download {
 	/** Waits before the next request. Throws where none can help, or the file has to begin from nothing. */
 	private async recover(failure: DownloadError, gained: number): Promise<void> {
 		const { deps, over, tries } = this;
-		const canGoOn = failure.next === 'again' && (this.received === 0 || this.canResume());
+		const canGoOn = failure.next === 'again' && this.canResume();
 		const mayHelp = tries.failed(canGoOn ? gained : 0) && failure.next !== 'nothing';
-		if (!mayHelp || over.signal.aborted)
-			throw (this.failure = new DownloadError(failure.message, 'nothing'));
+		if (!mayHelp || over.signal.aborted) throw (this.failure = new DownloadError(failure.message));
 		const backoff = failure.retryAfterMs ?? 400 * 2 ** (tries.failures - 1);
 		await tries.waitFor(deps.sleep(Math.min(backoff, MAX_BACKOFF_MS), over.signal));
 		if (!canGoOn) throw (this.failure = new DownloadError(failure.message, 'startOver'));
 	}
 
 	private canResume(): boolean {
-		const { received, length = 0, validator, tail, tries } = this;
-		return tries.parts && validator !== undefined && received > tail.length && received < length;
+		const { received, length = 0, validator, tries } = this;
+		return tries.parts && validator !== undefined && received < length;
 	}
 
 	private async *request(): AsyncGenerator<Buffer> {
@@ -227,7 +226,7 @@ export class Download {
 	private isWhole(): boolean {
 		const { received, length, tries } = this;
 		if (received === 0) throw new DownloadError('the file is empty', 'again');
-		if (length === undefined ? isFramed(this.headers) : received === length) return true;
+		if (length === undefined ? isChunked(this.headers) : received === length) return true;
 		if (length !== undefined && received < length - compressionLoss(length))
 			throw new DownloadError(`the file broke off after ${received} of ${length} bytes`, 'again');
 		// Node.js does not distinguish a reset connection from a closed one where no length is stated.
@@ -245,6 +244,6 @@ export class Download {
 	private tooLarge(length?: number): DownloadError {
 		const size = length === undefined ? '' : `${megabytes(length)}, and `;
 		const limit = `Max File Size is ${megabytes(this.wanted.maxBytes)}`;
-		return new DownloadError(`the file is larger than allowed: ${size}${limit}`, 'nothing');
+		return new DownloadError(`the file is larger than allowed: ${size}${limit}`);
 	}
 }

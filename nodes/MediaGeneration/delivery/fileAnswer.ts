@@ -9,7 +9,7 @@ export class DownloadError extends Error {
 	/** @param next what may help: `again` another request, `startOver` all of it once more from nothing, or `nothing` */
 	constructor(
 		message: string,
-		readonly next: 'again' | 'startOver' | 'nothing',
+		readonly next: 'again' | 'startOver' | 'nothing' = 'nothing',
 		readonly retryAfterMs?: number,
 	) {
 		super(message);
@@ -63,7 +63,7 @@ export class Tries {
 		if (this.waitedMs <= GRACE_MS + received / LEAST_BYTES_PER_MS) return;
 		const minutes = Math.round(this.waitedMs / 60_000);
 		const reason = `the file host sends too slowly: ${received} bytes in ${minutes} minutes`;
-		throw new DownloadError(reason, 'nothing');
+		throw new DownloadError(reason);
 	}
 
 	/** Counts a request that failed. @param gained bytes that stay @returns whether another one may help */
@@ -86,7 +86,7 @@ export async function* readBody(
 	// Undefined while it is the store that is waited for, not the host.
 	let waitingSince: number | undefined;
 	let giveUp: (reason: DownloadError) => void = () => undefined;
-	const stop = () => giveUp(new DownloadError('the download was stopped', 'nothing'));
+	const stop = () => giveUp(new DownloadError('the download was stopped'));
 	signal.addEventListener('abort', stop);
 	void (async () => {
 		for (let left = STALL_MS; left > 0; left = (waitingSince ?? now()) + STALL_MS - now()) {
@@ -139,7 +139,6 @@ export function refuseEncoding(headers: Headers): void {
 	if (encoding === '' || encoding.toLowerCase() === 'identity') return;
 	throw new DownloadError(
 		`the file host sent it in an encoding that n8n can't undo: ${encoding.slice(0, 60)}`,
-		'nothing',
 	);
 }
 
@@ -156,9 +155,8 @@ export function partOf(headers: Headers) {
 
 export const lengthOf = (headers: Headers) => asNumber(headerOf(headers, 'content-length'));
 
-/** Whether a header announces where the body ends, so that a cut differs from an end. */
-export const isFramed = (headers: Headers) =>
-	['content-length', 'transfer-encoding'].some((name) => headerOf(headers, name) !== undefined);
+/** Whether the body says itself where it ends, so that a cut differs from an end. */
+export const isChunked = (headers: Headers) => headerOf(headers, 'transfer-encoding') !== undefined;
 
 /** n8n's HTTP client decompresses bodies and hides it: a Content-Length may be that of compressed bytes, by so many longer. */
 export const compressionLoss = (bytes: number) => 64 + bytes / 1_000;

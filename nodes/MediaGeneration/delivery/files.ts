@@ -73,14 +73,16 @@ export function sanitizeName(text: string, maxBytes = MAX_NAME_BYTES - EXTENSION
 	return name === '' ? 'file' : name;
 }
 
+interface Naming {
+	type: string | undefined;
+	taskId: string;
+	fileName?: string | undefined;
+}
+
 /** Without extension: `name`, `name_1` ..., else `sound_effect-<task id>`, or `image-<task id>-2` where there are several of a kind. */
 export function baseNames(
 	outputs: readonly TaskOutput[],
-	{
-		type,
-		taskId,
-		fileName,
-	}: { type: string | undefined; taskId: string; fileName?: string | undefined },
+	{ type, taskId, fileName }: Naming,
 ): string[] {
 	const named = (base: string, ending: string) =>
 		`${sanitizeName(base, MAX_NAME_BYTES - EXTENSION_BYTES - ending.length)}${ending}`;
@@ -142,17 +144,19 @@ async function storeWhole(wanted: Wanted, deps: FetchDeps): Promise<DeliveredFil
 	}
 }
 
-/** Downloads the files of one task. Never rejects. @param names base names of the files, in their order */
+/** Downloads the files of one task. Never rejects. */
 export async function fetchFiles(
 	outputs: readonly TaskOutput[],
-	{ names, maxBytes }: { names: readonly string[]; maxBytes: number },
+	{ maxBytes, ...naming }: Naming & { maxBytes: number },
 	deps: FetchDeps,
 ): Promise<DeliveredFile[]> {
+	const names = baseNames(outputs.slice(0, MAX_FILES), naming);
 	return await Promise.all(
 		outputs.map(async (output, index) => {
-			if (index >= MAX_FILES)
+			const baseName = names[index];
+			if (baseName === undefined)
 				return missing(output, `only the first ${MAX_FILES} files of a task are fetched`);
-			const wanted = { ...output, maxBytes, baseName: names[index] ?? 'file' };
+			const wanted = { ...output, maxBytes, baseName };
 			return await deps.limiter.run(async () => await storeWhole(wanted, deps));
 		}),
 	);

@@ -13,7 +13,6 @@ import { Limiter } from '../service/limiter';
 import { withoutEmptyError } from '../service/task';
 import type { Done } from '../service/verdict';
 import {
-	baseNames,
 	fetchFiles,
 	inFields,
 	type DeliveredFile,
@@ -33,13 +32,16 @@ export function fieldsOf(raw: JsonObject): IDataObject {
 	);
 }
 
-export interface Delivered {
+export interface Whole {
 	/** One item; with Split Files one for each file that is there, and none where none is. */
 	items: INodeExecutionData[];
 	/** All files, including missing ones. Names the binary fields of `items[0]`; with Split Files it names none. */
 	outputs: DeliveredOutput[];
 	/** Outcome `undelivered`, where a file is missing. */
 	failure: Failure | undefined;
+}
+
+export interface Delivered extends Whole {
 	/** What parts of a long text are joined from. */
 	files: readonly StoredFile[];
 }
@@ -65,7 +67,7 @@ function undelivered({ taskId, task }: Shown, files: DeliveredFile[]): Failure |
 	const more = others === 0 ? '' : ` and ${others} more, which the field "outputs" has`;
 	return {
 		outcome: 'undelivered',
-		message: `Task ${taskId} is done, but ${which} could not be downloaded: ${quote(first.problem) ?? 'unknown reason'}`,
+		message: `Task ${taskId} is done, but ${which} could not be downloaded: ${quote(first.problem) ?? first.problem}`,
 		description: `The task is paid for. Use "Task: Wait" with this task ID to fetch the files again, or open the addresses: ${named.join(' ')}${more}`,
 		taskId,
 		status: task.status,
@@ -133,9 +135,8 @@ export class Delivery {
 		{ taskId, task, outputs }: Shown,
 		{ download, maxFileBytes, fileName }: FileSettings,
 	): Promise<DeliveredFile[]> {
-		if (!download)
-			return outputs.map(({ url, kind }) => ({ kind: 'offered', output: { url, kind } }));
-		const names = baseNames(outputs, { type: task.type, taskId, fileName });
-		return await fetchFiles(outputs, { names, maxBytes: maxFileBytes }, this.deps);
+		if (!download) return outputs.map((output) => ({ kind: 'offered', output }));
+		const wanted = { type: task.type, taskId, fileName, maxBytes: maxFileBytes };
+		return await fetchFiles(outputs, wanted, this.deps);
 	}
 }

@@ -4,7 +4,7 @@ import type { Created } from '../create/creation';
 import type { Asked, Earlier, Ledger, Slot } from '../create/ledger';
 import type { SubmitDeps } from '../create/submit';
 import { assemble, failureOfWhole, unfinishedJson, type Assembly } from '../delivery/assembly';
-import { fieldsOf, type Delivered, type Delivery } from '../delivery/item';
+import { fieldsOf, type Delivered, type Delivery, type Whole } from '../delivery/item';
 import type { ItemSettings } from '../operations/waiting';
 import { broken, outcomes, type Failure } from '../service/failures';
 import type { Done, Failed } from '../service/verdict';
@@ -54,7 +54,7 @@ export type PartEnd =
 export type ItemEnd = { index: number; taskIds: string[] } & (
 	| { kind: 'items'; items: INodeExecutionData[] }
 	/** `delivered`: what is there all the same. */
-	| { kind: 'failed'; failure: Failure; delivered: Delivered | undefined }
+	| { kind: 'failed'; failure: Failure; delivered: Whole | undefined }
 	| { kind: 'asleep'; item: Item; parts: readonly PartEnd[] }
 	| { kind: 'halted' }
 );

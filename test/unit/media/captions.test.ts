@@ -277,10 +277,7 @@ describe('timed words', () => {
 	});
 
 	test('what was said when, of SRT and of JSON', () => {
-		expect(transcriptOf(USUAL)).toEqual([
-			{ text: 'Once upon a time', start: 0, end: 1.5 },
-			{ text: 'there was a lighthouse,\nand nobody saw it.', start: 1.5, end: 3.25 },
-		]);
+		expect(transcriptOf(USUAL)).toEqual(CUES);
 		expect(transcriptOf(`\ufeff \n${JSON_TEXT}`)).toEqual([
 			{ text: 'Once upon', start: 0, end: 1.1 },
 			{ text: 'a time.', start: 1.1, end: 1.999 },
