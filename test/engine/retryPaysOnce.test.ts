@@ -73,7 +73,7 @@ describe('paid once', () => {
 		const failing = {
 			items: slow,
 			parameters: {
-				...sound('={{ $json.text ?? "Rain" }}'),
+				...sound('Rain'),
 				downloadOutput: false,
 				options: { ...steered, timeout: 1 },
 			},
@@ -93,35 +93,6 @@ describe('paid once', () => {
 				task_id: setting.service.creations()[0]?.id,
 			});
 			expect(setting.attempts()).toBe(1);
-		});
-
-		test('sends a creation again whose answer never came, and says so', async () => {
-			setting.service.faults.add({
-				route: 'create',
-				times: 1,
-				action: { type: 'processThenReset' },
-			});
-			const once = { parameters: { ...sound('Rain'), downloadOutput: false } };
-			const { id } = await setting.run(once);
-			const retried = await setting.run({ ...once, retryOf: id });
-			expect(retried.output[0]?.json.status).toBe('done');
-			expect(setting.attempts()).toBe(2);
-			expect(retried.logs.join('\n')).toMatch(/has sent items 0 and got no answer.*sent again/);
-			const [task] = retried.run.data.resultData.runData.Media ?? [];
-			expect(JSON.stringify(task?.hints)).toContain(
-				'Sent again after a creation without an answer',
-			);
-		});
-
-		test('creates where the request is another one now', async () => {
-			const { id } = await setting.run(failing);
-			const retried = await setting.run({
-				...failing,
-				parameters: { ...failing.parameters, ...sound('Thunder'), options: { timeout: 60 } },
-				retryOf: id,
-			});
-			expect(retried.error).toBeUndefined();
-			expect(setting.service.creations().map(({ body }) => body.text)).toEqual(['Rain', 'Thunder']);
 		});
 	});
 

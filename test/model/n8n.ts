@@ -46,6 +46,9 @@ export class Execution {
 	output: INodeExecutionData[] | undefined;
 	error: unknown;
 	readonly logs: string[] = [];
+	readonly flow: IDataObject = {};
+	/** What it is found by in the list of executions. */
+	readonly found: IDataObject = {};
 	/** What the editor shows above the output. */
 	readonly hints: NodeExecutionHint[] = [];
 	/** Then a stop does not reach the node, and what it has logged has to do. */
@@ -501,11 +504,14 @@ export class N8n {
 			getExecutionCancelSignal: () =>
 				this.world.withoutSignal === true ? undefined : execution.stop.signal,
 			getContext: (type: string) => {
-				if (type !== 'node') throw new Error(`There is no context of the type "${type}" here`);
-				return this.trouble.guarded(execution.context);
+				return type === 'node' ? this.trouble.guarded(execution.context) : execution.flow;
 			},
 			getExecuteData: () => execution.data,
 			setMetadata: () => undefined,
+			customData: {
+				getAll: () => execution.found,
+				setAll: (values: IDataObject) => Object.assign(execution.found, values),
+			},
 			isToolExecution: () => this.world.asTool === true,
 			addExecutionHints: (...hints: NodeExecutionHint[]) => {
 				this.trouble.use('hints');

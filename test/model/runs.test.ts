@@ -30,7 +30,8 @@ const textsIn = (bodies: IDataObject[]) => bodies.map(({ text }) => (text as str
 
 describe('a finished task', () => {
 	test('goes out as the service has it, with task_id, outputs and its files', async () => {
-		const { output, requests, hints, logs, baseUrl } = await runNode({ parameters: sound });
+		const ran = await runNode({ parameters: sound });
+		const { output, requests, hints, logs, baseUrl } = ran;
 		const files = baseUrl.replace('api', 'files');
 		expect(output).toMatchObject([
 			{
@@ -50,6 +51,8 @@ describe('a finished task', () => {
 		expect(requests[0]).toBe('POST /v1/task/sound-effect');
 		expect(new Set(requests.slice(1))).toEqual(new Set([`GET /v1/task/${ID}`]));
 		expect(hints).toEqual(['1 task created, 10 credits according to the service']);
+		const found = { media_task_ids: ID, media_credits: '10', media_outcome: 'done' };
+		expect(ran.execution.found).toEqual(found);
 		expect(logs).toEqual([`Media Generation: task ${ID} for item 0 of execution 1`]);
 	});
 
@@ -93,12 +96,22 @@ describe('not waiting', () => {
 		expect(json).toEqual([{ task_id: ID, credit_cost: 10 }]);
 		expect(output[0]?.pairedItem).toEqual({ item: 0 });
 		expect(requests).toEqual(['POST /v1/task/sound-effect']);
+		const parts = await runNode({ parameters: { ...long('parts'), ...notWaiting } });
+		expect(parts.json).toMatchObject([
+			{ part: 1, parts: 2 },
+			{ task_id: idOf(1), part: 2 },
+		]);
 	});
 
 	test('where the item waits there is no callback URL', async () => {
 		const callbackUrl = 'https://n8n.example/webhook/x/callback';
 		const { bodies } = await runNode({ parameters: { ...sound, callbackUrl } });
 		expect(bodies).toEqual([{ text: 'Rain' }]);
+		const options = { callbackReference: 'order 7' };
+		const not = await runNode({ parameters: { ...sound, ...notWaiting, callbackUrl, options } });
+		const { searchParams } = new URL(not.bodies[0]?.receive_url as string);
+		expect(searchParams.get('reference')).toBe('order 7');
+		expect(Number(searchParams.get('expires')) * 1000).toBeGreaterThan(1_900_000_000_000);
 	});
 
 	test('a callback URL that can not be called is refused, for its item alone', async () => {
@@ -173,6 +186,7 @@ describe('On Error', () => {
 			expect(went.json[0]?.error).toBe(error?.message);
 			expect(went.output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
 			expect(went.hints[0]).toBe('1 of 2 items failed, see the field "outcome"');
+			expect(went.execution.found.media_outcome).toBe(outcome);
 		},
 	);
 
@@ -194,6 +208,10 @@ describe('On Error', () => {
 		const { json, binary }: INodeExecutionData = item ?? { json: {} };
 		expect(json.outputs).toMatchObject([{ kind: 'audio' }, { kind: 'transcript' }]);
 		expect(Object.keys(binary ?? {})).toHaveLength(1);
+		const parameters = { ...sound, options: { splitFiles: true } };
+		const split = await runNode({ parameters, node: goOn, files: ['HTTP 404', 'ok'] });
+		expect(split.json).toMatchObject([{ status: 'done' }, { outcome: 'undelivered' }]);
+		expect(split.output.map((each) => each.binary !== undefined)).toEqual([true, false]);
 	});
 
 	test('the first failed item in the order of the input is the one that is thrown', async () => {
@@ -292,19 +310,21 @@ describe('what a failed run leaves', () => {
 });
 
 describe('after the first failure', () => {
+	const running = taskWith({ seconds: 4_000 });
+	const files: Given['files'] = ['HTTP 404', 'HTTP 404'];
 	test.each<[string, object, Partial<Given>]>([
-		['a time-out', { timeout: 5 }, { tasks: [taskWith({ end: 'never' })] }],
+		['a time-out', { options: { timeout: 5 } }, { tasks: [taskWith({ end: 'never' })] }],
 		[
 			'a task that failed, though a time-out may go on',
-			{ onTimeout: 'returnTask' },
+			{ options: { onTimeout: 'returnTask' } },
 			{ tasks: [taskWith({ end: 'error' })] },
 		],
-		['a missing file', {}, { tasks: [PLAIN_TASK], files: ['HTTP 404', 'HTTP 404'] }],
-	])('nothing more is waited for: %s', async (_, options, { tasks = [], files }) => {
-		const running = taskWith({ seconds: 4_000 });
+		['a missing file', {}, { tasks: [PLAIN_TASK], files }],
+		['a missing file of a part', long('join'), { tasks: [PLAIN_TASK, running], files }],
+	])('nothing more is waited for: %s', async (_, fields, { tasks = [], files }) => {
 		const parameters = [
-			{ ...sound, options },
-			{ ...sound, options: { timeout: 8_000 } },
+			{ ...sound, ...fields },
+			{ ...sound, ...fields, longText: 'off', options: { timeout: 8_000 } },
 		];
 		const { endedMs, error, json } = await runNode({
 			parameters,
@@ -425,6 +445,8 @@ describe('long texts', () => {
 		const { error } = await runNode(given);
 		expect(error?.message).toMatch(/^Part 2 of 2/);
 		expect(error?.description).toMatch(/pay only for what failed/);
+		const doubt = { parameters: long('join'), creations: [refused, unclear], node: goOn };
+		expect((await runNode(doubt)).json).toMatchObject([{ outcome: 'unknown', part: 2 }]);
 	});
 });
 
@@ -448,6 +470,34 @@ describe('paid once', () => {
 		expect(error?.description).not.toContain(idOf(1));
 		expect(sent).toHaveLength(2);
 		expect(logs.at(-1)).toMatch(`still of use: ${idOf(0)}`);
+	});
+
+	test('where failed items go on, an item that a later try refuses has what an earlier one has paid for', async () => {
+		let reads = 0;
+		const parameters = {
+			...sound,
+			options: { timeout: 5 },
+			get text() {
+				reads += 1;
+				return reads === 1 ? 'a' : '';
+			},
+		};
+		const tasks = [taskWith({ end: 'never' })];
+		const { json } = await runNode({ parameters, tasks, node: { ...goOn, tries: 2 } });
+		const error = `The field "Text" is empty; tasks of this item exist: ${ID}`;
+		expect(json).toEqual([{ error, outcome: 'unreachable', task_ids: [ID] }]);
+	});
+
+	test("n8n's Retry sends a creation again whose answer never came, and says so", async () => {
+		const { json, hints, logs, sent } = await runNode({
+			parameters: sounds('a', 'b'),
+			creations: [good, unclear],
+			retries: [{ changed: false }],
+		});
+		expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
+		expect(sent).toHaveLength(3);
+		expect(hints[0]).toMatch(/^Sent again after a creation without an answer, .*: items 1$/);
+		expect(warnings(logs)[0]).toMatch(/has sent items 1 and got no answer.*sent again$/);
 	});
 
 	test('a task that is taken up gets its whole time again', async () => {
@@ -518,16 +568,17 @@ describe('Min Credits', () => {
 	test('what is paid for already needs no balance', async () => {
 		let balance = 100;
 		const { json, sent } = await runNode({
-			parameters: guarded(50),
+			parameters: [guarded(50), guarded(50)],
+			creations: [good, unclear],
 			files: ['HTTP 404', 'HTTP 404'],
-			node: { tries: 2 },
+			node: { ...goOn, tries: 2 },
 			answer({ url, method }) {
 				if (method === 'POST') balance = 0;
 				return url.endsWith('/v1/credits') ? { body: { credits: balance } } : undefined;
 			},
 		});
-		expect(json).toMatchObject([{ status: 'done' }]);
-		expect(sent).toHaveLength(1);
+		expect(json).toMatchObject([{ status: 'done' }, { outcome: 'unknown' }]);
+		expect(sent).toHaveLength(2);
 	});
 });
 
@@ -590,7 +641,7 @@ describe('Max Credits', () => {
 	])(
 		'where the question for the balance has %s for an answer, the run goes on without',
 		async (_, balance) => {
-			const { hints, sent, requests, error } = await runNode({
+			const { hints, sent, requests, error, execution } = await runNode({
 				parameters: { ...sound, ...notWaiting, options: { maximumCredits: 15 } },
 				tasks: [taskWith({ cost: -1 })],
 				answer: ({ method, url }) =>
@@ -604,6 +655,7 @@ describe('Max Credits', () => {
 			expect(sent).toEqual([]);
 			expect(requests.filter((line) => line === 'GET /v1/credits')).toHaveLength(1);
 			expect(hints[0]).toBe('1 task created; its cost is not known');
+			expect(execution.found).toEqual({ media_task_ids: 't', media_outcome: 'done' });
 		},
 	);
 });
@@ -614,12 +666,13 @@ describe('the credential', () => {
 		[{ baseUrl: 'nowhere' }, /is not a URL/],
 	])('%j is refused for each item before anything is sent', async (credential, words) => {
 		const { json, requests } = await runNode({
-			parameters: sounds('a', 'b'),
+			parameters: sounds('', 'b'),
 			credential,
 			node: goOn,
 		});
 		expect(json.map(({ outcome }) => outcome)).toEqual(['invalid', 'invalid']);
-		expect(json[0]?.error).toMatch(words);
+		expect(json[0]?.error).toBe('The field "Text" is empty');
+		expect(json[1]?.error).toMatch(words);
 		const { error } = await runNode({ parameters: sound, credential });
 		expect(error?.message).toMatch(words);
 		expect(error?.description).toMatch(/Nothing was sent/);

@@ -82,6 +82,7 @@ describe('sleeping', () => {
 		expect(execution.woken).toBe(false);
 		expect(endedMs).toBeGreaterThanOrEqual(60_000);
 		expect(json).toMatchObject([{ task_id: ID, status: 'doing', timed_out: true }]);
+		expect(execution.found).toMatchObject({ media_task_ids: ID, media_outcome: 'asleep' });
 	});
 
 	test.each([
@@ -114,14 +115,8 @@ describe('sleeping', () => {
 			node: goOn,
 		});
 		expect(execution.woken).toBe(true);
-		expect(json).toMatchObject([
-			{
-				outcome: 'undelivered',
-				task_id: idOf(0),
-				task_ids: [idOf(0), idOf(1)],
-				long_text: { mode: 'join' },
-			},
-		]);
+		const whole = { task_ids: [idOf(0), idOf(1)], long_text: { mode: 'join' } };
+		expect(json).toMatchObject([{ outcome: 'undelivered', task_id: idOf(0), ...whole }]);
 		expect(json[0]?.outputs).toHaveLength(4);
 		expect(sent).toHaveLength(2);
 		expect(answers.filter((answer) => answer.includes('"received":true}'))).toHaveLength(1);
@@ -151,13 +146,8 @@ describe('sleeping', () => {
 			},
 			tasks: [taskWith({ seconds: 0 }), taskWith({ end: 'never' })],
 		});
-		expect(json).toMatchObject([
-			{
-				task_id: idOf(0),
-				task_ids: [idOf(0), idOf(1)],
-				timed_out: true,
-			},
-		]);
+		const task_ids = [idOf(0), idOf(1)];
+		expect(json).toMatchObject([{ task_id: idOf(0), task_ids, timed_out: true }]);
 	});
 
 	test.each<[string, Partial<Given>, RegExp]>([
@@ -173,11 +163,12 @@ describe('sleeping', () => {
 			const unwatched = { ...asleep, options: { gracePeriod: 0, watchWhileAsleep: false } };
 			const { node, ...rest } = given;
 			const { json, sent } = await runNode({
-				parameters: [sound, unwatched],
+				parameters: [sound, unwatched, asleep],
 				...rest,
 				node: { ...goOn, ...node },
 			});
-			expect(json).toMatchObject([{ status: 'done' }, { outcome: 'invalid' }]);
+			const invalid = { outcome: 'invalid' };
+			expect(json).toMatchObject([{ status: 'done' }, invalid, invalid]);
 			expect(json[1]?.error).toMatch(words);
 			expect(sent).toHaveLength(1);
 			const stopped = await runNode({ parameters: [sound, unwatched], ...given });

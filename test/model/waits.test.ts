@@ -62,9 +62,13 @@ describe('Task: Wait', () => {
 			['c', 'done', undefined],
 		]);
 		expect(output.map(({ pairedItem }) => pairedItem)).toEqual(Array(3).fill({ item: 0 }));
-		const asleep = await runNode({ parameters: { ...wait, taskId: 'a,b', waitMode: 'callback' } });
-		expect(asleep.error?.message).toMatch(/^Several tasks of one item can't be waited for/);
-		expect(asleep.requests).toEqual([]);
+		const asleep = { ...wait, waitMode: 'callback' };
+		const { error, requests } = await runNode({ parameters: { ...asleep, taskId: 'a,b' } });
+		expect(error?.message).toMatch(/^Several tasks of one item can't be waited for/);
+		expect(error?.description).toMatch(/^Set "Wait Mode" to "Poll", or give each task an item/);
+		expect(requests).toEqual([]);
+		const one = await runNode({ parameters: asleep, answer: anyDone });
+		expect(one.json).toMatchObject([{ task_id: 't', status: 'done' }]);
 	});
 
 	describe('behind a long text', () => {
@@ -141,28 +145,16 @@ describe('Task: Wait', () => {
 		for (const name of Object.keys(own)) expect(json[0]).not.toHaveProperty(name);
 	});
 
+	const file = { url: 'x', binaryProperty: 'data' };
+	const complete = { task_id: 't', status: 'done', outputs: [file] };
 	test('a finished item passes through as it is, without a request', async () => {
 		const binary = { data: { data: '', mimeType: 'audio/wav' } };
-		const complete = {
-			json: {
-				task_id: 't',
-				status: 'done',
-				outputs: [{ url: 'x', binaryProperty: 'data' }],
-				own: 1,
-			},
-			binary,
-			pairedItem: { item: 7 },
-		};
-		const { output, requests } = await runNode({ parameters: wait, input: [complete] });
-		expect(output).toEqual([{ ...complete, pairedItem: { item: 0 } }]);
+		const item = { json: { ...complete, own: 1 }, binary, pairedItem: { item: 7 } };
+		const { output, requests } = await runNode({ parameters: wait, input: [item] });
+		expect(output).toEqual([{ ...item, pairedItem: { item: 0 } }]);
 		expect(requests).toEqual([]);
 	});
 
-	const complete = {
-		task_id: 't',
-		status: 'done',
-		outputs: [{ url: 'x', binaryProperty: 'data' }],
-	};
 	test.each<[string, IDataObject, object]>([
 		['has no file in its binary data', complete, {}],
 		['names no files', { ...complete, outputs: [] }, {}],
@@ -174,6 +166,7 @@ describe('Task: Wait', () => {
 		['still runs', { ...complete, status: 'doing' }, { downloadOutput: false }],
 		['has no status', { task_id: 't', outputs: complete.outputs }, { downloadOutput: false }],
 		['has an outcome', { ...complete, outcome: 'undelivered' }, { downloadOutput: false }],
+		['ran out of time', { ...complete, timed_out: true }, { downloadOutput: false }],
 		['is of another task', { ...complete, task_id: 'u' }, { downloadOutput: false }],
 		['names no file without a download', { ...complete, outputs: [] }, { downloadOutput: false }],
 	])('an item that %s is asked for', async (_, json, fields) => {
@@ -185,40 +178,21 @@ describe('Task: Wait', () => {
 		expect(requests).toEqual(['GET /v1/task/t']);
 	});
 
-	const failed = {
-		task_id: 't',
-		outcome: 'failed',
-		error: 'Task t failed: too loud',
-		status: 'error',
-	};
-	test.each<[string, IDataObject, IDataObject]>([
-		['a failed task', failed, failed],
-		[
-			'a failed task that was asleep',
-			{
-				error: 'Task t failed: too loud',
-				details: { task_id: 't', outcome: 'failed', status: 'error' },
-			},
-			{ error: 'Task t failed: too loud', outcome: 'failed', task_id: 't', status: 'error' },
-		],
-		[
-			'what was rejected, with its status',
-			{ outcome: 'rejected', error: 'no', http_status: 422 },
-			{ outcome: 'rejected', error: 'no', http_status: 422 },
-		],
+	const error = 'Task t failed: too loud';
+	const failed = { task_id: 't', outcome: 'failed', error, status: 'error' };
+	test.each<[string, IDataObject, IDataObject?]>([
+		['a failed task', failed],
+		['a failed task that was asleep', { error, details: failed }, failed],
+		['what was rejected, with its status', { outcome: 'rejected', error: 'no', http_status: 422 }],
 		[
 			'what is unclear, without words',
 			{ outcome: 'unknown', http_status: '500' },
 			{ outcome: 'unknown', error: 'The item failed in a node before this one (unknown)' },
 		],
-		[
-			'what was bad',
-			{ outcome: 'invalid', error: 'empty' },
-			{ outcome: 'invalid', error: 'empty' },
-		],
-	])('%s stays a failure, and nothing is asked', async (_, json, expected) => {
+		['what was bad', { outcome: 'invalid', error: 'empty' }],
+	])('%s stays a failure, and nothing is asked', async (_, json, expected = json) => {
 		const { json: out, requests } = await runNode({
-			parameters: { ...wait, taskId: json.task_id ?? '' },
+			parameters: { ...wait, taskId: json.task_id },
 			input: from(json),
 			node: goOn,
 		});
@@ -242,17 +216,17 @@ describe('Task: Wait', () => {
 		expect(named.json).toMatchObject([{ task_id: 'a', status: 'done' }, { task_id: 'b' }]);
 	});
 
-	test.each(['timed_out', 'unreachable', 'cancelled', 'undelivered', 'nonsense'])(
-		'an item that is %s is waited for',
-		async (outcome) => {
-			const { json } = await runNode({
-				parameters: wait,
-				input: from({ task_id: 't', outcome, error: 'x' }),
-				answer: known,
-			});
-			expect(json).toMatchObject([{ status: 'done', task_id: 't' }]);
-		},
-	);
+	test.each([
+		...['timed_out', 'unreachable', 'cancelled', 'undelivered', 'nonsense', 'unknown'].map(
+			(outcome) => ({ outcome }),
+		),
+		// A field of the task's own.
+		{ outcome: 'failed', status: 'done' },
+	])('an item with its task is waited for: %j', async (fields) => {
+		const input = from({ task_id: 't', error: 'x', ...fields });
+		const { json } = await runNode({ parameters: wait, input, answer: known });
+		expect(json).toMatchObject([{ status: 'done', task_id: 't', outputs: [{}] }]);
+	});
 
 	test('what to do about a failure from before', async () => {
 		const again = await runNode({ parameters: wait, input: from(failed) });

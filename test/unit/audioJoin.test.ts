@@ -84,13 +84,16 @@ describe('subtitles', () => {
 			binary: { data: wav(text), captions: srtOf(text, more) },
 		}));
 
-	test.each<[string, Partial<IBinaryData>]>([
-		['by type', { mimeType: 'text/srt-like' }],
-		['by name', { fileName: 'a.srt.txt' }],
-		['by a name without a dot', { fileName: 'asrt' }],
-	])('what is none %s is left out', async (_, more) => {
-		const { output } = await runNode({ parameters: join, input: input(more) });
-		expect(Object.keys(output[0]?.binary ?? {})).toEqual(['data']);
+	test.each<[string, Partial<IBinaryData>, string[]]>([
+		['by type', { mimeType: 'text/srt' }, ['audio', 'transcript']],
+		['by name', { fileName: 'A.SRT' }, ['audio', 'transcript']],
+		['by no type', { mimeType: 'text/srt-like' }, ['audio']],
+		['by no name', { fileName: 'a.srt.txt' }, ['audio']],
+		['by a name without a dot', { fileName: 'asrt' }, ['audio']],
+	])('are merged where they are known %s', async (_, more, kinds) => {
+		const { json } = await runNode({ parameters: join, input: input(more) });
+		expect(json[0]?.outputs).toMatchObject(kinds.map((kind) => ({ kind })));
+		expect(json[0]).not.toHaveProperty('transcript');
 	});
 
 	test('that can not be merged are named in a hint', async () => {

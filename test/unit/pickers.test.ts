@@ -139,7 +139,7 @@ describe('where there is no list', () => {
 		['searchSpeechModels', 'speech models', 1],
 		['searchImageModels', 'image models', 1],
 	])('%s: the editor says so after all routes', async (name, what, times) => {
-		const { error, asked } = await ask(name);
+		const { error, asked } = await ask(name, { filter: 'x' });
 		expect(error?.name).toBe('NodeApiError');
 		expect(error?.message).toBe(`The service publishes no list of ${what}`);
 		expect(error?.description).toBe('Choose By ID and enter the ID as the service shows it.');

@@ -192,14 +192,14 @@ test.each<[Array<number | null>, number | undefined, string[]]>([
 
 describe('after a creation whose answer never came the balance decides', () => {
 	/** An account that is charged for each creation before its answer is lost. */
-	function lossy(deps: Parameters<typeof setting>[1] = {}, price = 12) {
+	function lossy(deps: Parameters<typeof setting>[1] = {}, submitted: Submitted = UNCLEAR) {
 		let left = 1_000;
 		const credits = () => answer(200, { credits: left });
 		const made = setting([], { balance: balanceOf(left), credits, ...deps });
 		const lose = async (): Promise<string> => {
 			if ((await made.turn()) !== undefined) return 'refused';
-			left -= price;
-			made.spending.end(UNCLEAR, ROUTE);
+			left -= 12;
+			made.spending.end(submitted, ROUTE);
 			return 'go';
 		};
 		const loseAll = async (count: number) => {
@@ -218,18 +218,21 @@ describe('after a creation whose answer never came the balance decides', () => {
 		expect(await loseAll(3)).toEqual(['go', 'go', 'refused']);
 	});
 
+	test('so it does after one that was found in the list without its cost', async () => {
+		const created = { taskId: 't', createdAt: 0, answer: {} };
+		const { loseAll } = lossy({ maximum: 12 }, { kind: 'created', created, found: true });
+		expect(await loseAll(2)).toEqual(['go', 'refused']);
+	});
+
 	test.each<[string, Parameters<typeof setting>[1]]>([
 		['it can not be read', { credits: () => answer(400) }],
 		['none was known before', { balance: undefined }],
 	])('where %s nothing more is created', async (_name, deps) => {
 		const { loseAll, turn } = lossy(deps);
 		expect(await loseAll(2)).toEqual(['go', 'refused']);
-		expect(await turn()).toMatchObject({
-			outcome: 'invalid',
-			message: expect.stringMatching(
-				/Max Credits can no longer be kept.*may have been paid for/,
-			) as string,
-		});
+		const refusal = await turn();
+		expect(refusal?.message).toMatch(/Max Credits can no longer be kept.*may have been paid for/);
+		expect(refusal?.description).toMatch(/^No task was created.* Check the credits/);
 	});
 
 	test('a later try knows it as well, from the balance before the creation', async () => {

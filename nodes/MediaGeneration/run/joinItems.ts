@@ -23,7 +23,7 @@ function groupsOf(context: IExecuteFunctions): Map<string | undefined, number[]>
 	return groups;
 }
 
-const SUBTITLES = /^(application\/x-subrip|text\/srt)$/;
+const SUBTITLES = ['application/x-subrip', 'text/srt'];
 
 function sourceOf(item: INodeExecutionData, field: string, index: number): Source {
 	const sound = item.binary?.[field];
@@ -36,8 +36,8 @@ function sourceOf(item: INodeExecutionData, field: string, index: number): Sourc
 				: `Set Input Binary Field to one of those that the item has: ${present.join(', ')}.`,
 		);
 	}
-	const isSubtitles = ({ mimeType, fileExtension, fileName }: IBinaryData) =>
-		SUBTITLES.test(mimeType) || fileExtension === 'srt' || /\.srt$/i.test(fileName ?? '');
+	const isSubtitles = ({ mimeType, fileName }: IBinaryData) =>
+		SUBTITLES.includes(mimeType) || fileName?.toLowerCase().endsWith('.srt');
 	return { sound, srt: Object.values(item.binary ?? {}).find(isSubtitles) };
 }
 

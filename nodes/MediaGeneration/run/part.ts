@@ -132,7 +132,6 @@ export class PartRun {
 		const { failure } = submitted;
 		if (failure.taskId !== undefined)
 			log.warn(`Media Generation: task ${failure.taskId} ${where} may exist`);
-		if (failure.outcome !== 'rejected') return failed(failure);
 		const advice = adviceOn(failure.message, request, longText);
 		return failed({ ...failure, description: `${failure.description}${advice}` });
 	}

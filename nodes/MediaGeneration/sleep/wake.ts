@@ -141,7 +141,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	sleep.end();
 	const received = { received: true };
 	const sender = timeLimit(DELIVERY_MS);
-	sender.signal.addEventListener('abort', () => answer(context, 200, received), { once: true });
+	sender.signal.addEventListener('abort', () => answer(context, 200, received));
 	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
 	const waking = { context, client, sleep, delivery };
 	const output = await Promise.all(

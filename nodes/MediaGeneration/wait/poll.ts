@@ -56,7 +56,7 @@ export class PollLoop {
 	private sleepsUntil = -Infinity;
 
 	constructor(private readonly deps: PollDeps) {
-		deps.signal?.addEventListener('abort', this.cancelAll, { once: true });
+		deps.signal?.addEventListener('abort', this.cancelAll);
 	}
 
 	close(): void {
