@@ -38,9 +38,8 @@ export class Account {
 		return this.pauses.get(purpose) ?? 0;
 	}
 
-	/** Holds back all runs of the account; only ever longer. */
+	/** Holds back all runs of the account with this purpose, so that what outsiders cause holds back nobody; only ever longer. */
 	pause(purpose: Purpose, nowMs: number, retryAfterMs: number): void {
-		if (purpose === 'outsider') return;
 		const until = nowMs + Math.min(retryAfterMs, MAX_PAUSE_MS);
 		this.pauses.set(purpose, Math.max(this.pausedUntil(purpose), until));
 	}
