@@ -13,47 +13,56 @@ function task(fields: object): Task {
 	return found;
 }
 
-test('every failure names its task, and says what to do', () => {
-	const all = [
-		failures.failed('t9', task({ status: 'error' })),
-		failures.timedOut('t9', 1_000, undefined, undefined),
-		failures.cancelled('t9', undefined),
-		failures.denied('t9', { httpStatus: 401, detail: 'no' }),
-		failures.missing('t9', { detail: '' }),
-		failures.withoutOutputs('t9', task({ status: 'done' })),
-	];
-	expect(all.map(({ outcome }) => outcome)).toEqual([
-		'failed',
-		'timed_out',
-		'cancelled',
-		'unreachable',
-		'unreachable',
-		'undelivered',
-	]);
-	for (const { taskId, message, description } of all) {
-		expect(taskId).toBe('t9');
-		expect(message).toContain('t9');
-		expect(description.length).toBeGreaterThan(40);
-	}
-});
+const done = (metadata?: unknown) => failures.withoutOutputs('t9', task({ metadata }));
+const manyNames = Array.from({ length: 30 }, (_, number) => `n${number + 1}`);
+const many = Object.fromEntries(manyNames.map((name) => [name, 0]));
+const { timedOut, denied, missing, broken } = failures;
 
-test('what is paid for says so, and names the way to its result', () => {
-	expect(failures.timedOut('t', 1, undefined, undefined).description).toMatch(/paid.*"Task: Wait"/);
-	expect(failures.cancelled('t', undefined).description).toMatch(/paid.*"Task: Wait"/);
-	expect(failures.denied('t', { httpStatus: 403, detail: '' }).description).toMatch(
-		/^The API key may have expired.* Put a valid key of the same account.*"Task: Wait"/,
-	);
-	expect(failures.missing('t', { detail: '' }).description).toMatch(
-		/^Check that the Base URL and the API key belong to the account.* set the option Poll Route\.$/,
-	);
-	expect(failures.withoutOutputs('t', task({})).description).toMatch(/without paying again/);
+/** Each as `outcome: message | description`. */
+test.each<[Failure, RegExp]>([
+	[failures.failed('t9', task({})), /^failed: Task t9 failed \| .*run the item again/],
+	[
+		timedOut('t9', 119_940, undefined, undefined),
+		/^timed_out: Task t9 was not .* after 119.9 s; the service never described it \| .*paid.*"Task: Wait".*option\.$/,
+	],
+	[
+		timedOut('t9', 120_000, task({}), 'gone'),
+		/ after 2 minutes; its last status was "doing" \| .* The last look at it failed: gone\.$/,
+	],
+	[failures.cancelled('t9', undefined), /^cancelled: .* task t9 was .* \| .*paid.*"Task: Wait"/],
+	[
+		denied('t9', { httpStatus: 403, detail: '' }),
+		/^unreachable: Task t9 .*\(HTTP 403\): no reason given \| The API key may have expired.* Put a valid key of the same account.*"Task: Wait"/,
+	],
+	[
+		missing('t9', { detail: '' }),
+		/^unreachable: Task t9 .*: HTTP 404 \| Check that the Base URL and the API key belong to the account.* set the option Poll Route\.$/,
+	],
+	[done(), /^undelivered: Task t9 .*; its metadata is empty \| .*without paying again/],
+	[done(many), /; its metadata has only: n1, n2, (n\d+, ){17}n20 \|/],
+	[broken(new Error('x'), 'nothing'), /^invalid: .* handled: x \| Nothing was sent for it\. Check/],
+	[
+		broken(7, 'sent'),
+		/^unknown: The creation .*: unknown reason; the task may exist \| .* Check the task list/,
+	],
+	[
+		broken(new Error(' '), 'sent', 't9'),
+		/^unreachable: Task t9 exists, .*: unknown reason \| .*"Task: Wait" with this task ID\.$/,
+	],
+	[
+		broken(new Error('x'), 'done', 't9'),
+		/^undelivered: Task t9 is done, .*: x \| .*"Task: Wait".*, once n8n can store the files\.$/,
+	],
+])('%j names its task, and says what to do', (failure, words) => {
+	const { outcome, message, description, taskId } = failure;
+	expect(`${outcome}: ${message} | ${description}`).toMatch(words);
+	expect(message.includes('t9')).toBe(taskId === 't9');
 });
 
 test("the service's words are put on one line, and cut", () => {
 	expect(failures.failed('t', task({ status: 'error', error: 'a\n\n b' })).message).toBe(
 		'Task t failed: a b',
 	);
-	expect(failures.failed('t', task({ status: 'error' })).message).toBe('Task t failed');
 	expect(quote('x'.repeat(400))).toHaveLength(303);
 	expect(quote('x'.repeat(300))).toBe('x'.repeat(300));
 	expect(quote(' \n ')).toBeUndefined();
@@ -69,7 +78,11 @@ test.each<[string, unknown, Partial<Failure>]>([
 	[
 		"an error of n8n's is a field that can't be read",
 		new Error('no such item'),
-		{ outcome: 'invalid', message: 'A field of this item could not be read: no such item' },
+		{
+			outcome: 'invalid',
+			message: 'A field of this item could not be read: no such item',
+			description: 'Check the expressions in the fields of the node. Nothing was sent.',
+		},
 	],
 ])('%s', async (_name, thrown, failure) => {
 	const breaking = () => {

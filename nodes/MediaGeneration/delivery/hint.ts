@@ -18,11 +18,7 @@ export function showHint(
 /** How a run ended: with the worst outcome of its items. */
 export type RunOutcome = Outcome | 'done' | 'asleep';
 
-const FROM_WORST: readonly RunOutcome[] = [
-	...Object.keys(outcomes).filter(isOutcome),
-	'done',
-	'asleep',
-];
+const FROM_WORST: readonly RunOutcome[] = [...outcomes, 'done', 'asleep'];
 
 /** @param ends may be what others have written, of which only outcomes count */
 export function worstOf(ends: readonly unknown[]): RunOutcome {

@@ -6,7 +6,7 @@ import type { SubmitDeps } from '../create/submit';
 import { assemble, failureOfWhole, unfinishedJson, type Assembly } from '../delivery/assembly';
 import { fieldsOf, type Delivered, type Delivery, type Whole } from '../delivery/item';
 import type { ItemSettings } from '../operations/waiting';
-import { broken, outcomes, type Failure } from '../service/failures';
+import { broken, type Failure } from '../service/failures';
 import type { Done, Failed } from '../service/verdict';
 import type { OpenTask } from '../sleep/notes';
 import type { Watch } from '../wait/poll';
@@ -84,7 +84,7 @@ function taskIdOf(part: PartEnd): string | undefined {
 const idsOf = (parts: readonly PartEnd[]) => parts.flatMap((part) => taskIdOf(part) ?? []);
 /** Without those that merely may exist, as the refusal of a creation has named them. */
 const sureIdsOf = (parts: readonly PartEnd[]) =>
-	idsOf(parts.filter((part) => part.kind !== 'failed' || !outcomes[part.failure.outcome].unclear));
+	idsOf(parts.filter((part) => part.kind !== 'failed' || part.failure.outcome !== 'unknown'));
 
 /** What becomes of an item once its parts have ended. Never rejects. */
 export async function conclude(
@@ -144,7 +144,7 @@ function endOf(item: Item, parts: readonly PartEnd[]): ItemEnd {
 function speakingFailure(item: Item, parts: readonly PartEnd[]) {
 	const failed = parts.filter((part) => part.kind === 'failed');
 	return (
-		failed.find(({ failure }) => outcomes[failure.outcome].unclear) ??
+		failed.find(({ failure }) => failure.outcome === 'unknown') ??
 		failed.find(({ failure }) => !goesOnAfter(item, failure)) ??
 		failed[0]
 	);

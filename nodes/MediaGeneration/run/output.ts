@@ -5,7 +5,7 @@ import { failureItem, nodeError, wordsFor, type Left } from '../delivery/failure
 import { noteExecution, outcomesIn, showHint, worstOf, type RunOutcome } from '../delivery/hint';
 import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
 import { logOf } from '../service/clean';
-import { outcomes, type Failure } from '../service/failures';
+import type { Failure } from '../service/failures';
 import type { FailedEnd, Item, ItemEnd } from './item';
 import type { Spending } from './spending';
 
@@ -58,15 +58,13 @@ export class Report {
 		const now = failed.map(({ index: item, failure }) => ({ item, failure }));
 		const unclear = [
 			...before.unclear,
-			...now.filter(({ failure }) => outcomes[failure.outcome].unclear),
+			...now.filter(({ failure }) => failure.outcome === 'unknown'),
 		];
 		const named = unclear
 			.flatMap(({ failure: { taskId, whole } }) => [taskId ?? [], whole?.taskIds ?? []].flat())
 			.filter((taskId) => !known.has(taskId));
 		const useless = new Set(
-			failed.map(({ failure: { outcome, taskId } }) =>
-				outcomes[outcome].useful ? undefined : taskId,
-			),
+			failed.map(({ failure: { outcome, taskId } }) => (outcome === 'failed' ? taskId : undefined)),
 		);
 		return {
 			taskIds: [...known].filter((taskId) => !useless.has(taskId)),

@@ -18,7 +18,6 @@ import {
 	attempt,
 	invalid,
 	isOutcome,
-	outcomes,
 	type Failure,
 	type Outcome,
 } from '../service/failures';
@@ -90,10 +89,8 @@ function failureFromInput(json: JsonObject, left: Left | undefined) {
 		whole: taskIds.length === 0 ? undefined : { taskIds, part: which, longText: undefined },
 	};
 	// A task can have an `outcome` of its own. Where it is done, none of ours is final.
-	const isFinal = outcomes[outcome].final && json.status !== 'done';
-	const isComplete = left?.isWhole !== false;
-	const hasTask = taskId !== undefined || taskIds.length > 0;
-	return { failure, final: !isComplete || (isFinal && (outcome === 'failed' || !hasTask)) };
+	const final = left?.isWhole === false || (outcome === 'failed' && json.status !== 'done');
+	return { failure, final };
 }
 
 function adviceFor(outcome: Outcome, left: Left | undefined, taskIds: string[]): string {

@@ -3,31 +3,24 @@ import { isObject } from './json';
 import { withoutSocketCodes } from './networkError';
 import type { Task } from './task';
 
-interface Meaning {
-	/** Whether the task, where there is one, is still of use. */
-	useful: boolean;
-	/** Whether a task may exist whose ID nobody knows. */
-	unclear: boolean;
-	/** Whether waiting for the task again changes nothing. */
-	final: boolean;
-}
-
 /** The worst first. */
-export const outcomes = {
-	unknown: { useful: true, unclear: true, final: true },
-	failed: { useful: false, unclear: false, final: true },
-	unreachable: { useful: true, unclear: false, final: false },
-	undelivered: { useful: true, unclear: false, final: false },
-	timed_out: { useful: true, unclear: false, final: false },
-	cancelled: { useful: true, unclear: false, final: false },
-	rejected: { useful: true, unclear: false, final: true },
-	invalid: { useful: true, unclear: false, final: true },
-} satisfies Record<string, Meaning>;
+export const outcomes = [
+	/** A task may exist whose ID nobody knows. */
+	'unknown',
+	/** Of all tasks only these are of no more use. */
+	'failed',
+	'unreachable',
+	'undelivered',
+	'timed_out',
+	'cancelled',
+	'rejected',
+	'invalid',
+] as const;
 
-export type Outcome = keyof typeof outcomes;
+export type Outcome = (typeof outcomes)[number];
 
 export function isOutcome(value: unknown): value is Outcome {
-	return typeof value === 'string' && Object.hasOwn(outcomes, value);
+	return outcomes.some((outcome) => outcome === value);
 }
 
 export interface Failure {
@@ -61,7 +54,6 @@ export interface LeftText {
 export class FailureError extends Error {
 	constructor(readonly failure: Failure) {
 		super(failure.message);
-		this.name = 'FailureError';
 	}
 }
 
@@ -224,7 +216,7 @@ export function broken(
 
 export function withoutOutputs(taskId: string, task: Task): Failure {
 	const { metadata } = task.raw;
-	const names = isObject(metadata) ? Object.keys(metadata) : [];
+	const names = Object.keys(isObject(metadata) ? metadata : {});
 	const keys = names.slice(0, 20).join(', ');
 	return {
 		outcome: 'undelivered',
