@@ -23,6 +23,8 @@ const clips = [{ audio_url: A }, { audio_url: B, video_url: `${B}.mp4` }];
 
 test.each<[string, unknown, object, string[]]>([
 	['both names of one file', { output_uri: A, audio_url: A }, {}, ['a audio']],
+	['a third name of it', { audio_url: A, json_url: A }, {}, ['a audio']],
+	['of a picture no other address', { result_images: [{ url: A, page_url: B }] }, {}, ['a image']],
 	['two different files', { output_uri: A, audio_url: B }, {}, ['a file', 'b audio']],
 	[
 		'speech with its transcripts',
@@ -34,9 +36,9 @@ test.each<[string, unknown, object, string[]]>([
 	['a bare path, by the task', { output_uri: A }, { type: 'generate_image' }, ['a image']],
 	[
 		'several in one field',
-		{ output_uri: at('a.png', 'b.png') },
+		{ output_uri: at('a.jpg', 'b.tif') },
 		{},
-		['a.png image', 'b.png image'],
+		['a.jpg image', 'b.tif image'],
 	],
 	[
 		'only the end of a path is an extension',

@@ -32,7 +32,7 @@ test('one item per task, newest first, as Task: Get has it', async () => {
 	const files = { audio_url: 'https://files.example/a.mp3' };
 	const done = task(1, { status: 'done', metadata: files, error: '' });
 	const { json, output, requests } = await runNode({
-		parameters: [getAll, { ...getAll, limit: 1, options: { type: 'sound_effect' } }],
+		parameters: [getAll, { ...getAll, limit: 1, options: { type: ' sound_effect' } }],
 		answer: pages([[done, task(2, { error: 'too loud' })]]),
 	});
 	const { error: _empty, ...rest } = done;
@@ -42,33 +42,60 @@ test('one item per task, newest first, as Task: Get has it', async () => {
 	]);
 	expect(json).toHaveLength(3);
 	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([0, 0, 1].map((item) => ({ item })));
-	expect(requests.at(-1)).toBe('GET /v1/tasks?page=1&limit=1&type=sound_effect');
+	const queries = ['page=1&limit=50', 'page=2&limit=50', 'page=1&limit=1&type=sound_effect'];
+	expect(requests).toEqual(queries.map((query) => `GET /v1/tasks?${query}`));
 });
 
-test.each<[string, (page: unknown[], number: number) => unknown]>([
-	['the bare list', (page) => page],
-	['tasks', (tasks) => ({ tasks })],
-	['results with texts for numbers', (results) => ({ results, total: '230', page: '1' })],
-	['data, and has_more', (data, page) => ({ data, pagination: { has_more: page < 3 } })],
-	['data in data', (tasks, page) => ({ data: { tasks, total_pages: 3, page } })],
-])('pages are followed: %s', async (_, shape) => {
+test.each<[string, number, (page: unknown[], number: number) => unknown]>([
+	['the bare list', 4, (page) => page],
+	['tasks', 4, (tasks) => ({ tasks })],
+	['items', 4, (items) => ({ items })],
+	['list', 4, (list) => ({ list })],
+	['records', 4, (records) => ({ records })],
+	['results with texts for numbers', 4, (results) => ({ results, total: '230', page: '1' })],
+	['data, and has_more', 3, (data, page) => ({ data, pagination: { has_more: page < 3 } })],
+	['data in data', 4, (tasks, page) => ({ data: { tasks, total_pages: 3, page } })],
+])('pages are followed: %s, %d requests', async (_, times, shape) => {
 	const given = [range(200, 300), range(100, 200), range(70, 100)];
-	const ids = await idsOf({ parameters: all, answer: pages(given, shape) });
-	expect(ids).toHaveLength(230);
-	expect(ids[0]).toBe('t299');
+	const { json, requests } = await runNode({ parameters: all, answer: pages(given, shape) });
+	expect(json).toHaveLength(230);
+	expect(json[0]?.task_id).toBe('t299');
+	expect(requests).toHaveLength(times);
+});
+
+test.each<[Answer, object]>([
+	[{ status: 404, body: {} }, { task_id: 't1' }],
+	[{ body: {} }, { error: expect.stringMatching(/page=2.* an unexpected shape$/) as string }],
+])('behind the last page: %j', async (answer, expected) => {
+	const given = pages([[task(1)]]);
+	const answered = (request: { url: string }, count: number) =>
+		count === 0 ? given(request) : answer;
+	const { json } = await runNode({ parameters: all, answer: answered, node: goOn });
+	expect(json).toMatchObject([expected]);
+});
+
+test('a list without end is read up to its thousandth page', async () => {
+	const endless = Array.from({ length: 1_002 }, (_, number) => [task(number)]);
+	const { json, requests } = await runNode({ parameters: all, answer: pages(endless) });
+	expect([json.length, requests.length]).toEqual([1_000, 1_000]);
+});
+
+test('in the order of the service, where it does not say of all when they began', async () => {
+	const listed = [task(1), task(3, { created_at: null }), task(2)];
+	expect(await idsOf({ parameters: all, answer: pages([listed]) })).toEqual(['t1', 't3', 't2']);
 });
 
 test('a limit is kept, and no page beyond it is read', async () => {
 	const given = [range(200, 300), range(100, 200), range(0, 100)];
 	const { json, requests } = await runNode({
-		parameters: { ...getAll, limit: 150 },
+		parameters: { ...getAll, limit: 200 },
 		answer: pages(given),
 	});
-	expect([json.length, requests.length]).toEqual([150, 2]);
+	expect([json.length, requests.length]).toEqual([200, 2]);
 });
 
 test('a task that stands on two pages comes once; a list that repeats itself ends', async () => {
-	const overlapping = [range(2, 5), range(0, 3)];
+	const overlapping = [[...range(2, 5), null, {}], range(0, 3)];
 	const ids = await idsOf({ parameters: all, answer: pages(overlapping) });
 	expect(ids).toEqual(['t4', 't3', 't2', 't1', 't0']);
 	const { json, requests } = await runNode({
@@ -100,26 +127,32 @@ test('a list that can not be read is no list that is not there', async () => {
 
 test('nothing in it opens a webhook or an account', async () => {
 	const url = 'https://n8n.example/webhook-waiting/7?signature=token#x';
-	const record = task(1, { id: 'task_123456', receive_url: url, made_by: 'sk_0123456789abcdef' });
+	const image_url = 'https://files.example/a.png?size=1';
+	const urls = { receive_url: url, webhookUrl: url, image_url };
+	const record = task(1, { id: 'task_123456', ...urls, made_by: 'key sk_0123456789abcdef' });
 	const { json } = await runNode({ parameters: getAll, answer: pages([[record]]) });
-	const shown = { receive_url: 'https://n8n.example/webhook-waiting/7', made_by: 'sk_****cdef' };
+	const bare = 'https://n8n.example/webhook-waiting/7';
+	const shown = { receive_url: bare, webhookUrl: bare, image_url, made_by: 'key sk_****cdef' };
 	expect(json).toMatchObject([{ task_id: 'task_123456', ...shown }]);
 });
 
 test('a limit that is none is refused for its item', async () => {
 	const { json, requests } = await runNode({ parameters: { ...getAll, limit: 0 }, node: goOn });
-	expect(json).toMatchObject([{ outcome: 'invalid' }]);
+	const error = 'The field "Limit" must be a whole number of at least 1';
+	expect(json).toMatchObject([{ outcome: 'invalid', error }]);
 	expect(requests).toEqual([]);
 });
 
 test.each<[unknown, string | undefined]>([
 	['2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05.678Z'],
-	['2026-01-02 03:04:05', '2026-01-02T03:04:05.000Z'],
+	[' 2026-01-02 03:04:05 ', '2026-01-02T03:04:05.000Z'],
+	['2026-01-02 03:04:05 +0200', '2026-01-02T01:04:05.000Z'],
 	['2026-01-02T03:04:05+02:00', '2026-01-02T01:04:05.000Z'],
 	['Fri, 02 Jan 2026 03:04:05 GMT', '2026-01-02T03:04:05.000Z'],
 	[1_767_323_045, '2026-01-02T03:04:05.000Z'],
 	['1767323045678', '2026-01-02T03:04:05.678Z'],
 	['yesterday', undefined],
+	[0, undefined],
 	[null, undefined],
 ])('the time in %j is %j', (value, expected) => {
 	const time = timeOf(value);

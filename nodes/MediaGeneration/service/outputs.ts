@@ -28,9 +28,8 @@ const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_u
 const MAX_DEPTH = 5;
 
 function httpUrl(value: unknown): string | undefined {
-	const text = asText(value);
-	if (text === undefined || !/^https?:\/\//i.test(text)) return undefined;
-	return URL.canParse(text) ? text : undefined;
+	const text = asText(value) ?? '';
+	return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
 }
 
 function kindOf(name: string, url: string, taskType: string): OutputKind {
@@ -95,10 +94,12 @@ export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = [
 			if (url !== undefined) add(best, { url, kind: 'image' });
 		for (const key of NAMED) addField(best, holder, key);
 	};
-	let level: Holder[] = [{ name: '', fields: isObject(raw.metadata) ? raw.metadata : {} }];
+	const top: Holder = { name: '', fields: isObject(raw.metadata) ? raw.metadata : {} };
+	addNamed(top);
+	addNamed({ name: '', fields: raw });
+	let level = [top];
 	for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
 		level.forEach(addNamed);
-		if (depth === 0) addNamed({ name: '', fields: raw });
 		for (const holder of level)
 			for (const key of Object.keys(holder.fields).filter(
 				(name) => URL_KEY.test(name) && isOwn(name),

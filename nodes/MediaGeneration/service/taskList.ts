@@ -38,9 +38,9 @@ export function timeOf(value: unknown): number | undefined {
 	if (number !== undefined)
 		return number > 0 ? (number < 1e11 ? number * 1_000 : number) : undefined;
 	const text = asText(value)?.trim() ?? '';
-	const zoned = /\d\d:\d\d/.test(text) && !/(z|gmt|utc|[+-]\d\d:?\d\d)$/i.test(text);
-	const time = Date.parse(zoned ? `${text.replace(' ', 'T')}Z` : text);
-	return Number.isNaN(time) ? undefined : time;
+	// Behind the name of a zone, a "Z" makes it no time; behind an offset it would hide that.
+	const readings = /[+-]\d\d(:?\d\d)?$/.test(text) ? [text] : [`${text}Z`, text];
+	return readings.map((each) => Date.parse(each)).find((time) => !Number.isNaN(time));
 }
 
 function taskIn(record: unknown): ListedTask[] {
@@ -91,12 +91,11 @@ export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 		first ??= answer;
 		const before = tasks.size;
 		const found = records.flatMap(taskIn);
-		for (const task of found) if (!tasks.has(task.taskId)) tasks.set(task.taskId, task);
+		for (const task of found) tasks.set(task.taskId, task);
 		empty = tasks.size === before ? empty + 1 : 0;
 		// Where nothing says that more follows, a page without a new task is the last one.
 		const more = saysMore(answer.body) ?? empty === 0;
-		const isLast = !more || records.length === 0 || tasks.size >= limit;
-		if (isLast || isOver(found, answer)) break;
+		if (!more || tasks.size >= limit || isOver(found, answer)) break;
 	}
 	if (first === undefined) return { kind: 'none', failure: NONE };
 	return { kind: 'list', tasks: [...tasks.values()].slice(0, limit), answer: first };
