@@ -5,6 +5,8 @@
 const TABLE_TEXTS = ['action', 'subtitle', 'placeholder', 'hint', 'name', 'description'];
 const OPTION_KEYS = ['name', 'value', 'description', 'action'];
 const CLASS_TEXTS = ['displayName', 'documentationUrl', 'icon'];
+/** What makes a field from its texts (operations/operation.ts). */
+const BUILDERS = /^(text|amount|toggle|select|notice|json|picker|\w*Field|locator|openChoice)$/;
 
 const keyOf = ({ key }) => key?.name ?? key?.value;
 const keysOf = ({ properties }) => properties.map(keyOf);
@@ -26,11 +28,21 @@ function isTableText({ node, parent }) {
 	return keysOf(parent).some((key) => ['operations', 'work', 'action'].includes(key));
 }
 
+/** A text of a field: an argument of what makes it, or a property of its details. */
+function isFieldText({ node, parent, parentPath }) {
+	const [value, holder] =
+		node.type === 'ObjectProperty' ? [node.value, parentPath.parent] : [node, parent];
+	const isText = ['StringLiteral', 'TemplateLiteral'].includes(value?.type);
+	if (!isText || (value !== node && !TABLE_TEXTS.includes(keyOf(node)))) return false;
+	return holder?.type === 'CallExpression' && BUILDERS.test(holder.callee.name);
+}
+
 function shouldIgnore(path) {
 	const { node } = path;
 	const describes =
 		(node.type === 'ObjectExpression' && isDescription(node)) ||
 		(node.type === 'ObjectProperty' && isTableText(path)) ||
+		isFieldText(path) ||
 		(node.type === 'ClassProperty' && CLASS_TEXTS.includes(keyOf(node)));
 	return describes ? 'describes a field, an option or an operation' : undefined;
 }

@@ -127,17 +127,57 @@ describe('what workflows are saved without', () => {
 	test('the defaults of resource and operation: a saved workflow has none of them', () => {
 		const defaults = action.properties
 			.filter(({ name }) => name === 'resource' || name === 'operation')
-			.map((field) => [resourceOf(field), field.default]);
-		expect(Object.fromEntries(defaults)).toEqual({
-			'': 'speech',
-			apiKey: 'getAll',
-			audio: 'join',
-			credits: 'get',
-			image: 'generate',
-			soundEffect: 'generate',
-			speech: 'generateByVoiceId',
-			task: 'get',
+			.map((field) => `${resourceOf(field)}:${field.default as string}`);
+		const [resource, ...others] = defaults.sort();
+		expect(resource).toBe(':speech');
+		expect(others.join(' ')).toBe(
+			'apiKey:getAll audio:join credits:get image:generate soundEffect:generate speech:generateByVoiceId task:get',
+		);
+	});
+
+	/** Without those that choose the operation. */
+	const byName = (of: (field: INodeProperties) => unknown) =>
+		Object.fromEntries(
+			fields
+				.filter(({ noDataExpression }) => noDataExpression !== true)
+				.map((field) => [field.name, of(field)])
+				.filter(([, value]) => value !== undefined),
+		) as Record<string, unknown>;
+
+	test('the defaults of fields that do not begin empty', () => {
+		const empty = new Set<unknown>(['', 0, false, '{}']);
+		const isPlain = ({ type }: INodeProperties) => !/^(collection|resourceLocator)$/.test(type);
+		expect(
+			byName((field) => {
+				return isPlain(field) && !empty.has(field.default) ? field.default : undefined;
+			}),
+		).toEqual({
+			...{ waitForCompletion: true, waitMode: 'poll', longText: 'off', downloadOutput: true },
+			...{ taskId: '={{ $json.task_id }}', generationsCount: 1, limit: 50 },
+			...{ binaryPropertyName: 'data', inputBinaryField: 'data', maxFileSize: 500 },
+			...{ maxCharacters: 2_500, timeout: 600, onTimeout: 'error', pollRoute: 'auto' },
+			...{ maxActiveTasks: 20, maximumCredits: 100, findUnclear: true },
+			...{ gracePeriod: 10, watchWhileAsleep: true },
+			...{ statuses: ['done', 'error'], verifyWithService: true, deduplicate: true },
 		});
+	});
+
+	test('the values that a choice can have', () => {
+		const choices = byName((field) => {
+			return /ptions$/.test(field.type) ? choicesOf(field).map(({ value }) => value) : undefined;
+		});
+		expect(choices).toEqual({
+			longText: ['join', 'off', 'parts'],
+			outputFormat: ['', 'mp3_44100_128', 'mp3_44100_192'],
+			aspectRatio: ['', '1:1', '16:9', '9:16'],
+			resolution: ['', '1K', '2K', '4K'],
+			waitMode: ['poll', 'callback'],
+			onTimeout: ['error', 'returnTask'],
+			pollRoute: ['auto', 'v1', 'v1e'],
+			statuses: ['done', 'error'],
+		});
+		const open = byName(({ allowArbitraryValues: isOpen }) => isOpen);
+		expect(open).toEqual({ outputFormat: true, aspectRatio: true, resolution: true });
 	});
 });
 
@@ -262,6 +302,7 @@ describe('which fields are shown', () => {
 		[wait, { downloadOutput: false }, [], ofFiles],
 		[create, { waitForCompletion: false, waitMode: 'callback' }, called, waited],
 		[byId, { longText: 'parts' }, ['maxCharacters', 'contextBetweenParts'], []],
+		[byId, { downloadOutput: false }, [], ['transcriptInOutput', ...ofFiles]],
 		[
 			byName,
 			{ longText: 'join' },
@@ -311,6 +352,12 @@ describe('webhooks', () => {
 		expect(trigger.webhooks).toMatchObject([
 			{ name: 'default', httpMethod: 'POST', responseMode: 'onReceived', path: 'callback' },
 		]);
+	});
+
+	test('nothing is registered at the service, as the URL travels with each task', async () => {
+		const steps = Object.values(new MediaGenerationTrigger().webhookMethods.default);
+		const done = await Promise.all(steps.map(async (step) => await step()));
+		expect(done).toEqual([true, true, true]);
 	});
 });
 

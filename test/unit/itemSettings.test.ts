@@ -54,7 +54,7 @@ test.each<[Fields, object]>([
 	[not, { waiting: { kind: 'no', callbackUrl: undefined } }],
 	[{ ...not, ...suspended, callbackUrl }, { waiting: { kind: 'no', callbackUrl } }],
 	[{ callbackUrl }, {}],
-	[{ downloadOutput: false }, files({ download: false })],
+	[{ downloadOutput: 'false' }, files({ download: false })],
 	[{ binaryPropertyName: 'sound' }, files({ binaryPropertyName: 'sound' })],
 	[{ binaryPropertyName: ' ' }, {}],
 ])('%j', (fields, expected) => {
@@ -72,6 +72,9 @@ const options: Array<[string, unknown, object]> = [
 	['timeout', 7_870 * 365 * 86_400, { timeoutMs: 7_870 * 365 * 86_400_000 }],
 	['onTimeout', 'returnTask', { onTimeout: 'returnTask' }],
 	['pollRoute', 'v1e', { pollRoute: 'v1e' }],
+	['pollRoute', '', {}],
+	['contextBetweenParts', true, { contextBetweenParts: true }],
+	['findUnclear', false, { findUnclear: false }],
 	['minimumCredits', 5, { minimumCredits: 5 }],
 	['minimumCredits', 0, {}],
 	['callbackReference', 'order 7', { callbackReference: 'order 7' }],

@@ -25,6 +25,8 @@ describe('where the records are', () => {
 		[{ voices: ['a'] }, found],
 		[{ models: ['a'] }, found],
 		[{ voice_list: ['a'] }, found],
+		[{ items: ['a'] }, found],
+		[{ results: ['a'] }, found],
 		[{ data: { data: { data: { data: ['a'] } } } }, found],
 		[{ data: { success: true }, voices: ['a'] }, found],
 		[{ data: [] }, []],
@@ -87,6 +89,7 @@ describe('models', () => {
 		[{ id: 'm', name: 'M' }, [['m', 'M']]],
 		[{ name: 'M' }, []],
 		[{ id: 'm', max_generations: 4 }, [['m', 'm', 'Up to 4 images']]],
+		[{ id: 'm', max_generations: 1 }, [['m', 'm', 'One image']]],
 		[all, [['m', 'm', 'Fast. Up to 4 images; 1:1, 16:9; 1K, 2']]],
 		[{ id: 'm', aspect_ratios: 'any', resolutions: ['1K', {}] }, [['m', 'm', '1K']]],
 	])('%j', (record, entries) => {

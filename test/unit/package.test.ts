@@ -84,18 +84,4 @@ describe('names in saved workflows', () => {
 		expect(byName.get('callbackSecret')?.typeOptions).toMatchObject({ password: true });
 		expect(byName.get('baseUrl')).toMatchObject({ required: true, default: '' });
 	});
-
-	test('defaults', () => {
-		const defaults = Object.fromEntries(
-			action.properties.map((property) => [property.name, property.default as unknown]),
-		);
-		expect(defaults).toMatchObject({
-			waitForCompletion: true,
-			waitMode: 'poll',
-			downloadOutput: true,
-			binaryPropertyName: 'data',
-			taskId: '={{ $json.task_id }}',
-			generationsCount: 1,
-		});
-	});
 });

@@ -26,7 +26,7 @@ describe('deepMerge', () => {
 	});
 });
 
-test.each(['a', '7f9c2ba4', 'gen/42', '7%2F9', 'a b', 'a?b#c', 'a,b', 'Ü', 'x'.repeat(501)])(
+test.each(['a', '7f9c2ba4', 'gen/42', '7%2F9', 'a b', 'a?b#c', 'a,b', 'Ü', 'x'.repeat(4_000)])(
 	'the task ID %j can be used',
 	(taskId) => {
 		expect(taskIdProblem(taskId)).toBeUndefined();
@@ -60,7 +60,7 @@ describe('secrets of API keys', () => {
 
 	const LONG = 'abcdefghijklmnop';
 	const MASKED = '****mnop';
-	const ofNone = { monkey: LONG, token_type: LONG };
+	const ofNone = { monkey: LONG, token_type: LONG, apiKeyId: LONG, api_key_id: LONG };
 
 	test.each<[string, unknown, unknown]>([
 		['by prefix', { name: 'main', key: SECRET }, { name: 'main', key: 'sk_****cdef' }],
@@ -69,6 +69,7 @@ describe('secrets of API keys', () => {
 		['by other spellings', { apiKey: LONG, APIKEY: LONG }, { apiKey: MASKED, APIKEY: MASKED }],
 		['not by a name that only has such a word in it', ofNone, ofNone],
 		['that only looks masked', { key: `${SECRET},sk_****1234` }, { key: 'sk_****1234' }],
+		['of which only the middle is masked', { key: 'sk_****01234567' }, { key: 'sk_****4567' }],
 		['the same in a text', { note: `${SECRET},sk_****1234` }, { note: 'sk_****1234' }],
 		[
 			'by names that end so',

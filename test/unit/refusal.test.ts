@@ -6,7 +6,6 @@ const request = (kind: string, text = 'Hello') => ({ kind, path: '/', body: { te
 
 test.each([
 	['image', 'model_id is required', ' "model_id" is the field "Model" of this node.'],
-	['speech-v1', 'no such voice_id', ' "voice_id" is the field "Voice" of this node.'],
 	[
 		'image',
 		'bad model_parameters',
@@ -20,9 +19,16 @@ test.each([
 });
 
 test('all fields that are named', () => {
-	expect(adviceOn('model_id, generations_count', request('image'), OFF)).toBe(
-		' "model_id" is the field "Model" of this node. "generations_count" is the field "Number of Images" of this node.',
-	);
+	const labels = {
+		...{ voice_id: 'Voice', model_id: 'Model', generations_count: 'Number of Images' },
+		...{ aspect_ratio: 'Aspect Ratio', output_format: 'Output Format' },
+		...{ with_transcript: 'With Transcript', receive_url: 'Callback URL' },
+	};
+	const advice = adviceOn(Object.keys(labels).join(), request('image'), OFF);
+	const named = Object.entries(labels).map(([name, label]) => {
+		return ` "${name}" is the field "${label}" of this node.`;
+	});
+	expect(advice).toBe(named.join(''));
 });
 
 test('a text of more than 5,000 characters that is sent as it is', () => {

@@ -70,6 +70,7 @@ test.each<[string, Fields, object]>([
 	['an empty body', { ...create, body: '' }, {}],
 	['empty values', { ...create, body: '{"b": {}, "c": null, "d": ""}' }, { b: {}, c: null, d: '' }],
 	['an object from an expression', { ...create, body: { b: [2] } }, { b: [2] }],
+	['extra fields that lead to nothing', { ...sound, ...extra(null) }, { text: 'Rain' }],
 	[
 		'extra fields, which win and go into depth',
 		{
@@ -96,6 +97,11 @@ test.each<[Fields, object | undefined]>([
 	[{ ...create, query: { a: 1 } }, { a: 1 }],
 ])('the query of %j is %j', (fields, query) => {
 	expect(request(fields).qs).toEqual(query);
+});
+
+test('what a task is found by in the list of the service', () => {
+	expect(request({ ...speech, voiceId: 'a/b' }).pathFields).toEqual({ voice_id: 'a/b' });
+	expect(request(sound).type).toBe('sound_effect');
 });
 
 test('what a body was made from stays as it was', () => {
@@ -209,17 +215,25 @@ describe('the ID of a task made earlier', () => {
 	test.each<[string, unknown, string | undefined, string[]]>([
 		['commas separate several', 'a, b,c', undefined, ['a', 'b', 'c']],
 		['none twice', 'a,,b,a', undefined, ['a', 'b']],
-		['a list is one as well, and its entries may hold commas', ['a,1', 7], undefined, ['a,1', '7']],
-		['nor is the ID of the item itself cut', 'a,1', 'a,1', ['a,1']],
+		['a list is one, and its entries may hold commas', [' a,1', 7], undefined, ['a,1', '7']],
+		['nor is the ID of the item itself cut', ' a,1', 'a,1', ['a,1']],
 		['what a creation can return', 'gen/42', undefined, ['gen/42']],
 	])('%s', (_, given, own, expected) => {
 		expect(fieldsWith({ taskId: given }).taskIds(own)).toEqual(expected);
 	});
 
 	test.each([[[]], [['a', '']], [[{}]], [',']])('%j is no list of IDs', (given) => {
-		expect(refusalOf(() => fieldsWith({ taskId: given }).taskIds(undefined)).message).toBe(
-			'The field "Task ID" is a list without any ID, or with an entry that is none',
-		);
+		expect(refusalOf(() => fieldsWith({ taskId: given }).taskIds(undefined))).toEqual({
+			message: 'The field "Task ID" is a list without any ID, or with an entry that is none',
+			description: 'Give "Task ID" the task_id of each task.',
+		});
+	});
+
+	test('none at all is refused', () => {
+		const [message, description] = empty('Task ID');
+		expect(refusalOf(() => taskId(' '))).toEqual({ message, description });
+		const several = () => fieldsWith({ taskId: '' }).taskIds(undefined);
+		expect(refusalOf(several)).toEqual({ message, description });
 	});
 });
 
@@ -234,6 +248,7 @@ describe('long texts', () => {
 		const requests = requestsFor(whole, texts, false);
 		expect(requests).toEqual(texts.map((text) => ({ ...whole, body: { text, model_id: 'm' } })));
 		expect(textOf(whole)).toBe(two);
+		expect(atOnce(textsOf(whole, { kind: 'off' }))).toEqual([two]);
 	});
 
 	test('with context: the end of the part before, and the beginning of the next one', () => {

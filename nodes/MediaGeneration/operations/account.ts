@@ -8,7 +8,7 @@ import type { Resource, Work } from './operation';
 const SECRET = /sk_[^\s"']*/g;
 /** Also `access_token`, `secretKey`, `client-secret`; but not `monkey`, nor `token_type`. */
 const SECRET_NAME =
-	/^api_?keys?$|(^|[_-])(value|key|secret|token|passw(or)?d|passphrase|pwd)s?$|(^|[a-z])(Key|Secret|Token|Password)s?$/;
+	/api_?keys?$|(^|[_-])(value|key|secret|token|passw(or)?d|passphrase|pwd)s?$|[a-z](Key|Secret|Token|Password)s?$/;
 /** At most eight characters before the stars, and four behind them. */
 const MASKED = /^[^*]{0,11}\*{3,}[^*]{0,4}$/;
 

@@ -12,14 +12,14 @@ export function taskIdProblem(taskId: string): string | undefined {
 	return taskId.length > MAX_TASK_ID ? `it is longer than ${MAX_TASK_ID} characters` : undefined;
 }
 
-/** A number that fits; else throws an `invalid` failure in these words. */
+/** A number that fits; else throws an `invalid` failure in these words. @param fits false for NaN */
 export function fittingNumber(
 	given: unknown,
 	fits: (value: number) => boolean,
 	[message, advice]: [message: string, advice: string],
 ): number {
-	const value = asNumber(given);
-	if (value !== undefined && fits(value)) return value;
+	const value = asNumber(given) ?? NaN;
+	if (fits(value)) return value;
 	throw invalid(message, advice);
 }
 

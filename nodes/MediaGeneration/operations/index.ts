@@ -37,7 +37,7 @@ const resourceField = select('Resource', 'resource', {
 function operationField({ value, operations, defaultOperation }: Resource): INodeProperties {
 	return select('Operation', 'operation', {
 		noDataExpression: true,
-		default: defaultOperation ?? operations[0]?.value ?? '',
+		default: defaultOperation ?? operations[0].value,
 		displayOptions: { show: { resource: [value] } },
 		options: operations.map(({ subtitle: _, work: __, ...shown }) => shown),
 	});

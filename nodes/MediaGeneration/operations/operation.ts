@@ -43,7 +43,7 @@ export interface Operation {
 export interface Resource {
 	value: string;
 	name: string;
-	operations: readonly Operation[];
+	operations: readonly [Operation, ...Operation[]];
 	/** The first one, unless given. Never to be changed: workflows are saved without a field that has its default value. */
 	defaultOperation?: string;
 	/** Without those that several resources share. Shown for all of its operations, unless {@link shownFor} lists some. */

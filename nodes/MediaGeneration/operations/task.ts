@@ -106,13 +106,13 @@ export function endpointPath(given: string): string {
 	return parts.join('/');
 }
 
-const CALLBACK_FIELD = /^(receive|callback|webhook)_?url$/i;
+const CALLBACK_FIELD = /(receive|callback|webhook)_?url/i;
 const OTHER_KEY = /(?<![a-z0-9])sk_\w{6,}/gi;
 
 /** Without what would let a reader call a webhook or use a key: the list has the tasks of all keys of the account. */
 function withoutSecrets<T>(value: T): T {
 	return mapTexts(value, (text, name = '') => {
-		const plain = CALLBACK_FIELD.test(name) ? text.replace(/[?#].*$/s, '') : text;
+		const plain = CALLBACK_FIELD.test(name) ? text.replace(/[?#].*/s, '') : text;
 		return plain.replace(OTHER_KEY, maskSecret);
 	});
 }
@@ -173,8 +173,7 @@ function seen(taskId: string, look: Look): Try<IDataObject[]> {
 /** What siblings are compared by: the path up to the name that follows "task", or else two parts, as it can end in an ID, such as a voice's. */
 function kindOf(path: string): string {
 	const parts = path.split('/').slice(1);
-	const task = parts.indexOf('task');
-	return `/${parts.slice(0, task < 0 ? 2 : task + 2).join('/')}`;
+	return `/${parts.slice(0, Math.max(parts.indexOf('task'), 0) + 2).join('/')}`;
 }
 
 export const task: Resource = {

@@ -194,11 +194,11 @@ function optionsOf({ value: resource, extraFields = '{}' }: Resource, creates: b
 type Conditions = NonNullable<IDisplayOptions['show']>;
 
 /** From inside a collection, the node's own fields are named with a slash. */
-function fromInside(when: Conditions): IDisplayOptions | undefined {
+function fromInside(when: Conditions): IDisplayOptions {
 	const inside = Object.entries(when).map(([name, values]) => {
 		return [name.startsWith('@') ? name : `/${name}`, values] as const;
 	});
-	return inside.length === 0 ? undefined : { show: Object.fromEntries(inside) };
+	return { show: Object.fromEntries(inside) };
 }
 
 function fieldsFor(resource: Resource, kind: Work['kind']) {
@@ -207,10 +207,7 @@ function fieldsFor(resource: Resource, kind: Work['kind']) {
 	if (fitting.length === 0) return [];
 	const creates = kind === 'creates';
 	const whenOf = ({ displayOptions }: INodeProperties) => displayOptions?.show ?? {};
-	const show: Conditions = {
-		resource: [value],
-		...(fitting.length < operations.length && { operation: fitting.map((each) => each.value) }),
-	};
+	const show: Conditions = { resource: [value], operation: fitting.map((each) => each.value) };
 	/** An operation that does not create always waits. */
 	const conditions = (field: INodeProperties): Conditions => {
 		const { waitForCompletion: _, ...when } = whenOf(field);
