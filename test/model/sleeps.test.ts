@@ -133,7 +133,7 @@ describe('sleeping', () => {
 		expect(execution.woken).toBe(true);
 		expect(json).toMatchObject([
 			{ outcome: 'failed', part: 2, parts: 2, task_ids: [idOf(0), idOf(1)] },
-			{ status: 'done', task_id: idOf(2) },
+			{ status: 'done', task_id: idOf(2), outputs: [{ binaryProperty: 'data' }, {}] },
 		]);
 	});
 

@@ -30,7 +30,7 @@ const known: Array<[string, string, string]> = [
 	['%PDF-1.7', 'application/pdf', 'pdf'],
 	['PK\x03\x04', 'application/zip', 'zip'],
 	['WEBVTT\n\n', 'text/vtt', 'vtt'],
-	['\xef\xbb\xbf1\r\n00:00:00,000 --> 00:00:01,000\r\nHello', 'application/x-subrip', 'srt'],
+	['\xef\xbb\xbf12 \n00:00:00,000 --> 00:00:01,000\r\nHello', 'application/x-subrip', 'srt'],
 	['<svg xmlns="x">', 'image/svg+xml', 'svg'],
 	['<?xml version="1.0"?><!DOCTYPE svg><!-- x --><svg xmlns="x">', 'image/svg+xml', 'svg'],
 ];
@@ -75,32 +75,20 @@ test.each([
 	expect(signatureOf(bytes(text))).toBeUndefined();
 });
 
-const MP3 = { mimeType: 'audio/mpeg', extension: 'mp3' };
-const typed = (head: string, stated: string | undefined, url: string) =>
-	fileTypeOf(bytes(head), { stated, url, kind: 'audio' });
-
-describe('two bytes that may be MPEG audio', () => {
-	// -1, 0, 1 as 16-bit samples.
-	const samples = '\xff\xff\0\0\x01\0';
-	const frame = '\xff\xfb\x90\x00';
-	test('do not overrule what the header or the address says', () => {
-		const pcm = { mimeType: 'audio/pcm', extension: 'pcm' };
-		expect(typed(samples, 'audio/pcm', `${URL_BARE}.pcm`)).toEqual(pcm);
-		expect(typed(samples, 'audio/L16; rate=24000', URL_BARE)).toEqual({
-			mimeType: 'audio/l16',
-			extension: 'pcm',
-		});
-		expect(typed(samples, 'application/octet-stream', `${URL_BARE}.pcm`)).toEqual(pcm);
-		expect(typed('\xff\xf1\x50\x80', 'audio/pcm', URL_BARE)).toEqual(pcm);
-	});
-	test('count where nothing else says anything', () => {
-		expect(typed(frame, 'application/octet-stream', URL_BARE)).toEqual(MP3);
-		expect(typed(frame, 'text/plain', URL_BARE)).toEqual(MP3);
-		expect(typed('\xff\xf1\x50\x80', undefined, URL_BARE)).toEqual({
-			mimeType: 'audio/aac',
-			extension: 'aac',
-		});
-	});
+/** -1, 0 and 1 as samples, and what may be a first frame. */
+const [SAMPLES, FRAME, AAC] = ['\xff\xff\0\0\x01\0', '\xff\xfb\x90\x00', '\xff\xf1\x50\x80'];
+test.each<[string, string | undefined, string, string, string]>([
+	[SAMPLES, 'audio/pcm', `${URL_BARE}.pcm`, 'audio/pcm', 'pcm'],
+	[SAMPLES, 'audio/L16; rate=24000', URL_BARE, 'audio/l16', 'pcm'],
+	[SAMPLES, 'application/octet-stream', `${URL_BARE}.pcm`, 'audio/pcm', 'pcm'],
+	[AAC, 'audio/pcm', URL_BARE, 'audio/pcm', 'pcm'],
+	// Where nothing else says anything.
+	[FRAME, 'application/octet-stream', URL_BARE, 'audio/mpeg', 'mp3'],
+	[FRAME, 'text/plain', URL_BARE, 'audio/mpeg', 'mp3'],
+	[AAC, undefined, URL_BARE, 'audio/aac', 'aac'],
+])('%j may be MPEG audio, with header %j and address %s: %s', (head, stated, url, ...type) => {
+	const [mimeType, extension] = type;
+	expect(fileTypeOf(bytes(head), { stated, url, kind: 'audio' })).toEqual({ mimeType, extension });
 });
 
 test.each<[string | undefined, string, OutputKind, string, string]>([
@@ -112,7 +100,7 @@ test.each<[string | undefined, string, OutputKind, string, string]>([
 	['application/json', URL_BARE, 'transcript', 'application/json', 'json'],
 	[undefined, `${URL_BARE}.SRT`, 'transcript', 'application/x-subrip', 'srt'],
 	[undefined, URL_BARE, 'transcript', 'text/plain', 'txt'],
-	[undefined, URL_BARE, 'image', 'application/octet-stream', 'bin'],
+	['application/json', URL_BARE, 'image', 'application/octet-stream', 'bin'],
 	['nonsense', `${URL_BARE}.exe`, 'file', 'application/octet-stream', 'bin'],
 	['constructor', URL_BARE, 'file', 'application/octet-stream', 'bin'],
 	['__proto__', `${URL_BARE}.valueOf`, 'file', 'application/octet-stream', 'bin'],

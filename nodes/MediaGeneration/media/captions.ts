@@ -59,7 +59,8 @@ function* readSegment(value: unknown): Work<Segment | undefined> {
 
 /** The segments of a transcript: a list, or one alone. Undefined where the text is something else. */
 function* parseWords(text: string): Work<Segment[] | undefined> {
-	const value = readJson(text.replace(/^\ufeff/, ''), TRANSCRIPT).body;
+	// Without spaces, of which a byte order mark is one.
+	const value = readJson(text.trim(), TRANSCRIPT).body;
 	yield;
 	const segments: Segment[] = [];
 	for (const each of Array.isArray(value) ? (value as unknown[]) : [value]) {

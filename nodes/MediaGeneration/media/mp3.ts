@@ -25,10 +25,8 @@ function sideInfoBytes({ version, channels }: FrameHeader): number {
 	return channels === 1 ? 9 : 17;
 }
 
-/** An empty frame of a format, with the smallest bit rate from `leastIndex` on that has space for `bytes`. */
-function emptyFrame(header: FrameHeader, bytes: number, leastIndex: number): Buffer {
-	let index = leastIndex;
-	while (index < 14 && frameLength(header, index) < bytes) index += 1;
+/** An empty frame of a format. */
+function emptyFrame(header: FrameHeader, index: number): Buffer {
 	const frame = Buffer.alloc(frameLength(header, index));
 	frame.writeUInt32BE(((header.bits & KEPT_BITS) | UNPROTECTED | (index << 12)) >>> 0);
 	return frame;
@@ -36,7 +34,7 @@ function emptyFrame(header: FrameHeader, bytes: number, leastIndex: number): Buf
 
 /** A frame of silence in a format: all zeros after the header say that nothing is coded. @param bitrateIndex where it is constant */
 export function silentFrame(header: FrameHeader, bitrateIndex: number | undefined): Buffer {
-	return emptyFrame(header, HEADER_BYTES + sideInfoBytes(header), bitrateIndex ?? 1);
+	return emptyFrame(header, bitrateIndex ?? 1);
 }
 
 const TABLE_ENTRIES = 100;
@@ -54,31 +52,33 @@ export function infoFrame(
 ): Buffer {
 	const [frames, bytes] = points.at(-1) ?? [0, 0];
 	const at = HEADER_BYTES + sideInfoBytes(header);
-	const frame = emptyFrame(header, at + 16 + TABLE_ENTRIES, bitrateIndex ?? 1);
+	let index = bitrateIndex ?? 1;
+	while (frameLength(header, index) < at + 16 + TABLE_ENTRIES) index += 1;
+	const frame = emptyFrame(header, index);
 	const total = frame.length + bytes;
 	frame.write(bitrateIndex === undefined ? 'Xing' : 'Info', at);
 	frame.writeUInt32BE(HAS_FRAMES | HAS_BYTES | HAS_TABLE, at + 4);
 	frame.writeUInt32BE(frames, at + 8);
 	frame.writeUInt32BE(Math.min(total, MOST_BYTES), at + 12);
-	let next = 0;
-	for (let entry = 0; entry < TABLE_ENTRIES; entry += 1) {
-		const wanted = Math.floor((entry * frames) / TABLE_ENTRIES);
-		while ((points[next]?.[0] ?? Infinity) <= wanted) next += 1;
-		const [from, before] = points[next - 1] ?? [0, 0];
-		const [to, after] = points[next] ?? [frames, bytes];
-		const passed = before + ((after - before) * (wanted - from)) / (to - from);
-		const position = frame.length + passed;
-		frame[at + 16 + entry] = Math.min(255, Math.floor((256 * position) / total));
+	const wanted = (entry: number) => Math.floor((entry * frames) / TABLE_ENTRIES);
+	let entry = 0;
+	let [from, before] = [0, 0];
+	for (const [to, after] of points) {
+		for (; wanted(entry) < to; entry += 1) {
+			const passed = before + ((after - before) * (wanted(entry) - from)) / (to - from);
+			const position = frame.length + passed;
+			frame[at + 16 + entry] = Math.min(255, Math.floor((256 * position) / total));
+		}
+		[from, before] = [to, after];
 	}
 	return frame;
 }
 
 /** How many frames a frame states that is such a header instead of sound, 0 where it does not say; undefined where it is none. */
 function statedIn(bytes: Buffer, header: FrameHeader): number | undefined {
-	const checksum = (header.bits & UNPROTECTED) === 0 ? 2 : 0;
 	const usual = HEADER_BYTES + sideInfoBytes(header);
-	// Encoders disagree on whether a checksum moves it.
-	for (const at of [usual, usual + checksum]) {
+	// Encoders disagree on whether the two bytes of a checksum move it.
+	for (const at of [usual, usual + 2]) {
 		if (!isAt(bytes, at, 'Xing') && !isAt(bytes, at, 'Info')) continue;
 		return (bytes.readUInt32BE(at + 4) & HAS_FRAMES) === 0 ? 0 : bytes.readUInt32BE(at + 8);
 	}
@@ -104,10 +104,7 @@ function tagLength(bytes: Buffer): number | undefined {
 		const hasFooter = ((bytes[5] ?? 0) & 0x10) !== 0;
 		return ID3V2_HEADER_BYTES + size + (hasFooter ? ID3V2_HEADER_BYTES : 0);
 	}
-	if (isAt(bytes, 0, 'APETAGEX')) {
-		const isHeader = (bytes.readUInt32LE(20) & 0x2000_0000) !== 0;
-		return APE_HEADER_BYTES + (isHeader ? bytes.readUInt32LE(12) : 0);
-	}
+	if (isAt(bytes, 0, 'APETAGEX')) return APE_HEADER_BYTES + bytes.readUInt32LE(12);
 	if (isAt(bytes, 0, 'TAG+')) return ID3V1_EXTENDED_BYTES;
 	return isAt(bytes, 0, 'TAG') ? ID3V1_BYTES : undefined;
 }
@@ -170,8 +167,6 @@ class Mp3Sound {
 
 	add(frame: FrameHeader, from: number): void {
 		const { headers, found, ranges } = this;
-		// The rate of a header frame says nothing of the others.
-		if (found.units === 0) this.header = frame;
 		headers.set(frame.bits, frame);
 		const range = ranges.at(-1);
 		if (range?.[1] === from) range[1] += frame.length;

@@ -21,7 +21,7 @@ const LINE = /([^\r\n]{0,100000})(?:\r\n?|\n|$)/y;
 
 /** "1:02:03,4" is 4 tenths of a second after 1:02:03. */
 function inSeconds(found: string[]): number {
-	const [hours = '0', minutes = '0', seconds = '0', fraction = '0'] = found;
+	const [hours = 0, minutes = 0, seconds = 0, fraction = ''] = found;
 	const ms = Number(fraction.padEnd(3, '0'));
 	return (((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + ms) / 1000;
 }
@@ -63,7 +63,7 @@ export function* parseSrt(text: string): Work<Spoken[] | undefined> {
 		if (whole === undefined || lines > MOST_LINES || cues.length > MOST_CUES) return undefined;
 		at += whole.length;
 		const line = content.trimEnd();
-		const times = line.includes('-->') ? TIMES.exec(line) : null;
+		const times = TIMES.exec(line);
 		if (times !== null) {
 			close(cues, open, isApart);
 			const [start, end] = [inSeconds(times.slice(1, 5)), inSeconds(times.slice(5, 9))];
@@ -79,8 +79,7 @@ export function* parseSrt(text: string): Work<Spoken[] | undefined> {
 		yield;
 	}
 	close(cues, open);
-	const isOther = open === undefined && lines > 0;
-	return isOther || cues.length > MOST_CUES ? undefined : inOrder(cues);
+	return open === undefined && lines > 0 ? undefined : inOrder(cues);
 }
 
 export const inMs = (seconds: number) => Math.round(seconds * 1000);

@@ -5,7 +5,6 @@ import { noSound, type Scan, type Unread, type WavFacts, type WavFormat } from '
 const ENCODINGS: Record<number, string> = { 1: 'PCM', 3: 'float' };
 const REFUSED: Record<number, string> = { 6: 'A-law', 7: 'µ-law' };
 const PCM = 1;
-const EXTENSIBLE = 0xfffe;
 const PLAIN_BYTES = 16;
 const EXTENSIBLE_BYTES = 40;
 const USUAL_GUID = '\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71';
@@ -17,8 +16,7 @@ const MOST_BITS = 64;
 function readFormat(content: Buffer): WavFormat | { problem: string } {
 	if (content.length < PLAIN_BYTES) return { problem: 'its format chunk is too short' };
 	const tag = content.readUInt16LE(0);
-	const isExtensible =
-		tag === EXTENSIBLE && content.toString('latin1', 26, EXTENSIBLE_BYTES) === USUAL_GUID;
+	const isExtensible = content.toString('latin1', 26, EXTENSIBLE_BYTES) === USUAL_GUID;
 	const format: WavFormat = {
 		encoding: isExtensible ? content.readUInt16LE(24) : tag,
 		channels: content.readUInt16LE(2),
@@ -32,7 +30,7 @@ function readFormat(content: Buffer): WavFormat | { problem: string } {
 			problem: `its samples are coded in a way that can't be joined (${REFUSED[tag] ?? `format ${tag}`})`,
 		};
 	const { channels, sampleRate, bits, blockBytes } = format;
-	const isSound = channels > 0 && bits > 0 && blockBytes % channels === 0;
+	const isSound = bits > 0 && blockBytes % channels === 0;
 	if (!isSound || blockBytes < channels * Math.ceil(bits / 8))
 		return { problem: 'its format chunk contradicts itself' };
 	const isRate = sampleRate >= LEAST_RATE && sampleRate <= MOST_RATE;
@@ -43,8 +41,8 @@ function readFormat(content: Buffer): WavFormat | { problem: string } {
 	return format;
 }
 
-export function silentSample({ encoding, bits, blockBytes }: WavFormat): Buffer {
-	return Buffer.alloc(blockBytes, encoding === PCM && bits <= 8 ? 0x80 : 0);
+export function silentSample({ bits, blockBytes }: WavFormat): Buffer {
+	return Buffer.alloc(blockBytes, bits <= 8 ? 0x80 : 0);
 }
 
 function chunk(id: string, content: Buffer): Buffer {
@@ -98,8 +96,7 @@ export function* scanWav(file: Unread): Scan {
 		if (id === 'data') {
 			if (format === undefined) return noSound('it is a WAV file that does not state its format');
 			// A file that was written as a stream does not state its size: its samples go on to its end.
-			const isStream =
-				size === UNKNOWN_SIZE || (size === 0 && (riffSize + 8 <= at || riffSize === UNKNOWN_SIZE));
+			const isStream = size === 0 && (riffSize + 8 <= at || riffSize === UNKNOWN_SIZE);
 			yield* file.read(Infinity, 0);
 			const there = file.total - at;
 			return factsOf(format, at, isStream ? there : Math.min(size, there));

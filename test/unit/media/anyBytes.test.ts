@@ -62,18 +62,13 @@ beforeAll(async () => {
 		transcriptJson(text),
 	];
 });
-const anyFile = fc
-	.tuple(fc.nat(5), fc.array(change, { maxLength: 4 }), fc.uint8Array({ maxLength: 300 }))
-	.map(([index, changes, noise]) => ({ index, changes, noise }));
-const fileOf = ({
-	index,
-	changes,
-	noise,
-}: {
-	index: number;
-	changes: Change[];
-	noise: Uint8Array;
-}) => changed(samples[index] ?? Buffer.from(noise), changes);
+const anyFile = fc.tuple(
+	fc.nat(5),
+	fc.array(change, { maxLength: 4 }),
+	fc.uint8Array({ maxLength: 300 }),
+);
+const fileOf = ([index, changes, noise]: [number, Change[], Uint8Array]) =>
+	changed(samples[index] ?? Buffer.from(noise), changes);
 
 function scanned(file: Buffer, size: number): SoundFacts {
 	const scanner = new SoundScanner();

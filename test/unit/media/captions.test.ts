@@ -6,19 +6,12 @@ import {
 	type Spoken,
 	writeCue,
 } from '../../../nodes/MediaGeneration/media/srt';
+import { atOnce as done } from '../../../nodes/MediaGeneration/media/split';
 import type { Work } from '../../../nodes/MediaGeneration/service/clock';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
 afterAll(() => fc.resetConfigureGlobal());
 
-/** Work done in one go, and in how many pieces. */
-function done<T>(work: Work<T>, pieces = { count: 0 }): T {
-	for (;;) {
-		const step = work.next();
-		pieces.count += 1;
-		if (step.done === true) return step.value;
-	}
-}
 const parseSrt = (text: string) => done(readSrt(text));
 const writeSrt = (cues: readonly Spoken[]) => cues.map(writeCue).join('\n');
 const transcriptOf = (text: string) => done(captions.transcriptOf(text));
@@ -45,6 +38,9 @@ describe('SRT', () => {
 	test.each<[string, string]>([
 		['as usual', USUAL],
 		['CRLF', USUAL.replaceAll('\n', '\r\n')],
+		['CR', USUAL.replaceAll('\n', '\r')],
+		['no blank lines', USUAL.replaceAll('\n\n', '\n')],
+		['more blank lines', USUAL.replaceAll(/^(\d)$/gm, '\n$1\n')],
 		['a byte order mark', `\ufeff${USUAL}`],
 		['points before the milliseconds', USUAL.replaceAll(/,(?=\d{3})/g, '.')],
 		['no numbers', USUAL.replaceAll(/^\d\n/gm, '')],
@@ -122,7 +118,7 @@ describe('SRT', () => {
 			.map((text) => text.replaceAll(/[\r\n]/g, '').trimEnd())
 			.filter((text) => text !== '' && !text.startsWith('\ufeff'));
 		const cue = fc.record({
-			gap: fc.nat(2000),
+			gap: fc.nat(2_000_000),
 			length: fc.integer({ min: 1, max: 5000 }),
 			lines: fc.array(line, { minLength: 1, maxLength: 3 }),
 		});
@@ -146,6 +142,7 @@ describe('more than a transcript has', () => {
 	// Whatever grows with the square of the length does not end within a test's time.
 	test.each<[string, string, 'read' | 'refused']>([
 		['short cues', repeated('0:0-->0:1\na\n', 2_000_000), 'refused'],
+		['lines of one cue', `0:0-->0:1\n${repeated('a\n', 2_000_000)}`, 'refused'],
 		['arrows', repeated('-->', 2_000_000), 'refused'],
 		['blank lines', repeated('\n', 2_000_000), 'read'],
 		['objects within objects', '{"words":'.repeat(20_000), 'refused'],
@@ -158,20 +155,21 @@ describe('more than a transcript has', () => {
 	});
 
 	test('as much as is read at all, in small pieces', () => {
-		const srt = Array.from({ length: 10_001 }, (_value, index) =>
-			writeCue({ start: 0, end: 0.001, text: `a\n${index}` }, index),
-		).join('\n');
-		const words = JSON.stringify([
-			{ words: Array.from({ length: 5_000 }, () => ({ text: 'a', start: 0, end: 1 })) },
-		]);
-		const pieces = { count: 0 };
-		expect(done(captions.transcriptOf(srt), pieces)).toHaveLength(10_001);
-		expect(pieces.count).toBeGreaterThan(3);
-		expect(done(captions.transcriptOf(words), pieces)).toHaveLength(1);
-		expect(pieces.count).toBeGreaterThan(13);
-		const parts = Array.from({ length: 5 }, () => ({ text: srt, start: 0, end: 1 }));
-		expect(mergeSrt(parts.slice(1)).merged).toBe(true);
-		expect(mergeSrt(parts)).toEqual({
+		const cue = (index: number) => writeCue({ start: 0, end: 0.001, text: `a\n${index}` }, index);
+		const srt = Array.from({ length: 10_000 }, (_value, index) => cue(index)).join('\n');
+		const word = { text: 'a', start: 0, end: 1 };
+		const many = Array<typeof word>(5_000).fill(word);
+		const part = (text: string) => ({ text, start: 0, end: 1 });
+		const [words, segments] = [JSON.stringify([{ words: many }]), JSON.stringify(many)];
+		const works: Array<Work<unknown>> = [
+			...[srt, words, segments].map((text) => captions.transcriptOf(text)),
+			...[words, segments].map((text) => captions.mergeWords([part(text)])),
+			captions.mergeSrt([part(srt)]),
+		];
+		expect(works.map((work) => [...work].length)).toEqual([4, 11, 11, 21, 21, 24]);
+		const parts = Array.from({ length: 5 }, () => part(srt));
+		expect(mergeSrt(parts).merged).toBe(true);
+		expect(mergeSrt([...parts, part(USUAL)])).toEqual({
 			merged: false,
 			reason: 'The transcripts together have more than 50,000 entries.',
 		});
@@ -200,14 +198,11 @@ describe('merging SRT', () => {
 			{ text: USUAL, start: 0, end: 4 },
 			{ text: '<html>', start: 4, end: 8 },
 		];
-		expect(mergeSrt(parts)).toEqual({
-			merged: false,
-			reason:
-				"The transcript of part 2 can't be read: it is not a SubRip file of at most 50,000 cues.",
-		});
-		const reason =
-			"The transcript of item 7 can't be read: it is not a SubRip file of at most 50,000 cues.";
-		expect(mergeSrt(parts, (index) => `item ${index + 6}`)).toMatchObject({ reason });
+		const reason = (part: string) =>
+			`The transcript of ${part} can't be read: it is not a SubRip file of at most 50,000 cues.`;
+		expect(mergeSrt(parts)).toEqual({ merged: false, reason: reason('part 2') });
+		const named = mergeSrt(parts, (index) => `item ${index + 6}`);
+		expect(named).toEqual({ merged: false, reason: reason('item 7') });
 	});
 });
 
@@ -265,7 +260,7 @@ describe('timed words', () => {
 		['not JSON', '[{'],
 		['an error', '{"error":"expired"}'],
 		['null', 'null'],
-		['words that are none', '[{"text":"x","words":[1]}]'],
+		['words that are none', '[{"text":"x","words":[null]}]'],
 		['words without a text', '[{"text":"x","words":[{"start":1,"end":2}]}]'],
 		['no words', '[{"text":"x"}]'],
 		['SRT', USUAL],

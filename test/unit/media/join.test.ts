@@ -105,6 +105,8 @@ describe('MP3', () => {
 		const varying = await join_([toneMp3('One'), toneMp3('Two', { bitrate: 64 })]);
 		expect(varying.file.indexOf('Xing')).toBe(4 + 17);
 		expect(varying.file.indexOf('Info')).toBe(-1);
+		// 44,100 Hz at 48 kbit/s: the first frame that has space for the table.
+		expect(varying.plan.head).toHaveLength(156);
 	});
 
 	test('its table is exact where all frames are of one size, however few positions are known', async () => {

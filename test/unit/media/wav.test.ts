@@ -95,6 +95,8 @@ test.each<[string, Shape, samples: number]>([
 	['the size of a stream: 0', { riffSize: 0, dataSize: 0 }, 3],
 	['the size of a stream: all ones', { riffSize: 0xffffffff, dataSize: 0xffffffff }, 3],
 	['the size of a stream: as large as can be', { riffSize: 0x7fffffff, dataSize: 0x7fffffdb }, 3],
+	['the size of a stream: 0, but that of the file', { riffSize: 36, dataSize: 0 }, 3],
+	['the size of a stream: 0, in one of all ones', { riffSize: 0xffffffff, dataSize: 0 }, 3],
 	['a file that was cut off', { dataSize: 1000 }, 3],
 	['a sample that is not whole', { data: SOUND.subarray(0, 5) }, 2],
 	['no samples, but a LIST', { data: Buffer.alloc(0), after: [list] }, 0],
@@ -103,6 +105,9 @@ test.each<[string, Shape, samples: number]>([
 	['float', { format: plain({ tag: 3, bits: 32 }), data: Buffer.alloc(8) }, 2],
 	['float, extensible', { format: extensible({ inner: 3 }) }, 3],
 	['stereo', { format: plain({ channels: 2 }) }, 1],
+	['a sound from the telephone', { format: plain({ rate: 4_000 }) }, 3],
+	['as fast as can be', { format: plain({ rate: 384_000 }) }, 3],
+	['24 channels', { format: plain({ channels: 24 }), data: Buffer.alloc(48) }, 1],
 	['24 bits in 32', { format: plain({ bits: 24, block: 4 }), data: Buffer.alloc(8) }, 2],
 ])('%s', async (_, shape, samples) => {
 	const file = wav(shape);
@@ -118,12 +123,14 @@ test.each<[string, Shape, samples: number]>([
 test.each([
 	['PCM', plain(), 16],
 	['PCM, with an empty extension', Buffer.concat([plain(), Buffer.alloc(2)]), 16],
+	['PCM, an odd number of bytes', plain({ bits: 24, block: 5 }), 16],
 	['float', plain({ tag: 3, bits: 32 }), 18],
 	['PCM, extensible', extensible(), 40],
 	['float, extensible', extensible({ inner: 3 }), 40],
 ])('%s: the format of a joined file is that of its parts', async (_, format, size) => {
 	const made = planJoin([await scan([wav({ format })])], { pauseMs: 0 });
 	const header = made.joinable ? made.head : Buffer.alloc(0);
+	expect(made).toMatchObject({ bytes: header.readUInt32LE(4) + 8 });
 	expect(header.readUInt32LE(16)).toBe(size);
 	// Formats other than PCM state that their extension is empty.
 	const stated = Buffer.concat([format, Buffer.alloc(2)]).subarray(0, size);
@@ -157,6 +164,7 @@ test.each<[string, Buffer, string]>([
 	['µ-law', formatted({ tag: 7, bits: 8 }), coded('µ-law')],
 	['another GUID', wav({ format: extensible({ guid: '00'.repeat(14) }) }), coded('format 65534')],
 	['a short format chunk', wav({ format: Buffer.alloc(14) }), 'its format chunk is too short'],
+	['no bits', formatted({ bits: 0, block: 2 }), CONTRADICTS],
 	['no channels', formatted({ channels: 0, block: 2 }), CONTRADICTS],
 	['too little space for its samples', formatted({ block: 1 }), CONTRADICTS],
 	['a space that its channels can not share', formatted({ channels: 2, block: 5 }), CONTRADICTS],
@@ -165,6 +173,7 @@ test.each<[string, Buffer, string]>([
 		formatted({ rate }),
 		unreal(`${rate} Hz, 1 channels, 2 bytes`),
 	]),
+	['25 channels', formatted({ channels: 25 }), unreal('8000 Hz, 25 channels, 50 bytes')],
 	['64 bytes for a sample', formatted({ block: 64 }), unreal('8000 Hz, 1 channels, 64 bytes')],
 	['RF64', wav({ id: 'RF64' }), 'it is a WAV file for more than 4 GB (RF64)'],
 	['no samples chunk', wav({}).subarray(0, 36), 'it is a WAV file without samples'],
