@@ -93,21 +93,6 @@ describe('a tool', () => {
 				new Set(setting.service.creations().map(({ id }) => id)),
 			);
 		});
-
-		test('a call after one that was not delivered takes its task up', async () => {
-			setting.service.faults.add({
-				route: 'file',
-				times: 1,
-				action: { type: 'status', status: 404 },
-			});
-			const { answers } = await setting.runTool({
-				parameters: { ...fromAi, downloadOutput: true },
-				calls: [{ text: 'Rain' }, { text: 'Rain' }],
-			});
-			expect(refused(answers[0]).message).toMatch(/could not be downloaded/);
-			expect(itemOf(answers[1]).status).toBe('done');
-			expect(setting.attempts()).toBe(1);
-		});
 	});
 
 	describe('no message holds a socket code', () => {

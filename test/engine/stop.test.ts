@@ -42,22 +42,6 @@ test('while waiting: the tasks are in the log, and no request follows', async ()
 	expect(service.creations()).toHaveLength(3);
 });
 
-test('each task is in the log as soon as its ID is known, with its item and execution; one that was made elsewhere is not', async () => {
-	const { service } = setting;
-	const made = await setting.run({ items: [{}, {}], parameters });
-	const lines = made.logs.filter((line) => /: task \S+ for item/.test(line));
-	expect(lines).toHaveLength(2);
-	service.tasks.forEach(({ id }, index) => {
-		const line = new RegExp(`Media Generation: task ${id} for item ${index} of execution \\d+`);
-		expect(lines.filter((each) => line.test(each))).toHaveLength(1);
-	});
-	const taskId = service.tasks[0]?.id ?? '';
-	const waited = await setting.run({
-		parameters: { resource: 'task', operation: 'wait', taskId, downloadOutput: false },
-	});
-	expect(waited.logs.filter((line) => line.includes('for item'))).toEqual([]);
-});
-
 test('in the middle of a look that is never answered', async () => {
 	const { service } = setting;
 	service.faults.add({ route: 'poll', action: { type: 'stall' } });

@@ -298,6 +298,16 @@ describe('what a failed run leaves', () => {
 		]);
 	});
 
+	test('after a stop: nothing is waited for or sent, and the log names the task', async () => {
+		const { execution, endedMs, sent, logs } = await runNode({
+			parameters: [{ ...sound, options: { maxActiveTasks: 1 } }, sound],
+			tasks: [taskWith({ seconds: 400 })],
+			events: [{ at: 5, kind: 'stop' }],
+		});
+		expect([execution.status, endedMs, sent.length]).toEqual(['canceled', 5_000, 1]);
+		expect(logs.join()).toMatch(/the execution was stopped\. Task IDs of this run that are/);
+	});
+
 	test('where failed items go on, the log still says which creation is unclear, and nothing else', async () => {
 		const { json, logs } = await runNode({
 			parameters: sounds('a', 'b', 'c'),
@@ -451,17 +461,22 @@ describe('long texts', () => {
 });
 
 describe('paid once', () => {
-	test('a later try that is refused before it begins names what an earlier one has paid for', async () => {
+	/** An item whose text is there in the first try only. */
+	function readOnce(text: string, fields: object = {}) {
 		let reads = 0;
-		const second = {
+		return {
 			...sound,
+			...fields,
 			get text() {
 				reads += 1;
-				return reads === 1 ? 'b' : '';
+				return reads === 1 ? text : '';
 			},
 		};
+	}
+
+	test('a later try that is refused before it begins names what an earlier one has paid for', async () => {
 		const { error, sent, logs } = await runNode({
-			parameters: [{ ...sound, text: 'a' }, second],
+			parameters: [{ ...sound, text: 'a' }, readOnce('b')],
 			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
 			node: { tries: 2 },
 		});
@@ -472,21 +487,18 @@ describe('paid once', () => {
 		expect(logs.at(-1)).toMatch(`still of use: ${idOf(0)}`);
 	});
 
-	test('where failed items go on, an item that a later try refuses has what an earlier one has paid for', async () => {
-		let reads = 0;
-		const parameters = {
-			...sound,
-			options: { timeout: 5 },
-			get text() {
-				reads += 1;
-				return reads === 1 ? 'a' : '';
-			},
-		};
-		const tasks = [taskWith({ end: 'never' })];
-		const { json } = await runNode({ parameters, tasks, node: { ...goOn, tries: 2 } });
-		const error = `The field "Text" is empty; tasks of this item exist: ${ID}`;
-		expect(json).toEqual([{ error, outcome: 'unreachable', task_ids: [ID] }]);
-	});
+	test.each<[string, Partial<Given>, RegExp]>([
+		['paid for', { creations: [good, unclear] }, /is empty; tasks of this item exist: \d+$/],
+		['left unclear', { creations: [unclear] }, /may exist$/],
+	])(
+		'an item that a later try refuses goes on as what an earlier one has %s',
+		async (_, given, words) => {
+			const parameters = [readOnce('a', { options: { timeout: 5 } }), sound];
+			const tasks = [taskWith({ end: 'never' })];
+			const { json } = await runNode({ parameters, tasks, ...given, node: { ...goOn, tries: 2 } });
+			expect(json[0]?.error).toMatch(words);
+		},
+	);
 
 	test("n8n's Retry sends a creation again whose answer never came, and says so", async () => {
 		const { json, hints, logs, sent } = await runNode({
@@ -508,6 +520,16 @@ describe('paid once', () => {
 		});
 		expect(json).toMatchObject([{ status: 'done', task_id: ID }]);
 		expect(sent).toHaveLength(1);
+	});
+
+	test('as a tool: what a call could hand out is its own, and what it could not is the next one’s', async () => {
+		const call = { parameters: { ...sound, options: { timeout: 5 } }, asTool: true };
+		const first = await runNode(call);
+		const again = await runNode({ ...call, after: first, runIndex: 1 });
+		expect(creations(again.requests)).toHaveLength(1);
+		const late = await runNode({ ...call, tasks: [taskWith({ end: 'never' })] });
+		const next = await runNode({ ...call, after: late, runIndex: 1 });
+		expect(creations(next.requests)).toEqual([]);
 	});
 
 	test('a loop that comes by again makes new tasks, a further try of the same run does not', async () => {
@@ -608,6 +630,16 @@ describe('Max Credits', () => {
 			'2 of 4 items failed, see the field "outcome"',
 			'2 tasks created, 20 credits according to the service',
 		]);
+	});
+
+	test("what n8n's Retry takes up counts", async () => {
+		const { error, sent } = await runNode({
+			parameters: [limited(15), sound, sound],
+			creations: [good, refused],
+			retries: [{ changed: false }],
+		});
+		expect(error?.message).toMatch(/the tasks of this run cost 20 credits/);
+		expect(sent).toHaveLength(3);
 	});
 
 	test('that of the first item counts, also where another field of it is wrong', async () => {

@@ -37,10 +37,13 @@ describe('sleeping', () => {
 		]);
 	});
 
-	test('what ends before the sleep needs none', async () => {
+	test.each([
+		[30, 8],
+		[0, 0],
+	])('what ends before the sleep needs none: %j, %j', async (gracePeriod, seconds) => {
 		const { execution, json } = await runNode({
-			parameters: { ...asleep, options: { gracePeriod: 30 } },
-			tasks: [taskWith({ seconds: 8 })],
+			parameters: { ...asleep, options: { gracePeriod } },
+			tasks: asleepFor(seconds),
 		});
 		expect(execution.saved).toBeUndefined();
 		expect(json).toMatchObject([{ status: 'done' }]);
@@ -218,6 +221,16 @@ test('a stop in the last look: nothing sleeps, and nothing goes out', async () =
 	expect(warnings(logs)).toEqual([
 		`warn: Media Generation: the execution was stopped. Task IDs of this run that are paid for and still of use: ${ID}. "Task: Wait" fetches their results.`,
 	]);
+});
+
+test('where n8n refuses to let it sleep, the item names its task', async () => {
+	const { json } = await runNode({
+		parameters: [sound, asleep],
+		tasks: asleepFor(0, 400),
+		breaks: [{ what: 'suspending', from: 0, times: 1 }],
+		node: goOn,
+	});
+	expect(json).toMatchObject([{ status: 'done' }, { outcome: 'unreachable', task_id: idOf(1) }]);
 });
 
 test('what was over in the last look stays known, even where the service forgets it', async () => {

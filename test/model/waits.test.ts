@@ -116,6 +116,16 @@ describe('Task: Wait', () => {
 			const failed = await behind({ ...left, error: 'no', outcome: 'failed', part: 2, parts: 2 });
 			expect(failed.json).toMatchObject([{ outcome: 'failed', part: 2, parts: 2 }]);
 			expect([...requests, ...failed.requests]).toEqual([]);
+			const input = from({ ...left, ...failure, timed_out: undefined });
+			const { error } = await runNode({ parameters: { ...wait, taskId: 'a' }, input });
+			expect(error?.description).toMatch(/^Not every part of this text has a task/);
+		});
+
+		test('that is to be joined: it needs its files', async () => {
+			const parameters = { ...wait, taskId: 'a', downloadOutput: false };
+			const { error, requests } = await runNode({ parameters, input: from(left) });
+			expect(error?.message).toMatch(/needs the files of its parts$/);
+			expect(requests).toEqual([]);
 		});
 
 		test('whose parts could not be handed over: all of them once more', async () => {

@@ -147,7 +147,7 @@ function planAwaited(fields: ItemFields, input: INodeExecutionData): Array<Draft
 			"Several tasks of one item can't be waited for while the execution sleeps, as it goes on with exactly one item per input item",
 			'Set "Wait Mode" to "Poll", or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.',
 		);
-	const assembly: Assembly = { longText: { kind: 'off' }, texts: [''] };
+	const assembly: Assembly = { longText: { kind: 'off' }, texts: [] };
 	const tasks =
 		whole === undefined ? taskIds.map((taskId) => ({ taskIds: [taskId], assembly })) : [whole];
 	return tasks.map((each) => ({ ...common, work: { kind: 'awaits', ...each } }));
