@@ -17,6 +17,15 @@ test('credits, for each item', async () => {
 	expect(requests).toEqual(['GET /v1/credits', 'GET /v1/credits']);
 });
 
+test.each<[IDataObject]>([[{ data: { credits: '5' }, credits: 5 }], [{ plan: 'x' }]])(
+	'a balance is put where workflows look for it: %j',
+	async (item) => {
+		const { credits: _, ...body } = item;
+		const { json } = await runNode({ parameters: credits, answer: answers({ body }) });
+		expect(json).toStrictEqual([item]);
+	},
+);
+
 test('API keys: one item each', async () => {
 	const body = { data: [{ key: 'sk_0123456789abcdef' }, { key: 'sk_9876543210fedcba' }] };
 	const { json, output, requests } = await runNode({ parameters: keys, answer: answers({ body }) });
@@ -169,13 +178,15 @@ describe('what can not be read', () => {
 		});
 		expect(kept.endedMs).toBeGreaterThanOrEqual(50_000);
 		const long = await runNode({
-			parameters: credits,
+			parameters: [credits, credits],
 			answer: answers(slow('3600'), { body: { credits: 7 } }),
+			node: goOn,
 		});
 		expect(long.requests).toHaveLength(1);
-		expect(long.error?.message).toBe(
+		expect(long.json.map(({ error }) => error)).toEqual([
 			'/v1/credits could not be read: HTTP 429 without a usable answer',
-		);
+			'The service could not be read: the service asked for a pause of 5 minutes',
+		]);
 	});
 
 	test('a connection that is never made', async () => {
@@ -203,5 +214,7 @@ describe('what can not be read', () => {
 		expect(error?.description).toBe(DOWN);
 		const { json } = await runNode({ parameters: keys, answer: answers({ body: {} }), node: goOn });
 		expect(json).toEqual([{ error: error?.message, outcome: 'unreachable' }]);
+		const noBalance = await runNode({ parameters: credits, answer: answers({ body: [] }) });
+		expect(noBalance.error?.message).toMatch(/an unexpected shape$/);
 	});
 });

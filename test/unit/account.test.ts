@@ -12,6 +12,7 @@ const NOW = Date.parse('2026-03-01T12:00:00Z');
 describe('Retry-After', () => {
 	test.each<[string, unknown, number | undefined]>([
 		['seconds', '5', 5_000],
+		['at once', '0', 0],
 		['the first of several', ['3', '9'], 3_000],
 		['an HTTP date', 'Sun, 01 Mar 2026 12:00:30 GMT', 30_000],
 		['a date that has passed', 'Sun, 01 Mar 2026 11:00:00 GMT', 0],

@@ -5,22 +5,23 @@ import { VirtualClock } from '../support/virtualClock';
 
 const refusal = { outcome: 'rejected', message: 'full', description: 'later' } as const;
 
-/** A queue before an account that was full at the start, and what asked: by name, and after how many ms. */
+/** A queue before an account that was full at the start, and what asked, after how many ms: "a 250". */
 function setUp(retryAfterMs?: number) {
 	const clock = new VirtualClock();
 	const start = clock.now();
 	const queue = new CreationQueue();
-	const asked: Array<[name: string, atMs: number]> = [];
+	const asked: string[] = [];
 	queue.refused(start, refusal, retryAfterMs);
 	const { now, sleep } = clock;
 	const wait = async (name: string, position: number, signal?: AbortSignal) => {
 		await queue.wait(position, { now, sleep, ...(signal && { signal }) }, start + 60_000);
-		asked.push([name, clock.now() - start]);
+		asked.push(`${name} ${clock.now() - start}`);
 	};
-	/** Waits, asks and is refused. */
+	/** Waits, asks and is refused, as another one is that was on its way. */
 	const inVain = async (name: string) => {
 		await wait(name, queue.newPosition());
 		queue.refused(clock.now(), refusal);
+		queue.refused(clock.now(), refusal, 0);
 	};
 	return { clock, start, queue, asked, wait, inVain };
 }
@@ -30,11 +31,7 @@ describe('the queue before a full account', () => {
 		const { clock, queue, asked, inVain } = setUp();
 		expect(queue.full).toBe(false);
 		await clock.run(Promise.all(['a', 'b', 'c'].map(inVain)));
-		expect(asked).toEqual([
-			['a', 250],
-			['b', 600],
-			['c', 1_090],
-		]);
+		expect(asked).toEqual(['a 250', 'b 600', 'c 1090']);
 		expect(queue.full).toBe(false);
 	});
 
@@ -45,11 +42,7 @@ describe('the queue before a full account', () => {
 			queue.created(clock.now());
 		};
 		await clock.run(Promise.all([getsIn('a'), inVain('b'), inVain('c')]));
-		expect(asked).toEqual([
-			['a', 250],
-			['b', 250],
-			['c', 500],
-		]);
+		expect(asked).toEqual(['a 250', 'b 250', 'c 500']);
 	});
 
 	test('each task that ends lets one creation go at once, and no other one', async () => {
@@ -63,16 +56,29 @@ describe('the queue before a full account', () => {
 			queue.ended();
 		});
 		await clock.run(Promise.all([getsIn('a'), getsIn('b'), inVain('c')]));
-		expect(asked).toEqual([
-			['a', 100],
-			['b', 100],
-			['c', 350],
-		]);
+		expect(asked).toEqual(['a 100', 'b 100', 'c 350']);
+	});
+
+	test('a slot that is free before anybody waits is kept for the next one', async () => {
+		const { clock, queue, asked, wait } = setUp(30_000);
+		clock.at(clock.now() + 100, () => queue.next());
+		await clock.run(wait('a', queue.newPosition()));
+		queue.ended();
+		await clock.run(wait('b', queue.newPosition()));
+		expect(asked).toEqual(['a 100', 'b 100']);
+	});
+
+	test('is full no more once one gets in while nobody waits', async () => {
+		const { clock, start, queue, asked, wait } = setUp();
+		queue.created(start);
+		await clock.run(wait('patient', queue.newPosition()));
+		expect(asked).toEqual(['patient 3000']);
 	});
 
 	test('a turn of somebody who was stopped at the same moment is not lost', async () => {
 		const { clock, start, queue, asked, wait } = setUp(30_000);
-		const stop = new AbortController();
+		const [stop, early] = [new AbortController(), new AbortController()];
+		clock.at(start + 500, () => early.abort());
 		clock.at(start + 1_000, () => {
 			queue.next();
 			stop.abort();
@@ -80,10 +86,12 @@ describe('the queue before a full account', () => {
 		await clock.run(
 			Promise.all([
 				wait('stopped', queue.newPosition(), stop.signal),
+				wait('early', queue.newPosition(), early.signal),
 				wait('next', queue.newPosition()),
 			]),
 		);
-		expect(asked.at(-1)).toEqual(['next', 1_000]);
+		expect(asked[0]).toBe('early 500');
+		expect(asked.at(-1)).toBe('next 1000');
 	});
 
 	test('nobody waits longer than it may', async () => {
@@ -100,16 +108,13 @@ describe('the queue before a full account', () => {
 			await queue.wait(queue.newPosition(), { now, sleep }, start + 5_000);
 		};
 		await clock.run(Promise.all([late(), inVain('next')]));
-		expect(asked).toEqual([['next', 5_000]]);
+		expect(asked).toEqual(['next 5000']);
 	});
 
 	test('the first one whose question is never answered does not hold up the others', async () => {
 		const { clock, queue, asked, wait, inVain } = setUp();
 		await clock.run(Promise.all([wait('silent', queue.newPosition()), inVain('next')]));
-		expect(asked).toEqual([
-			['silent', 250],
-			['next', 500],
-		]);
+		expect(asked).toEqual(['silent 250', 'next 500']);
 	});
 
 	test('asks less and less often, at least every five seconds, and more often once it finds slots', async () => {
@@ -119,7 +124,7 @@ describe('the queue before a full account', () => {
 				while (clock.now() - start < 50_000) await inVain('first');
 			})(),
 		);
-		const times = asked.map(([, atMs]) => atMs);
+		const times = asked.map((each) => Number(each.split(' ')[1]));
 		const pauses = times.map((atMs, index) => atMs - (times[index - 1] ?? 0));
 		expect(pauses.slice(0, 3)).toEqual([250, 350, 490]);
 		expect(pauses.at(-1)).toBe(5_000);
@@ -128,10 +133,13 @@ describe('the queue before a full account', () => {
 			queue.created(clock.now());
 			queue.refused(clock.now(), refusal);
 		};
-		for (let found = 0; found < 10; found += 1) await clock.run(finds());
-		const before = clock.now();
-		await clock.run(finds());
-		expect(clock.now() - before).toBe(250);
+		const waits: number[] = [];
+		for (let before = clock.now(); waits.length < 12; before = clock.now()) {
+			await clock.run(finds());
+			waits.push(Math.round(clock.now() - before));
+		}
+		expect(waits.slice(0, 2)).toEqual([5_000, 3_571]);
+		expect(waits.at(-1)).toBe(250);
 	});
 });
 

@@ -3,7 +3,6 @@ import { atOnce } from '../../nodes/MediaGeneration/media/split';
 import { operationOf } from '../../nodes/MediaGeneration/operations';
 import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
 import { requestsFor, textOf, textsOf } from '../../nodes/MediaGeneration/operations/longText';
-import { answer, scriptedClient } from '../support/replies';
 import { empty, fieldsWith, noText, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
@@ -278,27 +277,6 @@ describe('long texts', () => {
 			description:
 				'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',
 		});
-	});
-});
-
-describe('credits', () => {
-	const read = async (body: unknown) => {
-		const { work } = operationOf('credits', 'get');
-		if (work.kind !== 'reads') throw new Error(`It ${work.kind}`);
-		const client = scriptedClient(() => ({ ...answer(200), body }));
-		return await work.read({ client, signal: undefined }, fieldsWith({}));
-	};
-
-	test.each<[unknown, unknown]>([
-		[{ credits: 5, plan: 'x' }, [{ credits: 5, plan: 'x' }]],
-		[{ data: { credits: '5' } }, [{ data: { credits: '5' }, credits: 5 }]],
-		[{ plan: 'x' }, [{ plan: 'x' }]],
-	])('in %j', async (body, items) => {
-		expect(await read(body)).toStrictEqual(items);
-	});
-
-	test.each([[[]], ['5']])('%j holds none', async (body) => {
-		await expect(read(body)).rejects.toThrow('the answer has an unexpected shape');
 	});
 });
 

@@ -5,7 +5,9 @@ import {
 	isDescribed,
 	mentionsTask,
 	parseTask,
+	taskIdIn,
 	taskIdOf,
+	withoutEmptyError,
 } from '../../nodes/MediaGeneration/service/task';
 
 describe('parseTask', () => {
@@ -51,6 +53,7 @@ describe('parseTask', () => {
 		['data', { success: true, data: { id: 't1', status: 'done' } }],
 		['data.task', { success: true, data: { task: { id: 't1', status: 'done' } } }],
 		['JSend', { status: 'success', data: { id: 't1', status: 'done' } }],
+		['a task that has one', { data: { id: 't1', status: 'done', task: { status: 'doing' } } }],
 		['a task with data of its own', { id: 't1', status: 'done', data: { status: 'stored' } }],
 		['an answer with an ID of its own', { id: 'r1', data: { id: 't1', status: 'done' } }],
 	])('unwrapped from %s', (_name, body) => {
@@ -60,6 +63,7 @@ describe('parseTask', () => {
 	test.each<[unknown, number | undefined]>([
 		[null, undefined],
 		[-1, undefined],
+		[0, 0],
 		[101, undefined],
 	])('progress %j is read as %j', (progress, expected) => {
 		expect(parseTask({ status: 'doing', progress })?.progress).toBe(expected);
@@ -83,6 +87,7 @@ describe('parseTask', () => {
 	test.each<[string, unknown]>([
 		['a list', [{ status: 'done' }]],
 		['no status', { id: 't1' }],
+		['an empty status', { id: 't1', status: '' }],
 		['success:false', { success: false, code: 'server_busy' }],
 		[
 			'success:false with a status of the request',
@@ -105,15 +110,23 @@ test.each<[unknown, string | undefined]>([
 	expect(taskIdOf(body)).toBe(expected);
 });
 
-test.each<[string, boolean]>([
-	['{"task_id":"a"}', true],
-	['{"success":false,"error":{"context":[{"taskId" : 7}]}}', true],
-	['{"task_id":"a\\/b"}', true],
-	['{"success":false,"message":"task_id is required"}', false],
-	['{"message":"\\"task_id\\":\\"a\\""}', false],
-	['{"success":false,"task_id":"","task_Id":null}', false],
-])('mentionsTask %s', (text, expected) => {
+test.each<[string, boolean, string | undefined]>([
+	['{"task_id":"a"}', true, 'a'],
+	['{"success":false,"error":{"context":[{"taskId" : 17}]}}', true, '17'],
+	['{"task_id":"a\\/b"}', true, undefined],
+	['{"success":false,"message":"task_id is required"}', false, undefined],
+	['{"message":"\\"task_id\\":\\"a\\""}', false, undefined],
+	['{"success":false,"task_id":"","task_Id":null}', false, undefined],
+])('the text %s mentions a task: %j, %s', (text, expected, taskId) => {
 	expect(mentionsTask(text)).toBe(expected);
+	expect(taskIdIn(text)).toBe(taskId);
+});
+
+test.each(['', ' ', null, undefined, false, 0, {}, []])('the error %j says nothing', (error) => {
+	expect(withoutEmptyError({ a: 1, error })).toStrictEqual({ a: 1 });
+});
+test.each(['no', { code: 1 }, [1], true, 1])('the error %j says something', (error) => {
+	expect(withoutEmptyError({ a: 1, error })).toStrictEqual({ a: 1, error });
 });
 
 test.each<[unknown, number | undefined]>([
@@ -121,6 +134,8 @@ test.each<[unknown, number | undefined]>([
 	[{ credits: '12.5' }, 12.5],
 	[{ data: { credits: 3 } }, 3],
 	[{ data: 9 }, 9],
+	[{ balance: 4 }, 4],
+	[{ credits: ' ' }, undefined],
 	[{ credits: null }, undefined],
 	[undefined, undefined],
 ])('creditsOf %j', (body, expected) => {
@@ -135,6 +150,7 @@ describe('apiKeysOf', () => {
 		[{ success: true, api_keys: records }, records],
 		[{ data: { keys: records } }, records],
 		[{ data: { page: 1 }, keys: records }, records],
+		[{ data: { apiKeys: { items: { results: { data: { data: records } } } } } }, records],
 		[{ data: { data: { data: { data: { data: { data: { data: records } } } } } } }, undefined],
 		[['sk_1'], [{ key: 'sk_1' }]],
 		[[], []],

@@ -3,7 +3,7 @@ import { createHash } from 'crypto';
 import { BoundedMap, ensured } from './boundedMap';
 import { now } from './clock';
 import { CreationQueue } from './creationQueue';
-import { isObject } from './json';
+import { asNumber, asText, isObject } from './json';
 import { errorTextOf } from './task';
 
 export type PollRoute = 'v1' | 'v1e';
@@ -68,12 +68,11 @@ export function accountOf(baseUrl: string, apiKey: string): Account {
  * It can be 0: a caller that waits has a shortest pause of its own.
  */
 export function retryAfterMs(headers: Record<string, unknown>): number | undefined {
-	const value: unknown = [headers['retry-after']].flat()[0];
-	if (typeof value !== 'string' && typeof value !== 'number') return undefined;
-	const seconds = Number(value);
-	if (Number.isFinite(seconds) && String(value).trim() !== '')
+	const value = asText([headers['retry-after']].flat()[0]);
+	const seconds = asNumber(value);
+	if (seconds !== undefined)
 		return seconds >= 0 ? Math.min(seconds * 1000, MAX_PAUSE_MS) : undefined;
-	const date = Date.parse(String(value));
+	const date = Date.parse(value ?? '');
 	return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - Date.now()), MAX_PAUSE_MS);
 }
 

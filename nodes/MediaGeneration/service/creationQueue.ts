@@ -29,7 +29,7 @@ export class CreationQueue {
 	private positions = 0;
 	private pauseMs = MIN_PAUSE_MS;
 	/** Epoch ms: when the first in the queue may ask without a freed slot. */
-	private askAt = -Infinity;
+	private askAt = 0;
 	/** By tasks of this process that ended since the last refusal; no creation has taken them yet. */
 	private freeSlots = 0;
 	/** Whether the last question came without a freed slot. */
@@ -69,22 +69,20 @@ export class CreationQueue {
 		if (this.guessed) this.pauseMs = Math.min(this.pauseMs * PAUSE_GROWTH, MAX_PAUSE_MS);
 		this.guessed = false;
 		// "Come back in 0 s" does not allow asking in a tight loop.
-		const wanted = retryAfterMs === 0 ? undefined : retryAfterMs;
-		this.askAt = nowMs + Math.max(wanted ?? this.pauseMs, MIN_PAUSE_MS);
+		this.askAt = nowMs + Math.max(retryAfterMs || this.pauseMs, MIN_PAUSE_MS);
 	}
 
 	/** A task was created. Where no end had freed its slot, there may be more of them. */
 	created(nowMs: number): void {
 		if (this.guessed) this.pauseMs = Math.max(this.pauseMs / PAUSE_GROWTH, MIN_PAUSE_MS);
 		this.askAt = nowMs + this.pauseMs;
-		if (this.freeSlots > 0 || this.guessed) this.next();
+		if (this.guessed) this.next();
 		this.guessed = false;
 		if (!this.full) this.isFull = false;
 		if (this.isFull) return;
 		this.window += WINDOW_GROWTH;
 		const granted = this.waiters.filter(({ mayAsk }) => mayAsk).length;
-		const waiting = this.waiters.length - granted;
-		const fits = Math.min(waiting, this.window - this.unanswered - granted);
+		const fits = this.window - this.unanswered - granted;
 		for (let going = 0; going < fits; going += 1) this.next();
 	}
 
@@ -127,7 +125,6 @@ export class CreationQueue {
 			const either = signal === undefined ? woken : AbortSignal.any([signal, woken]);
 			await sleep(until - now(), either);
 		}
-		const wasFirst = this.waiters[0] === me;
 		this.waiters.splice(this.waiters.indexOf(me), 1);
 		if (signal?.aborted === true || now() >= deadline) {
 			if (me.mayAsk) this.next();
@@ -136,6 +133,6 @@ export class CreationQueue {
 			this.guessed = true;
 			this.askAt = now() + this.pauseMs;
 		}
-		if (wasFirst) this.waiters[0]?.woken.abort('woken');
+		this.waiters[0]?.woken.abort('woken');
 	}
 }

@@ -9,13 +9,13 @@ export function isObject(value: unknown): value is JsonObject {
 /** A non-empty string, or a number as one. */
 export function asText(value: unknown): string | undefined {
 	if (typeof value === 'string') return value === '' ? undefined : value;
-	return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined;
+	return Number.isFinite(value) ? String(value) : undefined;
 }
 
 /** A finite number, also from a numeric string. */
 export function asNumber(value: unknown): number | undefined {
 	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+	return Number.isFinite(number) ? (number as number) : undefined;
 }
 
 /** Without the rounding errors of fractions. */

@@ -47,7 +47,7 @@ export function unreadable(what: string, reason: string, httpStatus?: number): F
 		description: refused
 			? 'Check the API key in the credential: it may be invalid, expired or revoked.'
 			: 'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.',
-		...(httpStatus === undefined ? {} : { httpStatus }),
+		httpStatus,
 	};
 }
 
@@ -66,7 +66,6 @@ export async function readWithRetries<T>(
 		if (pauseMs > longestPauseMs)
 			throw new FailureError(failure ?? unreadable('The service', asked));
 		if (pauseMs > 0) await sleep(pauseMs, signal);
-		if (failure !== undefined && signal?.aborted === true) throw new FailureError(failure);
 		const result = await read();
 		if (result.kind === 'read') return result.value;
 		({ failure } = result);
@@ -85,7 +84,7 @@ async function tryToRead(reading: Reading): Promise<Try<Answer>> {
 		return { kind: reply.kind === 'impossible' ? 'refused' : 'busy', failure };
 	}
 	const { status, body } = reply;
-	const succeeded = status >= 200 && status < 300;
+	const succeeded = status < 300;
 	const refusedInside = isObject(body) && body.success === false;
 	if (succeeded && body !== undefined && !refusedInside) return { kind: 'read', value: reply };
 	const nameless = succeeded && refusedInside ? '' : ' without a usable answer';

@@ -52,12 +52,12 @@ export function parseTask(body: unknown): Task | undefined {
 	const { status } = raw;
 	if (id === undefined && (body.success === false || (status === 'error' && !describesTask(raw))))
 		return undefined;
-	const progress = asNumber(raw.progress);
+	const progress = asNumber(raw.progress) ?? -1;
 	return {
 		id,
 		state: status === 'done' ? 'done' : status === 'error' ? 'failed' : 'running',
 		status,
-		progress: progress !== undefined && progress >= 0 && progress <= 100 ? progress : undefined,
+		progress: progress >= 0 && progress <= 100 ? progress : undefined,
 		type: asText(raw.type),
 		errorText: errorTextOf(raw),
 		raw,
@@ -105,7 +105,7 @@ export function creditsOf(body: unknown): number | undefined {
 /** The cost that an answer or a task names (docs/service.md, "Shapes"). */
 export function costIn(body: JsonObject): number | undefined {
 	const costs = placesOf(body, 'credit_cost', 'estimated_credits').map(asNumber);
-	return costs.find((cost) => cost !== undefined && cost >= 0);
+	return costs.find((cost = -1) => cost >= 0);
 }
 
 /** What a creation's answer says that the account has left. */
