@@ -70,7 +70,7 @@ export function noteExecution(
 		store[FIELD] = runs;
 		const all = Object.values(runs).filter(isObject);
 		const before = (customData.getAll().media_task_ids ?? '').split(',');
-		const taskIds = fitting([...before, ...summary.taskIds].filter((taskId) => taskId !== ''));
+		const taskIds = fitting([...before, ...summary.taskIds]);
 		const costs = all.flatMap((each) => (typeof each.credits === 'number' ? [each.credits] : []));
 		customData.setAll({
 			...(taskIds === '' ? {} : { media_task_ids: cleanerOf(context).text(taskIds) }),
