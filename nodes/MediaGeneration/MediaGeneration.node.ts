@@ -41,7 +41,7 @@ type ListSearch = (
 function listSearch(name: ListName): ListSearch {
 	return async function (filter, paginationToken) {
 		const { searchList } = await import('./run/lists');
-		return await searchList(this, name, filter, paginationToken);
+		return await searchList(this, name, { filter, paginationToken });
 	};
 }
 

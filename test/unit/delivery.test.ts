@@ -80,7 +80,9 @@ const properties = (outputs: unknown) =>
 describe('one item', () => {
 	test('with one file missing: the others are there, and nothing names what is not', async () => {
 		const { delivery } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
-		const { items, outputs, failure, files } = await delivery.deliver(finished(3), settings, 0);
+		const { items, outputs, failure, files } = await delivery.deliver(finished(3), settings, {
+			index: 0,
+		});
 		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data_1', 'data_2']);
 		expect(files.map(({ output }) => output.url)).toEqual([`${F}/1`, `${F}/2`]);
 		expect(properties(outputs)).toEqual([undefined, 'data_1', 'data_2']);
@@ -96,19 +98,23 @@ describe('one item', () => {
 test('split, each file that is there has an item; a task without any goes out as it is', async () => {
 	const { delivery } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
 	const split = { ...settings, splitFiles: true };
-	const { items, outputs } = await delivery.deliver(finished(3), split, 0);
+	const { items, outputs } = await delivery.deliver(finished(3), split, { index: 0 });
 	expect(items.map(({ json, binary }) => [json.outputs, Object.keys(binary ?? {})])).toMatchObject([
 		[[{ url: `${F}/1`, binaryProperty: 'data' }], ['data']],
 		[[{ url: `${F}/2`, binaryProperty: 'data' }], ['data']],
 	]);
 	expect(properties(outputs)).toEqual([undefined, undefined, undefined]);
-	expect((await delivery.deliver(finished(0), split, 0)).items).toHaveLength(1);
+	expect((await delivery.deliver(finished(0), split, { index: 0 })).items).toHaveLength(1);
 });
 
 test('not downloaded, files are offered, and the item has no binary data', async () => {
 	const { delivery, requests } = world();
 	const task = finished(2);
-	const { items, files } = await delivery.deliver(task, { ...settings, download: false }, 0);
+	const { items, files } = await delivery.deliver(
+		task,
+		{ ...settings, download: false },
+		{ index: 0 },
+	);
 	expect(items[0]?.json.outputs).toEqual(task.outputs);
 	expect(items[0]).not.toHaveProperty('binary');
 	expect([files, requests]).toEqual([[], []]);
@@ -117,7 +123,7 @@ test('not downloaded, files are offered, and the item has no binary data', async
 describe('how long sound is', () => {
 	const WAV = toneWav('Once upon a time');
 	const deliver = async (kind: TaskOutput['kind'], body: Buffer) =>
-		await world({ answer: () => body }).delivery.deliver(finished([kind]), settings, 0);
+		await world({ answer: () => body }).delivery.deliver(finished([kind]), settings, { index: 0 });
 
 	test('is told of what was measured, with what joining needs to know', async () => {
 		const { items, outputs, files } = await deliver('audio', WAV);
@@ -151,7 +157,11 @@ describe('what was said', () => {
 		const outputs = task.outputs.map((output, index): TaskOutput =>
 			index === 0 ? output : { url: `${F}/a.srt?${index}`, kind: 'transcript' },
 		);
-		const { items } = await delivery.deliver({ ...task, outputs }, { ...settings, ...wanted }, 0);
+		const { items } = await delivery.deliver(
+			{ ...task, outputs },
+			{ ...settings, ...wanted },
+			{ index: 0 },
+		);
 		return items.map(({ json }) => ('transcript' in json ? json.transcript : 'none'));
 	};
 
@@ -168,7 +178,9 @@ describe('what was said', () => {
 
 test('at most a hundred files of a task are fetched; the others are said to be missing', async () => {
 	const { delivery, requests } = world();
-	const { items, outputs, failure } = await delivery.deliver(finished(12_000), settings, 0);
+	const { items, outputs, failure } = await delivery.deliver(finished(12_000), settings, {
+		index: 0,
+	});
 	expect(requests).toHaveLength(100);
 	expect(Object.keys(items[0]?.binary ?? {})).toHaveLength(100);
 	expect(outputs).toHaveLength(12_000);
@@ -195,7 +207,7 @@ describe('memory', () => {
 		});
 		const delivery = new Fresh(made.context, { baseUrl: undefined });
 		// None of the answers says how long the file is.
-		await delivery.deliver(finished(12), { ...settings, maxFileBytes: 60_000_000 }, 0);
+		await delivery.deliver(finished(12), { ...settings, maxFileBytes: 60_000_000 }, { index: 0 });
 		return made.seen.mostInStore;
 	};
 
@@ -219,7 +231,7 @@ describe('memory', () => {
 			},
 		});
 		const wanted = { ...settings, maxFileBytes: 60_000_000 };
-		const { items, failure } = await delivery.deliver(finished(2), wanted, 0);
+		const { items, failure } = await delivery.deliver(finished(2), wanted, { index: 0 });
 		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data']);
 		expect(failure?.message).toBe(
 			'Task t is done, but 1 of its 2 files could not be downloaded: the download was stopped',
@@ -249,7 +261,7 @@ describe('a store that fails', () => {
 				throw new Error('could not read the stream');
 			},
 		});
-		const { failure } = await delivery.deliver(finished(1), settings, 0);
+		const { failure } = await delivery.deliver(finished(1), settings, { index: 0 });
 		expect(failure?.message).toBe(
 			'Task t is done, but its file could not be downloaded: the file is larger than allowed: Max File Size is 1 MB',
 		);
@@ -270,7 +282,7 @@ describe('a file that changes on its way', () => {
 
 	test('is fetched once more from nothing', async () => {
 		const { delivery, seen } = world({ answer: (_, count) => (count === 1 ? cut(old) : recent) });
-		const { items, failure } = await delivery.deliver(finished(1), settings, 0);
+		const { items, failure } = await delivery.deliver(finished(1), settings, { index: 0 });
 		expect(failure).toBeUndefined();
 		expect(items[0]?.binary?.data?.data).toBe(recent.toString('base64'));
 		expect(seen.streams.map(({ destroyed }) => destroyed)).toEqual([true, true]);

@@ -22,11 +22,11 @@ const { timedOut, denied, missing, broken } = failures;
 test.each<[Failure, RegExp]>([
 	[failures.failed('t9', task({})), /^failed: Task t9 failed \| .*run the item again/],
 	[
-		timedOut('t9', 119_940, undefined, undefined),
+		timedOut('t9', 119_940, { task: undefined, detail: undefined }),
 		/^timed_out: Task t9 was not .* after 119.9 s; the service never described it \| .*paid.*"Task: Wait".*option\.$/,
 	],
 	[
-		timedOut('t9', 120_000, task({}), 'gone'),
+		timedOut('t9', 120_000, { task: task({}), detail: 'gone' }),
 		/ after 2 minutes; its last status was "doing" \| .* The last look at it failed: gone\.$/,
 	],
 	[failures.cancelled('t9', undefined), /^cancelled: .* task t9 was .* \| .*paid.*"Task: Wait"/],

@@ -17,7 +17,9 @@ const failure: Failure = {
 describe('thrown', () => {
 	test('without an HTTP status it names none', () => {
 		const { httpStatus: _none, ...unsent } = failure;
-		expect((nodeError(node(), unsent, 0) as NodeApiError).httpCode).not.toMatch(/\d|undefined/);
+		expect((nodeError(node(), { failure: unsent, index: 0 }) as NodeApiError).httpCode).not.toMatch(
+			/\d|undefined/,
+		);
 	});
 });
 

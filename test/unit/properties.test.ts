@@ -276,9 +276,8 @@ describe('signed URLs', () => {
 	const check = (url: URL, now = NOW) =>
 		checkSignature(
 			'a long secret',
-			{ path: url.pathname, ownUrl: url.href, claimedHosts: [] },
+			{ path: url.pathname, ownUrl: url.href, claimedHosts: [], at: now },
 			Object.fromEntries(url.searchParams),
-			now,
 		);
 
 	test('what was signed is accepted, with its reference', () => {

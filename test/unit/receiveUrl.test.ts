@@ -34,22 +34,16 @@ function queryOf({ searchParams }: URL): Record<string, unknown> {
 /** @param arrival where the call has come in, if that is another place than the URL says */
 const check = (
 	url: URL,
-	{
-		now = NOW,
-		secret = CREDENTIALS.callbackSecret,
-		...arrival
-	}: Partial<Arrival> & {
-		now?: number;
-		secret?: string;
-	} = {},
+	{ secret = CREDENTIALS.callbackSecret, ...arrival }: Partial<Arrival> & { secret?: string } = {},
 ) => {
 	const place = {
 		path: url.pathname,
 		ownUrl: `https://${url.host}/x`,
 		claimedHosts: [],
+		at: NOW,
 		...arrival,
 	};
-	return checkSignature(secret, place, queryOf(url), now);
+	return checkSignature(secret, place, queryOf(url));
 };
 
 describe('a signed URL', () => {
@@ -115,8 +109,8 @@ describe('a signed URL', () => {
 		const url = build();
 		const weekMs = 7 * 86_400_000;
 		expect(SIGNED_FOR_MS).toBe(weekMs);
-		expect(check(url, { now: NOW + weekMs }).ok).toBe(true);
-		expect(check(url, { now: NOW + weekMs + 1_000 })).toEqual({
+		expect(check(url, { at: NOW + weekMs }).ok).toBe(true);
+		expect(check(url, { at: NOW + weekMs + 1_000 })).toEqual({
 			ok: false,
 			reason: 'the callback URL has expired',
 		});
@@ -152,11 +146,11 @@ describe('without a secret', () => {
 		expect(check(url, { secret: '' })).toEqual({ ok: true, signed: false, reference: 'r' });
 	});
 	test('a list is not a reference, and a long one is cut', () => {
-		const place = { path: '/x', ownUrl: undefined, claimedHosts: [] };
-		expect(checkSignature('', place, { reference: ['a', 'b'] }, NOW)).toMatchObject({
+		const place = { path: '/x', ownUrl: undefined, claimedHosts: [], at: NOW };
+		expect(checkSignature('', place, { reference: ['a', 'b'] })).toMatchObject({
 			reference: undefined,
 		});
-		expect(checkSignature('', place, { reference: 'x'.repeat(900) }, NOW)).toMatchObject({
+		expect(checkSignature('', place, { reference: 'x'.repeat(900) })).toMatchObject({
 			reference: 'x'.repeat(500),
 		});
 	});

@@ -49,7 +49,7 @@ async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]
 		const isUntrusted = files.download && extra.verified !== true && signed !== true;
 		const done = { taskId, task, outputs };
 		const settings = { ...files, download: files.download && !isUntrusted };
-		const { items, failure } = await delivery.deliver(done, settings, index, extra);
+		const { items, failure } = await delivery.deliver(done, settings, { index, extra });
 		const hasNone = verdict.kind === 'running' && task.state === 'done';
 		const missing = hasNone ? withoutFiles(taskId, task).failure : failure;
 		const error = isUntrusted && outputs.length > 0 ? UNTRUSTED : missing?.message;

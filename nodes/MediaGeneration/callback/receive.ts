@@ -27,15 +27,14 @@ function arrivalOf(context: IWebhookFunctions): Arrival {
 		.flatMap((value) => value ?? [])
 		.map((value) => value.split(',')[0]?.trim() ?? '');
 	const ownUrl = context.getNodeWebhookUrl('default');
-	return { path: urlOf(context).pathname, ownUrl, claimedHosts };
+	return { path: urlOf(context).pathname, ownUrl, claimedHosts, at: Date.now() };
 }
 
 /** Throws a Refusal for a URL that is not signed though it should be. */
 async function checkedClient(context: IWebhookFunctions) {
 	const query = context.getQueryData() as Record<string, unknown>;
 	const arrival = arrivalOf(context);
-	const check = ({ callbackSecret }: Credentials) =>
-		checkSignature(callbackSecret, arrival, query, Date.now());
+	const check = ({ callbackSecret }: Credentials) => checkSignature(callbackSecret, arrival, query);
 	const client = await recentClient(context, (credentials) => check(credentials).ok);
 	const checked = check(client.credentials);
 	if (!checked.ok) throw new Refusal(401, checked.reason);

@@ -56,6 +56,8 @@ export interface Arrival {
 	ownUrl: string | undefined;
 	/** By the request; anybody can write those. */
 	claimedHosts: readonly string[];
+	/** Epoch ms. */
+	at: number;
 }
 
 function signedValues(query: Record<string, unknown>, reference: string) {
@@ -83,12 +85,11 @@ type SignatureCheck =
 	/** `signed`: whether there is a secret, so that the URL is known to come from here. */
 	{ ok: true; signed: boolean; reference: string | undefined } | { ok: false; reason: string };
 
-/** Checks nothing where there is no secret. @param now epoch ms */
+/** Checks nothing where there is no secret. */
 export function checkSignature(
 	secret: string,
 	arrival: Arrival,
 	query: Record<string, unknown>,
-	now: number,
 ): SignatureCheck {
 	const given = typeof query.reference === 'string' ? query.reference : '';
 	const reference = given === '' ? undefined : given.slice(0, MAX_REFERENCE);
@@ -101,7 +102,7 @@ export function checkSignature(
 		return { ok: false, reason: 'the signature of the callback URL is wrong' };
 	const elsewhere = misplaced(values.signedFor, arrival);
 	if (elsewhere !== undefined) return { ok: false, reason: elsewhere };
-	if (Number(values.expires) * 1000 < now)
+	if (Number(values.expires) * 1000 < arrival.at)
 		return { ok: false, reason: 'the callback URL has expired' };
 	return { ok: true, signed: true, reference };
 }

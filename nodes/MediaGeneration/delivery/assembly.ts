@@ -102,7 +102,7 @@ export async function deliverPart(
 	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
 	const ending = number === 0 ? '' : `_${number}`;
 	const fileName = files.fileName && `${files.fileName}${ending}`;
-	const delivered = await delivery.deliver(done, { ...files, fileName }, index, extra);
+	const delivered = await delivery.deliver(done, { ...files, fileName }, { index, extra });
 	// What only joining needs would stay in memory until the run's end.
 	return longText.kind === 'join' ? delivered : { ...delivered, files: [] };
 }

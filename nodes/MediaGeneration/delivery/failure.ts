@@ -52,11 +52,15 @@ function failureJson({ message, outcome, taskId, status, ...failure }: Failure) 
 	return Object.fromEntries(given) as JsonObject;
 }
 
+interface ItemFailure {
+	index: number;
+	failure: Failure;
+}
+
 /** Built from our words alone: what the HTTP helper throws holds the request with its headers. */
 export function nodeError(
 	node: INode,
-	failure: Failure,
-	itemIndex: number,
+	{ failure, index: itemIndex }: ItemFailure,
 	left: Left = { taskIds: [], unclearItems: [], namedTaskIds: [] },
 ): NodeApiError | NodeOperationError {
 	const description = `${failure.description}${wordsFor(left)}`;
@@ -77,21 +81,20 @@ export function nodeError(
 
 export function failureItem(
 	node: INode,
-	failure: Failure,
-	itemIndex: number,
-	delivered: { outputs: DeliveredOutput[]; binary?: IBinaryKeyData } | undefined,
+	failed: ItemFailure,
+	delivered: { outputs?: DeliveredOutput[]; binary?: IBinaryKeyData } = {},
 ): INodeExecutionData {
-	const { outputs, binary } = delivered ?? {};
+	const { outputs, binary } = delivered;
 	const item: INodeExecutionData = {
-		json: { ...failureJson(failure), ...(outputs && { outputs }) },
+		json: { ...failureJson(failed.failure), ...(outputs && { outputs }) },
 		...(binary && { binary }),
-		pairedItem: { item: itemIndex },
+		pairedItem: { item: failed.index },
 	};
 	if (node.onError === 'continueErrorOutput') {
 		// n8n sends an item to the error branch by its `error`, but then reduces the JSON of every item that still has one
 		// to its message. It copies the item in between, and a copy leaves a hidden property behind: so the branch gets all fields.
 		Object.defineProperty(item, 'error', {
-			value: nodeError(node, failure, itemIndex),
+			value: nodeError(node, failed),
 			enumerable: false,
 		});
 	}

@@ -84,12 +84,11 @@ export class Delivery {
 		this.deps = { ...realClock, context, open, signal, limiter };
 	}
 
-	/** @param extra fields of the JSON */
+	/** @param to the input item, and further fields of the JSON */
 	async deliver(
 		done: Shown,
 		settings: FileSettings,
-		pairedItem: number,
-		extra: IDataObject = {},
+		{ index, extra = {} }: { index: number; extra?: IDataObject },
 	): Promise<Delivered> {
 		const { taskId, task } = done;
 		const files = await this.filesOf(done, settings);
@@ -104,7 +103,7 @@ export class Delivery {
 				...extra,
 			};
 			const fields = Object.keys(binary).length === 0 ? {} : { binary };
-			return { json, ...fields, pairedItem: { item: pairedItem } };
+			return { json, ...fields, pairedItem: { item: index } };
 		};
 		const isSplit = settings.splitFiles && files.length > 0;
 		const there = files.filter(({ kind }) => kind !== 'missing');

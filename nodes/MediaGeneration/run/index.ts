@@ -40,7 +40,9 @@ async function carryOut(context: IExecuteFunctions): Promise<INodeExecutionData[
 				return await readItems(context, operation.work);
 		}
 	} catch (error) {
-		throw error instanceof FailureError ? nodeError(context.getNode(), error.failure, 0) : error;
+		throw error instanceof FailureError
+			? nodeError(context.getNode(), { failure: error.failure, index: 0 })
+			: error;
 	}
 }
 
@@ -61,8 +63,9 @@ async function readItems(
 				output.push({ json, pairedItem: { item: index } });
 			continue;
 		}
-		if (!context.continueOnFail()) throw nodeError(context.getNode(), items.failure, index);
-		output.push(failureItem(context.getNode(), items.failure, index, undefined));
+		if (!context.continueOnFail())
+			throw nodeError(context.getNode(), { failure: items.failure, index });
+		output.push(failureItem(context.getNode(), { failure: items.failure, index }));
 	}
 	return output;
 }

@@ -81,10 +81,10 @@ function failed(
 	failure: Failure,
 	indices: number[],
 ): INodeExecutionData {
-	const [first = 0] = indices;
-	if (!context.continueOnFail()) throw nodeError(context.getNode(), failure, first);
-	const item = failureItem(context.getNode(), failure, first, undefined);
-	return Object.assign(item, { pairedItem: indices.map((index) => ({ item: index })) });
+	const [index = 0] = indices;
+	if (!context.continueOnFail()) throw nodeError(context.getNode(), { failure, index });
+	const item = failureItem(context.getNode(), { failure, index });
+	return Object.assign(item, { pairedItem: indices.map((item) => ({ item })) });
 }
 
 export async function joinItems(context: IExecuteFunctions): Promise<INodeExecutionData[]> {

@@ -115,8 +115,7 @@ function asShown(context: ILoadOptionsFunctions, failure: Failure): NodeApiError
 export async function searchList(
 	context: ILoadOptionsFunctions,
 	name: ListName,
-	filter = '',
-	paginationToken = '',
+	{ filter = '', paginationToken = '' }: { filter?: string; paginationToken?: string },
 ): Promise<INodeListSearchResult> {
 	const { what, routes } = lists[name];
 	const from = (parseJson(paginationToken) ?? undefined) as Position | undefined;

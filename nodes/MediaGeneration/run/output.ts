@@ -14,15 +14,14 @@ type OnItsWay = ItemEnd | { kind: 'draft' | 'item' };
 export function itemsOf(context: IExecuteFunctions, end: ItemEnd): INodeExecutionData[] {
 	if (end.kind === 'items') return end.items;
 	if (end.kind !== 'failed') return [];
-	const { index, failure, delivered } = end;
 	const node = context.getNode();
-	if (delivered === undefined) return [failureItem(node, failure, index, undefined)];
-	const { items, outputs } = delivered;
+	if (end.delivered === undefined) return [failureItem(node, end)];
+	const { items, outputs } = end.delivered;
 	const binary = items[0]?.binary;
 	// With Split Files, the files that were fetched have items of their own, and the failure names no binary field.
 	return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
-		? [failureItem(node, failure, index, { outputs, binary })]
-		: [...items.filter((item) => item.binary), failureItem(node, failure, index, { outputs })];
+		? [failureItem(node, end, { outputs, binary })]
+		: [...items.filter((item) => item.binary), failureItem(node, end, { outputs })];
 }
 
 const failuresIn = (ends: readonly OnItsWay[]) => ends.filter((end) => end.kind === 'failed');
@@ -83,7 +82,7 @@ export class Report {
 		const left = this.left(ends);
 		this.log('the run failed', left);
 		const others = othersOf(first, ends);
-		return nodeError(this.context.getNode(), first.failure, first.index, { ...left, others });
+		return nodeError(this.context.getNode(), first, { ...left, others });
 	}
 
 	/** n8n's Retry sends creations again whose answers never came in the execution before, unless they are found in the service's list. */

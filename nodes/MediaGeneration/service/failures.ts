@@ -124,8 +124,7 @@ export function failed(taskId: string, task: Task): Failure {
 export function timedOut(
 	taskId: string,
 	timeoutMs: number,
-	task: Task | undefined,
-	detail: string | undefined,
+	{ task, detail }: { task: Task | undefined; detail: string | undefined },
 ): Failure {
 	const seen = task ? `its last status was "${task.status}"` : 'the service never described it';
 	const words = quote(detail);

@@ -92,8 +92,8 @@ async function itemFor(
 	const { tasks, assembly, files } = note;
 	const taskIds = tasks.map(({ taskId }) => taskId);
 	const node = context.getNode();
-	const failed = (failure: Failure, shown?: Parameters<typeof failureItem>[3]) =>
-		plainFailureItem(node, failureItem(node, failure, index, shown));
+	const failed = (failure: Failure, shown?: Parameters<typeof failureItem>[2]) =>
+		plainFailureItem(node, failureItem(node, { failure, index }, shown));
 	const parts: Done[] = [];
 	for (const [number, task] of tasks.entries()) {
 		const ended = await endNow(waking, task);

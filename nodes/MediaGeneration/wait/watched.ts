@@ -140,7 +140,10 @@ export class Watched {
 		const { taskId, deadline, createdAt } = this.watch;
 		if (this.lastTask?.state === 'done') return withoutFiles(taskId, this.lastTask);
 		return this.failed(
-			failures.timedOut(taskId, deadline - createdAt, this.lastTask, this.lastDetail),
+			failures.timedOut(taskId, deadline - createdAt, {
+				task: this.lastTask,
+				detail: this.lastDetail,
+			}),
 		);
 	}
 
