@@ -34,12 +34,7 @@ test.each<[string, unknown, object, string[]]>([
 	],
 	['output_uri at the root', {}, { output_uri: A, type: 'sound_effect' }, ['a audio']],
 	['a bare path, by the task', { output_uri: A }, { type: 'generate_image' }, ['a image']],
-	[
-		'several in one field',
-		{ output_uri: at('a.jpg', 'b.tif') },
-		{},
-		['a.jpg image', 'b.tif image'],
-	],
+	['several', { output_uri: at('a.jpg', 'b.tif') }, {}, ['a.jpg image', 'b.tif image']],
 	[
 		'only the end of a path is an extension',
 		{ output_uri: odd },
@@ -78,12 +73,7 @@ test.each<[string, unknown, object, string[]]>([
 		{},
 		['a audio', 'b transcript'],
 	],
-	[
-		'deeper, pictures',
-		{ v3: { result_images: [{ imageUrl: A, previewUrl: B }] } },
-		{},
-		['a image'],
-	],
+	['deeper, pictures', { v3: { result_images: [{ imageUrl: A }] } }, {}, ['a image']],
 	['deeper, a list of clips', { clips }, { type: 'music' }, ['a audio', 'b audio', 'b.mp4 file']],
 	['by a bare name in a list', { outputs: [{ url: `${A}.wav` }] }, {}, ['a.wav audio']],
 	['under the name of their kind', { audio: { url: A } }, {}, ['a audio']],

@@ -251,11 +251,7 @@ describe('long texts', () => {
 	});
 
 	test('with context: the end of the part before, and the beginning of the next one', () => {
-		const whole = request({
-			...speech,
-			text: 'x',
-			...extra('{"next_text": "End."}'),
-		});
+		const whole = request({ ...speech, ...extra('{"next_text": "End."}') });
 		const texts = ['One. Two.', 'Three.', `Four. ${'Long enough. '.repeat(50)}`.trim()];
 		const context = requestsFor(whole, texts, true).map(({ body }) => [
 			body.previous_text,

@@ -74,24 +74,21 @@ test.each<[Answer, object]>([
 	expect(json).toMatchObject([expected]);
 });
 
-test('a list without end is read up to its thousandth page', async () => {
-	const endless = Array.from({ length: 1_002 }, (_, number) => [task(number)]);
-	const { json, requests } = await runNode({ parameters: all, answer: pages(endless) });
-	expect([json.length, requests.length]).toEqual([1_000, 1_000]);
-});
-
 test('in the order of the service, where it does not say of all when they began', async () => {
 	const listed = [task(1), task(3, { created_at: null }), task(2)];
 	expect(await idsOf({ parameters: all, answer: pages([listed]) })).toEqual(['t1', 't3', 't2']);
 });
 
-test('a limit is kept, and no page beyond it is read', async () => {
-	const given = [range(200, 300), range(100, 200), range(0, 100)];
-	const { json, requests } = await runNode({
-		parameters: { ...getAll, limit: 200 },
-		answer: pages(given),
-	});
-	expect([json.length, requests.length]).toEqual([200, 2]);
+test.each([
+	['a limit is kept, and no page beyond it is read', 100, { ...getAll, limit: 200 }, 200, 2],
+	['a list without end is read up to its thousandth page', 1, all, 1_000, 1_000],
+])('%s', async (_, size, parameters, tasks, times) => {
+	const endless = ({ url }: { url: string }) => {
+		const from = size * Number(queryOf(url).page);
+		return { body: range(from, from + size) };
+	};
+	const { json, requests } = await runNode({ parameters, answer: endless });
+	expect([json.length, requests.length]).toEqual([tasks, times]);
 });
 
 test('a task that stands on two pages comes once; a list that repeats itself ends', async () => {
