@@ -8,12 +8,12 @@ import { Delivery } from '../delivery/item';
 import { cleanerOf, cleanItems } from '../service/clean';
 import { recentClient, type ServiceClient } from '../service/client';
 import { timeLimit } from '../service/clock';
-import { cancelled, type Failure } from '../service/failures';
+import type { Failure } from '../service/failures';
 import { parseJson } from '../service/json';
 import type { Done, Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 import { notesReference, openTasks, readNotes, type SleepingItem } from './notes';
-import { FOREIGN_TASK, NOT_WAITED_FOR, sleepOf, verdictNow, type Sleep } from './watch';
+import { FOREIGN_TASK, NOT_WAITED_FOR, sleepOf, verdictNow, type Over, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
 const CONFIRM_MS = 8_000;
@@ -73,10 +73,9 @@ interface Waking {
 	delivery: Delivery;
 }
 
+/** All are over by now. */
 async function endNow({ client, sleep }: Waking, task: Watch): Promise<Ended> {
-	const over = sleep.over.get(task.taskId);
-	if (over === undefined)
-		return { kind: 'failed', failure: cancelled(task.taskId, undefined), task: undefined };
+	const over = sleep.over.get(task.taskId) as Over;
 	const isFresh = over.ended.kind === 'failed' || sleep.agoMs(over) <= FRESH_MS;
 	return isFresh ? over.ended : ((await endOf(client, task)) ?? over.ended);
 }

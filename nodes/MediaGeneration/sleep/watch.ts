@@ -136,7 +136,7 @@ export class Sleep {
 		const { watcher, awake } = this;
 		const { clock } = watcher;
 		const until = Math.max(this.deadline, clock.now()) + AFTER_DEADLINE_MS;
-		if (delayMs > 0) await clock.sleep(delayMs, awake.signal);
+		await clock.sleep(delayMs, awake.signal);
 		for (let call = 0; !awake.signal.aborted && clock.now() < until; call += 1) {
 			const answer = await callSelf(watcher.context, resumeUrl, { id: taskId });
 			if (isBeyondCalls(answer)) return this.end();
