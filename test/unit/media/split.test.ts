@@ -103,9 +103,6 @@ describe('where it is cut', () => {
 	test('a text that fits stays whole, without the spaces around it', () => {
 		expect(splitText('  One line.\n\nAnother.\n', 50)).toEqual(['One line.\n\nAnother.']);
 		expect(splitText('x'.repeat(50), 50)).toEqual(['x'.repeat(50)]);
-	});
-
-	test('a text of spaces has no parts', () => {
 		expect(splitText(' \n\t\u3000\r\n', 50)).toEqual([]);
 		expect(splitText('', 50)).toEqual([]);
 	});
@@ -159,11 +156,19 @@ describe('where it is cut', () => {
 		[60, 'She only said “I will not come with you.”| Then she went away and was not seen again.'],
 		[60, 'The words of this sentence are wrapped\nafter some of them.| Another sentence follows.'],
 		[60, 'One chapter ends with these few words\f|Another chapter begins with some others here'],
-		[60, 'One chapter ends with these few words\r\r|Another chapter begins with some others here'],
+		[
+			60,
+			'One chapter ends with these few words\r  \r|Another chapter begins with some others here',
+		],
 		[
 			60,
 			'It costs 3,141 a piece, which is more than many would pay,| who saw it (as we have), and go.',
 		],
+		[
+			60,
+			'He said “It is late...” Perhaps it was best to go now.| They did not want to come with us.',
+		],
+		[9, '今天天气很好|我们去公园散步吧'],
 		[24, '今天天气很好，我们去公园散步吧。|你想不想一起去？我觉得很好玩！'],
 		[24, '他说：“我们去公园散步吧。”|你想不想一起去？（我觉得很好玩！）他笑了。'],
 		[24, '他说「我们去公园散步。」|你想不想一起去呢，我们走吧'],
