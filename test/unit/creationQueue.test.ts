@@ -59,13 +59,13 @@ describe('the queue before a full account', () => {
 		expect(asked).toEqual(['a 100', 'b 100', 'c 350']);
 	});
 
-	test('a slot that is free before anybody waits is kept for the next one', async () => {
+	test('a slot that is free before anybody waits is kept for the next one, and for no other', async () => {
 		const { clock, queue, asked, wait } = setUp(30_000);
 		clock.at(clock.now() + 100, () => queue.next());
 		await clock.run(wait('a', queue.newPosition()));
 		queue.ended();
-		await clock.run(wait('b', queue.newPosition()));
-		expect(asked).toEqual(['a 100', 'b 100']);
+		await clock.run(Promise.all(['b', 'c'].map((name) => wait(name, queue.newPosition()))));
+		expect(asked).toEqual(['a 100', 'b 100', 'c 30000']);
 	});
 
 	test('is full no more once one gets in while nobody waits', async () => {
