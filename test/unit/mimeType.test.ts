@@ -49,13 +49,10 @@ test.each(known.map(([text, ...type]) => [text.slice(0, 40), ...type, text] as c
 );
 
 test.each([
-	'',
-	'x',
 	'\xff',
 	'\xff\xfb\x90\x00',
 	'\xff\xf1\x50\x80',
 	'\xff\xfb\x90\x64'.padEnd(500, '\x01'),
-	'BM',
 	'ID3 tags are not supported',
 	'BM' + '\0'.repeat(12),
 	'BM\0\0\0\0\x01' + '\0'.repeat(10),
@@ -69,8 +66,6 @@ test.each([
 	// AAC frames that say that they are shorter than their own header.
 	'\xff\xf1\x50\x80\0\0\0\0',
 	'\xff\xf1\x50\x80\0\xc0'.repeat(2),
-	'{"a":1}',
-	'<html>',
 ])('bytes %j are nothing known for certain', (text) => {
 	expect(signatureOf(bytes(text))).toBeUndefined();
 });
