@@ -82,7 +82,6 @@ describe('File Name', () => {
 
 test('the hint of the costs is there before the execution sleeps', async () => {
 	const parameters = { ...sound, waitMode: 'callback', options: { gracePeriod: 0 } };
-	const { executions } = await runNode({ parameters, tasks: [] });
-	const hints = executions.flatMap((execution) => execution.hints.map(({ message }) => message));
+	const { hints } = await runNode({ parameters, tasks: [] });
 	expect(hints).toContain('1 task created, 10 credits according to the service');
 });

@@ -41,10 +41,11 @@ describe('sleeping', () => {
 		[30, 8],
 		[0, 0],
 	])('what ends before the sleep needs none: %j, %j', async (gracePeriod, seconds) => {
-		const { execution, json } = await runNode({
+		const { execution, json, endedMs } = await runNode({
 			parameters: { ...asleep, options: { gracePeriod } },
 			tasks: asleepFor(seconds),
 		});
+		expect(endedMs).toBeLessThan(30_000);
 		expect(execution.saved).toBeUndefined();
 		expect(json).toMatchObject([{ status: 'done' }]);
 	});
@@ -245,6 +246,8 @@ test('what was over in the last look stays known, even where the service forgets
 		},
 	});
 	expect(execution.woken).toBe(true);
+	// No file is fetched between the look and the sleep.
+	expect(execution.saved).not.toContain('"binaryProperty":');
 	expect(json).toMatchObject([
 		{ task_id: idOf(0), status: 'done', outputs: [{ kind: 'audio' }, { kind: 'transcript' }] },
 		{ task_id: idOf(1), status: 'done' },

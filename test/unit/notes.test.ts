@@ -35,7 +35,7 @@ const NOTES: Notes = { id: 's1', watched: true, items: [OPEN, { kind: 'complete'
 test("notes are kept as one text, by the machine's clock", () => {
 	jest.spyOn(Date, 'now').mockReturnValue(now() + 1_000);
 	const kept = writeNotes(NOTES);
-	expect(kept).toMatch(/"createdAt":100[01]\d{3}/);
+	expect(kept).toMatch(/"createdAt":100[01]\d{3}[^,]*,"deadline":200[01]\d{3}/);
 	const read = readNotes(kept);
 	jest.restoreAllMocks();
 	const [first] = read?.items ?? [];
