@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
-import { startContext, type TestContext } from './harness/context';
-import type { Workflow } from './harness/workflow';
+import { describe, it } from 'node:test';
+import { ownContext, type TestContext } from './harness/context';
 import {
 	allAsleep,
 	checkDone,
 	checkPaidOnce,
 	endless,
 	ended,
-	type Flow,
 	type Job,
 	patience,
 	publishFlow,
@@ -17,22 +15,7 @@ import {
 /** What wakes a sleeping execution, however badly its callbacks go. */
 describe('asleep', () => {
 	let context: TestContext;
-	const flows: Flow[] = [];
-
-	before(async () => {
-		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
-	});
-	after(async () => await context.close());
-	afterEach(async () => {
-		for (const { workflow } of flows.splice(0)) await context.rest.unpublish(workflow);
-		context.service.reset();
-	});
-
-	async function publish(change?: (workflow: Workflow) => void): Promise<Flow> {
-		const flow = await publishFlow(context, change);
-		flows.push(flow);
-		return flow;
-	}
+	ownContext((own) => (context = own));
 
 	async function finishAll(): Promise<void> {
 		const open = context.service.creations().filter(({ status }) => status === 'doing');
@@ -42,7 +25,7 @@ describe('asleep', () => {
 	it('100 executions wake by themselves, though every callback is lost', async () => {
 		const { rest, service } = context;
 		service.settings.callbacks.drop = true;
-		const flow = await publish();
+		const flow = await publishFlow(context);
 		await flow.startMany(100, (index) => [endless(`Lost ${index}`)]);
 		await allAsleep(context, flow, 100);
 		await finishAll();
@@ -56,7 +39,7 @@ describe('asleep', () => {
 	it('is woken although the service lags behind its own callback', async () => {
 		const { service } = context;
 		// Longer than the callback is kept waiting for its answer.
-		const flow = await publish();
+		const flow = await publishFlow(context);
 		const id = await flow.asleep([endless('Late', { standIn: { read_lag_ms: 10_000 } })]);
 		await finishAll();
 		assert.deepEqual(
@@ -70,7 +53,7 @@ describe('asleep', () => {
 
 	const retried = async (watch: boolean) => {
 		const { rest, service } = context;
-		const flow = await publish();
+		const flow = await publishFlow(context);
 		// The second creation is refused, and so the run fails with the first task paid for.
 		service.faults.add({
 			route: 'create',

@@ -9,7 +9,6 @@ import {
 	checkPaidOnce,
 	endless,
 	ended,
-	type Flow,
 	patience,
 	publishFlow,
 	type RunSettings,
@@ -23,7 +22,6 @@ const withoutFiles: RunSettings = { download: false };
 describe('asleep on a private address', () => {
 	let publicName: PublicName;
 	let context: TestContext;
-	let flow: Flow | undefined;
 
 	before(async () => {
 		publicName = await startPublicName();
@@ -40,11 +38,7 @@ describe('asleep on a private address', () => {
 		await context.close();
 		await publicName.close();
 	});
-	afterEach(async () => {
-		if (flow !== undefined) await context.rest.unpublish(flow.workflow);
-		flow = undefined;
-		context.service.reset();
-	});
+	afterEach(() => context.service.reset());
 
 	async function finishAll(): Promise<void> {
 		for (const { id } of context.service.creations()) await context.service.finish(id);
@@ -56,7 +50,7 @@ describe('asleep on a private address', () => {
 	}
 
 	async function refused(settings: RunSettings = {}): Promise<Execution> {
-		flow = await publishFlow(context);
+		const flow = await publishFlow(context);
 		const id = await flow.start([endless('Unheard')], { ...withoutFiles, ...settings });
 		const execution = await context.rest.waitForExecution(id, 'finished', patience);
 		assert.equal(execution.status, 'error');
@@ -67,7 +61,7 @@ describe('asleep on a private address', () => {
 
 	it('100 executions wake by themselves, and the service gets no address', async () => {
 		const { rest, service } = context;
-		flow = await publishFlow(context);
+		const flow = await publishFlow(context);
 		await flow.startMany(100, (index) => [endless(`Private ${index}`)], withoutFiles);
 		await allAsleep(context, flow, 100);
 		assert.deepEqual(
@@ -94,7 +88,7 @@ describe('asleep on a private address', () => {
 
 	it('wakes itself by an address that means this machine, which nobody else could call', async () => {
 		await restart(`http://0.0.0.0:${context.n8n.port}/`);
-		flow = await publishFlow(context);
+		const flow = await publishFlow(context);
 		const id = await flow.asleep([endless('Here')], withoutFiles);
 		await finishAll();
 		checkDone(context, [await ended(context, id)], { files: false });

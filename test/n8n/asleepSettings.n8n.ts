@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
-import { startContext, type TestContext } from './harness/context';
+import { describe, it } from 'node:test';
+import { ownContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { waitUntil } from './harness/wait';
-import type { Workflow } from './harness/workflow';
 import {
 	branch,
 	checkDone,
@@ -12,7 +11,6 @@ import {
 	endOf,
 	ended,
 	fieldsOf,
-	type Flow,
 	type Job,
 	media,
 	type Media,
@@ -27,22 +25,7 @@ const onErrors = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'
 /** A node that suspends, with each of its settings. In queue mode, too. */
 describe('asleep, with every setting', () => {
 	let context: TestContext;
-	const flows: Flow[] = [];
-
-	before(async () => {
-		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
-	});
-	after(async () => await context.close());
-	afterEach(async () => {
-		for (const { workflow } of flows.splice(0)) await context.rest.unpublish(workflow);
-		context.service.reset();
-	});
-
-	async function publish(change?: (workflow: Workflow) => void): Promise<Flow> {
-		const flow = await publishFlow(context, change);
-		flows.push(flow);
-		return flow;
-	}
+	ownContext((own) => (context = own));
 
 	function taskOf(text: string): string {
 		const [task, ...others] = context.service.creations(({ body }) => body.text === text);
@@ -84,7 +67,7 @@ describe('asleep, with every setting', () => {
 			it(`delivers all of a mixed run: On Error ${onError}, Retry On Fail ${retryOnFail ? 'on' : 'off'}`, async () => {
 				const { service, rest } = context;
 				const stops = onError === 'stopWorkflow';
-				const flow = await publish((workflow) =>
+				const flow = await publishFlow(context, (workflow) =>
 					Object.assign(nodeOf(workflow), { onError, retryOnFail, waitBetweenTries: 500 }),
 				);
 				// A try that fails: by the node's error where the run stops, by an error in the first item where it goes on.
@@ -132,7 +115,7 @@ describe('asleep, with every setting', () => {
 	for (const of of Object.keys(media) as Media[])
 		it(`${of} sleep like all others, and come with all their files`, async () => {
 			const { rest, service } = context;
-			const flow = await publish((workflow) => {
+			const flow = await publishFlow(context, (workflow) => {
 				Object.assign(nodeOf(workflow).parameters, media[of]);
 			});
 			const id = await flow.asleep([endless('First'), endless('Second')]);
@@ -154,7 +137,7 @@ describe('asleep, with every setting', () => {
 	it('Split Files of an item that polls stays split beside items that sleep', async () => {
 		const { service } = context;
 		// n8n links by position, and so can't link the files that come behind all other items.
-		const flow = await publish((workflow) => {
+		const flow = await publishFlow(context, (workflow) => {
 			nodeOf(workflow, 'Went Well').parameters = {
 				assignments: { assignments: [] },
 				includeOtherFields: true,
@@ -182,7 +165,6 @@ describe('asleep, with every setting', () => {
 			const { rest, service } = context;
 			service.settings.callbacks.drop = drop;
 			const { parent, child } = await subWorkflow(context);
-			flows.push(parent);
 			const jobs = [endless('First'), endless('Second')];
 			const id = await parent.asleep(jobs);
 			const [sleeper] = await waitUntil(

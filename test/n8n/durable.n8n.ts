@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { startContext, type TestContext } from './harness/context';
+import { describe, it } from 'node:test';
+import { ownContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { waitUntil } from './harness/wait';
 import { readWorkflow } from './harness/workflow';
@@ -16,10 +16,7 @@ const roundMs = 240_000;
 /** examples/durable-wait.json with shorter rounds, while n8n is killed again and again. No callback ever comes. */
 describe('the durable loop', () => {
 	let context: TestContext;
-	before(async () => {
-		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
-	});
-	after(async () => await context.close());
+	ownContext((own) => (context = own));
 
 	async function kill(): Promise<void> {
 		await context.n8n.kill('SIGKILL');

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { nodeOf } from './asleep/workbench';
-import { startContext, type TestContext } from './harness/context';
+import { ownContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
-import type { SavedWorkflow } from './harness/rest';
 import { waitUntil } from './harness/wait';
 import { testWorkflow } from './harness/workflow';
 
@@ -12,18 +11,8 @@ const texts = Array.from({ length: 12 }, (_, index) => `Rain ${index}`);
 /** Creations whose answers never come. Needs an n8n of its own: it is killed and started again here. */
 describe('unclear creations', () => {
 	let context: TestContext;
-	let workflow: SavedWorkflow | undefined;
 	let runs = 0;
-
-	before(async () => {
-		context = await startContext();
-	});
-	after(async () => await context.close());
-	afterEach(async () => {
-		if (workflow !== undefined) await context.rest.unpublish(workflow);
-		workflow = undefined;
-		context.service.reset();
-	});
+	ownContext((own) => (context = own));
 
 	/** Has the workflow make a sound of each text; the execution. */
 	async function start(some: string[], retryOnFail: boolean): Promise<string> {
@@ -35,7 +24,6 @@ describe('unclear creations', () => {
 		});
 		Object.assign(nodeOf(fresh, 'Sound'), { retryOnFail, maxTries: 2, waitBetweenTries: 1_000 });
 		const saved = await rest.createWorkflow(fresh);
-		workflow = saved;
 		return await rest.startByWebhook(saved, path, { texts: some });
 	}
 

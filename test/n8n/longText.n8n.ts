@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
-import { startContext, type TestContext } from './harness/context';
+import { describe, it } from 'node:test';
+import { ownContext, type TestContext } from './harness/context';
 import { items } from './harness/execution';
-import type { SavedWorkflow } from './harness/rest';
 
 const SENTENCE = 'This sentence stands for a page of a book that is far too long for one request. ';
 const paragraphs = Array.from({ length: 6 }, (_, index) => `Page ${index}. ${SENTENCE.repeat(2)}`);
@@ -11,22 +10,12 @@ const text = paragraphs.map((paragraph) => paragraph.trim()).join('\n\n');
 /** Needs an n8n of its own: it is killed and started again here. */
 describe('long texts', () => {
 	let context: TestContext;
-	let workflow: SavedWorkflow | undefined;
 	let runs = 0;
-
-	before(async () => {
-		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
-	});
-	after(async () => await context.close());
-	afterEach(async () => {
-		if (workflow !== undefined) await context.rest.unpublish(workflow);
-		workflow = undefined;
-		context.service.reset();
-	});
+	ownContext((own) => (context = own));
 
 	async function start(): Promise<string> {
 		const path = `long-text-${(runs += 1)}`;
-		workflow = await context.addWorkflow('longText', { PATH: path });
+		const workflow = await context.addWorkflow('longText', { PATH: path });
 		const body = { text, longText: 'join', waitMode: 'callback', stand_in: { never_ends: true } };
 		return await context.rest.startByWebhook(workflow, path, body);
 	}

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
-import { inQueueMode, startContext, type TestContext } from './harness/context';
+import { describe, it } from 'node:test';
+import { inQueueMode, ownContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { fetch } from './harness/http';
-import type { SavedWorkflow } from './harness/rest';
 import { waitUntil } from './harness/wait';
 
 interface JobSettings {
@@ -14,18 +13,8 @@ interface JobSettings {
 /** Suspension needs an n8n of its own: it is killed and started again here. */
 describe('suspend', () => {
 	let context: TestContext;
-	let workflow: SavedWorkflow | undefined;
 	let runs = 0;
-
-	before(async () => {
-		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
-	});
-	after(async () => await context.close());
-	afterEach(async () => {
-		if (workflow !== undefined) await context.rest.unpublish(workflow);
-		workflow = undefined;
-		context.service.reset();
-	});
+	ownContext((own) => (context = own));
 
 	/** Starts the workflow with these jobs and waits until its execution sleeps or is over. */
 	async function start(
@@ -33,7 +22,7 @@ describe('suspend', () => {
 		{ grace = 0, timeout = 3600 }: { grace?: number; timeout?: number } = {},
 	): Promise<string> {
 		const path = `suspend-${(runs += 1)}`;
-		workflow = await context.addWorkflow('suspend', { PATH: path });
+		const workflow = await context.addWorkflow('suspend', { PATH: path });
 		return await context.rest.startByWebhook(workflow, path, { jobs, grace, timeout });
 	}
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { root } from '../../scripts/pack';
-import { inQueueMode, sharedContext, startContext, type TestContext } from './harness/context';
+import { inQueueMode, sharedContext, ownContext, type TestContext } from './harness/context';
 import { items, nodeRun, type Execution } from './harness/execution';
 import type { SavedCredential, SavedWorkflow } from './harness/rest';
 import { waitUntil } from './harness/wait';
@@ -209,12 +209,7 @@ describe('trigger', () => {
 
 describe('trigger, binary data on the file system', { skip: inQueueMode }, () => {
 	let context: TestContext;
-	before(async () => {
-		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
-	});
-	after(async () => {
-		await context.close();
-	});
+	ownContext((own) => (context = own));
 
 	it('keeps the files with the run that they belong to', async () => {
 		const bench = new Workbench(context);

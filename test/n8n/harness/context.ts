@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, afterEach, before } from 'node:test';
 import { onCleanup } from '../../../scripts/cleanup';
 import { packPackage } from '../../../scripts/pack';
 import { type SettingsPatch, type StandIn, startService } from '../../service';
@@ -90,6 +91,17 @@ export async function startContext({
 		await service.close();
 		throw error;
 	}
+}
+
+/** A context for the cases of one suite: handed over before the first, and closed after the last. Its files lie in a folder. */
+export function ownContext(started: (context: TestContext) => void): void {
+	let context: TestContext;
+	before(async () => {
+		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
+		started(context);
+	});
+	after(async () => await context.close());
+	afterEach(() => context.service.reset());
 }
 
 let shared: Promise<TestContext> | undefined;
