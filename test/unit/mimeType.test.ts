@@ -1,4 +1,5 @@
 import { fileTypeOf, signatureOf, textOf } from '../../nodes/MediaGeneration/delivery/mimeType';
+import type { FileType } from '../../nodes/MediaGeneration/media/kinds';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
@@ -103,10 +104,10 @@ test.each<[string | undefined, string, OutputKind, string, string]>([
 	expect(fileTypeOf(bytes('no magic'), { stated, url, kind })).toEqual({ mimeType, extension });
 });
 
-const JSON_TYPE = { mimeType: 'application/json', extension: 'json' };
-const PLAIN = { mimeType: 'text/plain', extension: 'txt' };
+const JSON_TYPE: FileType = { mimeType: 'application/json', extension: 'json' };
+const PLAIN: FileType = { mimeType: 'text/plain', extension: 'txt' };
 
-test.each<[string, object]>([
+test.each<[string, FileType]>([
 	['{"segments":[]}', JSON_TYPE],
 	['{\n  "segments": []\n}', JSON_TYPE],
 	['[\n  {"word": "a"}\n]', JSON_TYPE],
