@@ -12,7 +12,7 @@ const folders = {
 	callback: `${nodes}/callback/**/*.ts`,
 	door: `${nodes}/service/@(${door}).ts`,
 	credential: 'credentials/**/*.ts',
-	service: `${nodes}/service/!(${door}).ts`,
+	service: [`${nodes}/service/*.ts`, `!${nodes}/service/@(${door}).ts`],
 	run: `${nodes}/run/**/*.ts`,
 	delivery: `${nodes}/delivery/**/*.ts`,
 	media: `${nodes}/media/**/*.ts`,
@@ -39,7 +39,7 @@ const model = { credential: 'no', media: 'no', operations: 'reads' }[folder] ?? 
 process.env.MODEL_SEEDS ??= '50';
 
 export default {
-	mutate: [folders[folder]],
+	mutate: [folders[folder]].flat(),
 	thresholds: { high: 95, low: 90, break: strict.includes(folder) ? 90 : 85 },
 	testRunner: 'jest',
 	jest: {
