@@ -54,7 +54,7 @@ describe('queue mode', () => {
 		const [task] = service.creations();
 		assert.ok(task);
 		const logs = () => cluster.workers.map((worker) => worker.log()).join('');
-		await waitUntil(() => /the execution was stopped; .*/.exec(logs())?.[0].includes(task.id), {
+		await waitUntil(() => /the execution was stopped\. .*/.exec(logs())?.[0].includes(task.id), {
 			timeoutMs: patience,
 			what: 'The warning in a worker log that names the task',
 		});

@@ -209,6 +209,19 @@ describe('siblings', () => {
 		expect(soon.length).toBeGreaterThanOrEqual(1);
 		expect(soon.length).toBeLessThanOrEqual(3);
 	});
+
+	test('one of another kind changes nothing', async () => {
+		const looksAt = async (others: string[]) => {
+			const { clock, looks, wait } = setUp(
+				({ taskId }, age) => (age < (taskId === 't' ? 90_000 : 60_000) ? running() : done()),
+				{ random: () => 0.5 },
+			);
+			const rest = others.map(async (id) => await wait(id, 600_000, { kind: 'image' }));
+			await clock.run(Promise.all([wait(), ...rest]));
+			return looks.flatMap(({ taskId, ageMs }) => (taskId === 't' ? ageMs : []));
+		};
+		expect(await looksAt(['image'])).toEqual(await looksAt([]));
+	});
 });
 
 describe('the last of many', () => {

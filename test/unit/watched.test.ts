@@ -1,7 +1,7 @@
 /** One task that is waited for, without a clock: what a look found goes in, and the moment of the next look or the end comes out. */
 import type { Look } from '../../nodes/MediaGeneration/service/look';
 import { Watched, type Surroundings, type Watch } from '../../nodes/MediaGeneration/wait/watched';
-import { done, failureOf, running, task } from './pollSetting';
+import { busy, done, failureOf, missing, running, task } from './pollSetting';
 
 const S = 1_000;
 const START = 1_000_000;
@@ -83,12 +83,17 @@ describe('a sibling is found finished', () => {
 		expect(next()).toBe(20_620);
 	});
 
-	test('a refusal is repeated no sooner: one alone can come from throttling', () => {
-		const { one, next } = looked(denied);
-		one.hearOfSibling(at(20 * S, [20.5 * S]));
-		expect(next()).toBe(22_500);
-		one.hearOfSibling(at(20 * S, [90 * S]));
-		expect(next()).toBe(22_500);
+	test.each<[string, Look, Partial<Watch>, nextS: number, siblingS: number]>([
+		['a refusal: one alone can come from throttling', denied, {}, 22.5, 20.5],
+		['a refusal, nor later', denied, {}, 22.5, 90],
+		['a service that asked for a pause', busy(9_000), {}, 29.25, 20.5],
+		['what goes by its own age', running(), { pace: 'atOnce' }, 22.06, 20.5],
+		['a task whose siblings took much longer, nor later', running(), {}, 22.06, 90],
+	])('%s is repeated no sooner', (_name, look, extra, nextS, siblingS) => {
+		const { one, next } = looked(look, extra);
+		expect(next()).toBe(nextS * S);
+		one.hearOfSibling(at(20 * S, [siblingS * S]));
+		expect(next()).toBe(nextS * S);
 	});
 
 	test('nor does a caller who says that the task is over repeat a refusal sooner', () => {
@@ -110,12 +115,51 @@ describe('its end shows when to look at siblings', () => {
 	});
 });
 
+describe('files that come late', () => {
+	test('are looked for three times more, at growing pauses', () => {
+		const { one, next } = watched();
+		const looks = [10, 11, 13, 16].map((ageS) => {
+			const end = one.judge(withoutFiles, at(ageS * S));
+			return `${end?.kind}, ${next() / S} s`;
+		});
+		const undecided = [11, 13, 16].map((nextS) => `undefined, ${nextS} s`);
+		expect(looks).toEqual([...undecided, 'failed, 16 s']);
+	});
+
+	test('and where the time ends before: the task is done, and names none', () => {
+		const { one } = watched();
+		one.judge(withoutFiles, at(10 * S));
+		expect(failureOf(one.timedOut()).outcome).toBe('undelivered');
+	});
+});
+
+test('a task is missing after a minute and three looks', () => {
+	const ends = (...agesS: number[]) => {
+		const { one } = watched();
+		return agesS.map((ageS) => one.judge(missing, at(ageS * S))?.kind);
+	};
+	expect(ends(58, 59, 59.9, 60)).toEqual([undefined, undefined, undefined, 'failed']);
+	expect(ends(70, 71, 72)).toEqual([undefined, undefined, 'failed']);
+});
+
+test('what went wrong before the last look is not the reason', () => {
+	const { one } = watched();
+	for (const look of [busy(), running()]) one.judge(look, at(10 * S));
+	expect(failureOf(one.timedOut()).description).not.toMatch(/The last look/);
+});
+
 describe('a refusal ends the wait', () => {
 	/** What looks that are refused, at those ages, bring. */
 	const refusals = (keyWorks: boolean, agesS: number[]) => {
 		const { one } = watched();
 		return agesS.map((ageS) => one.judge(denied, { ...at(ageS * S), keyWorks })?.kind);
 	};
+
+	test('also where an answer of a busy service stands between', () => {
+		const { one } = watched();
+		const ends = [denied, busy(), denied].map((look) => one.judge(look, at(10 * S))?.kind);
+		expect(ends).toEqual([undefined, undefined, 'failed']);
+	});
 
 	test('when it is repeated, where the key has opened nothing yet', () => {
 		expect(refusals(false, [10, 12.5])).toEqual([undefined, 'failed']);
