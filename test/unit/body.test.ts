@@ -34,6 +34,7 @@ test.each<[string, unknown, RegExp]>([
 	['many values', { id: 't1', x: Array(20_001).fill(0) }, /more than 20000 values/],
 	['deep nesting', { id: 't1', x: nested(30) }, /nested deeper than 30/],
 	['a body beyond 1 MB', { id: 't1', x: ' '.repeat(1_000_000) }, /more than 1 MB/],
+	['one of fewer letters', { id: 't1', x: Array(4).fill('声'.repeat(90_000)) }, /more than 1 MB/],
 ])('%s is refused', (_name, body, reason) => {
 	expect(() => readPosted(bytesOf(body), undefined)).toThrow(reason);
 });

@@ -99,11 +99,11 @@ async function handle(
 	settings: TriggerSettings,
 ): Promise<IWebhookResponseData> {
 	const answerBy = Date.now() + ANSWER_WITHIN_MS;
-	const memory = memoryOf(context, settings, answerBy);
 	// The token is checked before the body is read, so that a caller without one learns nothing and costs nothing.
 	const { client, signed, reference } = await checkedClient(context);
 	const posted = await postedTo(context);
 	const { taskId } = posted;
+	const memory = memoryOf(context, settings, answerBy);
 	// A forged reference can't take the place of the true one, nor `done` without files that of `done` with them.
 	const eventOf = (id: string, { status }: Task, withFiles: boolean) =>
 		JSON.stringify([id, status, reference ?? '', withFiles]);

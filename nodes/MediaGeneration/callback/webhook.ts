@@ -39,7 +39,9 @@ export function readPosted(raw: Buffer | undefined, parsed: unknown): Posted {
 }
 
 function readBody(raw: Buffer | undefined, parsed: unknown): Read {
-	const read = readJson((raw ?? Buffer.of()).toString().replace(/^\uFEFF/, ''), POST);
+	const bytes = raw ?? Buffer.of();
+	const text = bytes.toString().replace(/^\uFEFF/, '');
+	const read = readJson(text, POST, bytes.length <= POST.bytes);
 	if (read.body !== undefined || read.unread !== undefined || !isObject(parsed)) return read;
 	try {
 		return readJson(JSON.stringify(parsed), POST);
