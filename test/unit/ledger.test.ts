@@ -101,6 +101,17 @@ test('a forgotten task is created again', () => {
 	expect(ledger.earlier(asked(OTHER_ITEM, REQUEST))).toEqual(FOUND);
 });
 
+test.each<[string, () => LedgerStore, object]>([
+	['a task', made, FOUND],
+	['a creation that nobody answered', unclear, { kind: 'doubtful' }],
+])("what n8n's Retry with another text is refused leaves %s as it was", (_name, left, found) => {
+	const ledger = new Ledger(left(), LATER);
+	ledger.noteSending(asked(SLOT, OTHER_TEXT), { sentAt: 6 });
+	ledger.noteSending(asked(SLOT, OTHER_TEXT), UNCLEAR);
+	ledger.forget(SLOT);
+	expect(ledger.earlier(asked(SLOT, REQUEST))).toMatchObject(found);
+});
+
 describe('as a tool what counts is the call', () => {
 	const tool = (id: number, executionId = '7', agent = 'Agent:0'): NodeRun => ({
 		...RUN,

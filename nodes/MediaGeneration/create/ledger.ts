@@ -139,7 +139,11 @@ export class Ledger {
 
 	private note({ slot, hash }: Asked, fields: JsonObject): void {
 		const { executionId: execution, call } = this.run;
-		this.entries()[this.keyOf(slot)] = { execution, hash, agent: call?.agent, ...fields };
+		const { [this.keyOf(slot)]: present } = this.entries();
+		const isSame = isObject(present) && (present.hash === hash || this.isOfExecution(present));
+		// What another execution has asked for comes back where this creation is refused.
+		const before = isSame ? present.before : present;
+		this.entries()[this.keyOf(slot)] = { execution, hash, agent: call?.agent, before, ...fields };
 	}
 
 	/** What can't be read may be paid for. */
@@ -191,7 +195,9 @@ export class Ledger {
 	forget(slot: Slot): void {
 		quietly(() => {
 			const entries = this.entries();
+			const { [this.keyOf(slot)]: entry } = entries;
 			delete entries[this.keyOf(slot)];
+			if (isObject(entry) && isObject(entry.before)) entries[this.keyOf(slot)] = entry.before;
 			entries[`${this.prefix}forgotten`] = {};
 		});
 	}
