@@ -113,6 +113,12 @@ export async function playAgent(
 
 /** Of one text there are never more sendings that count than calls that have begun. */
 function paidTwice(history: History, service: Service, made: readonly Call[]): string[] {
+	const executions = made.flatMap(({ execution }) => execution ?? []);
+	/** Whether it is known that a task has failed: then the next call pays again. */
+	const isOver = (sent: Sent, atMs: number) =>
+		sent.task !== undefined &&
+		isFailed(service, sent.task, atMs) &&
+		(sent.fate === 'told' || isFound({ executions }, sent));
 	return service.sent.flatMap((sent, index) => {
 		const { slot, atMs, executionId } = sent;
 		const item = indexOf(slot);
@@ -121,18 +127,17 @@ function paidTwice(history: History, service: Service, made: readonly Call[]): s
 		).length;
 		const counting = service.sent
 			.slice(0, index)
-			.filter((each) => each.slot === slot && counts(history, service, each, sent)).length;
-		return counting < calls
+			.filter((each) => each.slot === slot && !isOver(each, atMs) && counts(history, each, sent));
+		return counting.length < calls
 			? []
-			: [`PAID TWICE: ${slot} was sent for ${calls} calls, after ${counting} that count`];
+			: [`PAID TWICE: ${slot} was sent for ${calls} calls, after ${counting.length} that count`];
 	});
 }
 
 /** Whether a sending before another one of the same text is one that an equal call has or takes up. */
-function counts(history: History, service: Service, before: Sent, sent: Sent): boolean {
-	const { fate, task } = before;
-	const failed = task !== undefined && isFailed(service, task, sent.atMs);
-	if (fate === 'free' || (fate === 'told' && failed)) return false;
+function counts(history: History, before: Sent, sent: Sent): boolean {
+	const { fate } = before;
+	if (fate === 'free') return false;
 	if (before.executionId === sent.executionId) return true;
 	// n8n's Retry takes up equal requests whose tasks are known; a person has read of the others.
 	return fate === 'told' && before.text === sent.text && !isForgetful(history);
