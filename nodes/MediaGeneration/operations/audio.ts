@@ -1,36 +1,33 @@
 /** Sound files that are there already: joined here, without the service. (docs/media.md) */
-import type { INodeProperties } from 'n8n-workflow';
 import { pauseOption } from './longText';
 import { binaryField, maxFileSizeOption, optionsField, text, type Resource } from './operation';
-
-const fields: INodeProperties[] = [
-	text('Input Binary Field', 'inputBinaryField', {
-		required: true,
-		default: 'data',
-		hint: 'The name of the input binary field with the audio file of each item',
-	}),
-	text('Group By', 'groupBy', {
-		placeholder: 'e.g. {{ $json.chapter }}',
-		description:
-			'Items with the same value are joined into one file, in their order. Leave empty to join all items.',
-	}),
-	text('File Name', 'fileName', {
-		placeholder: 'e.g. chapter-1',
-		description: 'Name of the joined file; its extension is added. Leave empty for "joined".',
-	}),
-	binaryField('Put Output File in Field', {
-		hint: 'The name of the output binary field of the joined file; merged subtitles get _1',
-	}),
-	optionsField([
-		pauseOption,
-		{ ...maxFileSizeOption, description: 'A larger file is not made: the items fail instead' },
-	]),
-];
 
 export const audio: Resource = {
 	value: 'audio',
 	name: 'Audio',
-	fields,
+	fields: [
+		text('Input Binary Field', 'inputBinaryField', {
+			required: true,
+			default: 'data',
+			hint: 'The name of the input binary field with the audio file of each item',
+		}),
+		text('Group By', 'groupBy', {
+			placeholder: 'e.g. {{ $json.chapter }}',
+			description:
+				'Items with the same value are joined into one file, in their order. Leave empty to join all items.',
+		}),
+		text('File Name', 'fileName', {
+			placeholder: 'e.g. chapter-1',
+			description: 'Name of the joined file; its extension is added. Leave empty for "joined".',
+		}),
+		binaryField('Put Output File in Field', {
+			hint: 'The name of the output binary field of the joined file; merged subtitles get _1',
+		}),
+		optionsField([
+			pauseOption,
+			{ ...maxFileSizeOption, description: 'A larger file is not made: the items fail instead' },
+		]),
+	],
 	operations: [
 		{
 			value: 'join',

@@ -60,18 +60,9 @@ export class ItemFields {
 	}
 
 	/** n8n resolves the whole collection each time; once per item is enough. */
-	private get options(): JsonObject {
+	get options(): JsonObject {
 		this.resolved ??= this.context.getNodeParameter('options', this.itemIndex, {});
 		return isObject(this.resolved) ? this.resolved : {};
-	}
-
-	option(name: string): unknown {
-		return this.options[name];
-	}
-
-	/** Even to an empty value. */
-	hasOption(name: string): boolean {
-		return Object.hasOwn(this.options, name);
 	}
 
 	/** @param label the field's name on screen */
@@ -149,7 +140,7 @@ export class ItemFields {
 			most = Infinity,
 		}: { fallback: number; zero?: boolean; most?: number },
 	): number {
-		const given = this.option(name);
+		const given = this.options[name];
 		if (given === undefined) return fallback;
 		const fits = (value: number) => value <= most && (value > 0 || (zero && value === 0));
 		const least = zero ? 'of at least 0' : 'greater than 0';
@@ -171,20 +162,12 @@ export class ItemFields {
 		);
 	}
 
-	jsonField(name: string, label: string, example: string): JsonObject {
-		return jsonObject(this.raw(name), { what: `field "${label}"`, example });
-	}
-
+	/** With the extra fields. What is undefined is left out where the body becomes JSON. */
 	body(fields: JsonObject): IDataObject {
-		return this.merged(withoutEmpty(fields));
-	}
-
-	merged(body: JsonObject): IDataObject {
-		const extra = jsonObject(this.option('extraFields'), {
-			what: 'option "Extra Body Fields"',
-			example: '{"voice_settings": {"speed": 1.1}}',
-		});
-		return deepMerge(deepMerge({}, body), extra) as IDataObject;
+		const { extraFields } = this.options;
+		const example = '{"voice_settings": {"speed": 1.1}}';
+		const extra = jsonObject(extraFields, 'option "Extra Body Fields"', example);
+		return deepMerge(deepMerge({}, fields), extra) as IDataObject;
 	}
 }
 
@@ -198,32 +181,22 @@ function checkedTaskId(taskId: string): string {
 }
 
 /** From JSON or from what an expression leads to; empty where it is not set. Throws an `invalid` failure. */
-function jsonObject(given: unknown, { what, example }: { what: string; example: string }) {
-	const text = typeof given === 'string' ? given.trim() : undefined;
-	if (given === undefined || given === null || text === '') return {};
-	const refused = (problem: string, advice: string) => invalid(`The ${what} ${problem}`, advice);
-	const value = text === undefined ? given : parseJson(text);
+export function jsonObject(given: unknown, what: string, example: string): JsonObject {
+	const value = typeof given === 'string' ? parseJson(given.trim() || '{}') : (given ?? {});
 	if (value === undefined)
-		throw refused(
-			'is not valid JSON',
+		throw invalid(
+			`The ${what} is not valid JSON`,
 			`Enter a JSON object, e.g. ${example}. Names and texts need double quotes.`,
 		);
 	if (!isObject(value))
-		throw refused(
-			'is not a JSON object',
+		throw invalid(
+			`The ${what} is not a JSON object`,
 			`Enter an object in braces, e.g. ${example}, not a list, a text or a number.`,
 		);
 	if (nestedDeeperThan(MAX_DEPTH, value))
-		throw refused(`is nested deeper than ${MAX_DEPTH} levels`, 'Enter a flatter JSON object.');
+		throw invalid(
+			`The ${what} is nested deeper than ${MAX_DEPTH} levels`,
+			'Enter a flatter JSON object.',
+		);
 	return value;
-}
-
-function withoutEmpty(fields: JsonObject): JsonObject {
-	const kept: JsonObject = {};
-	for (const [key, value] of Object.entries(fields)) {
-		const slim = isObject(value) ? withoutEmpty(value) : value;
-		const isEmpty = slim === undefined || (isObject(slim) && Object.keys(slim).length === 0);
-		if (!isEmpty) kept[key] = slim;
-	}
-	return kept;
 }

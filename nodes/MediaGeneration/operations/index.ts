@@ -4,11 +4,11 @@ import { invalid } from '../service/failures';
 import { apiKeys, credits } from './account';
 import { audio } from './audio';
 import { image } from './image';
-import { select, type Operation, type Resource } from './operation';
+import { select, shownWhen, type Operation, type Resource, type Work } from './operation';
 import { soundEffect } from './soundEffect';
 import { speech } from './speech';
 import { task } from './task';
-import { waitingFields } from './waitingFields';
+import { awaitingFields, creatingFields } from './waitingFields';
 
 /** By use: what makes something comes first. The editor lists the actions of the node in this order. */
 const resources: readonly Resource[] = [speech, image, soundEffect, audio, task, credits, apiKeys];
@@ -28,12 +28,6 @@ export function operationOf(resource: unknown, operation: unknown): Operation {
 	);
 }
 
-const resourceField = select('Resource', 'resource', {
-	noDataExpression: true,
-	options: resources.map(({ name, value }) => ({ name, value })),
-	default: 'speech',
-});
-
 function operationField({ value, operations, defaultOperation }: Resource): INodeProperties {
 	return select('Operation', 'operation', {
 		noDataExpression: true,
@@ -43,12 +37,15 @@ function operationField({ value, operations, defaultOperation }: Resource): INod
 	});
 }
 
-function fieldsOf({ value, operations, fields = [] }: Resource): INodeProperties[] {
-	const always = { resource: [value], operation: operations.map((each) => each.value) };
-	return fields.map((field) => {
-		const show = { ...always, ...field.displayOptions?.show };
-		return { ...field, displayOptions: { show } };
-	});
+/** For the operations of this kind; without one, for all. */
+function fieldsFor(
+	{ value, operations }: Resource,
+	fields: readonly INodeProperties[] = [],
+	kind?: Work['kind'],
+): INodeProperties[] {
+	const fitting = operations.filter(({ work }) => kind === undefined || work.kind === kind);
+	if (fitting.length === 0) return [];
+	return shownWhen({ resource: [value], operation: fitting.map((each) => each.value) }, fields);
 }
 
 const subtitles = Object.fromEntries(
@@ -60,7 +57,12 @@ const subtitles = Object.fromEntries(
 export const subtitle = `={{ (${JSON.stringify(subtitles)})[$parameter["resource"] + ":" + $parameter["operation"]] ?? $parameter["operation"] }}`;
 
 export const properties: INodeProperties[] = [
-	resourceField,
-	...resources.flatMap((resource) => [operationField(resource), ...fieldsOf(resource)]),
-	...waitingFields(resources),
+	select('Resource', 'resource', {
+		noDataExpression: true,
+		options: resources.map(({ name, value }) => ({ name, value })),
+		default: 'speech',
+	}),
+	...resources.flatMap((each) => [operationField(each), ...fieldsFor(each, each.fields)]),
+	...resources.flatMap((each) => fieldsFor(each, creatingFields(each), 'creates')),
+	...fieldsFor(task, awaitingFields, 'awaits'),
 ];

@@ -76,7 +76,7 @@ export const longTextOptions: INodeProperties[] = [
 ];
 
 export function readPause(fields: ItemFields): number {
-	const given = fields.option('pauseBetweenParts') ?? 0;
+	const given = fields.options.pauseBetweenParts ?? 0;
 	return fittingNumber(given, (pauseMs) => pauseMs >= 0 && pauseMs <= LONGEST_PAUSE_MS, [
 		`The option "Pause Between Parts (Ms)" must be a number from 0 to ${LONGEST_PAUSE_MS}`,
 		'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
@@ -84,7 +84,7 @@ export function readPause(fields: ItemFields): number {
 }
 
 function readMaxCharacters(fields: ItemFields): number {
-	const given = fields.option('maxCharacters') ?? fields.raw('maxCharacters') ?? MAX_CHARACTERS;
+	const given = fields.options.maxCharacters ?? fields.raw('maxCharacters') ?? MAX_CHARACTERS;
 	return fittingNumber(given, (value) => Number.isInteger(value) && value >= LEAST_CHARACTERS, [
 		`"${CHARACTERS_NAME}" must be a whole number of at least ${LEAST_CHARACTERS}`,
 		`Set it to the limit of your model, or to ${MAX_CHARACTERS}, which most take. Nothing was sent.`,

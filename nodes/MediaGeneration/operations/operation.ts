@@ -46,14 +46,21 @@ export interface Resource {
 	operations: readonly [Operation, ...Operation[]];
 	/** The first one, unless given. Never to be changed: workflows are saved without a field that has its default value. */
 	defaultOperation?: string;
-	/** Without those that several resources share. Shown for all of its operations, unless {@link shownFor} lists some. */
+	/** Without those that several resources share. Shown for all of its operations, unless a field lists some. */
 	fields?: readonly INodeProperties[];
 	/** What services take beyond these, as an example in JSON (docs/service.md, "Values"). Of a resource that creates tasks. */
 	extraFields?: string;
 }
 
-export function shownFor(...operations: string[]): IDisplayOptions {
-	return { show: { operation: operations } };
+/** Fields that are shown only under a condition, beside those that they have themselves. */
+export function shownWhen(
+	condition: IDisplayOptions['show'],
+	fields: readonly INodeProperties[],
+): INodeProperties[] {
+	return fields.map((field) => ({
+		...field,
+		displayOptions: { show: { ...condition, ...field.displayOptions?.show } },
+	}));
 }
 
 /** A field of the editor, by its name on screen and the name that workflows carry. Empty or off, unless its details say otherwise. */
@@ -88,11 +95,8 @@ export function jsonField(
 	});
 }
 
-export function optionsField(
-	options: INodeProperties[],
-	displayOptions?: IDisplayOptions,
-): INodeProperties {
-	return collection('Options', 'options', { placeholder: 'Add option', options, displayOptions });
+export function optionsField(options: INodeProperties[]): INodeProperties {
+	return collection('Options', 'options', { placeholder: 'Add option', options });
 }
 
 export const MAX_FILE_MB = 500;
@@ -114,7 +118,7 @@ export function locator(
 	name: string,
 	{ list, placeholder, ...details }: Partial<INodeProperties> & { list: ListName },
 ): INodeProperties[] {
-	const byIdFirst = picker(displayName, name, {
+	const idFirst = picker(displayName, name, {
 		...details,
 		modes: [
 			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
@@ -126,12 +130,12 @@ export function locator(
 			},
 		],
 	});
-	const modes = [...(byIdFirst.modes ?? [])].reverse();
-	const listFirst: INodeProperties = { ...byIdFirst, default: { mode: 'list', value: '' }, modes };
-	return [byIdFirst, listFirst].map((field, index) => {
-		const show = { ...details.displayOptions?.show, '@version': [index === 0 ? 1 : 1.1] };
-		return { ...field, displayOptions: { show } };
-	});
+	const modes = [...(idFirst.modes ?? [])].reverse();
+	const listFirst: INodeProperties = { ...idFirst, default: { mode: 'list', value: '' }, modes };
+	return [
+		...shownWhen({ '@version': [1] }, [idFirst]),
+		...shownWhen({ '@version': [1.1] }, [listFirst]),
+	];
 }
 
 /** Offers known values and takes any other, which workflows carry as a plain text. */

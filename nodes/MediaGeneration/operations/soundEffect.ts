@@ -1,20 +1,17 @@
 /** Sound effects: `POST /v1/task/sound-effect`. docs/service.md, "Endpoints". */
-import type { INodeProperties } from 'n8n-workflow';
 import { text, type Resource } from './operation';
-
-const fields: INodeProperties[] = [
-	text('Text', 'text', {
-		typeOptions: { rows: 3 },
-		required: true,
-		placeholder: 'e.g. Rain on a tin roof, distant thunder',
-		description: 'What the sound should be',
-	}),
-];
 
 export const soundEffect: Resource = {
 	value: 'soundEffect',
 	name: 'Sound Effect',
-	fields,
+	fields: [
+		text('Text', 'text', {
+			typeOptions: { rows: 3 },
+			required: true,
+			placeholder: 'e.g. Rain on a tin roof, distant thunder',
+			description: 'What the sound should be',
+		}),
+	],
 	extraFields: '{"duration_seconds": 5}',
 	operations: [
 		{

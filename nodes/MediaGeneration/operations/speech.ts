@@ -1,64 +1,62 @@
 /** Speech: by voice ID (`POST /v1/text-to-speech/{voice_id}`) and by voice name (`POST /v1e/task/text-to-speech`). docs/service.md, "Endpoints". */
-import type { INodeProperties } from 'n8n-workflow';
 import { longTextFields } from './longText';
-import { locator, openChoice, shownFor, text, toggle, type Resource } from './operation';
+import { locator, openChoice, text, toggle, type Resource } from './operation';
 
 const byVoiceId = 'generateByVoiceId';
 const byVoiceName = 'generateByVoiceName';
-
-const fields: INodeProperties[] = [
-	...locator('Voice', 'voiceId', {
-		required: true,
-		placeholder: 'e.g. 21m00Tcm4TlvDq8ikWAM',
-		description: 'The voice to speak with',
-		displayOptions: shownFor(byVoiceId),
-		list: 'searchVoices',
-	}),
-	text('Voice Name', 'voice', {
-		required: true,
-		placeholder: 'e.g. en-US-AriaNeural',
-		description:
-			'Name of the voice, as the voice list or the documentation of the service has it. It usually begins with a language code.',
-		displayOptions: shownFor(byVoiceName),
-	}),
-	text('Text', 'text', {
-		typeOptions: { rows: 4 },
-		required: true,
-		placeholder: 'e.g. Welcome aboard!',
-		description: 'The text to speak',
-	}),
-	...longTextFields,
-	...locator('Model', 'modelId', {
-		placeholder: 'e.g. eleven_multilingual_v2',
-		description: 'The model to speak with. Leave empty to let the service choose.',
-		displayOptions: shownFor(byVoiceId),
-		list: 'searchSpeechModels',
-	}),
-	openChoice('Output Format', 'outputFormat', {
-		description: 'Format of the audio file. If not set, the service chooses.',
-		displayOptions: shownFor(byVoiceId),
-		options: [
-			{
-				name: 'MP3 44100 128',
-				value: 'mp3_44100_128',
-				description: 'MP3 with 44.1 kHz and 128 kbit/s',
-			},
-			{
-				name: 'MP3 44100 192',
-				value: 'mp3_44100_192',
-				description: 'MP3 with 44.1 kHz and 192 kbit/s',
-			},
-		],
-	}),
-	toggle('With Transcript', 'withTranscript', {
-		description: 'Whether to also get subtitles (SRT) and word timings (JSON)',
-	}),
-];
+const forVoiceId = { show: { operation: [byVoiceId] } };
 
 export const speech: Resource = {
 	value: 'speech',
 	name: 'Speech',
-	fields,
+	fields: [
+		...locator('Voice', 'voiceId', {
+			required: true,
+			placeholder: 'e.g. 21m00Tcm4TlvDq8ikWAM',
+			description: 'The voice to speak with',
+			displayOptions: forVoiceId,
+			list: 'searchVoices',
+		}),
+		text('Voice Name', 'voice', {
+			required: true,
+			placeholder: 'e.g. en-US-AriaNeural',
+			description:
+				'Name of the voice, as the voice list or the documentation of the service has it. It usually begins with a language code.',
+			displayOptions: { show: { operation: [byVoiceName] } },
+		}),
+		text('Text', 'text', {
+			typeOptions: { rows: 4 },
+			required: true,
+			placeholder: 'e.g. Welcome aboard!',
+			description: 'The text to speak',
+		}),
+		...longTextFields,
+		...locator('Model', 'modelId', {
+			placeholder: 'e.g. eleven_multilingual_v2',
+			description: 'The model to speak with. Leave empty to let the service choose.',
+			displayOptions: forVoiceId,
+			list: 'searchSpeechModels',
+		}),
+		openChoice('Output Format', 'outputFormat', {
+			description: 'Format of the audio file. If not set, the service chooses.',
+			displayOptions: forVoiceId,
+			options: [
+				{
+					name: 'MP3 44100 128',
+					value: 'mp3_44100_128',
+					description: 'MP3 with 44.1 kHz and 128 kbit/s',
+				},
+				{
+					name: 'MP3 44100 192',
+					value: 'mp3_44100_192',
+					description: 'MP3 with 44.1 kHz and 192 kbit/s',
+				},
+			],
+		}),
+		toggle('With Transcript', 'withTranscript', {
+			description: 'Whether to also get subtitles (SRT) and word timings (JSON)',
+		}),
+	],
 	extraFields: '{"voice_settings": {"speed": 1.1}}',
 	operations: [
 		{
@@ -77,7 +75,7 @@ export const speech: Resource = {
 						kind: 'speech-v1',
 						path: `/v1/text-to-speech/${voice}`,
 						pathFields: { voice_id: decodeURIComponent(voice) },
-						...(outputFormat === undefined ? {} : { qs: { output_format: outputFormat } }),
+						qs: outputFormat === undefined ? undefined : { output_format: outputFormat },
 						body: item.body({
 							text: item.requiredText('text', 'Text'),
 							model_id: item.optionalText('modelId', 'Model'),

@@ -1,5 +1,5 @@
 /** Tasks made earlier, and tasks of any kind that has no operation of its own. docs/service.md, "Endpoints" and "More routes". */
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { pathProblem } from '../service/baseUrl';
 import { denied, FailureError, invalid, missing } from '../service/failures';
 import { asText, mapTexts, type JsonObject } from '../service/json';
@@ -9,12 +9,12 @@ import { readWithRetries, unreadable, type Try } from '../service/reading';
 import { parseTask, withoutEmptyError } from '../service/task';
 import { readTaskList } from '../service/taskList';
 import { maskSecret } from './account';
-import type { ItemFields } from './fields';
+import { jsonObject, type ItemFields } from './fields';
 import {
 	amount,
 	jsonField,
 	optionsField,
-	shownFor,
+	shownWhen,
 	text,
 	toggle,
 	type Resource,
@@ -23,54 +23,6 @@ import {
 
 const BODY_EXAMPLE = '{"prompt": "A slow waltz"}';
 const QUERY_EXAMPLE = '{"output_format": "mp3_44100_128"}';
-
-const fields: INodeProperties[] = [
-	text('Task ID', 'taskId', {
-		required: true,
-		default: '={{ $json.task_id }}',
-		placeholder: 'e.g. 7f9c2ba4',
-		description:
-			'The task_id that the service returned when the task was created. "Task: Wait" takes several, as an array or separated by commas.',
-		displayOptions: shownFor('get', 'wait'),
-	}),
-	text('Path', 'path', {
-		required: true,
-		placeholder: 'e.g. /v1m/task/music-generation',
-		description:
-			'Path of the endpoint under the Base URL of the credential. It must be one that answers with a task_id.',
-		displayOptions: shownFor('create'),
-	}),
-	{
-		...jsonField('Body', 'body', { what: 'Body of the request', example: BODY_EXAMPLE }),
-		displayOptions: shownFor('create'),
-	},
-	{
-		...jsonField('Query', 'query', {
-			what: 'Query parameters of the request',
-			example: QUERY_EXAMPLE,
-		}),
-		displayOptions: shownFor('create'),
-	},
-	toggle('Return All', 'returnAll', {
-		description: 'Whether to return all results or only up to a given limit',
-		displayOptions: shownFor('getAll'),
-	}),
-	amount('Limit', 'limit', {
-		typeOptions: { minValue: 1 },
-		default: 50,
-		description: 'Max number of results to return',
-		displayOptions: { show: { operation: ['getAll'], returnAll: [false] } },
-	}),
-	optionsField(
-		[
-			text('Type', 'type', {
-				placeholder: 'e.g. sound_effect',
-				description: 'Only tasks of this type, as the service names it',
-			}),
-		],
-		shownFor('getAll'),
-	),
-];
 
 const MAX_PATH = 2_000;
 /** What a path may have unencoded (RFC 3986, 3.3), but encodeURIComponent encodes. */
@@ -119,7 +71,7 @@ function withoutSecrets<T>(value: T): T {
 
 /** Newest first, where the service says of all of them when they began; else in its own order. */
 async function listTasks(from: Source, fields: ItemFields): Promise<IDataObject[]> {
-	const type = asText(fields.option('type'))?.trim() || undefined;
+	const type = asText(fields.options.type)?.trim() || undefined;
 	const limit = fields.boolean('returnAll', false) ? Infinity : fields.count('limit', 'Limit');
 	const list = await readTaskList({ ...from, type, limit });
 	if (list.kind === 'none') throw new FailureError(list.failure);
@@ -180,7 +132,46 @@ export const task: Resource = {
 	value: 'task',
 	name: 'Task',
 	defaultOperation: 'get',
-	fields,
+	fields: [
+		text('Task ID', 'taskId', {
+			required: true,
+			default: '={{ $json.task_id }}',
+			placeholder: 'e.g. 7f9c2ba4',
+			description:
+				'The task_id that the service returned when the task was created. "Task: Wait" takes several, as an array or separated by commas.',
+			displayOptions: { show: { operation: ['get', 'wait'] } },
+		}),
+		...shownWhen({ operation: ['create'] }, [
+			text('Path', 'path', {
+				required: true,
+				placeholder: 'e.g. /v1m/task/music-generation',
+				description:
+					'Path of the endpoint under the Base URL of the credential. It must be one that answers with a task_id.',
+			}),
+			jsonField('Body', 'body', { what: 'Body of the request', example: BODY_EXAMPLE }),
+			jsonField('Query', 'query', {
+				what: 'Query parameters of the request',
+				example: QUERY_EXAMPLE,
+			}),
+		]),
+		...shownWhen({ operation: ['getAll'] }, [
+			toggle('Return All', 'returnAll', {
+				description: 'Whether to return all results or only up to a given limit',
+			}),
+			amount('Limit', 'limit', {
+				typeOptions: { minValue: 1 },
+				default: 50,
+				description: 'Max number of results to return',
+				displayOptions: { show: { returnAll: [false] } },
+			}),
+			optionsField([
+				text('Type', 'type', {
+					placeholder: 'e.g. sound_effect',
+					description: 'Only tasks of this type, as the service names it',
+				}),
+			]),
+		]),
+	],
 	extraFields: '{"title": "Waltz"}',
 	operations: [
 		{
@@ -193,12 +184,12 @@ export const task: Resource = {
 				kind: 'creates',
 				request(item) {
 					const path = endpointPath(item.requiredText('path', 'Path'));
-					const query = item.jsonField('query', 'Query', QUERY_EXAMPLE);
+					const query = jsonObject(item.raw('query'), 'field "Query"', QUERY_EXAMPLE);
 					return {
 						kind: kindOf(path),
 						path,
-						...(Object.keys(query).length === 0 ? {} : { qs: query as IDataObject }),
-						body: item.merged(item.jsonField('body', 'Body', BODY_EXAMPLE)),
+						qs: Object.keys(query).length === 0 ? undefined : (query as IDataObject),
+						body: item.body(jsonObject(item.raw('body'), 'field "Body"', BODY_EXAMPLE)),
 					};
 				},
 			},

@@ -74,7 +74,7 @@ export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings
 }
 
 export function readTriggerFileSettings(fields: ItemFields): FileSettings {
-	const maxFileMb = asNumber(fields.option('maxFileSize')) ?? MAX_FILE_MB;
+	const maxFileMb = asNumber(fields.options.maxFileSize) ?? MAX_FILE_MB;
 	return {
 		download: fields.boolean('downloadOutput', true),
 		binaryPropertyName: asText(fields.raw('binaryPropertyName'))?.trim() || 'data',

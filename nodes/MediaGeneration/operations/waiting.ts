@@ -67,9 +67,9 @@ function readFileSettings(fields: ItemFields): FileSettings {
 		binaryPropertyName:
 			fields.optionalText('binaryPropertyName', 'Put Output Files in Field') ?? 'data',
 		maxFileBytes: readMaxFileBytes(fields),
-		fileName: asText(fields.option('fileName')),
-		splitFiles: fields.option('splitFiles') === true,
-		transcriptInOutput: fields.option('transcriptInOutput') === true,
+		fileName: asText(fields.options.fileName),
+		splitFiles: fields.options.splitFiles === true,
+		transcriptInOutput: fields.options.transcriptInOutput === true,
 	};
 }
 
@@ -83,7 +83,7 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 	return {
 		kind: 'suspend',
 		graceMs: grace * 1000,
-		watched: fields.option('watchWhileAsleep') !== false,
+		watched: fields.options.watchWhileAsleep !== false,
 	};
 }
 
@@ -92,7 +92,7 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
 	const timeout = { fallback: waitingRules[waiting.kind].timeoutS, most: MAX_TIMEOUT_S };
 	const files = readFileSettings(fields);
-	const reference = fields.option('callbackReference');
+	const reference = fields.options.callbackReference;
 	checkSuspended(longText, waiting, files);
 	checkJoined(longText, waiting, files);
 	return {
@@ -102,10 +102,10 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 		// An expression often leads to another simple value.
 		callbackReference: asText(typeof reference === 'boolean' ? String(reference) : reference),
 		timeoutMs: fields.numberOption('timeout', 'Timeout (Seconds)', timeout) * 1000,
-		onTimeout: fields.choice(fields.option('onTimeout'), 'On Timeout', ['error', 'returnTask']),
-		pollRoute: fields.choice(fields.option('pollRoute'), 'Poll Route', ['auto', 'v1', 'v1e']),
-		contextBetweenParts: fields.option('contextBetweenParts') === true,
-		findUnclear: fields.option('findUnclear') !== false,
+		onTimeout: fields.choice(fields.options.onTimeout, 'On Timeout', ['error', 'returnTask']),
+		pollRoute: fields.choice(fields.options.pollRoute, 'Poll Route', ['auto', 'v1', 'v1e']),
+		contextBetweenParts: fields.options.contextBetweenParts === true,
+		findUnclear: fields.options.findUnclear !== false,
 		minimumCredits:
 			fields.numberOption('minimumCredits', 'Min Credits', { fallback: 0, zero: true }) ||
 			undefined,
@@ -145,8 +145,8 @@ export function readRunSettings(fields: ItemFields): RunSettings {
 	const fallback = MAX_ACTIVE_TASKS;
 	const most = fields.numberOption('maxActiveTasks', 'Max Active Tasks', { fallback });
 	// One that is set but leads to an empty value must not count as no limit.
-	const maximumCredits = fields.hasOption('maximumCredits')
-		? fittingNumber(fields.option('maximumCredits'), (credits) => credits >= 0, [
+	const maximumCredits = Object.hasOwn(fields.options, 'maximumCredits')
+		? fittingNumber(fields.options.maximumCredits, (credits) => credits >= 0, [
 				'The option "Max Credits" must be a number of at least 0',
 				'Set "Max Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
 			])

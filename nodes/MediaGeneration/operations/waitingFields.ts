@@ -1,5 +1,5 @@
 /** What the editor shows of waiting: fields that all creating operations share, and those that `task: wait` has as well. */
-import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 import { longTextOptions } from './longText';
 import {
 	amount,
@@ -9,16 +9,16 @@ import {
 	notice,
 	optionsField,
 	select,
+	shownWhen,
 	text,
 	toggle,
 	type Resource,
-	type Work,
 } from './operation';
 import { GRACE_S, MAX_ACTIVE_TASKS, POLL_TIMEOUT_S } from './waiting';
 
 const WAITING = { waitForCompletion: [true] };
-const SUSPENDING = { ...WAITING, waitMode: ['callback'] };
-const DOWNLOADING = { ...WAITING, downloadOutput: [true] };
+const SUSPENDING = { waitMode: ['callback'] };
+const DOWNLOADING = { downloadOutput: [true] };
 
 export const downloadField = toggle('Download Output', 'downloadOutput', {
 	default: true,
@@ -30,7 +30,7 @@ export const filesField = binaryField('Put Output Files in Field', {
 	hint: 'Name of the binary field of the first file; the next ones get _1, _2, ... appended',
 });
 
-const sharedFields: INodeProperties[] = [
+const startingFields: INodeProperties[] = [
 	toggle('Wait for Completion', 'waitForCompletion', {
 		default: true,
 		description:
@@ -42,6 +42,9 @@ const sharedFields: INodeProperties[] = [
 			'Where the service posts the finished task: the Production URL of a Media Generation Trigger. Publish the workflow of that trigger first: until then n8n answers callbacks with an error, and nothing starts. Leave empty to get the result later with "Task: Wait".',
 		displayOptions: { show: { waitForCompletion: [false] } },
 	}),
+];
+
+const waitingFields: INodeProperties[] = [
 	select('Wait Mode', 'waitMode', {
 		options: [
 			{
@@ -58,14 +61,13 @@ const sharedFields: INodeProperties[] = [
 		],
 		default: 'poll',
 		description: 'How to wait for the result',
-		displayOptions: { show: WAITING },
 	}),
 	notice(
 		'The execution sleeps until a callback comes, this n8n sees that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.',
 		'suspendNotice',
 		{ displayOptions: { show: SUSPENDING } },
 	),
-	{ ...downloadField, displayOptions: { show: WAITING } },
+	downloadField,
 	{ ...filesField, displayOptions: { show: DOWNLOADING } },
 ];
 
@@ -108,43 +110,41 @@ const creatingOptions: INodeProperties[] = [
 	}),
 ];
 
-const firstOptions: INodeProperties[] = [
-	text('File Name', 'fileName', {
-		placeholder: 'e.g. {{ $json.title }}',
-		description:
-			'Name of the first file, without its ending; the next ones get _1, _2, ... appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
-		displayOptions: { show: DOWNLOADING },
-	}),
-	amount('Timeout (Seconds)', 'timeout', {
-		typeOptions: { minValue: 1 },
-		default: POLL_TIMEOUT_S,
-		description:
-			'How long to wait for one task, counted from its creation, and for a full account to take it. Without this option: 600 seconds when polling, 86400 (one day) when suspending.',
-	}),
-	select('On Timeout', 'onTimeout', {
-		options: [
-			{
-				name: 'Error',
-				value: 'error',
-				description: 'The item fails with the task ID, so that "Task: Wait" can go on from there',
-			},
-			{
-				name: 'Return Task',
-				value: 'returnTask',
-				description: 'The item goes on with the task as last seen and timed_out set to true',
-			},
-		],
-		default: 'error',
-		description: 'What to do when a task is not finished in time. It is paid for either way.',
-		displayOptions: { show: WAITING },
-	}),
-];
+const fileNameOption = text('File Name', 'fileName', {
+	placeholder: 'e.g. {{ $json.title }}',
+	description:
+		'Name of the first file, without its ending; the next ones get _1, _2, ... appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
+	displayOptions: { show: DOWNLOADING },
+});
+
+const timeoutOption = amount('Timeout (Seconds)', 'timeout', {
+	typeOptions: { minValue: 1 },
+	default: POLL_TIMEOUT_S,
+	description:
+		'How long to wait for one task, counted from its creation, and for a full account to take it. Without this option: 600 seconds when polling, 86400 (one day) when suspending.',
+});
+
+const onTimeoutOption = select('On Timeout', 'onTimeout', {
+	options: [
+		{
+			name: 'Error',
+			value: 'error',
+			description: 'The item fails with the task ID, so that "Task: Wait" can go on from there',
+		},
+		{
+			name: 'Return Task',
+			value: 'returnTask',
+			description: 'The item goes on with the task as last seen and timed_out set to true',
+		},
+	],
+	default: 'error',
+	description: 'What to do when a task is not finished in time. It is paid for either way.',
+});
 
 const lastOptions: INodeProperties[] = [
 	toggle('Split Files', 'splitFiles', {
 		description:
 			'Whether to output one item per file instead of one item per task. Needs the Wait Mode "Poll".',
-		displayOptions: { show: WAITING },
 	}),
 	{
 		...maxFileSizeOption,
@@ -176,59 +176,36 @@ const lastOptions: INodeProperties[] = [
 		],
 		default: 'auto',
 		description: 'Which of the two addresses of the service to ask for the task',
-		displayOptions: { show: WAITING },
 	}),
 ];
 
-function optionsOf({ value: resource, extraFields = '{}' }: Resource, creates: boolean) {
-	if (!creates) return [...firstOptions, ...lastOptions];
-	return [
+/** From inside a collection, the node's own fields are named with a slash. */
+function inCollection(option: INodeProperties): INodeProperties {
+	const conditions = Object.entries(option.displayOptions?.show ?? {}).map(([name, values]) => {
+		return [name.startsWith('@') ? name : `/${name}`, values] as const;
+	});
+	return { ...option, displayOptions: { show: Object.fromEntries(conditions) } };
+}
+
+export function creatingFields({ value: resource, extraFields = '{}' }: Resource) {
+	const options = [
 		...(resource === 'speech' ? longTextOptions : []),
-		...firstOptions,
+		...shownWhen(WAITING, [fileNameOption]),
+		timeoutOption,
+		...shownWhen(WAITING, [onTimeoutOption]),
 		...creatingOptions,
 		extraFieldsOption(extraFields),
-		...lastOptions,
+		...shownWhen(WAITING, lastOptions),
+	];
+	return [
+		...startingFields,
+		...shownWhen(WAITING, waitingFields),
+		optionsField(options.map(inCollection)),
 	];
 }
 
-type Conditions = NonNullable<IDisplayOptions['show']>;
-
-/** From inside a collection, the node's own fields are named with a slash. */
-function fromInside(when: Conditions): IDisplayOptions {
-	const inside = Object.entries(when).map(([name, values]) => {
-		return [name.startsWith('@') ? name : `/${name}`, values] as const;
-	});
-	return { show: Object.fromEntries(inside) };
-}
-
-function fieldsFor(resource: Resource, kind: Work['kind']) {
-	const { value, operations } = resource;
-	const fitting = operations.filter(({ work }) => work.kind === kind);
-	if (fitting.length === 0) return [];
-	const creates = kind === 'creates';
-	const whenOf = ({ displayOptions }: INodeProperties) => displayOptions?.show ?? {};
-	const show: Conditions = { resource: [value], operation: fitting.map((each) => each.value) };
-	/** An operation that does not create always waits. */
-	const conditions = (field: INodeProperties): Conditions => {
-		const { waitForCompletion: _, ...when } = whenOf(field);
-		return creates ? whenOf(field) : when;
-	};
-	const options = optionsField(
-		optionsOf(resource, creates).map((option) => {
-			return { ...option, displayOptions: fromInside(conditions(option)) };
-		}),
-	);
-	const shared = sharedFields.filter(
-		(field) => creates || whenOf(field).waitForCompletion?.includes(true),
-	);
-	return [...shared, options].map((field): INodeProperties => ({
-		...field,
-		displayOptions: { show: { ...show, ...conditions(field) } },
-	}));
-}
-
-export function waitingFields(resources: readonly Resource[]): INodeProperties[] {
-	return (['creates', 'awaits'] as const).flatMap((kind) =>
-		resources.flatMap((resource) => fieldsFor(resource, kind)),
-	);
-}
+/** Of an operation that creates nothing, and so always waits. */
+export const awaitingFields: INodeProperties[] = [
+	...waitingFields,
+	optionsField([fileNameOption, timeoutOption, onTimeoutOption, ...lastOptions].map(inCollection)),
+];
