@@ -12,8 +12,6 @@ import { withKey } from '../nodes/MediaGeneration/service/keyedRequest';
 const NOT_THE_SERVICE =
 	'What answers at the Base URL is a web page or something else that is not this service. Enter the address of its API, without a version such as /v1';
 
-const REDIRECTS = [301, 302, 303, 307, 308];
-
 const onStatus = (value: number, message: string) => ({
 	type: 'responseCode',
 	properties: { value, message },
@@ -110,7 +108,7 @@ export class MediaGenerationApi implements ICredentialType {
 			// What n8n could not parse as JSON, such as an HTML page, is a string; an empty answer is undefined.
 			onBody('constructor.name', 'String', NOT_THE_SERVICE),
 			onBody('constructor.name', undefined, NOT_THE_SERVICE),
-			...REDIRECTS.map((status) =>
+			...[301, 302, 303, 307, 308].map((status) =>
 				onStatus(
 					status,
 					'The Base URL leads on to another address, where the API key is not sent. Enter the address of the service itself, e.g. with https:// or without "www."',

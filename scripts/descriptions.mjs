@@ -6,7 +6,7 @@ const TABLE_TEXTS = ['action', 'subtitle', 'placeholder', 'hint', 'name', 'descr
 const OPTION_KEYS = ['name', 'value', 'description', 'action'];
 const CLASS_TEXTS = ['displayName', 'documentationUrl', 'icon'];
 /** What makes a field from its texts (operations/operation.ts). */
-const BUILDERS = /^(text|amount|toggle|select|notice|json|picker|\w*Field|locator|openChoice)$/;
+const BUILDERS = /^(text|amount|toggle|select|choice|notice|json|\w*Field|locator|openChoice)$/;
 
 const keyOf = ({ key }) => key?.name ?? key?.value;
 const keysOf = ({ properties }) => properties.map(keyOf);

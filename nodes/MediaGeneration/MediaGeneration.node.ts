@@ -6,11 +6,9 @@ import {
 	NodeConnectionTypes,
 	type IExecuteFunctions,
 	type ILoadOptionsFunctions,
-	type INodeListSearchResult,
 	type INodeExecutionData,
 	type INodeType,
 	type INodeTypeDescription,
-	type IWebhookDescription,
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
@@ -19,7 +17,7 @@ import type { ListName } from './operations/operation';
 import { waitingTooltip } from './sleep/notes';
 
 /** Wakes an execution that waits for its callbacks; its path is the node's ID, so that two such nodes don't mix. */
-const resumeWebhooks: IWebhookDescription[] = [
+const resumeWebhooks: INodeTypeDescription['webhooks'] = [
 	{
 		name: 'default',
 		httpMethod: 'POST',
@@ -31,15 +29,9 @@ const resumeWebhooks: IWebhookDescription[] = [
 	},
 ];
 
-type ListSearch = (
-	this: ILoadOptionsFunctions,
-	filter?: string,
-	paginationToken?: string,
-) => Promise<INodeListSearchResult>;
-
 /** Answers the editor when it asks for a list. */
-function listSearch(name: ListName): ListSearch {
-	return async function (filter, paginationToken) {
+function listSearch(name: ListName) {
+	return async function (this: ILoadOptionsFunctions, filter?: string, paginationToken?: string) {
 		const { searchList } = await import('./run/lists');
 		return await searchList(this, name, { filter, paginationToken });
 	};
@@ -75,12 +67,12 @@ export class MediaGeneration implements INodeType {
 		properties,
 	};
 
-	methods: { listSearch: Record<ListName, ListSearch> } = {
+	methods = {
 		listSearch: {
 			searchImageModels: listSearch('searchImageModels'),
 			searchSpeechModels: listSearch('searchSpeechModels'),
 			searchVoices: listSearch('searchVoices'),
-		},
+		} satisfies Record<ListName, unknown>,
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {

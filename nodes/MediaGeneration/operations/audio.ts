@@ -25,7 +25,7 @@ export const audio: Resource = {
 		}),
 		optionsField([
 			pauseOption,
-			{ ...maxFileSizeOption, description: 'A larger file is not made: the items fail instead' },
+			maxFileSizeOption('A larger file is not made: the items fail instead'),
 		]),
 	],
 	operations: [

@@ -40,9 +40,6 @@ const NAMES = ['data', 'voices', 'models', 'items', 'results', 'voice_list'];
 const joined = (between: string, values: readonly unknown[]) =>
 	values.flatMap((value) => asText(value) ?? []).join(between);
 
-const described = (entry: ListEntry, description = ''): ListEntry =>
-	description === '' ? entry : { ...entry, description };
-
 function voiceOf(record: JsonObject): ListEntry | undefined {
 	const id = asText(record.voice_id) ?? asText(record.id);
 	if (id === undefined) return undefined;
@@ -55,7 +52,11 @@ function voiceOf(record: JsonObject): ListEntry | undefined {
 	]);
 	const name = asText(record.name) ?? value;
 	const description = asText(record.description);
-	return described({ value, name: details === '' ? name : `${name} (${details})` }, description);
+	return {
+		value,
+		name: details === '' ? name : `${name} (${details})`,
+		...(description && { description }),
+	};
 }
 
 function modelOf(record: JsonObject): ListEntry | undefined {
@@ -66,7 +67,7 @@ function modelOf(record: JsonObject): ListEntry | undefined {
 	const images = most === '1' ? 'One image' : most && `Up to ${most} images`;
 	const limits = joined('; ', [images, list(record.aspect_ratios), list(record.resolutions)]);
 	const description = joined('. ', [asText(record.description), limits]);
-	return described({ value, name: asText(record.name) ?? value }, description);
+	return { value, name: asText(record.name) ?? value, ...(description && { description }) };
 }
 
 function pathWith(path: string, fields: Record<string, string | undefined>): string {

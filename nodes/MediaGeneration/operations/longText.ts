@@ -4,7 +4,7 @@ import { firstSentences, lastSentences, splitText } from '../media/split';
 import type { Work } from '../service/clock';
 import { invalid } from '../service/failures';
 import { fittingNumber, type ItemFields } from './fields';
-import { amount, select, toggle, type CreationRequest } from './operation';
+import { amount, choice, select, toggle, type CreationRequest } from './operation';
 
 export type LongText =
 	| { kind: 'off' }
@@ -31,17 +31,13 @@ const charactersField = amount(CHARACTERS_NAME, 'maxCharacters', {
 export const longTextFields: INodeProperties[] = [
 	select('Long Text', 'longText', {
 		options: [
-			{
-				name: 'Join Into One File',
-				value: 'join',
-				description: 'Split the text, speak all parts at once, and join them into one file',
-			},
-			{ name: 'Off', value: 'off', description: 'Send the text as it is, in one request' },
-			{
-				name: 'One Item per Part',
-				value: 'parts',
-				description: 'Split the text, and output one item for each part',
-			},
+			choice(
+				'Join Into One File',
+				'join',
+				'Split the text, speak all parts at once, and join them into one file',
+			),
+			choice('Off', 'off', 'Send the text as it is, in one request'),
+			choice('One Item per Part', 'parts', 'Split the text, and output one item for each part'),
 		],
 		default: 'off',
 		description: `Whether to split texts longer than ${CHARACTERS_NAME}, and what comes out`,
@@ -51,7 +47,6 @@ export const longTextFields: INodeProperties[] = [
 
 export const pauseOption = amount('Pause Between Parts (Ms)', 'pauseBetweenParts', {
 	typeOptions: { minValue: 0, maxValue: LONGEST_PAUSE_MS },
-	default: 0,
 	description: 'Silence between the parts of a joined file, in milliseconds',
 });
 

@@ -79,6 +79,10 @@ export const amount = fieldOf('number', 0);
 export const toggle = fieldOf('boolean', false);
 export const select = fieldOf('options', '');
 export const notice = fieldOf('notice', '');
+/** One of those that a select offers. */
+export const choice = (name: string, value: string, description: string) => {
+	return { name, value, description };
+};
 const json = fieldOf('json', '{}');
 const collection = fieldOf('collection', {});
 const picker = fieldOf('resourceLocator', { mode: 'id', value: '' });
@@ -101,10 +105,10 @@ export function optionsField(options: INodeProperties[]): INodeProperties {
 
 export const MAX_FILE_MB = 500;
 
-export const maxFileSizeOption = amount('Max File Size (MB)', 'maxFileSize', {
-	typeOptions: { minValue: 0 },
-	default: MAX_FILE_MB,
-});
+export function maxFileSizeOption(description: string): INodeProperties {
+	const details = { typeOptions: { minValue: 0 }, default: MAX_FILE_MB, description };
+	return amount('Max File Size (MB)', 'maxFileSize', details);
+}
 
 export function binaryField(displayName: string, details: Partial<INodeProperties>) {
 	return text(displayName, 'binaryPropertyName', { required: true, default: 'data', ...details });

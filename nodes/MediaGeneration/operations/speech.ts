@@ -1,6 +1,6 @@
 /** Speech: by voice ID (`POST /v1/text-to-speech/{voice_id}`) and by voice name (`POST /v1e/task/text-to-speech`). docs/service.md, "Endpoints". */
 import { longTextFields } from './longText';
-import { locator, openChoice, text, toggle, type Resource } from './operation';
+import { choice, locator, openChoice, text, toggle, type Resource } from './operation';
 
 const byVoiceId = 'generateByVoiceId';
 const byVoiceName = 'generateByVoiceName';
@@ -41,16 +41,8 @@ export const speech: Resource = {
 			description: 'Format of the audio file. If not set, the service chooses.',
 			displayOptions: forVoiceId,
 			options: [
-				{
-					name: 'MP3 44100 128',
-					value: 'mp3_44100_128',
-					description: 'MP3 with 44.1 kHz and 128 kbit/s',
-				},
-				{
-					name: 'MP3 44100 192',
-					value: 'mp3_44100_192',
-					description: 'MP3 with 44.1 kHz and 192 kbit/s',
-				},
+				choice('MP3 44100 128', 'mp3_44100_128', 'MP3 with 44.1 kHz and 128 kbit/s'),
+				choice('MP3 44100 192', 'mp3_44100_192', 'MP3 with 44.1 kHz and 192 kbit/s'),
 			],
 		}),
 		toggle('With Transcript', 'withTranscript', {

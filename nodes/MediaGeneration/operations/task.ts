@@ -35,14 +35,6 @@ function refusedPath(reason: string): FailureError {
 	);
 }
 
-function decoded(part: string): string {
-	try {
-		return decodeURIComponent(part);
-	} catch {
-		throw refusedPath('it has a percent sign that encodes nothing; write %25 for the sign itself');
-	}
-}
-
 export function endpointPath(given: string): string {
 	const path = given.trim();
 	if (path.length > MAX_PATH) throw refusedPath(`it is longer than ${MAX_PATH} characters`);
@@ -52,10 +44,13 @@ export function endpointPath(given: string): string {
 	if (/[?#]/.test(path)) throw refusedPath('it has a question mark or a number sign (#)');
 	const problem = pathProblem(path);
 	if (problem !== undefined) throw refusedPath(`it ${problem}`);
-	const parts = path
-		.split('/')
-		.map((part) => encodeURIComponent(decoded(part)).replace(PLAIN_IN_PATHS, decodeURIComponent));
-	return parts.join('/');
+	const normalized = (part: string) =>
+		encodeURIComponent(decodeURIComponent(part)).replace(PLAIN_IN_PATHS, decodeURIComponent);
+	try {
+		return path.split('/').map(normalized).join('/');
+	} catch {
+		throw refusedPath('it has a percent sign that encodes nothing; write %25 for the sign itself');
+	}
 }
 
 const CALLBACK_FIELD = /(receive|callback|webhook)_?url/i;

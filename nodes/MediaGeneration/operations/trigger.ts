@@ -29,18 +29,16 @@ export const triggerFields: INodeProperties[] = [
 			'Whether to ask the service about the task and to output its answer instead of what was posted. Anyone who knows the URL could post anything: with this off, files are downloaded only if the credential has a Callback Secret.',
 	}),
 	downloadField,
-	{ ...filesField, displayOptions: { show: { downloadOutput: [true] } } },
+	filesField,
 	optionsField([
 		toggle('Deduplicate', 'deduplicate', {
 			default: true,
 			description:
 				'Whether to start the workflow only once for a task that is called back again with the same status and reference',
 		}),
-		{
-			...maxFileSizeOption,
-			description:
-				'Larger files are not downloaded: the workflow runs with "download_error" and the addresses',
-		},
+		maxFileSizeOption(
+			'Larger files are not downloaded: the workflow runs with "download_error" and the addresses',
+		),
 		text('Task Types', 'types', {
 			placeholder: 'e.g. sound_effect, image',
 			description:
@@ -49,22 +47,17 @@ export const triggerFields: INodeProperties[] = [
 	]),
 ];
 
-export interface TriggerSettings {
-	statuses: string[];
-	verify: boolean;
-	/** Lower case; empty means all. */
-	types: string[];
-	deduplicate: boolean;
-}
+export type TriggerSettings = ReturnType<typeof readTriggerSettings>;
 
 /** What can't be used falls back to the default: a callback must not be lost because of a misspelt option. */
-export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings {
+export function readTriggerSettings(context: IWebhookFunctions) {
 	const statuses = context.getNodeParameter('statuses', ['done', 'error']);
 	const options = context.getNodeParameter('options', {});
 	const { types, deduplicate }: JsonObject = isObject(options) ? options : {};
 	return {
 		statuses: Array.isArray(statuses) ? statuses.map(String) : ['done', 'error'],
 		verify: context.getNodeParameter('verifyWithService', true) !== false,
+		// Lower case; empty means all.
 		types: (typeof types === 'string' ? types : '')
 			.split(',')
 			.map((type) => type.trim().toLowerCase())

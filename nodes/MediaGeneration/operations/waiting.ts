@@ -1,5 +1,4 @@
 /** How an item waits and what it does with its files (fields: `waitingFields.ts`). */
-import type { PollRouteOption } from '../service/account';
 import { invalid, type FailureError } from '../service/failures';
 import { asText } from '../service/json';
 import { fittingNumber, type ItemFields } from './fields';
@@ -21,25 +20,6 @@ export type Waiting =
 	| { kind: 'poll' }
 	/** Polls for a while, then puts the execution to sleep. `watched`: whether this n8n also looks while it sleeps. */
 	| { kind: 'suspend'; graceMs: number; watched: boolean };
-
-export interface ItemSettings {
-	waiting: Waiting;
-	files: FileSettings;
-	callbackReference: string | undefined;
-	timeoutMs: number;
-	onTimeout: 'error' | 'returnTask';
-	pollRoute: PollRouteOption;
-	minimumCredits: number | undefined;
-	contextBetweenParts: boolean;
-	findUnclear: boolean;
-	longText: LongText;
-}
-
-/** Those of the first item. */
-export interface RunSettings {
-	maxActiveTasks: number;
-	maximumCredits: number | undefined;
-}
 
 export const POLL_TIMEOUT_S = 600;
 const DAY_S = 86_400;
@@ -87,14 +67,15 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 	};
 }
 
-export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
+export type ItemSettings = ReturnType<typeof readItemSettings>;
+
+export function readItemSettings(fields: ItemFields, alwaysWaits: boolean) {
 	const waiting = readWaiting(fields, alwaysWaits);
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
 	const timeout = { fallback: waitingRules[waiting.kind].timeoutS, most: MAX_TIMEOUT_S };
 	const files = readFileSettings(fields);
 	const reference = fields.options.callbackReference;
-	checkSuspended(longText, waiting, files);
-	checkJoined(longText, waiting, files);
+	checkTogether(waiting, longText, files);
 	return {
 		waiting,
 		longText,
@@ -112,13 +93,8 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 	};
 }
 
-function checkSuspended({ kind }: LongText, waiting: Waiting, { splitFiles }: FileSettings): void {
-	if (waiting.kind !== 'suspend' || (kind !== 'parts' && !splitFiles)) return;
-	const [what, advice] =
-		kind === 'parts'
-			? ['Long Text: One Item per Part', 'Set "Long Text" to "Join Into One File", or']
-			: ['Split Files', 'Remove the option "Split Files", or set'];
-	throw invalid(
+function notSuspended(what: string, advice: string): FailureError {
+	return invalid(
 		`"${what}" can't be suspended: a sleeping execution goes on with exactly one item per input item`,
 		`${advice} "Wait Mode" to "Poll". Nothing was sent.`,
 	);
@@ -131,17 +107,24 @@ export function joinNeedsFiles(): FailureError {
 	);
 }
 
-function checkJoined({ kind }: LongText, waiting: Waiting, { download }: FileSettings): void {
-	if (kind !== 'join') return;
-	if (waiting.kind === 'no')
+function checkTogether(waiting: Waiting, longText: LongText, files: FileSettings): void {
+	const advice = 'Set "Long Text" to "Join Into One File", or';
+	if (waiting.kind === 'suspend' && longText.kind === 'parts')
+		throw notSuspended('Long Text: One Item per Part', advice);
+	if (waiting.kind === 'suspend' && files.splitFiles)
+		throw notSuspended('Split Files', 'Remove the option "Split Files", or set');
+	if (waiting.kind === 'no' && longText.kind === 'join')
 		throw invalid(
 			'"Long Text: Join Into One File" needs to wait for its parts',
 			'Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off". Nothing was sent.',
 		);
-	if (!download) throw joinNeedsFiles();
+	if (longText.kind === 'join' && !files.download) throw joinNeedsFiles();
 }
 
-export function readRunSettings(fields: ItemFields): RunSettings {
+/** Those of the first item count. */
+export type RunSettings = ReturnType<typeof readRunSettings>;
+
+export function readRunSettings(fields: ItemFields) {
 	const fallback = MAX_ACTIVE_TASKS;
 	const most = fields.numberOption('maxActiveTasks', 'Max Active Tasks', { fallback });
 	// One that is set but leads to an empty value must not count as no limit.

@@ -4,6 +4,7 @@ import { longTextOptions } from './longText';
 import {
 	amount,
 	binaryField,
+	choice,
 	jsonField,
 	maxFileSizeOption,
 	notice,
@@ -28,6 +29,7 @@ export const downloadField = toggle('Download Output', 'downloadOutput', {
 
 export const filesField = binaryField('Put Output Files in Field', {
 	hint: 'Name of the binary field of the first file; the next ones get _1, _2, ... appended',
+	displayOptions: { show: DOWNLOADING },
 });
 
 const startingFields: INodeProperties[] = [
@@ -47,17 +49,16 @@ const startingFields: INodeProperties[] = [
 const waitingFields: INodeProperties[] = [
 	select('Wait Mode', 'waitMode', {
 		options: [
-			{
-				name: 'Poll',
-				value: 'poll',
-				description: 'Ask the service again and again. Best for tasks of up to a few minutes.',
-			},
-			{
-				name: 'Suspend Until Callback',
-				value: 'callback',
-				description:
-					'Put the execution to sleep until its tasks are over. Best for long tasks: holds no worker and survives a restart.',
-			},
+			choice(
+				'Poll',
+				'poll',
+				'Ask the service again and again. Best for tasks of up to a few minutes.',
+			),
+			choice(
+				'Suspend Until Callback',
+				'callback',
+				'Put the execution to sleep until its tasks are over. Best for long tasks: holds no worker and survives a restart.',
+			),
 		],
 		default: 'poll',
 		description: 'How to wait for the result',
@@ -68,7 +69,7 @@ const waitingFields: INodeProperties[] = [
 		{ displayOptions: { show: SUSPENDING } },
 	),
 	downloadField,
-	{ ...filesField, displayOptions: { show: DOWNLOADING } },
+	filesField,
 ];
 
 function extraFieldsOption(example: string): INodeProperties {
@@ -94,7 +95,6 @@ const creatingOptions: INodeProperties[] = [
 	}),
 	amount('Min Credits', 'minimumCredits', {
 		typeOptions: { minValue: 0 },
-		default: 0,
 		description: 'Create nothing if the account has fewer credits than this',
 	}),
 	toggle('Find Unclear Creations', 'findUnclear', {
@@ -126,16 +126,16 @@ const timeoutOption = amount('Timeout (Seconds)', 'timeout', {
 
 const onTimeoutOption = select('On Timeout', 'onTimeout', {
 	options: [
-		{
-			name: 'Error',
-			value: 'error',
-			description: 'The item fails with the task ID, so that "Task: Wait" can go on from there',
-		},
-		{
-			name: 'Return Task',
-			value: 'returnTask',
-			description: 'The item goes on with the task as last seen and timed_out set to true',
-		},
+		choice(
+			'Error',
+			'error',
+			'The item fails with the task ID, so that "Task: Wait" can go on from there',
+		),
+		choice(
+			'Return Task',
+			'returnTask',
+			'The item goes on with the task as last seen and timed_out set to true',
+		),
 	],
 	default: 'error',
 	description: 'What to do when a task is not finished in time. It is paid for either way.',
@@ -147,9 +147,9 @@ const lastOptions: INodeProperties[] = [
 			'Whether to output one item per file instead of one item per task. Needs the Wait Mode "Poll".',
 	}),
 	{
-		...maxFileSizeOption,
-		description:
+		...maxFileSizeOption(
 			'Larger files are not downloaded: the item fails, and its outputs keep the addresses',
+		),
 		displayOptions: { show: DOWNLOADING },
 	},
 	amount('Polling Before Suspending (Seconds)', 'gracePeriod', {
@@ -166,13 +166,9 @@ const lastOptions: INodeProperties[] = [
 	}),
 	select('Poll Route', 'pollRoute', {
 		options: [
-			{
-				name: 'Automatic',
-				value: 'auto',
-				description: 'Find out which route answers, and remember it',
-			},
-			{ name: 'V1', value: 'v1', description: 'Ask /v1/task/{task_id}' },
-			{ name: 'V1e', value: 'v1e', description: 'Ask /v1e/task/{task_id}' },
+			choice('Automatic', 'auto', 'Find out which route answers, and remember it'),
+			choice('V1', 'v1', 'Ask /v1/task/{task_id}'),
+			choice('V1e', 'v1e', 'Ask /v1e/task/{task_id}'),
 		],
 		default: 'auto',
 		description: 'Which of the two addresses of the service to ask for the task',
