@@ -29,7 +29,6 @@ const resumeWebhooks: INodeTypeDescription['webhooks'] = [
 	},
 ];
 
-/** Answers the editor when it asks for a list. */
 function listSearch(name: ListName) {
 	return async function (this: ILoadOptionsFunctions, filter?: string, paginationToken?: string) {
 		const { searchList } = await import('./run/lists');

@@ -1,6 +1,6 @@
 /** Sound files that are there already: joined here, without the service. (docs/media.md) */
 import { pauseOption } from './longText';
-import { binaryField, maxFileSizeOption, optionsField, text, type Resource } from './operation';
+import { maxFileSizeOption, optionsField, text, type Resource } from './operation';
 
 export const audio: Resource = {
 	value: 'audio',
@@ -20,7 +20,9 @@ export const audio: Resource = {
 			placeholder: 'e.g. chapter-1',
 			description: 'Name of the joined file; its extension is added. Leave empty for "joined".',
 		}),
-		binaryField('Put Output File in Field', {
+		text('Put Output File in Field', 'binaryPropertyName', {
+			required: true,
+			default: 'data',
 			hint: 'The name of the output binary field of the joined file; merged subtitles get _1',
 		}),
 		optionsField([

@@ -65,7 +65,6 @@ export class ItemFields {
 		return isObject(this.resolved) ? this.resolved : {};
 	}
 
-	/** @param label the field's name on screen */
 	requiredText(name: string, label: string): string {
 		const text = this.optionalText(name, label);
 		if (text !== undefined) return text;

@@ -1,6 +1,6 @@
 import type { IDataObject, IDisplayOptions, INodeProperties } from 'n8n-workflow';
-import type { ServiceClient } from '../service/client';
 import type { JsonObject } from '../service/json';
+import type { Retries } from '../service/reading';
 import type { ItemFields } from './fields';
 
 export interface CreationRequest {
@@ -24,10 +24,7 @@ export type Work =
 	/** Costs nothing, so a request that fails for the moment is repeated. Throws a FailureError. */
 	| { kind: 'reads'; read(from: Source, fields: ItemFields): Promise<JsonObject[]> };
 
-export interface Source {
-	client: ServiceClient;
-	signal: AbortSignal | undefined;
-}
+export type Source = Pick<Retries, 'client' | 'signal'>;
 
 export interface Operation {
 	/** As workflows carry it. */
@@ -53,10 +50,7 @@ export interface Resource {
 }
 
 /** Fields that are shown only under a condition, beside those that they have themselves. */
-export function shownWhen(
-	condition: IDisplayOptions['show'],
-	fields: readonly INodeProperties[],
-): INodeProperties[] {
+export function shownWhen(condition: IDisplayOptions['show'], fields: readonly INodeProperties[]) {
 	return fields.map((field) => ({
 		...field,
 		displayOptions: { show: { ...condition, ...field.displayOptions?.show } },
@@ -87,7 +81,6 @@ const json = fieldOf('json', '{}');
 const collection = fieldOf('collection', {});
 const picker = fieldOf('resourceLocator', { mode: 'id', value: '' });
 
-/** A field for a JSON object. @param about what it is for, and an example */
 export function jsonField(
 	displayName: string,
 	name: string,
@@ -108,10 +101,6 @@ export const MAX_FILE_MB = 500;
 export function maxFileSizeOption(description: string): INodeProperties {
 	const details = { typeOptions: { minValue: 0 }, default: MAX_FILE_MB, description };
 	return amount('Max File Size (MB)', 'maxFileSize', details);
-}
-
-export function binaryField(displayName: string, details: Partial<INodeProperties>) {
-	return text(displayName, 'binaryPropertyName', { required: true, default: 'data', ...details });
 }
 
 export type ListName = 'searchImageModels' | 'searchSpeechModels' | 'searchVoices';

@@ -80,7 +80,6 @@ async function listTasks(from: Source, fields: ItemFields): Promise<IDataObject[
 	});
 }
 
-/** The task as the service has it, its ID, and its files where it is done. */
 function taskItem(taskId: string, raw: JsonObject): IDataObject {
 	const task = parseTask(raw);
 	const outputs = task?.state === 'done' ? outputsOf(task) : [];

@@ -108,9 +108,11 @@ export function joinNeedsFiles(): FailureError {
 }
 
 function checkTogether(waiting: Waiting, longText: LongText, files: FileSettings): void {
-	const advice = 'Set "Long Text" to "Join Into One File", or';
 	if (waiting.kind === 'suspend' && longText.kind === 'parts')
-		throw notSuspended('Long Text: One Item per Part', advice);
+		throw notSuspended(
+			'Long Text: One Item per Part',
+			'Set "Long Text" to "Join Into One File", or',
+		);
 	if (waiting.kind === 'suspend' && files.splitFiles)
 		throw notSuspended('Split Files', 'Remove the option "Split Files", or set');
 	if (waiting.kind === 'no' && longText.kind === 'join')

@@ -3,7 +3,6 @@ import type { INodeProperties } from 'n8n-workflow';
 import { longTextOptions } from './longText';
 import {
 	amount,
-	binaryField,
 	choice,
 	jsonField,
 	maxFileSizeOption,
@@ -27,7 +26,9 @@ export const downloadField = toggle('Download Output', 'downloadOutput', {
 		'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
 });
 
-export const filesField = binaryField('Put Output Files in Field', {
+export const filesField = text('Put Output Files in Field', 'binaryPropertyName', {
+	required: true,
+	default: 'data',
 	hint: 'Name of the binary field of the first file; the next ones get _1, _2, ... appended',
 	displayOptions: { show: DOWNLOADING },
 });
