@@ -50,13 +50,10 @@ function voiceOf(record: JsonObject): ListEntry | undefined {
 		record.accent ?? labels.accent,
 		record.gender ?? labels.gender,
 	]);
-	const name = asText(record.name) ?? value;
+	const known = asText(record.name) ?? value;
+	const name = details === '' ? known : `${known} (${details})`;
 	const description = asText(record.description);
-	return {
-		value,
-		name: details === '' ? name : `${name} (${details})`,
-		...(description && { description }),
-	};
+	return { value, name, ...(description && { description }) };
 }
 
 function modelOf(record: JsonObject): ListEntry | undefined {

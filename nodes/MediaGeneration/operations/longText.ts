@@ -4,7 +4,7 @@ import { firstSentences, lastSentences, splitText } from '../media/split';
 import type { Work } from '../service/clock';
 import { invalid } from '../service/failures';
 import { fittingNumber, type ItemFields } from './fields';
-import { amount, choice, select, toggle, type CreationRequest } from './operation';
+import { amount, choice, select, shownWhen, toggle, type CreationRequest } from './operation';
 
 export type LongText =
 	| { kind: 'off' }
@@ -42,7 +42,7 @@ export const longTextFields: INodeProperties[] = [
 		default: 'off',
 		description: `Whether to split texts longer than ${CHARACTERS_NAME}, and what comes out`,
 	}),
-	{ ...charactersField, displayOptions: { show: { ...whenSplit, '@version': [1.1] } } },
+	...shownWhen({ ...whenSplit, '@version': [1.1] }, [charactersField]),
 ];
 
 export const pauseOption = amount('Pause Between Parts (Ms)', 'pauseBetweenParts', {
@@ -51,13 +51,10 @@ export const pauseOption = amount('Pause Between Parts (Ms)', 'pauseBetweenParts
 });
 
 export const longTextOptions: INodeProperties[] = [
-	{ ...charactersField, displayOptions: { show: { ...whenSplit, '@version': [1] } } },
+	...shownWhen({ ...whenSplit, '@version': [1] }, [charactersField]),
 	// Still read where a workflow has it; on screen it is a field of its own.
 	{ ...charactersField, type: 'hidden', displayOptions: { show: { '@version': [1.1] } } },
-	{
-		...pauseOption,
-		displayOptions: { show: { waitForCompletion: [true], longText: ['join'] } },
-	},
+	...shownWhen({ waitForCompletion: [true], longText: ['join'] }, [pauseOption]),
 	toggle('Context Between Parts', 'contextBetweenParts', {
 		description:
 			'Whether to send each part with the end of the one before it and the beginning of the next one (previous_text and next_text), so that a service that takes them speaks the parts as one text',

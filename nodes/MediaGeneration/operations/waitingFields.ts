@@ -147,12 +147,11 @@ const lastOptions: INodeProperties[] = [
 		description:
 			'Whether to output one item per file instead of one item per task. Needs the Wait Mode "Poll".',
 	}),
-	{
-		...maxFileSizeOption(
+	...shownWhen(DOWNLOADING, [
+		maxFileSizeOption(
 			'Larger files are not downloaded: the item fails, and its outputs keep the addresses',
 		),
-		displayOptions: { show: DOWNLOADING },
-	},
+	]),
 	amount('Polling Before Suspending (Seconds)', 'gracePeriod', {
 		typeOptions: { minValue: 0 },
 		default: GRACE_S,
