@@ -1,5 +1,5 @@
 /** Reads and checks the fields of one item. Every refusal says which field is wrong and what it should be (outcome `invalid`). */
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { invalid } from '../service/failures';
 import { asNumber, asText, isObject, parseJson, type JsonObject } from '../service/json';
 import { pathProblem } from '../service/baseUrl';
@@ -50,6 +50,11 @@ export class ItemFields {
 		private readonly context: IExecuteFunctions,
 		readonly itemIndex: number,
 	) {}
+
+	/** The item itself, as it came in. */
+	get input(): INodeExecutionData {
+		return this.context.getInputData()[this.itemIndex] ?? { json: {} };
+	}
 
 	/** Undefined where the workflow has none, e.g. because the field is hidden. Workflows older than a locator have a plain text. */
 	raw(name: string): unknown {

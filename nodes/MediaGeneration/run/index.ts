@@ -1,7 +1,7 @@
 /** One execution of the action node, from its fields to one output: plan, check, create, wait, deliver, conclude. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Ledger } from '../create/ledger';
-import { failureItem, nodeError } from '../delivery/failure';
+import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
 import { operationOf } from '../operations';
 import { ItemFields } from '../operations/fields';
@@ -15,7 +15,7 @@ import { sleepingInput, suspend, type Sleeper, type SleepingTask } from '../slee
 import { brokenEnd, failedEnd, type ItemEnd, type Means } from './item';
 import { runItems } from './items';
 import { joinItems } from './joinItems';
-import { itemsOf, Report } from './output';
+import { failedItem, itemsOf, Report } from './output';
 import { planItems, runSettings, type Planned } from './plan';
 import * as prepare from './prepare';
 import { Spending } from './spending';
@@ -30,14 +30,15 @@ async function carryOut(context: IExecuteFunctions): Promise<INodeExecutionData[
 			context.getNodeParameter('resource', 0),
 			context.getNodeParameter('operation', 0),
 		);
+		const items = context.getInputData().map((_, index) => new ItemFields(context, index));
 		switch (operation.work.kind) {
 			case 'creates':
 			case 'awaits':
-				return await generate(context, operation);
+				return sleepingInput(context) ?? (await generate(context, operation, items));
 			case 'joins':
-				return await joinItems(context);
+				return await joinItems(context, items);
 			case 'reads':
-				return await readItems(context, operation.work);
+				return await readItems(context, operation.work, items);
 		}
 	} catch (error) {
 		throw error instanceof FailureError
@@ -49,23 +50,19 @@ async function carryOut(context: IExecuteFunctions): Promise<INodeExecutionData[
 async function readItems(
 	context: IExecuteFunctions,
 	work: Extract<Work, { kind: 'reads' }>,
+	inputs: readonly ItemFields[],
 ): Promise<INodeExecutionData[]> {
 	const output: INodeExecutionData[] = [];
 	const signal = context.getExecutionCancelSignal();
 	const opened = await attemptLater(async () => valueOf(await prepare.openClient(context)));
-	for (let index = 0; index < context.getInputData().length; index += 1) {
-		const fields = new ItemFields(context, index);
+	for (const fields of inputs) {
+		const { itemIndex: item } = fields;
 		const items = await attemptLater(
 			async () => await work.read({ client: valueOf(opened), signal }, fields),
 		);
 		if (items.ok) {
-			for (const json of items.value as IDataObject[])
-				output.push({ json, pairedItem: { item: index } });
-			continue;
-		}
-		if (!context.continueOnFail())
-			throw nodeError(context.getNode(), { failure: items.failure, index });
-		output.push(failureItem(context.getNode(), { failure: items.failure, index }));
+			for (const json of items.value as IDataObject[]) output.push({ json, pairedItem: { item } });
+		} else output.push(failedItem(context, items.failure, item));
 	}
 	return output;
 }
@@ -73,12 +70,11 @@ async function readItems(
 async function generate(
 	context: IExecuteFunctions,
 	operation: Operation,
+	items: readonly ItemFields[],
 ): Promise<INodeExecutionData[]> {
-	const asleep = sleepingInput(context);
-	if (asleep !== undefined) return asleep;
 	const ledger = new Ledger(context.getContext('node'), prepare.runOf(context));
 	const report = new Report(context, ledger);
-	const planned = await inPieces(planItems(context, operation));
+	const planned = await inPieces(planItems(operation, items));
 	report.throwFirstFailure(planned);
 	if (planned.every((each) => each.kind !== 'draft')) return report.output(planned);
 	// Without a credential the run fails, whatever On Error says.
@@ -99,7 +95,10 @@ async function runPlanned(
 ): Promise<INodeExecutionData[]> {
 	const { context, ledger } = report;
 	const { baseUrl } = client.credentials;
-	const { maxActiveTasks, maximumCredits: maximum } = runSettings(context, planned);
+	const { maxActiveTasks, maximumCredits: maximum } = runSettings(
+		new ItemFields(context, 0),
+		planned,
+	);
 	const stop = context.getExecutionCancelSignal();
 	let ends: readonly ItemEnd[] = [];
 	let isOut = false;

@@ -1,36 +1,34 @@
 /** `audio: join`: the audio of all input items into one file for each group. Nothing is sent anywhere. */
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { failureItem, nodeError } from '../delivery/failure';
 import { inFields } from '../delivery/files';
 import { joinSources, type Source } from '../delivery/joining';
-import { ItemFields } from '../operations/fields';
+import type { ItemFields } from '../operations/fields';
 import { readPause } from '../operations/longText';
 import { readMaxFileBytes } from '../operations/waiting';
 import { ensured } from '../service/boundedMap';
 import { attempt, attemptLater, invalid, type Failure } from '../service/failures';
+import { failedItem } from './output';
 
 function textField(fields: ItemFields, name: string, label: string): string | undefined {
 	return fields.optionalText(name, label)?.trim();
 }
 
-/** The items of each group, by the value of Group By; undefined where it is empty. */
-function groupsOf(context: IExecuteFunctions): Map<string | undefined, number[]> {
-	const groups = new Map<string | undefined, number[]>();
-	context.getInputData().forEach((_, index) => {
-		const value = textField(new ItemFields(context, index), 'groupBy', 'Group By');
-		ensured(groups, value, () => []).push(index);
-	});
+/** By the value of Group By; undefined where it is empty. */
+function groupsOf(items: readonly ItemFields[]): Map<string | undefined, ItemFields[]> {
+	const groups = new Map<string | undefined, ItemFields[]>();
+	for (const item of items)
+		ensured(groups, textField(item, 'groupBy', 'Group By'), () => []).push(item);
 	return groups;
 }
 
 const SUBTITLES = ['application/x-subrip', 'text/srt'];
 
-function sourceOf(item: INodeExecutionData, field: string, index: number): Source {
-	const sound = item.binary?.[field];
+function sourceOf({ input: { binary = {} }, itemIndex }: ItemFields, field: string): Source {
+	const sound = binary[field];
 	if (sound === undefined) {
-		const present = Object.keys(item.binary ?? {});
+		const present = Object.keys(binary);
 		throw invalid(
-			`Item ${index} has no binary field "${field}"`,
+			`Item ${itemIndex} has no binary field "${field}"`,
 			present.length === 0
 				? 'The item has no binary data. Put the audio file there first, e.g. with "Download Output".'
 				: `Set Input Binary Field to one of those that the item has: ${present.join(', ')}.`,
@@ -38,26 +36,24 @@ function sourceOf(item: INodeExecutionData, field: string, index: number): Sourc
 	}
 	const isSubtitles = ({ mimeType, fileName }: IBinaryData) =>
 		SUBTITLES.includes(mimeType) || fileName?.toLowerCase().endsWith('.srt');
-	return { sound, srt: Object.values(item.binary ?? {}).find(isSubtitles) };
+	return { sound, srt: Object.values(binary).find(isSubtitles) };
 }
 
-/** The item of one group. Messages name items instead of parts, counted from 0 as n8n shows them. */
+/** Messages name items instead of parts, counted from 0 as n8n shows them. The first item's fields count. */
 async function joinGroup(
 	context: IExecuteFunctions,
 	group: string | undefined,
-	indices: number[],
+	items: readonly ItemFields[],
 ): Promise<INodeExecutionData> {
-	const items = context.getInputData();
-	const [first = 0] = indices;
-	const fields = new ItemFields(context, first);
-	const inputField = fields.requiredText('inputBinaryField', 'Input Binary Field').trim();
-	const sources = indices.map((index) => sourceOf(items[index] ?? { json: {} }, inputField, index));
+	const [first] = items as [ItemFields];
+	const inputField = first.requiredText('inputBinaryField', 'Input Binary Field').trim();
+	const sources = items.map((item) => sourceOf(item, inputField));
 	const joined = await joinSources(context, sources, {
-		pauseMs: readPause(fields),
-		maxBytes: readMaxFileBytes(fields),
-		baseName: textField(fields, 'fileName', 'File Name') ?? 'joined',
+		pauseMs: readPause(first),
+		maxBytes: readMaxFileBytes(first),
+		baseName: textField(first, 'fileName', 'File Name') ?? 'joined',
 		withTranscript: false,
-		nameOf: (number) => `item ${indices[number] ?? number}`,
+		nameOf: (number) => `item ${items[number]?.itemIndex ?? number}`,
 	});
 	if (!joined.ok)
 		throw invalid(
@@ -65,36 +61,39 @@ async function joinGroup(
 			'Joining takes MP3 files, or WAV files, that all have the same format and fit into Max File Size. Convert those that differ, or join them apart with Group By.',
 		);
 	const binaryPropertyName =
-		textField(fields, 'binaryPropertyName', 'Put Output File in Field') ?? 'data';
+		textField(first, 'binaryPropertyName', 'Put Output File in Field') ?? 'data';
 	const { outputs, binary } = inFields(joined.files, binaryPropertyName);
+	const pairedItem = pairedItems(items);
 	const json: IDataObject = {
-		parts: indices.map((item, number) => ({ part: number + 1, item, ...joined.times[number] })),
+		parts: pairedItem.map(({ item }, number) => ({
+			part: number + 1,
+			item,
+			...joined.times[number],
+		})),
 		...joined.json,
 		...(group === undefined ? {} : { group }),
 		outputs: outputs.map((output) => ({ ...output })),
 	};
-	return { json, binary, pairedItem: indices.map((item) => ({ item })) };
+	return { json, binary, pairedItem };
 }
 
-function failed(
+const pairedItems = (items: readonly ItemFields[]) =>
+	items.map(({ itemIndex: item }) => ({ item }));
+
+export async function joinItems(
 	context: IExecuteFunctions,
-	failure: Failure,
-	indices: number[],
-): INodeExecutionData {
-	const [index = 0] = indices;
-	if (!context.continueOnFail()) throw nodeError(context.getNode(), { failure, index });
-	const item = failureItem(context.getNode(), { failure, index });
-	return Object.assign(item, { pairedItem: indices.map((item) => ({ item })) });
-}
-
-export async function joinItems(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	const grouped = attempt(() => groupsOf(context));
-	const all = context.getInputData().map((_, index) => index);
-	if (!grouped.ok) return [failed(context, grouped.failure, all)];
+	items: readonly ItemFields[],
+): Promise<INodeExecutionData[]> {
+	const failed = (failure: Failure, group: readonly ItemFields[]): INodeExecutionData => {
+		const item = failedItem(context, failure, group[0]?.itemIndex ?? 0);
+		return Object.assign(item, { pairedItem: pairedItems(group) });
+	};
+	const grouped = attempt(() => groupsOf(items));
+	if (!grouped.ok) return [failed(grouped.failure, items)];
 	const output: INodeExecutionData[] = [];
-	for (const [group, indices] of grouped.value) {
-		const joined = await attemptLater(async () => await joinGroup(context, group, indices));
-		output.push(joined.ok ? joined.value : failed(context, joined.failure, indices));
+	for (const [value, group] of grouped.value) {
+		const joined = await attemptLater(async () => await joinGroup(context, value, group));
+		output.push(joined.ok ? joined.value : failed(joined.failure, group));
 	}
 	return output;
 }

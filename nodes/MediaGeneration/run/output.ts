@@ -24,6 +24,16 @@ export function itemsOf(context: IExecuteFunctions, end: ItemEnd): INodeExecutio
 		: [...items.filter((item) => item.binary), failureItem(node, end, { outputs })];
 }
 
+/** Throws where failures do not go on as items. */
+export function failedItem(
+	context: IExecuteFunctions,
+	failure: Failure,
+	index: number,
+): INodeExecutionData {
+	if (!context.continueOnFail()) throw nodeError(context.getNode(), { failure, index });
+	return failureItem(context.getNode(), { failure, index });
+}
+
 const failuresIn = (ends: readonly OnItsWay[]) => ends.filter((end) => end.kind === 'failed');
 const taskIdsOf = (end: OnItsWay) => ('taskIds' in end ? end.taskIds : []);
 

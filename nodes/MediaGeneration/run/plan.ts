@@ -1,7 +1,7 @@
 /** From the input to items: reads and checks every item before anything is sent. */
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 import type { Assembly } from '../delivery/assembly';
-import { ItemFields } from '../operations/fields';
+import type { ItemFields } from '../operations/fields';
 import type { CreationRequest, Operation } from '../operations/operation';
 import { textsOf } from '../operations/longText';
 import {
@@ -120,8 +120,8 @@ function isOwn(taskIds: readonly string[], json: JsonObject): boolean {
 	return are([asText(json.task_id)]) || are(textsIn(json.task_ids));
 }
 
-function planAwaited(fields: ItemFields, input: INodeExecutionData): Array<Draft | ItemEnd> {
-	const index = fields.itemIndex;
+function planAwaited(fields: ItemFields): Array<Draft | ItemEnd> {
+	const { input, itemIndex: index } = fields;
 	const json = fieldsIn(input);
 	const left = leftIn(json);
 	const from = failureFromInput(json, left);
@@ -153,14 +153,10 @@ function planAwaited(fields: ItemFields, input: INodeExecutionData): Array<Draft
 	return tasks.map((each) => ({ ...common, work: { kind: 'awaits', ...each } }));
 }
 
-function* planItem(
-	{ work }: Operation,
-	fields: ItemFields,
-	input: INodeExecutionData,
-): Work<Array<Draft | ItemEnd>> {
+function* planItem({ work }: Operation, fields: ItemFields): Work<Array<Draft | ItemEnd>> {
 	const index = fields.itemIndex;
 	try {
-		if (work.kind !== 'creates') return planAwaited(fields, input);
+		if (work.kind !== 'creates') return planAwaited(fields);
 		const settings = readItemSettings(fields, false);
 		const request = work.request(fields);
 		const texts = yield* textsOf(request, settings.longText);
@@ -172,21 +168,20 @@ function* planItem(
 }
 
 export function* planItems(
-	context: IExecuteFunctions,
 	operation: Operation,
+	items: readonly ItemFields[],
 ): Work<Array<Draft | ItemEnd>> {
 	const planned: Array<Draft | ItemEnd> = [];
-	for (const [index, input] of context.getInputData().entries()) {
-		const asked = yield* planItem(operation, new ItemFields(context, index), input);
-		for (const each of asked) planned.push(each);
+	for (const fields of items) {
+		for (const each of yield* planItem(operation, fields)) planned.push(each);
 		yield;
 	}
 	return planned;
 }
 
 /** Those of the first item, also where another field of it is wrong; where they can't be read, the strictest of the others. */
-export function runSettings(context: IExecuteFunctions, planned: Planned): RunSettings {
-	const first = attempt(() => readRunSettings(new ItemFields(context, 0)));
+export function runSettings(firstItem: ItemFields, planned: Planned): RunSettings {
+	const first = attempt(() => readRunSettings(firstItem));
 	if (first.ok) return first.value;
 	const limitOf = ({ maximumCredits = Infinity }: RunSettings) => maximumCredits;
 	return planned
