@@ -21,153 +21,162 @@ import * as prepare from './prepare';
 import { Spending } from './spending';
 
 export async function runOperation(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	return await cleanly(context, async () => await carryOut(context));
+	return await new Execution(context).output();
 }
 
-async function carryOut(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	try {
-		const operation = operationOf(
-			context.getNodeParameter('resource', 0),
-			context.getNodeParameter('operation', 0),
-		);
-		const items = context.getInputData().map((_, index) => new ItemFields(context, index));
-		switch (operation.work.kind) {
-			case 'creates':
-			case 'awaits':
-				return sleepingInput(context) ?? (await generate(context, operation, items));
-			case 'joins':
-				return await joinItems(context, items);
-			case 'reads':
-				return await readItems(context, operation.work, items);
+class Execution {
+	private readonly items: readonly ItemFields[];
+
+	constructor(private readonly context: IExecuteFunctions) {
+		this.items = context.getInputData().map((_, index) => new ItemFields(context, index));
+	}
+
+	async output(): Promise<INodeExecutionData[]> {
+		return await cleanly(this.context, async () => await this.carryOut());
+	}
+
+	private async carryOut(): Promise<INodeExecutionData[]> {
+		const { context } = this;
+		try {
+			const operation = operationOf(
+				context.getNodeParameter('resource', 0),
+				context.getNodeParameter('operation', 0),
+			);
+			switch (operation.work.kind) {
+				case 'creates':
+				case 'awaits':
+					return sleepingInput(context) ?? (await this.generate(operation));
+				case 'joins':
+					return await joinItems(context, this.items);
+				case 'reads':
+					return await this.readItems(operation.work);
+			}
+		} catch (error) {
+			throw error instanceof FailureError
+				? nodeError(context.getNode(), { failure: error.failure, index: 0 })
+				: error;
 		}
-	} catch (error) {
-		throw error instanceof FailureError
-			? nodeError(context.getNode(), { failure: error.failure, index: 0 })
-			: error;
 	}
-}
 
-async function readItems(
-	context: IExecuteFunctions,
-	work: Extract<Work, { kind: 'reads' }>,
-	inputs: readonly ItemFields[],
-): Promise<INodeExecutionData[]> {
-	const output: INodeExecutionData[] = [];
-	const signal = context.getExecutionCancelSignal();
-	const opened = await attemptLater(async () => valueOf(await prepare.openClient(context)));
-	for (const fields of inputs) {
-		const { itemIndex: item } = fields;
-		const items = await attemptLater(
-			async () => await work.read({ client: valueOf(opened), signal }, fields),
-		);
-		if (items.ok) {
-			for (const json of items.value as IDataObject[]) output.push({ json, pairedItem: { item } });
-		} else output.push(failedItem(context, items.failure, item));
-	}
-	return output;
-}
-
-async function generate(
-	context: IExecuteFunctions,
-	operation: Operation,
-	items: readonly ItemFields[],
-): Promise<INodeExecutionData[]> {
-	const ledger = new Ledger(context.getContext('node'), prepare.runOf(context));
-	const report = new Report(context, ledger);
-	const planned = await inPieces(planItems(operation, items));
-	report.throwFirstFailure(planned);
-	if (planned.every((each) => each.kind !== 'draft')) return report.output(planned);
-	// Without a credential the run fails, whatever On Error says.
-	const opened = await prepare.openClient(context).catch((error: unknown) => {
-		throw report.errorOf(failedEnd(0, asFailure(error)), []);
-	});
-	if (opened.ok) return await runPlanned(report, opened.value, planned);
-	const { failure } = opened;
-	return report.output(
-		planned.map((each) => (each.kind === 'draft' ? failedEnd(each.index, failure) : each)),
-	);
-}
-
-async function runPlanned(
-	report: Report,
-	client: ServiceClient,
-	planned: Planned,
-): Promise<INodeExecutionData[]> {
-	const { context, ledger } = report;
-	const { baseUrl } = client.credentials;
-	const { maxActiveTasks, maximumCredits: maximum } = runSettings(
-		new ItemFields(context, 0),
-		planned,
-	);
-	const stop = context.getExecutionCancelSignal();
-	let ends: readonly ItemEnd[] = [];
-	let isOut = false;
-	try {
-		const account = { client, ledger, maximum, stop };
-		const { ready, waking, balance } = await prepare.prepareItems(context, planned, account);
-		report.throwFirstFailure(ready);
-		const items = ready.filter((each) => each.kind === 'item');
-		report.warnOfRepeats(items);
-		report.showLongTexts(items);
-		const limits = { maximum, balance, signal: stop };
-		const { store, run } = ledger;
-		const spending = new Spending({ ...realClock, client, store, run, ...limits });
-		const delivery = new Delivery(context, { signal: stop, baseUrl });
-		const beganAt = prepare.beganAt(context, ledger);
-		const shared = { context, client, ledger, spending, delivery, stop, beganAt };
-		const means: Means = { ...realClock, random: Math.random, ...shared };
-		const haltOnFailure = !context.continueOnFail();
-		const over = (await runItems(items, means, { maxActiveTasks, haltOnFailure })).values();
-		await spending.settled();
-		ends = ready.map((each) =>
-			each.kind === 'item' ? (over.next().value as ItemEnd) : report.withEarlier(each),
-		);
-		report.note(ends, spending);
-		const isAsleep = ends.some(({ kind }) => kind === 'asleep') && stop?.aborted !== true;
-		const output =
-			isAsleep && waking?.ok === true
-				? await goToSleep(means, report, { ends, waking: waking.value })
-				: report.output(ends, spending);
-		isOut = true;
+	private async readItems(work: Extract<Work, { kind: 'reads' }>): Promise<INodeExecutionData[]> {
+		const { context } = this;
+		const output: INodeExecutionData[] = [];
+		const signal = context.getExecutionCancelSignal();
+		const opened = await attemptLater(async () => valueOf(await prepare.openClient(context)));
+		for (const fields of this.items) {
+			const { itemIndex: item } = fields;
+			const items = await attemptLater(
+				async () => await work.read({ client: valueOf(opened), signal }, fields),
+			);
+			if (items.ok) {
+				for (const json of items.value as IDataObject[])
+					output.push({ json, pairedItem: { item } });
+			} else output.push(failedItem(context, items.failure, item));
+		}
 		return output;
-	} finally {
-		// Whatever the stop has cut short: creations, waiting, downloads, or the last look before the sleep.
-		if (stop?.aborted === true) report.log('the execution was stopped', report.left(ends));
-		ledger.close(
-			(item) => isOut && ends.some(({ kind, index }) => kind === 'items' && index === item),
+	}
+
+	private async generate(operation: Operation): Promise<INodeExecutionData[]> {
+		const { context } = this;
+		const ledger = new Ledger(context.getContext('node'), prepare.runOf(context));
+		const report = new Report(context, ledger);
+		const planned = await inPieces(planItems(operation, this.items));
+		report.throwFirstFailure(planned);
+		if (planned.every((each) => each.kind !== 'draft')) return report.output(planned);
+		// Without a credential the run fails, whatever On Error says.
+		const opened = await prepare.openClient(context).catch((error: unknown) => {
+			throw report.errorOf(failedEnd(0, asFailure(error)), []);
+		});
+		if (opened.ok) return await this.runPlanned(report, opened.value, planned);
+		const { failure } = opened;
+		return report.output(
+			planned.map((each) => (each.kind === 'draft' ? failedEnd(each.index, failure) : each)),
 		);
 	}
-}
 
-async function goToSleep(
-	{ context, client, spending }: Means,
-	report: Report,
-	{ ends, waking }: { ends: readonly ItemEnd[]; waking: Waking },
-): Promise<INodeExecutionData[]> {
-	report.throwFirstFailure(ends);
-	report.showCosts(spending);
-	report.logUnclear('the execution went to sleep', ends);
-	const sleepers = context.getInputData().map((_, index): Sleeper => {
-		const own = ends.filter((end) => end.index === index);
-		const asleep = own.find((end) => end.kind === 'asleep');
-		if (asleep === undefined)
-			return { kind: 'complete', items: own.flatMap((end) => itemsOf(context, end)) };
-		const { assembly, settings } = asleep.item;
-		const { waiting, files } = settings;
-		const tasks = asleep.parts.flatMap((part): SleepingTask[] => {
-			if (part.kind !== 'done') return part.kind === 'open' ? [part] : [];
-			// What was fetched of it would stay in memory.
-			const { delivered: _dropped, ...done } = part;
-			return [done];
-		});
-		const watched = waiting.kind === 'suspend' && waiting.watched;
-		return { kind: 'open', tasks, assembly, files, watched };
-	});
-	try {
-		return await suspend(context, client, { sleepers, waking });
-	} catch (error) {
-		return report.output(
-			ends.map((end) => (end.kind === 'asleep' ? brokenEnd(error, end.item, end.parts) : end)),
+	private async runPlanned(
+		report: Report,
+		client: ServiceClient,
+		planned: Planned,
+	): Promise<INodeExecutionData[]> {
+		const { context } = this;
+		const { ledger } = report;
+		const { baseUrl } = client.credentials;
+		const { maxActiveTasks, maximumCredits: maximum } = runSettings(
+			new ItemFields(context, 0),
+			planned,
 		);
+		const stop = context.getExecutionCancelSignal();
+		let ends: readonly ItemEnd[] = [];
+		let isOut = false;
+		try {
+			const account = { client, ledger, maximum, stop };
+			const { ready, waking, balance } = await prepare.prepareItems(context, planned, account);
+			report.throwFirstFailure(ready);
+			const items = ready.filter((each) => each.kind === 'item');
+			report.warnOfRepeats(items);
+			report.showLongTexts(items);
+			const limits = { maximum, balance, signal: stop };
+			const { store, run } = ledger;
+			const spending = new Spending({ ...realClock, client, store, run, ...limits });
+			const delivery = new Delivery(context, { signal: stop, baseUrl });
+			const beganAt = prepare.beganAt(context, ledger);
+			const shared = { context, client, ledger, spending, delivery, stop, beganAt };
+			const means: Means = { ...realClock, random: Math.random, ...shared };
+			const haltOnFailure = !context.continueOnFail();
+			const over = (await runItems(items, means, { maxActiveTasks, haltOnFailure })).values();
+			await spending.settled();
+			ends = ready.map((each) =>
+				each.kind === 'item' ? (over.next().value as ItemEnd) : report.withEarlier(each),
+			);
+			report.note(ends, spending);
+			const isAsleep = ends.some(({ kind }) => kind === 'asleep') && stop?.aborted !== true;
+			const output =
+				isAsleep && waking?.ok === true
+					? await this.goToSleep(means, report, { ends, waking: waking.value })
+					: report.output(ends, spending);
+			isOut = true;
+			return output;
+		} finally {
+			// Whatever the stop has cut short: creations, waiting, downloads, or the last look before the sleep.
+			if (stop?.aborted === true) report.log('the execution was stopped', report.left(ends));
+			ledger.close(
+				(item) => isOut && ends.some(({ kind, index }) => kind === 'items' && index === item),
+			);
+		}
+	}
+
+	private async goToSleep(
+		{ client, spending }: Means,
+		report: Report,
+		{ ends, waking }: { ends: readonly ItemEnd[]; waking: Waking },
+	): Promise<INodeExecutionData[]> {
+		const { context } = this;
+		report.throwFirstFailure(ends);
+		report.showCosts(spending);
+		report.logUnclear('the execution went to sleep', ends);
+		const sleepers = this.items.map(({ itemIndex: index }): Sleeper => {
+			const own = ends.filter((end) => end.index === index);
+			const asleep = own.find((end) => end.kind === 'asleep');
+			if (asleep === undefined)
+				return { kind: 'complete', items: own.flatMap((end) => itemsOf(context, end)) };
+			const { assembly, settings } = asleep.item;
+			const { waiting, files } = settings;
+			const tasks = asleep.parts.flatMap((part): SleepingTask[] => {
+				if (part.kind !== 'done') return part.kind === 'open' ? [part] : [];
+				// What was fetched of it would stay in memory.
+				const { delivered: _dropped, ...done } = part;
+				return [done];
+			});
+			const watched = waiting.kind === 'suspend' && waiting.watched;
+			return { kind: 'open', tasks, assembly, files, watched };
+		});
+		try {
+			return await suspend(context, client, { sleepers, waking });
+		} catch (error) {
+			return report.output(
+				ends.map((end) => (end.kind === 'asleep' ? brokenEnd(error, end.item, end.parts) : end)),
+			);
+		}
 	}
 }
