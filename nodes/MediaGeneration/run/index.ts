@@ -102,10 +102,7 @@ class Execution {
 		const { context } = this;
 		const { ledger } = report;
 		const { baseUrl } = client.credentials;
-		const { maxActiveTasks, maximumCredits: maximum } = runSettings(
-			new ItemFields(context, 0),
-			planned,
-		);
+		const { maxActiveTasks, maximumCredits: maximum } = runSettings(this.items, planned);
 		const stop = context.getExecutionCancelSignal();
 		let ends: readonly ItemEnd[] = [];
 		let isOut = false;

@@ -52,7 +52,7 @@ function othersOf(first: FailedEnd, ends: readonly OnItsWay[]): string {
 
 export class Report {
 	constructor(
-		readonly context: IExecuteFunctions,
+		private readonly context: IExecuteFunctions,
 		readonly ledger: Ledger,
 	) {}
 

@@ -180,8 +180,8 @@ export function* planItems(
 }
 
 /** Those of the first item, also where another field of it is wrong; where they can't be read, the strictest of the others. */
-export function runSettings(firstItem: ItemFields, planned: Planned): RunSettings {
-	const first = attempt(() => readRunSettings(firstItem));
+export function runSettings([item]: readonly ItemFields[], planned: Planned): RunSettings {
+	const first = attempt(() => readRunSettings(item as ItemFields));
 	if (first.ok) return first.value;
 	const limitOf = ({ maximumCredits = Infinity }: RunSettings) => maximumCredits;
 	return planned
