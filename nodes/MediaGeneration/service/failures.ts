@@ -34,15 +34,13 @@ export interface Failure {
 	httpStatus?: number;
 	candidates?: Array<{ task_id: string; created_at: string }>;
 	/** Where the item has several tasks. */
-	whole?: Whole;
-}
-
-interface Whole {
-	taskIds: string[];
-	/** Of a long text: which one failed, from 1. Undefined where no single one did. */
-	part: { number: number; of: number } | undefined;
-	/** What "Task: Wait" needs to join the parts, where each of them has a task. */
-	longText: LeftText | undefined;
+	whole?: {
+		taskIds: string[];
+		/** Of a long text: which one failed, from 1. Undefined where no single one did. */
+		part: { number: number; of: number } | undefined;
+		/** What "Task: Wait" needs to join the parts, where each of them has a task. */
+		longText: LeftText | undefined;
+	};
 }
 
 /** How the parts of a long text make its output, as an item carries it to "Task: Wait". */
@@ -111,14 +109,10 @@ export function seconds(ms: number): string {
 
 export function failed(taskId: string, task: Task): Failure {
 	const reason = quote(task.errorText);
-	return {
-		outcome: 'failed',
-		message: `Task ${taskId} failed${reason === undefined ? '' : `: ${reason}`}`,
-		description:
-			'The service ended this task with an error. Correct the input if the reason points to it, then run the item again: that makes a new task. Services usually refund failed tasks; check the credits.',
-		taskId,
-		status: task.status,
-	};
+	const message = `Task ${taskId} failed${reason === undefined ? '' : `: ${reason}`}`;
+	const description =
+		'The service ended this task with an error. Correct the input if the reason points to it, then run the item again: that makes a new task. Services usually refund failed tasks; check the credits.';
+	return { outcome: 'failed', message, description, taskId, status: task.status };
 }
 
 export function timedOut(
@@ -129,23 +123,15 @@ export function timedOut(
 	const seen = task ? `its last status was "${task.status}"` : 'the service never described it';
 	const words = quote(detail);
 	const trouble = words === undefined ? '' : ` The last look at it failed: ${words}.`;
-	return {
-		outcome: 'timed_out',
-		message: `Task ${taskId} was not finished after ${seconds(timeoutMs)}; ${seen}`,
-		description: `The task is paid for and may still finish. ${USE_WAIT}, or raise the Timeout option.${trouble}`,
-		taskId,
-		status: task?.status,
-	};
+	const message = `Task ${taskId} was not finished after ${seconds(timeoutMs)}; ${seen}`;
+	const description = `The task is paid for and may still finish. ${USE_WAIT}, or raise the Timeout option.${trouble}`;
+	return { outcome: 'timed_out', message, description, taskId, status: task?.status };
 }
 
 export function cancelled(taskId: string, status: string | undefined): Failure {
-	return {
-		outcome: 'cancelled',
-		message: `The execution was stopped while task ${taskId} was running`,
-		description: `The task goes on at the service and is paid for. ${USE_WAIT} to get its result.`,
-		taskId,
-		status,
-	};
+	const message = `The execution was stopped while task ${taskId} was running`;
+	const description = `The task goes on at the service and is paid for. ${USE_WAIT} to get its result.`;
+	return { outcome: 'cancelled', message, description, taskId, status };
 }
 
 interface Refused {
@@ -154,31 +140,19 @@ interface Refused {
 }
 
 export function denied(taskId: string, { httpStatus, detail }: Refused): Failure {
-	return {
-		outcome: 'unreachable',
-		message: `Task ${taskId} exists, but the service refused to show it (HTTP ${httpStatus}): ${quote(detail) ?? 'no reason given'}`,
-		description: `The API key may have expired, been revoked or run out of credits. Put a valid key of the same account into the credential. ${USE_WAIT} then.`,
-		taskId,
-		httpStatus,
-	};
+	const message = `Task ${taskId} exists, but the service refused to show it (HTTP ${httpStatus}): ${quote(detail) ?? 'no reason given'}`;
+	const description = `The API key may have expired, been revoked or run out of credits. Put a valid key of the same account into the credential. ${USE_WAIT} then.`;
+	return { outcome: 'unreachable', message, description, taskId, httpStatus };
 }
 
 export function missing(taskId: string, { detail, httpStatus = 404 }: Partial<Refused>): Failure {
-	return {
-		outcome: 'unreachable',
-		message: `Task ${taskId} can't be found at the service: ${quote(detail) ?? 'HTTP 404'}`,
-		description:
-			'Check that the Base URL and the API key belong to the account that made the task, and that the task ID is complete. If the service uses another route for this kind of task, set the option Poll Route.',
-		taskId,
-		httpStatus,
-	};
+	const message = `Task ${taskId} can't be found at the service: ${quote(detail) ?? 'HTTP 404'}`;
+	const description =
+		'Check that the Base URL and the API key belong to the account that made the task, and that the task ID is complete. If the service uses another route for this kind of task, set the option Poll Route.';
+	return { outcome: 'unreachable', message, description, taskId, httpStatus };
 }
 
-/**
- * Something on the way of an item broke that must not: n8n's store, a parser, a bug of ours.
- *
- * @param reached how far the item has come @param taskId the first that is known of it; without one, nobody knows what was created
- */
+/** What must not break did: n8n's store, a parser, a bug of ours. @param taskId the first of the item; without one, nobody knows what was created */
 export function broken(
 	error: unknown,
 	reached: 'nothing' | 'sent' | 'done',
@@ -190,38 +164,27 @@ export function broken(
 			`The item could not be handled: ${reason}`,
 			'Nothing was sent for it. Check its fields, and that n8n can store files.',
 		).failure;
-	if (taskId === undefined)
-		return {
-			outcome: 'unknown',
-			message: `The creation broke off: ${reason}; the task may exist`,
-			description:
-				'The service may have created the task and charged for it. Check the task list at the service.',
-		};
-	if (reached === 'sent')
-		return {
-			outcome: 'unreachable',
-			message: `Task ${taskId} exists, but waiting for it broke off: ${reason}`,
-			description: `${USE_WAIT}.`,
-			taskId,
-		};
-	return {
-		outcome: 'undelivered',
-		message: `Task ${taskId} is done, but its result could not be handed over: ${reason}`,
-		description: `${USE_WAIT}, once n8n can store the files.`,
-		taskId,
-		status: 'done',
-	};
+	if (taskId === undefined) {
+		const message = `The creation broke off: ${reason}; the task may exist`;
+		const description =
+			'The service may have created the task and charged for it. Check the task list at the service.';
+		return { outcome: 'unknown', message, description };
+	}
+	if (reached === 'sent') {
+		const message = `Task ${taskId} exists, but waiting for it broke off: ${reason}`;
+		return { outcome: 'unreachable', message, description: `${USE_WAIT}.`, taskId };
+	}
+	const message = `Task ${taskId} is done, but its result could not be handed over: ${reason}`;
+	const description = `${USE_WAIT}, once n8n can store the files.`;
+	return { outcome: 'undelivered', message, description, taskId, status: 'done' };
 }
 
 export function withoutOutputs(taskId: string, task: Task): Failure {
 	const { metadata } = task.raw;
 	const names = Object.keys(isObject(metadata) ? metadata : {});
 	const keys = names.slice(0, 20).join(', ');
-	return {
-		outcome: 'undelivered',
-		message: `Task ${taskId} is done, but the service names no output file; its metadata ${keys === '' ? 'is empty' : `has only: ${keys}`}`,
-		description: `Look at the task with "Task: Get". If the files appear later, "Task: Wait" with this task ID fetches them without paying again.`,
-		taskId,
-		status: task.status,
-	};
+	const message = `Task ${taskId} is done, but the service names no output file; its metadata ${keys === '' ? 'is empty' : `has only: ${keys}`}`;
+	const description =
+		'Look at the task with "Task: Get". If the files appear later, "Task: Wait" with this task ID fetches them without paying again.';
+	return { outcome: 'undelivered', message, description, taskId, status: task.status };
 }

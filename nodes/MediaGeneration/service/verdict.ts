@@ -27,20 +27,11 @@ export type Verdict =
 	/** `done` without a file counts as running: it can come for a moment before the service names one (docs/service.md, "Status"). */
 	{ kind: 'running'; task: Task } | Done | (Failed & { task: Task });
 
-/** @param echoes of the creation request, where they are known: addresses among them are not results */
 export function verdictOf(taskId: string, task: Task, echoes: Iterable<string> = []): Verdict {
-	switch (task.state) {
-		case 'running':
-			return { kind: 'running', task };
-		case 'failed':
-			return { kind: 'failed', failure: failures.failed(taskId, task), task };
-		case 'done': {
-			const outputs = outputsOf(task, echoes);
-			return outputs.length > 0
-				? { kind: 'done', taskId, task, outputs }
-				: { kind: 'running', task };
-		}
-	}
+	if (task.state === 'failed')
+		return { kind: 'failed', failure: failures.failed(taskId, task), task };
+	const outputs = task.state === 'done' ? outputsOf(task, echoes) : [];
+	return outputs.length > 0 ? { kind: 'done', taskId, task, outputs } : { kind: 'running', task };
 }
 
 export function withoutFiles(taskId: string, task: Task): Failed & { task: Task } {
