@@ -1,29 +1,21 @@
 /** Forgets the least recently used entries, so that nothing from outside can fill the memory. */
-export class BoundedMap<K, V> {
-	private readonly entries = new Map<K, V>();
-
-	constructor(private readonly limit: number) {}
-
-	has(key: K): boolean {
-		return this.entries.has(key);
+export class BoundedMap<K, V> extends Map<K, V> {
+	constructor(private readonly limit: number) {
+		super();
 	}
 
 	/** Counts as a use. */
-	get(key: K): V | undefined {
-		const value = this.entries.get(key);
+	override get(key: K): V | undefined {
+		const value = super.get(key);
 		if (value !== undefined) this.set(key, value);
 		return value;
 	}
 
-	set(key: K, value: V): void {
-		this.entries.delete(key);
-		this.entries.set(key, value);
-		const oldest = this.entries.keys().next();
-		if (this.entries.size > this.limit && oldest.done !== true) this.entries.delete(oldest.value);
-	}
-
-	delete(key: K): void {
-		this.entries.delete(key);
+	override set(key: K, value: V): this {
+		this.delete(key);
+		const [oldest] = this.keys();
+		if (this.size >= this.limit && oldest !== undefined) this.delete(oldest);
+		return super.set(key, value);
 	}
 }
 
