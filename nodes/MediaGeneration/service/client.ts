@@ -57,18 +57,18 @@ export interface ServiceClient {
 	send(request: ApiRequest): Promise<Reply>;
 }
 
-interface RawResponse<Body = unknown> {
+interface RawResponse {
 	statusCode: number;
 	headers: Record<string, unknown>;
-	body: Body;
+	body: unknown;
 }
 
 /** One request within its time. Never rejects. */
-async function exchange<Body>(
+async function exchange<T>(
 	options: IHttpRequestOptions,
 	{ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
-	request: (options: IHttpRequestOptions, signal: AbortSignal) => Promise<RawResponse<Body>>,
-): Promise<RawResponse<Body> | NoAnswer> {
+	request: (options: IHttpRequestOptions, signal: AbortSignal) => Promise<T>,
+): Promise<Awaited<T> | NoAnswer> {
 	const limit = timeLimit(timeoutMs, signal);
 	const unanswered = (reason: string, kind: Connection = 'unanswered'): NoAnswer => {
 		const late = `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
@@ -120,24 +120,22 @@ function clientOf(context: RequestContext, read: CredentialRead): ServiceClient 
 		const headers = { Accept: 'application/json', ...sent };
 		const url = credentials.baseUrl + path;
 		const options = { method, url, qs, body, headers, encoding: 'stream' } as const;
-		const response = await exchange(options, within, async (limited, signal) => {
+		const reply = await exchange<Answer>(options, within, async (limited, signal) => {
 			// n8n's helper gives every request the execution's own signal; this context hands it the request's instead.
 			const own = { getExecutionCancelSignal: { value: () => signal } };
-			const answered = (await context.helpers.httpRequestWithAuthentication.call(
+			const response = (await context.helpers.httpRequestWithAuthentication.call(
 				Object.create(context, own) as typeof context,
 				CREDENTIAL,
 				limited,
 				{ credentialsDecrypted: await signedWith() },
 			)) as RawResponse;
-			const { text, whole } = await readText(answered.body);
+			const { statusCode: status, headers: answered } = response;
+			const { text: raw, whole } = await readText(response.body);
 			// Before it is parsed, so that no escape hides the key.
-			return { ...answered, body: { text: cleaner.key(text), whole } };
+			const text = cleaner.key(raw);
+			return { answered: true, status, headers: answered, text, ...readJson(text, ANSWER, whole) };
 		});
-		if ('answered' in response) return { ...response, reason: cleaner.text(response.reason) };
-		const { text, whole } = response.body;
-		const { statusCode: status, headers: answered } = response;
-		const read = readJson(text, ANSWER, whole);
-		const reply: Answer = { answered: true, status, headers: answered, text, ...read };
+		if (!reply.answered) return { ...reply, reason: cleaner.text(reply.reason) };
 		account.learn(purpose, reply);
 		return reply;
 	}
@@ -155,14 +153,8 @@ async function askSelf(context: N8nContext, options: IHttpRequestOptions, timeou
 	});
 }
 
-/**
- * The methods that a webhook of this n8n is published for, by a CORS preflight: n8n answers it itself and starts nothing. Undefined
- * where it can't be seen.
- */
-export async function publishedMethods(
-	context: N8nContext,
-	url: string,
-): Promise<string | undefined> {
+/** What a webhook of this n8n is published for, by a CORS preflight, which starts nothing. Undefined where it can't be seen. */
+export async function publishedMethods(context: N8nContext, url: string) {
 	const method = 'OPTIONS' as string as IHttpRequestMethods;
 	const headers = { Origin: new URL(url).origin };
 	const response = await askSelf(context, { method, url, headers }, PREFLIGHT_TIMEOUT_MS);
@@ -172,11 +164,7 @@ export async function publishedMethods(
 }
 
 /** Calls an address of this n8n. The status, or why there is none. */
-export async function callSelf(
-	context: N8nContext,
-	url: string,
-	body: IDataObject,
-): Promise<{ status: number; body: unknown } | { status: undefined; reason: string }> {
+export async function callSelf(context: N8nContext, url: string, body: IDataObject) {
 	const options = { method: 'POST', url, body, json: true } as const;
 	const response = await askSelf(context, options, SELF_CALL_TIMEOUT_MS);
 	if ('answered' in response) return { status: undefined, reason: response.reason };
