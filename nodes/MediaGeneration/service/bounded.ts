@@ -40,11 +40,10 @@ const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 /** A whole number that a double may round: nothing below 10 to the power of 15 is, and no ID has more digits than this. */
 const LONG_NUMBER = /(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/;
 
-/** What is beyond the bound, or else the long numbers, by where they start and end. In one pass and without parsing. */
-function scan(json: string, bound: Bound): string | Array<[number, number]> {
-	const longNumbers: Array<[number, number]> = [];
-	let depth = 0;
-	let values = 0;
+/** What is beyond the bound, or else the text to parse. A rounded ID is another task's: whole numbers that a double can't hold become texts. */
+function scan(json: string, bound: Bound): string | { exact: string } {
+	let [depth, values, copied] = [0, 0, 0];
+	const pieces: string[] = [];
 	for (let at = 0; at < json.length;) {
 		const code = json.charCodeAt(at);
 		const start = at;
@@ -60,24 +59,16 @@ function scan(json: string, bound: Bound): string | Array<[number, number]> {
 		else if (code === 0x2c) values += 1;
 		else if (isDigit(code)) {
 			while (isDigit(json.charCodeAt(at))) at += 1;
-			if (at - start >= 16 && LONG_NUMBER.test(json.slice(Math.max(0, start - 1), at + 1)))
-				longNumbers.push([start, at]);
+			const isLong =
+				at - start >= 16 && LONG_NUMBER.test(json.slice(Math.max(0, start - 1), at + 1));
+			if (isLong && !Number.isSafeInteger(Number(json.slice(start, at)))) {
+				pieces.push(json.slice(copied, start), `"${json.slice(start, at)}"`);
+				copied = at;
+			}
 		}
 		if (values > bound.values) return `with more than ${bound.values} values`;
 	}
-	return longNumbers;
-}
-
-/** IDs can be numbers, and a rounded one is another task's: whole numbers that a double can't hold become texts. */
-function withExactNumbers(json: string, longNumbers: ReadonlyArray<[number, number]>): string {
-	let done = 0;
-	const pieces: string[] = [];
-	for (const [start, end] of longNumbers) {
-		if (Number.isSafeInteger(Number(json.slice(start, end)))) continue;
-		pieces.push(json.slice(done, start), `"${json.slice(start, end)}"`);
-		done = end;
-	}
-	return pieces.join('') + json.slice(done);
+	return { exact: pieces.join('') + json.slice(copied) };
 }
 
 /** Never throws. @param whole whether the text is all that was sent */
@@ -85,7 +76,7 @@ export function readJson(text: string, bound: Bound = ANSWER, whole = true): Rea
 	const size = `of more than ${Math.round(bound.bytes / 1_000_000)} MB`;
 	const scanned = whole && text.length <= bound.bytes ? scan(text, bound) : size;
 	if (typeof scanned === 'string') return { body: undefined, unread: scanned };
-	return { body: parseJson(withExactNumbers(text, scanned)) };
+	return { body: parseJson(scanned.exact) };
 }
 
 /**
