@@ -66,13 +66,11 @@ function checkConnection(request: JsonObject): void {
 		if (!isUnset && !(isObject(value) && Object.keys(value).length === 0))
 			throw refusal(`it has ${words}`);
 	}
-	const skips = request.skipSslCertificateValidation;
-	const rejects = request.rejectUnauthorized ?? true;
-	if (rejects !== true || (skips !== undefined && skips !== false))
+	const { method = 'GET', skipSslCertificateValidation: skips = false } = request;
+	if ((request.rejectUnauthorized ?? true) !== true || skips !== false)
 		throw refusal(
 			'it ignores SSL issues, so that anyone on the way could read the key. Turn "Ignore SSL Issues" off. For a certificate of your own set NODE_EXTRA_CA_CERTS for the whole n8n',
 		);
-	const { method = 'GET' } = request;
 	if (typeof method !== 'string' || !METHODS.has(method.toUpperCase()))
 		throw refusal('its method is none that the service has. Use GET, POST or another usual one');
 }
@@ -92,8 +90,8 @@ function headersWith(given: unknown, key: { name: string; value: string }): Json
 	return { ...headers, [key.name]: key.value };
 }
 
-/** Throws where it could be read as two different addresses. */
-function targetOf({ baseURL, url, uri }: JsonObject): URL {
+/** Throws where it could be read as two different addresses, or as one that is not under the Base URL. */
+function targetOf({ baseURL, url, uri }: JsonObject, base: URL): URL {
 	const named = [url, uri].flatMap((value) =>
 		typeof value === 'string' || value instanceof URL ? [String(value)] : [],
 	);
@@ -105,10 +103,7 @@ function targetOf({ baseURL, url, uri }: JsonObject): URL {
 	const whole = isPath ? baseURL.replace(/\/+$/, '') + address : address;
 	if (!/^https?:\/\//i.test(whole) || !URL.canParse(whole))
 		throw refusal(`its address is not a URL. ${USE_BASE}`);
-	return new URL(whole);
-}
-
-function checkTarget(target: URL, base: URL): void {
+	const target = new URL(whole);
 	const isUnderBase =
 		target.origin === base.origin &&
 		`${target.pathname}/`.startsWith(`${base.pathname.replace(/\/+$/, '')}/`);
@@ -119,23 +114,17 @@ function checkTarget(target: URL, base: URL): void {
 	const problem = pathProblem(target.pathname);
 	if (problem !== undefined)
 		throw refusal(`its path ${problem}, by which it could leave the Base URL`);
+	return target;
 }
 
-/**
- * The request with the key of a credential that is as it has to be. Throws, in words that do not hold the key, where it could get anywhere
- * but to the Base URL.
- */
+/** Throws, in words without the key, where it could get anywhere but to the Base URL. @param credential one that was checked */
 export function withKey(credential: JsonObject, given: object): IHttpRequestOptions {
-	const { apiKey, baseUrl, keyHeader } = credential as Record<
-		'apiKey' | 'baseUrl' | 'keyHeader',
-		string
-	>;
 	const request = given as JsonObject;
-	const target = targetOf(request);
-	checkTarget(target, new URL(normalizeBaseUrl(baseUrl)));
+	const target = targetOf(request, new URL(normalizeBaseUrl(credential.baseUrl as string)));
 	checkConnection(request);
+	const apiKey = credential.apiKey as string;
 	const key =
-		keyHeader === 'xi-api-key'
+		credential.keyHeader === 'xi-api-key'
 			? { name: 'xi-api-key', value: apiKey }
 			: { name: 'Authorization', value: `Bearer ${apiKey}` };
 	const passed = Object.entries(request).filter(([name]) => HARMLESS.has(name));
