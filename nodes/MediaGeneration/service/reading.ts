@@ -12,7 +12,7 @@ export type Try<T> =
 	/** `refused`: another try changes nothing. */
 	| { kind: 'refused' | 'busy'; failure: Failure; retryAfterMs?: number };
 
-export interface Retries {
+export interface Reading {
 	client: ServiceClient;
 	tries?: number;
 	/** Whose pauses count. */
@@ -21,9 +21,6 @@ export interface Retries {
 	longestPauseMs?: number;
 	clock?: Clock;
 	signal?: AbortSignal | undefined;
-}
-
-export interface Reading extends Retries {
 	path: string;
 	/** What is read, in words; the path, unless given. */
 	what?: string;
@@ -41,19 +38,16 @@ const MAX_OWN_PAUSE_MS = 3_000;
 
 export function unreadable(what: string, reason: string, httpStatus?: number): Failure {
 	const refused = httpStatus === 401 || httpStatus === 403;
-	return {
-		outcome: refused ? 'rejected' : 'unreachable',
-		message: `${what} could not be read: ${quote(reason) ?? 'no reason given'}`,
-		description: refused
-			? 'Check the API key in the credential: it may be invalid, expired or revoked.'
-			: 'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.',
-		httpStatus,
-	};
+	const message = `${what} could not be read: ${quote(reason) ?? 'no reason given'}`;
+	const description = refused
+		? 'Check the API key in the credential: it may be invalid, expired or revoked.'
+		: 'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.';
+	return { outcome: refused ? 'rejected' : 'unreachable', message, description, httpStatus };
 }
 
 /** Throws a FailureError, as all that reads here. */
 export async function readWithRetries<T>(
-	{ client: { account }, signal, ...given }: Retries,
+	{ client: { account }, signal, ...given }: Omit<Reading, 'path'>,
 	read: () => Promise<Try<T>>,
 ): Promise<T> {
 	const { tries = TRIES, purpose = 'read', longestPauseMs = LONGEST_PAUSE_MS } = given;
@@ -76,25 +70,23 @@ export async function readWithRetries<T>(
 	}
 }
 
-async function tryToRead(reading: Reading): Promise<Try<Answer>> {
-	const { client, path, what = path, signal, timeoutMs = TIMEOUT_MS } = reading;
-	const reply = await client.send({ method: 'GET', path, purpose: 'read', timeoutMs, signal });
-	if (!reply.answered) {
-		const failure = unreadable(what, reply.reason);
-		return { kind: reply.kind === 'impossible' ? 'refused' : 'busy', failure };
-	}
-	const { status, body } = reply;
-	const succeeded = status < 300;
-	const refusedInside = isObject(body) && body.success === false;
-	if (succeeded && body !== undefined && !refusedInside) return { kind: 'read', value: reply };
-	const nameless = succeeded && refusedInside ? '' : ' without a usable answer';
-	const failure = unreadable(what, wordsOf(reply) ?? `HTTP ${status}${nameless}`, status);
-	const final = status >= 300 && status < 500 && status !== 429 && status !== 408;
-	return { kind: final ? 'refused' : 'busy', failure };
-}
-
 export async function readReply(reading: Reading): Promise<Answer> {
-	return await readWithRetries(reading, () => tryToRead(reading));
+	const { client, path, what = path, signal, timeoutMs = TIMEOUT_MS } = reading;
+	return await readWithRetries<Answer>(reading, async () => {
+		const reply = await client.send({ method: 'GET', path, purpose: 'read', timeoutMs, signal });
+		if (!reply.answered) {
+			const failure = unreadable(what, reply.reason);
+			return { kind: reply.kind === 'impossible' ? 'refused' : 'busy', failure };
+		}
+		const { status, body } = reply;
+		const succeeded = status < 300;
+		const refusedInside = isObject(body) && body.success === false;
+		if (succeeded && body !== undefined && !refusedInside) return { kind: 'read', value: reply };
+		const nameless = succeeded && refusedInside ? '' : ' without a usable answer';
+		const failure = unreadable(what, wordsOf(reply) ?? `HTTP ${status}${nameless}`, status);
+		const final = status >= 300 && status < 500 && status !== 429 && status !== 408;
+		return { kind: final ? 'refused' : 'busy', failure };
+	});
 }
 
 export async function readBody(reading: Reading): Promise<unknown> {
