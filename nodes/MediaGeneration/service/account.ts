@@ -63,17 +63,13 @@ export function accountOf(baseUrl: string, apiKey: string): Account {
 	return ensured(accounts, id, () => new Account());
 }
 
-/**
- * The header Retry-After as ms from now, from seconds or an HTTP date (RFC 9110, 10.2.3); undefined when it can't be read.
- * It can be 0: a caller that waits has a shortest pause of its own.
- */
+/** Ms from now (RFC 9110, 10.2.3); undefined when it can't be read. It can be 0: a caller that waits has a shortest pause of its own. */
 export function retryAfterMs(headers: Record<string, unknown>): number | undefined {
 	const value = asText([headers['retry-after']].flat()[0]);
 	const seconds = asNumber(value);
-	if (seconds !== undefined)
-		return seconds >= 0 ? Math.min(seconds * 1000, MAX_PAUSE_MS) : undefined;
-	const date = Date.parse(value ?? '');
-	return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - Date.now()), MAX_PAUSE_MS);
+	const untilDate = Math.max(0, Date.parse(value ?? '') - Date.now());
+	const waitMs = seconds === undefined ? untilDate : seconds * 1_000;
+	return waitMs >= 0 ? Math.min(waitMs, MAX_PAUSE_MS) : undefined;
 }
 
 const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;

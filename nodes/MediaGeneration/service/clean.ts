@@ -7,22 +7,12 @@ import { ensured } from './boundedMap';
 import { inPieces, type Work } from './clock';
 import { mapTexts, type JsonObject } from './json';
 
-interface Secrets {
-	apiKey: string;
-	callbackSecret: string;
-}
-
 /** A shorter key can be a part of an ID by accident, so it counts only where it stands alone. */
 const UNMISTAKABLE = 12;
 const MIN_TOKEN = 16;
 /** By these a lost task is found again. The service never learns the secret, so it is in them only by accident. */
 const ID_FIELD = /^id$|_ids?$|[a-z]Ids?$/;
-const ENTITIES: Readonly<Record<string, string>> = {
-	'&': 'amp',
-	'<': 'lt',
-	'>': 'gt',
-	'"': 'quot',
-};
+const ENTITIES: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot' };
 
 const literally = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 const inAnyCase = (hex: string) => hex.replace(/[a-f]/g, (x) => `[${x}${x.toUpperCase()}]`);
@@ -53,7 +43,7 @@ function patternOf(secret: string): RegExp {
 }
 
 /** Kept for as long as the credential that was read, which serves many callbacks. */
-const patterns = new WeakMap<Secrets, RegExp>();
+const patterns = new WeakMap<object, RegExp>();
 
 const URL_IN_TEXT = /https?:\/\/[^\s"'<>\\]+/gi;
 /** A URL that is meant for the service only: signed by this package, or the one by which n8n wakes an execution. */
@@ -72,9 +62,9 @@ export class Cleaner {
 	private readonly keys = new Map<string, RegExp>();
 	private readonly tokens = new Set<string>();
 
-	knows(secrets: Secrets): void {
-		const { apiKey, callbackSecret } = secrets;
-		ensured(this.keys, apiKey, () => ensured(patterns, secrets, () => patternOf(apiKey)));
+	knows(credentials: { apiKey: string; callbackSecret: string }): void {
+		const { apiKey, callbackSecret } = credentials;
+		ensured(this.keys, apiKey, () => ensured(patterns, credentials, () => patternOf(apiKey)));
 		if (callbackSecret !== '') this.tokens.add(callbackSecret);
 	}
 
@@ -133,7 +123,6 @@ export function quietly(tell: () => void): void {
 	}
 }
 
-/** n8n's log of an execution or call, cleaned. */
 export function logOf(context: Pick<IExecuteFunctions, 'logger'>) {
 	const { logger } = context;
 	const clean = (line: string) => cleanerOf(context).text(line);

@@ -30,10 +30,7 @@ export function clockAheadMs(): number {
 
 const listening = new WeakMap<AbortSignal, Set<() => void>>();
 
-/**
- * Calls `act` once when the signal aborts, or at once where it has. One listener on the signal serves any number of callers: Node.js
- * warns in n8n's log of signals with more than ten. @returns how to stop listening
- */
+/** Acts at once where it has aborted. One listener serves all callers: Node.js warns of signals with more than ten. @returns how to stop listening */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
 	if (signal.aborted) act();
 	const acts = ensured(listening, signal, () => {
@@ -66,18 +63,14 @@ export function timeLimit(ms: number, outer?: AbortSignal) {
 	const timer = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(ms, 2 ** 31 - 1))));
 	const abort = () => controller.abort(WOKEN);
 	timer.addEventListener('abort', abort, { once: true });
-	const forget = outer === undefined ? undefined : onAbort(outer, abort);
-	return {
-		signal: controller.signal,
-		timedOut: () => timer.aborted,
-		abort,
-		/** What had so much time has come; from now on only the outer signal counts. */
-		met: () => timer.removeEventListener('abort', abort),
-		end() {
-			timer.removeEventListener('abort', abort);
-			forget?.();
-		},
+	const forget = outer && onAbort(outer, abort);
+	/** What had so much time has come; from now on only the outer signal counts. */
+	const met = () => timer.removeEventListener('abort', abort);
+	const end = () => {
+		met();
+		forget?.();
 	};
+	return { signal: controller.signal, timedOut: () => timer.aborted, abort, met, end };
 }
 
 /** What is awaited, or undefined where the signal aborts first. */

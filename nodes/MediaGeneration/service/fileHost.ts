@@ -37,12 +37,6 @@ export type OpenFileFn = (
 	signal: AbortSignal | undefined,
 ) => Promise<OpenFile | NotOpened>;
 
-interface FileOpenerDeps {
-	context: N8nContext;
-	/** Without one, no private address is used. */
-	baseUrl: string | undefined;
-}
-
 const MAX_REDIRECTS = 5;
 /** For one hop, until its headers are there. */
 const OPEN_TIMEOUT_MS = 60_000;
@@ -75,7 +69,7 @@ export function addressProblem(url: string, baseUrl: string | undefined): string
 const failed = (reason: string, transient = false): NotOpened => ({ ok: false, reason, transient });
 
 async function request(
-	{ context }: FileOpenerDeps,
+	context: N8nContext,
 	{ url, headers }: { url: string; headers: Record<string, string> },
 	signal: AbortSignal | undefined,
 ): Promise<OpenFile | NotOpened> {
@@ -117,13 +111,14 @@ async function request(
 	}
 }
 
-export function fileOpener(deps: FileOpenerDeps): OpenFileFn {
+/** Without a Base URL, no private address is used. */
+export function fileOpener(deps: { context: N8nContext; baseUrl?: string }): OpenFileFn {
 	return async (address, headers, signal) => {
 		let url = address;
 		for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
 			const problem = addressProblem(url, deps.baseUrl);
 			if (problem !== undefined) return failed(problem);
-			const opened = await request(deps, { url, headers }, signal);
+			const opened = await request(deps.context, { url, headers }, signal);
 			if (!opened.ok || !REDIRECTS.has(opened.status)) return opened;
 			opened.close();
 			const target = redirectTarget(headerOf(opened.headers, 'location'), url);

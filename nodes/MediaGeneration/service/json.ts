@@ -31,11 +31,8 @@ export function recordsIn(
 ): unknown[] | undefined {
 	if (Array.isArray(value)) return value as unknown[];
 	if (!isObject(value) || depth > 5) return undefined;
-	for (const name of names) {
-		const found = recordsIn(value[name], names, depth + 1);
-		if (found !== undefined) return found;
-	}
-	return undefined;
+	const found = names.map((name) => recordsIn(value[name], names, depth + 1));
+	return found.find((records) => records !== undefined);
 }
 
 /** Levels of the user's own values; those of others are not nested as deeply (`bounded.ts`). */
@@ -43,7 +40,6 @@ const MAX_DEPTH = 200;
 
 /**
  * A copy in which every text and every name of a field is changed; what stays as it was is returned as it is.
- *
  * @param change is given the name of the field too, which a list hands on to what stands in it; undefined for the name itself
  */
 export function mapTexts<T>(value: T, change: (text: string, name?: string) => string): T {

@@ -70,7 +70,6 @@ function below({ fields }: Holder): Holder[] {
 /**
  * The files of a finished task, each once: full pictures first, then the named outputs, then whatever else of the metadata
  * is an address, the deeper ones last. Previews count only when there is nothing better.
- *
  * @param echoes texts that the creation request carried, where they are known: addresses among them are not results
  */
 export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = []): TaskOutput[] {
@@ -101,10 +100,9 @@ export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = [
 	for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
 		level.forEach(addNamed);
 		for (const holder of level)
-			for (const key of Object.keys(holder.fields).filter(
-				(name) => URL_KEY.test(name) && isOwn(name),
-			))
-				addField(PREVIEW_KEY.test(key) ? previews : best, holder, key);
+			for (const key of Object.keys(holder.fields))
+				if (URL_KEY.test(key) && isOwn(key))
+					addField(PREVIEW_KEY.test(key) ? previews : best, holder, key);
 		level = level.flatMap(below);
 	}
 	return [...(best.size > 0 ? best : previews).values()];

@@ -108,7 +108,6 @@ export function costIn(body: JsonObject): number | undefined {
 	return costs.find((cost = -1) => cost >= 0);
 }
 
-/** What a creation's answer says that the account has left. */
 export function creditsLeftIn(answer: JsonObject): number | undefined {
 	return placesOf(answer, 'ec_remain_credits').map(asNumber).find(isGiven);
 }
