@@ -83,10 +83,7 @@ export function readJson(text: string, bound: Bound = ANSWER, whole = true): Rea
  * The text of a body, which n8n hands out as a stream, as bytes or as a text. A stream is read up to the bound and then
  * destroyed. Rejects where the stream breaks. Of a body that is not `whole` the text is the beginning.
  */
-export async function readText(
-	body: unknown,
-	{ bytes }: Bound = ANSWER,
-): Promise<{ text: string; whole: boolean }> {
+export async function readText(body: unknown, { bytes }: Bound = ANSWER) {
 	if (typeof body === 'string') return { text: body.slice(0, bytes), whole: body.length <= bytes };
 	const isStream = typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 	const rest = isStream ? (body as AsyncIterable<Buffer>) : [];

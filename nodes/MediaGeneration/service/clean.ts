@@ -151,10 +151,7 @@ export async function cleanItems(context: object, items: INodeExecutionData[]) {
 	return await inPieces(cleaned(cleanerOf(context), items));
 }
 
-export async function cleanly(
-	context: object,
-	run: () => Promise<INodeExecutionData[]>,
-): Promise<INodeExecutionData[]> {
+export async function cleanly(context: object, run: () => Promise<INodeExecutionData[]>) {
 	try {
 		return await cleanItems(context, await run());
 	} catch (error) {

@@ -64,7 +64,7 @@ export function timeLimit(ms: number, outer?: AbortSignal) {
 	const abort = () => controller.abort(WOKEN);
 	timer.addEventListener('abort', abort, { once: true });
 	const forget = outer && onAbort(outer, abort);
-	/** What had so much time has come; from now on only the outer signal counts. */
+	// What had so much time has come; from now on only the outer signal counts.
 	const met = () => timer.removeEventListener('abort', abort);
 	const end = () => {
 		met();
@@ -74,10 +74,7 @@ export function timeLimit(ms: number, outer?: AbortSignal) {
 }
 
 /** What is awaited, or undefined where the signal aborts first. */
-export async function unlessAborted<T>(
-	signal: AbortSignal,
-	awaited: T,
-): Promise<Awaited<T> | undefined> {
+export async function unlessAborted<T>(signal: AbortSignal, awaited: T) {
 	let forget = () => {};
 	const aborted = new Promise<undefined>((resolve) => {
 		forget = onAbort(signal, () => resolve(undefined));

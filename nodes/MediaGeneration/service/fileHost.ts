@@ -43,8 +43,7 @@ const OPEN_TIMEOUT_MS = 60_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
-	const value: unknown = headers[name];
-	const first: unknown = Array.isArray(value) ? value[0] : value;
+	const [first] = [headers[name]].flat();
 	return typeof first === 'string' ? first : typeof first === 'number' ? String(first) : undefined;
 }
 

@@ -14,6 +14,7 @@ export type Try<T> =
 
 export interface Reading {
 	client: ServiceClient;
+	path: string;
 	tries?: number;
 	/** Whose pauses count. */
 	purpose?: Purpose;
@@ -21,7 +22,6 @@ export interface Reading {
 	longestPauseMs?: number;
 	clock?: Clock;
 	signal?: AbortSignal | undefined;
-	path: string;
 	/** What is read, in words; the path, unless given. */
 	what?: string;
 	/** Of one try. */
