@@ -30,7 +30,7 @@ export function clockAheadMs(): number {
 
 const listening = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Acts at once where it has aborted. One listener serves all callers: Node.js warns of signals with more than ten. @returns how to stop listening */
+/** Also where it has aborted already. One listener serves all callers: Node.js warns of signals with more than ten. @returns how to stop listening */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
 	if (signal.aborted) act();
 	const acts = ensured(listening, signal, () => {

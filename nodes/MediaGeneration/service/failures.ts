@@ -152,7 +152,7 @@ export function missing(taskId: string, { detail, httpStatus = 404 }: Partial<Re
 	return { outcome: 'unreachable', message, description, taskId, httpStatus };
 }
 
-/** What must not break did: n8n's store, a parser, a bug of ours. @param taskId the first of the item; without one, nobody knows what was created */
+/** Something broke that must not: n8n's store, a parser, a bug of ours. @param taskId the first of the item; without one, nobody knows what was created */
 export function broken(
 	error: unknown,
 	reached: 'nothing' | 'sent' | 'done',
