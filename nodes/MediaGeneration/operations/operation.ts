@@ -1,6 +1,6 @@
 import type { IDataObject, IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import type { JsonObject } from '../service/json';
-import type { Retries } from '../service/reading';
+import type { Reading } from '../service/reading';
 import type { ItemFields } from './fields';
 
 export interface CreationRequest {
@@ -24,7 +24,7 @@ export type Work =
 	/** Costs nothing, so a request that fails for the moment is repeated. Throws a FailureError. */
 	| { kind: 'reads'; read(from: Source, fields: ItemFields): Promise<JsonObject[]> };
 
-export type Source = Pick<Retries, 'client' | 'signal'>;
+export type Source = Pick<Reading, 'client' | 'signal'>;
 
 export interface Operation {
 	/** As workflows carry it. */
