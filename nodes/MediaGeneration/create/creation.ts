@@ -37,13 +37,10 @@ export function identityOf(request: CreationRequest): unknown[] {
 	return [path, qs ?? null, body];
 }
 
-export type Patience = 'connection' | 'unknown host' | 'unnamed limit';
+/** For how long a refusal is answered with another try, in ms, by what it may come from. */
+export const PATIENCE_MS = { connection: 60_000, 'unknown host': 10_000, 'unnamed limit': 60_000 };
 
-export const PATIENCE_MS: Readonly<Record<Patience, number>> = {
-	connection: 60_000,
-	'unknown host': 10_000,
-	'unnamed limit': 60_000,
-};
+export type Patience = keyof typeof PATIENCE_MS;
 
 /** Nothing was created. */
 export interface Refusal {
@@ -66,10 +63,8 @@ export type Creation =
 function unclear(message: string, httpStatus?: number, taskId?: string): Creation {
 	const description =
 		'The service may have created the task and charged for it, so it was not sent again. Check the task list or the credits at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, run the item again.';
-	return {
-		kind: 'unclear',
-		failure: { outcome: 'unknown', message, description, taskId, httpStatus },
-	};
+	const failure: Failure = { outcome: 'unknown', message, description, taskId, httpStatus };
+	return { kind: 'unclear', failure };
 }
 
 function rejected(message: string, advice: string, httpStatus?: number): Failure {
@@ -77,7 +72,18 @@ function rejected(message: string, advice: string, httpStatus?: number): Failure
 	return { outcome: 'rejected', message, description, httpStatus };
 }
 
+function retry(failure: Failure, { headers }: Answer): Refusal {
+	return { kind: 'retry', failure, retryAfterMs: retryAfterMs(headers), patience: undefined };
+}
+
+const ELSEWHERE =
+	'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.';
+
+/** By the status of a refusal. Of all redirects these ask for the same request at another address, so that this one did nothing (RFC 9110, 15.4). */
 const ADVICE: Readonly<Record<number, string>> = {
+	301: ELSEWHERE,
+	307: ELSEWHERE,
+	308: ELSEWHERE,
 	401: 'Check the API key in the credential (invalid, expired or revoked) and the credits of the account.',
 	402: 'The account seems to be out of credits. Add credits at the service.',
 	403: 'The API key is not allowed to do this. Check the key and the plan at the service.',
@@ -85,37 +91,31 @@ const ADVICE: Readonly<Record<number, string>> = {
 	413: 'The input is too large for the service. Shorten it.',
 };
 
+/** What was refused, and the advice, by what a 429 is about. */
+const LIMITS: Readonly<Record<ReturnType<typeof kindOf429>, [refused: string, advice: string]>> = {
+	cap: [
+		'The API key has reached its daily or spend limit',
+		'Raise the limit of the key on the API Keys page of the service, use another key, or run again tomorrow.',
+	],
+	rate: [
+		'The service accepts no more tasks at the moment',
+		'Lower the option Max Active Tasks, raise the Timeout option, or run again later.',
+	],
+	ambiguous: [
+		'The service refused the task because of a limit it does not name',
+		'It is either a rate limit (run again later or lower Max Active Tasks) or the daily spend limit of the API key (raise it on the API Keys page).',
+	],
+};
+
 const saidBy = (answer: Answer) => quote(wordsOf(answer)) ?? `HTTP ${answer.status}`;
 
 function readTooMany(answer: Answer): Creation {
-	const { status } = answer;
-	const said = saidBy(answer);
-	switch (kindOf429(answer.body)) {
-		case 'cap': {
-			const advice =
-				'Raise the limit of the key on the API Keys page of the service, use another key, or run again tomorrow.';
-			const message = `The API key has reached its daily or spend limit (${said})`;
-			return { kind: 'failed', failure: rejected(message, advice, status) };
-		}
-		case 'rate': {
-			const advice =
-				'Lower the option Max Active Tasks, raise the Timeout option, or run again later.';
-			const message = `The service accepts no more tasks at the moment (${said})`;
-			return { ...retry(rejected(message, advice, status), answer), kind: 'full' };
-		}
-		default: {
-			const advice =
-				'It is either a rate limit (run again later or lower Max Active Tasks) or the daily spend limit of the API key (raise it on the API Keys page).';
-			const message = `The service refused the task because of a limit it does not name (${said})`;
-			const refusal = retry(rejected(message, advice, status), answer);
-			return { ...refusal, patience: 'unnamed limit' };
-		}
-	}
-}
-
-function retry(failure: Failure, { headers }: Answer): Refusal {
-	const waitMs = retryAfterMs(headers);
-	return { kind: 'retry', failure, retryAfterMs: waitMs, patience: undefined };
+	const limit = kindOf429(answer.body);
+	const [refused, advice] = LIMITS[limit];
+	const failure = rejected(`${refused} (${saidBy(answer)})`, advice, answer.status);
+	if (limit === 'cap') return { kind: 'failed', failure };
+	const again = retry(failure, answer);
+	return limit === 'rate' ? { ...again, kind: 'full' } : { ...again, patience: 'unnamed limit' };
 }
 
 function unusable({ text, body, unread }: Answer): string {
@@ -130,29 +130,21 @@ function readSuccess(answer: Answer): Creation {
 	if (isObject(body) && body.success === false && !mentionsTask(answer.text)) {
 		if (/active.?task.?limit/i.test(reasonsOf(body)) || isServerBusy(body))
 			return readTooMany(answer);
-		const failure = rejected(
-			`The service refused the task: ${quote(errorTextOf(body)) ?? 'no reason given'}`,
-			'Correct the fields that the message names, or check the credits.',
-			status,
-		);
-		return { kind: 'failed', failure };
+		const advice = 'Correct the fields that the message names, or check the credits.';
+		const message = `The service refused the task: ${quote(errorTextOf(body)) ?? 'no reason given'}`;
+		return { kind: 'failed', failure: rejected(message, advice, status) };
 	}
 	const taskId = taskIdOf(body);
 	if (taskId !== undefined && isObject(body)) return { kind: 'created', taskId, answer: body };
-	return unclear(
-		`The service accepted the request (HTTP ${status}) but sent ${unusable(answer)}; the task may exist`,
-		status,
-		body === undefined ? taskIdIn(answer.text) : undefined,
-	);
+	const message = `The service accepted the request (HTTP ${status}) but sent ${unusable(answer)}; the task may exist`;
+	return unclear(message, status, body === undefined ? taskIdIn(answer.text) : undefined);
 }
 
 function readSilence({ kind, reason }: NoAnswer): Creation {
 	if (kind === 'unanswered')
 		return unclear(`The answer to the request never came (${reason}); the task may exist`);
-	const failure = rejected(
-		`The service could not be reached: ${reason}`,
-		'Check the Base URL in the credential and whether the service is up.',
-	);
+	const advice = 'Check the Base URL in the credential and whether the service is up.';
+	const failure = rejected(`The service could not be reached: ${reason}`, advice);
 	const patience = kind === 'impossible' ? 'unknown host' : 'connection';
 	return { kind: 'retry', failure, retryAfterMs: undefined, patience };
 }
@@ -164,49 +156,32 @@ export function readCreation(reply: Reply): Creation {
 }
 
 function readRefusal(answer: Answer): Creation {
-	const { status, body } = answer;
+	const { status, body, headers } = answer;
 	const said = saidBy(answer);
 	if (mentionsTask(answer.text)) {
 		const taskId = body === undefined ? taskIdIn(answer.text) : taskIdOf(body);
-		return unclear(
-			`The service refused the request (${said}) but named a task (${taskId ?? 'see its answer'}); it may exist`,
-			status,
-			taskId,
-		);
+		const message = `The service refused the request (${said}) but named a task (${taskId ?? 'see its answer'}); it may exist`;
+		return unclear(message, status, taskId);
 	}
 	if (status === 429) return readTooMany(answer);
 	if (status === 503 && isServerBusy(body)) {
-		const advice = 'Run again later, or raise the Timeout option.';
-		return retry(rejected(`The service is busy (${said})`, advice, status), answer);
+		const later = 'Run again later, or raise the Timeout option.';
+		return retry(rejected(`The service is busy (${said})`, later, status), answer);
 	}
-	if (status >= 300 && status < 400 && !SENT_ELSEWHERE.has(status))
-		return readRedirect(answer, said);
-	if (status >= 500 || status === 408 || status < 200)
-		return unclear(
-			`The service failed while it handled the request (${said}); the task may exist`,
-			status,
-		);
-	const advice = SENT_ELSEWHERE.has(status)
-		? 'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.'
-		: (ADVICE[status] ?? 'Correct the fields that the message names.');
+	if (status >= 300 && status < 400 && !(status in ADVICE)) {
+		// It can point to what the request has made, as 303 does by definition (RFC 9110, 15.4.4).
+		const taskId = taskIdOf(body) ?? taskIdInAddress(headers.location);
+		const named = taskId === undefined ? '' : ` and named a task (${taskId})`;
+		const message = `The service answered with a redirect (${said})${named}; the task may exist`;
+		return unclear(message, status, taskId);
+	}
+	if (status >= 500 || status === 408 || status < 200) {
+		const message = `The service failed while it handled the request (${said}); the task may exist`;
+		return unclear(message, status);
+	}
+	const advice = ADVICE[status] ?? 'Correct the fields that the message names.';
 	const failure = rejected(`The service refused the task (${said})`, advice, status);
 	return { kind: 'failed', failure };
-}
-
-/**
- * These redirects ask for the same request at another address, so that this one did nothing (RFC 9110, 15.4). Any other can point to
- * what the request has made, as 303 does by definition (RFC 9110, 15.4.4).
- */
-const SENT_ELSEWHERE: ReadonlySet<number> = new Set([301, 307, 308]);
-
-function readRedirect({ status, headers, body }: Answer, said: string): Creation {
-	const taskId = taskIdOf(body) ?? taskIdInAddress(headers.location);
-	const named = taskId === undefined ? '' : ` and named a task (${taskId})`;
-	return unclear(
-		`The service answered with a redirect (${said})${named}; the task may exist`,
-		status,
-		taskId,
-	);
 }
 
 /** The ID in an address of a task: `.../task/ID`, as in the poll routes, or `?task_id=ID`. */

@@ -4,8 +4,9 @@
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreationRequest } from '../operations/operation';
+import { ensured } from '../service/boundedMap';
 import { logOf } from '../service/clean';
-import type { NoAnswer, Reply, ServiceClient } from '../service/client';
+import type { Reply, ServiceClient } from '../service/client';
 import { unlessAborted, type Clock } from '../service/clock';
 import type { Failure } from '../service/failures';
 import { asText } from '../service/json';
@@ -44,12 +45,6 @@ const PAUSED_TOO_LONG: Failure = {
 	message: 'The service asked for a pause that is longer than the Timeout option allows',
 	description:
 		'Raise the Timeout option, or run again later. No task was created and nothing was paid.',
-};
-
-const UNAWAITED: NoAnswer = {
-	answered: false,
-	kind: 'unanswered',
-	reason: 'the execution was stopped',
 };
 
 class Submission {
@@ -106,16 +101,15 @@ class Submission {
 
 	private async exchange(sentAt: number): Promise<Reply> {
 		const { client, stop } = this.deps;
-		const { request } = this;
-		const { path, qs, body } = request;
-		const answered = creationsOf(client.account).sent({ request, sentAt });
+		const { path, qs, body } = this.request;
+		const answered = creationsOf(client.account).sent({ request: this.request, sentAt });
 		const sent = client
 			.send({ method: 'POST', path, qs, body, purpose: 'create', timeoutMs: CREATION_TIMEOUT_MS })
 			.finally(answered);
 		if (stop === undefined) return await sent;
 		const reply = await unlessAborted(stop, sent);
 		if (reply === undefined) void sent.then((late) => this.logLate(late));
-		return reply ?? UNAWAITED;
+		return reply ?? { answered: false, kind: 'unanswered', reason: 'the execution was stopped' };
 	}
 
 	/** The execution was stopped before: only the log can still name the task. */
@@ -162,18 +156,13 @@ class Submission {
 		const backoff = Math.min(500 * 2 ** this.tries, MAX_BACKOFF_MS) * (0.75 + random() / 2);
 		this.tries += 1;
 		const wait = Math.max(retryAfterMs, backoff);
-		if (now() + wait >= Math.min(this.deadline, this.patienceEnds(patience)))
+		// Patience counts from the first refusal of its kind: what came before says nothing about it.
+		const patientUntil =
+			patience && ensured(this.firstRefusals, patience, now) + PATIENCE_MS[patience];
+		if (now() + wait >= Math.min(this.deadline, patientUntil ?? Infinity))
 			return { kind: 'failed', failure };
 		await sleep(wait, over);
 		return undefined;
-	}
-
-	/** Patience counts from the first refusal of its kind: what came before says nothing about it. */
-	private patienceEnds(patience: Patience | undefined): number {
-		if (patience === undefined) return Infinity;
-		const first = this.firstRefusals.get(patience) ?? this.deps.now();
-		this.firstRefusals.set(patience, first);
-		return first + PATIENCE_MS[patience];
 	}
 }
 
