@@ -50,16 +50,9 @@ async function confirmed(
 ): Promise<Verdict> {
 	const budgetMs = Math.min(CONFIRM_WITHIN_MS, answerBy - Date.now());
 	const said = await confirm(client, posted, budgetMs);
-	switch (said.kind) {
-		case 'missing':
-			throw new Refusal(404, 'the service does not know this task');
-		case 'busy':
-		case 'denied':
-		case 'doubtful':
-			throw new Refusal(503, 'the service could not be asked about this task, try again');
-		default:
-			return said;
-	}
+	if (said.kind === 'missing') throw new Refusal(404, 'the service does not know this task');
+	if (said.kind === 'running' || said.kind === 'done' || said.kind === 'failed') return said;
+	throw new Refusal(503, 'the service could not be asked about this task, try again');
 }
 
 function believed({ taskId, task }: Posted): Verdict {

@@ -5,21 +5,13 @@ import { isPrivateHost } from '../service/baseUrl';
 export const SIGNED_FOR_MS = 7 * 24 * 3_600_000;
 export const MAX_REFERENCE = 500;
 
-interface SignedValues {
-	signedFor: string;
-	/** Epoch seconds, as text. */
-	expires: string;
-	nonce: string;
-	reference: string;
-}
+/** By their names in the URL. `expires`: epoch seconds. */
+const SIGNED = ['signed_for', 'expires', 'nonce', 'reference'] as const;
 
-function signatureOf(
-	secret: string,
-	{ signedFor, expires, nonce, reference }: SignedValues,
-): string {
-	const parts = [signedFor, expires, nonce, reference].map(
-		(part) => `${Buffer.byteLength(part)}:${part}`,
-	);
+type SignedValues = Record<(typeof SIGNED)[number], string>;
+
+function signatureOf(secret: string, values: SignedValues): string {
+	const parts = SIGNED.map((name) => `${Buffer.byteLength(values[name])}:${values[name]}`);
 	return createHmac('sha256', secret).update(parts.join('\n')).digest('hex');
 }
 
@@ -36,17 +28,15 @@ function plainPath(pathname: string): string {
 /** @param now epoch ms */
 export function sign(url: URL, secret: string, now: number): void {
 	const values: SignedValues = {
-		signedFor: url.host + plainPath(url.pathname),
+		signed_for: url.host + plainPath(url.pathname),
 		expires: String(Math.floor((now + SIGNED_FOR_MS) / 1000)),
 		nonce: randomBytes(12).toString('hex'),
 		reference: url.searchParams.get('reference') ?? '',
 	};
+	const signed = { ...values, signature: signatureOf(secret, values) };
 	// One value each: a name that occurs twice would be read as a list.
-	if (values.reference !== '') url.searchParams.set('reference', values.reference);
-	url.searchParams.set('signed_for', values.signedFor);
-	url.searchParams.set('expires', values.expires);
-	url.searchParams.set('nonce', values.nonce);
-	url.searchParams.set('signature', signatureOf(secret, values));
+	for (const [name, value] of Object.entries(signed))
+		if (value !== '') url.searchParams.set(name, value);
 }
 
 export interface Arrival {
@@ -61,8 +51,8 @@ export interface Arrival {
 }
 
 function signedValues(query: Record<string, unknown>, reference: string) {
-	const { signed_for: signedFor, expires, nonce, signature } = query;
-	const values = { signedFor, expires, nonce, signature, reference };
+	const { signed_for, expires, nonce, signature } = query;
+	const values = { signed_for, expires, nonce, reference, signature };
 	const areTexts = Object.values(values).every((text) => typeof text === 'string');
 	return areTexts ? (values as SignedValues & { signature: string }) : undefined;
 }
@@ -100,7 +90,7 @@ export function checkSignature(
 	const actual = Buffer.from(values.signature);
 	if (expected.length !== actual.length || !timingSafeEqual(expected, actual))
 		return { ok: false, reason: 'the signature of the callback URL is wrong' };
-	const elsewhere = misplaced(values.signedFor, arrival);
+	const elsewhere = misplaced(values.signed_for, arrival);
 	if (elsewhere !== undefined) return { ok: false, reason: elsewhere };
 	if (Number(values.expires) * 1000 < arrival.at)
 		return { ok: false, reason: 'the callback URL has expired' };

@@ -61,11 +61,10 @@ class Creations {
 	async find(search: Search): Promise<Finding> {
 		const { now, sleep, over } = search;
 		const since = now();
-		if (over.aborted) return UNFOUND;
 		const settled = new AbortController();
 		const seeker: Seeker = { ...search, readAt: -Infinity, finding: UNFOUND, settled };
-		const forget = onAbort(over, () => this.end(seeker, UNFOUND));
 		this.seekers.add(seeker);
+		const forget = onAbort(over, () => this.end(seeker, UNFOUND));
 		for (const ms of search.readAfterMs) {
 			await sleep(since + ms - now(), settled.signal);
 			await unlessAborted(settled.signal, this.readFor(seeker, since + ms));

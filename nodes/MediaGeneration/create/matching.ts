@@ -29,11 +29,12 @@ const BOOKKEEPING =
 /** The fields that tell one request from another. */
 const CONTENT = ['text', 'prompt', 'idea', 'lyrics', 'input', 'description'];
 
-/** Every value in an object, by the name it stands under, in depth. Lists are values. */
+/** Every value in an object, in depth, by the name it stands under, unless that is bookkeeping. Lists are values. */
 function valuesIn(object: JsonObject, found = new Map<string, unknown[]>()) {
 	for (const [name, value] of Object.entries(object)) {
 		if (isObject(value)) valuesIn(value, found);
-		else if (value !== null && value !== undefined) ensured(found, name, () => []).push(value);
+		else if (value !== null && value !== undefined && !BOOKKEEPING.test(name))
+			ensured(found, name, () => []).push(value);
 	}
 	return found;
 }
@@ -42,12 +43,6 @@ function isSame(one: unknown, other: unknown): boolean {
 	const plain = (value: unknown) =>
 		asNumber(value) ?? (typeof value === 'string' ? value.trim() : JSON.stringify(value));
 	return plain(one) === plain(other);
-}
-
-function askedBy({ body, qs, pathFields }: CreationRequest): Map<string, unknown[]> {
-	const asked = valuesIn({ body, qs, pathFields });
-	for (const name of asked.keys()) if (BOOKKEEPING.test(name)) asked.delete(name);
-	return asked;
 }
 
 /** The name of the field that tells a request from others: its text, or else its longest one. */
@@ -73,11 +68,11 @@ export function resemblance(
 	request: CreationRequest,
 	typeOf: Reading['typeOf'],
 ): 'none' | 'possible' | 'sure' {
-	const type = request.type ?? typeOf(request.kind);
+	const { kind, path, body, qs, pathFields, type = typeOf(kind) } = request;
 	const said = asText(raw.type);
-	if (said !== undefined && (type === undefined ? !sharesWord(said, request.path) : said !== type))
+	if (said !== undefined && (type === undefined ? !sharesWord(said, path) : said !== type))
 		return 'none';
-	const asked = askedBy(request);
+	const asked = valuesIn({ body, qs, pathFields });
 	const repeated = valuesIn(raw);
 	for (const [name, values] of asked) {
 		const says = repeated.get(name);
@@ -89,11 +84,8 @@ export function resemblance(
 }
 
 /** Whether a task began after a request was sent. A list may cut its times to whole seconds. */
-function beganAfter(
-	{ createdAt = -Infinity }: ListedTask,
-	{ sentAt }: Sending,
-	aheadMs: number,
-): boolean {
+function beganAfter(task: ListedTask, { sentAt }: Sending, aheadMs: number): boolean {
+	const { createdAt = -Infinity } = task;
 	const latest = createdAt % 1_000 === 0 ? createdAt + 999 : createdAt;
 	return latest >= sentAt + aheadMs;
 }
