@@ -9,7 +9,7 @@ import { verdictOf, type Verdict } from '../service/verdict';
 import { confirm } from './confirm';
 import { receivedItem } from './deliverReceived';
 import { claim, isDuplicate, type Memory } from './once';
-import { checkSignature, type Arrival } from './signature';
+import { checkSignature } from './signature';
 import { postedTo, refuse, Refusal, type Posted } from './webhook';
 
 /** How long the sender waits is not known (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution. */
@@ -17,28 +17,22 @@ const ANSWER_WITHIN_MS = 14_000;
 const CONFIRM_WITHIN_MS = 12_000;
 const DUPLICATE = 'this task and status was received before';
 
-/** With a placeholder for the host: n8n does not know its outside address. */
-const urlOf = (context: IWebhookFunctions) =>
-	new URL(context.getRequestObject().originalUrl, 'http://localhost');
-
-function arrivalOf(context: IWebhookFunctions): Arrival {
-	const { headers } = context.getRequestObject();
+/** Throws a Refusal for a URL that is not signed though it should be. */
+async function checkedClient(context: IWebhookFunctions) {
+	const query = context.getQueryData() as Record<string, unknown>;
+	const { headers, originalUrl } = context.getRequestObject();
+	// With a placeholder for the host: n8n does not know its outside address.
+	const url = new URL(originalUrl, 'http://localhost');
 	const claimedHosts = [headers.host, headers['x-forwarded-host']]
 		.flatMap((value) => value ?? [])
 		.map((value) => value.split(',')[0]?.trim() ?? '');
 	const ownUrl = context.getNodeWebhookUrl('default');
-	return { path: urlOf(context).pathname, ownUrl, claimedHosts, at: Date.now() };
-}
-
-/** Throws a Refusal for a URL that is not signed though it should be. */
-async function checkedClient(context: IWebhookFunctions) {
-	const query = context.getQueryData() as Record<string, unknown>;
-	const arrival = arrivalOf(context);
+	const arrival = { path: url.pathname, ownUrl, claimedHosts, at: Date.now() };
 	const check = ({ callbackSecret }: Credentials) => checkSignature(callbackSecret, arrival, query);
 	const client = await recentClient(context, (credentials) => check(credentials).ok);
 	const checked = check(client.credentials);
 	if (!checked.ok) throw new Refusal(401, checked.reason);
-	if (checked.signed) cleanerOf(context).hasSent(urlOf(context).href);
+	if (checked.signed) cleanerOf(context).hasSent(url.href);
 	return { client, ...checked };
 }
 
@@ -101,21 +95,16 @@ async function handle(
 	const eventOf = (id: string, { status }: Task, withFiles: boolean) =>
 		JSON.stringify([id, status, reference ?? '', withFiles]);
 	// For a copy of what was let through the service need not be asked: a task that is over no longer changes.
-	const isCopy =
-		memory !== undefined &&
-		posted.task !== undefined &&
-		(await isDuplicate(memory, eventOf(taskId, posted.task, true)));
-	if (isCopy) throw new Refusal(200, DUPLICATE);
+	if (memory && posted.task && (await isDuplicate(memory, eventOf(taskId, posted.task, true))))
+		throw new Refusal(200, DUPLICATE);
 	const verdict = settings.verify ? await confirmed(client, posted, answerBy) : believed(posted);
 	const { task } = verdict;
 	const ignored = ignoredBecause(task, settings);
 	if (ignored !== undefined) throw new Refusal(200, ignored);
-	if (memory !== undefined) {
-		// What still runs does not come here, but a task that is done without a file.
-		const event = eventOf(task.id ?? taskId, task, verdict.kind !== 'running');
-		const isFirst = await claim(memory, event, context.getResponseObject());
-		if (!isFirst) throw new Refusal(200, DUPLICATE);
-	}
+	// What still runs does not come here, but a task that is done without a file.
+	const event = eventOf(task.id ?? taskId, task, verdict.kind !== 'running');
+	if (memory && !(await claim(memory, event, context.getResponseObject())))
+		throw new Refusal(200, DUPLICATE);
 	const item = receivedItem({
 		task_id: spelled(taskId, task),
 		task: task.raw,

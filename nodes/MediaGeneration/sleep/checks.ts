@@ -9,10 +9,7 @@ const ADVICE = 'Set Wait Mode to "Poll". Nothing was created.';
 
 export function isToolRun(context: IExecuteFunctions): boolean {
 	const { isToolExecution } = context as Partial<Pick<IExecuteFunctions, 'isToolExecution'>>;
-	return (
-		(isToolExecution !== undefined && context.isToolExecution()) ||
-		context.getNode().type.endsWith('Tool')
-	);
+	return isToolExecution?.call(context) === true || context.getNode().type.endsWith('Tool');
 }
 
 /** The URL that wakes this execution, with n8n's own token and this node's ID as its last part; undefined if n8n has none. */

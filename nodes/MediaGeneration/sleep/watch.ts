@@ -48,11 +48,6 @@ export async function verdictNow(
 	return look.kind === 'task' ? verdictOf(watch.taskId, look.task, watch.echoes) : undefined;
 }
 
-interface Watching {
-	resumeUrl: string;
-	coverage: 'some' | 'all';
-}
-
 export class Sleep {
 	readonly over = new Map<string, Over>();
 	/** `learned` resolves when the task is no longer watched. */
@@ -77,7 +72,10 @@ export class Sleep {
 		return this.deadline > 0 && this.watcher.clock.now() >= this.deadline + AFTER_DEADLINE_MS;
 	}
 
-	watch(tasks: readonly Watch[], { resumeUrl, coverage }: Watching): void {
+	watch(
+		tasks: readonly Watch[],
+		{ resumeUrl, coverage }: { resumeUrl: string; coverage: 'some' | 'all' },
+	): void {
 		this.watchesAll ||= coverage === 'all';
 		for (const task of tasks) {
 			if (this.watches.has(task.taskId) || this.over.has(task.taskId)) continue;
@@ -138,7 +136,7 @@ export class Sleep {
 		const until = Math.max(this.deadline, clock.now()) + AFTER_DEADLINE_MS;
 		await clock.sleep(delayMs, awake.signal);
 		for (let call = 0; !awake.signal.aborted && clock.now() < until; call += 1) {
-			const answer = await callSelf(watcher.context, resumeUrl, { id: taskId });
+			const answer = await callSelf(watcher.means.context, resumeUrl, { id: taskId });
 			if (isBeyondCalls(answer)) return this.end();
 			// Another process watches the rest, and will call.
 			if (answer.status === 202 && !this.watchesAll) return;
@@ -148,24 +146,29 @@ export class Sleep {
 	}
 }
 
+interface Means {
+	context: N8nContext;
+	client: ServiceClient;
+	clock?: Clock;
+}
+
 class Watcher {
 	readonly loop: PollLoop;
 	readonly lastLooks = new WeakMap<Watch, Look['kind']>();
 
 	constructor(
-		public context: N8nContext,
-		public client: ServiceClient,
+		public means: Means,
 		readonly clock: Clock,
 	) {
 		this.loop = new PollLoop({
 			...clock,
 			random: Math.random,
 			look: async (watch, timeoutMs) => {
-				const look = await lookAtTask(this.client, { ...watch, timeoutMs });
+				const look = await lookAtTask(this.means.client, { ...watch, timeoutMs });
 				this.lastLooks.set(watch, look.kind);
 				return look;
 			},
-			pausedUntil: () => this.client.account.pausedUntil('look'),
+			pausedUntil: () => this.means.client.account.pausedUntil('look'),
 		});
 	}
 }
@@ -177,17 +180,12 @@ const MAX_SLEEPS = 20_000;
 /** New sleeps between two searches for those that are history. */
 const SWEPT_EVERY = 100;
 
-interface Means {
-	context: N8nContext;
-	client: ServiceClient;
-	clock?: Clock;
-}
-
 /** What this process knows of a sleep; created if it knows nothing. @param id as in the execution's notes */
-export function sleepOf(id: string, { context, client, clock = realClock }: Means): Sleep {
-	const watcher = ensured(watchers, client.account, () => new Watcher(context, client, clock));
+export function sleepOf(id: string, means: Means): Sleep {
+	const { client, clock = realClock } = means;
+	const watcher = ensured(watchers, client.account, () => new Watcher(means, clock));
 	// The latest context serves all sleeps of the account, so that no execution's data is held for long.
-	Object.assign(watcher, { context, client });
+	watcher.means = means;
 	return ensured(sleeps, id, () => {
 		if (sleeps.size % SWEPT_EVERY === 0)
 			for (const [key, sleep] of sleeps) if (sleep.isHistory) sleeps.delete(key);

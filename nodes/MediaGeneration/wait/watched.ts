@@ -123,8 +123,7 @@ export class Watched {
 					return this.failed(failures.missing(taskId, look));
 				return this.scheduleNext(around);
 			case 'busy': {
-				const { retryAfterMs } = look;
-				const busy = { streak, ageMs: this.ageAt(nowMs), retryAfterMs };
+				const busy = { streak, ageMs: this.ageAt(nowMs), retryAfterMs: look.retryAfterMs };
 				return this.schedule(nowMs, busyDelay(busy, around.random));
 			}
 		}
@@ -138,13 +137,9 @@ export class Watched {
 
 	timedOut(): Waited {
 		const { taskId, deadline, createdAt } = this.watch;
-		if (this.lastTask?.state === 'done') return withoutFiles(taskId, this.lastTask);
-		return this.failed(
-			failures.timedOut(taskId, deadline - createdAt, {
-				task: this.lastTask,
-				detail: this.lastDetail,
-			}),
-		);
+		const { lastTask: task, lastDetail: detail } = this;
+		if (task?.state === 'done') return withoutFiles(taskId, task);
+		return this.failed(failures.timedOut(taskId, deadline - createdAt, { task, detail }));
 	}
 
 	cancelled(): Waited {
