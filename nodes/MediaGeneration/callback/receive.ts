@@ -62,18 +62,9 @@ function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): strin
 	return undefined;
 }
 
-/** Undefined where nothing counts as a duplicate. Listening in the editor takes one event, and a tester sends the same task again. */
-function memoryOf(
-	context: IWebhookFunctions,
-	settings: TriggerSettings,
-	answerBy: number,
-): Memory | undefined {
-	if (!settings.deduplicate || context.getMode() === 'manual') return undefined;
-	return {
-		trigger: `${context.getWorkflow().id ?? ''}:${context.getNode().id}`,
-		staticData: context.getWorkflowStaticData('node'),
-		answerBy,
-	};
+function memoryOf(context: IWebhookFunctions, answerBy: number): Memory {
+	const trigger = `${context.getWorkflow().id ?? ''}:${context.getNode().id}`;
+	return { trigger, staticData: context.getWorkflowStaticData('node'), answerBy };
 }
 
 /** The service's spelling of an ID that was posted; what was posted, where the service has a different one. */
@@ -90,7 +81,9 @@ async function handle(
 	const { client, signed, reference } = await checkedClient(context);
 	const posted = await postedTo(context);
 	const { taskId } = posted;
-	const memory = memoryOf(context, settings, answerBy);
+	// Listening in the editor takes one event, and a tester sends the same task again.
+	const remembers = settings.deduplicate && context.getMode() !== 'manual';
+	const memory = remembers ? memoryOf(context, answerBy) : undefined;
 	// A forged reference can't take the place of the true one, nor `done` without files that of `done` with them.
 	const eventOf = (id: string, { status }: Task, withFiles: boolean) =>
 		JSON.stringify([id, status, reference ?? '', withFiles]);
@@ -121,9 +114,7 @@ export async function receive(
 	context: IWebhookFunctions,
 	settings: TriggerSettings,
 ): Promise<IWebhookResponseData> {
-	try {
-		return await handle(context, settings);
-	} catch (error) {
-		return refuse(context, 'a callback', error);
-	}
+	return await handle(context, settings).catch((error: unknown) =>
+		refuse(context, 'a callback', error),
+	);
 }

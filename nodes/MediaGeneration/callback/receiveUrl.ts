@@ -51,14 +51,13 @@ export async function warnOfCallbackUrls(
 	context: IExecuteFunctions,
 	callbackUrls: ReadonlyArray<string | undefined>,
 ): Promise<void> {
+	const warn = (message: string) => showHint(context, 'warning', message);
 	const isTestUrl = (url = '') =>
 		URL.canParse(url) && new URL(url).pathname.includes('/webhook-test/');
 	const count = callbackUrls.filter(isTestUrl).length;
 	const butSeveral = count === 1 ? '' : `, but ${count} tasks were given it`;
 	if (count > 0)
-		showHint(
-			context,
-			'warning',
+		warn(
 			`The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${butSeveral}. Use the Production URL of a published workflow.`,
 		);
 	if (context.getMode() !== 'manual') return;
@@ -71,9 +70,7 @@ export async function warnOfCallbackUrls(
 	);
 	const methods = url === undefined ? undefined : await publishedMethods(context, url);
 	if (methods === undefined || methods.includes('POST')) return;
-	showHint(
-		context,
-		'warning',
+	warn(
 		'Nobody listens to the Callback URL: n8n answers callbacks with an error, and nothing starts. Publish the workflow of that trigger. "Task: Wait" gets the results of the tasks made before.',
 	);
 }

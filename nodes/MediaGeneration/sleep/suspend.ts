@@ -63,12 +63,10 @@ export async function suspend(
 		sleeper.kind === 'complete' ? sleeper.items.slice(1) : [],
 	);
 	const node = context.getNode();
-	const all = [...sleepers.map(firstItem), ...further];
 	// They leave by the deadline, without this node being called again.
-	const items = await cleanItems(
-		context,
-		all.map((item) => plainFailureItem(node, item)),
-	);
+	const all = [...sleepers.map(firstItem), ...further].map((item) => plainFailureItem(node, item));
+	const items = await cleanItems(context, all);
+	const open = sleepers.filter((sleeper) => sleeper.kind === 'open');
 	const pathOf = (url = '') => (URL.canParse(url) ? new URL(url).pathname : undefined);
 	const ownPath = waking.callable ? pathOf(waking.resumeUrl) : '';
 	const sleeping = sleepers.map((sleeper): SleepingItem => {
@@ -83,7 +81,7 @@ export async function suspend(
 	});
 	const notes: Notes = {
 		id: randomUUID(),
-		watched: sleepers.every((sleeper) => sleeper.kind === 'complete' || sleeper.watched),
+		watched: open.every(({ watched }) => watched),
 		items: [...sleeping, ...further.map((): SleepingItem => ({ kind: 'complete' }))],
 	};
 	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = writeNotes(notes);
@@ -97,9 +95,8 @@ export async function suspend(
 	context.setMetadata({ resumeUrl: `${endpointOf(waking.resumeUrl)}${shown}` });
 	await context.putExecutionToWait(new Date(deadline));
 	const sleep = sleepOf(notes.id, { context, client });
-	for (const sleeper of sleepers)
-		for (const task of sleeper.kind === 'open' ? sleeper.tasks : [])
-			if (task.kind === 'done') sleep.note(task.taskId, task);
+	for (const task of open.flatMap((sleeper) => sleeper.tasks))
+		if (task.kind === 'done') sleep.note(task.taskId, task);
 	// Nobody reports the end of a task whose callback goes elsewhere.
 	const watched = notes.watched ? tasks : tasks.filter(({ pace }) => pace !== 'asleep');
 	sleep.watch(watched, { resumeUrl: waking.resumeUrl, coverage: notes.watched ? 'all' : 'some' });

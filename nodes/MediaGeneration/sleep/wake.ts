@@ -12,7 +12,7 @@ import type { Failure } from '../service/failures';
 import { parseJson } from '../service/json';
 import type { Done, Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
-import { notesReference, openTasks, readNotes, type SleepingItem } from './notes';
+import { notesReference, openTasks, readNotes, type Notes } from './notes';
 import { FOREIGN_TASK, NOT_WAITED_FOR, sleepOf, verdictNow, type Over, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
@@ -51,26 +51,23 @@ async function endOf(client: ServiceClient, watch: Watch): Promise<Ended | undef
 	return verdict?.kind === 'running' ? undefined : verdict;
 }
 
+interface Waking {
+	context: IWebhookFunctions;
+	client: ServiceClient;
+	sleep: Sleep;
+	notes: Notes;
+	delivery: Delivery;
+}
+
 /** Looks only at tasks that are not watched, and stops at the first that is running, so that the next call asks about it first. */
-async function allOver(
-	client: ServiceClient,
-	sleep: Sleep,
-	tasks: readonly Watch[],
-): Promise<boolean> {
-	for (const task of tasks) {
+async function allOver({ client, sleep, notes }: Waking): Promise<boolean> {
+	for (const task of openTasks(notes)) {
 		if (sleep.over.has(task.taskId)) continue;
 		const ended = sleep.watchesAll ? undefined : await endOf(client, task);
 		if (ended === undefined) return false;
 		sleep.note(task.taskId, ended);
 	}
 	return true;
-}
-
-interface Waking {
-	context: IWebhookFunctions;
-	client: ServiceClient;
-	sleep: Sleep;
-	delivery: Delivery;
 }
 
 /** All are over by now. */
@@ -83,11 +80,13 @@ async function endNow({ client, sleep }: Waking, task: Watch): Promise<Ended> {
 /** What goes out for an item whose tasks are over. */
 async function itemFor(
 	waking: Waking,
-	{ note, item, index }: { note: SleepingItem; item: INodeExecutionData; index: number },
+	item: INodeExecutionData,
+	index: number,
 ): Promise<INodeExecutionData> {
+	const { context, delivery, notes } = waking;
+	const note = notes.items[index];
 	const asItWas = { ...item, pairedItem: { item: index } };
-	if (note.kind === 'complete') return asItWas;
-	const { context, delivery } = waking;
+	if (note?.kind !== 'open') return asItWas;
 	const { tasks, assembly, files } = note;
 	const taskIds = tasks.map(({ taskId }) => taskId);
 	const node = context.getNode();
@@ -119,6 +118,8 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	const client = await recentClient(context);
 	const sleep = sleepOf(notes.id, { context, client });
 	if (sleep.ended) throw new Refusal(200, WOKEN_BEFORE);
+	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
+	const waking = { context, client, sleep, notes, delivery };
 	const resumeUrl = ownUrl(context, sleeping.resumeUrl);
 	// n8n has checked the token that this call came with.
 	cleanerOf(context).hasSent(resumeUrl);
@@ -130,7 +131,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	patience.end();
 	if (!confirmed && !sleep.runs(taskId))
 		throw new Refusal(503, 'the service could not be asked, try again');
-	if (!confirmed || !(await allOver(client, sleep, tasks))) {
+	if (!confirmed || !(await allOver(waking))) {
 		const waiting = tasks.filter((task) => !sleep.over.has(task.taskId)).length;
 		return answer(context, 202, { received: true, waiting });
 	}
@@ -141,14 +142,8 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	const received = { received: true };
 	const sender = timeLimit(DELIVERY_MS);
 	sender.signal.addEventListener('abort', () => answer(context, 200, received));
-	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
-	const waking = { context, client, sleep, delivery };
-	const output = await Promise.all(
-		notes.items.map(
-			async (note, index) =>
-				await itemFor(waking, { note, item: items[index] ?? { json: {} }, index }),
-		),
-	).finally(() => sender.end());
+	const woken = items.map(async (item, index) => await itemFor(waking, item, index));
+	const output = await Promise.all(woken).finally(() => sender.end());
 	noteWaking(context, outcomesIn(output));
 	const workflowData = [await cleanItems(context, output)];
 	if (sender.signal.aborted) return { noWebhookResponse: true, workflowData };
@@ -157,9 +152,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 
 /** Never throws: n8n would mark the execution failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	try {
-		return await wakeIfOver(context);
-	} catch (error) {
-		return refuse(context, 'a call for a sleeping execution', error);
-	}
+	return await wakeIfOver(context).catch((error: unknown) =>
+		refuse(context, 'a call for a sleeping execution', error),
+	);
 }

@@ -79,7 +79,7 @@ export class PollLoop {
 
 	release(watch: Watch): void {
 		const entry = this.entries.get(watch);
-		if (entry !== undefined) this.finish(entry, entry.watched.released());
+		if (entry) this.finish(entry, { kind: 'released', task: entry.watched.lastTask });
 	}
 
 	/** A caller says that the task is over. */
@@ -181,17 +181,14 @@ export class PollLoop {
 
 	private judge(entry: Entry, look: Look, startedAt: number): void {
 		const { watched } = entry;
-		const end = watched.judge(look, this.around(watched.watch));
-		if (end !== undefined) {
-			this.finish(entry, end);
-			if (end.kind === 'done' && watched.showsTheWay) this.informSiblings(watched, startedAt);
-			return;
-		}
-		const { deadline } = watched.watch;
+		const { watch } = watched;
 		// A look that lasted beyond the deadline was the last one.
-		if (startedAt >= deadline || this.deps.now() > deadline)
-			return this.finish(entry, watched.timedOut());
-		this.wake(watched.nextLookAt);
+		const isLast = startedAt >= watch.deadline || this.deps.now() > watch.deadline;
+		const judged = watched.judge(look, this.around(watch));
+		const end = isLast ? (judged ?? watched.timedOut()) : judged;
+		if (end === undefined) return this.wake(watched.nextLookAt);
+		this.finish(entry, end);
+		if (end.kind === 'done' && watched.showsTheWay) this.informSiblings(watched, startedAt);
 	}
 
 	/** One task of a kind is finished: look at the others of that kind at about the same age. */

@@ -146,10 +146,6 @@ export class Watched {
 		return this.failed(failures.cancelled(this.watch.taskId, this.lastTask?.status));
 	}
 
-	released(): Waited {
-		return { kind: 'released', task: this.lastTask };
-	}
-
 	/** A sibling was found finished: looks sooner, if that helps. What the service asked for is kept. */
 	hearOfSibling(around: Surroundings): void {
 		if (this.watch.pace === 'atOnce' || this.streaks.busy > 0 || this.isConfirming) return;
