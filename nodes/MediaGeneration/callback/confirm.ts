@@ -121,10 +121,9 @@ export async function confirm(
 		// Each gets a copy: what one workflow does to its item must not affect the others.
 		const shared = structuredClone(await present);
 		const leftMs = end - now();
+		const isOpen = shared.kind === 'running' && mayBeOver(posted) && leftMs >= WORTH_ASKING_MS;
 		// It gave up in the time of an earlier callback; that of this one is not over.
-		return shared.kind !== 'running' || !mayBeOver(posted) || leftMs < WORTH_ASKING_MS
-			? shared
-			: await confirm(client, posted, leftMs);
+		return isOpen ? await confirm(client, posted, leftMs) : shared;
 	}
 	if (underWay.size >= CLAIMS_AT_ONCE) return TOO_MANY;
 	const asking = ask(client, posted, budgetMs).finally(() => underWay.delete(key));

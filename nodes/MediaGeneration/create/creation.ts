@@ -91,7 +91,6 @@ const ADVICE: Readonly<Record<number, string>> = {
 	413: 'The input is too large for the service. Shorten it.',
 };
 
-/** What was refused, and the advice, by what a 429 is about. */
 const LIMITS: Readonly<Record<ReturnType<typeof kindOf429>, [refused: string, advice: string]>> = {
 	cap: [
 		'The API key has reached its daily or spend limit',

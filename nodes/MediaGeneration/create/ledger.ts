@@ -33,7 +33,6 @@ export interface Slot {
 	part: number;
 }
 
-/** A creation, as this run asks for it. */
 export interface Asked {
 	slot: Slot;
 	request: CreationRequest;

@@ -92,9 +92,7 @@ function beganAfter(task: ListedTask, { sentAt }: Sending, aheadMs: number): boo
 
 function paired<S extends Sending>(sendings: S[], tasks: ListedTask[], aheadMs: number) {
 	const bySending = [...sendings].sort((one, other) => one.sentAt - other.sentAt);
-	const byCreation = [...tasks].sort(
-		({ createdAt: one = 0 }, { createdAt: other = 0 }) => one - other,
-	);
+	const byCreation = [...tasks].sort((one, other) => (one.createdAt ?? 0) - (other.createdAt ?? 0));
 	const pairs = bySending.flatMap((sending, index) => {
 		const task = byCreation[index];
 		return task !== undefined && beganAfter(task, sending, aheadMs) ? [{ sending, task }] : [];

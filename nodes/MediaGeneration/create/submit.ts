@@ -138,9 +138,7 @@ class Submission {
 			return { kind: 'created', created: { taskId, createdAt: now, answer, receiveUrl } };
 		}
 		if (creation.kind === 'full') {
-			const { failure, retryAfterMs } = creation;
-			this.lastRefusal = failure;
-			queue.refused(now, failure, retryAfterMs);
+			queue.refused(now, creation.failure, creation.retryAfterMs);
 			await this.waitInQueue();
 			return undefined;
 		}

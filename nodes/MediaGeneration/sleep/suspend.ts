@@ -11,14 +11,7 @@ import { clockAheadMs, now } from '../service/clock';
 import type { Done } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 import type { Waking } from './checks';
-import {
-	CONTEXT_FIELD,
-	openTasks,
-	writeNotes,
-	type Notes,
-	type OpenTask,
-	type SleepingItem,
-} from './notes';
+import { CONTEXT_FIELD, openTasks, writeNotes, type OpenTask, type SleepingItem } from './notes';
 import { sleepOf } from './watch';
 
 /** A task of an execution that goes to sleep. The files of one that is done are fetched when the execution wakes. */
@@ -48,9 +41,8 @@ function firstItem(sleeper: Sleeper, index: number): INodeExecutionData {
 	const pairedItem = { item: index };
 	if (sleeper.kind === 'complete') return { ...(sleeper.items[0] ?? { json: {} }), pairedItem };
 	const { tasks, assembly } = sleeper;
-	const [first] = tasks;
 	const taskIds = tasks.map(({ watch }) => watch.taskId);
-	return { json: unfinishedJson(assembly, taskIds, first?.task), pairedItem };
+	return { json: unfinishedJson(assembly, taskIds, tasks[0]?.task), pairedItem };
 }
 
 export async function suspend(
@@ -79,7 +71,7 @@ export async function suspend(
 		});
 		return { kind: 'open', files, assembly, tasks };
 	});
-	const notes: Notes = {
+	const notes = {
 		id: randomUUID(),
 		watched: open.every(({ watched }) => watched),
 		items: [...sleeping, ...further.map((): SleepingItem => ({ kind: 'complete' }))],

@@ -77,8 +77,7 @@ async function endNow({ client, sleep }: Waking, task: Watch): Promise<Ended> {
 	return isFresh ? over.ended : ((await endOf(client, task)) ?? over.ended);
 }
 
-/** What goes out for an item whose tasks are over. */
-async function itemFor(
+async function wokenItem(
 	waking: Waking,
 	item: INodeExecutionData,
 	index: number,
@@ -142,7 +141,7 @@ async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseD
 	const received = { received: true };
 	const sender = timeLimit(DELIVERY_MS);
 	sender.signal.addEventListener('abort', () => answer(context, 200, received));
-	const woken = items.map(async (item, index) => await itemFor(waking, item, index));
+	const woken = items.map(async (item, index) => await wokenItem(waking, item, index));
 	const output = await Promise.all(woken).finally(() => sender.end());
 	noteWaking(context, outcomesIn(output));
 	const workflowData = [await cleanItems(context, output)];

@@ -6,7 +6,6 @@ export interface ProgressSample {
 }
 
 export interface Known {
-	/** Counted from the task's creation. */
 	ageMs: number;
 	samples: readonly ProgressSample[];
 	/** Ages at which sibling tasks of this run were found finished. */
@@ -21,11 +20,9 @@ export interface Known {
 interface Range {
 	fromMs: number;
 	stepMs: number;
-	/** From then on the range says nothing. */
-	toMs: number;
 	leastMs: number;
 	/** How long a pause may last where age alone asks for a shorter one. */
-	allowedMs: number;
+	allowedMs?: number;
 }
 
 export const FIRST_LOOK_MS = 1_000;
@@ -98,12 +95,10 @@ export function predict(samples: readonly ProgressSample[]) {
 
 type Prediction = NonNullable<ReturnType<typeof predict>>;
 
-function rangeByProgress(ageMs: number, { fromMs, toMs, confirmed }: Prediction, random: number) {
+function rangeByProgress(ageMs: number, predicted: Prediction, random: number): Range {
+	const { fromMs, toMs, confirmed } = predicted;
 	const leastMs = Math.max(MIN_AIM_MS, MIN_AIM_SHARE * ageMs);
-	if (confirmed === 0) {
-		const end = toMs + AIM_MARGIN_MS;
-		return { fromMs: end, stepMs: 0, toMs: end, leastMs, allowedMs: 0 };
-	}
+	if (confirmed === 0) return { fromMs: toMs + AIM_MARGIN_MS, stepMs: 0, leastMs };
 	const width = toMs - Math.max(fromMs, ageMs);
 	const ahead = Math.max(0, fromMs - ageMs);
 	const near = ahead <= Math.max(width, NEAR_SHARE * ageMs);
@@ -112,7 +107,7 @@ function rangeByProgress(ageMs: number, { fromMs, toMs, confirmed }: Prediction,
 		? ahead + width * RANGE_STEP + AIM_MARGIN_MS
 		: (ahead + width / 2) * FAR_STEP;
 	const allowedMs = TRUSTED_FACTOR * intervalForAge(ageMs, random);
-	return { fromMs: ageMs + pauseMs, stepMs: pauseMs, toMs, leastMs, allowedMs };
+	return { fromMs: ageMs + pauseMs, stepMs: pauseMs, leastMs, allowedMs };
 }
 
 /** Whether all siblings were over within seconds: then the first look does not wait for its turn. */
@@ -120,18 +115,20 @@ export function areShort(siblingAgesMs: readonly number[]): boolean {
 	return siblingAgesMs.length > 0 && most(siblingAgesMs) <= LONGEST_SHORT_MS;
 }
 
-/** Tasks of one kind made in one run tend to take equally long. There is at least one. */
-function rangeBySiblings({ siblingAgesMs, ageMs }: Known, random: number): Range {
+/** Tasks of one kind made in one run tend to take equally long. There is at least one; undefined for a task that outlives them by far. */
+function rangeBySiblings({ siblingAgesMs, ageMs }: Known, random: number): Range | undefined {
 	const longest = most(siblingAgesMs);
 	const shortest = least(siblingAgesMs);
 	const isShort = areShort(siblingAgesMs);
 	if (isShort && shortest <= longest * EQUAL_SHARE) {
+		if (ageMs >= longest) return undefined;
 		const spread = longest * (0.8 + 0.4 * random);
 		const [fromMs, stepMs] = [spread * SHORT_FIRST_SHARE, spread * SHORT_SHARE];
-		return { fromMs, stepMs, toMs: longest, leastMs: MIN_AIM_MS, allowedMs: 0 };
+		return { fromMs, stepMs, leastMs: MIN_AIM_MS };
 	}
 	const recent = siblingAgesMs.slice(-RECENT_SIBLINGS);
 	const expected = least(recent);
+	if (ageMs >= expected * SIBLING_SLACK + SIBLING_SLACK_MS) return undefined;
 	// Found ages can't be shorter than the first looks: to look a little before them keeps both from growing together.
 	const fromMs = isShort ? shortest * (0.97 + 0.1 * random) : expected + SIBLING_MARGIN_MS;
 	return {
@@ -142,9 +139,7 @@ function rangeBySiblings({ siblingAgesMs, ageMs }: Known, random: number): Range
 			(most(recent) - expected) * DIFFERENCE_SHARE,
 			ageMs - fromMs,
 		]),
-		toMs: expected * SIBLING_SLACK + SIBLING_SLACK_MS,
 		leastMs: SIBLING_MARGIN_MS,
-		allowedMs: 0,
 	};
 }
 
@@ -158,8 +153,7 @@ function rangeOf(known: Known, random: number): Range | undefined {
 	const prediction = predicted === undefined || ageMs > predicted.toMs ? undefined : predicted;
 	const byProgress = prediction && rangeByProgress(ageMs, prediction, random);
 	if (siblingAgesMs.length === 0 || (prediction?.confirmed ?? 0) > 0) return byProgress;
-	const bySiblings = rangeBySiblings(known, random);
-	return ageMs < bySiblings.toMs ? bySiblings : byProgress;
+	return rangeBySiblings(known, random) ?? byProgress;
 }
 
 function pauseByAge({ ageMs, endWanted }: Known, random: number): number {
@@ -177,7 +171,7 @@ export function nextLook(known: Known, random: number): { delayMs: number; byAge
 	const byAgeMs = ageMs + byAge;
 	const range = rangeOf(known, random);
 	if (range === undefined) return { delayMs: byAge, byAgeMs };
-	const { fromMs, stepMs, leastMs, allowedMs } = range;
+	const { fromMs, stepMs, leastMs, allowedMs = 0 } = range;
 	const wanted = Math.max(leastMs, ageMs < fromMs ? fromMs - ageMs : stepMs);
 	return { delayMs: Math.min(wanted, Math.max(byAge, allowedMs)), byAgeMs };
 }
