@@ -37,11 +37,7 @@ async function checkedClient(context: IWebhookFunctions) {
 }
 
 /** Throws a Refusal where the service says nothing of the task. */
-async function confirmed(
-	client: ServiceClient,
-	posted: Posted,
-	answerBy: number,
-): Promise<Verdict> {
+async function confirmed(client: ServiceClient, posted: Posted, answerBy: number) {
 	const budgetMs = Math.min(CONFIRM_WITHIN_MS, answerBy - Date.now());
 	const said = await confirm(client, posted, budgetMs);
 	if (said.kind === 'missing') throw new Refusal(404, 'the service does not know this task');
@@ -72,10 +68,7 @@ function spelled(taskId: string, { id }: Task): string {
 	return id?.toLowerCase() === taskId.toLowerCase() ? id : taskId;
 }
 
-async function handle(
-	context: IWebhookFunctions,
-	settings: TriggerSettings,
-): Promise<IWebhookResponseData> {
+async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
 	const answerBy = Date.now() + ANSWER_WITHIN_MS;
 	// The token is checked before the body is read, so that a caller without one learns nothing and costs nothing.
 	const { client, signed, reference } = await checkedClient(context);

@@ -1,5 +1,5 @@
 /** A call of a webhook: reading what was posted, and the one way to answer. Source: docs/service.md, "Events". */
-import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { taskIdProblem } from '../operations/fields';
 import { readJson, type Bound, type Read } from '../service/bounded';
 import { logOf } from '../service/clean';
@@ -66,21 +66,13 @@ export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
 }
 
 /** Answers in place of n8n, which would answer 200 whatever happened. No workflow runs unless the caller adds data to this. */
-export function answer(
-	context: IWebhookFunctions,
-	status: number,
-	body: IDataObject,
-): IWebhookResponseData {
+export function answer(context: IWebhookFunctions, status: number, body: IDataObject) {
 	context.getResponseObject().status(status).json(body);
 	return { noWebhookResponse: true };
 }
 
 /** The answer to a call that was broken off: where a webhook throws, n8n starts the workflow with an empty item. @param call as the log names it */
-export function refuse(
-	context: IWebhookFunctions,
-	call: string,
-	error: unknown,
-): IWebhookResponseData {
+export function refuse(context: IWebhookFunctions, call: string, error: unknown) {
 	const isRefusal = error instanceof Refusal;
 	if (!isRefusal)
 		logOf(context).warn(`Media Generation: ${call} could not be handled: ${messageOf(error)}`);

@@ -77,11 +77,7 @@ async function endNow({ client, sleep }: Waking, task: Watch): Promise<Ended> {
 	return isFresh ? over.ended : ((await endOf(client, task)) ?? over.ended);
 }
 
-async function wokenItem(
-	waking: Waking,
-	item: INodeExecutionData,
-	index: number,
-): Promise<INodeExecutionData> {
+async function wokenItem(waking: Waking, item: INodeExecutionData, index: number) {
 	const { context, delivery, notes } = waking;
 	const note = notes.items[index];
 	const asItWas = { ...item, pairedItem: { item: index } };

@@ -4,7 +4,7 @@ import { callSelf, type N8nContext, type ServiceClient } from '../service/client
 import { realClock, unlessAborted, type Clock } from '../service/clock';
 import { isObject } from '../service/json';
 import { lookAtTask, lookSurely, type Look } from '../service/look';
-import { verdictOf, type Ended, type Verdict } from '../service/verdict';
+import { verdictOf, type Ended } from '../service/verdict';
 import { PollLoop, type Waited, type Watch } from '../wait/poll';
 
 /** A task that is over by the service's own word, or that permanently can't be read. */
@@ -39,11 +39,7 @@ function isBeyondCalls(answer: Awaited<ReturnType<typeof callSelf>>): boolean {
 }
 
 /** What the service says of a task now; undefined where a look says nothing. */
-export async function verdictNow(
-	client: ServiceClient,
-	watch: Watch,
-	signal?: AbortSignal,
-): Promise<Verdict | undefined> {
+export async function verdictNow(client: ServiceClient, watch: Watch, signal?: AbortSignal) {
 	const look = await lookSurely(client, { ...watch, timeoutMs: LOOK_TIMEOUT_MS, signal });
 	return look.kind === 'task' ? verdictOf(watch.taskId, look.task, watch.echoes) : undefined;
 }
