@@ -25,9 +25,7 @@ const UNTRUSTED =
 /** The item that starts the execution. Fields that this node writes itself are never taken from the task. */
 export function receivedItem({ task, reference, ...received }: Received): INodeExecutionData {
 	const { reference: _reference, download_error: _error, ...fields } = task;
-	return {
-		json: { ...received, task: fields, ...(reference !== undefined && { reference }) },
-	};
+	return { json: { ...received, task: fields, ...(reference !== undefined && { reference }) } };
 }
 
 async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]> {

@@ -82,7 +82,6 @@ export class PollLoop {
 		if (entry) this.finish(entry, { kind: 'released', task: entry.watched.lastTask });
 	}
 
-	/** A caller says that the task is over. */
 	hurry(watch: Watch): void {
 		this.entries.get(watch)?.watched.hurry(this.deps.now());
 		this.wake(this.deps.now());
