@@ -79,7 +79,7 @@ function retry(failure: Failure, { headers }: Answer): Refusal {
 const ELSEWHERE =
 	'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.';
 
-/** By the status of a refusal. Of all redirects these ask for the same request at another address, so that this one did nothing (RFC 9110, 15.4). */
+/** By the status of a refusal. A redirect is one only if listed here: these ask for the same request elsewhere, so that this one did nothing (RFC 9110, 15.4). */
 const ADVICE: Readonly<Record<number, string>> = {
 	301: ELSEWHERE,
 	307: ELSEWHERE,
