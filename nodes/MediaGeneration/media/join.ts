@@ -1,15 +1,7 @@
 /** Joining sound files of one format, as streams: planned from what a first pass found, written in a second one. Pure. */
 import { infoFrame, silentFrame } from './mp3';
-import {
-	type ByteRange,
-	inWords,
-	type Mp3Facts,
-	type NameOf,
-	partName,
-	type Point,
-	type SoundFacts,
-	type WavFacts,
-} from './sound';
+import { type ByteRange, inWords, type NameOf, partName } from './sound';
+import type { Point, Sound, SoundFacts } from './sound';
 import { MOST_BYTES, silentSample, wavHeader } from './wav';
 
 export interface Joinable {
@@ -47,9 +39,7 @@ const KINDS = {
 	wav: { name: 'a WAV file', mimeType: 'audio/wav', extension: 'wav' },
 };
 
-type Sound = Mp3Facts | WavFacts;
-
-const featuresOf = ({ coding, sampleRate, channels }: Sound) => [
+const featuresOf = ({ coding, format: { sampleRate, channels } }: Sound) => [
 	coding,
 	`${inWords(sampleRate)} Hz`,
 	['mono', 'stereo'][channels - 1] ?? `${channels} channels`,
@@ -95,14 +85,15 @@ export function planJoin(facts: readonly SoundFacts[], options: PlanOptions): Jo
 }
 
 function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
-	const { sampleRate, samplesPerUnit } = first;
+	const { samplesPerUnit } = first;
+	const { sampleRate } = first.format;
 	const secondsOf = (count: number) => (count * samplesPerUnit) / sampleRate;
 	const exact = (pauseMs * sampleRate) / (1000 * samplesPerUnit);
 	const pause = pauseMs > 0 ? Math.max(1, Math.round(exact)) : 0;
 	const isConstant = parts.every((part) => part.bitrateIndex === first.bitrateIndex);
 	const bitrateIndex = isConstant ? first.bitrateIndex : undefined;
 	const silence =
-		first.kind === 'mp3' ? silentFrame(first.header, bitrateIndex) : silentSample(first.format);
+		first.kind === 'mp3' ? silentFrame(first.format, bitrateIndex) : silentSample(first.format);
 	const pauseBytes = pause * silence.length;
 	const points: Point[] = [];
 	const times: Joinable['parts'] = [];
@@ -121,7 +112,7 @@ function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
 	points.push([units, bytes]);
 	const head =
 		first.kind === 'mp3'
-			? infoFrame(first.header, bitrateIndex, points)
+			? infoFrame(first.format, bitrateIndex, points)
 			: wavHeader(first.format, bytes);
 	// Chunks of a WAV file have an even size.
 	const padding = Buffer.alloc(first.kind === 'wav' ? bytes % 2 : 0);

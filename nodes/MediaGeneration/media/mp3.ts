@@ -25,16 +25,11 @@ function sideInfoBytes({ version, channels }: FrameHeader): number {
 	return channels === 1 ? 9 : 17;
 }
 
-/** An empty frame of a format. */
-function emptyFrame(header: FrameHeader, index: number): Buffer {
+/** A frame of silence in a format: all zeros after the header say that nothing is coded. */
+export function silentFrame(header: FrameHeader, index = 1): Buffer {
 	const frame = Buffer.alloc(frameLength(header, index));
 	frame.writeUInt32BE(((header.bits & KEPT_BITS) | UNPROTECTED | (index << 12)) >>> 0);
 	return frame;
-}
-
-/** A frame of silence in a format: all zeros after the header say that nothing is coded. @param bitrateIndex where it is constant */
-export function silentFrame(header: FrameHeader, bitrateIndex: number | undefined): Buffer {
-	return emptyFrame(header, bitrateIndex ?? 1);
 }
 
 const TABLE_ENTRIES = 100;
@@ -54,7 +49,7 @@ export function infoFrame(
 	const at = HEADER_BYTES + sideInfoBytes(header);
 	let index = bitrateIndex ?? 1;
 	while (frameLength(header, index) < at + 16 + TABLE_ENTRIES) index += 1;
-	const frame = emptyFrame(header, index);
+	const frame = silentFrame(header, index);
 	const total = frame.length + bytes;
 	frame.write(bitrateIndex === undefined ? 'Xing' : 'Info', at);
 	frame.writeUInt32BE(HAS_FRAMES | HAS_BYTES | HAS_TABLE, at + 4);
@@ -182,8 +177,8 @@ class Mp3Sound {
 	facts(): SoundFacts {
 		const { header, headers, found, ranges } = this;
 		if (header === undefined || found.units === 0) return noSound('it holds no sound');
-		const { version, sampleRate, channels, samplesPerFrame: samplesPerUnit } = header;
-		const format = { coding: `MPEG-${version}`, sampleRate, channels, samplesPerUnit, header };
+		const { version, samplesPerFrame: samplesPerUnit } = header;
+		const format = { format: header, coding: `MPEG-${version}`, samplesPerUnit };
 		const bitrates = new Set([...headers.values()].map((frame) => frame.bitrateIndex));
 		const [bitrateIndex] = bitrates.size === 1 ? bitrates : [];
 		const seconds = secondsOf(header, found.units);

@@ -8,12 +8,12 @@ export type ByteRange = readonly [from: number, to: number];
 export type Point = readonly [unit: number, bytes: number];
 
 /** A unit is a frame of an MP3 file, or one sample of each channel of a WAV file. */
-interface Sound {
+interface FactsOf<Kind, Format> {
+	kind: Kind;
+	/** Of an MP3 file: the header of its first frame. */
+	format: Format;
 	/** In words: "MPEG-1", "16-bit PCM". */
 	coding: string;
-	/** Hz */
-	sampleRate: number;
-	channels: number;
 	/** Of each channel. */
 	samplesPerUnit: number;
 	units: number;
@@ -25,12 +25,6 @@ interface Sound {
 	/** Of all MP3 frames; undefined where it varies. */
 	bitrateIndex: number | undefined;
 	seconds: number;
-}
-
-export interface Mp3Facts extends Sound {
-	kind: 'mp3';
-	/** Of the first frame. */
-	header: FrameHeader;
 }
 
 export interface WavFormat {
@@ -46,10 +40,9 @@ export interface WavFormat {
 	chunk: Buffer;
 }
 
-export interface WavFacts extends Sound {
-	kind: 'wav';
-	format: WavFormat;
-}
+export type Mp3Facts = FactsOf<'mp3', FrameHeader>;
+export type WavFacts = FactsOf<'wav', WavFormat>;
+export type Sound = Mp3Facts | WavFacts;
 
 interface NoSound {
 	kind: 'none';
@@ -59,7 +52,7 @@ interface NoSound {
 	seconds?: number;
 }
 
-export type SoundFacts = Mp3Facts | WavFacts | NoSound;
+export type SoundFacts = Sound | NoSound;
 
 export const noSound = (problem: string): NoSound => ({ kind: 'none', problem });
 

@@ -13,8 +13,9 @@ const [LEAST_RATE, MOST_RATE] = [4_000, 384_000];
 const MOST_CHANNELS = 24;
 const MOST_BITS = 64;
 
-function readFormat(content: Buffer): WavFormat | { problem: string } {
-	if (content.length < PLAIN_BYTES) return { problem: 'its format chunk is too short' };
+/** What a format chunk says, or why no sound can be joined that has it. */
+function readFormat(content: Buffer): WavFormat | string {
+	if (content.length < PLAIN_BYTES) return 'its format chunk is too short';
 	const tag = content.readUInt16LE(0);
 	const isExtensible = content.toString('latin1', 26, EXTENSIBLE_BYTES) === USUAL_GUID;
 	const format: WavFormat = {
@@ -26,18 +27,14 @@ function readFormat(content: Buffer): WavFormat | { problem: string } {
 		chunk: Buffer.from(content.subarray(0, isExtensible ? EXTENSIBLE_BYTES : PLAIN_BYTES)),
 	};
 	if (ENCODINGS[format.encoding] === undefined)
-		return {
-			problem: `its samples are coded in a way that can't be joined (${REFUSED[tag] ?? `format ${tag}`})`,
-		};
+		return `its samples are coded in a way that can't be joined (${REFUSED[tag] ?? `format ${tag}`})`;
 	const { channels, sampleRate, bits, blockBytes } = format;
 	const isSound = bits > 0 && blockBytes % channels === 0;
 	if (!isSound || blockBytes < channels * Math.ceil(bits / 8))
-		return { problem: 'its format chunk contradicts itself' };
+		return 'its format chunk contradicts itself';
 	const isRate = sampleRate >= LEAST_RATE && sampleRate <= MOST_RATE;
 	if (!isRate || channels > MOST_CHANNELS || blockBytes > (channels * MOST_BITS) / 8)
-		return {
-			problem: `its format chunk states what no sound has: ${sampleRate} Hz, ${channels} channels, ${blockBytes} bytes for each sample`,
-		};
+		return `its format chunk states what no sound has: ${sampleRate} Hz, ${channels} channels, ${blockBytes} bytes for each sample`;
 	return format;
 }
 
@@ -106,7 +103,7 @@ export function* scanWav(file: Unread): Scan {
 			const content = (yield* file.read(at, wanted)).subarray(0, wanted);
 			if (content.length < wanted) return noSound('it is a WAV file without samples');
 			const read = readFormat(content);
-			if ('problem' in read) return noSound(read.problem);
+			if (typeof read === 'string') return noSound(read);
 			format = read;
 		}
 		at += size;
@@ -114,11 +111,11 @@ export function* scanWav(file: Unread): Scan {
 }
 
 function factsOf(format: WavFormat, from: number, there: number): WavFacts {
-	const { encoding, bits, sampleRate, channels, blockBytes } = format;
+	const { encoding, bits, sampleRate, blockBytes } = format;
 	const units = Math.floor(there / blockBytes);
 	const bytes = units * blockBytes;
 	const coding = `${bits}-bit ${ENCODINGS[encoding] ?? ''}`;
 	const found = { units, bytes, ranges: [[from, from + bytes] as const], points: [] };
-	const rates = { sampleRate, channels, samplesPerUnit: 1, seconds: units / sampleRate };
-	return { kind: 'wav', format, coding, ...rates, ...found, bitrateIndex: undefined };
+	const rates = { samplesPerUnit: 1, seconds: units / sampleRate, bitrateIndex: undefined };
+	return { kind: 'wav', format, coding, ...rates, ...found };
 }

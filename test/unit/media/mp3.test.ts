@@ -86,7 +86,7 @@ describe('frames are counted as a decoder counts them', () => {
 		const heard = await decodeMp3(file);
 		expect(heard.errors).toEqual([]);
 		expect(facts.seconds * sampleRate).toBeCloseTo(heard.samples.length, 6);
-		expect(facts.header).toMatchObject({ sampleRate, channels });
+		expect(facts.format).toMatchObject({ sampleRate, channels });
 		expect(facts.bitrateIndex === undefined).toBe(variable);
 		expect(facts.bytes).toBe(soundOf(file, facts).length);
 	});
