@@ -91,50 +91,47 @@ function spokenOf({ text, words, ...own }: Segment) {
 
 interface Format<T> {
 	name: string;
-	read(text: string): Work<T[] | undefined>;
+	read: (text: string) => Work<T[] | undefined>;
 	/** A value with its times in the joined sound, as it is written. @param index from 0 */
-	write(value: T, part: Spoken, index: number): string | Work<string>;
-	whole(written: string[]): string;
+	write: (value: T, part: Spoken, index: number) => string | Work<string>;
+	whole: (written: string[]) => string;
 }
 
-const SRT: Format<Spoken> = {
+function mergerOf<T>({ name, read, write, whole }: Format<T>) {
+	return function* (parts: readonly Spoken[], nameOf: NameOf = partName): Work<Merged> {
+		const written: string[] = [];
+		for (const [index, part] of parts.entries()) {
+			const values = yield* read(part.text);
+			if (values === undefined) {
+				const reason = `The transcript of ${nameOf(index)} can't be read: it is not ${name}.`;
+				return { merged: false, reason };
+			}
+			if (written.length + values.length > MOST_CUES) return { merged: false, reason: TOO_MANY };
+			for (const value of values) {
+				const one = write(value, part, written.length);
+				const length = written.push(typeof one === 'string' ? one : yield* one);
+				if (length % STEP_VALUES === 0) yield;
+			}
+		}
+		return { merged: true, text: whole(written) };
+	};
+}
+
+export const mergeSrt = mergerOf<Spoken>({
 	name: `a SubRip file of at most ${inWords(MOST_CUES)} cues`,
 	read: parseSrt,
 	write: ({ text, start, end }, part, index) =>
 		writeCue({ text, start: shifted(start, part), end: shifted(end, part) }, index),
 	whole: (cues) => cues.join('\n'),
-};
+});
 
-const WORDS: Format<Segment> = {
+/** Of transcripts in JSON, word by word. Whatever else they say about a word is kept. */
+export const mergeWords = mergerOf<Segment>({
 	name: 'a list of timed words',
 	read: parseWords,
 	write: writeSegment,
 	whole: (segments) => `[${segments.join(',')}]`,
-};
-
-function* merge<T>(parts: readonly Spoken[], format: Format<T>, nameOf: NameOf): Work<Merged> {
-	const written: string[] = [];
-	for (const [index, part] of parts.entries()) {
-		const values = yield* format.read(part.text);
-		if (values === undefined) {
-			const reason = `The transcript of ${nameOf(index)} can't be read: it is not ${format.name}.`;
-			return { merged: false, reason };
-		}
-		if (written.length + values.length > MOST_CUES) return { merged: false, reason: TOO_MANY };
-		for (const value of values) {
-			const one = format.write(value, part, written.length);
-			const length = written.push(typeof one === 'string' ? one : yield* one);
-			if (length % STEP_VALUES === 0) yield;
-		}
-	}
-	return { merged: true, text: format.whole(written) };
-}
-
-export const mergeSrt = (parts: readonly Spoken[], nameOf = partName) => merge(parts, SRT, nameOf);
-
-/** The same for transcripts in JSON, word by word. Whatever else they say about a word is kept. */
-export const mergeWords = (parts: readonly Spoken[], nameOf = partName) =>
-	merge(parts, WORDS, nameOf);
+});
 
 /** What a transcript says, in SRT or JSON; undefined where it is neither. */
 export function* transcriptOf(transcript: string): Work<Spoken[] | undefined> {
