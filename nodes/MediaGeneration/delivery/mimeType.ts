@@ -6,11 +6,9 @@ import { type FileType, typeByExtension, typeByMimeType, typeOfBytes } from '../
 import { readJson } from '../service/bounded';
 import { quote } from '../service/failures';
 import { isObject } from '../service/json';
-import type { OutputKind } from '../service/outputs';
+import type { TaskOutput } from '../service/outputs';
 
-export interface AboutFile {
-	kind: OutputKind;
-	url: string;
+export interface AboutFile extends TaskOutput {
 	/** The Content-Type that its host states. */
 	stated: string | undefined;
 }
@@ -60,14 +58,16 @@ export function textOf(head: Buffer): string | undefined {
 	return text.trimStart();
 }
 
-/** The type of a file by its first bytes; undefined where no signature is certain. */
-export function signatureOf(head: Buffer): FileType | undefined {
+/** The type of a file by its first bytes; what is not certain may be anything else that is no text. */
+export function signatureOf(head: Buffer): ReturnType<typeof typeOfBytes> {
 	const found = typeOfBytes(head);
-	return found?.certain === true ? found.type : textSignatureOf(textOf(head));
+	const text = textOf(head);
+	if (found?.certain === true || text === undefined) return found;
+	const type = textSignatureOf(text);
+	return type && { type, certain: true };
 }
 
-function textSignatureOf(text: string | undefined): FileType | undefined {
-	if (text === undefined) return undefined;
+function textSignatureOf(text: string): FileType | undefined {
 	if (text.startsWith('WEBVTT')) return typeByExtension('vtt');
 	if (/^\d+[ \t]*\r?\n[\d:]+[,.]\d+[ \t]*-->/.test(text)) return typeByExtension('srt');
 	return /^<svg[\s>]/i.test(withoutProlog(text)) ? typeByExtension('svg') : undefined;
@@ -80,16 +80,6 @@ function withoutProlog(text: string): string {
 /** Whether a text begins like a JSON object or list. Words and times in brackets are none: transcripts begin with them. */
 function looksLikeJson(text: string): boolean {
 	return /^(\{\s*["}]|\[\s*(["{[\]]|(true|false|null|-?\d[\d.eE+-]*)\s*(,|\]\s*$)))/.test(text);
-}
-
-/** The type by what may be the first frame of an audio file, but may be anything else. */
-function guessOf(head: Buffer): FileType | undefined {
-	return textOf(head) === undefined ? typeOfBytes(head)?.type : undefined;
-}
-
-/** Whether any signature, however weak, knows the bytes. */
-export function isKnown(head: Buffer): boolean {
-	return (signatureOf(head) ?? guessOf(head)) !== undefined;
 }
 
 function mimeOnly(header: string | undefined): string {
@@ -111,19 +101,20 @@ function isTextType(mimeType: string): boolean {
 	);
 }
 
+const isSoundOrImage = ({ kind }: AboutFile) => kind === 'audio' || kind === 'image';
+
 const UNKNOWN: FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
 
 /** By its bytes, then a specific header that fits what was asked for, then its address, then what its bytes may be. */
 export function fileTypeOf(head: Buffer, about: AboutFile): FileType {
-	const { kind } = about;
 	const { byHeader, byUrl } = namedTypes(about);
-	const binary = kind === 'audio' || kind === 'image';
-	const fitting =
-		byHeader !== undefined && binary && isTextType(byHeader.mimeType) ? undefined : byHeader;
-	const found = signatureOf(head) ?? fitting ?? byUrl ?? guessOf(head);
+	const signature = signatureOf(head);
+	if (signature?.certain === true) return signature.type;
+	const misfits = isSoundOrImage(about) && isTextType(byHeader?.mimeType ?? '');
+	const found = (misfits ? undefined : byHeader) ?? byUrl ?? signature?.type;
 	if (found !== undefined) return found;
 	const text = textOf(head);
-	if (kind !== 'transcript' || text === undefined) return UNKNOWN;
+	if (about.kind !== 'transcript' || text === undefined) return UNKNOWN;
 	return typeByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
@@ -135,7 +126,7 @@ const MARKUP =
 
 /** Whether only media (or another format that is not text) can be what was asked for. */
 function isMedia(about: AboutFile): boolean {
-	if (about.kind === 'audio' || about.kind === 'image') return true;
+	if (isSoundOrImage(about)) return true;
 	if (about.kind === 'transcript') return false;
 	const { byHeader, byUrl } = namedTypes(about);
 	return [byHeader, byUrl].some((named) => named !== undefined && !isTextType(named.mimeType));
@@ -183,7 +174,7 @@ function markupOf(head: Buffer): string | undefined {
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
 	const text = textOf(head) ?? markupOf(head);
 	if (isMedia(about)) {
-		if (isKnown(head)) return undefined;
+		if (signatureOf(head) !== undefined) return undefined;
 		if (text !== undefined) return sentInstead(text);
 		const stated = mimeOnly(about.stated);
 		return isTextType(stated) ? `the file host sent ${stated} instead of the file` : undefined;
