@@ -107,58 +107,41 @@ export async function deliverPart(
 	return longText.kind === 'join' ? delivered : { ...delivered, files: [] };
 }
 
-interface Assembled {
-	delivery: Pick<Delivery, 'deliver'>;
-	parts: readonly DonePart[];
-}
-
 /** What goes out for an item whose parts are all done, in their order. Never rejects: what breaks is its failure. */
 export async function assemble(
 	context: N8nContext,
-	assembled: Assembled,
+	{ delivery, parts }: { delivery: Pick<Delivery, 'deliver'>; parts: readonly DonePart[] },
 	input: AssemblyInput,
 ): Promise<Whole> {
+	const { assembly } = input;
+	const { longText } = assembly;
+	const taskIds = parts.map(({ taskId }) => taskId);
 	try {
-		return await deliverWhole(context, assembled, input);
+		const all = await Promise.all(
+			parts.map(
+				async (part, number) =>
+					part.delivered ?? (await deliverPart(delivery, part, { ...input, number })),
+			),
+		);
+		const number = all.findIndex(({ failure }) => failure !== undefined);
+		const failure = all[number]?.failure;
+		if (failure === undefined && longText.kind === 'join')
+			return await joinedItem(context, { all, done: parts, pauseMs: longText.pauseMs }, input);
+		const outputs = all.flatMap((part) => part.outputs);
+		return {
+			items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
+			outputs: longText.kind === 'off' ? outputs : outputs.map(unnamed),
+			failure: failure && failureOfWhole(failure, { number, assembly, taskIds }),
+		};
 	} catch (error) {
-		const { assembly } = input;
-		const taskIds = assembled.parts.map(({ taskId }) => taskId);
 		const failure = broken(error, 'done', taskIds[0]);
-		const outputs = assembled.parts.flatMap((part) => part.outputs);
+		const outputs = parts.flatMap((part) => part.outputs);
 		return { items: [], outputs, failure: failureOfWhole(failure, { assembly, taskIds }) };
 	}
 }
 
-async function deliverWhole(
-	context: N8nContext,
-	{ delivery, parts }: Assembled,
-	input: AssemblyInput,
-): Promise<Whole> {
-	const all = await Promise.all(
-		parts.map(
-			async (part, number) =>
-				part.delivered ?? (await deliverPart(delivery, part, { ...input, number })),
-		),
-	);
-	const { assembly } = input;
-	const { longText } = assembly;
-	const taskIds = parts.map(({ taskId }) => taskId);
-	const number = all.findIndex(({ failure }) => failure !== undefined);
-	const failure = all[number]?.failure;
-	if (failure === undefined && longText.kind === 'join')
-		return await joinedItem(context, { all, done: parts, pauseMs: longText.pauseMs }, input);
-	return {
-		items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
-		outputs: all.flatMap((part) => part.outputs.map((output) => unnamed(output, longText))),
-		failure: failure && failureOfWhole(failure, { number, assembly, taskIds }),
-	};
-}
-
 /** The names of binary fields are those of the items of each part. */
-function unnamed(output: DeliveredOutput, { kind }: Assembly['longText']): DeliveredOutput {
-	const { binaryProperty: _moved, ...others } = output;
-	return kind === 'off' ? output : others;
-}
+const unnamed = ({ binaryProperty: _moved, ...output }: DeliveredOutput): DeliveredOutput => output;
 
 async function joinedItem(
 	context: N8nContext,
