@@ -7,7 +7,7 @@ import { SoundScanner } from '../media/scan';
 import type { SoundFacts } from '../media/sound';
 import type { Clock } from '../service/clock';
 import { headerOf, type ByteStream, type OpenFile, type OpenFileFn } from '../service/fileHost';
-import type { OutputKind } from '../service/outputs';
+import type { TaskOutput } from '../service/outputs';
 import {
 	asDownloadError,
 	compressionLoss,
@@ -32,9 +32,7 @@ export interface DownloadDeps extends Clock {
 	signal?: AbortSignal | undefined;
 }
 
-export interface WantedFile {
-	url: string;
-	kind: OutputKind;
+export interface WantedFile extends TaskOutput {
 	maxBytes: number;
 }
 
@@ -136,18 +134,14 @@ export class Download {
 
 	/** Waits before the next request. Throws where none can help, or the file has to begin from nothing. */
 	private async recover(failure: DownloadError, gained: number): Promise<void> {
-		const { deps, over, tries } = this;
-		const canGoOn = failure.next === 'again' && this.canResume();
+		const { deps, over, received, length = 0, tries, validator } = this;
+		const canResume = tries.parts && validator !== undefined && received < length;
+		const canGoOn = failure.next === 'again' && canResume;
 		const mayHelp = tries.failed(canGoOn ? gained : 0) && failure.next !== 'nothing';
 		if (!mayHelp || over.signal.aborted) throw (this.failure = new DownloadError(failure.message));
 		const backoff = failure.retryAfterMs ?? 400 * 2 ** (tries.failures - 1);
 		await tries.waitFor(deps.sleep(Math.min(backoff, MAX_BACKOFF_MS), over.signal));
 		if (!canGoOn) throw (this.failure = new DownloadError(failure.message, 'startOver'));
-	}
-
-	private canResume(): boolean {
-		const { received, length = 0, validator, tries } = this;
-		return tries.parts && validator !== undefined && received < length;
 	}
 
 	private async *request(): AsyncGenerator<Buffer> {

@@ -34,8 +34,7 @@ export function wordsFor({ taskIds, unclearItems, namedTaskIds, others = '' }: L
 	return others + unclear + useful;
 }
 
-function failureJson({ message, outcome, taskId, status, ...failure }: Failure) {
-	const { httpStatus, candidates, whole } = failure;
+function failureJson({ message, outcome, taskId, status, httpStatus, candidates, whole }: Failure) {
 	const fields = {
 		error: message,
 		outcome,
@@ -93,10 +92,7 @@ export function failureItem(
 	if (node.onError === 'continueErrorOutput') {
 		// n8n sends an item to the error branch by its `error`, but then reduces the JSON of every item that still has one
 		// to its message. It copies the item in between, and a copy leaves a hidden property behind: so the branch gets all fields.
-		Object.defineProperty(item, 'error', {
-			value: nodeError(node, failed),
-			enumerable: false,
-		});
+		Object.defineProperty(item, 'error', { value: nodeError(node, failed) });
 	}
 	return item;
 }

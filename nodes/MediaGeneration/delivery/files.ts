@@ -54,15 +54,13 @@ export interface FetchDeps extends DownloadDeps {
 
 const MAX_FILES = 100;
 
-/** File systems take 255 bytes; some programs put something before or behind a name. */
-const MAX_NAME_BYTES = 200;
-/** A dot and the longest extension. */
-const EXTENSION_BYTES = 5;
+/** Without its extension. File systems take 255 bytes; some programs put something before or behind a name. */
+const MAX_NAME_BYTES = 195;
 
 /** Letters of any script, digits, dots, dashes and underscores; never empty, never only dots, never too long. */
-export function sanitizeName(text: string, maxBytes = MAX_NAME_BYTES - EXTENSION_BYTES): string {
+export function sanitizeName(text: string, maxBytes = MAX_NAME_BYTES): string {
 	let name = text
-		.slice(0, MAX_NAME_BYTES * 10)
+		.slice(0, 2_000)
 		.normalize('NFC')
 		.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '_')
 		.replace(/^[._\p{M}]+/u, '')
@@ -85,7 +83,7 @@ export function baseNames(
 	{ type, taskId, fileName }: Naming,
 ): string[] {
 	const named = (base: string, ending: string) =>
-		`${sanitizeName(base, MAX_NAME_BYTES - EXTENSION_BYTES - ending.length)}${ending}`;
+		`${sanitizeName(base, MAX_NAME_BYTES - ending.length)}${ending}`;
 	if (fileName !== undefined && fileName.trim() !== '')
 		return outputs.map((_, index) => named(fileName, index === 0 ? '' : `_${index}`));
 	return outputs.map((output) => {
@@ -98,9 +96,7 @@ export function baseNames(
 	});
 }
 
-interface Wanted extends WantedFile {
-	baseName: string;
-}
+type Wanted = WantedFile & { baseName: string };
 
 async function store(download: Download, wanted: Wanted, deps: FetchDeps): Promise<StoredFile> {
 	const { baseName, kind, maxBytes, url } = wanted;

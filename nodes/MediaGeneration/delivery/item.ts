@@ -46,12 +46,6 @@ export interface Delivered extends Whole {
 	files: readonly StoredFile[];
 }
 
-export interface DeliveryOptions {
-	/** Base URL of the service: only where it is private are files fetched from private addresses. */
-	baseUrl: string | undefined;
-	signal?: AbortSignal | undefined;
-}
-
 type Shown = Omit<Done, 'kind'>;
 
 const CONCURRENT_DOWNLOADS = 4;
@@ -78,7 +72,11 @@ function undelivered({ taskId, task }: Shown, files: DeliveredFile[]): Failure |
 export class Delivery {
 	private readonly deps: FetchDeps;
 
-	constructor(context: N8nContext, { baseUrl, signal }: DeliveryOptions) {
+	/** @param baseUrl of the service: only where it is private are files fetched from private addresses */
+	constructor(
+		context: N8nContext,
+		{ baseUrl, signal }: { baseUrl: string | undefined; signal?: AbortSignal | undefined },
+	) {
 		const open = fileOpener({ context, baseUrl });
 		const limiter = new Limiter(CONCURRENT_DOWNLOADS);
 		this.deps = { ...realClock, context, open, signal, limiter };
@@ -90,8 +88,12 @@ export class Delivery {
 		settings: FileSettings,
 		{ index, extra = {} }: { index: number; extra?: IDataObject },
 	): Promise<Delivered> {
-		const { taskId, task } = done;
-		const files = await this.filesOf(done, settings);
+		const { taskId, task, outputs: offered } = done;
+		const { fileName, maxFileBytes: maxBytes } = settings;
+		const wanted = { type: task.type, taskId, fileName, maxBytes };
+		const files: DeliveredFile[] = settings.download
+			? await fetchFiles(offered, wanted, this.deps)
+			: offered.map((output) => ({ kind: 'offered', output }));
 		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
 		const itemWith = (shown: readonly DeliveredFile[]): INodeExecutionData => {
 			const { outputs, binary } = inFields(shown, settings.binaryPropertyName);
@@ -128,14 +130,5 @@ export class Delivery {
 			if (spoken.ok && spoken.value !== undefined) return spoken.value;
 		}
 		return undefined;
-	}
-
-	private async filesOf(
-		{ taskId, task, outputs }: Shown,
-		{ download, maxFileBytes, fileName }: FileSettings,
-	): Promise<DeliveredFile[]> {
-		if (!download) return outputs.map((output) => ({ kind: 'offered', output }));
-		const wanted = { type: task.type, taskId, fileName, maxBytes: maxFileBytes };
-		return await fetchFiles(outputs, wanted, this.deps);
 	}
 }
