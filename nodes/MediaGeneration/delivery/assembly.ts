@@ -148,17 +148,12 @@ async function joinedItem(
 	{ all, done, pauseMs }: { all: Delivered[]; done: readonly Done[]; pauseMs: number },
 	{ assembly, settings: { files }, index }: AssemblyInput,
 ): Promise<Whole> {
-	const sources = all.flatMap((part) => sourceOf(part) ?? []);
-	const baseName = files.fileName ?? `speech-${done[0]?.taskId ?? ''}`;
-	const joined =
-		sources.length === all.length
-			? await joinSources(context, sources, {
-					pauseMs,
-					baseName,
-					maxBytes: files.maxFileBytes,
-					withTranscript: files.transcriptInOutput,
-				})
-			: { ok: false as const, reason: 'not every part has an audio file' };
+	const joined = await joinSources(context, all.map(sourceOf), {
+		pauseMs,
+		baseName: files.fileName ?? `speech-${done[0]?.taskId ?? ''}`,
+		maxBytes: files.maxFileBytes,
+		withTranscript: files.transcriptInOutput,
+	});
 	const shown = joined.ok
 		? joined
 		: {

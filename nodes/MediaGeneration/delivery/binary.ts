@@ -2,7 +2,7 @@
 import type { IBinaryData } from 'n8n-workflow';
 import { ANSWER, readText } from '../service/bounded';
 import type { N8nContext } from '../service/client';
-import { streamOf, type ByteStream } from '../service/fileHost';
+import { streamOf } from '../service/fileHost';
 import { pause } from '../service/clock';
 import { Limiter } from '../service/limiter';
 import { DownloadError } from './fileAnswer';
@@ -34,10 +34,7 @@ export function learnMode({ id }: IBinaryData): void {
 	if (id?.startsWith('filesystem') === true) storeMemory.lift();
 }
 
-async function openStored(
-	context: N8nContext,
-	{ id }: IBinaryData,
-): Promise<ByteStream | undefined> {
+async function openStored(context: N8nContext, { id }: IBinaryData) {
 	return id === undefined ? undefined : await context.helpers.getBinaryStream(id, CHUNK_BYTES);
 }
 

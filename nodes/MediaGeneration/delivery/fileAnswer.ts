@@ -25,7 +25,6 @@ export function asDownloadError(error: unknown): DownloadError {
 /** Made once: an abort without a reason makes an error, with its stack, each time. */
 export const OVER = new Error('over');
 
-/** A body that brings nothing for this long is given up. */
 const STALL_MS = 60_000;
 /** What any file may take, whatever its size. */
 const GRACE_MS = 10 * 60_000;
@@ -73,10 +72,7 @@ export class Tries {
 	}
 }
 
-/**
- * Chunks of a body. One timer watches the whole body and no chunk is copied: with thousands of chunks, what each of them
- * leaves behind is what makes n8n's memory grow.
- */
+/** One timer watches the whole body and no chunk is copied: what thousands of chunks leave behind makes n8n's memory grow. */
 export async function* readBody(
 	body: ByteStream,
 	{ now, sleep, signal, tries }: Clock & { signal: AbortSignal; tries: Tries },
@@ -154,12 +150,6 @@ export function partOf(headers: Headers) {
 }
 
 export const lengthOf = (headers: Headers) => asNumber(headerOf(headers, 'content-length'));
-
-/** Whether the body says itself where it ends, so that a cut differs from an end. */
-export const isChunked = (headers: Headers) => headerOf(headers, 'transfer-encoding') !== undefined;
-
-/** n8n's HTTP client decompresses bodies and hides it: a Content-Length may be that of compressed bytes, by so many longer. */
-export const compressionLoss = (bytes: number) => 64 + bytes / 1_000;
 
 export const isTransient = (status: number) => [408, 425, 429].includes(status) || status >= 500;
 

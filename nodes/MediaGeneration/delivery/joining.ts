@@ -40,11 +40,15 @@ const TRANSCRIPTS = [
 	{ field: 'words', merge: mergeWords, extension: 'json', mimeType: 'application/json' },
 ] as const;
 
+/** @param given undefined for a part without sound */
 export async function joinSources(
 	context: N8nContext,
-	sources: readonly Source[],
+	given: ReadonlyArray<Source | undefined>,
 	options: JoinOptions,
 ): Promise<Joined> {
+	const sources = given.filter((source) => source !== undefined);
+	if (sources.length < given.length)
+		return { ok: false, reason: 'not every part has an audio file' };
 	const facts = [];
 	for (const { sound, facts: known } of sources)
 		facts.push(known ?? (await scan(readStored(context, sound))));

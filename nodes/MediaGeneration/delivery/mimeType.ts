@@ -94,13 +94,8 @@ function namedTypes({ stated, url }: AboutFile) {
 	return { byHeader, byUrl: typeByExtension(extension.toLowerCase()) };
 }
 
-function isTextType(mimeType: string): boolean {
-	return (
-		/^text\/|[/+](json|xml)$|^application\/(x-subrip|xhtml\+xml)$/.test(mimeType) &&
-		mimeType !== 'image/svg+xml'
-	);
-}
-
+const TEXT_TYPE = /^text\/|[/+](json|xml)$|^application\/x-subrip$/;
+const isTextType = (mimeType: string) => TEXT_TYPE.test(mimeType) && mimeType !== 'image/svg+xml';
 const isSoundOrImage = ({ kind }: AboutFile) => kind === 'audio' || kind === 'image';
 
 const UNKNOWN: FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
