@@ -34,8 +34,7 @@ export interface DonePart extends Done {
 	delivered?: Delivered | undefined;
 }
 
-/** How much of a part's text its failure quotes, in characters. */
-const QUOTED = 60;
+const QUOTED_CHARACTERS = 60;
 
 function charactersOf(text: PartText | undefined): number | undefined {
 	return typeof text === 'string' ? text.length : text?.characters;
@@ -83,7 +82,7 @@ export function failureOfWhole(
 	if (number === undefined || texts.length < 2)
 		return { ...failure, whole: { taskIds, part: undefined, longText: left } };
 	const text = texts[number];
-	const quoted = typeof text === 'string' ? ` ("${quote(text, QUOTED) ?? ''}")` : '';
+	const quoted = typeof text === 'string' ? ` ("${quote(text, QUOTED_CHARACTERS) ?? ''}")` : '';
 	return {
 		...failure,
 		message: `Part ${number + 1} of ${texts.length}${quoted}: ${failure.message}`,

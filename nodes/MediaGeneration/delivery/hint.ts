@@ -51,10 +51,7 @@ function fitting(taskIds: Iterable<string>): string {
 	return value;
 }
 
-/**
- * Adds a run to what the list of executions can be searched by, over all runs of these nodes in the execution. A later try of a run
- * replaces the earlier one. Never throws: older versions of n8n have no such values.
- */
+/** Over all runs of these nodes in the execution; a later try replaces the earlier one. Never throws: older n8n have no such values. */
 export function noteExecution(
 	context: IExecuteFunctions,
 	run: string,
@@ -63,8 +60,7 @@ export function noteExecution(
 	quietly(() => {
 		const { customData } = context as unknown as Noting;
 		const store = context.getContext('flow');
-		const known: unknown = store[FIELD];
-		const runs: Record<string, unknown> = isObject(known) ? known : {};
+		const runs: Record<string, unknown> = isObject(store[FIELD]) ? store[FIELD] : {};
 		const { credits, outcome } = summary;
 		runs[run] = { credits, outcome };
 		store[FIELD] = runs;

@@ -42,7 +42,6 @@ export interface Whole {
 }
 
 export interface Delivered extends Whole {
-	/** What parts of a long text are joined from. */
 	files: readonly StoredFile[];
 }
 
@@ -119,7 +118,6 @@ export class Delivery {
 		};
 	}
 
-	/** What was said when, by the first transcript that can be read; undefined where there is none. */
 	private async transcriptOf(files: readonly DeliveredFile[]): Promise<Spoken[] | undefined> {
 		for (const file of files) {
 			if (file.output.kind !== 'transcript' || file.kind !== 'stored') continue;

@@ -30,7 +30,6 @@ interface Segment extends TimedWord {
 /** Ten hours of speech. Parsing more would hold n8n's event loop for too long. */
 const TRANSCRIPT: Bound = { bytes: 5_000_000, depth: 32, values: 500_000, text: 5_000_000 };
 
-/** The times of a value as numbers; what is not a time is left out. */
 function timesOf(value: JsonObject): Pick<TimedWord, 'start' | 'end'> {
 	return { start: asNumber(value.start), end: asNumber(value.end) };
 }
@@ -80,7 +79,6 @@ function* writeSegment({ words, ...segment }: Segment, part: Spoken): Work<strin
 	return `${write(segment).slice(0, -1)},"words":[${written.join(',')}]}`;
 }
 
-/** What a segment says, by its own times, else those of its words; nothing where there are none. */
 function spokenOf({ text, words, ...own }: Segment) {
 	const start = own.start ?? words.find((word) => word.start !== undefined)?.start;
 	const end = own.end ?? words.flatMap((word) => word.end ?? []).at(-1);

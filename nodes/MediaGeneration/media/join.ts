@@ -12,10 +12,7 @@ export interface Joinable {
 	silence: Buffer;
 	pauseBytes: number;
 	padding: Buffer;
-	/**
-	 * When each part begins and ends in the joined file, in seconds. An MP3 part keeps what its encoder put around the sound:
-	 * 20 to 50 ms, more at low sample rates.
-	 */
+	/** In seconds of the joined file. An MP3 part keeps what its encoder put around the sound: 20 to 50 ms, more at low sample rates. */
 	parts: Array<{ start: number; end: number }>;
 	durationSeconds: number;
 	mimeType: string;
@@ -28,9 +25,7 @@ export type JoinPlan = Joinable | { joinable: false; reason: string };
 export interface PlanOptions {
 	/** Silence between two parts, in ms: the nearest number of MP3 frames (of about 26 ms each) or samples, but at least one. */
 	pauseMs: number;
-	/** A larger file is not made; pauses count. */
 	maxBytes?: number;
-	/** What a part is called in a reason; "part 1" unless given. */
 	nameOf?: NameOf;
 }
 

@@ -35,11 +35,7 @@ export function silentFrame(header: FrameHeader, index = 1): Buffer {
 const TABLE_ENTRIES = 100;
 const [HAS_FRAMES, HAS_BYTES, HAS_TABLE] = [1, 2, 4];
 
-/**
- * The frame that goes before the sound: players read from it how long the sound is, and where in the file a time lies.
- *
- * @param points from the first frame to the end of the last one
- */
+/** Players read from it how long the sound is, and where a time lies. @param points from the first frame to the end of the last one */
 export function infoFrame(
 	header: FrameHeader,
 	bitrateIndex: number | undefined,

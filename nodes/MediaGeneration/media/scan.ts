@@ -38,7 +38,6 @@ export class SoundScanner {
 	}
 }
 
-/** Reads a sound file once. What its stream throws is thrown on. */
 export async function scan(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<SoundFacts> {
 	const scanner = new SoundScanner();
 	for await (const chunk of chunks) scanner.push(chunk);
