@@ -12,16 +12,11 @@ import { joinSources, type Source } from './joining';
 
 /** How the tasks of an item make its output. Plain data: a sleeping execution keeps it. */
 export interface Assembly {
-	longText:
-		| { kind: 'off' }
-		/** One file of all parts. `pauseMs`: silence between them. */
-		| { kind: 'join'; pauseMs: number }
-		| { kind: 'parts' };
-	texts: readonly PartText[];
+	/** `pauseMs`: silence between the parts of one file. */
+	longText: { kind: 'off' } | { kind: 'join'; pauseMs: number } | { kind: 'parts' };
+	/** Of each part its text, or what is known of one that an earlier run has sent. */
+	texts: ReadonlyArray<string | { characters?: number }>;
 }
-
-/** The text of a part, or what is known of one that an earlier run has sent. */
-export type PartText = string | { characters?: number };
 
 export interface AssemblyInput {
 	index: number;
@@ -36,7 +31,7 @@ export interface DonePart extends Done {
 
 const QUOTED_CHARACTERS = 60;
 
-function charactersOf(text: PartText | undefined): number | undefined {
+function charactersOf(text: Assembly['texts'][number] | undefined): number | undefined {
 	return typeof text === 'string' ? text.length : text?.characters;
 }
 

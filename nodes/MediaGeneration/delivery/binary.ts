@@ -2,7 +2,7 @@
 import type { IBinaryData } from 'n8n-workflow';
 import { ANSWER, readText } from '../service/bounded';
 import type { N8nContext } from '../service/client';
-import { streamOf } from '../service/fileHost';
+import { streamOf, type ByteStream } from '../service/fileHost';
 import { pause } from '../service/clock';
 import { Limiter } from '../service/limiter';
 import { DownloadError } from './fileAnswer';
@@ -88,6 +88,7 @@ export async function storeChunks(
 	{ fileName, mimeType, bytes, sample }: NewFile,
 ): Promise<IBinaryData> {
 	const release = await reserveMemory(bytes);
+	let stream: ByteStream | undefined;
 	try {
 		const model = await openStored(context, sample);
 		if (model === undefined) {
@@ -95,14 +96,11 @@ export async function storeChunks(
 			for await (const chunk of chunks) parts.push(chunk);
 			return await context.helpers.prepareBinaryData(Buffer.concat(parts), fileName, mimeType);
 		}
-		const stream = streamOf(model, chunks);
+		stream = streamOf(model, chunks);
 		model.destroy();
-		try {
-			return await context.helpers.prepareBinaryData(stream, fileName, mimeType);
-		} finally {
-			stream.destroy();
-		}
+		return await context.helpers.prepareBinaryData(stream, fileName, mimeType);
 	} finally {
+		stream?.destroy();
 		release();
 		await chunks.return(undefined);
 	}

@@ -4,7 +4,6 @@
  */
 import { HEAD_BYTES, type FileType } from '../media/kinds';
 import { SoundScanner } from '../media/scan';
-import type { SoundFacts } from '../media/sound';
 import type { Clock } from '../service/clock';
 import { headerOf, type ByteStream, type OpenFile, type OpenFileFn } from '../service/fileHost';
 import type { TaskOutput } from '../service/outputs';
@@ -30,9 +29,7 @@ export interface DownloadDeps extends Clock {
 	signal?: AbortSignal | undefined;
 }
 
-export interface WantedFile extends TaskOutput {
-	maxBytes: number;
-}
+export type WantedFile = TaskOutput & { maxBytes: number };
 
 const MAX_LOOKS = 3;
 /** How many bytes come a second time with a part, to see that it continues the same bytes. */
@@ -46,10 +43,10 @@ export class Download {
 	/** All bytes; throws a DownloadError when the file can't be fetched whole. */
 	readonly chunks = this.headAndRest();
 	received = 0;
+	readonly scanner = new SoundScanner();
 	/** Why `chunks` ended without the end of the file. */
 	failure: DownloadError | undefined;
 	private readonly source = this.wholeFile();
-	private readonly scanner = new SoundScanner();
 	private readonly head: Buffer[] = [];
 	/** Of the answer that began the file. */
 	private headers: Headers = {};
@@ -97,11 +94,6 @@ export class Download {
 		this.stream = this.streamOf(this.chunks);
 		// A store that fails before it has read the stream leaves the stream, and its error, to us.
 		return this.stream.on('error', () => undefined);
-	}
-
-	/** What the sound is, once all bytes are handed out. */
-	facts(): SoundFacts {
-		return this.scanner.end();
 	}
 
 	/** To be called once the file is no longer wanted, stored or not. */

@@ -22,16 +22,14 @@ export interface Left {
 }
 
 export function wordsFor({ taskIds, unclearItems, namedTaskIds, others = '' }: Left): string {
-	const named = namedTaskIds.length === 0 ? '' : ` It named: ${namedTaskIds.join(', ')}.`;
-	const unclear =
-		unclearItems.length === 0
-			? ''
-			: ` The tasks of items ${unclearItems.join(', ')} may exist and be paid for, as the answers to their creation never came: check at the service.${named}`;
-	const useful =
-		taskIds.length === 0
-			? ''
-			: ` Task IDs of this run that are paid for and still of use: ${taskIds.join(', ')}. "Task: Wait" fetches their results.`;
-	return others + unclear + useful;
+	let words = others;
+	if (unclearItems.length > 0) {
+		words += ` The tasks of items ${unclearItems.join(', ')} may exist and be paid for, as the answers to their creation never came: check at the service.`;
+		if (namedTaskIds.length > 0) words += ` It named: ${namedTaskIds.join(', ')}.`;
+	}
+	if (taskIds.length > 0)
+		words += ` Task IDs of this run that are paid for and still of use: ${taskIds.join(', ')}. "Task: Wait" fetches their results.`;
+	return words;
 }
 
 function failureJson({ message, outcome, taskId, status, httpStatus, candidates, whole }: Failure) {

@@ -107,11 +107,11 @@ async function store(download: Download, wanted: Wanted, deps: FetchDeps): Promi
 		const { helpers } = deps.context;
 		const binary = await helpers.prepareBinaryData(download.open(), fileName, mimeType);
 		learnMode(binary);
-		const sound = kind === 'audio' ? download.facts() : undefined;
-		const { seconds: durationSeconds } = sound ?? {};
-		const output = { url, kind, fileName, mimeType, fileSize: download.received };
-		const measured = durationSeconds === undefined ? {} : { durationSeconds };
-		return { kind: 'stored', output: { ...output, ...measured }, binary, sound };
+		const sound = kind === 'audio' ? download.scanner.end() : undefined;
+		const fileSize = download.received;
+		const output: DeliveredOutput = { url, kind, fileName, mimeType, fileSize };
+		if (sound?.seconds !== undefined) output.durationSeconds = sound.seconds;
+		return { kind: 'stored', output, binary, sound };
 	} finally {
 		release();
 	}

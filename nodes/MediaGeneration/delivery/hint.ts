@@ -61,8 +61,7 @@ export function noteExecution(
 		const { customData } = context as unknown as Noting;
 		const store = context.getContext('flow');
 		const runs: Record<string, unknown> = isObject(store[FIELD]) ? store[FIELD] : {};
-		const { credits, outcome } = summary;
-		runs[run] = { credits, outcome };
+		runs[run] = { credits: summary.credits, outcome: summary.outcome };
 		store[FIELD] = runs;
 		const all = Object.values(runs).filter(isObject);
 		const before = (customData.getAll().media_task_ids ?? '').split(',');

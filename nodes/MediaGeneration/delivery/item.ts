@@ -41,9 +41,7 @@ export interface Whole {
 	failure: Failure | undefined;
 }
 
-export interface Delivered extends Whole {
-	files: readonly StoredFile[];
-}
+export type Delivered = Whole & { files: readonly StoredFile[] };
 
 type Shown = Omit<Done, 'kind'>;
 

@@ -20,16 +20,6 @@ export interface Source {
 	words?: IBinaryData | undefined;
 }
 
-export type Joined =
-	| {
-			ok: true;
-			files: StoredFile[];
-			times: Joinable['parts'];
-			/** What the item says of the whole: `duration_seconds`, `transcript` if wanted, and a `hint` where one could not be merged. */
-			json: IDataObject;
-	  }
-	| { ok: false; reason: string };
-
 interface JoinOptions extends PlanOptions {
 	baseName: string;
 	withTranscript: boolean;
@@ -45,17 +35,18 @@ export async function joinSources(
 	context: N8nContext,
 	given: ReadonlyArray<Source | undefined>,
 	options: JoinOptions,
-): Promise<Joined> {
+) {
 	const sources = given.filter((source) => source !== undefined);
 	if (sources.length < given.length)
-		return { ok: false, reason: 'not every part has an audio file' };
+		return { ok: false as const, reason: 'not every part has an audio file' };
 	const facts = [];
 	for (const { sound, facts: known } of sources)
 		facts.push(known ?? (await scan(readStored(context, sound))));
 	const plan = planJoin(facts, options);
-	if (!plan.joinable) return { ok: false, reason: plan.reason };
+	if (!plan.joinable) return { ok: false as const, reason: plan.reason };
 	const name = sanitizeName(options.baseName);
 	const files = [await joinSound(context, sources, { plan, name })];
+	// What the item says of the whole.
 	const json: IDataObject = { duration_seconds: plan.durationSeconds };
 	const hints: string[] = [];
 	const texts: string[] = [];
@@ -84,7 +75,7 @@ export async function joinSources(
 	if (hints.length > 0) json.hint = hints.join(' ');
 	if (options.withTranscript)
 		json.transcript = (await inPieces(transcriptOf(texts[0] ?? ''))) ?? [];
-	return { ok: true, files, times: plan.parts, json };
+	return { ok: true as const, files, times: plan.parts, json };
 }
 
 const TOO_LONG: Merged = {

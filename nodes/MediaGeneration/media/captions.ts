@@ -23,9 +23,7 @@ interface TimedWord extends JsonObject {
 	end?: number;
 }
 
-interface Segment extends TimedWord {
-	words: TimedWord[];
-}
+type Segment = TimedWord & { words: TimedWord[] };
 
 /** Ten hours of speech. Parsing more would hold n8n's event loop for too long. */
 const TRANSCRIPT: Bound = { bytes: 5_000_000, depth: 32, values: 500_000, text: 5_000_000 };

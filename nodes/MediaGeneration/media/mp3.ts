@@ -12,7 +12,6 @@ const UNPROTECTED = 0x0001_0000;
 /** What silence and the header frame leave out: checksum, bit rate, padding, the private bit, stereo modes, emphasis. */
 const KEPT_BITS = 0xfffe_0ccc;
 
-/** What four bytes say as a frame's header, or why they can't be one that this package reads. */
 export function readHeader(bits: number): FrameHeader | { problem: string } {
 	const frame = readFrame(bits);
 	if (frame === undefined) return { problem: 'is not the beginning of an MP3 frame' };

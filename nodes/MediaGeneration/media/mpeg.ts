@@ -83,10 +83,7 @@ const aacAt: LengthAt = (head, at) => {
 	return head.length < at + 6 ? 0 : (head.readUIntBE(at + 3, 3) >> 5) & 0x1fff;
 };
 
-/**
- * Frames begin with a sync word of eleven or twelve bits, which other bytes have too. Only together with the next frame, at the
- * offset where this one ends, is it a signature (`certain`).
- */
+/** Other bytes can have the eleven or twelve bits that begin a frame: only with the next frame, where this one ends, is it `certain`. */
 export function framesIn(head: Buffer): { coding: 'aac' | 'mpeg'; certain: boolean } | undefined {
 	for (const [coding, lengthAt] of [['aac', aacAt] as const, ['mpeg', mpegAt] as const]) {
 		const length = lengthAt(head, 0);

@@ -71,9 +71,6 @@ export function wavHeader(format: WavFormat, bytes: number): Buffer {
 
 const RIFF_HEADER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
-/** The size that a file states which was written as a stream. */
-const UNKNOWN_SIZE = 0xffff_ffff;
-/** How much of a format chunk is read; what follows is of no use here. */
 const MOST_FORMAT_BYTES = 64;
 
 export function* scanWav(file: Unread): Scan {
@@ -93,7 +90,7 @@ export function* scanWav(file: Unread): Scan {
 		if (id === 'data') {
 			if (format === undefined) return noSound('it is a WAV file that does not state its format');
 			// A file that was written as a stream does not state its size: its samples go on to its end.
-			const isStream = size === 0 && (riffSize + 8 <= at || riffSize === UNKNOWN_SIZE);
+			const isStream = size === 0 && (riffSize + 8 <= at || riffSize === MOST_BYTES);
 			yield* file.read(Infinity, 0);
 			const there = file.total - at;
 			return factsOf(format, at, isStream ? there : Math.min(size, there));
