@@ -5,7 +5,7 @@ import { sharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { atLeast } from './harness/version';
 import { waitUntil } from './harness/wait';
-import type { Output } from './trigger/workbench';
+import type { Output } from '../engine/files';
 
 const generating = ['Sound Effect', 'Speech by Voice ID', 'Speech by Voice Name', 'Image'];
 

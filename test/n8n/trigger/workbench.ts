@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Output } from '../../engine/files';
 import type { Steering } from '../../service';
 import type { TestContext } from '../harness/context';
 import {
@@ -158,15 +159,6 @@ export function passedOn(execution: Execution): Item {
 	assert.ok(item, `run ${execution.id} passed nothing on`);
 	assert.equal(rest.length, 0);
 	return item;
-}
-
-export interface Output {
-	url: string;
-	kind: string;
-	binaryProperty?: string;
-	fileName?: string;
-	mimeType?: string;
-	fileSize?: number;
 }
 
 /** Downloads the files of an item from n8n; they must be what the service's file host gives out. */
