@@ -101,7 +101,7 @@ test('a forgotten task is created again', () => {
 	expect(ledger.earlier(asked(OTHER_ITEM, REQUEST))).toEqual(FOUND);
 });
 
-test.each([made, unclear])('a Retry with another text that is refused keeps what was %p', (left) => {
+test.each([made, unclear])('a Retry that is refused with another text keeps %p', (left) => {
 	const ledger = new Ledger(left(), LATER);
 	ledger.noteSending(asked(SLOT, OTHER_TEXT), { sentAt: 6 });
 	ledger.noteSending(asked(SLOT, OTHER_TEXT), UNCLEAR);
