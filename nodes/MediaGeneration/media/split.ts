@@ -149,7 +149,11 @@ function* endOfPart(text: string, wanted: Wanted): Work<number> {
 	return anywhere(text, wanted);
 }
 
-/** Even parts; only spaces at the cuts are left out. Lengths are JavaScript's, never below a reader's. Throws a RangeError below 2. */
+/**
+ * Parts of about the same length, each of at most `maxCharacters` (JavaScript's, which are never fewer than a reader's). A part ends
+ * with a paragraph where one ends near an even part's length, else with a sentence, a clause, a word, and at last with a grapheme. Only
+ * spaces at the cuts are left out. Throws a RangeError where `maxCharacters` is below 2.
+ */
 export function* splitText(text: string, maxCharacters: number): Work<string[]> {
 	if (!(maxCharacters >= 2)) throw new RangeError('A part of a text has at least two characters.');
 	const most = Math.floor(maxCharacters);

@@ -11,7 +11,11 @@ const PRIVATE_IPV4 = [
 /** An IPv6 address that holds one of IPv4: mapped (`::ffff:a.b.c.d`), compatible (`::a.b.c.d`) or by NAT64 (`64:ff9b::`). */
 const HOLDS_IPV4 = /^(?:::ffff:|::ffff:0:|::|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$/;
 
-/** Single-label names are those of containers. @param hostname as `URL` gives it, so that an address has its usual spelling already */
+/**
+ * Whether a host name means this machine or a private network. Names of a single label are those of containers.
+ *
+ * @param hostname as `URL` gives it, so that an address has its usual spelling already
+ */
 export function isPrivateHost(hostname: string): boolean {
 	const host = hostname.toLowerCase().replace(/^\[|\]$|\.+$/g, '');
 	if (host.includes(':')) {

@@ -27,6 +27,7 @@ export type Verdict =
 	/** `done` without a file counts as running: it can come for a moment before the service names one (docs/service.md, "Status"). */
 	{ kind: 'running'; task: Task } | Done | (Failed & { task: Task });
 
+/** @param echoes addresses that the creation request carried, where they are known: they are not results */
 export function verdictOf(taskId: string, task: Task, echoes: Iterable<string> = []): Verdict {
 	if (task.state === 'failed')
 		return { kind: 'failed', failure: failures.failed(taskId, task), task };
