@@ -106,13 +106,11 @@ describe('a sibling is found finished', () => {
 	});
 });
 
-describe('its end shows when to look at siblings', () => {
-	test('but for one whose files came late', () => {
-		const { one } = watched();
-		one.judge(withoutFiles, at(10 * S));
-		expect(one.judge(done(), at(11 * S))?.kind).toBe('done');
-		expect(one.showsTheWay).toBe(false);
-	});
+test('its end shows when to look at siblings, but for one whose files came late', () => {
+	const { one } = watched();
+	one.judge(withoutFiles, at(10 * S));
+	expect(one.judge(done(), at(11 * S))?.kind).toBe('done');
+	expect(one.showsTheWay).toBe(false);
 });
 
 describe('files that come late', () => {
@@ -120,16 +118,18 @@ describe('files that come late', () => {
 		const { one, next } = watched();
 		const looks = [10, 11, 13, 16].map((ageS) => {
 			const end = one.judge(withoutFiles, at(ageS * S));
-			return `${end?.kind}, ${next() / S} s`;
+			return `${end?.kind} ${next() / S}`;
 		});
-		const undecided = [11, 13, 16].map((nextS) => `undefined, ${nextS} s`);
-		expect(looks).toEqual([...undecided, 'failed, 16 s']);
+		expect(looks.join()).toBe('undefined 11,undefined 13,undefined 16,failed 16');
 	});
 
-	test('and where the time ends before: the task is done, and names none', () => {
+	test.each([
+		['the task is done, and names none', 't', 'undelivered'],
+		['a status alone is not believed', undefined, 'timed_out'],
+	])('and where the time ends before: %s', (_, id, outcome) => {
 		const { one } = watched();
-		one.judge(withoutFiles, at(10 * S));
-		expect(failureOf(one.timedOut()).outcome).toBe('undelivered');
+		one.judge(task('done', { id }), at(10 * S));
+		expect(failureOf(one.timedOut()).outcome).toBe(outcome);
 	});
 });
 
