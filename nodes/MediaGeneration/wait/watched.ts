@@ -6,7 +6,7 @@ import type { PollRouteOption } from '../service/account';
 import * as failures from '../service/failures';
 import type { Failure } from '../service/failures';
 import { CONFIRM_MS, type Look } from '../service/look';
-import { isDescribed, type Task } from '../service/task';
+import type { Task } from '../service/task';
 import { verdictOf, withoutFiles, type Ended } from '../service/verdict';
 import {
 	areShort,
@@ -138,7 +138,7 @@ export class Watched {
 	timedOut(): Waited {
 		const { taskId, deadline, createdAt } = this.watch;
 		const { lastTask: task, lastDetail: detail } = this;
-		if (task?.state === 'done' && isDescribed(task)) return withoutFiles(taskId, task);
+		if (task?.state === 'done' && task.id !== undefined) return withoutFiles(taskId, task);
 		return this.failed(failures.timedOut(taskId, deadline - createdAt, { task, detail }));
 	}
 
