@@ -3,11 +3,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { signalGroup } from '../n8n/harness/group.cjs';
 
-it('on Windows, by its own tool for trees of processes', () => {
+it('on Windows, by its own tool; asking ends nothing, and one that is gone is no failure', () => {
 	const calls: Array<[string, string[]]> = [];
 	const run = (file: string, args: string[]) => calls.push([file, args]);
 	expect(signalGroup(4711, 'SIGTERM', { platform: 'win32', run })).toBe(true);
+	expect(signalGroup(process.pid, 0, { platform: 'win32', run })).toBe(true);
 	expect(calls).toEqual([['taskkill', ['/pid', '4711', '/t', '/f']]]);
+	const gone = () => {
+		throw new Error('not found');
+	};
+	expect(signalGroup(4711, 'SIGKILL', { platform: 'win32', run: gone })).toBe(false);
 });
 
 (process.platform === 'win32' ? it.skip : it)('elsewhere, by the whole group', async () => {

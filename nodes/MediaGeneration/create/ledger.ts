@@ -138,11 +138,12 @@ export class Ledger {
 
 	private note({ slot, hash }: Asked, fields: JsonObject): void {
 		const { executionId: execution, call } = this.run;
-		const { [this.keyOf(slot)]: present } = this.entries();
+		const key = this.keyOf(slot);
+		const { [key]: present } = this.entries();
 		const isSame = isObject(present) && (present.hash === hash || this.isOfExecution(present));
 		// What another execution has asked for comes back where this creation is refused.
 		const before = isSame ? present.before : present;
-		this.entries()[this.keyOf(slot)] = { execution, hash, agent: call?.agent, before, ...fields };
+		this.entries()[key] = { execution, hash, agent: call?.agent, before, ...fields };
 	}
 
 	/** What can't be read may be paid for. */
@@ -193,10 +194,11 @@ export class Ledger {
 	/** A task that failed is of no further use: the next try makes a new one. That something was noted stays, as of a run that n8n has not killed. */
 	forget(slot: Slot): void {
 		quietly(() => {
+			const key = this.keyOf(slot);
 			const entries = this.entries();
-			const { [this.keyOf(slot)]: entry } = entries;
-			delete entries[this.keyOf(slot)];
-			if (isObject(entry) && isObject(entry.before)) entries[this.keyOf(slot)] = entry.before;
+			const entry = entries[key];
+			delete entries[key];
+			if (isObject(entry) && isObject(entry.before)) entries[key] = entry.before;
 			entries[`${this.prefix}forgotten`] = {};
 		});
 	}
