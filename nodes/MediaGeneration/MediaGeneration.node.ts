@@ -29,6 +29,20 @@ const resumeWebhooks: INodeTypeDescription['webhooks'] = [
 	},
 ];
 
+/** What n8n's AI builder of workflows reads. Spread, as the types of older n8n do not know it. */
+const forBuilders = {
+	builderHint: {
+		searchHint:
+			'Use for AI speech (text to speech, voiceover, audiobook, captions), sound effects, images and music from one task-based service. It creates the tasks, waits, and outputs the files as binary data: no HTTP Request, Wait or loop is needed, and all items run at the same time. For long texts set longText to "join". For tasks of more than a few minutes set waitMode to "callback", and put a second node (resource "task", operation "wait") behind it.',
+		relatedNodes: Object.entries({
+			'n8n-nodes-media-generation.mediaGenerationTrigger': 'Starts a workflow when a task is over',
+			'n8n-nodes-base.readWriteFile': 'Writes the binary field "data" to disk',
+			'n8n-nodes-base.splitOut':
+				'Makes an item of each text of a list, so that each becomes a file',
+		}).map(([nodeType, relationHint]) => ({ nodeType, relationHint })),
+	},
+};
+
 function listSearch(name: ListName) {
 	return async function (this: ILoadOptionsFunctions, filter?: string, paginationToken?: string) {
 		const { searchList } = await import('./run/lists');
@@ -45,9 +59,8 @@ export class MediaGeneration implements INodeType {
 			dark: 'file:../../icons/mediaGeneration.dark.svg',
 		},
 		group: ['transform'],
-		// From 1.1 on, voices and models are picked from a list first, and Max Characters per Part stands beside Long Text.
-		version: [1, 1.1],
-		defaultVersion: 1.1,
+		version: 1,
+		...forBuilders,
 		subtitle,
 		description: 'Generate speech, sound effects and images, and wait for the results',
 		defaults: { name: 'Media Generation' },

@@ -13,6 +13,10 @@ import {
 } from 'n8n-workflow';
 import { readTriggerSettings, triggerFields } from './operations/trigger';
 
+/** As for the action node. */
+const searchHint =
+	'Starts when the service reports that a task is done or has failed. Its Production URL goes into callbackUrl of a Media Generation node with waitForCompletion off. To wait within one workflow, use that node alone.';
+
 export class MediaGenerationTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Media Generation Trigger',
@@ -22,8 +26,9 @@ export class MediaGenerationTrigger implements INodeType {
 			dark: 'file:../../icons/mediaGeneration.dark.svg',
 		},
 		group: ['trigger'],
+		...{ builderHint: { searchHint } },
 		// For a webhook of version 1, n8n 2.41 evaluates an expression of its own before each call (docs/operations.md).
-		version: [1, 1.1],
+		version: 1.1,
 		subtitle:
 			'={{ $parameter["statuses"].length > 1 ? "Done or failed" : $parameter["statuses"][0] === "error" ? "Failed" : "Done" }}',
 		// The editor lists both nodes of this package as one, and takes the sentence from here.

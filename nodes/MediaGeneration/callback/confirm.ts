@@ -1,50 +1,45 @@
 /** What the service itself says of a task that an anonymous caller names: by few requests, whatever is posted, and in time for the answer. */
-import type { Account, PollRoute } from '../service/account';
-import { BoundedMap, ensured } from '../service/boundedMap';
+import type { PollRoute } from '../service/account';
+import { BoundedMap } from '../base/boundedMap';
 import type { ServiceClient } from '../service/client';
-import { now, pause, timeLimit } from '../service/clock';
-import { Limiter } from '../service/limiter';
-import { CONFIRM_MS, lookAtTask, type Look } from '../service/look';
+import { now, realClock, timeLimit } from '../base/clock';
+import { Limiter } from '../base/limiter';
+import { lookAtTask, type Look } from '../service/look';
+import { LOOK_POLICIES, untilClear } from '../service/until';
 import { verdictOf, type Verdict } from '../service/verdict';
 import type { Posted } from './webhook';
 
-/** The verdict, or the last look, which brought none. */
+/** The verdict, or the last look, which brought none. Copies of a call share it. */
 type Confirmed = Verdict | Exclude<Look, { kind: 'task' }>;
 
-const LOOK_TIMEOUT_MS = 5_000;
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 2_000;
-/** A task can be unknown for a short time after its creation (docs/service.md, "Poll routes"). */
-const PAUSE_AFTER_MISS_MS = 1_500;
-/** An anonymous call must not cost many requests. */
-const MISSES_ALLOWED = 2;
-/** A single 401 can come from an edge, or from throttling (docs/service.md, "More routes"). */
-const DENIALS_ALLOWED = 2;
-const LOOKS_AT_ONCE = 10;
-/** More calls than that are not even queued. */
-const CLAIMS_AT_ONCE = 500;
+const CALLBACK_LOOK_TIMEOUT_MS = 5_000;
+/** Misses of both routes, before a task is unknown. */
+const CALLBACK_MISSES = 2;
+const CALLBACK_LOOKS_AT_ONCE = 10;
+/** More calls than that are not even queued, whatever they name. */
+const CALLS_AT_ONCE = 500;
 const UNKNOWN_FOR_MS = 10_000;
-const REMEMBERED = 1_000;
+const REMEMBERED_IDS = 1_000;
 const WORTH_ASKING_MS = 500;
 /** No Retry-After keeps callbacks from asking for longer than this. */
 const LONGEST_REST_MS = 30_000;
 
 const TOO_MANY: Look & Confirmed = { kind: 'busy', detail: 'too many callbacks at once' };
 
-class Asked {
-	readonly turns = new Limiter(LOOKS_AT_ONCE);
+/** What the callbacks of an account share. */
+class Callbacks {
+	readonly turns = new Limiter(CALLBACK_LOOKS_AT_ONCE);
+	/** Calls that are not answered yet. */
+	calls = 0;
 	/** Until when (epoch ms) an ID counts as unknown without asking again. */
-	readonly unknown = new BoundedMap<string, number>(REMEMBERED);
+	readonly unknown = new BoundedMap<string, number>(REMEMBERED_IDS);
 	/** Copies that arrive at the same moment share one. */
 	readonly underWay = new Map<string, Promise<Confirmed>>();
 	/** By the service's own word for the type of a task that was over. */
-	readonly routes = new BoundedMap<string, PollRoute>(REMEMBERED);
+	readonly routes = new BoundedMap<string, PollRoute>(REMEMBERED_IDS);
 	/** Epoch ms until which the service asked callbacks to wait. Creations and polls have `account.pausedUntil`. */
 	restUntil = 0;
 }
-
-const asked = new WeakMap<Account, Asked>();
-const askedOf = (account: Account) => ensured(asked, account, () => new Asked());
 
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();
 
@@ -57,10 +52,7 @@ async function lookOnce(
 	{ taskId, task }: Posted,
 	{ timeoutMs, misses }: { timeoutMs: number; misses: number },
 ): Promise<Look> {
-	const state = askedOf(client.account);
-	const restMs = Math.max(client.account.pausedUntil('look') - now(), state.restUntil - Date.now());
-	if (restMs > 0)
-		return { kind: 'busy', detail: 'the service asked for a pause', retryAfterMs: restMs };
+	const state = client.account.state(Callbacks);
 	const patience = timeLimit(timeoutMs);
 	const turn = await state.turns.take(1, patience.signal).catch(() => undefined);
 	patience.end();
@@ -69,39 +61,42 @@ async function lookOnce(
 	const at = { taskId, kind: 'callback', route, timeoutMs, purpose: 'outsider' } as const;
 	const look = await lookAtTask(client, at).finally(turn);
 	if (look.kind === 'busy' && look.retryAfterMs !== undefined)
-		state.restUntil = Date.now() + Math.min(look.retryAfterMs, LONGEST_REST_MS);
+		state.restUntil = now() + Math.min(look.retryAfterMs, LONGEST_REST_MS);
 	if (look.kind === 'task' && look.task.state !== 'running')
 		state.routes.set(typeKey(look.task.type), route);
 	return look;
 }
 
-function pauseAfter(look: Look, attempt: number): number {
-	if (look.kind === 'missing') return PAUSE_AFTER_MISS_MS;
-	if (look.kind === 'doubtful') return CONFIRM_MS;
-	const own = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
-	return look.kind === 'busy' ? Math.max(own, look.retryAfterMs ?? 0) : own;
-}
-
-/** Until the answer is clear; else the last one counts. A callback can be faster than the service's own read of its task or its files. */
-async function ask(client: ServiceClient, posted: Posted, budgetMs: number): Promise<Confirmed> {
-	const { taskId } = posted;
-	const end = Date.now() + budgetMs;
-	let last: Confirmed = { kind: 'busy', detail: 'the service was not asked' };
-	const seen = { missing: 0, denied: 0, doubtful: 0, task: 0, busy: 0 };
-	for (let attempt = 0; Date.now() < end; attempt += 1) {
-		const timeoutMs = Math.min(LOOK_TIMEOUT_MS, end - Date.now());
-		const look = await lookOnce(client, posted, { timeoutMs, misses: seen.missing });
-		seen[look.kind] += 1;
-		if (look.kind === 'doubtful' && seen.doubtful > 1) return verdictOf(taskId, look.task);
-		last = look.kind === 'task' ? verdictOf(taskId, look.task) : look;
-		if (last.kind === 'done' || last.kind === 'failed') return last;
-		if (last.kind === 'running' && last.task.state === 'running' && !mayBeOver(posted)) return last;
-		if (seen.missing >= MISSES_ALLOWED || seen.denied >= DENIALS_ALLOWED) return last;
-		const pauseMs = pauseAfter(look, attempt);
-		if (Date.now() + pauseMs >= end) return last;
-		await pause(pauseMs);
+/** A callback can be faster than the service's own read of its task or its files. */
+async function ask(client: ServiceClient, posted: Posted, deadline: number): Promise<Confirmed> {
+	const { account } = client;
+	const state = account.state(Callbacks);
+	let misses = 0;
+	const look = async () => {
+		const timeoutMs = Math.min(CALLBACK_LOOK_TIMEOUT_MS, deadline - now());
+		const seen = await lookOnce(client, posted, { timeoutMs, misses });
+		if (seen.kind === 'missing') misses += 1;
+		return seen;
+	};
+	const said = await untilClear(look, LOOK_POLICIES.callback, {
+		...realClock,
+		deadline,
+		reportedFailed: posted.task?.state === 'failed',
+		pausedUntil: () => Math.max(account.pausedUntil('look'), state.restUntil),
+		isEnough: (task) =>
+			verdictOf(posted.taskId, task).kind !== 'running' ||
+			(task.state === 'running' && !mayBeOver(posted)),
+	});
+	if (said.kind === 'task') {
+		const verdict = verdictOf(posted.taskId, said.task);
+		// Only a task of this process can have had a place that its creations wait for.
+		const frees = verdict.kind !== 'running' && account.known.has(posted.taskId);
+		if (frees) account.taskEnded(posted.taskId);
+		return verdict;
 	}
-	return last;
+	// Of two refusals one was about the key: that no route knows the task is not said yet.
+	if (said.kind === 'missing' && misses < CALLBACK_MISSES) return { ...said, kind: 'busy' };
+	return said;
 }
 
 /** @param budgetMs for all looks together */
@@ -110,25 +105,33 @@ export async function confirm(
 	posted: Posted,
 	budgetMs: number,
 ): Promise<Confirmed> {
-	const { unknown, underWay } = askedOf(client.account);
+	const state = client.account.state(Callbacks);
+	if (state.calls >= CALLS_AT_ONCE) return TOO_MANY;
+	state.calls += 1;
+	try {
+		return await shared(client, posted, now() + budgetMs);
+	} finally {
+		state.calls -= 1;
+	}
+}
+
+async function shared(client: ServiceClient, posted: Posted, deadline: number): Promise<Confirmed> {
+	const { unknown, underWay } = client.account.state(Callbacks);
 	const { taskId } = posted;
-	if ((unknown.get(taskId) ?? 0) > Date.now())
+	if ((unknown.get(taskId) ?? 0) > now())
 		return { kind: 'missing', detail: 'unknown a moment ago' };
 	const key = `${mayBeOver(posted)}:${taskId}`;
 	const present = underWay.get(key);
 	if (present !== undefined) {
-		const end = now() + budgetMs;
-		// Each gets a copy: what one workflow does to its item must not affect the others.
-		const shared = structuredClone(await present);
-		const leftMs = end - now();
-		const isOpen = shared.kind === 'running' && mayBeOver(posted) && leftMs >= WORTH_ASKING_MS;
+		const confirmed = await present;
+		const isOpen =
+			confirmed.kind === 'running' && mayBeOver(posted) && deadline - now() >= WORTH_ASKING_MS;
 		// It gave up in the time of an earlier callback; that of this one is not over.
-		return isOpen ? await confirm(client, posted, leftMs) : shared;
+		return isOpen ? await shared(client, posted, deadline) : confirmed;
 	}
-	if (underWay.size >= CLAIMS_AT_ONCE) return TOO_MANY;
-	const asking = ask(client, posted, budgetMs).finally(() => underWay.delete(key));
+	const asking = ask(client, posted, deadline).finally(() => underWay.delete(key));
 	underWay.set(key, asking);
 	const confirmed = await asking;
-	if (confirmed.kind === 'missing') unknown.set(taskId, Date.now() + UNKNOWN_FOR_MS);
+	if (confirmed.kind === 'missing') unknown.set(taskId, now() + UNKNOWN_FOR_MS);
 	return confirmed;
 }

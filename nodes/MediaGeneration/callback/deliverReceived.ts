@@ -3,11 +3,12 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { Delivery } from '../delivery/item';
 import { ItemFields } from '../operations/fields';
 import { readTriggerFileSettings } from '../operations/trigger';
-import { cleanly } from '../service/clean';
+import { cleanly } from '../base/clean';
 import { createClient } from '../service/client';
-import type { JsonObject } from '../service/json';
+import type { JsonObject } from '../base/json';
 import { parseTask } from '../service/task';
 import { verdictOf, withoutFiles } from '../service/verdict';
+import { ownerOf, remember } from './once';
 
 interface Received {
 	task_id: string;
@@ -16,16 +17,29 @@ interface Received {
 	verified: boolean;
 	/** Whether the URL was signed, so that it came from the owner of this credential. */
 	signed: boolean;
+	/** What is saved so that it starts no other execution; undefined where nothing is remembered. */
+	event: string | undefined;
 	reference: string | undefined;
+	/** Whether the signature, or the task's own receive URL as the service shows it, vouches for the reference. */
+	reference_verified: boolean;
 }
 
 const UNTRUSTED =
 	'The files were not downloaded: this callback was neither verified nor signed, so anybody could have named their addresses. Turn on "Verify with Service", or set a Callback Secret in the credential';
 
 /** The item that starts the execution. Fields that this node writes itself are never taken from the task. */
-export function receivedItem({ task, reference, ...received }: Received): INodeExecutionData {
-	const { reference: _reference, download_error: _error, ...fields } = task;
-	return { json: { ...received, task: fields, ...(reference !== undefined && { reference }) } };
+export function receivedItem(received: Received): INodeExecutionData {
+	const { task, event, reference, reference_verified, ...given } = received;
+	const fields: JsonObject = { ...task };
+	for (const name of ['reference', 'reference_verified', 'download_error']) delete fields[name];
+	return {
+		json: {
+			...given,
+			...(event !== undefined && { event }),
+			task: fields,
+			...(reference !== undefined && { reference, reference_verified }),
+		},
+	};
 }
 
 async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
@@ -38,10 +52,12 @@ async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]
 	});
 	const deliveries = context.getInputData().map(async (item, index) => {
 		const received = item.json as Partial<IDataObject & Received>;
-		const { task_id: taskId, task: posted, signed, ...extra } = received;
+		const { task_id: taskId, task: posted, signed, event, ...extra } = received;
 		const task = parseTask(posted);
 		// Whatever else an execution was started with is passed on as it is.
 		if (task === undefined || taskId === undefined) return [{ ...item }];
+		if (typeof event === 'string')
+			remember(ownerOf(context), event, context.getWorkflowStaticData('node'));
 		const verdict = verdictOf(taskId, task);
 		const outputs = verdict.kind === 'done' ? verdict.outputs : [];
 		const isUntrusted = files.download && extra.verified !== true && signed !== true;

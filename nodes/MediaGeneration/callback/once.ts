@@ -1,17 +1,31 @@
-/** One event runs the workflow once. While n8n may still fail to store the execution that has it, no copy is told that all is well. */
+/**
+ * One event counts once: the end of a task for a trigger, the resumption of an execution that sleeps. While n8n may still fail to store
+ * what the event has started, no copy is told that all is well.
+ */
 import { createHash } from 'crypto';
-import type { IDataObject } from 'n8n-workflow';
-import { BoundedMap, ensured } from '../service/boundedMap';
-import { pause } from '../service/clock';
+import type { FunctionsBase, IDataObject } from 'n8n-workflow';
+import { BoundedMap, ensured } from '../base/boundedMap';
+import { now, pause } from '../base/clock';
 import { Refusal } from './webhook';
 
 export interface Memory {
-	/** The workflow and node. */
-	trigger: string;
-	staticData: IDataObject;
+	/** Whose events these are. Executions that sleep share one, as triggers must not be forgotten because of them. */
+	owner: string;
+	/** What n8n has saved of earlier events. */
+	saved?: readonly string[];
 	/** When the call has to be answered, in epoch ms. */
 	answerBy: number;
 }
+
+export interface OnceEvent {
+	name: string;
+	/** At most {@link EVENTS_PER_CROWD} events of the same crowd are let through. */
+	crowd?: string;
+}
+
+export type Claim =
+	/** `key`: what {@link remember} saves. */
+	{ kind: 'claimed'; key: string } | { kind: 'duplicate' } | { kind: 'crowded' };
 
 interface HoldingResponse {
 	readonly statusCode: number;
@@ -20,77 +34,116 @@ interface HoldingResponse {
 }
 
 interface Holder {
-	response: HoldingResponse;
-	/** Of the call that has the event. */
-	memory: Memory;
+	/** Undefined once the call was answered with a success. */
+	response: HoldingResponse | undefined;
+	/** What is saved: the event's own part, and its crowd's. */
+	key: string;
 	/** Resolves when the connection is closed, answered or not. */
 	closed: Promise<void>;
 }
 
+interface Owner {
+	/** The events that this process let through. */
+	events: BoundedMap<string, Holder>;
+	/** What this process knows of the saved events, also of those that others have saved. */
+	kept: string[];
+}
+
 /** How long a copy waits for the answer to the call before it. */
 const HOLDER_PATIENCE_MS = 3_000;
-/** n8n reads and writes the whole memory with each call, so what is saved of an event is short: 66 bits of a hash. */
-const KEY_LENGTH = 11;
-const SAVED = 1_000;
+export const EVENTS_PER_CROWD = 3;
+/** n8n reads and writes the whole memory with each call, so what is saved of an event is short: 66 bits of a hash, and 30 of its crowd's. */
+const OWN_LENGTH = 11;
+const CROWD_LENGTH = 5;
+const SAVED_EVENTS = 1_000;
 const SAVED_IN = 'seen';
-const IN_PROCESS = 5_000;
-const TRIGGERS = 200;
+const EVENTS_IN_PROCESS = 5_000;
+const MAX_OWNERS = 200;
 
-/** The events that this process let through; each with its holder until that one is answered. */
-const triggers = new BoundedMap<string, BoundedMap<string, Holder | 'answered'>>(TRIGGERS);
+const owners = new BoundedMap<string, Owner>(MAX_OWNERS);
+const known = (name: string) =>
+	ensured(owners, name, (): Owner => ({ events: new BoundedMap(EVENTS_IN_PROCESS), kept: [] }));
 
-const eventsOf = ({ trigger }: Memory) =>
-	ensured(triggers, trigger, () => new BoundedMap(IN_PROCESS));
+/** The trigger of a webhook and that of the executions which it starts. */
+export function ownerOf(context: Pick<FunctionsBase, 'getWorkflow' | 'getNode'>): string {
+	return `${context.getWorkflow().id ?? ''}:${context.getNode().id}`;
+}
 
-const keyOf = (event: string) =>
-	createHash('sha256').update(event).digest('base64url').slice(0, KEY_LENGTH);
+const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url');
+const ownPartOf = ({ name }: OnceEvent) => hashOf(name).slice(0, OWN_LENGTH);
+const crowdPartOf = ({ crowd }: OnceEvent) =>
+	crowd === undefined ? '' : hashOf(crowd).slice(0, CROWD_LENGTH);
 
-const savedIn = ({ staticData }: Memory) =>
-	Array.isArray(staticData[SAVED_IN]) ? (staticData[SAVED_IN] as string[]) : [];
+export function savedEvents(staticData: IDataObject): string[] {
+	const saved: unknown = staticData[SAVED_IN];
+	if (!Array.isArray(saved)) return [];
+	return (saved as unknown[]).filter((key) => typeof key === 'string');
+}
 
-const isKnown = (memory: Memory, key: string) =>
-	eventsOf(memory).has(key) || savedIn(memory).includes(key);
+const isKnown = ({ owner, saved = [] }: Memory, own: string) =>
+	known(owner).events.has(own) || saved.some((key) => key.startsWith(own));
 
 /** Whether a holder is done; then its event is settled: let through, or given back where n8n answered with a failure. */
-function settle(memory: Memory, key: string, holder: Holder): boolean {
-	const events = eventsOf(memory);
+function settle({ owner }: Memory, own: string, holder: Holder): boolean {
+	const { events } = known(owner);
+	const { response } = holder;
 	// It was given back, and another call may have it by now.
-	if (events.get(key) !== holder) return true;
-	if (!holder.response.writableEnded) return false;
-	if (holder.response.statusCode < 400) events.set(key, 'answered');
-	else {
-		events.delete(key);
-		holder.memory.staticData[SAVED_IN] = savedIn(holder.memory).filter((entry) => entry !== key);
-	}
+	if (response === undefined || events.get(own) !== holder) return true;
+	if (!response.writableEnded) return false;
+	if (response.statusCode < 400) holder.response = undefined;
+	else events.delete(own);
 	return true;
 }
 
 /** Whether an event was let through before. Waits for the answer to a call that has it; throws a Refusal where that takes too long. */
-export async function isDuplicate(memory: Memory, event: string): Promise<boolean> {
-	const key = keyOf(event);
-	const holder = eventsOf(memory).get(key);
-	if (holder !== undefined && holder !== 'answered' && !settle(memory, key, holder)) {
-		const leftMs = Math.max(0, memory.answerBy - Date.now());
+export async function isDuplicate(memory: Memory, event: OnceEvent): Promise<boolean> {
+	const own = ownPartOf(event);
+	const holder = known(memory.owner).events.get(own);
+	if (holder !== undefined && !settle(memory, own, holder)) {
+		const leftMs = Math.max(0, memory.answerBy - now());
 		await Promise.race([holder.closed, pause(Math.min(HOLDER_PATIENCE_MS, leftMs))]);
-		if (!settle(memory, key, holder))
+		if (!settle(memory, own, holder))
 			throw new Refusal(503, 'this callback is being handled already, try again');
 	}
-	return isKnown(memory, key);
+	return isKnown(memory, own);
 }
 
-/** Claims an event for the call of this response; false for a duplicate. Where n8n answers with a failure, the sender's next try counts. */
+function isCrowded({ owner, saved = [] }: Memory, crowd: string): boolean {
+	if (crowd === '') return false;
+	const isIn = (key: string) => key.length > OWN_LENGTH && key.endsWith(crowd);
+	const all = new Set(saved.filter(isIn));
+	for (const { key } of known(owner).events.values()) if (isIn(key)) all.add(key);
+	return all.size >= EVENTS_PER_CROWD;
+}
+
+/** Claims an event for the call of this response. Where n8n answers with a failure, the sender's next try counts. */
 export async function claim(
 	memory: Memory,
-	event: string,
+	event: OnceEvent,
 	response: HoldingResponse,
-): Promise<boolean> {
-	const key = keyOf(event);
+): Promise<Claim> {
+	const own = ownPartOf(event);
 	// Nothing is awaited between the last check and the claim, so that only one of two calls gets it.
-	while (isKnown(memory, key)) if (await isDuplicate(memory, event)) return false;
+	while (isKnown(memory, own)) if (await isDuplicate(memory, event)) return { kind: 'duplicate' };
+	const crowd = crowdPartOf(event);
+	if (isCrowded(memory, crowd)) return { kind: 'crowded' };
 	const closed = new Promise<void>((resolve) => response.once('close', () => resolve()));
-	const holder: Holder = { response, memory, closed };
-	eventsOf(memory).set(key, holder);
-	memory.staticData[SAVED_IN] = [...savedIn(memory), key].slice(-SAVED);
-	void closed.then(() => settle(memory, key, holder));
-	return true;
+	const holder: Holder = { response, key: own + crowd, closed };
+	known(memory.owner).events.set(own, holder);
+	void closed.then(() => settle(memory, own, holder));
+	return { kind: 'claimed', key: holder.key };
+}
+
+/**
+ * Saves an event over a restart of n8n, from the execution that it started: of what a webhook writes into static data n8n 2.41 saves
+ * nothing (`establishContextForPersistence` in its workflow-runner.js marks it as unchanged). n8n reads static data when the execution
+ * starts and writes it when it ends, so it is given a list that goes on growing: what is saved then has the events of all executions
+ * that overlap.
+ */
+export function remember(owner: string, key: string, staticData: IDataObject): void {
+	const { kept } = known(owner);
+	const all = new Set([...savedEvents(staticData), ...kept, key]);
+	kept.length = 0;
+	for (const each of [...all].slice(-SAVED_EVENTS)) kept.push(each);
+	staticData[SAVED_IN] = kept;
 }

@@ -2,20 +2,30 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import type { TriggerSettings } from '../operations/trigger';
 import { recentClient, type ServiceClient } from '../service/client';
-import { cleanerOf } from '../service/clean';
+import { cleanerOf, cleanItems } from '../base/clean';
+import { now } from '../base/clock';
 import type { Credentials } from '../service/credentials';
 import type { Task } from '../service/task';
 import { verdictOf, type Verdict } from '../service/verdict';
 import { confirm } from './confirm';
 import { receivedItem } from './deliverReceived';
-import { claim, isDuplicate, type Memory } from './once';
-import { checkSignature } from './signature';
+import {
+	claim,
+	EVENTS_PER_CROWD,
+	isDuplicate,
+	ownerOf,
+	savedEvents,
+	type Memory,
+	type OnceEvent,
+} from './once';
+import { checkSignature, isShown } from './signature';
 import { postedTo, refuse, Refusal, type Posted } from './webhook';
 
 /** How long the sender waits is not known (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution. */
 const ANSWER_WITHIN_MS = 14_000;
 const CONFIRM_WITHIN_MS = 12_000;
 const DUPLICATE = 'this task and status was received before';
+const CROWDED = `this task and status was received with ${EVENTS_PER_CROWD} other references before, and nothing vouches for this one`;
 
 /** Throws a Refusal for a URL that is not signed though it should be. */
 async function checkedClient(context: IWebhookFunctions) {
@@ -33,12 +43,12 @@ async function checkedClient(context: IWebhookFunctions) {
 	const checked = check(client.credentials);
 	if (!checked.ok) throw new Refusal(401, checked.reason);
 	if (checked.signed) cleanerOf(context).hasSent(url.href);
-	return { client, ...checked };
+	return { client, path: url.pathname, ...checked };
 }
 
 /** Throws a Refusal where the service says nothing of the task. */
 async function confirmed(client: ServiceClient, posted: Posted, answerBy: number) {
-	const budgetMs = Math.min(CONFIRM_WITHIN_MS, answerBy - Date.now());
+	const budgetMs = Math.min(CONFIRM_WITHIN_MS, answerBy - now());
 	const said = await confirm(client, posted, budgetMs);
 	if (said.kind === 'missing') throw new Refusal(404, 'the service does not know this task');
 	if (said.kind === 'running' || said.kind === 'done' || said.kind === 'failed') return said;
@@ -58,48 +68,59 @@ function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): strin
 	return undefined;
 }
 
-function memoryOf(context: IWebhookFunctions, answerBy: number): Memory {
-	const trigger = `${context.getWorkflow().id ?? ''}:${context.getNode().id}`;
-	return { trigger, staticData: context.getWorkflowStaticData('node'), answerBy };
-}
-
 /** The service's spelling of an ID that was posted; what was posted, where the service has a different one. */
 function spelled(taskId: string, { id }: Task): string {
 	return id?.toLowerCase() === taskId.toLowerCase() ? id : taskId;
 }
 
 async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
-	const answerBy = Date.now() + ANSWER_WITHIN_MS;
+	const answerBy = now() + ANSWER_WITHIN_MS;
 	// The token is checked before the body is read, so that a caller without one learns nothing and costs nothing.
-	const { client, signed, reference } = await checkedClient(context);
+	const { client, path, signed, reference } = await checkedClient(context);
 	const posted = await postedTo(context);
 	const { taskId } = posted;
-	// Listening in the editor takes one event, and a tester sends the same task again.
-	const remembers = settings.deduplicate && context.getMode() !== 'manual';
-	const memory = remembers ? memoryOf(context, answerBy) : undefined;
 	// A forged reference can't take the place of the true one, nor `done` without files that of `done` with them.
 	const eventOf = (id: string, { status }: Task, withFiles: boolean) =>
 		JSON.stringify([id, status, reference ?? '', withFiles]);
+	// Listening in the editor takes one event, and a tester sends the same task again.
+	const remembers = settings.deduplicate && context.getMode() !== 'manual';
+	const memory: Memory = { owner: ownerOf(context), answerBy };
+	if (remembers) memory.saved = savedEvents(context.getWorkflowStaticData('node'));
 	// For a copy of what was let through the service need not be asked: a task that is over no longer changes.
-	if (memory && posted.task && (await isDuplicate(memory, eventOf(taskId, posted.task, true))))
-		throw new Refusal(200, DUPLICATE);
+	if (remembers && posted.task) {
+		const name = eventOf(taskId, posted.task, true);
+		if (await isDuplicate(memory, { name })) throw new Refusal(200, DUPLICATE);
+	}
 	const verdict = settings.verify ? await confirmed(client, posted, answerBy) : believed(posted);
 	const { task } = verdict;
 	const ignored = ignoredBecause(task, settings);
 	if (ignored !== undefined) throw new Refusal(200, ignored);
-	// What still runs does not come here, but a task that is done without a file.
-	const event = eventOf(task.id ?? taskId, task, verdict.kind !== 'running');
-	if (memory && !(await claim(memory, event, context.getResponseObject())))
-		throw new Refusal(200, DUPLICATE);
+	const vouched =
+		reference === undefined || signed || (settings.verify && isShown(reference, path, task.raw));
+	let event: string | undefined;
+	if (remembers) {
+		// What still runs does not come here, but a task that is done without a file.
+		const withFiles = verdict.kind !== 'running';
+		const id = task.id ?? taskId;
+		const crowd = vouched ? undefined : JSON.stringify([id, task.status, withFiles]);
+		const named: OnceEvent = { name: eventOf(id, task, withFiles), crowd };
+		const claimed = await claim(memory, named, context.getResponseObject());
+		if (claimed.kind !== 'claimed')
+			throw new Refusal(200, claimed.kind === 'crowded' ? CROWDED : DUPLICATE);
+		event = claimed.key;
+	}
 	const item = receivedItem({
 		task_id: spelled(taskId, task),
-		task: task.raw,
+		// Other calls that name the same task share the answer.
+		task: structuredClone(task.raw),
 		verified: settings.verify,
 		signed,
+		event,
 		reference,
+		reference_verified: vouched,
 	});
 	// n8n answers with this as soon as it has stored the execution: what was answered 200 can no longer be lost.
-	const workflowData = [[cleanerOf(context).item(item)]];
+	const workflowData = [await cleanItems(context, [item])];
 	return { webhookResponse: { received: true }, workflowData };
 }
 

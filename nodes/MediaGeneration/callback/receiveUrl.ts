@@ -4,7 +4,7 @@ import { showHint } from '../delivery/hint';
 import { isPrivateHost } from '../service/baseUrl';
 import { publishedMethods } from '../service/client';
 import type { Credentials } from '../service/credentials';
-import { invalid } from '../service/failures';
+import { invalid } from '../base/failures';
 import { MAX_REFERENCE, sign } from './signature';
 
 export function callbackUrlProblem(value: string, baseUrl: string): string | undefined {
@@ -55,7 +55,7 @@ export async function warnOfCallbackUrls(
 	const isTestUrl = (url = '') =>
 		URL.canParse(url) && new URL(url).pathname.includes('/webhook-test/');
 	const count = callbackUrls.filter(isTestUrl).length;
-	const butSeveral = count === 1 ? '' : `, but ${count} tasks were given it`;
+	const butSeveral = count === 1 ? '' : `, but ${count} tasks use it`;
 	if (count > 0)
 		warn(
 			`The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${butSeveral}. Use the Production URL of a published workflow.`,

@@ -1,5 +1,6 @@
 /** Signatures of callback URLs, as the service signs nothing itself. Host and path are signed too: each URL is of use for one trigger only. */
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
+import { isObject, type JsonObject } from '../base/json';
 import { isPrivateHost } from '../service/baseUrl';
 
 export const SIGNED_FOR_MS = 7 * 24 * 3_600_000;
@@ -25,6 +26,23 @@ function plainPath(pathname: string): string {
 	}
 }
 
+/** Whether a plain path leads to the one that n8n was asked for. It can lack a prefix that a proxy has removed. */
+function leadsTo(path: string, plain: string): boolean {
+	const here = plainPath(path);
+	return here !== '' && plain.endsWith(here);
+}
+
+/** Whether the task's own receive URL, as the service shows it, is that of this trigger and has this reference. */
+export function isShown(reference: string, path: string, task: JsonObject): boolean {
+	return [task, task.metadata, task.input].some((place) => {
+		const shown = isObject(place) ? place.receive_url : undefined;
+		if (typeof shown !== 'string' || !URL.canParse(shown)) return false;
+		const { pathname, searchParams } = new URL(shown);
+		const own = searchParams.get('reference')?.slice(0, MAX_REFERENCE);
+		return leadsTo(path, plainPath(pathname)) && own === reference;
+	});
+}
+
 /** @param now epoch ms */
 export function sign(url: URL, secret: string, now: number): void {
 	const values: SignedValues = {
@@ -40,7 +58,7 @@ export function sign(url: URL, secret: string, now: number): void {
 }
 
 export interface Arrival {
-	/** The path that n8n was asked for, with its first slash. It can lack a prefix that a proxy has removed. */
+	/** The path that n8n was asked for, with its first slash. */
 	path: string;
 	/** The trigger's own URL, as n8n knows it; undefined if it has none. */
 	ownUrl: string | undefined;
@@ -57,16 +75,20 @@ function signedValues(query: Record<string, unknown>, reference: string) {
 	return areTexts ? (values as SignedValues & { signature: string }) : undefined;
 }
 
-/** Why a URL was not made for this address, or undefined. Only where n8n's own address is private do the hosts of the request count. */
+const isPrivate = (host: string) =>
+	URL.canParse(`http://${host}`) && isPrivateHost(new URL(`http://${host}`).hostname);
+
+/**
+ * Why a URL was not made for this address, or undefined. A host that only the request claims counts where n8n's own address is private
+ * and the host is, too: whoever may use the credential can have a URL signed for a public host of his own.
+ */
 function misplaced(signedFor: string, { path, ownUrl, claimedHosts }: Arrival): string | undefined {
 	const host = signedFor.slice(0, signedFor.indexOf('/'));
-	const here = plainPath(path);
-	if (here === '' || !signedFor.endsWith(here))
-		return 'the callback URL was signed for another trigger';
-	const own = ownUrl !== undefined && URL.canParse(ownUrl) ? new URL(ownUrl) : undefined;
-	const hosts =
-		own === undefined || isPrivateHost(own.hostname) ? [own?.host, ...claimedHosts] : [own.host];
-	return hosts.includes(host)
+	if (!leadsTo(path, signedFor)) return 'the callback URL was signed for another trigger';
+	const own = ownUrl !== undefined && URL.canParse(ownUrl) ? new URL(ownUrl).host : undefined;
+	const isClaimed =
+		(own === undefined || isPrivate(own)) && isPrivate(host) && claimedHosts.includes(host);
+	return host === own || isClaimed
 		? undefined
 		: 'the callback URL was signed for another host. If it is the address of this n8n, set N8N_WEBHOOK_URL to it';
 }

@@ -1,11 +1,11 @@
 /** A call of a webhook: reading what was posted, and the one way to answer. Source: docs/service.md, "Events". */
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { taskIdProblem } from '../operations/fields';
-import { readJson, type Bound, type Read } from '../service/bounded';
-import { logOf } from '../service/clean';
-import { messageOf } from '../service/failures';
-import { asText, isObject } from '../service/json';
-import { parseTask, type Task } from '../service/task';
+import { readJson, type Bound, type Read } from '../base/bounded';
+import { logOf } from '../base/clean';
+import { messageOf } from '../base/failures';
+import { isObject } from '../base/json';
+import { parseTask, taskIdOf, type Task } from '../service/task';
 
 /** Bodies of real callbacks are a few kB. */
 const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
@@ -31,16 +31,19 @@ export function readPosted(raw: Buffer | undefined, parsed: unknown): Posted {
 	const { body, unread } = readBody(raw, parsed);
 	if (unread !== undefined) throw new Refusal(400, `it is a body ${unread}`);
 	if (!isObject(body)) throw new Refusal(400, 'the body is not a JSON object');
-	const inner = typeof body.status !== 'string' && isObject(body.data) ? body.data : body;
-	const taskId = asText(inner.id) ?? asText(inner.task_id);
+	const task = parseTask(body);
+	const taskId = task?.id ?? taskIdOf(body);
 	if (taskId === undefined) throw new Refusal(400, 'the body has no task id');
 	if (taskIdProblem(taskId) !== undefined) throw new Refusal(400, 'the task id is malformed');
-	return { taskId, task: parseTask(body) };
+	return { taskId, task };
 }
 
 function readBody(raw: Buffer | undefined, parsed: unknown): Read {
 	const bytes = raw ?? Buffer.of();
-	const text = bytes.toString().replace(/^\uFEFF/, '');
+	const text = bytes
+		.subarray(0, POST.bytes)
+		.toString()
+		.replace(/^\uFEFF/, '');
 	const read = readJson(text, POST, bytes.length <= POST.bytes);
 	if (read.body !== undefined || read.unread !== undefined || !isObject(parsed)) return read;
 	try {
@@ -65,9 +68,14 @@ export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
 	return readPosted(request.rawBody, parsed);
 }
 
+const RETRY_AFTER_S = 5;
+
 /** Answers in place of n8n, which would answer 200 whatever happened. No workflow runs unless the caller adds data to this. */
 export function answer(context: IWebhookFunctions, status: number, body: IDataObject) {
-	context.getResponseObject().status(status).json(body);
+	const response = context.getResponseObject();
+	// A sender that tries again soon finds the same (RFC 9110, 10.2.3).
+	if (status === 503) response.setHeader('Retry-After', RETRY_AFTER_S);
+	response.status(status).json(body);
 	return { noWebhookResponse: true };
 }
 

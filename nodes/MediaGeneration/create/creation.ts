@@ -5,9 +5,9 @@
 import type { CreationRequest } from '../operations/operation';
 import { isServerBusy, kindOf429, reasonsOf, retryAfterMs } from '../service/account';
 import type { Answer, NoAnswer, Reply } from '../service/client';
-import { quote, type Failure } from '../service/failures';
+import { quote, type Failure } from '../base/failures';
 import { errorTextOf, mentionsTask, taskIdIn, taskIdOf } from '../service/task';
-import { asText, isObject, type JsonObject } from '../service/json';
+import { asText, isObject, type JsonObject } from '../base/json';
 import { wordsOf } from '../service/look';
 
 export interface Created {
@@ -26,15 +26,20 @@ export interface Sending {
 	sentAt: number;
 }
 
-/** The receive URL is not part of what was asked for: it and n8n's token in it differ from execution to execution. */
+/**
+ * What is noted of a request. The receive URL is not part of what was asked for: it and n8n's token in it differ from execution to execution.
+ * Of a file its hash says what was asked for.
+ */
 export function withoutReceiveUrl(request: CreationRequest): CreationRequest {
 	const { receive_url: _ignored, ...body } = request.body;
-	return { ...request, body };
+	const files = request.files?.map(({ stream: _, ...file }) => file);
+	return { ...request, body, ...(files && { files }) };
 }
 
 export function identityOf(request: CreationRequest): unknown[] {
-	const { path, qs, body } = withoutReceiveUrl(request);
-	return [path, qs ?? null, body];
+	const { path, qs, body, files = [] } = withoutReceiveUrl(request);
+	const content = files.map(({ field, name, sha256 }) => [field, name, sha256]);
+	return [path, qs ?? null, body, ...content];
 }
 
 /** For how long a refusal is answered with another try, in ms, by what it may come from. */
@@ -44,8 +49,11 @@ export type Patience = keyof typeof PATIENCE_MS;
 
 /** Nothing was created. */
 export interface Refusal {
-	/** `full`: the account has too many tasks, and creations wait in its queue. `retry`: sent again after a pause. */
-	kind: 'retry' | 'full';
+	/**
+	 * Creations wait in the account's queue while it has too many tasks (`full`) or sends too many requests (`limited`). `retry`: sent
+	 * again after a pause.
+	 */
+	kind: 'retry' | 'full' | 'limited';
 	failure: Failure;
 	retryAfterMs: number | undefined;
 	/** Undefined: it is tried again until the deadline. */
@@ -108,13 +116,17 @@ const LIMITS: Readonly<Record<ReturnType<typeof kindOf429>, [refused: string, ad
 
 const saidBy = (answer: Answer) => quote(wordsOf(answer)) ?? `HTTP ${answer.status}`;
 
+/** What is about tasks that run, or wait to run, and not about requests. */
+const FULL_ACCOUNT = /active.?task|concurren|queue/i;
+
 function readTooMany(answer: Answer): Creation {
 	const limit = kindOf429(answer.body);
 	const [refused, advice] = LIMITS[limit];
 	const failure = rejected(`${refused} (${saidBy(answer)})`, advice, answer.status);
 	if (limit === 'cap') return { kind: 'failed', failure };
 	const again = retry(failure, answer);
-	return limit === 'rate' ? { ...again, kind: 'full' } : { ...again, patience: 'unnamed limit' };
+	if (limit === 'ambiguous') return { ...again, patience: 'unnamed limit' };
+	return { ...again, kind: FULL_ACCOUNT.test(reasonsOf(answer.body)) ? 'full' : 'limited' };
 }
 
 function unusable({ text, body, unread }: Answer): string {
@@ -136,7 +148,7 @@ function readSuccess(answer: Answer): Creation {
 	const taskId = taskIdOf(body);
 	if (taskId !== undefined && isObject(body)) return { kind: 'created', taskId, answer: body };
 	const message = `The service accepted the request (HTTP ${status}) but sent ${unusable(answer)}; the task may exist`;
-	return unclear(message, status, body === undefined ? taskIdIn(answer.text) : undefined);
+	return unclear(message, status, taskIdIn(answer.text));
 }
 
 function readSilence({ kind, reason }: NoAnswer): Creation {
@@ -158,7 +170,7 @@ function readRefusal(answer: Answer): Creation {
 	const { status, body, headers } = answer;
 	const said = saidBy(answer);
 	if (mentionsTask(answer.text)) {
-		const taskId = body === undefined ? taskIdIn(answer.text) : taskIdOf(body);
+		const taskId = taskIdOf(body) ?? taskIdIn(answer.text);
 		const message = `The service refused the request (${said}) but named a task (${taskId ?? 'see its answer'}); it may exist`;
 		return unclear(message, status, taskId);
 	}
@@ -178,7 +190,10 @@ function readRefusal(answer: Answer): Creation {
 		const message = `The service failed while it handled the request (${said}); the task may exist`;
 		return unclear(message, status);
 	}
-	const advice = ADVICE[status] ?? 'Correct the fields that the message names.';
+	// A service without credits can answer 401 as well (docs/service.md, "HTTP").
+	const isAboutCredits = status === 401 && /\b(credits?|balance)\b/i.test(said);
+	const advice =
+		ADVICE[isAboutCredits ? 402 : status] ?? 'Correct the fields that the message names.';
 	const failure = rejected(`The service refused the task (${said})`, advice, status);
 	return { kind: 'failed', failure };
 }

@@ -3,27 +3,34 @@
  * execution of this process, share its readings: a task that two of them could have made is neither's.
  */
 import type { Account } from '../service/account';
-import { ensured } from '../service/boundedMap';
 import type { Answer, ServiceClient } from '../service/client';
-import { onAbort, unlessAborted, type Clock } from '../service/clock';
-import type { Failure } from '../service/failures';
-import { asText } from '../service/json';
-import { readTaskList, type ListedTask } from '../service/taskList';
+import { onAbort, unlessAborted, type Clock } from '../base/clock';
+import { attemptLater, type Failure } from '../base/failures';
+import { asText } from '../base/json';
+import { unreadable } from '../service/reading';
+import { areOlder, readTaskList, withFullText, type ListedTask } from '../service/taskList';
 import type { Created, Sending } from './creation';
-import { assign, type Sought } from './matching';
+import { assign, isCut, type Reading, type Sought } from './matching';
 
-export type Finding =
-	/** Without a receive URL: it may call another execution. */
-	| { kind: 'found'; created: Created }
+export interface Unfound {
+	kind: 'unfound';
 	/** The tasks that could be it, but need not be. */
-	| { kind: 'unfound'; candidates: ListedTask[] };
+	candidates: ListedTask[];
+	/** Whether one of them is of an equal request: then it may well be there. */
+	isLikely: boolean;
+	/** Why the list says nothing of it. Undefined once the list was read, and where there is none. */
+	unread: Failure | undefined;
+}
+
+/** Without a receive URL: it may call another execution. */
+export type Finding = { kind: 'found'; created: Created } | Unfound;
 
 export interface Search extends Sought, Clock {
 	client: ServiceClient;
 	/** Aborts when the run is over. */
 	over: AbortSignal;
-	/** When to read the list, in ms from now. */
-	readAfterMs: readonly number[];
+	/** Whether it was sent by an earlier try or execution: then the first reading that succeeds has to do. */
+	isOld: boolean;
 }
 
 interface Seeker extends Search {
@@ -34,8 +41,8 @@ interface Seeker extends Search {
 	readonly settled: AbortController;
 }
 
-/** For a creation of just now, as a task can appear in the list late. The last reading ends within 20 s. */
-export const READ_AFTER_MS: readonly number[] = [300, 2_500, 7_000, 15_000];
+/** When to read the list, in ms: a task can appear in it late, and the list can be busy. The last reading ends within 20 s. */
+const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
 /** One reading serves all that are due so soon. */
 const TOGETHER_MS = 300;
 const READING_MS = 5_000;
@@ -43,8 +50,11 @@ const MOST_PAGES = 5;
 const MOST_TASKS = 500;
 const MOST_CANDIDATES = 10;
 
-const UNFOUND: Finding = { kind: 'unfound', candidates: [] };
+const NOTHING_THERE: Omit<Unfound, 'unread'> = { kind: 'unfound', candidates: [], isLikely: false };
+const UNASKED = unreadable('The list of tasks', 'it was not asked for');
+const CUT_OFF = unreadable('The list of tasks', 'it has too many tasks since then');
 
+/** All creations of an account, of whichever execution, that are under way or looked for. */
 class Creations {
 	private readonly inFlight = new Set<Sending>();
 	private readonly seekers = new Set<Seeker>();
@@ -59,15 +69,18 @@ class Creations {
 	}
 
 	async find(search: Search): Promise<Finding> {
-		const { now, sleep, over } = search;
+		const { now, sleep, over, isOld } = search;
 		const since = now();
 		const settled = new AbortController();
-		const seeker: Seeker = { ...search, readAt: -Infinity, finding: UNFOUND, settled };
+		const finding: Finding = { ...NOTHING_THERE, unread: UNASKED };
+		const seeker: Seeker = { ...search, readAt: -Infinity, finding, settled };
 		this.seekers.add(seeker);
-		const forget = onAbort(over, () => this.end(seeker, UNFOUND));
-		for (const ms of search.readAfterMs) {
+		const forget = onAbort(over, () => this.end(seeker, finding));
+		for (const ms of isOld ? [0, ...READ_AFTER_MS.slice(1)] : READ_AFTER_MS) {
 			await sleep(since + ms - now(), settled.signal);
 			await unlessAborted(settled.signal, this.readFor(seeker, since + ms));
+			const { finding: found } = seeker;
+			if (isOld && found.kind === 'unfound' && found.unread === undefined) break;
 		}
 		this.seekers.delete(seeker);
 		forget();
@@ -84,50 +97,71 @@ class Creations {
 	private async readFor(seeker: Seeker, dueAt: number): Promise<void> {
 		while (this.reading !== undefined) await this.reading;
 		if (seeker.settled.signal.aborted || seeker.readAt + TOGETHER_MS >= dueAt) return;
-		const startedAt = seeker.now();
-		this.reading = this.read(seeker)
-			.catch(() => undefined)
-			.then(() => {
-				for (const each of this.seekers) each.readAt = startedAt;
-				this.reading = undefined;
-			});
+		this.reading = this.read(seeker).finally(() => (this.reading = undefined));
 		await this.reading;
 	}
 
-	private async read({ client, now, sleep, over: signal }: Seeker): Promise<void> {
-		const since = [...this.seekers].reduce((min, { sentAt }) => Math.min(min, sentAt), Infinity);
-		const list = await readTaskList({
-			client,
-			clock: { now, sleep },
-			signal,
-			limit: MOST_TASKS,
-			mostPages: MOST_PAGES,
-			tries: 1,
-			timeoutMs: READING_MS,
-			isOver: (tasks, answer) => areOlder(tasks, since + (aheadOf(answer, now()) ?? 0)),
-		});
-		if (list.kind === 'none') {
-			for (const seeker of this.seekers) this.end(seeker, UNFOUND);
-			return;
+	/** Never rejects. Only those that are there at its beginning have a part in it: it goes back to the oldest of them, and no further. */
+	private async read(seeker: Seeker): Promise<void> {
+		const served = [...this.seekers];
+		for (const each of served) each.readAt = seeker.now();
+		const list = await attemptLater(async () => await this.listFor(served, seeker));
+		const left = served.filter((each) => this.seekers.has(each));
+		if (list.ok) return this.settle(left, list.value, seeker.now());
+		for (const each of left) {
+			const { finding } = each;
+			if (finding.kind === 'unfound' && finding.unread !== undefined)
+				each.finding = { ...finding, unread: list.failure };
 		}
-		this.settle(list.tasks, aheadOf(list.answer, now()), now());
 	}
 
-	private settle(tasks: ListedTask[], aheadMs: number | undefined, now: number): void {
-		const { known, types } = this.account;
-		const unknown = tasks.filter(({ taskId }) => !known.has(taskId));
-		const reading = { tasks: unknown, aheadMs, typeOf: (kind: string) => types.get(kind) };
-		for (const verdict of assign([...this.seekers], [...this.inFlight], reading)) {
+	/** The tasks that nobody knows, the cut ones among them in full. Undefined where the service has no list. */
+	private async listFor(served: readonly Seeker[], { client, now, sleep, over }: Seeker) {
+		const since = served.reduce((min, { sentAt }) => Math.min(min, sentAt), Infinity);
+		const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: READING_MS };
+		const limits = { limit: MOST_TASKS, mostPages: MOST_PAGES };
+		const isOver = (page: readonly ListedTask[], answer: Answer) =>
+			areOlder(page, since + (aheadOf(answer, now()) ?? 0));
+		const list = await readTaskList({ ...once, ...limits, isOver });
+		if (list.kind === 'none') return undefined;
+		const { answer, whole } = list;
+		const aheadMs = aheadOf(answer, now());
+		const tasks = list.tasks.filter(({ taskId }) => !this.account.known.has(taskId));
+		const typeOf = (kind: string) => this.account.types.get(kind);
+		const cut = tasks.filter((task) => served.some(({ request }) => isCut(task, request, typeOf)));
+		const read = cut.slice(0, MOST_CANDIDATES).map(async (task) => await withFullText(once, task));
+		const full = new Map((await Promise.all(read)).map((task) => [task.taskId, task]));
+		return { tasks: tasks.map((task) => full.get(task.taskId) ?? task), aheadMs, typeOf, whole };
+	}
+
+	private settle(
+		left: Seeker[],
+		list: (Reading & { whole: boolean }) | undefined,
+		now: number,
+	): void {
+		if (list === undefined) {
+			for (const seeker of left) this.end(seeker, { ...NOTHING_THERE, unread: undefined });
+			return;
+		}
+		const { known } = this.account;
+		const tasks = list.tasks.filter(({ taskId }) => !known.has(taskId));
+		const later = [...this.seekers].filter((seeker) => !left.includes(seeker));
+		for (const verdict of assign(left, [...this.inFlight, ...later], { ...list, tasks })) {
 			const { sending: seeker } = verdict;
 			if (verdict.kind === 'found') {
 				const { taskId, raw, createdAt = now } = verdict.task;
 				known.set(taskId, true);
-				const began = Math.min(now, Math.max(seeker.sentAt, createdAt - (aheadMs ?? 0)));
+				const began = Math.min(now, Math.max(seeker.sentAt, createdAt - (list.aheadMs ?? 0)));
 				const created = { taskId, createdAt: began, answer: { ...raw, task_id: taskId } };
 				this.end(seeker, { kind: 'found', created });
 			} else {
-				const left = verdict.candidates.filter(({ taskId }) => !known.has(taskId));
-				seeker.finding = { kind: 'unfound', candidates: left.slice(0, MOST_CANDIDATES) };
+				const candidates = verdict.candidates.filter(({ taskId }) => !known.has(taskId));
+				const isLikely = verdict.isLikely && candidates.length > 0;
+				const unread = list.whole ? undefined : CUT_OFF;
+				seeker.finding = {
+					...{ kind: 'unfound', isLikely, unread },
+					candidates: candidates.slice(0, MOST_CANDIDATES),
+				};
 				if (verdict.kind === 'several') this.end(seeker, seeker.finding);
 			}
 		}
@@ -140,14 +174,8 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 	return Number.isNaN(date) ? undefined : date - nowMs;
 }
 
-function areOlder(tasks: readonly ListedTask[], thanMs: number): boolean {
-	return tasks.every(({ createdAt = Infinity }) => createdAt + 1_000 < thanMs);
-}
-
-const accounts = new WeakMap<Account, Creations>();
-
 export function creationsOf(account: Account): Creations {
-	return ensured(accounts, account, () => new Creations(account));
+	return account.state(Creations);
 }
 
 export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): Failure {

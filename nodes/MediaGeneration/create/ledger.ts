@@ -4,15 +4,13 @@
  */
 import { createHash } from 'crypto';
 import type { CreationRequest } from '../operations/operation';
-import { quietly } from '../service/clean';
-import { attempt, FailureError, type Failure } from '../service/failures';
-import { asText, isObject, type JsonObject } from '../service/json';
+import { quietly } from '../base/clean';
+import { attempt, FailureError, type Failure } from '../base/failures';
+import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { identityOf, withoutReceiveUrl, type Created, type Sending } from './creation';
+import { entriesIn, isEntry, UNREADABLE, type Entry, type LedgerStore } from './entries';
 
-/** The node's context: plain data that n8n saves with the execution. */
-export type LedgerStore = Record<string, unknown>;
-
-const FIELD = 'createdTasks';
+export type { LedgerStore };
 
 export interface AgentCall {
 	/** The same for all tries of the call; without a colon. */
@@ -40,27 +38,14 @@ export interface Asked {
 	hash: string;
 }
 
-interface Entry extends JsonObject {
-	hash: string;
-	taskId?: string;
-	createdAt?: number;
-	sending?: Sending;
-	failure?: Failure;
-}
-
-const UNREADABLE: Failure = {
-	outcome: 'unknown',
-	message: "What this node has noted in this execution can't be read; the task may exist",
-	description:
-		'So nothing was sent. Look for the task in the log of n8n or at the service. If there is none, run the workflow again as a new execution.',
-};
-
 export type Earlier =
 	| { kind: 'created'; created: Created }
 	/** A creation of which nothing is known. It is not sent again; `sending`: what it can be looked for with. */
 	| { kind: 'unknown'; failure: Failure; sending: Sending | undefined }
-	/** One that another execution has left. It is sent again where it can't be found. */
+	/** One that another execution has left. It is sent again where the service's list does not have it. */
 	| { kind: 'doubtful'; sending: Sending | undefined }
+	/** The same of one that another execution may have sent, which n8n has not let say so. */
+	| { kind: 'unsaid'; sending: Sending }
 	| { kind: 'nothing' };
 
 export function hashOf(baseUrl: string, request: CreationRequest): string {
@@ -70,26 +55,34 @@ export function hashOf(baseUrl: string, request: CreationRequest): string {
 
 export class Ledger {
 	private readonly prefix: string;
+	/** Epoch ms since which an earlier execution may have sent what it has not noted; undefined: it has noted everything. */
+	private unsaidSince: number | undefined;
 
+	/** @param clean takes secrets out of what is noted, as workflows can read it */
 	constructor(
 		readonly store: LedgerStore,
 		readonly run: NodeRun,
+		private readonly clean: <T>(value: T) => T = (value) => value,
 	) {
 		this.prefix = `${run.call?.id ?? run.runIndex}:`;
 	}
 
 	private entries(): JsonObject {
-		if (this.store[FIELD] === undefined) this.store[FIELD] = {};
-		const present = this.store[FIELD];
-		if (isObject(present)) return present;
-		throw new FailureError(UNREADABLE);
+		return entriesIn(this.store);
 	}
 
-	/** Whether no try, of this execution or of one that it repeats, has left a creation of this run. */
-	get isEmpty(): boolean {
-		const isCreation = (key: string) => key.startsWith(this.prefix) && !key.endsWith(':texts');
-		const keys = attempt(() => Object.keys(this.entries()));
-		return keys.ok && !keys.value.some(isCreation);
+	/** A try begins. @param since when the execution began that this one repeats, if n8n may have been killed while it ran this node */
+	begin(since: number | undefined): void {
+		this.unsaidSince = since;
+		if (this.run.call !== undefined) return;
+		quietly(() => {
+			const entries = this.entries();
+			const key = `${this.prefix}begun`;
+			const { [key]: begun } = entries;
+			// Since then every execution has left its notes. What the killed one has sent is looked for until each item was come to.
+			if (isObject(begun)) this.unsaidSince = asNumber(begun.unsaidSince);
+			else entries[key] = { unsaidSince: since ?? null };
+		});
 	}
 
 	private keyOf({ item, part }: Slot): string {
@@ -102,6 +95,7 @@ export class Ledger {
 	 */
 	private entryFor(asked: Asked): Entry | undefined {
 		const own = this.entries()[this.keyOf(asked.slot)];
+		if (isObject(own) && own.over === true) return undefined;
 		if (own !== undefined && !isEntry(own)) throw new FailureError(UNREADABLE);
 		if (own !== undefined && (this.isOfExecution(own) || own.hash === asked.hash)) return own;
 		return this.run.call && this.takeUp(asked, this.run.call.agent);
@@ -143,14 +137,14 @@ export class Ledger {
 		const isSame = isObject(present) && (present.hash === hash || this.isOfExecution(present));
 		// What another execution has asked for comes back where this creation is refused.
 		const before = isSame ? present.before : present;
-		this.entries()[key] = { execution, hash, agent: call?.agent, before, ...fields };
+		this.entries()[key] = { execution, hash, agent: call?.agent, before, ...this.clean(fields) };
 	}
 
 	/** What can't be read may be paid for. */
 	earlier(asked: Asked): Earlier {
 		try {
 			const entry = this.entryFor(asked);
-			if (entry === undefined) return { kind: 'nothing' };
+			if (entry === undefined) return this.unsaid(asked);
 			const { taskId, createdAt = 0, failure = UNREADABLE, sending } = entry;
 			if (taskId === undefined)
 				return this.isOfExecution(entry)
@@ -164,6 +158,12 @@ export class Ledger {
 		} catch {
 			return { kind: 'unknown', failure: UNREADABLE, sending: undefined };
 		}
+	}
+
+	private unsaid({ slot, request }: Asked): Earlier {
+		if (this.unsaidSince === undefined || this.entries()[this.keyOf(slot)] !== undefined)
+			return { kind: 'nothing' };
+		return { kind: 'unsaid', sending: { request, sentAt: this.unsaidSince } };
 	}
 
 	/** Never throws, as what follows a creation: what was noted before it was sent stands for a task whose note is refused. */
@@ -191,15 +191,14 @@ export class Ledger {
 		return first.ok ? first.value : texts;
 	}
 
-	/** A task that failed is of no further use: the next try makes a new one. That something was noted stays, as of a run that n8n has not killed. */
+	/** A task that failed is of no further use: the next try makes a new one. That the item was come to stays. */
 	forget(slot: Slot): void {
 		quietly(() => {
 			const key = this.keyOf(slot);
 			const entries = this.entries();
-			const entry = entries[key];
-			delete entries[key];
-			if (isObject(entry) && isObject(entry.before)) entries[key] = entry.before;
-			entries[`${this.prefix}forgotten`] = {};
+			const { [key]: entry } = entries;
+			const before = isObject(entry) && isObject(entry.before) ? entry.before : undefined;
+			entries[key] = before ?? { over: true };
 		});
 	}
 
@@ -233,15 +232,6 @@ export class Ledger {
 		});
 		return { made, unclear };
 	}
-}
-
-function isEntry(value: unknown): value is Entry {
-	if (!isObject(value) || typeof value.hash !== 'string') return false;
-	const { taskId, createdAt, sending, failure } = value;
-	if (taskId !== undefined) return typeof taskId === 'string' && typeof createdAt === 'number';
-	const isSending =
-		isObject(sending) && typeof sending.sentAt === 'number' && isObject(sending.request);
-	return isSending || isObject(failure);
 }
 
 /** A receive URL without its query: enough to recognize it, and without any token. */

@@ -1,9 +1,10 @@
 /** Which tasks of the service's list are those of creations whose answers never came. Pure, and strict: no task of another is delivered. */
 import type { CreationRequest } from '../operations/operation';
-import { ensured } from '../service/boundedMap';
-import { asNumber, asText, isObject, type JsonObject } from '../service/json';
-import type { ListedTask } from '../service/taskList';
+import { ensured } from '../base/boundedMap';
+import { asNumber, asText, isObject, type JsonObject } from '../base/json';
+import { isTextCut, type ListedTask } from '../service/taskList';
 import { identityOf, type Sending } from './creation';
+import { voiceOnV3 } from './speechRoute';
 
 export interface Sought extends Sending {
 	/** Whether its run ended without a word, and may not have sent all of its equal requests. */
@@ -22,7 +23,7 @@ export interface Reading {
 export type Verdict<S extends Sought> =
 	| { kind: 'found'; sending: S; task: ListedTask }
 	/** `open`: perhaps later. `several`: more tasks than creations, which no later look changes. */
-	| { kind: 'open' | 'several'; sending: S; candidates: ListedTask[] };
+	| { kind: 'open' | 'several'; sending: S; candidates: ListedTask[]; isLikely: boolean };
 
 const BOOKKEEPING =
 	/^(id|task_id|status|state|progress|type|created_at|updated_at|receive_url)$|error/;
@@ -54,33 +55,53 @@ function contentOf(asked: Map<string, unknown[]>): string | undefined {
 	return CONTENT.find((name) => lengths.has(name)) ?? longest?.[0];
 }
 
-const wordsIn = (name: string) => name.toLowerCase().match(/[a-z]{3,}/g) ?? [];
+/** docs/service.md, "Resources" and "Endpoints". */
+const isSoundEffect = (name = '') => /sound[-_]effect/.test(name);
 
-/** As "text_to_speech" and "/v1/text-to-speech/...": all that can be said of a type that the service has not named yet. */
-function sharesWord(type: string, path: string): boolean {
-	const words = new Set<string>(wordsIn(path));
-	return wordsIn(type).some((word) => words.has(word));
+/** Whether a list has cut a text off, and what it shows fits: its beginning, and how long it is. */
+function isBeginning(text: unknown, { text: shown, text_length: length }: JsonObject): boolean {
+	if (typeof text !== 'string' || typeof shown !== 'string') return false;
+	const forms = [text, text.trim()];
+	// Services count characters in either way.
+	const lengths = forms.flatMap((form) => [form.length, [...form].length]);
+	return (
+		shown.trim() !== '' &&
+		forms.some((form) => form.startsWith(shown.trimEnd())) &&
+		(asNumber(length) === undefined || lengths.some((one) => one === asNumber(length)))
+	);
 }
 
-/** Whether a task may be that of a request, by what it says of itself; `sure` only where it repeats the request's text. */
+export function isCut(task: ListedTask, request: CreationRequest, typeOf: Reading['typeOf']) {
+	return resemblance(task, request, typeOf) === 'cut';
+}
+
+/** Whether a task may be that of a request, by what it says of itself; `sure` only where it repeats the request's text, `cut` where it does so as far as the list shows it. */
 export function resemblance(
 	{ raw }: ListedTask,
 	request: CreationRequest,
 	typeOf: Reading['typeOf'],
-): 'none' | 'possible' | 'sure' {
+): 'none' | 'possible' | 'cut' | 'sure' {
 	const { kind, path, body, qs, pathFields, type = typeOf(kind) } = request;
 	const said = asText(raw.type);
-	if (said !== undefined && (type === undefined ? !sharesWord(said, path) : said !== type))
-		return 'none';
-	const asked = valuesIn({ body, qs, pathFields });
+	// The name of a type tells nothing until the service has used it for this kind of task; one is documented for another kind.
+	const isOther = type === undefined ? isSoundEffect(said) && !isSoundEffect(path) : said !== type;
+	if (said !== undefined && isOther) return 'none';
+	const onV3 = request.speechRoute && { voice_id: voiceOnV3(request) };
+	const asked = valuesIn({ body, qs, pathFields, onV3 });
 	const repeated = valuesIn(raw);
 	for (const [name, values] of asked) {
 		const says = repeated.get(name);
-		if (says !== undefined && !values.some((value) => says.some((one) => isSame(value, one))))
-			return 'none';
+		const isRepeated = (value: unknown) =>
+			name === 'text' && isTextCut(raw)
+				? isBeginning(value, raw)
+				: says?.some((one) => isSame(value, one));
+		if (says !== undefined && !values.some(isRepeated)) return 'none';
 	}
 	const content = contentOf(asked);
-	return content !== undefined && repeated.has(content) ? 'sure' : 'possible';
+	// No list shows which files a task was made from, so that a language or a number tells nothing.
+	const tells = !request.files?.length || CONTENT.some((name) => name === content);
+	if (content === undefined || !tells || !repeated.has(content)) return 'possible';
+	return content === 'text' && isTextCut(raw) ? 'cut' : 'sure';
 }
 
 /** Whether a task began after a request was sent. A list may cut its times to whole seconds. */
@@ -130,7 +151,8 @@ export function assign<S extends Sought>(
 		return group.map((sending): Verdict<S> => {
 			const pair = pairs.find((one) => one.sending === sending);
 			if (pair !== undefined) return { kind: 'found', ...pair };
-			return { kind: areTooMany && !rivalled ? 'several' : 'open', sending, candidates };
+			const isLikely = candidates.some((task) => fits(task, sending) === 'sure');
+			return { kind: areTooMany && !rivalled ? 'several' : 'open', sending, candidates, isLikely };
 		});
 	});
 }

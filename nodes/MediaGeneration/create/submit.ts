@@ -4,14 +4,16 @@
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreationRequest } from '../operations/operation';
-import { ensured } from '../service/boundedMap';
-import { logOf } from '../service/clean';
+import { ensured } from '../base/boundedMap';
+import { logOf } from '../base/clean';
+import type { SpeechRoute } from '../service/account';
 import type { Reply, ServiceClient } from '../service/client';
-import { unlessAborted, type Clock } from '../service/clock';
-import type { Failure } from '../service/failures';
-import { asText } from '../service/json';
+import { backoffMs, unlessAborted, type Backoff, type Clock } from '../base/clock';
+import { seconds, type Failure } from '../base/failures';
+import { asText } from '../base/json';
 import { PATIENCE_MS, readCreation, type Created, type Patience, type Refusal } from './creation';
 import { creationsOf } from './find';
+import { sendByRoute } from './speechRoute';
 
 export type Submitted =
 	/** `found`: in the list, as its answer never came. */
@@ -29,16 +31,28 @@ export interface SubmitDeps extends Clock {
 	over: AbortSignal;
 	/** Aborts when the execution is stopped: then no answer is awaited either. */
 	stop: AbortSignal | undefined;
+	/** Those that this run has used. */
+	speechRoutes?: Set<SpeechRoute>;
+}
+
+export interface SubmitLimits {
+	/** Epoch ms until which refusals that created nothing are answered with another try. */
+	deadline: number;
+	/** Whether it bounds the wait for a full account as well; else that wait is apart. */
+	boundsFull: boolean;
 }
 
 const CREATION_TIMEOUT_MS = 120_000;
-const MAX_BACKOFF_MS = 8_000;
+const BACKOFF: Backoff = { firstMs: 500, mostMs: 8_000 };
 
 const STOPPED: Failure = {
 	outcome: 'cancelled',
 	message: 'The execution was stopped before this task was created',
 	description: 'Nothing was created for this item. Run the workflow again to create it.',
 };
+
+/** For how long a full account is waited for, beside the Timeout. */
+const MAX_FULL_MS = 3_600_000;
 
 const PAUSED_TOO_LONG: Failure = {
 	outcome: 'rejected',
@@ -53,13 +67,24 @@ class Submission {
 	/** Epoch ms. */
 	private readonly firstRefusals = new Map<Patience, number>();
 	private tries = 0;
+	/** Whether the account was full when it was last heard of. */
+	private isFull = false;
+	/** How long it was waited for so far. */
+	private fullMs = 0;
 
 	constructor(
 		private readonly deps: SubmitDeps,
 		private readonly request: CreationRequest,
-		private readonly deadline: number,
+		private readonly limits: SubmitLimits,
 	) {
 		this.position = this.account.queue.newPosition();
+	}
+
+	/** Epoch ms. */
+	private get deadline(): number {
+		const { deadline, boundsFull } = this.limits;
+		if (boundsFull) return deadline;
+		return this.isFull ? this.deps.now() + MAX_FULL_MS - this.fullMs : deadline + this.fullMs;
 	}
 
 	private get account() {
@@ -81,11 +106,27 @@ class Submission {
 	}
 
 	private async waitInQueue(): Promise<void> {
-		// While a pause lasts beyond the deadline, a turn is of no use.
 		const { now, sleep, over: signal } = this.deps;
+		const { queue } = this.account;
+		this.isFull = queue.refusal?.kind !== 'limited';
+		// While a pause lasts beyond the deadline, a turn is of no use.
 		if (this.account.pausedUntil('create') < this.deadline)
-			await this.account.queue.wait(this.position, { now, sleep, signal }, this.deadline);
-		this.lastRefusal = this.account.queue.refusal ?? this.lastRefusal;
+			await this.counted(queue.wait(this.position, { now, sleep, signal }, this.deadline));
+		this.lastRefusal = queue.refusal?.failure ?? this.lastRefusal;
+	}
+
+	/** A wait that counts for the account where it is full, and else for the Timeout. */
+	private async counted(wait: Promise<void>): Promise<void> {
+		const since = this.deps.now();
+		await wait;
+		if (this.isFull) this.fullMs += this.deps.now() - since;
+	}
+
+	private tooLong(): Failure {
+		const failure = this.lastRefusal ?? PAUSED_TOO_LONG;
+		if (!this.isFull || this.fullMs === 0) return failure;
+		const message = `${failure.message}; the account was full for ${seconds(this.fullMs)}`;
+		return { ...failure, message };
 	}
 
 	private async waitOutPause(): Promise<Failure | undefined> {
@@ -93,19 +134,23 @@ class Submission {
 		for (;;) {
 			if (over.aborted) return STOPPED;
 			const until = this.account.pausedUntil('create');
-			if (Math.max(until, now()) >= this.deadline) return this.lastRefusal ?? PAUSED_TOO_LONG;
+			if (Math.max(until, now()) >= this.deadline) return this.tooLong();
 			if (until <= now()) return undefined;
-			await sleep(Math.min(until - now() + random() * 250, this.deadline - now()), over);
+			const ms = Math.min(until - now() + random() * 250, this.deadline - now());
+			await this.counted(sleep(ms, over));
 		}
 	}
 
 	private async exchange(sentAt: number): Promise<Reply> {
-		const { client, stop } = this.deps;
-		const { path, qs, body } = this.request;
+		const { client, stop, over, speechRoutes } = this.deps;
 		const answered = creationsOf(client.account).sent({ request: this.request, sentAt });
-		const sent = client
-			.send({ method: 'POST', path, qs, body, purpose: 'create', timeoutMs: CREATION_TIMEOUT_MS })
-			.finally(answered);
+		const common = { method: 'POST', purpose: 'create', timeoutMs: CREATION_TIMEOUT_MS } as const;
+		const sent = sendByRoute(this.request, {
+			account: this.account,
+			send: async (wire) => await client.send({ ...common, ...wire }),
+			isOver: () => over.aborted,
+			used: speechRoutes,
+		}).finally(answered);
 		if (stop === undefined) return await sent;
 		const reply = await unlessAborted(stop, sent);
 		if (reply === undefined) void sent.then((late) => this.logLate(late));
@@ -137,23 +182,25 @@ class Submission {
 			const receiveUrl = asText(this.request.body.receive_url);
 			return { kind: 'created', created: { taskId, createdAt: now, answer, receiveUrl } };
 		}
-		if (creation.kind === 'full') {
-			queue.refused(now, creation.failure, creation.retryAfterMs);
+		if (creation.kind === 'full' || creation.kind === 'limited') {
+			queue.refused(now, { ...creation, kind: creation.kind });
+			const line = queue.news(now);
+			if (line !== undefined) logOf(this.deps.context).warn(line);
 			await this.waitInQueue();
 			return undefined;
 		}
 		queue.next();
+		this.isFull = false;
 		if (creation.kind === 'failed') return creation;
 		return creation.kind === 'unclear' ? { ...creation, sentAt } : await this.backOff(creation);
 	}
 
 	private async backOff(refusal: Refusal): Promise<Submitted | undefined> {
 		const { now, sleep, random, over } = this.deps;
-		const { failure, retryAfterMs = 0, patience } = refusal;
+		const { failure, retryAfterMs, patience } = refusal;
 		this.lastRefusal = failure;
-		const backoff = Math.min(500 * 2 ** this.tries, MAX_BACKOFF_MS) * (0.75 + random() / 2);
 		this.tries += 1;
-		const wait = Math.max(retryAfterMs, backoff);
+		const wait = backoffMs(this.tries, { ...BACKOFF, retryAfterMs }, random());
 		// Patience counts from the first refusal of its kind: what came before says nothing about it.
 		const patientUntil =
 			patience && ensured(this.firstRefusals, patience, now) + PATIENCE_MS[patience];
@@ -164,11 +211,11 @@ class Submission {
 	}
 }
 
-/** Never rejects. @param deadline epoch ms until which refusals that created nothing are answered with another try */
+/** Never rejects. */
 export async function createTask(
 	deps: SubmitDeps,
 	request: CreationRequest,
-	deadline: number,
+	limits: SubmitLimits,
 ): Promise<Submitted> {
-	return await new Submission(deps, request, deadline).run();
+	return await new Submission(deps, request, limits).run();
 }

@@ -2,11 +2,13 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
-import { broken, quote, type Failure, type LeftText } from '../service/failures';
-import { asNumber, sumOf } from '../service/json';
+import { quote, type Failure, type LeftText } from '../base/failures';
+import { broken } from '../service/taskFailures';
+import { asNumber, sumOf } from '../base/json';
+import { typeByMimeType } from '../media/kinds';
 import type { Task } from '../service/task';
 import type { Done } from '../service/verdict';
-import { inFields, type DeliveredOutput, type StoredFile } from './files';
+import { inFields, stemOf, type DeliveredOutput, type StoredFile } from './files';
 import { fieldsOf, type Delivered, type Delivery, type Whole } from './item';
 import { joinSources, type Source } from './joining';
 
@@ -95,8 +97,7 @@ export async function deliverPart(
 	const { longText, texts } = assembly;
 	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
 	const ending = number === 0 ? '' : `_${number}`;
-	const fileName = files.fileName && `${files.fileName}${ending}`;
-	const delivered = await delivery.deliver(done, { ...files, fileName }, { index, extra });
+	const delivered = await delivery.deliver(done, files, { index, extra, ending });
 	// What only joining needs would stay in memory until the run's end.
 	return longText.kind === 'join' ? delivered : { ...delivered, files: [] };
 }
@@ -144,7 +145,7 @@ async function joinedItem(
 ): Promise<Whole> {
 	const joined = await joinSources(context, all.map(sourceOf), {
 		pauseMs,
-		baseName: files.fileName ?? `speech-${done[0]?.taskId ?? ''}`,
+		baseName: stemOf(files.fileName) ?? `speech-${done[0]?.taskId ?? ''}`,
 		maxBytes: files.maxFileBytes,
 		withTranscript: files.transcriptInOutput,
 	});
@@ -190,12 +191,13 @@ function sumOfAll(numbers: ReadonlyArray<number | undefined>): number | undefine
 
 function sourceOf({ files }: Delivered): Source | undefined {
 	const audio = files.find(({ output }) => output.kind === 'audio');
-	const transcript = (type: RegExp) =>
-		files.find(({ output, binary }) => output.kind === 'transcript' && type.test(binary.mimeType))
-			?.binary;
+	const transcript = (extension: string) =>
+		files
+			.filter(({ output }) => output.kind === 'transcript')
+			.find(({ binary }) => typeByMimeType(binary.mimeType)?.extension === extension)?.binary;
 	if (audio === undefined) return undefined;
 	const { binary: sound, sound: facts } = audio;
-	return { sound, facts, srt: transcript(/subrip/), words: transcript(/json/) };
+	return { sound, facts, srt: transcript('srt'), words: transcript('json') };
 }
 
 function soundsFirst(files: readonly StoredFile[]): StoredFile[] {

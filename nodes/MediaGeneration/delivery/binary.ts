@@ -1,11 +1,10 @@
 /** Reading from and writing to n8n's binary store, as streams where the store streams. */
 import type { IBinaryData } from 'n8n-workflow';
-import { ANSWER, readText } from '../service/bounded';
+import { ANSWER, readText } from '../base/bounded';
 import type { N8nContext } from '../service/client';
 import { streamOf, type ByteStream } from '../service/fileHost';
-import { pause } from '../service/clock';
-import { Limiter } from '../service/limiter';
-import { DownloadError } from './fileAnswer';
+import { pause } from '../base/clock';
+import { Limiter } from '../base/limiter';
 
 /** Transcripts are texts; what is longer than this is not one. */
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;
@@ -22,11 +21,9 @@ const OPENING_CHARACTERS = 100_000;
  */
 const storeMemory = new Limiter(100_000_000);
 
-/** Throws a DownloadError where the signal aborts first. @param expected bytes @returns how to give the memory back */
-export async function reserveMemory(expected: number, signal?: AbortSignal): Promise<() => void> {
-	return await storeMemory.take(expected, signal).catch(() => {
-		throw new DownloadError('the download was stopped');
-	});
+/** @param expected bytes @returns how to give the memory back; undefined where the signal aborts first */
+export async function reserveMemory(expected: number, signal?: AbortSignal) {
+	return await storeMemory.take(expected, signal).catch(() => undefined);
 }
 
 /** Learns from a stored file how the store works: its mode belongs to the process and never changes. */
@@ -101,7 +98,7 @@ export async function storeChunks(
 		return await context.helpers.prepareBinaryData(stream, fileName, mimeType);
 	} finally {
 		stream?.destroy();
-		release();
+		release?.();
 		await chunks.return(undefined);
 	}
 }

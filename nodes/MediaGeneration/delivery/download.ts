@@ -4,22 +4,24 @@
  */
 import { HEAD_BYTES, type FileType } from '../media/kinds';
 import { SoundScanner } from '../media/scan';
-import type { Clock } from '../service/clock';
+import { backoffMs, type Clock } from '../base/clock';
 import { headerOf, type ByteStream, type OpenFile, type OpenFileFn } from '../service/fileHost';
 import type { TaskOutput } from '../service/outputs';
 import {
 	asDownloadError,
 	DownloadError,
+	type FailedDownload,
 	type Headers,
 	isTransient,
 	lengthOf,
-	megabytes,
 	OVER,
 	partOf,
 	readBody,
 	refusalOf,
 	refuseEncoding,
+	STOPPED,
 	strongValidator,
+	tooLarge,
 	type Tries,
 } from './fileAnswer';
 import { fileTypeOf, problemWith } from './mimeType';
@@ -34,18 +36,22 @@ export type WantedFile = TaskOutput & { maxBytes: number };
 const MAX_LOOKS = 3;
 /** How many bytes come a second time with a part, to see that it continues the same bytes. */
 const OVERLAP_BYTES = 1_024;
-const MAX_BACKOFF_MS = 30_000;
+const BACKOFF = { firstMs: 400, mostMs: 30_000 };
 /** Some file hosts refuse what does not look like a browser (docs/service.md, "HTTP"). */
 const USER_AGENT = 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)';
 
-/** One file on its way, from its beginning on. A DownloadError's message completes "could not be downloaded: ...". */
+/** A file whose first bytes show that it is one, as a stream for the store. */
+export interface Begun {
+	type: FileType;
+	stream: ByteStream;
+}
+
+/** One way of a file from its beginning on: over as many requests as continue it, to its end. */
 export class Download {
-	/** All bytes; throws a DownloadError when the file can't be fetched whole. */
-	readonly chunks = this.headAndRest();
+	/** How it ended. */
+	end: 'open' | 'whole' | FailedDownload = 'open';
 	received = 0;
 	readonly scanner = new SoundScanner();
-	/** Why `chunks` ended without the end of the file. */
-	failure: DownloadError | undefined;
 	private readonly source = this.wholeFile();
 	private readonly head: Buffer[] = [];
 	/** Of the answer that began the file. */
@@ -54,6 +60,7 @@ export class Download {
 	private streamOf: OpenFile['streamOf'] | undefined;
 	private stream: ByteStream | undefined;
 	private tail: Buffer = Buffer.alloc(0);
+	private readonly lengthBefore: number | undefined;
 	private readonly over = new AbortController();
 	private readonly stop = () => this.over.abort(OVER);
 
@@ -62,38 +69,44 @@ export class Download {
 		private readonly deps: DownloadDeps,
 		private readonly tries: Tries,
 	) {
+		this.lengthBefore = tries.length;
 		deps.signal?.addEventListener('abort', this.stop);
 		if (deps.signal?.aborted === true) this.stop();
 	}
 
-	async readType(): Promise<FileType> {
+	async begin(): Promise<Begun | FailedDownload> {
 		for (let length = 0; length < HEAD_BYTES;) {
 			const next = await this.source.next();
-			if (next.done === true) break;
+			if (next.done === true) {
+				this.end = next.value;
+				break;
+			}
 			length += next.value.length;
 			this.head.push(next.value);
 		}
-		const { deps, tries, wanted } = this;
+		if (typeof this.end === 'object') return this.end;
 		const head = Buffer.concat(this.head);
-		const about = { ...wanted, stated: headerOf(this.headers, 'content-type') };
+		const about = { ...this.wanted, stated: headerOf(this.headers, 'content-type') };
 		const problem = problemWith(head, about);
-		if (problem === undefined) return fileTypeOf(head, about);
+		if (problem !== undefined) return await this.refuse(problem);
+		// A store that fails before it has read the stream leaves the stream, and its error, to us.
+		this.stream = this.streamOf?.(this.bytes()).on('error', () => undefined);
+		return { type: fileTypeOf(head, about), stream: this.stream as ByteStream };
+	}
+
+	/** The host has sent something else, whose length is not the file's. */
+	private async refuse(problem: string): Promise<FailedDownload> {
+		const { deps, tries } = this;
+		tries.length = this.lengthBefore;
 		tries.looks += 1;
-		if (tries.looks >= MAX_LOOKS) throw new DownloadError(problem);
+		const startOver = tries.looks < MAX_LOOKS;
 		this.close();
-		await deps.sleep(700 * tries.looks, deps.signal);
-		throw new DownloadError(problem, 'startOver');
+		if (startOver) await deps.sleep(700 * tries.looks, deps.signal);
+		return (this.end = { problem, startOver });
 	}
 
 	get length(): number | undefined {
-		return lengthOf(this.headers);
-	}
-
-	open(): ByteStream {
-		if (this.streamOf === undefined) throw new DownloadError('the file is empty');
-		this.stream = this.streamOf(this.chunks);
-		// A store that fails before it has read the stream leaves the stream, and its error, to us.
-		return this.stream.on('error', () => undefined);
+		return this.tries.length;
 	}
 
 	/** To be called once the file is no longer wanted, stored or not. */
@@ -102,36 +115,43 @@ export class Download {
 		this.stop();
 		this.stream?.destroy();
 		// Where the file waits for its reader, this runs its `finally` blocks.
-		this.source.return(undefined).catch(() => undefined);
+		this.source.return(STOPPED).catch(() => undefined);
 	}
 
-	private async *headAndRest(): AsyncGenerator<Buffer> {
+	private async *bytes(): AsyncGenerator<Buffer> {
 		yield* this.head;
-		yield* this.source;
+		if (this.end === 'open') this.end = yield* this.source;
+		// Only an error keeps a store from taking what it has for the file.
+		if (typeof this.end === 'object') throw new DownloadError(this.end.problem);
 	}
 
-	private async *wholeFile(): AsyncGenerator<Buffer> {
+	private async *wholeFile(): AsyncGenerator<Buffer, 'whole' | FailedDownload> {
 		for (;;) {
 			const { received } = this;
 			try {
 				yield* this.request();
-				if (this.isWhole()) return;
+				if (this.isWhole()) return 'whole';
 			} catch (error) {
-				await this.recover(asDownloadError(error), this.received - received);
+				const failed = await this.recover(asDownloadError(error), this.received - received);
+				if (failed !== undefined) return failed;
 			}
 		}
 	}
 
-	/** Waits before the next request. Throws where none can help, or the file has to begin from nothing. */
-	private async recover(failure: DownloadError, gained: number): Promise<void> {
+	/** Waits before the next request. @returns how the download ends where none can continue it */
+	private async recover(
+		{ message: problem, next, retryAfterMs }: DownloadError,
+		gained: number,
+	): Promise<FailedDownload | undefined> {
 		const { deps, over, received, length = 0, tries, validator } = this;
 		const canResume = tries.parts && validator !== undefined && received < length;
-		const canGoOn = failure.next === 'again' && canResume;
-		const mayHelp = tries.failed(canGoOn ? gained : 0) && failure.next !== 'nothing';
-		if (!mayHelp || over.signal.aborted) throw (this.failure = new DownloadError(failure.message));
-		const backoff = failure.retryAfterMs ?? 400 * 2 ** (tries.failures - 1);
-		await tries.waitFor(deps.sleep(Math.min(backoff, MAX_BACKOFF_MS), over.signal));
-		if (!canGoOn) throw (this.failure = new DownloadError(failure.message, 'startOver'));
+		const canGoOn = next === 'again' && canResume;
+		const mayHelp = tries.failed(canGoOn ? gained : 0) && next !== 'nothing';
+		if (!mayHelp || over.signal.aborted) return { problem, startOver: false };
+		const asked = Math.min(retryAfterMs ?? 0, BACKOFF.mostMs);
+		const pauseMs = backoffMs(tries.failures, { ...BACKOFF, retryAfterMs: asked });
+		await tries.waitFor(deps.sleep(pauseMs, over.signal));
+		return canGoOn ? undefined : { problem, startOver: true };
 	}
 
 	private async *request(): AsyncGenerator<Buffer> {
@@ -145,19 +165,21 @@ export class Download {
 		if (!opened.ok) throw new DownloadError(opened.reason, opened.transient ? 'again' : 'nothing');
 		try {
 			this.streamOf = opened.streamOf;
-			const end = received === 0 ? this.begin(opened) : this.endOfPart(opened, from);
+			const end = received === 0 ? this.endOfFile(opened) : this.endOfPart(opened, from);
 			yield* this.newBytes(opened, end);
 		} finally {
 			opened.close();
 		}
 	}
 
-	private begin(opened: OpenFile): number {
+	private endOfFile(opened: OpenFile): number {
 		if (opened.status !== 200) throw refusalOf(opened);
 		refuseEncoding(opened.headers);
 		this.headers = opened.headers;
 		this.validator = strongValidator(opened.headers);
-		if ((this.length ?? 0) > this.wanted.maxBytes) throw this.tooLarge(this.length);
+		this.tries.length = lengthOf(opened.headers) ?? this.lengthBefore;
+		if ((this.length ?? 0) > this.wanted.maxBytes)
+			throw tooLarge(this.wanted.maxBytes, this.length);
 		return Infinity;
 	}
 
@@ -199,7 +221,7 @@ export class Download {
 		this.tail = tail.subarray(-OVERLAP_BYTES);
 		this.received += bytes.length;
 		this.scanner.push(bytes);
-		if (this.received > this.wanted.maxBytes) throw this.tooLarge();
+		if (this.received > this.wanted.maxBytes) throw tooLarge(this.wanted.maxBytes);
 		return bytes;
 	}
 
@@ -223,11 +245,5 @@ export class Download {
 	private noPart(): DownloadError {
 		this.tries.parts = false;
 		return new DownloadError('the file host did not continue the file', 'startOver');
-	}
-
-	private tooLarge(length?: number): DownloadError {
-		const size = length === undefined ? '' : `${megabytes(length)}, and `;
-		const limit = `Max File Size is ${megabytes(this.wanted.maxBytes)}`;
-		return new DownloadError(`the file is larger than allowed: ${size}${limit}`);
 	}
 }

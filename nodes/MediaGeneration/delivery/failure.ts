@@ -3,15 +3,17 @@ import {
 	NodeApiError,
 	NodeOperationError,
 	type IBinaryKeyData,
+	type IDataObject,
 	type INode,
 	type INodeExecutionData,
 	type JsonObject,
 } from 'n8n-workflow';
-import { isOutcome, type Failure } from '../service/failures';
+import { isOutcome, onOneLine, type Failure, type Outcome } from '../base/failures';
+import { isObject } from '../base/json';
 import type { DeliveredOutput } from './files';
 
 export interface Left {
-	/** Tasks that are paid for and still of use. */
+	/** Tasks that are paid for and can still be fetched. */
 	taskIds: readonly string[];
 	/** Items whose tasks may exist: the answer to their creation never came. */
 	unclearItems: readonly number[];
@@ -28,13 +30,15 @@ export function wordsFor({ taskIds, unclearItems, namedTaskIds, others = '' }: L
 		if (namedTaskIds.length > 0) words += ` It named: ${namedTaskIds.join(', ')}.`;
 	}
 	if (taskIds.length > 0)
-		words += ` Task IDs of this run that are paid for and still of use: ${taskIds.join(', ')}. "Task: Wait" fetches their results.`;
+		words += ` Paid tasks of this run that you can still fetch with "Task: Wait": ${taskIds.join(', ')}.`;
 	return words;
 }
 
-function failureJson({ message, outcome, taskId, status, httpStatus, candidates, whole }: Failure) {
-	const fields = {
-		error: message,
+/** All names by which a failed item says what became of it: one record for every way out (run, waking, `details`). */
+function recordOf(failure: Failure, outputs?: DeliveredOutput[]) {
+	const { message, outcome, taskId, status, httpStatus, candidates, whole } = failure;
+	return Object.entries({
+		error: onOneLine(message),
 		outcome,
 		task_id: taskId,
 		status,
@@ -44,10 +48,31 @@ function failureJson({ message, outcome, taskId, status, httpStatus, candidates,
 		part: whole?.part?.number,
 		parts: whole?.part?.of,
 		long_text: whole?.longText && { ...whole.longText },
-	};
-	const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-	return Object.fromEntries(given) as JsonObject;
+		timed_out: undefined,
+		outputs,
+		details: undefined,
+	});
 }
+
+export type FailedJson = IDataObject & { outcome: Outcome };
+
+function givenIn(record: ReturnType<typeof recordOf>): JsonObject {
+	return Object.fromEntries(record.filter(([, value]) => value !== undefined)) as JsonObject;
+}
+
+/**
+ * What an item says that failed in a node of this package: in `details` where it failed while its execution slept, else in its own
+ * fields. Undefined of any other item. Beside `details` lie fields that n8n has merged in from the input of that node.
+ */
+export function failureIn(json: IDataObject): FailedJson | undefined {
+	const { details, error } = json;
+	const own = isObject(details) && typeof error === 'string' ? { ...details, error } : json;
+	return isOutcome(own.outcome) ? (own as FailedJson) : undefined;
+}
+
+/** The editor renders the description of an error as HTML, and its message as a text (n8n 2.41.1). */
+const inHtml = (text: string) =>
+	text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 interface ItemFailure {
 	index: number;
@@ -60,11 +85,11 @@ export function nodeError(
 	{ failure, index: itemIndex }: ItemFailure,
 	left: Left = { taskIds: [], unclearItems: [], namedTaskIds: [] },
 ): NodeApiError | NodeOperationError {
-	const description = `${failure.description}${wordsFor(left)}`;
+	const description = inHtml(`${failure.description}${wordsFor(left)}`);
 	const error =
 		failure.outcome === 'invalid'
 			? new NodeOperationError(node, failure.message, { description, itemIndex })
-			: new NodeApiError(node, failureJson(failure), {
+			: new NodeApiError(node, givenIn(recordOf(failure)), {
 					message: failure.message,
 					description,
 					httpCode: failure.httpStatus === undefined ? undefined : String(failure.httpStatus),
@@ -82,12 +107,16 @@ export function failureItem(
 	delivered: { outputs?: DeliveredOutput[]; binary?: IBinaryKeyData } = {},
 ): INodeExecutionData {
 	const { outputs, binary } = delivered;
+	const record = recordOf(failed.failure, outputs);
 	const item: INodeExecutionData = {
-		json: { ...failureJson(failed.failure), ...(outputs && { outputs }) },
+		json: givenIn(record),
 		...(binary && { binary }),
 		pairedItem: { item: failed.index },
 	};
 	if (node.onError === 'continueErrorOutput') {
+		// n8n takes what a failed item does not name from the node's input, e.g. the ID of a task that is done (`handleNodeErrorOutput`,
+		// n8n-core 2.41.1).
+		item.json = Object.fromEntries(record.map(([name, value]) => [name, value ?? null]));
 		// n8n sends an item to the error branch by its `error`, but then reduces the JSON of every item that still has one
 		// to its message. It copies the item in between, and a copy leaves a hidden property behind: so the branch gets all fields.
 		Object.defineProperty(item, 'error', { value: nodeError(node, failed) });
@@ -101,7 +130,7 @@ export function failureItem(
  * Where failures have a branch of their own, the fields other than `error` therefore lie in `details`.
  */
 export function plainFailureItem(node: INode, item: INodeExecutionData): INodeExecutionData {
-	const { error, ...details } = item.json;
+	const { error, details: _none, ...details } = item.json;
 	const fails = typeof error === 'string' && isOutcome(details.outcome);
 	if (node.onError !== 'continueErrorOutput' || !fails) return { ...item };
 	return { ...item, json: { error, details } };

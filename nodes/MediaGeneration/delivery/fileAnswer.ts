@@ -1,10 +1,20 @@
 /** What a file host answers: what its headers say, and its body, read in bounded time. */
 import { retryAfterMs } from '../service/account';
-import type { Clock } from '../service/clock';
+import type { Clock } from '../base/clock';
 import { headerOf, type ByteStream } from '../service/fileHost';
-import { asNumber } from '../service/json';
+import { asNumber } from '../base/json';
 
-/** Why a file did not come. The message completes "could not be downloaded: ...". */
+/** Why a file did not come. */
+export interface FailedDownload {
+	/** Completes "could not be downloaded: ...". */
+	problem: string;
+	/** Whether all of it once more, from nothing, may help. */
+	startOver: boolean;
+}
+
+export const STOPPED: FailedDownload = { problem: 'the download was stopped', startOver: false };
+
+/** What is wrong with an answer. The message completes "could not be downloaded: ...". */
 export class DownloadError extends Error {
 	/** @param next what may help: `again` another request, `startOver` all of it once more from nothing, or `nothing` */
 	constructor(
@@ -44,6 +54,8 @@ export class Tries {
 	parts = true;
 	/** Where the file has ended without a sign that it was complete; -1: nowhere. */
 	endSeenAt = -1;
+	/** The length that its host has stated last. */
+	length: number | undefined;
 	/** For the host. What n8n's store takes does not count. */
 	private waitedMs = 0;
 
@@ -82,7 +94,7 @@ export async function* readBody(
 	// Undefined while it is the store that is waited for, not the host.
 	let waitingSince: number | undefined;
 	let giveUp: (reason: DownloadError) => void = () => undefined;
-	const stop = () => giveUp(new DownloadError('the download was stopped'));
+	const stop = () => giveUp(new DownloadError(STOPPED.problem));
 	signal.addEventListener('abort', stop);
 	void (async () => {
 		for (let left = STALL_MS; left > 0; left = (waitingSince ?? now()) + STALL_MS - now()) {
@@ -113,6 +125,13 @@ export async function* readBody(
 
 export function megabytes(bytes: number): string {
 	return `${Number((bytes / 1_000_000).toPrecision(3))} MB`;
+}
+
+/** @param length where its host has stated it */
+export function tooLarge(maxBytes: number, length?: number): DownloadError {
+	const size = length === undefined ? '' : `${megabytes(length)}, and `;
+	const limit = `${size}Max File Size is ${megabytes(maxBytes)}`;
+	return new DownloadError(`the file is larger than allowed: ${limit}`);
 }
 
 export type Headers = Record<string, unknown>;

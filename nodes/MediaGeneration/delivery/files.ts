@@ -1,11 +1,12 @@
 /** From the addresses of a finished task to binary data: concurrently, bounded, streamed into n8n's binary store. */
 import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
+import { extensionIn, mediaOf } from '../media/kinds';
 import type { SoundFacts } from '../media/sound';
 import type { N8nContext } from '../service/client';
-import { messageOf } from '../service/failures';
-import type { Limiter } from '../service/limiter';
+import { messageOf } from '../base/failures';
+import type { Limiter } from '../base/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
-import { DownloadError, Tries } from './fileAnswer';
+import { STOPPED, Tries, type FailedDownload } from './fileAnswer';
 import { Download, type DownloadDeps, type WantedFile } from './download';
 import { learnMode, reserveMemory } from './binary';
 
@@ -52,66 +53,78 @@ export interface FetchDeps extends DownloadDeps {
 	limiter: Limiter;
 }
 
-const MAX_FILES = 100;
+/** Of one task. */
+export const MAX_FILES = 100;
 
-/** Without its extension. File systems take 255 bytes; some programs put something before or behind a name. */
-const MAX_NAME_BYTES = 195;
+/** File systems take 255 bytes: this leaves room for numbers, an extension, and what some programs put before or behind a name. */
+const MAX_STEM_BYTES = 185;
+/** What Windows and others refuse in a name, halves of characters, and marks that turn the direction of what follows. */
+const REFUSED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069/\\:*?"<>|]+/gu;
+/** Devices of Windows, with any extension. */
+const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
 
-/** Letters of any script, digits, dots, dashes and underscores; never empty, never only dots, never too long. */
-export function sanitizeName(text: string, maxBytes = MAX_NAME_BYTES): string {
-	let name = text
-		.slice(0, 2_000)
+/** The name of files, without an extension that the user has typed, as their own replaces it. Undefined where nothing is left. */
+export function stemOf(text = ''): string | undefined {
+	const typed = text.slice(0, 2_000).replace(/\s+/g, ' ').trim();
+	const extension = extensionIn(typed);
+	const isMedia = mediaOf(extension) !== undefined;
+	const name = isMedia ? typed.slice(0, -1 - extension.length) : typed;
+	let stem = name
 		.normalize('NFC')
-		.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '_')
-		.replace(/^[._\p{M}]+/u, '')
-		.slice(0, maxBytes + 1);
+		.replace(REFUSED, '_')
+		.replace(/^[\s\p{M}]+/u, '')
+		.replace(DEVICE, '$1_')
+		.slice(0, MAX_STEM_BYTES + 1);
 	// Between two characters, combining marks included.
-	while (Buffer.byteLength(name) > maxBytes) name = name.replace(/\P{M}\p{M}*$/u, '');
-	name = name.replace(/[._]+$/, '');
-	return name === '' ? 'file' : name;
+	while (Buffer.byteLength(stem) > MAX_STEM_BYTES) stem = stem.replace(/\P{M}\p{M}*$/u, '');
+	stem = stem.replace(/[. ]+$/, '');
+	return stem === '' ? undefined : stem;
 }
 
-interface Naming {
-	type: string | undefined;
-	taskId: string;
-	fileName?: string | undefined;
+/** Further files of a type are numbered; where all have one type, as their binary fields are. In place. */
+function numberNames(files: readonly DeliveredFile[], stem: string): void {
+	const extensionOf = ({ output }: DeliveredFile) => output.fileName?.slice(stem.length) ?? '';
+	const stored = files.filter((file) => file.kind === 'stored');
+	const isOneType = new Set(stored.map(extensionOf)).size === 1;
+	const counts = new Map<string, number>();
+	for (const file of stored) {
+		const extension = extensionOf(file);
+		const before = counts.get(extension) ?? 0;
+		counts.set(extension, before + 1);
+		const number = isOneType ? files.indexOf(file) : before;
+		const fileName = `${stem}${number === 0 ? '' : `_${number}`}${extension}`;
+		file.output.fileName = fileName;
+		file.binary.fileName = fileName;
+	}
 }
 
-/** Without extension: `name`, `name_1` ..., else `sound_effect-<task id>`, or `image-<task id>-2` where there are several of a kind. */
-export function baseNames(
-	outputs: readonly TaskOutput[],
-	{ type, taskId, fileName }: Naming,
-): string[] {
-	const named = (base: string, ending: string) =>
-		`${sanitizeName(base, MAX_NAME_BYTES - ending.length)}${ending}`;
-	if (fileName !== undefined && fileName.trim() !== '')
-		return outputs.map((_, index) => named(fileName, index === 0 ? '' : `_${index}`));
-	return outputs.map((output) => {
-		const { kind } = output;
-		const same = outputs.filter((other) => other.kind === kind);
-		const base = `${sanitizeName(type ?? kind, 60)}-${sanitizeName(taskId, 120)}`;
-		// Transcripts of one task differ by their extension.
-		const isUnique = kind === 'transcript' || same.length === 1;
-		return named(base, isUnique ? '' : `-${same.indexOf(output) + 1}`);
-	});
-}
+type Wanted = WantedFile & { stem: string };
 
-type Wanted = WantedFile & { baseName: string };
-
-async function store(download: Download, wanted: Wanted, deps: FetchDeps): Promise<StoredFile> {
-	const { baseName, kind, maxBytes, url } = wanted;
-	const { mimeType, extension } = await download.readType();
+async function store(
+	download: Download,
+	wanted: Wanted,
+	deps: FetchDeps,
+): Promise<StoredFile | FailedDownload> {
+	const { stem, kind, maxBytes, url } = wanted;
+	const begun = await download.begin();
+	if ('problem' in begun) return begun;
 	const release = await reserveMemory(download.length ?? maxBytes, deps.signal);
+	if (release === undefined) return STOPPED;
+	const { mimeType, extension } = begun.type;
 	try {
-		const fileName = `${baseName}.${extension}`;
+		const fileName = `${stem}.${extension}`;
 		const { helpers } = deps.context;
-		const binary = await helpers.prepareBinaryData(download.open(), fileName, mimeType);
+		const binary = await helpers.prepareBinaryData(begun.stream, fileName, mimeType);
 		learnMode(binary);
 		const sound = kind === 'audio' ? download.scanner.end() : undefined;
 		const fileSize = download.received;
 		const output: DeliveredOutput = { url, kind, fileName, mimeType, fileSize };
 		if (sound?.seconds !== undefined) output.durationSeconds = sound.seconds;
 		return { kind: 'stored', output, binary, sound };
+	} catch (error) {
+		// A store fails because of the file, too.
+		if (typeof download.end === 'object') return download.end;
+		return { problem: `n8n could not store it: ${messageOf(error)}`, startOver: false };
 	} finally {
 		release();
 	}
@@ -127,33 +140,26 @@ const missing = ({ url, kind }: TaskOutput, problem: string): DeliveredFile => (
 async function storeWhole(wanted: Wanted, deps: FetchDeps): Promise<DeliveredFile> {
 	for (const tries = new Tries(deps); ;) {
 		const download = new Download(wanted, deps, tries);
-		try {
-			return await store(download, wanted, deps);
-		} catch (error) {
-			const failure = download.failure ?? error;
-			if (!(failure instanceof DownloadError))
-				return missing(wanted, `n8n could not store it: ${messageOf(failure)}`);
-			if (failure.next !== 'startOver') return missing(wanted, failure.message);
-		} finally {
-			download.close();
-		}
+		const stored = await store(download, wanted, deps).finally(() => download.close());
+		if (!('problem' in stored)) return stored;
+		if (!stored.startOver) return missing(wanted, stored.problem);
 	}
 }
 
-/** Downloads the files of one task. Never rejects. */
+/** Downloads the files of one task. Never rejects. @param stem of their names */
 export async function fetchFiles(
 	outputs: readonly TaskOutput[],
-	{ maxBytes, ...naming }: Naming & { maxBytes: number },
+	{ maxBytes, stem }: { maxBytes: number; stem: string },
 	deps: FetchDeps,
 ): Promise<DeliveredFile[]> {
-	const names = baseNames(outputs.slice(0, MAX_FILES), naming);
-	return await Promise.all(
+	const files = await Promise.all(
 		outputs.map(async (output, index) => {
-			const baseName = names[index];
-			if (baseName === undefined)
+			if (index >= MAX_FILES)
 				return missing(output, `only the first ${MAX_FILES} files of a task are fetched`);
-			const wanted = { ...output, maxBytes, baseName };
+			const wanted = { ...output, maxBytes, stem };
 			return await deps.limiter.run(async () => await storeWhole(wanted, deps));
 		}),
 	);
+	numberNames(files, stem);
+	return files;
 }

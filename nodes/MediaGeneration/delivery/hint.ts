@@ -1,8 +1,10 @@
 /** What the editor shows of a run beside its items: hints above the output, and values that the list of executions is searched by. */
 import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { cleanerOf, quietly } from '../service/clean';
-import { isObject, sumOf } from '../service/json';
-import { isOutcome, outcomes, type Outcome } from '../service/failures';
+import { cleanerOf, quietly } from '../base/clean';
+import { isObject, sumOf } from '../base/json';
+import { outcomes, quote, type Outcome } from '../base/failures';
+import { failureIn } from './failure';
+import type { DeliveredOutput } from './files';
 
 export function showHint(
 	context: IExecuteFunctions,
@@ -13,6 +15,24 @@ export function showHint(
 	if (!('addExecutionHints' in context)) return;
 	const clean = cleanerOf(context).text(message);
 	quietly(() => context.addExecutionHints({ type, location: 'outputPane', message: clean }));
+}
+
+/** The files of an item, as it shows them. */
+export function outputsOf({ json: { outputs } }: INodeExecutionData): DeliveredOutput[] {
+	const list: unknown[] = Array.isArray(outputs) ? outputs : [];
+	return list.filter(isObject) as unknown as DeliveredOutput[];
+}
+
+/** Written to one folder, such files would replace each other. */
+export function showEqualNames(context: IExecuteFunctions, outputs: readonly DeliveredOutput[]) {
+	const counts = new Map<string, number>();
+	for (const name of outputs.flatMap(({ fileName }) => fileName?.toLowerCase() ?? []))
+		counts.set(name, (counts.get(name) ?? 0) + 1);
+	const [found] = [...counts].filter(([, count]) => count > 1);
+	if (found === undefined) return;
+	const [name, count] = found;
+	const message = `${count} files are named "${quote(name, 40)}": put something of each item into File Name`;
+	showHint(context, 'warning', message);
 }
 
 /** How a run ended: with the worst outcome of its items. */
@@ -27,9 +47,8 @@ export function worstOf(ends: readonly unknown[]): RunOutcome {
 
 export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
 	return items.map(({ json }) => {
-		const { outcome } = isObject(json.details) ? json.details : json;
-		if (isOutcome(outcome)) return outcome;
-		return json.timed_out === true ? 'timed_out' : 'done';
+		const isOver = json.timed_out !== true;
+		return failureIn(json)?.outcome ?? (isOver ? 'done' : 'timed_out');
 	});
 }
 

@@ -4,17 +4,19 @@ import { transcriptOf } from '../media/captions';
 import type { Spoken } from '../media/srt';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
-import { inPieces, realClock } from '../service/clock';
-import { attemptLater, quote, type Failure } from '../service/failures';
+import { inPieces, realClock } from '../base/clock';
+import { attemptLater, quote, type Failure } from '../base/failures';
 import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
 import { fileOpener } from '../service/fileHost';
-import type { JsonObject } from '../service/json';
-import { Limiter } from '../service/limiter';
+import type { JsonObject } from '../base/json';
+import { Limiter } from '../base/limiter';
 import { withoutEmptyError } from '../service/task';
 import type { Done } from '../service/verdict';
 import {
 	fetchFiles,
 	inFields,
+	MAX_FILES,
+	stemOf,
 	type DeliveredFile,
 	type DeliveredOutput,
 	type FetchDeps,
@@ -30,6 +32,19 @@ export function fieldsOf(raw: JsonObject): IDataObject {
 	return Object.fromEntries(
 		entries.map(([name, value]) => [OWN_NAMES.includes(name) ? `task_${name}` : name, value]),
 	);
+}
+
+/**
+ * Gives an item the JSON of the input item, as "Include Input" asks for. In place, as a failed item has a hidden property that no copy
+ * has. @param input undefined where the option is off
+ */
+export function carryInput(item: INodeExecutionData, input: IDataObject | undefined) {
+	if (input === undefined) return item;
+	const { input: own, ...json } = item.json;
+	// An item that "Task: Wait" passes through is its own input.
+	const hasOwn = own !== undefined && item.json !== input;
+	item.json = { ...json, ...(hasOwn ? { task_input: own } : {}), input };
+	return item;
 }
 
 export interface Whole {
@@ -53,7 +68,9 @@ function undelivered({ taskId, task }: Shown, files: DeliveredFile[]): Failure |
 	const [first] = missing;
 	if (first === undefined) return undefined;
 	const which = files.length === 1 ? 'its file' : `${missing.length} of its ${files.length} files`;
-	const named = missing.slice(0, NAMED_ADDRESSES).map(({ output }) => output.url);
+	const named = missing
+		.slice(0, NAMED_ADDRESSES)
+		.map(({ output: { url = '' } }) => new URL(url).href);
 	const others = missing.length - named.length;
 	const more = others === 0 ? '' : ` and ${others} more, which the field "outputs" has`;
 	return {
@@ -63,6 +80,10 @@ function undelivered({ taskId, task }: Shown, files: DeliveredFile[]): Failure |
 		taskId,
 		status: task.status,
 	};
+}
+
+function stemOfTask({ task, taskId, outputs: [first] }: Shown): string {
+	return stemOf(`${task.type ?? first?.kind ?? 'file'}-${taskId}`) ?? 'file';
 }
 
 /** Delivers the finished tasks of one run; its downloads share a limited number of slots. */
@@ -79,15 +100,16 @@ export class Delivery {
 		this.deps = { ...realClock, context, open, signal, limiter };
 	}
 
-	/** @param to the input item, and further fields of the JSON */
+	/** @param to the input item, further fields of the JSON, and what comes behind the File Name */
 	async deliver(
 		done: Shown,
 		settings: FileSettings,
-		{ index, extra = {} }: { index: number; extra?: IDataObject },
+		{ index, extra = {}, ending = '' }: { index: number; extra?: IDataObject; ending?: string },
 	): Promise<Delivered> {
 		const { taskId, task, outputs: offered } = done;
-		const { fileName, maxFileBytes: maxBytes } = settings;
-		const wanted = { type: task.type, taskId, fileName, maxBytes };
+		const named = stemOf(settings.fileName);
+		const stem = named === undefined ? stemOfTask(done) : `${named}${ending}`;
+		const wanted = { maxBytes: settings.maxFileBytes, stem };
 		const files: DeliveredFile[] = settings.download
 			? await fetchFiles(offered, wanted, this.deps)
 			: offered.map((output) => ({ kind: 'offered', output }));
@@ -106,8 +128,14 @@ export class Delivery {
 		};
 		const isSplit = settings.splitFiles && files.length > 0;
 		const there = files.filter(({ kind }) => kind !== 'missing');
+		// An item for each of thousands would copy all of a large task as often.
+		const last = there.slice(MAX_FILES);
+		const shown = [
+			...there.slice(0, MAX_FILES).map((file) => [file]),
+			...(last.length > 0 ? [last] : []),
+		];
 		return {
-			items: isSplit ? there.map((file) => itemWith([file])) : [itemWith(files)],
+			items: isSplit ? shown.map(itemWith) : [itemWith(files)],
 			outputs: isSplit
 				? files.map(({ output }) => output)
 				: inFields(files, settings.binaryPropertyName).outputs,

@@ -2,15 +2,16 @@
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { mergeSrt, mergeWords, transcriptOf, type Merged } from '../media/captions';
 import { joined, planJoin, type Joinable, type PlanOptions } from '../media/join';
+import { typeByExtension } from '../media/kinds';
 import { scan } from '../media/scan';
 import type { SoundFacts } from '../media/sound';
 import type { Spoken } from '../media/srt';
 import type { N8nContext } from '../service/client';
-import { inPieces, pause } from '../service/clock';
-import { attemptLater } from '../service/failures';
+import { inPieces, pause } from '../base/clock';
+import { attemptLater } from '../base/failures';
 import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
 import { megabytes } from './fileAnswer';
-import { sanitizeName, type StoredFile } from './files';
+import { stemOf, type StoredFile } from './files';
 
 export interface Source {
 	sound: IBinaryData;
@@ -26,8 +27,8 @@ interface JoinOptions extends PlanOptions {
 }
 
 const TRANSCRIPTS = [
-	{ field: 'srt', merge: mergeSrt, extension: 'srt', mimeType: 'application/x-subrip' },
-	{ field: 'words', merge: mergeWords, extension: 'json', mimeType: 'application/json' },
+	{ field: 'srt', merge: mergeSrt, extension: 'srt' },
+	{ field: 'words', merge: mergeWords, extension: 'json' },
 ] as const;
 
 /** @param given undefined for a part without sound */
@@ -44,13 +45,13 @@ export async function joinSources(
 		facts.push(known ?? (await scan(readStored(context, sound))));
 	const plan = planJoin(facts, options);
 	if (!plan.joinable) return { ok: false as const, reason: plan.reason };
-	const name = sanitizeName(options.baseName);
+	const name = stemOf(options.baseName) ?? 'joined';
 	const files = [await joinSound(context, sources, { plan, name })];
 	// What the item says of the whole.
 	const json: IDataObject = { duration_seconds: plan.durationSeconds };
 	const hints: string[] = [];
 	const texts: string[] = [];
-	for (const { field, merge, extension, mimeType } of TRANSCRIPTS) {
+	for (const { field, merge, extension } of TRANSCRIPTS) {
 		const transcripts = sources.flatMap((source) => source[field] ?? []);
 		if (transcripts.length < sources.length) continue;
 		// A transcript that breaks costs the transcript, not the sound.
@@ -67,6 +68,7 @@ export async function joinSources(
 		await pause(0);
 		const bytes = Buffer.from(merged.text);
 		const fileName = `${name}.${extension}`;
+		const mimeType = typeByExtension(extension)?.mimeType ?? '';
 		const binary = await context.helpers.prepareBinaryData(bytes, fileName, mimeType);
 		const output = { kind: 'transcript', fileName, mimeType, fileSize: bytes.length } as const;
 		texts.push(merged.text);

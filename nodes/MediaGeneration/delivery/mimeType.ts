@@ -2,10 +2,16 @@
  * What kind of file some bytes are, or why they are no result though they came with HTTP 200. Pure. Headers of file hosts are often
  * generic or wrong (docs/service.md, "HTTP"), so the first bytes decide where they can.
  */
-import { type FileType, typeByExtension, typeByMimeType, typeOfBytes } from '../media/kinds';
-import { readJson } from '../service/bounded';
-import { quote } from '../service/failures';
-import { isObject } from '../service/json';
+import {
+	extensionIn,
+	type FileType,
+	typeByExtension,
+	typeByMimeType,
+	typeOfBytes,
+} from '../media/kinds';
+import { readJson } from '../base/bounded';
+import { quote } from '../base/failures';
+import { isObject } from '../base/json';
 import type { TaskOutput } from '../service/outputs';
 
 export interface AboutFile extends TaskOutput {
@@ -33,7 +39,7 @@ function utf16Order(head: Buffer): 'little' | 'big' | undefined {
 }
 
 function utf16(head: Buffer, order: 'little' | 'big'): string | undefined {
-	// A copy, as swapping works in place; without half a character at its end.
+	// A copy, as swapping works in place; without an incomplete character at its end.
 	const bytes = Buffer.from(head.subarray(0, head.length - (head.length % 2)));
 	const text = (order === 'big' ? bytes.swap16() : bytes).toString('utf16le');
 	const whole = text.replace(/[\ud800-\udbff]$/, '');
@@ -90,8 +96,7 @@ function namedTypes({ stated, url }: AboutFile) {
 	const mimeType = mimeOnly(stated);
 	// Which most hosts state for anything they do not know.
 	const byHeader = mimeType === 'text/plain' ? undefined : typeByMimeType(mimeType);
-	const [, extension = ''] = /\.([a-z0-9]{2,5})$/i.exec(new URL(url).pathname) ?? [];
-	return { byHeader, byUrl: typeByExtension(extension.toLowerCase()) };
+	return { byHeader, byUrl: typeByExtension(extensionIn(new URL(url).pathname)) };
 }
 
 const TEXT_TYPE = /^text\/|[/+](json|xml)$|^application\/x-subrip$/;

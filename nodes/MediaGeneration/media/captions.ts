@@ -1,7 +1,7 @@
 /** Transcripts of parts put together, so that their times fit the joined sound. Pure. */
-import { readJson, type Bound } from '../service/bounded';
-import type { Work } from '../service/clock';
-import { asNumber, isObject, type JsonObject } from '../service/json';
+import { readJson, type Bound } from '../base/bounded';
+import type { Work } from '../base/clock';
+import { asNumber, isObject, type JsonObject } from '../base/json';
 import { inWords, type NameOf, partName } from './sound';
 import { inMs, MOST_CUES, parseSrt, type Spoken, writeCue } from './srt';
 

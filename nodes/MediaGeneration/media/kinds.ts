@@ -30,6 +30,8 @@ const KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: RegExp
 	['svg', 'image/svg+xml'],
 	['mp4', 'video/mp4', /^[^]{4}ftyp/],
 	['webm', 'video/webm', /^\x1aE\xdf\xa3/],
+	['mov', 'video/quicktime'],
+	['mkv', 'video/x-matroska'],
 	['pdf', 'application/pdf', /^%PDF-/],
 	['zip', 'application/zip', /^PK\x03\x04/],
 	['json', 'application/json'],
@@ -47,6 +49,18 @@ const TYPES = KINDS.map(([extensions, mimeTypes, mark]) => {
 
 export const typeByExtension = (extension: string): FileType | undefined =>
 	TYPES.find(({ names }) => names.includes(extension))?.type;
+
+/** Of a path or a name, in small letters; empty where it has none. */
+export const extensionIn = (path: string): string =>
+	/\.([a-z0-9]{2,5})$/i.exec(path)?.[1]?.toLowerCase() ?? '';
+
+type Media = 'audio' | 'image' | 'video' | 'captions';
+
+export function mediaOf(extension: string): Media | undefined {
+	const { mimeType = '' } = typeByExtension(extension) ?? {};
+	if (/subrip$|vtt$/.test(mimeType)) return 'captions';
+	return /^(audio|image|video)(?=\/)/.exec(mimeType)?.[0] as Media | undefined;
+}
 
 export function typeByMimeType(mimeType: string): FileType | undefined {
 	// The last one: "audio/ogg" is .ogg, whatever is in it.

@@ -3,7 +3,16 @@
  * bit rate varies, "Info" where it does not). Pure. Sources: the Xing header as LAME writes it, id3.org, APEv2 specification.
  */
 import { type FrameHeader, frameLength, readFrame } from './mpeg';
-import { inWords, noSound, type Point, type Scan, type SoundFacts, type Unread } from './sound';
+import {
+	IDLE_ELEMENT,
+	inWords,
+	MOST_IDLE,
+	noSound,
+	type Point,
+	type Scan,
+	type SoundFacts,
+	type Unread,
+} from './sound';
 import { MOST_BYTES } from './wav';
 
 const HEADER_BYTES = 4;
@@ -116,11 +125,17 @@ const MOST_POINTS = 512;
 const MOST_RANGES = 1000;
 
 /** A frame of sound, something to pass over, or what can't be either. */
-type Element = FrameHeader | { length: number } | { problem: string };
+type Element = FrameHeader | { length: number; idle: number } | { problem: string };
 
 const lost = (at: number, problem: string): Element => ({
 	problem: `what lies at byte ${inWords(at)} ${problem}`,
 });
+
+function zerosIn(bytes: Buffer): number {
+	let count = 0;
+	while (bytes[count] === 0) count += 1;
+	return count;
+}
 
 class Mp3Sound {
 	private header: FrameHeader | undefined;
@@ -137,8 +152,10 @@ class Mp3Sound {
 		const start = bytes.readUInt32BE();
 		const frame = this.headers.get(start) ?? readHeader(start);
 		if ('problem' in frame) {
-			const length = bytes[0] === 0 ? 1 : tagLength(bytes);
-			return length === undefined ? lost(from, frame.problem) : { length };
+			const zeros = zerosIn(bytes);
+			if (zeros > 0) return { length: zeros, idle: zeros };
+			const length = tagLength(bytes);
+			return length === undefined ? lost(from, frame.problem) : { length, idle: IDLE_ELEMENT };
 		}
 		const { length, bits, channels } = frame;
 		const first = (this.header ??= frame);
@@ -148,7 +165,7 @@ class Mp3Sound {
 		if (this.found.units === 0 || bytes.readUInt32BE(HEADER_BYTES) === 0) {
 			const statedFrames = statedIn(bytes, frame);
 			this.statedFrames += statedFrames ?? 0;
-			if (statedFrames !== undefined) return { length };
+			if (statedFrames !== undefined) return { length, idle: IDLE_ELEMENT };
 		}
 		if (this.ranges.length === MOST_RANGES && this.ranges.at(-1)?.[1] !== from)
 			return { problem: `its sound lies in more than ${inWords(MOST_RANGES)} pieces` };
@@ -195,7 +212,7 @@ const ZEROS = Buffer.alloc(LOOK_BYTES);
 export function* scanMp3(file: Unread): Scan {
 	const sound = new Mp3Sound();
 	let problem: string | undefined;
-	let at = 0;
+	let [at, idle] = [0, 0];
 	for (;;) {
 		// A generator for each frame would take longer than what it reads.
 		if (file.total < at + LOOK_BYTES) yield* file.read(at, LOOK_BYTES);
@@ -214,6 +231,10 @@ export function* scanMp3(file: Unread): Scan {
 			// A frame that was cut off is none.
 			if (file.total < end) break;
 			sound.add(element, at);
+			idle = 0;
+		} else if ((idle += element.idle) > MOST_IDLE) {
+			problem = 'it holds no sound for too long';
+			break;
 		}
 		at = end;
 	}

@@ -66,6 +66,10 @@ export const inWords = (number: number) => number.toLocaleString('en-US');
 /** A pass over a file: it yields where it needs more of it, and ends at the latest once the file is whole. */
 export type Scan<T = SoundFacts> = Generator<undefined, T>;
 
+/** What is no sound is passed over for this long: bytes of padding, or tags and chunks, each of which counts as 64 of them. */
+export const MOST_IDLE = 65_536;
+export const IDLE_ELEMENT = 64;
+
 const EMPTY = Buffer.alloc(0);
 /** As many of a file's last bytes are kept as show the tags there. */
 const TAIL_BYTES = 160;

@@ -1,5 +1,5 @@
 /** Cutting a long text into parts that can be spoken one by one, in linear time. Pure. */
-import type { Work } from '../service/clock';
+import type { Work } from '../base/clock';
 
 /** A capital letter or a number often follows them. A wrong entry does no harm: the text is then cut at the next sentence. */
 const ABBREVIATIONS = [

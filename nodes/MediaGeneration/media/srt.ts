@@ -1,5 +1,5 @@
 /** SubRip subtitles: read as leniently as players do, written as strictly as the strictest of them wants it. Pure. */
-import type { Work } from '../service/clock';
+import type { Work } from '../base/clock';
 
 /** What is said from `start` to `end`, in seconds. */
 export interface Spoken {

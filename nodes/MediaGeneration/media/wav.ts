@@ -1,5 +1,13 @@
 /** WAV files: where their samples lie, silence, and the header before them. Pure. Source: Microsoft's RIFF and WAVE documents. */
-import { noSound, type Scan, type Unread, type WavFacts, type WavFormat } from './sound';
+import {
+	IDLE_ELEMENT,
+	MOST_IDLE,
+	noSound,
+	type Scan,
+	type Unread,
+	type WavFacts,
+	type WavFormat,
+} from './sound';
 
 /** The kinds of samples that can be put one after another: each sample stands for itself. */
 const ENCODINGS: Record<number, string> = { 1: 'PCM', 3: 'float' };
@@ -34,7 +42,7 @@ function readFormat(content: Buffer): WavFormat | string {
 		return 'its format chunk contradicts itself';
 	const isRate = sampleRate >= LEAST_RATE && sampleRate <= MOST_RATE;
 	if (!isRate || channels > MOST_CHANNELS || blockBytes > (channels * MOST_BITS) / 8)
-		return `its format chunk states what no sound has: ${sampleRate} Hz, ${channels} channels, ${blockBytes} bytes for each sample`;
+		return `its format chunk has implausible values: ${sampleRate} Hz, ${channels} channels, ${blockBytes} bytes for each sample`;
 	return format;
 }
 
@@ -76,10 +84,12 @@ const MOST_FORMAT_BYTES = 64;
 export function* scanWav(file: Unread): Scan {
 	const riffSize = file.bytes.readUInt32LE(4);
 	let format: WavFormat | undefined;
-	for (let at = RIFF_HEADER_BYTES; ;) {
+	for (let [at, idle] = [RIFF_HEADER_BYTES, 0]; ;) {
 		const head = yield* file.read(at, CHUNK_HEADER_BYTES);
 		if (head.length < CHUNK_HEADER_BYTES) return noSound('it is a WAV file without samples');
 		// A zero makes an odd size even, but not every program writes it; no name begins with a zero.
+		idle += head[0] === 0 ? 1 : IDLE_ELEMENT;
+		if (idle > MOST_IDLE) return noSound('it is a WAV file that holds no sound for too long');
 		if (head[0] === 0) {
 			at += 1;
 			continue;

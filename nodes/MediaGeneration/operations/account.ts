@@ -1,6 +1,6 @@
 /** Credits and API keys: `GET /v1/credits`, `GET /v1/api-keys`. docs/service.md, "Endpoints". Neither costs anything. */
-import { FailureError } from '../service/failures';
-import { isObject, mapTexts, type JsonObject } from '../service/json';
+import { FailureError } from '../base/failures';
+import { isObject, mapTexts, type JsonObject } from '../base/json';
 import { readBody, unreadable } from '../service/reading';
 import { apiKeysOf, creditsOf } from '../service/task';
 import type { Resource, Work } from './operation';

@@ -1,7 +1,7 @@
 /** Reads and checks the fields of one item. Every refusal says which field is wrong and what it should be (outcome `invalid`). */
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { invalid } from '../service/failures';
-import { asNumber, asText, isObject, parseJson, type JsonObject } from '../service/json';
+import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { invalid } from '../base/failures';
+import { asNumber, asText, isObject, parseJson, type JsonObject } from '../base/json';
 import { pathProblem } from '../service/baseUrl';
 
 const MAX_TASK_ID = 4_000;
@@ -43,6 +43,21 @@ function nestedDeeperThan(levels: number, value: unknown): boolean {
 	return levels === 0 || Object.values(value).some((entry) => nestedDeeperThan(levels - 1, entry));
 }
 
+/** Whether an AI agent runs the node. */
+export function isToolRun(context: IExecuteFunctions): boolean {
+	const { isToolExecution } = context as Partial<Pick<IExecuteFunctions, 'isToolExecution'>>;
+	return isToolExecution?.call(context) === true || context.getNode().type.endsWith('Tool');
+}
+
+/** A file of an item that goes into its request. */
+export interface InputFile {
+	/** Of the form. */
+	field: string;
+	name: string;
+	type: string;
+	binary: IBinaryData;
+}
+
 export class ItemFields {
 	private resolved: unknown;
 
@@ -62,6 +77,32 @@ export class ItemFields {
 		const value: unknown = this.context.getNodeParameter(name, this.itemIndex, null);
 		const isLocator = isObject(value) && value.__rl === true;
 		return (isLocator ? value.value : value) ?? undefined;
+	}
+
+	/** A file of the item. @param label of the field that names it */
+	binary(field: string, label: string): IBinaryData {
+		if (isToolRun(this.context))
+			throw invalid(
+				'A tool of an AI agent has no files: an agent hands over texts only',
+				`Leave "${label}" empty, or use this node outside the agent. Nothing was sent.`,
+			);
+		const { binary = {} } = this.input;
+		const found = binary[field];
+		if (found !== undefined) return found;
+		const present = Object.keys(binary);
+		throw invalid(
+			`Item ${this.itemIndex} has no binary field "${field}"`,
+			present.length === 0
+				? 'The item has no binary data. Put a file there first, e.g. with "Download Output" or a node that reads files.'
+				: `Set "${label}" to one of those that the item has: ${present.join(', ')}.`,
+		);
+	}
+
+	/** The rows of a field that has any number of them. */
+	rows(name: string, entry: string): JsonObject[] {
+		const value = this.raw(name);
+		const rows = isObject(value) ? value[entry] : undefined;
+		return Array.isArray(rows) ? rows.filter(isObject) : [];
 	}
 
 	/** n8n resolves the whole collection each time; once per item is enough. */
@@ -115,7 +156,7 @@ export class ItemFields {
 			: (text === own ? [text] : text.split(',').map((part) => part.trim())).filter(Boolean);
 		if (taskIds.length === 0 || taskIds.includes(''))
 			throw invalid(
-				'The field "Task ID" is a list without any ID, or with an entry that is none',
+				'The field "Task ID" is empty or contains an invalid ID',
 				'Give "Task ID" the task_id of each task.',
 			);
 		return [...new Set(taskIds)].map(checkedTaskId);
@@ -175,7 +216,7 @@ export class ItemFields {
 	}
 }
 
-function checkedTaskId(taskId: string): string {
+export function checkedTaskId(taskId: string): string {
 	const problem = taskIdProblem(taskId);
 	if (problem === undefined) return taskId;
 	throw invalid(

@@ -1,13 +1,84 @@
 /** Images: `POST /v1i/task/generate-image`. docs/service.md, "Endpoints". Models differ in what they take, so empty values are left out. */
-import type { JsonObject } from '../service/json';
-import type { ItemFields } from './fields';
-import { amount, locator, openChoice, text, type Resource } from './operation';
+import { asText, type JsonObject } from '../base/json';
+import type { IDataObject } from 'n8n-workflow';
+import { FailureError, invalid } from '../base/failures';
+import { askOptional, unreadable } from '../service/reading';
+import { creditsOf } from '../service/task';
+import { fittingNumber, type InputFile, type ItemFields } from './fields';
+import { bodyTypeField, inputFile, isForm } from './inputFiles';
+import {
+	amount,
+	AS_TOOL,
+	hiddenWhen,
+	locator,
+	notice,
+	openChoice,
+	type Resource,
+	type Source,
+	text,
+} from './operation';
+
+const REFERENCES = 'Reference Images';
+
+/** The names of the binary fields of the item. */
+function referencesOf(item: ItemFields): string[] {
+	const { referenceImages: given = '' } = item.options;
+	if (typeof given !== 'string')
+		throw invalid(
+			`The option "${REFERENCES}" is not a text`,
+			'Enter the names of binary fields, separated by commas. Nothing was sent.',
+		);
+	return given
+		.split(',')
+		.map((name) => name.trim())
+		.filter(Boolean);
+}
+
+function referenceFiles(item: ItemFields): InputFile[] {
+	return referencesOf(item).map((inputDataFieldName) =>
+		inputFile(item, { name: 'assets', inputDataFieldName }, REFERENCES),
+	);
+}
+
+/** Whether fewer names than files are refused differs from service to service; a name without a file is wrong everywhere. */
+function checkNames(prompt: string, count: number): void {
+	const numbers = [...prompt.matchAll(/@img(\d+)\b/gi)].map(([, number]) => Number(number));
+	const beyond = numbers.find((number) => number > count);
+	if (beyond === undefined) return;
+	const has = count === 1 ? 'there is 1 reference image' : `there are ${count} reference images`;
+	throw invalid(
+		`The prompt names @img${beyond}, but ${has}`,
+		`Add the binary field of that image to the option "${REFERENCES}", or take the name out of the prompt. Nothing was sent.`,
+	);
+}
 
 function modelParameters(item: ItemFields): JsonObject {
 	const aspect_ratio = item.optionalText('aspectRatio', 'Aspect Ratio');
 	const resolution = item.optionalText('resolution', 'Resolution');
 	const hasAny = aspect_ratio !== undefined || resolution !== undefined;
 	return hasAny ? { model_parameters: { aspect_ratio, resolution } } : {};
+}
+
+async function getPrice(from: Source, item: ItemFields): Promise<JsonObject[]> {
+	const assets = fittingNumber(
+		item.raw('referenceImageCount') ?? 0,
+		(count) => Number.isInteger(count) && count >= 0,
+		[
+			'The field "Number of Reference Images" must be a whole number of at least 0',
+			'Set it to 0, 1, 2, ... Nothing was sent.',
+		],
+	);
+	const body = {
+		model_id: item.optionalText('modelId', 'Model'),
+		generations_count: item.count('generationsCount', 'Number of Images'),
+		...modelParameters(item),
+		assets,
+	} as IDataObject;
+	const path = '/v1i/task/price';
+	const answer = await askOptional({ ...from, path, body }, 'prices of images');
+	const credits = creditsOf(answer);
+	if (credits === undefined) throw new FailureError(unreadable(path, 'the answer has no price'));
+	return [{ ...answer, credits }];
 }
 
 export const image: Resource = {
@@ -19,13 +90,19 @@ export const image: Resource = {
 			required: true,
 			placeholder: 'e.g. A lighthouse at dawn, watercolour',
 			description: 'What the picture should show',
+			displayOptions: { show: { operation: ['generate'] } },
 		}),
-		...locator('Model', 'modelId', {
+		locator('Model', 'modelId', {
 			placeholder: 'e.g. image-1',
 			description:
-				'The model to draw with. If empty, the request names no model: some services then choose one, others refuse the request.',
+				'The model to draw with. With "Service default" the request names none: some services then choose one, others refuse the request.',
 			list: 'searchImageModels',
 		}),
+		notice(
+			'Many services refuse an image without a model: pick one from the list, or enter its ID.',
+			'modelNotice',
+			{ displayOptions: { show: { modelId: [''] } } },
+		),
 		amount('Number of Images', 'generationsCount', {
 			typeOptions: { minValue: 1 },
 			default: 1,
@@ -44,8 +121,23 @@ export const image: Resource = {
 			description: 'Size of the picture. Some models take none.',
 			options: ['1K', '2K', '4K'].map((size) => ({ name: size, value: size })),
 		}),
+		amount('Number of Reference Images', 'referenceImageCount', {
+			typeOptions: { minValue: 0 },
+			description: 'How many reference images the request would have',
+			displayOptions: { show: { operation: ['getPrice'] } },
+		}),
 	],
 	extraFields: '{"model_parameters": {"quality": "high"}}',
+	options: [
+		...hiddenWhen(AS_TOOL, [
+			text(REFERENCES, 'referenceImages', {
+				placeholder: 'e.g. data, data_1',
+				description:
+					'Names of the binary fields with pictures to go by, separated by commas. The prompt calls them @img1, @img2 and so on. The request is then sent as a form.',
+			}),
+		]),
+		bodyTypeField,
+	],
 	operations: [
 		{
 			value: 'generate',
@@ -53,19 +145,30 @@ export const image: Resource = {
 			action: 'Generate image',
 			description: 'Make one or more pictures from a prompt',
 			subtitle: 'Image',
+			toldApartBy: 'generationsCount',
 			work: {
 				kind: 'creates',
-				request: (item) => ({
-					kind: 'image',
-					path: '/v1i/task/generate-image',
-					body: item.body({
+				files: referenceFiles,
+				request(item) {
+					const body = item.body({
 						prompt: item.requiredText('prompt', 'Prompt'),
 						model_id: item.optionalText('modelId', 'Model'),
 						generations_count: item.count('generationsCount', 'Number of Images'),
 						...modelParameters(item),
-					}),
-				}),
+					});
+					if (body.assets === undefined)
+						checkNames(asText(body.prompt) ?? '', referencesOf(item).length);
+					const form = isForm(item, item.options.bodyContentType) ? { form: true } : {};
+					return { kind: 'image', path: '/v1i/task/generate-image', ...form, body };
+				},
 			},
+		},
+		{
+			value: 'getPrice',
+			name: 'Get Price',
+			action: 'Get image price',
+			description: 'Ask what an image would cost, without making it',
+			work: { kind: 'reads', read: getPrice },
 		},
 	],
 };

@@ -1,6 +1,6 @@
 /** The one table of resources and operations. Whatever depends on which there are is derived from it. */
 import type { INodeProperties } from 'n8n-workflow';
-import { invalid } from '../service/failures';
+import { invalid } from '../base/failures';
 import { apiKeys, credits } from './account';
 import { audio } from './audio';
 import { image } from './image';
@@ -33,7 +33,7 @@ function operationField({ value, operations, defaultOperation }: Resource): INod
 		noDataExpression: true,
 		default: defaultOperation ?? operations[0].value,
 		displayOptions: { show: { resource: [value] } },
-		options: operations.map(({ subtitle: _, work: __, ...shown }) => shown),
+		options: operations.map(({ subtitle: _, toldApartBy: __, work: ___, ...shown }) => shown),
 	});
 }
 
@@ -50,11 +50,16 @@ function fieldsFor(
 
 const subtitles = Object.fromEntries(
 	resources.flatMap(({ value: resource, operations }) =>
-		operations.map(({ value, action, subtitle }) => [`${resource}:${value}`, subtitle ?? action]),
+		operations.map(({ value, action, subtitle, toldApartBy }) => {
+			return [`${resource}:${value}`, [subtitle ?? action, toldApartBy]];
+		}),
 	),
 );
 
-export const subtitle = `={{ (${JSON.stringify(subtitles)})[$parameter["resource"] + ":" + $parameter["operation"]] ?? $parameter["operation"] }}`;
+/** E.g. "Speech: en-US-AriaNeural", "4 × Image", "Create task: /v1m/task/music-generation". */
+export const subtitle = `={{ (([label, field]) => ((detail) =>
+	typeof detail === "number" ? (detail > 1 ? detail + " × " : "") + label : detail ? label + ": " + detail : label
+)(field && $parameter[field]))((${JSON.stringify(subtitles)})[$parameter["resource"] + ":" + $parameter["operation"]] ?? [$parameter["operation"]]) }}`;
 
 export const properties: INodeProperties[] = [
 	select('Resource', 'resource', {

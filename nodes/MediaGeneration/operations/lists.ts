@@ -1,17 +1,12 @@
 /** The lists that such services may publish: which routes to ask, and how to read their answers (docs/service.md, "More routes"). */
-import { asText, isObject, recordsIn, type JsonObject } from '../service/json';
+import { asText, isObject, type JsonObject } from '../base/json';
+import { recordsOf, type Page } from '../service/paging';
 import type { ListName } from './operation';
 
 export interface ListEntry {
 	value: string;
 	name: string;
 	description?: string;
-}
-
-export interface ListPage {
-	entries: ListEntry[];
-	/** Where the next page begins, in the route's own terms. */
-	next: string | undefined;
 }
 
 export interface ListRoute {
@@ -26,24 +21,31 @@ export interface ListRoute {
 
 export interface List {
 	what: string;
-	/** The first one that answers with a list counts. */
+	/** Whether the field may be left out, so that the list begins with an entry for that. */
+	optional?: boolean;
+	/** The first one that answers with a list counts, or all do, one after the other. */
 	routes: readonly ListRoute[];
+	all?: boolean;
 }
 
 export const PAGE_SIZE = 100;
 const SIZE = { page_size: String(PAGE_SIZE) };
-/** Whose voices `POST /v1/text-to-speech/{voice_id}` takes. `/v3/voices` puts the name before their IDs; that route takes them without. */
-const PROVIDER = 'elevenlabs';
-
-const NAMES = ['data', 'voices', 'models', 'items', 'results', 'voice_list'];
+/** `/v3/voices` puts the provider's name before each ID. The v1 route of speech takes the voices of the first one, and without its name. */
+export const V1_PROVIDER = 'elevenlabs';
+export const VOICE_PROVIDERS = [
+	...[V1_PROVIDER, 'minimax', 'edge', 'kokoro', 'vbee', 'fishaudio', 'clone'],
+];
 
 const joined = (between: string, values: readonly unknown[]) =>
 	values.flatMap((value) => asText(value) ?? []).join(between);
 
-function voiceOf(record: JsonObject): ListEntry | undefined {
+const voiceOf = (record: JsonObject) => voiceEntry(record, `${V1_PROVIDER}_`);
+
+/** @param omitted what the ID is listed without */
+function voiceEntry(record: JsonObject, omitted: string): ListEntry | undefined {
 	const id = asText(record.voice_id) ?? asText(record.id);
 	if (id === undefined) return undefined;
-	const value = id.startsWith(`${PROVIDER}_`) ? id.slice(PROVIDER.length + 1) : id;
+	const value = id.startsWith(omitted) ? id.slice(omitted.length) : id;
 	const labels = isObject(record.labels) ? record.labels : {};
 	const details = joined(', ', [
 		record.language ?? labels.language,
@@ -78,8 +80,8 @@ export function pageIn(
 	body: unknown,
 	route: ListRoute,
 	cursor: string | undefined,
-): ListPage | undefined {
-	const entries = recordsIn(body, NAMES)?.flatMap(
+): Page<ListEntry> | undefined {
+	const entries = recordsOf(body)?.flatMap(
 		(each) => route.entryOf(isObject(each) ? each : { id: each }) ?? [],
 	);
 	return entries && { entries, next: route.next?.(isObject(body) ? body : {}, cursor) };
@@ -89,15 +91,23 @@ const wholeList = (path: string, entryOf: ListRoute['entryOf']): ListRoute => {
 	return { name: path, path: () => path, entryOf };
 };
 
-const voicesV3: ListRoute = {
-	name: 'v3',
-	path: (search, page = '1') =>
-		pathWith('/v3/voices', { provider: PROVIDER, search, page, ...SIZE }),
-	entryOf: voiceOf,
+const voicesV3 = (name: string, provider: string, entryOf = voiceOf): ListRoute => ({
+	name,
+	path: (search, page = '1') => pathWith('/v3/voices', { provider, search, page, ...SIZE }),
+	entryOf,
 	next({ pagination }, page = '1') {
 		const more = isObject(pagination) && pagination.has_more === true;
 		return more ? String(Number(page) + 1) : undefined;
 	},
+});
+
+/** What the v3 route of speech takes. */
+export const voicesOfAll: List = {
+	what: 'voices',
+	all: true,
+	routes: VOICE_PROVIDERS.map((provider) =>
+		voicesV3(`v3 ${provider}`, provider, (record) => voiceEntry(record, '')),
+	),
 };
 
 const voicesV2: ListRoute = {
@@ -111,15 +121,20 @@ const voicesV2: ListRoute = {
 export const lists: Readonly<Record<ListName, List>> = {
 	searchVoices: {
 		what: 'voices',
-		routes: [voicesV3, voicesV2, wholeList('/v1/voices', voiceOf)],
+		routes: [voicesV3('v3', V1_PROVIDER), voicesV2, wholeList('/v1/voices', voiceOf)],
 	},
 	searchSpeechModels: {
 		what: 'speech models',
+		optional: true,
 		routes: [
 			wholeList('/v1/models', (record) =>
 				record.can_do_text_to_speech === false ? undefined : modelOf(record),
 			),
 		],
 	},
-	searchImageModels: { what: 'image models', routes: [wholeList('/v1i/models', modelOf)] },
+	searchImageModels: {
+		what: 'image models',
+		optional: true,
+		routes: [wholeList('/v1i/models', modelOf)],
+	},
 };

@@ -1,8 +1,8 @@
 /** Texts longer than one request takes: the field that splits them, how it is read, and the requests for their parts (docs/media.md). */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { firstSentences, lastSentences, splitText } from '../media/split';
-import type { Work } from '../service/clock';
-import { invalid } from '../service/failures';
+import type { Work } from '../base/clock';
+import { invalid } from '../base/failures';
 import { fittingNumber, type ItemFields } from './fields';
 import { amount, choice, select, shownWhen, toggle, type CreationRequest } from './operation';
 
@@ -27,22 +27,24 @@ const charactersField = amount(CHARACTERS_NAME, 'maxCharacters', {
 		'Longer texts are split into parts of at most this length. Services take 2,000 to 10,000 characters per request, depending on the model.',
 });
 
-/** Nodes of version 1 have the length among their options. */
 export const longTextFields: INodeProperties[] = [
 	select('Long Text', 'longText', {
 		options: [
 			choice(
 				'Join Into One File',
 				'join',
-				'Split the text, speak all parts at once, and join them into one file',
+				'Split the text, speak all parts at once, wait for them, and join them into one file',
 			),
 			choice('Off', 'off', 'Send the text as it is, in one request'),
-			choice('One Item per Part', 'parts', 'Split the text, and output one item for each part'),
+			choice(
+				'One Item per Part',
+				'parts',
+				'Split the text, and output one item for each part. Can’t be suspended.',
+			),
 		],
 		default: 'off',
 		description: `Whether to split texts longer than ${CHARACTERS_NAME}, and what comes out`,
 	}),
-	...shownWhen({ ...whenSplit, '@version': [1.1] }, [charactersField]),
 ];
 
 export const pauseOption = amount('Pause Between Parts (Ms)', 'pauseBetweenParts', {
@@ -51,10 +53,8 @@ export const pauseOption = amount('Pause Between Parts (Ms)', 'pauseBetweenParts
 });
 
 export const longTextOptions: INodeProperties[] = [
-	...shownWhen({ ...whenSplit, '@version': [1] }, [charactersField]),
-	// Still read where a workflow has it; on screen it is a field of its own.
-	{ ...charactersField, type: 'hidden', displayOptions: { show: { '@version': [1.1] } } },
-	...shownWhen({ waitForCompletion: [true], longText: ['join'] }, [pauseOption]),
+	...shownWhen(whenSplit, [charactersField]),
+	...shownWhen({ longText: ['join'] }, [pauseOption]),
 	toggle('Context Between Parts', 'contextBetweenParts', {
 		description:
 			'Whether to send each part with the end of the one before it and the beginning of the next one (previous_text and next_text), so that a service that takes them speaks the parts as one text',
@@ -63,7 +63,7 @@ export const longTextOptions: INodeProperties[] = [
 	toggle('Transcript in Output', 'transcriptInOutput', {
 		description:
 			'Whether to add the transcript to the JSON as a list of text, start and end in seconds, where one was delivered',
-		displayOptions: { show: { waitForCompletion: [true], downloadOutput: [true] } },
+		displayOptions: { show: { downloadOutput: [true] }, hide: { waitForCompletion: [false] } },
 	}),
 ];
 
@@ -76,7 +76,7 @@ export function readPause(fields: ItemFields): number {
 }
 
 function readMaxCharacters(fields: ItemFields): number {
-	const given = fields.options.maxCharacters ?? fields.raw('maxCharacters') ?? MAX_CHARACTERS;
+	const given = fields.options.maxCharacters ?? MAX_CHARACTERS;
 	return fittingNumber(given, (value) => Number.isInteger(value) && value >= LEAST_CHARACTERS, [
 		`"${CHARACTERS_NAME}" must be a whole number of at least ${LEAST_CHARACTERS}`,
 		`Set it to the limit of your model, or to ${MAX_CHARACTERS}, which most take. Nothing was sent.`,

@@ -1,7 +1,9 @@
 import type { IDataObject, IDisplayOptions, INodeProperties } from 'n8n-workflow';
-import type { JsonObject } from '../service/json';
+import type { JsonObject } from '../base/json';
+import type { SpeechRoute } from '../service/account';
+import type { FormFile } from '../service/body';
 import type { Reading } from '../service/reading';
-import type { ItemFields } from './fields';
+import type { InputFile, ItemFields } from './fields';
 
 export interface CreationRequest {
 	/** What siblings are compared by, and what a poll route is remembered for. */
@@ -10,6 +12,11 @@ export interface CreationRequest {
 	path: string;
 	qs?: IDataObject;
 	body: IDataObject;
+	/** Sent as a form, of which the body's fields are a part. */
+	form?: boolean;
+	files?: readonly FormFile[];
+	/** Of speech by voice ID. `auto`: v1, until the service asks for v3. */
+	speechRoute?: SpeechRoute | 'auto';
 	/** What the path says of the request, by the name that the service has for it. */
 	pathFields?: JsonObject;
 	/** Where the service documents it. */
@@ -18,7 +25,12 @@ export interface CreationRequest {
 
 export type Work =
 	/** Costs money. The request throws an `invalid` failure for bad input. */
-	| { kind: 'creates'; request(fields: ItemFields): CreationRequest }
+	| {
+			kind: 'creates';
+			request(fields: ItemFields): CreationRequest;
+			/** Those that the request is sent with. */
+			files?(fields: ItemFields): InputFile[];
+	  }
 	| { kind: 'awaits' }
 	| { kind: 'joins' }
 	/** Costs nothing, so a request that fails for the moment is repeated. Throws a FailureError. */
@@ -34,6 +46,8 @@ export interface Operation {
 	description: string;
 	/** Unless it is the action. */
 	subtitle?: string;
+	/** The field whose value tells such nodes of a workflow apart: it is shown beside the subtitle. */
+	toldApartBy?: string;
 	work: Work;
 }
 
@@ -47,15 +61,28 @@ export interface Resource {
 	fields?: readonly INodeProperties[];
 	/** What services take beyond these, as an example in JSON (docs/service.md, "Values"). Of a resource that creates tasks. */
 	extraFields?: string;
+	/** What it has in the collection of options beside what all operations have that create tasks. */
+	options?: readonly INodeProperties[];
 }
 
 /** Fields that are shown only under a condition, beside those that they have themselves. */
 export function shownWhen(condition: IDisplayOptions['show'], fields: readonly INodeProperties[]) {
-	return fields.map((field) => ({
+	return fields.map(({ displayOptions: { show, hide } = {}, ...field }) => ({
 		...field,
-		displayOptions: { show: { ...condition, ...field.displayOptions?.show } },
+		displayOptions: { show: { ...condition, ...show }, ...(hide && { hide }) },
 	}));
 }
+
+/** Fields that a condition hides. n8n drops the values of hidden fields, and an expression hides nothing. */
+export function hiddenWhen(condition: IDisplayOptions['hide'], fields: readonly INodeProperties[]) {
+	return fields.map(({ displayOptions: { show, hide } = {}, ...field }) => ({
+		...field,
+		displayOptions: { ...(show && { show }), hide: { ...condition, ...hide } },
+	}));
+}
+
+/** What a tool of an agent lacks. Versions of n8n that do not know this condition show the field. */
+export const AS_TOOL = { '@tool': [true] };
 
 /** A field of the editor, by its name on screen and the name that workflows carry. Empty or off, unless its details say otherwise. */
 const fieldOf =
@@ -73,13 +100,15 @@ export const amount = fieldOf('number', 0);
 export const toggle = fieldOf('boolean', false);
 export const select = fieldOf('options', '');
 export const notice = fieldOf('notice', '');
+export const dateTime = fieldOf('dateTime', '');
 /** One of those that a select offers. */
 export const choice = (name: string, value: string, description: string) => {
 	return { name, value, description };
 };
 const json = fieldOf('json', '{}');
 const collection = fieldOf('collection', {});
-const picker = fieldOf('resourceLocator', { mode: 'id', value: '' });
+const rows = fieldOf('fixedCollection', {});
+const picker = fieldOf('resourceLocator', { mode: 'list', value: '' });
 
 export function jsonField(
 	displayName: string,
@@ -90,6 +119,27 @@ export function jsonField(
 		placeholder: `e.g. ${example}`,
 		description: `${what}, e.g. <code>${example}</code>. Must be a JSON object; a list, a text or a number is refused.`,
 	});
+}
+
+/** Any number of rows with the same fields, which workflows carry as `{ [entry]: [row, ...] }`. */
+export function rowsField(
+	displayName: string,
+	name: string,
+	{
+		entry,
+		values,
+		...details
+	}: Partial<INodeProperties> & { entry: string; values: INodeProperties[] },
+): INodeProperties {
+	return rows(displayName, name, {
+		...details,
+		typeOptions: { multipleValues: true },
+		options: [{ name: entry, displayName: displayName.replace(/s$/, ''), values }],
+	});
+}
+
+export function filtersField(filters: INodeProperties[]): INodeProperties {
+	return collection('Filters', 'filters', { placeholder: 'Add Filter', options: filters });
 }
 
 export function optionsField(options: INodeProperties[]): INodeProperties {
@@ -105,31 +155,28 @@ export function maxFileSizeOption(description: string): INodeProperties {
 
 export type ListName = 'searchImageModels' | 'searchSpeechModels' | 'searchVoices';
 
-/** The list comes first from version 1.1 on; in version 1 the ID, as the editor reads the plain text of older workflows in the first mode. */
+/** Offers a list of the service first. The editor reads a plain text as an ID. */
 export function locator(
 	displayName: string,
 	name: string,
 	{ list, placeholder, ...details }: Partial<INodeProperties> & { list: ListName },
-): INodeProperties[] {
-	const idFirst = picker(displayName, name, {
+): INodeProperties {
+	return picker(displayName, name, {
 		...details,
 		modes: [
-			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
 			{
 				displayName: 'From List',
 				name: 'list',
 				type: 'list',
 				typeOptions: { searchListMethod: list, searchable: true },
 			},
+			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
 		],
 	});
-	const modes = [...(idFirst.modes ?? [])].reverse();
-	const listFirst: INodeProperties = { ...idFirst, default: { mode: 'list', value: '' }, modes };
-	return [
-		...shownWhen({ '@version': [1] }, [idFirst]),
-		...shownWhen({ '@version': [1.1] }, [listFirst]),
-	];
 }
+
+/** The first entry of each list that may be left out: the field is not sent. */
+export const SERVICE_DEFAULT = choice('Service default', '', 'Let the service choose');
 
 /** Offers known values and takes any other, which workflows carry as a plain text. */
 export function openChoice(
@@ -140,7 +187,7 @@ export function openChoice(
 	return select(displayName, name, {
 		...details,
 		allowArbitraryValues: true,
-		options: [{ name: 'Not Set', value: '', description: 'Left out of the request' }, ...options],
+		options: [SERVICE_DEFAULT, ...options],
 		description: `${description} For a value that is not in the list, switch to Expression and enter it.`,
 	});
 }

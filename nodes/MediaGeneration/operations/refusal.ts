@@ -9,7 +9,7 @@ const ON_SCREEN: ReadonlyArray<[name: string, label: string]> = [
 	['aspect_ratio', '"Aspect Ratio"'],
 	['model_parameters', '"Aspect Ratio" or "Resolution"'],
 	['output_format', '"Output Format"'],
-	['with_transcript', '"With Transcript"'],
+	['with_transcript', '"Captions and Word Timings"'],
 	['receive_url', '"Callback URL"'],
 ];
 /** Characters that some services take in one request, and no more. */

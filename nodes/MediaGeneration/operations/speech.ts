@@ -1,19 +1,31 @@
 /** Speech: by voice ID (`POST /v1/text-to-speech/{voice_id}`) and by voice name (`POST /v1e/task/text-to-speech`). docs/service.md, "Endpoints". */
 import { longTextFields } from './longText';
-import { choice, locator, openChoice, text, toggle, type Resource } from './operation';
+import { choice, locator, openChoice, text, select, toggle, type Resource } from './operation';
 
 const byVoiceId = 'generateByVoiceId';
 const byVoiceName = 'generateByVoiceName';
 const forVoiceId = { show: { operation: [byVoiceId] } };
 
+const routeField = select('Speech Route', 'speechRoute', {
+	options: [
+		choice('Automatic', 'auto', 'V1, until the service asks for v3; then v3'),
+		choice('V1', 'v1', 'POST /v1/text-to-speech/{voice_id}'),
+		choice('V3', 'v3', 'POST /v3/text-to-speech, with voices of all providers'),
+	],
+	default: 'auto',
+	description: 'Which route of the service to use. With v3, voice IDs begin with a provider.',
+	displayOptions: forVoiceId,
+});
+
 export const speech: Resource = {
 	value: 'speech',
 	name: 'Speech',
 	fields: [
-		...locator('Voice', 'voiceId', {
+		locator('Voice', 'voiceId', {
 			required: true,
 			placeholder: 'e.g. 21m00Tcm4TlvDq8ikWAM',
-			description: 'The voice to speak with',
+			description:
+				'Pick a voice from the list of the service. If it publishes none, choose By ID and enter the ID.',
 			displayOptions: forVoiceId,
 			list: 'searchVoices',
 		}),
@@ -21,7 +33,7 @@ export const speech: Resource = {
 			required: true,
 			placeholder: 'e.g. en-US-AriaNeural',
 			description:
-				'Name of the voice, as the voice list or the documentation of the service has it. It usually begins with a language code.',
+				'Name of the voice as the documentation of the service has it. It usually begins with a language code. To pick a voice from a list, use "Generate by Voice ID".',
 			displayOptions: { show: { operation: [byVoiceName] } },
 		}),
 		text('Text', 'text', {
@@ -31,33 +43,36 @@ export const speech: Resource = {
 			description: 'The text to speak',
 		}),
 		...longTextFields,
-		...locator('Model', 'modelId', {
+		locator('Model', 'modelId', {
 			placeholder: 'e.g. eleven_multilingual_v2',
-			description: 'The model to speak with. Leave empty to let the service choose.',
+			description: 'The model to speak with. With "Service default" the service chooses.',
 			displayOptions: forVoiceId,
 			list: 'searchSpeechModels',
 		}),
 		openChoice('Output Format', 'outputFormat', {
-			description: 'Format of the audio file. If not set, the service chooses.',
+			description: 'Format of the audio file. With "Service default" the service chooses.',
 			displayOptions: forVoiceId,
 			options: [
-				choice('MP3 44100 128', 'mp3_44100_128', 'MP3 with 44.1 kHz and 128 kbit/s'),
-				choice('MP3 44100 192', 'mp3_44100_192', 'MP3 with 44.1 kHz and 192 kbit/s'),
+				choice('MP3, 44.1 kHz, 128 kbit/s', 'mp3_44100_128', 'The usual quality'),
+				choice('MP3, 44.1 kHz, 192 kbit/s', 'mp3_44100_192', 'Larger files'),
 			],
 		}),
-		toggle('With Transcript', 'withTranscript', {
-			description: 'Whether to also get subtitles (SRT) and word timings (JSON)',
+		toggle('Captions and Word Timings', 'withTranscript', {
+			description:
+				'Whether to also get captions (SRT) and word timings (JSON): two more files, in the binary fields after the audio',
 		}),
 	],
 	extraFields: '{"voice_settings": {"speed": 1.1}}',
+	options: [routeField],
 	operations: [
 		{
 			value: byVoiceId,
 			name: 'Generate by Voice ID',
 			action: 'Generate speech by voice ID',
 			description:
-				'Turn text into speech with a voice chosen by its ID, a model and an output format, with a transcript if wanted',
-			subtitle: 'Speech by voice ID',
+				'Pick a voice from the list, or give its ID; with a model, an output format and captions. Start with this one.',
+			subtitle: 'Speech',
+			toldApartBy: 'voiceId',
 			work: {
 				kind: 'creates',
 				request(item) {
@@ -65,6 +80,11 @@ export const speech: Resource = {
 					const voice = item.pathPart('voiceId', 'Voice');
 					return {
 						kind: 'speech-v1',
+						speechRoute: item.choice(item.options.speechRoute, 'Speech Route', [
+							'auto',
+							'v1',
+							'v3',
+						]),
 						path: `/v1/text-to-speech/${voice}`,
 						pathFields: { voice_id: decodeURIComponent(voice) },
 						qs: outputFormat === undefined ? undefined : { output_format: outputFormat },
@@ -83,8 +103,9 @@ export const speech: Resource = {
 			name: 'Generate by Voice Name',
 			action: 'Generate speech by voice name',
 			description:
-				'Turn text into speech with a voice chosen by its name, with a transcript if wanted',
-			subtitle: 'Speech by voice name',
+				'Name a voice that the service documents by name, e.g. en-US-AriaNeural; with captions, but without a model or format',
+			subtitle: 'Speech',
+			toldApartBy: 'voice',
 			work: {
 				kind: 'creates',
 				request: (item) => ({

@@ -1,19 +1,20 @@
 /** Tasks made earlier, and tasks of any kind that has no operation of its own. docs/service.md, "Endpoints" and "More routes". */
 import type { IDataObject } from 'n8n-workflow';
 import { pathProblem } from '../service/baseUrl';
-import { denied, FailureError, invalid, missing } from '../service/failures';
-import { asText, mapTexts, type JsonObject } from '../service/json';
-import { lookAtTask, type Look } from '../service/look';
+import { FailureError, invalid } from '../base/failures';
+import { asText, isObject, mapTexts, type JsonObject } from '../base/json';
 import { outputsOf } from '../service/outputs';
-import { readWithRetries, unreadable, type Try } from '../service/reading';
 import { parseTask, withoutEmptyError } from '../service/task';
-import { readTaskList } from '../service/taskList';
+import { areOlder, readTaskList, timeOf, type ListedTask } from '../service/taskList';
 import { maskSecret } from './account';
 import { jsonObject, type ItemFields } from './fields';
+import { deleteTasks, deletionFields, readTask } from './taskDeletion';
+import { bodyTypeField, formFiles, formFields, formTexts, isForm } from './inputFiles';
 import {
 	amount,
+	dateTime,
+	filtersField,
 	jsonField,
-	optionsField,
 	shownWhen,
 	text,
 	toggle,
@@ -64,11 +65,30 @@ function withoutSecrets<T>(value: T): T {
 	});
 }
 
+/** Status and time are compared here: no service is known to filter by them. A task without a time is not known to be older. */
+function filtersOf(fields: ItemFields) {
+	const given = fields.raw('filters');
+	const filters: JsonObject = isObject(given) ? given : {};
+	const [type, status] = [filters.type, filters.status].map((each) => asText(each)?.trim());
+	const createdAfter = filters.createdAfter || undefined;
+	const after = createdAfter === undefined ? -Infinity : timeOf(createdAfter);
+	if (after === undefined)
+		throw invalid(
+			'The filter "Created After" is not a time',
+			'Enter a time such as 2026-01-31T12:00:00Z, or remove the filter. Nothing was sent.',
+		);
+	const isWanted = ({ raw, createdAt = Infinity }: ListedTask) =>
+		createdAt > after && (!status || asText(raw.status)?.toLowerCase() === status.toLowerCase());
+	const isOver = (page: readonly ListedTask[]) => areOlder(page, after);
+	// Without a filter of ours a page need not be larger than what is asked for.
+	const own = status || createdAfter !== undefined ? { isWanted, isOver } : {};
+	return { type: type || undefined, ...own };
+}
+
 /** Newest first, where the service says of all of them when they began; else in its own order. */
 async function listTasks(from: Source, fields: ItemFields): Promise<IDataObject[]> {
-	const type = asText(fields.options.type)?.trim() || undefined;
 	const limit = fields.boolean('returnAll', false) ? Infinity : fields.count('limit', 'Limit');
-	const list = await readTaskList({ ...from, type, limit });
+	const list = await readTaskList({ ...from, ...filtersOf(fields), limit });
 	if (list.kind === 'none') throw new FailureError(list.failure);
 	const { tasks } = list;
 	if (tasks.every(({ createdAt }) => createdAt !== undefined))
@@ -90,30 +110,9 @@ function taskItem(taskId: string, raw: JsonObject): IDataObject {
 	};
 }
 
-const LOOK_TIMEOUT_MS = 20_000;
-
 async function getTask(from: Source, fields: ItemFields): Promise<IDataObject[]> {
 	const taskId = fields.taskId();
-	const { client, signal } = from;
-	const at = { taskId, kind: 'task', route: 'auto', timeoutMs: LOOK_TIMEOUT_MS, signal } as const;
-	return await readWithRetries(from, async () => seen(taskId, await lookAtTask(client, at)));
-}
-
-function seen(taskId: string, look: Look): Try<IDataObject[]> {
-	switch (look.kind) {
-		// Who only wants to see it sees what the service says.
-		case 'doubtful':
-		case 'task':
-			return { kind: 'read', value: [taskItem(taskId, look.task.raw)] };
-		case 'denied':
-			return { kind: 'refused', failure: denied(taskId, look) };
-		case 'missing':
-			return { kind: 'refused', failure: missing(taskId, look) };
-		case 'busy': {
-			const failure = unreadable(`Task ${taskId}`, look.detail, look.httpStatus);
-			return { kind: 'busy', failure, retryAfterMs: look.retryAfterMs };
-		}
-	}
+	return [taskItem(taskId, (await readTask(from, taskId)).raw)];
 }
 
 /** What siblings are compared by: the path up to the name that follows "task", or else two parts, as it can end in an ID, such as a voice's. */
@@ -142,12 +141,15 @@ export const task: Resource = {
 				description:
 					'Path of the endpoint under the Base URL of the credential. It must be one that answers with a task_id.',
 			}),
-			jsonField('Body', 'body', { what: 'Body of the request', example: BODY_EXAMPLE }),
 			jsonField('Query', 'query', {
 				what: 'Query parameters of the request',
 				example: QUERY_EXAMPLE,
 			}),
+			bodyTypeField,
+			jsonField('Body', 'body', { what: 'Body of the request', example: BODY_EXAMPLE }),
+			...formFields,
 		]),
+		...shownWhen({ operation: ['delete'] }, deletionFields),
 		...shownWhen({ operation: ['getAll'] }, [
 			toggle('Return All', 'returnAll', {
 				description: 'Whether to return all results or only up to a given limit',
@@ -158,7 +160,14 @@ export const task: Resource = {
 				description: 'Max number of results to return',
 				displayOptions: { show: { returnAll: [false] } },
 			}),
-			optionsField([
+			filtersField([
+				dateTime('Created After', 'createdAfter', {
+					description: 'Only tasks that were created after this time',
+				}),
+				text('Status', 'status', {
+					placeholder: 'e.g. done',
+					description: 'Only tasks with this status, as the service names it',
+				}),
 				text('Type', 'type', {
 					placeholder: 'e.g. sound_effect',
 					description: 'Only tasks of this type, as the service names it',
@@ -174,16 +183,21 @@ export const task: Resource = {
 			action: 'Create task',
 			description:
 				'Create a task at any endpoint of the service that has no operation of its own, e.g. for music or dubbing',
+			toldApartBy: 'path',
 			work: {
 				kind: 'creates',
+				files: (item) => (isForm(item, item.raw('bodyContentType')) ? formFiles(item) : []),
 				request(item) {
 					const path = endpointPath(item.requiredText('path', 'Path'));
 					const query = jsonObject(item.raw('query'), 'field "Query"', QUERY_EXAMPLE);
+					const body = jsonObject(item.raw('body'), 'field "Body"', BODY_EXAMPLE);
+					const form = isForm(item, item.raw('bodyContentType'));
 					return {
 						kind: kindOf(path),
 						path,
 						qs: Object.keys(query).length === 0 ? undefined : (query as IDataObject),
-						body: item.body(jsonObject(item.raw('body'), 'field "Body"', BODY_EXAMPLE)),
+						...(form && { form }),
+						body: item.body(form ? { ...body, ...formTexts(item) } : body),
 					};
 				},
 			},
@@ -210,6 +224,13 @@ export const task: Resource = {
 				'List the tasks of the account, newest first, one item each, where the service publishes such a list',
 			subtitle: 'Get tasks',
 			work: { kind: 'reads', read: listTasks },
+		},
+		{
+			value: 'delete',
+			name: 'Delete',
+			action: 'Delete task',
+			description: 'End tasks that still run; the service usually refunds them',
+			work: { kind: 'reads', read: deleteTasks },
 		},
 	],
 };

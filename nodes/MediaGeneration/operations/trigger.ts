@@ -1,6 +1,6 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
-import { asNumber, asText, isObject, type JsonObject } from '../service/json';
+import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import type { ItemFields } from './fields';
 import { MAX_FILE_MB, maxFileSizeOption, notice, optionsField, text, toggle } from './operation';
 import type { FileSettings } from './waiting';
@@ -12,16 +12,27 @@ export const triggerFields: INodeProperties[] = [
 		'urlNotice',
 	),
 	{
-		displayName: 'Statuses',
+		// The node panel makes an entry of each option of a field with this name on screen (n8n 2.41).
+		displayName: 'Trigger On',
 		name: 'statuses',
 		type: 'multiOptions',
 		options: [
-			{ name: 'Done', value: 'done', description: 'The task is finished and its files are there' },
-			{ name: 'Error', value: 'error', description: 'The task has failed' },
+			{
+				name: 'Task Finished',
+				value: 'done',
+				description: 'The task is done and its files are there',
+				action: 'On task finished',
+			},
+			{
+				name: 'Task Failed',
+				value: 'error',
+				description: 'The task has ended with an error',
+				action: 'On task failed',
+			},
 		],
 		default: ['done', 'error'],
 		required: true,
-		description: 'Which tasks start the workflow: finished ones, failed ones, or both',
+		description: 'Whether finished tasks start the workflow, failed ones, or both',
 	},
 	toggle('Verify with Service', 'verifyWithService', {
 		default: true,

@@ -1,6 +1,6 @@
 /** How an item waits and what it does with its files (fields: `waitingFields.ts`). */
-import { invalid, type FailureError } from '../service/failures';
-import { asText } from '../service/json';
+import { invalid, type FailureError } from '../base/failures';
+import { asText } from '../base/json';
 import { fittingNumber, type ItemFields } from './fields';
 import { readLongText, type LongText } from './longText';
 import { MAX_FILE_MB } from './operation';
@@ -18,8 +18,8 @@ export interface FileSettings {
 export type Waiting =
 	| { kind: 'no'; callbackUrl: string | undefined }
 	| { kind: 'poll' }
-	/** Polls for a while, then puts the execution to sleep. `watched`: whether this n8n also looks while it sleeps. */
-	| { kind: 'suspend'; graceMs: number; watched: boolean };
+	/** Polls for a while, then puts the execution to sleep. */
+	| { kind: 'suspend'; graceMs: number };
 
 export const POLL_TIMEOUT_S = 600;
 const DAY_S = 86_400;
@@ -60,11 +60,7 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 	if (mode === 'poll') return { kind: 'poll' };
 	const label = 'Polling Before Suspending (Seconds)';
 	const grace = fields.numberOption('gracePeriod', label, { fallback: GRACE_S, zero: true });
-	return {
-		kind: 'suspend',
-		graceMs: grace * 1000,
-		watched: fields.options.watchWhileAsleep !== false,
-	};
+	return { kind: 'suspend', graceMs: grace * 1000 };
 }
 
 export type ItemSettings = ReturnType<typeof readItemSettings>;
@@ -84,9 +80,7 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean) {
 		callbackReference: asText(typeof reference === 'boolean' ? String(reference) : reference),
 		timeoutMs: fields.numberOption('timeout', 'Timeout (Seconds)', timeout) * 1000,
 		onTimeout: fields.choice(fields.options.onTimeout, 'On Timeout', ['error', 'returnTask']),
-		pollRoute: fields.choice(fields.options.pollRoute, 'Poll Route', ['auto', 'v1', 'v1e']),
 		contextBetweenParts: fields.options.contextBetweenParts === true,
-		findUnclear: fields.options.findUnclear !== false,
 		minimumCredits:
 			fields.numberOption('minimumCredits', 'Min Credits', { fallback: 0, zero: true }) ||
 			undefined,

@@ -1,9 +1,11 @@
 /** What the editor shows of waiting: fields that all creating operations share, and those that `task: wait` has as well. */
-import type { INodeProperties } from 'n8n-workflow';
+import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { longTextOptions } from './longText';
 import {
 	amount,
+	AS_TOOL,
 	choice,
+	hiddenWhen,
 	jsonField,
 	maxFileSizeOption,
 	notice,
@@ -14,9 +16,9 @@ import {
 	toggle,
 	type Resource,
 } from './operation';
-import { GRACE_S, MAX_ACTIVE_TASKS, POLL_TIMEOUT_S } from './waiting';
+import { GRACE_S, MAX_ACTIVE_TASKS, POLL_TIMEOUT_S, waitingRules } from './waiting';
 
-const WAITING = { waitForCompletion: [true] };
+const NOT_WAITING = { waitForCompletion: [false] };
 const SUSPENDING = { waitMode: ['callback'] };
 const DOWNLOADING = { downloadOutput: [true] };
 
@@ -38,36 +40,45 @@ const startingFields: INodeProperties[] = [
 		default: true,
 		description:
 			'Whether to wait until the task is finished and output its result. If off, the task ID goes out at once.',
+		// A joined file needs all of its parts.
+		displayOptions: { hide: { longText: ['join'] } },
 	}),
 	text('Callback URL', 'callbackUrl', {
 		placeholder: 'e.g. https://n8n.example.com/webhook/.../callback',
 		description:
 			'Where the service posts the finished task: the Production URL of a Media Generation Trigger. Publish the workflow of that trigger first: until then n8n answers callbacks with an error, and nothing starts. Leave empty to get the result later with "Task: Wait".',
-		displayOptions: { show: { waitForCompletion: [false] } },
+		displayOptions: { show: NOT_WAITING },
 	}),
 ];
 
-const waitingFields: INodeProperties[] = [
+const waitingFields = (suspendNotice: string): INodeProperties[] => [
 	select('Wait Mode', 'waitMode', {
 		options: [
 			choice(
 				'Poll',
 				'poll',
-				'Ask the service again and again. Best for tasks of up to a few minutes.',
+				'The execution keeps running and asks the service until the tasks are over. Best for up to a few minutes.',
 			),
 			choice(
-				'Suspend Until Callback',
+				'Suspend',
 				'callback',
-				'Put the execution to sleep until its tasks are over. Best for long tasks: holds no worker and survives a restart.',
+				'The execution sleeps, and this n8n wakes it when the tasks are over. Best for long tasks: holds no worker, survives a restart, and needs no public address.',
 			),
 		],
 		default: 'poll',
 		description: 'How to wait for the result',
+		// An agent waits for its tool, and a sleeping execution goes on with one item per input item.
+		displayOptions: { hide: { ...AS_TOOL, longText: ['parts'] } },
 	}),
+	notice(suspendNotice, 'suspendNotice', { displayOptions: { show: SUSPENDING } }),
 	notice(
-		'The execution sleeps until a callback comes, this n8n sees that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.',
-		'suspendNotice',
-		{ displayOptions: { show: SUSPENDING } },
+		'The option Timeout ends the sleep after ten minutes or less. Without it, the execution sleeps for up to a day.',
+		'timeoutNotice',
+		{
+			displayOptions: {
+				show: { ...SUSPENDING, 'options.timeout': [{ _cnd: { lte: POLL_TIMEOUT_S } }] },
+			},
+		},
 	),
 	downloadField,
 	filesField,
@@ -86,44 +97,51 @@ const creatingOptions: INodeProperties[] = [
 		typeOptions: { minValue: 1 },
 		default: MAX_ACTIVE_TASKS,
 		description:
-			'How many tasks of this run may be in progress at the same time. The setting of the first item counts.',
+			'How many tasks of this run may be in progress at the same time. Uses the value of the first item.',
 	}),
 	amount('Max Credits', 'maximumCredits', {
 		typeOptions: { minValue: 0 },
 		default: 100,
 		description:
-			'Create no further task of this run once its tasks cost this many credits according to the service. The setting of the first item counts. As a tool of an agent, all calls of an execution count together.',
+			'Create no further task once those of this node have cost this many credits in this execution, according to the service. All rounds of a loop, all tries and all calls of a tool count together. Uses the value of the first item.',
 	}),
 	amount('Min Credits', 'minimumCredits', {
 		typeOptions: { minValue: 0 },
 		description: 'Create nothing if the account has fewer credits than this',
 	}),
-	toggle('Find Unclear Creations', 'findUnclear', {
-		default: true,
-		description:
-			'Whether to look for a task whose creation was never answered in the list of tasks of the service, where it publishes one. Otherwise such an item fails at once with the outcome "unknown".',
-	}),
 	text('Callback Reference', 'callbackReference', {
 		placeholder: 'e.g. order-1042',
 		description:
 			'Comes back as "reference" in the output of the trigger, to show what the task is for',
-		displayOptions: { show: { waitForCompletion: [false] } },
+		displayOptions: { show: NOT_WAITING },
 	}),
 ];
 
 const fileNameOption = text('File Name', 'fileName', {
 	placeholder: 'e.g. {{ $json.title }}',
 	description:
-		'Name of the first file, without its ending; the next ones get _1, _2, ... appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
+		'Name of the files, without their ending. Files of different types share it; further files of the same type get _1, _2, ... appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
 	displayOptions: { show: DOWNLOADING },
 });
 
-const timeoutOption = amount('Timeout (Seconds)', 'timeout', {
-	typeOptions: { minValue: 1 },
-	default: POLL_TIMEOUT_S,
+const includeInputOption = toggle('Include Input', 'includeInput', {
 	description:
-		'How long to wait for one task, counted from its creation, and for a full account to take it. Without this option: 600 seconds when polling, 86400 (one day) when suspending.',
+		'Whether each output item, failed ones too, carries the JSON of its input item as "input"',
 });
+
+const timeoutOf = (seconds: number, hide: IDisplayOptions['hide']) =>
+	amount('Timeout (Seconds)', 'timeout', {
+		typeOptions: { minValue: 1 },
+		default: seconds,
+		displayOptions: { hide },
+		description: `How long to wait for each task. Without this option: ${seconds} seconds.`,
+	});
+
+/** One name, two defaults, of which the editor shows one: where Wait Mode is an expression, the first. */
+const timeoutOptions = [
+	timeoutOf(POLL_TIMEOUT_S, SUSPENDING),
+	timeoutOf(waitingRules.suspend.timeoutS, { waitMode: [{ _cnd: { not: 'callback' } }] }),
+];
 
 const onTimeoutOption = select('On Timeout', 'onTimeout', {
 	options: [
@@ -144,8 +162,8 @@ const onTimeoutOption = select('On Timeout', 'onTimeout', {
 
 const lastOptions: INodeProperties[] = [
 	toggle('Split Files', 'splitFiles', {
-		description:
-			'Whether to output one item per file instead of one item per task. Needs the Wait Mode "Poll".',
+		description: 'Whether to output one item per file instead of one item per task',
+		displayOptions: { hide: SUSPENDING },
 	}),
 	...shownWhen(DOWNLOADING, [
 		maxFileSizeOption(
@@ -158,50 +176,54 @@ const lastOptions: INodeProperties[] = [
 		description: 'How long to poll before the execution sleeps, as short tasks need no sleep',
 		displayOptions: { show: SUSPENDING },
 	}),
-	toggle('Watch While Asleep', 'watchWhileAsleep', {
-		default: true,
-		description:
-			'Whether this n8n also asks the service, rarely, while the execution sleeps, so that a lost callback does not leave it asleep',
-		displayOptions: { show: SUSPENDING },
-	}),
-	select('Poll Route', 'pollRoute', {
-		options: [
-			choice('Automatic', 'auto', 'Find out which route answers, and remember it'),
-			choice('V1', 'v1', 'Ask /v1/task/{task_id}'),
-			choice('V1e', 'v1e', 'Ask /v1e/task/{task_id}'),
-		],
-		default: 'auto',
-		description: 'Which of the two addresses of the service to ask for the task',
-	}),
 ];
 
 /** From inside a collection, the node's own fields are named with a slash. */
 function inCollection(option: INodeProperties): INodeProperties {
-	const conditions = Object.entries(option.displayOptions?.show ?? {}).map(([name, values]) => {
-		return [name.startsWith('@') ? name : `/${name}`, values] as const;
-	});
-	return { ...option, displayOptions: { show: Object.fromEntries(conditions) } };
+	const displayOptions: IDisplayOptions = {};
+	for (const rule of ['show', 'hide'] as const) {
+		const conditions = Object.entries(option.displayOptions?.[rule] ?? {}).map(
+			([name, values]) => [name.startsWith('@') ? name : `/${name}`, values] as const,
+		);
+		if (conditions.length > 0) displayOptions[rule] = Object.fromEntries(conditions);
+	}
+	return { ...option, displayOptions };
 }
 
-export function creatingFields({ value: resource, extraFields = '{}' }: Resource) {
+const SLEEPING_CREATION =
+	'The execution sleeps until a callback comes, this n8n sees that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.';
+
+export function creatingFields({
+	value: resource,
+	extraFields = '{}',
+	options: own = [],
+}: Resource) {
 	const options = [
+		...own,
 		...(resource === 'speech' ? longTextOptions : []),
-		...shownWhen(WAITING, [fileNameOption]),
-		timeoutOption,
-		...shownWhen(WAITING, [onTimeoutOption]),
+		...hiddenWhen(NOT_WAITING, [fileNameOption]),
+		includeInputOption,
+		...timeoutOptions,
+		...hiddenWhen(NOT_WAITING, [onTimeoutOption]),
 		...creatingOptions,
 		extraFieldsOption(extraFields),
-		...shownWhen(WAITING, lastOptions),
+		...hiddenWhen(NOT_WAITING, lastOptions),
 	];
 	return [
 		...startingFields,
-		...shownWhen(WAITING, waitingFields),
+		...hiddenWhen(NOT_WAITING, waitingFields(SLEEPING_CREATION)),
 		optionsField(options.map(inCollection)),
 	];
 }
 
 /** Of an operation that creates nothing, and so always waits. */
 export const awaitingFields: INodeProperties[] = [
-	...waitingFields,
-	optionsField([fileNameOption, timeoutOption, onTimeoutOption, ...lastOptions].map(inCollection)),
+	...waitingFields(
+		'The execution sleeps until this n8n sees that all tasks are over, or the timeout passes. A task that is not over by then leaves with timed_out set to true, and a failed one with its outcome.',
+	),
+	optionsField(
+		[fileNameOption, includeInputOption, ...timeoutOptions, onTimeoutOption, ...lastOptions].map(
+			inCollection,
+		),
+	),
 ];

@@ -6,16 +6,19 @@ import { Delivery } from '../delivery/item';
 import { operationOf } from '../operations';
 import { ItemFields } from '../operations/fields';
 import type { Operation, Work } from '../operations/operation';
-import { cleanly } from '../service/clean';
+import { cleanerOf, cleanly } from '../base/clean';
+import type { SpeechRoute } from '../service/account';
 import type { ServiceClient } from '../service/client';
-import { inPieces, realClock } from '../service/clock';
-import { asFailure, attemptLater, FailureError, valueOf } from '../service/failures';
+import { inPieces, realClock } from '../base/clock';
+import { asFailure, attemptLater, FailureError, valueOf } from '../base/failures';
 import type { Waking } from '../sleep/checks';
 import { sleepingInput, suspend, type Sleeper, type SleepingTask } from '../sleep/suspend';
+import { readInputFiles } from './inputFiles';
 import { brokenEnd, failedEnd, type ItemEnd, type Means } from './item';
 import { runItems } from './items';
 import { joinItems } from './joinItems';
-import { failedItem, itemsOf, Report } from './output';
+import { failedItem, includedInput, Report } from './output';
+import { warnOfPaidInput, warnOfSubworkflow } from './paidInput';
 import { planItems, runSettings, type Planned } from './plan';
 import * as prepare from './prepare';
 import { Spending } from './spending';
@@ -78,9 +81,12 @@ class Execution {
 
 	private async generate(operation: Operation): Promise<INodeExecutionData[]> {
 		const { context } = this;
-		const ledger = new Ledger(context.getContext('node'), prepare.runOf(context));
-		const report = new Report(context, ledger);
-		const planned = await inPieces(planItems(operation, this.items));
+		const clean = <T>(value: T) => cleanerOf(context).value(value);
+		const ledger = new Ledger(context.getContext('node'), prepare.runOf(context), clean);
+		ledger.begin(prepare.killedSince(context));
+		const report = new Report(context, ledger, this.items);
+		const drafts = await inPieces(planItems(operation, this.items));
+		const planned = await readInputFiles(context, drafts);
 		report.throwFirstFailure(planned);
 		if (planned.every((each) => each.kind !== 'draft')) return report.output(planned);
 		// Without a credential the run fails, whatever On Error says.
@@ -112,13 +118,14 @@ class Execution {
 			report.throwFirstFailure(ready);
 			const items = ready.filter((each) => each.kind === 'item');
 			report.warnOfRepeats(items);
+			warnOfPaidInput(context, items);
 			report.showLongTexts(items);
 			const limits = { maximum, balance, signal: stop };
 			const { store, run } = ledger;
 			const spending = new Spending({ ...realClock, client, store, run, ...limits });
 			const delivery = new Delivery(context, { signal: stop, baseUrl });
-			const beganAt = prepare.beganAt(context, ledger);
-			const shared = { context, client, ledger, spending, delivery, stop, beganAt };
+			const speechRoutes = new Set<SpeechRoute>();
+			const shared = { context, client, ledger, spending, delivery, stop, speechRoutes };
 			const means: Means = { ...realClock, random: Math.random, ...shared };
 			const haltOnFailure = !context.continueOnFail();
 			const over = (await runItems(items, means, { maxActiveTasks, haltOnFailure })).values();
@@ -127,6 +134,8 @@ class Execution {
 				each.kind === 'item' ? (over.next().value as ItemEnd) : report.withEarlier(each),
 			);
 			report.note(ends, spending);
+			report.showFiles(ready, ends);
+			report.showSpeechRoute(speechRoutes);
 			const isAsleep = ends.some(({ kind }) => kind === 'asleep') && stop?.aborted !== true;
 			const output =
 				isAsleep && waking?.ok === true
@@ -152,21 +161,22 @@ class Execution {
 		report.throwFirstFailure(ends);
 		report.showCosts(spending);
 		report.logUnclear('the execution went to sleep', ends);
-		const sleepers = this.items.map(({ itemIndex: index }): Sleeper => {
+		warnOfSubworkflow(context);
+		const sleepers = this.items.map((fields): Sleeper => {
+			const { itemIndex: index } = fields;
 			const own = ends.filter((end) => end.index === index);
 			const asleep = own.find((end) => end.kind === 'asleep');
 			if (asleep === undefined)
-				return { kind: 'complete', items: own.flatMap((end) => itemsOf(context, end)) };
+				return { kind: 'complete', items: own.flatMap((end) => report.itemsOf(end)) };
 			const { assembly, settings } = asleep.item;
-			const { waiting, files } = settings;
+			const { files } = settings;
 			const tasks = asleep.parts.flatMap((part): SleepingTask[] => {
 				if (part.kind !== 'done') return part.kind === 'open' ? [part] : [];
 				// What was fetched of it would stay in memory.
 				const { delivered: _dropped, ...done } = part;
 				return [done];
 			});
-			const watched = waiting.kind === 'suspend' && waiting.watched;
-			return { kind: 'open', tasks, assembly, files, watched };
+			return { kind: 'open', tasks, assembly, files, input: includedInput(fields) };
 		});
 		try {
 			return await suspend(context, client, { sleepers, waking });

@@ -6,7 +6,8 @@ import type { SubmitDeps } from '../create/submit';
 import { assemble, failureOfWhole, unfinishedJson, type Assembly } from '../delivery/assembly';
 import { fieldsOf, type Delivered, type Delivery, type Whole } from '../delivery/item';
 import type { ItemSettings } from '../operations/waiting';
-import { broken, type Failure } from '../service/failures';
+import { type Failure } from '../base/failures';
+import { broken } from '../service/taskFailures';
 import type { Done, Failed } from '../service/verdict';
 import type { OpenTask } from '../sleep/notes';
 import type { Watch } from '../wait/poll';
@@ -17,8 +18,6 @@ export interface Means extends Omit<SubmitDeps, 'over'> {
 	ledger: Ledger;
 	spending: Spending;
 	delivery: Pick<Delivery, 'deliver'>;
-	/** Epoch ms at which the execution began that n8n's Retry repeats, where nothing is known of what it has sent; else undefined. */
-	beganAt: number | undefined;
 }
 
 export interface CreatedPart extends Asked {

@@ -1,9 +1,9 @@
 /** All items of a run at once. Whatever breaks on the way of an item is that item's end, with every ID that it has. */
-import { Limiter } from '../service/limiter';
+import { Limiter } from '../base/limiter';
 import type { OpenTask } from '../sleep/notes';
-import { verdictNow } from '../sleep/watch';
+import { verdictNow } from '../service/verdict';
 import { conclude, type Item, type ItemEnd, type Means, type PartEnd } from './item';
-import { PartRun, Run, type RunOptions } from './part';
+import { beginPart, followPart, Run, type Begun, type RunOptions } from './part';
 
 /** Their ends in order, once nothing of them is under way any more. Never rejects. */
 export async function runItems(
@@ -13,22 +13,20 @@ export async function runItems(
 ): Promise<ItemEnd[]> {
 	const run = new Run(means, options);
 	const started = items.map((item) => {
-		const parts = item.parts.map((part) => new PartRun(run, item, part));
-		const end = Promise.all(parts.map((part) => part.end)).then(async (ends) => {
-			const concluded = await conclude(means, item, ends);
-			if (concluded.kind === 'failed') run.failed();
-			return concluded;
-		});
-		const { waiting } = item.settings;
-		if (waiting.kind !== 'suspend') return { end, begun: end, graces: [] };
-		const begun = Promise.all(parts.map((part) => part.submitted));
-		return { end, begun, graces: [waiting.graceMs] };
+		const begun = item.parts.map(async (part) => await beginPart(run, item, part));
+		return { begun: Promise.all(begun), end: endOf(run, item, begun), ...item.settings };
 	});
 	const ends = Promise.all(started.map(({ end }) => end));
-	const graces = started.flatMap((each) => each.graces);
+	const graces = started.flatMap(({ waiting }) =>
+		waiting.kind === 'suspend' ? [waiting.graceMs] : [],
+	);
 	if (graces.length > 0) {
 		// Some time after the last creation; items that poll are waited for first.
-		await Promise.all(started.map(({ begun }) => begun));
+		await Promise.all(
+			started.map(
+				async ({ begun, end, waiting }) => await (waiting.kind === 'suspend' ? begun : end),
+			),
+		);
 		const allOver = new AbortController();
 		void ends.then(() => allOver.abort());
 		const longest = graces.reduce((most, graceMs) => Math.max(most, graceMs));
@@ -38,6 +36,13 @@ export async function runItems(
 	const results = await ends;
 	run.loop.close();
 	return await lookBeforeSleep(means, results);
+}
+
+async function endOf(run: Run, item: Item, parts: Array<Promise<Begun>>): Promise<ItemEnd> {
+	const ends = parts.map(async (begun) => await followPart(run, item, await begun));
+	const end = await conclude(run.means, item, await Promise.all(ends));
+	if (end.kind === 'failed') run.failed(item, end.failure);
+	return end;
 }
 
 const CONCURRENT_LAST_LOOKS = 10;
@@ -69,7 +74,7 @@ async function lookBeforeSleep(means: Means, ends: readonly ItemEnd[]): Promise<
 
 async function lookAgain({ client, stop }: Means, part: OpenTask): Promise<PartEnd> {
 	const { watch } = part;
-	const verdict = await verdictNow(client, watch, stop);
+	const verdict = await verdictNow(client, { ...watch, signal: stop });
 	if (verdict?.kind === 'done') return { ...verdict, watch, delivered: undefined };
 	return verdict?.kind === 'failed' ? verdict : { ...part, task: verdict?.task ?? part.task };
 }

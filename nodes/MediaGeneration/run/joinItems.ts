@@ -1,12 +1,14 @@
 /** `audio: join`: the audio of all input items into one file for each group. Nothing is sent anywhere. */
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { inFields } from '../delivery/files';
+import { outputsOf, showEqualNames } from '../delivery/hint';
 import { joinSources, type Source } from '../delivery/joining';
+import { extensionIn, typeByMimeType } from '../media/kinds';
 import type { ItemFields } from '../operations/fields';
 import { readPause } from '../operations/longText';
 import { readMaxFileBytes } from '../operations/waiting';
-import { ensured } from '../service/boundedMap';
-import { attempt, attemptLater, invalid, type Failure } from '../service/failures';
+import { ensured } from '../base/boundedMap';
+import { attempt, attemptLater, invalid, type Failure } from '../base/failures';
 import { failedItem } from './output';
 
 function textField(fields: ItemFields, name: string, label: string): string | undefined {
@@ -21,22 +23,11 @@ function groupsOf(items: readonly ItemFields[]): Map<string | undefined, ItemFie
 	return groups;
 }
 
-const SUBTITLES = ['application/x-subrip', 'text/srt'];
-
-function sourceOf({ input: { binary = {} }, itemIndex }: ItemFields, field: string): Source {
-	const sound = binary[field];
-	if (sound === undefined) {
-		const present = Object.keys(binary);
-		throw invalid(
-			`Item ${itemIndex} has no binary field "${field}"`,
-			present.length === 0
-				? 'The item has no binary data. Put the audio file there first, e.g. with "Download Output".'
-				: `Set Input Binary Field to one of those that the item has: ${present.join(', ')}.`,
-		);
-	}
-	const isSubtitles = ({ mimeType, fileName }: IBinaryData) =>
-		SUBTITLES.includes(mimeType) || fileName?.toLowerCase().endsWith('.srt');
-	return { sound, srt: Object.values(binary).find(isSubtitles) };
+function sourceOf(fields: ItemFields, field: string): Source {
+	const sound = fields.binary(field, 'Input Binary Field');
+	const isSubtitles = ({ mimeType, fileName = '' }: IBinaryData) =>
+		[typeByMimeType(mimeType)?.extension, extensionIn(fileName)].includes('srt');
+	return { sound, srt: Object.values(fields.input.binary ?? {}).find(isSubtitles) };
 }
 
 /** Messages name items instead of parts, counted from 0 as n8n shows them. The first item's fields count. */
@@ -95,5 +86,6 @@ export async function joinItems(
 		const joined = await attemptLater(async () => await joinGroup(context, value, group));
 		output.push(joined.ok ? joined.value : failed(joined.failure, group));
 	}
+	showEqualNames(context, output.flatMap(outputsOf));
 	return output;
 }

@@ -4,17 +4,17 @@ import {
 	lists,
 	PAGE_SIZE,
 	pageIn,
+	voicesOfAll,
 	type List,
 	type ListEntry,
-	type ListPage,
 	type ListRoute,
 } from '../operations/lists';
-import type { ListName } from '../operations/operation';
+import { SERVICE_DEFAULT, type ListName } from '../operations/operation';
 import type { ServiceClient } from '../service/client';
-import { asFailure, attemptLater, FailureError, valueOf, type Failure } from '../service/failures';
-import { parseJson } from '../service/json';
+import { asFailure, attemptLater, FailureError, valueOf, type Failure } from '../base/failures';
+import { isObject, parseJson, type JsonObject } from '../base/json';
+import { newPages, type Page } from '../service/paging';
 import { readBody } from '../service/reading';
-import { NO_LIST } from '../service/taskList';
 import { openClient } from './prepare';
 
 /** Where a page begins. It travels to the editor and comes back as it was. */
@@ -26,8 +26,8 @@ interface Position {
 }
 
 const SEEN_KEPT = 2 * PAGE_SIZE;
-/** Pages that hold nothing new are skipped; after this many in a row nothing new is expected. */
-const MAX_EMPTY_PAGES = 5;
+/** With these a route offers nothing to choose from, and the next one is asked. */
+const NOTHING_TO_CHOOSE = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
 const BY_ID = 'Choose By ID and enter the ID as the service shows it.';
 
 interface Asked {
@@ -41,12 +41,12 @@ async function pageOf(
 	{ client, what, words }: Asked,
 	route: ListRoute,
 	cursor: string | undefined,
-): Promise<ListPage | undefined> {
+): Promise<Page<ListEntry> | undefined> {
 	const reading = { client, path: route.path(words, cursor), what: `The list of ${what}` };
 	const answer = await attemptLater(async () => await readBody(reading));
 	if (!answer.ok) {
 		const { httpStatus = 0 } = answer.failure;
-		if (NO_LIST.has(httpStatus)) return undefined;
+		if (NOTHING_TO_CHOOSE.has(httpStatus)) return undefined;
 		throw new FailureError(answer.failure);
 	}
 	const page = pageIn(answer.value, route, cursor);
@@ -54,7 +54,7 @@ async function pageOf(
 }
 
 /** The part of a complete list that belongs on a page. @param cursor how many entries came before */
-function cutOut(entries: ListEntry[], search: string, cursor = '0'): ListPage {
+function cutOut(entries: ListEntry[], search: string, cursor = '0'): Page<ListEntry> {
 	const wanted = search.toLowerCase();
 	const found = entries.filter((entry) =>
 		Object.values(entry as Record<keyof ListEntry, string>).some((text) =>
@@ -69,29 +69,39 @@ function cutOut(entries: ListEntry[], search: string, cursor = '0'): ListPage {
 }
 
 async function readOn(asked: Asked, route: ListRoute): Promise<INodeListSearchResult | undefined> {
-	let cursor = asked.from?.cursor;
-	const known = new Set(asked.from?.seen);
-	for (let pages = 0; pages < MAX_EMPTY_PAGES; pages += 1) {
-		const page = await pageOf(asked, route, cursor);
-		if (page === undefined) return undefined;
-		const results = page.entries.filter(({ value }) => !known.has(value) && known.add(value));
-		cursor = page.next;
+	const seen = new Set(asked.from?.seen);
+	const read = async (cursor?: string) => await pageOf(asked, route, cursor);
+	let isThere = false;
+	const pages = newPages({
+		read,
+		keyOf: ({ value }) => value,
+		seen,
+		from: asked.from?.cursor || undefined,
+	});
+	for await (const { entries: results, next: cursor } of pages) {
+		isThere = true;
 		if (cursor === undefined) return { results };
 		if (results.length > 0) {
-			const position: Position = { route: route.name, cursor, seen: [...known].slice(-SEEN_KEPT) };
+			const position: Position = { route: route.name, cursor, seen: [...seen].slice(-SEEN_KEPT) };
 			return { results, paginationToken: JSON.stringify(position) };
 		}
 	}
-	return { results: [] };
+	return isThere ? { results: [] } : undefined;
 }
 
-async function search(asked: Asked, routes: List['routes']): Promise<INodeListSearchResult> {
+async function search(asked: Asked, { routes, all = false }: List): Promise<INodeListSearchResult> {
 	const { what, words, from } = asked;
 	let empty: INodeListSearchResult | undefined;
-	for (const route of routes) {
-		if (from !== undefined && route.name !== from.route) continue;
-		const found = await readOn(asked, route);
-		if (found !== undefined && found.results.length > 0) return found;
+	const first = from === undefined ? 0 : routes.findIndex(({ name }) => name === from.route);
+	const last = from === undefined || all ? routes.length : first + 1;
+	for (const [index, route] of [...routes.entries()].slice(first, last)) {
+		const found = await readOn(index === first ? asked : { ...asked, from: undefined }, route);
+		const next = all ? routes[index + 1] : undefined;
+		if (found !== undefined && found.results.length > 0) {
+			if (next === undefined) return found;
+			const onwards: Position = { route: next.name, cursor: '', seen: [] };
+			return { paginationToken: JSON.stringify(onwards), ...found };
+		}
 		empty ??= found;
 	}
 	// An empty search result is an answer; an empty list is not.
@@ -112,16 +122,26 @@ function asShown(context: ILoadOptionsFunctions, failure: Failure): NodeApiError
 	return new NodeApiError(context.getNode(), { message }, { message, description, httpCode });
 }
 
+function usesV3(context: ILoadOptionsFunctions, { account }: ServiceClient): boolean {
+	const options = context.getCurrentNodeParameter('options');
+	const { speechRoute = 'auto' }: JsonObject = isObject(options) ? options : {};
+	return speechRoute === 'v3' || (speechRoute === 'auto' && account.speechRoute === 'v3');
+}
+
 export async function searchList(
 	context: ILoadOptionsFunctions,
 	name: ListName,
 	{ filter = '', paginationToken = '' }: { filter?: string; paginationToken?: string },
 ): Promise<INodeListSearchResult> {
-	const { what, routes } = lists[name];
 	const from = (parseJson(paginationToken) ?? undefined) as Position | undefined;
 	try {
 		const client = valueOf(await openClient(context));
-		return await search({ client, what, words: filter.trim(), from }, routes);
+		const isV3 = name === 'searchVoices' && usesV3(context, client);
+		const list = isV3 ? voicesOfAll : lists[name];
+		const words = filter.trim();
+		const found = await search({ client, what: list.what, words, from }, list);
+		const isFirst = list.optional && words === '' && from === undefined;
+		return isFirst ? { ...found, results: [SERVICE_DEFAULT, ...found.results] } : found;
 	} catch (error) {
 		throw asShown(context, asFailure(error));
 	}

@@ -1,20 +1,40 @@
 /** The one output that is made of the ends of a run's items, and what is said of the tasks that it leaves. */
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../create/ledger';
 import { failureItem, nodeError, wordsFor, type Left } from '../delivery/failure';
-import { noteExecution, outcomesIn, showHint, worstOf, type RunOutcome } from '../delivery/hint';
+import {
+	noteExecution,
+	outcomesIn,
+	showHint,
+	worstOf,
+	type RunOutcome,
+	outputsOf,
+	showEqualNames,
+} from '../delivery/hint';
+import type { DeliveredOutput } from '../delivery/files';
+import { carryInput } from '../delivery/item';
+import { typeByExtension } from '../media/kinds';
+import type { ItemFields } from '../operations/fields';
 import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
-import { logOf } from '../service/clean';
-import type { Failure } from '../service/failures';
+import type { SpeechRoute } from '../service/account';
+import { logOf } from '../base/clean';
+import { attempt, quote, type Failure } from '../base/failures';
+import { asText } from '../base/json';
 import type { FailedEnd, Item, ItemEnd } from './item';
+import { shortHint } from './paidInput';
 import type { Spending } from './spending';
 
 type OnItsWay = ItemEnd | { kind: 'draft' | 'item' };
 
-export function itemsOf(context: IExecuteFunctions, end: ItemEnd): INodeExecutionData[] {
+/** The JSON that came in for an item, where "Include Input" is on; an option that can't be read is off. */
+export function includedInput(fields: ItemFields | undefined): IDataObject | undefined {
+	const isWanted = attempt(() => fields?.options.includeInput === true);
+	return isWanted.ok && isWanted.value ? fields?.input.json : undefined;
+}
+
+function itemsOf(node: INode, end: ItemEnd): INodeExecutionData[] {
 	if (end.kind === 'items') return end.items;
 	if (end.kind !== 'failed') return [];
-	const node = context.getNode();
 	if (end.delivered === undefined) return [failureItem(node, end)];
 	const { items, outputs } = end.delivered;
 	const binary = items[0]?.binary;
@@ -42,21 +62,36 @@ function othersOf(first: FailedEnd, ends: readonly OnItsWay[]): string {
 	const failed = failuresIn(others).length;
 	const made = others.filter((end) => end.kind !== 'failed' && taskIdsOf(end).length > 0).length;
 	const none = others.length - failed - made;
-	const counts = [
-		made > 0 ? `${made} with a task` : [],
-		failed > 0 ? `${failed} failed too` : [],
-		none > 0 ? `${none} not created` : [],
-	].flat();
-	return counts.length === 0 ? '' : ` Other items: ${counts.join(', ')}.`;
+	const many = (count: number, one: string, more: string) =>
+		count === 0 ? '' : ` ${count} other ${count === 1 ? `item ${one}` : `items ${more}`}.`;
+	return [
+		many(made, 'has a paid task', 'have paid tasks'),
+		many(failed, 'failed, too', 'failed, too'),
+		many(none, 'got no task', 'got no task'),
+	].join('');
+}
+
+/** The form of the speech route in use has it in its body, the other one in its query. */
+function askedFormat({ parts: [part] }: Item): string | undefined {
+	if (part?.kind !== 'creates') return undefined;
+	const { qs, body } = part.request;
+	return asText(qs?.output_format) ?? asText(body.output_format);
 }
 
 export class Report {
 	constructor(
 		private readonly context: IExecuteFunctions,
 		readonly ledger: Ledger,
+		private readonly fields: readonly ItemFields[],
 	) {}
 
-	/** Tasks that are paid for and still of use (all except those that the service calls failed), and items whose tasks may exist. */
+	/** What goes out for an item, as far as it has ended. */
+	itemsOf(end: ItemEnd): INodeExecutionData[] {
+		const input = includedInput(this.fields[end.index]);
+		return itemsOf(this.context.getNode(), end).map((item) => carryInput(item, input));
+	}
+
+	/** Paid tasks that can still be fetched (all except those that the service calls failed), and items whose tasks may exist. */
 	left(ends: readonly OnItsWay[]): Left {
 		const failed = failuresIn(ends);
 		const before = this.ledger.left;
@@ -82,7 +117,7 @@ export class Report {
 		};
 	}
 
-	/** Throws for the first failed item, naming what is paid for and still of use, and what may be; not where failures go on as items. */
+	/** Throws for the first failed item, naming what is paid for and can be fetched, and what may be; not where failures go on as items. */
 	throwFirstFailure(ends: readonly OnItsWay[]): void {
 		const [first] = failuresIn(ends);
 		if (first !== undefined && !this.context.continueOnFail()) throw this.errorOf(first, ends);
@@ -106,8 +141,7 @@ export class Report {
 			`Media Generation: an earlier execution has sent items ${which} and got no answer. They may exist and be paid for; where the service's list does not show them, they are sent again`,
 		);
 		const message = `Sent again after a creation without an answer, where it was not found: items ${which}`;
-		const short = message.length > 120 ? `${message.slice(0, 117)}...` : message;
-		showHint(this.context, 'warning', short);
+		showHint(this.context, 'warning', shortHint(message));
 	}
 
 	/** n8n saves nothing of a stopped execution, so the log has to say what it leaves behind. */
@@ -145,9 +179,35 @@ export class Report {
 		showHint(this.context, 'info', message);
 	}
 
+	/** What a person would notice only later: equal names, and sound of another format than the one that was asked for. */
+	showFiles(planned: ReadonlyArray<ItemEnd | Item>, ends: readonly ItemEnd[]): void {
+		let named: DeliveredOutput[] = [];
+		const others: string[] = [];
+		for (const [number, item] of planned.entries()) {
+			if (item.kind !== 'item') continue;
+			const end = ends[number];
+			const outputs = end?.kind === 'items' ? end.items.flatMap(outputsOf) : [];
+			if (item.settings.files.fileName !== undefined) named = named.concat(outputs);
+			const asked = askedFormat(item);
+			const type = typeByExtension(asked?.split('_')[0]?.toLowerCase() ?? '')?.mimeType;
+			for (const { kind, mimeType } of outputs)
+				if (kind === 'audio' && type !== undefined && mimeType !== undefined && mimeType !== type)
+					others.push(`${mimeType} instead of the Output Format "${quote(asked, 40)}"`);
+		}
+		showEqualNames(this.context, named);
+		if (others.length > 0) showHint(this.context, 'warning', `The service sent ${others[0]}`);
+	}
+
 	/** Before a sleep as well: n8n takes no hints from an execution that wakes. */
 	showCosts(spending: Spending | undefined): void {
 		for (const { type, message } of spending?.hints() ?? []) showHint(this.context, type, message);
+	}
+
+	showSpeechRoute(used: ReadonlySet<SpeechRoute>): void {
+		if (!used.has('v3')) return;
+		const others = used.has('v1') ? ', some of it by v1' : '';
+		const message = `Speech was made by the route v3${others}: see the option "Speech Route"`;
+		showHint(this.context, 'info', message);
 	}
 
 	/** An item that this try has refused still has what earlier ones have paid for. */
@@ -175,11 +235,11 @@ export class Report {
 		const failed = failuresIn(ends).length;
 		const where =
 			this.context.getNode().onError === 'continueErrorOutput'
-				? 'failed and left by the error branch'
+				? 'failed and went to the error branch'
 				: 'failed, see the field "outcome"';
 		if (failed > 0) showHint(this.context, 'warning', `${failed} of ${ends.length} items ${where}`);
 		this.showCosts(spending);
 		this.logUnclear('the run ended', ends);
-		return ends.flatMap((end) => itemsOf(this.context, end));
+		return ends.flatMap((end) => this.itemsOf(end));
 	}
 }

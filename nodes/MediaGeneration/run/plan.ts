@@ -1,7 +1,8 @@
 /** From the input to items: reads and checks every item before anything is sent. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { Assembly } from '../delivery/assembly';
-import type { ItemFields } from '../operations/fields';
+import { failureIn, type FailedJson } from '../delivery/failure';
+import { checkedTaskId, type InputFile, type ItemFields } from '../operations/fields';
 import type { CreationRequest, Operation } from '../operations/operation';
 import { textsOf } from '../operations/longText';
 import {
@@ -12,17 +13,11 @@ import {
 	type FileSettings,
 	type RunSettings,
 } from '../operations/waiting';
-import type { Work } from '../service/clock';
-import {
-	asFailure,
-	attempt,
-	invalid,
-	isOutcome,
-	type Failure,
-	type Outcome,
-} from '../service/failures';
-import { asNumber, asText, isObject, type JsonObject } from '../service/json';
+import type { Work } from '../base/clock';
+import { asFailure, attempt, invalid, type Failure, type Outcome } from '../base/failures';
+import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { parseTask } from '../service/task';
+import { FAILED_EARLIER } from '../service/taskFailures';
 import { failedEnd, type ItemEnd } from './item';
 
 export interface Draft {
@@ -31,7 +26,7 @@ export interface Draft {
 	settings: ItemSettings;
 	run: RunSettings;
 	work:
-		| { kind: 'creates'; request: CreationRequest; texts: string[] }
+		| { kind: 'creates'; request: CreationRequest; texts: string[]; files: InputFile[] }
 		| { kind: 'awaits'; taskIds: string[]; assembly: Assembly };
 }
 
@@ -41,12 +36,6 @@ interface Left {
 	taskIds: string[];
 	assembly: Assembly;
 	isWhole: boolean;
-}
-
-/** What failed while an execution slept has its fields in `details`, if failures have a branch of their own. */
-function fieldsIn({ json }: INodeExecutionData): JsonObject {
-	const { details, error } = json;
-	return isObject(details) && isOutcome(details.outcome) ? { ...details, error } : json;
 }
 
 function textsIn(value: unknown): string[] {
@@ -72,9 +61,8 @@ function leftIn(json: JsonObject): Left | undefined {
 }
 
 /** What an item says that failed in a node before this one, for `task: wait`. `final`: waiting for its tasks changes nothing. */
-function failureFromInput(json: JsonObject, left: Left | undefined) {
+function failureFromInput(json: FailedJson, left: Left | undefined, inDetails: boolean) {
 	const { outcome } = json;
-	if (!isOutcome(outcome)) return undefined;
 	const taskId = asText(json.task_id);
 	const taskIds = textsIn(json.task_ids);
 	const [number, of] = [asNumber(json.part), asNumber(json.parts)];
@@ -82,9 +70,12 @@ function failureFromInput(json: JsonObject, left: Left | undefined) {
 	const failure: Failure = {
 		outcome,
 		message: asText(json.error) ?? `The item failed in a node before this one (${outcome})`,
-		description: adviceFor(outcome, left, taskIds),
+		description: adviceFor(outcome, left, taskIds.length > 0 && { inDetails }),
 		taskId,
 		status: asText(json.status),
+		candidates: Array.isArray(json.candidates)
+			? (json.candidates as Failure['candidates'])
+			: undefined,
 		httpStatus: typeof json.http_status === 'number' ? json.http_status : undefined,
 		whole: taskIds.length === 0 ? undefined : { taskIds, part: which, longText: undefined },
 	};
@@ -93,13 +84,16 @@ function failureFromInput(json: JsonObject, left: Left | undefined) {
 	return { failure, final };
 }
 
-function adviceFor(outcome: Outcome, left: Left | undefined, taskIds: string[]): string {
-	if (outcome === 'failed')
-		return 'The service ended this task with an error. Correct the input if the reason points to it, then run the item again: that makes a new task.';
+function adviceFor(
+	outcome: Outcome,
+	left: Left | undefined,
+	several: false | { inDetails: boolean },
+): string {
+	if (outcome === 'failed') return FAILED_EARLIER;
 	if (left !== undefined)
 		return 'Not every part of this text has a task, so waiting can not complete it. Run the node that made it again: the parts that are there are paid for once.';
-	return taskIds.length > 0
-		? 'Set "Task ID" to {{ $json.task_ids }} to wait for each of the tasks.'
+	return several
+		? `Set "Task ID" to {{ $json.${several.inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`
 		: 'No task of this item is known, so there is nothing to wait for. See the node that made it.';
 }
 
@@ -122,18 +116,23 @@ function isOwn(taskIds: readonly string[], json: JsonObject): boolean {
 
 function planAwaited(fields: ItemFields): Array<Draft | ItemEnd> {
 	const { input, itemIndex: index } = fields;
-	const json = fieldsIn(input);
+	const failed = failureIn(input.json);
+	const json = failed ?? input.json;
 	const left = leftIn(json);
-	const from = failureFromInput(json, left);
-	// An item that itself says why it has no task needs no Task ID.
-	const given = fields.raw('taskId') ?? '';
-	const isEmpty = typeof given === 'string' && given.trim() === '';
-	if (from !== undefined && isEmpty) return [failedEnd(index, from.failure)];
+	const inDetails = json !== input.json;
+	const from = failed && failureFromInput(failed, left, inDetails);
 	const settings = readItemSettings(fields, true);
-	const taskIds = fields.taskIds(asText(json.task_id));
+	const raw = fields.raw('taskId') ?? '';
+	// An item that itself says why it has no task needs no Task ID.
+	const isEmpty = from !== undefined && typeof raw === 'string' && raw.trim() === '';
+	const given = isEmpty ? [] : fields.taskIds(asText(input.json.task_id));
+	// Beside `details`, the default Task ID leads to the task of the item that the failed node had as its input.
+	const isMerged = inDetails && (isEmpty || isOwn(given, input.json));
+	const taskIds = isMerged ? textsIn([json.task_id]).map(checkedTaskId) : given;
+	if (from !== undefined && taskIds.length === 0) return [failedEnd(index, from.failure)];
 	const own = isOwn(taskIds, json);
 	if (own && from?.final === true) return [failedEnd(index, from.failure)];
-	if (own && isComplete(input, settings.files)) {
+	if (own && from === undefined && isComplete(input, settings.files)) {
 		const item = { ...input, pairedItem: { item: index } };
 		return [{ kind: 'items', index, taskIds: [], items: [item] }];
 	}
@@ -161,7 +160,9 @@ function* planItem({ work }: Operation, fields: ItemFields): Work<Array<Draft | 
 		const request = work.request(fields);
 		const texts = yield* textsOf(request, settings.longText);
 		const run = readRunSettings(fields);
-		return [{ kind: 'draft', index, settings, run, work: { kind: 'creates', request, texts } }];
+		const files = work.files?.(fields) ?? [];
+		const creates = { kind: 'creates', request, texts, files } as const;
+		return [{ kind: 'draft', index, settings, run, work: creates }];
 	} catch (error) {
 		return [failedEnd(index, asFailure(error))];
 	}

@@ -3,12 +3,13 @@ import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { prepareReceiveUrl, warnOfCallbackUrls } from '../callback/receiveUrl';
 import { hashOf, type AgentCall, type Ledger, type NodeRun } from '../create/ledger';
+import { isToolRun } from '../operations/fields';
 import { requestsFor } from '../operations/longText';
 import type { CreationRequest } from '../operations/operation';
 import type { ItemSettings } from '../operations/waiting';
-import { ensured } from '../service/boundedMap';
+import { ensured } from '../base/boundedMap';
 import { createClient, type ServiceClient } from '../service/client';
-import { inPieces, type Work } from '../service/clock';
+import { inPieces, type Work } from '../base/clock';
 import {
 	attempt,
 	attemptLater,
@@ -17,9 +18,9 @@ import {
 	messageOf,
 	valueOf,
 	type Attempt,
-} from '../service/failures';
+} from '../base/failures';
 import { BALANCE_TIMEOUT_MS, readBalance } from '../service/reading';
-import { checkSuspension, isToolRun, type Waking } from '../sleep/checks';
+import { checkSuspension, type Waking } from '../sleep/checks';
 import { failedEnd, type Item, type ItemEnd, type Part } from './item';
 import type { Draft, Planned } from './plan';
 
@@ -44,12 +45,21 @@ function callOf(context: IExecuteFunctions, runIndex: number): AgentCall {
 	return { id: ensured(callIds, json, randomUUID), agent };
 }
 
+/** n8n counts the nodes that it has started in this execution. Not part of its interface: n8n-core 2.41, `createTaskStartedData`. */
+interface Counting {
+	additionalData?: { currentNodeExecutionIndex?: unknown };
+}
+
 /**
- * When the execution began that n8n's Retry repeats, where it has left nothing: n8n was killed, and what it has sent is not known. n8n
- * keeps that time where the workflow saves its progress; else it is that of the Retry, before which nothing can be found.
+ * When the execution began that n8n's Retry repeats, where n8n may have been killed while it ran this node: only the first node that a
+ * Retry runs can have begun before. n8n keeps that time where the workflow saves its progress; else it is that of the Retry, before
+ * which nothing can be found.
  */
-export function beganAt(context: IExecuteFunctions, ledger: Ledger): number | undefined {
-	if (context.getMode() !== 'retry' || !ledger.isEmpty) return undefined;
+export function killedSince(context: IExecuteFunctions): number | undefined {
+	if (context.getMode() !== 'retry' || isToolRun(context)) return undefined;
+	const { currentNodeExecutionIndex: started } = (context as Counting).additionalData ?? {};
+	// Where n8n does not say which node is the first one, this may be it.
+	if (typeof started === 'number' && started > 1) return undefined;
 	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
 	return getExecutionContext?.call(context)?.establishedAt;
 }
@@ -85,12 +95,11 @@ export async function prepareItems(
 	const drafts = planned.filter((each) => each.kind === 'draft');
 	const waitings = drafts.map(({ settings }) => settings.waiting);
 	const suspending = waitings.filter((waiting) => waiting.kind === 'suspend');
-	const watched = suspending.every((waiting) => waiting.watched);
 	const { baseUrl } = client.credentials;
 	const waking =
 		suspending.length === 0
 			? undefined
-			: await attemptLater(async () => await checkSuspension(context, baseUrl, watched));
+			: await attemptLater(async () => await checkSuspension(context, baseUrl));
 	const urls = waitings.map((waiting) => (waiting.kind === 'no' ? waiting.callbackUrl : undefined));
 	await warnOfCallbackUrls(context, urls);
 	const needed = drafts.some(({ settings }) => settings.minimumCredits !== undefined);

@@ -1,18 +1,18 @@
-/** What the tasks of a run cost by the service's own word. Kept in the node's context: earlier tries count as well, and all calls of a tool. */
+/** What the tasks of a node cost by the service's own word. Kept in its context, so that all its runs in an execution count: tries, rounds of a loop, calls of a tool. */
 import type { Created } from '../create/creation';
 import type { LedgerStore, NodeRun } from '../create/ledger';
 import type { Submitted } from '../create/submit';
-import { ensured } from '../service/boundedMap';
+import { ensured } from '../base/boundedMap';
 import type { ServiceClient } from '../service/client';
-import type { Clock } from '../service/clock';
-import { broken, invalid, type Attempt, type Failure } from '../service/failures';
-import { isObject, sumOf } from '../service/json';
-import { Limiter } from '../service/limiter';
-import { lookAtTask, type LookAt } from '../service/look';
-import { BALANCE_TIMEOUT_MS, readBalance, readWithRetries, unreadable } from '../service/reading';
+import type { Clock } from '../base/clock';
+import { invalid, type Attempt, type Failure } from '../base/failures';
+import { broken } from '../service/taskFailures';
+import { isObject, sumOf } from '../base/json';
+import { Limiter } from '../base/limiter';
+import { lookAtTask } from '../service/look';
+import { BALANCE_TIMEOUT_MS, readBalance } from '../service/reading';
 import { costIn, creditsLeftIn, isDescribed, type Task } from '../service/task';
-
-type Route = Pick<LookAt, 'kind' | 'route'>;
+import { LOOK_POLICIES, untilClear } from '../service/until';
 
 export interface SpendingDeps extends Clock {
 	client: ServiceClient;
@@ -26,20 +26,26 @@ export interface SpendingDeps extends Clock {
 }
 
 const FIELD = 'taskCosts';
-const LONGEST_PAUSE_MS = 10_000;
-const LOOK_TIMEOUT_MS = 5_000;
-const NO_COST = { kind: 'refused', failure: unreadable('The cost', 'none is named') } as const;
+/** To be raised with any change of {@link Kept}. */
+const FORMAT = 1;
+const COST_LOOK_TIMEOUT_MS = 5_000;
 
 interface Kept {
-	run: string;
-	/** By task ID; null where the cost is not known. */
-	costs: Record<string, number | null>;
+	format: number;
+	execution: string;
+	/** By task ID; `credits` is null where the cost is not known. */
+	costs: Record<string, { run: string; credits: number | null }>;
 	/** Of the creations whose answers never came, as far as the balance has told. */
 	unclearCredits: number;
 	/** Whether there were more of them since. */
 	unclear: boolean;
 	/** The last balance that is known, and what all tasks had cost by then; null: none. */
 	known: { balance: number; credits: number } | null;
+}
+
+/** A creation's turn. Ended at once by what came of it; the next one begins when its cost is known. */
+export interface Turn {
+	end: (submitted: Submitted, kind: string) => void;
 }
 
 /** One for each node context, as several calls of a tool can run in it at the same moment. */
@@ -49,68 +55,74 @@ export class Spending {
 	private readonly kept: Kept;
 	private readonly gate: Limiter;
 	private readonly limited: boolean;
-	private giveBack = (): void => undefined;
+	private readonly runKey: string;
 	/** The service described a task without a cost: it will not name the cost of another one. */
 	private tasksNameNoCost = false;
 
 	constructor(private readonly deps: SpendingDeps) {
-		this.kept = keptOf(deps.store, deps.run);
+		this.kept = keptOf(deps.store, deps.run.executionId);
+		this.runKey = String(deps.run.call?.id ?? deps.run.runIndex);
 		this.gate = ensured(gates, deps.store, () => new Limiter(1));
 		this.limited = deps.maximum !== undefined;
 		// What an earlier try knew comes before a creation of which nothing is known.
 		if (!this.kept.unclear) this.knowBalance(deps.balance?.ok ? deps.balance.value : undefined);
 	}
 
+	/** Of all runs of the node. */
 	private get credits(): number {
-		return sumOf([this.spent.credits, this.kept.unclearCredits]);
+		const costs = Object.values(this.kept.costs);
+		return sumOf([...costs.map(({ credits }) => credits ?? 0), this.kept.unclearCredits]);
 	}
 
 	private knowBalance(balance: number | undefined): void {
 		this.kept.known = balance === undefined ? null : { balance, credits: this.credits };
 	}
 
-	/** `unnamed`: for how many of the tasks the service named no cost. */
+	/** Of this run. `unnamed`: for how many of the tasks the service named no cost. */
 	get spent(): { tasks: number; credits: number; unnamed: number } {
-		const costs = Object.values(this.kept.costs);
-		const named = costs.filter((cost) => cost !== null);
-		return { tasks: costs.length, credits: sumOf(named), unnamed: costs.length - named.length };
+		const all = Object.values(this.kept.costs).filter(({ run }) => run === this.runKey);
+		const named = all.flatMap(({ credits }) => credits ?? []);
+		return { tasks: all.length, credits: sumOf(named), unnamed: all.length - named.length };
 	}
 
-	/** Waits for a creation's turn. @returns why it is refused; where it is not, {@link end} has to follow */
-	async turn(): Promise<Failure | undefined> {
-		if (!this.limited) return undefined;
-		this.giveBack = await this.gate.take();
+	/** Waits for a creation's turn. @returns the turn, or why the creation is refused */
+	async turn(): Promise<Failure | Turn> {
+		if (!this.limited) return { end: (submitted) => this.noteCreated(submitted) };
+		const giveBack = await this.gate.take();
 		const failure = await this.refusal().catch((error: unknown) => broken(error, 'nothing'));
-		if (failure !== undefined) this.giveBack();
-		return failure;
+		if (failure !== undefined) {
+			giveBack();
+			return failure;
+		}
+		return {
+			end: (submitted, kind) => void this.learnFrom(submitted, kind).finally(giveBack),
+		};
 	}
 
-	/** Returns at once; the turn lasts until the cost is known. */
-	end(submitted: Submitted, route: Route): void {
-		void this.learnFrom(submitted, route).finally(this.giveBack);
+	private noteCreated(submitted: Submitted): void {
+		if (submitted.kind === 'created') this.note(submitted.created);
 	}
 
-	private async learnFrom(submitted: Submitted, route: Route): Promise<void> {
+	private async learnFrom(submitted: Submitted, kind: string): Promise<void> {
 		if (submitted.kind === 'unclear') this.kept.unclear = true;
 		if (submitted.kind !== 'created') return;
 		const { created, found } = submitted;
-		if (!this.limited) return this.note(created);
-		const { costs, known } = this.kept;
-		await this.learn(created, route);
+		const { known } = this.kept;
+		const cost = await this.learn(created, kind);
 		const balance = creditsLeftIn(created.answer);
 		// It can have risen: failed tasks are refunded.
 		if (known !== null && balance !== undefined && balance < known.balance)
-			costs[created.taskId] ??= known.balance - balance;
+			cost.credits ??= known.balance - balance;
 		// Only the balance tells the cost of a creation without an answer.
-		if (found === true && costs[created.taskId] === null) this.kept.unclear = true;
+		if (found === true && cost.credits === null) this.kept.unclear = true;
 		else this.knowBalance(balance);
 	}
 
 	/** A task that an earlier try or an earlier execution has made, and that this run takes up. Before the first turn. */
-	takeUp(created: Created, route: Route): void {
-		if (!this.limited) return this.note(created);
+	takeUp(created: Created, kind: string): void {
+		if (!this.limited) return void this.note(created);
 		void this.gate.run(async () => {
-			await this.learn(created, route);
+			await this.learn(created, kind);
 			// The balance at the start of the run is one after it.
 			if (!this.kept.unclear) this.knowBalance(this.kept.known?.balance);
 		});
@@ -118,9 +130,9 @@ export class Spending {
 
 	/** What the service says later replaces what it said first: a failed task may cost nothing in the end. Ignores tasks of others. */
 	seen(taskId: string, task: Task | undefined): void {
-		const { costs } = this.kept;
-		const cost = task === undefined ? undefined : costIn(task.raw);
-		if (cost !== undefined && Object.hasOwn(costs, taskId)) costs[taskId] = cost;
+		const cost = Object.hasOwn(this.kept.costs, taskId) ? this.kept.costs[taskId] : undefined;
+		const credits = task === undefined ? undefined : costIn(task.raw);
+		if (cost !== undefined && credits !== undefined) cost.credits = credits;
 	}
 
 	/** Resolves when no look for a cost is under way. */
@@ -139,7 +151,7 @@ export class Spending {
 		const { maximum = Infinity } = this.deps;
 		if (credits < maximum) return undefined;
 		return invalid(
-			`Max Credits is reached: the tasks of this run cost ${credits} credits, and the option allows ${maximum}`,
+			`Max Credits is reached: in this execution, the tasks of this node cost ${credits} credits, and the option allows ${maximum}`,
 			'No task was created for this item. Raise the option Max Credits, or run the items that are left again.',
 		).failure;
 	}
@@ -157,35 +169,38 @@ export class Spending {
 		this.knowBalance(now.value);
 	}
 
-	private note({ taskId, answer }: Created): void {
-		this.kept.costs[taskId] ??= costIn(answer) ?? null;
+	private note({ taskId, answer }: Created) {
+		const { costs } = this.kept;
+		const present = Object.hasOwn(costs, taskId) ? costs[taskId] : undefined;
+		const cost = present ?? { run: this.runKey, credits: null };
+		costs[taskId] = cost;
+		cost.credits ??= costIn(answer) ?? null;
+		return cost;
 	}
 
 	/** The cost is that of the creation's answer, else of the task itself; else it can be the difference between two balances. */
-	private async learn(created: Created, route: Route): Promise<void> {
-		this.note(created);
-		const { costs } = this.kept;
-		if (costs[created.taskId] !== null) return;
-		const cost = await this.costByLook(created.taskId, route);
-		costs[created.taskId] ??= cost ?? null;
+	private async learn(created: Created, kind: string) {
+		const cost = this.note(created);
+		if (cost.credits === null) {
+			const credits = await this.costByLook(created.taskId, kind);
+			cost.credits ??= credits ?? null;
+		}
+		return cost;
 	}
 
-	private async costByLook(taskId: string, route: Route): Promise<number | undefined> {
+	private async costByLook(taskId: string, kind: string): Promise<number | undefined> {
 		const { client, now, sleep, signal } = this.deps;
-		const at = { taskId, ...route, timeoutMs: LOOK_TIMEOUT_MS, signal };
-		// A task can be unknown to the service for a moment after its creation.
-		const patience = { clock: { now, sleep }, longestPauseMs: LONGEST_PAUSE_MS };
-		const retries = { client, signal, purpose: 'look', ...patience } as const;
-		const reading = readWithRetries<number>(retries, async () => {
-			if (this.tasksNameNoCost || signal?.aborted === true) return NO_COST;
-			const look = await lookAtTask(client, at, now);
-			if (look.kind !== 'task')
-				return { ...NO_COST, kind: look.kind === 'denied' ? 'refused' : 'busy' };
-			const value = costIn(look.task.raw);
-			if (value === undefined) this.tasksNameNoCost = isDescribed(look.task);
-			return value === undefined ? NO_COST : { kind: 'read', value };
-		});
-		return await reading.catch(() => undefined);
+		if (this.tasksNameNoCost) return undefined;
+		const at = { taskId, kind, timeoutMs: COST_LOOK_TIMEOUT_MS, signal };
+		const look = await untilClear(
+			async () => await lookAtTask(client, at, now),
+			LOOK_POLICIES.cost,
+			{ now, sleep, signal, pausedUntil: () => client.account.pausedUntil('look') },
+		);
+		if (look.kind !== 'task') return undefined;
+		const cost = costIn(look.task.raw);
+		if (cost === undefined) this.tasksNameNoCost = isDescribed(look.task);
+		return cost;
 	}
 
 	/** What the editor says of a run's costs, in lines of at most 120 characters. */
@@ -209,14 +224,17 @@ export class Spending {
 
 const tasks = (count: number) => (count === 1 ? '1 task' : `${count} tasks`);
 
-/** What is known of this run so far. That of another run is dropped. */
-function keptOf(store: LedgerStore, { executionId, runIndex, call }: NodeRun): Kept {
-	const run = call === undefined ? `${executionId}:${runIndex}` : executionId;
-	const nothing = { unclearCredits: 0, unclear: false, known: null };
+/** What is known of this execution so far; that of another one is dropped. What can't be read may hold any costs. */
+function keptOf(store: LedgerStore, execution: string): Kept {
 	const present = store[FIELD];
-	if (isObject(present) && present.run === run && isObject(present.costs))
-		return Object.assign(present, { ...nothing, ...present }) as unknown as Kept;
-	const kept: Kept = { run, costs: {}, ...nothing };
+	const isOther = isObject(present) && present.execution !== execution;
+	const isRead = isObject(present) && present.format === FORMAT && isObject(present.costs);
+	if (isRead && !isOther) return present as unknown as Kept;
+	const unclear = present !== undefined && !isOther;
+	const kept: Kept = {
+		...{ format: FORMAT, execution, costs: {} },
+		...{ unclearCredits: 0, unclear, known: null },
+	};
 	store[FIELD] = kept;
 	return kept;
 }

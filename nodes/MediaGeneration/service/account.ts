@@ -1,15 +1,15 @@
 /** What all runs of this process share about one account, i.e. one base URL and key. Sources: docs/service.md, "Limits", "HTTP", "Poll routes". */
 import { createHash } from 'crypto';
-import { BoundedMap, ensured } from './boundedMap';
-import { now } from './clock';
+import { BoundedMap, ensured } from '../base/boundedMap';
+import { now } from '../base/clock';
 import { CreationQueue } from './creationQueue';
-import { asNumber, asText, isObject } from './json';
+import { asNumber, asText, isObject } from '../base/json';
 import { errorTextOf } from './task';
 
 export type PollRoute = 'v1' | 'v1e';
 
-/** `auto`: find out which route answers, and remember it. */
-export type PollRouteOption = 'auto' | PollRoute;
+/** Where speech by voice ID is made. */
+export type SpeechRoute = 'v1' | 'v3';
 
 /**
  * What a request is for. A pause applies to what it was said of: throttled looks hold back no creation, and a creation that
@@ -21,7 +21,7 @@ const MAX_ACCOUNTS = 200;
 const MAX_KINDS = 100;
 const MAX_KNOWN = 20_000;
 /** No Retry-After is believed beyond this. */
-const MAX_PAUSE_MS = 5 * 60_000;
+const MAX_RETRY_AFTER_MS = 5 * 60_000;
 
 export class Account {
 	private readonly pauses = new Map<Purpose, number>();
@@ -31,7 +31,23 @@ export class Account {
 	readonly known = new BoundedMap<string, true>(MAX_KNOWN);
 	/** What the service calls the type of a kind of task. */
 	readonly types = new BoundedMap<string, string>(MAX_KINDS);
+	/** The one that the service has asked for. */
+	speechRoute: SpeechRoute | undefined;
 	readonly queue = new CreationQueue();
+	private readonly states = new Map<unknown, object>();
+	private readonly ended = new BoundedMap<string, true>(MAX_KNOWN);
+
+	/** What another part of the node keeps of this account, by its class: made when it is first asked for, and gone with the account. */
+	state<T extends object>(kind: new (account: Account) => T): T {
+		return ensured<unknown, object>(this.states, kind, () => new kind(this)) as T;
+	}
+
+	/** Whoever sees that a task is over reports it, as its place is free for a creation that waits. It counts once. */
+	taskEnded(taskId: string): void {
+		if (this.ended.has(taskId)) return;
+		this.ended.set(taskId, true);
+		this.queue.ended();
+	}
 
 	/** Epoch ms. */
 	pausedUntil(purpose: Purpose): number {
@@ -40,7 +56,7 @@ export class Account {
 
 	/** Holds back all runs of the account with this purpose, so that what outsiders cause holds back nobody; only ever longer. */
 	pause(purpose: Purpose, nowMs: number, retryAfterMs: number): void {
-		const until = nowMs + Math.min(retryAfterMs, MAX_PAUSE_MS);
+		const until = nowMs + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
 		this.pauses.set(purpose, Math.max(this.pausedUntil(purpose), until));
 	}
 
@@ -69,7 +85,7 @@ export function retryAfterMs(headers: Record<string, unknown>): number | undefin
 	const seconds = asNumber(value);
 	const untilDate = Math.max(0, Date.parse(value ?? '') - Date.now());
 	const waitMs = seconds === undefined ? untilDate : seconds * 1_000;
-	return waitMs >= 0 ? Math.min(waitMs, MAX_PAUSE_MS) : undefined;
+	return waitMs >= 0 ? Math.min(waitMs, MAX_RETRY_AFTER_MS) : undefined;
 }
 
 const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;

@@ -1,15 +1,18 @@
 /** Checks of the credential's fields, and of the paths that the key goes along with. */
 
-/** Addresses that mean this machine, a private or shared network, or nothing at all on the public internet (RFC 6890). */
+/** Addresses that mean this machine, a private or shared network, many receivers, or nothing at all on the public internet (RFC 6890). */
 const PRIVATE_IPV4 = [
-	/^(0|10|127|24\d|25[0-5])\./,
+	/^(0|10|127|22[4-9]|2[34]\d|25[0-5])\./,
 	/^(169\.254|192\.168|192\.0\.0|198\.1[89])\./,
 	/^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./,
 	/^172\.(1[6-9]|2\d|3[01])\./,
 ];
 
-/** An IPv6 address that holds one of IPv4: mapped (`::ffff:a.b.c.d`), compatible (`::a.b.c.d`) or by NAT64 (`64:ff9b::`). */
-const HOLDS_IPV4 = /^(?:::ffff:|::ffff:0:|::|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$/;
+/** An IPv6 address that holds one of IPv4: mapped (`::ffff:a.b.c.d`), compatible (`::a.b.c.d`), by NAT64 (`64:ff9b::`) or by 6to4 (`2002:`). */
+const HOLDS_IPV4 =
+	/^(?:(?:::ffff:|::ffff:0:|::|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$|2002:([\da-f]{1,4}):([\da-f]{0,4}):)/;
+/** Unspecified, loopback, unique local, link local, multicast; NAT64 of a network's own (RFC 8215), and Teredo, whose IPv4 address is hidden. */
+const PRIVATE_IPV6 = /^(::1?$|f[cdf]|fe[89a-f]|64:ff9b:1:|2001:0?:)/;
 
 /**
  * Whether a host name means this machine or a private network. Names of a single label are those of containers.
@@ -22,10 +25,12 @@ export function isPrivateHost(hostname: string): boolean {
 		const address = URL.canParse(`http://[${host}]`)
 			? new URL(`http://[${host}]`).hostname.slice(1, -1)
 			: host;
-		const [, high = '', low = ''] = HOLDS_IPV4.exec(address) ?? [];
-		if (high !== '')
-			return isPrivateHost(new URL(`http://0x${high}${low.padStart(4, '0')}`).hostname);
-		return address === '::' || address === '::1' || /^(f[cd]|fe[89a-f])/.test(address);
+		if (PRIVATE_IPV6.test(address)) return true;
+		const [, ...held] = HOLDS_IPV4.exec(address) ?? [];
+		const [high = '', low = ''] = held.filter((part) => part !== undefined);
+		return (
+			high !== '' && isPrivateHost(new URL(`http://0x${high}${low.padStart(4, '0')}`).hostname)
+		);
 	}
 	if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return PRIVATE_IPV4.some((range) => range.test(host));
 	return !host.includes('.') || /\.(localhost|local|internal|lan|home\.arpa)$/.test(host);
@@ -57,7 +62,7 @@ export function apiKeyProblem(value: unknown): string | undefined {
 	if (!/^[\x21-\x7e]+$/.test(value))
 		return 'The API key of the credential contains spaces or other characters that no key has. Copy it again without them';
 	if (value === 'sk_')
-		return 'The API key of the credential is no more than "sk_". Copy the whole key from the API Keys page of the service';
+		return 'The API key of the credential has only the prefix "sk_". Copy the whole key from the API Keys page of the service';
 	return undefined;
 }
 
@@ -94,17 +99,21 @@ const byteOf = (_: string, hex: string) => String.fromCharCode(parseInt(hex, 16)
  * of where it begins (RFC 3986, 5.2.4 and 6.2.2). Reads on from "it"; undefined for one that is fine.
  */
 export function pathProblem(path: string): string | undefined {
-	if (/\p{Cs}/u.test(path)) return 'has half a character';
-	let decoded = path;
+	if (/\p{Cs}/u.test(path)) return 'contains an unpaired surrogate';
+	// Written as bytes from here on.
+	let decoded = path.replace(/[^\0-\x7f]+/gu, encodeURIComponent);
 	for (let round = 1; decoded !== decoded.replace(ENCODED, byteOf); round += 1) {
 		if (round >= MOST_DECODINGS) return 'is encoded too many times';
 		decoded = decoded.replace(ENCODED, byteOf);
 	}
 	// What was a byte until now: an encoded "." that is longer than it needs to be, which some servers read all the same.
-	if (/%(?:25)*c[01]/i.test(path)) return 'is encoded in a way that no text is';
+	if (/%(?:25)*c[01]/i.test(path)) return 'contains invalid UTF-8';
+	// IIS reads this form, which no standard has.
+	if (/%u[\da-f]{4}/i.test(decoded)) return 'contains an escape that begins with "%u"';
 	// Not those above 7F, which are bytes of longer characters here.
 	if (/[\0-\x1f\x7f]/.test(decoded)) return 'has a control character';
-	// Some servers take backslashes for slashes, and some cut a part off at the semicolon before they look at it.
-	const step = decoded.split(/[/\\;]/).find((part) => part === '.' || part === '..');
+	// Some servers take wide characters for plain ones and backslashes for slashes, and some cut a part off at the semicolon before they look at it.
+	const plain = Buffer.from(decoded, 'latin1').toString().normalize('NFKC');
+	const step = plain.split(/[/\\;]/).find((part) => part === '.' || part === '..');
 	return step === undefined ? undefined : `has the part "${step}"`;
 }

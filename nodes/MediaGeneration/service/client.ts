@@ -4,9 +4,10 @@
  */
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
-import { ANSWER, readJson, readText, type Read } from './bounded';
-import { cleanerOf } from './clean';
-import { timeLimit, unlessAborted } from './clock';
+import { ANSWER, readJson, readText, type Read } from '../base/bounded';
+import { cleanerOf } from '../base/clean';
+import { encodeBody, type Body } from './body';
+import { timeLimit, unlessAborted } from '../base/clock';
 import {
 	CREDENTIAL,
 	readCredentials,
@@ -17,7 +18,7 @@ import {
 	type N8nContext,
 	type RequestContext,
 } from './credentials';
-import { connectionOf, reasonOf, type Connection } from './networkError';
+import { connectionOf, reasonOf, type Connection } from '../base/networkError';
 
 export type { N8nContext };
 
@@ -38,12 +39,11 @@ export interface NoAnswer {
 
 export type Reply = Answer | NoAnswer;
 
-export interface ApiRequest {
+export interface ApiRequest extends Body {
 	method: 'GET' | 'POST';
 	/** Begins with a slash; its parts are URL-encoded already. */
 	path: string;
 	qs?: IDataObject;
-	body?: IDataObject;
 	purpose: Purpose;
 	/** From the request to the last byte of its answer. */
 	timeoutMs: number;
@@ -114,12 +114,16 @@ function clientOf(context: RequestContext, read: CredentialRead): ServiceClient 
 	const cleaner = cleanerOf(context);
 	cleaner.knows(credentials);
 
-	async function send({ path, purpose, method, qs, body, ...within }: ApiRequest): Promise<Reply> {
+	async function send({ path, purpose, method, qs, body, ...given }: ApiRequest): Promise<Reply> {
+		const { form, files, ...within } = given;
 		cleaner.hasSent(body?.receive_url);
-		const sent = body === undefined ? {} : { 'Content-Type': 'application/json' };
-		const headers = { Accept: 'application/json', ...sent };
+		const sent = encodeBody({ body, form, files });
+		const headers = { Accept: 'application/json', ...sent.headers };
 		const url = credentials.baseUrl + path;
-		const options = { method, url, qs, body, headers, encoding: 'stream' } as const;
+		const options: IHttpRequestOptions = {
+			...{ method, url, qs, headers, encoding: 'stream' },
+			body: sent.body,
+		};
 		const reply = await exchange<Answer>(options, within, async (limited, signal) => {
 			// n8n's helper gives every request the execution's own signal; this context hands it the request's instead.
 			const own = { getExecutionCancelSignal: { value: () => signal } };

@@ -3,42 +3,63 @@
  * the account is full (429, active-task limit) spares all others the question. Once it is full, each task of this process that ends lets
  * one go; beyond that only the first in the queue asks, after a pause: slots may also come from other processes.
  */
-import type { Clock } from './clock';
-import type { Failure } from './failures';
+import { BoundedMap, ensured } from '../base/boundedMap';
+import { OncePerMinute, type Clock } from '../base/clock';
+import { seconds, type Failure } from '../base/failures';
 
 interface Waiter {
 	position: number;
+	/** Epoch ms. */
+	since: number;
 	/** Aborts when it may ask, or is first now. */
 	woken: AbortController;
 	mayAsk: boolean;
 }
 
-/** Before asking without a freed slot: from the shortest, 1.4 times as long after each refusal. */
-const MIN_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 5_000;
-const PAUSE_GROWTH = 1.4;
+/**
+ * The pause before asking without a freed slot grows by this with each refusal, and is cut by less with each task that is created, so
+ * that most of these questions find a slot, however many processes ask.
+ */
+const MIN_GUESS_PAUSE_MS = 250;
+const PAUSE_GROWTH = 1.8;
+const PAUSE_CUT = 1.15;
+/** In ms. A process without a task of its own has no other way to a slot. */
+const MAX_GUESS_PAUSE_MS = { withTasks: 20_000, without: 5_000 };
 /** Of creations that are on their way at once: how many at first, and how many more after each that is answered with a task. */
 const FIRST_WINDOW = 10;
 const WINDOW_GROWTH = 0.25;
 /** For an answer before another creation is sent: a service that answers slowly shows no limit in time. */
 const MAX_PATIENCE_MS = 3_000;
 
+export interface QueueRefusal {
+	failure: Failure;
+	/** `full`: by tasks, which have to end first. `limited`: by requests. */
+	kind: 'full' | 'limited';
+	retryAfterMs?: number | undefined;
+}
+
 export class CreationQueue {
 	/** Oldest first. */
 	private readonly waiters: Waiter[] = [];
 	private positions = 0;
-	private pauseMs = MIN_PAUSE_MS;
+	/** When a creation first waited here, in epoch ms, by its position. */
+	private readonly firstWaits = new BoundedMap<number, number>(1_000);
+	private pauseMs = MIN_GUESS_PAUSE_MS;
 	/** Epoch ms: when the first in the queue may ask without a freed slot. */
 	private askAt = 0;
 	/** By tasks of this process that ended since the last refusal; no creation has taken them yet. */
 	private freeSlots = 0;
+	/** Tasks that this process has created, and has not seen end. */
+	private running = 0;
 	/** Whether the last question came without a freed slot. */
 	private guessed = false;
 	/** Whether the service has refused a creation, and none was created since with nobody waiting. */
 	private isFull = false;
 	private unanswered = 0;
+	private refusals = 0;
+	private readonly report = new OncePerMinute();
 	private window = FIRST_WINDOW;
-	refusal: Failure | undefined;
+	refusal: QueueRefusal | undefined;
 
 	get full(): boolean {
 		return this.waiters.length > 0;
@@ -60,21 +81,36 @@ export class CreationQueue {
 		return (this.positions += 1);
 	}
 
-	/** A creation was refused because the account is full. */
-	refused(nowMs: number, failure: Failure, retryAfterMs?: number): void {
-		this.refusal = failure;
+	/** A creation was refused because the account is full, or limited. */
+	refused(nowMs: number, refusal: QueueRefusal): void {
+		const { retryAfterMs } = refusal;
+		this.refusal = refusal;
+		this.refusals += 1;
 		this.isFull = true;
 		this.window = FIRST_WINDOW;
 		this.freeSlots = 0;
-		if (this.guessed) this.pauseMs = Math.min(this.pauseMs * PAUSE_GROWTH, MAX_PAUSE_MS);
+		const longestMs = this.running > 0 ? MAX_GUESS_PAUSE_MS.withTasks : MAX_GUESS_PAUSE_MS.without;
+		if (this.guessed) this.pauseMs *= PAUSE_GROWTH;
+		this.pauseMs = Math.min(this.pauseMs, longestMs);
 		this.guessed = false;
 		// "Come back in 0 s" does not allow asking in a tight loop.
-		this.askAt = nowMs + Math.max(retryAfterMs || this.pauseMs, MIN_PAUSE_MS);
+		this.askAt = nowMs + Math.max(retryAfterMs || this.pauseMs, MIN_GUESS_PAUSE_MS);
+	}
+
+	/** What the log says, once a minute, while the account is full. */
+	news(nowMs: number): string | undefined {
+		if (this.refusals === 0 || !this.report.isDue(nowMs)) return undefined;
+		const { refusals, waiters } = this;
+		this.refusals = 0;
+		const oldest = waiters.reduce((since, each) => Math.min(since, each.since), nowMs);
+		const since = waiters.length === 0 ? '' : `, the oldest for ${seconds(nowMs - oldest)}`;
+		return `Media Generation: the account is full; since the last line, requests refused: ${refusals}; creations that wait: ${waiters.length}${since}`;
 	}
 
 	/** A task was created. Where no end had freed its slot, there may be more of them. */
 	created(nowMs: number): void {
-		if (this.guessed) this.pauseMs = Math.max(this.pauseMs / PAUSE_GROWTH, MIN_PAUSE_MS);
+		this.running += 1;
+		if (this.guessed) this.pauseMs = Math.max(this.pauseMs / PAUSE_CUT, MIN_GUESS_PAUSE_MS);
 		this.askAt = nowMs + this.pauseMs;
 		if (this.guessed) this.next();
 		this.guessed = false;
@@ -98,6 +134,7 @@ export class CreationQueue {
 
 	/** A task of this process is over. */
 	ended(): void {
+		this.running = Math.max(0, this.running - 1);
 		this.freeSlots += 1;
 		this.next();
 	}
@@ -111,7 +148,8 @@ export class CreationQueue {
 		{ now, sleep, signal }: Clock & { signal?: AbortSignal },
 		deadline: number,
 	): Promise<void> {
-		const me: Waiter = { position, woken: new AbortController(), mayAsk: false };
+		const since = ensured(this.firstWaits, position, now);
+		const me: Waiter = { position, since, woken: new AbortController(), mayAsk: false };
 		const later = this.waiters.findIndex((other) => other.position > position);
 		this.waiters.splice(later < 0 ? this.waiters.length : later, 0, me);
 		if (this.isFull && this.freeSlots > 0) this.next();

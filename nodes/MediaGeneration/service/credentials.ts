@@ -7,10 +7,10 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { credentialProblem, normalizeBaseUrl } from './baseUrl';
-import { BoundedMap } from './boundedMap';
-import { cleanerOf } from './clean';
-import { now } from './clock';
-import { invalid } from './failures';
+import { BoundedMap } from '../base/boundedMap';
+import { cleanerOf } from '../base/clean';
+import { now } from '../base/clock';
+import { invalid } from '../base/failures';
 
 export const CREDENTIAL = 'mediaGenerationApi';
 
@@ -51,25 +51,38 @@ export async function readCredentials(context: RequestContext): Promise<Credenti
 	return { credentials, data, readAt: now() };
 }
 
+interface Kept {
+	/** Calls that come at the same moment share one. */
+	reading: Promise<CredentialRead>;
+	/** Whether it was read because what was kept did not fit: for those who guess that happens once in the time that it is kept. */
+	again: boolean;
+}
+
 /** By workflow, node and credential. Forgotten when it is no longer recent, as keys are not kept. */
-const recent = new BoundedMap<string, CredentialRead>(200);
+const recent = new BoundedMap<string, Kept>(200);
 
 /** What was read a moment ago, or is read now. While the editor listens nothing is kept. */
 export async function recentCredentials(
 	context: N8nContext,
 	fits: (credentials: Credentials) => boolean = () => true,
 ): Promise<CredentialRead> {
+	if (context.getMode() === 'manual') return await readCredentials(context);
 	const { id: nodeId, credentials: used } = context.getNode();
 	const key = JSON.stringify([context.getWorkflow().id, nodeId, used?.[CREDENTIAL]?.id]);
-	const kept = context.getMode() === 'manual' ? undefined : recent.get(key);
-	if (kept !== undefined && fits(kept.credentials)) return kept;
-	const read = await readCredentials(context);
-	recent.set(key, read);
+	const kept = recent.get(key);
+	const read = await kept?.reading;
+	if (read !== undefined && (kept?.again === true || fits(read.credentials))) return read;
+	const newer = recent.get(key);
+	// Another call that did not fit was faster.
+	if (newer !== undefined && newer !== kept) return await newer.reading;
+	const made: Kept = { reading: readCredentials(context), again: kept !== undefined };
+	recent.set(key, made);
 	const forget = () => {
-		if (recent.get(key) === read) recent.delete(key);
+		if (recent.get(key) === made) recent.delete(key);
 	};
 	AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
-	return read;
+	made.reading.catch(forget);
+	return await made.reading;
 }
 
 /** What n8n signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */

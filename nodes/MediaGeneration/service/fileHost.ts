@@ -5,8 +5,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
-import { timeLimit } from './clock';
-import { connectionOf, reasonOf } from './networkError';
+import { timeLimit } from '../base/clock';
+import { connectionOf, reasonOf } from '../base/networkError';
 
 export type ByteStream = Exclude<
 	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],

@@ -4,7 +4,7 @@
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { normalizeBaseUrl, pathProblem } from './baseUrl';
-import { isObject, type JsonObject } from './json';
+import { isObject, type JsonObject } from '../base/json';
 
 /** Of both helpers of n8n: the older one, which the HTTP Request node uses, has `uri`, `form`, `simple` and the like. */
 const HARMLESS = new Set([
@@ -45,9 +45,9 @@ const REFUSED: Readonly<Record<string, string>> = {
 	adapter: 'a transport of its own',
 };
 
-/** By these a server or something before it can send a request on to another host or path. */
-const REFUSED_HEADERS =
-	/^(host|:authority|forwarded|x-forwarded-(host|server|port|proto|prefix|path|uri)|x-host|x-original-(url|uri|host)|x-rewrite-url|x-http-host-override|transfer-encoding|upgrade)$/;
+/** What users set. By others a server, or something before it, can send a request on to another host or path, or read it as two. */
+const PASSED_HEADERS =
+	/^(accept(-(charset|encoding|language))?|content-(type|length|language|encoding)|user-agent|(x-)?idempotency-key|(x-)?(request|correlation)-id|if-(none-)?match|if-(un)?modified-since|if-range|range|cache-control|pragma|prefer|traceparent|tracestate)$/;
 
 /** TRACE answers with the request's own headers, and CONNECT makes of the service a proxy. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -72,7 +72,7 @@ function checkConnection(request: JsonObject): void {
 			'it ignores SSL issues, so that anyone on the way could read the key. Turn "Ignore SSL Issues" off. For a certificate of your own set NODE_EXTRA_CA_CERTS for the whole n8n',
 		);
 	if (typeof method !== 'string' || !METHODS.has(method.toUpperCase()))
-		throw refusal('its method is none that the service has. Use GET, POST or another usual one');
+		throw refusal('its HTTP method is not supported. Use GET, POST or another usual one');
 }
 
 /** Names are compared as n8n's HTTP client does. */
@@ -81,8 +81,10 @@ function headersWith(given: unknown, key: { name: string; value: string }): Json
 	for (const [name, value] of Object.entries(isObject(given) ? given : {})) {
 		const plain = name.trim().toLowerCase();
 		if (value === undefined || value === null || plain === key.name.toLowerCase()) continue;
-		if (REFUSED_HEADERS.test(plain))
-			throw refusal(`it has the header "${name}", which can lead it elsewhere. Remove that header`);
+		if (!PASSED_HEADERS.test(plain))
+			throw refusal(
+				`it has the header "${name}", and with the key only such headers are sent as Accept, Content-Type, User-Agent, Idempotency-Key, X-Request-Id, Range or If-None-Match. Remove that header`,
+			);
 		// The HTTP client takes objects for headers of a method, or of all.
 		if (isObject(value)) throw refusal(`its header "${name}" is not a text`);
 		headers[name] = value;

@@ -1,14 +1,14 @@
 /** One look at a task: which route to ask, and what its answer means. Sources: docs/service.md, "Endpoints", "Poll routes" and "HTTP". */
 import { kindOf429, retryAfterMs } from './account';
-import type { PollRoute, PollRouteOption, Purpose } from './account';
+import type { PollRoute, Purpose } from './account';
 import type { Answer, Reply, ServiceClient } from './client';
-import { now, pause } from './clock';
-import { isObject } from './json';
+import { now } from '../base/clock';
+import { isObject } from '../base/json';
 import { errorTextOf, isDescribed, parseTask, taskIdsIn, type Task } from './task';
 
 export type Look =
 	| { kind: 'task'; task: Task }
-	/** Over, but not by the ID that was asked for: as `busy`, until another look repeats it {@link CONFIRM_MS} later. */
+	/** Over, but not by the ID that was asked for, or beside `success: false`: it counts once another look repeats it (`until.ts`). */
 	| { kind: 'doubtful'; task: Task; detail: string }
 	/** Nothing usable, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
@@ -17,13 +17,11 @@ export type Look =
 	/** 401 or 403 in the service's own words. A single one is not proof: throttling can look like it. */
 	| { kind: 'denied'; detail: string; httpStatus: number };
 
-/** A `failed` task is paid for again, and a refused key gives it up: the service has to say so twice, this long apart. */
-export const CONFIRM_MS = 2_500;
-
 export interface LookAt {
 	taskId: string;
 	kind: string;
-	route: PollRouteOption;
+	/** Where only this one is to be asked; else the one that last answered for the kind, and on 404 the other one. */
+	route?: PollRoute;
 	/** For the whole look, in ms, whichever routes it asks. */
 	timeoutMs: number;
 	/** `look`, unless an outsider caused it. */
@@ -51,12 +49,16 @@ function aboutTask(task: Task, taskId: string, { body, status }: Answer): Look {
 	// An ID in capital letters is the same ID.
 	const asked = taskId.toLowerCase();
 	const other = task.id;
-	if (taskIdsIn(body).some((id) => id.toLowerCase() === asked)) return { kind: 'task', task };
+	const isNamed = taskIdsIn(body).some((id) => id.toLowerCase() === asked);
+	// The request may have failed, and not the task: a throttled one can be answered with the status "error" (docs/service.md, "HTTP").
+	const isDenied = task.state === 'failed' && isObject(body) && body.success === false;
+	if (isNamed && !isDenied) return { kind: 'task', task };
 	if (task.state !== 'failed' && other === undefined) return { kind: 'task', task };
-	const seen =
-		other === undefined ? `the status "${task.status}" and no task ID` : `another task (${other})`;
 	const words = task.errorText === undefined ? '' : `: ${task.errorText}`;
-	const detail = `HTTP ${status} with ${seen}${words}`;
+	const said = (seen: string) => `HTTP ${status} with ${seen}${words}`;
+	const itsStatus = `the status "${task.status}" and`;
+	if (isNamed) return { kind: 'doubtful', task, detail: said(`${itsStatus} "success": false`) };
+	const detail = said(other === undefined ? `${itsStatus} no task ID` : `another task (${other})`);
 	return task.state !== 'running' && kindOf429(task.raw) !== 'rate'
 		? { kind: 'doubtful', task, detail }
 		: { kind: 'busy', detail, httpStatus: status };
@@ -86,7 +88,7 @@ async function askRoute(
 	return look;
 }
 
-/** Looks at a task once. With `auto` it asks the route that last answered for this kind, and on 404 the other one. */
+/** Looks at a task once. */
 export async function lookAtTask(
 	client: ServiceClient,
 	at: LookAt,
@@ -94,22 +96,12 @@ export async function lookAtTask(
 ): Promise<Look> {
 	const end = clockNow() + at.timeoutMs;
 	if (at.purpose !== 'outsider') client.account.known.set(at.taskId, true);
-	const remembered = client.account.routes.get(at.kind) ?? 'v1';
-	const route = at.route === 'auto' ? remembered : at.route;
+	const route = at.route ?? client.account.routes.get(at.kind) ?? 'v1';
 	const look = await askRoute(client, { ...at, route });
 	const timeoutMs = end - clockNow();
-	if (look.kind !== 'missing' || at.route !== 'auto' || timeoutMs <= 0) return look;
+	if (look.kind !== 'missing' || at.route !== undefined || timeoutMs <= 0) return look;
 	const second = await askRoute(client, { ...at, route: route === 'v1' ? 'v1e' : 'v1', timeoutMs });
 	// The other route not existing, refusing, or failing without naming the task, says nothing while the first one knew no such task.
 	const isSaid = second.kind === 'task' && isDescribed(second.task);
 	return second.kind === 'busy' || isSaid ? second : look;
-}
-
-/** As {@link lookAtTask}, for those who look only once: what is doubtful is looked at again, and counts when that repeats it. */
-export async function lookSurely(client: ServiceClient, at: LookAt): Promise<Look> {
-	const first = await lookAtTask(client, at);
-	if (first.kind !== 'doubtful') return first;
-	await pause(CONFIRM_MS, at.signal);
-	const second = await lookAtTask(client, at);
-	return second.kind === 'doubtful' ? { kind: 'task', task: second.task } : second;
 }

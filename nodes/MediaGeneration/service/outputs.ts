@@ -1,5 +1,6 @@
 /** Which files a finished task offers. Source: docs/service.md, "Resources" (the task's metadata) and "Shapes". */
-import { asText, isObject, type JsonObject } from './json';
+import { asText, isObject, type JsonObject } from '../base/json';
+import { extensionIn, mediaOf } from '../media/kinds';
 import type { Task } from './task';
 
 export type OutputKind = 'audio' | 'image' | 'transcript' | 'file';
@@ -9,10 +10,6 @@ export interface TaskOutput {
 	kind: OutputKind;
 }
 
-const IMAGE_PATH = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?)$/i;
-const AUDIO_PATH = /\.(mp3|wav|ogg|opus|m4a|aac|flac|weba)$/i;
-const VIDEO_PATH = /\.(mp4|mov|webm|mkv)$/i;
-const TRANSCRIPT_PATH = /\.(srt|vtt)$/i;
 const TRANSCRIPT_KEY = /^(srt|vtt|json|transcript|subtitle)/i;
 const BARE_KEY = /^ur[il]s?$/i;
 const URL_KEY = /((^|_)ur[il]s?|Ur[il]s?)$/;
@@ -26,6 +23,13 @@ const STREAM_KEY = /stream/i;
 /** Best first. */
 const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_url', 'json_url'];
 const MAX_DEPTH = 5;
+/** How many fields, and of each level how many objects, are looked through for addresses: far more than any task has. */
+const MAX_LOOKED_AT = 1_000;
+
+function listOf(value: unknown): unknown[] {
+	if (Array.isArray(value)) return value.slice(0, MAX_LOOKED_AT);
+	return value === undefined ? [] : [value];
+}
 
 function httpUrl(value: unknown): string | undefined {
 	const text = asText(value) ?? '';
@@ -33,11 +37,10 @@ function httpUrl(value: unknown): string | undefined {
 }
 
 function kindOf(name: string, url: string, taskType: string): OutputKind {
-	const path = new URL(url).pathname;
-	if (TRANSCRIPT_KEY.test(name) || TRANSCRIPT_PATH.test(path)) return 'transcript';
-	if (IMAGE_PATH.test(path)) return 'image';
-	if (AUDIO_PATH.test(path)) return 'audio';
-	if (/video/i.test(name) || VIDEO_PATH.test(path)) return 'file';
+	const media = mediaOf(extensionIn(new URL(url).pathname));
+	if (TRANSCRIPT_KEY.test(name) || media === 'captions') return 'transcript';
+	if (media === 'image' || media === 'audio') return media;
+	if (/video/i.test(name) || media === 'video') return 'file';
 	if (/image/i.test(taskType) || /image/i.test(name)) return 'image';
 	if (/audio/i.test(name) || /sound|speech|audio|voice|music/i.test(taskType)) return 'audio';
 	return 'file';
@@ -58,11 +61,13 @@ interface Holder {
 
 const isOwn = (key: string) => !ECHO_KEY.test(key) && !STREAM_KEY.test(key);
 
+const namesOf = (fields: JsonObject) => Object.keys(fields).slice(0, MAX_LOOKED_AT);
+
 function below({ fields }: Holder): Holder[] {
-	return Object.entries(fields)
-		.filter(([name]) => name !== 'result_images' && isOwn(name) && !PREVIEW_KEY.test(name))
-		.flatMap(([name, value]) => {
-			const entries = [value].flat().filter(isObject);
+	return namesOf(fields)
+		.filter((name) => name !== 'result_images' && isOwn(name) && !PREVIEW_KEY.test(name))
+		.flatMap((name) => {
+			const entries = listOf(fields[name]).filter(isObject);
 			return entries.map((entry) => ({ name, fields: entry }));
 		});
 }
@@ -70,26 +75,31 @@ function below({ fields }: Holder): Holder[] {
 /**
  * The files of a finished task, each once: full pictures first, then the named outputs, then whatever else of the metadata
  * is an address, the deeper ones last. Previews count only when there is nothing better.
- * @param echoes texts that the creation request carried, where they are known: addresses among them are not results
+ * @param echoes texts that the creation request carried, where they are known: addresses among them are not results,
+ * whatever query they come back with
  */
 export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = []): TaskOutput[] {
 	const carried = new Set(echoes);
+	const isEcho = (url: string) => carried.has(url) || carried.has(url.split('?', 1)[0] ?? '');
+	let left = MAX_LOOKED_AT;
 	const best = new Map<string, TaskOutput>();
 	const previews = new Map<string, TaskOutput>();
 	const add = (to: typeof best, file: TaskOutput) => {
 		const known = to.get(file.url);
-		if (known === undefined && !carried.has(file.url)) to.set(file.url, file);
+		if (known === undefined && !isEcho(file.url)) to.set(file.url, file);
 		// A second name of the same file can say more about it than the first.
 		if (known?.kind === 'file') known.kind = file.kind;
 	};
 	const addField = (to: typeof best, { name, fields }: Holder, key: string) => {
 		// A field that is just "url" takes the name of the object that holds it.
 		const called = BARE_KEY.test(key) ? name : key;
-		for (const url of [fields[key]].flat().map(httpUrl))
+		for (const value of listOf(fields[key])) {
+			const url = (left -= 1) >= 0 ? httpUrl(value) : undefined;
 			if (url !== undefined) add(to, { url, kind: kindOf(called, url, type) });
+		}
 	};
 	const addNamed = (holder: Holder) => {
-		for (const url of [holder.fields.result_images].flat().map(imageIn))
+		for (const url of listOf(holder.fields.result_images).map(imageIn))
 			if (url !== undefined) add(best, { url, kind: 'image' });
 		for (const key of NAMED) addField(best, holder, key);
 	};
@@ -100,10 +110,10 @@ export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = [
 	for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
 		level.forEach(addNamed);
 		for (const holder of level)
-			for (const key of Object.keys(holder.fields))
+			for (const key of namesOf(holder.fields))
 				if (URL_KEY.test(key) && isOwn(key))
 					addField(PREVIEW_KEY.test(key) ? previews : best, holder, key);
-		level = level.flatMap(below);
+		level = level.flatMap(below).slice(0, MAX_LOOKED_AT);
 	}
 	return [...(best.size > 0 ? best : previews).values()];
 }

@@ -1,9 +1,17 @@
 /** The one retrying read: it costs nothing, so it is repeated while the service can't answer, but never while the account asked for a pause. */
+import type { IDataObject } from 'n8n-workflow';
 import type { Purpose } from './account';
 import type { Answer, ServiceClient } from './client';
-import { realClock, type Clock } from './clock';
-import { attemptLater, FailureError, quote, seconds, type Attempt, type Failure } from './failures';
-import { isObject } from './json';
+import { realClock, type Clock } from '../base/clock';
+import {
+	attemptLater,
+	FailureError,
+	quote,
+	seconds,
+	type Attempt,
+	type Failure,
+} from '../base/failures';
+import { isObject, type JsonObject } from '../base/json';
 import { wordsOf } from './look';
 import { creditsOf } from './task';
 
@@ -15,6 +23,8 @@ export type Try<T> =
 export interface Reading {
 	client: ServiceClient;
 	path: string;
+	/** Of a question that is asked by POST, and costs nothing. */
+	body?: IDataObject;
 	tries?: number;
 	/** Whose pauses count. */
 	purpose?: Purpose;
@@ -71,9 +81,13 @@ export async function readWithRetries<T>(
 }
 
 export async function readReply(reading: Reading): Promise<Answer> {
-	const { client, path, what = path, signal, timeoutMs = TIMEOUT_MS } = reading;
+	const { client, path, body: asked, what = path, signal, timeoutMs = TIMEOUT_MS } = reading;
+	const method = asked === undefined ? 'GET' : 'POST';
 	return await readWithRetries<Answer>(reading, async () => {
-		const reply = await client.send({ method: 'GET', path, purpose: 'read', timeoutMs, signal });
+		const reply = await client.send({
+			...{ method, path, body: asked },
+			...{ purpose: 'read', timeoutMs, signal },
+		});
 		if (!reply.answered) {
 			const failure = unreadable(what, reply.reason);
 			return { kind: reply.kind === 'impossible' ? 'refused' : 'busy', failure };
@@ -84,9 +98,26 @@ export async function readReply(reading: Reading): Promise<Answer> {
 		if (succeeded && body !== undefined && !refusedInside) return { kind: 'read', value: reply };
 		const nameless = succeeded && refusedInside ? '' : ' without a usable answer';
 		const failure = unreadable(what, wordsOf(reply) ?? `HTTP ${status}${nameless}`, status);
-		const final = status >= 300 && status < 500 && status !== 429 && status !== 408;
+		const isBusy = status === 408 || status === 429 || (status >= 500 && status !== 501);
+		const final = status >= 300 && !isBusy;
 		return { kind: final ? 'refused' : 'busy', failure };
 	});
+}
+
+/** With these a service says that it has no such route. */
+const NO_ROUTE = new Set([404, 405, 410, 501]);
+
+/** The answer of a route that not every service has. @param what it offers, in words */
+export async function askOptional(reading: Reading, what: string): Promise<JsonObject> {
+	const asked = await attemptLater(async () => await readBody({ what: `The ${what}`, ...reading }));
+	if (asked.ok && isObject(asked.value)) return asked.value;
+	const { path } = reading;
+	if (asked.ok) throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
+	const { failure } = asked;
+	if (!NO_ROUTE.has(failure.httpStatus ?? 0)) throw new FailureError(failure);
+	const message = `The service offers no ${what}`;
+	const description = `It has no POST ${path}, or not for this key. Nothing was changed.`;
+	throw new FailureError({ ...failure, outcome: 'rejected', message, description });
 }
 
 export async function readBody(reading: Reading): Promise<unknown> {

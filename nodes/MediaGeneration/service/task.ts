@@ -1,6 +1,7 @@
 /** What answers say of a task, and of the account. Sources: docs/service.md, "Resources", "States", "Shapes" and "Status". */
 import type { IDataObject } from 'n8n-workflow';
-import { asNumber, asText, isObject, recordsIn, type JsonObject } from './json';
+import { asNumber, asText, isObject, type JsonObject } from '../base/json';
+import { recordsOf } from './paging';
 
 export interface Task {
 	id: string | undefined;
@@ -15,12 +16,20 @@ export interface Task {
 	raw: JsonObject;
 }
 
+const isGiven = (value: unknown) => value !== undefined;
+
+/** The service's own words. Refusals can list fields: `errors: [{ field, message }]` (docs/service.md, "Errors"). */
 export function errorTextOf(body: JsonObject): string | undefined {
 	const metadata = isObject(body.metadata) ? body.metadata : {};
-	const { error_message, error, message, detail } = body;
-	return [error_message, error, message, detail, metadata.error_message]
+	const { error_message, error, message, detail, errors } = body;
+	const text = [error_message, error, message, detail, metadata.error_message]
 		.map((candidate) => asText(isObject(candidate) ? candidate.message : candidate))
-		.find((text) => text !== undefined);
+		.find((each) => each !== undefined);
+	const fields = (Array.isArray(errors) ? errors : []).flatMap((each: unknown) => {
+		const { field, message: reason } = isObject(each) ? each : { field: undefined, message: each };
+		return [asText(field), asText(reason)].filter(isGiven).join(': ') || [];
+	});
+	return [text, fields.join('; ')].filter((each = '') => each !== '').join(': ') || undefined;
 }
 
 /** Whether an object says more about a task than a status, which answers of all kinds have. */
@@ -31,13 +40,21 @@ function describesTask({ id, task_id, type, metadata, progress }: JsonObject): b
 
 export const isDescribed = ({ raw }: Task) => describesTask(raw);
 
-/** The task itself: at the root (docs/service.md, "Resources"), or wrapped as `{ success, data }` or `{ status: "success", data }`. */
+const WRAPPERS = ['data', 'result', 'task'];
+const MAX_WRAPPERS = 2;
+
+/** What an answer, a callback or a record of a list may be: itself, and what it wraps, as in `{ success, data: { task: {...} } }`. From the outside in. */
+function layersOf(body: unknown, depth = 0): JsonObject[] {
+	if (!isObject(body) || depth > MAX_WRAPPERS) return [];
+	return [body, ...WRAPPERS.flatMap((name) => layersOf(body[name], depth + 1))];
+}
+
+const hasStatus = ({ status }: JsonObject) => typeof status === 'string' && status !== '';
+
+/** The task itself (docs/service.md, "Resources" and "Shapes"): a status alone can be one of the request. */
 function unwrapped(body: JsonObject): JsonObject {
-	const { data } = body;
-	if (!isObject(data)) return body;
-	const inner = typeof data.status !== 'string' && isObject(data.task) ? data.task : data;
-	if (typeof body.status !== 'string') return inner;
-	return !describesTask(body) && typeof inner.status === 'string' ? inner : body;
+	const layers = layersOf(body).filter(hasStatus);
+	return layers.find(describesTask) ?? layers.at(-1) ?? body;
 }
 
 /**
@@ -48,7 +65,7 @@ export function parseTask(body: unknown): Task | undefined {
 	if (!isObject(body)) return undefined;
 	const raw = unwrapped(body);
 	if (typeof raw.status !== 'string' || raw.status === '') return undefined;
-	const id = asText(raw.id) ?? asText(raw.task_id);
+	const id = idOf(raw);
 	const { status } = raw;
 	if (id === undefined && (body.success === false || (status === 'error' && !describesTask(raw))))
 		return undefined;
@@ -69,21 +86,29 @@ export function mentionsTask(text: string): boolean {
 	return /"task_?[iI]d"\s*:\s*(?:"[^"]|-?\d)/.test(text);
 }
 
-const isGiven = (value: unknown) => value !== undefined;
-
-/** What stands under each of the names, at the root or under `data`. */
+/** What stands under each of the names, in all layers of an answer. */
 function placesOf(body: unknown, ...names: string[]): unknown[] {
-	if (!isObject(body)) return [];
-	const nested = isObject(body.data) ? body.data : {};
-	return names.flatMap((name) => [body[name], nested[name]]);
+	const layers = layersOf(body);
+	return names.flatMap((name) => layers.map((layer) => layer[name]));
 }
 
-/** The `task_id` of a creation's answer, at the root or under `data` (docs/service.md, "Endpoints"). */
+const idOf = ({ id, task_id, taskId }: JsonObject) =>
+	[id, task_id, taskId].map(asText).find(isGiven);
+
+/** The task ID in an answer or a callback (docs/service.md, "Endpoints"). A bare `id` can be that of what wraps it. */
 export function taskIdOf(body: unknown): string | undefined {
-	return placesOf(body, 'task_id', 'id').map(asText).find(isGiven);
+	const ids = [...placesOf(body, 'task_id', 'taskId'), ...placesOf(body, 'id').reverse()];
+	return ids.map(asText).find(isGiven);
 }
 
-/** The `task_id` in the text of an answer that is no JSON, or of which there is only the beginning. */
+/** The task in a record of a list. */
+export function listedIn(record: unknown): { taskId: string; raw: JsonObject } | undefined {
+	const raw = layersOf(record).find((layer) => idOf(layer) !== undefined);
+	const taskId = raw && idOf(raw);
+	return raw && taskId !== undefined ? { taskId, raw } : undefined;
+}
+
+/** A task ID anywhere in the text of an answer, which can be no JSON, or only the beginning of it. */
 export function taskIdIn(text: string): string | undefined {
 	const found = /"task_?[iI]d"\s*:\s*(?:"([^"\\]{1,500})"|(\d{1,40})\b)/.exec(text);
 	return found?.[1] ?? found?.[2];
@@ -91,10 +116,7 @@ export function taskIdIn(text: string): string | undefined {
 
 /** Also those beside a task that is wrapped. */
 export function taskIdsIn(body: unknown): string[] {
-	if (!isObject(body)) return [];
-	return [body, unwrapped(body)]
-		.flatMap(({ id, task_id, taskId }) => [id, task_id, taskId])
-		.flatMap((id) => asText(id) ?? []);
+	return placesOf(body, 'id', 'task_id', 'taskId').flatMap((id) => asText(id) ?? []);
 }
 
 export function creditsOf(body: unknown): number | undefined {
@@ -125,6 +147,5 @@ export function withoutEmptyError(fields: JsonObject): IDataObject {
 }
 
 export function apiKeysOf(body: unknown): JsonObject[] | undefined {
-	const names = ['data', 'api_keys', 'apiKeys', 'keys', 'items', 'results'];
-	return recordsIn(body, names)?.map((entry) => (isObject(entry) ? entry : { key: entry }));
+	return recordsOf(body)?.map((entry) => (isObject(entry) ? entry : { key: entry }));
 }

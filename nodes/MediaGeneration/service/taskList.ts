@@ -1,8 +1,11 @@
 /** The account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
 import type { Answer } from './client';
-import { attemptLater, FailureError, type Failure } from './failures';
-import { asNumber, asText, isObject, recordsIn, type JsonObject } from './json';
-import { readReply, unreadable, type Reading } from './reading';
+import { realClock } from '../base/clock';
+import { attemptLater, FailureError, type Failure } from '../base/failures';
+import { asNumber, asText, isObject, type JsonObject } from '../base/json';
+import { newPages, recordsOf, type Page } from './paging';
+import { readBody, readReply, unreadable, type Reading } from './reading';
+import { listedIn } from './task';
 
 export interface ListedTask {
 	taskId: string;
@@ -12,13 +15,19 @@ export interface ListedTask {
 }
 
 type TaskList =
-	/** As the service ordered them, each once. `answer`: the first page, for what its headers say. */
-	{ kind: 'list'; tasks: ListedTask[]; answer: Answer } | { kind: 'none'; failure: Failure };
+	/**
+	 * As the service ordered them, each once. `whole`: nothing of interest was left out, so that a task that is not there is not in the
+	 * list. `answer`: the first page, for what its headers say.
+	 */
+	| { kind: 'list'; tasks: ListedTask[]; whole: boolean; answer: Answer }
+	| { kind: 'none'; failure: Failure };
 
 interface TaskListQuery extends Omit<Reading, 'path'> {
 	type?: string | undefined;
 	limit: number;
 	mostPages?: number;
+	/** Which tasks count; all of them, unless given. */
+	isWanted?: (task: ListedTask) => boolean;
 	/** Whether a page shows that none of the further ones is of interest. */
 	isOver?: (page: readonly ListedTask[], answer: Answer) => boolean;
 }
@@ -26,11 +35,17 @@ interface TaskListQuery extends Omit<Reading, 'path'> {
 const PAGE_SIZE = 100;
 /** Against a list without end. */
 const MOST_PAGES = 1_000;
-/** In a row, after which no new task is expected: services repeat entries where pages meet, and some ignore `page`. */
-const MAX_EMPTY_PAGES = 3;
-/** With these the service answers, but has no list. */
-export const NO_LIST = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
-const NAMES = ['data', 'tasks', 'items', 'results', 'list', 'records'];
+/** With these a service says that it has no such list, or no such page. Every other refusal leaves open what the list holds. */
+const SAYS_NO_LIST = new Set([404, 405, 410, 501]);
+/** It counts when it is said twice, as a deployment can make any route answer 404 for a moment. */
+const DENIALS_THAT_COUNT = 2;
+const DENIED_AGAIN_MS = 2_500;
+
+/** What this process knows of an account's list. */
+class ListMemory {
+	wasRead = false;
+	denials = 0;
+}
 
 /** Epoch ms, from ISO 8601 (UTC where it names no zone), or from seconds or ms, also as a text. */
 export function timeOf(value: unknown): number | undefined {
@@ -44,11 +59,10 @@ export function timeOf(value: unknown): number | undefined {
 }
 
 function taskIn(record: unknown): ListedTask[] {
-	if (!isObject(record)) return [];
-	const taskId = asText(record.id) ?? asText(record.task_id);
-	if (taskId === undefined) return [];
-	const { created_at: created, createdAt = created, created: began = createdAt } = record;
-	return [{ taskId, createdAt: timeOf(began), raw: record }];
+	const listed = listedIn(record);
+	if (listed === undefined) return [];
+	const { created_at: created, createdAt = created, created: began = createdAt } = listed.raw;
+	return [{ ...listed, createdAt: timeOf(began) }];
 }
 
 /** Whether the service says that more follows; undefined where it says nothing. */
@@ -65,38 +79,91 @@ const NONE: Failure = {
 		'It has no GET /v1/tasks, or not for this key. Look at its dashboard for the tasks, and use "Task: Get" or "Task: Wait" with their IDs.',
 };
 
+/** Undefined where the service says that there is none. Throws a FailureError where it could not be read. */
+async function pageAt(query: TaskListQuery, number: string): Promise<Answer | undefined> {
+	const { limit, type, isWanted } = query;
+	const size = isWanted === undefined ? Math.min(limit, PAGE_SIZE) : PAGE_SIZE;
+	const fields = { page: number, limit: `${size}`, ...(type === undefined ? {} : { type }) };
+	const path = `/v1/tasks?${new URLSearchParams(fields).toString()}`;
+	const reply = await attemptLater(async () => await readReply({ ...query, path }));
+	if (!reply.ok) {
+		if (SAYS_NO_LIST.has(reply.failure.httpStatus ?? 0)) return undefined;
+		throw new FailureError(reply.failure);
+	}
+	if (recordsOf(reply.value.body) !== undefined) return reply.value;
+	throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
+}
+
+/** Undefined where there is no list: the service has said so twice, and has never shown one to this process. */
+async function firstPage(query: TaskListQuery): Promise<Answer | undefined> {
+	const memory = query.client.account.state(ListMemory);
+	const { sleep } = query.clock ?? realClock;
+	for (;;) {
+		const answer = await pageAt(query, '1');
+		memory.wasRead ||= answer !== undefined;
+		if (answer !== undefined) return answer;
+		memory.denials += 1;
+		if (!memory.wasRead && memory.denials >= DENIALS_THAT_COUNT) return undefined;
+		if (memory.wasRead || query.tries === 1)
+			throw new FailureError(unreadable('The list of tasks', 'the service said it has none', 404));
+		await sleep(DENIED_AGAIN_MS, query.signal);
+	}
+}
+
 /** Throws a FailureError where it can't be read. */
 export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
-	const { limit, type, mostPages = MOST_PAGES, isOver = () => false } = query;
-	const tasks = new Map<string, ListedTask>();
-	const size = Math.min(limit, PAGE_SIZE);
-	let first: Answer | undefined;
-	for (let page = 1, empty = 0; page <= mostPages && empty < MAX_EMPTY_PAGES; page += 1) {
-		const fields = { page: `${page}`, limit: `${size}`, ...(type === undefined ? {} : { type }) };
-		const path = `/v1/tasks?${new URLSearchParams(fields).toString()}`;
-		const reply = await attemptLater(async () => await readReply({ ...query, path }));
-		if (!reply.ok) {
-			const { httpStatus = 0 } = reply.failure;
-			if (!NO_LIST.has(httpStatus)) throw new FailureError(reply.failure);
-			// Some services have no page beyond the last one.
-			if (first !== undefined) break;
-			return { kind: 'none', failure: { ...NONE, httpStatus } };
-		}
-		const { value: answer } = reply;
-		const records = recordsIn(answer.body, NAMES);
-		if (records === undefined) {
-			if (first === undefined) break;
-			throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
-		}
-		first ??= answer;
-		const before = tasks.size;
-		const found = records.flatMap(taskIn);
-		for (const task of found) tasks.set(task.taskId, task);
-		empty = tasks.size === before ? empty + 1 : 0;
-		// Where nothing says that more follows, a page without a new task is the last one.
-		const more = saysMore(answer.body) ?? empty === 0;
-		if (!more || tasks.size >= limit || isOver(found, answer)) break;
+	const { limit, mostPages = MOST_PAGES, isWanted = () => true, isOver = () => false } = query;
+	const answer = await firstPage(query);
+	if (answer === undefined) return { kind: 'none', failure: NONE };
+	const tasks: ListedTask[] = [];
+	let [pages, whole, last] = [0, false, answer];
+	const read = async (number = '1'): Promise<Page<ListedTask> | undefined> => {
+		const page = pages === 0 ? answer : await pageAt(query, number);
+		// Some services have no page beyond the last one.
+		whole = true;
+		if (page === undefined) return undefined;
+		last = page;
+		pages += 1;
+		const records = recordsOf(page.body) ?? [];
+		const more = saysMore(page.body);
+		// A full page that repeats another one is the end of what can be read, but not of the list.
+		whole = more === false || (more === undefined && records.length < PAGE_SIZE);
+		const next = more === false ? undefined : String(Number(number) + 1);
+		return { entries: records.flatMap(taskIn), next, isGuess: more === undefined };
+	};
+	const seen = new Set<string>();
+	for await (const { entries, next } of newPages({ read, keyOf: ({ taskId }) => taskId, seen })) {
+		for (const task of entries) if (isWanted(task)) tasks.push(task);
+		const isEnough = tasks.length >= limit || pages >= mostPages;
+		if (next !== undefined && isEnough) whole = false;
+		if (entries.length > 0 && isOver(entries, last)) whole = true;
+		else if (!isEnough) continue;
+		break;
 	}
-	if (first === undefined) return { kind: 'none', failure: NONE };
-	return { kind: 'list', tasks: [...tasks.values()].slice(0, limit), answer: first };
+	return { kind: 'list', tasks: tasks.slice(0, limit), whole, answer };
 }
+
+/** Whether a page shows that all further ones are older than that (epoch ms by the service's clock): where its list begins with the newest. */
+export function areOlder(page: readonly ListedTask[], thanMs: number): boolean {
+	const times = page.map(({ createdAt = Infinity }) => createdAt);
+	// A list may cut its times to whole seconds.
+	return times.every(
+		(time, index) => time + 1_000 < thanMs && time <= (times[index - 1] ?? Infinity),
+	);
+}
+
+/** A task whose text its list has cut off, with the whole one. As it was where that can't be read. */
+export async function withFullText(
+	reading: Omit<Reading, 'path'>,
+	task: ListedTask,
+): Promise<ListedTask> {
+	const path = `/v1/task/${encodeURIComponent(Buffer.from(task.taskId).toString())}/full`;
+	const body = await readBody({ ...reading, path }).catch(() => undefined);
+	const full = isObject(body) && isObject(body.data) ? body.data : body;
+	if (!isObject(full) || typeof full.text !== 'string' || isTextCut(full)) return task;
+	return { ...task, raw: { ...task.raw, text: full.text, text_truncated: false } };
+}
+
+/** docs/service.md, "Task list". */
+export const isTextCut = ({ text_truncated: isCut }: JsonObject) =>
+	isCut === true || isCut === 'true';

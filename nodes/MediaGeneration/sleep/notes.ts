@@ -1,8 +1,9 @@
 /** What is kept with a sleeping execution. One text: each field of an object would cost n8n another call into its isolated engine. */
+import type { FunctionsBase } from 'n8n-workflow';
 import type { Assembly } from '../delivery/assembly';
 import type { FileSettings } from '../operations/waiting';
-import { clockAheadMs } from '../service/clock';
-import { isObject, parseJson } from '../service/json';
+import { clockAheadMs } from '../base/clock';
+import { isObject, parseJson } from '../base/json';
 import type { Task } from '../service/task';
 import type { Watch } from '../wait/poll';
 
@@ -19,11 +20,18 @@ export interface OpenTask {
 
 export type SleepingItem =
 	/** Over before the execution went to sleep: its item lies in the input. */
-	{ kind: 'complete' } | { kind: 'open'; tasks: Watch[]; files: FileSettings; assembly: Assembly };
+	| { kind: 'complete' }
+	| {
+			kind: 'open';
+			tasks: Watch[];
+			files: FileSettings;
+			assembly: Assembly;
+			/** Whether its item has the JSON that came in as `input`, and its output is to have it. */
+			carriesInput?: boolean;
+	  };
 
 export interface Notes {
 	id: string;
-	watched: boolean;
 	items: SleepingItem[];
 }
 
@@ -38,18 +46,22 @@ function moved(items: SleepingItem[], byMs: number): SleepingItem[] {
 	);
 }
 
+/** Any change of what is written here, or of what it means, needs another number: n8n can be upgraded while executions sleep. */
+const NOTES_FORMAT = 1;
+
 /** What is kept goes by the machine's clock, as another process may read it, or somebody may set it. */
-export function writeNotes({ items, ...notes }: Notes): string {
-	return JSON.stringify({ ...notes, items: moved(items, clockAheadMs()) });
+export function writeNotes({ id, items }: Notes): string {
+	return JSON.stringify({ format: NOTES_FORMAT, id, items: moved(items, clockAheadMs()) });
 }
 
-export function readNotes(kept: unknown): Notes | undefined {
-	const value = typeof kept === 'string' ? parseJson(kept) : undefined;
-	if (!isObject(value)) return undefined;
-	const { id, watched, items } = value;
-	if (typeof id !== 'string' || !Array.isArray(items)) return undefined;
-	const here = moved(items as SleepingItem[], -clockAheadMs());
-	return { id, watched: watched !== false, items: here };
+/** `none`: this node has put nothing to sleep. `unread`: it has, in a format that this version does not know, so that its tasks are not known. */
+export function readNotes(kept: unknown): Notes | 'none' | 'unread' {
+	if (typeof kept !== 'string') return 'none';
+	const value = parseJson(kept);
+	if (!isObject(value) || value.format !== NOTES_FORMAT) return 'unread';
+	const { id, items } = value;
+	if (typeof id !== 'string' || !Array.isArray(items)) return 'unread';
+	return { id, items: moved(items as SleepingItem[], -clockAheadMs()) };
 }
 
 /** Within an expression: this node's notes. The name is quoted so that nothing in it can end the expression. */
@@ -59,6 +71,24 @@ export function notesReference(nodeName: string): string {
 		(brace) => `\\u00${brace.charCodeAt(0).toString(16)}`,
 	);
 	return `$node[${quoted}].context["${CONTEXT_FIELD}"]`;
+}
+
+/**
+ * The URL that wakes an execution, with n8n's own token and this node's ID as its last part. Without a token anyone could wake it, so
+ * that there is none then; n8n has it since 2.14.
+ * @param given what `$execution.resumeUrl` gives
+ * @param search with the token, where n8n gives the URL without it
+ */
+export function resumeUrlOf(
+	context: Pick<FunctionsBase, 'getNode'>,
+	given: unknown,
+	search?: string,
+): string | undefined {
+	if (typeof given !== 'string' || !URL.canParse(given)) return undefined;
+	const url = new URL(given);
+	url.pathname += `/${context.getNode().id}`;
+	if (search !== undefined) url.search = search;
+	return url.searchParams.has('signature') ? url.href : undefined;
 }
 
 export function openTasks({ items }: Notes): Watch[] {

@@ -1,13 +1,14 @@
 /** Putting an execution to sleep until its tasks are over. Its items go out if the deadline passes, so they carry the task IDs. */
 import { randomUUID } from 'crypto';
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { endpointOf } from '../create/ledger';
 import { unfinishedJson, type Assembly } from '../delivery/assembly';
 import { plainFailureItem } from '../delivery/failure';
+import { carryInput } from '../delivery/item';
 import type { FileSettings } from '../operations/waiting';
-import { cleanItems } from '../service/clean';
+import { cleanItems } from '../base/clean';
 import type { ServiceClient } from '../service/client';
-import { clockAheadMs, now } from '../service/clock';
+import { clockAheadMs, now } from '../base/clock';
 import type { Done } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 import type { Waking } from './checks';
@@ -24,7 +25,8 @@ export type Sleeper =
 			tasks: SleepingTask[];
 			files: FileSettings;
 			assembly: Assembly;
-			watched: boolean;
+			/** What came in, where its output is to carry it. */
+			input?: IDataObject | undefined;
 	  };
 
 /** The inputs that executions of this process sleep on: n8n's Retry On Fail runs the node again on them. */
@@ -42,7 +44,8 @@ function firstItem(sleeper: Sleeper, index: number): INodeExecutionData {
 	if (sleeper.kind === 'complete') return { ...(sleeper.items[0] ?? { json: {} }), pairedItem };
 	const { tasks, assembly } = sleeper;
 	const taskIds = tasks.map(({ watch }) => watch.taskId);
-	return { json: unfinishedJson(assembly, taskIds, tasks[0]?.task), pairedItem };
+	const json = unfinishedJson(assembly, taskIds, tasks[0]?.task);
+	return carryInput({ json, pairedItem }, sleeper.input);
 }
 
 export async function suspend(
@@ -63,22 +66,25 @@ export async function suspend(
 	const ownPath = waking.callable ? pathOf(waking.resumeUrl) : '';
 	const sleeping = sleepers.map((sleeper): SleepingItem => {
 		if (sleeper.kind === 'complete') return { kind: 'complete' };
-		const { files, assembly } = sleeper;
+		const { files, assembly, input } = sleeper;
 		const tasks = sleeper.tasks.map((task): Watch => {
 			// The callback of a task that an earlier execution made goes to that one.
 			const called = task.kind === 'open' && pathOf(task.receiveUrl) === ownPath;
 			return { ...task.watch, pace: called ? 'asleep' : 'poll' };
 		});
-		return { kind: 'open', files, assembly, tasks };
+		return { kind: 'open', files, assembly, tasks, carriesInput: input !== undefined };
 	});
 	const notes = {
 		id: randomUUID(),
-		watched: open.every(({ watched }) => watched),
 		items: [...sleeping, ...further.map((): SleepingItem => ({ kind: 'complete' }))],
 	};
 	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = writeNotes(notes);
 	for (const item of items) asleep.add(item);
-	context.getExecuteData().data = { main: [items] };
+	const entry = context.getExecuteData();
+	entry.data = { main: [items] };
+	// n8n 2.41 disables the node of the entry that wakes (its waiting-webhooks.js). Other entries of its stack can share that object:
+	// they would hand their items on untouched.
+	entry.node = { ...entry.node };
 	const tasks = openTasks(notes);
 	const latest = tasks.reduce((found, task) => Math.max(found, task.deadline), now());
 	const deadline = Math.round(latest + clockAheadMs());
@@ -89,9 +95,7 @@ export async function suspend(
 	const sleep = sleepOf(notes.id, { context, client });
 	for (const task of open.flatMap((sleeper) => sleeper.tasks))
 		if (task.kind === 'done') sleep.note(task.taskId, task);
-	// Nobody reports the end of a task whose callback goes elsewhere.
-	const watched = notes.watched ? tasks : tasks.filter(({ pace }) => pace !== 'asleep');
-	sleep.watch(watched, { resumeUrl: waking.resumeUrl, coverage: notes.watched ? 'all' : 'some' });
+	sleep.watch(tasks, { resumeUrl: waking.resumeUrl, coverage: 'all' });
 	// Not the list that n8n keeps: it may empty this one.
 	return items.map((item) => ({ ...item }));
 }

@@ -1,49 +1,64 @@
 /** The webhook that wakes a sleeping execution once all its tasks are over. Exactly one item goes out per sleeping item, in order. */
-import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type {
+	IDataObject,
+	INodeExecutionData,
+	IWebhookFunctions,
+	IWebhookResponseData,
+} from 'n8n-workflow';
+import { claim } from '../callback/once';
 import { answer, postedTo, refuse, Refusal } from '../callback/webhook';
 import { failureItem, plainFailureItem } from '../delivery/failure';
 import { assemble, failureOfWhole } from '../delivery/assembly';
 import { noteWaking, outcomesIn } from '../delivery/hint';
-import { Delivery } from '../delivery/item';
-import { cleanerOf, cleanItems } from '../service/clean';
+import { carryInput, Delivery } from '../delivery/item';
+import { cleanerOf, cleanItems, logOf } from '../base/clean';
 import { recentClient, type ServiceClient } from '../service/client';
-import { timeLimit } from '../service/clock';
-import type { Failure } from '../service/failures';
-import { parseJson } from '../service/json';
-import type { Done, Ended } from '../service/verdict';
+import { now, pause, timeLimit } from '../base/clock';
+import type { Failure } from '../base/failures';
+import { parseJson } from '../base/json';
+import { verdictNow, type Done, type Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
-import { notesReference, openTasks, readNotes, type Notes } from './notes';
-import { FOREIGN_TASK, NOT_WAITED_FOR, sleepOf, verdictNow, type Over, type Sleep } from './watch';
+import { notesReference, openTasks, readNotes, resumeUrlOf, type Notes } from './notes';
+import { FOREIGN_TASK, NOT_WAITED_FOR, resumptions } from './resumptions';
+import { sleepOf, type Over, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
-const CONFIRM_MS = 8_000;
-/** For fetching the files. Executions that are called at once end in turn, as n8n answers when it has taken the items; longer no sender waits. */
+const WAKE_CONFIRM_MS = 8_000;
+/** For fetching the files: longer no sender waits. */
 const DELIVERY_MS = 5_000;
 /** Addresses of files are temporary: what was seen longer ago is looked at again before its files are fetched. */
 const FRESH_MS = 5 * 60_000;
+/** How long n8n may take to store a resumption whose sender was answered before. */
+const STORING_MS = 10_000;
 const WOKEN_BEFORE = 'the execution was woken before';
+const FILES_ARE_FETCHED = 'the files are being fetched, try again';
 
-/** Undefined where this execution does not sleep on this node. Read as texts: n8n's isolated engine copies objects field by field. */
-function readSleeping(context: IWebhookFunctions) {
+interface Sleeping {
+	items: INodeExecutionData[];
+	notes: Notes;
+	resumeUrl: string | undefined;
+}
+
+/** Throws where this execution does not sleep on this node. Read as texts: n8n's isolated engine copies objects field by field. */
+function readSleeping(context: IWebhookFunctions): Sleeping {
 	const all = context.evaluateExpression(
 		`{{ [JSON.stringify($input.all()), ${notesReference(context.getNode().name)}, $execution.resumeUrl] }}`,
 	) as unknown;
-	if (!Array.isArray(all)) return undefined;
-	const [kept, noted, resumeUrl] = all as unknown[];
-	const items = typeof kept === 'string' ? parseJson(kept) : undefined;
+	const [kept, noted, url] = Array.isArray(all) ? (all as unknown[]) : [];
 	const notes = readNotes(noted);
-	if (!Array.isArray(items) || notes?.items.length !== items.length) return undefined;
-	return { items: items as INodeExecutionData[], notes, resumeUrl };
-}
-
-/** The address that this call came to, so that this n8n can call it too. @param url as n8n knows it, perhaps without a signature */
-function ownUrl(context: IWebhookFunctions, url: unknown): string | undefined {
+	if (notes === 'unread')
+		throw new Error('this version of the node does not know the format of what the execution kept');
+	const items = typeof kept === 'string' ? parseJson(kept) : undefined;
+	if (notes === 'none' || !Array.isArray(items) || notes.items.length !== items.length)
+		throw new Refusal(404, NOT_WAITED_FOR);
+	// The address that this call came to, with the token that n8n has checked, so that this n8n can call it too.
 	const { originalUrl } = context.getRequestObject();
-	if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
-	const own = new URL(url);
-	own.pathname += `/${context.getNode().id}`;
-	own.search = new URL(originalUrl, url).search;
-	return own.href;
+	const search = URL.canParse(originalUrl, 'http://n8n')
+		? new URL(originalUrl, 'http://n8n').search
+		: '';
+	const resumeUrl = resumeUrlOf(context, url, search);
+	cleanerOf(context).hasSent(resumeUrl);
+	return { items: items as INodeExecutionData[], notes, resumeUrl };
 }
 
 async function endOf(client: ServiceClient, watch: Watch): Promise<Ended | undefined> {
@@ -51,7 +66,7 @@ async function endOf(client: ServiceClient, watch: Watch): Promise<Ended | undef
 	return verdict?.kind === 'running' ? undefined : verdict;
 }
 
-interface Waking {
+interface WakingCall {
 	context: IWebhookFunctions;
 	client: ServiceClient;
 	sleep: Sleep;
@@ -60,7 +75,7 @@ interface Waking {
 }
 
 /** Looks only at tasks that are not watched, and stops at the first that is running, so that the next call asks about it first. */
-async function allOver({ client, sleep, notes }: Waking): Promise<boolean> {
+async function allOver({ client, sleep, notes }: WakingCall): Promise<boolean> {
 	for (const task of openTasks(notes)) {
 		if (sleep.over.has(task.taskId)) continue;
 		const ended = sleep.watchesAll ? undefined : await endOf(client, task);
@@ -71,22 +86,23 @@ async function allOver({ client, sleep, notes }: Waking): Promise<boolean> {
 }
 
 /** All are over by now. */
-async function endNow({ client, sleep }: Waking, task: Watch): Promise<Ended> {
+async function endNow({ client, sleep }: WakingCall, task: Watch): Promise<Ended> {
 	const over = sleep.over.get(task.taskId) as Over;
 	const isFresh = over.ended.kind === 'failed' || sleep.agoMs(over) <= FRESH_MS;
 	return isFresh ? over.ended : ((await endOf(client, task)) ?? over.ended);
 }
 
-async function wokenItem(waking: Waking, item: INodeExecutionData, index: number) {
+async function wokenItem(waking: WakingCall, item: INodeExecutionData, index: number) {
 	const { context, delivery, notes } = waking;
 	const note = notes.items[index];
 	const asItWas = { ...item, pairedItem: { item: index } };
 	if (note?.kind !== 'open') return asItWas;
-	const { tasks, assembly, files } = note;
+	const { tasks, assembly, files, carriesInput } = note;
+	const carried = carriesInput ? (item.json.input as IDataObject) : undefined;
 	const taskIds = tasks.map(({ taskId }) => taskId);
 	const node = context.getNode();
 	const failed = (failure: Failure, shown?: Parameters<typeof failureItem>[2]) =>
-		plainFailureItem(node, failureItem(node, { failure, index }, shown));
+		plainFailureItem(node, carryInput(failureItem(node, { failure, index }, shown), carried));
 	const parts: Done[] = [];
 	for (const [number, task] of tasks.entries()) {
 		const ended = await endNow(waking, task);
@@ -97,57 +113,96 @@ async function wokenItem(waking: Waking, item: INodeExecutionData, index: number
 	const input = { index, assembly, settings: { files } };
 	const { items, outputs, failure } = await assemble(context, { delivery, parts }, input);
 	const [made] = items;
-	if (failure === undefined) return made ?? asItWas;
+	if (failure === undefined) return made === undefined ? asItWas : carryInput(made, carried);
 	return failed(failure, { outputs, binary: made?.binary });
 }
 
-async function wakeIfOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const { taskId } = await postedTo(context);
+/** Fetches the files and hands the items to n8n, whose answer to the sender says that it has stored them. */
+async function resume(
+	call: WakingCall,
+	{ items, resumeUrl }: Sleeping,
+	taskId: string,
+): Promise<IWebhookResponseData> {
+	const { context, sleep } = call;
+	const response = context.getResponseObject();
+	response.once('close', () => {
+		if (response.writableEnded && response.statusCode < 400) sleep.end();
+	});
+	const sender = timeLimit(DELIVERY_MS);
+	const late = new Refusal(503, FILES_ARE_FETCHED);
+	sender.signal.addEventListener('abort', () => refuse(context, 'a call', late));
+	const resumed = sleep.startResuming();
+	try {
+		const woken = items.map(async (item, index) => await wokenItem(call, item, index));
+		const output = await Promise.all(woken).finally(() => sender.end());
+		noteWaking(context, outcomesIn(output));
+		const workflowData = [await cleanItems(context, output)];
+		if (!sender.signal.aborted) return { webhookResponse: { received: true }, workflowData };
+		// Nobody says whether n8n takes them, so another call makes sure.
+		if (resumeUrl !== undefined) sleep.callUp(taskId, resumeUrl, 2 * STORING_MS);
+		return { noWebhookResponse: true, workflowData };
+	} finally {
+		if (sender.signal.aborted) void pause(STORING_MS).then(resumed);
+		else resumed();
+	}
+}
+
+/** All executions that sleep share one memory. */
+const SLEEPERS = 'sleeping executions';
+
+/** @param isAdmitted whether there is room for another resumption */
+async function wakeIfOver(
+	context: IWebhookFunctions,
+	isAdmitted: boolean,
+): Promise<IWebhookResponseData> {
+	const { taskId, task } = await postedTo(context);
 	const sleeping = readSleeping(context);
-	if (sleeping === undefined) throw new Refusal(404, NOT_WAITED_FOR);
-	const { items, notes } = sleeping;
+	const { notes, resumeUrl } = sleeping;
 	const tasks = openTasks(notes);
-	const called = tasks.find((task) => task.taskId === taskId);
-	if (called === undefined) throw new Refusal(200, FOREIGN_TASK);
+	if (!tasks.some((each) => each.taskId === taskId)) throw new Refusal(200, FOREIGN_TASK);
 
 	const client = await recentClient(context);
 	const sleep = sleepOf(notes.id, { context, client });
-	if (sleep.ended) throw new Refusal(200, WOKEN_BEFORE);
-	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
-	const waking = { context, client, sleep, notes, delivery };
-	const resumeUrl = ownUrl(context, sleeping.resumeUrl);
-	// n8n has checked the token that this call came with.
-	cleanerOf(context).hasSent(resumeUrl);
+	if (sleep.isAwake) throw new Refusal(200, WOKEN_BEFORE);
 	// An unfinished check is repeated by this process, whether or not the callback is.
-	if (resumeUrl !== undefined)
-		sleep.watch(notes.watched ? tasks : [called], { resumeUrl, coverage: 'some' });
-	const patience = timeLimit(CONFIRM_MS);
-	const confirmed = await sleep.confirm(taskId, patience.signal);
+	if (resumeUrl !== undefined) sleep.watch(tasks, { resumeUrl, coverage: 'some' });
+	const reported = { taskId, hasFailed: task?.state === 'failed' };
+	if (!isAdmitted) {
+		sleep.hurry(reported);
+		throw new Refusal(503, 'too many executions are being resumed, try again');
+	}
+	const patience = timeLimit(WAKE_CONFIRM_MS);
+	const confirmed = await sleep.confirm(reported, patience.signal);
 	patience.end();
 	if (!confirmed && !sleep.runs(taskId))
 		throw new Refusal(503, 'the service could not be asked, try again');
-	if (!confirmed || !(await allOver(waking))) {
-		const waiting = tasks.filter((task) => !sleep.over.has(task.taskId)).length;
+	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
+	const call = { context, client, sleep, notes, delivery };
+	if (!confirmed || !(await allOver(call))) {
+		const waiting = tasks.filter((each) => !sleep.over.has(each.taskId)).length;
 		return answer(context, 202, { received: true, waiting });
 	}
-	// Another call may have woken it meanwhile.
-	if (sleep.ended) throw new Refusal(200, WOKEN_BEFORE);
-
-	sleep.end();
-	const received = { received: true };
-	const sender = timeLimit(DELIVERY_MS);
-	sender.signal.addEventListener('abort', () => answer(context, 200, received));
-	const woken = items.map(async (item, index) => await wokenItem(waking, item, index));
-	const output = await Promise.all(woken).finally(() => sender.end());
-	noteWaking(context, outcomesIn(output));
-	const workflowData = [await cleanItems(context, output)];
-	if (sender.signal.aborted) return { noWebhookResponse: true, workflowData };
-	return { webhookResponse: received, workflowData };
+	// Another call may have woken it meanwhile, or be about to.
+	const memory = { owner: SLEEPERS, answerBy: now() + WAKE_CONFIRM_MS };
+	const { kind } = await claim(memory, { name: notes.id }, context.getResponseObject());
+	if (sleep.isAwake || kind !== 'claimed') throw new Refusal(200, WOKEN_BEFORE);
+	if (sleep.isResuming) throw new Refusal(503, FILES_ARE_FETCHED);
+	return await resume(call, sleeping, taskId);
 }
 
 /** Never throws: n8n would mark the execution failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	return await wakeIfOver(context).catch((error: unknown) =>
-		refuse(context, 'a call for a sleeping execution', error),
-	);
+	const leave = resumptions.enter();
+	const response = context.getResponseObject();
+	if (leave !== undefined) response.once('close', leave);
+	try {
+		return await wakeIfOver(context, leave !== undefined);
+	} catch (error) {
+		return refuse(context, 'a call for a sleeping execution', error);
+	} finally {
+		// The sender may have hung up before.
+		if (response.destroyed) leave?.();
+		const line = resumptions.news(now());
+		if (line !== undefined) logOf(context).warn(line);
+	}
 }

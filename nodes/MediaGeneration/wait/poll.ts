@@ -1,8 +1,8 @@
 /** Waiting for many tasks in one loop. */
-import { ensured } from '../service/boundedMap';
-import type { Clock } from '../service/clock';
+import { ensured } from '../base/boundedMap';
+import type { Clock } from '../base/clock';
 import type { Look } from '../service/look';
-import { Watched, type Surroundings, type Waited, type Watch } from './watched';
+import { Watched, type LoopState, type Waited, type Watch } from './watched';
 
 export type { Waited, Watch } from './watched';
 
@@ -17,7 +17,7 @@ export interface PollDeps extends Clock {
 }
 
 const CONCURRENT_LOOKS = 10;
-const LOOK_TIMEOUT_MS = 20_000;
+const POLL_LOOK_TIMEOUT_MS = 20_000;
 /** How far beyond the deadline the last look may last. */
 const OVERTIME_MS = 2_000;
 /** Wakes a loop that sleeps until something happens, but not one that sleeps until a moment. */
@@ -48,7 +48,6 @@ export class PollLoop {
 	private readonly siblings = new Map<string, Siblings>();
 	private looksInFlight = 0;
 	private running = false;
-	private keyWorks = false;
 	/** Whether a look is due that found no capacity. */
 	private wantsCapacity = false;
 	private alarm = new AbortController();
@@ -82,8 +81,9 @@ export class PollLoop {
 		if (entry) this.finish(entry, { kind: 'released', task: entry.watched.lastTask });
 	}
 
-	hurry(watch: Watch): void {
-		this.entries.get(watch)?.watched.hurry(this.deps.now());
+	/** A caller says that a task is over. */
+	hurry(watch: Watch, reportedFailed = false): void {
+		this.entries.get(watch)?.watched.hurry(this.deps.now(), reportedFailed);
 		this.wake(this.deps.now());
 	}
 
@@ -95,14 +95,15 @@ export class PollLoop {
 		return ensured(this.siblings, kind, () => ({ came: 0, waiting: 0, finishedAgesMs: [] }));
 	}
 
-	private around(watch: Watch): Surroundings {
+	private around(watch: Watch): LoopState {
 		const { came, waiting, finishedAgesMs } = this.siblingsOf(watch);
+		const slotWanted = this.deps.slotWanted?.() === true;
 		return {
 			nowMs: this.deps.now(),
 			random: this.deps.random(),
 			siblingAgesMs: finishedAgesMs,
-			endWanted: waiting <= came * LAST_SHARE || this.deps.slotWanted?.() === true,
-			keyWorks: this.keyWorks,
+			slotWanted,
+			endWanted: slotWanted || waiting <= came * LAST_SHARE,
 		};
 	}
 
@@ -164,14 +165,13 @@ export class PollLoop {
 		entry.looking = true;
 		this.looksInFlight += 1;
 		const startedAt = this.deps.now();
-		const timeoutMs = Math.min(LOOK_TIMEOUT_MS, lastMomentOf(entry) - startedAt);
+		const timeoutMs = Math.min(POLL_LOOK_TIMEOUT_MS, lastMomentOf(entry) - startedAt);
 		// A look that breaks is a failed look, never the end of the waiting.
 		const look = await this.deps.look(watch, timeoutMs).catch((error: unknown): Look => ({
 			kind: 'busy',
 			detail: error instanceof Error ? error.message : 'the look failed',
 		}));
 		this.looksInFlight -= 1;
-		this.keyWorks ||= look.kind === 'task';
 		entry.looking = false;
 		if (this.entries.get(watch) === entry) this.judge(entry, look, startedAt);
 		// Waking the loop for each look costs more than the look does.
@@ -187,7 +187,7 @@ export class PollLoop {
 		const end = isLast ? (judged ?? watched.timedOut()) : judged;
 		if (end === undefined) return this.wake(watched.nextLookAt);
 		this.finish(entry, end);
-		if (end.kind === 'done' && watched.showsTheWay) this.informSiblings(watched, startedAt);
+		if (end.kind === 'done' && watched.predictsSiblings) this.informSiblings(watched, startedAt);
 	}
 
 	/** One task of a kind is finished: look at the others of that kind at about the same age. */
@@ -199,7 +199,7 @@ export class PollLoop {
 		for (const { watched, looking } of this.entries.values()) {
 			const isDue = looking || watched.nextLookAt <= now;
 			if (isDue || watched.watch.kind !== watch.kind) continue;
-			watched.hearOfSibling(this.around(watch));
+			watched.lookSoonerAfterSibling(this.around(watch));
 			this.wake(watched.nextLookAt);
 		}
 	}

@@ -1,4 +1,5 @@
 /** When to look at a task next, by what is known of it. Pure; `random` in [0, 1). Source: docs/service.md, "Status" and "Time and size". */
+import { backoffMs } from '../base/clock';
 
 export interface ProgressSample {
 	ageMs: number;
@@ -182,7 +183,8 @@ const FIRST_AGE_ASLEEP_MS = 12_500;
 const ASLEEP_INTERVAL_MS = 29_500;
 const ASLEEP_FACTOR = 0.347;
 
-export function firstLookAsleep(ageMs: number): number {
+export function firstLookAsleep(ageMs: number, slotWanted = false): number {
+	if (slotWanted) return AFTER_FALLING_ASLEEP_MS;
 	return Math.max(AFTER_FALLING_ASLEEP_MS, FIRST_AGE_ASLEEP_MS - ageMs);
 }
 
@@ -190,6 +192,8 @@ export function firstLookAsleep(ageMs: number): number {
 export function asleepInterval(ageMs: number): number {
 	return Math.max(ASLEEP_INTERVAL_MS, ageMs * ASLEEP_FACTOR);
 }
+
+const FIRST_BUSY_PAUSE_MS = 700;
 
 /** Of a busy answer. `streak`: how many in a row, from 1. */
 interface Busy {
@@ -200,8 +204,6 @@ interface Busy {
 
 /** What the service asked for, but never less than a pause that grows: "come back in 0 s" does not allow asking in a tight loop. */
 export function busyDelay({ streak, ageMs, retryAfterMs }: Busy, random: number): number {
-	const growing = 700 * 2 ** Math.min(streak - 1, 6);
-	const longest = Math.max(intervalForAge(ageMs, 0.5), 1_000) * 2;
-	const own = Math.min(growing, longest, MAX_INTERVAL_MS) * (0.75 + random / 2);
-	return retryAfterMs === undefined || retryAfterMs < own ? own : retryAfterMs + random * 500;
+	const mostMs = Math.min(Math.max(intervalForAge(ageMs, 0.5), 1_000) * 2, MAX_INTERVAL_MS);
+	return backoffMs(streak, { firstMs: FIRST_BUSY_PAUSE_MS, mostMs, retryAfterMs }, random);
 }

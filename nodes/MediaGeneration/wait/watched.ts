@@ -2,11 +2,12 @@
  * One task that is waited for: what was seen of it, and when to look next. A failed look is never a failed task: only the service's word,
  * the deadline, a key that is refused again and again, or a task that stays unknown for good end the waiting.
  */
-import type { PollRouteOption } from '../service/account';
-import * as failures from '../service/failures';
-import type { Failure } from '../service/failures';
-import { CONFIRM_MS, type Look } from '../service/look';
+import * as failures from '../service/taskFailures';
+import { backoffMs } from '../base/clock';
+import type { Failure } from '../base/failures';
+import type { Look } from '../service/look';
 import type { Task } from '../service/task';
+import { Evidence, LOOK_AGAIN_MS, LOOK_POLICIES } from '../service/until';
 import { verdictOf, withoutFiles, type Ended } from '../service/verdict';
 import {
 	areShort,
@@ -24,7 +25,6 @@ export interface Watch {
 	taskId: string;
 	/** What siblings are compared by, and what a poll route is remembered for. */
 	kind: string;
-	route: PollRouteOption;
 	createdAt: number;
 	/** When the last look comes, so that what finished in time is not given up. */
 	deadline: number;
@@ -39,16 +39,10 @@ export type Waited =
 	/** Let go unfinished on purpose, so that the execution can sleep. */
 	| { kind: 'released'; task: Task | undefined };
 
-/** Tasks that answer 404 get this long to appear (docs/service.md, "Poll routes"). */
-export const GRACE_FOR_MISSING_MS = 60_000;
-const LOOKS_BEFORE_MISSING = 3;
 const LOOKS_FOR_OUTPUTS = 3;
 const DELAY_FOR_OUTPUTS_MS = 1_000;
-/** One refusal can come from throttling (docs/service.md, "HTTP"). */
-const DENIALS = 2;
-const DOUBTS = 2;
-/** How many it takes of a key that works: then throttling is likelier than a key that was revoked. */
-const DENIALS_OF_GOOD_KEY = 4;
+/** The longest pause after refusals. They have to last for a minute, so that this makes six looks. */
+const MAX_REFUSED_PAUSE_MS = 30_000;
 /** The first looks at siblings are spread evenly over this period. */
 const TURNS_MS = 1_500;
 const GOLDEN_RATIO = 0.618_034;
@@ -57,15 +51,12 @@ const GOLDEN_RATIO = 0.618_034;
 const HURRY_MS = 30_000;
 const MIN_HURRY_INTERVAL_MS = 500;
 
-type Streaks = Readonly<Record<Look['kind'], number>>;
-const NO_STREAKS: Streaks = { task: 0, doubtful: 0, denied: 0, missing: 0, busy: 0 };
-
-/** What a task does not know of itself. */
-export interface Surroundings extends Pick<Known, 'siblingAgesMs' | 'endWanted'> {
+/** Loop state that affects a task. */
+export interface LoopState extends Pick<Known, 'siblingAgesMs' | 'endWanted'> {
 	nowMs: number;
 	random: number;
-	/** Whether it has opened a task, this one or another. */
-	keyWorks: boolean;
+	/** Whether creations wait for a place: then a look costs less than a creation that is refused. */
+	slotWanted: boolean;
 }
 
 export class Watched {
@@ -75,8 +66,8 @@ export class Watched {
 	private lastDetail: string | undefined;
 	private readonly samples: ProgressSample[] = [];
 	private byAgeMs = 0;
-	/** How many looks of a kind came in a row. A throttled look between two refusals or two doubts does not reset them. */
-	private streaks = NO_STREAKS;
+	private readonly evidence = new Evidence(LOOK_POLICIES.wait);
+	private lastKind: Look['kind'] | undefined;
 	private looksWithoutOutputs = 0;
 	private hurriedAt = -Infinity;
 
@@ -84,13 +75,13 @@ export class Watched {
 	constructor(
 		readonly watch: Watch,
 		turn: number,
-		around: Surroundings,
+		around: LoopState,
 	) {
 		const { nowMs, random, siblingAgesMs } = around;
 		this.firstSeenAt = nowMs;
 		this.nextLookAt = nowMs;
 		const age = this.ageAt(nowMs);
-		if (watch.pace === 'asleep') this.schedule(nowMs, firstLookAsleep(age));
+		if (watch.pace === 'asleep') this.schedule(nowMs, firstLookAsleep(age, around.slotWanted));
 		else if (watch.pace === 'poll' && age < FIRST_LOOK_MS) {
 			const later = ((turn * GOLDEN_RATIO) % 1) * TURNS_MS;
 			if (areShort(siblingAgesMs)) this.scheduleNext(around);
@@ -99,38 +90,36 @@ export class Watched {
 	}
 
 	/** The end that a look brought, or undefined after the next look is scheduled. */
-	judge(look: Look, around: Surroundings): Waited | undefined {
+	judge(look: Look, around: LoopState): Waited | undefined {
 		const { nowMs } = around;
 		const { taskId } = this.watch;
 		this.lastDetail = look.kind === 'task' ? undefined : look.detail;
-		const streak = this.streaks[look.kind] + 1;
-		const isClear = look.kind === 'task' || look.kind === 'missing';
-		const { denied, doubtful } = isClear ? NO_STREAKS : this.streaks;
-		this.streaks = { ...NO_STREAKS, denied, doubtful, [look.kind]: streak };
+		this.lastKind = look.kind;
+		if (look.kind === 'task') this.lastTask = look.task;
+		const clear = this.evidence.add(look, nowMs);
+		if (clear?.kind === 'task') return this.judgeTask(clear.task, around);
+		if (clear?.kind === 'denied') return this.failed(failures.denied(taskId, clear));
+		if (clear?.kind === 'missing') return this.failed(failures.missing(taskId, clear));
 		switch (look.kind) {
-			case 'task':
-				this.lastTask = look.task;
-				return this.judgeTask(look.task, around);
-			case 'doubtful':
-				if (streak >= DOUBTS) return this.judgeTask(look.task, around);
-				return this.schedule(nowMs, CONFIRM_MS);
-			case 'denied':
-				if (streak >= (around.keyWorks ? DENIALS_OF_GOOD_KEY : DENIALS))
-					return this.failed(failures.denied(taskId, look));
-				return this.schedule(nowMs, CONFIRM_MS);
-			case 'missing':
-				if (streak >= LOOKS_BEFORE_MISSING && nowMs >= this.firstSeenAt + GRACE_FOR_MISSING_MS)
-					return this.failed(failures.missing(taskId, look));
-				return this.scheduleNext(around);
 			case 'busy': {
+				const streak = this.evidence.streak('busy');
 				const busy = { streak, ageMs: this.ageAt(nowMs), retryAfterMs: look.retryAfterMs };
 				return this.schedule(nowMs, busyDelay(busy, around.random));
 			}
+			case 'denied': {
+				const pause = { firstMs: LOOK_AGAIN_MS, mostMs: MAX_REFUSED_PAUSE_MS };
+				return this.schedule(nowMs, backoffMs(this.evidence.streak('refused'), pause));
+			}
+			case 'doubtful':
+				return this.schedule(nowMs, LOOK_AGAIN_MS);
+			default:
+				return this.scheduleNext(around);
 		}
 	}
 
 	/** A caller says that the task is over; the service's own answer can lag behind for a while. */
-	hurry(nowMs: number): void {
+	hurry(nowMs: number, reportedFailed: boolean): void {
+		this.evidence.reportedFailed ||= reportedFailed;
 		if (!this.isConfirming) this.nextLookAt = nowMs;
 		this.hurriedAt = nowMs;
 	}
@@ -147,8 +136,9 @@ export class Watched {
 	}
 
 	/** A sibling was found finished: looks sooner, if that helps. What the service asked for is kept. */
-	hearOfSibling(around: Surroundings): void {
-		if (this.watch.pace === 'atOnce' || this.streaks.busy > 0 || this.isConfirming) return;
+	lookSoonerAfterSibling(around: LoopState): void {
+		if (this.watch.pace === 'atOnce' || this.evidence.streak('busy') > 0 || this.isConfirming)
+			return;
 		const next = this.plan(around);
 		if (around.nowMs + next.delayMs >= this.nextLookAt) return;
 		this.byAgeMs = next.byAgeMs;
@@ -157,10 +147,10 @@ export class Watched {
 
 	/** Whether the next look is to repeat what the last one found. It comes no sooner, as one refusal can come from throttling. */
 	private get isConfirming(): boolean {
-		return this.streaks.denied > 0 || this.streaks.doubtful > 0;
+		return this.lastKind === 'denied' || this.evidence.streak('doubtful') > 0;
 	}
 
-	get showsTheWay(): boolean {
+	get predictsSiblings(): boolean {
 		return this.watch.pace !== 'atOnce' && this.looksWithoutOutputs === 0;
 	}
 
@@ -168,7 +158,7 @@ export class Watched {
 		return Math.max(0, nowMs - this.watch.createdAt);
 	}
 
-	private judgeTask(task: Task, around: Surroundings): Waited | undefined {
+	private judgeTask(task: Task, around: LoopState): Waited | undefined {
 		const { taskId, echoes } = this.watch;
 		const verdict = verdictOf(taskId, task, echoes);
 		if (verdict.kind !== 'running') return verdict;
@@ -186,18 +176,18 @@ export class Watched {
 		return { kind: 'failed', failure, task: this.lastTask };
 	}
 
-	private plan({ nowMs, random, siblingAgesMs, endWanted }: Surroundings) {
+	private plan({ nowMs, random, siblingAgesMs, endWanted }: LoopState) {
 		const { samples, byAgeMs } = this;
 		const ageMs = this.ageAt(nowMs);
 		return nextLook({ ageMs, samples, siblingAgesMs, endWanted, byAgeMs }, random);
 	}
 
-	private scheduleNext(around: Surroundings): undefined {
+	private scheduleNext(around: LoopState): undefined {
 		const { nowMs } = around;
 		const sinceHurry = nowMs - this.hurriedAt;
 		if (sinceHurry < HURRY_MS)
 			return this.schedule(nowMs, Math.max(MIN_HURRY_INTERVAL_MS, sinceHurry));
-		if (this.watch.pace === 'asleep')
+		if (this.watch.pace === 'asleep' && !around.slotWanted)
 			return this.schedule(nowMs, asleepInterval(this.ageAt(nowMs)));
 		const { delayMs, byAgeMs } = this.plan(around);
 		this.byAgeMs = byAgeMs;

@@ -1,4 +1,5 @@
 /** Values that come from outside: what they are before anything is believed of them. */
+import type { Work } from './clock';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -38,29 +39,49 @@ export function recordsIn(
 /** Levels of the user's own values; those of others are not nested as deeply (`bounded.ts`). */
 const MAX_DEPTH = 200;
 
+/** Texts between two turns of others. */
+const TEXTS_IN_A_PIECE = 200;
+
 /**
- * A copy in which every text and every name of a field is changed; what stays as it was is returned as it is.
+ * A copy in which every text and every name of a field is changed, in pieces; what stays as it was is returned as it is.
  * @param change is given the name of the field too, which a list hands on to what stands in it; undefined for the name itself
  */
-export function mapTexts<T>(value: T, change: (text: string, name?: string) => string): T {
+export function* mapTextsInPieces<T>(
+	value: T,
+	change: (text: string, name?: string) => string,
+): Work<T> {
 	const seen = new Map<object, unknown>();
-	const mapped = (each: unknown, name: string, depth: number): unknown => {
+	let texts = 0;
+	function* mapped(each: unknown, name: string, depth: number): Work<unknown> {
+		texts += 1;
+		if (texts % TEXTS_IN_A_PIECE === 0) yield;
 		if (typeof each === 'string') return change(each, name);
 		if (typeof each !== 'object' || each === null || depth >= MAX_DEPTH) return each;
 		if (seen.has(each)) return seen.get(each);
 		seen.set(each, each);
 		const isList = Array.isArray(each);
-		const entries = Object.entries(each).map(([key, entry]): [string, unknown] =>
-			isList ? [key, mapped(entry, name, depth + 1)] : [change(key), mapped(entry, key, depth + 1)],
-		);
-		const isSame = ([key, entry]: [string, unknown]) =>
-			Object.hasOwn(each, key) && (each as JsonObject)[key] === entry;
-		if (entries.every(isSame)) return each;
+		const entries: Array<[string, unknown]> = [];
+		let isSame = true;
+		for (const [key, entry] of Object.entries(each)) {
+			const field = isList ? key : change(key);
+			const copy = yield* mapped(entry, isList ? name : key, depth + 1);
+			entries.push([field, copy]);
+			isSame &&= field === key && copy === entry;
+		}
+		if (isSame) return each;
 		const copy = isList ? entries.map(([, entry]) => entry) : Object.fromEntries(entries);
 		seen.set(each, copy);
 		return copy;
-	};
-	return mapped(value, '', 0) as T;
+	}
+	return (yield* mapped(value, '', 0)) as T;
+}
+
+/** As {@link mapTextsInPieces}, at once. */
+export function mapTexts<T>(value: T, change: (text: string, name?: string) => string): T {
+	const work = mapTextsInPieces(value, change);
+	let step = work.next();
+	while (step.done !== true) step = work.next();
+	return step.value;
 }
 
 export function parseJson(text: string): unknown {

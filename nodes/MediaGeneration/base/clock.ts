@@ -82,6 +82,41 @@ export async function unlessAborted<T>(signal: AbortSignal, awaited: T) {
 	return await Promise.race([awaited, aborted]).finally(forget);
 }
 
+/** Pauses that double after each failure, from the first to the longest. */
+export interface Backoff {
+	firstMs: number;
+	mostMs: number;
+}
+
+/** Callers that are asked to wait for the same time come back within this after it. */
+const SPREAD_MS = 500;
+
+/**
+ * The pause before the next try. A server that asks to come back in 0 s does not allow a tight loop, so a Retry-After only makes it longer.
+ * @param failures how many there were in a row, from 1
+ * @param random in [0, 1); spreads callers that failed together, by a quarter to either side
+ */
+export function backoffMs(
+	failures: number,
+	{ firstMs, mostMs, retryAfterMs = 0 }: Backoff & { retryAfterMs?: number | undefined },
+	random?: number,
+): number {
+	const own = Math.min(firstMs * 2 ** (failures - 1), mostMs) * (0.75 + (random ?? 0.5) / 2);
+	return retryAfterMs < own ? own : retryAfterMs + (random ?? 0) * SPREAD_MS;
+}
+
+/** For what is reported again and again, such as lines of a log. */
+export class OncePerMinute {
+	/** Epoch ms. */
+	private reportedAt: number | undefined;
+
+	isDue(nowMs: number): boolean {
+		if (this.reportedAt !== undefined && nowMs - this.reportedAt < 60_000) return false;
+		this.reportedAt = nowMs;
+		return true;
+	}
+}
+
 /** Long work in pieces: whenever it yields, others may run. */
 export type Work<T> = Generator<undefined, T>;
 

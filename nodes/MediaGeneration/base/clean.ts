@@ -5,7 +5,9 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { ensured } from './boundedMap';
 import { inPieces, type Work } from './clock';
-import { mapTexts, type JsonObject } from './json';
+import { onOneLine } from './failures';
+import { mapTexts, mapTextsInPieces, type JsonObject } from './json';
+import { base64Forms, TokenSet } from './tokens';
 
 /** A shorter key can be a part of an ID by accident, so it counts only where it stands alone. */
 const UNMISTAKABLE = 12;
@@ -26,20 +28,11 @@ function anyForm(character: string): string {
 	return `(?:${literally(character)}|%(?:25)*${hex}|${html}|\\\\u00${hex})`;
 }
 
-/** What stays the same of a text in base64, whatever stands before and after it. */
-function base64Forms(text: string): string[] {
-	return [0, 1, 2].map((before) => {
-		const encoded = Buffer.from('x'.repeat(before) + text).toString('base64');
-		const bits = (before + text.length) * 8;
-		const own = encoded.slice(Math.ceil((before * 8) / 6), Math.floor(bits / 6));
-		return literally(own).replace(/\\\+/g, '[+-]').replace(/\\\//g, '[/_]');
-	});
-}
-
 function patternOf(secret: string): RegExp {
 	if (secret.length < UNMISTAKABLE)
 		return new RegExp(`(?<![\\w-])${literally(secret)}(?![\\w-])`, 'g');
-	return new RegExp([[...secret].map(anyForm).join(''), ...base64Forms(secret)].join('|'), 'g');
+	const forms = [[...secret].map(anyForm).join(''), ...base64Forms(secret).map(literally)];
+	return new RegExp(forms.join('|'), 'g');
 }
 
 /** Kept for as long as the credential that was read, which serves many callbacks. */
@@ -60,12 +53,13 @@ function withoutTokensOfUrls(text: string): string {
 export class Cleaner {
 	/** Of each key, as it can change while a run goes on. */
 	private readonly keys = new Map<string, RegExp>();
-	private readonly tokens = new Set<string>();
+	private readonly tokens = new TokenSet();
+	private readonly secrets = new TokenSet();
 
 	knows(credentials: { apiKey: string; callbackSecret: string }): void {
 		const { apiKey, callbackSecret } = credentials;
 		ensured(this.keys, apiKey, () => ensured(patterns, credentials, () => patternOf(apiKey)));
-		if (callbackSecret !== '') this.tokens.add(callbackSecret);
+		if (callbackSecret !== '') this.secrets.add(callbackSecret);
 	}
 
 	/** @param url of a callback, which is on its way to the service, or was proved to have been */
@@ -82,31 +76,36 @@ export class Cleaner {
 	}
 
 	text(text: string): string {
-		let clean = withoutTokensOfUrls(this.key(text));
-		for (const token of this.tokens) clean = clean.split(token).join('***');
-		return clean;
+		return this.secrets.removedFrom(this.named(text));
 	}
 
 	/** Nothing is changed in place. */
 	value<T>(value: T): T {
-		return mapTexts(value, (text, name) =>
-			name === undefined || ID_FIELD.test(name) ? this.key(text) : this.text(text),
-		);
+		return mapTexts(value, this.change);
 	}
 
-	/** In place. Its files are left as they are. */
-	item(item: INodeExecutionData): INodeExecutionData {
-		item.json = this.value(item.json);
+	/** In place, and in pieces. Its files are left as they are. */
+	*item(item: INodeExecutionData): Work<INodeExecutionData> {
+		item.json = yield* mapTextsInPieces(item.json, this.change);
 		this.error(item.error);
 		return item;
 	}
+
+	/** Names of fields and IDs. */
+	private named(text: string): string {
+		return this.tokens.removedFrom(withoutTokensOfUrls(this.key(text)));
+	}
+
+	private readonly change = (text: string, name?: string) =>
+		name === undefined || ID_FIELD.test(name) ? this.named(text) : this.text(text);
 
 	/** An error that n8n will show and save. In place, as n8n tells errors apart by their class. */
 	error(error: unknown, depth = 0): unknown {
 		if (!(error instanceof Error) || depth > 5) return error;
 		const shown = error as Error & JsonObject;
 		for (const name of ['message', 'description', 'stack', 'messages', 'context'] as const) {
-			const clean = this.value(shown[name]);
+			const own = this.value(shown[name]);
+			const clean = name.startsWith('message') ? mapTexts(own, onOneLine) : own;
 			if (clean !== shown[name]) Object.assign(shown, { [name]: clean });
 		}
 		this.error(error.cause, depth + 1);
@@ -125,7 +124,7 @@ export function quietly(tell: () => void): void {
 
 export function logOf(context: Pick<IExecuteFunctions, 'logger'>) {
 	const { logger } = context;
-	const clean = (line: string) => cleanerOf(context).text(line);
+	const clean = (line: string) => onOneLine(cleanerOf(context).text(line));
 	return {
 		info: (line: string) => quietly(() => logger.info(clean(line))),
 		warn: (line: string) => quietly(() => logger.warn(clean(line))),
@@ -140,7 +139,7 @@ export function cleanerOf(context: object): Cleaner {
 
 function* cleaned(cleaner: Cleaner, items: INodeExecutionData[]): Work<INodeExecutionData[]> {
 	for (const item of items) {
-		cleaner.item(item);
+		yield* cleaner.item(item);
 		yield;
 	}
 	return items;

@@ -1,0 +1,110 @@
+/** What can go wrong, by the outcomes that workflows carry (README, "When something goes wrong"). */
+import { withoutSocketCodes } from './networkError';
+
+/** The worst first. */
+export const outcomes = [
+	/** A task may exist whose ID nobody knows. */
+	'unknown',
+	/** Of all tasks only these are of no more use. */
+	'failed',
+	'unreachable',
+	'undelivered',
+	'timed_out',
+	'cancelled',
+	'rejected',
+	'invalid',
+] as const;
+
+export type Outcome = (typeof outcomes)[number];
+
+export function isOutcome(value: unknown): value is Outcome {
+	return outcomes.some((outcome) => outcome === value);
+}
+
+export interface Failure {
+	outcome: Outcome;
+	message: string;
+	/** What to do next. */
+	description: string;
+	taskId?: string;
+	/** The last one that the service named. */
+	status?: string;
+	httpStatus?: number;
+	candidates?: Array<{ task_id: string; created_at: string }>;
+	/** Where the item has several tasks. */
+	whole?: {
+		taskIds: string[];
+		/** Of a long text: which one failed, from 1. Undefined where no single one did. */
+		part: { number: number; of: number } | undefined;
+		/** What "Task: Wait" needs to join the parts, where each of them has a task. */
+		longText: LeftText | undefined;
+	};
+}
+
+/** How the parts of a long text make its output, as an item carries it to "Task: Wait". */
+export interface LeftText {
+	mode: 'join' | 'parts';
+	pause_between_parts: number;
+}
+
+export class FailureError extends Error {
+	constructor(readonly failure: Failure) {
+		super(failure.message);
+	}
+}
+
+export function invalid(message: string, description: string): FailureError {
+	return new FailureError({ outcome: 'invalid', message, description });
+}
+
+export type Attempt<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+
+export const messageOf = (error: unknown): string =>
+	error instanceof Error ? error.message : 'unknown reason';
+
+export function asFailure(error: unknown): Failure {
+	if (error instanceof FailureError) return error.failure;
+	return invalid(
+		`A field of this item could not be read: ${messageOf(error)}`,
+		'Check the expressions in the fields of the node. Nothing was sent.',
+	).failure;
+}
+
+export function attempt<T>(read: () => T): Attempt<T> {
+	try {
+		return { ok: true, value: read() };
+	} catch (error) {
+		return { ok: false, failure: asFailure(error) };
+	}
+}
+
+export async function attemptLater<T>(read: () => Promise<T>): Promise<Attempt<T>> {
+	try {
+		return { ok: true, value: await read() };
+	} catch (error) {
+		return { ok: false, failure: asFailure(error) };
+	}
+}
+
+export function valueOf<T>(attempted: Attempt<T>): T {
+	if (attempted.ok) return attempted.value;
+	throw new FailureError(attempted.failure);
+}
+
+/** Control characters, ends of lines, and what turns the direction of writing around. */
+const CONTROLS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+
+/** A text from outside, such as a task's ID, as a part of a message or of a line in a log. */
+export const onOneLine = (text: string) => text.replace(CONTROLS, ' ');
+
+/** A text of the service, on one line and short enough for a message. */
+export function quote(text = '', limit = 300): string | undefined {
+	const line = withoutSocketCodes(onOneLine(text).replace(/\s+/g, ' ').trim());
+	if (line === '') return undefined;
+	return line.length > limit ? `${line.slice(0, limit)}...` : line;
+}
+
+export function seconds(ms: number): string {
+	const value = Math.round(ms / 100) / 10;
+	return value >= 120 ? `${Math.round(value / 60)} minutes` : `${value} s`;
+}

@@ -1,0 +1,44 @@
+/** How the ledger is kept in the node's context: its format, and what may be read of it. */
+import { FailureError, type Failure } from '../base/failures';
+import { isObject, type JsonObject } from '../base/json';
+import type { Sending } from './creation';
+
+/** The node's context: plain data that n8n saves with the execution. */
+export type LedgerStore = Record<string, unknown>;
+
+const FIELD = 'createdTasks';
+/** To be raised with any change of what is kept under {@link FIELD}. */
+const FORMAT = 1;
+
+export interface Entry extends JsonObject {
+	hash: string;
+	taskId?: string;
+	createdAt?: number;
+	sending?: Sending;
+	failure?: Failure;
+}
+
+export const UNREADABLE: Failure = {
+	outcome: 'unknown',
+	message: "What this node has noted in this execution can't be read; the task may exist",
+	description:
+		'So nothing was sent. Look for the task in the log of n8n or at the service. If there is none, run the workflow again as a new execution.',
+};
+
+/** Throws where another version of this node has noted them: that can mean anything, so it counts as not read. */
+export function entriesIn(store: LedgerStore): JsonObject {
+	if (store[FIELD] === undefined) store[FIELD] = { format: FORMAT, entries: {} };
+	const present = store[FIELD];
+	if (isObject(present) && present.format === FORMAT && isObject(present.entries))
+		return present.entries;
+	throw new FailureError(UNREADABLE);
+}
+
+export function isEntry(value: unknown): value is Entry {
+	if (!isObject(value) || typeof value.hash !== 'string') return false;
+	const { taskId, createdAt, sending, failure } = value;
+	if (taskId !== undefined) return typeof taskId === 'string' && typeof createdAt === 'number';
+	const isSending =
+		isObject(sending) && typeof sending.sentAt === 'number' && isObject(sending.request);
+	return isSending || isObject(failure);
+}

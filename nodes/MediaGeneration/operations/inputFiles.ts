@@ -1,0 +1,97 @@
+/** Requests that are forms: the fields that choose their texts and files (docs/service.md, "Forms and files"). What can't be sent is refused before anything is. */
+import type { INodeProperties } from 'n8n-workflow';
+import { invalid } from '../base/failures';
+import { asText, type JsonObject } from '../base/json';
+import type { InputFile, ItemFields } from './fields';
+import { AS_TOOL, choice, hiddenWhen, rowsField, select, shownWhen, text } from './operation';
+
+const FORM = 'multipart-form-data';
+const FILES = 'Input Binary Field';
+
+export const bodyTypeField = select('Body Content Type', 'bodyContentType', {
+	options: [
+		choice('JSON', 'json', 'What the specification of the service asks for'),
+		choice('Form-Data', FORM, 'What newer endpoints ask for, and what files are sent as'),
+	],
+	default: 'json',
+	description: 'How the body of the request is sent',
+});
+
+/** @param given the value of {@link bodyTypeField}, which can be a field or an option */
+export function isForm(item: ItemFields, given: unknown): boolean {
+	return item.choice(given, bodyTypeField.displayName, ['json', FORM]) === FORM;
+}
+
+export const formFields: INodeProperties[] = shownWhen({ bodyContentType: [FORM] }, [
+	rowsField('Fields', 'fields', {
+		entry: 'field',
+		placeholder: 'Add Field',
+		description: 'Fields of the form, beside those of the body. A field given here wins.',
+		values: [
+			text('Name', 'name', { placeholder: 'e.g. target_lang', description: 'Name of the field' }),
+			text('Value', 'value', { placeholder: 'e.g. de', description: 'Value of the field' }),
+		],
+	}),
+	...hiddenWhen(AS_TOOL, [
+		rowsField('Files', 'files', {
+			entry: 'file',
+			placeholder: 'Add File',
+			description: 'Files of the form, from binary fields of the item; at most 100 MB together',
+			values: [
+				text('Name', 'name', {
+					default: 'file',
+					placeholder: 'e.g. file',
+					description: 'Name of the field in the form. Several files may share it.',
+				}),
+				text(FILES, 'inputDataFieldName', {
+					default: 'data',
+					placeholder: 'e.g. data',
+					description: 'The name of the binary field of the item that holds the file',
+				}),
+				text('File Name', 'fileName', {
+					placeholder: 'e.g. interview.mp3',
+					description: 'Name to send the file under. Leave empty for its own.',
+				}),
+				text('MIME Type', 'mimeType', {
+					placeholder: 'e.g. audio/mpeg',
+					description: 'Type to send the file as. Leave empty for its own.',
+				}),
+			],
+		}),
+	]),
+]);
+
+/** @param row what the form calls the file, and the item's binary field that holds it */
+export function inputFile(item: ItemFields, row: JsonObject, label: string): InputFile {
+	const name = trimmed(row.name);
+	if (name === undefined) throw namelessRow('Files');
+	const property = trimmed(row.inputDataFieldName) ?? 'data';
+	const binary = item.binary(property, label);
+	return {
+		field: name,
+		name: trimmed(row.fileName) ?? binary.fileName ?? property,
+		type: trimmed(row.mimeType) ?? binary.mimeType,
+		binary,
+	};
+}
+
+const namelessRow = (field: string) =>
+	invalid(
+		`A row of the field "${field}" has no name`,
+		'Enter the name that the service documents for it, or remove the row. Nothing was sent.',
+	);
+
+const trimmed = (value: unknown) => asText(value)?.trim() || undefined;
+
+/** The texts of the form; a later row wins over an earlier one of the same name. */
+export function formTexts(item: ItemFields): JsonObject {
+	const rows = item
+		.rows('fields', 'field')
+		.map(({ name, value }) => [trimmed(name), value] as const);
+	if (rows.some(([name]) => name === undefined)) throw namelessRow('Fields');
+	return Object.fromEntries(rows.map(([name = '', value]) => [name, value ?? '']));
+}
+
+export function formFiles(item: ItemFields): InputFile[] {
+	return item.rows('files', 'file').map((row) => inputFile(item, row, FILES));
+}

@@ -1,0 +1,64 @@
+/**
+ * The files that go into requests. Each is read once before anything is sent, as its content belongs to what is asked for, and again
+ * whenever it is sent. Nothing of it is kept: n8n's store streams it where it can (binary mode "filesystem").
+ */
+import { createHash } from 'crypto';
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { readStored } from '../delivery/binary';
+import type { InputFile } from '../operations/fields';
+import type { FormFile } from '../service/body';
+import { attemptLater, FailureError, invalid, messageOf } from '../base/failures';
+import { failedEnd } from './item';
+import type { Planned } from './plan';
+
+const MAX_REQUEST_MB = 100;
+
+async function readFiles(context: IExecuteFunctions, inputs: readonly InputFile[]) {
+	const files: FormFile[] = [];
+	let total = 0;
+	for (const { binary, ...named } of inputs) {
+		const stream = () => readStored(context, binary);
+		const hash = createHash('sha256');
+		const before = total;
+		for await (const chunk of stream()) {
+			total += chunk.length;
+			if (total > MAX_REQUEST_MB * 1_000_000)
+				throw invalid(
+					`The files of the request have more than ${MAX_REQUEST_MB} MB together`,
+					'Send fewer or smaller files. Nothing was sent.',
+				);
+			hash.update(chunk);
+		}
+		files.push({ ...named, size: total - before, sha256: hash.digest('hex'), stream });
+	}
+	return files;
+}
+
+function unread(error: unknown): never {
+	if (error instanceof FailureError) throw new FailureError(error.failure);
+	throw invalid(
+		`A file of the request could not be read: ${messageOf(error)}`,
+		'Check that n8n still has the files of this execution. Nothing was sent.',
+	);
+}
+
+/** The same items, with the files of their requests; an item whose files can't be sent has failed. */
+export async function readInputFiles(context: IExecuteFunctions, planned: Planned) {
+	const read: Array<Planned[number]> = [];
+	for (const each of planned) {
+		if (each.kind !== 'draft' || each.work.kind !== 'creates' || each.work.files.length === 0) {
+			read.push(each);
+			continue;
+		}
+		const { work } = each;
+		const files = await attemptLater(
+			async () => await readFiles(context, work.files).catch(unread),
+		);
+		read.push(
+			files.ok
+				? { ...each, work: { ...work, request: { ...work.request, files: files.value } } }
+				: failedEnd(each.index, files.failure),
+		);
+	}
+	return read;
+}

@@ -1,0 +1,128 @@
+/** How a part gets its task: taken up, found again, or created. The ledger knows at each moment what may have been paid for. */
+import type { Created } from '../create/creation';
+import { creationsOf, withCandidates, type Unfound } from '../create/find';
+import { createTask, type Submitted } from '../create/submit';
+import { adviceOn } from '../operations/refusal';
+import { logOf, quietly } from '../base/clean';
+import type { Failure } from '../base/failures';
+import { asText } from '../base/json';
+import { broken } from '../service/taskFailures';
+import type { Failed } from '../service/verdict';
+import { isToolRun } from '../operations/fields';
+import type { CreatedPart, Item, Means } from './item';
+
+export interface KnownTask {
+	kind: 'task';
+	taskId: string;
+	createdAt: number;
+	/** Whether it was made before this run, so that it may be over already. */
+	old: boolean;
+	/** The creation's answer; undefined of a task that was only named. */
+	created: Created | undefined;
+}
+
+type RunMeans = Means & { over: AbortSignal };
+
+export const failed = (failure: Failure): Failed => ({ kind: 'failed', failure, task: undefined });
+
+/** What an earlier try has created counts before anything is created, and is nobody else's. */
+export function countEarlier({ client, spending }: Means, part: CreatedPart, created: Created) {
+	client.account.known.set(created.taskId, true);
+	spending.takeUp(created, part.request.kind);
+}
+
+export async function taskOf(
+	means: RunMeans,
+	{ settings }: Item,
+	part: CreatedPart,
+): Promise<KnownTask | Failed> {
+	const { context, spending } = means;
+	const { request, earlier, slot } = part;
+	const log = logOf(context);
+	const where = `for item ${slot.item} of execution ${context.getExecutionId()}`;
+	const known = (created: Created, old: boolean): KnownTask => {
+		// Should n8n die before the execution is saved, the log has the ID of every task that is paid for.
+		log.info(`Media Generation: task ${created.taskId} ${where}`);
+		return { kind: 'task', ...created, created, old };
+	};
+	const found = await findEarlier(means, part);
+	if (found?.kind === 'found') return known(found.created, true);
+	if (earlier.kind === 'unknown') return failed(earlier.failure);
+	if (found !== undefined && !means.over.aborted) {
+		const doubt = doubtAbout(found);
+		if (doubt !== undefined) return failed(doubt);
+	}
+	const turn = await spending.turn();
+	if ('outcome' in turn) return failed(turn);
+	const submitted = await createOrFind(means, part, settings.timeoutMs);
+	turn.end(submitted, request.kind);
+	if (submitted.kind === 'created') return known(submitted.created, false);
+	const { failure } = submitted;
+	if (failure.taskId !== undefined)
+		log.warn(`Media Generation: task ${failure.taskId} ${where} may exist`);
+	const advice = adviceOn(failure.message, request, settings.longText);
+	return failed({ ...failure, description: `${failure.description}${advice}` });
+}
+
+/** The task that an earlier try, or the execution that n8n's Retry repeats, has made without a word of it. Undefined where there can be none. */
+async function findEarlier(means: RunMeans, part: CreatedPart) {
+	const { client, ledger } = means;
+	const { earlier } = part;
+	if (earlier.kind === 'created') return { kind: 'found', created: earlier.created } as const;
+	if (earlier.kind === 'nothing' || earlier.sending === undefined) return undefined;
+	const fewer = earlier.kind === 'unsaid';
+	const search = { ...means, ...earlier.sending, isOld: true, fewer };
+	const finding = await creationsOf(client.account).find(search);
+	if (finding.kind !== 'found') return finding;
+	ledger.noteCreated(part, finding.created);
+	countEarlier(means, part, finding.created);
+	return finding;
+}
+
+/** Why a creation that an earlier execution may have sent is not sent again: only a list without it says that nothing was created. */
+function doubtAbout({ unread, isLikely, candidates }: Unfound): Failure | undefined {
+	if (unread === undefined && !isLikely) return undefined;
+	const why = unread === undefined ? '' : `, and it is not known whether it did: ${unread.message}`;
+	const failure: Failure = {
+		outcome: 'unknown',
+		message: `An earlier execution may have created this task${why}`,
+		description:
+			'So it was not sent again. Look at the tasks and credits of the account at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, start a new execution for this item. Retry looks for it again.',
+	};
+	return withCandidates(failure, candidates);
+}
+
+/** Where nothing is known of it afterwards it is looked for, and counts as created where it is found. */
+async function createOrFind(
+	means: RunMeans,
+	part: CreatedPart,
+	timeoutMs: number,
+): Promise<Submitted> {
+	const { request, slot } = part;
+	const { client, ledger, now } = means;
+	try {
+		ledger.noteSending(part, { sentAt: now() });
+	} catch (error) {
+		return { kind: 'failed', failure: broken(error, 'nothing') };
+	}
+	// An agent waits for its tool, and for no longer than the Timeout.
+	const limits = { deadline: now() + timeoutMs, boundsFull: isToolRun(means.context) };
+	const submitted = await createTask(means, request, limits);
+	if (submitted.kind === 'created') ledger.noteCreated(part, submitted.created);
+	if (submitted.kind === 'failed') ledger.forget(slot);
+	if (submitted.kind !== 'unclear') return submitted;
+	// Noted before it is looked for, as the execution may be stopped meanwhile.
+	quietly(() => ledger.noteSending(part, submitted));
+	if (submitted.failure.taskId !== undefined) return submitted;
+	const { sentAt } = submitted;
+	const search = { ...means, request, sentAt, isOld: false, fewer: false };
+	const finding = await creationsOf(client.account).find(search);
+	if (finding.kind === 'found') {
+		const created = { ...finding.created, receiveUrl: asText(request.body.receive_url) };
+		ledger.noteCreated(part, created);
+		return { kind: 'created', created, found: true };
+	}
+	const failure = withCandidates(submitted.failure, finding.candidates);
+	quietly(() => ledger.noteSending(part, { sentAt, failure }));
+	return { ...submitted, failure };
+}

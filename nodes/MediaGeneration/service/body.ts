@@ -1,0 +1,57 @@
+/** How the body of a request is sent: as JSON, or as a form with files (docs/service.md, "Forms and files"). */
+import type { IDataObject } from 'n8n-workflow';
+
+/** A file of a form, with the names that axios reads. */
+export interface FormFile {
+	/** Of the form. */
+	field: string;
+	name: string;
+	type: string;
+	size: number;
+	sha256: string;
+	/** Its content, from the beginning at each call. Missing in what is only remembered of a request. */
+	stream?: () => AsyncIterable<Uint8Array>;
+}
+
+export interface Body {
+	body?: IDataObject;
+	/** With files it is a form in any case. */
+	form?: boolean;
+	files?: readonly FormFile[];
+}
+
+/**
+ * A form whose files are read while they are sent. n8n hands it to axios, which takes any object that looks like the web's FormData, and
+ * adds up its Content-Length (axios 1.x, `formDataToStream`). FormData itself takes only Blobs, which hold whole files.
+ */
+class StreamedForm {
+	readonly [Symbol.toStringTag] = 'FormData';
+
+	constructor(private readonly parts: ReadonlyArray<[field: string, part: string | FormFile]>) {}
+
+	/** Never called, but axios looks for it. */
+	append(): void {}
+
+	entries() {
+		return this.parts.values();
+	}
+
+	[Symbol.iterator]() {
+		return this.entries();
+	}
+}
+
+/** A form has only texts and files: other values become JSON. */
+function textIn([name, value]: [string, IDataObject[string]]): Array<[string, string]> {
+	if (value === undefined || value === null) return [];
+	return [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]];
+}
+
+/** What n8n is given to send, and its headers. The Content-Type of a form is set by axios, which chooses the boundary. */
+export function encodeBody({ body, form = false, files = [] }: Body) {
+	if (body === undefined) return { headers: {} };
+	if (!form && files.length === 0) return { body, headers: { 'Content-Type': 'application/json' } };
+	const parts = files.map((file): [string, FormFile] => [file.field, file]);
+	const texts = Object.entries(body).flatMap(textIn);
+	return { body: new StreamedForm([...texts, ...parts]), headers: {} };
+}

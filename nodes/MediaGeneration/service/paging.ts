@@ -1,0 +1,48 @@
+/** Lists of the service, page by page: where their records stand, and when nothing more is to be expected (docs/service.md, "More routes"). */
+import { recordsIn } from '../base/json';
+
+const RECORD_NAMES = [
+	...['data', 'voices', 'voice_list', 'models', 'tasks', 'api_keys', 'apiKeys', 'keys'],
+	...['items', 'results', 'list', 'records'],
+];
+
+/** The records in an answer; undefined where it is no list. */
+export function recordsOf(body: unknown): unknown[] | undefined {
+	return recordsIn(body, RECORD_NAMES);
+}
+
+export interface Page<Entry> {
+	entries: Entry[];
+	/** Where the next page begins, in the list's own terms; undefined behind the last one. */
+	next: string | undefined;
+	/** Whether the service says nothing of a next page: then a page without anything new is the last one. */
+	isGuess?: boolean;
+}
+
+interface Paging<Entry> {
+	read: (cursor: string | undefined) => Promise<Page<Entry> | undefined>;
+	keyOf: (entry: Entry) => string;
+	/** What earlier pages had. Grows. */
+	seen: Set<string>;
+	from?: string | undefined;
+}
+
+/** Services repeat entries where pages meet, and some ignore which page is asked for: after so many without anything new none is expected. */
+const MAX_EMPTY_PAGES = 3;
+
+/** Pages with only the entries that no page before had. Ends where there is no such page. */
+export async function* newPages<Entry>({ read, keyOf, seen, from }: Paging<Entry>) {
+	let cursor = from;
+	for (let empty = 0; empty < MAX_EMPTY_PAGES;) {
+		const page = await read(cursor);
+		if (page === undefined) return;
+		const entries = page.entries.filter((entry) => {
+			const key = keyOf(entry);
+			return !seen.has(key) && seen.add(key);
+		});
+		empty = entries.length === 0 ? empty + 1 : 0;
+		cursor = empty > 0 && page.isGuess === true ? undefined : page.next;
+		yield { entries, next: cursor };
+		if (cursor === undefined) return;
+	}
+}

@@ -1,0 +1,144 @@
+/**
+ * Looking at a task until the answer is clear. One answer can be wrong: throttling looks like a refused key, and a young task like a
+ * missing one. The table says how often, and for how long, an answer has to be repeated until it counts.
+ * Sources: docs/service.md, "Status", "Poll routes" and "HTTP".
+ */
+import { backoffMs, type Backoff, type Clock } from '../base/clock';
+import { seconds } from '../base/failures';
+import type { Look } from './look';
+import type { Task } from './task';
+
+/** An answer counts after so many looks, the first of which was so long ago. A look that shows the task begins the count again. */
+interface Proof {
+	looks: number;
+	ms: number;
+}
+
+export interface Policy {
+	/** Over, but not by the ID that was asked for, or beside `success: false`. */
+	doubtful: Proof;
+	/** 401, 403 and 404, which can take turns. */
+	refused: Proof;
+	busy: Proof;
+	/** Between two looks, unless the answer asks for more. */
+	pause: Backoff & { refusedMs?: number };
+	/** Where the service asks for a longer pause, the last look counts. */
+	longestPauseMs: number;
+}
+
+const times = (looks: number): Proof => ({ looks, ms: 0 });
+const NEVER = times(Infinity);
+/** `PollLoop` schedules its looks by itself. */
+const NO_PAUSE = { pause: { firstMs: 0, mostMs: 0 }, longestPauseMs: 0 };
+const SHORT = { firstMs: 500, mostMs: 3_000 };
+const FIRST = { firstMs: 250, mostMs: 2_000, refusedMs: 1_500 };
+
+// prettier-ignore
+export const LOOK_POLICIES = {
+	/** A paid task is waited for, polled or asleep: the deadline ends what is never clear. */
+	wait:     { doubtful: times(2), refused: { looks: 3, ms: 60_000 }, busy: NEVER, ...NO_PAUSE },
+	/** The one question before an execution sleeps or wakes. */
+	question: { doubtful: times(2), refused: times(1), busy: times(1), pause: SHORT, longestPauseMs: Infinity },
+	/** A callback that anybody can have sent must not cost many requests; the time for its answer ends the rest. */
+	callback: { doubtful: times(2), refused: times(2), busy: NEVER, pause: FIRST, longestPauseMs: Infinity },
+	/** Whoever only wants to see a task sees what the service says. */
+	show:     { doubtful: times(1), refused: times(1), busy: times(4), pause: SHORT, longestPauseMs: 60_000 },
+	/** The cost of a task of just now, which can be unknown for a moment. */
+	cost:     { doubtful: times(4), refused: times(4), busy: times(4), pause: SHORT, longestPauseMs: 10_000 },
+} satisfies Record<string, Policy>;
+
+/** What is doubtful, or a refused key, is looked at again this much later. */
+export const LOOK_AGAIN_MS = 2_500;
+
+export type Unclear = 'doubtful' | 'refused' | 'busy';
+
+const unclearBy = ({ kind }: Exclude<Look, { kind: 'task' }>): Unclear =>
+	kind === 'denied' || kind === 'missing' ? 'refused' : kind;
+
+/** What the looks at one task have said so far. */
+export class Evidence {
+	private readonly streaks = new Map<Unclear, { looks: number; since: number }>();
+	/** Seen once, and doubtful. */
+	private failedTask: Task | undefined;
+
+	/** @param reportedFailed whether a callback says that the task failed, which counts as a look once the service says the same */
+	constructor(
+		private readonly policy: Policy,
+		public reportedFailed = false,
+	) {}
+
+	/** How many looks in a row came to that; only a look that shows the task ends a streak, or any other one that of `busy`. */
+	streak(kind: Unclear): number {
+		return this.streaks.get(kind)?.looks ?? 0;
+	}
+
+	/** The look that counts; undefined where another one is needed. */
+	add(look: Look, nowMs: number): Look | undefined {
+		if (look.kind !== 'busy') this.streaks.delete('busy');
+		if (look.kind === 'task') {
+			this.streaks.clear();
+			this.failedTask = undefined;
+			return look;
+		}
+		const kind = unclearBy(look);
+		const since = this.streaks.get(kind)?.since ?? nowMs;
+		const looks = this.streak(kind) + 1;
+		this.streaks.set(kind, { looks, since });
+		// A service can drop a task that failed.
+		if (look.kind === 'missing' && this.failedTask !== undefined)
+			return { kind: 'task', task: this.failedTask };
+		const hasFailed = look.kind === 'doubtful' && look.task.state === 'failed';
+		if (hasFailed) this.failedTask = look.task;
+		const said = looks + Number(hasFailed && this.reportedFailed);
+		const needed = this.policy[kind];
+		if (said < needed.looks || nowMs - since < needed.ms) return undefined;
+		return look.kind === 'doubtful' ? { kind: 'task', task: look.task } : look;
+	}
+}
+
+export interface Looking extends Clock {
+	signal?: AbortSignal | undefined;
+	/** Epoch ms; no look begins after it. */
+	deadline?: number;
+	/** Epoch ms before which the account wants no look. */
+	pausedUntil?: () => number;
+	/** Whether a task that was seen says enough. */
+	isEnough?: (task: Task) => boolean;
+	reportedFailed?: boolean;
+}
+
+/** Until an answer counts, or the patience ends; then the last look counts, however unclear. */
+export async function untilClear(
+	look: (evidence: Evidence) => Promise<Look>,
+	policy: Policy,
+	{ now, sleep, signal, deadline = Infinity, ...looking }: Looking,
+): Promise<Look> {
+	const { pausedUntil = () => 0, isEnough = () => true, reportedFailed } = looking;
+	const evidence = new Evidence(policy, reportedFailed);
+	let last: Look | undefined;
+	for (let looks = 0; ; looks += 1) {
+		const restMs = pausedUntil() - now();
+		const pauseMs = Math.max(last === undefined ? 0 : pauseAfter(last, looks, policy), restMs);
+		if (signal?.aborted || pauseMs > policy.longestPauseMs || now() + pauseMs >= deadline)
+			return last ?? unasked(restMs);
+		if (pauseMs > 0) await sleep(pauseMs, signal);
+		last = await look(evidence);
+		const clear = evidence.add(last, now());
+		if (clear !== undefined && (clear.kind !== 'task' || isEnough(clear.task))) return clear;
+	}
+}
+
+function unasked(restMs: number): Look {
+	const asked = restMs > 0 ? `the service asked for a pause of ${seconds(restMs)}` : undefined;
+	return { kind: 'busy', detail: asked ?? 'the service was not asked' };
+}
+
+function pauseAfter(look: Look, looks: number, { pause }: Policy): number {
+	if (look.kind === 'doubtful') return LOOK_AGAIN_MS;
+	const refused = look.kind === 'denied' || look.kind === 'missing';
+	if (refused && pause.refusedMs !== undefined) return pause.refusedMs;
+	return backoffMs(looks, {
+		...pause,
+		retryAfterMs: look.kind === 'busy' ? look.retryAfterMs : undefined,
+	});
+}
