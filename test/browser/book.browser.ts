@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from '../n8n/harness/context';
-import { readWorkflow } from '../n8n/harness/workflow';
+import { exampleWorkflow } from '../n8n/harness/workflow';
 import type { Editor } from './harness/editor';
 import { canvasShot, picture, strip } from './harness/picture';
 import { openWindow } from './harness/window';
-
-const file = join(__dirname, '..', '..', 'examples', 'book-chapter.json');
 
 /** The picture that the README begins with: text in, one file with captions out. */
 void describe('book chapter', () => {
@@ -19,8 +16,7 @@ void describe('book chapter', () => {
 	});
 
 	void it('runs on the canvas, and its one file plays for the length of all parts', async () => {
-		const { id, name } = context.credential;
-		const workflow = readWorkflow(file, { credential: { id, name } });
+		const workflow = exampleWorkflow('book-chapter', context);
 		workflow.nodes = workflow.nodes.filter(({ name: title }) => title !== 'Note 2');
 		for (const node of workflow.nodes) node.retryOnFail = false;
 		const saved = await context.rest.createWorkflow(workflow);
@@ -43,5 +39,10 @@ void describe('book chapter', () => {
 		const audio = editor.page.locator('audio');
 		const player = await strip(editor, { pane, from: audio, to: audio, above: 6, below: 6 });
 		await picture(editor, 'book-chapter', canvas, files, player);
+
+		// Where the README is read on a phone.
+		await editor.page.setViewportSize({ width: 1240, height: 900 });
+		const narrow = await strip(editor, { pane, from: pane, to: audio, above: 0 });
+		await picture(editor, 'book-chapter-phone', narrow);
 	});
 });

@@ -37,7 +37,7 @@ void describe('image', () => {
 		const { service } = context;
 		const notice = editor.page.getByText(/The execution sleeps until a callback comes/);
 		assert.equal(await notice.count(), 0);
-		await editor.choose('waitMode', 'Suspend Until Callback');
+		await editor.choose('waitMode', 'Suspend');
 		service.settings.taskMs = 3_600_000;
 		await editor.byId('node-execute-button').click();
 		const asleep = editor

@@ -25,8 +25,8 @@ void describe('trigger', () => {
 			.filter({ hasText: 'Media Generation' })
 			.first()
 			.click();
-		const action = editor.page.getByText('On new Media Generation event', { exact: true });
-		await action.click();
+		await editor.page.getByText('On task failed', { exact: true }).waitFor();
+		await editor.page.getByText('On task finished', { exact: true }).click();
 		await editor.byId('ndv').waitFor();
 		await editor.byId('ndv').getByText('Webhook URLs', { exact: true }).click();
 		const url = await editor.byId('ndv').getByText('/webhook-test/').first().innerText();

@@ -142,6 +142,17 @@ export function clearEngine(): void {
 	if (userFolder !== undefined) rmSync(userFolder, { recursive: true, force: true });
 }
 
+/** Puts a file into n8n's store. */
+export async function storeBinary(
+	bytes: Buffer,
+	fileName: string,
+	mimeType: string,
+): Promise<IBinaryData> {
+	const of = { type: 'execution', workflowId: 'of-the-tests', executionId: '1' } as const;
+	const empty = { data: '', fileName, mimeType };
+	return await Container.get(BinaryDataService).store(of, bytes, empty);
+}
+
 export async function readBinary(binary: IBinaryData): Promise<Buffer> {
 	return await Container.get(BinaryDataService).getAsBuffer(binary);
 }

@@ -40,7 +40,7 @@ export interface Definition {
 	connections: IConnections;
 	types: Record<string, INodeType>;
 	credentials: EngineOptions['credentials'];
-	/** What `getWorkflowStaticData` has kept, as text. */
+	/** What `getWorkflowStaticData` has kept, as text; `null` at first. */
 	staticData: string;
 }
 
@@ -77,7 +77,10 @@ export class Executions {
 
 	constructor(private readonly host: { url: string }) {}
 
-	workflowOf(definition: Definition): Workflow {
+	workflowOf(
+		definition: Definition,
+		staticData = JSON.parse(definition.staticData) as IDataObject,
+	): Workflow {
 		const { nodes, connections } = structuredClone({
 			nodes: definition.nodes,
 			connections: definition.connections,
@@ -89,9 +92,17 @@ export class Executions {
 			connections,
 			active: true,
 			nodeTypes: typesOf(definition.types),
-			staticData: JSON.parse(definition.staticData) as IDataObject,
+			staticData,
 			settings: { executionOrder: 'v1' },
 		});
+	}
+
+	/**
+	 * n8n 2.41 makes another workflow over the static data of the one that was called before it stores an execution
+	 * (`establishContextForPersistence`), which marks as unchanged what the webhook has written. Where nothing was saved before, each has its own.
+	 */
+	establishContext(definition: Definition, { staticData }: Workflow): void {
+		if (definition.staticData !== 'null') this.workflowOf(definition, staticData);
 	}
 
 	/** Saves static data that has changed, as n8n does after a webhook call and after an execution: last write wins. */
@@ -269,7 +280,7 @@ export async function runWorkflow({
 }: Pick<Definition, 'types' | 'nodes' | 'connections' | 'credentials'> &
 	Pick<EngineOptions, 'stopWhen' | 'retryOf'>): Promise<EngineResult> {
 	await prepareEngine();
-	const definition = { ...workflow, id: 'engine-test', staticData: '{}' };
+	const definition = { ...workflow, id: 'engine-test', staticData: 'null' };
 	const start = { node: definition.nodes[0] as INode, items: [[{ json: {} }]] };
 	const execution =
 		retryOf === undefined

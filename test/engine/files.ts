@@ -23,17 +23,14 @@ export function taskIdOf(item: INodeExecutionData | undefined): string {
 	return typeof taskId === 'string' ? taskId : '';
 }
 
-export const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 /** The file as its host serves it. */
-export async function original(url: string): Promise<Buffer> {
+async function original(url: string): Promise<Buffer> {
 	return Buffer.from(await (await fetch(url)).arrayBuffer());
 }
 
-export async function bytesOf(
-	item: INodeExecutionData | undefined,
-	property = 'data',
-): Promise<Buffer> {
+async function bytesOf(item: INodeExecutionData | undefined, property = 'data'): Promise<Buffer> {
 	const binary = item?.binary?.[property];
 	if (binary === undefined) throw new Error(`The item has no file "${property}"`);
 	return await readBinary(binary);

@@ -12,7 +12,7 @@ import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { fetchFiles, type FetchDeps } from '../../nodes/MediaGeneration/delivery/files';
 import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
 import { fileOpener } from '../../nodes/MediaGeneration/service/fileHost';
-import { Limiter } from '../../nodes/MediaGeneration/service/limiter';
+import { Limiter } from '../../nodes/MediaGeneration/base/limiter';
 import { node, passing } from './engine';
 import { runWorkflow } from './executions';
 import { HostileHost } from './hostile/host';
@@ -73,7 +73,7 @@ async function runCase(seed: number, host: HostileHost, real: N8nContext): Promi
 	const { kind } = plan.content;
 	const [file] = await fetchFiles(
 		[{ url: host.add(plan), kind }],
-		{ type: undefined, taskId: 't', maxBytes: 5_000_000 },
+		{ stem: 't', maxBytes: plan.maxBytes },
 		deps,
 	);
 	const requests = host.remove(plan);

@@ -1,6 +1,6 @@
 /** What all engine suites share: a stand-in of their own, runs of one node, and what must hold after every test. */
 import type { IDataObject } from 'n8n-workflow';
-import { startService, type SettingsPatch, type StandIn } from '../service';
+import { startService, type ProfileName, type SettingsPatch, type StandIn } from '../service';
 import { runTool, type ToolOptions, type ToolResult } from './agent';
 import { clearEngine, prepareEngine, type EngineOptions, type EngineResult } from './engine';
 import { runNode } from './executions';
@@ -29,12 +29,17 @@ type RunOptions = Omit<EngineOptions, 'credentials'> & {
 
 export interface SuiteOptions {
 	settings?: SettingsPatch;
+	profile?: ProfileName;
 	/** `ahead`: pauses end at once, requests stay real (`hurry.ts`). */
 	time?: 'ahead' | 'real';
 }
 
 /** Sets a stand-in up for the suite; after each test it checks that the key went to the service and nowhere else. */
-export function engineSetting({ settings = {}, time = 'ahead' }: SuiteOptions = {}): Setting {
+export function engineSetting({
+	settings = {},
+	profile,
+	time = 'ahead',
+}: SuiteOptions = {}): Setting {
 	let backToReal = async () => await Promise.resolve();
 	let service: StandIn | undefined;
 	const results: Array<Pick<EngineResult, 'saved' | 'logs'>> = [];
@@ -43,7 +48,7 @@ export function engineSetting({ settings = {}, time = 'ahead' }: SuiteOptions = 
 		return service;
 	};
 	beforeAll(async () => {
-		service = await startService({ settings: { taskMs: 100, ...settings } });
+		service = await startService({ profile, settings: { taskMs: 100, ...settings } });
 		await prepareEngine();
 		if (time === 'ahead') backToReal = runAhead();
 	});

@@ -2,6 +2,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { FaultAction } from '../service';
 import type { EngineOptions } from './engine';
+import { outputsOf } from './files';
 import { until } from './hurry';
 import { again, engineSetting, SECRET } from './setting';
 import { startWebhooks, type Execution, type StartOptions, type WebhookHost } from './webhook';
@@ -146,7 +147,7 @@ describe('the last callback is not lost', () => {
 });
 
 describe('what a wake costs', () => {
-	test('a callback is answered before a slow file is there, and a later one does not wait for it', async () => {
+	test('a callback is told after 5 s that a slow file is not there, and a later one does not wait for it', async () => {
 		const { service } = setting;
 		// Eight seconds for its file, so that the first callback is answered before it is there.
 		service.settings.fileBytesPerSecond = 25_000;
@@ -154,9 +155,9 @@ describe('what a wake costs', () => {
 			items: [{ voice: 'v0', stand_in: { never_ends: true, bytes: 200_000 } }],
 		});
 		await service.finish(taskOf('v0'));
-		expect(service.callbacks.map(({ status }) => status)).toEqual([200]);
-		const { status } = await service.sendCallback(taskOf('v0'));
-		expect(status).toBeLessThan(500);
+		// A 200 would mean that n8n has stored it.
+		expect(service.callbacks.map(({ status }) => status)).toEqual([503]);
+		expect((await service.sendCallback(taskOf('v0'))).status).toBe(503);
 		// The one before is still being delivered.
 		expect(execution.status).toBe('waiting');
 		await awake(execution);
@@ -164,6 +165,19 @@ describe('what a wake costs', () => {
 		expect(after[0]?.binary?.data?.bytes).toBe(200_000);
 		expect(service.requests.filter(({ route }) => route === 'file')).toHaveLength(1);
 	});
+});
+
+test('two connections into one node: each of its runs pays, sleeps and wakes', async () => {
+	const { service } = setting;
+	const execution = await sleeping({ items: voices(1), twice: true });
+	await service.finish(taskOf('v0'));
+	await until('the second run sleeps', () => service.creations().length === 2, 5_000);
+	await until('it is asleep', () => execution.status === 'waiting');
+	await service.finish(service.creations()[1]?.id ?? '');
+	await awake(execution);
+	const { run } = await execution.settled();
+	const runs = run.data.resultData.runData.After ?? [];
+	expect(runs.map(({ data }) => ends(data?.main?.[0] ?? []))).toEqual([['done'], ['done']]);
 });
 
 test.each(['constructor', 'toString', 'valueOf', 'it\'s "{{ 1 }}" \\ `${x}`'])(
@@ -252,5 +266,73 @@ describe.each(cases)('On Error: $onError, Retry On Fail: $retryOnFail', (each) =
 				http_status: 422,
 			});
 		expect(service.creations()).toHaveLength(voices.length);
+	});
+});
+
+describe('Task: Wait behind the error branch of a node whose input is a finished item', () => {
+	const wait = { resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' };
+	const onError = { onError: 'continueErrorOutput' } as const;
+	const create = (action: FaultAction) => ({ route: 'create', path: '/second', action }) as const;
+	const unread = { type: 'status', status: 404, body: {} } as const;
+
+	/** What comes out of it, where a first node has made a task, and the second one, with its item as input, fails. */
+	async function behind(fails: (service: typeof setting.service) => Promise<unknown>) {
+		const { service } = setting;
+		const first = await sleeping({ items: [{ voice: 'first' }] });
+		await service.finish(taskOf('first'));
+		await awake(first);
+		const inputs = (await given(first, 'After')).map(({ json, binary }) => {
+			return { json: { ...json, voice: 'second' }, binary };
+		});
+		expect(inputs).toMatchObject([{ json: { status: 'done' }, binary: { data: {} } }]);
+		service.faults.add({ route: 'list', action: unread });
+		const failing = fails(service);
+		const second = await start({ inputs, settings: onError, behindErrors: wait });
+		await failing;
+		await awake(second);
+		const [item, ...others] = await given(second, 'Failed');
+		expect(others).toEqual([]);
+		return { item, taskId: service.creations(({ params }) => params.voice_id === 'second')[0]?.id };
+	}
+	const asleep = async () =>
+		await until('it sleeps', () => host.executions.all().at(-1)?.status === 'waiting');
+
+	test.each<[string, FaultAction]>([
+		['rejected', refusal(422, { success: false, error: 'bad voice' })],
+		['unknown', refusal(500, {})],
+	])(
+		'%s: the failure stays what it is, and nothing of the first task comes out',
+		async (outcome, action) => {
+			const { item } = await behind(async (service) => {
+				service.faults.add(create(action));
+				await Promise.resolve();
+			});
+			expect(item?.json).toMatchObject({ outcome, error: expect.any(String) as string });
+			expect(JSON.stringify(item)).not.toContain(taskOf('first'));
+		},
+	);
+
+	test('failed while it slept: its own failure, with its own task', async () => {
+		const { item, taskId } = await behind(async (service) => {
+			await asleep();
+			await service.finish(taskOf('second'), 'error', { error_message: 'no luck' });
+		});
+		expect(item?.json).toMatchObject({
+			error: `Task ${taskId} failed: no luck`,
+			outcome: 'failed',
+			task_id: taskId,
+		});
+		expect(JSON.stringify(item)).not.toContain(taskOf('first'));
+	});
+
+	test('undelivered while it slept: its own file is fetched', async () => {
+		const { item, taskId } = await behind(async (service) => {
+			await asleep();
+			service.faults.add({ route: 'file', path: taskOf('second'), times: 1, action: unread });
+			await service.finish(taskOf('second'));
+		});
+		expect(item?.json).toMatchObject({ status: 'done', task_id: taskId });
+		expect(Object.keys(item?.binary ?? {})).toEqual(['data']);
+		expect(outputsOf(item)[0]?.url).toContain(taskId);
 	});
 });

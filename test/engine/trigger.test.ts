@@ -277,6 +277,24 @@ describe('one event runs the workflow once', () => {
 		expect(references).toEqual(['forged', 'true']);
 	});
 
+	it('is saved for the time after a restart: each of forty that come at once, and what was saved before', async () => {
+		const trigger = triggerOf({ verifyWithService: false, downloadOutput: false });
+		const events = Array.from({ length: 42 }, (_, index) => done(`t${index}`));
+		const seen = () => (trigger.staticData()['node:Trigger'] as { seen: string[] }).seen;
+		const settle = async () =>
+			await Promise.all(trigger.executions().map(async (run) => await run.settled()));
+		for (const event of events.slice(0, 2)) {
+			expect(await post(trigger.url, event)).toEqual(RECEIVED);
+			await settle();
+		}
+		const before = seen();
+		expect(before).toHaveLength(2);
+		await Promise.all(events.slice(2).map(async (event) => await post(trigger.url, event)));
+		await settle();
+		expect(new Set(seen()).size).toBe(42);
+		expect(seen().slice(0, 2)).toEqual(before);
+	});
+
 	it('counts the next try where n8n could not store the execution', async () => {
 		const trigger = triggerOf();
 		const id = await taskOf();
@@ -377,7 +395,7 @@ describe('before the first call', () => {
 
 	test('the schema has what the trigger adds to a task', () => {
 		expect(schemaFields()).toEqual(
-			expect.arrayContaining(['task_id', 'outputs', 'verified', 'reference', 'error_message']),
+			expect.arrayContaining(['task_id', 'outputs', 'verified', 'reference', 'reference_verified']),
 		);
 	});
 

@@ -48,6 +48,10 @@ export interface HttpAnswer {
 export interface StartOptions extends Omit<EngineOptions, 'rounds' | 'stopWhen' | 'retryOf'> {
 	/** Of the node; "Media" if not given. Its ID is `id-Media` all the same. */
 	name?: string;
+	/** Whether two connections lead into the node, as from both outputs of an If. */
+	twice?: boolean;
+	/** Of the node of ours that stands behind the error branch; without them, one that passes items through. */
+	behindErrors?: INodeParameters;
 }
 
 export interface WebhookHost {
@@ -106,7 +110,7 @@ class Host implements WebhookHost, CalledN8n {
 			connections: connect(['Trigger', 'After']),
 			types: { mediaGenerationTrigger, noOp },
 			credentials,
-			staticData: '{}',
+			staticData: 'null',
 		};
 		const workflow = this.executions.workflowOf(definition);
 		const path = webhooksOf(workflow, workflow.getNode('Trigger') as INode)[0]?.path ?? '';
@@ -115,31 +119,42 @@ class Host implements WebhookHost, CalledN8n {
 			url: `${this.url}/webhook/${path}`,
 			testUrl: `${this.url}/webhook-test/${path}`,
 			listen: () => this.listening.add(path),
-			staticData: () => JSON.parse(definition.staticData) as IDataObject,
+			staticData: () => (JSON.parse(definition.staticData) ?? {}) as IDataObject,
 			executions: () => [...(this.executionsOf.get(id) ?? [])],
 		};
 	}
 
 	async start(options: StartOptions): Promise<Execution> {
 		await prepareEngine();
-		const { name = 'Media' } = options;
+		const { name = 'Media', behindErrors } = options;
 		const inputs = options.inputs ?? (options.items ?? [{}]).map((json) => ({ json }));
+		const credentials = { mediaGenerationApi: { id: '1', name: 'Test' } };
 		const definition: Definition = {
 			id: 'sleeping',
 			nodes: [
 				node('Source', 'source'),
 				node(name, 'mediaGeneration', options.parameters, {
 					id: 'id-Media',
-					credentials: { mediaGenerationApi: { id: '1', name: 'Test' } },
+					credentials,
 					...options.settings,
 				}),
 				node('After', 'noOp'),
-				node('Failed', 'noOp'),
+				behindErrors === undefined
+					? node('Failed', 'noOp')
+					: node('Failed', 'mediaGeneration', behindErrors, {
+							credentials,
+							onError: 'continueRegularOutput',
+						}),
 			],
-			connections: connect(['Source', name], [name, 'After'], [name, 'Failed', 1]),
+			connections: connect(
+				['Source', name],
+				...(options.twice === true ? [['Source', name] as [string, string]] : []),
+				[name, 'After'],
+				[name, 'Failed', 1],
+			),
 			types: { source: source(inputs), noOp, mediaGeneration },
 			credentials: options.credentials,
-			staticData: '{}',
+			staticData: 'null',
 		};
 		const start = definition.nodes[0] as INode;
 		return this.executions.start(definition, 'trigger', { node: start, items: [[{ json: {} }]] });

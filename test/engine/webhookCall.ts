@@ -88,6 +88,7 @@ export async function handleCall(call: Call, n8n: CalledN8n): Promise<boolean> {
 	}
 	if (n8n.storing === 'fails') throw new Error('There was a problem executing the workflow');
 	if (asleep === undefined) {
+		executions.establishContext(definition, workflow);
 		const execution = executions.start(definition, mode, {
 			node: start,
 			items: result.workflowData,

@@ -13,8 +13,10 @@ import type { Sent, Service } from './service';
 
 export const agentHistories = fc.record({
 	/** Its items are the texts that the agent has in mind. Each of its Retries follows a model that fails when all calls are over. */
-	history: histories.map((history) => ({
+	history: histories.map((history): History => ({
 		...history,
+		// An agent has no node before its tool that its Retry begins with.
+		node: { ...history.node, before: 'runs' },
 		events: history.events.filter(({ kind }) => kind === 'stop' || kind === 'clock set back'),
 	})),
 	/** Who runs the tool: the engine does so for newer agents, one call after the other. */

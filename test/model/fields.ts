@@ -32,15 +32,12 @@ export function textOf(history: History, item: number, salt: string): string {
 }
 
 /** Those of a "Task: Wait" behind the node, for the item that it gets. */
-export function fieldsBehind(
-	{ behind }: History,
-	{ details, ...json }: IDataObject,
-): INodeParameters {
-	const own = typeof details === 'object' ? { ...json, ...details } : json;
+export function fieldsBehind({ behind }: History, json: IDataObject): INodeParameters {
 	return {
 		resource: 'task',
 		operation: 'wait',
-		taskId: own.task_id as string,
+		// The field's default, which leads to the input's task where n8n has added its fields.
+		taskId: json.task_id as string,
 		waitMode: behind === 'callback' ? 'callback' : 'poll',
 		downloadOutput: true,
 		// Longer than any task takes that ends.
@@ -73,7 +70,6 @@ export function fieldsOf(history: History, index: number, salt: string): INodePa
 			maxCharacters: MAX_CHARACTERS,
 			splitFiles: item.splitFiles,
 			transcriptInOutput: true,
-			watchWhileAsleep: item.watched,
 			gracePeriod: item.grace,
 			maxActiveTasks: node.maxActive,
 			...(node.minimumCredits < 0 ? {} : { minimumCredits: node.minimumCredits }),

@@ -243,4 +243,37 @@ export const found: Array<[string, Partial<History>]> = [
 			tasks: [{ ...PLAIN_TASK, end: 'error' }],
 		},
 	],
+	[
+		'the run halts while an answer is lost, and the list can not be read: the Retry sends nothing again',
+		{
+			list: { ...NO_LIST, kind: 'data', faults: ['busy', 'page', 'busy', 'empty'] },
+			items: [PLAIN_ITEM, PLAIN_ITEM],
+			creations: [fault('out of credits'), unclear],
+			retries: [{ changed: false }],
+		},
+	],
+	...(['refused inside 200', 'empty', 'page', 'missing'] as const).map(
+		(kind): (typeof found)[number] => [
+			`an answer is lost, and the list answers at first: ${kind}`,
+			{
+				node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },
+				list: { ...NO_LIST, kind: 'data', faults: [kind] },
+				creations: [unclear],
+			},
+		],
+	),
+	[
+		'a node before this one fails: its Retry does not take the equal task of somebody else',
+		{ list: { ...NO_LIST, kind: 'data' }, node: { ...PLAIN_NODE, before: 'fails' } },
+	],
+	[
+		'killed in the Retry of a node before this one: the next Retry finds what it has made',
+		{
+			node: { ...PLAIN_NODE, savesProgress: true },
+			list: { ...NO_LIST, kind: 'data', faults: ['busy', 'page'] },
+			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
+			events: [{ at: 11, kind: 'death' }],
+			retries: [{ changed: false }],
+		},
+	],
 ];

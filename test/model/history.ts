@@ -168,7 +168,6 @@ const item = fc.record({
 	changes: fc.boolean(),
 	splitFiles: fc.boolean(),
 	download: oneOf(true, true, false),
-	watched: oneOf(true, true, false),
 	grace: oneOf(0, 10),
 });
 export type ItemScript = Drawn<typeof item>;
@@ -187,6 +186,8 @@ const node = fc.record({
 	reachable: oneOf(true, true, false),
 	/** Whether n8n saves what the nodes before have made, so that somebody can press Retry after it was killed. */
 	savesProgress: fc.boolean(),
+	/** Whether a node before this one fails at first, so that only n8n's Retry comes to this one. */
+	before: word('runs', 'runs', 'runs', 'runs', 'fails'),
 });
 type NodeScript = Drawn<typeof node>;
 
@@ -271,7 +272,6 @@ export const PLAIN_ITEM: ItemScript = {
 	changes: false,
 	splitFiles: false,
 	download: true,
-	watched: true,
 	grace: 0,
 };
 
@@ -285,6 +285,7 @@ export const PLAIN_NODE: NodeScript = {
 	keyHeader: 'authorization',
 	reachable: true,
 	savesProgress: false,
+	before: 'runs',
 };
 
 export const PLAIN_STORE: StoreScript = {

@@ -22,13 +22,12 @@ test.each<[string, Partial<ListScript>]>([
 	expect(sent).toHaveLength(3);
 });
 
-test.each<[string, Partial<ListScript>, object]>([
-	['without a list', { kind: 'none' }, {}],
-	['with one that repeats nothing', { repeats: false }, {}],
-	['with the option off', {}, { findUnclear: false }],
-])('not found %s: unknown, and sent once', async (_, script, options) => {
+test.each<[string, Partial<ListScript>]>([
+	['without a list', { kind: 'none' }],
+	['with one that repeats nothing', { repeats: false }],
+])('not found %s: unknown, and sent once', async (_, script) => {
 	const { json, sent } = await runNode({
-		parameters: parameters.map((each) => ({ ...each, options })),
+		parameters,
 		creations,
 		list: { ...list, ...script },
 		node: { onError: 'continueRegularOutput', tries: 3 },

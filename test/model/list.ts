@@ -6,7 +6,21 @@ import type { Sent, Service, Task } from './service';
 /** Tasks of other people, one for each creation: equal but older, equal but of another type, or of another text. */
 const OTHERS = ['older', 'other type', 'other text'] as const;
 
+/** What the list answers at first, instead of itself. */
+const LIST_FAULTS = {
+	busy: { statusCode: 503, body: '{"success":false,"code":"server_busy"}' },
+	'refused inside 200': { statusCode: 200, body: '{"success":false,"message":"too fast"}' },
+	empty: { statusCode: 200, body: '' },
+	page: { statusCode: 403, body: '<html>no</html>' },
+	missing: { statusCode: 404, body: '{"error":"Not found"}' },
+} as const;
+export type ListFault = keyof typeof LIST_FAULTS;
+
 export const taskLists = fc.record({
+	faults: fc.oneof(
+		fc.constant<ListFault[]>([]),
+		fc.array(fc.constantFrom(...(Object.keys(LIST_FAULTS) as ListFault[])), { maxLength: 5 }),
+	),
 	/** `none`: the service has no list. */
 	kind: fc.constantFrom('none' as const, 'data' as const, 'data' as const, 'bare' as const),
 	/** How long after its creation a task is listed, in seconds. */
@@ -21,6 +35,7 @@ export const taskLists = fc.record({
 export type ListScript = typeof taskLists extends fc.Arbitrary<infer T> ? T : never;
 
 export const NO_LIST: ListScript = {
+	faults: [],
 	kind: 'none',
 	lag: 0,
 	order: 'newest',
@@ -30,23 +45,26 @@ export const NO_LIST: ListScript = {
 };
 
 interface Entry {
-	sent: Sent;
+	sent: Pick<Sent, 'text'>;
 	id: string;
 	type: string;
 	createdMs: number;
 	text?: string;
 }
 
+/** The one type of which everybody knows what it is: of the others the node learns the names. */
+const DOCUMENTED = 'sound_effect';
 const OLDER_MS = 5_000;
 const idOfOther = (kind: string, index: number) =>
 	`other-${OTHERS.findIndex((each) => each === kind)}-${index}`;
 
 /** What `GET /v1/tasks` answers, and when. @param type that of the node's tasks */
 export function listAnswer(
-	{ sent, tasks }: Service,
+	{ sent, tasks, elsewhere }: Pick<Service, 'sent' | 'tasks' | 'elsewhere'>,
 	{ kind, lag, order, repeats, others, ahead }: ListScript,
-	{ elapsed, type }: { elapsed: number; type: string },
+	{ elapsed, type, fault }: { elapsed: number; type: string; fault: ListFault | undefined },
 ): { statusCode: number; headers: Record<string, unknown>; body: string } {
+	if (fault !== undefined) return { ...LIST_FAULTS[fault], headers: {} };
 	if (kind === 'none') return { statusCode: 404, headers: {}, body: '{"error":"Not found"}' };
 	const own = tasks.map((task): Entry => ({ ...task, type }));
 	const foreign = sent.flatMap((each, index) =>
@@ -54,11 +72,11 @@ export function listAnswer(
 			const entry = { sent: each, id: idOfOther(other, index), type, createdMs: each.atMs };
 			if (other === 'older') return { ...entry, createdMs: each.atMs - OLDER_MS };
 			return other === 'other type'
-				? { ...entry, type: 'other' }
+				? { ...entry, type: type === DOCUMENTED ? 'other' : DOCUMENTED }
 				: { ...entry, text: 'Another text' };
 		}),
 	);
-	const listed = [...own, ...foreign]
+	const listed = [...own, ...foreign, ...elsewhere.map((each): Entry => ({ ...each, type }))]
 		.filter(({ createdMs }) => createdMs + lag * 1_000 <= elapsed)
 		.sort((one, another) => (order === 'oldest' ? 1 : -1) * (one.createdMs - another.createdMs));
 	if (order === 'shuffled') listed.sort((one, another) => one.id.localeCompare(another.id));

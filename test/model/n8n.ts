@@ -63,6 +63,8 @@ export class Execution {
 	endedMs: number | undefined;
 	/** Of a call by an AI agent: which one it is. */
 	call: AgentCall | undefined;
+	/** How many nodes n8n starts in it up to this one: the first one is a trigger, or that at which a Retry begins. */
+	nodesStarted = 2;
 
 	constructor(
 		public id: string,
@@ -107,6 +109,7 @@ export interface Surroundings {
 	/** What the credential has instead; an error: it can't be read. */
 	credential?: IDataObject | Error;
 	asTool?: boolean;
+	asSubworkflow?: boolean;
 	/** Whether n8n gives no signal of a stop. */
 	withoutSignal?: boolean;
 	/** What the node keeps in its context at first. */
@@ -124,8 +127,11 @@ export interface Outgoing {
 export const KEY = 'sk_the-key-of-this-history';
 export const SECRET = 'the-callback-secret-of-it';
 const NODE_ID = 'node-1';
-const TOKEN = '0123456789abcdef0123456789abcdef';
+/** n8n's own, of every resume URL. */
+export const TOKEN = '0123456789abcdef0123456789abcdef';
 const credential = new MediaGenerationApi();
+/** What the items bring along from a node before this one, as those of a Generate do. */
+const EARLIER_TASK = { id: 'earlier', task_id: 'earlier', status: 'done', outputs: [] };
 /** Until a sleeping execution lies in the database, in ms. */
 const SAVING_MS = 40;
 const BETWEEN_TRIES_MS = 1_000;
@@ -135,8 +141,6 @@ const refusal = (id: string, words: string) => ({
 	statusCode: 409,
 	body: { code: 409, message: `The execution "${id}" ${words} already.` },
 });
-const unheard = async () => await new Promise<never>(() => undefined);
-
 export class N8n {
 	readonly executions: Execution[] = [];
 	readonly outgoing: Outgoing[] = [];
@@ -144,6 +148,8 @@ export class N8n {
 	readonly answers: string[] = [];
 	private alive: Alive;
 	private deaths = 0;
+	private readonly responses = new Set<WebhookResponse>();
+	private readonly unanswered: Array<(error: Error) => void> = [];
 	private retries = 0;
 	private toolRuns = 0;
 	private readonly node: INode;
@@ -194,14 +200,20 @@ export class N8n {
 		const last = earlier.at(-1);
 		const ofHistory = () =>
 			this.history.items.map((_, index): INodeExecutionData => ({
-				json: { item: index },
+				json: { item: index, ...EARLIER_TASK },
 				pairedItem: { item: 0 },
 			}));
 		// All that n8n has of a killed one is from before the node began.
 		const left = last?.status === 'crashed' ? last.contextBefore : last?.context;
 		const context = copy(left ?? this.world.context ?? {}) as Record<string, unknown>;
 		const items = this.world.input ?? ofHistory();
-		void this.run(this.newExecution(items, { earlier, version, context }));
+		const failsBefore = this.history.node.before === 'fails';
+		// A Retry begins with the node that failed, whichever that was.
+		const nodesStarted = last === undefined || (failsBefore && earlier.length === 1) ? 2 : 1;
+		const execution = this.newExecution(items, { earlier, version, context, nodesStarted });
+		if (!failsBefore || last !== undefined) return void this.run(execution);
+		execution.error = new Error('a node before this one has failed');
+		this.end(execution, 'error');
 	}
 
 	/** An AI agent calls the node as its tool. @param agent what all calls of its execution have in common */
@@ -285,10 +297,12 @@ export class N8n {
 		execution.endedMs = this.machine.elapsed;
 		const words = execution.error instanceof Error ? `: ${execution.error.message}` : '';
 		this.world.note(`execution ${execution.id} ends: ${status}${words}`);
-		const retry = this.history.retries[this.retries];
+		const isFirst = execution.earlier.length === 0 && execution.call === undefined;
+		const isBefore = this.history.node.before === 'fails' && isFirst;
+		const retry = isBefore ? { changed: false } : this.history.retries[this.retries];
 		const isSaved = status === 'crashed' && this.history.node.savesProgress;
 		if ((status !== 'error' && !isSaved) || retry === undefined) return;
-		this.retries += 1;
+		if (!isBefore) this.retries += 1;
 		this.retryPending = true;
 		this.machine.later(UNTIL_RETRY_MS, () => {
 			this.retryPending = false;
@@ -299,16 +313,24 @@ export class N8n {
 
 	/** Runs "Task: Wait" on what the last execution has handed on. @returns whether there is anything */
 	startBehind(): boolean {
-		const { status, output = [] } = this.current ?? {};
+		const { status, output = [], input = [] } = this.current ?? {};
 		if (status !== 'success') return false;
-		const items = (copy(output) as INodeExecutionData[]).map(({ json, binary }, item) => ({
-			json,
-			...(binary && { binary }),
+		const items = output.map((each, item) => ({
+			...(copy({ json: this.leaving(each, input), binary: each.binary }) as INodeExecutionData),
 			pairedItem: { item },
 		}));
 		this.world.note('its items go on to "Task: Wait"');
 		void this.run(this.newExecution(items, { isBehind: true }));
 		return true;
+	}
+
+	/** n8n adds the fields of the input to an item that leaves by the error output (n8n-core 2.41, `handleNodeErrorOutput`). */
+	private leaving({ json, error, pairedItem }: INodeExecutionData, input: INodeExecutionData[]) {
+		const names = Object.keys(json).every((name) => ['error', 'message', 'details'].includes(name));
+		const isFailed = error !== undefined || (names && isSet(json.error));
+		const isApart = this.node.onError === 'continueErrorOutput' && isFailed;
+		const index = typeof pairedItem === 'object' && 'item' in pairedItem ? pairedItem.item : 0;
+		return isApart ? { ...input[index]?.json, ...json } : json;
 	}
 
 	/** Stops what runs or sleeps, as the button does. */
@@ -325,10 +347,29 @@ export class N8n {
 		this.alive.dead = true;
 		this.machine.endTimers();
 		for (const death of this.alive.deaths) death();
+		this.closeConnections();
 		for (const execution of this.executions)
 			if (execution.status === 'running') this.end(execution, 'crashed');
 		this.deaths += 1;
 		this.alive = this.newProcess();
+	}
+
+	/** What a dead process asks for: it never hears of it, while the history lasts. */
+	private async unheard(): Promise<never> {
+		return await new Promise<never>((_, reject) => this.unanswered.push(reject));
+	}
+
+	/** The history is over: nothing of it stays with the modules, which the next one uses. */
+	close(): void {
+		for (const reject of this.unanswered.splice(0)) reject(new Error('the history is over'));
+		for (const death of this.alive.deaths) death();
+		this.closeConnections();
+	}
+
+	/** Nobody gets an answer any more. */
+	private closeConnections(): void {
+		for (const response of this.responses) response.destroy();
+		this.responses.clear();
 	}
 
 	/** What differs in the texts of an item: between tries where it changes by itself, and where somebody has changed the workflow. */
@@ -338,7 +379,7 @@ export class N8n {
 
 	/** What goes on between a call and its answer, unless the process dies. */
 	private async inProcess<T>(process: Alive, work: Promise<T>): Promise<T> {
-		if (process.dead) return await unheard();
+		if (process.dead) return await this.unheard();
 		let died = (): void => undefined;
 		const death = new Promise<never>((_, reject) => {
 			died = () => reject(new Error('the process died'));
@@ -362,13 +403,13 @@ export class N8n {
 			if (signal?.aborted === true) return await aborted;
 			this.outgoing.push({ url: options.url, text: JSON.stringify(options) });
 			const answer = await Promise.race([this.route(options, executionId, isAlive), aborted]);
-			return process.dead ? await unheard() : answer;
+			return process.dead ? await this.unheard() : answer;
 		};
 		return {
 			httpRequest: async (options: IHttpRequestOptions) =>
-				process.dead ? await unheard() : await send(options),
+				process.dead ? await this.unheard() : await send(options),
 			httpRequestWithAuthentication: async (_: string, options: IHttpRequestOptions) => {
-				if (process.dead) return await unheard();
+				if (process.dead) return await this.unheard();
 				const authenticated = await credential.authenticate(this.credentials, options);
 				return await send(authenticated);
 			},
@@ -435,7 +476,12 @@ export class N8n {
 		const answered = new Promise<void>((resolve) => response.once('close', resolve));
 		const result = process.modules.wake(context).then(({ workflowData, webhookResponse }) => {
 			const [items] = workflowData ?? [];
-			if (items == null || process.dead || execution.status !== 'waiting') return;
+			if (process.dead) return;
+			if (items == null) return;
+			if (execution.status !== 'waiting') {
+				if (!response.headersSent) response.status(500).json({ message: 'already being resumed' });
+				return;
+			}
 			execution.output = copy(items) as INodeExecutionData[];
 			execution.woken = true;
 			if (webhookResponse !== undefined) response.json(webhookResponse);
@@ -454,7 +500,8 @@ export class N8n {
 		};
 		return {
 			getNode: () => this.node,
-			getWorkflow: () => ({ id: 'workflow' }),
+			// Of its own for each history, as the modules keep some things by workflow for a moment.
+			getWorkflow: () => ({ id: this.world.baseUrl }),
 			getExecutionId: () => {
 				this.trouble.use('execution ID');
 				return execution.id;
@@ -492,8 +539,14 @@ export class N8n {
 		};
 		const context = {
 			...this.baseContext(execution, process),
-			getMode: () => (execution.earlier.length > 0 ? 'retry' : 'trigger'),
+			getMode: () =>
+				execution.earlier.length > 0
+					? 'retry'
+					: this.world.asSubworkflow === true
+						? 'integrated'
+						: 'trigger',
 			getExecutionContext: () => ({ establishedAt: execution.establishedAt }),
+			additionalData: { currentNodeExecutionIndex: execution.nodesStarted },
 			getInputData: () => execution.data.main[0],
 			getNodeParameter: (name: string, index: number, fallback?: unknown) => {
 				// Those two take no expression.
@@ -541,6 +594,8 @@ export class N8n {
 
 	private webhookContext(execution: Execution, url: URL, body: IDataObject) {
 		const response = new WebhookResponse();
+		this.responses.add(response);
+		response.once('close', () => this.responses.delete(response));
 		const saved = this.savedOf(execution);
 		const context = {
 			...this.baseContext(execution, this.alive),
@@ -566,9 +621,10 @@ export class N8n {
 
 /** What n8n takes for a failure, under Retry On Fail. */
 function isFailing(item: INodeExecutionData | undefined): boolean {
-	const error = item?.json.error;
-	return error !== undefined && error !== null && error !== false;
+	return isSet(item?.json.error);
 }
+
+const isSet = (error: unknown) => error !== undefined && error !== null && error !== false;
 
 function copy(value: unknown): unknown {
 	return JSON.parse(JSON.stringify(value)) as unknown;

@@ -17,6 +17,7 @@ import '../../nodes/MediaGeneration/sleep/wake';
 import { FileHost, Store } from './files';
 import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
 import { Machine } from './machine';
+import { deliverReceived } from '../../nodes/MediaGeneration/callback/deliverReceived';
 import { receive } from '../../nodes/MediaGeneration/callback/receive';
 import { N8n, type Execution } from './n8n';
 import { Service, type Request, type Sent } from './service';
@@ -30,6 +31,7 @@ export const PROCESS = {
 	},
 	wake: async (context: IWebhookFunctions) => await node.webhook.call(context),
 	receive,
+	deliverReceived,
 };
 
 export interface Answer {
@@ -49,6 +51,7 @@ export interface Given extends Partial<Omit<History, 'node' | 'items'>> {
 	answer?: (request: Request, count: number) => Answer | undefined | Promise<never>;
 	credential?: IDataObject | Error;
 	asTool?: boolean;
+	asSubworkflow?: boolean;
 	/** Whether n8n gives no signal of a stop. */
 	withoutSignal?: boolean;
 	/** A run before this one in the same execution, as in a loop, or where an agent calls a tool several times. */
@@ -134,6 +137,7 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		input,
 		credential: given.credential,
 		asTool: given.asTool,
+		asSubworkflow: given.asSubworkflow,
 		withoutSignal: given.withoutSignal,
 		context: after?.execution.context,
 		runIndex: given.runIndex,

@@ -3,15 +3,15 @@ import { good, idOf, long, refused, runNode, sound, sounds, speech } from './nod
 
 describe('a run that fails says what became of the other items', () => {
 	test.each([
-		[['', 'b', 'c'], [], / Other items: 2 not created\.$/],
-		[['', 'b'], [], / Other items: 1 not created\.$/],
+		[['', 'b', 'c'], [], / 2 other items got no task\.$/],
+		[['', 'b'], [], / 1 other item got no task\.$/],
 		[['a'], [refused], /No task was created and nothing was paid\.$/],
-		[['a', 'b'], [refused, good], / Other items: 1 with a task\./],
-		[['a', 'b'], [refused, refused], / Other items: 1 failed too\./],
+		[['a', 'b'], [refused, good], / 1 other item has a paid task\./],
+		[['a', 'b'], [refused, refused], / 1 other item failed, too\./],
 		[
 			['a', 'b', 'c', 'd'],
 			[refused, good, good, refused],
-			/ Other items: 2 with a task, 1 failed too\. Task IDs of this run/,
+			/ 2 other items have paid tasks\. 1 other item failed, too\. Paid tasks of this run/,
 		],
 	])('%j', async (texts, creations, words) => {
 		const { error } = await runNode({ parameters: sounds(...texts), creations });
@@ -22,7 +22,7 @@ describe('a run that fails says what became of the other items', () => {
 test('failed items of an error branch are looked for at the branch', async () => {
 	const node = { onError: 'continueErrorOutput' } as const;
 	const { hints } = await runNode({ parameters: sounds('', 'b'), node });
-	expect(hints[0]).toBe('1 of 2 items failed and left by the error branch');
+	expect(hints[0]).toBe('1 of 2 items failed and went to the error branch');
 });
 
 test('a refusal names a field of the request as the editor shows it', async () => {
@@ -64,10 +64,33 @@ describe('File Name', () => {
 	test('each item names its own files', async () => {
 		const parameters = [named(sound, 'rain'), named(sound, 'a/b: c'), sound];
 		expect(namesOf(await runNode({ parameters }))).toEqual([
-			['rain.wav', 'rain_1.srt'],
-			['a_b_c.wav', 'a_b_c_1.srt'],
+			['rain.wav', 'rain.srt'],
+			['a_b_ c.wav', 'a_b_ c.srt'],
 			[`speech-${idOf(2)}.wav`, `speech-${idOf(2)}.srt`],
 		]);
+	});
+
+	test('equal names within a run are hinted at, whatever their case', async () => {
+		const hintsOf = async (...names: string[]) => {
+			const parameters = names.map((name) => named(sound, name));
+			return (await runNode({ parameters })).hints.filter((hint) => /named/.test(hint));
+		};
+		expect(await hintsOf('Rain', 'rain.mp3', 'snow')).toEqual([
+			'2 files are named "rain.wav": put something of each item into File Name',
+		]);
+		expect(await hintsOf('rain', 'rains')).toEqual([]);
+		expect(await hintsOf('', '')).toEqual([]);
+	});
+
+	test('sound of another format than the one that was asked for is hinted at, once', async () => {
+		const hintsOf = async (...formats: string[]) => {
+			const parameters = formats.map((outputFormat) => ({ ...speech, outputFormat }));
+			return (await runNode({ parameters })).hints.filter((hint) => /Format/.test(hint));
+		};
+		expect(await hintsOf('mp3_44100_128', 'mp3_22050_32', 'wav_44100')).toEqual([
+			'The service sent audio/wav instead of the Output Format "mp3_44100_128"',
+		]);
+		expect(await hintsOf('wav', '', 'best')).toEqual([]);
 	});
 
 	test('the parts of a long text differ, and the joined file has the name as it is', async () => {

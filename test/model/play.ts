@@ -63,7 +63,8 @@ export class Stage {
 		} catch (error) {
 			return [error instanceof Error ? (error.stack ?? '') : String(error)];
 		} finally {
-			// What is left of this process finds no clock any more.
+			// What is left of this process finds no clock and no connection any more.
+			this.n8n.close();
 			this.machine.endTimers();
 			remove();
 		}

@@ -2,6 +2,7 @@
  * Processes of n8n, as far as the nodes keep anything in memory: each has the modules of its own. They are loaded once and used by
  * many histories; every history has an account, executions and a workflow of its own, so none finds anything of another.
  */
+import type * as deliverReceived from '../../nodes/MediaGeneration/callback/deliverReceived';
 import type * as receive from '../../nodes/MediaGeneration/callback/receive';
 import type * as run from '../../nodes/MediaGeneration/run';
 import type * as wake from '../../nodes/MediaGeneration/sleep/wake';
@@ -10,6 +11,7 @@ export interface Process {
 	runOperation: typeof run.runOperation;
 	wake: typeof wake.wake;
 	receive: typeof receive.receive;
+	deliverReceived: typeof deliverReceived.deliverReceived;
 }
 
 /** How many histories are played, and which: the same each time, so that a change is what breaks them. */
@@ -28,6 +30,9 @@ function load(): Process {
 			wake: jest.requireActual<typeof wake>('../../nodes/MediaGeneration/sleep/wake').wake,
 			receive: jest.requireActual<typeof receive>('../../nodes/MediaGeneration/callback/receive')
 				.receive,
+			deliverReceived: jest.requireActual<typeof deliverReceived>(
+				'../../nodes/MediaGeneration/callback/deliverReceived',
+			).deliverReceived,
 		};
 	});
 	if (loaded === undefined) throw new Error('the modules were not loaded');

@@ -3,8 +3,8 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { Store } from './files';
 import type { History } from './history';
 import { notAskedFor } from './list';
-import { KEY, SECRET, type Execution, type N8n } from './n8n';
-import type { Sent, Service, Task } from './service';
+import { KEY, SECRET, TOKEN, type Execution, type N8n } from './n8n';
+import { ELSEWHERE, type Sent, type Service, type Task } from './service';
 
 export interface World {
 	history: History;
@@ -25,6 +25,7 @@ export function brokenRules(world: World): string[] {
 		...untrue(world),
 		...sentAfterTheEnd(world),
 		...foreign(world),
+		...overlooked(world),
 		...sleepsTooLong(world),
 		...partsVanish(world),
 		...overMaximum(world),
@@ -45,9 +46,10 @@ function paidTwice({ history, n8n, service, firstText }: World): string[] {
 			const same = first.executionId === again.executionId;
 			if (first.fate === 'free') return [];
 			if (!same && !execution?.earlier.some(({ id }) => id === first.executionId)) return [];
-			// A person who presses Retry has read that it is unclear, or that there is a task.
-			if (!same && (first.fate === 'unclear' || isForgetful(history))) return [];
-			if (!same && executionOf(n8n, first)?.status === 'crashed' && !isListed(history, before))
+			if (!same && isForgetful(history)) return [];
+			// What is unclear is sent again by a person who presses Retry, once the list was read.
+			const isUnclear = first.fate === 'unclear' || executionOf(n8n, first)?.status === 'crashed';
+			if (!same && isUnclear && wasListRead(service, again) && !isListed(history, before))
 				return [];
 			const failed = first.task !== undefined && isFailed(service, first.task, again.atMs);
 			if (failed && (first.fate === 'told' || isFound(n8n, first))) return [];
@@ -65,14 +67,41 @@ function paidTwice({ history, n8n, service, firstText }: World): string[] {
 	});
 }
 
-/** Whether the list of tasks shows beyond doubt what a killed n8n has sent for a slot. */
+/** Whether the list of tasks shows beyond doubt what became of the creations of a slot. */
 function isListed({ list, node, events }: History, sent: readonly Sent[]): boolean {
-	const { kind, repeats, others, lag } = list;
+	const { kind, repeats, others, lag, faults } = list;
 	// Somebody presses Retry some seconds later.
 	const isClear = kind !== 'none' && repeats && !others.includes('older') && lag <= 1;
-	const isTyped = node.operation !== 'image' && node.operation !== 'create';
+	const isShown =
+		faults.filter((fault) => fault === 'missing').length < 2 && node.before === 'runs';
 	const keepsTime = events.every((event) => !event.kind.startsWith('clock'));
-	return isClear && isTyped && keepsTime && sent.filter(({ task }) => task).length === 1;
+	return isClear && isShown && keepsTime && sent.filter(({ task }) => task).length === 1;
+}
+
+/** Whether an execution has read the list before it sent something, or was told twice that there is none. */
+function wasListRead({ listed }: Service, { executionId, atMs }: Sent): boolean {
+	const before = listed.filter((each) => each.atMs <= atMs);
+	return (
+		before.some((each) => each.executionId === executionId && each.said === 'list') ||
+		before.filter(({ said }) => said === 'missing').length > 1
+	);
+}
+
+/** A creation without an answer is found in a list that shows it beyond doubt, whatever that answers at first. */
+function overlooked({ history, n8n, service }: World): string[] {
+	const { list, node, breaks, damage } = history;
+	const isQuiet = breaks.length + damage.length === 0 && list.faults.length < 3;
+	// What halts a run ends the search as well.
+	if (!isQuiet || node.onError === 'stopWorkflow') return [];
+	return service.sent.flatMap((sent) => {
+		const { slot, fate, named, task, executionId } = sent;
+		const all = service.sent.filter((each) => each.slot === slot);
+		const isSought = fate === 'unclear' && !named && task !== undefined;
+		const isOver = executionOf(n8n, sent)?.status === 'success';
+		return isSought && isOver && isListed(history, all) && !isFound(n8n, sent)
+			? [`OVERLOOKED: ${slot} of execution ${executionId} is in the list`]
+			: [];
+	});
 }
 
 const isUnbegun = ({ breaks }: History) =>
@@ -86,7 +115,9 @@ export const indexOf = (slot: string) => Number(/^i(\d+)/.exec(slot)?.[1]);
 
 /** What an execution delivers is of the item that asked for it. "Task: Wait" behind it has items of its own. */
 function foreign({ n8n, service }: World): string[] {
-	return n8n.executions.flatMap(({ id, earlier, output = [], status, woken }) => {
+	return n8n.executions.flatMap(({ id, earlier, output = [], status, woken, logs }) => {
+		const taken = logs.filter((line) => line.includes(`task ${ELSEWHERE} for item`));
+		if (taken.length > 0) return taken.map((line) => `NOT ASKED FOR: execution ${id}: ${line}`);
 		const mine = new Set([id, ...earlier.map((each) => each.id)]);
 		return status !== 'success'
 			? []
@@ -206,7 +237,7 @@ function fieldsIn({ json }: INodeExecutionData): Record<string, unknown> {
 const idsIn = ({ task_ids, task_id }: Record<string, unknown>) =>
 	[task_ids ?? [], task_id ?? []].flat().map(String);
 
-/** The key goes to the service and nowhere else; the callback secret goes nowhere. */
+/** The key goes to the service and nowhere else; the callback secret goes nowhere; n8n's token is in no item, error, log or context. */
 export function keyElsewhere({ n8n, baseUrl }: Pick<World, 'n8n' | 'baseUrl'>): string[] {
 	const sent = n8n.outgoing.filter(
 		({ url, text }) => text.includes(KEY) && !url.startsWith(`${baseUrl}/`),
@@ -214,7 +245,9 @@ export function keyElsewhere({ n8n, baseUrl }: Pick<World, 'n8n' | 'baseUrl'>): 
 	const secret = n8n.outgoing.filter(({ text }) => text.includes(SECRET));
 	const shown = n8n.executions.flatMap(({ id, output, error, logs, context }) => {
 		const text = JSON.stringify([output, error, String(error), logs, context]);
-		return text.includes(KEY) || text.includes(SECRET) ? [`KEY: execution ${id} shows it`] : [];
+		return [KEY, SECRET, TOKEN].some((each) => text.includes(each))
+			? [`KEY: execution ${id} shows it, or a secret`]
+			: [];
 	});
 	const answered = n8n.answers.filter((text) => text.includes(KEY) || text.includes(SECRET));
 	return [

@@ -19,6 +19,7 @@ import {
 	speech,
 	taskWith,
 	unclear,
+	wait,
 	warnings,
 	type Answer,
 	type Given,
@@ -259,8 +260,8 @@ describe('what a failed run leaves', () => {
 			tasks: [taskWith({ seconds: 400 }), taskWith({ end: 'error' }), taskWith({ seconds: 400 })],
 		});
 		expect(error?.message).toBe(`Task ${idOf(1)} failed: too loud`);
-		const left = `Task IDs of this run that are paid for and still of use: ${idOf(0)}, ${idOf(2)}. "Task: Wait" fetches their results.`;
-		expect(error?.description).toMatch(new RegExp(` Other items: 2 with a task\\. ${left}$`));
+		const left = `Paid tasks of this run that you can still fetch with "Task: Wait": ${idOf(0)}, ${idOf(2)}.`;
+		expect(error?.description).toMatch(new RegExp(` 2 other items have paid tasks\\. ${left}$`));
 		expect(warnings(logs)).toEqual([`warn: Media Generation: the run failed. ${left}`]);
 	});
 
@@ -271,7 +272,7 @@ describe('what a failed run leaves', () => {
 		});
 		expect(error?.message).toBe('The service refused the task (HTTP 400: bad voice)');
 		expect(error?.description).toMatch(/The tasks of items 1, 2 may exist and be paid for/);
-		expect(error?.description).not.toMatch(/It named|still of use/);
+		expect(error?.description).not.toMatch(/It named|still fetch/);
 		expect(warnings(logs)).toEqual([`warn: Media Generation: the run failed. ${mayExist('1, 2')}`]);
 	});
 
@@ -295,7 +296,7 @@ describe('what a failed run leaves', () => {
 			events: [{ at: 5, kind: 'stop' }],
 		});
 		expect([execution.status, endedMs, sent.length]).toEqual(['canceled', 5_000, 1]);
-		expect(logs.join()).toMatch(/the execution was stopped\. Task IDs of this run that are/);
+		expect(logs.join()).toMatch(/the execution was stopped\. Paid tasks of this run/);
 	});
 
 	test('where failed items go on, the log still says which creation is unclear, and nothing else', async () => {
@@ -474,7 +475,7 @@ describe('paid once', () => {
 		expect(error?.description).toContain(idOf(0));
 		expect(error?.description).not.toContain(idOf(1));
 		expect(sent).toHaveLength(2);
-		expect(logs.at(-1)).toMatch(`still of use: ${idOf(0)}`);
+		expect(logs.at(-1)).toMatch(`still fetch with "Task: Wait": ${idOf(0)}`);
 	});
 
 	test.each<[string, Partial<Given>, RegExp]>([
@@ -500,6 +501,23 @@ describe('paid once', () => {
 		expect(sent).toHaveLength(3);
 		expect(hints[0]).toMatch(/^Sent again after a creation without an answer, .*: items 1$/);
 		expect(warnings(logs)[0]).toMatch(/has sent items 1 and got no answer.*sent again$/);
+	});
+
+	const late = { error: 'late', outcome: 'timed_out', task_id: 't1' };
+	test.each<[IDataObject, string | undefined]>([
+		[late, 't1'],
+		[{ error: 'late', details: { ...late, task_ids: ['t1', 't2'] }, task_id: 't0' }, 't1, t2'],
+		[{ status: 'doing', timed_out: true, task_id: 't1' }, 't1'],
+		[{ ...late, outcome: 'failed' }, undefined],
+		[{ status: 'done', task_id: 't1' }, undefined],
+	])('an item that brings a paid task is created as asked, with a hint: %j', async (json, ids) => {
+		const { hints, logs, sent } = await runNode({ parameters: sound, input: [{ json }] });
+		expect(sent).toHaveLength(1);
+		const hint = `Paid again, though "Task: Wait" can fetch what the input has: ${ids}`;
+		expect(hints.slice(0, -1)).toEqual(ids === undefined ? [] : [hint]);
+		expect(warnings(logs).join()).toMatch(
+			ids === undefined ? /^$/ : new RegExp(`paid tasks that .*: ${ids}\\.`),
+		);
 	});
 
 	test('a task that is taken up gets its whole time again', async () => {
@@ -556,7 +574,7 @@ describe('Min Credits', () => {
 	test('without Continue On Fail nothing is created for any', async () => {
 		const { error, requests } = await runNode({ parameters: [sound, guarded(101)] });
 		expect(error?.description).toBe(
-			'Add credits at the service or lower the option Min Credits. Nothing was created for this item. Other items: 1 not created.',
+			'Add credits at the service or lower the option Min Credits. Nothing was created for this item. 1 other item got no task.',
 		);
 		expect(requests).toEqual(['GET /v1/credits']);
 	});
@@ -613,7 +631,7 @@ describe('Max Credits', () => {
 			'invalid',
 		]);
 		expect(json[2]?.error).toBe(
-			'Max Credits is reached: the tasks of this run cost 20 credits, and the option allows 15',
+			'Max Credits is reached: in this execution, the tasks of this node cost 20 credits, and the option allows 15',
 		);
 		expect(sent).toHaveLength(2);
 		expect(hints).toEqual([
@@ -628,7 +646,7 @@ describe('Max Credits', () => {
 			creations: [good, refused],
 			retries: [{ changed: false }],
 		});
-		expect(error?.message).toMatch(/the tasks of this run cost 20 credits/);
+		expect(error?.message).toMatch(/the tasks of this node cost 20 credits/);
 		expect(sent).toHaveLength(3);
 	});
 
@@ -740,7 +758,7 @@ test('the error of a later try names the items of all tries whose tasks may exis
 	expect(error?.description).toContain('The tasks of items 0, 1, 2 may exist');
 });
 
-describe('Poll Route: Automatic', () => {
+describe('both poll routes', () => {
 	/** A service that knows tasks under /v1e only. */
 	const onlyV1e: Given['answer'] = ({ method, url }) =>
 		method === 'GET' && !url.includes('/v1e/')
@@ -828,4 +846,70 @@ test.each<[string, Partial<Given>, boolean]>([
 	const { execution, json } = await runNode({ parameters: {}, ...given });
 	expect(json).toMatchObject([{ status: 'done' }]);
 	expect(JSON.stringify(execution.context).includes(String(PARTS[1]))).toBe(kept);
+});
+
+describe('Include Input', () => {
+	const row = { row: 7, nested: { of: 'mine' } };
+	const ran = async (fields: object, given: Partial<Given> = {}, options: object = {}) =>
+		await runNode({
+			parameters: { ...fields, options: { includeInput: true, gracePeriod: 0, ...options } },
+			input: [{ json: row, binary: { data: { data: '', mimeType: 'text/plain' } } }],
+			...given,
+		});
+	const asleep = { ...sound, waitMode: 'callback' };
+	const [slow, broken] = [taskWith({ seconds: 40 }), taskWith({ seconds: 40, end: 'error' })];
+	const never = { tasks: [taskWith({ end: 'never' })] };
+	const toWait = { answer: () => ({ body: { id: 't', status: 'error' } }), node: goOn };
+
+	test.each<[string, number, Parameters<typeof ran>]>([
+		['a finished task', 1, [sound]],
+		['one without waiting', 1, [{ ...sound, waitForCompletion: false }]],
+		['each of its files', 2, [sound, {}, { splitFiles: true }]],
+		['each part of a long text', 2, [long('parts'), {}, { maxCharacters: 60 }]],
+		['a joined text', 1, [long('join'), {}, { maxCharacters: 60 }]],
+		['what was refused', 1, [{ ...sound, text: '' }, { node: goOn }]],
+		['what failed', 1, [sound, { tasks: [broken], node: goOn }]],
+		['what failed, on the error branch', 1, [sound, { tasks: [broken], node: toBranch }]],
+		[
+			'files that did not come',
+			2,
+			[sound, { files: ['HTTP 404', 'ok'], node: goOn }, { splitFiles: true }],
+		],
+		['what ran out of time', 1, [sound, never, { timeout: 5, onTimeout: 'returnTask' }]],
+		['what woke', 1, [asleep, { tasks: [slow] }]],
+		['what failed asleep', 1, [asleep, { tasks: [broken], node: goOn }]],
+		['what did not wake by the deadline', 1, [asleep, never, { timeout: 60 }]],
+		['what is waited for', 1, [wait, toWait]],
+	])('%s carries the JSON that came in, without its files', async (_, count, given) => {
+		const { json, output } = await ran(...given);
+		expect(json.map(({ input }) => input)).toEqual(Array(count).fill(row));
+		for (const { binary } of output) expect(JSON.stringify(binary ?? {})).not.toMatch(/text.plain/);
+	});
+
+	test('on the error branch of a node that slept it lies in `details`', async () => {
+		const { json } = await ran(asleep, { tasks: [broken], node: toBranch });
+		expect(json).toMatchObject([{ details: { outcome: 'failed', input: row } }]);
+	});
+
+	test("a task's own field of this name makes room, and stays where nothing is carried", async () => {
+		const body = {
+			id: 't',
+			status: 'done',
+			metadata: { audio_url: 'https://f.example/a' },
+			input: 1,
+		};
+		const answer = () => ({ body });
+		const fields = { ...wait, downloadOutput: false };
+		expect((await ran(fields, { answer })).json).toMatchObject([{ input: row, task_input: 1 }]);
+		const off = await ran(fields, { answer }, { includeInput: false });
+		expect(off.json).toMatchObject([{ input: 1 }]);
+	});
+
+	test('what "Task: Wait" passes through carries itself', async () => {
+		const outputs = [{ url: 'x', binaryProperty: 'data' }];
+		const done = { task_id: 't', status: 'done', outputs, input: row };
+		const input = [{ json: done, binary: { data: { data: '', mimeType: 'audio/wav' } } }];
+		const { json } = await ran(wait, { input });
+		expect(json).toEqual([{ ...done, input: done }]);
+	});
 });

@@ -13,6 +13,7 @@ import {
 	type RetryAfter,
 	type TaskScript,
 } from './history';
+import { textOf } from './fields';
 import { listAnswer } from './list';
 import type { Machine } from './machine';
 
@@ -92,6 +93,12 @@ const UNCLEAR: Partial<Record<CreationKind, { status: number; body: string }>> =
 const PLAIN_CREATION: CreationFault = { kind: 'ok', created: true, retryAfter: 'none' };
 const PLAIN_LOOK: LookFault = { kind: 'ok', retryAfter: 'none', json: undefined };
 const CREDITS = 100;
+export const ELSEWHERE = 'other-client';
+/** What the first item asks for. */
+function fieldsBody(history: History) {
+	const text = textOf(history, 0, '(0.0)');
+	return history.node.operation === 'image' ? { prompt: text } : { text };
+}
 const SLOW_MS = 15_000;
 const OUTAGE_MS = 50_000;
 
@@ -102,6 +109,14 @@ const never = async () => await new Promise<never>(() => undefined);
 export class Service {
 	readonly sent: Sent[] = [];
 	readonly tasks: Task[] = [];
+	/** Readings of the list of tasks: whether they came to a list, or to none. */
+	readonly listed: Array<{
+		executionId: string;
+		atMs: number;
+		said: 'list' | 'missing' | 'nothing';
+	}> = [];
+	/** An equal task that another client makes while nothing of this node runs. */
+	readonly elsewhere: Array<{ id: string; createdMs: number; sent: Pick<Sent, 'text'> }> = [];
 	private looks = 0;
 	/** Tasks that were once answered with any JSON. */
 	private readonly oddLooks = new Set<string>();
@@ -117,7 +132,12 @@ export class Service {
 			/** Calls a receive URL. */
 			call: (url: string, body: IDataObject) => void;
 		},
-	) {}
+	) {
+		// Where what is noted is damaged, it can say of any time that something was sent.
+		if (history.node.before !== 'fails' || history.damage.length > 0) return;
+		const text = JSON.stringify(fieldsBody(history));
+		this.elsewhere.push({ id: ELSEWHERE, createdMs: 2_000, sent: { text } });
+	}
 
 	/** In credits. Tasks whose cost nobody names cost nothing. */
 	get spent(): number {
@@ -138,8 +158,14 @@ export class Service {
 		if (pathname === '/v1/credits') return this.json(200, { credits: CREDITS - this.spent });
 		if (pathname === '/v1/tasks') {
 			const type = this.history.node.operation === 'sound' ? 'sound_effect' : 'speech';
-			this.world.note('the list of tasks is read');
-			return listAnswer(this, this.history.list, { elapsed: this.machine.elapsed, type });
+			const { kind, faults } = this.history.list;
+			const fault = faults[this.listed.length];
+			const { elapsed } = this.machine;
+			const isMissing = fault === 'missing' || (fault === undefined && kind === 'none');
+			const said = isMissing ? 'missing' : fault === undefined ? 'list' : 'nothing';
+			this.listed.push({ executionId: sender.executionId, atMs: elapsed, said });
+			this.world.note(`the list of tasks is read: ${fault ?? kind}`);
+			return listAnswer(this, this.history.list, { elapsed, type, fault });
 		}
 		return await this.look(request, decodeURIComponent(pathname.split('/').pop() ?? ''));
 	}

@@ -13,7 +13,6 @@ import {
 	sound,
 	taskWith,
 	warnings,
-	type Given,
 } from './node';
 
 const asleep = { ...sound, waitMode: 'callback', options: { gracePeriod: 0 } };
@@ -80,7 +79,7 @@ describe('sleeping', () => {
 
 	test('without any callback the deadline wakes it, with the task as it was seen', async () => {
 		const { json, execution, endedMs } = await runNode({
-			parameters: { ...asleep, options: { gracePeriod: 0, timeout: 60, watchWhileAsleep: false } },
+			parameters: { ...asleep, options: { gracePeriod: 0, timeout: 60 } },
 			tasks: [taskWith({ end: 'never' })],
 		});
 		expect(execution.woken).toBe(false);
@@ -89,22 +88,14 @@ describe('sleeping', () => {
 		expect(execution.found).toMatchObject({ media_task_ids: ID, media_outcome: 'asleep' });
 	});
 
-	test.each([
-		[true, 'done'],
-		[false, 'doing'],
-	])(
-		'where callbacks get lost, Watch While Asleep (%j) decides who wakes it',
-		async (watchWhileAsleep, status) => {
-			const { json, execution, requests } = await runNode({
-				parameters: { ...asleep, options: { gracePeriod: 0, timeout: 600, watchWhileAsleep } },
-				tasks: [taskWith({ seconds: 40, callbacks: [] })],
-			});
-			expect(execution.woken).toBe(watchWhileAsleep);
-			expect(json).toMatchObject([{ task_id: ID, status }]);
-			// Without it: the creation, and the look before the sleep.
-			expect(requests.length > 2).toBe(watchWhileAsleep);
-		},
-	);
+	test('where callbacks get lost, this n8n looks and wakes it', async () => {
+		const { json, execution } = await runNode({
+			parameters: { ...asleep, options: { gracePeriod: 0, timeout: 600 } },
+			tasks: [taskWith({ seconds: 40, callbacks: [] })],
+		});
+		expect(execution.woken).toBe(true);
+		expect(json).toMatchObject([{ task_id: ID, status: 'done' }]);
+	});
 
 	test("what n8n's store refuses on waking goes out with the IDs of all tasks; it wakes once", async () => {
 		const { json, execution, answers, sent } = await runNode({
@@ -126,6 +117,26 @@ describe('sleeping', () => {
 		expect(answers.filter((answer) => answer.includes('"received":true}'))).toHaveLength(1);
 	});
 
+	test.each([
+		[
+			true,
+			[
+				'A parent that runs this sub-workflow "once for each item" goes on with one of its items only: use Poll',
+			],
+		],
+		[false, []],
+	])(
+		'a sub-workflow (%j) that sleeps says what its parent makes of it',
+		async (asSubworkflow, hints) => {
+			const ran = await runNode({
+				parameters: asleep,
+				tasks: [taskWith({ seconds: 40 })],
+				asSubworkflow,
+			});
+			expect(ran.hints.filter((hint) => hint.includes('parent'))).toEqual(hints);
+		},
+	);
+
 	test('a task that fails asleep fails its item alone; one of a long text with the IDs of all parts', async () => {
 		const sleeps = { waitMode: 'callback', options: { gracePeriod: 0, maxCharacters: 60 } };
 		const failing = taskWith({ seconds: 40, end: 'error' });
@@ -146,7 +157,7 @@ describe('sleeping', () => {
 			parameters: {
 				...long('join'),
 				waitMode: 'callback',
-				options: { gracePeriod: 0, timeout: 60, maxCharacters: 60, watchWhileAsleep: false },
+				options: { gracePeriod: 0, timeout: 60, maxCharacters: 60 },
 			},
 			tasks: [taskWith({ seconds: 0 }), taskWith({ end: 'never' })],
 		});
@@ -154,32 +165,18 @@ describe('sleeping', () => {
 		expect(json).toMatchObject([{ task_id: idOf(0), task_ids, timed_out: true }]);
 	});
 
-	test.each<[string, Partial<Given>, RegExp]>([
-		['as a tool of an agent', { asTool: true }, /can't be suspended while the node runs as a tool/],
-		[
-			'where nobody can reach this n8n and it may not look',
-			{ node: { reachable: false } },
-			/can't be suspended/,
-		],
-	])(
-		'is refused %s before anything is paid, for those that would sleep',
-		async (_, given, words) => {
-			const unwatched = { ...asleep, options: { gracePeriod: 0, watchWhileAsleep: false } };
-			const { node, ...rest } = given;
-			const { json, sent } = await runNode({
-				parameters: [sound, unwatched, asleep],
-				...rest,
-				node: { ...goOn, ...node },
-			});
-			const invalid = { outcome: 'invalid' };
-			expect(json).toMatchObject([{ status: 'done' }, invalid, invalid]);
-			expect(json[1]?.error).toMatch(words);
-			expect(sent).toHaveLength(1);
-			const stopped = await runNode({ parameters: [sound, unwatched], ...given });
-			expect(stopped.error?.message).toMatch(words);
-			expect(stopped.sent).toEqual([]);
-		},
-	);
+	test('as a tool of an agent is refused before anything is paid, for those that would sleep', async () => {
+		const words = /can't be suspended while the node runs as a tool/;
+		const parameters = [sound, asleep, asleep];
+		const { json, sent } = await runNode({ parameters, asTool: true, node: goOn });
+		const invalid = { outcome: 'invalid' };
+		expect(json).toMatchObject([{ status: 'done' }, invalid, invalid]);
+		expect(json[1]?.error).toMatch(words);
+		expect(sent).toHaveLength(1);
+		const stopped = await runNode({ parameters: [sound, asleep], asTool: true });
+		expect(stopped.error?.message).toMatch(words);
+		expect(stopped.sent).toEqual([]);
+	});
 
 	test('where nobody can reach this n8n it looks by itself, and no callback URL is sent', async () => {
 		const { bodies, json, execution } = await runNode({
@@ -220,7 +217,7 @@ test('a stop in the last look: nothing sleeps, and nothing goes out', async () =
 	expect(execution.waitTill).toBeUndefined();
 	expect([output, error]).toEqual([[], undefined]);
 	expect(warnings(logs)).toEqual([
-		`warn: Media Generation: the execution was stopped. Task IDs of this run that are paid for and still of use: ${ID}. "Task: Wait" fetches their results.`,
+		`warn: Media Generation: the execution was stopped. Paid tasks of this run that you can still fetch with "Task: Wait": ${ID}.`,
 	]);
 });
 
@@ -254,10 +251,9 @@ test('what was over in the last look stays known, even where the service forgets
 	]);
 });
 
-test("n8n's Retry takes up a task that calls the old execution: this n8n looks, whatever Watch While Asleep says", async () => {
-	const unwatched = { ...asleep, options: { gracePeriod: 0, watchWhileAsleep: false } };
+test("n8n's Retry takes up a task that calls the old execution: this n8n looks", async () => {
 	const { json, execution, executions, sent } = await runNode({
-		parameters: [unwatched, unwatched],
+		parameters: [asleep, asleep],
 		creations: [good, refused],
 		tasks: asleepFor(400, 400),
 		retries: [{ changed: false }],
@@ -269,7 +265,7 @@ test("n8n's Retry takes up a task that calls the old execution: this n8n looks, 
 });
 
 test('so it does at a task that the Retry has found in the list', async () => {
-	const options = { gracePeriod: 0, watchWhileAsleep: false };
+	const options = { gracePeriod: 0 };
 	let readings = 0;
 	const { json, execution, executions, sent } = await runNode({
 		parameters: {

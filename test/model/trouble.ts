@@ -1,5 +1,5 @@
 /** n8n out of order: what of it throws, and what becomes of the data that it keeps for the node. */
-import { isObject } from '../../nodes/MediaGeneration/service/json';
+import { isObject } from '../../nodes/MediaGeneration/base/json';
 import type { BreakScript, DamageScript, History } from './history';
 
 export class Trouble {
@@ -35,7 +35,7 @@ export class Trouble {
 			get: (target, name, receiver) => {
 				this.use('context');
 				const value: unknown = Reflect.get(target, name, receiver);
-				return isObject(value) && depth < 2 ? this.guarded(value, depth + 1) : value;
+				return isObject(value) && depth < 3 ? this.guarded(value, depth + 1) : value;
 			},
 			set: (target, name, value) => {
 				this.use('context');
@@ -83,10 +83,11 @@ function spoil(context: Record<string, unknown>, { what, becomes }: DamageScript
 		for (const key of Object.keys(holder)) holder[key] = becomes;
 	};
 	const ledger = context[LEDGER];
+	const entries = isObject(ledger) ? ledger.entries : undefined;
 	if (what === 'all of it' && !isObject(becomes)) replaceIn(context);
 	else if (what === 'the ledger' && LEDGER in context)
 		context[LEDGER] = isObject(becomes) ? [] : becomes;
-	else if (what === 'its entries') replaceIn(ledger);
-	else if (what === 'what entries hold' && isObject(ledger))
-		Object.values(ledger).forEach(replaceIn);
+	else if (what === 'its entries') replaceIn(entries);
+	else if (what === 'what entries hold' && isObject(entries))
+		Object.values(entries).forEach(replaceIn);
 }

@@ -210,6 +210,61 @@ describe('Task: Wait', () => {
 		expect(requests).toEqual([]);
 	});
 
+	describe('on an error branch, where n8n adds the fields of the input', () => {
+		const merged = {
+			...{ id: 'a', task_id: 'a', task_ids: ['a', 'b'], parts: 2, type: 'tts', joined: true },
+			...{ ...complete, task_id: 'a' },
+		};
+		const binary = { data: { data: '', mimeType: 'audio/wav' } };
+		const behind = async (details: IDataObject, taskId: unknown = 'a') => {
+			const json = { ...merged, error: 'no', details };
+			const parameters = { ...wait, taskId };
+			const input = [{ json, binary }];
+			return await runNode({ parameters, input, node: goOn, answer: anyDone });
+		};
+
+		test.each([
+			{ outcome: 'failed', task_id: 't', status: 'error' },
+			{ outcome: 'rejected', http_status: 422 },
+			{ outcome: 'unknown', candidates: [{ task_id: 't', created_at: 'now' }] },
+			{ outcome: 'unreachable', task_ids: ['t', 'u'] },
+		])('what failed asleep for good stays a failure: %j', async (details) => {
+			for (const taskId of ['a', ['a', 'b'], '']) {
+				const { json, requests } = await behind(details, taskId);
+				expect(json).toEqual([{ error: 'no', ...details }]);
+				expect(requests).toEqual([]);
+			}
+		});
+
+		test.each(['undelivered', 'timed_out', 'cancelled', 'unreachable'])(
+			'what is %s is fetched by its own ID',
+			async (outcome) => {
+				for (const taskId of ['a', '', 't']) {
+					const { json, requests } = await behind({ outcome, task_id: 't' }, taskId);
+					expect(json).toMatchObject([{ id: 't', task_id: 't', status: 'done' }]);
+					expect(requests).toEqual(['GET /v1/task/t']);
+				}
+			},
+		);
+
+		test('another Task ID is that of another task', async () => {
+			const { requests } = await behind({ outcome: 'failed', task_id: 't' }, 'z');
+			expect(requests).toEqual(['GET /v1/task/z']);
+		});
+
+		test('an ID that leads elsewhere is refused', async () => {
+			const { json, requests } = await behind({ outcome: 'timed_out', task_id: '../credits' });
+			expect([json[0]?.outcome, requests]).toEqual(['invalid', []]);
+		});
+
+		test('several tasks are named as they lie there', async () => {
+			const details = { outcome: 'unreachable', task_ids: ['t', 'u'] };
+			const input = from({ ...merged, error: 'no', details });
+			const { error } = await runNode({ parameters: { ...wait, taskId: 'a' }, input });
+			expect(error?.description).toMatch(/^Set "Task ID" to {{ \$json\.details\.task_ids }} to/);
+		});
+	});
+
 	test('an item that has tasks, but none that stands for it, stays what it is, with all of them', async () => {
 		const left = {
 			outcome: 'unreachable',
@@ -239,8 +294,13 @@ describe('Task: Wait', () => {
 	});
 
 	test('what to do about a failure from before', async () => {
-		const again = await runNode({ parameters: wait, input: from(failed) });
-		expect(again.error?.description).toMatch(/^The service ended this task with an error\./);
+		const [before, now] = [{ input: from(failed) }, { answer: () => ({ body: failed }) }];
+		for (const given of [before, now]) {
+			const { error: thrown } = await runNode({ parameters: wait, ...given });
+			expect(thrown?.description).toMatch(
+				/^The service ended .* run the node that created the task/,
+			);
+		}
 		const none = await runNode({
 			parameters: { ...wait, taskId: ' ' },
 			input: from({ outcome: 'rejected' }),

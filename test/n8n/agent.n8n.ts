@@ -93,13 +93,10 @@ describe('agent', () => {
 		assert.ok(!JSON.stringify(asked.requests).includes(context.service.apiKey));
 	});
 
-	it('refuses to suspend the execution, in words, before anything is paid', async () => {
-		const { model: asked } = await ask([[{ Text: wish }], 'Sorry.'], { waitMode: 'callback' });
-		assert.match(
-			String(asked.toolResults()[0]),
-			/can't be suspended while the node runs as a tool/,
-		);
-		assert.equal(context.service.creations().length, 0);
+	it('has no Wait Mode: one that a workflow carries has no effect', async () => {
+		const { model: asked } = await ask([[{ Text: wish }], 'Here.'], { waitMode: 'callback' });
+		assert.match(String(asked.toolResults()[0]), /"status":"done"/);
+		assert.equal(paid().length, 1);
 	});
 
 	it('the model fails after the call has run out of time, and n8n’s Retry: one task', async () => {
@@ -122,9 +119,10 @@ describe('agent', () => {
 	});
 
 	/** A workflow whose node needs two tries, and is called with or without tries of the call's own. */
-	const child = async (retryOnFail: boolean) => {
+	const child = async (retryOnFail: boolean, parameters: object = {}) => {
 		const workflow = testWorkflow('child', { credential: context.credential });
 		Object.assign(workflow.nodes[1] ?? {}, { retryOnFail });
+		Object.assign(workflow.nodes[1]?.parameters ?? {}, parameters);
 		const saved = await context.rest.createWorkflow(workflow);
 		await context.rest.publish(saved);
 		return saved.id;
@@ -168,6 +166,31 @@ describe('agent', () => {
 			assert.equal(paid().length, 1);
 		});
 	}
+
+	it('a workflow that sleeps, as the tool: the model gets its finished task', async () => {
+		const extraFields = '{"stand_in":{"never_ends":true}}';
+		const sleeping = { waitMode: 'callback', options: { gracePeriod: 0, extraFields } };
+		const workflowId = { __rl: true, mode: 'id', value: await child(false, sleeping) };
+		const parameters = { description: 'Makes a sound', workflowId };
+		const asking = ask([[{}], 'Here it is.'], {
+			tool: {
+				type: '@n8n/n8n-nodes-langchain.toolWorkflow',
+				typeVersion: 2.2,
+				parameters,
+				credentials: {},
+				retryOnFail: false,
+			},
+		});
+		await waitUntil(() => Promise.resolve(paid().length === 1), {
+			timeoutMs: 60_000,
+			what: 'A task',
+		});
+		await context.service.finish(paid()[0] ?? '');
+		const { execution, model: asked } = await asking;
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		assert.match(JSON.stringify(asked.toolResults()), new RegExp(`${paid()[0]}.*done`));
+		assert.equal(paid().length, 1);
+	});
 
 	it('a call by the MCP Server Trigger: one task, and its JSON for the client', async () => {
 		context.service.reset();

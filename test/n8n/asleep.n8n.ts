@@ -51,7 +51,7 @@ describe('asleep', () => {
 		assert.equal(service.callbacks.length, 1, 'the callback is sent once');
 	});
 
-	const retried = async (watch: boolean) => {
+	it("n8n's Retry of a failed run is woken, though the first callback goes to the failed run", async () => {
 		const { rest, service } = context;
 		const flow = await publishFlow(context);
 		// The second creation is refused, and so the run fails with the first task paid for.
@@ -62,7 +62,7 @@ describe('asleep', () => {
 			action: { type: 'status', status: 422, body: { success: false, error: 'not today' } },
 		});
 		const jobs: Job[] = [endless('Kept'), endless('Refused')];
-		const failed = await flow.start(jobs, { watch });
+		const failed = await flow.start(jobs);
 		const first = await rest.waitForExecution(failed, 'finished', patience);
 		assert.equal(first.status, 'error');
 		assert.match(String(first.resultData.error?.message), /not today/);
@@ -76,9 +76,5 @@ describe('asleep', () => {
 		await finishAll();
 		checkDone(context, [await ended(context, again)]);
 		checkPaidOnce(context, 2);
-	};
-
-	it("n8n's Retry of a failed run is woken for its own sake", async () => await retried(true));
-	it('so it is with Watch While Asleep off, though the first callback goes to the failed run', async () =>
-		await retried(false));
+	});
 });

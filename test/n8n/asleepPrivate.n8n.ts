@@ -75,17 +75,6 @@ describe('asleep on a private address', () => {
 		assert.equal(service.callbacks.length, 0);
 	});
 
-	it('is refused before anything is paid where nobody would look', async () => {
-		const { resultData } = await refused({ watch: false });
-		assert.match(
-			String(resultData.error?.message),
-			/can't be suspended: the service can't reach 127\.0\.0\.1/,
-		);
-		const description = String(resultData.error?.description);
-		assert.match(description, /Turn the option Watch While Asleep on/);
-		assert.match(description, /Nothing was created/);
-	});
-
 	it('wakes itself by an address that means this machine, which nobody else could call', async () => {
 		await restart(`http://0.0.0.0:${context.n8n.port}/`);
 		const flow = await publishFlow(context);

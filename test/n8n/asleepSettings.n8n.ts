@@ -12,8 +12,6 @@ import {
 	ended,
 	fieldsOf,
 	type Job,
-	media,
-	type Media,
 	nodeOf,
 	patience,
 	publishFlow,
@@ -111,28 +109,6 @@ describe('asleep, with every setting', () => {
 				// What comes behind finds each item's own job.
 				assert.deepEqual(linkedTexts(execution), ['Polled', 'Slept', 'Slept, too']);
 			});
-
-	for (const of of Object.keys(media) as Media[])
-		it(`${of} sleep like all others, and come with all their files`, async () => {
-			const { rest, service } = context;
-			const flow = await publishFlow(context, (workflow) => {
-				Object.assign(nodeOf(workflow).parameters, media[of]);
-			});
-			const id = await flow.asleep([endless('First'), endless('Second')]);
-			for (const task of service.creations()) await service.finish(task.id);
-			const execution = await ended(context, id);
-			checkDone(context, [execution]);
-			checkPaidOnce(context, 2);
-			for (const { json, binary = {} } of branch(execution)) {
-				const outputs = json.outputs as Array<{ binaryProperty: string; fileSize: number }>;
-				assert.equal(outputs.length, { 'sound effects': 1, images: 2 }[of as string] ?? 3, of);
-				for (const { binaryProperty, fileSize } of outputs) {
-					const entry = binary[binaryProperty];
-					assert.ok(entry);
-					assert.equal((await rest.download(entry)).length, fileSize);
-				}
-			}
-		});
 
 	it('Split Files of an item that polls stays split beside items that sleep', async () => {
 		const { service } = context;

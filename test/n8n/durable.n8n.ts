@@ -89,7 +89,7 @@ describe('the durable loop', () => {
 				continue;
 			}
 			assert.ok(binary?.data);
-			assert.equal((await rest.download(binary.data)).subarray(0, 4).toString('latin1'), 'RIFF');
+			assert.equal((await rest.download(binary.data)).subarray(0, 4).toString('latin1'), 'ID3\x03');
 		}
 		assert.equal(items(execution, "Speak (Don't Wait)").length, 3);
 		assert.equal(execution.resultData.runData["Speak (Don't Wait)"]?.length, 1);

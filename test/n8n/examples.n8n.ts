@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { sharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { atLeast } from './harness/version';
-import { readWorkflow, type Workflow } from './harness/workflow';
+import { exampleNames, exampleWorkflow, type Workflow } from './harness/workflow';
 
-const folder = join(__dirname, '..', '..', 'examples');
 const START = 'When Clicked';
+/** How an MP3 file with a tag begins. */
+const MP3 = 'ID3\x03';
 
 /** Every example as it is shipped, but for the credential, in a real n8n. */
 describe('examples', () => {
@@ -18,10 +18,7 @@ describe('examples', () => {
 	});
 
 	function read(name: string): Workflow {
-		const { id, name: credentialName } = context.credential;
-		return readWorkflow(join(folder, `${name}.json`), {
-			credential: { id, name: credentialName },
-		});
+		return exampleWorkflow(name, context);
 	}
 
 	async function run(
@@ -44,9 +41,9 @@ describe('examples', () => {
 		return bytes.subarray(0, 4).toString('latin1');
 	}
 
-	it('are importable: no placeholders, unique names and IDs, nodes that say what they are for', () => {
-		for (const file of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
-			const { name, nodes } = read(file.replace(/\.json$/, ''));
+	it('are importable: unique names and IDs, nodes that say what they are for', () => {
+		for (const file of exampleNames) {
+			const { name, nodes } = read(file);
 			assert.match(name, /^Media Generation: /, file);
 			assert.equal(new Set(nodes.map((node) => node.name)).size, nodes.length, file);
 			assert.equal(new Set(nodes.map((node) => node.id)).size, nodes.length, file);
@@ -61,6 +58,16 @@ describe('examples', () => {
 		assert.equal(item?.binary?.data?.fileName, 'announcement.wav');
 		assert.equal(await signature(item), 'RIFF');
 		assert.equal(context.service.creations('speech_by_name').length, 1);
+	});
+
+	it('rows-to-files writes a file for each row, and keeps the fields of the row', async () => {
+		const saved = items(await run('rows-to-files'), 'What Was Saved');
+		assert.deepEqual(
+			saved.map(({ json }) => json.row),
+			Array.from({ length: 20 }, (_, index) => index + 1),
+		);
+		assert.match(String(saved[0]?.json.file), /\/files\/1 harbour\.wav$/);
+		assert.ok(saved.every(({ json }) => existsSync(String(json.file))));
 	});
 
 	it('sound-batch makes all sounds of the list, at most five at once', async () => {
@@ -119,7 +126,7 @@ describe('examples', () => {
 			rest.map(({ json }) => json.status),
 			['done', 'done'],
 		);
-		assert.equal(await signature(rest[1]), 'RIFF');
+		assert.equal(await signature(rest[1]), MP3);
 		assert.equal(context.service.creations().length, 2);
 	});
 
@@ -142,7 +149,7 @@ describe('examples', () => {
 		const [spoken, refused] = [out.get(first.id), out.get(second.id)];
 		assert.equal(out.size, 2);
 		assert.equal(spoken?.json.status, 'done');
-		assert.equal(await signature(spoken), 'RIFF');
+		assert.equal(await signature(spoken), MP3);
 		assert.equal(refused?.json.outcome, 'failed');
 		assert.match(String(refused.json.error), /no such voice/);
 		assert.equal(service.creations().length, 2);
@@ -257,10 +264,8 @@ describe('examples', () => {
 		{ skip: atLeast('2.41') ? false : 'n8n reports what breaks in 3.0 from 2.41 on' },
 		async () => {
 			const { rest } = context;
-			const all = readdirSync(folder).filter((name) => name.endsWith('.json'));
 			const ids = new Set<string>();
-			for (const file of all)
-				ids.add((await rest.createWorkflow(read(file.replace(/\.json$/, '')))).id);
+			for (const name of exampleNames) ids.add((await rest.createWorkflow(read(name))).id);
 			const { report } = await rest.request<{
 				report: { workflowResults: Array<{ ruleId: string }> };
 			}>('POST', '/breaking-changes/report/refresh?version=v3');

@@ -28,16 +28,14 @@ describe('schema previews', () => {
 	for (const operation of operations) {
 		it(`has one for ${operation}`, async () => {
 			const node = 'n8n-nodes-media-generation.mediaGeneration';
-			for (const version of ['1.0.0', '1.1.0']) {
-				const address = `${context.n8n.baseUrl}/schemas/${node}/${version}/${operation}.json`;
-				const response = await fetch(address);
-				assert.equal(response.status, 200, version);
-				const { type, properties } = (await response.json()) as Schema;
-				assert.equal(type, 'object');
-				for (const name of ['task_id', 'status', 'outputs', 'metadata'])
-					assert.ok(properties[name], name);
-				assert.ok(properties.outputs?.items?.properties.url);
-			}
+			const address = `${context.n8n.baseUrl}/schemas/${node}/1.0.0/${operation}.json`;
+			const response = await fetch(address);
+			assert.equal(response.status, 200);
+			const { type, properties } = (await response.json()) as Schema;
+			assert.equal(type, 'object');
+			for (const name of ['task_id', 'status', 'outputs', 'metadata'])
+				assert.ok(properties[name], name);
+			assert.ok(properties.outputs?.items?.properties.url);
 		});
 	}
 });

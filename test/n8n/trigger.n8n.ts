@@ -224,4 +224,36 @@ describe('trigger, binary data on the file system', { skip: inQueueMode }, () =>
 		for (const { id } of Object.values(item.binary ?? {}))
 			assert.match(id ?? '', new RegExp(`^filesystem.*/executions/${run.id}/`));
 	});
+
+	it('remembers forty events that came at once when n8n was killed and started again', async () => {
+		const { n8n, rest, service } = context;
+		const bench = new Workbench(context);
+		// What is slow on a busy machine is left out: each call has its answer within seconds.
+		const settings = { downloadOutput: false, verifyWithService: false };
+		const receiver = await bench.receiver('trigger-killed', await bench.credential(''), settings);
+		const taskIds: string[] = [];
+		for (let index = 0; index < 40; index += 1) taskIds.push(await bench.task());
+		const call = async (id: string) =>
+			await post(receiver.url, service.payload(id), { timeoutMs: 180_000 });
+		// One before the others, as n8n saves static data differently where there is none yet.
+		assert.deepEqual(await call(taskIds[0] ?? ''), received);
+		await receiver.ran(1);
+		for (const answer of await Promise.all(taskIds.slice(1).map(call)))
+			assert.deepEqual(answer, received);
+		await receiver.ran(40);
+		await n8n.kill('SIGKILL');
+		await n8n.restart();
+		await rest.login();
+		const nobody = { id: 'none', status: 'doing' };
+		await waitUntil(
+			async () => String((await post(receiver.url, nobody)).body.ignored).includes('not finished'),
+			{
+				timeoutMs: 60_000,
+				what: 'The webhook after the restart',
+			},
+		);
+		for (const answer of await Promise.all(taskIds.map(call)))
+			assert.match(String(answer.body.ignored), /was received before/);
+		await receiver.ran(40);
+	});
 });

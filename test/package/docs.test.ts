@@ -50,12 +50,48 @@ test.each(pages)('%s: its commands exist', (page) => {
 	expect(named.filter((name) => !Object.hasOwn(manifest.scripts, name))).toEqual([]);
 });
 
+/** The texts of a test as docs/promises.md names it, e.g. `unit/once`, with those of the tables beside it. */
+function testTextOf(name: string): string {
+	const endings = ['.test.ts', '.n8n.ts', '.browser.ts', '.queue.ts', '.ts'];
+	const files = endings.map((ending) => `test/${name}${ending}`);
+	return files.map((file) => (existsSync(join(root, file)) ? read(file) : '')).join('');
+}
+
+/** The promises of a line: which file each refers to, and the parts of the names that it quotes, cut where they have an ellipsis. */
+function testsIn(line: string) {
+	const found = [
+		...line.matchAll(/`((?:unit|model|engine|package|n8n|browser|queue)\/[\w/]+)`|"([^"]+)"/g),
+	];
+	let name = '';
+	return found.map(([, file, quoted = '']) => {
+		name = file ?? name;
+		return { name, words: quoted.split('...').map((part) => part.trim()) };
+	});
+}
+
+test('every test behind a promise exists, by the name that the page gives it', () => {
+	const rows = read('docs/promises.md')
+		.split('\n')
+		.filter((line) => line.startsWith('| '));
+	const security = read('SECURITY.md').split('\n');
+	const named = [
+		...rows.flatMap((line) => testsIn(line.slice(line.indexOf('|', 1)))),
+		...security.flatMap((line) => testsIn(line)).filter(({ name }) => name !== ''),
+	];
+	expect(named.length).toBeGreaterThan(80);
+	const missing = named.filter(({ name, words }) => {
+		const text = testTextOf(name).replaceAll("\\'", "'");
+		return text === '' || words.some((part) => !text.includes(part));
+	});
+	expect(missing).toEqual([]);
+});
+
 test('the README is short enough to be read', () => {
 	expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(200);
 });
 
 test('every file that the map of the code names is there', () => {
-	const floors = 'run|sleep|callback|delivery|create|wait|operations|media|service';
+	const floors = 'run|sleep|callback|delivery|create|wait|operations|media|service|base';
 	const pattern = new RegExp(`\`((?:${floors})/[a-zA-Z]+)\``, 'g');
 	const named = [...read('docs/architecture.md').matchAll(pattern)];
 	const files = named.map(([, name = '']) => `nodes/MediaGeneration/${name}`);

@@ -23,18 +23,12 @@ function built(folder: string, kinds: RegExp): string[] {
 describe('the packed tarball', () => {
 	const packed = pack();
 
-	/** The schemas of version 1.0.0 are those of 1.1.0, too (gulpfile.js). */
-	const schemas = built('nodes/MediaGeneration/__schema__/v1.0.0', /\.json$/).map((path) =>
-		path.replace('v1.0.0', 'v1.1.0'),
-	);
-
 	it('holds the built sources, icons and codex files, the licence and the README, and nothing else', () => {
 		const expected = [
 			'LICENSE',
 			'README.md',
 			'package.json',
 			...built('nodes', /\.(ts|json|svg)$/),
-			...schemas,
 			...built('credentials', /\.ts$/),
 			...built('icons', /\.svg$/),
 		];

@@ -123,7 +123,7 @@ describe('a release', () => {
 		);
 	});
 
-	it('asks for an identity in the publishing job alone, which runs nothing but npm publish', () => {
+	it('asks for an identity in the publishing job alone, which runs nothing but npm', () => {
 		for (const name of names)
 			for (const [job, { permissions = {} }] of Object.entries(read(name).jobs))
 				expect({ job, permissions }).toEqual({
@@ -131,11 +131,20 @@ describe('a release', () => {
 					permissions: job === 'publish' ? { 'id-token': 'write' } : {},
 				});
 		const steps = release.jobs.publish?.steps ?? [];
-		expect(steps.filter(({ run }) => run !== undefined)).toHaveLength(1);
+		const commands = steps.flatMap(({ run }) => run ?? []);
+		expect(commands).toEqual([
+			expect.stringMatching(/^registry="\$\(npm config get registry\)" && npm config set \S+$/),
+			expect.stringMatching(/^npm publish /),
+		]);
 		expect(steps.some(({ uses }) => uses?.startsWith('actions/checkout@'))).toBe(false);
 	});
 
-	it('needs no stored secret', () => {
-		for (const name of names) expect(text(name)).not.toMatch(/secrets\.|NODE_AUTH_TOKEN|vars\./);
+	it('knows one secret, for the first version alone, and in the publishing job alone', () => {
+		for (const name of names) {
+			const secrets = text(name).match(/\$\{\{ (secrets|vars)\..*/g) ?? [];
+			const first = ['${{ secrets.FIRST_VERSION_TOKEN }}'];
+			expect({ name, secrets }).toEqual({ name, secrets: name === 'release.yml' ? first : [] });
+		}
+		expect(release.jobs.publish).toHaveProperty('env.FIRST_VERSION_TOKEN');
 	});
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type Execution, items } from '../n8n/harness/execution';
-import { fetch } from '../n8n/harness/http';
+import type { TaskRecord } from '../service';
 import { waitUntil } from '../n8n/harness/wait';
 import type { Member } from './cluster';
 import { type QueueContext, startQueueContext } from './context';
@@ -51,6 +51,19 @@ describe('asleep in queue mode', () => {
 		const worker = cluster.workers.find((member) => member.log().includes(`of execution ${id}\n`));
 		assert.ok(worker, 'no worker names the execution');
 		return { id, worker };
+	}
+
+	/** The callback of a task, sent past the proxy. @returns the status, or 0 where the sender gave up */
+	async function call({ baseUrl }: Member, task: TaskRecord, giveUpMs = 30_000): Promise<number> {
+		const { pathname, search } = new URL(task.receiveUrl ?? '');
+		const headers = { 'content-type': 'application/json' };
+		const body = JSON.stringify({ id: task.id, status: 'done' });
+		const signal = AbortSignal.timeout(giveUpMs);
+		const url = baseUrl + pathname + search;
+		return await globalThis.fetch(url, { method: 'POST', headers, body, signal }).then(
+			({ status }) => status,
+			() => 0,
+		);
 	}
 
 	async function ended(id: string, timeoutMs = patience): Promise<Execution> {
@@ -106,17 +119,12 @@ describe('asleep in queue mode', () => {
 	it('two webhook processors that confirm its last callback at the same moment wake it once', async () => {
 		const { service, cluster } = context;
 		const jobs = endless('both', 1);
-		const { id } = await asleep('both', jobs, { watchWhileAsleep: false });
+		const { id } = await asleep('both', jobs);
 		const [task] = service.tasks;
 		assert.ok(task?.receiveUrl);
-		const { pathname, search } = new URL(task.receiveUrl);
 		await service.finish(task.id, 'done', { no_callback: true });
 		const held = service.hold({ route: 'poll' });
-		const calls = cluster.webhooks.map(async ({ baseUrl }) => {
-			const headers = { 'content-type': 'application/json' };
-			const body = JSON.stringify({ id: task.id, status: 'done' });
-			return (await fetch(baseUrl + pathname + search, { method: 'POST', headers, body })).status;
-		});
+		const calls = cluster.webhooks.map(async (processor) => await call(processor, task));
 		await waitUntil(() => held.count === 2, { timeoutMs: 8_000, what: "The processors' looks" });
 		held.letGo();
 		// Neither knows of the other, and n8n resumes a waiting execution once: a sender that calls again hears that it has finished.
@@ -130,6 +138,35 @@ describe('asleep in queue mode', () => {
 			(worker) => worker.log().match(new RegExp(`Worker started execution ${id} `, 'g')) ?? [],
 		);
 		assert.equal(runs.length, 2, 'it began once, and went on once');
+	});
+
+	it('no sender hears 200 before n8n has stored the waking: the row is locked, and the processor dies', async () => {
+		const { service, cluster } = context;
+		const jobs = endless('locked', 1);
+		const { id, worker } = await asleep('locked', jobs);
+		await worker.kill('SIGKILL');
+		const [first, second] = cluster.webhooks;
+		const [task] = service.tasks;
+		assert.ok(first && second && task);
+		const release = await cluster.database.lockExecution(id);
+		try {
+			await service.finish(task.id, 'done', { no_callback: true });
+			const answers: number[] = [];
+			for (const giveUpMs of [3_000, 12_000]) answers.push(await call(first, task, giveUpMs));
+			assert.deepEqual(
+				answers.filter((status) => status < 500 && status !== 0),
+				[],
+				'the sender thinks that it is stored',
+			);
+			await first.kill('SIGKILL');
+			await release();
+			assert.equal((await context.rest.execution(id)).status, 'waiting');
+			assert.equal(await call(second, task), 200);
+			await checkDone(await ended(id), jobs);
+		} finally {
+			await release();
+			await Promise.all([worker.start(), first.start()]);
+		}
 	});
 
 	it('its deadline wakes it where that worker was killed and no callback comes', async () => {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import getPort from 'get-port';
 import { onCleanup } from '../../scripts/cleanup';
 import { installPackage } from '../../scripts/pack';
@@ -10,6 +11,7 @@ import { ensureQueuePrograms } from '../../scripts/programs';
 import { commonEnv, type N8n, waitForReady } from '../n8n/harness/n8n';
 import { type N8nProcess, type ProcessKind, startProcess } from '../n8n/harness/process';
 import { waitUntil } from '../n8n/harness/wait';
+import { Database } from './database';
 import { type Backend, type Gate, startGate } from './gate';
 import { type RedisMemory, startPostgres, startRedis, type Store } from './store';
 
@@ -27,6 +29,10 @@ export interface Cluster {
 	workers: Member[];
 	members: Member[];
 	redis: Store;
+	postgres: Store;
+	database: Database;
+	/** Restarts processes that end by themselves, as a container platform does, until the returned function is called. */
+	supervise(): () => Promise<void>;
 	/** Where everything is reached: the proxy before the webhook processors and the main. */
 	webhookUrl: string;
 	stop(): Promise<void>;
@@ -37,6 +43,8 @@ export interface ClusterOptions {
 	env?: Record<string, string>;
 	/** How many executions a worker runs at the same time. */
 	concurrency?: number;
+	/** How many workers; two unless told otherwise. */
+	workers?: number;
 	redisMemory?: RedisMemory;
 }
 
@@ -57,7 +65,7 @@ async function waitForWebhooks(started: N8nProcess, baseUrl: string): Promise<vo
 			return answer?.headers.get('content-type')?.includes('json') ?? false;
 		},
 		{
-			timeoutMs: 120_000,
+			timeoutMs: 300_000,
 			what: 'The webhook processor',
 			details: () => started.log().slice(-3000),
 		},
@@ -88,7 +96,7 @@ async function startMember({
 		const started = await startProcess(kind, { env: { ...env, ...extra }, logFile, args });
 		if (kind === 'start') await waitForReady(started, baseUrl);
 		else if (kind === 'webhook') await waitForWebhooks(started, baseUrl);
-		else await started.waitForLog(/n8n worker is now ready/, 120_000);
+		else await started.waitForLog(/n8n worker is now ready/, 300_000);
 		backend.open = true;
 		return started;
 	};
@@ -116,6 +124,22 @@ async function startMember({
 	};
 }
 
+function supervise(members: readonly Member[]): () => Promise<void> {
+	const stopped = new AbortController();
+	const watching = members.map(async (member) => {
+		while (!stopped.signal.aborted) {
+			await delay(500);
+			if (member.process.isRunning()) continue;
+			await member.kill('SIGKILL'); // Its children may live on.
+			await member.start().catch(() => undefined);
+		}
+	});
+	return async () => {
+		stopped.abort();
+		await Promise.all(watching);
+	};
+}
+
 /** Starts everything and waits until it is ready. A failure on the way, a signal or {@link Cluster.stop} ends all of it. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 	const programs = await ensureQueuePrograms();
@@ -123,7 +147,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 	chmodSync(folder, 0o755); // PostgreSQL's user passes through it.
 	const removeFolder = () => rmSync(folder, { recursive: true, force: true });
 	const forget = onCleanup(removeFolder);
-	const ports = await Promise.all(Array.from({ length: 16 }, () => getPort({ host: '127.0.0.1' })));
+	const ports = await Promise.all(Array.from({ length: 24 }, () => getPort({ host: '127.0.0.1' })));
 	const port = () => ports.pop() as number;
 	const members: Member[] = [];
 	const stores: Store[] = [];
@@ -200,15 +224,20 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 		const concurrency = [`--concurrency=${options.concurrency ?? 10}`];
 		const others = await Promise.allSettled([
 			...webhookBackends.map((own, at) => member(`webhook-${at + 1}`, 'webhook', own)),
-			member('worker-1', 'worker', backend(), concurrency),
-			member('worker-2', 'worker', backend(), concurrency),
+			...Array.from({ length: options.workers ?? 2 }, (_, at) =>
+				member(`worker-${at + 1}`, 'worker', backend(), concurrency),
+			),
 		]);
 		const started = others.map((result) => {
 			if (result.status === 'rejected') throw result.reason as Error;
 			return result.value;
 		});
 		const [webhooks, workers] = [started.slice(0, 2), started.slice(2)];
-		return { main, webhooks, workers, members, redis, webhookUrl, stop };
+		return {
+			...{ main, webhooks, workers, members, redis, postgres, webhookUrl, stop },
+			database: new Database(postgres.port),
+			supervise: () => supervise(members),
+		};
 	} catch (error) {
 		await stop();
 		throw error;

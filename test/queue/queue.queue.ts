@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type Item, items } from '../n8n/harness/execution';
+import { fetch } from '../n8n/harness/http';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
 import { testWorkflow } from '../n8n/harness/workflow';
 import { type QueueContext, startQueueContext } from './context';
-import { generating, type Job, recovering } from './workflows';
+import { generating, type Job, recovering, triggered } from './workflows';
 
 const patience = 120_000;
 
@@ -112,5 +113,55 @@ describe('queue mode', () => {
 		);
 		await checkFiles(items(recovered, 'Generate'));
 		assert.equal(service.creations().length, 3);
+	});
+
+	it('waits for a full account apart from the Timeout: a backlog of three times the Timeout fails nothing', async () => {
+		const { rest, service } = context;
+		service.settings.activeTaskLimit = 2;
+		const options = { timeout: 12, gracePeriod: 0 };
+		const flows = await Promise.all([
+			context.publish(generating('backlog-poll', { options })),
+			context.publish(generating('backlog-sleep', { options, fields: { waitMode: 'callback' } })),
+		]);
+		const executionsEach = 6;
+		for (let turn = 0; turn < executionsEach; turn += 1)
+			for (const { name } of flows)
+				await rest.callWebhook(name, { jobs: jobs(`${name} ${turn}`, 3, { ms: 2_000 }) });
+		for (const { id } of flows)
+			for (const execution of await rest.waitForExecutions(id, executionsEach, 240_000)) {
+				assert.equal(execution.status, 'success', execution.resultData.error?.message);
+				await checkFiles(items(execution, 'Last'));
+			}
+		assert.equal(service.creations().length, flows.length * executionsEach * 3);
+		assert.ok(service.maxActive <= 2);
+	});
+
+	it('the trigger starts a workflow once for each of 40 events at once, though its processors restart before their copies', async () => {
+		const { rest, service, cluster } = context;
+		const receiver = await context.publish(triggered('remembers'));
+		const callbackUrl = context.triggerUrl('remembers');
+		const fields = { waitForCompletion: false, callbackUrl };
+		await context.publish(generating('events', { fields }));
+		await waitUntil(async () => (await fetch(callbackUrl, { method: 'POST' })).status === 401, {
+			timeoutMs: patience,
+			what: 'The trigger',
+		});
+		// Two workers that end executions at the same moment overwrite what the other one saved (docs/trigger.md).
+		const [, second] = cluster.workers;
+		await second?.stop();
+		await rest.callWebhook('events', { jobs: jobs('event', 40, { never_ends: true }) });
+		await waitUntil(() => service.creations().length === 40, { timeoutMs: patience, what: '40' });
+		await Promise.all(service.tasks.map(async ({ id }) => await service.finish(id)));
+		assert.equal((await rest.waitForExecutions(receiver.id, 40, patience)).length, 40);
+		const restarts = cluster.webhooks.map(async (processor) => await processor.restart());
+		await Promise.all([...restarts, second?.start()]);
+		const copies = await Promise.all(
+			service.tasks.map(async ({ id }) => await service.sendCallback(id)),
+		);
+		assert.deepEqual(
+			copies.filter(({ body }) => !body.includes('ignored')),
+			[],
+		);
+		assert.equal((await rest.listExecutions(receiver.id)).length, 40);
 	});
 });

@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { json, type Answer } from './answer';
+import { json, refusal, type Answer } from './answer';
 import { now } from './clock';
 import type { Context } from './context';
-import { create } from './creation';
+import { create, costOf } from './creation';
 import { door, type Call, type Route } from './door';
-import { listRoutes } from './lists';
+import { fullText, listRoutes } from './lists';
 import { asRead, taskPayload } from './payload';
+import { isObject } from './validation';
 import type { RouteName, TaskKind, TaskRecord } from './types';
 
 /** The routes of docs/service.md, "Endpoints". */
@@ -29,10 +30,37 @@ export function apiRoutes(app: FastifyInstance, context: Context): void {
 		open('keys', () => json(200, { success: true, data: keys.keys })),
 	);
 	app.post('/v1/task/sound-effect', creation('sound_effect'));
-	app.post('/v1/text-to-speech/:voice_id', creation('speech_by_id'));
+	const v1 = creation('speech_by_id');
+	const moved = open('create', () => refusal(settings, 200, MOVED), 'speech_by_id');
+	const nowhere = door(context, 'api', 'unknown', () => NOT_FOUND);
+	const byRoute =
+		(on: 'v1' | 'v3', there: typeof v1, elsewhere: typeof v1): typeof v1 =>
+		async (request, reply) =>
+			await (settings.speechRoute === on ? there : elsewhere)(request, reply);
+	app.post('/v1/text-to-speech/:voice_id', byRoute('v1', v1, moved));
+	app.post('/v3/text-to-speech', byRoute('v3', v1, nowhere));
 	app.post('/v1e/task/text-to-speech', creation('speech_by_name'));
 	app.post('/v1i/task/generate-image', creation('image'));
 	app.post('/v1m/task/music-generation', creation('music'));
+	/** Those that only newer services have. */
+	const more = (name: RouteName, route: Route, kind?: TaskKind) =>
+		open(name, (call) => (settings.moreRoutes ? route(call) : NOT_FOUND), kind);
+	app.post(
+		'/v1/task/dubbing',
+		more('create', async (call) => await create(context, 'dubbing', call.record, {}), 'dubbing'),
+	);
+	app.post(
+		'/v1/task/delete',
+		more('delete', ({ request }) => deleted(context, request.body)),
+	);
+	app.post(
+		'/v1i/task/price',
+		more('price', ({ request }) => priceOf(context, request.body)),
+	);
+	app.get(
+		'/v1/task/:task_id/full',
+		open('list', ({ params }) => fullText(context, params.task_id ?? '')),
+	);
 	for (const [path, list] of listRoutes(context))
 		app.get(
 			path,
@@ -43,16 +71,40 @@ export function apiRoutes(app: FastifyInstance, context: Context): void {
 			`/${prefix}/task/:task_id`,
 			open('poll', ({ params }) => look(context, prefix, params.task_id ?? '')),
 		);
-	const nowhere = () => json(404, { success: false, error: 'Not found' });
-	app.setNotFoundHandler(door(context, 'api', 'unknown', nowhere));
+	app.setNotFoundHandler(nowhere);
 }
 
 /** docs/service.md, "Authentication". An invalid key is 401 whatever the refusal style is. */
 function withKey(context: Context, route: Route): Route {
-	return (call) =>
-		context.keys.knows(call.request.headers.authorization)
+	const { keys, settings } = context;
+	return (call) => {
+		const { authorization, 'xi-api-key': bare } = call.request.headers;
+		return keys.knows(authorization, settings.moreRoutes ? bare : undefined)
 			? route(call)
 			: json(401, { success: false, error: 'Invalid API key' });
+	};
+}
+
+const NOT_FOUND = json(404, { success: false, error: 'Not found' });
+const MOVED = 'please use api v3 for this endpoint';
+
+/** What still runs ends, and its credits come back; what is over is gone from the list. */
+function deleted({ store, settings }: Context, body: unknown): Answer {
+	const ids: unknown = isObject(body) ? body.task_ids : undefined;
+	if (!Array.isArray(ids))
+		return refusal(settings, 400, 'task_ids is required', { field: 'task_ids' });
+	const tasks = ids.flatMap((id) => store.get(String(id)) ?? []);
+	const refund_credits = tasks.reduce((sum, task) => sum + store.delete(task), 0);
+	return json(200, { success: true, refund_credits });
+}
+
+/** A reference image costs a tenth of a picture. */
+function priceOf(context: Context, body: unknown): Answer {
+	const { settings } = context;
+	if (!isObject(body) || typeof body.model_id !== 'string')
+		return refusal(settings, 400, 'model_id is required', { field: 'model_id' });
+	const assets = (Number(body.assets ?? 0) * settings.costs.image) / 10;
+	return json(200, { success: true, credits: costOf(context, 'image', body) + assets });
 }
 
 function paramsOf({ params, request }: Call): TaskRecord['params'] {

@@ -1,5 +1,5 @@
-import { Command, InvalidArgumentError } from 'commander';
-import { PortTakenError, startService } from './index';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { PortTakenError, profiles, startService, type ProfileName } from './index';
 
 function wholeNumber(text: string): number {
 	if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
@@ -18,6 +18,7 @@ function secret(text: string): string {
 }
 
 interface CliOptions {
+	profile: ProfileName;
 	port: number;
 	taskMs?: number;
 	credits?: number;
@@ -34,10 +35,16 @@ async function main(): Promise<void> {
 		.option('--credits <number>', 'the balance at the start', wholeNumber)
 		.option('--key <sk_...>', 'the API key (default: a random one)', secret)
 		.option('--seed <number>', 'seed of all random choices', wholeNumber)
+		.addOption(
+			new Option('--profile <name>', 'which services it behaves like')
+				.choices(Object.keys(profiles))
+				.default('specification'),
+		)
 		.parse();
-	const { port, taskMs, credits, key, seed } = program.opts<CliOptions>();
+	const { profile, port, taskMs, credits, key, seed } = program.opts<CliOptions>();
 	const standIn = await startService({
 		port,
+		profile,
 		settings: {
 			lists: { tasks: true },
 			...(taskMs === undefined ? {} : { taskMs }),

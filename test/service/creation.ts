@@ -1,7 +1,9 @@
 import { json, refusal, type Answer } from './answer';
 import type { Context } from './context';
-import { creationFault } from './validation';
-import type { JsonObject, RecordedRequest, TaskKind, TaskRecord } from './types';
+import { bodyOf, Form } from './form';
+import { steeringOf } from './tasks';
+import { creationFault, type CreationFault } from './validation';
+import type { JsonObject, RecordedRequest, Settings, TaskKind, TaskRecord } from './types';
 
 /** How long a creation waits for the callback that is to come before its answer. */
 const BEFORE_ANSWER_MS = 10_000;
@@ -14,9 +16,10 @@ export async function create(
 	params: TaskRecord['params'],
 ): Promise<Answer> {
 	const { settings, store } = context;
-	const fault = creationFault(kind, record.body, params);
-	if (fault) return refusal(settings, fault.status, fault.error);
-	const body = record.body as JsonObject;
+	const given = record.body instanceof Form ? bodyOf(record.body) : record.body;
+	const fault = formFault(kind, record, settings) ?? creationFault(kind, given, params, settings);
+	if (fault) return refusal(settings, fault.status, fault.error, fault);
+	const body = given as JsonObject;
 	const cost = costOf(context, kind, body);
 	const refused = cannotPay(context, cost) ?? tooMany(context);
 	if (refused) return refused;
@@ -34,6 +37,20 @@ export async function create(
 	return created(context, task);
 }
 
+/** Which bodies a route takes. */
+function formFault(
+	kind: TaskKind,
+	{ body, url }: RecordedRequest,
+	settings: Settings,
+): CreationFault | null {
+	const isForm = body instanceof Form;
+	const mustBe = kind === 'dubbing' || url.startsWith('/v3/');
+	const mayBe = mustBe || (kind === 'image' && settings.moreRoutes);
+	if (isForm && !mayBe) return { status: 400, error: 'The request body must be a JSON object' };
+	if (mustBe && !isForm) return { status: 400, error: 'The request must be multipart/form-data' };
+	return null;
+}
+
 function created({ settings }: Context, task: TaskRecord): Answer {
 	const number = (value: number) => (settings.numbersAsStrings ? String(value) : value);
 	return json(200, {
@@ -44,14 +61,19 @@ function created({ settings }: Context, task: TaskRecord): Answer {
 	});
 }
 
-function costOf({ settings }: Context, kind: TaskKind, body: JsonObject): number {
+export function costOf({ settings }: Context, kind: TaskKind, body: JsonObject): number {
+	const { cost } = steeringOf(body);
+	if (cost !== undefined) return cost;
 	const each = settings.costs[kind];
-	return kind === 'image' ? each * Number(body.generations_count ?? 1) : each;
+	const assets = Array.isArray(body.assets) ? body.assets.length : 0;
+	if (kind !== 'image') return each;
+	return each * Number(body.generations_count ?? 1) + (assets * each) / 10;
 }
 
 /** docs/service.md, "HTTP": 401 or 402 when the credits are out. */
 function cannotPay({ settings }: Context, cost: number): Answer | null {
 	if (settings.credits >= cost) return null;
+	if (settings.moreRoutes) return refusal(settings, 401, 'Insufficient credits');
 	return refusal(settings, 402, 'Insufficient credits: please top up your balance');
 }
 
@@ -59,5 +81,5 @@ function cannotPay({ settings }: Context, cost: number): Answer | null {
 function tooMany({ settings, store }: Context): Answer | null {
 	if (settings.activeTaskLimit === null || store.active < settings.activeTaskLimit) return null;
 	const words = `Too many active tasks: at most ${settings.activeTaskLimit} at a time`;
-	return refusal(settings, 429, words, 'active_task_limit');
+	return refusal(settings, 429, words, { code: 'active_task_limit' });
 }

@@ -15,14 +15,14 @@ import { loadMp3Encoder } from './media/mp3';
 import { seededRandom } from './random';
 import { Recorder } from './recorder';
 import { listen, newServer } from './server';
-import { applySettings, defaultSettings } from './settings';
+import { applySettings, defaultSettings, profiles } from './settings';
 import { summarise } from './summary';
 import { TaskStore } from './tasks';
 import type * as Types from './types';
 
 export * from './types';
 export { PortTakenError } from './server';
-export { defaultSettings } from './settings';
+export { defaultSettings, profiles } from './settings';
 
 export interface StandIn {
 	baseUrl: string;
@@ -68,6 +68,7 @@ export interface StandIn {
 export async function startService(options: Types.ServiceOptions = {}): Promise<StandIn> {
 	await loadMp3Encoder();
 	const settings = defaultSettings();
+	applySettings(settings, structuredClone(profiles[options.profile ?? 'specification']));
 	applySettings(settings, structuredClone(options.settings ?? {}));
 	const context = newContext(settings, options);
 	const { store, faults, keys, callbacks, recorder, timers, urls } = context;

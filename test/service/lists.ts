@@ -2,13 +2,12 @@ import { json, refusal, type Answer } from './answer';
 import type { Context } from './context';
 import { now } from './clock';
 import { asRead, taskPayload } from './payload';
-import { TASK_TYPES } from './tasks';
+import { PROVIDERS } from './validation';
 import type { JsonObject, TaskRecord } from './types';
 
 type Query = Record<string, string | undefined>;
 type List = (query: Query) => Answer;
 
-const PROVIDER = 'elevenlabs';
 const LANGUAGES = ['English', 'German', 'Spanish', 'Japanese'];
 
 interface Voice extends JsonObject {
@@ -26,9 +25,9 @@ function voiceAt(index: number): Voice {
 	};
 }
 
-function matching(search = ''): Voice[] {
+function matching(count: number, search = ''): Voice[] {
 	const words = search.toLowerCase();
-	return Array.from({ length: 250 }, (_, index) => voiceAt(index)).filter((voice) =>
+	return Array.from({ length: count }, (_, index) => voiceAt(index)).filter((voice) =>
 		Object.values(voice).some((value) => String(value).toLowerCase().includes(words)),
 	);
 }
@@ -62,6 +61,11 @@ export function listRoutes(context: Context): Array<[string, List]> {
 		['/v3/voices', (query) => voicesV3(context, query)],
 		['/v1/models', () => (settings.lists.speechModels ? json(200, SPEECH_MODELS) : NOT_FOUND)],
 		['/v1i/models', () => (settings.lists.imageModels ? json(200, models) : NOT_FOUND)],
+		[
+			'/v1/health-check',
+			() =>
+				settings.moreRoutes ? json(200, { success: true, data: healthOf(context) }) : NOT_FOUND,
+		],
 		['/v1/tasks', (query) => (settings.lists.tasks ? tasksOf(context, query) : NOT_FOUND)],
 	];
 }
@@ -85,30 +89,58 @@ function listed(task: TaskRecord, { settings, urls }: Context): JsonObject {
 	return {
 		...taskPayload(asRead(task), settings, urls.files),
 		...Object.fromEntries(repeated.map((name) => [name, asked[name]])),
+		...cutText(asked.text, settings.lists.textCut),
 	};
+}
+
+function cutText(text: unknown, most: number | null): JsonObject {
+	if (typeof text !== 'string' || most === null) return {};
+	const isCut = text.length > most;
+	return { text: text.slice(0, most), text_length: text.length, text_truncated: isCut };
+}
+
+/** `GET /v1/task/{id}/full`: the text that a list has cut. */
+export function fullText({ store, settings }: Context, taskId: string): Answer {
+	const task = store.get(taskId);
+	if (task === undefined || settings.lists.textCut === null) return NOT_FOUND;
+	return json(200, { id: task.id, ...cutText(task.body.text, Infinity) });
+}
+
+function healthOf({ settings }: Context): JsonObject {
+	return Object.fromEntries(PROVIDERS.map((provider) => [provider, settings.health]));
 }
 
 /** Newest first. */
 function tasksOf(context: Context, query: Query): Answer {
-	const { tasksLagMs } = context.settings.lists;
+	const { lists, taskTypes } = context.settings;
+	const number = Number(query.page ?? 1);
 	const size = Math.min(Number(query.limit ?? 20), 100);
 	const found = context.store.tasks.filter(
-		({ kind, createdAt }) =>
-			createdAt + tasksLagMs <= now() && (query.type ?? TASK_TYPES[kind]) === TASK_TYPES[kind],
+		({ kind, createdAt, deleted }) =>
+			!deleted &&
+			createdAt + lists.tasksLagMs <= now() &&
+			(query.type ?? taskTypes[kind]) === taskTypes[kind],
 	);
-	const page = pageOf(found.reverse(), Number(query.page ?? 1), { size, overlap: 0 });
+	const page = pageOf(found.reverse(), number, { size, overlap: 0 });
 	const data = page.entries.map((task) => listed(task, context));
+	const { total } = page.pagination;
+	if (lists.pages === 'total')
+		return json(200, { success: true, data, page: number, limit: size, total });
 	return json(200, { success: true, data, pagination: page.pagination });
 }
 
 /** By provider; IDs carry its name, and a page begins with the end of the one before it. */
 function voicesV3({ settings }: Context, query: Query): Answer {
-	if (query.provider !== PROVIDER) return refusal(settings, 400, 'unsupported_voice_provider');
+	const { provider = '' } = query;
+	const known: readonly string[] = settings.speechRoute === 'v3' ? PROVIDERS : ['elevenlabs'];
+	if (!known.includes(provider)) return refusal(settings, 400, 'unsupported_voice_provider');
 	const size = Math.min(Number(query.page_size ?? 30), 100);
-	const page = pageOf(matching(query.search), Number(query.page ?? 1), { size, overlap: 3 });
+	// The other providers have few voices, and nobody has cloned one.
+	const most = { elevenlabs: 250, clone: 0 }[provider] ?? 5;
+	const page = pageOf(matching(most, query.search), Number(query.page ?? 1), { size, overlap: 3 });
 	const data = page.entries.map((voice) => ({
 		...voice,
-		voice_id: `${PROVIDER}_${voice.voice_id}`,
+		voice_id: `${provider}_${voice.voice_id}`,
 	}));
 	return json(200, { success: true, data, pagination: page.pagination });
 }

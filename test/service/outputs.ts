@@ -52,11 +52,18 @@ function pictures(task: TaskRecord): OutputFile[] {
 function sounds(task: TaskRecord, settings: Settings): OutputFile[] {
 	const { steering } = task;
 	const text = taskText(task);
+	// The sound of a dubbing follows from its file and language.
+	const { file, target_lang: language } = task.body;
+	const dubbed = task.kind === 'dubbing' ? JSON.stringify([file, language]) : undefined;
 	const { previous_text: before, next_text: after } = task.body;
 	// What a part was told of its neighbours is heard: it changes the tone.
-	const heard = [before, text, after].filter((each) => typeof each === 'string').join('\n');
+	const heard = [before, dubbed ?? text, after]
+		.filter((each) => typeof each === 'string')
+		.join('\n');
 	const sound = soundOf(task, settings);
-	const names = { sound_effect: 'effect', music: 'music' } as Partial<Record<string, string>>;
+	const names = { sound_effect: 'effect', music: 'music', dubbing: 'dubbing' } as Partial<
+		Record<string, string>
+	>;
 	const name = names[task.kind] ?? 'speech';
 	const make = (index: number) =>
 		steering.bytes === undefined

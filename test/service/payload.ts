@@ -1,6 +1,5 @@
 import { now } from './clock';
 import { outputFiles, type OutputFile } from './outputs';
-import { TASK_TYPES } from './tasks';
 import type { JsonObject, ProgressStyle, Settings, TaskRecord } from './types';
 
 /** The task as a GET or a callback shows it (docs/service.md, "Resources", "Events" and "Shapes"). */
@@ -14,7 +13,7 @@ export function taskPayload(
 		id: task.id,
 		status: statusName(task, settings),
 		progress: progress(task, task.steering.progress ?? settings.progress),
-		type: TASK_TYPES[task.kind],
+		type: settings.taskTypes[task.kind],
 		created_at: new Date(task.createdAt + settings.clockOffsetMs).toISOString(),
 		credit_cost: task.cost,
 	};

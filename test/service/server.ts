@@ -1,16 +1,23 @@
 import type { AddressInfo } from 'node:net';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { parseForm } from './form';
 
-/** A server whose bodies are parsed as JSON where they can be, and kept as text where they can't. */
+/** A server whose bodies are parsed as JSON or forms where they can be, and kept as text where they can't. */
 export function newServer(): FastifyInstance {
 	const app = fastify({
 		logger: false,
 		forceCloseConnections: true,
 		exposeHeadRoutes: false,
-		bodyLimit: 64 * 1024 * 1024,
+		bodyLimit: 128 * 1024 * 1024,
 		routerOptions: { maxParamLength: 5000 },
 	});
 	app.removeAllContentTypeParsers();
+	app.addContentTypeParser(
+		/^multipart\/form-data/,
+		{ parseAs: 'buffer' },
+		async ({ headers }: FastifyRequest, bytes: Buffer) =>
+			await parseForm(bytes, headers['content-type'] ?? ''),
+	);
 	app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) =>
 		done(null, parsed(String(text))),
 	);

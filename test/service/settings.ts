@@ -1,4 +1,10 @@
-import { TASK_KINDS, type JsonObject, type Settings, type SettingsPatch } from './types';
+import {
+	TASK_KINDS,
+	type JsonObject,
+	type ProfileName,
+	type Settings,
+	type SettingsPatch,
+} from './types';
 
 /** A service that behaves: tasks of 2 s, honest progress, one callback, no limits. */
 export function defaultSettings(): Settings {
@@ -8,12 +14,39 @@ export function defaultSettings(): Settings {
 		statusNames: ['doing'],
 		doingErrorMessage: null,
 		credits: 1_000_000,
-		costs: { sound_effect: 10, speech_by_id: 20, speech_by_name: 5, image: 30, music: 50 },
-		lists: { speechModels: true, imageModels: true, tasks: false, tasksLagMs: 0 },
+		costs: {
+			sound_effect: 10,
+			speech_by_id: 20,
+			speech_by_name: 5,
+			image: 30,
+			music: 50,
+			dubbing: 40,
+		},
+		lists: {
+			speechModels: true,
+			imageModels: true,
+			tasks: false,
+			tasksLagMs: 0,
+			textCut: null,
+			pages: 'has_more',
+		},
 		clockOffsetMs: 0,
 		taskShape: 'root',
 		numbersAsStrings: false,
 		refusalStyle: 'http',
+		speechRoute: 'v1',
+		moreRoutes: false,
+		limits: false,
+		health: 'good',
+		// In snake_case (docs/service.md, "Resources"), of which only `sound_effect` is shown.
+		taskTypes: {
+			sound_effect: 'sound_effect',
+			speech_by_id: 'text_to_speech',
+			speech_by_name: 'text_to_speech',
+			image: 'image',
+			music: 'music_generation',
+			dubbing: 'dubbing',
+		},
 		activeTaskLimit: null,
 		pollRoutes: { v1: [...TASK_KINDS], v1e: [...TASK_KINDS] },
 		noUrlLooks: 0,
@@ -33,7 +66,26 @@ export function defaultSettings(): Settings {
 	};
 }
 
-const NESTED = new Set<string>(['callbacks', 'costs', 'lists', 'pollRoutes']);
+/** What each profile changes of the default settings. */
+export const profiles: Record<ProfileName, SettingsPatch> = {
+	specification: {},
+	today: {
+		speechRoute: 'v3',
+		moreRoutes: true,
+		limits: true,
+		refusalStyle: 'fields',
+		audioFormat: 'mp3',
+		lists: { tasks: true, textCut: 1_000, pages: 'total' },
+		taskTypes: {
+			speech_by_id: 'tts',
+			speech_by_name: 'tts',
+			image: 'imagen2',
+			music: 'suno_music',
+		},
+	},
+};
+
+const NESTED = new Set<string>(['callbacks', 'costs', 'lists', 'pollRoutes', 'taskTypes']);
 
 /** Puts a patch into live settings, in place. Names that are not settings are an error: a misspelt one would test nothing. */
 export function applySettings(settings: Settings, patch: SettingsPatch): void {

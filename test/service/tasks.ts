@@ -3,15 +3,6 @@ import { now, type Timers } from './clock';
 import type { Random } from './random';
 import type { JsonObject, Settings, Steering, TaskKind, TaskRecord } from './types';
 
-/** The `type` field of a task: snake_case (docs/service.md, "Resources"), of which only `sound_effect` is shown. */
-export const TASK_TYPES: Record<TaskKind, string> = {
-	sound_effect: 'sound_effect',
-	speech_by_id: 'text_to_speech',
-	speech_by_name: 'text_to_speech',
-	image: 'image',
-	music: 'music_generation',
-};
-
 export interface NewTask {
 	kind: TaskKind;
 	body: JsonObject;
@@ -57,6 +48,7 @@ export class TaskStore {
 			status: 'doing',
 			cost,
 			refunded: false,
+			deleted: false,
 			polls: 0,
 			doneLooks: 0,
 		};
@@ -73,7 +65,7 @@ export class TaskStore {
 	get(id: string): TaskRecord | undefined {
 		const task = this.byId.get(id);
 		if (task) this.settle(task);
-		return task;
+		return task?.deleted === true ? undefined : task;
 	}
 
 	/** Ends a task whose time has come: once. A failed one gives its credits back (docs/service.md, "Status"). */
@@ -87,6 +79,15 @@ export class TaskStore {
 			this.settings.credits += task.cost;
 		}
 		this.onEnd(task);
+	}
+
+	/** Takes a task out of the account; one that still runs ends without a callback and gives its credits back. */
+	delete(task: TaskRecord): number {
+		task.deleted = true;
+		if (!this.running.delete(task)) return 0;
+		task.refunded = true;
+		this.settings.credits += task.cost;
+		return task.cost;
 	}
 
 	/** Ends a task now. */
@@ -112,7 +113,7 @@ export class TaskStore {
 }
 
 /** A copy of the body's `stand_in` object; empty where there is none. */
-function steeringOf(body: JsonObject): Steering {
+export function steeringOf(body: JsonObject): Steering {
 	const given = body.stand_in;
 	return typeof given === 'object' && given !== null && !Array.isArray(given)
 		? { ...(given as Steering) }

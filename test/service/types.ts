@@ -1,17 +1,23 @@
 /** The names that tests, benches and the control interface share. What each value does is described in README.md. */
 
-/** Which creation route made the task. The task's own `type` field is in `TASK_TYPES` (tasks.ts). */
-export type TaskKind = 'sound_effect' | 'speech_by_id' | 'speech_by_name' | 'image' | 'music';
+/** Which creation route made the task. The task's own `type` field is the setting `taskTypes`. */
+export type TaskKind =
+	'sound_effect' | 'speech_by_id' | 'speech_by_name' | 'image' | 'music' | 'dubbing';
 export const TASK_KINDS: readonly TaskKind[] = [
 	'sound_effect',
 	'speech_by_id',
 	'speech_by_name',
 	'image',
 	'music',
+	'dubbing',
 ];
 
+/** `specification`: what docs/service.md, part 1, states. `today`: what its part 3 has read of newer services. */
+export type ProfileName = 'specification' | 'today';
+
 export type HostName = 'api' | 'files' | 'other';
-export type RouteName = 'create' | 'poll' | 'credits' | 'keys' | 'list' | 'file' | 'unknown';
+export type RouteName =
+	'create' | 'poll' | 'credits' | 'keys' | 'list' | 'delete' | 'price' | 'file' | 'unknown';
 export type JsonObject = Record<string, unknown>;
 
 /** Completion callbacks (docs/service.md, "Events" and "Callbacks"). */
@@ -36,6 +42,10 @@ export interface ListSettings {
 	tasks: boolean;
 	/** A task is listed that long after its creation. */
 	tasksLagMs: number;
+	/** Listed texts are cut to that many characters; the whole one is at `/v1/task/{id}/full`. */
+	textCut: number | null;
+	/** What a page says of the others: `has_more`, or only `page`, `limit` and `total`. */
+	pages: 'has_more' | 'total';
 }
 
 /** Live and mutable: the next request sees a change. */
@@ -57,7 +67,17 @@ export interface Settings {
 	taskShape: 'root' | 'wrapped';
 	/** Creation answers carry their numbers as strings (docs/service.md, "Shapes"). */
 	numbersAsStrings: boolean;
-	refusalStyle: 'http' | 'insideHttp200';
+	/** `fields`: `{success: false, errors: [{field, message}]}` where a field is wrong. */
+	refusalStyle: 'http' | 'insideHttp200' | 'fields';
+	/** Where speech by voice ID is made. With `v3`, a form, the v1 route refuses. */
+	speechRoute: 'v1' | 'v3';
+	/** Whether there are forms for images, dubbing, deletion, prices and health, and keys in `xi-api-key`. */
+	moreRoutes: boolean;
+	/** Whether texts and files may be too long. */
+	limits: boolean;
+	health: 'good' | 'degraded' | 'overloaded';
+	/** The `type` of a task. */
+	taskTypes: Record<TaskKind, string>;
 
 	activeTaskLimit: number | null;
 	pollRoutes: { v1: TaskKind[]; v1e: TaskKind[] };
@@ -82,17 +102,20 @@ export type ProgressStyle = 'honest' | 'none' | 'backwards';
 
 /** Partial on every level: what PATCH /_control/settings and `startService` take. */
 export type SettingsPatch = Partial<
-	Omit<Settings, 'callbacks' | 'costs' | 'lists' | 'pollRoutes'>
+	Omit<Settings, 'callbacks' | 'costs' | 'lists' | 'pollRoutes' | 'taskTypes'>
 > & {
 	lists?: Partial<ListSettings>;
 	callbacks?: Partial<CallbackSettings>;
 	costs?: Partial<Record<TaskKind, number>>;
+	taskTypes?: Partial<Record<TaskKind, string>>;
 	pollRoutes?: Partial<Settings['pollRoutes']>;
 };
 
 /** `stand_in` in a creation's body steers that one task. */
 export interface Steering {
 	ms?: number;
+	/** What the task costs, instead of the price of its kind. */
+	cost?: number;
 	never_ends?: boolean;
 	end?: 'done' | 'error';
 	error_message?: string;
@@ -120,7 +143,7 @@ export interface Steering {
 export interface TaskRecord {
 	id: string;
 	kind: TaskKind;
-	/** The creation's JSON body as it came. */
+	/** The creation's body as it came; of a form its fields, and its files by their names. */
 	body: JsonObject;
 	/** Path parameter and query of the v1 speech route. */
 	params: { voice_id?: string; output_format?: string };
@@ -133,6 +156,7 @@ export interface TaskRecord {
 	status: 'doing' | 'done' | 'error';
 	cost: number;
 	refunded: boolean;
+	deleted: boolean;
 	polls: number;
 	/** GETs answered since the task was done. */
 	doneLooks: number;
@@ -147,7 +171,7 @@ export interface RecordedRequest {
 	kind: TaskKind | null;
 	taskId: string | null;
 	headers: Record<string, string | string[] | undefined>;
-	/** Parsed JSON, or the text where it is none. */
+	/** Parsed JSON, a `Form`, or the text where it is neither. */
 	body: unknown;
 	/** 0 = not answered (yet), -1 = connection destroyed. */
 	status: number;
@@ -220,6 +244,8 @@ export interface Hold {
 
 export interface ServiceOptions {
 	port?: number;
+	/** `specification`, unless given; `settings` come on top of it. */
+	profile?: ProfileName | undefined;
 	settings?: SettingsPatch;
 	seed?: number;
 	/** The first key; a random one if not given. */

@@ -4,9 +4,16 @@ import { EventEmitter } from 'node:events';
 export class WebhookResponse extends EventEmitter {
 	statusCode = 200;
 	writableEnded = false;
+	destroyed = false;
 	headersSent = false;
 	/** What was answered. */
 	sent: unknown;
+
+	readonly headers: Record<string, unknown> = {};
+
+	setHeader(name: string, value: unknown): void {
+		this.headers[name] = value;
+	}
 
 	status(code: number): this {
 		this.statusCode = code;
@@ -18,6 +25,12 @@ export class WebhookResponse extends EventEmitter {
 		if (this.headersSent) throw new Error('This call was answered before');
 		this.sent = body;
 		this.end();
+	}
+
+	/** The connection is gone. */
+	destroy(): void {
+		this.destroyed = true;
+		this.emit('close');
 	}
 
 	end(): void {

@@ -55,10 +55,13 @@ test('all items together, in order, without a credential or a request', async ()
 
 test('one file for each group, in the order in which they come; items without one belong together', async () => {
 	const groups = ['x', '', ' x ', 'y', ' ', 7];
-	const { output, json } = await runNode({
+	const { output, json, hints } = await runNode({
 		parameters: groups.map((groupBy) => ({ ...join, groupBy })),
 		input: groups.map((_, index) => spoken(`word ${index}`)),
 	});
+	expect(hints).toEqual([
+		'4 files are named "joined.wav": put something of each item into File Name',
+	]);
 	expect(json.map(({ group }) => group)).toEqual(['x', undefined, 'y', '7']);
 	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
 		[{ item: 0 }, { item: 2 }],

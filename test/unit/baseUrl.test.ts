@@ -67,6 +67,16 @@ describe('base URL', () => {
 		['[::7f00:1]', true],
 		['[64:ff9b::a00:1]', true],
 		['[fec0::1]', true],
+		['[64:ff9b:1::1]', true],
+		['[64:ff9b:1:fffe::8.8.8.8]', true],
+		['[2002:7f00:1::]', true],
+		['[2002:7f00::]', true],
+		['[2002:a00:1:5::9]', true],
+		['[2001::1]', true],
+		['[2001:0:4136:e378:8000:63bf:3fff:fdd2]', true],
+		['[ff02::1]', true],
+		['224.0.0.1', true],
+		['239.255.255.250', true],
 		// Numbers of a private network, but not where it is told by.
 		['8.10.0.1', false],
 		['8.192.168.1', false],
@@ -81,6 +91,10 @@ describe('base URL', () => {
 		['198.20.0.1', false],
 		['[::ffff:8.8.8.8]', false],
 		['[2606:4700::1111]', false],
+		['[2002:808:808::1]', false],
+		['[2001:4860:4860::8888]', false],
+		['[64:ff9b::8.8.8.8]', false],
+		['223.255.255.255', false],
 		['100.64.example.com', false],
 		['example.com', false],
 	])('%s is private: %j', (host, expected) => {
@@ -98,7 +112,7 @@ describe('API key', () => {
 		[42, /has no API key/],
 		['pk_secret-value', /does not start with "sk_"/],
 		[' sk_secret-value', /does not start with "sk_"/],
-		['sk_', /no more than "sk_"/],
+		['sk_', /has only the prefix "sk_"/],
 		['sk_secret value', /spaces or other characters/],
 	])('%j is refused in words that do not repeat it', (value, words) => {
 		const problem = apiKeyProblem(value);

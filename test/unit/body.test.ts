@@ -10,6 +10,8 @@ test.each<[string, object, string]>([
 	['as docs/service.md states it', { id: 't1', status: 'done' }, 't1'],
 	['task_id', { task_id: 't1', status: 'done' }, 't1'],
 	['wrapped', { success: true, data: { id: 't1', status: 'done' } }, 't1'],
+	['wrapped as JSend', { status: 'success', data: { id: 't1', status: 'done' } }, 't1'],
+	['wrapped twice', { success: true, data: { task: { id: 't1', status: 'done' } } }, 't1'],
 	['a number', { id: 12, status: 'done' }, '12'],
 	['no status yet', { id: 't1' }, 't1'],
 	['a task with data of its own', { id: 't1', status: 'done', data: { id: 't2' } }, 't1'],

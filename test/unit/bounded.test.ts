@@ -1,10 +1,5 @@
 import { Readable } from 'node:stream';
-import {
-	ANSWER,
-	readJson,
-	readText,
-	type Bound,
-} from '../../nodes/MediaGeneration/service/bounded';
+import { ANSWER, readJson, readText, type Bound } from '../../nodes/MediaGeneration/base/bounded';
 
 const SMALL: Bound = { bytes: 100, depth: 3, values: 5, text: 10 };
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);

@@ -1,4 +1,4 @@
-import { BoundedMap, ensured } from '../../nodes/MediaGeneration/service/boundedMap';
+import { BoundedMap, ensured } from '../../nodes/MediaGeneration/base/boundedMap';
 
 test('it forgets what was not used for the longest time', () => {
 	const map = new BoundedMap<string, number>(2);

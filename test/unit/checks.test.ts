@@ -1,7 +1,8 @@
 /** What must be given before anything is paid for, so that an execution can sleep and wake again. README, "Waiting". */
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
-import { FailureError } from '../../nodes/MediaGeneration/service/failures';
-import { checkSuspension, isToolRun } from '../../nodes/MediaGeneration/sleep/checks';
+import { FailureError } from '../../nodes/MediaGeneration/base/failures';
+import { isToolRun } from '../../nodes/MediaGeneration/operations/fields';
+import { checkSuspension } from '../../nodes/MediaGeneration/sleep/checks';
 import { CONTEXT_FIELD } from '../../nodes/MediaGeneration/sleep/notes';
 
 const PUBLIC = 'https://n8n.example/webhook-waiting/7?signature=token';
@@ -49,11 +50,9 @@ function contextOf({
 	return { context, store, called };
 }
 
-async function refusal(setting: Setting, watched = true, baseUrl = SERVICE) {
+async function refusal(setting: Setting, baseUrl = SERVICE) {
 	const { context, called } = contextOf(setting);
-	const thrown: unknown = await checkSuspension(context, baseUrl, watched).catch(
-		(error: unknown) => error,
-	);
+	const thrown: unknown = await checkSuspension(context, baseUrl).catch((error: unknown) => error);
 	expect(thrown).toBeInstanceOf(FailureError);
 	const { failure } = thrown as FailureError;
 	expect(failure.outcome).toBe('invalid');
@@ -108,30 +107,21 @@ describe('where the service can reach this n8n', () => {
 		['in public', PUBLIC, SERVICE],
 		['in the same private network', PRIVATE, 'http://127.0.0.1:5701'],
 	])('%s: it is called back, and nothing is tried', async (_name, resumeUrl, baseUrl) => {
-		for (const watched of [true, false]) {
-			const { context, called } = contextOf({ resumeUrl });
-			expect(await checkSuspension(context, baseUrl, watched)).toEqual({
-				resumeUrl: resumeUrl.replace('?', '/node-1?'),
-				callable: true,
-			});
-			expect(called).toEqual([]);
-		}
+		const { context, called } = contextOf({ resumeUrl });
+		expect(await checkSuspension(context, baseUrl)).toEqual({
+			resumeUrl: resumeUrl.replace('?', '/node-1?'),
+			callable: true,
+		});
+		expect(called).toEqual([]);
 	});
 });
 
 describe('where it can not', () => {
-	test('without Watch While Asleep nothing could wake the execution', async () => {
-		const { message, description, called } = await refusal({ resumeUrl: PRIVATE }, false);
-		expect(message).toMatch(/^The execution can't be suspended: the service can't reach localhost/);
-		expect(description).toMatch(/Turn the option Watch While Asleep on.*N8N_WEBHOOK_URL/);
-		expect(called).toEqual([]);
-	});
-
 	test.each([409, 200, 204, 399])(
 		'this n8n looks itself, if it reaches itself: %d',
 		async (status) => {
 			const { context, called } = contextOf({ resumeUrl: PRIVATE, status });
-			expect(await checkSuspension(context, SERVICE, true)).toEqual({
+			expect(await checkSuspension(context, SERVICE)).toEqual({
 				resumeUrl: PRIVATE.replace('?', '/node-1?'),
 				callable: false,
 			});

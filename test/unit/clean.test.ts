@@ -1,5 +1,5 @@
 /** What leaves holds no key, no secret and no token; everything else leaves as it is. */
-import { Cleaner, cleanerOf, cleanly, logOf } from '../../nodes/MediaGeneration/service/clean';
+import { Cleaner, cleanerOf, cleanly, logOf } from '../../nodes/MediaGeneration/base/clean';
 
 /** With what each spelling has escapes for; `???` and `>>>` are the two digits in which base64 and base64url differ. */
 const KEY = 'sk_Ab1/cd2+ef3&<g>"4???>>>';
@@ -116,6 +116,40 @@ describe('tokens', () => {
 		});
 	});
 
+	test.each(['', 'u', 'us', 'a longer head '])(
+		'go from names, IDs and base64 behind %j',
+		(head) => {
+			const made = cleaner();
+			const other = 'f'.repeat(32) + '0'.repeat(32);
+			for (const token of [TOKEN, other]) made.hasSent(`https://n8n.example/?signature=${token}`);
+			const encoded = base64(`${head}${other} and so on`);
+			const clean = made.value({
+				...{ request_id: `a-${TOKEN}`, [`x${other}y`]: 1, encoded, ids: [TOKEN + other] },
+			});
+			expect(clean).toMatchObject({ request_id: 'a-***', 'x***y': 1, ids: ['******'] });
+			const [before = '', after = ''] = clean.encoded.split('***');
+			expect(Buffer.from(before, 'base64').toString()).toBe(head.slice(0, before.length * 0.75));
+			expect(encoded).toContain(after);
+			expect(after.length).toBeLessThan(20);
+		},
+	);
+
+	test('are looked for in pieces: five thousand in an answer with 99,000 texts', () => {
+		const made = cleaner();
+		const tokens = Array.from({ length: 5_000 }, (_, index) => String(index).padStart(64, 'ab'));
+		for (const token of tokens) made.hasSent(`https://n8n.example/?signature=${token}`);
+		const list = Array.from({ length: 99_000 }, (_, index) => `text ${tokens[index] ?? index}`);
+		const work = made.item({ json: { list } });
+		let pieces = 1;
+		let step = work.next();
+		for (; step.done !== true; step = work.next()) pieces += 1;
+		expect(pieces).toBeGreaterThan(400);
+		expect((step.value.json.list as string[]).slice(4_999, 5_001)).toEqual([
+			'text ***',
+			'text 5000',
+		]);
+	});
+
 	test('of fewer than 16 characters are none, nor is what is no address', () => {
 		const made = cleaner();
 		for (const token of ['123456789012345', 'abcdefghijklmnop'])
@@ -154,6 +188,8 @@ test('the log has neither key, secret nor token, and breaks nothing', () => {
 	cleanerOf(context).hasSent(`https://n8n.example/?signature=${TOKEN}`);
 	logOf(context).info(`task t1 of ${KEY} (${encodeURIComponent(KEY)}), ${SECRET}, ${TOKEN}`);
 	logOf(context).warn('lost');
+	logOf(context).info('task t1\r\n2026 forged\u001b[2J\u0085\u2028\u202e end');
+	expect(lines.pop()).toBe('task t1 2026 forged [2J  end');
 	expect(lines).toEqual(['task t1 of sk_*** (sk_***), ***, ***']);
 });
 
@@ -168,6 +204,17 @@ describe('what leaves a run', () => {
 		const [out] = await cleanly(context, async () => await Promise.resolve([item]));
 		expect(out).toEqual({ json: { text: 'sk_***' }, binary });
 		expect(out?.error?.message).toBe('sk_***');
+	});
+
+	test('is read by lines: no control characters in messages', async () => {
+		const told = 'of a\r\nb\u001b[1m';
+		const thrown = Object.assign(new Error(told), { description: told, messages: [told] });
+		await expect(cleanly(context, async () => await Promise.reject(thrown))).rejects.toBe(thrown);
+		expect(thrown).toMatchObject({
+			message: 'of a b [1m',
+			messages: ['of a b [1m'],
+			description: told,
+		});
 	});
 
 	test('is cleaned when it is thrown, with its causes', async () => {

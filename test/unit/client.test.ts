@@ -14,7 +14,7 @@ import {
 	type ApiRequest,
 	type N8nContext,
 } from '../../nodes/MediaGeneration/service/client';
-import { FailureError } from '../../nodes/MediaGeneration/service/failures';
+import { FailureError } from '../../nodes/MediaGeneration/base/failures';
 import { readLook } from '../../nodes/MediaGeneration/service/look';
 
 const KEY = 'sk_0123456789abcdef';

@@ -1,5 +1,5 @@
 /** On the real clock, by what aborts and what does not: none of these tests asserts how long anything takes. */
-import { now, onAbort, pause, timeLimit } from '../../nodes/MediaGeneration/service/clock';
+import { now, onAbort, pause, timeLimit } from '../../nodes/MediaGeneration/base/clock';
 
 const aborted = async (signal: AbortSignal) => {
 	if (!signal.aborted)

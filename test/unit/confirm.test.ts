@@ -2,7 +2,7 @@
 import { confirm } from '../../nodes/MediaGeneration/callback/confirm';
 import type { Posted } from '../../nodes/MediaGeneration/callback/webhook';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import { now } from '../../nodes/MediaGeneration/service/clock';
+import { now } from '../../nodes/MediaGeneration/base/clock';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import { onMachine } from '../model/machine';
 import { answer, scriptedClient } from '../support/replies';
@@ -37,6 +37,26 @@ const allDone = (taskId: string) => answer(200, { id: taskId, ...DONE });
 const slowOnes = (count: number) =>
 	Array.from({ length: count }, (_, index) => claimOf(`slow-${index}`));
 
+test('a callback that says what the service says of a failure, but not plainly, counts as one look', async () => {
+	await onMachine(async (machine) => {
+		const { ask, client } = service((id) => answer(200, { success: false, id, status: 'error' }));
+		expect((await ask(claimOf('a', '', 'error'))).kind).toBe('failed');
+		expect(machine.elapsed).toBe(0);
+		expect((await ask(claimOf('b'))).kind).toBe('failed');
+		expect([machine.elapsed, client.requests.length]).toEqual([2_500, 3]);
+	});
+});
+
+test('the place of a task of this process is free for a creation that waits, and counts once', async () => {
+	await onMachine(async () => {
+		const { ask, client } = service(allDone);
+		const ended = jest.spyOn(client.account.queue, 'ended');
+		client.account.known.set('mine', true);
+		for (const id of ['mine', 'mine', 'foreign']) await ask(claimOf(id));
+		expect(ended).toHaveBeenCalledTimes(1);
+	});
+});
+
 describe('many callbacks at once', () => {
 	test('ten looks at a time; one whose turn does not come within its time is not made at all', async () => {
 		await onMachine(async (machine) => {
@@ -67,10 +87,13 @@ describe('many callbacks at once', () => {
 		});
 	});
 
-	test('five hundred wait for their turn; a further one is sent away at once', async () => {
+	test.each([
+		['name tasks of their own', slowOnes(500)],
+		['name one task', Array<Posted>(500).fill(claimOf('slow'))],
+	])('five hundred that %s wait; a further one is sent away at once', async (_name, claims) => {
 		await onMachine(async (machine) => {
 			const { ask, answerSlow } = service(allDone);
-			const waiting = slowOnes(500).map(async (claim) => await ask(claim));
+			const waiting = claims.map(async (claim) => await ask(claim));
 			expect(await ask(claimOf('one too many'))).toEqual({
 				kind: 'busy',
 				detail: 'too many callbacks at once',
@@ -81,6 +104,24 @@ describe('many callbacks at once', () => {
 			expect(verdicts.every(({ kind }) => kind === 'done')).toBe(true);
 			expect((await ask(claimOf('the next'))).kind).toBe('done');
 		});
+	});
+});
+
+test('all calls that name a task share one answer, and none copies it', async () => {
+	await onMachine(async () => {
+		const { ask, client, answerSlow } = service(allDone);
+		const asking = Array.from({ length: 400 }, async () => await ask(claimOf('slow')));
+		answerSlow();
+		expect(new Set(await Promise.all(asking)).size).toBe(1);
+		expect(client.requests).toHaveLength(1);
+	});
+});
+
+test('a key that is refused by one route says nothing of the task on the other', async () => {
+	await onMachine(async () => {
+		const { ask, client } = service(() => answer(client.requests.length === 1 ? 401 : 404));
+		expect((await ask(claimOf('t1'))).kind).toBe('busy');
+		expect((await ask(claimOf('t1'))).kind).toBe('missing');
 	});
 });
 
@@ -104,7 +145,9 @@ describe('while the service asks for a pause', () => {
 		await onMachine(async (machine) => {
 			const { ask, client, paths } = service(allDone);
 			client.account.pause('look', now(), 20_000);
-			expect(await ask(claimOf('t1'))).toMatchObject({ detail: 'the service asked for a pause' });
+			expect(await ask(claimOf('t1'))).toMatchObject({
+				detail: 'the service asked for a pause of 20 s',
+			});
 			expect(paths).toEqual([]);
 			await machine.pause(15_000);
 			expect((await ask(claimOf('t1'))).kind).toBe('done');

@@ -18,6 +18,10 @@ test.each<[string, number, unknown, string]>([
 	['wrapped', 200, { success: true, data: { task_id: 't1' } }, 't1'],
 	['as a number', 200, { task_id: 7 }, '7'],
 	['whatever success says: it may be paid for', 200, { success: false, task_id: 't1' }, 't1'],
+	['in camel case', 200, { success: true, taskId: 't1' }, 't1'],
+	['under result', 200, { success: true, result: { task_id: 't1' } }, 't1'],
+	['under data.task', 200, { id: 'r1', data: { id: 'r2', task: { task_id: 't1' } } }, 't1'],
+	['a bare ID, the innermost one', 200, { id: 'r1', data: { id: 't1' } }, 't1'],
 	['with 201', 201, { task_id: 'a' }, 'a'],
 	['with 202', 202, { task_id: 'a' }, 'a'],
 ])('created: %s', (_name, status, body, taskId) => {
@@ -25,6 +29,7 @@ test.each<[string, number, unknown, string]>([
 });
 
 const FULL = { kind: 'full', advice: /Max Active Tasks.*Timeout.*later/ };
+const LIMITED = { ...FULL, kind: 'limited' };
 const UNNAMED = { patience: 'unnamed limit', advice: /rate limit.*daily spend limit/ };
 const CONNECTION = {
 	patience: 'connection',
@@ -51,14 +56,19 @@ test.each<[string, Reply, Again, RegExp]>([
 	['an unknown host', unknown, noHost, /could not be reached: not known$/],
 	['a full account', answer(429, limit), FULL, /accepts no more tasks/],
 	['a full account that speaks of credits', answer(429, money), FULL, /accepts no more tasks/],
-	['a rate limit', rate, { ...FULL, retryAfterMs: 7_000 }, named],
+	['a rate limit', rate, { ...LIMITED, retryAfterMs: 7_000 }, named],
 	['a 429 that says nothing', answer(429), UNNAMED, /a limit it does not name \(HTTP 429\)/],
 	['a 429 in HTML', page, { ...UNNAMED, retryAfterMs: 3_000 }, /a limit it does not name/],
 	['503 server_busy', busy, BUSY, /The service is busy \(HTTP 503: busy\)/],
 	...['server_busy', 'active_task_limit', 'activeTaskLimit', 'Active task limit reached'].map(
 		(code): [string, Reply, Again, RegExp] => {
 			const inside = answer(200, { success: false, code });
-			return [`"${code}" inside 200`, inside, FULL, /accepts no more tasks/];
+			return [
+				`"${code}" inside 200`,
+				inside,
+				code === 'server_busy' ? LIMITED : FULL,
+				/accepts no more tasks/,
+			];
 		},
 	),
 ])('sent again, as nothing was created: %s', (_, reply, { advice, ...fields }, message) => {
@@ -76,6 +86,8 @@ test.each<[number, unknown, RegExp, RegExp]>([
 	[429, { error: { code: 'spend_limit', message: 'no' } }, /daily or spend limit/, /tomorrow/],
 	[400, { error: 'text is too long' }, /refused the task \(HTTP 400: text is too long\)/, FIELDS],
 	[401, { error: 'Invalid API key' }, /HTTP 401: Invalid API key/, /Check the API key.*credits/],
+	[401, { error: 'Insufficient credits' }, /HTTP 401: Insufficient credits/, /^The account seems/],
+	[422, { errors: [{ field: 'voice_id', message: 'is unknown' }] }, /voice_id: is unknown/, FIELDS],
 	[402, { message: 'Payment required' }, /HTTP 402/, /out of credits/],
 	[403, '', /refused the task \(HTTP 403\)/, /not allowed/],
 	[404, '<html>', /HTTP 404/, /Base URL/],
@@ -128,7 +140,10 @@ const REFUSED = /^The service refused the request \(HTTP 400(: no)?\) but named 
 const REDIRECT = /^The service answered with a redirect/;
 test.each<[string, Reply, RegExp, string | undefined]>([
 	['a refusal, by its ID', answer(400, { ...no, task_id: 't9' }), REFUSED, 't9'],
-	['a refusal, in its depth', answer(400, { ...no, a: [{ task_id: 't9' }] }), REFUSED, undefined],
+	['a refusal, in its depth', answer(400, { ...no, a: [{ task_id: 't9' }] }), REFUSED, 't9'],
+	['a refusal, escaped', answer(400, { ...no, a: [{ task_id: 't"9' }] }), REFUSED, undefined],
+	['200 in its depth', answer(200, { a: { b: { taskId: 't9' } } }), /without task_id/, 't9'],
+	['a list', answer(200, [{ task_id: 't9' }]), /without task_id/, 't9'],
 	['a refusal that is cut off', answer(400, '{"task_id":"t9",'), REFUSED, 't9'],
 	['303', answer(303, '', to('https://api.example/v1/task/t%2F9')), REDIRECT, 't/9'],
 	['303 by a path', answer(303, '', to('/v1e/task/t9')), REDIRECT, 't9'],

@@ -147,7 +147,7 @@ describe('the hint about test URLs', () => {
 
 	test('says for how many tasks it can not work', async () => {
 		expect(await hints([TEST, TEST, PRODUCTION])).toMatchObject([
-			{ message: expect.stringContaining('listens for it, but 2 tasks were given it.') as string },
+			{ message: expect.stringContaining('listens for it, but 2 tasks use it.') as string },
 		]);
 	});
 });

@@ -95,6 +95,39 @@ describe('one item', () => {
 	});
 });
 
+describe('names of files', () => {
+	const jpg = Buffer.from('\xff\xd8\xff\xe0....', 'latin1');
+	test.each<[string, World['answer'], string[]]>([
+		['of one type are numbered as their fields are', undefined, ['a.png', 'a_1.png', 'a_2.png']],
+		[
+			'also where one is missing',
+			(index) => (index === 0 ? 404 : png(index)),
+			['a_1.png', 'a_2.png'],
+		],
+		[
+			'of several types are numbered by type',
+			(index) => (index === 1 ? jpg : png(index)),
+			['a.png', 'a.jpg', 'a_1.png'],
+		],
+	])('%s', async (_name, answer, expected) => {
+		const { delivery } = world(answer && { answer });
+		for (const splitFiles of [false, true]) {
+			const wanted = { ...settings, splitFiles, fileName: 'a.mp3' };
+			const { items } = await delivery.deliver(finished(3), wanted, { index: 0 });
+			const stored = items.flatMap(({ binary = {} }) => Object.values(binary));
+			expect(stored.map(({ fileName }) => fileName)).toEqual(expected);
+			const shown = items.flatMap(({ json }) => json.outputs as Array<{ fileName?: string }>);
+			expect(shown.flatMap(({ fileName }) => fileName ?? [])).toEqual(expected);
+		}
+	});
+
+	test('that the user has not named are made of type and task', async () => {
+		const { items } = await world().delivery.deliver(finished(2), settings, { index: 0 });
+		const stored = Object.values(items[0]?.binary ?? {});
+		expect(stored.map(({ fileName }) => fileName)).toEqual(['image-t.png', 'image-t_1.png']);
+	});
+});
+
 test('split, each file that is there has an item; a task without any goes out as it is', async () => {
 	const { delivery } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
 	const split = { ...settings, splitFiles: true };
@@ -191,6 +224,13 @@ test('at most a hundred files of a task are fetched; the others are said to be m
 	expect(failure?.description).toMatch(
 		/\/100 .*\/119 and 11880 more, which the field "outputs" has$/,
 	);
+});
+
+test('split, what comes after a hundred files stays together', async () => {
+	const given = { ...settings, download: false, splitFiles: true };
+	const { items } = await world().delivery.deliver(finished(10_000), given, { index: 0 });
+	const counts = items.map(({ json }) => (json.outputs as unknown[]).length);
+	expect(counts).toEqual([...Array<number>(100).fill(1), 9_900]);
 });
 
 describe('memory', () => {

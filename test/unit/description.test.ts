@@ -3,6 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
 	NodeHelpers,
+	Workflow,
+	type INode,
+	type INodeTypes,
 	type INodeParameters,
 	type INodeProperties,
 	type INodePropertyCollection,
@@ -10,6 +13,7 @@ import {
 } from 'n8n-workflow';
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
 import { MediaGenerationTrigger } from '../../nodes/MediaGeneration/MediaGenerationTrigger.node';
+import { fieldsPage } from '../../scripts/fieldsPage';
 
 const node = new MediaGeneration();
 const action = node.description;
@@ -78,7 +82,7 @@ describe('words on screen', () => {
 		]);
 		expect(placeholders.length).toBeGreaterThan(5);
 		for (const { type, placeholder } of placeholders)
-			expect(placeholder).toMatch(type === 'collection' ? /^Add / : /^e\.g\. /);
+			expect(placeholder).toMatch(/ollection$/.test(type) ? /^Add / : /^e\.g\. /);
 	});
 
 	test('actions are in sentence case and without articles', () => {
@@ -136,14 +140,16 @@ describe('what workflows are saved without', () => {
 	};
 
 	test('the defaults of fields that do not begin empty', () => {
-		const isPlain = ({ type }: INodeProperties) => !/^(collection|resourceLocator)$/.test(type);
+		const isPlain = ({ type }: INodeProperties) =>
+			!/^(collection|fixedCollection|resourceLocator)$/.test(type);
 		expect(byName((field) => isPlain(field) && field.default)).toEqual({
 			...{ waitForCompletion: true, waitMode: 'poll', longText: 'off', downloadOutput: true },
 			...{ taskId: '={{ $json.task_id }}', generationsCount: 1, limit: 50 },
 			...{ binaryPropertyName: 'data', inputBinaryField: 'data', maxFileSize: 500 },
-			...{ maxCharacters: 2_500, timeout: 600, onTimeout: 'error', pollRoute: 'auto' },
-			...{ maxActiveTasks: 20, maximumCredits: 100, findUnclear: true },
-			...{ gracePeriod: 10, watchWhileAsleep: true },
+			...{ maxCharacters: 2_500, timeout: 86_400, onTimeout: 'error' },
+			...{ maxActiveTasks: 20, maximumCredits: 100, bodyContentType: 'json' },
+			speechRoute: 'auto',
+			gracePeriod: 10,
 			...{ statuses: ['done', 'error'], verifyWithService: true, deduplicate: true },
 		});
 	});
@@ -155,9 +161,10 @@ describe('what workflows are saved without', () => {
 			outputFormat: ['', 'mp3_44100_128', 'mp3_44100_192'],
 			aspectRatio: ['', '1:1', '16:9', '9:16'],
 			resolution: ['', '1K', '2K', '4K'],
+			bodyContentType: ['json', 'multipart-form-data'],
+			speechRoute: ['auto', 'v1', 'v3'],
 			waitMode: ['poll', 'callback'],
 			onTimeout: ['error', 'returnTask'],
-			pollRoute: ['auto', 'v1', 'v1e'],
 			statuses: ['done', 'error'],
 		});
 		const open = byName(({ allowArbitraryValues: isOpen }) => isOpen);
@@ -168,17 +175,11 @@ describe('what workflows are saved without', () => {
 describe('pickers', () => {
 	const pickers = fields.filter(({ type }) => type === 'resourceLocator');
 
-	test.each([
-		[1, ['id', 'list']],
-		[1.1, ['list', 'id']],
-	])('in version %d of the node the modes are %j', (typeVersion, modes) => {
-		const shown = pickers.filter(({ displayOptions }) =>
-			displayOptions?.show?.['@version']?.includes(typeVersion),
-		);
-		expect(shown.map(({ name }) => name).sort()).toEqual(['modelId', 'modelId', 'voiceId']);
-		for (const picker of shown) {
-			expect(picker.modes?.map(({ name }) => name)).toEqual(modes);
-			expect(picker.default).toEqual({ mode: modes[0], value: '' });
+	test('the list of the service comes first', () => {
+		expect(pickers.map(({ name }) => name).sort()).toEqual(['modelId', 'modelId', 'voiceId']);
+		for (const picker of pickers) {
+			expect(picker.modes?.map(({ name }) => name)).toEqual(['list', 'id']);
+			expect(picker.default).toEqual({ mode: 'list', value: '' });
 		}
 	});
 
@@ -198,31 +199,34 @@ function valuesWith({ resource, operation, ...others }: INodeParameters): INodeP
 			(shown as unknown[]).includes([resource, operation][index]),
 		),
 	))
-		values[field.name] ??= field.default;
+		// As n8n does where a node is added.
+		values[field.name] ??=
+			field.type === 'resourceLocator'
+				? { __rl: true, ...(field.default as object) }
+				: field.default;
 	return { ...values, ...others };
 }
 
 /** The fields that the editor shows for these values, without the two that choose the operation. */
-function shownFor(parameters: INodeParameters, typeVersion = 1.1): INodeProperties[] {
+function shownFor(parameters: INodeParameters): INodeProperties[] {
 	const values = valuesWith(parameters);
 	return action.properties.filter(
 		(field) =>
 			!['resource', 'operation'].includes(field.name) &&
-			NodeHelpers.displayParameter(values, field, { typeVersion }, action),
+			NodeHelpers.displayParameter(values, field, { typeVersion: 1 }, action),
 	);
 }
-const namesFor = (parameters: INodeParameters, typeVersion?: number) =>
-	shownFor(parameters, typeVersion).map(({ name }) => name);
+const namesFor = (parameters: INodeParameters) => shownFor(parameters).map(({ name }) => name);
 
 /** The options that the editor offers, in their order. */
-function optionsFor(parameters: INodeParameters, typeVersion = 1.1): string[] {
+function optionsFor(parameters: INodeParameters): string[] {
 	const values = valuesWith(parameters);
-	const shown = shownFor(parameters, typeVersion).find(({ name }) => name === 'options');
+	const shown = shownFor(parameters).find(({ name }) => name === 'options');
 	return ((shown?.options ?? []) as INodeProperties[])
 		.filter(
 			(option) =>
 				option.type !== 'hidden' &&
-				NodeHelpers.displayParameter({}, option, { typeVersion }, action, values),
+				NodeHelpers.displayParameter({}, option, { typeVersion: 1 }, action, values),
 		)
 		.map(({ name }) => name);
 }
@@ -242,8 +246,8 @@ describe('which fields are shown', () => {
 		[byId, ['voiceId', 'text', 'longText', 'modelId', 'outputFormat', 'withTranscript']],
 		[byName, ['voice', 'text', 'longText', 'withTranscript']],
 		[sound, ['text']],
-		[image, ['prompt', 'modelId', 'generationsCount', 'aspectRatio', 'resolution']],
-		[create, ['path', 'body', 'query']],
+		[image, ['prompt', 'modelId', 'modelNotice', 'generationsCount', 'aspectRatio', 'resolution']],
+		[create, ['path', 'query', 'bodyContentType', 'body']],
 	])('for what creates a task: %j', (operation, fields) => {
 		expect(namesFor(operation)).toEqual([...fields, 'waitForCompletion', ...waiting]);
 	});
@@ -253,45 +257,62 @@ describe('which fields are shown', () => {
 		[{ resource: 'task', operation: 'get' }, ['taskId']],
 		[{ resource: 'credits', operation: 'get' }, []],
 		[{ resource: 'apiKey', operation: 'getAll' }, []],
-		[{ resource: 'task', operation: 'getAll' }, ['returnAll', 'limit', 'options']],
+		[{ resource: 'task', operation: 'getAll' }, ['returnAll', 'limit', 'filters']],
+		[{ resource: 'task', operation: 'delete' }, ['taskId', 'options']],
+		[
+			{ resource: 'image', operation: 'getPrice' },
+			[
+				...['modelId', 'modelNotice', 'generationsCount', 'aspectRatio', 'resolution'],
+				'referenceImageCount',
+			],
+		],
 		[join, ['inputBinaryField', 'groupBy', 'fileName', 'binaryPropertyName', 'options']],
 	])('for what creates none: %j', (parameters, fields) => {
 		expect(namesFor(parameters)).toEqual(fields);
 	});
 
-	const limits = ['maxActiveTasks', 'maximumCredits', 'minimumCredits', 'findUnclear'];
+	const limits = ['maxActiveTasks', 'maximumCredits', 'minimumCredits'];
 	const files = ['splitFiles', 'maxFileSize'];
-	const first = ['fileName', 'timeout', 'onTimeout'];
-	const polling = [...first, ...limits, 'extraFields', ...files, 'pollRoute'];
+	const first = ['fileName', 'includeInput', 'timeout', 'onTimeout'];
+	const polling = [...first, ...limits, 'extraFields', ...files];
 	test.each<[INodeParameters, string[]]>([
 		[sound, polling],
-		[image, polling],
+		[image, ['referenceImages', 'bodyContentType', ...polling]],
 		[create, polling],
-		[wait, [...first, ...files, 'pollRoute']],
-		[byId, ['transcriptInOutput', ...polling]],
+		[wait, [...first, ...files]],
+		[byId, ['speechRoute', 'transcriptInOutput', ...polling]],
 		[join, ['pauseBetweenParts', 'maxFileSize']],
 		[{ resource: 'credits', operation: 'get' }, []],
 	])('options for %j, the most used first', (parameters, options) => {
 		expect(optionsFor(parameters)).toEqual(options);
 	});
 
-	const asleep = ['suspendNotice', 'gracePeriod', 'watchWhileAsleep'];
+	const asleep = ['suspendNotice', 'gracePeriod'];
 	const ofFiles = ['binaryPropertyName', 'fileName', 'maxFileSize'];
 	const called = ['callbackUrl', 'callbackReference'];
-	const waited = ['waitMode', 'downloadOutput', 'onTimeout', 'splitFiles', 'pollRoute', ...ofFiles];
+	const waited = ['waitMode', 'downloadOutput', 'onTimeout', 'splitFiles', ...ofFiles];
 	test.each<[INodeParameters, INodeParameters, string[], string[]]>([
-		[sound, { waitMode: 'callback' }, asleep, []],
-		[wait, { waitMode: 'callback' }, asleep, []],
+		[sound, { waitMode: 'callback' }, asleep, ['splitFiles']],
+		[wait, { waitMode: 'callback' }, asleep, ['splitFiles']],
+		[
+			sound,
+			{ waitMode: 'callback', options: { timeout: 600 } },
+			[...asleep, 'timeoutNotice'],
+			['splitFiles'],
+		],
+		[sound, { options: { timeout: 600 } }, [], []],
+		[image, { modelId: { __rl: true, mode: 'id', value: 'm1' } }, [], ['modelNotice']],
 		[sound, { downloadOutput: false }, [], ofFiles],
 		[wait, { downloadOutput: false }, [], ofFiles],
 		[create, { waitForCompletion: false, waitMode: 'callback' }, called, waited],
-		[byId, { longText: 'parts' }, ['maxCharacters', 'contextBetweenParts'], []],
+		[create, { bodyContentType: 'multipart-form-data' }, ['fields', 'files'], []],
+		[byId, { longText: 'parts' }, ['maxCharacters', 'contextBetweenParts'], ['waitMode']],
 		[byId, { downloadOutput: false }, [], ['transcriptInOutput', ...ofFiles]],
 		[
 			byName,
 			{ longText: 'join' },
 			['maxCharacters', 'pauseBetweenParts', 'contextBetweenParts'],
-			[],
+			['waitForCompletion'],
 		],
 		[{ resource: 'task', operation: 'getAll' }, { returnAll: true }, [], ['limit']],
 	])('%j with %j has also %j, and no %j', (operation, more, added, taken) => {
@@ -301,20 +322,55 @@ describe('which fields are shown', () => {
 		expect(before.filter((name) => !after.includes(name)).sort()).toEqual(taken.sort());
 	});
 
-	test('Max Characters per Part stands beside Long Text, and among the options of version 1', () => {
-		const parts = { ...byName, longText: 'parts' };
-		const [, , ...rest] = namesFor(parts);
-		expect(rest.slice(0, 2)).toEqual(['longText', 'maxCharacters']);
-		expect(namesFor(byName)).not.toContain('maxCharacters');
-		expect(namesFor(parts, 1)).not.toContain('maxCharacters');
-		expect(optionsFor(parts, 1)[0]).toBe('maxCharacters');
-		expect(optionsFor(parts)).not.toContain('maxCharacters');
+	/** What a run gets: n8n drops the values of hidden fields. */
+	const forRun = (values: INodeParameters, description = action) =>
+		NodeHelpers.getNodeParameters(
+			action.properties,
+			valuesWith(values),
+			true,
+			false,
+			{ typeVersion: 1 },
+			description,
+		);
+
+	test('Timeout offers a day under Suspend, and ten minutes otherwise', () => {
+		const offered = (parameters: INodeParameters) => {
+			const values = valuesWith(parameters);
+			const timeouts = fields.filter(({ name }) => name === 'timeout');
+			const isShown = (field: INodeProperties) =>
+				NodeHelpers.displayParameter({}, field, { typeVersion: 1 }, action, values);
+			return [...new Set(timeouts.filter(isShown).map((field) => field.default))];
+		};
+		expect(offered(sound)).toEqual([600]);
+		expect(offered({ ...sound, waitMode: 'callback' })).toEqual([86_400]);
+		expect(offered({ ...sound, waitMode: '={{ $json.mode }}' })).toEqual([600]);
+		const asleepFor = { ...sound, waitMode: 'callback', options: { timeout: 7 } };
+		expect(forRun(asleepFor)).toMatchObject({ options: { timeout: 7 } });
+	});
+
+	test('what cannot be combined is dropped before the run', () => {
+		const sleeping = { waitMode: 'callback', options: { splitFiles: true } };
+		expect(forRun({ ...sound, ...sleeping })).toMatchObject({ waitMode: 'callback', options: {} });
+		expect(forRun({ ...byId, longText: 'parts', ...sleeping })).not.toHaveProperty('waitMode');
+		const joined = forRun({ ...byId, longText: 'join', waitForCompletion: false, ...sleeping });
+		expect(joined).not.toHaveProperty('waitForCompletion');
+		expect(joined).toHaveProperty('waitMode', 'callback');
+		const tool = { ...action, name: 'mediaGenerationTool' };
+		expect(forRun({ ...sound, ...sleeping }, tool)).not.toHaveProperty('waitMode');
+		const withFiles = { ...image, options: { referenceImages: 'data' } };
+		expect(forRun(withFiles)).toMatchObject({ options: { referenceImages: 'data' } });
+		expect(forRun(withFiles, tool)).toMatchObject({ options: {} });
 	});
 
 	test('an expression shows what any of its values needs', () => {
 		const either = { ...sound, waitForCompletion: '={{ $json.wait }}' };
 		expect(optionsFor(either)).toEqual(expect.arrayContaining(['onTimeout', 'callbackReference']));
 	});
+});
+
+test('docs/fields.md shows all of it (npm run fields)', () => {
+	const page = readFileSync(join(__dirname, '../../docs/fields.md'), 'utf8');
+	expect(page).toBe(fieldsPage(action, trigger));
 });
 
 describe('webhooks', () => {
@@ -345,16 +401,36 @@ describe('webhooks', () => {
 	});
 });
 
-test('the canvas says in words what a node does', () => {
-	const [, table = ''] = /^=\{\{ \((\{.*\})\)\[/.exec(String(action.subtitle)) ?? [];
-	const subtitles = JSON.parse(table) as Record<string, string>;
-	expect(Object.keys(subtitles)).toEqual(
-		operations.map(({ resource, value }) => `${resource}:${String(value)}`),
-	);
-	expect(subtitles['task:create']).toBe('Create task');
-	expect(action.subtitle).toMatch(
-		/\[\$parameter\["resource"\] \+ ":" \+ \$parameter\["operation"\]\] \?\? \$parameter\["operation"\] \}\}$/,
-	);
+describe('the canvas says in words what a node does, and what tells it apart', () => {
+	const { subtitle } = action;
+	const nodeTypes = { getByNameAndVersion: () => node } as unknown as INodeTypes;
+
+	test.each<[INodeParameters, string]>([
+		[
+			{ resource: 'speech', operation: 'generateByVoiceName', voice: 'en-US-AriaNeural' },
+			'Speech: en-US-AriaNeural',
+		],
+		[
+			{
+				resource: 'speech',
+				operation: 'generateByVoiceId',
+				voiceId: { __rl: true, mode: 'id', value: 'v7' },
+			},
+			'Speech: v7',
+		],
+		[{ resource: 'speech', operation: 'generateByVoiceId' }, 'Speech'],
+		[{ resource: 'image', operation: 'generate', generationsCount: 4 }, '4 × Image'],
+		[{ resource: 'image', operation: 'generate' }, 'Image'],
+		[{ resource: 'task', operation: 'create', path: '/v1/dub' }, 'Create task: /v1/dub'],
+		[{ resource: 'task', operation: 'wait', taskId: 't1' }, 'Wait for task'],
+		[{ resource: 'credits', operation: 'get' }, 'Get credits'],
+	])('%j', (parameters, words) => {
+		const added = { id: '1', name: 'Media', typeVersion: 1, position: [0, 0], type: 'media' };
+		const one = { ...added, parameters } as INode;
+		const workflow = new Workflow({ nodes: [one], connections: {}, active: false, nodeTypes });
+		const shown = workflow.expression.getSimpleParameterValue(one, subtitle, 'internal', {});
+		expect(shown).toBe(words);
+	});
 });
 
 describe('output schemas', () => {

@@ -1,4 +1,5 @@
 /** One file over as many requests as it takes: whole or not at all, in bounded time, and nothing left open. */
+import type { Readable } from 'node:stream';
 import { Tries } from '../../nodes/MediaGeneration/delivery/fileAnswer';
 import { Download, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
 import { digest, FILE, honest, host, partial, rangeStart, type Served } from './scriptedHost';
@@ -19,10 +20,10 @@ afterEach(() => {
 
 const WANTED = { url: 'https://files.example/a.mp3', kind: 'audio', maxBytes: 1e9 } as const;
 
-async function begun(deps: DownloadDeps): Promise<Download> {
-	const download = new Download(WANTED, deps, new Tries(deps));
-	await download.readType();
-	return download;
+async function streamOf(deps: DownloadDeps): Promise<Readable> {
+	const begun = await new Download(WANTED, deps, new Tries(deps)).begin();
+	if ('problem' in begun) throw new Error(begun.problem);
+	return begun.stream;
 }
 const CUT = 100_000;
 const UNSURE = { etag: '' };
@@ -179,6 +180,36 @@ test('an end that nobody announced is believed the second time', async () => {
 	expect(requests).toHaveLength(3);
 });
 
+describe('a length that was stated once', () => {
+	const UNSTATED = { 'content-length': '', 'transfer-encoding': 'chunked', etag: '' };
+	const shorter = { body: FILE.subarray(0, 150_000), headers: UNSTATED };
+
+	test.each([CUT, 1_000])(
+		'a restarted file that is shorter is not whole, where the first answer broke off after %d bytes',
+		async (breakAfter) => {
+			const { run, requests } = serving((_, count) =>
+				count === 1 ? { breakAfter, headers: UNSURE } : shorter,
+			);
+			const words = `the file broke off after 150000 of ${FILE.length} bytes`;
+			await expect(run()).rejects.toThrow(words);
+			expect(requests).toHaveLength(5);
+		},
+	);
+
+	test('counts until another is stated, and that of an error page never does', async () => {
+		const page = { body: Buffer.from('<html>') };
+		const [cut, whole] = [{ breakAfter: CUT, headers: UNSURE }, { headers: UNSTATED }];
+		const run = async (...served: Served[]) => {
+			const made = serving((_, count) => served[count - 1] ?? served.at(-1) ?? {});
+			return [(await made.run()).bytes.length, made.requests.length];
+		};
+		expect(await run(cut, page, shorter, whole)).toEqual([FILE.length, 4]);
+		expect(await run(page, whole)).toEqual([FILE.length, 2]);
+		const recent = { body: FILE.subarray(0, 150_000), headers: { etag: '' } };
+		expect(await run(cut, recent)).toEqual([150_000, 2]);
+	});
+});
+
 describe('a body that n8n has decompressed: lengths and places are those of the compressed one', () => {
 	const long = { 'content-length': '5000' };
 	const slightlyLonger = { 'content-length': String(FILE.length + 120) };
@@ -283,11 +314,10 @@ describe('time', () => {
 			headers.Range === undefined ? { stallAfter: CUT } : honest(headers),
 		);
 		const slowly = async () => {
-			const opened = await begun(made.deps);
 			let bytes = 0;
-			for await (const chunk of opened.chunks) {
+			for await (const chunk of await streamOf(made.deps)) {
 				if (bytes === 0) await made.clock.sleep(1_000_000);
-				bytes += chunk.length;
+				bytes += (chunk as Buffer).length;
 			}
 			return bytes;
 		};

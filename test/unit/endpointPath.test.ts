@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { anyCodePoint } from './codePoint';
 import { endpointPath } from '../../nodes/MediaGeneration/operations/task';
 import '../../nodes/MediaGeneration/service/baseUrl';
-import { FailureError, type Failure } from '../../nodes/MediaGeneration/service/failures';
+import { FailureError, type Failure } from '../../nodes/MediaGeneration/base/failures';
 
 function refusalOf(given: string): Failure {
 	try {
@@ -42,10 +42,10 @@ test.each<[string, RegExp]>([
 	['/v1/..%2Fadmin', /the part "\.\."/],
 	['/v1/%252e%252e/admin', /the part "\.\."/],
 	['/v1/./admin', /the part "\."/],
-	['/v1/%c0%ae%c0%ae/admin', /encoded in a way that no text is/],
+	['/v1/%c0%ae%c0%ae/admin', /contains invalid UTF-8/],
 	['/v1/100%', /a percent sign that encodes nothing/],
 	['/v1/a\nb', /a control character/],
-	['/v1/a\udc00', /half a character/],
+	['/v1/a\udc00', /an unpaired surrogate/],
 ])('%j is refused', (given, words) => {
 	const failure = refusalOf(given);
 	expect(failure.outcome).toBe('invalid');

@@ -1,11 +1,12 @@
 import {
 	attempt,
 	attemptLater,
+	FailureError,
 	quote,
 	type Failure,
-} from '../../nodes/MediaGeneration/service/failures';
+} from '../../nodes/MediaGeneration/base/failures';
 import { parseTask, type Task } from '../../nodes/MediaGeneration/service/task';
-import * as failures from '../../nodes/MediaGeneration/service/failures';
+import * as failures from '../../nodes/MediaGeneration/service/taskFailures';
 
 function task(fields: object): Task {
 	const found = parseTask({ id: 't', status: 'doing', ...fields });
@@ -20,7 +21,10 @@ const { timedOut, denied, missing, broken } = failures;
 
 /** Each as `outcome: message | description`. */
 test.each<[Failure, RegExp]>([
-	[failures.failed('t9', task({})), /^failed: Task t9 failed \| .*run the item again/],
+	[
+		failures.failed('t9', task({})),
+		/^failed: Task t9 failed \| .*run the node that made this one again/,
+	],
 	[
 		timedOut('t9', 119_940, { task: undefined, detail: undefined }),
 		/^timed_out: Task t9 was not .* after 119.9 s; the service never described it \| .*paid.*"Task: Wait".*option\.$/,
@@ -36,7 +40,7 @@ test.each<[Failure, RegExp]>([
 	],
 	[
 		missing('t9', { detail: '' }),
-		/^unreachable: Task t9 .*: HTTP 404 \| Check that the Base URL and the API key belong to the account.* set the option Poll Route\.$/,
+		/^unreachable: Task t9 .*: HTTP 404 \| Check that the Base URL and the API key belong to the account.*/,
 	],
 	[done(), /^undelivered: Task t9 .*; its metadata is empty \| .*without paying again/],
 	[done(many), /; its metadata has only: n1, n2, (n\d+, ){17}n20 \|/],
@@ -75,7 +79,7 @@ const unread = {
 	description: 'Check the expressions in the fields of the node. Nothing was sent.',
 } as const;
 test.each<[string, unknown, Failure]>([
-	['a failure of ours is passed on', new failures.FailureError(done()), done()],
+	['a failure of ours is passed on', new FailureError(done()), done()],
 	["an error of n8n's is a field that can't be read", new Error('no such item'), unread],
 ])('%s', async (_name, thrown, failure) => {
 	const breaking = () => {

@@ -1,10 +1,5 @@
 /** A creation whose answer never came is found again in the service's list of tasks, and no other task is taken for it. */
-import {
-	creationsOf,
-	READ_AFTER_MS,
-	withCandidates,
-	type Search,
-} from '../../nodes/MediaGeneration/create/find';
+import { creationsOf, withCandidates, type Search } from '../../nodes/MediaGeneration/create/find';
 import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { answer, scriptedClient } from '../support/replies';
@@ -33,7 +28,7 @@ function setting(tasks: Listed[], { aheadMs = 0, dated = true, takesMs = 0 } = {
 	const clock = new VirtualClock(1_700_000_000_000);
 	const start = clock.now();
 	const since = () => clock.now() - start;
-	let list = (page: number): Reply => {
+	const list = (page: number): Reply => {
 		const listed = tasks
 			.filter(({ from = 0 }) => from <= since())
 			.map(({ id, text, at = 0, type = 'sound_effect' }) => ({
@@ -47,16 +42,17 @@ function setting(tasks: Listed[], { aheadMs = 0, dated = true, takesMs = 0 } = {
 		const data = listed.slice(100 * (page - 1), 100 * page);
 		return answer(200, { data, has_more: listed.length > 100 * page }, headers);
 	};
+	let answers: (page: number, path: string) => Reply = list;
 	const readAt: number[] = [];
 	const client = scriptedClient(async ({ path }) => {
 		readAt.push(since());
 		await clock.sleep(takesMs);
-		return list(Number(/page=(\d+)/.exec(path)?.[1]));
+		return answers(Number(/page=(\d+)/.exec(path)?.[1]), path);
 	});
 	const creations = creationsOf(client.account);
 	const find = async (given: Partial<Search> = {}) =>
 		await creations.find({
-			readAfterMs: READ_AFTER_MS,
+			isOld: false,
 			fewer: false,
 			over: new AbortController().signal,
 			client,
@@ -80,7 +76,8 @@ function setting(tasks: Listed[], { aheadMs = 0, dated = true, takesMs = 0 } = {
 		found,
 		find,
 		readAt,
-		setList: (next: () => Reply) => (list = next),
+		list,
+		setList: (next: typeof answers) => (answers = next),
 	};
 }
 
@@ -137,8 +134,8 @@ describe('found', () => {
 		const late = { id: 'a', text: 'rain', at: 500 };
 		const list = [late, ...others.slice(0, 250), early, ...others.slice(250)];
 		const { start, found, readAt } = setting(list, around);
-		const [wind, once] = [{ request: request('wind'), sentAt: start - 250_000 }, [300]];
-		const searches = [{ readAfterMs: once }, { ...wind, readAfterMs: once }];
+		const wind = { request: request('wind'), sentAt: start - 250_000 };
+		const searches = [{ isOld: true }, { ...wind, isOld: true }];
 		expect(await found(...searches)).toEqual(expected);
 		expect(readAt).toHaveLength(4);
 	});
@@ -189,21 +186,84 @@ describe('not taken', () => {
 
 test('a task that one has found is not named to the next', async () => {
 	const { found } = setting([{ id: 'a', text: 'rain', at: 500 }]);
-	const once = { fewer: true, readAfterMs: [300] };
+	const once = { fewer: true, isOld: true };
 	expect(await found(once, once)).toEqual(['a', []]);
 });
 
-test.each([
-	['503: by the same search', answer(503, { code: 'server_busy' }), 4, 8],
-	['200 without a list: by the next one', answer(200, 'busy'), 1, 2],
-	['404: by the next one', answer(404, { error: 'Not found' }), 1, 2],
-])('a list that can not be read is tried again: %s', async (_, reply, first, second) => {
-	const { found, readAt, setList } = setting([]);
-	setList(() => reply);
-	expect(await found({})).toEqual([[]]);
-	expect(readAt).toHaveLength(first);
-	await found({});
-	expect(readAt).toHaveLength(second);
+const busy = answer(503, { code: 'server_busy' });
+const page = answer(403, '<html>no</html>');
+const none = answer(404, { error: 'Not found' });
+test.each<[string, Reply[], number, number]>([
+	['busy', [busy], 2, 2],
+	['refused inside 200', [answer(200, { success: false, code: 'server_busy' })], 2, 2],
+	['empty, then a page', [answer(200), page], 3, 3],
+	['missing for a moment', [none], 2, 2],
+	['missing, busy, and missing: none', [none, busy, none], 3, 3],
+	['never readable', [busy, busy, busy, busy], 4, 4],
+])('a list that can not be read is read again: %s', async (_, replies, fresh, old) => {
+	for (const [isOld, times] of [
+		[false, fresh],
+		[true, old],
+	] as const) {
+		const { found, readAt, setList, list } = setting([{ id: 'a', text: 'rain', at: 500 }]);
+		const left = [...replies];
+		setList((number) => left.shift() ?? list(number));
+		expect(await found({ isOld })).toEqual(replies.length > 2 ? [[]] : ['a']);
+		expect(readAt).toHaveLength(times);
+	}
+});
+
+test.each<[string, Reply[], object]>([
+	['read, without it', [answer(200, { data: [] })], { unread: undefined }],
+	['none, as is said twice', [none, none], { unread: undefined }],
+	['none, as is said once', [none, busy, busy, busy], { unread: { httpStatus: 503 } }],
+	['busy', [busy, busy, busy, busy], { unread: { httpStatus: 503 } }],
+])(
+	'what says that an old creation made nothing: a list that is %s',
+	async (_, replies, expected) => {
+		const { clock, find, setList } = setting([]);
+		const left = [...replies];
+		setList(() => left.shift() ?? busy);
+		expect(await clock.run(find({ isOld: true }))).toMatchObject({ kind: 'unfound', ...expected });
+		expect(left).toEqual([]);
+	},
+);
+
+test('a list says nothing of what lies beyond its readable pages', async () => {
+	const newer = Array.from({ length: 501 }, (_, index) => ({ id: `${index}`, text: 'x', at: 500 }));
+	const { clock, find } = setting(newer);
+	const unread = { message: expect.stringMatching(/too many tasks since then/) as string };
+	expect(await clock.run(find({ isOld: true }))).toMatchObject({ unread });
+});
+
+test('nor do older tasks on the first page of one that begins with the oldest', async () => {
+	const old = Array.from({ length: 100 }, (_, index) => ({
+		...{ id: `${index}`, text: 'x' },
+		at: -200_000 + 1_000 * index,
+	}));
+	const { found } = setting([...old, { id: 'a', text: 'rain', at: 500 }]);
+	expect(await found({ isOld: true })).toEqual(['a']);
+});
+
+test.each<[string, string | undefined, unknown]>([
+	['agrees', 'rain on a roof', 'a'],
+	['is another', 'rain on a road', []],
+	['can not be read', undefined, ['a']],
+])('of a text that the list has cut, the whole %s', async (_, text, expected) => {
+	const { client, found, setList, list } = setting([{ id: 'a', text: 'rain on', at: 500 }]);
+	const whole = text === undefined ? busy : answer(200, { id: 'a', text, text_truncated: false });
+	setList((number, path) => {
+		if (path.endsWith('/full')) return whole;
+		const reply = list(number);
+		const { data } = (reply as { body: { data: object[] } }).body;
+		const cut = { text_length: 14, text_truncated: true };
+		return {
+			...(reply as object),
+			body: { data: data.map((one) => ({ ...one, ...cut })) },
+		} as Reply;
+	});
+	expect(await found({ request: request('rain on a roof') })).toEqual([expected]);
+	expect(client.requests.some(({ path }) => path === '/v1/task/a/full')).toBe(true);
 });
 
 test('a run that is over is not looked for', async () => {
@@ -212,7 +272,7 @@ test('a run that is over is not looked for', async () => {
 	const search = find({ over: stop.signal });
 	await clock.advance(1_000);
 	stop.abort();
-	expect(await search).toEqual({ kind: 'unfound', candidates: [] });
+	expect(await search).toMatchObject({ kind: 'unfound', candidates: [] });
 	expect(await clock.run(find({ over: stop.signal }))).toEqual(await search);
 	expect(readAt).toHaveLength(1);
 });

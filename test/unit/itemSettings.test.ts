@@ -25,14 +25,12 @@ const PLAIN: ItemSettings = {
 	callbackReference: undefined,
 	timeoutMs: 600_000,
 	onTimeout: 'error',
-	pollRoute: 'auto',
 	contextBetweenParts: false,
-	findUnclear: true,
 	minimumCredits: undefined,
 };
 const suspended = { waitMode: 'callback' };
-const asleep = (fields: Partial<{ graceMs: number; watched: boolean }> = {}) => ({
-	waiting: { kind: 'suspend', graceMs: 10_000, watched: true, ...fields },
+const asleep = (fields: Partial<{ graceMs: number }> = {}) => ({
+	waiting: { kind: 'suspend', graceMs: 10_000, ...fields },
 	timeoutMs: 86_400_000,
 });
 
@@ -50,7 +48,6 @@ test.each<[Fields, object]>([
 	[suspended, asleep()],
 	[sleeping({ gracePeriod: 0 }), asleep({ graceMs: 0 })],
 	[sleeping({ gracePeriod: 2.5 }), asleep({ graceMs: 2_500 })],
-	[sleeping({ watchWhileAsleep: false }), asleep({ watched: false })],
 	[not, { waiting: { kind: 'no', callbackUrl: undefined } }],
 	[{ ...not, ...suspended, callbackUrl }, { waiting: { kind: 'no', callbackUrl } }],
 	[{ callbackUrl }, {}],
@@ -71,10 +68,7 @@ const options: Array<[string, unknown, object]> = [
 	// The last one that every database of n8n takes.
 	['timeout', 7_870 * 365 * 86_400, { timeoutMs: 7_870 * 365 * 86_400_000 }],
 	['onTimeout', 'returnTask', { onTimeout: 'returnTask' }],
-	['pollRoute', 'v1e', { pollRoute: 'v1e' }],
-	['pollRoute', '', {}],
 	['contextBetweenParts', true, { contextBetweenParts: true }],
-	['findUnclear', false, { findUnclear: false }],
 	['minimumCredits', 5, { minimumCredits: 5 }],
 	['minimumCredits', 0, {}],
 	['callbackReference', 'order 7', { callbackReference: 'order 7' }],
@@ -103,9 +97,6 @@ describe('long texts', () => {
 		[join, {}, joined],
 		[join, { pauseBetweenParts: '250' }, { ...joined, pauseMs: 250 }],
 		[join, { pauseBetweenParts: 60_000 }, { ...joined, pauseMs: 60_000 }],
-		[{ ...parts, maxCharacters: 99 }, {}, { kind: 'parts', maxCharacters: 99 }],
-		// The option of older workflows.
-		[{ ...parts, maxCharacters: 99 }, { maxCharacters: 88 }, { kind: 'parts', maxCharacters: 88 }],
 	])('%j with the options %j', (fields, given, longText) => {
 		expect(withOptions(given, fields).longText).toEqual(longText);
 	});
@@ -147,7 +138,6 @@ describe('refused in words', () => {
 			{ options: { onTimeout: 'stop' } },
 			unknown('On Timeout', 'error', 'returnTask'),
 		],
-		['a poll route', { options: { pollRoute: 'v2' } }, unknown('Poll Route', 'auto', 'v1', 'v1e')],
 		['no time', { options: { timeout: 0 } }, noTime(600)],
 		['a time in words', { options: { timeout: 'long' } }, noTime(600)],
 		['no time to sleep', sleeping({ timeout: -1 }), noTime(86_400)],

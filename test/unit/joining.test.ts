@@ -11,7 +11,7 @@ import { readStoredText, storeChunks } from '../../nodes/MediaGeneration/deliver
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/delivery/files';
 import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/item';
 import { reserveMemory } from '../../nodes/MediaGeneration/delivery/binary';
-import type { Failure } from '../../nodes/MediaGeneration/service/failures';
+import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 import type { LongText } from '../../nodes/MediaGeneration/operations/longText';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import type { Done } from '../../nodes/MediaGeneration/service/verdict';

@@ -7,8 +7,9 @@ import {
 	type NodeRun,
 	type Slot,
 } from '../../nodes/MediaGeneration/create/ledger';
+import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
 import { runOf } from '../../nodes/MediaGeneration/run/prepare';
-import type { Failure } from '../../nodes/MediaGeneration/service/failures';
+import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 
 const RUN: NodeRun = { executionId: '7', runIndex: 0 };
 const LATER: NodeRun = { ...RUN, executionId: '8' };
@@ -17,6 +18,9 @@ const REQUEST = { kind: 'speech', path: '/v1/x', body: { text: 'a' } };
 const OTHER_TEXT = { ...REQUEST, body: { text: 'b' } };
 const OTHER_ROUTE = { ...REQUEST, path: '/v1/y' };
 const OTHER_QUERY = { ...REQUEST, qs: { f: 'mp3' } };
+const file = (sha256: string, name = 'a.png', size = 1) => {
+	return { ...REQUEST, files: [{ field: 'assets', name, type: 'image/png', size, sha256 }] };
+};
 const CREATED = { taskId: 't1', createdAt: 5, answer: { task_id: 't1' } };
 const SECOND = { ...CREATED, taskId: 't2' };
 const FAILURE: Failure = { outcome: 'unknown', message: 'm', description: 'd' };
@@ -27,7 +31,7 @@ const OTHER_ITEM: Slot = { item: 1, part: 0 };
 const NOTHING = { kind: 'nothing' };
 const FOUND = { kind: 'created', created: CREATED };
 
-type Request = typeof REQUEST & { qs?: { f: string } };
+type Request = Pick<CreationRequest, 'kind' | 'path' | 'body' | 'qs' | 'files'>;
 
 const asked = (slot: Slot, request: Request, baseUrl = 'https://api.example') => ({
 	slot,
@@ -37,11 +41,13 @@ const asked = (slot: Slot, request: Request, baseUrl = 'https://api.example') =>
 const earlier = (store: LedgerStore, run: NodeRun, slot = SLOT, request: Request = REQUEST) =>
 	new Ledger(store, run).earlier(asked(slot, request));
 
+const saved = (store: object) => JSON.parse(JSON.stringify(store)) as LedgerStore;
+
 /** The store after a run, as n8n keeps it between tries and executions: it goes through JSON. */
 function storeAfter(run: NodeRun, acts: (ledger: Ledger) => void): LedgerStore {
 	const store = {};
 	acts(new Ledger(store, run));
-	return JSON.parse(JSON.stringify(store)) as LedgerStore;
+	return saved(store);
 }
 const made = (request = REQUEST) =>
 	storeAfter(RUN, (ledger) => ledger.noteCreated(asked(SLOT, request), CREATED));
@@ -170,13 +176,6 @@ describe('as a tool what counts is the call', () => {
 		expect([5, 6, 5].map((id) => kindFor(later(id)))).toEqual(['doubtful', 'nothing', 'doubtful']);
 	});
 
-	test('what a version before this one has left behind is taken up', () => {
-		const [entry] = Object.values(called(false).createdTasks as Record<string, object>);
-		const old = { ...entry, agent: undefined, delivered: undefined };
-		const store = { createdTasks: { '0:0:0': old } };
-		expect(earlier(store, later(5))).toEqual(FOUND);
-	});
-
 	test('two calls at the same moment have a task each', () => {
 		const store = {};
 		const [first, second] = [new Ledger(store, tool(0)), new Ledger(store, tool(1))];
@@ -227,7 +226,7 @@ test.each<[object | null, string]>([
 
 const NOTED = { execution: '7', hash: 'h' };
 
-test.each<[string, unknown]>([
+test.each<[string, unknown, number?]>([
 	['a list', []],
 	['text', 'x'],
 	['null', null],
@@ -238,7 +237,9 @@ test.each<[string, unknown]>([
 	['a sending without a time', { '0:0:0': { ...NOTED, sending: { request: {} } } }],
 	['a sending without a request', { '0:0:0': { ...NOTED, sending: { sentAt: 5 } } }],
 	['an entry without a hash', { '0:0:0': { ...NOTED, taskId: 't1', createdAt: 5, hash: 1 } }],
-])('what %s has replaced may be paid for', (_name, createdTasks) => {
+	['another format', {}, 0],
+])('what %s has replaced may be paid for', (_name, entries, format = 1) => {
+	const createdTasks = { format, entries };
 	const { kind, failure } = earlier({ createdTasks }, RUN) as {
 		kind: string;
 		failure: Failure;
@@ -248,9 +249,57 @@ test.each<[string, unknown]>([
 });
 
 test('what is no entry of a slot is no obstacle, and an entry without the answer is a task', () => {
-	expect(earlier({ createdTasks: { a: 1 } }, RUN)).toEqual(NOTHING);
-	const createdTasks = { '0:0:0': { ...NOTED, taskId: 't1', createdAt: 5 } };
-	expect(earlier({ createdTasks }, RUN)).toEqual(FOUND);
+	const having = (entries: object) => ({ createdTasks: { format: 1, entries } });
+	expect(earlier(having({ a: 1 }), RUN)).toEqual(NOTHING);
+	const noted = having({ '0:0:0': { ...NOTED, taskId: 't1', createdAt: 5 } });
+	expect(earlier(noted, RUN)).toEqual(FOUND);
+});
+
+describe('what an execution may have sent that n8n has killed', () => {
+	const unsaid = { kind: 'unsaid', sending: { request: REQUEST, sentAt: 3 } };
+	/** What a try finds of an item, and what it does. */
+	const tryOf = (
+		store: LedgerStore,
+		run: NodeRun,
+		since?: number,
+		act?: (ledger: Ledger) => void,
+	) => {
+		const ledger = new Ledger(store, run);
+		ledger.begin(since);
+		const found = [SLOT, OTHER_ITEM].map((slot) => ledger.earlier(asked(slot, REQUEST)));
+		act?.(ledger);
+		return found;
+	};
+
+	test('is looked for until the item was come to, by later tries and executions as well', () => {
+		const store = {};
+		const refuse = (ledger: Ledger) => {
+			ledger.noteSending(asked(SLOT, REQUEST), { sentAt: 5 });
+			ledger.forget(SLOT);
+		};
+		expect(tryOf(store, RUN, 3, refuse)).toEqual([unsaid, unsaid]);
+		expect(tryOf(store, RUN, 3)).toEqual([NOTHING, unsaid]);
+		expect(tryOf(saved(store), LATER, 9)).toEqual([NOTHING, unsaid]);
+		expect(tryOf(store, LOOP, 9)).toEqual([
+			{ ...unsaid, sending: { ...unsaid.sending, sentAt: 9 } },
+			{ ...unsaid, sending: { ...unsaid.sending, sentAt: 9 } },
+		]);
+	});
+
+	test('is nothing where an execution has left its notes, though they are empty', () => {
+		const store = {};
+		expect(tryOf(store, RUN)).toEqual([NOTHING, NOTHING]);
+		expect(tryOf(saved(store), LATER, 3)).toEqual([NOTHING, NOTHING]);
+	});
+});
+
+test('what is noted is cleaned, its task ID apart', () => {
+	const store = {};
+	const clean = <T>(value: T) => JSON.parse(JSON.stringify(value).replaceAll('token', '***')) as T;
+	const created = { ...CREATED, answer: { task_id: 't1', echo: 'token' } };
+	new Ledger(store, RUN, clean).noteCreated(asked(SLOT, REQUEST), created);
+	expect(JSON.stringify(store)).not.toContain('token');
+	expect(earlier(store, RUN)).toMatchObject({ created: { taskId: 't1' } });
 });
 
 describe('the texts that a long text was split into', () => {
@@ -275,8 +324,8 @@ describe('the texts that a long text was split into', () => {
 		const ownKeys = () => {
 			throw new Error('All entries are read');
 		};
-		const createdTasks = new Proxy<Record<string, unknown>>({}, { ownKeys });
-		const ledger = new Ledger({ createdTasks }, RUN);
+		const entries = new Proxy<Record<string, unknown>>({}, { ownKeys });
+		const ledger = new Ledger({ createdTasks: { format: 1, entries } }, RUN);
 		for (let item = 0; item < 3; item += 1) ledger.firstTexts(item, FIRST);
 		expect(ledger.firstTexts(1, LATER_CUT)).toEqual(FIRST);
 	});
@@ -319,4 +368,19 @@ describe('what earlier tries have left, for the error of a later one', () => {
 	])('but for %s', (_name, first, run) => {
 		expect(new Ledger(left(first), run).left).toEqual(NONE);
 	});
+});
+
+test("a file's content, name and field are parts of what is asked for; how it is sent is not", () => {
+	const hash = (request: Request & { form?: boolean }) => hashOf('https://api.example', request);
+	const plain = hash(file('1'));
+	const stream = async function* () {
+		yield await Promise.resolve(Buffer.from(''));
+	};
+	const streamed = { ...file('1'), files: file('1').files.map((each) => ({ ...each, stream })) };
+	for (const same of [streamed, { ...file('1'), form: true }]) expect(hash(same)).toBe(plain);
+	for (const other of [REQUEST, file('2'), file('1', 'b.png')]) expect(hash(other)).not.toBe(plain);
+	const noted = storeAfter(RUN, (ledger) => ledger.noteSending(asked(SLOT, streamed), UNCLEAR));
+	expect(JSON.stringify(noted)).toContain('"sha256":"1"');
+	expect(earlier(noted, LATER, SLOT, file('1'))).toMatchObject({ kind: 'doubtful' });
+	expect(earlier(noted, LATER, SLOT, file('2'))).toEqual(NOTHING);
 });

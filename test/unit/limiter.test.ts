@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Limiter } from '../../nodes/MediaGeneration/service/limiter';
+import { Limiter } from '../../nodes/MediaGeneration/base/limiter';
 import { seededRandom, VirtualClock } from '../support/virtualClock';
 
 describe('jobs that are limited', () => {

@@ -157,9 +157,19 @@ test.each<[Partial<CreationRequest>, object, string]>([
 	[{ type: undefined, kind: '/v1m/task' }, { text: 'rain', type: 'music' }, 'none'],
 	[{ type: undefined, kind: '/v1m/task' }, { ...rain, type: 'music_generation' }, 'sure'],
 	[{ type: undefined, path: '/v1m/task/music' }, { ...rain, type: 'music' }, 'sure'],
-	[{ type: undefined, path: '/v1/task/Sound-FX' }, { ...rain, type: 'new_sound' }, 'sure'],
-	[{ type: undefined, path: '/v1/text-to-image' }, { ...rain, type: 'speech_to_movie' }, 'none'],
-	[{ type: undefined }, { text: 'rain', type: 'text_to_speech' }, 'none'],
+	// A type that the service has not named yet says nothing.
+	[{ type: undefined }, { text: 'rain', type: 'tts' }, 'sure'],
+	[{ type: undefined }, { prompt: 'rain', type: 'imagen2' }, 'possible'],
+	[{ type: undefined, path: '/v1/x' }, { text: 'rain', type: 'sound_effect' }, 'none'],
+	[{ type: undefined }, { text: 'rain', type: 'sound_effect' }, 'sure'],
+	// A list can cut texts.
+	[{}, { text: 'ra', text_length: 4, text_truncated: true }, 'cut'],
+	[{}, { text: 'ra ', text_truncated: true }, 'cut'],
+	[{ body: { text: ' 😀😀 ' } }, { text: '😀', text_length: 2, text_truncated: true }, 'cut'],
+	[{}, { text: 'ra', text_length: 5, text_truncated: true }, 'none'],
+	[{}, { text: 'wi', text_length: 4, text_truncated: true }, 'none'],
+	[{}, { text: '', text_length: 4, text_truncated: true }, 'none'],
+	[{}, { text: 'ra', text_length: 4, text_truncated: false }, 'none'],
 ])('%j and a task that says %j: %s', (more, raw, expected) => {
 	expect(resemblance(repeating(raw), request('rain', more), typeOf)).toBe(expected);
 });

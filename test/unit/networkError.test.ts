@@ -4,7 +4,7 @@ import {
 	reasonOf,
 	type Connection,
 	withoutSocketCodes,
-} from '../../nodes/MediaGeneration/service/networkError';
+} from '../../nodes/MediaGeneration/base/networkError';
 
 const NODE: INode = {
 	id: 'n',

@@ -1,8 +1,13 @@
 /** Failures as n8n shows them: thrown, as an item, and as an item that a sleeping execution keeps. */
 import type { IExecuteFunctions, INode, NodeApiError } from 'n8n-workflow';
-import { nodeError, plainFailureItem } from '../../nodes/MediaGeneration/delivery/failure';
+import {
+	failureIn,
+	failureItem,
+	nodeError,
+	plainFailureItem,
+} from '../../nodes/MediaGeneration/delivery/failure';
 import { showHint } from '../../nodes/MediaGeneration/delivery/hint';
-import type { Failure } from '../../nodes/MediaGeneration/service/failures';
+import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 
 const node = (onError?: INode['onError']) => ({ name: 'Media', onError }) as INode;
 const failure: Failure = {
@@ -15,11 +20,47 @@ const failure: Failure = {
 };
 
 describe('thrown', () => {
+	test('what it says to do is text, where the editor renders HTML', () => {
+		const description = 'Open <a href="https://f.example/?a=1&b=2">it</a>.';
+		const { message } = failure;
+		for (const outcome of ['undelivered', 'invalid'] as const) {
+			const error = nodeError(node(), { failure: { outcome, message, description }, index: 0 });
+			expect(error.description).toBe(
+				'Open &lt;a href="https://f.example/?a=1&amp;b=2"&gt;it&lt;/a&gt;.',
+			);
+		}
+	});
+
 	test('without an HTTP status it names none', () => {
 		const { httpStatus: _none, ...unsent } = failure;
 		expect((nodeError(node(), { failure: unsent, index: 0 }) as NodeApiError).httpCode).not.toMatch(
 			/\d|undefined/,
 		);
+	});
+});
+
+describe('as an item', () => {
+	const shown = (onError?: INode['onError']) =>
+		failureItem(node(onError), { failure, index: 0 }).json;
+	const record = { error: failure.message, outcome: 'unreachable', task_id: 't', status: 'doing' };
+
+	test('it says what there is to say', () => {
+		expect(shown('continueRegularOutput')).toEqual({ ...record, http_status: 401 });
+	});
+
+	test('where n8n fills up what it does not name, it names all', () => {
+		const names = 'candidates task_ids part parts long_text timed_out outputs details'.split(' ');
+		const none = Object.fromEntries(names.map((name) => [name, null]));
+		expect(shown('continueErrorOutput')).toEqual({ ...record, http_status: 401, ...none });
+		const { details: _none, ...others } = none;
+		const { error, ...details } = { ...record, http_status: 401, ...others };
+		const item = failureItem(node('continueErrorOutput'), { failure, index: 0 });
+		const asleep = plainFailureItem(node('continueErrorOutput'), item).json;
+		expect(asleep).toEqual({ error, details });
+		expect(failureIn({ ...asleep, outcome: 'failed', task_id: 'a' })).toEqual({
+			error,
+			...details,
+		});
 	});
 });
 

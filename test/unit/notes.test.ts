@@ -4,13 +4,12 @@ import {
 	writeNotes,
 	type Notes,
 } from '../../nodes/MediaGeneration/sleep/notes';
-import { now } from '../../nodes/MediaGeneration/service/clock';
+import { now } from '../../nodes/MediaGeneration/base/clock';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
 
 const WATCH: Watch = {
 	taskId: 't1',
 	kind: 'speech',
-	route: 'auto',
 	createdAt: 1_000_000,
 	deadline: 2_000_000,
 	echoes: ['https://files.example/in.mp3'],
@@ -30,7 +29,7 @@ const OPEN = {
 	files: FILES,
 	assembly: ASSEMBLY,
 };
-const NOTES: Notes = { id: 's1', watched: true, items: [OPEN, { kind: 'complete' }] };
+const NOTES: Notes = { id: 's1', items: [OPEN, { kind: 'complete' }] };
 
 test("notes are kept as one text, by the machine's clock", () => {
 	jest.spyOn(Date, 'now').mockReturnValue(now() + 1_000);
@@ -38,15 +37,26 @@ test("notes are kept as one text, by the machine's clock", () => {
 	expect(kept).toMatch(/"createdAt":100[01]\d{3}[^,]*,"deadline":200[01]\d{3}/);
 	const read = readNotes(kept);
 	jest.restoreAllMocks();
-	const [first] = read?.items ?? [];
+	if (typeof read === 'string') throw new Error(read);
+	const [first] = read.items;
 	expect(first?.kind === 'open' && first.tasks[0]?.createdAt).toBeCloseTo(1_000_000, -3);
-	expect({ ...read, items: read?.items.length }).toEqual({ id: 's1', watched: true, items: 2 });
+	expect({ ...read, items: read.items.length }).toEqual({ id: 's1', items: 2 });
 });
 
-test.each([undefined, null, 7, 'noted', '[]', '{"items":[]}', '{"id":"s1"}'])(
-	'%j is not a note',
+test.each([undefined, null, 7, {}])('%j is not a note', (value) => {
+	expect(readNotes(value)).toBe('none');
+});
+
+test.each([
+	'noted',
+	'[]',
+	'{"id":"s1","items":[]}',
+	'{"format":2,"id":"s1","items":[]}',
+	'{"format":1,"id":"s1"}',
+])(
+	'%j is one that this version can not read: it says neither what sleeps nor that nothing does',
 	(value) => {
-		expect(readNotes(value)).toBeUndefined();
+		expect(readNotes(value)).toBe('unread');
 	},
 );
 

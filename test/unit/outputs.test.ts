@@ -101,7 +101,7 @@ test('a preview counts only where there is nothing better', () => {
 test('what the request carried is no result, however deep', () => {
 	const request = { receive_url: `${F}/hook`, nested: [{ image: `${F}/in.png` }] };
 	const named = { callback_url: `${F}/other`, input_image_url: `${F}/x.png` };
-	const same = { output_uri: `${F}/in.png`, audio_url: A };
+	const same = { output_uri: `${F}/in.png`, told_url: `${F}/hook?signature=0`, audio_url: A };
 	expect(outputs({ ...named, ...same }, {}, request)).toEqual(['a audio']);
 	const echoed = {
 		input: { audio_url: `${F}/in.mp3` },
@@ -117,6 +117,17 @@ test.each([
 ])('%d objects below the metadata: %d', (depth, count) => {
 	const nested = `${'{"v3":'.repeat(depth)}{"audio_url":"${A}"}${'}'.repeat(depth)}`;
 	expect(outputs(JSON.parse(nested))).toHaveLength(count);
+});
+
+test('of what names more addresses than any task has, a thousand are looked at', () => {
+	const many = Array.from({ length: 99_000 }, (_, index) => `${F}/${index}`);
+	const fields = Object.fromEntries(many.map((url) => [url, { audio_url: url }]));
+	expect(outputs({ all_audio_urls: many })).toHaveLength(1_000);
+	expect(outputs({ result_images: many })).toHaveLength(1_000);
+	expect(outputs(fields)).toHaveLength(1_000);
+	expect(outputs({ audio_url: A, lists: many.map((url) => ({ audio_url: url })) })).toContain(
+		'a audio',
+	);
 });
 
 test('a stream is not a result, not even where there is nothing else', () => {

@@ -24,6 +24,7 @@ async function ask(name: ListName, { filter, token, credential = {}, answer }: G
 	const asked: string[] = [];
 	const context = {
 		getNode: () => ({ id: 'n', name: 'Media', type: 'x', parameters: {} }),
+		getCurrentNodeParameter: () => undefined,
 		async getCredentials() {
 			if (credential instanceof Error) throw credential;
 			return await Promise.resolve({ apiKey: 'sk_0123456789', baseUrl, ...credential });
@@ -111,7 +112,7 @@ describe('a list that comes in pages', () => {
 		return { data: numbered(100, (page - 1) * 95), pagination: { has_more: page < 3 } };
 	});
 
-	test('pages that hold nothing new are skipped, five at most', async () => {
+	test('pages that hold nothing new are skipped, three at most', async () => {
 		const same = only('/v3/voices', () => ({
 			data: [{ id: 'a' }],
 			pagination: { has_more: true },
@@ -123,7 +124,7 @@ describe('a list that comes in pages', () => {
 			token: String(first.found?.paginationToken),
 		});
 		expect(next.found).toEqual({ results: [] });
-		expect(next.asked).toHaveLength(5);
+		expect(next.asked).toHaveLength(3);
 	});
 
 	test('a token that is none begins at the beginning', async () => {
@@ -205,4 +206,15 @@ describe('a list that can not be read', () => {
 		);
 		expect(error?.httpCode).toBeNull();
 	});
+});
+
+test('a list that may be left out begins with "Service default", on its first page and without a search', async () => {
+	const answer = only('/v1/models', () => [{ model_id: 'm1' }]);
+	const { found } = await ask('searchSpeechModels', { answer });
+	expect(found?.results.map(({ name, value }) => [name, value])).toEqual([
+		['Service default', ''],
+		['m1', 'm1'],
+	]);
+	const searched = await ask('searchSpeechModels', { answer, filter: 'm' });
+	expect(valuesOf(searched.found)).toEqual(['m1']);
 });

@@ -1,5 +1,5 @@
 /** The waiting loop on a virtual clock, and what a look can find. */
-import type { Failure } from '../../nodes/MediaGeneration/service/failures';
+import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 import type { Look } from '../../nodes/MediaGeneration/service/look';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import {
@@ -51,7 +51,6 @@ export function setUp(script: Script, overrides: Partial<PollDeps> = {}) {
 	const watchOf = (taskId = 't', timeoutMs = 600_000, extra: Partial<Watch> = {}): Watch => ({
 		taskId,
 		kind: 'speech',
-		route: 'auto',
 		createdAt: start,
 		deadline: start + timeoutMs,
 		echoes: [],

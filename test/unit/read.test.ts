@@ -38,7 +38,7 @@ test.each<[string, RegExp]>([
 	['..', /has the part ".."/],
 	['a/../b', /has the part ".."/],
 	['a\nb', /control character/],
-	['a\udc00', /half a character/],
+	['a\udc00', /an unpaired surrogate/],
 	['x'.repeat(4_001), /longer than 4000/],
 ])('the task ID %j is refused', (taskId, words) => {
 	expect(taskIdProblem(taskId)).toMatch(words);

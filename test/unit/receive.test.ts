@@ -46,7 +46,7 @@ interface Setting {
 	broken?: unknown;
 }
 
-const hurry = async <T>(act: () => Promise<T>) => await runAhead(act, 120_000);
+const hurry = async <T>(act: () => Promise<T>) => await runAhead(act, 120_000, 0);
 
 let count = 0;
 
@@ -59,7 +59,7 @@ function trigger({
 	ownUrl = HOOK,
 	broken,
 }: Setting = {}) {
-	const credential = { callbackSecret: secret };
+	const credential = { callbackSecret: secret, reads: 0 };
 	count += 1;
 	const key = `sk_${count}-0123456789`;
 	const staticData: IDataObject = {};
@@ -83,12 +83,11 @@ function trigger({
 		const { searchParams } = new URL(url, HOOK);
 		const context = {
 			async getCredentials() {
+				credential.reads += 1;
 				if (broken !== undefined) throw broken as Error;
-				return await Promise.resolve({
-					apiKey: key,
-					baseUrl: 'https://api.example',
-					...credential,
-				});
+				const { callbackSecret } = credential;
+				const baseUrl = 'https://api.example';
+				return await Promise.resolve({ apiKey: key, baseUrl, callbackSecret });
 			},
 			getRequestObject: () => ({ originalUrl: url, headers, body, rawBody: undefined }),
 			getResponseObject: () => response,
@@ -124,7 +123,8 @@ const ignored = (why: string) => ({
 const signedUrl = (callbackSecret: string, hook = HOOK, reference?: string) =>
 	prepareReceiveUrl(
 		hook,
-		{ baseUrl: 'https://api.example', apiKey: 'sk_x', callbackSecret },
+		// In a private network, so that private hosts can be called.
+		{ baseUrl: 'http://10.0.0.1', apiKey: 'sk_x', callbackSecret },
 		{ reference, now: Date.now() },
 	);
 const refused = (status: number, error: string | RegExp) => ({
@@ -155,7 +155,8 @@ describe('a finished task that the service confirms', () => {
 		});
 		const { search } = new URL(signedUrl(SECRET, HOOK, 'scene 7'));
 		expect((await post(task(), PATH + search)).item).toMatchObject({
-			...{ signed: true, reference: 'scene 7', task: { status: 'done' } },
+			...{ signed: true, reference: 'scene 7', reference_verified: true },
+			task: { status: 'done' },
 		});
 		const plain = await post(task({ id: 't2' }), PATH + new URL(signedUrl(SECRET)).search);
 		for (const holder of [plain.item, plain.item?.task])
@@ -249,6 +250,38 @@ describe('once', () => {
 		expect((await post(task())).item).toMatchObject({ task: { metadata } });
 	});
 
+	test('a stranger starts the workflow with three references of his own at most; one that is vouched for runs', async () => {
+		const receive_url = `https://proxy.example/n8n${PATH}?reference=true`;
+		const { post } = trigger({ service: () => found({ receive_url }) });
+		const run = async (reference: string) => {
+			const { response, item, body } = await post(task(), `${PATH}?reference=${reference}`);
+			response.end();
+			return item?.reference_verified ?? (body as IDataObject).ignored;
+		};
+		for (const reference of ['PAID', 'order-1', 'order-2'])
+			expect(await run(reference)).toBe(false);
+		const words = /received with 3 other references before, and nothing vouches for this one/;
+		expect(await run('order-3')).toMatch(words);
+		expect(await run('PAID')).toMatch(/was received before/);
+		expect(await run('true')).toBe(true);
+		// Without a reference there is nothing to forge.
+		const { item } = await post(task());
+		expect(item).toMatchObject({ verified: true });
+		expect(item).not.toHaveProperty('reference_verified');
+	});
+
+	test.each<[string, object, object]>([
+		['another trigger', { receive_url: `https://n8n.example/webhook/2/callback?reference=r` }, {}],
+		['another reference', { receive_url: `${HOOK}?reference=s` }, {}],
+		['no URL', { receive_url: 'r' }, {}],
+		['a text of its author', { text: `${HOOK}?reference=r` }, {}],
+		['what was posted', { receive_url: `${HOOK}?reference=r` }, { settings: { verify: false } }],
+	])('%s vouches for nothing', async (_name, said, setting) => {
+		const { post } = trigger({ service: () => found(said), ...setting });
+		const { item } = await post(task(said), `${PATH}?reference=r`);
+		expect(item).toMatchObject({ reference: 'r', reference_verified: false });
+	});
+
 	test('with Deduplicate off, and while the editor listens, each call runs', async () => {
 		for (const setting of [{ settings: { deduplicate: false } }, { mode: 'manual' as const }]) {
 			const { post, staticData } = trigger(setting);
@@ -274,16 +307,30 @@ describe('what is refused', () => {
 		);
 	});
 
-	test.each<[string, Record<string, string | string[]>, boolean]>([
-		['the host that was called', { host: 'n8n.example' }, true],
-		['the first host that a proxy names', { 'x-forwarded-host': 'n8n.example , inner:5678' }, true],
-		['a host further in', { 'x-forwarded-host': 'other.example, n8n.example' }, false],
-		['no host', {}, false],
+	test('signatures that are guessed have the credential read twice in five seconds, however many come', async () => {
+		const { post, credential } = trigger({ secret: SECRET });
+		const { search } = new URL(signedUrl('a secret of somebody else'));
+		const guess = async () =>
+			expect(await post(task(), PATH + search)).toMatchObject({ status: 401 });
+		await Promise.all(Array.from({ length: 50 }, guess));
+		for (let round = 0; round < 50; round += 1) await guess();
+		expect(credential.reads).toBe(2);
+	});
+
+	test.each<[string, string, Record<string, string>, boolean]>([
+		['the private host that was called', '10.0.0.7:5678', { host: '10.0.0.7:5678' }, true],
+		['the first one of a proxy', 'n8n:5678', { 'x-forwarded-host': 'n8n:5678 , inner' }, true],
+		['a private one further in', 'n8n', { 'x-forwarded-host': 'other, n8n' }, false],
+		['no host', '10.0.0.7', {}, false],
+		['another private host', '10.0.0.7', { host: '10.0.0.8' }, false],
+		// Whoever may use the credential can have a URL signed for a host of his own.
+		['a public host, whoever claims it', 'evil.example', { host: 'evil.example' }, false],
+		['nor as a proxy', 'evil.example', { 'x-forwarded-host': 'evil.example' }, false],
 	])(
-		'where n8n knows only a private address of its own, %s: %j',
-		async (_name, headers, accepted) => {
+		'where n8n knows only a private address of its own, %s: signed for %s, %j',
+		async (_name, signedFor, headers, accepted) => {
 			const { post } = trigger({ secret: SECRET, ownUrl: `http://localhost:5678${PATH}` });
-			const { search } = new URL(signedUrl(SECRET));
+			const { search } = new URL(signedUrl(SECRET, `http://${signedFor}${PATH}`));
 			const { status, item } = await post(task(), PATH + search, headers);
 			expect(status).toBe(accepted ? 200 : 401);
 			expect(item !== undefined).toBe(accepted);

@@ -2,7 +2,7 @@ import {
 	callbackUrlProblem,
 	prepareReceiveUrl,
 } from '../../nodes/MediaGeneration/callback/receiveUrl';
-import { FailureError } from '../../nodes/MediaGeneration/service/failures';
+import { FailureError } from '../../nodes/MediaGeneration/base/failures';
 import {
 	checkSignature,
 	SIGNED_FOR_MS,
@@ -129,11 +129,11 @@ describe('a signed URL', () => {
 	test.each<[string, string | undefined, string[], boolean]>([
 		['the address that n8n knows', 'https://n8n.example/x', [], true],
 		['another public address than n8n knows', 'https://b.example/x', ['n8n.example'], false],
-		['n8n thinks it is private, the proxy says more', OWN, ['n8n.example'], true],
+		['n8n thinks it is private, the call claims a public one', OWN, ['n8n.example'], false],
 		['n8n thinks it is private, nobody says more', OWN, ['localhost:5678'], false],
-		['n8n knows nothing, the proxy does', undefined, ['10.0.0.1', 'n8n.example'], true],
+		['n8n knows nothing, the call claims it', undefined, ['10.0.0.1', 'n8n.example'], false],
 		['nobody knows anything', undefined, [], false],
-		['what n8n says is not a URL', 'nonsense', ['n8n.example'], true],
+		['what n8n says is not a URL', 'nonsense', ['n8n.example'], false],
 	])('its host is checked: %s', (_name, ownUrl, claimedHosts, ok) => {
 		expect(check(build(), { ownUrl, claimedHosts }).ok).toBe(ok);
 	});

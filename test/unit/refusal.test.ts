@@ -22,7 +22,7 @@ test('all fields that are named', () => {
 	const labels = {
 		...{ voice_id: 'Voice', model_id: 'Model', generations_count: 'Number of Images' },
 		...{ aspect_ratio: 'Aspect Ratio', output_format: 'Output Format' },
-		...{ with_transcript: 'With Transcript', receive_url: 'Callback URL' },
+		...{ with_transcript: 'Captions and Word Timings', receive_url: 'Callback URL' },
 	};
 	const advice = adviceOn(Object.keys(labels).join(), request('image'), OFF);
 	const named = Object.entries(labels).map(([name, label]) => {

@@ -66,6 +66,15 @@ test.each<[string, Fields, object]>([
 		{ ...plainImage, model_parameters: { resolution: '1K' } },
 	],
 	['no body', create, {}],
+	[
+		'rows of a form, which win, and simple values as they are',
+		{
+			...{ ...create, bodyContentType: 'multipart-form-data', body: '{"a": 1, "b": [2]}' },
+			fields: { field: [{ name: ' a ', value: 'x' }, { name: 'c' }] },
+		},
+		{ a: 'x', b: [2], c: '' },
+	],
+	['no rows where it is JSON', { ...create, fields: { field: [{ name: 'a', value: 'x' }] } }, {}],
 	['an empty body', { ...create, body: '' }, {}],
 	['empty values', { ...create, body: '{"b": {}, "c": null, "d": ""}' }, { b: {}, c: null, d: '' }],
 	['an object from an expression', { ...create, body: { b: [2] } }, { b: [2] }],
@@ -124,7 +133,7 @@ const deep = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(level
 
 describe('bad fields are refused in words', () => {
 	const noAddress = (value: string) => [
-		`The field "Voice" can't be used in an address: it has ${value}`,
+		`The field "Voice" can't be used in an address: it ${value}`,
 		'Enter the ID as the service shows it.',
 	];
 	const noCount = [
@@ -157,9 +166,13 @@ describe('bad fields are refused in words', () => {
 		[
 			'a voice that leads elsewhere',
 			{ ...speech, voiceId: '../../v1i/task/generate-image' },
-			noAddress('the part ".."'),
+			noAddress('has the part ".."'),
 		],
-		['half a character', { ...speech, voiceId: 'a\udc00' }, noAddress('half a character')],
+		[
+			'an unpaired surrogate',
+			{ ...speech, voiceId: 'a\udc00' },
+			noAddress('contains an unpaired surrogate'),
+		],
 		['no voice name', { ...byName, voice: '' }, empty('Voice Name')],
 		['a model that is a list', { ...speech, modelId: [1] }, noText('Model')],
 		['a format that is a list', { ...speech, outputFormat: [1] }, noText('Output Format')],
@@ -169,6 +182,38 @@ describe('bad fields are refused in words', () => {
 		['no picture', { ...image, generationsCount: 0 }, noCount],
 		['pictures in words', { ...image, generationsCount: 'two' }, noCount],
 		['no path', { ...create, path: '' }, empty('Path')],
+		[
+			'a row without a name',
+			{ ...create, bodyContentType: 'multipart-form-data', fields: { field: [{ value: 'x' }] } },
+			[
+				'A row of the field "Fields" has no name',
+				'Enter the name that the service documents for it, or remove the row. Nothing was sent.',
+			],
+		],
+		[
+			'another kind of body',
+			{ ...create, bodyContentType: 'xml' },
+			[
+				'"Body Content Type" has an unknown value',
+				'Set "Body Content Type" to one of: json, multipart-form-data.',
+			],
+		],
+		[
+			'names of files that are no text',
+			{ ...image, options: { referenceImages: 7 } },
+			[
+				'The option "Reference Images" is not a text',
+				'Enter the names of binary fields, separated by commas. Nothing was sent.',
+			],
+		],
+		[
+			'a picture in the prompt that is not there',
+			{ ...image, prompt: '@img2 like @img1', options: { referenceImages: 'data' } },
+			[
+				'The prompt names @img2, but there is 1 reference image',
+				'Add the binary field of that image to the option "Reference Images", or take the name out of the prompt. Nothing was sent.',
+			],
+		],
 		['a body that is not JSON', { ...create, body: '{a: 1}' }, noJson(BODY, bodyExample)],
 		['a body that is a list', { ...create, body: '[1]' }, noObject(BODY, bodyExample)],
 		['a query that is not JSON', { ...create, query: 'a=b' }, noJson(QUERY, queryExample)],
@@ -223,7 +268,7 @@ describe('the ID of a task made earlier', () => {
 
 	test.each([[[]], [['a', '']], [[{}]], [',']])('%j is no list of IDs', (given) => {
 		expect(refusalOf(() => fieldsWith({ taskId: given }).taskIds(undefined))).toEqual({
-			message: 'The field "Task ID" is a list without any ID, or with an entry that is none',
+			message: 'The field "Task ID" is empty or contains an invalid ID',
 			description: 'Give "Task ID" the task_id of each task.',
 		});
 	});

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { type DownloadError, Tries } from '../../nodes/MediaGeneration/delivery/fileAnswer';
+import { Tries, type FailedDownload } from '../../nodes/MediaGeneration/delivery/fileAnswer';
 import { Download, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/service/fileHost';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
@@ -112,15 +112,19 @@ export function host(
 			const opened = new Download({ url, kind, maxBytes }, deps, tries);
 			const parts: Buffer[] = [];
 			try {
-				const type = await opened.readType();
-				for await (const chunk of opened.chunks) parts.push(chunk);
-				const { received, length } = opened;
-				return { type, received, length, bytes: Buffer.concat(parts) };
-			} catch (error) {
-				if ((error as DownloadError).next !== 'startOver') throw error;
+				const begun = await opened.begin();
+				if (!('problem' in begun)) {
+					for await (const chunk of begun.stream) parts.push(chunk as Buffer);
+					const { received, length } = opened;
+					return { type: begun.type, received, length, bytes: Buffer.concat(parts) };
+				}
+			} catch {
+				// It is told by the end.
 			} finally {
 				opened.close();
 			}
+			const end = opened.end as FailedDownload;
+			if (!end.startOver) throw new Error(end.problem);
 		}
 	};
 	return {

@@ -1,17 +1,22 @@
 /** Real answers and posts that were cut, changed or filled up: nothing throws, no ID is lost, no key gets through. */
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
 import { maskSecrets } from '../../nodes/MediaGeneration/operations/account';
 import { lists, pageIn } from '../../nodes/MediaGeneration/operations/lists';
-import { readJson } from '../../nodes/MediaGeneration/service/bounded';
-import { Cleaner } from '../../nodes/MediaGeneration/service/clean';
+import { readJson } from '../../nodes/MediaGeneration/base/bounded';
+import { Cleaner, logOf } from '../../nodes/MediaGeneration/base/clean';
+import { quote } from '../../nodes/MediaGeneration/base/failures';
+import { claim } from '../../nodes/MediaGeneration/callback/once';
 import type { Answer } from '../../nodes/MediaGeneration/service/client';
 import { apiKeysOf, creditsOf } from '../../nodes/MediaGeneration/service/task';
 import { readTaskList } from '../../nodes/MediaGeneration/service/taskList';
 import { scriptedClient } from '../support/replies';
+import { WebhookResponse } from '../support/webhookResponse';
 import { VirtualClock } from '../support/virtualClock';
 import { anyCodePoint } from './codePoint';
 
+const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 const KEY = 'sk_Ab1/cd2+ef3&gh4';
 const ID = '7f9c2ba4-e88f';
 const CREATED = JSON.stringify({ success: true, task_id: ID, ec_remain_credits: 5, note: '"\\ü' });
@@ -108,6 +113,76 @@ test('the key goes from any JSON, in any of its forms, and nothing else does', (
 			expect(clean).toContain(JSON.stringify(json));
 			expect(clean).toContain(ID);
 		}),
+	);
+});
+
+test('a token goes from any JSON, in every position and form, however many there are', () => {
+	const cleaner = new Cleaner();
+	const tokens = Array.from({ length: 300 }, (_, index) => hash(`token ${index}`));
+	for (const token of tokens) cleaner.hasSent(`https://n8n.example/?signature=${token}`);
+	const value = fc.jsonValue({ maxDepth: 4, stringUnit: anyCodePoint });
+	const around = fc.string({ unit: anyCodePoint, maxLength: 12 });
+	fc.assert(
+		fc.property(value, fc.constantFrom(...tokens), around, around, (json, token, head, tail) => {
+			expect(cleaner.value(json)).toBe(json);
+			const encoded = Buffer.from(head + token + tail).toString('base64');
+			const text = head + token + tail;
+			const clean = cleaner.value({ text, [text]: [json], task_id: text, ids: [text], encoded });
+			expect(clean.text).toBe(`${head}***${tail}`);
+			expect(JSON.stringify(clean)).not.toContain(token);
+			expect(Buffer.from(clean.encoded, 'base64').toString()).not.toContain(token.slice(4, -4));
+			expect(Object.values(clean)[1]).toEqual([json]);
+		}),
+	);
+});
+
+test('whatever a service says is one line of a message and of a log', () => {
+	const line: string[] = [];
+	const logger = { info: (text: string) => line.push(text), warn: () => undefined };
+	const log = logOf({ logger } as unknown as Parameters<typeof logOf>[0]);
+	const text = fc.string({ unit: anyCodePoint });
+	const controls = fc.constantFrom(
+		'\r\n',
+		'\u001b[2J',
+		'\u0085',
+		'\u2028',
+		'\u202e',
+		'\0',
+		'<a href="x">',
+	);
+	fc.assert(
+		fc.property(text, controls, (given, control) => {
+			log.info(given + control + given);
+			for (const shown of [line.pop(), quote(given + control + given)])
+				expect(shown ?? '').not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]/u);
+		}),
+	);
+});
+
+test('of any number of callers of one event, at any moments and answered in any way, one at a time has it', async () => {
+	const caller = fc.record({ after: fc.nat(3), status: fc.constantFrom(200, 500) });
+	let count = 0;
+	await fc.assert(
+		fc.asyncProperty(fc.array(caller, { minLength: 1, maxLength: 30 }), async (callers) => {
+			const owner = `event ${(count += 1)}`;
+			let [holders, taken] = [0, 0];
+			const calls = callers.map(async ({ after, status }) => {
+				for (let turn = 0; turn < after; turn += 1) await Promise.resolve();
+				const response = new WebhookResponse();
+				const memory = { owner, answerBy: Infinity };
+				const { kind } = await claim(memory, { name: 'e' }, response);
+				if (kind !== 'claimed') return;
+				holders += 1;
+				expect([holders, taken]).toEqual([1, 0]);
+				await new Promise(setImmediate);
+				holders -= 1;
+				taken += Number(status === 200);
+				response.status(status).json({});
+			});
+			await Promise.all(calls);
+			expect(taken).toBe(Number(callers.some(({ status }) => status === 200)));
+		}),
+		{ numRuns: 100 },
 	);
 });
 

@@ -50,7 +50,7 @@ class World {
 			httpRequest: async ({ url, body }: IHttpRequestOptions) => {
 				const taskId = (body as { id?: unknown }).id;
 				this.calls.push({ atMs: this.elapsed, url, taskId });
-				this.onCall();
+				await this.onCall();
 				const next = this.answers[Math.min(this.calls.length, this.answers.length) - 1];
 				return await Promise.resolve({ headers: {}, ...next });
 			},
@@ -165,7 +165,11 @@ describe('a callback', () => {
 		const sleep = world.asleep();
 		await world.clock.advance(5 * MIN);
 		expect(sleep.runs('a')).toBe(true);
-		expect(await world.clock.run(sleep.confirm('a', patience(world, 8 * S)))).toBe(false);
+		expect(
+			await world.clock.run(
+				sleep.confirm({ taskId: 'a', hasFailed: false }, patience(world, 8 * S)),
+			),
+		).toBe(false);
 		expect(sleep.runs('a')).toBe(true);
 		expect(world.elapsed).toBe(5 * MIN + 8 * S);
 		await world.clock.advance(2 * HOUR);
@@ -178,7 +182,7 @@ describe('a callback', () => {
 		const world = new World({ a: { ms: 5 * MIN } });
 		const sleep = world.asleep();
 		await world.clock.advance(5 * MIN);
-		await world.clock.run(sleep.confirm('a', patience(world, 8 * S)));
+		await world.clock.run(sleep.confirm({ taskId: 'a', hasFailed: false }, patience(world, 8 * S)));
 		sleep.end();
 		await world.clock.advance(HOUR);
 		expect(world.calls).toEqual([]);
@@ -240,6 +244,34 @@ describe('many executions of one account', () => {
 	});
 });
 
+test('whoever sees that a task is over reports its place as free, once', async () => {
+	const world = new World({
+		a: { ms: MIN },
+		b: { answers: answer(404) },
+		c: { ms: 0, end: 'error' },
+	});
+	const ended = jest.spyOn(world.client.account.queue, 'ended');
+	const [one, other] = [world.asleep(), world.asleep()];
+	await world.clock.advance(10 * MIN);
+	expect([...one.over.keys(), ...other.over.keys()].sort()).toEqual(['a', 'a', 'b', 'b', 'c', 'c']);
+	// A task that can't be read may still run.
+	expect(ended).toHaveBeenCalledTimes(2);
+});
+
+test('this process calls n8n for no more than four executions at once', async () => {
+	const world = new World({ a: { ms: MIN } });
+	let [calling, most] = [0, 0];
+	world.answers = [FINISHED];
+	world.onCall = async () => {
+		most = Math.max(most, (calling += 1));
+		await world.clock.sleep(S);
+		calling -= 1;
+	};
+	for (let number = 0; number < 12; number += 1) world.asleep();
+	await world.clock.advance(HOUR);
+	expect([most, world.calls.length]).toEqual([4, 12]);
+});
+
 describe('an execution whose tasks are over', () => {
 	const called = async (answers: Answer[], hours: number, coverage: 'some' | 'all' = 'all') => {
 		const world = new World({ a: { ms: MIN } });
@@ -269,22 +301,39 @@ describe('an execution whose tasks are over', () => {
 			{ statusCode: 404, body: { message: 'The requested webhook is not registered.' } },
 		],
 		['is behind a proxy that answers 404', { statusCode: 404, body: '<html>' }],
-		['is busy with it', RUNNING],
 		['says something that is no text', { statusCode: 409, body: { message: ['has finished'] } }],
 	])(
 		'is called at growing pauses while n8n %s, until beyond its deadline',
 		async (_name, answered) => {
 			const calls = await called([answered], 48);
 			const pauses = calls.slice(1).map((atMs, index) => atMs - (calls[index] ?? 0));
-			expect(pauses.slice(0, 8)).toEqual([300, 700, 1_500, 3_000, 6_000, 12_000, 30_000, 60_000]);
+			expect(pauses.slice(0, 9)).toEqual([
+				300,
+				600,
+				1_200,
+				2_400,
+				4_800,
+				9_600,
+				19_200,
+				38_400,
+				MIN,
+			]);
 			// At its deadline n8n wakes it by itself; until a while later, to be sure, it is called.
 			expect(calls.at(-1)).toBeGreaterThan(24 * HOUR);
 			expect(calls.at(-1)).toBeLessThanOrEqual(24 * HOUR + 2 * MIN);
 		},
 	);
 
+	test('is called ever more rarely while n8n says that it runs: it falls asleep, or was woken and waits for a worker', async () => {
+		const calls = await called([RUNNING], 1);
+		const pauses = calls.slice(1).map((atMs, index) => (atMs - (calls[index] ?? 0)) / S);
+		expect(pauses.slice(0, 10)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
+		// n8n stores a resumption before it answers.
+		expect(await called([RUNNING, { statusCode: 200 }, RUNNING], 2)).toHaveLength(3);
+	});
+
 	test('and of which this process watches some tasks only: called until n8n says that it sleeps on', async () => {
-		expect((await called([RUNNING], 2, 'some')).length).toBeGreaterThan(10);
+		expect((await called([{ statusCode: 503 }], 2, 'some')).length).toBeGreaterThan(10);
 		expect(await called([{ statusCode: 202 }], 2, 'some')).toHaveLength(1);
 	});
 });

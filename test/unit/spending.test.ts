@@ -1,8 +1,9 @@
 /** What the tasks of a run cost, by whichever word of the service, and when the next one may be created. */
 import type { LedgerStore, NodeRun } from '../../nodes/MediaGeneration/create/ledger';
 import type { Submitted } from '../../nodes/MediaGeneration/create/submit';
-import { Spending, type SpendingDeps } from '../../nodes/MediaGeneration/run/spending';
+import { Spending, type SpendingDeps, type Turn } from '../../nodes/MediaGeneration/run/spending';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 import { costIn, parseTask } from '../../nodes/MediaGeneration/service/task';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
@@ -11,7 +12,7 @@ beforeEach(() => jest.spyOn(Math, 'random').mockReturnValue(0.5));
 afterEach(() => jest.restoreAllMocks());
 
 const RUN: NodeRun = { executionId: '7', runIndex: 0 };
-const ROUTE = { kind: 'sound', route: 'v1' } as const;
+const KIND = 'sound';
 type Look = (id: string) => Reply;
 const MISSING: Look = () => answer(404);
 const FAILURE = { outcome: 'unknown' as const, message: 'm', description: 'd' };
@@ -36,21 +37,26 @@ function setting(
 	const start = now();
 	const client = scriptedClient(({ path }) => {
 		if (path === '/v1/credits') return credits();
+		if (path.startsWith('/v1e/')) return MISSING('');
 		asked.push(now() - start);
 		const look = looks[asked.length - 1] ?? looks.at(-1) ?? MISSING;
 		return look(path.slice('/v1/task/'.length));
 	}, now);
 	const plain = { store: {}, run: RUN, maximum: 25, balance: undefined, signal: undefined };
 	const spending = new Spending({ client, now, sleep, ...plain, ...deps });
-	const turn = async () => await clock.run(spending.turn());
+	const take = async (): Promise<Partial<Turn> & { refusal?: Failure }> => {
+		const taken = await clock.run(spending.turn());
+		return 'outcome' in taken ? { refusal: taken } : taken;
+	};
+	const turn = async () => (await take()).refusal;
 	/** Creates a task whose answer says this, unless it is refused. */
 	const create = async (taskId: string, said: object = {}) => {
-		const refusal = await turn();
+		const { refusal, end } = await take();
 		const created = { taskId, createdAt: now(), answer: { task_id: taskId, ...said } };
-		if (refusal === undefined) spending.end({ kind: 'created', created }, ROUTE);
+		end?.({ kind: 'created', created }, KIND);
 		return refusal;
 	};
-	return { clock, client, spending, asked, turn, create };
+	return { clock, client, spending, asked, take, turn, create };
 }
 
 test.each<[object, number | undefined]>([
@@ -69,16 +75,16 @@ test.each<[object, number | undefined]>([
 });
 
 test('a turn lasts until the cost is known; the next one is refused once they reach the limit', async () => {
-	const { spending, turn, create, asked } = setting([MISSING, MISSING, seen({ credit_cost: 20 })]);
+	const { spending, take, create, asked } = setting([MISSING, MISSING, seen({ credit_cost: 20 })]);
 	await create('a');
-	expect(await turn()).toBeUndefined();
+	const { end } = await take();
 	expect(asked).toEqual([0, 500, 1_500]);
-	spending.end(REJECTED, ROUTE);
+	end?.(REJECTED, KIND);
 	expect(await create('b', { credit_cost: 5 })).toBeUndefined();
 	expect(await create('c')).toMatchObject({
 		outcome: 'invalid',
 		message:
-			'Max Credits is reached: the tasks of this run cost 25 credits, and the option allows 25',
+			'Max Credits is reached: in this execution, the tasks of this node cost 25 credits, and the option allows 25',
 		description:
 			'No task was created for this item. Raise the option Max Credits, or run the items that are left again.',
 	});
@@ -96,7 +102,11 @@ test('a service that describes a task without a cost is not asked for that of th
 
 test.each<[string, Look, number[]]>([
 	['after a while', MISSING, [0, 500, 1_500, 3_500]],
-	['at a refusal', () => answer(401, { error: 'no' }), [0]],
+	[
+		'so at a refusal: one can come from throttling',
+		() => answer(401, { error: 'no' }),
+		[0, 500, 1_500, 3_500],
+	],
 ])('looks end %s', async (_, look, times) => {
 	const { spending, create, asked, clock } = setting([look]);
 	await create('a');
@@ -119,7 +129,7 @@ test.each<[string, number | undefined, unknown[], Array<number | null>]>([
 		await create(`t${index}`, { ec_remain_credits: remain });
 	await clock.run(spending.settled());
 	expect((store.taskCosts as { costs: object }).costs).toEqual(
-		Object.fromEntries(costs.map((cost, index) => [`t${index}`, cost])),
+		Object.fromEntries(costs.map((credits, index) => [`t${index}`, { run: '0', credits }])),
 	);
 });
 
@@ -144,23 +154,37 @@ test('what the service says later goes before what it said first, for tasks of t
 
 describe('what counts', () => {
 	const call = (id: string) => ({ id, agent: 'Agent:0' });
-	test.each<[string, Partial<NodeRun>, Partial<NodeRun>, number]>([
-		['earlier tries of the run, also after n8n saved it', {}, {}, 1],
-		['not another run of the node', {}, { runIndex: 1 }, 0],
-		['not another execution', {}, { executionId: '8' }, 0],
-		['as a tool all calls', { call: call('a') }, { runIndex: 5, call: call('b') }, 1],
-	])('%s', async (_, first, later, tasks) => {
+	test.each<[string, Partial<NodeRun>, Partial<NodeRun>, boolean, number]>([
+		['earlier tries of the run, also after n8n saved it', {}, {}, true, 1],
+		['another run of the node, as in a loop', {}, { runIndex: 1 }, true, 0],
+		['not another execution', {}, { executionId: '8' }, false, 0],
+		['as a tool all calls', { call: call('a') }, { runIndex: 5, call: call('b') }, true, 0],
+	])('%s', async (_, first, later, counts, tasks) => {
 		const store = {};
+		const limit = { maximum: 10 };
 		await setting([], { store, run: { ...RUN, ...first } }).create('a', { credit_cost: 10 });
-		const { spending } = setting([], { store: saved(store), run: { ...RUN, ...later } });
+		const run = { ...RUN, ...later };
+		const { spending, turn } = setting([], { store: saved(store), run, ...limit });
+		// The hint is about its own run.
 		expect(spending.spent).toEqual({ tasks, credits: 10 * tasks, unnamed: 0 });
+		expect((await turn())?.outcome).toBe(counts ? 'invalid' : undefined);
+	});
+
+	test.each<[unknown, RegExp | undefined]>([
+		[undefined, undefined],
+		[{ format: 0, execution: '6' }, undefined],
+		[{ format: 0, execution: '7', costs: {} }, /can no longer be kept/],
+		['x', /can no longer be kept/],
+	])('what can not be read may be any sum: %j', async (taskCosts, message) => {
+		const { turn } = setting([], { store: taskCosts === undefined ? {} : { taskCosts } });
+		expect((await turn())?.message ?? '').toMatch(message ?? /^$/);
 	});
 
 	test('a task that is taken up does, once, before the first turn', async () => {
 		const { spending, turn, asked } = setting([seen({ credit_cost: 25 })]);
 		const created = { taskId: 'old', createdAt: 0, answer: { ec_remain_credits: 5 } };
-		spending.takeUp(created, ROUTE);
-		spending.takeUp(created, ROUTE);
+		spending.takeUp(created, KIND);
+		spending.takeUp(created, KIND);
 		expect(await turn()).toBeDefined();
 		expect(asked).toHaveLength(1);
 		expect(spending.spent).toEqual({ tasks: 1, credits: 25, unnamed: 0 });
@@ -184,7 +208,8 @@ test.each<[Array<number | null>, number | undefined, string[]]>([
 		['2 tasks created; their cost is not known', `${uncounted} 2 tasks, ${noCost} them`],
 	],
 ])('the hints of costs %j with a limit of %j', (costs, maximum, expected) => {
-	const store = { taskCosts: { run: '7:0', costs: { ...costs } } };
+	const kept = { ...costs.map((credits) => ({ run: '0', credits })) };
+	const store = { taskCosts: { format: 1, execution: '7', costs: kept } };
 	const hints = setting([], { maximum, store }).spending.hints();
 	expect(hints.map(({ message }) => message)).toEqual(expected);
 	expect(hints.map(({ type }) => type)).toEqual(['info', 'warning'].slice(0, expected.length));
@@ -197,9 +222,10 @@ describe('after a creation whose answer never came the balance decides', () => {
 		const credits = () => answer(200, { credits: left });
 		const made = setting([], { balance: balanceOf(left), credits, ...deps });
 		const lose = async (): Promise<string> => {
-			if ((await made.turn()) !== undefined) return 'refused';
+			const { end } = await made.take();
+			if (end === undefined) return 'refused';
 			left -= 12;
-			made.spending.end(submitted, ROUTE);
+			end(submitted, KIND);
 			return 'go';
 		};
 		const loseAll = async (count: number) => {

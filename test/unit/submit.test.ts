@@ -14,6 +14,8 @@ const REQUEST = {
 const CREATED = answer(200, { success: true, task_id: 't1' });
 const FULL = answer(429, { code: 'active_task_limit' });
 
+const limits = (deadline: number) => ({ deadline, boundsFull: false });
+
 function setUp(
 	replies: (count: number, clock: VirtualClock) => Reply | Promise<Reply>,
 	timeoutMs = 600_000,
@@ -43,7 +45,8 @@ function setUp(
 		stop,
 		logged,
 		deps,
-		create: async () => await createTask(deps, REQUEST, start + timeoutMs),
+		create: async (boundsFull = false) =>
+			await createTask(deps, REQUEST, { deadline: start + timeoutMs, boundsFull }),
 	};
 }
 
@@ -108,7 +111,7 @@ test('who came first is sent first, also where the other was refused first', asy
 		return count < 3 ? FULL : CREATED;
 	});
 	const create = async (text: string) =>
-		await createTask(deps, { ...REQUEST, body: { text } }, start + 60_000);
+		await createTask(deps, { ...REQUEST, body: { text } }, limits(start + 60_000));
 	await clock.run(Promise.all(['a', 'b'].map(create)));
 	expect(client.requests.map(({ body }) => body?.text)).toEqual(['a', 'b', 'a', 'b']);
 });
@@ -122,7 +125,7 @@ test("while its answer is due, a task that may be its own is nobody else's", asy
 	});
 	const created = create();
 	const sending = { request: REQUEST, sentAt: start };
-	const search = { ...deps, ...sending, readAfterMs: [1_000], fewer: false };
+	const search = { ...deps, ...sending, isOld: true, fewer: false };
 	expect(await clock.run(creationsOf(client.account).find(search))).toMatchObject({
 		kind: 'unfound',
 		candidates: [{ taskId: 't1' }],
@@ -144,7 +147,7 @@ test.each<[string, Reply, number]>([
 	['a connection that is never made: a minute', noAnswer({ kind: 'unconnected' }), 60_000],
 	['an unknown host: ten seconds', noAnswer({ kind: 'impossible' }), 10_000],
 	['an ambiguous 429: a minute', answer(429), 60_000],
-	['an active-task limit: until the deadline', answer(429, { code: 'active_task_limit' }), 600_000],
+	['a full account: an hour', answer(429, { code: 'active_task_limit' }), 3_600_000],
 ])('patience with %s', async (_name, reply, patience) => {
 	const { clock, start, create } = setUp(() => reply);
 	expect(await clock.run(create())).toMatchObject({
@@ -185,7 +188,7 @@ test.each<[string, Reply]>([
 	['a rate limit until then', answer(429, { message: 'rate limit' }, { 'retry-after': '60' })],
 ])('a Retry-After beyond the deadline ends it at once: %s', async (_name, reply) => {
 	const { clock, start, client, create } = setUp(() => reply, 60_000);
-	const result = await clock.run(create());
+	const result = await clock.run(create(true));
 	expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
 	// In the service's own words, not only that it asked for a pause.
 	expect(result.kind !== 'created' && result.failure.httpStatus).toBe(
@@ -193,6 +196,44 @@ test.each<[string, Reply]>([
 	);
 	expect(clock.now()).toBe(start);
 	expect(client.requests).toHaveLength(1);
+});
+
+describe('a full account is waited for apart from the Timeout', () => {
+	const after = (ms: number) =>
+		setUp((_, { now }) => (now() < 1_000_000 + ms ? FULL : CREATED), 60_000);
+	test.each<[string, number, boolean, object]>([
+		['for most of an hour', 3_500_000, false, { kind: 'created' }],
+		['as a tool, within it', 50_000, true, { kind: 'created' }],
+		[
+			'as a tool, no longer',
+			70_000,
+			true,
+			{ failure: { message: expect.stringMatching(/full for 60 s$/) as string } },
+		],
+		[
+			'an hour at most',
+			4_000_000,
+			false,
+			{ failure: { message: expect.stringMatching(/full for 60 minutes$/) as string } },
+		],
+	])('%s', async (_, ms, isTool, expected) => {
+		const { clock, create } = after(ms);
+		expect(await clock.run(create(isTool))).toMatchObject(expected);
+	});
+
+	test('and what it is busy with afterwards has the whole Timeout', async () => {
+		const busy = answer(503, { code: 'server_busy' });
+		const { clock, start, create } = setUp(
+			(_, { now }) => (now() < 1_600_000 ? FULL : busy),
+			60_000,
+		);
+		expect(await clock.run(create())).toMatchObject({
+			kind: 'failed',
+			failure: { httpStatus: 503 },
+		});
+		expect(clock.now() - start).toBeGreaterThan(645_000);
+		expect(clock.now() - start).toBeLessThan(670_000);
+	});
 });
 
 const RATE = answer(429, { message: 'rate limit' });
@@ -273,7 +314,7 @@ test.each([
 	const patient = create();
 	await clock.advance(1_000);
 	const requests = client.requests.length;
-	const late = createTask(deps, REQUEST, start + ms);
+	const late = createTask(deps, REQUEST, { deadline: start + ms, boundsFull: true });
 	expect(await clock.run(late)).toMatchObject({
 		kind: 'failed',
 		failure: { outcome: 'rejected', httpStatus: 429 },

@@ -10,7 +10,6 @@ import {
 } from '../../nodes/MediaGeneration/sleep/notes';
 import { sleepingInput, suspend, type Sleeper } from '../../nodes/MediaGeneration/sleep/suspend';
 import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
-import { onMachine } from '../model/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { noAnswer, scriptedClient } from '../support/replies';
 
@@ -21,7 +20,7 @@ type OpenSleeper = Extract<Sleeper, { kind: 'open' }>;
 const sleepingTask = (taskId: string, fields: Partial<OpenTask> = {}): OpenTask => ({
 	kind: 'open',
 	watch: {
-		...{ taskId, kind: 'image', route: 'auto', echoes: [], pace: 'atOnce' },
+		...{ taskId, kind: 'image', echoes: [], pace: 'atOnce' },
 		...{ createdAt: Date.now(), deadline: Date.now() + HOUR },
 	},
 	task: parseTask({ id: taskId, status: 'doing', progress: 40 }),
@@ -33,7 +32,6 @@ const open = (...tasks: OpenSleeper['tasks']): OpenSleeper => ({
 	tasks,
 	files: FILES,
 	assembly: ASSEMBLY,
-	watched: false,
 });
 const complete = (...items: INodeExecutionData[]): Sleeper => ({ kind: 'complete', items });
 
@@ -66,7 +64,8 @@ async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {
 		return sleepingInput(context);
 	};
 	const notes = readNotes(store[CONTEXT_FIELD]);
-	const sleep = sleepOf(notes?.id ?? '', { context, client });
+	if (typeof notes === 'string') throw new Error(notes);
+	const sleep = sleepOf(notes.id, { context, client });
 	sleeps.push(sleep);
 	return { items, kept, notes, waits, metadatas, client, again, sleep };
 }
@@ -86,7 +85,7 @@ describe('what goes out if the deadline passes', () => {
 			{ item: 2 },
 		]);
 		expect(kept).toEqual(items);
-		expect(notes?.items.map(({ kind }) => kind)).toEqual([
+		expect(notes.items.map(({ kind }) => kind)).toEqual([
 			'complete',
 			'open',
 			'complete',
@@ -132,34 +131,10 @@ describe('the editor says', () => {
 	});
 });
 
-describe('whether this n8n looks while it sleeps', () => {
-	const watched = (sleeper: Sleeper): Sleeper =>
-		sleeper.kind === 'open' ? { ...sleeper, watched: true } : sleeper;
-	// The service calls back, so that nobody has to look.
-	const called = { receiveUrl: 'https://n8n.example/webhook-waiting/7/node-1' };
-	const first = () => open(sleepingTask('t1', called));
-	const second = () => open(sleepingTask('t2', called));
-
-	test.each<[string, () => Sleeper[], boolean]>([
-		['each item says so', () => [watched(first()), watched(second())], true],
-		['items that are over do not count', () => [complete({ json: {} }), watched(first())], true],
-		['one item says no', () => [watched(first()), second()], false],
-		['all items say no', () => [first(), second()], false],
-	])('%s', async (_name, sleepers, watches) => {
-		await onMachine(async (machine) => {
-			const { notes, client, sleep } = await asleep(sleepers());
-			expect(notes?.watched).toBe(watches);
-			expect(sleep.watchesAll).toBe(watches);
-			await machine.pause(60_000);
-			expect(client.requests.length > 0).toBe(watches);
-		});
-	});
-});
-
 describe('how often this n8n looks while it sleeps', () => {
 	const pace = async (receiveUrl: string | undefined, callable = true) => {
 		const { notes } = await asleep([open(sleepingTask('t1', { receiveUrl }))], { callable });
-		const [item] = notes?.items ?? [];
+		const [item] = notes.items ?? [];
 		return item?.kind === 'open' ? item.tasks.map((task) => task.pace) : item;
 	};
 

@@ -55,6 +55,7 @@ describe('parseTask', () => {
 		['JSend', { status: 'success', data: { id: 't1', status: 'done' } }],
 		['a task that has one', { data: { id: 't1', status: 'done', task: { status: 'doing' } } }],
 		['a task with data of its own', { id: 't1', status: 'done', data: { status: 'stored' } }],
+		['result', { success: true, result: { task_id: 't1', status: 'done' } }],
 		['an answer with an ID of its own', { id: 'r1', data: { id: 't1', status: 'done' } }],
 	])('unwrapped from %s', (_name, body) => {
 		expect(parseTask(body)).toMatchObject({ id: 't1', state: 'done' });
@@ -167,6 +168,15 @@ test.each<[Record<string, unknown>, string | undefined]>([
 	[{ detail: 'd' }, 'd'],
 	[{ metadata: { error_message: 'e' } }, 'e'],
 	[{ error: { code: 1 } }, undefined],
+	[
+		{ errors: [{ field: 'text', message: 'too long' }, { message: 'no' }, 'odd', {}] },
+		'text: too long; no; odd',
+	],
+	[
+		{ message: 'Invalid', errors: [{ field: 'voice_id', message: 'unknown' }] },
+		'Invalid: voice_id: unknown',
+	],
+	[{ message: 'Invalid', errors: 'all' }, 'Invalid'],
 ])('errorTextOf %j', (body, expected) => {
 	expect(errorTextOf(body)).toBe(expected);
 });

@@ -32,7 +32,7 @@ test('one item per task, newest first, as Task: Get has it', async () => {
 	const files = { audio_url: 'https://files.example/a.mp3' };
 	const done = task(1, { status: 'done', metadata: files, error: '' });
 	const { json, output, requests } = await runNode({
-		parameters: [getAll, { ...getAll, limit: 1, options: { type: ' sound_effect' } }],
+		parameters: [getAll, { ...getAll, limit: 1, filters: { type: ' sound_effect' } }],
 		answer: pages([[done, task(2, { error: 'too loud' })]]),
 	});
 	const { error: _empty, ...rest } = done;
@@ -54,6 +54,7 @@ test.each<[string, number, (page: unknown[], number: number) => unknown]>([
 	['records', 4, (records) => ({ records })],
 	['results with texts for numbers', 4, (results) => ({ results, total: '230', page: '1' })],
 	['data, and has_more', 3, (data, page) => ({ data, pagination: { has_more: page < 3 } })],
+	['tasks that are wrapped', 4, (tasks) => tasks.map((each) => ({ task: each }))],
 	['data in data', 4, (tasks, page) => ({ data: { tasks, total_pages: 3, page } })],
 ])('pages are followed: %s, %d requests', async (_, times, shape) => {
 	const given = [range(200, 300), range(100, 200), range(70, 100)];
@@ -102,24 +103,59 @@ test('a task that stands on two pages comes once; a list that repeats itself end
 	expect([json.length, requests.length]).toEqual([3, 4]);
 });
 
-test.each<[Answer, number]>([
-	[{ status: 404, body: { error: 'Not found' } }, 1],
-	[{ status: 405, body: {} }, 1],
-	[{ status: 200, body: '<html>welcome</html>' }, 4],
-	[{ body: { success: true, message: 'hello' } }, 1],
-])('a service without a list says so in words: %j', async (answer, times) => {
-	const { error, requests } = await runNode({ parameters: getAll, answer: () => answer });
-	expect(error?.message).toBe('The service publishes no list of tasks');
-	expect(error?.description).toMatch(/"Task: Wait" with their IDs/);
-	expect(requests).toHaveLength(times);
-	const { json } = await runNode({ parameters: getAll, answer: () => answer, node: goOn });
-	expect(json).toMatchObject([{ outcome: 'rejected', error: error?.message }]);
+test.each([404, 405, 410, 501])(
+	'a service that says twice that it has no list: %d',
+	async (status) => {
+		const answer = { status, body: { error: 'Not found' } };
+		const { error, requests } = await runNode({ parameters: getAll, answer: () => answer });
+		expect(error?.message).toBe('The service publishes no list of tasks');
+		expect(error?.description).toMatch(/"Task: Wait" with their IDs/);
+		expect(requests).toHaveLength(2);
+		const { json } = await runNode({ parameters: getAll, answer: () => answer, node: goOn });
+		expect(json).toMatchObject([{ outcome: 'rejected', error: error?.message }]);
+	},
+);
+
+test('once it was read, the list is there, whatever the service says of it for a moment', async () => {
+	const given = pages([[task(1)]], (data) => ({ data, has_more: false }));
+	const answer = (request: { url: string }, count: number) =>
+		count === 0 || count > 2 ? given(request) : { status: 404, body: {} };
+	const { json } = await runNode({ parameters: [getAll, getAll, getAll], answer, node: goOn });
+	expect(json).toMatchObject([
+		{ task_id: 't1' },
+		{ outcome: 'unreachable' },
+		{ outcome: 'unreachable' },
+	]);
+	const once = (request: { url: string }, count: number) =>
+		count === 0 ? { status: 404, body: {} } : given(request);
+	expect(await idsOf({ parameters: getAll, answer: once })).toEqual(['t1']);
 });
 
-test('a list that can not be read is no list that is not there', async () => {
-	const busy = { status: 503, body: { code: 'server_busy' } };
-	const { json } = await runNode({ parameters: getAll, answer: () => busy, node: goOn });
-	expect(json).toMatchObject([{ outcome: 'unreachable', http_status: 503 }]);
+test.each<[Answer, object]>([
+	[
+		{ status: 503, body: { code: 'server_busy' } },
+		{ outcome: 'unreachable', http_status: 503 },
+	],
+	[
+		{ status: 400, body: { error: 'no' } },
+		{ outcome: 'unreachable', http_status: 400 },
+	],
+	[
+		{ status: 403, body: '<html>no</html>' },
+		{ outcome: 'rejected', http_status: 403 },
+	],
+	[
+		{ status: 422, body: {} },
+		{ outcome: 'unreachable', http_status: 422 },
+	],
+	[{ body: '' }, { outcome: 'unreachable', http_status: 200 }],
+	[{ body: '<html>welcome</html>' }, { outcome: 'unreachable', http_status: 200 }],
+	[{ body: { success: false, code: 'server_busy' } }, { outcome: 'unreachable' }],
+	[{ body: { success: true, message: 'hello' } }, { outcome: 'unreachable' }],
+])('a list that can not be read is no list that is not there: %j', async (answer, expected) => {
+	const { json } = await runNode({ parameters: getAll, answer: () => answer, node: goOn });
+	const error = expect.stringMatching(/could not be read/) as string;
+	expect(json).toMatchObject([{ ...expected, error }]);
 });
 
 test('nothing in it opens a webhook or an account', async () => {

@@ -1,7 +1,7 @@
 /** What a callback's task is, by the service's own word: whatever it answers, within the budget. */
 import { confirm } from '../../nodes/MediaGeneration/callback/confirm';
 import type { Answer, ApiRequest } from '../../nodes/MediaGeneration/service/client';
-import { pause } from '../../nodes/MediaGeneration/service/clock';
+import { pause } from '../../nodes/MediaGeneration/base/clock';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import { onMachine } from '../model/machine';
 import { answer, scriptedClient } from '../support/replies';

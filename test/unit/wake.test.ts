@@ -8,7 +8,7 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { createClient } from '../../nodes/MediaGeneration/service/client';
-import { pause } from '../../nodes/MediaGeneration/service/clock';
+import { pause } from '../../nodes/MediaGeneration/base/clock';
 import { wake } from '../../nodes/MediaGeneration/sleep/wake';
 import { writeNotes, type SleepingItem } from '../../nodes/MediaGeneration/sleep/notes';
 import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
@@ -23,7 +23,6 @@ const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');
 const watchOf = (taskId: string): Watch => ({
 	taskId,
 	kind: 'image',
-	route: 'auto',
 	createdAt: Date.now() - 60_000,
 	deadline: Date.now() + 3_600_000,
 	echoes: [],
@@ -43,7 +42,6 @@ interface Setting {
 	notes?: SleepingItem[];
 	items?: INodeExecutionData[];
 	says?: (taskId: string, count: number) => Said;
-	watched?: boolean;
 	baseUrl?: string;
 	/** How long the host of files takes to answer. */
 	fileMs?: number;
@@ -51,6 +49,9 @@ interface Setting {
 	query?: string;
 	/** What n8n's one expression gives. */
 	evaluates?: (all: unknown[]) => unknown;
+	/** Until n8n has stored what it is handed, and whether it can. */
+	storing?: Promise<void>;
+	stores?: () => boolean;
 	/** What throws. */
 	broken?: 'evaluateExpression' | 'getCredentials' | 'getNode' | 'getBodyData';
 }
@@ -64,18 +65,19 @@ function sleeping({
 	notes = [open('t1')],
 	items,
 	says = () => 'done',
-	watched = false,
 	baseUrl = 'https://api.example',
 	fileMs = 0,
 	query = '?signature=token',
 	evaluates = (all) => all,
+	storing,
+	stores = () => true,
 	broken,
 }: Setting = {}) {
 	count += 1;
 	const key = `sk_wake-${count}-0123456789`;
 	const input = items ?? notes.map((_, index) => ({ json: { task_id: `asleep-${index}` } }));
 	const id = `sleep-${count}`;
-	const saved = writeNotes({ id, watched, items: notes });
+	const saved = writeNotes({ id, items: notes });
 	const looks: string[] = [];
 	const files: string[] = [];
 	const calls: IHttpRequestOptions[] = [];
@@ -144,11 +146,13 @@ function sleeping({
 			}),
 		} as unknown as IWebhookFunctions;
 		const { workflowData, noWebhookResponse, ...rest } = await wake(context);
-		// Else n8n answers, when it has taken the items.
 		expect(noWebhookResponse).toBe(response.headersSent ? true : undefined);
+		// Else n8n answers, when it has taken the items or failed to.
+		if (!response.headersSent) await storing;
+		if (!response.headersSent) response.status(stores() ? 200 : 500).json(rest.webhookResponse);
 		return {
 			status: response.statusCode,
-			body: (rest.webhookResponse ?? response.sent) as IDataObject,
+			body: response.sent as IDataObject,
 			items: workflowData?.[0],
 		};
 	};
@@ -285,41 +289,49 @@ describe('it wakes', () => {
 		expect(Object.keys(binary ?? {})).toHaveLength(1);
 	});
 
-	test('with a file that takes long, whose sender is answered after 5 s', async () => {
+	test('with a file that takes long, whose sender is told after 5 s that n8n has nothing yet, as is every copy', async () => {
 		await onMachine(async (machine) => {
-			const { post } = sleeping({ fileMs: 9_000 });
+			const { post, calls } = sleeping({ fileMs: 9_000 });
 			const response = new WebhookResponse();
 			const answered = new Promise((resolve) =>
 				response.once('close', () => resolve(machine.elapsed)),
 			);
 			const woken = post({ id: 't1' }, response);
 			expect(await answered).toBe(5_000);
-			const { status, body, items } = await woken;
-			expect([status, body]).toEqual([200, { received: true }]);
+			const fetched = told(503, {
+				received: false,
+				error: 'the files are being fetched, try again',
+			});
+			expect(await post({ id: 't1' })).toEqual(fetched);
+			const { items, ...rest } = await woken;
+			expect([rest, response.headers]).toEqual([
+				{ status: 503, body: fetched.body },
+				{ 'Retry-After': 5 },
+			]);
 			expect(items?.[0]?.binary?.data).toBeDefined();
 			expect(machine.elapsed).toBe(9_000);
+			// Nobody says whether n8n has taken the items: this process asks, and a later call counts again.
+			expect((await post({ id: 't1' })).status).toBe(503);
+			await machine.pause(60_000);
+			expect(calls.length).toBeGreaterThan(0);
 		});
 	});
 
-	test.each([true, false])(
-		'by itself, if a call comes too soon; with Watch While Asleep %j whoever is called for',
-		async (watched) => {
-			await onMachine(async (machine) => {
-				const { post, calls, looks } = sleeping({
-					notes: [open('t1', 't2')],
-					watched,
-					says: (id) => (machine.elapsed < (id === 't1' ? 60_000 : 200_000) ? 'doing' : 'done'),
-				});
-				expect(await post({ id: 't1' })).toMatchObject({ status: 202 });
-				await machine.pause(10 * 60_000);
-				expect(calls[0]).toMatchObject({
-					url: 'https://n8n.example/webhook-waiting/7/node-1?signature=token',
-					body: { id: watched ? 't2' : 't1' },
-				});
-				expect(looks.includes('t2')).toBe(watched);
+	test('by itself, if a call comes too soon, whoever is called for', async () => {
+		await onMachine(async (machine) => {
+			const { post, calls, looks } = sleeping({
+				notes: [open('t1', 't2')],
+				says: (id) => (machine.elapsed < (id === 't1' ? 60_000 : 200_000) ? 'doing' : 'done'),
 			});
-		},
-	);
+			expect(await post({ id: 't1' })).toMatchObject({ status: 202 });
+			await machine.pause(10 * 60_000);
+			expect(calls[0]).toMatchObject({
+				url: 'https://n8n.example/webhook-waiting/7/node-1?signature=token',
+				body: { id: 't2' },
+			});
+			expect(looks).toContain('t2');
+		});
+	});
 });
 
 test.each([
@@ -354,7 +366,6 @@ describe('in the process that put it to sleep', () => {
 			let others: Said = 'doing';
 			const { post, looks, ownSleep } = sleeping({
 				notes: [open('t1', 't2')],
-				watched: true,
 				says: (taskId) => (taskId === 't1' ? 'done' : others),
 			});
 			(await ownSleep()).watch([], { resumeUrl: '', coverage: 'all' });
@@ -374,6 +385,88 @@ describe('in the process that put it to sleep', () => {
 			);
 			expect(looks).toEqual([]);
 		});
+	});
+});
+
+describe('a 200 means that n8n has stored it', () => {
+	test('a copy waits for the answer to the call before it, and gets 503 where there is none', async () => {
+		await onMachine(async (machine) => {
+			let store = () => {};
+			const storing = new Promise<void>((resolve) => (store = resolve));
+			const { post, files } = sleeping({ storing });
+			const first = post({ id: 't1' });
+			await machine.pause(1_000);
+			expect(await post({ id: 't1' })).toEqual(
+				told(503, { received: false, error: 'this callback is being handled already, try again' }),
+			);
+			expect(machine.elapsed).toBe(4_000);
+			const copy = post({ id: 't1' });
+			store();
+			expect((await first).status).toBe(200);
+			expect((await copy).body).toEqual({
+				received: true,
+				ignored: 'the execution was woken before',
+			});
+			expect(files).toHaveLength(1);
+		});
+	});
+
+	test('what n8n did not take is forgotten again', async () => {
+		await onMachine(async () => {
+			let stores = false;
+			const { post } = sleeping({ stores: () => stores });
+			expect((await post({ id: 't1' })).status).toBe(500);
+			stores = true;
+			expect(await post({ id: 't1' })).toMatchObject({
+				status: 200,
+				items: [{ json: { status: 'done' } }],
+			});
+		});
+	});
+});
+
+test('calls beyond four at once are refused, and this process looks at their tasks by itself', async () => {
+	await onMachine(async (machine) => {
+		let store = () => {};
+		const storing = new Promise<void>((resolve) => (store = resolve));
+		const full = [1, 2, 3, 4].map(() => sleeping({ storing }));
+		const all = Promise.all(full.map(async ({ post }) => await post({ id: 't1' })));
+		await machine.pause(1_000);
+		const { post, looks, calls, warnings } = sleeping();
+		const response = new WebhookResponse();
+		expect(await post({ id: 't1' }, response)).toEqual(
+			told(503, { received: false, error: 'too many executions are being resumed, try again' }),
+		);
+		expect([machine.elapsed, response.headers]).toEqual([1_000, { 'Retry-After': 5 }]);
+		await post({ id: 't1' });
+		expect(warnings).toEqual([
+			'Media Generation: executions are woken 4 at a time; since the last line, calls refused: 1; resumptions that wait: 0',
+		]);
+		await machine.pause(5_000);
+		expect([looks, calls.length > 0]).toEqual([['t1'], true]);
+		store();
+		expect((await all).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+		expect((await post({ id: 't1' })).status).toBe(200);
+	});
+});
+
+test('notes in a format of another version are not read: the call is refused, so that its sender tries again', async () => {
+	const { post, warnings } = sleeping({
+		evaluates: ([items, , url]) => [items, '{"format":2}', url],
+	});
+	expect(await post({ id: 't1' })).toMatchObject({ status: 503, body: { received: false } });
+	expect(warnings).toEqual([
+		expect.stringMatching(/does not know the format of what the execution/),
+	]);
+});
+
+test('a failure that the service does not state plainly counts at once where the callback has said so', async () => {
+	await onMachine(async (machine) => {
+		const { post, looks } = sleeping({ says: () => ({ status: 'error', success: false }) });
+		expect((await post({ id: 't1', status: 'error' })).items).toMatchObject([
+			{ json: { outcome: 'failed' } },
+		]);
+		expect([looks, machine.elapsed]).toEqual([['t1'], 0]);
 	});
 });
 

@@ -1,6 +1,6 @@
 /** One task that is waited for, without a clock: what a look found goes in, and the moment of the next look or the end comes out. */
 import type { Look } from '../../nodes/MediaGeneration/service/look';
-import { Watched, type Surroundings, type Watch } from '../../nodes/MediaGeneration/wait/watched';
+import { Watched, type LoopState, type Watch } from '../../nodes/MediaGeneration/wait/watched';
 import { busy, done, failureOf, missing, running, task } from './pollSetting';
 
 const S = 1_000;
@@ -8,12 +8,12 @@ const START = 1_000_000;
 const denied: Look = { kind: 'denied', detail: 'HTTP 401: expired', httpStatus: 401 };
 const withoutFiles = task('done', { metadata: {} });
 
-const at = (ageMs: number, siblingAgesMs: number[] = [], random = 0.5): Surroundings => ({
+const at = (ageMs: number, siblingAgesMs: number[] = [], random = 0.5): LoopState => ({
 	nowMs: START + ageMs,
 	random,
 	siblingAgesMs,
+	slotWanted: false,
 	endWanted: false,
-	keyWorks: false,
 });
 
 /** A task and its next look, by the task's age. */
@@ -22,7 +22,6 @@ function watched(extra: Partial<Watch> = {}, turn = 0, around = at(0)) {
 		{
 			taskId: 't',
 			kind: 'x',
-			route: 'auto',
 			createdAt: START,
 			deadline: START + 600 * S,
 			echoes: [],
@@ -35,7 +34,7 @@ function watched(extra: Partial<Watch> = {}, turn = 0, around = at(0)) {
 	return { one, next: () => one.nextLookAt - START };
 }
 
-test.each<[string, turn: number, Surroundings, number, Partial<Watch>]>([
+test.each<[string, turn: number, LoopState, number, Partial<Watch>]>([
 	['comes after a second', 0, at(0), 1_000, {}],
 	['comes a little sooner or later each time', 0, at(0, [], 0), 800, {}],
 	['counts what has passed since the creation', 0, at(400), 1_000, {}],
@@ -47,6 +46,13 @@ test.each<[string, turn: number, Surroundings, number, Partial<Watch>]>([
 	['at a task made long ago comes at once', 1, at(0), 0, { pace: 'atOnce' }],
 	['asleep comes later', 1, at(0), 12_500, { pace: 'asleep' }],
 	[
+		'asleep comes sooner where creations wait for its place',
+		0,
+		{ ...at(0), slotWanted: true },
+		2_500,
+		{ pace: 'asleep' },
+	],
+	[
 		'asleep: n8n refuses callbacks while it falls asleep',
 		0,
 		at(50_000),
@@ -55,6 +61,15 @@ test.each<[string, turn: number, Surroundings, number, Partial<Watch>]>([
 	],
 ])('the first look %s', (_name, turn, around, expected, extra) => {
 	expect(watched(extra, turn, around).next()).toBeCloseTo(expected, 0);
+});
+
+test('asleep it is looked at as in polling where creations wait for its place', () => {
+	const next = (slotWanted: boolean) => {
+		const { one, next: nextLook } = watched({ pace: 'asleep' });
+		one.judge(running(), { ...at(20 * S), slotWanted });
+		return nextLook();
+	};
+	expect([next(false), next(true)]).toEqual([49_500, 22_060]);
 });
 
 test('a progress that is believed spares looks, also where a look brought none', () => {
@@ -79,7 +94,7 @@ describe('a sibling is found finished', () => {
 	test('that took a little longer: the next look comes then', () => {
 		const { one, next } = looked();
 		expect(next()).toBe(22_060);
-		one.hearOfSibling(at(20 * S, [20.5 * S]));
+		one.lookSoonerAfterSibling(at(20 * S, [20.5 * S]));
 		expect(next()).toBe(20_620);
 	});
 
@@ -92,13 +107,13 @@ describe('a sibling is found finished', () => {
 	])('%s is repeated no sooner', (_name, look, extra, nextS, siblingS) => {
 		const { one, next } = looked(look, extra);
 		expect(next()).toBe(nextS * S);
-		one.hearOfSibling(at(20 * S, [siblingS * S]));
+		one.lookSoonerAfterSibling(at(20 * S, [siblingS * S]));
 		expect(next()).toBe(nextS * S);
 	});
 
 	test('nor does a caller who says that the task is over repeat a refusal sooner', () => {
 		const { one, next } = looked(denied);
-		one.hurry(START + 20 * S);
+		one.hurry(START + 20 * S, false);
 		expect(next()).toBe(22_500);
 		expect(one.judge(running(), at(22_500))).toBeUndefined();
 		// From then on as after any such call.
@@ -110,7 +125,7 @@ test('its end shows when to look at siblings, but for one whose files came late'
 	const { one } = watched();
 	one.judge(withoutFiles, at(10 * S));
 	expect(one.judge(done(), at(11 * S))?.kind).toBe('done');
-	expect(one.showsTheWay).toBe(false);
+	expect(one.predictsSiblings).toBe(false);
 });
 
 describe('files that come late', () => {
@@ -133,15 +148,6 @@ describe('files that come late', () => {
 	});
 });
 
-test('a task is missing after a minute and three looks', () => {
-	const ends = (...agesS: number[]) => {
-		const { one } = watched();
-		return agesS.map((ageS) => one.judge(missing, at(ageS * S))?.kind);
-	};
-	expect(ends(58, 59, 59.9, 60)).toEqual([undefined, undefined, undefined, 'failed']);
-	expect(ends(70, 71, 72)).toEqual([undefined, undefined, 'failed']);
-});
-
 test('what went wrong before the last look is not the reason', () => {
 	const { one } = watched();
 	for (const look of [busy(), running()]) one.judge(look, at(10 * S));
@@ -149,35 +155,47 @@ test('what went wrong before the last look is not the reason', () => {
 });
 
 describe('a refusal ends the wait', () => {
-	/** What looks that are refused, at those ages, bring. */
-	const refusals = (keyWorks: boolean, agesS: number[]) => {
-		const { one } = watched();
-		return agesS.map((ageS) => one.judge(denied, { ...at(ageS * S), keyWorks })?.kind);
+	/** What looks at those ages bring. */
+	const ends = (pace: Watch['pace'], looks: Array<[ageS: number, Look]>) => {
+		const { one } = watched({ pace });
+		return looks.map(([ageS, look]) => one.judge(look, at(ageS * S))?.kind);
 	};
 
-	test('also where an answer of a busy service stands between', () => {
-		const { one } = watched();
-		const ends = [denied, busy(), denied].map((look) => one.judge(look, at(10 * S))?.kind);
-		expect(ends).toEqual([undefined, undefined, 'failed']);
+	test.each<[string, number[], Look]>([
+		['a minute after the first one', [100, 130, 159.9, 160], denied],
+		['or of 404', [100, 130, 159.9, 160], missing],
+		['and with the third one, where looks are rare', [100, 300, 500], missing],
+	])('%s, polled and asleep', (_name, agesS, look) => {
+		const seen = agesS.map((ageS): [number, Look] => [ageS, look]);
+		const expected = [...agesS.slice(1).map(() => undefined), 'failed'];
+		// What was seen before its streak says nothing of how long it lasts.
+		const before: Array<[number, Look]> = [
+			[10, look],
+			[20, running()],
+		];
+		for (const pace of ['poll', 'asleep', 'atOnce'] as const)
+			expect(ends(pace, [...before, ...seen])).toEqual([undefined, undefined, ...expected]);
 	});
 
-	test('when it is repeated, where the key has opened nothing yet', () => {
-		expect(refusals(false, [10, 12.5])).toEqual([undefined, 'failed']);
+	test('also where its kind changes, or a busy answer stands between', () => {
+		const looks = [denied, busy(), missing, busy(), denied];
+		const seen = looks.map((look, index): [number, Look] => [100 + 15 * index, look]);
+		expect(ends('poll', seen).at(-1)).toBe('failed');
 	});
 
-	test('only when it is repeated three times, where the key has opened a task of the run', () => {
-		expect(refusals(true, [10, 12.5, 15, 17.5])).toEqual([
-			undefined,
-			undefined,
-			undefined,
-			'failed',
-		]);
+	test('by six looks at a key that was revoked', () => {
+		const { one, next } = watched();
+		const pauses = [0, 2.5, 7.5, 17.5, 37.5].map((ageS) => {
+			one.judge(denied, at(ageS * S));
+			return next() / S - ageS;
+		});
+		expect(pauses).toEqual([2.5, 5, 10, 20, 30]);
+		expect(one.judge(denied, at(67.5 * S))).toMatchObject({ failure: { outcome: 'unreachable' } });
 	});
 
 	test('no sooner at the deadline: the task is not finished in time then, and the refusal is named', () => {
 		const { one } = watched({ deadline: START + 20 * S });
-		for (const ageS of [15, 17.5, 20])
-			expect(one.judge(denied, { ...at(ageS * S), keyWorks: true })).toBeUndefined();
+		for (const ageS of [15, 17.5, 20]) expect(one.judge(denied, at(ageS * S))).toBeUndefined();
 		const failure = failureOf(one.timedOut());
 		expect(failure.outcome).toBe('timed_out');
 		expect(failure.description).toMatch(/The last look at it failed: HTTP 401: expired\.$/);
@@ -200,6 +218,21 @@ describe('a failure that does not name the task', () => {
 		expect(one.judge(doubtful, at(12.5 * S))).toMatchObject({
 			failure: { outcome: 'failed', taskId: 't' },
 		});
+	});
+
+	test('counts at once, where a callback has said the same, or where the task is gone afterwards', () => {
+		const { one } = watched();
+		one.hurry(START + 10 * S, true);
+		expect(one.judge(doubtful, at(10 * S))).toMatchObject({ failure: { outcome: 'failed' } });
+		const other = watched().one;
+		expect(other.judge(doubtful, at(10 * S))).toBeUndefined();
+		expect(other.judge(missing, at(12.5 * S))).toMatchObject({ failure: { outcome: 'failed' } });
+	});
+
+	test('a callback alone proves nothing', () => {
+		const { one } = watched();
+		one.hurry(START + 10 * S, true);
+		for (const look of [running(), missing]) expect(one.judge(look, at(10 * S))).toBeUndefined();
 	});
 
 	test('a look between the two that shows the task begins anew', () => {

@@ -54,6 +54,8 @@ export interface Plan {
 	/** The request from which on it is another file, if ever. */
 	changesAt: number;
 	store: 'works' | 'failsAtOnce' | 'failsLater';
+	/** Max File Size. */
+	maxBytes: number;
 	/** Real ms after which the execution is stopped. */
 	stopAfterMs: number | undefined;
 	/** Whether nothing of it can keep the file from being delivered. */
@@ -195,6 +197,7 @@ export function planOf(seed: number): Plan {
 			if (trouble?.type === 'resetAfterAll') troubles[index] = { type: 'cut', after: 1_000 };
 	const changesAt = random() < 0.15 ? 1 + Math.floor(random() * 3) : Infinity;
 	const store = pick(random, ...Array<'works'>(30).fill('works'), 'failsAtOnce', 'failsLater');
+	const maxBytes = random() < 0.05 ? 10_000 : 5_000_000;
 	const stopAfterMs = random() < 0.02 ? random() * 30 : undefined;
 	const harmless =
 		!['gzip, gzip', 'gzip that is none'].includes(habits.encoding) &&
@@ -207,6 +210,7 @@ export function planOf(seed: number): Plan {
 		troubles.length <= 3 &&
 		changesAt === Infinity &&
 		store === 'works' &&
+		length <= maxBytes &&
 		stopAfterMs === undefined;
-	return { seed, content, habits, troubles, changesAt, store, stopAfterMs, harmless };
+	return { seed, content, habits, troubles, changesAt, store, maxBytes, stopAfterMs, harmless };
 }

@@ -17,20 +17,10 @@ export interface Job {
 	split?: boolean;
 }
 
-/** What the tasks of a flow make; sound effects unless told otherwise. */
-export const media = {
-	'sound effects': { resource: 'soundEffect', operation: 'generate' },
-	'speech by voice ID': { resource: 'speech', operation: 'generateByVoiceId' },
-	'speech by voice name': { resource: 'speech', operation: 'generateByVoiceName' },
-	images: { resource: 'image', operation: 'generate' },
-} as const;
-export type Media = keyof typeof media;
-
 export interface RunSettings {
 	/** In seconds. */
 	grace?: number;
 	timeout?: number;
-	watch?: boolean;
 	download?: boolean;
 }
 
@@ -75,8 +65,8 @@ export async function publishFlow(
 	const workflow = await rest.createWorkflow(definition);
 	await rest.publish(workflow);
 	const call = async (jobs: Job[], settings: RunSettings = {}) => {
-		const { grace = 0, timeout = 3600, watch = true, download = true } = settings;
-		const { status } = await rest.callWebhook(path, { jobs, grace, timeout, watch, download });
+		const { grace = 0, timeout = 3600, download = true } = settings;
+		const { status } = await rest.callWebhook(path, { jobs, grace, timeout, download });
 		assert.equal(status, 200);
 	};
 	const newest = async () => (await rest.listExecutions(workflow.id, 1))[0]?.id;

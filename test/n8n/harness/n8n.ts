@@ -70,9 +70,12 @@ export async function waitForReady(n8n: N8nProcess, baseUrl: string): Promise<vo
 			if ((await statusOf(`${baseUrl}/healthz/readiness`)) !== 200) return false;
 			return ![0, 404, 503].includes(await statusOf(`${baseUrl}/rest/login`));
 		},
-		{ timeoutMs: 120_000, what: `n8n at ${baseUrl}`, details: () => n8n.log().slice(-3000) },
+		{ timeoutMs: 300_000, what: `n8n at ${baseUrl}`, details: () => n8n.log().slice(-3000) },
 	);
 }
+
+/** The one folder that nodes of such an n8n may read and write. */
+export const filesFolder = (userFolder: string) => join(userFolder, 'files');
 
 /** Starts a real n8n and waits until it is ready. It ends with {@link N8n.stop}, and in any case with this process. */
 export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
@@ -81,7 +84,7 @@ export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 		if (!options.userFolder) rmSync(userFolder, { recursive: true, force: true });
 	};
 	const forget = onCleanup(removeFolder);
-	mkdirSync(userFolder, { recursive: true });
+	mkdirSync(filesFolder(userFolder), { recursive: true });
 	if (options.tarball) await installPackage(options.tarball, userFolder);
 
 	const port = options.port ?? (await getPort(local));
@@ -91,6 +94,7 @@ export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 	const env = {
 		...commonEnv,
 		N8N_USER_FOLDER: userFolder,
+		N8N_RESTRICT_FILE_ACCESS_TO: filesFolder(userFolder),
 		N8N_PORT: String(port),
 		N8N_RUNNERS_BROKER_PORT: String(brokerPort),
 		// Older versions know only the second.

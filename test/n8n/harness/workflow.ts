@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { filesFolder } from './n8n';
 
 export interface WorkflowNode {
 	name: string;
@@ -45,6 +46,30 @@ export function readWorkflow(
 	}
 	return { ...workflow, name: name ?? workflow.name };
 }
+
+const examples = join(__dirname, '..', '..', '..', 'examples');
+
+interface Place {
+	credential: { id: string; name: string };
+	n8n: { baseUrl: string; userFolder: string };
+}
+
+/** An example of examples/, with what differs from one n8n to the next: the credential, its own address, the folder that it may write to. */
+export function exampleWorkflow(name: string, { credential, n8n }: Place): Workflow {
+	const { id, name: title } = credential;
+	const workflow = readWorkflow(join(examples, `${name}.json`), {
+		credential: { id, name: title },
+	});
+	const text = JSON.stringify(workflow)
+		.replaceAll('http://localhost:5678', n8n.baseUrl)
+		.replaceAll('/home/node/.n8n-files', filesFolder(n8n.userFolder));
+	return JSON.parse(text) as Workflow;
+}
+
+export const exampleNames = readdirSync(examples)
+	.filter((file) => file.endsWith('.json'))
+	.map((file) => file.replace(/\.json$/, ''))
+	.sort();
 
 /** The same for a file of test/n8n/workflows, named without its ending. */
 export function testWorkflow(name: string, replacements?: Replacements): Workflow {

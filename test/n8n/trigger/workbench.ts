@@ -53,7 +53,7 @@ export class Workbench {
 		path: string,
 		credential: SavedCredential,
 		parameters: Record<string, unknown> = {},
-		{ publish = true, typeVersion = 1.1 } = {},
+		{ publish = true } = {},
 	): Promise<Receiver> {
 		const { rest, n8n } = this.context;
 		const definition = testWorkflow('trigger-receive', {
@@ -63,7 +63,6 @@ export class Workbench {
 		for (const node of definition.nodes) {
 			if (!node.credentials) continue;
 			node.parameters = { ...node.parameters, ...parameters };
-			node.typeVersion = typeVersion;
 		}
 		const workflow = await rest.createWorkflow(definition);
 		const url = `${n8n.baseUrl}/webhook/${path}/callback`;

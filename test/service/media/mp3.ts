@@ -3,11 +3,14 @@ import type { SampleRate } from '../types';
 import { id3v1, id3v2 } from './id3';
 import { toneSamples } from './tone';
 
+export const BITRATES = [32, 64, 128, 192] as const;
+export const SAMPLE_RATES = [22050, 24000, 44100, 48000] as const;
+
 export interface Mp3Options {
 	/** Hz; MPEG-1 from 32,000 on, MPEG-2 from 16,000 on, else MPEG-2.5. */
-	sampleRate?: SampleRate;
+	sampleRate?: SampleRate | undefined;
 	/** kbit/s where the bit rate is constant. */
-	bitrate?: 32 | 64 | 128;
+	bitrate?: (typeof BITRATES)[number] | undefined;
 	variable?: boolean;
 	/** Whether an "Info" or "Xing" frame states the length, as with any encoder that can go back to the file's beginning. */
 	header?: boolean;
@@ -16,7 +19,7 @@ export interface Mp3Options {
 }
 
 /** kbit/s by index, of MPEG-1 and of the others. */
-const BITRATES = {
+const FRAME_BITRATES = {
 	1: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
 	2: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 };
@@ -46,7 +49,7 @@ function frames(channels: Float32Array[], options: Mp3Options): Buffer {
 
 function frameLength(head: number, sampleRate: number): number {
 	const isFirst = ((head >>> 19) & 3) === 3;
-	const kbps = BITRATES[isFirst ? 1 : 2][(head >>> 12) & 15] ?? 0;
+	const kbps = FRAME_BITRATES[isFirst ? 1 : 2][(head >>> 12) & 15] ?? 0;
 	return Math.floor(((isFirst ? 144_000 : 72_000) * kbps) / sampleRate) + ((head >>> 9) & 1);
 }
 

@@ -1,7 +1,7 @@
 /** The sound of a task, in the format that the settings or the task itself ask for. */
 import type { Settings, TaskRecord } from '../types';
 import { wavHeader } from './bulk';
-import { type Mp3Options, toneMp3 } from './mp3';
+import { BITRATES, type Mp3Options, SAMPLE_RATES, toneMp3 } from './mp3';
 import { toneHz, toneWav } from './tone';
 
 export interface Sound {
@@ -11,12 +11,27 @@ export interface Sound {
 
 export const CONTENT_TYPES = { wav: 'audio/wav', mp3: 'audio/mpeg' };
 
-export function soundOf({ steering, id }: TaskRecord, settings: Settings): Sound {
-	const audio = steering.audio ?? settings.audioFormat;
+export function soundOf({ steering, id, params, body }: TaskRecord, settings: Settings): Sound {
+	const { audio } = steering;
+	if (audio === undefined) {
+		const named = namedFormat(params.output_format ?? body.output_format);
+		if (named !== undefined) return { ...named, mp3: { ...named.mp3, title: id } };
+	}
+	const format = audio ?? settings.audioFormat;
 	return {
-		format: audio === 'wav' ? 'wav' : 'mp3',
-		mp3: { variable: audio === 'mp3_vbr', title: id },
+		format: format === 'wav' ? 'wav' : 'mp3',
+		mp3: { variable: format === 'mp3_vbr', title: id },
 	};
+}
+
+/** What an `output_format` asks for, e.g. `mp3_44100_128`: undefined where it is none that is known. */
+function namedFormat(value: unknown): Sound | undefined {
+	const [, kind, rate, bitrate] =
+		/^(mp3|wav)(?:_(\d+)(?:_(\d+))?)?$/.exec(typeof value === 'string' ? value : '') ?? [];
+	if (kind === undefined) return undefined;
+	const sampleRate = SAMPLE_RATES.find((each) => each === Number(rate));
+	const kbps = BITRATES.find((each) => each === Number(bitrate));
+	return { format: kind === 'wav' ? 'wav' : 'mp3', mp3: { sampleRate, bitrate: kbps } };
 }
 
 /** The tone that stands for a text. */

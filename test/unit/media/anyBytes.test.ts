@@ -5,7 +5,7 @@ import { mergeSrt, mergeWords, transcriptOf } from '../../../nodes/MediaGenerati
 import { joined, planJoin } from '../../../nodes/MediaGeneration/media/join';
 import { SoundScanner } from '../../../nodes/MediaGeneration/media/scan';
 import type { SoundFacts } from '../../../nodes/MediaGeneration/media/sound';
-import { inPieces } from '../../../nodes/MediaGeneration/service/clock';
+import { inPieces } from '../../../nodes/MediaGeneration/base/clock';
 import { loadMp3Encoder, toneMp3 } from '../../service/media/mp3';
 import { toneWav } from '../../service/media/tone';
 import { transcriptJson, transcriptSrt } from '../../service/media/transcript';

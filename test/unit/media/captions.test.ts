@@ -7,7 +7,7 @@ import {
 	writeCue,
 } from '../../../nodes/MediaGeneration/media/srt';
 import { atOnce as done } from '../../../nodes/MediaGeneration/media/split';
-import type { Work } from '../../../nodes/MediaGeneration/service/clock';
+import type { Work } from '../../../nodes/MediaGeneration/base/clock';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
 afterAll(() => fc.resetConfigureGlobal());

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { MPEGDecodedAudio } from 'mpg123-decoder';
-import { WaveFile } from 'wavefile';
 
 export interface Heard {
 	/** The first channel, between -1 and 1. */
@@ -27,15 +26,6 @@ export async function decodeMp3(mp3: Buffer): Promise<Heard> {
 	const [samples = new Float32Array()] = channelData;
 	const words = errors.map(({ message }) => message);
 	return { samples, channels: channelData.length, sampleRate, errors: words };
-}
-
-export function decodeWav(wav: Buffer): Heard {
-	const wave = new WaveFile(wav);
-	const { numChannels, sampleRate } = wave.fmt as { numChannels: number; sampleRate: number };
-	wave.toBitDepth('32f');
-	const all = wave.getSamples(false, Float32Array) as unknown as Float32Array | Float32Array[];
-	const samples = Array.isArray(all) ? (all[0] ?? new Float32Array()) : all;
-	return { samples, channels: numChannels, sampleRate, errors: [] };
 }
 
 /** How much of one pitch is in some samples (Goertzel). */

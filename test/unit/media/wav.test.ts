@@ -154,8 +154,7 @@ test.each<[string, Shape, object]>([
 
 const coded = (how: string) => `its samples are coded in a way that can't be joined (${how})`;
 const CONTRADICTS = 'its format chunk contradicts itself';
-const unreal = (what: string) =>
-	`its format chunk states what no sound has: ${what} for each sample`;
+const unreal = (what: string) => `its format chunk has implausible values: ${what} for each sample`;
 const formatted = (format: PlainFormat) => wav({ format: plain(format) });
 
 test.each<[string, Buffer, string]>([
@@ -186,4 +185,15 @@ test.each<[string, Buffer, string]>([
 	['big-endian', wav({ id: 'RIFX' }), 'it is not an MP3 or WAV file'],
 ])('%s is refused', async (_, file, problem) => {
 	expect(await scan([file])).toEqual({ kind: 'none', problem });
+});
+
+test.each<[string, Buffer[], boolean]>([
+	['a thousand', Array<Buffer>(1_000).fill(chunk('junk', Buffer.alloc(0))), true],
+	['more of them', Array<Buffer>(1_100).fill(chunk('junk', Buffer.alloc(0))), false],
+	['zeros without end', [Buffer.alloc(70_000)], false],
+])('chunks before the sound are passed over for 64 kB: %s', async (_name, before, isSound) => {
+	const facts = await scan([wav({ before })]);
+	if (isSound) expect(facts.kind).toBe('wav');
+	else
+		expect(facts).toMatchObject({ problem: 'it is a WAV file that holds no sound for too long' });
 });

@@ -1,0 +1,306 @@
+/** Against the services of today: forms with files, speech on either route, deletion, prices, lists that cut. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import { storeBinary } from './engine';
+import { again, engineSetting, goOn } from './setting';
+import type { JsonObject } from '../service';
+
+const setting = engineSetting({ profile: 'today' });
+
+const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const inMemory = (bytes: Buffer, fileName = 'a.png', mimeType = 'image/png') => ({
+	data: bytes.toString('base64'),
+	mimeType,
+	fileName,
+});
+const itemWith = (binary: INodeExecutionData['binary'] = {}): INodeExecutionData => ({
+	json: {},
+	binary,
+});
+const sent = () => setting.service.requests.filter(({ route }) => route === 'create');
+
+describe('an image with reference files', () => {
+	const image = (options: INodeParameters, prompt = 'Like @img1 and @img2'): INodeParameters => ({
+		resource: 'image',
+		operation: 'generate',
+		...{ prompt, modelId: 'image-1', aspectRatio: '1:1', downloadOutput: false, options },
+	});
+	const references = { referenceImages: 'data, other' };
+	const [one, two] = [randomBytes(300_000), Buffer.from('två "små" bytes')];
+
+	test('goes out as a form whose length is known, from the store and from memory', async () => {
+		const stored = await storeBinary(one, 'one.png', 'image/png');
+		const inputs = [itemWith({ data: stored, other: inMemory(two, 'två"2.jpg', 'image/jpeg') })];
+		const { output } = await setting.run({ inputs, parameters: image(references) });
+		expect(output[0]?.json).toMatchObject({ status: 'done' });
+		const [request] = sent();
+		expect(Number(request?.headers['content-length'])).toBeGreaterThan(300_000);
+		expect(request?.headers['transfer-encoding']).toBeUndefined();
+		expect(setting.bodies()).toMatchObject([
+			{
+				generations_count: 1,
+				model_parameters: { aspect_ratio: '1:1' },
+				assets: [
+					{ fileName: 'one.png', type: 'image/png', sha256: hashOf(one) },
+					{ fileName: 'två"2.jpg', type: 'image/jpeg', sha256: hashOf(two) },
+				],
+			},
+		]);
+	});
+
+	test('a try that repeats the request sends the whole files again', async () => {
+		const busy = { success: false, code: 'server_busy' };
+		const action = { type: 'status', status: 503, body: busy } as const;
+		setting.service.faults.add({ route: 'create', times: 2, action });
+		const inputs = [itemWith({ data: await storeBinary(one, 'one.png', 'image/png') })];
+		const { output } = await setting.run({
+			inputs,
+			parameters: image({ referenceImages: 'data' }, 'Like @img1'),
+		});
+		expect(output[0]?.json).toMatchObject({ status: 'done' });
+		const files = sent().map(({ body }) => (body as { files: JsonObject[][] }).files[0]?.[1]);
+		expect(files).toHaveLength(3);
+		for (const file of files) expect(file).toMatchObject({ sha256: hashOf(one) });
+	});
+
+	test('a creation without an answer is found by its prompt, and a failed item pays once for both tries', async () => {
+		const parameters = image({ referenceImages: 'data' }, 'Like @img1');
+		setting.service.faults.add({ route: 'create', times: 1, action: { type: 'emptyBody' } });
+		setting.service.faults.add({ route: 'poll', times: 1, action: { type: 'emptyBody' } });
+		const inputs = [itemWith({ data: inMemory(one) })];
+		const { output } = await setting.run({ inputs, parameters, settings: again });
+		expect(output[0]?.json).toMatchObject({ status: 'done' });
+		expect(setting.attempts()).toBe(1);
+	});
+
+	test.each<[string, INodeParameters, INodeExecutionData['binary'], string]>([
+		['no such field', references, { data: inMemory(two) }, 'Item 0 has no binary field "other"'],
+		[
+			'a name without a file',
+			{ referenceImages: 'data' },
+			{ data: inMemory(two) },
+			'The prompt names @img2, but there is 1 reference image',
+		],
+		[
+			'a name and no file at all',
+			{},
+			{},
+			'The prompt names @img1, but there are 0 reference images',
+		],
+		[
+			'a file that the store has lost',
+			references,
+			{ data: inMemory(two), other: { ...inMemory(two), id: 'filesystem-v2:gone', data: '' } },
+			'A file of the request could not be read: ',
+		],
+	])('%s: invalid, and nothing is sent', async (_, options, binary, message) => {
+		const inputs = [itemWith(binary)];
+		const { output } = await setting.run({ inputs, parameters: image(options), settings: goOn });
+		const { error, outcome } = output[0]?.json ?? {};
+		expect(outcome).toBe('invalid');
+		expect(error).toMatch(new RegExp(`^${message.replace(/[".]/g, '.')}`));
+		expect(setting.service.requests).toEqual([]);
+	});
+
+	test('more than 100 MB together: invalid, and nothing is sent', async () => {
+		const half = await storeBinary(Buffer.alloc(50_000_001), 'half.png', 'image/png');
+		const inputs = [itemWith({ data: half, other: half })];
+		const { error } = await setting.run({ inputs, parameters: image(references) });
+		expect(error?.message).toBe('The files of the request have more than 100 MB together');
+		expect(setting.attempts()).toBe(0);
+	});
+
+	test('as a form without files, where that is chosen', async () => {
+		await setting.run({
+			inputs: [itemWith()],
+			parameters: image({ bodyContentType: 'multipart-form-data' }, 'A lighthouse'),
+		});
+		expect(sent()[0]?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+		expect(setting.bodies()).toMatchObject([{ prompt: 'A lighthouse', generations_count: 1 }]);
+	});
+
+	test('a tool of an agent has no files: what the prompt names is refused in words', async () => {
+		const { answers } = await setting.runTool({ parameters: image(references), calls: [{}] });
+		expect(JSON.stringify(answers)).toMatch(/names @img1, but there are 0 reference images/);
+		expect(setting.attempts()).toBe(0);
+	});
+});
+
+test('Task: Create sends rows of fields and files; under Poll with a receive_url of its own', async () => {
+	const sound = randomBytes(1_000);
+	const { output } = await setting.run({
+		inputs: [itemWith({ data: inMemory(sound, 'talk.mp3', 'audio/mpeg') })],
+		parameters: {
+			resource: 'task',
+			operation: 'create',
+			path: '/v1/task/dubbing',
+			bodyContentType: 'multipart-form-data',
+			body: { receive_url: `${setting.service.otherUrl}/any`, num_speakers: 2, target_lang: 'fr' },
+			fields: { field: [{ name: 'target_lang', value: 'de' }] },
+			files: {
+				file: [{ name: 'file', inputDataFieldName: 'data', fileName: '', mimeType: 'audio/wav' }],
+			},
+		},
+	});
+	expect(output[0]?.json).toMatchObject({ status: 'done', type: 'dubbing' });
+	const file = [{ fileName: 'talk.mp3', type: 'audio/wav', bytes: 1_000, sha256: hashOf(sound) }];
+	expect(setting.bodies()).toMatchObject([{ target_lang: 'de', num_speakers: '2', file }]);
+	expect(setting.service.callbacks).toHaveLength(1);
+});
+
+describe('speech by voice ID', () => {
+	const speech = (more: INodeParameters = {}, options: INodeParameters = {}): INodeParameters => ({
+		resource: 'speech',
+		operation: 'generateByVoiceId',
+		...{ voiceId: 'a', text: 'Hello', downloadOutput: false, options, ...more },
+	});
+	const paths = () => sent().map(({ url }) => url);
+	const [V1, V3] = ['/v1/text-to-speech/a', '/v3/text-to-speech'];
+	const hints = (saved: string) => [...new Set(saved.match(/Speech was made by [^"\\]*/g))];
+
+	test('goes to v3 once the service asks for it, which is remembered for the account', async () => {
+		const credentials = setting.ownAccount();
+		const parameters = speech({ outputFormat: 'mp3_44100_128', withTranscript: true });
+		const { output, saved } = await setting.run({ credentials, parameters });
+		expect(output[0]?.json).toMatchObject({ status: 'done', type: 'tts' });
+		expect(paths()).toEqual([`${V1}?output_format=mp3_44100_128`, V3]);
+		expect(setting.bodies()).toEqual([
+			{
+				...{ voice_id: 'elevenlabs_a', output_format: 'mp3_44100_128', text: 'Hello' },
+				with_transcript: true,
+			},
+		]);
+		expect(hints(saved)).toEqual(['Speech was made by the route v3: see the option ']);
+		await setting.run({ credentials, parameters: speech({ voiceId: 'minimax_b' }) });
+		expect(paths().slice(2)).toEqual([V3]);
+		expect(setting.bodies()[1]).toMatchObject({ voice_id: 'minimax_b' });
+	});
+
+	test.each<[string, string, INodeParameters, string[]]>([
+		['v1 alone', 'a', { speechRoute: 'v1' }, [V1]],
+		['v3 alone', 'a', { speechRoute: 'v3' }, [V3]],
+		['v3 first for an ID with a provider', 'edge_a', {}, [V3]],
+	])('%s', async (_, voiceId, options, expected) => {
+		const credentials = setting.ownAccount();
+		await setting.run({ credentials, parameters: speech({ voiceId }, options), settings: goOn });
+		expect(paths()).toEqual(expected);
+	});
+
+	test('a service without v3 gets an ID with a provider by v1, as it is', async () => {
+		setting.service.settings.speechRoute = 'v1';
+		const credentials = setting.ownAccount();
+		const run = { credentials, parameters: speech({ voiceId: 'edge_a' }) };
+		const { output, saved } = await setting.run(run);
+		expect(output[0]?.json).toMatchObject({ status: 'done' });
+		const all = setting.service.requests.filter(({ method }) => method === 'POST');
+		expect(all.map(({ url }) => url)).toEqual([V3, '/v1/text-to-speech/edge_a']);
+		expect(hints(saved)).toEqual([]);
+	});
+
+	test.each([
+		['a model of that name', 400, 'Invalid model_id eleven_v3'],
+		['a task beside it', 400, 'use api v3 of "task_id": "t1"'],
+		['a failure', 500, 'please use api v3 for this endpoint'],
+	])('is not sent to v3 for %s', async (_, status, message) => {
+		setting.service.settings.speechRoute = 'v1';
+		const body = { success: false, message, ...(message.includes('t1') && { task_id: 't1' }) };
+		setting.service.faults.add({ route: 'create', action: { type: 'status', status, body } });
+		const credentials = setting.ownAccount();
+		await setting.run({ credentials, parameters: speech(), settings: goOn });
+		expect(paths()).toEqual([V1]);
+	});
+
+	test('a long text is one task for each part; an answer that never came is found; nothing is paid twice', async () => {
+		const sentence = 'sentence that is long enough for a part of its own.';
+		const text = ['One', 'Another', 'A third'].map((which) => `${which} ${sentence}`).join('\n\n');
+		const credentials = setting.ownAccount();
+		setting.service.faults.add({ path: V3, times: 1, skip: 1, action: { type: 'emptyBody' } });
+		const { output, error } = await setting.run({
+			credentials,
+			parameters: speech(
+				{ text, longText: 'join', downloadOutput: true },
+				{ maximumCredits: 1_000, maxCharacters: 60 },
+			),
+			settings: again,
+		});
+		expect(error?.message).toBeUndefined();
+		expect(setting.bodies()).toHaveLength(3);
+		expect(output[0]?.json).toMatchObject({ status: 'done', credit_cost: 60 });
+	});
+});
+
+describe('what costs nothing', () => {
+	const NEVER = { stand_in: { never_ends: true } };
+
+	test('Task: Delete ends what runs, keeps what is over, and says what came back', async () => {
+		const parameters = { resource: 'task', operation: 'delete', taskId: '={{ $json.ids }}' };
+		const [running, over] = [await setting.service.order(NEVER), await setting.service.order()];
+		await setting.service.finish(over);
+		const both = { items: [{ ids: [running, over] }] };
+		const { output } = await setting.run({ ...both, parameters });
+		expect(output[0]?.json).toEqual({
+			...{ deleted: true, task_ids: [running], refunded_credits: 10 },
+			kept: [{ task_id: over, status: 'done' }],
+		});
+		const again = await setting.run({ items: [{ ids: over }], parameters, settings: goOn });
+		expect(again.output[0]?.json).toMatchObject({
+			error: `Nothing was deleted: task ${over} is over (done)`,
+			outcome: 'invalid',
+		});
+		const options = { deleteFinished: true };
+		const gone = await setting.run({
+			items: [{ ids: over }],
+			parameters: { ...parameters, options },
+		});
+		expect(gone.output[0]?.json).toEqual({ deleted: true, task_ids: [over], refunded_credits: 0 });
+	});
+
+	test('a task that can not be read: nothing is deleted', async () => {
+		const running = await setting.service.order(NEVER);
+		const { output } = await setting.run({
+			parameters: { resource: 'task', operation: 'delete', taskId: `${running},unknown` },
+			settings: goOn,
+		});
+		expect(output[0]?.json).toMatchObject({ outcome: 'unreachable', task_id: 'unknown' });
+		expect(setting.service.active).toBe(1);
+	});
+
+	test('Image: Get Price; a service without it, and without deletion, in words', async () => {
+		const price = { resource: 'image', operation: 'getPrice', modelId: 'image-1' };
+		const counts = { generationsCount: 2, referenceImageCount: 1 };
+		const { output } = await setting.run({ parameters: { ...price, ...counts } });
+		expect(output[0]?.json).toEqual({ success: true, credits: 63 });
+		expect(setting.service.tasks).toEqual([]);
+		const taskId = await setting.service.order(NEVER);
+		setting.service.settings.moreRoutes = false;
+		for (const [parameters, what] of [
+			[price, 'prices of images'],
+			[{ resource: 'task', operation: 'delete', taskId }, 'deletion of tasks'],
+		] as const) {
+			const refused = await setting.run({ parameters, settings: goOn });
+			expect(refused.output[0]?.json.error).toBe(`The service offers no ${what}`);
+		}
+	});
+
+	test('Task: Get Many by type, status and time', async () => {
+		const list = async (filters: INodeParameters) => {
+			const parameters = { resource: 'task', operation: 'getAll', limit: 1, filters };
+			const { output } = await setting.run({ parameters, settings: goOn });
+			return output.map(({ json }) => json.task_id ?? json.error);
+		};
+		const first = await setting.service.order();
+		const second = await setting.service.order(NEVER);
+		const third = await setting.service.order(
+			{ prompt: 'x', model_id: 'm' },
+			'/v1i/task/generate-image',
+		);
+		await setting.service.finish(first);
+		expect(await list({ status: 'Done' })).toEqual([first]);
+		expect(await list({ type: 'sound_effect' })).toEqual([second]);
+		expect(await list({ createdAfter: '2020-01-01T00:00:00' })).toEqual([third]);
+		expect(await list({ createdAfter: '2999-01-01T00:00:00Z' })).toEqual([]);
+		expect(await list({ createdAfter: 'soon' })).toEqual([
+			'The filter "Created After" is not a time',
+		]);
+	});
+});

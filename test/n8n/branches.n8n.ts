@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ownContext, type TestContext } from './harness/context';
+import { type Execution, type Item, items, type NodeRun } from './harness/execution';
+import { needsSuspending } from './harness/version';
+import { action, base, chain, type Link, type Node, workflowOf } from './harness/nodes';
+
+const start = base('Start', ['manualTrigger', 1]);
+const list = (count: number): Node[] => [
+	start,
+	base('List', ['set', 3.4], {
+		mode: 'raw',
+		jsonOutput: JSON.stringify({
+			list: Array.from({ length: count }, (_, index) => ({ text: `Sound ${index}` })),
+		}),
+		options: {},
+	}),
+	base('Items', ['splitOut', 1], { fieldToSplitOut: 'list', options: {} }),
+];
+const even = (name = 'If', condition = '$itemIndex % 2 === 0') =>
+	base(name, ['if', 2.2], {
+		conditions: {
+			options: { version: 2, typeValidation: 'loose' },
+			combinator: 'and',
+			conditions: [
+				{
+					leftValue: `={{ ${condition} }}`,
+					rightValue: '',
+					operator: { type: 'boolean', operation: 'true', singleValue: true },
+				},
+			],
+		},
+	});
+const asleep = { waitMode: 'callback', options: { gracePeriod: 0 } };
+const sound = (name: string, parameters: Record<string, unknown> = {}, settings = {}): Node => ({
+	...action(
+		{ resource: 'soundEffect', operation: 'generate', text: '={{ $json.text }}', ...parameters },
+		settings,
+	),
+	name,
+});
+const waiting = (name: string, parameters: object = {}, settings = {}): Node => ({
+	...action({ resource: 'task', operation: 'wait', ...parameters }, settings),
+	name,
+});
+const toErrorOutput = { onError: 'continueErrorOutput' };
+
+/** What n8n does with the items of a node whose outputs, loops and Retries meet the same node again. */
+describe('branches', () => {
+	let context: TestContext;
+	ownContext((own) => (context = own));
+
+	async function save(nodes: Node[], links: Link[]) {
+		const { rest, credential } = context;
+		return await rest.createWorkflow(workflowOf('branches', nodes, credential, links));
+	}
+
+	async function run(nodes: Node[], links: Link[]): Promise<Execution> {
+		return await context.rest.run(await save(nodes, links), 'Start');
+	}
+
+	const created = () => context.service.creations().map(({ body }) => body.text);
+	const runsOf = ({ resultData }: Execution, name: string): NodeRun[] =>
+		resultData.runData[name] ?? [];
+	const allOf = (execution: Execution, name: string): Item[] =>
+		runsOf(execution, name).flatMap(({ data }) => data?.main.flatMap((each) => each ?? []) ?? []);
+	const hintsOf = (execution: Execution, name: string) => JSON.stringify(runsOf(execution, name));
+
+	it(
+		'both outputs of an If lead into one Generate that suspends: every item comes out with its own task',
+		needsSuspending(),
+		async () => {
+			const nodes = [...list(4), even(), sound('Generate', asleep)];
+			const links: Link[] = [...chain(nodes), ['If', 'Generate', 1]];
+			const all = allOf(await run(nodes, links), 'Generate');
+			assert.deepEqual(created().sort(), ['Sound 0', 'Sound 1', 'Sound 2', 'Sound 3']);
+			const texts = all.map(({ json }) => context.service.task(String(json.task_id)).body.text);
+			// n8n begins with the output whose way is drawn higher.
+			assert.deepEqual(texts.sort(), ['Sound 0', 'Sound 1', 'Sound 2', 'Sound 3']);
+			assert.ok(all.every(({ json, binary }) => json.status === 'done' && binary?.data));
+		},
+	);
+
+	it(
+		'both outputs of an If lead into one Task: Wait that suspends: every task is waited for',
+		needsSuspending(),
+		async () => {
+			const made = sound('Make', { waitForCompletion: false });
+			const nodes = [...list(3), made, even(), waiting('Wait', asleep)];
+			const links: Link[] = [...chain(nodes), ['If', 'Wait', 1]];
+			const all = allOf(await run(nodes, links), 'Wait');
+			assert.deepEqual(
+				all.map(({ json }) => json.status),
+				['done', 'done', 'done'],
+			);
+		},
+	);
+
+	for (const [how, steering, outcome] of [
+		['is refused', '', 'invalid'],
+		['fails', '{"stand_in":{"end":"error"}}', 'failed'],
+		['fails asleep', '{"stand_in":{"end":"error"}}', 'failed'],
+	] as const)
+		it(
+			`a Generate behind a Generate ${how}: its error output leads Task: Wait to that failure, not to the first one's file`,
+			how === 'fails asleep' ? needsSuspending() : {},
+			async () => {
+				const second = sound(
+					'Second',
+					{
+						text: outcome === 'invalid' ? "={{ '' }}" : 'Second',
+						...(how === 'fails asleep' && { waitMode: 'callback' }),
+						options: { extraFields: steering, gracePeriod: 0 },
+					},
+					toErrorOutput,
+				);
+				const behind = waiting('Wait', {}, { onError: 'continueRegularOutput' });
+				const nodes = [...list(1), sound('First'), second, behind];
+				const links: Link[] = [...chain(nodes.slice(0, -1)), ['Second', 'Wait', 1]];
+				const [item] = items(await run(nodes, links), 'Wait');
+				assert.equal(item?.json.outcome, outcome);
+				assert.notEqual(item.json.task_id, context.service.creations()[0]?.id);
+				assert.equal(item.binary, undefined);
+			},
+		);
+
+	it('Retry of an execution whose Generate had not begun makes its own task beside an equal one', async () => {
+		const { service, rest } = context;
+		service.settings.lists.tasks = true;
+		service.faults.add({ host: 'other', times: 1, action: { type: 'status', status: 500 } });
+		const url = `${service.otherUrl}/before`;
+		const before = base('Before', ['httpRequest', 4.2], { method: 'POST', url, options: {} });
+		const nodes = [start, before, sound('Generate', { text: 'Rain' })];
+		const workflow = await save(nodes, chain(nodes));
+		const failed = await rest.run(workflow, 'Start');
+		assert.equal(failed.status, 'error');
+		const foreign = await service.order({ text: 'Rain' });
+		const id = await rest.retryExecution(failed.id);
+		const [item] = items(await rest.waitForExecution(id), 'Generate');
+		assert.equal(service.creations().length, 2);
+		assert.notEqual(item?.json.task_id, foreign);
+	});
+
+	it('Max Credits counts all rounds of a loop', async () => {
+		context.service.settings.costs.sound_effect = 12;
+		const loop = base('Loop', ['splitInBatches', 3], { batchSize: 2, options: {} });
+		const capped = sound(
+			'Generate',
+			{ options: { maximumCredits: 30 } },
+			{ onError: 'continueRegularOutput' },
+		);
+		const nodes = [...list(10), loop, capped];
+		const links: Link[] = [...chain(nodes.slice(0, -1)), ['Loop', 'Generate', 1]];
+		const execution = await run(nodes, [...links, ['Generate', 'Loop']]);
+		assert.ok(created().length <= 4, `${created().length} tasks`);
+		assert.equal(allOf(execution, 'Generate').length, 10);
+	});
+
+	it('a task that timed out and whose item comes to the node again is named in a hint', async () => {
+		const late = sound(
+			'Generate',
+			{ options: { timeout: 1, extraFields: '{"stand_in":{"ms":60000}}' } },
+			toErrorOutput,
+		);
+		const nodes = [...list(1), late, even('Again', '$runIndex < 1')];
+		const links: Link[] = [...chain(nodes.slice(0, -1)), ['Generate', 'Again', 1]];
+		const execution = await run(nodes, [...links, ['Again', 'Generate']]);
+		const [paid, second] = context.service.creations();
+		assert.ok(paid !== undefined && second !== undefined);
+		const [, again] = runsOf(execution, 'Generate') as Array<NodeRun & { hints?: unknown }>;
+		assert.ok(JSON.stringify(again?.hints).includes(paid.id), hintsOf(execution, 'Generate'));
+	});
+});

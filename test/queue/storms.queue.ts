@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { type ExecutionStatus, isFinished, items } from '../n8n/harness/execution';
+import type { SavedWorkflow } from '../n8n/harness/rest';
+import { waitUntil } from '../n8n/harness/wait';
+import { type QueueContext, startQueueContext } from './context';
+import { generating } from './workflows';
+
+/** `npm run test:queue -- --only storms --sleepers 1000` for the size that docs/operations.md speaks of. */
+const sleepers = Number(process.env.MEDIA_GENERATION_SLEEPERS ?? '') || 100;
+const patience = 180_000 + sleepers * 2_000;
+/** n8n's own default is 10 s: beyond it every process that uses Redis ends. */
+const redisAwayMs = 20_000;
+/** Resumptions that two processors have under way at once: n8n marks as failed or crashed what it is resuming when its process, Redis or PostgreSQL goes. */
+const underWay = 8;
+
+/** Many executions that sleep, and senders that call again after 5xx while what n8n stands on goes away. */
+describe('storms', () => {
+	let context: QueueContext;
+
+	before(async () => {
+		context = await startQueueContext({
+			settings: { callbacks: { retryOn5xx: 200, retryDelayMs: 2_000 } },
+		});
+	});
+	after(async () => await context?.close());
+	beforeEach(() => context.service.reset());
+
+	const statuses = async ({ id }: SavedWorkflow) => await context.cluster.database.statuses(id);
+
+	/** As many executions as asked for, each asleep on one task. */
+	async function asleep(name: string): Promise<SavedWorkflow> {
+		const { rest } = context;
+		const workflow = await context.publish(
+			generating(name, {
+				fields: { waitMode: 'callback', downloadOutput: false },
+				options: { gracePeriod: 0, timeout: 86_400 },
+			}),
+		);
+		for (let index = 0; index < sleepers; index += 1) {
+			const jobs = [{ text: `${name} ${index}`, standIn: { never_ends: true } }];
+			await rest.callWebhook(name, { jobs });
+		}
+		await waitUntil(async () => (await statuses(workflow)).waiting === sleepers, {
+			timeoutMs: patience,
+			intervalMs: 1_000,
+			what: `${sleepers} sleeping executions`,
+		});
+		return workflow;
+	}
+
+	/** Waits until nothing runs or sleeps any more. @returns how the executions ended */
+	async function over(workflow: SavedWorkflow): Promise<Record<string, number>> {
+		const { rest, service } = context;
+		await waitUntil(
+			async () =>
+				Object.keys(await statuses(workflow)).every((it) => isFinished(it as ExecutionStatus)),
+			{ timeoutMs: patience, intervalMs: 1_000, what: 'The end of all executions' },
+		).catch(async (error: Error) => {
+			throw new Error(`${error.message}: ${JSON.stringify(await statuses(workflow))}`);
+		});
+		await waitUntil(async () => await rest.listWorkflows().catch(() => undefined), {
+			timeoutMs: patience,
+			what: 'The main',
+		});
+		for (const { id, status } of await rest.listExecutions(workflow.id)) {
+			if (status !== 'success') continue;
+			const [result] = items(await rest.execution(id), 'Last');
+			assert.equal(result?.json.status, 'done', JSON.stringify(result?.json));
+		}
+		assert.equal(service.creations().length, sleepers, 'created once each');
+		return await statuses(workflow);
+	}
+
+	it('wakes all of them though they end at once while Redis is away and every process ends with it', async () => {
+		const { service, cluster } = context;
+		const workflow = await asleep('storm');
+		const called = service.tasks.map(async ({ id }) => await service.finish(id));
+		await delay(1_000);
+		await cluster.redis.end('SIGKILL');
+		const stopSupervising = cluster.supervise();
+		await delay(redisAwayMs);
+		await cluster.redis.start();
+		const ends = await over(workflow);
+		await Promise.all(called);
+		await stopSupervising();
+		console.log('While Redis was away:', ends);
+		assert.ok((ends.success ?? 0) >= sleepers - underWay, JSON.stringify(ends));
+	});
+
+	it('wakes all of them though PostgreSQL and every process of n8n restart while their callbacks come', async () => {
+		const { service, cluster } = context;
+		const workflow = await asleep('restarts');
+		const called = service.tasks.map(async ({ id }, at) => {
+			await delay(at * (60_000 / sleepers));
+			await service.finish(id);
+		});
+		await delay(5_000);
+		await cluster.postgres.end('SIGINT');
+		await delay(2_000);
+		await cluster.postgres.start();
+		const [, ...rest] = cluster.members;
+		for (const members of [
+			[cluster.main],
+			...[0, 1].map((half) => rest.filter((_, at) => at % 2 === half)),
+		])
+			await Promise.all(members.map(async (member) => await member.restart()));
+		await Promise.all(called);
+		const ends = await over(workflow);
+		console.log('Over restarts of everything:', ends);
+		assert.ok((ends.success ?? 0) >= sleepers - underWay, JSON.stringify(ends));
+	});
+});

@@ -1,0 +1,109 @@
+/** The judge of test/workflows, on executions as n8n saves them: what it lets pass, and what it finds. */
+import type { StandIn, TaskRecord } from '../service';
+import type { Item } from '../n8n/harness/execution';
+import { caseOf } from '../workflows/generate';
+import type { MediaNode } from '../workflows/case';
+import type { Evidence, Run, Saved } from '../workflows/evidence';
+import { Graph } from '../workflows/graph';
+import { judge } from '../workflows/judge';
+
+const generate: MediaNode = {
+	...{ name: 'Generate 1', kind: 'creates', waits: true, suspends: true },
+	...{ executeOnce: false, splits: false, maximumCredits: undefined },
+};
+const wait: MediaNode = { ...generate, name: 'Wait 1', kind: 'waits' };
+const task = (id: string, text: string) =>
+	({ id, body: { text }, status: 'done', cost: 12, refunded: false }) as unknown as TaskRecord;
+const of = (item: string, run = 0) => `<${item} Generate 1 ${run}>`;
+const done = (id: string, item = 0): Item => ({
+	json: { task_id: id, status: 'done', outputs: [] },
+	pairedItem: { item },
+});
+const run = (from: string, main: Item[][], more: Partial<Run> = {}): Run => ({
+	...{ startTime: 0, executionTime: 0, executionStatus: 'success', data: { main } },
+	source: [{ previousNode: from }],
+	...more,
+});
+const input = (...json: Array<Record<string, unknown>>) =>
+	run('Start 1', [json.map((each) => ({ json: each }))]);
+
+/** One execution in which these nodes ran. */
+async function judged(
+	runData: Record<string, Run[]>,
+	tasks: TaskRecord[],
+	media: Partial<MediaNode> = {},
+): Promise<string[]> {
+	const plan = { graph: new Graph('Test', {}), media: [{ ...generate, ...media }, wait] };
+	const saved = { id: '1', status: 'success', resultData: { runData }, plan, raw: '[{}]' };
+	const evidence: Evidence = {
+		played: caseOf(1),
+		service: { tasks, requests: [], payload: () => ({}) } as unknown as StandIn,
+		executions: [{ ...saved, retryOf: undefined } as unknown as Saved],
+		...{ unfinished: [], log: '', secrets: ['sk_secret'] },
+	};
+	return await judge(evidence, async () => await Promise.resolve(Buffer.alloc(0)));
+}
+
+const items = [input({ item: 'i0' }, { item: 'i1' })];
+const both = [task('a', of('i0')), task('b', of('i1'))];
+
+test('items that come out as their own tasks are well', async () => {
+	const out = run('Items 1', [[done('a'), done('b', 1)]]);
+	expect(await judged({ 'Items 1': items, 'Generate 1': [out] }, both)).toEqual([]);
+});
+
+const failed = (json: Item['json']): Item => ({ json, pairedItem: { item: 1 } });
+
+test.each<[string, Item, RegExp]>([
+	['passed through', failed({ item: 'i1' }), /item 1 left as it came/],
+	['with the task of another item', done('a', 1), /item 1 .* has the task of <i0/],
+	[
+		'failed, with the fields of its input',
+		failed({ error: 'no', outcome: 'rejected', task_id: 'a', status: 'done' }),
+		/item 1 .* has the task of <i0/,
+	],
+])('an item %s', async (_, second, words) => {
+	const out = run('Items 1', [[done('a'), second]]);
+	const found = await judged({ 'Items 1': items, 'Generate 1': [out] }, both);
+	expect(found.join('\n')).toMatch(words);
+});
+
+test('a failure before Task: Wait stays that failure', async () => {
+	const before = [
+		input({ error: 'no', details: { outcome: 'failed', task_id: 'b' }, task_id: 'a' }),
+	];
+	const out = run('Items 1', [[done('a')]]);
+	const found = await judged({ 'Items 1': before, 'Wait 1': [out] }, []);
+	expect(found.join('\n')).toMatch(/came as "failed" and left as "done"/);
+});
+
+test('a paid task whose item is made again is named in a hint', async () => {
+	const again = [input({ item: 'i0', error: 'late', outcome: 'timed_out', task_id: 'paid' })];
+	const out = run('Items 1', [[done('a')]]);
+	const tasks = [task('a', of('i0'))];
+	const without = await judged({ 'Items 1': again, 'Generate 1': [out] }, tasks);
+	expect(without.join('\n')).toMatch(/no hint names the paid task paid/);
+	const hints = [{ message: 'Made again: paid' }];
+	const named = await judged({ 'Items 1': again, 'Generate 1': [{ ...out, hints }] }, tasks);
+	expect(named).toEqual([]);
+});
+
+test('a budget holds over the rounds of a loop, and each item is paid once', async () => {
+	const rounds = [0, 1, 2, 3].map((round) => ({
+		task: task(`t${round}`, of('i0', round)),
+		run: run('Items 1', [[done(`t${round}`)]]),
+	}));
+	const runs = { 'Items 1': [input({ item: 'i0' })], 'Generate 1': rounds.map((each) => each.run) };
+	const tasks = rounds.map((each) => each.task);
+	expect(await judged(runs, tasks, { maximumCredits: 48 })).toEqual([]);
+	const over = await judged(runs, [...tasks, task('t4', of('i0', 3))], { maximumCredits: 30 });
+	expect(over.join('\n')).toMatch(
+		/is named nowhere(.|\n)*paid 2 times for 1(.|\n)*spent 60 of Max/,
+	);
+});
+
+test('the same seed is the same workflow', () => {
+	const [first, second] = [caseOf(17), caseOf(17)];
+	expect(first.main.graph.workflow()).toEqual(second.main.graph.workflow());
+	expect(first.faults).toEqual(second.faults);
+});

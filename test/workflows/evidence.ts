@@ -1,0 +1,93 @@
+/** What is left of a case when all is over: the stand-in's books, and n8n's saved executions. */
+import { parse } from 'flatted';
+import type { StandIn } from '../service';
+import { type Execution, type Item, type NodeRun, readExecution } from '../n8n/harness/execution';
+import type { SavedWorkflow } from '../n8n/harness/rest';
+import type { Case, Plan } from './case';
+
+/** A run of a node as n8n saves it. */
+export interface Run extends NodeRun {
+	source?: Array<{
+		previousNode: string;
+		previousNodeOutput?: number;
+		previousNodeRun?: number;
+	} | null>;
+	hints?: Array<{ message: string }>;
+}
+
+/** An execution with the text of its data, as n8n's database has it. */
+export interface Saved extends Execution {
+	plan: Plan;
+	raw: string;
+	/** The execution that it is a Retry of. */
+	retryOf: string | undefined;
+}
+
+export interface Evidence {
+	played: Case;
+	service: StandIn;
+	executions: Saved[];
+	/** Executions that were not over in time. */
+	unfinished: string[];
+	/** All that n8n has written to its log. */
+	log: string;
+	/** What must be nowhere in what n8n saves. */
+	secrets: string[];
+}
+
+export type RawExecution = Parameters<typeof readExecution>[0] & { retryOf?: string | null };
+
+export function savedOf(raw: RawExecution, plan: Plan): Saved {
+	return { ...readExecution(raw), plan, raw: raw.data, retryOf: raw.retryOf ?? undefined };
+}
+
+/** n8n's own token of an execution that has slept. */
+export function resumeTokenOf({ raw }: Saved): string | undefined {
+	const { resumeToken } = (parse(raw) ?? {}) as { resumeToken?: string };
+	return resumeToken;
+}
+
+export function runsOf({ resultData }: Saved, node: string): Run[] {
+	return resultData.runData[node] ?? [];
+}
+
+/** The items that a run got, by the node that gave them out. */
+export function inputOf(execution: Saved, { source }: Run): Item[] {
+	const [from] = source ?? [];
+	if (from == null) return [];
+	const before = runsOf(execution, from.previousNode)[from.previousNodeRun ?? 0];
+	return before?.data?.main?.[from.previousNodeOutput ?? 0] ?? [];
+}
+
+export interface Out {
+	item: Item;
+	output: number;
+	/** The input item that it belongs to, by n8n's link. */
+	index: number | undefined;
+}
+
+export function outputsOf({ data }: Run): Out[] {
+	return (data?.main ?? []).flatMap((items, output) =>
+		(items ?? []).map((item) => ({ item, output, index: indexOf(item.pairedItem) })),
+	);
+}
+
+function indexOf(link: unknown): number | undefined {
+	if (typeof link === 'number') return link;
+	if (Array.isArray(link)) return link.length === 1 ? indexOf(link[0]) : undefined;
+	const { item } = (link ?? {}) as { item?: unknown };
+	return typeof item === 'number' ? item : undefined;
+}
+
+/** An execution and its Retries, the first one first. */
+export function familiesOf(executions: readonly Saved[]): Saved[][] {
+	const families = new Map<string, Saved[]>();
+	for (const execution of [...executions].sort((a, b) => Number(a.id) - Number(b.id))) {
+		const family = families.get(execution.retryOf ?? '') ?? [];
+		family.push(execution);
+		families.set(execution.id, family);
+	}
+	return [...new Set(families.values())];
+}
+
+export type Workflows = ReadonlyArray<{ plan: Plan; workflow: SavedWorkflow }>;

@@ -1,0 +1,41 @@
+/** Whether the files of items are those of their own tasks. */
+import type { Evidence, Run } from './evidence';
+import { outputsOf } from './evidence';
+import { saidOf } from './items';
+import type { Books, Download } from './judge';
+
+const known = new Map<string, Buffer>();
+
+async function fileAt(url: string): Promise<Buffer> {
+	const found = known.get(url);
+	if (found !== undefined) return found;
+	const bytes = Buffer.from(await (await fetch(url)).arrayBuffer());
+	known.set(url, bytes);
+	return bytes;
+}
+
+const urlsIn = (value: unknown): string[] =>
+	JSON.stringify(value).match(/http:\/\/[^"]+\/files\/[^"]+/g) ?? [];
+
+/** The faults of the service must be off. */
+export async function wrongFiles(
+	books: Books,
+	{ service }: Evidence,
+	run: Run,
+	download: Download,
+): Promise<string[]> {
+	const wrong: string[] = [];
+	for (const { item } of outputsOf(run)) {
+		const { end, taskIds } = saidOf(item);
+		if (end !== 'done' && end !== 'failed') continue;
+		const known = taskIds.filter((id) => books.byId.has(id));
+		const urls = known.flatMap((id) => urlsIn(service.payload(id)));
+		const own = await Promise.all(urls.map(async (url) => await fileAt(url)));
+		for (const [field, entry] of Object.entries(item.binary ?? {})) {
+			const bytes = await download(entry);
+			if (!own.some((each) => each.equals(bytes)))
+				wrong.push(`the file "${field}" is none of its task ${known.join(', ')}`);
+		}
+	}
+	return wrong;
+}

@@ -1,0 +1,150 @@
+/** A seed's workflow, and what happens to it. */
+import { type Case, type MediaNode, type Plan, type Script, tag } from './case';
+import { Dice } from './dice';
+import { Graph, type Port } from './graph';
+import { addCreating, addTool, addWaiting } from './media';
+import * as steps from './steps';
+import { faults, service } from './weather';
+
+/** Each so many seeds there is one whose n8n is killed. */
+const RESTART_EVERY = 5;
+
+class Growth {
+	readonly media: MediaNode[] = [];
+
+	constructor(
+		private readonly dice: Dice,
+		readonly graph: Graph,
+		/** Whether there is a sub-workflow to call. */
+		private readonly mayCall: boolean,
+	) {}
+
+	/** Some steps one behind the other. @returns the ports that are left */
+	chain(from: readonly Port[], length: number, isInLoop = false): Port[] {
+		let open = [...from];
+		for (let step = 0; step < length; step += 1) open = this.step(open, isInLoop);
+		return open;
+	}
+
+	/** All open ports lead into one node, so that it gets more than one batch of items. */
+	private step(open: Port[], isInLoop: boolean): Port[] {
+		const { dice, graph } = this;
+		const grow = dice.weighted<() => Port[]>([
+			[6, () => this.creating(open, isInLoop)],
+			[3, () => this.waiting(open)],
+			[1, () => steps.addEdit(graph, open)],
+			[3, () => steps.addIf(graph, open, '$itemIndex % 2 === 0')],
+			[1, () => steps.addSwitch(graph, open)],
+			[1, () => this.branches(open, isInLoop)],
+			[isInLoop ? 0 : 1.5, () => this.loop(open)],
+			[this.mayCall && !isInLoop ? 1.5 : 0, () => steps.addCall(dice, graph, open)],
+		]);
+		return grow();
+	}
+
+	private creating(open: Port[], isInLoop: boolean): Port[] {
+		const { dice, graph } = this;
+		const { name, media, errorOutput } = addCreating(dice, graph, {
+			from: open,
+			isInLoop,
+		});
+		this.media.push(media);
+		const done = { node: name, output: 0 };
+		if (!errorOutput) return [done];
+		const failed = { node: name, output: 1 };
+		return dice.weighted<() => Port[]>([
+			[3, () => [done, failed]],
+			[3, () => [done, ...this.waiting([failed])]],
+			[isInLoop ? 0 : 3, () => [done, this.back(failed, name)]],
+			[1, () => [done]],
+		])();
+	}
+
+	/** What has failed comes to the same node again, once. */
+	private back(failed: Port, name: string): Port {
+		const [again, enough] = steps.addIf(this.graph, [failed], '$runIndex < 1');
+		if (again === undefined || enough === undefined) throw new Error('An If has two outputs');
+		this.graph.link([again], name);
+		return enough;
+	}
+
+	private waiting(open: Port[]): Port[] {
+		const { name, media, errorOutput } = addWaiting(this.dice, this.graph, open);
+		this.media.push(media);
+		const outputs = errorOutput ? [0, 1] : [0];
+		return outputs.map((output) => ({ node: name, output }));
+	}
+
+	/** Two ways, and one node that waits for both. */
+	private branches(open: Port[], isInLoop: boolean): Port[] {
+		const [first, second] = steps
+			.addIf(this.graph, open, '$itemIndex % 2 === 0')
+			.map((port) => this.creating([port], isInLoop)[0]);
+		if (first === undefined || second === undefined) throw new Error('An If has two outputs');
+		return steps.addMerge(this.graph, first, second);
+	}
+
+	/** An agent whose model calls its tool, in parallel or not, and may fail then. */
+	agent(start: Port): Script {
+		const { dice, graph } = this;
+		const agent = steps.addAgent(graph, [start]);
+		const tool = addTool(dice, graph, agent);
+		this.media.push(tool);
+		const calls = [0, 1].map((call) => ({ Text: tag(`a${call}`, tool.name, 0) }));
+		const both = dice.chance(0.5) ? [calls] : calls.map((call) => [call]);
+		return dice.chance(0.5)
+			? [calls, 400, calls, 'Done.']
+			: [both[0] ?? calls, ...both.slice(1), 'Done.'];
+	}
+
+	private loop(open: Port[]): Port[] {
+		const { dice, graph } = this;
+		const { name, batch, done } = steps.addLoop(graph, open, dice.between(1, 2));
+		graph.link(this.chain(this.creating([batch], true), dice.between(0, 1), true), name);
+		return [done];
+	}
+}
+
+function plan(dice: Dice, seed: number, callable: Plan | undefined, isChild: boolean): Plan {
+	const settings = dice.chance(0.3) ? { saveExecutionProgress: true } : {};
+	const graph = isChild
+		? new Graph(`Random ${seed} sub-workflow`, settings, 'Inner ')
+		: new Graph(`Random ${seed}`, settings);
+	const growth = new Growth(dice, graph, callable !== undefined);
+	const from = isChild ? steps.addCalled(graph) : steps.addItems(graph, dice.between(1, 6));
+	const open = growth.chain(from, isChild ? dice.between(1, 2) : dice.between(2, 4));
+	steps.addEnd(graph, open);
+	if (!isChild && dice.chance(0.15)) steps.addStopAndError(graph, [dice.pick([open[0]!, ...open])]);
+	const isAgent = !isChild && dice.chance(0.12);
+	const script = isAgent ? growth.agent({ node: 'Start 1', output: 0 }) : undefined;
+	return { graph, media: growth.media, ...(script && { script }) };
+}
+
+/** A restart of n8n ends its own lookups: where no callback comes, only the deadline wakes what sleeps (docs/waiting.md). */
+function withDeadlines({ graph, media }: Plan): void {
+	for (const { name, suspends } of media)
+		if (suspends) Object.assign(graph.node(name).parameters.options as object, { timeout: 30 });
+}
+
+export function caseOf(seed: number): Case {
+	const dice = new Dice(seed);
+	const child = dice.chance(0.35) ? plan(dice, seed, undefined, true) : undefined;
+	const main = plan(dice, seed, child, false);
+	const restarts = seed % RESTART_EVERY === 0;
+	if (restarts) for (const each of [main, child]) if (each !== undefined) withDeadlines(each);
+	const when = (share: number) => (dice.chance(share) ? dice.between(0, 5000) : undefined);
+	return {
+		seed,
+		restarts,
+		main,
+		child,
+		service: service(dice),
+		faults: faults(dice),
+		events: {
+			stopAfterMs: when(0.12),
+			// The model has its answers for one execution.
+			againAfterMs: main.script === undefined ? when(0.2) : undefined,
+			retries: dice.between(0, 2),
+		},
+	};
+}

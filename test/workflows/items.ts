@@ -1,0 +1,58 @@
+/** What an item says of itself, read as somebody who knows the contract would. */
+import type { Item } from '../n8n/harness/execution';
+
+type Json = Record<string, unknown>;
+
+/** README, "When something goes wrong". */
+const OUTCOMES = [
+	'invalid',
+	'rejected',
+	'unknown',
+	'failed',
+	'timed_out',
+	'unreachable',
+	'cancelled',
+	'undelivered',
+];
+/** Outcomes whose tasks are paid for and can still be fetched. */
+const USABLE = ['timed_out', 'unreachable', 'cancelled', 'undelivered'];
+
+const isObject = (value: unknown): value is Json =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What is ours of an item: fields beside `details` are n8n's, from the input. */
+export function ownOf({ json }: Item): Json {
+	const { details } = json;
+	return isObject(details) && OUTCOMES.includes(String(details.outcome)) ? details : json;
+}
+
+export interface Said {
+	end: 'done' | 'failed' | 'timed out' | 'left' | 'nothing';
+	outcome: string | undefined;
+	taskIds: string[];
+	/** Whether its task is paid for and can still be fetched. */
+	isUsable: boolean;
+}
+
+export function saidOf(item: Item): Said {
+	const own = ownOf(item);
+	const { outcome, status, task_id: id, task_ids: ids, timed_out: late } = own;
+	const listed: unknown[] = Array.isArray(ids) ? ids : [];
+	const taskIds = [...new Set([id, ...listed])].filter((each) => typeof each === 'string');
+	const named = OUTCOMES.includes(String(outcome)) ? String(outcome) : undefined;
+	const isUsable = taskIds.length > 0 && (USABLE.includes(named ?? '') || late === true);
+	const end =
+		named !== undefined && item.json.error !== undefined
+			? 'failed'
+			: late === true
+				? 'timed out'
+				: taskIds.length === 0
+					? 'nothing'
+					: status === 'done' && Array.isArray(own.outputs)
+						? 'done'
+						: 'left';
+	return { end, outcome: named, taskIds, isUsable };
+}
+
+/** n8n gives one such item out for a node with Always Output Data that has nothing else. */
+export const isEmpty = ({ json }: Item): boolean => Object.keys(json).length === 0;

@@ -1,0 +1,127 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { startService } from '../service';
+import type { TestContext } from '../n8n/harness/context';
+import { isFinished, type ExecutionSummary } from '../n8n/harness/execution';
+import { RestError, type SavedWorkflow } from '../n8n/harness/rest';
+import { startScriptedModel } from '../n8n/harness/scriptedModel';
+import type { Workflow } from '../n8n/harness/workflow';
+import type { Case, Plan } from './case';
+import { type Evidence, type RawExecution, savedOf, type Workflows } from './evidence';
+
+/** How long a workflow may take, deadlines that n8n notices a minute late included. */
+const PATIENCE_MS = 300_000;
+const LOOK_MS = 1_000;
+const SECRET = 'a-callback-secret-of-a-test';
+
+/** While n8n is down, or busy, a request is made again. What can't be repeated is not. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+	const deadline = Date.now() + 90_000;
+	for (;;) {
+		try {
+			return await work();
+		} catch (error) {
+			const isFinal = error instanceof RestError && ![401, 404, 500, 503].includes(error.status);
+			if (isFinal || Date.now() > deadline) throw error;
+			await delay(500);
+		}
+	}
+}
+
+/** A workflow as n8n takes it, with what differs from one n8n to the next. */
+function filledIn(workflow: Workflow, values: Record<string, string>): Workflow {
+	const text = JSON.stringify(workflow).replace(/__([A-Z_]+)__/g, (all, name: string) => {
+		return values[name] ?? all;
+	});
+	return JSON.parse(text) as Workflow;
+}
+
+/** Plays a case in this n8n: its service is its own, so that its books and faults are. Close the service after judging. */
+export async function play(played: Case, { rest }: TestContext): Promise<Evidence> {
+	const service = await startService({ seed: played.seed, settings: played.service });
+	for (const fault of played.faults) service.faults.add(fault);
+	const model = await startScriptedModel(played.main.script ?? ['Done.']);
+	const name = `Account of ${played.seed}`;
+	const credentialOf = async (title: string, type: string, data: Record<string, unknown>) =>
+		await patiently(async () => await rest.createCredential(title, type, data));
+	const credential = await credentialOf(name, 'mediaGenerationApi', {
+		apiKey: service.apiKey,
+		baseUrl: service.baseUrl,
+		callbackSecret: SECRET,
+	});
+	const modelCredential = await credentialOf(`Model of ${played.seed}`, 'openAiApi', {
+		apiKey: 'scripted',
+		url: model.url,
+	});
+	const values = { OTHER_URL: service.otherUrl, MODEL: modelCredential.id, CHILD: '' };
+	const save = async ({ graph }: Plan): Promise<SavedWorkflow> => {
+		const workflow = filledIn(graph.workflow(), values);
+		for (const { credentials } of workflow.nodes)
+			if (credentials?.mediaGenerationApi)
+				credentials.mediaGenerationApi = { id: credential.id, name };
+		return await patiently(async () => await rest.createWorkflow(workflow));
+	};
+	const workflows: Array<Workflows[number]> = [];
+	if (played.child !== undefined) {
+		const child = await save(played.child);
+		await patiently(async () => await rest.publish(child));
+		values.CHILD = child.id;
+		workflows.push({ plan: played.child, workflow: child });
+	}
+	const main = await save(played.main);
+	workflows.push({ plan: played.main, workflow: main });
+
+	const unfinished = await run(played, rest, workflows);
+	const executions = await Promise.all(
+		workflows.map(async ({ plan, workflow }) => {
+			const all = await patiently(async () => await rest.listExecutions(workflow.id));
+			return await Promise.all(
+				all.map(async ({ id }) => {
+					const raw = async () => await rest.request<RawExecution>('GET', `/executions/${id}`);
+					return savedOf(await patiently(raw), plan);
+				}),
+			);
+		}),
+	);
+	await model.close();
+	const secrets = [service.apiKey, SECRET];
+	return { played, service, executions: executions.flat(), unfinished, log: '', secrets };
+}
+
+type Rest = TestContext['rest'];
+
+/** Starts the workflow, does what the events say, and waits until nothing goes on any more. @returns what did not end */
+async function run({ main, events }: Case, rest: Rest, workflows: Workflows): Promise<string[]> {
+	const workflow = workflows.find(({ plan }) => plan === main)?.workflow;
+	if (workflow === undefined) throw new Error('The workflow was not saved');
+	const began = Date.now();
+	const first = await rest.runManually(workflow, 'Start 1');
+	const doing: Array<Promise<unknown>> = [];
+	const later = (ms: number | undefined, work: () => Promise<unknown>) => {
+		// What n8n refuses, as it is down or the execution over, does not happen.
+		if (ms !== undefined)
+			doing.push(
+				delay(ms)
+					.then(work, () => undefined)
+					.catch(() => undefined),
+			);
+	};
+	later(events.stopAfterMs, async () => await rest.stopExecution(first));
+	later(events.againAfterMs, async () => await rest.runManually(workflow, 'Start 1'));
+	await Promise.all(doing);
+	let retries = events.retries;
+	for (;;) {
+		const open: ExecutionSummary[] = [];
+		for (const { workflow: each } of workflows) {
+			const all = await patiently(async () => await rest.listExecutions(each.id));
+			open.push(...all.filter(({ status }) => !isFinished(status)));
+			const failed = all.find(({ status }) => status === 'error' || status === 'crashed');
+			if (each !== workflow || open.length > 0 || failed === undefined || retries === 0) continue;
+			retries -= 1;
+			await rest.retryExecution(failed.id).catch(() => undefined);
+			open.push(failed);
+		}
+		if (open.length === 0) return [];
+		if (Date.now() - began > PATIENCE_MS) return open.map(({ id, status }) => `${id} (${status})`);
+		await delay(LOOK_MS);
+	}
+}

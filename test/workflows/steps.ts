@@ -1,0 +1,122 @@
+/** n8n's own nodes. */
+import type { Dice } from './dice';
+import type { Graph, NodeGiven, Port } from './graph';
+
+const base = (
+	type: string,
+	typeVersion: number,
+	parameters: Record<string, unknown> = {},
+): NodeGiven => ({ type: `n8n-nodes-base.${type}`, typeVersion, parameters });
+
+const ports = (node: string, count: number): Port[] =>
+	Array.from({ length: count }, (_, output) => ({ node, output }));
+
+const when = (condition: string) =>
+	base('if', 2.2, {
+		conditions: {
+			options: { version: 2, typeValidation: 'loose', caseSensitive: true, leftValue: '' },
+			combinator: 'and',
+			conditions: [
+				{
+					id: 'condition',
+					leftValue: `={{ ${condition} }}`,
+					rightValue: '',
+					operator: { type: 'boolean', operation: 'true', singleValue: true },
+				},
+			],
+		},
+		options: {},
+	});
+
+/** A start by hand, and so many items. */
+export function addItems(graph: Graph, count: number): Port[] {
+	const start = graph.add('Start', base('manualTrigger', 1));
+	const list = Array.from({ length: count }, (_, index) => ({ item: `i${index}` }));
+	const edited = base('set', 3.4, {
+		mode: 'raw',
+		jsonOutput: JSON.stringify({ list }),
+		options: {},
+	});
+	const all = graph.add('List', edited, ports(start, 1));
+	const split = base('splitOut', 1, { fieldToSplitOut: 'list', options: {} });
+	return ports(graph.add('Items', split, ports(all, 1)), 1);
+}
+
+export function addCalled(graph: Graph): Port[] {
+	return ports(
+		graph.add('Called', base('executeWorkflowTrigger', 1.1, { inputSource: 'passthrough' })),
+		1,
+	);
+}
+
+export function addEdit(graph: Graph, from: readonly Port[]): Port[] {
+	const edit = base('set', 3.4, {
+		mode: 'manual',
+		assignments: { assignments: [{ id: 'a', name: 'seen', value: 'yes', type: 'string' }] },
+		includeOtherFields: true,
+		options: {},
+	});
+	return ports(graph.add('Edit', edit, from), 1);
+}
+
+export function addIf(graph: Graph, from: readonly Port[], condition: string): Port[] {
+	return ports(graph.add('If', when(condition), from), 2);
+}
+
+export function addSwitch(graph: Graph, from: readonly Port[]): Port[] {
+	const by = { mode: 'expression', numberOutputs: 3, output: '={{ $itemIndex % 3 }}' };
+	return ports(graph.add('Switch', base('switch', 3.2, by), from), 3);
+}
+
+export function addMerge(graph: Graph, first: Port, second: Port): Port[] {
+	const name = graph.add('Merge', base('merge', 3.1, { mode: 'append', numberInputs: 2 }), [first]);
+	graph.link([second], name, { input: 1 });
+	return ports(name, 1);
+}
+
+/** @returns the loop's name, the port of each batch, and that of all of them */
+export function addLoop(graph: Graph, from: readonly Port[], batchSize: number) {
+	const name = graph.add('Loop', base('splitInBatches', 3, { batchSize, options: {} }), from);
+	return { name, batch: { node: name, output: 1 }, done: { node: name, output: 0 } };
+}
+
+export function addCall(dice: Dice, graph: Graph, from: readonly Port[]): Port[] {
+	const call = base('executeWorkflow', 1.2, {
+		workflowId: { __rl: true, mode: 'id', value: '__CHILD__' },
+		mode: dice.pick(['once', 'each']),
+		options: { waitForSubWorkflow: true },
+	});
+	const settings = dice.pick([{}, {}, { onError: 'continueRegularOutput' }]);
+	return ports(graph.add('Call', { ...call, settings }, from), 1);
+}
+
+export function addStopAndError(graph: Graph, from: readonly Port[]): void {
+	graph.add('Fail', base('stopAndError', 1, { errorMessage: 'as planned' }), from);
+}
+
+export function addEnd(graph: Graph, from: readonly Port[]): void {
+	graph.add('End', base('noOp', 1), from);
+}
+
+/** An AI Agent whose model does as it is told. @returns its name */
+export function addAgent(graph: Graph, from: readonly Port[]): string {
+	const langchain = '@n8n/n8n-nodes-langchain';
+	const prompt = {
+		promptType: 'define',
+		text: 'Make sounds.',
+		options: { enableStreaming: false },
+	};
+	const name = graph.add(
+		'Agent',
+		{ type: `${langchain}.agent`, typeVersion: 3, parameters: prompt },
+		from,
+	);
+	const model = graph.add('Model', {
+		type: `${langchain}.lmChatOpenAi`,
+		typeVersion: 1.2,
+		parameters: { model: { __rl: true, mode: 'id', value: 'scripted' }, options: {} },
+		settings: { credentials: { openAiApi: { id: '__MODEL__', name: 'Scripted Model' } } },
+	});
+	graph.link(ports(model, 1), name, { kind: 'ai_languageModel' });
+	return name;
+}
