@@ -12,8 +12,9 @@ export const findings: Record<string, string> = {
 	overhead:
 		"Found: n8n's request helper, which nodes have to use (proxies, protection against server-side request forgery), alone takes four times the CPU of a bare request, so no node can reach the mark. " +
 		'Profiles found two costs of ours that are gone: each created task added up the costs of all before it (a seventh of the time of a run of 4,000 tasks), and each poll that ended restarted the loop. ' +
-		'The largest parts of what is left beyond the helper belong to n8n: the log line for each paid task, so that no task is lost, and the expression of each item. Ours are small and many: ' +
-		'streamed answers with a limit on their size, choosing the due polls, reading and checking answers, the ledger, time limits that can be cut short.',
+		"The largest parts of what is left beyond the helper belong to n8n: evaluating each item's expression (a sixth), and the log line for each paid task (a ninth), for which its logger reads the caller's " +
+		'stack; the line is what is left of a task whose process dies. Ours are small and many: choosing the due polls and telling siblings (a tenth), streamed answers with a limit on their size, time limits ' +
+		'that can be cut short and reading which files a task names (a twenty-fifth each), the ledger.',
 	loop:
 		'Found: planning, preparing, splitting, captions, joining and cleaning the output each ran in one piece, of up to 377 ms of CPU time. They now give way after 15 ms, and what follows long work begins ' +
 		"in a turn of its own. The longest turns that are left are bursts of requests and answers in n8n's helper. The figures include what n8n itself does between two turns.",
@@ -43,6 +44,9 @@ export const findings: Record<string, string> = {
 		'that sleeps on a hundred tasks from 40 ms of expression to 5, on a thousand from 450 ms to 10. A callback used to be answered before the files were fetched: calls were let in faster ' +
 		'than executions ended, and all ended late, after 10.2 s in the mean. Now n8n answers when it has taken the items, as for its own node, and they end in turn. The remaining difference is one request ' +
 		'to the service, as a callback is not trusted, and the file, which the other node does not fetch. Rounds of the same code differ by up to a third.',
+	processes:
+		"Found: a woken execution waits in n8n's queue behind all that were there before, whichever node put it to sleep. Each callback has n8n read the whole execution, so five tasks cost five such " +
+		'readings, and the last of them wakes it. Where n8n finds no free connection to PostgreSQL within 20 s, it overwrites the execution as failed; that is why a process handles four such calls at once.',
 	batch:
 		'Found: a loop of HTTP Request and Wait is as good where all tasks take equally long and the pause happens to fit; with mixed durations each batch waits for its slowest task. One by one, it takes the ' +
 		'sum of all tasks. Where the service reports no progress, the first of many equal tasks to end sets when the others are polled. While tasks wait for slots, running ones are polled more often, and so ' +

@@ -3,7 +3,7 @@
  * n8n of a few lines. What is assumed of n8n are three numbers: what a request and an execution cost a process, and how many
  * executions it runs at once.
  */
-import { Limiter } from '../nodes/MediaGeneration/service/limiter';
+import { Limiter } from '../nodes/MediaGeneration/base/limiter';
 import { VirtualClock } from '../test/support/virtualClock';
 import { Process } from './fleetProcess';
 import { Service, type Execution, type Fleet } from './fleetService';

@@ -8,7 +8,7 @@ import { runItems } from '../nodes/MediaGeneration/run/items';
 import { Spending } from '../nodes/MediaGeneration/run/spending';
 import { Account } from '../nodes/MediaGeneration/service/account';
 import type { ServiceClient } from '../nodes/MediaGeneration/service/client';
-import { Limiter } from '../nodes/MediaGeneration/service/limiter';
+import { Limiter } from '../nodes/MediaGeneration/base/limiter';
 import { seededRandom, type VirtualClock } from '../test/support/virtualClock';
 import type { Execution, Fleet, Service } from './fleetService';
 import { check } from './stats';
@@ -25,9 +25,7 @@ const SETTINGS: ItemSettings = {
 	callbackReference: undefined,
 	timeoutMs: 30 * 86_400_000,
 	onTimeout: 'error',
-	pollRoute: 'v1',
 	contextBetweenParts: false,
-	findUnclear: true,
 	minimumCredits: undefined,
 	longText: { kind: 'off' },
 };
@@ -110,8 +108,8 @@ export class Process {
 				context: {
 					logger: { info: () => undefined, warn: () => undefined },
 					getExecutionId: () => '1',
+					getNode: () => ({ name: 'Generate', type: 'n8n-nodes-media-generation.mediaGeneration' }),
 				} as unknown as IExecuteFunctions,
-				beganAt: undefined,
 				ledger: new Ledger(store, run),
 				spending: new Spending({
 					...{ client, now, sleep, store, run },

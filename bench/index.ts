@@ -12,10 +12,13 @@ const benches: Record<string, () => Promise<{ bench: Bench }>> = {
 	overhead: () => import('./overhead'),
 	loop: () => import('./loop'),
 	memory: () => import('./memory'),
+	strangers: () => import('./strangers'),
+	seams: () => import('./seams'),
 	callbacks: () => import('./callbacks'),
 	waking: () => import('./waking'),
 	short: () => import('./short'),
 	crowd: () => import('./crowd'),
+	processes: () => import('./processes'),
 	batch: () => import('./batch'),
 	// Last, as it is checked against what `crowd` measured.
 	scale: () => import('./scale'),

@@ -1,5 +1,5 @@
 /** The longest time that one execution holds n8n's event loop, by kind of work. Each in n8n's engine, in a process of its own. */
-import { withProbes } from './processes';
+import { withProbes } from './probe';
 import { mark, type Bench } from './report';
 import { median } from './stats';
 

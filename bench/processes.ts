@@ -1,58 +1,109 @@
-/** Programs of bench/probes: each run is a process of its own with the packed nodes, n8n-core's engine and a stand-in that is another process. */
-import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
-import { root } from '../scripts/pack';
-import { packedTarball } from '../test/n8n/harness/context';
-import { outFolder } from './saved';
+/**
+ * Executions over several processes of n8n that share one account: what polling and sleeping cost, beside first come, first served, and
+ * beside n8n's own Wait node with as many sleepers in the same cluster.
+ */
+import { startQueueContext } from '../test/queue/context';
+import {
+	commitsPerSleeper,
+	concurrency,
+	type Crowd,
+	crowd,
+	crowdBesideWait,
+	executions,
+	workers,
+} from './cluster';
+import { active, tasksOf } from './crowd';
+import { leastTime } from './jobs';
+import { type Cell, mark, times, type Bench } from './report';
+import { ourWay, waitWay } from './sleepers';
+import { savePoint } from './saved';
+import { quantile } from './stats';
+import { called, generate, last, oneItemEach } from './workflows';
 
-const run = promisify(execFile);
-const apiKey = 'sk_bench';
+const sleepers = 40;
 
-export interface Probes {
-	/** Of the stand-in. */
-	baseUrl: string;
-	/** Runs the program with these arguments; what it printed last. */
-	probe: (...args: string[]) => Promise<unknown>;
-}
+const seconds = (delaysMs: readonly number[], share: number) => quantile(delaysMs, share) / 1000;
+const delays = (delaysMs: readonly number[]): Cell[] =>
+	[0.5, 0.95, 1].map((share) => seconds(delaysMs, share));
 
-/** The stand-in in a process of its own, so that its work is not counted. */
-async function startStandIn() {
-	const child = spawn(
-		process.execPath,
-		['--import', 'tsx', 'test/service/cli.ts', '--port', '0', '--task-ms', '0', '--key', apiKey],
-		{ cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
-	);
-	for await (const line of createInterface(child.stdout)) {
-		const baseUrl = /^Base URL\s+(\S+)/.exec(line)?.[1];
-		if (baseUrl !== undefined) return { baseUrl, end: () => void child.kill('SIGTERM') };
-	}
-	throw new Error('The stand-in did not start');
-}
-
-/** @param name of the program */
-export async function withProbes<T>(
-	name: string,
-	work: (probes: Probes) => Promise<T>,
-): Promise<T> {
-	// Inside the project, so that the nodes share n8n-workflow with the engine.
-	const folder = join(outFolder, `${name}-${process.pid}`);
-	mkdirSync(folder, { recursive: true });
-	const { baseUrl, end } = await startStandIn();
-	const probe = async (...args: string[]) => {
-		const script = ['--import', 'tsx', join(__dirname, 'probes', `${name}.ts`)];
-		const all = [...script, join(folder, 'package'), baseUrl, apiKey, ...args];
-		const options = { cwd: root, timeout: 180_000, maxBuffer: 100_000_000 };
-		const { stdout } = await run(process.execPath, all, options);
-		return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as unknown;
-	};
-	try {
-		await run('tar', ['-xzf', await packedTarball(), '-C', folder]);
-		return await work({ baseUrl, probe });
-	} finally {
-		end();
-		rmSync(folder, { recursive: true, force: true });
-	}
-}
+export const bench: Bench = {
+	title: `${executions} executions of 5 tasks over ${workers} workers and 2 webhook processors, at an account that lets ${active} be active`,
+	async run(say) {
+		const context = await startQueueContext({ workers, concurrency });
+		try {
+			const { service } = context;
+			const ways = { polled: generate(), suspended: ourWay.nodes(service)[0] ?? generate() };
+			const flow = async (name: keyof typeof ways) =>
+				await context.publish([called(name), oneItemEach(), ways[name], last()]);
+			const leastS = leastTime(
+				Array.from({ length: executions }, (_, at) => tasksOf(at)).flat(),
+				active,
+			);
+			const polled = await crowd(context, await flow('polled'));
+			say(
+				`polled: ${polled.seconds.toFixed(1)} s, ${polled.creations.toFixed(2)} creations a task`,
+			);
+			savePoint('processes', {
+				seconds: polled.seconds,
+				refusedPerTask: polled.creations - 1,
+				pollsPerTask: polled.polls,
+			});
+			service.reset();
+			const { ours, theirs } = await crowdBesideWait(context, await flow('suspended'));
+			say(`suspended: ${ours.seconds.toFixed(1)} s, ${ours.creations.toFixed(2)} creations a task`);
+			const row = (label: string, of: Crowd): Cell[] => [
+				...[label, of.seconds, times(of.seconds / leastS), of.creations, of.refused, of.polls],
+				...[of.failed, ...delays(of.delaysMs)],
+			];
+			const one = { count: sleepers, tasks: 1 };
+			const [waits, sleeps, sleepsOnFive] = [
+				await commitsPerSleeper(context, waitWay, one),
+				await commitsPerSleeper(context, ourWay, one),
+				await commitsPerSleeper(context, ourWay, { ...one, tasks: 5 }),
+			];
+			say(`commits: ${waits.toFixed(0)}, ours ${sleeps.toFixed(0)}`);
+			const late = seconds(ours.delaysMs, 0.95) / seconds(theirs, 0.95);
+			const failed = polled.failed + ours.failed;
+			return {
+				tables: [
+					{
+						caption: `All called at once. Least: ${leastS} s, tasks in their order, each into the first of ${active} free slots. Delay: from the end of an execution's last task to the execution's end. Beside each suspended execution sleeps one of the Wait node, called when the last task of the other ends`,
+						columns:
+							';s;beside least;creations a task;refused;polls a task;failed;delay s, median;95%;most'.split(
+								';',
+							),
+						rows: [
+							row('polled', polled),
+							row('suspended', ours),
+							["n8n's Wait node", ...Array<Cell>(6).fill('-'), ...delays(theirs)],
+						],
+					},
+					{
+						caption: `PostgreSQL's commits for an execution that sleeps, mean of ${sleepers}`,
+						columns: ['', 'commits', "beside n8n's"],
+						rows: [
+							["n8n's Wait node", waits, times(1)],
+							['ours, one task', sleeps, times(sleeps / waits)],
+							['ours, five tasks', sleepsOnFive, times(sleepsOnFive / waits)],
+						],
+					},
+				],
+				marks: [
+					mark('polled: time beside the least possible', polled.seconds / leastS, [1.06, 'x']),
+					mark('polled: creations a task', polled.creations, [1.2, '']),
+					mark('suspended: creations a task', ours.creations, [1.3, '']),
+					mark("suspended: delay at 95%, beside n8n's Wait node", late, [1.1, 'x']),
+					mark("commits, beside n8n's Wait node", sleeps / waits, [1.2, 'x']),
+					mark('executions of ours that failed', failed, [0, '']),
+				],
+				bars: [],
+				checked: [
+					'each execution that succeeded gave 5 done items, each task was created once',
+					`never more than ${active} tasks active while executions were compared`,
+				],
+			};
+		} finally {
+			await context.close();
+		}
+	},
+};

@@ -25,10 +25,7 @@ export interface Point {
 	refusedPerTask: number;
 	pollsPerTask: number;
 }
-export const savePoint = (name: 'load' | 'crowd', point: Point) => save(`${name}.point`, point);
-
-/** `npm run test:queue -- --load`: its last run here, or as docs/operations.md has it. */
-export const measuredLoad = (): Point =>
-	read<Point>('load.point') ?? { seconds: 124, refusedPerTask: 0.15, pollsPerTask: 1.05 };
-/** `npm run bench -- crowd`: its last run here, if there was one. */
-export const measuredCrowd = () => read<Point>('crowd.point');
+export const savePoint = (name: 'processes' | 'crowd', point: Point) =>
+	save(`${name}.point`, point);
+/** The last run of this bench here, if there was one. */
+export const measured = (name: 'processes' | 'crowd') => read<Point>(`${name}.point`);

@@ -3,12 +3,13 @@
  * checked against what was measured with real processes.
  */
 import { seededRandom } from '../test/support/virtualClock';
+import { concurrency, executions, workers } from './cluster';
 import { active as crowdActive, executions as crowdExecutions, tasksOf } from './crowd';
 import { simulate, usual, type Figures } from './fleet';
 import type { Execution } from './fleetService';
 import { leastTime } from './jobs';
 import { mark, times, type Bench, type Cell, type Mark } from './report';
-import { measuredCrowd, measuredLoad, type Point } from './saved';
+import { measured, type Point } from './saved';
 
 const DAY = 86_400_000;
 const active = 20;
@@ -78,39 +79,38 @@ async function byProcesses(processes: number): Promise<Cell[]> {
 	return [processes, times(ms / least), refused / tasks, polls / tasks];
 }
 
-/** The load of `npm run test:queue -- --load`. */
-async function simulatedLoad(): Promise<Figures> {
-	const tasks = Array.from({ length: 20 }, () => 1_000);
+/** Executions of `npm run bench -- crowd` and `processes`, all called at once; n8n takes a while to start as many. */
+async function simulatedCrowd(count: number, fleet: { processes: number; concurrency: number }) {
 	return await simulate(
-		Array.from({ length: 100 }, (_, index) => ({ at: index * 600, tasks })),
-		{ ...usual, processes: 2, concurrency: 50, active },
-	);
-}
-
-/** The load of `npm run bench -- crowd`; n8n takes a while to start as many executions. */
-async function simulatedCrowd(): Promise<Figures> {
-	return await simulate(
-		Array.from({ length: crowdExecutions }, (_, index) => ({
+		Array.from({ length: count }, (_, index) => ({
 			at: index * 60,
 			tasks: tasksOf(index).map((seconds) => seconds * 1000),
 		})),
-		{ ...usual, processes: 1, concurrency: crowdExecutions, active: crowdActive },
+		{ ...usual, ...fleet, active: crowdActive },
 	);
 }
 
 async function checkedPoints(): Promise<{ rows: Cell[][]; marks: Mark[] }> {
-	const pairs: Array<[what: string, figures: Figures, measured: Point | undefined]> = [
-		['2,000 tasks of 1 s by 2 workers', await simulatedLoad(), measuredLoad()],
-		['30 executions of 5 mixed tasks', await simulatedCrowd(), measuredCrowd()],
+	const pairs: Array<[what: string, figures: Figures, point: Point | undefined]> = [
+		[
+			`${crowdExecutions} executions of 5 mixed tasks, one process`,
+			await simulatedCrowd(crowdExecutions, { processes: 1, concurrency: crowdExecutions }),
+			measured('crowd'),
+		],
+		[
+			`${executions} of them by ${workers} workers`,
+			await simulatedCrowd(executions, { processes: workers, concurrency }),
+			measured('processes'),
+		],
 	];
 	return {
-		rows: pairs.map(([what, { ms, refused, tasks }, measured]) => [
-			...[what, ms / 1000, measured?.seconds ?? '-'],
-			...[refused / tasks, measured?.refusedPerTask ?? '-'],
+		rows: pairs.map(([what, { ms, refused, tasks }, point]) => [
+			...[what, ms / 1000, point?.seconds ?? '-'],
+			...[refused / tasks, point?.refusedPerTask ?? '-'],
 		]),
-		marks: pairs.flatMap(([what, { ms }, measured]) => {
-			if (measured === undefined) return [];
-			const difference = 100 * Math.abs(ms / 1000 / measured.seconds - 1);
+		marks: pairs.flatMap(([what, { ms }, point]) => {
+			if (point === undefined) return [];
+			const difference = 100 * Math.abs(ms / 1000 / point.seconds - 1);
 			const told = `${what}: difference of the simulated time from the measured one`;
 			return mark(told, difference, [10, '%']);
 		}),

@@ -48,7 +48,7 @@ export const bench: Bench = {
 					},
 				],
 				marks: rows.flatMap(({ label, ratio, polls }) => [
-					mark(`${label}: time beside the least possible`, ratio, [1.3, 'x']),
+					mark(`${label}: time beside the least possible`, ratio, [1.25, 'x']),
 					mark(`${label}: polls a task`, polls, [3, '']),
 				]),
 				bars: [],

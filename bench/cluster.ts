@@ -1,0 +1,184 @@
+/** What a cluster of n8n's processes is measured with: executions that share one account, and executions that sleep. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { items } from '../test/n8n/harness/execution';
+import type { SavedWorkflow } from '../test/n8n/harness/rest';
+import { waitUntil } from '../test/n8n/harness/wait';
+import type { QueueContext } from '../test/queue/context';
+import { active, tasksOf } from './crowd';
+import { postAll } from './posting';
+import { executionOf, type SleepingWay, waitWay } from './sleepers';
+import { check } from './stats';
+import { called, last, oneItemEach } from './workflows';
+
+export const executions = 60;
+export const workers = 3;
+/** Executions that a worker runs at once. */
+export const concurrency = 10;
+const tasksEach = 5;
+
+const allWithinMs = 900_000;
+
+const endless = (name: string, count: number) =>
+	Array.from({ length: count }, (_, index) => ({
+		text: `${name} ${index}`,
+		standIn: { never_ends: true },
+	}));
+
+/** Waits until so many executions of a workflow sleep or, by default, are over, without a question to n8n. @returns how many failed */
+async function until(
+	{ cluster }: QueueContext,
+	{ id, name }: SavedWorkflow,
+	{ count, state = 'over' }: { count: number; state?: 'waiting' | 'over' },
+): Promise<number> {
+	return await waitUntil(
+		async () => {
+			const {
+				success = 0,
+				error = 0,
+				crashed = 0,
+				waiting = 0,
+			} = await cluster.database.statuses(id);
+			const failed = error + crashed;
+			return (state === 'waiting' ? waiting : success + failed) >= count && failed;
+		},
+		{ timeoutMs: allWithinMs, intervalMs: 1_000, what: `${count} executions of ${name}: ${state}` },
+	);
+}
+
+async function publishWay(
+	context: QueueContext,
+	way: SleepingWay,
+	name: string,
+): Promise<SavedWorkflow> {
+	return await context.publish([
+		called(name),
+		oneItemEach(),
+		...way.nodes(context.service),
+		last(),
+	]);
+}
+
+export interface Crowd {
+	seconds: number;
+	creations: number;
+	polls: number;
+	refused: number;
+	/** Executions that ended otherwise than well. */
+	failed: number;
+	/** From the end of an execution's last task to the end of the execution. */
+	delaysMs: number[];
+}
+
+/** All executions called at once; counted only if each task was created once and is done. */
+export async function crowd(context: QueueContext, workflow: SavedWorkflow): Promise<Crowd> {
+	const { rest, service } = context;
+	service.settings.activeTaskLimit = active;
+	const seconds = Array.from({ length: executions }, (_, execution) => tasksOf(execution));
+	const startedAt = Date.now();
+	await Promise.all(
+		seconds.map(async (tasks, execution) => {
+			const jobs = tasks.map((s, index) => ({
+				text: `${workflow.name} ${execution}-${index}`,
+				standIn: { ms: s * 1000 },
+			}));
+			await rest.callWebhook(workflow.name, { jobs });
+		}),
+	);
+	const failed = await until(context, workflow, { count: executions });
+	const all = await rest.waitForExecutions(workflow.id, executions);
+	const ended = all.filter(({ status }) => status === 'success');
+	const delaysMs = ended.map((execution) => {
+		const results = items(execution, 'Last').map(({ json }) => json);
+		check(
+			results.length === tasksEach && results.every(({ status }) => status === 'done'),
+			'items',
+		);
+		const ends = results.map(({ task_id }) => service.task(String(task_id)).finishedAt ?? NaN);
+		return Date.parse(execution.stoppedAt ?? '') - Math.max(...ends);
+	});
+	const tasks = executions * tasksEach;
+	check(service.creations().length === tasks, `${service.creations().length} tasks`);
+	check(service.maxActive <= active, 'more tasks than the account lets be active');
+	const creations = service.requests.filter(({ route }) => route === 'create');
+	return {
+		seconds:
+			(Math.max(...all.map(({ stoppedAt }) => Date.parse(stoppedAt ?? ''))) - startedAt) / 1000,
+		creations: creations.length / tasks,
+		polls: service.polls().length / tasks,
+		refused: creations.filter(({ status }) => status === 429).length,
+		failed,
+		delaysMs,
+	};
+}
+
+/** Puts executions to sleep. @returns what calls them */
+async function asleep(
+	context: QueueContext,
+	way: SleepingWay,
+	{ count, tasks = 1 }: { count: number; tasks?: number },
+) {
+	const { rest } = context;
+	const name = `${way.path}-${count}-${tasks}`;
+	const workflow = await publishWay(context, way, name);
+	for (let index = 0; index < count; index += 1)
+		await rest.callWebhook(name, { jobs: endless(`${name} ${index}`, tasks) });
+	await until(context, workflow, { state: 'waiting', count });
+	return workflow;
+}
+
+/** Our executions at a full account; beside each sleeps one of the Wait node, called when the last task of ours ends. */
+export async function crowdBesideWait(context: QueueContext, workflow: SavedWorkflow) {
+	const { rest, service } = context;
+	const companions = await asleep(context, waitWay, { count: executions });
+	const urls = await waitWay.calls(service);
+	service.reset();
+	const calledAt = new Map<string, number>();
+	const calls: Array<Promise<unknown>> = [];
+	const seen = new Set<string>();
+	const timer = setInterval(() => {
+		const over = new Map<string, number>();
+		for (const { receiveUrl, status } of service.tasks) {
+			const execution = executionOf(receiveUrl ?? '');
+			over.set(execution, (over.get(execution) ?? 0) + (status === 'done' ? 1 : 0));
+		}
+		for (const [execution, count] of over) {
+			if (count < tasksEach || seen.has(execution)) continue;
+			const post = urls[seen.size];
+			seen.add(execution);
+			if (post === undefined) continue;
+			calledAt.set(executionOf(post.url), Date.now());
+			calls.push(postAll(context.cluster.webhookUrl, [post], 1));
+		}
+	}, 20);
+	const ours = await crowd(context, workflow).finally(() => clearInterval(timer));
+	await Promise.all(calls);
+	await until(context, companions, { count: executions });
+	const theirs = (await rest.listExecutions(companions.id)).map(
+		({ id, stoppedAt }) => Date.parse(stoppedAt ?? '') - (calledAt.get(id) ?? NaN),
+	);
+	return { ours, theirs };
+}
+
+/** Transactions that PostgreSQL commits for an execution that sleeps, from its start to its end, less those of an n8n with nothing to do. */
+export async function commitsPerSleeper(
+	context: QueueContext,
+	way: SleepingWay,
+	{ count, tasks }: { count: number; tasks: number },
+): Promise<number> {
+	const { service, cluster } = context;
+	const { database } = cluster;
+	service.reset();
+	const idleMs = 20_000;
+	const idleBefore = await database.commits();
+	await delay(idleMs);
+	const before = await database.commits();
+	const startedAt = Date.now();
+	const workflow = await asleep(context, way, { count, tasks });
+	// One after the other, as tasks end; the stand-in calls for each of ours.
+	service.settings.callbacks.retryOn5xx = 60;
+	for (const { id } of service.creations()) await service.finish(id);
+	if (way === waitWay) await postAll(cluster.webhookUrl, await way.calls(service), 1);
+	await until(context, workflow, { count });
+	const idle = ((Date.now() - startedAt) * (before - idleBefore)) / idleMs;
+	return ((await database.commits()) - before - idle) / count;
+}
