@@ -21,17 +21,11 @@ function assets() {
 	);
 }
 
-/** The editor asks for the schemas of the node's own version; those of the two versions are the same. */
-function schemas() {
-	const folder = 'nodes/MediaGeneration/__schema__';
-	return src(`${folder}/v1.0.0/**/*.json`).pipe(dest(`dist/${folder}/v1.1.0`));
-}
-
 /** The repository's address, where the sources name a stand-in for it. */
 async function addresses() {
 	fillIn('dist', manifest);
 }
 
 exports.assets = assets;
-exports.build = series(clean, compile, assets, schemas, addresses);
+exports.build = series(clean, compile, assets, addresses);
 exports.default = exports.build;

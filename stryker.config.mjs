@@ -10,9 +10,9 @@ const folders = {
 	wait: `${nodes}/wait/**/*.ts`,
 	sleep: `${nodes}/sleep/**/*.ts`,
 	callback: `${nodes}/callback/**/*.ts`,
-	door: `${nodes}/service/@(${door}).ts`,
+	door: `${nodes}/{service,base}/@(${door}).ts`,
 	credential: 'credentials/**/*.ts',
-	service: [`${nodes}/service/*.ts`, `!${nodes}/service/@(${door}).ts`],
+	service: [`${nodes}/{service,base}/*.ts`, `!${nodes}/{service,base}/@(${door}).ts`],
 	run: `${nodes}/run/**/*.ts`,
 	delivery: `${nodes}/delivery/**/*.ts`,
 	media: `${nodes}/media/**/*.ts`,
@@ -26,7 +26,8 @@ if (!(folder in folders))
 
 /** Unit tests that import something of the folder or run the whole node, and the models. Those of the repository's own texts would read the mutants. */
 const imported = {
-	door: `(service/(${door})|credentials/.*)'`,
+	door: `((service|base)/(${door})|credentials/.*)'`,
+	service: '/(service|base)/',
 	credential: 'credentials/',
 	operations: "(operations/|[./]node')",
 };

@@ -81,3 +81,8 @@ export async function ensureChromium(): Promise<string> {
 		`No Chromium was found in ${browsers.join(', ')}, and the variable CHROMIUM names none.`,
 	);
 }
+
+/** What puts the frames of a film together. */
+export async function ensureFfmpeg(): Promise<void> {
+	await ensure(() => folderOf('ffmpeg'), 'ffmpeg', 'No ffmpeg was found on the PATH.');
+}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import getPort from 'get-port';
-import { startN8n } from '../test/n8n/harness/n8n';
+import { filesFolder, startN8n } from '../test/n8n/harness/n8n';
 import { startService } from '../test/service';
 import { keyVariable, realAccount, wholeNumber } from './account';
 import { cleanUp, onCleanup } from './cleanup';
@@ -14,7 +14,7 @@ import { buildAndInstall, importExamples, logIn, readState, startFolder } from '
 import { printResults, runFirst } from './start/firstRun';
 
 const logFile = join(startFolder, 'n8n.log');
-const firstExample = 'first-run.json';
+const firstExample = 'first-run';
 /** Long enough to watch the progress, short enough for a first look. */
 const taskMs = { min: 2000, max: 5000 };
 
@@ -49,6 +49,25 @@ async function checkPort(number: number, option: string, what: string): Promise<
 	);
 }
 
+const shortName = (name: string) => name.replace('Media Generation: ', '');
+
+/** What a first user needs to know of the stand-in: how to reach it, and how to see what can go wrong. */
+function aboutStandIn({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string[] {
+	return [
+		'The examples have a credential already. For one of your own (it costs nothing, nothing leaves this machine):',
+		'',
+		`  Base URL  ${baseUrl}`,
+		`  API Key   ${apiKey}`,
+		'',
+		'To see what can go wrong, give a generation the option "Extra Body Fields" with one of these:',
+		'',
+		'  a task that fails       {"stand_in": {"end": "error", "error_message": "No luck"}}',
+		'  a task that never ends  {"stand_in": {"never_ends": true}}   and the option "Timeout"',
+		'  an expensive task       {"stand_in": {"cost": 5000}}         and the option "Max Credits"',
+		'',
+	];
+}
+
 async function run(
 	options: Options,
 	real: ReturnType<typeof realAccount> | undefined,
@@ -59,8 +78,11 @@ async function run(
 	const state = readState();
 	await ensureN8n();
 	await buildAndInstall(state);
-	const demo = { port: options.servicePort, apiKey: state.serviceKey, settings: { taskMs } };
-	const service = real ? undefined : await startService(demo);
+	// The example "What Did I Pay For" reads the list of tasks.
+	const settings = { taskMs, lists: { tasks: true } };
+	const service = real
+		? undefined
+		: await startService({ port: options.servicePort, apiKey: state.serviceKey, settings });
 	onCleanup(() => service?.close());
 	const baseUrl = real?.baseUrl ?? service?.baseUrl ?? '';
 	const apiKey = real?.apiKey ?? state.serviceKey;
@@ -69,9 +91,9 @@ async function run(
 	rmSync(logFile, { force: true });
 	const n8n = await startN8n({ logFile, userFolder: startFolder, port: options.port });
 	const rest = await logIn(n8n.baseUrl, state);
-	const examples = await importExamples(rest, { baseUrl, apiKey });
+	const examples = await importExamples(rest, n8n, { baseUrl, apiKey });
 	const first = examples.get(firstExample);
-	if (!first) throw new Halt(`examples/${firstExample} is missing.`);
+	if (!first) throw new Halt(`examples/${firstExample}.json is missing.`);
 
 	const where = `${service ? 'the stand-in' : 'the service'} at ${baseUrl}`;
 	console.log(`Running "${first.name}" against ${where} ...`);
@@ -85,8 +107,10 @@ async function run(
 			'',
 			`  Editor    ${n8n.baseUrl}/workflow/${first.id}`,
 			`  Login     ${state.email}   ${state.password}`,
-			`  Examples  ${[...examples.values()].map(({ name }) => name).join(', ')}`,
+			`  Examples  ${[...examples.values()].map(({ name }) => shortName(name)).join(', ')}`,
+			`  Files     ${filesFolder(startFolder)} is the only folder that Write File may use here`,
 			'',
+			...(service ? aboutStandIn(service) : []),
 			'Ctrl-C ends it.',
 		].join('\n'),
 	);

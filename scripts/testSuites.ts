@@ -1,4 +1,4 @@
-/** `npm run test:n8n`, `test:queue`, `test:browser` and `test:chaos`: the packed nodes in a real n8n. */
+/** `npm run test:n8n`, `test:queue`, `test:browser`, `test:chaos` and `test:workflows`: the packed nodes in a real n8n. */
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { runMain } from './halt';
@@ -25,13 +25,13 @@ program
 	.command('test:queue')
 	.description("Tests the packed nodes in n8n's queue mode: main, webhook processors, workers")
 	.option(...only)
-	.option('--load', 'run the load instead: 2,000 tasks by 100 executions')
-	.action(async (asked: { only?: string[]; load?: boolean }) => {
+	.option('--sleepers <number>', 'how many executions sleep in the suite storms', '100')
+	.action(async (asked: { only?: string[]; sleepers: string }) => {
 		const all = new Map([...of('queue'), ...chooseSuites(of('n8n'), inQueueMode)]);
 		const suites = chooseSuites(all, asked.only);
 		await ensureQueuePrograms();
-		if (asked.load === true) await runFile(join(root, 'test', 'queue', 'load.ts'), []);
-		else await runSuites(suites, { env: { MEDIA_GENERATION_N8N: 'queue' } });
+		const MEDIA_GENERATION_SLEEPERS = asked.sleepers;
+		await runSuites(suites, { env: { MEDIA_GENERATION_N8N: 'queue', MEDIA_GENERATION_SLEEPERS } });
 	});
 
 program
@@ -54,6 +54,15 @@ program
 	.action(async ({ seed }: { seed: string }) => {
 		await ensureQueuePrograms();
 		await runFile(join(root, 'test', 'queue', 'chaos.ts'), [seed]);
+	});
+
+program
+	.command('test:workflows')
+	.description('Random workflows in a real n8n, and what became of each item and each task')
+	.option('--seeds <number>', 'how many workflows', '40')
+	.option('--seed <number>', 'the first one', '1')
+	.action(async ({ seeds, seed }: { seeds: string; seed: string }) => {
+		await runFile(join(root, 'test', 'workflows', 'main.ts'), [seeds, seed]);
 	});
 
 runMain(async () => void (await program.parseAsync()));

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
-import { isObject } from '../../nodes/MediaGeneration/service/json';
+import { isObject } from '../../nodes/MediaGeneration/base/json';
 import { parseTask, taskIdOf } from '../../nodes/MediaGeneration/service/task';
 import { newServer } from '../../test/service/server';
 import { type See, shapeOf } from './findings';

@@ -1,7 +1,7 @@
 /** What a service showed of each assumption, and whether the nodes cope where it is another. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject } from '../../nodes/MediaGeneration/service/json';
+import { isObject } from '../../nodes/MediaGeneration/base/json';
 import { root } from '../pack';
 import { table } from '../table';
 import type { Answer } from './service';

@@ -1,6 +1,6 @@
 /** What only a paid task shows: its creation, its life as polling shows it, its files. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { asNumber, isObject, type JsonObject } from '../../nodes/MediaGeneration/service/json';
+import { asNumber, isObject, type JsonObject } from '../../nodes/MediaGeneration/base/json';
 import { outputsOf } from '../../nodes/MediaGeneration/service/outputs';
 import { creditsOf, parseTask, taskIdOf } from '../../nodes/MediaGeneration/service/task';
 import { inWords, type See, shapeOf } from './findings';

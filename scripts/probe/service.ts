@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../../nodes/MediaGeneration/service/json';
+import { isObject, parseJson } from '../../nodes/MediaGeneration/base/json';
 
 async function answerTo(url: string, options: RequestInit) {
 	try {

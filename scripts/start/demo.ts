@@ -1,9 +1,10 @@
 /** The n8n that `npm start` keeps between two starts. Not under version control. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { N8n } from '../../test/n8n/harness/n8n';
 import { Rest, RestError, type SavedWorkflow } from '../../test/n8n/harness/rest';
-import { readWorkflow } from '../../test/n8n/harness/workflow';
+import { exampleNames, exampleWorkflow } from '../../test/n8n/harness/workflow';
 import { ensureBuilt, hashOf } from '../built';
 import { Halt } from '../halt';
 import { installPackage, inTemporaryFolder, packPackage, root } from '../pack';
@@ -65,27 +66,32 @@ export async function logIn(baseUrl: string, { email, password }: StartState): P
 	);
 }
 
+/** Examples that others call: published, so that callbacks start them. */
+const published = new Set(['on-completion']);
+
 /**
  * Brings the credential for this service up to date, and imports the example workflows that n8n does not have yet (by name: changed ones
  * are left alone). All of them, by file name.
  */
 export async function importExamples(
 	rest: Rest,
+	n8n: N8n,
 	account: { apiKey: string; baseUrl: string },
 ): Promise<Map<string, SavedWorkflow>> {
 	const [title, type] = ['Media Generation API', 'mediaGenerationApi'];
 	const saved = await rest.listCredentials();
 	const known = saved.find((one) => one.name === title && one.type === type);
-	const { id, name } = known
+	const credential = known
 		? await rest.updateCredential(known.id, title, type, account)
 		: await rest.createCredential(title, type, account);
 	const present = await rest.listWorkflows();
 	const examples = new Map<string, SavedWorkflow>();
-	const files = readdirSync(join(root, 'examples')).filter((file) => file.endsWith('.json'));
-	for (const file of files.sort()) {
-		const workflow = readWorkflow(join(root, 'examples', file), { credential: { id, name } });
+	for (const name of exampleNames) {
+		const workflow = exampleWorkflow(name, { credential, n8n });
 		const same = present.find((other) => other.name === workflow.name);
-		examples.set(file, same ?? (await rest.createWorkflow(workflow)));
+		const example = same ?? (await rest.createWorkflow(workflow));
+		if (same === undefined && published.has(name)) await rest.publish(example);
+		examples.set(name, example);
 	}
 	return examples;
 }
