@@ -76,7 +76,7 @@ const waitingFields = (suspendNotice: string): INodeProperties[] => [
 		'timeoutNotice',
 		{
 			displayOptions: {
-				show: { ...SUSPENDING, 'options.timeout': [{ _cnd: { lte: POLL_TIMEOUT_S } }] },
+				show: { ...SUSPENDING, '/options.timeout': [{ _cnd: { lte: POLL_TIMEOUT_S } }] },
 			},
 		},
 	),
