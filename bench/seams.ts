@@ -9,7 +9,7 @@ import { receive } from '../nodes/MediaGeneration/callback/receive';
 import { prepareReceiveUrl } from '../nodes/MediaGeneration/callback/receiveUrl';
 import { readPosted } from '../nodes/MediaGeneration/callback/webhook';
 import { transcriptOf } from '../nodes/MediaGeneration/media/captions';
-import { scan } from '../nodes/MediaGeneration/media/scan';
+import { soundFactsOf } from '../nodes/MediaGeneration/media/scan';
 import { splitText } from '../nodes/MediaGeneration/media/split';
 import { parseSrt } from '../nodes/MediaGeneration/media/srt';
 import { outputsOf } from '../nodes/MediaGeneration/service/outputs';
@@ -114,8 +114,8 @@ const works: Array<[string, () => unknown]> = [
 	],
 	['5,000 items with signed URLs and an answer of 99,000 texts, cleaned', cleaned],
 	['10,000 addresses of files in one task', addresses],
-	['20 MB of zeros as sound', async () => await scan(chunksOf(0))],
-	['20 MB of 0xff as sound', async () => await scan(chunksOf(0xff))],
+	['20 MB of zeros as sound', async () => await soundFactsOf(chunksOf(0))],
+	['20 MB of 0xff as sound', async () => await soundFactsOf(chunksOf(0xff))],
 	['20 MB as an answer', async () => readJson((await readText([...chunksOf(0x5b)][0])).text)],
 	['20 MB of brackets as JSON', () => readJson('['.repeat(TWENTY_MB))],
 	[

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IBinaryData, IHttpRequestOptions } from 'n8n-workflow';
 import { Delivery } from '../../nodes/MediaGeneration/delivery/item';
-import { scan } from '../../nodes/MediaGeneration/media/scan';
+import { soundFactsOf } from '../../nodes/MediaGeneration/media/scan';
 import type { FileSettings } from '../../nodes/MediaGeneration/operations/waiting';
 import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
 import type { TaskOutput } from '../../nodes/MediaGeneration/service/outputs';
@@ -162,7 +162,7 @@ describe('how long sound is', () => {
 		const { items, outputs, files } = await deliver('audio', WAV);
 		expect(outputs[0]?.durationSeconds).toBeCloseTo(toneSeconds('Once upon a time'), 3);
 		expect(items[0]?.json.outputs).toEqual(outputs);
-		expect(files.map(({ sound }) => sound)).toEqual([await scan([WAV])]);
+		expect(files.map(({ sound }) => sound)).toEqual([await soundFactsOf([WAV])]);
 	});
 
 	test.each<[string, TaskOutput['kind'], Buffer]>([

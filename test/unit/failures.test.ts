@@ -17,12 +17,12 @@ function task(fields: object): Task {
 const done = (metadata?: unknown) => failures.withoutOutputs('t9', task({ metadata }));
 const manyNames = Array.from({ length: 30 }, (_, number) => `n${number + 1}`);
 const many = Object.fromEntries(manyNames.map((name) => [name, 0]));
-const { timedOut, denied, missing, broken } = failures;
+const { timedOut, denied, taskMissing, broken } = failures;
 
 /** Each as `outcome: message | description`. */
 test.each<[Failure, RegExp]>([
 	[
-		failures.failed('t9', task({})),
+		failures.taskFailed('t9', task({})),
 		/^failed: Task t9 failed \| .*run the node that made this one again/,
 	],
 	[
@@ -39,7 +39,7 @@ test.each<[Failure, RegExp]>([
 		/^unreachable: Task t9 .*\(HTTP 403\): no reason given \| The API key may have expired.* Put a valid key of the same account.*"Task: Wait"/,
 	],
 	[
-		missing('t9', { detail: '' }),
+		taskMissing('t9', { detail: '' }),
 		/^unreachable: Task t9 .*: HTTP 404 \| Check that the Base URL and the API key belong to the account.*/,
 	],
 	[done(), /^undelivered: Task t9 .*; its metadata is empty \| .*without paying again/],
@@ -64,7 +64,7 @@ test.each<[Failure, RegExp]>([
 });
 
 test("the service's words are put on one line, and cut", () => {
-	expect(failures.failed('t', task({ status: 'error', error: 'a\n\n b' })).message).toBe(
+	expect(failures.taskFailed('t', task({ status: 'error', error: 'a\n\n b' })).message).toBe(
 		'Task t failed: a b',
 	);
 	expect(quote('x'.repeat(400))).toHaveLength(303);

@@ -1,7 +1,7 @@
 /** What a try finds of earlier ones: by the item in one execution, by the request in another, by the call as a tool of an agent. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import {
-	hashOf,
+	requestHash,
 	Ledger,
 	type LedgerStore,
 	type NodeRun,
@@ -36,7 +36,7 @@ type Request = Pick<CreationRequest, 'kind' | 'path' | 'body' | 'qs' | 'files'>;
 const asked = (slot: Slot, request: Request, baseUrl = 'https://api.example') => ({
 	slot,
 	request,
-	hash: hashOf(baseUrl, request),
+	hash: requestHash(baseUrl, request),
 });
 const earlier = (store: LedgerStore, run: NodeRun, slot = SLOT, request: Request = REQUEST) =>
 	new Ledger(store, run).earlier(asked(slot, request));
@@ -371,7 +371,8 @@ describe('what earlier tries have left, for the error of a later one', () => {
 });
 
 test("a file's content, name and field are parts of what is asked for; how it is sent is not", () => {
-	const hash = (request: Request & { form?: boolean }) => hashOf('https://api.example', request);
+	const hash = (request: Request & { form?: boolean }) =>
+		requestHash('https://api.example', request);
 	const plain = hash(file('1'));
 	const stream = async function* () {
 		yield await Promise.resolve(Buffer.from(''));

@@ -1,4 +1,8 @@
-import { fileTypeOf, signatureOf, textOf } from '../../nodes/MediaGeneration/delivery/mimeType';
+import {
+	fileTypeOf,
+	typeBySignature,
+	leadingText,
+} from '../../nodes/MediaGeneration/delivery/mimeType';
 import type { FileType } from '../../nodes/MediaGeneration/media/kinds';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
 
@@ -38,7 +42,7 @@ const known: Array<[string, string, string]> = [
 test.each(known.map(([text, ...type]) => [text.slice(0, 40), ...type, text] as const))(
 	'bytes %j are %s',
 	(_name, mimeType, extension, text) => {
-		expect(signatureOf(bytes(text))).toEqual({ type: { mimeType, extension }, certain: true });
+		expect(typeBySignature(bytes(text))).toEqual({ type: { mimeType, extension }, certain: true });
 		// Whatever header and address say.
 		const about = {
 			stated: 'text/plain',
@@ -68,7 +72,7 @@ test.each([
 	'\xff\xf1\x50\x80\0\0\0\0',
 	'\xff\xf1\x50\x80\0\xc0'.repeat(2),
 ])('bytes %j are nothing known for certain', (text) => {
-	expect(signatureOf(bytes(text))?.certain).not.toBe(true);
+	expect(typeBySignature(bytes(text))?.certain).not.toBe(true);
 });
 
 /** -1, 0 and 1 as samples, and what may be a first frame. */
@@ -150,5 +154,5 @@ test.each<[string, Buffer, string | undefined]>([
 		],
 	),
 ])('%s as text', (_name, head, text) => {
-	expect(textOf(head)).toBe(text);
+	expect(leadingText(head)).toBe(text);
 });

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { anyCodePoint } from './codePoint';
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { readPosted, Refusal } from '../../nodes/MediaGeneration/callback/webhook';
+import { readPosted, CallRefusal } from '../../nodes/MediaGeneration/callback/webhook';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import { checkSignature } from '../../nodes/MediaGeneration/callback/signature';
-import { problemWith, signatureOf } from '../../nodes/MediaGeneration/delivery/mimeType';
+import { problemWith, typeBySignature } from '../../nodes/MediaGeneration/delivery/mimeType';
 import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/operations/fields';
 import { retryAfterMs } from '../../nodes/MediaGeneration/service/account';
 import {
@@ -225,7 +225,7 @@ test('parsing takes anything, and says only what is there', async () => {
 				const posted = readPosted(Buffer.from(raw), body);
 				expect(taskIdProblem(posted.taskId)).toBeUndefined();
 			} catch (error) {
-				expect(error).toBeInstanceOf(Refusal);
+				expect(error).toBeInstanceOf(CallRefusal);
 			}
 			const notes = readNotes(body);
 			if (typeof notes !== 'string') expect(notes.items).toBeInstanceOf(Array);
@@ -398,7 +398,7 @@ describe('what file hosts send', () => {
 			fc.property(words, encoding, about, (given, named, file) => {
 				const text = given.join(' ');
 				const head = Buffer.from(named === 'utf16le' ? `\ufeff${text}` : text, named);
-				fc.pre(signatureOf(head) === undefined);
+				fc.pre(typeBySignature(head) === undefined);
 				for (const kind of ['audio', 'image'] as const)
 					expect(problemWith(head, { ...file, kind })).toMatch(/instead of the file/);
 			}),

@@ -2,7 +2,7 @@
 import { atOnce } from '../../nodes/MediaGeneration/media/split';
 import { operationOf } from '../../nodes/MediaGeneration/operations';
 import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
-import { requestsFor, textOf, textsOf } from '../../nodes/MediaGeneration/operations/longText';
+import { requestsFor, requestText, textsOf } from '../../nodes/MediaGeneration/operations/longText';
 import { empty, fieldsWith, noText, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
@@ -291,7 +291,7 @@ describe('long texts', () => {
 		expect(texts.map((text) => text.trim())).toEqual(two.split('\n\n'));
 		const requests = requestsFor(whole, texts, false);
 		expect(requests).toEqual(texts.map((text) => ({ ...whole, body: { text, model_id: 'm' } })));
-		expect(textOf(whole)).toBe(two);
+		expect(requestText(whole)).toBe(two);
 		expect(atOnce(textsOf(whole, { kind: 'off' }))).toEqual([two]);
 	});
 

@@ -41,7 +41,7 @@ const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 const LONG_NUMBER = /(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/;
 
 /** What is beyond the bound, or else the text to parse. A rounded ID is another task's: whole numbers that a double can't hold become texts. */
-function scan(json: string, bound: Bound): string | { exact: string } {
+function scanJson(json: string, bound: Bound): string | { exact: string } {
 	let [depth, values, copied] = [0, 0, 0];
 	const pieces: string[] = [];
 	for (let at = 0; at < json.length;) {
@@ -74,7 +74,7 @@ function scan(json: string, bound: Bound): string | { exact: string } {
 /** Never throws. @param whole whether the text is all that was sent */
 export function readJson(text: string, bound: Bound = ANSWER, whole = true): Read {
 	const size = `of more than ${Math.round(bound.bytes / 1_000_000)} MB`;
-	const scanned = whole && text.length <= bound.bytes ? scan(text, bound) : size;
+	const scanned = whole && text.length <= bound.bytes ? scanJson(text, bound) : size;
 	if (typeof scanned === 'string') return { body: undefined, unread: scanned };
 	return { body: parseJson(scanned.exact) };
 }

@@ -37,7 +37,7 @@ export function recordsIn(
 }
 
 /** Levels of the user's own values; those of others are not nested as deeply (`bounded.ts`). */
-const MAX_DEPTH = 200;
+const MAX_MAPPED_DEPTH = 200;
 
 /** Texts between two turns of others. */
 const TEXTS_IN_A_PIECE = 200;
@@ -56,7 +56,7 @@ export function* mapTextsInPieces<T>(
 		texts += 1;
 		if (texts % TEXTS_IN_A_PIECE === 0) yield;
 		if (typeof each === 'string') return change(each, name);
-		if (typeof each !== 'object' || each === null || depth >= MAX_DEPTH) return each;
+		if (typeof each !== 'object' || each === null || depth >= MAX_MAPPED_DEPTH) return each;
 		if (seen.has(each)) return seen.get(each);
 		seen.set(each, each);
 		const isList = Array.isArray(each);

@@ -24,7 +24,7 @@ const WORTH_ASKING_MS = 500;
 /** No Retry-After keeps callbacks from asking for longer than this. */
 const LONGEST_REST_MS = 30_000;
 
-const TOO_MANY: Look & Confirmed = { kind: 'busy', detail: 'too many callbacks at once' };
+const TOO_MANY_CALLBACKS: Look & Confirmed = { kind: 'busy', detail: 'too many callbacks at once' };
 
 /** What the callbacks of an account share. */
 class Callbacks {
@@ -56,7 +56,7 @@ async function lookOnce(
 	const patience = timeLimit(timeoutMs);
 	const turn = await state.turns.take(1, patience.signal).catch(() => undefined);
 	patience.end();
-	if (turn === undefined) return TOO_MANY;
+	if (turn === undefined) return TOO_MANY_CALLBACKS;
 	const route = state.routes.get(typeKey(task?.type)) ?? (misses === 0 ? 'v1' : 'v1e');
 	const at = { taskId, kind: 'callback', route, timeoutMs, purpose: 'outsider' } as const;
 	const look = await lookAtTask(client, at).finally(turn);
@@ -106,7 +106,7 @@ export async function confirm(
 	budgetMs: number,
 ): Promise<Confirmed> {
 	const state = client.account.state(Callbacks);
-	if (state.calls >= CALLS_AT_ONCE) return TOO_MANY;
+	if (state.calls >= CALLS_AT_ONCE) return TOO_MANY_CALLBACKS;
 	state.calls += 1;
 	try {
 		return await shared(client, posted, now() + budgetMs);

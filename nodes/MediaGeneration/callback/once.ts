@@ -6,7 +6,7 @@ import { createHash } from 'crypto';
 import type { FunctionsBase, IDataObject } from 'n8n-workflow';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { now, pause } from '../base/clock';
-import { Refusal } from './webhook';
+import { CallRefusal } from './webhook';
 
 export interface Memory {
 	/** Whose events these are. Executions that sleep share one, as triggers must not be forgotten because of them. */
@@ -33,7 +33,7 @@ interface HoldingResponse {
 	once(event: 'close', listener: () => void): unknown;
 }
 
-interface Holder {
+interface EventHolder {
 	/** Undefined once the call was answered with a success. */
 	response: HoldingResponse | undefined;
 	/** What is saved: the event's own part, and its crowd's. */
@@ -44,7 +44,7 @@ interface Holder {
 
 interface Owner {
 	/** The events that this process let through. */
-	events: BoundedMap<string, Holder>;
+	events: BoundedMap<string, EventHolder>;
 	/** What this process knows of the saved events, also of those that others have saved. */
 	kept: string[];
 }
@@ -69,10 +69,10 @@ export function ownerOf(context: Pick<FunctionsBase, 'getWorkflow' | 'getNode'>)
 	return `${context.getWorkflow().id ?? ''}:${context.getNode().id}`;
 }
 
-const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url');
-const ownPartOf = ({ name }: OnceEvent) => hashOf(name).slice(0, OWN_LENGTH);
+const eventHash = (text: string) => createHash('sha256').update(text).digest('base64url');
+const ownPartOf = ({ name }: OnceEvent) => eventHash(name).slice(0, OWN_LENGTH);
 const crowdPartOf = ({ crowd }: OnceEvent) =>
-	crowd === undefined ? '' : hashOf(crowd).slice(0, CROWD_LENGTH);
+	crowd === undefined ? '' : eventHash(crowd).slice(0, CROWD_LENGTH);
 
 export function savedEvents(staticData: IDataObject): string[] {
 	const saved: unknown = staticData[SAVED_IN];
@@ -84,7 +84,7 @@ const isKnown = ({ owner, saved = [] }: Memory, own: string) =>
 	known(owner).events.has(own) || saved.some((key) => key.startsWith(own));
 
 /** Whether a holder is done; then its event is settled: let through, or given back where n8n answered with a failure. */
-function settle({ owner }: Memory, own: string, holder: Holder): boolean {
+function settle({ owner }: Memory, own: string, holder: EventHolder): boolean {
 	const { events } = known(owner);
 	const { response } = holder;
 	// It was given back, and another call may have it by now.
@@ -103,7 +103,7 @@ export async function isDuplicate(memory: Memory, event: OnceEvent): Promise<boo
 		const leftMs = Math.max(0, memory.answerBy - now());
 		await Promise.race([holder.closed, pause(Math.min(HOLDER_PATIENCE_MS, leftMs))]);
 		if (!settle(memory, own, holder))
-			throw new Refusal(503, 'this callback is being handled already, try again');
+			throw new CallRefusal(503, 'this callback is being handled already, try again');
 	}
 	return isKnown(memory, own);
 }
@@ -128,7 +128,7 @@ export async function claim(
 	const crowd = crowdPartOf(event);
 	if (isCrowded(memory, crowd)) return { kind: 'crowded' };
 	const closed = new Promise<void>((resolve) => response.once('close', () => resolve()));
-	const holder: Holder = { response, key: own + crowd, closed };
+	const holder: EventHolder = { response, key: own + crowd, closed };
 	known(memory.owner).events.set(own, holder);
 	void closed.then(() => settle(memory, own, holder));
 	return { kind: 'claimed', key: holder.key };

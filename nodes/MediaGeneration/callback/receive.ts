@@ -19,7 +19,7 @@ import {
 	type OnceEvent,
 } from './once';
 import { checkSignature, isShown } from './signature';
-import { postedTo, refuse, Refusal, type Posted } from './webhook';
+import { postedTo, refuse, CallRefusal, type Posted } from './webhook';
 
 /** How long the sender waits is not known (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution. */
 const ANSWER_WITHIN_MS = 14_000;
@@ -41,7 +41,7 @@ async function checkedClient(context: IWebhookFunctions) {
 	const check = ({ callbackSecret }: Credentials) => checkSignature(callbackSecret, arrival, query);
 	const client = await recentClient(context, (credentials) => check(credentials).ok);
 	const checked = check(client.credentials);
-	if (!checked.ok) throw new Refusal(401, checked.reason);
+	if (!checked.ok) throw new CallRefusal(401, checked.reason);
 	if (checked.signed) cleanerOf(context).hasSent(url.href);
 	return { client, path: url.pathname, ...checked };
 }
@@ -50,13 +50,13 @@ async function checkedClient(context: IWebhookFunctions) {
 async function confirmed(client: ServiceClient, posted: Posted, answerBy: number) {
 	const budgetMs = Math.min(CONFIRM_WITHIN_MS, answerBy - now());
 	const said = await confirm(client, posted, budgetMs);
-	if (said.kind === 'missing') throw new Refusal(404, 'the service does not know this task');
+	if (said.kind === 'missing') throw new CallRefusal(404, 'the service does not know this task');
 	if (said.kind === 'running' || said.kind === 'done' || said.kind === 'failed') return said;
-	throw new Refusal(503, 'the service could not be asked about this task, try again');
+	throw new CallRefusal(503, 'the service could not be asked about this task, try again');
 }
 
 function believed({ taskId, task }: Posted): Verdict {
-	if (task === undefined) throw new Refusal(400, 'the body is not a task');
+	if (task === undefined) throw new CallRefusal(400, 'the body is not a task');
 	return verdictOf(taskId, task);
 }
 
@@ -89,12 +89,12 @@ async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
 	// For a copy of what was let through the service need not be asked: a task that is over no longer changes.
 	if (remembers && posted.task) {
 		const name = eventOf(taskId, posted.task, true);
-		if (await isDuplicate(memory, { name })) throw new Refusal(200, DUPLICATE);
+		if (await isDuplicate(memory, { name })) throw new CallRefusal(200, DUPLICATE);
 	}
 	const verdict = settings.verify ? await confirmed(client, posted, answerBy) : believed(posted);
 	const { task } = verdict;
 	const ignored = ignoredBecause(task, settings);
-	if (ignored !== undefined) throw new Refusal(200, ignored);
+	if (ignored !== undefined) throw new CallRefusal(200, ignored);
 	const vouched =
 		reference === undefined || signed || (settings.verify && isShown(reference, path, task.raw));
 	let event: string | undefined;
@@ -106,7 +106,7 @@ async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
 		const named: OnceEvent = { name: eventOf(id, task, withFiles), crowd };
 		const claimed = await claim(memory, named, context.getResponseObject());
 		if (claimed.kind !== 'claimed')
-			throw new Refusal(200, claimed.kind === 'crowded' ? CROWDED : DUPLICATE);
+			throw new CallRefusal(200, claimed.kind === 'crowded' ? CROWDED : DUPLICATE);
 		event = claimed.key;
 	}
 	const item = receivedItem({

@@ -11,7 +11,7 @@ const SIGNED = ['signed_for', 'expires', 'nonce', 'reference'] as const;
 
 type SignedValues = Record<(typeof SIGNED)[number], string>;
 
-function signatureOf(secret: string, values: SignedValues): string {
+function signatureFor(secret: string, values: SignedValues): string {
 	const parts = SIGNED.map((name) => `${Buffer.byteLength(values[name])}:${values[name]}`);
 	return createHmac('sha256', secret).update(parts.join('\n')).digest('hex');
 }
@@ -51,7 +51,7 @@ export function sign(url: URL, secret: string, now: number): void {
 		nonce: randomBytes(12).toString('hex'),
 		reference: url.searchParams.get('reference') ?? '',
 	};
-	const signed = { ...values, signature: signatureOf(secret, values) };
+	const signed = { ...values, signature: signatureFor(secret, values) };
 	// One value each: a name that occurs twice would be read as a list.
 	for (const [name, value] of Object.entries(signed))
 		if (value !== '') url.searchParams.set(name, value);
@@ -108,7 +108,7 @@ export function checkSignature(
 	if (secret === '') return { ok: true, signed: false, reference };
 	const values = signedValues(query, given);
 	if (values === undefined) return { ok: false, reason: 'the callback URL is not signed' };
-	const expected = Buffer.from(signatureOf(secret, values));
+	const expected = Buffer.from(signatureFor(secret, values));
 	const actual = Buffer.from(values.signature);
 	if (expected.length !== actual.length || !timingSafeEqual(expected, actual))
 		return { ok: false, reason: 'the signature of the callback URL is wrong' };

@@ -11,7 +11,7 @@ import { parseTask, taskIdOf, type Task } from '../service/task';
 const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
 
 /** Why a call starts nothing. With status 200 there is nothing wrong with it, and its sender need not try again. */
-export class Refusal extends Error {
+export class CallRefusal extends Error {
 	constructor(
 		readonly status: number,
 		message: string,
@@ -28,17 +28,17 @@ export interface Posted {
 
 /** @param parsed what n8n has made of a body of another type, such as a form */
 export function readPosted(raw: Buffer | undefined, parsed: unknown): Posted {
-	const { body, unread } = readBody(raw, parsed);
-	if (unread !== undefined) throw new Refusal(400, `it is a body ${unread}`);
-	if (!isObject(body)) throw new Refusal(400, 'the body is not a JSON object');
+	const { body, unread } = readPost(raw, parsed);
+	if (unread !== undefined) throw new CallRefusal(400, `it is a body ${unread}`);
+	if (!isObject(body)) throw new CallRefusal(400, 'the body is not a JSON object');
 	const task = parseTask(body);
 	const taskId = task?.id ?? taskIdOf(body);
-	if (taskId === undefined) throw new Refusal(400, 'the body has no task id');
-	if (taskIdProblem(taskId) !== undefined) throw new Refusal(400, 'the task id is malformed');
+	if (taskId === undefined) throw new CallRefusal(400, 'the body has no task id');
+	if (taskIdProblem(taskId) !== undefined) throw new CallRefusal(400, 'the task id is malformed');
 	return { taskId, task };
 }
 
-function readBody(raw: Buffer | undefined, parsed: unknown): Read {
+function readPost(raw: Buffer | undefined, parsed: unknown): Read {
 	const bytes = raw ?? Buffer.of();
 	const text = bytes
 		.subarray(0, POST.bytes)
@@ -81,13 +81,13 @@ export function answer(context: IWebhookFunctions, status: number, body: IDataOb
 
 /** The answer to a call that was broken off: where a webhook throws, n8n starts the workflow with an empty item. @param call as the log names it */
 export function refuse(context: IWebhookFunctions, call: string, error: unknown) {
-	const isRefusal = error instanceof Refusal;
+	const isRefusal = error instanceof CallRefusal;
 	if (!isRefusal)
 		logOf(context).warn(`Media Generation: ${call} could not be handled: ${messageOf(error)}`);
 	if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
 	const { status, message } = isRefusal
 		? error
-		: new Refusal(503, 'the callback could not be handled, try again');
+		: new CallRefusal(503, 'the callback could not be handled, try again');
 	const isIgnored = status === 200;
 	const why = isIgnored ? { ignored: message } : { error: message };
 	return answer(context, status, { received: isIgnored, ...why });

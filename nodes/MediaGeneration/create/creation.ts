@@ -48,7 +48,7 @@ export const PATIENCE_MS = { connection: 60_000, 'unknown host': 10_000, 'unname
 export type Patience = keyof typeof PATIENCE_MS;
 
 /** Nothing was created. */
-export interface Refusal {
+export interface CreationRefusal {
 	/**
 	 * Creations wait in the account's queue while it has too many tasks (`full`) or sends too many requests (`limited`). `retry`: sent
 	 * again after a pause.
@@ -62,7 +62,7 @@ export interface Refusal {
 
 export type Creation =
 	| { kind: 'created'; taskId: string; answer: JsonObject }
-	| Refusal
+	| CreationRefusal
 	/** A task may exist, and may be paid for: outcome `unknown`. */
 	| { kind: 'unclear'; failure: Failure }
 	/** Refused, and nothing was paid: outcome `rejected`. */
@@ -80,7 +80,7 @@ function rejected(message: string, advice: string, httpStatus?: number): Failure
 	return { outcome: 'rejected', message, description, httpStatus };
 }
 
-function retry(failure: Failure, { headers }: Answer): Refusal {
+function retry(failure: Failure, { headers }: Answer): CreationRefusal {
 	return { kind: 'retry', failure, retryAfterMs: retryAfterMs(headers), patience: undefined };
 }
 
@@ -88,7 +88,7 @@ const ELSEWHERE =
 	'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.';
 
 /** By the status of a refusal. A redirect is one only if listed here: these ask for the same request elsewhere, so that this one did nothing (RFC 9110, 15.4). */
-const ADVICE: Readonly<Record<number, string>> = {
+const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
 	301: ELSEWHERE,
 	307: ELSEWHERE,
 	308: ELSEWHERE,
@@ -179,7 +179,7 @@ function readRefusal(answer: Answer): Creation {
 		const later = 'Run again later, or raise the Timeout option.';
 		return retry(rejected(`The service is busy (${said})`, later, status), answer);
 	}
-	if (status >= 300 && status < 400 && !(status in ADVICE)) {
+	if (status >= 300 && status < 400 && !(status in REFUSAL_ADVICE)) {
 		// It can point to what the request has made, as 303 does by definition (RFC 9110, 15.4.4).
 		const taskId = taskIdOf(body) ?? taskIdInAddress(headers.location);
 		const named = taskId === undefined ? '' : ` and named a task (${taskId})`;
@@ -193,7 +193,7 @@ function readRefusal(answer: Answer): Creation {
 	// A service without credits can answer 401 as well (docs/service.md, "HTTP").
 	const isAboutCredits = status === 401 && /\b(credits?|balance)\b/i.test(said);
 	const advice =
-		ADVICE[isAboutCredits ? 402 : status] ?? 'Correct the fields that the message names.';
+		REFUSAL_ADVICE[isAboutCredits ? 402 : status] ?? 'Correct the fields that the message names.';
 	const failure = rejected(`The service refused the task (${said})`, advice, status);
 	return { kind: 'failed', failure };
 }

@@ -6,11 +6,11 @@ import type { Sending } from './creation';
 /** The node's context: plain data that n8n saves with the execution. */
 export type LedgerStore = Record<string, unknown>;
 
-const FIELD = 'createdTasks';
-/** To be raised with any change of what is kept under {@link FIELD}. */
-const FORMAT = 1;
+const LEDGER_FIELD = 'createdTasks';
+/** To be raised with any change of what is kept under {@link LEDGER_FIELD}. */
+const LEDGER_FORMAT = 1;
 
-export interface Entry extends JsonObject {
+export interface LedgerEntry extends JsonObject {
 	hash: string;
 	taskId?: string;
 	createdAt?: number;
@@ -18,7 +18,7 @@ export interface Entry extends JsonObject {
 	failure?: Failure;
 }
 
-export const UNREADABLE: Failure = {
+export const UNREADABLE_LEDGER: Failure = {
 	outcome: 'unknown',
 	message: "What this node has noted in this execution can't be read; the task may exist",
 	description:
@@ -27,14 +27,15 @@ export const UNREADABLE: Failure = {
 
 /** Throws where another version of this node has noted them: that can mean anything, so it counts as not read. */
 export function entriesIn(store: LedgerStore): JsonObject {
-	if (store[FIELD] === undefined) store[FIELD] = { format: FORMAT, entries: {} };
-	const present = store[FIELD];
-	if (isObject(present) && present.format === FORMAT && isObject(present.entries))
+	if (store[LEDGER_FIELD] === undefined)
+		store[LEDGER_FIELD] = { format: LEDGER_FORMAT, entries: {} };
+	const present = store[LEDGER_FIELD];
+	if (isObject(present) && present.format === LEDGER_FORMAT && isObject(present.entries))
 		return present.entries;
-	throw new FailureError(UNREADABLE);
+	throw new FailureError(UNREADABLE_LEDGER);
 }
 
-export function isEntry(value: unknown): value is Entry {
+export function isEntry(value: unknown): value is LedgerEntry {
 	if (!isObject(value) || typeof value.hash !== 'string') return false;
 	const { taskId, createdAt, sending, failure } = value;
 	if (taskId !== undefined) return typeof taskId === 'string' && typeof createdAt === 'number';

@@ -8,7 +8,13 @@ import { quietly } from '../base/clean';
 import { attempt, FailureError, type Failure } from '../base/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { identityOf, withoutReceiveUrl, type Created, type Sending } from './creation';
-import { entriesIn, isEntry, UNREADABLE, type Entry, type LedgerStore } from './entries';
+import {
+	entriesIn,
+	isEntry,
+	UNREADABLE_LEDGER,
+	type LedgerEntry,
+	type LedgerStore,
+} from './entries';
 
 export type { LedgerStore };
 
@@ -31,7 +37,7 @@ export interface Slot {
 	part: number;
 }
 
-export interface Asked {
+export interface LedgerQuestion {
 	slot: Slot;
 	request: CreationRequest;
 	/** Of the request and the service. */
@@ -48,7 +54,7 @@ export type Earlier =
 	| { kind: 'unsaid'; sending: Sending }
 	| { kind: 'nothing' };
 
-export function hashOf(baseUrl: string, request: CreationRequest): string {
+export function requestHash(baseUrl: string, request: CreationRequest): string {
 	const identity = JSON.stringify([baseUrl, ...identityOf(request)]);
 	return createHash('sha256').update(identity).digest('hex').slice(0, 32);
 }
@@ -93,10 +99,10 @@ export class Ledger {
 	 * Within one execution the item counts, as a text with `$now` differs in each try. n8n's Retry is another execution, before which the
 	 * workflow may have been changed: there the request counts.
 	 */
-	private entryFor(asked: Asked): Entry | undefined {
+	private entryFor(asked: LedgerQuestion): LedgerEntry | undefined {
 		const own = this.entries()[this.keyOf(asked.slot)];
 		if (isObject(own) && own.over === true) return undefined;
-		if (own !== undefined && !isEntry(own)) throw new FailureError(UNREADABLE);
+		if (own !== undefined && !isEntry(own)) throw new FailureError(UNREADABLE_LEDGER);
 		if (own !== undefined && (this.isOfExecution(own) || own.hash === asked.hash)) return own;
 		return this.run.call && this.takeUp(asked, this.run.call.agent);
 	}
@@ -109,10 +115,10 @@ export class Ledger {
 	 * What another call could not hand out, or, as n8n's Retry runs the agent again with new calls, what an equal one has made: a task
 	 * before what may have become one. It belongs to this call from now on.
 	 */
-	private takeUp({ slot, hash }: Asked, agent: string): Entry | undefined {
+	private takeUp({ slot, hash }: LedgerQuestion, agent: string): LedgerEntry | undefined {
 		const entries = this.entries();
 		const { executionId } = this.run;
-		const isFree = (entry: Entry) =>
+		const isFree = (entry: LedgerEntry) =>
 			this.isOfExecution(entry)
 				? entry.delivered === false
 				: entry.takenUpBy !== executionId && (entry.delivered !== true || entry.agent === agent);
@@ -130,7 +136,7 @@ export class Ledger {
 		return entry;
 	}
 
-	private note({ slot, hash }: Asked, fields: JsonObject): void {
+	private note({ slot, hash }: LedgerQuestion, fields: JsonObject): void {
 		const { executionId: execution, call } = this.run;
 		const key = this.keyOf(slot);
 		const { [key]: present } = this.entries();
@@ -141,11 +147,11 @@ export class Ledger {
 	}
 
 	/** What can't be read may be paid for. */
-	earlier(asked: Asked): Earlier {
+	earlier(asked: LedgerQuestion): Earlier {
 		try {
 			const entry = this.entryFor(asked);
 			if (entry === undefined) return this.unsaid(asked);
-			const { taskId, createdAt = 0, failure = UNREADABLE, sending } = entry;
+			const { taskId, createdAt = 0, failure = UNREADABLE_LEDGER, sending } = entry;
 			if (taskId === undefined)
 				return this.isOfExecution(entry)
 					? { kind: 'unknown', failure, sending }
@@ -156,24 +162,27 @@ export class Ledger {
 			const receiveUrl = asText(entry.receiveUrl);
 			return { kind: 'created', created: { taskId, createdAt, answer, receiveUrl } };
 		} catch {
-			return { kind: 'unknown', failure: UNREADABLE, sending: undefined };
+			return { kind: 'unknown', failure: UNREADABLE_LEDGER, sending: undefined };
 		}
 	}
 
-	private unsaid({ slot, request }: Asked): Earlier {
+	private unsaid({ slot, request }: LedgerQuestion): Earlier {
 		if (this.unsaidSince === undefined || this.entries()[this.keyOf(slot)] !== undefined)
 			return { kind: 'nothing' };
 		return { kind: 'unsaid', sending: { request, sentAt: this.unsaidSince } };
 	}
 
 	/** Never throws, as what follows a creation: what was noted before it was sent stands for a task whose note is refused. */
-	noteCreated(asked: Asked, { receiveUrl, ...created }: Created): void {
+	noteCreated(asked: LedgerQuestion, { receiveUrl, ...created }: Created): void {
 		const fields = { ...created, receiveUrl: receiveUrl && endpointOf(receiveUrl) };
 		quietly(() => this.note(asked, fields));
 	}
 
 	/** Before a creation is sent: should n8n end before the answer comes, this is all that is known. Where it throws, nothing may be sent. */
-	noteSending(asked: Asked, { sentAt, failure }: { sentAt: number; failure?: Failure }): void {
+	noteSending(
+		asked: LedgerQuestion,
+		{ sentAt, failure }: { sentAt: number; failure?: Failure },
+	): void {
 		const sending = { request: withoutReceiveUrl(asked.request), sentAt };
 		this.note(asked, { sending, failure: failure && { ...failure } });
 	}

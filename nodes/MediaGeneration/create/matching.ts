@@ -11,7 +11,7 @@ export interface Sought extends Sending {
 	fewer: boolean;
 }
 
-export interface Reading {
+export interface TaskListReading {
 	/** Without those that somebody knows. */
 	tasks: readonly ListedTask[];
 	/** How far the service's clock is ahead of ours at least; undefined where it shows no time. */
@@ -20,7 +20,7 @@ export interface Reading {
 	typeOf: (kind: string) => string | undefined;
 }
 
-export type Verdict<S extends Sought> =
+export type Match<S extends Sought> =
 	| { kind: 'found'; sending: S; task: ListedTask }
 	/** `open`: perhaps later. `several`: more tasks than creations, which no later look changes. */
 	| { kind: 'open' | 'several'; sending: S; candidates: ListedTask[]; isLikely: boolean };
@@ -71,7 +71,11 @@ function isBeginning(text: unknown, { text: shown, text_length: length }: JsonOb
 	);
 }
 
-export function isCut(task: ListedTask, request: CreationRequest, typeOf: Reading['typeOf']) {
+export function isCut(
+	task: ListedTask,
+	request: CreationRequest,
+	typeOf: TaskListReading['typeOf'],
+) {
 	return resemblance(task, request, typeOf) === 'cut';
 }
 
@@ -79,7 +83,7 @@ export function isCut(task: ListedTask, request: CreationRequest, typeOf: Readin
 export function resemblance(
 	{ raw }: ListedTask,
 	request: CreationRequest,
-	typeOf: Reading['typeOf'],
+	typeOf: TaskListReading['typeOf'],
 ): 'none' | 'possible' | 'cut' | 'sure' {
 	const { kind, path, body, qs, pathFields, type = typeOf(kind) } = request;
 	const said = asText(raw.type);
@@ -128,8 +132,8 @@ function paired<S extends Sending>(sendings: S[], tasks: ListedTask[], aheadMs: 
 export function assign<S extends Sought>(
 	sought: readonly S[],
 	rivals: readonly Sending[],
-	{ tasks, aheadMs, typeOf }: Reading,
-): Array<Verdict<S>> {
+	{ tasks, aheadMs, typeOf }: TaskListReading,
+): Array<Match<S>> {
 	const fits = (task: ListedTask, sending: Sending) =>
 		beganAfter(task, sending, aheadMs ?? 0) ? resemblance(task, sending.request, typeOf) : 'none';
 	const groups = new Map<string, S[]>();
@@ -148,7 +152,7 @@ export function assign<S extends Sought>(
 			areSure && !rivalled && suffice && aheadMs !== undefined
 				? paired(group, candidates, aheadMs)
 				: [];
-		return group.map((sending): Verdict<S> => {
+		return group.map((sending): Match<S> => {
 			const pair = pairs.find((one) => one.sending === sending);
 			if (pair !== undefined) return { kind: 'found', ...pair };
 			const isLikely = candidates.some((task) => fits(task, sending) === 'sure');

@@ -22,12 +22,12 @@ const MOVED = /\bapi v3\b|\/v3\/text-to-speech/i;
 /** With these nothing was created, as far as the answer names no task. */
 const REFUSALS = new Set([200, 400, 404, 410, 422]);
 
-const voiceOf = ({ pathFields }: CreationRequest) => asText(pathFields?.voice_id) ?? '';
+const requestVoice = ({ pathFields }: CreationRequest) => asText(pathFields?.voice_id) ?? '';
 const isPrefixed = (voice: string) => VOICE_PROVIDERS.some((name) => voice.startsWith(`${name}_`));
 
 /** With its provider's name in front. */
 export function voiceOnV3(request: CreationRequest): string {
-	const voice = voiceOf(request);
+	const voice = requestVoice(request);
 	return isPrefixed(voice) ? voice : `${V1_PROVIDER}_${voice}`;
 }
 
@@ -42,7 +42,7 @@ function routesFor(request: CreationRequest, { speechRoute }: Account): SpeechRo
 	const { speechRoute: chosen = 'v1' } = request;
 	if (chosen !== 'auto') return [chosen];
 	if (speechRoute === 'v3') return ['v3'];
-	return isPrefixed(voiceOf(request)) ? ['v3', 'v1'] : ['v1', 'v3'];
+	return isPrefixed(requestVoice(request)) ? ['v3', 'v1'] : ['v1', 'v3'];
 }
 
 /** Whether an answer refuses the request, which created nothing, and asks for v3. */

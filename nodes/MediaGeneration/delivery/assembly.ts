@@ -10,7 +10,7 @@ import type { Task } from '../service/task';
 import type { Done } from '../service/verdict';
 import { inFields, stemOf, type DeliveredOutput, type StoredFile } from './files';
 import { fieldsOf, type Delivered, type Delivery, type Whole } from './item';
-import { joinSources, type Source } from './joining';
+import { joinSources, type SoundSource } from './joining';
 
 /** How the tasks of an item make its output. Plain data: a sleeping execution keeps it. */
 export interface Assembly {
@@ -143,7 +143,7 @@ async function joinedItem(
 	{ all, done, pauseMs }: { all: Delivered[]; done: readonly Done[]; pauseMs: number },
 	{ assembly, settings: { files }, index }: AssemblyInput,
 ): Promise<Whole> {
-	const joined = await joinSources(context, all.map(sourceOf), {
+	const joined = await joinSources(context, all.map(deliveredSource), {
 		pauseMs,
 		baseName: stemOf(files.fileName) ?? `speech-${done[0]?.taskId ?? ''}`,
 		maxBytes: files.maxFileBytes,
@@ -189,7 +189,7 @@ function sumOfAll(numbers: ReadonlyArray<number | undefined>): number | undefine
 	return known.length === numbers.length ? sumOf(known) : undefined;
 }
 
-function sourceOf({ files }: Delivered): Source | undefined {
+function deliveredSource({ files }: Delivered): SoundSource | undefined {
 	const audio = files.find(({ output }) => output.kind === 'audio');
 	const transcript = (extension: string) =>
 		files

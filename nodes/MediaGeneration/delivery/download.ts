@@ -2,7 +2,7 @@
  * The bytes of one file as one stream: whole or not at all, and nothing of it stays open. What breaks off is continued only where
  * a strong validator identifies the bytes and the length is known (RFC 9110, 13.1.5 and 14); else it begins again from nothing.
  */
-import { HEAD_BYTES, type FileType } from '../media/kinds';
+import { FILE_HEAD_BYTES, type FileType } from '../media/kinds';
 import { SoundScanner } from '../media/scan';
 import { backoffMs, type Clock } from '../base/clock';
 import { headerOf, type ByteStream, type OpenFile, type OpenFileFn } from '../service/fileHost';
@@ -16,10 +16,10 @@ import {
 	lengthOf,
 	OVER,
 	partOf,
-	readBody,
+	readFileBody,
 	refusalOf,
 	refuseEncoding,
-	STOPPED,
+	DOWNLOAD_STOPPED,
 	strongValidator,
 	tooLarge,
 	type Tries,
@@ -36,12 +36,12 @@ export type WantedFile = TaskOutput & { maxBytes: number };
 const MAX_LOOKS = 3;
 /** How many bytes come a second time with a part, to see that it continues the same bytes. */
 const OVERLAP_BYTES = 1_024;
-const BACKOFF = { firstMs: 400, mostMs: 30_000 };
+const DOWNLOAD_BACKOFF = { firstMs: 400, mostMs: 30_000 };
 /** Some file hosts refuse what does not look like a browser (docs/service.md, "HTTP"). */
 const USER_AGENT = 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)';
 
 /** A file whose first bytes show that it is one, as a stream for the store. */
-export interface Begun {
+export interface BegunFile {
 	type: FileType;
 	stream: ByteStream;
 }
@@ -74,8 +74,8 @@ export class Download {
 		if (deps.signal?.aborted === true) this.stop();
 	}
 
-	async begin(): Promise<Begun | FailedDownload> {
-		for (let length = 0; length < HEAD_BYTES;) {
+	async begin(): Promise<BegunFile | FailedDownload> {
+		for (let length = 0; length < FILE_HEAD_BYTES;) {
 			const next = await this.source.next();
 			if (next.done === true) {
 				this.end = next.value;
@@ -115,7 +115,7 @@ export class Download {
 		this.stop();
 		this.stream?.destroy();
 		// Where the file waits for its reader, this runs its `finally` blocks.
-		this.source.return(STOPPED).catch(() => undefined);
+		this.source.return(DOWNLOAD_STOPPED).catch(() => undefined);
 	}
 
 	private async *bytes(): AsyncGenerator<Buffer> {
@@ -148,8 +148,8 @@ export class Download {
 		const canGoOn = next === 'again' && canResume;
 		const mayHelp = tries.failed(canGoOn ? gained : 0) && next !== 'nothing';
 		if (!mayHelp || over.signal.aborted) return { problem, startOver: false };
-		const asked = Math.min(retryAfterMs ?? 0, BACKOFF.mostMs);
-		const pauseMs = backoffMs(tries.failures, { ...BACKOFF, retryAfterMs: asked });
+		const asked = Math.min(retryAfterMs ?? 0, DOWNLOAD_BACKOFF.mostMs);
+		const pauseMs = backoffMs(tries.failures, { ...DOWNLOAD_BACKOFF, retryAfterMs: asked });
 		await tries.waitFor(deps.sleep(pauseMs, over.signal));
 		return canGoOn ? undefined : { problem, startOver: true };
 	}
@@ -199,7 +199,7 @@ export class Download {
 		const { deps, over, received, tail, tries } = this;
 		let again = tail.length;
 		try {
-			for await (const chunk of readBody(body, { ...deps, signal: over.signal, tries })) {
+			for await (const chunk of readFileBody(body, { ...deps, signal: over.signal, tries })) {
 				tries.checkPace(this.received);
 				const passed = Math.min(again, chunk.length);
 				const at = tail.length - again;

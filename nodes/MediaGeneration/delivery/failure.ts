@@ -12,7 +12,7 @@ import { isOutcome, onOneLine, type Failure, type Outcome } from '../base/failur
 import { isObject } from '../base/json';
 import type { DeliveredOutput } from './files';
 
-export interface Left {
+export interface UsableTasks {
 	/** Tasks that are paid for and can still be fetched. */
 	taskIds: readonly string[];
 	/** Items whose tasks may exist: the answer to their creation never came. */
@@ -23,7 +23,12 @@ export interface Left {
 	others?: string;
 }
 
-export function wordsFor({ taskIds, unclearItems, namedTaskIds, others = '' }: Left): string {
+export function wordsFor({
+	taskIds,
+	unclearItems,
+	namedTaskIds,
+	others = '',
+}: UsableTasks): string {
 	let words = others;
 	if (unclearItems.length > 0) {
 		words += ` The tasks of items ${unclearItems.join(', ')} may exist and be paid for, as the answers to their creation never came: check at the service.`;
@@ -83,7 +88,7 @@ interface ItemFailure {
 export function nodeError(
 	node: INode,
 	{ failure, index: itemIndex }: ItemFailure,
-	left: Left = { taskIds: [], unclearItems: [], namedTaskIds: [] },
+	left: UsableTasks = { taskIds: [], unclearItems: [], namedTaskIds: [] },
 ): NodeApiError | NodeOperationError {
 	const description = inHtml(`${failure.description}${wordsFor(left)}`);
 	const error =

@@ -12,7 +12,10 @@ export interface FailedDownload {
 	startOver: boolean;
 }
 
-export const STOPPED: FailedDownload = { problem: 'the download was stopped', startOver: false };
+export const DOWNLOAD_STOPPED: FailedDownload = {
+	problem: 'the download was stopped',
+	startOver: false,
+};
 
 /** What is wrong with an answer. The message completes "could not be downloaded: ...". */
 export class DownloadError extends Error {
@@ -85,7 +88,7 @@ export class Tries {
 }
 
 /** One timer watches the whole body and no chunk is copied: what thousands of chunks leave behind makes n8n's memory grow. */
-export async function* readBody(
+export async function* readFileBody(
 	body: ByteStream,
 	{ now, sleep, signal, tries }: Clock & { signal: AbortSignal; tries: Tries },
 ): AsyncGenerator<Buffer> {
@@ -94,7 +97,7 @@ export async function* readBody(
 	// Undefined while it is the store that is waited for, not the host.
 	let waitingSince: number | undefined;
 	let giveUp: (reason: DownloadError) => void = () => undefined;
-	const stop = () => giveUp(new DownloadError(STOPPED.problem));
+	const stop = () => giveUp(new DownloadError(DOWNLOAD_STOPPED.problem));
 	signal.addEventListener('abort', stop);
 	void (async () => {
 		for (let left = STALL_MS; left > 0; left = (waitingSince ?? now()) + STALL_MS - now()) {

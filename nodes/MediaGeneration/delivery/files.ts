@@ -6,7 +6,7 @@ import type { N8nContext } from '../service/client';
 import { messageOf } from '../base/failures';
 import type { Limiter } from '../base/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
-import { STOPPED, Tries, type FailedDownload } from './fileAnswer';
+import { DOWNLOAD_STOPPED, Tries, type FailedDownload } from './fileAnswer';
 import { Download, type DownloadDeps, type WantedFile } from './download';
 import { learnMode, reserveMemory } from './binary';
 
@@ -59,7 +59,7 @@ export const MAX_FILES = 100;
 /** File systems take 255 bytes: this leaves room for numbers, an extension, and what some programs put before or behind a name. */
 const MAX_STEM_BYTES = 185;
 /** What Windows and others refuse in a name, halves of characters, and marks that turn the direction of what follows. */
-const REFUSED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069/\\:*?"<>|]+/gu;
+const REFUSED_IN_NAMES = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069/\\:*?"<>|]+/gu;
 /** Devices of Windows, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
 
@@ -71,7 +71,7 @@ export function stemOf(text = ''): string | undefined {
 	const name = isMedia ? typed.slice(0, -1 - extension.length) : typed;
 	let stem = name
 		.normalize('NFC')
-		.replace(REFUSED, '_')
+		.replace(REFUSED_IN_NAMES, '_')
 		.replace(/^[\s\p{M}]+/u, '')
 		.replace(DEVICE, '$1_')
 		.slice(0, MAX_STEM_BYTES + 1);
@@ -98,18 +98,18 @@ function numberNames(files: readonly DeliveredFile[], stem: string): void {
 	}
 }
 
-type Wanted = WantedFile & { stem: string };
+type NamedFile = WantedFile & { stem: string };
 
 async function store(
 	download: Download,
-	wanted: Wanted,
+	wanted: NamedFile,
 	deps: FetchDeps,
 ): Promise<StoredFile | FailedDownload> {
 	const { stem, kind, maxBytes, url } = wanted;
 	const begun = await download.begin();
 	if ('problem' in begun) return begun;
 	const release = await reserveMemory(download.length ?? maxBytes, deps.signal);
-	if (release === undefined) return STOPPED;
+	if (release === undefined) return DOWNLOAD_STOPPED;
 	const { mimeType, extension } = begun.type;
 	try {
 		const fileName = `${stem}.${extension}`;
@@ -130,19 +130,19 @@ async function store(
 	}
 }
 
-const missing = ({ url, kind }: TaskOutput, problem: string): DeliveredFile => ({
+const missingFile = ({ url, kind }: TaskOutput, problem: string): DeliveredFile => ({
 	kind: 'missing',
 	output: { url, kind },
 	problem,
 });
 
 /** Begins from nothing as often as it helps: all downloads of a file share their tries and their time. */
-async function storeWhole(wanted: Wanted, deps: FetchDeps): Promise<DeliveredFile> {
+async function storeWhole(wanted: NamedFile, deps: FetchDeps): Promise<DeliveredFile> {
 	for (const tries = new Tries(deps); ;) {
 		const download = new Download(wanted, deps, tries);
 		const stored = await store(download, wanted, deps).finally(() => download.close());
 		if (!('problem' in stored)) return stored;
-		if (!stored.startOver) return missing(wanted, stored.problem);
+		if (!stored.startOver) return missingFile(wanted, stored.problem);
 	}
 }
 
@@ -155,7 +155,7 @@ export async function fetchFiles(
 	const files = await Promise.all(
 		outputs.map(async (output, index) => {
 			if (index >= MAX_FILES)
-				return missing(output, `only the first ${MAX_FILES} files of a task are fetched`);
+				return missingFile(output, `only the first ${MAX_FILES} files of a task are fetched`);
 			const wanted = { ...output, maxBytes, stem };
 			return await deps.limiter.run(async () => await storeWhole(wanted, deps));
 		}),

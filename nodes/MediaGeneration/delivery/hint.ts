@@ -18,7 +18,7 @@ export function showHint(
 }
 
 /** The files of an item, as it shows them. */
-export function outputsOf({ json: { outputs } }: INodeExecutionData): DeliveredOutput[] {
+export function shownOutputs({ json: { outputs } }: INodeExecutionData): DeliveredOutput[] {
 	const list: unknown[] = Array.isArray(outputs) ? outputs : [];
 	return list.filter(isObject) as unknown as DeliveredOutput[];
 }
@@ -54,7 +54,7 @@ export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
 
 /** n8n cuts longer values off. */
 const MAX_VALUE = 255;
-const FIELD = 'mediaGenerationRuns';
+const RUNS_FIELD = 'mediaGenerationRuns';
 
 /** The types of n8n 2.14 do not know it, and its older versions do not have it. */
 interface Noting {
@@ -79,9 +79,9 @@ export function noteExecution(
 	quietly(() => {
 		const { customData } = context as unknown as Noting;
 		const store = context.getContext('flow');
-		const runs: Record<string, unknown> = isObject(store[FIELD]) ? store[FIELD] : {};
+		const runs: Record<string, unknown> = isObject(store[RUNS_FIELD]) ? store[RUNS_FIELD] : {};
 		runs[run] = { credits: summary.credits, outcome: summary.outcome };
-		store[FIELD] = runs;
+		store[RUNS_FIELD] = runs;
 		const all = Object.values(runs).filter(isObject);
 		const before = (customData.getAll().media_task_ids ?? '').split(',');
 		const taskIds = fitting([...before, ...summary.taskIds]);

@@ -1,9 +1,9 @@
 /** Several stored files into one: sound of one format, and transcripts that are shifted to fit it (docs/media.md). */
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { mergeSrt, mergeWords, transcriptOf, type Merged } from '../media/captions';
-import { joined, planJoin, type Joinable, type PlanOptions } from '../media/join';
+import { joinedChunks, planJoin, type Joinable, type PlanOptions } from '../media/join';
 import { typeByExtension } from '../media/kinds';
-import { scan } from '../media/scan';
+import { soundFactsOf } from '../media/scan';
 import type { SoundFacts } from '../media/sound';
 import type { Spoken } from '../media/srt';
 import type { N8nContext } from '../service/client';
@@ -13,7 +13,7 @@ import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from '.
 import { megabytes } from './fileAnswer';
 import { stemOf, type StoredFile } from './files';
 
-export interface Source {
+export interface SoundSource {
 	sound: IBinaryData;
 	/** Of the sound, where it was read before. */
 	facts?: SoundFacts | undefined;
@@ -34,7 +34,7 @@ const TRANSCRIPTS = [
 /** @param given undefined for a part without sound */
 export async function joinSources(
 	context: N8nContext,
-	given: ReadonlyArray<Source | undefined>,
+	given: ReadonlyArray<SoundSource | undefined>,
 	options: JoinOptions,
 ) {
 	const sources = given.filter((source) => source !== undefined);
@@ -42,7 +42,7 @@ export async function joinSources(
 		return { ok: false as const, reason: 'not every part has an audio file' };
 	const facts = [];
 	for (const { sound, facts: known } of sources)
-		facts.push(known ?? (await scan(readStored(context, sound))));
+		facts.push(known ?? (await soundFactsOf(readStored(context, sound))));
 	const plan = planJoin(facts, options);
 	if (!plan.joinable) return { ok: false as const, reason: plan.reason };
 	const name = stemOf(options.baseName) ?? 'joined';
@@ -59,7 +59,7 @@ export async function joinSources(
 			const parts = await spokenIn(context, transcripts, plan.parts);
 			return parts === undefined ? TOO_LONG : await inPieces(merge(parts, options.nameOf));
 		});
-		const merged = read.ok ? read.value : UNREADABLE;
+		const merged = read.ok ? read.value : UNREADABLE_TRANSCRIPT;
 		if (!merged.merged) {
 			hints.push(merged.reason);
 			continue;
@@ -84,16 +84,16 @@ const TOO_LONG: Merged = {
 	merged: false,
 	reason: `The transcripts are longer than ${megabytes(MAX_TRANSCRIPT_BYTES)} together.`,
 };
-const UNREADABLE: Merged = { merged: false, reason: 'A transcript could not be read.' };
+const UNREADABLE_TRANSCRIPT: Merged = { merged: false, reason: 'A transcript could not be read.' };
 
 async function joinSound(
 	context: N8nContext,
-	sources: readonly Source[],
+	sources: readonly SoundSource[],
 	{ plan, name }: { plan: Joinable; name: string },
 ): Promise<StoredFile> {
 	const { mimeType, durationSeconds, bytes } = plan;
 	const soundOf = (part: number) => sources[part]?.sound as IBinaryData;
-	const chunks = joined(plan, (part) => readStored(context, soundOf(part)));
+	const chunks = joinedChunks(plan, (part) => readStored(context, soundOf(part)));
 	const file = { fileName: `${name}.${plan.extension}`, mimeType };
 	const binary = await storeChunks(context, chunks, { ...file, bytes, sample: soundOf(0) });
 	const output = { kind: 'audio', ...file, fileSize: bytes, durationSeconds } as const;

@@ -56,7 +56,7 @@ function eightBit(head: Buffer): string | undefined {
 }
 
 /** The text that a file begins with, without a byte-order mark and leading spaces; undefined where the bytes are not text. */
-export function textOf(head: Buffer): string | undefined {
+export function leadingText(head: Buffer): string | undefined {
 	const order = utf16Order(head);
 	const text = order === undefined ? eightBit(head) : utf16(head, order);
 	if (text === undefined || CONTROL.test(text)) return undefined;
@@ -65,9 +65,9 @@ export function textOf(head: Buffer): string | undefined {
 }
 
 /** The type of a file by its first bytes; what is not certain may be anything else that is no text. */
-export function signatureOf(head: Buffer): ReturnType<typeof typeOfBytes> {
+export function typeBySignature(head: Buffer): ReturnType<typeof typeOfBytes> {
 	const found = typeOfBytes(head);
-	const text = textOf(head);
+	const text = leadingText(head);
 	if (found?.certain === true || text === undefined) return found;
 	const type = textSignatureOf(text);
 	return type && { type, certain: true };
@@ -108,12 +108,12 @@ const UNKNOWN: FileType = { mimeType: 'application/octet-stream', extension: 'bi
 /** By its bytes, then a specific header that fits what was asked for, then its address, then what its bytes may be. */
 export function fileTypeOf(head: Buffer, about: AboutFile): FileType {
 	const { byHeader, byUrl } = namedTypes(about);
-	const signature = signatureOf(head);
+	const signature = typeBySignature(head);
 	if (signature?.certain === true) return signature.type;
 	const misfits = isSoundOrImage(about) && isTextType(byHeader?.mimeType ?? '');
 	const found = (misfits ? undefined : byHeader) ?? byUrl ?? signature?.type;
 	if (found !== undefined) return found;
-	const text = textOf(head);
+	const text = leadingText(head);
 	if (about.kind !== 'transcript' || text === undefined) return UNKNOWN;
 	return typeByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
 }
@@ -172,9 +172,9 @@ function markupOf(head: Buffer): string | undefined {
 
 /** Why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined where it may be one. */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
-	const text = textOf(head) ?? markupOf(head);
+	const text = leadingText(head) ?? markupOf(head);
 	if (isMedia(about)) {
-		if (signatureOf(head) !== undefined) return undefined;
+		if (typeBySignature(head) !== undefined) return undefined;
 		if (text !== undefined) return sentInstead(text);
 		const stated = mimeOnly(about.stated);
 		return isTextType(stated) ? `the file host sent ${stated} instead of the file` : undefined;

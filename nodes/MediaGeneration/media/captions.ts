@@ -8,7 +8,7 @@ import { inMs, MOST_CUES, parseSrt, type Spoken, writeCue } from './srt';
 export type Merged = { merged: true; text: string } | { merged: false; reason: string };
 
 const STEP_VALUES = 500;
-const TOO_MANY = `The transcripts together have more than ${inWords(MOST_CUES)} entries.`;
+const TOO_MANY_CUES = `The transcripts together have more than ${inWords(MOST_CUES)} entries.`;
 
 /** When something that is said at `seconds` of a part is said in the joined sound: never outside the part. */
 function shifted(seconds: number, part: Spoken): number {
@@ -102,7 +102,8 @@ function mergerOf<T>({ name, read, write, whole }: Format<T>) {
 				const reason = `The transcript of ${nameOf(index)} can't be read: it is not ${name}.`;
 				return { merged: false, reason };
 			}
-			if (written.length + values.length > MOST_CUES) return { merged: false, reason: TOO_MANY };
+			if (written.length + values.length > MOST_CUES)
+				return { merged: false, reason: TOO_MANY_CUES };
 			for (const value of values) {
 				const one = write(value, part, written.length);
 				const length = written.push(typeof one === 'string' ? one : yield* one);

@@ -29,7 +29,7 @@ export interface PlanOptions {
 	nameOf?: NameOf;
 }
 
-const KINDS = {
+const JOINED_KINDS = {
 	mp3: { name: 'an MP3 file', mimeType: 'audio/mpeg', extension: 'mp3' },
 	wav: { name: 'a WAV file', mimeType: 'audio/wav', extension: 'wav' },
 };
@@ -43,7 +43,7 @@ const featuresOf = ({ coding, format: { sampleRate, channels } }: Sound) => [
 /** Why a part does not fit the first one, as the end of a sentence. */
 function difference(first: Sound, other: Sound, nameOfFirst: string): string | undefined {
 	if (first.kind !== other.kind)
-		return `it is ${KINDS[other.kind].name}, and ${nameOfFirst} is ${KINDS[first.kind].name}`;
+		return `it is ${JOINED_KINDS[other.kind].name}, and ${nameOfFirst} is ${JOINED_KINDS[first.kind].name}`;
 	const expected = featuresOf(first);
 	const differing = featuresOf(other).flatMap((feature, index) =>
 		feature === expected[index] ? [] : [`${feature} instead of ${expected[index]}`],
@@ -72,7 +72,7 @@ export function planJoin(facts: readonly SoundFacts[], options: PlanOptions): Jo
 	if (first === undefined) return { joinable: false, reason: 'There is no sound to join.' };
 	const plan = layOut(first, sounds, pauseMs);
 	const most = Math.min(maxBytes, MOST_BYTES);
-	const { name, mimeType, extension } = KINDS[first.kind];
+	const { name, mimeType, extension } = JOINED_KINDS[first.kind];
 	if (plan.bytes <= most) return { joinable: true, ...plan, mimeType, extension };
 	const limit = most < MOST_BYTES ? 'Max File Size is' : `${name} can have at most`;
 	const reason = `The joined file would have ${inWords(plan.bytes)} bytes, and ${limit} ${inWords(most)}.`;
@@ -124,7 +124,7 @@ function* repeated(pattern: Buffer, length: number): Generator<Buffer> {
 	for (let left = length; left > 0; left -= block.length) yield block.subarray(0, left);
 }
 
-async function* cutOut(chunks: AsyncIterable<Buffer>, ranges: readonly ByteRange[]) {
+async function* cutRanges(chunks: AsyncIterable<Buffer>, ranges: readonly ByteRange[]) {
 	let position = 0;
 	let next = 0;
 	for await (const chunk of chunks) {
@@ -143,14 +143,14 @@ async function* cutOut(chunks: AsyncIterable<Buffer>, ranges: readonly ByteRange
 }
 
 /** The joined file: each part (from 0) is opened in its turn, read once and closed. Throws where one has become shorter. */
-export async function* joined(
+export async function* joinedChunks(
 	{ head, ranges, silence, pauseBytes, padding }: Joinable,
 	openPart: (index: number) => AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
 	yield head;
 	for (const [index, wanted] of ranges.entries()) {
 		if (index > 0) yield* repeated(silence, pauseBytes);
-		yield* cutOut(openPart(index), wanted);
+		yield* cutRanges(openPart(index), wanted);
 	}
 	if (padding.length > 0) yield padding;
 }

@@ -7,7 +7,7 @@ export interface FileType {
 }
 
 /** Extensions and MIME types, of which the first ones are used, and how such a file begins, as Latin-1. */
-const KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: RegExp]> = [
+const FILE_KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: RegExp]> = [
 	['mp3', 'audio/mpeg audio/mp3', /^ID3[\0-\x0f]/],
 	['wav', 'audio/wav audio/x-wav audio/wave', /^RIFF[^]{4}WAVE/],
 	['opus', 'audio/ogg audio/opus', /^OggS[^]*OpusHead/],
@@ -41,7 +41,7 @@ const KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: RegExp
 	['txt', 'text/plain'],
 ];
 
-const TYPES = KINDS.map(([extensions, mimeTypes, mark]) => {
+const TYPES = FILE_KINDS.map(([extensions, mimeTypes, mark]) => {
 	const [names, types] = [extensions.split(' '), mimeTypes.split(' ')];
 	const type: FileType = { mimeType: types[0] ?? '', extension: names[0] ?? '' };
 	return { names, types, type, mark };
@@ -69,11 +69,11 @@ export function typeByMimeType(mimeType: string): FileType | undefined {
 }
 
 /** How many bytes tell the kinds apart. The longest frames of MPEG audio take 2,880, and the next one must be there. */
-export const HEAD_BYTES = 4_100;
+export const FILE_HEAD_BYTES = 4_100;
 
 /** What may be the first frame of an audio file may be anything else, so it is not `certain`. Texts have no signature here. */
 export function typeOfBytes(head: Buffer): { type: FileType; certain: boolean } | undefined {
-	const text = head.toString('latin1', 0, HEAD_BYTES);
+	const text = head.toString('latin1', 0, FILE_HEAD_BYTES);
 	const type = TYPES.find(({ mark }) => mark?.test(text))?.type;
 	if (type !== undefined) return { type, certain: true };
 	const frames = framesIn(head);

@@ -4,12 +4,12 @@ import { scanMp3 } from './mp3';
 import { noSound, type Scan, type SoundFacts, Unread } from './sound';
 import { scanWav } from './wav';
 
-const HEAD_BYTES = 12;
+const SOUND_HEAD_BYTES = 12;
 
 function* scanSound(file: Unread): Scan {
-	const head = yield* file.read(0, HEAD_BYTES);
+	const head = yield* file.read(0, SOUND_HEAD_BYTES);
 	if (head.length === 0) return noSound('it is empty');
-	const text = head.toString('latin1', 0, HEAD_BYTES);
+	const text = head.toString('latin1', 0, SOUND_HEAD_BYTES);
 	if (/^(RF64|BW64)/.test(text)) return noSound('it is a WAV file for more than 4 GB (RF64)');
 	const type = typeOfBytes(head)?.type;
 	if (type?.extension === 'wav') return yield* scanWav(file);
@@ -38,7 +38,9 @@ export class SoundScanner {
 	}
 }
 
-export async function scan(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<SoundFacts> {
+export async function soundFactsOf(
+	chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+): Promise<SoundFacts> {
 	const scanner = new SoundScanner();
 	for await (const chunk of chunks) scanner.push(chunk);
 	return scanner.end();

@@ -88,7 +88,7 @@ const PLACES = [
 ];
 
 /** A range of a text: a part begins at `from`, is to end near `ideal`, and must end at `limit` or before. */
-interface Wanted {
+interface SplitRange {
 	from: number;
 	ideal: number;
 	limit: number;
@@ -98,7 +98,7 @@ const STEP_PLACES = 10_000;
 
 function* nearest(
 	text: string,
-	{ from, ideal, limit }: Wanted,
+	{ from, ideal, limit }: SplitRange,
 	isPlace: IsPlace,
 ): Work<number | undefined> {
 	const farthest = Math.max(ideal - from, limit - ideal);
@@ -118,7 +118,7 @@ const segmenters = (['word', 'grapheme'] as const).map(
 );
 
 /** Where there is no space: between two words of a script without spaces, else two graphemes, else two code points. */
-function anywhere(text: string, { from, ideal, limit }: Wanted): number {
+function anywhere(text: string, { from, ideal, limit }: SplitRange): number {
 	const begin = Math.max(from, ideal - BEFORE);
 	const window = text.slice(begin, ideal + AFTER);
 	for (const segmenter of segmenters) {
@@ -135,10 +135,10 @@ function anywhere(text: string, { from, ideal, limit }: Wanted): number {
 	return inPair ? limit - 1 : limit;
 }
 
-function* endOfPart(text: string, wanted: Wanted): Work<number> {
+function* endOfPart(text: string, wanted: SplitRange): Work<number> {
 	const { from, ideal, limit } = wanted;
 	for (const { isPlace, least, most } of PLACES) {
-		const within: Wanted = {
+		const within: SplitRange = {
 			from: from + Math.floor((ideal - from) * least),
 			ideal,
 			limit: Math.min(limit, from + Math.ceil((ideal - from) * most)),
@@ -180,7 +180,7 @@ export function atOnce<T>(work: Work<T>): T {
 	}
 }
 
-function bestCut(text: string, wanted: Wanted): number | undefined {
+function bestCut(text: string, wanted: SplitRange): number | undefined {
 	const wholes: IsPlace = (within, end) => paragraphs(within, end) || sentences(within, end);
 	for (const isPlace of [wholes, clauses, words]) {
 		const at = atOnce(nearest(text, wanted, isPlace));

@@ -11,7 +11,7 @@ import {
 
 /** The kinds of samples that can be put one after another: each sample stands for itself. */
 const ENCODINGS: Record<number, string> = { 1: 'PCM', 3: 'float' };
-const REFUSED: Record<number, string> = { 6: 'A-law', 7: 'µ-law' };
+const REFUSED_ENCODINGS: Record<number, string> = { 6: 'A-law', 7: 'µ-law' };
 const PCM = 1;
 const PLAIN_BYTES = 16;
 const EXTENSIBLE_BYTES = 40;
@@ -35,7 +35,7 @@ function readFormat(content: Buffer): WavFormat | string {
 		chunk: Buffer.from(content.subarray(0, isExtensible ? EXTENSIBLE_BYTES : PLAIN_BYTES)),
 	};
 	if (ENCODINGS[format.encoding] === undefined)
-		return `its samples are coded in a way that can't be joined (${REFUSED[tag] ?? `format ${tag}`})`;
+		return `its samples are coded in a way that can't be joined (${REFUSED_ENCODINGS[tag] ?? `format ${tag}`})`;
 	const { channels, sampleRate, bits, blockBytes } = format;
 	const isSound = bits > 0 && blockBytes % channels === 0;
 	if (!isSound || blockBytes < channels * Math.ceil(bits / 8))

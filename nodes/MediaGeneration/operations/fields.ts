@@ -36,7 +36,7 @@ export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
 }
 
 /** Far below what breaks JSON.stringify. */
-const MAX_DEPTH = 100;
+const MAX_FIELD_DEPTH = 100;
 
 function nestedDeeperThan(levels: number, value: unknown): boolean {
 	if (typeof value !== 'object' || value === null) return false;
@@ -238,9 +238,9 @@ export function jsonObject(given: unknown, what: string, example: string): JsonO
 			`The ${what} is not a JSON object`,
 			`Enter an object in braces, e.g. ${example}, not a list, a text or a number.`,
 		);
-	if (nestedDeeperThan(MAX_DEPTH, value))
+	if (nestedDeeperThan(MAX_FIELD_DEPTH, value))
 		throw invalid(
-			`The ${what} is nested deeper than ${MAX_DEPTH} levels`,
+			`The ${what} is nested deeper than ${MAX_FIELD_DEPTH} levels`,
 			'Enter a flatter JSON object.',
 		);
 	return value;

@@ -14,7 +14,7 @@ import {
 	notice,
 	openChoice,
 	type Resource,
-	type Source,
+	type ReadSource,
 	text,
 } from './operation';
 
@@ -59,7 +59,7 @@ function modelParameters(item: ItemFields): JsonObject {
 	return hasAny ? { model_parameters: { aspect_ratio, resolution } } : {};
 }
 
-async function getPrice(from: Source, item: ItemFields): Promise<JsonObject[]> {
+async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[]> {
 	const assets = fittingNumber(
 		item.raw('referenceImageCount') ?? 0,
 		(count) => Number.isInteger(count) && count >= 0,

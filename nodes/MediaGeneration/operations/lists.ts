@@ -28,18 +28,18 @@ export interface List {
 	all?: boolean;
 }
 
-export const PAGE_SIZE = 100;
-const SIZE = { page_size: String(PAGE_SIZE) };
+export const PICKER_PAGE_SIZE = 100;
+const SIZE = { page_size: String(PICKER_PAGE_SIZE) };
 /** `/v3/voices` puts the provider's name before each ID. The v1 route of speech takes the voices of the first one, and without its name. */
 export const V1_PROVIDER = 'elevenlabs';
 export const VOICE_PROVIDERS = [
 	...[V1_PROVIDER, 'minimax', 'edge', 'kokoro', 'vbee', 'fishaudio', 'clone'],
 ];
 
-const joined = (between: string, values: readonly unknown[]) =>
+const joinTexts = (between: string, values: readonly unknown[]) =>
 	values.flatMap((value) => asText(value) ?? []).join(between);
 
-const voiceOf = (record: JsonObject) => voiceEntry(record, `${V1_PROVIDER}_`);
+const v1VoiceEntry = (record: JsonObject) => voiceEntry(record, `${V1_PROVIDER}_`);
 
 /** @param omitted what the ID is listed without */
 function voiceEntry(record: JsonObject, omitted: string): ListEntry | undefined {
@@ -47,7 +47,7 @@ function voiceEntry(record: JsonObject, omitted: string): ListEntry | undefined 
 	if (id === undefined) return undefined;
 	const value = id.startsWith(omitted) ? id.slice(omitted.length) : id;
 	const labels = isObject(record.labels) ? record.labels : {};
-	const details = joined(', ', [
+	const details = joinTexts(', ', [
 		record.language ?? labels.language,
 		record.accent ?? labels.accent,
 		record.gender ?? labels.gender,
@@ -61,11 +61,11 @@ function voiceEntry(record: JsonObject, omitted: string): ListEntry | undefined 
 function modelOf(record: JsonObject): ListEntry | undefined {
 	const value = asText(record.model_id) ?? asText(record.id);
 	if (value === undefined) return undefined;
-	const list = (values: unknown) => (Array.isArray(values) ? joined(', ', values) : undefined);
+	const list = (values: unknown) => (Array.isArray(values) ? joinTexts(', ', values) : undefined);
 	const most = asText(record.max_generations);
 	const images = most === '1' ? 'One image' : most && `Up to ${most} images`;
-	const limits = joined('; ', [images, list(record.aspect_ratios), list(record.resolutions)]);
-	const description = joined('. ', [asText(record.description), limits]);
+	const limits = joinTexts('; ', [images, list(record.aspect_ratios), list(record.resolutions)]);
+	const description = joinTexts('. ', [asText(record.description), limits]);
 	return { value, name: asText(record.name) ?? value, ...(description && { description }) };
 }
 
@@ -91,7 +91,7 @@ const wholeList = (path: string, entryOf: ListRoute['entryOf']): ListRoute => {
 	return { name: path, path: () => path, entryOf };
 };
 
-const voicesV3 = (name: string, provider: string, entryOf = voiceOf): ListRoute => ({
+const voicesV3 = (name: string, provider: string, entryOf = v1VoiceEntry): ListRoute => ({
 	name,
 	path: (search, page = '1') => pathWith('/v3/voices', { provider, search, page, ...SIZE }),
 	entryOf,
@@ -113,7 +113,7 @@ export const voicesOfAll: List = {
 const voicesV2: ListRoute = {
 	name: 'v2',
 	path: (search, token) => pathWith('/v2/voices', { search, ...SIZE, next_page_token: token }),
-	entryOf: voiceOf,
+	entryOf: v1VoiceEntry,
 	next: ({ has_more: more, next_page_token: token }) =>
 		more === false ? undefined : asText(token),
 };
@@ -121,7 +121,7 @@ const voicesV2: ListRoute = {
 export const lists: Readonly<Record<ListName, List>> = {
 	searchVoices: {
 		what: 'voices',
-		routes: [voicesV3('v3', V1_PROVIDER), voicesV2, wholeList('/v1/voices', voiceOf)],
+		routes: [voicesV3('v3', V1_PROVIDER), voicesV2, wholeList('/v1/voices', v1VoiceEntry)],
 	},
 	searchSpeechModels: {
 		what: 'speech models',

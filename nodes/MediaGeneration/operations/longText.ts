@@ -14,7 +14,7 @@ export type LongText =
 
 const MAX_CHARACTERS = 2_500;
 const LEAST_CHARACTERS = 50;
-const LONGEST_PAUSE_MS = 60_000;
+const LONGEST_SILENCE_MS = 60_000;
 
 const CHARACTERS_NAME = 'Max Characters per Part';
 
@@ -48,7 +48,7 @@ export const longTextFields: INodeProperties[] = [
 ];
 
 export const pauseOption = amount('Pause Between Parts (Ms)', 'pauseBetweenParts', {
-	typeOptions: { minValue: 0, maxValue: LONGEST_PAUSE_MS },
+	typeOptions: { minValue: 0, maxValue: LONGEST_SILENCE_MS },
 	description: 'Silence between the parts of a joined file, in milliseconds',
 });
 
@@ -69,8 +69,8 @@ export const longTextOptions: INodeProperties[] = [
 
 export function readPause(fields: ItemFields): number {
 	const given = fields.options.pauseBetweenParts ?? 0;
-	return fittingNumber(given, (pauseMs) => pauseMs >= 0 && pauseMs <= LONGEST_PAUSE_MS, [
-		`The option "Pause Between Parts (Ms)" must be a number from 0 to ${LONGEST_PAUSE_MS}`,
+	return fittingNumber(given, (pauseMs) => pauseMs >= 0 && pauseMs <= LONGEST_SILENCE_MS, [
+		`The option "Pause Between Parts (Ms)" must be a number from 0 to ${LONGEST_SILENCE_MS}`,
 		'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
 	]);
 }
@@ -92,13 +92,13 @@ export function readLongText(fields: ItemFields): LongText {
 		: { kind, maxCharacters, pauseMs: readPause(fields) };
 }
 
-export function textOf({ body }: CreationRequest): string {
+export function requestText({ body }: CreationRequest): string {
 	return typeof body.text === 'string' ? body.text : '';
 }
 
 /** The texts that a request's text is sent as. */
 export function* textsOf(request: CreationRequest, longText: LongText): Work<string[]> {
-	const text = textOf(request);
+	const text = requestText(request);
 	if (longText.kind === 'off') return [text];
 	if (text.trim() === '')
 		throw invalid(

@@ -23,7 +23,7 @@ export interface CreationRequest {
 	type?: string;
 }
 
-export type Work =
+export type OperationWork =
 	/** Costs money. The request throws an `invalid` failure for bad input. */
 	| {
 			kind: 'creates';
@@ -34,9 +34,9 @@ export type Work =
 	| { kind: 'awaits' }
 	| { kind: 'joins' }
 	/** Costs nothing, so a request that fails for the moment is repeated. Throws a FailureError. */
-	| { kind: 'reads'; read(from: Source, fields: ItemFields): Promise<JsonObject[]> };
+	| { kind: 'reads'; read(from: ReadSource, fields: ItemFields): Promise<JsonObject[]> };
 
-export type Source = Pick<Reading, 'client' | 'signal'>;
+export type ReadSource = Pick<Reading, 'client' | 'signal'>;
 
 export interface Operation {
 	/** As workflows carry it. */
@@ -48,7 +48,7 @@ export interface Operation {
 	subtitle?: string;
 	/** The field whose value tells such nodes of a workflow apart: it is shown beside the subtitle. */
 	toldApartBy?: string;
-	work: Work;
+	work: OperationWork;
 }
 
 export interface Resource {

@@ -1,5 +1,5 @@
 /** What a refusal by the service means on screen: the names of its fields in the node, and a text that is too long for one request. */
-import { textOf, type LongText } from './longText';
+import { requestText, type LongText } from './longText';
 import type { CreationRequest } from './operation';
 
 const ON_SCREEN: ReadonlyArray<[name: string, label: string]> = [
@@ -18,7 +18,7 @@ export const LONG_TEXT = 5_000;
 /** Whether a text is sent to be spoken as it is, although it is longer than many services take. */
 export function isLongUnsplit(request: CreationRequest, longText: Pick<LongText, 'kind'>): boolean {
 	const isSpeech = request.kind.startsWith('speech');
-	return isSpeech && longText.kind === 'off' && textOf(request).length > LONG_TEXT;
+	return isSpeech && longText.kind === 'off' && requestText(request).length > LONG_TEXT;
 }
 
 /** Sentences to add to a refusal's description. @param said the words of the service */
@@ -28,7 +28,7 @@ export function adviceOn(said: string, request: CreationRequest, longText: LongT
 	const named = ON_SCREEN.filter(([name]) => !isPlain && new RegExp(`\\b${name}\\b`).test(said));
 	const names = named.map(([name, label]) => ` "${name}" is the field ${label} of this node.`);
 	const length = isLongUnsplit(request, longText)
-		? ` The text has ${textOf(request).length} characters: the field "Long Text" splits it into several requests.`
+		? ` The text has ${requestText(request).length} characters: the field "Long Text" splits it into several requests.`
 		: '';
 	return names.join('') + length;
 }

@@ -19,7 +19,7 @@ import {
 	text,
 	toggle,
 	type Resource,
-	type Source,
+	type ReadSource,
 } from './operation';
 
 const BODY_EXAMPLE = '{"prompt": "A slow waltz"}';
@@ -86,7 +86,7 @@ function filtersOf(fields: ItemFields) {
 }
 
 /** Newest first, where the service says of all of them when they began; else in its own order. */
-async function listTasks(from: Source, fields: ItemFields): Promise<IDataObject[]> {
+async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const limit = fields.boolean('returnAll', false) ? Infinity : fields.count('limit', 'Limit');
 	const list = await readTaskList({ ...from, ...filtersOf(fields), limit });
 	if (list.kind === 'none') throw new FailureError(list.failure);
@@ -110,13 +110,13 @@ function taskItem(taskId: string, raw: JsonObject): IDataObject {
 	};
 }
 
-async function getTask(from: Source, fields: ItemFields): Promise<IDataObject[]> {
+async function getTask(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const taskId = fields.taskId();
 	return [taskItem(taskId, (await readTask(from, taskId)).raw)];
 }
 
 /** What siblings are compared by: the path up to the name that follows "task", or else two parts, as it can end in an ID, such as a voice's. */
-function kindOf(path: string): string {
+function siblingKindOf(path: string): string {
 	const parts = path.split('/').slice(1);
 	return `/${parts.slice(0, Math.max(parts.indexOf('task'), 0) + 2).join('/')}`;
 }
@@ -193,7 +193,7 @@ export const task: Resource = {
 					const body = jsonObject(item.raw('body'), 'field "Body"', BODY_EXAMPLE);
 					const form = isForm(item, item.raw('bodyContentType'));
 					return {
-						kind: kindOf(path),
+						kind: siblingKindOf(path),
 						path,
 						qs: Object.keys(query).length === 0 ? undefined : (query as IDataObject),
 						...(form && { form }),

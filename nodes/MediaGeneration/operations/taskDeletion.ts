@@ -6,15 +6,15 @@ import { asNumber, isObject } from '../base/json';
 import { lookAtTask } from '../service/look';
 import { askOptional, unreadable } from '../service/reading';
 import type { Task } from '../service/task';
-import { denied, missing } from '../service/taskFailures';
+import { denied, taskMissing } from '../service/taskFailures';
 import { LOOK_POLICIES, untilClear } from '../service/until';
 import type { ItemFields } from './fields';
-import { optionsField, text, toggle, type Source } from './operation';
+import { optionsField, text, toggle, type ReadSource } from './operation';
 
 const GET_TASK_TIMEOUT_MS = 20_000;
 
 /** Throws a FailureError where it can't be read. */
-export async function readTask(from: Source, taskId: string): Promise<Task> {
+export async function readTask(from: ReadSource, taskId: string): Promise<Task> {
 	const { client, signal } = from;
 	const at = { taskId, kind: 'task', timeoutMs: GET_TASK_TIMEOUT_MS, signal } as const;
 	const look = await untilClear(async () => await lookAtTask(client, at), LOOK_POLICIES.show, {
@@ -28,7 +28,7 @@ export async function readTask(from: Source, taskId: string): Promise<Task> {
 		case 'denied':
 			throw new FailureError(denied(taskId, look));
 		case 'missing':
-			throw new FailureError(missing(taskId, look));
+			throw new FailureError(taskMissing(taskId, look));
 		case 'doubtful':
 		case 'busy': {
 			const status = look.kind === 'busy' ? look.httpStatus : undefined;
@@ -52,7 +52,7 @@ export const deletionFields: INodeProperties[] = [
 ];
 
 /** Looks at every task first: where one can't be read, nothing is deleted. */
-export async function deleteTasks(from: Source, fields: ItemFields): Promise<IDataObject[]> {
+export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const taskIds = fields.taskIds(undefined);
 	const kept: Array<{ task_id: string; status: string }> = [];
 	for (const taskId of taskIds) {

@@ -5,7 +5,7 @@ import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
 import { operationOf } from '../operations';
 import { ItemFields } from '../operations/fields';
-import type { Operation, Work } from '../operations/operation';
+import type { Operation, OperationWork } from '../operations/operation';
 import { cleanerOf, cleanly } from '../base/clean';
 import type { SpeechRoute } from '../service/account';
 import type { ServiceClient } from '../service/client';
@@ -61,7 +61,9 @@ class Execution {
 		}
 	}
 
-	private async readItems(work: Extract<Work, { kind: 'reads' }>): Promise<INodeExecutionData[]> {
+	private async readItems(
+		work: Extract<OperationWork, { kind: 'reads' }>,
+	): Promise<INodeExecutionData[]> {
 		const { context } = this;
 		const output: INodeExecutionData[] = [];
 		const signal = context.getExecutionCancelSignal();

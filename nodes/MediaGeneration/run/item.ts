@@ -1,7 +1,7 @@
 /** One input item on its way: what it needs, what becomes of each of its tasks, and its end, which it carries from then on. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Created } from '../create/creation';
-import type { Asked, Earlier, Ledger, Slot } from '../create/ledger';
+import type { LedgerQuestion, Earlier, Ledger, Slot } from '../create/ledger';
 import type { SubmitDeps } from '../create/submit';
 import { assemble, failureOfWhole, unfinishedJson, type Assembly } from '../delivery/assembly';
 import { fieldsOf, type Delivered, type Delivery, type Whole } from '../delivery/item';
@@ -20,7 +20,7 @@ export interface Means extends Omit<SubmitDeps, 'over'> {
 	delivery: Pick<Delivery, 'deliver'>;
 }
 
-export interface CreatedPart extends Asked {
+export interface CreatedPart extends LedgerQuestion {
 	kind: 'creates';
 	earlier: Earlier;
 }
@@ -69,7 +69,7 @@ export function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
 }
 
-function taskIdOf(part: PartEnd): string | undefined {
+function partTaskId(part: PartEnd): string | undefined {
 	switch (part.kind) {
 		case 'open':
 			return part.watch.taskId;
@@ -80,7 +80,7 @@ function taskIdOf(part: PartEnd): string | undefined {
 	}
 }
 
-const idsOf = (parts: readonly PartEnd[]) => parts.flatMap((part) => taskIdOf(part) ?? []);
+const idsOf = (parts: readonly PartEnd[]) => parts.flatMap((part) => partTaskId(part) ?? []);
 /** Without those that merely may exist, as the refusal of a creation has named them. */
 const sureIdsOf = (parts: readonly PartEnd[]) =>
 	idsOf(parts.filter((part) => part.kind !== 'failed' || part.failure.outcome !== 'unknown'));
@@ -95,7 +95,7 @@ export async function conclude(
 		if (end.kind === 'failed' && end.failure.outcome === 'failed')
 			ledger.forget({ item: item.index, part });
 	const done = parts.filter((part) => part.kind === 'done');
-	if (done.length < parts.length) return endOf(item, parts);
+	if (done.length < parts.length) return itemEndOf(item, parts);
 	const common = { index: item.index, taskIds: idsOf(parts) };
 	const delivered = await assemble(context, { delivery, parts: done }, item);
 	const { items, failure } = delivered;
@@ -109,7 +109,7 @@ export function brokenEnd(error: unknown, item: Item, parts: readonly PartEnd[])
 	return failedWith(broken(error, 'sent', idsOf(parts)[0]), undefined, { item, parts });
 }
 
-function endOf(item: Item, parts: readonly PartEnd[]): ItemEnd {
+function itemEndOf(item: Item, parts: readonly PartEnd[]): ItemEnd {
 	const { index, assembly } = item;
 	const common = { index, taskIds: sureIdsOf(parts) };
 	const failed = speakingFailure(item, parts);

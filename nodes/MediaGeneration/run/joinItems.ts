@@ -1,8 +1,8 @@
 /** `audio: join`: the audio of all input items into one file for each group. Nothing is sent anywhere. */
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { inFields } from '../delivery/files';
-import { outputsOf, showEqualNames } from '../delivery/hint';
-import { joinSources, type Source } from '../delivery/joining';
+import { shownOutputs, showEqualNames } from '../delivery/hint';
+import { joinSources, type SoundSource } from '../delivery/joining';
 import { extensionIn, typeByMimeType } from '../media/kinds';
 import type { ItemFields } from '../operations/fields';
 import { readPause } from '../operations/longText';
@@ -23,7 +23,7 @@ function groupsOf(items: readonly ItemFields[]): Map<string | undefined, ItemFie
 	return groups;
 }
 
-function sourceOf(fields: ItemFields, field: string): Source {
+function inputSource(fields: ItemFields, field: string): SoundSource {
 	const sound = fields.binary(field, 'Input Binary Field');
 	const isSubtitles = ({ mimeType, fileName = '' }: IBinaryData) =>
 		[typeByMimeType(mimeType)?.extension, extensionIn(fileName)].includes('srt');
@@ -38,7 +38,7 @@ async function joinGroup(
 ): Promise<INodeExecutionData> {
 	const [first] = items as [ItemFields];
 	const inputField = first.requiredText('inputBinaryField', 'Input Binary Field').trim();
-	const sources = items.map((item) => sourceOf(item, inputField));
+	const sources = items.map((item) => inputSource(item, inputField));
 	const joined = await joinSources(context, sources, {
 		pauseMs: readPause(first),
 		maxBytes: readMaxFileBytes(first),
@@ -86,6 +86,6 @@ export async function joinItems(
 		const joined = await attemptLater(async () => await joinGroup(context, value, group));
 		output.push(joined.ok ? joined.value : failed(joined.failure, group));
 	}
-	showEqualNames(context, output.flatMap(outputsOf));
+	showEqualNames(context, output.flatMap(shownOutputs));
 	return output;
 }

@@ -2,7 +2,7 @@
 import { NodeApiError, type ILoadOptionsFunctions, type INodeListSearchResult } from 'n8n-workflow';
 import {
 	lists,
-	PAGE_SIZE,
+	PICKER_PAGE_SIZE,
 	pageIn,
 	voicesOfAll,
 	type List,
@@ -25,12 +25,12 @@ interface Position {
 	seen: string[];
 }
 
-const SEEN_KEPT = 2 * PAGE_SIZE;
+const SEEN_KEPT = 2 * PICKER_PAGE_SIZE;
 /** With these a route offers nothing to choose from, and the next one is asked. */
 const NOTHING_TO_CHOOSE = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
 const BY_ID = 'Choose By ID and enter the ID as the service shows it.';
 
-interface Asked {
+interface ListQuestion {
 	client: ServiceClient;
 	what: string;
 	words: string;
@@ -38,7 +38,7 @@ interface Asked {
 }
 
 async function pageOf(
-	{ client, what, words }: Asked,
+	{ client, what, words }: ListQuestion,
 	route: ListRoute,
 	cursor: string | undefined,
 ): Promise<Page<ListEntry> | undefined> {
@@ -50,25 +50,28 @@ async function pageOf(
 		throw new FailureError(answer.failure);
 	}
 	const page = pageIn(answer.value, route, cursor);
-	return page && route.next === undefined ? cutOut(page.entries, words, cursor) : page;
+	return page && route.next === undefined ? pageOfAll(page.entries, words, cursor) : page;
 }
 
 /** The part of a complete list that belongs on a page. @param cursor how many entries came before */
-function cutOut(entries: ListEntry[], search: string, cursor = '0'): Page<ListEntry> {
+function pageOfAll(entries: ListEntry[], search: string, cursor = '0'): Page<ListEntry> {
 	const wanted = search.toLowerCase();
 	const found = entries.filter((entry) =>
 		Object.values(entry as Record<keyof ListEntry, string>).some((text) =>
 			text.toLowerCase().includes(wanted),
 		),
 	);
-	const end = Number(cursor) + PAGE_SIZE;
+	const end = Number(cursor) + PICKER_PAGE_SIZE;
 	return {
 		entries: found.slice(Number(cursor), end),
 		next: end < found.length ? String(end) : undefined,
 	};
 }
 
-async function readOn(asked: Asked, route: ListRoute): Promise<INodeListSearchResult | undefined> {
+async function readOn(
+	asked: ListQuestion,
+	route: ListRoute,
+): Promise<INodeListSearchResult | undefined> {
 	const seen = new Set(asked.from?.seen);
 	const read = async (cursor?: string) => await pageOf(asked, route, cursor);
 	let isThere = false;
@@ -89,7 +92,10 @@ async function readOn(asked: Asked, route: ListRoute): Promise<INodeListSearchRe
 	return isThere ? { results: [] } : undefined;
 }
 
-async function search(asked: Asked, { routes, all = false }: List): Promise<INodeListSearchResult> {
+async function search(
+	asked: ListQuestion,
+	{ routes, all = false }: List,
+): Promise<INodeListSearchResult> {
 	const { what, words, from } = asked;
 	let empty: INodeListSearchResult | undefined;
 	const first = from === undefined ? 0 : routes.findIndex(({ name }) => name === from.route);

@@ -1,14 +1,14 @@
 /** The one output that is made of the ends of a run's items, and what is said of the tasks that it leaves. */
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../create/ledger';
-import { failureItem, nodeError, wordsFor, type Left } from '../delivery/failure';
+import { failureItem, nodeError, wordsFor, type UsableTasks } from '../delivery/failure';
 import {
 	noteExecution,
 	outcomesIn,
 	showHint,
 	worstOf,
 	type RunOutcome,
-	outputsOf,
+	shownOutputs,
 	showEqualNames,
 } from '../delivery/hint';
 import type { DeliveredOutput } from '../delivery/files';
@@ -92,7 +92,7 @@ export class Report {
 	}
 
 	/** Paid tasks that can still be fetched (all except those that the service calls failed), and items whose tasks may exist. */
-	left(ends: readonly OnItsWay[]): Left {
+	left(ends: readonly OnItsWay[]): UsableTasks {
 		const failed = failuresIn(ends);
 		const before = this.ledger.left;
 		const known = new Set([
@@ -145,7 +145,7 @@ export class Report {
 	}
 
 	/** n8n saves nothing of a stopped execution, so the log has to say what it leaves behind. */
-	log(why: string, left: Left): void {
+	log(why: string, left: UsableTasks): void {
 		const words = wordsFor(left);
 		if (words !== '') logOf(this.context).warn(`Media Generation: ${why}.${words}`);
 	}
@@ -186,7 +186,7 @@ export class Report {
 		for (const [number, item] of planned.entries()) {
 			if (item.kind !== 'item') continue;
 			const end = ends[number];
-			const outputs = end?.kind === 'items' ? end.items.flatMap(outputsOf) : [];
+			const outputs = end?.kind === 'items' ? end.items.flatMap(shownOutputs) : [];
 			if (item.settings.files.fileName !== undefined) named = named.concat(outputs);
 			const asked = askedFormat(item);
 			const type = typeByExtension(asked?.split('_')[0]?.toLowerCase() ?? '')?.mimeType;

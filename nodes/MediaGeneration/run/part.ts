@@ -11,7 +11,7 @@ import { addressesIn } from '../service/verdict';
 import { PollLoop, type Watch } from '../wait/poll';
 import { goesOnAfter } from './item';
 import type { Item, Means, Part, PartEnd } from './item';
-import { countEarlier, failed, taskOf, type KnownTask } from './taskOf';
+import { countEarlier, failedTask, taskOf, type KnownTask } from './taskOf';
 
 export interface RunOptions {
 	maxActiveTasks: number;
@@ -55,7 +55,7 @@ export class Run {
 }
 
 /** A part whose task exists, or will not. */
-export interface Begun {
+export interface BegunPart {
 	part: Part;
 	task: KnownTask | PartEnd;
 	/** Gives its slot back, once. */
@@ -63,7 +63,7 @@ export interface Begun {
 }
 
 /** Takes a slot, which is held until the task is over, and gets the task. Never rejects. */
-export async function beginPart(run: Run, item: Item, part: Part): Promise<Begun> {
+export async function beginPart(run: Run, item: Item, part: Part): Promise<BegunPart> {
 	const { means } = run;
 	if (part.kind === 'awaits') {
 		const createdAt = means.now();
@@ -77,13 +77,13 @@ export async function beginPart(run: Run, item: Item, part: Part): Promise<Begun
 	if (run.isHalted) return { part, task: { kind: 'halted', taskId: made?.taskId }, giveBack };
 	// What the ledger says of a creation that was sent prevents a resend.
 	const task = await taskOf(means, item, part).catch((error: unknown) =>
-		failed(broken(error, 'sent', made?.taskId)),
+		failedTask(broken(error, 'sent', made?.taskId)),
 	);
 	return { part, task, giveBack };
 }
 
 /** Waits for the task and fetches its files. Never rejects. */
-export async function followPart(run: Run, item: Item, begun: Begun): Promise<PartEnd> {
+export async function followPart(run: Run, item: Item, begun: BegunPart): Promise<PartEnd> {
 	const end = await waitFor(run, item, begun);
 	if (end.kind !== 'done') return end;
 	const input = { ...item, number: begun.part.slot.part };
@@ -93,9 +93,13 @@ export async function followPart(run: Run, item: Item, begun: Begun): Promise<Pa
 	return { ...end, delivered };
 }
 
-async function waitFor(run: Run, item: Item, { part, task, giveBack }: Begun): Promise<PartEnd> {
+async function waitFor(
+	run: Run,
+	item: Item,
+	{ part, task, giveBack }: BegunPart,
+): Promise<PartEnd> {
 	try {
-		const end = task.kind === 'task' ? await endOf(run, item, { part, task }) : task;
+		const end = task.kind === 'task' ? await partEndOf(run, item, { part, task }) : task;
 		if (end.kind !== 'failed') return end;
 		const { outcome, taskId } = end.failure;
 		// What was cancelled because another item failed is not a failure of its own.
@@ -108,7 +112,7 @@ async function waitFor(run: Run, item: Item, { part, task, giveBack }: Begun): P
 	}
 }
 
-async function endOf(
+async function partEndOf(
 	run: Run,
 	item: Item,
 	{ part, task }: { part: Part; task: KnownTask },
@@ -145,6 +149,6 @@ async function endOf(
 		const advice = isEarlier ? { description: FAILED_EARLIER } : {};
 		return { ...waited, failure: { ...waited.failure, ...advice } };
 	} catch (error) {
-		return failed(broken(error, 'sent', taskId));
+		return failedTask(broken(error, 'sent', taskId));
 	}
 }

@@ -32,7 +32,7 @@ export interface Draft {
 
 export type Planned = ReadonlyArray<Draft | ItemEnd>;
 
-interface Left {
+interface EarlierTasks {
 	taskIds: string[];
 	assembly: Assembly;
 	isWhole: boolean;
@@ -43,7 +43,7 @@ function textsIn(value: unknown): string[] {
 }
 
 /** What an item carries of a long text that ran out of time, that failed, or whose files were dropped on the way. */
-function leftIn(json: JsonObject): Left | undefined {
+function leftIn(json: JsonObject): EarlierTasks | undefined {
 	const taskIds = textsIn(json.task_ids);
 	if (taskIds.length === 0) return undefined;
 	const { parts, long_text: noted } = json;
@@ -61,7 +61,7 @@ function leftIn(json: JsonObject): Left | undefined {
 }
 
 /** What an item says that failed in a node before this one, for `task: wait`. `final`: waiting for its tasks changes nothing. */
-function failureFromInput(json: FailedJson, left: Left | undefined, inDetails: boolean) {
+function failureFromInput(json: FailedJson, left: EarlierTasks | undefined, inDetails: boolean) {
 	const { outcome } = json;
 	const taskId = asText(json.task_id);
 	const taskIds = textsIn(json.task_ids);
@@ -86,7 +86,7 @@ function failureFromInput(json: FailedJson, left: Left | undefined, inDetails: b
 
 function adviceFor(
 	outcome: Outcome,
-	left: Left | undefined,
+	left: EarlierTasks | undefined,
 	several: false | { inDetails: boolean },
 ): string {
 	if (outcome === 'failed') return FAILED_EARLIER;
@@ -108,7 +108,7 @@ function isComplete({ json, binary }: INodeExecutionData, { download }: FileSett
 }
 
 /** Whether the Task ID is that of the item itself, or are those of its parts. */
-function isOwn(taskIds: readonly string[], json: JsonObject): boolean {
+function areOwnTasks(taskIds: readonly string[], json: JsonObject): boolean {
 	const are = (others: unknown[]) =>
 		taskIds.length === others.length && taskIds.every((taskId, index) => taskId === others[index]);
 	return are([asText(json.task_id)]) || are(textsIn(json.task_ids));
@@ -127,10 +127,10 @@ function planAwaited(fields: ItemFields): Array<Draft | ItemEnd> {
 	const isEmpty = from !== undefined && typeof raw === 'string' && raw.trim() === '';
 	const given = isEmpty ? [] : fields.taskIds(asText(input.json.task_id));
 	// Beside `details`, the default Task ID leads to the task of the item that the failed node had as its input.
-	const isMerged = inDetails && (isEmpty || isOwn(given, input.json));
+	const isMerged = inDetails && (isEmpty || areOwnTasks(given, input.json));
 	const taskIds = isMerged ? textsIn([json.task_id]).map(checkedTaskId) : given;
 	if (from !== undefined && taskIds.length === 0) return [failedEnd(index, from.failure)];
-	const own = isOwn(taskIds, json);
+	const own = areOwnTasks(taskIds, json);
 	if (own && from?.final === true) return [failedEnd(index, from.failure)];
 	if (own && from === undefined && isComplete(input, settings.files)) {
 		const item = { ...input, pairedItem: { item: index } };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { prepareReceiveUrl, warnOfCallbackUrls } from '../callback/receiveUrl';
-import { hashOf, type AgentCall, type Ledger, type NodeRun } from '../create/ledger';
+import { requestHash, type AgentCall, type Ledger, type NodeRun } from '../create/ledger';
 import { isToolRun } from '../operations/fields';
 import { requestsFor } from '../operations/longText';
 import type { CreationRequest } from '../operations/operation';
@@ -152,7 +152,7 @@ function itemOf(
 	const requests = isLong ? requestsFor(work.request, texts, contextBetweenParts) : [work.request];
 	const parts = requests.map((each, part) => {
 		const request = withCallback(each, settings, { client, waking });
-		const hash = hashOf(client.credentials.baseUrl, request);
+		const hash = requestHash(client.credentials.baseUrl, request);
 		const asked = { slot: { item: index, part }, request, hash };
 		return { kind: 'creates' as const, ...asked, earlier: ledger.earlier(asked) };
 	});

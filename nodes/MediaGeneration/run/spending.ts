@@ -25,12 +25,12 @@ export interface SpendingDeps extends Clock {
 	signal: AbortSignal | undefined;
 }
 
-const FIELD = 'taskCosts';
-/** To be raised with any change of {@link Kept}. */
-const FORMAT = 1;
+const COSTS_FIELD = 'taskCosts';
+/** To be raised with any change of {@link KeptCosts}. */
+const COSTS_FORMAT = 1;
 const COST_LOOK_TIMEOUT_MS = 5_000;
 
-interface Kept {
+interface KeptCosts {
 	format: number;
 	execution: string;
 	/** By task ID; `credits` is null where the cost is not known. */
@@ -52,7 +52,7 @@ export interface Turn {
 const gates = new WeakMap<LedgerStore, Limiter>();
 
 export class Spending {
-	private readonly kept: Kept;
+	private readonly kept: KeptCosts;
 	private readonly gate: Limiter;
 	private readonly limited: boolean;
 	private readonly runKey: string;
@@ -225,16 +225,16 @@ export class Spending {
 const tasks = (count: number) => (count === 1 ? '1 task' : `${count} tasks`);
 
 /** What is known of this execution so far; that of another one is dropped. What can't be read may hold any costs. */
-function keptOf(store: LedgerStore, execution: string): Kept {
-	const present = store[FIELD];
+function keptOf(store: LedgerStore, execution: string): KeptCosts {
+	const present = store[COSTS_FIELD];
 	const isOther = isObject(present) && present.execution !== execution;
-	const isRead = isObject(present) && present.format === FORMAT && isObject(present.costs);
-	if (isRead && !isOther) return present as unknown as Kept;
+	const isRead = isObject(present) && present.format === COSTS_FORMAT && isObject(present.costs);
+	if (isRead && !isOther) return present as unknown as KeptCosts;
 	const unclear = present !== undefined && !isOther;
-	const kept: Kept = {
-		...{ format: FORMAT, execution, costs: {} },
+	const kept: KeptCosts = {
+		...{ format: COSTS_FORMAT, execution, costs: {} },
 		...{ unclearCredits: 0, unclear, known: null },
 	};
-	store[FIELD] = kept;
+	store[COSTS_FIELD] = kept;
 	return kept;
 }

@@ -51,7 +51,7 @@ export async function readCredentials(context: RequestContext): Promise<Credenti
 	return { credentials, data, readAt: now() };
 }
 
-interface Kept {
+interface KeptCredential {
 	/** Calls that come at the same moment share one. */
 	reading: Promise<CredentialRead>;
 	/** Whether it was read because what was kept did not fit: for those who guess that happens once in the time that it is kept. */
@@ -59,7 +59,7 @@ interface Kept {
 }
 
 /** By workflow, node and credential. Forgotten when it is no longer recent, as keys are not kept. */
-const recent = new BoundedMap<string, Kept>(200);
+const recent = new BoundedMap<string, KeptCredential>(200);
 
 /** What was read a moment ago, or is read now. While the editor listens nothing is kept. */
 export async function recentCredentials(
@@ -75,7 +75,7 @@ export async function recentCredentials(
 	const newer = recent.get(key);
 	// Another call that did not fit was faster.
 	if (newer !== undefined && newer !== kept) return await newer.reading;
-	const made: Kept = { reading: readCredentials(context), again: kept !== undefined };
+	const made: KeptCredential = { reading: readCredentials(context), again: kept !== undefined };
 	recent.set(key, made);
 	const forget = () => {
 		if (recent.get(key) === made) recent.delete(key);

@@ -30,7 +30,7 @@ const HARMLESS = new Set([
 ]);
 
 /** What sends the request somewhere else, or over a connection that somebody else can read. */
-const REFUSED: Readonly<Record<string, string>> = {
+const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
 	proxy: 'a proxy, which could read it. Set a proxy for the whole n8n instead (HTTPS_PROXY)',
 	auth: 'a user name and password. Remove them',
 	agent: 'an agent of its own',
@@ -60,7 +60,7 @@ function refusal(reason: string): Error {
 
 /** Of all that is switched on only `rejectUnauthorized` is harmless. */
 function checkConnection(request: JsonObject): void {
-	for (const [name, words] of Object.entries(REFUSED)) {
+	for (const [name, words] of Object.entries(REFUSED_OPTIONS)) {
 		const value = request[name];
 		const isUnset = value === undefined || value === null || value === false || value === '';
 		if (!isUnset && !(isObject(value) && Object.keys(value).length === 0))

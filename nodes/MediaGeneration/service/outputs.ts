@@ -22,7 +22,7 @@ const ECHO_KEY =
 const STREAM_KEY = /stream/i;
 /** Best first. */
 const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_url', 'json_url'];
-const MAX_DEPTH = 5;
+const MAX_OUTPUT_DEPTH = 5;
 /** How many fields, and of each level how many objects, are looked through for addresses: far more than any task has. */
 const MAX_LOOKED_AT = 1_000;
 
@@ -36,7 +36,7 @@ function httpUrl(value: unknown): string | undefined {
 	return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
 }
 
-function kindOf(name: string, url: string, taskType: string): OutputKind {
+function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	const media = mediaOf(extensionIn(new URL(url).pathname));
 	if (TRANSCRIPT_KEY.test(name) || media === 'captions') return 'transcript';
 	if (media === 'image' || media === 'audio') return media;
@@ -54,18 +54,18 @@ function imageIn(entry: unknown): string | undefined {
 		.find((url) => url !== undefined);
 }
 
-interface Holder {
+interface FieldHolder {
 	name: string;
 	fields: JsonObject;
 }
 
-const isOwn = (key: string) => !ECHO_KEY.test(key) && !STREAM_KEY.test(key);
+const isResultKey = (key: string) => !ECHO_KEY.test(key) && !STREAM_KEY.test(key);
 
 const namesOf = (fields: JsonObject) => Object.keys(fields).slice(0, MAX_LOOKED_AT);
 
-function below({ fields }: Holder): Holder[] {
+function below({ fields }: FieldHolder): FieldHolder[] {
 	return namesOf(fields)
-		.filter((name) => name !== 'result_images' && isOwn(name) && !PREVIEW_KEY.test(name))
+		.filter((name) => name !== 'result_images' && isResultKey(name) && !PREVIEW_KEY.test(name))
 		.flatMap((name) => {
 			const entries = listOf(fields[name]).filter(isObject);
 			return entries.map((entry) => ({ name, fields: entry }));
@@ -90,28 +90,28 @@ export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = [
 		// A second name of the same file can say more about it than the first.
 		if (known?.kind === 'file') known.kind = file.kind;
 	};
-	const addField = (to: typeof best, { name, fields }: Holder, key: string) => {
+	const addField = (to: typeof best, { name, fields }: FieldHolder, key: string) => {
 		// A field that is just "url" takes the name of the object that holds it.
 		const called = BARE_KEY.test(key) ? name : key;
 		for (const value of listOf(fields[key])) {
 			const url = (left -= 1) >= 0 ? httpUrl(value) : undefined;
-			if (url !== undefined) add(to, { url, kind: kindOf(called, url, type) });
+			if (url !== undefined) add(to, { url, kind: outputKindOf(called, url, type) });
 		}
 	};
-	const addNamed = (holder: Holder) => {
+	const addNamed = (holder: FieldHolder) => {
 		for (const url of listOf(holder.fields.result_images).map(imageIn))
 			if (url !== undefined) add(best, { url, kind: 'image' });
 		for (const key of NAMED) addField(best, holder, key);
 	};
-	const top: Holder = { name: '', fields: isObject(raw.metadata) ? raw.metadata : {} };
+	const top: FieldHolder = { name: '', fields: isObject(raw.metadata) ? raw.metadata : {} };
 	addNamed(top);
 	addNamed({ name: '', fields: raw });
 	let level = [top];
-	for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+	for (let depth = 0; depth < MAX_OUTPUT_DEPTH; depth += 1) {
 		level.forEach(addNamed);
 		for (const holder of level)
 			for (const key of namesOf(holder.fields))
-				if (URL_KEY.test(key) && isOwn(key))
+				if (URL_KEY.test(key) && isResultKey(key))
 					addField(PREVIEW_KEY.test(key) ? previews : best, holder, key);
 		level = level.flatMap(below).slice(0, MAX_LOOKED_AT);
 	}

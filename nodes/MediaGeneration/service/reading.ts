@@ -42,7 +42,7 @@ export interface Reading {
 export const BALANCE_TIMEOUT_MS = 10_000;
 const TRIES = 4;
 const TIMEOUT_MS = 20_000;
-const LONGEST_PAUSE_MS = 60_000;
+const READING_LONGEST_PAUSE_MS = 60_000;
 const FIRST_PAUSE_MS = 500;
 const MAX_OWN_PAUSE_MS = 3_000;
 
@@ -60,7 +60,7 @@ export async function readWithRetries<T>(
 	{ client: { account }, signal, ...given }: Omit<Reading, 'path'>,
 	read: () => Promise<Try<T>>,
 ): Promise<T> {
-	const { tries = TRIES, purpose = 'read', longestPauseMs = LONGEST_PAUSE_MS } = given;
+	const { tries = TRIES, purpose = 'read', longestPauseMs = READING_LONGEST_PAUSE_MS } = given;
 	const { now, sleep } = given.clock ?? realClock;
 	let wantedMs = 0;
 	let failure: Failure | undefined;

@@ -9,7 +9,7 @@ const USE_WAIT = 'Nothing needs to be paid again: use the operation "Task: Wait"
 export const FAILED_EARLIER =
 	'The service ended this task with an error, so waiting for it again changes nothing. Correct the input if the reason points to it, and run the node that created the task again, which pays for a new one. Services usually refund failed tasks; check the credits.';
 
-export function failed(taskId: string, task: Task): Failure {
+export function taskFailed(taskId: string, task: Task): Failure {
 	const reason = quote(task.errorText);
 	const message = `Task ${taskId} failed${reason === undefined ? '' : `: ${reason}`}`;
 	const description =
@@ -47,7 +47,10 @@ export function denied(taskId: string, { httpStatus, detail }: Refused): Failure
 	return { outcome: 'unreachable', message, description, taskId, httpStatus };
 }
 
-export function missing(taskId: string, { detail, httpStatus = 404 }: Partial<Refused>): Failure {
+export function taskMissing(
+	taskId: string,
+	{ detail, httpStatus = 404 }: Partial<Refused>,
+): Failure {
 	const message = `Task ${taskId} can't be found at the service: ${quote(detail) ?? 'HTTP 404'}`;
 	const description =
 		'Check that the Base URL and the API key belong to the account that made the task, and that the task ID is complete.';

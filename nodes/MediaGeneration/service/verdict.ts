@@ -34,7 +34,7 @@ export type Verdict =
 /** @param echoes addresses that the creation request carried, where they are known: they are not results */
 export function verdictOf(taskId: string, task: Task, echoes: Iterable<string> = []): Verdict {
 	if (task.state === 'failed')
-		return { kind: 'failed', failure: failures.failed(taskId, task), task };
+		return { kind: 'failed', failure: failures.taskFailed(taskId, task), task };
 	const outputs = task.state === 'done' ? outputsOf(task, echoes) : [];
 	return outputs.length > 0 ? { kind: 'done', taskId, task, outputs } : { kind: 'running', task };
 }

@@ -6,7 +6,7 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 import { claim } from '../callback/once';
-import { answer, postedTo, refuse, Refusal } from '../callback/webhook';
+import { answer, postedTo, refuse, CallRefusal } from '../callback/webhook';
 import { failureItem, plainFailureItem } from '../delivery/failure';
 import { assemble, failureOfWhole } from '../delivery/assembly';
 import { noteWaking, outcomesIn } from '../delivery/hint';
@@ -50,7 +50,7 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 		throw new Error('this version of the node does not know the format of what the execution kept');
 	const items = typeof kept === 'string' ? parseJson(kept) : undefined;
 	if (notes === 'none' || !Array.isArray(items) || notes.items.length !== items.length)
-		throw new Refusal(404, NOT_WAITED_FOR);
+		throw new CallRefusal(404, NOT_WAITED_FOR);
 	// The address that this call came to, with the token that n8n has checked, so that this n8n can call it too.
 	const { originalUrl } = context.getRequestObject();
 	const search = URL.canParse(originalUrl, 'http://n8n')
@@ -61,7 +61,7 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 	return { items: items as INodeExecutionData[], notes, resumeUrl };
 }
 
-async function endOf(client: ServiceClient, watch: Watch): Promise<Ended | undefined> {
+async function endedNow(client: ServiceClient, watch: Watch): Promise<Ended | undefined> {
 	const verdict = await verdictNow(client, watch);
 	return verdict?.kind === 'running' ? undefined : verdict;
 }
@@ -78,7 +78,7 @@ interface WakingCall {
 async function allOver({ client, sleep, notes }: WakingCall): Promise<boolean> {
 	for (const task of openTasks(notes)) {
 		if (sleep.over.has(task.taskId)) continue;
-		const ended = sleep.watchesAll ? undefined : await endOf(client, task);
+		const ended = sleep.watchesAll ? undefined : await endedNow(client, task);
 		if (ended === undefined) return false;
 		sleep.note(task.taskId, ended);
 	}
@@ -89,7 +89,7 @@ async function allOver({ client, sleep, notes }: WakingCall): Promise<boolean> {
 async function endNow({ client, sleep }: WakingCall, task: Watch): Promise<Ended> {
 	const over = sleep.over.get(task.taskId) as Over;
 	const isFresh = over.ended.kind === 'failed' || sleep.agoMs(over) <= FRESH_MS;
-	return isFresh ? over.ended : ((await endOf(client, task)) ?? over.ended);
+	return isFresh ? over.ended : ((await endedNow(client, task)) ?? over.ended);
 }
 
 async function wokenItem(waking: WakingCall, item: INodeExecutionData, index: number) {
@@ -129,7 +129,7 @@ async function resume(
 		if (response.writableEnded && response.statusCode < 400) sleep.end();
 	});
 	const sender = timeLimit(DELIVERY_MS);
-	const late = new Refusal(503, FILES_ARE_FETCHED);
+	const late = new CallRefusal(503, FILES_ARE_FETCHED);
 	sender.signal.addEventListener('abort', () => refuse(context, 'a call', late));
 	const resumed = sleep.startResuming();
 	try {
@@ -159,23 +159,23 @@ async function wakeIfOver(
 	const sleeping = readSleeping(context);
 	const { notes, resumeUrl } = sleeping;
 	const tasks = openTasks(notes);
-	if (!tasks.some((each) => each.taskId === taskId)) throw new Refusal(200, FOREIGN_TASK);
+	if (!tasks.some((each) => each.taskId === taskId)) throw new CallRefusal(200, FOREIGN_TASK);
 
 	const client = await recentClient(context);
 	const sleep = sleepOf(notes.id, { context, client });
-	if (sleep.isAwake) throw new Refusal(200, WOKEN_BEFORE);
+	if (sleep.isAwake) throw new CallRefusal(200, WOKEN_BEFORE);
 	// An unfinished check is repeated by this process, whether or not the callback is.
 	if (resumeUrl !== undefined) sleep.watch(tasks, { resumeUrl, coverage: 'some' });
 	const reported = { taskId, hasFailed: task?.state === 'failed' };
 	if (!isAdmitted) {
 		sleep.hurry(reported);
-		throw new Refusal(503, 'too many executions are being resumed, try again');
+		throw new CallRefusal(503, 'too many executions are being resumed, try again');
 	}
 	const patience = timeLimit(WAKE_CONFIRM_MS);
 	const confirmed = await sleep.confirm(reported, patience.signal);
 	patience.end();
 	if (!confirmed && !sleep.runs(taskId))
-		throw new Refusal(503, 'the service could not be asked, try again');
+		throw new CallRefusal(503, 'the service could not be asked, try again');
 	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
 	const call = { context, client, sleep, notes, delivery };
 	if (!confirmed || !(await allOver(call))) {
@@ -185,8 +185,8 @@ async function wakeIfOver(
 	// Another call may have woken it meanwhile, or be about to.
 	const memory = { owner: SLEEPERS, answerBy: now() + WAKE_CONFIRM_MS };
 	const { kind } = await claim(memory, { name: notes.id }, context.getResponseObject());
-	if (sleep.isAwake || kind !== 'claimed') throw new Refusal(200, WOKEN_BEFORE);
-	if (sleep.isResuming) throw new Refusal(503, FILES_ARE_FETCHED);
+	if (sleep.isAwake || kind !== 'claimed') throw new CallRefusal(200, WOKEN_BEFORE);
+	if (sleep.isResuming) throw new CallRefusal(503, FILES_ARE_FETCHED);
 	return await resume(call, sleeping, taskId);
 }
 

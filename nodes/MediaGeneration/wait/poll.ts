@@ -32,19 +32,19 @@ interface Siblings {
 	finishedAgesMs: number[];
 }
 
-interface Entry {
+interface PolledTask {
 	watched: Watched;
 	looking: boolean;
 	settle(result: Waited): void;
 }
 
 /** Epoch ms at which the last look at a task has to be over. A deadline that had passed from the start leaves time for one. */
-function lastMomentOf({ watched }: Entry): number {
+function lastMomentOf({ watched }: PolledTask): number {
 	return Math.max(watched.watch.deadline, watched.firstSeenAt) + OVERTIME_MS;
 }
 
 export class PollLoop {
-	private readonly entries = new Map<Watch, Entry>();
+	private readonly entries = new Map<Watch, PolledTask>();
 	private readonly siblings = new Map<string, Siblings>();
 	private looksInFlight = 0;
 	private running = false;
@@ -118,7 +118,7 @@ export class PollLoop {
 	private lookAtDue(): number {
 		const now = this.deps.now();
 		const pausedUntil = this.deps.pausedUntil();
-		const due: Entry[] = [];
+		const due: PolledTask[] = [];
 		let until = Infinity;
 		for (const entry of this.entries.values()) {
 			if (entry.looking) continue;
@@ -153,14 +153,14 @@ export class PollLoop {
 		if (at < this.sleepsUntil) this.alarm.abort('woken');
 	}
 
-	private finish(entry: Entry, result: Waited): void {
+	private finish(entry: PolledTask, result: Waited): void {
 		if (!this.entries.delete(entry.watched.watch)) return;
 		this.siblingsOf(entry.watched.watch).waiting -= 1;
 		entry.settle(result);
 		this.wake(this.entries.size === 0 ? -Infinity : ANY_NEWS);
 	}
 
-	private async lookAt(entry: Entry): Promise<void> {
+	private async lookAt(entry: PolledTask): Promise<void> {
 		const { watch } = entry.watched;
 		entry.looking = true;
 		this.looksInFlight += 1;
@@ -178,7 +178,7 @@ export class PollLoop {
 		this.wake(this.wantsCapacity ? this.lookAtDue() : ANY_NEWS);
 	}
 
-	private judge(entry: Entry, look: Look, startedAt: number): void {
+	private judge(entry: PolledTask, look: Look, startedAt: number): void {
 		const { watched } = entry;
 		const { watch } = watched;
 		// A look that lasted beyond the deadline was the last one.

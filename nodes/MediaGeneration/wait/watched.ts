@@ -99,7 +99,7 @@ export class Watched {
 		const clear = this.evidence.add(look, nowMs);
 		if (clear?.kind === 'task') return this.judgeTask(clear.task, around);
 		if (clear?.kind === 'denied') return this.failed(failures.denied(taskId, clear));
-		if (clear?.kind === 'missing') return this.failed(failures.missing(taskId, clear));
+		if (clear?.kind === 'missing') return this.failed(failures.taskMissing(taskId, clear));
 		switch (look.kind) {
 			case 'busy': {
 				const streak = this.evidence.streak('busy');

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { fileTypeOf, problemWith } from '../../../nodes/MediaGeneration/delivery/mimeType';
 import { mergeSrt, mergeWords, transcriptOf } from '../../../nodes/MediaGeneration/media/captions';
-import { joined, planJoin } from '../../../nodes/MediaGeneration/media/join';
+import { joinedChunks, planJoin } from '../../../nodes/MediaGeneration/media/join';
 import { SoundScanner } from '../../../nodes/MediaGeneration/media/scan';
 import type { SoundFacts } from '../../../nodes/MediaGeneration/media/sound';
 import { inPieces } from '../../../nodes/MediaGeneration/base/clock';
@@ -111,7 +111,7 @@ test('joining: as many bytes as were planned, never more than allowed, or a sent
 				}
 				let bytes = 0;
 				const open = (index: number) => [files[index] ?? Buffer.alloc(0)];
-				for await (const chunk of joined(plan, async function* (index) {
+				for await (const chunk of joinedChunks(plan, async function* (index) {
 					yield* await Promise.resolve(open(index));
 				}))
 					bytes += chunk.length;

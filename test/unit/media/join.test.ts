@@ -3,11 +3,11 @@ import { WaveFile } from 'wavefile';
 
 import {
 	type Joinable,
-	joined,
+	joinedChunks,
 	type JoinPlan,
 	planJoin,
 } from '../../../nodes/MediaGeneration/media/join';
-import { scan } from '../../../nodes/MediaGeneration/media/scan';
+import { soundFactsOf } from '../../../nodes/MediaGeneration/media/scan';
 import type { Mp3Facts, SoundFacts } from '../../../nodes/MediaGeneration/media/sound';
 import { encodeMp3, loadMp3Encoder, type Mp3Options, toneMp3 } from '../../service/media/mp3';
 import { toneHz, toneSeconds, toneWav } from '../../service/media/tone';
@@ -25,7 +25,7 @@ async function* stream(file: Buffer, size?: number): AsyncGenerator<Buffer> {
 }
 
 async function plan(files: Buffer[], pauseMs = 0): Promise<JoinPlan> {
-	const facts = await Promise.all(files.map(async (file) => await scan(stream(file))));
+	const facts = await Promise.all(files.map(async (file) => await soundFactsOf(stream(file))));
 	return planJoin(facts, { pauseMs });
 }
 
@@ -38,7 +38,9 @@ async function collected(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
 async function join_(files: Buffer[], pauseMs = 0): Promise<{ plan: Joinable; file: Buffer }> {
 	const made = await plan(files, pauseMs);
 	if (!made.joinable) throw new Error(made.reason);
-	const file = await collected(joined(made, (index) => stream(files[index] ?? Buffer.alloc(0))));
+	const file = await collected(
+		joinedChunks(made, (index) => stream(files[index] ?? Buffer.alloc(0))),
+	);
 	expect(file.length).toBe(made.bytes);
 	return { plan: made, file };
 }
@@ -110,7 +112,7 @@ describe('MP3', () => {
 	});
 
 	test('its table is exact where all frames are of one size, however few positions are known', async () => {
-		const facts = (await scan([toneMp3('One')])) as Mp3Facts;
+		const facts = (await soundFactsOf([toneMp3('One')])) as Mp3Facts;
 		const part = (frames: number, stride: number): Mp3Facts => {
 			const bytes = frames * 400;
 			const known = Array.from({ length: Math.ceil(frames / stride) }, (_, index) => index);
@@ -119,7 +121,7 @@ describe('MP3', () => {
 		};
 		const made = planJoin([part(30, 1), part(270, 100)], { pauseMs: 0 });
 		if (!made.joinable) throw new Error(made.reason);
-		const first = await joined(made, () => stream(Buffer.alloc(0))).next();
+		const first = await joinedChunks(made, () => stream(Buffer.alloc(0))).next();
 		const header = first.value as Buffer;
 		const at = header.indexOf('Info') + 16;
 		expect([...header.subarray(at, at + 100)]).toEqual(
@@ -130,7 +132,7 @@ describe('MP3', () => {
 	});
 
 	test('a file that is larger than its header can say is refused', async () => {
-		const facts = await scan(stream(toneMp3('One')));
+		const facts = await soundFactsOf(stream(toneMp3('One')));
 		const large = { ...facts, bytes: 2 ** 31, ranges: [[0, 2 ** 31]] } as SoundFacts;
 		const made = planJoin([large, large], { pauseMs: 0 });
 		expect(reasonOf(made)).toMatch(
@@ -177,7 +179,7 @@ describe('WAV', () => {
 		],
 		['beyond the limit', 1e9, '8,589,934,636 bytes, and Max File Size is 1,000,000,000'],
 	])('%s there is no file', async (_name, maxBytes, reason) => {
-		const facts = await scan(stream(wavOf([1, 2, 3])));
+		const facts = await soundFactsOf(stream(wavOf([1, 2, 3])));
 		const bytes = 2 ** 32;
 		const large = { ...facts, bytes, units: bytes / 2, ranges: [[44, 44 + bytes]] } as SoundFacts;
 		expect(
@@ -250,7 +252,7 @@ describe('streams', () => {
 		const made = await plan(files);
 		if (!made.joinable) throw new Error(made.reason);
 		const short = (index: number) => stream((files[index] as Buffer).subarray(0, 3000));
-		await expect(collected(joined(made, short))).rejects.toThrow(
+		await expect(collected(joinedChunks(made, short))).rejects.toThrow(
 			new Error('A file became shorter while it was being joined.'),
 		);
 	});
@@ -273,13 +275,13 @@ describe('streams', () => {
 				events.push(`closed ${index}`);
 			}
 		};
-		const chunks = joined(made, open);
+		const chunks = joinedChunks(made, open);
 		for (let read = 0; read < 3; read += 1) await chunks.next();
 		expect(events).toEqual(['open 0', 'read 0', 'read 0']);
 		await chunks.return(undefined);
 		expect(events.at(-1)).toBe('closed 0');
 		events.length = 0;
-		expect((await collected(joined(made, open))).length).toBe(made.bytes);
+		expect((await collected(joinedChunks(made, open))).length).toBe(made.bytes);
 		expect(events.filter((event) => !/^read \d$/.test(event))).toEqual([
 			'open 0',
 			'closed 0',

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readHeader } from '../../../nodes/MediaGeneration/media/mp3';
-import { scan } from '../../../nodes/MediaGeneration/media/scan';
+import { soundFactsOf } from '../../../nodes/MediaGeneration/media/scan';
 import type { Mp3Facts } from '../../../nodes/MediaGeneration/media/sound';
 import { id3v1, id3v2 } from '../../service/media/id3';
 import { encodeMp3, loadMp3Encoder, toneMp3 } from '../../service/media/mp3';
@@ -24,13 +24,13 @@ beforeAll(async () => {
 });
 
 async function factsOf(file: Buffer): Promise<Mp3Facts> {
-	const facts = await scan([file]);
+	const facts = await soundFactsOf([file]);
 	if (facts.kind !== 'mp3') throw new Error(facts.kind === 'none' ? facts.problem : facts.kind);
 	return facts;
 }
 
 async function problemOf(file: Buffer): Promise<string | undefined> {
-	const facts = await scan([file]);
+	const facts = await soundFactsOf([file]);
 	return facts.kind === 'none' ? facts.problem : undefined;
 }
 
@@ -267,7 +267,7 @@ describe('what holds no sound is passed over for 64 kB', () => {
 		const chunks = Array.from({ length: Math.ceil(file.length / size) }, (_each, index) =>
 			file.subarray(index * size, (index + 1) * size),
 		);
-		const facts = await scan(chunks);
+		const facts = await soundFactsOf(chunks);
 		if (isJoinable) expect(facts.kind).toBe('mp3');
 		else expect(facts).toMatchObject({ problem: 'it holds no sound for too long' });
 	});
@@ -280,17 +280,17 @@ describe('how long a file is', () => {
 		const header = file.subarray(0, 417);
 		if (state !== undefined) state(header.fill(0, 4));
 		file.fill(0x55, 2000, 2500);
-		return (await scan([file])).seconds;
+		return (await soundFactsOf([file])).seconds;
 	};
 
 	test('that breaks off: what is there, whatever its header frame states', async () => {
 		const file = toneMp3('Some words').subarray(0, 417 + 4 * 418 + 300);
-		expect((await scan([file])).seconds).toBe((4 * 1152) / 44_100);
+		expect((await soundFactsOf([file])).seconds).toBe((4 * 1152) / 44_100);
 	});
 
 	test('with a broken frame: as its header frame states, of any encoder', async () => {
 		expect(await secondsOfBroken(() => undefined)).toBeUndefined();
-		expect(await secondsOfBroken()).toBe((await scan([toneMp3('Some words')])).seconds);
+		expect(await secondsOfBroken()).toBe((await soundFactsOf([toneMp3('Some words')])).seconds);
 		const stated = await secondsOfBroken((header) => {
 			header.write('VBRI', 4 + 32);
 			header.writeUInt32BE(100, 4 + 32 + 14);

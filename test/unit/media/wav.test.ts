@@ -1,6 +1,6 @@
 /** WAV files as programs write them, and as they should not. */
 import { planJoin } from '../../../nodes/MediaGeneration/media/join';
-import { scan } from '../../../nodes/MediaGeneration/media/scan';
+import { soundFactsOf } from '../../../nodes/MediaGeneration/media/scan';
 
 interface Shape {
 	id?: string;
@@ -112,12 +112,12 @@ test.each<[string, Shape, samples: number]>([
 ])('%s', async (_, shape, samples) => {
 	const file = wav(shape);
 	const from = file.indexOf('data') + 8;
-	const facts = await scan([file]);
+	const facts = await soundFactsOf([file]);
 	if (facts.kind !== 'wav') throw new Error(JSON.stringify(facts));
 	const bytes = samples * facts.format.blockBytes;
 	expect(facts).toMatchObject({ units: samples, bytes, ranges: [[from, from + bytes]] });
 	// Byte by byte it is the same.
-	expect(await scan([...file].map((byte) => Buffer.from([byte])))).toEqual(facts);
+	expect(await soundFactsOf([...file].map((byte) => Buffer.from([byte])))).toEqual(facts);
 });
 
 test.each([
@@ -128,7 +128,7 @@ test.each([
 	['PCM, extensible', extensible(), 40],
 	['float, extensible', extensible({ inner: 3 }), 40],
 ])('%s: the format of a joined file is that of its parts', async (_, format, size) => {
-	const made = planJoin([await scan([wav({ format })])], { pauseMs: 0 });
+	const made = planJoin([await soundFactsOf([wav({ format })])], { pauseMs: 0 });
 	const header = made.joinable ? made.head : Buffer.alloc(0);
 	expect(made).toMatchObject({ bytes: header.readUInt32LE(4) + 8 });
 	expect(header.readUInt32LE(16)).toBe(size);
@@ -147,9 +147,9 @@ test.each<[string, Shape, object]>([
 	],
 ])('128 MB of %s', async (_, shape, expected) => {
 	const block = Buffer.alloc(65_536);
-	expect(await scan([wav(shape), ...Array.from({ length: 2000 }, () => block)])).toMatchObject(
-		expected,
-	);
+	expect(
+		await soundFactsOf([wav(shape), ...Array.from({ length: 2000 }, () => block)]),
+	).toMatchObject(expected);
 });
 
 const coded = (how: string) => `its samples are coded in a way that can't be joined (${how})`;
@@ -184,7 +184,7 @@ test.each<[string, Buffer, string]>([
 	],
 	['big-endian', wav({ id: 'RIFX' }), 'it is not an MP3 or WAV file'],
 ])('%s is refused', async (_, file, problem) => {
-	expect(await scan([file])).toEqual({ kind: 'none', problem });
+	expect(await soundFactsOf([file])).toEqual({ kind: 'none', problem });
 });
 
 test.each<[string, Buffer[], boolean]>([
@@ -192,7 +192,7 @@ test.each<[string, Buffer[], boolean]>([
 	['more of them', Array<Buffer>(1_100).fill(chunk('junk', Buffer.alloc(0))), false],
 	['zeros without end', [Buffer.alloc(70_000)], false],
 ])('chunks before the sound are passed over for 64 kB: %s', async (_name, before, isSound) => {
-	const facts = await scan([wav({ before })]);
+	const facts = await soundFactsOf([wav({ before })]);
 	if (isSound) expect(facts.kind).toBe('wav');
 	else
 		expect(facts).toMatchObject({ problem: 'it is a WAV file that holds no sound for too long' });
