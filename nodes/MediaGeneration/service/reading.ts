@@ -1,8 +1,7 @@
 /** The one retrying read: it costs nothing, so it is repeated while the service can't answer, but never while the account asked for a pause. */
 import type { IDataObject } from 'n8n-workflow';
-import type { Purpose } from './account';
-import type { Answer, ServiceClient } from './client';
-import { realClock, type Clock } from '../base/clock';
+import type { Answer, Reply, ServiceClient } from './client';
+import { backoffMs, realClock, type Clock } from '../base/clock';
 import {
 	attemptLater,
 	FailureError,
@@ -15,21 +14,12 @@ import { isObject, type JsonObject } from '../base/json';
 import { wordsOf } from './look';
 import { creditsOf } from './task';
 
-export type Try<T> =
-	| { kind: 'read'; value: T }
-	/** `refused`: another try changes nothing. */
-	| { kind: 'refused' | 'busy'; failure: Failure; retryAfterMs?: number };
-
 export interface Reading {
 	client: ServiceClient;
 	path: string;
 	/** Of a question that is asked by POST, and costs nothing. */
 	body?: IDataObject;
 	tries?: number;
-	/** Whose pauses count. */
-	purpose?: Purpose;
-	/** The read is given up where it would have to pause for longer than this. */
-	longestPauseMs?: number;
 	clock?: Clock;
 	signal?: AbortSignal | undefined;
 	/** What is read, in words; the path, unless given. */
@@ -40,11 +30,11 @@ export interface Reading {
 
 /** Where a run can do without the balance. */
 export const BALANCE_TIMEOUT_MS = 10_000;
-const TRIES = 4;
-const TIMEOUT_MS = 20_000;
+const READING_TRIES = 4;
+const READING_TIMEOUT_MS = 20_000;
+const READING_BACKOFF = { firstMs: 500, mostMs: 3_000 };
+/** A read is given up where the service asks for a longer pause. */
 const READING_LONGEST_PAUSE_MS = 60_000;
-const FIRST_PAUSE_MS = 500;
-const MAX_OWN_PAUSE_MS = 3_000;
 
 export function unreadable(what: string, reason: string, httpStatus?: number): Failure {
 	const refused = httpStatus === 401 || httpStatus === 403;
@@ -55,57 +45,45 @@ export function unreadable(what: string, reason: string, httpStatus?: number): F
 	return { outcome: refused ? 'rejected' : 'unreachable', message, description, httpStatus };
 }
 
+/** Why a reply can't be used; undefined where it can. `isFinal`: another try changes nothing. */
+function readingProblem(reply: Reply, what: string) {
+	if (!reply.answered)
+		return { failure: unreadable(what, reply.reason), isFinal: reply.kind === 'impossible' };
+	const { status, body } = reply;
+	const succeeded = status < 300;
+	const refusedInside = isObject(body) && body.success === false;
+	if (succeeded && body !== undefined && !refusedInside) return undefined;
+	const nameless = succeeded && refusedInside ? '' : ' without a usable answer';
+	const failure = unreadable(what, wordsOf(reply) ?? `HTTP ${status}${nameless}`, status);
+	const isBusy = status === 408 || status === 429 || (status >= 500 && status !== 501);
+	return { failure, isFinal: !succeeded && !isBusy };
+}
+
 /** Throws a FailureError, as all that reads here. */
-export async function readWithRetries<T>(
-	{ client: { account }, signal, ...given }: Omit<Reading, 'path'>,
-	read: () => Promise<Try<T>>,
-): Promise<T> {
-	const { tries = TRIES, purpose = 'read', longestPauseMs = READING_LONGEST_PAUSE_MS } = given;
-	const { now, sleep } = given.clock ?? realClock;
-	let wantedMs = 0;
+export async function readReply(reading: Reading): Promise<Answer> {
+	const { client, path, body, what = path, signal, tries = READING_TRIES } = reading;
+	const { timeoutMs = READING_TIMEOUT_MS, clock = realClock } = reading;
+	const method = body === undefined ? 'GET' : 'POST';
 	let failure: Failure | undefined;
-	for (let tried = 0; ; tried += 1) {
-		const pauseMs = Math.max(wantedMs, account.pausedUntil(purpose) - now());
+	for (let failures = 0; ; failures += 1) {
+		const ownMs = failures === 0 ? 0 : backoffMs(failures, READING_BACKOFF, Math.random());
+		const pauseMs = Math.max(ownMs, client.account.pausedUntil('read') - clock.now());
 		const asked = `the service asked for a pause of ${seconds(pauseMs)}`;
-		if (pauseMs > longestPauseMs)
+		if (pauseMs > READING_LONGEST_PAUSE_MS)
 			throw new FailureError(failure ?? unreadable('The service', asked));
-		if (pauseMs > 0) await sleep(pauseMs, signal);
-		const result = await read();
-		if (result.kind === 'read') return result.value;
-		({ failure } = result);
-		const isLast = tried + 1 >= tries || signal?.aborted === true;
-		if (isLast || result.kind === 'refused') throw new FailureError(failure);
-		const own = Math.min(FIRST_PAUSE_MS * 2 ** tried, MAX_OWN_PAUSE_MS);
-		wantedMs = Math.max(result.retryAfterMs ?? 0, own * (0.75 + Math.random() / 2));
+		if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+		const reply = await client.send({ method, path, body, purpose: 'read', timeoutMs, signal });
+		const problem = readingProblem(reply, what);
+		if (problem === undefined) return reply as Answer;
+		({ failure } = problem);
+		const isLast = failures + 1 >= tries || signal?.aborted === true;
+		if (isLast || problem.isFinal) throw new FailureError(failure);
 	}
 }
 
-export async function readReply(reading: Reading): Promise<Answer> {
-	const { client, path, body: asked, what = path, signal, timeoutMs = TIMEOUT_MS } = reading;
-	const method = asked === undefined ? 'GET' : 'POST';
-	return await readWithRetries<Answer>(reading, async () => {
-		const reply = await client.send({
-			...{ method, path, body: asked },
-			...{ purpose: 'read', timeoutMs, signal },
-		});
-		if (!reply.answered) {
-			const failure = unreadable(what, reply.reason);
-			return { kind: reply.kind === 'impossible' ? 'refused' : 'busy', failure };
-		}
-		const { status, body } = reply;
-		const succeeded = status < 300;
-		const refusedInside = isObject(body) && body.success === false;
-		if (succeeded && body !== undefined && !refusedInside) return { kind: 'read', value: reply };
-		const nameless = succeeded && refusedInside ? '' : ' without a usable answer';
-		const failure = unreadable(what, wordsOf(reply) ?? `HTTP ${status}${nameless}`, status);
-		const isBusy = status === 408 || status === 429 || (status >= 500 && status !== 501);
-		const final = status >= 300 && !isBusy;
-		return { kind: final ? 'refused' : 'busy', failure };
-	});
-}
-
-/** With these a service says that it has no such route. */
-const NO_ROUTE = new Set([404, 405, 410, 501]);
+/** With these a service says that it has no such route, or no such page. Every other refusal leaves that open. */
+export const saysNoRoute = ({ httpStatus = 0 }: Failure) =>
+	[404, 405, 410, 501].includes(httpStatus);
 
 /** The answer of a route that not every service has. @param what it offers, in words */
 export async function askOptional(reading: Reading, what: string): Promise<JsonObject> {
@@ -114,7 +92,7 @@ export async function askOptional(reading: Reading, what: string): Promise<JsonO
 	const { path } = reading;
 	if (asked.ok) throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
 	const { failure } = asked;
-	if (!NO_ROUTE.has(failure.httpStatus ?? 0)) throw new FailureError(failure);
+	if (!saysNoRoute(failure)) throw new FailureError(failure);
 	const message = `The service offers no ${what}`;
 	const description = `It has no POST ${path}, or not for this key. Nothing was changed.`;
 	throw new FailureError({ ...failure, outcome: 'rejected', message, description });

@@ -4,7 +4,7 @@ import { realClock } from '../base/clock';
 import { attemptLater, FailureError, type Failure } from '../base/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { newPages, recordsOf, type Page } from './paging';
-import { readBody, readReply, unreadable, type Reading } from './reading';
+import { readBody, readReply, saysNoRoute, unreadable, type Reading } from './reading';
 import { listedIn } from './task';
 
 export interface ListedTask {
@@ -35,9 +35,7 @@ interface TaskListQuery extends Omit<Reading, 'path'> {
 const TASK_LIST_PAGE_SIZE = 100;
 /** Against a list without end. */
 const TASK_LIST_MOST_PAGES = 1_000;
-/** With these a service says that it has no such list, or no such page. Every other refusal leaves open what the list holds. */
-const SAYS_NO_LIST = new Set([404, 405, 410, 501]);
-/** It counts when it is said twice, as a deployment can make any route answer 404 for a moment. */
+/** That there is no list counts when it is said twice, as a deployment can make any route answer 404 for a moment. */
 const DENIALS_THAT_COUNT = 2;
 const DENIED_AGAIN_MS = 2_500;
 
@@ -87,7 +85,7 @@ async function pageAt(query: TaskListQuery, number: string): Promise<Answer | un
 	const path = `/v1/tasks?${new URLSearchParams(fields).toString()}`;
 	const reply = await attemptLater(async () => await readReply({ ...query, path }));
 	if (!reply.ok) {
-		if (SAYS_NO_LIST.has(reply.failure.httpStatus ?? 0)) return undefined;
+		if (saysNoRoute(reply.failure)) return undefined;
 		throw new FailureError(reply.failure);
 	}
 	if (recordsOf(reply.value.body) !== undefined) return reply.value;
@@ -96,18 +94,21 @@ async function pageAt(query: TaskListQuery, number: string): Promise<Answer | un
 
 /** Undefined where there is no list: the service has said so twice, and has never shown one to this process. */
 async function firstPage(query: TaskListQuery): Promise<Answer | undefined> {
-	const memory = query.client.account.state(ListMemory);
-	const { sleep } = query.clock ?? realClock;
-	for (;;) {
+	const { client, clock = realClock, signal, tries } = query;
+	const memory = client.account.state(ListMemory);
+	const isOpen = () => !memory.wasRead && memory.denials < DENIALS_THAT_COUNT;
+	const ask = async () => {
 		const answer = await pageAt(query, '1');
 		memory.wasRead ||= answer !== undefined;
-		if (answer !== undefined) return answer;
-		memory.denials += 1;
-		if (!memory.wasRead && memory.denials >= DENIALS_THAT_COUNT) return undefined;
-		if (memory.wasRead || query.tries === 1)
-			throw new FailureError(unreadable('The list of tasks', 'the service said it has none', 404));
-		await sleep(DENIED_AGAIN_MS, query.signal);
-	}
+		memory.denials += answer === undefined ? 1 : 0;
+		return answer;
+	};
+	const first = await ask();
+	const isDoubtful = first === undefined && isOpen() && tries !== 1;
+	if (isDoubtful) await clock.sleep(DENIED_AGAIN_MS, signal);
+	const answer = isDoubtful ? await ask() : first;
+	if (answer !== undefined || (!memory.wasRead && !isOpen())) return answer;
+	throw new FailureError(unreadable('The list of tasks', 'the service said it has none', 404));
 }
 
 /** Throws a FailureError where it can't be read. */
