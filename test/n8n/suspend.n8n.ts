@@ -70,8 +70,10 @@ describe('suspend', () => {
 
 		assert.equal(service.creations().length, 12);
 		const firstCallback = Math.min(...service.callbacks.map(({ at }) => at));
+		// In queue mode a worker may still look at tasks of an execution that another process has woken.
 		const between = service
-			.polls()
+			.creations()
+			.flatMap(({ id }) => service.polls(id))
 			.filter(({ time }) => time > suspendedAt && time < firstCallback - 5);
 		assert.equal(between.length, 0, 'no poll between suspension and the first callback');
 
