@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import getPort from 'get-port';
 import { filesFolder, startN8n } from '../test/n8n/harness/n8n';
+import { exampleSettings } from '../test/n8n/harness/workflow';
 import { startService } from '../test/service';
 import { keyVariable, realAccount, wholeNumber } from './account';
 import { cleanUp, onCleanup } from './cleanup';
@@ -78,8 +79,7 @@ async function run(
 	const state = readState();
 	await ensureN8n();
 	await buildAndInstall(state);
-	// The example "What Did I Pay For" reads the list of tasks.
-	const settings = { taskMs, lists: { tasks: true } };
+	const settings = { taskMs, ...exampleSettings };
 	const service = real
 		? undefined
 		: await startService({ port: options.servicePort, apiKey: state.serviceKey, settings });

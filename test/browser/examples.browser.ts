@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TestContext } from '../n8n/harness/context';
-import { exampleNames, exampleWorkflow, type Workflow } from '../n8n/harness/workflow';
+import {
+	exampleNames,
+	exampleSettings,
+	exampleWorkflow,
+	type Workflow,
+} from '../n8n/harness/workflow';
+import { applySettings } from '../service';
 import type { Editor } from './harness/editor';
 import { canvasPicture } from './harness/picture';
 import { openWindow } from './harness/window';
@@ -13,7 +19,7 @@ void describe('examples', () => {
 	openWindow(async (window) => {
 		({ context, editor } = window);
 		await editor.page.setViewportSize({ width: 1900, height: 1000 });
-		context.service.settings.lists.tasks = true;
+		applySettings(context.service.settings, exampleSettings);
 	});
 
 	/** The example; what recovers a task has one to recover. */

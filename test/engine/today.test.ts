@@ -282,6 +282,29 @@ describe('what costs nothing', () => {
 		}
 	});
 
+	test('a refusal names the field as the editor shows it', async () => {
+		const parameters = { resource: 'image', operation: 'getPrice', modelId: '' };
+		const { error } = await setting.run({ parameters });
+		expect(error?.message).toBe(
+			'The prices of images could not be read: HTTP 400: model_id: model_id is required',
+		);
+		expect(error?.description).toBe(
+			'Correct the fields that the message names. Nothing was changed. "model_id" is the field "Model" of this node.',
+		);
+	});
+
+	test('an account without credits: it is not the key, which creates again once there are some', async () => {
+		const parameters = { resource: 'soundEffect', operation: 'generate', text: 'Rain' };
+		setting.service.settings.credits = 0;
+		const { error } = await setting.run({ parameters });
+		expect(error?.message).toBe('The service refused the task (HTTP 401: Insufficient credits)');
+		expect(error?.description).toMatch(/^The account seems to be out of credits\./);
+		expect(error?.description).not.toMatch(/key/);
+		setting.service.settings.credits = 100;
+		const { output } = await setting.run({ parameters });
+		expect(output[0]?.json).toMatchObject({ status: 'done' });
+	});
+
 	test('Task: Get Many by type, status and time', async () => {
 		const list = async (filters: INodeParameters) => {
 			const parameters = { resource: 'task', operation: 'getAll', limit: 1, filters };

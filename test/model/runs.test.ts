@@ -260,7 +260,7 @@ describe('what a failed run leaves', () => {
 			tasks: [taskWith({ seconds: 400 }), taskWith({ end: 'error' }), taskWith({ seconds: 400 })],
 		});
 		expect(error?.message).toBe(`Task ${idOf(1)} failed: too loud`);
-		const left = `Paid tasks of this run that you can still fetch with "Task: Wait": ${idOf(0)}, ${idOf(2)}.`;
+		const left = `Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${idOf(0)}, ${idOf(2)}.`;
 		expect(error?.description).toMatch(new RegExp(` 2 other items have paid tasks\\. ${left}$`));
 		expect(warnings(logs)).toEqual([`warn: Media Generation: the run failed. ${left}`]);
 	});
@@ -475,7 +475,9 @@ describe('paid once', () => {
 		expect(error?.description).toContain(idOf(0));
 		expect(error?.description).not.toContain(idOf(1));
 		expect(sent).toHaveLength(2);
-		expect(logs.at(-1)).toMatch(`still fetch with "Task: Wait": ${idOf(0)}`);
+		expect(logs.at(-1)).toMatch(
+			`still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${idOf(0)}`,
+		);
 	});
 
 	test.each<[string, Partial<Given>, RegExp]>([

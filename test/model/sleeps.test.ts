@@ -217,7 +217,7 @@ test('a stop in the last look: nothing sleeps, and nothing goes out', async () =
 	expect(execution.waitTill).toBeUndefined();
 	expect([output, error]).toEqual([[], undefined]);
 	expect(warnings(logs)).toEqual([
-		`warn: Media Generation: the execution was stopped. Paid tasks of this run that you can still fetch with "Task: Wait": ${ID}.`,
+		`warn: Media Generation: the execution was stopped. Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${ID}.`,
 	]);
 });
 

@@ -22,7 +22,7 @@ import type * as Types from './types';
 
 export * from './types';
 export { PortTakenError } from './server';
-export { defaultSettings, profiles } from './settings';
+export { applySettings, defaultSettings, profiles } from './settings';
 
 export interface StandIn {
 	baseUrl: string;

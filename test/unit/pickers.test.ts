@@ -7,6 +7,7 @@ import '../../nodes/MediaGeneration/run/lists';
 import type { Answer } from '../model/node';
 
 interface Given {
+	options?: object;
 	filter?: string;
 	token?: string;
 	credential?: object | Error;
@@ -18,13 +19,14 @@ const node = new MediaGeneration();
 let accounts = 0;
 
 /** One question of the editor. */
-async function ask(name: ListName, { filter, token, credential = {}, answer }: Given = {}) {
+async function ask(name: ListName, given: Given = {}) {
+	const { filter, token, credential = {}, answer, options } = given;
 	accounts += 1;
 	const baseUrl = `https://lists-${accounts}.example`;
 	const asked: string[] = [];
 	const context = {
 		getNode: () => ({ id: 'n', name: 'Media', type: 'x', parameters: {} }),
-		getCurrentNodeParameter: () => undefined,
+		getCurrentNodeParameter: () => options,
 		async getCredentials() {
 			if (credential instanceof Error) throw credential;
 			return await Promise.resolve({ apiKey: 'sk_0123456789', baseUrl, ...credential });
@@ -132,6 +134,28 @@ describe('a list that comes in pages', () => {
 		expect(asked[0]).toContain('page=1');
 		expect(valuesOf(found)?.[0]).toBe('v0');
 	});
+});
+
+test('with v3 the list has the voices of all providers, by IDs that name them, one after the other', async () => {
+	const options = { speechRoute: 'v3' };
+	const answer = only('/v3/voices', (path) => {
+		const { searchParams } = new URL(path, 'https://x.example');
+		const [provider, page] = [searchParams.get('provider'), Number(searchParams.get('page'))];
+		const data = provider === 'kokoro' ? [] : [{ voice_id: `${provider}_${page}` }];
+		return { data, pagination: { has_more: provider === 'elevenlabs' && page < 2 } };
+	});
+	const values: unknown[] = [];
+	let token: string | undefined;
+	do {
+		const asked: Given = { options, answer, ...(token && { token }) };
+		const { found } = await ask('searchVoices', asked);
+		values.push(...(valuesOf(found) ?? []));
+		token = found?.paginationToken;
+	} while (token !== undefined);
+	expect(values).toEqual([
+		...['elevenlabs_1', 'elevenlabs_2', 'minimax_1', 'edge_1'],
+		...['vbee_1', 'fishaudio_1', 'clone_1'],
+	]);
 });
 
 describe('where there is no list', () => {

@@ -23,6 +23,7 @@ test('all fields that are named', () => {
 		...{ voice_id: 'Voice', model_id: 'Model', generations_count: 'Number of Images' },
 		...{ aspect_ratio: 'Aspect Ratio', output_format: 'Output Format' },
 		...{ with_transcript: 'Captions and Word Timings', receive_url: 'Callback URL' },
+		...{ assets: 'Reference Images', task_ids: 'Task ID' },
 	};
 	const advice = adviceOn(Object.keys(labels).join(), request('image'), OFF);
 	const named = Object.entries(labels).map(([name, label]) => {

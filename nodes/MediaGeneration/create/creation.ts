@@ -9,6 +9,7 @@ import { quote, type Failure } from '../base/failures';
 import { errorTextOf, mentionsTask, taskIdIn, taskIdOf } from '../service/task';
 import { asText, isObject, type JsonObject } from '../base/json';
 import { wordsOf } from '../service/look';
+import { isAboutCredits, OUT_OF_CREDITS } from '../service/reading';
 
 export interface Created {
 	taskId: string;
@@ -93,7 +94,7 @@ const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
 	307: ELSEWHERE,
 	308: ELSEWHERE,
 	401: 'Check the API key in the credential (invalid, expired or revoked) and the credits of the account.',
-	402: 'The account seems to be out of credits. Add credits at the service.',
+	402: OUT_OF_CREDITS,
 	403: 'The API key is not allowed to do this. Check the key and the plan at the service.',
 	404: 'Check the Base URL in the credential and the path, voice or model named in the node.',
 	413: 'The input is too large for the service. Shorten it.',
@@ -190,10 +191,9 @@ function readRefusal(answer: Answer): Creation {
 		const message = `The service failed while it handled the request (${said}); the task may exist`;
 		return unclear(message, status);
 	}
-	// A service without credits can answer 401 as well (docs/service.md, "HTTP").
-	const isAboutCredits = status === 401 && /\b(credits?|balance)\b/i.test(said);
 	const advice =
-		REFUSAL_ADVICE[isAboutCredits ? 402 : status] ?? 'Correct the fields that the message names.';
+		REFUSAL_ADVICE[isAboutCredits(status, said) ? 402 : status] ??
+		'Correct the fields that the message names.';
 	const failure = rejected(`The service refused the task (${said})`, advice, status);
 	return { kind: 'failed', failure };
 }

@@ -35,7 +35,7 @@ export function wordsFor({
 		if (namedTaskIds.length > 0) words += ` It named: ${namedTaskIds.join(', ')}.`;
 	}
 	if (taskIds.length > 0)
-		words += ` Paid tasks of this run that you can still fetch with "Task: Wait": ${taskIds.join(', ')}.`;
+		words += ` Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${taskIds.join(', ')}.`;
 	return words;
 }
 

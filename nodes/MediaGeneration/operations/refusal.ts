@@ -1,4 +1,5 @@
 /** What a refusal by the service means on screen: the names of its fields in the node, and a text that is too long for one request. */
+import type { Failure } from '../base/failures';
 import { requestText, type LongText } from './longText';
 import type { CreationRequest } from './operation';
 
@@ -11,6 +12,8 @@ const ON_SCREEN: ReadonlyArray<[name: string, label: string]> = [
 	['output_format', '"Output Format"'],
 	['with_transcript', '"Captions and Word Timings"'],
 	['receive_url', '"Callback URL"'],
+	['assets', '"Reference Images"'],
+	['task_ids', '"Task ID"'],
 ];
 /** Characters that some services take in one request, and no more. */
 export const LONG_TEXT = 5_000;
@@ -21,14 +24,27 @@ export function isLongUnsplit(request: CreationRequest, longText: Pick<LongText,
 	return isSpeech && longText.kind === 'off' && requestText(request).length > LONG_TEXT;
 }
 
+function namesOnScreen(said: string): string {
+	const named = ON_SCREEN.filter(([name]) => new RegExp(`\\b${name}\\b`).test(said));
+	return named.map(([name, label]) => ` "${name}" is the field ${label} of this node.`).join('');
+}
+
+/** A question that creates nothing, such as a price: the service has refused it for one of its fields. */
+export function refusedQuestion(failure: Failure): Failure {
+	const { httpStatus, message } = failure;
+	const names = namesOnScreen(message);
+	if (names === '' || (httpStatus !== 400 && httpStatus !== 422)) return failure;
+	const description = `Correct the fields that the message names. Nothing was changed.${names}`;
+	return { ...failure, outcome: 'rejected', description };
+}
+
 /** Sentences to add to a refusal's description. @param said the words of the service */
 export function adviceOn(said: string, request: CreationRequest, longText: LongText): string {
 	// The fields of "Task: Create" have the names of the request.
 	const isPlain = request.kind.startsWith('/');
-	const named = ON_SCREEN.filter(([name]) => !isPlain && new RegExp(`\\b${name}\\b`).test(said));
-	const names = named.map(([name, label]) => ` "${name}" is the field ${label} of this node.`);
+	const names = isPlain ? '' : namesOnScreen(said);
 	const length = isLongUnsplit(request, longText)
 		? ` The text has ${requestText(request).length} characters: the field "Long Text" splits it into several requests.`
 		: '';
-	return names.join('') + length;
+	return names + length;
 }

@@ -6,6 +6,7 @@ import { Delivery } from '../delivery/item';
 import { operationOf } from '../operations';
 import { ItemFields } from '../operations/fields';
 import type { Operation, OperationWork } from '../operations/operation';
+import { refusedQuestion } from '../operations/refusal';
 import { cleanerOf, cleanly } from '../base/clean';
 import type { SpeechRoute } from '../service/account';
 import type { ServiceClient } from '../service/client';
@@ -76,7 +77,7 @@ class Execution {
 			if (items.ok) {
 				for (const json of items.value as IDataObject[])
 					output.push({ json, pairedItem: { item } });
-			} else output.push(failedItem(context, items.failure, item));
+			} else output.push(failedItem(context, refusedQuestion(items.failure), item));
 		}
 		return output;
 	}

@@ -36,11 +36,20 @@ const READING_BACKOFF = { firstMs: 500, mostMs: 3_000 };
 /** A read is given up where the service asks for a longer pause. */
 const READING_LONGEST_PAUSE_MS = 60_000;
 
+export const OUT_OF_CREDITS = 'The account seems to be out of credits. Add credits at the service.';
+
+/** A 401 that says nothing of the key (docs/service.md, "HTTP"). */
+export const isAboutCredits = (status: number, said: string) =>
+	status === 401 && /\b(credits?|balance)\b/i.test(said);
+
 export function unreadable(what: string, reason: string, httpStatus?: number): Failure {
 	const refused = httpStatus === 401 || httpStatus === 403;
 	const message = `${what} could not be read: ${quote(reason) ?? 'no reason given'}`;
+	const why = isAboutCredits(httpStatus ?? 0, reason)
+		? OUT_OF_CREDITS
+		: 'Check the API key in the credential: it may be invalid, expired or revoked.';
 	const description = refused
-		? 'Check the API key in the credential: it may be invalid, expired or revoked.'
+		? why
 		: 'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.';
 	return { outcome: refused ? 'rejected' : 'unreachable', message, description, httpStatus };
 }

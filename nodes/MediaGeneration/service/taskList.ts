@@ -170,6 +170,6 @@ export async function withFullText(
 	return { ...task, raw: { ...task.raw, text: full.text, text_truncated: false } };
 }
 
-/** docs/service.md, "Task list". */
+/** docs/service.md, "Deletion, prices, lists". */
 export const isTextCut = ({ text_truncated: isCut }: JsonObject) =>
 	isCut === true || isCut === 'true';

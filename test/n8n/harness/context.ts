@@ -94,10 +94,14 @@ export async function startContext({
 }
 
 /** A context for the cases of one suite: handed over before the first, and closed after the last. Its files lie in a folder. */
-export function ownContext(started: (context: TestContext) => void): void {
+export function ownContext(
+	started: (context: TestContext) => void,
+	settings?: SettingsPatch,
+): void {
 	let context: TestContext;
 	before(async () => {
-		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
+		const env = { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' };
+		context = await startContext({ env, ...(settings && { settings }) });
 		started(context);
 	});
 	after(async () => await context.close());

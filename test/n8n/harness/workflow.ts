@@ -71,6 +71,9 @@ export const exampleNames = readdirSync(examples)
 	.map((file) => file.replace(/\.json$/, ''))
 	.sort();
 
+/** What the examples ask of the stand-in beside the specification: a list of tasks, forms, dubbing, prices. */
+export const exampleSettings = { lists: { tasks: true }, moreRoutes: true };
+
 /** The same for a file of test/n8n/workflows, named without its ending. */
 export function testWorkflow(name: string, replacements?: Replacements): Workflow {
 	return readWorkflow(join(__dirname, '..', 'workflows', `${name}.json`), replacements);
