@@ -3,6 +3,7 @@ import { BinaryDataService } from 'n8n-core';
 import { Container } from './container';
 import { prepareEngine } from './engine';
 import { expectWhole, outputsOf, stored, taskIdOf } from './files';
+import { until } from './hurry';
 import { engineSetting, goOn, sound, steered } from './setting';
 
 const setting = engineSetting();
@@ -46,6 +47,18 @@ describe('what does not come', () => {
 		expect(output.map(({ json }) => json.outcome).sort()).toEqual(['undelivered', undefined]);
 		expect(JSON.stringify(output)).toMatch(/n8n could not store it: disk full/);
 	});
+});
+
+test('no socket is left open to a file host, whatever it does', async () => {
+	const sockets = () =>
+		process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+	await until('the sockets of other tests are closed', () => sockets() === 0);
+	const ends = ['reset', 'stall', 'html', 'emptyBody', 'drip'] as const;
+	for (const type of ends)
+		setting.service.faults.add({ route: 'file', times: 1, action: { type } });
+	const items = Array.from({ length: 8 }, () => ({}));
+	await setting.run({ items, parameters: sound(), settings: goOn });
+	await until('no socket is left', () => sockets() === 0);
 });
 
 describe('files that arrive', () => {

@@ -42,10 +42,6 @@ export const mediaGeneration = new (load<INodeType>(
 	'nodes/MediaGeneration/MediaGeneration.node.js',
 	'MediaGeneration',
 ))();
-export const mediaGenerationTrigger = new (load<INodeType>(
-	'nodes/MediaGeneration/MediaGenerationTrigger.node.js',
-	'MediaGenerationTrigger',
-))();
 
 /** Gives the items of the test to the workflow. */
 export function source(items: INodeExecutionData[]): INodeType {

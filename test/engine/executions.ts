@@ -1,21 +1,14 @@
-/**
- * Executions as n8n's server keeps them: saved as text when they start, sleep and end, read back from that text when they
- * are woken, so that nothing survives a sleep here that n8n would not have saved. Used by `webhook.ts`.
- */
+/** Executions as n8n's server keeps them: saved as text at their end, from which its Retry begins. */
 import { parse, stringify } from 'flatted';
 import { ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
 import {
 	createRunExecutionData,
 	Workflow,
 	type IConnections,
-	type IDataObject,
 	type INode,
-	type INodeExecutionData,
 	type INodeType,
-	type IRun,
 	type IRunExecutionData,
 	type IWorkflowExecuteAdditionalData,
-	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 import { logLines } from './container';
 import {
@@ -34,220 +27,24 @@ import {
 } from './engine';
 
 /** A workflow as it is saved. */
-export interface Definition {
-	id: string;
+interface Definition extends Pick<EngineOptions, 'credentials' | 'stopWhen' | 'retryOf'> {
 	nodes: INode[];
 	connections: IConnections;
 	types: Record<string, INodeType>;
-	credentials: EngineOptions['credentials'];
-	/** What `getWorkflowStaticData` has kept, as text; `null` at first. */
-	staticData: string;
 }
 
-export type Status = 'running' | 'waiting' | 'success' | 'error' | 'canceled';
-
-interface Row {
-	id: string;
-	mode: WorkflowExecuteMode;
-	definition: Definition;
-	status: Status;
-	/** As in n8n's database. */
-	data: string;
-	/** Until the execution sleeps or ends. */
-	period: Promise<IRun>;
-	stop: () => void;
-	logsFrom: number;
-}
-
-/** One execution, as a test sees it. */
-export interface Execution {
-	readonly id: string;
-	readonly status: Status;
-	/** Resolves as soon as the execution sleeps or is over. */
-	settled(): Promise<EngineResult>;
-	/** Stops it, as the button does. */
-	stop(): void;
-}
-
-export class Executions {
-	private readonly rows = new Map<string, Row>();
-
-	/** Runs before an execution is saved as asleep: what arrives meanwhile meets a running one. */
-	beforeSaving: () => Promise<void> = async () => await Promise.resolve();
-
-	constructor(private readonly host: { url: string }) {}
-
-	workflowOf(
-		definition: Definition,
-		staticData = JSON.parse(definition.staticData) as IDataObject,
-	): Workflow {
-		const { nodes, connections } = structuredClone({
-			nodes: definition.nodes,
-			connections: definition.connections,
-		});
-		return new Workflow({
-			id: definition.id,
-			name: definition.id,
-			nodes,
-			connections,
-			active: true,
-			nodeTypes: typesOf(definition.types),
-			staticData,
-			settings: { executionOrder: 'v1' },
-		});
-	}
-
-	/**
-	 * n8n 2.41 makes another workflow over the static data of the one that was called before it stores an execution
-	 * (`establishContextForPersistence`), which marks as unchanged what the webhook has written. Where nothing was saved before, each has its own.
-	 */
-	establishContext(definition: Definition, { staticData }: Workflow): void {
-		if (definition.staticData !== 'null') this.workflowOf(definition, staticData);
-	}
-
-	/** Saves static data that has changed, as n8n does after a webhook call and after an execution: last write wins. */
-	saveStaticData(definition: Definition, workflow: Workflow): void {
-		if (workflow.staticData.__dataChanged !== true) return;
-		definition.staticData = JSON.stringify(workflow.staticData);
-		workflow.staticData.__dataChanged = false;
-	}
-
-	additionalData(definition: Definition, executionId?: string): IWorkflowExecuteAdditionalData {
-		const { url } = this.host;
-		return {
-			credentialsHelper: credentialsHelper(definition.credentials),
-			executionId,
-			currentNodeExecutionIndex: 0,
-			variables: {},
-			restApiUrl: `${url}/rest`,
-			instanceBaseUrl: `${url}/`,
-			webhookBaseUrl: `${url}/webhook`,
-			webhookWaitingBaseUrl: `${url}/webhook-waiting`,
-			webhookTestBaseUrl: `${url}/webhook-test`,
-			formWaitingBaseUrl: `${url}/form-waiting`,
-			setExecutionStatus: () => undefined,
-		} as unknown as IWorkflowExecuteAdditionalData;
-	}
-
-	/** Starts a new execution at a node that gives out these items. */
-	start(
-		definition: Definition,
-		mode: WorkflowExecuteMode,
-		at: { node: INode; items: INodeExecutionData[][] },
-	): Execution {
-		const data = createRunExecutionData({
-			executionData: {
-				nodeExecutionStack: [{ node: at.node, data: { main: at.items }, source: null }],
-			},
-		});
-		return this.begin(definition, mode, data);
-	}
-
-	/** Retries a failed execution, as the button in its list does: a new execution that begins at the node that failed. */
-	retry(failed: string, changed?: Definition): Execution {
-		const saved = this.read(failed);
-		if (saved?.row.status !== 'error') throw new Error(`Execution ${failed} has not failed`);
-		const definition = changed ?? saved.row.definition;
-		return this.begin(definition, 'retry', dataOfRetry(saved.data, this.workflowOf(definition)));
-	}
-
-	private begin(
-		definition: Definition,
-		mode: WorkflowExecuteMode,
-		data: IRunExecutionData,
-	): Execution {
-		const id = String(this.rows.size + 1);
-		const row: Row = {
-			id,
-			mode,
-			definition,
-			status: 'running',
-			data: stringify(data),
-			period: Promise.reject(new Error('not started')),
-			stop: () => undefined,
-			logsFrom: logLines.length,
-		};
-		row.period.catch(() => undefined);
-		this.rows.set(id, row);
-		this.go(row, data);
-		return this.handle(row);
-	}
-
-	/** The saved state of an execution, freshly read. */
-	read(id: string): { row: Readonly<Row>; data: IRunExecutionData } | undefined {
-		const row = this.rows.get(id);
-		return row === undefined
-			? undefined
-			: { row, data: parse(row.data) as unknown as IRunExecutionData };
-	}
-
-	/** Lets a sleeping execution run on with this data. False if another call was faster. */
-	resume(id: string, data: IRunExecutionData): boolean {
-		const row = this.rows.get(id);
-		if (row?.status !== 'waiting') return false;
-		row.status = 'running';
-		this.go(row, data);
-		return true;
-	}
-
-	handle(row: Pick<Row, 'id'>): Execution {
-		const the = () => this.rows.get(row.id) as Row;
-		const settled = async () => resultOf(await the().period, the());
-		return {
-			id: row.id,
-			get status() {
-				return the().status;
-			},
-			settled,
-			stop: () => the().stop(),
-		};
-	}
-
-	all(): Execution[] {
-		return [...this.rows.values()].map((row) => this.handle(row));
-	}
-
-	private go(row: Row, data: IRunExecutionData): void {
-		const run = this.execute(row, data);
-		row.period = run;
-		run.catch(() => undefined);
-	}
-
-	private async execute(row: Row, data: IRunExecutionData): Promise<IRun> {
-		const { definition, id, mode } = row;
-		const workflow = this.workflowOf(definition);
-		await workflow.expression.acquireIsolate?.();
-		const additionalData = this.additionalData(definition, id);
-		additionalData.hooks = new ExecutionLifecycleHooks(mode, id, {
-			id: definition.id,
-			name: definition.id,
-			active: true,
-			isArchived: false,
-			createdAt: new Date(),
-			updatedAt: new Date(),
-			activeVersionId: '1',
-			connections: definition.connections,
-			nodes: definition.nodes,
-		});
-		const execution = new WorkflowExecute(additionalData, mode, data).processRunExecutionData(
-			workflow,
-		);
-		row.stop = () => execution.cancel();
-		const run = await execution;
-		if (run.waitTill !== undefined && run.waitTill !== null) await this.beforeSaving();
-		if (mode !== 'manual') this.saveStaticData(definition, workflow);
-		row.data = stringify(run.data);
-		row.status = run.status as Status;
-		return run;
-	}
-}
+/** The ended executions by ID, as they stand in n8n's database. */
+const saved = new Map<string, string>();
+let count = 0;
 
 /**
  * The saved data of a failed execution as n8n's Retry ("with currently saved workflow") hands it to the next one: without
  * the end of the node that failed, and with the node as the workflow has it now.
  */
-function dataOfRetry(data: IRunExecutionData, workflow: Workflow): IRunExecutionData {
+function dataOfRetry(failed: string, workflow: Workflow): IRunExecutionData {
+	const data = parse(saved.get(failed) ?? '[]') as unknown as IRunExecutionData;
 	const { resultData } = data;
+	if (resultData.error === undefined) throw new Error(`Execution ${failed} has not failed`);
 	delete resultData.error;
 	const last = resultData.runData[resultData.lastNodeExecuted ?? ''];
 	if (last?.at(-1)?.error !== undefined) last.pop();
@@ -256,9 +53,56 @@ function dataOfRetry(data: IRunExecutionData, workflow: Workflow): IRunExecution
 	return data;
 }
 
-function resultOf(run: IRun, { id, logsFrom }: Row): EngineResult {
+/** Runs a workflow from its first node. The result is that of the node "Media". */
+export async function runWorkflow(definition: Definition): Promise<EngineResult> {
+	await prepareEngine();
+	const { nodes, connections, types, credentials, stopWhen, retryOf } = definition;
+	const id = String((count += 1));
+	const logsFrom = logLines.length;
+	const named = { id: 'engine-test', name: 'engine-test', active: true };
+	const workflow = new Workflow({
+		...named,
+		...structuredClone({ nodes, connections }),
+		nodeTypes: typesOf(types),
+		staticData: {},
+		settings: { executionOrder: 'v1' },
+	});
+	const start = { node: nodes[0] as INode, data: { main: [[{ json: {} }]] }, source: null };
+	const data =
+		retryOf === undefined
+			? createRunExecutionData({ executionData: { nodeExecutionStack: [start] } })
+			: dataOfRetry(retryOf, workflow);
+	const mode = retryOf === undefined ? 'trigger' : 'retry';
+	const hooks = new ExecutionLifecycleHooks(mode, id, {
+		...named,
+		isArchived: false,
+		createdAt: new Date(),
+		updatedAt: new Date(),
+		activeVersionId: '1',
+		connections,
+		nodes,
+	});
+	const additionalData = {
+		credentialsHelper: credentialsHelper(credentials),
+		executionId: id,
+		currentNodeExecutionIndex: 0,
+		variables: {},
+		restApiUrl: 'http://localhost/rest',
+		instanceBaseUrl: 'http://localhost/',
+		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
+		formWaitingBaseUrl: 'http://localhost/form-waiting',
+		setExecutionStatus: () => undefined,
+		hooks,
+	} as unknown as IWorkflowExecuteAdditionalData;
+	await workflow.expression.acquireIsolate?.();
+	const execution = new WorkflowExecute(additionalData, mode, data).processRunExecutionData(
+		workflow,
+	);
+	void stopWhen?.then(() => execution.cancel());
+	const run = await execution;
+	saved.set(id, stringify(run.data));
 	const { runData, error } = run.data.resultData;
-	const last = (runData.Media ?? runData.Trigger)?.at(-1)?.data?.main;
+	const last = runData.Media?.at(-1)?.data?.main;
 	return {
 		id,
 		run,
@@ -268,26 +112,6 @@ function resultOf(run: IRun, { id, logsFrom }: Row): EngineResult {
 		saved: JSON.stringify(run),
 		logs: logLines.slice(logsFrom),
 	};
-}
-
-const executions = new Executions({ url: 'http://localhost' });
-
-/** Runs a workflow from its first node. The result is that of the node "Media". */
-export async function runWorkflow({
-	stopWhen,
-	retryOf,
-	...workflow
-}: Pick<Definition, 'types' | 'nodes' | 'connections' | 'credentials'> &
-	Pick<EngineOptions, 'stopWhen' | 'retryOf'>): Promise<EngineResult> {
-	await prepareEngine();
-	const definition = { ...workflow, id: 'engine-test', staticData: 'null' };
-	const start = { node: definition.nodes[0] as INode, items: [[{ json: {} }]] };
-	const execution =
-		retryOf === undefined
-			? executions.start(definition, 'trigger', start)
-			: executions.retry(retryOf, definition);
-	void stopWhen?.then(() => execution.stop());
-	return await execution.settled();
 }
 
 /** Runs the node "Media" between a source of items and what comes after it. */

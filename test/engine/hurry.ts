@@ -96,39 +96,3 @@ export function runAhead(): () => Promise<void> {
 		jest.useRealTimers();
 	};
 }
-
-/**
- * Runs something while its time runs ahead, and gives back what it made and how long that seemed to take, in ms.
- *
- * @param withinMs of the time that runs ahead: what takes longer fails. For requests that are not real, as those take time of their own
- * @param restMs how much more time passes when all is over, so that it shows what happens later, or does not. Then `performance`, by which
- * pauses are measured that Stop can end, runs ahead too
- */
-export async function hurry<T>(
-	act: () => Promise<T>,
-	withinMs = Infinity,
-	restMs?: number,
-): Promise<{ value: T; tookMs: number }> {
-	const doNotFake = restMs === undefined ? [...REAL, 'performance' as const] : [...REAL];
-	jest.useFakeTimers({ now: Date.now(), doNotFake });
-	const startedAt = Date.now();
-	try {
-		let over = false;
-		const work = act().finally(() => (over = true));
-		work.catch(() => undefined);
-		while (!over) {
-			if (Date.now() - startedAt > withinMs)
-				throw new Error(`Nothing came of it in ${withinMs} ms`);
-			await letThemAnswer();
-			if (!over) await jest.advanceTimersByTimeAsync(STEP_MS);
-		}
-		const tookMs = Date.now() - startedAt;
-		if (restMs !== undefined) {
-			await jest.advanceTimersByTimeAsync(restMs);
-			await letThemAnswer();
-		}
-		return { value: await work, tookMs };
-	} finally {
-		jest.useRealTimers();
-	}
-}

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
 	NodeHelpers,
 	Workflow,
+	type IDataObject,
 	type INode,
 	type INodeTypes,
 	type INodeParameters,
@@ -441,5 +442,17 @@ describe('output schemas', () => {
 			.map(({ resource, value }) => join(resource, `${String(value)}.json`))
 			.filter((file) => !existsSync(join(files, file)));
 		expect(missing).toEqual([join('apiKey', 'getAll.json')]);
+	});
+
+	test('that of the trigger has what it adds to a task, and fits the sample of the example', () => {
+		const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as unknown;
+		const schema = read(join(folder, '__schema__', 'v1.1.0', 'output.json'));
+		const fields = Object.keys((schema as { properties: object }).properties);
+		const added = ['task_id', 'outputs', 'verified', 'reference', 'reference_verified'];
+		const example = read(join(__dirname, '../../examples/on-completion.json'));
+		const { pinData } = example as { pinData: Record<string, Array<{ json: IDataObject }>> };
+		const [sample] = Object.values(pinData).flat();
+		expect(sample?.json.status).toBe('done');
+		expect(fields).toEqual(expect.arrayContaining([...added, ...Object.keys(sample?.json ?? {})]));
 	});
 });

@@ -1,5 +1,6 @@
 /** One file over as many requests as it takes: whole or not at all, in bounded time, and nothing left open. */
 import type { Readable } from 'node:stream';
+import fc from 'fast-check';
 import { Tries } from '../../nodes/MediaGeneration/delivery/fileAnswer';
 import { Download, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
 import { digest, FILE, honest, host, partial, rangeStart, type Served } from './scriptedHost';
@@ -30,6 +31,49 @@ const UNSURE = { etag: '' };
 const UNMEASURED = { 'content-length': '' };
 /** Another file of the same length and the same first bytes. */
 const OTHER = Buffer.concat([FILE.subarray(0, 50_000), Buffer.alloc(FILE.length - 50_000, 7)]);
+
+test('whatever hosts do, a file comes whole or not at all', async () => {
+	const habits = fc.array(
+		fc.record({
+			does: fc.constantFrom(
+				'serves',
+				'serves',
+				'cuts',
+				'stalls',
+				'errs',
+				'lies',
+				'changes',
+				'pages',
+			),
+			at: fc.integer({ min: 0, max: FILE.length - 1 }),
+			headers: fc.constantFrom<Record<string, string>>({}, UNSURE, UNMEASURED),
+		}),
+		{ minLength: 1, maxLength: 6 },
+	);
+	let whole = 0;
+	const property = fc.asyncProperty(habits, async (all) => {
+		const { run, stillOpen, clock } = host((asked, count) => {
+			const { does, at, headers } = all[(count - 1) % all.length] ?? { does: 'errs', at: 0 };
+			if (does === 'errs') return { status: at % 2 === 0 ? 503 : 404 };
+			if (does === 'pages') return { body: Buffer.from('<!DOCTYPE html><html>Wait</html>') };
+			if (does === 'changes') return { body: OTHER, headers: { etag: '"v2"', ...headers } };
+			if (does === 'lies') return partial(at, { headers });
+			const cut =
+				does === 'cuts' ? { breakAfter: at } : does === 'stalls' ? { stallAfter: at } : {};
+			return honest(asked, { ...cut, headers });
+		});
+		const bytes = await run().then(
+			(file) => file.bytes,
+			() => undefined,
+		);
+		whole += bytes === undefined ? 0 : 1;
+		expect([undefined, digest(FILE), digest(OTHER)]).toContain(bytes && digest(bytes));
+		expect([stillOpen(), clock.sleeping]).toEqual([0, 0]);
+	});
+	await fc.assert(property, { numRuns: 100 });
+	// Giving up is not a way to pass.
+	expect(whole).toBeGreaterThan(30);
+});
 
 test('a whole file in one request, with its type', async () => {
 	const { run, requests, agents } = serving(() => ({}));

@@ -8,7 +8,7 @@ import type {
 import { receive } from '../../nodes/MediaGeneration/callback/receive';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
 import type { TriggerSettings } from '../../nodes/MediaGeneration/operations/trigger';
-import { hurry as runAhead } from '../engine/hurry';
+import { onMachine } from '../model/machine';
 import { WebhookResponse } from '../support/webhookResponse';
 
 const PATH = '/webhook/1a2b/callback';
@@ -46,7 +46,8 @@ interface Setting {
 	broken?: unknown;
 }
 
-const hurry = async <T>(act: () => Promise<T>) => await runAhead(act, 120_000, 0);
+const hurry = async <T>(act: () => Promise<T>) =>
+	await onMachine(async (machine) => ({ value: await act(), tookMs: machine.elapsed }));
 
 let count = 0;
 
@@ -190,6 +191,8 @@ describe('without verification', () => {
 	test('what is no task is refused', async () => {
 		const { post } = trigger(believing);
 		expect(await post({ id: 't1' })).toMatchObject(refused(400, 'the body is not a task'));
+		const running = ignored('the task is not finished (status "doing")');
+		expect(await post(task({ status: 'doing' }))).toMatchObject(running);
 	});
 });
 
@@ -293,6 +296,13 @@ describe('once', () => {
 });
 
 describe('what is refused', () => {
+	test('a URL that is not signed, whatever is posted: nothing is read or asked', async () => {
+		const { post, requests } = trigger({ secret: SECRET });
+		for (const body of [task(), 'no task'])
+			expect(await post(body)).toMatchObject(refused(401, /is not signed/));
+		expect(requests).toEqual([]);
+	});
+
 	test('a Callback Secret that was changed a moment ago: what is signed with it counts', async () => {
 		const { post, credential } = trigger({ secret: SECRET, service: named });
 		const callbackSecret = 'another long enough secret';

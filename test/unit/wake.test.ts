@@ -13,7 +13,6 @@ import { wake } from '../../nodes/MediaGeneration/sleep/wake';
 import { writeNotes, type SleepingItem } from '../../nodes/MediaGeneration/sleep/notes';
 import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
-import { hurry as runAhead } from '../engine/hurry';
 import { onMachine } from '../model/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { WebhookResponse } from '../support/webhookResponse';
@@ -55,8 +54,6 @@ interface Setting {
 	/** What throws. */
 	broken?: 'evaluateExpression' | 'getCredentials' | 'getNode' | 'getBodyData';
 }
-
-const hurry = async <T>(act: () => Promise<T>) => await runAhead(act, 120_000);
 
 let count = 0;
 
@@ -174,7 +171,7 @@ describe('it sleeps on', () => {
 			notes: [open('t1'), open('t2', 't3')],
 			says: (taskId) => (taskId === 't1' ? 'done' : said),
 		});
-		const { value } = await hurry(async () => await post({ id: 't1', status: 'done' }));
+		const value = await onMachine(async () => await post({ id: 't1', status: 'done' }));
 		expect(value).toEqual(told(202, { received: true, waiting: 2 }));
 	});
 
@@ -256,7 +253,7 @@ describe('a task that was over some time before the others', () => {
 describe('it wakes', () => {
 	test('with all that is over by then, though nobody has called for the others', async () => {
 		const { post, looks } = sleeping({ notes: [open('t1', 't2'), open('t3')] });
-		const { value } = await hurry(async () => await post({ id: 't2' }));
+		const value = await onMachine(async () => await post({ id: 't2' }));
 		expect(value).toMatchObject({ status: 200, body: { received: true } });
 		expect(value.items).toHaveLength(2);
 		expect(looks.sort()).toEqual(['t1', 't2', 't3']);
@@ -264,7 +261,7 @@ describe('it wakes', () => {
 
 	test('once for two calls at the same moment', async () => {
 		const { post, files } = sleeping({ notes: [open('t1'), open('t2')] });
-		const { value } = await hurry(
+		const value = await onMachine(
 			async () => await Promise.all([post({ id: 't1' }), post({ id: 't2' })]),
 		);
 		expect(value.map(({ items }) => items?.length).sort()).toEqual([2, undefined]);
@@ -280,7 +277,7 @@ describe('it wakes', () => {
 		);
 		const metadata = { output_url, output_uri };
 		const { post } = sleeping({ says: () => ({ status: 'done', metadata }) });
-		const { value } = await hurry(async () => await post({ id: 't1' }));
+		const value = await onMachine(async () => await post({ id: 't1' }));
 		const { json, binary } = value.items?.[0] ?? {};
 		expect(json?.outcome).toBe('undelivered');
 		expect((json?.outputs as Array<{ url: string }>).map(({ url }) => url).sort()).toEqual([
@@ -340,7 +337,7 @@ test.each([
 ])('files at private addresses, for a service at %s: fetched %j', async (baseUrl, fetched) => {
 	const metadata = { output_url: 'http://10.0.0.2/a.png' };
 	const { post, files } = sleeping({ baseUrl, says: () => ({ status: 'done', metadata }) });
-	const { value } = await hurry(async () => await post({ id: 't1' }));
+	const value = await onMachine(async () => await post({ id: 't1' }));
 	expect(files).toHaveLength(fetched ? 1 : 0);
 	expect(value.items?.[0]?.json.outcome).toBe(fetched ? undefined : 'undelivered');
 });
@@ -355,7 +352,7 @@ test('what goes out does not hold the token that wakes the execution, nor the ke
 		query: `?signature=${token}`,
 		says: () => ({ status: 'done', receive_url: receiveUrl, note: token }),
 	});
-	const { value } = await hurry(async () => await post({ id: 't1' }));
+	const value = await onMachine(async () => await post({ id: 't1' }));
 	expect(value.items?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
 	expect(JSON.stringify(value.items?.map(({ json }) => json))).not.toContain(token);
 });
