@@ -13,7 +13,7 @@ import {
 } from 'n8n-workflow';
 import { readTriggerSettings, triggerFields } from './operations/trigger';
 
-/** As for the action node. */
+/** n8n's AI builder of workflows reads this. */
 const searchHint =
 	'Starts when the service reports that a task is done or has failed. Its Production URL goes into callbackUrl of a Media Generation node with waitForCompletion off. To wait within one workflow, use that node alone.';
 
@@ -27,7 +27,7 @@ export class MediaGenerationTrigger implements INodeType {
 		},
 		group: ['trigger'],
 		...{ builderHint: { searchHint } },
-		// For a webhook of version 1, n8n 2.41 evaluates an expression of its own before each call (docs/operations.md).
+		// n8n 2.41 evaluates an expression of its own before each call to a webhook of version 1 (docs/operations.md).
 		version: 1.1,
 		subtitle:
 			'={{ $parameter["statuses"].length > 1 ? "Done or failed" : $parameter["statuses"][0] === "error" ? "Failed" : "Done" }}',

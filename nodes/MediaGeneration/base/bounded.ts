@@ -6,11 +6,10 @@ import { parseJson } from './json';
 
 export interface Bound {
 	bytes: number;
-	/** Levels of objects and lists. */
 	depth: number;
-	/** Entries of all objects and lists together. */
+	/** Counts the entries of all objects and lists together. */
 	values: number;
-	/** Characters of a single text or name. */
+	/** Limits the characters of a single text or name. */
 	text: number;
 }
 
@@ -20,7 +19,7 @@ export const ANSWER: Bound = { bytes: 4_000_000, depth: 100, values: 100_000, te
 export interface Read {
 	/** The parsed JSON, or undefined where the text is something else, or beyond its bound. */
 	body: unknown;
-	/** What is beyond the bound; reads on from "an answer". */
+	/** Says what exceeds the bound; continues a sentence such as "an answer ...". */
 	unread?: string;
 }
 
@@ -37,10 +36,10 @@ function endOfText(json: string, start: number): number {
 }
 
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
-/** A whole number that a double may round: nothing below 10 to the power of 15 is, and no ID has more digits than this. */
+/** A double may round a whole number of this length. No ID has more digits. */
 const LONG_NUMBER = /(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/;
 
-/** What is beyond the bound, or else the text to parse. A rounded ID is another task's: whole numbers that a double can't hold become texts. */
+/** Returns what exceeds the bound, or else the text to parse. Whole numbers that a double can't hold become texts: a rounded ID is another task's. */
 function scanJson(json: string, bound: Bound): string | { exact: string } {
 	let [depth, values, copied] = [0, 0, 0];
 	const pieces: string[] = [];

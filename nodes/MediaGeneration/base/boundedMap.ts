@@ -4,7 +4,7 @@ export class BoundedMap<K, V> extends Map<K, V> {
 		super();
 	}
 
-	/** Counts as a use. */
+	/** Reading an entry counts as a use. */
 	override get(key: K): V | undefined {
 		const value = super.get(key);
 		if (value !== undefined) this.set(key, value);
@@ -19,7 +19,7 @@ export class BoundedMap<K, V> extends Map<K, V> {
 	}
 }
 
-/** The value of a key, made now where there is none yet. */
+/** Returns the value of a key, and makes it first where there is none. */
 export function ensured<K, V>(
 	map: Pick<Map<K, V>, 'get'> & { set(key: K, value: V): unknown },
 	key: K,

@@ -30,7 +30,7 @@ export function clockAheadMs(): number {
 
 const listening = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Also where it has aborted already. One listener serves all callers: Node.js warns of signals with more than ten. @returns how to stop listening */
+/** Acts at once where the signal has aborted already. One listener serves all callers, as Node.js warns of signals with more than ten. @returns how to stop listening */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
 	if (signal.aborted) act();
 	const acts = ensured(listening, signal, () => {
@@ -57,14 +57,14 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 
 export const realClock: Clock = { now, sleep: pause };
 
-/** Aborts with another signal or after `ms`. To be ended: a signal that lives as long as an execution must not collect listeners. */
+/** Aborts with another signal or after `ms`. Callers must end it: a signal that lives as long as an execution must not collect listeners. */
 export function timeLimit(ms: number, outer?: AbortSignal) {
 	const controller = new AbortController();
 	const timer = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(ms, 2 ** 31 - 1))));
 	const abort = () => controller.abort(WOKEN);
 	timer.addEventListener('abort', abort, { once: true });
 	const forget = outer && onAbort(outer, abort);
-	// What had so much time has come; from now on only the outer signal counts.
+	// Headers arrived, so the timer is disarmed; from now on only the outer signal counts.
 	const met = () => timer.removeEventListener('abort', abort);
 	const end = () => {
 		met();
@@ -73,7 +73,7 @@ export function timeLimit(ms: number, outer?: AbortSignal) {
 	return { signal: controller.signal, timedOut: () => timer.aborted, abort, met, end };
 }
 
-/** What is awaited, or undefined where the signal aborts first. */
+/** Resolves to what is awaited, or to undefined where the signal aborts first. */
 export async function unlessAborted<T>(signal: AbortSignal, awaited: T) {
 	let forget = () => {};
 	const aborted = new Promise<undefined>((resolve) => {
@@ -88,7 +88,7 @@ export interface Backoff {
 	mostMs: number;
 }
 
-/** Callers that are asked to wait for the same time come back within this after it. */
+/** Spreads callers that were asked to wait for the same time. */
 const SPREAD_MS = 500;
 
 /**
@@ -105,7 +105,7 @@ export function backoffMs(
 	return retryAfterMs < own ? own : retryAfterMs + (random ?? 0) * SPREAD_MS;
 }
 
-/** For what is reported again and again, such as lines of a log. */
+/** Limits what is reported repeatedly, such as lines of a log. */
 export class OncePerMinute {
 	/** Epoch ms. */
 	private reportedAt: number | undefined;
@@ -120,7 +120,7 @@ export class OncePerMinute {
 /** Long work in pieces: whenever it yields, others may run. */
 export type Work<T> = Generator<undefined, T>;
 
-/** Before n8n's event loop gets its turn. */
+/** Work may hold n8n's event loop for this long. */
 const PIECE_MS = 15;
 
 export async function inPieces<T>(work: Work<T>): Promise<T> {
@@ -131,7 +131,7 @@ export async function inPieces<T>(work: Work<T>): Promise<T> {
 		await pause(0);
 		[since, isLong] = [now(), true];
 	}
-	// What follows long work has a turn of its own.
+	// Give what follows long work a turn of its own.
 	if (isLong) await pause(0);
 	return step.value;
 }

@@ -5,7 +5,7 @@ import { withoutSocketCodes } from './networkError';
 export const outcomes = [
 	/** A task may exist whose ID nobody knows. */
 	'unknown',
-	/** Of all tasks only these are of no more use. */
+	/** Only these tasks are of no further use. */
 	'failed',
 	'unreachable',
 	'undelivered',
@@ -24,17 +24,16 @@ export function isOutcome(value: unknown): value is Outcome {
 export interface Failure {
 	outcome: Outcome;
 	message: string;
-	/** What to do next. */
+	/** Tells the user what to do next. */
 	description: string;
 	taskId?: string;
-	/** The last one that the service named. */
 	status?: string;
 	httpStatus?: number;
 	candidates?: Array<{ task_id: string; created_at: string }>;
-	/** Where the item has several tasks. */
+	/** Present where the item has several tasks. */
 	whole?: {
 		taskIds: string[];
-		/** Of a long text: which one failed, from 1. Undefined where no single one did. */
+		/** Says which part of a long text failed, from 1. Undefined where no single one did. */
 		part: { number: number; of: number } | undefined;
 		/** What "Task: Wait" needs to join the parts, where each of them has a task. */
 		longText: LeftText | undefined;
@@ -94,10 +93,10 @@ export function valueOf<T>(attempted: Attempt<T>): T {
 /** Control characters, ends of lines, and what turns the direction of writing around. */
 const CONTROLS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
-/** A text from outside, such as a task's ID, as a part of a message or of a line in a log. */
+/** Makes a text from outside, such as a task's ID, safe for a message or a line in a log. */
 export const onOneLine = (text: string) => text.replace(CONTROLS, ' ');
 
-/** A text of the service, on one line and short enough for a message. */
+/** Fits a text of the service into a message: on one line, and cut. */
 export function quote(text = '', limit = 300): string | undefined {
 	const line = withoutSocketCodes(onOneLine(text).replace(/\s+/g, ' ').trim());
 	if (line === '') return undefined;

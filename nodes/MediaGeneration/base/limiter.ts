@@ -45,7 +45,7 @@ export class Limiter {
 		}
 	}
 
-	/** From now on nobody waits. */
+	/** Removes the limit: nobody waits from now on. */
 	lift(): void {
 		this.limit = Infinity;
 		this.admit();

@@ -1,7 +1,7 @@
 /** Reads what n8n's HTTP helper throws. */
 import { asText, isObject, type JsonObject } from './json';
 
-/** With all causes, outermost first; bounded, as they can form a circle. */
+/** Lists an error and its causes, outermost first; bounded, as they can form a circle. */
 function chainOf(error: unknown): JsonObject[] {
 	const chain: JsonObject[] = [];
 	for (let current = error; isObject(current) && chain.length < 10;) {
@@ -62,7 +62,7 @@ export function withoutSocketCodes(text: string): string {
 	return IN_WORDS.reduce((clean, [code, words]) => clean.replace(code, words), text);
 }
 
-/** A short reason in words, e.g. "the connection was reset". Holds nothing of the request. */
+/** Gives a short reason in words, e.g. "the connection was reset", and nothing of the request. */
 export function reasonOf(error: unknown): string {
 	const chain = chainOf(error);
 	const message =

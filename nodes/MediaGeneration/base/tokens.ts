@@ -1,7 +1,7 @@
-/** Many tokens, found in a text in one pass, however many they are: by a hash of eight characters that moves along with the text. */
+/** Finds any number of tokens in one pass over a text, by a hash of eight characters that moves along with it (Rabin and Karp). */
 import { ensured } from './boundedMap';
 
-/** By as many bits the hash moves on for each character, so that it depends on the last eight of them. */
+/** The hash moves by this many bits for each character, so that it depends on the last eight. */
 const SHIFT = 4;
 const HASHED = 32 / SHIFT;
 const SLOTS = 65_536;
@@ -15,7 +15,7 @@ function hashOfStart(token: string): number {
 	return hash;
 }
 
-/** What stays the same of a text in base64, whatever stands before and after it; in both alphabets. */
+/** Returns the part of a text's base64 that does not depend on what surrounds it, in both alphabets. */
 export function base64Forms(text: string): string[] {
 	return [0, 1, 2].flatMap((before) => {
 		const encoded = Buffer.from('x'.repeat(before) + text).toString('base64');
@@ -26,9 +26,9 @@ export function base64Forms(text: string): string[] {
 }
 
 export class TokenSet {
-	/** By the hash of their beginnings, and by their lengths. */
+	/** Tokens are grouped by the hash of their beginnings, then by length. */
 	private readonly byHash = new Map<number, Map<number, Set<string>>>();
-	/** Whether any token has a hash of this slot: most places of a text are done with one look. */
+	/** Tells whether any token's hash falls into a slot: one look rules out most places of a text. */
 	private slots: Uint8Array | undefined;
 
 	/** @param token of at least 16 characters */
@@ -42,7 +42,7 @@ export class TokenSet {
 		}
 	}
 
-	/** Stars in the place of each token. */
+	/** Puts stars in the place of each token. */
 	removedFrom(text: string): string {
 		const { slots } = this;
 		if (slots === undefined || text.length < HASHED) return text;

@@ -13,10 +13,10 @@ import type { Posted } from './webhook';
 type Confirmed = Verdict | Exclude<Look, { kind: 'task' }>;
 
 const CALLBACK_LOOK_TIMEOUT_MS = 5_000;
-/** Misses of both routes, before a task is unknown. */
+/** A task is unknown after this many 404s, one of each route. */
 const CALLBACK_MISSES = 2;
 const CALLBACK_LOOKS_AT_ONCE = 10;
-/** More calls than that are not even queued, whatever they name. */
+/** Calls beyond this number are not even queued. */
 const CALLS_AT_ONCE = 500;
 const UNKNOWN_FOR_MS = 10_000;
 const REMEMBERED_IDS = 1_000;
@@ -26,16 +26,16 @@ const LONGEST_REST_MS = 30_000;
 
 const TOO_MANY_CALLBACKS: Look & Confirmed = { kind: 'busy', detail: 'too many callbacks at once' };
 
-/** What the callbacks of an account share. */
+/** The callbacks of an account share this state. */
 class Callbacks {
 	readonly turns = new Limiter(CALLBACK_LOOKS_AT_ONCE);
-	/** Calls that are not answered yet. */
+	/** Counts the calls that are not answered yet. */
 	calls = 0;
-	/** Until when (epoch ms) an ID counts as unknown without asking again. */
+	/** An ID counts as unknown until then (epoch ms), without another request. */
 	readonly unknown = new BoundedMap<string, number>(REMEMBERED_IDS);
 	/** Copies that arrive at the same moment share one. */
 	readonly underWay = new Map<string, Promise<Confirmed>>();
-	/** By the service's own word for the type of a task that was over. */
+	/** The keys are the types of tasks that were over, as the service names them. */
 	readonly routes = new BoundedMap<string, PollRoute>(REMEMBERED_IDS);
 	/** Epoch ms until which the service asked callbacks to wait. Creations and polls have `account.pausedUntil`. */
 	restUntil = 0;
@@ -89,12 +89,12 @@ async function ask(client: ServiceClient, posted: Posted, deadline: number): Pro
 	});
 	if (said.kind === 'task') {
 		const verdict = verdictOf(posted.taskId, said.task);
-		// Only a task of this process can have had a place that its creations wait for.
+		// Only the end of a task of this process frees a slot that its creations wait for.
 		const frees = verdict.kind !== 'running' && account.known.has(posted.taskId);
 		if (frees) account.taskEnded(posted.taskId);
 		return verdict;
 	}
-	// Of two refusals one was about the key: that no route knows the task is not said yet.
+	// One of the two refusals was about the key, so that not every route has denied the task.
 	if (said.kind === 'missing' && misses < CALLBACK_MISSES) return { ...said, kind: 'busy' };
 	return said;
 }
@@ -126,7 +126,7 @@ async function shared(client: ServiceClient, posted: Posted, deadline: number): 
 		const confirmed = await present;
 		const isOpen =
 			confirmed.kind === 'running' && mayBeOver(posted) && deadline - now() >= WORTH_ASKING_MS;
-		// It gave up in the time of an earlier callback; that of this one is not over.
+		// It gave up when an earlier callback ran out of time; this one still has some.
 		return isOpen ? await shared(client, posted, deadline) : confirmed;
 	}
 	const asking = ask(client, posted, deadline).finally(() => underWay.delete(key));

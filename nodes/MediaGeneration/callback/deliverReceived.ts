@@ -12,12 +12,12 @@ import { ownerOf, remember } from './once';
 
 interface Received {
 	task_id: string;
-	/** As the service sent it (or, unverified, as it was posted). */
+	/** The service has sent it; without verification, it is what was posted. */
 	task: JsonObject;
 	verified: boolean;
 	/** Whether the URL was signed, so that it came from the owner of this credential. */
 	signed: boolean;
-	/** What is saved so that it starts no other execution; undefined where nothing is remembered. */
+	/** Saved so that the same event starts no other execution; undefined where nothing is remembered. */
 	event: string | undefined;
 	reference: string | undefined;
 	/** Whether the signature, or the task's own receive URL as the service shows it, vouches for the reference. */
@@ -44,7 +44,7 @@ export function receivedItem(received: Received): INodeExecutionData {
 
 async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const files = readTriggerFileSettings(new ItemFields(context, 0));
-	// Only a download needs it, to know the service's own host; the webhook has cleaned what came.
+	// Only downloads need the client, for the service's own host; the webhook has cleaned what came.
 	const client = files.download ? await createClient(context).catch(() => undefined) : undefined;
 	const delivery = new Delivery(context, {
 		baseUrl: client?.credentials.baseUrl,
@@ -54,7 +54,7 @@ async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]
 		const received = item.json as Partial<IDataObject & Received>;
 		const { task_id: taskId, task: posted, signed, event, ...extra } = received;
 		const task = parseTask(posted);
-		// Whatever else an execution was started with is passed on as it is.
+		// An item that is no callback, e.g. pinned data, passes through unchanged.
 		if (task === undefined || taskId === undefined) return [{ ...item }];
 		if (typeof event === 'string')
 			remember(ownerOf(context), event, context.getWorkflowStaticData('node'));

@@ -1,6 +1,6 @@
 /**
  * One event counts once: the end of a task for a trigger, the resumption of an execution that sleeps. While n8n may still fail to store
- * what the event has started, no copy is told that all is well.
+ * what the event has started, no duplicate gets a 200.
  */
 import { createHash } from 'crypto';
 import type { FunctionsBase, IDataObject } from 'n8n-workflow';
@@ -9,17 +9,16 @@ import { now, pause } from '../base/clock';
 import { CallRefusal } from './webhook';
 
 export interface Memory {
-	/** Whose events these are. Executions that sleep share one, as triggers must not be forgotten because of them. */
+	/** Names whose events these are. Sleeping executions share one owner, so that they do not push triggers out of memory. */
 	owner: string;
-	/** What n8n has saved of earlier events. */
 	saved?: readonly string[];
-	/** When the call has to be answered, in epoch ms. */
+	/** Epoch ms */
 	answerBy: number;
 }
 
 export interface OnceEvent {
 	name: string;
-	/** At most {@link EVENTS_PER_CROWD} events of the same crowd are let through. */
+	/** Events of the same crowd are limited to {@link EVENTS_PER_CROWD}. */
 	crowd?: string;
 }
 
@@ -34,18 +33,17 @@ interface HoldingResponse {
 }
 
 interface EventHolder {
-	/** Undefined once the call was answered with a success. */
+	/** Undefined once the call was answered with success. */
 	response: HoldingResponse | undefined;
-	/** What is saved: the event's own part, and its crowd's. */
+	/** Saved as the event's own part, then its crowd's. */
 	key: string;
 	/** Resolves when the connection is closed, answered or not. */
 	closed: Promise<void>;
 }
 
 interface Owner {
-	/** The events that this process let through. */
 	events: BoundedMap<string, EventHolder>;
-	/** What this process knows of the saved events, also of those that others have saved. */
+	/** All saved events that this process knows of, including those that other processes saved. */
 	kept: string[];
 }
 
@@ -64,7 +62,7 @@ const owners = new BoundedMap<string, Owner>(MAX_OWNERS);
 const known = (name: string) =>
 	ensured(owners, name, (): Owner => ({ events: new BoundedMap(EVENTS_IN_PROCESS), kept: [] }));
 
-/** The trigger of a webhook and that of the executions which it starts. */
+/** The webhook of a trigger and the executions that it starts have the same owner. */
 export function ownerOf(context: Pick<FunctionsBase, 'getWorkflow' | 'getNode'>): string {
 	return `${context.getWorkflow().id ?? ''}:${context.getNode().id}`;
 }
@@ -83,11 +81,11 @@ export function savedEvents(staticData: IDataObject): string[] {
 const isKnown = ({ owner, saved = [] }: Memory, own: string) =>
 	known(owner).events.has(own) || saved.some((key) => key.startsWith(own));
 
-/** Whether a holder is done; then its event is settled: let through, or given back where n8n answered with a failure. */
+/** Whether a holder is done. Then its event is settled: accepted, or released where n8n answered with a failure. */
 function settle({ owner }: Memory, own: string, holder: EventHolder): boolean {
 	const { events } = known(owner);
 	const { response } = holder;
-	// It was given back, and another call may have it by now.
+	// It was released, and another call may hold it by now.
 	if (response === undefined || events.get(own) !== holder) return true;
 	if (!response.writableEnded) return false;
 	if (response.statusCode < 400) holder.response = undefined;
@@ -95,7 +93,7 @@ function settle({ owner }: Memory, own: string, holder: EventHolder): boolean {
 	return true;
 }
 
-/** Whether an event was let through before. Waits for the answer to a call that has it; throws a Refusal where that takes too long. */
+/** Whether an event was accepted before. Waits for the answer to a call that holds it; throws a CallRefusal where that takes too long. */
 export async function isDuplicate(memory: Memory, event: OnceEvent): Promise<boolean> {
 	const own = ownPartOf(event);
 	const holder = known(memory.owner).events.get(own);

@@ -27,11 +27,11 @@ const CONFIRM_WITHIN_MS = 12_000;
 const DUPLICATE = 'this task and status was received before';
 const CROWDED = `this task and status was received with ${EVENTS_PER_CROWD} other references before, and nothing vouches for this one`;
 
-/** Throws a Refusal for a URL that is not signed though it should be. */
+/** Throws a CallRefusal for a URL without the signature that it should have. */
 async function checkedClient(context: IWebhookFunctions) {
 	const query = context.getQueryData() as Record<string, unknown>;
 	const { headers, originalUrl } = context.getRequestObject();
-	// With a placeholder for the host: n8n does not know its outside address.
+	// The host is a placeholder, as n8n does not know its outside address.
 	const url = new URL(originalUrl, 'http://localhost');
 	const claimedHosts = [headers.host, headers['x-forwarded-host']]
 		.flatMap((value) => value ?? [])
@@ -46,7 +46,7 @@ async function checkedClient(context: IWebhookFunctions) {
 	return { client, path: url.pathname, ...checked };
 }
 
-/** Throws a Refusal where the service says nothing of the task. */
+/** Throws a CallRefusal where the service says nothing of the task. */
 async function confirmed(client: ServiceClient, posted: Posted, answerBy: number) {
 	const budgetMs = Math.min(CONFIRM_WITHIN_MS, answerBy - now());
 	const said = await confirm(client, posted, budgetMs);
@@ -68,7 +68,7 @@ function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): strin
 	return undefined;
 }
 
-/** The service's spelling of an ID that was posted; what was posted, where the service has a different one. */
+/** Prefers the service's spelling of a posted ID, but keeps the posted one where the service names another. */
 function spelled(taskId: string, { id }: Task): string {
 	return id?.toLowerCase() === taskId.toLowerCase() ? id : taskId;
 }
@@ -86,7 +86,7 @@ async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
 	const remembers = settings.deduplicate && context.getMode() !== 'manual';
 	const memory: Memory = { owner: ownerOf(context), answerBy };
 	if (remembers) memory.saved = savedEvents(context.getWorkflowStaticData('node'));
-	// For a copy of what was let through the service need not be asked: a task that is over no longer changes.
+	// A duplicate costs no request: a task that is over no longer changes.
 	if (remembers && posted.task) {
 		const name = eventOf(taskId, posted.task, true);
 		if (await isDuplicate(memory, { name })) throw new CallRefusal(200, DUPLICATE);
@@ -99,7 +99,7 @@ async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
 		reference === undefined || signed || (settings.verify && isShown(reference, path, task.raw));
 	let event: string | undefined;
 	if (remembers) {
-		// What still runs does not come here, but a task that is done without a file.
+		// A running task does not come here, except one that is done without a file.
 		const withFiles = verdict.kind !== 'running';
 		const id = task.id ?? taskId;
 		const crowd = vouched ? undefined : JSON.stringify([id, task.status, withFiles]);
@@ -111,7 +111,7 @@ async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
 	}
 	const item = receivedItem({
 		task_id: spelled(taskId, task),
-		// Other calls that name the same task share the answer.
+		// Other calls that name the same task share this object.
 		task: structuredClone(task.raw),
 		verified: settings.verify,
 		signed,

@@ -43,7 +43,7 @@ export function prepareReceiveUrl(
 	return url.href;
 }
 
-/** Of a Media Generation Trigger, or of another node of the same form. */
+/** Matches the path of a Media Generation Trigger, or of a node with the same kind of webhook. */
 const PRODUCTION_PATH = /\/webhook\/[\da-f-]{36}\/callback$/;
 
 /** Warns in the editor of n8n's test URLs, which work once, and of a trigger of this n8n whose Production URL nobody listens to. */

@@ -6,7 +6,7 @@ import { isPrivateHost } from '../service/baseUrl';
 export const SIGNED_FOR_MS = 7 * 24 * 3_600_000;
 export const MAX_REFERENCE = 500;
 
-/** By their names in the URL. `expires`: epoch seconds. */
+/** These names stand in the URL. `expires` is in epoch seconds. */
 const SIGNED = ['signed_for', 'expires', 'nonce', 'reference'] as const;
 
 type SignedValues = Record<(typeof SIGNED)[number], string>;
@@ -16,7 +16,7 @@ function signatureFor(secret: string, values: SignedValues): string {
 	return createHmac('sha256', secret).update(parts.join('\n')).digest('hex');
 }
 
-/** A path as both sides see it: decoded, without trailing slashes. */
+/** Decodes a path and drops trailing slashes, so that both sides see the same. */
 function plainPath(pathname: string): string {
 	try {
 		return decodeURIComponent(pathname).replace(/\/+$/, '');
@@ -58,11 +58,11 @@ export function sign(url: URL, secret: string, now: number): void {
 }
 
 export interface Arrival {
-	/** The path that n8n was asked for, with its first slash. */
+	/** The path that the request asked n8n for, with its first slash. */
 	path: string;
 	/** The trigger's own URL, as n8n knows it; undefined if it has none. */
 	ownUrl: string | undefined;
-	/** By the request; anybody can write those. */
+	/** The request names these hosts, and anybody can write a request. */
 	claimedHosts: readonly string[];
 	/** Epoch ms. */
 	at: number;

@@ -10,7 +10,7 @@ import { parseTask, taskIdOf, type Task } from '../service/task';
 /** Bodies of real callbacks are a few kB. */
 const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
 
-/** Why a call starts nothing. With status 200 there is nothing wrong with it, and its sender need not try again. */
+/** Says why a call starts nothing. With status 200 nothing is wrong with it, and its sender need not try again. */
 export class CallRefusal extends Error {
 	constructor(
 		readonly status: number,
@@ -22,7 +22,7 @@ export class CallRefusal extends Error {
 
 export interface Posted {
 	taskId: string;
-	/** As the sender describes it; undefined where the body only names it. */
+	/** The sender's description; undefined where the body only names the task. */
 	task: Task | undefined;
 }
 
@@ -58,7 +58,7 @@ type CallbackRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
 	readRawBody?: () => Promise<void>;
 };
 
-/** Whatever the sender says of the content type. Throws a Refusal where no task is named. */
+/** Ignores the stated content type. Throws a CallRefusal where the body names no task. */
 export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
 	const request = context.getRequestObject() as CallbackRequest;
 	const parsed: unknown = context.getBodyData();
@@ -79,7 +79,7 @@ export function answer(context: IWebhookFunctions, status: number, body: IDataOb
 	return { noWebhookResponse: true };
 }
 
-/** The answer to a call that was broken off: where a webhook throws, n8n starts the workflow with an empty item. @param call as the log names it */
+/** Answers a call that failed: where a webhook throws, n8n starts the workflow with an empty item. @param call as the log names it */
 export function refuse(context: IWebhookFunctions, call: string, error: unknown) {
 	const isRefusal = error instanceof CallRefusal;
 	if (!isRefusal)

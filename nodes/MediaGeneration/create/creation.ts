@@ -16,11 +16,11 @@ export interface Created {
 	/** Epoch ms of the answer. */
 	createdAt: number;
 	answer: JsonObject;
-	/** Where the service reports the task's end; none where it does not, or reports it to another execution. */
+	/** The service reports the task's end there; none where it does not, or reports it to another execution. */
 	receiveUrl?: string | undefined;
 }
 
-/** A creation whose answer is not known, and so may have made a task. */
+/** A creation whose answer is not known may have made a task. */
 export interface Sending {
 	request: CreationRequest;
 	/** Epoch ms by our clock. */
@@ -43,7 +43,7 @@ export function identityOf(request: CreationRequest): unknown[] {
 	return [path, qs ?? null, body, ...content];
 }
 
-/** For how long a refusal is answered with another try, in ms, by what it may come from. */
+/** Creations are repeated for this long after the first refusal of a kind, in ms. */
 export const PATIENCE_MS = { connection: 60_000, 'unknown host': 10_000, 'unnamed limit': 60_000 };
 
 export type Patience = keyof typeof PATIENCE_MS;
@@ -88,7 +88,7 @@ function retry(failure: Failure, { headers }: Answer): CreationRefusal {
 const ELSEWHERE =
 	'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.';
 
-/** By the status of a refusal. A redirect is one only if listed here: these ask for the same request elsewhere, so that this one did nothing (RFC 9110, 15.4). */
+/** The keys are statuses of refusals. Only the redirects listed here are refusals: they ask for the same request elsewhere, so that this one did nothing (RFC 9110, 15.4). */
 const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
 	301: ELSEWHERE,
 	307: ELSEWHERE,
@@ -117,7 +117,7 @@ const LIMITS: Readonly<Record<ReturnType<typeof kindOf429>, [refused: string, ad
 
 const saidBy = (answer: Answer) => quote(wordsOf(answer)) ?? `HTTP ${answer.status}`;
 
-/** What is about tasks that run, or wait to run, and not about requests. */
+/** These words are about tasks that run or wait to run, and not about requests. */
 const FULL_ACCOUNT = /active.?task|concurren|queue/i;
 
 function readTooMany(answer: Answer): Creation {

@@ -7,7 +7,7 @@ import type { Sending } from './creation';
 export type LedgerStore = Record<string, unknown>;
 
 const LEDGER_FIELD = 'createdTasks';
-/** To be raised with any change of what is kept under {@link LEDGER_FIELD}. */
+/** Raise this with any change of what is kept under {@link LEDGER_FIELD}. */
 const LEDGER_FORMAT = 1;
 
 export interface LedgerEntry extends JsonObject {
@@ -25,7 +25,7 @@ export const UNREADABLE_LEDGER: Failure = {
 		'So nothing was sent. Look for the task in the log of n8n or at the service. If there is none, run the workflow again as a new execution.',
 };
 
-/** Throws where another version of this node has noted them: that can mean anything, so it counts as not read. */
+/** Throws where another version of this node wrote the entries: they can mean anything, so they count as not read. */
 export function entriesIn(store: LedgerStore): JsonObject {
 	if (store[LEDGER_FIELD] === undefined)
 		store[LEDGER_FIELD] = { format: LEDGER_FORMAT, entries: {} };

@@ -16,13 +16,13 @@ export interface Unfound {
 	kind: 'unfound';
 	/** The tasks that could be it, but need not be. */
 	candidates: ListedTask[];
-	/** Whether one of them is of an equal request: then it may well be there. */
+	/** Whether one of the candidates repeats the request. */
 	isLikely: boolean;
-	/** Why the list says nothing of it. Undefined once the list was read, and where there is none. */
+	/** Says why the list decided nothing. Undefined once the list was read, and where there is none. */
 	unread: Failure | undefined;
 }
 
-/** Without a receive URL: it may call another execution. */
+/** A found task has no receive URL here, as it may call another execution. */
 export type Finding = { kind: 'found'; created: Created } | Unfound;
 
 export interface Search extends Sought, Clock {
@@ -34,7 +34,7 @@ export interface Search extends Sought, Clock {
 }
 
 interface Seeker extends Search {
-	/** When the last reading began that it had a part in, in epoch ms. */
+	/** Epoch ms at which the last reading that served it began. */
 	readAt: number;
 	finding: Finding;
 	/** Aborts when no further reading changes it. */
@@ -43,7 +43,7 @@ interface Seeker extends Search {
 
 /** When to read the list, in ms: a task can appear in it late, and the list can be busy. The last reading ends within 20 s. */
 const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
-/** One reading serves all that are due so soon. */
+/** One reading serves all searches that are due within this. */
 const TOGETHER_MS = 300;
 const READING_MS = 5_000;
 const FIND_MOST_PAGES = 5;
@@ -101,7 +101,7 @@ class Creations {
 		await this.reading;
 	}
 
-	/** Never rejects. Only those that are there at its beginning have a part in it: it goes back to the oldest of them, and no further. */
+	/** Never rejects. Serves only the searches that exist at its beginning, as it reads back to the oldest of them and no further. */
 	private async read(seeker: Seeker): Promise<void> {
 		const served = [...this.seekers];
 		for (const each of served) each.readAt = seeker.now();

@@ -21,7 +21,7 @@ export type { LedgerStore };
 export interface AgentCall {
 	/** The same for all tries of the call; without a colon. */
 	id: string;
-	/** Which agent in which of its runs: n8n's Retry repeats that run. */
+	/** Identifies the agent and its run, which n8n's Retry repeats. */
 	agent: string;
 }
 
@@ -40,17 +40,17 @@ export interface Slot {
 export interface LedgerQuestion {
 	slot: Slot;
 	request: CreationRequest;
-	/** Of the request and the service. */
+	/** Covers the request and the service. */
 	hash: string;
 }
 
 export type Earlier =
 	| { kind: 'created'; created: Created }
-	/** A creation of which nothing is known. It is not sent again; `sending`: what it can be looked for with. */
+	/** Nothing is known of this creation, and it is not sent again. `sending` is what a search needs. */
 	| { kind: 'unknown'; failure: Failure; sending: Sending | undefined }
-	/** One that another execution has left. It is sent again where the service's list does not have it. */
+	/** Another execution left this creation. It is sent again where the service's list does not have it. */
 	| { kind: 'doubtful'; sending: Sending | undefined }
-	/** The same of one that another execution may have sent, which n8n has not let say so. */
+	/** Another execution may have sent this one, but was killed before its notes were saved. */
 	| { kind: 'unsaid'; sending: Sending }
 	| { kind: 'nothing' };
 
@@ -61,7 +61,7 @@ export function requestHash(baseUrl: string, request: CreationRequest): string {
 
 export class Ledger {
 	private readonly prefix: string;
-	/** Epoch ms since which an earlier execution may have sent what it has not noted; undefined: it has noted everything. */
+	/** Since then (epoch ms) an earlier execution may have sent what it did not note; undefined: it noted everything. */
 	private unsaidSince: number | undefined;
 
 	/** @param clean takes secrets out of what is noted, as workflows can read it */
@@ -85,7 +85,7 @@ export class Ledger {
 			const entries = this.entries();
 			const key = `${this.prefix}begun`;
 			const { [key]: begun } = entries;
-			// Since then every execution has left its notes. What the killed one has sent is looked for until each item was come to.
+			// Every later execution has left notes. Items that none of them reached are still looked for.
 			if (isObject(begun)) this.unsaidSince = asNumber(begun.unsaidSince);
 			else entries[key] = { unsaidSince: since ?? null };
 		});
@@ -130,7 +130,7 @@ export class Ledger {
 		const { key, entry } = taken;
 		delete entries[key];
 		delete entry.delivered;
-		// Of a creation that is only looked for, the execution stays the one that has sent it.
+		// A creation that is only looked for stays with the execution that sent it.
 		if (!this.isOfExecution(entry)) entry.takenUpBy = executionId;
 		entries[this.keyOf(slot)] = entry;
 		return entry;
@@ -141,7 +141,7 @@ export class Ledger {
 		const key = this.keyOf(slot);
 		const { [key]: present } = this.entries();
 		const isSame = isObject(present) && (present.hash === hash || this.isOfExecution(present));
-		// What another execution has asked for comes back where this creation is refused.
+		// The entry of another execution returns where this creation is refused.
 		const before = isSame ? present.before : present;
 		this.entries()[key] = { execution, hash, agent: call?.agent, before, ...this.clean(fields) };
 	}
@@ -156,7 +156,7 @@ export class Ledger {
 				return this.isOfExecution(entry)
 					? { kind: 'unknown', failure, sending }
 					: { kind: 'doubtful', sending };
-			// Taken up from a failed execution, it belongs to this one: what counts in its further tries is the item, too.
+			// The task now belongs to this execution, so that the item counts in its further tries as well.
 			entry.execution = this.run.executionId;
 			const answer = isObject(entry.answer) ? entry.answer : { task_id: taskId };
 			const receiveUrl = asText(entry.receiveUrl);
@@ -172,13 +172,13 @@ export class Ledger {
 		return { kind: 'unsaid', sending: { request, sentAt: this.unsaidSince } };
 	}
 
-	/** Never throws, as what follows a creation: what was noted before it was sent stands for a task whose note is refused. */
+	/** Never throws. Where the note is refused, the one from before the sending stands for the task. */
 	noteCreated(asked: LedgerQuestion, { receiveUrl, ...created }: Created): void {
 		const fields = { ...created, receiveUrl: receiveUrl && endpointOf(receiveUrl) };
 		quietly(() => this.note(asked, fields));
 	}
 
-	/** Before a creation is sent: should n8n end before the answer comes, this is all that is known. Where it throws, nothing may be sent. */
+	/** Comes before the sending: should n8n end before the answer, this is all that is known. Where it throws, nothing may be sent. */
 	noteSending(
 		asked: LedgerQuestion,
 		{ sentAt, failure }: { sentAt: number; failure?: Failure },
@@ -187,7 +187,7 @@ export class Ledger {
 		this.note(asked, { sending, failure: failure && { ...failure } });
 	}
 
-	/** Those of the first try: a text with `$now` would be cut elsewhere by each try, and parts of different cuts don't fit together. */
+	/** Returns the texts of the first try: each try would cut a text with `$now` elsewhere, and parts of different cuts don't fit together. */
 	firstTexts(item: number, texts: string[]): string[] {
 		const key = `${this.prefix}${item}:texts`;
 		const first = attempt(() => {
@@ -200,7 +200,7 @@ export class Ledger {
 		return first.ok ? first.value : texts;
 	}
 
-	/** A task that failed is of no further use: the next try makes a new one. That the item was come to stays. */
+	/** A failed task is of no further use, so the next try makes a new one. The entry still shows that the item was reached. */
 	forget(slot: Slot): void {
 		quietly(() => {
 			const key = this.keyOf(slot);
@@ -211,7 +211,7 @@ export class Ledger {
 		});
 	}
 
-	/** The run is over. As a tool: what was handed out is not for a later call, and the rest is free for the next one. */
+	/** Ends the run of a tool: what was handed out is not for a later call, and the rest is free for the next one. */
 	close(handedOut: (item: number) => boolean): void {
 		if (this.run.call === undefined) return;
 		quietly(() => {
@@ -227,7 +227,7 @@ export class Ledger {
 		);
 	}
 
-	/** Of the tries of this execution, whatever can't be read of them: what ends a run has to say what it has made. */
+	/** Lists what the tries of this execution made, as far as it can be read: what ends a run has to name it. */
 	get left() {
 		const made: Array<{ item: number; taskId: string }> = [];
 		const unclear: Array<{ item: number; failure: Failure }> = [];

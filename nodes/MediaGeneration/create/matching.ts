@@ -7,12 +7,12 @@ import { identityOf, type Sending } from './creation';
 import { voiceOnV3 } from './speechRoute';
 
 export interface Sought extends Sending {
-	/** Whether its run ended without a word, and may not have sent all of its equal requests. */
+	/** Whether its run was killed, and may not have sent all of its equal requests. */
 	fewer: boolean;
 }
 
 export interface TaskListReading {
-	/** Without those that somebody knows. */
+	/** Known tasks are left out. */
 	tasks: readonly ListedTask[];
 	/** How far the service's clock is ahead of ours at least; undefined where it shows no time. */
 	aheadMs: number | undefined;
@@ -62,7 +62,7 @@ const isSoundEffect = (name = '') => /sound[-_]effect/.test(name);
 function isBeginning(text: unknown, { text: shown, text_length: length }: JsonObject): boolean {
 	if (typeof text !== 'string' || typeof shown !== 'string') return false;
 	const forms = [text, text.trim()];
-	// Services count characters in either way.
+	// Some services count UTF-16 units, others code points.
 	const lengths = forms.flatMap((form) => [form.length, [...form].length]);
 	return (
 		shown.trim() !== '' &&

@@ -14,18 +14,18 @@ interface Sender {
 	send: (wire: Wire) => Promise<Reply>;
 	/** Whether nothing more may be sent. */
 	isOver: () => boolean;
-	/** Told of the route whose answer counts. */
+	/** Receives the route whose answer counts. */
 	used?: { add(route: SpeechRoute): void } | undefined;
 }
 
 const MOVED = /\bapi v3\b|\/v3\/text-to-speech/i;
-/** With these nothing was created, as far as the answer names no task. */
+/** Nothing was created with these statuses, unless the answer names a task. */
 const REFUSALS = new Set([200, 400, 404, 410, 422]);
 
 const requestVoice = ({ pathFields }: CreationRequest) => asText(pathFields?.voice_id) ?? '';
 const isPrefixed = (voice: string) => VOICE_PROVIDERS.some((name) => voice.startsWith(`${name}_`));
 
-/** With its provider's name in front. */
+/** Puts the provider's name before the voice ID. */
 export function voiceOnV3(request: CreationRequest): string {
 	const voice = requestVoice(request);
 	return isPrefixed(voice) ? voice : `${V1_PROVIDER}_${voice}`;
@@ -63,7 +63,7 @@ export async function sendByRoute(request: CreationRequest, sender: Sender): Pro
 	const leadsOn = first === 'v1' ? asksForV3(reply) : isNowhere(reply);
 	const other =
 		second === undefined || !leadsOn || isOver() ? undefined : await send(wireOf(request, second));
-	// Where each route names the other one, v3 has the last word.
+	// If each route refers to the other, v3 decides.
 	const isSecond = other !== undefined && !(second === 'v1' && asksForV3(other));
 	const [route, answer] = isSecond ? [second ?? first, other] : [first, reply];
 	if (other !== undefined && route === 'v3' && !isNowhere(answer)) account.speechRoute = 'v3';

@@ -37,7 +37,7 @@ export interface SubmitDeps extends Clock {
 	over: AbortSignal;
 	/** Aborts when the execution is stopped: then no answer is awaited either. */
 	stop: AbortSignal | undefined;
-	/** Those that this run has used. */
+	/** Collects the routes that this run has used. */
 	speechRoutes?: Set<SpeechRoute>;
 }
 
@@ -57,7 +57,7 @@ const CREATION_STOPPED: Failure = {
 	description: 'Nothing was created for this item. Run the workflow again to create it.',
 };
 
-/** For how long a full account is waited for, beside the Timeout. */
+/** A full account is waited for this long, apart from the Timeout. */
 const MAX_FULL_MS = 3_600_000;
 
 const PAUSED_TOO_LONG: Failure = {
@@ -73,9 +73,8 @@ class Submission {
 	/** Epoch ms. */
 	private readonly firstRefusals = new Map<Patience, number>();
 	private tries = 0;
-	/** Whether the account was full when it was last heard of. */
+	/** Whether the last answer said that the account is full. */
 	private isFull = false;
-	/** How long it was waited for so far. */
 	private fullMs = 0;
 
 	constructor(
@@ -163,7 +162,7 @@ class Submission {
 		return reply ?? { answered: false, kind: 'unanswered', reason: 'the execution was stopped' };
 	}
 
-	/** The execution was stopped before: only the log can still name the task. */
+	/** The execution was stopped before, so that only the log can name the task. */
 	private logLate(reply: Reply): void {
 		const creation = readCreation(reply);
 		const isCreated = creation.kind === 'created';

@@ -1,4 +1,4 @@
-/** From the finished tasks of an input item to what goes out for it, in runs that wait and in executions that wake. */
+/** Makes the output of an input item from its finished tasks, in runs that wait and in executions that wake. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../operations/waiting';
 import type { N8nContext } from '../service/client';
@@ -16,7 +16,7 @@ import { joinSources, type SoundSource } from './joining';
 export interface Assembly {
 	/** `pauseMs`: silence between the parts of one file. */
 	longText: { kind: 'off' } | { kind: 'join'; pauseMs: number } | { kind: 'parts' };
-	/** Of each part its text, or what is known of one that an earlier run has sent. */
+	/** Holds the text of each part, or what is known of one that an earlier run sent. */
 	texts: ReadonlyArray<string | { characters?: number }>;
 }
 
@@ -98,11 +98,11 @@ export async function deliverPart(
 	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
 	const ending = number === 0 ? '' : `_${number}`;
 	const delivered = await delivery.deliver(done, files, { index, extra, ending });
-	// What only joining needs would stay in memory until the run's end.
+	// Only joining needs the files, which would stay in memory until the run's end.
 	return longText.kind === 'join' ? delivered : { ...delivered, files: [] };
 }
 
-/** What goes out for an item whose parts are all done, in their order. Never rejects: what breaks is its failure. */
+/** Makes the output of an item whose parts are all done, in their order. Never rejects: an exception becomes its failure. */
 export async function assemble(
 	context: N8nContext,
 	{ delivery, parts }: { delivery: Pick<Delivery, 'deliver'>; parts: readonly DonePart[] },
@@ -135,7 +135,7 @@ export async function assemble(
 	}
 }
 
-/** The names of binary fields are those of the items of each part. */
+/** Each part's items have binary fields of their own, so that the names mean nothing for the whole. */
 const unnamed = ({ binaryProperty: _moved, ...output }: DeliveredOutput): DeliveredOutput => output;
 
 async function joinedItem(

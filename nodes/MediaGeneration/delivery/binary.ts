@@ -12,7 +12,7 @@ export const MAX_TRANSCRIPT_BYTES = 20_000_000;
 const CHUNK_BYTES = 256 * 1024;
 /** How much is read from memory at once. A multiple of four, as four characters are three bytes. */
 const BASE64_CHARACTERS = 2 * 1024 * 1024;
-/** What opening a file costs, as if it were so much longer. */
+/** Opening a file costs as much as reading this many characters. */
 const OPENING_CHARACTERS = 100_000;
 
 /**
@@ -35,7 +35,7 @@ async function openStored(context: N8nContext, { id }: IBinaryData) {
 	return id === undefined ? undefined : await context.helpers.getBinaryStream(id, CHUNK_BYTES);
 }
 
-/** What was read from memory since others had their turn, over all files. */
+/** Counts what was read from memory, over all files, since others had a turn. */
 let readAtOnce = 0;
 
 /** The bytes of a stored file, in chunks; it is opened when the first one is asked for and closed whatever happens. */

@@ -34,27 +34,26 @@ export interface DownloadDeps extends Clock {
 export type WantedFile = TaskOutput & { maxBytes: number };
 
 const MAX_LOOKS = 3;
-/** How many bytes come a second time with a part, to see that it continues the same bytes. */
+/** A part repeats this many bytes, to prove that it continues the same file. */
 const OVERLAP_BYTES = 1_024;
 const DOWNLOAD_BACKOFF = { firstMs: 400, mostMs: 30_000 };
 /** Some file hosts refuse what does not look like a browser (docs/service.md, "HTTP"). */
 const USER_AGENT = 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)';
 
-/** A file whose first bytes show that it is one, as a stream for the store. */
+/** The first bytes show that this is the file; the store reads the stream. */
 export interface BegunFile {
 	type: FileType;
 	stream: ByteStream;
 }
 
-/** One way of a file from its beginning on: over as many requests as continue it, to its end. */
+/** One attempt at a whole file: from its first byte, over as many requests as continue it. */
 export class Download {
-	/** How it ended. */
 	end: 'open' | 'whole' | FailedDownload = 'open';
 	received = 0;
 	readonly scanner = new SoundScanner();
 	private readonly source = this.wholeFile();
 	private readonly head: Buffer[] = [];
-	/** Of the answer that began the file. */
+	/** The answer that began the file had these headers. */
 	private headers: Headers = {};
 	private validator: string | undefined;
 	private streamOf: OpenFile['streamOf'] | undefined;
@@ -109,7 +108,7 @@ export class Download {
 		return this.tries.length;
 	}
 
-	/** To be called once the file is no longer wanted, stored or not. */
+	/** Call this once the file is no longer wanted, stored or not. */
 	close(): void {
 		this.deps.signal?.removeEventListener('abort', this.stop);
 		this.stop();
@@ -194,7 +193,7 @@ export class Download {
 		return part.end;
 	}
 
-	/** What comes behind the bytes that are there, up to `end`. Whatever does not fit ends it. */
+	/** Yields what follows the bytes that are there, up to `end`. Throws where they do not fit. */
 	private async *newBytes({ body }: OpenFile, end: number): AsyncGenerator<Buffer> {
 		const { deps, over, received, tail, tries } = this;
 		let again = tail.length;
@@ -210,7 +209,7 @@ export class Download {
 				yield this.take(passed === 0 ? chunk : chunk.subarray(passed));
 			}
 		} finally {
-			// Perhaps it was a part of the compressed file.
+			// It may have been a part of the compressed file.
 			if (received > 0 && this.received === received) tries.parts = false;
 		}
 	}

@@ -13,13 +13,13 @@ import { isObject } from '../base/json';
 import type { DeliveredOutput } from './files';
 
 export interface UsableTasks {
-	/** Tasks that are paid for and can still be fetched. */
+	/** These tasks are paid for and can still be fetched. */
 	taskIds: readonly string[];
-	/** Items whose tasks may exist: the answer to their creation never came. */
+	/** The tasks of these items may exist: the answer to their creation never came. */
 	unclearItems: readonly number[];
-	/** Tasks that an unclear answer has named all the same. */
+	/** An unclear answer named these tasks. */
 	namedTaskIds: readonly string[];
-	/** In words: what became of the other items. */
+	/** Says in words what became of the other items. */
 	others?: string;
 }
 
@@ -39,7 +39,7 @@ export function wordsFor({
 	return words;
 }
 
-/** All names by which a failed item says what became of it: one record for every way out (run, waking, `details`). */
+/** Holds all fields of a failed item: one record for every way out (run, waking, `details`). */
 function recordOf(failure: Failure, outputs?: DeliveredOutput[]) {
 	const { message, outcome, taskId, status, httpStatus, candidates, whole } = failure;
 	return Object.entries({

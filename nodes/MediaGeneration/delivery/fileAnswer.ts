@@ -4,11 +4,10 @@ import type { Clock } from '../base/clock';
 import { headerOf, type ByteStream } from '../service/fileHost';
 import { asNumber } from '../base/json';
 
-/** Why a file did not come. */
 export interface FailedDownload {
 	/** Completes "could not be downloaded: ...". */
 	problem: string;
-	/** Whether all of it once more, from nothing, may help. */
+	/** Whether another download from the first byte may help. */
 	startOver: boolean;
 }
 
@@ -39,16 +38,16 @@ export function asDownloadError(error: unknown): DownloadError {
 export const OVER = new Error('over');
 
 const STALL_MS = 60_000;
-/** What any file may take, whatever its size. */
+/** Any file may take this long, whatever its size. */
 const GRACE_MS = 10 * 60_000;
-/** Beyond that, 20 kB a second: 500 MB may take seven hours. */
+/** The rest has to come at 20 kB a second: 500 MB may take seven hours. */
 const LEAST_BYTES_PER_MS = 20;
-/** How many requests in a row may bring next to nothing, or nothing that can be continued. */
+/** Ends a download after this many requests in a row that brought next to nothing, or nothing that can be continued. */
 const MAX_FAILURES = 5;
 const PROGRESS_BYTES = 16_384;
 const MAX_REQUESTS = 500;
 
-/** What was tried for a file, over all its downloads. */
+/** Counts what was tried for a file, over all its downloads. */
 export class Tries {
 	failures = 0;
 	requests = 0;
@@ -57,9 +56,9 @@ export class Tries {
 	parts = true;
 	/** Where the file has ended without a sign that it was complete; -1: nowhere. */
 	endSeenAt = -1;
-	/** The length that its host has stated last. */
+	/** The host has stated this length last. */
 	length: number | undefined;
-	/** For the host. What n8n's store takes does not count. */
+	/** Time spent waiting for the host, not for n8n's store. */
 	private waitedMs = 0;
 
 	constructor(private readonly clock: Clock) {}
@@ -94,7 +93,7 @@ export async function* readFileBody(
 ): AsyncGenerator<Buffer> {
 	const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
 	const over = new AbortController();
-	// Undefined while it is the store that is waited for, not the host.
+	// Undefined while the store is waited for, not the host.
 	let waitingSince: number | undefined;
 	let giveUp: (reason: DownloadError) => void = () => undefined;
 	const stop = () => giveUp(new DownloadError(DOWNLOAD_STOPPED.problem));

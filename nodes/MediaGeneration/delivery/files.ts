@@ -1,4 +1,4 @@
-/** From the addresses of a finished task to binary data: concurrently, bounded, streamed into n8n's binary store. */
+/** Fetches the files of a finished task: concurrently, bounded, streamed into n8n's binary store. */
 import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
 import { extensionIn, mediaOf } from '../media/kinds';
 import type { SoundFacts } from '../media/sound';
@@ -12,14 +12,14 @@ import { learnMode, reserveMemory } from './binary';
 
 /** An output as the item shows it (README, "Operations"). */
 export interface DeliveredOutput {
-	/** Where the service offers it; a file that was joined here has none. */
+	/** Missing for a file that was joined here. */
 	url?: string;
 	kind: OutputKind;
 	binaryProperty?: string;
 	fileName?: string;
 	mimeType?: string;
 	fileSize?: number;
-	/** Of WAV and MP3, measured. */
+	/** Measured, for WAV and MP3. */
 	durationSeconds?: number;
 }
 
@@ -53,7 +53,7 @@ export interface FetchDeps extends DownloadDeps {
 	limiter: Limiter;
 }
 
-/** Of one task. */
+/** Limits the files of one task. */
 export const MAX_FILES = 100;
 
 /** File systems take 255 bytes: this leaves room for numbers, an extension, and what some programs put before or behind a name. */
@@ -75,7 +75,7 @@ export function stemOf(text = ''): string | undefined {
 		.replace(/^[\s\p{M}]+/u, '')
 		.replace(DEVICE, '$1_')
 		.slice(0, MAX_STEM_BYTES + 1);
-	// Between two characters, combining marks included.
+	// Cut between two characters, combining marks included.
 	while (Buffer.byteLength(stem) > MAX_STEM_BYTES) stem = stem.replace(/\P{M}\p{M}*$/u, '');
 	stem = stem.replace(/[. ]+$/, '');
 	return stem === '' ? undefined : stem;
@@ -136,7 +136,7 @@ const missingFile = ({ url, kind }: TaskOutput, problem: string): DeliveredFile 
 	problem,
 });
 
-/** Begins from nothing as often as it helps: all downloads of a file share their tries and their time. */
+/** Starts over as often as it helps: all downloads of a file share their tries and their time. */
 async function storeWhole(wanted: NamedFile, deps: FetchDeps): Promise<DeliveredFile> {
 	for (const tries = new Tries(deps); ;) {
 		const download = new Download(wanted, deps, tries);

@@ -17,7 +17,6 @@ export function showHint(
 	quietly(() => context.addExecutionHints({ type, location: 'outputPane', message: clean }));
 }
 
-/** The files of an item, as it shows them. */
 export function shownOutputs({ json: { outputs } }: INodeExecutionData): DeliveredOutput[] {
 	const list: unknown[] = Array.isArray(outputs) ? outputs : [];
 	return list.filter(isObject) as unknown as DeliveredOutput[];
@@ -70,7 +69,7 @@ function fitting(taskIds: Iterable<string>): string {
 	return value;
 }
 
-/** Over all runs of these nodes in the execution; a later try replaces the earlier one. Never throws: older n8n have no such values. */
+/** Covers all runs of these nodes in the execution; a later try replaces the earlier one. Never throws, as older n8n have no such values. */
 export function noteExecution(
 	context: IExecuteFunctions,
 	run: string,

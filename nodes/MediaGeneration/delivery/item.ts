@@ -128,7 +128,7 @@ export class Delivery {
 		};
 		const isSplit = settings.splitFiles && files.length > 0;
 		const there = files.filter(({ kind }) => kind !== 'missing');
-		// An item for each of thousands would copy all of a large task as often.
+		// One item for each of thousands of files would copy a large task as often.
 		const last = there.slice(MAX_FILES);
 		const shown = [
 			...there.slice(0, MAX_FILES).map((file) => [file]),

@@ -15,7 +15,7 @@ import { stemOf, type StoredFile } from './files';
 
 export interface SoundSource {
 	sound: IBinaryData;
-	/** Of the sound, where it was read before. */
+	/** Known where the sound was read before. */
 	facts?: SoundFacts | undefined;
 	srt?: IBinaryData | undefined;
 	words?: IBinaryData | undefined;
@@ -47,14 +47,13 @@ export async function joinSources(
 	if (!plan.joinable) return { ok: false as const, reason: plan.reason };
 	const name = stemOf(options.baseName) ?? 'joined';
 	const files = [await joinSound(context, sources, { plan, name })];
-	// What the item says of the whole.
 	const json: IDataObject = { duration_seconds: plan.durationSeconds };
 	const hints: string[] = [];
 	const texts: string[] = [];
 	for (const { field, merge, extension } of TRANSCRIPTS) {
 		const transcripts = sources.flatMap((source) => source[field] ?? []);
 		if (transcripts.length < sources.length) continue;
-		// A transcript that breaks costs the transcript, not the sound.
+		// A broken transcript must not cost the sound.
 		const read = await attemptLater(async () => {
 			const parts = await spokenIn(context, transcripts, plan.parts);
 			return parts === undefined ? TOO_LONG : await inPieces(merge(parts, options.nameOf));

@@ -19,7 +19,7 @@ export interface AboutFile extends TaskOutput {
 	stated: string | undefined;
 }
 
-/** Except white space and the escape character that some East Asian encodings use. */
+/** Leaves out white space and the escape character that some East Asian encodings use. */
 const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/;
 /** What no text has: half characters, code points without a meaning. */
 const NO_LETTER = /[\p{Surrogate}\p{Unassigned}\p{Private_Use}]/u;
@@ -28,7 +28,7 @@ function utf16Order(head: Buffer): 'little' | 'big' | undefined {
 	const mark = head.length >= 2 ? head.readUInt16BE(0) : 0;
 	if (mark === 0xfffe) return 'little';
 	if (mark === 0xfeff) return 'big';
-	// Without a mark: Latin letters, every other byte of which is zero.
+	// A text without a mark is known by Latin letters: every other byte is zero.
 	const start = [...head.subarray(0, 16)];
 	if (start.length < 8) return undefined;
 	const isLetter = (byte: number) => byte >= 0x20 && byte < 0x7f;
@@ -39,7 +39,7 @@ function utf16Order(head: Buffer): 'little' | 'big' | undefined {
 }
 
 function utf16(head: Buffer, order: 'little' | 'big'): string | undefined {
-	// A copy, as swapping works in place; without an incomplete character at its end.
+	// This is a copy, as swapping works in place, without an incomplete character at its end.
 	const bytes = Buffer.from(head.subarray(0, head.length - (head.length % 2)));
 	const text = (order === 'big' ? bytes.swap16() : bytes).toString('utf16le');
 	const whole = text.replace(/[\ud800-\udbff]$/, '');
@@ -60,7 +60,7 @@ export function leadingText(head: Buffer): string | undefined {
 	const order = utf16Order(head);
 	const text = order === undefined ? eightBit(head) : utf16(head, order);
 	if (text === undefined || CONTROL.test(text)) return undefined;
-	// Which takes the mark away, too.
+	// This removes the byte-order mark, too.
 	return text.trimStart();
 }
 
@@ -94,7 +94,7 @@ function mimeOnly(header: string | undefined): string {
 
 function namedTypes({ stated, url }: AboutFile) {
 	const mimeType = mimeOnly(stated);
-	// Which most hosts state for anything they do not know.
+	// Most hosts state text/plain for anything they do not know.
 	const byHeader = mimeType === 'text/plain' ? undefined : typeByMimeType(mimeType);
 	return { byHeader, byUrl: typeByExtension(extensionIn(new URL(url).pathname)) };
 }
@@ -105,7 +105,7 @@ const isSoundOrImage = ({ kind }: AboutFile) => kind === 'audio' || kind === 'im
 
 const UNKNOWN: FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
 
-/** By its bytes, then a specific header that fits what was asked for, then its address, then what its bytes may be. */
+/** Goes by the bytes, then a specific header that fits what was asked for, then the address, then what the bytes may be. */
 export function fileTypeOf(head: Buffer, about: AboutFile): FileType {
 	const { byHeader, byUrl } = namedTypes(about);
 	const signature = typeBySignature(head);
@@ -148,7 +148,7 @@ function sentInstead(text: string): string {
 }
 
 function isErrorObject(value: unknown): boolean {
-	// One level: recursion would follow a foreign text as deep as it likes.
+	// One level is enough: recursion would follow a foreign text to any depth.
 	if (Array.isArray(value))
 		return value.length > 0 && value.every((entry) => isObject(entry) && isErrorObject(entry));
 	if (!isObject(value)) return false;

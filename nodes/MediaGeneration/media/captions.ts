@@ -56,7 +56,7 @@ function* readSegment(value: unknown): Work<Segment | undefined> {
 
 /** The segments of a transcript: a list, or one alone. Undefined where the text is something else. */
 function* parseWords(text: string): Work<Segment[] | undefined> {
-	// Without spaces, of which a byte order mark is one.
+	// trim() removes a byte-order mark, too.
 	const value = readJson(text.trim(), TRANSCRIPT).body;
 	yield;
 	const segments: Segment[] = [];
@@ -122,7 +122,7 @@ export const mergeSrt = mergerOf<Spoken>({
 	whole: (cues) => cues.join('\n'),
 });
 
-/** Of transcripts in JSON, word by word. Whatever else they say about a word is kept. */
+/** Merges transcripts in JSON word by word, and keeps whatever else they say about a word. */
 export const mergeWords = mergerOf<Segment>({
 	name: 'a list of timed words',
 	read: parseWords,

@@ -12,7 +12,7 @@ export interface Joinable {
 	silence: Buffer;
 	pauseBytes: number;
 	padding: Buffer;
-	/** In seconds of the joined file. An MP3 part keeps what its encoder put around the sound: 20 to 50 ms, more at low sample rates. */
+	/** Times are seconds of the joined file. An MP3 part keeps what its encoder put around the sound: 20 to 50 ms, more at low sample rates. */
 	parts: Array<{ start: number; end: number }>;
 	durationSeconds: number;
 	mimeType: string;

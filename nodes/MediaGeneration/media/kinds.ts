@@ -50,7 +50,7 @@ const TYPES = FILE_KINDS.map(([extensions, mimeTypes, mark]) => {
 export const typeByExtension = (extension: string): FileType | undefined =>
 	TYPES.find(({ names }) => names.includes(extension))?.type;
 
-/** Of a path or a name, in small letters; empty where it has none. */
+/** Returns the extension of a path or name in small letters; empty where it has none. */
 export const extensionIn = (path: string): string =>
 	/\.([a-z0-9]{2,5})$/i.exec(path)?.[1]?.toLowerCase() ?? '';
 
@@ -63,7 +63,7 @@ export function mediaOf(extension: string): Media | undefined {
 }
 
 export function typeByMimeType(mimeType: string): FileType | undefined {
-	// The last one: "audio/ogg" is .ogg, whatever is in it.
+	// The last one counts: "audio/ogg" is .ogg, whatever is in it.
 	const found = TYPES.filter(({ types }) => types.includes(mimeType)).at(-1);
 	return found && { mimeType, extension: found.type.extension };
 }

@@ -98,7 +98,7 @@ const isAt = (bytes: Buffer, at: number, mark: string) =>
 
 function tagLength(bytes: Buffer): number | undefined {
 	if (isAt(bytes, 0, 'ID3')) {
-		// Only seven bits of each byte count, so that no size looks like a frame.
+		// ID3 uses seven bits of each byte, so that no size looks like a frame.
 		const size = [...bytes.subarray(6, 10)].reduce((sum, byte) => sum * 128 + byte, 0);
 		const hasFooter = ((bytes[5] ?? 0) & 0x10) !== 0;
 		return ID3V2_HEADER_BYTES + size + (hasFooter ? ID3V2_HEADER_BYTES : 0);
@@ -108,7 +108,7 @@ function tagLength(bytes: Buffer): number | undefined {
 	return isAt(bytes, 0, 'TAG') ? ID3V1_BYTES : undefined;
 }
 
-/** Where the APE tag without a header begins that ends a file of `total` bytes, by the file's last bytes. */
+/** Finds the beginning of an APE tag without a header at the end of a file of `total` bytes. */
 function tagBegin(tail: Buffer, total: number): number | undefined {
 	const after = isAt(tail, tail.length - ID3V1_BYTES, 'TAG') ? ID3V1_BYTES : 0;
 	const footer = tail.length - after - APE_HEADER_BYTES;
@@ -139,7 +139,7 @@ function zerosIn(bytes: Buffer): number {
 
 class Mp3Sound {
 	private header: FrameHeader | undefined;
-	/** Of all frames, by their bits: reading one takes longer than all else. */
+	/** Caches headers by their bits, as reading one takes longer than all else. */
 	private readonly headers = new Map<number, FrameHeader>();
 	private statedFrames = 0;
 	private readonly ranges: Array<[from: number, to: number]> = [];
@@ -161,7 +161,7 @@ class Mp3Sound {
 		const first = (this.header ??= frame);
 		if (((bits ^ first.bits) & FORMAT_BITS) !== 0 || channels !== first.channels)
 			return lost(from, 'is a frame of another format than those before it');
-		// Between other frames its mark could be there by chance, but then the frame would code something.
+		// Between other frames the mark could stand there by chance, but then the frame would code something.
 		if (this.found.units === 0 || bytes.readUInt32BE(HEADER_BYTES) === 0) {
 			const statedFrames = statedIn(bytes, frame);
 			this.statedFrames += statedFrames ?? 0;

@@ -30,7 +30,7 @@ export class SoundScanner {
 		this.step = this.work.next();
 	}
 
-	/** To be called after the last chunk, as often as needed. */
+	/** Call this after the last chunk, as often as needed. */
 	end(): SoundFacts {
 		this.file.isWhole = true;
 		while (this.step.done !== true) this.step = this.work.next();

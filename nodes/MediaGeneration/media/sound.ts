@@ -10,19 +10,19 @@ export type Point = readonly [unit: number, bytes: number];
 /** A unit is a frame of an MP3 file, or one sample of each channel of a WAV file. */
 interface FactsOf<Kind, Format> {
 	kind: Kind;
-	/** Of an MP3 file: the header of its first frame. */
+	/** For an MP3 file, this is the header of its first frame. */
 	format: Format;
-	/** In words: "MPEG-1", "16-bit PCM". */
+	/** Names the coding in words: "MPEG-1", "16-bit PCM". */
 	coding: string;
-	/** Of each channel. */
+	/** Counts the samples of one channel. */
 	samplesPerUnit: number;
 	units: number;
 	bytes: number;
-	/** Where the units lie; tags and headers that hold no sound are left out. */
+	/** Tells where the units lie; tags and headers that hold no sound are left out. */
 	ranges: ByteRange[];
-	/** At even distances, where units can differ in length. */
+	/** Points lie at even distances, where units can differ in length. */
 	points: Point[];
-	/** Of all MP3 frames; undefined where it varies. */
+	/** The same for all MP3 frames; undefined where it varies. */
 	bitrateIndex: number | undefined;
 	seconds: number;
 }
@@ -33,7 +33,7 @@ export interface WavFormat {
 	channels: number;
 	/** Hz */
 	sampleRate: number;
-	/** Of the space that a sample takes. */
+	/** Counts the space that a sample takes. */
 	bits: number;
 	blockBytes: number;
 	/** The format chunk's content, as it is written into a joined file. */
@@ -48,7 +48,7 @@ interface NoSound {
 	kind: 'none';
 	/** Why, as the end of a sentence: "it is not an MP3 or WAV file". */
 	problem: string;
-	/** Of an MP3 file with broken frames, as its header states. */
+	/** Stated by the header of an MP3 file with broken frames. */
 	seconds?: number;
 }
 
@@ -71,11 +71,11 @@ export const MOST_IDLE = 65_536;
 export const IDLE_ELEMENT = 64;
 
 const EMPTY = Buffer.alloc(0);
-/** As many of a file's last bytes are kept as show the tags there. */
+/** These last bytes of a file show the tags there. */
 const TAIL_BYTES = 160;
 
 export class Unread {
-	/** Of the whole file, as far as it has come. */
+	/** Counts the bytes that have come. */
 	total = 0;
 	isWhole = false;
 	bytes: Buffer = EMPTY;

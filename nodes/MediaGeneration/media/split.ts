@@ -79,7 +79,7 @@ const clauses = place(
 );
 const words = place(() => true);
 
-/** Where a part may end, best first, by the shares of an even part's length that it then has at least and at most. */
+/** Places where a part may end, best first. `least` and `most` are shares of an even part's length. */
 const PLACES = [
 	{ isPlace: paragraphs, least: 0.8, most: 1.2 },
 	{ isPlace: sentences, least: 0.5, most: Infinity },
@@ -117,7 +117,7 @@ const segmenters = (['word', 'grapheme'] as const).map(
 	(granularity) => new Intl.Segmenter('en', { granularity }),
 );
 
-/** Where there is no space: between two words of a script without spaces, else two graphemes, else two code points. */
+/** Cuts a text without spaces: between two words of its script, else two graphemes, else two code points. */
 function anywhere(text: string, { from, ideal, limit }: SplitRange): number {
 	const begin = Math.max(from, ideal - BEFORE);
 	const window = text.slice(begin, ideal + AFTER);

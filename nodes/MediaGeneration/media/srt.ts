@@ -26,7 +26,7 @@ function inSeconds(found: string[]): number {
 	return (((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + ms) / 1000;
 }
 
-/** In order of time; a cue that is still shown when the next one comes is shortened. */
+/** Sorts cues by time, and shortens one that is still shown when the next one comes. */
 function inOrder(cues: Spoken[]): Spoken[] {
 	cues.sort((one, other) => one.start - other.start);
 	return cues.map((cue, index) => {

@@ -12,7 +12,7 @@ export function taskIdProblem(taskId: string): string | undefined {
 	return taskId.length > MAX_TASK_ID ? `it is longer than ${MAX_TASK_ID} characters` : undefined;
 }
 
-/** A number that fits; else throws an `invalid` failure in these words. @param fits false for NaN */
+/** Returns a number that fits, or throws an `invalid` failure in these words. @param fits false for NaN */
 export function fittingNumber(
 	given: unknown,
 	fits: (value: number) => boolean,
@@ -35,7 +35,7 @@ export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
 	return merged;
 }
 
-/** Far below what breaks JSON.stringify. */
+/** JSON.stringify breaks far beyond this. */
 const MAX_FIELD_DEPTH = 100;
 
 function nestedDeeperThan(levels: number, value: unknown): boolean {
@@ -51,7 +51,6 @@ export function isToolRun(context: IExecuteFunctions): boolean {
 
 /** A file of an item that goes into its request. */
 export interface InputFile {
-	/** Of the form. */
 	field: string;
 	name: string;
 	type: string;
@@ -66,7 +65,6 @@ export class ItemFields {
 		readonly itemIndex: number,
 	) {}
 
-	/** The item itself, as it came in. */
 	get input(): INodeExecutionData {
 		return this.context.getInputData()[this.itemIndex] ?? { json: {} };
 	}
@@ -147,7 +145,7 @@ export class ItemFields {
 		return checkedTaskId(this.requiredText('taskId', 'Task ID').trim());
 	}
 
-	/** From a list, or a text in which commas separate them. @param own the ID that the item itself has: it may hold a comma */
+	/** Reads a list, or a text in which commas separate the IDs. @param own the ID that the item itself has: it may hold a comma */
 	taskIds(own: string | undefined): string[] {
 		const value = this.raw('taskId');
 		const text = Array.isArray(value) ? '' : this.requiredText('taskId', 'Task ID').trim();
@@ -207,7 +205,7 @@ export class ItemFields {
 		);
 	}
 
-	/** With the extra fields. What is undefined is left out where the body becomes JSON. */
+	/** Merges the extra fields in. Undefined values are left out where the body becomes JSON. */
 	body(fields: JsonObject): IDataObject {
 		const { extraFields } = this.options;
 		const example = '{"voice_settings": {"speed": 1.1}}';
@@ -225,7 +223,7 @@ export function checkedTaskId(taskId: string): string {
 	);
 }
 
-/** From JSON or from what an expression leads to; empty where it is not set. Throws an `invalid` failure. */
+/** Reads JSON, or what an expression leads to; empty where it is not set. Throws an `invalid` failure. */
 export function jsonObject(given: unknown, what: string, example: string): JsonObject {
 	const value = typeof given === 'string' ? parseJson(given.trim() || '{}') : (given ?? {});
 	if (value === undefined)

@@ -10,7 +10,7 @@ import { speech } from './speech';
 import { task } from './task';
 import { awaitingFields, creatingFields } from './waitingFields';
 
-/** By use: what makes something comes first. The editor lists the actions of the node in this order. */
+/** Sorted by use: what makes something comes first. The editor lists the actions of the node in this order. */
 const resources: readonly Resource[] = [speech, image, soundEffect, audio, task, credits, apiKeys];
 
 /** The operation that a node's parameters name. Throws an `invalid` failure for a pair that does not exist. */
@@ -37,7 +37,7 @@ function operationField({ value, operations, defaultOperation }: Resource): INod
 	});
 }
 
-/** For the operations of this kind; without one, for all. */
+/** Shows the fields for the operations of this kind; without a kind, for all. */
 function fieldsFor(
 	{ value, operations }: Resource,
 	fields: readonly INodeProperties[] = [],

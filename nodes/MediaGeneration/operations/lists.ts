@@ -15,7 +15,7 @@ export interface ListRoute {
 	/** The path with its query. @param cursor `next` of the page before */
 	path(search: string, cursor: string | undefined): string;
 	entryOf(record: JsonObject): ListEntry | undefined;
-	/** Without it, one answer holds everything, so that searching and paging are up to the caller. */
+	/** A route without this answers with everything at once; the caller searches and pages. */
 	next?(answer: JsonObject, cursor: string | undefined): string | undefined;
 }
 

@@ -15,11 +15,11 @@ export interface CreationRequest {
 	/** Sent as a form, of which the body's fields are a part. */
 	form?: boolean;
 	files?: readonly FormFile[];
-	/** Of speech by voice ID. `auto`: v1, until the service asks for v3. */
+	/** Only speech by voice ID has routes. `auto` is v1 until the service asks for v3. */
 	speechRoute?: SpeechRoute | 'auto';
 	/** What the path says of the request, by the name that the service has for it. */
 	pathFields?: JsonObject;
-	/** Where the service documents it. */
+	/** Set where the service documents the type. */
 	type?: string;
 }
 
@@ -28,7 +28,6 @@ export type OperationWork =
 	| {
 			kind: 'creates';
 			request(fields: ItemFields): CreationRequest;
-			/** Those that the request is sent with. */
 			files?(fields: ItemFields): InputFile[];
 	  }
 	| { kind: 'awaits' }
@@ -39,12 +38,12 @@ export type OperationWork =
 export type ReadSource = Pick<Reading, 'client' | 'signal'>;
 
 export interface Operation {
-	/** As workflows carry it. */
+	/** Workflows carry this name. */
 	value: string;
 	name: string;
 	action: string;
 	description: string;
-	/** Unless it is the action. */
+	/** The default is the action. */
 	subtitle?: string;
 	/** The field whose value tells such nodes of a workflow apart: it is shown beside the subtitle. */
 	toldApartBy?: string;
@@ -55,17 +54,17 @@ export interface Resource {
 	value: string;
 	name: string;
 	operations: readonly [Operation, ...Operation[]];
-	/** The first one, unless given. Never to be changed: workflows are saved without a field that has its default value. */
+	/** The default is the first one. Never change it: workflows are saved without a field that has its default value. */
 	defaultOperation?: string;
-	/** Without those that several resources share. Shown for all of its operations, unless a field lists some. */
+	/** Fields that several resources share are not here. Each is shown for all operations, unless it lists some. */
 	fields?: readonly INodeProperties[];
-	/** What services take beyond these, as an example in JSON (docs/service.md, "Values"). Of a resource that creates tasks. */
+	/** An example in JSON of what services take beyond these fields (docs/service.md, "Values"). */
 	extraFields?: string;
-	/** What it has in the collection of options beside what all operations have that create tasks. */
+	/** Options beside those of every operation that creates tasks. */
 	options?: readonly INodeProperties[];
 }
 
-/** Fields that are shown only under a condition, beside those that they have themselves. */
+/** Shows fields only under a condition, beside those that they have themselves. */
 export function shownWhen(condition: IDisplayOptions['show'], fields: readonly INodeProperties[]) {
 	return fields.map(({ displayOptions: { show, hide } = {}, ...field }) => ({
 		...field,
@@ -73,7 +72,7 @@ export function shownWhen(condition: IDisplayOptions['show'], fields: readonly I
 	}));
 }
 
-/** Fields that a condition hides. n8n drops the values of hidden fields, and an expression hides nothing. */
+/** Hides fields under a condition. n8n drops the values of hidden fields, and an expression hides nothing. */
 export function hiddenWhen(condition: IDisplayOptions['hide'], fields: readonly INodeProperties[]) {
 	return fields.map(({ displayOptions: { show, hide } = {}, ...field }) => ({
 		...field,

@@ -91,7 +91,7 @@ export const speech: Resource = {
 						body: item.body({
 							text: item.requiredText('text', 'Text'),
 							model_id: item.optionalText('modelId', 'Model'),
-							// Not all services take the field here, so it is sent only where it is wanted.
+							// Some services refuse the field here, so it is sent only where it is wanted.
 							with_transcript: item.boolean('withTranscript', false) ? true : undefined,
 						}),
 					};

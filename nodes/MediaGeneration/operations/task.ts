@@ -80,7 +80,7 @@ function filtersOf(fields: ItemFields) {
 	const isWanted = ({ raw, createdAt = Infinity }: ListedTask) =>
 		createdAt > after && (!status || asText(raw.status)?.toLowerCase() === status.toLowerCase());
 	const isOver = (page: readonly ListedTask[]) => areOlder(page, after);
-	// Without a filter of ours a page need not be larger than what is asked for.
+	// Only our own filters need pages larger than what is asked for.
 	const own = status || createdAfter !== undefined ? { isWanted, isOver } : {};
 	return { type: type || undefined, ...own };
 }

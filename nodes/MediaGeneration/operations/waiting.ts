@@ -9,7 +9,7 @@ export interface FileSettings {
 	download: boolean;
 	binaryPropertyName: string;
 	maxFileBytes: number;
-	/** Of the first file, without its ending. */
+	/** Names the first file, without its ending. */
 	fileName?: string | undefined;
 	splitFiles: boolean;
 	transcriptInOutput: boolean;
@@ -33,7 +33,7 @@ export const waitingRules = {
 
 export const GRACE_S = 10;
 export const MAX_ACTIVE_TASKS = 20;
-/** Until the year 9900: later dates can't be saved by every database of n8n. */
+/** Deadlines stay before the year 9900: not every database of n8n can save later dates. */
 const MAX_TIMEOUT_S = 7_870 * 365 * DAY_S;
 
 export function readMaxFileBytes(fields: ItemFields): number {
@@ -117,7 +117,7 @@ function checkTogether(waiting: Waiting, longText: LongText, files: FileSettings
 	if (longText.kind === 'join' && !files.download) throw joinNeedsFiles();
 }
 
-/** Those of the first item count. */
+/** The settings of the first item count. */
 export type RunSettings = ReturnType<typeof readRunSettings>;
 
 export function readRunSettings(fields: ItemFields) {

@@ -178,7 +178,7 @@ const lastOptions: INodeProperties[] = [
 	}),
 ];
 
-/** From inside a collection, the node's own fields are named with a slash. */
+/** Inside a collection, a slash before a name refers to the node's own field. */
 function inCollection(option: INodeProperties): INodeProperties {
 	const displayOptions: IDisplayOptions = {};
 	for (const rule of ['show', 'hide'] as const) {
@@ -216,7 +216,7 @@ export function creatingFields({
 	];
 }
 
-/** Of an operation that creates nothing, and so always waits. */
+/** An operation that creates nothing always waits. */
 export const awaitingFields: INodeProperties[] = [
 	...waitingFields(
 		'The execution sleeps until this n8n sees that all tasks are over, or the timeout passes. A task that is not over by then leaves with timed_out set to true, and a failed one with its outcome.',

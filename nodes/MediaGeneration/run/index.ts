@@ -147,7 +147,7 @@ class Execution {
 			isOut = true;
 			return output;
 		} finally {
-			// Whatever the stop has cut short: creations, waiting, downloads, or the last look before the sleep.
+			// A stop can cut short creations, waiting, downloads, or the last look before the sleep.
 			if (stop?.aborted === true) report.log('the execution was stopped', report.left(ends));
 			ledger.close(
 				(item) => isOut && ends.some(({ kind, index }) => kind === 'items' && index === item),
@@ -175,7 +175,7 @@ class Execution {
 			const { files } = settings;
 			const tasks = asleep.parts.flatMap((part): SleepingTask[] => {
 				if (part.kind !== 'done') return part.kind === 'open' ? [part] : [];
-				// What was fetched of it would stay in memory.
+				// The fetched files would stay in memory.
 				const { delivered: _dropped, ...done } = part;
 				return [done];
 			});

@@ -27,7 +27,7 @@ export interface CreatedPart extends LedgerQuestion {
 
 export type Part =
 	| CreatedPart
-	/** `task: wait`: it was made earlier. */
+	/** `task: wait` waits for a task that was made earlier. */
 	| { kind: 'awaits'; slot: Slot; taskId: string };
 
 export interface Item {
@@ -39,20 +39,19 @@ export interface Item {
 }
 
 export type PartEnd =
-	/** `delivered`: undefined where its files are still to be fetched. */
+	/** `delivered` is undefined where its files are still to be fetched. */
 	| (Done & { watch: Watch; delivered: Delivered | undefined })
-	/** Not waited for: the creation's answer. */
+	/** The creation's answer goes out, and nothing is waited for. */
 	| (Created & { kind: 'created' })
-	/** Let go, so that the execution can sleep. */
+	/** Released so that the execution can sleep. */
 	| OpenTask
 	| Failed
 	/** Given up because the run is going to fail anyway. */
 	| { kind: 'halted'; taskId: string | undefined };
 
-/** The end of an item. `taskIds`: all that are known of it. */
 export type ItemEnd = { index: number; taskIds: string[] } & (
 	| { kind: 'items'; items: INodeExecutionData[] }
-	/** `delivered`: what is there all the same. */
+	/** `delivered` is what is there all the same. */
 	| { kind: 'failed'; failure: Failure; delivered: Whole | undefined }
 	| { kind: 'asleep'; item: Item; parts: readonly PartEnd[] }
 	| { kind: 'halted' }
@@ -64,7 +63,7 @@ export function failedEnd(index: number, failure: Failure): FailedEnd {
 	return { kind: 'failed', index, taskIds: [], failure, delivered: undefined };
 }
 
-/** Whether an item goes on as the task that it is: one that merely ran out of time, where "On Timeout" says so. */
+/** Whether an item goes on although it ran out of time, as "On Timeout" asks for. */
 export function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
 }
@@ -81,7 +80,7 @@ function partTaskId(part: PartEnd): string | undefined {
 }
 
 const idsOf = (parts: readonly PartEnd[]) => parts.flatMap((part) => partTaskId(part) ?? []);
-/** Without those that merely may exist, as the refusal of a creation has named them. */
+/** Leaves out tasks that merely may exist, named by the refusal of a creation. */
 const sureIdsOf = (parts: readonly PartEnd[]) =>
 	idsOf(parts.filter((part) => part.kind !== 'failed' || part.failure.outcome !== 'unknown'));
 
@@ -139,7 +138,7 @@ function itemEndOf(item: Item, parts: readonly PartEnd[]): ItemEnd {
 	return { kind: 'items', ...common, items };
 }
 
-/** That a part may be paid for goes before that another one was not, and what the item may go on with comes last. */
+/** A part that may be paid for speaks first; a failure that the item may go on after comes last. */
 function speakingFailure(item: Item, parts: readonly PartEnd[]) {
 	const failed = parts.filter((part) => part.kind === 'failed');
 	return (

@@ -21,7 +21,7 @@ export async function runItems(
 		waiting.kind === 'suspend' ? [waiting.graceMs] : [],
 	);
 	if (graces.length > 0) {
-		// Some time after the last creation; items that poll are waited for first.
+		// The grace begins after the last creation; items that poll are waited for first.
 		await Promise.all(
 			started.map(
 				async ({ begun, end, waiting }) => await (waiting.kind === 'suspend' ? begun : end),

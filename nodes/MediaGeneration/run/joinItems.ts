@@ -15,7 +15,7 @@ function textField(fields: ItemFields, name: string, label: string): string | un
 	return fields.optionalText(name, label)?.trim();
 }
 
-/** By the value of Group By; undefined where it is empty. */
+/** The keys are the values of Group By; undefined where it is empty. */
 function groupsOf(items: readonly ItemFields[]): Map<string | undefined, ItemFields[]> {
 	const groups = new Map<string | undefined, ItemFields[]>();
 	for (const item of items)

@@ -17,16 +17,16 @@ import { newPages, type Page } from '../service/paging';
 import { readBody } from '../service/reading';
 import { openClient } from './prepare';
 
-/** Where a page begins. It travels to the editor and comes back as it was. */
+/** Says where a page begins. It travels to the editor and comes back unchanged. */
 interface Position {
 	route: string;
 	cursor: string;
-	/** What the pages before it showed last: services repeat entries where pages meet. */
+	/** The last entries of the pages before, as services repeat entries where pages meet. */
 	seen: string[];
 }
 
 const SEEN_KEPT = 2 * PICKER_PAGE_SIZE;
-/** With these a route offers nothing to choose from, and the next one is asked. */
+/** A route with these statuses offers nothing to choose from, and the next one is asked. */
 const NOTHING_TO_CHOOSE = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
 const BY_ID = 'Choose By ID and enter the ID as the service shows it.';
 
@@ -119,7 +119,7 @@ async function search(
 	});
 }
 
-/** As the editor shows it: only of a NodeApiError does it show description and status. */
+/** The editor shows description and status of a NodeApiError only. */
 function asShown(context: ILoadOptionsFunctions, failure: Failure): NodeApiError {
 	const { httpStatus, outcome, message } = failure;
 	const advice = outcome === 'unreachable' ? 'Try again in a while.' : failure.description;

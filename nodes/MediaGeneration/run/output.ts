@@ -71,7 +71,7 @@ function othersOf(first: FailedEnd, ends: readonly OnItsWay[]): string {
 	].join('');
 }
 
-/** The form of the speech route in use has it in its body, the other one in its query. */
+/** The v3 speech route has the format in its body, the v1 route in its query. */
 function askedFormat({ parts: [part] }: Item): string | undefined {
 	if (part?.kind !== 'creates') return undefined;
 	const { qs, body } = part.request;
@@ -85,7 +85,6 @@ export class Report {
 		private readonly fields: readonly ItemFields[],
 	) {}
 
-	/** What goes out for an item, as far as it has ended. */
 	itemsOf(end: ItemEnd): INodeExecutionData[] {
 		const input = includedInput(this.fields[end.index]);
 		return itemsOf(this.context.getNode(), end).map((item) => carryInput(item, input));
@@ -198,7 +197,7 @@ export class Report {
 		if (others.length > 0) showHint(this.context, 'warning', `The service sent ${others[0]}`);
 	}
 
-	/** Before a sleep as well: n8n takes no hints from an execution that wakes. */
+	/** Costs are shown before a sleep as well: n8n takes no hints from an execution that wakes. */
 	showCosts(spending: Spending | undefined): void {
 		for (const { type, message } of spending?.hints() ?? []) showHint(this.context, type, message);
 	}

@@ -23,7 +23,7 @@ export class Run {
 	readonly means: Means & { over: AbortSignal };
 	readonly loop: PollLoop;
 	readonly slots: Limiter;
-	/** What may be let go of unfinished. */
+	/** These may be released unfinished. */
 	readonly sleepers: Watch[] = [];
 	private readonly halt = new AbortController();
 
@@ -54,7 +54,7 @@ export class Run {
 	}
 }
 
-/** A part whose task exists, or will not. */
+/** The task of a part exists, or is known not to come. */
 export interface BegunPart {
 	part: Part;
 	task: KnownTask | PartEnd;
@@ -87,7 +87,7 @@ export async function followPart(run: Run, item: Item, begun: BegunPart): Promis
 	const end = await waitFor(run, item, begun);
 	if (end.kind !== 'done') return end;
 	const input = { ...item, number: begun.part.slot.part };
-	// What breaks here is the item's end: a task that is done stays done.
+	// Assembling the item reports what breaks here: a task that is done stays done.
 	const delivered = await deliverPart(run.means.delivery, end, input).catch(() => undefined);
 	if (delivered?.failure !== undefined) run.failed(item, delivered.failure);
 	return { ...end, delivered };
@@ -123,14 +123,14 @@ async function partEndOf(
 	const { follows, sleeps } = waitingRules[waiting.kind];
 	if (!follows && created !== undefined) return { kind: 'created', ...created };
 	const request = part.kind === 'creates' ? part.request : undefined;
-	// What is saved of a sleeping execution holds no token, and this address ends with one.
+	// A sleeping execution is saved without tokens, and this address ends with one.
 	const receiveUrl = asText(request?.body.receive_url);
 	const sent = { ...request?.body, receive_url: receiveUrl && endpointOf(receiveUrl) };
 	const watch: Watch = {
 		taskId,
 		kind: request?.kind ?? 'task',
 		createdAt,
-		// A try that takes a task up waits for it once more.
+		// A try that resumes a task waits for the whole Timeout again.
 		deadline: (old ? now() : createdAt) + timeoutMs,
 		echoes: addressesIn([sent, request?.qs]),
 		pace: old ? 'atOnce' : 'poll',

@@ -1,4 +1,4 @@
-/** From the input to items: reads and checks every item before anything is sent. */
+/** Reads and checks every item before anything is sent. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { Assembly } from '../delivery/assembly';
 import { failureIn, type FailedJson } from '../delivery/failure';
@@ -180,7 +180,7 @@ export function* planItems(
 	return planned;
 }
 
-/** Those of the first item, also where another field of it is wrong; where they can't be read, the strictest of the others. */
+/** The first item's settings count, also where another field of it is wrong; where they can't be read, the strictest of the others. */
 export function runSettings([item]: readonly ItemFields[], planned: Planned): RunSettings {
 	const first = attempt(() => readRunSettings(item as ItemFields));
 	if (first.ok) return first.value;

@@ -1,4 +1,4 @@
-/** From the credential and the drafts to items that are ready to run: what can still be refused before anything is created. */
+/** Makes items that are ready to run from the credential and the drafts, and refuses what can be refused before anything is created. */
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { prepareReceiveUrl, warnOfCallbackUrls } from '../callback/receiveUrl';
@@ -58,7 +58,7 @@ interface Counting {
 export function killedSince(context: IExecuteFunctions): number | undefined {
 	if (context.getMode() !== 'retry' || isToolRun(context)) return undefined;
 	const { currentNodeExecutionIndex: started } = (context as Counting).additionalData ?? {};
-	// Where n8n does not say which node is the first one, this may be it.
+	// An n8n that does not count its nodes may have begun with this one.
 	if (typeof started === 'number' && started > 1) return undefined;
 	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
 	return getExecutionContext?.call(context)?.establishedAt;
@@ -103,7 +103,7 @@ export async function prepareItems(
 	const urls = waitings.map((waiting) => (waiting.kind === 'no' ? waiting.callbackUrl : undefined));
 	await warnOfCallbackUrls(context, urls);
 	const needed = drafts.some(({ settings }) => settings.minimumCredits !== undefined);
-	// Without Min Credits one try has to do.
+	// One try is enough without Min Credits.
 	const tries = needed ? {} : { tries: 1, timeoutMs: BALANCE_TIMEOUT_MS };
 	const balance =
 		needed || maximum !== undefined ? await readBalance({ client, signal, ...tries }) : undefined;
@@ -115,7 +115,7 @@ export async function prepareItems(
 interface Checked extends Preparing {
 	/** How the execution can be woken, or why it can't be; undefined where nothing suspends. */
 	waking: Attempt<Waking> | undefined;
-	/** Where an item or the run has to know it. */
+	/** Read where an item or the run has to know it. */
 	balance: Attempt<number> | undefined;
 	/** Whether n8n may run the node again on the same items. */
 	repeats: boolean;
@@ -132,7 +132,7 @@ function* readyOf(planned: Planned, checked: Checked): Work<Array<Item | ItemEnd
 	return ready;
 }
 
-/** With what earlier tries have left of it. Throws an `invalid` failure where it may not run. */
+/** Includes what earlier tries have left. Throws an `invalid` failure where the item may not run. */
 function itemOf(
 	{ index, settings, work }: Draft,
 	{ client, ledger, balance, repeats, ...checked }: Checked,
@@ -164,7 +164,7 @@ function itemOf(
 	return { ...item, parts, assembly: { longText, texts } };
 }
 
-/** With the URL that the service is to call. Resume URLs carry n8n's own token. */
+/** Adds the URL that the service is to call. Resume URLs carry n8n's own token. */
 function withCallback(
 	request: CreationRequest,
 	{ waiting, callbackReference: reference }: ItemSettings,

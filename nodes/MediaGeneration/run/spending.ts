@@ -20,24 +20,24 @@ export interface SpendingDeps extends Clock {
 	run: NodeRun;
 	/** Credits; undefined: no limit. */
 	maximum: number | undefined;
-	/** Before the first creation, where it was read. */
+	/** Read before the first creation; undefined where it was not. */
 	balance: Attempt<number> | undefined;
 	signal: AbortSignal | undefined;
 }
 
 const COSTS_FIELD = 'taskCosts';
-/** To be raised with any change of {@link KeptCosts}. */
+/** Raise this with any change of {@link KeptCosts}. */
 const COSTS_FORMAT = 1;
 const COST_LOOK_TIMEOUT_MS = 5_000;
 
 interface KeptCosts {
 	format: number;
 	execution: string;
-	/** By task ID; `credits` is null where the cost is not known. */
+	/** The keys are task IDs; `credits` is null where the cost is not known. */
 	costs: Record<string, { run: string; credits: number | null }>;
-	/** Of the creations whose answers never came, as far as the balance has told. */
+	/** The cost of creations whose answers never came, inferred from the balance. */
 	unclearCredits: number;
-	/** Whether there were more of them since. */
+	/** Whether more creations went unanswered since. */
 	unclear: boolean;
 	/** The last balance that is known, and what all tasks had cost by then; null: none. */
 	known: { balance: number; credits: number } | null;
@@ -68,7 +68,7 @@ export class Spending {
 		if (!this.kept.unclear) this.knowBalance(deps.balance?.ok ? deps.balance.value : undefined);
 	}
 
-	/** Of all runs of the node. */
+	/** Sums up all runs of the node. */
 	private get credits(): number {
 		const costs = Object.values(this.kept.costs);
 		return sumOf([...costs.map(({ credits }) => credits ?? 0), this.kept.unclearCredits]);
@@ -78,7 +78,7 @@ export class Spending {
 		this.kept.known = balance === undefined ? null : { balance, credits: this.credits };
 	}
 
-	/** Of this run. `unnamed`: for how many of the tasks the service named no cost. */
+	/** Sums up this run. `unnamed` counts the tasks for which the service named no cost. */
 	get spent(): { tasks: number; credits: number; unnamed: number } {
 		const all = Object.values(this.kept.costs).filter(({ run }) => run === this.runKey);
 		const named = all.flatMap(({ credits }) => credits ?? []);

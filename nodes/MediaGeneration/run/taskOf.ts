@@ -96,7 +96,7 @@ function doubtAbout({ unread, isLikely, candidates }: Unfound): Failure | undefi
 	return withCandidates(failure, candidates);
 }
 
-/** Where nothing is known of it afterwards it is looked for, and counts as created where it is found. */
+/** A creation without a clear answer is looked for, and counts as created where it is found. */
 async function createOrFind(
 	means: RunMeans,
 	part: CreatedPart,
@@ -115,7 +115,7 @@ async function createOrFind(
 	if (submitted.kind === 'created') ledger.noteCreated(part, submitted.created);
 	if (submitted.kind === 'failed') ledger.forget(slot);
 	if (submitted.kind !== 'unclear') return submitted;
-	// Noted before it is looked for, as the execution may be stopped meanwhile.
+	// The note comes before the search, as the execution may be stopped meanwhile.
 	quietly(() => ledger.noteSending(part, submitted));
 	if (submitted.failure.taskId !== undefined) return submitted;
 	const { sentAt } = submitted;

@@ -8,7 +8,6 @@ import { errorTextOf } from './task';
 
 export type PollRoute = 'v1' | 'v1e';
 
-/** Where speech by voice ID is made. */
 export type SpeechRoute = 'v1' | 'v3';
 
 /**
@@ -31,7 +30,7 @@ export class Account {
 	readonly known = new BoundedMap<string, true>(MAX_KNOWN);
 	/** What the service calls the type of a kind of task. */
 	readonly types = new BoundedMap<string, string>(MAX_KINDS);
-	/** The one that the service has asked for. */
+	/** Set once the service has asked for a route. */
 	speechRoute: SpeechRoute | undefined;
 	readonly queue = new CreationQueue();
 	private readonly states = new Map<unknown, object>();

@@ -78,13 +78,13 @@ export function callbackSecretProblem(value: unknown): string | undefined {
 	return undefined;
 }
 
-/** Of the fields of a credential, with what to do about it; in words that repeat neither key nor secret. */
+/** Says what is wrong with a credential and what to do about it, in words that repeat neither key nor secret. */
 export function credentialProblem(fields: Record<string, unknown>): string | undefined {
 	const { baseUrl, apiKey, callbackSecret } = fields;
 	return baseUrlProblem(baseUrl) ?? apiKeyProblem(apiKey) ?? callbackSecretProblem(callbackSecret);
 }
 
-/** Without trailing slashes, so that a path can be appended. */
+/** Drops trailing slashes, so that a path can be appended. */
 export function normalizeBaseUrl(value: string): string {
 	return value.trim().replace(/\/+$/, '');
 }
@@ -100,7 +100,7 @@ const byteOf = (_: string, hex: string) => String.fromCharCode(parseInt(hex, 16)
  */
 export function pathProblem(path: string): string | undefined {
 	if (/\p{Cs}/u.test(path)) return 'contains an unpaired surrogate';
-	// Written as bytes from here on.
+	// From here on, the path is written as bytes.
 	let decoded = path.replace(/[^\0-\x7f]+/gu, encodeURIComponent);
 	for (let round = 1; decoded !== decoded.replace(ENCODED, byteOf); round += 1) {
 		if (round >= MOST_DECODINGS) return 'is encoded too many times';
@@ -110,7 +110,7 @@ export function pathProblem(path: string): string | undefined {
 	if (/%(?:25)*c[01]/i.test(path)) return 'contains invalid UTF-8';
 	// IIS reads this form, which no standard has.
 	if (/%u[\da-f]{4}/i.test(decoded)) return 'contains an escape that begins with "%u"';
-	// Not those above 7F, which are bytes of longer characters here.
+	// Codes above 7F are bytes of longer characters here.
 	if (/[\0-\x1f\x7f]/.test(decoded)) return 'has a control character';
 	// Some servers take wide characters for plain ones and backslashes for slashes, and some cut a part off at the semicolon before they look at it.
 	const plain = Buffer.from(decoded, 'latin1').toString().normalize('NFKC');

@@ -3,7 +3,6 @@ import type { IDataObject } from 'n8n-workflow';
 
 /** A file of a form, with the names that axios reads. */
 export interface FormFile {
-	/** Of the form. */
 	field: string;
 	name: string;
 	type: string;
@@ -15,7 +14,7 @@ export interface FormFile {
 
 export interface Body {
 	body?: IDataObject;
-	/** With files it is a form in any case. */
+	/** A body with files is a form in any case. */
 	form?: boolean;
 	files?: readonly FormFile[];
 }

@@ -26,7 +26,7 @@ export interface Answer extends Read {
 	answered: true;
 	status: number;
 	headers: Record<string, unknown>;
-	/** Of an answer beyond its bound only the beginning. */
+	/** Holds only the beginning of an answer beyond its bound. */
 	text: string;
 }
 
@@ -45,7 +45,7 @@ export interface ApiRequest extends Body {
 	path: string;
 	qs?: IDataObject;
 	purpose: Purpose;
-	/** From the request to the last byte of its answer. */
+	/** Limits the time from the request to the last byte of its answer. */
 	timeoutMs: number;
 	/** Gives the request up. A creation has none: giving up its answer may lose a task that is paid for. */
 	signal?: AbortSignal;
@@ -77,7 +77,7 @@ async function exchange<T>(
 	try {
 		const limited = {
 			...options,
-			// Idle time, in case the abort below is not heard.
+			// The helper's own limit counts idle time only, and serves where the abort is ignored.
 			timeout: Math.max(1, Math.ceil(timeoutMs)),
 			abortSignal: limit.signal,
 			returnFullResponse: true,
@@ -85,7 +85,7 @@ async function exchange<T>(
 			// A redirect would carry the bearer token to wherever it points.
 			disableFollowRedirect: true,
 		};
-		// A helper that does not hear the abort is not waited for.
+		// Stop waiting even if the helper ignores the abort.
 		const response = await unlessAborted(limit.signal, request(limited, limit.signal));
 		return response ?? unanswered('the request was given up');
 	} catch (error) {
@@ -135,7 +135,7 @@ function clientOf(context: RequestContext, read: CredentialRead): ServiceClient 
 			)) as RawResponse;
 			const { statusCode: status, headers: answered } = response;
 			const { text: raw, whole } = await readText(response.body);
-			// Before it is parsed, so that no escape hides the key.
+			// Clean it before it is parsed, so that no escape hides the key.
 			const text = cleaner.key(raw);
 			return { answered: true, status, headers: answered, text, ...readJson(text, ANSWER, whole) };
 		});

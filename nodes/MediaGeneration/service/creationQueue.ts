@@ -23,12 +23,12 @@ interface Waiter {
 const MIN_GUESS_PAUSE_MS = 250;
 const PAUSE_GROWTH = 1.8;
 const PAUSE_CUT = 1.15;
-/** In ms. A process without a task of its own has no other way to a slot. */
+/** In ms. A process without tasks of its own can only guess when a slot is free. */
 const MAX_GUESS_PAUSE_MS = { withTasks: 20_000, without: 5_000 };
-/** Of creations that are on their way at once: how many at first, and how many more after each that is answered with a task. */
+/** Limits the creations that are under way at once: this many at first, and so many more for each that is answered with a task. */
 const FIRST_WINDOW = 10;
 const WINDOW_GROWTH = 0.25;
-/** For an answer before another creation is sent: a service that answers slowly shows no limit in time. */
+/** An answer is waited for this long before another creation is sent: a slow service does not show its limit in time. */
 const MAX_PATIENCE_MS = 3_000;
 
 export interface QueueRefusal {
@@ -47,7 +47,7 @@ export class CreationQueue {
 	private pauseMs = MIN_GUESS_PAUSE_MS;
 	/** Epoch ms: when the first in the queue may ask without a freed slot. */
 	private askAt = 0;
-	/** By tasks of this process that ended since the last refusal; no creation has taken them yet. */
+	/** Tasks of this process that ended since the last refusal left these slots, which no creation has taken yet. */
 	private freeSlots = 0;
 	/** Tasks that this process has created, and has not seen end. */
 	private running = 0;
@@ -76,7 +76,7 @@ export class CreationQueue {
 		return () => (this.unanswered -= 1);
 	}
 
-	/** To be kept for all tries of one creation. */
+	/** One creation keeps its position for all its tries. */
 	newPosition(): number {
 		return (this.positions += 1);
 	}

@@ -15,7 +15,7 @@ import { invalid } from '../base/failures';
 export const CREDENTIAL = 'mediaGenerationApi';
 
 export type N8nContext = IExecuteFunctions | IWebhookFunctions;
-/** Also where the editor asks for a list. */
+/** Includes the editor's requests for lists. */
 export type RequestContext = N8nContext | ILoadOptionsFunctions;
 
 export interface Credentials {
@@ -31,7 +31,7 @@ export interface CredentialRead {
 	readAt: number;
 }
 
-/** For how long requests are signed with what was read of a credential: n8n takes longer to read it than for the rest of a request. */
+/** Requests are signed with a credential read this recently: n8n takes longer to read it than for the rest of a request. */
 const RECENT_MS = 5_000;
 
 /** Throws an `invalid` failure in words before anything is sent. */
@@ -58,7 +58,7 @@ interface KeptCredential {
 	again: boolean;
 }
 
-/** By workflow, node and credential. Forgotten when it is no longer recent, as keys are not kept. */
+/** The keys name workflow, node and credential. An entry is forgotten when it is no longer recent, as API keys are not kept. */
 const recent = new BoundedMap<string, KeptCredential>(200);
 
 /** What was read a moment ago, or is read now. While the editor listens nothing is kept. */

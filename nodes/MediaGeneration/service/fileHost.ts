@@ -38,7 +38,7 @@ export type OpenFileFn = (
 ) => Promise<OpenFile | NotOpened>;
 
 const MAX_REDIRECTS = 5;
-/** For one hop, until its headers are there. */
+/** Limits one hop, until its headers arrive. */
 const OPEN_TIMEOUT_MS = 60_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
@@ -114,7 +114,7 @@ async function request(
 	}
 }
 
-/** Without a Base URL, no private address is used. */
+/** Refuses private addresses where there is no Base URL. */
 export function fileOpener(deps: { context: N8nContext; baseUrl?: string }): OpenFileFn {
 	return async (address, headers, signal) => {
 		let url = address;

@@ -6,7 +6,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { normalizeBaseUrl, pathProblem } from './baseUrl';
 import { isObject, type JsonObject } from '../base/json';
 
-/** Of both helpers of n8n: the older one, which the HTTP Request node uses, has `uri`, `form`, `simple` and the like. */
+/** Names fields of both helpers of n8n: the older one, which the HTTP Request node uses, has `uri`, `form`, `simple` and the like. */
 const HARMLESS = new Set([
 	'method',
 	'qs',
@@ -58,7 +58,7 @@ function refusal(reason: string): Error {
 	return new Error(`The API key was not added to the request: ${reason}.`);
 }
 
-/** Of all that is switched on only `rejectUnauthorized` is harmless. */
+/** Throws where anything is switched on, except `rejectUnauthorized`. */
 function checkConnection(request: JsonObject): void {
 	for (const [name, words] of Object.entries(REFUSED_OPTIONS)) {
 		const value = request[name];
@@ -132,7 +132,7 @@ export function withKey(credential: JsonObject, given: object): IHttpRequestOpti
 	const passed = Object.entries(request).filter(([name]) => HARMLESS.has(name));
 	return {
 		...Object.fromEntries(passed),
-		// Exactly what was checked, under the name by which it came.
+		// The address is exactly what was checked, under the name by which it came.
 		[request.url === undefined ? 'uri' : 'url']: target.href,
 		headers: headersWith(request.headers, key),
 		// n8n would send the header along on redirects to other hosts. Its two helpers have different names for that.

@@ -8,7 +8,7 @@ import { errorTextOf, isDescribed, parseTask, taskIdsIn, type Task } from './tas
 
 export type Look =
 	| { kind: 'task'; task: Task }
-	/** Over, but not by the ID that was asked for, or beside `success: false`: it counts once another look repeats it (`until.ts`). */
+	/** The task is over, but under another ID or beside `success: false`: that counts once another look repeats it (`until.ts`). */
 	| { kind: 'doubtful'; task: Task; detail: string }
 	/** Nothing usable, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
@@ -20,9 +20,9 @@ export type Look =
 export interface LookAt {
 	taskId: string;
 	kind: string;
-	/** Where only this one is to be asked; else the one that last answered for the kind, and on 404 the other one. */
+	/** Asks only this route. Without it, the one that last answered for the kind is asked, and on 404 the other one. */
 	route?: PollRoute;
-	/** For the whole look, in ms, whichever routes it asks. */
+	/** Limits the whole look, in ms, whichever routes it asks. */
 	timeoutMs: number;
 	/** `look`, unless an outsider caused it. */
 	purpose?: Purpose;

@@ -13,7 +13,7 @@ export function recordsOf(body: unknown): unknown[] | undefined {
 
 export interface Page<Entry> {
 	entries: Entry[];
-	/** Where the next page begins, in the list's own terms; undefined behind the last one. */
+	/** Says where the next page begins, in the list's own terms; undefined after the last one. */
 	next: string | undefined;
 	/** Whether the service says nothing of a next page: then a page without anything new is the last one. */
 	isGuess?: boolean;

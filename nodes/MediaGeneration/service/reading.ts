@@ -17,18 +17,18 @@ import { creditsOf } from './task';
 export interface Reading {
 	client: ServiceClient;
 	path: string;
-	/** Of a question that is asked by POST, and costs nothing. */
+	/** Makes it a POST, of a kind that costs nothing. */
 	body?: IDataObject;
 	tries?: number;
 	clock?: Clock;
 	signal?: AbortSignal | undefined;
 	/** What is read, in words; the path, unless given. */
 	what?: string;
-	/** Of one try. */
+	/** Limits one try. */
 	timeoutMs?: number;
 }
 
-/** Where a run can do without the balance. */
+/** A run that can do without the balance waits no longer for it. */
 export const BALANCE_TIMEOUT_MS = 10_000;
 const READING_TRIES = 4;
 const READING_TIMEOUT_MS = 20_000;
@@ -90,7 +90,7 @@ export async function readReply(reading: Reading): Promise<Answer> {
 	}
 }
 
-/** With these a service says that it has no such route, or no such page. Every other refusal leaves that open. */
+/** Whether the service says that it has no such route, or no such page. Every other refusal leaves that open. */
 export const saysNoRoute = ({ httpStatus = 0 }: Failure) =>
 	[404, 405, 410, 501].includes(httpStatus);
 

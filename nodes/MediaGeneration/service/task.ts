@@ -11,7 +11,7 @@ export interface Task {
 	/** 0 to 100. */
 	progress: number | undefined;
 	type: string | undefined;
-	/** Not fatal on a running task. */
+	/** A running task can have one, too. */
 	errorText: string | undefined;
 	raw: JsonObject;
 }
@@ -114,7 +114,7 @@ export function taskIdIn(text: string): string | undefined {
 	return found?.[1] ?? found?.[2];
 }
 
-/** Also those beside a task that is wrapped. */
+/** Includes the IDs beside a wrapped task. */
 export function taskIdsIn(body: unknown): string[] {
 	return placesOf(body, 'id', 'task_id', 'taskId').flatMap((id) => asText(id) ?? []);
 }
@@ -140,7 +140,7 @@ function saysNothing(error: unknown): boolean {
 	return error === undefined || error === false || error === 0;
 }
 
-/** Without an `error` that says nothing: n8n repeats a node whose first item has one, unless it is undefined, null or false. */
+/** Drops an `error` that says nothing: n8n repeats a node whose first item has one, unless it is undefined, null or false. */
 export function withoutEmptyError(fields: JsonObject): IDataObject {
 	const { error, ...others } = fields;
 	return (saysNothing(error) ? others : fields) as IDataObject;

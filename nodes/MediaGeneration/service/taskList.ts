@@ -26,20 +26,19 @@ interface TaskListQuery extends Omit<Reading, 'path'> {
 	type?: string | undefined;
 	limit: number;
 	mostPages?: number;
-	/** Which tasks count; all of them, unless given. */
+	/** Whether a task counts. The default is all of them. */
 	isWanted?: (task: ListedTask) => boolean;
 	/** Whether a page shows that none of the further ones is of interest. */
 	isOver?: (page: readonly ListedTask[], answer: Answer) => boolean;
 }
 
 const TASK_LIST_PAGE_SIZE = 100;
-/** Against a list without end. */
+/** Guards against a list without end. */
 const TASK_LIST_MOST_PAGES = 1_000;
 /** That there is no list counts when it is said twice, as a deployment can make any route answer 404 for a moment. */
 const DENIALS_THAT_COUNT = 2;
 const DENIED_AGAIN_MS = 2_500;
 
-/** What this process knows of an account's list. */
 class ListMemory {
 	wasRead = false;
 	denials = 0;

@@ -15,14 +15,14 @@ interface Proof {
 }
 
 export interface Policy {
-	/** Over, but not by the ID that was asked for, or beside `success: false`. */
+	/** The task is over, but under another ID or beside `success: false`. */
 	doubtful: Proof;
 	/** 401, 403 and 404, which can take turns. */
 	refused: Proof;
 	busy: Proof;
-	/** Between two looks, unless the answer asks for more. */
+	/** Separates two looks, unless the answer asks for a longer pause. */
 	pause: Backoff & { refusedMs?: number };
-	/** Where the service asks for a longer pause, the last look counts. */
+	/** If the service asks for a longer pause, the last look counts. */
 	longestPauseMs: number;
 }
 
@@ -58,7 +58,7 @@ const unclearBy = ({ kind }: Exclude<Look, { kind: 'task' }>): Unclear =>
 /** What the looks at one task have said so far. */
 export class Evidence {
 	private readonly streaks = new Map<Unclear, { looks: number; since: number }>();
-	/** Seen once, and doubtful. */
+	/** One doubtful look has shown this failure. */
 	private failedTask: Task | undefined;
 
 	/** @param reportedFailed whether a callback says that the task failed, which counts as a look once the service says the same */
@@ -107,7 +107,7 @@ export interface Looking extends Clock {
 	reportedFailed?: boolean;
 }
 
-/** Until an answer counts, or the patience ends; then the last look counts, however unclear. */
+/** Looks until an answer counts. When the patience ends, the last look counts, however unclear. */
 export async function untilClear(
 	look: (evidence: Evidence) => Promise<Look>,
 	policy: Policy,

@@ -13,15 +13,15 @@ export interface Done {
 	kind: 'done';
 	taskId: string;
 	task: Task;
-	/** At least one, except where a callback or a deadline ends the waiting for them. */
+	/** Has at least one file, except where a callback or a deadline ends the waiting for them. */
 	outputs: TaskOutput[];
 }
 
-/** Ended by the service, or no longer waited for. */
+/** The service has ended the task, or it is no longer waited for. */
 export interface Failed {
 	kind: 'failed';
 	failure: Failure;
-	/** As last seen; undefined where it never was. */
+	/** The task as last seen; undefined where it never was. */
 	task: Task | undefined;
 }
 

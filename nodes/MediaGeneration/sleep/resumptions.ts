@@ -59,7 +59,7 @@ export const resumptions = new Resumptions();
 const CALL_AGAIN = { firstMs: 300, mostMs: 60_000 };
 /** n8n says that it runs while it saves one that falls asleep, which takes a moment, or while one that was woken waits for a worker. */
 const CALL_RUNNING = { firstMs: 1_000, mostMs: 300_000 };
-/** After an answer that says "woken", another call makes sure. */
+/** Another call makes sure this long after an answer that says "woken". */
 const MAKE_SURE_MS = 60_000;
 
 export const NOT_WAITED_FOR = 'no task is waited for here';

@@ -88,7 +88,7 @@ export async function suspend(
 	const tasks = openTasks(notes);
 	const latest = tasks.reduce((found, task) => Math.max(found, task.deadline), now());
 	const deadline = Math.round(latest + clockAheadMs());
-	// For the tooltip, without the token. A fragment is sent nowhere.
+	// The tooltip reads this address, which has no token. A fragment is sent nowhere.
 	const shown = `#tasks=${tasks.length}&until=${deadline}`;
 	context.setMetadata({ resumeUrl: `${endpointOf(waking.resumeUrl)}${shown}` });
 	await context.putExecutionToWait(new Date(deadline));
@@ -96,6 +96,6 @@ export async function suspend(
 	for (const task of open.flatMap((sleeper) => sleeper.tasks))
 		if (task.kind === 'done') sleep.note(task.taskId, task);
 	sleep.watch(tasks, { resumeUrl: waking.resumeUrl, coverage: 'all' });
-	// Not the list that n8n keeps: it may empty this one.
+	// Return copies: n8n may empty the list that it is given.
 	return items.map((item) => ({ ...item }));
 }

@@ -24,7 +24,7 @@ import { sleepOf, type Over, type Sleep } from './watch';
 
 /** The service's own read of a task can lag behind its callback; the sender gets its answer within this. */
 const WAKE_CONFIRM_MS = 8_000;
-/** For fetching the files: longer no sender waits. */
+/** Fetching the files may take this long: no sender waits longer. */
 const DELIVERY_MS = 5_000;
 /** Addresses of files are temporary: what was seen longer ago is looked at again before its files are fetched. */
 const FRESH_MS = 5 * 60_000;

@@ -17,7 +17,7 @@ export interface Over {
 
 /** A call that waits for the news of a task gets this long to wake the execution by itself. */
 const CONFIRMING_MS = 3_000;
-/** Beyond its deadline n8n wakes an execution by itself. */
+/** n8n itself wakes an execution at its deadline; the watch ends this much later. */
 const AFTER_DEADLINE_MS = 120_000;
 /** How long an execution counts as awake. Should n8n fail to resume it, a later call counts again. */
 const AWAKE_MS = 60_000;
@@ -31,7 +31,7 @@ type State =
 			/** Whether a call fetches the files, or has handed the items to n8n a moment ago. */
 			isResuming: boolean;
 	  }
-	/** By n8n's word. In epoch ms. */
+	/** n8n has said so, at `since` (epoch ms). */
 	| { kind: 'awake'; since: number };
 
 /** An execution that sleeps, as far as this process knows. */
@@ -176,7 +176,7 @@ export interface Reported {
 const hasLeftTheService = (ended: Ended) =>
 	ended.kind === 'done' || ended.failure.outcome !== 'unreachable';
 
-/** By what this process looks at tasks, and calls n8n. */
+/** This process looks at tasks, and calls n8n, by these. */
 interface Access {
 	context: N8nContext;
 	client: ServiceClient;
@@ -189,7 +189,7 @@ class Watcher {
 	/** The latest one serves all, so that no execution's data is held for long. Set before anything is watched. */
 	access: Access | undefined;
 	readonly lastLooks = new WeakMap<Watch, Look['kind']>();
-	/** By the ID in the execution's notes, oldest first. */
+	/** The keys are the IDs in the notes of the executions, oldest first. */
 	readonly sleeps = new Map<string, Sleep>();
 	readonly loop = new PollLoop({
 		now: () => this.clock.now(),
@@ -227,7 +227,7 @@ class Watcher {
 	}
 }
 
-/** Far more than one process puts to sleep; a forgotten one is woken by its callbacks or its deadline. */
+/** One process puts far fewer to sleep; callbacks or the deadline wake a forgotten one. */
 const MAX_SLEEPS = 20_000;
 /** New sleeps between two searches for those that can be forgotten. */
 const SWEPT_EVERY = 100;

@@ -62,7 +62,7 @@ export class PollLoop {
 		this.deps.signal?.removeEventListener('abort', this.cancelAll);
 	}
 
-	/** Until the task is over, its deadline has passed, or it can't be read. Never rejects. */
+	/** Resolves when the task is over, its deadline has passed, or it can't be read. Never rejects. */
 	async wait(watch: Watch): Promise<Waited> {
 		return await new Promise<Waited>((settle) => {
 			const siblings = this.siblingsOf(watch);
@@ -135,7 +135,7 @@ export class PollLoop {
 		for (const entry of due.slice(0, free)) void this.lookAt(entry);
 		this.wantsCapacity = due.length > free;
 		if (this.entries.size === 0) return now;
-		// Without a free slot the end of a look wakes the loop, or else the moment at which a task is given up.
+		// If all slots are taken, the end of a look wakes the loop, or else the moment at which a task is given up.
 		return due.slice(free).reduce((next, entry) => Math.min(next, lastMomentOf(entry)), until);
 	}
 

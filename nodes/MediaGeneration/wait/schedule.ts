@@ -11,7 +11,7 @@ export interface Known {
 	samples: readonly ProgressSample[];
 	/** Ages at which sibling tasks of this run were found finished. */
 	siblingAgesMs: readonly number[];
-	/** By tasks for its slot, or by a batch of which it is among the last. */
+	/** Whether creations wait for its slot, or a batch waits for its last tasks. */
 	endWanted: boolean;
 	/** The age at which age alone wants the next look, by the look before. A look that comes sooner does not move it. */
 	byAgeMs: number;
@@ -28,7 +28,7 @@ interface Range {
 
 export const FIRST_LOOK_MS = 1_000;
 const MIN_INTERVAL_MS = 1_500;
-/** Of the age. By age alone, the mean delay after a task's end stays under 5% of its duration. */
+/** The pause grows with the task's age by this share. By age alone, the mean delay after a task's end stays under 5% of its duration. */
 const AGE_FACTOR = 0.103;
 const MAX_INTERVAL_MS = 58_900;
 const JITTER = 0.06;
@@ -46,7 +46,7 @@ const DIFFERENCE_SHARE = 0.3;
 const RECENT_SIBLINGS = 5;
 /** Siblings are short where all of them were over by then. */
 const LONGEST_SHORT_MS = 5_000;
-/** Of the time of the longest of short siblings: the first look, and the pause between looks. */
+/** The first look and the pause between looks are these shares of the longest short sibling's duration. */
 const SHORT_FIRST_SHARE = 0.4;
 const SHORT_SHARE = 0.2;
 /** Siblings take equally long where the shortest took more than this share of the longest. */
@@ -57,7 +57,7 @@ const MIN_AIM_MS = 350;
 const MIN_AIM_SHARE = 0.006;
 /** A task this close to its end, as a share of its age, is aimed at directly. */
 const NEAR_SHARE = 0.1;
-/** Of the range, and of the way to it, that one look covers. */
+/** One look covers these shares of the range, and of the way to it. */
 const RANGE_STEP = 0.55;
 const FAR_STEP = 0.6;
 const AIM_MARGIN_MS = 50;
@@ -103,7 +103,7 @@ function rangeByProgress(ageMs: number, predicted: Prediction, random: number): 
 	const width = toMs - Math.max(fromMs, ageMs);
 	const ahead = Math.max(0, fromMs - ageMs);
 	const near = ahead <= Math.max(width, NEAR_SHARE * ageMs);
-	// Where the task may be finished, looks are spread over the range; before that, each narrows it.
+	// Looks are spread over the range where the task may be finished; before that, each narrows it.
 	const pauseMs = near
 		? ahead + width * RANGE_STEP + AIM_MARGIN_MS
 		: (ahead + width / 2) * FAR_STEP;
@@ -188,14 +188,14 @@ export function firstLookAsleep(ageMs: number, slotWanted = false): number {
 	return Math.max(AFTER_FALLING_ASLEEP_MS, FIRST_AGE_ASLEEP_MS - ageMs);
 }
 
-/** For a task whose callback is expected: a lost one is noticed within 30 s or 35% of the task's time, by at most 15 looks in an hour. */
+/** Applies while a callback is expected: a lost one is noticed within 30 s or 35% of the task's duration, by at most 15 looks in an hour. */
 export function asleepInterval(ageMs: number): number {
 	return Math.max(ASLEEP_INTERVAL_MS, ageMs * ASLEEP_FACTOR);
 }
 
 const FIRST_BUSY_PAUSE_MS = 700;
 
-/** Of a busy answer. `streak`: how many in a row, from 1. */
+/** `streak` counts the busy answers in a row, from 1. */
 interface Busy {
 	streak: number;
 	ageMs: number;

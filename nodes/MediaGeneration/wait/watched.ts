@@ -36,7 +36,7 @@ export interface Watch {
 
 export type Waited =
 	| Ended
-	/** Let go unfinished on purpose, so that the execution can sleep. */
+	/** Released unfinished, so that the execution can sleep. */
 	| { kind: 'released'; task: Task | undefined };
 
 const LOOKS_FOR_OUTPUTS = 3;
@@ -47,7 +47,7 @@ const MAX_REFUSED_PAUSE_MS = 30_000;
 const TURNS_MS = 1_500;
 const GOLDEN_RATIO = 0.618_034;
 
-/** For how long looks come at growing intervals after a callback that the service does not confirm yet. */
+/** Looks come at growing intervals for this long after a callback that the service does not confirm yet. */
 const HURRY_MS = 30_000;
 const MIN_HURRY_INTERVAL_MS = 500;
 
