@@ -1,4 +1,4 @@
-/** `npm run probe -- --base-url URL`: what a service does, beside what the nodes expect. Reads only, unless `--spend` or `--callback` is given. */
+/** `npm run probe -- --base-url URL`: what a service does, beside what the nodes expect. Makes nothing, unless `--spend` or `--callback` is given. */
 import { Command } from 'commander';
 import { keyVariable, realAccount, wholeNumber } from './account';
 import { Halt, runMain } from './halt';

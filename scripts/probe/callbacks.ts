@@ -54,7 +54,7 @@ export async function watchCallbacks(
 	address.searchParams.set('probe', nonce);
 	const { calls, app } = await listen(port, nonce, service);
 	try {
-		const [name, path, body] = soundEffect;
+		const [name, { path, body }] = soundEffect;
 		const created = await service.post(path, { ...body, receive_url: address.href });
 		const answeredAt = Date.now();
 		const id = taskIdOf(created.json);

@@ -74,9 +74,14 @@ export function inWords({ status, json, text }: Answer): string {
 	return `${status}, ${/^\s*</.test(text) ? 'HTML' : 'text'}`;
 }
 
+/** What sums the other findings up, below their table. */
+const PROFILE = 'Profile';
+
 /** A row for each finding, what to do where the nodes do not cope, and how many there are. */
 export function printed(findings: readonly Finding[]): string {
-	const rows = findings.map(({ verdict, section, question, expected, seen }) => [
+	const asked = findings.filter(({ section }) => section !== PROFILE);
+	const about = findings.filter(({ section }) => section === PROFILE);
+	const rows = asked.map(({ verdict, section, question, expected, seen }) => [
 		...[verdict.replace(/.*cope.*/, 'DIFFERS: $&'), section, question, expected, seen],
 	]);
 	const of = (verdict: Finding['verdict']) => findings.filter((one) => one.verdict === verdict);
@@ -85,7 +90,9 @@ export function printed(findings: readonly Finding[]): string {
 		table(['The nodes', 'Section', 'Question', 'Expected', 'Seen'], rows),
 		...fails.map(({ question, advice }) => `\n  ${question}: the nodes do not cope. ${advice}.`),
 		'',
-		`  ${findings.length} questions, ${copes + fails.length} answered otherwise than expected: the nodes cope with ${copes} of these, and not with ${fails.length}.`,
+		...about.map(({ question, seen }) => `  ${question}: ${seen}.`),
+		'',
+		`  ${asked.length} questions, ${copes + fails.length} answered otherwise than expected: the nodes cope with ${copes} of these, and not with ${fails.length}.`,
 		`  ${of('not shown').length} not shown; -- --spend and -- --callback URL show more. The sections are those of docs/service.md.`,
 	].join('\n');
 }

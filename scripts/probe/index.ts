@@ -4,19 +4,25 @@ import { apiKeysOf, creditsOf, errorTextOf } from '../../nodes/MediaGeneration/s
 import { watchCallbacks } from './callbacks';
 import { type Finding, Findings, inWords, type See, shapeOf } from './findings';
 import { kindsOf, makeOne, type ProbeOptions, refusedCreation } from './making';
+import { askFree, readList, Signs, spendOnNewer } from './newer';
 import { type Answer, type ProbedService, serviceAt } from './service';
 
-/** All findings, in the order of the questions. Reads only, unless told to spend. No creation is ever sent twice. */
+/** All findings, in the order of the questions. Nothing is made unless `spend` or `callback` asks for it. No creation is ever sent twice. */
 export async function probe(options: ProbeOptions): Promise<Finding[]> {
 	const service = serviceAt(options.baseUrl, options.apiKey);
 	const findings = new Findings(options.apiKey);
 	const see = findings.of();
-	await readAll(service, see);
+	const signs = new Signs();
+	await readAll(service, see, signs);
+	await askFree(service, options, { see, signs });
 	if (options.spend === true) {
 		await refusedCreation(service, see);
 		for (const kind of kindsOf(options))
 			await makeOne(service, kind, { ...options, see: findings.of(kind[0]) });
+		await spendOnNewer(service, options, { see, signs });
 	}
+	await readList(service, { see, signs });
+	signs.report(see);
 	if (options.callback !== undefined)
 		await watchCallbacks(service, options.callback, { ...options, see });
 	see('limitHeaders', [...service.limitHeaders].sort().join(', ') || 'none');
@@ -41,15 +47,16 @@ const withKey: Array<[id: string, path: string, expected?: Judge, copes?: Judge]
 	['voices', '/v1/voices'],
 	['manyVoices', '/v3/voices?page=1&page_size=1'],
 	['imageModels', '/v1i/models'],
-	['health', '/v1/health-check'],
 	['tasks', '/v1/tasks?page=1&limit=1'],
 ];
 
 /** What can be found out without making anything: nothing here is paid for. */
-async function readAll(service: ProbedService, see: See): Promise<void> {
+async function readAll(service: ProbedService, see: See, signs: Signs): Promise<void> {
+	let hasBalance = false;
 	for (const [id, path, expected, copes] of withKey) {
 		const answer = await service.get(path);
 		see(id, inWords(answer), expected?.(answer), copes?.(answer));
+		if (id === 'balance') hasBalance = answer.status === 200;
 		if (id !== 'keys') continue;
 		const [key] = apiKeysOf(answer.json) ?? [];
 		see('keyFields', key === undefined ? 'no key listed' : shapeOf(key));
@@ -62,7 +69,10 @@ async function readAll(service: ProbedService, see: See): Promise<void> {
 	see('wrongKey', inWords(wrong), isSaid, isRefused && wrong.json !== undefined);
 	const none = await service.get('/v1/credits', {});
 	see('noKey', inWords(none), none.status === 401);
-	see('xiApiKey', inWords(await service.get('/v1/credits', { 'xi-api-key': service.apiKey })));
+	const otherHeader = await service.get('/v1/credits', { 'xi-api-key': service.apiKey });
+	see('xiApiKey', inWords(otherHeader));
+	if (!hasBalance && otherHeader.status === 200)
+		signs.set('Key Header of the credential: xi-api-key');
 
 	const taskId = randomUUID();
 	const answers = await Promise.all(Array.from('12345', () => service.look('v1', taskId)));

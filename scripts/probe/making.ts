@@ -1,6 +1,7 @@
 /** What only a paid task shows: its creation, its life as polling shows it, its files. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { asNumber, isObject, type JsonObject } from '../../nodes/MediaGeneration/base/json';
+import { asNumber, isObject } from '../../nodes/MediaGeneration/base/json';
+import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
 import { outputsOf } from '../../nodes/MediaGeneration/service/outputs';
 import { creditsOf, parseTask, taskIdOf } from '../../nodes/MediaGeneration/service/task';
 import { inWords, type See, shapeOf } from './findings';
@@ -31,36 +32,46 @@ export interface ProbeOptions extends Values {
 	log: (text: string) => void;
 }
 
-/** Its name, its path, and the least that can be ordered. */
-type Kind = readonly [name: string, path: string, body: JsonObject];
+/** Its name, and the least that can be ordered. */
+type Kind = readonly [name: string, request: CreationRequest];
 
-export const soundEffect: Kind = ['sound effect', '/v1/task/sound-effect', { text: 'A click' }];
+export const soundEffect: Kind = [
+	'sound effect',
+	{ kind: 'sound-effect', path: '/v1/task/sound-effect', body: { text: 'A click' } },
+];
 
 /** The routes of docs/service.md, "Endpoints". */
 export function kindsOf({ voiceId, speechModel, outputFormat, voice, imageModel }: Values): Kind[] {
-	const byId = `/v1/text-to-speech/${encodeURIComponent(voiceId)}?output_format=${encodeURIComponent(outputFormat)}`;
+	const byId: CreationRequest = {
+		...{ kind: 'speech', speechRoute: 'auto', pathFields: { voice_id: voiceId } },
+		path: `/v1/text-to-speech/${encodeURIComponent(voiceId)}`,
+		qs: { output_format: outputFormat },
+		body: { text: 'One.', model_id: speechModel },
+	};
 	const byName = { text: 'One.', voice, with_transcript: true };
-	const spoken = { text: 'One.', model_id: speechModel };
 	// As the option Context Between Parts sends a part of a long text.
-	const between = { ...spoken, previous_text: 'Zero.', next_text: 'Two.' };
+	const between = { ...byId.body, previous_text: 'Zero.', next_text: 'Two.' };
 	const image = { prompt: 'A dot', model_id: imageModel, generations_count: 1 };
 	return [
 		soundEffect,
-		['speech by voice ID', byId, spoken],
-		['speech between other parts', byId, between],
-		['speech by voice name', '/v1e/task/text-to-speech', byName],
-		['image', '/v1i/task/generate-image', image],
+		['speech by voice ID', byId],
+		['speech between other parts', { ...byId, body: between }],
+		[
+			'speech by voice name',
+			{ kind: 'speech-v1e', path: '/v1e/task/text-to-speech', body: byName },
+		],
+		['image', { kind: 'image', path: '/v1i/task/generate-image', body: image }],
 	];
 }
 
 export type Probing = ProbeOptions & { see: See };
 
 /** Makes one task, waits for it, and reports what it showed. */
-export async function makeOne(service: ProbedService, [name, path, body]: Kind, making: Probing) {
+export async function makeOne(service: ProbedService, [name, request]: Kind, making: Probing) {
 	const { log, see } = making;
 	const balance = async () => creditsOf((await service.get('/v1/credits')).json) ?? Number.NaN;
 	const before = await balance();
-	const answer = await service.post(path, body);
+	const answer = await service.create(request);
 	reportCreation(answer, see);
 	const taskId = taskIdOf(answer.json);
 	if (taskId === undefined) return;
@@ -159,7 +170,7 @@ async function reportFile(url: string, service: ProbedService, see: See): Promis
 
 /** A creation that has to be refused: it lacks its text. */
 export async function refusedCreation(service: ProbedService, see: See): Promise<void> {
-	const answer = await service.post(soundEffect[1], {});
+	const answer = await service.post(soundEffect[1].path, {});
 	const { status, body } = answer;
 	const isMade = taskIdOf(body) !== undefined;
 	const copes = isMade || (status >= 400 && status < 500) || body.success === false;

@@ -4,15 +4,17 @@ import { createServer } from 'node:http';
 import { probe } from '../../scripts/probe/index';
 import { type Finding, printed } from '../../scripts/probe/findings';
 import { defaultValues, type ProbeOptions } from '../../scripts/probe/making';
-import { type SettingsPatch, type StandIn, startService } from '../service';
+import { type ProfileName, type SettingsPatch, type StandIn, startService } from '../service';
 
 const spend = true;
+const PROFILE = 'Profile of the stand-in that it is like';
+const SETTINGS = 'What to set in the nodes';
 
 let service: StandIn | undefined;
 afterEach(async () => await service?.close());
 
-async function start(settings: SettingsPatch = {}): Promise<StandIn> {
-	service = await startService({ settings: { taskMs: 40, ...settings } });
+async function start(settings: SettingsPatch = {}, profile?: ProfileName): Promise<StandIn> {
+	service = await startService({ profile, settings: { taskMs: 40, ...settings } });
 	return service;
 }
 
@@ -41,12 +43,13 @@ const seen = (findings: Finding[], question: string) =>
 	findings.find((finding) => finding.question === question)?.seen;
 
 describe('the probe', () => {
-	it('reads only, unless it is told to spend', async () => {
+	it('makes nothing, unless it is told to spend', async () => {
 		const stand = await start();
 		const findings = await run();
 		expect(differing(findings)).toEqual([]);
 		expect(stand.creations()).toEqual([]);
-		expect(new Set(stand.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+		const posted = stand.requests.filter(({ method }) => method === 'POST');
+		expect(posted.map(({ url }) => url)).toEqual(['/v1i/task/price', '/v1/task/delete']);
 		const hidden = findings.filter(({ verdict }) => verdict === 'not shown');
 		const unasked = ['Creation', 'Its file without a key', 'A callback', 'An expired key'];
 		expect(hidden.map(({ question }) => question)).toEqual(expect.arrayContaining(unasked));
@@ -62,7 +65,7 @@ describe('the probe', () => {
 				.creations()
 				.map(({ kind }) => kind)
 				.join(),
-		).toBe('sound_effect,speech_by_id,speech_by_id,speech_by_name,image');
+		).toBe('sound_effect,speech_by_id,speech_by_id,speech_by_name,image,sound_effect');
 		expect(stand.creations().map(({ body }) => body.previous_text)[2]).toBe('Zero.');
 		expect(log.map((text) => text.split(' ')[1])).toEqual(
 			stand.creations().map(({ id }) => `${id}:`),
@@ -70,6 +73,50 @@ describe('the probe', () => {
 		expect(seen(findings, 'Creation (speech between other parts)')).toMatch(/^200/);
 		expect(seen(findings, 'Its price (image)')).toBe('30 credits');
 		expect(seen(findings, 'Shown by /v1e right after its creation (image)')).toMatch(/^200/);
+	});
+
+	const signs =
+		'health check, prices, deletion, voices of other providers, speech at v3, images as forms, dubbing';
+
+	it('finds the profile of the specification, for which nothing is to be set', async () => {
+		await start({ lists: { tasks: true } });
+		const findings = await run({ spend });
+		expect(seen(findings, PROFILE)).toBe(
+			`specification. As today: nothing. As the specification: ${signs}, a list that cuts texts`,
+		);
+		expect(seen(findings, SETTINGS)).toBe('nothing: the defaults fit');
+		expect(seen(findings, 'A task that runs, and is deleted')).toMatch(/^404, no word of a refund/);
+	});
+
+	it("finds today's profile, and says what to set; speech goes to v3, once", async () => {
+		const stand = await start({}, 'today');
+		const findings = await run({ spend });
+		expect(seen(findings, PROFILE)).toBe(
+			`today. As today: ${signs}, a list that cuts texts. As the specification: nothing`,
+		);
+		expect(differing(findings)).toEqual(['The route of speech by voice ID']);
+		expect(seen(findings, 'Creation (speech by voice ID)')).toMatch(/^200/);
+		expect(stand.creations('speech_by_id').map(({ body }) => body.voice_id)).toEqual(
+			Array(2).fill(`elevenlabs_${defaultValues.voiceId}`),
+		);
+		expect(seen(findings, 'A task that runs, and is deleted')).toBe(
+			'200, 10 credits back; then 404',
+		);
+		expect(stand.active).toBe(0);
+		const text = printed(findings);
+		expect(text).toMatch(/^  What to set in the nodes: .*Image: Get Price can be used;/m);
+		expect(text).not.toMatch(/-  Profile  -/);
+	});
+
+	it("says what can be known of today's profile without making anything", async () => {
+		const stand = await start({}, 'today');
+		const findings = await run();
+		expect(differing(findings)).toEqual([]);
+		expect(stand.creations()).toEqual([]);
+		expect(seen(findings, PROFILE)).toBe(
+			'today. As today: health check, prices, deletion, voices of other providers. As the specification: nothing',
+		);
+		expect(seen(findings, 'Price of an image (POST /v1i/task/price)')).toBe('30 credits');
 	});
 
 	it('names the quirks of a task that is under way', async () => {
@@ -165,7 +212,7 @@ describe('the probe', () => {
 			'  Keys (GET /v1/api-keys): the nodes do not cope. Do without API Key: Get Many; nothing else needs the list.',
 		);
 		expect(text).toContain(
-			`${findings.length} questions, 2 answered otherwise than expected: the nodes cope with 1 of these, and not with 1.`,
+			`${findings.length - 2} questions, 2 answered otherwise than expected: the nodes cope with 1 of these, and not with 1.`,
 		);
 	});
 
