@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {
 	assign,
 	resemblance,
-	type TaskListReading,
+	type Listing,
 	type Sought,
 } from '../../nodes/MediaGeneration/create/matching';
 import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
@@ -35,7 +35,7 @@ function taskOf(words: string): ListedTask {
 const listOf = (words: string) => words.split(' ').filter((word) => word !== '');
 
 /** What becomes of each: the ID that is found, or why there is none. */
-function outcomesOf(sought: Sought[], rivals: Sought[], reading: Omit<TaskListReading, 'typeOf'>) {
+function outcomesOf(sought: Sought[], rivals: Sought[], reading: Omit<Listing, 'typeOf'>) {
 	const verdicts = assign(sought, rivals, { ...reading, typeOf });
 	expect(verdicts).toHaveLength(sought.length);
 	return sought.map((each) => {

@@ -49,7 +49,7 @@ export const PATIENCE_MS = { connection: 60_000, 'unknown host': 10_000, 'unname
 export type Patience = keyof typeof PATIENCE_MS;
 
 /** Nothing was created. */
-export interface CreationRefusal {
+export interface Refusal {
 	/**
 	 * Creations wait in the account's queue while it has too many tasks (`full`) or sends too many requests (`limited`). `retry`: sent
 	 * again after a pause.
@@ -63,7 +63,7 @@ export interface CreationRefusal {
 
 export type Creation =
 	| { kind: 'created'; taskId: string; answer: JsonObject }
-	| CreationRefusal
+	| Refusal
 	/** A task may exist, and may be paid for: outcome `unknown`. */
 	| { kind: 'unclear'; failure: Failure }
 	/** Refused, and nothing was paid: outcome `rejected`. */
@@ -81,7 +81,7 @@ function rejected(message: string, advice: string, httpStatus?: number): Failure
 	return { outcome: 'rejected', message, description, httpStatus };
 }
 
-function retry(failure: Failure, { headers }: Answer): CreationRefusal {
+function retry(failure: Failure, { headers }: Answer): Refusal {
 	return { kind: 'retry', failure, retryAfterMs: retryAfterMs(headers), patience: undefined };
 }
 

@@ -10,7 +10,7 @@ const LEDGER_FIELD = 'createdTasks';
 /** Raise this with any change of what is kept under {@link LEDGER_FIELD}. */
 const LEDGER_FORMAT = 1;
 
-export interface LedgerEntry extends JsonObject {
+export interface Entry extends JsonObject {
 	hash: string;
 	taskId?: string;
 	createdAt?: number;
@@ -18,7 +18,7 @@ export interface LedgerEntry extends JsonObject {
 	failure?: Failure;
 }
 
-export const UNREADABLE_LEDGER: Failure = {
+export const NOT_READ: Failure = {
 	outcome: 'unknown',
 	message: "What this node has noted in this execution can't be read; the task may exist",
 	description:
@@ -32,10 +32,10 @@ export function entriesIn(store: LedgerStore): JsonObject {
 	const present = store[LEDGER_FIELD];
 	if (isObject(present) && present.format === LEDGER_FORMAT && isObject(present.entries))
 		return present.entries;
-	throw new FailureError(UNREADABLE_LEDGER);
+	throw new FailureError(NOT_READ);
 }
 
-export function isEntry(value: unknown): value is LedgerEntry {
+export function isEntry(value: unknown): value is Entry {
 	if (!isObject(value) || typeof value.hash !== 'string') return false;
 	const { taskId, createdAt, sending, failure } = value;
 	if (taskId !== undefined) return typeof taskId === 'string' && typeof createdAt === 'number';

@@ -10,7 +10,7 @@ import { asText } from '../base/json';
 import { unreadable } from '../service/reading';
 import { areOlder, readTaskList, withFullText, type ListedTask } from '../service/taskList';
 import type { Created, Sending } from './creation';
-import { assign, isCut, type TaskListReading, type Sought } from './matching';
+import { assign, isCut, type Listing, type Sought } from './matching';
 
 export interface Unfound {
 	kind: 'unfound';
@@ -46,7 +46,7 @@ const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
 /** One reading serves all searches that are due within this. */
 const TOGETHER_MS = 300;
 const READING_MS = 5_000;
-const FIND_MOST_PAGES = 5;
+const PAGES_READ = 5;
 const MOST_TASKS = 500;
 const MOST_CANDIDATES = 10;
 
@@ -119,7 +119,7 @@ class Creations {
 	private async listFor(served: readonly Seeker[], { client, now, sleep, over }: Seeker) {
 		const since = served.reduce((min, { sentAt }) => Math.min(min, sentAt), Infinity);
 		const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: READING_MS };
-		const limits = { limit: MOST_TASKS, mostPages: FIND_MOST_PAGES };
+		const limits = { limit: MOST_TASKS, mostPages: PAGES_READ };
 		const isOver = (page: readonly ListedTask[], answer: Answer) =>
 			areOlder(page, since + (aheadOf(answer, now()) ?? 0));
 		const list = await readTaskList({ ...once, ...limits, isOver });
@@ -136,7 +136,7 @@ class Creations {
 
 	private settle(
 		left: Seeker[],
-		list: (TaskListReading & { whole: boolean }) | undefined,
+		list: (Listing & { whole: boolean }) | undefined,
 		now: number,
 	): void {
 		if (list === undefined) {

@@ -8,13 +8,7 @@ import { quietly } from '../base/clean';
 import { attempt, FailureError, type Failure } from '../base/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { identityOf, withoutReceiveUrl, type Created, type Sending } from './creation';
-import {
-	entriesIn,
-	isEntry,
-	UNREADABLE_LEDGER,
-	type LedgerEntry,
-	type LedgerStore,
-} from './entries';
+import { entriesIn, isEntry, NOT_READ, type Entry, type LedgerStore } from './entries';
 
 export type { LedgerStore };
 
@@ -37,7 +31,7 @@ export interface Slot {
 	part: number;
 }
 
-export interface LedgerQuestion {
+export interface Asked {
 	slot: Slot;
 	request: CreationRequest;
 	/** Covers the request and the service. */
@@ -99,10 +93,10 @@ export class Ledger {
 	 * Within one execution the item counts, as a text with `$now` differs in each try. n8n's Retry is another execution, before which the
 	 * workflow may have been changed: there the request counts.
 	 */
-	private entryFor(asked: LedgerQuestion): LedgerEntry | undefined {
+	private entryFor(asked: Asked): Entry | undefined {
 		const own = this.entries()[this.keyOf(asked.slot)];
 		if (isObject(own) && own.over === true) return undefined;
-		if (own !== undefined && !isEntry(own)) throw new FailureError(UNREADABLE_LEDGER);
+		if (own !== undefined && !isEntry(own)) throw new FailureError(NOT_READ);
 		if (own !== undefined && (this.isOfExecution(own) || own.hash === asked.hash)) return own;
 		return this.run.call && this.takeUp(asked, this.run.call.agent);
 	}
@@ -115,10 +109,10 @@ export class Ledger {
 	 * What another call could not hand out, or, as n8n's Retry runs the agent again with new calls, what an equal one has made: a task
 	 * before what may have become one. It belongs to this call from now on.
 	 */
-	private takeUp({ slot, hash }: LedgerQuestion, agent: string): LedgerEntry | undefined {
+	private takeUp({ slot, hash }: Asked, agent: string): Entry | undefined {
 		const entries = this.entries();
 		const { executionId } = this.run;
-		const isFree = (entry: LedgerEntry) =>
+		const isFree = (entry: Entry) =>
 			this.isOfExecution(entry)
 				? entry.delivered === false
 				: entry.takenUpBy !== executionId && (entry.delivered !== true || entry.agent === agent);
@@ -136,7 +130,7 @@ export class Ledger {
 		return entry;
 	}
 
-	private note({ slot, hash }: LedgerQuestion, fields: JsonObject): void {
+	private note({ slot, hash }: Asked, fields: JsonObject): void {
 		const { executionId: execution, call } = this.run;
 		const key = this.keyOf(slot);
 		const { [key]: present } = this.entries();
@@ -147,11 +141,11 @@ export class Ledger {
 	}
 
 	/** What can't be read may be paid for. */
-	earlier(asked: LedgerQuestion): Earlier {
+	earlier(asked: Asked): Earlier {
 		try {
 			const entry = this.entryFor(asked);
 			if (entry === undefined) return this.unsaid(asked);
-			const { taskId, createdAt = 0, failure = UNREADABLE_LEDGER, sending } = entry;
+			const { taskId, createdAt = 0, failure = NOT_READ, sending } = entry;
 			if (taskId === undefined)
 				return this.isOfExecution(entry)
 					? { kind: 'unknown', failure, sending }
@@ -162,27 +156,24 @@ export class Ledger {
 			const receiveUrl = asText(entry.receiveUrl);
 			return { kind: 'created', created: { taskId, createdAt, answer, receiveUrl } };
 		} catch {
-			return { kind: 'unknown', failure: UNREADABLE_LEDGER, sending: undefined };
+			return { kind: 'unknown', failure: NOT_READ, sending: undefined };
 		}
 	}
 
-	private unsaid({ slot, request }: LedgerQuestion): Earlier {
+	private unsaid({ slot, request }: Asked): Earlier {
 		if (this.unsaidSince === undefined || this.entries()[this.keyOf(slot)] !== undefined)
 			return { kind: 'nothing' };
 		return { kind: 'unsaid', sending: { request, sentAt: this.unsaidSince } };
 	}
 
 	/** Never throws. Where the note is refused, the one from before the sending stands for the task. */
-	noteCreated(asked: LedgerQuestion, { receiveUrl, ...created }: Created): void {
+	noteCreated(asked: Asked, { receiveUrl, ...created }: Created): void {
 		const fields = { ...created, receiveUrl: receiveUrl && endpointOf(receiveUrl) };
 		quietly(() => this.note(asked, fields));
 	}
 
 	/** Comes before the sending: should n8n end before the answer, this is all that is known. Where it throws, nothing may be sent. */
-	noteSending(
-		asked: LedgerQuestion,
-		{ sentAt, failure }: { sentAt: number; failure?: Failure },
-	): void {
+	noteSending(asked: Asked, { sentAt, failure }: { sentAt: number; failure?: Failure }): void {
 		const sending = { request: withoutReceiveUrl(asked.request), sentAt };
 		this.note(asked, { sending, failure: failure && { ...failure } });
 	}

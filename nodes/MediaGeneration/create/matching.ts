@@ -11,7 +11,7 @@ export interface Sought extends Sending {
 	fewer: boolean;
 }
 
-export interface TaskListReading {
+export interface Listing {
 	/** Known tasks are left out. */
 	tasks: readonly ListedTask[];
 	/** How far the service's clock is ahead of ours at least; undefined where it shows no time. */
@@ -71,11 +71,7 @@ function isBeginning(text: unknown, { text: shown, text_length: length }: JsonOb
 	);
 }
 
-export function isCut(
-	task: ListedTask,
-	request: CreationRequest,
-	typeOf: TaskListReading['typeOf'],
-) {
+export function isCut(task: ListedTask, request: CreationRequest, typeOf: Listing['typeOf']) {
 	return resemblance(task, request, typeOf) === 'cut';
 }
 
@@ -83,7 +79,7 @@ export function isCut(
 export function resemblance(
 	{ raw }: ListedTask,
 	request: CreationRequest,
-	typeOf: TaskListReading['typeOf'],
+	typeOf: Listing['typeOf'],
 ): 'none' | 'possible' | 'cut' | 'sure' {
 	const { kind, path, body, qs, pathFields, type = typeOf(kind) } = request;
 	const said = asText(raw.type);
@@ -132,7 +128,7 @@ function paired<S extends Sending>(sendings: S[], tasks: ListedTask[], aheadMs: 
 export function assign<S extends Sought>(
 	sought: readonly S[],
 	rivals: readonly Sending[],
-	{ tasks, aheadMs, typeOf }: TaskListReading,
+	{ tasks, aheadMs, typeOf }: Listing,
 ): Array<Match<S>> {
 	const fits = (task: ListedTask, sending: Sending) =>
 		beganAfter(task, sending, aheadMs ?? 0) ? resemblance(task, sending.request, typeOf) : 'none';

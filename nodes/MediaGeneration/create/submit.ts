@@ -11,13 +11,7 @@ import type { Reply, ServiceClient } from '../service/client';
 import { backoffMs, unlessAborted, type Backoff, type Clock } from '../base/clock';
 import { seconds, type Failure } from '../base/failures';
 import { asText } from '../base/json';
-import {
-	PATIENCE_MS,
-	readCreation,
-	type Created,
-	type Patience,
-	type CreationRefusal,
-} from './creation';
+import { PATIENCE_MS, readCreation, type Created, type Patience, type Refusal } from './creation';
 import { creationsOf } from './find';
 import { sendByRoute } from './speechRoute';
 
@@ -51,7 +45,7 @@ export interface SubmitLimits {
 const CREATION_TIMEOUT_MS = 120_000;
 const CREATION_BACKOFF: Backoff = { firstMs: 500, mostMs: 8_000 };
 
-const CREATION_STOPPED: Failure = {
+const NOT_CREATED: Failure = {
 	outcome: 'cancelled',
 	message: 'The execution was stopped before this task was created',
 	description: 'Nothing was created for this item. Run the workflow again to create it.',
@@ -137,7 +131,7 @@ class Submission {
 	private async waitOutPause(): Promise<Failure | undefined> {
 		const { now, sleep, random, over } = this.deps;
 		for (;;) {
-			if (over.aborted) return CREATION_STOPPED;
+			if (over.aborted) return NOT_CREATED;
 			const until = this.account.pausedUntil('create');
 			if (Math.max(until, now()) >= this.deadline) return this.tooLong();
 			if (until <= now()) return undefined;
@@ -200,7 +194,7 @@ class Submission {
 		return creation.kind === 'unclear' ? { ...creation, sentAt } : await this.backOff(creation);
 	}
 
-	private async backOff(refusal: CreationRefusal): Promise<Submitted | undefined> {
+	private async backOff(refusal: Refusal): Promise<Submitted | undefined> {
 		const { now, sleep, random, over } = this.deps;
 		const { failure, retryAfterMs, patience } = refusal;
 		this.lastRefusal = failure;

@@ -12,7 +12,7 @@ import { isOutcome, onOneLine, type Failure, type Outcome } from '../base/failur
 import { isObject } from '../base/json';
 import type { DeliveredOutput } from './files';
 
-export interface UsableTasks {
+export interface LeftOver {
 	/** These tasks are paid for and can still be fetched. */
 	taskIds: readonly string[];
 	/** The tasks of these items may exist: the answer to their creation never came. */
@@ -23,12 +23,7 @@ export interface UsableTasks {
 	others?: string;
 }
 
-export function wordsFor({
-	taskIds,
-	unclearItems,
-	namedTaskIds,
-	others = '',
-}: UsableTasks): string {
+export function wordsFor({ taskIds, unclearItems, namedTaskIds, others = '' }: LeftOver): string {
 	let words = others;
 	if (unclearItems.length > 0) {
 		words += ` The tasks of items ${unclearItems.join(', ')} may exist and be paid for, as the answers to their creation never came: check at the service.`;
@@ -88,7 +83,7 @@ interface ItemFailure {
 export function nodeError(
 	node: INode,
 	{ failure, index: itemIndex }: ItemFailure,
-	left: UsableTasks = { taskIds: [], unclearItems: [], namedTaskIds: [] },
+	left: LeftOver = { taskIds: [], unclearItems: [], namedTaskIds: [] },
 ): NodeApiError | NodeOperationError {
 	const description = inHtml(`${failure.description}${wordsFor(left)}`);
 	const error =

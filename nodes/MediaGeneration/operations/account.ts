@@ -3,7 +3,7 @@ import { FailureError } from '../base/failures';
 import { isObject, mapTexts, type JsonObject } from '../base/json';
 import { readBody, unreadable } from '../service/reading';
 import { apiKeysOf, creditsOf } from '../service/task';
-import type { Resource, OperationWork } from './operation';
+import type { Resource, Job } from './operation';
 
 const SECRET = /sk_[^\s"']*/g;
 /** Also `access_token`, `secretKey`, `client-secret`; but not `monkey`, nor `token_type`. */
@@ -29,7 +29,7 @@ export function maskSecrets<T>(value: T): T {
 }
 
 /** @param itemsOf undefined where the answer's body has an unexpected shape */
-function reads(path: string, itemsOf: (body: unknown) => JsonObject[] | undefined): OperationWork {
+function reads(path: string, itemsOf: (body: unknown) => JsonObject[] | undefined): Job {
 	return {
 		kind: 'reads',
 		async read(from) {

@@ -4,7 +4,7 @@ import { invalid } from '../base/failures';
 import { apiKeys, credits } from './account';
 import { audio } from './audio';
 import { image } from './image';
-import { select, shownWhen, type Operation, type Resource, type OperationWork } from './operation';
+import { select, shownWhen, type Operation, type Resource, type Job } from './operation';
 import { soundEffect } from './soundEffect';
 import { speech } from './speech';
 import { task } from './task';
@@ -41,7 +41,7 @@ function operationField({ value, operations, defaultOperation }: Resource): INod
 function fieldsFor(
 	{ value, operations }: Resource,
 	fields: readonly INodeProperties[] = [],
-	kind?: OperationWork['kind'],
+	kind?: Job['kind'],
 ): INodeProperties[] {
 	const fitting = operations.filter(({ work }) => kind === undefined || work.kind === kind);
 	if (fitting.length === 0) return [];

@@ -23,7 +23,7 @@ export interface CreationRequest {
 	type?: string;
 }
 
-export type OperationWork =
+export type Job =
 	/** Costs money. The request throws an `invalid` failure for bad input. */
 	| {
 			kind: 'creates';
@@ -47,7 +47,7 @@ export interface Operation {
 	subtitle?: string;
 	/** The field whose value tells such nodes of a workflow apart: it is shown beside the subtitle. */
 	toldApartBy?: string;
-	work: OperationWork;
+	work: Job;
 }
 
 export interface Resource {

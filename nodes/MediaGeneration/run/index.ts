@@ -5,7 +5,7 @@ import { nodeError } from '../delivery/failure';
 import { Delivery } from '../delivery/item';
 import { operationOf } from '../operations';
 import { ItemFields } from '../operations/fields';
-import type { Operation, OperationWork } from '../operations/operation';
+import type { Operation, Job } from '../operations/operation';
 import { refusedQuestion } from '../operations/refusal';
 import { cleanerOf, cleanly } from '../base/clean';
 import type { SpeechRoute } from '../service/account';
@@ -62,9 +62,7 @@ class Execution {
 		}
 	}
 
-	private async readItems(
-		work: Extract<OperationWork, { kind: 'reads' }>,
-	): Promise<INodeExecutionData[]> {
+	private async readItems(work: Extract<Job, { kind: 'reads' }>): Promise<INodeExecutionData[]> {
 		const { context } = this;
 		const output: INodeExecutionData[] = [];
 		const signal = context.getExecutionCancelSignal();

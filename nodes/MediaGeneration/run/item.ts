@@ -1,7 +1,7 @@
 /** One input item on its way: what it needs, what becomes of each of its tasks, and its end, which it carries from then on. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Created } from '../create/creation';
-import type { LedgerQuestion, Earlier, Ledger, Slot } from '../create/ledger';
+import type { Asked, Earlier, Ledger, Slot } from '../create/ledger';
 import type { SubmitDeps } from '../create/submit';
 import { assemble, failureOfWhole, unfinishedJson, type Assembly } from '../delivery/assembly';
 import { fieldsOf, type Delivered, type Delivery, type Whole } from '../delivery/item';
@@ -20,7 +20,7 @@ export interface Means extends Omit<SubmitDeps, 'over'> {
 	delivery: Pick<Delivery, 'deliver'>;
 }
 
-export interface CreatedPart extends LedgerQuestion {
+export interface CreatedPart extends Asked {
 	kind: 'creates';
 	earlier: Earlier;
 }

@@ -3,7 +3,7 @@ import { Limiter } from '../base/limiter';
 import type { OpenTask } from '../sleep/notes';
 import { verdictNow } from '../service/verdict';
 import { conclude, type Item, type ItemEnd, type Means, type PartEnd } from './item';
-import { beginPart, followPart, Run, type BegunPart, type RunOptions } from './part';
+import { beginPart, followPart, Run, type Begun, type RunOptions } from './part';
 
 /** Their ends in order, once nothing of them is under way any more. Never rejects. */
 export async function runItems(
@@ -14,7 +14,7 @@ export async function runItems(
 	const run = new Run(means, options);
 	const started = items.map((item) => {
 		const begun = item.parts.map(async (part) => await beginPart(run, item, part));
-		return { begun: Promise.all(begun), end: followItem(run, item, begun), ...item.settings };
+		return { begun: Promise.all(begun), end: endItem(run, item, begun), ...item.settings };
 	});
 	const ends = Promise.all(started.map(({ end }) => end));
 	const graces = started.flatMap(({ waiting }) =>
@@ -38,11 +38,7 @@ export async function runItems(
 	return await lookBeforeSleep(means, results);
 }
 
-async function followItem(
-	run: Run,
-	item: Item,
-	parts: Array<Promise<BegunPart>>,
-): Promise<ItemEnd> {
+async function endItem(run: Run, item: Item, parts: Array<Promise<Begun>>): Promise<ItemEnd> {
 	const ends = parts.map(async (begun) => await followPart(run, item, await begun));
 	const end = await conclude(run.means, item, await Promise.all(ends));
 	if (end.kind === 'failed') run.failed(item, end.failure);

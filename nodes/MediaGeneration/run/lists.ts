@@ -30,7 +30,7 @@ const SEEN_KEPT = 2 * PICKER_PAGE_SIZE;
 const NOTHING_TO_CHOOSE = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
 const BY_ID = 'Choose By ID and enter the ID as the service shows it.';
 
-interface ListQuestion {
+interface Lookup {
 	client: ServiceClient;
 	what: string;
 	words: string;
@@ -38,7 +38,7 @@ interface ListQuestion {
 }
 
 async function pageOf(
-	{ client, what, words }: ListQuestion,
+	{ client, what, words }: Lookup,
 	route: ListRoute,
 	cursor: string | undefined,
 ): Promise<Page<ListEntry> | undefined> {
@@ -68,10 +68,7 @@ function pageOfAll(entries: ListEntry[], search: string, cursor = '0'): Page<Lis
 	};
 }
 
-async function readOn(
-	asked: ListQuestion,
-	route: ListRoute,
-): Promise<INodeListSearchResult | undefined> {
+async function readOn(asked: Lookup, route: ListRoute): Promise<INodeListSearchResult | undefined> {
 	const seen = new Set(asked.from?.seen);
 	const read = async (cursor?: string) => await pageOf(asked, route, cursor);
 	let isThere = false;
@@ -93,7 +90,7 @@ async function readOn(
 }
 
 async function search(
-	asked: ListQuestion,
+	asked: Lookup,
 	{ routes, all = false }: List,
 ): Promise<INodeListSearchResult> {
 	const { what, words, from } = asked;

@@ -1,7 +1,7 @@
 /** The one output that is made of the ends of a run's items, and what is said of the tasks that it leaves. */
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../create/ledger';
-import { failureItem, nodeError, wordsFor, type UsableTasks } from '../delivery/failure';
+import { failureItem, nodeError, wordsFor, type LeftOver } from '../delivery/failure';
 import {
 	noteExecution,
 	outcomesIn,
@@ -91,7 +91,7 @@ export class Report {
 	}
 
 	/** Paid tasks that can still be fetched (all except those that the service calls failed), and items whose tasks may exist. */
-	left(ends: readonly OnItsWay[]): UsableTasks {
+	left(ends: readonly OnItsWay[]): LeftOver {
 		const failed = failuresIn(ends);
 		const before = this.ledger.left;
 		const known = new Set([
@@ -144,7 +144,7 @@ export class Report {
 	}
 
 	/** n8n saves nothing of a stopped execution, so the log has to say what it leaves behind. */
-	log(why: string, left: UsableTasks): void {
+	log(why: string, left: LeftOver): void {
 		const words = wordsFor(left);
 		if (words !== '') logOf(this.context).warn(`Media Generation: ${why}.${words}`);
 	}

@@ -11,7 +11,7 @@ import { addressesIn } from '../service/verdict';
 import { PollLoop, type Watch } from '../wait/poll';
 import { goesOnAfter } from './item';
 import type { Item, Means, Part, PartEnd } from './item';
-import { countEarlier, failedTask, taskOf, type KnownTask } from './taskOf';
+import { countEarlier, asFailed, taskOf, type KnownTask } from './taskOf';
 
 export interface RunOptions {
 	maxActiveTasks: number;
@@ -55,7 +55,7 @@ export class Run {
 }
 
 /** The task of a part exists, or is known not to come. */
-export interface BegunPart {
+export interface Begun {
 	part: Part;
 	task: KnownTask | PartEnd;
 	/** Gives its slot back, once. */
@@ -63,7 +63,7 @@ export interface BegunPart {
 }
 
 /** Takes a slot, which is held until the task is over, and gets the task. Never rejects. */
-export async function beginPart(run: Run, item: Item, part: Part): Promise<BegunPart> {
+export async function beginPart(run: Run, item: Item, part: Part): Promise<Begun> {
 	const { means } = run;
 	if (part.kind === 'awaits') {
 		const createdAt = means.now();
@@ -77,13 +77,13 @@ export async function beginPart(run: Run, item: Item, part: Part): Promise<Begun
 	if (run.isHalted) return { part, task: { kind: 'halted', taskId: made?.taskId }, giveBack };
 	// What the ledger says of a creation that was sent prevents a resend.
 	const task = await taskOf(means, item, part).catch((error: unknown) =>
-		failedTask(broken(error, 'sent', made?.taskId)),
+		asFailed(broken(error, 'sent', made?.taskId)),
 	);
 	return { part, task, giveBack };
 }
 
 /** Waits for the task and fetches its files. Never rejects. */
-export async function followPart(run: Run, item: Item, begun: BegunPart): Promise<PartEnd> {
+export async function followPart(run: Run, item: Item, begun: Begun): Promise<PartEnd> {
 	const end = await waitFor(run, item, begun);
 	if (end.kind !== 'done') return end;
 	const input = { ...item, number: begun.part.slot.part };
@@ -93,11 +93,7 @@ export async function followPart(run: Run, item: Item, begun: BegunPart): Promis
 	return { ...end, delivered };
 }
 
-async function waitFor(
-	run: Run,
-	item: Item,
-	{ part, task, giveBack }: BegunPart,
-): Promise<PartEnd> {
+async function waitFor(run: Run, item: Item, { part, task, giveBack }: Begun): Promise<PartEnd> {
 	try {
 		const end = task.kind === 'task' ? await partEndOf(run, item, { part, task }) : task;
 		if (end.kind !== 'failed') return end;
@@ -149,6 +145,6 @@ async function partEndOf(
 		const advice = isEarlier ? { description: FAILED_EARLIER } : {};
 		return { ...waited, failure: { ...waited.failure, ...advice } };
 	} catch (error) {
-		return failedTask(broken(error, 'sent', taskId));
+		return asFailed(broken(error, 'sent', taskId));
 	}
 }

@@ -23,7 +23,7 @@ export interface KnownTask {
 
 type RunMeans = Means & { over: AbortSignal };
 
-export const failedTask = (failure: Failure): Failed => ({
+export const asFailed = (failure: Failure): Failed => ({
 	kind: 'failed',
 	failure,
 	task: undefined,
@@ -51,13 +51,13 @@ export async function taskOf(
 	};
 	const found = await findEarlier(means, part);
 	if (found?.kind === 'found') return known(found.created, true);
-	if (earlier.kind === 'unknown') return failedTask(earlier.failure);
+	if (earlier.kind === 'unknown') return asFailed(earlier.failure);
 	if (found !== undefined && !means.over.aborted) {
 		const doubt = doubtAbout(found);
-		if (doubt !== undefined) return failedTask(doubt);
+		if (doubt !== undefined) return asFailed(doubt);
 	}
 	const turn = await spending.turn();
-	if ('outcome' in turn) return failedTask(turn);
+	if ('outcome' in turn) return asFailed(turn);
 	const submitted = await createOrFind(means, part, settings.timeoutMs);
 	turn.end(submitted, request.kind);
 	if (submitted.kind === 'created') return known(submitted.created, false);
@@ -65,7 +65,7 @@ export async function taskOf(
 	if (failure.taskId !== undefined)
 		log.warn(`Media Generation: task ${failure.taskId} ${where} may exist`);
 	const advice = adviceOn(failure.message, request, settings.longText);
-	return failedTask({ ...failure, description: `${failure.description}${advice}` });
+	return asFailed({ ...failure, description: `${failure.description}${advice}` });
 }
 
 /** The task that an earlier try, or the execution that n8n's Retry repeats, has made without a word of it. Undefined where there can be none. */

@@ -65,11 +65,7 @@ export function addressProblem(url: string, baseUrl: string | undefined): string
 	return `its address (${hostname}) is in a private network, and the service is not`;
 }
 
-const notOpened = (reason: string, transient = false): NotOpened => ({
-	ok: false,
-	reason,
-	transient,
-});
+const noFile = (reason: string, transient = false): NotOpened => ({ ok: false, reason, transient });
 
 async function request(
 	context: N8nContext,
@@ -109,8 +105,8 @@ async function request(
 	} catch (error) {
 		limit.end();
 		if (limit.timedOut())
-			return notOpened(`it did not answer within ${OPEN_TIMEOUT_MS / 1000} s`, true);
-		return notOpened(reasonOf(error), connectionOf(error) !== 'impossible');
+			return noFile(`it did not answer within ${OPEN_TIMEOUT_MS / 1000} s`, true);
+		return noFile(reasonOf(error), connectionOf(error) !== 'impossible');
 	}
 }
 
@@ -120,15 +116,15 @@ export function fileOpener(deps: { context: N8nContext; baseUrl?: string }): Ope
 		let url = address;
 		for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
 			const problem = addressProblem(url, deps.baseUrl);
-			if (problem !== undefined) return notOpened(problem);
+			if (problem !== undefined) return noFile(problem);
 			const opened = await request(deps.context, { url, headers }, signal);
 			if (!opened.ok || !REDIRECTS.has(opened.status)) return opened;
 			opened.close();
 			const target = redirectTarget(headerOf(opened.headers, 'location'), url);
-			if (typeof target === 'string') return notOpened(target);
+			if (typeof target === 'string') return noFile(target);
 			url = target.href;
 		}
-		return notOpened(`it redirects more than ${MAX_REDIRECTS} times`);
+		return noFile(`it redirects more than ${MAX_REDIRECTS} times`);
 	};
 }
 

@@ -32,9 +32,9 @@ interface TaskListQuery extends Omit<Reading, 'path'> {
 	isOver?: (page: readonly ListedTask[], answer: Answer) => boolean;
 }
 
-const TASK_LIST_PAGE_SIZE = 100;
+const TASKS_PER_PAGE = 100;
 /** Guards against a list without end. */
-const TASK_LIST_MOST_PAGES = 1_000;
+const MOST_PAGES = 1_000;
 /** That there is no list counts when it is said twice, as a deployment can make any route answer 404 for a moment. */
 const DENIALS_THAT_COUNT = 2;
 const DENIED_AGAIN_MS = 2_500;
@@ -79,7 +79,7 @@ const NONE: Failure = {
 /** Undefined where the service says that there is none. Throws a FailureError where it could not be read. */
 async function pageAt(query: TaskListQuery, number: string): Promise<Answer | undefined> {
 	const { limit, type, isWanted } = query;
-	const size = isWanted === undefined ? Math.min(limit, TASK_LIST_PAGE_SIZE) : TASK_LIST_PAGE_SIZE;
+	const size = isWanted === undefined ? Math.min(limit, TASKS_PER_PAGE) : TASKS_PER_PAGE;
 	const fields = { page: number, limit: `${size}`, ...(type === undefined ? {} : { type }) };
 	const path = `/v1/tasks?${new URLSearchParams(fields).toString()}`;
 	const reply = await attemptLater(async () => await readReply({ ...query, path }));
@@ -112,12 +112,7 @@ async function firstPage(query: TaskListQuery): Promise<Answer | undefined> {
 
 /** Throws a FailureError where it can't be read. */
 export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
-	const {
-		limit,
-		mostPages = TASK_LIST_MOST_PAGES,
-		isWanted = () => true,
-		isOver = () => false,
-	} = query;
+	const { limit, mostPages = MOST_PAGES, isWanted = () => true, isOver = () => false } = query;
 	const answer = await firstPage(query);
 	if (answer === undefined) return { kind: 'none', failure: NONE };
 	const tasks: ListedTask[] = [];
@@ -132,7 +127,7 @@ export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 		const records = recordsOf(page.body) ?? [];
 		const more = saysMore(page.body);
 		// A full page that repeats another one is the end of what can be read, but not of the list.
-		whole = more === false || (more === undefined && records.length < TASK_LIST_PAGE_SIZE);
+		whole = more === false || (more === undefined && records.length < TASKS_PER_PAGE);
 		const next = more === false ? undefined : String(Number(number) + 1);
 		return { entries: records.flatMap(taskIn), next, isGuess: more === undefined };
 	};
