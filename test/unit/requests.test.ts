@@ -1,5 +1,5 @@
 /** What each operation sends for the fields of an item, and in which words it refuses them (README, "Operations"). */
-import { atOnce } from '../../nodes/MediaGeneration/media/split';
+import { atOnce } from '../../nodes/MediaGeneration/base/clock';
 import { operationOf } from '../../nodes/MediaGeneration/operations';
 import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
 import { requestsFor, requestText, textsOf } from '../../nodes/MediaGeneration/operations/longText';

@@ -183,8 +183,8 @@ describe('what counts', () => {
 	test('a task that is taken up does, once, before the first turn', async () => {
 		const { spending, turn, asked } = setting([seen({ credit_cost: 25 })]);
 		const created = { taskId: 'old', createdAt: 0, answer: { ec_remain_credits: 5 } };
-		spending.takeUp(created, KIND);
-		spending.takeUp(created, KIND);
+		spending.adopt(created, KIND);
+		spending.adopt(created, KIND);
 		expect(await turn()).toBeDefined();
 		expect(asked).toHaveLength(1);
 		expect(spending.spent).toEqual({ tasks: 1, credits: 25, unnamed: 0 });

@@ -66,7 +66,7 @@ test.each<[string, turn: number, LoopState, number, Partial<Watch>]>([
 test('asleep it is looked at as in polling where creations wait for its place', () => {
 	const next = (slotWanted: boolean) => {
 		const { one, next: nextLook } = watched({ pace: 'asleep' });
-		one.judge(running(), { ...at(20 * S), slotWanted });
+		one.evaluate(running(), { ...at(20 * S), slotWanted });
 		return nextLook();
 	};
 	expect([next(false), next(true)]).toEqual([49_500, 22_060]);
@@ -79,7 +79,7 @@ test('a progress that is believed spares looks, also where a look brought none',
 		[running(10), 60],
 		[running(20), 120],
 	] as const)
-		one.judge(look, at(ageS * S));
+		one.evaluate(look, at(ageS * S));
 	expect(next()).toBeCloseTo(149_664, 0);
 });
 
@@ -87,7 +87,7 @@ describe('a sibling is found finished', () => {
 	/** A task of 20 s that was looked at, and will be at 22.06 s. */
 	const looked = (look: Look = running(), extra: Partial<Watch> = {}) => {
 		const all = watched(extra);
-		all.one.judge(look, at(20 * S));
+		all.one.evaluate(look, at(20 * S));
 		return all;
 	};
 
@@ -115,7 +115,7 @@ describe('a sibling is found finished', () => {
 		const { one, next } = looked(denied);
 		one.hurry(START + 20 * S, false);
 		expect(next()).toBe(22_500);
-		expect(one.judge(running(), at(22_500))).toBeUndefined();
+		expect(one.evaluate(running(), at(22_500))).toBeUndefined();
 		// From then on as after any such call.
 		expect(next()).toBe(25_000);
 	});
@@ -123,8 +123,8 @@ describe('a sibling is found finished', () => {
 
 test('its end shows when to look at siblings, but for one whose files came late', () => {
 	const { one } = watched();
-	one.judge(withoutFiles, at(10 * S));
-	expect(one.judge(done(), at(11 * S))?.kind).toBe('done');
+	one.evaluate(withoutFiles, at(10 * S));
+	expect(one.evaluate(done(), at(11 * S))?.kind).toBe('done');
 	expect(one.predictsSiblings).toBe(false);
 });
 
@@ -132,7 +132,7 @@ describe('files that come late', () => {
 	test('are looked for three times more, at growing pauses', () => {
 		const { one, next } = watched();
 		const looks = [10, 11, 13, 16].map((ageS) => {
-			const end = one.judge(withoutFiles, at(ageS * S));
+			const end = one.evaluate(withoutFiles, at(ageS * S));
 			return `${end?.kind} ${next() / S}`;
 		});
 		expect(looks.join()).toBe('undefined 11,undefined 13,undefined 16,failed 16');
@@ -143,14 +143,14 @@ describe('files that come late', () => {
 		['a status alone is not believed', undefined, 'timed_out'],
 	])('and where the time ends before: %s', (_, id, outcome) => {
 		const { one } = watched();
-		one.judge(task('done', { id }), at(10 * S));
+		one.evaluate(task('done', { id }), at(10 * S));
 		expect(failureOf(one.timedOut()).outcome).toBe(outcome);
 	});
 });
 
 test('what went wrong before the last look is not the reason', () => {
 	const { one } = watched();
-	for (const look of [busy(), running()]) one.judge(look, at(10 * S));
+	for (const look of [busy(), running()]) one.evaluate(look, at(10 * S));
 	expect(failureOf(one.timedOut()).description).not.toMatch(/The last look/);
 });
 
@@ -158,7 +158,7 @@ describe('a refusal ends the wait', () => {
 	/** What looks at those ages bring. */
 	const ends = (pace: Watch['pace'], looks: Array<[ageS: number, Look]>) => {
 		const { one } = watched({ pace });
-		return looks.map(([ageS, look]) => one.judge(look, at(ageS * S))?.kind);
+		return looks.map(([ageS, look]) => one.evaluate(look, at(ageS * S))?.kind);
 	};
 
 	test.each<[string, number[], Look]>([
@@ -186,16 +186,18 @@ describe('a refusal ends the wait', () => {
 	test('by six looks at a key that was revoked', () => {
 		const { one, next } = watched();
 		const pauses = [0, 2.5, 7.5, 17.5, 37.5].map((ageS) => {
-			one.judge(denied, at(ageS * S));
+			one.evaluate(denied, at(ageS * S));
 			return next() / S - ageS;
 		});
 		expect(pauses).toEqual([2.5, 5, 10, 20, 30]);
-		expect(one.judge(denied, at(67.5 * S))).toMatchObject({ failure: { outcome: 'unreachable' } });
+		expect(one.evaluate(denied, at(67.5 * S))).toMatchObject({
+			failure: { outcome: 'unreachable' },
+		});
 	});
 
 	test('no sooner at the deadline: the task is not finished in time then, and the refusal is named', () => {
 		const { one } = watched({ deadline: START + 20 * S });
-		for (const ageS of [15, 17.5, 20]) expect(one.judge(denied, at(ageS * S))).toBeUndefined();
+		for (const ageS of [15, 17.5, 20]) expect(one.evaluate(denied, at(ageS * S))).toBeUndefined();
 		const failure = failureOf(one.timedOut());
 		expect(failure.outcome).toBe('timed_out');
 		expect(failure.description).toMatch(/The last look at it failed: HTTP 401: expired\.$/);
@@ -213,9 +215,9 @@ describe('a failure that does not name the task', () => {
 
 	test('counts when a second look repeats it, some seconds later', () => {
 		const { one, next } = watched();
-		expect(one.judge(doubtful, at(10 * S))).toBeUndefined();
+		expect(one.evaluate(doubtful, at(10 * S))).toBeUndefined();
 		expect(next()).toBe(12.5 * S);
-		expect(one.judge(doubtful, at(12.5 * S))).toMatchObject({
+		expect(one.evaluate(doubtful, at(12.5 * S))).toMatchObject({
 			failure: { outcome: 'failed', taskId: 't' },
 		});
 	});
@@ -223,21 +225,21 @@ describe('a failure that does not name the task', () => {
 	test('counts at once, where a callback has said the same, or where the task is gone afterwards', () => {
 		const { one } = watched();
 		one.hurry(START + 10 * S, true);
-		expect(one.judge(doubtful, at(10 * S))).toMatchObject({ failure: { outcome: 'failed' } });
+		expect(one.evaluate(doubtful, at(10 * S))).toMatchObject({ failure: { outcome: 'failed' } });
 		const other = watched().one;
-		expect(other.judge(doubtful, at(10 * S))).toBeUndefined();
-		expect(other.judge(missing, at(12.5 * S))).toMatchObject({ failure: { outcome: 'failed' } });
+		expect(other.evaluate(doubtful, at(10 * S))).toBeUndefined();
+		expect(other.evaluate(missing, at(12.5 * S))).toMatchObject({ failure: { outcome: 'failed' } });
 	});
 
 	test('a callback alone proves nothing', () => {
 		const { one } = watched();
 		one.hurry(START + 10 * S, true);
-		for (const look of [running(), missing]) expect(one.judge(look, at(10 * S))).toBeUndefined();
+		for (const look of [running(), missing]) expect(one.evaluate(look, at(10 * S))).toBeUndefined();
 	});
 
 	test('a look between the two that shows the task begins anew', () => {
 		const { one } = watched();
-		const looks = [doubtful, running(), doubtful].map((look) => one.judge(look, at(10 * S)));
+		const looks = [doubtful, running(), doubtful].map((look) => one.evaluate(look, at(10 * S)));
 		expect(looks).toEqual([undefined, undefined, undefined]);
 	});
 });

@@ -135,3 +135,9 @@ export async function inPieces<T>(work: Work<T>): Promise<T> {
 	if (isLong) await pause(0);
 	return step.value;
 }
+
+export function atOnce<T>(work: Work<T>): T {
+	let step = work.next();
+	while (step.done !== true) step = work.next();
+	return step.value;
+}

@@ -1,5 +1,5 @@
 /** Values that come from outside: what they are before anything is believed of them. */
-import type { Work } from './clock';
+import { atOnce, type Work } from './clock';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -78,10 +78,7 @@ export function* mapTextsInPieces<T>(
 
 /** As {@link mapTextsInPieces}, at once. */
 export function mapTexts<T>(value: T, change: (text: string, name?: string) => string): T {
-	const work = mapTextsInPieces(value, change);
-	let step = work.next();
-	while (step.done !== true) step = work.next();
-	return step.value;
+	return atOnce(mapTextsInPieces(value, change));
 }
 
 export function parseJson(text: string): unknown {

@@ -98,7 +98,7 @@ export class Ledger {
 		if (isObject(own) && own.over === true) return undefined;
 		if (own !== undefined && !isEntry(own)) throw new FailureError(NOT_READ);
 		if (own !== undefined && (this.isOfExecution(own) || own.hash === asked.hash)) return own;
-		return this.run.call && this.takeUp(asked, this.run.call.agent);
+		return this.run.call && this.adopt(asked, this.run.call.agent);
 	}
 
 	private isOfExecution({ execution }: JsonObject): boolean {
@@ -109,7 +109,7 @@ export class Ledger {
 	 * What another call could not hand out, or, as n8n's Retry runs the agent again with new calls, what an equal one has made: a task
 	 * before what may have become one. It belongs to this call from now on.
 	 */
-	private takeUp({ slot, hash }: Asked, agent: string): Entry | undefined {
+	private adopt({ slot, hash }: Asked, agent: string): Entry | undefined {
 		const entries = this.entries();
 		const { executionId } = this.run;
 		const isFree = (entry: Entry) =>

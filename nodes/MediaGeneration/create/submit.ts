@@ -92,16 +92,19 @@ class Submission {
 
 	async run(): Promise<Submitted> {
 		if (!this.account.queue.open) await this.waitInQueue();
-		for (;;) {
-			const answered = this.account.queue.sent();
-			const obstacle = await this.waitOutPause();
-			const sentAt = this.deps.now();
-			const reply = obstacle ?? (await this.exchange(sentAt));
-			answered();
-			if ('outcome' in reply) return { kind: 'failed', failure: reply };
-			const submitted = await this.read(reply, sentAt);
-			if (submitted !== undefined) return submitted;
-		}
+		let submitted: Submitted | undefined;
+		while (submitted === undefined) submitted = await this.sendOnce();
+		return submitted;
+	}
+
+	/** Undefined where another try may follow. */
+	private async sendOnce(): Promise<Submitted | undefined> {
+		const answered = this.account.queue.sent();
+		const obstacle = await this.waitOutPause();
+		const sentAt = this.deps.now();
+		const reply = obstacle ?? (await this.exchange(sentAt));
+		answered();
+		return 'outcome' in reply ? { kind: 'failed', failure: reply } : await this.read(reply, sentAt);
 	}
 
 	private async waitInQueue(): Promise<void> {
@@ -130,14 +133,14 @@ class Submission {
 
 	private async waitOutPause(): Promise<Failure | undefined> {
 		const { now, sleep, random, over } = this.deps;
-		for (;;) {
-			if (over.aborted) return NOT_CREATED;
+		while (!over.aborted) {
 			const until = this.account.pausedUntil('create');
 			if (Math.max(until, now()) >= this.deadline) return this.tooLong();
 			if (until <= now()) return undefined;
 			const ms = Math.min(until - now() + random() * 250, this.deadline - now());
 			await this.counted(sleep(ms, over));
 		}
+		return NOT_CREATED;
 	}
 
 	private async exchange(sentAt: number): Promise<Reply> {

@@ -138,12 +138,13 @@ const missingFile = ({ url, kind }: TaskOutput, problem: string): DeliveredFile 
 
 /** Starts over as often as it helps: all downloads of a file share their tries and their time. */
 async function storeWhole(wanted: NamedFile, deps: FetchDeps): Promise<DeliveredFile> {
-	for (const tries = new Tries(deps); ;) {
+	const tries = new Tries(deps);
+	let stored: StoredFile | FailedDownload;
+	do {
 		const download = new Download(wanted, deps, tries);
-		const stored = await store(download, wanted, deps).finally(() => download.close());
-		if (!('problem' in stored)) return stored;
-		if (!stored.startOver) return missingFile(wanted, stored.problem);
-	}
+		stored = await store(download, wanted, deps).finally(() => download.close());
+	} while ('problem' in stored && stored.startOver);
+	return 'problem' in stored ? missingFile(wanted, stored.problem) : stored;
 }
 
 /** Downloads the files of one task. Never rejects. @param stem of their names */

@@ -58,12 +58,12 @@ export interface Whole {
 
 export type Delivered = Whole & { files: readonly StoredFile[] };
 
-type Shown = Omit<Done, 'kind'>;
+type DoneTask = Omit<Done, 'kind'>;
 
 const CONCURRENT_DOWNLOADS = 4;
 const NAMED_ADDRESSES = 20;
 
-function undelivered({ taskId, task }: Shown, files: DeliveredFile[]): Failure | undefined {
+function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failure | undefined {
 	const missing = files.filter((file) => file.kind === 'missing');
 	const [first] = missing;
 	if (first === undefined) return undefined;
@@ -82,7 +82,7 @@ function undelivered({ taskId, task }: Shown, files: DeliveredFile[]): Failure |
 	};
 }
 
-function stemOfTask({ task, taskId, outputs: [first] }: Shown): string {
+function stemOfTask({ task, taskId, outputs: [first] }: DoneTask): string {
 	return stemOf(`${task.type ?? first?.kind ?? 'file'}-${taskId}`) ?? 'file';
 }
 
@@ -102,7 +102,7 @@ export class Delivery {
 
 	/** @param to the input item, further fields of the JSON, and what comes behind the File Name */
 	async deliver(
-		done: Shown,
+		done: DoneTask,
 		settings: FileSettings,
 		{ index, extra = {}, ending = '' }: { index: number; extra?: IDataObject; ending?: string },
 	): Promise<Delivered> {

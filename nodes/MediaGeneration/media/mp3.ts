@@ -148,7 +148,7 @@ class Mp3Sound {
 	private stride = 1;
 
 	/** @param bytes of the file, from its byte `from` on */
-	elementAt(bytes: Buffer, from: number): Element {
+	readElement(bytes: Buffer, from: number): Element {
 		const start = bytes.readUInt32BE();
 		const frame = this.headers.get(start) ?? readHeader(start);
 		if ('problem' in frame) {
@@ -220,7 +220,7 @@ export function* scanMp3(file: Unread): Scan {
 		if (bytes.length === 0) break;
 		// The end of a file is read as if zeros followed.
 		const isEnd = bytes.length < LOOK_BYTES;
-		const element = sound.elementAt(isEnd ? Buffer.concat([bytes, ZEROS]) : bytes, at);
+		const element = sound.readElement(isEnd ? Buffer.concat([bytes, ZEROS]) : bytes, at);
 		if ('problem' in element) {
 			problem = element.problem;
 			break;

@@ -1,5 +1,5 @@
 /** Cutting a long text into parts that can be spoken one by one, in linear time. Pure. */
-import type { Work } from '../base/clock';
+import { atOnce, type Work } from '../base/clock';
 
 /** A capital letter or a number often follows them. A wrong entry does no harm: the text is then cut at the next sentence. */
 const ABBREVIATIONS = [
@@ -171,13 +171,6 @@ export function* splitText(text: string, maxCharacters: number): Work<string[]> 
 	}
 	if (from < body.length) parts.push(body.slice(from));
 	return parts;
-}
-
-export function atOnce<T>(work: Work<T>): T {
-	for (;;) {
-		const step = work.next();
-		if (step.done === true) return step.value;
-	}
 }
 
 function bestCut(text: string, wanted: SplitRange): number | undefined {

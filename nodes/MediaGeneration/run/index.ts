@@ -15,7 +15,7 @@ import { asFailure, attemptLater, FailureError, valueOf } from '../base/failures
 import type { Waking } from '../sleep/checks';
 import { sleepingInput, suspend, type Sleeper, type SleepingTask } from '../sleep/suspend';
 import { readInputFiles } from './inputFiles';
-import { brokenEnd, failedEnd, type ItemEnd, type Means } from './item';
+import { brokenEnd, failedEnd, type ItemEnd, type RunDeps } from './item';
 import { runItems } from './items';
 import { joinItems } from './joinItems';
 import { failedItem, includedInput, Report } from './output';
@@ -127,12 +127,12 @@ class Execution {
 			const delivery = new Delivery(context, { signal: stop, baseUrl });
 			const speechRoutes = new Set<SpeechRoute>();
 			const shared = { context, client, ledger, spending, delivery, stop, speechRoutes };
-			const means: Means = { ...realClock, random: Math.random, ...shared };
+			const deps: RunDeps = { ...realClock, random: Math.random, ...shared };
 			const haltOnFailure = !context.continueOnFail();
-			const over = (await runItems(items, means, { maxActiveTasks, haltOnFailure })).values();
+			const over = (await runItems(items, deps, { maxActiveTasks, haltOnFailure })).values();
 			await spending.settled();
 			ends = ready.map((each) =>
-				each.kind === 'item' ? (over.next().value as ItemEnd) : report.withEarlier(each),
+				each.kind === 'item' ? (over.next().value as ItemEnd) : report.withEarlierTasks(each),
 			);
 			report.note(ends, spending);
 			report.showFiles(ready, ends);
@@ -140,7 +140,7 @@ class Execution {
 			const isAsleep = ends.some(({ kind }) => kind === 'asleep') && stop?.aborted !== true;
 			const output =
 				isAsleep && waking?.ok === true
-					? await this.goToSleep(means, report, { ends, waking: waking.value })
+					? await this.goToSleep(deps, report, { ends, waking: waking.value })
 					: report.output(ends, spending);
 			isOut = true;
 			return output;
@@ -154,7 +154,7 @@ class Execution {
 	}
 
 	private async goToSleep(
-		{ client, spending }: Means,
+		{ client, spending }: RunDeps,
 		report: Report,
 		{ ends, waking }: { ends: readonly ItemEnd[]; waking: Waking },
 	): Promise<INodeExecutionData[]> {

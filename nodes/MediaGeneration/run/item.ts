@@ -13,7 +13,7 @@ import type { OpenTask } from '../sleep/notes';
 import type { Watch } from '../wait/poll';
 import type { Spending } from './spending';
 
-export interface Means extends Omit<SubmitDeps, 'over'> {
+export interface RunDeps extends Omit<SubmitDeps, 'over'> {
 	context: IExecuteFunctions;
 	ledger: Ledger;
 	spending: Spending;
@@ -86,7 +86,7 @@ const sureIdsOf = (parts: readonly PartEnd[]) =>
 
 /** What becomes of an item once its parts have ended. Never rejects. */
 export async function conclude(
-	{ context, delivery, ledger }: Means,
+	{ context, delivery, ledger }: RunDeps,
 	item: Item,
 	parts: readonly PartEnd[],
 ): Promise<ItemEnd> {

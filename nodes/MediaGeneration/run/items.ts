@@ -2,16 +2,16 @@
 import { Limiter } from '../base/limiter';
 import type { OpenTask } from '../sleep/notes';
 import { verdictNow } from '../service/verdict';
-import { conclude, type Item, type ItemEnd, type Means, type PartEnd } from './item';
+import { conclude, type Item, type ItemEnd, type RunDeps, type PartEnd } from './item';
 import { beginPart, followPart, Run, type Begun, type RunOptions } from './part';
 
 /** Their ends in order, once nothing of them is under way any more. Never rejects. */
 export async function runItems(
 	items: readonly Item[],
-	means: Means,
+	deps: RunDeps,
 	options: RunOptions,
 ): Promise<ItemEnd[]> {
-	const run = new Run(means, options);
+	const run = new Run(deps, options);
 	const started = items.map((item) => {
 		const begun = item.parts.map(async (part) => await beginPart(run, item, part));
 		return { begun: Promise.all(begun), end: endItem(run, item, begun), ...item.settings };
@@ -30,17 +30,17 @@ export async function runItems(
 		const allOver = new AbortController();
 		void ends.then(() => allOver.abort());
 		const longest = graces.reduce((most, graceMs) => Math.max(most, graceMs));
-		await means.sleep(longest, allOver.signal);
+		await deps.sleep(longest, allOver.signal);
 	}
 	for (const watch of run.sleepers) run.loop.release(watch);
 	const results = await ends;
 	run.loop.close();
-	return await lookBeforeSleep(means, results);
+	return await lookBeforeSleep(deps, results);
 }
 
 async function endItem(run: Run, item: Item, parts: Array<Promise<Begun>>): Promise<ItemEnd> {
 	const ends = parts.map(async (begun) => await followPart(run, item, await begun));
-	const end = await conclude(run.means, item, await Promise.all(ends));
+	const end = await conclude(run.deps, item, await Promise.all(ends));
 	if (end.kind === 'failed') run.failed(item, end.failure);
 	return end;
 }
@@ -48,13 +48,13 @@ async function endItem(run: Run, item: Item, parts: Array<Promise<Begun>>): Prom
 const CONCURRENT_LAST_LOOKS = 10;
 
 /** The last look at the tasks that are open, as a callback that came earlier will not come again. */
-async function lookBeforeSleep(means: Means, ends: readonly ItemEnd[]): Promise<ItemEnd[]> {
+async function lookBeforeSleep(deps: RunDeps, ends: readonly ItemEnd[]): Promise<ItemEnd[]> {
 	const limiter = new Limiter(CONCURRENT_LAST_LOOKS);
 	const looked = await Promise.all(
 		ends.map(async (end) => {
 			if (end.kind !== 'asleep') return end;
 			const parts = end.parts.map(async (part) =>
-				part.kind === 'open' ? await limiter.run(async () => await lookAgain(means, part)) : part,
+				part.kind === 'open' ? await limiter.run(async () => await lookAgain(deps, part)) : part,
 			);
 			return { ...end, parts: await Promise.all(parts) };
 		}),
@@ -66,13 +66,13 @@ async function lookBeforeSleep(means: Means, ends: readonly ItemEnd[]): Promise<
 	return await Promise.all(
 		looked.map(async (end) =>
 			end.kind === 'asleep' && (areOver || has(end, 'failed'))
-				? await conclude(means, end.item, end.parts)
+				? await conclude(deps, end.item, end.parts)
 				: end,
 		),
 	);
 }
 
-async function lookAgain({ client, stop }: Means, part: OpenTask): Promise<PartEnd> {
+async function lookAgain({ client, stop }: RunDeps, part: OpenTask): Promise<PartEnd> {
 	const { watch } = part;
 	const verdict = await verdictNow(client, { ...watch, signal: stop });
 	if (verdict?.kind === 'done') return { ...verdict, watch, delivered: undefined };

@@ -24,7 +24,7 @@ import type { FailedEnd, Item, ItemEnd } from './item';
 import { shortHint } from './paidInput';
 import type { Spending } from './spending';
 
-type OnItsWay = ItemEnd | { kind: 'draft' | 'item' };
+type MaybeEnded = ItemEnd | { kind: 'draft' | 'item' };
 
 /** The JSON that came in for an item, where "Include Input" is on; an option that can't be read is off. */
 export function includedInput(fields: ItemFields | undefined): IDataObject | undefined {
@@ -54,10 +54,10 @@ export function failedItem(
 	return failureItem(context.getNode(), { failure, index });
 }
 
-const failuresIn = (ends: readonly OnItsWay[]) => ends.filter((end) => end.kind === 'failed');
-const taskIdsOf = (end: OnItsWay) => ('taskIds' in end ? end.taskIds : []);
+const failuresIn = (ends: readonly MaybeEnded[]) => ends.filter((end) => end.kind === 'failed');
+const taskIdsOf = (end: MaybeEnded) => ('taskIds' in end ? end.taskIds : []);
 
-function othersOf(first: FailedEnd, ends: readonly OnItsWay[]): string {
+function othersOf(first: FailedEnd, ends: readonly MaybeEnded[]): string {
 	const others = ends.filter((end) => end !== first);
 	const failed = failuresIn(others).length;
 	const made = others.filter((end) => end.kind !== 'failed' && taskIdsOf(end).length > 0).length;
@@ -91,7 +91,7 @@ export class Report {
 	}
 
 	/** Paid tasks that can still be fetched (all except those that the service calls failed), and items whose tasks may exist. */
-	left(ends: readonly OnItsWay[]): LeftOver {
+	left(ends: readonly MaybeEnded[]): LeftOver {
 		const failed = failuresIn(ends);
 		const before = this.ledger.left;
 		const known = new Set([
@@ -117,12 +117,12 @@ export class Report {
 	}
 
 	/** Throws for the first failed item, naming what is paid for and can be fetched, and what may be; not where failures go on as items. */
-	throwFirstFailure(ends: readonly OnItsWay[]): void {
+	throwFirstFailure(ends: readonly MaybeEnded[]): void {
 		const [first] = failuresIn(ends);
 		if (first !== undefined && !this.context.continueOnFail()) throw this.errorOf(first, ends);
 	}
 
-	errorOf(first: FailedEnd, ends: readonly OnItsWay[]): Error {
+	errorOf(first: FailedEnd, ends: readonly MaybeEnded[]): Error {
 		const left = this.left(ends);
 		this.log('the run failed', left);
 		const others = othersOf(first, ends);
@@ -150,7 +150,7 @@ export class Report {
 	}
 
 	/** An execution that goes on has no error that names them, and one that sleeps may be stopped before it has an output. */
-	logUnclear(why: string, ends: readonly OnItsWay[]): void {
+	logUnclear(why: string, ends: readonly MaybeEnded[]): void {
 		this.log(why, { ...this.left(ends), taskIds: [] });
 	}
 
@@ -210,7 +210,7 @@ export class Report {
 	}
 
 	/** An item that this try has refused still has what earlier ones have paid for. */
-	withEarlier(end: ItemEnd): ItemEnd {
+	withEarlierTasks(end: ItemEnd): ItemEnd {
 		if (end.kind !== 'failed' || end.taskIds.length > 0 || end.failure.outcome !== 'invalid')
 			return end;
 		const { made, unclear } = this.ledger.left;
@@ -230,7 +230,7 @@ export class Report {
 
 	output(given: readonly ItemEnd[], spending?: Spending): INodeExecutionData[] {
 		this.throwFirstFailure(given);
-		const ends = given.map((end) => this.withEarlier(end));
+		const ends = given.map((end) => this.withEarlierTasks(end));
 		const failed = failuresIn(ends).length;
 		const where =
 			this.context.getNode().onError === 'continueErrorOutput'

@@ -10,7 +10,7 @@ import { lookAtTask } from '../service/look';
 import { addressesIn } from '../service/verdict';
 import { PollLoop, type Watch } from '../wait/poll';
 import { goesOnAfter } from './item';
-import type { Item, Means, Part, PartEnd } from './item';
+import type { Item, RunDeps, Part, PartEnd } from './item';
 import { countEarlier, asFailed, taskOf, type KnownTask } from './taskOf';
 
 export interface RunOptions {
@@ -20,7 +20,7 @@ export interface RunOptions {
 }
 
 export class Run {
-	readonly means: Means & { over: AbortSignal };
+	readonly deps: RunDeps & { over: AbortSignal };
 	readonly loop: PollLoop;
 	readonly slots: Limiter;
 	/** These may be released unfinished. */
@@ -28,12 +28,12 @@ export class Run {
 	private readonly halt = new AbortController();
 
 	constructor(
-		means: Means,
+		deps: RunDeps,
 		private readonly options: RunOptions,
 	) {
-		const { client, stop, now, sleep, random } = means;
+		const { client, stop, now, sleep, random } = deps;
 		const over = stop === undefined ? this.halt.signal : AbortSignal.any([stop, this.halt.signal]);
-		this.means = { ...means, over };
+		this.deps = { ...deps, over };
 		this.slots = new Limiter(options.maxActiveTasks);
 		this.loop = new PollLoop({
 			...{ now, sleep, random, signal: over },
@@ -64,19 +64,19 @@ export interface Begun {
 
 /** Takes a slot, which is held until the task is over, and gets the task. Never rejects. */
 export async function beginPart(run: Run, item: Item, part: Part): Promise<Begun> {
-	const { means } = run;
+	const { deps } = run;
 	if (part.kind === 'awaits') {
-		const createdAt = means.now();
+		const createdAt = deps.now();
 		const task: KnownTask = { ...part, kind: 'task', createdAt, old: true, created: undefined };
 		return { part, task, giveBack: () => undefined };
 	}
 	const { earlier } = part;
 	const made = earlier.kind === 'created' ? earlier.created : undefined;
-	if (made !== undefined) countEarlier(means, part, made);
+	if (made !== undefined) countEarlier(deps, part, made);
 	const giveBack = await run.slots.take();
 	if (run.isHalted) return { part, task: { kind: 'halted', taskId: made?.taskId }, giveBack };
 	// What the ledger says of a creation that was sent prevents a resend.
-	const task = await taskOf(means, item, part).catch((error: unknown) =>
+	const task = await taskOf(deps, item, part).catch((error: unknown) =>
 		asFailed(broken(error, 'sent', made?.taskId)),
 	);
 	return { part, task, giveBack };
@@ -88,7 +88,7 @@ export async function followPart(run: Run, item: Item, begun: Begun): Promise<Pa
 	if (end.kind !== 'done') return end;
 	const input = { ...item, number: begun.part.slot.part };
 	// Assembling the item reports what breaks here: a task that is done stays done.
-	const delivered = await deliverPart(run.means.delivery, end, input).catch(() => undefined);
+	const delivered = await deliverPart(run.deps.delivery, end, input).catch(() => undefined);
 	if (delivered?.failure !== undefined) run.failed(item, delivered.failure);
 	return { ...end, delivered };
 }
@@ -99,7 +99,7 @@ async function waitFor(run: Run, item: Item, { part, task, giveBack }: Begun): P
 		if (end.kind !== 'failed') return end;
 		const { outcome, taskId } = end.failure;
 		// What was cancelled because another item failed is not a failure of its own.
-		if (outcome === 'cancelled' && run.means.stop?.aborted !== true)
+		if (outcome === 'cancelled' && run.deps.stop?.aborted !== true)
 			return { kind: 'halted', taskId };
 		run.failed(item, end.failure);
 		return end;
@@ -113,7 +113,7 @@ async function partEndOf(
 	item: Item,
 	{ part, task }: { part: Part; task: KnownTask },
 ): Promise<PartEnd> {
-	const { client, spending, now } = run.means;
+	const { client, spending, now } = run.deps;
 	const { created, taskId, createdAt, old } = task;
 	const { waiting, timeoutMs } = item.settings;
 	const { follows, sleeps } = waitingRules[waiting.kind];

@@ -119,7 +119,7 @@ export class Spending {
 	}
 
 	/** A task that an earlier try or an earlier execution has made, and that this run takes up. Before the first turn. */
-	takeUp(created: Created, kind: string): void {
+	adopt(created: Created, kind: string): void {
 		if (!this.limited) return void this.note(created);
 		void this.gate.run(async () => {
 			await this.learn(created, kind);

@@ -9,7 +9,7 @@ import { asText } from '../base/json';
 import { broken } from '../service/taskFailures';
 import type { Failed } from '../service/verdict';
 import { isToolRun } from '../operations/fields';
-import type { CreatedPart, Item, Means } from './item';
+import type { CreatedPart, Item, RunDeps } from './item';
 
 export interface KnownTask {
 	kind: 'task';
@@ -21,7 +21,7 @@ export interface KnownTask {
 	created: Created | undefined;
 }
 
-type RunMeans = Means & { over: AbortSignal };
+type RunningDeps = RunDeps & { over: AbortSignal };
 
 export const asFailed = (failure: Failure): Failed => ({
 	kind: 'failed',
@@ -30,17 +30,17 @@ export const asFailed = (failure: Failure): Failed => ({
 });
 
 /** What an earlier try has created counts before anything is created, and is nobody else's. */
-export function countEarlier({ client, spending }: Means, part: CreatedPart, created: Created) {
+export function countEarlier({ client, spending }: RunDeps, part: CreatedPart, created: Created) {
 	client.account.known.set(created.taskId, true);
-	spending.takeUp(created, part.request.kind);
+	spending.adopt(created, part.request.kind);
 }
 
 export async function taskOf(
-	means: RunMeans,
+	deps: RunningDeps,
 	{ settings }: Item,
 	part: CreatedPart,
 ): Promise<KnownTask | Failed> {
-	const { context, spending } = means;
+	const { context, spending } = deps;
 	const { request, earlier, slot } = part;
 	const log = logOf(context);
 	const where = `for item ${slot.item} of execution ${context.getExecutionId()}`;
@@ -49,16 +49,16 @@ export async function taskOf(
 		log.info(`Media Generation: task ${created.taskId} ${where}`);
 		return { kind: 'task', ...created, created, old };
 	};
-	const found = await findEarlier(means, part);
+	const found = await findEarlier(deps, part);
 	if (found?.kind === 'found') return known(found.created, true);
 	if (earlier.kind === 'unknown') return asFailed(earlier.failure);
-	if (found !== undefined && !means.over.aborted) {
+	if (found !== undefined && !deps.over.aborted) {
 		const doubt = doubtAbout(found);
 		if (doubt !== undefined) return asFailed(doubt);
 	}
 	const turn = await spending.turn();
 	if ('outcome' in turn) return asFailed(turn);
-	const submitted = await createOrFind(means, part, settings.timeoutMs);
+	const submitted = await createOrFind(deps, part, settings.timeoutMs);
 	turn.end(submitted, request.kind);
 	if (submitted.kind === 'created') return known(submitted.created, false);
 	const { failure } = submitted;
@@ -69,17 +69,17 @@ export async function taskOf(
 }
 
 /** The task that an earlier try, or the execution that n8n's Retry repeats, has made without a word of it. Undefined where there can be none. */
-async function findEarlier(means: RunMeans, part: CreatedPart) {
-	const { client, ledger } = means;
+async function findEarlier(deps: RunningDeps, part: CreatedPart) {
+	const { client, ledger } = deps;
 	const { earlier } = part;
 	if (earlier.kind === 'created') return { kind: 'found', created: earlier.created } as const;
 	if (earlier.kind === 'nothing' || earlier.sending === undefined) return undefined;
 	const fewer = earlier.kind === 'unsaid';
-	const search = { ...means, ...earlier.sending, isOld: true, fewer };
+	const search = { ...deps, ...earlier.sending, isOld: true, fewer };
 	const finding = await creationsOf(client.account).find(search);
 	if (finding.kind !== 'found') return finding;
 	ledger.noteCreated(part, finding.created);
-	countEarlier(means, part, finding.created);
+	countEarlier(deps, part, finding.created);
 	return finding;
 }
 
@@ -98,20 +98,20 @@ function doubtAbout({ unread, isLikely, candidates }: Unfound): Failure | undefi
 
 /** A creation without a clear answer is looked for, and counts as created where it is found. */
 async function createOrFind(
-	means: RunMeans,
+	deps: RunningDeps,
 	part: CreatedPart,
 	timeoutMs: number,
 ): Promise<Submitted> {
 	const { request, slot } = part;
-	const { client, ledger, now } = means;
+	const { client, ledger, now } = deps;
 	try {
 		ledger.noteSending(part, { sentAt: now() });
 	} catch (error) {
 		return { kind: 'failed', failure: broken(error, 'nothing') };
 	}
 	// An agent waits for its tool, and for no longer than the Timeout.
-	const limits = { deadline: now() + timeoutMs, boundsFull: isToolRun(means.context) };
-	const submitted = await createTask(means, request, limits);
+	const limits = { deadline: now() + timeoutMs, boundsFull: isToolRun(deps.context) };
+	const submitted = await createTask(deps, request, limits);
 	if (submitted.kind === 'created') ledger.noteCreated(part, submitted.created);
 	if (submitted.kind === 'failed') ledger.forget(slot);
 	if (submitted.kind !== 'unclear') return submitted;
@@ -119,7 +119,7 @@ async function createOrFind(
 	quietly(() => ledger.noteSending(part, submitted));
 	if (submitted.failure.taskId !== undefined) return submitted;
 	const { sentAt } = submitted;
-	const search = { ...means, request, sentAt, isOld: false, fewer: false };
+	const search = { ...deps, request, sentAt, isOld: false, fewer: false };
 	const finding = await creationsOf(client.account).find(search);
 	if (finding.kind === 'found') {
 		const created = { ...finding.created, receiveUrl: asText(request.body.receive_url) };

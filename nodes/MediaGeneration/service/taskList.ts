@@ -58,8 +58,8 @@ export function timeOf(value: unknown): number | undefined {
 function taskIn(record: unknown): ListedTask[] {
 	const listed = listedIn(record);
 	if (listed === undefined) return [];
-	const { created_at: created, createdAt = created, created: began = createdAt } = listed.raw;
-	return [{ ...listed, createdAt: timeOf(began) }];
+	const { created_at, createdAt = created_at, created = createdAt } = listed.raw;
+	return [{ ...listed, createdAt: timeOf(created) }];
 }
 
 /** Whether the service says that more follows; undefined where it says nothing. */

@@ -139,7 +139,7 @@ async function resume(
 		const workflowData = [await cleanItems(context, output)];
 		if (!sender.signal.aborted) return { webhookResponse: { received: true }, workflowData };
 		// Nobody says whether n8n takes them, so another call makes sure.
-		if (resumeUrl !== undefined) sleep.callUp(taskId, resumeUrl, 2 * STORING_MS);
+		if (resumeUrl !== undefined) sleep.callN8n(taskId, resumeUrl, 2 * STORING_MS);
 		return { noWebhookResponse: true, workflowData };
 	} finally {
 		if (sender.signal.aborted) void pause(STORING_MS).then(resumed);

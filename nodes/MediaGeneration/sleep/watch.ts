@@ -140,11 +140,11 @@ export class Sleep {
 		if (waited.kind === 'released') return;
 		if (waited.kind === 'done' || waited.failure.outcome !== 'timed_out') this.note(taskId, waited);
 		if (this.watches.size > 0 || !this.over.has(taskId)) return;
-		this.callUp(taskId, resumeUrl, this.confirming > 0 ? CONFIRMING_MS : 0);
+		this.callN8n(taskId, resumeUrl, this.confirming > 0 ? CONFIRMING_MS : 0);
 	}
 
 	/** Calls n8n, after so many ms, until the execution is awake. */
-	callUp(taskId: string, resumeUrl: string, delayMs: number): void {
+	callN8n(taskId: string, resumeUrl: string, delayMs: number): void {
 		const { state } = this;
 		if (state.kind === 'awake' || state.isCalling) return;
 		state.isCalling = true;

@@ -35,7 +35,7 @@ interface Siblings {
 interface PolledTask {
 	watched: Watched;
 	looking: boolean;
-	settle(result: Waited): void;
+	resolve(result: Waited): void;
 }
 
 /** Epoch ms at which the last look at a task has to be over. A deadline that had passed from the start leaves time for one. */
@@ -64,12 +64,12 @@ export class PollLoop {
 
 	/** Resolves when the task is over, its deadline has passed, or it can't be read. Never rejects. */
 	async wait(watch: Watch): Promise<Waited> {
-		return await new Promise<Waited>((settle) => {
+		return await new Promise<Waited>((resolve) => {
 			const siblings = this.siblingsOf(watch);
-			const watched = new Watched(watch, siblings.came, this.around(watch));
+			const watched = new Watched(watch, siblings.came, this.loopState(watch));
 			if (watch.pace !== 'atOnce') siblings.came += 1;
 			siblings.waiting += 1;
-			this.entries.set(watch, { watched, looking: false, settle });
+			this.entries.set(watch, { watched, looking: false, resolve });
 			if (this.deps.signal?.aborted === true) return this.cancelAll();
 			this.wake(watched.nextLookAt);
 			void this.run();
@@ -95,7 +95,7 @@ export class PollLoop {
 		return ensured(this.siblings, kind, () => ({ came: 0, waiting: 0, finishedAgesMs: [] }));
 	}
 
-	private around(watch: Watch): LoopState {
+	private loopState(watch: Watch): LoopState {
 		const { came, waiting, finishedAgesMs } = this.siblingsOf(watch);
 		const slotWanted = this.deps.slotWanted?.() === true;
 		return {
@@ -156,7 +156,7 @@ export class PollLoop {
 	private finish(entry: PolledTask, result: Waited): void {
 		if (!this.entries.delete(entry.watched.watch)) return;
 		this.siblingsOf(entry.watched.watch).waiting -= 1;
-		entry.settle(result);
+		entry.resolve(result);
 		this.wake(this.entries.size === 0 ? -Infinity : ANY_NEWS);
 	}
 
@@ -173,17 +173,17 @@ export class PollLoop {
 		}));
 		this.looksInFlight -= 1;
 		entry.looking = false;
-		if (this.entries.get(watch) === entry) this.judge(entry, look, startedAt);
+		if (this.entries.get(watch) === entry) this.applyLook(entry, look, startedAt);
 		// Waking the loop for each look costs more than the look does.
 		this.wake(this.wantsCapacity ? this.lookAtDue() : ANY_NEWS);
 	}
 
-	private judge(entry: PolledTask, look: Look, startedAt: number): void {
+	private applyLook(entry: PolledTask, look: Look, startedAt: number): void {
 		const { watched } = entry;
 		const { watch } = watched;
 		// A look that lasted beyond the deadline was the last one.
 		const isLast = startedAt >= watch.deadline || this.deps.now() > watch.deadline;
-		const judged = watched.judge(look, this.around(watch));
+		const judged = watched.evaluate(look, this.loopState(watch));
 		const end = isLast ? (judged ?? watched.timedOut()) : judged;
 		if (end === undefined) return this.wake(watched.nextLookAt);
 		this.finish(entry, end);
@@ -199,7 +199,7 @@ export class PollLoop {
 		for (const { watched, looking } of this.entries.values()) {
 			const isDue = looking || watched.nextLookAt <= now;
 			if (isDue || watched.watch.kind !== watch.kind) continue;
-			watched.lookSoonerAfterSibling(this.around(watch));
+			watched.lookSoonerAfterSibling(this.loopState(watch));
 			this.wake(watched.nextLookAt);
 		}
 	}

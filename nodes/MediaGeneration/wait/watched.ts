@@ -75,36 +75,36 @@ export class Watched {
 	constructor(
 		readonly watch: Watch,
 		turn: number,
-		around: LoopState,
+		loop: LoopState,
 	) {
-		const { nowMs, random, siblingAgesMs } = around;
+		const { nowMs, random, siblingAgesMs } = loop;
 		this.firstSeenAt = nowMs;
 		this.nextLookAt = nowMs;
 		const age = this.ageAt(nowMs);
-		if (watch.pace === 'asleep') this.schedule(nowMs, firstLookAsleep(age, around.slotWanted));
+		if (watch.pace === 'asleep') this.schedule(nowMs, firstLookAsleep(age, loop.slotWanted));
 		else if (watch.pace === 'poll' && age < FIRST_LOOK_MS) {
 			const later = ((turn * GOLDEN_RATIO) % 1) * TURNS_MS;
-			if (areShort(siblingAgesMs)) this.scheduleNext(around);
+			if (areShort(siblingAgesMs)) this.scheduleNext(loop);
 			else this.schedule(nowMs, (FIRST_LOOK_MS - age) * (0.8 + 0.4 * random) + later);
 		}
 	}
 
 	/** The end that a look brought, or undefined after the next look is scheduled. */
-	judge(look: Look, around: LoopState): Waited | undefined {
-		const { nowMs } = around;
+	evaluate(look: Look, loop: LoopState): Waited | undefined {
+		const { nowMs } = loop;
 		const { taskId } = this.watch;
 		this.lastDetail = look.kind === 'task' ? undefined : look.detail;
 		this.lastKind = look.kind;
 		if (look.kind === 'task') this.lastTask = look.task;
 		const clear = this.evidence.add(look, nowMs);
-		if (clear?.kind === 'task') return this.judgeTask(clear.task, around);
+		if (clear?.kind === 'task') return this.evaluateTask(clear.task, loop);
 		if (clear?.kind === 'denied') return this.failed(failures.denied(taskId, clear));
 		if (clear?.kind === 'missing') return this.failed(failures.taskMissing(taskId, clear));
 		switch (look.kind) {
 			case 'busy': {
 				const streak = this.evidence.streak('busy');
 				const busy = { streak, ageMs: this.ageAt(nowMs), retryAfterMs: look.retryAfterMs };
-				return this.schedule(nowMs, busyDelay(busy, around.random));
+				return this.schedule(nowMs, busyDelay(busy, loop.random));
 			}
 			case 'denied': {
 				const pause = { firstMs: LOOK_AGAIN_MS, mostMs: MAX_REFUSED_PAUSE_MS };
@@ -113,7 +113,7 @@ export class Watched {
 			case 'doubtful':
 				return this.schedule(nowMs, LOOK_AGAIN_MS);
 			default:
-				return this.scheduleNext(around);
+				return this.scheduleNext(loop);
 		}
 	}
 
@@ -136,13 +136,13 @@ export class Watched {
 	}
 
 	/** A sibling was found finished: looks sooner, if that helps. What the service asked for is kept. */
-	lookSoonerAfterSibling(around: LoopState): void {
+	lookSoonerAfterSibling(loop: LoopState): void {
 		if (this.watch.pace === 'atOnce' || this.evidence.streak('busy') > 0 || this.isConfirming)
 			return;
-		const next = this.plan(around);
-		if (around.nowMs + next.delayMs >= this.nextLookAt) return;
+		const next = this.plan(loop);
+		if (loop.nowMs + next.delayMs >= this.nextLookAt) return;
 		this.byAgeMs = next.byAgeMs;
-		this.schedule(around.nowMs, next.delayMs);
+		this.schedule(loop.nowMs, next.delayMs);
 	}
 
 	/** Whether the next look is to repeat what the last one found. It comes no sooner, as one refusal can come from throttling. */
@@ -158,18 +158,18 @@ export class Watched {
 		return Math.max(0, nowMs - this.watch.createdAt);
 	}
 
-	private judgeTask(task: Task, around: LoopState): Waited | undefined {
+	private evaluateTask(task: Task, loop: LoopState): Waited | undefined {
 		const { taskId, echoes } = this.watch;
 		const verdict = verdictOf(taskId, task, echoes);
 		if (verdict.kind !== 'running') return verdict;
 		if (task.state === 'done') {
 			if (this.looksWithoutOutputs >= LOOKS_FOR_OUTPUTS) return withoutFiles(taskId, task);
 			this.looksWithoutOutputs += 1;
-			return this.schedule(around.nowMs, DELAY_FOR_OUTPUTS_MS * this.looksWithoutOutputs);
+			return this.schedule(loop.nowMs, DELAY_FOR_OUTPUTS_MS * this.looksWithoutOutputs);
 		}
 		if (task.progress !== undefined)
-			this.samples.push({ ageMs: this.ageAt(around.nowMs), progress: task.progress });
-		return this.scheduleNext(around);
+			this.samples.push({ ageMs: this.ageAt(loop.nowMs), progress: task.progress });
+		return this.scheduleNext(loop);
 	}
 
 	private failed(failure: Failure): Waited {
@@ -182,14 +182,14 @@ export class Watched {
 		return nextLook({ ageMs, samples, siblingAgesMs, endWanted, byAgeMs }, random);
 	}
 
-	private scheduleNext(around: LoopState): undefined {
-		const { nowMs } = around;
+	private scheduleNext(loop: LoopState): undefined {
+		const { nowMs } = loop;
 		const sinceHurry = nowMs - this.hurriedAt;
 		if (sinceHurry < HURRY_MS)
 			return this.schedule(nowMs, Math.max(MIN_HURRY_INTERVAL_MS, sinceHurry));
-		if (this.watch.pace === 'asleep' && !around.slotWanted)
+		if (this.watch.pace === 'asleep' && !loop.slotWanted)
 			return this.schedule(nowMs, asleepInterval(this.ageAt(nowMs)));
-		const { delayMs, byAgeMs } = this.plan(around);
+		const { delayMs, byAgeMs } = this.plan(loop);
 		this.byAgeMs = byAgeMs;
 		return this.schedule(nowMs, delayMs);
 	}

@@ -1,9 +1,10 @@
 /** Cutting texts: what is lost, doubled or torn apart here is paid for and never heard. */
 import fc from 'fast-check';
 import { anyCodePoint } from '../codePoint';
+import { atOnce } from '../../../nodes/MediaGeneration/base/clock';
 import * as split from '../../../nodes/MediaGeneration/media/split';
 
-const { atOnce, firstSentences, lastSentences } = split;
+const { firstSentences, lastSentences } = split;
 const splitText = (text: string, maxCharacters: number) =>
 	atOnce(split.splitText(text, maxCharacters));
 
