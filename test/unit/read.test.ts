@@ -1,4 +1,5 @@
-import { maskSecret, maskSecrets } from '../../nodes/MediaGeneration/operations/account';
+import { maskSecret } from '../../nodes/MediaGeneration/base/keys';
+import { maskSecrets } from '../../nodes/MediaGeneration/operations/account';
 import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/operations/fields';
 
 describe('deepMerge', () => {
@@ -86,6 +87,11 @@ describe('secrets of API keys', () => {
 		['in depth', { a: [{ b: SECRET }] }, { a: [{ b: 'sk_****cdef' }] }],
 		['in names', { [SECRET]: { active: true } }, { 'sk_****cdef': { active: true } }],
 		['in a list', { keys: [SECRET, SECRET] }, { keys: ['sk_****cdef', 'sk_****cdef'] }],
+		[
+			'not within a word',
+			{ task_limit: 20, on: 'task_123456' },
+			{ task_limit: 20, on: 'task_123456' },
+		],
 		['masked already', { key: 'sk_ab****yz' }, { key: 'sk_ab****yz' }],
 		['what is none', { id: 5, active: true, name: 'key' }, { id: 5, active: true, name: 'key' }],
 	])('%s', (_name, record, expected) => {

@@ -7,33 +7,12 @@ import { ensured } from './boundedMap';
 import { inPieces, type Work } from './clock';
 import { onOneLine } from './failures';
 import { mapTexts, mapTextsInPieces, type JsonObject } from './json';
-import { base64Forms, TokenSet } from './tokens';
+import { patternOf } from './keys';
+import { TokenSet } from './tokens';
 
-/** A shorter key can be a part of an ID by accident, so it counts only where it stands alone. */
-const UNMISTAKABLE = 12;
 const MIN_TOKEN = 16;
 /** By these a lost task is found again. The service never learns the secret, so it is in them only by accident. */
 const ID_FIELD = /^id$|_ids?$|[a-z]Ids?$/;
-const ENTITIES: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot' };
-
-const literally = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-const inAnyCase = (hex: string) => hex.replace(/[a-f]/g, (x) => `[${x}${x.toUpperCase()}]`);
-
-/** A character as it is, or escaped for a URL (however often), HTML or JSON. */
-function anyForm(character: string): string {
-	const code = character.charCodeAt(0);
-	const hex = inAnyCase(code.toString(16).padStart(2, '0'));
-	const entity = ENTITIES[character] ?? `#0*${code}`;
-	const html = `&(?:#0*${code}|#[xX]0*${hex}|${entity});`;
-	return `(?:${literally(character)}|%(?:25)*${hex}|${html}|\\\\u00${hex})`;
-}
-
-function patternOf(secret: string): RegExp {
-	if (secret.length < UNMISTAKABLE)
-		return new RegExp(`(?<![\\w-])${literally(secret)}(?![\\w-])`, 'g');
-	const forms = [[...secret].map(anyForm).join(''), ...base64Forms(secret).map(literally)];
-	return new RegExp(forms.join('|'), 'g');
-}
 
 /** Kept for as long as the credential that was read, which serves many callbacks. */
 const patterns = new WeakMap<object, RegExp>();

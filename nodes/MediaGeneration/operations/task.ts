@@ -2,11 +2,11 @@
 import type { IDataObject } from 'n8n-workflow';
 import { pathProblem } from '../service/baseUrl';
 import { FailureError, invalid } from '../base/failures';
-import { asText, isObject, mapTexts, type JsonObject } from '../base/json';
+import { asText, isObject, type JsonObject } from '../base/json';
+import { maskKeys } from '../base/keys';
 import { outputsOf } from '../service/outputs';
 import { parseTask, withoutEmptyError } from '../service/task';
 import { areOlder, readTaskList, timeOf, type ListedTask } from '../service/taskList';
-import { maskSecret } from './account';
 import { jsonObject, type ItemFields } from './fields';
 import { deleteTasks, deletionFields, readTask } from './taskDeletion';
 import { bodyTypeField, formFiles, formFields, formTexts, isForm } from './inputFiles';
@@ -55,14 +55,12 @@ export function endpointPath(given: string): string {
 }
 
 const CALLBACK_FIELD = /(receive|callback|webhook)_?url/i;
-const OTHER_KEY = /(?<![a-z0-9])sk_\w{6,}/gi;
 
 /** Without what would let a reader call a webhook or use a key: the list has the tasks of all keys of the account. */
 function withoutSecrets<T>(value: T): T {
-	return mapTexts(value, (text, name = '') => {
-		const plain = CALLBACK_FIELD.test(name) ? text.replace(/[?#].*/s, '') : text;
-		return plain.replace(OTHER_KEY, maskSecret);
-	});
+	return maskKeys(value, (text, name) =>
+		CALLBACK_FIELD.test(name) ? text.replace(/[?#].*/s, '') : text,
+	);
 }
 
 /** Status and time are compared here: no service is known to filter by them. A task without a time is not known to be older. */
