@@ -59,19 +59,32 @@ export function* mapTextsInPieces<T>(
 		if (typeof each !== 'object' || each === null || depth >= MAX_MAPPED_DEPTH) return each;
 		if (seen.has(each)) return seen.get(each);
 		seen.set(each, each);
-		const isList = Array.isArray(each);
-		const entries: Array<[string, unknown]> = [];
-		let isSame = true;
-		for (const [key, entry] of Object.entries(each)) {
-			const field = isList ? key : change(key);
-			const copy = yield* mapped(entry, isList ? name : key, depth + 1);
-			entries.push([field, copy]);
-			isSame &&= field === key && copy === entry;
-		}
-		if (isSame) return each;
-		const copy = isList ? entries.map(([, entry]) => entry) : Object.fromEntries(entries);
+		const copy = yield* Array.isArray(each)
+			? mappedList(each, name, depth + 1)
+			: mappedFields(each as JsonObject, depth + 1);
 		seen.set(each, copy);
 		return copy;
+	}
+	function* mappedList(list: readonly unknown[], name: string, depth: number): Work<unknown> {
+		const copies: unknown[] = [];
+		let isSame = true;
+		for (const entry of list) {
+			const copy = yield* mapped(entry, name, depth);
+			copies.push(copy);
+			isSame &&= copy === entry;
+		}
+		return isSame ? list : copies;
+	}
+	function* mappedFields(fields: JsonObject, depth: number): Work<unknown> {
+		const copies: Array<[string, unknown]> = [];
+		let isSame = true;
+		for (const name of Object.keys(fields)) {
+			const copy = yield* mapped(fields[name], name, depth);
+			const field = change(name);
+			copies.push([field, copy]);
+			isSame &&= field === name && copy === fields[name];
+		}
+		return isSame ? fields : Object.fromEntries(copies);
 	}
 	return (yield* mapped(value, '', 0)) as T;
 }
