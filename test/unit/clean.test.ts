@@ -206,6 +206,17 @@ describe('what leaves a run', () => {
 		expect(out?.error?.message).toBe('sk_***');
 	});
 
+	test('is cleaned once, however many items share it; a list for each name that it has', async () => {
+		const [answer, list] = [{ text: KEY }, [SECRET]];
+		const items = [1, 2].map((part) => ({ json: { part, answer, list, task_ids: list } }));
+		const [one, two] = await cleanly(context, async () => await Promise.resolve(items));
+		expect(two?.json).toEqual({
+			...{ part: 2, answer: { text: 'sk_***' } },
+			...{ list: ['***'], task_ids: [SECRET] },
+		});
+		expect(two?.json.answer).toBe(one?.json.answer);
+	});
+
 	test('is read by lines: no control characters in messages', async () => {
 		const told = 'of a\r\nb\u001b[1m';
 		const thrown = Object.assign(new Error(told), { description: told, messages: [told] });

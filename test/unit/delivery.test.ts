@@ -226,12 +226,20 @@ test('at most a hundred files of a task are fetched; the others are said to be m
 	);
 });
 
-test('split, what comes after a hundred files stays together', async () => {
-	const given = { ...settings, download: false, splitFiles: true };
-	const { items } = await world().delivery.deliver(finished(10_000), given, { index: 0 });
-	const counts = items.map(({ json }) => (json.outputs as unknown[]).length);
-	expect(counts).toEqual([...Array<number>(100).fill(1), 9_900]);
-});
+test.each([
+	[5, 100, 9_900],
+	[9_000, 2, 9_998],
+])(
+	'split, of a task with %d fields %d files have items of their own',
+	async (fields, own, others) => {
+		const given = { ...settings, download: false, splitFiles: true };
+		const done = finished(10_000);
+		for (let index = 0; index < fields; index += 1) done.task.raw[`field${index}`] = index;
+		const { items } = await world().delivery.deliver(done, given, { index: 0 });
+		const counts = items.map(({ json }) => (json.outputs as unknown[]).length);
+		expect(counts).toEqual([...Array<number>(own).fill(1), others]);
+	},
+);
 
 describe('memory', () => {
 	/** Stores take a moment, and show by the ID what they do. */

@@ -6,7 +6,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { ensured } from './boundedMap';
 import { inPieces, type Work } from './clock';
 import { onOneLine } from './failures';
-import { mapTexts, mapTextsInPieces, type JsonObject } from './json';
+import { mapTexts, mapTextsInPieces, type JsonObject, type Seen } from './json';
 import { patternOf } from './keys';
 import { TokenSet } from './tokens';
 
@@ -64,8 +64,8 @@ export class Cleaner {
 	}
 
 	/** In place, and in pieces. Its files are left as they are. */
-	*item(item: INodeExecutionData): Work<INodeExecutionData> {
-		item.json = yield* mapTextsInPieces(item.json, this.change);
+	*item(item: INodeExecutionData, seen?: Seen): Work<INodeExecutionData> {
+		item.json = yield* mapTextsInPieces(item.json, this.change, seen);
 		this.error(item.error);
 		return item;
 	}
@@ -117,8 +117,9 @@ export function cleanerOf(context: object): Cleaner {
 }
 
 function* cleaned(cleaner: Cleaner, items: INodeExecutionData[]): Work<INodeExecutionData[]> {
+	const seen: Seen = new Map();
 	for (const item of items) {
-		yield* cleaner.item(item);
+		yield* cleaner.item(item, seen);
 		yield;
 	}
 	return items;

@@ -42,27 +42,32 @@ const MAX_MAPPED_DEPTH = 200;
 /** Texts between two turns of others. */
 const TEXTS_IN_A_PIECE = 200;
 
+/** What was copied before. The texts of a list depend on its name, those of an object don't. */
+export type Seen = Map<object, { name: string; copy: unknown }>;
+
 /**
  * A copy in which every text and every name of a field is changed, in pieces; what stays as it was is returned as it is.
  * @param change is given the name of the field too, which a list hands on to what stands in it; undefined for the name itself
+ * @param seen is shared by values that have parts in common
  */
 export function* mapTextsInPieces<T>(
 	value: T,
 	change: (text: string, name?: string) => string,
+	seen: Seen = new Map(),
 ): Work<T> {
-	const seen = new Map<object, unknown>();
 	let texts = 0;
 	function* mapped(each: unknown, name: string, depth: number): Work<unknown> {
 		texts += 1;
 		if (texts % TEXTS_IN_A_PIECE === 0) yield;
 		if (typeof each === 'string') return change(each, name);
 		if (typeof each !== 'object' || each === null || depth >= MAX_MAPPED_DEPTH) return each;
-		if (seen.has(each)) return seen.get(each);
-		seen.set(each, each);
+		const known = seen.get(each);
+		if (known?.name === name || (known && !Array.isArray(each))) return known.copy;
+		seen.set(each, { name, copy: each });
 		const copy = yield* Array.isArray(each)
 			? mappedList(each, name, depth + 1)
 			: mappedFields(each as JsonObject, depth + 1);
-		seen.set(each, copy);
+		seen.set(each, { name, copy });
 		return copy;
 	}
 	function* mappedList(list: readonly unknown[], name: string, depth: number): Work<unknown> {

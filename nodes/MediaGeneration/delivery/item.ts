@@ -62,6 +62,8 @@ type DoneTask = Omit<Done, 'kind'>;
 
 const CONCURRENT_DOWNLOADS = 4;
 const NAMED_ADDRESSES = 20;
+/** Of all items of one task together. */
+const MAX_SPLIT_FIELDS = 10_000;
 
 function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failure | undefined {
 	const missing = files.filter((file) => file.kind === 'missing');
@@ -114,24 +116,26 @@ export class Delivery {
 			? await fetchFiles(offered, wanted, this.deps)
 			: offered.map((output) => ({ kind: 'offered', output }));
 		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
+		const fields = task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw);
 		const itemWith = (shown: readonly DeliveredFile[]): INodeExecutionData => {
 			const { outputs, binary } = inFields(shown, settings.binaryPropertyName);
 			const json: IDataObject = {
-				...(task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw)),
+				...fields,
 				task_id: taskId,
 				outputs,
 				...(transcript === undefined ? {} : { transcript }),
 				...extra,
 			};
-			const fields = Object.keys(binary).length === 0 ? {} : { binary };
-			return { json, ...fields, pairedItem: { item: index } };
+			const hasFiles = Object.keys(binary).length > 0;
+			return { json, ...(hasFiles ? { binary } : {}), pairedItem: { item: index } };
 		};
 		const isSplit = settings.splitFiles && files.length > 0;
 		const there = files.filter(({ kind }) => kind !== 'missing');
 		// One item for each of thousands of files would copy a large task as often.
-		const last = there.slice(MAX_FILES);
+		const most = Math.min(MAX_FILES, Math.ceil(MAX_SPLIT_FIELDS / Object.keys(fields).length));
+		const last = there.slice(most);
 		const shown = [
-			...there.slice(0, MAX_FILES).map((file) => [file]),
+			...there.slice(0, most).map((file) => [file]),
 			...(last.length > 0 ? [last] : []),
 		];
 		return {

@@ -63,8 +63,8 @@ const isResultKey = (key: string) => !ECHO_KEY.test(key) && !STREAM_KEY.test(key
 
 const namesOf = (fields: JsonObject) => Object.keys(fields).slice(0, MAX_LOOKED_AT);
 
-function below({ fields }: FieldHolder): FieldHolder[] {
-	return namesOf(fields)
+function below(fields: JsonObject, names: readonly string[]): FieldHolder[] {
+	return names
 		.filter((name) => name !== 'result_images' && isResultKey(name) && !PREVIEW_KEY.test(name))
 		.flatMap((name) => {
 			const entries = listOf(fields[name]).filter(isObject);
@@ -109,11 +109,15 @@ export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = [
 	let level = [top];
 	for (let depth = 0; depth < MAX_OUTPUT_DEPTH; depth += 1) {
 		level.forEach(addNamed);
-		for (const holder of level)
-			for (const key of namesOf(holder.fields))
-				if (URL_KEY.test(key) && isResultKey(key))
-					addField(PREVIEW_KEY.test(key) ? previews : best, holder, key);
-		level = level.flatMap(below).slice(0, MAX_LOOKED_AT);
+		level = level
+			.flatMap((holder) => {
+				const names = namesOf(holder.fields);
+				for (const key of names)
+					if (URL_KEY.test(key) && isResultKey(key))
+						addField(PREVIEW_KEY.test(key) ? previews : best, holder, key);
+				return below(holder.fields, names);
+			})
+			.slice(0, MAX_LOOKED_AT);
 	}
 	return [...(best.size > 0 ? best : previews).values()];
 }
