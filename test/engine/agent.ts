@@ -31,10 +31,7 @@ export type ToolAnswer =
 	/** What the agent, and so its model and its user, gets to read. */
 	| { ok: false; message: string; description: string };
 
-export interface ToolOptions extends Omit<
-	EngineOptions,
-	'rounds' | 'items' | 'inputs' | 'retryOf'
-> {
+export interface ToolOptions extends Omit<EngineOptions, 'items' | 'inputs' | 'retryOf'> {
 	/** Arguments of the calls. One call without arguments if not given. */
 	calls?: IDataObject[];
 	/** Whether all calls are made at once, or one after the other. */

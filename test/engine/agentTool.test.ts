@@ -1,6 +1,6 @@
 /** The node as a tool of an AI agent: n8n gives each try a run index of its own, and rewrites messages that hold socket codes. */
 import type { ToolAnswer } from './agent';
-import { again, engineSetting, goOn, sound, steered } from './setting';
+import { again, engineSetting, sound, steered } from './setting';
 
 const setting = engineSetting();
 
@@ -49,17 +49,6 @@ describe('a tool', () => {
 			expect(setting.attempts()).toBe(1);
 			expect(refused(answers[0]).message).toContain(setting.service.creations()[0]?.id);
 		});
-
-		test('an unclear creation is not sent again', async () => {
-			const action = { type: 'processThenReset' } as const;
-			setting.service.faults.add({ route: 'create', action });
-			const { answers } = await setting.runTool({ parameters, settings: again });
-			expect(setting.attempts()).toBe(1);
-			const { message, description } = refused(answers[0]);
-			expect(message).toMatch(/the task may exist/);
-			expect(message).not.toMatch(/retry the request/i);
-			expect(`${message} ${description}`).not.toMatch(SOCKET_CODE);
-		});
 	});
 
 	describe('calls of one agent', () => {
@@ -78,20 +67,6 @@ describe('a tool', () => {
 			const ids = answers.map((answer) => itemOf(answer).task_id);
 			expect(new Set(ids)).toEqual(new Set(setting.service.creations().map(({ id }) => id)));
 			expect(setting.service.creations()).toHaveLength(2);
-		});
-
-		test('equal ones at once, each with a slow task and tries: none is paid twice, none is lost', async () => {
-			setting.service.settings.taskMs = 1_700;
-			const { answers } = await setting.runTool({
-				parameters: { ...fromAi, options: { timeout: 1 } },
-				calls: [{ text: 'Rain' }, { text: 'Rain' }],
-				atOnce: true,
-				settings: again,
-			});
-			expect(setting.attempts()).toBe(2);
-			expect(new Set(answers.map((answer) => itemOf(answer).task_id))).toEqual(
-				new Set(setting.service.creations().map(({ id }) => id)),
-			);
 		});
 	});
 
@@ -132,41 +107,4 @@ describe('a tool', () => {
 			expect(Object.entries(said).filter(([, text]) => SOCKET_CODE.test(text))).toEqual([]);
 		});
 	});
-});
-
-describe('Max Credits', () => {
-	const limited = (maximumCredits: unknown, more: object = {}) => ({
-		...sound(),
-		downloadOutput: false,
-		options: { ...steered, maximumCredits, ...more } as Record<string, string>,
-	});
-	const sounds = (count: number) =>
-		Array.from({ length: count }, (_, index) => ({ text: `${index}` }));
-
-	test('creations go one at a time, each after the cost of the one before is known; the tasks run together', async () => {
-		setting.service.settings.taskMs = 1500;
-		await setting.run({ items: sounds(3), parameters: limited(1000), settings: goOn });
-		const order = setting.service.requests
-			.filter(({ route }) => route === 'create' || route === 'poll')
-			.map(
-				({ route, taskId }) =>
-					`${route} ${setting.service.tasks.findIndex(({ id }) => id === taskId)}`,
-			);
-		expect(order.slice(0, 5)).toEqual(['create 0', 'poll 0', 'create 1', 'poll 1', 'create 2']);
-		expect(setting.service.maxActive).toBe(3);
-	});
-
-	test.each([false, true])(
-		'as a tool all calls of an execution count (at once: %s)',
-		async (atOnce) => {
-			const { answers } = await setting.runTool({
-				parameters: { ...limited(25), text: "={{ $fromAI('text', 'Text', 'string') }}" },
-				calls: sounds(5),
-				atOnce,
-			});
-			expect(setting.service.creations()).toHaveLength(3);
-			expect(answers.filter(({ ok }) => !ok)).toHaveLength(2);
-			expect(JSON.stringify(answers)).toMatch(/Max Credits is reached/);
-		},
-	);
 });

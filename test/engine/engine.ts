@@ -69,18 +69,6 @@ export const noOp = passing('noOp', async function (this: IExecuteFunctions) {
 	return await Promise.resolve([this.getInputData()]);
 });
 
-/** Sends its items around once more, then lets them out by its second output. */
-export function loopOnce(times: number): INodeType {
-	let runs = 0;
-	const node = passing('loop', async function (this: IExecuteFunctions) {
-		runs += 1;
-		const items = this.getInputData().map(({ json }) => ({ json: { round: runs, ...json } }));
-		return await Promise.resolve(runs <= times ? [items, []] : [[], items]);
-	});
-	node.description.outputs = [NodeConnectionTypes.Main, NodeConnectionTypes.Main];
-	return node;
-}
-
 export interface EngineOptions {
 	items?: Array<INodeExecutionData['json']>;
 	inputs?: INodeExecutionData[];
@@ -90,8 +78,6 @@ export interface EngineOptions {
 	credentials: { apiKey: string; baseUrl: string; callbackSecret?: string; keyHeader?: string };
 	/** Stops the execution when this resolves. */
 	stopWhen?: Promise<unknown>;
-	/** Runs the node that often, in a loop. */
-	rounds?: number;
 	/** Retries a failed execution, as n8n's Retry does: a new execution that begins at the node that failed. */
 	retryOf?: string;
 }

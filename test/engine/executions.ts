@@ -14,7 +14,6 @@ import { logLines } from './container';
 import {
 	connect,
 	credentialsHelper,
-	loopOnce,
 	mediaGeneration,
 	mediaNode,
 	node,
@@ -116,23 +115,19 @@ export async function runWorkflow(definition: Definition): Promise<EngineResult>
 
 /** Runs the node "Media" between a source of items and what comes after it. */
 export async function runNode(options: EngineOptions): Promise<EngineResult> {
-	const { items = [{}], rounds, credentials, stopWhen, retryOf } = options;
+	const { items = [{}], credentials, stopWhen, retryOf } = options;
 	const inputs = options.inputs ?? items.map((json) => ({ json }));
 	return await runWorkflow({
 		credentials,
 		stopWhen,
 		retryOf,
-		types: { source: source(inputs), noOp, loop: loopOnce(rounds ?? 1), mediaGeneration },
+		types: { source: source(inputs), noOp, mediaGeneration },
 		nodes: [
 			node('Source', 'source'),
-			node('Loop', 'loop'),
 			mediaNode(options),
 			node('After', 'noOp'),
 			node('Failed', 'noOp'),
 		],
-		connections:
-			rounds === undefined
-				? connect(['Source', 'Media'], ['Media', 'After'], ['Media', 'Failed', 1])
-				: connect(['Source', 'Loop'], ['Loop', 'Media'], ['Media', 'Loop'], ['Loop', 'After', 1]),
+		connections: connect(['Source', 'Media'], ['Media', 'After'], ['Media', 'Failed', 1]),
 	});
 }

@@ -40,33 +40,7 @@ describe('paid once', () => {
 				setting.service.creations().map(({ id }) => id),
 			);
 		});
-
-		test('an unclear creation is not sent again', async () => {
-			setting.service.faults.add({
-				route: 'create',
-				times: 1,
-				action: { type: 'processThenReset' },
-			});
-			const { error } = await setting.run({ parameters, settings: again });
-			expect(setting.attempts()).toBe(1);
-			expect(error?.message).toMatch(/the task may exist/);
-		});
 	});
-
-	const random = sound('={{ "Rain " + Math.random() }}');
-
-	test('four tries in vain: still one task for each item, and the error names them', async () => {
-		setting.service.faults.add({ route: 'file', action: { type: 'status', status: 404 } });
-		const { error } = await setting.run({
-			items,
-			parameters: random,
-			settings: { ...again, maxTries: 4 },
-		});
-		expect(error?.message).toMatch(/could not be downloaded/);
-		expect(setting.attempts()).toBe(3);
-		for (const { id } of setting.service.creations())
-			expect(`${error?.message} ${error?.description}`).toContain(id);
-	}, 60_000);
 
 	describe('n8n’s Retry of a failed execution', () => {
 		const slow = [{ stand_in: { ms: 2_500 } }];
@@ -94,19 +68,5 @@ describe('paid once', () => {
 			});
 			expect(setting.attempts()).toBe(1);
 		});
-	});
-
-	test('a loop that runs the node again creates again', async () => {
-		const { run, error } = await setting.run({
-			parameters: { ...sound(), downloadOutput: false },
-			rounds: 2,
-		});
-		expect(error).toBeUndefined();
-		expect(run.data.resultData.runData.Media).toHaveLength(2);
-		expect(setting.service.creations()).toHaveLength(2);
-		const ids = run.data.resultData.runData.Media?.map(
-			({ data }) => data?.main?.[0]?.[0]?.json.task_id,
-		);
-		expect(new Set(ids)).toEqual(new Set(setting.service.creations().map(({ id }) => id)));
 	});
 });

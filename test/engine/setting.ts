@@ -30,16 +30,10 @@ type RunOptions = Omit<EngineOptions, 'credentials'> & {
 export interface SuiteOptions {
 	settings?: SettingsPatch;
 	profile?: ProfileName;
-	/** `ahead`: pauses end at once, requests stay real (`hurry.ts`). */
-	time?: 'ahead' | 'real';
 }
 
 /** Sets a stand-in up for the suite; after each test it checks that the key went to the service and nowhere else. */
-export function engineSetting({
-	settings = {},
-	profile,
-	time = 'ahead',
-}: SuiteOptions = {}): Setting {
+export function engineSetting({ settings = {}, profile }: SuiteOptions = {}): Setting {
 	let backToReal = async () => await Promise.resolve();
 	let service: StandIn | undefined;
 	const results: Array<Pick<EngineResult, 'saved' | 'logs'>> = [];
@@ -50,7 +44,7 @@ export function engineSetting({
 	beforeAll(async () => {
 		service = await startService({ profile, settings: { taskMs: 100, ...settings } });
 		await prepareEngine();
-		if (time === 'ahead') backToReal = runAhead();
+		backToReal = runAhead();
 	});
 	afterAll(async () => {
 		await backToReal();

@@ -103,42 +103,6 @@ describe('basics', () => {
 		assert.equal(found.media_outcome, 'done');
 	});
 
-	it('waits for many items at once, in order, and keeps the good ones beside a failed one', async () => {
-		const { rest, service } = context;
-		const before = service.creations().length;
-		const workflow = await context.addWorkflow('batch');
-		await rest.publish(workflow);
-		const jobs = Array.from({ length: 8 }, (_, index) => ({
-			text: `Sentence ${index}`,
-			standIn:
-				index === 3
-					? { end: 'error', error_message: 'no such voice', ms: 500 }
-					: { ms: 3000 - 300 * index },
-		}));
-		await rest.callWebhook('batch', { jobs });
-		const [execution] = await rest.waitForExecutions(workflow.id, 1);
-		assert.ok(execution);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		const results = items(execution, 'Speech');
-		assert.deepEqual(
-			results.map(({ pairedItem }) => pairedItem),
-			jobs.map((_, item) => ({ item })),
-		);
-		assert.deepEqual(
-			results.map(({ json }) => json.outcome ?? json.status),
-			jobs.map((_, index) => (index === 3 ? 'failed' : 'done')),
-		);
-		assert.match(String(results[3]?.json.error), /no such voice/);
-		assert.equal(service.creations().length - before, jobs.length);
-		// Not one after the other: the last one was created before the longest one was over.
-		const created = service.creations().slice(before);
-		const lastCreated = Math.max(...created.map(({ createdAt }) => createdAt));
-		const lasting = (task: (typeof created)[number]) => (task.finishedAt ?? 0) - task.createdAt;
-		const [longest] = [...created].sort((a, b) => lasting(b) - lasting(a));
-		assert.ok(lastCreated < (longest?.finishedAt ?? 0));
-		await rest.unpublish(workflow);
-	});
-
 	it('takes up a task that was created without waiting, and pays nothing again', async () => {
 		const { rest, service } = context;
 		const before = service.creations().length;

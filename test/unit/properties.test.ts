@@ -3,11 +3,7 @@ import fc from 'fast-check';
 import { anyCodePoint } from './codePoint';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { readPosted, CallRefusal } from '../../nodes/MediaGeneration/callback/webhook';
-import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
-import { checkSignature } from '../../nodes/MediaGeneration/callback/signature';
-import { problemWith, typeBySignature } from '../../nodes/MediaGeneration/delivery/mimeType';
-import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/operations/fields';
-import { retryAfterMs } from '../../nodes/MediaGeneration/service/account';
+import { taskIdProblem } from '../../nodes/MediaGeneration/operations/fields';
 import {
 	createClient,
 	type Answer,
@@ -26,7 +22,6 @@ import {
 } from '../../nodes/MediaGeneration/service/task';
 import { isObject } from '../../nodes/MediaGeneration/base/json';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
-import { busyDelay, nextLook } from '../../nodes/MediaGeneration/wait/schedule';
 import { readNotes } from '../../nodes/MediaGeneration/sleep/notes';
 
 fc.configureGlobal({ seed: 20_260_301, numRuns: 200 });
@@ -35,7 +30,6 @@ afterAll(() => fc.resetConfigureGlobal());
 jest.setTimeout(120_000);
 
 const KEY = 'sk_a1b2c3d4e5f6';
-const NOW = 1_772_366_400_000;
 
 /** Names that the code looks for, that prototypes have, or any other. */
 const FIELDS =
@@ -88,10 +82,6 @@ const text = fc.oneof(
 	},
 	{ weight: 1, arbitrary: fc.string({ unit: anyCodePoint }) },
 );
-const object = json.map((value) => (isObject(value) ? value : { value }));
-
-/** With halves of letters replaced, as they are on the way through a URL. */
-const wellFormed = (given: string) => Buffer.from(given).toString();
 
 /** What came over the wire. */
 interface Wire {
@@ -233,139 +223,6 @@ test('parsing takes anything, and says only what is there', async () => {
 	);
 });
 
-test('merging takes every value of the extra fields, pollutes nothing and changes neither side', () => {
-	fc.assert(
-		fc.property(object, object, (base, extra) => {
-			const before = JSON.stringify([base, extra]);
-			const merged = deepMerge(base, extra);
-			expect(JSON.stringify([base, extra])).toBe(before);
-			expect(Object.getPrototypeOf(merged)).toBe(Object.prototype);
-			expect(Object.keys(Object.prototype)).toEqual([]);
-			for (const [key, value] of Object.entries(extra)) {
-				if (key !== '__proto__' && !isObject(value)) expect(merged[key]).toBe(value);
-			}
-		}),
-	);
-});
-
-describe('signed URLs', () => {
-	const credentials = {
-		baseUrl: 'https://api.example',
-		apiKey: KEY,
-		callbackSecret: 'a long secret',
-	};
-	const path = fc.array(
-		fc
-			.string({ unit: anyCodePoint, maxLength: 8 })
-			.map((part) => encodeURIComponent(wellFormed(part))),
-		{ maxLength: 4 },
-	);
-	const signed = fc
-		.record({
-			path,
-			reference: fc.string({ unit: anyCodePoint, maxLength: 60 }),
-			tenant: fc.string(),
-		})
-		.map(({ path: parts, reference, tenant }) => {
-			const hook = new URL(`https://n8n.example/webhook/${parts.join('/')}`);
-			hook.searchParams.set('tenant', tenant);
-			return {
-				reference,
-				url: new URL(prepareReceiveUrl(hook.href, credentials, { reference, now: NOW })),
-			};
-		});
-	const check = (url: URL, now = NOW) =>
-		checkSignature(
-			'a long secret',
-			{ path: url.pathname, ownUrl: url.href, claimedHosts: [], at: now },
-			Object.fromEntries(url.searchParams),
-		);
-
-	test('what was signed is accepted, with its reference', () => {
-		fc.assert(
-			fc.property(signed, ({ url, reference }) => {
-				expect(check(url)).toEqual({
-					ok: true,
-					signed: true,
-					reference: reference === '' ? undefined : wellFormed(reference),
-				});
-				expect(url.href).not.toContain('secret');
-			}),
-		);
-	});
-
-	test('one changed character anywhere is refused', () => {
-		fc.assert(
-			fc.property(
-				signed,
-				fc.constantFrom('signed_for', 'expires', 'nonce', 'reference', 'signature'),
-				fc.nat(),
-				fc.constantFrom('0', 'x', 'é'),
-				({ url }, field, at, other) => {
-					const value = url.searchParams.get(field) ?? '';
-					const position = at % (value.length + 1);
-					const changed = value.slice(0, position) + other + value.slice(position + 1);
-					fc.pre(wellFormed(changed) !== value);
-					url.searchParams.set(field, changed);
-					expect(check(url).ok).toBe(false);
-				},
-			),
-		);
-	});
-});
-
-describe('schedule', () => {
-	const ms = fc.oneof(
-		fc.integer({ min: 0, max: 11_000_000 }),
-		fc.double({ min: 0, max: 1e9, noNaN: true }),
-		fc.constantFrom(0, 1e12),
-	);
-	const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-
-	test('every pause is finite, above zero and bounded, whatever the progress says', () => {
-		const samples = fc.array(
-			fc.record({ ageMs: ms, progress: fc.double({ min: 0, max: 100, noNaN: true }) }),
-			{ maxLength: 12 },
-		);
-		fc.assert(
-			fc.property(
-				ms,
-				samples,
-				fc.array(ms, { maxLength: 8 }),
-				random,
-				(ageMs, seen, siblingAgesMs, chance) => {
-					const known = { endWanted: false, byAgeMs: 0, siblingAgesMs };
-					const history = { ageMs, samples: seen, ...known };
-					const { delayMs, byAgeMs } = nextLook(history, chance);
-					expect(Number.isFinite(delayMs)).toBe(true);
-					expect(delayMs).toBeGreaterThan(0);
-					expect(delayMs).toBeLessThanOrEqual(480_000);
-					const then = { ...history, ageMs: ageMs + delayMs, byAgeMs };
-					expect(nextLook(then, chance).delayMs).toBeGreaterThan(0);
-				},
-			),
-		);
-	});
-
-	test('so is every pause for a busy service', () => {
-		fc.assert(
-			fc.property(
-				fc.integer({ min: 1, max: 1_000_000 }),
-				ms,
-				header,
-				random,
-				(streak, ageMs, given, chance) => {
-					const busy = { streak, ageMs, retryAfterMs: retryAfterMs({ 'retry-after': given }) };
-					const delay = busyDelay(busy, chance);
-					expect(Number.isFinite(delay)).toBe(true);
-					expect(delay).toBeGreaterThan(0);
-					expect(delay).toBeLessThanOrEqual(301_000);
-				},
-			),
-		);
-	});
-});
-
 test('any thrown thing is read without a crash, and counts as sent unless it says otherwise', () => {
 	fc.assert(
 		fc.property(fc.anything(), (thrown) => {
@@ -373,35 +230,4 @@ test('any thrown thing is read without a crash, and counts as sent unless it say
 			expect(connectionOf(thrown)).toBe('unanswered');
 		}),
 	);
-});
-
-describe('what file hosts send', () => {
-	const about = fc.record({
-		kind: fc.constantFrom(
-			'audio' as const,
-			'image' as const,
-			'transcript' as const,
-			'file' as const,
-		),
-		url: fc.constantFrom(
-			'https://f.example/x',
-			'https://f.example/x.mp4',
-			'https://f.example/x.srt',
-		),
-		stated: fc.option(fc.string({ unit: anyCodePoint, maxLength: 30 }), { nil: undefined }),
-	});
-
-	test('words are neither sound nor a picture, whatever their encoding', () => {
-		const words = fc.array(fc.string({ unit: 'grapheme-ascii', minLength: 1 }), { minLength: 1 });
-		const encoding = fc.constantFrom('utf8' as const, 'utf16le' as const, 'latin1' as const);
-		fc.assert(
-			fc.property(words, encoding, about, (given, named, file) => {
-				const text = given.join(' ');
-				const head = Buffer.from(named === 'utf16le' ? `\ufeff${text}` : text, named);
-				fc.pre(typeBySignature(head) === undefined);
-				for (const kind of ['audio', 'image'] as const)
-					expect(problemWith(head, { ...file, kind })).toMatch(/instead of the file/);
-			}),
-		);
-	});
 });

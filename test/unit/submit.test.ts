@@ -50,8 +50,8 @@ function setUp(
 	};
 }
 
-test('one request, exactly as it was made, and the answer as it came', async () => {
-	const { clock, start, client, logged, create } = setUp(() => CREATED);
+test('one request, exactly as it was made, with its full time however short the Timeout, and the answer as it came', async () => {
+	const { clock, start, client, logged, create } = setUp(() => CREATED, 2_000);
 	expect(await clock.run(create())).toEqual({
 		kind: 'created',
 		created: { taskId: 't1', createdAt: start, answer: { success: true, task_id: 't1' } },

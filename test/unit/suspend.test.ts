@@ -95,6 +95,18 @@ describe('what goes out if the deadline passes', () => {
 	});
 });
 
+test.each([
+	['continueErrorOutput', { error: 'no', details: { outcome: 'rejected', http_status: 422 } }],
+	['continueRegularOutput', { error: 'no', outcome: 'rejected', http_status: 422 }],
+])(
+	'under %s, what failed before the sleep has the form by which n8n knows it',
+	async (onError, json) => {
+		const failed = complete({ json: { error: 'no', outcome: 'rejected', http_status: 422 } });
+		const { items } = await asleep([failed, open(sleepingTask('t1'))], { onError });
+		expect(items[0]?.json).toEqual(json);
+	},
+);
+
 test('it sleeps until the last of its deadlines', async () => {
 	const at = (ms: number) => {
 		const task = sleepingTask(`t${ms}`);
