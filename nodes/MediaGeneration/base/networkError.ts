@@ -28,7 +28,7 @@ export function connectionOf(error: unknown): Connection {
 	for (const { code, syscall, message, name } of chainOf(error)) {
 		const word = typeof code === 'string' ? code : '';
 		if (NO_SUCH_HOST.has(word) || BAD_CERTIFICATE.test(word)) return 'impossible';
-		// n8n's own protection against server-side request forgery refuses before anything is sent.
+		// n8n's protection against server-side request forgery (N8N_SSRF_PROTECTION_ENABLED) refuses before anything is sent.
 		if (typeof name === 'string' && /^Ssrf/.test(name)) return 'impossible';
 		if (word === 'EAI_AGAIN' || syscall === 'connect' || syscall === 'getaddrinfo')
 			return 'unconnected';
@@ -37,7 +37,7 @@ export function connectionOf(error: unknown): Connection {
 	return 'unanswered';
 }
 
-/** n8n replaces every message that contains such a code with one of its own, such as "You can retry the request immediately". */
+/** n8n replaces every message that contains such a code with one of its own, such as "You can retry the request immediately" (COMMON_ERRORS, n8n-workflow 2.41). */
 const IN_WORDS: ReadonlyArray<readonly [RegExp, string]> = [
 	[/(connect )?ECONNREFUSED( \S+)?/gi, 'the connection was refused'],
 	[/((read|write) )?ECONNRESET/gi, 'the connection was reset'],

@@ -62,7 +62,7 @@ type CallbackRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
 export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
 	const request = context.getRequestObject() as CallbackRequest;
 	const parsed: unknown = context.getBodyData();
-	// n8n does not read a body whose type it does not know. A body that can't be read counts as missing.
+	// n8n 2.41 does not read a body whose type it does not know. A body that can't be read counts as missing.
 	if (request.rawBody === undefined && !(isObject(parsed) && Object.keys(parsed).length > 0))
 		await request.readRawBody?.().catch(() => undefined);
 	return readPosted(request.rawBody, parsed);
@@ -79,7 +79,7 @@ export function answer(context: IWebhookFunctions, status: number, body: IDataOb
 	return { noWebhookResponse: true };
 }
 
-/** Answers a call that failed: where a webhook throws, n8n starts the workflow with an empty item. @param call as the log names it */
+/** Answers a call that failed: where a webhook throws, n8n 2.41 starts the workflow with an empty item. @param call as the log names it */
 export function refuse(context: IWebhookFunctions, call: string, error: unknown) {
 	const isRefusal = error instanceof CallRefusal;
 	if (!isRefusal)

@@ -95,7 +95,7 @@ export function nodeError(
 					httpCode: failure.httpStatus === undefined ? undefined : String(failure.httpStatus),
 					itemIndex,
 				});
-	// n8n replaces messages that contain an error code such as ECONNRESET by its own, which would hide the task ID.
+	// n8n replaces messages that contain an error code such as ECONNRESET (COMMON_ERRORS, n8n-workflow 2.41), which would hide the task ID.
 	error.message = failure.message;
 	error.description = description;
 	return error;
@@ -117,7 +117,7 @@ export function failureItem(
 		// n8n takes what a failed item does not name from the node's input, e.g. the ID of a task that is done (`handleNodeErrorOutput`,
 		// n8n-core 2.41.1).
 		item.json = Object.fromEntries(record.map(([name, value]) => [name, value ?? null]));
-		// n8n sends an item to the error branch by its `error`, but then reduces the JSON of every item that still has one
+		// The same function sends an item to the error branch by its `error`, but then reduces the JSON of every item that still has one
 		// to its message. It copies the item in between, and a copy leaves a hidden property behind: so the branch gets all fields.
 		Object.defineProperty(item, 'error', { value: nodeError(node, failed) });
 	}

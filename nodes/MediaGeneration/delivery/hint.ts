@@ -51,7 +51,7 @@ export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
 	});
 }
 
-/** n8n cuts longer values off. */
+/** n8n cuts longer values off (`execution-metadata`, n8n-core 2.41). */
 const MAX_VALUE = 255;
 const RUNS_FIELD = 'mediaGenerationRuns';
 

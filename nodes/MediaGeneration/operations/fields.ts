@@ -71,7 +71,7 @@ export class ItemFields {
 
 	/** Undefined where the workflow has none, e.g. because the field is hidden. Workflows older than a locator have a plain text. */
 	raw(name: string): unknown {
-		// n8n throws for a missing field whose fallback is undefined.
+		// n8n throws for a missing field whose fallback is undefined (`_getNodeParameter`, n8n-core 2.41).
 		const value: unknown = this.context.getNodeParameter(name, this.itemIndex, null);
 		const isLocator = isObject(value) && value.__rl === true;
 		return (isLocator ? value.value : value) ?? undefined;

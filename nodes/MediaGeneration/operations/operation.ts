@@ -72,7 +72,7 @@ export function shownWhen(condition: IDisplayOptions['show'], fields: readonly I
 	}));
 }
 
-/** Hides fields under a condition. n8n drops the values of hidden fields, and an expression hides nothing. */
+/** Hides fields under a condition. n8n drops the values of hidden fields (`getNodeParameters`, n8n-workflow), and an expression hides nothing. */
 export function hiddenWhen(condition: IDisplayOptions['hide'], fields: readonly INodeProperties[]) {
 	return fields.map(({ displayOptions: { show, hide } = {}, ...field }) => ({
 		...field,

@@ -93,7 +93,7 @@ async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObj
 		tasks.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
 	return tasks.map(({ taskId, raw }) => {
 		const { error, ...item } = taskItem(taskId, withoutSecrets(raw));
-		// n8n takes an item with an `error` for one that failed, and sends it to the error branch.
+		// n8n takes an item with an `error` for one that failed, and sends it to the error branch (`handleNodeErrorOutput`).
 		return error === undefined ? item : { ...item, task_error: error };
 	});
 }

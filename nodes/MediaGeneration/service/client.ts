@@ -125,7 +125,7 @@ function clientOf(context: RequestContext, read: CredentialRead): ServiceClient 
 			body: sent.body,
 		};
 		const reply = await exchange<Answer>(options, within, async (limited, signal) => {
-			// n8n's helper gives every request the execution's own signal; this context hands it the request's instead.
+			// n8n's helper overwrites a request's signal with the execution's (n8n-core 2.41); this context hands it the request's instead.
 			const own = { getExecutionCancelSignal: { value: () => signal } };
 			const response = (await context.helpers.httpRequestWithAuthentication.call(
 				Object.create(context, own) as typeof context,

@@ -19,7 +19,7 @@ export interface OpenFile {
 	headers: Record<string, unknown>;
 	body: ByteStream;
 	streamOf: (chunks: AsyncGenerator<Buffer>) => ByteStream;
-	/** Must always be called, once or more. Aborts the request: n8n wraps streams so that destroying one that was not read leaves its socket open. */
+	/** Must always be called, once or more. Aborts the request: n8n 2.41 wraps streams by `Readable.from`, and destroying one that was not read leaves its socket open. */
 	close(): void;
 }
 

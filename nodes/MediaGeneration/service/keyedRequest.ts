@@ -135,7 +135,7 @@ export function withKey(credential: JsonObject, given: object): IHttpRequestOpti
 		// The address is exactly what was checked, under the name by which it came.
 		[request.url === undefined ? 'uri' : 'url']: target.href,
 		headers: headersWith(request.headers, key),
-		// n8n would send the header along on redirects to other hosts. Its two helpers have different names for that.
+		// n8n 2.41 would send the header along on redirects to other hosts. Its two helpers have different names for that.
 		disableFollowRedirect: true,
 		followRedirect: false,
 		followAllRedirects: false,

@@ -140,7 +140,7 @@ function saysNothing(error: unknown): boolean {
 	return error === undefined || error === false || error === 0;
 }
 
-/** Drops an `error` that says nothing: n8n repeats a node whose first item has one, unless it is undefined, null or false. */
+/** Drops an `error` that says nothing: n8n repeats a node whose first item has one, unless it is undefined, null or false (`workflow-execute`, n8n-core 2.41). */
 export function withoutEmptyError(fields: JsonObject): IDataObject {
 	const { error, ...others } = fields;
 	return (saysNothing(error) ? others : fields) as IDataObject;

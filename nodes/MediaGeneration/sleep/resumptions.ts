@@ -57,7 +57,7 @@ export const resumptions = new Resumptions();
 
 /** Pauses between the calls of an execution that does not wake. */
 const CALL_AGAIN = { firstMs: 300, mostMs: 60_000 };
-/** n8n says that it runs while it saves one that falls asleep, which takes a moment, or while one that was woken waits for a worker. */
+/** n8n 2.41 says that it runs while it saves one that falls asleep, which takes a moment, or while one that was woken waits for a worker. */
 const CALL_RUNNING = { firstMs: 1_000, mostMs: 300_000 };
 /** Another call makes sure this long after an answer that says "woken". */
 const MAKE_SURE_MS = 60_000;

@@ -32,7 +32,7 @@ export type Sleeper =
 /** The inputs that executions of this process sleep on: n8n's Retry On Fail runs the node again on them. */
 const asleep = new WeakSet<object>();
 
-/** The items of an execution that has to sleep on: n8n repeats a node also when it returned normally and its first item has an `error`. */
+/** The items of an execution that has to sleep on: n8n 2.41 repeats a node also when it returned normally and its first item has an `error` (`workflow-execute`). */
 export function sleepingInput(context: IExecuteFunctions): INodeExecutionData[] | undefined {
 	const items = context.getInputData();
 	return items.some((item) => asleep.has(item)) ? items.map((item) => ({ ...item })) : undefined;
@@ -96,6 +96,6 @@ export async function suspend(
 	for (const task of open.flatMap((sleeper) => sleeper.tasks))
 		if (task.kind === 'done') sleep.note(task.taskId, task);
 	sleep.watch(tasks, { resumeUrl: waking.resumeUrl, coverage: 'all' });
-	// Return copies: n8n may empty the list that it is given.
+	// Return copies: n8n's `handleNodeErrorOutput` may empty the list that it is given.
 	return items.map((item) => ({ ...item }));
 }

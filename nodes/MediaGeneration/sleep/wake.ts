@@ -190,7 +190,7 @@ async function wakeIfOver(
 	return await resume(call, sleeping, taskId);
 }
 
-/** Never throws: n8n would mark the execution failed and still run the next node with an empty item. */
+/** Never throws: n8n 2.41 would mark the execution failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const leave = resumptions.enter();
 	const response = context.getResponseObject();

@@ -177,7 +177,7 @@ export function nextLook(known: Known, random: number): { delayMs: number; byAge
 	return { delayMs: Math.min(wanted, Math.max(byAge, allowedMs)), byAgeMs };
 }
 
-/** n8n refuses callbacks while it saves an execution that falls asleep, for up to 0.2 s: one look follows. */
+/** n8n 2.41 refuses callbacks while it saves an execution that falls asleep, for up to 0.2 s: one look follows. */
 const AFTER_FALLING_ASLEEP_MS = 2_500;
 const FIRST_AGE_ASLEEP_MS = 12_500;
 const ASLEEP_INTERVAL_MS = 29_500;
