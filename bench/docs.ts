@@ -1,12 +1,11 @@
 /**
- * docs/benchmarks.md and its chart, and what other pages have of it, made of the last results and of what was found (findings.ts).
- * Benches without a result here keep their section.
+ * docs/benchmarks.md and its chart, and what other pages have of it, made of the last results.
+ * Benches without a result here keep their section, and each section keeps its paragraph of what was found, which is written by hand.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { chart } from './chart';
-import { findings } from './findings';
 import { type Cell, type SavedReport, shown, shownMark } from './report';
 
 function row(cells: readonly Cell[]): string {
@@ -28,9 +27,10 @@ This page, its chart and the tables of [planning](planning.md) are written by \`
 
 ![Chart of the main results](images/bench.svg)`;
 
-function section(report: SavedReport): string {
+/** @param before the section as it stands, whose paragraph "Found ..." stays */
+function section(report: SavedReport, before = ''): string {
 	const { name, title, marks, checked, on } = report;
-	const found = findings[name];
+	const found = before.split('\n\n').find((text) => text.startsWith('Found'));
 	return [
 		`## ${name}: ${title}`,
 		...tablesOf(report),
@@ -65,7 +65,8 @@ export async function writeDocs(reports: readonly SavedReport[], root: string): 
 	const file = join(docs, 'benchmarks.md');
 	// What was not measured again stays as it is; so does the chart, unless everything was.
 	const sections = sectionsOf(readFileSync(file, 'utf8'));
-	for (const report of reports) sections.set(report.name, section(report));
+	for (const report of reports)
+		sections.set(report.name, section(report, sections.get(report.name)));
 	if (sections.size === reports.length)
 		writeFileSync(join(docs, 'images', 'bench.svg'), chart(reports.flatMap(({ bars }) => bars)));
 	const options = await resolveConfig(file);

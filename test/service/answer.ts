@@ -8,7 +8,6 @@ import type { Settings } from './types';
 export interface Bulk {
 	length: number;
 	chunks: Iterable<Buffer>;
-	bytesPerSecond: number | null;
 }
 
 /** What a route says, before a fault may twist it. `json` goes before `content`. */
@@ -73,7 +72,7 @@ export async function send(
 	reply: FastifyReply,
 	{ status, headers, body }: FlatAnswer,
 ): Promise<FastifyReply> {
-	const payload = isBulk(body) ? bulkStream(body.chunks, body.bytesPerSecond) : body;
+	const payload = isBulk(body) ? bulkStream(body.chunks) : body;
 	return await reply.code(status).headers(headers).send(payload);
 }
 

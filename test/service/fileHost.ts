@@ -86,11 +86,10 @@ function part(
 		status: range ? 206 : 200,
 		headers: range ? { ...own, 'content-range': `bytes ${from}-${to - 1}/${length}` } : own,
 		content:
-			length > head.length || settings.fileBytesPerSecond !== null
+			length > head.length
 				? {
 						length: to - from,
 						chunks: bulkBytes(head, { from, to }, output.block?.()),
-						bytesPerSecond: settings.fileBytesPerSecond,
 					}
 				: head.subarray(from, to),
 	};

@@ -62,11 +62,7 @@ function finished(
 				? { all_audio_urls: files.map(url) }
 				: soundMetadata(task, files, url);
 	Object.assign(metadata, task.steering.metadata);
-	if (!settings.outputAtRoot) return { ...base, metadata };
-	const outputUri = metadata.output_uri ?? metadata.audio_url;
-	delete metadata.output_uri;
-	delete metadata.audio_url;
-	return { ...base, output_uri: outputUri, metadata };
+	return { ...base, metadata };
 }
 
 function imageMetadata(files: OutputFile[], url: (file: OutputFile) => string): JsonObject {

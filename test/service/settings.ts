@@ -50,11 +50,9 @@ export function defaultSettings(): Settings {
 		activeTaskLimit: null,
 		pollRoutes: { v1: [...TASK_KINDS], v1e: [...TASK_KINDS] },
 		noUrlLooks: 0,
-		outputAtRoot: false,
 		audioFormat: 'wav',
 		fileType: null,
 		fileRedirect: 'none',
-		fileBytesPerSecond: null,
 		callbacks: {
 			copies: 1,
 			concurrent: false,

@@ -84,14 +84,11 @@ export interface Settings {
 
 	/** For how many GETs of the task it is done, but without any URL (docs/service.md, "Status"). */
 	noUrlLooks: number;
-	/** `output_uri` stands at the task's root instead of in the metadata (docs/service.md, "Shapes"). */
-	outputAtRoot: boolean;
 	/** `mp3_vbr`: MP3 whose bit rate varies. */
 	audioFormat: AudioFormat;
 	/** Content-Type of every file, if it is not to be the right one. */
 	fileType: string | null;
 	fileRedirect: 'none' | 'otherHost';
-	fileBytesPerSecond: number | null;
 
 	callbacks: CallbackSettings;
 }

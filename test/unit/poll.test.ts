@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events';
-import type { Look } from '../../nodes/MediaGeneration/service/look';
 import { PollLoop } from '../../nodes/MediaGeneration/wait/poll';
-import { busy, done, failureOf, missing, running, setUp, task, URL_OF_FILE } from './pollSetting';
+import { busy, done, failureOf, running, setUp, task, URL_OF_FILE } from './pollSetting';
 import { seededRandom } from '../support/virtualClock';
 
 test('a task is looked at until it is done', async () => {
@@ -84,32 +83,6 @@ describe('throttling', () => {
 			throw thrown as Error;
 		});
 		expect(failureOf(await clock.run(wait('t', 20_000))).description).toMatch(expected);
-	});
-});
-
-describe('404', () => {
-	test('for good it is unreachable, after a minute and not before', async () => {
-		const { clock, start, wait } = setUp(() => missing);
-		const failure = failureOf(await clock.run(wait()));
-		expect(failure).toMatchObject({ outcome: 'unreachable', taskId: 't', httpStatus: 404 });
-		expect(failure.message).toBe("Task t can't be found at the service: HTTP 404");
-		expect(failure.description).toMatch(/Base URL and the API key/);
-		expect(clock.now() - start).toBeGreaterThanOrEqual(60_000);
-		expect(clock.now() - start).toBeLessThan(2 * 60_000);
-	});
-});
-
-describe('a refused key', () => {
-	const denied: Look = { kind: 'denied', detail: 'HTTP 401: expired', httpStatus: 401 };
-
-	test.each<[string, Look]>([
-		['the task', running()],
-		['404', missing],
-	])('again and again with %s between is nothing', async (_name, between) => {
-		const { clock, wait } = setUp((_, age, count) =>
-			age > 50_000 ? done() : count % 2 === 1 ? denied : between,
-		);
-		expect((await clock.run(wait())).kind).toBe('done');
 	});
 });
 

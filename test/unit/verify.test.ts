@@ -59,11 +59,6 @@ test.each<[string, Answer[], string, number]>([
 	expect(looks).toBe(expected);
 });
 
-test('a young task has a moment between the two looks', async () => {
-	const { elapsed } = await verify((count) => (count === 1 ? missing : task('done')));
-	expect(elapsed).toBe(1_500);
-});
-
 test('no look takes longer than 5 s, or than what is left', async () => {
 	const heard: number[] = [];
 	await verify(

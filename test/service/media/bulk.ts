@@ -48,20 +48,6 @@ export function* bulkBytes(
 	}
 }
 
-/** The same as a stream, optionally no faster than `bytesPerSecond`. */
-export function bulkStream(chunks: Iterable<Buffer>, bytesPerSecond: number | null): Readable {
-	if (bytesPerSecond === null)
-		return Readable.from(chunks, { objectMode: false, highWaterMark: 4 * BLOCK_BYTES });
-	return Readable.from(slowed(chunks, bytesPerSecond), { objectMode: false });
-}
-
-async function* slowed(chunks: Iterable<Buffer>, bytesPerSecond: number): AsyncGenerator<Buffer> {
-	const step = Math.max(1, Math.min(16_384, Math.floor(bytesPerSecond / 10)));
-	for (const chunk of chunks) {
-		for (let at = 0; at < chunk.length; at += step) {
-			const piece = chunk.subarray(at, at + step);
-			yield piece;
-			await new Promise((resolve) => setTimeout(resolve, (piece.length / bytesPerSecond) * 1000));
-		}
-	}
-}
+/** The same as a stream. */
+export const bulkStream = (chunks: Iterable<Buffer>): Readable =>
+	Readable.from(chunks, { objectMode: false, highWaterMark: 4 * BLOCK_BYTES });
