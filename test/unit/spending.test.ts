@@ -1,7 +1,11 @@
 /** What the tasks of a run cost, by whichever word of the service, and when the next one may be created. */
 import type { LedgerStore, NodeRun } from '../../nodes/MediaGeneration/create/ledger';
 import type { Submitted } from '../../nodes/MediaGeneration/create/submit';
-import { Spending, type SpendingDeps, type Turn } from '../../nodes/MediaGeneration/run/spending';
+import {
+	Spending,
+	type SpendingDeps,
+	type EndTurn,
+} from '../../nodes/MediaGeneration/run/spending';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 import { costIn, parseTask } from '../../nodes/MediaGeneration/service/task';
@@ -44,9 +48,9 @@ function setting(
 	}, now);
 	const plain = { store: {}, run: RUN, maximum: 25, balance: undefined, signal: undefined };
 	const spending = new Spending({ client, now, sleep, ...plain, ...deps });
-	const take = async (): Promise<Partial<Turn> & { refusal?: Failure }> => {
+	const take = async (): Promise<{ end?: EndTurn; refusal?: Failure }> => {
 		const taken = await clock.run(spending.turn());
-		return 'outcome' in taken ? { refusal: taken } : taken;
+		return typeof taken === 'function' ? { end: taken } : { refusal: taken };
 	};
 	const turn = async () => (await take()).refusal;
 	/** Creates a task whose answer says this, unless it is refused. */

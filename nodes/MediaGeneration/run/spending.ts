@@ -43,10 +43,8 @@ interface KeptCosts {
 	known: { balance: number; credits: number } | null;
 }
 
-/** A creation's turn. Ended at once by what came of it; the next one begins when its cost is known. */
-export interface Turn {
-	end: (submitted: Submitted, kind: string) => void;
-}
+/** Ends a creation's turn by what came of it. The next turn begins when the cost is known. */
+export type EndTurn = (submitted: Submitted, kind: string) => void;
 
 /** One for each node context, as several calls of a tool can run in it at the same moment. */
 const gates = new WeakMap<LedgerStore, Limiter>();
@@ -85,18 +83,15 @@ export class Spending {
 		return { tasks: all.length, credits: sumOf(named), unnamed: all.length - named.length };
 	}
 
-	/** Waits for a creation's turn. @returns the turn, or why the creation is refused */
-	async turn(): Promise<Failure | Turn> {
-		if (!this.limited) return { end: (submitted) => this.noteCreated(submitted) };
+	/** Waits for a creation's turn. @returns how to end it, or why the creation is refused */
+	async turn(): Promise<Failure | EndTurn> {
+		if (!this.limited) return (submitted) => this.noteCreated(submitted);
 		const giveBack = await this.gate.take();
 		const failure = await this.refusal().catch((error: unknown) => broken(error, 'nothing'));
-		if (failure !== undefined) {
-			giveBack();
-			return failure;
-		}
-		return {
-			end: (submitted, kind) => void this.learnFrom(submitted, kind).finally(giveBack),
-		};
+		if (failure === undefined)
+			return (submitted, kind) => void this.learnFrom(submitted, kind).finally(giveBack);
+		giveBack();
+		return failure;
 	}
 
 	private noteCreated(submitted: Submitted): void {

@@ -56,10 +56,10 @@ export async function taskOf(
 		const doubt = doubtAbout(found);
 		if (doubt !== undefined) return asFailed(doubt);
 	}
-	const turn = await spending.turn();
-	if ('outcome' in turn) return asFailed(turn);
+	const endTurn = await spending.turn();
+	if (typeof endTurn !== 'function') return asFailed(endTurn);
 	const submitted = await createOrFind(deps, part, settings.timeoutMs);
-	turn.end(submitted, request.kind);
+	endTurn(submitted, request.kind);
 	if (submitted.kind === 'created') return known(submitted.created, false);
 	const { failure } = submitted;
 	if (failure.taskId !== undefined)
