@@ -54,8 +54,8 @@ export class Tries {
 	looks = 0;
 	/** Whether its host may be asked for parts. */
 	parts = true;
-	/** Where the file has ended without a sign that it was complete; -1: nowhere. */
-	endSeenAt = -1;
+	/** The file has ended after this many bytes, without a sign that it was complete. */
+	endSeenAt: number | undefined;
 	/** The host has stated this length last. */
 	length: number | undefined;
 	/** Time spent waiting for the host, not for n8n's store. */
