@@ -114,7 +114,10 @@ async function run({ main, events }: Case, rest: Rest, workflows: Workflows): Pr
 		for (const { workflow: each } of workflows) {
 			const all = await patiently(async () => await rest.listExecutions(each.id));
 			open.push(...all.filter(({ status }) => !isFinished(status)));
-			const failed = all.find(({ status }) => status === 'error' || status === 'crashed');
+			const failed = all.find(
+				({ status, retrySuccessId }) =>
+					(status === 'error' || status === 'crashed') && !retrySuccessId,
+			);
 			if (each !== workflow || open.length > 0 || failed === undefined || retries === 0) continue;
 			retries -= 1;
 			await rest.retryExecution(failed.id).catch(() => undefined);
