@@ -23,6 +23,19 @@ const found: Array<[string, CallHistory]> = [
 			deaths: [],
 		},
 	],
+	[
+		'a callback whose task the service shows late is not given up where another one brings a long pause',
+		{
+			seed: 0,
+			tasks: [
+				{ seconds: 5, end: 'done', lag: 0, copies: [0], lost: 0 },
+				{ seconds: 0, end: 'done', lag: 0, copies: [0], lost: 0 },
+				{ seconds: 5, end: 'done', lag: 0.2, copies: [0], lost: 0 },
+			],
+			looks: ['ok', 'wait'],
+			...{ stores: [], forged: [], deaths: [] },
+		},
+	],
 ];
 
 test.each(found)('%s', async (_name, history) => {

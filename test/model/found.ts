@@ -276,4 +276,22 @@ export const found: Array<[string, Partial<History>]> = [
 			retries: [{ changed: false }],
 		},
 	],
+	[
+		'a Retry is over while it looks for what is unclear: the next Retry looks for it, too',
+		{
+			list: { ...NO_LIST, faults: ['busy'] },
+			items: [{ ...PLAIN_ITEM, timeout: 5 }, PLAIN_ITEM],
+			creations: [fault('redirected'), fault('200 without ID')],
+			tasks: [{ ...PLAIN_TASK, hiddenFor: 90 }],
+			retries: [{ changed: false }, { changed: false }],
+		},
+	],
+	[
+		'stopped, then n8n does not say which execution it was: the log names the task',
+		{
+			items: [PLAIN_ITEM, PLAIN_ITEM],
+			breaks: [{ what: 'execution ID', from: 3, times: 1 }],
+			events: [{ at: 0.01, kind: 'stop' }],
+		},
+	],
 ];

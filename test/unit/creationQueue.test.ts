@@ -166,7 +166,8 @@ describe('the queue before a full account', () => {
 function depsOf(client: SubmitDeps['client'], { now, sleep }: VirtualClock): SubmitDeps {
 	const context = {} as SubmitDeps['context'];
 	const { signal: over } = new AbortController();
-	return { client, context, now, sleep, random: Math.random, over, stop: undefined };
+	const ledger = { run: { executionId: '7' } };
+	return { client, context, ledger, now, sleep, random: Math.random, over, stop: undefined };
 }
 
 /** A service that lets a number of tasks of 1 s be active, and creations that all want one at the same moment. */

@@ -32,10 +32,8 @@ function setUp(
 		random: () => 0.5,
 		over: over.signal,
 		stop: stop.signal,
-		context: {
-			logger: { warn: (line: string) => logged.push(line) } as unknown as Logger,
-			getExecutionId: () => '7',
-		},
+		context: { logger: { warn: (line: string) => logged.push(line) } as unknown as Logger },
+		ledger: { run: { executionId: '7' } },
 	};
 	return {
 		clock,

@@ -25,7 +25,9 @@ export type Submitted =
 
 export interface SubmitDeps extends Clock {
 	client: ServiceClient;
-	context: Pick<IExecuteFunctions, 'logger' | 'getExecutionId'>;
+	context: Pick<IExecuteFunctions, 'logger'>;
+	/** Says which execution it is, also when n8n no longer does. */
+	ledger: { run: { executionId: string } };
 	random: () => number;
 	/** Aborts when the run is over: then nothing more is sent, but an answer that is still due is awaited. */
 	over: AbortSignal;
@@ -166,10 +168,10 @@ class Submission {
 		const taskId = isCreated ? creation.taskId : creation.failure.taskId;
 		if (taskId === undefined) return;
 		this.account.known.set(taskId, true);
-		const { context } = this.deps;
+		const { context, ledger } = this.deps;
 		const exists = isCreated ? 'exists and is paid for' : 'may exist and be paid for';
 		logOf(context).warn(
-			`Media Generation: task ${taskId} of the stopped execution ${context.getExecutionId()} ${exists}`,
+			`Media Generation: task ${taskId} of the stopped execution ${ledger.run.executionId} ${exists}`,
 		);
 	}
 

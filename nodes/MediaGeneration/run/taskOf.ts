@@ -40,10 +40,10 @@ export async function taskOf(
 	{ settings }: Item,
 	part: CreatedPart,
 ): Promise<KnownTask | Failed> {
-	const { context, spending } = deps;
+	const { context, ledger, spending } = deps;
 	const { request, earlier, slot } = part;
 	const log = logOf(context);
-	const where = `for item ${slot.item} of execution ${context.getExecutionId()}`;
+	const where = `for item ${slot.item} of execution ${ledger.run.executionId}`;
 	const known = (created: Created, old: boolean): KnownTask => {
 		// Should n8n die before the execution is saved, the log has the ID of every task that is paid for.
 		log.info(`Media Generation: task ${created.taskId} ${where}`);
@@ -52,7 +52,7 @@ export async function taskOf(
 	const found = await findEarlier(deps, part);
 	if (found?.kind === 'found') return known(found.created, true);
 	if (earlier.kind === 'unknown') return asFailed(earlier.failure);
-	if (found !== undefined && !deps.over.aborted) {
+	if (found !== undefined) {
 		const doubt = doubtAbout(found);
 		if (doubt !== undefined) return asFailed(doubt);
 	}

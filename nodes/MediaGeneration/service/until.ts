@@ -107,7 +107,10 @@ export interface Looking extends Clock {
 	reportedFailed?: boolean;
 }
 
-/** Looks until an answer counts. When the patience ends, the last look counts, however unclear. */
+/**
+ * Looks until an answer counts. When the patience ends, the last look counts, however unclear; but not the sight of a task that may have
+ * changed while the service asked for a pause.
+ */
 export async function untilClear(
 	look: (evidence: Evidence) => Promise<Look>,
 	policy: Policy,
@@ -119,6 +122,7 @@ export async function untilClear(
 	for (let looks = 0; ; looks += 1) {
 		const restMs = pausedUntil() - now();
 		const pauseMs = Math.max(last === undefined ? 0 : pauseAfter(last, looks, policy), restMs);
+		if (last?.kind === 'task' && restMs === pauseMs) last = undefined;
 		if (signal?.aborted || pauseMs > policy.longestPauseMs || now() + pauseMs >= deadline)
 			return last ?? unasked(restMs);
 		if (pauseMs > 0) await sleep(pauseMs, signal);
