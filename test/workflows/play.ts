@@ -94,7 +94,8 @@ async function run({ main, events }: Case, rest: Rest, workflows: Workflows): Pr
 	const workflow = workflows.find(({ plan }) => plan === main)?.workflow;
 	if (workflow === undefined) throw new Error('The workflow was not saved');
 	const began = Date.now();
-	const first = await rest.runManually(workflow, 'Start 1');
+	// Where n8n is killed before it answers, there may be two executions, which is a case as well.
+	const first = await patiently(async () => await rest.runManually(workflow, 'Start 1'));
 	const doing: Array<Promise<unknown>> = [];
 	const later = (ms: number | undefined, work: () => Promise<unknown>) => {
 		// What n8n refuses, as it is down or the execution over, does not happen.
@@ -114,9 +115,10 @@ async function run({ main, events }: Case, rest: Rest, workflows: Workflows): Pr
 		for (const { workflow: each } of workflows) {
 			const all = await patiently(async () => await rest.listExecutions(each.id));
 			open.push(...all.filter(({ status }) => !isFinished(status)));
+			// n8n offers Retry again where the one that succeeded has slept; who sees that it has succeeded needs no other one.
+			const done = all.flatMap(({ status, retryOf }) => (status === 'success' ? retryOf : []));
 			const failed = all.find(
-				({ status, retrySuccessId }) =>
-					(status === 'error' || status === 'crashed') && !retrySuccessId,
+				({ id, status }) => (status === 'error' || status === 'crashed') && !done.includes(id),
 			);
 			if (each !== workflow || open.length > 0 || failed === undefined || retries === 0) continue;
 			retries -= 1;

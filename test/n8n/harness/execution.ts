@@ -46,8 +46,8 @@ export interface ExecutionSummary {
 	startedAt: string | null;
 	stoppedAt: string | null;
 	waitTill: string | null;
-	/** The Retry of it that succeeded; the editor then offers no other one. */
-	retrySuccessId?: string | null;
+	/** The execution that it is a Retry of. */
+	retryOf?: string | null;
 }
 
 export interface Execution extends ExecutionSummary {
