@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { Editor } from '../test/browser/harness/editor';
 import { startContext } from '../test/n8n/harness/context';
+import type { StandIn } from '../test/service';
 import { ensureBuilt } from './built';
 import { cleanUp } from './cleanup';
 import { animation, overlay, Recorder } from './demo/recorder';
@@ -17,13 +18,29 @@ const folder = join(root, 'test-results', 'demo');
 const film = join(folder, 'demo.mp4');
 const gif = join(folder, 'demo.gif');
 
+/** Opens the node panel for the step behind a manual trigger. */
+async function behindTrigger(editor: Editor): Promise<void> {
+	await editor.addManualTrigger();
+	await editor.byId('canvas-handle-plus').first().click();
+	await editor.byId('node-creator-search-bar').waitFor();
+}
+
+/** Executes the step and shows its file. Waiting is shown in fast motion. */
+async function execute(editor: Editor, recorder: Recorder): Promise<void> {
+	await editor.byId('node-execute-button').click();
+	await recorder.caption('The node creates a task, waits for it, and fetches its file', 1);
+	recorder.speed = 5;
+	await editor.byId('output-panel').getByText('Binary', { exact: true }).waitFor();
+	await editor.viewFile();
+	recorder.speed = 1;
+}
+
 async function speech(editor: Editor, recorder: Recorder): Promise<number> {
 	const { page } = editor;
 	await recorder.caption('Speech, sounds and images in n8n: the first steps', 3);
-	await editor.addManualTrigger();
-	await editor.openNodePanel();
+	await behindTrigger(editor);
 	await editor.byId('node-creator-search-bar').pressSequentially('text to speech', { delay: 60 });
-	await recorder.caption('Press N, and search for what you want to make', 4);
+	await recorder.caption('Search for what you want to make', 4);
 	await editor.byId('item-iterator-item').filter({ hasText: 'Media Generation' }).first().click();
 	await recorder.caption('One node does it all. Choose an action', 4);
 	await page.getByText('Generate speech by voice ID', { exact: true }).click();
@@ -36,11 +53,8 @@ async function speech(editor: Editor, recorder: Recorder): Promise<number> {
 	const text = editor.parameter('text').locator('textarea').first();
 	await text.click();
 	await text.pressSequentially('Welcome aboard! The next stop is the harbour.', { delay: 25 });
-	const begin = await recorder.caption('Type the text, and execute the step', 3);
-	await editor.byId('node-execute-button').click();
-	await recorder.caption('The node creates a task, waits for it, and fetches its file', 2);
-	await editor.byId('output-panel').getByText('Binary', { exact: true }).waitFor();
-	await editor.viewFile();
+	const begin = await recorder.caption('Type the text, and execute the step', 2);
+	await execute(editor, recorder);
 	await editor.soundSeconds();
 	await recorder.caption('The file is under Binary. n8n plays it', 4);
 	return begin;
@@ -48,25 +62,26 @@ async function speech(editor: Editor, recorder: Recorder): Promise<number> {
 
 async function image(editor: Editor, recorder: Recorder): Promise<void> {
 	await editor.newWorkflow();
-	await editor.addManualTrigger();
-	await editor.addNode('image generation', 'Generate image');
+	await behindTrigger(editor);
+	await (await editor.search('image generation')).filter({ hasText: 'Media Generation' }).click();
+	await editor.page.getByText('Generate image', { exact: true }).click();
+	await editor.byId('ndv').waitFor();
 	await editor.fill('prompt', 'A lighthouse at dawn, watercolour');
 	await recorder.caption('An image: a prompt, and a model from the list', 4);
 	await editor.pick('modelId', 'image-1');
 	await editor.choose('aspectRatio', '16:9 (Landscape)');
 	await recorder.caption('The size, if the model takes one', 3);
-	await editor.executeStep();
-	await editor.viewFile();
+	await execute(editor, recorder);
 	await recorder.caption('The picture is a file of the item, for every node behind', 5);
 }
 
-async function asleep(editor: Editor, recorder: Recorder): Promise<void> {
+async function asleep(editor: Editor, recorder: Recorder, service: StandIn): Promise<void> {
 	await editor.choose('waitMode', 'Suspend');
 	await editor.page.getByText(/The execution sleeps until/).scrollIntoViewIfNeeded();
 	await recorder.caption('Long tasks: the execution sleeps, and survives a restart of n8n', 5);
-	await editor.fill('prompt', '');
+	service.settings.credits = 0;
 	await editor.byId('node-execute-button').click();
-	await editor.page.getByText('The field "Prompt" is empty').first().waitFor();
+	await editor.page.getByText('HTTP 402').first().waitFor();
 	await recorder.caption('Every error says what happened, and what to do next', 5);
 	await recorder.caption('Nothing is paid for twice. No paid task is lost.', 4);
 }
@@ -86,7 +101,7 @@ runMain(async () => {
 	const begin = await speech(editor, recorder);
 	const end = recorder.lengthS();
 	await image(editor, recorder);
-	await asleep(editor, recorder);
+	await asleep(editor, recorder, service);
 	await recorder.stop();
 	await recorder.film(film);
 	const bytes = await animation(film, gif, { from: begin, seconds: Math.min(end - begin, 10) });

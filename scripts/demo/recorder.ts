@@ -11,6 +11,8 @@ interface Frame {
 	file: string;
 	at: number;
 	heldS: number;
+	/** How many times faster than it happened. */
+	speed: number;
 }
 
 /** A bar for captions and a dot for the mouse, on every page of the window. */
@@ -30,6 +32,8 @@ async function ffmpeg(...args: string[]): Promise<void> {
 }
 
 export class Recorder {
+	/** Of what is filmed from now on. */
+	speed = 1;
 	private readonly frames: Frame[] = [];
 	private session: CDPSession | undefined;
 
@@ -58,7 +62,7 @@ export class Recorder {
 	private keep(bytes: Buffer, at: number): void {
 		const file = `${String(this.frames.length).padStart(5, '0')}.jpg`;
 		writeFileSync(join(this.folder, file), bytes);
-		this.frames.push({ file, at, heldS: 0 });
+		this.frames.push({ file, at, heldS: 0, speed: this.speed });
 	}
 
 	/** Shows a caption, and what the page shows now, for so long. @returns when in the film that begins, in s */
@@ -79,9 +83,9 @@ export class Recorder {
 	}
 
 	private durations(): number[] {
-		return this.frames.map(({ at, heldS }, index) => {
-			const gap = (this.frames[index + 1]?.at ?? at) - at;
-			return Math.min(Math.max(gap, 0.02), LONGEST_GAP_S) + heldS;
+		return this.frames.map(({ at, heldS, speed }, index) => {
+			const gap = ((this.frames[index + 1]?.at ?? at) - at) / speed;
+			return Math.min(gap, LONGEST_GAP_S) + heldS;
 		});
 	}
 
@@ -96,6 +100,8 @@ export class Recorder {
 			`file '${frame.file}'`,
 			`duration ${(durations[index] ?? 0).toFixed(3)}`,
 		]);
+		// ffmpeg ignores the duration of the last entry.
+		list.push(...list.slice(-2, -1));
 		writeFileSync(join(this.folder, 'list.txt'), list.join('\n'));
 		const input = ['-f', 'concat', '-i', join(this.folder, 'list.txt')];
 		const picture = ['-vf', `fps=${FRAMES_PER_SECOND},format=yuv420p`, '-movflags', '+faststart'];
