@@ -55,9 +55,12 @@ function rowOf(field: INodeProperties): string {
 
 const HEAD = ['| On screen | Name | Default | Shown |', '|---|---|---|---|'];
 
-function tableOf(fields: readonly INodeProperties[]): string[] {
+function tableOf(
+	fields: readonly INodeProperties[],
+	belongs: (option: INodeProperties) => boolean = () => true,
+): string[] {
 	const options = fields.find(({ type }) => type === 'collection');
-	const offered = (options?.options ?? []) as INodeProperties[];
+	const offered = ((options?.options ?? []) as INodeProperties[]).filter(belongs);
 	const plain = fields.filter((field) => field !== options);
 	const title = options === undefined ? [] : ['', `${options.displayName}:`, ''];
 	return [
@@ -70,7 +73,9 @@ function tableOf(fields: readonly INodeProperties[]): string[] {
 
 /** Whether a field belongs to the operation, whatever its other fields say. */
 function belongsTo(field: INodeProperties, chosen: INodeParameters, of: INodeTypeDescription) {
-	const { resource, operation } = field.displayOptions?.show ?? {};
+	const rules = field.displayOptions?.show ?? {};
+	// Inside a collection, the node's own fields are named with a slash.
+	const [resource, operation] = ['resource', 'operation'].map((it) => rules[it] ?? rules[`/${it}`]);
 	const show = { ...(resource && { resource }), ...(operation && { operation }) };
 	const named = { displayOptions: { show } } as INodeProperties;
 	return NodeHelpers.displayParameter(chosen, named, node, of);
@@ -85,12 +90,12 @@ function actionLines(description: INodeTypeDescription): string[] {
 		);
 		return operations.flatMap(choicesOf).flatMap((operation) => {
 			const chosen = { resource: value, operation: operation.value };
+			const belongs = (field: INodeProperties) => belongsTo(field, chosen, description);
 			const fields = properties.filter(
-				(field) =>
-					!['resource', 'operation'].includes(field.name) && belongsTo(field, chosen, description),
+				(field) => !['resource', 'operation'].includes(field.name) && belongs(field),
 			);
 			const title = `### ${resource}: ${operation.name}`;
-			return [title, '', escaped(operation.description ?? ''), '', ...tableOf(fields)];
+			return [title, '', escaped(operation.description ?? ''), '', ...tableOf(fields, belongs)];
 		});
 	});
 }

@@ -106,7 +106,7 @@ describe('From List', () => {
 			message: expect.stringMatching(
 				/^The list of image models could not be read: HTTP 500/,
 			) as string,
-			description: expect.stringMatching(/^Try again in a while\. Or: Choose By ID /) as string,
+			description: expect.stringMatching(/^Check the Base URL .* Or: Choose By ID /) as string,
 		});
 		expect(JSON.stringify(refused)).not.toContain(apiKey);
 	});

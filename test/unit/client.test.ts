@@ -163,6 +163,16 @@ describe('no answer', () => {
 		expect(JSON.stringify(reply)).not.toContain(SECRET);
 	});
 
+	test('where no connection was made, the reason names the address', async () => {
+		const refused = Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' });
+		const { reply } = await exchanged(throws(refused));
+		expect(reply).toEqual({
+			answered: false,
+			kind: 'unconnected',
+			reason: 'the connection was refused (https://api.example)',
+		});
+	});
+
 	/** An answer that never ends, and a helper that hears the abort or does not. */
 	const endless: Array<[string, Helper]> = [
 		[

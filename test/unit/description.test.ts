@@ -278,10 +278,10 @@ describe('which fields are shown', () => {
 	const polling = [...first, ...limits, 'extraFields', ...files];
 	test.each<[INodeParameters, string[]]>([
 		[sound, polling],
-		[image, ['referenceImages', 'bodyContentType', ...polling]],
+		[image, ['referenceImages', ...polling, 'bodyContentType']],
 		[create, polling],
 		[wait, [...first, ...files]],
-		[byId, ['speechRoute', 'transcriptInOutput', ...polling]],
+		[byId, ['transcriptInOutput', ...polling, 'speechRoute']],
 		[join, ['pauseBetweenParts', 'maxFileSize']],
 		[{ resource: 'credits', operation: 'get' }, []],
 	])('options for %j, the most used first', (parameters, options) => {
@@ -361,6 +361,16 @@ describe('which fields are shown', () => {
 		const withFiles = { ...image, options: { referenceImages: 'data' } };
 		expect(forRun(withFiles)).toMatchObject({ options: { referenceImages: 'data' } });
 		expect(forRun(withFiles, tool)).toMatchObject({ options: {} });
+	});
+
+	test('a tool is not offered to join audio, as an agent hands over no files', () => {
+		const [resource] = action.properties;
+		const hidden = resource?.options?.filter(
+			(option) => 'displayOptions' in option && option.displayOptions !== undefined,
+		);
+		expect(hidden).toMatchObject([
+			{ value: 'audio', displayOptions: { hide: { '@tool': [true] } } },
+		]);
 	});
 
 	test('an expression shows what any of its values needs', () => {

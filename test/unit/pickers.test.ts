@@ -213,7 +213,11 @@ describe('a list that can not be read', () => {
 			'HTTP 401: no',
 			'Check the API key in the credential: it may be invalid, expired or revoked.',
 		],
-		[{ status: 500, body: {} }, 'HTTP 500 without a usable answer', 'Try again in a while.'],
+		[
+			{ status: 500, body: {} },
+			'HTTP 500 without a usable answer',
+			'Check the Base URL in the credential and whether the service is up.',
+		],
 	])('%j', async (answer, why, advice) => {
 		const { error } = await ask('searchVoices', { answer: () => answer });
 		expect(error?.name).toBe('NodeApiError');

@@ -1,10 +1,12 @@
 /** Sound files that are there already: joined here, without the service. (docs/media.md) */
 import { pauseOption } from './longText';
-import { maxFileSizeOption, optionsField, text, type Resource } from './operation';
+import { AS_TOOL, maxFileSizeOption, optionsField, text, type Resource } from './operation';
 
 export const audio: Resource = {
 	value: 'audio',
 	name: 'Audio',
+	// An agent hands over texts only.
+	displayOptions: { hide: AS_TOOL },
 	fields: [
 		text('Input Binary Field', 'inputBinaryField', {
 			required: true,

@@ -136,8 +136,8 @@ export const image: Resource = {
 					'Names of the binary fields with pictures to go by, separated by commas. The prompt calls them @img1, @img2 and so on. The request is then sent as a form.',
 			}),
 		]),
-		bodyTypeField,
 	],
+	rareOptions: [bodyTypeField],
 	operations: [
 		{
 			value: 'generate',

@@ -64,7 +64,7 @@ export const subtitle = `={{ (([label, field]) => ((detail) =>
 export const properties: INodeProperties[] = [
 	select('Resource', 'resource', {
 		noDataExpression: true,
-		options: resources.map(({ name, value }) => ({ name, value })),
+		options: resources.map(({ name, value, displayOptions }) => ({ name, value, displayOptions })),
 		default: 'speech',
 	}),
 	...resources.flatMap((each) => [operationField(each), ...fieldsFor(each, each.fields)]),

@@ -56,12 +56,15 @@ export interface Resource {
 	operations: readonly [Operation, ...Operation[]];
 	/** The default is the first one. Never change it: workflows are saved without a field that has its default value. */
 	defaultOperation?: string;
+	displayOptions?: IDisplayOptions;
 	/** Fields that several resources share are not here. Each is shown for all operations, unless it lists some. */
 	fields?: readonly INodeProperties[];
 	/** An example in JSON of what services take beyond these fields (docs/service.md, "Values"). */
 	extraFields?: string;
 	/** Options beside those of every operation that creates tasks. */
 	options?: readonly INodeProperties[];
+	/** The same, for those that few users need. */
+	rareOptions?: readonly INodeProperties[];
 }
 
 /** Shows fields only under a condition, beside those that they have themselves. */

@@ -63,7 +63,7 @@ export const speech: Resource = {
 		}),
 	],
 	extraFields: '{"voice_settings": {"speed": 1.1}}',
-	options: [routeField],
+	rareOptions: [routeField],
 	operations: [
 		{
 			value: byVoiceId,

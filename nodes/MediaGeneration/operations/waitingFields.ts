@@ -197,6 +197,7 @@ export function creatingFields({
 	value: resource,
 	extraFields = '{}',
 	options: own = [],
+	rareOptions = [],
 }: Resource) {
 	const options = [
 		...own,
@@ -208,6 +209,7 @@ export function creatingFields({
 		...creatingOptions,
 		extraFieldsOption(extraFields),
 		...hiddenWhen(NOT_WAITING, lastOptions),
+		...rareOptions,
 	];
 	return [
 		...startingFields,

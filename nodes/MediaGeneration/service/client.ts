@@ -139,7 +139,10 @@ function clientOf(context: RequestContext, read: CredentialRead): ServiceClient 
 			const text = cleaner.key(raw);
 			return { answered: true, status, headers: answered, text, ...readJson(text, ANSWER, whole) };
 		});
-		if (!reply.answered) return { ...reply, reason: cleaner.text(reply.reason) };
+		if (!reply.answered) {
+			const at = reply.kind === 'unanswered' ? '' : ` (${credentials.baseUrl})`;
+			return { ...reply, reason: cleaner.text(reply.reason + at) };
+		}
 		account.learn(purpose, reply);
 		return reply;
 	}
