@@ -119,7 +119,10 @@ async function search(
 /** The editor shows description and status of a NodeApiError only. */
 function asShown(context: ILoadOptionsFunctions, failure: Failure): NodeApiError {
 	const { httpStatus, outcome, message } = failure;
-	const advice = outcome === 'unreachable' ? 'Check the Base URL in the credential and whether the service is up.' : failure.description;
+	const advice =
+		outcome === 'unreachable'
+			? 'Check the Base URL in the credential and whether the service is up.'
+			: failure.description;
 	const description = advice === BY_ID ? BY_ID : `${advice} Or: ${BY_ID}`;
 	const httpCode = httpStatus === undefined ? undefined : String(httpStatus);
 	return new NodeApiError(context.getNode(), { message }, { message, description, httpCode });
