@@ -642,6 +642,16 @@ describe('Max Credits', () => {
 		]);
 	});
 
+	test("what n8n's Retry takes up counts", async () => {
+		const { error, sent } = await runNode({
+			parameters: [limited(15), sound, sound],
+			creations: [good, refused],
+			retries: [{ changed: false }],
+		});
+		expect(error?.message).toMatch(/the tasks of this node cost 20 credits/);
+		expect(sent).toHaveLength(3);
+	});
+
 	test('that of the first item counts, also where another field of it is wrong', async () => {
 		const wrong = { ...limited(15), text: '' };
 		const { sent } = await runNode({
