@@ -3,7 +3,6 @@ import type { TestContext } from '../test/n8n/harness/context';
 import { type Execution, items } from '../test/n8n/harness/execution';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { waitUntil } from '../test/n8n/harness/wait';
-import { Heap } from '../test/support/heap';
 import { check } from './stats';
 
 export interface Job {
@@ -13,12 +12,12 @@ export interface Job {
 
 /** The least that is possible, in the unit of the durations: each task starts as soon as one of the slots is free. */
 export function leastTime(durations: readonly number[], slots: number): number {
-	const free = new Heap<number>((one, other) => one < other);
-	for (let slot = 0; slot < slots; slot += 1) free.push(0);
+	const free = Array<number>(slots).fill(0);
 	let end = 0;
 	for (const duration of durations) {
-		const over = (free.shift() ?? 0) + duration;
-		free.push(over);
+		const soonest = free.indexOf(free.reduce((one, other) => Math.min(one, other), Infinity));
+		const over = (free[soonest] ?? 0) + duration;
+		free[soonest] = over;
 		end = Math.max(end, over);
 	}
 	return end;

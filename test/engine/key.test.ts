@@ -72,23 +72,6 @@ describe.each(HELPERS)('%s', (helper) => {
 		},
 	);
 
-	it.each<[string, () => string]>([
-		['another port', () => setting.service.otherUrl],
-		['another host', () => setting.service.baseUrl.replace('127.0.0.1', 'localhost')],
-		['another scheme', () => setting.service.baseUrl.replace('http:', 'https:')],
-		[
-			'a host behind a user name',
-			() => setting.service.otherUrl.replace('//', `//${new URL(setting.service.baseUrl).host}@`),
-		],
-	])('gets no key for %s', async (_name, base) => {
-		const { refused } = await send(helper, to(helper, `${base()}/v1/credits`));
-		expect(refused).toMatch(
-			/API key was not added to the request: it goes to .* the key is sent to http.* only/,
-		);
-		expect(refused).toMatch(/Use an address under the Base URL/);
-		expect(setting.service.requests).toEqual([]);
-	});
-
 	it.each([301, 302, 303, 307, 308])('follows no redirect (%i) with the key', async (status) => {
 		setting.service.faults.add({
 			route: 'credits',

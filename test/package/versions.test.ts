@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultVersion, n8nVersion, versions, versionVariable } from '../../scripts/n8nInstall';
 import { root } from '../../scripts/pack';
-import { versionsTable } from '../../scripts/versionsTable';
 
 describe('versions of n8n', () => {
 	afterEach(() => delete process.env[versionVariable]);
@@ -29,25 +28,5 @@ describe('versions of n8n', () => {
 			const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8');
 			expect(lock).not.toContain('"resolved"');
 		}
-	});
-});
-
-describe('the table of docs/versions.md', () => {
-	it('says for each suite and version how many of the tests that ran have passed, and why one was left out', () => {
-		const passed = { suite: 's', verdict: 'passed' } as const;
-		const table = versionsTable(
-			new Map([
-				['1.0.0', [passed, { suite: 's', verdict: 'skipped', why: 'too old' }]],
-				['2.0.0', [passed, { suite: 's', verdict: 'failed' }, { ...passed, suite: 't' }]],
-			]),
-		);
-		expect(table).toBe(
-			'| Suite | n8n 1.0.0 | n8n 2.0.0 |\n| --- | --- | --- |\n| s | 1 of 1, 1 n/a (too old) | 1 of 2 |\n| t | - | 1 of 1 |\n',
-		);
-	});
-
-	it('is the end of the page', () => {
-		const page = readFileSync(join(root, 'docs', 'versions.md'), 'utf8');
-		expect(page).toMatch(/\n\| Suite( \| n8n [\d.]+){3} \|\n(\|.*\|\n)+$/);
 	});
 });

@@ -2,12 +2,8 @@
  * A clock that stands still until everything that can run has run, then jumps to the next moment anyone waits for.
  * Hours pass in milliseconds, and nothing depends on how fast the machine is.
  */
-import { Heap } from './heap';
-
 interface Sleeper {
 	at: number;
-	order: number;
-	awake: boolean;
 	wake: () => void;
 }
 
@@ -18,12 +14,8 @@ async function settle(): Promise<void> {
 
 export class VirtualClock {
 	private time: number;
-	private order = 0;
-	/** Also some that a signal has woken before their time. */
-	private readonly sleepers = new Heap<Sleeper>(
-		(a, b) => a.at < b.at || (a.at === b.at && a.order < b.order),
-	);
-	private asleep = 0;
+	/** The next one stands last. */
+	private readonly sleepers: Sleeper[] = [];
 
 	/** @param mostWakes what counts as a loop without an end */
 	constructor(
@@ -42,21 +34,22 @@ export class VirtualClock {
 		await new Promise<void>((resolve) => {
 			const sleeper: Sleeper = {
 				at: this.time + Math.max(0, ms),
-				order: (this.order += 1),
-				awake: false,
 				wake: () => {
-					if (sleeper.awake) return;
-					sleeper.awake = true;
-					this.asleep -= 1;
+					const at = this.sleepers.lastIndexOf(sleeper);
+					if (at >= 0) this.sleepers.splice(at, 1);
 					signal?.removeEventListener('abort', sleeper.wake);
 					resolve();
 				},
 			};
 			signal?.addEventListener('abort', sleeper.wake);
-			this.asleep += 1;
-			// Those that are awake already are dropped now and then, so that each costs little.
-			if (this.sleepers.size > 2 * this.asleep + 50) this.sleepers.keep(({ awake }) => !awake);
-			this.sleepers.push(sleeper);
+			// Behind those of the same moment that came before it.
+			let [low, high] = [0, this.sleepers.length];
+			while (low < high) {
+				const middle = (low + high) >> 1;
+				if ((this.sleepers[middle] as Sleeper).at > sleeper.at) low = middle + 1;
+				else high = middle;
+			}
+			this.sleepers.splice(low, 0, sleeper);
 		});
 	};
 
@@ -66,15 +59,13 @@ export class VirtualClock {
 	}
 
 	get sleeping(): number {
-		return this.asleep;
+		return this.sleepers.length;
 	}
 
 	/** Wakes the next sleeper. False when nobody sleeps or the next one sleeps beyond `until`. */
 	private step(until: number): boolean {
-		while (this.sleepers.first?.awake === true) this.sleepers.shift();
-		const { first: next } = this.sleepers;
+		const next = this.sleepers.at(-1);
 		if (next === undefined || next.at > until) return false;
-		this.sleepers.shift();
 		this.time = Math.max(this.time, next.at);
 		next.wake();
 		return true;
