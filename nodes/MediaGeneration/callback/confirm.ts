@@ -13,7 +13,7 @@ import type { Posted } from './webhook';
 type Confirmed = Verdict | Exclude<Look, { kind: 'task' }>;
 
 const CALLBACK_LOOK_TIMEOUT_MS = 5_000;
-/** A task is unknown after this many 404s, one of each route. */
+/** A task is unknown after this many 404s. */
 const CALLBACK_MISSES = 2;
 const CALLBACK_LOOKS_AT_ONCE = 10;
 /** Calls beyond this number are not even queued. */
