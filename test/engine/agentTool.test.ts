@@ -9,12 +9,6 @@ describe('a tool', () => {
 	/** Codes that n8n replaces a message for, and any other that looks like one. */
 	const SOCKET_CODE = /\bE[A-Z]{4,}\b|\bEAI_|getaddrinfo/;
 
-	function refused(answer: ToolAnswer | undefined): { message: string; description: string } {
-		if (answer === undefined || answer.ok)
-			throw new Error(`The tool did not fail: ${JSON.stringify(answer)}`);
-		return answer;
-	}
-
 	/** What the tool answers for one item. */
 	function itemOf(answer: ToolAnswer | undefined): Record<string, unknown> {
 		if (answer?.ok !== true) throw new Error(`The tool failed: ${JSON.stringify(answer)}`);
@@ -35,38 +29,6 @@ describe('a tool', () => {
 			expect(runs).toBeGreaterThan(1);
 			expect(setting.attempts()).toBe(1);
 			expect(itemOf(answers[0]).status).toBe('done');
-		});
-
-		test('three tries in vain: one task, which the error names', async () => {
-			const { answers, runs } = await setting.runTool({
-				parameters: {
-					...parameters,
-					options: { timeout: 1, extraFields: '{"stand_in":{"never_ends":true}}' },
-				},
-				settings: again,
-			});
-			expect(runs).toBe(3);
-			expect(setting.attempts()).toBe(1);
-			expect(refused(answers[0]).message).toContain(setting.service.creations()[0]?.id);
-		});
-	});
-
-	describe('calls of one agent', () => {
-		const fromAi = {
-			...parameters,
-			text: "={{ $fromAI('text', 'What to make', 'string') }}",
-		};
-
-		test.each([false, true])('two equal ones are two tasks; at once: %s', async (atOnce) => {
-			const { answers } = await setting.runTool({
-				parameters: fromAi,
-				calls: [{ text: 'Rain' }, { text: 'Rain' }],
-				atOnce,
-				settings: again,
-			});
-			const ids = answers.map((answer) => itemOf(answer).task_id);
-			expect(new Set(ids)).toEqual(new Set(setting.service.creations().map(({ id }) => id)));
-			expect(setting.service.creations()).toHaveLength(2);
 		});
 	});
 

@@ -46,14 +46,6 @@ test('a text of more than 5,000 characters that is not split is hinted at', asyn
 	expect(effect.hints.join()).not.toMatch(/longer than/);
 });
 
-test('a long text of spaces is refused in words', async () => {
-	const options = { extraFields: '{"text": " "}' };
-	const { error, sent } = await runNode({ parameters: { ...long('join'), options } });
-	expect(error?.message).toBe('The field "Text" has nothing to speak');
-	expect(error?.description).toMatch(/^Fill in "Text"/);
-	expect(sent).toEqual([]);
-});
-
 describe('File Name', () => {
 	const named = (fields: object, fileName: string) => ({ ...fields, options: { fileName } });
 	const namesOf = ({ json }: Awaited<ReturnType<typeof runNode>>) =>

@@ -2,7 +2,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { PLAIN_STORE, PLAIN_TASK } from './history';
 import {
-	answers,
 	creations,
 	good,
 	goOn,
@@ -26,7 +25,6 @@ import {
 } from './node';
 
 const toBranch = { onError: 'continueErrorOutput' } as const;
-const credits = { resource: 'credits', operation: 'get' };
 const textsIn = (bodies: IDataObject[]) => bodies.map(({ text }) => (text as string).trim());
 
 describe('a finished task', () => {
@@ -758,44 +756,6 @@ test('the error of a later try names the items of all tries whose tasks may exis
 	});
 	expect(sent).toHaveLength(4);
 	expect(error?.description).toContain('The tasks of items 0, 1, 2 may exist');
-});
-
-describe('both poll routes', () => {
-	/** A service that knows tasks under /v1e only. */
-	const onlyV1e: Given['answer'] = ({ method, url }) =>
-		method === 'GET' && !url.includes('/v1e/')
-			? { status: 404, body: { error: 'no such task' } }
-			: undefined;
-	const firstLook = ({ requests }: { requests: string[] }) =>
-		requests.find((line) => line.startsWith('GET '));
-
-	test('the address that answered is asked first from then on, for tasks of that kind', async () => {
-		const first = await runNode({ parameters: sound, answer: onlyV1e });
-		expect(firstLook(first)).toBe(`GET /v1/task/${ID}`);
-		const same = await runNode({ parameters: sound, after: first, runIndex: 1 });
-		expect(firstLook(same)).toBe(`GET /v1e/task/${ID}`);
-		const other = await runNode({ parameters: speech, after: first, runIndex: 2 });
-		expect(firstLook(other)).toBe(`GET /v1/task/${ID}`);
-	});
-});
-
-describe('a pause that the service asks for', () => {
-	test('when a run reads the balance, it holds for the readings of the next one', async () => {
-		const slow = { status: 429, body: {}, headers: { 'retry-after': '20' } };
-		const run = await runNode({
-			parameters: { ...sound, options: { maximumCredits: 50 } },
-			answer: ({ url }) => (url.endsWith('/v1/credits') ? slow : undefined),
-		});
-		expect(run.json).toMatchObject([{ status: 'done' }]);
-		// Its clock begins at the same moment, and its account is the same.
-		const { json, endedMs } = await runNode({
-			parameters: credits,
-			answer: answers({ status: 500 }, { body: { credits: 7 } }),
-			after: run,
-		});
-		expect(json).toEqual([{ credits: 7 }]);
-		expect(endedMs).toBeGreaterThanOrEqual(19_000);
-	});
 });
 
 describe('where n8n gives no signal of a stop', () => {

@@ -36,21 +36,6 @@ describe('asleep', () => {
 		assert.ok(Math.max(...looks) <= 6, `looks at each task: ${looks.join(' ')}`);
 	});
 
-	it('is woken although the service lags behind its own callback', async () => {
-		const { service } = context;
-		// Longer than the callback is kept waiting for its answer.
-		const flow = await publishFlow(context);
-		const id = await flow.asleep([endless('Late', { standIn: { read_lag_ms: 10_000 } })]);
-		await finishAll();
-		assert.deepEqual(
-			service.callbacks.map(({ status }) => status),
-			[202],
-		);
-		checkDone(context, [await ended(context, id)]);
-		checkPaidOnce(context, 1);
-		assert.equal(service.callbacks.length, 1, 'the callback is sent once');
-	});
-
 	it("n8n's Retry of a failed run is woken, though the first callback goes to the failed run", async () => {
 		const { rest, service } = context;
 		const flow = await publishFlow(context);

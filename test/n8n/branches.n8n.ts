@@ -80,21 +80,6 @@ describe('branches', () => {
 		},
 	);
 
-	it(
-		'both outputs of an If lead into one Task: Wait that suspends: every task is waited for',
-		needsSuspending(),
-		async () => {
-			const made = sound('Make', { waitForCompletion: false });
-			const nodes = [...list(3), made, even(), waiting('Wait', asleep)];
-			const links: Link[] = [...chain(nodes), ['If', 'Wait', 1]];
-			const all = allOf(await run(nodes, links), 'Wait');
-			assert.deepEqual(
-				all.map(({ json }) => json.status),
-				['done', 'done', 'done'],
-			);
-		},
-	);
-
 	for (const [how, steering, outcome] of [
 		['is refused', '', 'invalid'],
 		['fails', '{"stand_in":{"end":"error"}}', 'failed'],
