@@ -226,7 +226,7 @@ test.each<[object | null, string]>([
 
 const NOTED = { execution: '7', hash: 'h' };
 
-test.each<[string, unknown, number?]>([
+test.each<[string, unknown, (number | null)?]>([
 	['a list', []],
 	['text', 'x'],
 	['null', null],
@@ -238,6 +238,7 @@ test.each<[string, unknown, number?]>([
 	['a sending without a request', { '0:0:0': { ...NOTED, sending: { sentAt: 5 } } }],
 	['an entry without a hash', { '0:0:0': { ...NOTED, taskId: 't1', createdAt: 5, hash: 1 } }],
 	['another format', {}, 0],
+	['no format', {}, null],
 ])('what %s has replaced may be paid for', (_name, entries, format = 1) => {
 	const createdTasks = { format, entries };
 	const { kind, failure } = earlier({ createdTasks }, RUN) as {

@@ -447,14 +447,27 @@ test('calls beyond four at once are refused, and this process looks at their tas
 	});
 });
 
-test('notes in a format of another version are not read: the call is refused, so that its sender tries again', async () => {
-	const { post, warnings } = sleeping({
-		evaluates: ([items, , url]) => [items, '{"format":2}', url],
+test('notes in another format: the tasks that the items name wake it, and these go on as at the deadline', async () => {
+	let isOver = false;
+	const left: IDataObject[] = [
+		{ status: 'doing', task_id: 't1', timed_out: true },
+		{ task_id: 't2', task_ids: ['t2', 't3'], timed_out: true },
+		{ task_id: 'over', status: 'done' },
+	];
+	const { post, looks, warnings } = sleeping({
+		items: left.map((json) => ({ json })),
+		says: () => (isOver ? 'done' : 'doing'),
+		evaluates: ([items, , url]) => [items, '{"id":"s1","items":[]}', url],
 	});
-	expect(await post({ id: 't1' })).toMatchObject({ status: 503, body: { received: false } });
-	expect(warnings).toEqual([
-		expect.stringMatching(/does not know the format of what the execution/),
-	]);
+	await onMachine(async () => {
+		expect((await post({ id: 'foreign' })).status).toBe(200);
+		expect(await post({ id: 't1' })).toEqual(told(202, { received: true, waiting: 3 }));
+		isOver = true;
+		const { status, items } = await post({ id: 't3' });
+		expect([status, items?.map(({ json }) => json)]).toEqual([200, left]);
+	});
+	expect([...new Set(looks)].sort()).toEqual(['t1', 't2', 't3']);
+	expect(warnings[0]).toMatch(/whose notes this one can not read/);
 });
 
 test('a failure that the service does not state plainly counts at once where the callback has said so', async () => {

@@ -1,9 +1,9 @@
 /** What is kept with a sleeping execution. One text: each field of an object would cost n8n another call into its isolated engine. */
-import type { FunctionsBase } from 'n8n-workflow';
+import type { FunctionsBase, INodeExecutionData } from 'n8n-workflow';
 import type { Assembly } from '../delivery/assembly';
 import type { FileSettings } from '../operations/waiting';
-import { clockAheadMs } from '../base/clock';
-import { isObject, parseJson } from '../base/json';
+import { clockAheadMs, now } from '../base/clock';
+import { asText, isObject, parseJson } from '../base/json';
 import type { Task } from '../service/task';
 import type { Watch } from '../wait/poll';
 
@@ -21,6 +21,8 @@ export interface OpenTask {
 export type SleepingItem =
 	/** Over before the execution went to sleep: its item lies in the input. */
 	| { kind: 'complete' }
+	/** Its notes can't be read, and its item goes on as it would at the deadline. */
+	| { kind: 'unread'; tasks: Watch[] }
 	| {
 			kind: 'open';
 			tasks: Watch[];
@@ -54,7 +56,7 @@ export function writeNotes({ id, items }: Notes): string {
 	return JSON.stringify({ format: NOTES_FORMAT, id, items: moved(items, clockAheadMs()) });
 }
 
-/** `none`: this node has put nothing to sleep. `unread`: it has, in a format that this version does not know, so that its tasks are not known. */
+/** `none`: this node has put nothing to sleep. `unread`: it has, in a format that this version does not know. */
 export function readNotes(kept: unknown): Notes | 'none' | 'unread' {
 	if (typeof kept !== 'string') return 'none';
 	const value = parseJson(kept);
@@ -62,6 +64,24 @@ export function readNotes(kept: unknown): Notes | 'none' | 'unread' {
 	const { id, items } = value;
 	if (typeof id !== 'string' || !Array.isArray(items)) return 'unread';
 	return { id, items: moved(items as SleepingItem[], -clockAheadMs()) };
+}
+
+/** The longest that n8n waits with the default Timeout: the true deadlines are not known. */
+const UNREAD_FOR_MS = 86_400_000;
+
+/** In place of notes that can't be read: the tasks that the items of unfinished ones name. */
+export function notesByItems(id: string, items: readonly INodeExecutionData[]): Notes {
+	const createdAt = now();
+	const watch = (taskId: string): Watch => ({
+		...{ taskId, kind: 'callback', echoes: [], pace: 'poll' },
+		...{ createdAt, deadline: createdAt + UNREAD_FOR_MS },
+	});
+	const sleeping = items.map(({ json }): SleepingItem => {
+		if (json.timed_out !== true) return { kind: 'complete' };
+		const named = [json.task_id, json.task_ids].flat().flatMap((each) => asText(each) ?? []);
+		return { kind: 'unread', tasks: [...new Set(named)].map(watch) };
+	});
+	return { id, items: sleeping };
 }
 
 /** Within an expression: this node's notes. The name is quoted so that nothing in it can end the expression. */
@@ -92,7 +112,7 @@ export function resumeUrlOf(
 }
 
 export function openTasks({ items }: Notes): Watch[] {
-	return items.flatMap((item) => (item.kind === 'open' ? item.tasks : []));
+	return items.flatMap((item) => (item.kind === 'complete' ? [] : item.tasks));
 }
 
 /** What the editor says of a node whose execution sleeps: it sees nothing of it but the resume URL in the run's metadata. The time is in the reader's own zone. */

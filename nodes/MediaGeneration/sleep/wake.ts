@@ -18,7 +18,14 @@ import type { Failure } from '../base/failures';
 import { parseJson } from '../base/json';
 import { verdictNow, type Done, type Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
-import { notesReference, openTasks, readNotes, resumeUrlOf, type Notes } from './notes';
+import {
+	notesByItems,
+	notesReference,
+	openTasks,
+	readNotes,
+	resumeUrlOf,
+	type Notes,
+} from './notes';
 import { FOREIGN_TASK, NOT_WAITED_FOR, resumptions } from './resumptions';
 import { sleepOf, type Over, type Sleep } from './watch';
 
@@ -31,6 +38,8 @@ const FRESH_MS = 5 * 60_000;
 /** How long n8n may take to store a resumption whose sender was answered before. */
 const STORING_MS = 10_000;
 const WOKEN_BEFORE = 'the execution was woken before';
+const UNREAD =
+	'Media Generation: an execution was put to sleep by a version of this node whose notes this one can not read. Once its tasks are over, it goes on as it would at its deadline: their IDs are for "Task: Wait"';
 const FILES_ARE_FETCHED = 'the files are being fetched, try again';
 
 interface Sleeping {
@@ -45,12 +54,9 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 		`{{ [JSON.stringify($input.all()), ${notesReference(context.getNode().name)}, $execution.resumeUrl] }}`,
 	) as unknown;
 	const [kept, noted, url] = Array.isArray(all) ? (all as unknown[]) : [];
-	const notes = readNotes(noted);
-	if (notes === 'unread')
-		throw new Error('this version of the node does not know the format of what the execution kept');
+	const read = readNotes(noted);
 	const items = typeof kept === 'string' ? parseJson(kept) : undefined;
-	if (notes === 'none' || !Array.isArray(items) || notes.items.length !== items.length)
-		throw new CallRefusal(404, NOT_WAITED_FOR);
+	if (read === 'none' || !Array.isArray(items)) throw new CallRefusal(404, NOT_WAITED_FOR);
 	// The address that this call came to, with the token that n8n has checked, so that this n8n can call it too.
 	const { originalUrl } = context.getRequestObject();
 	const search = URL.canParse(originalUrl, 'http://n8n')
@@ -58,6 +64,9 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 		: '';
 	const resumeUrl = resumeUrlOf(context, url, search);
 	cleanerOf(context).hasSent(resumeUrl);
+	const notes = read === 'unread' ? notesByItems(originalUrl.replace(/\?.*/, ''), items) : read;
+	if (notes.items.length !== items.length) throw new CallRefusal(404, NOT_WAITED_FOR);
+	if (read === 'unread') logOf(context).warn(UNREAD);
 	return { items: items as INodeExecutionData[], notes, resumeUrl };
 }
 
