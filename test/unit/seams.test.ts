@@ -1,12 +1,14 @@
 /** Real answers and posts that were cut, changed or filled up: nothing throws, no ID is lost, no key gets through. */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
+import type { INode } from 'n8n-workflow';
 import { readCreation } from '../../nodes/MediaGeneration/create/creation';
 import { maskSecrets } from '../../nodes/MediaGeneration/operations/account';
 import { lists, pageIn } from '../../nodes/MediaGeneration/operations/lists';
 import { readJson } from '../../nodes/MediaGeneration/base/bounded';
 import { Cleaner, logOf } from '../../nodes/MediaGeneration/base/clean';
 import { quote } from '../../nodes/MediaGeneration/base/failures';
+import { nodeError } from '../../nodes/MediaGeneration/delivery/failure';
 import type { Answer } from '../../nodes/MediaGeneration/service/client';
 import { apiKeysOf, creditsOf } from '../../nodes/MediaGeneration/service/task';
 import { readTaskList } from '../../nodes/MediaGeneration/service/taskList';
@@ -134,7 +136,7 @@ test('a token goes from any JSON, in every position and form, however many there
 	);
 });
 
-test('whatever a service says is one line of a message and of a log', () => {
+test('whatever a service says is one line of a message and of a log, and no markup on screen', () => {
 	const line: string[] = [];
 	const logger = { info: (text: string) => line.push(text), warn: () => undefined };
 	const log = logOf({ logger } as unknown as Parameters<typeof logOf>[0]);
@@ -153,6 +155,10 @@ test('whatever a service says is one line of a message and of a log', () => {
 			log.info(given + control + given);
 			for (const shown of [line.pop(), quote(given + control + given)])
 				expect(shown ?? '').not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]/u);
+			const said = given + control;
+			const failure = { outcome: 'failed', message: 'm', description: said } as const;
+			const { description } = nodeError({} as INode, { failure, index: 0 });
+			expect(description).not.toMatch(/[<>]/);
 		}),
 	);
 });
