@@ -110,6 +110,13 @@ describe('an image with reference files', () => {
 		expect(setting.attempts()).toBe(0);
 	});
 
+	test('a file without a name and a type has those of its field and of any bytes', async () => {
+		const inputs = [itemWith({ data: inMemory(two, '', '') })];
+		await setting.run({ inputs, parameters: image({ referenceImages: 'data' }, 'Like @img1') });
+		const file = { fileName: 'data', type: 'application/octet-stream', bytes: two.length };
+		expect(setting.bodies()).toMatchObject([{ assets: [file] }]);
+	});
+
 	test('as a form without files, where that is chosen', async () => {
 		await setting.run({
 			inputs: [itemWith()],

@@ -31,8 +31,8 @@ export function learnMode({ id }: IBinaryData): void {
 	if (id?.startsWith('filesystem') === true) storeMemory.lift();
 }
 
-async function openStored(context: N8nContext, { id }: IBinaryData) {
-	return id === undefined ? undefined : await context.helpers.getBinaryStream(id, CHUNK_BYTES);
+async function openStored(context: N8nContext, { id }: IBinaryData, chunkBytes = CHUNK_BYTES) {
+	return id === undefined ? undefined : await context.helpers.getBinaryStream(id, chunkBytes);
 }
 
 /** Counts what was read from memory, over all files, since others had a turn. */
@@ -42,8 +42,9 @@ let readAtOnce = 0;
 export async function* readStored(
 	context: N8nContext,
 	binary: IBinaryData,
+	chunkBytes?: number,
 ): AsyncGenerator<Buffer> {
-	const stream = await openStored(context, binary);
+	const stream = await openStored(context, binary, chunkBytes);
 	if (stream === undefined) {
 		readAtOnce += OPENING_CHARACTERS;
 		for (let at = 0; at < binary.data.length; at += BASE64_CHARACTERS) {

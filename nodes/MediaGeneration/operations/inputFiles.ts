@@ -69,8 +69,8 @@ export function inputFile(item: ItemFields, row: JsonObject, label: string): Inp
 	const binary = item.binary(property, label);
 	return {
 		field: name,
-		name: trimmed(row.fileName) ?? binary.fileName ?? property,
-		type: trimmed(row.mimeType) ?? binary.mimeType,
+		name: trimmed(row.fileName) ?? trimmed(binary.fileName) ?? property,
+		type: trimmed(row.mimeType) ?? trimmed(binary.mimeType) ?? 'application/octet-stream',
 		binary,
 	};
 }

@@ -12,12 +12,14 @@ import { failedEnd } from './item';
 import type { Planned } from './plan';
 
 const MAX_REQUEST_MB = 100;
+/** Small, as what was read stays in memory until the next garbage collection, and each file is read twice. */
+const FORM_CHUNK_BYTES = 16 * 1024;
 
 async function readFiles(context: IExecuteFunctions, inputs: readonly InputFile[]) {
 	const files: FormFile[] = [];
 	let total = 0;
 	for (const { binary, ...named } of inputs) {
-		const stream = () => readStored(context, binary);
+		const stream = () => readStored(context, binary, FORM_CHUNK_BYTES);
 		const hash = createHash('sha256');
 		const before = total;
 		for await (const chunk of stream()) {
