@@ -5,12 +5,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startContext, type TestContext } from '../test/n8n/harness/context';
 import { items } from '../test/n8n/harness/execution';
+import type { StandIn } from '../test/service';
+import type { FormFile } from '../test/service/form';
 import { mark, shown, type Bench } from './report';
 import { check, median, megabytes } from './stats';
-import { called, generate, last, oneItemEach, publish, request } from './workflows';
+import { authorized, called, generate, last, oneItemEach, publish, request } from './workflows';
 
 /** n8n's store streams in `filesystem` mode; in `database` mode (SQLite here) it puts each file into memory as a whole first. */
-const loads = [
+const loads: Load[] = [
 	{ label: 'one file of 300 MB', mode: 'filesystem', files: 1, bytes: 300_000_000, most: 1.2 },
 	{ label: '100 files of 3 MB', mode: 'filesystem', files: 100, bytes: 3_000_000, most: 1 },
 	{
@@ -27,10 +29,24 @@ const loads = [
 		bytes: 100_000_000,
 		most: 1,
 	},
+	{
+		...{ label: 'a form with 20 MB', mode: 'filesystem', files: 1, bytes: 20_000_000, most: 1.1 },
+		isSent: true,
+	},
 ];
-type Load = (typeof loads)[number];
+
+interface Load {
+	label: string;
+	mode: 'filesystem' | 'database';
+	files: number;
+	bytes: number;
+	most: number;
+	/** A file that n8n has goes out as a form, instead of one that comes in. */
+	isSent?: boolean;
+}
+
 /** What a process holds differs from run to run, most of all in a first one. */
-const roundsOf = ({ files, mode }: Load) => (mode === 'filesystem' && files === 1 ? 7 : 2);
+const roundsOf = ({ bytes }: Load) => (bytes === 300_000_000 ? 7 : 2);
 /** Runs of one n8n: the first one, and how many later ones. */
 const laterRuns = 2;
 
@@ -51,12 +67,21 @@ async function peakOver({ n8n }: TestContext, work: () => Promise<void>): Promis
 }
 
 /** Runs the workflow over the jobs and checks that every byte is in n8n's store. */
-async function run({ rest }: TestContext, workflowId: string, jobs: unknown[], bytes: number) {
+async function run(
+	{ rest, service }: TestContext,
+	workflowId: string,
+	jobs: unknown[],
+	bytes: number,
+) {
 	const before = (await rest.listExecutions(workflowId)).length;
 	await rest.callWebhook('memory', { jobs });
 	const execution = (await rest.waitForExecutions(workflowId, before + 1, 300_000)).at(-1);
 	check(execution?.status === 'success', `it failed: ${execution?.resultData.error?.message}`);
-	const sizes = items(execution, 'Generate').map(({ binary }) => binary?.data?.bytes);
+	const sent = service.creations('dubbing').slice(-jobs.length);
+	const sizes =
+		sent.length > 0
+			? sent.map(({ body }) => (body.file as FormFile[])[0]?.bytes)
+			: items(execution, 'Generate').map(({ binary }) => binary?.data?.bytes);
 	check(sizes.length === jobs.length, `${sizes.length} files`);
 	check(
 		sizes.every((size) => size === bytes),
@@ -82,19 +107,43 @@ interface Peaks {
 	later: number;
 }
 
-async function measure(ours: boolean, { mode, files, bytes }: Load): Promise<Peaks> {
+const FETCHED = { response: { response: { responseFormat: 'file' } } };
+const fetched = (name: string) => request(name, { url: '={{ $json.job.url }}', options: FETCHED });
+
+/** What is measured, and what comes before it. */
+function nodesOf(ours: boolean, isSent: boolean, { baseUrl, apiKey, otherUrl }: StandIn) {
+	if (!isSent) return [ours ? generate({ downloadOutput: true }) : fetched('Generate')];
+	const path = '/v1/task/dubbing';
+	const texts = { target_lang: 'de', receive_url: otherUrl };
+	const file = { name: 'file', inputDataFieldName: 'data' };
+	const form = { ...{ bodyContentType: 'multipart-form-data', path }, files: { file: [file] } };
+	const parameters = [
+		...Object.entries(texts).map(([name, value]) => ({ name, value })),
+		{ parameterType: 'formBinaryData', ...file },
+	];
+	const theirs = {
+		...{ method: 'POST', url: baseUrl + path, ...authorized(apiKey) },
+		...{ sendBody: true, contentType: 'multipart-form-data', bodyParameters: { parameters } },
+	};
+	const sends = ours
+		? generate({ resource: 'task', operation: 'create', body: JSON.stringify(texts), ...form })
+		: request('Generate', theirs);
+	return [fetched('Fetch'), sends];
+}
+
+async function measure(
+	ours: boolean,
+	{ mode, files, bytes, isSent = false }: Load,
+): Promise<Peaks> {
 	const env = { N8N_DEFAULT_BINARY_DATA_MODE: mode };
-	const context = await startContext({ env, settings: { taskMs: 50 } });
+	const context = await startContext({ env, settings: { taskMs: 50, moreRoutes: isSent } });
 	try {
-		const file = { response: { response: { responseFormat: 'file' } } };
-		const node = ours
-			? generate({ downloadOutput: true })
-			: request('Generate', { url: '={{ $json.job.url }}', options: file });
-		const nodes = [called('memory'), oneItemEach(), node, last()];
+		const measured = nodesOf(ours, isSent, context.service);
+		const nodes = [called('memory'), oneItemEach(), ...measured, last()];
 		const { id } = await publish(context, 'memory', nodes);
 		const prepare = async (count: number, size: number) => {
 			const all = Array.from({ length: count }, () => ({ ms: 50, bytes: size }));
-			if (!ours) return await madeFiles(context, all);
+			if (isSent || !ours) return await madeFiles(context, all);
 			return all.map((standIn, index) => ({ text: `File ${index}`, standIn }));
 		};
 		// Warm: code loaded, pools filled.
@@ -168,7 +217,7 @@ export const bench: Bench = {
 					]),
 				},
 			],
-			checked: ['every file is in the binary store with all its bytes'],
+			checked: ['every file is in the binary store, or at the service, with all its bytes'],
 		};
 	},
 };

@@ -12,12 +12,14 @@ export const request = (name: string, parameters: Parameters): Node =>
 export const generate = (parameters: Parameters = {}, options: Parameters = {}): Node =>
 	made({ downloadOutput: false, ...parameters }, { timeout: 3600, ...options });
 
+export const authorized = (apiKey: string) => ({
+	sendHeaders: true,
+	headerParameters: { parameters: [{ name: 'Authorization', value: `Bearer ${apiKey}` }] },
+});
+
 /** What one builds from n8n's own nodes: create, wait 5 s, look at all of the batch, until all of it is done. */
 export function requestLoop(baseUrl: string, apiKey: string, batchSize: number) {
-	const authorized = {
-		sendHeaders: true,
-		headerParameters: { parameters: [{ name: 'Authorization', value: `Bearer ${apiKey}` }] },
-	};
+	const withKey = authorized(apiKey);
 	const allDone = {
 		id: 'done',
 		leftValue: "={{ $input.all().every((item) => item.json.status === 'done') }}",
@@ -27,7 +29,7 @@ export function requestLoop(baseUrl: string, apiKey: string, batchSize: number) 
 	const nodes: Node[] = [
 		base('Loop', ['splitInBatches', 3], { batchSize, options: {} }),
 		request('Create', {
-			...authorized,
+			...withKey,
 			method: 'POST',
 			url: `${baseUrl}/v1/task/sound-effect`,
 			sendBody: true,
@@ -35,7 +37,7 @@ export function requestLoop(baseUrl: string, apiKey: string, batchSize: number) 
 			jsonBody: '={{ JSON.stringify({ text: $json.job.text, stand_in: $json.job.standIn }) }}',
 		}),
 		base('Wait', ['wait', 1.1], { resume: 'timeInterval', amount: 5, unit: 'seconds' }),
-		request('Look', { ...authorized, url: `=${baseUrl}/v1/task/{{ $json.task_id ?? $json.id }}` }),
+		request('Look', { ...withKey, url: `=${baseUrl}/v1/task/{{ $json.task_id ?? $json.id }}` }),
 		base('All Done?', ['if', 2.2], {
 			conditions: {
 				options: { caseSensitive: true, leftValue: '', typeValidation: 'loose', version: 2 },
