@@ -1,5 +1,6 @@
 /** What this n8n knows of a sleeping execution, and when it wakes it: on a virtual clock, with a service and an n8n in a few lines. */
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
+import { realClock } from '../../nodes/MediaGeneration/base/clock';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { sleepOf, type Over, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
@@ -25,6 +26,8 @@ const FINISHED: Answer = {
 };
 
 let count = 0;
+
+afterEach(() => jest.restoreAllMocks());
 
 /** An account with tasks, and an n8n that answers the calls of its resume URLs with a status. */
 class World {
@@ -57,7 +60,10 @@ class World {
 		},
 	} as unknown as IExecuteFunctions;
 
-	constructor(readonly tasks: Record<string, Task>) {}
+	constructor(readonly tasks: Record<string, Task>) {
+		jest.spyOn(realClock, 'now').mockImplementation(this.clock.now);
+		jest.spyOn(realClock, 'sleep').mockImplementation(this.clock.sleep);
+	}
 
 	get elapsed(): number {
 		return this.clock.now() - this.start;
@@ -85,8 +91,8 @@ class World {
 	}
 
 	sleep(id = `sleep-test-${(count += 1)}`): Sleep {
-		const { context, client, clock } = this;
-		return sleepOf(id, { context, client, clock });
+		const { context, client } = this;
+		return sleepOf(id, { context, client });
 	}
 
 	/** An execution that sleeps on all tasks, watched by this process. */

@@ -1,7 +1,7 @@
 /** This process's watch over its sleeping executions: a callback that is lost, or comes too early, leaves none asleep until its deadline. */
 import { ensured } from '../base/boundedMap';
 import { callSelf, type N8nContext, type ServiceClient } from '../service/client';
-import { realClock, unlessAborted, type Clock } from '../base/clock';
+import { realClock, unlessAborted } from '../base/clock';
 import type { Account } from '../service/account';
 import { lookAtTask, type Look } from '../service/look';
 import type { Ended } from '../service/verdict';
@@ -76,7 +76,7 @@ export class Sleep {
 	}
 
 	private get now(): number {
-		return this.watcher.clock.now();
+		return realClock.now();
 	}
 
 	/** @param coverage `all`: from the beginning of its sleep */
@@ -153,10 +153,9 @@ export class Sleep {
 
 	private async callUntilAwake(taskId: string, resumeUrl: string, delayMs: number): Promise<void> {
 		const { watcher, awake } = this;
-		const { clock } = watcher;
-		await clock.sleep(delayMs, awake.signal);
+		await realClock.sleep(delayMs, awake.signal);
 		const end = await callUntilAwake({
-			...clock,
+			...realClock,
 			call: async () => await watcher.callSelf(resumeUrl, taskId),
 			signal: awake.signal,
 			until: Math.max(this.deadline ?? 0, this.now) + AFTER_DEADLINE_MS,
@@ -180,20 +179,17 @@ const hasLeftTheService = (ended: Ended) =>
 interface Access {
 	context: N8nContext;
 	client: ServiceClient;
-	clock?: Clock;
 }
 
 /** The watcher of all sleeping executions of one account. */
 class Watcher {
-	clock: Clock = realClock;
 	/** The latest one serves all, so that no execution's data is held for long. Set before anything is watched. */
 	access: Access | undefined;
 	readonly lastLooks = new WeakMap<Watch, Look['kind']>();
 	/** The keys are the IDs in the notes of the executions, oldest first. */
 	readonly sleeps = new Map<string, Sleep>();
 	readonly loop = new PollLoop({
-		now: () => this.clock.now(),
-		sleep: async (ms, signal) => await this.clock.sleep(ms, signal),
+		...realClock,
 		random: Math.random,
 		look: async (watch, timeoutMs) => await this.look(watch, timeoutMs),
 		pausedUntil: () => this.account.pausedUntil('look'),
@@ -236,6 +232,5 @@ const SWEPT_EVERY = 100;
 export function sleepOf(id: string, access: Access): Sleep {
 	const watcher = access.client.account.state(Watcher);
 	watcher.access = access;
-	watcher.clock = access.clock ?? realClock;
 	return ensured(watcher.sleeps, id, () => watcher.newSleep());
 }
