@@ -81,15 +81,15 @@ export function* mapTextsInPieces<T>(
 		return isSame ? list : copies;
 	}
 	function* mappedFields(fields: JsonObject, depth: number): Work<unknown> {
-		const copies: Array<[string, unknown]> = [];
+		// Without a prototype, a field can have the name "__proto__". One copy at the end would be a long piece.
+		const copies = Object.create(null) as JsonObject;
 		let isSame = true;
 		for (const name of Object.keys(fields)) {
-			const copy = yield* mapped(fields[name], name, depth);
 			const field = change(name);
-			copies.push([field, copy]);
-			isSame &&= field === name && copy === fields[name];
+			copies[field] = yield* mapped(fields[name], name, depth);
+			isSame &&= field === name && copies[field] === fields[name];
 		}
-		return isSame ? fields : Object.fromEntries(copies);
+		return isSame ? fields : (Object.setPrototypeOf(copies, Object.prototype) as JsonObject);
 	}
 	return (yield* mapped(value, '', 0)) as T;
 }

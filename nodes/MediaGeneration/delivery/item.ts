@@ -28,10 +28,13 @@ const OWN_NAMES = ['error', 'outcome', 'timed_out', 'task_ids', 'part', 'parts',
 
 /** What goes out of a task, or of the answer to a creation, under names that mean nothing else. */
 export function fieldsOf(raw: JsonObject): IDataObject {
-	const entries = Object.entries(withoutEmptyError(raw));
-	return Object.fromEntries(
-		entries.map(([name, value]) => [OWN_NAMES.includes(name) ? `task_${name}` : name, value]),
-	);
+	const fields: IDataObject = { ...withoutEmptyError(raw) };
+	for (const name of OWN_NAMES) {
+		if (!Object.hasOwn(fields, name)) continue;
+		fields[`task_${name}`] = fields[name];
+		delete fields[name];
+	}
+	return fields;
 }
 
 /**
