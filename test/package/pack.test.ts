@@ -39,18 +39,3 @@ describe('the packed tarball', () => {
 		expect(packed.size).toBeLessThan(150_000);
 	});
 });
-
-describe('the answer of npm pack --json', () => {
-	const packed = { filename: 'a-1.0.0.tgz', size: 1, files: [] };
-
-	it.each([
-		['an array, as npm gives it up to version 11', [packed]],
-		['an object by package name, as npm 12 gives it', { a: packed }],
-	])('is %s', (_, answer) => {
-		expect(packedIn(JSON.stringify(answer))).toEqual(packed);
-	});
-
-	it('names a tarball', () => {
-		expect(() => packedIn('[]')).toThrow('npm pack named no tarball. Run "npm pack"');
-	});
-});

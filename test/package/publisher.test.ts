@@ -11,15 +11,6 @@ const published = {
 	repository: { url: 'git+https://git.example.com/someone/nodes.git' },
 	homepage: 'https://git.example.com/someone/nodes#readme',
 };
-const unpublished = {
-	author: { email: 'maintainers@n8n-nodes-media-generation.invalid' },
-	repository: { url: `git+${standIn}.git` },
-	homepage: `${standIn}#readme`,
-};
-
-test('the address of the repository is that of package.json, for a browser', () => {
-	expect(addressOf(published)).toBe('https://git.example.com/someone/nodes');
-});
 
 test('what is built names that address wherever the sources name the stand-in', () => {
 	const folder = mkdtempSync(join(tmpdir(), 'media-generation-publisher-'));
@@ -43,11 +34,6 @@ test('what is built names that address wherever the sources name the stand-in', 
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
-});
-
-test('what a publisher has to fill in is named', () => {
-	expect(placeholdersIn(published)).toEqual([]);
-	expect(placeholdersIn(unpublished)).toEqual(['author.email', 'repository.url', 'homepage']);
 });
 
 test('a release is refused with words while a placeholder stands', () => {

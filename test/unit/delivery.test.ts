@@ -10,6 +10,7 @@ import type { TaskOutput } from '../../nodes/MediaGeneration/service/outputs';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import type { Done } from '../../nodes/MediaGeneration/service/verdict';
 import { toneSeconds, toneWav } from '../service/media/tone';
+import { FILES as settings } from './itemSettings';
 
 const F = 'https://files.example';
 const png = (index: number) => Buffer.from(`\x89PNG\r\n\x1a\n\0 picture ${index}`, 'latin1');
@@ -67,13 +68,6 @@ function finished(files: number | Array<TaskOutput['kind']>): Done {
 	const outputs = kinds.map((kind, index): TaskOutput => ({ url: `${F}/${index}`, kind }));
 	return { kind: 'done', taskId: 't', task, outputs };
 }
-const settings: FileSettings = {
-	download: true,
-	binaryPropertyName: 'data',
-	maxFileBytes: 1e6,
-	splitFiles: false,
-	transcriptInOutput: false,
-};
 const properties = (outputs: unknown) =>
 	(outputs as Array<{ binaryProperty?: string }>).map(({ binaryProperty }) => binaryProperty);
 

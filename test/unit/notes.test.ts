@@ -6,6 +6,7 @@ import {
 } from '../../nodes/MediaGeneration/sleep/notes';
 import { now } from '../../nodes/MediaGeneration/base/clock';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
+import { ASSEMBLY, FILES } from './itemSettings';
 
 const WATCH: Watch = {
 	taskId: 't1',
@@ -15,14 +16,6 @@ const WATCH: Watch = {
 	echoes: ['https://files.example/in.mp3'],
 	pace: 'asleep',
 };
-const FILES = {
-	download: true,
-	binaryPropertyName: 'data',
-	maxFileBytes: 1,
-	splitFiles: false,
-	transcriptInOutput: false,
-};
-const ASSEMBLY = { longText: { kind: 'off' as const }, texts: [''] };
 const OPEN = {
 	kind: 'open' as const,
 	tasks: [WATCH, { ...WATCH, taskId: 't2' }],
