@@ -1,5 +1,5 @@
 /** A creation whose answer never came is found again in the service's list of tasks, and no other task is taken for it. */
-import { creationsOf, withCandidates, type Search } from '../../nodes/MediaGeneration/create/find';
+import { Creations, withCandidates, type Search } from '../../nodes/MediaGeneration/create/find';
 import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { answer, scriptedClient } from '../support/replies';
@@ -49,7 +49,7 @@ function setting(tasks: Listed[], { aheadMs = 0, dated = true, takesMs = 0 } = {
 		await clock.sleep(takesMs);
 		return answers(Number(/page=(\d+)/.exec(path)?.[1]), path);
 	});
-	const creations = creationsOf(client.account);
+	const creations = client.account.state(Creations);
 	const find = async (given: Partial<Search> = {}) =>
 		await creations.find({
 			isOld: false,

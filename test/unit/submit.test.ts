@@ -1,6 +1,6 @@
 import type { Logger } from 'n8n-workflow';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import { creationsOf } from '../../nodes/MediaGeneration/create/find';
+import { Creations } from '../../nodes/MediaGeneration/create/find';
 import { createTask, type SubmitDeps } from '../../nodes/MediaGeneration/create/submit';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
@@ -124,7 +124,7 @@ test("while its answer is due, a task that may be its own is nobody else's", asy
 	const created = create();
 	const sending = { request: REQUEST, sentAt: start };
 	const search = { ...deps, ...sending, isOld: true, fewer: false };
-	expect(await clock.run(creationsOf(client.account).find(search))).toMatchObject({
+	expect(await clock.run(client.account.state(Creations).find(search))).toMatchObject({
 		kind: 'unfound',
 		candidates: [{ taskId: 't1' }],
 	});

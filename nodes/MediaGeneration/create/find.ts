@@ -55,7 +55,7 @@ const UNASKED = unreadable('The list of tasks', 'it was not asked for');
 const CUT_OFF = unreadable('The list of tasks', 'it has too many tasks since then');
 
 /** All creations of an account, of whichever execution, that are under way or looked for. */
-class Creations {
+export class Creations {
 	private readonly inFlight = new Set<Sending>();
 	private readonly seekers = new Set<Seeker>();
 	private reading: Promise<void> | undefined;
@@ -172,10 +172,6 @@ class Creations {
 function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 	const date = Date.parse(String(headers.date));
 	return Number.isNaN(date) ? undefined : date - nowMs;
-}
-
-export function creationsOf(account: Account): Creations {
-	return account.state(Creations);
 }
 
 export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): Failure {

@@ -12,7 +12,7 @@ import { backoffMs, unlessAborted, type Backoff, type Clock } from '../base/cloc
 import { seconds, type Failure } from '../base/failures';
 import { asText } from '../base/json';
 import { PATIENCE_MS, readCreation, type Created, type Patience, type Refusal } from './creation';
-import { creationsOf } from './find';
+import { Creations } from './find';
 import { sendByRoute } from './speechRoute';
 
 export type Submitted =
@@ -147,7 +147,7 @@ class Submission {
 
 	private async exchange(sentAt: number): Promise<Reply> {
 		const { client, stop, over, speechRoutes } = this.deps;
-		const answered = creationsOf(client.account).sent({ request: this.request, sentAt });
+		const answered = client.account.state(Creations).sent({ request: this.request, sentAt });
 		const common = { method: 'POST', purpose: 'create', timeoutMs: CREATION_TIMEOUT_MS } as const;
 		const sent = sendByRoute(this.request, {
 			account: this.account,

@@ -1,6 +1,6 @@
 /** How a part gets its task: taken up, found again, or created. The ledger knows at each moment what may have been paid for. */
 import type { Created } from '../create/creation';
-import { creationsOf, withCandidates, type Unfound } from '../create/find';
+import { Creations, withCandidates, type Unfound } from '../create/find';
 import { createTask, type Submitted } from '../create/submit';
 import { adviceOn } from '../operations/refusal';
 import { logOf, quietly } from '../base/clean';
@@ -76,7 +76,7 @@ async function findEarlier(deps: RunningDeps, part: CreatedPart) {
 	if (earlier.kind === 'nothing' || earlier.sending === undefined) return undefined;
 	const fewer = earlier.kind === 'unsaid';
 	const search = { ...deps, ...earlier.sending, isOld: true, fewer };
-	const finding = await creationsOf(client.account).find(search);
+	const finding = await client.account.state(Creations).find(search);
 	if (finding.kind !== 'found') return finding;
 	ledger.noteCreated(part, finding.created);
 	countEarlier(deps, part, finding.created);
@@ -120,7 +120,7 @@ async function createOrFind(
 	if (submitted.failure.taskId !== undefined) return submitted;
 	const { sentAt } = submitted;
 	const search = { ...deps, request, sentAt, isOld: false, fewer: false };
-	const finding = await creationsOf(client.account).find(search);
+	const finding = await client.account.state(Creations).find(search);
 	if (finding.kind === 'found') {
 		const created = { ...finding.created, receiveUrl: asText(request.body.receive_url) };
 		ledger.noteCreated(part, created);
