@@ -70,7 +70,7 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 	return { items: items as INodeExecutionData[], notes, resumeUrl };
 }
 
-async function endedNow(client: ServiceClient, watch: Watch): Promise<Ended | undefined> {
+async function lookForEnd(client: ServiceClient, watch: Watch): Promise<Ended | undefined> {
 	const verdict = await verdictNow(client, watch);
 	return verdict?.kind === 'running' ? undefined : verdict;
 }
@@ -87,7 +87,7 @@ interface WakingCall {
 async function allOver({ client, sleep, notes }: WakingCall): Promise<boolean> {
 	for (const task of openTasks(notes)) {
 		if (sleep.over.has(task.taskId)) continue;
-		const ended = sleep.watchesAll ? undefined : await endedNow(client, task);
+		const ended = sleep.watchesAll ? undefined : await lookForEnd(client, task);
 		if (ended === undefined) return false;
 		sleep.note(task.taskId, ended);
 	}
@@ -95,10 +95,10 @@ async function allOver({ client, sleep, notes }: WakingCall): Promise<boolean> {
 }
 
 /** All are over by now. */
-async function endNow({ client, sleep }: WakingCall, task: Watch): Promise<Ended> {
+async function freshEnd({ client, sleep }: WakingCall, task: Watch): Promise<Ended> {
 	const over = sleep.over.get(task.taskId) as Over;
 	const isFresh = over.ended.kind === 'failed' || sleep.agoMs(over) <= FRESH_MS;
-	return isFresh ? over.ended : ((await endedNow(client, task)) ?? over.ended);
+	return isFresh ? over.ended : ((await lookForEnd(client, task)) ?? over.ended);
 }
 
 async function wokenItem(waking: WakingCall, item: INodeExecutionData, index: number) {
@@ -114,7 +114,7 @@ async function wokenItem(waking: WakingCall, item: INodeExecutionData, index: nu
 		plainFailureItem(node, carryInput(failureItem(node, { failure, index }, shown), carried));
 	const parts: Done[] = [];
 	for (const [number, task] of tasks.entries()) {
-		const ended = await endNow(waking, task);
+		const ended = await freshEnd(waking, task);
 		if (ended.kind === 'failed')
 			return failed(failureOfWhole(ended.failure, { number, assembly, taskIds }));
 		parts.push(ended);
