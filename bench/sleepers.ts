@@ -37,7 +37,7 @@ export const waitWay: SleepingWay = {
 };
 
 export const ourWay: SleepingWay = {
-	label: 'ours, Suspend Until Callback',
+	label: 'ours, Suspend',
 	path: 'ours',
 	nodes: () => [generate({ waitMode: 'callback' }, { gracePeriod: 0 })],
 	calls: async (service) =>

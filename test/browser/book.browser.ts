@@ -39,10 +39,5 @@ void describe('book chapter', () => {
 		const audio = editor.page.locator('audio');
 		const player = await strip(editor, { pane, from: audio, to: audio, above: 6, below: 6 });
 		await picture(editor, 'book-chapter', canvas, files, player);
-
-		// Where the README is read on a phone.
-		await editor.page.setViewportSize({ width: 1240, height: 900 });
-		const narrow = await strip(editor, { pane, from: pane, to: audio, above: 0 });
-		await picture(editor, 'book-chapter-phone', narrow);
 	});
 });

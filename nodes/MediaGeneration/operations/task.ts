@@ -179,8 +179,7 @@ export const task: Resource = {
 			value: 'create',
 			name: 'Create',
 			action: 'Create task',
-			description:
-				'Create a task at any endpoint of the service that has no operation of its own, e.g. for music or dubbing',
+			description: 'Use any other endpoint of the service, e.g. for music or dubbing',
 			toldApartBy: 'path',
 			work: {
 				kind: 'creates',

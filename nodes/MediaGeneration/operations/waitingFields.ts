@@ -62,7 +62,7 @@ const waitingFields = (suspendNotice: string): INodeProperties[] => [
 			choice(
 				'Suspend',
 				'callback',
-				'The execution sleeps, and this n8n wakes it when the tasks are over. Best for long tasks: holds no worker, survives a restart, and needs no public address.',
+				'The execution sleeps until its tasks are over, and survives a restart. For long tasks; needs no public address.',
 			),
 		],
 		default: 'poll',

@@ -62,7 +62,8 @@ export function exampleWorkflow(name: string, { credential, n8n }: Place): Workf
 	});
 	const text = JSON.stringify(workflow)
 		.replaceAll('http://localhost:5678', n8n.baseUrl)
-		.replaceAll('/home/node/.n8n-files', filesFolder(n8n.userFolder));
+		// The folder of an expression, not the one that a note speaks of.
+		.replaceAll('"=/home/node/.n8n-files', `"=${filesFolder(n8n.userFolder)}`);
 	return JSON.parse(text) as Workflow;
 }
 
