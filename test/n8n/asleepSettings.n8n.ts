@@ -151,7 +151,10 @@ describe('asleep, with every setting', () => {
 				{ timeoutMs: patience, what: 'The execution of the sub-workflow' },
 			);
 			assert.ok(sleeper);
-			assert.equal((await rest.waitForExecution(sleeper.id, 'waiting')).status, 'waiting');
+			const asleep = await rest.waitForExecution(sleeper.id, 'waiting');
+			assert.equal(asleep.status, 'waiting');
+			const hint = /"once for each item\\" goes on with one of its items only/;
+			assert.match(JSON.stringify(asleep.resultData.runData), hint);
 			await service.finish(taskOf('First'));
 			assert.equal((await rest.execution(id)).status, 'waiting');
 			await service.finish(taskOf('Second'));
