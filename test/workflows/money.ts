@@ -44,8 +44,13 @@ function allowed(
 	tasks: readonly TaskRecord[],
 ): number {
 	const retries = executions.filter(({ retryOf }) => retryOf !== undefined);
-	const killed = retries.filter(({ retryOf }) =>
-		executions.some(({ id, status }) => id === retryOf && status === 'crashed'),
+	const killed = retries.filter(({ retryOf, startedAt }) =>
+		executions.some(
+			(each) =>
+				each.id === retryOf &&
+				(each.status === 'crashed' ||
+					(played.restarts && wentOnAfter(each, Date.parse(startedAt ?? '')))),
+		),
 	);
 	const unclear = tasks.some(({ id }) => books.unclear.has(id));
 	const { tasks: isListed = false, tasksLagMs = 0 } = played.service.lists ?? {};
@@ -53,6 +58,11 @@ function allowed(
 		!isListed || tasksLagMs > 0 || played.faults.some(({ route }) => route === 'list');
 	return (unclear && isUnreadable ? retries.length : 0) + killed.length;
 }
+
+const wentOnAfter = ({ resultData }: Saved, ms: number) =>
+	Object.values(resultData.runData)
+		.flat()
+		.some(({ startTime, executionTime }) => startTime + executionTime > ms);
 
 export function paidTwice(evidence: Evidence, books: Books): string[] {
 	const wanted = expected(evidence.executions);
