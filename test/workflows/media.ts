@@ -91,7 +91,13 @@ function operation(dice: Dice, text: string) {
 				extraFields,
 			},
 		],
-		[2, { resource: 'image', operation: 'generate', prompt: speech.text, extraFields }],
+		[
+			2,
+			{
+				...{ resource: 'image', operation: 'generate', modelId: 'image-1' },
+				...{ prompt: speech.text, extraFields },
+			},
+		],
 		[
 			1,
 			{
