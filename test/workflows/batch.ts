@@ -49,6 +49,9 @@ function summaryOf({ id, status, retryOf, resultData: { runData, error } }: Save
 async function judgeAll(all: readonly Evidence[], context: TestContext): Promise<number[]> {
 	const log = readFileSync(context.n8n.logFile, 'utf8');
 	const failed: number[] = [];
+	const executions = all.reduce((sum, each) => sum + each.executions.length, 0);
+	const tasks = all.reduce((sum, { service }) => sum + service.tasks.length, 0);
+	console.log(`${all.length} workflows played: ${executions} executions, ${tasks} tasks`);
 	for (const evidence of all) {
 		const { played, service } = evidence;
 		service.faults.clear();
