@@ -46,6 +46,15 @@ export const found: Array<[string, Partial<History>]> = [
 		},
 	],
 	[
+		'a Retry that does not find an unclear creation, and has no credits to send it again: the next Retry looks for it, too',
+		{
+			seed: 0,
+			list: { ...NO_LIST, kind: 'data', lag: 60 },
+			creations: [named, fault('out of credits')],
+			retries: [{ changed: false }, { changed: false }],
+		},
+	],
+	[
 		'what is noted of the costs can not be read in one try: the next one does not wait for its turn for ever',
 		{
 			node: { ...PLAIN_NODE, tries: 3, maximumCredits: 0 },

@@ -115,6 +115,16 @@ test.each([made, unclear])('a Retry that is refused with another text keeps %p',
 	expect(ledger.earlier(asked(SLOT, REQUEST))).toEqual(earlier(left(), LATER));
 });
 
+test('a Retry that is refused keeps what was unclear before it, for the next Retry to look for', () => {
+	const store = unclear();
+	const ledger = new Ledger(store, LATER);
+	ledger.noteSending(asked(SLOT, REQUEST), { sentAt: 6 });
+	ledger.forget(SLOT);
+	expect(ledger.earlier(asked(SLOT, REQUEST))).toEqual(NOTHING);
+	const next = { ...LATER, executionId: '9' };
+	expect(earlier(saved(store), next)).toEqual(earlier(unclear(), LATER));
+});
+
 describe('as a tool what counts is the call', () => {
 	const tool = (id: number, executionId = '7', agent = 'Agent:0'): NodeRun => ({
 		...RUN,

@@ -134,9 +134,9 @@ export class Ledger {
 		const { executionId: execution, call } = this.run;
 		const key = this.keyOf(slot);
 		const { [key]: present } = this.entries();
-		const isSame = isObject(present) && (present.hash === hash || this.isOfExecution(present));
-		// The entry of another execution returns where this creation is refused.
-		const before = isSame ? present.before : present;
+		const isOwn = isObject(present) && this.isOfExecution(present);
+		// The entry of another execution returns where this creation is refused, be its request the same or not.
+		const before = isOwn ? present.before : present;
 		this.entries()[key] = { execution, hash, agent: call?.agent, before, ...this.clean(fields) };
 	}
 
@@ -146,6 +146,8 @@ export class Ledger {
 			const entry = this.entryFor(asked);
 			if (entry === undefined) return this.unsaid(asked);
 			const { taskId, createdAt = 0, failure = NOT_READ, sending } = entry;
+			if (taskId === undefined && entry.lookedForBy === this.run.executionId)
+				return { kind: 'nothing' };
 			if (taskId === undefined)
 				return this.isOfExecution(entry)
 					? { kind: 'unknown', failure, sending }
@@ -191,13 +193,18 @@ export class Ledger {
 		return first.ok ? first.value : texts;
 	}
 
-	/** A failed task is of no further use, so the next try makes a new one. The entry still shows that the item was reached. */
+	/**
+	 * A failed task is of no further use, so the next try makes a new one. The entry still shows that the item was reached. An unclear
+	 * creation that this execution looked for before it sent the same request is looked for again by the next execution only.
+	 */
 	forget(slot: Slot): void {
 		quietly(() => {
 			const key = this.keyOf(slot);
 			const entries = this.entries();
 			const { [key]: entry } = entries;
 			const before = isObject(entry) && isObject(entry.before) ? entry.before : undefined;
+			if (before && isObject(entry) && before.hash === entry.hash)
+				before.lookedForBy = this.run.executionId;
 			entries[key] = before ?? { over: true };
 		});
 	}
