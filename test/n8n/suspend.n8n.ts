@@ -39,6 +39,21 @@ describe('suspend', () => {
 		assert.equal(items(execution, 'Last').length, count);
 	}
 
+	it('sleeps and wakes for each output of an If that leads into it: no item leaves untouched', async () => {
+		const { rest, service } = context;
+		const jobs = [1, 2, 3, 4].map((each) => job(`Sound ${each}`, { ms: 3_000 }));
+		const id = await start(jobs, { name: 'bothOutputs' });
+		const execution = await rest.waitForExecution(id, 'finished', 90_000);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		assert.equal(service.creations().length, 4);
+		const runs = execution.resultData.runData.Generate ?? [];
+		const results = runs.flatMap((run) => run.data?.main?.[0] ?? []);
+		assert.deepEqual(
+			results.map(({ json }) => json.status),
+			['done', 'done', 'done', 'done'],
+		);
+	});
+
 	it('sleeps once, wakes once, and gives 12 results in order with their files', async () => {
 		const { rest, service } = context;
 		const jobs = Array.from({ length: 12 }, (_, index) =>
