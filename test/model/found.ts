@@ -55,6 +55,17 @@ export const found: Array<[string, Partial<History>]> = [
 		},
 	],
 	[
+		'a Retry that sends another text, and is unclear itself, hides nothing of what was unclear before it',
+		{
+			seed: 0,
+			node: { ...PLAIN_NODE, tries: 3 },
+			list: { ...NO_LIST, kind: 'data', lag: 60 },
+			items: [{ ...PLAIN_ITEM, changes: true }],
+			creations: [named, fault('out of credits'), fault('HTTP 504')],
+			retries: [{ changed: false }, { changed: false }],
+		},
+	],
+	[
 		'what is noted of the costs can not be read in one try: the next one does not wait for its turn for ever',
 		{
 			node: { ...PLAIN_NODE, tries: 3, maximumCredits: 0 },

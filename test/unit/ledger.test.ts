@@ -115,6 +115,19 @@ test.each([made, unclear])('a Retry that is refused with another text keeps %p',
 	expect(ledger.earlier(asked(SLOT, REQUEST))).toEqual(earlier(left(), LATER));
 });
 
+test.each([made, unclear])(
+	'a Retry with another text, unclear itself, hides nothing of %p',
+	(left) => {
+		const store = left();
+		new Ledger(store, LATER).noteSending(asked(SLOT, OTHER_TEXT), UNCLEAR);
+		const next = new Ledger(saved(store), { ...LATER, executionId: '9' });
+		expect(next.earlier(asked(SLOT, REQUEST))).toEqual(earlier(left(), LATER));
+		expect(next.left.made.length).toBe(left === made ? 1 : 0);
+		next.forget(SLOT);
+		expect(next.earlier(asked(SLOT, OTHER_TEXT))).toMatchObject({ kind: 'doubtful' });
+	},
+);
+
 test('a Retry that is refused keeps what was unclear before it, for the next Retry to look for', () => {
 	const store = unclear();
 	const ledger = new Ledger(store, LATER);

@@ -43,3 +43,23 @@ export function isEntry(value: unknown): value is Entry {
 		isObject(sending) && typeof sending.sentAt === 'number' && isObject(sending.request);
 	return isSending || isObject(failure);
 }
+
+/**
+ * The newest entry that is meant, of an entry and those of earlier executions behind it, with all the others behind it from now on: what
+ * n8n's Retry sent with another text hides nothing of what came before.
+ */
+export function newestFirst(
+	newest: unknown,
+	isMeant: (entry: Entry) => boolean,
+): Entry | undefined {
+	let above: Entry | undefined;
+	let entry = newest;
+	while (isEntry(entry) && !isMeant(entry)) [above, entry] = [entry, entry.before];
+	if (entry === undefined || (isObject(entry) && entry.over === true)) return undefined;
+	if (!isEntry(entry)) throw new FailureError(NOT_READ);
+	if (above !== undefined) {
+		above.before = entry.before;
+		entry.before = newest;
+	}
+	return entry;
+}

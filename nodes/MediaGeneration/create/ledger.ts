@@ -5,10 +5,10 @@
 import { createHash } from 'crypto';
 import type { CreationRequest } from '../operations/operation';
 import { quietly } from '../base/clean';
-import { attempt, FailureError, type Failure } from '../base/failures';
+import { attempt, type Failure } from '../base/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { identityOf, withoutReceiveUrl, type Created, type Sending } from './creation';
-import { entriesIn, isEntry, NOT_READ, type Entry, type LedgerStore } from './entries';
+import { entriesIn, isEntry, newestFirst, NOT_READ, type Entry, type LedgerStore } from './entries';
 
 export type { LedgerStore };
 
@@ -94,10 +94,13 @@ export class Ledger {
 	 * workflow may have been changed: there the request counts.
 	 */
 	private entryFor(asked: Asked): Entry | undefined {
-		const own = this.entries()[this.keyOf(asked.slot)];
+		const entries = this.entries();
+		const key = this.keyOf(asked.slot);
+		const own = entries[key];
 		if (isObject(own) && own.over === true) return undefined;
-		if (own !== undefined && !isEntry(own)) throw new FailureError(NOT_READ);
-		if (own !== undefined && (this.isOfExecution(own) || own.hash === asked.hash)) return own;
+		const isMeant = (entry: Entry) => this.isOfExecution(entry) || entry.hash === asked.hash;
+		const meant = newestFirst(own, isMeant);
+		if (meant !== undefined) return (entries[key] = meant);
 		return this.run.call && this.adopt(asked, this.run.call.agent);
 	}
 
