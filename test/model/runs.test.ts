@@ -867,21 +867,11 @@ describe('Include Input', () => {
 		expect(off.json).toMatchObject([{ input: 1 }]);
 	});
 
-	describe('what carries its row to "Task: Wait" keeps it', () => {
-		test('when it is passed through', async () => {
-			const outputs = [{ url: 'x', binaryProperty: 'data' }];
-			const done = { task_id: 't', status: 'done', outputs, input: row };
-			const input = [{ json: done, binary: { data: { data: '', mimeType: 'audio/wav' } } }];
-			const { json } = await ran(wait, { input });
-			expect(json).toEqual([done]);
-		});
-
-		test('through every round of a loop', async () => {
-			const input = [{ json: { task_id: 't', timed_out: true, input: row } }];
-			const answer = () => ({ body: { id: 't', status: 'doing' } });
-			const options = { timeout: 5, onTimeout: 'returnTask' };
-			const { json } = await ran({ ...wait, taskId: 't' }, { input, answer }, options);
-			expect(json).toMatchObject([{ timed_out: true, input: row }]);
-		});
+	test('what "Task: Wait" passes through carries itself', async () => {
+		const outputs = [{ url: 'x', binaryProperty: 'data' }];
+		const done = { task_id: 't', status: 'done', outputs, input: row };
+		const input = [{ json: done, binary: { data: { data: '', mimeType: 'audio/wav' } } }];
+		const { json } = await ran(wait, { input });
+		expect(json).toEqual([{ ...done, input: done }]);
 	});
 });

@@ -8,7 +8,7 @@ import { inPieces, realClock } from '../base/clock';
 import { attemptLater, quote, type Failure } from '../base/failures';
 import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
 import { fileOpener } from '../service/fileHost';
-import { isObject, type JsonObject } from '../base/json';
+import type { JsonObject } from '../base/json';
 import { Limiter } from '../base/limiter';
 import { withoutEmptyError } from '../service/task';
 import type { Done } from '../service/verdict';
@@ -46,14 +46,7 @@ export function carryInput(item: INodeExecutionData, input: IDataObject | undefi
 	const { input: own, ...json } = item.json;
 	// An item that "Task: Wait" passes through is its own input.
 	const hasOwn = own !== undefined && item.json !== input;
-	// An item that brings a task here carries its row already; in a loop it would nest once a round.
-	const { task_id: taskId, input: row } = input;
-	const isSameTask = taskId !== undefined && taskId === json.task_id;
-	item.json = {
-		...json,
-		...(hasOwn ? { task_input: own } : {}),
-		input: isSameTask && isObject(row) ? row : input,
-	};
+	item.json = { ...json, ...(hasOwn ? { task_input: own } : {}), input };
 	return item;
 }
 
