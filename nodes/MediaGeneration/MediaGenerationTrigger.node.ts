@@ -13,9 +13,19 @@ import {
 } from 'n8n-workflow';
 import { readTriggerSettings, triggerFields } from './operations/trigger';
 
-/** n8n's AI builder of workflows reads this. */
-const searchHint =
-	'Starts when the service reports that a task is done or has failed. Its Production URL goes into callbackUrl of a Media Generation node with waitForCompletion off. To wait within one workflow, use that node alone.';
+/** n8n's AI builder of workflows reads this. Spread, as the types of older n8n do not know it. */
+const triggerForBuilders = {
+	builderHint: {
+		searchHint:
+			'Starts when the service reports that a task is done or has failed. Its Production URL goes into callbackUrl of a Media Generation node with waitForCompletion off. To wait within one workflow, use that node alone.',
+		relatedNodes: [
+			{
+				nodeType: 'n8n-nodes-media-generation.mediaGeneration',
+				relationHint: 'Creates the tasks; its callbackUrl is the Production URL',
+			},
+		],
+	},
+};
 
 export class MediaGenerationTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -26,7 +36,7 @@ export class MediaGenerationTrigger implements INodeType {
 			dark: 'file:../../icons/mediaGeneration.dark.svg',
 		},
 		group: ['trigger'],
-		...{ builderHint: { searchHint } },
+		...triggerForBuilders,
 		// n8n 2.41 evaluates an expression of its own before each call to a webhook of version 1 (docs/operations.md).
 		version: 1.1,
 		subtitle:
