@@ -24,11 +24,14 @@ async function playAll(cases: readonly Case[], context: TestContext, atOnce: num
 	return all;
 }
 
-async function killed(context: TestContext): Promise<void> {
+/** @returns when n8n was killed, in epoch ms */
+async function killed(context: TestContext): Promise<number> {
 	await delay(KILL_AFTER_MS);
 	await context.n8n.kill('SIGKILL');
+	const killedAt = Date.now();
 	await context.n8n.restart();
 	await context.rest.login();
+	return killedAt;
 }
 
 /** An execution in one line: which nodes ran, and how many items each run gave out. */
@@ -46,7 +49,11 @@ function summaryOf({ id, status, retryOf, resultData: { runData, error } }: Save
 }
 
 /** @returns the seeds that failed */
-async function judgeAll(all: readonly Evidence[], context: TestContext): Promise<number[]> {
+async function judgeAll(
+	all: readonly Evidence[],
+	killedAt: number | undefined,
+	context: TestContext,
+): Promise<number[]> {
 	const log = readFileSync(context.n8n.logFile, 'utf8');
 	const failed: number[] = [];
 	const executions = all.reduce((sum, each) => sum + each.executions.length, 0);
@@ -55,7 +62,9 @@ async function judgeAll(all: readonly Evidence[], context: TestContext): Promise
 	for (const evidence of all) {
 		const { played, service } = evidence;
 		service.faults.clear();
-		const wrong = await judge({ ...evidence, log }, (entry) => context.rest.download(entry));
+		const wrong = await judge({ ...evidence, killedAt, log }, (entry) =>
+			context.rest.download(entry),
+		);
 		await service.close();
 		if (wrong.length === 0) continue;
 		failed.push(played.seed);
@@ -75,11 +84,11 @@ export async function playCases(cases: readonly Case[], context: TestContext): P
 	const failed: number[] = [];
 	for (const restarts of [false, true]) {
 		const batch = cases.filter((each) => each.restarts === restarts);
-		const [all] = await Promise.all([
+		const [all, killedAt] = await Promise.all([
 			playAll(batch, context, restarts ? batch.length : AT_ONCE),
 			restarts && batch.length > 0 ? killed(context) : undefined,
 		]);
-		failed.push(...(await judgeAll(all, context)));
+		failed.push(...(await judgeAll(all, killedAt, context)));
 	}
 	return failed;
 }

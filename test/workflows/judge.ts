@@ -194,10 +194,16 @@ function dropped(execution: Saved): string[] {
 	});
 }
 
+/** What n8n has read or logged within this time before it was killed may be lost with it. */
+const LOST_WITH_N8N_MS = 1_000;
+
 /** Each task that was paid for is named in an output, an error or the log. */
-function unnamed({ executions, log }: Evidence, books: Books): string[] {
+function unnamed({ executions, log, killedAt = Infinity }: Evidence, books: Books): string[] {
 	const results = executions.map(({ resultData }) => JSON.stringify(resultData)).join('\n');
+	const cutOff = ({ createdAt }: TaskRecord) =>
+		createdAt > killedAt - LOST_WITH_N8N_MS && createdAt <= killedAt;
 	return books.tasks
+		.filter((task) => !cutOff(task))
 		.filter(({ id, refunded }) => !refunded && !books.unclear.has(id))
 		.filter(({ id }) => !results.includes(id) && !log.includes(id))
 		.map((task) => `the task ${task.id} of ${books.tagOf(task)} is named nowhere`);
