@@ -39,11 +39,12 @@ export async function parseForm(bytes: Buffer, contentType: string): Promise<For
 const READERS: Record<string, (text: string) => unknown> = {
 	generations_count: Number,
 	with_transcript: (text) => ({ true: true, false: false })[text] ?? text,
-	model_parameters: parsedOr,
-	stand_in: parsedOr,
+	model_parameters: jsonOrText,
+	stand_in: jsonOrText,
 };
 
-function parsedOr(text: string): unknown {
+/** What is JSON as its value, and all else as the text that it is. */
+export function jsonOrText(text: string): unknown {
 	try {
 		return JSON.parse(text) as unknown;
 	} catch {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { parseForm } from './form';
+import { jsonOrText, parseForm } from './form';
 
 /** A server whose bodies are parsed as JSON or forms where they can be, and kept as text where they can't. */
 export function newServer(): FastifyInstance {
@@ -19,18 +19,9 @@ export function newServer(): FastifyInstance {
 			await parseForm(bytes, headers['content-type'] ?? ''),
 	);
 	app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) =>
-		done(null, parsed(String(text))),
+		done(null, text === '' ? undefined : jsonOrText(String(text))),
 	);
 	return app;
-}
-
-function parsed(text: string): unknown {
-	if (text === '') return undefined;
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		return text;
-	}
 }
 
 /** A port that was asked for is in use. */

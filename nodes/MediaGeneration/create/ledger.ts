@@ -149,12 +149,11 @@ export class Ledger {
 			const entry = this.entryFor(asked);
 			if (entry === undefined) return this.unsaid(asked);
 			const { taskId, createdAt = 0, failure = NOT_READ, sending } = entry;
-			if (taskId === undefined && entry.lookedForBy === this.run.executionId)
-				return { kind: 'nothing' };
-			if (taskId === undefined)
-				return this.isOfExecution(entry)
-					? { kind: 'unknown', failure, sending }
-					: { kind: 'doubtful', sending };
+			if (taskId === undefined) {
+				if (this.isOfExecution(entry)) return { kind: 'unknown', failure, sending };
+				const isSettled = entry.lookedForBy === this.run.executionId;
+				return isSettled ? { kind: 'nothing' } : { kind: 'doubtful', sending };
+			}
 			// The task now belongs to this execution, so that the item counts in its further tries as well.
 			entry.execution = this.run.executionId;
 			const answer = isObject(entry.answer) ? entry.answer : { task_id: taskId };
@@ -204,11 +203,10 @@ export class Ledger {
 		quietly(() => {
 			const key = this.keyOf(slot);
 			const entries = this.entries();
-			const { [key]: entry } = entries;
-			const before = isObject(entry) && isObject(entry.before) ? entry.before : undefined;
-			if (before && isObject(entry) && before.hash === entry.hash)
-				before.lookedForBy = this.run.executionId;
-			entries[key] = before ?? { over: true };
+			const entry = entries[key];
+			const { hash, before }: JsonObject = isObject(entry) ? entry : {};
+			entries[key] = isObject(before) ? before : { over: true };
+			if (isObject(before) && before.hash === hash) before.lookedForBy = this.run.executionId;
 		});
 	}
 

@@ -87,6 +87,14 @@ function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failur
 	};
 }
 
+/** The files of each item of a split. One item for each of thousands of files would copy a large task as often, so the last has the rest. */
+function split(files: readonly DeliveredFile[], fields: IDataObject): DeliveredFile[][] {
+	const there = files.filter(({ kind }) => kind !== 'missing');
+	const most = Math.min(MAX_FILES, Math.ceil(MAX_SPLIT_FIELDS / Object.keys(fields).length));
+	const rest = there.slice(most);
+	return [...there.slice(0, most).map((file) => [file]), ...(rest.length > 0 ? [rest] : [])];
+}
+
 function stemOfTask({ task, taskId, outputs: [first] }: DoneTask): string {
 	return stemOf(`${task.type ?? first?.kind ?? 'file'}-${taskId}`) ?? 'file';
 }
@@ -133,16 +141,8 @@ export class Delivery {
 			return { json, ...(hasFiles ? { binary } : {}), pairedItem: { item: index } };
 		};
 		const isSplit = settings.splitFiles && files.length > 0;
-		const there = files.filter(({ kind }) => kind !== 'missing');
-		// One item for each of thousands of files would copy a large task as often.
-		const most = Math.min(MAX_FILES, Math.ceil(MAX_SPLIT_FIELDS / Object.keys(fields).length));
-		const last = there.slice(most);
-		const shown = [
-			...there.slice(0, most).map((file) => [file]),
-			...(last.length > 0 ? [last] : []),
-		];
 		return {
-			items: isSplit ? shown.map(itemWith) : [itemWith(files)],
+			items: isSplit ? split(files, fields).map(itemWith) : [itemWith(files)],
 			outputs: isSplit
 				? files.map(({ output }) => output)
 				: inFields(files, settings.binaryPropertyName).outputs,

@@ -55,12 +55,12 @@ export const deletionFields: INodeProperties[] = [
 export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const taskIds = fields.taskIds(undefined);
 	const kept: Array<{ task_id: string; status: string }> = [];
+	const doomed: string[] = [];
 	for (const taskId of taskIds) {
 		const { state, status } = await readTask(from, taskId);
-		if (state !== 'running' && fields.options.deleteFinished !== true)
-			kept.push({ task_id: taskId, status });
+		if (state === 'running' || fields.options.deleteFinished === true) doomed.push(taskId);
+		else kept.push({ task_id: taskId, status });
 	}
-	const doomed = taskIds.filter((taskId) => kept.every(({ task_id }) => task_id !== taskId));
 	if (doomed.length === 0)
 		throw invalid(
 			`Nothing was deleted: ${kept.map(({ task_id, status }) => `task ${task_id} is over (${status})`).join(', ')}`,
