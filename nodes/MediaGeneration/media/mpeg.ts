@@ -1,11 +1,10 @@
-/** Frames of MPEG audio, and how they are told from other bytes. Pure. Sources: ISO/IEC 11172-3, 13818-3 (layers), 13818-7 (AAC). */
+/** Frames of MPEG audio, and how they are told from other bytes. Pure. Sources: ISO/IEC 11172-3 and 13818-3 (Layer III), 13818-7 (AAC). */
 
 type MpegVersion = '1' | '2' | '2.5';
-type Layer = 1 | 2 | 3;
 
 export interface FrameHeader {
 	version: MpegVersion;
-	layer: Layer;
+	layer: number;
 	/** Hz */
 	sampleRate: number;
 	/** The four bytes of the header as a number. */
@@ -14,11 +13,11 @@ export interface FrameHeader {
 	samplesPerFrame: number;
 	/** 0 is "free format". */
 	bitrateIndex: number;
-	/** Bytes, the header included; 0 in free format. */
+	/** Bytes, the header included; 0 in free format, and for other layers than III. */
 	length: number;
 }
 
-type Coding = Pick<FrameHeader, 'version' | 'layer' | 'sampleRate'>;
+type Coding = Pick<FrameHeader, 'version' | 'sampleRate'>;
 
 const VERSIONS: ReadonlyArray<MpegVersion | undefined> = ['2.5', undefined, '2', '1'];
 const SAMPLE_RATES: Record<MpegVersion, readonly number[]> = {
@@ -26,30 +25,18 @@ const SAMPLE_RATES: Record<MpegVersion, readonly number[]> = {
 	'2': [22_050, 24_000, 16_000],
 	'2.5': [11_025, 12_000, 8_000],
 };
-/** kbit/s of layers I to III by index, first of version 1; 15 is not allowed. */
-const BIT_RATES_1: Record<Layer, readonly number[]> = {
-	1: [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
-	2: [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
-	3: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
-};
-const BIT_RATES_2: Record<Layer, readonly number[]> = {
-	1: [0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
-	2: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
-	3: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
-};
+/** kbit/s of Layer III by index, of version 1 and of the others; 15 is not allowed. */
+const BIT_RATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
+const BIT_RATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 
-function samplesOf({ version, layer }: Coding): number {
-	if (layer === 1) return 384;
-	return layer === 3 && version !== '1' ? 576 : 1152;
+/** Bytes of a frame of Layer III without padding; 0 where there is no such bit rate. */
+export function frameLength({ version, sampleRate }: Coding, bitrateIndex: number): number {
+	const rates = version === '1' ? BIT_RATES_1 : BIT_RATES_2;
+	const bytes = (samplesOf(version) / 8) * 1000 * (rates[bitrateIndex] ?? 0);
+	return Math.floor(bytes / sampleRate);
 }
 
-/** Bytes of a frame without padding; 0 where there is no such bit rate. */
-export function frameLength(coding: Coding, bitrateIndex: number): number {
-	const { version, layer, sampleRate } = coding;
-	const rates = (version === '1' ? BIT_RATES_1 : BIT_RATES_2)[layer];
-	const bytes = ((samplesOf(coding) / 8) * 1000 * (rates[bitrateIndex] ?? 0)) / sampleRate;
-	return layer === 1 ? Math.floor(bytes / 4) * 4 : Math.floor(bytes);
-}
+const samplesOf = (version: MpegVersion) => (version === '1' ? 1152 : 576);
 
 export function readFrame(bits: number): FrameHeader | undefined {
 	const version = VERSIONS[(bits >>> 19) & 3];
@@ -57,17 +44,17 @@ export function readFrame(bits: number): FrameHeader | undefined {
 	const bitrateIndex = (bits >>> 12) & 15;
 	if (bits >>> 21 !== 0x7ff || version === undefined || bitrateIndex === 15) return undefined;
 	const sampleRate = SAMPLE_RATES[version][(bits >>> 10) & 3];
-	if (sampleRate === undefined || (layer !== 1 && layer !== 2 && layer !== 3)) return undefined;
-	const coding: Coding = { version, layer, sampleRate };
-	const padding = ((bits >>> 9) & 1) * (layer === 1 ? 4 : 1);
-	const unpadded = frameLength(coding, bitrateIndex);
+	if (sampleRate === undefined || layer === 4) return undefined;
+	const coding: Coding = { version, sampleRate };
+	const unpadded = layer === 3 ? frameLength(coding, bitrateIndex) : 0;
 	return {
 		...coding,
+		layer,
 		bits,
 		channels: ((bits >>> 6) & 3) === 3 ? 1 : 2,
-		samplesPerFrame: samplesOf(coding),
+		samplesPerFrame: samplesOf(version),
 		bitrateIndex,
-		length: unpadded === 0 ? 0 : unpadded + padding,
+		length: unpadded === 0 ? 0 : unpadded + ((bits >>> 9) & 1),
 	};
 }
 
