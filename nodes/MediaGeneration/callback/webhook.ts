@@ -1,5 +1,5 @@
 /** A call of a webhook: reading what was posted, and the one way to answer. Source: docs/service.md, "Events". */
-import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
+import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { taskIdProblem } from '../operations/fields';
 import { readJson, type Bound, type Read } from '../base/bounded';
 import { logOf } from '../base/clean';
@@ -71,7 +71,11 @@ export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
 const RETRY_AFTER_S = 5;
 
 /** Answers in place of n8n, which would answer 200 whatever happened. No workflow runs unless the caller adds data to this. */
-export function answer(context: IWebhookFunctions, status: number, body: IDataObject) {
+export function answer(
+	context: IWebhookFunctions,
+	status: number,
+	body: IDataObject,
+): IWebhookResponseData {
 	const response = context.getResponseObject();
 	// A sender that tries again soon finds the same (RFC 9110, 10.2.3).
 	if (status === 503) response.setHeader('Retry-After', RETRY_AFTER_S);
@@ -80,7 +84,11 @@ export function answer(context: IWebhookFunctions, status: number, body: IDataOb
 }
 
 /** Answers a call that failed: where a webhook throws, n8n 2.41 starts the workflow with an empty item. @param call as the log names it */
-export function refuse(context: IWebhookFunctions, call: string, error: unknown) {
+export function refuse(
+	context: IWebhookFunctions,
+	call: string,
+	error: unknown,
+): IWebhookResponseData {
 	const isRefusal = error instanceof CallRefusal;
 	if (!isRefusal)
 		logOf(context).warn(`Media Generation: ${call} could not be handled: ${messageOf(error)}`);

@@ -22,7 +22,10 @@ const OPENING_CHARACTERS = 100_000;
 const storeMemory = new Limiter(100_000_000);
 
 /** @param expected bytes @returns how to give the memory back; undefined where the signal aborts first */
-export async function reserveMemory(expected: number, signal?: AbortSignal) {
+export async function reserveMemory(
+	expected: number,
+	signal?: AbortSignal,
+): Promise<(() => void) | undefined> {
 	return await storeMemory.take(expected, signal).catch(() => undefined);
 }
 

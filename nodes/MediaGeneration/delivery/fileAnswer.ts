@@ -1,7 +1,7 @@
 /** What a file host answers: what its headers say, and its body, read in bounded time. */
 import { retryAfterMs } from '../service/account';
 import type { Clock } from '../base/clock';
-import { headerOf, type ByteStream } from '../service/fileHost';
+import { headerOf, type ByteStream, type OpenFile } from '../service/fileHost';
 import { asNumber } from '../base/json';
 
 export interface FailedDownload {
@@ -160,7 +160,9 @@ export function refuseEncoding(headers: Headers): void {
 }
 
 /** What a 206 holds of a file of `total` bytes; undefined where it does not say so, or contradicts itself. `end` is exclusive. */
-export function partOf(headers: Headers) {
+export function partOf(
+	headers: Headers,
+): { from: number; end: number; total: number | undefined } | undefined {
 	const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headerOf(headers, 'content-range') ?? '');
 	if (range === null) return undefined;
 	const [from, end] = [Number(range[1]), Number(range[2]) + 1];
@@ -170,11 +172,16 @@ export function partOf(headers: Headers) {
 	return fits ? { from, end, total } : undefined;
 }
 
-export const lengthOf = (headers: Headers) => asNumber(headerOf(headers, 'content-length'));
+export const lengthOf = (headers: Headers): number | undefined =>
+	asNumber(headerOf(headers, 'content-length'));
 
-export const isTransient = (status: number) => [408, 425, 429].includes(status) || status >= 500;
+export const isTransient = (status: number): boolean =>
+	[408, 425, 429].includes(status) || status >= 500;
 
-export function refusalOf({ status, headers }: { status: number; headers: Headers }) {
+export function refusalOf({
+	status,
+	headers,
+}: Pick<OpenFile, 'status' | 'headers'>): DownloadError {
 	const next = isTransient(status) ? 'again' : 'nothing';
 	return new DownloadError(`the file host answered HTTP ${status}`, next, retryAfterMs(headers));
 }

@@ -37,7 +37,10 @@ export type DeliveredFile =
 	| { kind: 'missing'; output: DeliveredOutput; problem: string };
 
 /** Puts files into the binary fields `data`, `data_1`, ... What is not in the store takes a number, but has no field. */
-export function inFields(files: readonly DeliveredFile[], base: string) {
+export function inFields(
+	files: readonly DeliveredFile[],
+	base: string,
+): { outputs: DeliveredOutput[]; binary: IBinaryKeyData } {
 	const binary: IBinaryKeyData = {};
 	const outputs = files.map((file, index) => {
 		if (file.kind !== 'stored') return file.output;

@@ -23,7 +23,10 @@ export function shownOutputs({ json: { outputs } }: INodeExecutionData): Deliver
 }
 
 /** Written to one folder, such files would replace each other. */
-export function showEqualNames(context: IExecuteFunctions, outputs: readonly DeliveredOutput[]) {
+export function showEqualNames(
+	context: IExecuteFunctions,
+	outputs: readonly DeliveredOutput[],
+): void {
 	const counts = new Map<string, number>();
 	for (const name of outputs.flatMap(({ fileName }) => fileName?.toLowerCase() ?? []))
 		counts.set(name, (counts.get(name) ?? 0) + 1);

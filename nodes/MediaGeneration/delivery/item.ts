@@ -41,7 +41,10 @@ export function fieldsOf(raw: JsonObject): IDataObject {
  * Gives an item the JSON of the input item, as "Include Input" asks for. In place, as a failed item has a hidden property that no copy
  * has. @param input undefined where the option is off
  */
-export function carryInput(item: INodeExecutionData, input: IDataObject | undefined) {
+export function carryInput(
+	item: INodeExecutionData,
+	input: IDataObject | undefined,
+): INodeExecutionData {
 	if (input === undefined) return item;
 	const { input: own, ...json } = item.json;
 	// An item that "Task: Wait" passes through is its own input.

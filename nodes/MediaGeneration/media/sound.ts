@@ -61,7 +61,7 @@ export type NameOf = (index: number) => string;
 
 export const partName: NameOf = (index) => `part ${index + 1}`;
 
-export const inWords = (number: number) => number.toLocaleString('en-US');
+export const inWords = (number: number): string => number.toLocaleString('en-US');
 
 /** A pass over a file: it yields where it needs more of it, and ends at the latest once the file is whole. */
 export type Scan<T = SoundFacts> = Generator<undefined, T>;

@@ -82,7 +82,7 @@ export function* parseSrt(text: string): Work<Spoken[] | undefined> {
 	return open === undefined && lines > 0 ? undefined : inOrder(cues);
 }
 
-export const inMs = (seconds: number) => Math.round(seconds * 1000);
+export const inMs = (seconds: number): number => Math.round(seconds * 1000);
 
 function shown(time: number): string {
 	const pad = (value: number, digits = 2) => String(value).padStart(digits, '0');

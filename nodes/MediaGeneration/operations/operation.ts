@@ -68,7 +68,10 @@ export interface Resource {
 }
 
 /** Shows fields only under a condition, beside those that they have themselves. */
-export function shownWhen(condition: IDisplayOptions['show'], fields: readonly INodeProperties[]) {
+export function shownWhen(
+	condition: IDisplayOptions['show'],
+	fields: readonly INodeProperties[],
+): INodeProperties[] {
 	return fields.map(({ displayOptions: { show, hide } = {}, ...field }) => ({
 		...field,
 		displayOptions: { show: { ...condition, ...show }, ...(hide && { hide }) },
@@ -76,7 +79,10 @@ export function shownWhen(condition: IDisplayOptions['show'], fields: readonly I
 }
 
 /** Hides fields under a condition. n8n drops the values of hidden fields (`getNodeParameters`, n8n-workflow), and an expression hides nothing. */
-export function hiddenWhen(condition: IDisplayOptions['hide'], fields: readonly INodeProperties[]) {
+export function hiddenWhen(
+	condition: IDisplayOptions['hide'],
+	fields: readonly INodeProperties[],
+): INodeProperties[] {
 	return fields.map(({ displayOptions: { show, hide } = {}, ...field }) => ({
 		...field,
 		displayOptions: { ...(show && { show }), hide: { ...condition, ...hide } },

@@ -198,7 +198,7 @@ export function creatingFields({
 	extraFields = '{}',
 	options: own = [],
 	rareOptions = [],
-}: Resource) {
+}: Resource): INodeProperties[] {
 	const options = [
 		...own,
 		...(resource === 'speech' ? longTextOptions : []),

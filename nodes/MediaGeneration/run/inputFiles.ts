@@ -45,7 +45,10 @@ function unread(error: unknown): never {
 }
 
 /** The same items, with the files of their requests; an item whose files can't be sent has failed. */
-export async function readInputFiles(context: IExecuteFunctions, planned: Planned) {
+export async function readInputFiles(
+	context: IExecuteFunctions,
+	planned: Planned,
+): Promise<Planned> {
 	const read: Array<Planned[number]> = [];
 	for (const each of planned) {
 		if (each.kind !== 'draft' || each.work.kind !== 'creates' || each.work.files.length === 0) {

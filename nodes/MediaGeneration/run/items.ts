@@ -5,14 +5,16 @@ import { verdictNow } from '../service/verdict';
 import { conclude, type Item, type ItemEnd, type RunDeps, type PartEnd } from './item';
 import { beginPart, followPart, Run, type Begun, type RunOptions } from './part';
 
-/** Their ends in order, once nothing of them is under way any more. Never rejects. */
+/** Their ends in order, once nothing of them is under way any more; what has ended before stays as it is. Never rejects. */
 export async function runItems(
-	items: readonly Item[],
+	ready: ReadonlyArray<Item | ItemEnd>,
 	deps: RunDeps,
 	options: RunOptions,
 ): Promise<ItemEnd[]> {
 	const run = new Run(deps, options);
-	const started = items.map((item) => {
+	const started = ready.map((item) => {
+		if (item.kind !== 'item')
+			return { begun: undefined, end: item, waiting: { kind: 'no' } as const };
 		const begun = item.parts.map(async (part) => await beginPart(run, item, part));
 		return { begun: Promise.all(begun), end: endItem(run, item, begun), ...item.settings };
 	});

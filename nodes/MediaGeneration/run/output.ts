@@ -2,26 +2,12 @@
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../create/ledger';
 import { failureItem, nodeError, wordsFor, type LeftOver } from '../delivery/failure';
-import {
-	noteExecution,
-	outcomesIn,
-	showHint,
-	worstOf,
-	type RunOutcome,
-	shownOutputs,
-	showEqualNames,
-} from '../delivery/hint';
-import type { DeliveredOutput } from '../delivery/files';
+import { noteExecution, outcomesIn, showHint, worstOf, type RunOutcome } from '../delivery/hint';
 import { carryInput } from '../delivery/item';
-import { typeByExtension } from '../media/kinds';
 import type { ItemFields } from '../operations/fields';
-import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
-import type { SpeechRoute } from '../service/account';
 import { logOf } from '../base/clean';
-import { attempt, quote, type Failure } from '../base/failures';
-import { asText } from '../base/json';
-import type { FailedEnd, Item, ItemEnd } from './item';
-import { shortHint } from './paidInput';
+import { attempt, type Failure } from '../base/failures';
+import type { FailedEnd, ItemEnd } from './item';
 import type { Spending } from './spending';
 
 type MaybeEnded = ItemEnd | { kind: 'draft' | 'item' };
@@ -71,22 +57,15 @@ function othersOf(first: FailedEnd, ends: readonly MaybeEnded[]): string {
 	].join('');
 }
 
-/** The v3 speech route has the format in its body, the v1 route in its query. */
-function askedFormat({ parts: [part] }: Item): string | undefined {
-	if (part?.kind !== 'creates') return undefined;
-	const { qs, body } = part.request;
-	return asText(qs?.output_format) ?? asText(body.output_format);
-}
-
 export class Report {
 	constructor(
-		private readonly context: IExecuteFunctions,
+		readonly context: IExecuteFunctions,
 		readonly ledger: Ledger,
-		private readonly fields: readonly ItemFields[],
+		readonly items: readonly ItemFields[],
 	) {}
 
 	itemsOf(end: ItemEnd): INodeExecutionData[] {
-		const input = includedInput(this.fields[end.index]);
+		const input = includedInput(this.items[end.index]);
 		return itemsOf(this.context.getNode(), end).map((item) => carryInput(item, input));
 	}
 
@@ -129,20 +108,6 @@ export class Report {
 		return nodeError(this.context.getNode(), first, { ...left, others });
 	}
 
-	/** n8n's Retry sends creations again whose answers never came in the execution before, unless they are found in the service's list. */
-	warnOfRepeats(items: readonly Item[]): void {
-		const doubtful = items.filter(({ parts }) =>
-			parts.some((part) => part.kind === 'creates' && part.earlier.kind === 'doubtful'),
-		);
-		if (doubtful.length === 0) return;
-		const which = doubtful.map(({ index }) => index).join(', ');
-		logOf(this.context).warn(
-			`Media Generation: an earlier execution has sent items ${which} and got no answer. They may exist and be paid for; where the service's list does not show them, they are sent again`,
-		);
-		const message = `Sent again after a creation without an answer, where it was not found: items ${which}`;
-		showHint(this.context, 'warning', shortHint(message));
-	}
-
 	/** n8n saves nothing of a stopped execution, so the log has to say what it leaves behind. */
 	log(why: string, left: LeftOver): void {
 		const words = wordsFor(left);
@@ -167,46 +132,9 @@ export class Report {
 		});
 	}
 
-	showLongTexts(items: readonly Item[]): void {
-		const long = items.filter(
-			({ assembly: { longText }, parts: [part] }) =>
-				part?.kind === 'creates' && isLongUnsplit(part.request, longText),
-		);
-		if (long.length === 0) return;
-		const texts = long.length === 1 ? '1 text is' : `${long.length} texts are`;
-		const message = `${texts} longer than ${LONG_TEXT} characters: "Long Text" splits and joins such texts`;
-		showHint(this.context, 'info', message);
-	}
-
-	/** What a person would notice only later: equal names, and sound of another format than the one that was asked for. */
-	showFiles(planned: ReadonlyArray<ItemEnd | Item>, ends: readonly ItemEnd[]): void {
-		let named: DeliveredOutput[] = [];
-		const others: string[] = [];
-		for (const [number, item] of planned.entries()) {
-			if (item.kind !== 'item') continue;
-			const end = ends[number];
-			const outputs = end?.kind === 'items' ? end.items.flatMap(shownOutputs) : [];
-			if (item.settings.files.fileName !== undefined) named = named.concat(outputs);
-			const asked = askedFormat(item);
-			const type = typeByExtension(asked?.split('_')[0]?.toLowerCase() ?? '')?.mimeType;
-			for (const { kind, mimeType } of outputs)
-				if (kind === 'audio' && type !== undefined && mimeType !== undefined && mimeType !== type)
-					others.push(`${mimeType} instead of the Output Format "${quote(asked, 40)}"`);
-		}
-		showEqualNames(this.context, named);
-		if (others.length > 0) showHint(this.context, 'warning', `The service sent ${others[0]}`);
-	}
-
 	/** Costs are shown before a sleep as well: n8n takes no hints from an execution that wakes. */
 	showCosts(spending: Spending | undefined): void {
 		for (const { type, message } of spending?.hints() ?? []) showHint(this.context, type, message);
-	}
-
-	showSpeechRoute(used: ReadonlySet<SpeechRoute>): void {
-		if (!used.has('v3')) return;
-		const others = used.has('v1') ? ', some of it by v1' : '';
-		const message = `Speech was made by the route v3${others}: see the option "Speech Route"`;
-		showHint(this.context, 'info', message);
 	}
 
 	/** An item that this try has refused still has what earlier ones have paid for. */

@@ -1,0 +1,131 @@
+/** What the editor and the log say of a run beside its items: what is paid again, and what a person would notice only later. */
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { failureIn } from '../delivery/failure';
+import type { DeliveredOutput } from '../delivery/files';
+import { showEqualNames, showHint, shownOutputs } from '../delivery/hint';
+import { typeByExtension } from '../media/kinds';
+import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
+import type { SpeechRoute } from '../service/account';
+import { logOf } from '../base/clean';
+import { quote } from '../base/failures';
+import { asText } from '../base/json';
+import type { Item, ItemEnd } from './item';
+
+/** Warns in the editor, in the 120 characters that n8n's guidelines allow a hint, and in the log. */
+function warn(context: IExecuteFunctions, hint: string, log: string): void {
+	logOf(context).warn(`Media Generation: ${log}`);
+	showHint(context, 'warning', hint.length > 120 ? `${hint.slice(0, 117)}...` : hint);
+}
+
+/** n8n's Retry sends creations again whose answers never came in the execution before, unless they are found in the service's list. */
+function warnOfRepeats(context: IExecuteFunctions, items: readonly Item[]): void {
+	const doubtful = items.filter(({ parts }) =>
+		parts.some((part) => part.kind === 'creates' && part.earlier.kind === 'doubtful'),
+	);
+	if (doubtful.length === 0) return;
+	const which = doubtful.map(({ index }) => index).join(', ');
+	warn(
+		context,
+		`Sent again after a creation without an answer, where it was not found: items ${which}`,
+		`an earlier execution has sent items ${which} and got no answer. They may exist and be paid for; where the service's list does not show them, they are sent again`,
+	);
+}
+
+const USABLE: readonly unknown[] = ['timed_out', 'unreachable', 'undelivered', 'cancelled'];
+
+/** The tasks of an item that failed, or ran out of time, in a node before: those that are paid for and can still be used. */
+function usableTasksOf(json: IDataObject): string[] {
+	const failed = failureIn(json);
+	const { task_id, task_ids, timed_out } = failed ?? json;
+	const isUsable = failed === undefined ? timed_out === true : USABLE.includes(failed.outcome);
+	return isUsable ? [task_ids ?? task_id].flat().flatMap((each) => asText(each) ?? []) : [];
+}
+
+/** A creation makes a new task, as it was asked to, also where its input brings a paid one along. */
+function warnOfPaidInput(context: IExecuteFunctions, items: readonly Item[]): void {
+	const input = context.getInputData();
+	const paid = items.flatMap(({ index, parts }) => {
+		const isNew = parts.some((each) => each.kind === 'creates' && each.earlier.kind === 'nothing');
+		return isNew ? usableTasksOf(input[index]?.json ?? {}) : [];
+	});
+	if (paid.length === 0) return;
+	const which = [...new Set(paid)].join(', ');
+	warn(
+		context,
+		`Paid again, though "Task: Wait" can fetch what the input has: ${which}`,
+		`the input has paid tasks that can still be fetched with "Task: Wait": ${which}. New ones are created, as asked`,
+	);
+}
+
+function showLongTexts(context: IExecuteFunctions, items: readonly Item[]): void {
+	const long = items.filter(
+		({ assembly: { longText }, parts: [part] }) =>
+			part?.kind === 'creates' && isLongUnsplit(part.request, longText),
+	);
+	if (long.length === 0) return;
+	const texts = long.length === 1 ? '1 text is' : `${long.length} texts are`;
+	const message = `${texts} longer than ${LONG_TEXT} characters: "Long Text" splits and joins such texts`;
+	showHint(context, 'info', message);
+}
+
+/** Before anything is created. */
+export function hintAtItems(
+	context: IExecuteFunctions,
+	ready: ReadonlyArray<Item | ItemEnd>,
+): void {
+	const items = ready.filter((each) => each.kind === 'item');
+	warnOfRepeats(context, items);
+	warnOfPaidInput(context, items);
+	showLongTexts(context, items);
+}
+
+/** Names the sound that came in another format than the one that the item asked for. */
+function otherFormat({ parts: [part] }: Item, outputs: readonly DeliveredOutput[]) {
+	if (part?.kind !== 'creates') return undefined;
+	const { qs, body } = part.request;
+	// The v3 speech route has the format in its body, the v1 route in its query.
+	const asked = asText(qs?.output_format) ?? asText(body.output_format);
+	const type = typeByExtension(asked?.split('_')[0]?.toLowerCase() ?? '')?.mimeType;
+	const other = outputs.find(
+		({ kind, mimeType = type }) => kind === 'audio' && type !== undefined && mimeType !== type,
+	);
+	return other && `${other.mimeType} instead of the Output Format "${quote(asked, 40)}"`;
+}
+
+/** After the run. @param ends of the items, in their order */
+export function hintAtFiles(
+	context: IExecuteFunctions,
+	ready: ReadonlyArray<Item | ItemEnd>,
+	ends: readonly ItemEnd[],
+): void {
+	const made = ready.flatMap((item, number) => {
+		const end = ends[number];
+		if (item.kind !== 'item' || end?.kind !== 'items') return [];
+		return [{ item, outputs: end.items.flatMap(shownOutputs) }];
+	});
+	const named = made.filter(({ item }) => item.settings.files.fileName !== undefined);
+	showEqualNames(
+		context,
+		named.flatMap(({ outputs }) => outputs),
+	);
+	const [other] = made.flatMap(({ item, outputs }) => otherFormat(item, outputs) ?? []);
+	if (other !== undefined) showHint(context, 'warning', `The service sent ${other}`);
+}
+
+export function hintAtSpeechRoute(
+	context: IExecuteFunctions,
+	used: ReadonlySet<SpeechRoute>,
+): void {
+	if (!used.has('v3')) return;
+	const others = used.has('v1') ? ', some of it by v1' : '';
+	const message = `Speech was made by the route v3${others}: see the option "Speech Route"`;
+	showHint(context, 'info', message);
+}
+
+/** n8n 2.41 wakes the parent when the first of several executions of a sub-workflow is over, and it goes on with that one's items. */
+export function warnOfSubworkflow(context: IExecuteFunctions): void {
+	if (context.getMode() !== 'integrated') return;
+	const hint =
+		'A parent that runs this sub-workflow "once for each item" goes on with one of its items only: use Poll';
+	showHint(context, 'warning', hint);
+}
