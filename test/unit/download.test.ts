@@ -1,7 +1,7 @@
 /** One file over as many requests as it takes: whole or not at all, in bounded time, and nothing left open. */
 import type { Readable } from 'node:stream';
 import fc from 'fast-check';
-import { Tries } from '../../nodes/MediaGeneration/delivery/fileAnswer';
+import { Tries } from '../../nodes/MediaGeneration/delivery/tries';
 import { Download, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
 import { digest, FILE, honest, host, partial, rangeStart, type Served } from './scriptedHost';
 

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { Tries, type FailedDownload } from '../../nodes/MediaGeneration/delivery/fileAnswer';
+import type { FailedDownload } from '../../nodes/MediaGeneration/delivery/fileAnswer';
+import { Tries } from '../../nodes/MediaGeneration/delivery/tries';
 import { Download, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/service/fileHost';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';

@@ -14,17 +14,15 @@ import {
 	type Headers,
 	isTransient,
 	lengthOf,
-	OVER,
 	partOf,
-	readFileBody,
 	refusalOf,
 	refuseEncoding,
 	DOWNLOAD_STOPPED,
 	strongValidator,
 	tooLarge,
-	type Tries,
 } from './fileAnswer';
 import { fileTypeOf, problemWith } from './mimeType';
+import { OVER, readFileBody, type Tries } from './tries';
 
 export interface DownloadDeps extends Clock {
 	open: OpenFileFn;

@@ -6,9 +6,10 @@ import type { N8nContext } from '../service/client';
 import { messageOf } from '../base/failures';
 import type { Limiter } from '../base/limiter';
 import type { OutputKind, TaskOutput } from '../service/outputs';
-import { DOWNLOAD_STOPPED, Tries, type FailedDownload } from './fileAnswer';
+import { DOWNLOAD_STOPPED, type FailedDownload } from './fileAnswer';
 import { Download, type DownloadDeps, type WantedFile } from './download';
 import { learnMode, reserveMemory } from './binary';
+import { Tries } from './tries';
 
 /** An output as the item shows it (README, "Operations"). */
 export interface DeliveredOutput {

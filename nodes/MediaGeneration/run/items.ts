@@ -13,8 +13,10 @@ export async function runItems(
 ): Promise<ItemEnd[]> {
 	const run = new Run(deps, options);
 	const started = ready.map((item) => {
-		if (item.kind !== 'item')
-			return { begun: undefined, end: item, waiting: { kind: 'no' } as const };
+		if (item.kind !== 'item') {
+			const end = Promise.resolve<ItemEnd>(item);
+			return { begun: undefined, end, waiting: { kind: 'no' } as const };
+		}
 		const begun = item.parts.map(async (part) => await beginPart(run, item, part));
 		return { begun: Promise.all(begun), end: endItem(run, item, begun), ...item.settings };
 	});
