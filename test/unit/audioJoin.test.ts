@@ -166,8 +166,8 @@ describe('refused in words', () => {
 			'a pause below 0',
 			[one],
 			belowZero,
-			/from 0 to 60000$/,
-			/^Set it to a number of milliseconds/,
+			/of at least 0 and at most 60000$/,
+			/^Set "Pause Between Parts \(Ms\)" to such a number/,
 		],
 		[
 			'a group that is an object',

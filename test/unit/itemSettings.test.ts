@@ -125,10 +125,7 @@ describe('refused in words', () => {
 		'"Max Characters per Part" must be a whole number of at least 50',
 		'Set it to the limit of your model, or to 2500, which most take. Nothing was sent.',
 	];
-	const pause = [
-		'The option "Pause Between Parts (Ms)" must be a number from 0 to 60000',
-		'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
-	];
+	const pause = outside('Pause Between Parts (Ms)', 'of at least 0 and at most 60000', 0);
 	const grace = outside('Polling Before Suspending (Seconds)', 'of at least 0', 10);
 	test.each<[string, Fields, string[]]>([
 		['a wait mode', { waitMode: 'sleep' }, unknown('Wait Mode', 'poll', 'callback')],

@@ -83,9 +83,9 @@ interface ItemFailure {
 export function nodeError(
 	node: INode,
 	{ failure, index: itemIndex }: ItemFailure,
-	left: LeftOver = { taskIds: [], unclearItems: [], namedTaskIds: [] },
+	left?: LeftOver,
 ): NodeApiError | NodeOperationError {
-	const description = inHtml(`${failure.description}${wordsFor(left)}`);
+	const description = inHtml(`${failure.description}${left === undefined ? '' : wordsFor(left)}`);
 	const error =
 		failure.outcome === 'invalid'
 			? new NodeOperationError(node, failure.message, { description, itemIndex })

@@ -166,10 +166,10 @@ export class ItemFields {
 		return typeof value === 'boolean' ? value : fallback;
 	}
 
-	count(name: string, label: string): number {
-		return fittingNumber(this.raw(name), (value) => Number.isInteger(value) && value >= 1, [
-			`The field "${label}" must be a whole number of at least 1`,
-			`Set "${label}" to 1, 2, 3, ...`,
+	count(name: string, label: string, least = 1): number {
+		return fittingNumber(this.raw(name), (value) => Number.isInteger(value) && value >= least, [
+			`The field "${label}" must be a whole number of at least ${least}`,
+			`Set "${label}" to ${least}, ${least + 1}, ${least + 2}, ...`,
 		]);
 	}
 

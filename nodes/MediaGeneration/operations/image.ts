@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { FailureError, invalid } from '../base/failures';
 import { askOptional, unreadable } from '../service/reading';
 import { creditsOf } from '../service/task';
-import { fittingNumber, type InputFile, type ItemFields } from './fields';
+import type { InputFile, ItemFields } from './fields';
 import { bodyTypeField, inputFile, isForm } from './inputFiles';
 import {
 	amount,
@@ -52,28 +52,21 @@ function checkNames(prompt: string, count: number): void {
 	);
 }
 
-function modelParameters(item: ItemFields): JsonObject {
+/** What a picture is made from beside its prompt, and what its price depends on. */
+function pictureFields(item: ItemFields): JsonObject {
 	const aspect_ratio = item.optionalText('aspectRatio', 'Aspect Ratio');
 	const resolution = item.optionalText('resolution', 'Resolution');
 	const hasAny = aspect_ratio !== undefined || resolution !== undefined;
-	return hasAny ? { model_parameters: { aspect_ratio, resolution } } : {};
+	return {
+		model_id: item.optionalText('modelId', 'Model'),
+		generations_count: item.count('generationsCount', 'Number of Images'),
+		...(hasAny && { model_parameters: { aspect_ratio, resolution } }),
+	};
 }
 
 async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[]> {
-	const assets = fittingNumber(
-		item.raw('referenceImageCount') ?? 0,
-		(count) => Number.isInteger(count) && count >= 0,
-		[
-			'The field "Number of Reference Images" must be a whole number of at least 0',
-			'Set it to 0, 1, 2, ... Nothing was sent.',
-		],
-	);
-	const body = {
-		model_id: item.optionalText('modelId', 'Model'),
-		generations_count: item.count('generationsCount', 'Number of Images'),
-		...modelParameters(item),
-		assets,
-	} as IDataObject;
+	const assets = item.count('referenceImageCount', 'Number of Reference Images', 0);
+	const body = { ...pictureFields(item), assets } as IDataObject;
 	const path = '/v1i/task/price';
 	const answer = await askOptional({ ...from, path, body }, 'prices of images');
 	const credits = creditsOf(answer);
@@ -152,9 +145,7 @@ export const image: Resource = {
 				request(item) {
 					const body = item.body({
 						prompt: item.requiredText('prompt', 'Prompt'),
-						model_id: item.optionalText('modelId', 'Model'),
-						generations_count: item.count('generationsCount', 'Number of Images'),
-						...modelParameters(item),
+						...pictureFields(item),
 					});
 					if (body.assets === undefined)
 						checkNames(asText(body.prompt) ?? '', referencesOf(item).length);

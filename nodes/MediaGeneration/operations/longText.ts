@@ -68,11 +68,8 @@ export const longTextOptions: INodeProperties[] = [
 ];
 
 export function readPause(fields: ItemFields): number {
-	const given = fields.options.pauseBetweenParts ?? 0;
-	return fittingNumber(given, (pauseMs) => pauseMs >= 0 && pauseMs <= LONGEST_SILENCE_MS, [
-		`The option "Pause Between Parts (Ms)" must be a number from 0 to ${LONGEST_SILENCE_MS}`,
-		'Set it to a number of milliseconds, e.g. 500, or remove the option. Nothing was sent.',
-	]);
+	const range = { fallback: 0, zero: true, most: LONGEST_SILENCE_MS };
+	return fields.numberOption('pauseBetweenParts', pauseOption.displayName, range);
 }
 
 function readMaxCharacters(fields: ItemFields): number {
