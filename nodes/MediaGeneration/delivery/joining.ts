@@ -31,20 +31,25 @@ const TRANSCRIPTS = [
 	{ field: 'words', merge: mergeWords, extension: 'json' },
 ] as const;
 
+/** `times`: where each part is in the joined sound. The reason completes "could not be joined: ...". */
+type Joined =
+	| { ok: true; files: StoredFile[]; times: Joinable['parts']; json: IDataObject }
+	| { ok: false; reason: string };
+
 /** @param given undefined for a part without sound */
 export async function joinSources(
 	context: N8nContext,
 	given: ReadonlyArray<SoundSource | undefined>,
 	options: JoinOptions,
-) {
+): Promise<Joined> {
 	const sources = given.filter((source) => source !== undefined);
 	if (sources.length < given.length)
-		return { ok: false as const, reason: 'not every part has an audio file' };
+		return { ok: false, reason: 'not every part has an audio file' };
 	const facts = [];
 	for (const { sound, facts: known } of sources)
 		facts.push(known ?? (await soundFactsOf(readStored(context, sound))));
 	const plan = planJoin(facts, options);
-	if (!plan.joinable) return { ok: false as const, reason: plan.reason };
+	if (!plan.joinable) return { ok: false, reason: plan.reason };
 	const name = stemOf(options.baseName) ?? 'joined';
 	const files = [await joinSound(context, sources, { plan, name })];
 	const json: IDataObject = { duration_seconds: plan.durationSeconds };
@@ -76,7 +81,7 @@ export async function joinSources(
 	if (hints.length > 0) json.hint = hints.join(' ');
 	if (options.withTranscript)
 		json.transcript = (await inPieces(transcriptOf(texts[0] ?? ''))) ?? [];
-	return { ok: true as const, files, times: plan.parts, json };
+	return { ok: true, files, times: plan.parts, json };
 }
 
 const TOO_LONG: Merged = {

@@ -58,17 +58,22 @@ export const triggerFields: INodeProperties[] = [
 	]),
 ];
 
-export type TriggerSettings = ReturnType<typeof readTriggerSettings>;
+export interface TriggerSettings {
+	statuses: string[];
+	verify: boolean;
+	/** Lower case; empty means all. */
+	types: string[];
+	deduplicate: boolean;
+}
 
 /** What can't be used falls back to the default: a callback must not be lost because of a misspelt option. */
-export function readTriggerSettings(context: IWebhookFunctions) {
+export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings {
 	const statuses = context.getNodeParameter('statuses', ['done', 'error']);
 	const options = context.getNodeParameter('options', {});
 	const { types, deduplicate }: JsonObject = isObject(options) ? options : {};
 	return {
 		statuses: Array.isArray(statuses) ? statuses.map(String) : ['done', 'error'],
 		verify: context.getNodeParameter('verifyWithService', true) !== false,
-		// Lower case; empty means all.
 		types: (typeof types === 'string' ? types : '')
 			.split(',')
 			.map((type) => type.trim().toLowerCase())

@@ -63,9 +63,18 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 	return { kind: 'suspend', graceMs: grace * 1000 };
 }
 
-export type ItemSettings = ReturnType<typeof readItemSettings>;
+export interface ItemSettings {
+	waiting: Waiting;
+	longText: LongText;
+	files: FileSettings;
+	callbackReference: string | undefined;
+	timeoutMs: number;
+	onTimeout: 'error' | 'returnTask';
+	contextBetweenParts: boolean;
+	minimumCredits: number | undefined;
+}
 
-export function readItemSettings(fields: ItemFields, alwaysWaits: boolean) {
+export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
 	const waiting = readWaiting(fields, alwaysWaits);
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
 	const timeout = { fallback: waitingRules[waiting.kind].timeoutS, most: MAX_TIMEOUT_S };
@@ -118,9 +127,13 @@ function checkTogether(waiting: Waiting, longText: LongText, files: FileSettings
 }
 
 /** The settings of the first item count. */
-export type RunSettings = ReturnType<typeof readRunSettings>;
+export interface RunSettings {
+	maxActiveTasks: number;
+	/** Undefined: no limit. */
+	maximumCredits: number | undefined;
+}
 
-export function readRunSettings(fields: ItemFields) {
+export function readRunSettings(fields: ItemFields): RunSettings {
 	const fallback = MAX_ACTIVE_TASKS;
 	const most = fields.numberOption('maxActiveTasks', 'Max Active Tasks', { fallback });
 	// One that is set but leads to an empty value must not count as no limit.

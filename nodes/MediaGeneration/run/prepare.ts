@@ -79,6 +79,14 @@ export async function openClient(
 	}
 }
 
+interface Prepared {
+	ready: Array<Item | ItemEnd>;
+	/** How the execution can be woken, or why it can't be; undefined where nothing suspends. */
+	waking: Attempt<Waking> | undefined;
+	/** Read where an item or the run has to know it. */
+	balance: Attempt<number> | undefined;
+}
+
 interface Preparing {
 	client: ServiceClient;
 	ledger: Ledger;
@@ -90,7 +98,7 @@ export async function prepareItems(
 	context: IExecuteFunctions,
 	planned: Planned,
 	preparing: Preparing,
-) {
+): Promise<Prepared> {
 	const { client, maximum, stop: signal } = preparing;
 	const drafts = planned.filter((each) => each.kind === 'draft');
 	const waitings = drafts.map(({ settings }) => settings.waiting);
@@ -112,14 +120,8 @@ export async function prepareItems(
 	return { ready, waking, balance };
 }
 
-interface Checked extends Preparing {
-	/** How the execution can be woken, or why it can't be; undefined where nothing suspends. */
-	waking: Attempt<Waking> | undefined;
-	/** Read where an item or the run has to know it. */
-	balance: Attempt<number> | undefined;
-	/** Whether n8n may run the node again on the same items. */
-	repeats: boolean;
-}
+/** `repeats`: whether n8n may run the node again on the same items. */
+type Checked = Preparing & Omit<Prepared, 'ready'> & { repeats: boolean };
 
 /** The items of all drafts, or why they may not run. */
 function* readyOf(planned: Planned, checked: Checked): Work<Array<Item | ItemEnd>> {

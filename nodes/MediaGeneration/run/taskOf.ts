@@ -30,7 +30,11 @@ export const asFailed = (failure: Failure): Failed => ({
 });
 
 /** What an earlier try has created counts before anything is created, and is nobody else's. */
-export function countEarlier({ client, spending }: RunDeps, part: CreatedPart, created: Created) {
+export function countEarlier(
+	{ client, spending }: RunDeps,
+	part: CreatedPart,
+	created: Created,
+): void {
 	client.account.known.set(created.taskId, true);
 	spending.adopt(created, part.request.kind);
 }
