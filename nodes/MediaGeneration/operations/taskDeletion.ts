@@ -56,8 +56,10 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 	const taskIds = fields.taskIds(undefined);
 	const kept: Array<{ task_id: string; status: string }> = [];
 	const doomed: string[] = [];
+	const running: string[] = [];
 	for (const taskId of taskIds) {
 		const { state, status } = await readTask(from, taskId);
+		if (state === 'running') running.push(taskId);
 		if (state === 'running' || fields.options.deleteFinished === true) doomed.push(taskId);
 		else kept.push({ task_id: taskId, status });
 	}
@@ -67,9 +69,16 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 			'Only tasks that still run are deleted. To delete finished ones, turn the option "Delete Finished" on.',
 		);
 	const body = { task_ids: doomed };
-	const answer = await askOptional({ ...from, path: '/v1/task/delete', body }, 'deletion of tasks');
+	let isRepeat = false;
+	const onRepeat = () => (isRepeat = true);
+	const asking = { ...from, path: '/v1/task/delete', body, onRepeat };
+	const answer = await askOptional(asking, 'deletion of tasks');
+	for (const taskId of running) from.client.account.taskEnded(taskId);
 	const said = isObject(answer.data) ? { ...answer.data, ...answer } : answer;
-	const refunded_credits = asNumber(said.refunded_credits ?? said.refund_credits);
+	// The answer to a repeat knows nothing of what an earlier try gave back.
+	const refunded_credits = isRepeat
+		? undefined
+		: asNumber(said.refunded_credits ?? said.refund_credits);
 	return [
 		{
 			deleted: true,

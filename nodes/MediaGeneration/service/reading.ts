@@ -26,6 +26,8 @@ export interface Reading {
 	what?: string;
 	/** Limits one try. */
 	timeoutMs?: number;
+	/** Is called before each further try. */
+	onRepeat?: () => void;
 }
 
 /** A run that can do without the balance waits no longer for it. */
@@ -87,6 +89,7 @@ export async function readReply(reading: Reading): Promise<Answer> {
 		({ failure } = problem);
 		const isLast = failures + 1 >= tries || signal?.aborted === true;
 		if (isLast || problem.isFinal) throw new FailureError(failure);
+		reading.onRepeat?.();
 	}
 }
 
