@@ -123,7 +123,7 @@ async function store(
 		const sound = kind === 'audio' ? download.scanner.end() : undefined;
 		const fileSize = download.received;
 		const output: DeliveredOutput = { url, kind, fileName, mimeType, fileSize };
-		if (sound?.seconds !== undefined) output.durationSeconds = sound.seconds;
+		if (sound?.kind === 'mp3' || sound?.kind === 'wav') output.durationSeconds = sound.seconds;
 		return { kind: 'stored', output, binary, sound };
 	} catch (error) {
 		// A store fails because of the file, too.

@@ -73,20 +73,18 @@ export function infoFrame(
 	return frame;
 }
 
-/** How many frames a frame states that is such a header instead of sound, 0 where it does not say; undefined where it is none. */
-function statedIn(bytes: Buffer, header: FrameHeader): number | undefined {
+/** Whether a frame is such a header instead of sound. */
+function isInfoFrame(bytes: Buffer, header: FrameHeader): boolean {
 	const usual = HEADER_BYTES + sideInfoBytes(header);
 	// Encoders disagree on whether the two bytes of a checksum move it.
-	for (const at of [usual, usual + 2]) {
-		if (!isAt(bytes, at, 'Xing') && !isAt(bytes, at, 'Info')) continue;
-		return (bytes.readUInt32BE(at + 4) & HAS_FRAMES) === 0 ? 0 : bytes.readUInt32BE(at + 8);
-	}
-	const vbri = HEADER_BYTES + 32;
-	return isAt(bytes, vbri, 'VBRI') ? bytes.readUInt32BE(vbri + 14) : undefined;
+	const isXing = [usual, usual + 2].some(
+		(at) => isAt(bytes, at, 'Xing') || isAt(bytes, at, 'Info'),
+	);
+	return isXing || isAt(bytes, HEADER_BYTES + 32, 'VBRI');
 }
 
-/** How many bytes `statedIn` and `tagLength` read at most. */
-const LOOK_BYTES = HEADER_BYTES + 32 + 18;
+/** How many bytes `isInfoFrame` and `tagLength` read at most. */
+const LOOK_BYTES = HEADER_BYTES + 32 + 6;
 
 const ID3V1_BYTES = 128;
 const ID3V1_EXTENDED_BYTES = 227;
@@ -141,7 +139,6 @@ class Mp3Sound {
 	private header: FrameHeader | undefined;
 	/** Caches headers by their bits, as reading one takes longer than all else. */
 	private readonly headers = new Map<number, FrameHeader>();
-	private statedFrames = 0;
 	private readonly ranges: Array<[from: number, to: number]> = [];
 	private readonly found = { units: 0, bytes: 0, points: new Array<Point>() };
 	/** How many frames lie between two points. */
@@ -162,11 +159,8 @@ class Mp3Sound {
 		if (((bits ^ first.bits) & FORMAT_BITS) !== 0 || channels !== first.channels)
 			return lost(from, 'is a frame of another format than those before it');
 		// Between other frames the mark could stand there by chance, but then the frame would code something.
-		if (this.found.units === 0 || bytes.readUInt32BE(HEADER_BYTES) === 0) {
-			const statedFrames = statedIn(bytes, frame);
-			this.statedFrames += statedFrames ?? 0;
-			if (statedFrames !== undefined) return { length, idle: IDLE_ELEMENT };
-		}
+		const mayBeInfo = this.found.units === 0 || bytes.readUInt32BE(HEADER_BYTES) === 0;
+		if (mayBeInfo && isInfoFrame(bytes, frame)) return { length, idle: IDLE_ELEMENT };
 		if (this.ranges.length === MOST_RANGES && this.ranges.at(-1)?.[1] !== from)
 			return { problem: `its sound lies in more than ${inWords(MOST_RANGES)} pieces` };
 		return frame;
@@ -189,23 +183,14 @@ class Mp3Sound {
 	facts(): SoundFacts {
 		const { header, headers, found, ranges } = this;
 		if (header === undefined || found.units === 0) return noSound('it holds no sound');
-		const { version, samplesPerFrame: samplesPerUnit } = header;
+		const { version, sampleRate, samplesPerFrame: samplesPerUnit } = header;
 		const format = { format: header, coding: `MPEG-${version}`, samplesPerUnit };
 		const bitrates = new Set([...headers.values()].map((frame) => frame.bitrateIndex));
 		const [bitrateIndex] = bitrates.size === 1 ? bitrates : [];
-		const seconds = secondsOf(header, found.units);
+		const seconds = (found.units * samplesPerUnit) / sampleRate;
 		return { kind: 'mp3', ...format, ...found, ranges, bitrateIndex, seconds };
 	}
-
-	broken(problem: string): SoundFacts {
-		const { header, statedFrames } = this;
-		if (header === undefined || statedFrames === 0) return noSound(problem);
-		return { kind: 'none', problem, seconds: secondsOf(header, statedFrames) };
-	}
 }
-
-const secondsOf = ({ samplesPerFrame, sampleRate }: FrameHeader, frames: number) =>
-	(frames * samplesPerFrame) / sampleRate;
 
 const ZEROS = Buffer.alloc(LOOK_BYTES);
 
@@ -241,5 +226,5 @@ export function* scanMp3(file: Unread): Scan {
 	yield* file.read(Infinity, 0);
 	// Less than a header is what is left of a frame that was cut off.
 	const isOver = file.total - at < HEADER_BYTES || tagBegin(file.bytes, file.total) === at;
-	return problem === undefined || isOver ? sound.facts() : sound.broken(problem);
+	return problem === undefined || isOver ? sound.facts() : noSound(problem);
 }

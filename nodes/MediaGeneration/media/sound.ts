@@ -48,8 +48,6 @@ interface NoSound {
 	kind: 'none';
 	/** Why, as the end of a sentence: "it is not an MP3 or WAV file". */
 	problem: string;
-	/** Stated by the header of an MP3 file with broken frames. */
-	seconds?: number;
 }
 
 export type SoundFacts = Sound | NoSound;
