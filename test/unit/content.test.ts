@@ -164,6 +164,14 @@ describe('a transcript', () => {
 	test('that is no text may be one that n8n did not decompress', () => {
 		expect(problemWith(Buffer.from('1f8b08000000', 'hex'), about('.srt'))).toBeUndefined();
 	});
+
+	test('of a type that its host states wrongly', () => {
+		const stated = { ...about('.srt'), stated: 'audio/mpeg' };
+		expect(
+			problemWith(Buffer.from('1\n00:00:00,000 --> 00:00:01,000\nHi'), stated),
+		).toBeUndefined();
+		expect(problemWith(Buffer.from('Hi --> there'), stated)).toBeUndefined();
+	});
 });
 
 test.each<[string, string]>([
