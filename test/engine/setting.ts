@@ -32,8 +32,16 @@ export interface SuiteOptions {
 	profile?: ProfileName;
 }
 
+let usualProfile: ProfileName = 'specification';
+
+/** Suites that are loaded from now on get this profile, unless they choose one. */
+export const useProfile = (profile: ProfileName) => void (usualProfile = profile);
+
 /** Sets a stand-in up for the suite; after each test it checks that the key went to the service and nowhere else. */
-export function engineSetting({ settings = {}, profile }: SuiteOptions = {}): Setting {
+export function engineSetting({
+	settings = {},
+	profile = usualProfile,
+}: SuiteOptions = {}): Setting {
 	let backToReal = async () => await Promise.resolve();
 	let service: StandIn | undefined;
 	const results: Array<Pick<EngineResult, 'saved' | 'logs'>> = [];

@@ -1,0 +1,9 @@
+/** The suites for which it matters what service it is, once more with the services of today. */
+import { join } from 'node:path';
+import { useProfile } from './setting';
+
+useProfile('today');
+
+const suites = ['agentTool', 'creation', 'key', 'retryPaysOnce', 'stop', 'waiting'];
+
+describe.each(suites)('%s', (suite) => void jest.requireActual(join(__dirname, `${suite}.test`)));
