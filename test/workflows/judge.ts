@@ -70,9 +70,14 @@ export type Download = (entry: { id?: string; data?: string; mimeType: string })
 
 const short = (value: unknown) => JSON.stringify(value).slice(0, 400);
 
-/** A run whose items can be judged: it has ended without an error of the whole. */
+/**
+ * A run whose items can be judged: it has ended without an error of the whole. After a crash n8n puts an item of its own in the place
+ * of a run that had not ended, and a Retry keeps it (`ExecutionRecoveryService`, n8n 2.41).
+ */
 const hasEnded = ({ executionStatus, data }: Run) =>
-	executionStatus === 'success' && data !== undefined;
+	executionStatus === 'success' &&
+	data?.main?.[0]?.[0]?.json.isArtificialRecoveredEventItem !== true &&
+	data !== undefined;
 
 function inputsOf(execution: Saved, node: MediaNode, run: Run) {
 	const inputs = inputOf(execution, run);

@@ -81,6 +81,8 @@ export function paidTwice(evidence: Evidence, books: Books): string[] {
 	});
 }
 
+const NODE_OF_TAG = /^<\S+ (.+) \d+>$/;
+
 /** Max Credits counts all runs of a node in an execution; what is on its way when it is reached still counts. */
 export function spentTooMuch({ executions }: Evidence, books: Books): string[] {
 	const families = familiesOf(executions);
@@ -89,7 +91,7 @@ export function spentTooMuch({ executions }: Evidence, books: Books): string[] {
 		plan.media.flatMap(({ name, maximumCredits }) => {
 			if (maximumCredits === undefined) return [];
 			const own = books.tasks.filter(
-				(task) => !task.refunded && books.tagOf(task).includes(` ${name} `),
+				(task) => !task.refunded && NODE_OF_TAG.exec(books.tagOf(task))?.[1] === name,
 			);
 			const [dearest = 0] = own.map(({ cost }) => cost).sort((a, b) => b - a);
 			const ofPlan = families.flatMap((family) => family.filter((each) => each.plan === plan));
