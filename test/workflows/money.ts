@@ -69,9 +69,10 @@ export function paidTwice(evidence: Evidence, books: Books): string[] {
 	const paid = new Map<string, TaskRecord[]>();
 	for (const task of books.tasks)
 		if (!task.refunded) paid.set(books.tagOf(task), [...(paid.get(books.tagOf(task)) ?? []), task]);
-	// Nothing is saved of what a node got that was killed or stopped.
+	// Nothing is saved of what a node got that was killed or stopped, so that items without a name can't be counted there.
 	const cut = evidence.executions.filter(({ status }) => ['crashed', 'canceled'].includes(status));
 	return [...paid].flatMap(([each, tasks]) => {
+		if (cut.length > 0 && each.startsWith('<none ')) return [];
 		const count = (wanted.get(each) ?? 0) + cut.length + allowed(evidence, books, tasks);
 		return tasks.length > count
 			? [
