@@ -6,7 +6,7 @@ import { creationFault, type CreationFault } from './validation';
 import type { JsonObject, RecordedRequest, Settings, TaskKind, TaskRecord } from './types';
 
 /** How long a creation waits for the callback that is to come before its answer. */
-const BEFORE_ANSWER_MS = 10_000;
+export const BEFORE_ANSWER_MS = 10_000;
 
 /** docs/service.md, "Endpoints": checks a creation, charges it, and answers at once with its `task_id`. */
 export async function create(

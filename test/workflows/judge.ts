@@ -3,6 +3,7 @@
  * its item, and the executions as n8n has saved them.
  */
 import type { TaskRecord } from '../service';
+import { BEFORE_ANSWER_MS } from '../service/creation';
 import type { Item } from '../n8n/harness/execution';
 import { type MediaNode, nameOf, tag, tagOf } from './case';
 import {
@@ -199,14 +200,18 @@ function dropped(execution: Saved): string[] {
 	});
 }
 
-/** What n8n has read or logged within this time before it was killed may be lost with it. */
+/** What n8n has read or logged within this time before it was killed may be lost with it. A creation's answer can come later than its task. */
 const LOST_WITH_N8N_MS = 1_000;
 
 /** Each task that was paid for is named in an output, an error or the log. */
-function unnamed({ executions, log, killedAt = Infinity }: Evidence, books: Books): string[] {
+function unnamed(
+	{ executions, log, played, killedAt = Infinity }: Evidence,
+	books: Books,
+): string[] {
 	const results = executions.map(({ resultData }) => JSON.stringify(resultData)).join('\n');
-	const cutOff = ({ createdAt }: TaskRecord) =>
-		createdAt > killedAt - LOST_WITH_N8N_MS && createdAt <= killedAt;
+	const isLate = played.service.callbacks?.beforeCreationAnswer === true;
+	const lostSince = killedAt - LOST_WITH_N8N_MS - (isLate ? BEFORE_ANSWER_MS : 0);
+	const cutOff = ({ createdAt }: TaskRecord) => createdAt > lostSince && createdAt <= killedAt;
 	return books.tasks
 		.filter((task) => !cutOff(task))
 		.filter(({ id, refunded }) => !refunded && !books.unclear.has(id))
