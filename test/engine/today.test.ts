@@ -338,7 +338,7 @@ describe('what costs nothing', () => {
 			const { output } = await setting.run({ parameters, settings: goOn });
 			return output.map(({ json }) => json.task_id ?? json.error);
 		};
-		const first = await setting.service.order();
+		const first = await setting.service.order(NEVER);
 		const second = await setting.service.order(NEVER);
 		const third = await setting.service.order(
 			{ prompt: 'x', model_id: 'm' },
