@@ -6,7 +6,7 @@ import { RestError, type SavedWorkflow } from '../n8n/harness/rest';
 import { startScriptedModel } from '../n8n/harness/scriptedModel';
 import type { Workflow } from '../n8n/harness/workflow';
 import type { Case, Plan } from './case';
-import { type Evidence, type RawExecution, savedOf, type Workflows } from './evidence';
+import { type Evidence, type RawExecution, type Saved, savedOf, type Workflows } from './evidence';
 
 /** How long a workflow may take, deadlines that n8n notices a minute late included. */
 const PATIENCE_MS = 300_000;
@@ -71,20 +71,29 @@ export async function play(played: Case, { rest }: TestContext): Promise<Evidenc
 	workflows.push({ plan: played.main, workflow: main });
 
 	const unfinished = await run(played, rest, workflows);
-	const executions = await Promise.all(
-		workflows.map(async ({ plan, workflow }) => {
-			const all = await patiently(async () => await rest.listExecutions(workflow.id));
-			return await Promise.all(
-				all.map(async ({ id }) => {
-					const raw = async () => await rest.request<RawExecution>('GET', `/executions/${id}`);
-					return savedOf(await patiently(raw), plan);
-				}),
-			);
-		}),
-	);
+	const read = async ({ plan, workflow }: Workflows[number]): Promise<Saved[]> => {
+		const all = await patiently(async () => await rest.listExecutions(workflow.id));
+		return await Promise.all(
+			all.map(async ({ id }) => {
+				const raw = async () => await rest.request<RawExecution>('GET', `/executions/${id}`);
+				return savedOf(await patiently(raw), plan);
+			}),
+		);
+	};
+	const readAll = async () => (await Promise.all(workflows.map(read))).flat();
+	let executions = await readAll();
+	// After a restart n8n goes on with an execution that it has called crashed, as it wakes sleepers first.
+	for (
+		let looks = 0;
+		looks < 30 && executions.some(({ status }) => !isFinished(status));
+		looks += 1
+	) {
+		await delay(LOOK_MS);
+		executions = await readAll();
+	}
 	await model.close();
 	const secrets = [service.apiKey, SECRET];
-	return { played, service, executions: executions.flat(), unfinished, log: '', secrets };
+	return { played, service, executions, unfinished, log: '', secrets };
 }
 
 type Rest = TestContext['rest'];
