@@ -73,8 +73,7 @@ async function judgeAll(
 		console.log(`Events: ${JSON.stringify(played.events)}`);
 		console.log(`Service: ${JSON.stringify(played.service)}`);
 		for (const execution of evidence.executions) console.log(summaryOf(execution));
-		for (const plan of [played.main, played.child])
-			if (plan !== undefined) console.log(JSON.stringify(plan.graph.workflow()));
+		console.log(JSON.stringify(evidence.workflows));
 	}
 	return failed;
 }

@@ -3,6 +3,7 @@ import { parse } from 'flatted';
 import type { StandIn } from '../service';
 import { type Execution, type Item, type NodeRun, readExecution } from '../n8n/harness/execution';
 import type { SavedWorkflow } from '../n8n/harness/rest';
+import type { Workflow } from '../n8n/harness/workflow';
 import type { Case, Plan } from './case';
 
 /** A run of a node as n8n saves it. */
@@ -26,6 +27,8 @@ export interface Saved extends Execution {
 export interface Evidence {
 	played: Case;
 	service: StandIn;
+	/** The workflows as n8n has them, the sub-workflow first. */
+	workflows: SavedAs[];
 	executions: Saved[];
 	/** Executions that were not over in time. */
 	unfinished: string[];
@@ -92,4 +95,7 @@ export function familiesOf(executions: readonly Saved[]): Saved[][] {
 	return [...new Set(families.values())];
 }
 
-export type Workflows = ReadonlyArray<{ plan: Plan; workflow: SavedWorkflow }>;
+/** A workflow that n8n can import, with the ID that others of its case call it by. */
+export type SavedAs = Workflow & { id: string };
+
+export type Workflows = ReadonlyArray<{ plan: Plan; workflow: SavedWorkflow; as: SavedAs }>;

@@ -28,9 +28,11 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** A workflow as n8n takes it, with what differs from one n8n to the next. */
-function filledIn(workflow: Workflow, values: Record<string, string>): Workflow {
+function filledIn(workflow: Workflow, values: Partial<Record<string, string>>): Workflow {
 	const text = JSON.stringify(workflow).replace(/__([A-Z_]+)__/g, (all, name: string) => {
-		return values[name] ?? all;
+		const value = values[name];
+		if (value === undefined) throw new Error(`Nothing stands for ${all}`);
+		return value;
 	});
 	return JSON.parse(text) as Workflow;
 }
@@ -52,23 +54,26 @@ export async function play(played: Case, { rest }: TestContext): Promise<Evidenc
 		apiKey: 'scripted',
 		url: model.url,
 	});
-	const values = { OTHER_URL: service.otherUrl, MODEL: modelCredential.id, CHILD: '' };
-	const save = async ({ graph }: Plan): Promise<SavedWorkflow> => {
-		const workflow = filledIn(graph.workflow(), values);
-		for (const { credentials } of workflow.nodes)
-			if (credentials?.mediaGenerationApi)
-				credentials.mediaGenerationApi = { id: credential.id, name };
-		return await patiently(async () => await rest.createWorkflow(workflow));
+	const values: Partial<Record<string, string>> = {
+		OTHER_URL: service.otherUrl,
+		MODEL: modelCredential.id,
 	};
 	const workflows: Array<Workflows[number]> = [];
+	const save = async (plan: Plan): Promise<SavedWorkflow> => {
+		const given = filledIn(plan.graph.workflow(), values);
+		for (const { credentials } of given.nodes)
+			if (credentials?.mediaGenerationApi)
+				credentials.mediaGenerationApi = { id: credential.id, name };
+		const workflow = await patiently(async () => await rest.createWorkflow(given));
+		workflows.push({ plan, workflow, as: { ...given, id: workflow.id } });
+		return workflow;
+	};
 	if (played.child !== undefined) {
 		const child = await save(played.child);
 		await patiently(async () => await rest.publish(child));
 		values.CHILD = child.id;
-		workflows.push({ plan: played.child, workflow: child });
 	}
-	const main = await save(played.main);
-	workflows.push({ plan: played.main, workflow: main });
+	await save(played.main);
 
 	const unfinished = await run(played, rest, workflows);
 	const read = async ({ plan, workflow }: Workflows[number]): Promise<Saved[]> => {
@@ -93,7 +98,8 @@ export async function play(played: Case, { rest }: TestContext): Promise<Evidenc
 	}
 	await model.close();
 	const secrets = [service.apiKey, SECRET];
-	return { played, service, executions, unfinished, log: '', secrets };
+	const asSaved = workflows.map(({ as }) => as);
+	return { played, service, workflows: asSaved, executions, unfinished, log: '', secrets };
 }
 
 type Rest = TestContext['rest'];
