@@ -199,10 +199,9 @@ export class Editor {
 
 	async choose(name: string, option: string): Promise<void> {
 		await this.parameter(name).click();
-		await this.page
-			.locator('.el-select-dropdown__item:visible', { hasText: option })
-			.first()
-			.click();
+		const open = this.page.locator('.el-select-dropdown__item:visible');
+		await open.filter({ has: this.page.getByText(option, { exact: true }) }).click();
+		await open.first().waitFor({ state: 'hidden' });
 	}
 
 	/** "Execute step", until it has run. */
