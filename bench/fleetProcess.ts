@@ -107,9 +107,8 @@ export class Process {
 				...{ client, now, sleep, random, stop: stop.signal },
 				context: {
 					logger: { info: () => undefined, warn: () => undefined },
-					getExecutionId: () => '1',
-					getNode: () => ({ name: 'Generate', type: 'n8n-nodes-media-generation.mediaGeneration' }),
 				} as unknown as IExecuteFunctions,
+				paidTasks: { add: () => undefined },
 				ledger: new Ledger(store, run),
 				spending: new Spending({
 					...{ client, now, sleep, store, run },

@@ -89,7 +89,7 @@ export async function readText(body: unknown, { bytes }: Bound = ANSWER) {
 	const chunks: Buffer[] = [];
 	let length = 0;
 	for await (const chunk of Buffer.isBuffer(body) ? [body] : rest) {
-		chunks.push(Buffer.from(chunk));
+		chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));
 		length += chunk.length;
 		if (length > bytes) break;
 	}

@@ -20,6 +20,7 @@ import { brokenEnd, failedEnd, type ItemEnd, type RunDeps } from './item';
 import { runItems } from './items';
 import { joinItems } from './joinItems';
 import { failedItem, includedInput, Report } from './output';
+import { PaidTasks } from './paidTasks';
 import { planItems, runSettings, type Planned } from './plan';
 import * as prepare from './prepare';
 import { Spending } from './spending';
@@ -105,6 +106,7 @@ async function runPlanned(
 	const { context, ledger } = report;
 	const { maxActiveTasks, maximumCredits: maximum } = runSettings(report.items, planned);
 	const stop = context.getExecutionCancelSignal();
+	const paidTasks = new PaidTasks(context, ledger.run.executionId, realClock.sleep);
 	let ends: readonly ItemEnd[] = [];
 	let output: INodeExecutionData[] | undefined;
 	try {
@@ -118,7 +120,7 @@ async function runPlanned(
 		const { baseUrl } = client.credentials;
 		const delivery = new Delivery(context, { signal: stop, baseUrl });
 		const speechRoutes = new Set<SpeechRoute>();
-		const shared = { context, client, ledger, spending, delivery, stop, speechRoutes };
+		const shared = { context, client, ledger, spending, delivery, paidTasks, stop, speechRoutes };
 		const deps: RunDeps = { ...realClock, random: Math.random, ...shared };
 		const haltOnFailure = !context.continueOnFail();
 		const items = ready.map((each) =>
@@ -136,6 +138,7 @@ async function runPlanned(
 				: report.output(ends, spending);
 		return output;
 	} finally {
+		paidTasks.write();
 		// A stop can cut short creations, waiting, downloads, or the last look before the sleep.
 		if (stop?.aborted === true) report.log('the execution was stopped', report.left(ends));
 		const isOut = output !== undefined;

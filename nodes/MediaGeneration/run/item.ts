@@ -11,12 +11,14 @@ import { broken } from '../service/taskFailures';
 import type { Done, Failed } from '../service/verdict';
 import type { OpenTask } from '../sleep/notes';
 import type { Watch } from '../wait/poll';
+import type { PaidTasks } from './paidTasks';
 import type { Spending } from './spending';
 
 export interface RunDeps extends Omit<SubmitDeps, 'over'> {
 	context: IExecuteFunctions;
 	ledger: Ledger;
 	spending: Spending;
+	paidTasks: Pick<PaidTasks, 'add'>;
 	delivery: Pick<Delivery, 'deliver'>;
 }
 

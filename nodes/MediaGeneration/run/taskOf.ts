@@ -8,7 +8,6 @@ import type { Failure } from '../base/failures';
 import { asText } from '../base/json';
 import { broken } from '../service/taskFailures';
 import type { Failed } from '../service/verdict';
-import { isToolRun } from '../operations/fields';
 import type { CreatedPart, Item, RunDeps } from './item';
 
 export interface KnownTask {
@@ -44,13 +43,10 @@ export async function taskOf(
 	{ settings }: Item,
 	part: CreatedPart,
 ): Promise<KnownTask | Failed> {
-	const { context, ledger, spending } = deps;
+	const { context, ledger, paidTasks, spending } = deps;
 	const { request, earlier, slot } = part;
-	const log = logOf(context);
-	const where = `for item ${slot.item} of execution ${ledger.run.executionId}`;
 	const known = (created: Created, old: boolean): KnownTask => {
-		// Should n8n die before the execution is saved, the log has the ID of every task that is paid for.
-		log.info(`Media Generation: task ${created.taskId} ${where}`);
+		paidTasks.add(created.taskId, slot.item);
 		return { kind: 'task', ...created, created, old };
 	};
 	const found = await findEarlier(deps, part);
@@ -67,7 +63,9 @@ export async function taskOf(
 	if (submitted.kind === 'created') return known(submitted.created, false);
 	const { failure } = submitted;
 	if (failure.taskId !== undefined)
-		log.warn(`Media Generation: task ${failure.taskId} ${where} may exist`);
+		logOf(context).warn(
+			`Media Generation: task ${failure.taskId} for item ${slot.item} of execution ${ledger.run.executionId} may exist`,
+		);
 	const advice = adviceOn(failure.message, request, settings.longText);
 	return asFailed({ ...failure, description: `${failure.description}${advice}` });
 }
@@ -114,7 +112,7 @@ async function createOrFind(
 		return { kind: 'failed', failure: broken(error, 'nothing') };
 	}
 	// An agent waits for its tool, and for no longer than the Timeout.
-	const limits = { deadline: now() + timeoutMs, boundsFull: isToolRun(deps.context) };
+	const limits = { deadline: now() + timeoutMs, boundsFull: ledger.run.call !== undefined };
 	const submitted = await createTask(deps, request, limits);
 	if (submitted.kind === 'created') ledger.noteCreated(part, submitted.created);
 	if (submitted.kind === 'failed') ledger.forget(slot);

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { Member } from '../cluster';
 
-const line = /Media Generation: task (\S+) for item (\d+) of execution (\d+)/g;
+/** Tasks that were made at the same moment share a line. */
+const line = /\btask (\S+) for item (\d+) of execution (\d+)/g;
 
 /** The IDs of tasks, by execution and item; the logs of killed processes count like the others. */
 export class TaskLog {
