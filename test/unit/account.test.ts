@@ -35,7 +35,7 @@ describe('accounts', () => {
 		expect(accountOf('https://b.example', 'sk_1')).not.toBe(account);
 	});
 
-	test('a pause is only ever made longer, and never beyond five minutes', () => {
+	test('a pause is only ever made longer, and never beyond five minutes; 30 s for callbacks', () => {
 		const account = new Account();
 		expect(account.pausedUntil('create')).toBe(0);
 		account.pause('create', NOW, 10_000);
@@ -43,6 +43,8 @@ describe('accounts', () => {
 		expect(account.pausedUntil('create')).toBe(NOW + 10_000);
 		account.pause('create', NOW, 9_999_999);
 		expect(account.pausedUntil('create')).toBe(NOW + 300_000);
+		account.pause('outsider', NOW, 300_000);
+		expect(account.pausedUntil('outsider')).toBe(NOW + 30_000);
 	});
 
 	const learned = (purpose: Purpose, { status, headers, body }: Answer) => {

@@ -1,6 +1,10 @@
-import type { PollRoute } from '../../nodes/MediaGeneration/service/account';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import { lookAtTask, readLook, type Look } from '../../nodes/MediaGeneration/service/look';
+import {
+	lookAtTask,
+	lookOnRoute,
+	readLook,
+	type Look,
+} from '../../nodes/MediaGeneration/service/look';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 
 const NOW = 1_000_000;
@@ -115,11 +119,8 @@ describe('the ID in an answer', () => {
 });
 
 describe('routes', () => {
-	const look = async (
-		client: ReturnType<typeof scriptedClient>,
-		taskId = 't1',
-		route?: PollRoute,
-	) => await lookAtTask(client, { taskId, kind: 'speech', route, timeoutMs: 5_000 }, () => NOW);
+	const look = async (client: ReturnType<typeof scriptedClient>, taskId = 't1') =>
+		await lookAtTask(client, { taskId, kind: 'speech', timeoutMs: 5_000 }, () => NOW);
 	const paths = (client: ReturnType<typeof scriptedClient>) =>
 		client.requests.map(({ path }) => path);
 
@@ -194,24 +195,15 @@ describe('routes', () => {
 		expect(paths(client)).toEqual(['/v1/task/t1', '/v1e/task/t1', '/v1/task/t1', '/v1e/task/t1']);
 	});
 
-	test('a look that an outsider asked for says so, and makes no task known', async () => {
+	test('a look at one route, for an outsider, says so, and makes neither task nor type known', async () => {
 		const client = scriptedClient(() => answer(200, { ...TASK, type: 'Speech' }));
 		await look(client);
-		const at = { taskId: 't2', kind: 'speech', route: 'v1', timeoutMs: 5_000 } as const;
-		await lookAtTask(client, { ...at, purpose: 'outsider' });
+		const at = { taskId: 't2', route: 'v1e', timeoutMs: 5_000 } as const;
+		await lookOnRoute(client, { ...at, purpose: 'outsider' });
 		expect(client.requests.map(({ purpose }) => purpose)).toEqual(['look', 'outsider']);
+		expect(paths(client)).toEqual(['/v1/task/t1', '/v1e/task/t2']);
 		const { known, types } = client.account;
-		expect([known.get('t1'), known.get('t2'), types.get('speech')]).toEqual([
-			true,
-			undefined,
-			'Speech',
-		]);
-	});
-
-	test('a chosen route is the only one', async () => {
-		const client = scriptedClient(() => answer(404));
-		await look(client, 't1', 'v1e');
-		expect(paths(client)).toEqual(['/v1e/task/t1']);
+		expect([[...known.keys()], [...types.values()]]).toEqual([['t1'], ['Speech']]);
 	});
 
 	test.each([

@@ -4,7 +4,7 @@ import { BoundedMap } from '../base/boundedMap';
 import type { ServiceClient } from '../service/client';
 import { now, realClock, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
-import { lookAtTask, type Look } from '../service/look';
+import { lookOnRoute, type Look } from '../service/look';
 import { LOOK_POLICIES, untilClear } from '../service/until';
 import { verdictOf, type Verdict } from '../service/verdict';
 import type { Posted } from './webhook';
@@ -21,8 +21,6 @@ const CALLS_AT_ONCE = 500;
 const UNKNOWN_FOR_MS = 10_000;
 const REMEMBERED_IDS = 1_000;
 const WORTH_ASKING_MS = 500;
-/** No Retry-After keeps callbacks from asking for longer than this. */
-const LONGEST_REST_MS = 30_000;
 
 const TOO_MANY_CALLBACKS: Look & Confirmed = { kind: 'busy', detail: 'too many callbacks at once' };
 
@@ -37,8 +35,6 @@ class Callbacks {
 	readonly underWay = new Map<string, Promise<Confirmed>>();
 	/** The keys are the types of tasks that were over, as the service names them. */
 	readonly routes = new BoundedMap<string, PollRoute>(REMEMBERED_IDS);
-	/** Epoch ms until which the service asked callbacks to wait. Creations and polls have `account.pausedUntil`. */
-	restUntil = 0;
 }
 
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();
@@ -58,10 +54,8 @@ async function lookOnce(
 	patience.end();
 	if (turn === undefined) return TOO_MANY_CALLBACKS;
 	const route = state.routes.get(typeKey(task?.type)) ?? (misses === 0 ? 'v1' : 'v1e');
-	const at = { taskId, kind: 'callback', route, timeoutMs, purpose: 'outsider' } as const;
-	const look = await lookAtTask(client, at).finally(turn);
-	if (look.kind === 'busy' && look.retryAfterMs !== undefined)
-		state.restUntil = now() + Math.min(look.retryAfterMs, LONGEST_REST_MS);
+	const at = { taskId, route, timeoutMs, purpose: 'outsider' } as const;
+	const look = await lookOnRoute(client, at).finally(turn);
 	if (look.kind === 'task' && look.task.state !== 'running')
 		state.routes.set(typeKey(look.task.type), route);
 	return look;
@@ -70,7 +64,6 @@ async function lookOnce(
 /** A callback can be faster than the service's own read of its task or its files. */
 async function ask(client: ServiceClient, posted: Posted, deadline: number): Promise<Confirmed> {
 	const { account } = client;
-	const state = account.state(Callbacks);
 	let misses = 0;
 	const look = async () => {
 		const timeoutMs = Math.min(CALLBACK_LOOK_TIMEOUT_MS, deadline - now());
@@ -82,7 +75,7 @@ async function ask(client: ServiceClient, posted: Posted, deadline: number): Pro
 		...realClock,
 		deadline,
 		reportedFailed: posted.task?.state === 'failed',
-		pausedUntil: () => Math.max(account.pausedUntil('look'), state.restUntil),
+		pausedUntil: () => Math.max(account.pausedUntil('look'), account.pausedUntil('outsider')),
 		isEnough: (task) =>
 			verdictOf(posted.taskId, task).kind !== 'running' ||
 			(task.state === 'running' && !mayBeOver(posted)),

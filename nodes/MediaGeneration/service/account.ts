@@ -12,15 +12,16 @@ export type SpeechRoute = 'v1' | 'v3';
 
 /**
  * What a request is for. A pause applies to what it was said of: throttled looks hold back no creation, and a creation that
- * met a limit holds back no look. What an outsider causes by posting to a webhook pauses nothing.
+ * met a limit holds back no look. What an outsider causes by posting to a webhook holds back other callbacks only.
  */
 export type Purpose = 'create' | 'look' | 'read' | 'outsider';
 
 const MAX_ACCOUNTS = 200;
 const MAX_KINDS = 100;
 const MAX_KNOWN = 20_000;
-/** No Retry-After is believed beyond this. */
+/** No Retry-After is believed beyond this, nor callbacks held back for longer than the second one. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;
+const MAX_OUTSIDER_PAUSE_MS = 30_000;
 
 export class Account {
 	private readonly pauses = new Map<Purpose, number>();
@@ -53,9 +54,10 @@ export class Account {
 		return this.pauses.get(purpose) ?? 0;
 	}
 
-	/** Holds back all runs of the account with this purpose, so that what outsiders cause holds back nobody; only ever longer. */
-	pause(purpose: Purpose, nowMs: number, retryAfterMs: number): void {
-		const until = nowMs + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
+	/** Holds back all runs of the account with this purpose; only ever longer. */
+	pause(purpose: Purpose, nowMs: number, pauseMs: number): void {
+		const longestMs = purpose === 'outsider' ? MAX_OUTSIDER_PAUSE_MS : MAX_RETRY_AFTER_MS;
+		const until = nowMs + Math.min(pauseMs, longestMs);
 		this.pauses.set(purpose, Math.max(this.pausedUntil(purpose), until));
 	}
 

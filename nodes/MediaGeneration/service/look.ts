@@ -19,13 +19,10 @@ export type Look =
 
 export interface LookAt {
 	taskId: string;
+	/** The poll route is remembered for it. */
 	kind: string;
-	/** Asks only this route. Without it, the one that last answered for the kind is asked, and on 404 the other one. */
-	route?: PollRoute;
 	/** Limits the whole look, in ms, whichever routes it asks. */
 	timeoutMs: number;
-	/** `look`, unless an outsider caused it. */
-	purpose?: Purpose;
 	signal?: AbortSignal;
 }
 
@@ -71,37 +68,39 @@ export function wordsOf({ status, body, unread }: Answer): string | undefined {
 	return unread === undefined ? undefined : `HTTP ${status} with an answer ${unread}`;
 }
 
-async function askRoute(
+/** Asks one route, and remembers nothing. */
+export async function lookOnRoute(
 	client: ServiceClient,
-	{ taskId, kind, route, purpose = 'look', ...within }: LookAt & { route: PollRoute },
+	{ taskId, route, ...within }: Omit<LookAt, 'kind'> & { route: PollRoute; purpose: Purpose },
 ): Promise<Look> {
 	// An ID comes from outside: half a surrogate pair, which can't be encoded, becomes U+FFFD.
 	const id = encodeURIComponent(Buffer.from(taskId).toString());
-	const path = `/${route}/task/${id}`;
-	const reply = await client.send({ method: 'GET', path, purpose, ...within });
-	const look = readLook(reply, taskId);
-	// Some servers answer every path with 200 and a status of their own: that is not a task, nor a route to remember.
-	if (look.kind === 'task' && isDescribed(look.task)) {
-		client.account.routes.set(kind, route);
-		if (look.task.type !== undefined) client.account.types.set(kind, look.task.type);
-	}
-	return look;
+	const reply = await client.send({ method: 'GET', path: `/${route}/task/${id}`, ...within });
+	return readLook(reply, taskId);
 }
 
-/** Looks at a task once. */
+/** Looks at a task once: on the route that last answered for its kind, and where it is unknown there, on the other one. */
 export async function lookAtTask(
 	client: ServiceClient,
-	at: LookAt,
+	{ kind, ...at }: LookAt,
 	clockNow: () => number = now,
 ): Promise<Look> {
+	const { known, routes, types } = client.account;
 	const end = clockNow() + at.timeoutMs;
-	if (at.purpose !== 'outsider') client.account.known.set(at.taskId, true);
-	const route = at.route ?? client.account.routes.get(at.kind) ?? 'v1';
-	const look = await askRoute(client, { ...at, route });
-	const timeoutMs = end - clockNow();
-	if (look.kind !== 'missing' || at.route !== undefined || timeoutMs <= 0) return look;
-	const second = await askRoute(client, { ...at, route: route === 'v1' ? 'v1e' : 'v1', timeoutMs });
+	known.set(at.taskId, true);
+	const ask = async (route: PollRoute) => {
+		const within = { timeoutMs: end - clockNow(), purpose: 'look' } as const;
+		const look = await lookOnRoute(client, { ...at, ...within, route });
+		// Some servers answer every path with 200 and a status of their own: that is not a task, nor a route to remember.
+		const isTask = look.kind === 'task' && isDescribed(look.task);
+		if (isTask) routes.set(kind, route);
+		if (isTask && look.task.type !== undefined) types.set(kind, look.task.type);
+		return { look, isTask };
+	};
+	const route = routes.get(kind) ?? 'v1';
+	const first = await ask(route);
+	if (first.look.kind !== 'missing' || clockNow() >= end) return first.look;
+	const second = await ask(route === 'v1' ? 'v1e' : 'v1');
 	// The other route not existing, refusing, or failing without naming the task, says nothing while the first one knew no such task.
-	const isSaid = second.kind === 'task' && isDescribed(second.task);
-	return second.kind === 'busy' || isSaid ? second : look;
+	return second.look.kind === 'busy' || second.isTask ? second.look : first.look;
 }

@@ -112,7 +112,7 @@ export interface Looking extends Clock {
  * changed while the service asked for a pause.
  */
 export async function untilClear(
-	look: (evidence: Evidence) => Promise<Look>,
+	look: () => Promise<Look>,
 	policy: Policy,
 	{ now, sleep, signal, deadline = Infinity, ...looking }: Looking,
 ): Promise<Look> {
@@ -126,7 +126,7 @@ export async function untilClear(
 		if (signal?.aborted || pauseMs > policy.longestPauseMs || now() + pauseMs >= deadline)
 			return last ?? unasked(restMs);
 		if (pauseMs > 0) await sleep(pauseMs, signal);
-		last = await look(evidence);
+		last = await look();
 		const clear = evidence.add(last, now());
 		if (clear !== undefined && (clear.kind !== 'task' || isEnough(clear.task))) return clear;
 	}
