@@ -1,5 +1,5 @@
 /**
- * Reading what others send: its size, depth and number of values are limited before it is parsed, so that none of it can fill the
+ * Reads what others send. Its size, depth and number of values are limited before it is parsed, so that none of it can fill the
  * memory, hold n8n's event loop or overflow a stack later.
  */
 import { parseJson } from './json';
@@ -41,9 +41,9 @@ const LONG_NUMBER = /(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/;
 
 /** Returns what exceeds the bound, or else the text to parse. Whole numbers that a double can't hold become texts: a rounded ID is another task's. */
 function scanJson(json: string, bound: Bound): string | { exact: string } {
-	let [depth, values, copied] = [0, 0, 0];
+	let [at, depth, values, copied] = [0, 0, 0, 0];
 	const pieces: string[] = [];
-	for (let at = 0; at < json.length;) {
+	while (at < json.length) {
 		const code = json.charCodeAt(at);
 		const start = at;
 		at += 1;
@@ -79,10 +79,13 @@ export function readJson(text: string, bound: Bound = ANSWER, whole = true): Rea
 }
 
 /**
- * The text of a body, which n8n hands out as a stream, as bytes or as a text. A stream is read up to the bound and then
- * destroyed. Rejects where the stream breaks. Of a body that is not `whole` the text is the beginning.
+ * Reads the text of a body, which n8n hands out as a stream, as bytes or as a text. A stream is read up to the bound and then
+ * destroyed. Rejects where the stream breaks. If a body is not `whole`, the text is its beginning.
  */
-export async function readText(body: unknown, { bytes }: Bound = ANSWER) {
+export async function readText(
+	body: unknown,
+	{ bytes }: Bound = ANSWER,
+): Promise<{ text: string; whole: boolean }> {
 	if (typeof body === 'string') return { text: body.slice(0, bytes), whole: body.length <= bytes };
 	const isStream = typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 	const rest = isStream ? (body as AsyncIterable<Buffer>) : [];

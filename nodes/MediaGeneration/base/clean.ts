@@ -6,22 +6,22 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { ensured } from './boundedMap';
 import { inPieces, type Work } from './clock';
 import { onOneLine } from './failures';
-import { mapTexts, mapTextsInPieces, type JsonObject, type Seen } from './json';
+import { mapTexts, mapTextsInPieces, urlOf, type JsonObject, type Seen } from './json';
 import { patternOf } from './keys';
 import { TokenSet } from './tokens';
 
 const MIN_TOKEN = 16;
-/** By these a lost task is found again. The service never learns the secret, so it is in them only by accident. */
+/** These fields identify lost tasks, so the secret stays in them: the service never learns it, and they hold it only by accident. */
 const ID_FIELD = /^id$|_ids?$|[a-z]Ids?$/;
 
-/** Kept for as long as the credential that was read, which serves many callbacks. */
+/** A pattern lives as long as the credential that was read, which serves many callbacks. */
 const patterns = new WeakMap<object, RegExp>();
 
 const URL_IN_TEXT = /https?:\/\/[^\s"'<>\\]+/gi;
-/** A URL that is meant for the service only: signed by this package, or the one by which n8n wakes an execution. */
+/** Such a URL is meant for the service only: this package has signed it, or n8n wakes an execution by it. */
 const WAKES_OR_CALLS = /^[^?]*-waiting\/\d+(?:[/?]|$)|[?&]signed_for=/;
 
-/** Also those of earlier runs, which nobody remembers. */
+/** Nobody remembers the tokens of earlier runs, so URLs are recognized by their form. */
 function withoutTokensOfUrls(text: string): string {
 	if (!text.includes('signature=')) return text;
 	return text.replace(URL_IN_TEXT, (url) =>
@@ -30,7 +30,7 @@ function withoutTokensOfUrls(text: string): string {
 }
 
 export class Cleaner {
-	/** Of each key, as it can change while a run goes on. */
+	/** There can be several, as a key can change while a run goes on. */
 	private readonly keys = new Map<string, RegExp>();
 	private readonly tokens = new TokenSet();
 	private readonly secrets = new TokenSet();
@@ -41,11 +41,10 @@ export class Cleaner {
 		if (callbackSecret !== '') this.secrets.add(callbackSecret);
 	}
 
-	/** @param url of a callback, which is on its way to the service, or was proved to have been */
+	/** @param url of a callback: it is on its way to the service, or was proved to come from it */
 	hasSent(url: unknown): void {
-		const isUrl = typeof url === 'string' && URL.canParse(url);
-		const token = isUrl ? new URL(url).searchParams.get('signature') : null;
-		if (token !== null && token.length >= MIN_TOKEN) this.tokens.add(token);
+		const token = urlOf(url)?.searchParams.get('signature') ?? '';
+		if (token.length >= MIN_TOKEN) this.tokens.add(token);
 	}
 
 	key(text: string): string {
@@ -58,19 +57,19 @@ export class Cleaner {
 		return this.secrets.removedFrom(this.named(text));
 	}
 
-	/** Nothing is changed in place. */
+	/** Returns a copy. */
 	value<T>(value: T): T {
 		return mapTexts(value, this.change);
 	}
 
-	/** In place, and in pieces. Its files are left as they are. */
+	/** Cleans in place, and in pieces. Its files are left as they are. */
 	*item(item: INodeExecutionData, seen?: Seen): Work<INodeExecutionData> {
 		item.json = yield* mapTextsInPieces(item.json, this.change, seen);
 		this.error(item.error);
 		return item;
 	}
 
-	/** Names of fields and IDs. */
+	/** Cleans names of fields and IDs. */
 	private named(text: string): string {
 		return this.tokens.removedFrom(withoutTokensOfUrls(this.key(text)));
 	}
@@ -78,7 +77,7 @@ export class Cleaner {
 	private readonly change = (text: string, name?: string) =>
 		name === undefined || ID_FIELD.test(name) ? this.named(text) : this.text(text);
 
-	/** An error that n8n will show and save. In place, as n8n tells errors apart by their class. */
+	/** Cleans an error that n8n will show and save: in place, as n8n tells errors apart by their class. */
 	error(error: unknown, depth = 0): unknown {
 		if (!(error instanceof Error) || depth > 5) return error;
 		const shown = error as Error & JsonObject;
@@ -92,16 +91,18 @@ export class Cleaner {
 	}
 }
 
-/** What merely tells of a run must not end it. */
+/** A note, hint or line of a log that fails must not end the run. */
 export function quietly(tell: () => void): void {
 	try {
 		tell();
 	} catch {
-		// Nobody is left to be told.
+		// There is no other place to report it.
 	}
 }
 
-export function logOf(context: Pick<IExecuteFunctions, 'logger'>) {
+type Log = Record<'info' | 'warn', (line: string) => void>;
+
+export function logOf(context: Pick<IExecuteFunctions, 'logger'>): Log {
 	const { logger } = context;
 	const clean = (line: string) => onOneLine(cleanerOf(context).text(line));
 	return {
@@ -125,12 +126,18 @@ function* cleaned(cleaner: Cleaner, items: INodeExecutionData[]): Work<INodeExec
 	return items;
 }
 
-/** Items that leave: to the next node, into a sleep, or out of it. */
-export async function cleanItems(context: object, items: INodeExecutionData[]) {
+/** Cleans items that leave: to the next node, into a sleep, or out of it. */
+export async function cleanItems(
+	context: object,
+	items: INodeExecutionData[],
+): Promise<INodeExecutionData[]> {
 	return await inPieces(cleaned(cleanerOf(context), items));
 }
 
-export async function cleanly(context: object, run: () => Promise<INodeExecutionData[]>) {
+export async function cleanly(
+	context: object,
+	run: () => Promise<INodeExecutionData[]>,
+): Promise<INodeExecutionData[]> {
 	try {
 		return await cleanItems(context, await run());
 	} catch (error) {

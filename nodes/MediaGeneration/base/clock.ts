@@ -1,15 +1,15 @@
-/** Time, for everything that waits: from outside, so that tests run on a virtual clock. */
+/** Tells the time and waits. Callers can pass a clock, so that tests run on a virtual one. */
 import { sleep } from 'n8n-workflow';
 import { ensured } from './boundedMap';
 
 export interface Clock {
-	/** Epoch ms, never going back. */
+	/** Epoch ms that never go back. */
 	now: () => number;
 	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
 	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** Since n8n 2.34 `sleep` honours a signal; before, it ignores the second argument. */
+/** The `sleep` of n8n-workflow honours a signal since n8n 2.34; before, it ignores the second argument. */
 const sleepUntil: (ms: number, signal?: AbortSignal) => Promise<void> = sleep;
 
 /** n8n's `sleep` makes an error, with its stack, from any reason that is not one. */
@@ -18,19 +18,22 @@ const WOKEN = new Error('woken');
 /** No timer outlives an aborted pause by more than this where n8n's `sleep` ignores signals. */
 const SLICE_MS = 30_000;
 
-/** Epoch ms that neither jump nor go back when somebody sets the machine's clock: a pause must not become longer by that. */
+/** Returns epoch ms that do not jump when somebody sets the machine's clock: a pause must not become longer by that. */
 export function now(): number {
 	return performance.timeOrigin + performance.now();
 }
 
-/** How far the machine's clock, by which n8n wakes executions and other processes read notes, is ahead of {@link now}. */
+/** Compares the machine's clock with {@link now}: n8n wakes executions by it, and other processes read notes by it. */
 export function clockAheadMs(): number {
 	return Date.now() - now();
 }
 
 const listening = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Acts at once where the signal has aborted already. One listener serves all callers, as Node.js warns of signals with more than ten. @returns how to stop listening */
+/**
+ * Acts at once where the signal has aborted already. One listener serves all callers, as Node.js warns of signals with more than ten.
+ * @returns how to stop listening
+ */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
 	if (signal.aborted) act();
 	const acts = ensured(listening, signal, () => {
@@ -43,7 +46,7 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
 	return () => acts.delete(mine);
 }
 
-/** {@link Clock.sleep} by real time. */
+/** Implements {@link Clock.sleep} by real time. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 	if (signal === undefined) return await sleepUntil(ms);
 	const end = now() + ms;
@@ -57,14 +60,23 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 
 export const realClock: Clock = { now, sleep: pause };
 
-/** Aborts with another signal or after `ms`. Callers must end it: a signal that lives as long as an execution must not collect listeners. */
-export function timeLimit(ms: number, outer?: AbortSignal) {
+export interface TimeLimit {
+	signal: AbortSignal;
+	timedOut(): boolean;
+	abort(): void;
+	/** Disarms the timer, so that from now on only the outer signal counts. */
+	met(): void;
+	/** Must be called: a signal that lives as long as an execution must not collect listeners. */
+	end(): void;
+}
+
+/** Its signal aborts with the outer one, or after `ms`. */
+export function timeLimit(ms: number, outer?: AbortSignal): TimeLimit {
 	const controller = new AbortController();
 	const timer = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(ms, 2 ** 31 - 1))));
 	const abort = () => controller.abort(WOKEN);
 	timer.addEventListener('abort', abort, { once: true });
 	const forget = outer && onAbort(outer, abort);
-	// Headers arrived, so the timer is disarmed; from now on only the outer signal counts.
 	const met = () => timer.removeEventListener('abort', abort);
 	const end = () => {
 		met();
@@ -74,7 +86,10 @@ export function timeLimit(ms: number, outer?: AbortSignal) {
 }
 
 /** Resolves to what is awaited, or to undefined where the signal aborts first. */
-export async function unlessAborted<T>(signal: AbortSignal, awaited: T) {
+export async function unlessAborted<T>(
+	signal: AbortSignal,
+	awaited: T,
+): Promise<Awaited<T> | undefined> {
 	let forget = () => {};
 	const aborted = new Promise<undefined>((resolve) => {
 		forget = onAbort(signal, () => resolve(undefined));
@@ -82,7 +97,7 @@ export async function unlessAborted<T>(signal: AbortSignal, awaited: T) {
 	return await Promise.race([awaited, aborted]).finally(forget);
 }
 
-/** Pauses that double after each failure, from the first to the longest. */
+/** The pause doubles after each failure, from the first to the longest. */
 export interface Backoff {
 	firstMs: number;
 	mostMs: number;
@@ -117,7 +132,7 @@ export class OncePerMinute {
 	}
 }
 
-/** Long work in pieces: whenever it yields, others may run. */
+/** Does long work in pieces: whenever it yields, others may run. */
 export type Work<T> = Generator<undefined, T>;
 
 /** Work may hold n8n's event loop for this long. */
@@ -126,10 +141,12 @@ const PIECE_MS = 15;
 export async function inPieces<T>(work: Work<T>): Promise<T> {
 	let [since, isLong] = [now(), false];
 	let step = work.next();
-	for (; step.done !== true; step = work.next()) {
-		if (now() - since < PIECE_MS) continue;
-		await pause(0);
-		[since, isLong] = [now(), true];
+	while (step.done !== true) {
+		if (now() - since >= PIECE_MS) {
+			await pause(0);
+			[since, isLong] = [now(), true];
+		}
+		step = work.next();
 	}
 	// Give what follows long work a turn of its own.
 	if (isLong) await pause(0);

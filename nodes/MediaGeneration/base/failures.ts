@@ -1,7 +1,7 @@
-/** What can go wrong, by the outcomes that workflows carry (README, "When something goes wrong"). */
+/** Failures, by the outcomes that workflows carry (README, "When something goes wrong"). */
 import { withoutSocketCodes } from './networkError';
 
-/** The worst first. */
+/** The worst one comes first. */
 export const outcomes = [
 	/** A task may exist whose ID nobody knows. */
 	'unknown',
@@ -40,7 +40,7 @@ export interface Failure {
 	};
 }
 
-/** How the parts of a long text make its output, as an item carries it to "Task: Wait". */
+/** Tells "Task: Wait" how the parts of a long text make its output; the item carries it. */
 export interface LeftText {
 	mode: 'join' | 'parts';
 	pause_between_parts: number;
@@ -90,7 +90,7 @@ export function valueOf<T>(attempted: Attempt<T>): T {
 	throw new FailureError(attempted.failure);
 }
 
-/** Control characters, ends of lines, and what turns the direction of writing around. */
+/** Matches control characters, ends of lines, and what turns the direction of writing around. */
 const CONTROLS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
 /** Makes a text from outside, such as a task's ID, safe for a message or a line in a log. */

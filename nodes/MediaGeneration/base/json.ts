@@ -1,4 +1,4 @@
-/** Values that come from outside: what they are before anything is believed of them. */
+/** Reads values that come from outside, of which nothing is known. */
 import { atOnce, type Work } from './clock';
 
 export type JsonObject = Record<string, unknown>;
@@ -7,24 +7,29 @@ export function isObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A non-empty string, or a number as one. */
+/** Returns a non-empty string, or a number as one. */
 export function asText(value: unknown): string | undefined {
 	if (typeof value === 'string') return value === '' ? undefined : value;
 	return Number.isFinite(value) ? String(value) : undefined;
 }
 
-/** A finite number, also from a numeric string. */
+/** Returns a finite number, also from a numeric string. */
 export function asNumber(value: unknown): number | undefined {
 	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
 	return Number.isFinite(number) ? (number as number) : undefined;
 }
 
-/** Without the rounding errors of fractions. */
+/** A URL in a text, which may be relative to another one. */
+export function urlOf(value: unknown, base?: string): URL | undefined {
+	return typeof value === 'string' && URL.canParse(value, base) ? new URL(value, base) : undefined;
+}
+
+/** Rounds, as sums of fractions have tiny errors. */
 export function sumOf(numbers: readonly number[]): number {
 	return Math.round(numbers.reduce((sum, number) => sum + number, 0) * 1_000) / 1_000;
 }
 
-/** The records of a list: the value itself, or what stands in it under one of the names. */
+/** Finds the records of a list: the value itself, or what stands in it under one of the names. */
 export function recordsIn(
 	value: unknown,
 	names: readonly string[],
@@ -36,17 +41,17 @@ export function recordsIn(
 	return found.find((records) => records !== undefined);
 }
 
-/** Levels of the user's own values; those of others are not nested as deeply (`bounded.ts`). */
+/** Limits the levels of the user's own values; those of others are not nested as deeply (`bounded.ts`). */
 const MAX_MAPPED_DEPTH = 200;
 
-/** Texts between two turns of others. */
+/** Others get a turn after this many texts. */
 const TEXTS_IN_A_PIECE = 200;
 
-/** What was copied before. The texts of a list depend on its name, those of an object don't. */
+/** Remembers what was copied before. The texts of a list depend on its name, those of an object don't. */
 export type Seen = Map<object, { name: string; copy: unknown }>;
 
 /**
- * A copy in which every text and every name of a field is changed, in pieces; what stays as it was is returned as it is.
+ * Makes a copy in which every text and every name of a field is changed, in pieces; what stays as it was is returned as it is.
  * @param change is given the name of the field too, which a list hands on to what stands in it; undefined for the name itself
  * @param seen is shared by values that have parts in common
  */
@@ -94,7 +99,7 @@ export function* mapTextsInPieces<T>(
 	return (yield* mapped(value, '', 0)) as T;
 }
 
-/** As {@link mapTextsInPieces}, at once. */
+/** Does the work of {@link mapTextsInPieces} at once. */
 export function mapTexts<T>(value: T, change: (text: string, name?: string) => string): T {
 	return atOnce(mapTextsInPieces(value, change));
 }

@@ -1,4 +1,4 @@
-/** API keys in texts: of one that is known every form, of others what begins like one. */
+/** Finds API keys in texts: a known one in every form, others by their beginning. */
 import { mapTexts } from './json';
 import { base64Forms } from './tokens';
 
@@ -9,7 +9,7 @@ const ENTITIES: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"'
 const literally = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 const inAnyCase = (hex: string) => hex.replace(/[a-f]/g, (x) => `[${x}${x.toUpperCase()}]`);
 
-/** A character as it is, or escaped for a URL (however often), HTML or JSON. */
+/** Matches a character as it is, or escaped for a URL (however often), HTML or JSON. */
 function anyForm(character: string): string {
 	const code = character.charCodeAt(0);
 	const hex = inAnyCase(code.toString(16).padStart(2, '0'));
@@ -26,10 +26,10 @@ export function patternOf(secret: string): RegExp {
 }
 
 const ANY_KEY = /(?<![a-z0-9])sk_[^\s"']{6,}/gi;
-/** At most eight characters before the stars, and four behind them. */
+/** A masked key has at most eight characters before the stars, and four behind them. */
 const MASKED = /^[^*]{0,11}\*{3,}[^*]{0,4}$/;
 
-/** Enough of a secret to tell keys apart, and nothing to use. What is masked already stays. */
+/** Leaves enough of a secret to tell keys apart, and nothing to use. What is masked already stays. */
 export function maskSecret(secret: string): string {
 	if (MASKED.test(secret)) return secret;
 	const prefix = secret.startsWith('sk_') ? 'sk_' : '';
@@ -37,7 +37,7 @@ export function maskSecret(secret: string): string {
 }
 
 /**
- * A copy in which whatever begins like a key is masked, also in the names of fields.
+ * Makes a copy in which whatever begins like a key is masked, also in the names of fields.
  * @param change what else happens to a text, by the name of its field
  */
 export function maskKeys<T>(value: T, change: (text: string, name: string) => string): T {

@@ -52,11 +52,12 @@ export class Limiter {
 	}
 
 	private admit(): void {
-		for (let next = this.queue[0]; next !== undefined; next = this.queue[0]) {
-			if (this.taken + next.share > this.limit) return;
+		let [next] = this.queue;
+		while (next !== undefined && this.taken + next.share <= this.limit) {
 			this.queue.shift();
 			this.taken += next.share;
 			next.go();
+			[next] = this.queue;
 		}
 	}
 }

@@ -4,7 +4,8 @@ import { asText, isObject, type JsonObject } from './json';
 /** Lists an error and its causes, outermost first; bounded, as they can form a circle. */
 function chainOf(error: unknown): JsonObject[] {
 	const chain: JsonObject[] = [];
-	for (let current = error; isObject(current) && chain.length < 10;) {
+	let current = error;
+	while (isObject(current) && chain.length < 10) {
 		chain.push(current);
 		const { cause, errors } = current;
 		current = cause ?? (Array.isArray(errors) ? (errors as unknown[])[0] : undefined);
@@ -19,8 +20,8 @@ const BAD_CERTIFICATE =
 const BEFORE_TLS = /before secure TLS connection was established/i;
 
 /**
- * How far a request came that has no answer. What matters for payment: only where no connection was made can the service not have seen
- * it. `impossible`: so that trying again soon is pointless, too.
+ * Says how far a request without an answer came, which matters for payment: only one that is `unanswered` can have reached the service.
+ * No connection was made for the others, and for one that is `impossible` trying again soon is pointless, too.
  */
 export type Connection = 'unanswered' | 'unconnected' | 'impossible';
 

@@ -5,12 +5,13 @@ import { isPrivateHost } from '../service/baseUrl';
 import { publishedMethods } from '../service/client';
 import type { Credentials } from '../service/credentials';
 import { invalid } from '../base/failures';
+import { urlOf } from '../base/json';
 import { MAX_REFERENCE, sign } from './signature';
 
 export function callbackUrlProblem(value: string, baseUrl: string): string | undefined {
-	if (!URL.canParse(value))
+	const url = urlOf(value);
+	if (url === undefined)
 		return 'it is not a URL. Copy the Production URL of a Media Generation Trigger, or of another webhook';
-	const url = new URL(value);
 	if (url.protocol !== 'https:' && url.protocol !== 'http:')
 		return `it starts with "${url.protocol}". The service can call http and https addresses only`;
 	if (url.username !== '' || url.password !== '')
@@ -52,8 +53,7 @@ export async function warnOfCallbackUrls(
 	callbackUrls: ReadonlyArray<string | undefined>,
 ): Promise<void> {
 	const warn = (message: string) => showHint(context, 'warning', message);
-	const isTestUrl = (url = '') =>
-		URL.canParse(url) && new URL(url).pathname.includes('/webhook-test/');
+	const isTestUrl = (url?: string) => urlOf(url)?.pathname.includes('/webhook-test/');
 	const count = callbackUrls.filter(isTestUrl).length;
 	const butSeveral = count === 1 ? '' : `, but ${count} tasks use it`;
 	if (count > 0)
@@ -61,12 +61,10 @@ export async function warnOfCallbackUrls(
 			`The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${butSeveral}. Use the Production URL of a published workflow.`,
 		);
 	if (context.getMode() !== 'manual') return;
-	const resumeUrl: unknown = context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
-	const originOf = (url: unknown) =>
-		typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : undefined;
+	const here = urlOf(context.evaluateExpression('{{ $execution.resumeUrl }}', 0))?.origin;
 	const url = callbackUrls.find(
 		(given = '') =>
-			PRODUCTION_PATH.test(given.replace(/[?#].*/s, '')) && originOf(given) === originOf(resumeUrl),
+			PRODUCTION_PATH.test(given.replace(/[?#].*/s, '')) && urlOf(given)?.origin === here,
 	);
 	const methods = url === undefined ? undefined : await publishedMethods(context, url);
 	if (methods === undefined || methods.includes('POST')) return;

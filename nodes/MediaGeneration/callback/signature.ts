@@ -1,6 +1,6 @@
 /** Signatures of callback URLs, as the service signs nothing itself. Host and path are signed too: each URL is of use for one trigger only. */
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
-import { isObject, type JsonObject } from '../base/json';
+import { isObject, urlOf, type JsonObject } from '../base/json';
 import { isPrivateHost } from '../service/baseUrl';
 
 export const SIGNED_FOR_MS = 7 * 24 * 3_600_000;
@@ -35,11 +35,10 @@ function leadsTo(path: string, plain: string): boolean {
 /** Whether the task's own receive URL, as the service shows it, is that of this trigger and has this reference. */
 export function isShown(reference: string, path: string, task: JsonObject): boolean {
 	return [task, task.metadata, task.input].some((place) => {
-		const shown = isObject(place) ? place.receive_url : undefined;
-		if (typeof shown !== 'string' || !URL.canParse(shown)) return false;
-		const { pathname, searchParams } = new URL(shown);
-		const own = searchParams.get('reference')?.slice(0, MAX_REFERENCE);
-		return leadsTo(path, plainPath(pathname)) && own === reference;
+		const shown = isObject(place) ? urlOf(place.receive_url) : undefined;
+		if (shown === undefined) return false;
+		const own = shown.searchParams.get('reference')?.slice(0, MAX_REFERENCE);
+		return leadsTo(path, plainPath(shown.pathname)) && own === reference;
 	});
 }
 
@@ -85,7 +84,7 @@ const isPrivate = (host: string) =>
 function misplaced(signedFor: string, { path, ownUrl, claimedHosts }: Arrival): string | undefined {
 	const host = signedFor.slice(0, signedFor.indexOf('/'));
 	if (!leadsTo(path, signedFor)) return 'the callback URL was signed for another trigger';
-	const own = ownUrl !== undefined && URL.canParse(ownUrl) ? new URL(ownUrl).host : undefined;
+	const own = urlOf(ownUrl)?.host;
 	const isClaimed =
 		(own === undefined || isPrivate(own)) && isPrivate(host) && claimedHosts.includes(host);
 	return host === own || isClaimed

@@ -1,4 +1,5 @@
 /** Checks of the credential's fields, and of the paths that the key goes along with. */
+import { urlOf } from '../base/json';
 
 /** Addresses that mean this machine, a private or shared network, many receivers, or nothing at all on the public internet (RFC 6890). */
 const PRIVATE_IPV4 = [
@@ -22,9 +23,7 @@ const PRIVATE_IPV6 = /^(::1?$|f[cdf]|fe[89a-f]|64:ff9b:1:|2001:0?:)/;
 export function isPrivateHost(hostname: string): boolean {
 	const host = hostname.toLowerCase().replace(/^\[|\]$|\.+$/g, '');
 	if (host.includes(':')) {
-		const address = URL.canParse(`http://[${host}]`)
-			? new URL(`http://[${host}]`).hostname.slice(1, -1)
-			: host;
+		const address = urlOf(`http://[${host}]`)?.hostname.slice(1, -1) ?? host;
 		if (PRIVATE_IPV6.test(address)) return true;
 		const [, ...held] = HOLDS_IPV4.exec(address) ?? [];
 		const [high = '', low = ''] = held.filter((part) => part !== undefined);
@@ -39,9 +38,9 @@ export function isPrivateHost(hostname: string): boolean {
 export function baseUrlProblem(value: unknown): string | undefined {
 	if (typeof value !== 'string' || value.trim() === '')
 		return 'The credential has no Base URL. Enter the address of the service, e.g. https://api.example.com';
-	if (!URL.canParse(value.trim()))
+	const url = urlOf(value.trim());
+	if (url === undefined)
 		return 'The Base URL of the credential is not a URL. Enter an address such as https://api.example.com';
-	const url = new URL(value.trim());
 	if (url.protocol !== 'https:' && url.protocol !== 'http:')
 		return `The Base URL of the credential starts with "${url.protocol}". Use an address that starts with https://`;
 	if (url.username !== '' || url.password !== '')

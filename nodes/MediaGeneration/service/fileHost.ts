@@ -6,6 +6,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
 import { timeLimit } from '../base/clock';
+import { urlOf } from '../base/json';
 import { connectionOf, reasonOf } from '../base/networkError';
 
 export type ByteStream = Exclude<
@@ -48,9 +49,8 @@ export function headerOf(headers: Record<string, unknown>, name: string): string
 }
 
 export function redirectTarget(location: string | undefined, from: string): URL | string {
-	if (location === undefined || !URL.canParse(location, from))
-		return 'it redirects without a usable address';
-	const target = new URL(location, from);
+	const target = urlOf(location, from);
+	if (target === undefined) return 'it redirects without a usable address';
 	if (target.protocol !== 'https:' && target.protocol !== 'http:')
 		return `it redirects to ${target.protocol} which is not followed`;
 	if (new URL(from).protocol === 'https:' && target.protocol === 'http:')
