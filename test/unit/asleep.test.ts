@@ -82,7 +82,7 @@ describe('somebody says that the task is over', () => {
 			return ageMs < 13 * S ? running() : done();
 		});
 		const watch = watchOf('t', DAY, asleep);
-		const lookedAt = start + firstLookAsleep(0);
+		const lookedAt = start + firstLookAsleep(0, false);
 		clock.at(lookedAt + S, () => loop.hurry(watch));
 		await clock.run(loop.wait(watch));
 		expect(clock.now() - lookedAt).toBeLessThan(8 * S);

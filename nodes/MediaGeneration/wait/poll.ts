@@ -1,4 +1,4 @@
-/** Waiting for many tasks in one loop. */
+/** Waits for many tasks in one loop. */
 import { ensured } from '../base/boundedMap';
 import type { Clock } from '../base/clock';
 import type { Look } from '../service/look';
@@ -10,15 +10,15 @@ export interface PollDeps extends Clock {
 	look(watch: Watch, timeoutMs: number): Promise<Look>;
 	random: () => number;
 	signal?: AbortSignal;
-	/** Epoch ms before which the account wants no look. */
+	/** Epoch ms; the account wants no look before. */
 	pausedUntil(): number;
-	/** Whether other tasks wait until one of these is over. */
+	/** Tells whether other tasks wait until one of these is over. */
 	slotWanted?: () => boolean;
 }
 
 const CONCURRENT_LOOKS = 10;
 const POLL_LOOK_TIMEOUT_MS = 20_000;
-/** How far beyond the deadline the last look may last. */
+/** The last look may last this far beyond the deadline. */
 const OVERTIME_MS = 2_000;
 /** Wakes a loop that sleeps until something happens, but not one that sleeps until a moment. */
 const ANY_NEWS = Number.MAX_VALUE;
@@ -38,7 +38,7 @@ interface PolledTask {
 	resolve(result: Waited): void;
 }
 
-/** Epoch ms at which the last look at a task has to be over. A deadline that had passed from the start leaves time for one. */
+/** In epoch ms, when the last look has to be over. A deadline that had passed from the start leaves time for one. */
 function lastMomentOf({ watched }: PolledTask): number {
 	return Math.max(watched.watch.deadline, watched.firstSeenAt) + OVERTIME_MS;
 }
@@ -48,7 +48,7 @@ export class PollLoop {
 	private readonly siblings = new Map<string, Siblings>();
 	private looksInFlight = 0;
 	private running = false;
-	/** Whether a look is due that found no capacity. */
+	/** True while a look is due that found no capacity. */
 	private wantsCapacity = false;
 	private alarm = new AbortController();
 	/** -Infinity while the loop is awake. */

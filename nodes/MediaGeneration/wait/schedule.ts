@@ -1,4 +1,4 @@
-/** When to look at a task next, by what is known of it. Pure; `random` in [0, 1). Source: docs/service.md, "Status" and "Time and size". */
+/** Says when to look at a task next, by what is known of it. Pure; `random` is in [0, 1). Source: docs/service.md, "Status" and "Time and size". */
 import { backoffMs } from '../base/clock';
 
 export interface ProgressSample {
@@ -9,7 +9,7 @@ export interface ProgressSample {
 export interface Known {
 	ageMs: number;
 	samples: readonly ProgressSample[];
-	/** Ages at which sibling tasks of this run were found finished. */
+	/** Sibling tasks of this run were found finished at these ages. */
 	siblingAgesMs: readonly number[];
 	/** Whether creations wait for its slot, or a batch waits for its last tasks. */
 	endWanted: boolean;
@@ -17,7 +17,7 @@ export interface Known {
 	byAgeMs: number;
 }
 
-/** Ages in which a task may end. */
+/** A task may end in this range of ages. */
 interface Range {
 	fromMs: number;
 	stepMs: number;
@@ -52,7 +52,7 @@ const SHORT_SHARE = 0.2;
 /** Siblings take equally long where the shortest took more than this share of the longest. */
 const EQUAL_SHARE = 0.7;
 
-/** Shortest pause that a range may cause: in ms, and as a share of the age. */
+/** No range may cause a shorter pause: in ms, and as a share of the age. */
 const MIN_AIM_MS = 350;
 const MIN_AIM_SHARE = 0.006;
 /** A task this close to its end, as a share of its age, is aimed at directly. */
@@ -74,12 +74,19 @@ export function intervalForAge(ageMs: number, random: number): number {
 	return interval * (1 + JITTER * (2 * random - 1));
 }
 
+interface Prediction {
+	/** The duration is in this range. */
+	fromMs: number;
+	toMs: number;
+	/** Counts how often a later sample fell where the earlier ones said it would. */
+	confirmed: number;
+}
+
 /**
  * Reads the duration out of progress that grows with age. A whole-number progress `p` at age `a` means a duration
  * between `100a / (p + 1)` and `100a / (p - 0.5)`, whether the service rounds or cuts off. Undefined as soon as two samples contradict.
- * `confirmed`: how often a later sample fell where the earlier ones said it would.
  */
-export function predict(samples: readonly ProgressSample[]) {
+export function predict(samples: readonly ProgressSample[]): Prediction | undefined {
 	let [fromMs, toMs, confirmed, previous] = [0, Infinity, 0, -1];
 	for (const { ageMs, progress } of samples) {
 		if (progress < previous || progress >= 100) return undefined;
@@ -93,8 +100,6 @@ export function predict(samples: readonly ProgressSample[]) {
 	}
 	return toMs === Infinity ? undefined : { fromMs, toMs, confirmed };
 }
-
-type Prediction = NonNullable<ReturnType<typeof predict>>;
 
 function rangeByProgress(ageMs: number, predicted: Prediction, random: number): Range {
 	const { fromMs, toMs, confirmed } = predicted;
@@ -111,7 +116,7 @@ function rangeByProgress(ageMs: number, predicted: Prediction, random: number): 
 	return { fromMs: ageMs + pauseMs, stepMs: pauseMs, leastMs, allowedMs };
 }
 
-/** Whether all siblings were over within seconds: then the first look does not wait for its turn. */
+/** Tells whether all siblings were over within seconds: then the first look does not wait for its turn. */
 export function areShort(siblingAgesMs: readonly number[]): boolean {
 	return siblingAgesMs.length > 0 && most(siblingAgesMs) <= LONGEST_SHORT_MS;
 }
@@ -145,7 +150,7 @@ function rangeBySiblings({ siblingAgesMs, ageMs }: Known, random: number): Range
 }
 
 /**
- * Step one: the range in which the task may end, by what is known best: its progress, once a prediction made from it has come
+ * Step one: finds the range in which the task may end, by what is known best: its progress, once a prediction made from it has come
  * true; else its siblings; else a first guess from progress. Undefined where only its age is known.
  */
 function rangeOf(known: Known, random: number): Range | undefined {
@@ -164,7 +169,7 @@ function pauseByAge({ ageMs, endWanted }: Known, random: number): number {
 		: pause;
 }
 
-/** Step two: at the beginning of the range, then step by step to its end, but no later than age alone asks for. */
+/** Step two: looks at the beginning of the range, then step by step to its end, but no later than age alone asks for. */
 export function nextLook(known: Known, random: number): { delayMs: number; byAgeMs: number } {
 	const { ageMs } = known;
 	const planned = known.byAgeMs - ageMs;
@@ -183,9 +188,8 @@ const FIRST_AGE_ASLEEP_MS = 12_500;
 const ASLEEP_INTERVAL_MS = 29_500;
 const ASLEEP_FACTOR = 0.347;
 
-export function firstLookAsleep(ageMs: number, slotWanted = false): number {
-	if (slotWanted) return AFTER_FALLING_ASLEEP_MS;
-	return Math.max(AFTER_FALLING_ASLEEP_MS, FIRST_AGE_ASLEEP_MS - ageMs);
+export function firstLookAsleep(ageMs: number, slotWanted: boolean): number {
+	return Math.max(AFTER_FALLING_ASLEEP_MS, slotWanted ? 0 : FIRST_AGE_ASLEEP_MS - ageMs);
 }
 
 /** Applies while a callback is expected: a lost one is noticed within 30 s or 35% of the task's duration, by at most 15 looks in an hour. */
@@ -202,7 +206,7 @@ interface Busy {
 	retryAfterMs: number | undefined;
 }
 
-/** What the service asked for, but never less than a pause that grows: "come back in 0 s" does not allow asking in a tight loop. */
+/** Keeps to what the service asked for, but the pause grows all the same: "come back in 0 s" does not allow asking in a tight loop. */
 export function busyDelay({ streak, ageMs, retryAfterMs }: Busy, random: number): number {
 	const mostMs = Math.min(Math.max(intervalForAge(ageMs, 0.5), 1_000) * 2, MAX_INTERVAL_MS);
 	return backoffMs(streak, { firstMs: FIRST_BUSY_PAUSE_MS, mostMs, retryAfterMs }, random);

@@ -1,6 +1,6 @@
 /**
- * One task that is waited for: what was seen of it, and when to look next. A failed look is never a failed task: only the service's word,
- * the deadline, a key that is refused again and again, or a task that stays unknown for good end the waiting.
+ * Knows of one task that is waited for what was seen of it, and when to look next. A failed look is never a failed task: only the
+ * service's word, the deadline, a key that is refused again and again, or a task that stays unknown for good end the waiting.
  */
 import * as failures from '../service/taskFailures';
 import { backoffMs } from '../base/clock';
@@ -23,25 +23,25 @@ import {
 /** A task to wait for. Times are epoch ms. */
 export interface Watch {
 	taskId: string;
-	/** What siblings are compared by, and what a poll route is remembered for. */
+	/** Siblings are tasks of one kind, and a poll route is remembered for it. */
 	kind: string;
 	createdAt: number;
-	/** When the last look comes, so that what finished in time is not given up. */
+	/** The last look comes then, so that what finished in time is not given up. */
 	deadline: number;
 	/** Addresses that the request carried: they are not results. */
 	echoes: readonly string[];
-	/** `atOnce`: a task made long ago. `asleep`: a callback is expected, and looks are for the case that it is lost. */
+	/** `atOnce` is for a task made long ago; `asleep` expects a callback, and looks in case it is lost. */
 	pace: 'poll' | 'atOnce' | 'asleep';
 }
 
 export type Waited =
 	| Ended
-	/** Released unfinished, so that the execution can sleep. */
+	/** It was released unfinished, so that the execution can sleep. */
 	| { kind: 'released'; task: Task | undefined };
 
 const LOOKS_FOR_OUTPUTS = 3;
 const DELAY_FOR_OUTPUTS_MS = 1_000;
-/** The longest pause after refusals. They have to last for a minute, so that this makes six looks. */
+/** Refusals have to last for a minute, so this pause makes six looks at most. */
 const MAX_REFUSED_PAUSE_MS = 30_000;
 /** The first looks at siblings are spread evenly over this period. */
 const TURNS_MS = 1_500;
@@ -63,15 +63,17 @@ export class Watched {
 	nextLookAt: number;
 	lastTask: Task | undefined;
 	readonly firstSeenAt: number;
-	private lastDetail: string | undefined;
 	private readonly samples: ProgressSample[] = [];
 	private byAgeMs = 0;
 	private readonly evidence = new Evidence(LOOK_POLICIES.wait);
-	private lastKind: Look['kind'] | undefined;
+	private lastLook: Look | undefined;
 	private looksWithoutOutputs = 0;
 	private hurriedAt = -Infinity;
 
-	/** Siblings are looked at in turns, as the first one that has ended shows when to look at the others. @param turn how many came before */
+	/**
+	 * Siblings are looked at in turns, as the first one that has ended shows when to look at the others.
+	 * @param turn how many came before
+	 */
 	constructor(
 		readonly watch: Watch,
 		turn: number,
@@ -89,12 +91,11 @@ export class Watched {
 		}
 	}
 
-	/** The end that a look brought, or undefined after the next look is scheduled. */
+	/** Returns the end that a look brought, or undefined once the next look is scheduled. */
 	evaluate(look: Look, loop: LoopState): Waited | undefined {
 		const { nowMs } = loop;
 		const { taskId } = this.watch;
-		this.lastDetail = look.kind === 'task' ? undefined : look.detail;
-		this.lastKind = look.kind;
+		this.lastLook = look;
 		if (look.kind === 'task') this.lastTask = look.task;
 		const clear = this.evidence.add(look, nowMs);
 		if (clear?.kind === 'task') return this.evaluateTask(clear.task, loop);
@@ -126,8 +127,9 @@ export class Watched {
 
 	timedOut(): Waited {
 		const { taskId, deadline, createdAt } = this.watch;
-		const { lastTask: task, lastDetail: detail } = this;
+		const { lastTask: task, lastLook: look } = this;
 		if (task?.state === 'done' && task.id !== undefined) return withoutFiles(taskId, task);
+		const detail = look === undefined || look.kind === 'task' ? undefined : look.detail;
 		return this.failed(failures.timedOut(taskId, deadline - createdAt, { task, detail }));
 	}
 
@@ -147,7 +149,7 @@ export class Watched {
 
 	/** Whether the next look is to repeat what the last one found. It comes no sooner, as one refusal can come from throttling. */
 	private get isConfirming(): boolean {
-		return this.lastKind === 'denied' || this.evidence.streak('doubtful') > 0;
+		return this.lastLook?.kind === 'denied' || this.evidence.streak('doubtful') > 0;
 	}
 
 	get predictsSiblings(): boolean {
