@@ -8,6 +8,10 @@ import { engineSetting, goOn, sound, steered } from './setting';
 
 const setting = engineSetting();
 
+/** The ending and the type of the files of a service. */
+const sounds = { wav: 'audio/wav', mp3: 'audio/mpeg', mp3_vbr: 'audio/mpeg' };
+const soundFormat = () => setting.service.settings.audioFormat;
+
 describe('what does not come', () => {
 	const cases: Array<[object, RegExp]> = [
 		[{ file_status: 404 }, /the file host answered HTTP 404$/],
@@ -28,7 +32,12 @@ describe('what does not come', () => {
 				outcome: 'undelivered',
 				status: 'done',
 				task_id: taskId,
-				outputs: [{ url: `${setting.service.fileUrl}/files/${taskId}/effect.wav`, kind: 'audio' }],
+				outputs: [
+					{
+						url: `${setting.service.fileUrl}/files/${taskId}/effect.${soundFormat()}`,
+						kind: 'audio',
+					},
+				],
 			});
 			expect(error).toMatch(cases[index]?.[1] ?? /^$/);
 			expect(item.binary).toBeUndefined();
@@ -96,7 +105,8 @@ describe('files that arrive', () => {
 	test('50 MB lie in the store, with the right length and hash, and not in the item', async () => {
 		const items = [{ stand_in: { bytes: 50_000_000 } }];
 		const { output } = await setting.run({ items, parameters: { ...sound(), options: steered } });
-		expect(output[0]?.binary?.data).toMatchObject({ data: 'filesystem-v2', mimeType: 'audio/wav' });
+		const mimeType = sounds[soundFormat()];
+		expect(output[0]?.binary?.data).toMatchObject({ data: 'filesystem-v2', mimeType });
 		expect(outputsOf(output[0])[0]?.fileSize).toBe(50_000_000);
 		await expectWhole(output[0]);
 	}, 60_000);
@@ -115,7 +125,7 @@ test('n8n’s in-memory mode: files arrive inside the items; one that is too lar
 		});
 		for (const item of output.slice(0, 2)) {
 			expect(item.binary?.data?.id).toBeUndefined();
-			expect(item.binary?.data?.mimeType).toBe('audio/wav');
+			expect(item.binary?.data?.mimeType).toBe(sounds[soundFormat()]);
 			await expectWhole(item);
 		}
 		expect(output[2]?.json.outcome).toBe('undelivered');

@@ -1,6 +1,6 @@
 /** What the delivery suites compare: files as the file host has them, and what lies in n8n's binary store. */
 import { createHash } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { readBinary } from './engine';
@@ -49,6 +49,7 @@ export async function expectWhole(item: INodeExecutionData | undefined): Promise
 
 /** All files of the binary store, with their sizes. */
 export function stored(folder: string): string[] {
+	if (!existsSync(folder)) return [];
 	return readdirSync(folder, { recursive: true, encoding: 'utf8' })
 		.filter((name) => statSync(join(folder, name)).isFile())
 		.map((name) => `${name} ${statSync(join(folder, name)).size}`)

@@ -4,6 +4,15 @@ import { useProfile } from './setting';
 
 useProfile('today');
 
-const suites = ['agentTool', 'creation', 'key', 'retryPaysOnce', 'stop', 'waiting'];
+const suites = [
+	'agentTool',
+	'creation',
+	'deliveryTrouble',
+	'key',
+	'operations',
+	'retryPaysOnce',
+	'stop',
+	'waiting',
+];
 
 describe.each(suites)('%s', (suite) => void jest.requireActual(join(__dirname, `${suite}.test`)));

@@ -184,40 +184,6 @@ describe('speech by voice ID', () => {
 		expect(setting.bodies()[1]).toMatchObject({ voice_id: 'minimax_b' });
 	});
 
-	test.each<[string, string, INodeParameters, string[]]>([
-		['v1 alone', 'a', { speechRoute: 'v1' }, [V1]],
-		['v3 alone', 'a', { speechRoute: 'v3' }, [V3]],
-		['v3 first for an ID with a provider', 'edge_a', {}, [V3]],
-	])('%s', async (_, voiceId, options, expected) => {
-		const credentials = setting.ownAccount();
-		await setting.run({ credentials, parameters: speech({ voiceId }, options), settings: goOn });
-		expect(paths()).toEqual(expected);
-	});
-
-	test('a service without v3 gets an ID with a provider by v1, as it is', async () => {
-		setting.service.settings.speechRoute = 'v1';
-		const credentials = setting.ownAccount();
-		const run = { credentials, parameters: speech({ voiceId: 'edge_a' }) };
-		const { output, saved } = await setting.run(run);
-		expect(output[0]?.json).toMatchObject({ status: 'done' });
-		const all = setting.service.requests.filter(({ method }) => method === 'POST');
-		expect(all.map(({ url }) => url)).toEqual([V3, '/v1/text-to-speech/edge_a']);
-		expect(hints(saved)).toEqual([]);
-	});
-
-	test.each([
-		['a model of that name', 400, 'Invalid model_id eleven_v3'],
-		['a task beside it', 400, 'use api v3 of "task_id": "t1"'],
-		['a failure', 500, 'please use api v3 for this endpoint'],
-	])('is not sent to v3 for %s', async (_, status, message) => {
-		setting.service.settings.speechRoute = 'v1';
-		const body = { success: false, message, ...(message.includes('t1') && { task_id: 't1' }) };
-		setting.service.faults.add({ route: 'create', action: { type: 'status', status, body } });
-		const credentials = setting.ownAccount();
-		await setting.run({ credentials, parameters: speech(), settings: goOn });
-		expect(paths()).toEqual([V1]);
-	});
-
 	test('a long text is one task for each part; an answer that never came is found; nothing is paid twice', async () => {
 		const sentence = 'sentence that is long enough for a part of its own.';
 		const text = ['One', 'Another', 'A third'].map((which) => `${which} ${sentence}`).join('\n\n');

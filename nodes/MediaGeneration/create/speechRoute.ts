@@ -49,7 +49,7 @@ function routesFor(request: CreationRequest, { speechRoute }: Account): SpeechRo
 function asksForV3(reply: Reply): boolean {
 	if (!reply.answered || !REFUSALS.has(reply.status) || mentionsTask(reply.text)) return false;
 	const isRefused = reply.status !== 200 || (isObject(reply.body) && reply.body.success === false);
-	return isRefused && MOVED.test(wordsOf(reply) ?? '');
+	return isRefused && MOVED.test(wordsOf(reply) ?? reply.text);
 }
 
 const isNowhere = (reply: Reply) =>

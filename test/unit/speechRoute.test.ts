@@ -1,0 +1,115 @@
+/** Which of its two routes speech by voice ID takes, and whose answer counts (docs/service.md, "Two speech routes"). */
+import { sendByRoute } from '../../nodes/MediaGeneration/create/speechRoute';
+import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
+import { Account, type SpeechRoute } from '../../nodes/MediaGeneration/service/account';
+import type { ApiRequest, Reply } from '../../nodes/MediaGeneration/service/client';
+import { answer, noAnswer } from '../support/replies';
+
+const CREATED = answer(200, { success: true, task_id: 't1' });
+const refusal = (message: string, status = 200) => answer(status, { success: false, message });
+const MOVED = refusal('please use api v3 for this endpoint');
+const NOWHERE = refusal('Not found', 404);
+
+interface Case {
+	voice?: string;
+	route?: CreationRequest['speechRoute'];
+	/** What the account has learnt before. */
+	learnt?: SpeechRoute;
+	isOver?: boolean;
+	v1?: Reply;
+	v3?: Reply;
+}
+
+async function sent({ voice = 'a', learnt, isOver = false, ...given }: Case) {
+	const { v1 = CREATED, v3 = { ...CREATED } } = given;
+	const account = new Account();
+	account.speechRoute = learnt;
+	const used = new Set<SpeechRoute>();
+	const wires: Array<Partial<ApiRequest>> = [];
+	const request: CreationRequest = {
+		kind: 'speech-v1',
+		path: `/v1/text-to-speech/${voice}`,
+		pathFields: { voice_id: voice },
+		qs: { output_format: 'wav' },
+		body: { text: 'Hello' },
+		speechRoute: 'route' in given ? given.route : 'auto',
+	};
+	const send = async (wire: Partial<ApiRequest>) => {
+		wires.push(wire);
+		return await Promise.resolve(wire.path === '/v3/text-to-speech' ? v3 : v1);
+	};
+	const reply = await sendByRoute(request, { account, send, isOver: () => isOver, used });
+	const tried = wires.map(({ path }) => path?.slice(1, 3)).join();
+	return {
+		wires,
+		/** The routes in the order of their requests, whose answer counts, the one used and the one learnt. */
+		summary: `${tried}: ${reply === v3 ? 'v3' : 'v1'} ${[...used].join()} ${account.speechRoute}`,
+	};
+}
+
+test.each<[string, Case, string]>([
+	['v1 first', {}, 'v1: v1 v1 undefined'],
+	['v3 once v1 refers to it, for good', { v1: MOVED }, 'v1,v3: v3 v3 v3'],
+	['v3 alone where that is known', { learnt: 'v3', v3: NOWHERE }, 'v3: v3 v3 v3'],
+	['v1 alone, as chosen', { route: 'v1', v1: MOVED }, 'v1: v1 v1 undefined'],
+	['v1 alone, as chosen, whatever is known', { route: 'v1', learnt: 'v3' }, 'v1: v1 v1 v3'],
+	['v3 alone, as chosen', { route: 'v3', v3: NOWHERE }, 'v3: v3 v3 undefined'],
+	['no other request has two', { route: undefined, v1: MOVED }, 'v1: v1  undefined'],
+	['nothing more once the run is over', { v1: MOVED, isOver: true }, 'v1: v1 v1 undefined'],
+	['a v3 that is not there is not learnt', { v1: MOVED, v3: NOWHERE }, 'v1,v3: v3 v3 undefined'],
+	['a refusal by v3 counts', { v1: MOVED, v3: refusal('no credits', 401) }, 'v1,v3: v3 v3 v3'],
+	[
+		'also where it names itself',
+		{ v1: MOVED, v3: refusal('/v3/text-to-speech: no voice', 422) },
+		'v1,v3: v3 v3 v3',
+	],
+	['an answer of v3 that never came counts', { v1: MOVED, v3: noAnswer() }, 'v1,v3: v3 v3 v3'],
+	['a provider: v3 first', { voice: 'edge_a' }, 'v3: v3 v3 undefined'],
+	['v1 where there is no v3', { voice: 'edge_a', v3: NOWHERE }, 'v3,v1: v1 v1 undefined'],
+	[
+		'v3 decides where each refers to the other',
+		{ voice: 'edge_a', v3: NOWHERE, v1: MOVED },
+		'v3,v1: v3 v3 undefined',
+	],
+	[
+		'not v1 for another refusal by v3',
+		{ voice: 'edge_a', v3: refusal('gone', 410) },
+		'v3: v3 v3 undefined',
+	],
+	['nor without its answer', { voice: 'edge_a', v3: noAnswer() }, 'v3: v3 v3 undefined'],
+	[
+		'nor where that names a task',
+		{ voice: 'edge_a', v3: answer(404, { task_id: 't1' }) },
+		'v3: v3 v3 undefined',
+	],
+])('%s', async (_, given, expected) => {
+	expect((await sent(given)).summary).toBe(expected);
+});
+
+test.each<[string, Reply, boolean]>([
+	['400', { ...MOVED, status: 400 }, true],
+	['422', { ...MOVED, status: 422 }, true],
+	['its path', refusal('Gone. POST /v3/text-to-speech instead', 410), true],
+	['its path, in an object', answer(404, { error: { message: 'See /V3/text-to-speech' } }), true],
+	['plain text', answer(404, 'Please use API v3'), true],
+	['a model of that name', refusal('Invalid model_id eleven_v3', 400), false],
+	['a word that ends so', refusal('myapi v3', 400), false],
+	['no refusal', answer(200, { message: 'api v3' }), false],
+	['success', answer(200, { success: true, message: 'api v3' }), false],
+	['a failure', { ...MOVED, status: 500 }, false],
+	['a limit', { ...MOVED, status: 429 }, false],
+	['a task beside it', answer(400, { message: 'use api v3', task_id: 't1' }), false],
+	['no answer', noAnswer({ reason: 'api v3' }), false],
+])('whether v1 refers to v3: %s', async (_, v1, refers) => {
+	expect((await sent({ v1 })).summary).toMatch(refers ? /^v1,v3: v3/ : /^v1: v1/);
+});
+
+test.each([
+	['a', 'elevenlabs_a'],
+	['edge_a', 'edge_a'],
+	['edgea', 'elevenlabs_edgea'],
+])('v3 gets a form, with a provider before the ID: %s', async (voice, voice_id) => {
+	const { wires } = await sent({ voice, route: 'v3' });
+	const body = { voice_id, output_format: 'wav', text: 'Hello' };
+	expect(wires).toEqual([{ path: '/v3/text-to-speech', form: true, body }]);
+});
