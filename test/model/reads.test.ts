@@ -107,6 +107,55 @@ describe('Task: Get', () => {
 	});
 });
 
+describe('Task: Delete whose first answer was lost', () => {
+	const LOST = { status: 502, body: '' };
+	const NONE = { status: 404, body: { error: 'Not found' } };
+	const seen = (status: string) => ({ body: { status, progress: 7 } });
+
+	/** What tasks a and b look like once the deletion was answered for the last time, and what goes out. */
+	test.each<[string, Answer, [Answer, Answer], object]>([
+		['no such task: all are gone', NONE, [NONE, NONE], { deleted: true, task_ids: ['a', 'b'] }],
+		[
+			'refused inside 200',
+			{ body: { success: false, message: 'No such task' } },
+			[NONE, NONE],
+			{ deleted: true, task_ids: ['a', 'b'] },
+		],
+		[
+			'one of them is gone',
+			NONE,
+			[NONE, seen('done')],
+			{ deleted: true, task_ids: ['a'], kept: [{ task_id: 'b', status: 'done' }] },
+		],
+		[
+			'none of them is gone',
+			NONE,
+			[seen('doing'), seen('error')],
+			{ error: 'The service offers no deletion of tasks', outcome: 'rejected', http_status: 404 },
+		],
+		[
+			'one of them is not read',
+			NONE,
+			[NONE, LOST],
+			{
+				...{ error: 'Task b could not be read: HTTP 502 with an empty body', http_status: 502 },
+				outcome: 'unreachable',
+			},
+		],
+	])('%s', async (_, repeated, after, expected) => {
+		let deletions = 0;
+		const { json } = await runNode({
+			parameters: { resource: 'task', operation: 'delete', taskId: 'a,b' },
+			node: goOn,
+			answer: ({ method, url }) => {
+				if (method === 'POST') return (deletions += 1) === 1 ? LOST : repeated;
+				return deletions === 0 ? seen('doing') : after[url.endsWith('a') ? 0 : 1];
+			},
+		});
+		expect(json).toEqual([expected]);
+	});
+});
+
 describe('what can not be read', () => {
 	/** The answer, how often it is asked for, the words for it, and what to do. */
 	const refusals: Array<[Answer, number, string, string]> = [

@@ -1,7 +1,7 @@
 /** Reading one task, and deleting tasks: what still runs ends and is refunded, what is over stays unless it is asked for (docs/service.md, "Deletion, prices, lists"). */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { realClock } from '../base/clock';
-import { FailureError, invalid } from '../base/failures';
+import { attemptLater, FailureError, invalid } from '../base/failures';
 import { asNumber, isObject } from '../base/json';
 import { lookAtTask } from '../service/look';
 import { askOptional, unreadable } from '../service/reading';
@@ -51,10 +51,44 @@ export const deletionFields: INodeProperties[] = [
 	]),
 ];
 
+interface Kept {
+	task_id: string;
+	status: string;
+}
+
+/** Throws a FailureError where a task can't be read. */
+async function stillThere(from: ReadSource, taskIds: readonly string[]): Promise<Kept[]> {
+	const there: Kept[] = [];
+	for (const task_id of taskIds) {
+		const task = await attemptLater(async () => await readTask(from, task_id));
+		if (task.ok) there.push({ task_id, status: task.value.status });
+		else if (task.failure.httpStatus !== 404) throw new FailureError(task.failure);
+	}
+	return there;
+}
+
+/** Once an answer was lost, neither a refusal nor the credits of a repeat say what was deleted: then the tasks themselves tell. */
+async function sendDeletion(from: ReadSource, task_ids: string[]) {
+	let isRepeat = false;
+	const onRepeat = () => (isRepeat = true);
+	const asking = { ...from, path: '/v1/task/delete', body: { task_ids }, onRepeat };
+	const deletion = await attemptLater(async () => await askOptional(asking, 'deletion of tasks'));
+	if (deletion.ok) {
+		const { value: answer } = deletion;
+		const said = isObject(answer.data) ? { ...answer.data, ...answer } : answer;
+		const refund = asNumber(said.refunded_credits ?? said.refund_credits);
+		return { left: [], refund: isRepeat ? undefined : refund };
+	}
+	const left = isRepeat ? await stillThere(from, task_ids) : undefined;
+	if (left === undefined || left.length === task_ids.length)
+		throw new FailureError(deletion.failure);
+	return { left, refund: undefined };
+}
+
 /** Looks at every task first: where one can't be read, nothing is deleted. */
 export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const taskIds = fields.taskIds(undefined);
-	const kept: Array<{ task_id: string; status: string }> = [];
+	const kept: Kept[] = [];
 	const doomed: string[] = [];
 	const running: string[] = [];
 	for (const taskId of taskIds) {
@@ -68,23 +102,16 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 			`Nothing was deleted: ${kept.map(({ task_id, status }) => `task ${task_id} is over (${status})`).join(', ')}`,
 			'Only tasks that still run are deleted. To delete finished ones, turn the option "Delete Finished" on.',
 		);
-	const body = { task_ids: doomed };
-	let isRepeat = false;
-	const onRepeat = () => (isRepeat = true);
-	const asking = { ...from, path: '/v1/task/delete', body, onRepeat };
-	const answer = await askOptional(asking, 'deletion of tasks');
-	for (const taskId of running) from.client.account.taskEnded(taskId);
-	const said = isObject(answer.data) ? { ...answer.data, ...answer } : answer;
-	// The answer to a repeat knows nothing of what an earlier try gave back.
-	const refunded_credits = isRepeat
-		? undefined
-		: asNumber(said.refunded_credits ?? said.refund_credits);
+	const { left, refund } = await sendDeletion(from, doomed);
+	const stay = kept.concat(left);
+	const gone = doomed.filter((taskId) => !left.some(({ task_id }) => task_id === taskId));
+	for (const taskId of gone) if (running.includes(taskId)) from.client.account.taskEnded(taskId);
 	return [
 		{
 			deleted: true,
-			task_ids: doomed,
-			...(refunded_credits !== undefined && { refunded_credits }),
-			...(kept.length > 0 && { kept }),
+			task_ids: gone,
+			...(refund !== undefined && { refunded_credits: refund }),
+			...(stay.length > 0 && { kept: stay.map((each) => ({ ...each })) }),
 		},
 	];
 }
