@@ -12,9 +12,9 @@ import { inFields, stemOf, type DeliveredOutput, type StoredFile } from './files
 import { fieldsOf, type Delivered, type Delivery, type Whole } from './item';
 import { joinSources, type SoundSource } from './joining';
 
-/** How the tasks of an item make its output. Plain data: a sleeping execution keeps it. */
+/** Says how the tasks of an item make its output. A sleeping execution keeps it, so it is plain data. */
 export interface Assembly {
-	/** `pauseMs`: silence between the parts of one file. */
+	/** `pauseMs` of silence separate the parts of one file. */
 	longText: { kind: 'off' } | { kind: 'join'; pauseMs: number } | { kind: 'parts' };
 	/** Holds the text of each part, or what is known of one that an earlier run sent. */
 	texts: ReadonlyArray<string | { characters?: number }>;
@@ -27,7 +27,7 @@ export interface AssemblyInput {
 }
 
 export interface DonePart extends Done {
-	/** Its files; undefined where they are still to be fetched. */
+	/** Undefined where the files are still to be fetched. */
 	delivered?: Delivered | undefined;
 }
 
@@ -45,7 +45,7 @@ function leftText({ longText }: Assembly): LeftText | undefined {
 	};
 }
 
-/** The JSON of an item that ran out of time: enough for "Task: Wait" to go on. @param task as last seen */
+/** Makes the JSON of an item that ran out of time: enough for "Task: Wait" to go on. @param task as last seen */
 export function unfinishedJson(
 	assembly: Assembly,
 	taskIds: readonly string[],
@@ -88,7 +88,7 @@ export function failureOfWhole(
 	};
 }
 
-/** Files of a part are fetched as soon as it is over, as their addresses are temporary. @param number from 0 */
+/** Fetches the files of a part as soon as it is over, as their addresses are temporary. @param number from 0 */
 export async function deliverPart(
 	delivery: Pick<Delivery, 'deliver'>,
 	done: Done,
@@ -149,10 +149,11 @@ async function joinedItem(
 		maxBytes: files.maxFileBytes,
 		withTranscript: files.transcriptInOutput,
 	});
+	const rank = ({ output }: StoredFile) => (output.kind === 'audio' ? 0 : 1);
 	const shown = joined.ok
 		? joined
 		: {
-				files: soundsFirst(all.flatMap((part) => part.files)),
+				files: all.flatMap((part) => part.files).sort((one, other) => rank(one) - rank(other)),
 				times: [],
 				json: { joined: false, hint: `The parts could not be joined: ${joined.reason}` },
 			};
@@ -191,16 +192,14 @@ function sumOfAll(numbers: ReadonlyArray<number | undefined>): number | undefine
 
 function deliveredSource({ files }: Delivered): SoundSource | undefined {
 	const audio = files.find(({ output }) => output.kind === 'audio');
-	const transcript = (extension: string) =>
-		files
-			.filter(({ output }) => output.kind === 'transcript')
-			.find(({ binary }) => typeByMimeType(binary.mimeType)?.extension === extension)?.binary;
 	if (audio === undefined) return undefined;
-	const { binary: sound, sound: facts } = audio;
-	return { sound, facts, srt: transcript('srt'), words: transcript('json') };
-}
-
-function soundsFirst(files: readonly StoredFile[]): StoredFile[] {
-	const isSound = ({ output }: StoredFile) => output.kind === 'audio';
-	return [...files.filter(isSound), ...files.filter((file) => !isSound(file))];
+	const transcripts = files.filter(({ output }) => output.kind === 'transcript');
+	const transcript = (extension: string) =>
+		transcripts.find(({ binary }) => typeByMimeType(binary.mimeType)?.extension === extension);
+	return {
+		sound: audio.binary,
+		facts: audio.sound,
+		srt: transcript('srt')?.binary,
+		json: transcript('json')?.binary,
+	};
 }

@@ -1,10 +1,10 @@
 /**
- * The bytes of one file as one stream: whole or not at all, and nothing of it stays open. What breaks off is continued only where
- * a strong validator identifies the bytes and the length is known (RFC 9110, 13.1.5 and 14); else it begins again from nothing.
+ * Makes one stream of the bytes of a file: whole or not at all, and nothing of it stays open. A file that breaks off is continued only
+ * where a strong validator identifies its bytes and the length is known (RFC 9110, 13.1.5 and 14); else it begins again from nothing.
  */
 import { FILE_HEAD_BYTES, type FileType } from '../media/kinds';
 import { SoundScanner } from '../media/scan';
-import { backoffMs, type Clock } from '../base/clock';
+import { backoffMs, onAbort, type Clock } from '../base/clock';
 import { headerOf, type ByteStream, type OpenFile, type OpenFileFn } from '../service/fileHost';
 import type { TaskOutput } from '../service/outputs';
 import {
@@ -44,10 +44,12 @@ export interface BegunFile {
 	stream: ByteStream;
 }
 
-/** One attempt at a whole file: from its first byte, over as many requests as continue it. */
+/** Attempts a whole file once: from its first byte, over as many requests as continue it. */
 export class Download {
 	end: 'open' | 'whole' | FailedDownload = 'open';
 	received = 0;
+	/** The host has stated this length last, of this attempt or of one before it. */
+	length: number | undefined;
 	readonly scanner = new SoundScanner();
 	private readonly source = this.wholeFile();
 	private readonly head: Buffer[] = [];
@@ -57,29 +59,23 @@ export class Download {
 	private streamOf: OpenFile['streamOf'] | undefined;
 	private stream: ByteStream | undefined;
 	private tail: Buffer = Buffer.alloc(0);
-	private readonly lengthBefore: number | undefined;
 	private readonly over = new AbortController();
-	private readonly stop = () => this.over.abort(OVER);
+	private readonly forgetStop: (() => void) | undefined;
 
 	constructor(
 		private readonly wanted: WantedFile,
 		private readonly deps: DownloadDeps,
 		private readonly tries: Tries,
 	) {
-		this.lengthBefore = tries.length;
-		deps.signal?.addEventListener('abort', this.stop);
-		if (deps.signal?.aborted === true) this.stop();
+		this.length = tries.length;
+		this.forgetStop = deps.signal && onAbort(deps.signal, () => this.over.abort(OVER));
 	}
 
 	async begin(): Promise<BegunFile | FailedDownload> {
-		for (let length = 0; length < FILE_HEAD_BYTES;) {
+		while (this.received < FILE_HEAD_BYTES && this.end === 'open') {
 			const next = await this.source.next();
-			if (next.done === true) {
-				this.end = next.value;
-				break;
-			}
-			length += next.value.length;
-			this.head.push(next.value);
+			if (next.done === true) this.end = next.value;
+			else this.head.push(next.value);
 		}
 		if (typeof this.end === 'object') return this.end;
 		const head = Buffer.concat(this.head);
@@ -91,10 +87,9 @@ export class Download {
 		return { type: fileTypeOf(head, about), stream: this.stream as ByteStream };
 	}
 
-	/** The host has sent something else, whose length is not the file's. */
+	/** The host has sent something else. Its length is not the file's, so no other attempt learns it. */
 	private async refuse(problem: string): Promise<FailedDownload> {
 		const { deps, tries } = this;
-		tries.length = this.lengthBefore;
 		tries.looks += 1;
 		const startOver = tries.looks < MAX_LOOKS;
 		this.close();
@@ -102,14 +97,10 @@ export class Download {
 		return (this.end = { problem, startOver });
 	}
 
-	get length(): number | undefined {
-		return this.tries.length;
-	}
-
 	/** Call this once the file is no longer wanted, stored or not. */
 	close(): void {
-		this.deps.signal?.removeEventListener('abort', this.stop);
-		this.stop();
+		this.forgetStop?.();
+		this.over.abort(OVER);
 		this.stream?.destroy();
 		// Where the file waits for its reader, this runs its `finally` blocks.
 		this.source.return(DOWNLOAD_STOPPED).catch(() => undefined);
@@ -144,6 +135,7 @@ export class Download {
 		const canResume = tries.parts && validator !== undefined && received < length;
 		const canGoOn = next === 'again' && canResume;
 		const mayHelp = tries.failed(canGoOn ? gained : 0) && next !== 'nothing';
+		tries.length = this.length;
 		if (!mayHelp || over.signal.aborted) return { problem, startOver: false };
 		const asked = Math.min(retryAfterMs ?? 0, DOWNLOAD_BACKOFF.mostMs);
 		const pauseMs = backoffMs(tries.failures, { ...DOWNLOAD_BACKOFF, retryAfterMs: asked });
@@ -174,7 +166,7 @@ export class Download {
 		refuseEncoding(opened.headers);
 		this.headers = opened.headers;
 		this.validator = strongValidator(opened.headers);
-		this.tries.length = lengthOf(opened.headers) ?? this.lengthBefore;
+		this.length = lengthOf(opened.headers) ?? this.length;
 		if ((this.length ?? 0) > this.wanted.maxBytes)
 			throw tooLarge(this.wanted.maxBytes, this.length);
 		return Infinity;
@@ -222,7 +214,7 @@ export class Download {
 		return bytes;
 	}
 
-	/** Whether the end of an answer is that of the file. Throws where it is neither that nor a part's. */
+	/** Tells whether the end of an answer is that of the file. Throws where it is neither that nor a part's. */
 	private isWhole(): boolean {
 		const { headers, received, length, tries } = this;
 		if (received === 0) throw new DownloadError('the file is empty', 'again');

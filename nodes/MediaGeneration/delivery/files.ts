@@ -28,7 +28,8 @@ export interface StoredFile {
 	kind: 'stored';
 	output: DeliveredOutput;
 	binary: IBinaryData;
-	sound: SoundFacts | undefined;
+	/** Known for a sound that was fetched. */
+	sound?: SoundFacts | undefined;
 }
 
 export type DeliveredFile =

@@ -1,8 +1,8 @@
-/** Several stored files into one: sound of one format, and transcripts that are shifted to fit it (docs/media.md). */
+/** Joins stored files into one: sound of one format, and transcripts whose times are moved to fit it (docs/media.md). */
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { mergeSrt, mergeWords, transcriptOf, type Merged } from '../media/captions';
 import { joinedChunks, planJoin, type Joinable, type PlanOptions } from '../media/join';
-import { typeByExtension } from '../media/kinds';
+import { mimeTypeOf } from '../media/kinds';
 import { soundFactsOf } from '../media/scan';
 import type { SoundFacts } from '../media/sound';
 import type { Spoken } from '../media/srt';
@@ -18,7 +18,7 @@ export interface SoundSource {
 	/** Known where the sound was read before. */
 	facts?: SoundFacts | undefined;
 	srt?: IBinaryData | undefined;
-	words?: IBinaryData | undefined;
+	json?: IBinaryData | undefined;
 }
 
 interface JoinOptions extends PlanOptions {
@@ -26,14 +26,10 @@ interface JoinOptions extends PlanOptions {
 	withTranscript: boolean;
 }
 
-const TRANSCRIPTS = [
-	{ field: 'srt', merge: mergeSrt, extension: 'srt' },
-	{ field: 'words', merge: mergeWords, extension: 'json' },
-] as const;
-
-/** `times`: where each part is in the joined sound. The reason completes "could not be joined: ...". */
 type Joined =
+	/** `times` says where each part is in the joined sound. */
 	| { ok: true; files: StoredFile[]; times: Joinable['parts']; json: IDataObject }
+	/** The reason completes "could not be joined: ...". */
 	| { ok: false; reason: string };
 
 /** @param given undefined for a part without sound */
@@ -55,12 +51,13 @@ export async function joinSources(
 	const json: IDataObject = { duration_seconds: plan.durationSeconds };
 	const hints: string[] = [];
 	const texts: string[] = [];
-	for (const { field, merge, extension } of TRANSCRIPTS) {
-		const transcripts = sources.flatMap((source) => source[field] ?? []);
+	for (const extension of ['srt', 'json'] as const) {
+		const transcripts = sources.flatMap((source) => source[extension] ?? []);
 		if (transcripts.length < sources.length) continue;
 		// A broken transcript must not cost the sound.
 		const read = await attemptLater(async () => {
 			const parts = await spokenIn(context, transcripts, plan.parts);
+			const merge = extension === 'srt' ? mergeSrt : mergeWords;
 			return parts === undefined ? TOO_LONG : await inPieces(merge(parts, options.nameOf));
 		});
 		const merged = read.ok ? read.value : UNREADABLE_TRANSCRIPT;
@@ -71,12 +68,11 @@ export async function joinSources(
 		// Encoding 20 MB is a piece of work of its own.
 		await pause(0);
 		const bytes = Buffer.from(merged.text);
-		const fileName = `${name}.${extension}`;
-		const mimeType = typeByExtension(extension)?.mimeType ?? '';
-		const binary = await context.helpers.prepareBinaryData(bytes, fileName, mimeType);
-		const output = { kind: 'transcript', fileName, mimeType, fileSize: bytes.length } as const;
+		const file = { fileName: `${name}.${extension}`, mimeType: mimeTypeOf(extension) };
+		const binary = await context.helpers.prepareBinaryData(bytes, file.fileName, file.mimeType);
 		texts.push(merged.text);
-		files.push({ kind: 'stored', output, binary, sound: undefined });
+		const output = { kind: 'transcript', ...file, fileSize: bytes.length } as const;
+		files.push({ kind: 'stored', output, binary });
 	}
 	if (hints.length > 0) json.hint = hints.join(' ');
 	if (options.withTranscript)
@@ -95,13 +91,13 @@ async function joinSound(
 	sources: readonly SoundSource[],
 	{ plan, name }: { plan: Joinable; name: string },
 ): Promise<StoredFile> {
-	const { mimeType, durationSeconds, bytes } = plan;
+	const { kind, durationSeconds, bytes } = plan;
 	const soundOf = (part: number) => sources[part]?.sound as IBinaryData;
 	const chunks = joinedChunks(plan, (part) => readStored(context, soundOf(part)));
-	const file = { fileName: `${name}.${plan.extension}`, mimeType };
+	const file = { fileName: `${name}.${kind}`, mimeType: mimeTypeOf(kind) };
 	const binary = await storeChunks(context, chunks, { ...file, bytes, sample: soundOf(0) });
 	const output = { kind: 'audio', ...file, fileSize: bytes, durationSeconds } as const;
-	return { kind: 'stored', output, binary, sound: undefined };
+	return { kind: 'stored', output, binary };
 }
 
 async function spokenIn(

@@ -1,4 +1,4 @@
-/** Transcripts of parts put together, so that their times fit the joined sound. Pure. */
+/** Merges the transcripts of parts, so that their times fit the joined sound. */
 import { readJson, type Bound } from '../base/bounded';
 import type { Work } from '../base/clock';
 import { asNumber, isObject, type JsonObject } from '../base/json';
@@ -10,13 +10,13 @@ export type Merged = { merged: true; text: string } | { merged: false; reason: s
 const STEP_VALUES = 500;
 const TOO_MANY_CUES = `The transcripts together have more than ${inWords(MOST_CUES)} entries.`;
 
-/** When something that is said at `seconds` of a part is said in the joined sound: never outside the part. */
+/** Returns when the joined sound has what a part says at `seconds`: never outside that part. */
 function shifted(seconds: number, part: Spoken): number {
 	const [first, last] = [inMs(part.start), inMs(part.end)];
 	return Math.min(Math.max(first + inMs(seconds), first), last) / 1000;
 }
 
-/** A segment of a transcript as JSON (docs/service.md, "Shapes"), or one of its words; times in seconds. */
+/** This is a segment of a transcript in JSON (docs/service.md, "More routes"), or one of its words. Times are in seconds. */
 interface TimedWord extends JsonObject {
 	text: string;
 	start?: number;
@@ -25,7 +25,7 @@ interface TimedWord extends JsonObject {
 
 type Segment = TimedWord & { words: TimedWord[] };
 
-/** Ten hours of speech. Parsing more would hold n8n's event loop for too long. */
+/** This is enough for ten hours of speech. Parsing more would hold n8n's event loop for too long. */
 const TRANSCRIPT: Bound = { bytes: 5_000_000, depth: 32, values: 500_000, text: 5_000_000 };
 
 function timesOf(value: JsonObject): Pick<TimedWord, 'start' | 'end'> {
@@ -54,7 +54,7 @@ function* readSegment(value: unknown): Work<Segment | undefined> {
 	return typeof text === 'string' ? { ...value, text, ...times, words } : undefined;
 }
 
-/** The segments of a transcript: a list, or one alone. Undefined where the text is something else. */
+/** Reads a list of segments, or one alone. Returns undefined where the text is something else. */
 function* parseWords(text: string): Work<Segment[] | undefined> {
 	// trim() removes a byte-order mark, too.
 	const value = readJson(text.trim(), TRANSCRIPT).body;
@@ -88,7 +88,7 @@ function spokenOf({ text, words, ...own }: Segment) {
 interface Format<T> {
 	name: string;
 	read: (text: string) => Work<T[] | undefined>;
-	/** A value with its times in the joined sound, as it is written. @param index from 0 */
+	/** Writes a value with its times in the joined sound. @param index from 0 */
 	write: (value: T, part: Spoken, index: number) => string | Work<string>;
 	whole: (written: string[]) => string;
 }
@@ -130,7 +130,7 @@ export const mergeWords = mergerOf<Segment>({
 	whole: (segments) => `[${segments.join(',')}]`,
 });
 
-/** What a transcript says, in SRT or JSON; undefined where it is neither. */
+/** Returns what a transcript in SRT or JSON says; undefined where it is neither. */
 export function* transcriptOf(transcript: string): Work<Spoken[] | undefined> {
 	// A byte order mark counts as a space.
 	if (/^\s*[[{]/.test(transcript)) return (yield* parseWords(transcript))?.flatMap(spokenOf);

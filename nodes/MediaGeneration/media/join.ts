@@ -1,12 +1,12 @@
-/** Joining sound files of one format, as streams: planned from what a first pass found, written in a second one. Pure. */
+/** Joins sound files of one format as streams: a first pass over them makes a plan possible, a second one writes. */
 import { infoFrame, silentFrame } from './mp3';
-import { type ByteRange, inWords, type NameOf, partName } from './sound';
-import type { Point, Sound, SoundFacts } from './sound';
+import { inWords, partName } from './sound';
+import type { ByteRange, NameOf, Point, Sound, SoundFacts } from './sound';
 import { MOST_BYTES, silentSample, wavHeader } from './wav';
 
 export interface Joinable {
 	joinable: true;
-	/** What is written: the head, then of each part its ranges, with `pauseBytes` of repeated silence between two, then padding. */
+	/** The file is this head, then the ranges of each part, with `pauseBytes` of repeated silence between two, then padding. */
 	head: Buffer;
 	ranges: ByteRange[][];
 	silence: Buffer;
@@ -15,24 +15,21 @@ export interface Joinable {
 	/** Times are seconds of the joined file. An MP3 part keeps what its encoder put around the sound: 20 to 50 ms, more at low sample rates. */
 	parts: Array<{ start: number; end: number }>;
 	durationSeconds: number;
-	mimeType: string;
-	extension: string;
+	/** Is the file's extension, too. */
+	kind: Sound['kind'];
 	bytes: number;
 }
 
 export type JoinPlan = Joinable | { joinable: false; reason: string };
 
 export interface PlanOptions {
-	/** Silence between two parts, in ms: the nearest number of MP3 frames (of about 26 ms each) or samples, but at least one. */
+	/** Silence between two parts becomes the nearest number of MP3 frames (of about 26 ms each) or samples, but at least one. */
 	pauseMs: number;
 	maxBytes?: number;
 	nameOf?: NameOf;
 }
 
-const JOINED_KINDS = {
-	mp3: { name: 'an MP3 file', mimeType: 'audio/mpeg', extension: 'mp3' },
-	wav: { name: 'a WAV file', mimeType: 'audio/wav', extension: 'wav' },
-};
+const KIND_NAMES = { mp3: 'an MP3 file', wav: 'a WAV file' };
 
 const featuresOf = ({ coding, format: { sampleRate, channels } }: Sound) => [
 	coding,
@@ -40,10 +37,10 @@ const featuresOf = ({ coding, format: { sampleRate, channels } }: Sound) => [
 	['mono', 'stereo'][channels - 1] ?? `${channels} channels`,
 ];
 
-/** Why a part does not fit the first one, as the end of a sentence. */
+/** Says why a part does not fit the first one, as the end of a sentence. */
 function difference(first: Sound, other: Sound, nameOfFirst: string): string | undefined {
 	if (first.kind !== other.kind)
-		return `it is ${JOINED_KINDS[other.kind].name}, and ${nameOfFirst} is ${JOINED_KINDS[first.kind].name}`;
+		return `it is ${KIND_NAMES[other.kind]}, and ${nameOfFirst} is ${KIND_NAMES[first.kind]}`;
 	const expected = featuresOf(first);
 	const differing = featuresOf(other).flatMap((feature, index) =>
 		feature === expected[index] ? [] : [`${feature} instead of ${expected[index]}`],
@@ -58,7 +55,7 @@ function refused(name: string, problem: string): JoinPlan {
 	return { joinable: false, reason: sentence.charAt(0).toUpperCase() + sentence.slice(1) };
 }
 
-/** Whether parts can be joined, and how: by the facts that `scan` found of each, in their order. Nothing is thrown. */
+/** Decides whether parts can be joined, and how, from the facts that `scan` found of each. Never throws. */
 export function planJoin(facts: readonly SoundFacts[], options: PlanOptions): JoinPlan {
 	const { pauseMs, maxBytes = MOST_BYTES, nameOf = partName } = options;
 	const sounds: Sound[] = [];
@@ -72,9 +69,9 @@ export function planJoin(facts: readonly SoundFacts[], options: PlanOptions): Jo
 	if (first === undefined) return { joinable: false, reason: 'There is no sound to join.' };
 	const plan = layOut(first, sounds, pauseMs);
 	const most = Math.min(maxBytes, MOST_BYTES);
-	const { name, mimeType, extension } = JOINED_KINDS[first.kind];
-	if (plan.bytes <= most) return { joinable: true, ...plan, mimeType, extension };
-	const limit = most < MOST_BYTES ? 'Max File Size is' : `${name} can have at most`;
+	if (plan.bytes <= most) return { joinable: true, kind: first.kind, ...plan };
+	const limit =
+		most < MOST_BYTES ? 'Max File Size is' : `${KIND_NAMES[first.kind]} can have at most`;
 	const reason = `The joined file would have ${inWords(plan.bytes)} bytes, and ${limit} ${inWords(most)}.`;
 	return { joinable: false, reason };
 }
@@ -142,7 +139,7 @@ async function* cutRanges(chunks: AsyncIterable<Buffer>, ranges: readonly ByteRa
 	throw new Error('A file became shorter while it was being joined.');
 }
 
-/** The joined file: each part (from 0) is opened in its turn, read once and closed. Throws where one has become shorter. */
+/** Yields the joined file: each part (from 0) is opened in its turn, read once and closed. Throws where one has become shorter. */
 export async function* joinedChunks(
 	{ head, ranges, silence, pauseBytes, padding }: Joinable,
 	openPart: (index: number) => AsyncIterable<Buffer>,

@@ -1,4 +1,4 @@
-/** The kinds of files that these nodes know: one table of extensions, MIME types and first bytes. Pure. */
+/** Knows kinds of files: one table has their extensions, MIME types and first bytes. */
 import { framesIn } from './mpeg';
 
 export interface FileType {
@@ -6,7 +6,7 @@ export interface FileType {
 	extension: string;
 }
 
-/** Extensions and MIME types, of which the first ones are used, and how such a file begins, as Latin-1. */
+/** Files get the first extension and the first MIME type of a row. The mark shows how such a file begins, as Latin-1. */
 const FILE_KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: RegExp]> = [
 	['mp3', 'audio/mpeg audio/mp3', /^ID3[\0-\x0f]/],
 	['wav', 'audio/wav audio/x-wav audio/wave', /^RIFF[^]{4}WAVE/],
@@ -50,6 +50,8 @@ const TYPES = FILE_KINDS.map(([extensions, mimeTypes, mark]) => {
 export const typeByExtension = (extension: string): FileType | undefined =>
 	TYPES.find(({ names }) => names.includes(extension))?.type;
 
+export const mimeTypeOf = (extension: string): string => typeByExtension(extension)?.mimeType ?? '';
+
 /** Returns the extension of a path or name in small letters; empty where it has none. */
 export const extensionIn = (path: string): string =>
 	/\.([a-z0-9]{2,5})$/i.exec(path)?.[1]?.toLowerCase() ?? '';
@@ -57,7 +59,7 @@ export const extensionIn = (path: string): string =>
 type Media = 'audio' | 'image' | 'video' | 'captions';
 
 export function mediaOf(extension: string): Media | undefined {
-	const { mimeType = '' } = typeByExtension(extension) ?? {};
+	const mimeType = mimeTypeOf(extension);
 	if (/subrip$|vtt$/.test(mimeType)) return 'captions';
 	return /^(audio|image|video)(?=\/)/.exec(mimeType)?.[0] as Media | undefined;
 }
@@ -68,10 +70,10 @@ export function typeByMimeType(mimeType: string): FileType | undefined {
 	return found && { mimeType, extension: found.type.extension };
 }
 
-/** How many bytes tell the kinds apart. The longest frames of MPEG audio take 2,880, and the next one must be there. */
+/** This many bytes tell the kinds apart. The longest frames of MPEG audio take 2,880, and the next one must be there. */
 export const FILE_HEAD_BYTES = 4_100;
 
-/** What may be the first frame of an audio file may be anything else, so it is not `certain`. Texts have no signature here. */
+/** Other bytes can look like the first frame of an audio file, so that is not `certain`. Texts have no signature here. */
 export function typeOfBytes(head: Buffer): { type: FileType; certain: boolean } | undefined {
 	const text = head.toString('latin1', 0, FILE_HEAD_BYTES);
 	const type = TYPES.find(({ mark }) => mark?.test(text))?.type;

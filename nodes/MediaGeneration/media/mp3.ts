@@ -1,6 +1,6 @@
 /**
- * MPEG audio, Layer III: frames of silence, tags, and the frame before the sound that states its length for players ("Xing" where the
- * bit rate varies, "Info" where it does not). Pure. Sources: the Xing header as LAME writes it, id3.org, APEv2 specification.
+ * Reads and writes MPEG audio, Layer III: frames of silence, tags, and the frame before the sound that tells players its length ("Xing"
+ * where the bit rate varies, "Info" where it does not). Sources: the Xing header as LAME writes it, id3.org, APEv2 specification.
  */
 import { type FrameHeader, frameLength, readFrame } from './mpeg';
 import {
@@ -16,9 +16,9 @@ import {
 import { MOST_BYTES } from './wav';
 
 const HEADER_BYTES = 4;
-/** "No checksum follows" */
+/** This bit says that no checksum follows. */
 const UNPROTECTED = 0x0001_0000;
-/** What silence and the header frame leave out: checksum, bit rate, padding, the private bit, stereo modes, emphasis. */
+/** Silence and the header frame leave out checksum, bit rate, padding, the private bit, stereo modes and emphasis. */
 const KEPT_BITS = 0xfffe_0ccc;
 
 export function readHeader(bits: number): FrameHeader | { problem: string } {
@@ -33,7 +33,7 @@ function sideInfoBytes({ version, channels }: FrameHeader): number {
 	return channels === 1 ? 9 : 17;
 }
 
-/** A frame of silence in a format: all zeros after the header say that nothing is coded. */
+/** Makes a frame of silence in a format: zeros after the header say that nothing is coded. */
 export function silentFrame(header: FrameHeader, index = 1): Buffer {
 	const frame = Buffer.alloc(frameLength(header, index));
 	frame.writeUInt32BE(((header.bits & KEPT_BITS) | UNPROTECTED | (index << 12)) >>> 0);
@@ -43,7 +43,7 @@ export function silentFrame(header: FrameHeader, index = 1): Buffer {
 const TABLE_ENTRIES = 100;
 const [HAS_FRAMES, HAS_BYTES, HAS_TABLE] = [1, 2, 4];
 
-/** Players read from it how long the sound is, and where a time lies. @param points from the first frame to the end of the last one */
+/** Players read from this frame how long the sound is, and where a time lies. @param points from the first frame to the end of the last one */
 export function infoFrame(
 	header: FrameHeader,
 	bitrateIndex: number | undefined,
@@ -83,7 +83,7 @@ function isInfoFrame(bytes: Buffer, header: FrameHeader): boolean {
 	return isXing || isAt(bytes, HEADER_BYTES + 32, 'VBRI');
 }
 
-/** How many bytes `isInfoFrame` and `tagLength` read at most. */
+/** `isInfoFrame` and `tagLength` read no more bytes than these. */
 const LOOK_BYTES = HEADER_BYTES + 32 + 6;
 
 const ID3V1_BYTES = 128;
@@ -115,14 +115,14 @@ function tagBegin(tail: Buffer, total: number): number | undefined {
 		: undefined;
 }
 
-/** Sync, version, layer and sample rate: the same in all frames. */
+/** These bits are the same in all frames: sync, version, layer and sample rate. */
 const FORMAT_BITS = 0xfffe_0c00;
 /** The table of positions is thinned out when it gets longer. */
 const MOST_POINTS = 512;
 /** A file whose sound lies in more pieces than this is broken, and not worth the memory. */
 const MOST_RANGES = 1000;
 
-/** A frame of sound, something to pass over, or what can't be either. */
+/** This is a frame of sound, something to pass over, or what can't be either. */
 type Element = FrameHeader | { length: number; idle: number } | { problem: string };
 
 const lost = (at: number, problem: string): Element => ({
@@ -141,7 +141,7 @@ class Mp3Sound {
 	private readonly headers = new Map<number, FrameHeader>();
 	private readonly ranges: Array<[from: number, to: number]> = [];
 	private readonly found = { units: 0, bytes: 0, points: new Array<Point>() };
-	/** How many frames lie between two points. */
+	/** Counts the frames between two points. */
 	private stride = 1;
 
 	/** @param bytes of the file, from its byte `from` on */
@@ -158,7 +158,7 @@ class Mp3Sound {
 		const first = (this.header ??= frame);
 		if (((bits ^ first.bits) & FORMAT_BITS) !== 0 || channels !== first.channels)
 			return lost(from, 'is a frame of another format than those before it');
-		// Between other frames the mark could stand there by chance, but then the frame would code something.
+		// Between other frames the mark could stand there by chance, but such a frame codes something.
 		const mayBeInfo = this.found.units === 0 || bytes.readUInt32BE(HEADER_BYTES) === 0;
 		if (mayBeInfo && isInfoFrame(bytes, frame)) return { length, idle: IDLE_ELEMENT };
 		if (this.ranges.length === MOST_RANGES && this.ranges.at(-1)?.[1] !== from)
@@ -213,7 +213,7 @@ export function* scanMp3(file: Unread): Scan {
 		const end = at + element.length;
 		if ('bits' in element) {
 			if (file.total < end) yield* file.read(at, element.length);
-			// A frame that was cut off is none.
+			// A frame that was cut off does not count.
 			if (file.total < end) break;
 			sound.add(element, at);
 			idle = 0;

@@ -1,4 +1,4 @@
-/** Frames of MPEG audio, and how they are told from other bytes. Pure. Sources: ISO/IEC 11172-3 and 13818-3 (Layer III), 13818-7 (AAC). */
+/** Tells frames of MPEG audio from other bytes. Sources: ISO/IEC 11172-3 and 13818-3 (Layer III), 13818-7 (AAC). */
 
 type MpegVersion = '1' | '2' | '2.5';
 
@@ -7,13 +7,13 @@ export interface FrameHeader {
 	layer: number;
 	/** Hz */
 	sampleRate: number;
-	/** The four bytes of the header as a number. */
+	/** This number is the four bytes of the header. */
 	bits: number;
 	channels: 1 | 2;
 	samplesPerFrame: number;
-	/** 0 is "free format". */
+	/** 0 means "free format". */
 	bitrateIndex: number;
-	/** Bytes, the header included; 0 in free format, and for other layers than III. */
+	/** Counts bytes, those of the header included; 0 in free format, and for other layers than III. */
 	length: number;
 }
 
@@ -25,11 +25,11 @@ const SAMPLE_RATES: Record<MpegVersion, readonly number[]> = {
 	'2': [22_050, 24_000, 16_000],
 	'2.5': [11_025, 12_000, 8_000],
 };
-/** kbit/s of Layer III by index, of version 1 and of the others; 15 is not allowed. */
+/** The index of a bit rate leads to kbit/s of Layer III, in version 1 and in the others; 15 is not allowed. */
 const BIT_RATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const BIT_RATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 
-/** Bytes of a frame of Layer III without padding; 0 where there is no such bit rate. */
+/** Counts the bytes of a frame of Layer III without padding; 0 where there is no such bit rate. */
 export function frameLength({ version, sampleRate }: Coding, bitrateIndex: number): number {
 	const rates = version === '1' ? BIT_RATES_1 : BIT_RATES_2;
 	const bytes = (samplesOf(version) / 8) * 1000 * (rates[bitrateIndex] ?? 0);
@@ -58,10 +58,10 @@ export function readFrame(bits: number): FrameHeader | undefined {
 	};
 }
 
-/** The length of the frame that begins there, 0 where it is not to be known; undefined where none does. */
+/** Returns the length of the frame that begins there, 0 where it can't be known; undefined where none begins. */
 type LengthAt = (head: Buffer, at: number) => number | undefined;
 
-/** Three bytes of a header are enough. */
+/** This needs only three bytes of a header. */
 const mpegAt: LengthAt = (head, at) =>
 	head.length < at + 3 ? undefined : readFrame(head.readUIntBE(at, 3) * 256)?.length;
 

@@ -1,4 +1,4 @@
-/** One pass over a sound file: what it is, and where its sound lies. Pure. */
+/** Finds in one pass over a sound file what it is, and where its sound lies. */
 import { typeOfBytes } from './kinds';
 import { scanMp3 } from './mp3';
 import { noSound, type Scan, type SoundFacts, Unread } from './sound';
@@ -30,7 +30,7 @@ export class SoundScanner {
 		this.step = this.work.next();
 	}
 
-	/** Call this after the last chunk, as often as needed. */
+	/** May be called more than once, after the last chunk. */
 	end(): SoundFacts {
 		this.file.isWhole = true;
 		while (this.step.done !== true) this.step = this.work.next();

@@ -1,10 +1,10 @@
-/** Sound files: what a pass over one finds, and the bytes that the pass still needs. Pure. */
+/** Describes what a pass over a sound file finds, and keeps the bytes that the pass still needs. */
 import type { FrameHeader } from './mpeg';
 
-/** Bytes of a file: from the first (inclusive) to the second (exclusive). */
+/** Holds bytes of a file, from the first (inclusive) to the second (exclusive). */
 export type ByteRange = readonly [from: number, to: number];
 
-/** A unit, and how many bytes of sound lie before it. */
+/** Says how many bytes of sound lie before a unit. */
 export type Point = readonly [unit: number, bytes: number];
 
 /** A unit is a frame of an MP3 file, or one sample of each channel of a WAV file. */
@@ -22,13 +22,13 @@ interface FactsOf<Kind, Format> {
 	ranges: ByteRange[];
 	/** Points lie at even distances, where units can differ in length. */
 	points: Point[];
-	/** The same for all MP3 frames; undefined where it varies. */
+	/** All MP3 frames have this one; undefined where it varies. */
 	bitrateIndex: number | undefined;
 	seconds: number;
 }
 
 export interface WavFormat {
-	/** 1 PCM, 3 float; of an extensible format the one inside. */
+	/** 1 means PCM, 3 float. An extensible format has one inside. */
 	encoding: number;
 	channels: number;
 	/** Hz */
@@ -36,7 +36,7 @@ export interface WavFormat {
 	/** Counts the space that a sample takes. */
 	bits: number;
 	blockBytes: number;
-	/** The format chunk's content, as it is written into a joined file. */
+	/** A joined file gets this content of the format chunk. */
 	chunk: Buffer;
 }
 
@@ -46,7 +46,7 @@ export type Sound = Mp3Facts | WavFacts;
 
 interface NoSound {
 	kind: 'none';
-	/** Why, as the end of a sentence: "it is not an MP3 or WAV file". */
+	/** Says why, as the end of a sentence: "it is not an MP3 or WAV file". */
 	problem: string;
 }
 
@@ -54,7 +54,7 @@ export type SoundFacts = Sound | NoSound;
 
 export const noSound = (problem: string): NoSound => ({ kind: 'none', problem });
 
-/** What a part (from 0) is called in sentences for the user. */
+/** Names a part (from 0) in sentences for the user. */
 export type NameOf = (index: number) => string;
 
 export const partName: NameOf = (index) => `part ${index + 1}`;
@@ -64,7 +64,7 @@ export const inWords = (number: number): string => number.toLocaleString('en-US'
 /** A pass over a file: it yields where it needs more of it, and ends at the latest once the file is whole. */
 export type Scan<T = SoundFacts> = Generator<undefined, T>;
 
-/** What is no sound is passed over for this long: bytes of padding, or tags and chunks, each of which counts as 64 of them. */
+/** A pass skips this many bytes of padding between sounds. A tag or a chunk counts as 64 of them. */
 export const MOST_IDLE = 65_536;
 export const IDLE_ELEMENT = 64;
 
@@ -77,7 +77,7 @@ export class Unread {
 	total = 0;
 	isWhole = false;
 	bytes: Buffer = EMPTY;
-	/** One for all chunks: a copy of each would be as much to collect as the file itself. */
+	/** All chunks share this space: a copy of each would be as much to collect as the file itself. */
 	private space: Buffer = EMPTY;
 
 	push(chunk: Buffer): void {
@@ -90,7 +90,7 @@ export class Unread {
 		this.total += chunk.length;
 	}
 
-	/** The bytes from a place on: at least `count`, or as many as the file has. Those before them are dropped. */
+	/** Returns the bytes from a place on, at least `count` or as many as the file has, and drops those before them. */
 	*read(from: number, count: number): Scan<Buffer> {
 		while (this.total < from + count && !this.isWhole) {
 			const needed = Math.max(this.total - from, TAIL_BYTES);

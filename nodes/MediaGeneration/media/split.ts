@@ -1,4 +1,4 @@
-/** Cutting a long text into parts that can be spoken one by one, in linear time. Pure. */
+/** Cuts a long text into parts that can be spoken one by one, in linear time. */
 import { atOnce, type Work } from '../base/clock';
 
 /** A capital letter or a number often follows them. A wrong entry does no harm: the text is then cut at the next sentence. */
@@ -14,21 +14,21 @@ const ABBREVIATION = new RegExp(
 );
 const ELLIPSIS = /(?:\.\s?\.|…)[\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
 const SENTENCE_END = /\p{STerm}[\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
-/** `"Stop!" he said.` */
+/** The sentence goes on in `"Stop!" he said.` */
 const GOES_ON = /^\s+[\p{Ps}\p{Pi}"'¿¡]*\p{Ll}/u;
 const CLAUSE_END = /[,;:!?)\]}.…–—،؛][\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
-/** The punctuation of scripts that write no spaces. */
+/** Scripts without spaces have this punctuation. */
 const WIDE_SENTENCE_END = /[。！？｡][\p{Pe}\p{Pf}"']{0,4}$/u;
 const WIDE_CLAUSE_END = /[，、；：。！？—][\p{Pe}\p{Pf}"']{0,4}$/u;
-/** What belongs to the character before it. */
+/** These belong to the character before them. */
 const ATTACHED = /^[\p{M}\p{Pe}\p{Pf}"'\u200d\p{Emoji_Modifier}。！？｡]/u;
 const BLANK_LINE = /[^\S\r\n]*(?:[\f\u2029]|(?:\r\n?|\n)[^\S\r\n]*[\r\n\f\u2029])/y;
 const LINE_END = /[^\S\r\n]*[\r\n]/y;
-/** How much of a text shows whether a sentence ends in it. */
+/** This much of a text shows whether a sentence ends in it. */
 const LOOK_BEHIND = 9;
 const LOOK_AHEAD = 16;
 
-/** Letters and digits of ASCII, letters of East Asia, surrogates: neither space nor punctuation. */
+/** Letters and digits of ASCII, letters of East Asia and surrogates are neither space nor punctuation. */
 const isPlain = (code: number) =>
 	(code > 96 && code < 123) ||
 	(code > 64 && code < 91) ||
@@ -50,10 +50,10 @@ function sentenceEnds(text: string, at: number): boolean {
 	return !GOES_ON.test(text.slice(at, at + LOOK_AHEAD));
 }
 
-/** A place between two parts: the first one ends at `at`, with or without spaces after it. */
+/** Two parts may meet there: the first one ends at `at`, with or without spaces after it. */
 type IsPlace = (text: string, at: number) => boolean;
 
-/** A place before spaces, or one between two characters that `wide` accepts. */
+/** Accepts a place before spaces, or one between two characters that `wide` accepts. */
 function place(beforeSpaces: IsPlace, wide?: RegExp): IsPlace {
 	return (text, at) => {
 		const last = text.charCodeAt(at - 1);
@@ -79,7 +79,7 @@ const clauses = place(
 );
 const words = place(() => true);
 
-/** Places where a part may end, best first. `least` and `most` are shares of an even part's length. */
+/** The best places to end a part come first. `least` and `most` are shares of an even part's length. */
 const PLACES = [
 	{ isPlace: paragraphs, least: 0.8, most: 1.2 },
 	{ isPlace: sentences, least: 0.5, most: Infinity },
@@ -87,7 +87,7 @@ const PLACES = [
 	{ isPlace: words, least: 0, most: Infinity },
 ];
 
-/** A range of a text: a part begins at `from`, is to end near `ideal`, and must end at `limit` or before. */
+/** A part begins at `from`, should end near `ideal`, and must end at `limit` or before. */
 interface SplitRange {
 	from: number;
 	ideal: number;
@@ -110,7 +110,7 @@ function* nearest(
 	return undefined;
 }
 
-/** How much text before and after a place shows where words and graphemes begin. */
+/** This much text before and after a place shows where words and graphemes begin. */
 const BEFORE = 256;
 const AFTER = 64;
 const segmenters = (['word', 'grapheme'] as const).map(
@@ -150,9 +150,9 @@ function* endOfPart(text: string, wanted: SplitRange): Work<number> {
 }
 
 /**
- * Parts of about the same length, each of at most `maxCharacters` (JavaScript's, which are never fewer than a reader's). A part ends
- * with a paragraph where one ends near an even part's length, else with a sentence, a clause, a word, and at last with a grapheme. Only
- * spaces at the cuts are left out. Throws a RangeError where `maxCharacters` is below 2.
+ * Makes parts of about the same length, each of at most `maxCharacters` (JavaScript's, which are never fewer than a reader's). A part
+ * ends with a paragraph where one ends near an even part's length, else with a sentence, a clause, a word, and at last with a grapheme.
+ * Only spaces at the cuts are left out. Throws a RangeError where `maxCharacters` is below 2.
  */
 export function* splitText(text: string, maxCharacters: number): Work<string[]> {
 	if (!(maxCharacters >= 2)) throw new RangeError('A part of a text has at least two characters.');
@@ -182,7 +182,7 @@ function bestCut(text: string, wanted: SplitRange): number | undefined {
 	return undefined;
 }
 
-/** The first sentences of a text, of at most `most` characters; of a longer sentence its first clauses or words. */
+/** Returns the first sentences of a text, of at most `most` characters; of a longer sentence its first clauses or words. */
 export function firstSentences(text: string, most: number): string {
 	if (text.length <= most) return text;
 	const end = bestCut(text, { from: 0, ideal: most, limit: most });

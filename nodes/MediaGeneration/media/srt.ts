@@ -1,7 +1,7 @@
-/** SubRip subtitles: read as leniently as players do, written as strictly as the strictest of them wants it. Pure. */
+/** Reads SubRip subtitles as leniently as players do, and writes them as strictly as the strictest of them wants it. */
 import type { Work } from '../base/clock';
 
-/** What is said from `start` to `end`, in seconds. */
+/** Somebody says this from `start` to `end`, in seconds. */
 export interface Spoken {
 	text: string;
 	start: number;
@@ -10,16 +10,16 @@ export interface Spoken {
 
 /** More than a day of speech has; sorting them takes less than the event loop can wait. */
 export const MOST_CUES = 50_000;
-/** Counted without blank lines. */
+/** Blank lines do not count. */
 const MOST_LINES = 10 * MOST_CUES;
 const STEP_CHARACTERS = 100_000;
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3})\d*)?`;
 const TIMES = new RegExp(String.raw`^\s*${TIME}\s*-->\s*${TIME}(?:\s.*)?$`);
-/** A longer line is none of a subtitle. */
+/** A longer line does not belong to a subtitle. */
 const LINE = /([^\r\n]{0,100000})(?:\r\n?|\n|$)/y;
 
-/** "1:02:03,4" is 4 tenths of a second after 1:02:03. */
+/** "1:02:03,4" means 4 tenths of a second after 1:02:03. */
 function inSeconds(found: string[]): number {
 	const [hours = 0, minutes = 0, seconds = 0, fraction = ''] = found;
 	const ms = Number(fraction.padEnd(3, '0'));
@@ -41,7 +41,7 @@ interface OpenCue extends Omit<Spoken, 'text'> {
 	isLastApart: boolean;
 }
 
-/** @param isNextApart of the next times: the last line may be their number, alone or right above them */
+/** The last line may be the number of the next times, alone or right above them. @param isNextApart whether a blank line precedes them */
 function close(cues: Spoken[], open: OpenCue | undefined, isNextApart?: boolean): void {
 	if (open === undefined) return;
 	const { start, end, lines, isLastApart } = open;
@@ -51,7 +51,7 @@ function close(cues: Spoken[], open: OpenCue | undefined, isNextApart?: boolean)
 	if (text !== '') cues.push({ text, start, end });
 }
 
-/** Numbers, blank lines and hours may be missing. Undefined where the text is something else, or has more than `MOST_CUES`. */
+/** Numbers, blank lines and hours may be missing. Returns undefined where the text is something else, or has more than `MOST_CUES`. */
 export function* parseSrt(text: string): Work<Spoken[] | undefined> {
 	const cues: Spoken[] = [];
 	let open: OpenCue | undefined;
@@ -92,7 +92,7 @@ function shown(time: number): string {
 	return `${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}:${pad(seconds % 60)},${pad(ms % 1000, 3)}`;
 }
 
-/** @param index from 0; cues are numbered from 1, with a blank line between them */
+/** Cues are numbered from 1, with a blank line between them. @param index from 0 */
 export function writeCue({ start, end, text }: Spoken, index: number): string {
 	return `${index + 1}\n${shown(start)} --> ${shown(end)}\n${text}\n`;
 }

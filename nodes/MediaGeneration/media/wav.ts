@@ -1,4 +1,4 @@
-/** WAV files: where their samples lie, silence, and the header before them. Pure. Source: Microsoft's RIFF and WAVE documents. */
+/** Finds the samples of WAV files, and makes silence and the header before them. Source: Microsoft's RIFF and WAVE documents. */
 import {
 	IDLE_ELEMENT,
 	MOST_IDLE,
@@ -9,19 +9,19 @@ import {
 	type WavFormat,
 } from './sound';
 
-/** The kinds of samples that can be put one after another: each sample stands for itself. */
+/** Samples of these kinds can be put one after another, as each stands for itself. */
 const ENCODINGS: Record<number, string> = { 1: 'PCM', 3: 'float' };
 const REFUSED_ENCODINGS: Record<number, string> = { 6: 'A-law', 7: 'µ-law' };
 const PCM = 1;
 const PLAIN_BYTES = 16;
 const EXTENSIBLE_BYTES = 40;
 const USUAL_GUID = '\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71';
-/** What exists: from telephones, with room below, to the fastest converters ("DXD"); 22.2 sound has 24 channels (ITU-R BS.2051). */
+/** Rates go from telephones, with room below, to the fastest converters ("DXD"); 22.2 sound has 24 channels (ITU-R BS.2051). */
 const [LEAST_RATE, MOST_RATE] = [4_000, 384_000];
 const MOST_CHANNELS = 24;
 const MOST_BITS = 64;
 
-/** What a format chunk says, or why no sound can be joined that has it. */
+/** Reads a format chunk, or says why no sound with it can be joined. */
 function readFormat(content: Buffer): WavFormat | string {
 	if (content.length < PLAIN_BYTES) return 'its format chunk is too short';
 	const tag = content.readUInt16LE(0);
@@ -60,7 +60,7 @@ function chunk(id: string, content: Buffer): Buffer {
 /** Sizes in WAV and MP3 files have 32 bits. */
 export const MOST_BYTES = 0xffff_ffff;
 
-/** Everything before the samples of a file. @param bytes of the samples */
+/** Makes everything that stands before the samples of a file. @param bytes of the samples */
 export function wavHeader(format: WavFormat, bytes: number): Buffer {
 	const fact = Buffer.alloc(4);
 	fact.writeUInt32LE(Math.min(bytes / format.blockBytes, MOST_BYTES));
