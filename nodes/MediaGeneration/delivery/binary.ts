@@ -1,4 +1,4 @@
-/** Reading from and writing to n8n's binary store, as streams where the store streams. */
+/** Reads from n8n's binary store and writes to it, as streams where the store streams. */
 import type { IBinaryData } from 'n8n-workflow';
 import { ANSWER, readText } from '../base/bounded';
 import type { N8nContext } from '../service/client';
@@ -6,18 +6,19 @@ import { streamOf, type ByteStream } from '../service/fileHost';
 import { pause } from '../base/clock';
 import { Limiter } from '../base/limiter';
 
-/** Transcripts are texts; what is longer than this is not one. */
+/** A longer text is not a transcript. */
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;
 
 const CHUNK_BYTES = 256 * 1024;
-/** How much is read from memory at once. A multiple of four, as four characters are three bytes. */
+/** This much is read from memory at once. It is a multiple of four, as four characters are three bytes. */
 const BASE64_CHARACTERS = 2 * 1024 * 1024;
 /** Opening a file costs as much as reading this many characters. */
 const OPENING_CHARACTERS = 100_000;
 
 /**
- * In filesystem mode n8n's binary store streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first,
- * and files that arrive together can end the process: so they share a limited number of bytes. A larger file goes alone.
+ * In filesystem mode n8n's binary store streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first
+ * (`binary-data`, n8n-core 2.41), and files that arrive together can end the process: so they share a limited number of bytes. A larger
+ * file goes alone.
  */
 const storeMemory = new Limiter(100_000_000);
 
@@ -41,7 +42,7 @@ async function openStored(context: N8nContext, { id }: IBinaryData, chunkBytes =
 /** Counts what was read from memory, over all files, since others had a turn. */
 let readAtOnce = 0;
 
-/** The bytes of a stored file, in chunks; it is opened when the first one is asked for and closed whatever happens. */
+/** Yields the bytes of a stored file; it is opened when the first chunk is asked for, and closed whatever happens. */
 export async function* readStored(
 	context: N8nContext,
 	binary: IBinaryData,

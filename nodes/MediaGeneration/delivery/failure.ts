@@ -1,4 +1,4 @@
-/** A failure as n8n shows it: an item with Continue On Fail, a thrown error without (README, "When something goes wrong"). */
+/** Makes of a failure what n8n shows: an item with Continue On Fail, else an error to throw (README, "When something goes wrong"). */
 import {
 	NodeApiError,
 	NodeOperationError,
@@ -61,8 +61,8 @@ function givenIn(record: ReturnType<typeof recordOf>): JsonObject {
 }
 
 /**
- * What an item says that failed in a node of this package: in `details` where it failed while its execution slept, else in its own
- * fields. Undefined of any other item. Beside `details` lie fields that n8n has merged in from the input of that node.
+ * Reads the failure of an item that failed in a node of this package: from `details` where it failed while its execution slept, else from
+ * its own fields. Beside `details` lie fields that n8n has merged in from the input of that node.
  */
 export function failureIn(json: IDataObject): FailedJson | undefined {
 	const { details, error } = json;
@@ -79,7 +79,7 @@ interface ItemFailure {
 	failure: Failure;
 }
 
-/** Built from our words alone: what the HTTP helper throws holds the request with its headers. */
+/** Uses our words alone, as an error of the HTTP helper holds the request with its headers. */
 export function nodeError(
 	node: INode,
 	{ failure, index: itemIndex }: ItemFailure,
@@ -125,9 +125,9 @@ export function failureItem(
 }
 
 /**
- * A failure as an item that n8n saves with a sleeping execution, or gets from its webhook. n8n copies such items, so no hidden
- * property survives; it sends an item to the error branch only if its JSON has nothing but `error`, `message` and `details`.
- * Where failures have a branch of their own, the fields other than `error` therefore lie in `details`.
+ * Makes an item of a failure for n8n to save with a sleeping execution, or to get from its webhook. n8n copies such items, so no hidden
+ * property survives; it sends an item to the error branch only if its JSON has nothing but `error`, `message` and `details`
+ * (`handleNodeErrorOutput`, n8n-core 2.41.1). Where failures have a branch of their own, the other fields therefore lie in `details`.
  */
 export function plainFailureItem(node: INode, item: INodeExecutionData): INodeExecutionData {
 	const { error, details: _none, ...details } = item.json;

@@ -1,4 +1,4 @@
-/** What a file host's answer says, and what can be wrong with it. */
+/** Reads what a file host's answer says, and what can be wrong with it. */
 import { retryAfterMs } from '../service/account';
 import { headerOf, type OpenFile } from '../service/fileHost';
 import { asNumber } from '../base/json';
@@ -15,7 +15,7 @@ export const DOWNLOAD_STOPPED: FailedDownload = {
 	startOver: false,
 };
 
-/** What is wrong with an answer. The message completes "could not be downloaded: ...". */
+/** Says what is wrong with an answer. The message completes "could not be downloaded: ...". */
 export class DownloadError extends Error {
 	/** @param next what may help: `again` another request, `startOver` all of it once more from nothing, or `nothing` */
 	constructor(
@@ -49,7 +49,7 @@ export type Headers = Record<string, unknown>;
 /** A date counts as a strong validator where the file was this old when it was sent (RFC 9110, 8.8.2.2). */
 const SETTLED_MS = 60_000;
 
-/** What identifies the bytes of a file: a strong ETag, or a date that is as good. */
+/** Finds what identifies the bytes of a file: a strong ETag, or a date that is as good. */
 export function strongValidator(headers: Headers): string | undefined {
 	const etag = headerOf(headers, 'etag');
 	if (etag !== undefined) return etag.startsWith('"') ? etag : undefined;
@@ -67,7 +67,7 @@ export function refuseEncoding(headers: Headers): void {
 	);
 }
 
-/** What a 206 holds of a file of `total` bytes; undefined where it does not say so, or contradicts itself. `end` is exclusive. */
+/** Reads which part of `total` bytes a 206 holds; undefined where it does not say so, or contradicts itself. `end` is exclusive. */
 export function partOf(
 	headers: Headers,
 ): { from: number; end: number; total: number | undefined } | undefined {

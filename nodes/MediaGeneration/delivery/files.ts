@@ -11,7 +11,7 @@ import { Download, type DownloadDeps, type WantedFile } from './download';
 import { learnMode, reserveMemory } from './binary';
 import { Tries } from './tries';
 
-/** An output as the item shows it (README, "Operations"). */
+/** The item shows an output like this (README, "Operations"). */
 export interface DeliveredOutput {
 	/** Missing for a file that was joined here. */
 	url?: string;
@@ -38,7 +38,7 @@ export type DeliveredFile =
 	/** The problem completes "could not be downloaded: ...". */
 	| { kind: 'missing'; output: DeliveredOutput; problem: string };
 
-/** Puts files into the binary fields `data`, `data_1`, ... What is not in the store takes a number, but has no field. */
+/** Puts files into the binary fields `data`, `data_1`, ... A file that is not in the store takes a number, but has no field. */
 export function inFields(
 	files: readonly DeliveredFile[],
 	base: string,
@@ -63,12 +63,12 @@ export const MAX_FILES = 100;
 
 /** File systems take 255 bytes: this leaves room for numbers, an extension, and what some programs put before or behind a name. */
 const MAX_STEM_BYTES = 185;
-/** What Windows and others refuse in a name, halves of characters, and marks that turn the direction of what follows. */
+/** Windows and others refuse some of these in names; the rest are halves of characters, and marks that turn the direction of writing. */
 const REFUSED_IN_NAMES = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069/\\:*?"<>|]+/gu;
-/** Devices of Windows, with any extension. */
+/** Windows takes these names for devices, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
 
-/** The name of files, without an extension that the user has typed, as their own replaces it. Undefined where nothing is left. */
+/** Makes the name of files, without an extension that the user has typed, as their own replaces it. Undefined where nothing is left. */
 export function stemOf(text = ''): string | undefined {
 	const typed = text.slice(0, 2_000).replace(/\s+/g, ' ').trim();
 	const extension = extensionIn(typed);
@@ -80,13 +80,13 @@ export function stemOf(text = ''): string | undefined {
 		.replace(/^[\s\p{M}]+/u, '')
 		.replace(DEVICE, '$1_')
 		.slice(0, MAX_STEM_BYTES + 1);
-	// Cut between two characters, combining marks included.
+	// The cut lies between two characters, combining marks included.
 	while (Buffer.byteLength(stem) > MAX_STEM_BYTES) stem = stem.replace(/\P{M}\p{M}*$/u, '');
 	stem = stem.replace(/[. ]+$/, '');
 	return stem === '' ? undefined : stem;
 }
 
-/** Further files of a type are numbered; where all have one type, as their binary fields are. In place. */
+/** Numbers further files of a type in place; where all have one type, as their binary fields are. */
 function numberNames(files: readonly DeliveredFile[], stem: string): void {
 	const extensionOf = ({ output }: DeliveredFile) => output.fileName?.slice(stem.length) ?? '';
 	const stored = files.filter((file) => file.kind === 'stored');

@@ -1,4 +1,4 @@
-/** What the editor shows of a run beside its items: hints above the output, and values that the list of executions is searched by. */
+/** Tells the editor what to show beside the items: hints above the output, and values that find an execution in the list. */
 import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { cleanerOf, quietly } from '../base/clean';
 import { isObject, sumOf } from '../base/json';
@@ -22,7 +22,7 @@ export function shownOutputs({ json: { outputs } }: INodeExecutionData): Deliver
 	return list.filter(isObject) as unknown as DeliveredOutput[];
 }
 
-/** Written to one folder, such files would replace each other. */
+/** Files of equal names would replace each other if they were written to one folder. */
 export function showEqualNames(
 	context: IExecuteFunctions,
 	outputs: readonly DeliveredOutput[],
@@ -37,7 +37,7 @@ export function showEqualNames(
 	showHint(context, 'warning', message);
 }
 
-/** How a run ended: with the worst outcome of its items. */
+/** A run ends with the worst outcome of its items. */
 export type RunOutcome = Outcome | 'done' | 'asleep';
 
 const FROM_WORST: readonly RunOutcome[] = [...outcomes, 'done', 'asleep'];

@@ -1,4 +1,4 @@
-/** The items of a finished task: the same for generations, `task: wait`, resumed executions and the trigger. */
+/** Makes the items of a finished task: the same for generations, `task: wait`, resumed executions and the trigger. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { transcriptOf } from '../media/captions';
 import type { Spoken } from '../media/srt';
@@ -23,10 +23,10 @@ import {
 	type StoredFile,
 } from './files';
 
-/** Names that n8n or this package give a meaning. A task's own fields of these names go out with `task_` in front. */
+/** n8n or this package give these names a meaning. A task's own fields of these names go out with `task_` in front. */
 const OWN_NAMES = ['error', 'outcome', 'timed_out', 'task_ids', 'part', 'parts', 'joined'];
 
-/** What goes out of a task, or of the answer to a creation, under names that mean nothing else. */
+/** Gives the fields of a task, or of the answer to a creation, names that mean nothing else. */
 export function fieldsOf(raw: JsonObject): IDataObject {
 	const fields: IDataObject = { ...withoutEmptyError(raw) };
 	for (const name of OWN_NAMES) {
@@ -68,7 +68,7 @@ type DoneTask = Omit<Done, 'kind'>;
 
 const CONCURRENT_DOWNLOADS = 4;
 const NAMED_ADDRESSES = 20;
-/** Of all items of one task together. */
+/** Limits the fields of all items of one task together. */
 const MAX_SPLIT_FIELDS = 10_000;
 
 function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failure | undefined {
@@ -90,7 +90,7 @@ function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failur
 	};
 }
 
-/** The files of each item of a split. One item for each of thousands of files would copy a large task as often, so the last has the rest. */
+/** Chooses the files of each item. An item for each of thousands of files would copy a large task as often, so the last one has the rest. */
 function split(files: readonly DeliveredFile[], fields: IDataObject): DeliveredFile[][] {
 	const there = files.filter(({ kind }) => kind !== 'missing');
 	const most = Math.min(MAX_FILES, Math.ceil(MAX_SPLIT_FIELDS / Object.keys(fields).length));

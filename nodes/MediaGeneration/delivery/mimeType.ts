@@ -1,5 +1,5 @@
 /**
- * What kind of file some bytes are, or why they are no result though they came with HTTP 200. Pure. Headers of file hosts are often
+ * Tells what kind of file some bytes are, or why they are no result though they came with HTTP 200. Headers of file hosts are often
  * generic or wrong (docs/service.md, "HTTP"), so the first bytes decide where they can.
  */
 import {
@@ -19,31 +19,24 @@ export interface AboutFile extends TaskOutput {
 	stated: string | undefined;
 }
 
-/** Leaves out white space and the escape character that some East Asian encodings use. */
+/** No text has these. White space, and the escape character of some East Asian encodings, are left out. */
 const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/;
-/** What no text has: half characters, code points without a meaning. */
-const NO_LETTER = /[\p{Surrogate}\p{Unassigned}\p{Private_Use}]/u;
+/** No text has code points without a meaning. */
+const NO_LETTER = /[\p{Unassigned}\p{Private_Use}]/u;
+/** Texts in UTF-16 begin with a mark, or with Latin letters: every other byte is zero. */
+const UTF16_STARTS: ReadonlyArray<[encoding: string, start: RegExp]> = [
+	['utf-16le', /^(\xff\xfe|([\x20-\x7e]\0){4,8}[\x20-\x7e]?$)/],
+	['utf-16be', /^(\xfe\xff|(\0[\x20-\x7e]){4,8}\0?$)/],
+];
 
-function utf16Order(head: Buffer): 'little' | 'big' | undefined {
-	const mark = head.length >= 2 ? head.readUInt16BE(0) : 0;
-	if (mark === 0xfffe) return 'little';
-	if (mark === 0xfeff) return 'big';
-	// A text without a mark is known by Latin letters: every other byte is zero.
-	const start = [...head.subarray(0, 16)];
-	if (start.length < 8) return undefined;
-	const isLetter = (byte: number) => byte >= 0x20 && byte < 0x7f;
-	const alternates = (zeros: number) =>
-		start.every((byte, index) => (index % 2 === zeros ? byte === 0 : isLetter(byte)));
-	if (alternates(1)) return 'little';
-	return alternates(0) ? 'big' : undefined;
-}
-
-function utf16(head: Buffer, order: 'little' | 'big'): string | undefined {
-	// This is a copy, as swapping works in place, without an incomplete character at its end.
-	const bytes = Buffer.from(head.subarray(0, head.length - (head.length % 2)));
-	const text = (order === 'big' ? bytes.swap16() : bytes).toString('utf16le');
-	const whole = text.replace(/[\ud800-\udbff]$/, '');
-	return NO_LETTER.test(whole) ? undefined : whole;
+function utf16(head: Buffer, encoding: string): string | undefined {
+	try {
+		// As a stream, the head may end within a character. Half a character elsewhere throws.
+		const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: true });
+		return NO_LETTER.test(text) ? undefined : text;
+	} catch {
+		return undefined;
+	}
 }
 
 /** UTF-8, or one of the encodings that have Latin letters where ASCII has them. */
@@ -55,16 +48,17 @@ function eightBit(head: Buffer): string | undefined {
 	return others * 4 <= head.length ? head.toString('latin1') : undefined;
 }
 
-/** The text that a file begins with, without a byte-order mark and leading spaces; undefined where the bytes are not text. */
+/** Reads the text that a file begins with, without a byte-order mark and leading spaces; undefined where the bytes are not text. */
 export function leadingText(head: Buffer): string | undefined {
-	const order = utf16Order(head);
-	const text = order === undefined ? eightBit(head) : utf16(head, order);
+	const start = head.toString('latin1', 0, 16);
+	const encoding = UTF16_STARTS.find(([, pattern]) => pattern.test(start))?.[0];
+	const text = encoding === undefined ? eightBit(head) : utf16(head, encoding);
 	if (text === undefined || CONTROL.test(text)) return undefined;
 	// This removes the byte-order mark, too.
 	return text.trimStart();
 }
 
-/** The type of a file by its first bytes; what is not certain may be anything else that is no text. */
+/** Finds the type of a file by its first bytes. Where it is not certain, the file may be anything but a text. */
 export function typeBySignature(head: Buffer): ReturnType<typeof typeOfBytes> {
 	const found = typeOfBytes(head);
 	const text = leadingText(head);
@@ -83,7 +77,7 @@ function withoutProlog(text: string): string {
 	return text.replace(/^(?:\s|<\?[^>]*>|<!--[^]*?-->|<!doctype(?!\s+html)[^>]*>)+/i, '');
 }
 
-/** Whether a text begins like a JSON object or list. Words and times in brackets are none: transcripts begin with them. */
+/** Tells whether a text begins like a JSON object or list. Transcripts begin with words and times in brackets, which do not count. */
 function looksLikeJson(text: string): boolean {
 	return /^(\{\s*["}]|\[\s*(["{[\]]|(true|false|null|-?\d[\d.eE+-]*)\s*(,|\]\s*$)))/.test(text);
 }
@@ -118,13 +112,13 @@ export function fileTypeOf(head: Buffer, about: AboutFile): FileType {
 	return typeByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
-/** What an error object has. A transcript has a list of words or segments besides. */
+/** An error object has such a field. A transcript has a list of words or segments besides. */
 const ERROR_KEY = /^(errors?|error_?(message|code)|message|details?|reasons?|code)$/i;
-/** How markup begins, also where control characters make it look like something else than text. */
+/** Markup begins like this, also where control characters make it look like something else than text. */
 const MARKUP =
 	/^[\0-\x20]*<(?:!doctype|!--|\?xml|html|head|body|title|script|error|center|div|h1|p)\b/i;
 
-/** Whether only media (or another format that is not text) can be what was asked for. */
+/** Tells whether only media (or another format that is not text) can be what was asked for. */
 function isMedia(about: AboutFile): boolean {
 	if (isSoundOrImage(about)) return true;
 	if (about.kind === 'transcript') return false;
@@ -170,7 +164,7 @@ function markupOf(head: Buffer): string | undefined {
 	return MARKUP.test(text) ? text.replace(/[\0-\x1f\x7f]+/g, ' ').trimStart() : undefined;
 }
 
-/** Why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined where it may be one. */
+/** Says why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined where it may be one. */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
 	const text = leadingText(head) ?? markupOf(head);
 	if (isMedia(about)) {

@@ -1,9 +1,9 @@
-/** How long a file may take: counts what was tried, and reads bodies while it watches that they go on. */
+/** Limits how long a file may take: counts what was tried, and reads bodies while it watches that they go on. */
 import type { Clock } from '../base/clock';
 import type { ByteStream } from '../service/fileHost';
 import { DOWNLOAD_STOPPED, DownloadError } from './fileAnswer';
 
-/** Made once: an abort without a reason makes an error, with its stack, each time. */
+/** This is made once, as an abort without a reason makes an error, with its stack, each time. */
 export const OVER = new Error('over');
 
 const STALL_MS = 60_000;
@@ -21,13 +21,13 @@ export class Tries {
 	failures = 0;
 	requests = 0;
 	looks = 0;
-	/** Whether its host may be asked for parts. */
+	/** True while its host may be asked for parts. */
 	parts = true;
 	/** The file has ended after this many bytes, without a sign that it was complete. */
 	endSeenAt: number | undefined;
 	/** The host has stated this length last. */
 	length: number | undefined;
-	/** Time spent waiting for the host, not for n8n's store. */
+	/** Sums up the waits for the host, not those for n8n's store. */
 	private waitedMs = 0;
 
 	constructor(private readonly clock: Clock) {}
