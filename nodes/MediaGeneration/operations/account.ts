@@ -1,4 +1,4 @@
-/** Credits and API keys: `GET /v1/credits`, `GET /v1/api-keys`. docs/service.md, "Endpoints". Neither costs anything. */
+/** Reads credits and API keys, which costs nothing: `GET /v1/credits`, `GET /v1/api-keys` (docs/service.md, "Endpoints"). */
 import { FailureError } from '../base/failures';
 import { isObject, type JsonObject } from '../base/json';
 import { maskKeys, maskSecret } from '../base/keys';
@@ -6,10 +6,10 @@ import { readBody, unreadable } from '../service/reading';
 import { apiKeysOf, creditsOf } from '../service/task';
 import type { Resource, Job } from './operation';
 
-/** Also `access_token`, `secretKey`, `client-secret`; but not `monkey`, nor `token_type`. */
+/** Matches `access_token`, `secretKey` and `client-secret`, too; but not `monkey`, nor `token_type`. */
 const SECRET_NAME =
 	/api_?keys?$|(^|[_-])(value|key|secret|token|passw(or)?d|passphrase|pwd)s?$|[a-z](Key|Secret|Token|Password)s?$/;
-/** By their prefix wherever they stand, and by the names that secrets have. A list can be keyed by the keys themselves. */
+/** Finds keys by their prefix, and secrets by the names of their fields. A list can be keyed by the keys themselves. */
 export function maskSecrets<T>(value: T): T {
 	return maskKeys(value, (text, name) =>
 		SECRET_NAME.test(name) || SECRET_NAME.test(name.toLowerCase()) ? maskSecret(text) : text,

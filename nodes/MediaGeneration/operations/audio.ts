@@ -1,4 +1,4 @@
-/** Sound files that are there already: joined here, without the service. (docs/media.md) */
+/** Joins sound files that are there already, without the service (docs/media.md). */
 import { pauseOption } from './longText';
 import { AS_TOOL, maxFileSizeOption, optionsField, text, type Resource } from './operation';
 

@@ -35,7 +35,7 @@ export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
 	return merged;
 }
 
-/** JSON.stringify breaks far beyond this. */
+/** JSON.stringify overflows the stack far beyond this depth. */
 const MAX_FIELD_DEPTH = 100;
 
 function nestedDeeperThan(levels: number, value: unknown): boolean {
@@ -43,13 +43,13 @@ function nestedDeeperThan(levels: number, value: unknown): boolean {
 	return levels === 0 || Object.values(value).some((entry) => nestedDeeperThan(levels - 1, entry));
 }
 
-/** Whether an AI agent runs the node. */
+/** Tells whether an AI agent runs the node. */
 export function isToolRun(context: IExecuteFunctions): boolean {
 	const { isToolExecution } = context as Partial<Pick<IExecuteFunctions, 'isToolExecution'>>;
 	return isToolExecution?.call(context) === true || context.getNode().type.endsWith('Tool');
 }
 
-/** A file of an item that goes into its request. */
+/** This file of an item goes into its request. */
 export interface InputFile {
 	field: string;
 	name: string;
@@ -69,7 +69,7 @@ export class ItemFields {
 		return this.context.getInputData()[this.itemIndex] ?? { json: {} };
 	}
 
-	/** Undefined where the workflow has none, e.g. because the field is hidden. Workflows older than a locator have a plain text. */
+	/** Undefined where the workflow has none, e.g. because the field is hidden. A locator may be a plain text. */
 	raw(name: string): unknown {
 		// n8n throws for a missing field whose fallback is undefined (`_getNodeParameter`, n8n-core 2.41).
 		const value: unknown = this.context.getNodeParameter(name, this.itemIndex, null);
@@ -77,7 +77,7 @@ export class ItemFields {
 		return (isLocator ? value.value : value) ?? undefined;
 	}
 
-	/** A file of the item. @param label of the field that names it */
+	/** Finds a file of the item. @param label of the field that names it */
 	binary(field: string, label: string): IBinaryData {
 		if (isToolRun(this.context))
 			throw invalid(
@@ -96,7 +96,7 @@ export class ItemFields {
 		);
 	}
 
-	/** The rows of a field that has any number of them. */
+	/** Reads a field that has any number of rows. */
 	rows(name: string, entry: string): JsonObject[] {
 		const value = this.raw(name);
 		const rows = isObject(value) ? value[entry] : undefined;
@@ -194,7 +194,7 @@ export class ItemFields {
 		]);
 	}
 
-	/** The first one of the values where it is not set. */
+	/** Returns the first one of the values where the field is not set. */
 	choice<const T extends string>(value: unknown, label: string, values: [T, ...T[]]): T {
 		if (value === undefined || value === '') return values[0];
 		const found = values.find((entry) => entry === value);
@@ -223,7 +223,7 @@ export function checkedTaskId(taskId: string): string {
 	);
 }
 
-/** Reads JSON, or what an expression leads to; empty where it is not set. Throws an `invalid` failure. */
+/** Reads JSON, or what an expression leads to; an object without fields where nothing is set. Throws an `invalid` failure. */
 export function jsonObject(given: unknown, what: string, example: string): JsonObject {
 	const value = typeof given === 'string' ? parseJson(given.trim() || '{}') : (given ?? {});
 	if (value === undefined)

@@ -1,4 +1,4 @@
-/** Images: `POST /v1i/task/generate-image`. docs/service.md, "Endpoints". Models differ in what they take, so empty values are left out. */
+/** Makes images: `POST /v1i/task/generate-image` (docs/service.md, "Endpoints"). Models differ in what they take, so empty values are left out. */
 import { asText, type JsonObject } from '../base/json';
 import type { IDataObject } from 'n8n-workflow';
 import { FailureError, invalid } from '../base/failures';
@@ -20,7 +20,7 @@ import {
 
 const REFERENCES = 'Reference Images';
 
-/** The names of the binary fields of the item. */
+/** Reads the names of binary fields of the item. */
 function referencesOf(item: ItemFields): string[] {
 	const { referenceImages: given = '' } = item.options;
 	if (typeof given !== 'string')
@@ -40,7 +40,7 @@ function referenceFiles(item: ItemFields): InputFile[] {
 	);
 }
 
-/** Whether fewer names than files are refused differs from service to service; a name without a file is wrong everywhere. */
+/** Refuses a name without a file. Some services refuse fewer names than files, others don't. */
 function checkNames(prompt: string, count: number): void {
 	const numbers = [...prompt.matchAll(/@img(\d+)\b/gi)].map(([, number]) => Number(number));
 	const beyond = numbers.find((number) => number > count);
@@ -52,7 +52,7 @@ function checkNames(prompt: string, count: number): void {
 	);
 }
 
-/** What a picture is made from beside its prompt, and what its price depends on. */
+/** Reads what a picture is made from beside its prompt, and what its price depends on. */
 function pictureFields(item: ItemFields): JsonObject {
 	const aspect_ratio = item.optionalText('aspectRatio', 'Aspect Ratio');
 	const resolution = item.optionalText('resolution', 'Resolution');

@@ -1,4 +1,4 @@
-/** The one table of resources and operations. Whatever depends on which there are is derived from it. */
+/** Has the one table of resources and operations. Whatever depends on which there are is derived from it. */
 import type { INodeProperties } from 'n8n-workflow';
 import { invalid } from '../base/failures';
 import { apiKeys, credits } from './account';
@@ -10,10 +10,10 @@ import { speech } from './speech';
 import { task } from './task';
 import { awaitingFields, creatingFields } from './waitingFields';
 
-/** Sorted by use: what makes something comes first. The editor lists the actions of the node in this order. */
+/** The editor lists the actions of the node in this order: by use, so that what makes something comes first. */
 const resources: readonly Resource[] = [speech, image, soundEffect, audio, task, credits, apiKeys];
 
-/** The operation that a node's parameters name. Throws an `invalid` failure for a pair that does not exist. */
+/** Finds the operation that a node's parameters name. Throws an `invalid` failure for a pair that does not exist. */
 export function operationOf(resource: unknown, operation: unknown): Operation {
 	const found = resources
 		.find(({ value }) => value === resource)
@@ -56,7 +56,7 @@ const subtitles = Object.fromEntries(
 	),
 );
 
-/** E.g. "Speech: en-US-AriaNeural", "4 × Image", "Create task: /v1m/task/music-generation". */
+/** Makes e.g. "Speech: en-US-AriaNeural", "4 × Image", "Create task: /v1m/task/music-generation". */
 export const subtitle = `={{ (([label, field]) => ((detail) =>
 	typeof detail === "number" ? (detail > 1 ? detail + " × " : "") + label : detail ? label + ": " + detail : label
 )(field && $parameter[field]))((${JSON.stringify(subtitles)})[$parameter["resource"] + ":" + $parameter["operation"]] ?? [$parameter["operation"]]) }}`;

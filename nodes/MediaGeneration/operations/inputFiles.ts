@@ -1,4 +1,4 @@
-/** Requests that are forms: the fields that choose their texts and files (docs/service.md, "Forms and files"). What can't be sent is refused before anything is. */
+/** Has the fields for requests that are forms (docs/service.md, "Forms and files"). A file that can't be sent is refused before anything is sent. */
 import type { INodeProperties } from 'n8n-workflow';
 import { invalid } from '../base/failures';
 import { asText, type JsonObject } from '../base/json';
@@ -83,7 +83,7 @@ const namelessRow = (field: string) =>
 
 const trimmed = (value: unknown) => asText(value)?.trim() || undefined;
 
-/** The texts of the form; a later row wins over an earlier one of the same name. */
+/** Reads the texts of the form; a later row wins over an earlier one of the same name. */
 export function formTexts(item: ItemFields): JsonObject {
 	const rows = item
 		.rows('fields', 'field')

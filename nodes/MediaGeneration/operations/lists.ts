@@ -1,4 +1,4 @@
-/** The lists that such services may publish: which routes to ask, and how to read their answers (docs/service.md, "More routes"). */
+/** Says which routes to ask for the lists that services may publish, and reads their answers (docs/service.md, "More routes"). */
 import { asText, isObject, type JsonObject } from '../base/json';
 import { recordsOf, type Page } from '../service/paging';
 import type { ListName } from './operation';
@@ -10,9 +10,9 @@ export interface ListEntry {
 }
 
 export interface ListRoute {
-	/** What a page is remembered by. Never reused for another route. */
+	/** A page is remembered by this name, so never reuse it for another route. */
 	name: string;
-	/** The path with its query. @param cursor `next` of the page before */
+	/** Makes the path with its query. @param cursor `next` of the page before */
 	path(search: string, cursor: string | undefined): string;
 	entryOf(record: JsonObject): ListEntry | undefined;
 	/** A route without this answers with everything at once; the caller searches and pages. */
@@ -23,7 +23,7 @@ export interface List {
 	what: string;
 	/** Whether the field may be left out, so that the list begins with an entry for that. */
 	optional?: boolean;
-	/** The first one that answers with a list counts, or all do, one after the other. */
+	/** The first one that answers with a list counts, or `all` do, one after the other. */
 	routes: readonly ListRoute[];
 	all?: boolean;
 }
@@ -75,7 +75,7 @@ function pathWith(path: string, fields: Record<string, string | undefined>): str
 	return `${path}?${given.toString()}`;
 }
 
-/** What an answer holds; undefined where it is no list. */
+/** Reads an answer; undefined where it is no list. */
 export function pageIn(
 	body: unknown,
 	route: ListRoute,
@@ -101,7 +101,7 @@ const voicesV3 = (name: string, provider: string, entryOf = v1VoiceEntry): ListR
 	},
 });
 
-/** What the v3 route of speech takes. */
+/** The v3 route of speech takes all of these. */
 export const voicesOfAll: List = {
 	what: 'voices',
 	all: true,

@@ -1,4 +1,4 @@
-/** Texts longer than one request takes: the field that splits them, how it is read, and the requests for their parts (docs/media.md). */
+/** Splits texts longer than one request takes: has the fields, reads them, and makes the requests for the parts (docs/media.md). */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { firstSentences, lastSentences, splitText } from '../media/split';
 import type { Work } from '../base/clock';
@@ -8,7 +8,7 @@ import { amount, choice, select, shownWhen, toggle, type CreationRequest } from 
 
 export type LongText =
 	| { kind: 'off' }
-	/** One task for each part, and one file of all of them. `pauseMs`: silence between the parts. */
+	/** Each part is a task, and all of them make one file, with `pauseMs` of silence between two. */
 	| { kind: 'join'; maxCharacters: number; pauseMs: number }
 	| { kind: 'parts'; maxCharacters: number };
 
@@ -93,7 +93,7 @@ export function requestText({ body }: CreationRequest): string {
 	return typeof body.text === 'string' ? body.text : '';
 }
 
-/** The texts that a request's text is sent as. */
+/** Yields in the end the texts that a request's text is sent as. */
 export function* textsOf(request: CreationRequest, longText: LongText): Work<string[]> {
 	const text = requestText(request);
 	if (longText.kind === 'off') return [text];
@@ -107,7 +107,7 @@ export function* textsOf(request: CreationRequest, longText: LongText): Work<str
 
 const CONTEXT_CHARACTERS = 500;
 
-/** One request for each text. @param withContext whether each one also has the sentences before and after its text */
+/** Makes a request for each text. @param withContext whether each one also has the sentences before and after its text */
 export function requestsFor(
 	request: CreationRequest,
 	texts: readonly string[],

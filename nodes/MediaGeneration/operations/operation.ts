@@ -6,18 +6,18 @@ import type { Reading } from '../service/reading';
 import type { InputFile, ItemFields } from './fields';
 
 export interface CreationRequest {
-	/** What siblings are compared by, and what a poll route is remembered for. */
+	/** Siblings are compared, and poll routes are remembered, by this. */
 	kind: string;
-	/** Its parts URL-encoded. */
+	/** Its parts are URL-encoded. */
 	path: string;
 	qs?: IDataObject;
 	body: IDataObject;
-	/** Sent as a form, of which the body's fields are a part. */
+	/** Whether the body is sent as a form. */
 	form?: boolean;
 	files?: readonly FormFile[];
 	/** Only speech by voice ID has routes. `auto` is v1 until the service asks for v3. */
 	speechRoute?: SpeechRoute | 'auto';
-	/** What the path says of the request, by the name that the service has for it. */
+	/** Repeats what the path says of the request, by the service's name for it. */
 	pathFields?: JsonObject;
 	/** Set where the service documents the type. */
 	type?: string;
@@ -89,10 +89,10 @@ export function hiddenWhen(
 	}));
 }
 
-/** What a tool of an agent lacks. Versions of n8n that do not know this condition show the field. */
+/** Hides what a tool of an agent lacks. Versions of n8n that do not know this condition show the field. */
 export const AS_TOOL = { '@tool': [true] };
 
-/** A field of the editor, by its name on screen and the name that workflows carry. Empty or off, unless its details say otherwise. */
+/** Makes fields of the editor, by the name on screen and the name that workflows carry. They are empty or off, unless the details say otherwise. */
 const fieldOf =
 	(type: INodeProperties['type'], empty: INodeProperties['default']) =>
 	(displayName: string, name: string, details: Partial<INodeProperties> = {}): INodeProperties => ({
@@ -109,7 +109,7 @@ export const toggle = fieldOf('boolean', false);
 export const select = fieldOf('options', '');
 export const notice = fieldOf('notice', '');
 export const dateTime = fieldOf('dateTime', '');
-/** One of those that a select offers. */
+/** Makes one of those that a select offers. */
 export const choice = (name: string, value: string, description: string) => {
 	return { name, value, description };
 };
@@ -129,7 +129,7 @@ export function jsonField(
 	});
 }
 
-/** Any number of rows with the same fields, which workflows carry as `{ [entry]: [row, ...] }`. */
+/** Offers any number of rows with the same fields, which workflows carry as `{ [entry]: [row, ...] }`. */
 export function rowsField(
 	displayName: string,
 	name: string,
@@ -183,7 +183,7 @@ export function locator(
 	});
 }
 
-/** The first entry of each list that may be left out: the field is not sent. */
+/** Comes first in each list that may be left out. The field is then not sent. */
 export const SERVICE_DEFAULT = choice('Service default', '', 'Let the service choose');
 
 /** Offers known values and takes any other, which workflows carry as a plain text. */

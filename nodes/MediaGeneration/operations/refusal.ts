@@ -1,4 +1,4 @@
-/** What a refusal by the service means on screen: the names of its fields in the node, and a text that is too long for one request. */
+/** Explains refusals by the service: names the fields on screen, and points at a text that is too long for one request. */
 import type { Failure } from '../base/failures';
 import { requestText, type LongText } from './longText';
 import type { CreationRequest } from './operation';
@@ -15,10 +15,10 @@ const ON_SCREEN: ReadonlyArray<[name: string, label: string]> = [
 	['assets', '"Reference Images"'],
 	['task_ids', '"Task ID"'],
 ];
-/** Characters that some services take in one request, and no more. */
+/** Some services take this many characters in one request, and no more. */
 export const LONG_TEXT = 5_000;
 
-/** Whether a text is sent to be spoken as it is, although it is longer than many services take. */
+/** Tells whether a text is sent to be spoken as it is, although it is longer than many services take. */
 export function isLongUnsplit(request: CreationRequest, longText: Pick<LongText, 'kind'>): boolean {
 	const isSpeech = request.kind.startsWith('speech');
 	return isSpeech && longText.kind === 'off' && requestText(request).length > LONG_TEXT;
@@ -29,7 +29,7 @@ function namesOnScreen(said: string): string {
 	return named.map(([name, label]) => ` "${name}" is the field ${label} of this node.`).join('');
 }
 
-/** A question that creates nothing, such as a price: the service has refused it for one of its fields. */
+/** Explains that the service has refused a question that creates nothing, such as a price, for one of its fields. */
 export function refusedQuestion(failure: Failure): Failure {
 	const { httpStatus, message } = failure;
 	const names = namesOnScreen(message);
@@ -38,7 +38,7 @@ export function refusedQuestion(failure: Failure): Failure {
 	return { ...failure, outcome: 'rejected', description };
 }
 
-/** Sentences to add to a refusal's description. @param said the words of the service */
+/** Makes sentences to add to a refusal's description. @param said the words of the service */
 export function adviceOn(said: string, request: CreationRequest, longText: LongText): string {
 	// The fields of "Task: Create" have the names of the request.
 	const isPlain = request.kind.startsWith('/');

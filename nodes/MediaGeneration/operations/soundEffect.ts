@@ -1,4 +1,4 @@
-/** Sound effects: `POST /v1/task/sound-effect`. docs/service.md, "Endpoints". */
+/** Makes sound effects: `POST /v1/task/sound-effect` (docs/service.md, "Endpoints"). */
 import { text, type Resource } from './operation';
 
 export const soundEffect: Resource = {

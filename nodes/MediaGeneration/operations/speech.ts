@@ -1,4 +1,4 @@
-/** Speech: by voice ID (`POST /v1/text-to-speech/{voice_id}`) and by voice name (`POST /v1e/task/text-to-speech`). docs/service.md, "Endpoints". */
+/** Makes speech, by voice ID (`POST /v1/text-to-speech/{voice_id}`) or voice name (`POST /v1e/task/text-to-speech`). See docs/service.md, "Endpoints". */
 import { longTextFields } from './longText';
 import { choice, locator, openChoice, text, select, toggle, type Resource } from './operation';
 

@@ -1,4 +1,4 @@
-/** Tasks made earlier, and tasks of any kind that has no operation of its own. docs/service.md, "Endpoints" and "More routes". */
+/** Serves tasks made earlier, and makes tasks of kinds that have no operation of their own (docs/service.md, "Endpoints" and "More routes"). */
 import type { IDataObject } from 'n8n-workflow';
 import { pathProblem } from '../service/baseUrl';
 import { FailureError, invalid } from '../base/failures';
@@ -26,7 +26,7 @@ const BODY_EXAMPLE = '{"prompt": "A slow waltz"}';
 const QUERY_EXAMPLE = '{"output_format": "mp3_44100_128"}';
 
 const MAX_PATH = 2_000;
-/** What a path may have unencoded (RFC 3986, 3.3), but encodeURIComponent encodes. */
+/** A path may have these unencoded (RFC 3986, 3.3), but encodeURIComponent encodes them. */
 const PLAIN_IN_PATHS = /%(?:24|26|2B|2C|3A|3D|40)/g;
 
 function refusedPath(reason: string): FailureError {
@@ -56,7 +56,7 @@ export function endpointPath(given: string): string {
 
 const CALLBACK_FIELD = /(receive|callback|webhook)_?url/i;
 
-/** Without what would let a reader call a webhook or use a key: the list has the tasks of all keys of the account. */
+/** Takes out what would let a reader call a webhook or use a key: the list has the tasks of all keys of the account. */
 function withoutSecrets<T>(value: T): T {
 	return maskKeys(value, (text, name) =>
 		CALLBACK_FIELD.test(name) ? text.replace(/[?#].*/s, '') : text,
@@ -83,7 +83,7 @@ function filtersOf(fields: ItemFields) {
 	return { type: type || undefined, ...own };
 }
 
-/** Newest first, where the service says of all of them when they began; else in its own order. */
+/** Puts the newest first, where the service says of all of them when they began; else the service's order stays. */
 async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const limit = fields.boolean('returnAll', false) ? Infinity : fields.count('limit', 'Limit');
 	const list = await readTaskList({ ...from, ...filtersOf(fields), limit });
@@ -93,7 +93,7 @@ async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObj
 		tasks.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
 	return tasks.map(({ taskId, raw }) => {
 		const { error, ...item } = taskItem(taskId, withoutSecrets(raw));
-		// n8n takes an item with an `error` for one that failed, and sends it to the error branch (`handleNodeErrorOutput`).
+		// n8n takes an item with an `error` for one that failed, and sends it to the error branch (`handleNodeErrorOutput`, n8n-core 2.41).
 		return error === undefined ? item : { ...item, task_error: error };
 	});
 }
@@ -113,7 +113,7 @@ async function getTask(from: ReadSource, fields: ItemFields): Promise<IDataObjec
 	return [taskItem(taskId, (await readTask(from, taskId)).raw)];
 }
 
-/** What siblings are compared by: the path up to the name that follows "task", or else two parts, as it can end in an ID, such as a voice's. */
+/** Takes the path up to the name that follows "task", or else two parts, as a path can end in an ID, such as a voice's. */
 function siblingKindOf(path: string): string {
 	const parts = path.split('/').slice(1);
 	return `/${parts.slice(0, Math.max(parts.indexOf('task'), 0) + 2).join('/')}`;

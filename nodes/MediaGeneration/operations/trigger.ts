@@ -1,4 +1,4 @@
-/** The fields of the trigger node, and how they are read (docs/trigger.md). */
+/** Has the fields of the trigger node, and reads them (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import type { ItemFields } from './fields';
@@ -66,7 +66,7 @@ export interface TriggerSettings {
 	deduplicate: boolean;
 }
 
-/** What can't be used falls back to the default: a callback must not be lost because of a misspelt option. */
+/** A value that can't be used falls back to the default: a callback must not be lost because of a misspelt option. */
 export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings {
 	const statuses = context.getNodeParameter('statuses', ['done', 'error']);
 	const options = context.getNodeParameter('options', {});

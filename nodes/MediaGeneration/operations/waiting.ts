@@ -1,4 +1,4 @@
-/** How an item waits and what it does with its files (fields: `waitingFields.ts`). */
+/** Reads how an item waits and what it does with its files. The fields are in `waitingFields.ts`. */
 import { invalid, type FailureError } from '../base/failures';
 import { asText } from '../base/json';
 import { fittingNumber, type ItemFields } from './fields';
@@ -24,7 +24,7 @@ export type Waiting =
 export const POLL_TIMEOUT_S = 600;
 const DAY_S = 86_400;
 
-/** `sleeps`: whether the execution may sleep before its tasks are over. */
+/** `sleeps` says whether the execution may sleep before its tasks are over. */
 export const waitingRules = {
 	no: { follows: false, sleeps: false, timeoutS: POLL_TIMEOUT_S },
 	poll: { follows: true, sleeps: false, timeoutS: POLL_TIMEOUT_S },
@@ -129,14 +129,14 @@ function checkTogether(waiting: Waiting, longText: LongText, files: FileSettings
 /** The settings of the first item count. */
 export interface RunSettings {
 	maxActiveTasks: number;
-	/** Undefined: no limit. */
+	/** Undefined means no limit. */
 	maximumCredits: number | undefined;
 }
 
 export function readRunSettings(fields: ItemFields): RunSettings {
 	const fallback = MAX_ACTIVE_TASKS;
 	const most = fields.numberOption('maxActiveTasks', 'Max Active Tasks', { fallback });
-	// One that is set but leads to an empty value must not count as no limit.
+	// An option that is set but leads to an empty value must not count as no limit.
 	const maximumCredits = Object.hasOwn(fields.options, 'maximumCredits')
 		? fittingNumber(fields.options.maximumCredits, (credits) => credits >= 0, [
 				'The option "Max Credits" must be a number of at least 0',

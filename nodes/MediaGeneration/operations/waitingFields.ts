@@ -1,4 +1,4 @@
-/** What the editor shows of waiting: fields that all creating operations share, and those that `task: wait` has as well. */
+/** Has the fields about waiting: those that all creating operations share, and those that `task: wait` has as well. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { longTextOptions } from './longText';
 import {
@@ -91,7 +91,7 @@ function extraFieldsOption(example: string): INodeProperties {
 	return { ...field, description };
 }
 
-/** The most used first, as everywhere here. */
+/** The most used come first, as everywhere here. */
 const creatingOptions: INodeProperties[] = [
 	amount('Max Active Tasks', 'maxActiveTasks', {
 		typeOptions: { minValue: 1 },
@@ -137,7 +137,7 @@ const timeoutOf = (seconds: number, hide: IDisplayOptions['hide']) =>
 		description: `How long to wait for each task. Without this option: ${seconds} seconds.`,
 	});
 
-/** One name, two defaults, of which the editor shows one: where Wait Mode is an expression, the first. */
+/** One name has two defaults, of which the editor shows one: the first where Wait Mode is an expression. */
 const timeoutOptions = [
 	timeoutOf(POLL_TIMEOUT_S, SUSPENDING),
 	timeoutOf(waitingRules.suspend.timeoutS, { waitMode: [{ _cnd: { not: 'callback' } }] }),
