@@ -23,7 +23,7 @@ import { failedItem, includedInput, Report } from './output';
 import { PaidTasks } from './paidTasks';
 import { planItems, runSettings, type Planned } from './plan';
 import * as prepare from './prepare';
-import { Spending } from './spending';
+import { Spending, type SpendingDeps } from './spending';
 
 export async function runOperation(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const items = context.getInputData().map((_, index) => new ItemFields(context, index));
@@ -114,28 +114,21 @@ async function runPlanned(
 		const { ready, waking, balance } = await prepare.prepareItems(context, planned, account);
 		report.throwFirstFailure(ready);
 		hintAtItems(context, ready);
-		const limits = { maximum, balance, signal: stop };
-		const { store, run } = ledger;
-		const spending = new Spending({ ...realClock, client, store, run, ...limits });
-		const { baseUrl } = client.credentials;
-		const delivery = new Delivery(context, { signal: stop, baseUrl });
-		const speechRoutes = new Set<SpeechRoute>();
-		const shared = { context, client, ledger, spending, delivery, paidTasks, stop, speechRoutes };
-		const deps: RunDeps = { ...realClock, random: Math.random, ...shared };
-		const haltOnFailure = !context.continueOnFail();
+		const deps = depsOf(report, client, { maximum, balance, stop, paidTasks });
 		const items = ready.map((each) =>
 			each.kind === 'item' ? each : report.withEarlierTasks(each),
 		);
+		const haltOnFailure = !context.continueOnFail();
 		ends = await runItems(items, deps, { maxActiveTasks, haltOnFailure });
-		await spending.settled();
-		report.note(ends, spending);
+		await deps.spending.settled();
+		report.note(ends, deps.spending);
 		hintAtFiles(context, items, ends);
-		hintAtSpeechRoute(context, speechRoutes);
+		hintAtSpeechRoute(context, deps.speechRoutes);
 		const isAsleep = ends.some(({ kind }) => kind === 'asleep') && stop?.aborted !== true;
 		output =
 			isAsleep && waking?.ok === true
 				? await goToSleep(deps, report, { ends, waking: waking.value })
-				: report.output(ends, spending);
+				: report.output(ends, deps.spending);
 		return output;
 	} finally {
 		paidTasks.write();
@@ -146,6 +139,23 @@ async function runPlanned(
 			(item) => isOut && ends.some(({ kind, index }) => kind === 'items' && index === item),
 		);
 	}
+}
+
+type Limits = Pick<SpendingDeps, 'maximum' | 'balance'>;
+
+function depsOf(
+	{ context, ledger }: Report,
+	client: ServiceClient,
+	{ stop, paidTasks, ...limits }: Limits & Pick<RunDeps, 'stop' | 'paidTasks'>,
+): RunDeps & { speechRoutes: Set<SpeechRoute> } {
+	const { store, run } = ledger;
+	const { baseUrl } = client.credentials;
+	return {
+		...{ ...realClock, random: Math.random, context, client, ledger, stop, paidTasks },
+		spending: new Spending({ ...realClock, client, store, run, ...limits, signal: stop }),
+		delivery: new Delivery(context, { signal: stop, baseUrl }),
+		speechRoutes: new Set(),
+	};
 }
 
 async function goToSleep(

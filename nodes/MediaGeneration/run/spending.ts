@@ -200,16 +200,9 @@ export class Spending {
 
 	/** What the editor says of a run's costs, in lines of at most 120 characters. */
 	hints(): Array<{ type: 'info' | 'warning'; message: string }> {
-		const { tasks: created, credits, unnamed } = this.spent;
+		const { tasks: created, unnamed } = this.spent;
 		if (created === 0) return [];
-		const said = `${credits} credits according to the service`;
-		const message =
-			unnamed === created
-				? `${tasks(created)} created; ${created === 1 ? 'its' : 'their'} cost is not known`
-				: unnamed === 0
-					? `${tasks(created)} created, ${said}`
-					: `${tasks(created)} created, at least ${said}; not known for ${unnamed} of them`;
-		const info = { type: 'info', message } as const;
+		const info = { type: 'info', message: costsInWords(this.spent) } as const;
 		if (!this.limited || unnamed === 0) return [info];
 		const them = unnamed === 1 ? 'it' : 'them';
 		const uncounted = `Max Credits could not count ${tasks(unnamed)}, as the service named no cost for ${them}`;
@@ -218,6 +211,14 @@ export class Spending {
 }
 
 const tasks = (count: number) => (count === 1 ? '1 task' : `${count} tasks`);
+
+function costsInWords({ tasks: created, credits, unnamed }: Spending['spent']): string {
+	const said = `${credits} credits according to the service`;
+	if (unnamed === 0) return `${tasks(created)} created, ${said}`;
+	if (unnamed < created)
+		return `${tasks(created)} created, at least ${said}; not known for ${unnamed} of them`;
+	return `${tasks(created)} created; ${created === 1 ? 'its' : 'their'} cost is not known`;
+}
 
 /** What is known of this execution so far; that of another one is dropped. What can't be read may hold any costs. */
 function keptOf(store: LedgerStore, execution: string): KeptCosts {

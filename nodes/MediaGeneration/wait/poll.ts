@@ -195,11 +195,11 @@ export class PollLoop {
 		const siblings = this.siblingsOf(watch);
 		siblings.finishedAgesMs.push(Math.max(0, foundAt - watch.createdAt));
 		if (siblings.finishedAgesMs.length > SIBLINGS_REMEMBERED) siblings.finishedAgesMs.shift();
-		const now = this.deps.now();
+		const loop = this.loopState(watch);
 		for (const { watched, looking } of this.entries.values()) {
-			const isDue = looking || watched.nextLookAt <= now;
+			const isDue = looking || watched.nextLookAt <= loop.nowMs;
 			if (isDue || watched.watch.kind !== watch.kind) continue;
-			watched.lookSoonerAfterSibling(this.loopState(watch));
+			watched.lookSoonerAfterSibling({ ...loop, random: this.deps.random() });
 			this.wake(watched.nextLookAt);
 		}
 	}
