@@ -139,7 +139,7 @@ export class Watched {
 
 	/** A sibling was found finished: looks sooner, if that helps. What the service asked for is kept. */
 	lookSoonerAfterSibling(loop: LoopState): void {
-		if (this.watch.pace === 'atOnce' || this.lastKind === 'busy' || this.isConfirming) return;
+		if (this.watch.pace === 'atOnce' || this.lastLook?.kind === 'busy' || this.isConfirming) return;
 		const next = this.plan(loop);
 		if (loop.nowMs + next.delayMs >= this.nextLookAt) return;
 		this.byAgeMs = next.byAgeMs;
