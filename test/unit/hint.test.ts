@@ -10,6 +10,7 @@ import {
 	noteExecution,
 	noteWaking,
 	outcomesIn,
+	showHint,
 	type RunOutcome,
 } from '../../nodes/MediaGeneration/delivery/hint';
 
@@ -74,6 +75,14 @@ test('an n8n that refuses such values runs as ever', () => {
 	} as unknown as IExecuteFunctions;
 	const run = { taskIds: ['a'], credits: 1, outcome: 'done' as const };
 	expect(() => noteExecution(context, 'Speak:0', run)).not.toThrow();
+});
+
+test('a hint, which the editor renders as HTML, is one line of text', () => {
+	const hints: NodeExecutionHint[] = [];
+	const addExecutionHints = (hint: NodeExecutionHint) => hints.push(hint);
+	const context = { addExecutionHints } as unknown as IExecuteFunctions;
+	showHint(context, 'info', 'task <a href="https://evil.example">1</a>\r\n& \u202e2');
+	expect(hints[0]?.message).toBe('task &lt;a href="https://evil.example"&gt;1&lt;/a&gt; &amp;  2');
 });
 
 test('what an item has come to, by what it carries', () => {

@@ -91,7 +91,7 @@ export function valueOf<T>(attempted: Attempt<T>): T {
 }
 
 /** Matches control characters, ends of lines, and what turns the direction of writing around. */
-const CONTROLS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
 /** Makes a text from outside, such as a task's ID, safe for a message or a line in a log. */
 export const onOneLine = (text: string) => text.replace(CONTROLS, ' ');

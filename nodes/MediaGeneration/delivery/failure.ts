@@ -70,8 +70,8 @@ export function failureIn(json: IDataObject): FailedJson | undefined {
 	return isOutcome(own.outcome) ? (own as FailedJson) : undefined;
 }
 
-/** The editor renders the description of an error as HTML, and its message as a text (n8n 2.41.1). */
-const inHtml = (text: string) =>
+/** The editor renders hints and the description of an error as HTML, and its message as a text (n8n 2.41.1). */
+export const inHtml = (text: string) =>
 	text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 interface ItemFailure {

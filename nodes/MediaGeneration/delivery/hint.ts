@@ -2,8 +2,8 @@
 import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { cleanerOf, quietly } from '../base/clean';
 import { isObject, sumOf } from '../base/json';
-import { outcomes, quote, type Outcome } from '../base/failures';
-import { failureIn } from './failure';
+import { onOneLine, outcomes, quote, type Outcome } from '../base/failures';
+import { failureIn, inHtml } from './failure';
 import type { DeliveredOutput } from './files';
 
 export function showHint(
@@ -13,7 +13,7 @@ export function showHint(
 ): void {
 	// Hints are newer than the oldest n8n that this node runs on, and tools of agents have none.
 	if (!('addExecutionHints' in context)) return;
-	const clean = cleanerOf(context).text(message);
+	const clean = inHtml(onOneLine(cleanerOf(context).text(message)));
 	quietly(() => context.addExecutionHints({ type, location: 'outputPane', message: clean }));
 }
 
