@@ -91,7 +91,14 @@ describe('tokens', () => {
 		RESUME,
 		`see ${RESUME} or "${SIGNED}"`,
 		`http://n8n.example/form-waiting/7?a=b&signature=${TOKEN}`,
-	])('of addresses of this package go, whoever has sent them: %s', (text) => {
+		...[SIGNED, RESUME].flatMap((url) => [
+			...[url.replaceAll('&', '&amp;'), url.replaceAll('&', '\\u0026').replaceAll('=', '\\u003d')],
+			...[url.replaceAll('/', '\\/'), encodeURIComponent(encodeURIComponent(url))],
+			...[`https://log.example/?url=${url}`, `?url=${encodeURIComponent(url)}&page=1`],
+			...[url.replace('https://n8n.example', ''), `{"url":"${url}"}`],
+		]),
+		SIGNED.replace(/signed_for=x&(.*?)&a=b/, '$1&signed_for=x'),
+	])('of addresses of this package go, whoever has sent and escaped them: %s', (text) => {
 		expect(new Cleaner().text(text)).toBe(text.replaceAll(TOKEN, '***'));
 	});
 
@@ -123,6 +130,7 @@ describe('tokens', () => {
 			const other = 'f'.repeat(32) + '0'.repeat(32);
 			for (const token of [TOKEN, other]) made.hasSent(`https://n8n.example/?signature=${token}`);
 			const encoded = base64(`${head}${other} and so on`);
+			expect(made.text(other.toUpperCase())).toBe('***');
 			const clean = made.value({
 				...{ request_id: `a-${TOKEN}`, [`x${other}y`]: 1, encoded, ids: [TOKEN + other] },
 			});

@@ -17,15 +17,18 @@ const ID_FIELD = /^id$|_ids?$|[a-z]Ids?$/;
 /** A pattern lives as long as the credential that was read, which serves many callbacks. */
 const patterns = new WeakMap<object, RegExp>();
 
-const URL_IN_TEXT = /https?:\/\/[^\s"'<>\\]+/gi;
-/** Such a URL is meant for the service only: this package has signed it, or n8n wakes an execution by it. */
-const WAKES_OR_CALLS = /^[^?]*-waiting\/\d+(?:[/?]|$)|[?&]signed_for=/;
+/** A word can hold a URL, or a part of one, that is escaped for another URL, for HTML or for JSON. */
+const WORD = /[^\s"'<>]+/g;
+/** Such a URL is meant for the service only: n8n wakes an execution by it, or this package has signed it. */
+const WAKES_OR_CALLS =
+	/-waiting(?:\\?\/|%(?:25)*2f)\d+(?:\\?[/?]|%(?:25)*[23]f)|signed_for(?:=|%(?:25)*3d|\\u003d)/i;
+const SIGNATURE = /(signature(?:=|%(?:25)*3[dD]|\\u003[dD]))[\w-]+/g;
 
 /** Nobody remembers the tokens of earlier runs, so URLs are recognized by their form. */
 function withoutTokensOfUrls(text: string): string {
-	if (!text.includes('signature=')) return text;
-	return text.replace(URL_IN_TEXT, (url) =>
-		WAKES_OR_CALLS.test(url) ? url.replace(/([?&]signature=)[^&#]*/g, '$1***') : url,
+	if (!text.includes('signature')) return text;
+	return text.replace(WORD, (word) =>
+		WAKES_OR_CALLS.test(word) ? word.replace(SIGNATURE, '$1***') : word,
 	);
 }
 

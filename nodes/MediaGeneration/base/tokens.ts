@@ -34,7 +34,7 @@ export class TokenSet {
 	/** @param token of at least 16 characters */
 	add(token: string): void {
 		this.slots ??= new Uint8Array(SLOTS);
-		for (const form of [token, ...base64Forms(token)]) {
+		for (const form of [token, token.toUpperCase(), ...base64Forms(token)]) {
 			const hash = hashOfStart(form);
 			const byLength = ensured(this.byHash, hash, () => new Map<number, Set<string>>());
 			ensured(byLength, form.length, () => new Set<string>()).add(form);
