@@ -1,9 +1,9 @@
 /** What a try finds of earlier ones: by the item in one execution, by the request in another, by the call as a tool of an agent. */
 import type { IExecuteFunctions } from 'n8n-workflow';
+import type { LedgerStore } from '../../nodes/MediaGeneration/create/entries';
 import {
 	requestHash,
 	Ledger,
-	type LedgerStore,
 	type NodeRun,
 	type Slot,
 } from '../../nodes/MediaGeneration/create/ledger';
@@ -324,6 +324,14 @@ test('what is noted is cleaned, its task ID apart', () => {
 	new Ledger(store, RUN, clean).noteCreated(asked(SLOT, REQUEST), created);
 	expect(JSON.stringify(store)).not.toContain('token');
 	expect(earlier(store, RUN)).toMatchObject({ created: { taskId: 't1' } });
+});
+
+test('of an answer that takes long to clean and to save, the task is noted alone', () => {
+	const store = {};
+	const list = Array.from({ length: 1_000 }, (_, index) => `text ${index}`);
+	const created = { ...CREATED, answer: { task_id: 't1', list } };
+	new Ledger(store, RUN).noteCreated(asked(SLOT, REQUEST), created);
+	expect(earlier(saved(store), RUN)).toEqual(FOUND);
 });
 
 describe('the texts that a long text was split into', () => {

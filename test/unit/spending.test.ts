@@ -1,5 +1,6 @@
 /** What the tasks of a run cost, by whichever word of the service, and when the next one may be created. */
-import type { LedgerStore, NodeRun } from '../../nodes/MediaGeneration/create/ledger';
+import type { LedgerStore } from '../../nodes/MediaGeneration/create/entries';
+import type { NodeRun } from '../../nodes/MediaGeneration/create/ledger';
 import type { Submitted } from '../../nodes/MediaGeneration/create/submit';
 import {
 	Spending,

@@ -1,7 +1,7 @@
 /** How the ledger is kept in the node's context: its format, and what may be read of it. */
 import { FailureError, type Failure } from '../base/failures';
-import { isObject, type JsonObject } from '../base/json';
-import type { Sending } from './creation';
+import { isObject, mapTextsInPieces, type JsonObject } from '../base/json';
+import type { Created, Sending } from './creation';
 
 /** The node's context: plain data that n8n saves with the execution. */
 export type LedgerStore = Record<string, unknown>;
@@ -33,6 +33,18 @@ export function entriesIn(store: LedgerStore): JsonObject {
 	if (isObject(present) && present.format === LEDGER_FORMAT && isObject(present.entries))
 		return present.entries;
 	throw new FailureError(NOT_READ);
+}
+
+/** A receive URL without its query: enough to recognize it, and without any token. */
+export function endpointOf(url: string): string {
+	return URL.canParse(url) ? new URL(url).origin + new URL(url).pathname : url;
+}
+
+/** What is kept of a creation is cleaned at once, and is in each save of the execution: of a large answer, the task's ID is enough. */
+export function notedOf({ receiveUrl, answer, ...created }: Created): JsonObject {
+	const fitsInPiece = mapTextsInPieces(answer, String).next().done === true;
+	const noted = { ...created, receiveUrl: receiveUrl && endpointOf(receiveUrl) };
+	return fitsInPiece ? { ...noted, answer } : noted;
 }
 
 export function isEntry(value: unknown): value is Entry {

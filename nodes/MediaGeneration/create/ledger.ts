@@ -8,9 +8,15 @@ import { quietly } from '../base/clean';
 import { attempt, type Failure } from '../base/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { identityOf, withoutReceiveUrl, type Created, type Sending } from './creation';
-import { entriesIn, isEntry, newestFirst, NOT_READ, type Entry, type LedgerStore } from './entries';
-
-export type { LedgerStore };
+import {
+	entriesIn,
+	isEntry,
+	newestFirst,
+	NOT_READ,
+	notedOf,
+	type Entry,
+	type LedgerStore,
+} from './entries';
 
 export interface AgentCall {
 	/** The same for all tries of the call; without a colon. */
@@ -171,9 +177,8 @@ export class Ledger {
 	}
 
 	/** Never throws. Where the note is refused, the one from before the sending stands for the task. */
-	noteCreated(asked: Asked, { receiveUrl, ...created }: Created): void {
-		const fields = { ...created, receiveUrl: receiveUrl && endpointOf(receiveUrl) };
-		quietly(() => this.note(asked, fields));
+	noteCreated(asked: Asked, created: Created): void {
+		quietly(() => this.note(asked, notedOf(created)));
 	}
 
 	/** Comes before the sending: should n8n end before the answer, this is all that is known. Where it throws, nothing may be sent. */
@@ -240,9 +245,4 @@ export class Ledger {
 		});
 		return { made, unclear };
 	}
-}
-
-/** A receive URL without its query: enough to recognize it, and without any token. */
-export function endpointOf(url: string): string {
-	return URL.canParse(url) ? new URL(url).origin + new URL(url).pathname : url;
 }

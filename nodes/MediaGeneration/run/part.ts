@@ -1,5 +1,5 @@
 /** One task that an item needs, to its end. */
-import { endpointOf } from '../create/ledger';
+import { endpointOf } from '../create/entries';
 import { deliverPart } from '../delivery/assembly';
 import { waitingRules } from '../operations/waiting';
 import type { Failure } from '../base/failures';

@@ -1,6 +1,7 @@
 /** What the tasks of a node cost by the service's own word. Kept in its context, so that all its runs in an execution count: tries, rounds of a loop, calls of a tool. */
 import type { Created } from '../create/creation';
-import type { LedgerStore, NodeRun } from '../create/ledger';
+import type { LedgerStore } from '../create/entries';
+import type { NodeRun } from '../create/ledger';
 import type { Submitted } from '../create/submit';
 import { ensured } from '../base/boundedMap';
 import type { ServiceClient } from '../service/client';

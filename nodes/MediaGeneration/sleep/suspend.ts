@@ -1,7 +1,7 @@
 /** Putting an execution to sleep until its tasks are over. Its items go out if the deadline passes, so they carry the task IDs. */
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { endpointOf } from '../create/ledger';
+import { endpointOf } from '../create/entries';
 import { unfinishedJson, type Assembly } from '../delivery/assembly';
 import { plainFailureItem } from '../delivery/failure';
 import { carryInput } from '../delivery/item';
