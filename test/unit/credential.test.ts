@@ -180,6 +180,8 @@ describe('and nowhere else, in words that do not hold it', () => {
 		...['..%2ft2', '..%5ct2', '..;/t2', '%252e%252e/t2', '%c0%ae%c0%ae/t2', 'a%00b'],
 		...['%u002e%u002e/t2', '%25u002e%25u002e/t2', '．．/t2', '%EF%BC%8E%EF%BC%8E/t2'],
 		...['%25EF%25BC%258E./t2', '‥/t2', '..／t2', '․․⧵'.replace('⧵', '＼')],
+		...['%e0%80%ae./t2', '%f0%80%80%ae./t2', 'a%e2%81%84../t2', 'a∕..%e2%88%96t2'],
+		...['..%3f/t2', '..%23/t2', '..%20/t2', '.%e2%80%8b./t2'],
 		fiveTimes,
 	])('%s, by which some servers leave the path of the Base URL', async (path) => {
 		const message = await refused({ url: `${BASE}/t1/${path}` }, { baseUrl: `${BASE}/t1` });
@@ -209,7 +211,14 @@ describe('and nowhere else, in words that do not hold it', () => {
 		['an adapter', { adapter: 'x' }, /a transport of its own/],
 		['a padded Host header', { headers: { ' hOsT ': 'evil.example' } }, /the header " hOsT "/],
 		['headers for all methods', { headers: { common: { Host: 'e' } } }, /the header "common"/],
-		['a header that is no text', { headers: { accept: { a: 'e' } } }, /"accept" is not a text/],
+		...[{ a: 'e' }, 'a\r\nHost: e', ['a', 'b\nHost: e'], 'a\0'].map(
+			(accept): [string, object, RegExp] => [
+				`the header ${JSON.stringify(accept)}`,
+				{ headers: { accept } },
+				/"accept" is not a line of text/,
+			],
+		),
+		['a name of two lines', { headers: { 'a\r\nHost': 'e' } }, /the header "a Host"/],
 	])('a request with %s', async (_name, fields, words) => {
 		for (const address of [{ url: `${BASE}/v1` }, { uri: `${BASE}/v1` }]) {
 			const message = await refused({ ...address, ...fields });
@@ -239,10 +248,16 @@ describe('and nowhere else, in words that do not hold it', () => {
 
 	test('but with the headers that users set', async () => {
 		const names =
-			'Accept, accept-charset, Accept-Encoding, Accept-Language, Content-Type, Content-Length, Content-Language, Content-Encoding, User-Agent, Idempotency-Key, X-Idempotency-Key, X-Request-Id, X-Correlation-ID, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, If-Range, Range, Cache-Control, Pragma, Prefer, traceparent, tracestate';
+			'Accept, accept-charset, Accept-Encoding, Accept-Language, Content-Type, Content-Language, Content-Encoding, User-Agent, Idempotency-Key, X-Idempotency-Key, X-Request-Id, X-Correlation-ID, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, If-Range, Range, Cache-Control, Pragma, Prefer, traceparent, tracestate';
 		const headers = Object.fromEntries(names.split(', ').map((name) => [name, '1']));
 		const request = await authenticated({ url: BASE, headers });
 		expect(request.headers).toEqual({ ...headers, Authorization: `Bearer ${KEY}` });
+	});
+
+	test('and without a length, after which a server could read a second request', async () => {
+		const headers = { 'content-length': 5, 'Content-Length ': '5' };
+		const request = await authenticated({ url: BASE, headers, body: { text: 'a text' } });
+		expect(request.headers).toEqual({ Authorization: `Bearer ${KEY}` });
 	});
 
 	test.each<[string, object]>([

@@ -12,8 +12,8 @@ const PRIVATE_IPV4 = [
 /** An IPv6 address that holds one of IPv4: mapped (`::ffff:a.b.c.d`), compatible (`::a.b.c.d`), by NAT64 (`64:ff9b::`) or by 6to4 (`2002:`). */
 const HOLDS_IPV4 =
 	/^(?:(?:::ffff:|::ffff:0:|::|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$|2002:([\da-f]{1,4}):([\da-f]{0,4}):)/;
-/** Unspecified, loopback, unique local, link local, multicast; NAT64 of a network's own (RFC 8215), and Teredo, whose IPv4 address is hidden. */
-const PRIVATE_IPV6 = /^(::1?$|f[cdf]|fe[89a-f]|64:ff9b:1:|2001:0?:)/;
+/** Global unicast, except Teredo, whose IPv4 address is hidden. Any other range is a network's own, for many receivers, or reserved. */
+const PUBLIC_IPV6 = /^(?!2001:0?:|2002:)[23][\da-f]{3}:/;
 
 /**
  * Whether a host name means this machine or a private network. Names of a single label are those of containers.
@@ -24,15 +24,13 @@ export function isPrivateHost(hostname: string): boolean {
 	const host = hostname.toLowerCase().replace(/^\[|\]$|\.+$/g, '');
 	if (host.includes(':')) {
 		const address = urlOf(`http://[${host}]`)?.hostname.slice(1, -1) ?? host;
-		if (PRIVATE_IPV6.test(address)) return true;
 		const [, ...held] = HOLDS_IPV4.exec(address) ?? [];
-		const [high = '', low = ''] = held.filter((part) => part !== undefined);
-		return (
-			high !== '' && isPrivateHost(new URL(`http://0x${high}${low.padStart(4, '0')}`).hostname)
-		);
+		const [high, low = ''] = held.filter((part) => part !== undefined);
+		if (high === undefined) return !PUBLIC_IPV6.test(address);
+		return isPrivateHost(new URL(`http://0x${high}${low.padStart(4, '0')}`).hostname);
 	}
 	if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return PRIVATE_IPV4.some((range) => range.test(host));
-	return !host.includes('.') || /\.(localhost|local|internal|lan|home\.arpa)$/.test(host);
+	return !host.includes('.') || /\.(local(host|domain)?|internal|lan|home\.arpa)$/.test(host);
 }
 
 export function baseUrlProblem(value: unknown): string | undefined {
@@ -105,14 +103,15 @@ export function pathProblem(path: string): string | undefined {
 		if (round >= MOST_DECODINGS) return 'is encoded too many times';
 		decoded = decoded.replace(ENCODED, byteOf);
 	}
-	// What was a byte until now: an encoded "." that is longer than it needs to be, which some servers read all the same.
-	if (/%(?:25)*c[01]/i.test(path)) return 'contains invalid UTF-8';
+	// An encoded "." or "/" that is longer than it needs to be, which some servers read all the same.
+	if (/[\xc0\xc1]|\xe0[\x80-\x9f]|\xf0[\x80-\x8f]/.test(decoded)) return 'contains invalid UTF-8';
 	// IIS reads this form, which no standard has.
 	if (/%u[\da-f]{4}/i.test(decoded)) return 'contains an escape that begins with "%u"';
 	// Codes above 7F are bytes of longer characters here.
 	if (/[\0-\x1f\x7f]/.test(decoded)) return 'has a control character';
-	// Some servers take wide characters for plain ones and backslashes for slashes, and some cut a part off at the semicolon before they look at it.
+	// Some servers take wide characters for plain ones and backslashes for slashes, drop what nobody sees, or cut a part off at one of `;?#`.
 	const plain = Buffer.from(decoded, 'latin1').toString().normalize('NFKC');
-	const step = plain.split(/[/\\;]/).find((part) => part === '.' || part === '..');
+	const parts = plain.replace(/[\s\p{Cf}]/gu, '').split(/[/\\;?#\u2044\u2215\u2216]/);
+	const step = parts.find((part) => part === '.' || part === '..');
 	return step === undefined ? undefined : `has the part "${step}"`;
 }

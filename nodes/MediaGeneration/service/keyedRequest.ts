@@ -4,6 +4,7 @@
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { normalizeBaseUrl, pathProblem } from './baseUrl';
+import { onOneLine } from '../base/failures';
 import { isObject, type JsonObject } from '../base/json';
 
 /** Names fields of both helpers of n8n: the older one, which the HTTP Request node uses, has `uri`, `form`, `simple` and the like. */
@@ -47,7 +48,7 @@ const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
 
 /** What users set. By others a server, or something before it, can send a request on to another host or path, or read it as two. */
 const PASSED_HEADERS =
-	/^(accept(-(charset|encoding|language))?|content-(type|length|language|encoding)|user-agent|(x-)?idempotency-key|(x-)?(request|correlation)-id|if-(none-)?match|if-(un)?modified-since|if-range|range|cache-control|pragma|prefer|traceparent|tracestate)$/;
+	/^(accept(-(charset|encoding|language))?|content-(type|language|encoding)|user-agent|(x-)?idempotency-key|(x-)?(request|correlation)-id|if-(none-)?match|if-(un)?modified-since|if-range|range|cache-control|pragma|prefer|traceparent|tracestate)$/;
 
 /** TRACE answers with the request's own headers, and CONNECT makes of the service a proxy. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -55,7 +56,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const USE_BASE = 'Use an address under the Base URL';
 
 function refusal(reason: string): Error {
-	return new Error(`The API key was not added to the request: ${reason}.`);
+	return new Error(`The API key was not added to the request: ${onOneLine(reason)}.`);
 }
 
 /** Throws where anything is switched on, except `rejectUnauthorized`. */
@@ -75,18 +76,23 @@ function checkConnection(request: JsonObject): void {
 		throw refusal('its HTTP method is not supported. Use GET, POST or another usual one');
 }
 
+const isLine = (value: unknown) =>
+	typeof value === 'string' ? !/[\0-\x08\n-\x1f\x7f]/.test(value) : !isObject(value);
+
 /** Names are compared as n8n's HTTP client does. */
 function headersWith(given: unknown, key: { name: string; value: string }): JsonObject {
 	const headers: JsonObject = {};
 	for (const [name, value] of Object.entries(isObject(given) ? given : {})) {
 		const plain = name.trim().toLowerCase();
 		if (value === undefined || value === null || plain === key.name.toLowerCase()) continue;
+		// The HTTP client counts: a server could read what is beyond a given length as another request.
+		if (plain === 'content-length') continue;
 		if (!PASSED_HEADERS.test(plain))
 			throw refusal(
 				`it has the header "${name}", and with the key only such headers are sent as Accept, Content-Type, User-Agent, Idempotency-Key, X-Request-Id, Range or If-None-Match. Remove that header`,
 			);
 		// The HTTP client takes objects for headers of a method, or of all.
-		if (isObject(value)) throw refusal(`its header "${name}" is not a text`);
+		if (![value].flat().every(isLine)) throw refusal(`its header "${name}" is not a line of text`);
 		headers[name] = value;
 	}
 	return { ...headers, [key.name]: key.value };
