@@ -1,5 +1,5 @@
 /**
- * What an answer to a creation means for payment. It is sent again only where nothing can have been created; everything unclear is
+ * Decides what an answer to a creation means for payment. It is sent again only where nothing can have been created; everything unclear is
  * `unknown` and never repeated. Pure. Sources: docs/service.md, "Errors", "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
 import type { CreationRequest } from '../operations/operation';
@@ -13,7 +13,7 @@ import { isAboutCredits, OUT_OF_CREDITS } from '../service/reading';
 
 export interface Created {
 	taskId: string;
-	/** Epoch ms of the answer. */
+	/** Is in epoch ms, and that of the answer. */
 	createdAt: number;
 	answer: JsonObject;
 	/** The service reports the task's end there; none where it does not, or reports it to another execution. */
@@ -28,7 +28,7 @@ export interface Sending {
 }
 
 /**
- * What is noted of a request. The receive URL is not part of what was asked for: it and n8n's token in it differ from execution to execution.
+ * Returns what is noted of a request. The receive URL is not part of what was asked for: it and n8n's token in it differ from execution to execution.
  * Of a file its hash says what was asked for.
  */
 export function withoutReceiveUrl(request: CreationRequest): CreationRequest {
@@ -48,7 +48,7 @@ export const PATIENCE_MS = { connection: 60_000, 'unknown host': 10_000, 'unname
 
 export type Patience = keyof typeof PATIENCE_MS;
 
-/** Nothing was created. */
+/** Says that nothing was created. */
 export interface Refusal {
 	/**
 	 * Creations wait in the account's queue while it has too many tasks (`full`) or sends too many requests (`limited`). `retry`: sent
@@ -57,7 +57,7 @@ export interface Refusal {
 	kind: 'retry' | 'full' | 'limited';
 	failure: Failure;
 	retryAfterMs: number | undefined;
-	/** Undefined: it is tried again until the deadline. */
+	/** Where it is undefined, the creation is tried again until the deadline. */
 	patience: Patience | undefined;
 }
 
@@ -198,7 +198,7 @@ function readRefusal(answer: Answer): Creation {
 	return { kind: 'failed', failure };
 }
 
-/** The ID in an address of a task: `.../task/ID`, as in the poll routes, or `?task_id=ID`. */
+/** Finds the ID in an address of a task: `.../task/ID`, as in the poll routes, or `?task_id=ID`. */
 function taskIdInAddress(location: unknown): string | undefined {
 	if (typeof location !== 'string' || !URL.canParse(location, 'https://any.example'))
 		return undefined;

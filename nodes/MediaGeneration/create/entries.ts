@@ -1,9 +1,9 @@
-/** How the ledger is kept in the node's context: its format, and what may be read of it. */
+/** Defines how the ledger is kept in the node's context: its format, and what may be read of it. */
 import { FailureError, type Failure } from '../base/failures';
 import { isObject, mapTextsInPieces, type JsonObject } from '../base/json';
 import type { Created, Sending } from './creation';
 
-/** The node's context: plain data that n8n saves with the execution. */
+/** This is the node's context: plain data that n8n saves with the execution. */
 export type LedgerStore = Record<string, unknown>;
 
 const LEDGER_FIELD = 'createdTasks';
@@ -57,7 +57,7 @@ export function isEntry(value: unknown): value is Entry {
 }
 
 /**
- * The newest entry that is meant, of an entry and those of earlier executions behind it, with all the others behind it from now on: what
+ * Finds the newest entry that is meant, of an entry and those of earlier executions behind it, and puts all the others behind it: what
  * n8n's Retry sent with another text hides nothing of what came before.
  */
 export function newestFirst(

@@ -14,9 +14,9 @@ import { assign, isCut, type Listing, type Sought } from './matching';
 
 export interface Unfound {
 	kind: 'unfound';
-	/** The tasks that could be it, but need not be. */
+	/** These tasks could be it, but need not be. */
 	candidates: ListedTask[];
-	/** Whether one of the candidates repeats the request. */
+	/** True if one of the candidates repeats the request. */
 	isLikely: boolean;
 	/** Says why the list decided nothing. Undefined once the list was read, and where there is none. */
 	unread: Failure | undefined;
@@ -29,19 +29,19 @@ export interface Search extends Sought, Clock {
 	client: ServiceClient;
 	/** Aborts when the run is over. */
 	over: AbortSignal;
-	/** Whether it was sent by an earlier try or execution: then the first reading that succeeds has to do. */
+	/** True if an earlier try or execution sent it: then the first reading that succeeds has to do. */
 	isOld: boolean;
 }
 
 interface Seeker extends Search {
-	/** Epoch ms at which the last reading that served it began. */
+	/** The last reading that served it began then, in epoch ms. */
 	readAt: number;
 	finding: Finding;
 	/** Aborts when no further reading changes it. */
 	readonly settled: AbortController;
 }
 
-/** When to read the list, in ms: a task can appear in it late, and the list can be busy. The last reading ends within 20 s. */
+/** The list is read at these times, in ms, as a task can appear in it late, and the list can be busy. The last reading ends within 20 s. */
 const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
 /** One reading serves all searches that are due within this. */
 const TOGETHER_MS = 300;
@@ -54,7 +54,7 @@ const NOTHING_THERE: Omit<Unfound, 'unread'> = { kind: 'unfound', candidates: []
 const UNASKED = unreadable('The list of tasks', 'it was not asked for');
 const CUT_OFF = unreadable('The list of tasks', 'it has too many tasks since then');
 
-/** All creations of an account, of whichever execution, that are under way or looked for. */
+/** Knows all creations of an account, of whichever execution, that are under way or looked for. */
 export class Creations {
 	private readonly inFlight = new Set<Sending>();
 	private readonly seekers = new Set<Seeker>();
@@ -115,7 +115,7 @@ export class Creations {
 		}
 	}
 
-	/** The tasks that nobody knows, the cut ones among them in full. Undefined where the service has no list. */
+	/** Reads the tasks that nobody knows, the cut ones among them in full. Undefined where the service has no list. */
 	private async listFor(served: readonly Seeker[], { client, now, sleep, over }: Seeker) {
 		const since = served.reduce((min, { sentAt }) => Math.min(min, sentAt), Infinity);
 		const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: READING_MS };
@@ -168,7 +168,7 @@ export class Creations {
 	}
 }
 
-/** How far the service's clock is ahead of ours at least: its Date is cut to a second, and older than its arrival. */
+/** Says how far the service's clock is ahead of ours at least: its Date is cut to a second, and older than its arrival. */
 function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 	const date = Date.parse(String(headers.date));
 	return Number.isNaN(date) ? undefined : date - nowMs;

@@ -1,4 +1,4 @@
-/** Which tasks of the service's list are those of creations whose answers never came. Pure, and strict: no task of another is delivered. */
+/** Finds in the service's list the tasks of creations whose answers never came. It is pure, and strict: no task of another is delivered. */
 import type { CreationRequest } from '../operations/operation';
 import { ensured } from '../base/boundedMap';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
@@ -7,30 +7,30 @@ import { identityOf, type Sending } from './creation';
 import { voiceOnV3 } from './speechRoute';
 
 export interface Sought extends Sending {
-	/** Whether its run was killed, and may not have sent all of its equal requests. */
+	/** True if its run was killed, and may not have sent all of its equal requests. */
 	fewer: boolean;
 }
 
 export interface Listing {
 	/** Known tasks are left out. */
 	tasks: readonly ListedTask[];
-	/** How far the service's clock is ahead of ours at least; undefined where it shows no time. */
+	/** Says how far the service's clock is ahead of ours at least; undefined where it shows no time. */
 	aheadMs: number | undefined;
-	/** The type of a kind of task, once the service has named it. */
+	/** Names the type of a kind of task, once the service has named it. */
 	typeOf: (kind: string) => string | undefined;
 }
 
 export type Match<S extends Sought> =
 	| { kind: 'found'; sending: S; task: ListedTask }
-	/** `open`: perhaps later. `several`: more tasks than creations, which no later look changes. */
+	/** An `open` one may be found later. `several` are more tasks than creations, which no later look changes. */
 	| { kind: 'open' | 'several'; sending: S; candidates: ListedTask[]; isLikely: boolean };
 
 const BOOKKEEPING =
 	/^(id|task_id|status|state|progress|type|created_at|updated_at|receive_url)$|error/;
-/** The fields that tell one request from another. */
+/** These fields tell one request from another. */
 const CONTENT = ['text', 'prompt', 'idea', 'lyrics', 'input', 'description'];
 
-/** Every value in an object, in depth, by the name it stands under, unless that is bookkeeping. Lists are values. */
+/** Collects every value in an object, in depth, by the name it stands under, unless that is bookkeeping. Lists are values. */
 function valuesIn(object: JsonObject, found = new Map<string, unknown[]>()) {
 	for (const [name, value] of Object.entries(object)) {
 		if (isObject(value)) valuesIn(value, found);
@@ -46,7 +46,7 @@ function isSame(one: unknown, other: unknown): boolean {
 	return plain(one) === plain(other);
 }
 
-/** The name of the field that tells a request from others: its text, or else its longest one. */
+/** Names the field that tells a request from others: its text, or else its longest one. */
 function contentOf(asked: Map<string, unknown[]>): string | undefined {
 	const lengths = new Map<string, number>();
 	for (const [name, [value]] of asked)
@@ -55,10 +55,10 @@ function contentOf(asked: Map<string, unknown[]>): string | undefined {
 	return CONTENT.find((name) => lengths.has(name)) ?? longest?.[0];
 }
 
-/** docs/service.md, "Resources" and "Endpoints". */
+/** The spelling differs between the path and the type (docs/service.md, "Resources" and "Endpoints"). */
 const isSoundEffect = (name = '') => /sound[-_]effect/.test(name);
 
-/** Whether a list has cut a text off, and what it shows fits: its beginning, and how long it is. */
+/** Tells whether what a list shows of a text that it has cut off fits: its beginning, and how long it is. */
 function isBeginning(text: unknown, { text: shown, text_length: length }: JsonObject): boolean {
 	if (typeof text !== 'string' || typeof shown !== 'string') return false;
 	const forms = [text, text.trim()];
@@ -75,7 +75,10 @@ export function isCut(task: ListedTask, request: CreationRequest, typeOf: Listin
 	return resemblance(task, request, typeOf) === 'cut';
 }
 
-/** Whether a task may be that of a request, by what it says of itself; `sure` only where it repeats the request's text, `cut` where it does so as far as the list shows it. */
+/**
+ * Tells whether a task may be that of a request, by what it says of itself: `sure` only where it repeats the request's text, `cut` where it
+ * does so as far as the list shows it.
+ */
 export function resemblance(
 	{ raw }: ListedTask,
 	request: CreationRequest,
@@ -104,7 +107,7 @@ export function resemblance(
 	return content === 'text' && isTextCut(raw) ? 'cut' : 'sure';
 }
 
-/** Whether a task began after a request was sent. A list may cut its times to whole seconds. */
+/** Tells whether a task began after a request was sent. A list may cut its times to whole seconds. */
 function beganAfter(task: ListedTask, { sentAt }: Sending, aheadMs: number): boolean {
 	const { createdAt = -Infinity } = task;
 	const latest = createdAt % 1_000 === 0 ? createdAt + 999 : createdAt;
@@ -122,7 +125,7 @@ function paired<S extends Sending>(sendings: S[], tasks: ListedTask[], aheadMs: 
 }
 
 /**
- * What a reading says of each creation that is looked for. Found are as many tasks as there are creations of equal requests, which nobody
+ * Decides what a reading says of each creation that is looked for. It finds as many tasks as there are creations of equal requests, which nobody
  * else could have made. @param rivals those whose answers are still due: a task may be theirs
  */
 export function assign<S extends Sought>(

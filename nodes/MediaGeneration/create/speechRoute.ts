@@ -12,7 +12,7 @@ type Wire = Pick<ApiRequest, 'path' | 'qs' | 'body' | 'form' | 'files'>;
 interface Sender {
 	account: Account;
 	send: (wire: Wire) => Promise<Reply>;
-	/** Whether nothing more may be sent. */
+	/** Tells whether nothing more may be sent. */
 	isOver: () => boolean;
 	/** Receives the route whose answer counts. */
 	used?: { add(route: SpeechRoute): void } | undefined;
@@ -45,7 +45,7 @@ function routesFor(request: CreationRequest, { speechRoute }: Account): SpeechRo
 	return isPrefixed(requestVoice(request)) ? ['v3', 'v1'] : ['v1', 'v3'];
 }
 
-/** Whether an answer refuses the request, which created nothing, and asks for v3. */
+/** Tells whether an answer refuses the request, which created nothing, and asks for v3. */
 function asksForV3(reply: Reply): boolean {
 	if (!reply.answered || !REFUSALS.has(reply.status) || mentionsTask(reply.text)) return false;
 	const isRefused = reply.status !== 200 || (isObject(reply.body) && reply.body.success === false);

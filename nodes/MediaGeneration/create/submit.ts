@@ -1,5 +1,5 @@
 /**
- * Creating a task: sent, and sent again only where `creation.ts` says that nothing can have been created.
+ * Creates a task: sends the request, and sends it again only where `creation.ts` says that nothing can have been created.
  * The deadline decides whether to send. What was sent gets its full time: giving up its answer would lose a task.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
@@ -16,7 +16,7 @@ import { Creations } from './find';
 import { sendByRoute } from './speechRoute';
 
 export type Submitted =
-	/** `found`: in the list, as its answer never came. */
+	/** `found` means in the list, as its answer never came. */
 	| { kind: 'created'; created: Created; found?: true }
 	/** A task may exist whose ID nobody knows, or only a refusal has named: outcome `unknown`. */
 	| { kind: 'unclear'; failure: Failure; sentAt: number }
@@ -40,7 +40,7 @@ export interface SubmitDeps extends Clock {
 export interface SubmitLimits {
 	/** Epoch ms until which refusals that created nothing are answered with another try. */
 	deadline: number;
-	/** Whether it bounds the wait for a full account as well; else that wait is apart. */
+	/** True if it bounds the wait for a full account as well; else that wait is apart. */
 	boundsFull: boolean;
 }
 
@@ -69,7 +69,7 @@ class Submission {
 	/** Epoch ms. */
 	private readonly firstRefusals = new Map<Patience, number>();
 	private tries = 0;
-	/** Whether the last answer said that the account is full. */
+	/** True if the last answer said that the account is full. */
 	private isFull = false;
 	private fullMs = 0;
 
@@ -119,7 +119,7 @@ class Submission {
 		this.lastRefusal = queue.refusal?.failure ?? this.lastRefusal;
 	}
 
-	/** A wait that counts for the account where it is full, and else for the Timeout. */
+	/** Waits. The time counts as that of a full account where it is full, and else against the Timeout. */
 	private async counted(wait: Promise<void>): Promise<void> {
 		const since = this.deps.now();
 		await wait;

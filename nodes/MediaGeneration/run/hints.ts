@@ -1,4 +1,4 @@
-/** What the editor and the log say of a run beside its items: what is paid again, and what a person would notice only later. */
+/** Says in the editor and the log what the items of a run do not: what is paid again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { failureIn } from '../delivery/failure';
 import type { DeliveredOutput } from '../delivery/files';
@@ -33,7 +33,7 @@ function warnOfRepeats(context: IExecuteFunctions, items: readonly Item[]): void
 
 const USABLE: readonly unknown[] = ['timed_out', 'unreachable', 'undelivered', 'cancelled'];
 
-/** The tasks of an item that failed, or ran out of time, in a node before: those that are paid for and can still be used. */
+/** Lists the tasks of an item that failed, or ran out of time, in a node before: those that are paid for and can still be used. */
 function usableTasksOf(json: IDataObject): string[] {
 	const failed = failureIn(json);
 	const { task_id, task_ids, timed_out } = failed ?? json;
@@ -68,7 +68,7 @@ function showLongTexts(context: IExecuteFunctions, items: readonly Item[]): void
 	showHint(context, 'info', message);
 }
 
-/** Before anything is created. */
+/** Call this before anything is created. */
 export function hintAtItems(
 	context: IExecuteFunctions,
 	ready: ReadonlyArray<Item | ItemEnd>,
@@ -92,7 +92,7 @@ function otherFormat({ parts: [part] }: Item, outputs: readonly DeliveredOutput[
 	return other && `${other.mimeType} instead of the Output Format "${quote(asked, 40)}"`;
 }
 
-/** After the run. @param ends of the items, in their order */
+/** Call this after the run. @param ends of the items, in their order */
 export function hintAtFiles(
 	context: IExecuteFunctions,
 	ready: ReadonlyArray<Item | ItemEnd>,

@@ -1,4 +1,4 @@
-/** One execution of the action node, from its fields to one output: plan, check, create, wait, deliver, conclude. */
+/** Runs the action node once, from its fields to one output: plan, check, create, wait, deliver, conclude. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Ledger } from '../create/ledger';
 import { nodeError } from '../delivery/failure';

@@ -1,4 +1,4 @@
-/** One input item on its way: what it needs, what becomes of each of its tasks, and its end, which it carries from then on. */
+/** Follows one input item: what it needs, what becomes of each of its tasks, and its end, which it carries from then on. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Created } from '../create/creation';
 import type { Asked, Earlier, Ledger, Slot } from '../create/ledger';
@@ -45,15 +45,15 @@ export type PartEnd =
 	| (Done & { watch: Watch; delivered: Delivered | undefined })
 	/** The creation's answer goes out, and nothing is waited for. */
 	| (Created & { kind: 'created' })
-	/** Released so that the execution can sleep. */
+	/** It was released so that the execution can sleep. */
 	| OpenTask
 	| Failed
-	/** Given up because the run is going to fail anyway. */
+	/** It was given up because the run is going to fail anyway. */
 	| { kind: 'halted'; taskId: string | undefined };
 
 export type ItemEnd = { index: number; taskIds: string[] } & (
 	| { kind: 'items'; items: INodeExecutionData[] }
-	/** `delivered` is what is there all the same. */
+	/** `delivered` has the files that are there all the same. */
 	| { kind: 'failed'; failure: Failure; delivered: Whole | undefined }
 	| { kind: 'asleep'; item: Item; parts: readonly PartEnd[] }
 	| { kind: 'halted' }
@@ -65,7 +65,7 @@ export function failedEnd(index: number, failure: Failure): FailedEnd {
 	return { kind: 'failed', index, taskIds: [], failure, delivered: undefined };
 }
 
-/** Whether an item goes on although it ran out of time, as "On Timeout" asks for. */
+/** Tells whether an item goes on although it ran out of time, as "On Timeout" asks for. */
 export function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
 }
@@ -86,7 +86,7 @@ const idsOf = (parts: readonly PartEnd[]) => parts.flatMap((part) => partTaskId(
 const sureIdsOf = (parts: readonly PartEnd[]) =>
 	idsOf(parts.filter((part) => part.kind !== 'failed' || part.failure.outcome !== 'unknown'));
 
-/** What becomes of an item once its parts have ended. Never rejects. */
+/** Makes the end of an item whose parts have ended. Never rejects. */
 export async function conclude(
 	{ context, delivery, ledger }: RunDeps,
 	item: Item,
@@ -105,7 +105,7 @@ export async function conclude(
 		: { kind: 'failed', ...common, failure, delivered };
 }
 
-/** The end of an item that n8n could not put to sleep. */
+/** Makes the end of an item that n8n could not put to sleep. */
 export function brokenEnd(error: unknown, item: Item, parts: readonly PartEnd[]): ItemEnd {
 	return failedWith(broken(error, 'sent', idsOf(parts)[0]), undefined, { item, parts });
 }

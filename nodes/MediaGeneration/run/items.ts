@@ -1,11 +1,11 @@
-/** All items of a run at once. Whatever breaks on the way of an item is that item's end, with every ID that it has. */
+/** Runs all items at once. Whatever breaks on the way of an item is that item's end, with every ID that it has. */
 import { Limiter } from '../base/limiter';
 import type { OpenTask } from '../sleep/notes';
 import { verdictNow } from '../service/verdict';
 import { conclude, type Item, type ItemEnd, type RunDeps, type PartEnd } from './item';
 import { beginPart, followPart, Run, type Begun, type RunOptions } from './part';
 
-/** Their ends in order, once nothing of them is under way any more; what has ended before stays as it is. Never rejects. */
+/** Returns their ends in order, once nothing of them is under way any more; what has ended before stays as it is. Never rejects. */
 export async function runItems(
 	ready: ReadonlyArray<Item | ItemEnd>,
 	deps: RunDeps,
@@ -51,7 +51,7 @@ async function endItem(run: Run, item: Item, parts: Array<Promise<Begun>>): Prom
 
 const CONCURRENT_LAST_LOOKS = 10;
 
-/** The last look at the tasks that are open, as a callback that came earlier will not come again. */
+/** Looks once more at the tasks that are open, as a callback that came earlier will not come again. */
 async function lookBeforeSleep(deps: RunDeps, ends: readonly ItemEnd[]): Promise<ItemEnd[]> {
 	const limiter = new Limiter(CONCURRENT_LAST_LOOKS);
 	const looked = await Promise.all(

@@ -1,4 +1,4 @@
-/** `audio: join`: the audio of all input items into one file for each group. Nothing is sent anywhere. */
+/** `audio: join` makes one file for each group out of the audio of all input items. Nothing is sent anywhere. */
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { inFields } from '../delivery/files';
 import { shownOutputs, showEqualNames } from '../delivery/hint';

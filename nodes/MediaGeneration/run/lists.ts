@@ -1,4 +1,4 @@
-/** What the editor shows under "From List": a page of a list, or an error, which it shows in place of the list. */
+/** The editor shows this under "From List": a page of a list, or an error in place of the list. */
 import { NodeApiError, type ILoadOptionsFunctions, type INodeListSearchResult } from 'n8n-workflow';
 import {
 	lists,
@@ -21,7 +21,7 @@ import { openClient } from './prepare';
 interface Position {
 	route: string;
 	cursor: string;
-	/** The last entries of the pages before, as services repeat entries where pages meet. */
+	/** Holds the last entries of the pages before, as services repeat entries where pages meet. */
 	seen: string[];
 }
 
@@ -53,7 +53,7 @@ async function pageOf(
 	return page && route.next === undefined ? pageOfAll(page.entries, words, cursor) : page;
 }
 
-/** The part of a complete list that belongs on a page. @param cursor how many entries came before */
+/** Cuts the part that belongs on a page out of a complete list. @param cursor how many entries came before */
 function pageOfAll(entries: ListEntry[], search: string, cursor = '0'): Page<ListEntry> {
 	const wanted = search.toLowerCase();
 	const found = entries.filter((entry) =>

@@ -1,4 +1,4 @@
-/** The one output that is made of the ends of a run's items, and what is said of the tasks that it leaves. */
+/** Makes the one output of a run from the ends of its items, and says what tasks it leaves. */
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../create/ledger';
 import { failureItem, nodeError, wordsFor, type LeftOver } from '../delivery/failure';
@@ -12,7 +12,7 @@ import type { Spending } from './spending';
 
 type MaybeEnded = ItemEnd | { kind: 'draft' | 'item' };
 
-/** The JSON that came in for an item, where "Include Input" is on; an option that can't be read is off. */
+/** Returns the JSON that came in for an item, where "Include Input" is on; an option that can't be read is off. */
 export function includedInput(fields: ItemFields | undefined): IDataObject | undefined {
 	const isWanted = attempt(() => fields?.options.includeInput === true);
 	return isWanted.ok && isWanted.value ? fields?.input.json : undefined;
@@ -69,7 +69,7 @@ export class Report {
 		return itemsOf(this.context.getNode(), end).map((item) => carryInput(item, input));
 	}
 
-	/** Paid tasks that can still be fetched (all except those that the service calls failed), and items whose tasks may exist. */
+	/** Lists paid tasks that can still be fetched (all except those that the service calls failed), and items whose tasks may exist. */
 	left(ends: readonly MaybeEnded[]): LeftOver {
 		const failed = failuresIn(ends);
 		const before = this.ledger.left;

@@ -1,4 +1,4 @@
-/** One task that an item needs, to its end. */
+/** Follows one task that an item needs to its end. */
 import { endpointOf } from '../create/entries';
 import { deliverPart } from '../delivery/assembly';
 import { waitingRules } from '../operations/waiting';
@@ -48,7 +48,7 @@ export class Run {
 		return this.halt.signal.aborted;
 	}
 
-	/** Halts where a failure ends the run: before a slot goes to the next creation, which would be paid for in vain. */
+	/** Halts where a failure ends the run: before a slot goes to the next creation, which would be paid for nothing. */
 	failed(item: Item, failure: Failure): void {
 		if (this.options.haltOnFailure && !goesOnAfter(item, failure)) this.halt.abort();
 	}

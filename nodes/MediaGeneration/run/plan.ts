@@ -42,7 +42,7 @@ function textsIn(value: unknown): string[] {
 	return Array.isArray(value) ? value.flatMap((entry) => asText(entry) ?? []) : [];
 }
 
-/** What an item carries of a long text that ran out of time, that failed, or whose files were dropped on the way. */
+/** Reads what an item carries of a long text that ran out of time, that failed, or whose files were dropped on the way. */
 function leftIn(json: JsonObject): EarlierTasks | undefined {
 	const taskIds = textsIn(json.task_ids);
 	if (taskIds.length === 0) return undefined;
@@ -60,7 +60,7 @@ function leftIn(json: JsonObject): EarlierTasks | undefined {
 	};
 }
 
-/** What an item says that failed in a node before this one, for `task: wait`. `final`: waiting for its tasks changes nothing. */
+/** Reads, for `task: wait`, what an item says that failed in a node before this one. If it is `final`, waiting for its tasks changes nothing. */
 function failureFromInput(json: FailedJson, left: EarlierTasks | undefined, inDetails: boolean) {
 	const { outcome } = json;
 	const taskId = asText(json.task_id);
@@ -97,7 +97,7 @@ function adviceFor(
 		: 'No task of this item is known, so there is nothing to wait for. See the node that made it.';
 }
 
-/** Whether an item of a node that slept already has everything that `task: wait` could fetch. */
+/** Tells whether an item of a node that slept already has everything that `task: wait` could fetch. */
 function isComplete({ json, binary }: INodeExecutionData, { download }: FileSettings): boolean {
 	if (json.outcome !== undefined || json.timed_out === true) return false;
 	if (parseTask(json)?.state !== 'done') return false;
@@ -107,7 +107,7 @@ function isComplete({ json, binary }: INodeExecutionData, { download }: FileSett
 	return outputs.length > 0 && (!download || outputs.every(isPresent));
 }
 
-/** Whether the Task ID is that of the item itself, or are those of its parts. */
+/** Tells whether these are the IDs of the item's own task, or of its parts. */
 function areOwnTasks(taskIds: readonly string[], json: JsonObject): boolean {
 	const are = (others: unknown[]) =>
 		taskIds.length === others.length && taskIds.every((taskId, index) => taskId === others[index]);

@@ -45,13 +45,13 @@ function callOf(context: IExecuteFunctions, runIndex: number): AgentCall {
 	return { id: ensured(callIds, json, randomUUID), agent };
 }
 
-/** n8n counts the nodes that it has started in this execution. Not part of its interface: n8n-core 2.41, `createTaskStartedData`. */
+/** n8n counts the nodes that it has started in this execution. This is not part of its interface (`createTaskStartedData`, n8n-core 2.41). */
 interface Counting {
 	additionalData?: { currentNodeExecutionIndex?: unknown };
 }
 
 /**
- * When the execution began that n8n's Retry repeats, where n8n may have been killed while it ran this node: only the first node that a
+ * Tells when the execution began that n8n's Retry repeats, if n8n may have been killed while it ran this node: only the first node that a
  * Retry runs can have begun before. n8n keeps that time where the workflow saves its progress; else it is that of the Retry, before
  * which nothing can be found.
  */
@@ -81,9 +81,9 @@ export async function openClient(
 
 interface Prepared {
 	ready: Array<Item | ItemEnd>;
-	/** How the execution can be woken, or why it can't be; undefined where nothing suspends. */
+	/** Says how the execution can be woken, or why it can't be; undefined where nothing suspends. */
 	waking: Attempt<Waking> | undefined;
-	/** Read where an item or the run has to know it. */
+	/** It is read where an item or the run has to know it. */
 	balance: Attempt<number> | undefined;
 }
 
@@ -120,10 +120,10 @@ export async function prepareItems(
 	return { ready, waking, balance };
 }
 
-/** `repeats`: whether n8n may run the node again on the same items. */
+/** `repeats` says whether n8n may run the node again on the same items. */
 type Checked = Preparing & Omit<Prepared, 'ready'> & { repeats: boolean };
 
-/** The items of all drafts, or why they may not run. */
+/** Makes the items of all drafts, or says why they may not run. */
 function* readyOf(planned: Planned, checked: Checked): Work<Array<Item | ItemEnd>> {
 	const ready: Array<Item | ItemEnd> = [];
 	for (const each of planned) {

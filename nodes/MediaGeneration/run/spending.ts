@@ -1,4 +1,7 @@
-/** What the tasks of a node cost by the service's own word. Kept in its context, so that all its runs in an execution count: tries, rounds of a loop, calls of a tool. */
+/**
+ * Counts what the tasks of a node cost by the service's own word. It is kept in the node's context, so that all its runs in an execution
+ * count: tries, rounds of a loop, calls of a tool.
+ */
 import type { Created } from '../create/creation';
 import type { LedgerStore } from '../create/entries';
 import type { NodeRun } from '../create/ledger';
@@ -19,9 +22,9 @@ export interface SpendingDeps extends Clock {
 	client: ServiceClient;
 	store: LedgerStore;
 	run: NodeRun;
-	/** Credits; undefined: no limit. */
+	/** Is in credits; undefined means no limit. */
 	maximum: number | undefined;
-	/** Read before the first creation; undefined where it was not. */
+	/** Was read before the first creation; undefined where it was not. */
 	balance: Attempt<number> | undefined;
 	signal: AbortSignal | undefined;
 }
@@ -36,18 +39,18 @@ interface KeptCosts {
 	execution: string;
 	/** The keys are task IDs; `credits` is null where the cost is not known. */
 	costs: Record<string, { run: string; credits: number | null }>;
-	/** The cost of creations whose answers never came, inferred from the balance. */
+	/** This is what creations cost whose answers never came, inferred from the balance. */
 	unclearCredits: number;
-	/** Whether more creations went unanswered since. */
+	/** True if more creations went unanswered since. */
 	unclear: boolean;
-	/** The last balance that is known, and what all tasks had cost by then; null: none. */
+	/** Holds the last known balance, and what all tasks had cost by then; null where none is known. */
 	known: { balance: number; credits: number } | null;
 }
 
 /** Ends a creation's turn by what came of it. The next turn begins when the cost is known. */
 export type EndTurn = (submitted: Submitted, kind: string) => void;
 
-/** One for each node context, as several calls of a tool can run in it at the same moment. */
+/** Each node context has one, as several calls of a tool can run in it at the same moment. */
 const gates = new WeakMap<LedgerStore, Limiter>();
 
 export class Spending {
@@ -114,7 +117,7 @@ export class Spending {
 		else this.knowBalance(balance);
 	}
 
-	/** A task that an earlier try or an earlier execution has made, and that this run takes up. Before the first turn. */
+	/** Counts a task that an earlier try or execution has made, and that this run takes up. Call it before the first turn. */
 	adopt(created: Created, kind: string): void {
 		if (!this.limited) return void this.note(created);
 		void this.gate.run(async () => {
@@ -152,7 +155,7 @@ export class Spending {
 		).failure;
 	}
 
-	/** What the balance has fallen by beyond what is known is the cost of the creations whose answers never came. */
+	/** If the balance has fallen by more than is known, the rest is the cost of the creations whose answers never came. */
 	private async learnFromBalance(): Promise<void> {
 		const { kept } = this;
 		const { client, signal } = this.deps;
@@ -199,7 +202,7 @@ export class Spending {
 		return cost;
 	}
 
-	/** What the editor says of a run's costs, in lines of at most 120 characters. */
+	/** Says in the editor what a run cost, in lines of at most 120 characters. */
 	hints(): Array<{ type: 'info' | 'warning'; message: string }> {
 		const { tasks: created, unnamed } = this.spent;
 		if (created === 0) return [];
@@ -221,7 +224,7 @@ function costsInWords({ tasks: created, credits, unnamed }: Spending['spent']): 
 	return `${tasks(created)} created; ${created === 1 ? 'its' : 'their'} cost is not known`;
 }
 
-/** What is known of this execution so far; that of another one is dropped. What can't be read may hold any costs. */
+/** Returns what is known of this execution so far; that of another one is dropped. What can't be read may hold any costs. */
 function keptOf(store: LedgerStore, execution: string): KeptCosts {
 	const present = store[COSTS_FIELD];
 	const isOther = isObject(present) && present.execution !== execution;

@@ -1,4 +1,4 @@
-/** How a part gets its task: taken up, found again, or created. The ledger knows at each moment what may have been paid for. */
+/** Gets a part its task: taken up, found again, or created. The ledger knows at each moment what may have been paid for. */
 import type { Created } from '../create/creation';
 import { Creations, withCandidates, type Unfound } from '../create/find';
 import { createTask, type Submitted } from '../create/submit';
@@ -14,9 +14,9 @@ export interface KnownTask {
 	kind: 'task';
 	taskId: string;
 	createdAt: number;
-	/** Whether it was made before this run, so that it may be over already. */
+	/** True if it was made before this run, so that it may be over already. */
 	old: boolean;
-	/** The creation's answer; undefined of a task that was only named. */
+	/** Holds the creation's answer; undefined for a task that was only named. */
 	created: Created | undefined;
 }
 
@@ -70,7 +70,7 @@ export async function taskOf(
 	return asFailed({ ...failure, description: `${failure.description}${advice}` });
 }
 
-/** The task that an earlier try, or the execution that n8n's Retry repeats, has made without a word of it. Undefined where there can be none. */
+/** Looks for the task that an earlier try, or the execution that n8n's Retry repeats, may have made without a note. Undefined where there can be none. */
 async function findEarlier(deps: RunningDeps, part: CreatedPart) {
 	const { client, ledger } = deps;
 	const { earlier } = part;
@@ -85,7 +85,7 @@ async function findEarlier(deps: RunningDeps, part: CreatedPart) {
 	return finding;
 }
 
-/** Why a creation that an earlier execution may have sent is not sent again: only a list without it says that nothing was created. */
+/** Says why a creation that an earlier execution may have sent is not sent again: only a list without it proves that nothing was created. */
 function doubtAbout({ unread, isLikely, candidates }: Unfound): Failure | undefined {
 	if (unread === undefined && !isLikely) return undefined;
 	const why = unread === undefined ? '' : `, and it is not known whether it did: ${unread.message}`;
