@@ -1,12 +1,9 @@
-/** Programs of bench/probes: each run is a process of its own with the packed nodes, n8n-core's engine and a stand-in that is another process. */
+/** Programs of bench/probes: each run is a process of its own with the built nodes, n8n-core's engine and a stand-in that is another process. */
 import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { root } from '../scripts/pack';
-import { packedTarball } from '../test/n8n/harness/context';
-import { outFolder } from './saved';
 
 const run = promisify(execFile);
 const apiKey = 'sk_bench';
@@ -37,22 +34,16 @@ export async function withProbes<T>(
 	name: string,
 	work: (probes: Probes) => Promise<T>,
 ): Promise<T> {
-	// Inside the project, so that the nodes share n8n-workflow with the engine.
-	const folder = join(outFolder, `${name}-${process.pid}`);
-	mkdirSync(folder, { recursive: true });
 	const { baseUrl, end } = await startStandIn();
 	const probe = async (...args: string[]) => {
 		const script = ['--import', 'tsx', join(__dirname, 'probes', `${name}.ts`)];
-		const all = [...script, join(folder, 'package'), baseUrl, apiKey, ...args];
 		const options = { cwd: root, timeout: 180_000, maxBuffer: 100_000_000 };
-		const { stdout } = await run(process.execPath, all, options);
+		const { stdout } = await run(process.execPath, [...script, baseUrl, apiKey, ...args], options);
 		return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as unknown;
 	};
 	try {
-		await run('tar', ['-xzf', await packedTarball(), '-C', folder]);
 		return await work({ baseUrl, probe });
 	} finally {
 		end();
-		rmSync(folder, { recursive: true, force: true });
 	}
 }

@@ -3,31 +3,29 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { Container } from '@n8n/di';
-import { BinaryDataService } from 'n8n-core';
-import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
+import { Container } from '../../test/engine/container';
+import {
+	clearEngine,
+	type EngineOptions,
+	prepareEngine,
+	storeBinary,
+} from '../../test/engine/engine';
+import { runNode } from '../../test/engine/executions';
 import { toneWav } from '../../test/service/media/tone';
 import { check } from '../stats';
-import { builtNode, runInEngine } from './engine';
 
-const [folder = '', baseUrl = '', apiKey = '', work = ''] = process.argv.slice(2);
+const [baseUrl = '', apiKey = '', work = ''] = process.argv.slice(2);
 
-interface Work {
-	parameters: IDataObject;
-	items: INodeExecutionData[];
+interface Work extends Pick<EngineOptions, 'parameters' | 'inputs'> {
 	baseUrl?: string;
 }
 
 const generate = { resource: 'soundEffect', operation: 'generate', downloadOutput: false };
 const join = { resource: 'audio', operation: 'join' };
 
-/** A file in n8n's store. */
-async function file(content: Buffer | string, mimeType: string): Promise<IBinaryData> {
-	const place = { type: 'execution', workflowId: 'bench', executionId: '1' } as const;
-	const stored = { data: '', mimeType, fileName: 'file' };
-	return await Container.get(BinaryDataService).store(place, Buffer.from(content), stored);
-}
-
+const file = async (content: Buffer | string, mimeType: string): Promise<IBinaryData> =>
+	await storeBinary(Buffer.from(content), 'file', mimeType);
 const sound = async () => await file(toneWav('part', 16_000), 'audio/wav');
 const oneSound = async () => [{ json: {}, binary: { data: await sound() } }];
 
@@ -56,28 +54,28 @@ async function largeAnswers(): Promise<string> {
 }
 
 const works: Record<string, () => Promise<Work> | Work> = {
-	'nothing but n8n': async () => ({ parameters: join, items: await oneSound() }),
+	'nothing but n8n': async () => ({ parameters: join, inputs: await oneSound() }),
 	'1,000 items at once': () => ({
 		parameters: {
 			...{ ...generate, text: '={{ "Sound " + $json.index }}' },
 			options: { maxActiveTasks: 100 },
 		},
-		items: Array.from({ length: 1_000 }, (_, index) => ({ json: { index } })),
+		inputs: Array.from({ length: 1_000 }, (_, index) => ({ json: { index } })),
 	}),
 	'a text of 1 MB': () => ({
 		parameters: {
 			...{ resource: 'speech', operation: 'generateByVoiceName', voice: 'en-US-AriaNeural' },
 			...{ text: '={{ $json.text }}', longText: 'parts', downloadOutput: false },
 		},
-		items: [{ json: { text: 'One sentence of many, and so on. '.repeat(32_000) } }],
+		inputs: [{ json: { text: 'One sentence of many, and so on. '.repeat(32_000) } }],
 	}),
-	'captions of 20 MB': async () => ({ parameters: join, items: await captions() }),
+	'captions of 20 MB': async () => ({ parameters: join, inputs: await captions() }),
 	'an answer of 30 MB': async () => ({
 		parameters: {
 			...{ ...generate, text: 'large' },
 			options: { timeout: 8, onTimeout: 'returnTask' },
 		},
-		items: [{ json: {} }],
+		inputs: [{ json: {} }],
 		baseUrl: await largeAnswers(),
 	}),
 	'100 parts of 1 MB joined': async () => {
@@ -87,25 +85,25 @@ const works: Record<string, () => Promise<Work> | Work> = {
 		const data = await file(wav, 'audio/wav');
 		return {
 			parameters: join,
-			items: Array.from({ length: 100 }, () => ({ json: {}, binary: { data } })),
+			inputs: Array.from({ length: 100 }, () => ({ json: {}, binary: { data } })),
 		};
 	},
 };
 
 async function main(): Promise<void> {
-	// As n8n stores files unless told otherwise.
-	process.env.N8N_USER_FOLDER = folder;
-	await Container.get(BinaryDataService).init();
+	// What is logged is written, as by n8n.
+	Container.reset();
+	await prepareEngine();
 	const made = await works[work]?.();
 	if (made === undefined) return console.log(JSON.stringify(Object.keys(works)));
-	const node = await builtNode(folder);
-	const access = { baseUrl: made.baseUrl ?? baseUrl, apiKey };
+	const { baseUrl: other = baseUrl, ...options } = made;
+	const credentials = { baseUrl, apiKey };
 	// Once before, so that modules are loaded.
-	await runInEngine(node, join, await oneSound(), access);
-	await runInEngine(node, { ...generate, text: 'first' }, [{ json: {} }], { baseUrl, apiKey });
+	await runNode({ parameters: join, inputs: await oneSound(), credentials });
+	await runNode({ parameters: { ...generate, text: 'first' }, credentials });
 	const delay = monitorEventLoopDelay({ resolution: 1 });
 	delay.enable();
-	const output = await runInEngine(node, made.parameters, made.items, access);
+	const { output } = await runNode({ ...options, credentials: { baseUrl: other, apiKey } });
 	// The last piece of work counts too.
 	await setTimeout(20);
 	delay.disable();
@@ -113,6 +111,7 @@ async function main(): Promise<void> {
 	console.log(
 		JSON.stringify({ longestMs: delay.max / 1e6, json: Object.keys(output[0]?.json ?? {}) }),
 	);
+	clearEngine();
 	process.exit();
 }
 

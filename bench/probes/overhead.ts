@@ -1,11 +1,12 @@
 /** A process of its own, whose CPU time is measured: a number of generations by one of three ways. Prints JSON. */
-import { NodeConnectionTypes, type IExecuteFunctions, type INodeType } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
 import { Pool } from 'undici';
+import { Container } from '../../test/engine/container';
+import { clearEngine, mediaGeneration, passing } from '../../test/engine/engine';
+import { runNode } from '../../test/engine/executions';
 import { check } from '../stats';
-import { builtNode, runInEngine, type Access } from './engine';
 
-const [packageFolder = '', baseUrl = '', apiKey = '', way = '', count = ''] = process.argv.slice(2);
-const access: Access = { baseUrl, apiKey };
+const [baseUrl = '', apiKey = '', way = '', count = ''] = process.argv.slice(2);
 const atOnce = 100;
 const path = '/v1e/task/text-to-speech';
 
@@ -55,21 +56,8 @@ async function leastNode(this: IExecuteFunctions) {
 	return [items];
 }
 
-const leastType: INodeType = {
-	description: {
-		displayName: 'Least',
-		name: 'least',
-		group: ['transform'],
-		version: 1,
-		description: 'Requests and nothing else',
-		defaults: { name: 'Least' },
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'mediaGenerationApi', required: true }],
-		properties: [],
-	},
-	execute: leastNode,
-};
+const leastType = passing('least', leastNode);
+leastType.description.credentials = [{ name: 'mediaGenerationApi', required: true }];
 
 async function engine(total: number, type: INodeType): Promise<number> {
 	const parameters = {
@@ -81,20 +69,22 @@ async function engine(total: number, type: INodeType): Promise<number> {
 		downloadOutput: false,
 		options: { maxActiveTasks: atOnce },
 	};
-	const inputs = Array.from({ length: total }, (_, index) => ({ json: { index } }));
-	const items = await runInEngine(type, parameters, inputs, access);
-	return items.filter(({ json }) => json.status === 'done').length;
+	const items = Array.from({ length: total }, (_, index) => ({ index }));
+	const { output } = await runNode({ parameters, items, credentials: { baseUrl, apiKey } }, type);
+	return output.filter(({ json }) => json.status === 'done').length;
 }
 
 const ways: Record<string, (total: number) => Promise<number>> = {
 	bare,
 	least: async (total) => await engine(total, leastType),
-	node: async (total) => await engine(total, await builtNode(packageFolder)),
+	node: async (total) => await engine(total, mediaGeneration),
 };
 
 async function main(): Promise<void> {
 	const go = ways[way];
 	check(go !== undefined, `unknown way ${way}`);
+	// What is logged is written, as by n8n.
+	Container.reset();
 	// Once before, so that modules are loaded and code is compiled.
 	await go(200);
 	const before = process.cpuUsage();
@@ -104,6 +94,7 @@ async function main(): Promise<void> {
 	console.log(
 		JSON.stringify({ cpuMs: (user + system) / 1000, wallMs: Date.now() - started, done }),
 	);
+	clearEngine();
 	process.exit();
 }
 

@@ -1,6 +1,7 @@
 /** What the workflows of the engine's tests are made of: the built nodes, and the least of n8n's server that n8n-core accepts. */
 import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Container } from './container';
@@ -25,7 +26,7 @@ import {
 
 /** What is built, as n8n loads it: what is tested is what is published. @param path of a file in `dist` */
 export const built = <T>(path: string): T =>
-	jest.requireActual<object>(join(__dirname, '..', '..', 'dist', path)) as T;
+	createRequire(__filename)(join(__dirname, '..', '..', 'dist', path)) as T;
 
 function load<T>(path: string, name: string): new () => T {
 	const loaded = built<Record<string, new () => T>>(path);
@@ -97,7 +98,7 @@ export interface EngineResult {
 		  })
 		| undefined;
 	/** Everything that n8n would save, as text. */
-	saved: string;
+	readonly saved: string;
 	logs: string[];
 }
 

@@ -32,7 +32,7 @@ interface Definition extends Pick<EngineOptions, 'credentials' | 'stopWhen' | 'r
 	types: Record<string, INodeType>;
 }
 
-/** The ended executions by ID, as they stand in n8n's database. */
+/** The failed executions by ID, as they stand in n8n's database. */
 const saved = new Map<string, string>();
 let count = 0;
 
@@ -41,9 +41,10 @@ let count = 0;
  * the end of the node that failed, and with the node as the workflow has it now.
  */
 function dataOfRetry(failed: string, workflow: Workflow): IRunExecutionData {
-	const data = parse(saved.get(failed) ?? '[]') as unknown as IRunExecutionData;
+	const text = saved.get(failed);
+	if (text === undefined) throw new Error(`Execution ${failed} has not failed`);
+	const data = parse(text) as unknown as IRunExecutionData;
 	const { resultData } = data;
-	if (resultData.error === undefined) throw new Error(`Execution ${failed} has not failed`);
 	delete resultData.error;
 	const last = resultData.runData[resultData.lastNodeExecuted ?? ''];
 	if (last?.at(-1)?.error !== undefined) last.pop();
@@ -99,8 +100,8 @@ export async function runWorkflow(definition: Definition): Promise<EngineResult>
 	);
 	void stopWhen?.then(() => execution.cancel());
 	const run = await execution;
-	saved.set(id, stringify(run.data));
 	const { runData, error } = run.data.resultData;
+	if (error !== undefined) saved.set(id, stringify(run.data));
 	const last = runData.Media?.at(-1)?.data?.main;
 	return {
 		id,
@@ -108,20 +109,25 @@ export async function runWorkflow(definition: Definition): Promise<EngineResult>
 		output: last?.[0] ?? [],
 		errorOutput: last?.[1] ?? [],
 		error,
-		saved: JSON.stringify(run),
+		get saved() {
+			return JSON.stringify(run);
+		},
 		logs: logLines.slice(logsFrom),
 	};
 }
 
-/** Runs the node "Media" between a source of items and what comes after it. */
-export async function runNode(options: EngineOptions): Promise<EngineResult> {
+/** Runs the node "Media" between a source of items and what comes after it. @param type another node in its place */
+export async function runNode(
+	options: EngineOptions,
+	type: INodeType = mediaGeneration,
+): Promise<EngineResult> {
 	const { items = [{}], credentials, stopWhen, retryOf } = options;
 	const inputs = options.inputs ?? items.map((json) => ({ json }));
 	return await runWorkflow({
 		credentials,
 		stopWhen,
 		retryOf,
-		types: { source: source(inputs), noOp, mediaGeneration },
+		types: { source: source(inputs), noOp, mediaGeneration: type },
 		nodes: [
 			node('Source', 'source'),
 			mediaNode(options),
