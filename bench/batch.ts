@@ -1,10 +1,11 @@
 /** Many items in a real n8n: our node beside a loop of HTTP Request and Wait, and beside the time the tasks themselves take. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { startContext, type TestContext } from '../test/n8n/harness/context';
+import type { TestContext } from '../test/n8n/harness/context';
 import { seededRandom } from '../test/support/virtualClock';
-import { leastTime, runJobs } from './jobs';
-import { mark, times, type Bench } from './report';
-import { called, chain, generate, last, oneItemEach, publish, requestLoop } from './workflows';
+import { jobsOf, leastTime, runJobs } from './jobs';
+import { barsOf, mark, times, type Bench } from './report';
+import { called, chain, generate, inN8n, last, oneItemEach } from './workflows';
+import { publish, requestLoop } from './workflows';
 
 const active = 20;
 const waitS = 5;
@@ -41,60 +42,48 @@ async function measure(context: TestContext, { label, durations }: Tasks, how: H
 		? await publish(context, path, own)
 		: await publish(context, path, [...first, ...loop.nodes], links);
 	const progress = how === 'silent' ? 'none' : 'honest';
-	const jobs = durations.map((duration, index) => ({
-		text: `${path}, ${index}`,
-		standIn: { ms: duration * 1000, progress },
-	}));
-	return await runJobs(context, workflow, jobs);
+	return await runJobs(context, workflow, jobsOf(path, durations, { progress }));
 }
 
 export const bench: Bench = {
 	title: 'many items in a real n8n, and how close to the time of the tasks themselves',
-	async run(say) {
-		const context = await startContext();
-		try {
-			const wanted = taskSets().flatMap((tasks) =>
-				(Object.keys(hows) as How[]).map((how) => ({ tasks, how })),
-			);
-			// They wait most of the time, so they run beside each other; their beginnings are kept apart.
-			const all = await Promise.all(
-				wanted.map(async ({ tasks, how }, index) => {
-					await delay(1_500 * index);
-					const outcome = await measure(context, tasks, how);
-					const leastS = leastTime(tasks.durations, active);
-					say(`${tasks.label}, ${hows[how]}: ${outcome.seconds.toFixed(1)} s`);
-					return { ...outcome, label: tasks.label, how, leastS, ratio: outcome.seconds / leastS };
-				}),
-			);
-			return {
-				tables: [
-					{
-						caption: `Whole execution, at most ${active} tasks active (serial: one). Least: tasks in their order, each into the first of ${active} free slots`,
-						columns: ['tasks', 'how', 's', 'least s', 'beside least', 'polls a task', 'most'],
-						rows: all.map(({ label, how, seconds, leastS, ratio, pollsPerTask, mostPolls }) => [
-							...[label, hows[how], seconds, leastS, times(ratio), pollsPerTask, mostPolls],
-						]),
-					},
-				],
-				marks: all
-					.filter(({ how }) => isOurs(how))
-					.map(({ label, how, ratio }) => mark(`${label}, ${hows[how]}`, ratio, [1.05, 'x'])),
-				bars: [
-					{
-						title: '20 tasks of 5 to 23 s, whole execution in n8n',
-						unit: 's',
-						better: 'less',
-						bars: all
-							.filter(({ label }) => label === '20 x 5-23 s')
-							.map(({ how, seconds }) => ({ label: hows[how], value: seconds, ours: isOurs(how) })),
-					},
-				],
-				checked: [
-					'every execution succeeded, gave one done task per item, and created each task once',
-				],
-			};
-		} finally {
-			await context.close();
-		}
-	},
+	run: inN8n({}, async (context, say) => {
+		const wanted = taskSets().flatMap((tasks) =>
+			(Object.keys(hows) as How[]).map((how) => ({ tasks, how })),
+		);
+		// They wait most of the time, so they run beside each other; their beginnings are kept apart.
+		const all = await Promise.all(
+			wanted.map(async ({ tasks, how }, index) => {
+				await delay(1_500 * index);
+				const outcome = await measure(context, tasks, how);
+				const leastS = leastTime(tasks.durations, active);
+				say(`${tasks.label}, ${hows[how]}: ${outcome.seconds.toFixed(1)} s`);
+				return { ...outcome, label: tasks.label, how, leastS, ratio: outcome.seconds / leastS };
+			}),
+		);
+		return {
+			tables: [
+				{
+					caption: `Whole execution, at most ${active} tasks active (serial: one). Least: tasks in their order, each into the first of ${active} free slots`,
+					columns: ['tasks', 'how', 's', 'least s', 'beside least', 'polls a task', 'most'],
+					rows: all.map(({ label, how, seconds, leastS, ratio, pollsPerTask, mostPolls }) => [
+						...[label, hows[how], seconds, leastS, times(ratio), pollsPerTask, mostPolls],
+					]),
+				},
+			],
+			marks: all
+				.filter(({ how }) => isOurs(how))
+				.map(({ label, how, ratio }) => mark(`${label}, ${hows[how]}`, ratio, [1.05, 'x'])),
+			bars: barsOf(
+				'20 tasks of 5 to 23 s, whole execution in n8n',
+				['s', 'less'],
+				all
+					.filter(({ label }) => label === '20 x 5-23 s')
+					.map(({ how, seconds }) => ({ label: hows[how], value: seconds, ours: isOurs(how) })),
+			),
+			checked: [
+				'every execution succeeded, gave one done task per item, and created each task once',
+			],
+		};
+	}),
 };

@@ -7,7 +7,7 @@ import { items } from '../test/n8n/harness/execution';
 import { waitUntil } from '../test/n8n/harness/wait';
 import { inBothEngines, rateMarks } from './engines';
 import { atOnce, postAll } from './posting';
-import { mark, times, type Bench } from './report';
+import { barsOf, mark, times, type Bench, type Say } from './report';
 import { check, median, quantile } from './stats';
 import { called, last, publish, trigger } from './workflows';
 
@@ -97,7 +97,7 @@ async function checkItems({ rest }: TestContext, way: Way, workflowId: string): 
 }
 
 /** All ways in one n8n, in turns. */
-async function compare(context: TestContext, say: (line: string) => void): Promise<Result[]> {
+async function compare(context: TestContext, say: Say): Promise<Result[]> {
 	const subjects = await Promise.all(
 		ways.map(async (way) => {
 			const { id } = await publish(context, way.path, [way.node, last()]);
@@ -131,7 +131,7 @@ const besideWebhook = (results: Result[], at: number) =>
 export const bench: Bench = {
 	title: `${count} callbacks, ${atOnce} at a time`,
 	async run(say) {
-		const both = await inBothEngines(say, async (context) => await compare(context, say));
+		const both = await inBothEngines(say, compare);
 		const requests = both.flatMap(({ results }) => results.map((result) => result.requests));
 		return {
 			tables: both.map(({ caption, results }) => ({
@@ -151,16 +151,11 @@ export const bench: Bench = {
 				}),
 				mark('service requests a callback', Math.max(...requests), [1, '']),
 			],
-			bars: [
-				{
-					title: 'Callbacks answered a second, as n8n comes',
-					unit: '/s',
-					better: 'more',
-					bars: (both[0]?.results ?? []).map(({ label, perSecond, ours }) => ({
-						...{ label, value: perSecond, ours },
-					})),
-				},
-			],
+			bars: barsOf(
+				'Callbacks answered a second, as n8n comes',
+				['/s', 'more'],
+				(both[0]?.results ?? []).map(({ perSecond: value, ...rest }) => ({ ...rest, value })),
+			),
 			checked: [
 				`each round: ${count} answers 200 and exactly ${count} successful executions; no task twice`,
 			],

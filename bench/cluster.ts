@@ -1,21 +1,17 @@
 /** What a cluster of n8n's processes is measured with: executions that share one account, and executions that sleep. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { items } from '../test/n8n/harness/execution';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { waitUntil } from '../test/n8n/harness/wait';
 import type { QueueContext } from '../test/queue/context';
-import { active, tasksOf } from './crowd';
+import { type Crowd, crowd, tasksEach } from './crowd';
 import { postAll } from './posting';
 import { executionOf, type SleepingWay, waitWay } from './sleepers';
-import { check } from './stats';
 import { called, last, oneItemEach } from './workflows';
 
 export const executions = 60;
 export const workers = 3;
 /** Executions that a worker runs at once. */
 export const concurrency = 10;
-const tasksEach = 5;
-
 const allWithinMs = 900_000;
 
 const endless = (name: string, count: number) =>
@@ -24,22 +20,17 @@ const endless = (name: string, count: number) =>
 		standIn: { never_ends: true },
 	}));
 
-/** Waits until so many executions of a workflow sleep or, by default, are over, without a question to n8n. @returns how many failed */
+/** Waits until so many executions of a workflow sleep or, by default, are over, without a question to n8n. */
 async function until(
 	{ cluster }: QueueContext,
 	{ id, name }: SavedWorkflow,
 	{ count, state = 'over' }: { count: number; state?: 'waiting' | 'over' },
-): Promise<number> {
-	return await waitUntil(
+): Promise<void> {
+	const states = state === 'over' ? ['success', 'error', 'crashed'] : [state];
+	await waitUntil(
 		async () => {
-			const {
-				success = 0,
-				error = 0,
-				crashed = 0,
-				waiting = 0,
-			} = await cluster.database.statuses(id);
-			const failed = error + crashed;
-			return (state === 'waiting' ? waiting : success + failed) >= count && failed;
+			const statuses: Record<string, number> = await cluster.database.statuses(id);
+			return states.reduce((sum, each) => sum + (statuses[each] ?? 0), 0) >= count;
 		},
 		{ timeoutMs: allWithinMs, intervalMs: 1_000, what: `${count} executions of ${name}: ${state}` },
 	);
@@ -58,58 +49,12 @@ async function publishWay(
 	]);
 }
 
-export interface Crowd {
-	seconds: number;
-	creations: number;
-	polls: number;
-	refused: number;
-	/** Executions that ended otherwise than well. */
-	failed: number;
-	/** From the end of an execution's last task to the end of the execution. */
-	delaysMs: number[];
-}
-
-/** All executions called at once; counted only if each task was created once and is done. */
-export async function crowd(context: QueueContext, workflow: SavedWorkflow): Promise<Crowd> {
-	const { rest, service } = context;
-	service.settings.activeTaskLimit = active;
-	const seconds = Array.from({ length: executions }, (_, execution) => tasksOf(execution));
-	const startedAt = Date.now();
-	await Promise.all(
-		seconds.map(async (tasks, execution) => {
-			const jobs = tasks.map((s, index) => ({
-				text: `${workflow.name} ${execution}-${index}`,
-				standIn: { ms: s * 1000 },
-			}));
-			await rest.callWebhook(workflow.name, { jobs });
-		}),
-	);
-	const failed = await until(context, workflow, { count: executions });
-	const all = await rest.waitForExecutions(workflow.id, executions);
-	const ended = all.filter(({ status }) => status === 'success');
-	const delaysMs = ended.map((execution) => {
-		const results = items(execution, 'Last').map(({ json }) => json);
-		check(
-			results.length === tasksEach && results.every(({ status }) => status === 'done'),
-			'items',
-		);
-		const ends = results.map(({ task_id }) => service.task(String(task_id)).finishedAt ?? NaN);
-		return Date.parse(execution.stoppedAt ?? '') - Math.max(...ends);
+/** The crowd of this cluster, whose main process is not asked until all of it is over. */
+export const crowdOf = async (context: QueueContext, workflow: SavedWorkflow): Promise<Crowd> =>
+	await crowd(context, workflow, {
+		count: executions,
+		over: async () => await until(context, workflow, { count: executions }),
 	});
-	const tasks = executions * tasksEach;
-	check(service.creations().length === tasks, `${service.creations().length} tasks`);
-	check(service.maxActive <= active, 'more tasks than the account lets be active');
-	const creations = service.requests.filter(({ route }) => route === 'create');
-	return {
-		seconds:
-			(Math.max(...all.map(({ stoppedAt }) => Date.parse(stoppedAt ?? ''))) - startedAt) / 1000,
-		creations: creations.length / tasks,
-		polls: service.polls().length / tasks,
-		refused: creations.filter(({ status }) => status === 429).length,
-		failed,
-		delaysMs,
-	};
-}
 
 /** Puts executions to sleep. @returns what calls them */
 async function asleep(
@@ -150,7 +95,7 @@ export async function crowdBesideWait(context: QueueContext, workflow: SavedWork
 			calls.push(postAll(context.cluster.webhookUrl, [post], 1));
 		}
 	}, 20);
-	const ours = await crowd(context, workflow).finally(() => clearInterval(timer));
+	const ours = await crowdOf(context, workflow).finally(() => clearInterval(timer));
 	await Promise.all(calls);
 	await until(context, companions, { count: executions });
 	const theirs = (await rest.listExecutions(companions.id)).map(

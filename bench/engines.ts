@@ -1,6 +1,7 @@
 /** n8n as it comes, and with the setting that makes it open its expression engine only where there is an expression (docs/operations.md). */
-import { startContext, type TestContext } from '../test/n8n/harness/context';
-import { mark, type Mark } from './report';
+import type { TestContext } from '../test/n8n/harness/context';
+import { mark, type Mark, type Say } from './report';
+import { inN8n } from './workflows';
 
 const LAZILY = 'N8N_EXPRESSION_ENGINE_LAZY_ACQUIRE';
 const engines: Array<Record<'where' | 'caption', string> & { env: Record<string, string> }> = [
@@ -20,18 +21,13 @@ export interface InEngine<T> {
 
 /** Measures in one n8n of each kind, one after the other. */
 export async function inBothEngines<T>(
-	say: (line: string) => void,
-	compare: (context: TestContext) => Promise<T>,
+	say: Say,
+	compare: (context: TestContext, say: Say) => Promise<T>,
 ): Promise<Array<InEngine<T>>> {
 	const both: Array<InEngine<T>> = [];
 	for (const { env, ...engine } of engines) {
 		say(engine.where);
-		const context = await startContext({ env });
-		try {
-			both.push({ ...engine, results: await compare(context) });
-		} finally {
-			await context.close();
-		}
+		both.push({ ...engine, results: await inN8n({ env }, compare)(say) });
 	}
 	return both;
 }

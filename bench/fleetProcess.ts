@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { Ledger } from '../nodes/MediaGeneration/create/ledger';
-import type { ItemSettings } from '../nodes/MediaGeneration/operations/waiting';
+import { readItemSettings } from '../nodes/MediaGeneration/operations/waiting';
 import type { Item, ItemEnd } from '../nodes/MediaGeneration/run/item';
 import { runItems } from '../nodes/MediaGeneration/run/items';
 import { Spending } from '../nodes/MediaGeneration/run/spending';
@@ -10,25 +10,12 @@ import { Account } from '../nodes/MediaGeneration/service/account';
 import type { ServiceClient } from '../nodes/MediaGeneration/service/client';
 import { Limiter } from '../nodes/MediaGeneration/base/limiter';
 import { seededRandom, type VirtualClock } from '../test/support/virtualClock';
+import { fieldsWith } from '../test/unit/itemFields';
 import type { Execution, Fleet, Service } from './fleetService';
 import { check } from './stats';
 
-const SETTINGS: ItemSettings = {
-	waiting: { kind: 'poll' },
-	files: {
-		download: false,
-		binaryPropertyName: 'data',
-		maxFileBytes: 1_000_000,
-		splitFiles: false,
-		transcriptInOutput: false,
-	},
-	callbackReference: undefined,
-	timeoutMs: 30 * 86_400_000,
-	onTimeout: 'error',
-	contextBetweenParts: false,
-	minimumCredits: undefined,
-	longText: { kind: 'off' },
-};
+const FIELDS = { downloadOutput: false, options: { timeout: 30 * 86_400 } };
+const SETTINGS = readItemSettings(fieldsWith(FIELDS), false);
 const KEY = { baseUrl: 'https://api.example', apiKey: 'sk_simulated', callbackSecret: '' };
 
 /** One process of n8n: one thread, and one memory of the account. */

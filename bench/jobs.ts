@@ -1,9 +1,9 @@
 /** Jobs sent to a workflow of a real n8n, and what came of them: counted before any time is believed. */
 import type { TestContext } from '../test/n8n/harness/context';
-import { type Execution, items } from '../test/n8n/harness/execution';
+import { items } from '../test/n8n/harness/execution';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { waitUntil } from '../test/n8n/harness/wait';
-import { check } from './stats';
+import { check, mean } from './stats';
 
 export interface Job {
 	text: string;
@@ -23,23 +23,12 @@ export function leastTime(durations: readonly number[], slots: number): number {
 	return end;
 }
 
-/** That the items of an execution are these jobs, all done, each created once. */
-export function checkJobs({ service }: TestContext, execution: Execution, jobs: readonly Job[]) {
-	check(
-		execution.status === 'success',
-		`an execution ended as ${execution.status}: ${execution.resultData.error?.message}`,
-	);
-	const results = items(execution, 'Last');
-	check(results.length === jobs.length, `${results.length} items for ${jobs.length} jobs`);
-	check(
-		results.every(({ json }) => json.status === 'done'),
-		'tasks that are not done',
-	);
-	const texts = new Set(jobs.map(({ text }) => text));
-	const created = service.creations(({ body }) => texts.has(String(body.text)));
-	check(created.length === jobs.length, `${created.length} tasks for ${jobs.length} jobs`);
-	return created;
-}
+/** @param standIn for each, beside its time */
+export const jobsOf = (name: string, seconds: readonly number[], standIn: object = {}): Job[] =>
+	seconds.map((s, index) => ({
+		text: `${name} ${index}`,
+		standIn: { ms: s * 1000, ...standIn },
+	}));
 
 /** One execution with all the jobs. The workflow's name is its webhook's path. */
 export async function runJobs(
@@ -60,12 +49,21 @@ export async function runJobs(
 	);
 	const [execution] = await rest.waitForExecutions(workflow.id, 1, timeoutMs);
 	check(execution !== undefined, 'no execution');
-	const { startedAt, stoppedAt } = execution;
-	const polls = checkJobs(context, execution, jobs).map((task) => task.polls);
+	const { startedAt, stoppedAt, status, resultData } = execution;
+	check(status === 'success', `it ended as ${status}: ${resultData.error?.message}`);
+	const results = items(execution, 'Last');
+	check(results.length === jobs.length, `${results.length} items for ${jobs.length} jobs`);
+	check(
+		results.every(({ json }) => json.status === 'done'),
+		'tasks that are not done',
+	);
+	const created = service.creations(({ body }) => texts.has(String(body.text)));
+	check(created.length === jobs.length, `${created.length} tasks for ${jobs.length} jobs`);
+	const polls = created.map((task) => task.polls);
 	return {
 		// From n8n's start of the execution to its end.
 		seconds: (Date.parse(stoppedAt ?? '') - Date.parse(startedAt ?? '')) / 1000,
-		pollsPerTask: polls.reduce((a, b) => a + b, 0) / polls.length,
-		mostPolls: polls.reduce((a, b) => Math.max(a, b), 0),
+		pollsPerTask: mean(polls),
+		mostPolls: Math.max(...polls),
 	};
 }

@@ -3,37 +3,14 @@
  * an n8n of its own.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { startContext, type TestContext } from '../test/n8n/harness/context';
+import type { TestContext } from '../test/n8n/harness/context';
 import { items } from '../test/n8n/harness/execution';
 import type { StandIn } from '../test/service';
 import type { FormFile } from '../test/service/form';
-import { mark, shown, type Bench } from './report';
+import { barsOf, mark, shown, type Bench, type Say } from './report';
 import { check, median, megabytes } from './stats';
-import { authorized, called, generate, last, oneItemEach, publish, request } from './workflows';
-
-/** n8n's store streams in `filesystem` mode; in `database` mode (SQLite here) it puts each file into memory as a whole first. */
-const loads: Load[] = [
-	{ label: 'one file of 300 MB', mode: 'filesystem', files: 1, bytes: 300_000_000, most: 1.2 },
-	{ label: '100 files of 3 MB', mode: 'filesystem', files: 100, bytes: 3_000_000, most: 1 },
-	{
-		label: 'database, one file of 100 MB',
-		mode: 'database',
-		files: 1,
-		bytes: 100_000_000,
-		most: 1,
-	},
-	{
-		label: 'database, four files of 100 MB',
-		mode: 'database',
-		files: 4,
-		bytes: 100_000_000,
-		most: 1,
-	},
-	{
-		...{ label: 'a form with 20 MB', mode: 'filesystem', files: 1, bytes: 20_000_000, most: 1.1 },
-		isSent: true,
-	},
-];
+import { authorized, called, generate, inN8n, last, oneItemEach } from './workflows';
+import { publish, request } from './workflows';
 
 interface Load {
 	label: string;
@@ -44,6 +21,17 @@ interface Load {
 	/** A file that n8n has goes out as a form, instead of one that comes in. */
 	isSent?: boolean;
 }
+
+/** n8n's store streams in `filesystem` mode; in `database` mode (SQLite here) it puts each file into memory as a whole first. */
+const onDisk = { mode: 'filesystem', files: 1 } as const;
+const inDatabase = { mode: 'database', bytes: 100_000_000, most: 1 } as const;
+const loads: Load[] = [
+	{ ...onDisk, label: 'one file of 300 MB', bytes: 300_000_000, most: 1.2 },
+	{ ...onDisk, label: '100 files of 3 MB', files: 100, bytes: 3_000_000, most: 1 },
+	{ ...inDatabase, label: 'database, one file of 100 MB', files: 1 },
+	{ ...inDatabase, label: 'database, four files of 100 MB', files: 4 },
+	{ ...onDisk, label: 'a form with 20 MB', bytes: 20_000_000, most: 1.1, isSent: true },
+];
 
 /** What a process holds differs from run to run, most of all in a first one. */
 const roundsOf = ({ bytes }: Load) => (bytes === 300_000_000 ? 7 : 2);
@@ -131,13 +119,11 @@ function nodesOf(ours: boolean, isSent: boolean, { baseUrl, apiKey, otherUrl }: 
 	return [fetched('Fetch'), sends];
 }
 
-async function measure(
-	ours: boolean,
-	{ mode, files, bytes, isSent = false }: Load,
-): Promise<Peaks> {
+async function measure(ours: boolean, load: Load, say: Say): Promise<Peaks> {
+	const { mode, files, bytes, isSent = false } = load;
 	const env = { N8N_DEFAULT_BINARY_DATA_MODE: mode };
-	const context = await startContext({ env, settings: { taskMs: 50, moreRoutes: isSent } });
-	try {
+	const settings = { taskMs: 50, moreRoutes: isSent };
+	const measuring = inN8n({ env, settings }, async (context) => {
 		const measured = nodesOf(ours, isSent, context.service);
 		const nodes = [called('memory'), oneItemEach(), ...measured, last()];
 		const { id } = await publish(context, 'memory', nodes);
@@ -157,16 +143,15 @@ async function measure(
 		}
 		const [first = NaN, ...later] = peaks;
 		return { first, later: median(later) };
-	} finally {
-		await context.close();
-	}
+	});
+	return await measuring(say);
 }
 
-async function measureLoad(load: Load, say: (line: string) => void) {
+async function measureLoad(load: Load, say: Say) {
 	const all = { ours: [] as Peaks[], theirs: [] as Peaks[] };
 	for (let round = 1; round <= roundsOf(load); round += 1) {
-		all.ours.push(await measure(true, load));
-		all.theirs.push(await measure(false, load));
+		all.ours.push(await measure(true, load, say));
+		all.theirs.push(await measure(false, load, say));
 		const { ours, theirs } = all;
 		say(
 			`${load.label}: ours ${shown(ours.at(-1)?.first ?? NaN)} MB, HTTP Request ${shown(theirs.at(-1)?.first ?? NaN)} MB`,
@@ -206,17 +191,14 @@ export const bench: Bench = {
 					[1.5, 'x'],
 				),
 			],
-			bars: [
-				{
-					title: 'Peak memory of n8n over idle, first run',
-					unit: 'MB',
-					better: 'less',
-					bars: first.flatMap(({ load, ours, theirs }) => [
-						{ label: `${load.label}, ours`, value: ours, ours: true },
-						{ label: `${load.label}, HTTP Request`, value: theirs, ours: false },
-					]),
-				},
-			],
+			bars: barsOf(
+				'Peak memory of n8n over idle, first run',
+				['MB', 'less'],
+				first.flatMap(({ load, ours, theirs }) => [
+					{ label: `${load.label}, ours`, value: ours, ours: true },
+					{ label: `${load.label}, HTTP Request`, value: theirs, ours: false },
+				]),
+			),
 			checked: ['every file is in the binary store, or at the service, with all its bytes'],
 		};
 	},

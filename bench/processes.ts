@@ -3,17 +3,9 @@
  * beside n8n's own Wait node with as many sleepers in the same cluster.
  */
 import { startQueueContext } from '../test/queue/context';
-import {
-	commitsPerSleeper,
-	concurrency,
-	type Crowd,
-	crowd,
-	crowdBesideWait,
-	executions,
-	workers,
-} from './cluster';
-import { active, tasksOf } from './crowd';
-import { leastTime } from './jobs';
+import { commitsPerSleeper, concurrency, crowdBesideWait, crowdOf } from './cluster';
+import { executions, workers } from './cluster';
+import { active, type Crowd, leastOf } from './crowd';
 import { type Cell, mark, times, type Bench } from './report';
 import { ourWay, waitWay } from './sleepers';
 import { savePoint } from './saved';
@@ -35,19 +27,12 @@ export const bench: Bench = {
 			const ways = { polled: generate(), suspended: ourWay.nodes(service)[0] ?? generate() };
 			const flow = async (name: keyof typeof ways) =>
 				await context.publish([called(name), oneItemEach(), ways[name], last()]);
-			const leastS = leastTime(
-				Array.from({ length: executions }, (_, at) => tasksOf(at)).flat(),
-				active,
-			);
-			const polled = await crowd(context, await flow('polled'));
+			const leastS = leastOf(executions);
+			const polled = await crowdOf(context, await flow('polled'));
 			say(
 				`polled: ${polled.seconds.toFixed(1)} s, ${polled.creations.toFixed(2)} creations a task`,
 			);
-			savePoint('processes', {
-				seconds: polled.seconds,
-				refusedPerTask: polled.creations - 1,
-				pollsPerTask: polled.polls,
-			});
+			savePoint('processes', polled);
 			service.reset();
 			const { ours, theirs } = await crowdBesideWait(context, await flow('suspended'));
 			say(`suspended: ${ours.seconds.toFixed(1)} s, ${ours.creations.toFixed(2)} creations a task`);

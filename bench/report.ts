@@ -39,6 +39,14 @@ export interface Bars {
 	bars: Array<{ label: string; value: number; ours: boolean }>;
 }
 
+export function barsOf(
+	title: string,
+	[unit, better]: [string, Bars['better']],
+	bars: Bars['bars'],
+): Bars[] {
+	return [{ title, unit, better, bars }];
+}
+
 export interface Report {
 	tables: Table[];
 	marks: Mark[];
@@ -56,9 +64,12 @@ export interface SavedReport extends Report {
 	tookS: number;
 }
 
+/** Tells what goes on, while it is measured. */
+export type Say = (line: string) => void;
+
 export interface Bench {
 	title: string;
-	run(say: (line: string) => void): Promise<Report>;
+	run(say: Say): Promise<Report>;
 }
 
 export function isMet({ measured, limit, bound = 'most' }: Mark): boolean {

@@ -23,9 +23,10 @@ export const savedReports = (names: readonly string[]) =>
 export interface Point {
 	seconds: number;
 	refusedPerTask: number;
-	pollsPerTask: number;
 }
-export const savePoint = (name: 'processes' | 'crowd', point: Point) =>
-	save(`${name}.point`, point);
+export const savePoint = (
+	name: 'processes' | 'crowd',
+	{ seconds, creations }: { seconds: number; creations: number },
+) => save(`${name}.point`, { seconds, refusedPerTask: creations - 1 } satisfies Point);
 /** The last run of this bench here, if there was one. */
 export const measured = (name: 'processes' | 'crowd') => read<Point>(`${name}.point`);

@@ -54,28 +54,25 @@ function dayRow(label: string, { tasks, figures }: Row, factor = 1): Cell[] {
 	return [label, ...counted.map((count) => factor * count), times(slowdown)];
 }
 
+const atFull = async (given: Execution[], processes: number) =>
+	await simulate(given, { ...usual, processes, active });
+
 /** How long executions take the more of the account's limit is used. */
 async function byUse(share: number): Promise<Cell[]> {
 	const tasks = 10_000;
 	const busyMs = tasks * ((shortestMs + longestMs) / 2);
-	const executions = executionsOf(tasks, busyMs / active / share);
-	const { slowdown, refused, mostRunning } = await simulate(executions, {
-		...usual,
-		processes: 4,
-		active,
-	});
+	const within = executionsOf(tasks, busyMs / active / share);
+	const { slowdown, refused, mostRunning } = await atFull(within, 4);
 	return [`${Math.round(100 * share)}%`, times(slowdown), refused / tasks, mostRunning];
 }
 
 /** A full account that more and more processes share. */
 async function byProcesses(processes: number): Promise<Cell[]> {
 	const tasks = 2_000;
-	const executions = executionsOf(tasks, 30_000);
-	const { ms, refused, polls } = await simulate(executions, { ...usual, processes, active });
-	const least = leastTime(
-		executions.flatMap((execution) => execution.tasks),
-		active,
-	);
+	const backlog = executionsOf(tasks, 30_000);
+	const { ms, refused, polls } = await atFull(backlog, processes);
+	const all = backlog.flatMap((execution) => execution.tasks);
+	const least = leastTime(all, active);
 	return [processes, times(ms / least), refused / tasks, polls / tasks];
 }
 
@@ -123,8 +120,7 @@ export const bench: Bench = {
 		const points = await checkedPoints();
 		const rows: Row[] = [];
 		for (const { tasks, processes } of days) {
-			const executions = executionsOf(tasks, DAY);
-			const figures = await simulate(executions, { ...usual, processes, active });
+			const figures = await atFull(executionsOf(tasks, DAY), processes);
 			rows.push({ tasks, processes, figures });
 			say(`${whole(tasks)} tasks, ${processes} processes: ${whole(figures.polls)} polls`);
 		}
@@ -138,13 +134,8 @@ export const bench: Bench = {
 				{
 					caption: `Loads of a day: tasks of 5 to 15 s, ${tasksEach} in an execution, evenly over 24 hours by chance, at an account that lets ${active} be active; polling, ${usual.concurrency} executions at once a process`,
 					columns: [
-						'',
-						'executions',
-						'running, mean',
-						'running, most',
-						'polls',
-						'refused creations',
-						'time beside the tasks’ own',
+						...['', 'executions', 'running, mean', 'running, most', 'polls'],
+						...['refused creations', 'time beside the tasks’ own'],
 					],
 					rows: [
 						...rows.map((row) => dayRow(labelOf(row), row)),
@@ -165,11 +156,8 @@ export const bench: Bench = {
 				{
 					caption: 'The simulation beside what was measured with real processes',
 					columns: [
-						'',
-						'simulated s',
-						'measured s',
-						'refused a task, simulated',
-						'refused a task, measured',
+						...['', 'simulated s', 'measured s'],
+						...['refused a task, simulated', 'refused a task, measured'],
 					],
 					rows: points.rows,
 				},

@@ -2,7 +2,7 @@
 import { PollLoop, type Watch } from '../nodes/MediaGeneration/wait/poll';
 import { parseTask } from '../nodes/MediaGeneration/service/task';
 import { seededRandom, VirtualClock } from '../test/support/virtualClock';
-import { mark, type Bench, type Mark, type Table } from './report';
+import { barsOf, mark, type Bench, type Mark, type Table } from './report';
 import { check, mean } from './stats';
 
 const SECOND = 1_000;
@@ -184,18 +184,14 @@ export const bench: Bench = {
 				table('Mean number of polls', all, ({ polls }) => polls),
 			],
 			marks: marksOf(all),
-			bars: [
-				{
-					title: 'Task of 2 min: seconds from its end until it is seen',
-					unit: 's',
-					better: 'less',
-					bars: shown.map((label) => ({
-						label,
-						value: (all.get(label)?.[at]?.delayMs ?? 0) / SECOND,
-						ours: label.startsWith('ours'),
-					})),
-				},
-			],
+			bars: barsOf(
+				'Task of 2 min: seconds from its end until it is seen',
+				['s', 'less'],
+				shown.map((label) => ({
+					...{ label, ours: label.startsWith('ours') },
+					value: (all.get(label)?.[at]?.delayMs ?? 0) / SECOND,
+				})),
+			),
 			checked: [`${tasks * (Object.keys(lies).length + 2)} tasks were waited for, each to its end`],
 		};
 	},

@@ -7,7 +7,7 @@ import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { waitUntil } from '../test/n8n/harness/wait';
 import { inBothEngines, rateMarks } from './engines';
 import { postAll } from './posting';
-import { mark, times, type Bench } from './report';
+import { mark, times, type Bench, type Say } from './report';
 import { ourWay, type SleepingWay, waitWay } from './sleepers';
 import { check, mean, megabytes, quantile } from './stats';
 import { called, last, oneItemEach, publish } from './workflows';
@@ -85,7 +85,7 @@ interface Result {
 	outcomes: Outcome[];
 }
 
-async function compare(context: TestContext, say: (line: string) => void): Promise<Result[]> {
+async function compare(context: TestContext, say: Say): Promise<Result[]> {
 	const results: Array<Result & { workflow: SavedWorkflow }> = [];
 	for (const way of ways) {
 		const nodes = [called(way.path), oneItemEach(), ...way.nodes(context.service), last()];
@@ -113,7 +113,7 @@ const ratioOf = ([theirs, ours]: Result[], key: keyof Outcome) =>
 export const bench: Bench = {
 	title: `${sleepers} sleeping executions that are called at once`,
 	async run(say) {
-		const both = await inBothEngines(say, async (context) => await compare(context, say));
+		const both = await inBothEngines(say, compare);
 		const beside = "mean time from the first call to the end, beside n8n's Wait node";
 		return {
 			tables: both.map(({ caption, results }) => ({

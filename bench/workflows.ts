@@ -1,8 +1,9 @@
 /** The workflows that the benches run in a real n8n. */
-import type { TestContext } from '../test/n8n/harness/context';
+import { type ContextOptions, startContext, type TestContext } from '../test/n8n/harness/context';
 import { base, chain, generate as made, last, workflowOf } from '../test/n8n/harness/nodes';
 import type { Link, Node, Parameters } from '../test/n8n/harness/nodes';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
+import type { Say } from './report';
 
 export { called, chain, last, oneItemEach, trigger } from '../test/n8n/harness/nodes';
 
@@ -71,3 +72,15 @@ export async function publish(
 	await rest.publish(saved);
 	return saved;
 }
+
+/** What is done in an n8n of its own, which is ended after it. */
+export const inN8n =
+	<T>(options: ContextOptions, work: (context: TestContext, say: Say) => Promise<T>) =>
+	async (say: Say): Promise<T> => {
+		const context = await startContext(options);
+		try {
+			return await work(context, say);
+		} finally {
+			await context.close();
+		}
+	};

@@ -40,7 +40,7 @@ export function packedTarball(): Promise<string> {
 	return packed;
 }
 
-interface ContextOptions extends Omit<N8nOptions, 'tarball'> {
+export interface ContextOptions extends Omit<N8nOptions, 'tarball'> {
 	settings?: SettingsPatch;
 }
 
