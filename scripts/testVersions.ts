@@ -14,7 +14,7 @@ import { type Outcome, versionsTable } from './versionsTable';
 const folder = join(root, 'test', 'n8n');
 const page = join(root, 'docs', 'versions.md');
 /** What makes sense in every version, and what needs suspending. The others test this repository's own helpers or take long. */
-const everywhere = ['basics', 'refusals', 'saved', 'trigger'];
+const everywhere = ['basics', 'refusals', 'trigger'];
 const withSuspending = ['examples', 'suspend'];
 
 /** Runs the suites in one version; what came of each test. */

@@ -10,7 +10,6 @@ import { testWorkflow } from './harness/workflow';
 const wish = 'Rain on a tin roof';
 
 interface Asked {
-	waitMode?: string;
 	/** Of the tool. */
 	options?: Record<string, unknown>;
 	/** Settings of the tool's node. */
@@ -34,7 +33,7 @@ describe('agent', () => {
 
 	async function ask(
 		script: readonly [ModelAnswer, ...ModelAnswer[]],
-		{ waitMode = 'poll', options = {}, tool = {} }: Asked = {},
+		{ options = {}, tool = {} }: Asked = {},
 	): Promise<Answered> {
 		await model?.close();
 		context.service.reset();
@@ -45,7 +44,7 @@ describe('agent', () => {
 		});
 		const workflow = testWorkflow('agent', {
 			credential: context.credential,
-			placeholders: { MODEL_CREDENTIAL: credential.id, WAIT_MODE: waitMode },
+			placeholders: { MODEL_CREDENTIAL: credential.id },
 		});
 		for (const node of workflow.nodes) {
 			if (node.name === 'Make a Sound') {
@@ -91,23 +90,6 @@ describe('agent', () => {
 		assert.ok(result.length < 3000, `the model is told ${result.length} characters`);
 		assert.doesNotMatch(result, /RIFF|UklGR/, 'bytes of the file');
 		assert.ok(!JSON.stringify(asked.requests).includes(context.service.apiKey));
-	});
-
-	it('has no Wait Mode: one that a workflow carries has no effect', async () => {
-		const { model: asked } = await ask([[{ Text: wish }], 'Here.'], { waitMode: 'callback' });
-		assert.match(String(asked.toolResults()[0]), /"status":"done"/);
-		assert.equal(paid().length, 1);
-	});
-
-	it('the model fails after the call has run out of time, and n8n’s Retry: one task', async () => {
-		const { id, execution } = await ask([[{ Text: wish }], 400, [{ Text: wish }], 'Here it is.'], {
-			tool: { retryOnFail: false },
-			options: { timeout: 1, extraFields: '{"stand_in":{"ms":2500}}' },
-		});
-		assert.equal(execution.status, 'error');
-		const retried = await retry(id);
-		assert.equal(retried.status, 'success', retried.resultData.error?.message);
-		assert.equal(paid().length, 1);
 	});
 
 	it('the agent fails after its tool has answered, and n8n’s Retry: one task', async () => {

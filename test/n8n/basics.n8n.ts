@@ -102,28 +102,4 @@ describe('basics', () => {
 		assert.deepEqual(taskIds.split(',').sort(), made.sort());
 		assert.equal(found.media_outcome, 'done');
 	});
-
-	it('takes up a task that was created without waiting, and pays nothing again', async () => {
-		const { rest, service } = context;
-		const before = service.creations().length;
-		const workflow = await context.addWorkflow('later');
-		const execution = await rest.run(workflow, 'Start');
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		const taskId = only(execution, 'Create Only').json.task_id;
-		const waited = only(execution, 'Wait');
-		assert.equal(waited.json.task_id, taskId);
-		assert.equal(waited.json.status, 'done');
-		assert.equal((await files(waited)).length, 1);
-		assert.equal(only(execution, 'Look').json.task_id, taskId);
-		const { credits } = only(execution, 'Credits').json;
-		assert.equal(typeof credits, 'number');
-		const keys = items(execution, 'Keys');
-		assert.equal(keys.length, service.keys.length);
-		for (const { json } of keys) assert.match(JSON.stringify(json), /sk_.*\*\*\*/);
-		assert.ok(
-			!JSON.stringify(execution.resultData).includes(service.apiKey),
-			'the API key is in the output',
-		);
-		assert.equal(service.creations().length - before, 1);
-	});
 });

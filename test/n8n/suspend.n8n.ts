@@ -17,18 +17,14 @@ describe('suspend', () => {
 	ownContext((own) => (context = own));
 
 	/** Starts the workflow with these jobs and waits until its execution sleeps or is over. */
-	async function start(
-		jobs: JobSettings[],
-		{ grace = 0, timeout = 3600, name = 'suspend' } = {},
-	): Promise<string> {
+	async function start(jobs: JobSettings[]): Promise<string> {
 		const path = `suspend-${(runs += 1)}`;
-		const workflow = await context.addWorkflow(name, { PATH: path });
-		return await context.rest.startByWebhook(workflow, path, { jobs, grace, timeout });
+		const workflow = await context.addWorkflow('suspend', { PATH: path });
+		const body = { jobs, grace: 0, timeout: 3600 };
+		return await context.rest.startByWebhook(workflow, path, body);
 	}
 
-	function job(text: string, standIn: Record<string, unknown>): JobSettings {
-		return { text, standIn };
-	}
+	const job = (text: string, standIn: Record<string, unknown>): JobSettings => ({ text, standIn });
 
 	async function sleeping(id: string): Promise<Execution> {
 		return await context.rest.waitForExecution(id, 'waiting', 60_000);
@@ -38,21 +34,6 @@ describe('suspend', () => {
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		assert.equal(items(execution, 'Last').length, count);
 	}
-
-	it('sleeps and wakes for each output of an If that leads into it: no item leaves untouched', async () => {
-		const { rest, service } = context;
-		const jobs = [1, 2, 3, 4].map((each) => job(`Sound ${each}`, { ms: 3_000 }));
-		const id = await start(jobs, { name: 'bothOutputs' });
-		const execution = await rest.waitForExecution(id, 'finished', 90_000);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		assert.equal(service.creations().length, 4);
-		const runs = execution.resultData.runData.Generate ?? [];
-		const results = runs.flatMap((run) => run.data?.main?.[0] ?? []);
-		assert.deepEqual(
-			results.map(({ json }) => json.status),
-			['done', 'done', 'done', 'done'],
-		);
-	});
 
 	it('sleeps once, wakes once, and gives 12 results in order with their files', async () => {
 		const { rest, service } = context;
@@ -145,20 +126,13 @@ describe('suspend', () => {
 		const answerTo = async (
 			body: unknown,
 			url = first.receiveUrl as string,
-			contentType = 'application/json',
+			type = 'application/json',
 		) => {
-			return await fetch(url, {
-				method: 'POST',
-				headers: { 'content-type': contentType },
-				body: JSON.stringify(body),
-			});
+			const headers = { 'content-type': type };
+			return await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
 		};
 		const post = async (...call: Parameters<typeof answerTo>) => (await answerTo(...call)).status;
-		const claim = (taskId: string) => ({
-			...service.payload(taskId),
-			status: 'done',
-			progress: 100,
-		});
+		const claim = (taskId: string) => ({ ...service.payload(taskId), status: 'done' });
 
 		const wrongToken = first.receiveUrl.replace(
 			/signature=(.)/,
@@ -200,32 +174,6 @@ describe('suspend', () => {
 		const execution = await rest.waitForExecution(id, 'finished', 60_000);
 		checkDone(execution, 2);
 		assert.equal(execution.resultData.runData.Last?.length, 1, 'the next node ran once');
-		assert.equal(service.creations().length, 2);
-	});
-
-	it('lets the items go on at the deadline, and "Task: Wait" gets the rest', async () => {
-		const { rest, service } = context;
-		service.settings.callbacks.drop = true;
-		const id = await start([job('Short', { ms: 2000 }), job('Long', { ms: 75_000 })], {
-			timeout: 5,
-		});
-		const execution = await rest.waitForExecution(id, 'finished', 180_000);
-		checkDone(execution, 2);
-		const results = items(execution, 'Generate');
-		assert.deepEqual(
-			results.map(({ json }) => json.timed_out),
-			[true, true],
-		);
-		const rested = items(execution, 'Rest');
-		assert.deepEqual(
-			rested.map(({ json }) => json.status),
-			['done', 'done'],
-		);
-		assert.ok(rested.every(({ binary }) => binary?.data !== undefined));
-		assert.deepEqual(
-			rested.map(({ json }) => json.timed_out),
-			[undefined, undefined],
-		);
 		assert.equal(service.creations().length, 2);
 	});
 });
