@@ -131,8 +131,10 @@ export class Delivery {
 			: offered.map((output) => ({ kind: 'offered', output }));
 		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
 		const fields = task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw);
-		const itemWith = (shown: readonly DeliveredFile[]): INodeExecutionData => {
-			const { outputs, binary } = inFields(shown, settings.binaryPropertyName);
+		const isSplit = settings.splitFiles && files.length > 0;
+		const shown = isSplit ? split(files, fields) : [files];
+		const placed = shown.map((each) => inFields(each, settings.binaryPropertyName));
+		const items = placed.map(({ outputs, binary }): INodeExecutionData => {
 			const json: IDataObject = {
 				...fields,
 				task_id: taskId,
@@ -142,13 +144,12 @@ export class Delivery {
 			};
 			const hasFiles = Object.keys(binary).length > 0;
 			return { json, ...(hasFiles ? { binary } : {}), pairedItem: { item: index } };
-		};
-		const isSplit = settings.splitFiles && files.length > 0;
+		});
 		return {
-			items: isSplit ? split(files, fields).map(itemWith) : [itemWith(files)],
+			items,
 			outputs: isSplit
 				? files.map(({ output }) => output)
-				: inFields(files, settings.binaryPropertyName).outputs,
+				: placed.flatMap(({ outputs }) => outputs),
 			failure: undelivered(done, files),
 			files: files.filter((file) => file.kind === 'stored'),
 		};

@@ -121,15 +121,13 @@ export const image: Resource = {
 		}),
 	],
 	extraFields: '{"model_parameters": {"quality": "high"}}',
-	options: [
-		...hiddenWhen(AS_TOOL, [
-			text(REFERENCES, 'referenceImages', {
-				placeholder: 'e.g. data, data_1',
-				description:
-					'Names of the binary fields with pictures to go by, separated by commas. The prompt calls them @img1, @img2 and so on. The request is then sent as a form.',
-			}),
-		]),
-	],
+	options: hiddenWhen(AS_TOOL, [
+		text(REFERENCES, 'referenceImages', {
+			placeholder: 'e.g. data, data_1',
+			description:
+				'Names of the binary fields with pictures to go by, separated by commas. The prompt calls them @img1, @img2 and so on. The request is then sent as a form.',
+		}),
+	]),
 	rareOptions: [bodyTypeField],
 	operations: [
 		{

@@ -32,9 +32,8 @@ export const PICKER_PAGE_SIZE = 100;
 const SIZE = { page_size: String(PICKER_PAGE_SIZE) };
 /** `/v3/voices` puts the provider's name before each ID. The v1 route of speech takes the voices of the first one, and without its name. */
 export const V1_PROVIDER = 'elevenlabs';
-export const VOICE_PROVIDERS = [
-	...[V1_PROVIDER, 'minimax', 'edge', 'kokoro', 'vbee', 'fishaudio', 'clone'],
-];
+const OTHER_PROVIDERS = ['minimax', 'edge', 'kokoro', 'vbee', 'fishaudio', 'clone'];
+export const VOICE_PROVIDERS = [V1_PROVIDER, ...OTHER_PROVIDERS];
 
 const joinTexts = (between: string, values: readonly unknown[]) =>
 	values.flatMap((value) => asText(value) ?? []).join(between);

@@ -67,27 +67,18 @@ export interface Resource {
 	rareOptions?: readonly INodeProperties[];
 }
 
-/** Shows fields only under a condition, beside those that they have themselves. */
-export function shownWhen(
-	condition: IDisplayOptions['show'],
-	fields: readonly INodeProperties[],
-): INodeProperties[] {
-	return fields.map(({ displayOptions: { show, hide } = {}, ...field }) => ({
-		...field,
-		displayOptions: { show: { ...condition, ...show }, ...(hide && { hide }) },
-	}));
-}
+const addCondition =
+	(rule: 'show' | 'hide') =>
+	(condition: IDisplayOptions['show'], fields: readonly INodeProperties[]): INodeProperties[] =>
+		fields.map(({ displayOptions = {}, ...field }) => ({
+			...field,
+			displayOptions: { ...displayOptions, [rule]: { ...condition, ...displayOptions[rule] } },
+		}));
 
+/** Shows fields only under a condition, beside those that they have themselves. */
+export const shownWhen = addCondition('show');
 /** Hides fields under a condition. n8n drops the values of hidden fields (`getNodeParameters`, n8n-workflow), and an expression hides nothing. */
-export function hiddenWhen(
-	condition: IDisplayOptions['hide'],
-	fields: readonly INodeProperties[],
-): INodeProperties[] {
-	return fields.map(({ displayOptions: { show, hide } = {}, ...field }) => ({
-		...field,
-		displayOptions: { ...(show && { show }), hide: { ...condition, ...hide } },
-	}));
-}
+export const hiddenWhen = addCondition('hide');
 
 /** Hides what a tool of an agent lacks. Versions of n8n that do not know this condition show the field. */
 export const AS_TOOL = { '@tool': [true] };
@@ -114,7 +105,7 @@ export const choice = (name: string, value: string, description: string) => {
 	return { name, value, description };
 };
 const json = fieldOf('json', '{}');
-const collection = fieldOf('collection', {});
+export const collection = fieldOf('collection', {});
 const rows = fieldOf('fixedCollection', {});
 const picker = fieldOf('resourceLocator', { mode: 'list', value: '' });
 
@@ -144,10 +135,6 @@ export function rowsField(
 		typeOptions: { multipleValues: true },
 		options: [{ name: entry, displayName: displayName.replace(/s$/, ''), values }],
 	});
-}
-
-export function filtersField(filters: INodeProperties[]): INodeProperties {
-	return collection('Filters', 'filters', { placeholder: 'Add Filter', options: filters });
 }
 
 export function optionsField(options: INodeProperties[]): INodeProperties {

@@ -12,8 +12,8 @@ import { deleteTasks, deletionFields, readTask } from './taskDeletion';
 import { bodyTypeField, formFiles, formFields, formTexts, isForm } from './inputFiles';
 import {
 	amount,
+	collection,
 	dateTime,
-	filtersField,
 	jsonField,
 	shownWhen,
 	text,
@@ -158,19 +158,22 @@ export const task: Resource = {
 				description: 'Max number of results to return',
 				displayOptions: { show: { returnAll: [false] } },
 			}),
-			filtersField([
-				dateTime('Created After', 'createdAfter', {
-					description: 'Only tasks that were created after this time',
-				}),
-				text('Status', 'status', {
-					placeholder: 'e.g. done',
-					description: 'Only tasks with this status, as the service names it',
-				}),
-				text('Type', 'type', {
-					placeholder: 'e.g. sound_effect',
-					description: 'Only tasks of this type, as the service names it',
-				}),
-			]),
+			collection('Filters', 'filters', {
+				placeholder: 'Add Filter',
+				options: [
+					dateTime('Created After', 'createdAfter', {
+						description: 'Only tasks that were created after this time',
+					}),
+					text('Status', 'status', {
+						placeholder: 'e.g. done',
+						description: 'Only tasks with this status, as the service names it',
+					}),
+					text('Type', 'type', {
+						placeholder: 'e.g. sound_effect',
+						description: 'Only tasks of this type, as the service names it',
+					}),
+				],
+			}),
 		]),
 	],
 	extraFields: '{"title": "Waltz"}',
