@@ -80,7 +80,7 @@ export class MediaGenerationApi implements ICredentialType {
 	];
 
 	/**
-	 * Attaches the key, and only to requests under the base URL: whatever else asks for this credential is refused.
+	 * Attaches the key, and only to requests under the base URL: any other request with this credential is refused.
 	 * Source: docs/service.md, "Authentication".
 	 */
 	async authenticate(
@@ -98,14 +98,14 @@ export class MediaGenerationApi implements ICredentialType {
 			url: '/v1/credits',
 			method: 'GET',
 		},
-		// n8n alone would say only "Unauthorized", and take any answer with 200 for a success. It reads both kinds of rules.
+		// Without rules, n8n says only "Unauthorized", and takes any answer with 200 for a success (`credentials-tester`, n8n 2.41).
 		rules: [
 			onBody(
 				'success',
 				false,
 				'The service refuses to show the credits of this API key. Copy the key again from the API Keys page of the service',
 			),
-			// What n8n could not parse as JSON, such as an HTML page, is a string; an empty answer is undefined.
+			// An answer that n8n could not parse as JSON, such as an HTML page, is a string; an empty one is undefined.
 			onBody('constructor.name', 'String', NOT_THE_SERVICE),
 			onBody('constructor.name', undefined, NOT_THE_SERVICE),
 			...[301, 302, 303, 307, 308].map((status) =>

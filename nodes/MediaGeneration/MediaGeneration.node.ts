@@ -1,6 +1,6 @@
 /**
- * The action node (docs/architecture.md). What only a run needs is loaded by the first run: n8n loads every node when it starts, but
- * needs only the description then.
+ * Describes and starts the action node (docs/architecture.md). The first run loads what only runs need: n8n loads every node when it
+ * starts, but needs only the description then.
  */
 import {
 	NodeConnectionTypes,
@@ -16,7 +16,7 @@ import { properties, subtitle } from './operations';
 import type { ListName } from './operations/operation';
 import { waitingTooltip } from './sleep/notes';
 
-/** Wakes an execution that waits for its callbacks; its path is the node's ID, so that two such nodes don't mix. */
+/** This webhook wakes an execution that waits for its callbacks. Its path is the node's ID, so that two such nodes don't mix. */
 const resumeWebhooks: INodeTypeDescription['webhooks'] = [
 	{
 		name: 'default',
@@ -29,7 +29,7 @@ const resumeWebhooks: INodeTypeDescription['webhooks'] = [
 	},
 ];
 
-/** What n8n's AI builder of workflows reads. Spread, as the types of older n8n do not know it. */
+/** n8n's AI builder of workflows reads this. It is spread, as the types of older n8n do not know it. */
 const forBuilders = {
 	builderHint: {
 		searchHint:

@@ -1,6 +1,6 @@
 /**
- * The trigger node: its webhook is the `receive_url` of tasks. What is posted is checked and verified in `callback/`; execute() then
- * delivers it inside the started execution. Both are loaded by the first callback, as n8n loads every node when it starts.
+ * Describes and starts the trigger node, whose webhook is the `receive_url` of tasks. `callback/` checks and verifies what is posted;
+ * execute() then delivers it in the started execution. The first callback loads both, as n8n loads every node when it starts.
  */
 import {
 	NodeConnectionTypes,
@@ -13,7 +13,7 @@ import {
 } from 'n8n-workflow';
 import { readTriggerSettings, triggerFields } from './operations/trigger';
 
-/** n8n's AI builder of workflows reads this. Spread, as the types of older n8n do not know it. */
+/** n8n's AI builder of workflows reads this. It is spread, as the types of older n8n do not know it. */
 const triggerForBuilders = {
 	builderHint: {
 		searchHint:
@@ -55,7 +55,7 @@ export class MediaGenerationTrigger implements INodeType {
 				name: 'default',
 				httpMethod: 'POST',
 				responseMode: 'onReceived',
-				// Empty: webhook() decides the answer. Without it, n8n 2.41 answers with the name of its default.
+				// webhook() decides the answer, so this is empty. Without it, n8n 2.41 answers with the name of its default.
 				responseData: '',
 				path: 'callback',
 			},

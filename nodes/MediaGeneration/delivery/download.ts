@@ -221,7 +221,7 @@ export class Download {
 		// A chunked body says itself where it ends, so that a cut differs from an end.
 		const isChunked = headerOf(headers, 'transfer-encoding') !== undefined;
 		if (length === undefined ? isChunked : received === length) return true;
-		// n8n's HTTP client decompresses bodies and hides it: the length may be that of compressed bytes, which are a little longer.
+		// axios in n8n-core 2.41 decompresses bodies and hides it: the length may be that of compressed bytes, which are a little longer.
 		if (length !== undefined && received < length - (64 + length / 1_000))
 			throw new DownloadError(`the file broke off after ${received} of ${length} bytes`, 'again');
 		// Node.js does not distinguish a reset connection from a closed one where no length is stated.

@@ -11,9 +11,8 @@ export function showHint(
 	type: 'info' | 'warning',
 	message: string,
 ): void {
-	// Hints are newer than the oldest n8n that this node runs on, and tools of agents have none.
-	if (!('addExecutionHints' in context)) return;
 	const clean = inHtml(onOneLine(cleanerOf(context).text(message)));
+	// Older n8n have no hints, at least not in the context of an agent's tool (`SupplyDataContext`, n8n-core).
 	quietly(() => context.addExecutionHints({ type, location: 'outputPane', message: clean }));
 }
 

@@ -103,7 +103,7 @@ export class ItemFields {
 		return Array.isArray(rows) ? rows.filter(isObject) : [];
 	}
 
-	/** n8n resolves the whole collection each time; once per item is enough. */
+	/** n8n resolves the whole collection on each reading (`_getNodeParameter`, n8n-core 2.41); once per item is enough. */
 	get options(): JsonObject {
 		this.resolved ??= this.context.getNodeParameter('options', this.itemIndex, {});
 		return isObject(this.resolved) ? this.resolved : {};

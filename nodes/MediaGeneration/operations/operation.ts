@@ -77,10 +77,10 @@ const addCondition =
 
 /** Shows fields only under a condition, beside those that they have themselves. */
 export const shownWhen = addCondition('show');
-/** Hides fields under a condition. n8n drops the values of hidden fields (`getNodeParameters`, n8n-workflow), and an expression hides nothing. */
+/** Hides fields under a condition. n8n drops the values of hidden fields (`getNodeParameters`, n8n-workflow 2.41), and an expression hides nothing. */
 export const hiddenWhen = addCondition('hide');
 
-/** Hides what a tool of an agent lacks. Versions of n8n that do not know this condition show the field. */
+/** Hides what a tool of an agent lacks. Older n8n do not know this condition (`getPropertyValues`, n8n-workflow 2.41) and show the field. */
 export const AS_TOOL = { '@tool': [true] };
 
 /** Makes fields of the editor, by the name on screen and the name that workflows carry. They are empty or off, unless the details say otherwise. */

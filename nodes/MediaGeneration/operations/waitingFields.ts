@@ -178,7 +178,7 @@ const lastOptions: INodeProperties[] = [
 	}),
 ];
 
-/** Inside a collection, a slash before a name refers to the node's own field. */
+/** Inside a collection, a slash before a name refers to the node's own field (`getPropertyValues`, n8n-workflow 2.41). */
 function inCollection(option: INodeProperties): INodeProperties {
 	const displayOptions: IDisplayOptions = {};
 	for (const rule of ['show', 'hide'] as const) {
