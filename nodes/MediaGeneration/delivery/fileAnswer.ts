@@ -1,6 +1,7 @@
 /** Reads what a file host's answer says, and what can be wrong with it. */
 import { retryAfterMs } from '../service/account';
 import { headerOf, type OpenFile } from '../service/fileHost';
+import { messageOf } from '../base/failures';
 import { asNumber } from '../base/json';
 
 export interface FailedDownload {
@@ -29,8 +30,7 @@ export class DownloadError extends Error {
 }
 
 export function asDownloadError(error: unknown): DownloadError {
-	if (error instanceof DownloadError) return error;
-	return new DownloadError(error instanceof Error ? error.message : 'the download failed', 'again');
+	return error instanceof DownloadError ? error : new DownloadError(messageOf(error), 'again');
 }
 
 export function megabytes(bytes: number): string {

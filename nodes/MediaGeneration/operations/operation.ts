@@ -100,10 +100,12 @@ export const toggle = fieldOf('boolean', false);
 export const select = fieldOf('options', '');
 export const notice = fieldOf('notice', '');
 export const dateTime = fieldOf('dateTime', '');
+type Choice = Record<'name' | 'value' | 'description', string>;
+
 /** Makes one of those that a select offers. */
-export const choice = (name: string, value: string, description: string) => {
+export function choice(name: string, value: string, description: string): Choice {
 	return { name, value, description };
-};
+}
 const json = fieldOf('json', '{}');
 export const collection = fieldOf('collection', {});
 const rows = fieldOf('fixedCollection', {});
