@@ -147,12 +147,12 @@ describe('tokens', () => {
 		const tokens = Array.from({ length: 5_000 }, (_, index) => String(index).padStart(64, 'ab'));
 		for (const token of tokens) made.hasSent(`https://n8n.example/?signature=${token}`);
 		const list = Array.from({ length: 99_000 }, (_, index) => `text ${tokens[index] ?? index}`);
-		const work = made.item({ json: { list } });
+		const work = made.items([{ json: { list } }]);
 		let pieces = 1;
 		let step = work.next();
 		for (; step.done !== true; step = work.next()) pieces += 1;
 		expect(pieces).toBeGreaterThan(400);
-		expect((step.value.json.list as string[]).slice(4_999, 5_001)).toEqual([
+		expect((step.value[0]?.json.list as string[]).slice(4_999, 5_001)).toEqual([
 			'text ***',
 			'text 5000',
 		]);

@@ -65,11 +65,15 @@ export class Cleaner {
 		return mapTexts(value, this.change);
 	}
 
-	/** Cleans in place, and in pieces. Its files are left as they are. */
-	*item(item: INodeExecutionData, seen?: Seen): Work<INodeExecutionData> {
-		item.json = yield* mapTextsInPieces(item.json, this.change, seen);
-		this.error(item.error);
-		return item;
+	/** Cleans in place, and in pieces. Files are left as they are. */
+	*items(items: INodeExecutionData[]): Work<INodeExecutionData[]> {
+		const seen: Seen = new Map();
+		for (const item of items) {
+			item.json = yield* mapTextsInPieces(item.json, this.change, seen);
+			this.error(item.error);
+			yield;
+		}
+		return items;
 	}
 
 	/** Cleans names of fields and IDs. */
@@ -120,21 +124,12 @@ export function cleanerOf(context: object): Cleaner {
 	return ensured(cleaners, context, () => new Cleaner());
 }
 
-function* cleaned(cleaner: Cleaner, items: INodeExecutionData[]): Work<INodeExecutionData[]> {
-	const seen: Seen = new Map();
-	for (const item of items) {
-		yield* cleaner.item(item, seen);
-		yield;
-	}
-	return items;
-}
-
 /** Cleans items that leave: to the next node, into a sleep, or out of it. */
 export async function cleanItems(
 	context: object,
 	items: INodeExecutionData[],
 ): Promise<INodeExecutionData[]> {
-	return await inPieces(cleaned(cleanerOf(context), items));
+	return await inPieces(cleanerOf(context).items(items));
 }
 
 export async function cleanly(

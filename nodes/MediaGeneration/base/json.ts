@@ -29,18 +29,6 @@ export function sumOf(numbers: readonly number[]): number {
 	return Math.round(numbers.reduce((sum, number) => sum + number, 0) * 1_000) / 1_000;
 }
 
-/** Finds the records of a list: the value itself, or what stands in it under one of the names. */
-export function recordsIn(
-	value: unknown,
-	names: readonly string[],
-	depth = 0,
-): unknown[] | undefined {
-	if (Array.isArray(value)) return value as unknown[];
-	if (!isObject(value) || depth > 5) return undefined;
-	const found = names.map((name) => recordsIn(value[name], names, depth + 1));
-	return found.find((records) => records !== undefined);
-}
-
 /** Limits the levels of the user's own values; those of others are not nested as deeply (`bounded.ts`). */
 const MAX_MAPPED_DEPTH = 200;
 

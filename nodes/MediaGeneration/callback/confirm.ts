@@ -1,4 +1,4 @@
-/** What the service itself says of a task that an anonymous caller names: by few requests, whatever is posted, and in time for the answer. */
+/** Asks what the service itself says of a task that an anonymous caller names: by few requests, whatever is posted, and in time for the answer. */
 import type { PollRoute } from '../service/account';
 import { BoundedMap } from '../base/boundedMap';
 import type { ServiceClient } from '../service/client';
@@ -9,7 +9,7 @@ import { LOOK_POLICIES, untilClear } from '../service/until';
 import { verdictOf, type Verdict } from '../service/verdict';
 import type { Posted } from './webhook';
 
-/** The verdict, or the last look, which brought none. Copies of a call share it. */
+/** Is the verdict, or the last look, which brought none. Copies of a call share it. */
 type Confirmed = Verdict | Exclude<Look, { kind: 'task' }>;
 
 const CALLBACK_LOOK_TIMEOUT_MS = 5_000;
@@ -39,16 +39,17 @@ class Callbacks {
 
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();
 
-/** Whether it leaves open, at least, that the task is over: then a task that still runs is looked at again. */
+/** Unless a callback says that its task still runs, such a task is looked at again. */
 const mayBeOver = ({ task }: Posted) => task?.state !== 'running';
 
-/** One request to one route. For a type whose route is known both tries go to it, as a young task can be unknown for a moment. */
+/** Sends one request to one route. For a type whose route is known both tries go to it, as a young task can be unknown for a moment. */
 async function lookOnce(
 	client: ServiceClient,
 	{ taskId, task }: Posted,
-	{ timeoutMs, misses }: { timeoutMs: number; misses: number },
+	{ deadline, misses }: { deadline: number; misses: number },
 ): Promise<Look> {
 	const state = client.account.state(Callbacks);
+	const timeoutMs = Math.min(CALLBACK_LOOK_TIMEOUT_MS, deadline - now());
 	const patience = timeLimit(timeoutMs);
 	const turn = await state.turns.take(1, patience.signal).catch(() => undefined);
 	patience.end();
@@ -66,8 +67,7 @@ async function ask(client: ServiceClient, posted: Posted, deadline: number): Pro
 	const { account } = client;
 	let misses = 0;
 	const look = async () => {
-		const timeoutMs = Math.min(CALLBACK_LOOK_TIMEOUT_MS, deadline - now());
-		const seen = await lookOnce(client, posted, { timeoutMs, misses });
+		const seen = await lookOnce(client, posted, { deadline, misses });
 		if (seen.kind === 'missing') misses += 1;
 		return seen;
 	};

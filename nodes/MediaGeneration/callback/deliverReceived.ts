@@ -1,4 +1,4 @@
-/** The second half of the trigger, in the execution that its webhook started: no sender waits for downloads, and none can lose the task. */
+/** Does the second half of the trigger's work, in the execution that its webhook started: no sender waits for downloads, and none can lose the task. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../delivery/item';
 import { ItemFields } from '../operations/fields';
@@ -15,19 +15,19 @@ interface Received {
 	/** The service has sent it; without verification, it is what was posted. */
 	task: JsonObject;
 	verified: boolean;
-	/** Whether the URL was signed, so that it came from the owner of this credential. */
+	/** True if the URL was signed, so that it came from somebody who may use this credential. */
 	signed: boolean;
 	/** Saved so that the same event starts no other execution; undefined where nothing is remembered. */
 	event: string | undefined;
 	reference: string | undefined;
-	/** Whether the signature, or the task's own receive URL as the service shows it, vouches for the reference. */
+	/** True if the signature, or the task's own receive URL as the service shows it, vouches for the reference. */
 	reference_verified: boolean;
 }
 
 const UNTRUSTED =
 	'The files were not downloaded: this callback was neither verified nor signed, so anybody could have named their addresses. Turn on "Verify with Service", or set a Callback Secret in the credential';
 
-/** The item that starts the execution. Fields that this node writes itself are never taken from the task. */
+/** Makes the item that starts the execution. Fields that this node writes itself are never taken from the task. */
 export function receivedItem(received: Received): INodeExecutionData {
 	const { task, event, reference, reference_verified, ...given } = received;
 	const fields: JsonObject = { ...task };

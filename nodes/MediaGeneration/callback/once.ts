@@ -9,7 +9,7 @@ import { now, pause } from '../base/clock';
 import { CallRefusal } from './webhook';
 
 export interface Memory {
-	/** Names whose events these are. Sleeping executions share one owner, so that they do not push triggers out of memory. */
+	/** Says whose events these are. Sleeping executions share one owner, so that they do not push triggers out of memory. */
 	owner: string;
 	saved?: readonly string[];
 	/** Epoch ms */
@@ -23,7 +23,7 @@ export interface OnceEvent {
 }
 
 export type Claim =
-	/** `key`: what {@link remember} saves. */
+	/** {@link remember} saves the key. */
 	{ kind: 'claimed'; key: string } | { kind: 'duplicate' } | { kind: 'crowded' };
 
 interface HoldingResponse {
@@ -33,7 +33,7 @@ interface HoldingResponse {
 }
 
 interface EventHolder {
-	/** Undefined once the call was answered with success. */
+	/** Becomes undefined once the call was answered with success. */
 	response: HoldingResponse | undefined;
 	/** Saved as the event's own part, then its crowd's. */
 	key: string;
@@ -43,11 +43,11 @@ interface EventHolder {
 
 interface Owner {
 	events: BoundedMap<string, EventHolder>;
-	/** All saved events that this process knows of, including those that other processes saved. */
+	/** Lists all saved events that this process knows of, including those that other processes saved. */
 	kept: string[];
 }
 
-/** How long a copy waits for the answer to the call before it. */
+/** A copy waits this long for the answer to the call before it. */
 const HOLDER_PATIENCE_MS = 3_000;
 export const EVENTS_PER_CROWD = 3;
 /** n8n reads and writes the whole memory with each call, so what is saved of an event is short: 66 bits of a hash, and 30 of its crowd's. */
@@ -81,7 +81,7 @@ export function savedEvents(staticData: IDataObject): string[] {
 const isKnown = ({ owner, saved = [] }: Memory, own: string) =>
 	known(owner).events.has(own) || saved.some((key) => key.startsWith(own));
 
-/** Whether a holder is done. Then its event is settled: accepted, or released where n8n answered with a failure. */
+/** Tells whether a holder is done. Then its event is settled: accepted, or released where n8n answered with a failure. */
 function settle({ owner }: Memory, own: string, holder: EventHolder): boolean {
 	const { events } = known(owner);
 	const { response } = holder;
@@ -93,7 +93,7 @@ function settle({ owner }: Memory, own: string, holder: EventHolder): boolean {
 	return true;
 }
 
-/** Whether an event was accepted before. Waits for the answer to a call that holds it; throws a CallRefusal where that takes too long. */
+/** Tells whether an event was accepted before. Waits for the answer to a call that holds it; throws a CallRefusal where that takes too long. */
 export async function isDuplicate(memory: Memory, event: OnceEvent): Promise<boolean> {
 	const own = ownPartOf(event);
 	const holder = known(memory.owner).events.get(own);

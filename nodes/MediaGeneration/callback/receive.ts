@@ -1,4 +1,4 @@
-/** The trigger's webhook: check, confirm, answer (docs/trigger.md, "What it answers"). */
+/** Serves the trigger's webhook: checks, confirms, answers (docs/trigger.md, "What it answers"). */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import type { TriggerSettings } from '../operations/trigger';
 import { recentClient, type ServiceClient } from '../service/client';

@@ -1,4 +1,4 @@
-/** Callback URLs, as the action node hands them to the service. */
+/** Makes the callback URLs that the action node hands to the service. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { showHint } from '../delivery/hint';
 import { isPrivateHost } from '../service/baseUrl';
@@ -21,7 +21,7 @@ export function callbackUrlProblem(value: string, baseUrl: string): string | und
 	return undefined;
 }
 
-/** The `receive_url` of a request. Throws an `invalid` failure for a URL that can't work. @param now epoch ms */
+/** Makes the `receive_url` of a request. Throws an `invalid` failure for a URL that can't work. @param now epoch ms */
 export function prepareReceiveUrl(
 	value: string,
 	{ baseUrl, callbackSecret }: Credentials,

@@ -1,4 +1,4 @@
-/** Signatures of callback URLs, as the service signs nothing itself. Host and path are signed too: each URL is of use for one trigger only. */
+/** Signs callback URLs, as the service signs nothing itself. Host and path are signed too: each URL is of use for one trigger only. */
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { isObject, urlOf, type JsonObject } from '../base/json';
 import { isPrivateHost } from '../service/baseUrl';
@@ -26,13 +26,13 @@ function plainPath(pathname: string): string {
 	}
 }
 
-/** Whether a plain path leads to the one that n8n was asked for. It can lack a prefix that a proxy has removed. */
+/** Tells whether a plain path leads to the one that n8n was asked for. It can lack a prefix that a proxy has removed. */
 function leadsTo(path: string, plain: string): boolean {
 	const here = plainPath(path);
 	return here !== '' && plain.endsWith(here);
 }
 
-/** Whether the task's own receive URL, as the service shows it, is that of this trigger and has this reference. */
+/** Tells whether the task's own receive URL, as the service shows it, is that of this trigger and has this reference. */
 export function isShown(reference: string, path: string, task: JsonObject): boolean {
 	return [task, task.metadata, task.input].some((place) => {
 		const shown = isObject(place) ? urlOf(place.receive_url) : undefined;
@@ -57,7 +57,7 @@ export function sign(url: URL, secret: string, now: number): void {
 }
 
 export interface Arrival {
-	/** The path that the request asked n8n for, with its first slash. */
+	/** The request asked n8n for this path, which begins with a slash. */
 	path: string;
 	/** The trigger's own URL, as n8n knows it; undefined if it has none. */
 	ownUrl: string | undefined;
@@ -78,8 +78,8 @@ const isPrivate = (host: string) =>
 	URL.canParse(`http://${host}`) && isPrivateHost(new URL(`http://${host}`).hostname);
 
 /**
- * Why a URL was not made for this address, or undefined. A host that only the request claims counts where n8n's own address is private
- * and the host is, too: whoever may use the credential can have a URL signed for a public host of his own.
+ * Says why a URL was not made for this address. A host that only the request claims counts where n8n's own address is private and the
+ * host is, too: whoever may use the credential can have a URL signed for a public host of his own.
  */
 function misplaced(signedFor: string, { path, ownUrl, claimedHosts }: Arrival): string | undefined {
 	const host = signedFor.slice(0, signedFor.indexOf('/'));
@@ -93,7 +93,7 @@ function misplaced(signedFor: string, { path, ownUrl, claimedHosts }: Arrival): 
 }
 
 type SignatureCheck =
-	/** `signed`: whether there is a secret, so that the URL is known to come from here. */
+	/** `signed` is true where there is a secret, so that the URL is known to come from here. */
 	{ ok: true; signed: boolean; reference: string | undefined } | { ok: false; reason: string };
 
 /** Checks nothing where there is no secret. */

@@ -1,4 +1,4 @@
-/** A call of a webhook: reading what was posted, and the one way to answer. Source: docs/service.md, "Events". */
+/** Reads what was posted to a webhook, and is the one way to answer. Source: docs/service.md, "Events". */
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { taskIdProblem } from '../operations/fields';
 import { readJson, type Bound, type Read } from '../base/bounded';
@@ -22,7 +22,7 @@ export class CallRefusal extends Error {
 
 export interface Posted {
 	taskId: string;
-	/** The sender's description; undefined where the body only names the task. */
+	/** Is what the sender says of the task; undefined where the body only names it. */
 	task: Task | undefined;
 }
 

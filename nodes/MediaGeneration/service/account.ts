@@ -1,4 +1,4 @@
-/** What all runs of this process share about one account, i.e. one base URL and key. Sources: docs/service.md, "Limits", "HTTP", "Poll routes". */
+/** Holds what all runs of this process share about one account, i.e. one base URL and key. Sources: docs/service.md, "Limits", "HTTP", "Poll routes". */
 import { createHash } from 'crypto';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { now } from '../base/clock';
@@ -25,11 +25,11 @@ const MAX_OUTSIDER_PAUSE_MS = 30_000;
 
 export class Account {
 	private readonly pauses = new Map<Purpose, number>();
-	/** The poll route that last answered for a kind of task. */
+	/** Maps a kind of task to the poll route that last answered for it. */
 	readonly routes = new BoundedMap<string, PollRoute>(MAX_KINDS);
 	/** Tasks that this process has made or looked at: none of them is adopted for a creation whose answer never came. */
 	readonly known = new BoundedMap<string, true>(MAX_KNOWN);
-	/** What the service calls the type of a kind of task. */
+	/** Maps a kind of task to the service's name for its type. */
 	readonly types = new BoundedMap<string, string>(MAX_KINDS);
 	/** Set once the service has asked for a route. */
 	speechRoute: SpeechRoute | undefined;
@@ -37,7 +37,7 @@ export class Account {
 	private readonly states = new Map<unknown, object>();
 	private readonly ended = new BoundedMap<string, true>(MAX_KNOWN);
 
-	/** What another part of the node keeps of this account, by its class: made when it is first asked for, and gone with the account. */
+	/** Returns what another part of the node keeps of this account, by its class: made when it is first asked for, and gone with the account. */
 	state<T extends object>(kind: new (account: Account) => T): T {
 		return ensured<unknown, object>(this.states, kind, () => new kind(this)) as T;
 	}
@@ -80,7 +80,7 @@ export function accountOf(baseUrl: string, apiKey: string): Account {
 	return ensured(accounts, id, () => new Account());
 }
 
-/** Ms from now (RFC 9110, 10.2.3); undefined when it can't be read. It can be 0: a caller that waits has a shortest pause of its own. */
+/** Returns ms from now (RFC 9110, 10.2.3); undefined when it can't be read. It can be 0: a caller that waits has a shortest pause of its own. */
 export function retryAfterMs(headers: Record<string, unknown>): number | undefined {
 	const value = asText([headers['retry-after']].flat()[0]);
 	const seconds = asNumber(value);
@@ -101,7 +101,7 @@ export function reasonsOf(body: unknown): string {
 		.join(' ');
 }
 
-/** What a 429 is about: the daily spend cap, a rate or active-task limit, or nothing clear. */
+/** Tells what a 429 is about: the daily spend cap, a rate or active-task limit, or nothing clear. */
 export function kindOf429(body: unknown): 'cap' | 'rate' | 'ambiguous' {
 	const reasons = reasonsOf(body);
 	if (/active.?task.?limit/i.test(reasons)) return 'rate';

@@ -1,7 +1,7 @@
-/** Checks of the credential's fields, and of the paths that the key goes along with. */
+/** Checks the credential's fields, and the paths that the key goes along with. */
 import { urlOf } from '../base/json';
 
-/** Addresses that mean this machine, a private or shared network, many receivers, or nothing at all on the public internet (RFC 6890). */
+/** These addresses mean this machine, a private or shared network, many receivers, or nothing at all on the public internet (RFC 6890). */
 const PRIVATE_IPV4 = [
 	/^(0|10|127|22[4-9]|2[34]\d|25[0-5])\./,
 	/^(169\.254|192\.168|192\.0\.0|198\.1[89])\./,
@@ -9,15 +9,14 @@ const PRIVATE_IPV4 = [
 	/^172\.(1[6-9]|2\d|3[01])\./,
 ];
 
-/** An IPv6 address that holds one of IPv4: mapped (`::ffff:a.b.c.d`), compatible (`::a.b.c.d`), by NAT64 (`64:ff9b::`) or by 6to4 (`2002:`). */
+/** Matches an IPv6 address that holds one of IPv4: mapped (`::ffff:a.b.c.d`), compatible (`::a.b.c.d`), by NAT64 (`64:ff9b::`) or by 6to4 (`2002:`). */
 const HOLDS_IPV4 =
 	/^(?:(?:::ffff:|::ffff:0:|::|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$|2002:([\da-f]{1,4}):([\da-f]{0,4}):)/;
-/** Global unicast, except Teredo, whose IPv4 address is hidden. Any other range is a network's own, for many receivers, or reserved. */
+/** Matches global unicast, except Teredo, whose IPv4 address is hidden. Any other range is a network's own, for many receivers, or reserved. */
 const PUBLIC_IPV6 = /^(?!2001:0?:|2002:)[23][\da-f]{3}:/;
 
 /**
- * Whether a host name means this machine or a private network. Names of a single label are those of containers.
- *
+ * Tells whether a host name means this machine or a private network. Names of a single label are those of containers.
  * @param hostname as `URL` gives it, so that an address has its usual spelling already
  */
 export function isPrivateHost(hostname: string): boolean {
@@ -92,8 +91,8 @@ const ENCODED = /%(?:25)*([\da-f]{2})/gi;
 const byteOf = (_: string, hex: string) => String.fromCharCode(parseInt(hex, 16));
 
 /**
- * What is wrong with a path, or with an ID that becomes a part of one: neither it nor what a server in between makes of it may climb out
- * of where it begins (RFC 3986, 5.2.4 and 6.2.2). Reads on from "it"; undefined for one that is fine.
+ * Says what is wrong with a path, or with an ID that becomes a part of one: neither it nor what a server in between makes of it may climb
+ * out of where it begins (RFC 3986, 5.2.4 and 6.2.2). Reads on from "it"; undefined for one that is fine.
  */
 export function pathProblem(path: string): string | undefined {
 	if (/\p{Cs}/u.test(path)) return 'contains an unpaired surrogate';
@@ -103,7 +102,7 @@ export function pathProblem(path: string): string | undefined {
 		if (round >= MOST_DECODINGS) return 'is encoded too many times';
 		decoded = decoded.replace(ENCODED, byteOf);
 	}
-	// An encoded "." or "/" that is longer than it needs to be, which some servers read all the same.
+	// Such bytes encode a "." or "/" in more bytes than it needs, which some servers read all the same.
 	if (/[\xc0\xc1]|\xe0[\x80-\x9f]|\xf0[\x80-\x8f]/.test(decoded)) return 'contains invalid UTF-8';
 	// IIS reads this form, which no standard has.
 	if (/%u[\da-f]{4}/i.test(decoded)) return 'contains an escape that begins with "%u"';

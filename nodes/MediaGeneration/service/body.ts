@@ -1,4 +1,4 @@
-/** How the body of a request is sent: as JSON, or as a form with files (docs/service.md, "Forms and files"). */
+/** Encodes the body of a request: as JSON, or as a form with files (docs/service.md, "Forms and files"). */
 import type { IDataObject } from 'n8n-workflow';
 
 /** A file of a form, with the names that axios reads. */
@@ -8,7 +8,7 @@ export interface FormFile {
 	type: string;
 	size: number;
 	sha256: string;
-	/** Its content, from the beginning at each call. Missing in what is only remembered of a request. */
+	/** Gives its content, from the beginning at each call. Missing in what is only remembered of a request. */
 	stream?: () => AsyncIterable<Uint8Array>;
 }
 
@@ -20,7 +20,7 @@ export interface Body {
 }
 
 /**
- * A form whose files are read while they are sent. n8n hands it to axios, which takes any object that looks like the web's FormData, and
+ * Files of this form are read while they are sent. n8n hands it to axios, which takes any object that looks like the web's FormData, and
  * adds up its Content-Length (axios 1.x, `formDataToStream`). FormData itself takes only Blobs, which hold whole files.
  */
 class StreamedForm {
@@ -46,8 +46,11 @@ function textIn([name, value]: [string, IDataObject[string]]): Array<[string, st
 	return [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]];
 }
 
-/** What n8n is given to send, and its headers. The Content-Type of a form is set by axios, which chooses the boundary. */
-export function encodeBody({ body, form = false, files = [] }: Body) {
+/** Makes what n8n is given to send, and its headers. axios sets the Content-Type of a form, as it chooses the boundary. */
+export function encodeBody({ body, form = false, files = [] }: Body): {
+	body?: IDataObject | StreamedForm;
+	headers: Record<string, string>;
+} {
 	if (body === undefined) return { headers: {} };
 	if (!form && files.length === 0) return { body, headers: { 'Content-Type': 'application/json' } };
 	const parts = files.map((file): [string, FormFile] => [file.field, file]);

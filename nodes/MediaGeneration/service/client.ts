@@ -1,6 +1,6 @@
 /**
- * The one door to the service: the key is attached by n8n's credential only, nothing here retries, every request ends within its
- * time, however slowly its answer drips, and what an answer says of throttling is learned here.
+ * Is the one door to the service: only n8n's credential attaches the key, nothing here retries, every request ends within its time,
+ * however slowly its answer drips, and what an answer says of throttling is learned here.
  */
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
@@ -32,7 +32,7 @@ export interface Answer extends Read {
 
 export interface NoAnswer {
 	answered: false;
-	/** Only what is `unanswered` can have reached the service. */
+	/** Only an `unanswered` request can have reached the service. */
 	kind: Connection;
 	reason: string;
 }
@@ -63,7 +63,7 @@ interface RawResponse {
 	body: unknown;
 }
 
-/** One request within its time. Never rejects. */
+/** Makes one request within its time. Never rejects. */
 async function exchange<T>(
 	options: IHttpRequestOptions,
 	{ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
@@ -99,7 +99,7 @@ export async function createClient(context: RequestContext): Promise<ServiceClie
 	return clientOf(context, await readCredentials(context));
 }
 
-/** As {@link createClient}, for webhooks, which are called many times a second. @param fits whether what was read a moment ago will do */
+/** Does what {@link createClient} does, for webhooks, which are called many times a second. @param fits whether what was read a moment ago will do */
 export async function recentClient(
 	context: N8nContext,
 	fits?: (credentials: Credentials) => boolean,
@@ -114,17 +114,15 @@ function clientOf(context: RequestContext, read: CredentialRead): ServiceClient 
 	const cleaner = cleanerOf(context);
 	cleaner.knows(credentials);
 
-	async function send({ path, purpose, method, qs, body, ...given }: ApiRequest): Promise<Reply> {
-		const { form, files, ...within } = given;
-		cleaner.hasSent(body?.receive_url);
-		const sent = encodeBody({ body, form, files });
-		const headers = { Accept: 'application/json', ...sent.headers };
-		const url = credentials.baseUrl + path;
+	async function send(asked: ApiRequest): Promise<Reply> {
+		const { method, path, qs, purpose } = asked;
+		cleaner.hasSent(asked.body?.receive_url);
+		const { body, headers } = encodeBody(asked);
 		const options: IHttpRequestOptions = {
-			...{ method, url, qs, headers, encoding: 'stream' },
-			body: sent.body,
+			...{ method, url: credentials.baseUrl + path, qs, body, encoding: 'stream' },
+			headers: { Accept: 'application/json', ...headers },
 		};
-		const reply = await exchange<Answer>(options, within, async (limited, signal) => {
+		const reply = await exchange<Answer>(options, asked, async (limited, signal) => {
 			// n8n's helper overwrites a request's signal with the execution's (n8n-core 2.41); this context hands it the request's instead.
 			const own = { getExecutionCancelSignal: { value: () => signal } };
 			const response = (await context.helpers.httpRequestWithAuthentication.call(
@@ -133,11 +131,12 @@ function clientOf(context: RequestContext, read: CredentialRead): ServiceClient 
 				limited,
 				{ credentialsDecrypted: await signedWith() },
 			)) as RawResponse;
-			const { statusCode: status, headers: answered } = response;
+			const { statusCode: status } = response;
 			const { text: raw, whole } = await readText(response.body);
 			// Clean it before it is parsed, so that no escape hides the key.
 			const text = cleaner.key(raw);
-			return { answered: true, status, headers: answered, text, ...readJson(text, ANSWER, whole) };
+			const read = readJson(text, ANSWER, whole);
+			return { answered: true, status, headers: response.headers, text, ...read };
 		});
 		if (!reply.answered) {
 			const at = reply.kind === 'unanswered' ? '' : ` (${credentials.baseUrl})`;
@@ -153,15 +152,18 @@ function clientOf(context: RequestContext, read: CredentialRead): ServiceClient 
 const PREFLIGHT_TIMEOUT_MS = 3_000;
 const SELF_CALL_TIMEOUT_MS = 20_000;
 
-/** A request to this n8n itself, without any credential. */
+/** Makes a request to this n8n itself, without any credential. */
 async function askSelf(context: N8nContext, options: IHttpRequestOptions, timeoutMs: number) {
 	return await exchange(options, { timeoutMs }, async (limited) => {
 		return (await context.helpers.httpRequest(limited)) as RawResponse;
 	});
 }
 
-/** What a webhook of this n8n is published for, by a CORS preflight, which starts nothing. Undefined where it can't be seen. */
-export async function publishedMethods(context: N8nContext, url: string) {
+/** Asks what a webhook of this n8n is published for, by a CORS preflight, which starts nothing. Undefined where it can't be seen. */
+export async function publishedMethods(
+	context: N8nContext,
+	url: string,
+): Promise<string | undefined> {
 	const method = 'OPTIONS' as string as IHttpRequestMethods;
 	const headers = { Origin: new URL(url).origin };
 	const response = await askSelf(context, { method, url, headers }, PREFLIGHT_TIMEOUT_MS);
@@ -170,8 +172,14 @@ export async function publishedMethods(context: N8nContext, url: string) {
 	return typeof methods === 'string' && methods.startsWith('OPTIONS') ? methods : undefined;
 }
 
-/** Calls an address of this n8n. The status, or why there is none. */
-export async function callSelf(context: N8nContext, url: string, body: IDataObject) {
+/** What this n8n answers to a call of this process. */
+export type SelfReply = { status: number; body: unknown } | { status: undefined; reason: string };
+
+export async function callSelf(
+	context: N8nContext,
+	url: string,
+	body: IDataObject,
+): Promise<SelfReply> {
 	const options = { method: 'POST', url, body, json: true } as const;
 	const response = await askSelf(context, options, SELF_CALL_TIMEOUT_MS);
 	if ('answered' in response) return { status: undefined, reason: response.reason };

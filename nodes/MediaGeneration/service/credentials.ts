@@ -1,4 +1,4 @@
-/** What is read of the credential, and what n8n signs requests with. A key is never sent to another address than its own. */
+/** Reads the credential, and gives n8n what it signs requests with. A key is never sent to another address than its own. */
 import type {
 	ICredentialDataDecryptedObject,
 	ICredentialsDecrypted,
@@ -54,14 +54,14 @@ export async function readCredentials(context: RequestContext): Promise<Credenti
 interface KeptCredential {
 	/** Calls that come at the same moment share one. */
 	reading: Promise<CredentialRead>;
-	/** Whether it was read because what was kept did not fit: for those who guess that happens once in the time that it is kept. */
+	/** True if it was read because what was kept did not fit. Callers who guess cause that once in the time that it is kept. */
 	again: boolean;
 }
 
 /** The keys name workflow, node and credential. An entry is forgotten when it is no longer recent, as API keys are not kept. */
 const recent = new BoundedMap<string, KeptCredential>(200);
 
-/** What was read a moment ago, or is read now. While the editor listens nothing is kept. */
+/** Returns what was read a moment ago, or reads it now. While the editor listens nothing is kept. */
 export async function recentCredentials(
 	context: N8nContext,
 	fits: (credentials: Credentials) => boolean = () => true,
@@ -85,10 +85,13 @@ export async function recentCredentials(
 	return await made.reading;
 }
 
-/** What n8n signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */
-export function signer(context: RequestContext, first: CredentialRead) {
+/** Gives n8n what it signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */
+export function signer(
+	context: RequestContext,
+	first: CredentialRead,
+): () => Promise<ICredentialsDecrypted | undefined> {
 	let [latest, latestAt] = [Promise.resolve(first), first.readAt];
-	return async (): Promise<ICredentialsDecrypted | undefined> => {
+	return async () => {
 		if (now() - latestAt >= RECENT_MS) {
 			latestAt = now();
 			latest = readCredentials(context).then((read) => {

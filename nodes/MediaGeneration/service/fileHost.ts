@@ -1,12 +1,12 @@
 /**
- * The other door to the network, for files: never with a credential. Redirects are followed one by one, so that every hop passes n8n's
- * own protection against server-side request forgery, which is off by default; private addresses only where the service has one.
+ * Is the other door to the network, for files: it never uses a credential. Redirects are followed one by one, so that every hop passes
+ * n8n's own protection against server-side request forgery, which is off by default; private addresses only where the service has one.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
 import { timeLimit } from '../base/clock';
-import { urlOf } from '../base/json';
+import { asText, urlOf } from '../base/json';
 import { connectionOf, reasonOf } from '../base/networkError';
 
 export type ByteStream = Exclude<
@@ -44,8 +44,7 @@ const OPEN_TIMEOUT_MS = 60_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
-	const [first] = [headers[name]].flat();
-	return typeof first === 'string' ? first : typeof first === 'number' ? String(first) : undefined;
+	return asText([headers[name]].flat()[0]);
 }
 
 export function redirectTarget(location: string | undefined, from: string): URL | string {

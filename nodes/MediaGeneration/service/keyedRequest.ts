@@ -1,5 +1,5 @@
 /**
- * The request that the key is added to. Whoever may use a credential chooses the rest of it, e.g. in n8n's HTTP Request node, so only
+ * Adds the key to a request. Whoever may use a credential chooses the rest of it, e.g. in n8n's HTTP Request node, so only
  * fields that can't carry the key elsewhere pass, and what could is refused in words.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
@@ -30,7 +30,7 @@ const HARMLESS = new Set([
 	'allowedDomains',
 ]);
 
-/** What sends the request somewhere else, or over a connection that somebody else can read. */
+/** These options send the request somewhere else, or over a connection that somebody else can read. */
 const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
 	proxy: 'a proxy, which could read it. Set a proxy for the whole n8n instead (HTTPS_PROXY)',
 	auth: 'a user name and password. Remove them',
@@ -46,7 +46,7 @@ const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
 	adapter: 'a transport of its own',
 };
 
-/** What users set. By others a server, or something before it, can send a request on to another host or path, or read it as two. */
+/** Users set these headers. By others a server, or something before it, can send a request on to another host or path, or read it as two. */
 const PASSED_HEADERS =
 	/^(accept(-(charset|encoding|language))?|content-(type|language|encoding)|user-agent|(x-)?idempotency-key|(x-)?(request|correlation)-id|if-(none-)?match|if-(un)?modified-since|if-range|range|cache-control|pragma|prefer|traceparent|tracestate)$/;
 

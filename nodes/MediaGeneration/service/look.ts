@@ -1,4 +1,4 @@
-/** One look at a task: which route to ask, and what its answer means. Sources: docs/service.md, "Endpoints", "Poll routes" and "HTTP". */
+/** Looks at a task once: which route to ask, and what its answer means. Sources: docs/service.md, "Endpoints", "Poll routes" and "HTTP". */
 import { kindOf429, retryAfterMs } from './account';
 import type { PollRoute, Purpose } from './account';
 import type { Answer, Reply, ServiceClient } from './client';
@@ -10,11 +10,11 @@ export type Look =
 	| { kind: 'task'; task: Task }
 	/** The task is over, but under another ID or beside `success: false`: that counts once another look repeats it (`until.ts`). */
 	| { kind: 'doubtful'; task: Task; detail: string }
-	/** Nothing usable, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
+	/** Nothing usable came, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
-	/** 404 on every route that was tried. */
+	/** Every route that was tried answered 404. */
 	| { kind: 'missing'; detail: string; httpStatus?: number }
-	/** 401 or 403 in the service's own words. A single one is not proof: throttling can look like it. */
+	/** The service refused in its own words, with 401 or 403. A single one is not proof: throttling can look like it. */
 	| { kind: 'denied'; detail: string; httpStatus: number };
 
 export interface LookAt {
@@ -61,7 +61,7 @@ function aboutTask(task: Task, taskId: string, { body, status }: Answer): Look {
 		: { kind: 'busy', detail, httpStatus: status };
 }
 
-/** The service's own words, or why they were not read, with the status. */
+/** Returns the service's own words, or why they were not read, with the status. */
 export function wordsOf({ status, body, unread }: Answer): string | undefined {
 	const text = isObject(body) ? errorTextOf(body) : undefined;
 	if (text !== undefined) return `HTTP ${status}: ${text}`;

@@ -1,4 +1,4 @@
-/** Which files a finished task offers. Source: docs/service.md, "Resources" (the task's metadata) and "Shapes". */
+/** Finds the files that a finished task offers. Source: docs/service.md, "Resources" (the task's metadata) and "Shapes". */
 import { asText, isObject, type JsonObject } from '../base/json';
 import { extensionIn, mediaOf } from '../media/kinds';
 import type { Task } from './task';
@@ -13,17 +13,17 @@ export interface TaskOutput {
 const TRANSCRIPT_KEY = /^(srt|vtt|json|transcript|subtitle)/i;
 const BARE_KEY = /^ur[il]s?$/i;
 const URL_KEY = /((^|_)ur[il]s?|Ur[il]s?)$/;
-/** Smaller copies of a result. */
+/** Such fields hold smaller copies of a result. */
 const PREVIEW_KEY = /preview|thumb|poster|waveform/i;
-/** What the request itself carried. */
+/** The request itself carried what stands under these names. */
 const ECHO_KEY =
 	/receive|callback|webhook|reference|input|source|init|upload|request|prompt|voice/i;
-/** What plays while the task runs is not a result, and is gone soon after. */
+/** A stream plays while the task runs: it is no result, and is gone soon after. */
 const STREAM_KEY = /stream/i;
-/** Best first. */
+/** The best ones come first. */
 const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_url', 'json_url'];
 const MAX_OUTPUT_DEPTH = 5;
-/** How many fields, and of each level how many objects, are looked through for addresses: far more than any task has. */
+/** Limits the fields, and the objects of each level, that are looked through for addresses: no task has nearly as many. */
 const MAX_LOOKED_AT = 1_000;
 
 function listOf(value: unknown): unknown[] {
@@ -46,7 +46,7 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	return 'file';
 }
 
-/** Of an image the full picture where there is one; a preview is a result where there is none. */
+/** Takes the full picture of an image where there is one; a preview is a result where there is none. */
 function imageIn(entry: unknown): string | undefined {
 	const image = isObject(entry) ? entry : { url: entry };
 	return [image.imageUrl, image.image_url, image.url, image.previewUrl, image.preview_url]
@@ -73,7 +73,7 @@ function below(fields: JsonObject, names: readonly string[]): FieldHolder[] {
 }
 
 /**
- * The files of a finished task, each once: full pictures first, then the named outputs, then whatever else of the metadata
+ * Lists the files of a finished task, each once: full pictures first, then the named outputs, then whatever else of the metadata
  * is an address, the deeper ones last. Previews count only when there is nothing better.
  * @param echoes texts that the creation request carried, where they are known: addresses among them are not results,
  * whatever query they come back with

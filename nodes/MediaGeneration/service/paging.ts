@@ -1,28 +1,32 @@
-/** Lists of the service, page by page: where their records stand, and when nothing more is to be expected (docs/service.md, "More routes"). */
-import { recordsIn } from '../base/json';
+/** Reads lists of the service page by page: where their records stand, and when nothing more is to be expected (docs/service.md, "More routes"). */
+import { isObject } from '../base/json';
 
 const RECORD_NAMES = [
 	...['data', 'voices', 'voice_list', 'models', 'tasks', 'api_keys', 'apiKeys', 'keys'],
 	...['items', 'results', 'list', 'records'],
 ];
+const MAX_RECORDS_DEPTH = 5;
 
-/** The records in an answer; undefined where it is no list. */
-export function recordsOf(body: unknown): unknown[] | undefined {
-	return recordsIn(body, RECORD_NAMES);
+/** Finds the records in an answer; undefined where it is no list. */
+export function recordsOf(body: unknown, depth = 0): unknown[] | undefined {
+	if (Array.isArray(body)) return body as unknown[];
+	if (!isObject(body) || depth > MAX_RECORDS_DEPTH) return undefined;
+	const found = RECORD_NAMES.map((name) => recordsOf(body[name], depth + 1));
+	return found.find((records) => records !== undefined);
 }
 
 export interface Page<Entry> {
 	entries: Entry[];
 	/** Says where the next page begins, in the list's own terms; undefined after the last one. */
 	next: string | undefined;
-	/** Whether the service says nothing of a next page: then a page without anything new is the last one. */
+	/** True where the service says nothing of a next page: then a page without anything new is the last one. */
 	isGuess?: boolean;
 }
 
 interface Paging<Entry> {
 	read: (cursor: string | undefined) => Promise<Page<Entry> | undefined>;
 	keyOf: (entry: Entry) => string;
-	/** What earlier pages had. Grows. */
+	/** The keys that earlier pages had. Grows. */
 	seen: Set<string>;
 	from?: string | undefined;
 }
@@ -30,10 +34,11 @@ interface Paging<Entry> {
 /** Services repeat entries where pages meet, and some ignore which page is asked for: after so many without anything new none is expected. */
 const MAX_EMPTY_PAGES = 3;
 
-/** Pages with only the entries that no page before had. Ends where there is no such page. */
-export async function* newPages<Entry>({ read, keyOf, seen, from }: Paging<Entry>) {
-	let cursor = from;
-	for (let empty = 0; empty < MAX_EMPTY_PAGES;) {
+/** Yields pages with only the entries that no page before had. Ends where there is no such page. */
+export async function* newPages<Entry>(paging: Paging<Entry>): AsyncGenerator<Page<Entry>> {
+	const { read, keyOf, seen } = paging;
+	let [cursor, empty] = [paging.from, 0];
+	while (empty < MAX_EMPTY_PAGES) {
 		const page = await read(cursor);
 		if (page === undefined) return;
 		const entries = page.entries.filter((entry) => {

@@ -1,4 +1,4 @@
-/** The one retrying read: it costs nothing, so it is repeated while the service can't answer, but never while the account asked for a pause. */
+/** Reads what costs nothing: it is repeated while the service can't answer, but never while the account asked for a pause. */
 import type { IDataObject } from 'n8n-workflow';
 import type { Answer, Reply, ServiceClient } from './client';
 import { backoffMs, realClock, type Clock } from '../base/clock';
@@ -22,7 +22,7 @@ export interface Reading {
 	tries?: number;
 	clock?: Clock;
 	signal?: AbortSignal | undefined;
-	/** What is read, in words; the path, unless given. */
+	/** Says in words what is read. The default is the path. */
 	what?: string;
 	/** Limits one try. */
 	timeoutMs?: number;
@@ -40,8 +40,8 @@ const READING_LONGEST_PAUSE_MS = 60_000;
 
 export const OUT_OF_CREDITS = 'The account seems to be out of credits. Add credits at the service.';
 
-/** A 401 that says nothing of the key (docs/service.md, "HTTP"). */
-export const isAboutCredits = (status: number, said: string) =>
+/** Such a 401 says nothing of the key (docs/service.md, "HTTP"). */
+export const isAboutCredits = (status: number, said: string): boolean =>
 	status === 401 && /\b(credits?|balance)\b/i.test(said);
 
 export function unreadable(what: string, reason: string, httpStatus?: number): Failure {
@@ -56,7 +56,7 @@ export function unreadable(what: string, reason: string, httpStatus?: number): F
 	return { outcome: refused ? 'rejected' : 'unreachable', message, description, httpStatus };
 }
 
-/** Why a reply can't be used; undefined where it can. `isFinal`: another try changes nothing. */
+/** Says why a reply can't be used; undefined where it can. `isFinal`: another try changes nothing. */
 function readingProblem(reply: Reply, what: string) {
 	if (!reply.answered)
 		return { failure: unreadable(what, reply.reason), isFinal: reply.kind === 'impossible' };
@@ -93,11 +93,11 @@ export async function readReply(reading: Reading): Promise<Answer> {
 	}
 }
 
-/** Whether the service says that it has no such route, or no such page. Every other refusal leaves that open. */
-export const saysNoRoute = ({ httpStatus = 0 }: Failure) =>
+/** Tells whether the service says that it has no such route, or no such page. Every other refusal leaves that open. */
+export const saysNoRoute = ({ httpStatus = 0 }: Failure): boolean =>
 	[404, 405, 410, 501].includes(httpStatus);
 
-/** The answer of a route that not every service has. @param what it offers, in words */
+/** Asks a route that not every service has. @param what it offers, in words */
 export async function askOptional(reading: Reading, what: string): Promise<JsonObject> {
 	const asked = await attemptLater(async () => await readBody({ what: `The ${what}`, ...reading }));
 	if (asked.ok && isObject(asked.value)) return asked.value;

@@ -1,4 +1,4 @@
-/** What answers say of a task, and of the account. Sources: docs/service.md, "Resources", "States", "Shapes" and "Status". */
+/** Reads what answers say of a task, and of the account. Sources: docs/service.md, "Resources", "States", "Shapes" and "Status". */
 import type { IDataObject } from 'n8n-workflow';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { recordsOf } from './paging';
@@ -18,7 +18,7 @@ export interface Task {
 
 const isGiven = (value: unknown) => value !== undefined;
 
-/** The service's own words. Refusals can list fields: `errors: [{ field, message }]` (docs/service.md, "Errors"). */
+/** Finds the service's own words. Refusals can list fields: `errors: [{ field, message }]` (docs/service.md, "Errors"). */
 export function errorTextOf(body: JsonObject): string | undefined {
 	const metadata = isObject(body.metadata) ? body.metadata : {};
 	const { error_message, error, message, detail, errors } = body;
@@ -32,18 +32,18 @@ export function errorTextOf(body: JsonObject): string | undefined {
 	return [text, fields.join('; ')].filter((each = '') => each !== '').join(': ') || undefined;
 }
 
-/** Whether an object says more about a task than a status, which answers of all kinds have. */
+/** Tells whether an object says more about a task than a status, which answers of all kinds have. */
 function describesTask({ id, task_id, type, metadata, progress }: JsonObject): boolean {
 	const named = [id, task_id, type].some((value) => asText(value) !== undefined);
 	return named || isObject(metadata) || progress !== undefined;
 }
 
-export const isDescribed = ({ raw }: Task) => describesTask(raw);
+export const isDescribed = ({ raw }: Task): boolean => describesTask(raw);
 
 const WRAPPERS = ['data', 'result', 'task'];
 const MAX_WRAPPERS = 2;
 
-/** What an answer, a callback or a record of a list may be: itself, and what it wraps, as in `{ success, data: { task: {...} } }`. From the outside in. */
+/** Lists what an answer, a callback or a record of a list may be: itself, and what it wraps, as in `{ success, data: { task: {...} } }`. From the outside in. */
 function layersOf(body: unknown, depth = 0): JsonObject[] {
 	if (!isObject(body) || depth > MAX_WRAPPERS) return [];
 	return [body, ...WRAPPERS.flatMap((name) => layersOf(body[name], depth + 1))];
@@ -51,7 +51,7 @@ function layersOf(body: unknown, depth = 0): JsonObject[] {
 
 const hasStatus = ({ status }: JsonObject) => typeof status === 'string' && status !== '';
 
-/** The task itself (docs/service.md, "Resources" and "Shapes"): a status alone can be one of the request. */
+/** Finds the task itself (docs/service.md, "Resources" and "Shapes"): a status alone can be one of the request. */
 function unwrapped(body: JsonObject): JsonObject {
 	const layers = layersOf(body).filter(hasStatus);
 	return layers.find(describesTask) ?? layers.at(-1) ?? body;
@@ -81,12 +81,12 @@ export function parseTask(body: unknown): Task | undefined {
 	};
 }
 
-/** Whether any `task_id` stands in the text of an answer, however deep: then a task may exist, whatever else the answer says. */
+/** Tells whether any `task_id` stands in the text of an answer, however deep: then a task may exist, whatever else the answer says. */
 export function mentionsTask(text: string): boolean {
 	return /"task_?[iI]d"\s*:\s*(?:"[^"]|-?\d)/.test(text);
 }
 
-/** What stands under each of the names, in all layers of an answer. */
+/** Lists what stands under each of the names, in all layers of an answer. */
 function placesOf(body: unknown, ...names: string[]): unknown[] {
 	const layers = layersOf(body);
 	return names.flatMap((name) => layers.map((layer) => layer[name]));
@@ -95,20 +95,20 @@ function placesOf(body: unknown, ...names: string[]): unknown[] {
 const idOf = ({ id, task_id, taskId }: JsonObject) =>
 	[id, task_id, taskId].map(asText).find(isGiven);
 
-/** The task ID in an answer or a callback (docs/service.md, "Endpoints"). A bare `id` can be that of what wraps it. */
+/** Finds the task ID in an answer or a callback (docs/service.md, "Endpoints"). A bare `id` can be that of what wraps it. */
 export function taskIdOf(body: unknown): string | undefined {
 	const ids = [...placesOf(body, 'task_id', 'taskId'), ...placesOf(body, 'id').reverse()];
 	return ids.map(asText).find(isGiven);
 }
 
-/** The task in a record of a list. */
+/** Finds the task in a record of a list. */
 export function listedIn(record: unknown): { taskId: string; raw: JsonObject } | undefined {
 	const raw = layersOf(record).find((layer) => idOf(layer) !== undefined);
 	const taskId = raw && idOf(raw);
 	return raw && taskId !== undefined ? { taskId, raw } : undefined;
 }
 
-/** A task ID anywhere in the text of an answer, which can be no JSON, or only the beginning of it. */
+/** Finds a task ID anywhere in the text of an answer, which can be no JSON, or only the beginning of it. */
 export function taskIdIn(text: string): string | undefined {
 	const found = /"task_?[iI]d"\s*:\s*(?:"([^"\\]{1,500})"|(\d{1,40})\b)/.exec(text);
 	return found?.[1] ?? found?.[2];
@@ -124,7 +124,7 @@ export function creditsOf(body: unknown): number | undefined {
 	return [...placesOf(body, 'credits', 'balance'), body.data].map(asNumber).find(isGiven);
 }
 
-/** The cost that an answer or a task names (docs/service.md, "Shapes"). */
+/** Finds the cost that an answer or a task names (docs/service.md, "Shapes"). */
 export function costIn(body: JsonObject): number | undefined {
 	const costs = placesOf(body, 'credit_cost', 'estimated_credits').map(asNumber);
 	return costs.find((cost = -1) => cost >= 0);

@@ -1,11 +1,11 @@
-/** The failures of tasks, in words that say what was paid for and what to do next. */
+/** Words the failures of tasks: they say what was paid for and what to do next. */
 import { invalid, messageOf, quote, seconds, type Failure } from '../base/failures';
 import { isObject } from '../base/json';
 import type { Task } from './task';
 
 const USE_WAIT = 'Nothing needs to be paid again: use the operation "Task: Wait" with this task ID';
 
-/** Advice of "Task: Wait", which makes no new task. */
+/** "Task: Wait" advises this, as it makes no new task. */
 export const FAILED_EARLIER =
 	'The service ended this task with an error, so waiting for it again changes nothing. Correct the input if the reason points to it, and run the node that created the task again, which pays for a new one. Services usually refund failed tasks; check the credits.';
 
@@ -57,7 +57,7 @@ export function taskMissing(
 	return { outcome: 'unreachable', message, description, taskId, httpStatus };
 }
 
-/** An unexpected exception: n8n's store, a parser, a bug of ours. @param taskId the first of the item; without one, nobody knows what was created */
+/** Words an unexpected exception: of n8n's store, a parser, a bug of ours. @param taskId the first of the item; without one, nobody knows what was created */
 export function broken(
 	error: unknown,
 	reached: 'nothing' | 'sent' | 'done',

@@ -1,4 +1,4 @@
-/** The account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
+/** Reads the account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
 import type { Answer } from './client';
 import { realClock } from '../base/clock';
 import { attemptLater, FailureError, type Failure } from '../base/failures';
@@ -26,9 +26,9 @@ interface TaskListQuery extends Omit<Reading, 'path'> {
 	type?: string | undefined;
 	limit: number;
 	mostPages?: number;
-	/** Whether a task counts. The default is all of them. */
+	/** Tells whether a task counts. The default is all of them. */
 	isWanted?: (task: ListedTask) => boolean;
-	/** Whether a page shows that none of the further ones is of interest. */
+	/** Tells whether a page shows that none of the further ones is of interest. */
 	isOver?: (page: readonly ListedTask[], answer: Answer) => boolean;
 }
 
@@ -44,7 +44,7 @@ class ListMemory {
 	denials = 0;
 }
 
-/** Epoch ms, from ISO 8601 (UTC where it names no zone), or from seconds or ms, also as a text. */
+/** Returns epoch ms, from ISO 8601 (UTC where it names no zone), or from seconds or ms, also as a text. */
 export function timeOf(value: unknown): number | undefined {
 	const number = asNumber(value);
 	if (number !== undefined)
@@ -62,7 +62,7 @@ function taskIn(record: unknown): ListedTask[] {
 	return [{ ...listed, createdAt: timeOf(created) }];
 }
 
-/** Whether the service says that more follows; undefined where it says nothing. */
+/** Tells whether the service says that more follows; undefined where it says nothing. */
 function saysMore(body: unknown): boolean | undefined {
 	if (!isObject(body)) return undefined;
 	const places = [body, body.pagination, body.meta, body.data].filter(isObject);
@@ -102,10 +102,11 @@ async function firstPage(query: TaskListQuery): Promise<Answer | undefined> {
 		memory.denials += answer === undefined ? 1 : 0;
 		return answer;
 	};
-	const first = await ask();
-	const isDoubtful = first === undefined && isOpen() && tries !== 1;
-	if (isDoubtful) await clock.sleep(DENIED_AGAIN_MS, signal);
-	const answer = isDoubtful ? await ask() : first;
+	let answer = await ask();
+	if (answer === undefined && isOpen() && tries !== 1) {
+		await clock.sleep(DENIED_AGAIN_MS, signal);
+		answer = await ask();
+	}
 	if (answer !== undefined || (!memory.wasRead && !isOpen())) return answer;
 	throw new FailureError(unreadable('The list of tasks', 'the service said it has none', 404));
 }
@@ -143,7 +144,7 @@ export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 	return { kind: 'list', tasks: tasks.slice(0, limit), whole, answer };
 }
 
-/** Whether a page shows that all further ones are older than that (epoch ms by the service's clock): where its list begins with the newest. */
+/** Tells whether a page shows that all further ones are older than that (epoch ms by the service's clock): where its list begins with the newest. */
 export function areOlder(page: readonly ListedTask[], thanMs: number): boolean {
 	const times = page.map(({ createdAt = Infinity }) => createdAt);
 	// A list may cut its times to whole seconds.
@@ -152,7 +153,7 @@ export function areOlder(page: readonly ListedTask[], thanMs: number): boolean {
 	);
 }
 
-/** A task whose text its list has cut off, with the whole one. As it was where that can't be read. */
+/** Returns a task whose text its list has cut off with the whole one, or as it was where that can't be read. */
 export async function withFullText(
 	reading: Omit<Reading, 'path'>,
 	task: ListedTask,
@@ -164,6 +165,6 @@ export async function withFullText(
 	return { ...task, raw: { ...task.raw, text: full.text, text_truncated: false } };
 }
 
-/** docs/service.md, "Deletion, prices, lists". */
-export const isTextCut = ({ text_truncated: isCut }: JsonObject) =>
+/** Source: docs/service.md, "Deletion, prices, lists". */
+export const isTextCut = ({ text_truncated: isCut }: JsonObject): boolean =>
 	isCut === true || isCut === 'true';

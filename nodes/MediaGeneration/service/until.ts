@@ -1,5 +1,5 @@
 /**
- * Looking at a task until the answer is clear. One answer can be wrong: throttling looks like a refused key, and a young task like a
+ * Looks at a task until the answer is clear. One answer can be wrong: throttling looks like a refused key, and a young task like a
  * missing one. The table says how often, and for how long, an answer has to be repeated until it counts.
  * Sources: docs/service.md, "Status", "Poll routes" and "HTTP".
  */
@@ -8,7 +8,7 @@ import { seconds } from '../base/failures';
 import type { Look } from './look';
 import type { Task } from './task';
 
-/** An answer counts after so many looks, the first of which was so long ago. A look that shows the task begins the count again. */
+/** An answer counts after this many looks, the first of which was this long ago. A look that shows the task begins the count again. */
 interface Proof {
 	looks: number;
 	ms: number;
@@ -17,7 +17,7 @@ interface Proof {
 export interface Policy {
 	/** The task is over, but under another ID or beside `success: false`. */
 	doubtful: Proof;
-	/** 401, 403 and 404, which can take turns. */
+	/** The answers 401, 403 and 404 count together, as they can take turns. */
 	refused: Proof;
 	busy: Proof;
 	/** Separates two looks, unless the answer asks for a longer pause. */
@@ -37,13 +37,13 @@ const FIRST = { firstMs: 250, mostMs: 2_000, refusedMs: 1_500 };
 export const LOOK_POLICIES = {
 	/** A paid task is waited for, polled or asleep: the deadline ends what is never clear. */
 	wait:     { doubtful: times(2), refused: { looks: 3, ms: 60_000 }, busy: NEVER, ...NO_PAUSE },
-	/** The one question before an execution sleeps or wakes. */
+	/** One question is asked before an execution sleeps or wakes. */
 	question: { doubtful: times(2), refused: times(1), busy: times(1), pause: SHORT, longestPauseMs: Infinity },
 	/** A callback that anybody can have sent must not cost many requests; the time for its answer ends the rest. */
 	callback: { doubtful: times(2), refused: times(2), busy: NEVER, pause: FIRST, longestPauseMs: Infinity },
 	/** Whoever only wants to see a task sees what the service says. */
 	show:     { doubtful: times(1), refused: times(1), busy: times(4), pause: SHORT, longestPauseMs: 60_000 },
-	/** The cost of a task of just now, which can be unknown for a moment. */
+	/** The cost of a new task is read, and that task can be unknown for a moment. */
 	cost:     { doubtful: times(4), refused: times(4), busy: times(4), pause: SHORT, longestPauseMs: 10_000 },
 } satisfies Record<string, Policy>;
 
@@ -55,7 +55,7 @@ export type Unclear = 'doubtful' | 'refused' | 'busy';
 const unclearBy = ({ kind }: Exclude<Look, { kind: 'task' }>): Unclear =>
 	kind === 'denied' || kind === 'missing' ? 'refused' : kind;
 
-/** What the looks at one task have said so far. */
+/** Remembers what the looks at one task have said so far. */
 export class Evidence {
 	private readonly streaks = new Map<Unclear, { looks: number; since: number }>();
 	/** One doubtful look has shown this failure. */
@@ -67,12 +67,12 @@ export class Evidence {
 		public reportedFailed = false,
 	) {}
 
-	/** How many looks in a row came to that; only a look that shows the task ends a streak, or any other one that of `busy`. */
+	/** Counts the looks in a row that came to that; only a look that shows the task ends a streak, or any other one that of `busy`. */
 	streak(kind: Unclear): number {
 		return this.streaks.get(kind)?.looks ?? 0;
 	}
 
-	/** The look that counts; undefined where another one is needed. */
+	/** Returns the look that counts; undefined where another one is needed. */
 	add(look: Look, nowMs: number): Look | undefined {
 		if (look.kind !== 'busy') this.streaks.delete('busy');
 		if (look.kind === 'task') {
@@ -102,7 +102,7 @@ export interface Looking extends Clock {
 	deadline?: number;
 	/** Epoch ms before which the account wants no look. */
 	pausedUntil?: () => number;
-	/** Whether a task that was seen says enough. */
+	/** Tells whether a task that was seen says enough. */
 	isEnough?: (task: Task) => boolean;
 	reportedFailed?: boolean;
 }

@@ -1,4 +1,4 @@
-/** How a task ends: polling, the last look before sleeping, waking and the trigger all decide here, and hand the end on as it is. */
+/** Decides how a task ends, for polling, the last look before sleeping, waking and the trigger, which hand the end on as it is. */
 import * as failures from './taskFailures';
 import type { Failure } from '../base/failures';
 import { realClock } from '../base/clock';
@@ -41,7 +41,7 @@ export function verdictOf(taskId: string, task: Task, echoes: Iterable<string> =
 
 const QUESTION_TIMEOUT_MS = 5_000;
 
-/** What the service says of a task now; undefined where a look says nothing. */
+/** Asks what the service says of a task now; undefined where a look says nothing. */
 export async function verdictNow(
 	client: ServiceClient,
 	{ echoes, ...task }: Omit<LookAt, 'timeoutMs'> & { echoes: readonly string[] },
@@ -59,7 +59,7 @@ export function withoutFiles(taskId: string, task: Task): Failed & { task: Task 
 	return { kind: 'failed', failure: failures.withoutOutputs(taskId, task), task };
 }
 
-/** All http(s) addresses of a request, for {@link verdictOf}. */
+/** Lists all http(s) addresses of a request, for {@link verdictOf}. */
 export function addressesIn(value: unknown, depth = 0): string[] {
 	if (typeof value === 'string') return /^https?:/i.test(value) ? [value] : [];
 	if (depth > 20 || (!Array.isArray(value) && !isObject(value))) return [];
