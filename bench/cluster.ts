@@ -4,6 +4,7 @@ import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { waitUntil } from '../test/n8n/harness/wait';
 import type { QueueContext } from '../test/queue/context';
 import { type Crowd, crowd, tasksEach } from './crowd';
+import { endlessJobs } from './jobs';
 import { postAll } from './posting';
 import { executionOf, type SleepingWay, waitWay } from './sleepers';
 import { called, last, oneItemEach } from './workflows';
@@ -13,12 +14,6 @@ export const workers = 3;
 /** Executions that a worker runs at once. */
 export const concurrency = 10;
 const allWithinMs = 900_000;
-
-const endless = (name: string, count: number) =>
-	Array.from({ length: count }, (_, index) => ({
-		text: `${name} ${index}`,
-		standIn: { never_ends: true },
-	}));
 
 /** Waits until so many executions of a workflow sleep or, by default, are over, without a question to n8n. */
 async function until(
@@ -36,19 +31,6 @@ async function until(
 	);
 }
 
-async function publishWay(
-	context: QueueContext,
-	way: SleepingWay,
-	name: string,
-): Promise<SavedWorkflow> {
-	return await context.publish([
-		called(name),
-		oneItemEach(),
-		...way.nodes(context.service),
-		last(),
-	]);
-}
-
 /** The crowd of this cluster, whose main process is not asked until all of it is over. */
 export const crowdOf = async (context: QueueContext, workflow: SavedWorkflow): Promise<Crowd> =>
 	await crowd(context, workflow, {
@@ -62,11 +44,12 @@ async function asleep(
 	way: SleepingWay,
 	{ count, tasks = 1 }: { count: number; tasks?: number },
 ) {
-	const { rest } = context;
+	const { rest, service } = context;
 	const name = `${way.path}-${count}-${tasks}`;
-	const workflow = await publishWay(context, way, name);
+	const nodes = [called(name), oneItemEach(), ...way.nodes(service), last()];
+	const workflow = await context.publish(nodes);
 	for (let index = 0; index < count; index += 1)
-		await rest.callWebhook(name, { jobs: endless(`${name} ${index}`, tasks) });
+		await rest.callWebhook(name, { jobs: endlessJobs(`${name} ${index}`, tasks) });
 	await until(context, workflow, { state: 'waiting', count });
 	return workflow;
 }

@@ -3,7 +3,6 @@ import type { TestContext } from '../test/n8n/harness/context';
 import { items } from '../test/n8n/harness/execution';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { jobsOf, leastTime } from './jobs';
-import { savePoint } from './saved';
 import { mark, times, type Bench } from './report';
 import { check } from './stats';
 import { called, generate, inN8n, last, oneItemEach, publish } from './workflows';
@@ -96,7 +95,6 @@ export const bench: Bench = {
 		const leastS = leastOf(executions);
 		const ratio = seconds / leastS;
 		say(`${seconds.toFixed(1)} s, ${creations.toFixed(2)} creations a task`);
-		savePoint('crowd', measured);
 		return {
 			tables: [
 				{
@@ -112,7 +110,6 @@ export const bench: Bench = {
 				mark('time beside the least possible', ratio, [1.05, 'x']),
 				mark('creation requests a task', creations, [1.06, '']),
 			],
-			bars: [],
 			checked: [
 				`${executions} executions succeeded with 5 done items each, each task created once`,
 				`never more than ${active} tasks active (${service.summary().maxActive})`,

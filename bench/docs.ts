@@ -68,7 +68,10 @@ export async function writeDocs(reports: readonly SavedReport[], root: string): 
 	for (const report of reports)
 		sections.set(report.name, section(report, sections.get(report.name)));
 	if (sections.size === reports.length)
-		writeFileSync(join(docs, 'images', 'bench.svg'), chart(reports.flatMap(({ bars }) => bars)));
+		writeFileSync(
+			join(docs, 'images', 'bench.svg'),
+			chart(reports.flatMap(({ bars = [] }) => bars)),
+		);
 	const options = await resolveConfig(file);
 	const text = [introduction, ...sections.values()].join('\n\n');
 	writeFileSync(file, await format(text, { ...options, parser: 'markdown' }));

@@ -6,26 +6,15 @@ import { writeDocs } from './docs';
 import { save, savedReports } from './saved';
 import { type Bench, isMet, type SavedReport, textMarks, textReport } from './report';
 
-/** In this order, so that what disturbs nobody comes first. Loaded only when wanted. */
-const benches: Record<string, () => Promise<{ bench: Bench }>> = {
-	schedule: () => import('./schedule'),
-	overhead: () => import('./overhead'),
-	loop: () => import('./loop'),
-	memory: () => import('./memory'),
-	strangers: () => import('./strangers'),
-	seams: () => import('./seams'),
-	callbacks: () => import('./callbacks'),
-	waking: () => import('./waking'),
-	short: () => import('./short'),
-	crowd: () => import('./crowd'),
-	processes: () => import('./processes'),
-	batch: () => import('./batch'),
-	// Last, as it is checked against what `crowd` measured.
-	scale: () => import('./scale'),
-};
+/** In this order, so that what disturbs nobody comes first, and `scale` last, as it is checked against what others measured. */
+const benches = [
+	...['schedule', 'overhead', 'loop', 'memory', 'strangers', 'seams', 'callbacks', 'waking'],
+	...['short', 'crowd', 'processes', 'batch', 'scale'],
+];
 
-async function runBench(name: string, load: () => Promise<{ bench: Bench }>): Promise<SavedReport> {
-	const { bench } = await load();
+async function runBench(name: string): Promise<SavedReport> {
+	// Loaded only when wanted.
+	const { bench } = (await import(`./${name}`)) as { bench: Bench };
 	console.log(`\n${name}: ${bench.title} ...`);
 	const started = Date.now();
 	const report = await bench.run((line) => console.log(`  ${line}`));
@@ -47,23 +36,21 @@ runMain(async () => {
 		.description(
 			'Measures the nodes beside what one would build otherwise; the package must be built',
 		)
-		.argument('[name...]', `only these: ${Object.keys(benches).join(', ')}`)
+		.argument('[name...]', `only these: ${benches.join(', ')}`)
 		.option(
 			'--write',
 			'write docs/benchmarks.md from the last results; what has none stays as it is',
 		)
 		.parse();
-	const names = program.args.length === 0 ? Object.keys(benches) : program.args;
+	const names = program.args.length === 0 ? benches : program.args;
 	const reports: SavedReport[] = [];
 	const failed: string[] = [];
 	for (const name of names) {
-		const load = benches[name];
-		if (load === undefined) {
-			if (name === 'none') continue; // Only --write.
-			throw new Halt(`There is no bench ${name}. There are: ${Object.keys(benches).join(', ')}.`);
-		}
+		if (name === 'none') continue; // Only --write.
+		if (!benches.includes(name))
+			throw new Halt(`There is no bench ${name}. There are: ${benches.join(', ')}.`);
 		try {
-			reports.push(await runBench(name, load));
+			reports.push(await runBench(name));
 		} catch (error) {
 			// One bench that can't run leaves the others their turn.
 			failed.push(name);
@@ -77,7 +64,7 @@ runMain(async () => {
 		console.log(textMarks(marks));
 	}
 	if (program.opts<{ write?: boolean }>().write === true) {
-		await writeDocs(savedReports(Object.keys(benches)), root);
+		await writeDocs(savedReports(benches), root);
 	}
 	if (failed.length > 0) throw new Halt(`Not measured: ${failed.join(', ')}.`);
 });

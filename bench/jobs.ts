@@ -30,6 +30,10 @@ export const jobsOf = (name: string, seconds: readonly number[], standIn: object
 		standIn: { ms: s * 1000, ...standIn },
 	}));
 
+/** Jobs whose tasks are ended from outside. */
+export const endlessJobs = (name: string, count: number): Job[] =>
+	jobsOf(name, Array<number>(count).fill(0), { never_ends: true });
+
 /** One execution with all the jobs. The workflow's name is its webhook's path. */
 export async function runJobs(
 	context: TestContext,

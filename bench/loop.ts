@@ -28,7 +28,6 @@ export const bench: Bench = {
 				marks: rows
 					.slice(1)
 					.map(([work, ms]) => mark(work, ms, [/answer/.test(work) ? 100 : 50, 'ms'])),
-				bars: [],
 				checked: ['each execution gave its output'],
 			};
 		}),

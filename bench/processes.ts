@@ -8,7 +8,6 @@ import { executions, workers } from './cluster';
 import { active, type Crowd, leastOf } from './crowd';
 import { type Cell, mark, times, type Bench } from './report';
 import { ourWay, waitWay } from './sleepers';
-import { savePoint } from './saved';
 import { quantile } from './stats';
 import { called, generate, last, oneItemEach } from './workflows';
 
@@ -32,7 +31,6 @@ export const bench: Bench = {
 			say(
 				`polled: ${polled.seconds.toFixed(1)} s, ${polled.creations.toFixed(2)} creations a task`,
 			);
-			savePoint('processes', polled);
 			service.reset();
 			const { ours, theirs } = await crowdBesideWait(context, await flow('suspended'));
 			say(`suspended: ${ours.seconds.toFixed(1)} s, ${ours.creations.toFixed(2)} creations a task`);
@@ -81,7 +79,6 @@ export const bench: Bench = {
 					mark("commits, beside n8n's Wait node", sleeps / waits, [1.2, 'x']),
 					mark('executions of ours that failed', failed, [0, '']),
 				],
-				bars: [],
 				checked: [
 					'each execution that succeeded gave 5 done items, each task was created once',
 					`never more than ${active} tasks active while executions were compared`,

@@ -50,7 +50,7 @@ export function barsOf(
 export interface Report {
 	tables: Table[];
 	marks: Mark[];
-	bars: Bars[];
+	bars?: Bars[];
 	/** What was counted before any time was believed. */
 	checked: string[];
 }

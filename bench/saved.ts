@@ -19,14 +19,8 @@ export function save(name: string, result: object): void {
 export const savedReports = (names: readonly string[]) =>
 	names.flatMap((name) => read<SavedReport>(name) ?? []);
 
-/** What was measured with real processes, for the simulation to be checked against. */
-export interface Point {
-	seconds: number;
-	refusedPerTask: number;
-}
-export const savePoint = (
-	name: 'processes' | 'crowd',
-	{ seconds, creations }: { seconds: number; creations: number },
-) => save(`${name}.point`, { seconds, refusedPerTask: creations - 1 } satisfies Point);
-/** The last run of this bench here, if there was one. */
-export const measured = (name: 'processes' | 'crowd') => read<Point>(`${name}.point`);
+/** The numbers of a row in the first table of this bench's last run here, if there was one. */
+export const savedRow = (name: string, label: string): number[] | undefined =>
+	read<SavedReport>(name)
+		?.tables[0]?.rows.find(([first]) => first === label)
+		?.map(Number);

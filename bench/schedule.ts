@@ -131,29 +131,19 @@ function marksOf(all: Map<string, Waited[]>): Mark[] {
 		);
 	const contradicting = Object.keys(lies).filter((lie) => lie !== endsAtHalf);
 	const allowed = (ms: number) => Math.min(30 * SECOND, Math.max(SECOND, 0.05 * ms));
-	return [
-		mark('no progress: mean delay, as a share of max(1 s, 5%) and 30 s', worst('none', allowed), [
-			1,
-			'',
-		]),
-		mark('no progress: polls for an hour', pollsOf('none'), [100, '']),
-		mark(
-			'honest progress: mean delay, as a share of max(1 s, 2%)',
-			worst('honest', (ms) => Math.max(SECOND, 0.02 * ms)),
-			[1, ''],
-		),
-		mark('honest progress: polls for an hour', pollsOf('honest'), [60, '']),
-		mark('lying progress: mean delay beside none', beside(contradicting), [1.1, 'x']),
-		mark('honest progress that ends at half: mean delay beside none', beside([endsAtHalf]), [
-			3,
-			'x',
-		]),
-		mark(
-			'lying progress: polls for an hour beside none',
-			Math.max(...Object.keys(lies).map(pollsOf)) / pollsOf('none'),
-			[1.1, 'x'],
-		),
+	const second = (ms: number) => Math.max(SECOND, 0.02 * ms);
+	const half = 'honest progress that ends at half: mean delay beside none';
+	const pollsOfLies = Math.max(...Object.keys(lies).map(pollsOf));
+	const goals: Array<[what: string, measured: number, limit: number, unit?: string]> = [
+		['no progress: mean delay, as a share of max(1 s, 5%) and 30 s', worst('none', allowed), 1],
+		['no progress: polls for an hour', pollsOf('none'), 100],
+		['honest progress: mean delay, as a share of max(1 s, 2%)', worst('honest', second), 1],
+		['honest progress: polls for an hour', pollsOf('honest'), 60],
+		['lying progress: mean delay beside none', beside(contradicting), 1.1, 'x'],
+		[half, beside([endsAtHalf]), 3, 'x'],
+		['lying progress: polls for an hour beside none', pollsOfLies / pollsOf('none'), 1.1, 'x'],
 	];
+	return goals.map(([what, measured, limit, unit = '']) => mark(what, measured, [limit, unit]));
 }
 
 export const bench: Bench = {

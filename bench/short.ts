@@ -44,7 +44,6 @@ export const bench: Bench = {
 				mark(`${label}: time beside the least possible`, ratio, [1.25, 'x']),
 				mark(`${label}: polls a task`, polls, [3, '']),
 			]),
-			bars: [],
 			checked: ['one execution each, every item done, each task created once'],
 		};
 	}),

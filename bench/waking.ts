@@ -6,6 +6,7 @@ import type { TestContext } from '../test/n8n/harness/context';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { waitUntil } from '../test/n8n/harness/wait';
 import { inBothEngines, rateMarks } from './engines';
+import { endlessJobs } from './jobs';
 import { postAll } from './posting';
 import { mark, times, type Bench, type Say } from './report';
 import { ourWay, type SleepingWay, waitWay } from './sleepers';
@@ -39,10 +40,8 @@ async function wake(
 	service.reset();
 	service.settings.callbacks.drop = true;
 	const before = (await rest.listExecutions(id)).length;
-	for (let index = 0; index < count; index += 1) {
-		const jobs = [{ text: `${way.path} ${index}`, standIn: { never_ends: true } }];
-		await rest.callWebhook(way.path, { jobs });
-	}
+	for (let index = 0; index < count; index += 1)
+		await rest.callWebhook(way.path, { jobs: endlessJobs(`${way.path} ${index}`, 1) });
 	const inState = async (status: string) =>
 		(await rest.listExecutions(id)).filter((execution) => execution.status === status);
 	await waitUntil(async () => (await inState('waiting')).length === count, {
@@ -140,7 +139,6 @@ export const bench: Bench = {
 					[1.3, 'x'],
 				),
 			],
-			bars: [],
 			checked: [`each round: ${sleepers} executions asleep, each execution over after its call`],
 		};
 	},
