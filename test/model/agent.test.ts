@@ -11,53 +11,47 @@ const processes = loadProcesses();
 const BY_ITSELF = { by: 'the agent', sameIds: false } as const;
 
 /** Each as short as it can be. The node was wrong in every one of them. */
-const found: Array<[string, AgentHistory]> = [
-	[
-		'a try takes up what its own call has made, not what an equal one left unclear',
-		{
-			history: {
-				...PLAIN_HISTORY,
-				node: { ...PLAIN_NODE, tries: 2 },
-				creations: [
-					{ kind: 'never answered', created: false, retryAfter: 'none' },
-					{ kind: 'busy', created: false, retryAfter: '3600' },
-				],
-				tasks: [{ ...PLAIN_TASK, end: 'never' }],
-			},
-			...BY_ITSELF,
-			calls: [
-				{ text: 0, after: -1 },
-				{ text: 0, after: 0.1 },
+const found: Record<string, AgentHistory> = {
+	'a try takes up what its own call has made, not what an equal one left unclear': {
+		history: {
+			...PLAIN_HISTORY,
+			node: { ...PLAIN_NODE, tries: 2 },
+			creations: [
+				{ kind: 'never answered', created: false, retryAfter: 'none' },
+				{ kind: 'busy', created: false, retryAfter: '3600' },
+			],
+			tasks: [{ ...PLAIN_TASK, end: 'never' }],
+		},
+		...BY_ITSELF,
+		calls: [
+			{ text: 0, after: -1 },
+			{ text: 0, after: 0.1 },
+		],
+	},
+	'nor the task that an equal one left behind': {
+		history: {
+			...PLAIN_HISTORY,
+			node: { ...PLAIN_NODE, tries: 2 },
+			creations: [
+				{ kind: 'out of credits', created: false, retryAfter: 'none' },
+				{ kind: 'never answered', created: false, retryAfter: 'none' },
+			],
+			tasks: [
+				{ ...PLAIN_TASK, seconds: 4_000 },
+				{ ...PLAIN_TASK, end: 'never' },
 			],
 		},
-	],
-	[
-		'nor the task that an equal one left behind',
-		{
-			history: {
-				...PLAIN_HISTORY,
-				node: { ...PLAIN_NODE, tries: 2 },
-				creations: [
-					{ kind: 'out of credits', created: false, retryAfter: 'none' },
-					{ kind: 'never answered', created: false, retryAfter: 'none' },
-				],
-				tasks: [
-					{ ...PLAIN_TASK, seconds: 4_000 },
-					{ ...PLAIN_TASK, end: 'never' },
-				],
-			},
-			...BY_ITSELF,
-			calls: [
-				{ text: 0, after: -1 },
-				{ text: 0, after: 0.1 },
-				{ text: 0, after: 1.5 },
-				{ text: 0, after: -1 },
-			],
-		},
-	],
-];
+		...BY_ITSELF,
+		calls: [
+			{ text: 0, after: -1 },
+			{ text: 0, after: 0.1 },
+			{ text: 0, after: 1.5 },
+			{ text: 0, after: -1 },
+		],
+	},
+};
 
-test.each(found)('%s', async (_name, agent) => {
+test.each(Object.entries(found))('%s', async (_name, agent) => {
 	expect((await playAgent(agent, processes)).broken).toEqual([]);
 });
 

@@ -11,20 +11,15 @@ const NUM_RUNS = Math.ceil(SEEDS / 4);
 const processes = loadProcesses();
 
 /** Each as short as it can be. The trigger was wrong in every one of them. */
-const found: Array<[string, CallHistory]> = [
-	[
-		'a callback whose task the service shows late is not given up with a forged one that came before it',
+const found: Record<string, CallHistory> = {
+	'a callback whose task the service shows late is not given up with a forged one that came before it':
 		{
 			seed: 0,
 			tasks: [{ seconds: 5, end: 'done', lag: 8, copies: [0], lost: 0 }],
-			looks: [],
-			stores: [],
+			...{ looks: [], stores: [], deaths: [] },
 			forged: [{ at: 0, task: 0, status: 'done', signed: true }],
-			deaths: [],
 		},
-	],
-	[
-		'a callback whose task the service shows late is not given up where another one brings a long pause',
+	'a callback whose task the service shows late is not given up where another one brings a long pause':
 		{
 			seed: 0,
 			tasks: [
@@ -35,10 +30,9 @@ const found: Array<[string, CallHistory]> = [
 			looks: ['ok', 'wait'],
 			...{ stores: [], forged: [], deaths: [] },
 		},
-	],
-];
+};
 
-test.each(found)('%s', async (_name, history) => {
+test.each(Object.entries(found))('%s', async (_name, history) => {
 	expect((await playCalls(history, processes)).broken).toEqual([]);
 });
 

@@ -6,7 +6,7 @@ import { loadProcesses } from './processes';
 
 const processes = loadProcesses();
 
-test.each(found)('%s', async (_, history) => {
+test.each(Object.entries(found))('%s', async (_, history) => {
 	const { broken } = await play({ ...PLAIN_HISTORY, ...history }, processes);
 	expect(broken).toEqual([]);
 });

@@ -8,310 +8,229 @@ const unclear = fault('200 empty', true);
 const refused = fault('refused');
 const named = fault('refusal with a task', true);
 
-export const found: Array<[string, Partial<History>]> = [
-	[
-		'no connection for 50 s, then a limit without a name: that has a patience of its own',
+const goesOn = { ...PLAIN_NODE, onError: 'continueRegularOutput' } as const;
+const again = [{ changed: false }];
+const retriedTwice = [...again, ...again];
+const listed = { ...NO_LIST, kind: 'data' } as const;
+const slow = { ...PLAIN_TASK, seconds: 40 };
+const failed = { ...PLAIN_TASK, end: 'error' } as const;
+const withoutFiles = { ...PLAIN_TASK, end: 'done without files' } as const;
+const hidden = { ...PLAIN_TASK, hiddenFor: 90 };
+const joined = { ...PLAIN_ITEM, longText: 'join', parts: 2 } as const;
+const inParts = { ...PLAIN_ITEM, longText: 'parts', parts: 2 } as const;
+const changing = { ...PLAIN_ITEM, changes: true };
+const asleep = { ...PLAIN_ITEM, wait: 'suspend' } as const;
+const impatient = { timeout: 5, onTimeout: 'returnTask' } as const;
+
+type Found = [name: string, history: Partial<History>];
+
+/** Before a task is made, between that and its note, and afterwards. */
+const refusedUses = [1, 2].flatMap((tries) =>
+	Array.from({ length: 16 }, (_, from): Found => [
+		`n8n refuses uses ${from} and ${from + 1} of what it keeps for a node with ${tries} tries`,
 		{
-			node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },
-			creations: [fault('outage')],
+			node: { ...PLAIN_NODE, tries },
+			tasks: [withoutFiles],
+			breaks: [{ what: 'context', from, times: 2 }],
 		},
+	]),
+);
+const unreadLists = (['refused inside 200', 'empty', 'page', 'missing'] as const).map(
+	(kind): Found => [
+		`an answer is lost, and the list answers at first: ${kind}`,
+		{ node: goesOn, list: { ...listed, faults: [kind] }, creations: [unclear] },
 	],
-	[
-		'a text that differs in each try: the parts stay those of the first one',
-		{
-			node: { ...PLAIN_NODE, tries: 2 },
-			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 2, changes: true }],
-			tasks: [PLAIN_TASK, { ...PLAIN_TASK, end: 'error' }],
-		},
-	],
-	[
-		'killed while it waits: the Retry of what n8n has saved finds the task in the list',
-		{
-			node: { ...PLAIN_NODE, savesProgress: true },
-			list: { ...NO_LIST, kind: 'data' },
-			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
-			events: [{ at: 11, kind: 'death' }],
-			retries: [{ changed: false }],
-		},
-	],
-	[
-		'a Retry whose creation is refused: its next try does not take the task of somebody else',
+);
+
+export const found: Record<string, Partial<History>> = {
+	'no connection for 50 s, then a limit without a name: that has a patience of its own': {
+		node: goesOn,
+		creations: [fault('outage')],
+	},
+	'a text that differs in each try: the parts stay those of the first one': {
+		node: { ...PLAIN_NODE, tries: 2 },
+		items: [{ ...joined, changes: true }],
+		tasks: [PLAIN_TASK, failed],
+	},
+	'killed while it waits: the Retry of what n8n has saved finds the task in the list': {
+		node: { ...PLAIN_NODE, savesProgress: true },
+		list: listed,
+		tasks: [slow],
+		events: [{ at: 11, kind: 'death' }],
+		retries: again,
+	},
+	'a Retry whose creation is refused: its next try does not take the task of somebody else': {
+		seed: 0,
+		node: { ...PLAIN_NODE, tries: 2 },
+		list: { ...NO_LIST, kind: 'bare', repeats: true, others: ['older'] },
+		items: [{ ...PLAIN_ITEM, ...impatient }],
+		creations: [fault('200 list'), refused],
+		retries: again,
+	},
+	'a Retry that does not find an unclear creation, and has no credits to send it again: the next Retry looks for it, too':
 		{
 			seed: 0,
-			node: { ...PLAIN_NODE, tries: 2 },
-			list: { ...NO_LIST, kind: 'bare', repeats: true, others: ['older'] },
-			items: [{ ...PLAIN_ITEM, timeout: 5, onTimeout: 'returnTask' }],
-			creations: [fault('200 list'), refused],
-			retries: [{ changed: false }],
-		},
-	],
-	[
-		'a Retry that does not find an unclear creation, and has no credits to send it again: the next Retry looks for it, too',
-		{
-			seed: 0,
-			list: { ...NO_LIST, kind: 'data', lag: 60 },
+			list: { ...listed, lag: 60 },
 			creations: [named, fault('out of credits')],
-			retries: [{ changed: false }, { changed: false }],
+			retries: retriedTwice,
 		},
-	],
-	[
-		'a Retry that sends another text, and is unclear itself, hides nothing of what was unclear before it',
+	'a Retry that sends another text, and is unclear itself, hides nothing of what was unclear before it':
 		{
 			seed: 0,
 			node: { ...PLAIN_NODE, tries: 3 },
-			list: { ...NO_LIST, kind: 'data', lag: 60 },
-			items: [{ ...PLAIN_ITEM, changes: true }],
+			list: { ...listed, lag: 60 },
+			items: [changing],
 			creations: [named, fault('out of credits'), fault('HTTP 504')],
-			retries: [{ changed: false }, { changed: false }],
+			retries: retriedTwice,
 		},
-	],
-	[
-		'what is noted of the costs can not be read in one try: the next one does not wait for its turn for ever',
+	'what is noted of the costs can not be read in one try: the next one does not wait for its turn for ever':
 		{
 			node: { ...PLAIN_NODE, tries: 3, maximumCredits: 0 },
 			breaks: [{ what: 'context', from: 33, times: 1 }],
 		},
-	],
-	[
-		'stopped in its sleep: the log says which creation is unclear',
-		{
-			node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },
-			items: [PLAIN_ITEM, { ...PLAIN_ITEM, wait: 'suspend' }],
-			creations: [{ ...unclear, created: false }],
-			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
-			events: [{ at: 11, kind: 'stop' }],
-		},
-	],
-	[
-		'stopped during the last look before the sleep: the log names the task',
-		{
-			items: [{ ...PLAIN_ITEM, wait: 'suspend' }],
-			looks: [{ kind: 'slow', retryAfter: 'none', json: undefined }],
-			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
-			events: [{ at: 0.5, kind: 'stop' }],
-		},
-	],
-	[
-		'what a Retry has taken up, its own next try does not make again, though its text changes',
-		{
-			node: { ...PLAIN_NODE, tries: 2 },
-			items: [{ ...PLAIN_ITEM, changes: true }],
-			tasks: [{ ...PLAIN_TASK, end: 'done without files' }],
-			retries: [{ changed: false }],
-		},
-	],
-	[
-		'an unclear part of a long text does not hide behind another one that was refused',
-		{
-			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 2 }],
-			creations: [refused, unclear],
-		},
-	],
-	[
-		'a part that was refused and named a task does not hide behind an unclear one',
-		{
-			items: [{ ...PLAIN_ITEM, longText: 'parts', parts: 2 }],
-			creations: [unclear, named],
-		},
-	],
-	[
-		'a refusal that comes after the stop, and names a task: the log names it',
-		{ items: [PLAIN_ITEM], creations: [named], events: [{ at: 0.01, kind: 'stop' }] },
-	],
-	[
-		'a refusal that names a task, and then n8n is killed: the log names it',
-		{
-			items: [PLAIN_ITEM, PLAIN_ITEM],
-			creations: [named],
-			node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },
-			tasks: [PLAIN_TASK, { ...PLAIN_TASK, seconds: 40 }],
-			events: [{ at: 11, kind: 'death' }],
-		},
-	],
-	[
-		'a file of one part is missing while the others still run: the run fails, and does not end without items',
-		{
-			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 2 }, PLAIN_ITEM],
-			files: ['HTTP 404'],
-			tasks: [{ ...PLAIN_TASK, seconds: 40 }, PLAIN_TASK, { ...PLAIN_TASK, seconds: 40 }],
-		},
-	],
-	[
-		'a task of an earlier try that a later one does not come to: the error names it',
-		{
-			node: { ...PLAIN_NODE, tries: 3, maxActive: 2 },
-			items: [{ ...PLAIN_ITEM, timeout: 5, onTimeout: 'returnTask' }, PLAIN_ITEM, PLAIN_ITEM],
-			tasks: [
-				{ ...PLAIN_TASK, seconds: 40, end: 'done without files' },
-				{ ...PLAIN_TASK, end: 'never' },
-			],
-		},
-	],
-	[
-		'a part that ran out of time, and goes on as a task, does not hide that another one was refused',
+	'stopped in its sleep: the log says which creation is unclear': {
+		node: goesOn,
+		items: [PLAIN_ITEM, asleep],
+		creations: [{ ...unclear, created: false }],
+		tasks: [slow],
+		events: [{ at: 11, kind: 'stop' }],
+	},
+	'stopped during the last look before the sleep: the log names the task': {
+		items: [asleep],
+		looks: [{ kind: 'slow', retryAfter: 'none', json: undefined }],
+		tasks: [slow],
+		events: [{ at: 0.5, kind: 'stop' }],
+	},
+	'what a Retry has taken up, its own next try does not make again, though its text changes': {
+		node: { ...PLAIN_NODE, tries: 2 },
+		items: [changing],
+		tasks: [withoutFiles],
+		retries: again,
+	},
+	'an unclear part of a long text does not hide behind another one that was refused': {
+		items: [joined],
+		creations: [refused, unclear],
+	},
+	'a part that was refused and named a task does not hide behind an unclear one': {
+		items: [inParts],
+		creations: [unclear, named],
+	},
+	'a refusal that comes after the stop, and names a task: the log names it': {
+		items: [PLAIN_ITEM],
+		creations: [named],
+		events: [{ at: 0.01, kind: 'stop' }],
+	},
+	'a refusal that names a task, and then n8n is killed: the log names it': {
+		items: [PLAIN_ITEM, PLAIN_ITEM],
+		creations: [named],
+		node: goesOn,
+		tasks: [PLAIN_TASK, slow],
+		events: [{ at: 11, kind: 'death' }],
+	},
+	'a file of one part is missing while the others still run: the run fails, and does not end without items':
+		{ items: [joined, PLAIN_ITEM], files: ['HTTP 404'], tasks: [slow, PLAIN_TASK, slow] },
+	'a task of an earlier try that a later one does not come to: the error names it': {
+		node: { ...PLAIN_NODE, tries: 3, maxActive: 2 },
+		items: [{ ...PLAIN_ITEM, ...impatient }, PLAIN_ITEM, PLAIN_ITEM],
+		tasks: [
+			{ ...withoutFiles, seconds: 40 },
+			{ ...PLAIN_TASK, end: 'never' },
+		],
+	},
+	'a part that ran out of time, and goes on as a task, does not hide that another one was refused':
 		{
 			node: { ...PLAIN_NODE, tries: 3, maxActive: 2, maximumCredits: 15 },
-			items: [
-				PLAIN_ITEM,
-				{ ...PLAIN_ITEM, timeout: 5, onTimeout: 'returnTask', longText: 'join', parts: 2 },
-			],
-			tasks: [
-				{ ...PLAIN_TASK, end: 'error' },
-				{ ...PLAIN_TASK, seconds: 40, cost: 0 },
-				{ ...PLAIN_TASK, hiddenFor: 90 },
-			],
+			items: [PLAIN_ITEM, { ...joined, ...impatient }],
+			tasks: [failed, { ...slow, cost: 0 }, hidden],
 		},
-	],
-	[
-		'nor that the file of another one could not be fetched',
+	'nor that the file of another one could not be fetched': {
+		items: [PLAIN_ITEM, { ...joined, ...impatient }],
+		creations: [fault('out of credits')],
+		looks: [{ kind: 'HTTP 403', retryAfter: 'none', json: undefined }],
+		files: ['HTTP 503', 'HTTP 404'],
+		tasks: [PLAIN_TASK, { ...PLAIN_TASK, seconds: 4_000 }, slow],
+		retries: again,
+	},
+	'a later try that does not come to an item says that its creation of an earlier one is unclear': {
+		node: { ...PLAIN_NODE, tries: 3, maxActive: 2 },
+		items: [PLAIN_ITEM, inParts],
+		creations: [fault('never answered'), fault('ok'), fault('200 without ID')],
+	},
+	...Object.fromEntries(refusedUses),
+	'what was noted is damaged: what may be paid for is not sent again': {
+		node: { ...PLAIN_NODE, tries: 2 },
+		damage: [{ before: 1, what: 'what entries hold', becomes: null }],
+		tasks: [hidden],
+	},
+	'a field can not be read in a later try: its item names the task of an earlier one': {
+		node: { ...goesOn, tries: 2 },
+		breaks: [{ what: 'parameters', from: 14, times: 1_000 }],
+		tasks: [hidden],
+	},
+	'nor can the credential: the error names it': {
+		node: { ...PLAIN_NODE, tries: 2 },
+		breaks: [{ what: 'credential', from: 1, times: 1_000 }],
+		tasks: [hidden],
+	},
+	'parts that Max Credits has refused are not passed over by "Task: Wait"': {
+		behind: 'poll',
+		node: { ...goesOn, maximumCredits: 15 },
+		items: [{ ...joined, parts: 3 }],
+	},
+	'an item whose fields can not be read any more names both an unclear part and the tasks of the others':
 		{
-			items: [
-				PLAIN_ITEM,
-				{ ...PLAIN_ITEM, timeout: 5, onTimeout: 'returnTask', longText: 'join', parts: 2 },
-			],
-			creations: [fault('out of credits')],
-			looks: [{ kind: 'HTTP 403', retryAfter: 'none', json: undefined }],
-			files: ['HTTP 503', 'HTTP 404'],
-			tasks: [PLAIN_TASK, { ...PLAIN_TASK, seconds: 4_000 }, { ...PLAIN_TASK, seconds: 40 }],
-			retries: [{ changed: false }],
-		},
-	],
-	[
-		'a later try that does not come to an item says that its creation of an earlier one is unclear',
-		{
-			node: { ...PLAIN_NODE, tries: 3, maxActive: 2 },
-			items: [PLAIN_ITEM, { ...PLAIN_ITEM, longText: 'parts', parts: 2 }],
-			creations: [fault('never answered'), fault('ok'), fault('200 without ID')],
-		},
-	],
-	// Before a task is made, between that and its note, and afterwards.
-	...[1, 2].flatMap((tries) =>
-		Array.from({ length: 16 }, (_, from): (typeof found)[number] => [
-			`n8n refuses uses ${from} and ${from + 1} of what it keeps for a node with ${tries} tries`,
-			{
-				node: { ...PLAIN_NODE, tries },
-				tasks: [{ ...PLAIN_TASK, end: 'done without files' }],
-				breaks: [{ what: 'context', from, times: 2 }],
-			},
-		]),
-	),
-	[
-		'what was noted is damaged: what may be paid for is not sent again',
-		{
-			node: { ...PLAIN_NODE, tries: 2 },
-			damage: [{ before: 1, what: 'what entries hold', becomes: null }],
-			tasks: [{ ...PLAIN_TASK, hiddenFor: 90 }],
-		},
-	],
-	[
-		'a field can not be read in a later try: its item names the task of an earlier one',
-		{
-			node: { ...PLAIN_NODE, onError: 'continueRegularOutput', tries: 2 },
+			node: { ...goesOn, tries: 2 },
 			breaks: [{ what: 'parameters', from: 14, times: 1_000 }],
-			tasks: [{ ...PLAIN_TASK, hiddenFor: 90 }],
-		},
-	],
-	[
-		'nor can the credential: the error names it',
-		{
-			node: { ...PLAIN_NODE, tries: 2 },
-			breaks: [{ what: 'credential', from: 1, times: 1_000 }],
-			tasks: [{ ...PLAIN_TASK, hiddenFor: 90 }],
-		},
-	],
-	[
-		'parts that Max Credits has refused are not passed over by "Task: Wait"',
-		{
-			behind: 'poll',
-			node: { ...PLAIN_NODE, onError: 'continueRegularOutput', maximumCredits: 15 },
-			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 3 }],
-		},
-	],
-	[
-		'an item whose fields can not be read any more names both an unclear part and the tasks of the others',
-		{
-			node: { ...PLAIN_NODE, onError: 'continueRegularOutput', tries: 2 },
-			breaks: [{ what: 'parameters', from: 14, times: 1_000 }],
-			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 2 }],
+			items: [joined],
 			creations: [fault('never answered')],
 		},
-	],
-	[
-		'so does one in an execution that falls asleep',
+	'so does one in an execution that falls asleep': {
+		node: { ...goesOn, tries: 3 },
+		breaks: [{ what: 'parameters', from: 11, times: 2 }],
+		items: [PLAIN_ITEM, asleep],
+		tasks: [{ ...PLAIN_TASK, seconds: 4_000 }],
+	},
+	'separate parts, of which one is unclear and named, are not joined by "Task: Wait"': {
+		behind: 'poll',
+		node: goesOn,
+		items: [inParts],
+		creations: [named],
+	},
+	'a text whose failed part may not be made again is not done with its other parts': {
+		behind: 'poll',
+		node: { ...goesOn, tries: 2, minimumCredits: 80 },
+		items: [{ ...joined, parts: 3 }],
+		tasks: [failed],
+	},
+	'the run halts while an answer is lost, and the list can not be read: the Retry sends nothing again':
 		{
-			node: { ...PLAIN_NODE, onError: 'continueRegularOutput', tries: 3 },
-			breaks: [{ what: 'parameters', from: 11, times: 2 }],
-			items: [PLAIN_ITEM, { ...PLAIN_ITEM, wait: 'suspend' }],
-			tasks: [{ ...PLAIN_TASK, seconds: 4_000 }],
-		},
-	],
-	[
-		'separate parts, of which one is unclear and named, are not joined by "Task: Wait"',
-		{
-			behind: 'poll',
-			node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },
-			items: [{ ...PLAIN_ITEM, longText: 'parts', parts: 2 }],
-			creations: [named],
-		},
-	],
-	[
-		'a text whose failed part may not be made again is not done with its other parts',
-		{
-			behind: 'poll',
-			node: { ...PLAIN_NODE, onError: 'continueRegularOutput', tries: 2, minimumCredits: 80 },
-			items: [{ ...PLAIN_ITEM, longText: 'join', parts: 3 }],
-			tasks: [{ ...PLAIN_TASK, end: 'error' }],
-		},
-	],
-	[
-		'the run halts while an answer is lost, and the list can not be read: the Retry sends nothing again',
-		{
-			list: { ...NO_LIST, kind: 'data', faults: ['busy', 'page', 'busy', 'empty'] },
+			list: { ...listed, faults: ['busy', 'page', 'busy', 'empty'] },
 			items: [PLAIN_ITEM, PLAIN_ITEM],
 			creations: [fault('out of credits'), unclear],
-			retries: [{ changed: false }],
+			retries: again,
 		},
-	],
-	...(['refused inside 200', 'empty', 'page', 'missing'] as const).map(
-		(kind): (typeof found)[number] => [
-			`an answer is lost, and the list answers at first: ${kind}`,
-			{
-				node: { ...PLAIN_NODE, onError: 'continueRegularOutput' },
-				list: { ...NO_LIST, kind: 'data', faults: [kind] },
-				creations: [unclear],
-			},
-		],
-	),
-	[
-		'a node before this one fails: its Retry does not take the equal task of somebody else',
-		{ list: { ...NO_LIST, kind: 'data' }, node: { ...PLAIN_NODE, before: 'fails' } },
-	],
-	[
-		'killed in the Retry of a node before this one: the next Retry finds what it has made',
-		{
-			node: { ...PLAIN_NODE, savesProgress: true },
-			list: { ...NO_LIST, kind: 'data', faults: ['busy', 'page'] },
-			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
-			events: [{ at: 11, kind: 'death' }],
-			retries: [{ changed: false }],
-		},
-	],
-	[
-		'a Retry is over while it looks for what is unclear: the next Retry looks for it, too',
-		{
-			list: { ...NO_LIST, faults: ['busy'] },
-			items: [{ ...PLAIN_ITEM, timeout: 5 }, PLAIN_ITEM],
-			creations: [fault('redirected'), fault('200 without ID')],
-			tasks: [{ ...PLAIN_TASK, hiddenFor: 90 }],
-			retries: [{ changed: false }, { changed: false }],
-		},
-	],
-	[
-		'stopped, then n8n does not say which execution it was: the log names the task',
-		{
-			items: [PLAIN_ITEM, PLAIN_ITEM],
-			breaks: [{ what: 'execution ID', from: 3, times: 1 }],
-			events: [{ at: 0.01, kind: 'stop' }],
-		},
-	],
-];
+	...Object.fromEntries(unreadLists),
+	'a node before this one fails: its Retry does not take the equal task of somebody else': {
+		list: listed,
+		node: { ...PLAIN_NODE, before: 'fails' },
+	},
+	'killed in the Retry of a node before this one: the next Retry finds what it has made': {
+		node: { ...PLAIN_NODE, savesProgress: true },
+		list: { ...listed, faults: ['busy', 'page'] },
+		tasks: [slow],
+		events: [{ at: 11, kind: 'death' }],
+		retries: again,
+	},
+	'a Retry is over while it looks for what is unclear: the next Retry looks for it, too': {
+		list: { ...NO_LIST, faults: ['busy'] },
+		items: [{ ...PLAIN_ITEM, timeout: 5 }, PLAIN_ITEM],
+		creations: [fault('redirected'), fault('200 without ID')],
+		tasks: [hidden],
+		retries: retriedTwice,
+	},
+	'stopped, then n8n does not say which execution it was: the log names the task': {
+		items: [PLAIN_ITEM, PLAIN_ITEM],
+		breaks: [{ what: 'execution ID', from: 3, times: 1 }],
+		events: [{ at: 0.01, kind: 'stop' }],
+	},
+};

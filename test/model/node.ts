@@ -66,6 +66,9 @@ export interface Ran {
 	output: INodeExecutionData[];
 	/** Of each item that went out. */
 	json: IDataObject[];
+	/** The outcome or the status of each, and the index of the item that it belongs to. */
+	ends: unknown[];
+	pairs: unknown[];
 	error: (Error & { description?: string | null; context?: IDataObject }) | undefined;
 	hints: string[];
 	logs: string[];
@@ -162,6 +165,8 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		executions: n8n.executions,
 		output,
 		json: output.map(({ json }) => json),
+		ends: output.map(({ json: { outcome, status } }) => outcome ?? status),
+		pairs: output.map(({ pairedItem }) => (pairedItem as { item?: number } | undefined)?.item),
 		error: error as Ran['error'],
 		hints: hints.map(({ message }) => message),
 		logs,

@@ -11,9 +11,9 @@ const DOWN =
 	'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.';
 
 test('credits, for each item', async () => {
-	const { json, output, requests } = await runNode({ parameters: [credits, credits] });
+	const { json, pairs, requests } = await runNode({ parameters: [credits, credits] });
 	expect(json).toEqual([{ credits: 100 }, { credits: 100 }]);
-	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+	expect(pairs).toEqual([0, 1]);
 	expect(requests).toEqual(['GET /v1/credits', 'GET /v1/credits']);
 });
 
@@ -28,9 +28,9 @@ test.each<[IDataObject]>([[{ data: { credits: '5' }, credits: 5 }], [{ plan: 'x'
 
 test('API keys: one item each', async () => {
 	const body = { data: [{ key: 'sk_0123456789abcdef' }, { key: 'sk_9876543210fedcba' }] };
-	const { json, output, requests } = await runNode({ parameters: keys, answer: answers({ body }) });
+	const { json, pairs, requests } = await runNode({ parameters: keys, answer: answers({ body }) });
 	expect(json).toEqual([{ key: 'sk_****cdef' }, { key: 'sk_****dcba' }]);
-	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 0 }]);
+	expect(pairs).toEqual([0, 0]);
 	expect(requests).toEqual(['GET /v1/api-keys']);
 });
 
@@ -94,7 +94,7 @@ describe('Task: Get', () => {
 
 	test('a Task ID that is none is refused, for its item alone', async () => {
 		const body = { id: 't', status: 'doing' };
-		const { json, output, requests } = await runNode({
+		const { json, pairs, requests } = await runNode({
 			parameters: [{ ...get, taskId: 'a/../b' }, get],
 			answer: answers({ body }),
 			node: goOn,
@@ -102,7 +102,7 @@ describe('Task: Get', () => {
 		expect(json[0]).toMatchObject({ outcome: 'invalid' });
 		expect(json[0]?.error).toMatch(/^The Task ID can't be used/);
 		expect(json[1]).toMatchObject(body);
-		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+		expect(pairs).toEqual([0, 1]);
 		expect(requests).toEqual(['GET /v1/task/t']);
 	});
 });

@@ -57,13 +57,9 @@ describe('a finished task', () => {
 
 	test('items stand in the order of the input, whichever ends first', async () => {
 		const tasks = [40, 1, 8].map((seconds) => taskWith({ seconds }));
-		const { output, json } = await runNode({ parameters: sounds('a', 'b', 'c'), tasks });
+		const { pairs, json } = await runNode({ parameters: sounds('a', 'b', 'c'), tasks });
 		expect(json.map(({ task_id }) => task_id)).toEqual([idOf(0), idOf(1), idOf(2)]);
-		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
-			{ item: 0 },
-			{ item: 1 },
-			{ item: 2 },
-		]);
+		expect(pairs).toEqual([0, 1, 2]);
 	});
 
 	test('no items, no requests', async () => {
@@ -128,37 +124,19 @@ describe('not waiting', () => {
 	});
 });
 
+const rejected = { error: 'The service refused the task (HTTP 400: bad voice)', http_status: 400 };
+const failed = { error: `Task ${ID} failed: too loud`, task_id: ID, status: 'error' };
+const unfinished = `Task ${ID} was not finished after 10 minutes; its last status was "doing"`;
+const late = { error: unfinished, task_id: ID, status: 'doing' };
+const lost = { task_id: ID, status: 'done' };
+const [broken, endless] = [taskWith({ end: 'error' }), taskWith({ end: 'never' })];
 /** The failures of a run of two items, of which the first one fails. */
 const failing: Array<[string, Partial<Given>, IDataObject, RegExp]> = [
-	[
-		'rejected',
-		{ creations: [refused] },
-		{ error: 'The service refused the task (HTTP 400: bad voice)', http_status: 400 },
-		/No task was created and nothing was paid/,
-	],
+	['rejected', { creations: [refused] }, rejected, /No task was created and nothing was paid/],
 	['unknown', { creations: [unclear] }, { http_status: 500 }, /check at the service/i],
-	[
-		'failed',
-		{ tasks: [taskWith({ end: 'error' })] },
-		{ error: `Task ${ID} failed: too loud`, task_id: ID, status: 'error' },
-		/^The service ended this task with an error/,
-	],
-	[
-		'timed_out',
-		{ tasks: [taskWith({ end: 'never' })] },
-		{
-			error: `Task ${ID} was not finished after 10 minutes; its last status was "doing"`,
-			task_id: ID,
-			status: 'doing',
-		},
-		/"Task: Wait" with this task ID/,
-	],
-	[
-		'undelivered',
-		{ files: ['HTTP 404', 'ok'] },
-		{ task_id: ID, status: 'done' },
-		/outputs|Task: Wait/,
-	],
+	['failed', { tasks: [broken] }, failed, /^The service ended this task with an error/],
+	['timed_out', { tasks: [endless] }, late, /"Task: Wait" with this task ID/],
+	['undelivered', { files: ['HTTP 404', 'ok'] }, lost, /outputs|Task: Wait/],
 ];
 
 describe('On Error', () => {
@@ -178,7 +156,7 @@ describe('On Error', () => {
 				{ status: 'done' },
 			]);
 			expect(went.json[0]?.error).toBe(error?.message);
-			expect(went.output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+			expect(went.pairs).toEqual([0, 1]);
 			expect(went.hints[0]).toBe('1 of 2 items failed, see the field "outcome"');
 			expect(went.execution.found.media_outcome).toBe(outcome);
 		},
@@ -222,12 +200,9 @@ describe('On Error', () => {
 	});
 
 	test('good items are made where bad ones go on as items', async () => {
-		const { json, sent, hints } = await runNode({ parameters: sounds('', 'b', ''), node: goOn });
-		expect(json.map(({ outcome, status }) => outcome ?? status)).toEqual([
-			'invalid',
-			'done',
-			'invalid',
-		]);
+		const ran = await runNode({ parameters: sounds('', 'b', ''), node: goOn });
+		const { json, sent, hints, ends } = ran;
+		expect(ends).toEqual(['invalid', 'done', 'invalid']);
 		expect(json[0]).toEqual({ error: 'The field "Text" is empty', outcome: 'invalid' });
 		expect(sent).toHaveLength(1);
 		expect(hints[0]).toBe('2 of 3 items failed, see the field "outcome"');
@@ -411,17 +386,13 @@ describe('long texts', () => {
 	});
 
 	test('as parts: one item for each, numbered', async () => {
-		const { json, output } = await runNode({ parameters: [speech, long('parts')] });
+		const { json, pairs } = await runNode({ parameters: [speech, long('parts')] });
 		expect(json.slice(1)).toMatchObject([
 			{ task_id: idOf(1), part: 1, parts: 2, status: 'done' },
 			{ task_id: idOf(2), part: 2, parts: 2, status: 'done' },
 		]);
 		expect(json[0]).not.toHaveProperty('part');
-		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
-			{ item: 0 },
-			{ item: 1 },
-			{ item: 1 },
-		]);
+		expect(pairs).toEqual([0, 1, 1]);
 	});
 
 	test('a part that fails names itself and the tasks of all', async () => {
@@ -553,16 +524,11 @@ describe('Min Credits', () => {
 	const guarded = (minimumCredits: unknown) => ({ ...sound, options: { minimumCredits } });
 
 	test('fewer credits: nothing is created for this item', async () => {
-		const { json, sent, requests } = await runNode({
+		const { json, ends, sent, requests } = await runNode({
 			parameters: [guarded(101), sound, guarded(100), guarded('250.5')],
 			node: goOn,
 		});
-		expect(json.map(({ outcome, status }) => outcome ?? status)).toEqual([
-			'invalid',
-			'done',
-			'done',
-			'invalid',
-		]);
+		expect(ends).toEqual(['invalid', 'done', 'done', 'invalid']);
 		expect(json[0]?.error).toBe(
 			'The account has 100 credits, fewer than the 101 that Min Credits asks for',
 		);
@@ -620,16 +586,11 @@ describe('Max Credits', () => {
 	});
 
 	test('no further task once they cost that much', async () => {
-		const { json, sent, hints } = await runNode({
+		const { json, ends, sent, hints } = await runNode({
 			parameters: [limited(15), sound, sound, sound],
 			node: goOn,
 		});
-		expect(json.map(({ outcome, status }) => outcome ?? status)).toEqual([
-			'done',
-			'done',
-			'invalid',
-			'invalid',
-		]);
+		expect(ends).toEqual(['done', 'done', 'invalid', 'invalid']);
 		expect(json[2]?.error).toBe(
 			'Max Credits is reached: in this execution, the tasks of this node cost 20 credits, and the option allows 15',
 		);

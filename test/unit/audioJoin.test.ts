@@ -45,11 +45,7 @@ test('all items together, in order, without a credential or a request', async ()
 	expect(json).not.toHaveProperty('group');
 	expect(json).not.toHaveProperty('hint');
 	const parts = json.parts as unknown as Array<{ part: number; item: number }>;
-	expect(parts.map(({ part, item }) => [part, item])).toEqual([
-		[1, 0],
-		[2, 1],
-		[3, 2],
-	]);
+	expect(parts.map(({ part, item }) => `${part} ${item}`)).toEqual(['1 0', '2 1', '3 2']);
 	expect(ran.requests).toEqual([]);
 });
 
@@ -122,6 +118,12 @@ const text: INodeExecutionData = {
 describe('refused in words', () => {
 	const [one, two] = [spoken('a'), spoken('b')];
 	const others = { json: {}, binary: { sound: wav('b'), cover: wav('c') } };
+	const slower = spoken('b', 8_000);
+	const noField = { inputBinaryField: '' };
+	const SIZE =
+		/: The joined file would have 1,9\d\d,\d{3} bytes, and Max File Size is 1,000,000\.$/;
+	const NO_TEXT = /^The field "Group By" is not a text$/;
+	const SET_PAUSE = /^Set "Pause Between Parts \(Ms\)" to such a number/;
 	const belowZero = { options: { pauseBetweenParts: -5 } };
 	const tooLong = { options: { maxFileSize: 1, pauseBetweenParts: 60_000 } };
 
@@ -140,42 +142,12 @@ describe('refused in words', () => {
 			/^Item 1 has no binary field "data"$/,
 			/: sound, cover\.$/,
 		],
-		[
-			'no field',
-			[one],
-			{ inputBinaryField: '' },
-			/^The field "Input Binary Field" is empty$/,
-			/^Fill in/,
-		],
-		[
-			'another format',
-			[one, spoken('b', 8_000)],
-			{},
-			/Item 1 .*8,000 Hz instead of 16,000 Hz/,
-			CONVERT,
-		],
+		['no field', [one], noField, /^The field "Input Binary Field" is empty$/, /^Fill in/],
+		['another format', [one, slower], {}, /Item 1 .*8,000 Hz instead of 16,000 Hz/, CONVERT],
 		['no audio', [one, text], {}, /Item 1 can't be joined.*not an MP3 or WAV file/, CONVERT],
-		[
-			'what would be too large, pauses included',
-			[one, two],
-			tooLong,
-			/: The joined file would have 1,9\d\d,\d{3} bytes, and Max File Size is 1,000,000\.$/,
-			CONVERT,
-		],
-		[
-			'a pause below 0',
-			[one],
-			belowZero,
-			/of at least 0 and at most 60000$/,
-			/^Set "Pause Between Parts \(Ms\)" to such a number/,
-		],
-		[
-			'a group that is an object',
-			[one, two],
-			{ groupBy: {} },
-			/^The field "Group By" is not a text$/,
-			/a text\./,
-		],
+		['what would be too large, pauses included', [one, two], tooLong, SIZE, CONVERT],
+		['a pause below 0', [one], belowZero, /of at least 0 and at most 60000$/, SET_PAUSE],
+		['a group that is an object', [one, two], { groupBy: {} }, NO_TEXT, /a text\./],
 	])('%s', async (_, input, fields, message, description) => {
 		const parameters = { ...join, ...fields };
 		const { error, output } = await runNode({ parameters, input });

@@ -39,41 +39,31 @@ test.each<[Fields, string]>([
 const none = { modelId: picked(''), outputFormat: ' ', withTranscript: false };
 const allOfImage = { modelId: 'm', generationsCount: '3', aspectRatio: '16:9', resolution: '2K' };
 const extra = (extraFields: unknown) => ({ options: { extraFields } });
+const wholeImage = {
+	...{ prompt: 'A boat', model_id: 'm', generations_count: 3 },
+	model_parameters: { aspect_ratio: '16:9', resolution: '2K' },
+};
+const smallImage = { ...plainImage, model_parameters: { resolution: '1K' } };
+const form = { ...create, bodyContentType: 'multipart-form-data' };
+const fields = { field: [{ name: ' a ', value: 'x' }, { name: 'c' }] };
+const rows = { ...form, body: '{"a": 1, "b": [2]}', fields };
+const ship = extra('{"model_parameters": {"seed": 7}, "prompt": "A ship"}');
+const shipModel = { aspect_ratio: '16:9', seed: 7 };
+const shipped = { ...plainImage, prompt: 'A ship', model_parameters: shipModel };
+const [deepBody, deepExtra] = [{ a: { b: 1 } }, extra({ a: { c: 2 } })];
 test.each<[string, Fields, object]>([
 	['no more than its text', { ...speech, ...none }, { text: 'Hello' }],
 	['a model', { ...speech, modelId: picked('m') }, { text: 'Hello', model_id: 'm' }],
 	['a transcript', { ...speech, withTranscript: 'true' }, { text: 'Hello', with_transcript: true }],
-	[
-		'a number and a truth value',
-		{ ...speech, text: 42, modelId: false },
-		{ text: '42', model_id: 'false' },
-	],
+	['no texts', { ...speech, text: 42, modelId: false }, { text: '42', model_id: 'false' }],
 	['a text as it is', { ...speech, text: ' Hello\n' }, { text: ' Hello\n' }],
 	['a voice name', byName, { text: 'Hi', voice: 'Aria', with_transcript: false }],
 	['a sound effect', sound, { text: 'Rain' }],
 	['an image', image, plainImage],
-	[
-		'all fields of an image',
-		{ ...image, ...allOfImage },
-		{
-			...{ prompt: 'A boat', model_id: 'm', generations_count: 3 },
-			model_parameters: { aspect_ratio: '16:9', resolution: '2K' },
-		},
-	],
-	[
-		'one parameter of a model',
-		{ ...image, aspectRatio: '', resolution: '1K' },
-		{ ...plainImage, model_parameters: { resolution: '1K' } },
-	],
+	['all fields of an image', { ...image, ...allOfImage }, wholeImage],
+	['one parameter of a model', { ...image, aspectRatio: '', resolution: '1K' }, smallImage],
 	['no body', create, {}],
-	[
-		'rows of a form, which win, and simple values as they are',
-		{
-			...{ ...create, bodyContentType: 'multipart-form-data', body: '{"a": 1, "b": [2]}' },
-			fields: { field: [{ name: ' a ', value: 'x' }, { name: 'c' }] },
-		},
-		{ a: 'x', b: [2], c: '' },
-	],
+	['rows of a form, which win, and simple values as they are', rows, { a: 'x', b: [2], c: '' }],
 	['no rows where it is JSON', { ...create, fields: { field: [{ name: 'a', value: 'x' }] } }, {}],
 	['an empty body', { ...create, body: '' }, {}],
 	['empty values', { ...create, body: '{"b": {}, "c": null, "d": ""}' }, { b: {}, c: null, d: '' }],
@@ -81,18 +71,10 @@ test.each<[string, Fields, object]>([
 	['extra fields that lead to nothing', { ...sound, ...extra(null) }, { text: 'Rain' }],
 	[
 		'extra fields, which win and go into depth',
-		{
-			...image,
-			aspectRatio: '16:9',
-			...extra('{"model_parameters": {"seed": 7}, "prompt": "A ship"}'),
-		},
-		{ ...plainImage, prompt: 'A ship', model_parameters: { aspect_ratio: '16:9', seed: 7 } },
+		{ ...image, aspectRatio: '16:9', ...ship },
+		shipped,
 	],
-	[
-		'extra fields for any task',
-		{ ...create, body: { a: { b: 1 } }, ...extra({ a: { c: 2 } }) },
-		{ a: { b: 1, c: 2 } },
-	],
+	['extra fields for any task', { ...create, body: deepBody, ...deepExtra }, { a: { b: 1, c: 2 } }],
 ])('the body has %s', (_, fields, body) => {
 	expect(request(fields).body).toEqual(body);
 });
@@ -152,6 +134,26 @@ describe('bad fields are refused in words', () => {
 		`The ${what} is nested deeper than 100 levels`,
 		'Enter a flatter JSON object.',
 	];
+	const elsewhere = noAddress('has the part ".."');
+	const unpaired = noAddress('contains an unpaired surrogate');
+	const nameless = [
+		'A row of the field "Fields" has no name',
+		'Enter the name that the service documents for it, or remove the row. Nothing was sent.',
+	];
+	const unknownBody = [
+		'"Body Content Type" has an unknown value',
+		'Set "Body Content Type" to one of: json, multipart-form-data.',
+	];
+	const withImages = (referenceImages: unknown) => ({ options: { referenceImages } });
+	const noNames = [
+		'The option "Reference Images" is not a text',
+		'Enter the names of binary fields, separated by commas. Nothing was sent.',
+	];
+	const likeAnother = { ...image, prompt: '@img2 like @img1' };
+	const noImage = [
+		'The prompt names @img2, but there is 1 reference image',
+		'Add the binary field of that image to the option "Reference Images", or take the name out of the prompt. Nothing was sent.',
+	];
 	const [BODY, QUERY, EXTRA] = ['field "Body"', 'field "Query"', 'option "Extra Body Fields"'];
 	const bodyExample = '{"prompt": "A slow waltz"}';
 	const queryExample = '{"output_format": "mp3_44100_128"}';
@@ -163,16 +165,8 @@ describe('bad fields are refused in words', () => {
 		['a text that is an object', { ...sound, text: {} }, noText('Text')],
 		['no voice', { ...speech, voiceId: picked('') }, empty('Voice')],
 		['a voice that is an object', { ...speech, voiceId: picked({}) }, noText('Voice')],
-		[
-			'a voice that leads elsewhere',
-			{ ...speech, voiceId: '../../v1i/task/generate-image' },
-			noAddress('has the part ".."'),
-		],
-		[
-			'an unpaired surrogate',
-			{ ...speech, voiceId: 'a\udc00' },
-			noAddress('contains an unpaired surrogate'),
-		],
+		['a voice that leads elsewhere', { ...speech, voiceId: '../../v1i/task/image' }, elsewhere],
+		['an unpaired surrogate', { ...speech, voiceId: 'a\udc00' }, unpaired],
 		['no voice name', { ...byName, voice: '' }, empty('Voice Name')],
 		['a model that is a list', { ...speech, modelId: [1] }, noText('Model')],
 		['a format that is a list', { ...speech, outputFormat: [1] }, noText('Output Format')],
@@ -182,37 +176,13 @@ describe('bad fields are refused in words', () => {
 		['no picture', { ...image, generationsCount: 0 }, noCount],
 		['pictures in words', { ...image, generationsCount: 'two' }, noCount],
 		['no path', { ...create, path: '' }, empty('Path')],
-		[
-			'a row without a name',
-			{ ...create, bodyContentType: 'multipart-form-data', fields: { field: [{ value: 'x' }] } },
-			[
-				'A row of the field "Fields" has no name',
-				'Enter the name that the service documents for it, or remove the row. Nothing was sent.',
-			],
-		],
-		[
-			'another kind of body',
-			{ ...create, bodyContentType: 'xml' },
-			[
-				'"Body Content Type" has an unknown value',
-				'Set "Body Content Type" to one of: json, multipart-form-data.',
-			],
-		],
-		[
-			'names of files that are no text',
-			{ ...image, options: { referenceImages: 7 } },
-			[
-				'The option "Reference Images" is not a text',
-				'Enter the names of binary fields, separated by commas. Nothing was sent.',
-			],
-		],
+		['a row without a name', { ...form, fields: { field: [{ value: 'x' }] } }, nameless],
+		['another kind of body', { ...create, bodyContentType: 'xml' }, unknownBody],
+		['names of files that are no text', { ...image, ...withImages(7) }, noNames],
 		[
 			'a picture in the prompt that is not there',
-			{ ...image, prompt: '@img2 like @img1', options: { referenceImages: 'data' } },
-			[
-				'The prompt names @img2, but there is 1 reference image',
-				'Add the binary field of that image to the option "Reference Images", or take the name out of the prompt. Nothing was sent.',
-			],
+			{ ...likeAnother, ...withImages('data') },
+			noImage,
 		],
 		['a body that is not JSON', { ...create, body: '{a: 1}' }, noJson(BODY, bodyExample)],
 		['a body that is a list', { ...create, body: '[1]' }, noObject(BODY, bodyExample)],
