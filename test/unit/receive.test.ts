@@ -197,6 +197,16 @@ describe('without verification', () => {
 });
 
 describe('what does not run the workflow, and is no error', () => {
+	test('in a short line without the key, whatever the service calls the task', async () => {
+		const type = `KEY\r\n${'x'.repeat(1_000_000)}`;
+		const { post, key } = trigger({ service: () => found({ type }), settings: { types: ['a'] } });
+		const { body } = await post(task());
+		const { ignored: said } = body as { ignored: string };
+		expect(said.slice(0, 15)).toBe('type "sk_*** xx');
+		expect(said.length).toBeLessThan(400);
+		expect(said).not.toContain(key);
+	});
+
 	test('a status or a type that is not selected', async () => {
 		const failed = { settings: { statuses: ['error'] } };
 		expect(await trigger(failed).post(task())).toMatchObject(

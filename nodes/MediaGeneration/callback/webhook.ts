@@ -2,8 +2,8 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { taskIdProblem } from '../operations/fields';
 import { readJson, type Bound, type Read } from '../base/bounded';
-import { logOf } from '../base/clean';
-import { messageOf } from '../base/failures';
+import { cleanerOf, logOf } from '../base/clean';
+import { messageOf, quote } from '../base/failures';
 import { isObject } from '../base/json';
 import { parseTask, taskIdOf, type Task } from '../service/task';
 
@@ -97,6 +97,8 @@ export function refuse(
 		? error
 		: new CallRefusal(503, 'the callback could not be handled, try again');
 	const isIgnored = status === 200;
-	const why = isIgnored ? { ignored: message } : { error: message };
+	// The service's words are in it. They are cut before they are cleaned, as every copy of a call pays for that.
+	const said = quote(cleanerOf(context).text(message.slice(0, 2_000)));
+	const why = isIgnored ? { ignored: said } : { error: said };
 	return answer(context, status, { received: isIgnored, ...why });
 }
