@@ -158,6 +158,7 @@ describe('credential', () => {
 			],
 			['a Host header', () => header('Host', 'evil.example'), /the header "host"/],
 			['an X-Forwarded-Host header', () => header('X-Forwarded-Host', 'e'), /x-forwarded-host/],
+			['a header of two lines', () => header('Accept', 'a\r\nHost: e'), /not a line of text/],
 			[
 				'the method TRACE',
 				() => ({ method: '={{ "TRACE" }}' }),
@@ -176,5 +177,15 @@ describe('credential', () => {
 				assert.deepEqual(proxied, []);
 			});
 		}
+
+		it('is refused on a further page that lies elsewhere', async () => {
+			const next = { paginationMode: 'responseContainsNextURL', nextURL: proxyUrl() };
+			const ends = { limitPagesFetched: true, maxRequests: 2 };
+			const execution = await requestWith({
+				options: { pagination: { pagination: { ...next, ...ends } } },
+			});
+			assert.match(execution.resultData.error?.message ?? '', /it goes to http:\/\/127/);
+			assert.deepEqual(proxied, []);
+		});
 	});
 });
