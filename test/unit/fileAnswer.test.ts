@@ -6,16 +6,15 @@ import {
 } from '../../nodes/MediaGeneration/delivery/fileAnswer';
 
 type Headers = Record<string, unknown>;
-const MODIFIED = 'Wed, 21 Oct 2026 07:28:00 GMT';
-const dated = (date: string): Headers => ({ 'last-modified': MODIFIED, date });
-
+const DATED: Headers = {
+	'last-modified': 'Wed, 21 Oct 2026 07:28:00 GMT',
+	date: 'Fri, 23 Oct 2026 07:28:00 GMT',
+};
 test.each<[string, Headers, string | undefined]>([
 	['a strong ETag', { etag: '"v1"' }, '"v1"'],
-	['a weak ETag, also beside an old date', { etag: 'W/"v1"', ...dated(MODIFIED) }, undefined],
+	['a weak ETag, also beside an old date', { etag: 'W/"v1"', ...DATED }, undefined],
 	['an ETag without quotes', { etag: 'v1' }, undefined],
-	['a date a minute before the answer', dated('Wed, 21 Oct 2026 07:29:00 GMT'), MODIFIED],
-	['a date less than a minute before it', dated('Wed, 21 Oct 2026 07:28:59 GMT'), undefined],
-	['a date alone', { 'last-modified': MODIFIED }, undefined],
+	['a date', DATED, undefined],
 	['nothing', {}, undefined],
 ])('%s as a validator', (_name, headers, expected) => {
 	expect(strongValidator(headers)).toBe(expected);
@@ -39,11 +38,7 @@ test('another one is refused, and named by its beginning', () => {
 test.each<[string, Headers, ReturnType<typeof partOf>]>([
 	['a part', { 'content-range': 'bytes 5-9/20' }, { from: 5, end: 10, total: 20 }],
 	['up to the end', { 'content-range': 'bytes 5-19/20' }, { from: 5, end: 20, total: 20 }],
-	[
-		'of a file whose length nobody knows',
-		{ 'content-range': 'bytes 15-29/*', 'content-length': '15' },
-		{ from: 15, end: 30, total: undefined },
-	],
+	['of a file whose length nobody knows', { 'content-range': 'bytes 15-29/*' }, undefined],
 	['beyond the end', { 'content-range': 'bytes 5-20/20' }, undefined],
 	['backwards', { 'content-range': 'bytes 5-4/20', 'content-length': '0' }, undefined],
 	[

@@ -46,16 +46,10 @@ export function tooLarge(maxBytes: number, length?: number): DownloadError {
 
 export type Headers = Record<string, unknown>;
 
-/** A date counts as a strong validator where the file was this old when it was sent (RFC 9110, 8.8.2.2). */
-const SETTLED_MS = 60_000;
-
-/** Finds what identifies the bytes of a file: a strong ETag, or a date that is as good. */
+/** Only a strong ETag identifies the bytes of a file (RFC 9110, 8.8.1): a weak one, or a date, may stay while they change. */
 export function strongValidator(headers: Headers): string | undefined {
 	const etag = headerOf(headers, 'etag');
-	if (etag !== undefined) return etag.startsWith('"') ? etag : undefined;
-	const modified = headerOf(headers, 'last-modified');
-	const age = Date.parse(headerOf(headers, 'date') ?? '') - Date.parse(modified ?? '');
-	return age >= SETTLED_MS ? modified : undefined;
+	return etag?.startsWith('"') === true ? etag : undefined;
 }
 
 /** Throws where the body is in an encoding that n8n has left as it is. */
@@ -68,16 +62,12 @@ export function refuseEncoding(headers: Headers): void {
 }
 
 /** Reads which part of `total` bytes a 206 holds; undefined where it does not say so, or contradicts itself. `end` is exclusive. */
-export function partOf(
-	headers: Headers,
-): { from: number; end: number; total: number | undefined } | undefined {
-	const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headerOf(headers, 'content-range') ?? '');
+export function partOf(headers: Headers): { from: number; end: number; total: number } | undefined {
+	const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headerOf(headers, 'content-range') ?? '');
 	if (range === null) return undefined;
-	const [from, end] = [Number(range[1]), Number(range[2]) + 1];
-	const total = asNumber(range[3]);
+	const [from, end, total] = [Number(range[1]), Number(range[2]) + 1, Number(range[3])];
 	const length = lengthOf(headers) ?? end - from;
-	const fits = from < end && length === end - from && (total === undefined || end <= total);
-	return fits ? { from, end, total } : undefined;
+	return from < end && end <= total && length === end - from ? { from, end, total } : undefined;
 }
 
 export const lengthOf = (headers: Headers): number | undefined =>

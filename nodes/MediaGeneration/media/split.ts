@@ -1,5 +1,5 @@
 /** Cuts a long text into parts that can be spoken one by one, in linear time. */
-import { atOnce, type Work } from '../base/clock';
+import type { Work } from '../base/clock';
 
 /** A capital letter or a number often follows them. A wrong entry does no harm: the text is then cut at the next sentence. */
 const ABBREVIATIONS = [
@@ -173,30 +173,13 @@ export function* splitText(text: string, maxCharacters: number): Work<string[]> 
 	return parts;
 }
 
-function bestCut(text: string, wanted: SplitRange): number | undefined {
-	const wholes: IsPlace = (within, end) => paragraphs(within, end) || sentences(within, end);
-	for (const isPlace of [wholes, clauses, words]) {
-		const at = atOnce(nearest(text, wanted, isPlace));
-		if (at !== undefined) return at;
-	}
-	return undefined;
+/** Returns the first words of a text, of at most `most` characters; without spaces, the cut is between two code points. */
+export function firstWords(text: string, most: number): string {
+	const start = text.slice(0, most);
+	return start === text ? text : start.replace(/\s+\S*$|[\ud800-\udbff]$/, '');
 }
 
-/** Returns the first sentences of a text, of at most `most` characters; of a longer sentence its first clauses or words. */
-export function firstSentences(text: string, most: number): string {
-	if (text.length <= most) return text;
-	const end = bestCut(text, { from: 0, ideal: most, limit: most });
-	return end === undefined
-		? text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
-		: text.slice(0, end);
-}
-
-export function lastSentences(text: string, most: number): string {
-	if (text.length <= most) return text;
-	const ideal = text.length - most;
-	const start = bestCut(text, { from: ideal, ideal, limit: text.length - 1 }) ?? ideal;
-	return text
-		.slice(start)
-		.replace(/^[\udc00-\udfff]/, '')
-		.trimStart();
+export function lastWords(text: string, most: number): string {
+	const end = text.slice(-most);
+	return end === text ? text : end.replace(/^\S*\s+|^[\udc00-\udfff]/, '');
 }

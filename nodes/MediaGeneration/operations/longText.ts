@@ -1,6 +1,6 @@
 /** Splits texts longer than one request takes: has the fields, reads them, and makes the requests for the parts (docs/media.md). */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { firstSentences, lastSentences, splitText } from '../media/split';
+import { firstWords, lastWords, splitText } from '../media/split';
 import type { Work } from '../base/clock';
 import { invalid } from '../base/failures';
 import { fittingNumber, type ItemFields } from './fields';
@@ -107,7 +107,7 @@ export function* textsOf(request: CreationRequest, longText: LongText): Work<str
 
 const CONTEXT_CHARACTERS = 500;
 
-/** Makes a request for each text. @param withContext whether each one also has the sentences before and after its text */
+/** Makes a request for each text. @param withContext whether each one also has words of the texts before and after it */
 export function requestsFor(
 	request: CreationRequest,
 	texts: readonly string[],
@@ -116,8 +116,8 @@ export function requestsFor(
 	return texts.map((text, index) => {
 		const body: IDataObject = { ...request.body, text };
 		const [before, after] = withContext ? [texts[index - 1], texts[index + 1]] : [];
-		if (before !== undefined) body.previous_text = lastSentences(before, CONTEXT_CHARACTERS);
-		if (after !== undefined) body.next_text = firstSentences(after, CONTEXT_CHARACTERS);
+		if (before !== undefined) body.previous_text = lastWords(before, CONTEXT_CHARACTERS);
+		if (after !== undefined) body.next_text = firstWords(after, CONTEXT_CHARACTERS);
 		return { ...request, body };
 	});
 }
