@@ -27,7 +27,7 @@ export interface AssemblyInput {
 }
 
 export interface DonePart extends Done {
-	/** Undefined where the files are still to be fetched. */
+	/** Is undefined where the files are still to be fetched. */
 	delivered?: Delivered | undefined;
 }
 

@@ -13,14 +13,14 @@ import { Tries } from './tries';
 
 /** The item shows an output like this (README, "Operations"). */
 export interface DeliveredOutput {
-	/** Missing for a file that was joined here. */
+	/** Is missing for a file that was joined here. */
 	url?: string;
 	kind: OutputKind;
 	binaryProperty?: string;
 	fileName?: string;
 	mimeType?: string;
 	fileSize?: number;
-	/** Measured, for WAV and MP3. */
+	/** Is measured, for WAV and MP3. */
 	durationSeconds?: number;
 }
 
@@ -28,7 +28,7 @@ export interface StoredFile {
 	kind: 'stored';
 	output: DeliveredOutput;
 	binary: IBinaryData;
-	/** Known for a sound that was fetched. */
+	/** Is known for a sound that was fetched. */
 	sound?: SoundFacts | undefined;
 }
 
@@ -68,7 +68,7 @@ const REFUSED_IN_NAMES = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069/\\
 /** Windows takes these names for devices, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
 
-/** Makes the name of files, without an extension that the user has typed, as their own replaces it. Undefined where nothing is left. */
+/** Makes the name of files, without an extension that the user has typed, as their own replaces it. Returns undefined where nothing is left. */
 export function stemOf(text = ''): string | undefined {
 	const typed = text.slice(0, 2_000).replace(/\s+/g, ' ').trim();
 	const extension = extensionIn(typed);

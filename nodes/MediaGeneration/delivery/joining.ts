@@ -15,7 +15,7 @@ import { stemOf, type StoredFile } from './files';
 
 export interface SoundSource {
 	sound: IBinaryData;
-	/** Known where the sound was read before. */
+	/** Is known where the sound was read before. */
 	facts?: SoundFacts | undefined;
 	srt?: IBinaryData | undefined;
 	json?: IBinaryData | undefined;

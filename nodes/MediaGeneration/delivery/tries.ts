@@ -21,7 +21,7 @@ export class Tries {
 	failures = 0;
 	requests = 0;
 	looks = 0;
-	/** True while its host may be asked for parts. */
+	/** Is true while its host may be asked for parts. */
 	parts = true;
 	/** The file has ended after this many bytes, without a sign that it was complete. */
 	endSeenAt: number | undefined;
@@ -62,7 +62,7 @@ export async function* readFileBody(
 ): AsyncGenerator<Buffer> {
 	const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
 	const over = new AbortController();
-	// Undefined while the store is waited for, not the host.
+	// This is undefined while the store is waited for, not the host.
 	let waitingSince: number | undefined;
 	let giveUp: (reason: DownloadError) => void = () => undefined;
 	const stop = () => giveUp(new DownloadError(DOWNLOAD_STOPPED.problem));

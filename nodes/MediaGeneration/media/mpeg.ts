@@ -5,7 +5,7 @@ type MpegVersion = '1' | '2' | '2.5';
 export interface FrameHeader {
 	version: MpegVersion;
 	layer: number;
-	/** Hz */
+	/** Counts samples in a second. */
 	sampleRate: number;
 	/** This number is the four bytes of the header. */
 	bits: number;

@@ -31,7 +31,7 @@ export interface WavFormat {
 	/** 1 means PCM, 3 float. An extensible format has one inside. */
 	encoding: number;
 	channels: number;
-	/** Hz */
+	/** Counts samples in a second. */
 	sampleRate: number;
 	/** Counts the space that a sample takes. */
 	bits: number;

@@ -69,7 +69,7 @@ export class ItemFields {
 		return this.context.getInputData()[this.itemIndex] ?? { json: {} };
 	}
 
-	/** Undefined where the workflow has none, e.g. because the field is hidden. A locator may be a plain text. */
+	/** Returns undefined where the workflow has none, e.g. because the field is hidden. A locator may be a plain text. */
 	raw(name: string): unknown {
 		// n8n throws for a missing field whose fallback is undefined (`_getNodeParameter`, n8n-core 2.41).
 		const value: unknown = this.context.getNodeParameter(name, this.itemIndex, null);
@@ -118,7 +118,7 @@ export class ItemFields {
 		);
 	}
 
-	/** Undefined where the field is empty, so that it is left out of the request. */
+	/** Returns undefined where the field is empty, so that it is left out of the request. */
 	optionalText(name: string, label: string): string | undefined {
 		const value = this.raw(name);
 		if (value === undefined) return undefined;

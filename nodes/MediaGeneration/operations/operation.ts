@@ -19,7 +19,7 @@ export interface CreationRequest {
 	speechRoute?: SpeechRoute | 'auto';
 	/** Repeats what the path says of the request, by the service's name for it. */
 	pathFields?: JsonObject;
-	/** Set where the service documents the type. */
+	/** Is set where the service documents the type. */
 	type?: string;
 }
 

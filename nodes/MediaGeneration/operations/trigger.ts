@@ -61,7 +61,7 @@ export const triggerFields: INodeProperties[] = [
 export interface TriggerSettings {
 	statuses: string[];
 	verify: boolean;
-	/** Lower case; empty means all. */
+	/** These are in lower case; none means all. */
 	types: string[];
 	deduplicate: boolean;
 }
