@@ -133,6 +133,7 @@ test.each<[string, Buffer, string | undefined]>([
 	['nothing', Buffer.alloc(0), ''],
 	['UTF-16 without a mark', Buffer.from('ab c', 'utf16le'), 'ab c'],
 	['the same in the other byte order', Buffer.from('ab c', 'utf16le').swap16(), 'ab c'],
+	['code points without a meaning', Buffer.from('\ufeffab\ue000', 'utf16le'), undefined],
 	['its end within a letter', Buffer.from('\ufeffabc', 'utf16le').swap16().subarray(0, 7), 'ab'],
 	['too little of it to know', Buffer.from('abc', 'utf16le'), undefined],
 	['zeros between other things than letters', Buffer.from('ab\x7fc', 'utf16le'), undefined],
