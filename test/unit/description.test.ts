@@ -180,7 +180,9 @@ describe('pickers', () => {
 		expect(pickers.map(({ name }) => name).sort()).toEqual(['modelId', 'modelId', 'voiceId']);
 		for (const picker of pickers) {
 			expect(picker.modes?.map(({ name }) => name)).toEqual(['list', 'id']);
-			expect(picker.default).toEqual({ mode: 'list', value: '' });
+			// A list that may be left out shows what is sent then.
+			const cachedResultName = picker.required ? undefined : 'Service default';
+			expect(picker.default).toEqual({ mode: 'list', value: '', cachedResultName });
 		}
 	});
 
@@ -281,7 +283,7 @@ describe('which fields are shown', () => {
 		[image, ['referenceImages', ...polling, 'bodyContentType']],
 		[create, polling],
 		[wait, [...first, ...files]],
-		[byId, ['transcriptInOutput', ...polling, 'speechRoute']],
+		[byId, [...polling, 'transcriptInOutput', 'speechRoute']],
 		[join, ['pauseBetweenParts', 'maxFileSize']],
 		[{ resource: 'credits', operation: 'get' }, []],
 	])('options for %j, the most used first', (parameters, options) => {
@@ -363,13 +365,16 @@ describe('which fields are shown', () => {
 		expect(forRun(withFiles, tool)).toMatchObject({ options: {} });
 	});
 
-	test('a tool is not offered to join audio, as an agent hands over no files', () => {
-		const [resource] = action.properties;
-		const hidden = resource?.options?.filter(
-			(option) => 'displayOptions' in option && option.displayOptions !== undefined,
-		);
-		expect(hidden).toMatchObject([
+	test('what cannot be done is not offered: audio to a tool, as an agent hands over no files, and joining without waiting', () => {
+		const hidden = (name: string) => {
+			const choices = fields.filter((field) => field.name === name).flatMap(choicesOf);
+			return choices.filter(({ displayOptions }) => displayOptions !== undefined);
+		};
+		expect(hidden('resource')).toMatchObject([
 			{ value: 'audio', displayOptions: { hide: { '@tool': [true] } } },
+		]);
+		expect(hidden('longText')).toMatchObject([
+			{ value: 'join', displayOptions: { hide: { waitForCompletion: [false] } } },
 		]);
 	});
 
@@ -415,12 +420,10 @@ describe('webhooks', () => {
 describe('the canvas says in words what a node does, and what tells it apart', () => {
 	const { subtitle } = action;
 	const nodeTypes = { getByNameAndVersion: () => node } as unknown as INodeTypes;
+	const byName = { resource: 'speech', operation: 'generateByVoiceName' };
 
 	test.each<[INodeParameters, string]>([
-		[
-			{ resource: 'speech', operation: 'generateByVoiceName', voice: 'en-US-AriaNeural' },
-			'Speech: en-US-AriaNeural',
-		],
+		[{ ...byName, voice: 'en-US-AriaNeural' }, 'Speech: en-US-AriaNeural'],
 		[
 			{
 				resource: 'speech',
@@ -430,6 +433,7 @@ describe('the canvas says in words what a node does, and what tells it apart', (
 			'Speech: v7',
 		],
 		[{ resource: 'speech', operation: 'generateByVoiceId' }, 'Speech'],
+		[{ ...byName, voice: '={{ $json.voice }}' }, 'Speech'],
 		[{ resource: 'image', operation: 'generate', generationsCount: 4 }, '4 × Image'],
 		[{ resource: 'image', operation: 'generate' }, 'Image'],
 		[{ resource: 'task', operation: 'create', path: '/v1/dub' }, 'Create task: /v1/dub'],

@@ -56,10 +56,10 @@ const subtitles = Object.fromEntries(
 	),
 );
 
-/** Makes e.g. "Speech: en-US-AriaNeural", "4 × Image", "Create task: /v1m/task/music-generation". */
+/** Makes e.g. "Speech: en-US-AriaNeural", "4 × Image", "Create task: /v1m/task/music-generation". The canvas does not know what an expression gives. */
 export const subtitle = `={{ (([label, field]) => ((detail) =>
-	typeof detail === "number" ? (detail > 1 ? detail + " × " : "") + label : detail ? label + ": " + detail : label
-)(field && $parameter[field]))((${JSON.stringify(subtitles)})[$parameter["resource"] + ":" + $parameter["operation"]] ?? [$parameter["operation"]]) }}`;
+	typeof detail === "number" ? (detail > 1 ? detail + " × " : "") + label : detail && detail[0] !== "=" ? label + ": " + detail : label
+)(field && $rawParameter[field]))((${JSON.stringify(subtitles)})[$parameter["resource"] + ":" + $parameter["operation"]] ?? [$parameter["operation"]]) }}`;
 
 export const properties: INodeProperties[] = [
 	select('Resource', 'resource', {

@@ -30,11 +30,14 @@ const charactersField = amount(CHARACTERS_NAME, 'maxCharacters', {
 export const longTextFields: INodeProperties[] = [
 	select('Long Text', 'longText', {
 		options: [
-			choice(
-				'Join Into One File',
-				'join',
-				'Split the text, speak all parts at once, wait for them, and join them into one file',
-			),
+			{
+				...choice(
+					'Join Into One File',
+					'join',
+					'Split the text, speak all parts at once, wait for them, and join them into one file',
+				),
+				displayOptions: { hide: { waitForCompletion: [false] } },
+			},
 			choice('Off', 'off', 'Send the text as it is, in one request'),
 			choice(
 				'One Item per Part',
@@ -43,7 +46,7 @@ export const longTextFields: INodeProperties[] = [
 			),
 		],
 		default: 'off',
-		description: `Whether to split texts longer than ${CHARACTERS_NAME}, and what comes out`,
+		description: `Whether to split texts longer than ${CHARACTERS_NAME}, and what comes out. Joining needs "Wait for Completion".`,
 	}),
 ];
 
@@ -60,12 +63,13 @@ export const longTextOptions: INodeProperties[] = [
 			'Whether to send each part with the end of the one before it and the beginning of the next one (previous_text and next_text), so that a service that takes them speaks the parts as one text',
 		displayOptions: { show: whenSplit },
 	}),
-	toggle('Transcript in Output', 'transcriptInOutput', {
-		description:
-			'Whether to add the transcript to the JSON as a list of text, start and end in seconds, where one was delivered',
-		displayOptions: { show: { downloadOutput: [true] }, hide: { waitForCompletion: [false] } },
-	}),
 ];
+
+export const transcriptOption = toggle('Transcript in Output', 'transcriptInOutput', {
+	description:
+		'Whether to add the transcript to the JSON as a list of text, start and end in seconds, where one was delivered',
+	displayOptions: { show: { downloadOutput: [true] }, hide: { waitForCompletion: [false] } },
+});
 
 export function readPause(fields: ItemFields): number {
 	const range = { fallback: 0, zero: true, most: LONGEST_SILENCE_MS };

@@ -1,5 +1,5 @@
 /** Makes speech, by voice ID (`POST /v1/text-to-speech/{voice_id}`) or voice name (`POST /v1e/task/text-to-speech`). See docs/service.md, "Endpoints". */
-import { longTextFields } from './longText';
+import { longTextFields, longTextOptions, transcriptOption } from './longText';
 import { choice, locator, openChoice, text, select, toggle, type Resource } from './operation';
 
 const byVoiceId = 'generateByVoiceId';
@@ -63,7 +63,8 @@ export const speech: Resource = {
 		}),
 	],
 	extraFields: '{"voice_settings": {"speed": 1.1}}',
-	rareOptions: [routeField],
+	options: longTextOptions,
+	rareOptions: [transcriptOption, routeField],
 	operations: [
 		{
 			value: byVoiceId,

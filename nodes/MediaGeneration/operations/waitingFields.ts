@@ -1,6 +1,5 @@
 /** Has the fields about waiting: those that all creating operations share, and those that `task: wait` has as well. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
-import { longTextOptions } from './longText';
 import {
 	amount,
 	AS_TOOL,
@@ -194,14 +193,12 @@ const SLEEPING_CREATION =
 	'The execution sleeps until a callback comes, this n8n sees that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.';
 
 export function creatingFields({
-	value: resource,
 	extraFields = '{}',
 	options: own = [],
 	rareOptions = [],
 }: Resource): INodeProperties[] {
 	const options = [
 		...own,
-		...(resource === 'speech' ? longTextOptions : []),
 		...hiddenWhen(NOT_WAITING, [fileNameOption]),
 		includeInputOption,
 		...timeoutOptions,
