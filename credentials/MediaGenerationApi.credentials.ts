@@ -10,7 +10,7 @@ import { credentialProblem } from '../nodes/MediaGeneration/service/baseUrl';
 import { withKey } from '../nodes/MediaGeneration/service/keyedRequest';
 
 const NOT_THE_SERVICE =
-	'What answers at the Base URL is a web page or something else that is not this service. Enter the address of its API, without a version such as /v1';
+	'The Base URL does not lead to this service, but to a web page or something else. Enter the address of its API, without a version such as /v1';
 
 const onStatus = (value: number, message: string) => ({
 	type: 'responseCode',
@@ -111,7 +111,7 @@ export class MediaGenerationApi implements ICredentialType {
 			...[301, 302, 303, 307, 308].map((status) =>
 				onStatus(
 					status,
-					'The Base URL leads on to another address, where the API key is not sent. Enter the address of the service itself, e.g. with https:// or without "www."',
+					'The Base URL redirects to another address, and the API key is not sent there. Enter the address of the service itself, e.g. with https:// or without "www."',
 				),
 			),
 			onStatus(
@@ -124,7 +124,7 @@ export class MediaGenerationApi implements ICredentialType {
 			),
 			onStatus(
 				429,
-				'The service takes no requests with this key at the moment: its daily limit may be reached. Try again later',
+				'The service accepts no requests with this key at the moment. Its daily limit may be reached. Try again later',
 			),
 		] as ICredentialTestRequest['rules'],
 	};

@@ -470,7 +470,7 @@ describe('paid once', () => {
 		});
 		expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
 		expect(sent).toHaveLength(3);
-		expect(hints[0]).toMatch(/^Sent again after a creation without an answer, .*: items 1$/);
+		expect(hints[0]).toMatch(/^Sent again, where a creation got no answer .*: items 1$/);
 		expect(warnings(logs)[0]).toMatch(/has sent items 1 and got no answer.*sent again$/);
 	});
 
@@ -484,7 +484,7 @@ describe('paid once', () => {
 	])('an item that brings a paid task is created as asked, with a hint: %j', async (json, ids) => {
 		const { hints, logs, sent } = await runNode({ parameters: sound, input: [{ json }] });
 		expect(sent).toHaveLength(1);
-		const hint = `Paid again, though "Task: Wait" can fetch what the input has: ${ids}`;
+		const hint = `Paid again, though "Task: Wait" can fetch the tasks of the input: ${ids}`;
 		expect(hints.slice(0, -1)).toEqual(ids === undefined ? [] : [hint]);
 		expect(warnings(logs).join()).toMatch(
 			ids === undefined ? /^$/ : new RegExp(`paid tasks that .*: ${ids}\\.`),

@@ -121,7 +121,7 @@ describe('sleeping', () => {
 		[
 			true,
 			[
-				'A parent that runs this sub-workflow "once for each item" goes on with one of its items only: use Poll',
+				'If a parent runs this sub-workflow "once for each item", only one of its items goes on: use Poll',
 			],
 		],
 		[false, []],

@@ -64,7 +64,9 @@ describe('Task: Wait', () => {
 		expect(pairs).toEqual([0, 0, 0]);
 		const asleep = { ...wait, waitMode: 'callback' };
 		const { error, requests } = await runNode({ parameters: { ...asleep, taskId: 'a,b' } });
-		expect(error?.message).toMatch(/^Several tasks of one item can't be waited for/);
+		expect(error?.message).toMatch(
+			/^A suspended execution can't wait for several tasks of one item/,
+		);
 		expect(error?.description).toMatch(/^Set "Wait Mode" to "Poll", or give each task an item/);
 		expect(requests).toEqual([]);
 		const one = await runNode({ parameters: asleep, answer: anyDone });

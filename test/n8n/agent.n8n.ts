@@ -75,7 +75,7 @@ describe('agent', () => {
 		assert.ok(tool);
 		assert.match(tool.name, /^Make_a_Sound$/);
 		assert.match(tool.description, /sound effect/i);
-		assert.equal(tool.parameters.properties.Text?.description, 'What the sound should be');
+		assert.equal(tool.parameters.properties.Text?.description, 'Description of the sound');
 
 		const [created, ...more] = context.service.creations();
 		assert.equal(more.length, 0);

@@ -31,11 +31,11 @@ describe('credential', () => {
 		}
 	});
 
-	const webPage = /is a web page or something else that is not this service/;
+	const webPage = /does not lead to this service, but to a web page or something else/;
 	const answers: Array<[string, FaultAction, RegExp]> = [
 		['a web page', { type: 'html' }, webPage],
 		['401', { type: 'status', status: 401 }, /does not accept this API key/],
-		['a redirect', { type: 'redirect', to: '{other}/v1/credits' }, /leads on to another address/],
+		['a redirect', { type: 'redirect', to: '{other}/v1/credits' }, /redirects to another address/],
 	];
 	for (const [name, action, words] of answers) {
 		it(`is not good where the service answers ${name}`, async () => {

@@ -181,7 +181,9 @@ describe('trigger', () => {
 		const before = service.creations().length;
 		const hintOf = (of: Execution) => {
 			const { hints } = nodeRun(of, 'Order the Sound') as { hints?: Array<{ message: string }> };
-			return hints?.find(({ message }) => /^Nobody listens to the Callback URL/.test(message));
+			return hints?.find(({ message }) =>
+				/^No published workflow listens at the Callback URL/.test(message),
+			);
 		};
 		const execution = await rest.run(order, 'When Clicked');
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);

@@ -56,7 +56,7 @@ test('one file for each group, in the order in which they come; items without on
 		input: groups.map((_, index) => spoken(`word ${index}`)),
 	});
 	expect(hints).toEqual([
-		'4 files are named "joined.wav": put something of each item into File Name',
+		'4 files are named "joined.wav": put something unique to each item into File Name',
 	]);
 	expect(json.map(({ group }) => group)).toEqual(['x', undefined, 'y', '7']);
 	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
@@ -147,7 +147,7 @@ describe('refused in words', () => {
 		['no audio', [one, text], {}, /Item 1 can't be joined.*not an MP3 or WAV file/, CONVERT],
 		['what would be too large, pauses included', [one, two], tooLong, SIZE, CONVERT],
 		['a pause below 0', [one], belowZero, /of at least 0 and at most 60000$/, SET_PAUSE],
-		['a group that is an object', [one, two], { groupBy: {} }, NO_TEXT, /a text\./],
+		['a group that is an object', [one, two], { groupBy: {} }, NO_TEXT, /^Enter text in/],
 	])('%s', async (_, input, fields, message, description) => {
 		const parameters = { ...join, ...fields };
 		const { error, output } = await runNode({ parameters, input });

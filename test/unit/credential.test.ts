@@ -242,7 +242,7 @@ describe('and nowhere else, in words that do not hold it', () => {
 		...['xi-api-key', 'Proxy-Authorization', 'TE', 'X-Accept', 'Accept-', 'Range-2'],
 	])('a request with the header %s, which nobody needs there', async (name) => {
 		expect(await refused({ url: `${BASE}/v1`, headers: { [name]: 'evil.example' } })).toContain(
-			`it has the header "${name}", and with the key only such headers are sent as Accept,`,
+			`it has the header "${name}". Only headers such as Accept,`,
 		);
 	});
 
@@ -304,11 +304,11 @@ describe('"Test" reads the credit balance', () => {
 	});
 
 	test.each([
-		[301, /leads on to another address/],
-		[308, /leads on/],
+		[301, /redirects to another address/],
+		[308, /redirects to/],
 		[401, /does not accept this API key/],
 		[404, /no such service at the Base URL/],
-		[429, /takes no requests with this key at the moment: its daily limit may be reached/],
+		[429, /accepts no requests with this key at the moment. Its daily limit may be reached/],
 	])('a status %d is said in words', (status, message) => {
 		const rule = rules.find(
 			({ type, properties }) => type === 'responseCode' && properties.value === status,
@@ -318,8 +318,8 @@ describe('"Test" reads the credit balance', () => {
 
 	test.each<[string, string, unknown, RegExp]>([
 		['a refusal inside 200', 'success', false, /refuses to show the credits/],
-		['a web page', 'constructor.name', 'String', /not this service/],
-		['nothing at all', 'constructor.name', undefined, /not this service/],
+		['a web page', 'constructor.name', 'String', /does not lead to this service/],
+		['nothing at all', 'constructor.name', undefined, /does not lead to this service/],
 	])('%s is no success', (_name, key, value, message) => {
 		const rule = rules.find(
 			({ type, properties }) =>

@@ -23,7 +23,7 @@ const { timedOut, denied, taskMissing, broken } = failures;
 test.each<[Failure, RegExp]>([
 	[
 		failures.taskFailed('t9', task({})),
-		/^failed: Task t9 failed \| .*run the node that made this one again/,
+		/^failed: Task t9 failed \| .*run the node that created the task again/,
 	],
 	[
 		timedOut('t9', 119_940, { task: undefined, detail: undefined }),

@@ -129,7 +129,9 @@ describe('a trigger of this n8n that is not published', () => {
 	test('the editor says so, by a question that starts nothing and carries no key', async () => {
 		const { sent, messages } = await warned(OWN, 'manual', listening('OPTIONS'));
 		expect(messages).toEqual([
-			expect.stringMatching(/^Nobody listens to the Callback URL.* Publish the workflow/),
+			expect.stringMatching(
+				/^No published workflow listens at the Callback URL.* Publish the workflow/,
+			),
 		]);
 		expect(sent).toMatchObject([
 			{ method: 'OPTIONS', url: OWN, headers: { Origin: 'https://n8n.example' } },

@@ -36,5 +36,5 @@ export const empty = (label: string) => [
 ];
 export const noText = (label: string) => [
 	`The field "${label}" is not a text`,
-	`Give "${label}" a text. An expression must lead to a text, not to an object or a list.`,
+	`Enter text in "${label}". An expression must result in text, not in an object or a list.`,
 ];

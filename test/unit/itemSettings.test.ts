@@ -123,7 +123,7 @@ describe('refused in words', () => {
 	];
 	const characters = [
 		'"Max Characters per Part" must be a whole number of at least 50',
-		'Set it to the limit of your model, or to 2500, which most take. Nothing was sent.',
+		'Set it to the limit of your model, or to 2500, which most accept. Nothing was sent.',
 	];
 	const pause = outside('Pause Between Parts (Ms)', 'of at least 0 and at most 60000', 0);
 	const grace = outside('Polling Before Suspending (Seconds)', 'of at least 0', 10);
@@ -173,12 +173,12 @@ describe('refused in words', () => {
 		],
 		[
 			{ longText: 'parts', ...suspended },
-			/^"Long Text: One Item.* can't be suspended: /,
+			/^"Long Text: One Item.* can't be combined with Suspend: /,
 			/or "Wait Mode" to "Poll"/,
 		],
 		[
 			sleeping({ splitFiles: true }),
-			/^"Split Files" can't be suspended: /,
+			/^"Split Files" can't be combined with Suspend: /,
 			/Remove the option "Split Files", or/,
 		],
 	])('%j does not go together', (fields, message, advice) => {

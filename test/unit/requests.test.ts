@@ -239,7 +239,7 @@ describe('the ID of a task made earlier', () => {
 	test.each([[[]], [['a', '']], [[{}]], [',']])('%j is no list of IDs', (given) => {
 		expect(refusalOf(() => fieldsWith({ taskId: given }).taskIds(undefined))).toEqual({
 			message: 'The field "Task ID" is empty or contains an invalid ID',
-			description: 'Give "Task ID" the task_id of each task.',
+			description: 'Enter the task_id of each task in "Task ID".',
 		});
 	});
 
@@ -284,7 +284,7 @@ describe('long texts', () => {
 	test.each([' ', '7'])('extra fields that leave nothing to speak (%s) are refused', (text) => {
 		const odd = request({ ...speech, ...extra({ text: text === '7' ? 7 : text }) });
 		expect(refusalOf(() => atOnce(textsOf(odd, long)))).toEqual({
-			message: 'The field "Text" has nothing to speak',
+			message: 'The field "Text" contains no text to speak',
 			description:
 				'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',
 		});

@@ -178,8 +178,8 @@ describe('what counts', () => {
 	test.each<[unknown, RegExp | undefined]>([
 		[undefined, undefined],
 		[{ format: 0, execution: '6' }, undefined],
-		[{ format: 0, execution: '7', costs: {} }, /can no longer be kept/],
-		['x', /can no longer be kept/],
+		[{ format: 0, execution: '7', costs: {} }, /can no longer be enforced/],
+		['x', /can no longer be enforced/],
 	])('what can not be read may be any sum: %j', async (taskCosts, message) => {
 		const { turn } = setting([], { store: taskCosts === undefined ? {} : { taskCosts } });
 		expect((await turn())?.message ?? '').toMatch(message ?? /^$/);
@@ -262,7 +262,9 @@ describe('after a creation whose answer never came the balance decides', () => {
 		const { loseAll, turn } = lossy(deps);
 		expect(await loseAll(2)).toEqual(['go', 'refused']);
 		const refusal = await turn();
-		expect(refusal?.message).toMatch(/Max Credits can no longer be kept.*may have been paid for/);
+		expect(refusal?.message).toMatch(
+			/Max Credits can no longer be enforced.*may have been charged/,
+		);
 		expect(refusal?.description).toMatch(/^No task was created.* Check the credits/);
 	});
 

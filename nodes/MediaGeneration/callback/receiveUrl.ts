@@ -69,6 +69,6 @@ export async function warnOfCallbackUrls(
 	const methods = url === undefined ? undefined : await publishedMethods(context, url);
 	if (methods === undefined || methods.includes('POST')) return;
 	warn(
-		'Nobody listens to the Callback URL: n8n answers callbacks with an error, and nothing starts. Publish the workflow of that trigger. "Task: Wait" gets the results of the tasks made before.',
+		'No published workflow listens at the Callback URL: n8n answers callbacks with an error, and nothing starts. Publish the workflow of that trigger. "Task: Wait" gets the results of tasks created before.',
 	);
 }

@@ -32,7 +32,7 @@ export function showEqualNames(
 	const [found] = [...counts].filter(([, count]) => count > 1);
 	if (found === undefined) return;
 	const [name, count] = found;
-	const message = `${count} files are named "${quote(name, 40)}": put something of each item into File Name`;
+	const message = `${count} files are named "${quote(name, 40)}": put something unique to each item into File Name`;
 	showHint(context, 'warning', message);
 }
 

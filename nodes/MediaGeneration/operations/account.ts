@@ -56,7 +56,7 @@ export const apiKeys: Resource = {
 			value: 'getAll',
 			name: 'Get Many',
 			action: 'Get many API keys',
-			description: 'List the API keys of the account, one item each, with the secrets masked',
+			description: 'List the API keys of the account, with their secrets masked',
 			subtitle: 'Get API keys',
 			work: reads('/v1/api-keys', (body) => apiKeysOf(body)?.map(maskSecrets)),
 		},

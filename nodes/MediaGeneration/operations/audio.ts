@@ -25,11 +25,11 @@ export const audio: Resource = {
 		text('Put Output File in Field', 'binaryPropertyName', {
 			required: true,
 			default: 'data',
-			hint: 'The name of the output binary field of the joined file; merged subtitles get _1',
+			hint: 'The name of the output binary field for the joined file; merged captions get _1 appended',
 		}),
 		optionsField([
 			pauseOption,
-			maxFileSizeOption('A larger file is not made: the items fail instead'),
+			maxFileSizeOption('If the joined file would be larger, the items fail instead'),
 		]),
 	],
 	operations: [
@@ -37,7 +37,7 @@ export const audio: Resource = {
 			value: 'join',
 			name: 'Join',
 			action: 'Join audio',
-			description: 'Join the audio files of all items into one; MP3 or WAV, without the service',
+			description: 'Join the MP3 or WAV files of all items into one file. The service is not used.',
 			work: { kind: 'joins' },
 		},
 	],

@@ -81,7 +81,7 @@ export class ItemFields {
 	binary(field: string, label: string): IBinaryData {
 		if (isToolRun(this.context))
 			throw invalid(
-				'A tool of an AI agent has no files: an agent hands over texts only',
+				'A tool of an AI agent has no files: an agent passes only text',
 				`Leave "${label}" empty, or use this node outside the agent. Nothing was sent.`,
 			);
 		const { binary = {} } = this.input;
@@ -125,7 +125,7 @@ export class ItemFields {
 		if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
 			throw invalid(
 				`The field "${label}" is not a text`,
-				`Give "${label}" a text. An expression must lead to a text, not to an object or a list.`,
+				`Enter text in "${label}". An expression must result in text, not in an object or a list.`,
 			);
 		const text = String(value);
 		return text.trim() === '' ? undefined : text;
@@ -155,7 +155,7 @@ export class ItemFields {
 		if (taskIds.length === 0 || taskIds.includes(''))
 			throw invalid(
 				'The field "Task ID" is empty or contains an invalid ID',
-				'Give "Task ID" the task_id of each task.',
+				'Enter the task_id of each task in "Task ID".',
 			);
 		return [...new Set(taskIds)].map(checkedTaskId);
 	}

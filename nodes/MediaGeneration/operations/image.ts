@@ -82,17 +82,17 @@ export const image: Resource = {
 			typeOptions: { rows: 4 },
 			required: true,
 			placeholder: 'e.g. A lighthouse at dawn, watercolour',
-			description: 'What the picture should show',
+			description: 'What the image should show',
 			displayOptions: { show: { operation: ['generate'] } },
 		}),
 		locator('Model', 'modelId', {
 			placeholder: 'e.g. image-1',
 			description:
-				'The model to draw with. With "Service default" the request names none: some services then choose one, others refuse the request.',
+				'The model to use. With "Service default" the request names none: some services then choose one, others refuse the request.',
 			list: 'searchImageModels',
 		}),
 		notice(
-			'Many services refuse an image without a model: pick one from the list, or enter its ID.',
+			'Many services refuse an image without a model. Pick one from the list, or enter its ID.',
 			'modelNotice',
 			{ displayOptions: { show: { modelId: [''] } } },
 		),
@@ -100,10 +100,10 @@ export const image: Resource = {
 			typeOptions: { minValue: 1 },
 			default: 1,
 			description:
-				'How many pictures to make. All of them belong to one task; to get an item for each, use the option Split Files.',
+				'How many images to generate. All of them belong to one task; to get an item for each, use the option Split Files.',
 		}),
 		openChoice('Aspect Ratio', 'aspectRatio', {
-			description: 'Shape of the picture. Some models take none.',
+			description: 'Shape of the image. Some models accept none.',
 			options: [
 				{ name: '1:1 (Square)', value: '1:1' },
 				{ name: '16:9 (Landscape)', value: '16:9' },
@@ -111,7 +111,7 @@ export const image: Resource = {
 			],
 		}),
 		openChoice('Resolution', 'resolution', {
-			description: 'Size of the picture. Some models take none.',
+			description: 'Size of the image. Some models accept none.',
 			options: ['1K', '2K', '4K'].map((size) => ({ name: size, value: size })),
 		}),
 		amount('Number of Reference Images', 'referenceImageCount', {
@@ -125,7 +125,7 @@ export const image: Resource = {
 		text(REFERENCES, 'referenceImages', {
 			placeholder: 'e.g. data, data_1',
 			description:
-				'Names of the binary fields with pictures to go by, separated by commas. The prompt calls them @img1, @img2 and so on. The request is then sent as a form.',
+				'Names of the binary fields that hold the reference images, separated by commas. The prompt refers to them as @img1, @img2 and so on. The request is then sent as a form.',
 		}),
 	]),
 	rareOptions: [bodyTypeField],
@@ -134,7 +134,7 @@ export const image: Resource = {
 			value: 'generate',
 			name: 'Generate',
 			action: 'Generate image',
-			description: 'Make one or more pictures from a prompt',
+			description: 'Generate one or more images from a prompt',
 			subtitle: 'Image',
 			toldApartBy: 'generationsCount',
 			work: {
@@ -156,7 +156,7 @@ export const image: Resource = {
 			value: 'getPrice',
 			name: 'Get Price',
 			action: 'Get image price',
-			description: 'Ask what an image would cost, without making it',
+			description: 'Ask what an image would cost, without generating it',
 			work: { kind: 'reads', read: getPrice },
 		},
 	],

@@ -10,8 +10,8 @@ const FILES = 'Input Binary Field';
 
 export const bodyTypeField = select('Body Content Type', 'bodyContentType', {
 	options: [
-		choice('JSON', 'json', 'What the specification of the service asks for'),
-		choice('Form-Data', FORM, 'What newer endpoints ask for, and what files are sent as'),
+		choice('JSON', 'json', 'What most endpoints expect'),
+		choice('Form-Data', FORM, 'What some newer endpoints expect. Files are always sent this way.'),
 	],
 	default: 'json',
 	description: 'How the body of the request is sent',
@@ -26,7 +26,8 @@ export const formFields: INodeProperties[] = shownWhen({ bodyContentType: [FORM]
 	rowsField('Fields', 'fields', {
 		entry: 'field',
 		placeholder: 'Add Field',
-		description: 'Fields of the form, beside those of the body. A field given here wins.',
+		description:
+			'Fields of the form, in addition to those of Body. A field given here overrides one of Body.',
 		values: [
 			text('Name', 'name', { placeholder: 'e.g. target_lang', description: 'Name of the field' }),
 			text('Value', 'value', { placeholder: 'e.g. de', description: 'Value of the field' }),

@@ -24,7 +24,7 @@ const charactersField = amount(CHARACTERS_NAME, 'maxCharacters', {
 	typeOptions: { minValue: LEAST_CHARACTERS },
 	default: MAX_CHARACTERS,
 	description:
-		'Longer texts are split into parts of at most this length. Services take 2,000 to 10,000 characters per request, depending on the model.',
+		'Longer texts are split into parts of at most this length. Services accept 2,000 to 10,000 characters per request, depending on the model.',
 });
 
 export const longTextFields: INodeProperties[] = [
@@ -60,7 +60,7 @@ export const longTextOptions: INodeProperties[] = [
 	...shownWhen({ longText: ['join'] }, [pauseOption]),
 	toggle('Context Between Parts', 'contextBetweenParts', {
 		description:
-			'Whether to send each part with the end of the one before it and the beginning of the next one (previous_text and next_text), so that a service that takes them speaks the parts as one text',
+			'Whether to send each part with the end of the previous part and the beginning of the next one (previous_text and next_text). Services that support this keep the same tone across parts.',
 		displayOptions: { show: whenSplit },
 	}),
 ];
@@ -80,7 +80,7 @@ function readMaxCharacters(fields: ItemFields): number {
 	const given = fields.options.maxCharacters ?? MAX_CHARACTERS;
 	return fittingNumber(given, (value) => Number.isInteger(value) && value >= LEAST_CHARACTERS, [
 		`"${CHARACTERS_NAME}" must be a whole number of at least ${LEAST_CHARACTERS}`,
-		`Set it to the limit of your model, or to ${MAX_CHARACTERS}, which most take. Nothing was sent.`,
+		`Set it to the limit of your model, or to ${MAX_CHARACTERS}, which most accept. Nothing was sent.`,
 	]);
 }
 
@@ -103,7 +103,7 @@ export function* textsOf(request: CreationRequest, longText: LongText): Work<str
 	if (longText.kind === 'off') return [text];
 	if (text.trim() === '')
 		throw invalid(
-			'The field "Text" has nothing to speak',
+			'The field "Text" contains no text to speak',
 			'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',
 		);
 	return yield* splitText(text, longText.maxCharacters);

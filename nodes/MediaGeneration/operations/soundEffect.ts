@@ -9,7 +9,7 @@ export const soundEffect: Resource = {
 			typeOptions: { rows: 3 },
 			required: true,
 			placeholder: 'e.g. Rain on a tin roof, distant thunder',
-			description: 'What the sound should be',
+			description: 'Description of the sound',
 		}),
 	],
 	extraFields: '{"duration_seconds": 5}',
@@ -18,7 +18,7 @@ export const soundEffect: Resource = {
 			value: 'generate',
 			name: 'Generate',
 			action: 'Generate sound effect',
-			description: 'Make a sound from a description of it',
+			description: 'Generate a sound from a description',
 			subtitle: 'Sound effect',
 			work: {
 				kind: 'creates',

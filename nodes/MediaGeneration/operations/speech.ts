@@ -8,12 +8,13 @@ const forVoiceId = { show: { operation: [byVoiceId] } };
 
 const routeField = select('Speech Route', 'speechRoute', {
 	options: [
-		choice('Automatic', 'auto', 'V1, until the service asks for v3; then v3'),
+		choice('Automatic', 'auto', 'Uses v1 until the service asks for v3'),
 		choice('V1', 'v1', 'POST /v1/text-to-speech/{voice_id}'),
 		choice('V3', 'v3', 'POST /v3/text-to-speech, with voices of all providers'),
 	],
 	default: 'auto',
-	description: 'Which route of the service to use. With v3, voice IDs begin with a provider.',
+	description:
+		'Which route of the service to use. With v3, a voice ID begins with the name of its provider.',
 	displayOptions: forVoiceId,
 });
 
@@ -33,7 +34,7 @@ export const speech: Resource = {
 			required: true,
 			placeholder: 'e.g. en-US-AriaNeural',
 			description:
-				'Name of the voice as the documentation of the service has it. It usually begins with a language code. To pick a voice from a list, use "Generate by Voice ID".',
+				'Name of the voice as the service documents it. It usually begins with a language code. To pick a voice from a list, use "Generate by Voice ID".',
 			displayOptions: { show: { operation: [byVoiceName] } },
 		}),
 		text('Text', 'text', {
@@ -71,7 +72,7 @@ export const speech: Resource = {
 			name: 'Generate by Voice ID',
 			action: 'Generate speech by voice ID',
 			description:
-				'Pick a voice from the list, or give its ID; with a model, an output format and captions. Start with this one.',
+				'Speak with a voice from the list or by its ID. Offers models, output formats and captions. Start with this one.',
 			subtitle: 'Speech',
 			toldApartBy: 'voiceId',
 			work: {
@@ -104,7 +105,7 @@ export const speech: Resource = {
 			name: 'Generate by Voice Name',
 			action: 'Generate speech by voice name',
 			description:
-				'Name a voice that the service documents by name, e.g. en-US-AriaNeural; with captions, but without a model or format',
+				'Speak with a voice that the service documents by name, e.g. en-US-AriaNeural. Offers captions, but no model or output format.',
 			subtitle: 'Speech',
 			toldApartBy: 'voice',
 			work: {

@@ -129,7 +129,7 @@ export const task: Resource = {
 			default: '={{ $json.task_id }}',
 			placeholder: 'e.g. 7f9c2ba4',
 			description:
-				'The task_id that the service returned when the task was created. "Task: Wait" takes several, as an array or separated by commas.',
+				'The task_id that the service returned when the task was created. "Task: Wait" accepts several, as an array or separated by commas.',
 			displayOptions: { show: { operation: ['get', 'wait'] } },
 		}),
 		...shownWhen({ operation: ['create'] }, [
@@ -137,7 +137,7 @@ export const task: Resource = {
 				required: true,
 				placeholder: 'e.g. /v1m/task/music-generation',
 				description:
-					'Path of the endpoint under the Base URL of the credential. It must be one that answers with a task_id.',
+					'Path of the endpoint under the Base URL of the credential. The endpoint must answer with a task_id.',
 			}),
 			jsonField('Query', 'query', {
 				what: 'Query parameters of the request',
@@ -206,14 +206,14 @@ export const task: Resource = {
 			value: 'wait',
 			name: 'Wait',
 			action: 'Wait for task',
-			description: 'Wait for a task made earlier and get its files. Nothing is paid again.',
+			description: 'Wait for a task created earlier and get its files. Nothing is paid again.',
 			work: { kind: 'awaits' },
 		},
 		{
 			value: 'get',
 			name: 'Get',
 			action: 'Get task',
-			description: 'Read the current state of a task once, whatever it is',
+			description: 'Read a task once, whatever its status',
 			work: { kind: 'reads', read: getTask },
 		},
 		{
@@ -221,7 +221,7 @@ export const task: Resource = {
 			name: 'Get Many',
 			action: 'Get many tasks',
 			description:
-				'List the tasks of the account, newest first, one item each, where the service publishes such a list',
+				'List the tasks of the account, newest first. Not every service has such a list.',
 			subtitle: 'Get tasks',
 			work: { kind: 'reads', read: listTasks },
 		},

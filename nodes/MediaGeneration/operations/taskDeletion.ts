@@ -46,7 +46,7 @@ export const deletionFields: INodeProperties[] = [
 	optionsField([
 		toggle('Delete Finished', 'deleteFinished', {
 			description:
-				'Whether to delete tasks that are over as well. They are gone from the list of the service then, and nothing comes back.',
+				'Whether to delete tasks that are over as well. They disappear from the list of the service, and nothing is refunded for them.',
 		}),
 	]),
 ];

@@ -20,13 +20,13 @@ export const triggerFields: INodeProperties[] = [
 			{
 				name: 'Task Finished',
 				value: 'done',
-				description: 'The task is done and its files are there',
+				description: 'The task is done and its files are ready',
 				action: 'On task finished',
 			},
 			{
 				name: 'Task Failed',
 				value: 'error',
-				description: 'The task has ended with an error',
+				description: 'The task ended with an error',
 				action: 'On task failed',
 			},
 		],
@@ -37,7 +37,7 @@ export const triggerFields: INodeProperties[] = [
 	toggle('Verify with Service', 'verifyWithService', {
 		default: true,
 		description:
-			'Whether to ask the service about the task and to output its answer instead of what was posted. Anyone who knows the URL could post anything: with this off, files are downloaded only if the credential has a Callback Secret.',
+			'Whether to look the task up at the service and output its answer instead of what was posted. Anyone who knows the URL can post anything: with this off, files are downloaded only if the credential has a Callback Secret.',
 	}),
 	downloadField,
 	filesField,
@@ -45,7 +45,7 @@ export const triggerFields: INodeProperties[] = [
 		toggle('Deduplicate', 'deduplicate', {
 			default: true,
 			description:
-				'Whether to start the workflow only once for a task that is called back again with the same status and reference',
+				'Whether to start the workflow only once when callbacks repeat the same task, status and reference',
 		}),
 		maxFileSizeOption(
 			'Larger files are not downloaded: the workflow runs with "download_error" and the addresses',

@@ -98,7 +98,7 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 
 function notSuspended(what: string, advice: string): FailureError {
 	return invalid(
-		`"${what}" can't be suspended: a sleeping execution goes on with exactly one item per input item`,
+		`"${what}" can't be combined with Suspend: a sleeping execution goes on with exactly one item per input item`,
 		`${advice} "Wait Mode" to "Poll". Nothing was sent.`,
 	);
 }

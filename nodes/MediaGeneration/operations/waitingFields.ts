@@ -38,7 +38,7 @@ const startingFields: INodeProperties[] = [
 	toggle('Wait for Completion', 'waitForCompletion', {
 		default: true,
 		description:
-			'Whether to wait until the task is finished and output its result. If off, the task ID goes out at once.',
+			'Whether to wait until the task is finished and output its result. If off, the node outputs the task ID at once.',
 		// A joined file needs all of its parts.
 		displayOptions: { hide: { longText: ['join'] } },
 	}),
@@ -56,7 +56,7 @@ const waitingFields = (suspendNotice: string): INodeProperties[] => [
 			choice(
 				'Poll',
 				'poll',
-				'The execution keeps running and asks the service until the tasks are over. Best for up to a few minutes.',
+				'The execution keeps running and polls the service until its tasks are over. Best for up to a few minutes.',
 			),
 			choice(
 				'Suspend',
@@ -86,7 +86,7 @@ const waitingFields = (suspendNotice: string): INodeProperties[] => [
 function extraFieldsOption(example: string): INodeProperties {
 	const what = 'Further fields for the body of the request';
 	const field = jsonField('Extra Body Fields', 'extraFields', { what, example });
-	const description = `${field.description} Nested objects are merged, and a field given here wins over the same field above.`;
+	const description = `${field.description} Nested objects are merged, and a field given here overrides the same field above.`;
 	return { ...field, description };
 }
 
@@ -102,7 +102,7 @@ const creatingOptions: INodeProperties[] = [
 		typeOptions: { minValue: 0 },
 		default: 100,
 		description:
-			'Create no further task once those of this node have cost this many credits in this execution, according to the service. All rounds of a loop, all tries and all calls of a tool count together. Uses the value of the first item.',
+			'Create no further task once the tasks of this node have cost this many credits in this execution, according to the service. All rounds of a loop, all tries and all calls of a tool count together. Uses the value of the first item.',
 	}),
 	amount('Min Credits', 'minimumCredits', {
 		typeOptions: { minValue: 0 },
@@ -172,7 +172,8 @@ const lastOptions: INodeProperties[] = [
 	amount('Polling Before Suspending (Seconds)', 'gracePeriod', {
 		typeOptions: { minValue: 0 },
 		default: GRACE_S,
-		description: 'How long to poll before the execution sleeps, as short tasks need no sleep',
+		description:
+			'How long to poll before the execution goes to sleep, as short tasks finish sooner',
 		displayOptions: { show: SUSPENDING },
 	}),
 ];
@@ -218,7 +219,7 @@ export function creatingFields({
 /** An operation that creates nothing always waits. */
 export const awaitingFields: INodeProperties[] = [
 	...waitingFields(
-		'The execution sleeps until this n8n sees that all tasks are over, or the timeout passes. A task that is not over by then leaves with timed_out set to true, and a failed one with its outcome.',
+		'The execution sleeps until this n8n sees that all tasks are over, or the timeout passes. The item of a task that still runs then has timed_out set to true, and that of a failed task has its outcome.',
 	),
 	optionsField(
 		[fileNameOption, includeInputOption, ...timeoutOptions, onTimeoutOption, ...lastOptions].map(

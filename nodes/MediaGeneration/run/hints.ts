@@ -26,7 +26,7 @@ function warnOfRepeats(context: IExecuteFunctions, items: readonly Item[]): void
 	const which = doubtful.map(({ index }) => index).join(', ');
 	warn(
 		context,
-		`Sent again after a creation without an answer, where it was not found: items ${which}`,
+		`Sent again, where a creation got no answer and its task was not found: items ${which}`,
 		`an earlier execution has sent items ${which} and got no answer. They may exist and be paid for; where the service's list does not show them, they are sent again`,
 	);
 }
@@ -52,7 +52,7 @@ function warnOfPaidInput(context: IExecuteFunctions, items: readonly Item[]): vo
 	const which = [...new Set(paid)].join(', ');
 	warn(
 		context,
-		`Paid again, though "Task: Wait" can fetch what the input has: ${which}`,
+		`Paid again, though "Task: Wait" can fetch the tasks of the input: ${which}`,
 		`the input has paid tasks that can still be fetched with "Task: Wait": ${which}. New ones are created, as asked`,
 	);
 }
@@ -118,7 +118,7 @@ export function hintAtSpeechRoute(
 ): void {
 	if (!used.has('v3')) return;
 	const others = used.has('v1') ? ', some of it by v1' : '';
-	const message = `Speech was made by the route v3${others}: see the option "Speech Route"`;
+	const message = `Speech was made by route v3${others}: see the option "Speech Route"`;
 	showHint(context, 'info', message);
 }
 
@@ -126,6 +126,6 @@ export function hintAtSpeechRoute(
 export function warnOfSubworkflow(context: IExecuteFunctions): void {
 	if (context.getMode() !== 'integrated') return;
 	const hint =
-		'A parent that runs this sub-workflow "once for each item" goes on with one of its items only: use Poll';
+		'If a parent runs this sub-workflow "once for each item", only one of its items goes on: use Poll';
 	showHint(context, 'warning', hint);
 }

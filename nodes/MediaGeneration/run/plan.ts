@@ -143,7 +143,7 @@ function planAwaited(fields: ItemFields): Array<Draft | ItemEnd> {
 	const count = (whole?.taskIds ?? taskIds).length;
 	if (!joins && count > 1 && settings.waiting.kind === 'suspend')
 		throw invalid(
-			"Several tasks of one item can't be waited for while the execution sleeps, as it goes on with exactly one item per input item",
+			"A suspended execution can't wait for several tasks of one item: it goes on with exactly one item per input item",
 			'Set "Wait Mode" to "Poll", or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.',
 		);
 	const assembly: Assembly = { longText: { kind: 'off' }, texts: [] };

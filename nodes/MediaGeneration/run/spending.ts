@@ -143,7 +143,7 @@ export class Spending {
 		if (this.kept.unclear) await this.learnFromBalance();
 		if (this.kept.unclear)
 			return invalid(
-				'Max Credits can no longer be kept: a creation before this one may have been paid for, and the balance does not tell',
+				'Max Credits can no longer be enforced: an earlier creation may have been charged, and the balance does not show it',
 				'No task was created for this item. Check the credits at the service, then run the items that are left again.',
 			).failure;
 		const { credits } = this;

@@ -89,7 +89,7 @@ function headersWith(given: unknown, key: { name: string; value: string }): Json
 		if (plain === 'content-length') continue;
 		if (!PASSED_HEADERS.test(plain))
 			throw refusal(
-				`it has the header "${name}", and with the key only such headers are sent as Accept, Content-Type, User-Agent, Idempotency-Key, X-Request-Id, Range or If-None-Match. Remove that header`,
+				`it has the header "${name}". Only headers such as Accept, Content-Type, User-Agent, Idempotency-Key, X-Request-Id, Range and If-None-Match are sent along with the key. Remove that header`,
 			);
 		// The HTTP client takes objects for headers of a method, or of all.
 		if (![value].flat().every(isLine)) throw refusal(`its header "${name}" is not a line of text`);

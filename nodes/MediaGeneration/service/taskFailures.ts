@@ -13,7 +13,7 @@ export function taskFailed(taskId: string, task: Task): Failure {
 	const reason = quote(task.errorText);
 	const message = `Task ${taskId} failed${reason === undefined ? '' : `: ${reason}`}`;
 	const description =
-		'The service ended this task with an error. To make a new task, correct the input if the reason points to it, and run the node that made this one again. Services usually refund failed tasks; check the credits.';
+		'The service ended this task with an error. Correct the input if the reason points to it, then run the node that created the task again: it creates a new one. Services usually refund failed tasks; check the credits.';
 	return { outcome: 'failed', message, description, taskId, status: task.status };
 }
 
@@ -26,7 +26,7 @@ export function timedOut(
 	const words = quote(detail);
 	const trouble = words === undefined ? '' : ` The last look at it failed: ${words}.`;
 	const message = `Task ${taskId} was not finished after ${seconds(timeoutMs)}; ${seen}`;
-	const description = `The task is paid for and may still finish. ${USE_WAIT}, or raise the Timeout option.${trouble}`;
+	const description = `The task is paid for and may still finish. ${USE_WAIT}. For later runs, raise the Timeout option.${trouble}`;
 	return { outcome: 'timed_out', message, description, taskId, status: task?.status };
 }
 
