@@ -57,14 +57,14 @@ function aboutStandIn({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }):
 	return [
 		'The examples have a credential already. For one of your own (it costs nothing, nothing leaves this machine):',
 		'',
-		`  Base URL  ${baseUrl}`,
 		`  API Key   ${apiKey}`,
+		`  Base URL  ${baseUrl}`,
 		'',
 		'To see what can go wrong, give a generation the option "Extra Body Fields" with one of these:',
 		'',
 		'  a task that fails       {"stand_in": {"end": "error", "error_message": "No luck"}}',
 		'  a task that never ends  {"stand_in": {"never_ends": true}}   and the option "Timeout"',
-		'  an expensive task       {"stand_in": {"cost": 5000}}         and the option "Max Credits"',
+		'  an expensive task       {"stand_in": {"cost": 5000}}         and the option "Max Credits": of several items, the first one only',
 		'',
 	];
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { extname, join } from 'node:path';
 import { type Execution, type Item, isFinished, nodeRun } from '../../test/n8n/harness/execution';
 import type { Rest, SavedWorkflow } from '../../test/n8n/harness/rest';
 import { waitUntil } from '../../test/n8n/harness/wait';
@@ -52,11 +52,12 @@ export async function runFirst(
 /** Writes an item's files to the results folder; a table row for each. */
 async function saveFiles(rest: Rest, nodeName: string, item: Item): Promise<string[][]> {
 	return Promise.all(
-		Object.values(item.binary ?? {}).map(async (entry) => {
+		Object.entries(item.binary ?? {}).map(async ([field, entry]) => {
 			const bytes = await rest.download(entry);
-			const name = `${nodeName} - ${basename(entry.fileName ?? 'file')}`.replace(/[^\w. -]/g, '_');
+			const file = `${nodeName} - ${field}${extname(entry.fileName ?? '')}`;
+			const name = file.replace(/[^\w. -]/g, '_');
 			writeFileSync(join(resultsFolder, name), bytes);
-			return [name, entry.mimeType, readableSize(bytes.length)];
+			return [name, readableSize(bytes.length)];
 		}),
 	);
 }
@@ -70,13 +71,13 @@ export async function printResults(rest: Rest, execution: Execution): Promise<bo
 		if (nodeName === trigger) continue;
 		const run = nodeRun(execution, nodeName);
 		for (const item of run.data?.main[0] ?? []) {
-			const [first = ['no file', '', ''], ...others] = await saveFiles(rest, nodeName, item);
+			const [first = ['no file', ''], ...others] = await saveFiles(rest, nodeName, item);
 			const seconds = `${(run.executionTime / 1000).toFixed(1)} s`;
 			rows.push([nodeName, words(item.json.task_id), words(item.json.status), seconds, ...first]);
 			rows.push(...others.map((file) => ['', '', '', '', ...file]));
 		}
 	}
-	console.log(`\n${table(['Node', 'Task', 'Status', 'Time', 'File', 'Type', 'Size'], rows)}`);
+	console.log(`\n${table(['Node', 'Task', 'Status', 'Time', 'File', 'Size'], rows)}`);
 	console.log(`\n  The files are in ${resultsFolder}`);
 	if (execution.status === 'success') return true;
 	const { message = 'no message', description = '' } = execution.resultData.error ?? {};

@@ -94,6 +94,6 @@ describe('asleep on a private address', () => {
 		);
 		const description = String(resultData.error?.description);
 		assert.match(description, /Set N8N_WEBHOOK_URL/);
-		assert.match(description, /Set Wait Mode to "Poll". Nothing was created/);
+		assert.match(description, /set Wait Mode to "Poll". Nothing was created/);
 	});
 });

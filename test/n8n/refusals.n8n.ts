@@ -24,7 +24,7 @@ describe('refusals', () => {
 			assert.equal(execution?.status, 'error');
 			const { message, description } = execution.resultData.error ?? {};
 			assert.equal(message, 'This n8n gives no signed resume URL, which suspending needs');
-			assert.match(String(description), /Update n8n to 2\.14 or newer.*Set Wait Mode to "Poll"/);
+			assert.match(String(description), /Update n8n to 2\.14 or newer.*or set Wait Mode to "Poll"/);
 			assert.equal(service.creations().length, 0);
 		},
 	);

@@ -6,7 +6,7 @@ import { callSelf } from '../service/client';
 import { invalid } from '../base/failures';
 import { CONTEXT_FIELD, notesReference, resumeUrlOf } from './notes';
 
-const SUSPEND_ADVICE = 'Set Wait Mode to "Poll". Nothing was created.';
+const POLL_INSTEAD = 'set Wait Mode to "Poll". Nothing was created.';
 
 /** Waking finds its notes by the node's name. With some names n8n refuses the expression, with others it finds nothing. */
 function findsNotes(context: IExecuteFunctions): boolean {
@@ -38,19 +38,19 @@ export async function checkSuspension(
 	if (isToolRun(context))
 		throw invalid(
 			"An execution can't be suspended while the node runs as a tool of an AI agent",
-			SUSPEND_ADVICE,
+			`As a tool, ${POLL_INSTEAD}`,
 		);
 	const given = context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
 	const resumeUrl = resumeUrlOf(context, given);
 	if (resumeUrl === undefined)
 		throw invalid(
 			'This n8n gives no signed resume URL, which suspending needs',
-			`Update n8n to 2.14 or newer, or do without. ${SUSPEND_ADVICE}`,
+			`Update n8n to 2.14 or newer, or ${POLL_INSTEAD}`,
 		);
 	if (!findsNotes(context))
 		throw invalid(
 			`An execution can't be suspended by a node with the name "${context.getNode().name}"`,
-			`n8n gives no access to a node of that name. Rename the node. ${SUSPEND_ADVICE}`,
+			`n8n gives no access to a node of that name. Rename the node, or ${POLL_INSTEAD}`,
 		);
 	const problem = callbackUrlProblem(resumeUrl, baseUrl);
 	if (problem === undefined) return { resumeUrl, callable: true };
@@ -65,6 +65,6 @@ async function checkOwnReach(context: IExecuteFunctions, resumeUrl: string): Pro
 	const seen = answer.status === undefined ? answer.reason : `it answered HTTP ${answer.status}`;
 	throw invalid(
 		`The execution can't be suspended: the service can't reach this n8n, and this n8n can't reach its own address ${new URL(resumeUrl).origin} (${seen})`,
-		`Set N8N_WEBHOOK_URL (in older versions of n8n WEBHOOK_URL) to an address under which this n8n reaches itself, and allow that address where N8N_SSRF_PROTECTION_ENABLED is on. ${SUSPEND_ADVICE}`,
+		`Set N8N_WEBHOOK_URL (in older versions of n8n WEBHOOK_URL) to an address under which this n8n reaches itself, and allow that address where N8N_SSRF_PROTECTION_ENABLED is on. Or ${POLL_INSTEAD}`,
 	);
 }
