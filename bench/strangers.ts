@@ -146,6 +146,8 @@ export const bench: Bench = {
 				await n8n.restart();
 				for (const path of ['plain', 'unsigned/callback', 'signed/callback'])
 					await rest.callWebhook(path, {}, 60_000);
+				// n8n goes on loading for a while.
+				await delay(5_000);
 				const cost = await measure(context, work);
 				costs.set(name, cost);
 				say(`${name}: ${cost.seconds.toFixed(2)} s, ${Math.round(cost.growthMb)} MB`);
