@@ -14,7 +14,6 @@ import { check, mean } from './stats';
 export const usual: Omit<Fleet, 'processes' | 'active'> = {
 	concurrency: 10,
 	maxActiveTasks: 20,
-	progress: 'honest',
 	requestMs: 3,
 	executionMs: 60,
 	latencyMs: 5,
@@ -45,20 +44,15 @@ export async function simulate(executions: readonly Execution[], fleet: Fleet): 
 	);
 	const free = new Limiter(fleet.processes * fleet.concurrency);
 	const slowdowns: number[] = [];
-	let ranMs = 0;
-	let running = 0;
-	let mostRunning = 0;
+	let [ranMs, running, mostRunning] = [0, 0, 0];
 	const all = executions.map(async (execution) => {
 		await clock.sleep(execution.at);
 		await free.run(async () => {
 			// As in n8n's queue, which any worker with a free slot takes from.
 			const process = processes.reduce((a, b) => (b.running < a.running ? b : a));
-			let startedAt = clock.now();
-			await process.run(execution, () => {
-				startedAt = clock.now();
-				running += 1;
-				mostRunning = Math.max(mostRunning, running);
-			});
+			const startedAt = clock.now();
+			mostRunning = Math.max(mostRunning, (running += 1));
+			await process.run(execution);
 			running -= 1;
 			const tookMs = clock.now() - startedAt;
 			slowdowns.push(tookMs / leastTime(execution.tasks, fleet.maxActiveTasks));

@@ -8,7 +8,6 @@ import { runItems } from '../nodes/MediaGeneration/run/items';
 import { Spending } from '../nodes/MediaGeneration/run/spending';
 import { Account } from '../nodes/MediaGeneration/service/account';
 import type { ServiceClient } from '../nodes/MediaGeneration/service/client';
-import { Limiter } from '../nodes/MediaGeneration/base/limiter';
 import { seededRandom, type VirtualClock } from '../test/support/virtualClock';
 import { fieldsWith } from '../test/unit/itemFields';
 import type { Execution, Fleet, Service } from './fleetService';
@@ -23,7 +22,6 @@ export class Process {
 	private readonly client: ServiceClient;
 	private readonly random: () => number;
 	private busyUntil = 0;
-	private readonly slots: Limiter;
 	running = 0;
 
 	constructor(
@@ -33,7 +31,6 @@ export class Process {
 		seed: number,
 	) {
 		this.random = seededRandom(seed);
-		this.slots = new Limiter(fleet.concurrency);
 		this.client = {
 			account: new Account(),
 			credentials: KEY,
@@ -52,10 +49,9 @@ export class Process {
 		await this.clock.sleep(this.busyUntil + thenMs - this.clock.now());
 	}
 
-	/** Runs as soon as one of the process's slots is free. */
-	async run({ tasks }: Execution, started: () => void): Promise<void> {
-		const giveBack = await this.slots.take();
-		started();
+	/** One execution, while one of the process's slots is free. */
+	async run({ tasks }: Execution): Promise<void> {
+		check(this.running < this.fleet.concurrency, 'more executions than slots');
 		this.running += 1;
 		await this.work(this.fleet.executionMs);
 		const ends = await this.generate(tasks);
@@ -64,7 +60,6 @@ export class Process {
 			'an item failed',
 		);
 		this.running -= 1;
-		giveBack();
 	}
 
 	private async generate(tasks: readonly number[]): Promise<ItemEnd[]> {
