@@ -35,19 +35,19 @@ test('another one is refused, and named by its beginning', () => {
 	);
 });
 
+const at = (range: string, length?: string): Headers => ({
+	'content-range': `bytes ${range}`,
+	...(length === undefined ? {} : { 'content-length': length }),
+});
 test.each<[string, Headers, ReturnType<typeof partOf>]>([
-	['a part', { 'content-range': 'bytes 5-9/20' }, { from: 5, end: 10, total: 20 }],
-	['up to the end', { 'content-range': 'bytes 5-19/20' }, { from: 5, end: 20, total: 20 }],
-	['of a file whose length nobody knows', { 'content-range': 'bytes 15-29/*' }, undefined],
-	['beyond the end', { 'content-range': 'bytes 5-20/20' }, undefined],
-	['backwards', { 'content-range': 'bytes 5-4/20', 'content-length': '0' }, undefined],
-	[
-		'another length than its own',
-		{ 'content-range': 'bytes 5-9/20', 'content-length': '6' },
-		undefined,
-	],
+	['a part', at('5-9/20'), { from: 5, end: 10, total: 20 }],
+	['up to the end', at('5-19/20'), { from: 5, end: 20, total: 20 }],
+	['of a file whose length nobody knows', at('15-29/*'), undefined],
+	['beyond the end', at('5-20/20'), undefined],
+	['backwards', at('5-4/20', '0'), undefined],
+	['another length than its own', at('5-9/20', '6'), undefined],
 	['other units', { 'content-range': 'items 5-9/20' }, undefined],
-	['more behind it', { 'content-range': 'bytes 5-9/20, 11-12/20' }, undefined],
+	['more behind it', at('5-9/20, 11-12/20'), undefined],
 	['no place', {}, undefined],
 ])('the place of a part: %s', (_name, headers, expected) => {
 	expect(partOf(headers)).toEqual(expected);

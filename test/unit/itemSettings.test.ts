@@ -58,6 +58,8 @@ test.each<[Fields, object]>([
 	expect(read(fields)).toEqual({ ...PLAIN, ...expected });
 });
 
+/** The last one that every database of n8n takes, in s. */
+const LONGEST = 7_870 * 365 * 86_400;
 const options: Array<[string, unknown, object]> = [
 	['maxFileSize', 2, files({ maxFileBytes: 2_000_000 })],
 	['fileName', 'the-lamp', files({ fileName: 'the-lamp' })],
@@ -65,8 +67,7 @@ const options: Array<[string, unknown, object]> = [
 	['splitFiles', true, files({ splitFiles: true })],
 	['transcriptInOutput', true, files({ transcriptInOutput: true })],
 	['timeout', 30, { timeoutMs: 30_000 }],
-	// The last one that every database of n8n takes.
-	['timeout', 7_870 * 365 * 86_400, { timeoutMs: 7_870 * 365 * 86_400_000 }],
+	['timeout', LONGEST, { timeoutMs: 1_000 * LONGEST }],
 	['onTimeout', 'returnTask', { onTimeout: 'returnTask' }],
 	['contextBetweenParts', true, { contextBetweenParts: true }],
 	['minimumCredits', 5, { minimumCredits: 5 }],
@@ -84,10 +85,10 @@ test('a task made earlier is always waited for, and has no long text', () => {
 	expect(read({ waitMode: 'callback' }, true)).toMatchObject(asleep());
 });
 
-describe('long texts', () => {
-	const parts = { longText: 'parts' };
-	const join = { longText: 'join' };
+const parts = { longText: 'parts' };
+const join = { longText: 'join' };
 
+describe('long texts', () => {
 	const joined = { kind: 'join', maxCharacters: 2_500, pauseMs: 0 };
 
 	test.each<[Fields, Fields, object]>([
@@ -125,29 +126,19 @@ describe('refused in words', () => {
 		'"Max Characters per Part" must be a whole number of at least 50',
 		'Set it to the limit of your model, or to 2500, which most accept. Nothing was sent.',
 	];
+	const noEnd = unknown('On Timeout', 'error', 'returnTask');
+	const noSize = outside('Max File Size (MB)', 'greater than 0', 500);
 	const pause = outside('Pause Between Parts (Ms)', 'of at least 0 and at most 60000', 0);
 	const grace = outside('Polling Before Suspending (Seconds)', 'of at least 0', 10);
 	test.each<[string, Fields, string[]]>([
 		['a wait mode', { waitMode: 'sleep' }, unknown('Wait Mode', 'poll', 'callback')],
 		['a long text', { longText: 'cut' }, unknown('Long Text', 'off', 'join', 'parts')],
-		[
-			'On Timeout',
-			{ options: { onTimeout: 'stop' } },
-			unknown('On Timeout', 'error', 'returnTask'),
-		],
+		['On Timeout', { options: { onTimeout: 'stop' } }, noEnd],
 		['no time', { options: { timeout: 0 } }, noTime(600)],
 		['a time in words', { options: { timeout: 'long' } }, noTime(600)],
 		['no time to sleep', sleeping({ timeout: -1 }), noTime(86_400)],
-		[
-			'a time beyond all calendars',
-			{ options: { timeout: 7_870 * 365 * 86_400 + 1 } },
-			noTime(600),
-		],
-		[
-			'a size',
-			{ options: { maxFileSize: 0 } },
-			outside('Max File Size (MB)', 'greater than 0', 500),
-		],
+		['a time beyond all calendars', { options: { timeout: LONGEST + 1 } }, noTime(600)],
+		['a size', { options: { maxFileSize: 0 } }, noSize],
 		['a balance', { options: { minimumCredits: -1 } }, outside('Min Credits', 'of at least 0', 0)],
 		['a time before the sleep', sleeping({ gracePeriod: -1 }), grace],
 		['short parts', { longText: 'parts', options: { maxCharacters: 49 } }, characters],
@@ -160,24 +151,23 @@ describe('refused in words', () => {
 		expect(refusalOf(() => read(fields))).toEqual({ message, description });
 	});
 
+	const noFiles = { ...join, downloadOutput: false };
+	const splitting = sleeping({ splitFiles: true });
+	const TO_POLL = /or "Wait Mode" to "Poll"/;
 	test.each<[Fields, RegExp, RegExp]>([
 		[
-			{ longText: 'join', ...not },
+			{ ...join, ...not },
 			/^"Long Text: Join.*needs to wait for its/,
-			/Turn "Wait for Completion" on, or/,
+			/"Wait for Completion" on, or/,
 		],
+		[noFiles, /needs the files of its parts$/, /Turn "Download Output" on, or/],
 		[
-			{ longText: 'join', downloadOutput: false },
-			/needs the files of its parts$/,
-			/Turn "Download Output" on, or/,
-		],
-		[
-			{ longText: 'parts', ...suspended },
+			{ ...parts, ...suspended },
 			/^"Long Text: One Item.* can't be combined with Suspend: /,
-			/or "Wait Mode" to "Poll"/,
+			TO_POLL,
 		],
 		[
-			sleeping({ splitFiles: true }),
+			splitting,
 			/^"Split Files" can't be combined with Suspend: /,
 			/Remove the option "Split Files", or/,
 		],

@@ -7,12 +7,8 @@ import {
 } from '../../nodes/MediaGeneration/base/networkError';
 
 const NODE: INode = {
-	id: 'n',
-	name: 'n',
-	type: 't',
-	typeVersion: 1,
-	position: [0, 0],
-	parameters: {},
+	...{ id: 'n', name: 'n', type: 't', typeVersion: 1 },
+	...{ position: [0, 0], parameters: {} },
 };
 
 const error = (message: string, fields: object = {}) => Object.assign(new Error(message), fields);
@@ -57,21 +53,15 @@ test('causes that form a circle end', () => {
 	expect(reasonOf(circular)).toBe('round');
 });
 
+const refused = { code: 'ECONNREFUSED' };
+const closed = error('inner', { code: 'EPIPE' });
+const expired = 'certificate has expired (CERT_HAS_EXPIRED)';
 test.each<[unknown, string]>([
 	[error('socket hang up', { code: 'ECONNRESET' }), 'socket hang up: the connection was reset'],
-	[
-		error('connect ECONNREFUSED 1.2.3.4:80', { code: 'ECONNREFUSED' }),
-		'the connection was refused',
-	],
-	[
-		error('outer', { cause: error('inner', { code: 'EPIPE' }) }),
-		'inner: the connection was closed',
-	],
+	[error('connect ECONNREFUSED 1.2.3.4:80', refused), 'the connection was refused'],
+	[error('outer', { cause: closed }), 'inner: the connection was closed'],
 	[error('Parse Error', { code: 'HPE_INVALID_CONSTANT' }), 'Parse Error (HPE_INVALID_CONSTANT)'],
-	[
-		error('certificate has expired (CERT_HAS_EXPIRED)', { code: 'CERT_HAS_EXPIRED' }),
-		'certificate has expired (CERT_HAS_EXPIRED)',
-	],
+	[error(expired, { code: 'CERT_HAS_EXPIRED' }), expired],
 	[error(''), 'the request failed'],
 	[null, 'the request failed'],
 ])('reason: %#', (thrown, expected) => {

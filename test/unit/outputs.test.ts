@@ -17,6 +17,13 @@ const at = (...names: string[]) => names.map((name) => `${F}/${name}`);
 const [A, B, C] = at('a', 'b', 'c');
 const archive = at('a.png.zip', 'b.mp3.zip', 'c.srt.zip');
 const odd = at('a.png.x', 'b.mp3.x', 'c.mp4.x');
+const archived = ['a.png.zip file', 'b.mp3.zip file', 'c.srt.zip file'];
+const oddSounds = ['a.png.x audio', 'b.mp3.x audio', 'c.mp4.x audio'];
+const dubbing = { type: 'dubbing_speech' };
+const spoken = { audio_url: A, srt_url: B, json_url: C };
+const camel = { audioUrl: A, imageUri: B, videoUrls: [C] };
+const ordered = { other_url: C, json_url: B, output_url: A };
+const deeper = { audio_url: A, v3: { audio_url: A, srt_url: B } };
 const foreign = { output_uri: 'file:///etc/passwd', audio_url: 'javascript:alert(1)' };
 const preview = { url: `${F}/p.png` };
 const clips = [{ audio_url: A }, { audio_url: B, video_url: `${B}.mp4` }];
@@ -26,40 +33,15 @@ test.each<[string, unknown, object, string[]]>([
 	['a third name of it', { audio_url: A, json_url: A }, {}, ['a audio']],
 	['of a picture no other address', { result_images: [{ url: A, page_url: B }] }, {}, ['a image']],
 	['two different files', { output_uri: A, audio_url: B }, {}, ['a file', 'b audio']],
-	[
-		'speech with its transcripts',
-		{ audio_url: A, srt_url: B, json_url: C },
-		{},
-		['a audio', 'b transcript', 'c transcript'],
-	],
+	['speech with its transcripts', spoken, {}, ['a audio', 'b transcript', 'c transcript']],
 	['output_uri at the root', {}, { output_uri: A, type: 'sound_effect' }, ['a audio']],
 	['a bare path, by the task', { output_uri: A }, { type: 'generate_image' }, ['a image']],
 	['several', { output_uri: at('a.jpg', 'b.tif') }, {}, ['a.jpg image', 'b.tif image']],
-	[
-		'only the end of a path is an extension',
-		{ output_uri: odd },
-		{ type: 'dubbing_speech' },
-		['a.png.x audio', 'b.mp3.x audio', 'c.mp4.x audio'],
-	],
-	[
-		'an archive of results',
-		{ output_uri: archive },
-		{},
-		['a.png.zip file', 'b.mp3.zip file', 'c.srt.zip file'],
-	],
+	['only the end of a path is an extension', { output_uri: odd }, dubbing, oddSounds],
+	['an archive of results', { output_uri: archive }, {}, archived],
 	['a video is no sound', { output_uri: `${F}/v.mp4` }, { type: 'music' }, ['v.mp4 file']],
-	[
-		'names in camel case',
-		{ audioUrl: A, imageUri: B, videoUrls: [C] },
-		{},
-		['a audio', 'b image', 'c file'],
-	],
-	[
-		'known names first, in their order',
-		{ other_url: C, json_url: B, output_url: A },
-		{},
-		['a file', 'b transcript', 'c file'],
-	],
+	['names in camel case', camel, {}, ['a audio', 'b image', 'c file']],
+	['known names first, in their order', ordered, {}, ['a file', 'b transcript', 'c file']],
 	['a name that only begins like an address', { audio_url_help: A }, {}, []],
 	['an address within another', { audio_url: `blob:${A}` }, {}, []],
 	['pictures as a list of addresses', { result_images: [A, B] }, {}, ['a image', 'b image']],
@@ -67,12 +49,7 @@ test.each<[string, unknown, object, string[]]>([
 	['no addresses', { output_uri: '', audio_url: null, srt_url: 5, json_url: {} }, {}, []],
 	['addresses of another kind', foreign, {}, []],
 	['half an address', { output_uri: 'https://', audio_url: '/relative.mp3' }, {}, []],
-	[
-		'deeper, once',
-		{ audio_url: A, v3: { audio_url: A, srt_url: B } },
-		{},
-		['a audio', 'b transcript'],
-	],
+	['deeper, once', deeper, {}, ['a audio', 'b transcript']],
 	['deeper, pictures', { v3: { result_images: [{ imageUrl: A }] } }, {}, ['a image']],
 	['deeper, a list of clips', { clips }, { type: 'music' }, ['a audio', 'b audio', 'b.mp4 file']],
 	['by a bare name in a list', { outputs: [{ url: `${A}.wav` }] }, {}, ['a.wav audio']],
