@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { sharedContext, type TestContext } from './harness/context';
+import { after, describe, it } from 'node:test';
+import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { fetch } from './harness/http';
 import { type ModelAnswer, type ScriptedModel, startScriptedModel } from './harness/scriptedModel';
@@ -26,9 +26,7 @@ interface Answered {
 describe('agent', () => {
 	let context: TestContext;
 	let model: ScriptedModel | undefined;
-	before(async () => {
-		context = await sharedContext();
-	});
+	inSharedContext((shared) => (context = shared));
 	after(async () => await model?.close());
 
 	async function ask(

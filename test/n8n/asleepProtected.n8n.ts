@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
-import { startContext, type TestContext } from './harness/context';
+import { describe, it } from 'node:test';
+import { ownContext, type TestContext } from './harness/context';
 import {
 	checkDone,
 	checkPaidOnce,
@@ -13,17 +13,8 @@ import {
 /** n8n with its protection against requests to its own network, which waking by one's own looks is. */
 describe('asleep with SSRF protection', () => {
 	let context: TestContext;
-
-	before(async () => {
-		context = await startContext({
-			env: {
-				N8N_SSRF_PROTECTION_ENABLED: 'true',
-				N8N_SSRF_ALLOWED_IP_RANGES: '127.0.0.1/32',
-			},
-		});
-	});
-	after(async () => await context.close());
-	afterEach(() => context.service.reset());
+	const env = { N8N_SSRF_PROTECTION_ENABLED: 'true', N8N_SSRF_ALLOWED_IP_RANGES: '127.0.0.1/32' };
+	ownContext((own) => (context = own), { env });
 
 	for (const [how, drop] of [
 		['its callback', false],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { PNG } from 'pngjs';
-import { sharedContext, type TestContext } from './harness/context';
+import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { atLeast } from './harness/version';
 import { waitUntil } from './harness/wait';
@@ -20,10 +20,7 @@ function isAudio(bytes: Buffer): boolean {
 
 describe('basics', () => {
 	let context: TestContext;
-
-	before(async () => {
-		context = await sharedContext();
-	});
+	inSharedContext((shared) => (context = shared));
 
 	function only(execution: Execution, nodeName: string): Item {
 		const all = items(execution, nodeName);

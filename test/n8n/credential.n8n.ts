@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FaultAction } from '../service';
-import { sharedContext, type TestContext } from './harness/context';
+import { inSharedContext, type TestContext } from './harness/context';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Execution } from './harness/execution';
@@ -10,10 +10,7 @@ import { testWorkflow } from './harness/workflow';
 /** The credential in n8n's own hands: its "Test" button, and its HTTP Request node. */
 describe('credential', () => {
 	let context: TestContext;
-
-	before(async () => {
-		context = await sharedContext();
-	});
+	inSharedContext((shared) => (context = shared));
 
 	async function test(data: Record<string, unknown> = {}) {
 		const { rest, credential, service } = context;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { before, describe, it } from 'node:test';
-import { sharedContext, type TestContext } from './harness/context';
+import { describe, it } from 'node:test';
+import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { atLeast } from './harness/version';
 import { exampleNames, exampleWorkflow, type Workflow } from './harness/workflow';
@@ -13,9 +13,7 @@ const MP3 = 'ID3\x03';
 /** Every example as it is shipped, but for the credential, in a real n8n. */
 describe('examples', () => {
 	let context: TestContext;
-	before(async () => {
-		context = await sharedContext();
-	});
+	inSharedContext((shared) => (context = shared));
 
 	function read(name: string): Workflow {
 		return exampleWorkflow(name, context);

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
-import { sharedContext, type TestContext } from './harness/context';
+import { describe, it } from 'node:test';
+import { inSharedContext, type TestContext } from './harness/context';
 import { canSuspend } from './harness/version';
 
 /** What a version of n8n lacks is refused in words before anything is paid for. */
 describe('refusals', () => {
 	let context: TestContext;
-	before(async () => {
-		context = await sharedContext();
-	});
+	inSharedContext((shared) => (context = shared));
 
 	it(
 		'suspending, where n8n does not sign its resume URLs',

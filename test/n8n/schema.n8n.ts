@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
-import { sharedContext, type TestContext } from './harness/context';
+import { describe, it } from 'node:test';
+import { inSharedContext, type TestContext } from './harness/context';
 import { fetch } from './harness/http';
 
 const operations = [
@@ -21,9 +21,7 @@ interface Schema {
 /** The editor asks for these to offer the node's output fields before its first run. */
 describe('schema previews', () => {
 	let context: TestContext;
-	before(async () => {
-		context = await sharedContext();
-	});
+	inSharedContext((shared) => (context = shared));
 
 	for (const operation of operations) {
 		it(`has one for ${operation}`, async () => {

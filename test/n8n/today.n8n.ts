@@ -12,7 +12,7 @@ const START = 'When Clicked';
 /** The services of today: what they have beside the specification, in three of the examples and a workflow of its own. */
 describe('today', () => {
 	let context: TestContext;
-	ownContext((own) => (context = own), profiles.today);
+	ownContext((own) => (context = own), { settings: profiles.today });
 
 	async function start(workflow: Workflow): Promise<string> {
 		return await context.rest.runManually(await context.rest.createWorkflow(workflow), START);

@@ -244,12 +244,13 @@ describe('which fields are shown', () => {
 
 	const join = { resource: 'audio', operation: 'join' };
 	const waiting = ['waitMode', 'downloadOutput', 'binaryPropertyName', 'options'];
+	const ofModel = ['modelId', 'modelNotice', 'generationsCount', 'aspectRatio', 'resolution'];
 
 	test.each<[INodeParameters, string[]]>([
 		[byId, ['voiceId', 'text', 'longText', 'modelId', 'outputFormat', 'withTranscript']],
 		[byName, ['voice', 'text', 'longText', 'withTranscript']],
 		[sound, ['text']],
-		[image, ['prompt', 'modelId', 'modelNotice', 'generationsCount', 'aspectRatio', 'resolution']],
+		[image, ['prompt', ...ofModel]],
 		[create, ['path', 'query', 'bodyContentType', 'body']],
 	])('for what creates a task: %j', (operation, fields) => {
 		expect(namesFor(operation)).toEqual([...fields, 'waitForCompletion', ...waiting]);
@@ -262,13 +263,7 @@ describe('which fields are shown', () => {
 		[{ resource: 'apiKey', operation: 'getAll' }, []],
 		[{ resource: 'task', operation: 'getAll' }, ['returnAll', 'limit', 'filters']],
 		[{ resource: 'task', operation: 'delete' }, ['taskId', 'options']],
-		[
-			{ resource: 'image', operation: 'getPrice' },
-			[
-				...['modelId', 'modelNotice', 'generationsCount', 'aspectRatio', 'resolution'],
-				'referenceImageCount',
-			],
-		],
+		[{ resource: 'image', operation: 'getPrice' }, [...ofModel, 'referenceImageCount']],
 		[join, ['inputBinaryField', 'groupBy', 'fileName', 'binaryPropertyName', 'options']],
 	])('for what creates none: %j', (parameters, fields) => {
 		expect(namesFor(parameters)).toEqual(fields);
@@ -293,17 +288,14 @@ describe('which fields are shown', () => {
 	const asleep = ['suspendNotice', 'gracePeriod'];
 	const ofFiles = ['binaryPropertyName', 'fileName', 'maxFileSize'];
 	const called = ['callbackUrl', 'callbackReference'];
+	const tenMinutes = { options: { timeout: 600 } };
+	const ofJoined = ['maxCharacters', 'pauseBetweenParts', 'contextBetweenParts'];
 	const waited = ['waitMode', 'downloadOutput', 'onTimeout', 'splitFiles', ...ofFiles];
 	test.each<[INodeParameters, INodeParameters, string[], string[]]>([
 		[sound, { waitMode: 'callback' }, asleep, ['splitFiles']],
 		[wait, { waitMode: 'callback' }, asleep, ['splitFiles']],
-		[
-			sound,
-			{ waitMode: 'callback', options: { timeout: 600 } },
-			[...asleep, 'timeoutNotice'],
-			['splitFiles'],
-		],
-		[sound, { options: { timeout: 600 } }, [], []],
+		[sound, { waitMode: 'callback', ...tenMinutes }, [...asleep, 'timeoutNotice'], ['splitFiles']],
+		[sound, tenMinutes, [], []],
 		[image, { modelId: { __rl: true, mode: 'id', value: 'm1' } }, [], ['modelNotice']],
 		[sound, { downloadOutput: false }, [], ofFiles],
 		[wait, { downloadOutput: false }, [], ofFiles],
@@ -311,12 +303,7 @@ describe('which fields are shown', () => {
 		[create, { bodyContentType: 'multipart-form-data' }, ['fields', 'files'], []],
 		[byId, { longText: 'parts' }, ['maxCharacters', 'contextBetweenParts'], ['waitMode']],
 		[byId, { downloadOutput: false }, [], ['transcriptInOutput', ...ofFiles]],
-		[
-			byName,
-			{ longText: 'join' },
-			['maxCharacters', 'pauseBetweenParts', 'contextBetweenParts'],
-			['waitForCompletion'],
-		],
+		[byName, { longText: 'join' }, ofJoined, ['waitForCompletion']],
 		[{ resource: 'task', operation: 'getAll' }, { returnAll: true }, [], ['limit']],
 	])('%j with %j has also %j, and no %j', (operation, more, added, taken) => {
 		const shown = (given: INodeParameters) => [...namesFor(given), ...optionsFor(given)];
@@ -419,21 +406,14 @@ describe('webhooks', () => {
 
 describe('the canvas says in words what a node does, and what tells it apart', () => {
 	const { subtitle } = action;
+	const speech = (by: string) => ({ resource: 'speech', operation: `generateByVoice${by}` });
 	const nodeTypes = { getByNameAndVersion: () => node } as unknown as INodeTypes;
-	const byName = { resource: 'speech', operation: 'generateByVoiceName' };
 
 	test.each<[INodeParameters, string]>([
-		[{ ...byName, voice: 'en-US-AriaNeural' }, 'Speech: en-US-AriaNeural'],
-		[
-			{
-				resource: 'speech',
-				operation: 'generateByVoiceId',
-				voiceId: { __rl: true, mode: 'id', value: 'v7' },
-			},
-			'Speech: v7',
-		],
-		[{ resource: 'speech', operation: 'generateByVoiceId' }, 'Speech'],
-		[{ ...byName, voice: '={{ $json.voice }}' }, 'Speech'],
+		[{ ...speech('Name'), voice: 'en-US-AriaNeural' }, 'Speech: en-US-AriaNeural'],
+		[{ ...speech('Id'), voiceId: { __rl: true, mode: 'id', value: 'v7' } }, 'Speech: v7'],
+		[speech('Id'), 'Speech'],
+		[{ ...speech('Name'), voice: '={{ $json.voice }}' }, 'Speech'],
 		[{ resource: 'image', operation: 'generate', generationsCount: 4 }, '4 × Image'],
 		[{ resource: 'image', operation: 'generate' }, 'Image'],
 		[{ resource: 'task', operation: 'create', path: '/v1/dub' }, 'Create task: /v1/dub'],

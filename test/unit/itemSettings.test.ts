@@ -153,13 +153,10 @@ describe('refused in words', () => {
 
 	const noFiles = { ...join, downloadOutput: false };
 	const splitting = sleeping({ splitFiles: true });
+	const TO_WAIT = /Turn "Wait for Completion" on, or/;
 	const TO_POLL = /or "Wait Mode" to "Poll"/;
 	test.each<[Fields, RegExp, RegExp]>([
-		[
-			{ ...join, ...not },
-			/^"Long Text: Join.*needs to wait for its/,
-			/"Wait for Completion" on, or/,
-		],
+		[{ ...join, ...not }, /^"Long Text: Join.*needs to wait for its/, TO_WAIT],
 		[noFiles, /needs the files of its parts$/, /Turn "Download Output" on, or/],
 		[
 			{ ...parts, ...suspended },

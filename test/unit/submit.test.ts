@@ -55,16 +55,9 @@ test('one request, exactly as it was made, with its full time however short the 
 		created: { taskId: 't1', createdAt: start, answer: { success: true, task_id: 't1' } },
 	});
 	expect(logged).toEqual([]);
-	expect(client.requests).toEqual([
-		{
-			method: 'POST',
-			path: REQUEST.path,
-			qs: REQUEST.qs,
-			body: REQUEST.body,
-			purpose: 'create',
-			timeoutMs: 120_000,
-		},
-	]);
+	const { path, qs, body } = REQUEST;
+	const sent = { method: 'POST', path, qs, body, purpose: 'create', timeoutMs: 120_000 };
+	expect(client.requests).toEqual([sent]);
 });
 
 test.each<[string, Reply]>([
@@ -174,16 +167,14 @@ test.each([
 	expect([clock.now() - start, client.requests]).toEqual([elapsed, []]);
 });
 
+const [beyond, upTo] = [{ 'retry-after': '120' }, { 'retry-after': '60' }];
 test.each<[string, Reply]>([
-	['rate limit', answer(429, { message: 'rate limit' }, { 'retry-after': '120' })],
-	['active-task limit', answer(429, { code: 'active_task_limit' }, { 'retry-after': '120' })],
-	['a limit without a name', answer(429, {}, { 'retry-after': '120' })],
-	['server_busy', answer(503, { code: 'server_busy' }, { 'retry-after': '120' })],
-	[
-		'server_busy until the deadline itself',
-		answer(503, { code: 'server_busy' }, { 'retry-after': '60' }),
-	],
-	['a rate limit until then', answer(429, { message: 'rate limit' }, { 'retry-after': '60' })],
+	['rate limit', answer(429, { message: 'rate limit' }, beyond)],
+	['active-task limit', answer(429, { code: 'active_task_limit' }, beyond)],
+	['a limit without a name', answer(429, {}, beyond)],
+	['server_busy', answer(503, { code: 'server_busy' }, beyond)],
+	['server_busy until the deadline itself', answer(503, { code: 'server_busy' }, upTo)],
+	['a rate limit until then', answer(429, { message: 'rate limit' }, upTo)],
 ])('a Retry-After beyond the deadline ends it at once: %s', async (_name, reply) => {
 	const { clock, start, client, create } = setUp(() => reply, 60_000);
 	const result = await clock.run(create(true));
@@ -199,21 +190,14 @@ test.each<[string, Reply]>([
 describe('a full account is waited for apart from the Timeout', () => {
 	const after = (ms: number) =>
 		setUp((_, { now }) => (now() < 1_000_000 + ms ? FULL : CREATED), 60_000);
+	const saying = (words: RegExp) => ({
+		failure: { message: expect.stringMatching(words) as string },
+	});
 	test.each<[string, number, boolean, object]>([
 		['for most of an hour', 3_500_000, false, { kind: 'created' }],
 		['as a tool, within it', 50_000, true, { kind: 'created' }],
-		[
-			'as a tool, no longer',
-			70_000,
-			true,
-			{ failure: { message: expect.stringMatching(/full for 60 s$/) as string } },
-		],
-		[
-			'an hour at most',
-			4_000_000,
-			false,
-			{ failure: { message: expect.stringMatching(/full for 60 minutes$/) as string } },
-		],
+		['as a tool, no longer', 70_000, true, saying(/full for 60 s$/)],
+		['an hour at most', 4_000_000, false, saying(/full for 60 minutes$/)],
 	])('%s', async (_, ms, isTool, expected) => {
 		const { clock, create } = after(ms);
 		expect(await clock.run(create(isTool))).toMatchObject(expected);

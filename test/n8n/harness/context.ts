@@ -96,12 +96,12 @@ export async function startContext({
 /** A context for the cases of one suite: handed over before the first, and closed after the last. Its files lie in a folder. */
 export function ownContext(
 	started: (context: TestContext) => void,
-	settings?: SettingsPatch,
+	{ env, ...options }: ContextOptions = {},
 ): void {
 	let context: TestContext;
 	before(async () => {
-		const env = { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' };
-		context = await startContext({ env, ...(settings && { settings }) });
+		const own = { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem', ...env };
+		context = await startContext({ ...options, env: own });
 		started(context);
 	});
 	after(async () => await context.close());
@@ -117,3 +117,7 @@ export async function sharedContext(): Promise<TestContext> {
 	context.service.reset();
 	return context;
 }
+
+/** Hands that context over before the first case of a suite. */
+export const inSharedContext = (started: (context: TestContext) => void): void =>
+	before(async () => started(await sharedContext()));
