@@ -170,6 +170,16 @@ test.each<[Partial<CreationRequest>, object, string]>([
 	[{}, { text: 'wi', text_length: 4, text_truncated: true }, 'none'],
 	[{}, { text: '', text_length: 4, text_truncated: true }, 'none'],
 	[{}, { text: 'ra', text_length: 4, text_truncated: false }, 'none'],
+	// A form has other ends of lines than the text that was given.
+	[{ body: { text: 'a\nb' } }, { text: 'a\r\nb' }, 'sure'],
+	[{ body: { prompt: 'a\r\nb' } }, { prompt: 'a\nb' }, 'sure'],
+	[{ body: { text: 'a\nb' } }, { text: 'a b' }, 'none'],
+	...[5, 6, 7].map((length): [Partial<CreationRequest>, object, string] => [
+		{ body: { text: 'a\r\nb\nc' } },
+		{ text: 'a\r\nb\r', text_length: length, text_truncated: true },
+		'cut',
+	]),
+	[{ body: { text: 'a\nb\nc' } }, { text: 'a\r\nb', text_length: 8, text_truncated: true }, 'none'],
 ])('%j and a task that says %j: %s', (more, raw, expected) => {
 	expect(resemblance(repeating(raw), request('rain', more), typeOf)).toBe(expected);
 });

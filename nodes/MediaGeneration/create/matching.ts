@@ -40,9 +40,13 @@ function valuesIn(object: JsonObject, found = new Map<string, unknown[]>()) {
 	return found;
 }
 
+/** In a form the lines of a text end with CRLF, whatever they ended with before (axios 1.x, `formDataToStream`). */
+const withPlainLines = (text: string) => text.replace(/\r\n?/g, '\n');
+
 function isSame(one: unknown, other: unknown): boolean {
-	const plain = (value: unknown) =>
-		asNumber(value) ?? (typeof value === 'string' ? value.trim() : JSON.stringify(value));
+	const textOf = (value: unknown) =>
+		typeof value === 'string' ? withPlainLines(value).trim() : JSON.stringify(value);
+	const plain = (value: unknown) => asNumber(value) ?? textOf(value);
 	return plain(one) === plain(other);
 }
 
@@ -61,13 +65,17 @@ const isSoundEffect = (name = '') => /sound[-_]effect/.test(name);
 /** Tells whether what a list shows of a text that it has cut off fits: its beginning, and how long it is. */
 function isBeginning(text: unknown, { text: shown, text_length: length }: JsonObject): boolean {
 	if (typeof text !== 'string' || typeof shown !== 'string') return false;
-	const forms = [text, text.trim()];
+	const beginning = withPlainLines(shown).trimEnd();
+	const isShown = [text, text.trimStart()].some((form) =>
+		withPlainLines(form.slice(0, 2 * shown.length)).startsWith(beginning),
+	);
+	if (beginning.trim() === '' || !isShown) return false;
+	const said = asNumber(length);
+	const plain = withPlainLines(text);
+	const forms = [text, plain, plain.replace(/\n/g, '\r\n')].flatMap((form) => [form, form.trim()]);
 	// Some services count UTF-16 units, others code points.
-	const lengths = forms.flatMap((form) => [form.length, [...form].length]);
 	return (
-		shown.trim() !== '' &&
-		forms.some((form) => form.startsWith(shown.trimEnd())) &&
-		(asNumber(length) === undefined || lengths.some((one) => one === asNumber(length)))
+		said === undefined || forms.some((form) => form.length === said || [...form].length === said)
 	);
 }
 
