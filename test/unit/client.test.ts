@@ -172,6 +172,55 @@ describe('no answer', () => {
 		});
 	});
 
+	/** What n8n's HTTP client does with a form: it fails where a part of it does. */
+	const sendsForm: Helper = async ({ body }) => {
+		const parts = [...(body as Iterable<[string, { stream(): AsyncIterable<Uint8Array> }]>)];
+		let left = 4;
+		for (const [, part] of parts)
+			for await (const { length } of part.stream())
+				if ((left -= length) < 0) throw new Error('More than the Content-Length');
+		return { statusCode: 200, headers: {}, body: '{"task_id":"t1"}' };
+	};
+	const file = (chunks: string[], error?: Error) => ({
+		...{ field: 'file', name: 'a.mp3', type: 'audio/mpeg', size: 4, sha256: '' },
+		stream: async function* () {
+			for (const chunk of chunks) yield await Promise.resolve(Buffer.from(chunk));
+			if (error !== undefined) throw error;
+		},
+	});
+
+	test.each([
+		[
+			'is gone',
+			file(['ab'], new Error(`ENOENT: no such file ${KEY}`)),
+			/^no such file: no such.*sk_\*\*\*$/,
+		],
+		['has become shorter', file(['ab', 'c']), /^a\.mp3 has changed$/],
+		['has become longer', file(['abc', 'de']), /^a\.mp3 has changed$/],
+	])('of a file that %s: the request was never whole', async (_name, given, reason) => {
+		const { reply } = await exchanged(sendsForm, { method: 'POST', body: {}, files: [given] });
+		expect(reply).toEqual({
+			...{ answered: false, kind: 'unsent' },
+			reason: expect.stringMatching(reason) as string,
+		});
+		expect(readCreation(reply)).toMatchObject({
+			kind: 'failed',
+			failure: {
+				outcome: 'rejected',
+				message: expect.stringMatching(
+					/^A file of the request could not be read again: /,
+				) as string,
+				description: expect.stringMatching(/still has the files.* nothing was paid\.$/) as string,
+			},
+		});
+	});
+
+	test('a file that is whole is sent', async () => {
+		const files = [file(['ab', 'cd'])];
+		const { reply } = await exchanged(sendsForm, { method: 'POST', body: {}, files });
+		expect(reply).toMatchObject({ answered: true });
+	});
+
 	/** An answer that never ends, and a helper that hears the abort or does not. */
 	const endless: Array<[string, Helper]> = [
 		[

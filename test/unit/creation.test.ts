@@ -122,7 +122,11 @@ test.each<[string, Reply, RegExp]>([
 	['500 that speaks of being busy', answer(500, { code: 'server_busy' }), /HTTP 500/],
 	['empty 200', answer(200), /HTTP 200\) but sent an empty answer/],
 	['HTML 200', answer(200, '<html>'), /an answer that is not JSON/],
-	['200 without an ID', answer(200, { success: true }), /without task_id/],
+	[
+		'200 with another ID',
+		answer(200, { success: true, data: { voice_id: 'v1' } }),
+		/without task_id \(\{"success":true,"data":\{"voice_id":"v1"\}\}\); the task may exist$/,
+	],
 	['200 with an unusable ID', answer(200, { task_id: { a: 1 } }), /without task_id/],
 	['200 with a list', answer(200, [{ task_id: 'a' }]), /without task_id/],
 ])('unknown, and never sent again: %s', (_name, reply, message) => {

@@ -133,7 +133,9 @@ function readTooMany(answer: Answer): Creation {
 function unusable({ text, body, unread }: Answer): string {
 	if (unread !== undefined) return `an answer ${unread}`;
 	if (text === '') return 'an empty answer';
-	return body === undefined ? 'an answer that is not JSON' : 'an answer without task_id';
+	if (body === undefined) return 'an answer that is not JSON';
+	// An endpoint that makes no task, such as one that clones a voice, has its result there.
+	return `an answer without task_id (${quote(text)})`;
 }
 
 function readSuccess(answer: Answer): Creation {
@@ -155,6 +157,11 @@ function readSuccess(answer: Answer): Creation {
 function readSilence({ kind, reason }: NoAnswer): Creation {
 	if (kind === 'unanswered')
 		return unclear(`The answer to the request never came (${reason}); the task may exist`);
+	if (kind === 'unsent') {
+		const still = 'Check that n8n still has the files of this execution, and run again.';
+		const message = `A file of the request could not be read again: ${reason}`;
+		return { kind: 'failed', failure: rejected(message, still) };
+	}
 	const advice = 'Check the Base URL in the credential and whether the service is up.';
 	const failure = rejected(`The service could not be reached: ${reason}`, advice);
 	const patience = kind === 'impossible' ? 'unknown host' : 'connection';

@@ -1,5 +1,6 @@
 /** Encodes the body of a request: as JSON, or as a form with files (docs/service.md, "Forms and files"). */
 import type { IDataObject } from 'n8n-workflow';
+import { reasonOf } from '../base/networkError';
 
 /** A file of a form, with the names that axios reads. */
 export interface FormFile {
@@ -46,14 +47,44 @@ function textIn([name, value]: [string, IDataObject[string]]): Array<[string, st
 	return [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]];
 }
 
-/** Makes what n8n is given to send, and its headers. axios sets the Content-Type of a form, as it chooses the boundary. */
-export function encodeBody({ body, form = false, files = [] }: Body): {
+/**
+ * Reads a file to send it, and fails before its end where it is no longer what it was: a request with less than its Content-Length is
+ * none (RFC 9112, 6.3).
+ */
+async function* wholeFile({ name, size, stream }: FormFile): AsyncGenerator<Uint8Array> {
+	let left = size;
+	for await (const chunk of stream?.() ?? []) {
+		left -= chunk.length;
+		if (left < 0) break;
+		yield chunk;
+	}
+	if (left !== 0) throw new Error(`${name} has changed`);
+}
+
+interface Encoded {
 	body?: IDataObject | StreamedForm;
 	headers: Record<string, string>;
-} {
+	/** Says why a file could not be sent: then the request never was whole. */
+	unsent?: () => string | undefined;
+}
+
+/** Makes what n8n is given to send, and its headers. axios sets the Content-Type of a form, as it chooses the boundary. */
+export function encodeBody({ body, form = false, files = [] }: Body): Encoded {
 	if (body === undefined) return { headers: {} };
 	if (!form && files.length === 0) return { body, headers: { 'Content-Type': 'application/json' } };
-	const parts = files.map((file): [string, FormFile] => [file.field, file]);
+	let unsent: string | undefined;
+	const failed = (error: unknown) => new Error((unsent = reasonOf(error)));
+	const partOf = (file: FormFile): [string, FormFile] => {
+		const stream = async function* () {
+			try {
+				yield* wholeFile(file);
+			} catch (error) {
+				throw failed(error);
+			}
+		};
+		return [file.field, { ...file, stream }];
+	};
 	const texts = Object.entries(body).flatMap(textIn);
-	return { body: new StreamedForm([...texts, ...parts]), headers: {} };
+	const parts = [...texts, ...files.map(partOf)];
+	return { body: new StreamedForm(parts), headers: {}, unsent: () => unsent };
 }

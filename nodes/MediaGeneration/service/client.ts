@@ -32,8 +32,8 @@ export interface Answer extends Read {
 
 export interface NoAnswer {
 	answered: false;
-	/** Only an `unanswered` request can have reached the service. */
-	kind: Connection;
+	/** Only an `unanswered` request can have reached the service. One that is `unsent` never was whole. */
+	kind: Connection | 'unsent';
 	reason: string;
 }
 
@@ -117,7 +117,7 @@ function clientOf(context: RequestContext, read: CredentialRead): ServiceClient 
 	async function send(asked: ApiRequest): Promise<Reply> {
 		const { method, path, qs, purpose } = asked;
 		cleaner.hasSent(asked.body?.receive_url);
-		const { body, headers } = encodeBody(asked);
+		const { body, headers, unsent } = encodeBody(asked);
 		const options: IHttpRequestOptions = {
 			...{ method, url: credentials.baseUrl + path, qs, body, encoding: 'stream' },
 			headers: { Accept: 'application/json', ...headers },
@@ -138,6 +138,9 @@ function clientOf(context: RequestContext, read: CredentialRead): ServiceClient 
 			const read = readJson(text, ANSWER, whole);
 			return { answered: true, status, headers: response.headers, text, ...read };
 		});
+		const why = unsent?.();
+		if (!reply.answered && why !== undefined)
+			return { answered: false, kind: 'unsent', reason: cleaner.text(why) };
 		if (!reply.answered) {
 			const at = reply.kind === 'unanswered' ? '' : ` (${credentials.baseUrl})`;
 			return { ...reply, reason: cleaner.text(reply.reason + at) };
