@@ -8,8 +8,8 @@ import { items } from '../test/n8n/harness/execution';
 import type { StandIn } from '../test/service';
 import type { FormFile } from '../test/service/form';
 import { barsOf, mark, shown, type Bench, type Say } from './report';
-import { check, median, megabytes } from './stats';
-import { authorized, called, generate, inN8n, last, oneItemEach } from './workflows';
+import { check, median } from './stats';
+import { authorized, called, generate, growthMb, inN8n, last, oneItemEach } from './workflows';
 import { publish, request } from './workflows';
 
 interface Load {
@@ -37,22 +37,6 @@ const loads: Load[] = [
 const roundsOf = ({ bytes }: Load) => (bytes === 300_000_000 ? 7 : 2);
 /** Runs of one n8n: the first one, and how many later ones. */
 const laterRuns = 2;
-
-/** The most that n8n's processes hold above what they held before, in bytes. */
-async function peakOver({ n8n }: TestContext, work: () => Promise<void>): Promise<number> {
-	const idle = n8n.memory();
-	let peak = idle;
-	let over = false;
-	const watching = (async () => {
-		while (!over) {
-			peak = Math.max(peak, n8n.memory());
-			await delay(20);
-		}
-	})();
-	await work().finally(() => (over = true));
-	await watching;
-	return peak - idle;
-}
 
 /** Runs the workflow over the jobs and checks that every byte is in n8n's store. */
 async function run(
@@ -139,7 +123,7 @@ async function measure(ours: boolean, load: Load, say: Say): Promise<Peaks> {
 		for (let number = 0; number <= laterRuns; number += 1) {
 			await delay(3_000);
 			const work = async () => await run(context, id, jobs, bytes);
-			peaks.push(megabytes(await peakOver(context, work)));
+			peaks.push(await growthMb(context, work));
 		}
 		const [first = NaN, ...later] = peaks;
 		return { first, later: median(later) };

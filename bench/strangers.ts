@@ -1,11 +1,10 @@
 /** What strangers who can post to a webhook, and a hostile service, do to n8n: its longest silence, and how much it grows. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { startContext, type TestContext } from '../test/n8n/harness/context';
+import type { TestContext } from '../test/n8n/harness/context';
 import { isFinished } from '../test/n8n/harness/execution';
 import { fetch } from '../test/n8n/harness/http';
 import { waitUntil } from '../test/n8n/harness/wait';
 import { mark, type Bench } from './report';
-import { megabytes } from './stats';
 import * as flow from './workflows';
 
 const posts = 400;
@@ -91,92 +90,70 @@ const attacks: Array<[name: string, work: Work, own?: string]> = [
 
 /** The longest time in which n8n answers nobody, and how much more memory than before it holds, while an attack lasts. */
 async function measure(context: TestContext, work: Work) {
-	const { n8n } = context;
-	const before = n8n.memory();
-	let [most, longestMs, isOver] = [before, 0, false];
-	const watching = (async () => {
-		while (!isOver) {
-			const askedAt = performance.now();
-			await (await fetch(`${n8n.baseUrl}/healthz`)).text();
-			longestMs = Math.max(longestMs, performance.now() - askedAt);
-			most = Math.max(most, n8n.memory());
-			await delay(20);
-		}
-	})();
-	await work(context).finally(() => (isOver = true));
-	await watching;
-	return { seconds: longestMs / 1000, growthMb: megabytes(most - before) };
+	let longestMs = 0;
+	const look = async () => {
+		const askedAt = performance.now();
+		await (await fetch(`${context.n8n.baseUrl}/healthz`)).text();
+		longestMs = Math.max(longestMs, performance.now() - askedAt);
+	};
+	const growthMb = await flow.growthMb(context, async () => await work(context), { look });
+	return { seconds: longestMs / 1000, growthMb };
 }
 
 export const bench: Bench = {
 	title: 'strangers at the door: the longest silence of n8n, and its growth',
-	async run(say) {
-		const context = await startContext({ settings: { taskMs: 50 } });
-		try {
-			const { rest, service, n8n } = context;
-			const { apiKey, baseUrl } = service;
-			const callbackSecret = 'a-long-random-callback-secret';
-			const secret = { apiKey, baseUrl, callbackSecret };
-			const credential = await rest.createCredential('Signed', 'mediaGenerationApi', secret);
-			const signed = { ...context, credential };
-			const callbackUrl = `${n8n.baseUrl}/webhook/signed/callback`;
-			const flows = {
-				requesting: flow.request('Create', {
-					...{ ...flow.authorized(apiKey), method: 'POST', url: `${baseUrl}/v1/task/sound-effect` },
-					...{ sendBody: true, specifyBody: 'json' },
-					jsonBody: '={{ JSON.stringify({ text: $json.job.text }) }}',
-				}),
-				creating: flow.generate({ waitForCompletion: false, callbackUrl }, { maxActiveTasks: 100 }),
-				fetching: flow.generate({ downloadOutput: true }),
-				splitting: flow.generate({}, { splitFiles: true }),
-			};
-			await flow.publish(context, 'plain', [flow.called('plain'), flow.last()]);
-			await flow.publish(context, 'unsigned', [flow.trigger('unsigned'), flow.last()]);
-			await flow.publish(signed, 'signed', [flow.trigger('signed'), flow.last()]);
-			for (const [path, node] of Object.entries(flows))
-				await flow.publish(signed, path, [
-					flow.called(path),
-					flow.oneItemEach(),
-					node,
-					flow.last(),
-				]);
-			const costs = new Map<string, { seconds: number; growthMb: number }>();
-			for (const [name, work] of attacks) {
-				// Memory that an attack has left would hide what the next one takes.
-				await n8n.restart();
-				for (const path of ['plain', 'unsigned/callback', 'signed/callback'])
-					await rest.callWebhook(path, {}, 60_000);
-				// n8n goes on loading for a while.
-				await delay(5_000);
-				const cost = await measure(context, work);
-				costs.set(name, cost);
-				say(`${name}: ${cost.seconds.toFixed(2)} s, ${Math.round(cost.growthMb)} MB`);
-				service.faults.clear();
-			}
-			/** Each cost beside the limit, or n8n's own node where that costs more: the worst of all. */
-			const worst = (what: 'seconds' | 'growthMb', limit: number) => {
-				const costOf = (name = '') => costs.get(name)?.[what] ?? 0;
-				const shares = attacks.map(([name, , own]) => costOf(name) / Math.max(limit, costOf(own)));
-				return Math.max(...shares);
-			};
-			return {
-				tables: [
-					{
-						caption:
-							'Each attack on an n8n that has just started. Silence: the longest answer of its health check',
-						columns: ['', 'silence s', 'growth MB'],
-						rows: [...costs].map(([name, { seconds, growthMb }]) => [name, seconds, growthMb]),
-					},
-				],
-				marks: [
-					mark("silence, beside 0.3 s or n8n's own node", worst('seconds', 0.3), [1, 'x']),
-					mark("growth, beside 100 MB or n8n's own node", worst('growthMb', 100), [1, 'x']),
-				],
-				bars: [],
-				checked: ['each execution came to its end, each post was answered'],
-			};
-		} finally {
-			await context.close();
+	run: flow.inN8n({ settings: { taskMs: 50 } }, async (context, say) => {
+		const { rest, service, n8n } = context;
+		const { apiKey, baseUrl } = service;
+		const callbackSecret = 'a-long-random-callback-secret';
+		const secret = { apiKey, baseUrl, callbackSecret };
+		const credential = await rest.createCredential('Signed', 'mediaGenerationApi', secret);
+		const signed = { ...context, credential };
+		const callbackUrl = `${n8n.baseUrl}/webhook/signed/callback`;
+		const flows = {
+			requesting: flow.createRequest(baseUrl, apiKey),
+			creating: flow.generate({ waitForCompletion: false, callbackUrl }, { maxActiveTasks: 100 }),
+			fetching: flow.generate({ downloadOutput: true }),
+			splitting: flow.generate({}, { splitFiles: true }),
+		};
+		await flow.publish(context, 'plain', [flow.called('plain'), flow.last()]);
+		await flow.publish(context, 'unsigned', [flow.trigger('unsigned'), flow.last()]);
+		await flow.publish(signed, 'signed', [flow.trigger('signed'), flow.last()]);
+		for (const [path, node] of Object.entries(flows))
+			await flow.publish(signed, path, [flow.called(path), flow.oneItemEach(), node, flow.last()]);
+		const costs = new Map<string, { seconds: number; growthMb: number }>();
+		for (const [name, work] of attacks) {
+			// Memory that an attack has left would hide what the next one takes.
+			await n8n.restart();
+			for (const path of ['plain', 'unsigned/callback', 'signed/callback'])
+				await rest.callWebhook(path, {}, 60_000);
+			// n8n goes on loading for a while.
+			await delay(5_000);
+			const cost = await measure(context, work);
+			costs.set(name, cost);
+			say(`${name}: ${cost.seconds.toFixed(2)} s, ${Math.round(cost.growthMb)} MB`);
+			service.faults.clear();
 		}
-	},
+		/** Each cost beside the limit, or n8n's own node where that costs more: the worst of all. */
+		const worst = (what: 'seconds' | 'growthMb', limit: number) => {
+			const costOf = (name = '') => costs.get(name)?.[what] ?? 0;
+			const shares = attacks.map(([name, , own]) => costOf(name) / Math.max(limit, costOf(own)));
+			return Math.max(...shares);
+		};
+		return {
+			tables: [
+				{
+					caption:
+						'Each attack on an n8n that has just started. Silence: the longest answer of its health check',
+					columns: ['', 'silence s', 'growth MB'],
+					rows: [...costs].map(([name, { seconds, growthMb }]) => [name, seconds, growthMb]),
+				},
+			],
+			marks: [
+				mark("silence, beside 0.3 s or n8n's own node", worst('seconds', 0.3), [1, 'x']),
+				mark("growth, beside 100 MB or n8n's own node", worst('growthMb', 100), [1, 'x']),
+			],
+			checked: ['each execution came to its end, each post was answered'],
+		};
+	}),
 };

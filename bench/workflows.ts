@@ -1,9 +1,11 @@
 /** The workflows that the benches run in a real n8n. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ContextOptions, startContext, type TestContext } from '../test/n8n/harness/context';
 import { base, chain, generate as made, last, workflowOf } from '../test/n8n/harness/nodes';
 import type { Link, Node, Parameters } from '../test/n8n/harness/nodes';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import type { Say } from './report';
+import { megabytes } from './stats';
 
 export { called, chain, last, oneItemEach, trigger } from '../test/n8n/harness/nodes';
 
@@ -18,6 +20,14 @@ export const authorized = (apiKey: string) => ({
 	headerParameters: { parameters: [{ name: 'Authorization', value: `Bearer ${apiKey}` }] },
 });
 
+/** Creates a sound effect without our node. */
+export const createRequest = (baseUrl: string, apiKey: string): Node =>
+	request('Create', {
+		...{ ...authorized(apiKey), method: 'POST', url: `${baseUrl}/v1/task/sound-effect` },
+		...{ sendBody: true, specifyBody: 'json' },
+		jsonBody: '={{ JSON.stringify({ text: $json.job.text, stand_in: $json.job.standIn }) }}',
+	});
+
 /** What one builds from n8n's own nodes: create, wait 5 s, look at all of the batch, until all of it is done. */
 export function requestLoop(baseUrl: string, apiKey: string, batchSize: number) {
 	const withKey = authorized(apiKey);
@@ -29,14 +39,7 @@ export function requestLoop(baseUrl: string, apiKey: string, batchSize: number) 
 	};
 	const nodes: Node[] = [
 		base('Loop', ['splitInBatches', 3], { batchSize, options: {} }),
-		request('Create', {
-			...withKey,
-			method: 'POST',
-			url: `${baseUrl}/v1/task/sound-effect`,
-			sendBody: true,
-			specifyBody: 'json',
-			jsonBody: '={{ JSON.stringify({ text: $json.job.text, stand_in: $json.job.standIn }) }}',
-		}),
+		createRequest(baseUrl, apiKey),
 		base('Wait', ['wait', 1.1], { resume: 'timeInterval', amount: 5, unit: 'seconds' }),
 		request('Look', { ...withKey, url: `=${baseUrl}/v1/task/{{ $json.task_id ?? $json.id }}` }),
 		base('All Done?', ['if', 2.2], {
@@ -84,3 +87,29 @@ export const inN8n =
 			await context.close();
 		}
 	};
+
+interface Watched {
+	/** What else is done at each look. */
+	look?: () => Promise<void>;
+	everyMs?: number;
+}
+
+/** The most that n8n's processes hold above what they held before, in MB. */
+export async function growthMb(
+	{ n8n }: TestContext,
+	work: () => Promise<unknown>,
+	{ look, everyMs = 20 }: Watched = {},
+): Promise<number> {
+	const idle = n8n.memory();
+	let [peak, isOver] = [idle, false];
+	const watching = (async () => {
+		while (!isOver) {
+			await look?.();
+			peak = Math.max(peak, n8n.memory());
+			await delay(everyMs);
+		}
+	})();
+	await work().finally(() => (isOver = true));
+	await watching;
+	return megabytes(peak - idle);
+}
