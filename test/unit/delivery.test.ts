@@ -91,18 +91,12 @@ describe('one item', () => {
 
 describe('names of files', () => {
 	const jpg = Buffer.from('\xff\xd8\xff\xe0....', 'latin1');
+	const oneMissing = (index: number) => (index === 0 ? 404 : png(index));
+	const oneJpg = (index: number) => (index === 1 ? jpg : png(index));
 	test.each<[string, World['answer'], string[]]>([
 		['of one type are numbered as their fields are', undefined, ['a.png', 'a_1.png', 'a_2.png']],
-		[
-			'also where one is missing',
-			(index) => (index === 0 ? 404 : png(index)),
-			['a_1.png', 'a_2.png'],
-		],
-		[
-			'of several types are numbered by type',
-			(index) => (index === 1 ? jpg : png(index)),
-			['a.png', 'a.jpg', 'a_1.png'],
-		],
+		['also where one is missing', oneMissing, ['a_1.png', 'a_2.png']],
+		['of several types are numbered by type', oneJpg, ['a.png', 'a.jpg', 'a_1.png']],
 	])('%s', async (_name, answer, expected) => {
 		const { delivery } = world(answer && { answer });
 		for (const splitFiles of [false, true]) {

@@ -12,6 +12,7 @@ const TASK = { id: 't1', status: 'doing', progress: 5 };
 
 const busyCode = { success: false, code: 'server_busy', message: 'busy' };
 const limited = { status: 'error', message: 'Too many requests' };
+const denial = (fields: object) => answer(200, { success: false, ...limited, ...fields });
 
 describe('what an answer means', () => {
 	test.each<[string, Reply, Look['kind'], string]>([
@@ -24,12 +25,7 @@ describe('what an answer means', () => {
 		['empty 200', answer(200), 'busy', 'HTTP 200 with an empty body'],
 		['HTML 200', answer(200, '<html>'), 'busy', 'HTTP 200 without a task'],
 		['busy inside 200', answer(200, { success: false, message: 'busy' }), 'busy', 'HTTP 200: busy'],
-		[
-			'the same with a status',
-			answer(200, { success: false, ...limited }),
-			'busy',
-			'HTTP 200: Too many requests',
-		],
+		['the same with a status', denial({}), 'busy', 'HTTP 200: Too many requests'],
 		['a status of the request', answer(200, limited), 'busy', 'HTTP 200: Too many requests'],
 		['400', answer(400, { error: 'no' }), 'busy', 'HTTP 400: no'],
 		['404', answer(404), 'missing', 'HTTP 404'],
@@ -61,39 +57,25 @@ describe('the ID in an answer', () => {
 	const outputs = { audio_url: 'https://files.example/a.mp3' };
 	const slowDown = { status: 'error', type: 'rate_limit_error', message: 'Slow down' };
 	const task = (fields: object) => answer(200, { type: 'x', metadata: outputs, ...fields });
+	const [failed, done] = [{ status: 'error', progress: 1 }, { status: 'done' }];
+	const known = { id: asked, status: 'error' };
 
 	test.each<[string, Reply, Look['kind']]>([
 		['a failed task', task({ id: asked, status: 'error' }), 'task'],
 		['as a number', task({ id: 1_234_567_890, status: 'error' }), 'task'],
 		['under its other name', task({ id: 'row 7', task_id: asked, status: 'error' }), 'task'],
 		['wrapped', answer(200, { success: true, data: { id: asked, status: 'error' } }), 'task'],
-		[
-			'beside what is wrapped',
-			answer(200, { task_id: asked, data: { status: 'error', progress: 1 } }),
-			'task',
-		],
+		['beside what is wrapped', answer(200, { task_id: asked, data: failed }), 'task'],
 		['a failed task without an ID', task({ status: 'error' }), 'doubtful'],
 		['a failed task with another ID', task({ id: 'other', status: 'error' }), 'doubtful'],
 		['a done task without an ID', task({ status: 'done' }), 'task'],
 		['a done task with another ID', task({ id: 'other', status: 'done' }), 'doubtful'],
 		['a running task with another ID', task({ id: 'other', status: 'doing' }), 'busy'],
-		[
-			'a done task in an answer with an ID',
-			answer(200, { id: 'r', data: { status: 'done' } }),
-			'task',
-		],
+		['a done task in an answer with an ID', answer(200, { id: 'r', data: done }), 'task'],
 		['no task at all', answer(200, slowDown), 'busy'],
 		// It can be the request that failed.
-		[
-			'a failed task beside a denial',
-			answer(200, { success: false, task_id: asked, ...limited }),
-			'doubtful',
-		],
-		[
-			'a failed task in a denial',
-			answer(200, { success: false, data: { id: asked, status: 'error' } }),
-			'doubtful',
-		],
+		['a failed task beside a denial', denial({ task_id: asked }), 'doubtful'],
+		['a failed task in a denial', answer(200, { success: false, data: known }), 'doubtful'],
 		['a done task beside a denial', task({ success: false, id: asked, status: 'done' }), 'task'],
 	])('%s', (_name, reply, kind) => {
 		expect(readLook(reply, asked).kind).toBe(kind);

@@ -61,6 +61,7 @@ describe('secrets of API keys', () => {
 
 	const LONG = 'abcdefghijklmnop';
 	const MASKED = '****mnop';
+	const ofTasks = { task_limit: 20, on: 'task_123456' };
 	const ofNone = { monkey: LONG, token_type: LONG, apiKeyId: LONG, api_key_id: LONG };
 
 	test.each<[string, unknown, unknown]>([
@@ -72,26 +73,16 @@ describe('secrets of API keys', () => {
 		['that only looks masked', { key: `${SECRET},sk_****1234` }, { key: 'sk_****1234' }],
 		['of which only the middle is masked', { key: 'sk_****01234567' }, { key: 'sk_****4567' }],
 		['the same in a text', { note: `${SECRET},sk_****1234` }, { note: 'sk_****1234' }],
-		[
-			'by names that end so',
-			{ access_token: LONG, secret_key: 'a' },
-			{ access_token: MASKED, secret_key: '****' },
-		],
+		['by names that end so', { access_token: LONG }, { access_token: MASKED }],
+		['however short they are', { secret_key: 'a' }, { secret_key: '****' }],
 		['in camel case', { clientSecret: LONG }, { clientSecret: MASKED }],
-		[
-			'of passwords',
-			{ password: LONG, db_passwd: 'a', pwd: 'a' },
-			{ password: MASKED, db_passwd: '****', pwd: '****' },
-		],
+		['of passwords', { password: LONG }, { password: MASKED }],
+		['under their other names', { db_passwd: 'a', pwd: 'a' }, { db_passwd: '****', pwd: '****' }],
 		['in a list under such a name', { token: [LONG] }, { token: [MASKED] }],
 		['in depth', { a: [{ b: SECRET }] }, { a: [{ b: 'sk_****cdef' }] }],
 		['in names', { [SECRET]: { active: true } }, { 'sk_****cdef': { active: true } }],
 		['in a list', { keys: [SECRET, SECRET] }, { keys: ['sk_****cdef', 'sk_****cdef'] }],
-		[
-			'not within a word',
-			{ task_limit: 20, on: 'task_123456' },
-			{ task_limit: 20, on: 'task_123456' },
-		],
+		['not within a word', ofTasks, ofTasks],
 		['masked already', { key: 'sk_ab****yz' }, { key: 'sk_ab****yz' }],
 		['what is none', { id: 5, active: true, name: 'key' }, { id: 5, active: true, name: 'key' }],
 	])('%s', (_name, record, expected) => {

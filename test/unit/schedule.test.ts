@@ -94,6 +94,8 @@ describe('next look', () => {
 		pairs.map(([ageMs, progress]) => ({ ageMs, progress }));
 	/** Two minutes of about 140 s. */
 	const narrow = of([110 * S, 78], [120 * S, 85]);
+	const near = [...narrow, ...of([130 * S, 93])];
+	const early = of([MIN, 10], [2 * MIN, 20]);
 	const toTheEnd = of([100 * S, 98], [101 * S, 99]);
 
 	test.each<[string, number, ProgressSample[], number]>([
@@ -101,19 +103,9 @@ describe('next look', () => {
 		['a first guess of an end far away: by age', 20 * S, of([20 * S, 10]), 2_060],
 		['a first guess of an end right now: after 0.6%', 100 * S, of([100 * S, 99.99]), 600],
 		['a guess that has not come true: by age', 1_100, of([S, 99]), 1_500],
-		[
-			'believed, and far from the end: 2.4 times by age',
-			2 * MIN,
-			of([MIN, 10], [2 * MIN, 20]),
-			29_664,
-		],
+		['believed, and far from the end: 2.4 times by age', 2 * MIN, early, 29_664],
 		['believed: over half of the way to the end', 2 * MIN, narrow, 12_441.1],
-		[
-			'believed, and near the end: into the range of it',
-			130 * S,
-			[...narrow, ...of([130 * S, 93])],
-			10_138,
-		],
+		['believed, and near the end: into the range of it', 130 * S, near, 10_138],
 		['in that range: on through the rest of it', 101.5 * S, toTheEnd, 621],
 		['at the end of that range: after 0.6%', 102 * S, toTheEnd, 612],
 	])('%s', (_name, ageMs, samples, delayMs) => {

@@ -126,23 +126,14 @@ describe('an execution sleeps until all of its tasks are over', () => {
 		expect((world.calls[1]?.atMs ?? 0) - (world.calls[0]?.atMs ?? 0)).toBe(MIN);
 	});
 
+	const unreachable = { outcome: 'unreachable' };
+	const expired = answer(401, { error: 'expired' });
+	const empty = answer(200, { id: 'a', status: 'done', metadata: {} });
 	test.each<[string, Task, object]>([
 		['failed', { ms: 0, end: 'error' }, { outcome: 'failed', taskId: 'a' }],
-		[
-			'can not be found for good',
-			{ answers: answer(404) },
-			{ outcome: 'unreachable', taskId: 'a' },
-		],
-		[
-			'is refused for good',
-			{ answers: answer(401, { error: 'expired' }) },
-			{ outcome: 'unreachable', httpStatus: 401 },
-		],
-		[
-			'is done without a file for good',
-			{ answers: answer(200, { id: 'a', status: 'done', metadata: {} }) },
-			{ outcome: 'undelivered' },
-		],
+		['can not be found for good', { answers: answer(404) }, { ...unreachable, taskId: 'a' }],
+		['is refused for good', { answers: expired }, { ...unreachable, httpStatus: 401 }],
+		['is done without a file for good', { answers: empty }, { outcome: 'undelivered' }],
 	])('a task that %s counts as over', async (_name, task, failure) => {
 		const world = new World({ a: task, b: { ms: MIN } });
 		const sleep = world.asleep();

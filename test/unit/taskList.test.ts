@@ -131,23 +131,15 @@ test('once it was read, the list is there, whatever the service says of it for a
 	expect(await idsOf({ parameters: getAll, answer: once })).toEqual(['t1']);
 });
 
+const unreachable = (http_status: number) => ({ outcome: 'unreachable', http_status });
 test.each<[Answer, object]>([
-	[
-		{ status: 503, body: { code: 'server_busy' } },
-		{ outcome: 'unreachable', http_status: 503 },
-	],
-	[
-		{ status: 400, body: { error: 'no' } },
-		{ outcome: 'unreachable', http_status: 400 },
-	],
+	[{ status: 503, body: { code: 'server_busy' } }, unreachable(503)],
+	[{ status: 400, body: { error: 'no' } }, unreachable(400)],
 	[
 		{ status: 403, body: '<html>no</html>' },
 		{ outcome: 'rejected', http_status: 403 },
 	],
-	[
-		{ status: 422, body: {} },
-		{ outcome: 'unreachable', http_status: 422 },
-	],
+	[{ status: 422, body: {} }, unreachable(422)],
 	[{ body: '' }, { outcome: 'unreachable', http_status: 200 }],
 	[{ body: '<html>welcome</html>' }, { outcome: 'unreachable', http_status: 200 }],
 	[{ body: { success: false, code: 'server_busy' } }, { outcome: 'unreachable' }],

@@ -34,6 +34,8 @@ function watched(extra: Partial<Watch> = {}, turn = 0, around = at(0)) {
 	return { one, next: () => one.nextLookAt - START };
 }
 
+const wanted = { ...at(0), slotWanted: true };
+const ASLEEP = { pace: 'asleep' } as const;
 test.each<[string, turn: number, LoopState, number, Partial<Watch>]>([
 	['comes after a second', 0, at(0), 1_000, {}],
 	['comes a little sooner or later each time', 0, at(0, [], 0), 800, {}],
@@ -44,21 +46,9 @@ test.each<[string, turn: number, LoopState, number, Partial<Watch>]>([
 	['comes at once for what is older', 3, at(5_000), 5_000, {}],
 	['comes in time where siblings are over within seconds', 1, at(0, [1_000, 1_100]), 1_020, {}],
 	['at a task made long ago comes at once', 1, at(0), 0, { pace: 'atOnce' }],
-	['asleep comes later', 1, at(0), 12_500, { pace: 'asleep' }],
-	[
-		'asleep comes sooner where creations wait for its place',
-		0,
-		{ ...at(0), slotWanted: true },
-		2_500,
-		{ pace: 'asleep' },
-	],
-	[
-		'asleep: n8n refuses callbacks while it falls asleep',
-		0,
-		at(50_000),
-		52_500,
-		{ pace: 'asleep' },
-	],
+	['asleep comes later', 1, at(0), 12_500, ASLEEP],
+	['asleep comes sooner where creations wait for its place', 0, wanted, 2_500, ASLEEP],
+	['asleep: n8n refuses callbacks while it falls asleep', 0, at(50_000), 52_500, ASLEEP],
 ])('the first look %s', (_name, turn, around, expected, extra) => {
 	expect(watched(extra, turn, around).next()).toBeCloseTo(expected, 0);
 });
