@@ -75,12 +75,11 @@ describe('words on screen', () => {
 	});
 
 	test('placeholders are examples, and those of collections say what to do', () => {
-		const placeholders = fields.flatMap(({ type, placeholder, modes = [] }) => [
-			...(placeholder === undefined ? [] : [{ type, placeholder }]),
-			...modes.flatMap((mode) =>
-				mode.placeholder === undefined ? [] : [{ type, placeholder: mode.placeholder }],
+		const placeholders = fields.flatMap(({ type, modes = [], ...field }) =>
+			[field, ...modes.filter(({ name }) => name !== 'list')].flatMap(({ placeholder }) =>
+				placeholder === undefined ? [] : [{ type, placeholder }],
 			),
-		]);
+		);
 		expect(placeholders.length).toBeGreaterThan(5);
 		for (const { type, placeholder } of placeholders)
 			expect(placeholder).toMatch(/ollection$/.test(type) ? /^Add / : /^e\.g\. /);
@@ -180,9 +179,10 @@ describe('pickers', () => {
 		expect(pickers.map(({ name }) => name).sort()).toEqual(['modelId', 'modelId', 'voiceId']);
 		for (const picker of pickers) {
 			expect(picker.modes?.map(({ name }) => name)).toEqual(['list', 'id']);
-			// A list that may be left out shows what is sent then.
-			const cachedResultName = picker.required ? undefined : 'Service default';
-			expect(picker.default).toEqual({ mode: 'list', value: '', cachedResultName });
+			expect(picker.default).toEqual({ mode: 'list', value: '' });
+			// The editor shows it in an empty list: what is sent then.
+			const placeholder = picker.required ? undefined : 'Service default';
+			expect(picker.modes?.[0]?.placeholder).toBe(placeholder);
 		}
 	});
 

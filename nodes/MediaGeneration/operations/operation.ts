@@ -109,7 +109,7 @@ export function choice(name: string, value: string, description: string): Choice
 const json = fieldOf('json', '{}');
 export const collection = fieldOf('collection', {});
 const rows = fieldOf('fixedCollection', {});
-const picker = fieldOf('resourceLocator', '');
+const picker = fieldOf('resourceLocator', { mode: 'list', value: '' });
 
 export function jsonField(
 	displayName: string,
@@ -158,16 +158,15 @@ export function locator(
 	name: string,
 	{ list, placeholder, ...details }: Partial<INodeProperties> & { list: ListName },
 ): INodeProperties {
-	// A list that may be left out shows what is sent then.
-	const cachedResultName = details.required ? undefined : SERVICE_DEFAULT.name;
 	return picker(displayName, name, {
 		...details,
-		default: { mode: 'list', value: '', cachedResultName },
 		modes: [
 			{
 				displayName: 'From List',
 				name: 'list',
 				type: 'list',
+				// An empty list shows what is sent then.
+				...(details.required ? {} : { placeholder: SERVICE_DEFAULT.name }),
 				typeOptions: { searchListMethod: list, searchable: true },
 			},
 			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
