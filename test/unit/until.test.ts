@@ -13,7 +13,7 @@ const otherDone = doubtfulBy(done());
 
 /** What comes out, in short, and when each look began, in ms. The last look repeats. */
 async function asked(
-	policy: keyof typeof LOOK_POLICIES,
+	policy: Exclude<keyof typeof LOOK_POLICIES, 'wait'>,
 	looks: Look[],
 	given: (start: number) => Partial<Looking> = () => ({}),
 ) {
@@ -31,7 +31,7 @@ async function asked(
 	return { end, began, detail: found.kind === 'task' ? undefined : found.detail };
 }
 
-test.each<[keyof typeof LOOK_POLICIES, Look[], end: string, began: number[]]>([
+test.each<[Exclude<keyof typeof LOOK_POLICIES, 'wait'>, Look[], end: string, began: number[]]>([
 	['question', [running()], 'running', [0]],
 	['question', [busy()], 'busy', [0]],
 	['question', [missing], 'missing', [0]],

@@ -35,7 +35,7 @@ export interface Failure {
 		taskIds: string[];
 		/** Says which part of a long text failed, from 1. Undefined where no single one did. */
 		part: { number: number; of: number } | undefined;
-		/** What "Task: Wait" needs to join the parts, where each of them has a task. */
+		/** Tells "Task: Wait" how to join the parts, where each of them has a task. */
 		longText: LeftText | undefined;
 	};
 }

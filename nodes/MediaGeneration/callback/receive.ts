@@ -21,7 +21,7 @@ import {
 import { checkSignature, isShown } from './signature';
 import { postedTo, refuse, CallRefusal, type Posted } from './webhook';
 
-/** How long the sender waits is not known (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution. */
+/** The sender waits for an unknown time (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution. */
 const ANSWER_WITHIN_MS = 14_000;
 const CONFIRM_WITHIN_MS = 12_000;
 const DUPLICATE = 'this task and status was received before';

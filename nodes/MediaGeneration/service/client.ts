@@ -14,7 +14,6 @@ import {
 	recentCredentials,
 	signer,
 	type Credentials,
-	type CredentialRead,
 	type N8nContext,
 	type RequestContext,
 } from './credentials';
@@ -95,19 +94,19 @@ async function exchange<T>(
 	}
 }
 
-export async function createClient(context: RequestContext): Promise<ServiceClient> {
-	return clientOf(context, await readCredentials(context));
-}
-
-/** Does what {@link createClient} does, for webhooks, which are called many times a second. @param fits whether what was read a moment ago will do */
+/** Makes a client for webhooks, which are called many times a second. @param fits whether what was read a moment ago will do */
 export async function recentClient(
 	context: N8nContext,
 	fits?: (credentials: Credentials) => boolean,
 ): Promise<ServiceClient> {
-	return clientOf(context, await recentCredentials(context, fits));
+	return await createClient(context, recentCredentials(context, fits));
 }
 
-function clientOf(context: RequestContext, read: CredentialRead): ServiceClient {
+export async function createClient(
+	context: RequestContext,
+	reading = readCredentials(context),
+): Promise<ServiceClient> {
+	const read = await reading;
 	const { credentials } = read;
 	const signedWith = signer(context, read);
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
@@ -131,12 +130,11 @@ function clientOf(context: RequestContext, read: CredentialRead): ServiceClient 
 				limited,
 				{ credentialsDecrypted: await signedWith() },
 			)) as RawResponse;
-			const { statusCode: status } = response;
+			const { statusCode: status, headers: answered } = response;
 			const { text: raw, whole } = await readText(response.body);
 			// Clean it before it is parsed, so that no escape hides the key.
 			const text = cleaner.key(raw);
-			const read = readJson(text, ANSWER, whole);
-			return { answered: true, status, headers: response.headers, text, ...read };
+			return { answered: true, status, headers: answered, text, ...readJson(text, ANSWER, whole) };
 		});
 		const why = unsent?.();
 		if (!reply.answered && why !== undefined)

@@ -42,18 +42,18 @@ export class CreationQueue {
 	/** Oldest first. */
 	private readonly waiters: Waiter[] = [];
 	private positions = 0;
-	/** When a creation first waited here, in epoch ms, by its position. */
+	/** Maps a creation's position to when it first waited here, in epoch ms. */
 	private readonly firstWaits = new BoundedMap<number, number>(1_000);
 	private pauseMs = MIN_GUESS_PAUSE_MS;
-	/** Epoch ms: when the first in the queue may ask without a freed slot. */
+	/** In epoch ms, when the first in the queue may ask without a freed slot. */
 	private askAt = 0;
 	/** Tasks of this process that ended since the last refusal left these slots, which no creation has taken yet. */
 	private freeSlots = 0;
 	/** Tasks that this process has created, and has not seen end. */
 	private running = 0;
-	/** Whether the last question came without a freed slot. */
+	/** True if the last question came without a freed slot. */
 	private guessed = false;
-	/** Whether the service has refused a creation, and none was created since with nobody waiting. */
+	/** True from a refusal on, until a task is created with nobody waiting. */
 	private isFull = false;
 	private unanswered = 0;
 	private refusals = 0;
@@ -65,7 +65,7 @@ export class CreationQueue {
 		return this.waiters.length > 0;
 	}
 
-	/** Whether a new creation may be sent at once. */
+	/** Tells whether a new creation may be sent at once. */
 	get open(): boolean {
 		return !this.full && this.unanswered < this.window;
 	}
@@ -97,7 +97,7 @@ export class CreationQueue {
 		this.askAt = nowMs + Math.max(retryAfterMs || this.pauseMs, MIN_GUESS_PAUSE_MS);
 	}
 
-	/** What the log says, once a minute, while the account is full. */
+	/** Writes the line that the log gets once a minute while the account is full. */
 	news(nowMs: number): string | undefined {
 		if (this.refusals === 0 || !this.report.isDue(nowMs)) return undefined;
 		const { refusals, waiters } = this;

@@ -27,7 +27,7 @@ export interface OpenFile {
 export interface NotOpened {
 	ok: false;
 	reason: string;
-	/** Whether another try may help. */
+	/** True if another try may help. */
 	transient: boolean;
 }
 

@@ -69,10 +69,11 @@ export function parseTask(body: unknown): Task | undefined {
 	const { status } = raw;
 	if (id === undefined && (body.success === false || (status === 'error' && !describesTask(raw))))
 		return undefined;
+	const unlessDone = status === 'error' ? 'failed' : 'running';
 	const progress = asNumber(raw.progress) ?? -1;
 	return {
 		id,
-		state: status === 'done' ? 'done' : status === 'error' ? 'failed' : 'running',
+		state: status === 'done' ? 'done' : unlessDone,
 		status,
 		progress: progress >= 0 && progress <= 100 ? progress : undefined,
 		type: asText(raw.type),

@@ -16,8 +16,8 @@ export interface ListedTask {
 
 type TaskList =
 	/**
-	 * As the service ordered them, each once. `whole`: nothing of interest was left out, so that a task that is not there is not in the
-	 * list. `answer`: the first page, for what its headers say.
+	 * Each task stands here once, in the service's order. `whole`: nothing of interest was left out, so that a task that is not there is
+	 * not in the list. `answer`: the first page, for what its headers say.
 	 */
 	| { kind: 'list'; tasks: ListedTask[]; whole: boolean; answer: Answer }
 	| { kind: 'none'; failure: Failure };
@@ -47,8 +47,8 @@ class ListMemory {
 /** Returns epoch ms, from ISO 8601 (UTC where it names no zone), or from seconds or ms, also as a text. */
 export function timeOf(value: unknown): number | undefined {
 	const number = asNumber(value);
-	if (number !== undefined)
-		return number > 0 ? (number < 1e11 ? number * 1_000 : number) : undefined;
+	if (number !== undefined && number <= 0) return undefined;
+	if (number !== undefined) return number < 1e11 ? number * 1_000 : number;
 	const text = asText(value)?.trim() ?? '';
 	// Behind the name of a zone, a "Z" makes it no time; behind an offset it would hide that.
 	const readings = /[+-]\d\d(:?\d\d)?$/.test(text) ? [text] : [`${text}Z`, text];

@@ -14,12 +14,15 @@ interface Proof {
 	ms: number;
 }
 
-export interface Policy {
+interface Proofs {
 	/** The task is over, but under another ID or beside `success: false`. */
 	doubtful: Proof;
 	/** The answers 401, 403 and 404 count together, as they can take turns. */
 	refused: Proof;
 	busy: Proof;
+}
+
+export interface Policy extends Proofs {
 	/** Separates two looks, unless the answer asks for a longer pause. */
 	pause: Backoff & { refusedMs?: number };
 	/** If the service asks for a longer pause, the last look counts. */
@@ -28,15 +31,13 @@ export interface Policy {
 
 const times = (looks: number): Proof => ({ looks, ms: 0 });
 const NEVER = times(Infinity);
-/** `PollLoop` schedules its looks by itself. */
-const NO_PAUSE = { pause: { firstMs: 0, mostMs: 0 }, longestPauseMs: 0 };
 const SHORT = { firstMs: 500, mostMs: 3_000 };
 const FIRST = { firstMs: 250, mostMs: 2_000, refusedMs: 1_500 };
 
 // prettier-ignore
 export const LOOK_POLICIES = {
-	/** A paid task is waited for, polled or asleep: the deadline ends what is never clear. */
-	wait:     { doubtful: times(2), refused: { looks: 3, ms: 60_000 }, busy: NEVER, ...NO_PAUSE },
+	/** A paid task is waited for, polled or asleep, by looks that `PollLoop` schedules: the deadline ends what is never clear. */
+	wait:     { doubtful: times(2), refused: { looks: 3, ms: 60_000 }, busy: NEVER },
 	/** One question is asked before an execution sleeps or wakes. */
 	question: { doubtful: times(2), refused: times(1), busy: times(1), pause: SHORT, longestPauseMs: Infinity },
 	/** A callback that anybody can have sent must not cost many requests; the time for its answer ends the rest. */
@@ -45,7 +46,7 @@ export const LOOK_POLICIES = {
 	show:     { doubtful: times(1), refused: times(1), busy: times(4), pause: SHORT, longestPauseMs: 60_000 },
 	/** The cost of a new task is read, and that task can be unknown for a moment. */
 	cost:     { doubtful: times(4), refused: times(4), busy: times(4), pause: SHORT, longestPauseMs: 10_000 },
-} satisfies Record<string, Policy>;
+} satisfies Record<string, Proofs | Policy>;
 
 /** What is doubtful, or a refused key, is looked at again this much later. */
 export const LOOK_AGAIN_MS = 2_500;
@@ -63,7 +64,7 @@ export class Evidence {
 
 	/** @param reportedFailed whether a callback says that the task failed, which counts as a look once the service says the same */
 	constructor(
-		private readonly policy: Policy,
+		private readonly policy: Proofs,
 		public reportedFailed = false,
 	) {}
 

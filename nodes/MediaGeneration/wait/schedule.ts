@@ -11,7 +11,7 @@ export interface Known {
 	samples: readonly ProgressSample[];
 	/** Sibling tasks of this run were found finished at these ages. */
 	siblingAgesMs: readonly number[];
-	/** Whether creations wait for its slot, or a batch waits for its last tasks. */
+	/** True if creations wait for its slot, or a batch waits for its last tasks. */
 	endWanted: boolean;
 	/** The age at which age alone wants the next look, by the look before. A look that comes sooner does not move it. */
 	byAgeMs: number;
@@ -22,7 +22,7 @@ interface Range {
 	fromMs: number;
 	stepMs: number;
 	leastMs: number;
-	/** How long a pause may last where age alone asks for a shorter one. */
+	/** A pause may last this long where age alone asks for a shorter one. */
 	allowedMs?: number;
 }
 
@@ -38,7 +38,7 @@ const END_WANTED_FACTOR = 0.5;
 const END_WANTED_INTERVAL_MS = 1_000;
 
 const SIBLING_MARGIN_MS = 120;
-/** How far beyond their siblings' age tasks are expected to end. */
+/** Tasks are expected to end up to this far beyond their siblings' age. */
 const SIBLING_SLACK = 1.1;
 const SIBLING_SLACK_MS = 1_000;
 const SIBLING_STEP_SHARE = 0.06;

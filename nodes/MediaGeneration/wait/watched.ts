@@ -55,7 +55,7 @@ const MIN_HURRY_INTERVAL_MS = 500;
 export interface LoopState extends Pick<Known, 'siblingAgesMs' | 'endWanted'> {
 	nowMs: number;
 	random: number;
-	/** Whether creations wait for a place: then a look costs less than a creation that is refused. */
+	/** True if creations wait for a place: then a look costs less than a creation that is refused. */
 	slotWanted: boolean;
 }
 
@@ -146,7 +146,7 @@ export class Watched {
 		this.schedule(loop.nowMs, next.delayMs);
 	}
 
-	/** Whether the next look is to repeat what the last one found. It comes no sooner, as one refusal can come from throttling. */
+	/** True if the next look is to repeat what the last one found. It comes no sooner, as one refusal can come from throttling. */
 	private get isConfirming(): boolean {
 		return this.lastLook?.kind === 'denied' || this.evidence.streak('doubtful') > 0;
 	}
