@@ -109,8 +109,9 @@ describe('what is opened is closed', () => {
 		expect(seen.at(-1)).toEqual([true, true, true, false]);
 	});
 
-	test('redirects without end are given up, and all are closed', async () => {
-		const { open, aborted } = door(() => ({ statusCode: 307, headers: { location: '/next' } }));
+	test('redirects without end, to the first of several addresses, are given up, and all are closed', async () => {
+		const location = ['/next', '/other'];
+		const { open, aborted } = door(() => ({ statusCode: 307, headers: { location } }));
 		expect(await open(FILE_URL, {}, undefined)).toMatchObject({
 			reason: 'it redirects more than 5 times',
 		});
