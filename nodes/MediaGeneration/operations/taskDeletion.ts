@@ -1,4 +1,4 @@
-/** Reading one task, and deleting tasks: what still runs ends and is refunded, what is over stays unless it is asked for (docs/service.md, "Deletion, prices, lists"). */
+/** Reads one task, and deletes tasks: those that run end and are refunded, those that are over stay unless asked for (docs/service.md, "Deletion, prices, lists"). */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { realClock } from '../base/clock';
 import { attemptLater, FailureError, invalid } from '../base/failures';
@@ -51,10 +51,7 @@ export const deletionFields: INodeProperties[] = [
 	]),
 ];
 
-interface Kept {
-	task_id: string;
-	status: string;
-}
+type Kept = Record<'task_id' | 'status', string>;
 
 /** Throws a FailureError where a task can't be read. */
 async function stillThere(from: ReadSource, taskIds: readonly string[]): Promise<Kept[]> {
@@ -111,7 +108,7 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 			deleted: true,
 			task_ids: gone,
 			...(refund !== undefined && { refunded_credits: refund }),
-			...(stay.length > 0 && { kept: stay.map((each) => ({ ...each })) }),
+			...(stay.length > 0 && { kept: stay }),
 		},
 	];
 }
