@@ -1,14 +1,14 @@
 /**
  * Makes one stream of the bytes of a file: whole or not at all, and nothing of it stays open. A file that breaks off is continued only
- * where a strong validator identifies its bytes and the length is known (RFC 9110, 13.1.5 and 14); else it begins again from nothing.
+ * where a strong ETag identifies its bytes and the length is known (RFC 9110, 13.1.5 and 14); else it begins again from nothing.
  */
 import { FILE_HEAD_BYTES, type FileType } from '../media/kinds';
 import { SoundScanner } from '../media/scan';
 import { backoffMs, onAbort, type Clock } from '../base/clock';
+import { messageOf } from '../base/failures';
 import { headerOf, type ByteStream, type OpenFile, type OpenFileFn } from '../service/fileHost';
 import type { TaskOutput } from '../service/outputs';
 import {
-	asDownloadError,
 	DownloadError,
 	type FailedDownload,
 	type Headers,
@@ -38,12 +38,6 @@ const DOWNLOAD_BACKOFF = { firstMs: 400, mostMs: 30_000 };
 /** Some file hosts refuse what does not look like a browser (docs/service.md, "HTTP"). */
 const USER_AGENT = 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)';
 
-/** The first bytes show that this is the file; the store reads the stream. */
-export interface BegunFile {
-	type: FileType;
-	stream: ByteStream;
-}
-
 /** Attempts a whole file once: from its first byte, over as many requests as continue it. */
 export class Download {
 	end: 'open' | 'whole' | FailedDownload = 'open';
@@ -71,7 +65,8 @@ export class Download {
 		this.forgetStop = deps.signal && onAbort(deps.signal, () => this.over.abort(OVER));
 	}
 
-	async begin(): Promise<BegunFile | FailedDownload> {
+	/** Reads until the first bytes show whether this is the file. The store then reads the stream. */
+	async begin(): Promise<{ type: FileType; stream: ByteStream } | FailedDownload> {
 		while (this.received < FILE_HEAD_BYTES && this.end === 'open') {
 			const next = await this.source.next();
 			if (next.done === true) this.end = next.value;
@@ -120,7 +115,9 @@ export class Download {
 				yield* this.request();
 				if (this.isWhole()) return 'whole';
 			} catch (error) {
-				const failed = await this.recover(asDownloadError(error), this.received - received);
+				const reason =
+					error instanceof DownloadError ? error : new DownloadError(messageOf(error), 'again');
+				const failed = await this.recover(reason, this.received - received);
 				if (failed !== undefined) return failed;
 			}
 		}

@@ -1,7 +1,7 @@
 /** Reads what a file host's answer says, and what can be wrong with it. */
 import { retryAfterMs } from '../service/account';
 import { headerOf, type OpenFile } from '../service/fileHost';
-import { messageOf } from '../base/failures';
+
 import { asNumber } from '../base/json';
 
 export interface FailedDownload {
@@ -27,10 +27,6 @@ export class DownloadError extends Error {
 		super(message);
 		this.name = 'DownloadError';
 	}
-}
-
-export function asDownloadError(error: unknown): DownloadError {
-	return error instanceof DownloadError ? error : new DownloadError(messageOf(error), 'again');
 }
 
 export function megabytes(bytes: number): string {
