@@ -178,7 +178,7 @@ describe('speech by voice ID', () => {
 				with_transcript: true,
 			},
 		]);
-		expect(hints(saved)).toEqual(['Speech was made by the route v3: see the option ']);
+		expect(hints(saved)).toEqual(['Speech was made by route v3: see the option ']);
 		await setting.run({ credentials, parameters: speech({ voiceId: 'minimax_b' }) });
 		expect(paths().slice(2)).toEqual([V3]);
 		expect(setting.bodies()[1]).toMatchObject({ voice_id: 'minimax_b' });
