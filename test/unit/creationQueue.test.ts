@@ -28,11 +28,11 @@ function setUp(retryAfterMs?: number) {
 }
 
 describe('the queue before a full account', () => {
-	test('only the first asks, and the next one after a longer pause', async () => {
+	test('only the first asks, and the next one after a pause', async () => {
 		const { clock, queue, asked, inVain } = setUp();
 		expect(queue.full).toBe(false);
 		await clock.run(Promise.all(['a', 'b', 'c'].map(inVain)));
-		expect(asked).toEqual(['a 250', 'b 700', 'c 1510']);
+		expect(asked).toEqual(['a 5000', 'b 10000', 'c 15000']);
 		expect(queue.full).toBe(false);
 	});
 
@@ -42,8 +42,8 @@ describe('the queue before a full account', () => {
 			await wait(name, queue.newPosition());
 			queue.created(clock.now());
 		};
-		await clock.run(Promise.all([getsIn('a'), inVain('b'), inVain('c')]));
-		expect(asked).toEqual(['a 250', 'b 250', 'c 500']);
+		await clock.run(Promise.all([getsIn('a'), getsIn('b'), inVain('c'), inVain('d')]));
+		expect(asked).toEqual(['a 5000', 'b 5000', 'c 5000', 'd 10000']);
 	});
 
 	test('each task that ends lets one creation go at once, and no other one', async () => {
@@ -57,7 +57,7 @@ describe('the queue before a full account', () => {
 			queue.ended();
 		});
 		await clock.run(Promise.all([getsIn('a'), getsIn('b'), inVain('c')]));
-		expect(asked).toEqual(['a 100', 'b 100', 'c 350']);
+		expect(asked).toEqual(['a 100', 'b 100', 'c 30000']);
 	});
 
 	test('a slot that is free before anybody waits is kept for the next one, and for no other', async () => {
@@ -70,8 +70,8 @@ describe('the queue before a full account', () => {
 	});
 
 	test('is full no more once one gets in while nobody waits', async () => {
-		const { clock, start, queue, asked, wait } = setUp();
-		queue.created(start);
+		const { clock, queue, asked, wait } = setUp();
+		queue.created(clock.now());
 		await clock.run(wait('patient', queue.newPosition()));
 		expect(asked).toEqual(['patient 3000']);
 	});
@@ -134,32 +134,43 @@ describe('the queue before a full account', () => {
 	test('the first one whose question is never answered does not hold up the others', async () => {
 		const { clock, queue, asked, wait, inVain } = setUp();
 		await clock.run(Promise.all([wait('silent', queue.newPosition()), inVain('next')]));
-		expect(asked).toEqual(['silent 250', 'next 500']);
+		expect(asked).toEqual(['silent 5000', 'next 10000']);
 	});
 
-	test('asks less and less often, at least every five seconds, and more often once it finds slots', async () => {
-		const { clock, start, queue, asked, inVain } = setUp();
-		await clock.run(
-			(async () => {
-				while (clock.now() - start < 50_000) await inVain('first');
-			})(),
-		);
-		const times = asked.map((each) => Number(each.split(' ')[1]));
-		const pauses = times.map((atMs, index) => atMs - (times[index - 1] ?? 0));
-		expect(pauses.slice(0, 3)).toEqual([250, 450, 810]);
-		expect(pauses.at(-1)).toBeCloseTo(5_000);
-		const finds = async () => {
-			await queue.wait(queue.newPosition(), clock, Infinity);
+	test.each([
+		['full', 1, [4_000, 8_800, 28_160, 60_000]],
+		['full', 0, [5_000, 5_000, 5_000, 5_000]],
+		['limited', 1, [250, 450, 810, 20_000]],
+		['limited', 0, [250, 450, 810, 5_000]],
+	] as const)(
+		'%s, with %d tasks of its own: asks by how long its tasks run, or less and less often',
+		async (kind, tasks, [...pauses]) => {
+			const { clock, queue } = setUp();
+			const refused = () => queue.refused(clock.now(), { kind, failure });
+			const asks = async () => await queue.wait(queue.newPosition(), clock, Infinity);
+			for (let task = 0; task < tasks; task += 1) queue.created(clock.now());
+			refused();
+			const found: number[] = [];
+			for (let before = clock.now(); found.length < 12; before = clock.now()) {
+				await clock.run(asks());
+				refused();
+				found.push(Math.round(clock.now() - before));
+			}
+			expect([...found.slice(0, 3), found.at(-1)]).toEqual(pauses);
+		},
+	);
+
+	test('asks in between, too, while its own slots are taken again', async () => {
+		const { clock, start, queue, asked, wait } = setUp();
+		const getsIn = async (name: string) => {
+			await wait(name, queue.newPosition());
 			queue.created(clock.now());
-			queue.refused(clock.now(), refusal);
 		};
-		const waits: number[] = [];
-		for (let before = clock.now(); waits.length < 12; before = clock.now()) {
-			await clock.run(finds());
-			waits.push(Math.round(clock.now() - before));
-		}
-		expect(waits.slice(0, 2)).toEqual([5_000, 4_348]);
-		expect(waits.at(-1)).toBeLessThan(1_100);
+		queue.created(clock.now());
+		queue.refused(start, refusal);
+		for (let s = 1; s <= 3; s += 1) clock.at(start + s * 1_000, () => queue.ended());
+		await clock.run(Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(getsIn)));
+		expect(asked).toEqual(['a 1000', 'b 2000', 'c 3000', 'd 4000', 'e 4000', 'f 4000']);
 	});
 });
 
@@ -219,6 +230,14 @@ describe('many creations and a full account', () => {
 		await clock.run(Promise.all(all));
 		expect(refusals()).toBeLessThan(300 * 0.3);
 		expect(clock.now() - start).toBeLessThan(15 * 26_000 * 1.15);
+	});
+
+	test('slots that another process leaves are found, though the own ones turn over', async () => {
+		const { clock, one } = busyService(4, { processes: 3, taskMs: 4_000 });
+		const start = clock.now();
+		const all = Array.from({ length: 150 }, async () => await one(start + 3_600_000, true));
+		await clock.run(Promise.all(all));
+		expect(clock.now() - start).toBeLessThan((150 / 4) * 5_200 * 1.25);
 	});
 
 	test('a service that is slow to answer holds nobody up for long, however short the time', async () => {

@@ -17,14 +17,16 @@ interface Waiter {
 }
 
 /**
- * The pause before asking without a freed slot grows by this with each refusal, and is cut by less with each task that is created, so
- * that most of these questions find a slot, however many processes ask.
+ * The pause before a full account is asked without a freed slot: by how long the tasks of this process run, within these bounds in ms.
+ * An empty slot costs the more the shorter tasks are, and each question that is refused costs a request.
  */
-const MIN_GUESS_PAUSE_MS = 250;
-const PAUSE_GROWTH = 1.8;
-const PAUSE_CUT = 1.15;
+const FULL_PAUSE = { perTaskTime: 2.2, leastMs: 4_000, mostMs: 60_000 };
+/** The share that the times of earlier tasks keep with each further one. */
+const KEPT = 0.95;
+/** While requests are limited, no task has to end: this pause grows with each such question that is refused. */
+const LIMITED_PAUSE = { firstMs: 250, growth: 1.8, mostMs: 20_000 };
 /** In ms. A process without tasks of its own can only guess when a slot is free. */
-const MAX_GUESS_PAUSE_MS = { withTasks: 20_000, without: 5_000 };
+const MOST_WITHOUT_TASKS_MS = 5_000;
 /** Limits the creations that are under way at once: this many at first, and so many more for each that is answered with a task. */
 const FIRST_WINDOW = 10;
 const WINDOW_GROWTH = 0.25;
@@ -44,14 +46,17 @@ export class CreationQueue {
 	private positions = 0;
 	/** Maps a creation's position to when it first waited here, in epoch ms. */
 	private readonly firstWaits = new BoundedMap<number, number>(1_000);
-	private pauseMs = MIN_GUESS_PAUSE_MS;
+	/** Counts the questions without a freed slot that were refused one after another. */
+	private missed = 0;
+	/** Gives the mean time of this process's tasks: `ranMs` is their sum, counted until `countedAt` (epoch ms). */
+	private tasks = { created: 0, ranMs: 0, countedAt: 0 };
 	/** In epoch ms, when the first in the queue may ask without a freed slot. */
 	private askAt = 0;
 	/** Tasks of this process that ended since the last refusal left these slots, which no creation has taken yet. */
 	private freeSlots = 0;
 	/** Tasks that this process has created, and has not seen end. */
 	private running = 0;
-	/** True if the last question came without a freed slot. */
+	/** True if the last question came without a freed slot, or because such a question found one. */
 	private guessed = false;
 	/** True from a refusal on, until a task is created with nobody waiting. */
 	private isFull = false;
@@ -89,12 +94,30 @@ export class CreationQueue {
 		this.isFull = true;
 		this.window = FIRST_WINDOW;
 		this.freeSlots = 0;
-		const longestMs = this.running > 0 ? MAX_GUESS_PAUSE_MS.withTasks : MAX_GUESS_PAUSE_MS.without;
-		if (this.guessed) this.pauseMs *= PAUSE_GROWTH;
-		this.pauseMs = Math.min(this.pauseMs, longestMs);
+		this.count(nowMs);
+		if (this.guessed) this.missed += 1;
 		this.guessed = false;
 		// "Come back in 0 s" does not allow asking in a tight loop.
-		this.askAt = nowMs + Math.max(retryAfterMs || this.pauseMs, MIN_GUESS_PAUSE_MS);
+		this.askAt = nowMs + Math.max(retryAfterMs || this.pauseMs, LIMITED_PAUSE.firstMs);
+	}
+
+	private get pauseMs(): number {
+		if (this.refusal?.kind === 'limited') {
+			const { firstMs, growth, mostMs } = LIMITED_PAUSE;
+			const longestMs = this.running === 0 ? MOST_WITHOUT_TASKS_MS : mostMs;
+			return Math.min(firstMs * growth ** this.missed, longestMs);
+		}
+		if (this.running === 0) return MOST_WITHOUT_TASKS_MS;
+		const { perTaskTime, leastMs, mostMs } = FULL_PAUSE;
+		const { created, ranMs } = this.tasks;
+		return Math.min(Math.max(leastMs, (perTaskTime * ranMs) / created), mostMs);
+	}
+
+	/** Adds the time that tasks have run since it was last counted. */
+	private count(nowMs: number): void {
+		const { tasks } = this;
+		tasks.ranMs += this.running * (nowMs - tasks.countedAt);
+		tasks.countedAt = nowMs;
 	}
 
 	/** Writes the line that the log gets once a minute while the account is full. */
@@ -107,13 +130,17 @@ export class CreationQueue {
 		return `Media Generation: the account is full; since the last line, requests refused: ${refusals}; creations that wait: ${waiters.length}${since}`;
 	}
 
-	/** A task was created. Where no end had freed its slot, there may be more of them. */
+	/** A task was created. Where no end had freed its slot, there may be more of them: the next ones ask until one is refused. */
 	created(nowMs: number): void {
+		this.count(nowMs);
 		this.running += 1;
-		if (this.guessed) this.pauseMs = Math.max(this.pauseMs / PAUSE_CUT, MIN_GUESS_PAUSE_MS);
-		this.askAt = nowMs + this.pauseMs;
-		if (this.guessed) this.next();
-		this.guessed = false;
+		this.tasks.ranMs *= KEPT;
+		this.tasks.created = this.tasks.created * KEPT + 1;
+		if (this.guessed) {
+			this.missed = 0;
+			this.next();
+			this.guessed = true;
+		}
 		if (!this.full) this.isFull = false;
 		if (this.isFull) return;
 		this.window += WINDOW_GROWTH;
