@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { RESUMPTIONS_AT_ONCE } from '../../nodes/MediaGeneration/sleep/resumptions';
 import { type ExecutionStatus, isFinished, items } from '../n8n/harness/execution';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
@@ -12,16 +13,28 @@ const sleepers = Number(process.env.MEDIA_GENERATION_SLEEPERS ?? '') || 100;
 const patience = 180_000 + sleepers * 2_000;
 /** n8n's own default is 10 s: beyond it every process that uses Redis ends. */
 const redisAwayMs = 20_000;
-/** Resumptions that two processors have under way at once: n8n marks as failed or crashed what it is resuming when its process, Redis or PostgreSQL goes. */
-const underWay = 8;
+const workers = 2;
+const concurrency = 4;
+/**
+ * n8n marks as crashed or failed what it runs or resumes at the moment when processes end with Redis or PostgreSQL: a worker after its
+ * restart, by its log of events (`recoverFromLogs`), the main what has no job (`recoverFromQueue`). So each slot of a worker and each
+ * resumption of the two webhook processors can cost one execution.
+ */
+const underWay = workers * concurrency + 2 * RESUMPTIONS_AT_ONCE;
 
-/** Many executions that sleep, and senders that call again after 5xx while what n8n stands on goes away. */
+/**
+ * Many executions that sleep, and senders that call again after 5xx while what n8n stands on goes away. The limit to resumptions at once is
+ * not what this tests: n8n reads an execution for each call before the node can refuse it (docs/operations.md).
+ */
 describe('storms', () => {
 	let context: QueueContext;
 
 	before(async () => {
 		context = await startQueueContext({
-			settings: { callbacks: { retryOn5xx: 200, retryDelayMs: 2_000 } },
+			workers,
+			concurrency,
+			// Each call costs n8n the reading of an execution: a thousand senders that come back every 2 s would leave no time for waking.
+			settings: { callbacks: { retryOn5xx: 200, retryDelayMs: Math.max(2_000, sleepers * 20) } },
 		});
 	});
 	after(async () => await context?.close());
