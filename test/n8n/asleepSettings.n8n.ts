@@ -153,7 +153,7 @@ describe('asleep, with every setting', () => {
 			assert.ok(sleeper);
 			const asleep = await rest.waitForExecution(sleeper.id, 'waiting');
 			assert.equal(asleep.status, 'waiting');
-			const hint = /"once for each item\\" goes on with one of its items only/;
+			const hint = /"once for each item\\", only one of its items goes on/;
 			assert.match(JSON.stringify(asleep.resultData.runData), hint);
 			await service.finish(taskOf('First'));
 			assert.equal((await rest.execution(id)).status, 'waiting');
