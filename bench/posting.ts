@@ -15,10 +15,7 @@ export interface Posted {
 	ms: number;
 }
 
-/** Before a post that was answered 503 is sent again: with the node's own `Retry-After`, a sender comes back as soon. */
-const AGAIN_MS = 1_000;
-
-/** Sends each until it is answered otherwise than by 503. Its last answer, and how long all of that took. */
+/** Sends each again, after the pause that the answer asks for, while it is answered 503. Its last answer, and how long all of that took. */
 export async function postAll(
 	baseUrl: string,
 	posts: readonly Post[],
@@ -38,7 +35,7 @@ export async function postAll(
 				const answer = await pool.request(request);
 				await answer.body.dump();
 				status = answer.statusCode;
-				if (status === 503) await delay(AGAIN_MS);
+				if (status === 503) await delay(1_000 * Number(answer.headers['retry-after'] ?? 1));
 			}
 			posted.push({ status, ms: performance.now() - sent });
 		}
