@@ -79,7 +79,11 @@ function isBeginning(text: unknown, { text: shown, text_length: length }: JsonOb
 	);
 }
 
-export function isCut(task: ListedTask, request: CreationRequest, typeOf: Listing['typeOf']) {
+export function isCut(
+	task: ListedTask,
+	request: CreationRequest,
+	typeOf: Listing['typeOf'],
+): boolean {
 	return resemblance(task, request, typeOf) === 'cut';
 }
 
