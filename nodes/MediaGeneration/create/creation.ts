@@ -7,7 +7,7 @@ import { isServerBusy, kindOf429, reasonsOf, retryAfterMs } from '../service/acc
 import type { Answer, NoAnswer, Reply } from '../service/client';
 import { quote, type Failure } from '../base/failures';
 import { errorTextOf, mentionsTask, taskIdIn, taskIdOf } from '../service/task';
-import { asText, isObject, type JsonObject } from '../base/json';
+import { asText, isObject, urlOf, type JsonObject } from '../base/json';
 import { wordsOf } from '../service/look';
 import { isAboutCredits, OUT_OF_CREDITS } from '../service/reading';
 
@@ -207,9 +207,9 @@ function readRefusal(answer: Answer): Creation {
 
 /** Finds the ID in an address of a task: `.../task/ID`, as in the poll routes, or `?task_id=ID`. */
 function taskIdInAddress(location: unknown): string | undefined {
-	if (typeof location !== 'string' || !URL.canParse(location, 'https://any.example'))
-		return undefined;
-	const { pathname, searchParams } = new URL(location, 'https://any.example');
+	const url = urlOf(location, 'https://any.example');
+	if (url === undefined) return undefined;
+	const { pathname, searchParams } = url;
 	const [, part] = /\/tasks?\/([^/]+)\/?$/.exec(pathname) ?? [];
 	try {
 		return asText(searchParams.get('task_id')) ?? asText(decodeURIComponent(part ?? ''));

@@ -1,6 +1,6 @@
 /** Defines how the ledger is kept in the node's context: its format, and what may be read of it. */
 import { FailureError, type Failure } from '../base/failures';
-import { isObject, mapTextsInPieces, type JsonObject } from '../base/json';
+import { isObject, mapTextsInPieces, urlOf, type JsonObject } from '../base/json';
 import type { Created, Sending } from './creation';
 
 /** This is the node's context: plain data that n8n saves with the execution. */
@@ -37,7 +37,8 @@ export function entriesIn(store: LedgerStore): JsonObject {
 
 /** A receive URL without its query: enough to recognize it, and without any token. */
 export function endpointOf(url: string): string {
-	return URL.canParse(url) ? new URL(url).origin + new URL(url).pathname : url;
+	const parsed = urlOf(url);
+	return parsed === undefined ? url : parsed.origin + parsed.pathname;
 }
 
 /** What is kept of a creation is cleaned at once, and is in each save of the execution: of a large answer, the task's ID is enough. */

@@ -3,7 +3,7 @@ import type { FunctionsBase, INodeExecutionData } from 'n8n-workflow';
 import type { Assembly } from '../delivery/assembly';
 import type { FileSettings } from '../operations/waiting';
 import { clockAheadMs, now } from '../base/clock';
-import { asText, isObject, parseJson } from '../base/json';
+import { asText, isObject, parseJson, urlOf } from '../base/json';
 import type { Task } from '../service/task';
 import type { Watch } from '../wait/poll';
 
@@ -104,8 +104,8 @@ export function resumeUrlOf(
 	given: unknown,
 	search?: string,
 ): string | undefined {
-	if (typeof given !== 'string' || !URL.canParse(given)) return undefined;
-	const url = new URL(given);
+	const url = urlOf(given);
+	if (url === undefined) return undefined;
 	url.pathname += `/${context.getNode().id}`;
 	if (search !== undefined) url.search = search;
 	return url.searchParams.has('signature') ? url.href : undefined;

@@ -9,6 +9,7 @@ import type { FileSettings } from '../operations/waiting';
 import { cleanItems } from '../base/clean';
 import type { ServiceClient } from '../service/client';
 import { clockAheadMs, now } from '../base/clock';
+import { urlOf } from '../base/json';
 import type { Done } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 import type { Waking } from './checks';
@@ -62,7 +63,7 @@ export async function suspend(
 	const all = [...sleepers.map(firstItem), ...further].map((item) => plainFailureItem(node, item));
 	const items = await cleanItems(context, all);
 	const open = sleepers.filter((sleeper) => sleeper.kind === 'open');
-	const pathOf = (url = '') => (URL.canParse(url) ? new URL(url).pathname : undefined);
+	const pathOf = (url?: string) => urlOf(url)?.pathname;
 	const ownPath = waking.callable ? pathOf(waking.resumeUrl) : '';
 	const sleeping = sleepers.map((sleeper): SleepingItem => {
 		if (sleeper.kind === 'complete') return { kind: 'complete' };

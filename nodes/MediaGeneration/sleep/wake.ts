@@ -15,7 +15,7 @@ import { cleanerOf, cleanItems, logOf } from '../base/clean';
 import { recentClient, type ServiceClient } from '../service/client';
 import { now, pause, timeLimit } from '../base/clock';
 import type { Failure } from '../base/failures';
-import { parseJson } from '../base/json';
+import { parseJson, urlOf } from '../base/json';
 import { verdictNow, type Done, type Ended } from '../service/verdict';
 import type { Watch } from '../wait/poll';
 import {
@@ -59,9 +59,7 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 	if (read === 'none' || !Array.isArray(items)) throw new CallRefusal(404, NOT_WAITED_FOR);
 	// The address that this call came to, with the token that n8n has checked, so that this n8n can call it too.
 	const { originalUrl } = context.getRequestObject();
-	const search = URL.canParse(originalUrl, 'http://n8n')
-		? new URL(originalUrl, 'http://n8n').search
-		: '';
+	const search = urlOf(originalUrl, 'http://n8n')?.search ?? '';
 	const resumeUrl = resumeUrlOf(context, url, search);
 	cleanerOf(context).hasSent(resumeUrl);
 	const notes = read === 'unread' ? notesByItems(originalUrl.replace(/\?.*/, ''), items) : read;
