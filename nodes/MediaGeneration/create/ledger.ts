@@ -1,5 +1,5 @@
 /**
- * What this execution has paid for already, kept in the node's context across its tries: a task is taken up instead of being created
+ * Keeps what this execution has paid for already in the node's context, across its tries: a task is taken up instead of being created
  * again. A loop that runs the node again has another run index, and creates again.
  */
 import { createHash } from 'crypto';
@@ -19,7 +19,7 @@ import {
 } from './entries';
 
 export interface AgentCall {
-	/** The same for all tries of the call; without a colon. */
+	/** Is the same for all tries of the call, and has no colon. */
 	id: string;
 	/** Identifies the agent and its run, which n8n's Retry repeats. */
 	agent: string;
@@ -31,7 +31,7 @@ export interface NodeRun {
 	call?: AgentCall;
 }
 
-/** One task of a run: which item it is for, and which part of its text (0 where there is only one). */
+/** Tells which item a task of a run is for, and which part of its text (0 where there is only one). */
 export interface Slot {
 	item: number;
 	part: number;
@@ -115,8 +115,8 @@ export class Ledger {
 	}
 
 	/**
-	 * What another call could not hand out, or, as n8n's Retry runs the agent again with new calls, what an equal one has made: a task
-	 * before what may have become one. It belongs to this call from now on.
+	 * Takes over what another call could not hand out, or, as n8n's Retry runs the agent again with new calls, what an equal one has made: a
+	 * task before what may have become one. It belongs to this call from now on.
 	 */
 	private adopt({ slot, hash }: Asked, agent: string): Entry | undefined {
 		const entries = this.entries();

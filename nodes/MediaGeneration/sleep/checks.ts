@@ -1,4 +1,4 @@
-/** What an execution needs in order to sleep and wake again: checked before anything is paid for. */
+/** Checks what an execution needs in order to sleep and wake again, before anything is paid for. */
 import { isToolRun } from '../operations/fields';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { callbackUrlProblem } from '../callback/receiveUrl';
@@ -23,10 +23,10 @@ function findsNotes(context: IExecuteFunctions): boolean {
 	}
 }
 
-/** How an execution that sleeps can be called. */
+/** Tells how an execution that sleeps can be called. */
 export interface Waking {
 	resumeUrl: string;
-	/** Whether the service can call it; else this n8n has to look. */
+	/** True if the service can call it; else this n8n has to look. */
 	callable: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What is kept with a sleeping execution. One text: each field of an object would cost n8n another call into its isolated engine. */
+/** Keeps notes with a sleeping execution. They are one text, as each field of an object would cost n8n another call into its isolated engine. */
 import type { FunctionsBase, INodeExecutionData } from 'n8n-workflow';
 import type { Assembly } from '../delivery/assembly';
 import type { FileSettings } from '../operations/waiting';
@@ -12,14 +12,14 @@ export const CONTEXT_FIELD = 'suspension';
 export interface OpenTask {
 	kind: 'open';
 	watch: Watch;
-	/** As last seen; undefined where it never was. */
+	/** Was last seen like this; undefined where it never was. */
 	task: Task | undefined;
-	/** Where the service reports its end; undefined where it does not. */
+	/** The service reports its end there; undefined where it does not. */
 	receiveUrl: string | undefined;
 }
 
 export type SleepingItem =
-	/** Over before the execution went to sleep: its item lies in the input. */
+	/** It was over before the execution went to sleep, and its item lies in the input. */
 	| { kind: 'complete' }
 	/** Its notes can't be read, and its item goes on as it would at the deadline. */
 	| { kind: 'unread'; tasks: Watch[] }
@@ -28,7 +28,7 @@ export type SleepingItem =
 			tasks: Watch[];
 			files: FileSettings;
 			assembly: Assembly;
-			/** Whether its item has the JSON that came in as `input`, and its output is to have it. */
+			/** True if its item has the JSON that came in as `input`, and its output is to have it. */
 			carriesInput?: boolean;
 	  };
 
@@ -56,7 +56,7 @@ export function writeNotes({ id, items }: Notes): string {
 	return JSON.stringify({ format: NOTES_FORMAT, id, items: moved(items, clockAheadMs()) });
 }
 
-/** `none`: this node has put nothing to sleep. `unread`: it has, in a format that this version does not know. */
+/** `none` means that this node has put nothing to sleep; `unread`, that it has, in a format that this version does not know. */
 export function readNotes(kept: unknown): Notes | 'none' | 'unread' {
 	if (typeof kept !== 'string') return 'none';
 	const value = parseJson(kept);
@@ -66,10 +66,10 @@ export function readNotes(kept: unknown): Notes | 'none' | 'unread' {
 	return { id, items: moved(items as SleepingItem[], -clockAheadMs()) };
 }
 
-/** The longest that n8n waits with the default Timeout: the true deadlines are not known. */
+/** n8n waits no longer with the default Timeout; the true deadlines are not known. */
 const UNREAD_FOR_MS = 86_400_000;
 
-/** In place of notes that can't be read: the tasks that the items of unfinished ones name. */
+/** Makes up for notes that can't be read, by the tasks that the items of unfinished ones name. */
 export function notesByItems(id: string, items: readonly INodeExecutionData[]): Notes {
 	const createdAt = now();
 	const watch = (taskId: string): Watch => ({
@@ -84,7 +84,7 @@ export function notesByItems(id: string, items: readonly INodeExecutionData[]): 
 	return { id, items: sleeping };
 }
 
-/** Within an expression: this node's notes. The name is quoted so that nothing in it can end the expression. */
+/** Names this node's notes within an expression. The node's name is quoted so that nothing in it can end the expression. */
 export function notesReference(nodeName: string): string {
 	const quoted = JSON.stringify(nodeName).replace(
 		/[{}]/g,
@@ -94,8 +94,8 @@ export function notesReference(nodeName: string): string {
 }
 
 /**
- * The URL that wakes an execution, with n8n's own token and this node's ID as its last part. Without a token anyone could wake it, so
- * that there is none then; n8n has it since 2.14.
+ * Returns the URL that wakes an execution, with n8n's own token and this node's ID as its last part. Without a token anyone could wake it,
+ * so there is no URL then; n8n has tokens since 2.14.
  * @param given what `$execution.resumeUrl` gives
  * @param search with the token, where n8n gives the URL without it
  */
@@ -115,7 +115,7 @@ export function openTasks({ items }: Notes): Watch[] {
 	return items.flatMap((item) => (item.kind === 'complete' ? [] : item.tasks));
 }
 
-/** What the editor says of a node whose execution sleeps: it sees nothing of it but the resume URL in the run's metadata. The time is in the reader's own zone. */
+/** The editor says this of a node whose execution sleeps. It sees only the resume URL in the run's metadata. The time is in the reader's own zone. */
 export const waitingTooltip = `={{ ((found) => found
 	? "Asleep until " + (found[1] === "1" ? "its task is" : "its " + found[1] + " tasks are") + " over, or until " + new Date(Number(found[2])).toLocaleString() + " at the latest"
 	: "Asleep until its tasks are over")(/#tasks=(\\d+)&until=(\\d+)$/.exec($execution.resumeUrl)) }}`;

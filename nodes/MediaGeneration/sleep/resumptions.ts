@@ -1,5 +1,5 @@
 /**
- * The resumptions that are under way in this process, of whichever account. n8n loads a whole execution for each call that wakes one, and
+ * Limits the resumptions that are under way in this process, of all accounts. n8n loads a whole execution for each call that wakes one, and
  * runs out of memory and of connections to its database where hundreds come at once: beyond a few, calls are refused at once, and this
  * process looks at their tasks by itself.
  */
@@ -16,7 +16,7 @@ class Resumptions {
 	private handled = 0;
 	private refused = 0;
 	private readonly turns = new Limiter(RESUMPTIONS_AT_ONCE);
-	/** When each of those that wait for a turn came, in epoch ms. */
+	/** Those that wait for a turn came then, in epoch ms. */
 	private readonly waiting = new Set<{ since: number }>();
 	private readonly report = new OncePerMinute();
 
@@ -34,7 +34,7 @@ class Resumptions {
 		};
 	}
 
-	/** This process calls n8n: as few such calls at once. Rejects where the signal aborts first. */
+	/** This process calls n8n, with as few calls at once. Rejects where the signal aborts first. */
 	async call<T>(nowMs: number, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
 		const me = { since: nowMs };
 		this.waiting.add(me);
@@ -42,7 +42,7 @@ class Resumptions {
 		return await call().finally(leave);
 	}
 
-	/** What the log says, once a minute, while calls are refused. */
+	/** Writes the line that the log gets once a minute while calls are refused. */
 	news(nowMs: number): string | undefined {
 		if (this.refused === 0 || !this.report.isDue(nowMs)) return undefined;
 		const { refused, waiting } = this;
@@ -55,7 +55,7 @@ class Resumptions {
 
 export const resumptions = new Resumptions();
 
-/** Pauses between the calls of an execution that does not wake. */
+/** These pauses separate the calls of an execution that does not wake. */
 const CALL_AGAIN = { firstMs: 300, mostMs: 60_000 };
 /** n8n 2.41 says that it runs while it saves one that falls asleep, which takes a moment, or while one that was woken waits for a worker. */
 const CALL_RUNNING = { firstMs: 1_000, mostMs: 300_000 };
@@ -69,7 +69,7 @@ const IS_RUNNING = ['is running'];
 
 type SelfAnswer = Awaited<ReturnType<typeof callSelf>>;
 
-/** Whether n8n, or this node, says so. A status says too little: 404 also comes from an n8n that is starting, 409 from one that is saving. */
+/** Tells whether n8n, or this node, says so. A status says too little: 404 also comes from an n8n that is starting, 409 from one that is saving. */
 function says(answer: SelfAnswer, anyOf: readonly string[]): boolean {
 	if (answer.status === undefined || !isObject(answer.body)) return false;
 	const { message, error, ignored } = answer.body;
@@ -80,9 +80,9 @@ function says(answer: SelfAnswer, anyOf: readonly string[]): boolean {
 interface Calling extends Clock {
 	call: () => Promise<SelfAnswer>;
 	signal: AbortSignal;
-	/** Epoch ms. */
+	/** Is in epoch ms. */
 	until: number;
-	/** Whether another process calls, where the execution sleeps on. */
+	/** Tells whether another process calls, where the execution sleeps on. */
 	othersCall: () => boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Putting an execution to sleep until its tasks are over. Its items go out if the deadline passes, so they carry the task IDs. */
+/** Puts an execution to sleep until its tasks are over. Its items go out if the deadline passes, so they carry the task IDs. */
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { endpointOf } from '../create/entries';
@@ -16,7 +16,7 @@ import type { Waking } from './checks';
 import { CONTEXT_FIELD, openTasks, writeNotes, type OpenTask, type SleepingItem } from './notes';
 import { sleepOf } from './watch';
 
-/** A task of an execution that goes to sleep. The files of one that is done are fetched when the execution wakes. */
+/** An execution goes to sleep with such tasks. The files of one that is done are fetched when the execution wakes. */
 export type SleepingTask = OpenTask | (Done & { watch: Watch });
 
 export type Sleeper =
@@ -26,20 +26,20 @@ export type Sleeper =
 			tasks: SleepingTask[];
 			files: FileSettings;
 			assembly: Assembly;
-			/** What came in, where its output is to carry it. */
+			/** This came in, and the output is to carry it. */
 			input?: IDataObject | undefined;
 	  };
 
-/** The inputs that executions of this process sleep on: n8n's Retry On Fail runs the node again on them. */
+/** Executions of this process sleep on these inputs: n8n's Retry On Fail runs the node again on them. */
 const asleep = new WeakSet<object>();
 
-/** The items of an execution that has to sleep on: n8n 2.41 repeats a node also when it returned normally and its first item has an `error` (`workflow-execute`). */
+/** Returns the items of an execution that has to sleep on. n8n 2.41 also repeats a node that returned if its first item has an `error` (`workflow-execute`). */
 export function sleepingInput(context: IExecuteFunctions): INodeExecutionData[] | undefined {
 	const items = context.getInputData();
 	return items.some((item) => asleep.has(item)) ? items.map((item) => ({ ...item })) : undefined;
 }
 
-/** What goes out for an input item that is not over by the deadline, or its first item where it is over already. */
+/** Makes what goes out for an input item that is not over by the deadline, or its first item where it is over already. */
 function firstItem(sleeper: Sleeper, index: number): INodeExecutionData {
 	const pairedItem = { item: index };
 	if (sleeper.kind === 'complete') return { ...(sleeper.items[0] ?? { json: {} }), pairedItem };

@@ -1,4 +1,4 @@
-/** The webhook that wakes a sleeping execution once all its tasks are over. Exactly one item goes out per sleeping item, in order. */
+/** Serves the webhook that wakes a sleeping execution once all its tasks are over. Exactly one item goes out per sleeping item, in order. */
 import type {
 	IDataObject,
 	INodeExecutionData,
@@ -35,7 +35,7 @@ const WAKE_CONFIRM_MS = 8_000;
 const DELIVERY_MS = 5_000;
 /** Addresses of files are temporary: what was seen longer ago is looked at again before its files are fetched. */
 const FRESH_MS = 5 * 60_000;
-/** How long n8n may take to store a resumption whose sender was answered before. */
+/** n8n may take this long to store a resumption whose sender was answered before. */
 const STORING_MS = 10_000;
 const WOKEN_BEFORE = 'the execution was woken before';
 const UNREAD =
@@ -48,7 +48,7 @@ interface Sleeping {
 	resumeUrl: string | undefined;
 }
 
-/** Throws where this execution does not sleep on this node. Read as texts: n8n's isolated engine copies objects field by field. */
+/** Throws where this execution does not sleep on this node. Texts are read, as n8n's isolated engine copies objects field by field. */
 function readSleeping(context: IWebhookFunctions): Sleeping {
 	const all = context.evaluateExpression(
 		`{{ [JSON.stringify($input.all()), ${notesReference(context.getNode().name)}, $execution.resumeUrl] }}`,
@@ -57,7 +57,7 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 	const read = readNotes(noted);
 	const items = typeof kept === 'string' ? parseJson(kept) : undefined;
 	if (read === 'none' || !Array.isArray(items)) throw new CallRefusal(404, NOT_WAITED_FOR);
-	// The address that this call came to, with the token that n8n has checked, so that this n8n can call it too.
+	// This call came to this address, with the token that n8n has checked, so that this n8n can call it too.
 	const { originalUrl } = context.getRequestObject();
 	const search = urlOf(originalUrl, 'http://n8n')?.search ?? '';
 	const resumeUrl = resumeUrlOf(context, url, search);
@@ -92,7 +92,7 @@ async function allOver({ client, sleep, notes }: WakingCall): Promise<boolean> {
 	return true;
 }
 
-/** All are over by now. */
+/** Call this once all are over. */
 async function freshEnd({ client, sleep }: WakingCall, task: Watch): Promise<Ended> {
 	const over = sleep.over.get(task.taskId) as Over;
 	const isFresh = over.ended.kind === 'failed' || sleep.agoMs(over) <= FRESH_MS;

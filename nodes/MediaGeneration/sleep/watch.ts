@@ -1,4 +1,4 @@
-/** This process's watch over its sleeping executions: a callback that is lost, or comes too early, leaves none asleep until its deadline. */
+/** Watches over this process's sleeping executions: a callback that is lost, or comes too early, leaves none asleep until its deadline. */
 import { ensured } from '../base/boundedMap';
 import { callSelf, type N8nContext, type ServiceClient } from '../service/client';
 import { realClock, unlessAborted } from '../base/clock';
@@ -8,7 +8,7 @@ import type { Ended } from '../service/verdict';
 import { PollLoop, type Waited, type Watch } from '../wait/poll';
 import { callUntilAwake } from './resumptions';
 
-/** A task that is over by the service's own word, or that permanently can't be read. */
+/** Such a task is over by the service's own word, or permanently can't be read. */
 export interface Over {
 	ended: Ended;
 	/** Epoch ms. */
@@ -19,31 +19,31 @@ export interface Over {
 const CONFIRMING_MS = 3_000;
 /** n8n itself wakes an execution at its deadline; the watch ends this much later. */
 const AFTER_DEADLINE_MS = 120_000;
-/** How long an execution counts as awake. Should n8n fail to resume it, a later call counts again. */
+/** An execution counts as awake for this long. Should n8n fail to resume it, a later call counts again. */
 const AWAKE_MS = 60_000;
 type State =
 	| {
 			kind: 'asleep';
-			/** Whether this process has watched all of its tasks from the beginning, so that the others need no look when one is over. */
+			/** True if this process has watched all of its tasks from the beginning, so that the others need no look when one is over. */
 			watchesAll: boolean;
-			/** Whether this process calls n8n in order to wake it. */
+			/** True while this process calls n8n in order to wake it. */
 			isCalling: boolean;
-			/** Whether a call fetches the files, or has handed the items to n8n a moment ago. */
+			/** True while a call fetches the files, or has handed the items to n8n a moment ago. */
 			isResuming: boolean;
 	  }
 	/** n8n has said so, at `since` (epoch ms). */
 	| { kind: 'awake'; since: number };
 
-/** An execution that sleeps, as far as this process knows. */
+/** Holds what this process knows of an execution that sleeps. */
 export class Sleep {
 	readonly over = new Map<string, Over>();
 	/** `learned` resolves when the task is no longer watched. */
 	private readonly watches = new Map<string, { watch: Watch; learned: Promise<void> }>();
-	/** How many calls wait for the news of a task. */
+	/** Counts the calls that wait for the news of a task. */
 	private confirming = 0;
 	private readonly awake = new AbortController();
 	private state: State = { kind: 'asleep', watchesAll: false, isCalling: false, isResuming: false };
-	/** The latest one of its tasks, in epoch ms: then n8n wakes it in any case. */
+	/** Is the latest one of its tasks, in epoch ms: then n8n wakes it in any case. */
 	private deadline: number | undefined;
 
 	constructor(private readonly watcher: Watcher) {}
@@ -52,7 +52,7 @@ export class Sleep {
 		return this.state.kind === 'awake' && this.now - this.state.since < AWAKE_MS;
 	}
 
-	/** Whether nothing needs to be known of it any more. */
+	/** Tells whether nothing needs to be known of it any more. */
 	get isForgettable(): boolean {
 		if (this.state.kind === 'awake') return !this.isAwake;
 		return this.deadline !== undefined && this.now >= this.deadline + AFTER_DEADLINE_MS;
@@ -101,7 +101,7 @@ export class Sleep {
 		if (watched !== undefined) this.watcher.loop.hurry(watched.watch, hasFailed);
 	}
 
-	/** Whether a task is over, as soon as that is known, or false when the signal aborts. */
+	/** Tells whether a task is over, as soon as that is known; false when the signal aborts. */
 	async confirm(reported: Reported, patience: AbortSignal): Promise<boolean> {
 		const { taskId } = reported;
 		this.hurry(reported);
@@ -165,7 +165,7 @@ export class Sleep {
 	}
 }
 
-/** What a caller says of a task. */
+/** A caller says this of a task. */
 export interface Reported {
 	taskId: string;
 	hasFailed: boolean;
@@ -181,7 +181,7 @@ interface Access {
 	client: ServiceClient;
 }
 
-/** The watcher of all sleeping executions of one account. */
+/** Watches all sleeping executions of one account. */
 class Watcher {
 	/** The latest one serves all, so that no execution's data is held for long. Set before anything is watched. */
 	access: Access | undefined;
@@ -225,10 +225,10 @@ class Watcher {
 
 /** One process puts far fewer to sleep; callbacks or the deadline wake a forgotten one. */
 const MAX_SLEEPS = 20_000;
-/** New sleeps between two searches for those that can be forgotten. */
+/** This many new sleeps separate two searches for those that can be forgotten. */
 const SWEPT_EVERY = 100;
 
-/** What this process knows of a sleep; created if it knows nothing. @param id as in the execution's notes */
+/** Returns what this process knows of a sleep; created if it knows nothing. @param id as in the execution's notes */
 export function sleepOf(id: string, access: Access): Sleep {
 	const watcher = access.client.account.state(Watcher);
 	watcher.access = access;
