@@ -128,31 +128,6 @@ describe('examples', () => {
 		assert.equal(context.service.creations().length, 2);
 	});
 
-	it('durable-wait sleeps without callbacks, and a failed task keeps nobody waiting', async () => {
-		const { rest, service } = context;
-		service.reset();
-		service.settings.taskMs = 3_600_000;
-		const saved = await rest.createWorkflow(read('durable-wait'));
-		const id = await rest.runManually(saved, START);
-		assert.equal((await rest.waitForExecution(id, 'waiting')).status, 'waiting');
-		const [first, second] = service.creations();
-		assert.ok(first && second);
-		assert.deepEqual([first.receiveUrl, second.receiveUrl], [null, null]);
-		await service.finish(first.id);
-		await service.finish(second.id, 'error', { error_message: 'no such voice' });
-		const execution = await rest.waitForExecution(id, 'finished', 120_000);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		// Both were created at the same time, so the service may have seen either one first.
-		const out = new Map(items(execution, 'Use the Files').map((item) => [item.json.task_id, item]));
-		const [spoken, refused] = [out.get(first.id), out.get(second.id)];
-		assert.equal(out.size, 2);
-		assert.equal(spoken?.json.status, 'done');
-		assert.equal(await signature(spoken), MP3);
-		assert.equal(refused?.json.outcome, 'failed');
-		assert.match(String(refused.json.error), /no such voice/);
-		assert.equal(service.creations().length, 2);
-	});
-
 	it('paid-tasks lists the tasks of the last day, with their files', async () => {
 		const { service, rest } = context;
 		service.reset();

@@ -2,7 +2,7 @@
 import { confirm } from '../../nodes/MediaGeneration/callback/confirm';
 import type { Posted } from '../../nodes/MediaGeneration/callback/webhook';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import { now } from '../../nodes/MediaGeneration/base/clock';
+import { now, pause } from '../../nodes/MediaGeneration/base/clock';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import { onMachine } from '../model/machine';
 import { answer, scriptedClient } from '../support/replies';
@@ -44,6 +44,21 @@ test('a callback that says what the service says of a failure, but not plainly, 
 		expect(machine.elapsed).toBe(0);
 		expect((await ask(claimOf('b'))).kind).toBe('failed');
 		expect([machine.elapsed, client.requests.length]).toEqual([2_500, 3]);
+	});
+});
+
+test('no look takes longer than 5 s, or than what is left of the budget; without one there is none', async () => {
+	await onMachine(async () => {
+		const client = scriptedClient(async ({ timeoutMs }) => {
+			await pause(timeoutMs);
+			return answer(503);
+		});
+		expect((await confirm(client, claimOf('a'), BUDGET_MS)).kind).toBe('busy');
+		const times = client.requests.map(({ timeoutMs }) => timeoutMs);
+		expect(times).toEqual([5_000, 5_000, BUDGET_MS - 10_000 - 250 - 500]);
+		const unasked = { kind: 'busy', detail: 'the service was not asked' };
+		expect(await confirm(client, claimOf('a'), 0)).toEqual(unasked);
+		expect(client.requests).toHaveLength(3);
 	});
 });
 
