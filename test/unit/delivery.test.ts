@@ -87,6 +87,14 @@ describe('one item', () => {
 		);
 		expect(failure?.description).toMatch(/open the addresses: https:\/\/files.example\/0$/);
 	});
+
+	test('with an address that holds markup: what to do names it encoded', async () => {
+		const url = `${F}/<a href="x">\u001b[2J`;
+		const done = { ...finished(1), outputs: [{ url, kind: 'image' as const }] };
+		const { delivery } = world({ answer: () => 404 });
+		const { failure } = await delivery.deliver(done, settings, { index: 0 });
+		expect(failure?.description).toMatch(/open the addresses: \S+\/%3Ca%20href=%22x%22%3E%1B\[2J$/);
+	});
 });
 
 describe('names of files', () => {
