@@ -89,15 +89,6 @@ describe('asleep in queue mode', () => {
 		assert.equal(context.service.creations().length, jobs.length);
 	}
 
-	it('the worker that suspended it wakes it where all callbacks are lost', async () => {
-		const { service } = context;
-		service.settings.callbacks.drop = true;
-		const jobs = endless('watched', 3);
-		const { id } = await asleep('watched', jobs);
-		for (const task of service.tasks) await service.finish(task.id);
-		await checkDone(await ended(id), jobs);
-	});
-
 	it('its callback wakes it though that worker was killed, also where the callbacks of its other tasks are lost', async () => {
 		const { service } = context;
 		const jobs = endless('called', 3);
