@@ -6,9 +6,9 @@ import type { TestContext } from '../test/n8n/harness/context';
 import { items } from '../test/n8n/harness/execution';
 import { waitUntil } from '../test/n8n/harness/wait';
 import { inBothEngines, rateMarks } from './engines';
-import { atOnce, postAll } from './posting';
+import { atOnce, p95Ms, postAll } from './posting';
 import { barsOf, mark, times, type Bench, type Say } from './report';
-import { check, median, quantile } from './stats';
+import { check, median } from './stats';
 import { called, last, publish, trigger } from './workflows';
 
 const count = 500;
@@ -73,10 +73,7 @@ async function measure(context: TestContext, { label, url }: Way, id: string, wa
 	return {
 		perSecond: wanted / answeredS,
 		executed: wanted / executedS,
-		p95Ms: quantile(
-			posted.map(({ ms }) => ms),
-			0.95,
-		),
+		p95Ms: p95Ms(posted),
 		requests: (service.polls().length - requestsBefore) / wanted,
 	};
 }

@@ -22,24 +22,12 @@ export const tasksOf = (execution: number) =>
 export const leastOf = (count: number) =>
 	leastTime(Array.from({ length: count }, (_, execution) => tasksOf(execution)).flat(), active);
 
-export interface Crowd {
-	seconds: number;
-	/** For each task. */
-	creations: number;
-	polls: number;
-	refused: number;
-	/** Executions that ended otherwise than well. */
-	failed: number;
-	/** From the end of an execution's last task to the end of the execution. */
-	delaysMs: number[];
-}
-
 /** All executions called at once; counted only if each task was created once and is done. */
 export async function crowd(
 	{ rest, service }: Pick<TestContext, 'rest' | 'service'>,
 	{ id, name }: SavedWorkflow,
 	{ count, over }: { count: number; over?: () => Promise<void> },
-): Promise<Crowd> {
+) {
 	service.settings.activeTaskLimit = active;
 	const startedAt = Date.now();
 	const call = async (_: unknown, execution: number) => {
@@ -51,6 +39,7 @@ export async function crowd(
 	const all = await rest.waitForExecutions(id, count, 300_000);
 	const ended = all.filter(({ status }) => status === 'success');
 	const given = new Set<unknown>();
+	/** From the end of an execution's last task to the end of the execution. */
 	const delaysMs = ended.map((execution) => {
 		const results = items(execution, 'Last').map(({ json }) => json);
 		check(
@@ -69,13 +58,16 @@ export async function crowd(
 	const stopped = all.map(({ stoppedAt }) => Date.parse(stoppedAt ?? ''));
 	return {
 		seconds: (Math.max(...stopped) - startedAt) / 1000,
+		/** For each task. */
 		creations: creations.length / tasks,
 		polls: service.polls().length / tasks,
 		refused: creations.filter(({ status }) => status === 429).length,
+		/** Executions that ended otherwise than well. */
 		failed: all.length - ended.length,
 		delaysMs,
 	};
 }
+export type Crowd = Awaited<ReturnType<typeof crowd>>;
 
 export const bench: Bench = {
 	title: `${executions} executions of 5 tasks of ${inTurn.join(', ')} s, all called at once, at an account that lets ${active} be active`,

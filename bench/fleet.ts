@@ -19,21 +19,8 @@ export const usual: Omit<Fleet, 'processes' | 'active'> = {
 	latencyMs: 5,
 };
 
-export interface Figures {
-	/** Until the last execution is over. */
-	ms: number;
-	tasks: number;
-	refused: number;
-	polls: number;
-	/** How long executions ran beside what their own tasks take, mean: what queues and polling add. */
-	slowdown: number;
-	/** Executions that ran at the same time: on average, and at most. */
-	running: number;
-	mostRunning: number;
-}
-
 /** All executions, each by the process that has the most free slots when it is asked for. */
-export async function simulate(executions: readonly Execution[], fleet: Fleet): Promise<Figures> {
+export async function simulate(executions: readonly Execution[], fleet: Fleet) {
 	// A task has some dozens of wakes, and a queue asks every five seconds at the least.
 	const clock = new VirtualClock(1_000_000, 200_000_000);
 	const start = clock.now();
@@ -63,14 +50,15 @@ export async function simulate(executions: readonly Execution[], fleet: Fleet): 
 	const tasks = executions.reduce((sum, execution) => sum + execution.tasks.length, 0);
 	check(service.created === tasks, `${service.created} tasks were created, not ${tasks}`);
 	check(service.mostActive <= fleet.active, 'more tasks than the service lets be active');
+	const { refused, polls } = service;
+	/** Until the last execution is over. */
 	const ms = clock.now() - start;
 	return {
-		ms,
-		tasks,
-		refused: service.refused,
-		polls: service.polls,
+		...{ ms, tasks, refused, polls },
+		/** How long executions ran beside what their own tasks take, mean: what queues and polling add. */
 		slowdown: mean(slowdowns),
-		running: ranMs / ms,
-		mostRunning,
+		/** Executions that ran at the same time: on average, and at most. */
+		...{ running: ranMs / ms, mostRunning },
 	};
 }
+export type Figures = Awaited<ReturnType<typeof simulate>>;

@@ -72,13 +72,6 @@ async function madeFiles({ service }: TestContext, jobs: readonly object[]) {
 	);
 }
 
-interface Peaks {
-	/** Of the first run at this size, in MB over idle. */
-	first: number;
-	/** Of the runs after it, the median. */
-	later: number;
-}
-
 const FETCHED = { response: { response: { responseFormat: 'file' } } };
 const fetched = (name: string) => request(name, { url: '={{ $json.job.url }}', options: FETCHED });
 
@@ -103,7 +96,8 @@ function nodesOf(ours: boolean, isSent: boolean, { baseUrl, apiKey, otherUrl }: 
 	return [fetched('Fetch'), sends];
 }
 
-async function measure(ours: boolean, load: Load, say: Say): Promise<Peaks> {
+/** Peaks in MB over idle: of the first run at this size, and the median of the runs after it. */
+async function measure(ours: boolean, load: Load, say: Say) {
 	const { mode, files, bytes, isSent = false } = load;
 	const env = { N8N_DEFAULT_BINARY_DATA_MODE: mode };
 	const settings = { taskMs: 50, moreRoutes: isSent };
@@ -130,6 +124,7 @@ async function measure(ours: boolean, load: Load, say: Say): Promise<Peaks> {
 	});
 	return await measuring(say);
 }
+type Peaks = Awaited<ReturnType<typeof measure>>;
 
 async function measureLoad(load: Load, say: Say) {
 	const all = { ours: [] as Peaks[], theirs: [] as Peaks[] };

@@ -1,6 +1,7 @@
 /** Posts to a real n8n, some at a time, each answer counted. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
+import { quantile } from './stats';
 
 export const atOnce = 20;
 
@@ -44,3 +45,10 @@ export async function postAll(
 	await pool.close();
 	return posted;
 }
+
+/** Within which 95% were answered. */
+export const p95Ms = (posted: readonly Posted[]): number =>
+	quantile(
+		posted.map(({ ms }) => ms),
+		0.95,
+	);

@@ -7,10 +7,10 @@ import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { waitUntil } from '../test/n8n/harness/wait';
 import { inBothEngines, rateMarks } from './engines';
 import { endlessJobs } from './jobs';
-import { postAll, type Posted } from './posting';
+import { p95Ms, postAll, type Posted } from './posting';
 import { mark, times, type Bench, type Say } from './report';
 import { ourWay, type SleepingWay, waitWay } from './sleepers';
-import { check, mean, quantile } from './stats';
+import { check, mean } from './stats';
 import { called, growthMb, last, oneItemEach, publish } from './workflows';
 
 const sleepers = 200;
@@ -20,22 +20,13 @@ const rounds = 4;
 
 const ways = [waitWay, ourWay];
 
-interface Outcome {
-	perSecond: number;
-	/** From the first call to the end of an execution. */
-	meanS: number;
-	answersP95Ms: number;
-	/** Of n8n's processes, while they are called. */
-	grownMb: number;
-}
-
 /** Puts executions to sleep, calls them, and waits until all are over. */
 async function wake(
 	context: TestContext,
 	way: SleepingWay,
 	{ id }: SavedWorkflow,
 	count = sleepers,
-): Promise<Outcome> {
+) {
 	const { n8n, rest, service } = context;
 	service.reset();
 	service.settings.callbacks.drop = true;
@@ -69,14 +60,14 @@ async function wake(
 	check(seconds.length === count, `${seconds.length} executions ended after the calls`);
 	return {
 		perSecond: count / Math.max(...seconds),
+		/** From the first call to the end of an execution. */
 		meanS: mean(seconds),
-		answersP95Ms: quantile(
-			posted.map(({ ms }) => ms),
-			0.95,
-		),
+		answersP95Ms: p95Ms(posted),
+		/** Of n8n's processes, while they are called. */
 		grownMb,
 	};
 }
+type Outcome = Awaited<ReturnType<typeof wake>>;
 
 interface Result {
 	way: SleepingWay;
