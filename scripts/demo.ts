@@ -77,7 +77,7 @@ async function image(editor: Editor, recorder: Recorder): Promise<void> {
 
 async function asleep(editor: Editor, recorder: Recorder, service: StandIn): Promise<void> {
 	await editor.choose('waitMode', 'Suspend');
-	await editor.page.getByText(/The execution sleeps until/).scrollIntoViewIfNeeded();
+	await editor.page.getByText(/sleeps until a callback comes/).scrollIntoViewIfNeeded();
 	await recorder.caption('Long tasks: the execution sleeps, and survives a restart of n8n', 5);
 	service.settings.credits = 0;
 	await editor.byId('node-execute-button').click();
