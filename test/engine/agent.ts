@@ -26,7 +26,7 @@ interface Tool {
 	invoke(args: IDataObject): Promise<string>;
 }
 
-export type ToolAnswer =
+type ToolAnswer =
 	| { ok: true; response: unknown }
 	/** What the agent, and so its model and its user, gets to read. */
 	| { ok: false; message: string; description: string };

@@ -101,16 +101,6 @@ it('is sent by the node to the service only, by whatever header', async () => {
 	]);
 });
 
-it('is not sent by the node to where the service redirects it', async () => {
-	setting.service.faults.add({
-		host: 'api',
-		action: { type: 'redirect', to: '{other}{path}', status: 307 },
-	});
-	const { error } = await setting.run({ parameters: { resource: 'credits', operation: 'get' } });
-	expect(error?.message).toMatch(/./);
-	expect(setting.service.requests.map(({ host }) => host)).toEqual(['api']);
-});
-
 it('goes out of what the service echoes, written plainly or with escapes, and no ID is changed', async () => {
 	const { apiKey } = setting.service;
 	const callbackSecret = 'estimated_credits';
