@@ -91,26 +91,4 @@ describe('From List', () => {
 		const [{ body, params } = {}] = setting.service.creations();
 		expect(body?.voice_id ?? params?.voice_id).toBe(usual('voice-00007'));
 	});
-
-	test('models of images, with what they can do', async () => {
-		const { results } = await list('searchImageModels', '16:9');
-		expect(results).toEqual([
-			{ value: 'image-1', name: 'image-1', description: 'Up to 4 images; 1:1, 16:9; 1K, 2K' },
-		]);
-	});
-
-	test('a service that is down: the editor says what to do, without the key', async () => {
-		const { apiKey, faults } = setting.service;
-		const body = { success: false, error: `not ${apiKey}` };
-		faults.add({ route: 'list', action: { type: 'status', status: 500, body } });
-		const refused: unknown = await list('searchImageModels').catch((error: unknown) => error);
-		expect(refused).toMatchObject({
-			name: 'NodeApiError',
-			message: expect.stringMatching(
-				/^The list of image models could not be read: HTTP 500/,
-			) as string,
-			description: expect.stringMatching(/^Check the Base URL .* Or: Choose By ID /) as string,
-		});
-		expect(JSON.stringify(refused)).not.toContain(apiKey);
-	});
 });

@@ -42,18 +42,6 @@ test('while waiting: the tasks are in the log, and no request follows', async ()
 	expect(service.creations()).toHaveLength(3);
 });
 
-test('in the middle of a look that is never answered', async () => {
-	const { service } = setting;
-	service.faults.add({ route: 'poll', action: { type: 'stall' } });
-	const { error, logs } = await runAndNothingMore({
-		items: [endless],
-		parameters,
-		stopWhen: until('a look under way', () => service.polls().length === 1),
-	});
-	expect(error?.message).toMatch(STOPPED);
-	expect(logs.join('\n')).toContain(String(service.tasks[0]?.id));
-});
-
 test('during a download: nothing is fetched afterwards', async () => {
 	const { service } = setting;
 	service.faults.add({ route: 'file', action: { type: 'stall' } });
@@ -65,19 +53,6 @@ test('during a download: nothing is fetched afterwards', async () => {
 	});
 	expect(run.status).toBe('canceled');
 	expect(service.requests.filter(({ route }) => route === 'file')).toHaveLength(1);
-});
-
-test('before the creation is answered: the log says that a task may exist', async () => {
-	const { service } = setting;
-	service.faults.add({ route: 'create', skip: 1, action: { type: 'processThenStall' } });
-	const { logs } = await runAndNothingMore({
-		items: [endless, endless],
-		parameters: { ...parameters, options: { ...steered, maxActiveTasks: 2 } },
-		stopWhen: until('a task, and a creation under way', () => service.creations().length === 2),
-	});
-	expect(logs.join('\n')).toMatch(/stopped\. The tasks of items [01] may exist/);
-	expect(logs.join('\n')).toContain(String(service.tasks[0]?.id));
-	expect(service.creations()).toHaveLength(2);
 });
 
 test('Retry On Fail after a stop sends nothing, minimum credits or not', async () => {

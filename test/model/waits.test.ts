@@ -35,18 +35,6 @@ describe('Task: Wait', () => {
 		return { body: { ...doneTask(new URL(url).origin.replace('api', 'files')), id } };
 	};
 
-	test.each(['gen/42', '7%2F9', 'a b', 'Ü?#', 'x'.repeat(600)])(
-		'what a creation can return can be waited for: %.20s',
-		async (taskId) => {
-			const { json, requests } = await runNode({
-				parameters: { ...wait, taskId },
-				answer: anyDone,
-			});
-			expect(json).toMatchObject([{ task_id: taskId, status: 'done' }]);
-			expect(new Set(requests)).toEqual(new Set([`GET /v1/task/${encodeURIComponent(taskId)}`]));
-		},
-	);
-
 	test('several IDs: an item for each of them, and one that fails fails alone', async () => {
 		const { json, pairs } = await runNode({
 			parameters: { ...wait, taskId: 'a, bad, c' },

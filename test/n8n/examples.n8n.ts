@@ -77,21 +77,6 @@ describe('examples', () => {
 		assert.ok(context.service.summary().maxActive <= 5, 'five at once');
 	});
 
-	it('sound-batch creates nothing when the account has too few credits', async () => {
-		context.service.reset();
-		context.service.settings.credits = 99;
-		const saved = await context.rest.createWorkflow(read('sound-batch'));
-		const execution = await context.rest.run(saved, START);
-		const stopped = items(execution, 'Make Sounds');
-		assert.ok(stopped.length > 0);
-		assert.ok(
-			stopped.every(
-				({ json }) => json.outcome !== undefined && /credits/i.test(String(json.error)),
-			),
-		);
-		assert.equal(context.service.creations().length, 0);
-	});
-
 	it('four-pictures gives an item for each picture of one task', async () => {
 		const execution = await run('four-pictures');
 		const pictures = items(execution, 'Each Picture');
