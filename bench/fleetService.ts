@@ -24,13 +24,8 @@ export interface Fleet {
 	latencyMs: number;
 }
 
-interface Task {
-	endsAt: number;
-	createdAt: number;
-}
-
 export class Service {
-	readonly tasks = new Map<string, Task>();
+	readonly tasks = new Map<string, { createdAt: number; endsAt: number }>();
 	active = 0;
 	mostActive = 0;
 	created = 0;

@@ -15,10 +15,6 @@ export function quantile(values: readonly number[], share: number): number {
 	return below + (above - below) * (at - Math.floor(at));
 }
 
-export function megabytes(bytes: number): number {
-	return bytes / 1024 / 1024;
-}
-
 /** Fails a bench whose work was not done: a time for wrong results is worth nothing. */
 export function check(condition: boolean, what: string): asserts condition {
 	if (!condition) throw new Error(`The bench did not do its work: ${what}`);

@@ -8,8 +8,6 @@ import { type QueueContext, startQueueContext } from './context';
 import { generating, type Job } from './workflows';
 
 const patience = 120_000;
-/** n8n looks for deadlines once a minute. */
-const shortS = 70;
 
 /** Who wakes what a worker has put to sleep. Every callback is sent once. */
 describe('asleep in queue mode', () => {
@@ -157,27 +155,6 @@ describe('asleep in queue mode', () => {
 		} finally {
 			await release();
 			await Promise.all([worker.start(), first.start()]);
-		}
-	});
-
-	it('its deadline wakes it where that worker was killed and no callback comes', async () => {
-		const { service } = context;
-		service.settings.callbacks.drop = true;
-		const jobs = endless('deadline', 2);
-		const { id, worker } = await asleep('deadline', jobs, { timeout: shortS });
-		await worker.kill('SIGKILL');
-		try {
-			for (const task of service.tasks) await service.finish(task.id);
-			const looks = service.polls().length;
-			const results = items(await ended(id, 240_000), 'Generate');
-			assert.deepEqual(
-				results.map(({ json }) => [json.timed_out, service.task(String(json.task_id)).body.text]),
-				jobs.map(({ text }) => [true, text]),
-			);
-			assert.equal(service.polls().length, looks, 'somebody else looked');
-			assert.equal(service.creations().length, 2);
-		} finally {
-			await worker.start();
 		}
 	});
 });

@@ -108,17 +108,6 @@ describe('the probe', () => {
 		expect(text).not.toMatch(/-  Profile  -/);
 	});
 
-	it("says what can be known of today's profile without making anything", async () => {
-		const stand = await start({}, 'today');
-		const findings = await run();
-		expect(differing(findings)).toEqual([]);
-		expect(stand.creations()).toEqual([]);
-		expect(seen(findings, PROFILE)).toBe(
-			'today. As today: health check, prices, deletion, voices of other providers. As the specification: nothing',
-		);
-		expect(seen(findings, 'Price of an image (POST /v1i/task/price)')).toBe('30 credits');
-	});
-
 	it('names the quirks of a task that is under way', async () => {
 		const { faults } = await start({
 			statusNames: ['queued', 'rendering'],
