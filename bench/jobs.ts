@@ -31,12 +31,8 @@ export const endlessJobs = (name: string, count: number): Job[] =>
 	jobsOf(name, Array<number>(count).fill(0), { never_ends: true });
 
 /** One execution with all the jobs. The workflow's name is its webhook's path. */
-export async function runJobs(
-	context: TestContext,
-	workflow: SavedWorkflow,
-	jobs: readonly Job[],
-	timeoutMs = 1_500_000,
-) {
+export async function runJobs(context: TestContext, workflow: SavedWorkflow, jobs: readonly Job[]) {
+	const timeoutMs = 1_500_000;
 	const { rest, service } = context;
 	await rest.callWebhook(workflow.name, { jobs });
 	// Asked before that, n8n would have something else to do than to run it.

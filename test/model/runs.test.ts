@@ -579,11 +579,7 @@ describe('Min Credits', () => {
 });
 
 describe('Max Credits', () => {
-	const limited = (maximumCredits: number, text = 'Rain') => ({
-		...sound,
-		text,
-		options: { maximumCredits },
-	});
+	const limited = (maximumCredits: number) => ({ ...sound, options: { maximumCredits } });
 
 	test('no further task once they cost that much', async () => {
 		const { json, ends, sent, hints } = await runNode({

@@ -17,14 +17,14 @@ const list = (count: number): Node[] => [
 	}),
 	base('Items', ['splitOut', 1], { fieldToSplitOut: 'list', options: {} }),
 ];
-const even = (name = 'If', condition = '$itemIndex % 2 === 0') =>
-	base(name, ['if', 2.2], {
+const even = () =>
+	base('If', ['if', 2.2], {
 		conditions: {
 			options: { version: 2, typeValidation: 'loose' },
 			combinator: 'and',
 			conditions: [
 				{
-					leftValue: `={{ ${condition} }}`,
+					leftValue: '={{ $itemIndex % 2 === 0 }}',
 					rightValue: '',
 					operator: { type: 'boolean', operation: 'true', singleValue: true },
 				},

@@ -3,10 +3,7 @@ import { problemWith } from '../../nodes/MediaGeneration/delivery/mimeType';
 import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
 import { host, type Asked } from './scriptedHost';
 
-const utf16 = (text: string, bigEndian = false) => {
-	const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
-	return bigEndian ? bytes.swap16() : bytes;
-};
+const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
 const XHTML =
 	'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd"><html>';
 const S3 =
@@ -124,8 +121,8 @@ describe('a transcript', () => {
 		url: `https://files.example/x${extension}`,
 		stated: undefined,
 	});
-	const problem = (value: unknown, extension = '.json') =>
-		problemWith(Buffer.from(JSON.stringify(value)), about(extension));
+	const problem = (value: unknown) =>
+		problemWith(Buffer.from(JSON.stringify(value)), about('.json'));
 
 	test.each(
 		'error errors error_message errorMessage error_code errorcode Message detail code'.split(' '),

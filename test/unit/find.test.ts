@@ -148,7 +148,7 @@ describe('found', () => {
 });
 
 describe('not taken', () => {
-	const rain = (id = 'a', at = 500): Listed => ({ id, text: 'rain', at });
+	const rain = (id = 'a'): Listed => ({ id, text: 'rain', at: 500 });
 	test('by a service that does not say its time', async () => {
 		expect(await setting([rain()], { dated: false }).found({})).toEqual([['a']]);
 	});

@@ -142,11 +142,10 @@ export async function allAsleep(
 	{ rest, service }: TestContext,
 	flow: Flow,
 	count: number,
-	tasks = count,
 ): Promise<void> {
 	await waitUntil(
 		async () => {
-			if (service.creations().length < tasks) return false;
+			if (service.creations().length < count) return false;
 			const all = await rest.listExecutions(flow.workflow.id);
 			return all.length === count && all.every(({ status }) => status === 'waiting');
 		},
@@ -155,12 +154,8 @@ export async function allAsleep(
 }
 
 /** The execution after its end; it must have succeeded. */
-export async function ended(
-	{ rest }: TestContext,
-	id: string,
-	timeoutMs = patience,
-): Promise<Execution> {
-	const execution = await rest.waitForExecution(id, 'finished', timeoutMs);
+export async function ended({ rest }: TestContext, id: string): Promise<Execution> {
+	const execution = await rest.waitForExecution(id, 'finished', patience);
 	assert.equal(execution.status, 'success', execution.resultData.error?.message);
 	return execution;
 }

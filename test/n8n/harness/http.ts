@@ -12,15 +12,11 @@ async function isNotYet(response: Response): Promise<boolean> {
 }
 
 /** How the harness asks n8n: "not yet" is asked again for a minute, since a busy machine is no failure. */
-export async function fetch(
-	url: string,
-	init: RequestInit = {},
-	{ patienceMs = 60_000, pauseMs = 250 } = {},
-): Promise<Response> {
-	const deadline = Date.now() + patienceMs;
+export async function fetch(url: string, init: RequestInit = {}): Promise<Response> {
+	const deadline = Date.now() + 60_000;
 	for (;;) {
 		const response = await fetchBy(url, { dispatcher, ...init });
 		if (!(await isNotYet(response)) || Date.now() > deadline) return response;
-		await delay(pauseMs);
+		await delay(250);
 	}
 }

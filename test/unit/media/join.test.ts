@@ -142,14 +142,9 @@ describe('MP3', () => {
 });
 
 describe('WAV', () => {
-	const wavOf = (
-		samples: number[] | number[][] | Float32Array,
-		bitDepth = '16',
-		rate = 8000,
-	): Buffer => {
+	const wavOf = (samples: number[], bitDepth = '16'): Buffer => {
 		const wave = new WaveFile();
-		const channels = Array.isArray(samples[0]) ? samples.length : 1;
-		wave.fromScratch(channels, rate, bitDepth, samples);
+		wave.fromScratch(1, 8000, bitDepth, samples);
 		return Buffer.from(wave.toBuffer());
 	};
 	const samplesOf = (file: Buffer) => [...new WaveFile(file).getSamples(true)];
