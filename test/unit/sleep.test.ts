@@ -2,6 +2,7 @@
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { realClock } from '../../nodes/MediaGeneration/base/clock';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import { verdictNow } from '../../nodes/MediaGeneration/service/verdict';
 import { sleepOf, type Over, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
 import { answer, scriptedClient } from '../support/replies';
@@ -253,6 +254,22 @@ test('whoever sees that a task is over reports its place as free, once', async (
 	expect([...one.over.keys(), ...other.over.keys()].sort()).toEqual(['a', 'a', 'b', 'b', 'c', 'c']);
 	// A task that can't be read may still run.
 	expect(ended).toHaveBeenCalledTimes(2);
+	const client = scriptedClient(() => answer(200, { id: 'd', ...DONE }));
+	const endedThere = jest.spyOn(client.account.queue, 'ended');
+	// The last look before the sleep.
+	await verdictNow(client, { taskId: 'd', kind: 'image', echoes: [] });
+	expect(endedThere).toHaveBeenCalledTimes(1);
+});
+
+test('while creations wait for a place, it looks as often as in polling', async () => {
+	const looksWhere = async (isFull: boolean) => {
+		const world = new World({ a: { ms: HOUR } });
+		jest.spyOn(world.client.account.queue, 'full', 'get').mockReturnValue(isFull);
+		world.asleep();
+		await world.clock.advance(30 * MIN);
+		return world.looks.length;
+	};
+	expect(await looksWhere(true)).toBeGreaterThan(3 * (await looksWhere(false)));
 });
 
 test('this process calls n8n for no more than four executions at once', async () => {
