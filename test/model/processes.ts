@@ -21,18 +21,18 @@ export const SEED = Number(process.env.MODEL_SEED ?? 1);
 /** A history has no more processes than that, so one more death than this is none. */
 const PROCESSES = 4;
 
-function load(): Process {
+const TODAY = '../../nodes/MediaGeneration';
+/** The first process of each history can run another version, which the others then take over from: its folder nodes/MediaGeneration. */
+const FIRST = process.env.MODEL_FIRST ?? TODAY;
+
+function load(folder: string): Process {
 	let loaded: Process | undefined;
 	jest.isolateModules(() => {
-		const { runOperation } = jest.requireActual<typeof run>('../../nodes/MediaGeneration/run');
 		loaded = {
-			runOperation,
-			wake: jest.requireActual<typeof wake>('../../nodes/MediaGeneration/sleep/wake').wake,
-			receive: jest.requireActual<typeof receive>('../../nodes/MediaGeneration/callback/receive')
-				.receive,
-			deliverReceived: jest.requireActual<typeof deliverReceived>(
-				'../../nodes/MediaGeneration/callback/deliverReceived',
-			).deliverReceived,
+			...jest.requireActual<typeof run>(`${folder}/run`),
+			...jest.requireActual<typeof wake>(`${folder}/sleep/wake`),
+			...jest.requireActual<typeof receive>(`${folder}/callback/receive`),
+			...jest.requireActual<typeof deliverReceived>(`${folder}/callback/deliverReceived`),
 		};
 	});
 	if (loaded === undefined) throw new Error('the modules were not loaded');
@@ -43,5 +43,5 @@ function load(): Process {
 export function loadProcesses(): Process[] {
 	const n8n = jest.requireActual<object>('n8n-workflow');
 	jest.doMock('n8n-workflow', () => n8n);
-	return Array.from({ length: PROCESSES }, load);
+	return [FIRST, ...Array.from({ length: PROCESSES - 1 }, () => TODAY)].map(load);
 }
