@@ -262,16 +262,6 @@ describe('what a failed run leaves', () => {
 		]);
 	});
 
-	test('after a stop: nothing is waited for or sent, and the log names the task', async () => {
-		const { execution, endedMs, sent, logs } = await runNode({
-			parameters: [{ ...sound, options: { maxActiveTasks: 1 } }, sound],
-			tasks: [taskWith({ seconds: 400 })],
-			events: [{ at: 5, kind: 'stop' }],
-		});
-		expect([execution.status, endedMs, sent.length]).toEqual(['canceled', 5_000, 1]);
-		expect(logs.join()).toMatch(/the execution was stopped\. Paid tasks of this run/);
-	});
-
 	test('where failed items go on, the log still says which creation is unclear, and nothing else', async () => {
 		const { json, logs } = await runNode({
 			parameters: sounds('a', 'b', 'c'),
@@ -509,14 +499,6 @@ describe('paid once', () => {
 		const late = await runNode({ ...call, tasks: [taskWith({ end: 'never' })] });
 		const next = await runNode({ ...call, after: late, runIndex: 1 });
 		expect(creations(next.requests)).toEqual([]);
-	});
-
-	test('a loop that comes by again makes new tasks, a further try of the same run does not', async () => {
-		const first = await runNode({ parameters: sound });
-		const again = await runNode({ parameters: sound, after: first, runIndex: 1 });
-		expect(creations(again.requests)).toHaveLength(1);
-		const same = await runNode({ parameters: sound, after: first, runIndex: 0 });
-		expect(creations(same.requests)).toHaveLength(0);
 	});
 });
 

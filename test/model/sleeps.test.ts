@@ -251,19 +251,6 @@ test('what was over in the last look stays known, even where the service forgets
 	]);
 });
 
-test("n8n's Retry takes up a task that calls the old execution: this n8n looks", async () => {
-	const { json, execution, executions, sent } = await runNode({
-		parameters: [asleep, asleep],
-		creations: [good, refused],
-		tasks: asleepFor(400, 400),
-		retries: [{ changed: false }],
-	});
-	expect(executions.map(({ status }) => status)).toEqual(['error', 'success']);
-	expect(execution.woken).toBe(true);
-	expect(json).toMatchObject([{ status: 'done', task_id: idOf(0) }, { status: 'done' }]);
-	expect(sent).toHaveLength(3);
-});
-
 test('so it does at a task that the Retry has found in the list', async () => {
 	const options = { gracePeriod: 0 };
 	let readings = 0;
