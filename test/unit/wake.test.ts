@@ -288,7 +288,7 @@ describe('it wakes', () => {
 
 	test('with a file that takes long, whose sender is told after 5 s that n8n has nothing yet, as is every copy', async () => {
 		await onMachine(async (machine) => {
-			const { post, calls } = sleeping({ fileMs: 9_000 });
+			const { post, calls } = sleeping({ notes: [open('t1'), open('t2')], fileMs: 9_000 });
 			const response = new WebhookResponse();
 			const answered = new Promise((resolve) =>
 				response.once('close', () => resolve(machine.elapsed)),
@@ -430,6 +430,10 @@ test('calls beyond four at once are refused, and this process looks at their tas
 		const all = Promise.all(full.map(async ({ post }) => await post({ id: 't1' })));
 		await machine.pause(1_000);
 		const { post, looks, calls, warnings } = sleeping();
+		let isOver = false;
+		const watched = sleeping({ says: () => (isOver ? 'done' : 'doing') });
+		const resumeUrl = 'https://n8n.example/webhook-waiting/7/node-1?signature=token';
+		(await watched.ownSleep()).watch([watchOf('t1')], { resumeUrl, coverage: 'all' });
 		const response = new WebhookResponse();
 		expect(await post({ id: 't1' }, response)).toEqual(
 			told(503, { received: false, error: 'too many executions are being resumed, try again' }),
@@ -441,9 +445,22 @@ test('calls beyond four at once are refused, and this process looks at their tas
 		]);
 		await machine.pause(5_000);
 		expect([looks, calls.length > 0]).toEqual([['t1'], true]);
+		isOver = true;
+		expect((await watched.post({ id: 't1' })).status).toBe(503);
+		await machine.pause(5_000);
+		expect(watched.calls[0]).toMatchObject({ url: resumeUrl });
 		store();
 		expect((await all).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 		expect((await post({ id: 't1' })).status).toBe(200);
+	});
+});
+
+test('a sender that has hung up before holds no place', async () => {
+	await onMachine(async () => {
+		const { post } = sleeping({ says: () => 'doing' });
+		const gone = () => Object.assign(new WebhookResponse(), { destroyed: true, once: () => {} });
+		await Promise.all([1, 2, 3, 4].map(async () => await post({ id: 't1' }, gone())));
+		expect((await post({ id: 't1' })).status).toBe(202);
 	});
 });
 
