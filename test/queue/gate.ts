@@ -44,7 +44,8 @@ export async function startGate(
 		const target = isWebhook(pathname) ? processorFor(pathname, webhooks)?.port : main;
 		if (target === undefined) return refuse(503);
 		const onward = request(
-			{ host: '127.0.0.1', port: target, method, path: url, headers },
+			// On kept connections one call of a thousand was answered 400, while n8n refused others before it read their bodies.
+			{ host: '127.0.0.1', port: target, method, path: url, headers, agent: false },
 			(answer) => {
 				outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
 				answer.pipe(outgoing);

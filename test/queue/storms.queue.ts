@@ -51,10 +51,13 @@ describe('storms', () => {
 				options: { gracePeriod: 0, timeout: 86_400 },
 			}),
 		);
-		for (let index = 0; index < sleepers; index += 1) {
-			const jobs = [{ text: `${name} ${index}`, standIn: { never_ends: true } }];
-			await rest.callWebhook(name, { jobs });
-		}
+		const starting = Array.from({ length: 8 }, async (_, from) => {
+			for (let index = from; index < sleepers; index += 8) {
+				const jobs = [{ text: `${name} ${index}`, standIn: { never_ends: true } }];
+				await rest.callWebhook(name, { jobs });
+			}
+		});
+		await Promise.all(starting);
 		await waitUntil(async () => (await statuses(workflow)).waiting === sleepers, {
 			timeoutMs: patience,
 			intervalMs: 1_000,
