@@ -87,6 +87,17 @@ describe('asleep in queue mode', () => {
 		assert.equal(context.service.creations().length, jobs.length);
 	}
 
+	it("n8n's Retry of one that is marked as crashed pays nothing again, and goes on as at the deadline", async () => {
+		const { rest, service, cluster } = context;
+		const { id } = await asleep('crashed', endless('crashed', 1));
+		const marked = `UPDATE execution_entity SET status = 'crashed', "stoppedAt" = now() WHERE id = ${id}`;
+		await cluster.database.value(marked);
+		const retried = await rest.waitForExecution(await rest.retryExecution(id));
+		const { task_id, timed_out } = items(retried, 'Last')[0]?.json ?? {};
+		assert.deepEqual([task_id, timed_out], [service.tasks[0]?.id, true]);
+		assert.equal(service.creations().length, 1);
+	});
+
 	it('its callback wakes it though that worker was killed, also where the callbacks of its other tasks are lost', async () => {
 		const { service } = context;
 		const jobs = endless('called', 3);
