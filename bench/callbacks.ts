@@ -58,10 +58,8 @@ async function measure(context: TestContext, { label, url }: Way, id: string, wa
 	const startedAt = performance.now();
 	const posts = bodies.map((body) => ({ url: `/webhook/${url}`, body }));
 	const posted = await postAll(n8n.baseUrl, posts);
-	check(
-		posted.every(({ status }) => status === 200),
-		`${label}: a post was not answered 200`,
-	);
+	const areTaken = posted.every(({ status }) => status === 200);
+	check(areTaken, `${label}: a post was not answered 200`);
 	const answeredS = (performance.now() - startedAt) / 1000;
 	await waitUntil(async () => (await finished(context, id)) - before >= wanted, {
 		timeoutMs: 180_000,

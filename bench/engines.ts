@@ -13,18 +13,12 @@ const engines: Array<Record<'where' | 'caption', string> & { env: Record<string,
 	},
 ];
 
-export interface InEngine<T> {
-	where: string;
-	caption: string;
-	results: T;
-}
-
 /** Measures in one n8n of each kind, one after the other. */
 export async function inBothEngines<T>(
 	say: Say,
 	compare: (context: TestContext, say: Say) => Promise<T>,
-): Promise<Array<InEngine<T>>> {
-	const both: Array<InEngine<T>> = [];
+) {
+	const both = [];
 	for (const { env, ...engine } of engines) {
 		say(engine.where);
 		both.push({ ...engine, results: await inN8n({ env }, compare)(say) });
@@ -34,7 +28,7 @@ export async function inBothEngines<T>(
 
 /** Marks for a rate of ours beside that of n8n's own node. */
 export const rateMarks = <T>(
-	both: ReadonlyArray<InEngine<T>>,
+	both: ReadonlyArray<{ where: string; results: T }>,
 	rateOf: (results: T) => number,
 	{ what, least }: { what: string; least: readonly number[] },
 ): Mark[] =>

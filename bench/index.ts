@@ -63,8 +63,7 @@ runMain(async () => {
 		console.log(`\n== ${met} of ${marks.length} marks met`);
 		console.log(textMarks(marks));
 	}
-	if (program.opts<{ write?: boolean }>().write === true) {
+	if (program.opts<{ write?: boolean }>().write === true)
 		await writeDocs(savedReports(benches), root);
-	}
 	if (failed.length > 0) throw new Halt(`Not measured: ${failed.join(', ')}.`);
 });

@@ -49,10 +49,8 @@ export async function runJobs(context: TestContext, workflow: SavedWorkflow, job
 	check(status === 'success', `it ended as ${status}: ${resultData.error?.message}`);
 	const results = items(execution, 'Last');
 	check(results.length === jobs.length, `${results.length} items for ${jobs.length} jobs`);
-	check(
-		results.every(({ json }) => json.status === 'done'),
-		'tasks that are not done',
-	);
+	const areDone = results.every(({ json }) => json.status === 'done');
+	check(areDone, 'tasks that are not done');
 	const created = service.creations(({ body }) => texts.has(String(body.text)));
 	check(created.length === jobs.length, `${created.length} tasks for ${jobs.length} jobs`);
 	const polls = created.map((task) => task.polls);

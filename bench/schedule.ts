@@ -39,10 +39,7 @@ const others: Record<string, (poll: number) => number> = {
 	'5 s growing to 30 s': (poll) => Math.min(30, 5 * 1.5 ** (poll - 1)) * SECOND,
 };
 
-interface Waited {
-	delayMs: number;
-	polls: number;
-}
+type Waited = Record<'delayMs' | 'polls', number>;
 
 /** The nodes' own loop with one task, hours in milliseconds. */
 async function ours(durationMs: number, progressOf: ProgressOf, seed: number): Promise<Waited> {

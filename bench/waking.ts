@@ -69,10 +69,7 @@ async function wake(
 }
 type Outcome = Awaited<ReturnType<typeof wake>>;
 
-interface Result {
-	way: SleepingWay;
-	outcomes: Outcome[];
-}
+type Result = { way: SleepingWay; outcomes: Outcome[] };
 
 async function compare(context: TestContext, say: Say): Promise<Result[]> {
 	const results: Array<Result & { workflow: SavedWorkflow }> = [];

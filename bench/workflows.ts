@@ -87,17 +87,11 @@ export const inN8n =
 		}
 	};
 
-interface Watched {
-	/** What else is done at each look. */
-	look?: () => Promise<void>;
-	everyMs?: number;
-}
-
-/** The most that n8n's processes hold above what they held before, in MB. */
+/** The most that n8n's processes hold above what they held before, in MB. @param look what else is done at each look */
 export async function growthMb(
 	{ n8n }: TestContext,
 	work: () => Promise<unknown>,
-	{ look, everyMs = 20 }: Watched = {},
+	{ look, everyMs = 20 }: { look?: () => Promise<void>; everyMs?: number } = {},
 ): Promise<number> {
 	const idle = n8n.memory();
 	let [peak, isOver] = [idle, false];
