@@ -17,14 +17,14 @@ const list = (count: number): Node[] => [
 	}),
 	base('Items', ['splitOut', 1], { fieldToSplitOut: 'list', options: {} }),
 ];
-const even = () =>
-	base('If', ['if', 2.2], {
+const even = (name = 'If', condition = '$itemIndex % 2 === 0') =>
+	base(name, ['if', 2.2], {
 		conditions: {
 			options: { version: 2, typeValidation: 'loose' },
 			combinator: 'and',
 			conditions: [
 				{
-					leftValue: '={{ $itemIndex % 2 === 0 }}',
+					leftValue: `={{ ${condition} }}`,
 					rightValue: '',
 					operator: { type: 'boolean', operation: 'true', singleValue: true },
 				},
@@ -64,6 +64,7 @@ describe('branches', () => {
 		resultData.runData[name] ?? [];
 	const allOf = (execution: Execution, name: string): Item[] =>
 		runsOf(execution, name).flatMap(({ data }) => data?.main.flatMap((each) => each ?? []) ?? []);
+	const hintsOf = (execution: Execution, name: string) => JSON.stringify(runsOf(execution, name));
 
 	it(
 		'both outputs of an If lead into one Generate that suspends: every item comes out with its own task',
@@ -123,5 +124,35 @@ describe('branches', () => {
 		const [item] = items(await rest.waitForExecution(id), 'Generate');
 		assert.equal(service.creations().length, 2);
 		assert.notEqual(item?.json.task_id, foreign);
+	});
+
+	it('Max Credits counts all rounds of a loop', async () => {
+		context.service.settings.costs.sound_effect = 12;
+		const loop = base('Loop', ['splitInBatches', 3], { batchSize: 2, options: {} });
+		const capped = sound(
+			'Generate',
+			{ options: { maximumCredits: 30 } },
+			{ onError: 'continueRegularOutput' },
+		);
+		const nodes = [...list(10), loop, capped];
+		const links: Link[] = [...chain(nodes.slice(0, -1)), ['Loop', 'Generate', 1]];
+		const execution = await run(nodes, [...links, ['Generate', 'Loop']]);
+		assert.ok(created().length <= 4, `${created().length} tasks`);
+		assert.equal(allOf(execution, 'Generate').length, 10);
+	});
+
+	it('a task that timed out and whose item comes to the node again is named in a hint', async () => {
+		const late = sound(
+			'Generate',
+			{ options: { timeout: 1, extraFields: '{"stand_in":{"ms":60000}}' } },
+			toErrorOutput,
+		);
+		const nodes = [...list(1), late, even('Again', '$runIndex < 1')];
+		const links: Link[] = [...chain(nodes.slice(0, -1)), ['Generate', 'Again', 1]];
+		const execution = await run(nodes, [...links, ['Again', 'Generate']]);
+		const [paid, second] = context.service.creations();
+		assert.ok(paid !== undefined && second !== undefined);
+		const [, again] = runsOf(execution, 'Generate') as Array<NodeRun & { hints?: unknown }>;
+		assert.ok(JSON.stringify(again?.hints).includes(paid.id), hintsOf(execution, 'Generate'));
 	});
 });

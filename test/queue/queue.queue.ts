@@ -115,6 +115,27 @@ describe('queue mode', () => {
 		assert.equal(service.creations().length, 3);
 	});
 
+	it('waits for a full account apart from the Timeout: a backlog of three times the Timeout fails nothing', async () => {
+		const { rest, service } = context;
+		service.settings.activeTaskLimit = 2;
+		const options = { timeout: 12, gracePeriod: 0 };
+		const flows = await Promise.all([
+			context.publish(generating('backlog-poll', { options })),
+			context.publish(generating('backlog-sleep', { options, fields: { waitMode: 'callback' } })),
+		]);
+		const executionsEach = 6;
+		for (let turn = 0; turn < executionsEach; turn += 1)
+			for (const { name } of flows)
+				await rest.callWebhook(name, { jobs: jobs(`${name} ${turn}`, 3, { ms: 2_000 }) });
+		for (const { id } of flows)
+			for (const execution of await rest.waitForExecutions(id, executionsEach, 240_000)) {
+				assert.equal(execution.status, 'success', execution.resultData.error?.message);
+				await checkFiles(items(execution, 'Last'));
+			}
+		assert.equal(service.creations().length, flows.length * executionsEach * 3);
+		assert.ok(service.maxActive <= 2);
+	});
+
 	it('the trigger starts a workflow once for each of 40 events at once, though its processors restart before their copies', async () => {
 		const { rest, service, cluster } = context;
 		const receiver = await context.publish(triggered('remembers'));
