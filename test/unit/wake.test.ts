@@ -443,6 +443,10 @@ test('calls beyond four at once are refused, and this process looks at their tas
 		expect(warnings).toEqual([
 			'Media Generation: executions are woken 4 at a time; since the last line, calls refused: 1; resumptions that wait: 0',
 		]);
+		for (let refused = 2; refused < 20; refused += 1) await post({ id: 't1' });
+		const later = new WebhookResponse();
+		await post({ id: 't1' }, later);
+		expect(later.headers).toEqual({ 'Retry-After': 7 });
 		await machine.pause(5_000);
 		expect([looks, calls.length > 0]).toEqual([['t1'], true]);
 		isOver = true;

@@ -11,10 +11,13 @@ import { parseTask, taskIdOf, type Task } from '../service/task';
 const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
 
 /** Says why a call starts nothing. With status 200 nothing is wrong with it, and its sender need not try again. */
+const RETRY_AFTER_S = 5;
+
 export class CallRefusal extends Error {
 	constructor(
 		readonly status: number,
 		message: string,
+		readonly retryAfterS = RETRY_AFTER_S,
 	) {
 		super(message);
 	}
@@ -68,17 +71,16 @@ export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
 	return readPosted(request.rawBody, parsed);
 }
 
-const RETRY_AFTER_S = 5;
-
 /** Answers in place of n8n, which would answer 200 whatever happened. No workflow runs unless the caller adds data to this. */
 export function answer(
 	context: IWebhookFunctions,
 	status: number,
 	body: IDataObject,
+	retryAfterS = RETRY_AFTER_S,
 ): IWebhookResponseData {
 	const response = context.getResponseObject();
 	// A sender that tries again soon finds the same (RFC 9110, 10.2.3).
-	if (status === 503) response.setHeader('Retry-After', RETRY_AFTER_S);
+	if (status === 503) response.setHeader('Retry-After', retryAfterS);
 	response.status(status).json(body);
 	return { noWebhookResponse: true };
 }
@@ -93,12 +95,12 @@ export function refuse(
 	if (!isRefusal)
 		logOf(context).warn(`Media Generation: ${call} could not be handled: ${messageOf(error)}`);
 	if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
-	const { status, message } = isRefusal
+	const { status, message, retryAfterS } = isRefusal
 		? error
 		: new CallRefusal(503, 'the callback could not be handled, try again');
 	const isIgnored = status === 200;
 	// The service's words are in it. They are cut before they are cleaned, as every copy of a call pays for that.
 	const said = quote(cleanerOf(context).text(message.slice(0, 2_000)));
 	const why = isIgnored ? { ignored: said } : { error: said };
-	return answer(context, status, { received: isIgnored, ...why });
+	return answer(context, status, { received: isIgnored, ...why }, retryAfterS);
 }

@@ -12,9 +12,14 @@ import type { callSelf } from '../service/client';
 /** n8n 2.41 has two connections to PostgreSQL, unless told otherwise (DB_POSTGRESDB_POOL_SIZE), and a resumption keeps one core busy. */
 export const RESUMPTIONS_AT_ONCE = 4;
 
+/** Refused calls are asked to come back one after another: together they would take the time that waking needs. In ms. */
+const COME_BACK = { firstMs: 5_000, eachMs: 100, mostMs: 60_000 };
+
 class Resumptions {
 	private handled = 0;
 	private refused = 0;
+	/** The refused call that comes back last is expected then, in epoch ms. */
+	private lastBackAt = 0;
 	private readonly turns = new Limiter(RESUMPTIONS_AT_ONCE);
 	/** Those that wait for a turn came then, in epoch ms. */
 	private readonly waiting = new Set<{ since: number }>();
@@ -32,6 +37,14 @@ class Resumptions {
 			if (isInside) this.handled -= 1;
 			isInside = false;
 		};
+	}
+
+	/** @returns in how many seconds a refused call is to come back */
+	comeBackInS(nowMs: number): number {
+		const { firstMs, eachMs, mostMs } = COME_BACK;
+		const inMs = Math.max(firstMs, this.lastBackAt + eachMs - nowMs);
+		this.lastBackAt = nowMs + Math.min(inMs, mostMs);
+		return Math.floor((this.lastBackAt - nowMs) / 1_000);
 	}
 
 	/** This process calls n8n, with as few calls at once. Rejects where the signal aborts first. */

@@ -176,7 +176,8 @@ async function wakeIfOver(
 	const reported = { taskId, hasFailed: task?.state === 'failed' };
 	if (!isAdmitted) {
 		sleep.hurry(reported);
-		throw new CallRefusal(503, 'too many executions are being resumed, try again');
+		const why = 'too many executions are being resumed, try again';
+		throw new CallRefusal(503, why, resumptions.comeBackInS(now()));
 	}
 	const patience = timeLimit(WAKE_CONFIRM_MS);
 	const confirmed = await sleep.confirm(reported, patience.signal);
