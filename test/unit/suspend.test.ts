@@ -1,6 +1,7 @@
 /** Putting an execution to sleep: what n8n is given to keep, and what goes out if the deadline passes. README, "Waiting". */
 import { runInNewContext } from 'node:vm';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { now } from '../../nodes/MediaGeneration/base/clock';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
 import {
 	CONTEXT_FIELD,
@@ -106,6 +107,15 @@ test.each([
 		expect(items[0]?.json).toEqual(json);
 	},
 );
+
+test("n8n wakes it by the machine's clock, wherever that was set", async () => {
+	const deadline = now() + HOUR;
+	jest.spyOn(Date, 'now').mockReturnValue(now() + 24 * HOUR);
+	const task = sleepingTask('t1');
+	const { waits } = await asleep([open({ ...task, watch: { ...task.watch, deadline } })]);
+	jest.restoreAllMocks();
+	expect(Math.round((Number(waits[0]) - now()) / HOUR)).toBe(25);
+});
 
 test('it sleeps until the last of its deadlines', async () => {
 	const at = (ms: number) => {
