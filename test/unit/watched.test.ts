@@ -142,6 +142,9 @@ test('what went wrong before the last look is not the reason', () => {
 	const { one } = watched();
 	for (const look of [busy(), running()]) one.evaluate(look, at(10 * S));
 	expect(failureOf(one.timedOut()).description).not.toMatch(/The last look/);
+	// The task as it was last seen goes out, though another look fails.
+	one.evaluate(busy(), at(10 * S));
+	expect(one.timedOut().task?.state).toBe('running');
 });
 
 describe('a refusal ends the wait', () => {
