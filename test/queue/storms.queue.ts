@@ -128,6 +128,7 @@ describe('storms', () => {
 		await Promise.all(called);
 		const ends = await over(workflow);
 		console.log('Over restarts of everything:', ends);
-		assert.ok((ends.success ?? 0) >= sleepers - underWay, JSON.stringify(ends));
+		// PostgreSQL, the main and both halves of the others restart one after another, and each restart can cost what is under way.
+		assert.ok((ends.success ?? 0) >= sleepers - 4 * underWay, JSON.stringify(ends));
 	});
 });
