@@ -54,7 +54,7 @@ describe('attacks on the trigger', () => {
 		await receiver.ran(2);
 	});
 
-	it('answers others while 400 calls name one running task with a large answer', async () => {
+	it('answers others while 200 calls name one running task with a large answer', async () => {
 		const { service, n8n } = context;
 		const open = await bench.receiver('attack-crowd', await bench.credential(''));
 		const texts = Array.from({ length: 60_000 }, (_, index) => `text ${index} of the answer`);
@@ -62,7 +62,7 @@ describe('attacks on the trigger', () => {
 			stand_in: { ms: 3_600_000, no_callback: true, task: { texts } },
 		});
 		const calls = Array.from(
-			{ length: 400 },
+			{ length: 200 },
 			async () => await post(open.url, { id, status: 'done' }),
 		);
 		let isOver = false;
