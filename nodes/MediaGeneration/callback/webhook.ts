@@ -76,12 +76,8 @@ export function answer(
 	context: IWebhookFunctions,
 	status: number,
 	body: IDataObject,
-	retryAfterS = RETRY_AFTER_S,
 ): IWebhookResponseData {
-	const response = context.getResponseObject();
-	// A sender that tries again soon finds the same (RFC 9110, 10.2.3).
-	if (status === 503) response.setHeader('Retry-After', retryAfterS);
-	response.status(status).json(body);
+	context.getResponseObject().status(status).json(body);
 	return { noWebhookResponse: true };
 }
 
@@ -94,7 +90,8 @@ export function refuse(
 	const isRefusal = error instanceof CallRefusal;
 	if (!isRefusal)
 		logOf(context).warn(`Media Generation: ${call} could not be handled: ${messageOf(error)}`);
-	if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
+	const response = context.getResponseObject();
+	if (response.headersSent) return { noWebhookResponse: true };
 	const { status, message, retryAfterS } = isRefusal
 		? error
 		: new CallRefusal(503, 'the callback could not be handled, try again');
@@ -102,5 +99,7 @@ export function refuse(
 	// The service's words are in it. They are cut before they are cleaned, as every copy of a call pays for that.
 	const said = quote(cleanerOf(context).text(message.slice(0, 2_000)));
 	const why = isIgnored ? { ignored: said } : { error: said };
-	return answer(context, status, { received: isIgnored, ...why }, retryAfterS);
+	// A sender that tries again soon finds the same (RFC 9110, 10.2.3).
+	if (status === 503) response.setHeader('Retry-After', retryAfterS);
+	return answer(context, status, { received: isIgnored, ...why });
 }
