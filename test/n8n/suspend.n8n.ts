@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { endless, publishFlow } from './asleep/workbench';
 import { inQueueMode, ownContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { fetch } from './harness/http';
@@ -7,6 +10,20 @@ import { fetch } from './harness/http';
 interface JobSettings {
 	text: string;
 	standIn: Record<string, unknown>;
+}
+
+/** Makes of the installed nodes a later version, which keeps what it saves in another format. */
+function changeFormats(userFolder: string): void {
+	const nodes = '.n8n/nodes/node_modules/n8n-nodes-media-generation/dist/nodes/MediaGeneration';
+	for (const [file, format] of [
+		['create/entries.js', 'LEDGER_FORMAT'],
+		['sleep/notes.js', 'NOTES_FORMAT'],
+	] as const) {
+		const path = join(userFolder, nodes, file);
+		const later = readFileSync(path, 'utf8').replace(`${format} = 1`, `${format} = 2`);
+		assert.match(later, new RegExp(`${format} = 2`));
+		writeFileSync(path, later);
+	}
 }
 
 /** Suspension needs an n8n of its own: it is killed and started again here. */
@@ -145,4 +162,39 @@ describe('suspend', () => {
 		assert.equal(execution.resultData.runData.Last?.length, 1, 'the next node ran once');
 		assert.equal(service.creations().length, 2);
 	});
+
+	it(
+		'after an upgrade that knows no saved format: what sleeps wakes with its tasks, and a Retry pays for nothing',
+		{ skip: inQueueMode && 'The installed nodes of one n8n are changed' },
+		async () => {
+			const { n8n, rest, service } = context;
+			const id = await start([
+				job('Long', { never_ends: true }),
+				job('Next', { never_ends: true }),
+			]);
+			await sleeping(id);
+			const flow = await publishFlow(context);
+			const late = await flow.start([endless('Late', { mode: 'poll' })], { timeout: 2 });
+			const failed = await rest.waitForExecution(late, 'finished', 60_000);
+			assert.match(failed.resultData.error?.message ?? '', /was not finished/);
+			changeFormats(n8n.userFolder);
+			await n8n.restart();
+			await rest.login();
+
+			for (const task of service.creations()) await service.finish(task.id);
+			const execution = await rest.waitForExecution(id, 'finished', 60_000);
+			checkDone(execution, 2);
+			const rested = items(execution, 'Rest');
+			assert.deepEqual(
+				rested.map(({ json, binary }) => [json.status, binary?.data !== undefined]),
+				[
+					['done', true],
+					['done', true],
+				],
+			);
+			const retried = await rest.waitForExecution(await rest.retryExecution(late));
+			assert.match(retried.resultData.error?.message ?? '', /noted .* can't be read/);
+			assert.equal(service.creations().length, 3);
+		},
+	);
 });

@@ -66,8 +66,11 @@ describe('storms', () => {
 		return workflow;
 	}
 
-	/** Waits until nothing runs or sleeps any more. @returns how the executions ended */
-	async function over(workflow: SavedWorkflow): Promise<Record<string, number>> {
+	/** Waits until nothing runs or sleeps any more, and no sender calls. @returns how the executions ended */
+	async function over(
+		workflow: SavedWorkflow,
+		called: ReadonlyArray<Promise<unknown>>,
+	): Promise<Record<string, number>> {
 		const { rest, service } = context;
 		await waitUntil(
 			async () =>
@@ -76,6 +79,9 @@ describe('storms', () => {
 		).catch(async (error: Error) => {
 			throw new Error(`${error.message}: ${JSON.stringify(await statuses(workflow))}`);
 		});
+		// n8n 2.41 answers 500 to each call for an execution that it has marked as crashed.
+		service.settings.callbacks.retryOn5xx = 0;
+		await Promise.all(called);
 		await waitUntil(async () => await rest.listWorkflows().catch(() => undefined), {
 			timeoutMs: patience,
 			what: 'The main',
@@ -101,8 +107,7 @@ describe('storms', () => {
 		const stopSupervising = cluster.supervise();
 		await delay(redisAwayMs);
 		await cluster.redis.start();
-		const ends = await over(workflow);
-		await Promise.all(called);
+		const ends = await over(workflow, called);
 		await stopSupervising();
 		console.log('While Redis was away:', ends);
 		assert.ok((ends.success ?? 0) >= sleepers - underWay, JSON.stringify(ends));
@@ -125,8 +130,7 @@ describe('storms', () => {
 			...[0, 1].map((half) => rest.filter((_, at) => at % 2 === half)),
 		])
 			await Promise.all(members.map(async (member) => await member.restart()));
-		await Promise.all(called);
-		const ends = await over(workflow);
+		const ends = await over(workflow, called);
 		console.log('Over restarts of everything:', ends);
 		// PostgreSQL, the main and both halves of the others restart one after another, and each restart can cost what is under way.
 		assert.ok((ends.success ?? 0) >= sleepers - 4 * underWay, JSON.stringify(ends));
