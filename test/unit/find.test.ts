@@ -191,28 +191,7 @@ test('a task that one has found is not named to the next', async () => {
 });
 
 const busy = answer(503, { code: 'server_busy' });
-const page = answer(403, '<html>no</html>');
 const none = answer(404, { error: 'Not found' });
-test.each<[string, Reply[], number, number]>([
-	['busy', [busy], 2, 2],
-	['refused inside 200', [answer(200, { success: false, code: 'server_busy' })], 2, 2],
-	['empty, then a page', [answer(200), page], 3, 3],
-	['missing for a moment', [none], 2, 2],
-	['missing, busy, and missing: none', [none, busy, none], 3, 3],
-	['never readable', [busy, busy, busy, busy], 4, 4],
-])('a list that can not be read is read again: %s', async (_, replies, fresh, old) => {
-	for (const [isOld, times] of [
-		[false, fresh],
-		[true, old],
-	] as const) {
-		const { found, readAt, setList, list } = setting([{ id: 'a', text: 'rain', at: 500 }]);
-		const left = [...replies];
-		setList((number) => left.shift() ?? list(number));
-		expect(await found({ isOld })).toEqual(replies.length > 2 ? [[]] : ['a']);
-		expect(readAt).toHaveLength(times);
-	}
-});
-
 test.each<[string, Reply[], object]>([
 	['read, without it', [answer(200, { data: [] })], { unread: undefined }],
 	['none, as is said twice', [none, none], { unread: undefined }],

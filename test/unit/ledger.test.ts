@@ -107,37 +107,6 @@ test('a forgotten task is created again', () => {
 	expect(ledger.earlier(asked(OTHER_ITEM, REQUEST))).toEqual(FOUND);
 });
 
-test.each([made, unclear])('a Retry that is refused with another text keeps %p', (left) => {
-	const ledger = new Ledger(left(), LATER);
-	ledger.noteSending(asked(SLOT, OTHER_TEXT), { sentAt: 6 });
-	ledger.noteSending(asked(SLOT, OTHER_TEXT), UNCLEAR);
-	ledger.forget(SLOT);
-	expect(ledger.earlier(asked(SLOT, REQUEST))).toEqual(earlier(left(), LATER));
-});
-
-test.each([made, unclear])(
-	'a Retry with another text, unclear itself, hides nothing of %p',
-	(left) => {
-		const store = left();
-		new Ledger(store, LATER).noteSending(asked(SLOT, OTHER_TEXT), UNCLEAR);
-		const next = new Ledger(saved(store), { ...LATER, executionId: '9' });
-		expect(next.earlier(asked(SLOT, REQUEST))).toEqual(earlier(left(), LATER));
-		expect(next.left.made.length).toBe(left === made ? 1 : 0);
-		next.forget(SLOT);
-		expect(next.earlier(asked(SLOT, OTHER_TEXT))).toMatchObject({ kind: 'doubtful' });
-	},
-);
-
-test('a Retry that is refused keeps what was unclear before it, for the next Retry to look for', () => {
-	const store = unclear();
-	const ledger = new Ledger(store, LATER);
-	ledger.noteSending(asked(SLOT, REQUEST), { sentAt: 6 });
-	ledger.forget(SLOT);
-	expect(ledger.earlier(asked(SLOT, REQUEST))).toEqual(NOTHING);
-	const next = { ...LATER, executionId: '9' };
-	expect(earlier(saved(store), next)).toEqual(earlier(unclear(), LATER));
-});
-
 describe('as a tool what counts is the call', () => {
 	const tool = (id: number, executionId = '7', agent = 'Agent:0'): NodeRun => ({
 		...RUN,
@@ -197,15 +166,6 @@ describe('as a tool what counts is the call', () => {
 		const kindFor = (run: NodeRun) => earlier(store, run).kind;
 		expect(kindFor(tool(1))).toBe('unknown');
 		expect([5, 6, 5].map((id) => kindFor(later(id)))).toEqual(['doubtful', 'nothing', 'doubtful']);
-	});
-
-	test('two calls at the same moment have a task each', () => {
-		const store = {};
-		const [first, second] = [new Ledger(store, tool(0)), new Ledger(store, tool(1))];
-		first.noteCreated(asked(SLOT, REQUEST), CREATED);
-		expect(second.earlier(asked(SLOT, REQUEST))).toEqual(NOTHING);
-		first.close(() => false);
-		expect(second.earlier(asked(SLOT, REQUEST))).toEqual(FOUND);
 	});
 
 	test('two items with the same request have a task each', () => {
