@@ -1,8 +1,7 @@
 /** Against the services of today: forms with files, speech on either route, deletion, prices, lists that cut. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import type * as accounts from '../../nodes/MediaGeneration/service/account';
-import { built, storeBinary } from './engine';
+import { storeBinary } from './engine';
 import { again, engineSetting, goOn } from './setting';
 import type { JsonObject } from '../service';
 
@@ -227,25 +226,6 @@ describe('what costs nothing', () => {
 			parameters: { ...parameters, options },
 		});
 		expect(gone.output[0]?.json).toEqual({ deleted: true, task_ids: [over], refunded_credits: 0 });
-	});
-
-	test('Task: Delete says nothing of credits where its answer was lost, and frees the places of its tasks', async () => {
-		const { Account } = built<typeof accounts>('nodes/MediaGeneration/service/account.js');
-		const ended = jest.spyOn(Account.prototype, 'taskEnded');
-		const running = [await setting.service.order(NEVER), await setting.service.order(NEVER)];
-		const over = await setting.service.order();
-		await setting.service.finish(over);
-		const taskIds = [...running, over];
-		setting.service.faults.add({ route: 'delete', times: 1, action: { type: 'emptyBody' } });
-		const { output } = await setting.run({
-			parameters: {
-				...{ resource: 'task', operation: 'delete', taskId: taskIds.join() },
-				options: { deleteFinished: true },
-			},
-		});
-		expect(output[0]?.json).toEqual({ deleted: true, task_ids: taskIds });
-		expect(ended.mock.calls.flat()).toEqual(running);
-		ended.mockRestore();
 	});
 
 	test('a task that can not be read: nothing is deleted', async () => {

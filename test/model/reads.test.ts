@@ -1,5 +1,6 @@
 /** The operations that only read: credits, API keys, a task's state. They cost nothing, and are repeated where that can help. */
 import type { IDataObject } from 'n8n-workflow';
+import { Account } from '../../nodes/MediaGeneration/service/account';
 import { answers, goOn, runNode, type Answer } from './node';
 
 const credits = { resource: 'credits', operation: 'get' };
@@ -91,26 +92,13 @@ describe('Task: Get', () => {
 		expect(endedMs).toBeGreaterThan(1_000);
 		expect(endedMs).toBeLessThan(120_000);
 	});
-
-	test('a Task ID that is none is refused, for its item alone', async () => {
-		const body = { id: 't', status: 'doing' };
-		const { json, pairs, requests } = await runNode({
-			parameters: [{ ...get, taskId: 'a/../b' }, get],
-			answer: answers({ body }),
-			node: goOn,
-		});
-		expect(json[0]).toMatchObject({ outcome: 'invalid' });
-		expect(json[0]?.error).toMatch(/^The Task ID can't be used/);
-		expect(json[1]).toMatchObject(body);
-		expect(pairs).toEqual([0, 1]);
-		expect(requests).toEqual(['GET /v1/task/t']);
-	});
 });
 
 describe('Task: Delete whose first answer was lost', () => {
 	const LOST = { status: 502, body: '' };
 	const NONE = { status: 404, body: { error: 'Not found' } };
 	const seen = (status: string) => ({ body: { status, progress: 7 } });
+	afterEach(() => jest.restoreAllMocks());
 
 	/** What tasks a and b look like once the deletion was answered for the last time, and what goes out. */
 	test.each<[string, Answer, [Answer, Answer], object]>([
@@ -118,6 +106,12 @@ describe('Task: Delete whose first answer was lost', () => {
 		[
 			'refused inside 200',
 			{ body: { success: false, message: 'No such task' } },
+			[NONE, NONE],
+			{ deleted: true, task_ids: ['a', 'b'] },
+		],
+		[
+			'deleted by either request: what a repeat gives back says nothing',
+			{ body: { success: true, refunded_credits: 0 } },
 			[NONE, NONE],
 			{ deleted: true, task_ids: ['a', 'b'] },
 		],
@@ -143,16 +137,22 @@ describe('Task: Delete whose first answer was lost', () => {
 			},
 		],
 	])('%s', async (_, repeated, after, expected) => {
+		const ended = jest.spyOn(Account.prototype, 'taskEnded');
+		const options = { deleteFinished: true };
 		let deletions = 0;
 		const { json } = await runNode({
-			parameters: { resource: 'task', operation: 'delete', taskId: 'a,b' },
+			parameters: { resource: 'task', operation: 'delete', taskId: 'a,b', options },
 			node: goOn,
 			answer: ({ method, url }) => {
 				if (method === 'POST') return (deletions += 1) === 1 ? LOST : repeated;
-				return deletions === 0 ? seen('doing') : after[url.endsWith('a') ? 0 : 1];
+				const isFirst = url.endsWith('a');
+				if (deletions === 0) return seen(isFirst ? 'doing' : 'done');
+				return after[isFirst ? 0 : 1];
 			},
 		});
 		expect(json).toEqual([expected]);
+		// The place of what had ended was free before.
+		expect(ended.mock.calls).toEqual('deleted' in expected ? [['a']] : []);
 	});
 });
 
