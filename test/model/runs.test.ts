@@ -108,20 +108,6 @@ describe('not waiting', () => {
 		expect(searchParams.get('reference')).toBe('order 7');
 		expect(Number(searchParams.get('expires')) * 1000).toBeGreaterThan(1_900_000_000_000);
 	});
-
-	test('a callback URL that can not be called is refused, for its item alone', async () => {
-		const bad = { ...sound, ...notWaiting, callbackUrl: 'ftp://n8n.example/x' };
-		const { json, requests } = await runNode({
-			parameters: [bad, { ...sound, ...notWaiting }],
-			node: goOn,
-		});
-		expect(json).toMatchObject([{ outcome: 'invalid' }, { task_id: ID }]);
-		expect(json[0]?.error).toMatch(/Callback URL can't be used: .*"ftp:"/);
-		expect(requests).toHaveLength(1);
-		const stopped = await runNode({ parameters: [{ ...sound, ...notWaiting }, bad] });
-		expect(stopped.error?.message).toBe(json[0]?.error);
-		expect(stopped.requests).toEqual([]);
-	});
 });
 
 const rejected = { error: 'The service refused the task (HTTP 400: bad voice)', http_status: 400 };
@@ -197,15 +183,6 @@ describe('On Error', () => {
 		expect(bad.error?.context).toMatchObject({ itemIndex: 1 });
 		expect(bad.error?.name).toBe('NodeOperationError');
 		expect(bad.requests).toEqual([]);
-	});
-
-	test('good items are made where bad ones go on as items', async () => {
-		const ran = await runNode({ parameters: sounds('', 'b', ''), node: goOn });
-		const { json, sent, hints, ends } = ran;
-		expect(ends).toEqual(['invalid', 'done', 'invalid']);
-		expect(json[0]).toEqual({ error: 'The field "Text" is empty', outcome: 'invalid' });
-		expect(sent).toHaveLength(1);
-		expect(hints[0]).toBe('2 of 3 items failed, see the field "outcome"');
 	});
 
 	test('a field whose expression fails is refused in words', async () => {
@@ -562,22 +539,6 @@ describe('Min Credits', () => {
 
 describe('Max Credits', () => {
 	const limited = (maximumCredits: number) => ({ ...sound, options: { maximumCredits } });
-
-	test('no further task once they cost that much', async () => {
-		const { json, ends, sent, hints } = await runNode({
-			parameters: [limited(15), sound, sound, sound],
-			node: goOn,
-		});
-		expect(ends).toEqual(['done', 'done', 'invalid', 'invalid']);
-		expect(json[2]?.error).toBe(
-			'Max Credits is reached: in this execution, the tasks of this node cost 20 credits, and the option allows 15',
-		);
-		expect(sent).toHaveLength(2);
-		expect(hints).toEqual([
-			'2 of 4 items failed, see the field "outcome"',
-			'2 tasks created, 20 credits according to the service',
-		]);
-	});
 
 	test("what n8n's Retry takes up counts", async () => {
 		const { error, sent } = await runNode({
