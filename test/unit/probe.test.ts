@@ -32,11 +32,6 @@ async function run(options: Partial<ProbeOptions> = {}) {
 	return await probe({ baseUrl, apiKey, ...defaultValues, ...pace, ...options });
 }
 
-async function callbackOptions() {
-	const port = await freePort();
-	return { callback: `http://127.0.0.1:${port}/from/service?kept=yes`, port };
-}
-
 const differing = (findings: Finding[]) =>
 	findings.filter(({ verdict }) => /cope/.test(verdict)).map(({ question }) => question);
 const seen = (findings: Finding[], question: string) =>
@@ -55,8 +50,11 @@ describe('the probe', () => {
 		expect(hidden.map(({ question }) => question)).toEqual(expect.arrayContaining(unasked));
 	});
 
-	it('makes one task of each kind with --spend, names each, and finds a service that behaves as expected', async () => {
-		const stand = await start();
+	const signs =
+		'health check, prices, deletion, voices of other providers, speech at v3, images as forms, dubbing';
+
+	it('makes one task of each kind with --spend, names each, and finds a service as expected, for which nothing is to be set', async () => {
+		const stand = await start({ lists: { tasks: true } });
 		const log: string[] = [];
 		const findings = await run({ spend, log: (text) => log.push(text) });
 		expect(differing(findings)).toEqual([]);
@@ -73,19 +71,15 @@ describe('the probe', () => {
 		expect(seen(findings, 'Creation (speech between other parts)')).toMatch(/^200/);
 		expect(seen(findings, 'Its price (image)')).toBe('30 credits');
 		expect(seen(findings, 'Shown by /v1e right after its creation (image)')).toMatch(/^200/);
-	});
-
-	const signs =
-		'health check, prices, deletion, voices of other providers, speech at v3, images as forms, dubbing';
-
-	it('finds the profile of the specification, for which nothing is to be set', async () => {
-		await start({ lists: { tasks: true } });
-		const findings = await run({ spend });
 		expect(seen(findings, PROFILE)).toBe(
 			`specification. As today: nothing. As the specification: ${signs}, a list that cuts texts`,
 		);
 		expect(seen(findings, SETTINGS)).toBe('nothing: the defaults fit');
 		expect(seen(findings, 'A task that runs, and is deleted')).toMatch(/^404, no word of a refund/);
+		// The key goes to the service alone.
+		const strangers = stand.requests.filter(({ host }) => host !== 'api');
+		expect(strangers.length).toBeGreaterThan(0);
+		expect(JSON.stringify(strangers)).not.toContain(stand.apiKey);
 	});
 
 	it("finds today's profile, and says what to set; speech goes to v3, once", async () => {
@@ -156,7 +150,11 @@ describe('the probe', () => {
 		await start({
 			callbacks: { copies: 2, retryOn5xx: 3, retryDelayMs: 10, beforeCreationAnswer: true },
 		});
-		const findings = await run(await callbackOptions());
+		const port = await freePort();
+		const findings = await run({
+			callback: `http://127.0.0.1:${port}/from/service?kept=yes`,
+			port,
+		});
 		expect(seen(findings, 'Sent again after 503')).toMatch(/^yes, after/);
 		expect(seen(findings, 'Sent again after 200')).toMatch(/^yes, 1 more/);
 		expect(differing(findings)).toEqual([
@@ -203,13 +201,5 @@ describe('the probe', () => {
 		expect(text).toContain(
 			`${findings.length - 2} questions, 2 answered otherwise than expected: the nodes cope with 1 of these, and not with 1.`,
 		);
-	});
-
-	it('gives the key to the service alone', async () => {
-		const { requests, apiKey } = await start();
-		await run({ spend });
-		const strangers = requests.filter(({ host }) => host !== 'api');
-		expect(strangers.length).toBeGreaterThan(0);
-		expect(JSON.stringify(strangers)).not.toContain(apiKey);
 	});
 });
