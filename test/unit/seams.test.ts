@@ -9,12 +9,10 @@ import { readJson } from '../../nodes/MediaGeneration/base/bounded';
 import { Cleaner, logOf } from '../../nodes/MediaGeneration/base/clean';
 import { quote } from '../../nodes/MediaGeneration/base/failures';
 import { nodeError } from '../../nodes/MediaGeneration/delivery/failure';
-import { claim } from '../../nodes/MediaGeneration/callback/once';
 import type { Answer } from '../../nodes/MediaGeneration/service/client';
 import { apiKeysOf, creditsOf } from '../../nodes/MediaGeneration/service/task';
 import { readTaskList } from '../../nodes/MediaGeneration/service/taskList';
 import { scriptedClient } from '../support/replies';
-import { WebhookResponse } from '../support/webhookResponse';
 import { VirtualClock } from '../support/virtualClock';
 import { anyCodePoint } from './codePoint';
 
@@ -163,33 +161,6 @@ test('whatever a service says is one line of a message and of a log, and no mark
 			const { description } = nodeError({} as INode, { failure, index: 0 });
 			expect(description).not.toMatch(/[<>]/);
 		}),
-	);
-});
-
-test('of any number of callers of one event, at any moments and answered in any way, one at a time has it', async () => {
-	const caller = fc.record({ after: fc.nat(3), status: fc.constantFrom(200, 500) });
-	let count = 0;
-	await fc.assert(
-		fc.asyncProperty(fc.array(caller, { minLength: 1, maxLength: 30 }), async (callers) => {
-			const owner = `event ${(count += 1)}`;
-			let [holders, taken] = [0, 0];
-			const calls = callers.map(async ({ after, status }) => {
-				for (let turn = 0; turn < after; turn += 1) await Promise.resolve();
-				const response = new WebhookResponse();
-				const memory = { owner, answerBy: Infinity };
-				const { kind } = await claim(memory, { name: 'e' }, response);
-				if (kind !== 'claimed') return;
-				holders += 1;
-				expect([holders, taken]).toEqual([1, 0]);
-				await new Promise(setImmediate);
-				holders -= 1;
-				taken += Number(status === 200);
-				response.status(status).json({});
-			});
-			await Promise.all(calls);
-			expect(taken).toBe(Number(callers.some(({ status }) => status === 200)));
-		}),
-		{ numRuns: 100 },
 	);
 });
 
