@@ -25,7 +25,6 @@ import {
 } from './node';
 
 const toBranch = { onError: 'continueErrorOutput' } as const;
-const textsIn = (bodies: IDataObject[]) => bodies.map(({ text }) => (text as string).trim());
 
 describe('a finished task', () => {
 	test('goes out as the service has it, with task_id, outputs and its files', async () => {
@@ -337,31 +336,6 @@ describe('On Timeout: Return Task', () => {
 });
 
 describe('long texts', () => {
-	test('joined: one item, one file, and where each part lies', async () => {
-		const { json, output, bodies } = await runNode({ parameters: [speech, long('join')] });
-		expect(textsIn(bodies)).toEqual(['Hello', ...PARTS]);
-		expect(json[1]).toMatchObject({
-			status: 'done',
-			task_ids: [idOf(1), idOf(2)],
-			parts: [
-				{ part: 1, task_id: idOf(1), start: 0 },
-				{ part: 2, task_id: idOf(2) },
-			],
-			outputs: [{ kind: 'audio', binaryProperty: 'data' }, { kind: 'transcript' }],
-		});
-		expect(output[1]?.pairedItem).toEqual({ item: 1 });
-	});
-
-	test('as parts: one item for each, numbered', async () => {
-		const { json, pairs } = await runNode({ parameters: [speech, long('parts')] });
-		expect(json.slice(1)).toMatchObject([
-			{ task_id: idOf(1), part: 1, parts: 2, status: 'done' },
-			{ task_id: idOf(2), part: 2, parts: 2, status: 'done' },
-		]);
-		expect(json[0]).not.toHaveProperty('part');
-		expect(pairs).toEqual([0, 1, 1]);
-	});
-
 	test('a part that fails names itself and the tasks of all', async () => {
 		const given = {
 			parameters: long('join'),

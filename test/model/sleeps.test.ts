@@ -1,6 +1,5 @@
 /** Runs of the whole node that sleep: what wakes them and with what, the last look before, and what is refused. */
 import { PLAIN_STORE } from './history';
-import { NO_LIST } from './list';
 import {
 	good,
 	goOn,
@@ -137,34 +136,6 @@ describe('sleeping', () => {
 		},
 	);
 
-	test('a task that fails asleep fails its item alone; one of a long text with the IDs of all parts', async () => {
-		const sleeps = { waitMode: 'callback', options: { gracePeriod: 0, maxCharacters: 60 } };
-		const failing = taskWith({ seconds: 40, end: 'error' });
-		const { json, execution } = await runNode({
-			parameters: ['join', 'off'].map((mode) => ({ ...long(mode), ...sleeps })),
-			tasks: [taskWith({ seconds: 40 }), failing, taskWith({ seconds: 40 })],
-			node: goOn,
-		});
-		expect(execution.woken).toBe(true);
-		expect(json).toMatchObject([
-			{ outcome: 'failed', part: 2, parts: 2, task_ids: [idOf(0), idOf(1)] },
-			{ status: 'done', task_id: idOf(2), outputs: [{ binaryProperty: 'data' }, {}] },
-		]);
-	});
-
-	test('the deadline comes before all parts are over: what goes out names them all', async () => {
-		const { json } = await runNode({
-			parameters: {
-				...long('join'),
-				waitMode: 'callback',
-				options: { gracePeriod: 0, timeout: 60, maxCharacters: 60 },
-			},
-			tasks: [taskWith({ seconds: 0 }), taskWith({ end: 'never' })],
-		});
-		const task_ids = [idOf(0), idOf(1)];
-		expect(json).toMatchObject([{ task_id: idOf(0), task_ids, timed_out: true }]);
-	});
-
 	test('as a tool of an agent is refused before anything is paid, for those that would sleep', async () => {
 		const words = /can't be suspended while the node runs as a tool/;
 		const parameters = [sound, asleep, asleep];
@@ -249,29 +220,4 @@ test('what was over in the last look stays known, even where the service forgets
 		{ task_id: idOf(0), status: 'done', outputs: [{ kind: 'audio' }, { kind: 'transcript' }] },
 		{ task_id: idOf(1), status: 'done' },
 	]);
-});
-
-test('so it does at a task that the Retry has found in the list', async () => {
-	const options = { gracePeriod: 0 };
-	let readings = 0;
-	const { json, execution, executions, sent } = await runNode({
-		parameters: {
-			...asleep,
-			resource: 'speech',
-			operation: 'generateByVoiceName',
-			voice: 'v',
-			text: 'i0p0',
-			options,
-		},
-		creations: [{ kind: 'reset', created: true, retryAfter: 'none' }],
-		tasks: asleepFor(400),
-		retries: [{ changed: false }],
-		list: { ...NO_LIST, kind: 'data' },
-		answer: ({ url }) =>
-			/tasks[?]/.test(url) && (readings += 1) <= 4 ? { status: 503 } : undefined,
-	});
-	expect(executions.map(({ status }) => status)).toEqual(['error', 'success']);
-	expect(execution.woken).toBe(true);
-	expect(json).toMatchObject([{ status: 'done', task_id: idOf(0) }]);
-	expect(sent).toHaveLength(1);
 });
