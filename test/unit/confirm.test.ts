@@ -231,32 +231,15 @@ describe('the route that answered for a type', () => {
 	});
 });
 
-describe('a callback that comes while an earlier one for the same task is asked about', () => {
-	test('shares the answer where there is one', async () => {
-		await onMachine(async (machine) => {
-			const { ask, client } = service((id) =>
-				answer(200, { id, ...(machine.elapsed < 8_000 ? { status: 'doing' } : DONE) }),
-			);
-			const first = ask(claimOf('t1'));
-			await machine.pause(5_000);
-			const second = ask(claimOf('t1'));
-			expect((await first).kind).toBe('done');
-			const asked = client.requests.length;
-			expect((await second).kind).toBe('done');
-			expect(client.requests).toHaveLength(asked);
-		});
-	});
-
-	test('asks no more where no time is left', async () => {
-		await onMachine(async (machine) => {
-			const { ask, client } = service((id) => answer(200, { id, status: 'doing' }));
-			const first = ask(claimOf('t1'));
-			await machine.pause(100);
-			const second = ask(claimOf('t1'));
-			expect((await first).kind).toBe('running');
-			const asked = client.requests.length;
-			expect((await second).kind).toBe('running');
-			expect(client.requests).toHaveLength(asked);
-		});
+test('a callback that comes while an earlier one for the same task is asked about asks no more where no time is left', async () => {
+	await onMachine(async (machine) => {
+		const { ask, client } = service((id) => answer(200, { id, status: 'doing' }));
+		const first = ask(claimOf('t1'));
+		await machine.pause(100);
+		const second = ask(claimOf('t1'));
+		expect((await first).kind).toBe('running');
+		const asked = client.requests.length;
+		expect((await second).kind).toBe('running');
+		expect(client.requests).toHaveLength(asked);
 	});
 });

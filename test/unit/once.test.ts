@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import type { IDataObject } from 'n8n-workflow';
 import {
 	claim,
@@ -10,24 +9,11 @@ import {
 } from '../../nodes/MediaGeneration/callback/once';
 import { now } from '../../nodes/MediaGeneration/base/clock';
 import { onMachine } from '../model/machine';
+import { WebhookResponse } from '../support/webhookResponse';
 
-/** A response as the sender's connection and n8n drive it, independently of each other. */
-class Response extends EventEmitter {
-	statusCode = 200;
-	writableEnded = false;
-
-	answer(statusCode: number): this {
-		this.statusCode = statusCode;
-		this.writableEnded = true;
-		return this;
-	}
-
-	disconnect(): void {
-		this.emit('close');
-	}
-}
-
-const answered = () => new Response().answer(200);
+/** Answered by n8n, whatever becomes of the sender's connection. */
+const answered = (statusCode = 200, response = new WebhookResponse()) =>
+	Object.assign(response, { statusCode, writableEnded: true });
 let count = 0;
 const memory = (saved: readonly string[] = [], patienceMs = 60_000): Memory => ({
 	owner: `workflow:node-${(count += 1)}`,
@@ -124,7 +110,7 @@ const T = { name: 't' };
 describe('while the call that has the event is not answered', () => {
 	async function held(patienceMs?: number) {
 		const mine = memory([], patienceMs);
-		const response = new Response();
+		const response = new WebhookResponse();
 		await got(mine, 't', response);
 		return { mine, response };
 	}
@@ -152,7 +138,7 @@ describe('while the call that has the event is not answered', () => {
 			await onMachine(async () => {
 				const { mine, response } = await held();
 				const copies = [1, 2, 3].map(async () => await got(mine, 't'));
-				response.answer(status).disconnect();
+				answered(status, response).destroy();
 				expect((await Promise.all(copies)).sort((a, b) => Number(b) - Number(a))).toEqual(through);
 			});
 		},
@@ -161,12 +147,12 @@ describe('while the call that has the event is not answered', () => {
 	test('a failed call whose connection stays open holds nobody up, and when it closes takes nothing from the call that has its event by then', async () => {
 		await onMachine(async (machine) => {
 			const { mine, response } = await held();
-			response.answer(500);
-			const next = new Response();
+			answered(500, response);
+			const next = new WebhookResponse();
 			expect(await got(mine, 't', next)).toBe(true);
-			response.disconnect();
+			response.destroy();
 			await machine.pause(1);
-			next.answer(200);
+			answered(200, next);
 			expect(await isDuplicate(mine, T)).toBe(true);
 			expect(machine.elapsed).toBe(1);
 		});
@@ -175,7 +161,7 @@ describe('while the call that has the event is not answered', () => {
 	test('a sender that gives up settles nothing', async () => {
 		await onMachine(async () => {
 			const { mine, response } = await held();
-			response.disconnect();
+			response.destroy();
 			await expect(isDuplicate(mine, T)).rejects.toThrow('is being handled already');
 		});
 	});
@@ -185,9 +171,9 @@ describe('while the call that has the event is not answered', () => {
 		[400, false],
 	])('an answer %i counts that its sender no longer saw', async (status, duplicate) => {
 		const { mine, response } = await held();
-		response.disconnect();
+		response.destroy();
 		await Promise.resolve();
-		response.answer(status);
+		answered(status, response);
 		expect(await isDuplicate(mine, T)).toBe(duplicate);
 	});
 });
