@@ -277,26 +277,4 @@ describe('what costs nothing', () => {
 		const { output } = await setting.run({ parameters });
 		expect(output[0]?.json).toMatchObject({ status: 'done' });
 	});
-
-	test('Task: Get Many by type, status and time', async () => {
-		const list = async (filters: INodeParameters) => {
-			const parameters = { resource: 'task', operation: 'getAll', limit: 1, filters };
-			const { output } = await setting.run({ parameters, settings: goOn });
-			return output.map(({ json }) => json.task_id ?? json.error);
-		};
-		const first = await setting.service.order(NEVER);
-		const second = await setting.service.order(NEVER);
-		const third = await setting.service.order(
-			{ prompt: 'x', model_id: 'm' },
-			'/v1i/task/generate-image',
-		);
-		await setting.service.finish(first);
-		expect(await list({ status: 'Done' })).toEqual([first]);
-		expect(await list({ type: 'sound_effect' })).toEqual([second]);
-		expect(await list({ createdAfter: '2020-01-01T00:00:00' })).toEqual([third]);
-		expect(await list({ createdAfter: '2999-01-01T00:00:00Z' })).toEqual([]);
-		expect(await list({ createdAfter: 'soon' })).toEqual([
-			'The filter "Created After" is not a time',
-		]);
-	});
 });

@@ -1,10 +1,9 @@
 /** Audio: Join: one file for each group of items, where each of them lies in it, and why what can't be joined is refused (docs/media.md). */
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { toneWav } from '../service/media/tone';
-import { runNode } from '../model/node';
+import { goOn, runNode } from '../model/node';
 
 const join = { resource: 'audio', operation: 'join', inputBinaryField: 'data' };
-const goOn = { onError: 'continueRegularOutput' } as const;
 
 const wav = (text: string, rate = 16_000): IBinaryData => ({
 	data: toneWav(text, rate).toString('base64'),

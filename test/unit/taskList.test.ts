@@ -1,11 +1,10 @@
 /** Task: Get Many: whatever a service's list of tasks looks like, and that it may have none. */
 import type { IDataObject } from 'n8n-workflow';
 import { timeOf } from '../../nodes/MediaGeneration/service/taskList';
-import { runNode, type Answer, type Given } from '../model/node';
+import { goOn, runNode, type Answer, type Given } from '../model/node';
 
 const getAll = { resource: 'task', operation: 'getAll', returnAll: false, limit: 50, options: {} };
 const all = { ...getAll, returnAll: true };
-const goOn = { onError: 'continueRegularOutput' } as const;
 
 const task = (number: number, more: object = {}): IDataObject => ({
 	id: `t${number}`,
@@ -159,6 +158,18 @@ test('nothing in it opens a webhook or an account', async () => {
 	const bare = 'https://n8n.example/webhook-waiting/7';
 	const shown = { receive_url: bare, webhookUrl: bare, image_url, made_by: 'key sk_****cdef' };
 	expect(json).toMatchObject([{ task_id: 'task_123456', ...shown }]);
+});
+
+test.each<[object, unknown[]]>([
+	[{ status: 'Done' }, ['t1']],
+	[{ createdAfter: '1970-01-01T00:00:02.500' }, ['t3']],
+	[{ createdAfter: '2999-01-01T00:00:00Z' }, []],
+	[{ createdAfter: 'soon' }, ['The filter "Created After" is not a time']],
+])('one that fits %j, wherever it stands', async (filters, expected) => {
+	const answer = pages([[task(2), task(3), task(1, { status: 'done' })]]);
+	const parameters = { ...getAll, limit: 1, filters };
+	const { json } = await runNode({ parameters, answer, node: goOn });
+	expect(json.map(({ task_id: taskId, error }) => taskId ?? error)).toEqual(expected);
 });
 
 test('a limit that is none is refused for its item', async () => {
