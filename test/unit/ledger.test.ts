@@ -99,14 +99,6 @@ test.each<[string, Request, NodeRun, object]>([
 	expect(earlier(unclear(), run, SLOT, request)).toMatchObject(expected);
 });
 
-test('a forgotten task is created again', () => {
-	const ledger = new Ledger(made(), RUN);
-	ledger.noteCreated(asked(OTHER_ITEM, REQUEST), CREATED);
-	ledger.forget(SLOT);
-	expect(ledger.earlier(asked(SLOT, REQUEST))).toEqual(NOTHING);
-	expect(ledger.earlier(asked(OTHER_ITEM, REQUEST))).toEqual(FOUND);
-});
-
 describe('as a tool what counts is the call', () => {
 	const tool = (id: number, executionId = '7', agent = 'Agent:0'): NodeRun => ({
 		...RUN,
