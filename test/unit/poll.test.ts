@@ -1,7 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { PollLoop } from '../../nodes/MediaGeneration/wait/poll';
 import { busy, done, failureOf, running, setUp, task, URL_OF_FILE } from './pollSetting';
-import { seededRandom } from '../support/virtualClock';
 
 test('a task is looked at until it is done', async () => {
 	const { clock, start, looks, wait } = setUp((_, age) => (age < 10_000 ? running() : done()));
@@ -108,27 +106,18 @@ describe('deadline', () => {
 describe('the end of looks that hang', () => {
 	/** A service that never answers: each look lasts as long as it may. */
 	const hanging = () => {
-		const timeouts: number[] = [];
-		const all = setUp(() => busy());
-		const { clock } = all;
-		const loop = new PollLoop({
-			async look(_watch, timeoutMs) {
-				timeouts.push(timeoutMs);
-				await clock.sleep(timeoutMs);
-				return busy();
-			},
-			now: clock.now,
-			sleep: clock.sleep,
-			random: seededRandom(1),
-			pausedUntil: () => 0,
+		const all = setUp(async () => {
+			await all.clock.sleep(all.looks.at(-1)?.timeoutMs ?? 0);
+			return busy();
 		});
-		return { ...all, loop, timeouts };
+		return all;
 	};
 
 	test('a look may last 20 s, and at most 2 s beyond the deadline', async () => {
-		const { clock, start, loop, watchOf, timeouts } = hanging();
+		const { clock, start, looks, loop, watchOf } = hanging();
 		const waited = await clock.run(loop.wait(watchOf('t', 30_000)));
 		expect(failureOf(waited).outcome).toBe('timed_out');
+		const timeouts = looks.map(({ timeoutMs }) => timeoutMs);
 		expect(timeouts[0]).toBe(20_000);
 		expect(timeouts.every((timeoutMs) => timeoutMs <= 20_000)).toBe(true);
 		expect(clock.now() - start).toBe(32_000);
