@@ -110,21 +110,6 @@ describe('a request', () => {
 });
 
 describe('an answer', () => {
-	test.each([
-		['HTML', '<html>'],
-		['nothing', ''],
-		['half a JSON', '{"id":'],
-		['no text', { id: 't1' }],
-	])('that is %s has no body', async (_name, body) => {
-		const { reply } = await exchanged(responds(502, body));
-		expect(reply).toMatchObject({
-			answered: true,
-			status: 502,
-			body: undefined,
-			text: typeof body === 'string' ? body : '',
-		});
-	});
-
 	test('beyond its bound has no body, but its beginning and the reason', async () => {
 		const huge = `{"task_id":"t1","list":[${'{},'.repeat(120_000)}{}]}`;
 		const { reply } = await exchanged(responds(200, Readable.from([Buffer.from(huge)])));
