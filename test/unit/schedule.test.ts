@@ -154,16 +154,24 @@ describe('among siblings that are over within seconds', () => {
 		nextLook({ ...UNKNOWN, siblingAgesMs, ageMs }, random).delayMs;
 
 	test.each<[string, number[], number, number, number]>([
-		['the first look comes at a share of the longest', short, 0, 0, 800],
-		['not at the same moment for several of them', short, 0, 0.5, 1_000],
-		['sooner by what has passed already', short, 300, 0, 500],
-		['at a share of the longest, where one took 70% of it', [700, 1_000], 0, 0, 350],
+		['the first look comes a little before the first fifth of them was over', short, 0, 0, 360],
+		['not at the same moment for several of them', short, 0, 0.5, 380],
+		[
+			'of ten: before the third',
+			[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((it) => it * 450),
+			0,
+			0,
+			1_215,
+		],
+		['of more than forty: by the last ones', [500, ...Array<number>(40).fill(1_400)], 0, 0, 1_260],
+		['sooner by what has passed already', [1_000, 2_500], 300, 0, 600],
+		['so it does where one took 70% of the longest', [700, 1_000], 0, 0, 630],
 		['when they end, where they take equally long', [1_000, 1_100], 0, 0, 970],
 		['that neither at the same moment', [1_000, 1_100], 0, 0.5, 1_020],
-		['the next ones follow at shares of it', short, 1_300, 0.5, 500],
-		['those neither at the same moment', short, 1_300, 0, 400],
+		['the next one goes by those that took longer', short, 1_300, 0.5, 1_075],
+		['not by one that would be over in a moment', short, 1_160, 0, 1_090],
 		['until the task has outlived them', short, 2_600, 0.5, 1_500],
-		['no pause is shorter than 350 ms', [300, 1_000], 500, 0.5, 350],
+		['no pause is shorter than 350 ms', [300, 1_000], 700, 0.5, 350],
 	])('%s', (_name, siblings, ageMs, random, expected) => {
 		expect(delay(siblings, ageMs, random)).toBeCloseTo(expected, 5);
 	});

@@ -46,11 +46,11 @@ const DIFFERENCE_SHARE = 0.3;
 const RECENT_SIBLINGS = 5;
 /** Siblings are short where all of them were over by then. */
 const LONGEST_SHORT_MS = 5_000;
-/** The first look and the pause between looks are these shares of the longest short sibling's duration. */
-const SHORT_FIRST_SHARE = 0.4;
-const SHORT_SHARE = 0.2;
 /** Siblings take equally long where the shortest took more than this share of the longest. */
 const EQUAL_SHARE = 0.7;
+/** So many of the short ones that differ say when the others may end: a look comes as soon as this share of those that took longer was over. */
+const TELLING_SIBLINGS = 40;
+const OVER_SHARE = 0.2;
 
 /** No range may cause a shorter pause: in ms, and as a share of the age. */
 const MIN_AIM_MS = 350;
@@ -123,14 +123,17 @@ export function areShort(siblingAgesMs: readonly number[]): boolean {
 
 /** Tasks of one kind made in one run tend to take equally long. There is at least one; undefined for a task that outlives them by far. */
 function rangeBySiblings({ siblingAgesMs, ageMs }: Known, random: number): Range | undefined {
-	const longest = most(siblingAgesMs);
 	const shortest = least(siblingAgesMs);
 	const isShort = areShort(siblingAgesMs);
-	if (isShort && shortest <= longest * EQUAL_SHARE) {
-		if (ageMs >= longest) return undefined;
-		const spread = longest * (0.8 + 0.4 * random);
-		const [fromMs, stepMs] = [spread * SHORT_FIRST_SHARE, spread * SHORT_SHARE];
-		return { fromMs, stepMs, leastMs: MIN_AIM_MS };
+	if (isShort && shortest <= most(siblingAgesMs) * EQUAL_SHARE) {
+		const tookLonger = siblingAgesMs
+			.slice(-TELLING_SIBLINGS)
+			.filter((age) => age > ageMs + AIM_MARGIN_MS)
+			.sort((a, b) => a - b);
+		const aim = tookLonger[Math.floor(tookLonger.length * OVER_SHARE)];
+		if (aim === undefined) return undefined;
+		// As below: to look a little before the found ages keeps them from staying longer than the tasks.
+		return { fromMs: aim * (0.9 + 0.1 * random), stepMs: MIN_AIM_MS, leastMs: MIN_AIM_MS };
 	}
 	const recent = siblingAgesMs.slice(-RECENT_SIBLINGS);
 	const expected = least(recent);
