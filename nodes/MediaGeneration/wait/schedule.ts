@@ -48,8 +48,7 @@ const RECENT_SIBLINGS = 5;
 const LONGEST_SHORT_MS = 5_000;
 /** Siblings take equally long where the shortest took more than this share of the longest. */
 const EQUAL_SHARE = 0.7;
-/** So many of the short ones that differ say when the others may end: a look comes as soon as this share of those that took longer was over. */
-const TELLING_SIBLINGS = 40;
+/** Where short ones differ, a look comes as soon as this share of those that took longer was over. */
 const OVER_SHARE = 0.2;
 
 /** No range may cause a shorter pause: in ms, and as a share of the age. */
@@ -127,7 +126,6 @@ function rangeBySiblings({ siblingAgesMs, ageMs }: Known, random: number): Range
 	const isShort = areShort(siblingAgesMs);
 	if (isShort && shortest <= most(siblingAgesMs) * EQUAL_SHARE) {
 		const tookLonger = siblingAgesMs
-			.slice(-TELLING_SIBLINGS)
 			.filter((age) => age > ageMs + AIM_MARGIN_MS)
 			.sort((a, b) => a - b);
 		const aim = tookLonger[Math.floor(tookLonger.length * OVER_SHARE)];
