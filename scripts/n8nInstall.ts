@@ -47,7 +47,7 @@ export function cacheFolder(): string {
 }
 
 /**
- * The commands that make a working n8n. Install scripts stay off but for the two that are needed: `node` fetches its binary, and
+ * The commands that make a working n8n. Install scripts stay off except for the two that are needed: `node` fetches its binary, and
  * `sqlite3` (under that Node.js) its addon. `npm ci` refuses this lock file: the versions come from the lock all the same.
  */
 const installSteps = {

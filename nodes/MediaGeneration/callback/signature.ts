@@ -79,7 +79,7 @@ const isPrivate = (host: string) =>
 
 /**
  * Says why a URL was not made for this address. A host that only the request claims counts where n8n's own address is private and the
- * host is, too: whoever may use the credential can have a URL signed for a public host of his own.
+ * host is, too: a user of the credential can have a URL signed for a public host of his own.
  */
 function misplaced(signedFor: string, { path, ownUrl, claimedHosts }: Arrival): string | undefined {
 	const host = signedFor.slice(0, signedFor.indexOf('/'));

@@ -42,7 +42,7 @@ export class Account {
 		return ensured<unknown, object>(this.states, kind, () => new kind(this)) as T;
 	}
 
-	/** Whoever sees that a task is over reports it, as its place is free for a creation that waits. It counts once. */
+	/** Polls, callbacks and deletions report here that a task is over, as its place is free for a creation that waits. Each task counts once. */
 	taskEnded(taskId: string): void {
 		if (this.ended.has(taskId)) return;
 		this.ended.set(taskId, true);

@@ -1,5 +1,5 @@
 /**
- * Adds the key to a request. Whoever may use a credential chooses the rest of it, e.g. in n8n's HTTP Request node, so only
+ * Adds the key to a request. A user of the credential chooses the rest of it, e.g. in n8n's HTTP Request node, so only
  * fields that can't carry the key elsewhere pass, and what could is refused in words.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';

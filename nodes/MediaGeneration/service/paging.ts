@@ -31,7 +31,7 @@ interface Paging<Entry> {
 	from?: string | undefined;
 }
 
-/** Services repeat entries where pages meet, and some ignore which page is asked for: after so many without anything new none is expected. */
+/** Services repeat entries where pages meet, and some ignore which page is asked for: after this many without anything new no other is read. */
 const MAX_EMPTY_PAGES = 3;
 
 /** Yields pages with only the entries that no page before had. Ends where there is no such page. */

@@ -42,7 +42,7 @@ export const LOOK_POLICIES = {
 	question: { doubtful: times(2), refused: times(1), busy: times(1), pause: SHORT, longestPauseMs: Infinity },
 	/** A callback that anybody can have sent must not cost many requests; the time for its answer ends the rest. */
 	callback: { doubtful: times(2), refused: times(2), busy: NEVER, pause: FIRST, longestPauseMs: Infinity },
-	/** Whoever only wants to see a task sees what the service says. */
+	/** An operation that only shows a task shows what the service says. */
 	show:     { doubtful: times(1), refused: times(1), busy: times(4), pause: SHORT, longestPauseMs: 60_000 },
 	/** The cost of a new task is read, and that task can be unknown for a moment. */
 	cost:     { doubtful: times(4), refused: times(4), busy: times(4), pause: SHORT, longestPauseMs: 10_000 },

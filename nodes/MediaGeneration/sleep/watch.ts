@@ -143,7 +143,7 @@ export class Sleep {
 		this.callN8n(taskId, resumeUrl, this.confirming > 0 ? CONFIRMING_MS : 0);
 	}
 
-	/** Calls n8n, after so many ms, until the execution is awake. */
+	/** Calls n8n, after `delayMs`, until the execution is awake. */
 	callN8n(taskId: string, resumeUrl: string, delayMs: number): void {
 		const { state } = this;
 		if (state.kind === 'awake' || state.isCalling) return;
