@@ -114,47 +114,32 @@ const text: INodeExecutionData = {
 	binary: { data: { data: 'aGVsbG8gd29ybGQ=', mimeType: 'text/plain' } },
 };
 
-describe('refused in words', () => {
-	const [one, two] = [spoken('a'), spoken('b')];
-	const others = { json: {}, binary: { sound: wav('b'), cover: wav('c') } };
-	const slower = spoken('b', 8_000);
-	const noField = { inputBinaryField: '' };
-	const SIZE =
-		/: The joined file would have 1,9\d\d,\d{3} bytes, and Max File Size is 1,000,000\.$/;
-	const NO_TEXT = /^The field "Group By" is not a text$/;
-	const SET_PAUSE = /^Set "Pause Between Parts \(Ms\)" to such a number/;
-	const belowZero = { options: { pauseBetweenParts: -5 } };
-	const tooLong = { options: { maxFileSize: 1, pauseBetweenParts: 60_000 } };
+const [one, two] = [spoken('a'), spoken('b')];
+const others = { json: {}, binary: { sound: wav('b'), cover: wav('c') } };
+const slower = spoken('b', 8_000);
+const noField = { inputBinaryField: '' };
+const SIZE = /: The joined file would have 1,9\d\d,\d{3} bytes, and Max File Size is 1,000,000\.$/;
+const NO_TEXT = /^The field "Group By" is not a text$/;
+const SET_PAUSE = /^Set "Pause Between Parts \(Ms\)" to such a number/;
+const belowZero = { options: { pauseBetweenParts: -5 } };
+const tooLong = { options: { maxFileSize: 1, pauseBetweenParts: 60_000 } };
 
-	test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
-		[
-			'no binary data',
-			[{ json: {} }],
-			{},
-			/^Item 0 has no binary field "data"$/,
-			/Download Output/,
-		],
-		[
-			'another field',
-			[one, others],
-			{},
-			/^Item 1 has no binary field "data"$/,
-			/: sound, cover\.$/,
-		],
-		['no field', [one], noField, /^The field "Input Binary Field" is empty$/, /^Fill in/],
-		['another format', [one, slower], {}, /Item 1 .*8,000 Hz instead of 16,000 Hz/, CONVERT],
-		['no audio', [one, text], {}, /Item 1 can't be joined.*not an MP3 or WAV file/, CONVERT],
-		['what would be too large, pauses included', [one, two], tooLong, SIZE, CONVERT],
-		['a pause below 0', [one], belowZero, /of at least 0 and at most 60000$/, SET_PAUSE],
-		['a group that is an object', [one, two], { groupBy: {} }, NO_TEXT, /^Enter text in/],
-	])('%s', async (_, input, fields, message, description) => {
-		const parameters = { ...join, ...fields };
-		const { error, output } = await runNode({ parameters, input });
-		expect(output).toEqual([]);
-		expect(error?.message).toMatch(message);
-		expect(error?.description).toMatch(description);
-		const went = await runNode({ parameters, input, node: goOn });
-		expect(went.json).toEqual([{ error: error?.message, outcome: 'invalid' }]);
-		expect(went.output[0]?.pairedItem).toEqual(input.map((_item, index) => ({ item: index })));
-	});
+test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
+	['no binary data', [{ json: {} }], {}, /^Item 0 has no binary field "data"$/, /Download Output/],
+	['another field', [one, others], {}, /^Item 1 has no binary field "data"$/, /: sound, cover\.$/],
+	['no field', [one], noField, /^The field "Input Binary Field" is empty$/, /^Fill in/],
+	['another format', [one, slower], {}, /Item 1 .*8,000 Hz instead of 16,000 Hz/, CONVERT],
+	['no audio', [one, text], {}, /Item 1 can't be joined.*not an MP3 or WAV file/, CONVERT],
+	['what would be too large, pauses included', [one, two], tooLong, SIZE, CONVERT],
+	['a pause below 0', [one], belowZero, /of at least 0 and at most 60000$/, SET_PAUSE],
+	['a group that is an object', [one, two], { groupBy: {} }, NO_TEXT, /^Enter text in/],
+])('refused in words: %s', async (_, input, fields, message, description) => {
+	const parameters = { ...join, ...fields };
+	const { error, output } = await runNode({ parameters, input });
+	expect(output).toEqual([]);
+	expect(error?.message).toMatch(message);
+	expect(error?.description).toMatch(description);
+	const went = await runNode({ parameters, input, node: goOn });
+	expect(went.json).toEqual([{ error: error?.message, outcome: 'invalid' }]);
+	expect(went.output[0]?.pairedItem).toEqual(input.map((_item, index) => ({ item: index })));
 });

@@ -72,25 +72,19 @@ test.each([undefined, 7, 'nonsense', 'https://n8n.example/webhook-waiting/7'])(
 	},
 );
 
-describe('as a tool of an agent', () => {
-	test.each<[string, Setting, boolean]>([
-		['n8n says so', { isToolExecution: () => true }, true],
-		['n8n says that it is not', { isToolExecution: () => false }, false],
-		['an n8n that can not say, a node of another type', {}, false],
-		['the type says so', { type: 'x.mediaGenerationTool' }, true],
-		[
-			'the type says so, whatever n8n says',
-			{ type: 'x.aTool', isToolExecution: () => false },
-			true,
-		],
-		['a type that only begins so', { type: 'Tool.media' }, false],
-	])('%s', async (_name, setting, tool) => {
-		expect(isToolRun(contextOf(setting).context)).toBe(tool);
-		if (tool)
-			expect((await refusal(setting)).message).toBe(
-				"An execution can't be suspended while the node runs as a tool of an AI agent",
-			);
-	});
+test.each<[string, Setting, boolean]>([
+	['n8n says so', { isToolExecution: () => true }, true],
+	['n8n says that it is not', { isToolExecution: () => false }, false],
+	['an n8n that can not say, a node of another type', {}, false],
+	['the type says so', { type: 'x.mediaGenerationTool' }, true],
+	['the type says so, whatever n8n says', { type: 'x.aTool', isToolExecution: () => false }, true],
+	['a type that only begins so', { type: 'Tool.media' }, false],
+])('as a tool of an agent: %s', async (_name, setting, tool) => {
+	expect(isToolRun(contextOf(setting).context)).toBe(tool);
+	if (tool)
+		expect((await refusal(setting)).message).toBe(
+			"An execution can't be suspended while the node runs as a tool of an AI agent",
+		);
 });
 
 test.each<[string, Setting]>([
@@ -102,19 +96,20 @@ test.each<[string, Setting]>([
 	expect(description).toMatch(/Rename the node/);
 });
 
-describe('where the service can reach this n8n', () => {
-	test.each([
-		['in public', PUBLIC, SERVICE],
-		['in the same private network', PRIVATE, 'http://127.0.0.1:5701'],
-	])('%s: it is called back, and nothing is tried', async (_name, resumeUrl, baseUrl) => {
+test.each([
+	['in public', PUBLIC, SERVICE],
+	['in the same private network', PRIVATE, 'http://127.0.0.1:5701'],
+])(
+	'where the service can reach this n8n, %s: it is called back, and nothing is tried',
+	async (_name, resumeUrl, baseUrl) => {
 		const { context, called } = contextOf({ resumeUrl });
 		expect(await checkSuspension(context, baseUrl)).toEqual({
 			resumeUrl: resumeUrl.replace('?', '/node-1?'),
 			callable: true,
 		});
 		expect(called).toEqual([]);
-	});
-});
+	},
+);
 
 describe('where it can not', () => {
 	test.each([409, 200, 204, 399])(

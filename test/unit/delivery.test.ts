@@ -287,14 +287,15 @@ describe('memory', () => {
 	});
 });
 
-describe('a store that fails', () => {
-	test.each<[string, (stream: Readable) => Promise<unknown>]>([
-		['', async (stream) => await buffer(stream).catch(() => undefined)],
-		[
-			', also where the store listens for no error',
-			async (stream) => await new Promise((resolve) => stream.resume().once('close', resolve)),
-		],
-	])('because of the file says what is wrong with the file%s', async (_name, read) => {
+test.each<[string, (stream: Readable) => Promise<unknown>]>([
+	['', async (stream) => await buffer(stream).catch(() => undefined)],
+	[
+		', also where the store listens for no error',
+		async (stream) => await new Promise((resolve) => stream.resume().once('close', resolve)),
+	],
+])(
+	'a store that fails because of the file says what is wrong with the file%s',
+	async (_name, read) => {
 		const { delivery } = world({
 			answer: () =>
 				Readable.from([png(0), ...Array.from({ length: 200 }, () => Buffer.alloc(10_000))], {
@@ -309,26 +310,24 @@ describe('a store that fails', () => {
 		expect(failure?.message).toBe(
 			'Task t is done, but its file could not be downloaded: the file is larger than allowed: Max File Size is 1 MB',
 		);
-	});
-});
+	},
+);
 
-describe('a file that changes on its way', () => {
-	const cut = (bytes: Buffer) =>
-		Readable.from(
-			(function* () {
-				yield bytes;
-				throw new Error('aborted');
-			})(),
-			{ objectMode: false },
-		);
-	const old = Buffer.concat([png(0), Buffer.alloc(5_000, 1)]);
-	const recent = Buffer.concat([png(0), Buffer.alloc(5_000, 2)]);
+const cut = (bytes: Buffer) =>
+	Readable.from(
+		(function* () {
+			yield bytes;
+			throw new Error('aborted');
+		})(),
+		{ objectMode: false },
+	);
+const old = Buffer.concat([png(0), Buffer.alloc(5_000, 1)]);
+const recent = Buffer.concat([png(0), Buffer.alloc(5_000, 2)]);
 
-	test('is fetched once more from nothing', async () => {
-		const { delivery, seen } = world({ answer: (_, count) => (count === 1 ? cut(old) : recent) });
-		const { items, failure } = await delivery.deliver(finished(1), settings, { index: 0 });
-		expect(failure).toBeUndefined();
-		expect(items[0]?.binary?.data?.data).toBe(recent.toString('base64'));
-		expect(seen.streams.map(({ destroyed }) => destroyed)).toEqual([true, true]);
-	});
+test('a file that changes on its way is fetched once more from nothing', async () => {
+	const { delivery, seen } = world({ answer: (_, count) => (count === 1 ? cut(old) : recent) });
+	const { items, failure } = await delivery.deliver(finished(1), settings, { index: 0 });
+	expect(failure).toBeUndefined();
+	expect(items[0]?.binary?.data?.data).toBe(recent.toString('base64'));
+	expect(seen.streams.map(({ destroyed }) => destroyed)).toEqual([true, true]);
 });

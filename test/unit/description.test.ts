@@ -299,29 +299,30 @@ describe('webhooks', () => {
 	});
 });
 
-describe('the canvas says in words what a node does, and what tells it apart', () => {
-	const { subtitle } = action;
-	const speech = (by: string) => ({ resource: 'speech', operation: `generateByVoice${by}` });
-	const nodeTypes = { getByNameAndVersion: () => node } as unknown as INodeTypes;
+const { subtitle } = action;
+const speech = (by: string) => ({ resource: 'speech', operation: `generateByVoice${by}` });
+const nodeTypes = { getByNameAndVersion: () => node } as unknown as INodeTypes;
 
-	test.each<[INodeParameters, string]>([
-		[{ ...speech('Name'), voice: 'en-US-AriaNeural' }, 'Speech: en-US-AriaNeural'],
-		[{ ...speech('Id'), voiceId: { __rl: true, mode: 'id', value: 'v7' } }, 'Speech: v7'],
-		[speech('Id'), 'Speech'],
-		[{ ...speech('Name'), voice: '={{ $json.voice }}' }, 'Speech'],
-		[{ resource: 'image', operation: 'generate', generationsCount: 4 }, '4 × Image'],
-		[{ resource: 'image', operation: 'generate' }, 'Image'],
-		[{ resource: 'task', operation: 'create', path: '/v1/dub' }, 'Create task: /v1/dub'],
-		[{ resource: 'task', operation: 'wait', taskId: 't1' }, 'Wait for task'],
-		[{ resource: 'credits', operation: 'get' }, 'Get credits'],
-	])('%j', (parameters, words) => {
+test.each<[INodeParameters, string]>([
+	[{ ...speech('Name'), voice: 'en-US-AriaNeural' }, 'Speech: en-US-AriaNeural'],
+	[{ ...speech('Id'), voiceId: { __rl: true, mode: 'id', value: 'v7' } }, 'Speech: v7'],
+	[speech('Id'), 'Speech'],
+	[{ ...speech('Name'), voice: '={{ $json.voice }}' }, 'Speech'],
+	[{ resource: 'image', operation: 'generate', generationsCount: 4 }, '4 × Image'],
+	[{ resource: 'image', operation: 'generate' }, 'Image'],
+	[{ resource: 'task', operation: 'create', path: '/v1/dub' }, 'Create task: /v1/dub'],
+	[{ resource: 'task', operation: 'wait', taskId: 't1' }, 'Wait for task'],
+	[{ resource: 'credits', operation: 'get' }, 'Get credits'],
+])(
+	'the canvas says in words what a node does, and what tells it apart: %j',
+	(parameters, words) => {
 		const added = { id: '1', name: 'Media', typeVersion: 1, position: [0, 0], type: 'media' };
 		const one = { ...added, parameters } as INode;
 		const workflow = new Workflow({ nodes: [one], connections: {}, active: false, nodeTypes });
 		const shown = workflow.expression.getSimpleParameterValue(one, subtitle, 'internal', {});
 		expect(shown).toBe(words);
-	});
-});
+	},
+);
 
 describe('output schemas', () => {
 	const files = join(folder, '__schema__', 'v1.0.0');

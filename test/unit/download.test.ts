@@ -130,33 +130,34 @@ describe('cut in the middle', () => {
 		expect(digest((await run()).bytes)).toBe(digest(OTHER));
 	});
 
-	describe('a part that is not what was asked for: all again from the start', () => {
-		const start = CUT - 1_024;
-		const [rest, nothing] = [FILE.subarray(start), Buffer.alloc(0)];
-		const longer = { 'content-range': `bytes ${start}-${FILE.length - 1}/${FILE.length + 5}` };
-		const unmeasured = { ...partial(start).headers, ...UNMEASURED };
-		const fromTheStart = { ...partial(start), body: FILE, headers: unmeasured };
-		test.each<[string, Served]>([
-			['from a later place', partial(CUT + 1)],
-			['from a much earlier place', partial(5)],
-			['nothing new', partial(start, { breakAfter: 500 })],
-			['a place, but not as a part', { ...partial(start), status: 200 }],
-			['more than its place has', partial(start, { body: rest, headers: UNMEASURED }, 200_000)],
-			['another validator', partial(start, { headers: { etag: '"v2"' } })],
-			['another length', partial(start, { headers: longer })],
-			['no place at all', { status: 206, body: rest, headers: { 'content-range': '' } }],
-			['the right place by its header, the start by its bytes', fromTheStart],
-			['no such range', { status: 416, body: nothing, headers: { 'content-range': 'bytes */7' } }],
-			['no such range, without a word', { status: 416, body: nothing }],
-		])('%s', async (_name, second) => {
+	const start = CUT - 1_024;
+	const [rest, nothing] = [FILE.subarray(start), Buffer.alloc(0)];
+	const longer = { 'content-range': `bytes ${start}-${FILE.length - 1}/${FILE.length + 5}` };
+	const unmeasured = { ...partial(start).headers, ...UNMEASURED };
+	const fromTheStart = { ...partial(start), body: FILE, headers: unmeasured };
+	test.each<[string, Served]>([
+		['from a later place', partial(CUT + 1)],
+		['from a much earlier place', partial(5)],
+		['nothing new', partial(start, { breakAfter: 500 })],
+		['a place, but not as a part', { ...partial(start), status: 200 }],
+		['more than its place has', partial(start, { body: rest, headers: UNMEASURED }, 200_000)],
+		['another validator', partial(start, { headers: { etag: '"v2"' } })],
+		['another length', partial(start, { headers: longer })],
+		['no place at all', { status: 206, body: rest, headers: { 'content-range': '' } }],
+		['the right place by its header, the start by its bytes', fromTheStart],
+		['no such range', { status: 416, body: nothing, headers: { 'content-range': 'bytes */7' } }],
+		['no such range, without a word', { status: 416, body: nothing }],
+	])(
+		'a part that is not what was asked for: all again from the start: %s',
+		async (_name, second) => {
 			const { run, requests } = serving((_, count) =>
 				count === 1 ? { breakAfter: CUT } : count === 2 ? second : {},
 			);
 			expect(digest((await run()).bytes)).toBe(digest(FILE));
 			expect(requests).toHaveLength(3);
 			expect(requests[2]).toEqual({});
-		});
-	});
+		},
+	);
 
 	test('five tries in a row that bring nothing are enough, with growing pauses between them', async () => {
 		const { run, requests, clock } = serving(() => ({ breakAfter: 0 }));

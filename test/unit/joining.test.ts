@@ -144,24 +144,22 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 	});
 });
 
-describe('transcripts of a joined file', () => {
-	test('one that can not be read is left out, and a hint says which', async () => {
-		const store = binaryStore('default');
-		const parts = [
-			spoken(store, 't1', 'One'),
-			partOf(store, 't2', [
-				['audio', 'audio/wav', toneWav('Two')],
-				['transcript', 'application/x-subrip', Buffer.from('<html>')],
-				['transcript', 'application/json', Buffer.from('{}')],
-			]),
-		];
-		const { items, outputs } = await all(store, parts, input(LONG.join, ['One', 'Two']));
-		expect(outputs.map(({ kind }) => kind)).toEqual(['audio']);
-		expect(items[0]?.json.hint).toBe(
-			"The transcript of part 2 can't be read: it is not a SubRip file of at most 50,000 cues. The transcript of part 2 can't be read: it is not a list of timed words.",
-		);
-		expect(items[0]?.json.transcript).toEqual([]);
-	});
+test('a transcript of a joined file that can not be read is left out, and a hint says which', async () => {
+	const store = binaryStore('default');
+	const parts = [
+		spoken(store, 't1', 'One'),
+		partOf(store, 't2', [
+			['audio', 'audio/wav', toneWav('Two')],
+			['transcript', 'application/x-subrip', Buffer.from('<html>')],
+			['transcript', 'application/json', Buffer.from('{}')],
+		]),
+	];
+	const { items, outputs } = await all(store, parts, input(LONG.join, ['One', 'Two']));
+	expect(outputs.map(({ kind }) => kind)).toEqual(['audio']);
+	expect(items[0]?.json.hint).toBe(
+		"The transcript of part 2 can't be read: it is not a SubRip file of at most 50,000 cues. The transcript of part 2 can't be read: it is not a list of timed words.",
+	);
+	expect(items[0]?.json.transcript).toEqual([]);
 });
 
 describe('parts that can not be joined', () => {

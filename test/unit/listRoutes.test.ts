@@ -17,45 +17,41 @@ test.each<[string, ListRoute, string, string | undefined, string]>([
 	expect(route.path(search, cursor)).toBe(path);
 });
 
-describe('where the records are', () => {
-	const found = [{ value: 'a', name: 'a' }];
-	test.each<[unknown, unknown]>([
-		[['a'], found],
-		[{ data: ['a'] }, found],
-		[{ voices: ['a'] }, found],
-		[{ models: ['a'] }, found],
-		[{ voice_list: ['a'] }, found],
-		[{ items: ['a'] }, found],
-		[{ results: ['a'] }, found],
-		[{ data: { data: { data: { data: ['a'] } } } }, found],
-		[{ data: { success: true }, voices: ['a'] }, found],
-		[{ data: [] }, []],
-		[{ data: 'a' }, undefined],
-		[{ success: false }, undefined],
-	])('%j', (body, entries) => {
-		for (const route of [v3, v2, v1])
-			expect(pageIn(body, route, undefined)).toEqual(
-				entries === undefined ? undefined : expect.objectContaining({ entries }),
-			);
-	});
+const found = [{ value: 'a', name: 'a' }];
+test.each<[unknown, unknown]>([
+	[['a'], found],
+	[{ data: ['a'] }, found],
+	[{ voices: ['a'] }, found],
+	[{ models: ['a'] }, found],
+	[{ voice_list: ['a'] }, found],
+	[{ items: ['a'] }, found],
+	[{ results: ['a'] }, found],
+	[{ data: { data: { data: { data: ['a'] } } } }, found],
+	[{ data: { success: true }, voices: ['a'] }, found],
+	[{ data: [] }, []],
+	[{ data: 'a' }, undefined],
+	[{ success: false }, undefined],
+])('where the records are: %j', (body, entries) => {
+	for (const route of [v3, v2, v1])
+		expect(pageIn(body, route, undefined)).toEqual(
+			entries === undefined ? undefined : expect.objectContaining({ entries }),
+		);
 });
 
-describe('pages', () => {
-	const data = [{ id: 'a' }];
-	const two = { voices: data, next_page_token: 't' };
-	test.each<[string, ListRoute, string | undefined, unknown, string | undefined]>([
-		['v3, more to come', v3, undefined, { data, pagination: { has_more: true } }, '2'],
-		['v3, further on', v3, '2', { data, pagination: { has_more: true } }, '3'],
-		['v3, the last one', v3, '2', { data, pagination: { has_more: false } }, undefined],
-		['v3, without a word about it', v3, '2', { data }, undefined],
-		['v3, a list alone', v3, undefined, data, undefined],
-		['v2, more to come', v2, undefined, { ...two, has_more: true }, 't'],
-		['v2, only a token', v2, 's', { voices: data, next_page_token: 7 }, '7'],
-		['v2, the last one', v2, 's', { ...two, has_more: false }, undefined],
-		['v1 has one', v1, '2', { ...two, has_more: true }, undefined],
-	])('%s', (_, route, cursor, body, next) => {
-		expect(pageIn(body, route, cursor)).toEqual({ entries: [{ value: 'a', name: 'a' }], next });
-	});
+const data = [{ id: 'a' }];
+const two = { voices: data, next_page_token: 't' };
+test.each<[string, ListRoute, string | undefined, unknown, string | undefined]>([
+	['v3, more to come', v3, undefined, { data, pagination: { has_more: true } }, '2'],
+	['v3, further on', v3, '2', { data, pagination: { has_more: true } }, '3'],
+	['v3, the last one', v3, '2', { data, pagination: { has_more: false } }, undefined],
+	['v3, without a word about it', v3, '2', { data }, undefined],
+	['v3, a list alone', v3, undefined, data, undefined],
+	['v2, more to come', v2, undefined, { ...two, has_more: true }, 't'],
+	['v2, only a token', v2, 's', { voices: data, next_page_token: 7 }, '7'],
+	['v2, the last one', v2, 's', { ...two, has_more: false }, undefined],
+	['v1 has one', v1, '2', { ...two, has_more: true }, undefined],
+])('pages: %s', (_, route, cursor, body, next) => {
+	expect(pageIn(body, route, cursor)).toEqual({ entries: [{ value: 'a', name: 'a' }], next });
 });
 
 type Entry = [value: string, name: string, description?: string];

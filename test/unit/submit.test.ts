@@ -233,41 +233,39 @@ test.each<[string, Reply, number, Reply]>([
 	expect(await clock.run(create())).toMatchObject({ kind: 'created' });
 });
 
-describe('while the answer is under way', () => {
-	const task = 'Media Generation: task';
-	test.each<[string, Reply, string[]]>([
-		['created', CREATED, [`${task} t1 of the stopped execution 7 exists and is paid for`]],
-		[
-			'a refusal that names a task',
-			answer(400, { error: 'no', task_id: 't9' }),
-			[`${task} t9 of the stopped execution 7 may exist and be paid for`],
-		],
-		['refused', answer(400, { error: 'no' }), []],
-		['unusable', answer(200, '<html>'), []],
-	])(
-		'a stopped execution ends at once as unknown, and the ID is logged when it comes: %s',
-		async (_name, reply, lines) => {
-			const { clock, start, stop, logged, create } = setUp(async (_, { sleep }) => {
-				await sleep(10_000);
-				return reply;
-			});
-			clock.at(start + 3_000, () => stop.abort());
-			expect(await clock.run(create())).toMatchObject({
-				kind: 'unclear',
-				failure: {
-					outcome: 'unknown',
-					message: expect.stringMatching(/never came .*stopped.*may exist$/) as string,
-					description: expect.stringMatching(/task list.*"Task: Wait" and its ID/) as string,
-				},
-				sentAt: start,
-			});
-			expect(clock.now() - start).toBe(3_000);
-			expect(logged).toEqual([]);
-			await clock.advance(10_000);
-			expect(logged).toEqual(lines);
-		},
-	);
-});
+const task = 'Media Generation: task';
+test.each<[string, Reply, string[]]>([
+	['created', CREATED, [`${task} t1 of the stopped execution 7 exists and is paid for`]],
+	[
+		'a refusal that names a task',
+		answer(400, { error: 'no', task_id: 't9' }),
+		[`${task} t9 of the stopped execution 7 may exist and be paid for`],
+	],
+	['refused', answer(400, { error: 'no' }), []],
+	['unusable', answer(200, '<html>'), []],
+])(
+	'while the answer is under way a stopped execution ends at once as unknown, and the ID is logged when it comes: %s',
+	async (_name, reply, lines) => {
+		const { clock, start, stop, logged, create } = setUp(async (_, { sleep }) => {
+			await sleep(10_000);
+			return reply;
+		});
+		clock.at(start + 3_000, () => stop.abort());
+		expect(await clock.run(create())).toMatchObject({
+			kind: 'unclear',
+			failure: {
+				outcome: 'unknown',
+				message: expect.stringMatching(/never came .*stopped.*may exist$/) as string,
+				description: expect.stringMatching(/task list.*"Task: Wait" and its ID/) as string,
+			},
+			sentAt: start,
+		});
+		expect(clock.now() - start).toBe(3_000);
+		expect(logged).toEqual([]);
+		await clock.advance(10_000);
+		expect(logged).toEqual(lines);
+	},
+);
 
 test.each([
 	[0, [375, 750, 1_500, 3_000, 6_000, 6_000]],

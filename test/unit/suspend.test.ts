@@ -71,29 +71,27 @@ async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {
 	return { items, kept, notes, waits, metadatas, client, again, sleep };
 }
 
-describe('what goes out if the deadline passes', () => {
-	test('is one item per input item first, in order, and then the further files of split ones', async () => {
-		const split = ['x', 'y', 'z'].map((name) => ({ json: { name } }));
-		const { items, kept, notes } = await asleep([
-			complete(...split),
-			open(sleepingTask('t1')),
-			complete({ json: { name: 'w' } }),
-		]);
-		expect(items.map(({ json }) => json.name ?? json.task_id)).toEqual(['x', 't1', 'w', 'y', 'z']);
-		expect(items.slice(0, 3).map(({ pairedItem }) => pairedItem)).toEqual([
-			{ item: 0 },
-			{ item: 1 },
-			{ item: 2 },
-		]);
-		expect(kept).toEqual(items);
-		expect(notes.items.map(({ kind }) => kind)).toEqual([
-			'complete',
-			'open',
-			'complete',
-			'complete',
-			'complete',
-		]);
-	});
+test('what goes out if the deadline passes is one item per input item first, in order, and then the further files of split ones', async () => {
+	const split = ['x', 'y', 'z'].map((name) => ({ json: { name } }));
+	const { items, kept, notes } = await asleep([
+		complete(...split),
+		open(sleepingTask('t1')),
+		complete({ json: { name: 'w' } }),
+	]);
+	expect(items.map(({ json }) => json.name ?? json.task_id)).toEqual(['x', 't1', 'w', 'y', 'z']);
+	expect(items.slice(0, 3).map(({ pairedItem }) => pairedItem)).toEqual([
+		{ item: 0 },
+		{ item: 1 },
+		{ item: 2 },
+	]);
+	expect(kept).toEqual(items);
+	expect(notes.items.map(({ kind }) => kind)).toEqual([
+		'complete',
+		'open',
+		'complete',
+		'complete',
+		'complete',
+	]);
 });
 
 test.each([
@@ -128,29 +126,27 @@ test('it sleeps until the last of its deadlines', async () => {
 	expect(Math.abs((waits[0]?.getTime() ?? 0) - late)).toBeLessThan(3);
 });
 
-describe('the editor says', () => {
-	/** What the expression of the node's description gives for what was left in the metadata. */
-	const said = (resumeUrl: string) =>
-		runInNewContext(waitingTooltip.replace(/^=\{\{|\}\}$/g, ''), {
-			$execution: { resumeUrl },
-		}) as string;
-	const tooltip = async (sleepers: Sleeper[]) => {
-		const { metadatas, waits } = await asleep(sleepers);
-		const [{ resumeUrl }] = metadatas as [{ resumeUrl: string }];
-		expect(resumeUrl).not.toContain('token');
-		const until = runInNewContext(`new Date(${waits[0]?.getTime()}).toLocaleString()`) as string;
-		return said(resumeUrl).replace(until, 'the deadline');
-	};
+/** What the expression of the node's description gives for what was left in the metadata. */
+const said = (resumeUrl: string) =>
+	runInNewContext(waitingTooltip.replace(/^=\{\{|\}\}$/g, ''), {
+		$execution: { resumeUrl },
+	}) as string;
+const tooltip = async (sleepers: Sleeper[]) => {
+	const { metadatas, waits } = await asleep(sleepers);
+	const [{ resumeUrl }] = metadatas as [{ resumeUrl: string }];
+	expect(resumeUrl).not.toContain('token');
+	const until = runInNewContext(`new Date(${waits[0]?.getTime()}).toLocaleString()`) as string;
+	return said(resumeUrl).replace(until, 'the deadline');
+};
 
-	test.each([
-		[1, 'its task is'],
-		[2, 'its 2 tasks are'],
-	])('of %d tasks until when they are waited for', async (tasks, words) => {
-		const sleepers = Array.from({ length: tasks }, (_, index) => open(sleepingTask(`t${index}`)));
-		expect(await tooltip(sleepers)).toBe(
-			`Asleep until ${words} over, or until the deadline at the latest`,
-		);
-	});
+test.each([
+	[1, 'its task is'],
+	[2, 'its 2 tasks are'],
+])('the editor says of %d tasks until when they are waited for', async (tasks, words) => {
+	const sleepers = Array.from({ length: tasks }, (_, index) => open(sleepingTask(`t${index}`)));
+	expect(await tooltip(sleepers)).toBe(
+		`Asleep until ${words} over, or until the deadline at the latest`,
+	);
 });
 
 describe('how often this n8n looks while it sleeps', () => {

@@ -143,21 +143,19 @@ test.each<[unknown, number | undefined]>([
 	expect(creditsOf(body)).toBe(expected);
 });
 
-describe('apiKeysOf', () => {
-	const records = [{ name: 'a' }];
-	test.each<[unknown, unknown]>([
-		[records, records],
-		[{ data: records }, records],
-		[{ success: true, api_keys: records }, records],
-		[{ data: { keys: records } }, records],
-		[{ data: { page: 1 }, keys: records }, records],
-		[{ data: { apiKeys: { items: { results: { data: { data: records } } } } } }, records],
-		[{ data: { data: { data: { data: { data: { data: { data: records } } } } } } }, undefined],
-		[['sk_1'], [{ key: 'sk_1' }]],
-		[[], []],
-	])('%j', (body, expected) => {
-		expect(apiKeysOf(body)).toEqual(expected);
-	});
+const records = [{ name: 'a' }];
+test.each<[unknown, unknown]>([
+	[records, records],
+	[{ data: records }, records],
+	[{ success: true, api_keys: records }, records],
+	[{ data: { keys: records } }, records],
+	[{ data: { page: 1 }, keys: records }, records],
+	[{ data: { apiKeys: { items: { results: { data: { data: records } } } } } }, records],
+	[{ data: { data: { data: { data: { data: { data: { data: records } } } } } } }, undefined],
+	[['sk_1'], [{ key: 'sk_1' }]],
+	[[], []],
+])('apiKeysOf %j', (body, expected) => {
+	expect(apiKeysOf(body)).toEqual(expected);
 });
 
 test.each<[Record<string, unknown>, string | undefined]>([

@@ -186,59 +186,57 @@ describe('WAV', () => {
 	});
 });
 
-describe('what can not be joined', () => {
-	const mono = () => toneMp3('One');
+const mono = () => toneMp3('One');
 
-	const wave = (channels: number, samples: number[] | number[][]) => {
-		const made = new WaveFile();
-		made.fromScratch(channels, 16000, '24', samples);
-		return Buffer.from(made.toBuffer());
-	};
-	const stereo = () => encodeMp3([new Float32Array(5000), new Float32Array(5000)]);
-	/** Four bytes for samples of three. */
-	const spacious = () => {
-		const file = wave(1, [1, 2, 3, 4]);
-		file.writeUInt16LE(4, 32);
-		return file;
-	};
-	const page = () => Buffer.from('<!DOCTYPE html><html></html>');
-	const six = () => wave(6, Array(6).fill([1, 2]) as number[][]);
-	const to1 = "can't be joined to part 1:";
-	const format = `Part 2 ${to1} its sound has another format:`;
+const wave = (channels: number, samples: number[] | number[][]) => {
+	const made = new WaveFile();
+	made.fromScratch(channels, 16000, '24', samples);
+	return Buffer.from(made.toBuffer());
+};
+const stereo = () => encodeMp3([new Float32Array(5000), new Float32Array(5000)]);
+/** Four bytes for samples of three. */
+const spacious = () => {
+	const file = wave(1, [1, 2, 3, 4]);
+	file.writeUInt16LE(4, 32);
+	return file;
+};
+const page = () => Buffer.from('<!DOCTYPE html><html></html>');
+const six = () => wave(6, Array(6).fill([1, 2]) as number[][]);
+const to1 = "can't be joined to part 1:";
+const format = `Part 2 ${to1} its sound has another format:`;
 
-	test.each<[string, () => Buffer[], string]>([
-		['nothing', () => [], 'There is no sound to join.'],
-		['an empty file', () => [mono(), Buffer.alloc(0)], "Part 2 can't be joined: it is empty."],
-		['a page', () => [page(), mono()], "Part 1 can't be joined: it is not an MP3 or WAV file."],
-		[
-			'another kind',
-			() => [mono(), mono(), toneWav('Two')],
-			`Part 3 ${to1} it is a WAV file, and part 1 is an MP3 file.`,
-		],
-		[
-			'another sample rate',
-			() => [mono(), toneMp3('Two', { sampleRate: 48000 })],
-			`${format} 48,000 Hz instead of 44,100 Hz.`,
-		],
-		[
-			'another MPEG version and sample rate',
-			() => [mono(), toneMp3('Two', { sampleRate: 16000, bitrate: 32 })],
-			`${format} MPEG-2 instead of MPEG-1, 16,000 Hz instead of 44,100 Hz.`,
-		],
-		['stereo', () => [mono(), stereo()], `${format} stereo instead of mono.`],
-		[
-			'other samples',
-			() => [toneWav('One'), six()],
-			`${format} 24-bit PCM instead of 16-bit PCM, 6 channels instead of mono.`,
-		],
-		[
-			'other space for the same samples',
-			() => [wave(1, [1, 2, 3, 4]), spacious()],
-			`Part 2 ${to1} its samples take another number of bytes.`,
-		],
-	])('%s', async (_, files, reason) => {
-		expect(reasonOf(await plan(files()))).toBe(reason);
-	});
+test.each<[string, () => Buffer[], string]>([
+	['nothing', () => [], 'There is no sound to join.'],
+	['an empty file', () => [mono(), Buffer.alloc(0)], "Part 2 can't be joined: it is empty."],
+	['a page', () => [page(), mono()], "Part 1 can't be joined: it is not an MP3 or WAV file."],
+	[
+		'another kind',
+		() => [mono(), mono(), toneWav('Two')],
+		`Part 3 ${to1} it is a WAV file, and part 1 is an MP3 file.`,
+	],
+	[
+		'another sample rate',
+		() => [mono(), toneMp3('Two', { sampleRate: 48000 })],
+		`${format} 48,000 Hz instead of 44,100 Hz.`,
+	],
+	[
+		'another MPEG version and sample rate',
+		() => [mono(), toneMp3('Two', { sampleRate: 16000, bitrate: 32 })],
+		`${format} MPEG-2 instead of MPEG-1, 16,000 Hz instead of 44,100 Hz.`,
+	],
+	['stereo', () => [mono(), stereo()], `${format} stereo instead of mono.`],
+	[
+		'other samples',
+		() => [toneWav('One'), six()],
+		`${format} 24-bit PCM instead of 16-bit PCM, 6 channels instead of mono.`,
+	],
+	[
+		'other space for the same samples',
+		() => [wave(1, [1, 2, 3, 4]), spacious()],
+		`Part 2 ${to1} its samples take another number of bytes.`,
+	],
+])('what can not be joined: %s', async (_, files, reason) => {
+	expect(reasonOf(await plan(files()))).toBe(reason);
 });
 
 describe('streams', () => {

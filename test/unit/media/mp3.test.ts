@@ -253,24 +253,22 @@ describe('what is broken is refused, and where', () => {
 	});
 });
 
-describe('what holds no sound is passed over for 64 kB', () => {
-	const tags = (count: number) => Array<Buffer>(count).fill(Buffer.from('ID3\x04\0\0\0\0\0\0'));
-	test.each<[string, number, Buffer[], boolean]>([
-		['zeros', 40_000, [Buffer.alloc(65_472)], true],
-		['more zeros', 40_000, [Buffer.alloc(65_537)], false],
-		['zeros that come byte by byte', 1, [Buffer.alloc(65_537)], false],
-		['empty tags', 40_000, tags(1_023), true],
-		['more of them', 40_000, tags(1_025), false],
-	])('%s', async (_, size, between, isJoinable) => {
-		const sound = toneMp3('Some words');
-		const file = Buffer.concat([sound, ...between, sound]);
-		const chunks = Array.from({ length: Math.ceil(file.length / size) }, (_each, index) =>
-			file.subarray(index * size, (index + 1) * size),
-		);
-		const facts = await soundFactsOf(chunks);
-		if (isJoinable) expect(facts.kind).toBe('mp3');
-		else expect(facts).toMatchObject({ problem: 'it holds no sound for too long' });
-	});
+const tags = (count: number) => Array<Buffer>(count).fill(Buffer.from('ID3\x04\0\0\0\0\0\0'));
+test.each<[string, number, Buffer[], boolean]>([
+	['zeros', 40_000, [Buffer.alloc(65_472)], true],
+	['more zeros', 40_000, [Buffer.alloc(65_537)], false],
+	['zeros that come byte by byte', 1, [Buffer.alloc(65_537)], false],
+	['empty tags', 40_000, tags(1_023), true],
+	['more of them', 40_000, tags(1_025), false],
+])('what holds no sound is passed over for 64 kB: %s', async (_, size, between, isJoinable) => {
+	const sound = toneMp3('Some words');
+	const file = Buffer.concat([sound, ...between, sound]);
+	const chunks = Array.from({ length: Math.ceil(file.length / size) }, (_each, index) =>
+		file.subarray(index * size, (index + 1) * size),
+	);
+	const facts = await soundFactsOf(chunks);
+	if (isJoinable) expect(facts.kind).toBe('mp3');
+	else expect(facts).toMatchObject({ problem: 'it holds no sound for too long' });
 });
 
 test('a file that breaks off is as long as what is there, whatever its header frame states', async () => {

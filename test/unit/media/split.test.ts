@@ -229,17 +229,15 @@ describe('long texts', () => {
 	});
 });
 
-describe('what is sent of a neighbour', () => {
-	const sentences = 'One is short. Two is a little longer. Three ends it.';
+const sentences = 'One is short. Two is a little longer. Three ends it.';
 
-	test.each<[string, number, string, string]>([
-		[sentences, 100, sentences, sentences],
-		[sentences, 52, sentences, sentences],
-		[sentences, 20, 'One is short. Two', 'Three ends it.'],
-		['x'.repeat(30), 20, 'x'.repeat(20), 'x'.repeat(20)],
-		[`一 ${'气'.repeat(100)} 一`, 90, `一 ${'气'.repeat(88)}`, `${'气'.repeat(88)} 一`],
-		['😀'.repeat(15), 21, '😀'.repeat(10), '😀'.repeat(10)],
-	])('of %j, at most %d characters', (text, most, first, last) => {
-		expect([firstWords(text, most), lastWords(text, most)]).toEqual([first, last]);
-	});
+test.each<[string, number, string, string]>([
+	[sentences, 100, sentences, sentences],
+	[sentences, 52, sentences, sentences],
+	[sentences, 20, 'One is short. Two', 'Three ends it.'],
+	['x'.repeat(30), 20, 'x'.repeat(20), 'x'.repeat(20)],
+	[`一 ${'气'.repeat(100)} 一`, 90, `一 ${'气'.repeat(88)}`, `${'气'.repeat(88)} 一`],
+	['😀'.repeat(15), 21, '😀'.repeat(10), '😀'.repeat(10)],
+])('what is sent of a neighbour of %j, at most %d characters', (text, most, first, last) => {
+	expect([firstWords(text, most), lastWords(text, most)]).toEqual([first, last]);
 });
