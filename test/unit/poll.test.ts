@@ -1,19 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { busy, done, failureOf, running, setUp, task, URL_OF_FILE } from './pollSetting';
-
-test('a task is looked at until it is done', async () => {
-	const { clock, start, looks, wait } = setUp((_, age) => (age < 10_000 ? running() : done()));
-	const waited = await clock.run(wait());
-	expect(waited).toMatchObject({
-		kind: 'done',
-		taskId: 't',
-		task: { state: 'done' },
-		outputs: [{ url: URL_OF_FILE }],
-	});
-	expect(looks[0]?.ageMs).toBeGreaterThan(700);
-	expect(clock.now() - start).toBeLessThan(11_700);
-	expect(clock.sleeping).toBe(0);
-});
+import { busy, done, failureOf, running, setUp, task } from './pollSetting';
 
 test('more tasks than looks at once: whoever waits for a slot has the next one that gets free', async () => {
 	const { clock, start, loop, watchOf } = setUp(async () => {
@@ -57,20 +43,19 @@ test('whoever waits for a slot the longest is looked at first', async () => {
 });
 
 describe('throttling', () => {
-	test('a paused account is left alone until the pause is over', async () => {
+	test.each([
+		['until the pause is over', 20_000, { ageMs: 20_000, timeoutMs: 12_000 }],
+		[
+			'but not beyond the deadline: the last look decides',
+			120_000,
+			{ ageMs: 30_000, timeoutMs: 2_000 },
+		],
+	])('a paused account is left alone %s', async (_name, pauseMs, look) => {
 		let pausedUntil = 0;
 		const { clock, start, looks, wait } = setUp(() => done(), { pausedUntil: () => pausedUntil });
-		pausedUntil = start + 20_000;
-		await clock.run(wait());
-		expect(looks[0]?.ageMs).toBe(20_000);
-	});
-
-	test('but not beyond the deadline: the last look decides', async () => {
-		let pausedUntil = 0;
-		const { clock, start, looks, wait } = setUp(() => done(), { pausedUntil: () => pausedUntil });
-		pausedUntil = start + 120_000;
+		pausedUntil = start + pauseMs;
 		expect((await clock.run(wait('t', 30_000))).kind).toBe('done');
-		expect(looks).toEqual([{ taskId: 't', ageMs: 30_000, timeoutMs: 2_000 }]);
+		expect(looks).toEqual([{ taskId: 't', ...look }]);
 	});
 
 	test.each<[string, unknown, RegExp]>([
@@ -146,20 +131,6 @@ describe('the end of looks that hang', () => {
 });
 
 describe('siblings', () => {
-	test('the first one to finish brings the others forward, at most twice each', async () => {
-		// Without siblings a look every 6 s or so.
-		const { clock, looks, wait } = setUp((watch, age) =>
-			age < (watch.taskId === 'quick' ? 60_000 : 90_000) ? running() : done(),
-		);
-		await clock.run(Promise.all([wait('quick'), wait('late')]));
-		const foundAt = looks.filter(({ taskId }) => taskId === 'quick').at(-1)?.ageMs ?? 0;
-		const soon = looks.filter(
-			({ taskId, ageMs }) => taskId === 'late' && ageMs > foundAt && ageMs < foundAt + 2_000,
-		);
-		expect(soon.length).toBeGreaterThanOrEqual(1);
-		expect(soon.length).toBeLessThanOrEqual(3);
-	});
-
 	test('one of another kind changes nothing', async () => {
 		const looksAt = async (others: string[]) => {
 			const { clock, looks, wait } = setUp(
