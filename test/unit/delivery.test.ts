@@ -136,19 +136,6 @@ test('split, each file that is there has an item; a task without any goes out as
 	expect((await delivery.deliver(finished(0), split, { index: 0 })).items).toHaveLength(1);
 });
 
-test('not downloaded, files are offered, and the item has no binary data', async () => {
-	const { delivery, requests } = world();
-	const task = finished(2);
-	const { items, files } = await delivery.deliver(
-		task,
-		{ ...settings, download: false },
-		{ index: 0 },
-	);
-	expect(items[0]?.json.outputs).toEqual(task.outputs);
-	expect(items[0]).not.toHaveProperty('binary');
-	expect([files, requests]).toEqual([[], []]);
-});
-
 describe('how long sound is', () => {
 	const WAV = toneWav('Once upon a time');
 	const deliver = async (kind: TaskOutput['kind'], body: Buffer) =>
@@ -255,12 +242,14 @@ describe('memory', () => {
 		return made.seen.mostInStore;
 	};
 
-	test.each(['database:1', 's3:1', undefined])(
-		'a store that buffers (%j) gets no more than 100 MB at once, as far as is known',
-		async (id) => {
-			expect(await stored(id)).toBe(1);
-		},
-	);
+	test.each([
+		['that buffers: no more than 100 MB at once, as far as is known', 'database:1', 1],
+		['that buffers elsewhere: so, too', 's3:1', 1],
+		['that nobody can name: so, too', undefined, 1],
+		['that streams: four files at once, from its second file on', 'filesystem-v2:1', 4],
+	])('what a store gets %s', async (_name, id, files) => {
+		expect(await stored(id)).toBe(files);
+	});
 
 	test('Stop ends the wait for it, and n8n is not blamed', async () => {
 		const stop = new AbortController();
@@ -280,10 +269,6 @@ describe('memory', () => {
 		expect(failure?.message).toBe(
 			'Task t is done, but 1 of its 2 files could not be downloaded: the download was stopped',
 		);
-	});
-
-	test('a store that streams gets four files at once, from its second file on', async () => {
-		expect(await stored('filesystem-v2:1')).toBe(4);
 	});
 });
 

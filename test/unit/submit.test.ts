@@ -138,7 +138,6 @@ test.each<[string, Reply, number]>([
 	['a connection that is never made: a minute', noAnswer({ kind: 'unconnected' }), 60_000],
 	['an unknown host: ten seconds', noAnswer({ kind: 'impossible' }), 10_000],
 	['an ambiguous 429: a minute', answer(429), 60_000],
-	['a full account: an hour', answer(429, { code: 'active_task_limit' }), 3_600_000],
 ])('patience with %s', async (_name, reply, patience) => {
 	const { clock, start, create } = setUp(() => reply);
 	expect(await clock.run(create())).toMatchObject({
@@ -302,12 +301,4 @@ test.each([
 	expect(clock.now() - start).toBe(1_000);
 	expect(client.requests).toHaveLength(requests);
 	await clock.run(patient);
-});
-
-test('a paused account is waited for', async () => {
-	const { clock, start, client, create } = setUp(() => CREATED);
-	client.account.pause('create', start, 60_000);
-	const result = await clock.run(create());
-	// And a little longer, so that not all who waited ask in the same millisecond.
-	expect(result.kind === 'created' && result.created.createdAt).toBe(start + 60_125);
 });
