@@ -1,4 +1,4 @@
-/** What the trigger's execution makes of a received task (docs/trigger.md, "What it believes" and "Answer first, files after"), and the hint about test URLs. */
+/** What the trigger's execution makes of a received task (docs/trigger.md, "What it believes" and "Answer first, files after"). */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type {
@@ -6,10 +6,8 @@ import type {
 	IDataObject,
 	IExecuteFunctions,
 	IHttpRequestOptions,
-	NodeExecutionHint,
 } from 'n8n-workflow';
 import { deliverReceived } from '../../nodes/MediaGeneration/callback/deliverReceived';
-import { warnOfCallbackUrls } from '../../nodes/MediaGeneration/callback/receiveUrl';
 
 const FILE = 'https://files.example/a.png';
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');
@@ -120,35 +118,4 @@ test.each<[string, string | undefined, boolean]>([
 	const { item, asked } = await delivered({ items: [{ ...RECEIVED, task }], baseUrl });
 	expect(asked).toEqual(asks ? [url] : []);
 	expect(item?.json.download_error !== undefined).toBe(!asks);
-});
-
-describe('the hint about test URLs', () => {
-	const TEST = 'https://n8n.example/webhook-test/1/callback';
-	const PRODUCTION = 'https://n8n.example/webhook/1/callback';
-	const hints = async (urls: Array<string | undefined>) => {
-		const given: NodeExecutionHint[] = [];
-		const context = {
-			getMode: () => 'trigger',
-			addExecutionHints: (...all: NodeExecutionHint[]) => given.push(...all),
-		} as unknown as IExecuteFunctions;
-		await warnOfCallbackUrls(context, urls);
-		return given;
-	};
-
-	test('is given once, where the node was given one', async () => {
-		expect(await hints([PRODUCTION, TEST, undefined])).toEqual([
-			{
-				type: 'warning',
-				location: 'outputPane',
-				message:
-					'The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it. Use the Production URL of a published workflow.',
-			},
-		]);
-	});
-
-	test('says for how many tasks it can not work', async () => {
-		expect(await hints([TEST, TEST, PRODUCTION])).toMatchObject([
-			{ message: expect.stringContaining('listens for it, but 2 tasks use it.') as string },
-		]);
-	});
 });

@@ -82,7 +82,8 @@ test('a hint, which the editor renders as HTML, is one line of text', () => {
 	const addExecutionHints = (hint: NodeExecutionHint) => hints.push(hint);
 	const context = { addExecutionHints } as unknown as IExecuteFunctions;
 	showHint(context, 'info', 'task <a href="https://evil.example">1</a>\r\n& \u202e2');
-	expect(hints[0]?.message).toBe('task &lt;a href="https://evil.example"&gt;1&lt;/a&gt; &amp;  2');
+	const message = 'task &lt;a href="https://evil.example"&gt;1&lt;/a&gt; &amp;  2';
+	expect(hints).toEqual([{ type: 'info', location: 'outputPane', message }]);
 });
 
 test('what an item has come to, by what it carries', () => {
@@ -106,7 +107,11 @@ describe('a trigger of this n8n that is not published', () => {
 	const OWN = 'https://n8n.example/webhook/0c0f2f5e-7c35-4a6a-9a3f-0d5f6f0d9a11/callback?tenant=1';
 
 	/** What the editor shows, and what was sent for it. */
-	async function warned(url: string, mode = 'manual', answer: object | Error = {}) {
+	async function warned(
+		url: string | Array<string | undefined>,
+		mode = 'manual',
+		answer: object | Error = {},
+	) {
 		const hints: NodeExecutionHint[] = [];
 		const sent: IHttpRequestOptions[] = [];
 		const context = {
@@ -121,9 +126,11 @@ describe('a trigger of this n8n that is not published', () => {
 				},
 			},
 		} as unknown as IExecuteFunctions;
-		await warnOfCallbackUrls(context, [undefined, url]);
+		await warnOfCallbackUrls(context, [undefined, url].flat());
+		expect(hints.filter(({ type }) => type !== 'warning')).toEqual([]);
 		return { sent, messages: hints.map(({ message }) => message) };
 	}
+	const TEST = 'https://n8n.example/webhook-test/1/callback';
 	const listening = (methods: string) => ({ 'access-control-allow-methods': methods });
 
 	test('the editor says so, by a question that starts nothing and carries no key', async () => {
@@ -157,5 +164,14 @@ describe('a trigger of this n8n that is not published', () => {
 	])('nobody is asked about an address %s', async (_name, url, mode) => {
 		const { sent } = await warned(url, mode, listening('OPTIONS'));
 		expect(sent).toEqual([]);
+	});
+
+	test.each([
+		['once, where the node was given one', [OWN, TEST, undefined], '.'],
+		['with how many tasks use it', [TEST, TEST, OWN], ', but 2 tasks use it.'],
+	])('nor can a Test URL be relied on, which is said %s', async (_name, urls, words) => {
+		expect((await warned(urls, 'trigger')).messages).toEqual([
+			`The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${words} Use the Production URL of a published workflow.`,
+		]);
 	});
 });
