@@ -108,12 +108,6 @@ describe('a list that comes as a whole', () => {
 });
 
 describe('a list that comes in pages', () => {
-	/** Pages of the v3 route, each with the last entries of the one before. */
-	const pages: Given['answer'] = only('/v3/voices', (path) => {
-		const page = Number(new URL(path, 'https://x.example').searchParams.get('page'));
-		return { data: numbered(100, (page - 1) * 95), pagination: { has_more: page < 3 } };
-	});
-
 	test('pages that hold nothing new are skipped, three at most', async () => {
 		const same = only('/v3/voices', () => ({
 			data: [{ id: 'a' }],
@@ -130,9 +124,12 @@ describe('a list that comes in pages', () => {
 	});
 
 	test('a token that is none begins at the beginning', async () => {
-		const { found, asked } = await ask('searchVoices', { answer: pages, token: 'nonsense' });
+		const { found, asked } = await ask('searchVoices', {
+			answer: only('/v3/', () => numbered(1)),
+			token: 'nonsense',
+		});
 		expect(asked[0]).toContain('page=1');
-		expect(valuesOf(found)?.[0]).toBe('v0');
+		expect(valuesOf(found)).toEqual(['v0']);
 	});
 });
 

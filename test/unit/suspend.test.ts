@@ -150,22 +150,20 @@ test.each([
 });
 
 describe('how often this n8n looks while it sleeps', () => {
-	const pace = async (receiveUrl: string | undefined, callable = true) => {
+	const pace = async (receiveUrl: string | undefined, callable: boolean) => {
 		const { notes } = await asleep([open(sleepingTask('t1', { receiveUrl }))], { callable });
 		const [item] = notes.items ?? [];
 		return item?.kind === 'open' ? item.tasks.map((task) => task.pace) : item;
 	};
 
-	test('rarely, where the service calls this execution back', async () => {
-		expect(await pace('https://n8n.example/webhook-waiting/7/node-1')).toEqual(['asleep']);
-	});
-
-	test.each<[string, string | undefined, boolean]>([
-		['nobody calls back', undefined, true],
-		['the task calls an earlier execution', 'https://n8n.example/webhook-waiting/6/node-1', true],
-		['the service can not call', 'https://n8n.example/webhook-waiting/7/node-1', false],
-	])('as in polling, where %s', async (_name, receiveUrl, callable) => {
-		expect(await pace(receiveUrl, callable)).toEqual(['poll']);
+	const OWN = 'https://n8n.example/webhook-waiting/7/node-1';
+	test.each<[string, string | undefined, boolean, string]>([
+		['rarely, where the service calls this execution back', OWN, true, 'asleep'],
+		['as in polling, where nobody calls back', undefined, true, 'poll'],
+		['so where the task calls an earlier one', OWN.replace('/7/', '/6/'), true, 'poll'],
+		['so where the service can not call', OWN, false, 'poll'],
+	])('%s', async (_name, receiveUrl, callable, expected) => {
+		expect(await pace(receiveUrl, callable)).toEqual([expected]);
 	});
 });
 
