@@ -9,22 +9,20 @@ import { answer } from '../support/replies';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
-describe('Retry-After', () => {
-	test.each<[string, unknown, number | undefined]>([
-		['seconds', '5', 5_000],
-		['at once', '0', 0],
-		['the first of several', ['3', '9'], 3_000],
-		['an HTTP date', 'Sun, 01 Mar 2026 12:00:30 GMT', 30_000],
-		['a date that has passed', 'Sun, 01 Mar 2026 11:00:00 GMT', 0],
-		['more than five minutes', '86400', 300_000],
-		['a negative number', '-5', undefined],
-		['text', 'soon', undefined],
-		['no header', undefined, undefined],
-	])('%s', (_name, header, expected) => {
-		jest.spyOn(Date, 'now').mockReturnValue(NOW);
-		expect(retryAfterMs({ 'retry-after': header })).toBe(expected);
-		jest.restoreAllMocks();
-	});
+test.each<[string, unknown, number | undefined]>([
+	['seconds', '5', 5_000],
+	['at once', '0', 0],
+	['the first of several', ['3', '9'], 3_000],
+	['an HTTP date', 'Sun, 01 Mar 2026 12:00:30 GMT', 30_000],
+	['a date that has passed', 'Sun, 01 Mar 2026 11:00:00 GMT', 0],
+	['more than five minutes', '86400', 300_000],
+	['a negative number', '-5', undefined],
+	['text', 'soon', undefined],
+	['no header', undefined, undefined],
+])('Retry-After: %s', (_name, header, expected) => {
+	jest.spyOn(Date, 'now').mockReturnValue(NOW);
+	expect(retryAfterMs({ 'retry-after': header })).toBe(expected);
+	jest.restoreAllMocks();
 });
 
 describe('accounts', () => {

@@ -56,48 +56,46 @@ test.each<[string, unknown, string, string]>([
 	expect(readPosted(Buffer.from(raw), parsed).taskId).toBe(taskId);
 });
 
-describe("what n8n has of a request's body", () => {
-	interface Given {
-		parsed: unknown;
-		/** What n8n has read of it already. */
-		raw?: string;
-		/** What comes when n8n is asked to read it; undefined where it can't be asked. */
-		readable?: string | Error;
-	}
+interface Given {
+	parsed: unknown;
+	/** What n8n has read of it already. */
+	raw?: string;
+	/** What comes when n8n is asked to read it; undefined where it can't be asked. */
+	readable?: string | Error;
+}
 
-	async function posted({ parsed, raw, readable }: Given) {
-		const request = {
-			rawBody: raw === undefined ? undefined : Buffer.from(raw),
-			async readRawBody() {
-				if (readable instanceof Error) throw readable;
-				request.rawBody = Buffer.from(await Promise.resolve(readable ?? ''));
-			},
-		};
-		const context = {
-			getRequestObject: () => (readable === undefined ? { rawBody: request.rawBody } : request),
-			getBodyData: () => parsed,
-		} as unknown as IWebhookFunctions;
-		return await postedTo(context).then(
-			({ taskId }) => taskId,
-			(error: Error) => error.message,
-		);
-	}
-	const T1 = '{"id":"t1"}';
-	const DEEP = Array.from({ length: 100_000 }).reduce<object>((inner) => ({ inner }), {});
-	const none = 'the body is not a JSON object';
+async function posted({ parsed, raw, readable }: Given) {
+	const request = {
+		rawBody: raw === undefined ? undefined : Buffer.from(raw),
+		async readRawBody() {
+			if (readable instanceof Error) throw readable;
+			request.rawBody = Buffer.from(await Promise.resolve(readable ?? ''));
+		},
+	};
+	const context = {
+		getRequestObject: () => (readable === undefined ? { rawBody: request.rawBody } : request),
+		getBodyData: () => parsed,
+	} as unknown as IWebhookFunctions;
+	return await postedTo(context).then(
+		({ taskId }) => taskId,
+		(error: Error) => error.message,
+	);
+}
+const T1 = '{"id":"t1"}';
+const DEEP = Array.from({ length: 100_000 }).reduce<object>((inner) => ({ inner }), {});
+const none = 'the body is not a JSON object';
 
-	test.each<[string, Given, string]>([
-		[
-			'of a type that it does not know: it is asked to read it',
-			{ parsed: undefined, readable: T1 },
-			't1',
-		],
-		['parsed: nothing else is read', { parsed: { id: 't1' }, readable: '{"id":"t2"}' }, 't1'],
-		['read, but not parsed: it is not read again', { parsed: {}, raw: T1, readable: '' }, 't1'],
-		['that it has parsed deeper than can be told', { parsed: DEEP, raw: '<a>' }, none],
-		['that it can not read', { parsed: undefined, readable: new Error('gone') }, none],
-		['in a version that reads none', { parsed: undefined }, none],
-	])('%s', async (_name, given, expected) => {
-		expect(await posted(given)).toBe(expected);
-	});
+test.each<[string, Given, string]>([
+	[
+		'of a type that it does not know: it is asked to read it',
+		{ parsed: undefined, readable: T1 },
+		't1',
+	],
+	['parsed: nothing else is read', { parsed: { id: 't1' }, readable: '{"id":"t2"}' }, 't1'],
+	['read, but not parsed: it is not read again', { parsed: {}, raw: T1, readable: '' }, 't1'],
+	['that it has parsed deeper than can be told', { parsed: DEEP, raw: '<a>' }, none],
+	['that it can not read', { parsed: undefined, readable: new Error('gone') }, none],
+	['in a version that reads none', { parsed: undefined }, none],
+])("what n8n has of a request's body %s", async (_name, given, expected) => {
+	expect(await posted(given)).toBe(expected);
 });

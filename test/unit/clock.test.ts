@@ -46,19 +46,17 @@ test.each([1e12, Infinity])('a limit of %d ms is not over at once', async (ms) =
 	other.end();
 });
 
-describe('acting on an abort', () => {
-	test('everyone who listens acts once, and who stopped listening does not', () => {
-		const controller = new AbortController();
-		const { signal } = controller;
-		const acted: string[] = [];
-		onAbort(signal, () => acted.push('first'));
-		const forget = onAbort(signal, () => acted.push('second'));
-		onAbort(signal, () => acted.push('third'));
-		forget();
-		controller.abort();
-		controller.abort();
-		expect(acted).toEqual(['first', 'third']);
-	});
+test('at an abort everyone who listens acts once, and who stopped listening does not', () => {
+	const controller = new AbortController();
+	const { signal } = controller;
+	const acted: string[] = [];
+	onAbort(signal, () => acted.push('first'));
+	const forget = onAbort(signal, () => acted.push('second'));
+	onAbort(signal, () => acted.push('third'));
+	forget();
+	controller.abort();
+	controller.abort();
+	expect(acted).toEqual(['first', 'third']);
 });
 
 describe('a pause', () => {

@@ -78,7 +78,6 @@ test.each<[OutputKind, string, extension: string, reason: RegExp]>([
 	['file', S3, '', /an XML message instead/],
 	['transcript', '{"error":"expired"}', '.json', /a JSON message instead of the file: .*expired/],
 	['file', ' {"success": false}', '', /a JSON message instead/],
-	['transcript', '{"errors":[{"message":"Expired"}]}', '.json', /a JSON message/],
 	['transcript', '{"message":"x","details":[]}', '.json', /a JSON message/],
 	['transcript', '[{"error":"expired"}]', '.json', /a JSON message/],
 	['transcript', '<html>\x01\x02</html>', '.srt', /a web page instead/],
@@ -171,6 +170,7 @@ describe('a transcript', () => {
 	});
 });
 
+const SOUND = { kind: 'audio', url: 'https://files.example/x', stated: undefined } as const;
 test.each<[string, string]>([
 	['<!DOCTYPE HTML><p>', 'a web page'],
 	['<?xml version="1.0"?><html>', 'a web page'],
@@ -182,16 +182,14 @@ test.each<[string, string]>([
 	['{"a":1}', 'a JSON message'],
 	['Gone', 'a text'],
 ])('%j instead of sound is called %s', (text, name) => {
-	const about = { kind: 'audio', url: 'https://files.example/x', stated: undefined } as const;
 	const said = name === 'a web page' ? '' : `: ${text}`;
-	expect(problemWith(Buffer.from(text), about)).toBe(
+	expect(problemWith(Buffer.from(text), SOUND)).toBe(
 		`the file host sent ${name} instead of the file${said}`,
 	);
 });
 
 test('long words are cut', () => {
-	const about = { kind: 'audio', url: 'https://files.example/x', stated: undefined } as const;
-	expect(problemWith(Buffer.from('x'.repeat(500)), about)).toBe(
+	expect(problemWith(Buffer.from('x'.repeat(500)), SOUND)).toBe(
 		`the file host sent a text instead of the file: ${'x'.repeat(100)}...`,
 	);
 });

@@ -185,15 +185,13 @@ describe('a finished task that the service confirms', () => {
 	);
 });
 
-describe('without verification', () => {
-	const believing = { settings: { verify: false } };
+const believing = { settings: { verify: false } };
 
-	test('what is no task is refused', async () => {
-		const { post } = trigger(believing);
-		expect(await post({ id: 't1' })).toMatchObject(refused(400, 'the body is not a task'));
-		const running = ignored('the task is not finished (status "doing")');
-		expect(await post(task({ status: 'doing' }))).toMatchObject(running);
-	});
+test('without verification, too, what is no task is refused', async () => {
+	const { post } = trigger(believing);
+	expect(await post({ id: 't1' })).toMatchObject(refused(400, 'the body is not a task'));
+	const running = ignored('the task is not finished (status "doing")');
+	expect(await post(task({ status: 'doing' }))).toMatchObject(running);
 });
 
 describe('what does not run the workflow, and is no error', () => {

@@ -136,45 +136,42 @@ describe('next look', () => {
 	});
 });
 
-describe('while others wait for the end of the task', () => {
-	test.each([
-		[5 * S, 1_000],
-		[20 * S, 1_030],
-		[60 * S, 3_090],
-		[2 * MIN, 12_360],
-		[3 * MIN, 18_540],
-	])('at an age of %d ms the pause is %d ms', (ageMs, expected) => {
+test.each([
+	[5 * S, 1_000],
+	[20 * S, 1_030],
+	[60 * S, 3_090],
+	[2 * MIN, 12_360],
+	[3 * MIN, 18_540],
+])(
+	'while others wait for the end of the task, at an age of %d ms the pause is %d ms',
+	(ageMs, expected) => {
 		expect(nextLook({ ...UNKNOWN, ageMs, endWanted: true }, 0.5).delayMs).toBeCloseTo(expected, 5);
-	});
-});
+	},
+);
 
-describe('among siblings that are over within seconds', () => {
-	const short = [400, 2_500, 1_200];
-	const delay = (siblingAgesMs: number[], ageMs: number, random: number) =>
-		nextLook({ ...UNKNOWN, siblingAgesMs, ageMs }, random).delayMs;
+const short = [400, 2_500, 1_200];
+const tens = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((it) => it * 450);
+const delay = (siblingAgesMs: number[], ageMs: number, random: number) =>
+	nextLook({ ...UNKNOWN, siblingAgesMs, ageMs }, random).delayMs;
 
-	test.each<[string, number[], number, number, number]>([
-		['the first look comes a little before the first fifth of them was over', short, 0, 0, 360],
-		['not at the same moment for several of them', short, 0, 0.5, 380],
-		[
-			'of ten: before the third',
-			[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((it) => it * 450),
-			0,
-			0,
-			1_215,
-		],
-		['sooner by what has passed already', [1_000, 2_500], 300, 0, 600],
-		['so it does where one took 70% of the longest', [700, 1_000], 0, 0, 630],
-		['when they end, where they take equally long', [1_000, 1_100], 0, 0, 970],
-		['that neither at the same moment', [1_000, 1_100], 0, 0.5, 1_020],
-		['the next one goes by those that took longer', short, 1_300, 0.5, 1_075],
-		['not by one that would be over in a moment', short, 1_160, 0, 1_090],
-		['until the task has outlived them', short, 2_600, 0.5, 1_500],
-		['no pause is shorter than 350 ms', [300, 1_000], 700, 0.5, 350],
-	])('%s', (_name, siblings, ageMs, random, expected) => {
+test.each<[string, number[], number, number, number]>([
+	['the first look comes a little before the first fifth of them was over', short, 0, 0, 360],
+	['not at the same moment for several of them', short, 0, 0.5, 380],
+	['of ten: before the third', tens, 0, 0, 1_215],
+	['sooner by what has passed already', [1_000, 2_500], 300, 0, 600],
+	['so it does where one took 70% of the longest', [700, 1_000], 0, 0, 630],
+	['when they end, where they take equally long', [1_000, 1_100], 0, 0, 970],
+	['that neither at the same moment', [1_000, 1_100], 0, 0.5, 1_020],
+	['the next one goes by those that took longer', short, 1_300, 0.5, 1_075],
+	['not by one that would be over in a moment', short, 1_160, 0, 1_090],
+	['until the task has outlived them', short, 2_600, 0.5, 1_500],
+	['no pause is shorter than 350 ms', [300, 1_000], 700, 0.5, 350],
+])(
+	'among siblings that are over within seconds: %s',
+	(_name, siblings, ageMs, random, expected) => {
 		expect(delay(siblings, ageMs, random)).toBeCloseTo(expected, 5);
-	});
-});
+	},
+);
 
 test.each<
 	[streak: number, ageMs: number, retryAfterMs: number | undefined, random: number, number]

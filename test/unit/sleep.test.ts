@@ -187,29 +187,27 @@ describe('a callback', () => {
 	});
 });
 
-describe('what is over is dropped with the tasks that it holds', () => {
-	/** So many more that what is over is dropped; all of them are over themselves. */
-	async function crowd(world: World): Promise<void> {
-		for (let number = 0; number < 500; number += 1) world.sleep().end();
-		await world.clock.advance(MIN);
-	}
+/** So many more that what is over is dropped; all of them are over themselves. */
+async function crowd(world: World): Promise<void> {
+	for (let number = 0; number < 500; number += 1) world.sleep().end();
+	await world.clock.advance(MIN);
+}
 
-	test('some time after it was woken, or after its deadline, at which n8n wakes it', async () => {
-		const world = new World({ a: { ms: 48 * HOUR } });
-		const [woken, late] = [world.sleep('woken'), world.sleep('late')];
-		for (const sleep of [woken, late])
-			sleep.watch([world.watchOf('a')], { resumeUrl: RESUME_URL, coverage: 'all' });
-		woken.end();
-		await crowd(world);
-		await crowd(world);
-		expect(world.sleep('woken')).not.toBe(woken);
-		await world.clock.advance(24 * HOUR - 2 * MIN);
-		await crowd(world);
-		expect(world.sleep('late')).toBe(late);
-		await world.clock.advance(MIN);
-		await crowd(world);
-		expect(world.sleep('late')).not.toBe(late);
-	});
+test('what is over is dropped with the tasks that it holds some time after it was woken, or after its deadline, at which n8n wakes it', async () => {
+	const world = new World({ a: { ms: 48 * HOUR } });
+	const [woken, late] = [world.sleep('woken'), world.sleep('late')];
+	for (const sleep of [woken, late])
+		sleep.watch([world.watchOf('a')], { resumeUrl: RESUME_URL, coverage: 'all' });
+	woken.end();
+	await crowd(world);
+	await crowd(world);
+	expect(world.sleep('woken')).not.toBe(woken);
+	await world.clock.advance(24 * HOUR - 2 * MIN);
+	await crowd(world);
+	expect(world.sleep('late')).toBe(late);
+	await world.clock.advance(MIN);
+	await crowd(world);
+	expect(world.sleep('late')).not.toBe(late);
 });
 
 describe('many executions of one account', () => {

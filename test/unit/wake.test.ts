@@ -217,38 +217,39 @@ describe('it sleeps on', () => {
 	});
 });
 
-describe('a task that was over some time before the others', () => {
-	/** The first of two tasks is over at once, the second one after some time; the address of a file is good for one look. */
-	const apart = async (ms: number, says: (nth: number) => Said) =>
-		await onMachine(async (machine) => {
-			const { post, looks, files } = sleeping({
-				notes: [open('t1'), open('t2')],
-				says: (taskId, nth) =>
-					taskId === 't1' ? says(nth) : machine.elapsed < ms ? 'doing' : 'done',
-			});
-			const first = await post({ id: 't1' });
-			expect(first.status).toBe(202);
-			await machine.pause(ms - machine.elapsed);
-			const { items } = await post({ id: 't2' });
-			return { items, looks: looks.filter((id) => id === 't1'), files: files.sort() };
+/** The first of two tasks is over at once, the second one after some time; the address of a file is good for one look. */
+const apart = async (ms: number, says: (nth: number) => Said) =>
+	await onMachine(async (machine) => {
+		const { post, looks, files } = sleeping({
+			notes: [open('t1'), open('t2')],
+			says: (taskId, nth) =>
+				taskId === 't1' ? says(nth) : machine.elapsed < ms ? 'doing' : 'done',
 		});
-	const fileOf = (nth: number) => `https://files.example/t1-${nth}.png`;
-	const task = (nth: number) => ({ status: 'done', metadata: { output_url: fileOf(nth) } });
+		const first = await post({ id: 't1' });
+		expect(first.status).toBe(202);
+		await machine.pause(ms - machine.elapsed);
+		const { items } = await post({ id: 't2' });
+		return { items, looks: looks.filter((id) => id === 't1'), files: files.sort() };
+	});
+const fileOf = (nth: number) => `https://files.example/t1-${nth}.png`;
+const task = (nth: number) => ({ status: 'done', metadata: { output_url: fileOf(nth) } });
 
-	test.each<[string, number, (nth: number) => Said, looks: number, file: number | undefined]>([
-		['is looked at again after five minutes, as addresses of files are temporary', 301, task, 2, 2],
-		['keeps its address until then', 300, task, 1, 1],
-		['keeps it, too, where the service forgets it', 301, (nth) => (nth < 2 ? task(1) : 404), 3, 1],
-		['that failed is not looked at again', 301, () => ({ status: 'error' }), 1, undefined],
-	])('%s', async (_name, seconds, says, expectedLooks, file) => {
+test.each<[string, number, (nth: number) => Said, looks: number, file: number | undefined]>([
+	['is looked at again after five minutes, as addresses of files are temporary', 301, task, 2, 2],
+	['keeps its address until then', 300, task, 1, 1],
+	['keeps it, too, where the service forgets it', 301, (nth) => (nth < 2 ? task(1) : 404), 3, 1],
+	['that failed is not looked at again', 301, () => ({ status: 'error' }), 1, undefined],
+])(
+	'a task that was over some time before the others %s',
+	async (_name, seconds, says, expectedLooks, file) => {
 		const { items, looks, files } = await apart(seconds * 1_000, says);
 		expect(looks).toHaveLength(expectedLooks);
 		const own = file === undefined ? [] : [fileOf(file)];
 		expect(files).toEqual([...own, 'https://files.example/t2.png']);
 		const end = file === undefined ? { outcome: 'failed' } : { status: 'done' };
 		expect(items).toMatchObject([{ json: end }, { json: { status: 'done' } }]);
-	});
-});
+	},
+);
 
 describe('it wakes', () => {
 	test('with all that is over by then, though nobody has called for the others', async () => {

@@ -170,12 +170,6 @@ describe('a refusal ends the wait', () => {
 			expect(ends(pace, [...before, ...seen])).toEqual([undefined, undefined, ...expected]);
 	});
 
-	test('also where its kind changes, or a busy answer stands between', () => {
-		const looks = [denied, busy(), missing, busy(), denied];
-		const seen = looks.map((look, index): [number, Look] => [100 + 15 * index, look]);
-		expect(ends('poll', seen).at(-1)).toBe('failed');
-	});
-
 	test('by six looks at a key that was revoked', () => {
 		const { one, next } = watched();
 		const pauses = [0, 2.5, 7.5, 17.5, 37.5].map((ageS) => {
@@ -222,12 +216,6 @@ describe('a failure that does not name the task', () => {
 		const other = watched().one;
 		expect(other.evaluate(doubtful, at(10 * S))).toBeUndefined();
 		expect(other.evaluate(missing, at(12.5 * S))).toMatchObject({ failure: { outcome: 'failed' } });
-	});
-
-	test('a callback alone proves nothing', () => {
-		const { one } = watched();
-		one.hurry(START + 10 * S, true);
-		for (const look of [running(), missing]) expect(one.evaluate(look, at(10 * S))).toBeUndefined();
 	});
 
 	test('a look between the two that shows the task begins anew', () => {

@@ -270,13 +270,3 @@ test.each<[string, number, Buffer[], boolean]>([
 	if (isJoinable) expect(facts.kind).toBe('mp3');
 	else expect(facts).toMatchObject({ problem: 'it holds no sound for too long' });
 });
-
-test('a file that breaks off is as long as what is there, whatever its header frame states', async () => {
-	const file = toneMp3('Some words').subarray(0, 417 + 4 * 418 + 300);
-	expect(await soundFactsOf([file])).toMatchObject({ seconds: (4 * 1152) / 44_100 });
-});
-
-test('how long a file with a broken frame is can not be counted, and what its header frame states does not count', async () => {
-	const file = Buffer.from(toneMp3('Some words')).fill(0x55, 2000, 2500);
-	expect(await soundFactsOf([file])).not.toHaveProperty('seconds');
-});
