@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import manifest from '../../package.json';
 import { root } from '../../scripts/pack';
 import { addressOf, fillIn, placeholdersIn, standIn } from '../../scripts/publisher.cjs';
 
@@ -37,7 +38,6 @@ test('what is built names that address wherever the sources name the stand-in', 
 });
 
 test('a release is refused with words while a placeholder stands', () => {
-	const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as typeof published;
 	const left = placeholdersIn(manifest);
 	const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts', 'publisher.cjs')], {
 		encoding: 'utf8',
@@ -53,11 +53,6 @@ test('a release is refused with words while a placeholder stands', () => {
 });
 
 test('package.json names the repository and its page, and nothing that npm derives from them', () => {
-	const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
-		string,
-		unknown
-	> &
-		typeof published;
 	expect(manifest.homepage).toBe(`${addressOf(manifest)}#readme`);
 	const leftovers = ['bugs', 'allowScripts', 'overrides', 'publishConfig'];
 	expect(Object.keys(manifest).filter((field) => leftovers.includes(field))).toEqual([]);

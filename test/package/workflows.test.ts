@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import manifest from '../../package.json';
 import { defaultVersion, versions } from '../../scripts/n8nInstall';
 import { root } from '../../scripts/pack';
 
@@ -101,13 +102,10 @@ describe('CI', () => {
 	});
 
 	it('calls npm scripts that exist', () => {
-		const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-			scripts: Record<string, string>;
-		};
 		const called = [...npmCommands(ci), ...npmCommands(release)].flatMap(
 			(command) => /^npm run ([\w:]+)/.exec(command)?.[1] ?? [],
 		);
-		for (const script of called) expect(Object.keys(scripts)).toContain(script);
+		for (const script of called) expect(Object.keys(manifest.scripts)).toContain(script);
 	});
 });
 
