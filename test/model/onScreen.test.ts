@@ -1,22 +1,20 @@
 /** What a person in the editor is told of a run: hints, names of files, and what became of the other items. */
 import { good, idOf, long, refused, runNode, sound, sounds, speech } from './node';
 
-describe('a run that fails says what became of the other items', () => {
-	test.each([
-		[['', 'b', 'c'], [], / 2 other items got no task\.$/],
-		[['', 'b'], [], / 1 other item got no task\.$/],
-		[['a'], [refused], /No task was created and nothing was paid\.$/],
-		[['a', 'b'], [refused, good], / 1 other item has a paid task\./],
-		[['a', 'b'], [refused, refused], / 1 other item failed, too\./],
-		[
-			['a', 'b', 'c', 'd'],
-			[refused, good, good, refused],
-			/ 2 other items have paid tasks\. 1 other item failed, too\. Paid tasks of this run/,
-		],
-	])('%j', async (texts, creations, words) => {
-		const { error } = await runNode({ parameters: sounds(...texts), creations });
-		expect(error?.description).toMatch(words);
-	});
+test.each([
+	[['', 'b', 'c'], [], / 2 other items got no task\.$/],
+	[['', 'b'], [], / 1 other item got no task\.$/],
+	[['a'], [refused], /No task was created and nothing was paid\.$/],
+	[['a', 'b'], [refused, good], / 1 other item has a paid task\./],
+	[['a', 'b'], [refused, refused], / 1 other item failed, too\./],
+	[
+		['a', 'b', 'c', 'd'],
+		[refused, good, good, refused],
+		/ 2 other items have paid tasks\. 1 other item failed, too\. Paid tasks of this run/,
+	],
+])('a run that fails says what became of the other items: %j', async (texts, creations, words) => {
+	const { error } = await runNode({ parameters: sounds(...texts), creations });
+	expect(error?.description).toMatch(words);
 });
 
 test('failed items of an error branch are looked for at the branch', async () => {

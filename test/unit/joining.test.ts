@@ -7,10 +7,13 @@ import {
 	type DonePart,
 	failureOfWhole,
 } from '../../nodes/MediaGeneration/delivery/assembly';
-import { readStoredText, storeChunks } from '../../nodes/MediaGeneration/delivery/binary';
+import {
+	readStoredText,
+	reserveMemory,
+	storeChunks,
+} from '../../nodes/MediaGeneration/delivery/binary';
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/delivery/files';
 import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/item';
-import { reserveMemory } from '../../nodes/MediaGeneration/delivery/binary';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 import type { LongText } from '../../nodes/MediaGeneration/operations/longText';
 import { parseTask } from '../../nodes/MediaGeneration/service/task';
@@ -81,15 +84,10 @@ function filesOf(store: Store, { items }: Pick<Delivered, 'items'>): Record<stri
 }
 
 describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s', (mode) => {
-	const joined = async () => {
+	test('the item says what it is made of, and where each part lies', async () => {
 		const store = binaryStore(mode);
 		const parts = TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
-		const given = input(LONG.join);
-		return { store, delivered: await all(store, parts, given) };
-	};
-
-	test('the item says what it is made of, and where each part lies', async () => {
-		const { store, delivered } = await joined();
+		const delivered = await all(store, parts, input(LONG.join));
 		const { items, outputs, failure: problem } = delivered;
 		expect(problem).toBeUndefined();
 		const [first = NaN, second = NaN] = TEXTS.map(toneSeconds);

@@ -131,20 +131,17 @@ const said = (resumeUrl: string) =>
 	runInNewContext(waitingTooltip.replace(/^=\{\{|\}\}$/g, ''), {
 		$execution: { resumeUrl },
 	}) as string;
-const tooltip = async (sleepers: Sleeper[]) => {
-	const { metadatas, waits } = await asleep(sleepers);
-	const [{ resumeUrl }] = metadatas as [{ resumeUrl: string }];
-	expect(resumeUrl).not.toContain('token');
-	const until = runInNewContext(`new Date(${waits[0]?.getTime()}).toLocaleString()`) as string;
-	return said(resumeUrl).replace(until, 'the deadline');
-};
 
 test.each([
 	[1, 'its task is'],
 	[2, 'its 2 tasks are'],
 ])('the editor says of %d tasks until when they are waited for', async (tasks, words) => {
 	const sleepers = Array.from({ length: tasks }, (_, index) => open(sleepingTask(`t${index}`)));
-	expect(await tooltip(sleepers)).toBe(
+	const { metadatas, waits } = await asleep(sleepers);
+	const [{ resumeUrl }] = metadatas as [{ resumeUrl: string }];
+	expect(resumeUrl).not.toContain('token');
+	const until = runInNewContext(`new Date(${waits[0]?.getTime()}).toLocaleString()`) as string;
+	expect(said(resumeUrl).replace(until, 'the deadline')).toBe(
 		`Asleep until ${words} over, or until the deadline at the latest`,
 	);
 });

@@ -145,11 +145,8 @@ test.each<[unknown, number | undefined]>([
 
 const records = [{ name: 'a' }];
 test.each<[unknown, unknown]>([
-	[records, records],
-	[{ data: records }, records],
 	[{ success: true, api_keys: records }, records],
 	[{ data: { keys: records } }, records],
-	[{ data: { page: 1 }, keys: records }, records],
 	[{ data: { apiKeys: { items: { results: { data: { data: records } } } } } }, records],
 	[{ data: { data: { data: { data: { data: { data: { data: records } } } } } } }, undefined],
 	[['sk_1'], [{ key: 'sk_1' }]],
