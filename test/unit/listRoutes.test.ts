@@ -26,7 +26,6 @@ test.each<[unknown, unknown]>([
 	[{ voice_list: ['a'] }, found],
 	[{ items: ['a'] }, found],
 	[{ results: ['a'] }, found],
-	[{ data: { data: { data: { data: ['a'] } } } }, found],
 	[{ data: { success: true }, voices: ['a'] }, found],
 	[{ data: [] }, []],
 	[{ data: 'a' }, undefined],
