@@ -7,7 +7,7 @@ import { Rest, RestError, type SavedWorkflow } from '../../test/n8n/harness/rest
 import { exampleNames, exampleWorkflow } from '../../test/n8n/harness/workflow';
 import { ensureBuilt, hashOf } from '../built';
 import { Halt } from '../halt';
-import { installPackage, inTemporaryFolder, packPackage, root } from '../pack';
+import { installPackage, inTemporaryFolder, nodesFolder, packPackage, root } from '../pack';
 
 export const startFolder = join(root, '.n8n-start');
 const stateFile = join(startFolder, 'state.json');
@@ -41,7 +41,7 @@ export function readState(): StartState {
 export async function buildAndInstall(state: StartState): Promise<void> {
 	await ensureBuilt();
 	const installed = hashOf(['dist', 'package.json', 'README.md', 'LICENSE']);
-	const modules = join(startFolder, '.n8n', 'nodes', 'node_modules');
+	const modules = join(nodesFolder(startFolder), 'node_modules');
 	if (state.installed === installed && existsSync(modules)) return;
 	console.log('Packing the nodes and installing them into n8n ...');
 	await inTemporaryFolder(async (folder) => installPackage(await packPackage(folder), startFolder));

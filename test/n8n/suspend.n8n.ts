@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { nodesFolder } from '../../scripts/pack';
 import { endless, publishFlow } from './asleep/workbench';
 import { inQueueMode, ownContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
@@ -14,12 +15,12 @@ interface JobSettings {
 
 /** Makes of the installed nodes a later version, which keeps what it saves in another format. */
 function changeFormats(userFolder: string): void {
-	const nodes = '.n8n/nodes/node_modules/n8n-nodes-media-generation/dist/nodes/MediaGeneration';
+	const nodes = 'node_modules/n8n-nodes-media-generation/dist/nodes/MediaGeneration';
 	for (const [file, format] of [
 		['create/entries.js', 'LEDGER_FORMAT'],
 		['sleep/notes.js', 'NOTES_FORMAT'],
 	] as const) {
-		const path = join(userFolder, nodes, file);
+		const path = join(nodesFolder(userFolder), nodes, file);
 		const later = readFileSync(path, 'utf8').replace(`${format} = 1`, `${format} = 2`);
 		assert.match(later, new RegExp(`${format} = 2`));
 		writeFileSync(path, later);

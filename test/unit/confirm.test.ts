@@ -231,7 +231,7 @@ describe('the route that answered for a type', () => {
 	});
 });
 
-test('a callback that comes while an earlier one for the same task is asked about asks no more where no time is left', async () => {
+test('while a callback is asked about, another one for the same task asks no more where no time is left', async () => {
 	await onMachine(async (machine) => {
 		const { ask, client } = service((id) => answer(200, { id, status: 'doing' }));
 		const first = ask(claimOf('t1'));

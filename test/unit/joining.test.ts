@@ -142,7 +142,7 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 	});
 });
 
-test('a transcript of a joined file that can not be read is left out, and a hint says which', async () => {
+test('where the transcript of a part can not be read, the joined file is without it, and a hint says which', async () => {
 	const store = binaryStore('default');
 	const parts = [
 		spoken(store, 't1', 'One'),

@@ -193,7 +193,7 @@ async function crowd(world: World): Promise<void> {
 	await world.clock.advance(MIN);
 }
 
-test('what is over is dropped with the tasks that it holds some time after it was woken, or after its deadline, at which n8n wakes it', async () => {
+test('what is over is dropped, with the tasks that it holds, some time after it was woken or after its deadline, at which n8n wakes it', async () => {
 	const world = new World({ a: { ms: 48 * HOUR } });
 	const [woken, late] = [world.sleep('woken'), world.sleep('late')];
 	for (const sleep of [woken, late])

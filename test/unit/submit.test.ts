@@ -243,7 +243,7 @@ test.each<[string, Reply, string[]]>([
 	['refused', answer(400, { error: 'no' }), []],
 	['unusable', answer(200, '<html>'), []],
 ])(
-	'while the answer is under way a stopped execution ends at once as unknown, and the ID is logged when it comes: %s',
+	'while the answer is under way, a stopped execution ends at once as unknown, and the ID is logged when it comes: %s',
 	async (_name, reply, lines) => {
 		const { clock, start, stop, logged, create } = setUp(async (_, { sleep }) => {
 			await sleep(10_000);

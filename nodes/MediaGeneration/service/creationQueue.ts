@@ -27,8 +27,9 @@ const KEPT = 0.95;
 const LIMITED_PAUSE = { firstMs: 250, growth: 1.8, mostMs: 20_000 };
 /** In ms. A process without tasks of its own can only guess when a slot is free. */
 const MOST_WITHOUT_TASKS_MS = 5_000;
-/** Limits the creations that are under way at once: this many at first. The limit grows by this for each that is answered with a task. */
+/** This many creations are under way at once, at first. */
 const FIRST_WINDOW = 10;
+/** The limit grows by this for each creation that is answered with a task. */
 const WINDOW_GROWTH = 0.25;
 /** An answer is waited for this long before another creation is sent: a slow service does not show its limit in time. */
 const MAX_PATIENCE_MS = 3_000;
