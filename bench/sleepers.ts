@@ -12,16 +12,15 @@ export interface SleepingWay {
 	calls(service: StandIn): Promise<Post[]>;
 }
 
+/** Its request has the credential, as one that creates a task: n8n reads that with each run of the workflow. */
 export const waitWay: SleepingWay = {
 	label: "n8n's Wait node, on webhook call",
 	path: 'wait',
-	nodes: ({ otherUrl }) => [
+	nodes: ({ baseUrl }) => [
 		request('Tell', {
-			method: 'POST',
-			url: `${otherUrl}/sleeper`,
-			sendBody: true,
-			specifyBody: 'json',
-			jsonBody: '={{ JSON.stringify({ url: $execution.resumeUrl }) }}',
+			url: `=${baseUrl}/v1/credits?wake={{ encodeURIComponent($execution.resumeUrl) }}`,
+			authentication: 'predefinedCredentialType',
+			nodeCredentialType: 'mediaGenerationApi',
 		}),
 		{
 			...base('Wait', ['wait', 1.1], { resume: 'webhook', httpMethod: 'POST', options: {} }),
@@ -30,9 +29,10 @@ export const waitWay: SleepingWay = {
 	],
 	calls: async ({ requests }) =>
 		await Promise.resolve(
-			requests
-				.filter(({ url }) => url.endsWith('/sleeper'))
-				.map(({ body }) => ({ url: (body as { url: string }).url, body: '{}' })),
+			requests.flatMap(({ url }) => {
+				const wake = new URL(url, 'http://service').searchParams.get('wake');
+				return wake === null ? [] : [{ url: wake, body: '{}' }];
+			}),
 		),
 };
 

@@ -121,8 +121,9 @@ describe('an execution sleeps until all of its tasks are over', () => {
 		await world.clock.advance(0.35 * 10 * MIN);
 		expect(world.calls[0]).toMatchObject({ url: RESUME_URL, taskId: 'b' });
 		expect(known).toEqual(['a', 'b', 'c']);
-		await world.clock.advance(24 * HOUR);
-		// The second one makes sure that it woke, and leaves it time for its files.
+		await world.clock.advance(HOUR);
+		// n8n has said that it woke, so nothing is kept of it. The second call makes sure, and leaves it time for its files.
+		expect(sleep.isForgettable).toBe(true);
 		expect(world.calls.map(({ taskId }) => taskId)).toEqual(['b', 'b']);
 		expect((world.calls[1]?.atMs ?? 0) - (world.calls[0]?.atMs ?? 0)).toBe(MIN);
 	});
@@ -194,10 +195,10 @@ async function crowd(world: World): Promise<void> {
 }
 
 test('what is over is dropped, with the tasks that it holds, some time after it was woken or after its deadline, at which n8n wakes it', async () => {
-	const world = new World({ a: { ms: 48 * HOUR } });
+	const world = new World({ a: { ms: 48 * HOUR }, b: { ms: 48 * HOUR } });
 	const [woken, late] = [world.sleep('woken'), world.sleep('late')];
-	for (const sleep of [woken, late])
-		sleep.watch([world.watchOf('a')], { resumeUrl: RESUME_URL, coverage: 'all' });
+	const tasks = [world.watchOf('a'), { ...world.watchOf('b'), deadline: world.start + HOUR }];
+	for (const sleep of [woken, late]) sleep.watch(tasks, { resumeUrl: RESUME_URL, coverage: 'all' });
 	woken.end();
 	await crowd(world);
 	await crowd(world);
@@ -241,22 +242,29 @@ describe('many executions of one account', () => {
 });
 
 test('whoever sees that a task is over reports its place as free, once', async () => {
-	const world = new World({
-		a: { ms: MIN },
-		b: { answers: answer(404) },
-		c: { ms: 0, end: 'error' },
-	});
+	const tasks = { a: { ms: MIN }, b: { answers: answer(404) } };
+	const world = new World({ ...tasks, c: { ms: 0, end: 'error' }, d: { ms: 0, end: 'error' } });
 	const ended = jest.spyOn(world.client.account.queue, 'ended');
 	const [one, other] = [world.asleep(), world.asleep()];
 	await world.clock.advance(10 * MIN);
-	expect([...one.over.keys(), ...other.over.keys()].sort()).toEqual(['a', 'a', 'b', 'b', 'c', 'c']);
+	expect([...one.over.keys(), ...other.over.keys()].sort().join('')).toBe('aabbccdd');
 	// A task that can't be read may still run.
-	expect(ended).toHaveBeenCalledTimes(2);
+	expect(ended).toHaveBeenCalledTimes(3);
 	const client = scriptedClient(() => answer(200, { id: 'd', ...DONE }));
 	const endedThere = jest.spyOn(client.account.queue, 'ended');
 	// The last look before the sleep.
 	await verdictNow(client, { taskId: 'd', kind: 'image', echoes: [] });
 	expect(endedThere).toHaveBeenCalledTimes(1);
+});
+
+test('a task whose end a call has found out is looked at no more', async () => {
+	const world = new World({ a: { ms: HOUR } });
+	const sleep = world.asleep();
+	await world.clock.advance(MIN);
+	const looks = world.looks.length;
+	sleep.note('a', { kind: 'failed', failure: { outcome: 'failed' } } as Over['ended']);
+	await world.clock.advance(HOUR);
+	expect(world.looks).toHaveLength(looks);
 });
 
 test('while creations wait for a place, it looks as often as in polling', async () => {

@@ -81,7 +81,9 @@ export function workflowOf(
 		nodes: nodes.map((node, index) => ({
 			id: `5e1f0000-0000-4000-8000-${String(index).padStart(12, '0')}`,
 			position: [220 * index, 0],
-			...(node.type.startsWith(ours) ? { credentials } : {}),
+			...(node.type.startsWith(ours) || 'nodeCredentialType' in node.parameters
+				? { credentials }
+				: {}),
 			...node,
 		})),
 	};
