@@ -27,13 +27,10 @@ export const waitWay: SleepingWay = {
 			webhookId: 'sleepers-wait',
 		},
 	],
-	calls: async ({ requests }) =>
-		await Promise.resolve(
-			requests.flatMap(({ url }) => {
-				const wake = new URL(url, 'http://service').searchParams.get('wake');
-				return wake === null ? [] : [{ url: wake, body: '{}' }];
-			}),
-		),
+	calls: async ({ requests }) => {
+		const urls = requests.map(({ url }) => new URL(url, 'http://any').searchParams.get('wake'));
+		return await Promise.resolve(urls.flatMap((url) => (url ? [{ url, body: '{}' }] : [])));
+	},
 };
 
 export const ourWay: SleepingWay = {

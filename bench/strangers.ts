@@ -1,5 +1,6 @@
 /** What strangers who can post to a webhook, and a hostile service, do to n8n: its longest silence, and how much it grows. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { Agent } from 'undici';
 import type { TestContext } from '../test/n8n/harness/context';
 import { isFinished } from '../test/n8n/harness/execution';
 import { fetch } from '../test/n8n/harness/http';
@@ -89,12 +90,13 @@ const attacks: Array<[name: string, work: Work, own?: string]> = [
 	['10,000 addresses in a task, Split Files', splitMany],
 ];
 
-/** The longest time in which n8n answers nobody, and how much more memory than before it holds, while an attack lasts. */
+/** The longest time in which n8n answers nobody, and its growth, during an attack. All questions use one connection: a new one waits behind the posts. */
 async function measure(context: TestContext, work: Work) {
+	const dispatcher = new Agent({ connections: 1 });
 	let longestMs = 0;
 	const look = async () => {
 		const askedAt = performance.now();
-		await (await fetch(`${context.n8n.baseUrl}/healthz`)).text();
+		await (await fetch(`${context.n8n.baseUrl}/healthz`, { dispatcher })).text();
 		longestMs = Math.max(longestMs, performance.now() - askedAt);
 	};
 	const growthMb = await flow.growthMb(context, async () => await work(context), { look });
