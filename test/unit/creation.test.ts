@@ -140,8 +140,10 @@ test.each<[string, Reply, RegExp]>([
 
 const no = { error: 'no' };
 const to = (location: string) => ({ location });
-const REFUSED = /^The service refused the request \(HTTP 400(: no)?\) but named a task/;
-const REDIRECT = /^The service answered with a redirect/;
+const REFUSED =
+	/^The service refused the request \(HTTP 400(: no)?\) but named a task \((t9|see its answer)\);/;
+const REDIRECT = /^The service answered with a redirect \(HTTP 30\d\); the task/;
+const NAMED = /redirect \(HTTP 30\d\) and named a task \((t\/?9|%E0%A4)\);/;
 test.each<[string, Reply, RegExp, string | undefined]>([
 	['a refusal, by its ID', answer(400, { ...no, task_id: 't9' }), REFUSED, 't9'],
 	['a refusal, in its depth', answer(400, { ...no, a: [{ task_id: 't9' }] }), REFUSED, 't9'],
@@ -149,13 +151,13 @@ test.each<[string, Reply, RegExp, string | undefined]>([
 	['200 in its depth', answer(200, { a: { b: { taskId: 't9' } } }), /without task_id/, 't9'],
 	['a list', answer(200, [{ task_id: 't9' }]), /without task_id/, 't9'],
 	['a refusal that is cut off', answer(400, '{"task_id":"t9",'), REFUSED, 't9'],
-	['303', answer(303, '', to('https://api.example/v1/task/t%2F9')), REDIRECT, 't/9'],
-	['303 by a path', answer(303, '', to('/v1e/task/t9')), REDIRECT, 't9'],
-	['302 to a list', answer(302, '', to('/v1/tasks/?task_id=t9')), REDIRECT, 't9'],
-	['302 in its body', answer(302, { data: { id: 't9' } }, to('/login')), REDIRECT, 't9'],
+	['303', answer(303, '', to('https://api.example/v1/task/t%2F9')), NAMED, 't/9'],
+	['303 by a path', answer(303, '', to('/v1e/task/t9')), NAMED, 't9'],
+	['302 to a list', answer(302, '', to('/v1/tasks/?task_id=t9')), NAMED, 't9'],
+	['302 in its body', answer(302, { data: { id: 't9' } }, to('/login')), NAMED, 't9'],
 	['302 to a page', answer(302, '', to('https://sso.example/login')), REDIRECT, undefined],
 	['303 to what can not be read', answer(303, '', to('https://')), REDIRECT, undefined],
-	['303 to half an escape', answer(303, '', to('/v1/task/%E0%A4')), REDIRECT, '%E0%A4'],
+	['303 to half an escape', answer(303, '', to('/v1/task/%E0%A4')), NAMED, '%E0%A4'],
 	['303 without an address', answer(303), REDIRECT, undefined],
 	['300', answer(300), REDIRECT, undefined],
 	['304', answer(304), REDIRECT, undefined],

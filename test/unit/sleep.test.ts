@@ -242,8 +242,8 @@ describe('many executions of one account', () => {
 });
 
 test('whoever sees that a task is over reports its place as free, once', async () => {
-	const tasks = { a: { ms: MIN }, b: { answers: answer(404) } };
-	const world = new World({ ...tasks, c: { ms: 0, end: 'error' }, d: { ms: 0, end: 'error' } });
+	const failed = { ms: 0, end: 'error' } as const;
+	const world = new World({ a: { ms: MIN }, b: { answers: answer(404) }, c: failed, d: failed });
 	const ended = jest.spyOn(world.client.account.queue, 'ended');
 	const [one, other] = [world.asleep(), world.asleep()];
 	await world.clock.advance(10 * MIN);
@@ -252,7 +252,6 @@ test('whoever sees that a task is over reports its place as free, once', async (
 	expect(ended).toHaveBeenCalledTimes(3);
 	const client = scriptedClient(() => answer(200, { id: 'd', ...DONE }));
 	const endedThere = jest.spyOn(client.account.queue, 'ended');
-	// The last look before the sleep.
 	await verdictNow(client, { taskId: 'd', kind: 'image', echoes: [] });
 	expect(endedThere).toHaveBeenCalledTimes(1);
 });
