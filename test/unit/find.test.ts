@@ -153,21 +153,18 @@ describe('not taken', () => {
 		expect(await setting([rain()], { dated: false }).found({})).toEqual([['a']]);
 	});
 
-	test('one that somebody knows', async () => {
-		const { client, found } = setting([rain()]);
-		client.account.known.set('a', true);
-		expect(await found({})).toEqual([[]]);
-	});
-
-	test('more than there are unclear creations: all are named, and it is not read again', async () => {
-		const { found, readAt } = setting([rain(), rain('b')]);
-		expect(await found({})).toEqual([['a', 'b']]);
+	test('more than there are unclear creations: ten are named as likely, and it is not read again', async () => {
+		const many = Array.from({ length: 12 }, (_, index) => rain(`a${index}`));
+		const { clock, find, readAt } = setting(many);
+		const candidates = many.slice(0, 10).map(({ id }) => ({ taskId: id }));
+		expect(await clock.run(find())).toMatchObject({ isLikely: true, candidates });
 		expect(readAt).toHaveLength(1);
 	});
 
-	test('at most ten are named', async () => {
-		const many = Array.from({ length: 12 }, (_, index) => rain(`a${index}`));
-		expect((await setting(many).found({}))[0]).toHaveLength(10);
+	test('by one whose twin begins to look while the list is read', async () => {
+		const { clock, find, start } = setting([rain()], { takesMs: 400 });
+		clock.at(start + 500, () => void find());
+		expect(await clock.run(find())).toMatchObject({ kind: 'unfound' });
 	});
 
 	test.each([
@@ -185,9 +182,11 @@ describe('not taken', () => {
 });
 
 test('a task that one has found is not named to the next', async () => {
-	const { found } = setting([{ id: 'a', text: 'rain', at: 500 }]);
+	const { clock, find } = setting([{ id: 'a', text: 'rain', at: 500 }]);
 	const once = { fewer: true, isOld: true };
-	expect(await found(once, once)).toEqual(['a', []]);
+	const unfound = { kind: 'unfound', candidates: [], isLikely: false };
+	const findings = await clock.run(Promise.all([find(once), find(once)]));
+	expect(findings).toMatchObject([{ created: { taskId: 'a' } }, unfound]);
 });
 
 const busy = answer(503, { code: 'server_busy' });
