@@ -194,8 +194,7 @@ describe('many creations and a full account', () => {
 				refusals += 1;
 				return answer(429, { code: 'active_task_limit', error: 'active task limit' });
 			}
-			// The turn of one that is refused for good goes on to the next.
-			if (refusals > 0 && count % 8 === 0) return answer(400);
+			if (refusals > 0 && count % 8 === 0) return answer(400); // Its turn goes on to the next.
 			most = Math.max(most, (active += 1));
 			return answer(200, { task_id: `t${count}` });
 		});

@@ -122,8 +122,8 @@ test('what is found was made by an equal creation, and where nobody else could h
 });
 
 const rain = { text: 'rain' };
-const MOVIE = 'https://x.example/a.mp4';
-const MODEL = 'a-model-with-a-long-name';
+const SPOKEN = { pathFields: { voice_id: 'x' } };
+const [MOVIE, MODEL] = ['https://x.example/a.mp4', 'a-model-with-a-long-name'];
 const repeating = (raw: object) => ({ taskId: 'a', createdAt: 0, raw: { id: 'a', ...raw } });
 test.each<[Partial<CreationRequest>, object, string]>([
 	[{}, { text: 'rain', credit_cost: 5 }, 'sure'],
@@ -135,7 +135,9 @@ test.each<[Partial<CreationRequest>, object, string]>([
 	[{ body: { ...rain, duration_seconds: 5 } }, { ...rain, duration_seconds: 6 }, 'none'],
 	[{ body: { text: 'rain', loop: true } }, { text: 'rain', loop: 'true' }, 'sure'],
 	[{ body: { text: 'rain', voice_settings: { speed: 1 } } }, { text: 'rain', speed: 2 }, 'none'],
-	[{ pathFields: { voice_id: 'x' } }, { text: 'rain', voice_id: 'y' }, 'none'],
+	[SPOKEN, { text: 'rain', voice_id: 'y' }, 'none'],
+	[{ ...SPOKEN, speechRoute: 'v1' }, { ...rain, voice_id: 'elevenlabs_x' }, 'sure'],
+	[{ body: { to: 'de' }, files: [{} as never] }, { to: 'de' }, 'possible'],
 	[{ qs: { output_format: 'mp3' } }, { text: 'rain', output_format: 'wav' }, 'none'],
 	[{ body: { model_id: 'm', prompt: 'cat' } }, { model_id: 'm' }, 'possible'],
 	[{ body: { tags: ['a'] } }, { tags: ['b'] }, 'none'],
