@@ -3,6 +3,7 @@ import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { realClock } from '../../nodes/MediaGeneration/base/clock';
 import type { Reply } from '../../nodes/MediaGeneration/service/client';
 import { verdictNow } from '../../nodes/MediaGeneration/service/verdict';
+import { resumptions } from '../../nodes/MediaGeneration/sleep/resumptions';
 import { sleepOf, type Over, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
 import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
 import { answer, scriptedClient } from '../support/replies';
@@ -182,6 +183,7 @@ describe('a callback', () => {
 		const sleep = world.asleep();
 		await world.clock.advance(5 * MIN);
 		await world.clock.run(sleep.confirm({ taskId: 'a', hasFailed: false }, patience(world, 8 * S)));
+		await world.clock.advance(2 * S);
 		sleep.end();
 		await world.clock.advance(HOUR);
 		expect(world.calls).toEqual([]);
@@ -289,6 +291,25 @@ test('this process calls n8n for no more than four executions at once', async ()
 	for (let number = 0; number < 12; number += 1) world.asleep();
 	await world.clock.advance(HOUR);
 	expect([most, world.calls.length]).toEqual([4, 12]);
+});
+
+test('a sleep is called by one at a time, and again by another reason', async () => {
+	const world = new World({});
+	const sleep = world.sleep();
+	world.answers = [{ statusCode: 202 }];
+	for (const calls of [1, 2]) {
+		for (const taskId of ['a', 'b']) sleep.callN8n(taskId, RESUME_URL, 0);
+		await world.clock.advance(S);
+		expect(world.calls).toHaveLength(calls);
+	}
+});
+
+test('a resumption that is left twice makes room for one call', () => {
+	const leave = Array.from({ length: 4 }, () => resumptions.enter());
+	for (let times = 0; times < 2; times += 1) leave[0]?.();
+	leave[0] = resumptions.enter();
+	expect([typeof leave[0], resumptions.enter()]).toEqual(['function', undefined]);
+	for (const each of leave) each?.();
 });
 
 describe('an execution whose tasks are over', () => {
