@@ -1,6 +1,6 @@
 /** `npm run test:mutation -- --folder NAME`; the options are StrykerJS's own (https://stryker-mutator.io). */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const nodes = 'nodes/MediaGeneration';
 /** The one way to the service and to its files. */
@@ -24,7 +24,7 @@ const folder = process.env.MUTATION_FOLDER ?? 'create';
 if (!(folder in folders))
 	throw new Error(`There is no folder ${folder}. There are: ${Object.keys(folders).join(', ')}.`);
 
-/** Unit tests that import something of the folder or run the whole node, and the models. Those of the repository's own texts would read the mutants. */
+/** Unit tests that import something of the folder, themselves or by a helper beside them, or run the whole node, and the models. Those of the repository's own texts would read the mutants. */
 const imported = {
 	door: `((service|base)/(${door})|credentials/.*)'`,
 	service: '/(service|base)/',
@@ -32,10 +32,15 @@ const imported = {
 	operations: "(operations/|[./]node')",
 };
 const imports = new RegExp(`(from|import) '.*(${imported[folder] ?? `/${folder}/`}|model/node')`);
+const withHelpers = (file) => {
+	const text = readFileSync(file, 'utf8');
+	const names = [...text.matchAll(/from '(\.\/\w+)'/g)].map(([, name]) => `${name}.ts`);
+	return [text, ...names.map((name) => readFileSync(join(dirname(file), name), 'utf8'))].join('\n');
+};
 const tests = readdirSync(join('test', 'unit'), { recursive: true, encoding: 'utf8' })
 	.filter((name) => name.endsWith('.test.ts') && !/^(package|rooms)\./.test(name))
 	.map((name) => join('test', 'unit', name))
-	.filter((file) => imports.test(readFileSync(file, 'utf8')));
+	.filter((file) => imports.test(withHelpers(file)));
 const model = { credential: 'no', media: 'no', operations: 'reads' }[folder] ?? '*';
 process.env.MODEL_SEEDS ??= '50';
 
