@@ -150,7 +150,7 @@ test.each([
 );
 
 const short = [400, 2_500, 1_200];
-const tens = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((it) => it * 450);
+const tens = [7, 2, 10, 4, 1, 9, 3, 8, 5, 6].map((it) => it * 450);
 const delay = (siblingAgesMs: number[], ageMs: number, random: number) =>
 	nextLook({ ...UNKNOWN, siblingAgesMs, ageMs }, random).delayMs;
 
