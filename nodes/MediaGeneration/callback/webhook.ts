@@ -10,9 +10,9 @@ import { parseTask, taskIdOf, type Task } from '../service/task';
 /** Bodies of real callbacks are a few kB. */
 const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
 
-/** Says why a call starts nothing. With status 200 nothing is wrong with it, and its sender need not try again. */
 const RETRY_AFTER_S = 5;
 
+/** Says why a call starts nothing. With status 200 nothing is wrong with it, and its sender need not try again. */
 export class CallRefusal extends Error {
 	constructor(
 		readonly status: number,
